@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors are values.  A function that can fail takes a struct pf_err * last,
- * fills it with pf_fail() and returns -1; callers put context in front with
+ * Errors are values.  A function that can fail fills in a struct pf_err with
+ * pf_fail() and returns -1: that of the database or the context that it has
+ * (db->err), else one that it is given last; callers put context in front with
  * pf_while() on the way up, and main() prints the whole once.  A message is
  * lower case, has no full stop, names its subject in single quotes and says
  * what failed first.  Bytes that come from input are masked when printed.

@@ -493,7 +493,7 @@ int pf_inputs_are(const struct pf_inputs *in, enum pf_producer producer,
 		struct pf_db db = { 0 };
 
 		if (pf_db_open(&db, in->paths[i], false, err) ||
-		    pf_hint_producer(&db, &own, err))
+		    pf_hint_producer(&db, &own))
 			is = -1;
 		else
 			is = own == producer;

@@ -43,29 +43,27 @@ static bool is_our_page(const char *path)
 }
 
 int pf_output_write(struct pf_ctx *cx, const char *path,
-		    const struct pf_outrule *rule, const struct pf_buf *text,
-		    struct pf_err *err)
+		    const struct pf_outrule *rule, const struct pf_buf *text)
 {
 	struct pf_outrule own = *rule;
 	struct pf_outfile *f;
 	int rc;
 
 	own.is_ours = is_our_page;
-	f = pf_outfile_open(path ? path : "-", &own, cx->out, err);
-	rc = f ? pf_outfile_write(f, text->data, text->len, err) : -1;
+	f = pf_outfile_open(path ? path : "-", &own, cx->out, cx->err);
+	rc = f ? pf_outfile_write(f, text->data, text->len, cx->err) : -1;
 	if (!rc)
-		rc = pf_outfile_commit(f, err);
+		rc = pf_outfile_commit(f, cx->err);
 	pf_outfile_free(f);
 	return rc;
 }
 
 int pf_output_page(struct pf_ctx *cx, const char *path,
-		   const struct pf_outrule *rule, const struct pf_buf *text,
-		   struct pf_err *err)
+		   const struct pf_outrule *rule, const struct pf_buf *text)
 {
 	char size[PF_NUM_MAX];
 
-	if (pf_output_write(cx, path, rule, text, err))
+	if (pf_output_write(cx, path, rule, text))
 		return -1;
 	if (path && strcmp(path, "-") != 0)
 		pf_log(PF_LOG_NOTE, "wrote '%s', %s", path,
@@ -102,7 +100,7 @@ static int no_such_table(const struct pf_doc *doc, const char *name,
 
 /* Print one table; PF_EUSAGE says which there are if it is none of them. */
 static int tables_print(const struct pf_ctx *cx, const struct pf_doc *doc,
-			const char *name, struct pf_err *err)
+			const char *name)
 {
 	struct pf_doc one = alone(doc, NULL);
 	size_t i = 0;
@@ -112,37 +110,38 @@ static int tables_print(const struct pf_ctx *cx, const struct pf_doc *doc,
 		       strcmp(pf_table_name(doc->tables[i]), name) != 0)
 			i++;
 		if (i == doc->table_count)
-			return no_such_table(doc, name, err);
+			return no_such_table(doc, name, cx->err);
 		one = alone(doc, &doc->tables[i]);
 	}
-	return pf_render_doc(&cx->style, &one, cx->out, err);
+	return pf_render_doc(&cx->style, &one, cx->out, cx->err);
 }
 
 /* What is printed, into a file. */
 static int write_one(const struct pf_ctx *cx, const struct pf_doc *one,
-		     const char *path, struct pf_err *err)
+		     const char *path)
 {
 	const struct pf_outrule rule = {
 		.inputs = cx->db ? cx->db->inputs : NULL,
 		.input_count = cx->db ? cx->db->input_count : 0,
 	};
-	struct pf_outfile *file = pf_outfile_open(path, &rule, cx->out, err);
+	struct pf_outfile *file =
+		pf_outfile_open(path, &rule, cx->out, cx->err);
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = file ? open_memstream(&text, &len) : NULL;
 	int rc = -1;
 
 	if (file && !f)
-		pf_fail_errno(err, "cannot write '%s'", path);
+		pf_fail_errno(cx->err, "cannot write '%s'", path);
 	if (f) {
-		rc = pf_render_doc(&cx->style, one, f, err);
+		rc = pf_render_doc(&cx->style, one, f, cx->err);
 		if (fclose(f) && !rc)
-			rc = pf_fail_errno(err, "cannot write '%s'", path);
+			rc = pf_fail_errno(cx->err, "cannot write '%s'", path);
 	}
 	if (!rc)
-		rc = pf_outfile_write(file, text, len, err);
+		rc = pf_outfile_write(file, text, len, cx->err);
 	if (!rc)
-		rc = pf_outfile_commit(file, err);
+		rc = pf_outfile_commit(file, cx->err);
 	pf_outfile_free(file);
 	free(text);
 	return rc;
@@ -153,13 +152,13 @@ static int write_one(const struct pf_ctx *cx, const struct pf_doc *one,
  * not there.  Files that are there are not overwritten.
  */
 static int tables_write(const struct pf_ctx *cx, const struct pf_doc *doc,
-			const char *folder, struct pf_err *err)
+			const char *folder)
 {
 	struct pf_buf path = { 0 };
 	int rc = 0;
 
 	if (mkdir(folder, 0777) && errno != EEXIST)
-		return pf_fail_errno(err, "cannot make the folder '%s'",
+		return pf_fail_errno(cx->err, "cannot make the folder '%s'",
 				     folder);
 	for (size_t i = 0; !rc && i <= doc->table_count; i++) {
 		struct pf_doc one = alone(doc, i ? &doc->tables[i - 1] : NULL);
@@ -170,7 +169,7 @@ static int tables_write(const struct pf_ctx *cx, const struct pf_doc *doc,
 		pf_buf_addf(&path, "%s/%s.%s", folder,
 			    i ? pf_table_name(doc->tables[i - 1]) : FIGURES,
 			    cx->style.format->name);
-		rc = write_one(cx, &one, path.data, err);
+		rc = write_one(cx, &one, path.data);
 	}
 	pf_buf_release(&path);
 	return rc;
@@ -496,15 +495,14 @@ static void take_source(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	cx->db_name = s->items[0];
 }
 
-static int check_arg_count(const struct pf_cmd *cmd, const struct pf_ctx *cx,
-			   struct pf_err *err)
+static int check_arg_count(const struct pf_cmd *cmd, const struct pf_ctx *cx)
 {
 	if (cx->argc < cmd->min_args)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "too few arguments; usage: profan %s %s",
 			       cmd->name, cmd->args);
 	if (cmd->max_args >= 0 && cx->argc > cmd->max_args)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "too many arguments from '%s' on; "
 			       "usage: profan %s %s",
 			       cx->argv[cmd->max_args], cmd->name, cmd->args);
@@ -512,15 +510,14 @@ static int check_arg_count(const struct pf_cmd *cmd, const struct pf_ctx *cx,
 }
 
 /* Was the only argument meant to be the database, or is there none? */
-static int explain_path(const struct pf_cmd *cmd, const struct pf_ctx *cx,
-			struct pf_err *err)
+static int explain_path(const struct pf_cmd *cmd, const struct pf_ctx *cx)
 {
 	if (!cx->is_db_given && cx->argc > 0 && !access(cx->argv[0], F_OK))
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "nothing follows '%s'; usage: profan %s %s",
 			       cx->argv[0], cmd->name, cmd->args);
 	if (cx->db_name == default_path && access(default_path, F_OK))
-		return pf_fail(err, PF_EIO,
+		return pf_fail(cx->err, PF_EIO,
 			       "no database '%s' here; run: profan ingest "
 			       "TRACE, or: profan %s TRACE",
 			       default_path, cmd->name);
@@ -528,50 +525,48 @@ static int explain_path(const struct pf_cmd *cmd, const struct pf_ctx *cx,
 }
 
 static int print_doc(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
-		     const struct common *common, struct pf_doc *doc,
-		     struct pf_err *err)
+		     const struct common *common, struct pf_doc *doc)
 {
 	bool is_page = cx->style.format == &pf_format_page;
 
 	if (is_page && (common->table || common->output_dir || common->budget))
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "--table, --output-dir and --budget are not of "
 			       "a page");
 	if (common->budget && (common->table || common->output_dir))
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "--budget is of a whole document, without "
 			       "--table and --output-dir");
 	if (common->table && common->output_dir)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "--table and --output-dir exclude each other");
 	if (is_page)
-		return cmd->page(cx, args, doc, err);
+		return cmd->page(cx, args, doc);
 	if (common->output_dir)
-		return tables_write(cx, doc, common->output_dir, err);
+		return tables_write(cx, doc, common->output_dir);
 	if (common->table)
-		return tables_print(cx, doc, common->table, err);
+		return tables_print(cx, doc, common->table);
 	if (common->budget)
 		return pf_render_budget(&cx->style, doc, cx->out,
-					(size_t)common->budget, err);
+					(size_t)common->budget, cx->err);
 	if (cx->is_page)
 		return pf_render_lines(&cx->style, doc, cx->out, PAGE_LINES,
-				       err);
-	return pf_render_doc(&cx->style, doc, cx->out, err);
+				       cx->err);
+	return pf_render_doc(&cx->style, doc, cx->out, cx->err);
 }
 
 /* A document is there: in the order and to the length asked for. */
 static int settle_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			    void *args, const struct common *common,
-			    struct pf_doc *doc, struct pf_err *err)
+			    struct pf_doc *doc)
 {
-	if (pf_doc_settle(doc, err) < 0)
+	if (pf_doc_settle(doc, cx->err) < 0)
 		return -1;
-	return print_doc(cmd, cx, args, common, doc, err);
+	return print_doc(cmd, cx, args, common, doc);
 }
 
 static int answer_of_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
-			   void *args, const struct common *common,
-			   struct pf_err *err)
+			   void *args, const struct common *common)
 {
 	bool is_limited = common->limit != LIMIT_UNSET;
 	struct pf_doc doc = {
@@ -579,23 +574,22 @@ static int answer_of_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		.order = { common->sort,
 			   pf_fleet_limit(cmd, cx, args, is_limited) },
 	};
-	int rc = cmd->fleet(cx->db, &doc, err);
+	int rc = cmd->fleet(cx->db, &doc);
 
 	cx->is_page = !is_limited && cx->style.format->flags & PF_SHORT;
 	if (!rc)
-		rc = settle_and_print(cmd, cx, args, common, &doc, err);
+		rc = settle_and_print(cmd, cx, args, common, &doc);
 	pf_doc_release(&doc);
 	return rc;
 }
 
 /* An analysis. */
 static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
-			    void *args, const struct common *common,
-			    struct pf_err *err)
+			    void *args, const struct common *common)
 {
 	struct pf_doc doc = { .lists = cmd->lists,
 			      .order = { common->sort, cx->limit } };
-	int rc = cmd->answer(cx, args, &doc, err);
+	int rc = cmd->answer(cx, args, &doc);
 
 	for (size_t i = 0; rc >= 0 && i < doc.failed_count; i++)
 		pf_log(PF_LOG_ERROR, "%s: %s", cmd->name, doc.notes[i]);
@@ -603,28 +597,28 @@ static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		cx->is_page = (pf_doc_fold(&doc) || doc.is_of_many) &&
 			      !cx->is_limit_given &&
 			      cx->style.format->flags & PF_SHORT;
-	if (rc >= 0 && settle_and_print(cmd, cx, args, common, &doc, err) < 0)
+	if (rc >= 0 && settle_and_print(cmd, cx, args, common, &doc) < 0)
 		rc = -1;
 	pf_doc_release(&doc);
 	return rc;
 }
 
 static int run_command(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
-		       const struct common *common, struct pf_err *err)
+		       const struct common *common)
 {
-	return cmd->run ? cmd->run(cx, args, err)
-			: answer_and_print(cmd, cx, args, common, err);
+	return cmd->run ? cmd->run(cx, args)
+			: answer_and_print(cmd, cx, args, common);
 }
 
 static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		  const struct pf_cached *cached, void *args,
-		  const struct common *common, struct pf_err *err)
+		  const struct common *common)
 {
 	struct pf_db db = { 0 };
 	size_t count = cached->files->count;
 	const char **inputs = pf_calloc(count + 1, sizeof(*inputs));
 	int rc = pf_db_open(&db, cached->path, cmd->needs & PF_NEEDS_TABLES,
-			    err);
+			    cx->err);
 
 	inputs[0] = cached->path;
 	for (size_t i = 0; i < count; i++)
@@ -633,7 +627,7 @@ static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	db.input_count = count + 1;
 	cx->db = &db;
 	if (!rc)
-		rc = run_command(cmd, cx, args, common, err);
+		rc = run_command(cmd, cx, args, common);
 	pf_db_close(&db);
 	free(inputs);
 	return rc;
@@ -641,16 +635,16 @@ static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
 
 static int run_on_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			const char *path, void *args,
-			const struct common *common, struct pf_err *err)
+			const struct common *common)
 {
 	struct pf_db db = { 0 };
-	int rc = pf_db_open_kind(&db, path, &pf_fleet_kind, err);
+	int rc = pf_db_open_kind(&db, path, &pf_fleet_kind, cx->err);
 
 	cx->db = &db;
 	if (!rc && cmd->fleet)
-		rc = answer_of_fleet(cmd, cx, args, common, err);
+		rc = answer_of_fleet(cmd, cx, args, common);
 	else if (!rc)
-		rc = run_command(cmd, cx, args, common, err);
+		rc = run_command(cmd, cx, args, common);
 	pf_db_close(&db);
 	return rc;
 }
@@ -658,22 +652,22 @@ static int run_on_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 /* A fleet is what it is, or leads to the database of a rank. */
 static int run_on_any(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		      struct pf_cached *cached, void *args,
-		      const struct common *common, struct pf_err *err)
+		      const struct common *common)
 {
 	int rc = 0;
 
 	if (pf_is_fleet(cached->path)) {
-		rc = pf_fleet_choose(cmd, args, &cached->path, err);
+		rc = pf_fleet_choose(cmd, args, &cached->path, cx->err);
 		cx->db_name = cached->path;
 	}
 	if (rc < 0)
 		return -1;
-	return rc ? run_on_fleet(cmd, cx, cached->path, args, common, err)
-		  : run_on(cmd, cx, cached, args, common, err);
+	return rc ? run_on_fleet(cmd, cx, cached->path, args, common)
+		  : run_on(cmd, cx, cached, args, common);
 }
 
 static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
-			const struct common *common, struct pf_err *err)
+			const struct common *common)
 {
 	struct pf_cached cached;
 	struct source source;
@@ -682,15 +676,15 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	take_word(cmd, cx);
 	if (cmd->needs & PF_NEEDS_DB)
 		take_source(cmd, cx, &source);
-	if (check_arg_count(cmd, cx, err) < 0)
+	if (check_arg_count(cmd, cx) < 0)
 		return -1;
 	if (!(cmd->needs & PF_NEEDS_DB))
-		return run_command(cmd, cx, args, common, err);
-	if (pf_cache_open(&cached, source.items, source.count, err) < 0)
-		return explain_path(cmd, cx, err);
+		return run_command(cmd, cx, args, common);
+	if (pf_cache_open(&cached, source.items, source.count, cx->err) < 0)
+		return explain_path(cmd, cx);
 	if (source.count > 1)
 		cx->db_name = cached.path;
-	rc = run_on_any(cmd, cx, &cached, args, common, err);
+	rc = run_on_any(cmd, cx, &cached, args, common);
 	pf_cache_close(&cached);
 	return rc;
 }
@@ -735,7 +729,7 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	struct common common = common_defaults;
 	const struct pf_opt *opts[PF_CMD_OPT_SETS];
 	struct pf_opt_set sets[PF_CMD_OPT_SETS];
-	struct pf_ctx cx = { .argv = argv, .out = out };
+	struct pf_ctx cx = { .err = err, .argv = argv, .out = out };
 	int after = count_after_dashes(argc, argv);
 	int rc;
 
@@ -756,7 +750,7 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	if (!rc && common.is_help)
 		pf_cmd_usage(cmd, out);
 	else if (!rc)
-		rc = open_and_run(cmd, &cx, args, &common, err);
+		rc = open_and_run(cmd, &cx, args, &common);
 	pf_opt_release(sets, PF_CMD_OPT_SETS);
 	if (cmd->release)
 		cmd->release(args);

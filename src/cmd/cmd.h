@@ -70,6 +70,7 @@ enum pf_needs {
 };
 
 struct pf_ctx {
+	struct pf_err *err;  /* what went wrong, also of db */
 	struct pf_db *db;    /* open if PF_NEEDS_DB, else NULL */
 	const char *db_name; /* what it was asked for as, or NULL */
 	bool is_db_given;    /* as an argument */
@@ -99,16 +100,14 @@ struct pf_cmd {
 	size_t args_bytes;         /* of the struct that opts fill in */
 	const void *defaults;      /* what it holds at first; NULL: zero */
 	const char *examples;      /* one command line per line, or NULL */
-	/* 0 done; 1 a check that was asked for failed; -1 err is set. */
-	int (*run)(struct pf_ctx *cx, void *args, struct pf_err *err);
+	/* 0 done; 1 a check that was asked for failed; -1 cx->err is set. */
+	int (*run)(struct pf_ctx *cx, void *args);
 	/* Instead of run(), with the same results: see above. */
-	int (*answer)(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		      struct pf_err *err);
+	int (*answer)(struct pf_ctx *cx, void *args, struct pf_doc *doc);
 	/* Or NULL: the same of a fleet database (compare/fleet_show.h). */
-	int (*fleet)(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+	int (*fleet)(struct pf_db *db, struct pf_doc *doc);
 	/* Or NULL: --format html, of the document that answer() made. */
-	int (*page)(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		    struct pf_err *err);
+	int (*page)(struct pf_ctx *cx, void *args, struct pf_doc *doc);
 	/* Or NULL: frees what these left in args; called last, always. */
 	void (*release)(void *args);
 	/*
@@ -167,8 +166,7 @@ struct pf_graphs;
 struct pf_window_args;
 int pf_cmd_name_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 		       const struct pf_window_args *window,
-		       struct pf_graphs *out, struct pf_graphs **named,
-		       struct pf_err *err);
+		       struct pf_graphs *out, struct pf_graphs **named);
 
 /*
  * The same of all time of these traces, for who looks beyond the window, with
@@ -176,8 +174,7 @@ int pf_cmd_name_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
  */
 int pf_cmd_name_all_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 			   const struct pf_window_args *window,
-			   struct pf_graphs *out, struct pf_graphs **named,
-			   struct pf_err *err);
+			   struct pf_graphs *out, struct pf_graphs **named);
 
 /* Where no database is named: $PROFAN_DB, else "profan.db". */
 const char *pf_cmd_default_db(void);
@@ -200,13 +197,11 @@ enum pf_shell { PF_SHELL_BASH, PF_SHELL_ZSH, PF_SHELL_FISH };
  * is the standard output.
  */
 int pf_output_write(struct pf_ctx *cx, const char *path,
-		    const struct pf_outrule *rule, const struct pf_buf *text,
-		    struct pf_err *err);
+		    const struct pf_outrule *rule, const struct pf_buf *text);
 
 /* The same, and say so. */
 int pf_output_page(struct pf_ctx *cx, const char *path,
-		   const struct pf_outrule *rule, const struct pf_buf *text,
-		   struct pf_err *err);
+		   const struct pf_outrule *rule, const struct pf_buf *text);
 
 /*
  * tables.c: single tables of a document, one alone on the output (--table), or

@@ -12,13 +12,12 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	struct pf_advise_args *args = argv;
 
 	args->db_name = cx->db_name;
-	return pf_advise(cx->db, args, doc, err);
+	return pf_advise(cx->db, args, doc);
 }
 
 PF_COMMAND(330, advise) = {

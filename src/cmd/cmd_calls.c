@@ -17,18 +17,16 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 {
 	const struct pf_calls_args *args = p;
 	struct pf_calls calls = { 0 };
-	int rc = pf_calls_find(cx->db, args, &calls, err);
+	int rc = pf_calls_find(cx->db, args, &calls);
 
 	if (!rc)
-		rc = pf_trust_recorded(cx->db, &calls.window, &calls.recorded,
-				       err);
+		rc = pf_trust_recorded(cx->db, &calls.window, &calls.recorded);
 	if (!rc)
-		rc = pf_trust_versions(cx->db, &calls.window, doc, err);
+		rc = pf_trust_versions(cx->db, &calls.window, doc);
 	if (!rc)
 		pf_calls_show(&calls, args->by, doc);
 	pf_calls_release(&calls);

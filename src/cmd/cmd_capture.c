@@ -725,7 +725,7 @@ static int finish(const struct capture_args *a,
 	return status;
 }
 
-static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *p)
 {
 	const struct capture_args *a = p;
 	const char *pattern = a->out ? a->out : getenv("PROFAN_OUT");
@@ -737,19 +737,19 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	if (!pattern || !*pattern)
 		pattern = PATTERN;
 	/* Rather before a long run than after it. */
-	if (!a->no_ingest && pf_outplace_check(a->db, &rule, err))
+	if (!a->no_ingest && pf_outplace_check(a->db, &rule, cx->err))
 		return -1;
-	if (capture_files_init(&files, pattern, err))
+	if (capture_files_init(&files, pattern, cx->err))
 		return -1;
-	if (set_up(a, files.pattern, err))
+	if (set_up(a, files.pattern, cx->err))
 		goto out;
-	rc = a->no_ingest ? capture_become(cx->argv, &status, err)
-			  : capture_run(cx->argv, &status, err);
+	rc = a->no_ingest ? capture_become(cx->argv, &status, cx->err)
+			  : capture_run(cx->argv, &status, cx->err);
 	if (rc) {
-		pf_log(PF_LOG_ERROR, "capture: %s", err->text);
+		pf_log(PF_LOG_ERROR, "capture: %s", cx->err->text);
 		rc = status;
 	} else {
-		rc = finish(a, &files, cx->quiet, status, err);
+		rc = finish(a, &files, cx->quiet, status, cx->err);
 	}
 out:
 	capture_files_release(&files);

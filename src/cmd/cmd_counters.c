@@ -11,10 +11,9 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
-	return pf_counters(cx->db, args, doc, err);
+	return pf_counters(cx->db, args, doc);
 }
 
 PF_COMMAND(355, counters) = {

@@ -63,7 +63,7 @@ static const struct pf_opt opts[] = {
 };
 
 /* How many arguments are side A. */
-static int split(const struct pf_ctx *cx, size_t *a_count, struct pf_err *err)
+static int split(const struct pf_ctx *cx, size_t *a_count)
 {
 	if (cx->dashes < 0 && cx->argc == 2) {
 		*a_count = 1;
@@ -73,7 +73,7 @@ static int split(const struct pf_ctx *cx, size_t *a_count, struct pf_err *err)
 		*a_count = (size_t)cx->dashes;
 		return 0;
 	}
-	return pf_fail(err, PF_EUSAGE,
+	return pf_fail(cx->err, PF_EUSAGE,
 		       "which captures are before and which after? usage: "
 		       "profan diff A B, or profan diff A1 A2... -- B1 B2...");
 }
@@ -100,9 +100,9 @@ static int open_redact(struct diff_args *a, const struct pf_inputs *inputs,
 
 		rc = pf_db_open(&db, inputs->paths[i], false, err);
 		if (!rc && a->redact)
-			rc = pf_redact_add(a->redact, &db, err);
+			rc = pf_redact_add(a->redact, &db);
 		else if (!rc)
-			a->redact = pf_redact_new(&db, a->page.redact, err);
+			a->redact = pf_redact_new(&db, a->page.redact);
 		pf_db_close(&db);
 		if (!a->redact)
 			rc = -1;
@@ -140,7 +140,7 @@ static char *name_capture(const struct pf_ctx *cx, bool is_strict, size_t i,
 /* Strict: matching is of what is shown, so that no row tells more. */
 static int load_captures(struct pf_ctx *cx, struct diff_args *a,
 			 const struct pf_inputs *inputs, size_t a_count,
-			 struct pf_captures *captures, struct pf_err *err)
+			 struct pf_captures *captures)
 {
 	unsigned want = PF_CAPTURE_ALL |
 			(a->diff.columns ? PF_CAPTURE_AVERAGES : 0) |
@@ -155,7 +155,7 @@ static int load_captures(struct pf_ctx *cx, struct diff_args *a,
 		captures->filter =
 			(struct pf_text_filter){ show_text, a->redact };
 	rc = pf_captures_load(inputs->paths, names, inputs->count,
-			      &a->diff.window, want, captures, err);
+			      &a->diff.window, want, captures, cx->err);
 	for (size_t i = 0; i < inputs->count; i++)
 		free(names[i]);
 	free(names);
@@ -176,21 +176,20 @@ static int load_timelines(struct diff_args *a, const struct pf_inputs *inputs,
 	return pf_diff_timeline(&args, &a->timelines, err);
 }
 
-static int check_args(const struct pf_ctx *cx, struct diff_args *a,
-		      struct pf_err *err)
+static int check_args(const struct pf_ctx *cx, struct diff_args *a)
 {
 	if (a->out && cx->style.format != &pf_format_page)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "'--output' goes with '--format html'");
 	if (a->diff.advice && cx->argc != 2)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "'--advice' compares one capture with one");
-	if (pf_page_args_read(&a->page, err))
+	if (pf_page_args_read(&a->page, cx->err))
 		return -1;
 	for (size_t i = 0; i < a->diff.fail_on.count; i++)
-		if (pf_diff_check(a->diff.fail_on.items[i], err))
+		if (pf_diff_check(a->diff.fail_on.items[i], cx->err))
 			return -1;
-	return a->diff.columns ? pf_diff_columns(a->diff.columns, err) : 0;
+	return a->diff.columns ? pf_diff_columns(a->diff.columns, cx->err) : 0;
 }
 
 static void release(void *args)
@@ -206,18 +205,18 @@ static void release(void *args)
 /* ---- memory snapshots ---- */
 
 static int check_snapshots(const struct pf_ctx *cx, const struct diff_args *a,
-			   const struct pf_inputs *inputs, struct pf_err *err)
+			   const struct pf_inputs *inputs)
 {
 	if (inputs->count != 2)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "memory snapshots are compared two at a time");
 	if (a->diff.fail_on.count || a->diff.columns)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "memory snapshots have no times and operators: "
 			       "'--%s' does not go with them",
 			       a->diff.columns ? "columns" : "fail-on");
 	if (cx->style.format == &pf_format_page)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "there is no page of two memory snapshots; "
 			       "'--format' text, csv, json and md do");
 	return 0;
@@ -234,8 +233,8 @@ static int compare_snapshots(const struct diff_args *a,
 	if (!rc)
 		rc = pf_db_open(&after, inputs->paths[1], false, err);
 	if (!rc)
-		rc = pf_snap_diff_find(&before, &after, &a->diff.window, &found,
-				       err);
+		rc = pf_snap_diff_find(&before, &after, &a->diff.window,
+				       &found);
 	if (!rc) {
 		doc->lists = "lines peak_lines";
 		pf_snap_diff_show(&found, doc);
@@ -255,10 +254,9 @@ static int compare_snapshots(const struct diff_args *a,
  * the rows have nothing but numbers.
  */
 static int compare_rows(const struct pf_ctx *cx, const struct diff_args *a,
-			const struct pf_inputs *inputs, struct pf_doc *doc,
-			struct pf_err *err)
+			const struct pf_inputs *inputs, struct pf_doc *doc)
 {
-	int is = pf_inputs_are(inputs, PF_FROM_TABLES, err);
+	int is = pf_inputs_are(inputs, PF_FROM_TABLES, cx->err);
 	char *names[2];
 
 	if (is != 1 || inputs->count != 2 || a->diff.fail_on.count ||
@@ -266,7 +264,7 @@ static int compare_rows(const struct pf_ctx *cx, const struct diff_args *a,
 		return is < 0 ? -1 : 0;
 	for (size_t i = 0; i < 2; i++)
 		names[i] = name_capture(cx, a->redact != NULL, i, 1);
-	is = pf_training_trend(inputs->paths, names, 2, doc, err);
+	is = pf_training_trend(inputs->paths, names, 2, doc, cx->err);
 	free(names[0]);
 	free(names[1]);
 	return is;
@@ -274,15 +272,14 @@ static int compare_rows(const struct pf_ctx *cx, const struct diff_args *a,
 
 /* ---- the command ---- */
 
-static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	struct diff_args *args = argv;
 	struct pf_captures captures = { 0 };
 	struct pf_inputs inputs = { 0 };
 	bool is_page = cx->style.format == &pf_format_page;
 	size_t a_count = 0;
-	int rc = split(cx, &a_count, err), snapshots = 0, rows = 0;
+	int rc = split(cx, &a_count), snapshots = 0, rows = 0;
 
 	args->diff.wide = cx->wide;
 	doc->main_tables = PF_DIFF_MAIN_TABLES;
@@ -290,27 +287,28 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	if (cx->style.format == &pf_format_md && cx->limit < 0)
 		doc->order.limit = MD_ROWS;
 	if (!rc)
-		rc = check_args(cx, args, err);
+		rc = check_args(cx, args);
 	if (!rc)
-		rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
+		rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc,
+				    cx->err);
 	if (!rc)
-		snapshots = pf_inputs_are(&inputs, PF_FROM_SNAPSHOT, err);
+		snapshots = pf_inputs_are(&inputs, PF_FROM_SNAPSHOT, cx->err);
 	if (!rc && snapshots)
-		rc = snapshots < 0 ? -1
-				   : check_snapshots(cx, args, &inputs, err);
+		rc = snapshots < 0 ? -1 : check_snapshots(cx, args, &inputs);
 	if (!rc && (is_page || args->page.redact))
-		rc = open_redact(args, &inputs, err);
+		rc = open_redact(args, &inputs, cx->err);
 	if (!rc && snapshots)
-		rc = compare_snapshots(args, &inputs, doc, err);
+		rc = compare_snapshots(args, &inputs, doc, cx->err);
 	if (!rc && !snapshots)
-		rows = compare_rows(cx, args, &inputs, doc, err);
+		rows = compare_rows(cx, args, &inputs, doc);
 	if (rows < 0)
 		rc = -1;
 	if (!rc && !snapshots && !rows)
-		rc = load_captures(cx, args, &inputs, a_count, &captures, err);
+		rc = load_captures(cx, args, &inputs, a_count, &captures);
 	if (!rc && !snapshots && !rows)
-		rc = compare(args, &captures, a_count, doc, err);
-	if (rc >= 0 && is_page && load_timelines(args, &inputs, a_count, err))
+		rc = compare(args, &captures, a_count, doc, cx->err);
+	if (rc >= 0 && is_page &&
+	    load_timelines(args, &inputs, a_count, cx->err))
 		rc = -1;
 	pf_captures_release(&captures);
 	pf_inputs_close(&inputs);
@@ -357,8 +355,7 @@ static void show_command(const struct pf_ctx *cx, const struct diff_args *a,
 	pf_window_options(&a->diff.window, out);
 }
 
-static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
-		struct pf_err *err)
+static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	struct diff_args *args = argv;
 	const struct pf_outrule rule = {
@@ -375,10 +372,10 @@ static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		pf_redact_doc(args->redact, doc);
 	rc = pf_diff_page(&args->found, doc,
 			  args->page.redact ? NULL : args->redact, command.data,
-			  &args->page, &args->timelines, &text, err);
+			  &args->page, &args->timelines, &text, cx->err);
 	if (!rc)
 		rc = pf_output_page(cx, args->out ? args->out : "diff.html",
-				    &rule, &text, err);
+				    &rule, &text);
 	pf_buf_release(&command);
 	pf_buf_release(&text);
 	return rc;

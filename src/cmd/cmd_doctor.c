@@ -16,12 +16,11 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	bool is_failed = false;
 
-	if (pf_doctor(cx->db, args, NULL, doc, &is_failed, err) < 0)
+	if (pf_doctor(cx->db, args, NULL, doc, &is_failed) < 0)
 		return -1;
 	return is_failed;
 }

@@ -19,16 +19,16 @@ static const struct pf_opt opts[] = {
 	{ 0 }
 };
 
-static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *args)
 {
 	const struct export_args *a = args;
 
 	if (!a->rows)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "say what to export: '--rows' is all there is");
 	if (!a->out)
-		return pf_fail(err, PF_EUSAGE, "'--output' is missing");
-	return pf_export_rows(cx->db, a->out, a->force, err);
+		return pf_fail(cx->err, PF_EUSAGE, "'--output' is missing");
+	return pf_export_rows(cx->db, a->out, a->force, cx->err);
 }
 
 PF_COMMAND(520, export) = {

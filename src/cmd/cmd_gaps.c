@@ -20,13 +20,12 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	struct pf_gaps_args *args = argv;
 
 	args->limit = cx->limit;
-	return pf_gaps(cx->db, args, NULL, doc, err);
+	return pf_gaps(cx->db, args, NULL, doc);
 }
 
 PF_COMMAND(305, gaps) = {

@@ -42,7 +42,7 @@ static int read_other(const char *path, const struct pf_graphs_args *args,
 		return -1;
 	rc = pf_db_open(&db, in.paths[0], false, err);
 	if (!rc) {
-		rc = pf_graphs_read(&db, args, what, g, err);
+		rc = pf_graphs_read(&db, args, what, g);
 		pf_db_close(&db);
 	}
 	pf_inputs_close(&in);
@@ -50,17 +50,17 @@ static int read_other(const char *path, const struct pf_graphs_args *args,
 }
 
 static int find(struct pf_db *db, const struct pf_graphs_args *args,
-		struct pf_graphs *g, struct pf_err *err)
+		struct pf_graphs *g)
 {
 	int rc;
 
 	pf_graphs_init(g);
-	rc = pf_graphs_read(db, args, PF_GRAPHS_OWN, g, err);
+	rc = pf_graphs_read(db, args, PF_GRAPHS_OWN, g);
 	for (size_t i = 0; !rc && i < args->captures.count; i++)
 		rc = read_other(args->captures.items[i], args,
-				PF_GRAPHS_CAPTURE, g, err);
+				PF_GRAPHS_CAPTURE, g, db->err);
 	if (!rc && args->with)
-		rc = read_other(args->with, args, PF_GRAPHS_EAGER, g, err);
+		rc = read_other(args->with, args, PF_GRAPHS_EAGER, g, db->err);
 	if (!rc)
 		pf_graphs_explain(g);
 	return rc;
@@ -68,7 +68,7 @@ static int find(struct pf_db *db, const struct pf_graphs_args *args,
 
 static int name(struct pf_db *db, const struct pf_graph_evidence *e,
 		const struct pf_graphs_args *args, struct pf_graphs *out,
-		struct pf_graphs **named, struct pf_err *err)
+		struct pf_graphs **named)
 {
 	struct pf_graphs_args all = *args;
 
@@ -77,23 +77,21 @@ static int name(struct pf_db *db, const struct pf_graph_evidence *e,
 	all.is_brief = true;
 	*out = (struct pf_graphs){ 0 };
 	*named = e->is_wanted || e->captures.count || e->with ? out : NULL;
-	return *named ? find(db, &all, out, err) : 0;
+	return *named ? find(db, &all, out) : 0;
 }
 
 int pf_cmd_name_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 		       const struct pf_window_args *window,
-		       struct pf_graphs *out, struct pf_graphs **named,
-		       struct pf_err *err)
+		       struct pf_graphs *out, struct pf_graphs **named)
 {
 	const struct pf_graphs_args args = { .window = *window };
 
-	return name(db, e, &args, out, named, err);
+	return name(db, e, &args, out, named);
 }
 
 int pf_cmd_name_all_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 			   const struct pf_window_args *window,
-			   struct pf_graphs *out, struct pf_graphs **named,
-			   struct pf_err *err)
+			   struct pf_graphs *out, struct pf_graphs **named)
 {
 	struct pf_graphs_args args = { .window = *window, .has_args = true };
 
@@ -101,24 +99,23 @@ int pf_cmd_name_all_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 	args.window.step = NULL;
 	args.window.skip_first = 0;
 	args.window.from_ns = args.window.to_ns = -1;
-	return name(db, e, &args, out, named, err);
+	return name(db, e, &args, out, named);
 }
 
-static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 {
 	const struct pf_graphs_args *args = p;
 	struct pf_graphs g;
-	int rc = find(cx->db, args, &g, err);
+	int rc = find(cx->db, args, &g);
 
 	if (!rc)
-		rc = pf_trust_recorded(cx->db, &g.window, &g.recorded, err);
+		rc = pf_trust_recorded(cx->db, &g.window, &g.recorded);
 	if (!rc && args->store)
-		rc = pf_graphs_store(&g, cx->db, args->store, err);
+		rc = pf_graphs_store(&g, cx->db, args->store);
 	if (!rc) {
 		pf_graphs_show(&g, args, doc);
 		rc = pf_trust_note(cx->db, &g.window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
+				   PF_TRUST_WORK | PF_TRUST_LINKS, doc);
 	}
 	pf_graphs_release(&g);
 	return rc;

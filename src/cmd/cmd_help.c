@@ -633,7 +633,7 @@ static const struct pf_opt opts[] = {
 	{ 0 }
 };
 
-static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *args)
 {
 	const struct help_args *a = args;
 	const struct pf_cmd *cmd = NULL;
@@ -643,18 +643,18 @@ static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
 		return 0;
 	}
 	if (cx->argc) {
-		cmd = pf_cmd_find(cx->argv[0], err);
+		cmd = pf_cmd_find(cx->argv[0], cx->err);
 		if (!cmd)
 			return -1;
 	}
 	if (a->format == JSON)
-		return describe_json(cmd, cx->out, err);
+		return describe_json(cmd, cx->out, cx->err);
 	if (a->format == SCHEMA && !cmd)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "a schema is of one command: profan help "
 			       "COMMAND --format schema");
 	if (a->format == SCHEMA)
-		return describe_schema(cmd, cx->out, err);
+		return describe_schema(cmd, cx->out, cx->err);
 	pf_cmd_usage(cmd, cx->out);
 	return 0;
 }

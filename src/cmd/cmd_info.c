@@ -16,21 +16,19 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	const struct info_args *a = args;
 	int64_t checked;
 
-	if (a->check && pf_check(cx->db, &checked, err))
+	if (a->check && pf_check(cx->db, &checked))
 		return -1;
-	if (pf_info(cx->db, NULL, doc, err) ||
-	    pf_info_storage(cx->db, doc, err))
+	if (pf_info(cx->db, NULL, doc) || pf_info_storage(cx->db, doc))
 		return -1;
 	if (a->check)
 		pf_doc_int(doc, "checked_count", "Events read back", PF_COUNT,
 			   checked);
-	return pf_training_summary(cx->db, doc, err);
+	return pf_training_summary(cx->db, doc);
 }
 
 PF_COMMAND(530, info) = {

@@ -384,13 +384,13 @@ static int read_all(const struct ingest_args *a, const struct pf_plan *plan,
 }
 
 static int show_plan(struct pf_ctx *cx, const struct pf_plan *plan,
-		     const char *out, struct pf_err *err)
+		     const char *out)
 {
 	struct pf_doc doc = { 0 };
 	int rc;
 
 	pf_plan_show(plan, out, &doc);
-	rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);
 	pf_doc_release(&doc);
 	return rc;
 }
@@ -406,7 +406,7 @@ static int follow(struct pf_ctx *cx, const struct ingest_args *a,
 	if (is_split)
 		rc = pf_plan_split(&plan, a->out, err);
 	if (!rc && a->dry_run)
-		rc = show_plan(cx, &plan, a->out, err);
+		rc = show_plan(cx, &plan, a->out);
 	else if (!rc && is_split)
 		rc = read_runs(a, &plan, err);
 	else if (!rc)
@@ -426,7 +426,7 @@ static int use_folder(const char *dir, struct pf_err *err)
 	return 0;
 }
 
-static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *p)
 {
 	const struct ingest_args *a = p;
 	struct pf_selection choice = { .keep_going = a->keep_going,
@@ -437,23 +437,25 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	int rc;
 
 	if (!strcmp(a->out, "-"))
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "a database cannot be written to standard "
 			       "output; name a file");
 	if ((a->keep_going || a->salvage) && a->strict)
-		return pf_fail(err, PF_EUSAGE, "%s goes without --strict",
+		return pf_fail(cx->err, PF_EUSAGE, "%s goes without --strict",
 			       a->salvage ? "--salvage" : "--keep-going");
-	if (a->tmp && use_folder(a->tmp, err))
+	if (a->tmp && use_folder(a->tmp, cx->err))
 		return -1;
-	if (a->telemetry.zone && pf_tele_check_zone(a->telemetry.zone, err))
+	if (a->telemetry.zone && pf_tele_check_zone(a->telemetry.zone, cx->err))
 		return -1;
-	if (a->telemetry.start && pf_tele_check_start(a->telemetry.start, err))
+	if (a->telemetry.start &&
+	    pf_tele_check_start(a->telemetry.start, cx->err))
 		return -1;
-	rc = pf_choose(cx->argv, (size_t)cx->argc, a->dry_run, &choice, err);
+	rc = pf_choose(cx->argv, (size_t)cx->argc, a->dry_run, &choice,
+		       cx->err);
 	if (!rc && !a->dry_run)
 		pf_selection_say(&choice);
 	if (!rc)
-		rc = follow(cx, a, &choice, err);
+		rc = follow(cx, a, &choice, cx->err);
 	else if (a->dry_run && choice.count) /* why there are none */
 		follow(cx, a, &choice, &none);
 	if (rc >= 0 && a->timings && !a->dry_run)

@@ -23,17 +23,16 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 {
 	struct args *args = p;
 	struct pf_graphs graphs;
 	int rc = pf_cmd_name_graphs(cx->db, &args->evidence,
 				    &args->kernels.window, &graphs,
-				    &args->kernels.graphs, err);
+				    &args->kernels.graphs);
 
 	if (!rc)
-		rc = pf_kernels(cx->db, &args->kernels, NULL, doc, err);
+		rc = pf_kernels(cx->db, &args->kernels, NULL, doc);
 	pf_graphs_release(&graphs);
 	return rc;
 }

@@ -13,10 +13,9 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
-	return pf_launches(cx->db, args, NULL, doc, err);
+	return pf_launches(cx->db, args, NULL, doc);
 }
 
 PF_COMMAND(315, launches) = {

@@ -22,13 +22,12 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	struct pf_usage_args *args = argv;
 
 	if (args->stack)
-		return pf_stack_show(cx->db, args->stack, doc, err);
+		return pf_stack_show(cx->db, args->stack, doc);
 	if (args->points == POINTS_UNSET)
 		args->points = cx->wide ? PF_USAGE_POINTS : 0;
 	if (args->events) {
@@ -36,9 +35,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		if (!doc->order.word)
 			doc->order.word = "bytes";
 	}
-	if (pf_usage(cx->db, args, NULL, doc, err))
+	if (pf_usage(cx->db, args, NULL, doc))
 		return -1;
-	return pf_training_memory(cx->db, doc, err);
+	return pf_training_memory(cx->db, doc);
 }
 
 PF_COMMAND(350, memory) = {

@@ -60,7 +60,7 @@ static void say(const struct pf_fleet_merge *m)
 			    m->out);
 }
 
-static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *p)
 {
 	const struct merge_args *a = p;
 	struct pf_fleet_merge m = {
@@ -78,9 +78,9 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	};
 
 	if (!a->out)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "say with -o where the fleet database goes");
-	if (pf_fleet_merge(&m, err))
+	if (pf_fleet_merge(&m, cx->err))
 		return -1;
 	say(&m);
 	return m.made.failed > 0;

@@ -22,17 +22,16 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 {
 	struct args *args = p;
 	struct pf_graphs graphs;
 	int rc = pf_cmd_name_graphs(cx->db, &args->evidence,
 				    &args->modules.window, &graphs,
-				    &args->modules.graphs, err);
+				    &args->modules.graphs);
 
 	if (!rc)
-		rc = pf_modules(cx->db, &args->modules, doc, err);
+		rc = pf_modules(cx->db, &args->modules, doc);
 	pf_graphs_release(&graphs);
 	return rc;
 }

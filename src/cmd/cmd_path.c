@@ -24,17 +24,16 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	struct args *a = args;
 	struct pf_graphs graphs;
 	/* work of all of the trace may bind what is in the window */
 	int rc = pf_cmd_name_all_graphs(cx->db, &a->evidence, &a->path.window,
-					&graphs, &a->path.graphs, err);
+					&graphs, &a->path.graphs);
 
 	if (!rc)
-		rc = pf_path(cx->db, &a->path, NULL, doc, err);
+		rc = pf_path(cx->db, &a->path, NULL, doc);
 	pf_graphs_release(&graphs);
 	return rc;
 }

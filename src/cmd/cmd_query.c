@@ -4,16 +4,16 @@
 #include "cmd/cmd.h"
 #include "store/query.h"
 
-static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *args)
 {
 	struct pf_row_sink *sink = pf_render_rows(&cx->style, "rows", cx->out);
 
 	(void)args;
-	if (pf_query_run(cx->db, cx->argv[0], sink, err) < 0) {
+	if (pf_query_run(cx->db, cx->argv[0], sink, cx->err) < 0) {
 		pf_render_free(sink);
 		return -1;
 	}
-	return pf_render_finish(sink, err);
+	return pf_render_finish(sink, cx->err);
 }
 
 PF_COMMAND(525, query) = {

@@ -12,16 +12,15 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	struct pf_ranges ranges = { 0 };
-	int rc = pf_ranges_find(cx->db, args, &ranges, err);
+	int rc = pf_ranges_find(cx->db, args, &ranges);
 
 	if (!rc)
-		rc = pf_hint_producer(cx->db, &ranges.producer, err);
+		rc = pf_hint_producer(cx->db, &ranges.producer);
 	if (!rc)
-		rc = pf_trust_versions(cx->db, &ranges.window, doc, err);
+		rc = pf_trust_versions(cx->db, &ranges.window, doc);
 	if (!rc)
 		pf_ranges_show(&ranges, doc);
 	pf_ranges_release(&ranges);

@@ -36,13 +36,13 @@ static const struct pf_opt opts[] = {
 
 /* The ranks of an open database. */
 static int add(struct pf_ranks_job *job, struct pf_db *db,
-	       const struct args *args, struct pf_err *err)
+	       const struct args *args)
 {
 	struct pf_window window = { 0 };
-	int rc = pf_window_resolve(db, &args->window, &window, err);
+	int rc = pf_window_resolve(db, &args->window, &window);
 
 	if (!rc)
-		rc = pf_ranks_add(job, db, &window, err);
+		rc = pf_ranks_add(job, db, &window);
 	pf_window_release(&window);
 	return rc;
 }
@@ -54,14 +54,14 @@ static int add_file(struct pf_ranks_job *job, const char *path,
 	int rc = pf_db_open(&db, path, false, err);
 
 	if (!rc)
-		rc = add(job, &db, args, err);
+		rc = add(job, &db, args);
 	pf_db_close(&db);
 	return rc;
 }
 
 /* Several arguments: traces of one job, or databases of a rank each. */
 static int add_all(struct pf_ranks_job *job, struct pf_ctx *cx,
-		   const struct args *args, struct pf_err *err)
+		   const struct args *args)
 {
 	char *const given[] = { (char *)pf_cmd_default_db() };
 	char *const *sources = cx->argc ? cx->argv : given;
@@ -73,12 +73,12 @@ static int add_all(struct pf_ranks_job *job, struct pf_ctx *cx,
 		databases += pf_cache_is_database(sources[i]);
 	if (databases == count) {
 		for (size_t i = 0; !rc && i < count; i++)
-			rc = add_file(job, sources[i], args, err);
+			rc = add_file(job, sources[i], args, cx->err);
 		return rc;
 	}
-	if (pf_cache_open(&cached, sources, count, err) < 0)
+	if (pf_cache_open(&cached, sources, count, cx->err) < 0)
 		return -1;
-	rc = add_file(job, cached.path, args, err);
+	rc = add_file(job, cached.path, args, cx->err);
 	pf_cache_close(&cached);
 	return rc;
 }
@@ -102,37 +102,37 @@ static int take(void *context, const void *data, size_t len, struct pf_err *err)
 }
 
 static int open_fleet(struct pf_ctx *cx, const struct args *args,
-		      struct pf_db *db, struct pf_err *err)
+		      struct pf_db *db)
 {
 	struct pf_window_args window = args->window;
 
 	if (cx->argc > 1)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "'%s' is a fleet database, of which 'ranks' "
 			       "reads one: 'profan merge' makes one of several",
 			       cx->argv[0]);
 	window.rank = NULL;
 	if (memcmp(&window, &defaults.window, sizeof(window)) != 0)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "a fleet has no events, and 'ranks' of it no "
 			       "options that choose some, but for --rank");
-	return pf_db_open_kind(db, cx->argv[0], &pf_fleet_kind, err);
+	return pf_db_open_kind(db, cx->argv[0], &pf_fleet_kind, cx->err);
 }
 
 static int add_fleet(struct pf_ranks_job *job, struct pf_ctx *cx,
-		     const struct args *args, struct pf_err *err)
+		     const struct args *args)
 {
 	struct chosen chosen = { .job = job, .ranks = args->window.rank };
 	const struct pf_fleet_digest_sink sink = { take, &chosen };
 	struct pf_db db = { 0 };
-	int rc = pf_window_check_ranks(chosen.ranks, err);
+	int rc = pf_window_check_ranks(chosen.ranks, cx->err);
 
 	if (!rc)
-		rc = open_fleet(cx, args, &db, err);
+		rc = open_fleet(cx, args, &db);
 	if (!rc)
-		rc = pf_fleet_digests_read(&db, args->capture, &sink, err);
+		rc = pf_fleet_digests_read(&db, args->capture, &sink);
 	if (!rc && chosen.ranks && !chosen.has_any)
-		rc = pf_fail(err, PF_EDATA, "there is no trace of rank %s",
+		rc = pf_fail(cx->err, PF_EDATA, "there is no trace of rank %s",
 			     chosen.ranks);
 	pf_db_close(&db);
 	return rc;
@@ -148,7 +148,7 @@ static bool is_of_fleet(const struct pf_ctx *cx)
 /* Labels of a fleet; without one, and of databases, what traces say. */
 static int find_values(struct pf_ctx *cx, const struct args *args,
 		       const struct pf_ranks *found, const char **values,
-		       struct pf_arena *texts, struct pf_err *err)
+		       struct pf_arena *texts)
 {
 	int64_t *ranks = pf_calloc(found->rank_count + 1, sizeof(*ranks));
 	struct pf_db db = { 0 };
@@ -157,11 +157,11 @@ static int find_values(struct pf_ctx *cx, const struct args *args,
 	for (size_t i = 0; i < found->rank_count; i++)
 		ranks[i] = found->ranks[i].rank;
 	if (is_of_fleet(cx)) {
-		rc = open_fleet(cx, args, &db, err);
+		rc = open_fleet(cx, args, &db);
 		if (!rc)
 			rc = pf_fleet_label_of(&db, args->capture, args->by,
 					       ranks, found->rank_count, values,
-					       texts, err);
+					       texts);
 		pf_db_close(&db);
 	}
 	for (size_t i = 0; i < found->rank_count; i++)
@@ -172,18 +172,17 @@ static int find_values(struct pf_ctx *cx, const struct args *args,
 }
 
 static int show_by(struct pf_ctx *cx, const struct args *args,
-		   const struct pf_ranks *found, struct pf_doc *doc,
-		   struct pf_err *err)
+		   const struct pf_ranks *found, struct pf_doc *doc)
 {
 	const char **values = pf_calloc(found->rank_count + 1, sizeof(*values));
 	struct pf_arena texts = { 0 };
 	bool has_any = false;
-	int rc = find_values(cx, args, found, values, &texts, err);
+	int rc = find_values(cx, args, found, values, &texts);
 
 	for (size_t i = 0; i < found->rank_count; i++)
 		has_any |= values[i] != NULL;
 	if (!rc && !has_any && found->rank_count)
-		rc = pf_fail(err, PF_EUSAGE,
+		rc = pf_fail(cx->err, PF_EUSAGE,
 			     "--by '%s': no rank says it; 'profan merge "
 			     "--labels' gives ranks of a fleet labels",
 			     args->by);
@@ -206,8 +205,7 @@ static int check(const struct args *args, const struct pf_ranks *found,
 	return is_failed;
 }
 
-static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	const struct args *args = argv;
 	const struct pf_ranks_args how = {
@@ -218,15 +216,15 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < args->checks.count; i++)
-		rc = pf_ranks_gate_parse(args->checks.items[i], err);
+		rc = pf_ranks_gate_parse(args->checks.items[i], cx->err);
 	if (!rc && !is_of_fleet(cx) && args->capture)
-		rc = pf_fail(err, PF_EUSAGE,
+		rc = pf_fail(cx->err, PF_EUSAGE,
 			     "--capture is of a fleet database");
 	if (!rc)
-		rc = is_of_fleet(cx) ? add_fleet(job, cx, args, err)
-				     : add_all(job, cx, args, err);
+		rc = is_of_fleet(cx) ? add_fleet(job, cx, args)
+				     : add_all(job, cx, args);
 	if (!rc)
-		rc = pf_ranks_find(job, &found, err);
+		rc = pf_ranks_find(job, &found, cx->err);
 	if (!rc) {
 		doc->is_of_many = found.rank_count > PF_RANKS_FEW;
 		if (!cx->wide && !cx->is_limit_given)
@@ -235,9 +233,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 						   : PF_RANKS_FEW;
 		pf_ranks_show(&found, cx->wide, doc);
 		if (args->by && !doc->is_nothing)
-			rc = show_by(cx, args, &found, doc, err);
+			rc = show_by(cx, args, &found, doc);
 		if (!rc)
-			rc = check(args, &found, doc, err);
+			rc = check(args, &found, doc, cx->err);
 	}
 	pf_ranks_release(&found);
 	pf_ranks_free(job);

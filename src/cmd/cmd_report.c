@@ -34,20 +34,19 @@ static const struct pf_opt opts[] = {
 };
 
 /* The verdicts as a document. */
-static int show_doc(struct pf_ctx *cx, const struct pf_report *r,
-		    struct pf_err *err)
+static int show_doc(struct pf_ctx *cx, const struct pf_report *r)
 {
 	struct pf_doc doc = { 0 };
 	int rc;
 
 	pf_report_doc(r, &doc);
-	rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);
 	pf_doc_release(&doc);
 	return rc;
 }
 
 static int show(struct pf_ctx *cx, const struct report_args *a,
-		struct pf_report *r, struct pf_err *err)
+		struct pf_report *r)
 {
 	struct pf_outrule rule = { .replace = a->force, .option = "--force" };
 	struct pf_buf text = { 0 };
@@ -56,18 +55,18 @@ static int show(struct pf_ctx *cx, const struct report_args *a,
 	pf_db_protect(cx->db, &rule);
 	if (cx->style.format == &pf_format_md) {
 		pf_report_md(r, NULL, &text);
-		rc = pf_output_write(cx, a->out, &rule, &text, err);
+		rc = pf_output_write(cx, a->out, &rule, &text);
 	} else {
-		rc = pf_report_html(r, &text, err);
+		rc = pf_report_html(r, &text);
 		if (!rc)
 			rc = pf_output_page(cx, a->out ? a->out : "report.html",
-					    &rule, &text, err);
+					    &rule, &text);
 	}
 	pf_buf_release(&text);
 	return rc;
 }
 
-static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *argv)
 {
 	struct report_args *a = argv;
 	const struct pf_format *format =
@@ -77,10 +76,10 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	int rc;
 
 	cx->style.format = format;
-	if (pf_page_args_read(&a->report.page, err))
+	if (pf_page_args_read(&a->report.page, cx->err))
 		return -1;
 	if (a->out && is_doc)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "'--output' goes with html and md");
 	if (format != &pf_format_page)
 		a->report.page.timeline = PF_TIMELINE_NONE;
@@ -89,11 +88,10 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	pf_progress_start("report", 0);
 	pf_progress_phase("analyses");
 	rc = pf_report_make(cx->db, &a->report, pf_path_base(cx->db_name),
-			    &report, err);
+			    &report);
 	pf_progress_stop();
 	if (!rc)
-		rc = is_doc ? show_doc(cx, &report, err)
-			    : show(cx, a, &report, err);
+		rc = is_doc ? show_doc(cx, &report) : show(cx, a, &report);
 	pf_report_release(&report);
 	return rc;
 }

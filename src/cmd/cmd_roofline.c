@@ -34,18 +34,17 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	struct args *a = args;
 	struct pf_graphs graphs;
 	/* a call has all of its work, also what is beyond the window */
 	int rc = pf_cmd_name_all_graphs(cx->db, &a->evidence,
 					&a->roofline.window, &graphs,
-					&a->roofline.graphs, err);
+					&a->roofline.graphs);
 
 	if (!rc)
-		rc = pf_roofline(cx->db, &a->roofline, doc, err);
+		rc = pf_roofline(cx->db, &a->roofline, doc);
 	pf_graphs_release(&graphs);
 	return rc;
 }

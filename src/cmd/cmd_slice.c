@@ -64,14 +64,14 @@ static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 				      "elsewhere are");
 }
 
-static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *argv)
 {
 	const struct pf_slice_args *args = argv;
 	struct pf_slice_result result;
 
 	if (!args->out)
-		return pf_fail(err, PF_EUSAGE, "'--output' is missing");
-	if (pf_slice(cx->db, args, cx->out, &result, err) < 0)
+		return pf_fail(cx->err, PF_EUSAGE, "'--output' is missing");
+	if (pf_slice(cx->db, args, cx->out, &result) < 0)
 		return -1;
 	say(args, &result);
 	return 0;

@@ -28,8 +28,7 @@ static const struct pf_opt opts[] = {
 };
 
 /* Nothing at all, or no lines of Python, and what would record them. */
-static int note_missing(struct pf_ctx *cx, const struct pf_stacks_result *r,
-			struct pf_err *err)
+static int note_missing(struct pf_ctx *cx, const struct pf_stacks_result *r)
 {
 	const char *what = r->nothing ? r->nothing : "no Python functions";
 	enum pf_hint hint = r->nothing ? r->hint : PF_HINT_STACKS;
@@ -37,7 +36,7 @@ static int note_missing(struct pf_ctx *cx, const struct pf_stacks_result *r,
 
 	if (!r->nothing && r->has_python)
 		return 0;
-	if (pf_hint_producer(cx->db, &from, err))
+	if (pf_hint_producer(cx->db, &from))
 		return -1;
 	if (hint == PF_HINT_NONE)
 		pf_log_note("%s", what);
@@ -47,7 +46,7 @@ static int note_missing(struct pf_ctx *cx, const struct pf_stacks_result *r,
 	return 0;
 }
 
-static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *argv)
 {
 	static const char *const what[] = { "GPU work", "host time",
 					    "GPU idle time", "memory", "" };
@@ -55,10 +54,10 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	char lines[PF_NUM_MAX], time[PF_NUM_MAX];
 	struct pf_stacks_result r;
 
-	if (pf_stacks(cx->db, args, cx->out, &r, err) < 0)
+	if (pf_stacks(cx->db, args, cx->out, &r) < 0)
 		return -1;
 	if (r.nothing)
-		return note_missing(cx, &r, err);
+		return note_missing(cx, &r);
 	if (args->weight == PF_STACKS_MEMORY)
 		pf_num_show_bytes(time, r.total_ns);
 	else if (r.is_samples)
@@ -72,7 +71,7 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	else
 		pf_log_note("%s of %s in %s stacks", time, what[args->weight],
 			    lines);
-	return note_missing(cx, &r, err);
+	return note_missing(cx, &r);
 }
 
 PF_COMMAND(515, stacks) = {

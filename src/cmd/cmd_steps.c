@@ -19,12 +19,11 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
-	if (pf_steps_answer(cx->db, args, NULL, doc, err))
+	if (pf_steps_answer(cx->db, args, NULL, doc))
 		return -1;
-	return pf_training_steps(cx->db, doc, err);
+	return pf_training_steps(cx->db, doc);
 }
 
 PF_COMMAND(210, steps) = {

@@ -192,7 +192,7 @@ static void show_text(struct pf_ctx *cx, const struct pf_report *r)
 	pf_buf_release(&out);
 }
 
-static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *argv)
 {
 	struct pf_report report;
 	struct pf_doc doc = { 0 };
@@ -200,13 +200,13 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 
 	pf_progress_start("summary", 0);
 	pf_progress_phase("analyses");
-	rc = pf_report_make(cx->db, argv, cx->db_name, &report, err);
+	rc = pf_report_make(cx->db, argv, cx->db_name, &report);
 	pf_progress_stop();
 	if (!rc && cx->style.format == &pf_format_text) {
 		show_text(cx, &report);
 	} else if (!rc) {
 		pf_report_doc(&report, &doc);
-		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+		rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);
 	}
 	pf_doc_release(&doc);
 	pf_report_release(&report);

@@ -86,8 +86,7 @@ static const struct pf_opt opts[] = {
 	{ 0 }
 };
 
-static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id,
-		      struct pf_err *err)
+static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id)
 {
 	sqlite3_stmt *st =
 		pf_db_prepare(db,
@@ -97,7 +96,7 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id,
 			      " AND (?3 = 0 OR id IN (SELECT trace_id"
 			      " FROM trace_cycle WHERE cycle = ?3))"
 			      " ORDER BY id LIMIT 1",
-			      err);
+			      db->err);
 	int64_t count;
 	int rc;
 
@@ -106,27 +105,28 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id,
 	sqlite3_bind_int64(st, 1, a->rank);
 	sqlite3_bind_int64(st, 2, a->trace);
 	sqlite3_bind_int64(st, 3, a->cycle);
-	rc = pf_db_step(db, st, err);
+	rc = pf_db_step(db, st, db->err);
 	*id = sqlite3_column_int64(st, 0);
 	count = sqlite3_column_int64(st, 1);
 	sqlite3_finalize(st);
 	if (rc < 0)
 		return -1;
 	if (!rc && a->cycle)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(db->err, PF_EUSAGE,
 			       "there is no cycle %" PRId64
 			       " of such a trace; 'profan info' lists them",
 			       a->cycle);
 	if (!rc && a->trace >= 0)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(db->err, PF_EUSAGE,
 			       "there is no trace %" PRId64
 			       "; 'profan info' lists them",
 			       a->trace);
 	if (!rc && a->rank >= 0)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(db->err, PF_EUSAGE,
 			       "there is no trace of rank %" PRId64, a->rank);
 	if (!rc)
-		return pf_fail(err, PF_EDB, "'%s': holds no trace", db->path);
+		return pf_fail(db->err, PF_EDB, "'%s': holds no trace",
+			       db->path);
 	if (count > 1)
 		pf_log(PF_LOG_NOTE,
 		       "first of %" PRId64
@@ -178,7 +178,7 @@ static void note_limits(const struct pf_averages *a, struct pf_doc *doc)
 }
 
 static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
-		    bool by_overload, struct pf_doc *doc, struct pf_err *err)
+		    bool by_overload, struct pf_doc *doc)
 {
 	struct pf_table *t = pf_averages_table(doc, by_overload);
 	int64_t printed = 0;
@@ -189,7 +189,7 @@ static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
 		printed++;
 		pf_averages_add(t, tt->rows[i]);
 	}
-	return pf_render_doc(&cx->style, doc, cx->out, err);
+	return pf_render_doc(&cx->style, doc, cx->out, cx->err);
 }
 
 /* Byte for byte as torch prints it, but a terminal is not steered by names. */
@@ -208,8 +208,7 @@ static void write_text(const struct pf_buf *text, FILE *out)
 }
 
 static int show(struct pf_ctx *cx, const struct table_args *a,
-		const struct pf_averages *averages, enum pf_torch_sort sort,
-		struct pf_err *err)
+		const struct pf_averages *averages, enum pf_torch_sort sort)
 {
 	const struct pf_average_list *list = &averages->list[0];
 	const struct pf_average **rows =
@@ -236,7 +235,7 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	int rc = 0;
 
 	note_limits(averages, &doc);
-	if (!list->count && pf_hint_producer(cx->db, &from, err))
+	if (!list->count && pf_hint_producer(cx->db, &from))
 		rc = -1;
 	else if (!list->count)
 		pf_log_note("no operators of torch in this trace: its table "
@@ -250,7 +249,7 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 		for (size_t i = 0; i < doc.note_count; i++)
 			pf_log_note("%s", doc.notes[i]);
 	} else if (!rc) {
-		rc = show_doc(cx, &t, a->by_overload, &doc, err);
+		rc = show_doc(cx, &t, a->by_overload, &doc);
 	}
 	pf_doc_release(&doc);
 	pf_buf_release(&text);
@@ -288,11 +287,11 @@ static struct pf_doc begin_list(const struct pf_ctx *cx,
 	return doc;
 }
 
-static int end_list(struct pf_ctx *cx, struct pf_doc *doc, struct pf_err *err)
+static int end_list(struct pf_ctx *cx, struct pf_doc *doc)
 {
-	if (pf_doc_settle(doc, err) < 0)
+	if (pf_doc_settle(doc, cx->err) < 0)
 		return -1;
-	return pf_render_doc(&cx->style, doc, cx->out, err);
+	return pf_render_doc(&cx->style, doc, cx->out, cx->err);
 }
 
 /* ---- traces that torch's profiler did not write ---- */
@@ -306,32 +305,32 @@ static int check_other_options(const struct table_args *a, struct pf_err *err)
 		       "no options but --limit, --rank, --trace and --cycle");
 }
 
-static int is_xspace(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+static int is_xspace(struct pf_db *db, int64_t trace_id)
 {
 	sqlite3_stmt *st = pf_db_prepare(db,
 					 "SELECT 1 FROM trace WHERE id = ?1 "
 					 "AND format IN ('xspace', 'tf-json')",
-					 err);
+					 db->err);
 	int rc = -1;
 
 	if (st) {
 		sqlite3_bind_int64(st, 1, trace_id);
-		rc = pf_db_step(db, st, err);
+		rc = pf_db_step(db, st, db->err);
 	}
 	sqlite3_finalize(st);
 	return rc;
 }
 
 static int show_operators(struct pf_ctx *cx, const struct table_args *a,
-			  int64_t trace_id, struct pf_err *err)
+			  int64_t trace_id)
 {
 	struct pf_doc doc = begin_list(cx, a);
-	int rc = check_other_options(a, err);
+	int rc = check_other_options(a, cx->err);
 
 	if (!rc)
-		rc = pf_operators(cx->db, trace_id, &doc, err);
+		rc = pf_operators(cx->db, trace_id, &doc);
 	if (!rc)
-		rc = end_list(cx, &doc, err);
+		rc = end_list(cx, &doc);
 	pf_doc_release(&doc);
 	return rc;
 }
@@ -353,8 +352,7 @@ static int check_graph_options(const struct table_args *a, struct pf_err *err)
 }
 
 static int show_named(struct pf_ctx *cx, const struct table_args *a,
-		      const struct pf_averages *averages, int64_t trace_id,
-		      struct pf_err *err)
+		      const struct pf_averages *averages, int64_t trace_id)
 {
 	struct pf_window_args asked = PF_WINDOW_DEFAULTS;
 	struct pf_doc doc = begin_list(cx, a);
@@ -364,17 +362,16 @@ static int show_named(struct pf_ctx *cx, const struct table_args *a,
 
 	asked.trace = trace_id;
 	asked.whole = true;
-	rc = pf_cmd_name_graphs(cx->db, &a->evidence, &asked, &graphs, &named,
-				err);
+	rc = pf_cmd_name_graphs(cx->db, &a->evidence, &asked, &graphs, &named);
 	if (!rc) {
 		const struct pf_named_work_args args = { &graphs.window,
 							 &graphs,
 							 &averages->list[0] };
 
-		rc = pf_named_work(cx->db, &args, &doc, err);
+		rc = pf_named_work(cx->db, &args, &doc);
 	}
 	if (!rc)
-		rc = end_list(cx, &doc, err);
+		rc = end_list(cx, &doc);
 	pf_doc_release(&doc);
 	pf_graphs_release(&graphs);
 	return rc;
@@ -397,8 +394,7 @@ static int check_verdict_options(const struct table_args *a, struct pf_err *err)
 		       "--trace and --cycle");
 }
 
-static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
-			 struct pf_err *err)
+static int show_verdicts(struct pf_ctx *cx, const struct table_args *a)
 {
 	struct pf_report_args args = { .window = PF_WINDOW_DEFAULTS,
 				       .page.timeline = PF_TIMELINE_NONE,
@@ -408,7 +404,7 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 	char step[PF_NUM_MAX], rank[PF_NUM_MAX];
 	int rc;
 
-	if (check_verdict_options(a, err))
+	if (check_verdict_options(a, cx->err))
 		return -1;
 	if (a->step >= 0) {
 		snprintf(step, sizeof(step), "%" PRId64, a->step);
@@ -420,11 +416,10 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 	}
 	args.window.trace = a->trace;
 	args.window.cycle = a->cycle;
-	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_name), &report,
-			    err);
+	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_name), &report);
 	if (!rc) {
 		pf_verdicts_list(&report.verdicts, &report.parts, &doc);
-		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+		rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);
 	}
 	pf_doc_release(&doc);
 	pf_report_release(&report);
@@ -433,7 +428,7 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 
 enum { VERDICTS }; /* of the words */
 
-static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+static int run(struct pf_ctx *cx, void *p)
 {
 	const struct table_args *a = p;
 	enum pf_torch_sort sort = PF_SORT_NONE;
@@ -451,26 +446,26 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	int rc;
 
 	if (cx->word == VERDICTS)
-		return show_verdicts(cx, a, err);
-	if (is_named && check_graph_options(a, err))
+		return show_verdicts(cx, a);
+	if (is_named && check_graph_options(a, cx->err))
 		return -1;
-	if (a->sort && pf_torch_sort_key(a->sort, &sort, err))
+	if (a->sort && pf_torch_sort_key(a->sort, &sort, cx->err))
 		return -1;
 	if (a->torch &&
-	    pf_rules_parse(a->torch, &args.torch, &args.python, err))
+	    pf_rules_parse(a->torch, &args.torch, &args.python, cx->err))
 		return -1;
-	if (find_trace(cx->db, a, &args.trace_id, err))
+	if (find_trace(cx->db, a, &args.trace_id))
 		return -1;
-	rc = is_xspace(cx->db, args.trace_id, err);
+	rc = is_xspace(cx->db, args.trace_id);
 	if (rc)
-		return rc < 0 ? -1 : show_operators(cx, a, args.trace_id, err);
-	rc = pf_averages_load(cx->db, &args, &averages, err);
-	if (!rc && !pf_averages(cx->db, &args, &averages, err))
+		return rc < 0 ? -1 : show_operators(cx, a, args.trace_id);
+	rc = pf_averages_load(cx->db, &args, &averages, cx->err);
+	if (!rc && !pf_averages(cx->db, &args, &averages, cx->err))
 		rc = 1;
 	if (rc != 1)
 		return -1;
-	rc = is_named ? show_named(cx, a, &averages, args.trace_id, err)
-		      : show(cx, a, &averages, sort, err);
+	rc = is_named ? show_named(cx, a, &averages, args.trace_id)
+		      : show(cx, a, &averages, sort);
 	if (!is_named) /* whose rows say what has no operator */
 		show_trust(&averages.trust);
 	pf_averages_release(&averages);

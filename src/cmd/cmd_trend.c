@@ -56,17 +56,17 @@ static int parse_checks(const struct args *args, struct pf_err *err)
 }
 
 static int show_fleet(struct pf_ctx *cx, const struct args *args,
-		      struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+		      struct pf_db *db, struct pf_doc *doc)
 {
 	struct pf_fleet_trend t = { 0 };
-	int rc = pf_fleet_trend_find(db, &t, err);
+	int rc = pf_fleet_trend_find(db, &t);
 
 	if (!rc) {
 		if (!cx->wide && !cx->is_limit_given)
 			doc->order.limit = FLEET_ROWS;
 		doc->lists = "changes";
 		pf_fleet_trend_show(&t, doc->order.limit, doc);
-		rc = check(args, &t, doc, err);
+		rc = check(args, &t, doc, cx->err);
 	}
 	pf_fleet_trend_release(&t);
 	return rc;
@@ -74,59 +74,57 @@ static int show_fleet(struct pf_ctx *cx, const struct args *args,
 
 /* Captures of a fleet are in it. */
 static int answer_of_fleet(struct pf_ctx *cx, const struct args *args,
-			   struct pf_doc *doc, struct pf_err *err)
+			   struct pf_doc *doc)
 {
 	struct pf_db db = { 0 };
 	int rc;
 
 	if (cx->argc > 1)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "'%s' is a fleet database, of which 'trend' "
 			       "shows one: 'profan merge' makes one of several",
 			       cx->argv[0]);
 	if (memcmp(&args->trend, &defaults.trend, sizeof(defaults.trend)) != 0)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(cx->err, PF_EUSAGE,
 			       "a fleet has no events, and 'trend' of it no "
 			       "options that choose some");
-	rc = parse_checks(args, err);
+	rc = parse_checks(args, cx->err);
 	if (!rc)
-		rc = pf_db_open_kind(&db, cx->argv[0], &pf_fleet_kind, err);
+		rc = pf_db_open_kind(&db, cx->argv[0], &pf_fleet_kind, cx->err);
 	if (!rc)
-		rc = show_fleet(cx, args, &db, doc, err);
+		rc = show_fleet(cx, args, &db, doc);
 	pf_db_close(&db);
 	return rc;
 }
 
 /* What has no steps, but a course of its own: 1 if all are such. */
 static int beside_traces(struct pf_ctx *cx, const struct pf_trend_args *args,
-			 const struct pf_inputs *in, struct pf_doc *doc,
-			 struct pf_err *err)
+			 const struct pf_inputs *in, struct pf_doc *doc)
 {
-	int is = pf_inputs_are(in, PF_FROM_SNAPSHOT, err);
+	int is = pf_inputs_are(in, PF_FROM_SNAPSHOT, cx->err);
 
 	if (is < 0)
 		return -1;
 	if (is && pf_snap_trend(in->paths, cx->argv, in->count, &args->window,
-				doc, err))
+				doc, cx->err))
 		return -1;
 	if (is)
 		return 1;
-	is = pf_inputs_are(in, PF_FROM_TABLES, err);
+	is = pf_inputs_are(in, PF_FROM_TABLES, cx->err);
 	return is == 1 ? pf_training_trend(in->paths, cx->argv, in->count, doc,
-					   err)
+					   cx->err)
 		       : is;
 }
 
 /* How they changed from the first to the last, and since when. */
 static int show_rows(struct pf_ctx *cx, const struct args *args,
-		     const struct pf_captures *captures, struct pf_doc *doc,
-		     struct pf_err *err)
+		     const struct pf_captures *captures, struct pf_doc *doc)
 {
 	struct pf_fleet_trend changes = { 0 };
 	struct pf_buf since = { 0 };
 	struct pf_trend trend = { 0 };
 	int rc = pf_trend_find(captures->items, captures->count, &args->trend,
-			       &trend, err);
+			       &trend, cx->err);
 
 	if (!rc) {
 		pf_fleet_trend_of(&trend, captures->items, &changes);
@@ -135,7 +133,7 @@ static int show_rows(struct pf_ctx *cx, const struct args *args,
 		pf_trend_show(&trend, since.data, cx->wide, doc);
 		pf_fleet_changes_show(&changes, cx->wide ? -1 : FLEET_ROWS,
 				      doc);
-		rc = check(args, &changes, doc, err);
+		rc = check(args, &changes, doc, cx->err);
 	}
 	pf_fleet_trend_release(&changes);
 	pf_trend_release(&trend);
@@ -163,8 +161,7 @@ static int say_nothing(const struct args *args,
 
 /* What has no complete step has no row, but a word. */
 static int show_captures(struct pf_ctx *cx, const struct args *args,
-			 const struct pf_captures *captures, struct pf_doc *doc,
-			 struct pf_err *err)
+			 const struct pf_captures *captures, struct pf_doc *doc)
 {
 	const struct pf_capture **items =
 		pf_calloc(captures->count + 1, sizeof(*items));
@@ -175,9 +172,9 @@ static int show_captures(struct pf_ctx *cx, const struct args *args,
 		if (captures->items[i]->full_count)
 			items[with.count++] = captures->items[i];
 	if (with.count)
-		rc = show_rows(cx, args, &with, doc, err);
+		rc = show_rows(cx, args, &with, doc);
 	else
-		rc = say_nothing(args, captures, doc, err);
+		rc = say_nothing(args, captures, doc, cx->err);
 	for (size_t i = 0; i < captures->count && !rc; i++)
 		if (!captures->items[i]->full_count)
 			pf_doc_note(doc, "'%s' %s, so it has no row",
@@ -187,8 +184,7 @@ static int show_captures(struct pf_ctx *cx, const struct args *args,
 	return rc;
 }
 
-static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
-		  struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	const struct args *given = argv;
 	struct pf_trend_args *args = &((struct args *)argv)->trend;
@@ -198,23 +194,23 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	int rc;
 
 	if (pf_is_fleet(cx->argv[0]))
-		return answer_of_fleet(cx, given, doc, err);
-	if (parse_checks(given, err))
+		return answer_of_fleet(cx, given, doc);
+	if (parse_checks(given, cx->err))
 		return -1;
-	rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
+	rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, cx->err);
 	args->wide = cx->wide;
 	if (!rc)
-		rc = beside_traces(cx, args, &inputs, doc, err);
+		rc = beside_traces(cx, args, &inputs, doc);
 	is_captures = !rc;
 	if (rc == 1 && given->checks.count)
-		rc = pf_fail(err, PF_EUSAGE,
+		rc = pf_fail(cx->err, PF_EUSAGE,
 			     "--fail-on is of captures with steps");
 	if (is_captures)
 		rc = pf_captures_load(inputs.paths, cx->argv, inputs.count,
 				      &args->window, PF_CAPTURE_ALL, &captures,
-				      err);
+				      cx->err);
 	if (is_captures && !rc)
-		rc = show_captures(cx, given, &captures, doc, err);
+		rc = show_captures(cx, given, &captures, doc);
 	pf_captures_release(&captures);
 	pf_inputs_close(&inputs);
 	return is_captures || rc < 0 ? rc : 0;

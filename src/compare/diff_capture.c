@@ -185,8 +185,7 @@ static void describe_name(struct pf_work *w, struct pf_work_name *n,
 }
 
 /* NULL on an error. */
-static struct pf_work_name *work_name(struct pf_work *w, uint32_t name,
-				      struct pf_err *err)
+static struct pf_work_name *work_name(struct pf_work *w, uint32_t name)
 {
 	struct pf_work_name *n = &w->other_name;
 	const char *text;
@@ -197,29 +196,28 @@ static struct pf_work_name *work_name(struct pf_work *w, uint32_t name,
 		if (n->text != UINT32_MAX)
 			return n;
 	}
-	rc = pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, NULL, err);
+	rc = pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, NULL,
+			  w->db->err);
 	if (rc < 0)
 		return NULL;
 	describe_name(w, n, rc ? text : NO_NAME);
 	return n;
 }
 
-static int argset_text(struct pf_work *w, uint32_t args, const char **text,
-		       struct pf_err *err)
+static int argset_text(struct pf_work *w, uint32_t args, const char **text)
 {
 	int rc = 0;
 
 	if (args < PF_ID_INLINE)
 		rc = pf_texts_get(&w->texts, PF_TEXT_ARGS, args, text, NULL,
-				  err);
+				  w->db->err);
 	if (!rc)
 		*text = NULL;
 	return rc < 0 ? -1 : 0;
 }
 
 /* The shapes and types of the inputs in arguments; "" if they say none. */
-static int work_shapes(struct pf_work *w, uint32_t args, uint32_t *out,
-		       struct pf_err *err)
+static int work_shapes(struct pf_work *w, uint32_t args, uint32_t *out)
 {
 	uint64_t *place = pf_map_at(&w->shapes, args);
 	struct pf_json whole, dims, types;
@@ -229,7 +227,7 @@ static int work_shapes(struct pf_work *w, uint32_t args, uint32_t *out,
 		*out = (uint32_t)*place;
 		return 0;
 	}
-	if (argset_text(w, args, &text, err) < 0)
+	if (argset_text(w, args, &text) < 0)
 		return -1;
 	pf_buf_clear(&w->text);
 	pf_buf_adds(&w->text, "");
@@ -252,8 +250,7 @@ static int work_shapes(struct pf_work *w, uint32_t args, uint32_t *out,
 }
 
 /* The device of a memory record's arguments; -1: no GPU. */
-static int work_memory_device(struct pf_work *w, uint32_t args, int64_t *device,
-			      struct pf_err *err)
+static int work_memory_device(struct pf_work *w, uint32_t args, int64_t *device)
 {
 	uint64_t *place = pf_map_at(&w->memories, args);
 	int64_t type = 0, id = 0;
@@ -261,7 +258,7 @@ static int work_memory_device(struct pf_work *w, uint32_t args, int64_t *device,
 	const char *text;
 
 	if (*place == UINT64_MAX) {
-		if (argset_text(w, args, &text, err) < 0)
+		if (argset_text(w, args, &text) < 0)
 			return -1;
 		if (text) {
 			whole = (struct pf_json){ text, strlen(text) };
@@ -411,7 +408,7 @@ static void count_work(struct pf_capture *c, struct pf_capture_step *s,
 /* Take in GPU work that was launched from a place. */
 static int work_add(struct pf_work *w, const struct pf_launched *l,
 		    uint32_t node, uint32_t op, uint32_t shapes,
-		    struct pf_capture_step *step, struct pf_err *err)
+		    struct pf_capture_step *step)
 {
 	struct pf_work_name *name;
 	struct row_key key;
@@ -422,7 +419,7 @@ static int work_add(struct pf_work *w, const struct pf_launched *l,
 		w->c->outside_count++;
 	if (!step)
 		return 0;
-	name = work_name(w, l->name, err);
+	name = work_name(w, l->name);
 	if (!name)
 		return -1;
 	count_work(w->c, step, l);
@@ -438,8 +435,7 @@ static int work_add(struct pf_work *w, const struct pf_launched *l,
 }
 
 /* The same of work without a launch call. */
-static int work_add_orphan(struct pf_work *w, const struct pf_launched *l,
-			   struct pf_err *err)
+static int work_add_orphan(struct pf_work *w, const struct pf_launched *l)
 {
 	bool is_before = l->origin == PF_GPU_BEFORE;
 	bool is_migrated = l->origin == PF_GPU_MIGRATED;
@@ -454,7 +450,7 @@ static int work_add_orphan(struct pf_work *w, const struct pf_launched *l,
 	w->c->migrated_count += is_migrated;
 	w->c->without_launch += !is_before && !is_migrated;
 	return work_add(w, l, node, w->none, w->none,
-			capture_step_over(w->c, l->trace_id, l->start_ns), err);
+			capture_step_over(w->c, l->trace_id, l->start_ns));
 }
 
 /* The row of an operator, which is counted by the caller. */
@@ -504,7 +500,7 @@ static uint32_t find_slot(struct pf_work *w, const struct pf_gpu_event *ev)
 }
 
 static int gather_work(struct pf_work *w, const struct pf_gpu_event *ev,
-		       int64_t order, struct pf_err *err)
+		       int64_t order)
 {
 	struct pf_launched l = {
 		.launch_id = ev->launch_id,
@@ -523,14 +519,14 @@ static int gather_work(struct pf_work *w, const struct pf_gpu_event *ev,
 
 	w->c->gpu_events++;
 	if (!l.launch_id)
-		return work_add_orphan(w, &l, err);
-	return pf_sorter_add(w->launched, &l, err);
+		return work_add_orphan(w, &l);
+	return pf_sorter_add(w->launched, &l, w->db->err);
 }
 
-static int work_next(struct pf_work *w, struct pf_err *err);
+static int work_next(struct pf_work *w);
 
 /* All work of the traces: its step says whether it counts. */
-static int gather(struct pf_work *w, struct pf_err *err)
+static int gather(struct pf_work *w)
 {
 	struct pf_window all = { .count = w->window->count,
 				 .device = w->window->device };
@@ -545,22 +541,22 @@ static int gather(struct pf_work *w, struct pf_err *err)
 		all.traces[i].from_ns = INT64_MIN;
 		all.traces[i].to_ns = INT64_MAX;
 	}
-	gpu = pf_gpu_new(w->db, &all, PF_GPU_LINKS | PF_GPU_BYTES, err);
-	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1)
-		if ((rc = gather_work(w, ev, order++, err)) < 0)
+	gpu = pf_gpu_new(w->db, &all, PF_GPU_LINKS | PF_GPU_BYTES);
+	while (gpu && (rc = pf_gpu_next(gpu, &ev)) == 1)
+		if ((rc = gather_work(w, ev, order++)) < 0)
 			break;
 	pf_gpu_free(gpu);
 	free(all.traces);
-	if (rc < 0 || pf_sorter_finish(w->launched, err) < 0)
+	if (rc < 0 || pf_sorter_finish(w->launched, w->db->err) < 0)
 		return -1;
-	return work_next(w, err);
+	return work_next(w);
 }
 
 /* w->next, in order of launch calls. */
-static int work_next(struct pf_work *w, struct pf_err *err)
+static int work_next(struct pf_work *w)
 {
-	w->next = pf_sorter_next(w->launched, err);
-	return !w->next && err->code ? -1 : 0;
+	w->next = pf_sorter_next(w->launched, w->db->err);
+	return !w->next && w->db->err->code ? -1 : 0;
 }
 
 /*
@@ -606,8 +602,7 @@ static struct pf_capture_step *step_at(struct host *h, int64_t at_ns)
 }
 
 /* The place of an entry of the stack. */
-static int place_of(struct host *h, uint32_t at, uint32_t *out,
-		    struct pf_err *err)
+static int place_of(struct host *h, uint32_t at, uint32_t *out)
 {
 	uint32_t from = at + 1, node = PF_NODE_ROOT;
 
@@ -617,7 +612,7 @@ static int place_of(struct host *h, uint32_t at, uint32_t *out,
 		node = h->stack[from - 1].node;
 	for (; from <= at; from++) {
 		struct entry *e = &h->stack[from];
-		struct pf_work_name *name = work_name(h->w, e->name, err);
+		struct pf_work_name *name = work_name(h->w, e->name);
 
 		if (!name)
 			return -1;
@@ -633,7 +628,7 @@ static int place_of(struct host *h, uint32_t at, uint32_t *out,
 
 /* GPU work of the launch call that is on top of the stack. */
 static int take_launched(struct host *h, int64_t id, int64_t start_ns,
-			 int64_t dur_ns, struct pf_err *err)
+			 int64_t dur_ns)
 {
 	struct pf_capture_step *step = step_at(h, start_ns);
 	struct pf_work *w = h->w;
@@ -641,18 +636,16 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 	struct pf_work_name *name;
 
 	while (w->next && w->next->launch_id < id)
-		if (work_add_orphan(w, w->next, err) < 0 ||
-		    work_next(w, err) < 0)
+		if (work_add_orphan(w, w->next) < 0 || work_next(w) < 0)
 			return -1;
 	if (!w->next || w->next->launch_id != id)
 		return 0;
-	if (h->top && place_of(h, (uint32_t)h->top - 1, &node, err) < 0)
+	if (h->top && place_of(h, (uint32_t)h->top - 1, &node) < 0)
 		return -1;
 	at = h->top ? h->stack[h->top - 1].op : NO_PLACE;
 	if (at != NO_PLACE) {
-		name = work_name(w, h->stack[at].name, err);
-		if (!name ||
-		    work_shapes(w, h->stack[at].args, &shapes, err) < 0)
+		name = work_name(w, h->stack[at].name);
+		if (!name || work_shapes(w, h->stack[at].args, &shapes) < 0)
 			return -1;
 		op = name->text;
 	}
@@ -665,8 +658,8 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 		if (h->is_one_step)
 			step = capture_step_over(w->c, h->trace_id,
 						 w->next->start_ns);
-		if (work_add(w, w->next, node, op, shapes, step, err) < 0 ||
-		    work_next(w, err) < 0)
+		if (work_add(w, w->next, node, op, shapes, step) < 0 ||
+		    work_next(w) < 0)
 			return -1;
 	}
 	return 0;
@@ -682,7 +675,7 @@ static void count_call(struct pf_capture_step *s, struct pf_work_name *name)
 
 /* Of operators those of other shapes have rows of their own. */
 static struct pf_op_row *row_of(struct host *h, const struct entry *e,
-				struct pf_work_name *name, struct pf_err *err)
+				struct pf_work_name *name)
 {
 	struct pf_work *w = h->w;
 	uint32_t shapes = w->none, *known;
@@ -702,7 +695,7 @@ static struct pf_op_row *row_of(struct host *h, const struct entry *e,
 	place = pf_map_at(&w->op_of, (uint64_t)e->name << 32 | e->args);
 	if (*place != UINT64_MAX)
 		return &w->c->ops[*place];
-	if (work_shapes(w, e->args, &shapes, err) < 0)
+	if (work_shapes(w, e->args, &shapes) < 0)
 		return NULL;
 	row = work_op(w, name->node_text, shapes, e->kind);
 	*place = (uint64_t)(row - w->c->ops);
@@ -711,7 +704,7 @@ static struct pf_op_row *row_of(struct host *h, const struct entry *e,
 
 /* Operators, annotations and calls have rows. */
 static int count_range(struct host *h, struct entry *e, int64_t start_ns,
-		       int64_t dur_ns, struct pf_err *err)
+		       int64_t dur_ns)
 {
 	struct pf_capture_step *s = step_at(h, start_ns);
 	struct pf_work_name *name;
@@ -720,7 +713,7 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 
 	if (!s)
 		return 0;
-	name = work_name(h->w, e->name, err);
+	name = work_name(h->w, e->name);
 	if (!name)
 		return -1;
 	if (e->kind == PF_KIND_RUNTIME || e->kind == PF_KIND_DRIVER)
@@ -728,7 +721,7 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 	s->count[PF_COUNT_OPS] += e->kind == PF_KIND_CPU_OP;
 	if (s->time.is_partial || name->is_step)
 		return 0;
-	row = row_of(h, e, name, err);
+	row = row_of(h, e, name);
 	if (!row)
 		return -1;
 	row->count++;
@@ -780,8 +773,7 @@ static void insert(struct host *h, size_t at, struct entry e)
  * Take what ended off the stack and put the event on it, under the Python
  * functions that it outlives (events/nest.h).
  */
-static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind,
-		struct pf_err *err)
+static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind)
 {
 	const struct pf_block *b = h->block;
 	int64_t start = b->start_ns[i], dur = b->dur_ns[i];
@@ -811,7 +803,7 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind,
 	/* A function whose end was lost holds nothing of others. */
 	if (is_under && kind == PF_KIND_PYTHON)
 		return 0;
-	if (is_under && place_of(h, (uint32_t)h->depth - 1, &ignored, err) < 0)
+	if (is_under && place_of(h, (uint32_t)h->depth - 1, &ignored) < 0)
 		return -1;
 	if (!is_under)
 		h->depth = at;
@@ -821,7 +813,7 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind,
 	}
 	if (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION ||
 	    kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
-		if (count_range(h, &e, start, dur, err) < 0)
+		if (count_range(h, &e, start, dur) < 0)
 			return -1;
 	if (h->depth == DEPTH_MAX)
 		return 0;
@@ -839,7 +831,7 @@ static int64_t slot_value(struct host *h, uint32_t mask, int slot)
 	return h->block->slot[slot][h->slots[slot]];
 }
 
-static int take_memory(struct host *h, uint32_t i, struct pf_err *err)
+static int take_memory(struct host *h, uint32_t i)
 {
 	const struct pf_block *b = h->block;
 	struct pf_capture *c = h->w->c;
@@ -850,7 +842,7 @@ static int take_memory(struct host *h, uint32_t i, struct pf_err *err)
 	struct pf_capture_step *s;
 	int64_t device;
 
-	if (work_memory_device(h->w, b->args[i], &device, err) < 0)
+	if (work_memory_device(h->w, b->args[i], &device) < 0)
 		return -1;
 	if (device < 0)
 		return 0;
@@ -875,7 +867,7 @@ static void use_slots(struct host *h, uint32_t mask)
 
 /* ---- threads ---- */
 
-static int walk_block(struct host *h, uint32_t first_seq, struct pf_err *err)
+static int walk_block(struct host *h, uint32_t first_seq)
 {
 	const struct pf_block *b = h->block;
 	bool has_memory = h->w->has_memory;
@@ -886,25 +878,24 @@ static int walk_block(struct host *h, uint32_t first_seq, struct pf_err *err)
 		unsigned kind = pf_kinds_at(&h->w->kinds, b->type[i]);
 		uint32_t seq = first_seq + i;
 
-		if (kind == PF_KIND_MEMORY && take_memory(h, i, err) < 0)
+		if (kind == PF_KIND_MEMORY && take_memory(h, i) < 0)
 			return -1;
 		if (has_memory)
 			use_slots(h, b->mask[i]);
 		if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM ||
 		    kind == PF_KIND_INSTANT)
 			continue;
-		if (push(h, seq, i, kind, err) < 0)
+		if (push(h, seq, i, kind) < 0)
 			return -1;
 		if (h->w->next && h->w->next->launch_id <= (track | seq) &&
-		    take_launched(h, track | seq, b->start_ns[i], b->dur_ns[i],
-				  err) < 0)
+		    take_launched(h, track | seq, b->start_ns[i],
+				  b->dur_ns[i]) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int walk_track(struct host *h, const struct pf_track *track,
-		      struct pf_err *err)
+static int walk_track(struct host *h, const struct pf_track *track)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
@@ -917,32 +908,33 @@ static int walk_track(struct host *h, const struct pf_track *track,
 		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_ALLOCATED) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_RESERVED) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
-	cursor = pf_cursor_new(h->w->db, track->id, columns, err);
+	cursor = pf_cursor_new(h->w->db, track->id, columns, h->w->db->err);
 	if (!cursor)
 		return -1;
 	h->track_id = track->id;
 	h->depth = h->top = 0;
-	while ((rc = pf_cursor_block(cursor, &h->block, &first, err)) == 1)
-		if ((rc = walk_block(h, first, err)) < 0)
+	while ((rc = pf_cursor_block(cursor, &h->block, &first,
+				     h->w->db->err)) == 1)
+		if ((rc = walk_block(h, first)) < 0)
 			break;
 	pf_cursor_free(cursor);
 	return rc;
 }
 
 /* Walk the host threads of a trace. */
-static int work_walk(struct pf_work *w, int64_t trace_id, struct pf_err *err)
+static int work_walk(struct pf_work *w, int64_t trace_id)
 {
 	struct host h = { .w = w, .trace_id = trace_id };
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_tracks_load(w->db, trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(w->db, trace_id, &tracks, &count, w->db->err);
 
 	for (size_t i = 0; i < w->c->step_count; i++)
 		if (w->c->steps[i].time.trace_id == trace_id)
 			h.is_one_step = w->c->steps[i].time.step < 0;
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
-			rc = walk_track(&h, &tracks[i], err);
+			rc = walk_track(&h, &tracks[i]);
 	if (tracks)
 		pf_tracks_free(tracks, count);
 	free(h.stack);
@@ -984,16 +976,16 @@ static void settle(struct pf_work *w)
 	}
 }
 
-static int make_names(struct pf_work *w, struct pf_err *err)
+static int make_names(struct pf_work *w)
 {
 	sqlite3_stmt *stmt =
-		pf_db_prepare(w->db, "SELECT max(id) FROM string", err);
+		pf_db_prepare(w->db, "SELECT max(id) FROM string", w->db->err);
 	int64_t last = -1;
 	int rc;
 
 	if (!stmt)
 		return -1;
-	rc = pf_db_step(w->db, stmt, err);
+	rc = pf_db_step(w->db, stmt, w->db->err);
 	if (rc == 1)
 		last = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
@@ -1040,35 +1032,34 @@ static void release(struct pf_work *w)
 	free(w->slots);
 }
 
-static int run(struct pf_work *w, struct pf_err *err)
+static int run(struct pf_work *w)
 {
 	w->texts.db = w->db;
-	if (pf_kinds_load(&w->kinds, w->db, err) < 0 ||
-	    make_names(w, err) < 0 || gather(w, err) < 0)
+	if (pf_kinds_load(&w->kinds, w->db, w->db->err) < 0 ||
+	    make_names(w) < 0 || gather(w) < 0)
 		return -1;
 	for (size_t i = 0; i < w->kinds.count; i++)
 		w->has_memory |= w->kinds.of[i] == PF_KIND_MEMORY;
 	for (size_t i = 0; i < w->window->count; i++)
-		if (work_walk(w, w->window->traces[i].trace_id, err) < 0)
+		if (work_walk(w, w->window->traces[i].trace_id) < 0)
 			return -1;
 	/* launch calls that no thread has */
 	while (w->next)
-		if (work_add_orphan(w, w->next, err) < 0 ||
-		    work_next(w, err) < 0)
+		if (work_add_orphan(w, w->next) < 0 || work_next(w) < 0)
 			return -1;
 	settle(w);
 	return 0;
 }
 
 static int capture_work(struct pf_db *db, const struct pf_window *window,
-			struct pf_capture *c, struct pf_err *err)
+			struct pf_capture *c)
 {
 	struct pf_work w = { .db = db, .window = window, .c = c };
 	int rc;
 
 	init(&w);
 	w.none = pf_capture_own_text(c, "");
-	rc = run(&w, err);
+	rc = run(&w);
 	release(&w);
 	return rc;
 }
@@ -1098,7 +1089,7 @@ static void take_row(struct pf_capture *c, size_t *cap,
 }
 
 static int capture_averages(struct pf_db *db, const struct pf_window *window,
-			    struct pf_capture *c, struct pf_err *err)
+			    struct pf_capture *c)
 {
 	size_t cap = 0;
 
@@ -1109,10 +1100,10 @@ static int capture_averages(struct pf_db *db, const struct pf_window *window,
 			.grouping_count = 1,
 		};
 		struct pf_averages a;
-		int rc = pf_averages_load(db, &args, &a, err);
+		int rc = pf_averages_load(db, &args, &a, db->err);
 
 		if (rc == 0)
-			rc = pf_averages(db, &args, &a, err) < 0 ? -1 : 1;
+			rc = pf_averages(db, &args, &a, db->err) < 0 ? -1 : 1;
 		if (rc < 0)
 			return -1;
 		for (size_t k = 0; k < a.list[0].count; k++)
@@ -1139,12 +1130,12 @@ static void keep(struct pf_capture *c, const struct pf_advice *v)
 }
 
 static int capture_advise(struct pf_db *db, const struct pf_window_args *args,
-			  struct pf_capture *c, struct pf_err *err)
+			  struct pf_capture *c)
 {
 	const struct pf_advise_args asked = { .window = *args,
 					      .db_name = "DB" };
 	struct pf_advise advise = { 0 };
-	int rc = pf_advise_find(db, &asked, &advise, err);
+	int rc = pf_advise_find(db, &asked, &advise);
 
 	for (size_t i = 0; !rc && i < advise.count; i++)
 		keep(c, &advise.all[i]);
@@ -1173,8 +1164,7 @@ static int add_tile(struct pf_path_sink *sink, const struct pf_path_tile *tile,
 }
 
 static int capture_path(struct pf_db *db, const struct pf_window_args *args,
-			const struct pf_window *window, struct pf_capture *c,
-			struct pf_err *err)
+			const struct pf_window *window, struct pf_capture *c)
 {
 	struct sink sink = { { add_tile }, c };
 	const struct pf_path_args asked = { .window = *args,
@@ -1183,9 +1173,9 @@ static int capture_path(struct pf_db *db, const struct pf_window_args *args,
 	struct pf_path path = { 0 };
 	int rc;
 
-	if (pf_path_check(window, err) < 0)
+	if (pf_path_check(window, db->err) < 0)
 		return -1;
-	rc = pf_path_find(db, &asked, &path, err);
+	rc = pf_path_find(db, &asked, &path);
 	c->path_steps = path.step_count > 0 ? path.step_count : 1;
 	c->path_window_ns = path.window_ns;
 	pf_path_release(&path);
@@ -1354,16 +1344,16 @@ static void add_call(struct waits *w, int64_t trace_id,
 }
 
 static int wait_track(struct waits *w, const struct pf_pageable *pageable,
-		      const struct pf_track *track, struct pf_err *err)
+		      const struct pf_track *track)
 {
 	struct pf_walk *walk =
-		pf_walk_new(w->db, w->names, pageable, track->id, err);
+		pf_walk_new(w->db, w->names, pageable, track->id);
 	struct pf_block_call call;
 	int rc;
 
 	if (!walk)
 		return -1;
-	while ((rc = pf_walk_next_call(walk, &call, err)) == 1)
+	while ((rc = pf_walk_next_call(walk, &call, w->db->err)) == 1)
 		if (!call.is_stream_wait)
 			add_call(w, track->trace_id, &call);
 	pf_walk_free(walk);
@@ -1371,7 +1361,7 @@ static int wait_track(struct waits *w, const struct pf_pageable *pageable,
 }
 
 static int walk_tracks(struct waits *w, const struct pf_pageable *pageable,
-		       const struct pf_window *window, struct pf_err *err)
+		       const struct pf_window *window)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
@@ -1379,10 +1369,10 @@ static int walk_tracks(struct waits *w, const struct pf_pageable *pageable,
 
 	for (size_t i = 0; !rc && i < window->count; i++) {
 		rc = pf_tracks_load(w->db, window->traces[i].trace_id, &tracks,
-				    &count, err);
+				    &count, w->db->err);
 		for (size_t k = 0; !rc && k < count; k++)
 			if (!strcmp(tracks[k].class_name, "host"))
-				rc = wait_track(w, pageable, &tracks[k], err);
+				rc = wait_track(w, pageable, &tracks[k]);
 		if (tracks)
 			pf_tracks_free(tracks, count);
 		tracks = NULL;
@@ -1392,13 +1382,12 @@ static int walk_tracks(struct waits *w, const struct pf_pageable *pageable,
 
 /* ---- names of places ---- */
 
-static int name_text(struct waits *w, uint32_t name, uint32_t *out,
-		     struct pf_err *err)
+static int name_text(struct waits *w, uint32_t name, uint32_t *out)
 {
 	char *text = NULL;
 
 	if (name != PF_ID_NONE) {
-		text = pf_names_frame_take(w->names, name, err);
+		text = pf_names_frame_take(w->names, name);
 		if (!text)
 			return -1;
 	}
@@ -1408,16 +1397,15 @@ static int name_text(struct waits *w, uint32_t name, uint32_t *out,
 }
 
 static int take_names(struct waits *w, struct pf_wait_row *rows,
-		      const struct pf_place *places, size_t count,
-		      struct pf_err *err)
+		      const struct pf_place *places, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t frame = places[i].frame != PF_ID_NONE ? places[i].frame
 							       : places[i].note;
 
-		if (name_text(w, places[i].name, &rows[i].name, err) < 0 ||
-		    name_text(w, places[i].op, &rows[i].op, err) < 0 ||
-		    name_text(w, frame, &rows[i].frame, err) < 0)
+		if (name_text(w, places[i].name, &rows[i].name) < 0 ||
+		    name_text(w, places[i].op, &rows[i].op) < 0 ||
+		    name_text(w, frame, &rows[i].frame) < 0)
 			return -1;
 	}
 	return 0;
@@ -1449,7 +1437,7 @@ static void narrow(struct pf_window *window, const struct pf_capture *c)
 }
 
 static int capture_waits(struct pf_db *db, const struct pf_window *window,
-			 struct pf_capture *c, struct pf_err *err)
+			 struct pf_capture *c)
 {
 	struct waits w = { .sink = { on_piece, on_gap, on_device },
 			   .c = c,
@@ -1457,7 +1445,7 @@ static int capture_waits(struct pf_db *db, const struct pf_window *window,
 	struct pf_window_trace *traces =
 		pf_calloc(window->count + 1, sizeof(*traces));
 	struct pf_window own = *window;
-	const struct pf_pageable *pageable = pf_pageable(db, err);
+	const struct pf_pageable *pageable = pf_pageable(db);
 	int rc;
 
 	pf_intern_init(&w.idle_keys);
@@ -1465,18 +1453,17 @@ static int capture_waits(struct pf_db *db, const struct pf_window *window,
 	memcpy(traces, window->traces, window->count * sizeof(*traces));
 	own.traces = traces;
 	narrow(&own, c);
-	w.names = pf_names_new(db, err);
-	rc = w.names && pageable ? pf_window_settle(db, &own, err) : -1;
+	w.names = pf_names_new(db);
+	rc = w.names && pageable ? pf_window_settle(db, &own) : -1;
 	if (!rc)
 		rc = pf_gap_find(db, &own, w.names, pageable, PF_GAPS_MICRO_NS,
-				 &w.sink, err);
+				 &w.sink);
 	if (!rc)
-		rc = walk_tracks(&w, pageable, window, err);
+		rc = walk_tracks(&w, pageable, window);
 	if (!rc)
-		rc = take_names(&w, c->idle, w.idle_places, c->idle_count, err);
+		rc = take_names(&w, c->idle, w.idle_places, c->idle_count);
 	if (!rc)
-		rc = take_names(&w, c->sites, w.site_places, c->site_count,
-				err);
+		rc = take_names(&w, c->sites, w.site_places, c->site_count);
 	pf_names_free(w.names);
 	pf_gpu_set_release(&w.gpus);
 	pf_intern_release(&w.idle_keys);
@@ -1528,11 +1515,11 @@ const char *pf_step_count_title(enum pf_step_count count)
 
 static int load_steps(struct pf_db *db,
 		      const struct pf_window_args *window_args,
-		      struct pf_capture *c, struct pf_err *err)
+		      struct pf_capture *c)
 {
 	const struct pf_steps_args args = { .window = *window_args };
 	struct pf_step_times times = { 0 };
-	int rc = pf_step_times_find(db, &args, &times, err);
+	int rc = pf_step_times_find(db, &args, &times);
 
 	c->steps = pf_calloc(times.count + 1, sizeof(*c->steps));
 	c->step_count = rc ? 0 : times.count;
@@ -1556,15 +1543,14 @@ static uint32_t column_text(struct pf_capture *c, sqlite3_stmt *stmt, int i)
 	return capture_text(c, text ? text : "");
 }
 
-static int load_about(struct pf_db *db, struct pf_capture *c,
-		      struct pf_err *err)
+static int load_about(struct pf_db *db, struct pf_capture *c)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "capture_about", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "capture_about", db->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
-	rc = pf_db_step(db, stmt, err);
+	rc = pf_db_step(db, stmt, db->err);
 	if (rc == 1) {
 		c->device_name = column_text(c, stmt, 0);
 		c->versions = column_text(c, stmt, 1);
@@ -1608,38 +1594,38 @@ static int check_sums(const struct pf_capture *c, struct pf_err *err)
 
 /* Zero *out first, but for its filter.  On an error it can and must be released as well. */
 static int capture_load(struct pf_db *db, const struct pf_window_args *args,
-			unsigned want, struct pf_capture *c, struct pf_err *err)
+			unsigned want, struct pf_capture *c)
 {
 	struct pf_window window = { 0 };
-	int rc = pf_window_resolve(db, args, &window, err);
+	int rc = pf_window_resolve(db, args, &window);
 
 	pf_intern_init(&c->texts);
 	c->path = pf_strdup(db->path);
 	c->peak_bytes = c->reserved_bytes = c->world_size = -1;
 	if (!rc)
-		rc = load_about(db, c, err);
+		rc = load_about(db, c);
 	if (!rc)
-		rc = pf_trust_lost(db, &window, &c->lost, err);
+		rc = pf_trust_lost(db, &window, &c->lost);
 	if (!rc)
-		rc = load_steps(db, args, c, err);
+		rc = load_steps(db, args, c);
 	if (!rc && (want & PF_CAPTURE_WORK))
-		rc = capture_work(db, &window, c, err);
+		rc = capture_work(db, &window, c);
 	if (!rc)
-		rc = check_sums(c, err);
+		rc = check_sums(c, db->err);
 	if (!rc && (want & PF_CAPTURE_WAITS))
-		rc = capture_waits(db, &window, c, err);
+		rc = capture_waits(db, &window, c);
 	if (!rc && (want & PF_CAPTURE_AVERAGES))
-		rc = capture_averages(db, &window, c, err);
+		rc = capture_averages(db, &window, c);
 	if (!rc && (want & PF_CAPTURE_PATH))
-		rc = capture_path(db, args, &window, c, err);
+		rc = capture_path(db, args, &window, c);
 	if (!rc && (want & PF_CAPTURE_ADVICE))
-		rc = capture_advise(db, args, c, err);
+		rc = capture_advise(db, args, c);
 	if (!rc)
 		add_up(c);
 	if (!rc)
-		rc = check_sums(c, err);
+		rc = check_sums(c, db->err);
 	pf_window_release(&window);
-	return rc < 0 ? pf_while(err, "'%s'", db->path) : 0;
+	return rc < 0 ? pf_while(db->err, "'%s'", db->path) : 0;
 }
 
 bool pf_capture_is_kernel(const struct pf_work_row *row)
@@ -1711,8 +1697,7 @@ static void load(void *arg)
 
 	job->rc = pf_db_open(&db, job->path, false, &job->err);
 	if (!job->rc)
-		job->rc = capture_load(&db, job->window, job->want, job->out,
-				       &job->err);
+		job->rc = capture_load(&db, job->window, job->want, job->out);
 	pf_db_close(&db);
 }
 

@@ -77,12 +77,12 @@ char *pf_place_relative(const char *folder, const char *path)
 
 /* ---- writing one ---- */
 
-int pf_fleet_out_open(struct pf_fleet_out *out, struct pf_db *db,
-		      struct pf_err *err)
+int pf_fleet_out_open(struct pf_fleet_out *out, struct pf_db *db)
 {
 	*out = (struct pf_fleet_out){ .db = db };
 	pf_intern_init(&out->texts);
-	out->text = pf_db_prepare(db, "INSERT INTO string VALUES(?1, ?2)", err);
+	out->text =
+		pf_db_prepare(db, "INSERT INTO string VALUES(?1, ?2)", db->err);
 	return out->text ? 0 : -1;
 }
 
@@ -96,7 +96,7 @@ void pf_fleet_out_close(struct pf_fleet_out *out)
 /* ---- strings ---- */
 
 int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
-		  int64_t *id, struct pf_err *err)
+		  int64_t *id)
 {
 	uint32_t before = out->texts.count;
 	uint32_t n = pf_intern_add(&out->texts, s, len);
@@ -107,7 +107,7 @@ int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
 		return 0;
 	sqlite3_bind_int64(out->text, 1, *id);
 	sqlite3_bind_text64(out->text, 2, s, len, SQLITE_STATIC, SQLITE_UTF8);
-	rc = pf_db_step(out->db, out->text, err);
+	rc = pf_db_step(out->db, out->text, out->db->err);
 	sqlite3_reset(out->text);
 	return rc < 0 ? -1 : 0;
 }
@@ -115,8 +115,7 @@ int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
 /* ---- rows ---- */
 
 static sqlite3_stmt *prepare(struct pf_fleet_out *out, const char *table,
-			     const struct pf_field *fields, size_t count,
-			     struct pf_err *err)
+			     const struct pf_field *fields, size_t count)
 {
 	struct pf_buf names = { 0 }, places = { 0 }, sql = { 0 };
 	sqlite3_stmt *st;
@@ -130,7 +129,7 @@ static sqlite3_stmt *prepare(struct pf_fleet_out *out, const char *table,
 	}
 	pf_buf_addf(&sql, "INSERT INTO %s (id, rank_id%s) VALUES (?, ?%s)",
 		    table, names.data, places.data);
-	st = pf_db_prepare(out->db, sql.data, err);
+	st = pf_db_prepare(out->db, sql.data, out->db->err);
 	pf_buf_release(&sql);
 	pf_buf_release(&places);
 	pf_buf_release(&names);
@@ -138,7 +137,7 @@ static sqlite3_stmt *prepare(struct pf_fleet_out *out, const char *table,
 }
 
 static int bind(struct pf_fleet_out *out, sqlite3_stmt *st, int at,
-		const struct pf_cell *cell, struct pf_err *err)
+		const struct pf_cell *cell)
 {
 	int64_t id;
 
@@ -150,8 +149,7 @@ static int bind(struct pf_fleet_out *out, sqlite3_stmt *st, int at,
 		sqlite3_bind_double(st, at, cell->v.d);
 		return 0;
 	case PF_CELL_TEXT:
-		if (pf_fleet_text(out, cell->v.text.s, cell->v.text.len, &id,
-				  err))
+		if (pf_fleet_text(out, cell->v.text.s, cell->v.text.len, &id))
 			return -1;
 		sqlite3_bind_int64(st, at, id);
 		return 0;
@@ -163,7 +161,7 @@ static int bind(struct pf_fleet_out *out, sqlite3_stmt *st, int at,
 
 static int put_row(struct pf_fleet_out *out, sqlite3_stmt *st,
 		   const struct pf_field *fields, size_t count, const void *row,
-		   int64_t position, struct pf_err *err)
+		   int64_t position)
 {
 	int rc;
 
@@ -172,17 +170,17 @@ static int put_row(struct pf_fleet_out *out, sqlite3_stmt *st,
 	for (size_t i = 0; i < count; i++) {
 		struct pf_cell cell = pf_field_cell(&fields[i], row);
 
-		if (bind(out, st, (int)i + 3, &cell, err))
+		if (bind(out, st, (int)i + 3, &cell))
 			return -1;
 	}
-	rc = pf_db_step(out->db, st, err);
+	rc = pf_db_step(out->db, st, out->db->err);
 	sqlite3_reset(st);
 	return rc < 0 ? -1 : 0;
 }
 
 int pf_fleet_put(struct pf_fleet_out *out, const char *table,
 		 const struct pf_field *fields, size_t count, const void *rows,
-		 size_t row_count, size_t row_bytes, struct pf_err *err)
+		 size_t row_count, size_t row_bytes)
 {
 	sqlite3_stmt *st;
 	int rc = 0;
@@ -190,17 +188,16 @@ int pf_fleet_put(struct pf_fleet_out *out, const char *table,
 	if (!row_count)
 		return 0;
 	if (row_count >> PF_FLEET_SHIFT)
-		return pf_fail(err, PF_ELIMIT,
+		return pf_fail(out->db->err, PF_ELIMIT,
 			       "%zu rows of the table '%s' are too many for a "
 			       "summary",
 			       row_count, table);
-	st = prepare(out, table, fields, count, err);
+	st = prepare(out, table, fields, count);
 	if (!st)
 		return -1;
 	for (size_t i = 0; i < row_count && !rc; i++)
 		rc = put_row(out, st, fields, count,
-			     (const char *)rows + i * row_bytes, (int64_t)i,
-			     err);
+			     (const char *)rows + i * row_bytes, (int64_t)i);
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -223,39 +220,36 @@ static int take(void *context, struct pf_digest *d, struct pf_err *err)
 	return 0;
 }
 
-int pf_fleet_digest_make(struct pf_db *db, struct pf_buf *bytes,
-			 struct pf_err *err)
+int pf_fleet_digest_make(struct pf_db *db, struct pf_buf *bytes)
 {
 	const struct pf_window_args args = PF_WINDOW_DEFAULTS;
 	const struct pf_digest_sink sink = { take, bytes };
 	struct pf_window window;
-	int rc = pf_window_resolve(db, &args, &window, err);
+	int rc = pf_window_resolve(db, &args, &window);
 
 	if (!rc)
-		rc = pf_digests_make(db, &window, &sink, err);
+		rc = pf_digests_make(db, &window, &sink);
 	pf_window_release(&window);
 	return rc;
 }
 
-static int put(struct pf_fleet_out *out, const void *data, size_t len,
-	       struct pf_err *err)
+static int put(struct pf_fleet_out *out, const void *data, size_t len)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		out->db, "INSERT INTO digest VALUES(?1, ?2, ?3)", err);
+		out->db, "INSERT INTO digest VALUES(?1, ?2, ?3)", out->db->err);
 	int rc = -1;
 
 	if (st) {
 		sqlite3_bind_int64(st, 1, out->rank_id << PF_FLEET_SHIFT);
 		sqlite3_bind_int64(st, 2, out->rank_id);
 		sqlite3_bind_blob64(st, 3, data, len, SQLITE_STATIC);
-		rc = pf_db_step(out->db, st, err);
+		rc = pf_db_step(out->db, st, out->db->err);
 	}
 	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
-int pf_fleet_digest_put(struct pf_fleet_out *out, const struct pf_buf *bytes,
-			struct pf_err *err)
+int pf_fleet_digest_put(struct pf_fleet_out *out, const struct pf_buf *bytes)
 {
 	struct pf_buf packed = { 0 };
 	size_t len;
@@ -266,10 +260,10 @@ int pf_fleet_digest_put(struct pf_fleet_out *out, const struct pf_buf *bytes,
 	pf_buf_reserve(&packed, ZSTD_compressBound(bytes->len));
 	len = ZSTD_compress(packed.data, ZSTD_compressBound(bytes->len),
 			    bytes->data, bytes->len, LEVEL);
-	rc = ZSTD_isError(len)
-		     ? pf_fail(err, PF_ELIMIT, "a digest cannot be packed: %s",
-			       ZSTD_getErrorName(len))
-		     : put(out, packed.data, len, err);
+	rc = ZSTD_isError(len) ? pf_fail(out->db->err, PF_ELIMIT,
+					 "a digest cannot be packed: %s",
+					 ZSTD_getErrorName(len))
+			       : put(out, packed.data, len);
 	pf_buf_release(&packed);
 	return rc;
 }
@@ -299,34 +293,32 @@ static int unpack(const void *data, size_t len, struct pf_buf *out,
 	return 0;
 }
 
-static int no_capture(struct pf_db *db, const char *capture, int64_t count,
-		      struct pf_err *err)
+static int no_capture(struct pf_db *db, const char *capture, int64_t count)
 {
 	if (capture)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(db->err, PF_EUSAGE,
 			       "'%s' has no capture '%s'; 'profan info %s' "
 			       "lists them",
 			       db->path, capture, db->path);
-	return pf_fail(err, PF_EUSAGE,
+	return pf_fail(db->err, PF_EUSAGE,
 		       "'%s' has %" PRId64 " captures, of which ranks are "
 		       "compared with those of their own: choose it with "
 		       "--capture",
 		       db->path, count);
 }
 
-static int check_capture(struct pf_db *db, const char *capture,
-			 struct pf_err *err)
+static int check_capture(struct pf_db *db, const char *capture)
 {
 	sqlite3_stmt *st = pf_db_prepare(
 		db,
 		"SELECT count(*) FROM capture WHERE ?1 IS NULL OR name = ?1",
-		err);
+		db->err);
 	int64_t count = 0;
 	int rc = -1;
 
 	if (st) {
 		sqlite3_bind_text(st, 1, capture, -1, SQLITE_STATIC);
-		rc = pf_db_step(db, st, err);
+		rc = pf_db_step(db, st, db->err);
 		count = rc == 1 ? sqlite3_column_int64(st, 0) : 0;
 	}
 	sqlite3_finalize(st);
@@ -335,31 +327,30 @@ static int check_capture(struct pf_db *db, const char *capture,
 	/* an empty fleet has nothing to choose from */
 	return count == 1 || (!count && !capture)
 		       ? 0
-		       : no_capture(db, capture, count, err);
+		       : no_capture(db, capture, count);
 }
 
 int pf_fleet_digests_read(struct pf_db *db, const char *capture,
-			  const struct pf_fleet_digest_sink *sink,
-			  struct pf_err *err)
+			  const struct pf_fleet_digest_sink *sink)
 {
 	struct pf_buf bytes = { 0 };
 	sqlite3_stmt *st;
-	int rc = check_capture(db, capture, err);
+	int rc = check_capture(db, capture);
 
-	st = rc ? NULL : pf_named_prepare(db, "fleet/digests", err);
+	st = rc ? NULL : pf_named_prepare(db, "fleet/digests", db->err);
 	if (!st)
 		return -1;
 	sqlite3_bind_text(st, 1, capture, -1, SQLITE_STATIC);
-	while (!rc && (rc = pf_db_step(db, st, err)) == 1) {
+	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
 		const void *data = sqlite3_column_blob(st, 0);
 
 		rc = unpack(data, (size_t)sqlite3_column_bytes(st, 0), &bytes,
-			    err);
+			    db->err);
 		if (!rc)
 			rc = sink->take(sink->context, bytes.data, bytes.len,
-					err);
+					db->err);
 		if (rc)
-			pf_while(err, "'%s'", db->path);
+			pf_while(db->err, "'%s'", db->path);
 	}
 	sqlite3_finalize(st);
 	pf_buf_release(&bytes);
@@ -385,16 +376,16 @@ static size_t find_rank(const int64_t *ranks, size_t count, int64_t rank)
 
 int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 		      const int64_t *ranks, size_t count, const char **values,
-		      struct pf_arena *texts, struct pf_err *err)
+		      struct pf_arena *texts)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "fleet/label_of", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "fleet/label_of", db->err);
 	int rc = st ? 0 : -1;
 
 	if (st) {
 		sqlite3_bind_text(st, 1, capture, -1, SQLITE_STATIC);
 		sqlite3_bind_text(st, 2, key, -1, SQLITE_STATIC);
 	}
-	while (!rc && (rc = pf_db_step(db, st, err)) == 1) {
+	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
 		size_t i = find_rank(ranks, count, sqlite3_column_int64(st, 0));
 
 		if (i < count)

@@ -77,13 +77,12 @@ struct pf_fleet_out {
 	int64_t rank_id; /* that is being written */
 };
 
-int pf_fleet_out_open(struct pf_fleet_out *out, struct pf_db *db,
-		      struct pf_err *err);
+int pf_fleet_out_open(struct pf_fleet_out *out, struct pf_db *db);
 void pf_fleet_out_close(struct pf_fleet_out *out);
 
 /* The number of a string. */
 int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
-		  int64_t *id, struct pf_err *err);
+		  int64_t *id);
 
 /*
  * Rows of a table of the rank.  The key of a field is the name of its column;
@@ -91,10 +90,10 @@ int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
  */
 #define PF_FLEET_PUT(out, table, fields, rows, row_count, err)                 \
 	pf_fleet_put(out, table, PF_FIELDS(fields), rows, row_count,           \
-		     sizeof(*(rows)), err)
+		     sizeof(*(rows)))
 int pf_fleet_put(struct pf_fleet_out *out, const char *table,
 		 const struct pf_field *fields, size_t count, const void *rows,
-		 size_t row_count, size_t row_bytes, struct pf_err *err);
+		 size_t row_count, size_t row_bytes);
 
 /*
  * Digests of ranks in a fleet (analysis/ranks/digest.h): what 'profan ranks' looks at,
@@ -103,12 +102,10 @@ int pf_fleet_put(struct pf_fleet_out *out, const char *table,
  */
 
 /* The digest of the only trace of a database, as bytes. */
-int pf_fleet_digest_make(struct pf_db *db, struct pf_buf *bytes,
-			 struct pf_err *err);
+int pf_fleet_digest_make(struct pf_db *db, struct pf_buf *bytes);
 
 /* Write it, of the rank that is being written. */
-int pf_fleet_digest_put(struct pf_fleet_out *out, const struct pf_buf *bytes,
-			struct pf_err *err);
+int pf_fleet_digest_put(struct pf_fleet_out *out, const struct pf_buf *bytes);
 
 /*
  * All of a capture, in the order of ranks.  capture NULL: of the only one;
@@ -120,8 +117,7 @@ struct pf_fleet_digest_sink {
 	void *context;
 };
 int pf_fleet_digests_read(struct pf_db *db, const char *capture,
-			  const struct pf_fleet_digest_sink *sink,
-			  struct pf_err *err);
+			  const struct pf_fleet_digest_sink *sink);
 
 /*
  * What the ranks of a capture have under a label: values[i] of ranks[i], kept
@@ -129,7 +125,7 @@ int pf_fleet_digests_read(struct pf_db *db, const char *capture,
  */
 int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 		      const int64_t *ranks, size_t count, const char **values,
-		      struct pf_arena *texts, struct pf_err *err);
+		      struct pf_arena *texts);
 
 /*
  * The summary of a rank: what the commands find in its database, with their
@@ -148,12 +144,12 @@ int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
  * of the output is *is_fatal.
  */
 int pf_fleet_summarise(struct pf_fleet_out *out, struct pf_db *db,
-		       const char *capture, const char *db_path, bool *is_fatal,
-		       struct pf_err *err);
+		       const char *capture, const char *db_path,
+		       bool *is_fatal);
 
 /* The next rank is one that failed: error, path and what else is known. */
 int pf_fleet_put_rank(struct pf_fleet_out *out,
-		      const struct pf_fleet_rank *rank, struct pf_err *err);
+		      const struct pf_fleet_rank *rank);
 
 /* What a capture is called, of the path of a trace; the caller frees it. */
 char *pf_fleet_capture_name(const char *path);

@@ -128,14 +128,14 @@ static void take(struct pf_fleet_spreads *s, sqlite3_stmt *st)
 }
 
 static int fleet_spreads_read(struct pf_fleet_spreads *s, struct pf_db *db,
-			      const struct pf_fleet_by *by, struct pf_err *err)
+			      const struct pf_fleet_by *by)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, by->statement, err);
+	sqlite3_stmt *st = pf_named_prepare(db, by->statement, db->err);
 	size_t cap = 0;
 	int rc = st ? 0 : -1;
 
 	s->by = by;
-	while (!rc && (rc = pf_db_step(db, st, err)) == 1) {
+	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
 		s->items = pf_grow(s->items, &cap, s->count + 1,
 				   sizeof(*s->items));
 		take(s, st);
@@ -333,19 +333,18 @@ static void fleet_spreads_show(const struct pf_fleet_spreads *s,
 #define SUMMARY_ROWS 5 /* of a list */
 
 #define FILL(doc, db, name, title, cols, err)                                  \
-	fill(doc, db, name, title, cols, sizeof(cols) / sizeof(*(cols)), err)
+	fill(doc, db, name, title, cols, sizeof(cols) / sizeof(*(cols)))
 
 /* "name" is also that of the statement. */
 static int fill(struct pf_doc *doc, struct pf_db *db, const char *name,
-		const char *title, const struct pf_col *cols, size_t count,
-		struct pf_err *err)
+		const char *title, const struct pf_col *cols, size_t count)
 {
 	struct pf_table *t = pf_doc_table(doc, name, title, cols, count);
 	struct pf_buf statement = { 0 };
 	int rc;
 
 	pf_buf_addf(&statement, "fleet/show_%s", name);
-	rc = pf_named_fill(db, statement.data, t, err);
+	rc = pf_named_fill(db, statement.data, t, db->err);
 	pf_buf_release(&statement);
 	return rc;
 }
@@ -418,11 +417,10 @@ static void say_ranks(struct pf_doc *doc, const struct pf_table *captures)
 }
 
 /* The finding stands first, and is of what is read after it. */
-static int read_captures(struct pf_db *db, struct pf_doc *doc,
-			 struct pf_err *err)
+static int read_captures(struct pf_db *db, struct pf_doc *doc)
 {
 	struct pf_doc of = { 0 };
-	int rc = FILL(&of, db, "captures", "Captures", capture_cols, err);
+	int rc = FILL(&of, db, "captures", "Captures", capture_cols, db->err);
 
 	if (!rc)
 		say_ranks(doc, pf_doc_find_table(&of, "captures"));
@@ -430,18 +428,17 @@ static int read_captures(struct pf_db *db, struct pf_doc *doc,
 	return rc;
 }
 
-static int add_captures(struct pf_db *db, struct pf_doc *doc,
-			struct pf_err *err)
+static int add_captures(struct pf_db *db, struct pf_doc *doc)
 {
-	return FILL(doc, db, "captures", "Captures", capture_cols, err);
+	return FILL(doc, db, "captures", "Captures", capture_cols, db->err);
 }
 
-int pf_fleet_info(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_fleet_info(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "failed captures labels";
-	if (read_captures(db, doc, err) || add_captures(db, doc, err) ||
-	    FILL(doc, db, "labels", "Labels", label_cols, err) ||
-	    FILL(doc, db, "failed", "Could not be read", failed_cols, err))
+	if (read_captures(db, doc) || add_captures(db, doc) ||
+	    FILL(doc, db, "labels", "Labels", label_cols, db->err) ||
+	    FILL(doc, db, "failed", "Could not be read", failed_cols, db->err))
 		return -1;
 	return 0;
 }
@@ -462,13 +459,13 @@ static const struct pf_col kernel_cols[] = {
 	{ "max_ns", "Max", PF_NS | PF_FULL },
 };
 
-int pf_fleet_kernels(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_fleet_kernels(struct pf_db *db, struct pf_doc *doc)
 {
-	if (read_captures(db, doc, err))
+	if (read_captures(db, doc))
 		return -1;
 	return FILL(doc, db, "kernels",
 		    "Kernels, summed over ranks; least and most of a rank",
-		    kernel_cols, err);
+		    kernel_cols, db->err);
 }
 
 static const struct pf_col table_cols[] = {
@@ -485,13 +482,13 @@ static const struct pf_col table_cols[] = {
 	{ "flops", "FLOPs", PF_COUNT | PF_FULL },
 };
 
-int pf_fleet_table(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_fleet_table(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "table";
-	if (read_captures(db, doc, err))
+	if (read_captures(db, doc))
 		return -1;
 	return FILL(doc, db, "table", "key_averages(), summed over ranks",
-		    table_cols, err);
+		    table_cols, db->err);
 }
 
 static const struct pf_col idle_cols[] = {
@@ -502,16 +499,16 @@ static const struct pf_col idle_cols[] = {
 	{ "longest_ns", "Longest", PF_NS },
 };
 
-static int add_idle(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+static int add_idle(struct pf_db *db, struct pf_doc *doc)
 {
 	return FILL(doc, db, "idle", "Idle time of GPUs, summed over ranks",
-		    idle_cols, err);
+		    idle_cols, db->err);
 }
 
-int pf_fleet_gaps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_fleet_gaps(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "idle";
-	return read_captures(db, doc, err) || add_idle(db, doc, err) ? -1 : 0;
+	return read_captures(db, doc) || add_idle(db, doc) ? -1 : 0;
 }
 
 static const struct pf_col finding_cols[] = {
@@ -520,27 +517,24 @@ static const struct pf_col finding_cols[] = {
 	{ "gpu_ns", "GPU time", PF_NS },
 };
 
-static int add_findings(struct pf_db *db, struct pf_doc *doc,
-			struct pf_err *err)
+static int add_findings(struct pf_db *db, struct pf_doc *doc)
 {
 	return FILL(doc, db, "findings", "What doctor found", finding_cols,
-		    err);
+		    db->err);
 }
 
-int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "findings";
-	return read_captures(db, doc, err) || add_findings(db, doc, err) ? -1
-									 : 0;
+	return read_captures(db, doc) || add_findings(db, doc) ? -1 : 0;
 }
 
 /* ---- how ranks differ ---- */
 
-static int add_steps(struct pf_db *db, struct pf_doc *doc, bool is_told,
-		     struct pf_err *err)
+static int add_steps(struct pf_db *db, struct pf_doc *doc, bool is_told)
 {
 	struct pf_fleet_spreads s = { 0 };
-	int rc = fleet_spreads_read(&s, db, &pf_fleet_by_step, err);
+	int rc = fleet_spreads_read(&s, db, &pf_fleet_by_step);
 
 	if (!rc && is_told)
 		fleet_spreads_say(&s, doc);
@@ -550,16 +544,16 @@ static int add_steps(struct pf_db *db, struct pf_doc *doc, bool is_told,
 	return rc;
 }
 
-int pf_fleet_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_fleet_steps(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "ranks";
-	return add_steps(db, doc, true, err);
+	return add_steps(db, doc, true);
 }
 
-int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc)
 {
 	struct pf_fleet_spreads s = { 0 };
-	int rc = fleet_spreads_read(&s, db, &pf_fleet_by_device, err);
+	int rc = fleet_spreads_read(&s, db, &pf_fleet_by_device);
 
 	doc->lists = "devices";
 	if (!rc) {
@@ -570,14 +564,14 @@ int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 	return rc;
 }
 
-int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "ranks captures idle findings";
 	if (doc->order.limit > SUMMARY_ROWS)
 		doc->order.limit = SUMMARY_ROWS;
-	if (read_captures(db, doc, err) || add_captures(db, doc, err) ||
-	    add_steps(db, doc, false, err) || add_idle(db, doc, err) ||
-	    add_findings(db, doc, err))
+	if (read_captures(db, doc) || add_captures(db, doc) ||
+	    add_steps(db, doc, false) || add_idle(db, doc) ||
+	    add_findings(db, doc))
 		return -1;
 	return 0;
 }
@@ -616,28 +610,28 @@ static int check_row(sqlite3_stmt *st, int64_t rank, struct pf_err *err)
 }
 
 static int find(struct pf_db *db, sqlite3_stmt *st, int64_t rank,
-		const char *folder, char **path, struct pf_err *err)
+		const char *folder, char **path)
 {
 	int rc;
 
 	sqlite3_bind_int64(st, 1, rank);
-	rc = pf_db_step(db, st, err);
+	rc = pf_db_step(db, st, db->err);
 	if (rc < 0)
 		return -1;
 	if (!rc)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(db->err, PF_EUSAGE,
 			       "there is no rank %" PRId64 " in this fleet",
 			       rank);
-	if (check_row(st, rank, err))
+	if (check_row(st, rank, db->err))
 		return -1;
 	*path = pf_place_from(folder, text_of(st, DB));
 	if (text_of(st, XXH128) &&
-	    !pf_fleet_is_of_trace(*path, text_of(st, XXH128), err)) {
+	    !pf_fleet_is_of_trace(*path, text_of(st, XXH128), db->err)) {
 		free(*path);
 		*path = NULL;
-		if (err->code)
+		if (db->err->code)
 			return -1;
-		return pf_fail(err, PF_EDATA,
+		return pf_fail(db->err, PF_EDATA,
 			       "'%s' is no more the database of rank %" PRId64
 			       " that was merged: its trace is another",
 			       text_of(st, DB), rank);
@@ -656,7 +650,7 @@ int pf_fleet_rank_take(const char *fleet, int64_t rank, char **path,
 	*path = NULL;
 	if (!rc)
 		st = pf_named_prepare(&db, "fleet/rank", err);
-	rc = st ? find(&db, st, rank, folder, path, err) : -1;
+	rc = st ? find(&db, st, rank, folder, path) : -1;
 	sqlite3_finalize(st);
 	pf_db_close(&db);
 	free(folder);

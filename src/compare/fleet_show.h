@@ -9,14 +9,14 @@
 #include "store/db.h"
 #include "show/doc.h"
 
-int pf_fleet_info(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
-int pf_fleet_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
-int pf_fleet_kernels(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
-int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
-int pf_fleet_table(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
-int pf_fleet_gaps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
-int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
-int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_fleet_info(struct pf_db *db, struct pf_doc *doc);
+int pf_fleet_steps(struct pf_db *db, struct pf_doc *doc);
+int pf_fleet_kernels(struct pf_db *db, struct pf_doc *doc);
+int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc);
+int pf_fleet_table(struct pf_db *db, struct pf_doc *doc);
+int pf_fleet_gaps(struct pf_db *db, struct pf_doc *doc);
+int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc);
+int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc);
 
 /*
  * The database of a rank, which the caller frees: it is there, and of the

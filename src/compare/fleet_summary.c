@@ -201,16 +201,16 @@ struct found {
 	struct pf_buf digest;
 };
 
-static int find_trace(struct pf_db *db, struct found *f, struct pf_err *err)
+static int find_trace(struct pf_db *db, struct found *f)
 {
 	size_t count;
 	struct pf_fleet_rank *rows =
 		pf_named_rows_take(db, "fleet/trace", PF_FIELDS(trace_fields),
-				   &f->texts, &count, err);
+				   &f->texts, &count, db->err);
 	int rc = rows ? 0 : -1;
 
 	if (!rc && count != 1)
-		rc = pf_fail(err, PF_EDATA,
+		rc = pf_fail(db->err, PF_EDATA,
 			     "'%s' holds %zu traces, and a rank of a fleet is "
 			     "one: merge the traces themselves",
 			     db->path, count);
@@ -221,7 +221,7 @@ static int find_trace(struct pf_db *db, struct found *f, struct pf_err *err)
 }
 
 /* What is no trace of torch's has no key_averages(). */
-static int find_averages(struct pf_db *db, struct found *f, struct pf_err *err)
+static int find_averages(struct pf_db *db, struct found *f)
 {
 	const struct pf_averages_args args = {
 		.trace_id = f->rank.trace_id,
@@ -233,14 +233,14 @@ static int find_averages(struct pf_db *db, struct found *f, struct pf_err *err)
 	if (f->rank.format && (!strcmp(f->rank.format, "xspace") ||
 			       !strcmp(f->rank.format, "tf-json")))
 		return 0;
-	rc = pf_averages_load(db, &args, &f->averages, err);
+	rc = pf_averages_load(db, &args, &f->averages, db->err);
 	if (!rc)
-		rc = pf_averages(db, &args, &f->averages, err) < 0 ? -1 : 1;
+		rc = pf_averages(db, &args, &f->averages, db->err) < 0 ? -1 : 1;
 	f->has_averages = rc == 1;
 	return rc < 0 ? -1 : 0;
 }
 
-static int find(struct pf_db *db, struct found *f, struct pf_err *err)
+static int find(struct pf_db *db, struct found *f)
 {
 	const struct pf_window_args window = PF_WINDOW_DEFAULTS;
 	const struct pf_steps_args steps = { .window = window };
@@ -250,15 +250,13 @@ static int find(struct pf_db *db, struct found *f, struct pf_err *err)
 					   .micro_ns = PF_GAPS_MICRO_NS };
 	const struct pf_usage_args usage = { .window = window };
 
-	if (find_trace(db, f, err) ||
-	    pf_step_times_find(db, &steps, &f->steps, err) ||
-	    pf_kernels_find(db, &kernels, &f->kernels, err) ||
-	    find_averages(db, f, err) ||
-	    pf_gaps_find(db, &gaps, &f->gaps, err) ||
-	    pf_overlap_find(db, &overlap, &f->overlap, err) ||
-	    pf_doctor_find(db, &f->doctor, err) ||
-	    pf_usage_find(db, &usage, NULL, &f->usage, err) ||
-	    pf_fleet_digest_make(db, &f->digest, err))
+	if (find_trace(db, f) || pf_step_times_find(db, &steps, &f->steps) ||
+	    pf_kernels_find(db, &kernels, &f->kernels) ||
+	    find_averages(db, f) || pf_gaps_find(db, &gaps, &f->gaps) ||
+	    pf_overlap_find(db, &overlap, &f->overlap) ||
+	    pf_doctor_find(db, &f->doctor) ||
+	    pf_usage_find(db, &usage, NULL, &f->usage) ||
+	    pf_fleet_digest_make(db, &f->digest))
 		return -1;
 	return 0;
 }
@@ -279,8 +277,7 @@ static void release(struct found *f)
 
 /* ---- writing ---- */
 
-static int put_ops(struct pf_fleet_out *out, const struct pf_averages *a,
-		   struct pf_err *err)
+static int put_ops(struct pf_fleet_out *out, const struct pf_averages *a)
 {
 	const struct pf_average_list *list = &a->list[0];
 	struct op *ops = pf_calloc(list->count + 1, sizeof(*ops));
@@ -296,13 +293,12 @@ static int put_ops(struct pf_fleet_out *out, const struct pf_averages *a,
 				      .is_annotation = from->is_annotation,
 				      .sum = from->sum };
 	}
-	rc = PF_FLEET_PUT(out, "op", op_fields, ops, list->count, err);
+	rc = PF_FLEET_PUT(out, "op", op_fields, ops, list->count, out->db->err);
 	free(ops);
 	return rc;
 }
 
-static int put_findings(struct pf_fleet_out *out, const struct pf_doctor *d,
-			struct pf_err *err)
+static int put_findings(struct pf_fleet_out *out, const struct pf_doctor *d)
 {
 	struct pf_doctor_check bad[PF_DOCTOR_CHECKS];
 	size_t count = 0;
@@ -310,35 +306,35 @@ static int put_findings(struct pf_fleet_out *out, const struct pf_doctor *d,
 	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++)
 		if (d->checks[i].name && strcmp(d->checks[i].verdict, "ok"))
 			bad[count++] = d->checks[i];
-	return PF_FLEET_PUT(out, "finding", finding_fields, bad, count, err);
+	return PF_FLEET_PUT(out, "finding", finding_fields, bad, count,
+			    out->db->err);
 }
 
-static int put(struct pf_fleet_out *out, const struct found *f,
-	       struct pf_err *err)
+static int put(struct pf_fleet_out *out, const struct found *f)
 {
 	size_t sites = f->gaps.culprit_count < PF_FLEET_SITES
 			       ? f->gaps.culprit_count
 			       : PF_FLEET_SITES;
 
-	if (pf_fleet_put_rank(out, &f->rank, err) ||
+	if (pf_fleet_put_rank(out, &f->rank) ||
 	    PF_FLEET_PUT(out, "step", step_fields, f->steps.steps,
-			 f->steps.count, err) ||
+			 f->steps.count, out->db->err) ||
 	    PF_FLEET_PUT(out, "kernel", kernel_fields, f->kernels.rows,
-			 (size_t)f->kernels.row_count, err) ||
-	    (f->has_averages && put_ops(out, &f->averages, err)) ||
+			 (size_t)f->kernels.row_count, out->db->err) ||
+	    (f->has_averages && put_ops(out, &f->averages)) ||
 	    PF_FLEET_PUT(out, "idle", idle_fields, f->gaps.causes,
-			 f->gaps.cause_count, err) ||
+			 f->gaps.cause_count, out->db->err) ||
 	    PF_FLEET_PUT(out, "idle_site", site_fields, f->gaps.culprits, sites,
-			 err) ||
+			 out->db->err) ||
 	    PF_FLEET_PUT(out, "device", device_fields, f->overlap.devices,
-			 f->overlap.device_count, err) ||
+			 f->overlap.device_count, out->db->err) ||
 	    PF_FLEET_PUT(out, "collective", collective_fields,
 			 f->overlap.collectives, f->overlap.collective_count,
-			 err) ||
-	    put_findings(out, &f->doctor, err) ||
+			 out->db->err) ||
+	    put_findings(out, &f->doctor) ||
 	    PF_FLEET_PUT(out, "memory", memory_fields, f->usage.devices,
-			 f->usage.device_count, err) ||
-	    pf_fleet_digest_put(out, &f->digest, err))
+			 f->usage.device_count, out->db->err) ||
+	    pf_fleet_digest_put(out, &f->digest))
 		return -1;
 	return 0;
 }
@@ -372,30 +368,29 @@ static void bind_int(sqlite3_stmt *st, int at, int64_t value)
 }
 
 /* A capture of its own: the merge puts those of one name together. */
-static int put_capture(struct pf_fleet_out *out, const char *name,
-		       struct pf_err *err)
+static int put_capture(struct pf_fleet_out *out, const char *name)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		out->db, "INSERT INTO capture VALUES(?1, ?2, NULL)", err);
+		out->db, "INSERT INTO capture VALUES(?1, ?2, NULL)",
+		out->db->err);
 	int rc = -1;
 
 	if (st) {
 		sqlite3_bind_int64(st, 1, out->rank_id);
 		bind_text(st, 2, name);
-		rc = pf_db_step(out->db, st, err);
+		rc = pf_db_step(out->db, st, out->db->err);
 	}
 	sqlite3_finalize(st);
 	return rc;
 }
 
-int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r,
-		      struct pf_err *err)
+int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r)
 {
 	sqlite3_stmt *st = pf_db_prepare(
 		out->db,
 		"INSERT INTO rank VALUES(?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
 		" ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
-		err);
+		out->db->err);
 	const char *const texts[] = { r->labels, r->error,  r->path,
 				      r->db,     r->xxh128, r->format };
 	const int64_t numbers[] = { r->file_bytes,   r->json_bytes,
@@ -415,18 +410,17 @@ int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r,
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 			bind_int(st, at++, numbers[i]);
 		bind_text(st, at, PACKAGE_VERSION);
-		rc = pf_db_step(out->db, st, err);
+		rc = pf_db_step(out->db, st, out->db->err);
 	}
 	sqlite3_finalize(st);
-	return rc < 0 ? -1 : put_capture(out, r->capture, err);
+	return rc < 0 ? -1 : put_capture(out, r->capture);
 }
 
 int pf_fleet_summarise(struct pf_fleet_out *out, struct pf_db *db,
-		       const char *capture, const char *db_path, bool *is_fatal,
-		       struct pf_err *err)
+		       const char *capture, const char *db_path, bool *is_fatal)
 {
 	struct found *f = pf_calloc(1, sizeof(*f));
-	int rc = find(db, f, err);
+	int rc = find(db, f);
 
 	*is_fatal = false;
 	if (!rc) {
@@ -435,7 +429,7 @@ int pf_fleet_summarise(struct pf_fleet_out *out, struct pf_db *db,
 		f->rank.capture = capture ? capture : name;
 		f->rank.labels = f->rank.error = NULL;
 		f->rank.db = db_path;
-		rc = put(out, f, err);
+		rc = put(out, f);
 		*is_fatal = rc;
 		free(name);
 	}

@@ -86,12 +86,11 @@ static const struct pf_field night_fields[] = {
 };
 #undef N
 
-static int read_nights(struct pf_db *db, struct pf_fleet_trend *t,
-		       struct pf_err *err)
+static int read_nights(struct pf_db *db, struct pf_fleet_trend *t)
 {
 	t->nights = pf_named_rows_take(db, "fleet/show_trend",
 				       PF_FIELDS(night_fields), &t->texts,
-				       &t->count, err);
+				       &t->count, db->err);
 	for (size_t i = 0; t->nights && i < t->count; i++)
 		t->without_steps += !t->nights[i].step_count;
 	return t->nights ? 0 : -1;
@@ -266,15 +265,15 @@ static void end_kernel(struct pf_fleet_trend *t, struct series *s)
 
 /* Rows of a kernel stand together, in the order of nights. */
 static int read_kernels(struct pf_db *db, struct pf_fleet_trend *t,
-			struct series *s, struct pf_err *err)
+			struct series *s)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "fleet/trend_kernels", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "fleet/trend_kernels", db->err);
 	int64_t name_id = PF_NO_INT;
 	struct pf_buf name = { 0 };
 	size_t night = 0;
 	int rc = st ? 0 : -1;
 
-	while (!rc && (rc = pf_db_step(db, st, err)) == 1) {
+	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
 		int64_t id = sqlite3_column_int64(st, NAME_ID);
 		int64_t capture = sqlite3_column_int64(st, CAPTURE_ID);
 		int64_t calls = sqlite3_column_int64(st, CALLS), value;
@@ -305,19 +304,18 @@ static int read_kernels(struct pf_db *db, struct pf_fleet_trend *t,
 	return rc;
 }
 
-static int find_of_kernels(struct pf_db *db, struct pf_fleet_trend *t,
-			   struct pf_err *err)
+static int find_of_kernels(struct pf_db *db, struct pf_fleet_trend *t)
 {
 	struct series s;
 	int rc = pf_db_number(db, "SELECT count(DISTINCT name_id) FROM kernel",
-			      &t->kernel_count, err);
+			      &t->kernel_count, db->err);
 
 	if (rc || !t->kernel_count)
 		return rc;
 	set_up(&s, t->count);
 	s.rate = PF_CHANGE_RATE / 2 / (double)t->kernel_count;
 	t->least_kernels = pf_changes_least(s.rate);
-	rc = read_kernels(db, t, &s, err);
+	rc = read_kernels(db, t, &s);
 	release(&s);
 	return rc;
 }
@@ -346,14 +344,13 @@ static void put_in_order(struct pf_fleet_trend *t)
 	pf_sort(t->changes, t->change_count, sizeof(*t->changes), by_night);
 }
 
-int pf_fleet_trend_find(struct pf_db *db, struct pf_fleet_trend *t,
-			struct pf_err *err)
+int pf_fleet_trend_find(struct pf_db *db, struct pf_fleet_trend *t)
 {
 	*t = (struct pf_fleet_trend){ 0 };
-	if (read_nights(db, t, err))
+	if (read_nights(db, t))
 		return -1;
 	find_of_steps(t);
-	if (find_of_kernels(db, t, err))
+	if (find_of_kernels(db, t))
 		return -1;
 	put_in_order(t);
 	return 0;

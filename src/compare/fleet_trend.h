@@ -72,8 +72,7 @@ struct pf_fleet_trend {
 	struct pf_arena texts;
 };
 
-int pf_fleet_trend_find(struct pf_db *db, struct pf_fleet_trend *t,
-			struct pf_err *err);
+int pf_fleet_trend_find(struct pf_db *db, struct pf_fleet_trend *t);
 /*
  * The same of captures that are in no fleet, in the order given, by the means
  * of their full steps as "trend" has them, and the kernels in these.

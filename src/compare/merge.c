@@ -621,7 +621,7 @@ static int copy_text(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 	if (rc == 1 && sqlite3_column_type(p->text, 0) == SQLITE_TEXT)
 		rc = pf_fleet_text(
 			c->out, (const char *)sqlite3_column_text(p->text, 0),
-			(size_t)sqlite3_column_bytes(p->text, 0), to, err);
+			(size_t)sqlite3_column_bytes(p->text, 0), to);
 	else if (rc >= 0)
 		rc = pf_fail(err, PF_EDB, "string %lld is missing",
 			     (long long)from);
@@ -867,7 +867,7 @@ static int summarise(struct worker *w, const char *path, bool is_kept,
 		rc = pf_db_open(&db, path, false, err);
 	if (!rc)
 		rc = pf_fleet_summarise(&w->out, &db, w->shared->work->capture,
-					full, is_fatal, err);
+					full, is_fatal);
 	pf_db_close(&db);
 	free(full);
 	free(folder);
@@ -917,7 +917,7 @@ static int add_trace(struct worker *w, const char *trace, const char *digest,
 /* ---- what cannot be read ---- */
 
 static int put_failed(struct worker *w, const char *path, const char *digest,
-		      const char *why, struct pf_err *err)
+		      const char *why)
 {
 	char *name = pf_fleet_capture_name(path);
 	const char *capture = w->shared->work->capture;
@@ -945,7 +945,7 @@ static int put_failed(struct worker *w, const char *path, const char *digest,
 	if (!stat(path, &info) && S_ISREG(info.st_mode))
 		rank.file_bytes = info.st_size;
 	w->shared->failed++;
-	rc = pf_fleet_put_rank(&w->out, &rank, err);
+	rc = pf_fleet_put_rank(&w->out, &rank);
 	free(name);
 	return rc;
 }
@@ -996,7 +996,7 @@ static int add_input(struct worker *w, const struct pf_fleet_input *input,
 		return 0;
 	if (!is_fatal && why.code != PF_ESTOP)
 		return put_failed(w, input->path, *digest ? digest : NULL,
-				  why.text, err);
+				  why.text);
 	*err = why;
 	return -1;
 }
@@ -1027,7 +1027,7 @@ static int set_up_worker(struct worker *w, struct shared *s, struct pf_db *db,
 	w->shared = s;
 	w->slot = PF_OUTPLACE_UNWATCHED;
 	if (pf_db_create_kind(db, "", &pf_fleet_kind, err) ||
-	    pf_fleet_out_open(&w->out, db, err))
+	    pf_fleet_out_open(&w->out, db))
 		return -1;
 	if (s->folder) {
 		pf_buf_addf(&path, "%s/%zu.db", s->folder, s->work->part_count);
@@ -1398,7 +1398,7 @@ static int set_up_out(struct merging *g, struct pf_err *err)
 		rc = pf_db_create_kind(&g->db, g->place.partial, &pf_fleet_kind,
 				       err);
 	if (!rc)
-		rc = pf_fleet_out_open(&g->out, &g->db, err);
+		rc = pf_fleet_out_open(&g->out, &g->db);
 	return rc;
 }
 

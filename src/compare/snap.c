@@ -81,8 +81,7 @@ static void add_block(struct pf_snap_change *c, bool is_b, int64_t bytes)
 	*(is_b ? &c->b_count : &c->a_count) += 1;
 }
 
-static int read_block(struct finder *f, struct side *s, sqlite3_stmt *st,
-		      struct pf_err *err)
+static int read_block(struct finder *f, struct side *s, sqlite3_stmt *st)
 {
 	const char *state = (const char *)sqlite3_column_text(st, 3);
 	const char *frame = "(no stack)";
@@ -95,7 +94,7 @@ static int read_block(struct finder *f, struct side *s, sqlite3_stmt *st,
 	if (!now || !state || strcmp(state, "active_allocated") != 0)
 		return 0;
 	if (stack)
-		frame = pf_stack_line(&s->lines, stack, err);
+		frame = pf_stack_line(&s->lines, stack);
 	if (!frame)
 		return -1;
 	add_block(find_gpu(f, now->name), s->is_b, bytes);
@@ -103,13 +102,13 @@ static int read_block(struct finder *f, struct side *s, sqlite3_stmt *st,
 	return 0;
 }
 
-static int read_blocks(struct finder *f, struct side *s, struct pf_err *err)
+static int read_blocks(struct finder *f, struct side *s)
 {
-	sqlite3_stmt *st = pf_named_prepare(s->db, "snap_blocks", err);
+	sqlite3_stmt *st = pf_named_prepare(s->db, "snap_blocks", s->db->err);
 	int rc = -1;
 
-	while (st && (rc = pf_db_step(s->db, st, err)) == 1)
-		if (read_block(f, s, st, err)) {
+	while (st && (rc = pf_db_step(s->db, st, s->db->err)) == 1)
+		if (read_block(f, s, st)) {
 			rc = -1;
 			break;
 		}
@@ -118,14 +117,14 @@ static int read_blocks(struct finder *f, struct side *s, struct pf_err *err)
 }
 
 static int read_side(struct finder *f, struct side *s,
-		     const struct pf_window_args *window, struct pf_err *err)
+		     const struct pf_window_args *window)
 {
-	int rc = pf_window_resolve(s->db, window, &s->window, err);
+	int rc = pf_window_resolve(s->db, window, &s->window);
 
 	if (rc < 0)
 		return -1;
 	s->lines.db = s->db;
-	rc = pf_snap_state_find(s->db, &s->window, &s->state, err);
+	rc = pf_snap_state_find(s->db, &s->window, &s->state);
 	pf_sat_sum(&f->out->lost_segments, s->state.lost_segments);
 	for (size_t i = 0; !rc && i < s->state.now_count; i++) {
 		const struct pf_snap_now *now = &s->state.now[i];
@@ -135,7 +134,7 @@ static int read_side(struct finder *f, struct side *s,
 			   now->reserved);
 	}
 	if (!rc)
-		rc = read_blocks(f, s, err);
+		rc = read_blocks(f, s);
 	pf_stack_lines_release(&s->lines);
 	pf_snap_state_release(&s->state);
 	pf_window_release(&s->window);
@@ -182,11 +181,11 @@ static void read_peak(struct finder *f, const struct side *s,
 }
 
 static int read_peaks(struct finder *f, const struct side *s,
-		      const struct pf_window_args *window, struct pf_err *err)
+		      const struct pf_window_args *window)
 {
 	const struct pf_usage_args args = { .window = *window };
 	struct pf_usage u = { 0 };
-	int rc = pf_usage_find(s->db, &args, NULL, &u, err);
+	int rc = pf_usage_find(s->db, &args, NULL, &u);
 
 	for (size_t i = 0; !rc && i < u.device_count; i++)
 		if (u.devices[i].peak != PF_NO_INT)
@@ -249,7 +248,7 @@ static void put_in_order(struct pf_snap_diff *d)
 
 int pf_snap_diff_find(struct pf_db *a, struct pf_db *b,
 		      const struct pf_window_args *window,
-		      struct pf_snap_diff *out, struct pf_err *err)
+		      struct pf_snap_diff *out)
 {
 	struct finder f = { .out = out };
 	struct side sides[] = { { .db = a }, { .db = b, .is_b = true } };
@@ -259,11 +258,11 @@ int pf_snap_diff_find(struct pf_db *a, struct pf_db *b,
 	pf_intern_init(&f.lines);
 	pf_intern_init(&f.peaks);
 	pf_intern_init(&f.peak_lines);
-	rc = read_side(&f, &sides[0], window, err);
+	rc = read_side(&f, &sides[0], window);
 	if (!rc)
-		rc = read_side(&f, &sides[1], window, err);
+		rc = read_side(&f, &sides[1], window);
 	for (size_t i = 0; !rc && i < 2; i++)
-		rc = read_peaks(&f, &sides[i], window, err);
+		rc = read_peaks(&f, &sides[i], window);
 	if (!rc)
 		put_in_order(out);
 	pf_intern_release(&f.gpus);
@@ -486,9 +485,9 @@ static int add_database(struct dumps *d, const char *path, const char *name,
 	int rc = pf_db_open(&db, path, false, err);
 
 	if (!rc)
-		rc = pf_window_resolve(&db, args, &window, err);
+		rc = pf_window_resolve(&db, args, &window);
 	if (!rc)
-		rc = pf_snap_state_find(&db, &window, &state, err);
+		rc = pf_snap_state_find(&db, &window, &state);
 	for (size_t i = 0; !rc && i < state.now_count; i++)
 		add(d, name, &state.now[i]);
 	pf_sat_sum(&d->lost_segments, state.lost_segments);

@@ -38,7 +38,7 @@ struct pf_snap_diff {
 
 int pf_snap_diff_find(struct pf_db *a, struct pf_db *b,
 		      const struct pf_window_args *window,
-		      struct pf_snap_diff *out, struct pf_err *err);
+		      struct pf_snap_diff *out);
 void pf_snap_diff_show(const struct pf_snap_diff *d, struct pf_doc *doc);
 void pf_snap_diff_release(struct pf_snap_diff *d);
 

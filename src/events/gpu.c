@@ -68,9 +68,9 @@ static uint32_t id_or_none(sqlite3_stmt *stmt, int column)
 		       : (uint32_t)sqlite3_column_int64(stmt, column);
 }
 
-static int next_row(struct pf_comm *c, struct pf_err *err)
+static int next_row(struct pf_comm *c)
 {
-	int rc = pf_db_step(c->db, c->rows, err), rule;
+	int rc = pf_db_step(c->db, c->rows, c->db->err), rule;
 
 	c->has_row = rc == 1;
 	if (rc != 1)
@@ -90,13 +90,13 @@ static int next_row(struct pf_comm *c, struct pf_err *err)
 
 /* 1: *id is of the first row from a number on, and what its trace is. */
 static int row_from(struct pf_comm *c, sqlite3_stmt *st, int64_t number,
-		    int64_t *id, int64_t *trace_id, struct pf_err *err)
+		    int64_t *id, int64_t *trace_id)
 {
 	int rc;
 
 	sqlite3_reset(st);
 	sqlite3_bind_int64(st, 1, number);
-	rc = pf_db_step(c->db, st, err);
+	rc = pf_db_step(c->db, st, c->db->err);
 	if (rc == 1) {
 		*id = sqlite3_column_int64(st, 0);
 		*trace_id = sqlite3_column_int64(st, 1);
@@ -105,13 +105,13 @@ static int row_from(struct pf_comm *c, sqlite3_stmt *st, int64_t number,
 }
 
 /* The row that is held is of a trace before this one: go to its first. */
-static int leap(struct pf_comm *c, int64_t trace_id, struct pf_err *err)
+static int leap(struct pf_comm *c, int64_t trace_id)
 {
-	sqlite3_stmt *last = pf_named_prepare(c->db, "comm_last", err);
+	sqlite3_stmt *last = pf_named_prepare(c->db, "comm_last", c->db->err);
 	sqlite3_stmt *place =
-		last ? pf_named_prepare(c->db, "comm_place", err) : NULL;
+		last ? pf_named_prepare(c->db, "comm_place", c->db->err) : NULL;
 	int64_t low = c->id, high = low + 1, id, trace;
-	int rc = place ? pf_db_step(c->db, last, err) : -1;
+	int rc = place ? pf_db_step(c->db, last, c->db->err) : -1;
 
 	if (rc == 1)
 		high = sqlite3_column_int64(last, 0);
@@ -119,7 +119,7 @@ static int leap(struct pf_comm *c, int64_t trace_id, struct pf_err *err)
 	while (rc >= 0 && high > low) {
 		int64_t middle = low + (high - low) / 2 + 1;
 
-		rc = row_from(c, place, middle, &id, &trace, err);
+		rc = row_from(c, place, middle, &id, &trace);
 		if (rc == 1 && trace < trace_id)
 			low = id;
 		else
@@ -131,7 +131,7 @@ static int leap(struct pf_comm *c, int64_t trace_id, struct pf_err *err)
 		return -1;
 	sqlite3_reset(c->rows);
 	sqlite3_bind_int64(c->rows, 1, low + 1);
-	return next_row(c, err);
+	return next_row(c);
 }
 
 /*
@@ -139,21 +139,21 @@ static int leap(struct pf_comm *c, int64_t trace_id, struct pf_err *err)
  * trace must be asked about, in the order of time.  0 or -1.
  */
 static int comm_at(struct pf_comm *c, int64_t trace_id, int64_t event_id,
-		   struct pf_comm_op *out, struct pf_err *err)
+		   struct pf_comm_op *out)
 {
 	*out = no_op;
-	if (c->has_row && c->trace_id < trace_id && leap(c, trace_id, err) < 0)
+	if (c->has_row && c->trace_id < trace_id && leap(c, trace_id) < 0)
 		return -1;
 	if (!c->has_row || c->event_id != event_id)
 		return 0;
 	*out = c->op;
-	return next_row(c, err);
+	return next_row(c);
 }
 
-static int has_table(struct pf_db *db, bool *has, struct pf_err *err)
+static int has_table(struct pf_db *db, bool *has)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "comm_stored", err);
-	int rc = stmt ? pf_db_step(db, stmt, err) : -1;
+	sqlite3_stmt *stmt = pf_named_prepare(db, "comm_stored", db->err);
+	int rc = stmt ? pf_db_step(db, stmt, db->err) : -1;
 
 	*has = rc == 1 && sqlite3_column_int64(stmt, 0) > 0;
 	sqlite3_finalize(stmt);
@@ -163,19 +163,19 @@ static int has_table(struct pf_db *db, bool *has, struct pf_err *err)
 static void comm_free(struct pf_comm *c);
 
 /* NULL on error. */
-static struct pf_comm *comm_new(struct pf_db *db, struct pf_err *err)
+static struct pf_comm *comm_new(struct pf_db *db)
 {
 	struct pf_comm *c = pf_calloc(1, sizeof(*c));
 	bool has;
 
 	c->db = db;
-	if (!has_table(db, &has, err)) {
+	if (!has_table(db, &has)) {
 		if (!has)
 			return c;
-		c->rows = pf_named_prepare(db, "comm_events", err);
+		c->rows = pf_named_prepare(db, "comm_events", db->err);
 		if (c->rows)
 			sqlite3_bind_int64(c->rows, 1, INT64_MIN);
-		if (c->rows && !next_row(c, err))
+		if (c->rows && !next_row(c))
 			return c;
 	}
 	comm_free(c);
@@ -282,11 +282,12 @@ const char *pf_gpu_class_name(enum pf_gpu_class class)
 	return names[class];
 }
 
-const char *pf_gpu_name(struct pf_gpu *g, uint32_t name, struct pf_err *err)
+const char *pf_gpu_name(struct pf_gpu *g, uint32_t name)
 {
 	const char *text;
 
-	if (pf_texts_get(&g->texts, PF_TEXT_NAME, name, &text, NULL, err) < 0)
+	if (pf_texts_get(&g->texts, PF_TEXT_NAME, name, &text, NULL,
+			 g->db->err) < 0)
 		return NULL;
 	return text;
 }
@@ -305,7 +306,7 @@ static uint64_t judge(unsigned kind, const char *name)
 
 /* Its class and way by its name. */
 static int judge_event(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
-		       uint64_t *out, struct pf_err *err)
+		       uint64_t *out)
 {
 	uint64_t *place;
 	const char *text;
@@ -319,7 +320,7 @@ static int judge_event(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 	}
 	place = pf_map_at(&g->classes, (uint64_t)s->name << 8 | kind);
 	if (*place == UINT64_MAX) {
-		text = pf_gpu_name(g, s->name, err);
+		text = pf_gpu_name(g, s->name);
 		if (!text)
 			return -1;
 		*place = judge(kind, text);
@@ -330,7 +331,7 @@ static int judge_event(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 
 /* The way of a copy whose name does not say it, as its arguments do. */
 static int judge_args(struct pf_gpu *g, const struct pf_span *s,
-		      enum pf_copy_way *way, struct pf_err *err)
+		      enum pf_copy_way *way)
 {
 	uint64_t *place = pf_map_at(&g->ways, s->args);
 	struct pf_buf said = { 0 };
@@ -338,7 +339,7 @@ static int judge_args(struct pf_gpu *g, const struct pf_span *s,
 
 	if (*place == UINT64_MAX) {
 		if (pf_texts_get(&g->texts, PF_TEXT_ARGS, s->args, &args.p,
-				 &args.len, err) < 0)
+				 &args.len, g->db->err) < 0)
 			return -1;
 		pf_json_text(pf_json_get(args, "direction"), &said);
 		*place = pf_gpu_copy_way(said.len ? said.data : "");
@@ -351,8 +352,7 @@ static int judge_args(struct pf_gpu *g, const struct pf_span *s,
 /* ---- operations of TPUs ---- */
 
 /* Of an event whose texts are in the dictionaries. */
-static int judge_texts(struct pf_gpu *g, const struct pf_span *s, uint64_t *out,
-		       struct pf_err *err)
+static int judge_texts(struct pf_gpu *g, const struct pf_span *s, uint64_t *out)
 {
 	char *name = NULL;
 	const char *text = "";
@@ -362,13 +362,13 @@ static int judge_texts(struct pf_gpu *g, const struct pf_span *s, uint64_t *out,
 
 	if (s->name == PF_ID_INLINE)
 		name = pf_memdup0(s->inline_name, s->inline_name_len);
-	else if ((text = pf_gpu_name(g, s->name, err)))
+	else if ((text = pf_gpu_name(g, s->name)))
 		name = pf_strdup(text);
 	else
 		return -1;
 	if (s->args < PF_ID_INLINE)
 		rc = pf_texts_get(&g->texts, PF_TEXT_ARGS, s->args, &args.p,
-				  &args.len, err);
+				  &args.len, g->db->err);
 	else if (s->args == PF_ID_INLINE)
 		args = (struct pf_json){ s->inline_args, s->inline_args_len };
 	if (rc >= 0 && args.p)
@@ -379,8 +379,7 @@ static int judge_texts(struct pf_gpu *g, const struct pf_span *s, uint64_t *out,
 	return rc < 0 ? -1 : 0;
 }
 
-static int judge_op(struct pf_gpu *g, const struct pf_span *s,
-		    struct pf_err *err)
+static int judge_op(struct pf_gpu *g, const struct pf_span *s)
 {
 	bool is_kept = s->name < PF_ID_INLINE && s->args != PF_ID_INLINE;
 	uint64_t found, *place = NULL;
@@ -390,7 +389,7 @@ static int judge_op(struct pf_gpu *g, const struct pf_span *s,
 		found = *place;
 	}
 	if (!is_kept || found == UINT64_MAX) {
-		if (judge_texts(g, s, &found, err) < 0)
+		if (judge_texts(g, s, &found) < 0)
 			return -1;
 		if (place)
 			*place = found;
@@ -422,7 +421,7 @@ static int look_ahead(struct stream *on, const struct pf_span *s,
 	return 0;
 }
 
-static int open_ahead(struct pf_gpu *g, struct stream *on, struct pf_err *err)
+static int open_ahead(struct pf_gpu *g, struct stream *on)
 {
 	int rc;
 
@@ -430,8 +429,8 @@ static int open_ahead(struct pf_gpu *g, struct stream *on, struct pf_err *err)
 		return 0;
 	on->ahead = pf_cursor_new(
 		g->db, on->track_id,
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR), err);
-	rc = on->ahead ? pf_cursor_next(on->ahead, &on->next, err) : -1;
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR), g->db->err);
+	rc = on->ahead ? pf_cursor_next(on->ahead, &on->next, g->db->err) : -1;
 	on->has_next = rc == 1;
 	return rc < 0 ? -1 : 0;
 }
@@ -452,8 +451,7 @@ const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
 
 /* ---- streams in order of time ---- */
 
-static int open_stream(struct pf_gpu *g, const struct pf_track *track,
-		       struct pf_err *err)
+static int open_stream(struct pf_gpu *g, const struct pf_track *track)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			   PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
@@ -474,20 +472,20 @@ static int open_stream(struct pf_gpu *g, const struct pf_track *track,
 	    !(g->want & PF_GPU_TPUS))
 		g->streams[g->stream_count].row = PF_WORK_NONE;
 	g->stream_count++;
-	if (open_ahead(g, &g->streams[g->stream_count - 1], err))
+	if (open_ahead(g, &g->streams[g->stream_count - 1]))
 		return -1;
 	return pf_cursors_add(&g->tracks, g->db, track->id, columns,
-			      g->stream_count - 1, err);
+			      g->stream_count - 1, g->db->err);
 }
 
-static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
-		      struct pf_err *err)
+static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace)
 {
 	struct pf_track *tracks = NULL;
 	const bool is_first = !g->trace;
 	int64_t events = 0;
 	size_t count = 0;
-	int rc = pf_tracks_load(g->db, trace->trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(g->db, trace->trace_id, &tracks, &count,
+				g->db->err);
 
 	g->trace = trace;
 	g->is_first = true;
@@ -495,7 +493,7 @@ static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
 	for (size_t i = 0; !rc && i < count; i++) {
 		if (strcmp(tracks[i].class_name, "gpu") != 0)
 			continue;
-		rc = open_stream(g, &tracks[i], err);
+		rc = open_stream(g, &tracks[i]);
 		events = pf_sat_add(events, tracks[i].event_count);
 	}
 	if (is_first && g->links && events >= AHEAD_EVENTS)
@@ -511,21 +509,20 @@ static uint64_t trace_key(int64_t trace_id)
 	return UINT64_C(1) << 32 | (uint64_t)trace_id;
 }
 
-static int next_linked(struct pf_gpu *g, struct pf_err *err)
+static int next_linked(struct pf_gpu *g)
 {
-	int rc = pf_db_step(g->db, g->linked, err);
+	int rc = pf_db_step(g->db, g->linked, g->db->err);
 
 	g->has_linked = rc == 1;
 	return rc < 0 ? -1 : 0;
 }
 
 /* Read on until there is a first row of a track or a trace. */
-static int find_linked(struct pf_gpu *g, uint64_t key, int64_t *row,
-		       struct pf_err *err)
+static int find_linked(struct pf_gpu *g, uint64_t key, int64_t *row)
 {
 	if (!g->linked) {
-		g->linked = pf_named_prepare(g->db, "gpu_linked", err);
-		if (!g->linked || next_linked(g, err) < 0)
+		g->linked = pf_named_prepare(g->db, "gpu_linked", g->db->err);
+		if (!g->linked || next_linked(g) < 0)
 			return -1;
 	}
 	while (*pf_map_at(&g->linked_at, key) == UINT64_MAX && g->has_linked &&
@@ -542,7 +539,7 @@ static int find_linked(struct pf_gpu *g, uint64_t key, int64_t *row,
 			if (*first == UINT64_MAX)
 				*first = id;
 		}
-		if (next_linked(g, err) < 0)
+		if (next_linked(g) < 0)
 			return -1;
 	}
 	*row = (int64_t)*pf_map_at(&g->linked_at, key);
@@ -550,7 +547,7 @@ static int find_linked(struct pf_gpu *g, uint64_t key, int64_t *row,
 }
 
 /* Of the event in a row: a first row of -1 is none. */
-static int find_origin(struct pf_gpu *g, int64_t row, struct pf_err *err)
+static int find_origin(struct pf_gpu *g, int64_t row)
 {
 	struct pf_gpu_event *ev = &g->event;
 	int64_t of_trace, of_track;
@@ -558,8 +555,8 @@ static int find_origin(struct pf_gpu *g, int64_t row, struct pf_err *err)
 	ev->origin = PF_GPU_LAUNCHED;
 	if (ev->launch_id)
 		return 0;
-	if (find_linked(g, trace_key(g->trace->trace_id), &of_trace, err) < 0 ||
-	    find_linked(g, (uint64_t)ev->event_id >> 32, &of_track, err) < 0)
+	if (find_linked(g, trace_key(g->trace->trace_id), &of_trace) < 0 ||
+	    find_linked(g, (uint64_t)ev->event_id >> 32, &of_track) < 0)
 		return -1;
 	/* What has an operator all the same began in the capture. */
 	ev->origin = !ev->op_id && (of_trace > row || of_track > row)
@@ -569,16 +566,15 @@ static int find_origin(struct pf_gpu *g, int64_t row, struct pf_err *err)
 }
 
 /* Rows that are kept are read by many, so that one kind of them is enough. */
-struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all,
-				 struct pf_err *err)
+struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all)
 {
 	return pf_ints_new(db, with_all || db->kept ? "gpu_links" : "gpu_calls",
-			   err);
+			   db->err);
 }
 
-int pf_gpu_links_keep(struct pf_db *db, struct pf_err *err)
+int pf_gpu_links_keep(struct pf_db *db)
 {
-	struct pf_ints *links = pf_gpu_links_new(db, true, err);
+	struct pf_ints *links = pf_gpu_links_new(db, true);
 
 	pf_ints_free(links);
 	return links ? 0 : -1;
@@ -605,18 +601,18 @@ int64_t pf_gpu_links_call(const int64_t *row)
 	return row[1] == PF_INTS_NULL ? 0 : row[1];
 }
 
-static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
+static int read_links(struct pf_gpu *g, int64_t event_id)
 {
 	struct pf_gpu_event *ev = &g->event;
 	const int64_t *row;
 
-	if (pf_gpu_links_next(g->links, event_id, &row, err) < 0)
+	if (pf_gpu_links_next(g->links, event_id, &row, g->db->err) < 0)
 		return -1;
 	ev->launch_id = pf_gpu_links_call(row);
 	if (!(g->want & PF_GPU_LINKS))
 		return 0;
 	ev->op_id = row[2] == PF_INTS_NULL ? 0 : row[2];
-	return find_origin(g, row[3], err);
+	return find_origin(g, row[3]);
 }
 
 /* ---- events ---- */
@@ -639,13 +635,12 @@ static void place_event(struct pf_gpu *g, const struct stream *on,
 }
 
 /* The name comes first, then what launched it; of ways the arguments. */
-static int place_class(struct pf_gpu *g, const struct pf_span *s,
-		       struct pf_err *err)
+static int place_class(struct pf_gpu *g, const struct pf_span *s)
 {
 	struct pf_gpu_event *ev = &g->event;
 	uint64_t found;
 
-	if (judge_event(g, s, ev->kind, &found, err) < 0)
+	if (judge_event(g, s, ev->kind, &found) < 0)
 		return -1;
 	if (found & MIGRATION && ev->origin != PF_GPU_LAUNCHED)
 		ev->origin = PF_GPU_MIGRATED;
@@ -658,29 +653,27 @@ static int place_class(struct pf_gpu *g, const struct pf_span *s,
 		ev->way = PF_COPY_OTHER;
 	} else if (ev->class == PF_GPU_COPY && ev->way == PF_COPY_OTHER &&
 		   s->args < PF_ID_INLINE) {
-		return judge_args(g, s, &ev->way, err);
+		return judge_args(g, s, &ev->way);
 	}
 	return 0;
 }
 
 /* The next event: 1 if it is asked for. */
-static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s,
-		struct pf_err *err)
+static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s)
 {
 	struct pf_gpu_event *ev = &g->event;
 	unsigned kind = pf_kinds_at(&g->kinds, s->type);
 	bool is_outside;
 
 	ev->event_id = (int64_t)((uint64_t)on->track_id << 32 | s->seq);
-	if (comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm, err) <
-	    0)
+	if (comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm) < 0)
 		return -1;
 	ev->is_in_flight =
 		on->row == PF_WORK_FLIGHT && kind == PF_KIND_GPU_OTHER;
 	if (!pf_is_work(on->row, kind) && !ev->is_in_flight)
 		return 0;
 	ev->is_around = false;
-	if (on->ahead && look_ahead(on, s, &ev->is_around, err) < 0)
+	if (on->ahead && look_ahead(on, s, &ev->is_around, g->db->err) < 0)
 		return -1;
 	ev->trace = g->trace;
 	ev->kind = kind;
@@ -700,10 +693,9 @@ static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s,
 	place_event(g, on, s);
 	if (g->window->device >= 0 && ev->device != g->window->device)
 		return 0;
-	if (g->links && read_links(g, ev->event_id, err) < 0)
+	if (g->links && read_links(g, ev->event_id) < 0)
 		return -1;
-	if (on->row == PF_WORK_GPU ? place_class(g, s, err)
-				   : judge_op(g, s, err))
+	if (on->row == PF_WORK_GPU ? place_class(g, s) : judge_op(g, s))
 		return -1;
 	if (ev->is_in_flight && ev->class == PF_GPU_COMPUTE)
 		return 0;
@@ -714,21 +706,19 @@ static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s,
 	return 1;
 }
 
-int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out,
-		struct pf_err *err)
+int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out)
 {
 	for (;;) {
 		const struct pf_span *s;
 		size_t stream;
-		int rc = pf_cursors_next(&g->tracks, &stream, &s, err);
+		int rc = pf_cursors_next(&g->tracks, &stream, &s, g->db->err);
 
 		if (rc == 1)
-			rc = take(g, &g->streams[stream], s, err);
+			rc = take(g, &g->streams[stream], s);
 		else if (rc == 0 && g->next_trace == g->window->count)
 			return 0;
 		else if (rc == 0)
-			rc = open_trace(g, &g->window->traces[g->next_trace++],
-					err);
+			rc = open_trace(g, &g->window->traces[g->next_trace++]);
 		if (rc < 0)
 			return -1;
 		if (rc) {
@@ -739,7 +729,7 @@ int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out,
 }
 
 struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
-			  unsigned want, struct pf_err *err)
+			  unsigned want)
 {
 	struct pf_gpu *g = pf_calloc(1, sizeof(*g));
 
@@ -752,10 +742,10 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	pf_map_init(&g->linked_at);
 	g->texts.db = db;
 	if (want & (PF_GPU_LINKS | PF_GPU_CALLS))
-		g->links = pf_gpu_links_new(db, want & PF_GPU_LINKS, err);
+		g->links = pf_gpu_links_new(db, want & PF_GPU_LINKS);
 	if ((g->links || !(want & (PF_GPU_LINKS | PF_GPU_CALLS))) &&
-	    !pf_gpu_configs_load(&g->configs, db, err) &&
-	    !pf_kinds_load(&g->kinds, db, err) && (g->comm = comm_new(db, err)))
+	    !pf_gpu_configs_load(&g->configs, db) &&
+	    !pf_kinds_load(&g->kinds, db, db->err) && (g->comm = comm_new(db)))
 		return g;
 	pf_gpu_free(g);
 	return NULL;
@@ -831,16 +821,15 @@ static void list_places(struct pf_gpu_configs *c)
 			c->places[c->items[i].id - first] = (uint32_t)i;
 }
 
-int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db,
-			struct pf_err *err)
+int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "gpu_configs", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "gpu_configs", db->err);
 	size_t cap = 0;
 	int rc;
 
 	if (!stmt)
 		return -1;
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		c->items = pf_grow(c->items, &cap, c->count + 1,
 				   sizeof(*c->items));
 		read_row(stmt, &c->items[c->count]);
@@ -911,36 +900,33 @@ void pf_by_event_free(struct pf_by_event *e)
 	free(e);
 }
 
-int pf_by_event_add(struct pf_by_event *e, const void *record,
-		    struct pf_err *err)
+int pf_by_event_add(struct pf_by_event *e, const void *record)
 {
-	return pf_sorter_add(e->records, record, err);
+	return pf_sorter_add(e->records, record, e->db->err);
 }
 
-static int open_track(struct pf_by_event *e, uint32_t track_id,
-		      struct pf_err *err)
+static int open_track(struct pf_by_event *e, uint32_t track_id)
 {
 	pf_cursor_free(e->cursor);
 	e->block = NULL;
 	e->first_seq = 0;
 	e->track_id = track_id;
-	e->cursor = pf_cursor_new(e->db, track_id, e->columns, err);
+	e->cursor = pf_cursor_new(e->db, track_id, e->columns, e->db->err);
 	return e->cursor ? 0 : -1;
 }
 
 /* Ids ascend: 1 if the event is there, 0, -1. */
-static int go_to(struct pf_by_event *e, int64_t event_id, uint32_t *place,
-		 struct pf_err *err)
+static int go_to(struct pf_by_event *e, int64_t event_id, uint32_t *place)
 {
 	uint32_t track_id = pf_track_of(event_id);
 	uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
 
 	if ((!e->cursor || e->track_id != track_id) &&
-	    open_track(e, track_id, err) < 0)
+	    open_track(e, track_id) < 0)
 		return -1;
 	while (!e->block || seq >= e->first_seq + e->block->count) {
 		int rc = pf_cursor_block(e->cursor, &e->block, &e->first_seq,
-					 err);
+					 e->db->err);
 
 		if (rc <= 0) {
 			e->block = NULL;
@@ -951,50 +937,48 @@ static int go_to(struct pf_by_event *e, int64_t event_id, uint32_t *place,
 	return seq >= e->first_seq;
 }
 
-const void *pf_by_event_peek(struct pf_by_event *e, struct pf_err *err)
+const void *pf_by_event_peek(struct pf_by_event *e)
 {
 	if (e->next)
 		return e->next;
-	if (!e->is_sorted && pf_sorter_finish(e->records, err) < 0)
+	if (!e->is_sorted && pf_sorter_finish(e->records, e->db->err) < 0)
 		return NULL;
 	e->is_sorted = true;
-	e->next = pf_sorter_next(e->records, err);
+	e->next = pf_sorter_next(e->records, e->db->err);
 	return e->next;
 }
 
 const void *pf_by_event_next(struct pf_by_event *e,
-			     const struct pf_block **block, uint32_t *place,
-			     struct pf_err *err)
+			     const struct pf_block **block, uint32_t *place)
 {
-	const int64_t *record = pf_by_event_peek(e, err);
+	const int64_t *record = pf_by_event_peek(e);
 	int rc = 0;
 
 	e->next = NULL;
 	if (record && *record && e->columns)
-		rc = go_to(e, *record, place, err);
+		rc = go_to(e, *record, place);
 	*block = rc == 1 ? e->block : NULL;
 	return rc < 0 ? NULL : record;
 }
 
-bool pf_by_event_is_on(struct pf_by_event *e, uint32_t track_id,
-		       struct pf_err *err)
+bool pf_by_event_is_on(struct pf_by_event *e, uint32_t track_id)
 {
-	const int64_t *event_id = pf_by_event_peek(e, err);
+	const int64_t *event_id = pf_by_event_peek(e);
 
 	return event_id && *event_id && pf_track_of(*event_id) == track_id;
 }
 
 struct pf_by_event *pf_by_event_work(struct pf_db *db,
 				     const struct pf_window *window,
-				     uint64_t columns, struct pf_err *err)
+				     uint64_t columns)
 {
 	struct pf_by_event *e =
 		pf_by_event_new(db, sizeof(struct pf_event_work), columns);
-	struct pf_gpu *gpu = pf_gpu_new(db, window, PF_GPU_CALLS, err);
+	struct pf_gpu *gpu = pf_gpu_new(db, window, PF_GPU_CALLS);
 	const struct pf_gpu_event *ev;
 	int rc = -1;
 
-	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+	while (gpu && (rc = pf_gpu_next(gpu, &ev)) == 1) {
 		struct pf_event_work w = {
 			ev->launch_id, ev->start_ns,
 			ev->event_id,  ev->trace->trace_id,
@@ -1002,7 +986,7 @@ struct pf_by_event *pf_by_event_work(struct pf_db *db,
 			ev->name,      0
 		};
 
-		if (pf_by_event_add(e, &w, err) < 0) {
+		if (pf_by_event_add(e, &w) < 0) {
 			rc = -1;
 			break;
 		}

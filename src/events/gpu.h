@@ -71,8 +71,7 @@ struct pf_gpu_configs {
 };
 
 /* Zero *c first, and release it also after an error. */
-int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db,
-			struct pf_err *err);
+int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db);
 void pf_gpu_configs_release(struct pf_gpu_configs *c);
 
 /* NULL if there is none of this id. */
@@ -152,21 +151,19 @@ enum pf_gpu_want {
 
 struct pf_gpu;
 struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
-			  unsigned want, struct pf_err *err);
+			  unsigned want);
 void pf_gpu_free(struct pf_gpu *g);
 /* 1 and *out, borrowed until the next call; 0 at the end; -1. */
-int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out,
-		struct pf_err *err);
+int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out);
 
 /*
  * The rows of gpu_event beside the events of GPU tracks in order of time:
  * all links, or the launch call alone (what is asked for may be more).
  */
 struct pf_ints;
-struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all,
-				 struct pf_err *err);
+struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all);
 /* Read all of them once, for all who read them after this (store/kept.h). */
-int pf_gpu_links_keep(struct pf_db *db, struct pf_err *err);
+int pf_gpu_links_keep(struct pf_db *db);
 /* The row of the next event; those of others before it are passed by. */
 int pf_gpu_links_next(struct pf_ints *links, int64_t event_id,
 		      const int64_t **row, struct pf_err *err);
@@ -178,7 +175,7 @@ const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
 					       int64_t id);
 
 /* The text of a name ("" if there is none); borrowed until the next call. */
-const char *pf_gpu_name(struct pf_gpu *g, uint32_t name, struct pf_err *err);
+const char *pf_gpu_name(struct pf_gpu *g, uint32_t name);
 
 /* The class of GPU work by its kind and name alone, and the way of a copy. */
 enum pf_gpu_class pf_gpu_classify(unsigned kind, const char *name);
@@ -208,8 +205,7 @@ struct pf_by_event;
 struct pf_by_event *pf_by_event_new(struct pf_db *db, size_t record_bytes,
 				    uint64_t columns);
 void pf_by_event_free(struct pf_by_event *e);
-int pf_by_event_add(struct pf_by_event *e, const void *record,
-		    struct pf_err *err);
+int pf_by_event_add(struct pf_by_event *e, const void *record);
 
 /*
  * The next record, valid until the next call, with its event in *block
@@ -217,15 +213,13 @@ int pf_by_event_add(struct pf_by_event *e, const void *record,
  * no column is wanted.  NULL: the end, or err says what failed.
  */
 const void *pf_by_event_next(struct pf_by_event *e,
-			     const struct pf_block **block, uint32_t *place,
-			     struct pf_err *err);
+			     const struct pf_block **block, uint32_t *place);
 
 /* What the next call of _next() will return, without its event. */
-const void *pf_by_event_peek(struct pf_by_event *e, struct pf_err *err);
+const void *pf_by_event_peek(struct pf_by_event *e);
 
 /* Is the event of the next record one of this track?  False also on an error. */
-bool pf_by_event_is_on(struct pf_by_event *e, uint32_t track_id,
-		       struct pf_err *err);
+bool pf_by_event_is_on(struct pf_by_event *e, uint32_t track_id);
 
 /* GPU work by its launch call, in order of time; what has none comes first. */
 struct pf_event_work {
@@ -237,7 +231,7 @@ struct pf_event_work {
 /* All GPU work of a window as such records; NULL on an error. */
 struct pf_by_event *pf_by_event_work(struct pf_db *db,
 				     const struct pf_window *window,
-				     uint64_t columns, struct pf_err *err);
+				     uint64_t columns);
 
 /* ---- do calls that launch GPU work return only when it is done? ---- */
 

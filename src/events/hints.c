@@ -193,11 +193,10 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 	},
 };
 
-int pf_hint_producer(struct pf_db *db, enum pf_producer *out,
-		     struct pf_err *err)
+int pf_hint_producer(struct pf_db *db, enum pf_producer *out)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "producer", err);
-	int rc = st ? pf_db_step(db, st, err) : -1;
+	sqlite3_stmt *st = pf_named_prepare(db, "producer", db->err);
+	int rc = st ? pf_db_step(db, st, db->err) : -1;
 
 	*out = PF_FROM_OTHERS;
 	if (rc == 1)

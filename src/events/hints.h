@@ -52,8 +52,7 @@ enum pf_hint {
 };
 
 /* Of all traces of a database. */
-int pf_hint_producer(struct pf_db *db, enum pf_producer *out,
-		     struct pf_err *err);
+int pf_hint_producer(struct pf_db *db, enum pf_producer *out);
 
 /* What to do, in words that may follow "...; "; never NULL but for NONE. */
 const char *pf_hint(enum pf_producer producer, enum pf_hint hint);

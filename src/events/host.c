@@ -42,14 +42,15 @@ struct pf_host {
 };
 
 /* Ranges that --steps names are steps and no work. */
-static int add_steps(struct pf_host *h, const char *pattern, struct pf_err *err)
+static int add_steps(struct pf_host *h, const char *pattern)
 {
-	struct pf_step_regex *regex = pf_step_regex_new(pattern, err);
+	struct pf_step_regex *regex = pf_step_regex_new(pattern, h->db->err);
 	sqlite3_stmt *stmt =
-		regex ? pf_named_prepare(h->db, "string_list", err) : NULL;
+		regex ? pf_named_prepare(h->db, "string_list", h->db->err)
+		      : NULL;
 	int rc = stmt ? 0 : -1;
 
-	while (!rc && (rc = pf_db_step(h->db, stmt, err)) == 1) {
+	while (!rc && (rc = pf_db_step(h->db, stmt, h->db->err)) == 1) {
 		uint64_t id = (uint64_t)sqlite3_column_int64(stmt, 0);
 		const char *text = (const char *)sqlite3_column_text(stmt, 1);
 		size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
@@ -86,8 +87,7 @@ static enum pf_host_class classify(struct pf_host *h, unsigned kind,
 }
 
 /* An event as a span: 1, 0 if it adds nothing to its thread, or -1. */
-static int take(struct pf_host *h, struct thread *t, uint32_t i,
-		struct pf_err *err)
+static int take(struct pf_host *h, struct thread *t, uint32_t i)
 {
 	const struct pf_block *b = t->block;
 	unsigned kind = pf_names_kind(h->names, b->type[i]);
@@ -99,7 +99,7 @@ static int take(struct pf_host *h, struct thread *t, uint32_t i,
 	    kind != PF_KIND_CPU_OP && kind != PF_KIND_ANNOTATION &&
 	    kind != PF_KIND_HOST)
 		return 0;
-	name = pf_names_class(h->names, b->name[i], err);
+	name = pf_names_class(h->names, b->name[i]);
 	if (!name)
 		return -1;
 	class = classify(h, kind, name, b->name[i]);
@@ -122,17 +122,17 @@ static int take(struct pf_host *h, struct thread *t, uint32_t i,
 }
 
 /* The next span of a thread that adds something: 1, 0 or -1. */
-static int advance(struct pf_host *h, struct thread *t, struct pf_err *err)
+static int advance(struct pf_host *h, struct thread *t)
 {
 	for (;;) {
 		uint32_t first;
 		int rc = 0;
 
 		while (!rc && t->block && t->place < t->block->count)
-			rc = take(h, t, t->place++, err);
+			rc = take(h, t, t->place++);
 		if (rc)
 			return rc;
-		rc = pf_cursor_block(t->cursor, &t->block, &first, err);
+		rc = pf_cursor_block(t->cursor, &t->block, &first, h->db->err);
 		if (rc <= 0)
 			return rc;
 		t->place = 0;
@@ -146,7 +146,7 @@ static bool is_earlier(const void *a, const void *b)
 	return x->span.start_ns < y->span.start_ns;
 }
 
-static int open_thread(struct pf_host *h, uint32_t track_id, struct pf_err *err)
+static int open_thread(struct pf_host *h, uint32_t track_id)
 {
 	static const uint64_t columns =
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
@@ -160,10 +160,10 @@ static int open_thread(struct pf_host *h, uint32_t track_id, struct pf_err *err)
 	memset(t, 0, sizeof(*t));
 	for (size_t i = 0; i < PF_HOST_CLASSES; i++)
 		t->covered_to[i] = INT64_MIN;
-	t->cursor = pf_cursor_new(h->db, track_id, columns, err);
+	t->cursor = pf_cursor_new(h->db, track_id, columns, h->db->err);
 	if (!t->cursor)
 		return -1;
-	rc = advance(h, t, err);
+	rc = advance(h, t);
 	if (rc == 1)
 		h->open++;
 	else
@@ -171,30 +171,30 @@ static int open_thread(struct pf_host *h, uint32_t track_id, struct pf_err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int open_threads(struct pf_host *h, int64_t trace_id, struct pf_err *err)
+static int open_threads(struct pf_host *h, int64_t trace_id)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_tracks_load(h->db, trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(h->db, trace_id, &tracks, &count, h->db->err);
 
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
-			rc = open_thread(h, tracks[i].id, err);
+			rc = open_thread(h, tracks[i].id);
 	pf_tracks_free(tracks, count);
 	pf_heap_make(h->threads, sizeof(*h->threads), h->open, is_earlier);
 	return rc;
 }
 
 struct pf_host *pf_host_new(struct pf_db *db, int64_t trace_id,
-			    const char *steps, struct pf_err *err)
+			    const char *steps)
 {
 	struct pf_host *h = pf_calloc(1, sizeof(*h));
 
 	h->db = db;
 	pf_map_init(&h->steps);
-	h->names = pf_names_new(db, err);
-	if (h->names && !(steps && add_steps(h, steps, err)) &&
-	    !open_threads(h, trace_id, err))
+	h->names = pf_names_new(db);
+	if (h->names && !(steps && add_steps(h, steps)) &&
+	    !open_threads(h, trace_id))
 		return h;
 	pf_host_free(h);
 	return NULL;
@@ -212,8 +212,7 @@ void pf_host_free(struct pf_host *h)
 	free(h);
 }
 
-int pf_host_next(struct pf_host *h, struct pf_host_span *out,
-		 struct pf_err *err)
+int pf_host_next(struct pf_host *h, struct pf_host_span *out)
 {
 	struct thread *top = &h->threads[0];
 	int rc;
@@ -221,7 +220,7 @@ int pf_host_next(struct pf_host *h, struct pf_host_span *out,
 	if (!h->open)
 		return 0;
 	*out = top->span;
-	rc = advance(h, top, err);
+	rc = advance(h, top);
 	if (rc < 0)
 		return -1;
 	if (rc == 0) {
@@ -317,9 +316,9 @@ static void *read_pageable(struct pf_db *db, const char *ignored,
 	return NULL;
 }
 
-const struct pf_pageable *pf_pageable(struct pf_db *db, struct pf_err *err)
+const struct pf_pageable *pf_pageable(struct pf_db *db)
 {
-	return pf_memo_get(db, read_pageable, free_pageable, NULL, err);
+	return pf_memo_get(db, read_pageable, free_pageable, NULL, db->err);
 }
 
 static bool is_pageable(struct pf_walk *w, uint32_t seq)
@@ -337,7 +336,7 @@ static bool is_pageable(struct pf_walk *w, uint32_t seq)
 
 struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 			    const struct pf_pageable *pageable,
-			    uint32_t track_id, struct pf_err *err)
+			    uint32_t track_id)
 {
 	struct pf_walk *w = pf_calloc(1, sizeof(*w));
 
@@ -353,7 +352,7 @@ struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 		db, track_id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		err);
+		db->err);
 	if (w->cursor) {
 		pf_cursor_ahead(w->cursor);
 		return w;
@@ -525,7 +524,7 @@ static void push_range(struct frame *f, unsigned kind, uint32_t name,
 }
 
 /* Take in the next event, which peek() found. */
-static int walk_event(struct pf_walk *w, struct pf_err *err)
+static int walk_event(struct pf_walk *w)
 {
 	const struct pf_block *b = w->block;
 	uint32_t i = w->at, name = b->name[i];
@@ -539,7 +538,7 @@ static int walk_event(struct pf_walk *w, struct pf_err *err)
 		w->at++;
 		return 0;
 	}
-	class = pf_names_class(w->names, name, err);
+	class = pf_names_class(w->names, name);
 	if (!class)
 		return -1;
 	f = pf_nest_enter(&w->open,
@@ -578,7 +577,7 @@ int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err)
 	int rc;
 
 	while ((rc = peek(w, err)) == 1 && w->block->start_ns[w->at] <= at_ns)
-		if (walk_event(w, err) < 0)
+		if (walk_event(w) < 0)
 			return -1;
 	return rc < 0 ? -1 : 0;
 }
@@ -625,7 +624,7 @@ static int next_change(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 			*out = at_ns;
 			return 0;
 		}
-		if (walk_event(w, err) < 0)
+		if (walk_event(w) < 0)
 			return -1;
 	}
 	return rc;
@@ -717,7 +716,7 @@ int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
 
 	w->has_new_block = w->has_new_wait = false;
 	while ((rc = peek(w, err)) == 1) {
-		if (walk_event(w, err) < 0)
+		if (walk_event(w) < 0)
 			return -1;
 		if (!w->has_new_block && !w->has_new_wait)
 			continue;

@@ -36,11 +36,10 @@ struct pf_host_span {
 struct pf_host;
 /* Steps: the pattern of --steps, or NULL; its ranges are of no class. */
 struct pf_host *pf_host_new(struct pf_db *db, int64_t trace_id,
-			    const char *steps, struct pf_err *err);
+			    const char *steps);
 void pf_host_free(struct pf_host *h);
 /* 1, 0 at the end, -1. */
-int pf_host_next(struct pf_host *h, struct pf_host_span *out,
-		 struct pf_err *err);
+int pf_host_next(struct pf_host *h, struct pf_host_span *out);
 
 /*
  * Walking one host thread in order of time: what runs on it at an instant,
@@ -73,7 +72,7 @@ struct pf_pageable {
 	size_t count;
 };
 /* Read once, and the database's until it is closed; NULL on error. */
-const struct pf_pageable *pf_pageable(struct pf_db *db, struct pf_err *err);
+const struct pf_pageable *pf_pageable(struct pf_db *db);
 
 /* The innermost range at an instant itself. */
 struct pf_inner {
@@ -88,7 +87,7 @@ struct pf_inner {
 struct pf_walk;
 struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 			    const struct pf_pageable *pageable,
-			    uint32_t track_id, struct pf_err *err);
+			    uint32_t track_id);
 void pf_walk_free(struct pf_walk *w);
 
 /* Take in every event that starts at or before "at_ns". */

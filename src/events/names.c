@@ -247,20 +247,21 @@ struct pf_name_class pf_name_classify(const char *name)
 
 /* ---- by id ---- */
 
-char *pf_names_text_take(struct pf_names *n, uint32_t name, struct pf_err *err)
+char *pf_names_text_take(struct pf_names *n, uint32_t name)
 {
 	const char *text;
 	size_t len;
-	int rc = pf_texts_get(&n->by_id, PF_TEXT_NAME, name, &text, &len, err);
+	int rc = pf_texts_get(&n->by_id, PF_TEXT_NAME, name, &text, &len,
+			      n->db->err);
 
 	if (rc < 0)
 		return NULL;
 	return rc ? pf_memdup0(text, len) : pf_strdup("(name not listed)");
 }
 
-char *pf_names_frame_take(struct pf_names *n, uint32_t name, struct pf_err *err)
+char *pf_names_frame_take(struct pf_names *n, uint32_t name)
 {
-	char *text = pf_names_text_take(n, name, err), *line, *end;
+	char *text = pf_names_text_take(n, name), *line, *end;
 
 	line = text ? (char *)find_line(text) : NULL;
 	if (!line)
@@ -272,8 +273,7 @@ char *pf_names_frame_take(struct pf_names *n, uint32_t name, struct pf_err *err)
 	return text;
 }
 
-const char *pf_names_frame(struct pf_names *n, uint32_t name,
-			   struct pf_err *err)
+const char *pf_names_frame(struct pf_names *n, uint32_t name)
 {
 	uint64_t *at;
 	char *text;
@@ -282,7 +282,7 @@ const char *pf_names_frame(struct pf_names *n, uint32_t name,
 		return NULL;
 	at = pf_map_at(&n->frames, name);
 	if (*at == UINT64_MAX) {
-		text = pf_names_frame_take(n, name, err);
+		text = pf_names_frame_take(n, name);
 		if (!text)
 			return NULL;
 		*at = (uintptr_t)pf_arena_string(&n->texts, text);
@@ -291,8 +291,7 @@ const char *pf_names_frame(struct pf_names *n, uint32_t name,
 	return (const char *)(uintptr_t)*at;
 }
 
-const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
-					   struct pf_err *err)
+const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name)
 {
 	struct pf_name_class *out = &n->other;
 	char *text;
@@ -304,7 +303,7 @@ const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
 	} else if (name == n->other_name) {
 		return out;
 	}
-	text = pf_names_text_take(n, name, err);
+	text = pf_names_text_take(n, name);
 	if (!text)
 		return NULL;
 	*out = pf_name_classify(text);
@@ -331,16 +330,16 @@ bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type)
 	return pf_kinds_is_nvtx(&n->kinds, type);
 }
 
-static int make_slots(struct pf_names *n, struct pf_err *err)
+static int make_slots(struct pf_names *n)
 {
 	sqlite3_stmt *stmt =
-		pf_db_prepare(n->db, "SELECT max(id) FROM string", err);
+		pf_db_prepare(n->db, "SELECT max(id) FROM string", n->db->err);
 	int64_t last;
 	int rc;
 
 	if (!stmt)
 		return -1;
-	rc = pf_db_step(n->db, stmt, err);
+	rc = pf_db_step(n->db, stmt, n->db->err);
 	last = rc == 1 ? sqlite3_column_int64(stmt, 0) : 0;
 	sqlite3_finalize(stmt);
 	if (rc < 0)
@@ -352,7 +351,7 @@ static int make_slots(struct pf_names *n, struct pf_err *err)
 	return 0;
 }
 
-struct pf_names *pf_names_new(struct pf_db *db, struct pf_err *err)
+struct pf_names *pf_names_new(struct pf_db *db)
 {
 	struct pf_names *n = pf_calloc(1, sizeof(*n));
 
@@ -360,7 +359,7 @@ struct pf_names *pf_names_new(struct pf_db *db, struct pf_err *err)
 	n->other_name = PF_ID_NONE;
 	pf_map_init(&n->frames);
 	n->by_id.db = db;
-	if (!pf_kinds_load(&n->kinds, db, err) && !make_slots(n, err))
+	if (!pf_kinds_load(&n->kinds, db, db->err) && !make_slots(n))
 		return n;
 	pf_names_free(n);
 	return NULL;

@@ -103,30 +103,27 @@ struct pf_name_class {
 };
 
 struct pf_names;
-struct pf_names *pf_names_new(struct pf_db *db, struct pf_err *err);
+struct pf_names *pf_names_new(struct pf_db *db);
 void pf_names_free(struct pf_names *n);
 
 /* Ids of names are below this, but for a damaged database's. */
 size_t pf_names_count(const struct pf_names *n);
 
 /* By string.id; NULL on error. */
-const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
-					   struct pf_err *err);
+const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name);
 /* The kind (enum pf_kind) of events of a type; PF_KIND_COUNT if unknown. */
 unsigned pf_names_kind(const struct pf_names *n, uint32_t type);
 /* Are they ranges of NVTX, which the program named itself? */
 bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type);
 /* Its text, to be freed by the caller; NULL on error. */
-char *pf_names_text_take(struct pf_names *n, uint32_t name, struct pf_err *err);
+char *pf_names_text_take(struct pf_names *n, uint32_t name);
 /* The same of a Python function: "file.py(12): f" as "file.py:12 f". */
-char *pf_names_frame_take(struct pf_names *n, uint32_t name,
-			  struct pf_err *err);
+char *pf_names_frame_take(struct pf_names *n, uint32_t name);
 /*
  * The same, valid as long as the names; NULL of PF_ID_NONE and on error
  * (err->code).  Memory grows with the number of distinct names.
  */
-const char *pf_names_frame(struct pf_names *n, uint32_t name,
-			   struct pf_err *err);
+const char *pf_names_frame(struct pf_names *n, uint32_t name);
 
 /*
  * Append a name without what counts steps in it: "train_step 17" becomes

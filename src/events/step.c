@@ -157,14 +157,14 @@ struct finder {
 	size_t cap;
 };
 
-static int match_names(struct finder *f, struct pf_err *err)
+static int match_names(struct finder *f)
 {
-	sqlite3_stmt *st = pf_named_prepare(f->db, "string_list", err);
+	sqlite3_stmt *st = pf_named_prepare(f->db, "string_list", f->db->err);
 	int rc;
 
 	if (!st)
 		return -1;
-	while ((rc = pf_db_step(f->db, st, err)) == 1) {
+	while ((rc = pf_db_step(f->db, st, f->db->err)) == 1) {
 		int64_t id = sqlite3_column_int64(st, 0);
 		const char *text = (const char *)sqlite3_column_text(st, 1);
 		size_t len = (size_t)sqlite3_column_bytes(st, 1);
@@ -197,7 +197,7 @@ static bool find_number(struct finder *f, const struct pf_span *s,
 
 static int add_range(struct finder *f, size_t first, int64_t trace_id,
 		     uint32_t track_id, int64_t start_ns, int64_t dur_ns,
-		     int64_t number, struct pf_err *err)
+		     int64_t number)
 {
 	struct pf_steps *out = f->out;
 	int64_t end = pf_span_end(start_ns, dur_ns);
@@ -206,7 +206,7 @@ static int add_range(struct finder *f, size_t first, int64_t trace_id,
 	    start_ns < out->items[out->count - 1].host_end_ns)
 		return 0;
 	if (out->count == RANGES_MAX)
-		return pf_fail(err, PF_ELIMIT,
+		return pf_fail(f->db->err, PF_ELIMIT,
 			       "more than %u ranges match --steps", RANGES_MAX);
 	out->items = pf_grow(out->items, &f->cap, out->count + 1,
 			     sizeof(*out->items));
@@ -222,13 +222,13 @@ static int add_range(struct finder *f, size_t first, int64_t trace_id,
 	return 0;
 }
 
-static int read_thread(struct finder *f, const struct pf_track *track,
-		       struct pf_err *err)
+static int read_thread(struct finder *f, const struct pf_track *track)
 {
 	static const uint64_t columns =
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 		PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_INLINE);
-	struct pf_cursor *c = pf_cursor_new(f->db, track->id, columns, err);
+	struct pf_cursor *c =
+		pf_cursor_new(f->db, track->id, columns, f->db->err);
 	size_t first = f->out->count;
 	struct pf_span s;
 	int64_t number;
@@ -236,10 +236,10 @@ static int read_thread(struct finder *f, const struct pf_track *track,
 
 	if (!c)
 		return -1;
-	while ((rc = pf_cursor_next(c, &s, err)) == 1)
+	while ((rc = pf_cursor_next(c, &s, f->db->err)) == 1)
 		if (s.dur_ns > 0 && find_number(f, &s, &number) &&
 		    (rc = add_range(f, first, track->trace_id, track->id,
-				    s.start_ns, s.dur_ns, number, err)) < 0)
+				    s.start_ns, s.dur_ns, number)) < 0)
 			break;
 	pf_cursor_free(c);
 	return rc;
@@ -269,15 +269,15 @@ static size_t keep_more(struct pf_steps *out, size_t first, size_t best)
 
 /* The same of ranges that are no thread's, lane by lane. */
 static int read_lanes(struct finder *f, int64_t trace_id, size_t first,
-		      size_t best, struct pf_err *err)
+		      size_t best)
 {
 	struct pf_async_range a;
 	struct pf_async all;
 	uint32_t lane = 0;
 	bool cross = false, best_cross = false;
-	int rc = pf_async_open(&all, f->db, trace_id, err);
+	int rc = pf_async_open(&all, f->db, trace_id);
 
-	while (!rc && (rc = pf_async_next(&all, &a, err)) == 1) {
+	while (!rc && (rc = pf_async_next(&all, &a)) == 1) {
 		size_t len = strlen(a.name);
 
 		if (a.track_id != lane) {
@@ -297,13 +297,13 @@ static int read_lanes(struct finder *f, int64_t trace_id, size_t first,
 			 pf_span_end(a.start_ns, a.dur_ns) >
 				 f->out->items[f->out->count - 1].host_end_ns;
 		rc = add_range(f, best, trace_id, 0, a.start_ns, a.dur_ns,
-			       number_of(a.name, len), err);
+			       number_of(a.name, len));
 	}
 	best_cross = is_more(f->out, first, best) ? cross : best_cross;
 	keep_more(f->out, first, best);
 	pf_async_close(&all);
 	if (!rc && best_cross)
-		rc = pf_fail(err, PF_EDATA,
+		rc = pf_fail(f->db->err, PF_EDATA,
 			     "start/end ranges that match --steps cross each "
 			     "other: which of them is a step cannot be told");
 	return rc;
@@ -323,7 +323,7 @@ static void number_steps(struct pf_steps *steps, size_t first)
 }
 
 static int read_trace(struct finder *f, const struct pf_track *tracks,
-		      size_t count, struct pf_err *err)
+		      size_t count)
 {
 	struct pf_steps *out = f->out;
 	size_t first = out->count, best = out->count;
@@ -331,11 +331,11 @@ static int read_trace(struct finder *f, const struct pf_track *tracks,
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(tracks[i].class_name, "host") != 0)
 			continue;
-		if (read_thread(f, &tracks[i], err) < 0)
+		if (read_thread(f, &tracks[i]) < 0)
 			return -1;
 		best = keep_more(out, first, best);
 	}
-	if (read_lanes(f, tracks->trace_id, first, best, err))
+	if (read_lanes(f, tracks->trace_id, first, best))
 		return -1;
 	number_steps(out, first);
 	return 0;
@@ -346,7 +346,7 @@ static int read_trace(struct finder *f, const struct pf_track *tracks,
  * the times on the host are set.  PF_EDATA if no range matches.
  */
 static int step_names_load(struct pf_db *db, const char *pattern,
-			   struct pf_steps *out, struct pf_err *err)
+			   struct pf_steps *out)
 {
 	struct finder f = { .db = db, .out = out };
 	struct pf_track *tracks = NULL;
@@ -354,17 +354,17 @@ static int step_names_load(struct pf_db *db, const char *pattern,
 	int rc = -1;
 
 	pf_map_init(&f.numbers);
-	f.regex = pf_step_regex_new(pattern, err);
-	if (f.regex && !match_names(&f, err))
-		rc = pf_tracks_load(db, 0, &tracks, &count, err);
+	f.regex = pf_step_regex_new(pattern, db->err);
+	if (f.regex && !match_names(&f))
+		rc = pf_tracks_load(db, 0, &tracks, &count, db->err);
 	for (size_t i = 0, end; !rc && i < count; i = end) {
 		for (end = i + 1;
 		     end < count && tracks[end].trace_id == tracks[i].trace_id;)
 			end++;
-		rc = read_trace(&f, &tracks[i], end - i, err);
+		rc = read_trace(&f, &tracks[i], end - i);
 	}
 	if (!rc && !out->count)
-		rc = pf_fail(err, PF_EDATA,
+		rc = pf_fail(db->err, PF_EDATA,
 			     "no range of the host matches --steps '%s'",
 			     pattern);
 	pf_tracks_free(tracks, count);
@@ -431,15 +431,15 @@ static struct pf_step read_step(sqlite3_stmt *st)
 	return s;
 }
 
-static int load_rows(struct pf_db *db, struct pf_steps *out, struct pf_err *err)
+static int load_rows(struct pf_db *db, struct pf_steps *out)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "step_list", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "step_list", db->err);
 	size_t cap = 0;
 	int rc;
 
 	if (!stmt)
 		return -1;
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		struct pf_step s = read_step(stmt);
 
 		if (!sqlite3_column_int(stmt, 6)) {
@@ -468,8 +468,7 @@ static struct pf_step *step_around(struct pf_steps *steps, int64_t trace_id,
 	return &steps->items[i];
 }
 
-static int extend_named(struct pf_db *db, struct pf_steps *steps,
-			struct pf_err *err)
+static int extend_named(struct pf_db *db, struct pf_steps *steps)
 {
 	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
 	struct pf_window window = { .device = -1 };
@@ -478,11 +477,11 @@ static int extend_named(struct pf_db *db, struct pf_steps *steps,
 	const struct pf_block *b;
 	uint32_t i;
 
-	if (!pf_window_load(db, &all, &window, err))
-		works = pf_by_event_work(
-			db, &window,
-			PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR), err);
-	while (works && (w = pf_by_event_next(works, &b, &i, err))) {
+	if (!pf_window_load(db, &all, &window))
+		works = pf_by_event_work(db, &window,
+					 PF_COLBIT(PF_COL_START) |
+						 PF_COLBIT(PF_COL_DUR));
+	while (works && (w = pf_by_event_next(works, &b, &i))) {
 		struct pf_step *s = NULL;
 
 		if (b)
@@ -496,7 +495,7 @@ static int extend_named(struct pf_db *db, struct pf_steps *steps,
 	}
 	pf_by_event_free(works);
 	pf_window_release(&window);
-	return err->code ? -1 : 0;
+	return db->err->code ? -1 : 0;
 }
 
 /* Steps first..end-1 are those of one trace. */
@@ -579,8 +578,7 @@ static bool is_more_wanted(void *context, const struct pf_track *t,
 
 /* On all threads; within NULL: until the first is found. */
 static int find_operators(struct operators *o,
-			  const struct pf_window_trace *within,
-			  struct pf_err *err)
+			  const struct pf_window_trace *within)
 {
 	const struct pf_track_reader reader = { .event = note_operator,
 						.wants_more = is_more_wanted,
@@ -590,22 +588,20 @@ static int find_operators(struct operators *o,
 	o->is_enough = !within;
 	for (size_t i = 0; i < o->track_count && rc >= 0; i++)
 		if (!strcmp(o->tracks[i].class_name, "host"))
-			rc = pf_track_read(o->db, &o->tracks[i], &reader, o,
-					   err);
+			rc = pf_track_read(o->db, &o->tracks[i], &reader, o);
 	return rc < 0 ? -1 : 0;
 }
 
 /* Of those that may be empty, where the first begins and the last ends. */
 static int read_operators(struct operators *o,
-			  const struct pf_window_trace *within, bool is_known,
-			  struct pf_err *err)
+			  const struct pf_window_trace *within, bool is_known)
 {
-	if (pf_kinds_load(&o->kinds, o->db, err) < 0 ||
+	if (pf_kinds_load(&o->kinds, o->db, o->db->err) < 0 ||
 	    pf_tracks_load(o->db, within->trace_id, &o->tracks, &o->track_count,
-			   err) < 0 ||
-	    find_operators(o, within, err) < 0)
+			   o->db->err) < 0 ||
+	    find_operators(o, within) < 0)
 		return -1;
-	return is_known || o->is_any ? 0 : find_operators(o, NULL, err);
+	return is_known || o->is_any ? 0 : find_operators(o, NULL);
 }
 
 static bool may_be_empty(const struct pf_step *s, int64_t median_ns)
@@ -615,8 +611,7 @@ static bool may_be_empty(const struct pf_step *s, int64_t median_ns)
 }
 
 /* Steps of one trace: where it has neither operators nor work, who knows? */
-static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count,
-		      struct pf_err *err)
+static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count)
 {
 	struct operators o = { .db = db, .steps = steps, .count = count };
 	struct pf_window_trace within = { .trace_id = steps->trace_id,
@@ -635,7 +630,7 @@ static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count,
 	if (within.from_ns == INT64_MAX)
 		return 0;
 	o.hold = pf_calloc(count, sizeof(*o.hold));
-	rc = read_operators(&o, &within, launched > 0, err);
+	rc = read_operators(&o, &within, launched > 0);
 	for (size_t i = 0; !rc && (launched || o.is_any) && i < count; i++)
 		if (may_be_empty(&steps[i], median_ns) && !o.hold[i])
 			steps[i].is_empty = steps[i].is_partial = true;
@@ -645,14 +640,13 @@ static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count,
 	return rc;
 }
 
-static int load(struct pf_db *db, const char *regex, struct pf_steps *out,
-		struct pf_err *err)
+static int load(struct pf_db *db, const char *regex, struct pf_steps *out)
 {
 	if (!regex)
-		return load_rows(db, out, err);
-	if (step_names_load(db, regex, out, err) < 0)
+		return load_rows(db, out);
+	if (step_names_load(db, regex, out) < 0)
 		return -1;
-	return out->count ? extend_named(db, out, err) : 0;
+	return out->count ? extend_named(db, out) : 0;
 }
 
 static void free_steps(void *steps)
@@ -665,7 +659,8 @@ static void *make_steps(struct pf_db *db, const char *regex, struct pf_err *err)
 {
 	struct pf_steps *s = pf_calloc(1, sizeof(*s));
 
-	if (load(db, regex, s, err) < 0) {
+	(void)err;
+	if (load(db, regex, s) < 0) {
 		free_steps(s);
 		return NULL;
 	}
@@ -675,7 +670,7 @@ static void *make_steps(struct pf_db *db, const char *regex, struct pf_err *err)
 		     s->items[end].trace_id == s->items[i].trace_id;)
 			end++;
 		settle(&s->items[i], end - i);
-		if (!regex && mark_empty(db, &s->items[i], end - i, err) < 0) {
+		if (!regex && mark_empty(db, &s->items[i], end - i) < 0) {
 			free_steps(s);
 			return NULL;
 		}
@@ -683,11 +678,10 @@ static void *make_steps(struct pf_db *db, const char *regex, struct pf_err *err)
 	return s;
 }
 
-int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
-		  struct pf_err *err)
+int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out)
 {
 	const struct pf_steps *s =
-		pf_memo_get(db, make_steps, free_steps, regex, err);
+		pf_memo_get(db, make_steps, free_steps, regex, db->err);
 
 	*out = (struct pf_steps){ 0 };
 	if (!s)

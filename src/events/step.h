@@ -49,8 +49,7 @@ struct pf_steps {
  * Regex NULL: ProfilerStep#N; *out may then be empty.  PF_EDATA if a regex
  * matches nothing, PF_EUSAGE if it is wrong.  After a failure *out is empty.
  */
-int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
-		  struct pf_err *err);
+int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out);
 void pf_steps_release(struct pf_steps *steps);
 
 /*

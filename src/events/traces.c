@@ -96,15 +96,15 @@ static int refuse_traces(const struct pf_window_args *args, struct pf_err *err)
 }
 
 int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
-		   struct pf_window *w, struct pf_err *err)
+		   struct pf_window *w)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "window_traces", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "window_traces", db->err);
 	size_t cap = 0;
 	int rc;
 
 	if (!stmt)
 		return -1;
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		bool has_rank = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
 		int64_t own = has_rank ? sqlite3_column_int64(stmt, 1) : -1;
 
@@ -131,7 +131,7 @@ int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
 	w->is_tpu = w->tpu_count > 0;
 	for (size_t i = 0; i < w->count; i++)
 		w->is_tpu &= w->traces[i].is_tpu || w->traces[i].is_side;
-	return !rc && !w->count ? refuse_traces(args, err) : rc;
+	return !rc && !w->count ? refuse_traces(args, db->err) : rc;
 }
 
 void pf_window_release(struct pf_window *w)
@@ -387,15 +387,14 @@ static int read_block(const struct pf_track_reader *reader, void *context,
 }
 
 int pf_track_read(struct pf_db *db, const struct pf_track *t,
-		  const struct pf_track_reader *reader, void *context,
-		  struct pf_err *err)
+		  const struct pf_track_reader *reader, void *context)
 {
 	struct pf_cursor *c =
 		pf_cursor_new(db, t->id,
 			      PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 				      PF_COLBIT(PF_COL_NAME) |
 				      PF_COLBIT(PF_COL_TYPE) | reader->columns,
-			      err);
+			      db->err);
 	const struct pf_block *b;
 	uint32_t first;
 	int rc = c ? 1 : -1;
@@ -406,14 +405,15 @@ int pf_track_read(struct pf_db *db, const struct pf_track *t,
 	if (c)
 		pf_cursor_ahead(c);
 	while (rc == 1) {
-		if (reader->wants_more && !reader->wants_more(context, t, err))
+		if (reader->wants_more &&
+		    !reader->wants_more(context, t, db->err))
 			rc = 0;
 		else
-			rc = pf_cursor_block(c, &b, &first, err);
+			rc = pf_cursor_block(c, &b, &first, db->err);
 		if (rc == 1 &&
 		    read_block(reader, context, b,
 			       (int64_t)((uint64_t)t->id << 32 | first),
-			       err) < 0)
+			       db->err) < 0)
 			rc = -1;
 	}
 	pf_cursor_free(c);
@@ -423,43 +423,41 @@ int pf_track_read(struct pf_db *db, const struct pf_track *t,
 /* ---- ranges of no thread ---- */
 
 /* Has the trace any?  Most have none, and cost no more than this. */
-static int has_lanes(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+static int has_lanes(struct pf_db *db, int64_t trace_id)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "async_lanes", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "async_lanes", db->err);
 	int rc = -1;
 
 	if (st) {
 		sqlite3_bind_int64(st, 1, trace_id);
-		rc = pf_db_step(db, st, err);
+		rc = pf_db_step(db, st, db->err);
 	}
 	sqlite3_finalize(st);
 	return rc;
 }
 
-int pf_async_open(struct pf_async *a, struct pf_db *db, int64_t trace_id,
-		  struct pf_err *err)
+int pf_async_open(struct pf_async *a, struct pf_db *db, int64_t trace_id)
 {
-	int rc = has_lanes(db, trace_id, err);
+	int rc = has_lanes(db, trace_id);
 
 	*a = (struct pf_async){ 0 };
 	if (rc <= 0)
 		return rc;
 	/* a connection of its own, which has the tables of events */
-	if (pf_db_open(&a->db, db->path, true, err))
+	if (pf_db_open(&a->db, db->path, true, db->err))
 		return -1;
-	a->st = pf_named_prepare(&a->db, "async_ranges", err);
+	a->st = pf_named_prepare(&a->db, "async_ranges", db->err);
 	if (!a->st)
 		return -1;
 	sqlite3_bind_int64(a->st, 1, trace_id);
 	return 0;
 }
 
-int pf_async_next(struct pf_async *a, struct pf_async_range *out,
-		  struct pf_err *err)
+int pf_async_next(struct pf_async *a, struct pf_async_range *out)
 {
 	int rc = 0;
 
-	while (a->st && (rc = pf_db_step(&a->db, a->st, err)) == 1) {
+	while (a->st && (rc = pf_db_step(&a->db, a->st, a->db.err)) == 1) {
 		const char *name = (const char *)sqlite3_column_text(a->st, 1);
 
 		if (sqlite3_column_type(a->st, 3) == SQLITE_NULL) {

@@ -87,7 +87,7 @@ struct pf_window {
  * *w: zero, or what else is known of it.
  */
 int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
-		   struct pf_window *w, struct pf_err *err);
+		   struct pf_window *w);
 void pf_window_release(struct pf_window *w);
 
 /* The trace of this number, or NULL if it is not in the window. */
@@ -209,8 +209,7 @@ struct pf_track_reader {
 };
 
 int pf_track_read(struct pf_db *db, const struct pf_track *t,
-		  const struct pf_track_reader *reader, void *context,
-		  struct pf_err *err);
+		  const struct pf_track_reader *reader, void *context);
 
 /* ---- ranges of no thread ---- */
 
@@ -233,11 +232,9 @@ struct pf_async {
 };
 
 /* Those of a trace, by lane and start.  Close it after an error, too. */
-int pf_async_open(struct pf_async *a, struct pf_db *db, int64_t trace_id,
-		  struct pf_err *err);
+int pf_async_open(struct pf_async *a, struct pf_db *db, int64_t trace_id);
 /* 1, 0 at the end, -1 on an error. */
-int pf_async_next(struct pf_async *a, struct pf_async_range *out,
-		  struct pf_err *err);
+int pf_async_next(struct pf_async *a, struct pf_async_range *out);
 void pf_async_close(struct pf_async *a);
 
 #endif

@@ -69,15 +69,15 @@ static void add_facts(struct trust *t, sqlite3_stmt *st)
 }
 
 static int read_facts(struct pf_db *db, const struct pf_window *w,
-		      struct trust *t, struct pf_err *err)
+		      struct trust *t)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "trust_facts", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_facts", db->err);
 	int rc;
 
 	if (!st)
 		return -1;
 	t->is_known = true;
-	while ((rc = pf_db_step(db, st, err)) == 1)
+	while ((rc = pf_db_step(db, st, db->err)) == 1)
 		if (pf_window_find(w, sqlite3_column_int64(st, C_TRACE)))
 			add_facts(t, st);
 	sqlite3_finalize(st);
@@ -85,10 +85,10 @@ static int read_facts(struct pf_db *db, const struct pf_window *w,
 }
 
 int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
-		  struct pf_trust_lost *out, struct pf_err *err)
+		  struct pf_trust_lost *out)
 {
 	struct trust t = { 0 };
-	int rc = read_facts(db, window, &t, err);
+	int rc = read_facts(db, window, &t);
 
 	*out = (struct pf_trust_lost){ t.cut_count, t.dropped_count,
 				       t.skipped_count };
@@ -98,24 +98,24 @@ int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
 }
 
 int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,
-		      struct pf_recorded *out, struct pf_err *err)
+		      struct pf_recorded *out)
 {
 	struct trust t = { 0 };
-	int rc = read_facts(db, window, &t, err);
+	int rc = read_facts(db, window, &t);
 
 	*out = (struct pf_recorded){ .has_work = t.any_work,
 				     .has_calls = t.any_call,
 				     .has_ops = t.any_op,
 				     .has_ranges = t.any_range,
 				     .has_stacks = t.any_stack };
-	return rc < 0 ? -1 : pf_hint_producer(db, &out->producer, err);
+	return rc < 0 ? -1 : pf_hint_producer(db, &out->producer);
 }
 
 /* ---- the work of a window ---- */
 
 /* The first id whose row is not before (trace_id, start_ns). */
 static int find_row(struct pf_db *db, sqlite3_stmt *row, int64_t trace_id,
-		    int64_t start_ns, int64_t *out, struct pf_err *err)
+		    int64_t start_ns, int64_t *out)
 {
 	int64_t low = 0, high = INT64_MAX;
 
@@ -127,7 +127,7 @@ static int find_row(struct pf_db *db, sqlite3_stmt *row, int64_t trace_id,
 
 		sqlite3_reset(row);
 		sqlite3_bind_int64(row, 1, middle);
-		rc = pf_db_step(db, row, err);
+		rc = pf_db_step(db, row, db->err);
 		if (rc < 0)
 			return -1;
 		if (rc == 1) {
@@ -149,25 +149,24 @@ static int find_row(struct pf_db *db, sqlite3_stmt *row, int64_t trace_id,
 
 static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 		       const struct pf_window_trace *trace, int64_t device,
-		       const char *query, struct trust *t, struct pf_err *err)
+		       const char *query, struct trust *t)
 {
 	sqlite3_stmt *st;
 	int64_t first, end;
 	int rc;
 
-	if (find_row(db, row, trace->trace_id, trace->from_ns, &first, err) <
-		    0 ||
+	if (find_row(db, row, trace->trace_id, trace->from_ns, &first) < 0 ||
 	    find_row(db, row, trace->trace_id + (trace->to_ns == INT64_MAX),
-		     trace->to_ns == INT64_MAX ? INT64_MIN : trace->to_ns, &end,
-		     err) < 0)
+		     trace->to_ns == INT64_MAX ? INT64_MIN : trace->to_ns,
+		     &end) < 0)
 		return -1;
-	st = pf_named_prepare(db, query, err);
+	st = pf_named_prepare(db, query, db->err);
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, first);
 	sqlite3_bind_int64(st, 2, end);
 	sqlite3_bind_int64(st, 3, device);
-	rc = pf_db_step(db, st, err);
+	rc = pf_db_step(db, st, db->err);
 	if (rc == 1)
 		add_work(t, st, 0);
 	sqlite3_finalize(st);
@@ -176,9 +175,9 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 
 /* Where there are no orphans at all, is there work in the window? */
 static int count_window(struct pf_db *db, const struct pf_window *w,
-			struct trust *t, struct pf_err *err)
+			struct trust *t)
 {
-	sqlite3_stmt *row = pf_named_prepare(db, "trust_row", err);
+	sqlite3_stmt *row = pf_named_prepare(db, "trust_row", db->err);
 	bool is_any_enough = t->is_known && !t->orphan_count;
 	int rc = row ? 0 : -1;
 
@@ -186,7 +185,7 @@ static int count_window(struct pf_db *db, const struct pf_window *w,
 	for (size_t i = 0; !rc && i < w->count; i++)
 		rc = count_trace(db, row, &w->traces[i], w->device,
 				 is_any_enough ? "trust_any" : "trust_orphans",
-				 t, err);
+				 t);
 	sqlite3_finalize(row);
 	return rc;
 }
@@ -238,10 +237,10 @@ static void add_line(const struct trust *t, unsigned needs, const char *scope,
 	pf_buf_release(&text);
 }
 
-int pf_trust_has_shapes(struct pf_db *db, bool *yes, struct pf_err *err)
+int pf_trust_has_shapes(struct pf_db *db, bool *yes)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "doctor_shapes", err);
-	int rc = st ? pf_db_step(db, st, err) : -1;
+	sqlite3_stmt *st = pf_named_prepare(db, "doctor_shapes", db->err);
+	int rc = st ? pf_db_step(db, st, db->err) : -1;
 
 	*yes = rc == 1 && sqlite3_column_int64(st, 0);
 	sqlite3_finalize(st);
@@ -260,13 +259,13 @@ static void note_hint(struct pf_doc *doc, enum pf_producer producer,
 }
 
 int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
-		      struct pf_doc *doc, struct pf_err *err)
+		      struct pf_doc *doc)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "trust_versions", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_versions", db->err);
 	char shown[PF_NUM_MAX];
 	int rc = -1;
 
-	while (st && (rc = pf_db_step(db, st, err)) == 1) {
+	while (st && (rc = pf_db_step(db, st, db->err)) == 1) {
 		if (!pf_window_find(window, sqlite3_column_int64(st, 0)))
 			continue;
 		pf_doc_note(
@@ -281,11 +280,10 @@ int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 }
 
 /* Is there work that is not recognised as such? */
-static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found,
-		       struct pf_err *err)
+static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "trust_foreign", err);
-	int rc = st ? pf_db_step(db, st, err) : -1;
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_foreign", db->err);
+	int rc = st ? pf_db_step(db, st, db->err) : -1;
 	int64_t count = rc == 1 ? sqlite3_column_int64(st, 1) : 0;
 	char shown[PF_NUM_MAX];
 
@@ -306,7 +304,7 @@ static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found,
 /* Why there is no GPU work, if there is none. */
 static int add_no_work(struct pf_db *db, const struct trust *t,
 		       enum pf_producer producer, const struct pf_window *w,
-		       unsigned needs, struct pf_doc *doc, struct pf_err *err)
+		       unsigned needs, struct pf_doc *doc)
 {
 	sqlite3_stmt *st;
 	bool is_foreign = false;
@@ -315,7 +313,7 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 	if (!t->any_work && w->is_tpu && needs & PF_TRUST_TPUS)
 		return 0;
 	if (!t->any_work) {
-		rc = add_foreign(db, doc, &is_foreign, err);
+		rc = add_foreign(db, doc, &is_foreign);
 		if (!rc && !is_foreign && !w->has_unread)
 			note_hint(doc, producer, PF_HINT_WORK);
 		return rc;
@@ -326,8 +324,8 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 		pf_doc_note(doc, "no GPU work starts in this window");
 		return 0;
 	}
-	st = pf_named_prepare(db, "trust_devices", err);
-	rc = st ? pf_db_step(db, st, err) : -1;
+	st = pf_named_prepare(db, "trust_devices", db->err);
+	rc = st ? pf_db_step(db, st, db->err) : -1;
 	if (rc == 1)
 		pf_doc_note(doc,
 			    "no GPU work on GPU %" PRId64 "; there is "
@@ -340,15 +338,15 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 
 /* Devices that have steps of their own: only one's are the steps. */
 static int add_step_device(struct pf_db *db, const struct pf_window *w,
-			   struct pf_doc *doc, struct pf_err *err)
+			   struct pf_doc *doc)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "trust_steps", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_steps", db->err);
 	int64_t others;
 	int rc;
 
 	if (!st)
 		return -1;
-	while ((rc = pf_db_step(db, st, err)) == 1) {
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		if (!pf_window_find(w, sqlite3_column_int64(st, 0)))
 			continue;
 		others = sqlite3_column_int64(st, 2);
@@ -366,18 +364,18 @@ static int add_step_device(struct pf_db *db, const struct pf_window *w,
 
 static int add_needs(struct pf_db *db, const struct trust *t,
 		     const struct pf_window *w, unsigned needs,
-		     struct pf_doc *doc, struct pf_err *err)
+		     struct pf_doc *doc)
 {
 	enum pf_producer from;
 	bool shapes = true;
 
-	if (pf_hint_producer(db, &from, err) < 0)
+	if (pf_hint_producer(db, &from) < 0)
 		return -1;
 	if ((needs & PF_TRUST_WORK) &&
-	    add_no_work(db, t, from, w, needs, doc, err) < 0)
+	    add_no_work(db, t, from, w, needs, doc) < 0)
 		return -1;
 	if ((needs & PF_TRUST_WORK) && t->any_work &&
-	    add_step_device(db, w, doc, err) < 0)
+	    add_step_device(db, w, doc) < 0)
 		return -1;
 	if ((needs & PF_TRUST_LINKS) && t->any_work && !t->any_call &&
 	    !w->has_unread)
@@ -386,8 +384,7 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 		note_hint(doc, from, PF_HINT_STACKS);
 	if (needs & PF_TRUST_STEPS)
 		note_hint(doc, from, PF_HINT_STEPS);
-	if ((needs & PF_TRUST_SHAPES) &&
-	    pf_trust_has_shapes(db, &shapes, err) < 0)
+	if ((needs & PF_TRUST_SHAPES) && pf_trust_has_shapes(db, &shapes) < 0)
 		return -1;
 	if (!shapes)
 		note_hint(doc, from, PF_HINT_SHAPES);
@@ -395,20 +392,20 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 }
 
 int pf_trust_note(struct pf_db *db, const struct pf_window *window,
-		  unsigned needs, struct pf_doc *doc, struct pf_err *err)
+		  unsigned needs, struct pf_doc *doc)
 {
 	struct trust t = { 0 };
 	bool is_whole;
 
-	if (read_facts(db, window, &t, err) < 0)
+	if (read_facts(db, window, &t) < 0)
 		return -1;
 	is_whole = t.is_known && window->device < 0 && !window->is_restricted;
 	if ((needs & (PF_TRUST_LINKS | PF_TRUST_WORK)) && t.any_work &&
-	    !is_whole && count_window(db, window, &t, err) < 0)
+	    !is_whole && count_window(db, window, &t) < 0)
 		return -1;
 	add_line(&t, needs, window->device < 0 ? pf_window_scope(window) : "",
 		 doc);
-	if (window->has_unread && pf_trust_versions(db, window, doc, err) < 0)
+	if (window->has_unread && pf_trust_versions(db, window, doc) < 0)
 		return -1;
-	return add_needs(db, &t, window, needs, doc, err);
+	return add_needs(db, &t, window, needs, doc);
 }

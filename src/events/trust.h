@@ -34,7 +34,7 @@ enum pf_trust_need {
  * -1.  pf_trust_note() does so, too.
  */
 int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
-		      struct pf_doc *doc, struct pf_err *err);
+		      struct pf_doc *doc);
 
 /*
  * Add notes to the document: one with all that is left out (GPU work that
@@ -43,7 +43,7 @@ int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
  * meets.  Nothing is added if nothing is missing.
  */
 int pf_trust_note(struct pf_db *db, const struct pf_window *window,
-		  unsigned needs, struct pf_doc *doc, struct pf_err *err);
+		  unsigned needs, struct pf_doc *doc);
 
 /* What the traces of a window lost between the program and the database. */
 struct pf_trust_lost {
@@ -52,7 +52,7 @@ struct pf_trust_lost {
 	int64_t skipped_count; /* events that could not be read */
 };
 int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
-		  struct pf_trust_lost *out, struct pf_err *err);
+		  struct pf_trust_lost *out);
 
 /*
  * What the traces of a window recorded at all, anywhere in them: what none of
@@ -67,9 +67,9 @@ struct pf_recorded {
 	enum pf_producer producer;
 };
 int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,
-		      struct pf_recorded *out, struct pf_err *err);
+		      struct pf_recorded *out);
 
 /* Does any operator name the shapes of its inputs? */
-int pf_trust_has_shapes(struct pf_db *db, bool *yes, struct pf_err *err);
+int pf_trust_has_shapes(struct pf_db *db, bool *yes);
 
 #endif

@@ -67,13 +67,13 @@ static bool cut_to_steps(struct pf_window_trace *t,
 	return any;
 }
 
-static int refuse_steps(struct pf_db *db, struct pf_err *err)
+static int refuse_steps(struct pf_db *db)
 {
 	enum pf_producer from;
 
-	if (pf_hint_producer(db, &from, err) < 0)
+	if (pf_hint_producer(db, &from) < 0)
 		return -1;
-	return pf_fail(err, PF_EDATA, "there are no profiler steps; %s",
+	return pf_fail(db->err, PF_EDATA, "there are no profiler steps; %s",
 		       pf_hint(from, PF_HINT_STEPS));
 }
 
@@ -96,25 +96,25 @@ static int name_steps(const struct pf_steps *steps, struct pf_err *err)
 }
 
 static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
-		       struct pf_window *w, struct pf_err *err)
+		       struct pf_window *w)
 {
 	struct pf_steps steps = { 0 };
 	int64_t first = INT64_MIN, last = INT64_MAX;
 	size_t kept = 0;
 	int rc;
 
-	if (args->step && parse_steps(args->step, &first, &last, err) < 0)
+	if (args->step && parse_steps(args->step, &first, &last, db->err) < 0)
 		return -1;
-	rc = pf_steps_load(db, args->steps, &steps, err);
+	rc = pf_steps_load(db, args->steps, &steps);
 	for (size_t i = 0; !rc && i < w->count; i++) {
 		if (cut_to_steps(&w->traces[i], &steps, args->step != NULL,
 				 args->skip_first, first, last))
 			w->traces[kept++] = w->traces[i];
 	}
 	if (!rc && !steps.count)
-		rc = refuse_steps(db, err);
+		rc = refuse_steps(db);
 	else if (!rc && !kept)
-		rc = name_steps(&steps, err);
+		rc = name_steps(&steps, db->err);
 	w->count = kept;
 	w->is_restricted = true;
 	pf_steps_release(&steps);
@@ -147,27 +147,26 @@ static int check_pattern(const char *pattern, struct pf_err *err)
 }
 
 int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
-		      struct pf_window *out, struct pf_err *err)
+		      struct pf_window *out)
 {
 	*out = (struct pf_window){ .device = args->device,
 				   .steps = args->steps,
 				   .is_whole = args->whole };
 	if (args->whole && (args->step || args->skip_first))
 		return pf_fail(
-			err, PF_EUSAGE,
+			db->err, PF_EUSAGE,
 			"--whole-capture goes without --step and --skip-first");
 	if (args->from_ns >= 0 && args->to_ns >= 0 &&
 	    args->from_ns >= args->to_ns)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(db->err, PF_EUSAGE,
 			       "--from must be earlier than --to");
-	if (pf_window_check_ranks(args->rank, err) < 0)
+	if (pf_window_check_ranks(args->rank, db->err) < 0)
 		return -1;
-	if (args->steps && check_pattern(args->steps, err) < 0)
+	if (args->steps && check_pattern(args->steps, db->err) < 0)
 		return -1;
-	if (pf_window_load(db, args, out, err) < 0)
+	if (pf_window_load(db, args, out) < 0)
 		return -1;
-	if ((args->step || args->skip_first) &&
-	    apply_steps(db, args, out, err) < 0)
+	if ((args->step || args->skip_first) && apply_steps(db, args, out) < 0)
 		return -1;
 	apply_times(args, out);
 	return 0;
@@ -213,13 +212,13 @@ static int widen(void *context, const struct pf_block *b, uint32_t i,
 
 static int settle_track(struct pf_db *db, const struct pf_kinds *kinds,
 			const struct pf_track *track, struct pf_window_trace *t,
-			bool *has_work, struct pf_err *err)
+			bool *has_work)
 {
 	static const struct pf_track_reader reader = { .event = widen };
 	struct extent e = { kinds, pf_work_row(track, t->is_tpu), INT64_MAX,
 			    INT64_MIN };
 
-	if (pf_track_read(db, track, &reader, &e, err) < 0)
+	if (pf_track_read(db, track, &reader, &e) < 0)
 		return -1;
 	if (e.lo_ns == INT64_MAX)
 		return 0;
@@ -232,24 +231,23 @@ static int settle_track(struct pf_db *db, const struct pf_kinds *kinds,
 }
 
 /* Blocks are read, not rows: that takes a tenth of the time. */
-static int settle_work(struct pf_db *db, struct pf_window *w,
-		       struct pf_err *err)
+static int settle_work(struct pf_db *db, struct pf_window *w)
 {
 	bool *has_work = pf_calloc(w->count + 1, sizeof(*has_work));
 	struct pf_kinds kinds = { 0 };
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_kinds_load(&kinds, db, err);
+	int rc = pf_kinds_load(&kinds, db, db->err);
 
 	if (!rc)
-		rc = pf_tracks_load(db, 0, &tracks, &count, err);
+		rc = pf_tracks_load(db, 0, &tracks, &count, db->err);
 	for (size_t i = 0; !rc && i < count; i++) {
 		struct pf_window_trace *t = find_trace(w, tracks[i].trace_id);
 
 		if (t && is_all_time(t) &&
 		    pf_work_row(&tracks[i], t->is_tpu) != PF_WORK_NONE)
 			rc = settle_track(db, &kinds, &tracks[i], t,
-					  &has_work[t - w->traces], err);
+					  &has_work[t - w->traces]);
 	}
 	pf_tracks_free(tracks, count);
 	pf_kinds_release(&kinds);
@@ -257,7 +255,7 @@ static int settle_work(struct pf_db *db, struct pf_window *w,
 	return rc;
 }
 
-int pf_window_settle(struct pf_db *db, struct pf_window *w, struct pf_err *err)
+int pf_window_settle(struct pf_db *db, struct pf_window *w)
 {
 	bool any_is_all = false;
 
@@ -270,7 +268,7 @@ int pf_window_settle(struct pf_db *db, struct pf_window *w, struct pf_err *err)
 			t->hi_ns = t->lo_ns;
 		any_is_all |= is_all_time(t);
 	}
-	return any_is_all ? settle_work(db, w, err) : 0;
+	return any_is_all ? settle_work(db, w) : 0;
 }
 
 const char *pf_window_scope(const struct pf_window *w)
@@ -374,14 +372,13 @@ void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps)
 }
 
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
-		       int64_t *step_count, struct pf_steps *all,
-		       struct pf_err *err)
+		       int64_t *step_count, struct pf_steps *all)
 {
 	struct pf_steps steps = { 0 };
 	bool is_all = true, is_cut = false;
 
 	*step_count = 0;
-	if (pf_steps_load(db, w->steps, &steps, err) < 0)
+	if (pf_steps_load(db, w->steps, &steps) < 0)
 		return -1;
 	for (size_t i = 0; i < w->count; i++) {
 		struct pf_window_trace *t = &w->traces[i];
@@ -402,13 +399,13 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		*all = steps;
 	else
 		pf_steps_release(&steps);
-	return pf_window_settle(db, w, err);
+	return pf_window_settle(db, w);
 }
 
 int pf_window_steps(struct pf_db *db, const struct pf_window *w,
-		    struct pf_steps *out, struct pf_err *err)
+		    struct pf_steps *out)
 {
-	return pf_steps_load(db, w->steps, out, err);
+	return pf_steps_load(db, w->steps, out);
 }
 
 static int gpu_order(const struct pf_gpu_id *a, const struct pf_gpu_id *b)

@@ -155,14 +155,14 @@ struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
  * such rank, no such step.
  */
 int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
-		      struct pf_window *out, struct pf_err *err);
+		      struct pf_window *out);
 
 /*
  * Set the span of each trace that its times are shares of: what was asked for,
  * within the trace; where all time was, from the first to the last GPU work of
  * any device, and all of the trace if there is no such work.
  */
-int pf_window_settle(struct pf_db *db, struct pf_window *w, struct pf_err *err);
+int pf_window_settle(struct pf_db *db, struct pf_window *w);
 
 /*
  * The one window of all commands that speak of busy and idle GPUs.  Where time
@@ -174,8 +174,7 @@ int pf_window_settle(struct pf_db *db, struct pf_window *w, struct pf_err *err);
  */
 struct pf_steps;
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
-		       int64_t *step_count, struct pf_steps *steps,
-		       struct pf_err *err);
+		       int64_t *step_count, struct pf_steps *steps);
 /* Set between_share: of the steps of these that are whole in the window. */
 void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps);
 /*
@@ -195,6 +194,6 @@ void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
 /* The steps of all traces: profiler steps, or those that --steps names. */
 struct pf_steps;
 int pf_window_steps(struct pf_db *db, const struct pf_window *w,
-		    struct pf_steps *out, struct pf_err *err);
+		    struct pf_steps *out);
 
 #endif

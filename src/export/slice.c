@@ -157,8 +157,7 @@ static int64_t id_of(uint32_t track, uint32_t seq)
 }
 
 static int slice_flows_see(struct pf_slice_flows *f, struct pf_lexicon *lexicon,
-			   uint32_t track, const struct pf_span *e,
-			   struct pf_err *err)
+			   uint32_t track, const struct pf_span *e)
 {
 	const struct pf_lexicon_type *type;
 	struct pf_json args = { e->inline_args, e->inline_args_len }, id;
@@ -177,7 +176,7 @@ static int slice_flows_see(struct pf_slice_flows *f, struct pf_lexicon *lexicon,
 		rc = e->args == PF_ID_INLINE
 			     ? 1
 			     : pf_lexicon_args_text(lexicon, e->args, &args.p,
-						    &args.len, err);
+						    &args.len, lexicon->db.err);
 		if (rc < 0)
 			return -1;
 		id = rc ? pf_json_get(args, "@id") : (struct pf_json){ 0 };
@@ -186,7 +185,7 @@ static int slice_flows_see(struct pf_slice_flows *f, struct pf_lexicon *lexicon,
 	}
 	s.arrow = (int64_t)h;
 	s.ph = *type->ph;
-	return pf_sorter_add(f->seen, &s, err);
+	return pf_sorter_add(f->seen, &s, lexicon->db.err);
 }
 
 /* Keep what was gathered of an arrow. */
@@ -501,16 +500,16 @@ static void put_member(struct pf_slice_writer *w, sqlite3_stmt *stmt)
 }
 
 static int put_base(struct pf_slice_writer *w, struct pf_db *db,
-		    int64_t trace_id, struct pf_err *err)
+		    int64_t trace_id)
 {
 	sqlite3_stmt *stmt = pf_db_prepare(
-		db, "SELECT base_ns FROM trace WHERE id = ?1", err);
+		db, "SELECT base_ns FROM trace WHERE id = ?1", db->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, trace_id);
-	rc = pf_db_step(db, stmt, err);
+	rc = pf_db_step(db, stmt, db->err);
 	if (rc == 1 && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
 		pf_buf_addf(
 			&w->buf, "\"baseTimeNanoseconds\":%" PRId64 ",\n",
@@ -521,20 +520,19 @@ static int put_base(struct pf_slice_writer *w, struct pf_db *db,
 
 /* Everything before the first event. */
 static int slice_begin(struct pf_slice_writer *w, struct pf_db *db,
-		       int64_t trace_id, const struct pf_slice_result *r,
-		       struct pf_err *err)
+		       int64_t trace_id, const struct pf_slice_result *r)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "slice_meta", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "slice_meta", db->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
 	pf_buf_adds(&w->buf, "{\n");
 	sqlite3_bind_int64(stmt, 1, trace_id);
-	while ((rc = pf_db_step(db, stmt, err)) == 1)
+	while ((rc = pf_db_step(db, stmt, db->err)) == 1)
 		put_member(w, stmt);
 	sqlite3_finalize(stmt);
-	if (rc < 0 || put_base(w, db, trace_id, err) < 0)
+	if (rc < 0 || put_base(w, db, trace_id) < 0)
 		return -1;
 	pf_buf_addf(&w->buf,
 		    "\"profan_slice\":{\"from_ns\":%" PRId64
@@ -583,16 +581,16 @@ static bool is_npu_line(const struct pf_track *t, const char *tid,
 }
 
 static int npu_ids(struct pf_db *db, int64_t trace_id, struct pf_track *tracks,
-		   bool *is_done, size_t count, struct pf_err *err)
+		   bool *is_done, size_t count)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "npu_lines", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "npu_lines", db->err);
 	const char *text[5];
 	int rc;
 
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, trace_id);
-	while ((rc = pf_db_step(db, st, err)) == 1) {
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		for (int i = 0; i < 5; i++)
 			text[i] = (const char *)sqlite3_column_text(st, i);
 		for (size_t t = 0; t < count; t++) {
@@ -615,17 +613,16 @@ static int npu_ids(struct pf_db *db, int64_t trace_id, struct pf_track *tracks,
  * and tid back that the file has, with which its metadata names them.
  */
 static int slice_file_ids(struct pf_db *db, int64_t trace_id,
-			  struct pf_track *tracks, size_t count,
-			  struct pf_err *err)
+			  struct pf_track *tracks, size_t count)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "device_lines", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "device_lines", db->err);
 	bool *is_done = pf_calloc(count + 1, sizeof(*is_done));
 	const char *text[4];
 	int rc = -1;
 
 	if (st)
 		sqlite3_bind_int64(st, 1, trace_id);
-	while (st && (rc = pf_db_step(db, st, err)) == 1) {
+	while (st && (rc = pf_db_step(db, st, db->err)) == 1) {
 		struct pf_device_place place;
 		size_t t = 0;
 
@@ -645,7 +642,7 @@ static int slice_file_ids(struct pf_db *db, int64_t trace_id,
 	}
 	sqlite3_finalize(st);
 	if (!rc)
-		rc = npu_ids(db, trace_id, tracks, is_done, count, err);
+		rc = npu_ids(db, trace_id, tracks, is_done, count);
 	free(is_done);
 	return rc;
 }
@@ -735,17 +732,16 @@ static void copy_members(struct pf_json event, struct pf_buf *out)
 
 /* Metadata of what was used, and of the lanes: count lanes of each track. */
 static int slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
-			  int64_t trace_id, const struct pf_slice_used *u,
-			  struct pf_err *err)
+			  int64_t trace_id, const struct pf_slice_used *u)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "slice_names", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "slice_names", db->err);
 	struct pf_buf copy = { 0 };
 	int rc;
 
 	if (!stmt)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, trace_id);
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		struct pf_json event = {
 			(const char *)sqlite3_column_text(stmt, 0),
 			(size_t)sqlite3_column_bytes(stmt, 0)
@@ -754,7 +750,7 @@ static int slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
 		if (!event.p || !is_used(u, event))
 			continue;
 		copy_members(event, &copy);
-		rc = slice_raw(w, copy.data, copy.len, err);
+		rc = slice_raw(w, copy.data, copy.len, db->err);
 		if (rc < 0)
 			break;
 	}
@@ -875,7 +871,7 @@ static int put_all(struct pf_slice_writer *w, const struct pf_path *path,
 /* The tiles of the critical path that the slice holds. */
 static int slice_path(struct pf_slice_writer *w, struct pf_db *db,
 		      const struct pf_slice_args *args,
-		      struct pf_slice_result *r, struct pf_err *err)
+		      struct pf_slice_result *r)
 {
 	static const char name[] =
 		"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":\"" TRACK
@@ -884,12 +880,12 @@ static int slice_path(struct pf_slice_writer *w, struct pf_db *db,
 					    .list = true,
 					    .is_bare = true };
 	struct pf_path path = { 0 };
-	int rc = pf_path_find(db, &asked, &path, err);
+	int rc = pf_path_find(db, &asked, &path);
 
 	if (!rc)
-		rc = put_all(w, &path, args, r, err);
+		rc = put_all(w, &path, args, r, db->err);
 	if (!rc && r->tile_count)
-		rc = slice_raw(w, name, sizeof(name) - 1, err);
+		rc = slice_raw(w, name, sizeof(name) - 1, db->err);
 	pf_path_release(&path);
 	return rc;
 }
@@ -952,32 +948,31 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 
 /* In the window of profan gaps.  Gaps are not explained: they are one piece each. */
 static int find_gaps(struct pf_db *db, const struct pf_window *window,
-		     struct gap_sink *s, struct pf_err *err)
+		     struct gap_sink *s)
 {
 	struct pf_pageable none = { 0 };
-	struct pf_names *names = pf_names_new(db, err);
+	struct pf_names *names = pf_names_new(db);
 	int rc = names ? pf_gap_find(db, window, names, &none, INT64_MAX,
-				     &s->sink, err)
+				     &s->sink)
 		       : -1;
 
 	pf_names_free(names);
 	return rc;
 }
 
-static int cut_to_gap(struct slice *s, struct pf_window *window,
-		      struct pf_err *err)
+static int cut_to_gap(struct slice *s, struct pf_window *window)
 {
 	struct gap_sink g = { .sink = { .gap = on_gap },
 			      .max = (size_t)s->args->gap };
 	int64_t ignored;
-	int rc = pf_window_to_steps(s->db, window, &ignored, NULL, err);
+	int rc = pf_window_to_steps(s->db, window, &ignored, NULL);
 
 	g.starts = pf_calloc(g.max + 1, sizeof(*g.starts));
 	g.ends = pf_calloc(g.max + 1, sizeof(*g.ends));
 	if (!rc)
-		rc = find_gaps(s->db, window, &g, err);
+		rc = find_gaps(s->db, window, &g);
 	if (!rc && g.count < g.max)
-		rc = pf_fail(err, PF_EDATA,
+		rc = pf_fail(s->db->err, PF_EDATA,
 			     "there is no gap %" PRId64 ": %zu in all",
 			     s->args->gap, g.count);
 	if (!rc) {
@@ -1019,25 +1014,25 @@ static int64_t find_shift(const struct pf_window_trace *t)
 	return shift;
 }
 
-static int set_window(struct slice *s, struct pf_window *window,
-		      struct pf_err *err)
+static int set_window(struct slice *s, struct pf_window *window)
 {
 	const struct pf_window_trace *t = window->traces;
 
 	if (window->count != 1)
 		return pf_fail(
-			err, PF_EUSAGE,
+			s->db->err, PF_EUSAGE,
 			"there are %zu traces; choose one with --rank or "
 			"--trace",
 			window->count);
 	s->device = window->device;
 	s->from_ns = t->from_ns;
 	s->to_ns = t->to_ns;
-	if (s->args->gap && cut_to_gap(s, window, err) < 0)
+	if (s->args->gap && cut_to_gap(s, window) < 0)
 		return -1;
 	add_margin(s, t);
 	if (s->from_ns >= s->to_ns)
-		return pf_fail(err, PF_EDATA, "no event is in the window");
+		return pf_fail(s->db->err, PF_EDATA,
+			       "no event is in the window");
 	s->result->from_ns = pf_sat_sub(s->from_ns, t->first_ns);
 	s->result->to_ns = pf_sat_sub(s->to_ns, t->first_ns);
 	s->writer.shift_ns = find_shift(t);
@@ -1055,7 +1050,7 @@ static uint64_t moved_key(uint32_t track, int64_t start_ns, int64_t number)
 
 /* Where a range is written. */
 static int place_range(struct slice *s, const struct pf_span *e,
-		       struct pf_slice_place *at, struct pf_err *err)
+		       struct pf_slice_place *at)
 {
 	int64_t number = -1;
 
@@ -1070,7 +1065,7 @@ static int place_range(struct slice *s, const struct pf_span *e,
 	s->result->cut_count += at->is_cut;
 	at->lane = pf_lanes_place(&s->lanes, at->start_ns, at->end_ns);
 	if (at->lane < 0)
-		return pf_fail(err, PF_ELIMIT,
+		return pf_fail(s->db->err, PF_ELIMIT,
 			       "more than %d ranges of thread '%s' overlap",
 			       PF_LANES_MAX, at->track->tid);
 	if (!at->lane)
@@ -1092,7 +1087,7 @@ static bool is_range(const struct slice *s, const struct pf_span *e)
 }
 
 static int write_event(struct slice *s, const struct pf_track *t,
-		       const struct pf_span *e, struct pf_err *err)
+		       const struct pf_span *e)
 {
 	struct pf_slice_place at = { .track = t,
 				     .start_ns = e->start_ns,
@@ -1102,42 +1097,40 @@ static int write_event(struct slice *s, const struct pf_track *t,
 	if (at.end_ns <= s->from_ns && e->start_ns < s->from_ns)
 		return 0;
 	if (is_range(s, e)) {
-		if (place_range(s, e, &at, err) < 0)
+		if (place_range(s, e, &at) < 0)
 			return -1;
 	} else if (e->start_ns < s->from_ns) {
 		return 0;
 	}
 	s->result->event_count++;
-	return slice_event(&s->writer, e, &at, err);
+	return slice_event(&s->writer, e, &at, s->db->err);
 }
 
 static struct pf_cursor *open_track(const struct slice *s,
-				    const struct pf_track *t,
-				    struct pf_err *err)
+				    const struct pf_track *t)
 {
-	struct pf_cursor *c =
-		pf_cursor_new(s->db, t->id, COLUMNS_EVENT | COLUMNS_SLOTS, err);
+	struct pf_cursor *c = pf_cursor_new(
+		s->db, t->id, COLUMNS_EVENT | COLUMNS_SLOTS, s->db->err);
 
 	if (c)
 		pf_cursor_overlap(c, s->from_ns, s->to_ns);
 	return c;
 }
 
-static int write_track(struct slice *s, const struct pf_track *t,
-		       struct pf_err *err)
+static int write_track(struct slice *s, const struct pf_track *t)
 {
-	struct pf_cursor *c = open_track(s, t, err);
+	struct pf_cursor *c = open_track(s, t);
 	int64_t before = s->result->event_count;
 	struct pf_span e;
 	int rc = -1;
 
 	pf_lanes_clear(&s->lanes);
-	while (c && (rc = pf_cursor_next(c, &e, err)) == 1) {
+	while (c && (rc = pf_cursor_next(c, &e, s->db->err)) == 1) {
 		if (e.start_ns >= s->to_ns) {
 			rc = 0;
 			break;
 		}
-		rc = write_event(s, t, &e, err);
+		rc = write_event(s, t, &e);
 		if (rc < 0)
 			break;
 	}
@@ -1145,7 +1138,7 @@ static int write_track(struct slice *s, const struct pf_track *t,
 	if (rc < 0 || s->result->event_count == before)
 		return rc;
 	slice_use(&s->used, t);
-	return slice_lanes(&s->writer, t, s->lanes.count, err);
+	return slice_lanes(&s->writer, t, s->lanes.count, s->db->err);
 }
 
 /* ---- arrows ---- */
@@ -1179,12 +1172,12 @@ static int lane_of(struct slice *s, const struct pf_track *flow,
 }
 
 static int write_flow(struct slice *s, const struct pf_track *t,
-		      const struct pf_span *e, struct pf_err *err)
+		      const struct pf_span *e)
 {
 	struct pf_slice_place at = { .track = t,
 				     .start_ns = e->start_ns,
 				     .end_ns = e->start_ns };
-	int rc = slice_flows_take(s->flows, t->id, e->seq, err);
+	int rc = slice_flows_take(s->flows, t->id, e->seq, s->db->err);
 
 	if (rc < 0)
 		return -1;
@@ -1194,7 +1187,7 @@ static int write_flow(struct slice *s, const struct pf_track *t,
 	}
 	at.lane = lane_of(s, t, e);
 	s->result->event_count++;
-	return slice_event(&s->writer, e, &at, err);
+	return slice_event(&s->writer, e, &at, s->db->err);
 }
 
 /* The arrows of such a GPU. */
@@ -1212,7 +1205,7 @@ static bool is_unwanted_flow(const struct slice *s, const struct pf_track *flow)
 
 /* Once to see which flow events have a partner, once to write them. */
 static int read_flows(struct slice *s, const struct pf_track *t,
-		      bool is_writing, struct pf_err *err)
+		      bool is_writing)
 {
 	struct pf_cursor *c;
 	struct pf_span e;
@@ -1220,17 +1213,17 @@ static int read_flows(struct slice *s, const struct pf_track *t,
 
 	if (is_unwanted_flow(s, t))
 		return 0;
-	c = open_track(s, t, err);
-	while (c && (rc = pf_cursor_next(c, &e, err)) == 1) {
+	c = open_track(s, t);
+	while (c && (rc = pf_cursor_next(c, &e, s->db->err)) == 1) {
 		if (e.start_ns >= s->to_ns) {
 			rc = 0;
 			break;
 		}
 		if (e.start_ns < s->from_ns)
 			continue;
-		rc = is_writing ? write_flow(s, t, &e, err)
+		rc = is_writing ? write_flow(s, t, &e)
 				: slice_flows_see(s->flows, s->writer.lexicon,
-						  t->id, &e, err);
+						  t->id, &e);
 		if (rc < 0)
 			break;
 	}
@@ -1238,97 +1231,98 @@ static int read_flows(struct slice *s, const struct pf_track *t,
 	return rc;
 }
 
-static int write_flows(struct slice *s, struct pf_err *err)
+static int write_flows(struct slice *s)
 {
 	s->flows = slice_flows_new();
 	for (size_t i = 0; i < s->track_count; i++)
 		if (is_flow_track(&s->tracks[i]) &&
-		    read_flows(s, &s->tracks[i], false, err) < 0)
+		    read_flows(s, &s->tracks[i], false) < 0)
 			return -1;
-	if (slice_flows_settle(s->flows, err) < 0)
+	if (slice_flows_settle(s->flows, s->db->err) < 0)
 		return -1;
 	for (size_t i = 0; i < s->track_count; i++)
 		if (is_flow_track(&s->tracks[i]) &&
-		    read_flows(s, &s->tracks[i], true, err) < 0)
+		    read_flows(s, &s->tracks[i], true) < 0)
 			return -1;
 	return 0;
 }
 
 /* ---- the whole ---- */
 
-static int write_all(struct slice *s, int64_t trace_id, struct pf_err *err)
+static int write_all(struct slice *s, int64_t trace_id)
 {
-	if (slice_begin(&s->writer, s->db, trace_id, s->result, err) < 0)
+	if (slice_begin(&s->writer, s->db, trace_id, s->result) < 0)
 		return -1;
 	for (size_t i = 0; i < s->track_count; i++)
 		if (!is_flow_track(&s->tracks[i]) && !s->is_unwanted[i] &&
-		    write_track(s, &s->tracks[i], err) < 0)
+		    write_track(s, &s->tracks[i]) < 0)
 			return -1;
-	if (write_flows(s, err) < 0 ||
+	if (write_flows(s) < 0 ||
 	    (s->args->path &&
-	     slice_path(&s->writer, s->db, s->args, s->result, err) < 0) ||
-	    slice_metadata(&s->writer, s->db, trace_id, &s->used, err) < 0)
+	     slice_path(&s->writer, s->db, s->args, s->result) < 0) ||
+	    slice_metadata(&s->writer, s->db, trace_id, &s->used) < 0)
 		return -1;
 	if (!s->result->event_count)
-		return pf_fail(err, PF_EDATA, "no event is in the window");
-	return slice_end(&s->writer, err);
+		return pf_fail(s->db->err, PF_EDATA,
+			       "no event is in the window");
+	return slice_end(&s->writer, s->db->err);
 }
 
 /* Is there a count above 0 of a key like this?  Or -1. */
-static int has_fact(struct pf_db *db, int64_t trace_id, const char *key,
-		    struct pf_err *err)
+static int has_fact(struct pf_db *db, int64_t trace_id, const char *key)
 {
 	sqlite3_stmt *stmt =
 		pf_db_prepare(db,
 			      "SELECT 1 FROM trace_fact WHERE trace_id = ?1"
 			      " AND key GLOB ?2 AND value > 0",
-			      err);
+			      db->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, trace_id);
 	sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC);
-	rc = pf_db_step(db, stmt, err);
+	rc = pf_db_step(db, stmt, db->err);
 	sqlite3_finalize(stmt);
 	return rc;
 }
 
 /* Which are of another GPU is asked before they get the file's numbers. */
-static int load_tracks(struct slice *s, int64_t trace_id, struct pf_err *err)
+static int load_tracks(struct slice *s, int64_t trace_id)
 {
 	char device[24];
 
-	if (pf_tracks_load(s->db, trace_id, &s->tracks, &s->track_count, err))
+	if (pf_tracks_load(s->db, trace_id, &s->tracks, &s->track_count,
+			   s->db->err))
 		return -1;
 	s->is_unwanted = pf_calloc(s->track_count + 1, sizeof(bool));
 	snprintf(device, sizeof(device), "%" PRId64, s->device);
 	for (size_t i = 0; s->device >= 0 && i < s->track_count; i++)
 		s->is_unwanted[i] = !strcmp(s->tracks[i].class_name, "gpu") &&
 				    strcmp(s->tracks[i].pid, device) != 0;
-	return slice_file_ids(s->db, trace_id, s->tracks, s->track_count, err);
+	return slice_file_ids(s->db, trace_id, s->tracks, s->track_count);
 }
 
-static int set_up(struct slice *s, struct pf_window *window, struct pf_err *err)
+static int set_up(struct slice *s, struct pf_window *window)
 {
 	int64_t trace_id;
-	int rc = set_window(s, window, err);
+	int rc = set_window(s, window);
 
 	if (rc < 0)
 		return -1;
 	trace_id = window->traces->trace_id;
-	rc = has_fact(s->db, trace_id, "ts_fraction_digits", err);
+	rc = has_fact(s->db, trace_id, "ts_fraction_digits");
 	if (rc < 0)
 		return -1;
 	s->writer.is_whole_us = !rc;
-	rc = has_fact(s->db, trace_id, "snap_untimed_*", err);
+	rc = has_fact(s->db, trace_id, "snap_untimed_*");
 	if (rc < 0)
 		return -1;
 	s->result->is_untimed = rc;
 	s->writer.lexicon = pf_lexicon_open(s->db->sql, LEXICON_BYTES);
-	return pf_lexicon_load(s->writer.lexicon, err) < 0
+	return pf_lexicon_load(s->writer.lexicon, s->db->err) < 0
 		       ? -1
-		       : load_tracks(s, trace_id, err);
+		       : load_tracks(s, trace_id);
 }
 
 static void tear_down(struct slice *s)
@@ -1348,7 +1342,7 @@ static void tear_down(struct slice *s)
 }
 
 int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
-	     struct pf_slice_result *result, struct pf_err *err)
+	     struct pf_slice_result *result)
 {
 	struct pf_outrule rule = { .replace = args->force,
 				   .option = "--force" };
@@ -1358,15 +1352,15 @@ int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 
 	pf_db_protect(db, &rule);
 	*result = (struct pf_slice_result){ 0 };
-	if (pf_window_resolve(db, &args->window, &window, err) < 0)
+	if (pf_window_resolve(db, &args->window, &window) < 0)
 		return -1;
 	pf_intern_init(&s.used.pids);
 	pf_intern_init(&s.used.tids);
 	pf_map_init(&s.moved);
-	if (!set_up(&s, &window, err))
-		s.writer.file = pf_outfile_open(args->out, &rule, out, err);
+	if (!set_up(&s, &window))
+		s.writer.file = pf_outfile_open(args->out, &rule, out, db->err);
 	if (s.writer.file)
-		rc = write_all(&s, window.traces->trace_id, err);
+		rc = write_all(&s, window.traces->trace_id);
 	tear_down(&s);
 	pf_window_release(&window);
 	return rc;

@@ -51,6 +51,6 @@ struct pf_slice_result {
 };
 
 int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
-	     struct pf_slice_result *result, struct pf_err *err);
+	     struct pf_slice_result *result);
 
 #endif

@@ -49,7 +49,7 @@ struct writer {
 
 /* ---- stacks ---- */
 
-static int add_frame(struct writer *w, struct pf_buf *out, struct pf_err *err)
+static int add_frame(struct writer *w, struct pf_buf *out)
 {
 	struct pf_buf text = { 0 };
 	const char *file, *name;
@@ -57,7 +57,7 @@ static int add_frame(struct writer *w, struct pf_buf *out, struct pf_err *err)
 	uint32_t frame;
 	int rc = pf_texts_get(&w->texts, PF_TEXT_NAME,
 			      sqlite3_column_int64(w->frames, 0), &file, &len,
-			      err);
+			      w->db->err);
 
 	if (rc < 0)
 		return -1;
@@ -69,7 +69,7 @@ static int add_frame(struct writer *w, struct pf_buf *out, struct pf_err *err)
 	pf_buf_addf(&text, ":%" PRId64 ":", pf_db_int_or(w->frames, 1, 0));
 	rc = pf_texts_get(&w->texts, PF_TEXT_NAME,
 			  sqlite3_column_int64(w->frames, 2), &name, &name_len,
-			  err);
+			  w->db->err);
 	if (rc >= 0) {
 		pf_buf_add(&text, name, name_len);
 		frame = pf_stack_frame(&w->masked, text.data, text.len);
@@ -82,15 +82,14 @@ static int add_frame(struct writer *w, struct pf_buf *out, struct pf_err *err)
 }
 
 /* Frames come with the innermost first. */
-static int gather(struct writer *w, int64_t stack, struct pf_buf *out,
-		  struct pf_err *err)
+static int gather(struct writer *w, int64_t stack, struct pf_buf *out)
 {
 	struct pf_buf frame = { 0 }, rest = { 0 };
 	int rc;
 
 	sqlite3_bind_int64(w->frames, 1, stack);
-	while ((rc = pf_db_step(w->db, w->frames, err)) == 1) {
-		if (add_frame(w, &frame, err)) {
+	while ((rc = pf_db_step(w->db, w->frames, w->db->err)) == 1) {
+		if (add_frame(w, &frame)) {
 			rc = -1;
 			break;
 		}
@@ -109,13 +108,12 @@ static int gather(struct writer *w, int64_t stack, struct pf_buf *out,
 }
 
 /* Of a stack.id; NULL on an error. */
-static const char *stack_text(struct writer *w, int64_t stack,
-			      struct pf_err *err)
+static const char *stack_text(struct writer *w, int64_t stack)
 {
 	uint64_t *known = pf_map_at(&w->lines, (uint64_t)stack);
 	struct pf_buf text = { 0 };
 
-	if (*known == UINT64_MAX && !gather(w, stack, &text, err))
+	if (*known == UINT64_MAX && !gather(w, stack, &text))
 		*known = (uintptr_t)pf_arena_string(&w->arena,
 						    text.data ? text.data : "");
 	pf_buf_release(&text);
@@ -124,12 +122,12 @@ static const char *stack_text(struct writer *w, int64_t stack,
 
 /* ---- lines ---- */
 
-static int put(struct writer *w, int64_t bytes, struct pf_err *err)
+static int put(struct writer *w, int64_t bytes)
 {
 	pf_buf_addf(&w->line, " %" PRId64 "\n", bytes);
 	w->result->line_count++;
 	pf_sat_sum(&w->result->total_ns, bytes);
-	return pf_outfile_write(w->out, w->line.data, w->line.len, err);
+	return pf_outfile_write(w->out, w->line.data, w->line.len, w->db->err);
 }
 
 static void begin_block(struct writer *w, sqlite3_stmt *st)
@@ -147,51 +145,51 @@ static void begin_block(struct writer *w, sqlite3_stmt *st)
 }
 
 static int put_line(struct writer *w, sqlite3_stmt *st, int64_t stack,
-		    int64_t bytes, struct pf_err *err)
+		    int64_t bytes)
 {
-	const char *text = stack ? stack_text(w, stack, err) : "<non-python>";
+	const char *text = stack ? stack_text(w, stack) : "<non-python>";
 
 	if (!text)
 		return -1;
 	begin_block(w, st);
 	pf_buf_adds(&w->line, text);
-	return put(w, bytes, err);
+	return put(w, bytes);
 }
 
-static int next_past(struct writer *w, struct pf_err *err)
+static int next_past(struct writer *w)
 {
-	int rc = pf_db_step(w->db, w->pasts, err);
+	int rc = pf_db_step(w->db, w->pasts, w->db->err);
 
 	w->past_block = rc == 1 ? sqlite3_column_int64(w->pasts, 0) : INT64_MAX;
 	return rc < 0 ? -1 : 0;
 }
 
 /* What it holds, what it held before, and what that leaves of its size. */
-static int put_block(struct writer *w, sqlite3_stmt *st, struct pf_err *err)
+static int put_block(struct writer *w, sqlite3_stmt *st)
 {
 	int64_t id = sqlite3_column_int64(st, 7);
 	int64_t bytes = sqlite3_column_int64(st, 5);
 	int64_t rest = pf_sat_sub(sqlite3_column_int64(st, 4), bytes);
-	int rc = put_line(w, st, pf_db_int_or(st, 6, 0), bytes, err);
+	int rc = put_line(w, st, pf_db_int_or(st, 6, 0), bytes);
 
 	while (!rc && w->past_block <= id) {
 		bytes = sqlite3_column_int64(w->pasts, 1);
 		if (w->past_block == id) {
 			rest = pf_sat_sub(rest, bytes);
 			rc = put_line(w, st, pf_db_int_or(w->pasts, 2, 0),
-				      bytes, err);
+				      bytes);
 		}
 		if (!rc)
-			rc = next_past(w, err);
+			rc = next_past(w);
 	}
 	if (rc || !rest)
 		return rc;
 	begin_block(w, st);
 	pf_buf_adds(&w->line, "<gaps>");
-	return put(w, rest, err);
+	return put(w, rest);
 }
 
-static int at_end(struct writer *w, struct pf_err *err)
+static int at_end(struct writer *w)
 {
 	struct pf_window_args args = w->args->window;
 	struct pf_window window;
@@ -199,17 +197,17 @@ static int at_end(struct writer *w, struct pf_err *err)
 	int rc = -1;
 
 	args.beside = true;
-	if (pf_window_resolve(w->db, &args, &window, err))
+	if (pf_window_resolve(w->db, &args, &window))
 		return -1;
-	w->pasts = pf_named_prepare(w->db, "snap_pasts", err);
-	if (w->pasts && !next_past(w, err))
-		st = pf_named_prepare(w->db, "snap_blocks", err);
-	while (st && (rc = pf_db_step(w->db, st, err)) == 1) {
+	w->pasts = pf_named_prepare(w->db, "snap_pasts", w->db->err);
+	if (w->pasts && !next_past(w))
+		st = pf_named_prepare(w->db, "snap_blocks", w->db->err);
+	while (st && (rc = pf_db_step(w->db, st, w->db->err)) == 1) {
 		if (!pf_window_find(&window, sqlite3_column_int64(st, 0)) ||
 		    (window.device >= 0 &&
 		     window.device != sqlite3_column_int64(st, 1)))
 			continue;
-		if (put_block(w, st, err)) {
+		if (put_block(w, st)) {
 			rc = -1;
 			break;
 		}
@@ -220,11 +218,9 @@ static int at_end(struct writer *w, struct pf_err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int put_group(struct writer *w, const struct pf_usage_group *g,
-		     struct pf_err *err)
+static int put_group(struct writer *w, const struct pf_usage_group *g)
 {
-	const char *text = g->site.stack >= 0
-				   ? stack_text(w, g->site.stack, err)
+	const char *text = g->site.stack >= 0 ? stack_text(w, g->site.stack)
 			   : g->site.outer_op ? g->site.outer_op
 					      : "<non-python>";
 
@@ -232,32 +228,32 @@ static int put_group(struct writer *w, const struct pf_usage_group *g,
 		return -1;
 	pf_buf_clear(&w->line);
 	pf_buf_addf(&w->line, "%s;%s", g->at.device, text);
-	return put(w, g->bytes, err);
+	return put(w, g->bytes);
 }
 
-static int at_peak(struct writer *w, struct pf_err *err)
+static int at_peak(struct writer *w)
 {
 	const struct pf_usage_args args = { .window = w->args->window };
 	struct pf_usage u = { 0 };
-	int rc = pf_usage_find(w->db, &args, NULL, &u, err);
+	int rc = pf_usage_find(w->db, &args, NULL, &u);
 
 	for (size_t i = 0; !rc && i < u.alive_count; i++)
-		rc = put_group(w, &u.alive[i], err);
+		rc = put_group(w, &u.alive[i]);
 	pf_usage_release(&u);
 	return rc;
 }
 
-static int write_all(struct writer *w, FILE *out, struct pf_err *err)
+static int write_all(struct writer *w, FILE *out)
 {
 	struct pf_outrule rule = { .replace = w->args->force,
 				   .option = "--force" };
 	int rc;
 
 	pf_db_protect(w->db, &rule);
-	w->out = pf_outfile_open(w->args->out, &rule, out, err);
+	w->out = pf_outfile_open(w->args->out, &rule, out, w->db->err);
 	if (!w->out)
 		return -1;
-	rc = w->args->at_peak ? at_peak(w, err) : at_end(w, err);
+	rc = w->args->at_peak ? at_peak(w) : at_end(w);
 	if (!w->result->line_count) {
 		w->result->nothing =
 			w->args->at_peak
@@ -269,15 +265,14 @@ static int write_all(struct writer *w, FILE *out, struct pf_err *err)
 			w->args->at_peak ? PF_HINT_MEMORY : PF_HINT_NONE;
 	}
 	if (!rc)
-		rc = pf_outfile_commit(w->out, err);
+		rc = pf_outfile_commit(w->out, w->db->err);
 	pf_outfile_free(w->out);
 	return rc;
 }
 
 /* The weights of memory, whose lines are not summed. */
 static int stacks_memory(struct pf_db *db, const struct pf_stacks_args *args,
-			 FILE *out, struct pf_stacks_result *result,
-			 struct pf_err *err)
+			 FILE *out, struct pf_stacks_result *result)
 {
 	struct writer w = {
 		.db = db, .args = args, .result = result, .texts = { .db = db }
@@ -287,9 +282,9 @@ static int stacks_memory(struct pf_db *db, const struct pf_stacks_args *args,
 	*result = (struct pf_stacks_result){ .has_python = true };
 	pf_stack_tree_init(&w.masked);
 	pf_map_init(&w.lines);
-	w.frames = pf_named_prepare(db, "snap_frames", err);
+	w.frames = pf_named_prepare(db, "snap_frames", db->err);
 	if (w.frames)
-		rc = write_all(&w, out, err);
+		rc = write_all(&w, out);
 	sqlite3_finalize(w.frames);
 	pf_texts_release(&w.texts);
 	pf_stack_tree_release(&w.masked);
@@ -310,8 +305,7 @@ struct samples {
 	size_t path_cap;
 };
 
-static int add(struct samples *s, int64_t stack, int64_t value,
-	       struct pf_err *err)
+static int add(struct samples *s, int64_t stack, int64_t value)
 {
 	uint32_t node = PF_STACK_ROOT;
 	const char *text;
@@ -319,10 +313,10 @@ static int add(struct samples *s, int64_t stack, int64_t value,
 	int rc;
 
 	sqlite3_bind_int64(s->frames, 1, stack);
-	while ((rc = pf_db_step(s->db, s->frames, err)) == 1) {
+	while ((rc = pf_db_step(s->db, s->frames, s->db->err)) == 1) {
 		rc = pf_texts_get(&s->texts, PF_TEXT_NAME,
 				  sqlite3_column_int64(s->frames, 2), &text,
-				  &len, err);
+				  &len, s->db->err);
 		if (rc < 0)
 			break;
 		s->path = pf_grow(s->path, &s->path_cap, count + 1,
@@ -331,7 +325,8 @@ static int add(struct samples *s, int64_t stack, int64_t value,
 	}
 	sqlite3_reset(s->frames);
 	while (rc >= 0 && count--) {
-		node = pf_stack_child(s->tree, node, s->path[count], err);
+		node = pf_stack_child(s->tree, node, s->path[count],
+				      s->db->err);
 		if (node == UINT32_MAX)
 			return -1;
 	}
@@ -340,18 +335,17 @@ static int add(struct samples *s, int64_t stack, int64_t value,
 	return rc < 0 ? -1 : 0;
 }
 
-static int add_all(struct samples *s, const struct pf_window *window,
-		   struct pf_err *err)
+static int add_all(struct samples *s, const struct pf_window *window)
 {
-	sqlite3_stmt *st = pf_named_prepare(s->db, "stack_samples", err);
+	sqlite3_stmt *st = pf_named_prepare(s->db, "stack_samples", s->db->err);
 	int rc = -1, any = 0;
 
-	while (st && (rc = pf_db_step(s->db, st, err)) == 1) {
+	while (st && (rc = pf_db_step(s->db, st, s->db->err)) == 1) {
 		if (!pf_window_find(window, sqlite3_column_int64(st, 0)))
 			continue;
 		any = 1;
 		if (add(s, sqlite3_column_int64(st, 1),
-			sqlite3_column_int64(st, 2), err)) {
+			sqlite3_column_int64(st, 2))) {
 			rc = -1;
 			break;
 		}
@@ -361,14 +355,14 @@ static int add_all(struct samples *s, const struct pf_window *window,
 }
 
 static int stacks_samples(struct pf_db *db, const struct pf_window *window,
-			  struct pf_stack_tree *tree, struct pf_err *err)
+			  struct pf_stack_tree *tree)
 {
 	struct samples s = { .db = db, .tree = tree, .texts = { .db = db } };
 	int rc = -1;
 
-	s.frames = pf_named_prepare(db, "snap_frames", err);
+	s.frames = pf_named_prepare(db, "snap_frames", db->err);
 	if (s.frames)
-		rc = add_all(&s, window, err);
+		rc = add_all(&s, window);
 	sqlite3_finalize(s.frames);
 	pf_texts_release(&s.texts);
 	free(s.path);
@@ -376,10 +370,10 @@ static int stacks_samples(struct pf_db *db, const struct pf_window *window,
 }
 
 /* Is there nothing else in the database? */
-static int stacks_only_samples(struct pf_db *db, struct pf_err *err)
+static int stacks_only_samples(struct pf_db *db)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "stack_samples_only", err);
-	int rc = st ? pf_db_step(db, st, err) : -1;
+	sqlite3_stmt *st = pf_named_prepare(db, "stack_samples_only", db->err);
+	int rc = st ? pf_db_step(db, st, db->err) : -1;
 
 	if (rc == 1)
 		rc = sqlite3_column_int(st, 0);
@@ -411,8 +405,7 @@ struct stacks {
 
 /* ---- frames ---- */
 
-static int frame_of(struct stacks *s, uint32_t name, uint32_t *frame,
-		    struct pf_err *err)
+static int frame_of(struct stacks *s, uint32_t name, uint32_t *frame)
 {
 	uint64_t *known = pf_map_at(&s->frames, name);
 	const struct pf_name_class *class;
@@ -422,8 +415,8 @@ static int frame_of(struct stacks *s, uint32_t name, uint32_t *frame,
 		*frame = (uint32_t)*known;
 		return 0;
 	}
-	class = pf_names_class(s->names, name, err);
-	text = class ? pf_names_text_take(s->names, name, err) : NULL;
+	class = pf_names_class(s->names, name);
+	text = class ? pf_names_text_take(s->names, name) : NULL;
 	if (!text)
 		return -1;
 	if (class->is_step)
@@ -436,22 +429,20 @@ static int frame_of(struct stacks *s, uint32_t name, uint32_t *frame,
 }
 
 /* The node of a name inside a node; UINT32_MAX on an error. */
-static uint32_t child(struct stacks *s, uint32_t parent, uint32_t name,
-		      struct pf_err *err)
+static uint32_t child(struct stacks *s, uint32_t parent, uint32_t name)
 {
 	uint32_t frame;
 
-	if (frame_of(s, name, &frame, err) < 0)
+	if (frame_of(s, name, &frame) < 0)
 		return UINT32_MAX;
-	return pf_stack_child(&s->tree, parent, frame, err);
+	return pf_stack_child(&s->tree, parent, frame, s->db->err);
 }
 
-static uint32_t text_child(struct stacks *s, uint32_t parent, const char *text,
-			   struct pf_err *err)
+static uint32_t text_child(struct stacks *s, uint32_t parent, const char *text)
 {
 	return pf_stack_child(&s->tree, parent,
 			      pf_stack_frame(&s->tree, text, strlen(text)),
-			      err);
+			      s->db->err);
 }
 
 /* The outermost frames, if they are wanted: the trace, if it is not alone. */
@@ -461,18 +452,18 @@ static uint32_t root(struct stacks *s, int64_t trace_id, const char *label,
 	struct pf_buf text = { 0 };
 	uint32_t node = PF_STACK_ROOT;
 
+	(void)err;
 	if (!s->args->threads)
 		return node;
 	if (s->window.count > 1) {
 		pf_buf_addf(&text, "trace %" PRId64, trace_id);
-		node = text_child(s, node, text.data, err);
+		node = text_child(s, node, text.data);
 		pf_buf_release(&text);
 	}
-	return node == UINT32_MAX ? node : text_child(s, node, label, err);
+	return node == UINT32_MAX ? node : text_child(s, node, label);
 }
 
-static uint32_t thread_root(struct stacks *s, const struct pf_track *t,
-			    struct pf_err *err)
+static uint32_t thread_root(struct stacks *s, const struct pf_track *t)
 {
 	struct pf_buf text = { 0 };
 	uint32_t node;
@@ -481,7 +472,7 @@ static uint32_t thread_root(struct stacks *s, const struct pf_track *t,
 		pf_buf_adds(&text, t->thread_name);
 	else
 		pf_buf_addf(&text, "thread %s", t->tid);
-	node = root(s, t->trace_id, text.data, err);
+	node = root(s, t->trace_id, text.data, s->db->err);
 	pf_buf_release(&text);
 	return node;
 }
@@ -513,8 +504,7 @@ static uint32_t innermost(const struct stacks *s)
 	return o ? o->node : s->outside.node;
 }
 
-static int take(struct stacks *s, const struct pf_block *b, uint32_t i,
-		struct pf_err *err)
+static int take(struct stacks *s, const struct pf_block *b, uint32_t i)
 {
 	unsigned kind = pf_names_kind(s->names, b->type[i]);
 	int64_t end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
@@ -528,19 +518,18 @@ static int take(struct stacks *s, const struct pf_block *b, uint32_t i,
 	o = pf_nest_enter(
 		&s->nest,
 		(struct pf_nest_range){ end_ns, kind == PF_KIND_PYTHON }, true);
-	node = child(s, o->node, b->name[i], err);
+	node = child(s, o->node, b->name[i]);
 	if (node == UINT32_MAX)
 		return -1;
 	o->node = node;
 	return 0;
 }
 
-static int begin_track(struct stacks *s, const struct pf_track *t,
-		       struct pf_err *err)
+static int begin_track(struct stacks *s, const struct pf_track *t)
 {
 	pf_nest_clear(&s->nest);
 	s->nest.outermost = &s->outside;
-	s->outside.node = thread_root(s, t, err);
+	s->outside.node = thread_root(s, t);
 	return s->outside.node == UINT32_MAX ? -1 : 0;
 }
 
@@ -549,18 +538,17 @@ static int begin_track(struct stacks *s, const struct pf_track *t,
 static int take_event(void *context, const struct pf_block *b, uint32_t i,
 		      int64_t event_id, struct pf_err *err)
 {
+	(void)err;
 	(void)event_id;
-	return take(context, b, i, err);
+	return take(context, b, i);
 }
 
-static int read_thread(struct stacks *s, const struct pf_track *t,
-		       struct pf_err *err)
+static int read_thread(struct stacks *s, const struct pf_track *t)
 {
 	const struct pf_track_reader reader = { .event = take_event,
 						.within = s->trace };
 
-	if (begin_track(s, t, err) < 0 ||
-	    pf_track_read(s->db, t, &reader, s, err) < 0)
+	if (begin_track(s, t) < 0 || pf_track_read(s->db, t, &reader, s) < 0)
 		return -1;
 	go_to(s, INT64_MAX);
 	return 0;
@@ -579,7 +567,7 @@ static int weigh_cpu(struct stacks *s, struct pf_err *err)
 				    err);
 		for (size_t k = 0; !rc && k < count; k++)
 			if (!strcmp(tracks[k].class_name, "host"))
-				rc = read_thread(s, &tracks[k], err);
+				rc = read_thread(s, &tracks[k]);
 		pf_tracks_free(tracks, count);
 	}
 	return rc;
@@ -595,47 +583,47 @@ struct gpu_walk {
 };
 
 /* The call that launched the next work; -1: there is none, or an error. */
-static int64_t next_launch(struct gpu_walk *g, struct pf_err *err)
+static int64_t next_launch(struct gpu_walk *g)
 {
-	const struct pf_event_work *w = pf_by_event_peek(g->works, err);
+	const struct pf_event_work *w = pf_by_event_peek(g->works);
 
 	return w ? w->launch_id : -1;
 }
 
 /* All work of one call, 0: of none. */
 static int add_launched(struct stacks *s, struct gpu_walk *g, int64_t launch_id,
-			uint32_t parent, struct pf_err *err)
+			uint32_t parent)
 {
 	const struct pf_block *none;
 	const struct pf_event_work *w;
 	uint32_t ignored, node;
 
-	while (next_launch(g, err) == launch_id) {
-		w = pf_by_event_next(g->works, &none, &ignored, err);
-		node = child(s, parent, w->name, err);
+	while (next_launch(g) == launch_id) {
+		w = pf_by_event_next(g->works, &none, &ignored);
+		node = child(s, parent, w->name);
 		if (node == UINT32_MAX)
 			return -1;
 		pf_stack_add(&s->tree, node, w->dur_ns);
 	}
-	return err->code ? -1 : 0;
+	return s->db->err->code ? -1 : 0;
 }
 
-static int add_unlaunched(struct stacks *s, struct gpu_walk *g,
-			  struct pf_err *err)
+static int add_unlaunched(struct stacks *s, struct gpu_walk *g)
 {
 	uint32_t root;
 
-	if (next_launch(g, err))
-		return err->code ? -1 : 0;
-	root = text_child(s, PF_STACK_ROOT, "(no launch call)", err);
-	return root == UINT32_MAX ? -1 : add_launched(s, g, 0, root, err);
+	if (next_launch(g))
+		return s->db->err->code ? -1 : 0;
+	root = text_child(s, PF_STACK_ROOT, "(no launch call)");
+	return root == UINT32_MAX ? -1 : add_launched(s, g, 0, root);
 }
 
 static bool has_launch(void *walk, const struct pf_track *t, struct pf_err *err)
 {
 	struct gpu_walk *g = walk;
 
-	return pf_by_event_is_on(g->works, t->id, err);
+	(void)err;
+	return pf_by_event_is_on(g->works, t->id);
 }
 
 static int take_launch(void *walk, const struct pf_block *b, uint32_t i,
@@ -644,53 +632,51 @@ static int take_launch(void *walk, const struct pf_block *b, uint32_t i,
 	struct gpu_walk *g = walk;
 	struct stacks *s = g->stacks;
 
-	if (take(s, b, i, err) < 0)
+	(void)err;
+	if (take(s, b, i) < 0)
 		return -1;
-	return add_launched(s, g, event_id, innermost(s), err);
+	return add_launched(s, g, event_id, innermost(s));
 }
 
-static int read_launches(struct gpu_walk *g, const struct pf_track *t,
-			 struct pf_err *err)
+static int read_launches(struct gpu_walk *g, const struct pf_track *t)
 {
 	static const struct pf_track_reader reader = { .event = take_launch,
 						       .wants_more =
 							       has_launch };
 
-	if (begin_track(g->stacks, t, err) < 0)
+	if (begin_track(g->stacks, t) < 0)
 		return -1;
-	return pf_track_read(g->stacks->db, t, &reader, g, err);
+	return pf_track_read(g->stacks->db, t, &reader, g);
 }
 
-static int weigh_launched(struct stacks *s, struct gpu_walk *g,
-			  struct pf_err *err)
+static int weigh_launched(struct stacks *s, struct gpu_walk *g)
 {
 	int64_t launch_id;
 
-	if (add_unlaunched(s, g, err) < 0)
+	if (add_unlaunched(s, g) < 0)
 		return -1;
 	for (size_t i = 0; i < g->track_count; i++)
-		if (has_launch(g, &g->tracks[i], err) &&
-		    (read_launches(g, &g->tracks[i], err) < 0 ||
-		     has_launch(g, &g->tracks[i], err)))
+		if (has_launch(g, &g->tracks[i], s->db->err) &&
+		    (read_launches(g, &g->tracks[i]) < 0 ||
+		     has_launch(g, &g->tracks[i], s->db->err)))
 			break;
-	launch_id = next_launch(g, err);
-	if (!err->code && launch_id > 0)
-		return pf_fail(err, PF_EDB,
+	launch_id = next_launch(g);
+	if (!s->db->err->code && launch_id > 0)
+		return pf_fail(s->db->err, PF_EDB,
 			       "launch call %" PRId64 " is missing", launch_id);
-	return err->code ? -1 : 0;
+	return s->db->err->code ? -1 : 0;
 }
 
 static int weigh_gpu(struct stacks *s, struct pf_err *err)
 {
 	struct gpu_walk g = { .stacks = s,
-			      .works = pf_by_event_work(s->db, &s->window, 0,
-							err) };
+			      .works = pf_by_event_work(s->db, &s->window, 0) };
 	int rc = g.works ? pf_tracks_load(s->db, 0, &g.tracks, &g.track_count,
 					  err)
 			 : -1;
 
 	if (!rc)
-		rc = weigh_launched(s, &g, err);
+		rc = weigh_launched(s, &g);
 	pf_tracks_free(g.tracks, g.track_count);
 	pf_by_event_free(g.works);
 	return rc;
@@ -698,13 +684,12 @@ static int weigh_gpu(struct stacks *s, struct pf_err *err)
 
 /* ---- idle ---- */
 
-static uint32_t idle_root(struct stacks *s, const struct pf_gap *gap,
-			  struct pf_err *err)
+static uint32_t idle_root(struct stacks *s, const struct pf_gap *gap)
 {
 	char label[32];
 
 	snprintf(label, sizeof(label), "GPU %" PRId64, gap->device);
-	return root(s, gap->trace->trace_id, label, err);
+	return root(s, gap->trace->trace_id, label, s->db->err);
 }
 
 /* Cause, line or annotation, outermost op, op, what holds it. */
@@ -715,13 +700,12 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 	uint32_t names[] = { place->frame != PF_ID_NONE ? place->frame
 							: place->note,
 			     place->outer_op, place->op, place->name };
-	uint32_t node = s->err->code ? UINT32_MAX : idle_root(s, gap, s->err);
+	uint32_t node = s->err->code ? UINT32_MAX : idle_root(s, gap);
 	uint32_t last = PF_ID_NONE;
 
 	if (node != UINT32_MAX)
 		node = text_child(s, node,
-				  pf_cause_name((enum pf_cause)place->cause),
-				  s->err);
+				  pf_cause_name((enum pf_cause)place->cause));
 	for (size_t i = 0; i < 4 && node != UINT32_MAX; i++) {
 		if (names[i] == PF_ID_NONE || names[i] == last)
 			continue;
@@ -729,7 +713,7 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 		if (i == 3 && names[3] == names[0])
 			continue;
 		last = names[i];
-		node = child(s, node, names[i], s->err);
+		node = child(s, node, names[i]);
 	}
 	s->has_python |= place->frame != PF_ID_NONE;
 	if (node != UINT32_MAX)
@@ -738,17 +722,17 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 
 static int weigh_idle(struct stacks *s, struct pf_err *err)
 {
-	const struct pf_pageable *pageable = pf_pageable(s->db, err);
+	const struct pf_pageable *pageable = pf_pageable(s->db);
 	int64_t ignored;
 	int rc = pageable ? 0 : -1;
 
 	s->sink.piece = on_piece;
 	s->err = err;
 	if (!rc)
-		rc = pf_window_to_steps(s->db, &s->window, &ignored, NULL, err);
+		rc = pf_window_to_steps(s->db, &s->window, &ignored, NULL);
 	if (!rc)
 		rc = pf_gap_find(s->db, &s->window, s->names, pageable,
-				 PF_GAPS_MICRO_NS, &s->sink, err);
+				 PF_GAPS_MICRO_NS, &s->sink);
 	return rc < 0 || err->code ? -1 : 0;
 }
 
@@ -789,13 +773,12 @@ static void say_work(const struct stacks *s, const struct pf_recorded *has,
 }
 
 /* Why there are no stacks, and what would record some. */
-static int say_nothing(const struct stacks *s, struct pf_stacks_result *r,
-		       struct pf_err *err)
+static int say_nothing(const struct stacks *s, struct pf_stacks_result *r)
 {
 	struct pf_recorded has;
 	bool has_host;
 
-	if (pf_trust_recorded(s->db, &s->window, &has, err))
+	if (pf_trust_recorded(s->db, &s->window, &has))
 		return -1;
 	if (s->weight == PF_STACKS_SAMPLES) {
 		r->nothing = s->has_samples ? "the folded stacks count nothing"
@@ -815,14 +798,15 @@ static int say_nothing(const struct stacks *s, struct pf_stacks_result *r,
 
 static int weigh_samples(struct stacks *s, struct pf_err *err)
 {
-	int rc = stacks_samples(s->db, &s->window, &s->tree, err);
+	int rc = stacks_samples(s->db, &s->window, &s->tree);
 
+	(void)err;
 	s->has_python = true; /* nothing is missing */
 	s->has_samples = rc == 1;
 	return rc < 0 ? -1 : 0;
 }
 
-static int print(struct stacks *s, FILE *out, struct pf_err *err)
+static int print(struct stacks *s, FILE *out)
 {
 	struct pf_outrule rule = { .replace = s->args->force,
 				   .option = "--force" };
@@ -830,16 +814,16 @@ static int print(struct stacks *s, FILE *out, struct pf_err *err)
 	int rc;
 
 	pf_db_protect(s->db, &rule);
-	f = pf_outfile_open(s->args->out, &rule, out, err);
-	rc = f ? pf_stack_print(&s->tree, f, err) : -1;
+	f = pf_outfile_open(s->args->out, &rule, out, s->db->err);
+	rc = f ? pf_stack_print(&s->tree, f, s->db->err) : -1;
 	if (!rc)
-		rc = pf_outfile_commit(f, err);
+		rc = pf_outfile_commit(f, s->db->err);
 	pf_outfile_free(f);
 	return rc;
 }
 
 int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
-	      struct pf_stacks_result *result, struct pf_err *err)
+	      struct pf_stacks_result *result)
 {
 	static int (*const weigh[])(struct stacks *, struct pf_err *) = {
 		weigh_gpu, weigh_cpu, weigh_idle, NULL, weigh_samples
@@ -851,10 +835,10 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	int rc = -1;
 
 	if (args->weight == PF_STACKS_MEMORY)
-		return stacks_memory(db, args, out, result, err);
+		return stacks_memory(db, args, out, result);
 	s.weight = args->weight;
 	if (s.weight == PF_STACKS_GPU) {
-		rc = stacks_only_samples(db, err);
+		rc = stacks_only_samples(db);
 		if (rc < 0)
 			return -1;
 		if (rc)
@@ -862,15 +846,15 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	}
 	window.beside = s.weight == PF_STACKS_SAMPLES;
 	rc = -1;
-	if (pf_window_resolve(db, &window, &s.window, err) < 0)
+	if (pf_window_resolve(db, &window, &s.window) < 0)
 		return -1;
 	pf_stack_tree_init(&s.tree);
 	pf_map_init(&s.frames);
-	s.names = pf_names_new(db, err);
+	s.names = pf_names_new(db);
 	if (s.names)
-		rc = weigh[s.weight](&s, err);
+		rc = weigh[s.weight](&s, db->err);
 	if (!rc)
-		rc = print(&s, out, err);
+		rc = print(&s, out);
 	*result = (struct pf_stacks_result){
 		.total_ns = s.tree.total,
 		.line_count = s.tree.line_count,
@@ -878,7 +862,7 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 		.has_python = s.has_python,
 	};
 	if (!rc && !s.tree.total)
-		rc = say_nothing(&s, result, err);
+		rc = say_nothing(&s, result);
 	pf_names_free(s.names);
 	pf_map_release(&s.frames);
 	pf_stack_tree_release(&s.tree);

@@ -63,6 +63,6 @@ struct pf_stacks_result {
 
 /* Where there are no stacks the output is empty, and the result says why. */
 int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
-	      struct pf_stacks_result *result, struct pf_err *err);
+	      struct pf_stacks_result *result);
 
 #endif

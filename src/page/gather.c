@@ -22,7 +22,7 @@
 
 /* ---- one function per part ---- */
 
-static int run_steps(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_steps(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_steps_args args = {
 		.window = p->window,
@@ -30,9 +30,9 @@ static int run_steps(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	};
 	struct pf_doc *doc = &p->doc[PF_PART_STEPS];
 
-	if (pf_steps_answer(db, &args, &p->steps, doc, err))
+	if (pf_steps_answer(db, &args, &p->steps, doc))
 		return -1;
-	return pf_training_steps(db, doc, err);
+	return pf_training_steps(db, doc);
 }
 
 /* What is shown of gaps, and told to the calls that wait. */
@@ -45,10 +45,11 @@ static int find_gaps(struct pf_db *db, struct pf_gap_sink *also, void *context,
 					   .micro_ns = PF_GAPS_MICRO_NS,
 					   .also = also };
 
-	return pf_gaps(db, &args, &p->gaps, &p->doc[PF_PART_GAPS], err);
+	(void)err;
+	return pf_gaps(db, &args, &p->gaps, &p->doc[PF_PART_GAPS]);
 }
 
-static int run_syncs(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_syncs(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_gap_source gaps = { find_gaps, p };
 	const struct pf_syncs_args args = { .window = p->window,
@@ -58,19 +59,18 @@ static int run_syncs(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	bool is_failed;
 
 	return pf_syncs(db, &args, &p->syncs, &p->doc[PF_PART_SYNCS],
-			&is_failed, err);
+			&is_failed);
 }
 
-static int run_overlap(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_overlap(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_overlap_args args = { .window = p->window };
 
-	return pf_overlap(db, &args, &p->overlap, &p->doc[PF_PART_OVERLAP],
-			  err);
+	return pf_overlap(db, &args, &p->overlap, &p->doc[PF_PART_OVERLAP]);
 }
 
 /* A path is one trace's; of times that it cannot count it says so. */
-static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_path(struct pf_db *db, struct pf_parts *p)
 {
 	struct pf_path_args args = {
 		.window = p->window,
@@ -88,82 +88,77 @@ static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 		return 0;
 	}
 	if (p->advise)
-		rc = pf_advise_begin(db, &args, p->advise, err);
+		rc = pf_advise_begin(db, &args, p->advise);
 	if (p->track.most)
 		pf_path_track_begin(&p->track, &args);
 	if (!rc)
-		rc = pf_path(db, &args, &p->path, doc, err);
+		rc = pf_path(db, &args, &p->path, doc);
 	if (!rc && p->advise)
-		rc = pf_advise_end(p->advise, &p->path, err);
+		rc = pf_advise_end(p->advise, &p->path);
 	if (!rc)
 		return 0;
 	pf_path_track_release(&p->track);
 	if (p->advise)
 		pf_advise_release(p->advise);
-	if (err->code != PF_EDATA)
+	if (db->err->code != PF_EDATA)
 		return -1;
-	pf_doc_finding(doc, "%s", err->text);
-	*err = (struct pf_err){ 0 };
+	pf_doc_finding(doc, "%s", db->err->text);
+	*db->err = (struct pf_err){ 0 };
 	return 0;
 }
 
-static int run_launches(struct pf_db *db, struct pf_parts *p,
-			struct pf_err *err)
+static int run_launches(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_launches_args args = { .window = p->window,
 					       .only_counts = p->no_page,
 					       .no_causes = true };
 
-	return pf_launches(db, &args, &p->launches, &p->doc[PF_PART_LAUNCHES],
-			   err);
+	return pf_launches(db, &args, &p->launches, &p->doc[PF_PART_LAUNCHES]);
 }
 
-static int run_kernels(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_kernels(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_kernels_args args = { .window = p->window };
 
-	return pf_kernels(db, &args, &p->kernels, &p->doc[PF_PART_KERNELS],
-			  err);
+	return pf_kernels(db, &args, &p->kernels, &p->doc[PF_PART_KERNELS]);
 }
 
-static int run_callers(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_callers(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_kernels_args args = { .window = p->window,
 					      .group = PF_KERNELS_BY_NAME_OP,
 					      .no_ranks = p->no_page };
 
-	return pf_kernels(db, &args, &p->callers, &p->doc[PF_PART_CALLERS],
-			  err);
+	return pf_kernels(db, &args, &p->callers, &p->doc[PF_PART_CALLERS]);
 }
 
-static int run_memory(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_memory(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_usage_args args = { .window = p->window,
 					    .points = PF_USAGE_POINTS };
 
-	if (pf_usage(db, &args, &p->memory, &p->doc[PF_PART_MEMORY], err))
+	if (pf_usage(db, &args, &p->memory, &p->doc[PF_PART_MEMORY]))
 		return -1;
-	return pf_training_memory(db, &p->doc[PF_PART_MEMORY], err);
+	return pf_training_memory(db, &p->doc[PF_PART_MEMORY]);
 }
 
-static int run_modules(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_modules(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_modules_args args = { .window = p->window,
 					      .depth = PF_MODULES_DEPTH };
 
-	return pf_modules(db, &args, &p->doc[PF_PART_MODULES], err);
+	return pf_modules(db, &args, &p->doc[PF_PART_MODULES]);
 }
 
 /* Where most time is above its roof comes first; nothing without shapes. */
-static int run_roofline(struct pf_db *db, struct pf_parts *p,
-			struct pf_err *err)
+static int run_roofline(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_roofline_args args = { .window = p->window,
 					       .group = PF_ROOFLINE_BY_SHAPE };
 	struct pf_doc *doc = &p->doc[PF_PART_ROOFLINE];
 	bool has_shapes;
 
-	if (pf_trust_has_shapes(db, &has_shapes, err) < 0)
+	if (pf_trust_has_shapes(db, &has_shapes) < 0)
 		return -1;
 	if (!has_shapes && !p->traces.is_tpu) {
 		pf_doc_finding(doc, "No operator has the shapes of its inputs");
@@ -171,36 +166,35 @@ static int run_roofline(struct pf_db *db, struct pf_parts *p,
 	}
 	doc->lists = "calls";
 	doc->order = (struct pf_order){ "above_roof_ns", -1 };
-	if (pf_roofline_answer(db, &args, &p->roofline, doc, err) < 0)
+	if (pf_roofline_answer(db, &args, &p->roofline, doc) < 0)
 		return -1;
-	return pf_doc_settle(doc, err);
+	return pf_doc_settle(doc, db->err);
 }
 
 /* What they are called, and texts of them, are the program's or a machine's. */
-static int run_counters(struct pf_db *db, struct pf_parts *p,
-			struct pf_err *err)
+static int run_counters(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_counters_args args = { .window = p->window };
 
 	if (p->redact && pf_redact_is_strict(p->redact))
 		return 0;
-	return pf_counters(db, &args, &p->doc[PF_PART_COUNTERS], err);
+	return pf_counters(db, &args, &p->doc[PF_PART_COUNTERS]);
 }
 
-static int run_doctor(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_doctor(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_doctor_args args = { .fail_on = -1 };
 	bool is_failed;
 
 	return pf_doctor(db, &args, &p->doctor, &p->doc[PF_PART_DOCTOR],
-			 &is_failed, err);
+			 &is_failed);
 }
 
 /*
  * key_averages() of the first trace, as torch sorts it by device time, or
  * where there is none by CPU time.
  */
-static int run_ops(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int run_ops(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_averages_args args = {
 		.trace_id = p->traces.traces[0].trace_id,
@@ -210,9 +204,9 @@ static int run_ops(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	struct pf_averages *averages = &p->averages;
 	const struct pf_average **rows;
 	struct pf_table *t;
-	int rc = pf_averages_load(db, &args, averages, err);
+	int rc = pf_averages_load(db, &args, averages, db->err);
 
-	if (!rc && !pf_averages(db, &args, averages, err))
+	if (!rc && !pf_averages(db, &args, averages, db->err))
 		rc = 1;
 	if (rc != 1)
 		return -1;
@@ -233,7 +227,7 @@ static int run_ops(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 static const struct part {
 	const char *command, *options, *query;
 	bool has_window;
-	int (*run)(struct pf_db *db, struct pf_parts *p, struct pf_err *err);
+	int (*run)(struct pf_db *db, struct pf_parts *p);
 	bool of_page; /* no verdict reads it */
 } parts[PF_PART_COUNT] = {
 	[PF_PART_INFO] = { "info", "", NULL, false, NULL },
@@ -301,14 +295,14 @@ static void find_steps(struct pf_parts *p)
  * Where nothing is asked for: the steps that every command takes, less those
  * at the end that are cut off.
  */
-static int find_window(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int find_window(struct pf_db *db, struct pf_parts *p)
 {
 	int64_t first = INT64_MAX, last = -1;
 	struct pf_steps steps = { 0 };
 
 	if (is_asked_for(&p->window))
 		return 0;
-	if (pf_steps_load(db, NULL, &steps, err) < 0)
+	if (pf_steps_load(db, NULL, &steps) < 0)
 		return -1;
 	for (size_t i = 0; i < steps.count; i++) {
 		const struct pf_step *s = &steps.items[i];
@@ -365,7 +359,7 @@ _Static_assert(ORDERED == PF_PART_COUNT - 1,
 	       "every part but info, and gaps, which come with syncs");
 
 /* The first release of torch whose rules a trace follows; 0: none does. */
-static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int find_torch(struct pf_db *db, struct pf_parts *p)
 {
 	for (size_t i = 0; i < p->traces.count && !p->torch; i++) {
 		struct pf_rule_facts facts = { 0 };
@@ -373,7 +367,7 @@ static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 		if (p->traces.traces[i].is_side)
 			continue;
 		if (pf_rules_read_facts(db, p->traces.traces[i].trace_id,
-					&facts, err) < 0)
+					&facts, db->err) < 0)
 			return -1;
 		if (facts.is_foreign)
 			continue;
@@ -383,17 +377,16 @@ static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	return 0;
 }
 
-static int find_about(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+static int find_about(struct pf_db *db, struct pf_parts *p)
 {
-	if (pf_info(db, &p->info, &p->doc[PF_PART_INFO], err) ||
-	    pf_training_summary(db, &p->doc[PF_PART_INFO], err))
+	if (pf_info(db, &p->info, &p->doc[PF_PART_INFO]) ||
+	    pf_training_summary(db, &p->doc[PF_PART_INFO]))
 		return -1;
 	find_steps(p);
-	if (find_window(db, p, err) ||
-	    pf_window_resolve(db, &p->window, &p->traces, err))
+	if (find_window(db, p) || pf_window_resolve(db, &p->window, &p->traces))
 		return -1;
 	pf_window_options(&p->window, &p->window_text);
-	return find_torch(db, p, err);
+	return find_torch(db, p);
 }
 
 /*
@@ -419,15 +412,17 @@ static void run_part(struct queue *q, struct pf_db *db, enum pf_part part)
 {
 	const struct pf_parts_beside *beside = q->beside;
 
+	db->err = &q->err[part];
+
 	if (part == BESIDE) {
 		if (beside)
-			q->rc[part] = beside->run(db, q->parts, beside->context,
-						  &q->err[part]);
+			q->rc[part] =
+				beside->run(db, q->parts, beside->context);
 		return;
 	}
 	if (parts[part].of_page && q->parts->no_page)
 		return;
-	q->rc[part] = parts[part].run(db, q->parts, &q->err[part]);
+	q->rc[part] = parts[part].run(db, q->parts);
 	if (q->rc[part])
 		pf_while(&q->err[part], "%s", parts[part].command);
 }
@@ -459,7 +454,7 @@ static void *run_other(void *p)
 
 	q->links_rc = pf_db_open_beside(db, q->db, &q->links_err);
 	if (!q->links_rc)
-		q->links_rc = pf_gpu_links_keep(db, &q->links_err);
+		q->links_rc = pf_gpu_links_keep(db);
 	if (!q->links_rc && wait_for_about(q))
 		run_parts(q, db);
 	return NULL;
@@ -470,8 +465,9 @@ static void run_first(struct queue *q)
 	struct pf_db *db = &q->parts->beside[0];
 	int rc = pf_db_open_beside(db, q->db, &q->about_err);
 
+	q->db->err = &q->about_err;
 	if (!rc)
-		rc = find_about(q->db, q->parts, &q->about_err);
+		rc = find_about(q->db, q->parts);
 	pthread_mutex_lock(&q->lock);
 	q->about_rc = rc;
 	q->is_known = true;
@@ -497,9 +493,10 @@ static int first_error(const struct queue *q, struct pf_err *err)
 }
 
 static int run_all(struct pf_db *db, struct pf_parts *p,
-		   const struct pf_parts_beside *beside, struct pf_err *err)
+		   const struct pf_parts_beside *beside)
 {
 	struct queue *q = pf_calloc(1, sizeof(*q));
+	struct pf_err *given = db->err;
 	pthread_t other;
 	bool has_other;
 	int rc;
@@ -510,13 +507,15 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->known, NULL);
 	has_other = !pthread_create(&other, NULL, run_other, q);
+	db->err = &q->links_err;
 	if (!has_other)
-		q->links_rc = pf_gpu_links_keep(db, &q->links_err);
+		q->links_rc = pf_gpu_links_keep(db);
 	if (has_other || !q->links_rc)
 		run_first(q);
 	if (has_other)
 		pthread_join(other, NULL);
-	rc = first_error(q, err);
+	db->err = given;
+	rc = first_error(q, given);
 	pthread_cond_destroy(&q->known);
 	pthread_mutex_destroy(&q->lock);
 	free(q);
@@ -525,8 +524,7 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 		    const char *db_name, const struct pf_redact *redact,
-		    const struct pf_parts_beside *beside, struct pf_parts *out,
-		    struct pf_err *err)
+		    const struct pf_parts_beside *beside, struct pf_parts *out)
 {
 	*out = (struct pf_parts){ .window = *window,
 				  .db_name = db_name,
@@ -536,7 +534,7 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 				  .track.most =
 					  beside ? beside->path_pieces : 0 };
 	pf_kept_start(db, KEPT_BYTES);
-	if (run_all(db, out, beside, err))
+	if (run_all(db, out, beside))
 		return -1;
 	pf_kept_stop(db);
 	find_named_steps(out);

@@ -91,8 +91,7 @@ struct pf_parts {
 /* Other work on the same database, done beside the parts, and what of them. */
 struct pf_parts_beside {
 	bool no_page; /* what no verdict reads is left out */
-	int (*run)(struct pf_db *db, const struct pf_parts *p, void *context,
-		   struct pf_err *err);
+	int (*run)(struct pf_db *db, const struct pf_parts *p, void *context);
 	void *context;
 	struct pf_advise *advise; /* is begun of the same path; or NULL */
 	size_t path_pieces;       /* are taken at most; 0: there is no page */
@@ -105,8 +104,7 @@ struct pf_parts_beside {
  */
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 		    const char *db_name, const struct pf_redact *redact,
-		    const struct pf_parts_beside *beside, struct pf_parts *out,
-		    struct pf_err *err);
+		    const struct pf_parts_beside *beside, struct pf_parts *out);
 void pf_parts_release(struct pf_parts *p);
 
 /* A text of what was found as it may be shown, in "out". */

@@ -388,14 +388,14 @@ static void order_private(struct pf_redact *r)
 	r->private_count = kept;
 }
 
-static int load_files(struct pf_redact *r, struct pf_db *db, struct pf_err *err)
+static int load_files(struct pf_redact *r, struct pf_db *db)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "redact_files", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "redact_files", db->err);
 	int rc;
 
 	if (!st)
 		return -1;
-	while ((rc = pf_db_step(db, st, err)) == 1) {
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		const char *s = (const char *)sqlite3_column_text(st, 0);
 
 		if (s)
@@ -442,20 +442,19 @@ static int load_private(struct pf_redact *r, const char *path,
 	return rc;
 }
 
-int pf_redact_add(struct pf_redact *r, struct pf_db *db, struct pf_err *err)
+int pf_redact_add(struct pf_redact *r, struct pf_db *db)
 {
-	if (load_files(r, db, err))
+	if (load_files(r, db))
 		return -1;
-	return r->is_strict ? load_private(r, db->path, err) : 0;
+	return r->is_strict ? load_private(r, db->path, db->err) : 0;
 }
 
-struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict,
-				struct pf_err *err)
+struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict)
 {
 	struct pf_redact *r = pf_calloc(1, sizeof(*r));
 
 	r->is_strict = is_strict;
-	if (!pf_redact_add(r, db, err))
+	if (!pf_redact_add(r, db))
 		return r;
 	pf_redact_free(r);
 	return NULL;

@@ -18,10 +18,9 @@
 #include "show/doc.h"
 
 struct pf_redact;
-struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict,
-				struct pf_err *err);
+struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict);
 /* The same for texts of another database beside. */
-int pf_redact_add(struct pf_redact *r, struct pf_db *db, struct pf_err *err);
+int pf_redact_add(struct pf_redact *r, struct pf_db *db);
 /* Names without template arguments from now on. */
 void pf_redact_shorten(struct pf_redact *r);
 void pf_redact_free(struct pf_redact *r);

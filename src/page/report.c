@@ -266,7 +266,7 @@ static int64_t ranks_slices(const struct pf_page_args *page)
 }
 
 static int load(struct pf_db *db, const struct pf_window *w, size_t which,
-		struct pf_report *r, size_t side, struct pf_err *err)
+		struct pf_report *r, size_t side)
 {
 	int64_t slices = ranks_slices(&r->args.page);
 
@@ -275,14 +275,14 @@ static int load(struct pf_db *db, const struct pf_window *w, size_t which,
 	r->timelines.count = side + 1;
 	return pf_timeline_load(db, &w->traces[which], r->redact,
 				(enum pf_timeline_want)r->args.page.timeline,
-				slices, &r->timelines.side[side].slices, err);
+				slices, &r->timelines.side[side].slices);
 }
 
 /* Load the first trace, which needs no other part of the report. */
 static int ranks_load_first(struct pf_db *db, const struct pf_parts *p,
-			    struct pf_report *r, struct pf_err *err)
+			    struct pf_report *r)
 {
-	return load(db, &p->traces, 0, r, 0, err);
+	return load(db, &p->traces, 0, r, 0);
 }
 
 /* The place of the trace whose GPU is idle most, the first aside; 0: none. */
@@ -403,7 +403,7 @@ static void add_marks(const struct pf_report *r, struct pf_timeline_side *s)
 }
 
 /* Of several traces each has a path of its own. */
-static int add_paths(struct pf_report *r, struct pf_err *err)
+static int add_paths(struct pf_report *r)
 {
 	struct pf_timelines *all = &r->timelines;
 	int64_t pieces = ranks_slices(&r->args.page) / PF_TIMELINE_SIDES;
@@ -413,7 +413,7 @@ static int add_paths(struct pf_report *r, struct pf_err *err)
 		return 0;
 	for (size_t i = 0; i < all->count && !rc; i++)
 		rc = pf_path_track_add(r->db, &r->parts.window, pieces,
-				       r->redact, &all->side[i].slices, err);
+				       r->redact, &all->side[i].slices);
 	return rc;
 }
 
@@ -489,7 +489,7 @@ static void add_note(struct pf_report *r, double share, enum clock clock)
 }
 
 /* With all parts there: the path, the other trace, the clock, steps, marks. */
-static int ranks_finish(struct pf_report *r, struct pf_err *err)
+static int ranks_finish(struct pf_report *r)
 {
 	struct pf_timelines *all = &r->timelines;
 	enum clock clock = CLOCK_OWN;
@@ -498,15 +498,15 @@ static int ranks_finish(struct pf_report *r, struct pf_err *err)
 
 	if (r->parts.traces.count == 1 &&
 	    pf_path_track_put(&r->parts.track, r->parts.path.names, r->redact,
-			      &all->side[0].slices, err) < 0)
+			      &all->side[0].slices) < 0)
 		return -1;
 	if (other) {
-		if (load(r->db, &r->parts.traces, other, r, 1, err))
+		if (load(r->db, &r->parts.traces, other, r, 1))
 			return -1;
 		clock = set_clock(r);
 		name_side(r, other, &all->side[1]);
 	}
-	if (add_paths(r, err))
+	if (add_paths(r))
 		return -1;
 	name_side(r, 0, &all->side[0]);
 	all->more = PF_TIMELINE_MORE;
@@ -528,7 +528,7 @@ static int ranks_finish(struct pf_report *r, struct pf_err *err)
 #define IN_SUMMARY 3
 
 /* The advice, of the path and the parts. */
-static int report_judge(struct pf_report *r, struct pf_err *err)
+static int report_judge(struct pf_report *r)
 {
 	const struct pf_parts *p = &r->parts;
 	const struct pf_advise_args args = { p->window, p->db_name };
@@ -539,8 +539,9 @@ static int report_judge(struct pf_report *r, struct pf_err *err)
 
 	/* several traces, or one that has no path, have all else */
 	r->has_advice = r->advise.tiles != NULL;
-	return r->has_advice ? pf_advise_judge(&r->advise, &args, &from, err)
-			     : 0;
+	return r->has_advice
+		       ? pf_advise_judge(&r->advise, &args, &from, r->db->err)
+		       : 0;
 }
 
 /* How to see the rest: places, code, and what could not be judged. */
@@ -627,19 +628,18 @@ static void report_advice_md(const struct pf_report *r, struct pf_buf *out)
 }
 
 static int load_beside(struct pf_db *db, const struct pf_parts *p,
-		       void *context, struct pf_err *err)
+		       void *context)
 {
 	struct pf_report *r = context;
 
 	if (r->args.page.timeline != PF_TIMELINE_NONE &&
-	    ranks_load_first(db, p, r, err) < 0)
+	    ranks_load_first(db, p, r) < 0)
 		return -1;
 	return 0;
 }
 
 int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
-		   const char *db_name, struct pf_report *out,
-		   struct pf_err *err)
+		   const char *db_name, struct pf_report *out)
 {
 	const struct pf_parts_beside beside = {
 		.no_page = args->no_page,
@@ -653,19 +653,19 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	memset(out, 0, sizeof(*out));
 	out->db = db;
 	out->args = *args;
-	out->redact = pf_redact_new(db, args->page.redact, err);
+	out->redact = pf_redact_new(db, args->page.redact);
 	if (out->redact && args->page.names == PF_NAMES_SHORT)
 		pf_redact_shorten(out->redact);
 	if (!out->redact ||
 	    pf_parts_gather(db, &args->window,
 			    args->page.redact ? "DB" : db_name, out->redact,
-			    &beside, &out->parts, err) ||
-	    report_judge(out, err))
+			    &beside, &out->parts) ||
+	    report_judge(out))
 		return -1;
 	pf_verdicts_find(&out->parts, &out->verdicts);
 	tiles_find(&out->parts, &out->tiles);
 	if (args->page.timeline != PF_TIMELINE_NONE)
-		return ranks_finish(out, err);
+		return ranks_finish(out);
 	return 0;
 }
 

@@ -58,12 +58,11 @@ struct pf_report {
 
 /* Gather everything; db_name is how commands of the page name the file. */
 int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
-		   const char *db_name, struct pf_report *out,
-		   struct pf_err *err);
+		   const char *db_name, struct pf_report *out);
 void pf_report_release(struct pf_report *r);
 
 /* Once: the names of the timeline are changed on the way. */
-int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err);
+int pf_report_html(struct pf_report *r, struct pf_buf *out);
 /* html_name: of the page beside it, or NULL. */
 void pf_report_md(const struct pf_report *r, const char *html_name,
 		  struct pf_buf *out);

@@ -1127,7 +1127,7 @@ static void add_no_times(struct pf_buf *out, const struct pf_parts *p)
 
 /* ---- the page ---- */
 
-int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
+int pf_report_html(struct pf_report *r, struct pf_buf *out)
 {
 	struct pf_skeleton s = { 0 };
 	struct pf_buf title = { 0 };
@@ -1161,9 +1161,9 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 	add_method(&s.method, &r->parts);
 	rc = pf_timeline_html(&r->timelines,
 			      r->args.page.max_html_bytes - pf_fill_bytes(&s),
-			      &s.timeline, &s.data, err);
+			      &s.timeline, &s.data, r->db->err);
 	if (!rc)
-		rc = pf_fill(&s, out, err);
+		rc = pf_fill(&s, out, r->db->err);
 	pf_fill_release(&s);
 	pf_buf_release(&title);
 	pf_titles_release(&titles);

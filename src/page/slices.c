@@ -498,8 +498,8 @@ static int load_lanes(struct loader *l, const struct pf_track *tracks,
 
 	if (!l->t->is_wanted[PF_SLICES_OPS])
 		return 0;
-	rc = pf_async_open(&all, l->db, l->t->trace_id, l->err);
-	while (!rc && (rc = pf_async_next(&all, &a, l->err)) == 1) {
+	rc = pf_async_open(&all, l->db, l->t->trace_id);
+	while (!rc && (rc = pf_async_next(&all, &a)) == 1) {
 		if (lane && a.track_id != lane)
 			close_track(g, &d, false);
 		if (a.track_id != lane)
@@ -682,14 +682,13 @@ static void keep_names(struct loader *l)
 
 int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 		     const struct pf_redact *redact, enum pf_timeline_want want,
-		     int64_t slices, struct pf_timeline *out,
-		     struct pf_err *err)
+		     int64_t slices, struct pf_timeline *out)
 {
 	struct loader l = { .db = db,
 			    .t = out,
 			    .redact = redact,
 			    .table = { .db = db },
-			    .err = err };
+			    .err = db->err };
 	int rc = -1;
 
 	*out = (struct pf_timeline){ .trace_id = trace->trace_id,
@@ -697,7 +696,7 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 				     .last_ns = trace->last_ns };
 	pf_intern_init(&l.texts);
 	pf_map_init(&l.names);
-	l.classes = pf_names_new(db, err);
+	l.classes = pf_names_new(db);
 	if (l.classes)
 		rc = count_groups(&l);
 	if (!rc) {
@@ -847,7 +846,7 @@ static void put_name(struct namer *n, const char *text, size_t len,
 }
 
 static int path_name(struct namer *n, const struct pf_path_piece *p,
-		     uint32_t *out, struct pf_err *err)
+		     uint32_t *out)
 {
 	uint64_t key = p->name == PF_ID_NONE ? UINT64_C(1) << 32 | p->category
 					     : p->name;
@@ -861,7 +860,7 @@ static int path_name(struct namer *n, const struct pf_path_piece *p,
 	} else if (*number == UINT64_MAX) {
 		struct pf_buf shown = { 0 };
 
-		text = pf_names_text_take(n->names, p->name, err);
+		text = pf_names_text_take(n->names, p->name);
 		if (!text)
 			return -1;
 		timeline_show_name(n->redact, text, strlen(text), &shown);
@@ -898,8 +897,7 @@ static struct pf_slices *open_group(const struct pf_path_track *t,
 }
 
 int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
-		      const struct pf_redact *redact, struct pf_timeline *out,
-		      struct pf_err *err)
+		      const struct pf_redact *redact, struct pf_timeline *out)
 {
 	struct namer n = { .out = out, .names = names, .redact = redact };
 	uint32_t before = (uint32_t)out->name_count;
@@ -917,7 +915,7 @@ int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
 		int64_t ns = p->end_ns - p->start_ns;
 		uint32_t name;
 
-		rc = path_name(&n, p, &name, err);
+		rc = path_name(&n, p, &name);
 		if (rc)
 			break;
 		g->start_ns[i] = p->start_ns - out->first_ns;
@@ -935,7 +933,7 @@ int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
 
 int pf_path_track_add(struct pf_db *db, const struct pf_window_args *window,
 		      int64_t most, const struct pf_redact *redact,
-		      struct pf_timeline *out, struct pf_err *err)
+		      struct pf_timeline *out)
 {
 	struct pf_path_track track = { .most = most > 0 ? (size_t)most : 0 };
 	struct pf_path_args args = { .window = *window, .is_bare = true };
@@ -947,13 +945,13 @@ int pf_path_track_add(struct pf_db *db, const struct pf_window_args *window,
 	args.window.trace = out->trace_id;
 	args.window.rank = NULL;
 	pf_path_track_begin(&track, &args);
-	rc = pf_path_find(db, &args, &path, err);
+	rc = pf_path_find(db, &args, &path);
 	if (!rc)
-		rc = pf_path_track_put(&track, path.names, redact, out, err);
+		rc = pf_path_track_put(&track, path.names, redact, out);
 	pf_path_release(&path);
 	pf_path_track_release(&track);
-	if (rc >= 0 || err->code != PF_EDATA)
+	if (rc >= 0 || db->err->code != PF_EDATA)
 		return rc;
-	*err = (struct pf_err){ 0 };
+	*db->err = (struct pf_err){ 0 };
 	return 0;
 }

@@ -97,8 +97,7 @@ struct pf_timeline {
  */
 int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 		     const struct pf_redact *redact, enum pf_timeline_want want,
-		     int64_t slices, struct pf_timeline *out,
-		     struct pf_err *err);
+		     int64_t slices, struct pf_timeline *out);
 void pf_timeline_release(struct pf_timeline *t);
 
 /*
@@ -131,8 +130,7 @@ void pf_path_track_begin(struct pf_path_track *t, struct pf_path_args *args);
 
 /* The track, as a group of its own; "names" are those of the path. */
 int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
-		      const struct pf_redact *redact, struct pf_timeline *out,
-		      struct pf_err *err);
+		      const struct pf_redact *redact, struct pf_timeline *out);
 
 /*
  * Read the path of the trace of a timeline, and put it: at most so many
@@ -140,7 +138,7 @@ int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
  */
 int pf_path_track_add(struct pf_db *db, const struct pf_window_args *window,
 		      int64_t most, const struct pf_redact *redact,
-		      struct pf_timeline *out, struct pf_err *err);
+		      struct pf_timeline *out);
 
 void pf_path_track_release(struct pf_path_track *t);
 

@@ -550,13 +550,12 @@ struct found {
 };
 
 static int add_steps(struct pf_db *db, const struct pf_window *w,
-		     struct pf_timeline_side *s, struct found *f,
-		     struct pf_err *err)
+		     struct pf_timeline_side *s, struct found *f)
 {
 	struct pf_buf label = { 0 };
 	struct pf_steps steps;
 
-	if (pf_window_steps(db, w, &steps, err))
+	if (pf_window_steps(db, w, &steps))
 		return -1;
 	for (size_t i = 0; i < steps.count; i++) {
 		const struct pf_step *step = &steps.items[i];
@@ -581,25 +580,25 @@ static int add_steps(struct pf_db *db, const struct pf_window *w,
 }
 
 static int load(struct pf_db *db, const struct pf_diff_timeline_args *args,
-		struct pf_timeline_side *s, struct found *f, struct pf_err *err)
+		struct pf_timeline_side *s, struct found *f)
 {
 	const struct pf_page_args *page = args->page;
 	const int64_t slices =
 		page->max_html_bytes / SLICE_BYTES / PF_TIMELINE_SIDES;
 	struct pf_window w = { 0 };
-	int rc = pf_window_resolve(db, args->window, &w, err);
+	int rc = pf_window_resolve(db, args->window, &w);
 
 	if (!rc) {
 		f->traces = w.count;
 		rc = pf_timeline_load(db, &w.traces[0], args->redact,
 				      (enum pf_timeline_want)page->timeline,
-				      slices, &s->slices, err);
+				      slices, &s->slices);
 	}
 	if (!rc)
 		rc = pf_path_track_add(db, args->window, slices, args->redact,
-				       &s->slices, err);
+				       &s->slices);
 	if (!rc)
-		rc = add_steps(db, &w, s, f, err);
+		rc = add_steps(db, &w, s, f);
 	pf_window_release(&w);
 	return rc;
 }
@@ -642,7 +641,7 @@ int pf_diff_timeline(const struct pf_diff_timeline_args *args,
 		out->count = i + 1;
 		pf_buf_adds(&s->key, keys[i]);
 		pf_buf_adds(&s->label, labels[i]);
-		rc = load(&db, args, s, &found[i], err);
+		rc = load(&db, args, s, &found[i]);
 		pf_db_close(&db);
 		if (rc)
 			return -1;

@@ -199,6 +199,7 @@ static int open_sqlite(struct pf_db *db, const char *path, int flags,
 	int rc;
 
 	memset(db, 0, sizeof(*db));
+	db->err = err;
 	db->path = pf_strdup(path);
 	db->memo = pf_memo_new();
 	rc = sqlite3_open_v2(name, &db->sql, flags, vfs);
@@ -303,6 +304,7 @@ static int open_kind(struct pf_db *db, const char *path,
 	struct stat info;
 
 	memset(db, 0, sizeof(*db));
+	db->err = err;
 	if (stat(path, &info))
 		return pf_fail_errno(err, "cannot open '%s'", path);
 	if (S_ISDIR(info.st_mode))
@@ -358,7 +360,7 @@ void pf_db_close(struct pf_db *db)
 	}
 	free_gate(db->gate);
 	free(db->path);
-	memset(db, 0, sizeof(*db));
+	*db = (struct pf_db){ .err = db->err };
 }
 
 /* Figures of two files must not meet.  Asked when the second is open. */
@@ -475,6 +477,7 @@ int pf_db_create_kind(struct pf_db *db, const char *path,
 	struct stat info;
 
 	memset(db, 0, sizeof(*db));
+	db->err = err;
 	if (!stat(path, &info) && info.st_size)
 		return pf_fail(err, PF_EIO, "'%s' is not empty", path);
 	/* The caller's lock is enough, and others may not go with it. */

@@ -47,6 +47,11 @@ struct pf_db_spare;   /* db.c: connections beside that nobody uses now */
 
 struct pf_db {
 	sqlite3 *sql;
+	/*
+	 * Where who asks something of it finds what went wrong: of the thread
+	 * that asks.  Given when it is opened.
+	 */
+	struct pf_err *err;
 	char *path;             /* as given, for messages */
 	uint64_t device, inode; /* of the file that was opened */
 	/* Files that no output may replace, borrowed; none: only path. */

@@ -62,7 +62,7 @@ static int one_number(struct pf_db *db, const char *sql, int64_t trace_id,
 	return rc;
 }
 
-static int choose_step(struct pf_engine *e, struct pf_err *err)
+static int choose_step(struct pf_engine *e)
 {
 	int64_t span[2] = { INT64_MIN, INT64_MAX };
 	int found = 1;
@@ -74,11 +74,12 @@ static int choose_step(struct pf_engine *e, struct pf_err *err)
 				   " JOIN track t ON t.id = s.track_id"
 				   " WHERE s.trace_id = ?1 AND s.step = ?2"
 				   " AND t.class = 'host'",
-				   e->args->trace_id, e->args->step, span, err);
+				   e->args->trace_id, e->args->step, span,
+				   e->err);
 	if (found < 0)
 		return -1;
 	if (!found)
-		return pf_fail(err, PF_EUSAGE, "there is no step %lld",
+		return pf_fail(e->err, PF_EUSAGE, "there is no step %lld",
 			       (long long)e->args->step);
 	e->from_ns = span[0];
 	e->to_ns = span[1];
@@ -111,31 +112,31 @@ static int averages_read_trust(struct pf_db *db, int64_t trace_id,
 	return 0;
 }
 
-static int read_trace(struct pf_engine *e, struct pf_err *err)
+static int read_trace(struct pf_engine *e)
 {
 	int64_t row[2] = { 0, 0 };
 
 	if (one_number(e->db,
 		       "SELECT coalesce(base_ns, 0), 0 FROM trace"
 		       " WHERE id = ?1",
-		       e->args->trace_id, 0, row, err) < 0)
+		       e->args->trace_id, 0, row, e->err) < 0)
 		return -1;
 	e->base_ns = row[0];
 	if (averages_read_trust(e->db, e->args->trace_id, &e->result->trust,
-				err))
+				e->err))
 		return -1;
 	e->result->has_memory =
-		meta_is_set(e->db, e->args->trace_id, "profile_memory", err);
+		meta_is_set(e->db, e->args->trace_id, "profile_memory", e->err);
 	e->result->has_flops =
 		e->args->with_flops ||
-		meta_is_set(e->db, e->args->trace_id, "with_flops", err);
-	return err->code ? -1 : 0;
+		meta_is_set(e->db, e->args->trace_id, "with_flops", e->err);
+	return e->err->code ? -1 : 0;
 }
 
-static int load_tracks(struct pf_engine *e, struct pf_err *err)
+static int load_tracks(struct pf_engine *e)
 {
 	if (pf_tracks_load(e->db, e->args->trace_id, &e->tracks,
-			   &e->track_count, err))
+			   &e->track_count, e->err))
 		return -1;
 	e->is_host = pf_calloc(e->track_count + 1, sizeof(bool));
 	e->is_device = pf_calloc(e->track_count + 1, sizeof(bool));
@@ -159,13 +160,13 @@ static void choose_groupings(struct pf_engine *e,
 		e->grouping_count = 1;
 }
 
-static int set_up(struct pf_engine *e, struct pf_err *err)
+static int set_up(struct pf_engine *e)
 {
 	struct pf_rule_facts facts;
 
 	if (e->args->facts)
 		facts = *e->args->facts;
-	else if (pf_rules_read_facts(e->db, e->args->trace_id, &facts, err))
+	else if (pf_rules_read_facts(e->db, e->args->trace_id, &facts, e->err))
 		return -1;
 	e->rules = pf_rules_for(&facts, e->args->torch, e->args->python);
 	e->has_finished_key = facts.finished;
@@ -173,8 +174,8 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 	e->unfinished_by_rf = facts.rf_id && !facts.finished;
 	e->result->rules = e->rules;
 	e->is_foreign = facts.is_foreign;
-	if (pf_facts_init(&e->facts, e->db, err) || read_trace(e, err) ||
-	    load_tracks(e, err) || choose_step(e, err))
+	if (pf_facts_init(&e->facts, e->db, e->err) || read_trace(e) ||
+	    load_tracks(e) || choose_step(e))
 		return -1;
 	e->facts.plain_names = e->rules.is_capture;
 	e->facts.has_overloads = facts.has_overloads;
@@ -238,12 +239,12 @@ static void copy_row(const struct pf_engine *e, const struct pf_group *g,
 	row->sum = g->sum;
 }
 
-static int finish_list(struct pf_engine *e, size_t i, struct pf_err *err)
+static int finish_list(struct pf_engine *e, size_t i)
 {
 	struct pf_average_list *list = &e->result->list[i];
 	struct pf_groups *g = &e->groups[i];
 
-	if (pf_groups_finish(g, err))
+	if (pf_groups_finish(g, e->err))
 		return -1;
 	list->count = g->count;
 	list->rows = pf_calloc(g->count + 1, sizeof(*list->rows));
@@ -266,12 +267,12 @@ static void repeat_list(struct pf_engine *e)
 	}
 }
 
-static int finish(struct pf_engine *e, struct pf_err *err)
+static int finish(struct pf_engine *e)
 {
 	if (e->grouping_count > 1)
 		pf_groups_fold(&e->groups[0], &e->groups[1]);
 	for (size_t i = 0; i < e->grouping_count; i++)
-		if (finish_list(e, i, err))
+		if (finish_list(e, i))
 			return -1;
 	if (e->args->grouping_count > e->grouping_count)
 		repeat_list(e);
@@ -307,21 +308,23 @@ static char *choose_temp_dir(const struct pf_db *db)
 int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 		struct pf_averages *out, struct pf_err *err)
 {
-	struct pf_engine e = { .db = db, .args = args, .result = out };
+	struct pf_engine e = {
+		.db = db, .err = err, .args = args, .result = out
+	};
 	char *temp_dir = choose_temp_dir(db);
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
 	e.temp_dir = temp_dir;
-	if (set_up(&e, err))
+	if (set_up(&e))
 		rc = -1;
 	else if (e.is_foreign)
-		rc = finish(&e, err);
-	else if (!pf_engine_survey(&e, err) && !pf_engine_calls(&e, err) &&
-		 !pf_engine_overhead(&e, err) &&
-		 !pf_engine_colliders(&e, err) && !pf_engine_device(&e, err) &&
-		 !pf_engine_memory(&e, err) && !pf_engine_host(&e, err))
-		rc = finish(&e, err);
+		rc = finish(&e);
+	else if (!pf_engine_survey(&e) && !pf_engine_calls(&e) &&
+		 !pf_engine_overhead(&e) && !pf_engine_colliders(&e) &&
+		 !pf_engine_device(&e) && !pf_engine_memory(&e) &&
+		 !pf_engine_host(&e))
+		rc = finish(&e);
 	tear_down(&e);
 	free(temp_dir);
 	if (rc)

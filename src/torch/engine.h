@@ -155,6 +155,7 @@ struct pf_number_list {
 
 struct pf_engine {
 	struct pf_db *db;
+	struct pf_err *err; /* of who asks: at ingest, not that of db */
 	const struct pf_averages_args *args;
 	struct pf_averages *result;
 	struct pf_rules rules;
@@ -252,13 +253,13 @@ static inline bool pf_engine_ends_late(const struct pf_engine *e,
 /* Is there any host event of these kinds? */
 bool pf_engine_has(const struct pf_engine *e, uint32_t kinds);
 
-int pf_engine_survey(struct pf_engine *e, struct pf_err *err);
-int pf_engine_calls(struct pf_engine *e, struct pf_err *err);
-int pf_engine_overhead(struct pf_engine *e, struct pf_err *err);
-int pf_engine_colliders(struct pf_engine *e, struct pf_err *err);
-int pf_engine_device(struct pf_engine *e, struct pf_err *err);
-int pf_engine_memory(struct pf_engine *e, struct pf_err *err);
-int pf_engine_host(struct pf_engine *e, struct pf_err *err);
+int pf_engine_survey(struct pf_engine *e);
+int pf_engine_calls(struct pf_engine *e);
+int pf_engine_overhead(struct pf_engine *e);
+int pf_engine_colliders(struct pf_engine *e);
+int pf_engine_device(struct pf_engine *e);
+int pf_engine_memory(struct pf_engine *e);
+int pf_engine_host(struct pf_engine *e);
 
 /* ---- which operator an event belongs to ---- */
 
@@ -269,10 +270,10 @@ void pf_engine_open_op(struct pf_engine *e, const struct pf_fe *fe,
 int64_t pf_engine_call_link(const struct pf_engine *e, const struct pf_fe *fe);
 /* The link of a device event; 0 or -1. */
 int pf_engine_device_link(struct pf_engine *e, const struct pf_fe *fe,
-			  int64_t *link, struct pf_err *err);
+			  int64_t *link);
 /* The logical thread of a call with a link. */
 int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
-			    int64_t link, uint32_t *thread, struct pf_err *err);
+			    int64_t link, uint32_t *thread);
 
 /* ---- the profiler's C++ tree, of one thread ---- */
 

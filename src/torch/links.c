@@ -113,7 +113,7 @@ int64_t pf_engine_call_link(const struct pf_engine *e, const struct pf_fe *fe)
 }
 
 int pf_engine_device_link(struct pf_engine *e, const struct pf_fe *fe,
-			  int64_t *link, struct pf_err *err)
+			  int64_t *link)
 {
 	bool is_own = fe->external_id == fe->correlation;
 	const int64_t *record;
@@ -135,7 +135,7 @@ int pf_engine_device_link(struct pf_engine *e, const struct pf_fe *fe,
 	if (!e->call_links)
 		return 0;
 	found = pf_lookup_find(&e->device_calls, fe->correlation,
-			       (const void **)&record, err);
+			       (const void **)&record, e->err);
 	if (found == 1)
 		*link = record[1];
 	return found < 0 ? -1 : 0;
@@ -153,7 +153,7 @@ static struct pf_number_list *add_list(struct pf_engine *e, size_t at)
 
 /* A call or overhead event of a track may own kernels of others. */
 static int engine_collide(struct pf_engine *e, uint32_t track,
-			  const struct pf_collider *c, struct pf_err *err)
+			  const struct pf_collider *c)
 {
 	struct pf_host_track *t = &e->host[track];
 
@@ -163,16 +163,16 @@ static int engine_collide(struct pf_engine *e, uint32_t track,
 		t->numbers = add_list(e, e->number_count++);
 	if (t->numbers && c->id > t->numbers->last_id) {
 		t->numbers->last_id = c->id;
-		return pf_spool_add(t->numbers->spool, c, err);
+		return pf_spool_add(t->numbers->spool, c, e->err);
 	}
 	if (!e->collider_sorter)
 		e->collider_sorter =
 			pf_sorter_new(sizeof(*c), 1u << 20, e->temp_dir);
-	return pf_sorter_add(e->collider_sorter, c, err);
+	return pf_sorter_add(e->collider_sorter, c, e->err);
 }
 
 /* All colliders are known: sort the rest, keeping the last of each id. */
-int pf_engine_colliders(struct pf_engine *e, struct pf_err *err)
+int pf_engine_colliders(struct pf_engine *e)
 {
 	const struct pf_collider *c;
 	struct pf_collider last = { 0 };
@@ -180,16 +180,16 @@ int pf_engine_colliders(struct pf_engine *e, struct pf_err *err)
 
 	if (!e->collider_sorter)
 		return 0;
-	if (pf_sorter_finish(e->collider_sorter, err))
+	if (pf_sorter_finish(e->collider_sorter, e->err))
 		return -1;
 	spool = add_list(e, e->number_count++)->spool;
-	while ((c = pf_sorter_next(e->collider_sorter, err))) {
+	while ((c = pf_sorter_next(e->collider_sorter, e->err))) {
 		if (last.id && c->id != last.id &&
-		    pf_spool_add(spool, &last, err))
+		    pf_spool_add(spool, &last, e->err))
 			return -1;
 		last = *c;
 	}
-	if (err->code || (last.id && pf_spool_add(spool, &last, err)))
+	if (e->err->code || (last.id && pf_spool_add(spool, &last, e->err)))
 		return -1;
 	pf_sorter_free(e->collider_sorter);
 	e->collider_sorter = NULL;
@@ -198,14 +198,13 @@ int pf_engine_colliders(struct pf_engine *e, struct pf_err *err)
 
 /* The last collider with an id, if there is one. */
 static int last_collider(struct pf_engine *e, int64_t id,
-			 struct pf_collider *last, bool *is_there,
-			 struct pf_err *err)
+			 struct pf_collider *last, bool *is_there)
 {
 	*is_there = false;
 	for (size_t i = 0; i < e->number_count; i++) {
 		const struct pf_collider *c;
 		int found = pf_lookup_find(&e->numbers[i].lookup, id,
-					   (const void **)&c, err);
+					   (const void **)&c, e->err);
 
 		if (found < 0)
 			return -1;
@@ -222,7 +221,7 @@ static int last_collider(struct pf_engine *e, int64_t id,
  * its operator, or an event that happens to have the same number.
  */
 int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
-			    int64_t link, uint32_t *thread, struct pf_err *err)
+			    int64_t link, uint32_t *thread)
 {
 	const struct pf_open_op *op =
 		engine_find_op(e, fe->track, link, fe->start_ns);
@@ -232,7 +231,7 @@ int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
 	if (op && !op->is_candidate)
 		op = NULL;
 	*thread = op ? fe->track : e->stop_track;
-	if (last_collider(e, link, &c, &is_there, err))
+	if (last_collider(e, link, &c, &is_there))
 		return -1;
 	if (is_there && (!op || c.start_ns >= op->start_ns))
 		*thread = c.thread == PF_NO_TRACK ? e->stop_track
@@ -280,7 +279,7 @@ static bool is_without_rf(const struct pf_block *b, uint32_t i)
 	return !(b->mask[i] >> PF_SLOT_RF_ID & 1);
 }
 
-static int count_kinds(struct pf_engine *e, size_t index, struct pf_err *err)
+static int count_kinds(struct pf_engine *e, size_t index)
 {
 	const uint64_t columns =
 		PF_COLBIT(PF_COL_TYPE) |
@@ -291,10 +290,10 @@ static int count_kinds(struct pf_engine *e, size_t index, struct pf_err *err)
 	uint32_t first_seq;
 	int rc;
 
-	c = pf_cursor_new(e->db, e->tracks[index].id, columns, err);
+	c = pf_cursor_new(e->db, e->tracks[index].id, columns, e->err);
 	if (!c)
 		return -1;
-	while ((rc = pf_cursor_block(c, &block, &first_seq, err)) == 1)
+	while ((rc = pf_cursor_block(c, &block, &first_seq, e->err)) == 1)
 		for (uint32_t i = 0; i < block->count; i++) {
 			unsigned kind =
 				pf_facts_kind(&e->facts, block->type[i]);
@@ -308,19 +307,19 @@ static int count_kinds(struct pf_engine *e, size_t index, struct pf_err *err)
 	return rc;
 }
 
-static int count_steps(struct pf_engine *e, struct pf_err *err)
+static int count_steps(struct pf_engine *e)
 {
 	sqlite3_stmt *st = pf_db_prepare(
 		e->db,
 		"SELECT track_id, count(*) FROM step WHERE trace_id = ?1"
 		" GROUP BY track_id",
-		err);
+		e->err);
 	int rc;
 
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, e->args->trace_id);
-	while ((rc = pf_db_step(e->db, st, err)) == 1)
+	while ((rc = pf_db_step(e->db, st, e->err)) == 1)
 		for (size_t i = 0; i < e->track_count; i++)
 			if (e->tracks[i].id == sqlite3_column_int64(st, 0))
 				e->host[i].steps =
@@ -363,7 +362,7 @@ static uint32_t find_stop_track(const struct pf_engine *e)
 }
 
 /* The start of the profiler's own span on a track: 1 found, 0, -1. */
-static int find_span(struct pf_engine *e, size_t index, struct pf_err *err)
+static int find_span(struct pf_engine *e, size_t index)
 {
 	const struct pf_merge_args args = {
 		.tracks = &e->tracks[index],
@@ -372,15 +371,16 @@ static int find_span(struct pf_engine *e, size_t index, struct pf_err *err)
 		.columns = PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS),
 		.first_ns = INT64_MIN,
 	};
-	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, err);
+	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	const struct pf_fe *fe;
 	struct pf_name_fact name;
 	int found = 0;
 
 	if (!m)
 		return -1;
-	while (!found && (fe = pf_merge_next(m, err))) {
-		if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name, err))
+	while (!found && (fe = pf_merge_next(m, e->err))) {
+		if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name,
+				  e->err))
 			break;
 		if (!(name.flags & PF_NAME_SPAN))
 			continue;
@@ -389,14 +389,14 @@ static int find_span(struct pf_engine *e, size_t index, struct pf_err *err)
 		found = 1;
 	}
 	pf_merge_free(m);
-	return err->code ? -1 : found;
+	return e->err->code ? -1 : found;
 }
 
 /*
  * Times count from the span "PyTorch Profiler (0)", else from the first
  * event.  Spans have a track of their own, named so.
  */
-static int find_trace_start(struct pf_engine *e, struct pf_err *err)
+static int find_trace_start(struct pf_engine *e)
 {
 	int64_t first = INT64_MAX;
 
@@ -409,7 +409,7 @@ static int find_trace_start(struct pf_engine *e, struct pf_err *err)
 		if (!strcmp(t->pid, "Spans") ||
 		    (!e->is_host[i] && !e->is_device[i] &&
 		     t->event_count < 1000))
-			found = find_span(e, i, err);
+			found = find_span(e, i);
 		if (found)
 			return found < 0 ? -1 : 0;
 		if ((e->is_host[i] || e->is_device[i]) && t->event_count &&
@@ -446,8 +446,7 @@ static bool needs_numbers(const struct pf_engine *e)
 	return false;
 }
 
-static int collect_numbers(struct pf_engine *e, size_t index,
-			   struct pf_err *err)
+static int collect_numbers(struct pf_engine *e, size_t index)
 {
 	const struct pf_merge_args args = {
 		.tracks = &e->tracks[index],
@@ -457,23 +456,23 @@ static int collect_numbers(struct pf_engine *e, size_t index,
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
 		.first_ns = INT64_MIN,
 	};
-	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, err);
+	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	const struct pf_fe *fe;
 	int rc = m ? 0 : -1;
 
-	while (!rc && (fe = pf_merge_next(m, err))) {
+	while (!rc && (fe = pf_merge_next(m, e->err))) {
 		const struct pf_collider c = { fe->correlation, fe->start_ns,
 					       PF_NO_TRACK };
 
 		if (!pf_engine_call_link(e, fe))
-			rc = engine_collide(e, (uint32_t)index, &c, err);
+			rc = engine_collide(e, (uint32_t)index, &c);
 	}
 	pf_merge_free(m);
-	return rc || err->code ? -1 : 0;
+	return rc || e->err->code ? -1 : 0;
 }
 
 /* Operators of a track that end behind the profiler's span. */
-static int find_late_ops(struct pf_engine *e, size_t index, struct pf_err *err)
+static int find_late_ops(struct pf_engine *e, size_t index)
 {
 	const struct pf_merge_args args = {
 		.tracks = &e->tracks[index],
@@ -481,33 +480,33 @@ static int find_late_ops(struct pf_engine *e, size_t index, struct pf_err *err)
 		.kinds = PF_KINDS_OP,
 		.first_ns = INT64_MIN,
 	};
-	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, err);
+	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	const struct pf_fe *fe;
 
-	while (m && !e->has_late_op && (fe = pf_merge_next(m, err)))
+	while (m && !e->has_late_op && (fe = pf_merge_next(m, e->err)))
 		e->has_late_op = pf_engine_ends_late(e, fe);
 	pf_merge_free(m);
-	return err->code ? -1 : 0;
+	return e->err->code ? -1 : 0;
 }
 
-int pf_engine_survey(struct pf_engine *e, struct pf_err *err)
+int pf_engine_survey(struct pf_engine *e)
 {
 	for (size_t i = 0; i < e->track_count; i++)
-		if (e->is_host[i] && count_kinds(e, i, err))
+		if (e->is_host[i] && count_kinds(e, i))
 			return -1;
-	if (count_steps(e, err))
+	if (count_steps(e))
 		return -1;
 	e->stop_track = find_stop_track(e);
 	if (needs_numbers(e))
 		for (size_t i = 0; i < e->track_count; i++)
-			if (calls_on(&e->host[i]) && collect_numbers(e, i, err))
+			if (calls_on(&e->host[i]) && collect_numbers(e, i))
 				return -1;
-	if (find_trace_start(e, err))
+	if (find_trace_start(e))
 		return -1;
 	for (size_t i = 0; i < e->track_count && !e->has_late_op; i++)
 		if (e->is_host[i] && e->tracks[i].last_ns > e->trace_end_ns &&
 		    !e->rules.unfinished_kept && !e->rules.is_us &&
-		    find_late_ops(e, i, err))
+		    find_late_ops(e, i))
 			return -1;
 	return 0;
 }
@@ -559,8 +558,7 @@ static int keep_link(struct pf_sorter *links, int64_t correlation, int64_t link,
 }
 
 static int see_call(struct pf_engine *e, struct recent *recent,
-		    struct pf_sorter *links, const struct pf_fe *fe,
-		    struct pf_err *err)
+		    struct pf_sorter *links, const struct pf_fe *fe)
 {
 	int64_t link = pf_engine_call_link(e, fe);
 	struct pf_collider c;
@@ -569,7 +567,7 @@ static int see_call(struct pf_engine *e, struct recent *recent,
 	if (e->rules.links == PF_LINK_LOST ||
 	    (e->rules.links == PF_LINK_MIXED &&
 	     fe->external_id == fe->correlation))
-		if (keep_link(links, fe->correlation, link, err))
+		if (keep_link(links, fe->correlation, link, e->err))
 			return -1;
 	if (!e->rules.unlinked_claims || fe->correlation <= 0)
 		return 0;
@@ -580,48 +578,47 @@ static int see_call(struct pf_engine *e, struct recent *recent,
 	c.thread = thread_so_far(e, recent, fe, link);
 	r = &recent[(uint64_t)c.id % RECENT];
 	*r = (struct recent){ c.id, c.start_ns, (uint32_t)c.thread };
-	return engine_collide(e, fe->track, &c, err);
+	return engine_collide(e, fe->track, &c);
 }
 
 /* Turn the sorted links into a spool, the first call of a number wins. */
-static int spool_links(struct pf_engine *e, struct pf_sorter *links,
-		       struct pf_err *err)
+static int spool_links(struct pf_engine *e, struct pf_sorter *links)
 {
 	const int64_t *record;
 	int64_t last = INT64_MIN;
 
-	if (pf_sorter_finish(links, err))
+	if (pf_sorter_finish(links, e->err))
 		return -1;
 	e->call_links =
 		pf_spool_new(2 * sizeof(int64_t), 1u << 20, e->temp_dir);
-	while ((record = pf_sorter_next(links, err))) {
+	while ((record = pf_sorter_next(links, e->err))) {
 		if (record[0] != last &&
-		    pf_spool_add(e->call_links, record, err))
+		    pf_spool_add(e->call_links, record, e->err))
 			return -1;
 		last = record[0];
 	}
 	pf_lookup_init(&e->device_calls, e->call_links);
-	return err->code ? -1 : 0;
+	return e->err->code ? -1 : 0;
 }
 
 static int walk(struct pf_engine *e, struct pf_merge *m, struct recent *recent,
-		struct pf_sorter *links, struct pf_err *err)
+		struct pf_sorter *links)
 {
 	const struct pf_fe *fe;
 
 	/* Operators that torch drops by name make no calls. */
-	while ((fe = pf_merge_next(m, err))) {
+	while ((fe = pf_merge_next(m, e->err))) {
 		if (pf_kind_in(fe->kind, PF_KINDS_CALL)) {
-			if (see_call(e, recent, links, fe, err))
+			if (see_call(e, recent, links, fe))
 				return -1;
 			continue;
 		}
 		pf_engine_open_op(e, fe, true);
 	}
-	return err->code ? -1 : 0;
+	return e->err->code ? -1 : 0;
 }
 
-int pf_engine_calls(struct pf_engine *e, struct pf_err *err)
+int pf_engine_calls(struct pf_engine *e)
 {
 	const struct pf_merge_args args = {
 		.tracks = e->tracks,
@@ -641,9 +638,9 @@ int pf_engine_calls(struct pf_engine *e, struct pf_err *err)
 		return 0;
 	links = pf_sorter_new(2 * sizeof(int64_t), 2u << 20, e->temp_dir);
 	recent = pf_calloc(RECENT, sizeof(*recent));
-	m = pf_merge_new(e->db, &e->facts, &args, err);
-	if (m && !walk(e, m, recent, links, err))
-		rc = spool_links(e, links, err);
+	m = pf_merge_new(e->db, &e->facts, &args, e->err);
+	if (m && !walk(e, m, recent, links))
+		rc = spool_links(e, links);
 	engine_forget_ops(e);
 	pf_merge_free(m);
 	pf_sorter_free(links);
@@ -686,7 +683,7 @@ static int64_t own_id(const struct pf_fe *fe)
 }
 
 static int see(struct pf_engine *e, struct pf_cxx_stack *s,
-	       const struct pf_fe *fe, struct pf_err *err)
+	       const struct pf_fe *fe)
 {
 	bool is_call = pf_kind_in(fe->kind, PF_KINDS_CALL);
 	const struct pf_cxx_open *around;
@@ -706,8 +703,8 @@ static int see(struct pf_engine *e, struct pf_cxx_stack *s,
 
 		id = around ? around->id : 0;
 		c.id = id;
-		if (pf_spool_add(e->overhead_ids, &id, err) ||
-		    engine_collide(e, fe->track, &c, err))
+		if (pf_spool_add(e->overhead_ids, &id, e->err) ||
+		    engine_collide(e, fe->track, &c))
 			return -1;
 	}
 	if (fe->end_ns > fe->start_ns)
@@ -730,7 +727,7 @@ static bool *choose_tracks(const struct pf_engine *e)
 	return use;
 }
 
-int pf_engine_overhead(struct pf_engine *e, struct pf_err *err)
+int pf_engine_overhead(struct pf_engine *e)
 {
 	struct pf_merge_args args = {
 		.tracks = e->tracks,
@@ -755,13 +752,13 @@ int pf_engine_overhead(struct pf_engine *e, struct pf_err *err)
 	e->overhead_ids = pf_spool_new(sizeof(int64_t), 1u << 17, e->temp_dir);
 	use = choose_tracks(e);
 	args.use = use;
-	m = pf_merge_new(e->db, &e->facts, &args, err);
+	m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	if (!m)
 		goto out;
-	while ((fe = pf_merge_next(m, err)))
-		if (see(e, &stack, fe, err))
+	while ((fe = pf_merge_next(m, e->err)))
+		if (see(e, &stack, fe))
 			goto out;
-	rc = err->code ? -1 : 0;
+	rc = e->err->code ? -1 : 0;
 out:
 	engine_forget_ops(e);
 	pf_merge_free(m);

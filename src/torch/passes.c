@@ -67,12 +67,13 @@ static uint32_t stack_of(struct pf_engine *e, size_t grouping, uint32_t text)
 
 /* The groups of a row, both in one number. */
 static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
-		       uint64_t *groups, struct pf_err *err)
+		       uint64_t *groups)
 {
 	struct pf_args_fact args = { e->facts.no_shapes, e->facts.empty, 0 };
 	uint32_t found[PF_GROUPINGS_MAX] = { 0 };
 
-	if (row->has_args && pf_facts_args(&e->facts, &row->args, &args, err))
+	if (row->has_args &&
+	    pf_facts_args(&e->facts, &row->args, &args, e->err))
 		return -1;
 	if (row->has_stack)
 		args.stack = row->stack;
@@ -99,7 +100,7 @@ static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
 
 /* Find the groups of an event and take its tickets. */
 static int engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
-			struct pf_node *node, struct pf_err *err)
+			struct pf_node *node)
 {
 	uint32_t args = row->has_args ? row->args.id : PF_ID_NONE;
 	uint64_t key = (uint64_t)row->name.text << 34 |
@@ -112,7 +113,7 @@ static int engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
 	if (is_kept)
 		groups = *pf_map_at(&e->rows, key);
 	if (groups == UINT64_MAX) {
-		if (find_groups(e, row, &groups, err))
+		if (find_groups(e, row, &groups))
 			return -1;
 		if (is_kept)
 			*pf_map_at(&e->rows, key) = groups;
@@ -387,7 +388,7 @@ static const struct pf_memory_record *memory_orphan(struct pf_memory *m,
  */
 
 static int add_record(struct pf_engine *e, const struct pf_fe *fe,
-		      uint32_t track, struct pf_err *err)
+		      uint32_t track)
 {
 	struct pf_memory_record r = { .t_ns = fe->start_ns,
 				      .position = fe->position,
@@ -395,7 +396,7 @@ static int add_record(struct pf_engine *e, const struct pf_fe *fe,
 				      .is_oom = fe->kind == PF_KIND_OOM };
 	struct pf_args_fact args;
 
-	if (pf_facts_args(&e->facts, &fe->args, &args, err))
+	if (pf_facts_args(&e->facts, &fe->args, &args, e->err))
 		return -1;
 	if (args.flags & PF_ARGS_CPU_MEMORY)
 		r.cpu_bytes = fe->bytes;
@@ -404,33 +405,33 @@ static int add_record(struct pf_engine *e, const struct pf_fe *fe,
 		r.device_bytes = fe->bytes;
 	if (r.is_oom)
 		r.cpu_bytes = r.device_bytes = 0;
-	return memory_add(e->memory, &r, err);
+	return memory_add(e->memory, &r, e->err);
 }
 
 static int see_record_or_op(struct pf_engine *e, const struct pf_fe *fe,
-			    uint32_t track, struct pf_err *err)
+			    uint32_t track)
 {
 	struct pf_name_fact name;
 	struct pf_args_fact args = { 0 };
 
 	if (pf_kind_in(fe->kind, PF_KINDS_MEMORY))
-		return add_record(e, fe, track, err);
+		return add_record(e, fe, track);
 	/* What is not finished is no event, or ends with one that is. */
 	if (e->has_finished_key && !e->rules.unfinished_kept &&
-	    pf_facts_args(&e->facts, &fe->args, &args, err))
+	    pf_facts_args(&e->facts, &fe->args, &args, e->err))
 		return -1;
 	if (args.flags & PF_ARGS_UNFINISHED ||
 	    (pf_kind_in(fe->kind, PF_KINDS_OP) && pf_engine_ends_late(e, fe)))
 		return 0;
-	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name, err))
+	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name, e->err))
 		return -1;
 	if (name.flags & PF_NAME_DROPPED ||
 	    pf_engine_skips_python(e, fe, &name))
 		return 0;
-	return memory_cover(e->memory, fe->start_ns, fe->end_ns, err);
+	return memory_cover(e->memory, fe->start_ns, fe->end_ns, e->err);
 }
 
-static int show_track(struct pf_engine *e, uint32_t track, struct pf_err *err)
+static int show_track(struct pf_engine *e, uint32_t track)
 {
 	struct pf_merge_args args = {
 		.tracks = &e->tracks[track],
@@ -448,28 +449,28 @@ static int show_track(struct pf_engine *e, uint32_t track, struct pf_err *err)
 
 	if (e->rules.python_in_tree || e->has_collections)
 		args.kinds |= PF_KINDBIT(PF_KIND_PYTHON);
-	m = pf_merge_new(e->db, &e->facts, &args, err);
+	m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	if (!m)
 		return -1;
-	while (!rc && (fe = pf_merge_next(m, err)))
-		rc = see_record_or_op(e, fe, track, err);
-	if (err->code)
+	while (!rc && (fe = pf_merge_next(m, e->err)))
+		rc = see_record_or_op(e, fe, track);
+	if (e->err->code)
 		rc = -1;
 	if (!rc)
-		rc = memory_end_track(e->memory, err);
+		rc = memory_end_track(e->memory, e->err);
 	pf_merge_free(m);
 	return rc;
 }
 
-int pf_engine_memory(struct pf_engine *e, struct pf_err *err)
+int pf_engine_memory(struct pf_engine *e)
 {
 	if (!pf_engine_has(e, PF_KINDS_MEMORY))
 		return 0;
 	e->memory = memory_new(&e->rules, e->base_ns, e->temp_dir);
 	for (uint32_t i = 0; i < e->track_count; i++)
-		if (e->is_host[i] && show_track(e, i, err))
+		if (e->is_host[i] && show_track(e, i))
 			return -1;
-	return memory_finish(e->memory, err);
+	return memory_finish(e->memory, e->err);
 }
 
 /*
@@ -595,8 +596,7 @@ static uint32_t python_stack(struct pf_engine *e, const struct pf_fe *fe,
  * operator, or a Python function's.
  */
 static int engine_stack(struct pf_engine *e, const struct pf_fe *fe,
-			struct pf_node *n, const struct pf_node *parent,
-			struct pf_err *err)
+			struct pf_node *n, const struct pf_node *parent)
 {
 	struct pf_args_fact args;
 	uint64_t *stack;
@@ -613,7 +613,7 @@ static int engine_stack(struct pf_engine *e, const struct pf_fe *fe,
 		n->has_stack = true;
 		n->stack = python_stack(e, fe, n);
 	} else if (n->is_op && fe->mask & 1u << PF_SLOT_SEQUENCE) {
-		if (pf_facts_args(&e->facts, &fe->args, &args, err))
+		if (pf_facts_args(&e->facts, &fe->args, &args, e->err))
 			return -1;
 		stack = pf_map_at(&e->forward_stacks[fe->track],
 				  (uint64_t)fe->sequence);
@@ -659,19 +659,18 @@ static uint32_t unlinked_thread(const struct pf_engine *e,
 }
 
 /* Id, link and thread of a runtime call. */
-static int place_call(struct pf_engine *e, struct item *it, struct pf_err *err)
+static int place_call(struct pf_engine *e, struct item *it)
 {
 	it->link = pf_engine_call_link(e, it->fe);
 	it->id = it->fe->correlation;
 	if (it->link)
-		return pf_engine_linked_thread(e, it->fe, it->link, &it->thread,
-					       err);
+		return pf_engine_linked_thread(e, it->fe, it->link,
+					       &it->thread);
 	it->thread = unlinked_thread(e, it->fe);
 	return 0;
 }
 
-static int place_overhead(struct host_pass *p, struct item *it,
-			  struct pf_err *err)
+static int place_overhead(struct host_pass *p, struct item *it)
 {
 	struct pf_engine *e = p->e;
 	const int64_t *id;
@@ -679,7 +678,7 @@ static int place_overhead(struct host_pass *p, struct item *it,
 	it->thread = unlinked_thread(e, it->fe);
 	if (!e->overhead_ids)
 		return 0;
-	id = pf_spool_at(e->overhead_ids, p->overhead_at++, err);
+	id = pf_spool_at(e->overhead_ids, p->overhead_at++, p->e->err);
 	if (!id)
 		return -1;
 	it->id = *id;
@@ -707,7 +706,7 @@ static bool is_candidate(const struct pf_engine *e, const struct item *it)
 }
 
 static int take_kernels(struct pf_engine *e, const struct item *it,
-			struct pf_node *n, struct pf_err *err)
+			struct pf_node *n)
 {
 	struct pf_host_track *t = &e->host[it->fe->track];
 	struct pf_lookup *l = it->is_op ? &t->op_kernels : &t->call_kernels;
@@ -716,7 +715,7 @@ static int take_kernels(struct pf_engine *e, const struct item *it,
 
 	if (!is_candidate(e, it) || !l->spool)
 		return 0;
-	found = pf_lookup_find(l, it->id, (const void **)&sum, err);
+	found = pf_lookup_find(l, it->id, (const void **)&sum, e->err);
 	if (found == 1) {
 		n->kernel_us = sum->us;
 		n->kernel_ns = sum->ns;
@@ -823,26 +822,26 @@ static void open_cxx(struct host_pass *p, const struct item *it,
 }
 
 static int take_memory(struct pf_engine *e, const struct item *it,
-		       struct pf_node *n, struct pf_err *err)
+		       struct pf_node *n)
 {
 	if (!e->memory)
 		return 0;
 	return memory_sums(e->memory, it->fe->start_ns, it->end_ns,
-			   &n->cpu_bytes, &n->device_bytes, err);
+			   &n->cpu_bytes, &n->device_bytes, e->err);
 }
 
 static int take_flops(struct pf_engine *e, const struct item *it,
-		      struct pf_node *n, struct pf_err *err)
+		      struct pf_node *n)
 {
 	unsigned op = it->name.flags >> PF_NAME_FLOP_SHIFT;
 
 	if (!op || !it->is_op || !e->result->has_flops)
 		return 0;
-	return pf_facts_flops(&e->facts, op, &it->fe->args, &n->flops, err);
+	return pf_facts_flops(&e->facts, op, &it->fe->args, &n->flops, e->err);
 }
 
 static int begin_row(struct pf_engine *e, const struct item *it,
-		     struct pf_node *n, struct pf_err *err)
+		     struct pf_node *n)
 {
 	bool is_collection = pf_engine_is_collection(e, it->fe, &it->name);
 	struct pf_engine_row row = { .name = it->name,
@@ -853,7 +852,7 @@ static int begin_row(struct pf_engine *e, const struct item *it,
 	n->is_row = !n->is_python || e->rules.python_rows;
 	if (it->fe->start_ns < e->from_ns || it->fe->start_ns >= e->to_ns)
 		n->is_row = false;
-	if (engine_stack(e, it->fe, n, n->has_parent ? n - 1 : NULL, err))
+	if (engine_stack(e, it->fe, n, n->has_parent ? n - 1 : NULL))
 		return -1;
 	if (!n->is_row)
 		return 0;
@@ -861,7 +860,7 @@ static int begin_row(struct pf_engine *e, const struct item *it,
 	row.stack = n->stack;
 	row.is_annotation = it->fe->kind == PF_KIND_ANNOTATION &&
 			    e->rules.annotations_apart;
-	return engine_begin(e, &row, n, err);
+	return engine_begin(e, &row, n);
 }
 
 static void settle_place(const struct item *it, struct pf_node *n,
@@ -876,49 +875,49 @@ static void settle_place(const struct item *it, struct pf_node *n,
 }
 
 /* An asynchronous event stands alone: only its duration and memory count. */
-static int put_async(struct pf_engine *e, const struct item *it,
-		     struct pf_err *err)
+static int put_async(struct pf_engine *e, const struct item *it)
 {
 	struct pf_figures f = { 0 };
 	struct pf_node n = { 0 };
 
 	settle_place(it, &n, e);
-	if (take_memory(e, it, &n, err) || take_flops(e, it, &n, err) ||
-	    begin_row(e, it, &n, err))
+	if (take_memory(e, it, &n) || take_flops(e, it, &n) ||
+	    begin_row(e, it, &n))
 		return -1;
 	f.ns[PF_FIG_CPU] = it->end_ns - it->fe->start_ns;
 	f.us[PF_FIG_CPU] = n.cpu_us;
 	f.bytes[PF_FIG_CPU] = n.cpu_bytes;
 	f.bytes[PF_FIG_DEVICE] = n.device_bytes;
 	f.flops = n.flops;
-	return pf_tree_settle_alone(&e->tree, &n, &f, true, err);
+	return pf_tree_settle_alone(&e->tree, &n, &f, true, e->err);
 }
 
-static int put(struct pf_engine *e, const struct item *it, struct pf_err *err)
+static int put(struct pf_engine *e, const struct item *it)
 {
 	struct pf_node *n;
 
 	if (it->is_async)
-		return put_async(e, it, err);
+		return put_async(e, it);
 	n = pf_tree_push(&e->tree, it->thread, it->fe->start_ns, it->end_ns,
-			 err);
+			 e->err);
 	if (!n)
-		return err->code ? -1 : 0;
+		return e->err->code ? -1 : 0;
 	settle_place(it, n, e);
-	if (take_kernels(e, it, n, err) || take_memory(e, it, n, err) ||
-	    take_flops(e, it, n, err))
+	if (take_kernels(e, it, n) || take_memory(e, it, n) ||
+	    take_flops(e, it, n))
 		return -1;
-	return begin_row(e, it, n, err);
+	return begin_row(e, it, n);
 }
 
-static int see_op(struct host_pass *p, struct item *it, struct pf_err *err)
+static int see_op(struct host_pass *p, struct item *it)
 {
 	struct pf_engine *e = p->e;
 	bool is_dropped = it->name.flags & PF_NAME_DROPPED;
 	bool is_finished;
 
 	if (p->may_be_unfinished || e->rules.hidden_events)
-		if (pf_facts_args(&e->facts, &it->fe->args, &it->args, err))
+		if (pf_facts_args(&e->facts, &it->fe->args, &it->args,
+				  p->e->err))
 			return -1;
 	is_finished = !is_unfinished(p, it);
 	if (!is_finished && !finish_early(p, it))
@@ -931,10 +930,10 @@ static int see_op(struct host_pass *p, struct item *it, struct pf_err *err)
 			breaks_nesting(e, it);
 	if (it->fe->kind == PF_KIND_CPU_OP)
 		pf_engine_open_op(e, it->fe, !is_dropped && !it->is_async);
-	return is_dropped ? 0 : put(e, it, err);
+	return is_dropped ? 0 : put(e, it);
 }
 
-static int see(struct host_pass *p, const struct pf_fe *fe, struct pf_err *err)
+static int see(struct host_pass *p, const struct pf_fe *fe)
 {
 	struct pf_engine *e = p->e;
 	struct item it = { .fe = fe,
@@ -942,7 +941,7 @@ static int see(struct host_pass *p, const struct pf_fe *fe, struct pf_err *err)
 			   .thread = fe->track,
 			   .id = fe->external_id };
 
-	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &it.name, err))
+	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &it.name, p->e->err))
 		return -1;
 	if (has_no_time(e, fe))
 		it.end_ns = fe->start_ns;
@@ -952,30 +951,30 @@ static int see(struct host_pass *p, const struct pf_fe *fe, struct pf_err *err)
 		return 0;
 	if (pf_kind_in(fe->kind, PF_KINDS_OP)) {
 		it.is_op = true;
-		return see_op(p, &it, err);
+		return see_op(p, &it);
 	}
 	it.id = 0;
 	if (pf_kind_in(fe->kind, PF_KINDS_CALL)) {
-		if (place_call(e, &it, err))
+		if (place_call(e, &it))
 			return -1;
 	} else if (fe->kind == PF_KIND_OVERHEAD) {
-		if (place_overhead(p, &it, err))
+		if (place_overhead(p, &it))
 			return -1;
 	}
-	return it.name.flags & PF_NAME_DROPPED ? 0 : put(e, &it, err);
+	return it.name.flags & PF_NAME_DROPPED ? 0 : put(e, &it);
 }
 
 /*
  * Memory records of no event are events themselves: zero length, so they come
  * after everything that begins at the same time.
  */
-static int see_orphans(struct host_pass *p, const struct pf_fe *before,
-		       struct pf_err *err)
+static int see_orphans(struct host_pass *p, const struct pf_fe *before)
 {
 	struct pf_engine *e = p->e;
 	const struct pf_memory_record *r;
 
-	while (e->memory && (r = memory_orphan(e->memory, p->orphan_at, err)) &&
+	while (e->memory &&
+	       (r = memory_orphan(e->memory, p->orphan_at, p->e->err)) &&
 	       (!before || r->t_ns < before->start_ns)) {
 		struct pf_engine_row row = { .is_device = false };
 		const char *name = r->is_oom ? "[OutOfMemory]" : "[memory]";
@@ -984,8 +983,8 @@ static int see_orphans(struct host_pass *p, const struct pf_fe *before,
 
 		p->orphan_at++;
 		n = pf_tree_push(&e->tree, copy.track, copy.t_ns, copy.t_ns,
-				 err);
-		if (!n && err->code)
+				 p->e->err);
+		if (!n && p->e->err->code)
 			return -1;
 		if (!n || copy.t_ns < e->from_ns || copy.t_ns >= e->to_ns)
 			continue;
@@ -996,10 +995,10 @@ static int see_orphans(struct host_pass *p, const struct pf_fe *before,
 		n->name = pf_intern_add(&e->facts.texts, name, strlen(name));
 		n->is_row = true;
 		row.name.text = n->name;
-		if (engine_begin(e, &row, n, err))
+		if (engine_begin(e, &row, n))
 			return -1;
 	}
-	return err->code ? -1 : 0;
+	return p->e->err->code ? -1 : 0;
 }
 
 static uint32_t host_kinds(const struct host_pass *p)
@@ -1013,7 +1012,7 @@ static uint32_t host_kinds(const struct host_pass *p)
 	return kinds;
 }
 
-int pf_engine_host(struct pf_engine *e, struct pf_err *err)
+int pf_engine_host(struct pf_engine *e)
 {
 	const uint64_t backward =
 		e->wants_stacks
@@ -1043,23 +1042,23 @@ int pf_engine_host(struct pf_engine *e, struct pf_err *err)
 	if (e->has_finished_key || e->has_late_op)
 		p.open = pf_calloc(e->track_count + 2, sizeof(*p.open));
 	args.kinds = host_kinds(&p);
-	m = pf_merge_new(e->db, &e->facts, &args, err);
+	m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	rc = m ? 0 : -1;
-	while (!rc && (fe = pf_merge_next(m, err))) {
+	while (!rc && (fe = pf_merge_next(m, e->err))) {
 		if (e->memory)
-			rc = see_orphans(&p, fe, err);
+			rc = see_orphans(&p, fe);
 		if (!rc)
-			rc = see(&p, fe, err);
+			rc = see(&p, fe);
 	}
-	if (!rc && !err->code)
-		rc = see_orphans(&p, NULL, err);
+	if (!rc && !e->err->code)
+		rc = see_orphans(&p, NULL);
 	pf_merge_free(m);
 	for (size_t i = 0; p.open && i < e->track_count + 2; i++)
 		free(p.open[i].open);
 	free(p.open);
-	if (rc || err->code)
+	if (rc || e->err->code)
 		return -1;
-	return pf_tree_finish(&e->tree, err);
+	return pf_tree_finish(&e->tree, e->err);
 }
 
 /*
@@ -1076,13 +1075,13 @@ struct launched {
 };
 
 static int add_row(struct pf_engine *e, const struct pf_fe *fe,
-		   int64_t start_ns, int64_t end_ns, struct pf_err *err)
+		   int64_t start_ns, int64_t end_ns)
 {
 	struct pf_engine_row row = { .is_device = true };
 	struct pf_figures f = { 0 };
 	struct pf_node n = { 0 };
 
-	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &row.name, err))
+	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &row.name, e->err))
 		return -1;
 	if (row.name.flags & PF_NAME_DROPPED)
 		return 0;
@@ -1090,14 +1089,14 @@ static int add_row(struct pf_engine *e, const struct pf_fe *fe,
 		(fe->kind == PF_KIND_GPU_ANNOTATION &&
 		 e->rules.annotations_apart) ||
 		(fe->kind == PF_KIND_GPU_SYNC && e->rules.waits_apart);
-	if (engine_begin(e, &row, &n, err))
+	if (engine_begin(e, &row, &n))
 		return -1;
 	n.is_row = true;
 	n.place = (struct pf_fe_place){ start_ns, end_ns, fe->position, 1 };
 	f.ns[PF_FIG_DEVICE] = f.ns[PF_FIG_SELF_DEVICE] = end_ns - start_ns;
 	f.us[PF_FIG_DEVICE] = pf_engine_dur_us(e, start_ns, end_ns);
 	f.us[PF_FIG_SELF_DEVICE] = f.us[PF_FIG_DEVICE];
-	return pf_tree_settle_alone(&e->tree, &n, &f, false, err);
+	return pf_tree_settle_alone(&e->tree, &n, &f, false, e->err);
 }
 
 /* Hostile times may be too long to be summed. */
@@ -1118,7 +1117,7 @@ static void narrow(const struct pf_engine *e, int64_t *start_ns,
 }
 
 static int see_device(struct pf_engine *e, struct pf_sorter *sorter,
-		      const struct pf_fe *fe, struct pf_err *err)
+		      const struct pf_fe *fe)
 {
 	int64_t start_ns = fe->start_ns, end_ns = fe->end_ns, link;
 	struct pf_averages_trust *trust = &e->result->trust;
@@ -1127,9 +1126,9 @@ static int see_device(struct pf_engine *e, struct pf_sorter *sorter,
 	if (fe->kind == PF_KIND_GPU_ANNOTATION)
 		narrow(e, &start_ns, &end_ns);
 	if (start_ns >= e->from_ns && start_ns < e->to_ns &&
-	    add_row(e, fe, start_ns, end_ns, err))
+	    add_row(e, fe, start_ns, end_ns))
 		return -1;
-	if (pf_engine_device_link(e, fe, &link, err))
+	if (pf_engine_device_link(e, fe, &link))
 		return -1;
 	if (pf_kind_is_gpu_work(fe->kind)) {
 		add_wrapping(&trust->device_ns, end_ns - start_ns);
@@ -1144,7 +1143,7 @@ static int see_device(struct pf_engine *e, struct pf_sorter *sorter,
 	l.start_ns = start_ns;
 	l.order = fe->position;
 	l.ns = end_ns - start_ns;
-	return pf_sorter_add(sorter, &l, err);
+	return pf_sorter_add(sorter, &l, e->err);
 }
 
 /* ---- sums by link ---- */
@@ -1178,30 +1177,29 @@ static void add_tie(struct ties *t, const struct launched *l)
 }
 
 static int put_sum(struct pf_engine *e, struct pf_kernel_sum *sum,
-		   const struct pf_fsum *us, struct pf_err *err)
+		   const struct pf_fsum *us)
 {
 	sum->us = pf_fsum_total(us);
-	if (pf_spool_add(e->op_kernels, sum, err))
+	if (pf_spool_add(e->op_kernels, sum, e->err))
 		return -1;
-	return e->call_kernels ? pf_spool_add(e->call_kernels, sum, err) : 0;
+	return e->call_kernels ? pf_spool_add(e->call_kernels, sum, e->err) : 0;
 }
 
-static int sum_links(struct pf_engine *e, struct pf_sorter *sorter,
-		     struct pf_err *err)
+static int sum_links(struct pf_engine *e, struct pf_sorter *sorter)
 {
 	struct pf_kernel_sum sum = { 0 };
 	struct ties ties = { .count = 0 };
 	struct pf_fsum us = { 0, 0 };
 	const struct launched *l;
 
-	while ((l = pf_sorter_next(sorter, err))) {
+	while ((l = pf_sorter_next(sorter, e->err))) {
 		bool is_new = l->link != sum.link;
 
 		if (is_new || ties.count == TIES_MAX ||
 		    (ties.count && ties.item[0].start_ns != l->start_ns))
 			flush(e, &ties, &us);
 		if (is_new) {
-			if (sum.link && put_sum(e, &sum, &us, err))
+			if (sum.link && put_sum(e, &sum, &us))
 				return -1;
 			sum = (struct pf_kernel_sum){ .link = l->link };
 			us = (struct pf_fsum){ 0, 0 };
@@ -1210,7 +1208,7 @@ static int sum_links(struct pf_engine *e, struct pf_sorter *sorter,
 		add_wrapping(&sum.ns, l->ns);
 	}
 	flush(e, &ties, &us);
-	if (err->code || (sum.link && put_sum(e, &sum, &us, err)))
+	if (e->err->code || (sum.link && put_sum(e, &sum, &us)))
 		return -1;
 	return 0;
 }
@@ -1237,7 +1235,7 @@ static void open_sums(struct pf_engine *e)
 	}
 }
 
-int pf_engine_device(struct pf_engine *e, struct pf_err *err)
+int pf_engine_device(struct pf_engine *e)
 {
 	const struct pf_merge_args args = {
 		.tracks = e->tracks,
@@ -1251,19 +1249,19 @@ int pf_engine_device(struct pf_engine *e, struct pf_err *err)
 	};
 	struct pf_sorter *sorter =
 		pf_sorter_new(sizeof(struct launched), 2u << 20, e->temp_dir);
-	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, err);
+	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	const struct pf_fe *fe;
 	int rc = -1;
 
 	open_sums(e);
 	if (!m)
 		goto out;
-	while ((fe = pf_merge_next(m, err)))
-		if (see_device(e, sorter, fe, err))
+	while ((fe = pf_merge_next(m, e->err)))
+		if (see_device(e, sorter, fe))
 			goto out;
-	if (err->code || pf_sorter_finish(sorter, err))
+	if (e->err->code || pf_sorter_finish(sorter, e->err))
 		goto out;
-	rc = sum_links(e, sorter, err);
+	rc = sum_links(e, sorter);
 out:
 	pf_merge_free(m);
 	pf_sorter_free(sorter);

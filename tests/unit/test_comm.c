@@ -23,7 +23,9 @@ static void overlap(struct scene *s, const char *json)
 	struct pf_err err = { 0 };
 
 	scene_open(s, json);
-	pf_overlap(&s->db, &args, NULL, &s->doc, &err);
+	s->db.err = &err;
+
+	pf_overlap(&s->db, &args, NULL, &s->doc);
 	support_no_error(&err);
 }
 

@@ -16,7 +16,9 @@ static bool look(struct scene *s, int fail_on)
 	bool is_failed = false;
 
 	scene_clear(s);
-	pf_doctor(&s->db, &args, NULL, &s->doc, &is_failed, &err);
+	s->db.err = &err;
+
+	pf_doctor(&s->db, &args, NULL, &s->doc, &is_failed);
 	support_no_error(&err);
 	return is_failed;
 }

@@ -19,7 +19,9 @@ static void gaps(struct scene *s, const char *json,
 	struct pf_err err = { 0 };
 
 	scene_open(s, json);
-	pf_gaps(&s->db, args, NULL, &s->doc, &err);
+	s->db.err = &err;
+
+	pf_gaps(&s->db, args, NULL, &s->doc);
 	support_no_error(&err);
 }
 
@@ -200,7 +202,9 @@ static void test_other_accelerators(void **state)
 	check_cause(&s, "no launch record", 150000, 2, "dma_request");
 	check_sum(&s);
 	scene_clear(&s);
-	pf_overlap(&s.db, &args, NULL, &s.doc, &err);
+	s.db.err = &err;
+
+	pf_overlap(&s.db, &args, NULL, &s.doc);
 	support_no_error(&err);
 	scene_int(&s, NULL, 0, "computation_ns", 200000);
 	scene_int(&s, NULL, 0, "exposed_copy_ns", 50000);
@@ -429,7 +433,9 @@ static void test_launching(void **state)
 
 	(void)state;
 	scene_open(&s, json);
-	pf_gaps_find(&s.db, &all, &g, &err);
+	s.db.err = &err;
+
+	pf_gaps_find(&s.db, &all, &g);
 	support_no_error(&err);
 	assert_int_equal(g.launching_ns, 10000 + 70000 + 20000);
 	pf_gaps_release(&g);

@@ -23,8 +23,9 @@ static struct pf_path path(const struct scene *s, double brief_up_to)
 					   .brief_up_to = brief_up_to };
 	struct pf_err err = { 0 };
 	struct pf_path out;
+	((struct pf_db *)&s->db)->err = &err;
 
-	pf_path_find((struct pf_db *)&s->db, &args, &out, &err);
+	pf_path_find((struct pf_db *)&s->db, &args, &out);
 	support_no_error(&err);
 	return out;
 }

@@ -27,7 +27,9 @@ static char *stacks_take(const char *json, const struct pf_stacks_args *args,
 	scene_open(&s, json);
 	out = support_path_take(s.dir, "out");
 	with_out.out = out;
-	if (!pf_stacks(&s.db, &with_out, stdout, &result, err))
+	s.db.err = err;
+
+	if (!pf_stacks(&s.db, &with_out, stdout, &result))
 		support_read(out, &text);
 	free(out);
 	scene_close(&s);
@@ -155,7 +157,9 @@ static void nothing(void **state)
 	(void)state;
 	scene_open(&s, TRACE(MAIN("cpu_op", "a", 0, 1)));
 	args.out = out = support_path_take(s.dir, "out");
-	assert_int_equal(pf_stacks(&s.db, &args, stdout, &result, &err), 0);
+	s.db.err = &err;
+
+	assert_int_equal(pf_stacks(&s.db, &args, stdout, &result), 0);
 	assert_string_equal(result.nothing, "there is no GPU work; --weight "
 					    "cpu shows the host");
 	assert_int_equal(result.hint, PF_HINT_WORK);

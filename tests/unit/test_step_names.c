@@ -32,7 +32,9 @@ static void load(struct named *n, const char *pattern)
 	struct pf_err err = { 0 };
 
 	pf_steps_release(&n->steps);
-	pf_steps_load(&n->scene.db, pattern, &n->steps, &err);
+	n->scene.db.err = &err;
+
+	pf_steps_load(&n->scene.db, pattern, &n->steps);
 	support_no_error(&err);
 }
 
@@ -165,7 +167,9 @@ static void test_threads(void **state)
 	expect(&n, 0, 0, 5, 45);
 	expect(&n, 1, 1, 60, 100);
 	pf_steps_release(&n.steps);
-	pf_steps_load(&n.scene.db, "nothing", &n.steps, &err);
+	n.scene.db.err = &err;
+
+	pf_steps_load(&n.scene.db, "nothing", &n.steps);
 	support_error(&err, PF_EDATA, "no range of the host matches");
 	named_close(&n);
 }
@@ -208,7 +212,9 @@ static void test_breakdown(void **state)
 	(void)state;
 	named_open(&n, MARKED(NOTE("it", 0, 50, 9) NOTE("mine", 10, 5, 9)));
 	args.window.steps = "^it$";
-	pf_steps_answer(&n.scene.db, &args, NULL, &doc, &err);
+	n.scene.db.err = &err;
+
+	pf_steps_answer(&n.scene.db, &args, NULL, &doc);
 	support_no_error(&err);
 	t = doc.tables[0];
 	for (size_t i = 0; i < pf_table_row_count(t); i++)
@@ -233,21 +239,23 @@ static void test_window(void **state)
 				      NOTE("it", 200, 10, 9)));
 	args.steps = "^it";
 	args.step = "1";
-	pf_window_resolve(&n.scene.db, &args, &w, &err);
+	n.scene.db.err = &err;
+
+	pf_window_resolve(&n.scene.db, &args, &w);
 	support_no_error(&err);
 	assert_int_equal(w.traces[0].from_ns, 60000);
 	assert_int_equal(w.traces[0].to_ns, 100000);
 	pf_window_release(&w);
 	args.step = NULL;
 	args.skip_first = 2;
-	pf_window_resolve(&n.scene.db, &args, &w, &err);
+	pf_window_resolve(&n.scene.db, &args, &w);
 	support_no_error(&err);
 	assert_int_equal(w.traces[0].from_ns, 200000);
 	pf_window_release(&w);
 	/* a wrong pattern is one even where no step is asked for */
 	args.skip_first = 0;
 	args.steps = "(";
-	pf_window_resolve(&n.scene.db, &args, &w, &err);
+	pf_window_resolve(&n.scene.db, &args, &w);
 	support_error(&err, PF_EUSAGE, "is no pattern");
 	pf_window_release(&w);
 	named_close(&n);

@@ -11,8 +11,9 @@ static void steps(struct scene *s)
 	static const struct pf_steps_args args = { .window =
 							   PF_WINDOW_DEFAULTS };
 	struct pf_err err = { 0 };
+	s->db.err = &err;
 
-	pf_steps_answer(&s->db, &args, NULL, &s->doc, &err);
+	pf_steps_answer(&s->db, &args, NULL, &s->doc);
 	support_no_error(&err);
 }
 
@@ -299,7 +300,9 @@ static void test_launches(void **state)
 
 	(void)state;
 	scene_open(&s, TRACE(LAUNCHES));
-	pf_launches(&s.db, &args, NULL, &s.doc, &err);
+	s.db.err = &err;
+
+	pf_launches(&s.db, &args, NULL, &s.doc);
 	support_no_error(&err);
 	scene_int(&s, NULL, 0, "launch_count", 2);
 	scene_int(&s, NULL, 0, "cpu_ns", 70000);
@@ -356,7 +359,9 @@ static void test_short_kernels(void **state)
 						      3) WORK("gpu_memset",
 							      "Memset (Device)",
 							      140, 1, 1, 3)));
-	pf_launches(&s.db, &args, NULL, &s.doc, &err);
+	s.db.err = &err;
+
+	pf_launches(&s.db, &args, NULL, &s.doc);
 	support_no_error(&err);
 	assert_int_equal(scene_row_count(&s, "short_kernels"), 2);
 	scene_text(&s, "short_kernels", 0, "op", "aten::outer");
@@ -401,7 +406,9 @@ static void split(struct scene *s, const char *steps, const struct part *want,
 	struct pf_err err = { 0 };
 
 	scene_clear(s);
-	pf_steps_answer(&s->db, &args, NULL, &s->doc, &err);
+	s->db.err = &err;
+
+	pf_steps_answer(&s->db, &args, NULL, &s->doc);
 	support_no_error(&err);
 	assert_int_equal(scene_row_count(s, "ranges"), count);
 	for (size_t i = 0; i < count; i++) {

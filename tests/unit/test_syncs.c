@@ -47,7 +47,9 @@ static void test_site(void **state)
 
 	(void)state;
 	scene_open(&s, plain);
-	pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed, &err);
+	s.db.err = &err;
+
+	pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed);
 	support_no_error(&err);
 	assert_false(is_failed);
 	assert_int_equal(scene_row_count(&s, "sites"), 1);
@@ -116,7 +118,9 @@ static void test_no_idle(void **state)
 		struct scene s;
 
 		scene_open(&s, cases[i].trace);
-		pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed, &err);
+		s.db.err = &err;
+
+		pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed);
 		support_no_error(&err);
 		scene_text(&s, NULL, 0, "finding", cases[i].finding);
 		/* of no GPU nothing is known, and that is not 0 */
@@ -143,7 +147,9 @@ static void test_records(void **state)
 
 	(void)state;
 	scene_open(&s, recorded);
-	pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed, &err);
+	s.db.err = &err;
+
+	pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed);
 	support_no_error(&err);
 	assert_int_equal(scene_row_count(&s, "waits"), 2);
 	scene_text(&s, "waits", 0, "name", "Event Sync");
@@ -158,8 +164,9 @@ static bool fails(struct scene *s, const struct pf_syncs_args *args)
 	struct pf_doc doc = { 0 };
 	struct pf_err err = { 0 };
 	bool is_failed = false;
+	s->db.err = &err;
 
-	pf_syncs(&s->db, args, NULL, &doc, &is_failed, &err);
+	pf_syncs(&s->db, args, NULL, &doc, &is_failed);
 	support_no_error(&err);
 	pf_doc_release(&doc);
 	return is_failed;
@@ -200,8 +207,9 @@ static void test_baseline(void **state)
 	scene_open(&same, moved);
 	scene_open(&new, more);
 	args.fail_on = 0;
-	assert_int_equal(
-		pf_syncs(&same.db, &args, NULL, &doc, &is_failed, &err), -1);
+	same.db.err = &err;
+
+	assert_int_equal(pf_syncs(&same.db, &args, NULL, &doc, &is_failed), -1);
 	support_error(&err, PF_EUSAGE, "--baseline");
 	pf_doc_release(&doc);
 	args.baseline = base.path;
@@ -232,7 +240,9 @@ static void test_each_its_own(void **state)
 
 	(void)state;
 	scene_open(&s, two_calls);
-	pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed, &err);
+	s.db.err = &err;
+
+	pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed);
 	support_no_error(&err);
 	assert_int_equal(scene_row_count(&s, "sites"), 2);
 	scene_text(&s, "sites", 0, "call", "cudaFree");

@@ -37,10 +37,11 @@ static void expect(struct asked *a, unsigned needs, const char *note)
 	struct pf_window window = { 0 };
 	struct pf_doc doc = { 0 };
 	struct pf_err err = { 0 };
+	a->scene.db.err = &err;
 
-	pf_window_resolve(&a->scene.db, &a->args, &window, &err);
+	pf_window_resolve(&a->scene.db, &a->args, &window);
 	support_no_error(&err);
-	pf_trust_note(&a->scene.db, &window, needs, &doc, &err);
+	pf_trust_note(&a->scene.db, &window, needs, &doc);
 	support_no_error(&err);
 	if (!note) {
 		assert_int_equal(doc.note_count, 0);

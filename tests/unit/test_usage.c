@@ -37,7 +37,9 @@ static void usage(struct scene *s, const char *json,
 	struct pf_err err = { 0 };
 
 	scene_open(s, json);
-	pf_usage(&s->db, args, NULL, &s->doc, &err);
+	s->db.err = &err;
+
+	pf_usage(&s->db, args, NULL, &s->doc);
 	support_no_error(&err);
 }
 
@@ -358,7 +360,9 @@ static void two_traces(void **state)
 
 	(void)state;
 	scene_open_with(&s, jsons, 2, &options);
-	pf_usage(&s.db, &all, NULL, &s.doc, &err);
+	s.db.err = &err;
+
+	pf_usage(&s.db, &all, NULL, &s.doc);
 	support_no_error(&err);
 	assert_int_equal(scene_row_count(&s, "devices"), 2);
 	scene_text(&s, "devices", 0, "device", "rank 0 GPU 0");

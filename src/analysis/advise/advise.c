@@ -239,7 +239,7 @@ struct beside {
 	struct pf_roofline roofline;
 };
 
-static int find_callers(struct pf_db *db, struct beside *b, struct pf_err *err)
+static int find_callers(struct pf_db *db, struct beside *b)
 {
 	const struct pf_kernels_args args = {
 		.window = *b->window,
@@ -247,62 +247,61 @@ static int find_callers(struct pf_db *db, struct beside *b, struct pf_err *err)
 		.no_ranks = true,
 	};
 
-	return pf_kernels_find(db, &args, &b->callers, err);
+	return pf_kernels_find(db, &args, &b->callers);
 }
 
-static int find_launches(struct pf_db *db, struct beside *b, struct pf_err *err)
+static int find_launches(struct pf_db *db, struct beside *b)
 {
 	const struct pf_launches_args args = { .window = *b->window,
 					       .only_counts = true };
 
-	return pf_launches_find(db, &args, 0, &b->launches, err);
+	return pf_launches_find(db, &args, 0, &b->launches);
 }
 
-static int find_overlap(struct pf_db *db, struct beside *b, struct pf_err *err)
+static int find_overlap(struct pf_db *db, struct beside *b)
 {
 	const struct pf_overlap_args args = { .window = *b->window };
 
-	return pf_overlap_find(db, &args, &b->overlap, err);
+	return pf_overlap_find(db, &args, &b->overlap);
 }
 
-static int find_steps(struct pf_db *db, struct beside *b, struct pf_err *err)
+static int find_steps(struct pf_db *db, struct beside *b)
 {
 	const struct pf_steps_args args = { .window = *b->window,
 					    .only_times = true };
 
-	return pf_step_times_find(db, &args, &b->steps, err);
+	return pf_step_times_find(db, &args, &b->steps);
 }
 
-static int find_memory(struct pf_db *db, struct beside *b, struct pf_err *err)
+static int find_memory(struct pf_db *db, struct beside *b)
 {
 	const struct pf_usage_args args = { .window = *b->window };
 
-	return pf_usage_find(db, &args, NULL, &b->memory, err);
+	return pf_usage_find(db, &args, NULL, &b->memory);
 }
 
-static int find_info(struct pf_db *db, struct beside *b, struct pf_err *err)
+static int find_info(struct pf_db *db, struct beside *b)
 {
 	struct pf_doc doc = { 0 };
-	int rc = pf_info(db, &b->info, &doc, err);
+	int rc = pf_info(db, &b->info, &doc);
 
 	pf_doc_release(&doc);
 	return rc;
 }
 
-static int find_roofs(struct pf_db *db, struct beside *b, struct pf_err *err)
+static int find_roofs(struct pf_db *db, struct beside *b)
 {
 	const struct pf_roofline_args args = { .window = *b->window,
 					       .group = PF_ROOFLINE_BY_OP };
 	bool has_shapes;
 
-	if (pf_trust_has_shapes(db, &has_shapes, err) < 0)
+	if (pf_trust_has_shapes(db, &has_shapes) < 0)
 		return -1;
-	return has_shapes ? pf_roofline_find(db, &args, &b->roofline, err) : 0;
+	return has_shapes ? pf_roofline_find(db, &args, &b->roofline) : 0;
 }
 
 /* By the time they take: the last are short ones. */
-static int (*const finders[])(struct pf_db *db, struct beside *b,
-			      struct pf_err *err) = {
+static int (*const finders[])(struct pf_db *db, struct beside *b) = {
 	find_callers, find_launches, find_roofs, find_memory,
 	find_info,    find_overlap,  find_steps,
 };
@@ -323,15 +322,18 @@ static void find_on(struct gathering *g, struct pf_db *db)
 {
 	size_t n;
 
-	while ((n = atomic_fetch_add(&g->next, 1)) < FINDERS)
-		g->rc[1 + n] = finders[n](db, g->beside, &g->err[1 + n]);
+	while ((n = atomic_fetch_add(&g->next, 1)) < FINDERS) {
+		db->err = &g->err[1 + n];
+		g->rc[1 + n] = finders[n](db, g->beside);
+	}
 }
 
 static void find_path(void *p)
 {
 	struct gathering *g = p;
 
-	g->rc[0] = pf_advise_read(g->db, g->args, g->out, &g->err[0]);
+	g->db->err = &g->err[0];
+	g->rc[0] = pf_advise_read(g->db, g->args, g->out);
 	if (!g->rc[0])
 		find_on(g, g->db);
 }
@@ -355,9 +357,10 @@ static void release(struct beside *b)
 }
 
 static int gather(struct pf_db *db, const struct pf_advise_args *args,
-		  struct beside *b, struct pf_advise *a, struct pf_err *err)
+		  struct beside *b, struct pf_advise *a)
 {
 	struct gathering *g = pf_calloc(1, sizeof(*g));
+	struct pf_err *given = db->err;
 	int rc;
 
 	g->db = db;
@@ -366,15 +369,16 @@ static int gather(struct pf_db *db, const struct pf_advise_args *args,
 	g->beside = b;
 	pf_kept_start(db, KEPT_BYTES);
 	/* most read these rows: they come before blocks take the room */
-	rc = pf_gpu_links_keep(db, err);
+	rc = pf_gpu_links_keep(db);
 	if (!rc)
-		rc = pf_db_open_beside(&g->other, db, err);
+		rc = pf_db_open_beside(&g->other, db, db->err);
 	if (!rc)
 		pf_threads_both(find_path, g, find_beside, g);
+	db->err = given;
 	for (size_t i = 0; !rc && i < 1 + FINDERS; i++) {
 		rc = g->rc[i];
 		if (rc)
-			*err = g->err[i];
+			*db->err = g->err[i];
 	}
 	pf_db_close(&g->other);
 	free(g);
@@ -382,20 +386,19 @@ static int gather(struct pf_db *db, const struct pf_advise_args *args,
 }
 
 /* Before all of several ranks is read, to be refused. */
-static int check_window(struct pf_db *db, const struct pf_window_args *args,
-			struct pf_err *err)
+static int check_window(struct pf_db *db, const struct pf_window_args *args)
 {
 	struct pf_window window = { 0 };
-	int rc = pf_window_resolve(db, args, &window, err);
+	int rc = pf_window_resolve(db, args, &window);
 
 	if (!rc)
-		rc = pf_path_check(&window, err);
+		rc = pf_path_check(&window, db->err);
 	pf_window_release(&window);
 	return rc;
 }
 
 int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
-		   struct pf_advise *out, struct pf_err *err)
+		   struct pf_advise *out)
 {
 	struct beside *b = pf_calloc(1, sizeof(*b));
 	const struct pf_advise_from from = { &b->callers, &b->launches,
@@ -405,11 +408,11 @@ int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 	int rc;
 
 	b->window = &args->window;
-	rc = check_window(db, &args->window, err);
+	rc = check_window(db, &args->window);
 	if (!rc)
-		rc = gather(db, args, b, out, err);
+		rc = gather(db, args, b, out);
 	if (!rc)
-		rc = pf_advise_judge(out, args, &from, err);
+		rc = pf_advise_judge(out, args, &from, db->err);
 	release(b);
 	free(b);
 	return rc;
@@ -418,15 +421,15 @@ int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 static void advise_show(const struct pf_advise *a, struct pf_doc *doc);
 
 int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
-	      struct pf_doc *doc, struct pf_err *err)
+	      struct pf_doc *doc)
 {
 	struct pf_advise a = { 0 };
-	int rc = pf_advise_find(db, args, &a, err);
+	int rc = pf_advise_find(db, args, &a);
 
 	if (!rc) {
 		advise_show(&a, doc);
 		rc = pf_trust_note(db, &a.tiles->path->window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
+				   PF_TRUST_WORK | PF_TRUST_LINKS, doc);
 	}
 	pf_advise_release(&a);
 	return rc;

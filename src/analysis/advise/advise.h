@@ -98,22 +98,21 @@ int64_t pf_advise_union(const struct pf_advise *a, size_t first);
  * it also after an error.
  */
 int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
-		    struct pf_advise *out, struct pf_err *err);
-int pf_advise_end(struct pf_advise *a, const struct pf_path *path,
-		  struct pf_err *err);
+		    struct pf_advise *out);
+int pf_advise_end(struct pf_advise *a, const struct pf_path *path);
 /* The path of a trace.  PF_EUSAGE if there are several. */
 int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
-		   struct pf_advise *out, struct pf_err *err);
+		   struct pf_advise *out);
 /* The advice, of what was read and of what others found. */
 int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		    const struct pf_advise_from *from, struct pf_err *err);
 void pf_advise_release(struct pf_advise *a);
 /* Both, with all that others find; release it also after an error. */
 int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
-		   struct pf_advise *out, struct pf_err *err);
+		   struct pf_advise *out);
 
 /* All of it, and what of the trace is not to be trusted. */
 int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
-	      struct pf_doc *doc, struct pf_err *err);
+	      struct pf_doc *doc);
 
 #endif

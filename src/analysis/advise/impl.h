@@ -43,7 +43,7 @@ struct advise_marks {
 };
 
 int advise_marks_load(struct pf_db *db, int64_t trace_id,
-		      struct advise_marks *out, struct pf_err *err);
+		      struct advise_marks *out);
 void advise_marks_release(struct advise_marks *m);
 /* The bits of all marks in which an instant of a thread is. */
 unsigned advise_marks_at(const struct advise_marks *m, uint32_t track_id,

@@ -270,19 +270,18 @@ static void unite(struct advise_marks *m)
 	}
 }
 
-static int read_threads(struct pf_db *db, int64_t trace_id, struct reader *r,
-			struct pf_err *err)
+static int read_threads(struct pf_db *db, int64_t trace_id, struct reader *r)
 {
 	const struct pf_track_reader reader = { .event = take };
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_tracks_load(db, trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(db, trace_id, &tracks, &count, db->err);
 
 	for (size_t i = 0; !rc && i < count; i++) {
 		if (strcmp(tracks[i].class_name, "host") != 0)
 			continue;
 		r->track_id = tracks[i].id;
-		rc = pf_track_read(db, &tracks[i], &reader, r, err);
+		rc = pf_track_read(db, &tracks[i], &reader, r);
 	}
 	pf_tracks_free(tracks, count);
 	return rc;
@@ -309,20 +308,20 @@ static bool has_ranges(const struct named *names, size_t count)
 }
 
 int advise_marks_load(struct pf_db *db, int64_t trace_id,
-		      struct advise_marks *out, struct pf_err *err)
+		      struct advise_marks *out)
 {
 	struct pf_arena texts = { 0 };
 	struct reader r = { .out = out };
 	struct named *names =
 		pf_named_rows_take(db, "advise_marks", PF_FIELDS(named_fields),
-				   &texts, &r.name_count, err);
+				   &texts, &r.name_count, db->err);
 	int rc = names ? 0 : -1;
 
 	r.names = names;
 	if (!rc)
 		find_framework(out, names, r.name_count);
 	if (!rc && has_ranges(names, r.name_count))
-		rc = read_threads(db, trace_id, &r, err);
+		rc = read_threads(db, trace_id, &r);
 	unite(out);
 	free(names);
 	pf_arena_release(&texts);

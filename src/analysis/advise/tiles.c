@@ -78,8 +78,7 @@ static void set_flag(struct advise_taker *t, size_t from, size_t last,
 		t->pending[i].key.flags |= flag;
 }
 
-static int role_of(struct advise_taker *t, uint32_t op, enum advise_role *out,
-		   struct pf_err *err)
+static int role_of(struct advise_taker *t, uint32_t op, enum advise_role *out)
 {
 	char *text;
 
@@ -87,7 +86,7 @@ static int role_of(struct advise_taker *t, uint32_t op, enum advise_role *out,
 	if (op >= t->role_count)
 		return 0;
 	if (!t->roles[op]) {
-		text = pf_names_text_take(t->texts, op, err);
+		text = pf_names_text_take(t->texts, op);
 		if (!text)
 			return -1;
 		t->roles[op] = (uint8_t)advise_role_of(text);
@@ -120,7 +119,7 @@ static enum advise_role role_in(const struct pf_path_tile *tile,
 
 /* Does a kernel, or its launch if the path goes on from there, count here? */
 static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
-		     bool *out, struct pf_err *err)
+		     bool *out)
 {
 	const struct pf_name_class *class;
 	bool was_launch = t->was_launch;
@@ -132,7 +131,7 @@ static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 	if ((unsigned)tile->category != PF_CAUSE_RUNTIME ||
 	    tile->name == PF_ID_NONE)
 		return 0;
-	class = pf_names_class(t->texts, tile->name, err);
+	class = pf_names_class(t->texts, tile->name);
 	if (!class)
 		return -1;
 	*out = class->launches == PF_LAUNCHES_KERNEL;
@@ -211,15 +210,14 @@ static uint32_t flags_of(const struct advise_taker *t,
 	return flags;
 }
 
-static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile,
-		     struct pf_err *err)
+static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile)
 {
 	char *text;
 
 	t->is_after_copy = false;
 	if (tile->category != PF_PATH_COPY)
 		return 0;
-	text = pf_names_text_take(t->texts, tile->name, err);
+	text = pf_names_text_take(t->texts, tile->name);
 	if (!text)
 		return -1;
 	t->is_after_copy = strstr(text, "HtoD") && strstr(text, "Pageable");
@@ -243,9 +241,9 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	enum advise_role role;
 	bool is_work;
 
-	if (role_of(t, tile->op, &role, err) < 0 ||
-	    find_copy(t, tile, err) < 0 ||
-	    find_work(t, tile, &is_work, err) < 0)
+	(void)err;
+	if (role_of(t, tile->op, &role) < 0 || find_copy(t, tile) < 0 ||
+	    find_work(t, tile, &is_work) < 0)
 		return -1;
 	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
 			     sizeof(*t->pending));
@@ -260,10 +258,9 @@ PF_ORDER(by_time, struct advise_row,
 	 PF_DOWN(ns) PF_UP(category) PF_ALPHA(name) PF_ALPHA(op) PF_ALPHA(frame)
 		 PF_UP(flags))
 
-static const char *text_of(struct advise_taker *t, uint32_t id,
-			   struct pf_err *err)
+static const char *text_of(struct advise_taker *t, uint32_t id)
 {
-	const char *text = pf_names_frame(t->out->path->names, id, err);
+	const char *text = pf_names_frame(t->out->path->names, id);
 
 	return text ? text : "";
 }
@@ -283,10 +280,10 @@ static bool is_single(const struct pf_tensor *tensor,
 		pf_tensor_op(tensor, r->op));
 }
 
-static int make_rows(struct advise_taker *t, struct pf_err *err)
+static int make_rows(struct advise_taker *t)
 {
 	struct advise_tiles *out = t->out;
-	struct pf_tensor *tensor = pf_tensor_new(err);
+	struct pf_tensor *tensor = pf_tensor_new(t->db->err);
 
 	if (!tensor)
 		return -1;
@@ -299,9 +296,9 @@ static int make_rows(struct advise_taker *t, struct pf_err *err)
 		*r = (struct advise_row){
 			.category = (enum pf_path_category)key.category,
 			.flags = key.flags,
-			.name = text_of(t, key.name, err),
-			.op = text_of(t, key.op, err),
-			.frame = text_of(t, key.frame, err),
+			.name = text_of(t, key.name),
+			.op = text_of(t, key.op),
+			.frame = text_of(t, key.frame),
 			.ns = t->sums[i].ns,
 			.count = t->sums[i].count,
 			.longest_ns = t->sums[i].longest_ns,
@@ -317,7 +314,7 @@ static int make_rows(struct advise_taker *t, struct pf_err *err)
 	}
 	pf_sort(out->rows, out->row_count, sizeof(*out->rows), by_time);
 	pf_tensor_free(tensor);
-	return err->code ? -1 : 0;
+	return t->db->err->code ? -1 : 0;
 }
 
 /* ---- all of it ---- */
@@ -333,23 +330,22 @@ static int choose_trace(const struct pf_window *w, struct pf_err *err)
 }
 
 /* Marks and steps of the trace, before its path is read. */
-static int prepare(struct advise_taker *t, const struct pf_window_args *args,
-		   struct pf_err *err)
+static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 {
 	struct pf_window window;
-	int rc = pf_window_resolve(t->db, args, &window, err);
+	int rc = pf_window_resolve(t->db, args, &window);
 	int64_t trace_id;
 	size_t first;
 
 	if (!rc)
-		rc = choose_trace(&window, err);
+		rc = choose_trace(&window, t->db->err);
 	trace_id = rc ? 0 : window.traces[0].trace_id;
 	if (!rc) {
 		t->out->first_ns = window.traces[0].first_ns;
-		rc = advise_marks_load(t->db, trace_id, &t->out->marks, err);
+		rc = advise_marks_load(t->db, trace_id, &t->out->marks);
 	}
 	if (!rc)
-		rc = pf_window_steps(t->db, &window, &t->out->steps, err);
+		rc = pf_window_steps(t->db, &window, &t->out->steps);
 	if (!rc) {
 		first = pf_steps_first(&t->out->steps, trace_id);
 		if (pf_steps_is_of(&t->out->steps, first + 1, trace_id)) {
@@ -374,7 +370,7 @@ static void free_taker(struct advise_taker *t)
 }
 
 int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
-		    struct pf_advise *out, struct pf_err *err)
+		    struct pf_advise *out)
 {
 	struct advise_taker *t = pf_calloc(1, sizeof(*t));
 
@@ -385,7 +381,7 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 	t->out = out->tiles = pf_calloc(1, sizeof(*out->tiles));
 	t->out->taker = t;
 	pf_intern_init(&t->keys);
-	t->texts = pf_names_new(db, err);
+	t->texts = pf_names_new(db);
 	if (!t->texts)
 		return -1;
 	t->role_count = pf_names_count(t->texts);
@@ -394,11 +390,10 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 	path->beside =
 		(struct pf_opt_list){ advise_questions, advise_question_count,
 				      advise_question_count };
-	return prepare(t, &path->window, err);
+	return prepare(t, &path->window);
 }
 
-int pf_advise_end(struct pf_advise *a, const struct pf_path *path,
-		  struct pf_err *err)
+int pf_advise_end(struct pf_advise *a, const struct pf_path *path)
 {
 	struct advise_taker *t = a->tiles->taker;
 	int rc;
@@ -407,14 +402,14 @@ int pf_advise_end(struct pf_advise *a, const struct pf_path *path,
 	a->window_ns = path->window_ns;
 	a->step_count = path->step_count;
 	finish(t);
-	rc = make_rows(t, err);
+	rc = make_rows(t);
 	free_taker(t);
 	a->tiles->taker = NULL;
 	return rc;
 }
 
 int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
-		   struct pf_advise *out, struct pf_err *err)
+		   struct pf_advise *out)
 {
 	struct pf_path_args asked = {
 		.window = args->window,
@@ -423,12 +418,12 @@ int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 	};
 	struct pf_path *path;
 
-	if (pf_advise_begin(db, &asked, out, err) < 0)
+	if (pf_advise_begin(db, &asked, out) < 0)
 		return -1;
 	path = &out->tiles->own_path;
-	if (pf_path_find(db, &asked, path, err) < 0)
+	if (pf_path_find(db, &asked, path) < 0)
 		return -1;
-	return pf_advise_end(out, path, err);
+	return pf_advise_end(out, path);
 }
 
 void pf_advise_release(struct pf_advise *a)

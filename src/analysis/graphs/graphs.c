@@ -482,8 +482,7 @@ static void bind_text(sqlite3_stmt *st, int at, const char *text)
 }
 
 static int put_launch(const struct pf_graphs *g, struct pf_db *to,
-		      sqlite3_stmt *st, const struct pf_graph_launch *l,
-		      struct pf_err *err)
+		      sqlite3_stmt *st, const struct pf_graph_launch *l)
 {
 	const struct pf_graph *graph = &g->graphs[l->graph];
 
@@ -500,27 +499,27 @@ static int put_launch(const struct pf_graphs *g, struct pf_db *to,
 		bind_text(st, 7, pf_graphs_text(g, n->op));
 		bind_text(st, 8, pf_graphs_text(g, n->module));
 		bind_text(st, 9, graph_how_word(n->how));
-		if (pf_db_put(to, st, err) < 0)
+		if (pf_db_put(to, st, to->err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int store_fill(const struct pf_graphs *g, struct pf_db *to,
-		      struct pf_err *err)
+static int store_fill(const struct pf_graphs *g, struct pf_db *to)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		to, "INSERT INTO graph_node VALUES(?,?,?,?,?,?,?,?,?)", err);
+		to, "INSERT INTO graph_node VALUES(?,?,?,?,?,?,?,?,?)",
+		to->err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; !rc && i < g->launch_count; i++)
-		rc = put_launch(g, to, st, &g->launches_by_id[i], err);
+		rc = put_launch(g, to, st, &g->launches_by_id[i]);
 	sqlite3_finalize(st);
 	return rc;
 }
 
 int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,
-		    const char *path, struct pf_err *err)
+		    const char *path)
 {
 	struct pf_outrule rule = { .is_database = true };
 	struct pf_outplace place;
@@ -528,16 +527,16 @@ int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,
 	int rc;
 
 	pf_db_protect(db, &rule);
-	if (pf_outplace_open(&place, path, &rule, err))
+	if (pf_outplace_open(&place, path, &rule, db->err))
 		return -1;
-	rc = pf_db_create_kind(&to, place.partial, &store_kind, err);
+	rc = pf_db_create_kind(&to, place.partial, &store_kind, db->err);
 	if (!rc)
-		rc = store_fill(g, &to, err);
+		rc = store_fill(g, &to);
 	if (!rc)
 		rc = pf_db_finish_with(&to, "schema/graph_node_indexes.sql",
-				       err);
+				       db->err);
 	if (!rc)
-		rc = pf_outplace_commit(&place, err);
+		rc = pf_outplace_commit(&place, db->err);
 	pf_db_close(&to);
 	pf_outplace_release(&place);
 	return rc;

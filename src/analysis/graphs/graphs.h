@@ -241,8 +241,7 @@ struct pf_graphs {
  */
 enum pf_graphs_read { PF_GRAPHS_OWN, PF_GRAPHS_CAPTURE, PF_GRAPHS_EAGER };
 int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
-		   enum pf_graphs_read what, struct pf_graphs *out,
-		   struct pf_err *err);
+		   enum pf_graphs_read what, struct pf_graphs *out);
 
 /* All was read: layers, and operators by what is there. */
 void pf_graphs_explain(struct pf_graphs *g);
@@ -277,7 +276,7 @@ void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc);
  * (schema/graph_node.sql).  What is there already is not replaced.
  */
 int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,
-		    const char *path, struct pf_err *err);
+		    const char *path);
 
 /* The text of a number, or NULL of PF_NO_TEXT. */
 const char *pf_graphs_text(const struct pf_graphs *g, uint32_t text);

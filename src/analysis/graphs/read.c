@@ -119,8 +119,7 @@ static void classify(struct read *r, const char *text, size_t len,
 	m->is_known = true;
 }
 
-static int mean(struct read *r, uint32_t name, const struct meaning **out,
-		struct pf_err *err)
+static int mean(struct read *r, uint32_t name, const struct meaning **out)
 {
 	const char *text;
 	struct meaning *m;
@@ -135,7 +134,8 @@ static int mean(struct read *r, uint32_t name, const struct meaning **out,
 	*out = m;
 	if (m->is_known)
 		return 0;
-	if (pf_texts_get(&r->texts, PF_TEXT_NAME, name, &text, &len, err) < 0)
+	if (pf_texts_get(&r->texts, PF_TEXT_NAME, name, &text, &len,
+			 r->db->err) < 0)
 		return -1;
 	classify(r, text, len, m);
 	return 0;
@@ -154,7 +154,7 @@ static enum pf_role role_of(struct read *r, uint32_t text, bool is_comm,
 				  : pf_graphs_role(r->out, text);
 }
 
-static int make_graph(struct read *r, struct pf_graph *g, struct pf_err *err)
+static int make_graph(struct read *r, struct pf_graph *g)
 {
 	g->count = r->now_count;
 	g->nodes = pf_calloc(g->count + 1, sizeof(*g->nodes));
@@ -164,7 +164,7 @@ static int make_graph(struct read *r, struct pf_graph *g, struct pf_err *err)
 		struct pf_graph_node *n = &g->nodes[i];
 		const struct meaning *m;
 
-		if (mean(r, w->name, &m, err) < 0)
+		if (mean(r, w->name, &m) < 0)
 			return -1;
 		n->in.name = m->text == PF_NO_TEXT
 				     ? pf_intern_add(&r->out->texts, "", 0)
@@ -180,7 +180,7 @@ static int make_graph(struct read *r, struct pf_graph *g, struct pf_err *err)
 }
 
 /* The graph of these works; NULL: there is no room, or an error. */
-static struct pf_graph *find_graph(struct read *r, struct pf_err *err)
+static struct pf_graph *find_graph(struct read *r)
 {
 	struct pf_graphs *o = r->out;
 	struct pf_buf key = { 0 };
@@ -206,15 +206,15 @@ static struct pf_graph *find_graph(struct read *r, struct pf_err *err)
 				   .first_ns = r->now[0].start_ns,
 				   .place = o->launches,
 				   .number = n };
-	return make_graph(r, &o->graphs[n], err) < 0 ? NULL : &o->graphs[n];
+	return make_graph(r, &o->graphs[n]) < 0 ? NULL : &o->graphs[n];
 }
 
-static int add_replay(struct read *r, struct pf_err *err)
+static int add_replay(struct read *r)
 {
 	struct pf_graphs *o = r->out;
-	struct pf_graph *g = find_graph(r, err);
+	struct pf_graph *g = find_graph(r);
 
-	if (err->code)
+	if (r->db->err->code)
 		return -1;
 	for (size_t i = 0; i < r->now_count; i++) {
 		int64_t ns = r->now[i].dur_ns;
@@ -265,14 +265,14 @@ static uint32_t open_path(struct read *r)
 }
 
 static int add_eager(struct read *r, const struct work *w,
-		     const struct open *in, struct pf_err *err)
+		     const struct open *in)
 {
 	struct pf_graphs *o = r->out;
 	const struct meaning *m;
 
 	if (!in || in->op == PF_NO_TEXT || o->eager_count == EAGER_MAX)
 		return 0;
-	if (mean(r, w->name, &m, err) < 0)
+	if (mean(r, w->name, &m) < 0)
 		return -1;
 	if (m->text == PF_NO_TEXT)
 		return 0;
@@ -287,7 +287,7 @@ static int add_eager(struct read *r, const struct work *w,
 }
 
 static int add_part(struct read *r, const struct work *w, const struct open *in,
-		    bool is_replayed, struct pf_err *err)
+		    bool is_replayed)
 {
 	struct part p = { .start_ns = w->start_ns,
 			  .dur_ns = w->dur_ns,
@@ -300,30 +300,29 @@ static int add_part(struct read *r, const struct work *w, const struct open *in,
 
 	if (!in || !in->root || r->out->is_brief)
 		return 0;
-	if (mean(r, w->name, &m, err) < 0)
+	if (mean(r, w->name, &m) < 0)
 		return -1;
 	p.is_whole = m->is_whole;
 	p.is_replayed |= m->is_whole;
 	p.root = in->root;
 	p.root_ns = in->root_ns;
 	p.root_name = in->root_name;
-	return pf_sorter_add(r->parts, &p, err);
+	return pf_sorter_add(r->parts, &p, r->db->err);
 }
 
-static int use_works(struct read *r, const struct meaning *call,
-		     struct pf_err *err)
+static int use_works(struct read *r, const struct meaning *call)
 {
 	const struct open *in = r->top ? &r->open[r->top - 1] : NULL;
 	bool is_replay = call->is_graph && r->now_count > 1;
 	int rc = 0;
 
 	if (r->what == PF_GRAPHS_OWN && is_replay)
-		rc = add_replay(r, err);
+		rc = add_replay(r);
 	for (size_t i = 0; !rc && i < r->now_count; i++) {
 		if (r->what == PF_GRAPHS_OWN)
-			rc = add_part(r, &r->now[i], in, is_replay, err);
+			rc = add_part(r, &r->now[i], in, is_replay);
 		else if (r->what == PF_GRAPHS_EAGER && !call->is_graph)
-			rc = add_eager(r, &r->now[i], in, err);
+			rc = add_eager(r, &r->now[i], in);
 	}
 	return rc;
 }
@@ -331,24 +330,22 @@ static int use_works(struct read *r, const struct meaning *call,
 /* ---- captures ---- */
 
 /* 1: a call has arguments, borrowed until the next are read. */
-static int read_args(struct read *r, uint32_t args, struct pf_json *out,
-		     struct pf_err *err)
+static int read_args(struct read *r, uint32_t args, struct pf_json *out)
 {
 	if (args >= PF_ID_INLINE)
 		return 0;
 	return pf_texts_get(&r->texts, PF_TEXT_ARGS, args, &out->p, &out->len,
-			    err) < 0
+			    r->db->err) < 0
 		       ? -1
 		       : 1;
 }
 
 /* ROCm records which kernel a call launches. */
-static int kernel_of(struct read *r, uint32_t args, uint32_t *out,
-		     struct pf_err *err)
+static int kernel_of(struct read *r, uint32_t args, uint32_t *out)
 {
 	struct pf_buf name = { 0 };
 	struct pf_json kernel;
-	int rc = read_args(r, args, &kernel, err);
+	int rc = read_args(r, args, &kernel);
 
 	*out = PF_NO_TEXT;
 	if (rc <= 0)
@@ -363,11 +360,10 @@ static int kernel_of(struct read *r, uint32_t args, uint32_t *out,
 	return 0;
 }
 
-static int args_of(struct read *r, uint32_t args, uint32_t *out,
-		   struct pf_err *err)
+static int args_of(struct read *r, uint32_t args, uint32_t *out)
 {
 	struct pf_json object;
-	int rc = read_args(r, args, &object, err);
+	int rc = read_args(r, args, &object);
 
 	*out = PF_NO_TEXT;
 	if (rc <= 0)
@@ -377,7 +373,7 @@ static int args_of(struct read *r, uint32_t args, uint32_t *out,
 }
 
 /* The operators that are open: the innermost of them. */
-static int find_around(struct read *r, uint32_t *out, struct pf_err *err)
+static int find_around(struct read *r, uint32_t *out)
 {
 	struct pf_graphs *g = r->out;
 	const struct meaning *m;
@@ -392,8 +388,8 @@ static int find_around(struct read *r, uint32_t *out, struct pf_err *err)
 		if (o->around == PF_NO_TEXT) {
 			if (g->around_count == NODES_MAX)
 				return 0;
-			if (mean(r, o->name, &m, err) < 0 ||
-			    args_of(r, o->args, &a.args, err) < 0)
+			if (mean(r, o->name, &m) < 0 ||
+			    args_of(r, o->args, &a.args) < 0)
 				return -1;
 			a.name = m->text;
 			g->arounds = pf_grow(g->arounds, &g->around_cap,
@@ -407,7 +403,7 @@ static int find_around(struct read *r, uint32_t *out, struct pf_err *err)
 }
 
 static int capture(struct read *r, const struct meaning *m,
-		   const struct pf_block *b, uint32_t i, struct pf_err *err)
+		   const struct pf_block *b, uint32_t i)
 {
 	const struct open *in = r->top ? &r->open[r->top - 1] : NULL;
 	struct pf_graphs *o = r->out;
@@ -432,14 +428,14 @@ static int capture(struct read *r, const struct meaning *m,
 	    b->start_ns[i] < r->call_end_ns)
 		return 0;
 	r->call_end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
-	if (kernel_of(r, b->args[i], &call.kernel, err) < 0)
+	if (kernel_of(r, b->args[i], &call.kernel) < 0)
 		return -1;
 	if (in) {
 		call.op = in->op;
 		call.module = in->module;
 		call.path = open_path(r);
 	}
-	if (r->has_args && find_around(r, &call.around, err) < 0)
+	if (r->has_args && find_around(r, &call.around) < 0)
 		return -1;
 	c = &o->captures[o->capture_count - 1];
 	if (c->count == LAUNCH_MAX)
@@ -509,26 +505,24 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 	r->top = at + 1;
 }
 
-static int take_works(struct read *r, int64_t event_id, const struct meaning *m,
-		      struct pf_err *err)
+static int take_works(struct read *r, int64_t event_id, const struct meaning *m)
 {
 	const struct pf_block *none;
 	const struct work *w;
 	uint32_t ignored;
 
 	r->now_count = 0;
-	while ((w = pf_by_event_peek(r->works, err)) &&
-	       w->launch_id == event_id) {
+	while ((w = pf_by_event_peek(r->works)) && w->launch_id == event_id) {
 		if (event_id) {
 			r->now = pf_grow(r->now, &r->now_cap, r->now_count + 1,
 					 sizeof(*r->now));
 			r->now[r->now_count++] = *w;
 		}
-		pf_by_event_next(r->works, &none, &ignored, err);
+		pf_by_event_next(r->works, &none, &ignored);
 	}
-	if (err->code)
+	if (r->db->err->code)
 		return -1;
-	return r->now_count ? use_works(r, m, err) : 0;
+	return r->now_count ? use_works(r, m) : 0;
 }
 
 static int take(void *context, const struct pf_block *b, uint32_t i,
@@ -538,17 +532,18 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	unsigned kind = pf_kinds_at(&r->kinds, b->type[i]);
 	const struct meaning *m;
 
-	if (mean(r, b->name[i], &m, err) < 0)
+	(void)err;
+	if (mean(r, b->name[i], &m) < 0)
 		return -1;
 	push(r, m, kind, event_id, b, i);
 	r->call_ns = b->start_ns[i];
 	if ((kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER) &&
-	    capture(r, m, b, i, err) < 0)
+	    capture(r, m, b, i) < 0)
 		return -1;
-	return take_works(r, event_id, m, err);
+	return take_works(r, event_id, m);
 }
 
-static int read_tracks(struct read *r, struct pf_err *err)
+static int read_tracks(struct read *r)
 {
 	static const struct pf_track_reader reader = {
 		.event = take,
@@ -556,32 +551,31 @@ static int read_tracks(struct read *r, struct pf_err *err)
 	};
 	struct pf_track *tracks;
 	size_t count;
-	int rc = pf_tracks_load(r->db, 0, &tracks, &count, err);
+	int rc = pf_tracks_load(r->db, 0, &tracks, &count, r->db->err);
 
 	if (rc < 0)
 		return -1;
-	rc = take_works(r, 0, &no_meaning, err);
+	rc = take_works(r, 0, &no_meaning);
 	for (size_t i = 0; !rc && i < count; i++) {
 		r->track = &tracks[i];
 		r->depth = r->top = 0;
 		r->is_capturing = false;
 		if (!strcmp(tracks[i].class_name, "host") ||
-		    pf_by_event_is_on(r->works, tracks[i].id, err))
-			rc = pf_track_read(r->db, &tracks[i], &reader, r, err);
+		    pf_by_event_is_on(r->works, tracks[i].id))
+			rc = pf_track_read(r->db, &tracks[i], &reader, r);
 	}
 	pf_tracks_free(tracks, count);
-	return rc || err->code ? -1 : 0;
+	return rc || r->db->err->code ? -1 : 0;
 }
 
-static int count_work(struct read *r, const struct pf_gpu_event *ev,
-		      struct pf_err *err)
+static int count_work(struct read *r, const struct pf_gpu_event *ev)
 {
 	const struct meaning *m;
 
 	pf_sat_sum(&r->out->gpu_ns, ev->dur_ns);
 	if (ev->kind != PF_KIND_KERNEL)
 		return 0;
-	if (mean(r, ev->name, &m, err) < 0)
+	if (mean(r, ev->name, &m) < 0)
 		return -1;
 	if (m->is_whole) {
 		pf_sat_sum(&r->out->whole_ns, ev->dur_ns);
@@ -590,16 +584,15 @@ static int count_work(struct read *r, const struct pf_gpu_event *ev,
 	return 0;
 }
 
-static int gather(struct read *r, const struct pf_window *window,
-		  struct pf_err *err)
+static int gather(struct read *r, const struct pf_window *window)
 {
 	struct pf_gpu *gpu =
-		pf_gpu_new(r->db, window, PF_GPU_CALLS | PF_GPU_STARTS, err);
+		pf_gpu_new(r->db, window, PF_GPU_CALLS | PF_GPU_STARTS);
 	const struct pf_gpu_event *ev;
 	int rc = -1;
 
 	r->works = pf_by_event_new(r->db, sizeof(struct work), 0);
-	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+	while (gpu && (rc = pf_gpu_next(gpu, &ev)) == 1) {
 		struct work w = {
 			.launch_id = ev->launch_id,
 			.start_ns = ev->start_ns,
@@ -611,9 +604,9 @@ static int gather(struct read *r, const struct pf_window *window,
 				   ev->class == PF_GPU_MEMSET,
 		};
 
-		rc = r->what == PF_GRAPHS_OWN ? count_work(r, ev, err) : 0;
+		rc = r->what == PF_GRAPHS_OWN ? count_work(r, ev) : 0;
 		if (!rc)
-			rc = pf_by_event_add(r->works, &w, err);
+			rc = pf_by_event_add(r->works, &w);
 		if (rc < 0)
 			break;
 	}
@@ -687,14 +680,13 @@ static void end_iteration(struct read *r, struct sequence *s,
 			pf_sat_sum(&it->layer_ns, s->nodes[i].ns);
 }
 
-static int add_kernel(struct read *r, struct sequence *s, const struct part *p,
-		      struct pf_err *err)
+static int add_kernel(struct read *r, struct sequence *s, const struct part *p)
 {
 	const struct meaning *m;
 
 	if (s->count > PF_LAYERS_MAX_KERNELS)
 		return 0;
-	if (mean(r, p->name, &m, err) < 0)
+	if (mean(r, p->name, &m) < 0)
 		return -1;
 	s->nodes = pf_grow(s->nodes, &s->cap, s->count + 1, sizeof(*s->nodes));
 	s->nodes[s->count++] = (struct pf_layer_node){
@@ -707,17 +699,16 @@ static int add_kernel(struct read *r, struct sequence *s, const struct part *p,
 	return 0;
 }
 
-static int add_iterations(struct read *r, struct sequence *s,
-			  struct pf_err *err)
+static int add_iterations(struct read *r, struct sequence *s)
 {
 	struct pf_graphs *o = r->out;
 	struct pf_graph_iteration *it = NULL;
 	const struct part *p;
 	int64_t root = 0;
 
-	if (pf_sorter_finish(r->parts, err) < 0)
+	if (pf_sorter_finish(r->parts, r->db->err) < 0)
 		return -1;
-	while ((p = pf_sorter_next(r->parts, err))) {
+	while ((p = pf_sorter_next(r->parts, r->db->err))) {
 		if (!it || p->root != root) {
 			if (it)
 				end_iteration(r, s, it);
@@ -739,21 +730,21 @@ static int add_iterations(struct read *r, struct sequence *s,
 		pf_sat_sum(&it->ns, p->dur_ns);
 		if (p->is_replayed)
 			pf_sat_sum(&it->replayed_ns, p->dur_ns);
-		if (add_kernel(r, s, p, err) < 0)
+		if (add_kernel(r, s, p) < 0)
 			return -1;
 	}
-	if (it && !err->code)
+	if (it && !r->db->err->code)
 		end_iteration(r, s, it);
-	return err->code ? -1 : 0;
+	return r->db->err->code ? -1 : 0;
 }
 
-static int read_iterations(struct read *r, struct pf_err *err)
+static int read_iterations(struct read *r)
 {
 	struct sequence s = { .left = WORK_MAX };
 	int rc;
 
 	pf_intern_init(&s.known);
-	rc = add_iterations(r, &s, err);
+	rc = add_iterations(r, &s);
 	for (uint32_t i = 0; i < s.known.count; i++)
 		free(s.found[i].is_in);
 	free(s.found);
@@ -767,8 +758,7 @@ static int read_iterations(struct read *r, struct pf_err *err)
 PF_ORDER(by_start, struct pf_graph_eager, PF_UP(start_ns))
 
 int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
-		   enum pf_graphs_read what, struct pf_graphs *out,
-		   struct pf_err *err)
+		   enum pf_graphs_read what, struct pf_graphs *out)
 {
 	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
 	struct read r = { .db = db,
@@ -781,24 +771,24 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 	struct pf_window *window =
 		what == PF_GRAPHS_OWN ? &out->window : &other;
 	int rc = pf_window_resolve(
-		db, what == PF_GRAPHS_OWN ? &args->window : &all, window, err);
+		db, what == PF_GRAPHS_OWN ? &args->window : &all, window);
 
 	out->is_brief = args->is_brief;
 	pf_intern_init(&r.sequences);
 	r.parts = pf_sorter_temp(sizeof(struct part));
 	r.iteration = pf_step_regex_new(
-		args->iteration ? args->iteration : ITERATION, err);
+		args->iteration ? args->iteration : ITERATION, db->err);
 	if (!rc && (!r.iteration ||
-		    (!out->roles && !(out->roles = pf_roles_new(err)))))
+		    (!out->roles && !(out->roles = pf_roles_new(db->err)))))
 		rc = -1;
 	if (!rc)
-		rc = pf_kinds_load(&r.kinds, db, err);
+		rc = pf_kinds_load(&r.kinds, db, db->err);
 	if (!rc)
-		rc = gather(&r, window, err);
+		rc = gather(&r, window);
 	if (!rc)
-		rc = read_tracks(&r, err);
+		rc = read_tracks(&r);
 	if (!rc && what == PF_GRAPHS_OWN && !args->is_brief)
-		rc = read_iterations(&r, err);
+		rc = read_iterations(&r);
 	if (!rc)
 		pf_sort(out->eager, out->eager_count, sizeof(*out->eager),
 			by_start);

@@ -59,24 +59,24 @@ static int64_t least_of(size_t bin)
 }
 
 static int count_track(struct pf_db *db, struct pf_names *names, uint32_t track,
-		       int64_t *bins, struct pf_err *err)
+		       int64_t *bins)
 {
 	struct pf_cursor *c =
 		pf_cursor_new(db, track,
 			      PF_COLBIT(PF_COL_DUR) | PF_COLBIT(PF_COL_NAME) |
 				      PF_COLBIT(PF_COL_TYPE),
-			      err);
+			      db->err);
 	const struct pf_name_class *class;
 	struct pf_span s;
 	int rc = c ? 0 : -1;
 
-	while (!rc && (rc = pf_cursor_next(c, &s, err)) == 1) {
+	while (!rc && (rc = pf_cursor_next(c, &s, db->err)) == 1) {
 		unsigned kind = pf_names_kind(names, s.type);
 
 		rc = 0;
 		if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
 			continue;
-		class = pf_names_class(names, s.name, err);
+		class = pf_names_class(names, s.name);
 		if (!class)
 			rc = -1;
 		else if (class->launches == PF_LAUNCHES_KERNEL &&
@@ -92,15 +92,14 @@ static int count_track(struct pf_db *db, struct pf_names *names, uint32_t track,
  * eighth; 0 if there are none.  -1: error.
  */
 static int64_t launch_usual(struct pf_db *db, struct pf_names *names,
-			    const struct pf_track *tracks, size_t track_count,
-			    struct pf_err *err)
+			    const struct pf_track *tracks, size_t track_count)
 {
 	int64_t bins[BINS] = { 0 }, count = 0, below = 0;
 	size_t bin = 0;
 
 	for (size_t i = 0; i < track_count; i++)
 		if (!strcmp(tracks[i].class_name, "host") &&
-		    count_track(db, names, tracks[i].id, bins, err) < 0)
+		    count_track(db, names, tracks[i].id, bins) < 0)
 			return -1;
 	for (size_t i = 0; i < BINS; i++)
 		count += bins[i];
@@ -173,15 +172,14 @@ static bool number_of(struct pf_json text, const struct pf_span *s,
 
 /* Of one thread: texts that say nothing are looked at once. */
 static int load_track(struct pf_tpu_calls *c, struct pf_db *db,
-		      uint32_t track_id, struct pf_map *said,
-		      struct pf_err *err)
+		      uint32_t track_id, struct pf_map *said)
 {
 	struct pf_cursor *cursor =
-		pf_cursor_new(db, track_id, PF_TPU_CALL_COLUMNS, err);
+		pf_cursor_new(db, track_id, PF_TPU_CALL_COLUMNS, db->err);
 	struct pf_span s;
 	int rc = cursor ? 0 : -1;
 
-	while (!rc && (rc = pf_cursor_next(cursor, &s, err)) == 1) {
+	while (!rc && (rc = pf_cursor_next(cursor, &s, db->err)) == 1) {
 		uint64_t *seen = NULL, *call, key;
 		struct pf_json text;
 
@@ -190,7 +188,7 @@ static int load_track(struct pf_tpu_calls *c, struct pf_db *db,
 			seen = pf_map_at(said, s.args);
 		if (s.args == PF_ID_NONE || (seen && *seen == SAYS_NOTHING))
 			continue;
-		if (text_of(c, &s, &text, err)) {
+		if (text_of(c, &s, &text, db->err)) {
 			rc = -1;
 			continue;
 		}
@@ -214,8 +212,7 @@ static void tpu_calls_release(struct pf_tpu_calls *c);
 
 /* Read what the host gave away, of the tracks of a trace. */
 static int tpu_calls_load(struct pf_tpu_calls *c, struct pf_db *db,
-			  const struct pf_track *tracks, size_t count,
-			  struct pf_err *err)
+			  const struct pf_track *tracks, size_t count)
 {
 	struct pf_map said;
 	int rc = 0;
@@ -226,7 +223,7 @@ static int tpu_calls_load(struct pf_tpu_calls *c, struct pf_db *db,
 	pf_map_init(&said);
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
-			rc = load_track(c, db, tracks[i].id, &said, err);
+			rc = load_track(c, db, tracks[i].id, &said);
 	pf_map_release(&said);
 	return rc;
 }
@@ -358,19 +355,18 @@ struct pf_explain {
 
 /* ---- a trace ---- */
 
-static int add_overheads(struct pf_explain_in *in, uint32_t track,
-			 struct pf_err *err)
+static int add_overheads(struct pf_explain_in *in, uint32_t track)
 {
 	struct pf_cursor *c = pf_cursor_new(
 		in->db, track,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		err);
+		in->db->err);
 	struct pf_overheads *o = &in->overheads;
 	struct pf_span s;
 	int rc = c ? 0 : -1;
 
-	while (!rc && (rc = pf_cursor_next(c, &s, err)) == 1) {
+	while (!rc && (rc = pf_cursor_next(c, &s, in->db->err)) == 1) {
 		int64_t end = pf_span_end(s.start_ns, s.dur_ns), start;
 		const struct pf_name_class *class;
 
@@ -381,7 +377,7 @@ static int add_overheads(struct pf_explain_in *in, uint32_t track,
 		if (pf_names_kind(in->names, s.type) != PF_KIND_OVERHEAD ||
 		    start >= end)
 			continue;
-		class = pf_names_class(in->names, s.name, err);
+		class = pf_names_class(in->names, s.name);
 		if (!class)
 			rc = -1;
 		else if (class->overhead != PF_CAUSE_UNRECORDED) {
@@ -397,9 +393,10 @@ static int add_overheads(struct pf_explain_in *in, uint32_t track,
 }
 
 /* The thread of the steps; without them, that with most events. */
-static int find_main(struct pf_explain_in *in, struct pf_err *err)
+static int find_main(struct pf_explain_in *in)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(in->db, "step_track", err);
+	sqlite3_stmt *stmt =
+		pf_named_prepare(in->db, "step_track", in->db->err);
 	const struct pf_track *tracks = in->tracks;
 	int64_t most = 0;
 	int rc;
@@ -408,7 +405,7 @@ static int find_main(struct pf_explain_in *in, struct pf_err *err)
 	if (!stmt)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, in->trace_id);
-	rc = pf_db_step(in->db, stmt, err);
+	rc = pf_db_step(in->db, stmt, in->db->err);
 	if (rc == 1)
 		in->main_track = (uint32_t)sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
@@ -423,20 +420,19 @@ static int find_main(struct pf_explain_in *in, struct pf_err *err)
 }
 
 /* The main thread and overheads of a trace among its tracks. */
-static int explain_open(struct pf_explain_in *in, int64_t trace_id,
-			struct pf_err *err)
+static int explain_open(struct pf_explain_in *in, int64_t trace_id)
 {
 	const struct pf_track *tracks = in->tracks;
 
 	in->overheads.count = 0;
 	in->trace_id = trace_id;
-	if (find_main(in, err) < 0)
+	if (find_main(in) < 0)
 		return -1;
 	/* Kineto gives them the process -1 */
 	for (size_t i = 0; i < in->track_count; i++)
 		if (!strcmp(tracks[i].class_name, "host") &&
 		    !strcmp(tracks[i].pid, "-1") &&
-		    add_overheads(in, tracks[i].id, err) < 0)
+		    add_overheads(in, tracks[i].id) < 0)
 			return -1;
 	return 0;
 }
@@ -562,16 +558,16 @@ static void emit_host(struct pf_explain *x, const struct pf_gap *gap,
 /* Host time up to stop_seq of the first thread of the chain, or to limit. */
 static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 		 uint32_t stop, int64_t *at, int64_t limit,
-		 struct pf_place *place, struct pf_err *err)
+		 struct pf_place *place)
 {
 	struct pf_walk *w = x->chain[level];
 	int64_t end;
 	int rc;
 
-	if (level && pf_walk_to(w, *at, err) < 0)
+	if (level && pf_walk_to(w, *at, x->in->db->err) < 0)
 		return -1;
-	while (*at < limit &&
-	       (rc = pf_walk_piece(w, *at, stop, limit, place, &end, err))) {
+	while (*at < limit && (rc = pf_walk_piece(w, *at, stop, limit, place,
+						  &end, x->in->db->err))) {
 		struct pf_place inner;
 
 		if (rc < 0)
@@ -582,16 +578,15 @@ static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 			x->at = w;
 			emit_host(x, gap, place, *at, end);
 			x->at = NULL;
-		} else if (split(x, gap, level + 1, UINT32_MAX, at, end, &inner,
-				 err) < 0)
+		} else if (split(x, gap, level + 1, UINT32_MAX, at, end,
+				 &inner) < 0)
 			return -1;
 		*at = end;
 	}
 	return 0;
 }
 
-static struct pf_walk *walk_of(struct pf_explain *x, uint32_t track,
-			       struct pf_err *err)
+static struct pf_walk *walk_of(struct pf_explain *x, uint32_t track)
 {
 	const struct pf_explain_in *in = x->in;
 	struct pf_walk *w;
@@ -599,7 +594,7 @@ static struct pf_walk *walk_of(struct pf_explain *x, uint32_t track,
 	for (size_t i = x->walk_count; i-- > 0;)
 		if (x->tracks[i] == track)
 			return x->walks[i];
-	w = pf_walk_new(in->db, in->names, in->pageable, track, err);
+	w = pf_walk_new(in->db, in->names, in->pageable, track);
 	if (!w)
 		return NULL;
 	x->walks = pf_grow(x->walks, &x->walk_cap, x->walk_count + 1,
@@ -616,9 +611,10 @@ static int chain(struct pf_explain *x, uint32_t track, struct pf_err *err)
 {
 	struct pf_walk *w;
 
+	(void)err;
 	if (!track)
 		return 0;
-	w = walk_of(x, track, err);
+	w = walk_of(x, track);
 	if (!w)
 		return -1;
 	for (size_t i = 0; i < x->chain_count; i++)
@@ -709,21 +705,21 @@ static struct pf_place queued_place(const struct pf_explain *x,
  * -1.  Graphs are no kernels, and copies need no code.
  */
 static int has_loaded(struct pf_explain *x, const struct pf_gap_work *next,
-		      uint32_t call, int64_t ns, struct pf_err *err)
+		      uint32_t call, int64_t ns)
 {
 	const struct pf_explain_in *in = x->in;
 	const struct pf_name_class *class;
 
 	if (!next->is_first || next->kind != PF_KIND_KERNEL || ns < LOAD_MIN_NS)
 		return 0;
-	class = pf_names_class(in->names, call, err);
+	class = pf_names_class(in->names, call);
 	if (!class)
 		return -1;
 	if (class->launches != PF_LAUNCHES_KERNEL || class->is_graph)
 		return 0;
 	if (x->usual_ns < 0) {
 		x->usual_ns = launch_usual(in->db, in->names, in->tracks,
-					   in->track_count, err);
+					   in->track_count);
 		if (x->usual_ns < 0)
 			return -1;
 	}
@@ -733,11 +729,11 @@ static int has_loaded(struct pf_explain *x, const struct pf_gap_work *next,
 /* What is left of a gap from "at" on, when the call has begun. */
 static int emit_launch(struct pf_explain *x, const struct pf_gap *gap,
 		       const struct pf_gap_ends *ends, struct pf_place place,
-		       int64_t at, int64_t call_end, struct pf_err *err)
+		       int64_t at, int64_t call_end)
 {
 	int64_t end = call_end < gap->end_ns ? call_end : gap->end_ns;
 	int64_t soon = pf_sat_add(call_end, SOON_NS);
-	int rc = has_loaded(x, &ends->next, place.name, end - at, err);
+	int rc = has_loaded(x, &ends->next, place.name, end - at);
 
 	x->at = x->chain[0];
 	if (rc == 1) {
@@ -755,8 +751,7 @@ static int emit_launch(struct pf_explain *x, const struct pf_gap *gap,
 }
 
 /* Nothing came after the gap: it ends where the window ends. */
-static int explain_tail(struct pf_explain *x, const struct pf_gap *gap,
-			struct pf_err *err)
+static int explain_tail(struct pf_explain *x, const struct pf_gap *gap)
 {
 	int64_t at = gap->start_ns;
 	struct pf_place place;
@@ -765,45 +760,45 @@ static int explain_tail(struct pf_explain *x, const struct pf_gap *gap,
 		explain_whole(x, gap, PF_CAUSE_UNRECORDED, PF_ID_NONE);
 		return 0;
 	}
-	return split(x, gap, 0, UINT32_MAX, &at, gap->end_ns, &place, err);
+	return split(x, gap, 0, UINT32_MAX, &at, gap->end_ns, &place);
 }
 
 static int explain_host(struct pf_explain *x, const struct pf_gap *gap,
-			const struct pf_gap_ends *ends, struct pf_err *err)
+			const struct pf_gap_ends *ends)
 {
 	int64_t at = gap->start_ns;
 	struct pf_place place = gpu_place(PF_CAUSE_LAUNCH, PF_ID_NONE);
 
 	if (split(x, gap, 0, (uint32_t)ends->next.launch_id, &at, gap->end_ns,
-		  &place, err) < 0)
+		  &place) < 0)
 		return -1;
 	if (at >= gap->end_ns)
 		return 0;
 	/* what is left began with the launch call */
 	return emit_launch(x, gap, ends, place, at,
-			   pf_walk_stop_end(x->chain[0]), err);
+			   pf_walk_stop_end(x->chain[0]));
 }
 
 static int make_chain(struct pf_explain *x, struct pf_gap *gap,
-		      const struct pf_gap_ends *ends, struct pf_err *err)
+		      const struct pf_gap_ends *ends)
 {
 	int64_t before = ends->before.launch_id;
 
 	x->chain_count = 0;
-	if (chain(x, pf_track_of(ends->next.launch_id), err) < 0 ||
-	    chain(x, pf_track_of(before), err) < 0)
+	if (chain(x, pf_track_of(ends->next.launch_id), x->in->db->err) < 0 ||
+	    chain(x, pf_track_of(before), x->in->db->err) < 0)
 		return -1;
 	for (size_t i = 0; i < x->chain_count; i++) {
-		if (pf_walk_to(x->chain[i], gap->start_ns, err) < 0)
+		if (pf_walk_to(x->chain[i], gap->start_ns, x->in->db->err) < 0)
 			return -1;
 		look_for_drain(x, gap, x->chain[i], before);
 	}
-	return x->has_main ? chain(x, x->in->main_track, err) : 0;
+	return x->has_main ? chain(x, x->in->main_track, x->in->db->err) : 0;
 }
 
 /* Give the sink the pieces of a gap and find out what drained the GPU. */
 static int explain_gap(struct pf_explain *x, struct pf_gap *gap,
-		       const struct pf_gap_ends *ends, struct pf_err *err)
+		       const struct pf_gap_ends *ends)
 {
 	int64_t launch = ends->next.launch_id;
 	uint32_t seq = (uint32_t)launch;
@@ -814,16 +809,16 @@ static int explain_gap(struct pf_explain *x, struct pf_gap *gap,
 		explain_whole(x, gap, PF_CAUSE_NO_LAUNCH, gap->after);
 		return 0;
 	}
-	if (make_chain(x, gap, ends, err) < 0)
+	if (make_chain(x, gap, ends) < 0)
 		return -1;
 	if (!launch)
-		return explain_tail(x, gap, err);
+		return explain_tail(x, gap);
 	if (!pf_walk_is_past(x->chain[0], seq))
-		return explain_host(x, gap, ends, err);
+		return explain_host(x, gap, ends);
 	/* a call that has not returned has not queued anything in time */
 	if (pf_walk_is_open(x->chain[0], seq, gap->start_ns, &place, &call_end))
-		return emit_launch(x, gap, ends, place, gap->start_ns, call_end,
-				   err);
+		return emit_launch(x, gap, ends, place, gap->start_ns,
+				   call_end);
 	place = queued_place(x, gap, ends);
 	emit(x, gap, place, gap->end_ns - gap->start_ns);
 	return 0;
@@ -884,7 +879,7 @@ static void find_other(const struct finder *f, struct device *d,
 
 /* [from, to) of a device, which d->ends.next ended, cut to the window. */
 static int end_gap(struct finder *f, struct device *d, int64_t from_ns,
-		   int64_t to_ns, struct pf_err *err)
+		   int64_t to_ns)
 {
 	struct pf_gap gap = {
 		.trace = d->sum.trace,
@@ -903,7 +898,7 @@ static int end_gap(struct finder *f, struct device *d, int64_t from_ns,
 		explain_whole(d->explain, &gap, PF_CAUSE_MICRO, PF_ID_NONE);
 	else {
 		find_other(f, d, &gap);
-		if (explain_gap(d->explain, &gap, &d->ends, err) < 0)
+		if (explain_gap(d->explain, &gap, &d->ends) < 0)
 			return -1;
 	}
 	if (f->in.sink->gap)
@@ -911,12 +906,12 @@ static int end_gap(struct finder *f, struct device *d, int64_t from_ns,
 	return 0;
 }
 
-static int end_pending(struct finder *f, struct device *d, struct pf_err *err)
+static int end_pending(struct finder *f, struct device *d)
 {
 	if (!d->is_pending)
 		return 0;
 	d->is_pending = false;
-	return end_gap(f, d, d->from_ns, d->ends.next.start_ns, err);
+	return end_gap(f, d, d->from_ns, d->ends.next.start_ns);
 }
 
 /* Does the pending gap end with this event rather than with d->ends.next? */
@@ -959,7 +954,7 @@ static void look_back(struct device *d, const struct pf_gap_work *e,
 }
 
 static int add_event(struct finder *f, struct device *d,
-		     const struct pf_gap_work *e, struct pf_err *err)
+		     const struct pf_gap_work *e)
 {
 	int64_t start = e->start_ns, end = e->end_ns, gap;
 	int64_t out_ns = end - start; /* of it, outside of the window */
@@ -969,7 +964,7 @@ static int add_event(struct finder *f, struct device *d,
 			d->ends.next = *e;
 			look_back(d, e, f->micro_ns);
 		}
-	} else if (end_pending(f, d, err) < 0) {
+	} else if (end_pending(f, d) < 0) {
 		return -1;
 	}
 	gap = pf_union_add(&d->all, e->start_ns, e->end_ns);
@@ -999,18 +994,18 @@ static int add_event(struct finder *f, struct device *d,
 	return 0;
 }
 
-static int end_device(struct finder *f, struct device *d, struct pf_err *err)
+static int end_device(struct finder *f, struct device *d)
 {
 	static const struct pf_gap_work none = { .name = PF_ID_NONE };
 	int64_t from;
 
-	if (end_pending(f, d, err) < 0)
+	if (end_pending(f, d) < 0)
 		return -1;
 	from = d->all.any ? d->all.end_ns : d->lo;
 	if (from < d->hi) {
 		d->ends.before = d->last;
 		d->ends.next = none;
-		if (end_gap(f, d, from, d->hi, err) < 0)
+		if (end_gap(f, d, from, d->hi) < 0)
 			return -1;
 	}
 	d->sum.window_ns = d->hi - d->lo;
@@ -1025,35 +1020,34 @@ static int end_device(struct finder *f, struct device *d, struct pf_err *err)
 
 /* ---- events ---- */
 
-static int end_trace(struct finder *f, struct pf_err *err)
+static int end_trace(struct finder *f)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < f->count; i++) {
 		/* of a GPU without work there are records of waits alone */
 		if (!rc && !f->devices[i].is_hidden && f->devices[i].all.any)
-			rc = end_device(f, &f->devices[i], err);
+			rc = end_device(f, &f->devices[i]);
 		explain_free(f->devices[i].explain);
 	}
 	f->count = 0;
 	return rc;
 }
 
-static int begin_trace(struct finder *f, const struct pf_window_trace *trace,
-		       struct pf_err *err)
+static int begin_trace(struct finder *f, const struct pf_window_trace *trace)
 {
-	if (end_trace(f, err) < 0)
+	if (end_trace(f) < 0)
 		return -1;
 	pf_tracks_free(f->tracks, f->in.track_count);
 	f->trace = trace;
 	if (pf_tracks_load(f->in.db, trace->trace_id, &f->tracks,
-			   &f->in.track_count, err) < 0)
+			   &f->in.track_count, f->in.db->err) < 0)
 		return -1;
 	f->in.tracks = f->tracks;
 	if (trace->is_tpu && tpu_calls_load(&f->tpu_calls, f->in.db, f->tracks,
-					    f->in.track_count, err))
+					    f->in.track_count))
 		return -1;
-	return explain_open(&f->in, trace->trace_id, err);
+	return explain_open(&f->in, trace->trace_id);
 }
 
 static struct device *find_device(struct finder *f, int64_t device)
@@ -1097,8 +1091,7 @@ static void place(const struct finder *f, const struct pf_track *on,
 }
 
 static int read_work(const struct finder *f, const struct pf_track *on,
-		     const struct pf_span *s, struct pf_gap_work *e,
-		     struct pf_err *err)
+		     const struct pf_span *s, struct pf_gap_work *e)
 {
 	const int64_t *row;
 
@@ -1111,7 +1104,7 @@ static int read_work(const struct finder *f, const struct pf_track *on,
 	if (s->mask >> PF_SLOT_CORRELATION & 1)
 		e->correlation = s->slot[PF_SLOT_CORRELATION];
 	place(f, on, s, e);
-	if (pf_gpu_links_next(f->links, e->event_id, &row, err) < 0)
+	if (pf_gpu_links_next(f->links, e->event_id, &row, f->in.db->err) < 0)
 		return -1;
 	e->launch_id = pf_gpu_links_call(row);
 	if (!pf_track_of(e->launch_id))
@@ -1120,13 +1113,13 @@ static int read_work(const struct finder *f, const struct pf_track *on,
 }
 
 static int take_program(struct finder *f, const struct pf_track *on,
-			const struct pf_span *s, struct pf_err *err)
+			const struct pf_span *s)
 {
 	struct program *p = &find_device(f, pf_work_device(on))->program;
 
 	p->start_ns = s->start_ns;
 	p->end_ns = pf_span_end(s->start_ns, s->dur_ns);
-	return tpu_calls_find(&f->tpu_calls, s, &p->call, err);
+	return tpu_calls_find(&f->tpu_calls, s, &p->call, f->in.db->err);
 }
 
 /* All operations of a program came with it. */
@@ -1140,7 +1133,7 @@ static int64_t call_of(const struct device *d, const struct pf_gap_work *e)
 
 /* What ran on a GPU, or a record of what its streams waited for. */
 static int take(struct finder *f, const struct pf_track *on,
-		const struct pf_span *s, struct pf_err *err)
+		const struct pf_span *s)
 {
 	const struct pf_name_class *class;
 	struct pf_gap_work e = { .kind = pf_names_kind(f->in.names, s->type) };
@@ -1149,10 +1142,10 @@ static int take(struct finder *f, const struct pf_track *on,
 	bool is_work = pf_is_work(row, e.kind);
 
 	if (row == PF_WORK_PROGRAMS)
-		return take_program(f, on, s, err);
+		return take_program(f, on, s);
 	if (!is_work && e.kind != PF_KIND_GPU_SYNC)
 		return 0;
-	if (read_work(f, on, s, &e, err) < 0)
+	if (read_work(f, on, s, &e) < 0)
 		return -1;
 	if (is_work) {
 		struct device *d = find_device(f, e.device);
@@ -1160,19 +1153,18 @@ static int take(struct finder *f, const struct pf_track *on,
 		if (row == PF_WORK_OPS)
 			e.launch_id = call_of(d, &e);
 		e.is_first = explain_work(d->explain, &e);
-		if (!d->is_hidden && add_event(f, d, &e, err) < 0)
+		if (!d->is_hidden && add_event(f, d, &e) < 0)
 			return -1;
 		d->recent[d->recent_at++ % RECENT] = e;
 		return 0;
 	}
-	class = pf_names_class(f->in.names, e.name, err);
+	class = pf_names_class(f->in.names, e.name);
 	if (class && class->is_wait)
 		explain_wait(find_device(f, e.device)->explain, &e);
 	return class ? 0 : -1;
 }
 
-static int open_streams(struct finder *f, struct pf_cursors *streams,
-			struct pf_err *err)
+static int open_streams(struct finder *f, struct pf_cursors *streams)
 {
 	static const uint64_t usual =
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
@@ -1189,31 +1181,31 @@ static int open_streams(struct finder *f, struct pf_cursors *streams,
 		    pf_work_row(&f->tracks[i], true) == PF_WORK_PROGRAMS)
 			columns |= PF_TPU_CALL_COLUMNS;
 		if (pf_cursors_add(streams, f->in.db, f->tracks[i].id, columns,
-				   i, err) < 0)
+				   i, f->in.db->err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int find_in_trace(struct finder *f, const struct pf_window_trace *trace,
-			 struct pf_err *err)
+static int find_in_trace(struct finder *f, const struct pf_window_trace *trace)
 {
 	struct pf_cursors streams = { 0 };
 	const struct pf_span *s;
 	size_t track;
-	int rc = begin_trace(f, trace, err);
+	int rc = begin_trace(f, trace);
 
 	if (!rc)
-		rc = open_streams(f, &streams, err);
-	while (!rc && (rc = pf_cursors_next(&streams, &track, &s, err)) == 1)
-		rc = take(f, &f->tracks[track], s, err);
+		rc = open_streams(f, &streams);
+	while (!rc &&
+	       (rc = pf_cursors_next(&streams, &track, &s, f->in.db->err)) == 1)
+		rc = take(f, &f->tracks[track], s);
 	pf_cursors_release(&streams);
 	return rc;
 }
 
 int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 		struct pf_names *names, const struct pf_pageable *pageable,
-		int64_t micro_ns, struct pf_gap_sink *sink, struct pf_err *err)
+		int64_t micro_ns, struct pf_gap_sink *sink)
 {
 	struct finder f = { .in = { .db = db,
 				    .names = names,
@@ -1223,13 +1215,13 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 			    .micro_ns = micro_ns };
 	int rc = -1;
 
-	f.links = pf_gpu_links_new(db, false, err);
-	if (f.links && !pf_gpu_configs_load(&f.configs, f.in.db, err))
+	f.links = pf_gpu_links_new(db, false);
+	if (f.links && !pf_gpu_configs_load(&f.configs, f.in.db))
 		rc = 0;
 	for (size_t i = 0; !rc && i < window->count; i++)
-		rc = find_in_trace(&f, &window->traces[i], err);
+		rc = find_in_trace(&f, &window->traces[i]);
 	if (!rc)
-		rc = end_trace(&f, err);
+		rc = end_trace(&f);
 	for (size_t i = 0; i < f.count; i++)
 		explain_free(f.devices[i].explain);
 	free(f.devices);

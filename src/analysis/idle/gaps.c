@@ -99,7 +99,7 @@ static bool counts(const struct streams *s, const struct pf_gpu_event *ev)
 }
 
 static int put_gap(struct streams *s, size_t number,
-		   const struct pf_gpu_event *ev, struct pf_err *err)
+		   const struct pf_gpu_event *ev)
 {
 	struct stream *stream = &s->items[number];
 	struct gap gap = { ev->launch_id, stream->end_ns,
@@ -110,20 +110,20 @@ static int put_gap(struct streams *s, size_t number,
 		return 0;
 	stream->has_last = true;
 	stream->end_ns = ev->end_ns;
-	return has_last ? pf_by_event_add(s->gaps, &gap, err) : 0;
+	return has_last ? pf_by_event_add(s->gaps, &gap) : 0;
 }
 
-static int gather(struct streams *s, struct pf_err *err)
+static int gather(struct streams *s)
 {
 	const struct pf_gpu_event *ev;
 	int rc;
 
-	while ((rc = pf_gpu_next(s->gpu, &ev, err)) == 1) {
+	while ((rc = pf_gpu_next(s->gpu, &ev)) == 1) {
 		size_t number = find_stream(s, ev);
 		struct stream *stream = &s->items[number];
 		int64_t gap;
 
-		if (s->gaps && put_gap(s, number, ev, err) < 0)
+		if (s->gaps && put_gap(s, number, ev) < 0)
 			return -1;
 		gap = pf_union_add(&stream->busy, ev->start_ns, ev->end_ns);
 		stream->gap_count += gap > 0;
@@ -141,7 +141,7 @@ static int judge(struct streams *s, struct pf_err *err)
 	const struct pf_block *b;
 	uint32_t i;
 
-	while ((gap = pf_by_event_next(s->gaps, &b, &i, err))) {
+	while ((gap = pf_by_event_next(s->gaps, &b, &i))) {
 		enum wait wait = gap->ns < KERNEL_WAIT_NS ? KERNEL_WAIT : OTHER;
 
 		if (b && b->start_ns[i] > gap->end_ns)
@@ -198,22 +198,22 @@ static void add_table(struct streams *s, struct pf_doc *doc)
 
 /* Add the table "streams", and with_hta the columns of HTA's rule to it. */
 static int gap_streams(struct pf_db *db, const struct pf_window *window,
-		       bool with_hta, struct pf_doc *doc, struct pf_err *err)
+		       bool with_hta, struct pf_doc *doc)
 {
 	struct streams s = { 0 };
 	int rc;
 
-	s.gpu = pf_gpu_new(db, window, with_hta ? PF_GPU_CALLS : 0, err);
+	s.gpu = pf_gpu_new(db, window, with_hta ? PF_GPU_CALLS : 0);
 	if (with_hta)
 		s.gaps = pf_by_event_new(db, sizeof(struct gap),
 					 PF_COLBIT(PF_COL_START));
 	rc = s.gpu ? 0 : -1;
 	if (!rc && with_hta)
-		rc = pf_window_steps(db, window, &s.steps, err);
+		rc = pf_window_steps(db, window, &s.steps);
 	if (!rc)
-		rc = gather(&s, err);
+		rc = gather(&s);
 	if (!rc && with_hta)
-		rc = judge(&s, err);
+		rc = judge(&s, db->err);
 	if (!rc)
 		add_table(&s, doc);
 	pf_gpu_free(s.gpu);
@@ -588,27 +588,25 @@ static const char *short_culprit(struct pf_gaps *out, const struct pf_place *p,
 }
 
 /* Without stacks an annotation is the nearest thing to a line. */
-static const char *frame_of(struct pf_gaps *out, const struct pf_place *p,
-			    struct pf_err *err)
+static const char *frame_of(struct pf_gaps *out, const struct pf_place *p)
 {
 	uint32_t name = p->frame != PF_ID_NONE ? p->frame : p->note;
 
-	return pf_names_frame(out->names, name, err);
+	return pf_names_frame(out->names, name);
 }
 
 static struct pf_gap_culprit culprit_of(struct pf_gaps *out,
-					const struct culprit *c,
-					struct pf_err *err)
+					const struct culprit *c)
 {
-	const char *name = pf_names_frame(out->names, c->place.name, err);
+	const char *name = pf_names_frame(out->names, c->place.name);
 
 	return (struct pf_gap_culprit){
 		.place = c->place,
 		.cause = pf_cause_name((enum pf_cause)c->place.cause),
 		.name = name,
 		.short_name = short_culprit(out, &c->place, name),
-		.frame = frame_of(out, &c->place, err),
-		.op = pf_names_frame(out->names, c->place.op, err),
+		.frame = frame_of(out, &c->place),
+		.op = pf_names_frame(out->names, c->place.op),
 		.ns = c->sum.ns,
 		.count = c->sum.count,
 		.longest_ns = c->sum.longest_ns,
@@ -625,17 +623,16 @@ static void take_culprits(struct gaps *g, struct pf_gaps *out,
 		by_culprit_ns);
 	out->culprits = pf_calloc(count + 1, sizeof(*out->culprits));
 	for (; out->culprit_count < count && !err->code; out->culprit_count++)
-		out->culprits[out->culprit_count] = culprit_of(
-			out, &g->culprits.items[out->culprit_count], err);
+		out->culprits[out->culprit_count] =
+			culprit_of(out, &g->culprits.items[out->culprit_count]);
 	if (drains) {
 		pf_sort(g->drains.items, drains, sizeof(*g->drains.items),
 			by_culprit_ns);
-		out->drain = culprit_of(out, g->drains.items, err);
+		out->drain = culprit_of(out, g->drains.items);
 	}
 }
 
-static void take_inside(const struct gaps *g, struct pf_gaps *out,
-			struct pf_err *err)
+static void take_inside(const struct gaps *g, struct pf_gaps *out)
 {
 	const struct inside *best = NULL;
 
@@ -649,22 +646,21 @@ static void take_inside(const struct gaps *g, struct pf_gaps *out,
 	}
 	if (!best)
 		return;
-	out->inside.name = pf_names_frame(out->names, best->name, err);
+	out->inside.name = pf_names_frame(out->names, best->name);
 	out->inside.ns = best->ns;
 	out->inside.idle_share = pf_num_share(best->ns, out->all.idle_ns);
 }
 
-static struct pf_gap_item item_of(struct pf_gaps *out, const struct listed *l,
-				  struct pf_err *err)
+static struct pf_gap_item item_of(struct pf_gaps *out, const struct listed *l)
 {
 	const struct pf_gap *gap = &l->gap;
 	uint32_t drained = gap->drained.end_ns == INT64_MIN
 				   ? PF_ID_NONE
 				   : gap->drained.place.name;
 
-	const char *culprit = pf_names_frame(out->names, l->place.name, err);
-	const char *before = pf_names_frame(out->names, gap->before, err);
-	const char *after = pf_names_frame(out->names, gap->after, err);
+	const char *culprit = pf_names_frame(out->names, l->place.name);
+	const char *before = pf_names_frame(out->names, gap->before);
+	const char *after = pf_names_frame(out->names, gap->after);
 
 	return (struct pf_gap_item){
 		.trace_id = gap->trace->trace_id,
@@ -676,8 +672,8 @@ static struct pf_gap_item item_of(struct pf_gaps *out, const struct listed *l,
 		.cause = pf_cause_name((enum pf_cause)l->place.cause),
 		.culprit = culprit,
 		.short_culprit = short_culprit(out, &l->place, culprit),
-		.frame = frame_of(out, &l->place, err),
-		.drained_by = pf_names_frame(out->names, drained, err),
+		.frame = frame_of(out, &l->place),
+		.drained_by = pf_names_frame(out->names, drained),
 		.before = before,
 		.after = after,
 		.short_before = short_of(out, before),
@@ -691,7 +687,7 @@ static void take_gaps(struct gaps *g, struct pf_gaps *out, struct pf_err *err)
 	out->gaps = pf_calloc(g->listed + 1, sizeof(*out->gaps));
 	for (; out->gap_count < g->listed && !err->code; out->gap_count++)
 		out->gaps[out->gap_count] =
-			item_of(out, &g->list[out->gap_count], err);
+			item_of(out, &g->list[out->gap_count]);
 }
 
 static void take_lengths(const struct gaps *g, struct pf_gaps *out)
@@ -715,26 +711,26 @@ static void take_lengths(const struct gaps *g, struct pf_gaps *out)
 
 /* ---- the whole ---- */
 
-static int find(struct gaps *g, struct pf_db *db, struct pf_err *err)
+static int find(struct gaps *g, struct pf_db *db)
 {
 	struct pf_gaps *out = g->out;
-	const struct pf_pageable *pageable = pf_pageable(db, err);
+	const struct pf_pageable *pageable = pf_pageable(db);
 	int rc = pageable ? 0 : -1;
 
-	if (!rc && !(out->names = pf_names_new(db, err)))
+	if (!rc && !(out->names = pf_names_new(db)))
 		rc = -1;
 	if (!rc)
 		rc = pf_gap_find(db, &out->window, out->names, pageable,
-				 out->micro_ns, &g->sink, err);
+				 out->micro_ns, &g->sink);
 	if (!rc) {
 		take_causes(g, out);
-		take_culprits(g, out, err);
-		take_inside(g, out, err);
-		take_gaps(g, out, err);
+		take_culprits(g, out, db->err);
+		take_inside(g, out);
+		take_gaps(g, out, db->err);
 		take_lengths(g, out);
 		take_devices(out);
 	}
-	return rc || err->code ? -1 : 0;
+	return rc || db->err->code ? -1 : 0;
 }
 
 /* The GPU that work came to first: time before that is counted once. */
@@ -752,7 +748,7 @@ static int64_t first_at_work(const struct pf_gaps *g)
 
 /* What went on before the first GPU work, where that is much of a capture. */
 static int find_before(struct pf_db *db, const struct pf_gaps_args *args,
-		       struct pf_gaps *out, struct pf_err *err)
+		       struct pf_gaps *out)
 {
 	const struct pf_window_trace *t = &out->window.traces[0];
 	int64_t before_ns = t->lo_ns - t->first_ns;
@@ -768,11 +764,11 @@ static int find_before(struct pf_db *db, const struct pf_gaps_args *args,
 	its.limit = 0;
 	its.also = NULL;
 	out->before = pf_calloc(1, sizeof(*out->before));
-	return pf_gaps_find(db, &its, out->before, err);
+	return pf_gaps_find(db, &its, out->before);
 }
 
 int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
-		 struct pf_gaps *out, struct pf_err *err)
+		 struct pf_gaps *out)
 {
 	struct gaps g = { .sink = { on_piece, on_gap, on_device, on_inside },
 			  .also = args->also,
@@ -780,7 +776,7 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 			  .limit = args->limit < 0 ? SIZE_MAX
 						   : (size_t)args->limit,
 			  .at = 1 };
-	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+	int rc = pf_window_resolve(db, &args->window, &out->window);
 
 	out->micro_ns = args->micro_ns;
 	out->is_default = !out->window.is_restricted;
@@ -789,11 +785,11 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 	pf_map_init(&g.insides.ids);
 	if (!rc)
 		rc = pf_window_to_steps(db, &out->window, &out->step_count,
-					NULL, err);
+					NULL);
 	if (!rc)
-		rc = find(&g, db, err);
+		rc = find(&g, db);
 	if (!rc)
-		rc = find_before(db, args, out, err);
+		rc = find_before(db, args, out);
 	pf_intern_release(&g.culprits.keys);
 	pf_intern_release(&g.drains.keys);
 	free(g.culprits.items);
@@ -821,7 +817,7 @@ void pf_gaps_release(struct pf_gaps *gaps)
 
 /* Where much is waiting that no record explains: what would. */
 static int note_waits(struct pf_db *db, const struct pf_gaps *g,
-		      struct pf_doc *doc, struct pf_err *err)
+		      struct pf_doc *doc)
 {
 	enum pf_producer producer;
 	int64_t ns = 0;
@@ -835,10 +831,10 @@ static int note_waits(struct pf_db *db, const struct pf_gaps *g,
 	if ((double)ns < GAPS_WAITS * (double)g->all.window_ns || !ns ||
 	    g->window.is_tpu)
 		return 0;
-	st = pf_named_prepare(db, "wait_records", err);
-	rc = st ? pf_db_step(db, st, err) : -1;
+	st = pf_named_prepare(db, "wait_records", db->err);
+	rc = st ? pf_db_step(db, st, db->err) : -1;
 	if (rc == 1)
-		rc = pf_hint_producer(db, &producer, err);
+		rc = pf_hint_producer(db, &producer);
 	if (!rc && sqlite3_column_int(st, 1))
 		pf_doc_note(doc, "ROCm does not record what streams wait for");
 	else if (!rc && !sqlite3_column_int(st, 0))
@@ -850,24 +846,24 @@ static int note_waits(struct pf_db *db, const struct pf_gaps *g,
 static void gaps_show(const struct pf_gaps *g, struct pf_doc *doc);
 
 int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
-	    struct pf_gaps *kept, struct pf_doc *doc, struct pf_err *err)
+	    struct pf_gaps *kept, struct pf_doc *doc)
 {
 	struct pf_gaps own = { 0 }, *g = kept ? kept : &own;
-	int rc = pf_gaps_find(db, args, g, err);
+	int rc = pf_gaps_find(db, args, g);
 
 	if (!rc)
-		rc = pf_trust_recorded(db, &g->window, &g->recorded, err);
+		rc = pf_trust_recorded(db, &g->window, &g->recorded);
 	if (!rc)
 		gaps_show(g, doc);
 	if (!rc && (args->per_stream || args->hta))
-		rc = gap_streams(db, &g->window, args->hta, doc, err);
+		rc = gap_streams(db, &g->window, args->hta, doc);
 	if (!rc)
-		rc = note_waits(db, g, doc, err);
+		rc = note_waits(db, g, doc);
 	if (!rc)
 		rc = pf_trust_note(db, &g->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS |
 					   PF_TRUST_STACKS | PF_TRUST_TPUS,
-				   doc, err);
+				   doc);
 	pf_gaps_release(&own);
 	return rc;
 }

@@ -62,7 +62,7 @@ struct pf_gap_sink {
 /* Gaps shorter than micro_ns are one piece each. */
 int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 		struct pf_names *names, const struct pf_pageable *pageable,
-		int64_t micro_ns, struct pf_gap_sink *sink, struct pf_err *err);
+		int64_t micro_ns, struct pf_gap_sink *sink);
 
 struct pf_gaps_args {
 	struct pf_window_args window;
@@ -158,7 +158,7 @@ struct pf_gaps {
 };
 
 int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
-		 struct pf_gaps *out, struct pf_err *err);
+		 struct pf_gaps *out);
 void pf_gaps_release(struct pf_gaps *gaps);
 
 /* What idle time of a cause is in: "in Python", as a sentence says it. */
@@ -171,6 +171,6 @@ const char *pf_gap_queued(enum pf_cause cause);
  * What was found stays in "kept", or NULL.
  */
 int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
-	    struct pf_gaps *kept, struct pf_doc *doc, struct pf_err *err);
+	    struct pf_gaps *kept, struct pf_doc *doc);
 
 #endif

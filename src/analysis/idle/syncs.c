@@ -30,11 +30,10 @@
  * decides it is in events/gpu.h: the path asks it of its own window.
  */
 static int held_find(struct pf_db *db, const struct pf_window *window,
-		     struct pf_held *out, struct pf_err *err)
+		     struct pf_held *out)
 {
 	struct pf_by_event *works = pf_by_event_work(
-		db, window, PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR),
-		err);
+		db, window, PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR));
 	const struct pf_event_work *w;
 	const struct pf_block *b;
 	int64_t last = 0;
@@ -43,7 +42,7 @@ static int held_find(struct pf_db *db, const struct pf_window *window,
 	*out = (struct pf_held){ 0 };
 	if (!works)
 		return -1;
-	while ((w = pf_by_event_next(works, &b, &place, err))) {
+	while ((w = pf_by_event_next(works, &b, &place))) {
 		if (!b)
 			continue;
 		if (w->launch_id != last) {
@@ -56,7 +55,7 @@ static int held_find(struct pf_db *db, const struct pf_window *window,
 			    pf_span_end(b->start_ns[place], b->dur_ns[place]));
 	}
 	pf_by_event_free(works);
-	return err->code ? -1 : 0;
+	return db->err->code ? -1 : 0;
 }
 
 /* The sentence of a trace in which no call waits by its name. */
@@ -203,7 +202,7 @@ static bool is_blocking_call(struct loader *l, const struct pf_place *place)
 	     place->cause != PF_CAUSE_ALLOCATOR) ||
 	    place->name == PF_ID_NONE || l->err->code)
 		return false;
-	class = pf_names_class(l->out->names, place->name, l->err);
+	class = pf_names_class(l->out->names, place->name);
 	return class && (class->is_blocking || class->waits_by_memory);
 }
 
@@ -334,17 +333,15 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 
 static int walk_track(struct pf_db *db, struct loader *l,
 		      const struct pf_pageable *pageable,
-		      const struct pf_window_trace *t, uint32_t track,
-		      struct pf_err *err)
+		      const struct pf_window_trace *t, uint32_t track)
 {
-	struct pf_walk *w =
-		pf_walk_new(db, l->out->names, pageable, track, err);
+	struct pf_walk *w = pf_walk_new(db, l->out->names, pageable, track);
 	struct pf_block_call call;
 	int rc;
 
 	if (!w)
 		return -1;
-	while ((rc = pf_walk_next_call(w, &call, err)) == 1)
+	while ((rc = pf_walk_next_call(w, &call, db->err)) == 1)
 		add_call(l, t, &call);
 	pf_walk_free(w);
 	return rc;
@@ -352,15 +349,15 @@ static int walk_track(struct pf_db *db, struct loader *l,
 
 static int walk_trace(struct pf_db *db, struct loader *l,
 		      const struct pf_pageable *pageable,
-		      const struct pf_window_trace *t, struct pf_err *err)
+		      const struct pf_window_trace *t)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_tracks_load(db, t->trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(db, t->trace_id, &tracks, &count, db->err);
 
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
-			rc = walk_track(db, l, pageable, t, tracks[i].id, err);
+			rc = walk_track(db, l, pageable, t, tracks[i].id);
 	pf_tracks_free(tracks, count);
 	return rc;
 }
@@ -400,13 +397,12 @@ static void find_medians(struct pf_sites *s)
 
 static int find_gaps(struct pf_db *db, const struct pf_window *window,
 		     const struct pf_gap_source *gaps,
-		     const struct pf_pageable *pageable, struct loader *l,
-		     struct pf_err *err)
+		     const struct pf_pageable *pageable, struct loader *l)
 {
 	if (gaps)
-		return gaps->find(db, &l->sink, gaps->context, err);
+		return gaps->find(db, &l->sink, gaps->context, db->err);
 	return pf_gap_find(db, window, l->out->names, pageable,
-			   PF_GAPS_MICRO_NS, &l->sink, err);
+			   PF_GAPS_MICRO_NS, &l->sink);
 }
 
 /*
@@ -416,26 +412,25 @@ static int find_gaps(struct pf_db *db, const struct pf_window *window,
  */
 static int sites_load(struct pf_db *db, const struct pf_window *window,
 		      struct pf_steps *steps, bool with_idle,
-		      const struct pf_gap_source *gaps, struct pf_sites *out,
-		      struct pf_err *err)
+		      const struct pf_gap_source *gaps, struct pf_sites *out)
 {
 	struct loader l = { .sink = { on_piece, on_gap, on_device },
 			    .out = out };
-	const struct pf_pageable *pageable = pf_pageable(db, err);
+	const struct pf_pageable *pageable = pf_pageable(db);
 	int rc;
 
 	*out = (struct pf_sites){ .steps = *steps };
 	*steps = (struct pf_steps){ 0 };
 	pf_intern_init(&out->keys);
-	out->names = pf_names_new(db, err);
-	l.err = err;
+	out->names = pf_names_new(db);
+	l.err = db->err;
 	rc = out->names && pageable ? 0 : -1;
 	if (!rc && with_idle)
-		rc = find_gaps(db, window, gaps, pageable, &l, err);
-	if (err->code)
+		rc = find_gaps(db, window, gaps, pageable, &l);
+	if (db->err->code)
 		rc = -1;
 	for (size_t i = 0; !rc && i < window->count; i++)
-		rc = walk_trace(db, &l, pageable, &window->traces[i], err);
+		rc = walk_trace(db, &l, pageable, &window->traces[i]);
 	for (size_t i = 0; !rc && i < window->count; i++)
 		count_steps(out, &window->traces[i]);
 	if (!rc)
@@ -468,18 +463,17 @@ struct syncs {
 };
 
 static struct pf_sync_site syncs_site_of(const struct pf_sites *sites,
-					 const struct pf_site *s,
-					 struct pf_err *err)
+					 const struct pf_site *s)
 {
 	const struct pf_place *p = &s->place;
 	uint32_t frame = p->frame != PF_ID_NONE ? p->frame : p->note;
 	int64_t steps = sites->step_count;
 
 	return (struct pf_sync_site){
-		.call = pf_names_frame(sites->names, p->name, err),
-		.op = pf_names_frame(sites->names, p->op, err),
-		.outer_op = pf_names_frame(sites->names, p->outer_op, err),
-		.frame = pf_names_frame(sites->names, frame, err),
+		.call = pf_names_frame(sites->names, p->name),
+		.op = pf_names_frame(sites->names, p->op),
+		.outer_op = pf_names_frame(sites->names, p->outer_op),
+		.frame = pf_names_frame(sites->names, frame),
 		.kind = pf_cause_name((enum pf_cause)p->cause),
 		.source = "call",
 		.count = s->count,
@@ -611,12 +605,11 @@ static int load_baseline(const char *path, struct pf_intern *known,
 	int rc = pf_db_open(&db, path, false, err);
 
 	if (!rc)
-		rc = pf_window_resolve(&db, &all, &window, err);
+		rc = pf_window_resolve(&db, &all, &window);
 	if (!rc)
-		rc = sites_load(&db, &window, &none, false, NULL, &sites, err);
+		rc = sites_load(&db, &window, &none, false, NULL, &sites);
 	for (size_t i = 0; !rc && i < pf_sites_count(&sites); i++) {
-		struct pf_sync_site s =
-			syncs_site_of(&sites, &sites.items[i], err);
+		struct pf_sync_site s = syncs_site_of(&sites, &sites.items[i]);
 
 		rc = err->code ? -1 : 0;
 		intern_site(known, &s);
@@ -644,7 +637,7 @@ static int take_sites(struct syncs *s, struct pf_err *err)
 	for (size_t i = 0; !rc && i < count; i++) {
 		struct pf_sync_site *t = &out->all[i];
 
-		*t = syncs_site_of(&s->sites, &s->sites.items[i], err);
+		*t = syncs_site_of(&s->sites, &s->sites.items[i]);
 		rc = err->code ? -1 : 0;
 		t->is_allowed = is_listed(&s->args->allow, t) ||
 				is_listed(&s->allow, t);
@@ -744,10 +737,9 @@ static void settle(struct pf_syncs *s, size_t all)
 }
 
 /* What cuda_sync records say of waits. */
-static int load_records(struct pf_db *db, struct pf_syncs *s,
-			struct pf_err *err)
+static int load_records(struct pf_db *db, struct pf_syncs *s)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "sync_waits", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "sync_waits", db->err);
 	size_t cap = 0;
 	int rc = stmt ? 0 : -1;
 
@@ -758,7 +750,7 @@ static int load_records(struct pf_db *db, struct pf_syncs *s,
 		sqlite3_bind_int64(stmt, 1, w->trace_id);
 		sqlite3_bind_int64(stmt, 2, w->from_ns);
 		sqlite3_bind_int64(stmt, 3, w->to_ns);
-		while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 			const char *name =
 				(const char *)sqlite3_column_text(stmt, 0);
 
@@ -996,11 +988,10 @@ static void syncs_show(const struct pf_syncs *s,
 /* ---- the whole ---- */
 
 /* Is there anything that could have waited? */
-static int look_for_calls(struct pf_db *db, struct pf_syncs *s,
-			  struct pf_err *err)
+static int look_for_calls(struct pf_db *db, struct pf_syncs *s)
 {
 	struct pf_kinds kinds = { 0 };
-	int rc = pf_kinds_load(&kinds, db, err);
+	int rc = pf_kinds_load(&kinds, db, db->err);
 
 	s->has_calls = s->site_count || s->record_count;
 	for (uint32_t i = 0; !rc && i < kinds.count; i++) {
@@ -1014,27 +1005,27 @@ static int look_for_calls(struct pf_db *db, struct pf_syncs *s,
 }
 
 static int syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
-		      struct pf_syncs *out, struct pf_err *err)
+		      struct pf_syncs *out)
 {
 	struct syncs s = { .args = args, .out = out };
 	struct pf_steps steps = { 0 };
 	int rc;
 
 	if (args->fail_on >= 0 && !args->baseline)
-		return pf_fail(err, PF_EUSAGE,
+		return pf_fail(db->err, PF_EUSAGE,
 			       "--fail-on new needs --baseline");
-	rc = pf_window_resolve(db, &args->window, &out->window, err);
+	rc = pf_window_resolve(db, &args->window, &out->window);
 	out->is_default = !out->window.is_restricted;
 	if (!rc)
 		rc = pf_window_to_steps(db, &out->window, &out->step_count,
-					&steps, err);
+					&steps);
 	if (!rc)
-		rc = load_allowed(&s, err);
+		rc = load_allowed(&s, db->err);
 	if (!rc)
 		rc = sites_load(db, &out->window, &steps, true, args->gaps,
-				&s.sites, err);
+				&s.sites);
 	if (!rc)
-		rc = take_sites(&s, err);
+		rc = take_sites(&s, db->err);
 	if (!rc) {
 		count_per_step(&s);
 		count_in_steps(&s);
@@ -1042,12 +1033,12 @@ static int syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 		out->outside_count = s.sites.outside_count;
 		out->window_ns = s.sites.window_ns;
 		out->device_count = s.sites.device_count;
-		rc = load_records(db, out, err);
+		rc = load_records(db, out);
 	}
 	if (!rc)
-		rc = look_for_calls(db, out, err);
+		rc = look_for_calls(db, out);
 	if (!rc && !out->site_count && out->device_count)
-		rc = held_find(db, &out->window, &out->held, err);
+		rc = held_find(db, &out->window, &out->held);
 	out->names = s.sites.names;
 	s.sites.names = NULL;
 	free(s.allow.items);
@@ -1068,18 +1059,16 @@ void pf_syncs_release(struct pf_syncs *s)
 }
 
 int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
-	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed,
-	     struct pf_err *err)
+	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed)
 {
 	struct pf_syncs own = { 0 }, *s = kept ? kept : &own;
-	int rc = syncs_find(db, args, s, err);
+	int rc = syncs_find(db, args, s);
 
 	if (!rc) {
 		syncs_show(s, args, doc, is_failed);
-		rc = pf_trust_note(db, &s->window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS |
-					   PF_TRUST_STACKS,
-				   doc, err);
+		rc = pf_trust_note(
+			db, &s->window,
+			PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_STACKS, doc);
 	}
 	pf_syncs_release(&own);
 	return rc;

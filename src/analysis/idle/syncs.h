@@ -88,7 +88,6 @@ void pf_syncs_release(struct pf_syncs *syncs);
  * "kept", or NULL.
  */
 int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
-	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed,
-	     struct pf_err *err);
+	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed);
 
 #endif

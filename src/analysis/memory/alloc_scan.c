@@ -195,8 +195,7 @@ static bool is_inside(const struct scan *s, int64_t at_ns)
 	return at_ns >= s->trace->from_ns && at_ns < s->trace->to_ns;
 }
 
-static uint32_t find_device(struct scan *s, int64_t type, int64_t number,
-			    struct pf_err *err)
+static uint32_t find_device(struct scan *s, int64_t type, int64_t number)
 {
 	struct pf_allocs *a = s->out;
 
@@ -206,7 +205,7 @@ static uint32_t find_device(struct scan *s, int64_t type, int64_t number,
 		    a->devices[i].number == number)
 			return i;
 	if (a->device_count == DEVICES_MAX) {
-		pf_fail(err, PF_ELIMIT, "memory of more than %u devices",
+		pf_fail(s->db->err, PF_ELIMIT, "memory of more than %u devices",
 			DEVICES_MAX);
 		return UINT32_MAX;
 	}
@@ -218,8 +217,7 @@ static uint32_t find_device(struct scan *s, int64_t type, int64_t number,
 	return a->device_count++;
 }
 
-static uint32_t device_of_text(struct scan *s, struct pf_json text,
-			       struct pf_err *err)
+static uint32_t device_of_text(struct scan *s, struct pf_json text)
 {
 	int64_t type, number;
 
@@ -227,7 +225,7 @@ static uint32_t device_of_text(struct scan *s, struct pf_json text,
 		type = -1;
 	if (!pf_json_int(pf_json_get(text, "Device Id"), &number) || number < 0)
 		number = -1;
-	return find_device(s, type, number, err);
+	return find_device(s, type, number);
 }
 
 /* ---- what allocators say of themselves ---- */
@@ -286,25 +284,24 @@ static void add_pool(struct pf_alloc_device *d, struct pf_json text,
 }
 
 /* UINT32_MAX on an error. */
-static uint32_t device_of(struct scan *s, const struct pf_span *e,
-			  struct pf_err *err)
+static uint32_t device_of(struct scan *s, const struct pf_span *e)
 {
 	struct pf_json text = { e->inline_args, e->inline_args_len };
 	uint64_t own = UINT64_MAX, *known = &own;
 	uint32_t device;
 
 	if (e->args == PF_ID_NONE)
-		return find_device(s, -1, -1, err);
+		return find_device(s, -1, -1);
 	if (e->args != PF_ID_INLINE)
 		known = pf_map_at(&s->devices_by_args, e->args);
 	if (*known < HAS_POOL)
 		return (uint32_t)*known;
 	if (e->args != PF_ID_INLINE &&
 	    pf_texts_get(&s->texts, PF_TEXT_ARGS, e->args, &text.p, &text.len,
-			 err) < 0)
+			 s->db->err) < 0)
 		return UINT32_MAX;
 	if (*known == UINT64_MAX) {
-		device = device_of_text(s, text, err);
+		device = device_of_text(s, text);
 		if (device == UINT32_MAX)
 			return device;
 		*known = device;
@@ -391,22 +388,20 @@ static void scan_add_to_ops(struct scan *s, struct pf_alloc *r, uint32_t at,
  * Before torch 1.11 annotations had the category of ops.  Is an op by this
  * name one of them?  1, 0, -1.
  */
-static int is_label(struct scan *s, uint32_t name, struct pf_err *err)
+static int is_label(struct scan *s, uint32_t name)
 {
-	const struct pf_name_class *class =
-		pf_names_class(s->out->names, name, err);
+	const struct pf_name_class *class = pf_names_class(s->out->names, name);
 
 	return class ? class->is_step || class->is_optimizer ||
 			       class->range == PF_CAUSE_DATA
 		     : -1;
 }
 
-static int push_range(struct scan *s, const struct pf_span *e, unsigned kind,
-		      struct pf_err *err)
+static int push_range(struct scan *s, const struct pf_span *e, unsigned kind)
 {
 	struct open *o;
 	const struct pf_name_class *class;
-	int rc = kind == PF_KIND_CPU_OP ? is_label(s, e->name, err) : 0;
+	int rc = kind == PF_KIND_CPU_OP ? is_label(s, e->name) : 0;
 
 	if (rc < 0)
 		return -1;
@@ -427,7 +422,7 @@ static int push_range(struct scan *s, const struct pf_span *e, unsigned kind,
 		if (o->site.outer_op == PF_ID_NONE)
 			o->site.outer_op = e->name;
 	} else if (kind == PF_KIND_PYTHON || kind == PF_KIND_ANNOTATION) {
-		class = pf_names_class(s->out->names, e->name, err);
+		class = pf_names_class(s->out->names, e->name);
 		if (!class)
 			return -1;
 		if (kind == PF_KIND_ANNOTATION && !class->is_step)
@@ -475,15 +470,15 @@ static struct pf_spool *new_records(void)
 			    pf_temp_dir());
 }
 
-static int use_sorter(struct scan *s, struct pf_err *err)
+static int use_sorter(struct scan *s)
 {
 	struct pf_spool *records = s->out->records;
 
 	s->sorter = pf_sorter_temp(sizeof(struct pf_alloc));
 	for (uint64_t i = 0; i < pf_spool_count(records); i++) {
-		const void *record = pf_spool_at(records, i, err);
+		const void *record = pf_spool_at(records, i, s->db->err);
 
-		if (!record || pf_sorter_add(s->sorter, record, err))
+		if (!record || pf_sorter_add(s->sorter, record, s->db->err))
 			return -1;
 	}
 	pf_spool_free(records);
@@ -496,8 +491,7 @@ static int use_sorter(struct scan *s, struct pf_err *err)
  * alone, as those of a snapshot, stay as they come; the first other one, or
  * one whose size follows from others, takes those before it to the sorter.
  */
-static int put_record(struct scan *s, const struct pf_alloc *r,
-		      struct pf_err *err)
+static int put_record(struct scan *s, const struct pf_alloc *r)
 {
 	bool is_behind = r->time_ns > s->last_ns || (r->time_ns == s->last_ns &&
 						     r->order >= s->last_order);
@@ -505,23 +499,23 @@ static int put_record(struct scan *s, const struct pf_alloc *r,
 	if (!s->sorter &&
 	    (!is_behind || !s->out->devices[r->device].type ||
 	     r->flags & PF_ALLOC_UNSIZED) &&
-	    use_sorter(s, err))
+	    use_sorter(s))
 		return -1;
 	s->last_ns = r->time_ns;
 	s->last_order = r->order;
-	return s->sorter ? pf_sorter_add(s->sorter, r, err)
-			 : pf_spool_add(s->out->records, r, err);
+	return s->sorter ? pf_sorter_add(s->sorter, r, s->db->err)
+			 : pf_spool_add(s->out->records, r, s->db->err);
 }
 
 /* Frees of some programs, TPUs' among them, say no size. */
 static int set_unsized(struct scan *s, const struct pf_span *e,
-		       struct pf_alloc *r, struct pf_err *err)
+		       struct pf_alloc *r)
 {
 	const struct pf_name_class *class;
 
 	if (e->mask >> PF_SLOT_BYTES & 1)
 		return 0;
-	class = pf_names_class(s->out->names, e->name, err);
+	class = pf_names_class(s->out->names, e->name);
 	if (!class)
 		return -1;
 	r->bytes = 0;
@@ -532,8 +526,7 @@ static int set_unsized(struct scan *s, const struct pf_span *e,
 	return 0;
 }
 
-static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
-		      struct pf_err *err)
+static int add_record(struct scan *s, const struct pf_span *e, bool is_oom)
 {
 	struct pf_alloc r = {
 		.time_ns = e->start_ns,
@@ -542,7 +535,7 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 		.address = e->slot[PF_SLOT_ADDR],
 		.total = e->slot[PF_SLOT_ALLOCATED],
 		.reserved = e->slot[PF_SLOT_RESERVED],
-		.device = device_of(s, e, err),
+		.device = device_of(s, e),
 	};
 	uint32_t op, stack = PF_ID_NONE;
 
@@ -565,7 +558,7 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 	r.device_free = -1;
 	if (is_oom && e->mask >> SLOT_DEVICE_FREE & 1)
 		r.device_free = e->slot[SLOT_DEVICE_FREE] / 16;
-	if (!is_oom && set_unsized(s, e, &r, err) < 0)
+	if (!is_oom && set_unsized(s, e, &r) < 0)
 		return -1;
 	pf_nest_drop(&s->nest, e->start_ns);
 	op = open_op(s, e->start_ns);
@@ -573,23 +566,23 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 	s->record_count++;
 	if (!is_oom && r.flags & PF_ALLOC_INSIDE)
 		scan_add_to_ops(s, &r, op, stack);
-	return put_record(s, &r, err);
+	return put_record(s, &r);
 }
 
 /* ---- tracks ---- */
 
 /* Has the track any record?  1, 0, -1. */
-static int has_records(struct scan *s, uint32_t track, struct pf_err *err)
+static int has_records(struct scan *s, uint32_t track)
 {
 	struct pf_cursor *c =
-		pf_cursor_new(s->db, track, PF_COLBIT(PF_COL_TYPE), err);
+		pf_cursor_new(s->db, track, PF_COLBIT(PF_COL_TYPE), s->db->err);
 	const struct pf_block *b;
 	uint32_t first;
 	int rc;
 
 	if (!c)
 		return -1;
-	while ((rc = pf_cursor_block(c, &b, &first, err)) == 1) {
+	while ((rc = pf_cursor_block(c, &b, &first, s->db->err)) == 1) {
 		for (uint32_t i = 0; i < b->count; i++) {
 			unsigned kind =
 				pf_names_kind(s->out->names, b->type[i]);
@@ -604,7 +597,7 @@ static int has_records(struct scan *s, uint32_t track, struct pf_err *err)
 	return rc;
 }
 
-static int read_track(struct scan *s, uint32_t track, struct pf_err *err)
+static int read_track(struct scan *s, uint32_t track)
 {
 	uint64_t numbers = 0;
 	struct pf_cursor *c;
@@ -624,20 +617,20 @@ static int read_track(struct scan *s, uint32_t track, struct pf_err *err)
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_ALLOCATED) |
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_RESERVED) |
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_STACK),
-		err);
+		s->db->err);
 	if (!c)
 		return -1;
 	pf_nest_clear(&s->nest);
-	while ((rc = pf_cursor_next(c, &e, err)) == 1) {
+	while ((rc = pf_cursor_next(c, &e, s->db->err)) == 1) {
 		unsigned kind = pf_names_kind(s->out->names, e.type);
 
 		/* nothing that begins later matters */
 		if (e.start_ns >= s->trace->to_ns)
 			break;
 		if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM)
-			rc = add_record(s, &e, kind == PF_KIND_OOM, err);
+			rc = add_record(s, &e, kind == PF_KIND_OOM);
 		else if (kind <= PF_KIND_OVERHEAD)
-			rc = push_range(s, &e, kind, err);
+			rc = push_range(s, &e, kind);
 		if (rc < 0)
 			break;
 	}
@@ -645,21 +638,21 @@ static int read_track(struct scan *s, uint32_t track, struct pf_err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int read_trace(struct scan *s, struct pf_err *err)
+static int read_trace(struct scan *s)
 {
 	struct pf_track *tracks;
 	size_t count;
-	int rc =
-		pf_tracks_load(s->db, s->trace->trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(s->db, s->trace->trace_id, &tracks, &count,
+				s->db->err);
 
 	pf_map_init(&s->devices_by_args);
 	for (size_t i = 0; !rc && i < count; i++) {
 		if (strcmp(tracks[i].class_name, "host") &&
 		    strcmp(tracks[i].class_name, "mark"))
 			continue;
-		rc = has_records(s, tracks[i].id, err);
+		rc = has_records(s, tracks[i].id);
 		if (rc == 1)
-			rc = read_track(s, tracks[i].id, err);
+			rc = read_track(s, tracks[i].id);
 	}
 	pf_map_release(&s->devices_by_args);
 	pf_tracks_free(tracks, count);
@@ -667,15 +660,16 @@ static int read_trace(struct scan *s, struct pf_err *err)
 }
 
 /* Ids of the traces that have records, so that others cost nothing. */
-static int has_any(struct scan *s, int64_t trace_id, struct pf_err *err)
+static int has_any(struct scan *s, int64_t trace_id)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(s->db, "memory_records", err);
+	sqlite3_stmt *stmt =
+		pf_named_prepare(s->db, "memory_records", s->db->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, trace_id);
-	rc = pf_db_step(s->db, stmt, err);
+	rc = pf_db_step(s->db, stmt, s->db->err);
 	sqlite3_finalize(stmt);
 	return rc;
 }
@@ -720,28 +714,28 @@ static void settle_total(struct scan *s, struct pf_map *mapped,
 	r->total = pf_sat_add(r->total, d->shared);
 }
 
-static int spool_sorted(struct scan *s, struct pf_err *err)
+static int spool_sorted(struct scan *s)
 {
 	struct pf_map mapped; /* address of shared memory -> is it mapped */
 	const void *record;
 	struct pf_alloc r;
 	int rc = 0;
 
-	if (pf_sorter_finish(s->sorter, err) < 0)
+	if (pf_sorter_finish(s->sorter, s->db->err) < 0)
 		return -1;
 	pf_map_init(&mapped);
-	while (!rc && (record = pf_sorter_next(s->sorter, err))) {
+	while (!rc && (record = pf_sorter_next(s->sorter, s->db->err))) {
 		memcpy(&r, record, sizeof(r));
 		alloc_sizes_settle(&s->sizes, s->out, &r);
 		settle_total(s, &mapped, &r);
-		rc = pf_spool_add(s->out->records, &r, err);
+		rc = pf_spool_add(s->out->records, &r, s->db->err);
 	}
 	pf_map_release(&mapped);
-	return rc < 0 || err->code ? -1 : 0;
+	return rc < 0 || s->db->err->code ? -1 : 0;
 }
 
 int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
-		   struct pf_allocs *out, struct pf_err *err)
+		   struct pf_allocs *out)
 {
 	struct scan s = { .db = db,
 			  .texts = { .db = db },
@@ -758,17 +752,17 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_map_init(&s.ops_by_key);
 	alloc_sizes_init(&s.sizes);
 	out->records = new_records();
-	out->names = pf_names_new(db, err);
+	out->names = pf_names_new(db);
 	if (out->names)
 		rc = 0;
 	for (size_t i = 0; !rc && i < window->count; i++) {
 		s.trace = &window->traces[i];
-		rc = has_any(&s, s.trace->trace_id, err);
+		rc = has_any(&s, s.trace->trace_id);
 		if (rc == 1)
-			rc = read_trace(&s, err);
+			rc = read_trace(&s);
 	}
 	if (!rc && s.sorter)
-		rc = spool_sorted(&s, err);
+		rc = spool_sorted(&s);
 	pf_texts_release(&s.texts);
 	pf_sorter_free(s.sorter);
 	pf_map_release(&s.ops_by_key);

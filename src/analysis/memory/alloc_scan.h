@@ -112,7 +112,7 @@ struct pf_allocs {
 
 /* Window is kept: it must outlive *out.  Release *out after an error too. */
 int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
-		   struct pf_allocs *out, struct pf_err *err);
+		   struct pf_allocs *out);
 void pf_allocs_release(struct pf_allocs *a);
 
 /* The total of a record that has one. */

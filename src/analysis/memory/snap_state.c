@@ -21,12 +21,12 @@ static bool is_users(const char *file, size_t len)
 	       (len < 6 || memcmp(file, "torch/", 6) != 0);
 }
 
-static int add_text(struct pf_stack_lines *l, int64_t id, struct pf_buf *out,
-		    struct pf_err *err)
+static int add_text(struct pf_stack_lines *l, int64_t id, struct pf_buf *out)
 {
 	const char *text;
 	size_t len;
-	int rc = pf_texts_get(&l->texts, PF_TEXT_NAME, id, &text, &len, err);
+	int rc = pf_texts_get(&l->texts, PF_TEXT_NAME, id, &text, &len,
+			      l->db->err);
 
 	if (rc == 1)
 		pf_buf_add(out, text, len);
@@ -34,33 +34,31 @@ static int add_text(struct pf_stack_lines *l, int64_t id, struct pf_buf *out,
 }
 
 /* "file:line:function"; 1 if it is a line of the user's. */
-static int put_frame(struct pf_stack_lines *l, struct pf_buf *out,
-		     struct pf_err *err)
+static int put_frame(struct pf_stack_lines *l, struct pf_buf *out)
 {
 	int64_t line = pf_db_int_or(l->frames, 1, -1);
 	bool is_ours;
 
 	pf_buf_clear(out);
-	if (add_text(l, sqlite3_column_int64(l->frames, 0), out, err) < 0)
+	if (add_text(l, sqlite3_column_int64(l->frames, 0), out) < 0)
 		return -1;
 	is_ours = out->len && is_users(out->data, out->len);
 	if (line >= 0)
 		pf_buf_addf(out, ":%" PRId64, line);
 	pf_buf_addc(out, ':');
-	if (add_text(l, sqlite3_column_int64(l->frames, 2), out, err) < 0)
+	if (add_text(l, sqlite3_column_int64(l->frames, 2), out) < 0)
 		return -1;
 	return is_ours;
 }
 
-static int find(struct pf_stack_lines *l, int64_t stack, struct pf_buf *line,
-		struct pf_err *err)
+static int find(struct pf_stack_lines *l, int64_t stack, struct pf_buf *line)
 {
 	struct pf_buf at = { 0 };
 	int rc, found = 0;
 
 	sqlite3_bind_int64(l->frames, 1, stack);
-	while (!found && (rc = pf_db_step(l->db, l->frames, err)) == 1) {
-		found = put_frame(l, &at, err);
+	while (!found && (rc = pf_db_step(l->db, l->frames, l->db->err)) == 1) {
+		found = put_frame(l, &at);
 		if (found < 0)
 			rc = -1;
 		if (found < 0 || !(found || !line->len))
@@ -73,8 +71,7 @@ static int find(struct pf_stack_lines *l, int64_t stack, struct pf_buf *line,
 	return found < 0 || rc < 0 ? -1 : 0;
 }
 
-const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack,
-			  struct pf_err *err)
+const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack)
 {
 	struct pf_buf line = { 0 };
 	uint64_t *known;
@@ -88,8 +85,8 @@ const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack,
 	if (*known != UINT64_MAX)
 		return (const char *)(uintptr_t)*known;
 	if (!l->frames)
-		l->frames = pf_named_prepare(l->db, "snap_frames", err);
-	if (l->frames && !find(l, stack, &line, err))
+		l->frames = pf_named_prepare(l->db, "snap_frames", l->db->err);
+	if (l->frames && !find(l, stack, &line))
 		out = pf_arena_string(&l->arena,
 				      line.data ? line.data : "(no line)");
 	if (out)
@@ -125,12 +122,10 @@ static const struct pf_field frame_fields[] = {
 };
 #undef FIELD
 
-static int take_text(struct pf_stack_lines *l, int column, const char **out,
-		     struct pf_err *err)
+static int take_text(struct pf_stack_lines *l, int column, const char **out)
 {
 	struct pf_buf text = { 0 };
-	int rc = add_text(l, sqlite3_column_int64(l->frames, column), &text,
-			  err);
+	int rc = add_text(l, sqlite3_column_int64(l->frames, column), &text);
 
 	*out = text.len ? pf_arena_string(&l->arena, text.data) : NULL;
 	pf_buf_release(&text);
@@ -138,19 +133,19 @@ static int take_text(struct pf_stack_lines *l, int column, const char **out,
 }
 
 static int add_frames(struct pf_stack_lines *l, int64_t stack,
-		      struct pf_table *t, int64_t *count, struct pf_err *err)
+		      struct pf_table *t, int64_t *count)
 {
 	int rc;
 
 	sqlite3_bind_int64(l->frames, 1, stack);
-	while ((rc = pf_db_step(l->db, l->frames, err)) == 1) {
+	while ((rc = pf_db_step(l->db, l->frames, l->db->err)) == 1) {
 		struct frame_row row = { .depth = *count };
 
 		row.line = pf_db_int_or(l->frames, 1, -1);
 		if (!row.line)
 			row.line = -1; /* as torch says that it knows none */
-		if (take_text(l, 0, &row.file, err) ||
-		    take_text(l, 2, &row.function, err)) {
+		if (take_text(l, 0, &row.file) ||
+		    take_text(l, 2, &row.function)) {
 			rc = -1;
 			break;
 		}
@@ -162,15 +157,14 @@ static int add_frames(struct pf_stack_lines *l, int64_t stack,
 }
 
 /* Blocks of it that are in use, as the snapshot has them. */
-static int add_held(struct pf_db *db, int64_t stack, struct pf_doc *doc,
-		    struct pf_err *err)
+static int add_held(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "snap_held", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "snap_held", db->err);
 	int rc = -1;
 
 	if (st) {
 		sqlite3_bind_int64(st, 1, stack);
-		rc = pf_db_step(db, st, err);
+		rc = pf_db_step(db, st, db->err);
 	}
 	if (rc == 1) {
 		pf_doc_int(doc, "held_bytes", "Allocated of it at the end",
@@ -182,12 +176,11 @@ static int add_held(struct pf_db *db, int64_t stack, struct pf_doc *doc,
 	return rc < 0 ? -1 : 0;
 }
 
-int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc,
-		  struct pf_err *err)
+int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 {
 	struct pf_stack_lines l = { .db = db, .texts.db = db };
 	struct pf_table *t;
-	const char *line = pf_stack_line(&l, stack, err);
+	const char *line = pf_stack_line(&l, stack);
 	int64_t count = 0;
 	int rc = line ? 0 : -1;
 
@@ -196,14 +189,14 @@ int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc,
 	t = pf_doc_fields(doc, "frames", "Lines, the innermost first",
 			  PF_FIELDS(frame_fields));
 	if (!rc)
-		rc = add_frames(&l, stack, t, &count, err);
+		rc = add_frames(&l, stack, t, &count);
 	if (!rc && !count)
-		rc = pf_fail(err, PF_EUSAGE,
+		rc = pf_fail(db->err, PF_EUSAGE,
 			     "there is no call stack %" PRId64
 			     " in this database: 'profan memory' numbers them",
 			     stack);
 	if (!rc)
-		rc = add_held(db, stack, doc, err);
+		rc = add_held(db, stack, doc);
 	pf_stack_lines_release(&l);
 	return rc;
 }
@@ -308,12 +301,12 @@ static const char *name_of(struct pf_snap_state *s, const struct pf_window *w,
 
 /* Of what device they were is not known either. */
 static int find_lost(struct pf_db *db, const struct pf_window *window,
-		     struct pf_snap_state *out, struct pf_err *err)
+		     struct pf_snap_state *out)
 {
 	size_t count;
 	struct lost *lost =
 		pf_named_rows_take(db, "snap_lost", PF_FIELDS(lost_fields),
-				   &out->texts, &count, err);
+				   &out->texts, &count, db->err);
 
 	if (!lost)
 		return -1;
@@ -327,13 +320,13 @@ static int find_lost(struct pf_db *db, const struct pf_window *window,
 }
 
 int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
-		       struct pf_snap_state *out, struct pf_err *err)
+		       struct pf_snap_state *out)
 {
 	struct pf_snap_now *now;
 	size_t count, kept = 0;
 
 	now = pf_named_rows_take(db, "snap_now", PF_FIELDS(load_fields),
-				 &out->texts, &count, err);
+				 &out->texts, &count, db->err);
 	if (!now)
 		return -1;
 	out->now = now;
@@ -346,7 +339,7 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 	out->now_count = kept;
 	out->past =
 		pf_named_rows_take(db, "snap_history", PF_FIELDS(past_fields),
-				   &out->texts, &count, err);
+				   &out->texts, &count, db->err);
 	if (!out->past)
 		return -1;
 	kept = 0;
@@ -355,7 +348,7 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 			      out->past[i].device))
 			out->past[kept++] = out->past[i];
 	out->past_count = kept;
-	return find_lost(db, window, out, err);
+	return find_lost(db, window, out);
 }
 
 void pf_snap_state_release(struct pf_snap_state *s)

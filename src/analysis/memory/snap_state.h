@@ -38,16 +38,14 @@ struct pf_stack_lines {
 };
 
 /* "train.py:12:step" by its whole path; NULL on an error. */
-const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack,
-			  struct pf_err *err);
+const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack);
 void pf_stack_lines_release(struct pf_stack_lines *l);
 
 /*
  * All lines of one stack, the innermost first, and what it holds when the
  * snapshot was taken, into a document.  PF_EUSAGE: there is no such stack.
  */
-int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc,
-		  struct pf_err *err);
+int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc);
 
 struct pf_snap_now {
 	int64_t trace_id, device;
@@ -79,7 +77,7 @@ struct pf_snap_state {
 
 /* Of the window's traces and device.  Nothing of a database without any. */
 int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
-		       struct pf_snap_state *out, struct pf_err *err);
+		       struct pf_snap_state *out);
 void pf_snap_state_release(struct pf_snap_state *s);
 
 /* Is there any snapshot?  It has a row of now or of past, or all is lost. */

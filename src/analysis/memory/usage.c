@@ -90,6 +90,7 @@ struct usage_groups {
 };
 
 struct usage {
+	struct pf_err *err;
 	struct pf_allocs allocs;
 	struct usage_device *devices; /* as allocs.devices */
 	struct usage_groups alive, kept;
@@ -230,13 +231,13 @@ static void add_sums(struct usage *u)
 }
 
 /* Levels and sums of every device. */
-static int usage_levels(struct usage *u, struct pf_err *err)
+static int usage_levels(struct usage *u)
 {
 	uint64_t count = pf_spool_count(u->allocs.records);
 
 	for (uint64_t i = 0; i < count; i++) {
 		const struct pf_alloc *r =
-			pf_spool_at(u->allocs.records, i, err);
+			pf_spool_at(u->allocs.records, i, u->err);
 
 		if (!r)
 			return -1;
@@ -812,13 +813,13 @@ static void settle_peak(struct usage *u, uint32_t device)
 	}
 }
 
-static int usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
-		      struct pf_err *err);
+static int usage_site(struct usage *u, uint32_t site,
+		      struct pf_usage_site *out);
 
 /* A row of events: freed_ns is of no meaning unless is_freed. */
 static int put_event(struct usage *u, uint32_t device,
 		     const struct usage_block *b, int64_t freed_ns,
-		     bool is_freed, struct pf_err *err)
+		     bool is_freed)
 {
 	int64_t first_ns = u->allocs.devices[device].trace->first_ns;
 	struct usage_event event = { .at = u->devices[device].at,
@@ -835,14 +836,14 @@ static int put_event(struct usage *u, uint32_t device,
 		event.lifetime_ns = pf_usage_since(at, freed_ns, b->time_ns);
 	}
 
-	if (usage_site(u, b->site, &event.site, err) < 0)
+	if (usage_site(u, b->site, &event.site) < 0)
 		return -1;
 	usage_events_add(u->out->events, &event,
 			 pf_snap_state_is(&u->out->snap));
 	return 0;
 }
 
-static int settle_end(struct usage *u, uint32_t device, struct pf_err *err)
+static int settle_end(struct usage *u, uint32_t device)
 {
 	struct usage_device *d = &u->devices[device];
 
@@ -856,7 +857,7 @@ static int settle_end(struct usage *u, uint32_t device, struct pf_err *err)
 		add_block(&u->kept, device, b,
 			  pf_allocs_site(&u->allocs, b->site).stack ==
 				  PF_ID_NONE);
-		if (put_event(u, device, b, 0, false, err) < 0)
+		if (put_event(u, device, b, 0, false) < 0)
 			return -1;
 	}
 	return 0;
@@ -881,8 +882,7 @@ static void drop_block(struct usage_device *d, size_t place)
 	d->free_places[d->free_count++] = place;
 }
 
-static int allocate(struct usage *u, const struct pf_alloc *r,
-		    struct pf_err *err)
+static int allocate(struct usage *u, const struct pf_alloc *r)
 {
 	struct usage_device *d = &u->devices[r->device];
 	uint64_t *known = pf_map_at(&d->by_address, (uint64_t)r->address);
@@ -891,8 +891,7 @@ static int allocate(struct usage *u, const struct pf_alloc *r,
 	if (*known < FREED) {
 		place = (size_t)*known;
 		d->reused_count += (r->flags & PF_ALLOC_INSIDE) != 0;
-		if (put_event(u, r->device, &d->blocks[place], 0, false, err) <
-		    0)
+		if (put_event(u, r->device, &d->blocks[place], 0, false) < 0)
 			return -1;
 	} else {
 		place = free_place(d);
@@ -908,8 +907,7 @@ static int allocate(struct usage *u, const struct pf_alloc *r,
 	return 0;
 }
 
-static int release(struct usage *u, const struct pf_alloc *r,
-		   struct pf_err *err)
+static int release(struct usage *u, const struct pf_alloc *r)
 {
 	struct usage_device *d = &u->devices[r->device];
 	uint64_t *known = pf_map_at(&d->by_address, (uint64_t)r->address);
@@ -925,7 +923,7 @@ static int release(struct usage *u, const struct pf_alloc *r,
 			d->early_bytes = pf_sat_sub(d->early_bytes, r->bytes);
 	} else {
 		rc = put_event(u, r->device, &d->blocks[*known], r->time_ns,
-			       true, err);
+			       true);
 		drop_block(d, (size_t)*known);
 	}
 	*known = FREED;
@@ -1000,8 +998,7 @@ static void draw(struct usage *u, const struct pf_alloc *r)
 
 /* ---- records ---- */
 
-static int put_oom(struct usage *u, const struct pf_alloc *r,
-		   struct pf_err *err)
+static int put_oom(struct usage *u, const struct pf_alloc *r)
 {
 	int64_t first_ns = u->allocs.devices[r->device].trace->first_ns;
 	struct pf_usage *out = u->out;
@@ -1020,7 +1017,7 @@ static int put_oom(struct usage *u, const struct pf_alloc *r,
 
 	if (!(r->flags & PF_ALLOC_INSIDE))
 		return 0;
-	if (usage_site(u, r->site, &oom.site, err) < 0)
+	if (usage_site(u, r->site, &oom.site) < 0)
 		return -1;
 	if (oom.allocated != PF_NO_INT && oom.reserved != PF_NO_INT) {
 		oom.unused = pf_sat_sub(oom.reserved, oom.allocated);
@@ -1032,8 +1029,7 @@ static int put_oom(struct usage *u, const struct pf_alloc *r,
 	return 0;
 }
 
-static int add_record(struct usage *u, const struct pf_alloc *r, uint64_t at,
-		      struct pf_err *err)
+static int add_record(struct usage *u, const struct pf_alloc *r, uint64_t at)
 {
 	struct usage_device *d = &u->devices[r->device];
 	int rc = 0;
@@ -1041,23 +1037,23 @@ static int add_record(struct usage *u, const struct pf_alloc *r, uint64_t at,
 	if (d->has_inside && !d->is_settled && d->peak_at <= at)
 		settle_peak(u, r->device);
 	if (r->flags & PF_ALLOC_OOM)
-		return put_oom(u, r, err);
+		return put_oom(u, r);
 	draw(u, r);
 	if (!(r->flags & PF_ALLOC_ADDRESS))
 		return 0;
 	if (r->bytes > 0)
-		rc = allocate(u, r, err);
+		rc = allocate(u, r);
 	else if (r->bytes < 0 || r->flags & PF_ALLOC_UNSIZED)
-		rc = release(u, r, err);
+		rc = release(u, r);
 	return rc;
 }
 
-static int end_devices(struct usage *u, struct pf_err *err)
+static int end_devices(struct usage *u)
 {
 	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
 		if (u->devices[i].has_inside && !u->devices[i].is_settled)
 			settle_peak(u, i);
-		if (settle_end(u, i, err) < 0)
+		if (settle_end(u, i) < 0)
 			return -1;
 		if (u->out->has_curve)
 			end_part(u, i);
@@ -1066,31 +1062,30 @@ static int end_devices(struct usage *u, struct pf_err *err)
 }
 
 /* Blocks at the peak and at the end; what follows the records. */
-static int usage_blocks(struct usage *u, struct pf_err *err)
+static int usage_blocks(struct usage *u)
 {
 	uint64_t count = pf_spool_count(u->allocs.records);
 
 	for (uint64_t i = 0; i < count; i++) {
 		const struct pf_alloc *r =
-			pf_spool_at(u->allocs.records, i, err);
+			pf_spool_at(u->allocs.records, i, u->err);
 
-		if (!r || add_record(u, r, i, err) < 0)
+		if (!r || add_record(u, r, i) < 0)
 			return -1;
 	}
-	return end_devices(u, err);
+	return end_devices(u);
 }
 
 #define NAME_MAX 64
 
-static int load_capacities(struct usage *u, struct pf_db *db,
-			   struct pf_err *err)
+static int load_capacities(struct usage *u, struct pf_db *db)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "memory_devices", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "memory_devices", u->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+	while ((rc = pf_db_step(db, stmt, u->err)) == 1) {
 		for (uint32_t i = 0; i < u->allocs.device_count; i++) {
 			const struct pf_alloc_device *d = &u->allocs.devices[i];
 
@@ -1167,8 +1162,7 @@ static void take_label(struct usage *u, uint32_t device, bool has_traces)
 }
 
 /* Texts of a place; -1. */
-static int usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
-		      struct pf_err *err)
+static int usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out)
 {
 	struct pf_alloc_site s = pf_allocs_site(&u->allocs, site);
 	uint32_t frame = s.frame != PF_ID_NONE ? s.frame : s.note;
@@ -1177,13 +1171,13 @@ static int usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
 	out->stack = -1;
 	if (s.stack != PF_ID_NONE) {
 		out->stack = s.stack;
-		out->frame = pf_stack_line(&u->out->lines, s.stack, err);
+		out->frame = pf_stack_line(&u->out->lines, s.stack);
 		return out->frame ? 0 : -1;
 	}
-	out->outer_op = pf_names_frame(names, s.outer_op, err);
-	out->frame = pf_names_frame(names, frame, err);
-	out->op = pf_names_frame(names, s.op, err);
-	return err->code ? -1 : 0;
+	out->outer_op = pf_names_frame(names, s.outer_op);
+	out->frame = pf_names_frame(names, frame);
+	out->op = pf_names_frame(names, s.op);
+	return u->err->code ? -1 : 0;
 }
 
 /* Accelerators before CPUs, then by trace, type and number. */
@@ -1341,8 +1335,7 @@ static void take_before(const struct usage *u, struct pf_usage *out)
 }
 
 static int take_groups(struct usage *u, struct usage_groups *g,
-		       struct pf_usage_group *rows, size_t *count,
-		       struct pf_err *err)
+		       struct pf_usage_group *rows, size_t *count)
 {
 	sort_groups(g);
 	for (uint32_t i = 0; i < g->keys.count; i++) {
@@ -1362,7 +1355,7 @@ static int take_groups(struct usage *u, struct usage_groups *g,
 				pf_ratio((double)from->bytes,
 					 d->is_absolute ? d->peak : d->alive)
 		};
-		if (usage_site(u, from->key.site, &row->site, err) < 0)
+		if (usage_site(u, from->key.site, &row->site) < 0)
 			return -1;
 	}
 	return 0;
@@ -1380,19 +1373,17 @@ static int64_t increase(const struct pf_alloc_sums *s)
 	return pf_usage_maybe(s->bytes - s->freed_bytes, !s->unsized_count);
 }
 
-static const char *op_text(struct pf_usage *out, const struct pf_alloc_op *op,
-			   struct pf_err *err)
+static const char *op_text(struct pf_usage *out, const struct pf_alloc_op *op)
 {
 	if (op->stack != PF_ID_NONE)
-		return pf_stack_line(&out->lines, op->stack, err);
+		return pf_stack_line(&out->lines, op->stack);
 	if (pf_snap_state_is(&out->snap))
 		return "(no stack)";
-	return op->name == PF_ID_NONE
-		       ? "(outside of ops)"
-		       : pf_names_frame(out->names, op->name, err);
+	return op->name == PF_ID_NONE ? "(outside of ops)"
+				      : pf_names_frame(out->names, op->name);
 }
 
-static int take_ops(struct usage *u, struct pf_usage *out, struct pf_err *err)
+static int take_ops(struct usage *u, struct pf_usage *out)
 {
 	pf_sort(u->allocs.ops, u->allocs.op_count, sizeof(*u->allocs.ops),
 		by_allocated);
@@ -1404,7 +1395,7 @@ static int take_ops(struct usage *u, struct pf_usage *out, struct pf_err *err)
 
 		out->ops[out->op_count++] = (struct pf_usage_op){
 			.at = u->devices[op->device].at,
-			.op = op_text(out, op, err),
+			.op = op_text(out, op),
 			.stack = op->stack == PF_ID_NONE ? -1
 							 : (int64_t)op->stack,
 			.calls = pf_usage_maybe((int64_t)calls,
@@ -1420,12 +1411,12 @@ static int take_ops(struct usage *u, struct pf_usage *out, struct pf_err *err)
 						     !op->self.unsized_count)
 		};
 	}
-	return err->code ? -1 : 0;
+	return u->err->code ? -1 : 0;
 }
 
 /* ---- the whole ---- */
 
-static int take_all(struct usage *u, struct pf_usage *out, struct pf_err *err)
+static int take_all(struct usage *u, struct pf_usage *out)
 {
 	take_devices(u, out);
 	out->alive = pf_calloc(u->alive.keys.count + u->allocs.device_count + 1,
@@ -1433,10 +1424,10 @@ static int take_all(struct usage *u, struct pf_usage *out, struct pf_err *err)
 	out->kept = pf_calloc(u->kept.keys.count + 1u, sizeof(*out->kept));
 	out->ops = pf_calloc(u->allocs.op_count + 1u, sizeof(*out->ops));
 	take_before(u, out);
-	if (take_groups(u, &u->alive, out->alive, &out->alive_count, err) < 0 ||
-	    take_groups(u, &u->kept, out->kept, &out->kept_count, err) < 0)
+	if (take_groups(u, &u->alive, out->alive, &out->alive_count) < 0 ||
+	    take_groups(u, &u->kept, out->kept, &out->kept_count) < 0)
 		return -1;
-	return take_ops(u, out, err);
+	return take_ops(u, out);
 }
 
 /* ---- without torch's allocator ---- */
@@ -1454,10 +1445,9 @@ struct direct_calls {
 	} of[2];               /* allocations, frees */
 };
 
-static int word_of(struct direct_calls *c, uint32_t name, uint64_t *word,
-		   struct pf_err *err)
+static int word_of(struct direct_calls *c, uint32_t name, uint64_t *word)
 {
-	char *text = pf_names_text_take(c->names, name, err);
+	char *text = pf_names_text_take(c->names, name);
 
 	if (!text)
 		return -1;
@@ -1476,13 +1466,14 @@ static int note_direct(void *context, const struct pf_block *b, uint32_t i,
 	int64_t start_ns = b->start_ns[i];
 	uint64_t *word;
 
+	(void)err;
 	(void)event_id;
 	if ((kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER) ||
 	    b->name[i] == PF_ID_INLINE || start_ns < c->trace->from_ns ||
 	    start_ns >= c->trace->to_ns)
 		return 0;
 	word = pf_map_at(&c->words, b->name[i]);
-	if (*word == UINT64_MAX && word_of(c, b->name[i], word, err) < 0)
+	if (*word == UINT64_MAX && word_of(c, b->name[i], word) < 0)
 		return -1;
 	if (*word < 2)
 		return 0;
@@ -1495,7 +1486,7 @@ static int note_direct(void *context, const struct pf_block *b, uint32_t i,
  * With its caching allocator off torch records no memory of GPUs: a peak of
  * the CPU would pass for all there is.
  */
-static int find_direct(struct usage *u, struct pf_db *db, struct pf_err *err)
+static int find_direct(struct usage *u, struct pf_db *db)
 {
 	const struct pf_track_reader reader = { .event = note_direct };
 	struct pf_usage *out = u->out;
@@ -1510,19 +1501,19 @@ static int find_direct(struct usage *u, struct pf_db *db, struct pf_err *err)
 	if (!out->device_count)
 		return 0;
 	pf_map_init(&c.words);
-	if (pf_tracks_load(db, 0, &tracks, &count, err) < 0)
+	if (pf_tracks_load(db, 0, &tracks, &count, u->err) < 0)
 		rc = -1;
 	for (size_t i = 0; i < count && rc >= 0; i++) {
 		c.trace = pf_window_find(&out->window, tracks[i].trace_id);
 		if (c.trace && !strcmp(tracks[i].class_name, "host"))
-			rc = pf_track_read(db, &tracks[i], &reader, &c, err);
+			rc = pf_track_read(db, &tracks[i], &reader, &c);
 	}
 	if (rc >= 0 && c.of[0].count >= DIRECT_CALLS_LEAST &&
 	    c.of[1].count >= DIRECT_CALLS_LEAST) {
 		out->alloc_calls = c.of[0].count;
 		out->free_calls = c.of[1].count;
-		out->alloc_call = pf_names_frame(c.names, c.of[0].name, err);
-		out->free_call = pf_names_frame(c.names, c.of[1].name, err);
+		out->alloc_call = pf_names_frame(c.names, c.of[0].name);
+		out->free_call = pf_names_frame(c.names, c.of[1].name);
 		rc = out->alloc_call && out->free_call ? 0 : -1;
 	}
 	pf_tracks_free(tracks, count);
@@ -1545,14 +1536,14 @@ static void tear_down(struct usage *u)
 	pf_allocs_release(&u->allocs);
 }
 
-static int set_up(struct usage *u, struct pf_db *db, struct pf_err *err)
+static int set_up(struct usage *u, struct pf_db *db)
 {
 	struct pf_usage *out = u->out;
 
 	pf_intern_init(&u->alive.keys);
 	pf_intern_init(&u->kept.keys);
-	if (pf_hint_producer(db, &out->producer, err) < 0 ||
-	    pf_allocs_load(db, &out->window, &u->allocs, err) < 0)
+	if (pf_hint_producer(db, &out->producer) < 0 ||
+	    pf_allocs_load(db, &out->window, &u->allocs) < 0)
 		return -1;
 	out->names = u->allocs.names;
 	u->devices =
@@ -1563,20 +1554,19 @@ static int set_up(struct usage *u, struct pf_db *db, struct pf_err *err)
 		u->devices[i].capacity = -1;
 		take_label(u, i, out->window.count > 1);
 	}
-	return load_capacities(u, db, err);
+	return load_capacities(u, db);
 }
 
 int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
-		  const struct pf_order *order, struct pf_usage *out,
-		  struct pf_err *err)
+		  const struct pf_order *order, struct pf_usage *out)
 {
 	struct pf_window_args window = args->window;
-	struct usage u = { .args = args, .out = out };
+	struct usage u = { .err = db->err, .args = args, .out = out };
 	int rc = -1;
 
 	window.beside = true;
-	if (pf_window_resolve(db, &window, &out->window, err) < 0 ||
-	    pf_snap_state_find(db, &out->window, &out->snap, err))
+	if (pf_window_resolve(db, &window, &out->window) < 0 ||
+	    pf_snap_state_find(db, &out->window, &out->snap))
 		return -1;
 	out->lines.db = db;
 	out->has_curve = args->points > 0;
@@ -1584,10 +1574,8 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 		out->events = usage_events_new(pf_snap_state_is(&out->snap));
 	if (out->events && order)
 		pf_table_order(out->events, order);
-	if (!set_up(&u, db, err) && !usage_levels(&u, err) &&
-	    !usage_blocks(&u, err))
-		rc = take_all(&u, out, err) || find_direct(&u, db, err) ? -1
-									: 0;
+	if (!set_up(&u, db) && !usage_levels(&u) && !usage_blocks(&u))
+		rc = take_all(&u, out) || find_direct(&u, db) ? -1 : 0;
 	out->names = u.allocs.names;
 	u.allocs.names = NULL;
 	tear_down(&u);
@@ -1612,15 +1600,14 @@ void pf_usage_release(struct pf_usage *u)
 }
 
 int pf_usage(struct pf_db *db, const struct pf_usage_args *args,
-	     struct pf_usage *kept, struct pf_doc *doc, struct pf_err *err)
+	     struct pf_usage *kept, struct pf_doc *doc)
 {
 	struct pf_usage own = { 0 }, *u = kept ? kept : &own;
-	int rc = pf_usage_find(db, args, doc->lists ? &doc->order : NULL, u,
-			       err);
+	int rc = pf_usage_find(db, args, doc->lists ? &doc->order : NULL, u);
 
 	if (!rc) {
 		usage_show(u, doc);
-		rc = pf_trust_note(db, &u->window, PF_TRUST_STACKS, doc, err);
+		rc = pf_trust_note(db, &u->window, PF_TRUST_STACKS, doc);
 	}
 	pf_usage_release(&own);
 	return rc;

@@ -169,8 +169,7 @@ char *pf_usage_when(char *out, const struct pf_usage_device *d);
 
 /* Events are put in "order" (NULL: all, as they end). */
 int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
-		  const struct pf_order *order, struct pf_usage *out,
-		  struct pf_err *err);
+		  const struct pf_order *order, struct pf_usage *out);
 void pf_usage_release(struct pf_usage *usage);
 
 /*
@@ -178,6 +177,6 @@ void pf_usage_release(struct pf_usage *usage);
  * "kept", or NULL.
  */
 int pf_usage(struct pf_db *db, const struct pf_usage_args *args,
-	     struct pf_usage *kept, struct pf_doc *doc, struct pf_err *err);
+	     struct pf_usage *kept, struct pf_doc *doc);
 
 #endif

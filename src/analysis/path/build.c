@@ -79,7 +79,7 @@ static void add_node(struct path *p, int64_t launch_id, size_t *cap)
 		launch_id ? pf_graphs_next(p->args->graphs, launch_id) : NULL;
 }
 
-int path_load_works(struct path *p, struct pf_err *err)
+int path_load_works(struct path *p)
 {
 	struct pf_window_trace whole = *p->trace;
 	struct pf_window window = { .traces = &whole,
@@ -93,18 +93,19 @@ int path_load_works(struct path *p, struct pf_err *err)
 
 	whole.from_ns = INT64_MIN;
 	whole.to_ns = INT64_MAX;
-	gpu = pf_gpu_new(p->db, &window, PF_GPU_CALLS, err);
+	gpu = pf_gpu_new(p->db, &window, PF_GPU_CALLS);
 	if (!gpu)
 		return -1;
 	pf_map_init(&at);
-	while ((rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+	while ((rc = pf_gpu_next(gpu, &ev)) == 1) {
 		uint32_t stream = stream_of(p, &at, ev);
 
-		if ((rc = path_check_time(ev->start_ns, ev->end_ns, err)) < 0)
+		if ((rc = path_check_time(ev->start_ns, ev->end_ns,
+					  p->db->err)) < 0)
 			break;
 		if (p->work_count >= PATH_WORKS_MAX ||
 		    stream >= PATH_STREAMS_MAX) {
-			rc = pf_fail(err, PF_EDATA, "too much GPU work");
+			rc = pf_fail(p->db->err, PF_EDATA, "too much GPU work");
 			break;
 		}
 		p->works = pf_grow(p->works, &cap, (size_t)p->work_count + 1,
@@ -143,8 +144,7 @@ struct sync_reader {
 	struct pf_buf text;
 };
 
-static int add_sync(struct sync_reader *r, const struct pf_span *s,
-		    struct pf_err *err)
+static int add_sync(struct sync_reader *r, const struct pf_span *s)
 {
 	struct path *p = r->p;
 	const struct pf_name_class *class;
@@ -153,10 +153,10 @@ static int add_sync(struct sync_reader *r, const struct pf_span *s,
 	struct pf_json args;
 
 	if (s->args != PF_ID_INLINE &&
-	    pf_texts_get(&r->texts, PF_TEXT_ARGS, s->args, &text, &len, err) <
-		    0)
+	    pf_texts_get(&r->texts, PF_TEXT_ARGS, s->args, &text, &len,
+			 r->p->db->err) < 0)
 		return -1;
-	class = pf_names_class(p->names, s->name, err);
+	class = pf_names_class(p->names, s->name);
 	if (!class)
 		return -1;
 	r->text.len = 0;
@@ -180,34 +180,34 @@ static int add_sync(struct sync_reader *r, const struct pf_span *s,
 	return 0;
 }
 
-static int read_track(struct sync_reader *r, uint32_t track_id,
-		      struct pf_err *err)
+static int read_track(struct sync_reader *r, uint32_t track_id)
 {
 	struct path *p = r->p;
-	struct pf_cursor *c = pf_cursor_new(p->db, track_id, SYNC_COLUMNS, err);
+	struct pf_cursor *c =
+		pf_cursor_new(p->db, track_id, SYNC_COLUMNS, r->p->db->err);
 	struct pf_span s;
 	int rc = c ? 0 : -1;
 
-	while (!rc && (rc = pf_cursor_next(c, &s, err)) == 1) {
+	while (!rc && (rc = pf_cursor_next(c, &s, r->p->db->err)) == 1) {
 		rc = 0;
 		if (pf_names_kind(p->names, s.type) == PF_KIND_GPU_SYNC)
-			rc = add_sync(r, &s, err);
+			rc = add_sync(r, &s);
 	}
 	pf_cursor_free(c);
 	return rc;
 }
 
-int path_load_syncs(struct path *p, struct pf_err *err)
+int path_load_syncs(struct path *p)
 {
 	struct sync_reader r = { .p = p, .texts = { .db = p->db } };
-	sqlite3_stmt *stmt = pf_named_prepare(p->db, "path_sync_tracks", err);
+	sqlite3_stmt *stmt =
+		pf_named_prepare(p->db, "path_sync_tracks", p->db->err);
 	int rc = stmt ? 0 : -1;
 
 	if (!rc)
 		sqlite3_bind_int64(stmt, 1, p->trace->trace_id);
-	while (!rc && (rc = pf_db_step(p->db, stmt, err)) == 1)
-		rc = read_track(&r, (uint32_t)sqlite3_column_int64(stmt, 0),
-				err);
+	while (!rc && (rc = pf_db_step(p->db, stmt, p->db->err)) == 1)
+		rc = read_track(&r, (uint32_t)sqlite3_column_int64(stmt, 0));
 	sqlite3_finalize(stmt);
 	pf_texts_release(&r.texts);
 	pf_buf_release(&r.text);
@@ -594,8 +594,7 @@ static void add_correlation(struct reader *r, int64_t correlation,
 }
 
 static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
-		    int64_t event_id, const struct pf_name_class *class,
-		    struct pf_err *err)
+		    int64_t event_id, const struct pf_name_class *class)
 {
 	struct path *p = r->p;
 	const struct frame *f = pf_nest_top(&r->open);
@@ -607,7 +606,8 @@ static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 	      (class->is_record || class->is_stream_wait)))
 		return 0;
 	if (count > PATH_OF_CALL_MAX)
-		return pf_fail(err, PF_EDATA, "too much GPU work of one call");
+		return pf_fail(r->p->db->err, PF_EDATA,
+			       "too much GPU work of one call");
 	f = f ? f : &outermost;
 	p->calls = pf_grow(p->calls, &p->call_cap, (size_t)p->call_count + 1,
 			   sizeof(*p->calls));
@@ -703,11 +703,11 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 
 	if (kind > PF_KIND_OVERHEAD)
 		return 0;
-	class = pf_names_class(p->names, b->name[i], err);
+	class = pf_names_class(p->names, b->name[i]);
 	if (!class || path_check_time(start, end, err) < 0)
 		return -1;
 	go_to(r, start);
-	if (is_call && add_call(r, b, i, event_id, class, err) < 0)
+	if (is_call && add_call(r, b, i, event_id, class) < 0)
 		return -1;
 	if (is_call || kind == PF_KIND_CPU_OP) {
 		if (!t->has_op && !t->has_call)
@@ -730,8 +730,7 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 }
 
 /* As pf_track_read(), with correlations where records ask for them. */
-static int host_read_track(struct reader *r, const struct pf_track *t,
-			   struct pf_err *err)
+static int host_read_track(struct reader *r, const struct pf_track *t)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE);
@@ -742,25 +741,25 @@ static int host_read_track(struct reader *r, const struct pf_track *t,
 
 	if (r->has_correlation)
 		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
-	c = pf_cursor_new(r->p->db, t->id, columns, err);
+	c = pf_cursor_new(r->p->db, t->id, columns, r->p->db->err);
 	rc = c ? 0 : -1;
 	if (c)
 		pf_cursor_ahead(c);
-	while (!rc && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
+	while (!rc &&
+	       (rc = pf_cursor_block(c, &b, &first, r->p->db->err)) == 1) {
 		rc = 0;
 		r->block = NULL;
 		for (uint32_t i = 0; !rc && i < b->count; i++)
 			rc = event(
 				r, b, i,
 				(int64_t)((uint64_t)t->id << 32 | (first + i)),
-				err);
+				r->p->db->err);
 	}
 	pf_cursor_free(c);
 	return rc;
 }
 
-static int read_thread(struct reader *r, const struct pf_track *t,
-		       struct pf_err *err)
+static int read_thread(struct reader *r, const struct pf_track *t)
 {
 	struct path *p = r->p;
 	const int64_t first_id = (int64_t)((uint64_t)t->id << 32);
@@ -780,7 +779,7 @@ static int read_thread(struct reader *r, const struct pf_track *t,
 					 p->launched[i].launch_id < first_id);
 	r->at_ns = INT64_MIN;
 	pf_nest_clear(&r->open);
-	rc = host_read_track(r, t, err);
+	rc = host_read_track(r, t);
 	r->thread->call_count = p->call_count - r->thread->first_call;
 	r->thread->busy_count = p->busy_count - r->thread->first_busy;
 	return rc;
@@ -822,7 +821,7 @@ static void order_by_call(struct path *p)
 		p->by_call[i] = p->launched[i].work;
 }
 
-int path_load_host(struct path *p, struct pf_err *err)
+int path_load_host(struct path *p)
 {
 	struct reader r = { .p = p,
 			    .open = { .width = sizeof(struct frame),
@@ -834,7 +833,7 @@ int path_load_host(struct path *p, struct pf_err *err)
 	p->threads = pf_calloc(p->track_count + 1, sizeof(*p->threads));
 	for (size_t i = 0; !rc && i < p->track_count; i++)
 		if (!strcmp(p->tracks[i].class_name, "host"))
-			rc = read_thread(&r, &p->tracks[i], err);
+			rc = read_thread(&r, &p->tracks[i]);
 	pf_nest_release(&r.open);
 	path_comms_settle(p);
 	for (uint32_t i = 0; i < p->thread_count; i++)

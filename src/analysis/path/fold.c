@@ -943,8 +943,7 @@ static unsigned match(const struct path_change *q, const char *text)
 
 /* Two threads may find out the same: it is the same. */
 static int fits(struct path_ledger *f, struct pf_names *names,
-		struct path_change *q, uint32_t name, unsigned *out,
-		struct pf_err *err)
+		struct path_change *q, uint32_t name, unsigned *out)
 {
 	char *text;
 
@@ -954,7 +953,7 @@ static int fits(struct path_ledger *f, struct pf_names *names,
 	*out = atomic_load_explicit(&q->names[name], memory_order_relaxed);
 	if (*out)
 		return 0;
-	text = pf_names_text_take(names, name, err);
+	text = pf_names_text_take(names, name);
 	if (!text)
 		return -1;
 	*out = match(q, text);
@@ -966,14 +965,13 @@ static int fits(struct path_ledger *f, struct pf_names *names,
 
 /* Does one of these operators fit? */
 static int any_fits(struct path_folder *w, struct path_change *q,
-		    const uint32_t *ops, size_t count, bool *out,
-		    struct pf_err *err)
+		    const uint32_t *ops, size_t count, bool *out)
 {
 	unsigned bits;
 
 	*out = false;
 	for (size_t i = 0; i < count && !*out; i++) {
-		if (fits(w->f, w->names, q, ops[i], &bits, err) < 0)
+		if (fits(w->f, w->names, q, ops[i], &bits) < 0)
 			return -1;
 		*out = bits & FITS_OP;
 	}
@@ -999,15 +997,14 @@ static void find_graph_ops(const struct path *p, struct path_change *q)
 	}
 }
 
-static int find_works(struct path_ledger *f, struct path_change *q,
-		      struct pf_err *err)
+static int find_works(struct path_ledger *f, struct path_change *q)
 {
 	const struct path *p = f->p;
 	unsigned bits;
 
 	for (uint32_t i = 0; q->has_work_regex && i < p->work_count; i++)
 		if (p->works[i].is_in &&
-		    fits(f, p->names, q, p->works[i].name, &bits, err) < 0)
+		    fits(f, p->names, q, p->works[i].name, &bits) < 0)
 			return -1;
 	return 0;
 }
@@ -1048,7 +1045,7 @@ static void touch(struct path_folder *w, uint32_t key, int64_t ns)
 
 /* Do the operators that are open fit?  They are as long as the last one is. */
 static int look_at_ops(struct path_folder *w, const struct pf_walk *walk,
-		       uint32_t op_seq, struct pf_err *err)
+		       uint32_t op_seq)
 {
 	const struct path_ledger *f = w->f;
 	uint32_t ops[OPS_MAX];
@@ -1060,7 +1057,7 @@ static int look_at_ops(struct path_folder *w, const struct pf_walk *walk,
 	for (uint32_t i = 0; i < f->asked; i++)
 		if (f->changes->items[i].has_op_regex &&
 		    any_fits(w, &f->changes->items[i], ops, count,
-			     &w->op_fits[i], err) < 0)
+			     &w->op_fits[i]) < 0)
 			return -1;
 	w->ops_of = walk;
 	w->op_seq = op_seq;
@@ -1069,7 +1066,7 @@ static int look_at_ops(struct path_folder *w, const struct pf_walk *walk,
 
 /* Is a piece of what a question changes? */
 static int hits(struct path_folder *w, uint32_t question, unsigned kinds,
-		uint32_t name, bool *out, struct pf_err *err)
+		uint32_t name, bool *out)
 {
 	struct path_change *q = &w->f->changes->items[question];
 	unsigned bits;
@@ -1077,25 +1074,24 @@ static int hits(struct path_folder *w, uint32_t question, unsigned kinds,
 	*out = (q->host_kinds & kinds) || w->op_fits[question];
 	if (*out || !q->has_host_regex)
 		return 0;
-	if (fits(w->f, w->names, q, name, &bits, err) < 0)
+	if (fits(w->f, w->names, q, name, &bits) < 0)
 		return -1;
 	*out = bits & FITS_HOST;
 	return 0;
 }
 
 static int add_piece(struct path_folder *w, const struct pf_walk *walk,
-		     const struct pf_place *place, int64_t ns,
-		     struct pf_err *err)
+		     const struct pf_place *place, int64_t ns)
 {
 	const struct path_ledger *f = w->f;
 	struct pf_inner inner = pf_walk_inner(walk);
 	const struct pf_name_class *class = NULL;
 	unsigned kinds;
 
-	if (f->has_ops && look_at_ops(w, walk, inner.op_seq, err) < 0)
+	if (f->has_ops && look_at_ops(w, walk, inner.op_seq) < 0)
 		return -1;
 	if (inner.name != PF_ID_NONE) {
-		class = pf_names_class(w->names, inner.name, err);
+		class = pf_names_class(w->names, inner.name);
 		if (!class)
 			return -1;
 	}
@@ -1103,7 +1099,7 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 	for (uint32_t i = 0; i < f->folded_count; i++) {
 		bool hit;
 
-		if (hits(w, f->folded[i], kinds, inner.name, &hit, err) < 0)
+		if (hits(w, f->folded[i], kinds, inner.name, &hit) < 0)
 			return -1;
 		if (hit)
 			touch(w, f->folded[i], ns);
@@ -1159,7 +1155,7 @@ int path_fold_edge(const struct path *p, struct path_folder *w,
 		if (pieces &&
 		    pieces->add(pieces->context, s, &place, at, end, err) < 0)
 			return -1;
-		if (w && add_piece(w, s->walk, &place, end - at, err) < 0)
+		if (w && add_piece(w, s->walk, &place, end - at) < 0)
 			return -1;
 	}
 	if (w)
@@ -1169,12 +1165,12 @@ int path_fold_edge(const struct path *p, struct path_folder *w,
 
 /* Is what a call launched below an operator that is asked for? */
 static int look_at_call(struct path_folder *w, const struct path_stand *s,
-			uint32_t call, struct pf_err *err)
+			uint32_t call)
 {
 	const struct path_ledger *f = w->f;
 
-	if (pf_walk_to(s->walk, f->p->calls[call].start_ns, err) < 0 ||
-	    look_at_ops(w, s->walk, pf_walk_inner(s->walk).op_seq, err) < 0)
+	if (pf_walk_to(s->walk, f->p->calls[call].start_ns, w->db->err) < 0 ||
+	    look_at_ops(w, s->walk, pf_walk_inner(s->walk).op_seq) < 0)
 		return -1;
 	for (uint32_t i = 0; i < f->asked; i++)
 		if (f->changes->items[i].below)
@@ -1183,7 +1179,7 @@ static int look_at_call(struct path_folder *w, const struct path_stand *s,
 }
 
 int path_fold_to(struct path_folder *w, struct path_stand *s, uint32_t end,
-		 const struct path_pieces *pieces, struct pf_err *err)
+		 const struct path_pieces *pieces)
 {
 	const struct path *p = w->f->p;
 	const struct path_thread *th = &p->threads[s->thread];
@@ -1191,30 +1187,29 @@ int path_fold_to(struct path_folder *w, struct path_stand *s, uint32_t end,
 
 	for (; !rc && s->point < end; s->point++) {
 		rc = path_fold_edge(p, w, s, s->point,
-				    s->point + 1 == end ? pieces : NULL, err);
+				    s->point + 1 == end ? pieces : NULL,
+				    w->db->err);
 		while (!rc && w->f->has_ops &&
 		       s->call < th->first_call + th->call_count &&
 		       p->calls[s->call].start_ns <= path_point_ns(p, s->point))
-			rc = look_at_call(w, s, s->call++, err);
+			rc = look_at_call(w, s, s->call++);
 	}
 	return rc;
 }
 
 int path_stand_begin(struct path_stand *s, const struct path *p,
-		     struct pf_db *db, struct pf_names *names, uint32_t thread,
-		     struct pf_err *err)
+		     struct pf_db *db, struct pf_names *names, uint32_t thread)
 {
 	const struct path_thread *th = &p->threads[thread];
 
 	*s = (struct path_stand){ .thread = thread,
 				  .point = th->first_point,
 				  .call = th->first_call };
-	s->walk = pf_walk_new(db, names, p->pageable, th->track_id, err);
+	s->walk = pf_walk_new(db, names, p->pageable, th->track_id);
 	return s->walk ? 0 : -1;
 }
 
-static int add_thread(struct path_folder *w, uint32_t thread,
-		      struct pf_err *err)
+static int add_thread(struct path_folder *w, uint32_t thread)
 {
 	const struct path *p = w->f->p;
 	struct path_stand s;
@@ -1223,10 +1218,9 @@ static int add_thread(struct path_folder *w, uint32_t thread,
 	if (p->threads[thread].first_point == PF_PATH_NONE)
 		return 0;
 	w->ops_of = NULL;
-	rc = path_stand_begin(&s, p, w->db, w->names, thread, err);
+	rc = path_stand_begin(&s, p, w->db, w->names, thread);
 	if (!rc)
-		rc = path_fold_to(w, &s, p->threads[thread].end_point, NULL,
-				  err);
+		rc = path_fold_to(w, &s, p->threads[thread].end_point, NULL);
 	pf_walk_free(s.walk);
 	return rc;
 }
@@ -1303,8 +1297,10 @@ static void take_threads(struct fold *x, struct path_folder *w)
 	while (take_thread(x, &thread)) {
 		struct pf_err err = { 0 };
 
-		if (add_thread(w, thread, &err) < 0)
+		w->db->err = &err;
+		if (add_thread(w, thread) < 0)
 			tell_failed(x, thread, &err);
+		w->db->err = NULL;
 	}
 }
 
@@ -1313,6 +1309,7 @@ static void run_here(void *p)
 	struct fold *x = p;
 	struct path_folder w = folder_new(x->f, x->f->p->db, x->f->p->names);
 
+	w.db->err = &x->follow_err;
 	x->followed =
 		x->follow(x->context, x->f->is_on ? &w : NULL, &x->follow_err);
 	if (!x->followed)
@@ -1325,9 +1322,12 @@ static void run_beside(void *p)
 {
 	struct fold *x = p;
 	struct pf_err ignored = { 0 };
-	struct pf_names *names = pf_names_new(x->beside, &ignored);
-	struct path_folder w = folder_new(x->f, x->beside, names);
+	struct pf_names *names;
+	struct path_folder w;
 
+	x->beside->err = &ignored;
+	names = pf_names_new(x->beside);
+	w = folder_new(x->f, x->beside, names);
 	if (names)
 		take_threads(x, &w);
 	folder_release(&w);
@@ -1344,10 +1344,10 @@ static bool has_others(const struct path *p)
 	return false;
 }
 
-int path_ledger_read(struct path_ledger *f, path_follow *follow, void *context,
-		     struct pf_err *err)
+int path_ledger_read(struct path_ledger *f, path_follow *follow, void *context)
 {
 	struct pf_db *db = f->p->db;
+	struct pf_err *given = db->err;
 	struct fold x = { .f = f, .follow = follow, .context = context };
 
 	pthread_mutex_init(&x.lock, NULL);
@@ -1359,8 +1359,9 @@ int path_ledger_read(struct path_ledger *f, path_follow *follow, void *context,
 		run_here(&x);
 	}
 	pthread_mutex_destroy(&x.lock);
+	db->err = given;
 	if (x.followed || x.rc) {
-		*err = x.followed ? x.follow_err : x.err;
+		*f->p->db->err = x.followed ? x.follow_err : x.err;
 		return -1;
 	}
 	return 0;
@@ -1377,7 +1378,7 @@ static void make_room(struct path_ledger *f, struct path_change *q)
 }
 
 int path_ledger_init(struct path_ledger *f, struct path *p,
-		     struct path_changes *c, bool by_op, struct pf_err *err)
+		     struct path_changes *c, bool by_op)
 {
 	*f = (struct path_ledger){
 		.p = p,
@@ -1400,7 +1401,7 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 		f->is_on |= is_folded(q) || q->has_op_regex;
 		if (is_folded(q))
 			f->folded[f->folded_count++] = q->key = i;
-		if (find_works(f, q, err) < 0)
+		if (find_works(f, q) < 0)
 			return -1;
 	}
 	return 0;

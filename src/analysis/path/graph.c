@@ -647,13 +647,13 @@ static const char *thread_name(const struct path *p, uint32_t track_id)
 }
 
 static const char *op_of(const struct path_rows *r,
-			 const struct pf_path_tile *tile, struct pf_err *err)
+			 const struct pf_path_tile *tile)
 {
 	struct path *p = r->p;
 	uint32_t text = path_replayed_op(p, tile->node);
 
 	if (text == PF_NO_TEXT)
-		return pf_names_frame(p->names, tile->op, err);
+		return pf_names_frame(p->names, tile->op);
 	return pf_graphs_text(p->args->graphs, text);
 }
 
@@ -673,22 +673,19 @@ static const char *replayed_module(struct path_rows *r, uint32_t text)
 }
 
 static const char *module_of(struct path_rows *r,
-			     const struct pf_path_tile *tile,
-			     struct pf_err *err)
+			     const struct pf_path_tile *tile)
 {
 	uint32_t text = path_replayed_module(tile->node);
 
-	return text == PF_NO_TEXT
-		       ? pf_names_frame(r->p->names, tile->module, err)
-		       : replayed_module(r, text);
+	return text == PF_NO_TEXT ? pf_names_frame(r->p->names, tile->module)
+				  : replayed_module(r, text);
 }
 
-static void add_item(struct path_rows *r, const struct pf_path_tile *tile,
-		     struct pf_err *err)
+static void add_item(struct path_rows *r, const struct pf_path_tile *tile)
 {
 	struct path *p = r->p;
 	struct pf_path *out = p->out;
-	const char *name = pf_names_frame(p->names, tile->name, err);
+	const char *name = pf_names_frame(p->names, tile->name);
 
 	out->items = pf_grow(out->items, &r->item_cap, out->item_count + 1,
 			     sizeof(*out->items));
@@ -703,9 +700,9 @@ static void add_item(struct path_rows *r, const struct pf_path_tile *tile,
 		.short_name = is_work(tile->category)
 				      ? pf_kernel_short_kept(&out->texts, name)
 				      : name,
-		.op = op_of(r, tile, err),
-		.frame = pf_names_frame(p->names, tile->frame, err),
-		.module = module_of(r, tile, err),
+		.op = op_of(r, tile),
+		.frame = pf_names_frame(p->names, tile->frame),
+		.module = module_of(r, tile),
 		.thread = pf_arena_string(&out->texts,
 					  thread_name(p, tile->track_id)),
 		.is_inferred = tile->is_inferred,
@@ -748,7 +745,7 @@ int path_rows_add(void *context, const struct pf_path_tile *tile,
 	if (tile->is_inferred)
 		out->inferred_ns += ns;
 	if (p->args->list)
-		add_item(r, tile, err);
+		add_item(r, tile);
 	if (!err->code && p->args->also)
 		return p->args->also->tile(p->args->also, tile, err);
 	return err->code ? -1 : 0;
@@ -795,20 +792,19 @@ static size_t merge_names(const struct path *p, struct pf_path_row *rows,
 	return n;
 }
 
-static const char *name_of(struct path_rows *r, const struct key *key,
-			   struct pf_err *err)
+static const char *name_of(struct path_rows *r, const struct key *key)
 {
 	const struct path *p = r->p;
 
 	if (key->step != OF_GRAPH)
-		return pf_names_frame(p->names, key->name, err);
+		return pf_names_frame(p->names, key->name);
 	return p->args->group == PF_PATH_BY_MODULE
 		       ? replayed_module(r, key->name)
 		       : pf_graphs_text(p->args->graphs, key->name);
 }
 
 static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
-		size_t *count, struct pf_err *err)
+		size_t *count)
 {
 	struct path *p = r->p;
 
@@ -819,7 +815,7 @@ static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 
 		memcpy(&key, pf_intern_text(&s->keys, i, NULL), sizeof(key));
 		*row = (struct pf_path_row){
-			.name = name_of(r, &key, err),
+			.name = name_of(r, &key),
 			.step = key.step < 0 ? PF_NO_INT
 					     : p->steps[key.step].step,
 			.ns = s->items[i].ns,
@@ -842,7 +838,7 @@ static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 	     p->args->group == PF_PATH_BY_MODULE))
 		*count = merge_names(p, *rows, *count);
 	pf_sort(*rows, *count, sizeof(**rows), by_time);
-	return err->code ? -1 : 0;
+	return r->p->db->err->code ? -1 : 0;
 }
 
 size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
@@ -884,14 +880,13 @@ struct path_rows *path_rows_new(struct path *p)
 	return r;
 }
 
-int path_rows_finish(struct path_rows *r, struct pf_err *err)
+int path_rows_finish(struct path_rows *r)
 {
 	struct pf_path *out = r->p->out;
 
-	if (take(r, &r->categories, &out->categories, &out->category_count,
-		 err) < 0)
+	if (take(r, &r->categories, &out->categories, &out->category_count) < 0)
 		return -1;
-	return take(r, &r->rows, &out->rows, &out->row_count, err);
+	return take(r, &r->rows, &out->rows, &out->row_count);
 }
 
 void path_rows_free(struct path_rows *r)
@@ -940,14 +935,14 @@ const char *pf_path_category_name(enum pf_path_category category)
 	return names[category - PF_PATH_KERNEL];
 }
 
-static int put(struct tiler *t, struct pf_path_tile *tile, struct pf_err *err)
+static int put(struct tiler *t, struct pf_path_tile *tile)
 {
 	if (tile->end_ns <= tile->start_ns)
 		return 0;
 	if (!tile->kind)
 		tile->kind = pf_path_category_name(tile->category);
 	tile->is_inferred |= t->is_inferred;
-	return t->add(t->context, tile, err);
+	return t->add(t->context, tile, t->p->db->err);
 }
 
 /* ---- the host ---- */
@@ -972,7 +967,7 @@ static const char *kind_of(const struct pf_inner *inner,
 
 /* A thread does nothing that is known, others communicate: it waits for them. */
 static int put_idle(struct tiler *t, const struct path_stand *s,
-		    struct pf_path_tile tile, struct pf_err *err)
+		    struct pf_path_tile tile)
 {
 	const struct path *p = t->p;
 	const char *pid = p->threads[s->thread].pid;
@@ -984,7 +979,7 @@ static int put_idle(struct tiler *t, const struct path_stand *s,
 		struct pf_path_tile wait = tile;
 
 		tile.end_ns = !c ? to_ns : least(c->start_ns, to_ns);
-		if (put(t, &tile, err) < 0)
+		if (put(t, &tile) < 0)
 			return -1;
 		if (!c || c->start_ns >= to_ns)
 			return 0;
@@ -996,7 +991,7 @@ static int put_idle(struct tiler *t, const struct path_stand *s,
 		wait.name = c->name;
 		wait.is_inferred = true;
 		t->p->out->others_ns += wait.end_ns - wait.start_ns;
-		if (put(t, &wait, err) < 0)
+		if (put(t, &wait) < 0)
 			return -1;
 		tile.start_ns = wait.end_ns;
 	}
@@ -1004,8 +999,7 @@ static int put_idle(struct tiler *t, const struct path_stand *s,
 }
 
 static int put_piece(struct tiler *t, const struct path_stand *s,
-		     const struct pf_place *place, struct pf_path_tile *tile,
-		     struct pf_err *err)
+		     const struct pf_place *place, struct pf_path_tile *tile)
 {
 	struct pf_inner inner = pf_walk_inner(s->walk);
 	const struct pf_name_class *class = NULL;
@@ -1017,15 +1011,15 @@ static int put_piece(struct tiler *t, const struct path_stand *s,
 	tile->module = inner.module;
 	tile->kind = "unrecorded";
 	if (inner.name != PF_ID_NONE) {
-		class = pf_names_class(t->p->names, inner.name, err);
+		class = pf_names_class(t->p->names, inner.name);
 		if (!class)
 			return -1;
 		tile->kind = kind_of(&inner, class);
 		tile->is_op = inner.kind == PF_KIND_CPU_OP;
 	}
 	if (t->p->comm_count && (!class || class->is_step))
-		return put_idle(t, s, *tile, err);
-	return put(t, tile, err);
+		return put_idle(t, s, *tile);
+	return put(t, tile);
 }
 
 static int put_at(void *context, const struct path_stand *s,
@@ -1042,27 +1036,28 @@ static int put_at(void *context, const struct path_stand *s,
 		.called_ns = PF_NO_INT,
 	};
 
-	return put_piece(t, s, place, &tile, err);
+	(void)err;
+	return put_piece(t, s, place, &tile);
 }
 
 /* With questions, points before one that are not on the path are folded. */
-static int put_host(struct tiler *t, uint32_t point, struct pf_err *err)
+static int put_host(struct tiler *t, uint32_t point)
 {
 	const struct path_pieces pieces = { put_at, t };
 	struct path *p = t->p;
 	uint32_t thread = path_thread_of(p, point);
 	struct path_stand *s = &t->stands[thread];
 
-	if (!s->walk &&
-	    path_stand_begin(s, p, p->db, p->names, thread, err) < 0)
+	if (!s->walk && path_stand_begin(s, p, p->db, p->names, thread) < 0)
 		return -1;
 	return t->folder && s->point <= point
-		       ? path_fold_to(t->folder, s, point + 1, &pieces, err)
-		       : path_fold_edge(p, NULL, s, point, &pieces, err);
+		       ? path_fold_to(t->folder, s, point + 1, &pieces)
+		       : path_fold_edge(p, NULL, s, point, &pieces,
+					t->p->db->err);
 }
 
 /* What is left, behind the path, of each thread that it is on. */
-static int fold_rest(struct tiler *t, struct pf_err *err)
+static int fold_rest(struct tiler *t)
 {
 	const struct path *p = t->p;
 	int rc = 0;
@@ -1073,10 +1068,10 @@ static int fold_rest(struct tiler *t, struct pf_err *err)
 		if (!p->threads[i].is_on_path)
 			continue;
 		if (!s->walk)
-			rc = path_stand_begin(s, p, p->db, p->names, i, err);
+			rc = path_stand_begin(s, p, p->db, p->names, i);
 		if (!rc)
 			rc = path_fold_to(t->folder, s, p->threads[i].end_point,
-					  NULL, err);
+					  NULL);
 	}
 	return rc;
 }
@@ -1115,13 +1110,13 @@ static struct pf_path_tile of_work(const struct path *p, uint32_t work,
 
 static int put_work(struct tiler *t, uint32_t work,
 		    enum pf_path_category category, int64_t from_ns,
-		    int64_t to_ns, struct pf_err *err)
+		    int64_t to_ns)
 {
 	struct pf_path_tile tile = of_work(t->p, work, category);
 
 	tile.start_ns = from_ns;
 	tile.end_ns = to_ns;
-	return put(t, &tile, err);
+	return put(t, &tile);
 }
 
 static enum pf_path_category class_of(const struct path *p, uint32_t work)
@@ -1137,7 +1132,7 @@ static int64_t called_at(const struct path_call *c, int64_t from_ns,
 
 /* The call, then what a launch may take, then what nothing explains. */
 static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
-		      int64_t to_ns, struct pf_err *err)
+		      int64_t to_ns)
 {
 	const struct path *p = t->p;
 	const struct path_call *c = &p->calls[p->works[work].call];
@@ -1152,26 +1147,26 @@ static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 	tile.track_id = p->threads[a.thread].track_id;
 	tile.device = tile.stream = -1;
 	tile.node = NULL;
-	if (put(t, &tile, err) < 0 ||
-	    put_work(t, work, PF_PATH_LAUNCH_DELAY, called, usual, err) < 0)
+	if (put(t, &tile) < 0 ||
+	    put_work(t, work, PF_PATH_LAUNCH_DELAY, called, usual) < 0)
 		return -1;
-	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns, err);
+	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns);
 }
 
 static int put_gap(struct tiler *t, uint32_t work, int64_t from_ns,
-		   int64_t to_ns, struct pf_err *err)
+		   int64_t to_ns)
 {
 	int64_t usual = least(from_ns + PF_PATH_LAUNCH_NS, to_ns);
 
-	if (put_work(t, work, PF_PATH_GAP, from_ns, usual, err) < 0)
+	if (put_work(t, work, PF_PATH_GAP, from_ns, usual) < 0)
 		return -1;
-	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns, err);
+	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns);
 }
 
 /* From the work that ended to the end of the call that waited for it. */
 static int put_return(struct tiler *t, const struct path_edge *e,
 		      enum pf_path_category category, int64_t from_ns,
-		      int64_t to_ns, struct pf_err *err)
+		      int64_t to_ns)
 {
 	const struct path *p = t->p;
 	const struct path_call *c = &p->calls[e->what];
@@ -1193,14 +1188,13 @@ static int put_return(struct tiler *t, const struct path_edge *e,
 	if (!PATH_IS_END(&p->graph, e->from)) {
 		uint32_t work = PATH_WORK_OF(e->from);
 
-		return put_work(t, work, class_of(p, work), from_ns, to_ns,
-				err);
+		return put_work(t, work, class_of(p, work), from_ns, to_ns);
 	}
-	return put(t, &tile, err);
+	return put(t, &tile);
 }
 
 static int put_handoff(struct tiler *t, uint32_t to, int64_t from_ns,
-		       int64_t to_ns, struct pf_err *err)
+		       int64_t to_ns)
 {
 	uint32_t thread = path_thread_of(t->p, to - t->p->graph.host_first);
 	struct pf_path_tile tile = {
@@ -1217,7 +1211,7 @@ static int put_handoff(struct tiler *t, uint32_t to, int64_t from_ns,
 		.called_ns = PF_NO_INT,
 	};
 
-	return put(t, &tile, err);
+	return put(t, &tile);
 }
 
 /* ---- edges ---- */
@@ -1242,8 +1236,7 @@ static bool is_inferred(const struct path *p, const struct path_edge *e)
 	}
 }
 
-static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e,
-		    struct pf_err *err)
+static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e)
 {
 	struct path *p = t->p;
 	const struct path_graph *g = &p->graph;
@@ -1262,31 +1255,31 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e,
 		return 0;
 	switch ((enum path_kind)e->kind) {
 	case PATH_HOST:
-		return put_host(t, e->what, err);
+		return put_host(t, e->what);
 	case PATH_DUR:
-		return put_work(t, e->what, class_of(p, e->what), a, z, err);
+		return put_work(t, e->what, class_of(p, e->what), a, z);
 	case PATH_OVERLAP:
 	case PATH_CONTENDED:
-		return put_work(t, other, class_of(p, other), a, z, err);
+		return put_work(t, other, class_of(p, other), a, z);
 	case PATH_LAUNCH:
-		return put_launch(t, e->what, a, z, err);
+		return put_launch(t, e->what, a, z);
 	case PATH_GAP:
-		return put_gap(t, e->what, a, z, err);
+		return put_gap(t, e->what, a, z);
 	case PATH_WAIT:
-		return put_work(t, e->what, PF_PATH_WAIT, a, z, err);
+		return put_work(t, e->what, PF_PATH_WAIT, a, z);
 	case PATH_INFERRED:
-		return put_work(t, e->what, PF_PATH_INFERRED, a, z, err);
+		return put_work(t, e->what, PF_PATH_INFERRED, a, z);
 	case PATH_RETURN:
-		return put_return(t, e, PF_PATH_RETURN, a, z, err);
+		return put_return(t, e, PF_PATH_RETURN, a, z);
 	case PATH_QUEUE:
-		return put_return(t, e, PF_PATH_QUEUE, a, z, err);
+		return put_return(t, e, PF_PATH_QUEUE, a, z);
 	case PATH_HANDOFF:
-		return put_handoff(t, to, a, z, err);
+		return put_handoff(t, to, a, z);
 	case PATH_START:
 		if (PATH_IS_WORK(g, to))
 			return put_work(t, PATH_WORK_OF(to), PF_PATH_NO_LAUNCH,
-					a, z, err);
-		return put_handoff(t, to, a, z, err);
+					a, z);
+		return put_handoff(t, to, a, z);
 	default:
 		return 0;
 	}
@@ -1337,7 +1330,7 @@ void path_list_nodes(struct path *p)
 }
 
 int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
-		    struct path_folder *folder, struct pf_err *err)
+		    struct path_folder *folder)
 {
 	struct tiler t = {
 		.p = p, .add = add_tile, .context = context, .folder = folder
@@ -1349,10 +1342,10 @@ int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
 		struct path_edge e;
 
 		if (path_binding(p, p->chain[i], &e))
-			rc = put_edge(&t, p->chain[i], &e, err);
+			rc = put_edge(&t, p->chain[i], &e);
 	}
 	if (!rc)
-		rc = fold_rest(&t, err);
+		rc = fold_rest(&t);
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		pf_walk_free(t.stands[i].walk);
 	free(t.stands);

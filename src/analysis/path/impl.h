@@ -298,11 +298,11 @@ struct path {
 /* ---- load.c ---- */
 /* Times beyond that are refused: PF_EDATA. */
 int path_check_time(int64_t start_ns, int64_t end_ns, struct pf_err *err);
-int path_load_works(struct path *p, struct pf_err *err);
-int path_load_syncs(struct path *p, struct pf_err *err);
+int path_load_works(struct path *p);
+int path_load_syncs(struct path *p);
 
 /* ---- host.c ---- */
-int path_load_host(struct path *p, struct pf_err *err);
+int path_load_host(struct path *p);
 /* Does the thread take part in hand-offs and the end? */
 bool path_is_compute(const struct path *p, const struct path_thread *t);
 
@@ -363,7 +363,7 @@ typedef int path_add_tile(void *context, const struct pf_path_tile *tile,
 			  struct pf_err *err);
 struct path_folder;
 int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
-		    struct path_folder *folder, struct pf_err *err);
+		    struct path_folder *folder);
 /* Before that: the nodes of the path, the sink first. */
 void path_list_nodes(struct path *p);
 /* What tiles of the host will add up to, without a look at what runs there. */
@@ -373,7 +373,7 @@ int64_t path_host_time(const struct path *p);
 struct path_rows;
 struct path_rows *path_rows_new(struct path *p);
 path_add_tile path_rows_add;
-int path_rows_finish(struct path_rows *r, struct pf_err *err);
+int path_rows_finish(struct path_rows *r);
 void path_rows_free(struct path_rows *r);
 /* Operators, or GPU work, that hold most of the path: how many of at most max. */
 size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
@@ -488,7 +488,7 @@ struct path_ledger {
 
 /* Call it when the questions that are asked for are known. */
 int path_ledger_init(struct path_ledger *l, struct path *p,
-		     struct path_changes *c, bool by_op, struct pf_err *err);
+		     struct path_changes *c, bool by_op);
 void path_ledger_release(struct path_ledger *l);
 /*
  * Fill it in.  Follow() follows the path meanwhile, and folds what is on the
@@ -497,8 +497,7 @@ void path_ledger_release(struct path_ledger *l);
 
 typedef int path_follow(void *context, struct path_folder *folder,
 			struct pf_err *err);
-int path_ledger_read(struct path_ledger *l, path_follow *follow, void *context,
-		     struct pf_err *err);
+int path_ledger_read(struct path_ledger *l, path_follow *follow, void *context);
 
 /* Where the walk over a thread stands. */
 struct path_stand {
@@ -509,8 +508,7 @@ struct path_stand {
 };
 
 int path_stand_begin(struct path_stand *s, const struct path *p,
-		     struct pf_db *db, struct pf_names *names, uint32_t thread,
-		     struct pf_err *err);
+		     struct pf_db *db, struct pf_names *names, uint32_t thread);
 
 /* Is told what runs on a thread, in order of time. */
 struct path_pieces {
@@ -526,7 +524,7 @@ int path_fold_edge(const struct path *p, struct path_folder *folder,
 		   const struct path_pieces *pieces, struct pf_err *err);
 /* That of all points before "end"; of the last of them the pieces are told. */
 int path_fold_to(struct path_folder *folder, struct path_stand *s, uint32_t end,
-		 const struct path_pieces *pieces, struct pf_err *err);
+		 const struct path_pieces *pieces);
 /* The key of an operator, or PF_PATH_NONE. */
 uint32_t path_ledger_key(const struct path_ledger *l, uint32_t op);
 
@@ -564,9 +562,8 @@ void path_bound(const struct path *p, const struct path_ledger *l,
 
 /* ---- whatif.c ---- */
 /* The questions that are known before the path is. */
-int path_ask(struct path *p, struct path_changes *c, struct pf_err *err);
+int path_ask(struct path *p, struct path_changes *c);
 int path_what_if(struct path *p, const struct path_rows *rows,
-		 struct path_changes *c, const struct path_ledger *l,
-		 struct pf_err *err);
+		 struct path_changes *c, const struct path_ledger *l);
 
 #endif

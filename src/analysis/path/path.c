@@ -25,26 +25,27 @@ int pf_path_check(const struct pf_window *window, struct pf_err *err)
 		       window->count);
 }
 
-static int choose_trace(struct path *p, struct pf_err *err)
+static int choose_trace(struct path *p)
 {
 	struct pf_window *w = &p->out->window;
 
-	if (pf_path_check(w, err) < 0)
+	if (pf_path_check(w, p->db->err) < 0)
 		return -1;
 	p->trace = &w->traces[0];
 	p->out->trace_id = p->trace->trace_id;
 	p->out->rank = p->trace->rank;
-	return path_check_time(p->trace->first_ns, p->trace->last_ns, err);
+	return path_check_time(p->trace->first_ns, p->trace->last_ns,
+			       p->db->err);
 }
 
 /* The steps of the trace that the window holds. */
-static int find_steps(struct path *p, struct pf_err *err)
+static int find_steps(struct path *p)
 {
 	struct pf_steps steps = { 0 };
 	const struct pf_window_trace *t = p->trace;
 	const struct pf_window_args *a = &p->args->window;
 
-	if (pf_window_steps(p->db, &p->out->window, &steps, err) < 0)
+	if (pf_window_steps(p->db, &p->out->window, &steps) < 0)
 		return -1;
 	pf_window_note_steps(&p->out->window, &steps);
 	p->steps = steps.items;
@@ -165,16 +166,16 @@ static void choose_works(struct path *p)
 
 /* ---- all of it ---- */
 
-static int load(struct path *p, struct pf_err *err)
+static int load(struct path *p)
 {
-	if (choose_trace(p, err) < 0 || find_steps(p, err) < 0 ||
-	    path_load_works(p, err) < 0 || path_load_syncs(p, err) < 0 ||
+	if (choose_trace(p) < 0 || find_steps(p) < 0 ||
+	    path_load_works(p) < 0 || path_load_syncs(p) < 0 ||
 	    pf_tracks_load(p->db, p->trace->trace_id, &p->tracks,
-			   &p->track_count, err) < 0)
+			   &p->track_count, p->db->err) < 0)
 		return -1;
 	if (p->step_count)
 		bound_by_steps(p);
-	if (path_load_host(p, err) < 0)
+	if (path_load_host(p) < 0)
 		return -1;
 	if (!p->step_count)
 		bound_by_events(p);
@@ -270,7 +271,8 @@ static int find_rows(void *context, struct path_folder *folder,
 {
 	const struct rows_of *of = context;
 
-	return path_find_tiles(of->p, path_rows_add, of->rows, folder, err);
+	(void)err;
+	return path_find_tiles(of->p, path_rows_add, of->rows, folder);
 }
 
 /* Is the host's part too small for who asks? */
@@ -290,8 +292,7 @@ static bool is_brief(const struct path *p)
 }
 
 static int follow(struct path *p, struct path_rows *rows,
-		  struct path_changes *c, struct path_ledger *ledger,
-		  struct pf_err *err)
+		  struct path_changes *c, struct path_ledger *ledger)
 {
 	bool by_op = !p->args->is_bare && !p->args->what_if.count;
 	struct rows_of of = { p, rows };
@@ -299,28 +300,28 @@ static int follow(struct path *p, struct path_rows *rows,
 	path_list_nodes(p);
 	if (is_brief(p))
 		return 0;
-	p->pageable = pf_pageable(p->db, err);
-	if (!p->pageable || path_ledger_init(ledger, p, c, by_op, err) < 0 ||
-	    path_ledger_read(ledger, find_rows, &of, err) < 0 ||
-	    path_rows_finish(rows, err) < 0)
+	p->pageable = pf_pageable(p->db);
+	if (!p->pageable || path_ledger_init(ledger, p, c, by_op) < 0 ||
+	    path_ledger_read(ledger, find_rows, &of) < 0 ||
+	    path_rows_finish(rows) < 0)
 		return -1;
-	return path_what_if(p, rows, c, ledger, err);
+	return path_what_if(p, rows, c, ledger);
 }
 
-static int find(struct path *p, struct pf_err *err)
+static int find(struct path *p)
 {
 	struct path_changes changes = { 0 };
 	struct path_ledger ledger = { 0 };
 	struct path_rows *rows;
-	int rc = path_ask(p, &changes, err);
+	int rc = path_ask(p, &changes);
 
 	if (!rc)
-		rc = load(p, err);
+		rc = load(p);
 	if (!rc) {
 		build(p);
 		tell(p);
 		rows = path_rows_new(p);
-		rc = follow(p, rows, &changes, &ledger, err);
+		rc = follow(p, rows, &changes, &ledger);
 		path_rows_free(rows);
 	}
 	path_ledger_release(&ledger);
@@ -329,7 +330,7 @@ static int find(struct path *p, struct pf_err *err)
 }
 
 int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
-		 struct pf_path *out, struct pf_err *err)
+		 struct pf_path *out)
 {
 	struct path p = {
 		.db = db,
@@ -346,13 +347,13 @@ int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 	pf_map_init(&p.record_at);
 	pf_map_init(&p.wait_at);
 	pf_intern_init(&p.arounds);
-	rc = pf_window_resolve(db, &args->window, &out->window, err);
+	rc = pf_window_resolve(db, &args->window, &out->window);
 	if (!rc)
-		rc = pf_trust_recorded(db, &out->window, &out->recorded, err);
+		rc = pf_trust_recorded(db, &out->window, &out->recorded);
 	if (!rc)
-		p.names = out->names = pf_names_new(db, err);
+		p.names = out->names = pf_names_new(db);
 	if (!rc)
-		rc = p.names ? find(&p, err) : -1;
+		rc = p.names ? find(&p) : -1;
 	release(&p);
 	return rc;
 }
@@ -374,15 +375,15 @@ static void path_show(const struct pf_path *p, const struct pf_path_args *args,
 		      struct pf_doc *doc);
 
 int pf_path(struct pf_db *db, const struct pf_path_args *args,
-	    struct pf_path *kept, struct pf_doc *doc, struct pf_err *err)
+	    struct pf_path *kept, struct pf_doc *doc)
 {
 	struct pf_path own = { 0 }, *out = kept ? kept : &own;
-	int rc = pf_path_find(db, args, out, err);
+	int rc = pf_path_find(db, args, out);
 
 	if (!rc && !out->is_brief) {
 		path_show(out, args, doc);
 		rc = pf_trust_note(db, &out->window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
+				   PF_TRUST_WORK | PF_TRUST_LINKS, doc);
 	}
 	pf_path_release(&own);
 	return rc;

@@ -199,11 +199,11 @@ struct pf_path {
 /* PF_EUSAGE: a window of several traces, whose path nobody knows. */
 int pf_path_check(const struct pf_window *window, struct pf_err *err);
 int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
-		 struct pf_path *out, struct pf_err *err);
+		 struct pf_path *out);
 void pf_path_release(struct pf_path *path);
 
 /* Both, and what of the trace is not to be trusted. */
 int pf_path(struct pf_db *db, const struct pf_path_args *args,
-	    struct pf_path *kept, struct pf_doc *doc, struct pf_err *err);
+	    struct pf_path *kept, struct pf_doc *doc);
 
 #endif

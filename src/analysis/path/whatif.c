@@ -39,6 +39,7 @@ static struct path_change *path_change_add(struct path_changes *c,
 /* ---- what users write ---- */
 
 struct wish {
+	struct pf_err *err;
 	struct path_change *q;
 	const char *name;  /* before ":" or "=" */
 	const char *regex; /* between; "" */
@@ -47,47 +48,47 @@ struct wish {
 	bool is_number;
 };
 
-static int refuse(const struct wish *w, const char *why, struct pf_err *err)
+static int refuse(const struct wish *w, const char *why)
 {
-	return pf_fail(err, PF_EUSAGE, "--what-if '%s': %s", w->q->text, why);
+	return pf_fail(w->err, PF_EUSAGE, "--what-if '%s': %s", w->q->text,
+		       why);
 }
 
-static int need_factor(const struct wish *w, struct pf_err *err)
+static int need_factor(const struct wish *w)
 {
 	if (w->is_number)
 		return 0;
-	return refuse(w, "a factor from 0 to 1000 has to follow '='", err);
+	return refuse(w, "a factor from 0 to 1000 has to follow '='");
 }
 
-static int compile(const struct wish *w, regex_t *out, bool *has,
-		   struct pf_err *err)
+static int compile(const struct wish *w, regex_t *out, bool *has)
 {
 	if (*has)
-		return refuse(w, "the same change twice", err);
+		return refuse(w, "the same change twice");
 	if (!*w->regex)
-		return refuse(w, "a regex has to follow ':'", err);
+		return refuse(w, "a regex has to follow ':'");
 	if (regcomp(out, w->regex, REG_EXTENDED | REG_NOSUB) != 0)
-		return refuse(w, "the regex is wrong", err);
+		return refuse(w, "the regex is wrong");
 	*has = true;
 	return 0;
 }
 
-static int on_host(const struct wish *w, struct pf_err *err)
+static int on_host(const struct wish *w)
 {
 	struct path_change *q = w->q;
 
-	if (need_factor(w, err) < 0)
+	if (need_factor(w) < 0)
 		return -1;
 	if (q->has_host && q->host_factor != w->factor)
-		return refuse(w, "changes of the host have one factor", err);
+		return refuse(w, "changes of the host have one factor");
 	q->has_host = true;
 	q->host_factor = w->factor;
 	return 0;
 }
 
-static int by_class(const struct wish *w, unsigned class, struct pf_err *err)
+static int by_class(const struct wish *w, unsigned class)
 {
-	if (need_factor(w, err) < 0)
+	if (need_factor(w) < 0)
 		return -1;
 	w->q->by_class[class] = w->factor;
 	w->q->has_gpu = true;
@@ -96,10 +97,11 @@ static int by_class(const struct wish *w, unsigned class, struct pf_err *err)
 
 static int want_gpu(const struct wish *w, struct pf_err *err)
 {
-	if (need_factor(w, err) < 0)
+	(void)err;
+	if (need_factor(w) < 0)
 		return -1;
 	if (w->q->has_work_regex || (w->q->has_op_regex && *w->regex))
-		return refuse(w, "GPU work is changed by one name", err);
+		return refuse(w, "GPU work is changed by one name");
 	w->q->has_gpu = true;
 	if (!*w->regex) {
 		for (size_t i = 0; i < PF_GPU_CLASSES; i++)
@@ -107,7 +109,7 @@ static int want_gpu(const struct wish *w, struct pf_err *err)
 		return 0;
 	}
 	w->q->work_factor = w->factor;
-	return compile(w, &w->q->work_regex, &w->q->has_work_regex, err);
+	return compile(w, &w->q->work_regex, &w->q->has_work_regex);
 }
 
 static int want_class(const struct wish *w, struct pf_err *err)
@@ -115,80 +117,87 @@ static int want_class(const struct wish *w, struct pf_err *err)
 	static const char *const names[] = { "compute", "comm", "copy",
 					     "memset" };
 
+	(void)err;
 	for (unsigned i = 0; i < PF_GPU_CLASSES; i++)
 		if (!strcmp(w->regex, names[i]))
-			return by_class(w, i, err);
-	return refuse(w, "classes are compute, comm, copy and memset", err);
+			return by_class(w, i);
+	return refuse(w, "classes are compute, comm, copy and memset");
 }
 
 static int want_copy(const struct wish *w, struct pf_err *err)
 {
-	return by_class(w, PF_GPU_COPY, err) < 0
-		       ? -1
-		       : by_class(w, PF_GPU_MEMSET, err);
+	(void)err;
+	return by_class(w, PF_GPU_COPY) < 0 ? -1 : by_class(w, PF_GPU_MEMSET);
 }
 
 static int want_host(const struct wish *w, struct pf_err *err)
 {
-	if (on_host(w, err) < 0)
+	(void)err;
+	if (on_host(w) < 0)
 		return -1;
 	if (*w->regex)
-		return compile(w, &w->q->host_regex, &w->q->has_host_regex,
-			       err);
+		return compile(w, &w->q->host_regex, &w->q->has_host_regex);
 	w->q->host_kinds |= PATH_IS_ANY;
 	return 0;
 }
 
 static int want_op(const struct wish *w, struct pf_err *err)
 {
+	(void)err;
 	if (w->q->has_work_regex)
-		return refuse(w, "GPU work is changed by one name", err);
-	if (on_host(w, err) < 0)
+		return refuse(w, "GPU work is changed by one name");
+	if (on_host(w) < 0)
 		return -1;
 	w->q->has_gpu = true;
 	w->q->work_factor = w->factor;
-	return compile(w, &w->q->op_regex, &w->q->has_op_regex, err);
+	return compile(w, &w->q->op_regex, &w->q->has_op_regex);
 }
 
 static int want_data(const struct wish *w, struct pf_err *err)
 {
+	(void)err;
 	w->q->host_kinds |= PATH_IS_DATA;
-	return on_host(w, err);
+	return on_host(w);
 }
 
 static int want_gc(const struct wish *w, struct pf_err *err)
 {
+	(void)err;
 	w->q->host_kinds |= PATH_IS_GC;
-	return on_host(w, err);
+	return on_host(w);
 }
 
 static int want_alloc(const struct wish *w, struct pf_err *err)
 {
+	(void)err;
 	w->q->host_kinds |= PATH_IS_ALLOC;
-	return on_host(w, err);
+	return on_host(w);
 }
 
 static int want_sync(const struct wish *w, struct pf_err *err)
 {
+	(void)err;
 	if (strcmp(w->value, "off") != 0)
-		return refuse(w, "it is 'sync=off'", err);
+		return refuse(w, "it is 'sync=off'");
 	w->q->no_waits = true;
 	return 0;
 }
 
 static int want_launch(const struct wish *w, struct pf_err *err)
 {
+	(void)err;
 	if (!w->is_number || w->factor != 0)
-		return refuse(w, "it is 'launch=0'", err);
+		return refuse(w, "it is 'launch=0'");
 	w->q->least_launch = true;
 	w->q->host_kinds |= PATH_IS_CODE;
-	return on_host(w, err);
+	return on_host(w);
 }
 
 static int want_comm(const struct wish *w, struct pf_err *err)
 {
+	(void)err;
 	if (strcmp(w->value, "hidden") != 0)
-		return refuse(w, "it is 'comm=hidden'", err);
+		return refuse(w, "it is 'comm=hidden'");
 	w->q->no_comm = true;
 	return 0;
 }
@@ -222,10 +231,10 @@ static bool parse_factor(const char *s, double *out)
 static int parse_one(struct path_change *q, char *text, struct pf_err *err)
 {
 	char *value = strrchr(text, '='), *colon = strchr(text, ':');
-	struct wish w = { .q = q, .name = text, .regex = "" };
+	struct wish w = { .err = err, .q = q, .name = text, .regex = "" };
 
 	if (!value)
-		return refuse(&w, "'=' and what it becomes are missing", err);
+		return refuse(&w, "'=' and what it becomes are missing");
 	*value++ = '\0';
 	if (colon && colon < value) {
 		*colon = '\0';
@@ -237,13 +246,12 @@ static int parse_one(struct path_change *q, char *text, struct pf_err *err)
 		if (strcmp(wishes[i].name, w.name) != 0)
 			continue;
 		if (!wishes[i].takes_regex && colon && colon < value)
-			return refuse(&w, "it takes no regex", err);
+			return refuse(&w, "it takes no regex");
 		return wishes[i].want(&w, err);
 	}
 	return refuse(&w,
 		      "there are gpu, class, host, op, data, gc, alloc, sync, "
-		      "launch, comm and copy",
-		      err);
+		      "launch, comm and copy");
 }
 
 /* As the user wrote it: PF_EUSAGE if it makes no sense. */
@@ -330,9 +338,9 @@ void path_changes_release(struct path_changes *c)
 #define TOP 10 /* names of which "gone" and "2x as fast" are asked */
 
 static const char *say(struct path *p, uint32_t name, bool is_work,
-		       const char *what, struct pf_err *err)
+		       const char *what)
 {
-	const char *text = pf_names_frame(p->names, name, err);
+	const char *text = pf_names_frame(p->names, name);
 	struct pf_buf out = { 0 };
 
 	if (!text)
@@ -347,8 +355,7 @@ static const char *say(struct path *p, uint32_t name, bool is_work,
 
 /* Of a name that holds much of the path: gone, and in half the time. */
 static int ask_of(struct path *p, struct path_changes *c,
-		  const struct path_ledger *l, uint32_t name, bool is_work,
-		  struct pf_err *err)
+		  const struct path_ledger *l, uint32_t name, bool is_work)
 {
 	static const struct {
 		const char *work, *op;
@@ -357,9 +364,8 @@ static int ask_of(struct path *p, struct path_changes *c,
 		      { "is 2x as fast", "itself is 2x as fast", 0.5 } };
 
 	for (size_t i = 0; i < 2; i++) {
-		const char *text =
-			say(p, name, is_work,
-			    is_work ? asked[i].work : asked[i].op, err);
+		const char *text = say(p, name, is_work,
+				       is_work ? asked[i].work : asked[i].op);
 		struct path_change *q;
 
 		if (!text)
@@ -380,8 +386,7 @@ static int ask_of(struct path *p, struct path_changes *c,
 
 /* Those that hold most of the path. */
 static int ask_of_top(struct path *p, const struct path_rows *rows,
-		      struct path_changes *c, const struct path_ledger *l,
-		      struct pf_err *err)
+		      struct path_changes *c, const struct path_ledger *l)
 {
 	uint32_t names[TOP];
 	int rc = 0;
@@ -391,24 +396,24 @@ static int ask_of_top(struct path *p, const struct path_rows *rows,
 		size_t count = path_rows_top(rows, is_work, names, TOP);
 
 		for (size_t k = 0; !rc && k < count; k++)
-			rc = ask_of(p, c, l, names[k], is_work, err);
+			rc = ask_of(p, c, l, names[k], is_work);
 	}
 	return rc;
 }
 
-int path_ask(struct path *p, struct path_changes *c, struct pf_err *err)
+int path_ask(struct path *p, struct path_changes *c)
 {
 	const struct pf_opt_list *asked = &p->args->what_if,
 				 *beside = &p->args->beside;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < asked->count; i++)
-		rc = path_change_parse(c, asked->items[i], err);
+		rc = path_change_parse(c, asked->items[i], p->db->err);
 	if (!rc && !asked->count && !p->args->is_bare)
 		path_change_standard(c, p->out->recorded.has_work);
 	c->own_count = c->count;
 	for (size_t i = 0; !rc && i < beside->count; i++)
-		rc = path_change_parse(c, beside->items[i], err);
+		rc = path_change_parse(c, beside->items[i], p->db->err);
 	return rc;
 }
 
@@ -561,8 +566,7 @@ static void find_answers(struct path *p, struct path_changes *c,
 }
 
 int path_what_if(struct path *p, const struct path_rows *rows,
-		 struct path_changes *c, const struct path_ledger *l,
-		 struct pf_err *err)
+		 struct path_changes *c, const struct path_ledger *l)
 {
 	bool has_path = p->out->category_count > 0;
 
@@ -570,7 +574,7 @@ int path_what_if(struct path *p, const struct path_rows *rows,
 	if (p->args->is_bare && !c->count)
 		return 0;
 	if (has_path && !p->args->is_bare && !p->args->what_if.count &&
-	    ask_of_top(p, rows, c, l, err) < 0)
+	    ask_of_top(p, rows, c, l) < 0)
 		return -1;
 	find_answers(p, c, l, has_path ? c->count : 0);
 	return 0;

@@ -47,7 +47,7 @@ struct pf_arrivals {
 
 /* Nothing for a single trace. */
 int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
-		     struct pf_arrivals *out, struct pf_err *err);
+		     struct pf_arrivals *out);
 void pf_arrivals_release(struct pf_arrivals *a);
 
 /*

@@ -161,6 +161,6 @@ struct pf_digest_sink {
  * at is the work that starts in the window.
  */
 int pf_digests_make(struct pf_db *db, const struct pf_window *window,
-		    const struct pf_digest_sink *sink, struct pf_err *err);
+		    const struct pf_digest_sink *sink);
 
 #endif

@@ -210,8 +210,7 @@ static void read_said(struct making *m, const struct pf_collective *c,
 }
 
 /* What arguments say; NULL: nothing. */
-static int read_args(struct making *m, uint32_t args, const struct said **out,
-		     struct pf_err *err)
+static int read_args(struct making *m, uint32_t args, const struct said **out)
 {
 	struct pf_collective c;
 	const char *text;
@@ -225,7 +224,7 @@ static int read_args(struct making *m, uint32_t args, const struct said **out,
 	place = pf_map_at(&m->argsets, args);
 	if (*place == UINT64_MAX) {
 		rc = pf_texts_get(&m->texts, PF_TEXT_ARGS, args, &text, &len,
-				  err);
+				  m->db->err);
 		if (rc < 0)
 			return -1;
 		*place = 0;
@@ -242,14 +241,13 @@ static int read_args(struct making *m, uint32_t args, const struct said **out,
 }
 
 /* By the range around its launch, or by its own name. */
-static int read_name(struct making *m, uint32_t name, struct what *out,
-		     struct pf_err *err)
+static int read_name(struct making *m, uint32_t name, struct what *out)
 {
 	uint64_t *place = pf_map_at(&m->syncs, name);
 	const char *text;
 
 	if (*place == UINT64_MAX) {
-		text = pf_gpu_name(m->gpu, name, err);
+		text = pf_gpu_name(m->gpu, name);
 		if (!text)
 			return -1;
 		out->sync = pf_collective_sync(
@@ -293,11 +291,11 @@ static void take_said(struct making *m, const struct said *said,
 
 /* 1: what the arguments of a record say is a send or a receive; 0, -1. */
 static int digest_find_message(struct making *m, uint32_t args,
-			       struct what *out, struct pf_err *err)
+			       struct what *out)
 {
 	const struct said *said;
 
-	if (read_args(m, args, &said, err) < 0)
+	if (read_args(m, args, &said) < 0)
 		return -1;
 	if (!said || (said->p2p != PF_P2P_SEND && said->p2p != PF_P2P_RECEIVE))
 		return 0;
@@ -306,50 +304,49 @@ static int digest_find_message(struct making *m, uint32_t args,
 }
 
 /* Several messages, or of what else is made of such kernels? */
-static int check_kernel(struct making *m, uint32_t name, struct what *out,
-			struct pf_err *err)
+static int check_kernel(struct making *m, uint32_t name, struct what *out)
 {
 	struct what own;
 
 	if (out->p2p != PF_P2P_SEVERAL)
 		return 0;
-	if (read_name(m, name, &own, err) < 0)
+	if (read_name(m, name, &own) < 0)
 		return -1;
 	out->p2p = own.p2p;
 	return 0;
 }
 
 static int digest_find_what(struct making *m, const struct pf_gpu_event *ev,
-			    struct what *out, struct pf_err *err)
+			    struct what *out)
 {
 	const struct said *said;
 
-	if (read_args(m, ev->config, &said, err) < 0)
+	if (read_args(m, ev->config, &said) < 0)
 		return -1;
 	if (!said && ev->comm.record_id &&
-	    read_args(m, ev->comm.record_args, &said, err) < 0)
+	    read_args(m, ev->comm.record_args, &said) < 0)
 		return -1;
 	if (said) {
 		take_said(m, said, out);
-		return check_kernel(m, ev->name, out, err);
+		return check_kernel(m, ev->name, out);
 	}
 	*out = (struct what){ .bytes = -1, .size = -1, .peer = -1 };
 	if (read_name(m, ev->comm.name == PF_ID_NONE ? ev->name : ev->comm.name,
-		      out, err) < 0)
+		      out) < 0)
 		return -1;
 	if (out->sync != PF_SYNC_NONE || out->p2p)
 		out->group = find_group(m, pf_intern_add(&m->groups, "", 0));
-	return check_kernel(m, ev->name, out, err);
+	return check_kernel(m, ev->name, out);
 }
 
 /* ---- where traces are from ---- */
 
-static int digest_load_sources(struct making *m, struct pf_err *err)
+static int digest_load_sources(struct making *m)
 {
-	sqlite3_stmt *st = pf_named_prepare(m->db, "rank_traces", err);
+	sqlite3_stmt *st = pf_named_prepare(m->db, "rank_traces", m->db->err);
 	int rc = -1;
 
-	while (st && (rc = pf_db_step(m->db, st, err)) == 1) {
+	while (st && (rc = pf_db_step(m->db, st, m->db->err)) == 1) {
 		const char *host = (const char *)sqlite3_column_text(st, 3);
 
 		m->sources = pf_grow(m->sources, &m->source_cap,
@@ -599,7 +596,7 @@ static int take_record(void *context, const struct pf_block *b, uint32_t i,
 		return 0;
 	rc = is_record(r, b->name[i], err);
 	if (rc == 1)
-		rc = digest_find_message(r->m, b->args[i], &one.what, err);
+		rc = digest_find_message(r->m, b->args[i], &one.what);
 	if (rc != 1)
 		return rc;
 	r->items = pf_grow(r->items, &r->cap, r->count + 1, sizeof(*r->items));
@@ -630,7 +627,7 @@ static void give_messages(struct recording *r)
 	}
 }
 
-static int digest_settle_p2p(struct making *m, struct pf_err *err)
+static int digest_settle_p2p(struct making *m)
 {
 	const struct pf_track_reader reader = {
 		.event = take_record, .columns = PF_COLBIT(PF_COL_ARGS)
@@ -644,10 +641,11 @@ static int digest_settle_p2p(struct making *m, struct pf_err *err)
 	if (!m->unsaid_count)
 		return 0;
 	pf_map_init(&r.is_record);
-	rc = pf_tracks_load(m->db, m->trace->trace_id, &tracks, &count, err);
+	rc = pf_tracks_load(m->db, m->trace->trace_id, &tracks, &count,
+			    m->db->err);
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
-			rc = pf_track_read(m->db, &tracks[i], &reader, &r, err);
+			rc = pf_track_read(m->db, &tracks[i], &reader, &r);
 	if (!rc)
 		give_messages(&r);
 	pf_tracks_free(tracks, count);
@@ -698,7 +696,7 @@ static int take_host(void *context, const struct pf_block *b, uint32_t i,
 	(void)event_id;
 	if (kind > PF_KIND_OVERHEAD)
 		return 0;
-	name = pf_names_class(m->names, b->name[i], err);
+	name = pf_names_class(m->names, b->name[i]);
 	if (!name)
 		return -1;
 	cause = (enum pf_cause)(
@@ -714,36 +712,35 @@ static int take_host(void *context, const struct pf_block *b, uint32_t i,
 }
 
 /* digest_more.c: what hosts do, kernels, what launches say */
-static int digest_load_hosts(struct making *m, struct pf_err *err)
+static int digest_load_hosts(struct making *m)
 {
 	const struct pf_track_reader reader = { .event = take_host };
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc =
-		pf_tracks_load(m->db, m->trace->trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(m->db, m->trace->trace_id, &tracks, &count,
+				m->db->err);
 
 	m->hosts = pf_sorter_temp(sizeof(struct host_span));
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
-			rc = pf_track_read(m->db, &tracks[i], &reader, m, err);
+			rc = pf_track_read(m->db, &tracks[i], &reader, m);
 	pf_tracks_free(tracks, count);
 	if (!rc)
-		rc = pf_sorter_finish(m->hosts, err);
+		rc = pf_sorter_finish(m->hosts, m->db->err);
 	if (!rc)
-		m->host = pf_sorter_next(m->hosts, err);
-	return rc || err->code ? -1 : 0;
+		m->host = pf_sorter_next(m->hosts, m->db->err);
+	return rc || m->db->err->code ? -1 : 0;
 }
 
 /* ---- kernels ---- */
 
-static int find_hash(struct making *m, uint32_t name, uint64_t *out,
-		     struct pf_err *err)
+static int find_hash(struct making *m, uint32_t name, uint64_t *out)
 {
 	uint64_t *place = pf_map_at(&m->hashes, name);
 	const char *text;
 
 	if (*place == UINT64_MAX) {
-		text = pf_gpu_name(m->gpu, name, err);
+		text = pf_gpu_name(m->gpu, name);
 		if (!text)
 			return -1;
 		m->hash = pf_grow(m->hash, &m->hash_cap, m->hash_count + 1,
@@ -755,15 +752,14 @@ static int find_hash(struct making *m, uint32_t name, uint64_t *out,
 	return 0;
 }
 
-static int digest_count_kernel(struct making *m, const struct pf_gpu_event *ev,
-			       struct pf_err *err)
+static int digest_count_kernel(struct making *m, const struct pf_gpu_event *ev)
 {
 	struct pf_digest *d = &m->d;
 	uint64_t *place = pf_map_at(&m->kernel_places, ev->name);
 	struct pf_digest_kernel k = { 0 };
 
 	if (*place == UINT64_MAX) {
-		if (find_hash(m, ev->name, &k.name_hash, err) < 0)
+		if (find_hash(m, ev->name, &k.name_hash) < 0)
 			return -1;
 		*place = d->kernel_count;
 		d->kernels = pf_grow(d->kernels, &d->kernel_cap,
@@ -808,35 +804,34 @@ struct in_order {
 };
 
 /* By the calls, as far as they are known; else by the start of the work. */
-static int order_launches(struct making *m, struct pf_sorter *order,
-			  struct pf_err *err)
+static int order_launches(struct making *m, struct pf_sorter *order)
 {
 	const struct launched *l;
 	const struct pf_block *b;
 	uint32_t i;
 
-	while ((l = pf_by_event_next(m->launches, &b, &i, err))) {
+	while ((l = pf_by_event_next(m->launches, &b, &i))) {
 		struct in_order o = { b ? b->start_ns[i] : l->start_ns,
 				      l->op < 0, l->end_ns, l->op };
 
 		if (l->gate >= 0)
 			digest_confirm_gate(m, (size_t)l->gate, b,
 					    b ? b->start_ns[i] : 0);
-		if (pf_sorter_add(order, &o, err) < 0)
+		if (pf_sorter_add(order, &o, m->db->err) < 0)
 			return -1;
 	}
-	return err->code ? -1 : pf_sorter_finish(order, err);
+	return m->db->err->code ? -1 : pf_sorter_finish(order, m->db->err);
 }
 
 /* What a collective needed: the computation that was launched before it. */
-static int digest_settle_launches(struct making *m, struct pf_err *err)
+static int digest_settle_launches(struct making *m)
 {
 	struct pf_sorter *order = pf_sorter_temp(sizeof(struct in_order));
 	const struct in_order *o;
 	int64_t end_ns = INT64_MIN;
-	int rc = order_launches(m, order, err);
+	int rc = order_launches(m, order);
 
-	while (!rc && (o = pf_sorter_next(order, err))) {
+	while (!rc && (o = pf_sorter_next(order, m->db->err))) {
 		struct pf_digest_op *op;
 		size_t step;
 
@@ -854,7 +849,7 @@ static int digest_settle_launches(struct making *m, struct pf_err *err)
 			op->step = m->steps->items[step].step;
 	}
 	pf_sorter_free(order);
-	return rc || err->code ? -1 : 0;
+	return rc || m->db->err->code ? -1 : 0;
 }
 
 #define TIME_MAX (INT64_C(1) << 61) /* so that differences are numbers */
@@ -985,21 +980,21 @@ static void expose_to(struct making *m, int64_t to_ns)
 
 /* ---- time goes on ---- */
 
-static int add_host_to(struct making *m, int64_t to_ns, struct pf_err *err)
+static int add_host_to(struct making *m, int64_t to_ns)
 {
 	while (m->host && m->host->start_ns <= to_ns) {
 		pf_sweep_add(&m->sweep,
 			     PF_DOING_IDLE + (unsigned)m->host->cause,
 			     m->host->start_ns, m->host->end_ns);
-		m->host = pf_sorter_next(m->hosts, err);
-		if (err->code)
+		m->host = pf_sorter_next(m->hosts, m->db->err);
+		if (m->db->err->code)
 			return -1;
 	}
 	return 0;
 }
 
 /* All that starts before is known: pass the marks up to an instant. */
-static int pass_to(struct making *m, int64_t to_ns, struct pf_err *err)
+static int pass_to(struct making *m, int64_t to_ns)
 {
 	while (m->mark_count && m->marks[0].at_ns <= to_ns) {
 		struct mark mark = m->marks[0];
@@ -1007,12 +1002,12 @@ static int pass_to(struct making *m, int64_t to_ns, struct pf_err *err)
 		m->marks[0] = m->marks[--m->mark_count];
 		pf_heap_sink(m->marks, sizeof(*m->marks), m->mark_count, 0,
 			     is_earlier);
-		if (add_host_to(m, mark.at_ns, err) < 0)
+		if (add_host_to(m, mark.at_ns) < 0)
 			return -1;
 		pf_sweep_to(&m->sweep, mark.at_ns);
 		pass_mark(m, &mark);
 	}
-	if (add_host_to(m, to_ns, err) < 0)
+	if (add_host_to(m, to_ns) < 0)
 		return -1;
 	pf_sweep_to(&m->sweep, to_ns);
 	return 0;
@@ -1110,8 +1105,7 @@ static size_t take_comm(struct making *m, const struct pf_gpu_event *ev,
 /* ---- an event ---- */
 
 static int add_launch(struct making *m, const struct pf_gpu_event *ev,
-		      int64_t end_ns, size_t op, size_t gate,
-		      struct pf_err *err)
+		      int64_t end_ns, size_t op, size_t gate)
 {
 	struct launched l = { .launch_id = ev->launch_id,
 			      .event_id = ev->event_id,
@@ -1120,11 +1114,11 @@ static int add_launch(struct making *m, const struct pf_gpu_event *ev,
 			      .op = op == NO_OP ? -1 : (int64_t)op,
 			      .gate = gate == NO_OP ? -1 : (int64_t)gate };
 
-	return pf_by_event_add(m->launches, &l, err);
+	return pf_by_event_add(m->launches, &l);
 }
 
 static int take_computation(struct making *m, const struct pf_gpu_event *ev,
-			    int64_t end_ns, struct pf_err *err)
+			    int64_t end_ns)
 {
 	size_t gate;
 
@@ -1133,18 +1127,18 @@ static int take_computation(struct making *m, const struct pf_gpu_event *ev,
 	if (!m->has_computed || end_ns > m->computed_ns)
 		m->computed_ns = end_ns;
 	m->has_computed = true;
-	if (digest_count_kernel(m, ev, err) < 0)
+	if (digest_count_kernel(m, ev) < 0)
 		return -1;
-	return add_launch(m, ev, end_ns, NO_OP, gate, err);
+	return add_launch(m, ev, end_ns, NO_OP, gate);
 }
 
 static int take_communication(struct making *m, const struct pf_gpu_event *ev,
-			      int64_t end_ns, struct pf_err *err)
+			      int64_t end_ns)
 {
 	size_t count = m->d.op_count, op;
 	struct what what;
 
-	if (digest_find_what(m, ev, &what, err) < 0)
+	if (digest_find_what(m, ev, &what) < 0)
 		return -1;
 	op = take_comm(m, ev, &what, end_ns);
 	if (what.p2p)
@@ -1156,11 +1150,10 @@ static int take_communication(struct making *m, const struct pf_gpu_event *ev,
 	m->running[m->running_count++] = (struct running){ op, end_ns };
 	if (op == NO_OP || m->d.op_count == count)
 		return 0;
-	return add_launch(m, ev, end_ns, op, NO_OP, err);
+	return add_launch(m, ev, end_ns, op, NO_OP);
 }
 
-static int take(struct making *m, const struct pf_gpu_event *ev,
-		struct pf_err *err)
+static int take(struct making *m, const struct pf_gpu_event *ev)
 {
 	static const unsigned sets[PF_GPU_CLASSES] = {
 		[PF_GPU_COMPUTE] = PF_DOING_COMPUTATION,
@@ -1183,14 +1176,12 @@ static int take(struct making *m, const struct pf_gpu_event *ev,
 	}
 	if (end_ns > m->d.end_ns)
 		m->d.end_ns = end_ns;
-	if (pass_to(m, ev->start_ns, err) < 0)
+	if (pass_to(m, ev->start_ns) < 0)
 		return -1;
 	expose_to(m, ev->start_ns);
-	if (ev->class == PF_GPU_COMPUTE &&
-	    take_computation(m, ev, end_ns, err) < 0)
+	if (ev->class == PF_GPU_COMPUTE && take_computation(m, ev, end_ns) < 0)
 		return -1;
-	if (ev->class == PF_GPU_COMM &&
-	    take_communication(m, ev, end_ns, err) < 0)
+	if (ev->class == PF_GPU_COMM && take_communication(m, ev, end_ns) < 0)
 		return -1;
 	if (sets[ev->class] == PF_DOING_COPY)
 		digest_take_other(m, ev->start_ns, end_ns);
@@ -1255,7 +1246,7 @@ static void add_base(struct pf_digest *d, int64_t base_ns)
 	}
 }
 
-static int finish(struct making *m, struct pf_err *err)
+static int finish(struct making *m)
 {
 	struct sums sums;
 	int64_t end_ns = m->d.end_ns;
@@ -1265,15 +1256,15 @@ static int finish(struct making *m, struct pf_err *err)
 			if (m->d.steps[i].end_ns > end_ns)
 				end_ns = m->d.steps[i].end_ns;
 		expose_to(m, end_ns);
-		if (pass_to(m, m->d.end_ns, err) < 0)
+		if (pass_to(m, m->d.end_ns) < 0)
 			return -1;
 		read_sums(&m->sweep, &sums);
 		memcpy(m->d.ns, sums.ns, sizeof(m->d.ns));
-		if (pass_to(m, end_ns, err) < 0)
+		if (pass_to(m, end_ns) < 0)
 			return -1;
 	}
 	settle_pieces(m);
-	if (digest_settle_launches(m, err) < 0 || digest_settle_p2p(m, err) < 0)
+	if (digest_settle_launches(m) < 0 || digest_settle_p2p(m) < 0)
 		return -1;
 	digest_settle_kernels(m);
 	return 0;
@@ -1306,8 +1297,7 @@ static void take_steps(struct making *m)
 	}
 }
 
-static int begin(struct making *m, const struct pf_window_trace *trace,
-		 struct pf_err *err)
+static int begin(struct making *m, const struct pf_window_trace *trace)
 {
 	m->trace = trace;
 	m->d = (struct pf_digest){ .rank = trace->rank,
@@ -1322,7 +1312,7 @@ static int begin(struct making *m, const struct pf_window_trace *trace,
 	m->launches = pf_by_event_new(m->db, sizeof(struct launched),
 				      PF_COLBIT(PF_COL_START));
 	take_steps(m);
-	return digest_load_hosts(m, err);
+	return digest_load_hosts(m);
 }
 
 static void end(struct making *m)
@@ -1344,36 +1334,35 @@ static void end(struct making *m)
 	memset(&m->trace, 0, sizeof(*m) - offsetof(struct making, trace));
 }
 
-static int hand_over(struct making *m, const struct pf_digest_sink *sink,
-		     struct pf_err *err)
+static int hand_over(struct making *m, const struct pf_digest_sink *sink)
 {
 	const struct source *from = digest_source(m);
 
-	if (finish(m, err) < 0)
+	if (finish(m) < 0)
 		return -1;
 	if (from) {
 		m->d.world = from->world;
 		m->d.host = from->host ? pf_strdup(from->host) : NULL;
 		add_base(&m->d, from->base_ns);
 	}
-	return sink->take(sink->context, &m->d, err);
+	return sink->take(sink->context, &m->d, m->db->err);
 }
 
 /* Up to a trace, or the end: those without GPU work have digests, too. */
 static int go_on(struct making *m, const struct pf_window *w, size_t *next,
 		 const struct pf_window_trace *to,
-		 const struct pf_digest_sink *sink, struct pf_err *err)
+		 const struct pf_digest_sink *sink)
 {
 	for (;;) {
 		int rc = 0;
 
 		if (m->trace) {
-			rc = hand_over(m, sink, err);
+			rc = hand_over(m, sink);
 			end(m);
 		}
 		if (rc || *next == w->count)
 			return rc;
-		if (begin(m, &w->traces[(*next)++], err) < 0) {
+		if (begin(m, &w->traces[(*next)++]) < 0) {
 			end(m);
 			return -1;
 		}
@@ -1383,32 +1372,31 @@ static int go_on(struct making *m, const struct pf_window *w, size_t *next,
 }
 
 int pf_digests_make(struct pf_db *db, const struct pf_window *window,
-		    const struct pf_digest_sink *sink, struct pf_err *err)
+		    const struct pf_digest_sink *sink)
 {
 	struct pf_steps steps = { 0 };
 	struct making m = { .db = db, .steps = &steps, .texts = { .db = db } };
 	const struct pf_gpu_event *ev;
 	size_t next = 0;
-	int rc = pf_steps_load(db, window->steps, &steps, err);
+	int rc = pf_steps_load(db, window->steps, &steps);
 
 	digest_init_words(&m);
 	if (!rc)
-		rc = digest_load_sources(&m, err);
+		rc = digest_load_sources(&m);
 	if (!rc) {
-		m.names = pf_names_new(db, err);
-		m.gpu = pf_gpu_new(db, window, PF_GPU_STARTS | PF_GPU_CALLS,
-				   err);
+		m.names = pf_names_new(db);
+		m.gpu = pf_gpu_new(db, window, PF_GPU_STARTS | PF_GPU_CALLS);
 		rc = m.names && m.gpu ? 0 : -1;
 	}
-	while (!rc && (rc = pf_gpu_next(m.gpu, &ev, err)) == 1) {
+	while (!rc && (rc = pf_gpu_next(m.gpu, &ev)) == 1) {
 		rc = 0;
 		if (ev->trace != m.trace)
-			rc = go_on(&m, window, &next, ev->trace, sink, err);
+			rc = go_on(&m, window, &next, ev->trace, sink);
 		if (!rc)
-			rc = take(&m, ev, err);
+			rc = take(&m, ev);
 	}
 	if (!rc)
-		rc = go_on(&m, window, &next, NULL, sink, err);
+		rc = go_on(&m, window, &next, NULL, sink);
 	end(&m);
 	digest_release_words(&m);
 	pf_names_free(m.names);

@@ -125,11 +125,11 @@ static int take(void *context, struct pf_digest *d, struct pf_err *err)
 }
 
 int pf_ranks_add(struct pf_ranks_job *job, struct pf_db *db,
-		 const struct pf_window *window, struct pf_err *err)
+		 const struct pf_window *window)
 {
 	const struct pf_digest_sink sink = { take, job };
 
-	return pf_digests_make(db, window, &sink, err);
+	return pf_digests_make(db, window, &sink);
 }
 
 int pf_ranks_add_bytes(struct pf_ranks_job *job, const void *data, size_t len,
@@ -1327,7 +1327,7 @@ static void settle(struct pf_arrivals *a, const struct pf_ranks *r,
 }
 
 int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
-		     struct pf_arrivals *out, struct pf_err *err)
+		     struct pf_arrivals *out)
 {
 	const struct pf_ranks_args args = { 0 };
 	struct pf_ranks_job *job;
@@ -1337,9 +1337,9 @@ int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
 	if (!pf_window_has_processes(window))
 		return 0;
 	job = pf_ranks_new(&args);
-	rc = pf_ranks_add(job, db, window, err);
+	rc = pf_ranks_add(job, db, window);
 	if (!rc)
-		rc = pf_ranks_find(job, &found, err);
+		rc = pf_ranks_find(job, &found, db->err);
 	if (!rc)
 		settle(out, &found, window);
 	pf_ranks_release(&found);

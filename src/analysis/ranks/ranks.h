@@ -232,7 +232,7 @@ void pf_ranks_free(struct pf_ranks_job *job);
 
 /* All traces of a window. */
 int pf_ranks_add(struct pf_ranks_job *job, struct pf_db *db,
-		 const struct pf_window *window, struct pf_err *err);
+		 const struct pf_window *window);
 /* A digest as bytes; 1, or 0: its rank is not of the list, NULL: of any. */
 int pf_ranks_add_bytes(struct pf_ranks_job *job, const void *data, size_t len,
 		       const char *ranks, struct pf_err *err);

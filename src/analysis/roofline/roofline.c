@@ -256,18 +256,18 @@ static void take_kinds(struct pf_roofline *o, const struct pf_ranks *found)
 }
 
 static int find_meetings(struct pf_db *db, const struct pf_window_args *args,
-			 struct pf_roofline *o, struct pf_err *err)
+			 struct pf_roofline *o)
 {
 	const struct pf_ranks_args brief = { .is_brief = true };
 	struct pf_ranks_job *job = pf_ranks_new(&brief);
 	struct pf_window window = { 0 };
 	struct pf_ranks found = { 0 };
-	int rc = pf_window_resolve(db, args, &window, err);
+	int rc = pf_window_resolve(db, args, &window);
 
 	if (!rc)
-		rc = pf_ranks_add(job, db, &window, err);
+		rc = pf_ranks_add(job, db, &window);
 	if (!rc)
-		rc = pf_ranks_find(job, &found, err);
+		rc = pf_ranks_find(job, &found, db->err);
 	if (!rc && !found.withheld)
 		take_kinds(o, &found);
 	pf_ranks_release(&found);
@@ -302,20 +302,18 @@ static void take_rows(struct pf_roofline *o, const struct pf_comm_row *rows,
 	}
 }
 
-static int find_kernels(struct pf_db *db, struct pf_roofline *o,
-			struct pf_err *err)
+static int find_kernels(struct pf_db *db, struct pf_roofline *o)
 {
 	struct pf_comm_table *table = pf_comm_table_new(db);
-	struct pf_gpu *gpu =
-		pf_gpu_new(db, &o->walk.window, PF_GPU_STARTS, err);
+	struct pf_gpu *gpu = pf_gpu_new(db, &o->walk.window, PF_GPU_STARTS);
 	const struct pf_gpu_event *ev;
 	const struct pf_comm_row *rows;
 	size_t count;
 	int rc = -1;
 
-	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1)
+	while (gpu && (rc = pf_gpu_next(gpu, &ev)) == 1)
 		if (ev->class == PF_GPU_COMM &&
-		    (rc = pf_comm_table_add(table, gpu, ev, err)) < 0)
+		    (rc = pf_comm_table_add(table, gpu, ev, db->err)) < 0)
 			break;
 	if (!rc) {
 		rows = pf_comm_table_rows(table, &count);
@@ -329,13 +327,13 @@ static int find_kernels(struct pf_db *db, struct pf_roofline *o,
 /* Fill in the links of *o, which has its peaks and its window. */
 static int roof_links_find(struct pf_db *db,
 			   const struct pf_window_args *window,
-			   struct pf_roofline *o, struct pf_err *err)
+			   struct pf_roofline *o)
 {
 	if (!o->comm_ns)
 		return 0;
-	if (o->walk.window.count > 1 && find_meetings(db, window, o, err) < 0)
+	if (o->walk.window.count > 1 && find_meetings(db, window, o) < 0)
 		return -1;
-	return o->link_count ? 0 : find_kernels(db, o, err);
+	return o->link_count ? 0 : find_kernels(db, o);
 }
 
 #define SEVERAL (PF_ID_INLINE - 1) /* stands for a call's kernels */
@@ -375,7 +373,7 @@ struct find {
 #define NAMES_MAX (1u << 20)
 
 static int kernel_precision(struct find *f, uint32_t name,
-			    enum pf_precision *out, struct pf_err *err)
+			    enum pf_precision *out)
 {
 	char *text;
 
@@ -385,7 +383,7 @@ static int kernel_precision(struct find *f, uint32_t name,
 	f->precision = pf_grow_zero(f->precision, &f->precision_count,
 				    (size_t)name + 1, 1);
 	if (!f->precision[name]) {
-		text = pf_names_text_take(f->names, name, err);
+		text = pf_names_text_take(f->names, name);
 		if (!text)
 			return -1;
 		f->precision[name] =
@@ -397,8 +395,7 @@ static int kernel_precision(struct find *f, uint32_t name,
 	return 0;
 }
 
-static struct pf_roof_sums *kernel_sums(struct find *f, uint32_t name,
-					struct pf_err *err)
+static struct pf_roof_sums *kernel_sums(struct find *f, uint32_t name)
 {
 	uint64_t *at = pf_map_at(&f->by_kernel, name);
 	struct pf_buf short_name = { 0 };
@@ -414,7 +411,7 @@ static struct pf_roof_sums *kernel_sums(struct find *f, uint32_t name,
 	*row = (struct pf_roofline_row){ .kernel = "(several)",
 					 .short_kernel = "(several)" };
 	if (name != SEVERAL) {
-		text = pf_names_text_take(f->names, name, err);
+		text = pf_names_text_take(f->names, name);
 		if (!text)
 			return NULL;
 		row->kernel = pf_arena_string(&f->out->texts, text);
@@ -458,7 +455,7 @@ static void use_call(struct find *f, const struct now *n,
 	}
 }
 
-static int end_call(struct find *f, struct pf_err *err)
+static int end_call(struct find *f)
 {
 	struct pf_roofline *o = f->out;
 	const struct now *n = &f->now;
@@ -487,27 +484,26 @@ static int end_call(struct find *f, struct pf_err *err)
 	use_call(f, n, &shape->work);
 	if (o->group != PF_ROOFLINE_BY_KERNEL)
 		return 0;
-	kernel = kernel_sums(f, n->kernel, err);
+	kernel = kernel_sums(f, n->kernel);
 	if (kernel)
 		roof_add(kernel, &o->peaks, &call);
 	return kernel ? 0 : -1;
 }
 
-static int add_work(struct find *f, const struct pf_roof_work *w,
-		    struct pf_err *err)
+static int add_work(struct find *f, const struct pf_roof_work *w)
 {
 	struct now *n = &f->now;
 	enum pf_precision precision;
 
 	if (!n->works || w->call_id != n->call_id) {
-		if (end_call(f, err) < 0)
+		if (end_call(f) < 0)
 			return -1;
 		*n = (struct now){ .call_id = w->call_id,
 				   .first_ns = w->start_ns,
 				   .of = *w,
 				   .kernel = w->name };
 	}
-	if (kernel_precision(f, w->name, &precision, err) < 0)
+	if (kernel_precision(f, w->name, &precision) < 0)
 		return -1;
 	n->works++;
 	n->is_tf32 |= precision == PF_PRECISION_TF32;
@@ -519,14 +515,14 @@ static int add_work(struct find *f, const struct pf_roof_work *w,
 	return 0;
 }
 
-static int add_works(struct find *f, struct pf_err *err)
+static int add_works(struct find *f)
 {
 	const struct pf_roof_work *w;
 
-	while ((w = pf_sorter_next(f->out->walk.works, err)))
-		if (add_work(f, w, err) < 0)
+	while ((w = pf_sorter_next(f->out->walk.works, f->db->err)))
+		if (add_work(f, w) < 0)
 			return -1;
-	return err->code ? -1 : end_call(f, err);
+	return f->db->err->code ? -1 : end_call(f);
 }
 
 static void add_unlike(struct find *f)
@@ -761,65 +757,65 @@ static void match(struct pf_roofline *o, const struct described *d, size_t n)
 }
 
 static int find_peaks(struct pf_db *db, const struct pf_roofline_args *args,
-		      struct pf_roofline *o, struct pf_err *err)
+		      struct pf_roofline *o)
 {
 	struct described *d;
 	size_t count;
 
 	pf_gpu_peaks_none(&o->peaks);
-	o->gpus = pf_gpus_new(err);
+	o->gpus = pf_gpus_new(db->err);
 	if (!o->gpus)
 		return -1;
 	d = pf_named_rows_take(db, "roofline_devices",
 			       PF_FIELDS(described_fields), &o->texts, &count,
-			       err);
+			       db->err);
 	if (!d)
 		return -1;
 	match(o, d, count);
 	free(d);
 	if (args->gpu) {
 		o->has_several = false;
-		if (pf_gpus_named(o->gpus, args->gpu, &o->peaks, err) < 0)
+		if (pf_gpus_named(o->gpus, args->gpu, &o->peaks, db->err) < 0)
 			return -1;
 	}
-	return args->peak ? pf_gpu_peaks_set(&o->peaks, args->peak, err) : 0;
+	return args->peak ? pf_gpu_peaks_set(&o->peaks, args->peak, db->err)
+			  : 0;
 }
 
 /* ---- the whole ---- */
 
-static int find_all(struct find *f, const struct pf_roofline_args *args,
-		    struct pf_err *err)
+static int find_all(struct find *f, const struct pf_roofline_args *args)
 {
 	struct pf_roofline *o = f->out;
 
 	if (pf_roof_walk(f->db, &args->window, args->is_dense, args->graphs,
-			 &o->walk, err) < 0 ||
-	    find_peaks(f->db, args, o, err) < 0)
+			 &o->walk) < 0 ||
+	    find_peaks(f->db, args, o) < 0)
 		return -1;
-	f->names = pf_names_new(f->db, err);
-	f->tensor = f->names ? pf_tensor_new(err) : NULL;
+	f->names = pf_names_new(f->db);
+	f->tensor = f->names ? pf_tensor_new(f->db->err) : NULL;
 	f->by_shape = pf_calloc(o->walk.shape_count + 1, sizeof(*f->by_shape));
 	f->unlike = pf_calloc(o->walk.shape_count + 1, sizeof(*f->unlike));
 	prepare_uses(o);
-	if (!f->tensor || add_works(f, err) < 0)
+	if (!f->tensor || add_works(f) < 0)
 		return -1;
 	add_unlike(f);
 	make_rows(f, o);
 	rate_uses(f, o);
 	if (!args->has_links)
 		return 0;
-	return roof_links_find(f->db, &args->window, o, err);
+	return roof_links_find(f->db, &args->window, o);
 }
 
 int pf_roofline_find(struct pf_db *db, const struct pf_roofline_args *args,
-		     struct pf_roofline *out, struct pf_err *err)
+		     struct pf_roofline *out)
 {
 	struct find f = { .db = db, .out = out };
 	int rc;
 
 	out->group = (enum pf_roofline_group)args->group;
 	pf_map_init(&f.by_kernel);
-	rc = find_all(&f, args, err);
+	rc = find_all(&f, args);
 	pf_map_release(&f.by_kernel);
 	pf_names_free(f.names);
 	pf_tensor_free(f.tensor);
@@ -1242,7 +1238,7 @@ static bool has_captured_shapes(const struct pf_roof_walk *w)
 
 /* 1: there are some; where there is no GPU work, they are the answer. */
 static int show_tpus(struct pf_db *db, const struct pf_roofline *r,
-		     struct pf_doc *doc, struct pf_err *err)
+		     struct pf_doc *doc)
 {
 	const struct pf_hlo_peaks peaks = { r->peaks.rate[PF_PEAK_BF16] * 1e3,
 					    r->peaks.rate[PF_PEAK_BYTES] };
@@ -1250,7 +1246,7 @@ static int show_tpus(struct pf_db *db, const struct pf_roofline *r,
 	int rc = pf_hlo_ops_find(db, &r->walk.window,
 				 r->group == PF_ROOFLINE_BY_OP ? PF_HLO_BY_OP
 							       : PF_HLO_BY_NAME,
-				 &peaks, &ops, err);
+				 &peaks, &ops);
 
 	if (!rc && ops.count) {
 		doc->is_nothing = false;
@@ -1267,32 +1263,31 @@ static int show_tpus(struct pf_db *db, const struct pf_roofline *r,
 }
 
 int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
-		       struct pf_roofline *out, struct pf_doc *doc,
-		       struct pf_err *err)
+		       struct pf_roofline *out, struct pf_doc *doc)
 {
 	unsigned needs = PF_TRUST_WORK | PF_TRUST_LINKS;
 
-	if (pf_roofline_find(db, args, out, err) < 0)
+	if (pf_roofline_find(db, args, out) < 0)
 		return -1;
 	if (!out->gpu_ns) {
-		int rc = show_tpus(db, out, doc, err);
+		int rc = show_tpus(db, out, doc);
 
 		if (rc)
 			return rc < 0 ? -1
 				      : pf_trust_note(db, &out->walk.window,
-						      PF_TRUST_TPUS, doc, err);
+						      PF_TRUST_TPUS, doc);
 	}
 	roofline_show(out, doc);
 	if (!has_captured_shapes(&out->walk))
 		needs |= PF_TRUST_SHAPES;
-	return pf_trust_note(db, &out->walk.window, needs, doc, err);
+	return pf_trust_note(db, &out->walk.window, needs, doc);
 }
 
 int pf_roofline(struct pf_db *db, const struct pf_roofline_args *args,
-		struct pf_doc *doc, struct pf_err *err)
+		struct pf_doc *doc)
 {
 	struct pf_roofline r = { .group = PF_ROOFLINE_BY_OP };
-	int rc = pf_roofline_answer(db, args, &r, doc, err);
+	int rc = pf_roofline_answer(db, args, &r, doc);
 
 	pf_roofline_release(&r);
 	return rc;

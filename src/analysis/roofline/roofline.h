@@ -107,7 +107,7 @@ struct pf_roofline {
 };
 
 int pf_roofline_find(struct pf_db *db, const struct pf_roofline_args *args,
-		     struct pf_roofline *out, struct pf_err *err);
+		     struct pf_roofline *out);
 void pf_roofline_release(struct pf_roofline *r);
 
 /*
@@ -115,11 +115,10 @@ void pf_roofline_release(struct pf_roofline *r);
  * *out, which is released also after an error.
  */
 int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
-		       struct pf_roofline *out, struct pf_doc *doc,
-		       struct pf_err *err);
+		       struct pf_roofline *out, struct pf_doc *doc);
 /* The same, and nothing is kept. */
 int pf_roofline(struct pf_db *db, const struct pf_roofline_args *args,
-		struct pf_doc *doc, struct pf_err *err);
+		struct pf_doc *doc);
 
 /* "compute", "memory", ...; NULL of PF_ROOF_UNKNOWN. */
 const char *pf_roof_bound_word(enum pf_roof_bound bound);

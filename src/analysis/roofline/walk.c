@@ -370,8 +370,7 @@ struct walk {
 
 /* ---- names ---- */
 
-static int mean(struct walk *w, uint32_t name, const struct meaning **out,
-		struct pf_err *err)
+static int mean(struct walk *w, uint32_t name, const struct meaning **out)
 {
 	static const struct meaning unknown = { .is_known = true };
 	const char *text;
@@ -387,7 +386,8 @@ static int mean(struct walk *w, uint32_t name, const struct meaning **out,
 	*out = m;
 	if (m->is_known)
 		return 0;
-	if (pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, &len, err) < 0)
+	if (pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, &len,
+			 w->db->err) < 0)
 		return -1;
 	m->model = pf_op_models_find(w->out->models, text);
 	m->word = pf_recompute_word(text);
@@ -396,26 +396,25 @@ static int mean(struct walk *w, uint32_t name, const struct meaning **out,
 }
 
 /* Kept; NULL: no name, or an error. */
-static const char *name_text(struct walk *w, uint32_t name, struct pf_err *err)
+static const char *name_text(struct walk *w, uint32_t name)
 {
 	const char *text;
 
-	if (name >= PF_ID_INLINE ||
-	    pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, NULL, err) < 0)
+	if (name >= PF_ID_INLINE || pf_texts_get(&w->texts, PF_TEXT_NAME, name,
+						 &text, NULL, w->db->err) < 0)
 		return NULL;
 	return pf_arena_string(&w->out->texts, text);
 }
 
 /* ---- arguments ---- */
 
-static int read_args(struct walk *w, uint32_t args, struct pf_json *out,
-		     struct pf_err *err)
+static int read_args(struct walk *w, uint32_t args, struct pf_json *out)
 {
 	const char *text = "";
 	size_t len = 0;
 
-	if (args < PF_ID_INLINE &&
-	    pf_texts_get(&w->texts, PF_TEXT_ARGS, args, &text, &len, err) < 0)
+	if (args < PF_ID_INLINE && pf_texts_get(&w->texts, PF_TEXT_ARGS, args,
+						&text, &len, w->db->err) < 0)
 		return -1;
 	*out = (struct pf_json){ text, len };
 	return 0;
@@ -466,7 +465,7 @@ static bool same_dims(const struct pf_dims *a, const struct pf_dims *b)
 	       !memcmp(a->size, b->size, a->count * sizeof(*a->size));
 }
 
-static int teach(struct walk *w, const struct open *o, struct pf_err *err)
+static int teach(struct walk *w, const struct open *o)
 {
 	struct pf_op_args args = { .known = w->out->types };
 	uint64_t *seen =
@@ -479,7 +478,7 @@ static int teach(struct walk *w, const struct open *o, struct pf_err *err)
 	if (*seen == (uint64_t)w->track->trace_id)
 		return 0;
 	*seen = (uint64_t)w->track->trace_id;
-	if (read_args(w, o->args, &object, err) < 0)
+	if (read_args(w, o->args, &object) < 0)
 		return -1;
 	if (!pf_op_args_read(object, &args))
 		return 0;
@@ -538,23 +537,23 @@ static uint32_t roof_walk_shape(struct pf_roof_walk *w,
 }
 
 static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
-		      uint32_t *out, struct pf_err *err)
+		      uint32_t *out)
 {
-	struct pf_roof_shape shape = { .op = name_text(w, o->name, err),
+	struct pf_roof_shape shape = { .op = name_text(w, o->name),
 				       .model = o->model,
 				       .trace_id = w->track->trace_id };
 	struct pf_json own, around = { NULL, 0 };
 	char *copy;
 
-	if (!shape.op || read_args(w, o->args, &own, err) < 0)
+	if (!shape.op || read_args(w, o->args, &own) < 0)
 		return -1;
 	/* what is read next takes its place */
 	copy = pf_memdup0(own.p, own.len);
 	own.p = copy;
-	if (parent == PF_ID_NONE || !read_args(w, parent, &around, err))
+	if (parent == PF_ID_NONE || !read_args(w, parent, &around))
 		*out = roof_walk_shape(w->out, shape, own, around);
 	free(copy);
-	return err->code ? -1 : 0;
+	return w->db->err->code ? -1 : 0;
 }
 
 /* Does a call in one of this operator take the shapes of its arguments? */
@@ -567,21 +566,20 @@ static bool roof_lends_shapes(const char *op, size_t len)
 }
 
 /* The arguments of the call around it, if they count. */
-static uint32_t parent_args(struct walk *w, uint32_t at, struct pf_err *err)
+static uint32_t parent_args(struct walk *w, uint32_t at)
 {
 	const struct open *o = at ? &w->open[at - 1] : NULL;
 	const char *text;
 	size_t len;
 
 	if (!o || o->name >= PF_ID_INLINE ||
-	    pf_texts_get(&w->texts, PF_TEXT_NAME, o->name, &text, &len, err) <=
-		    0)
+	    pf_texts_get(&w->texts, PF_TEXT_NAME, o->name, &text, &len,
+			 w->db->err) <= 0)
 		return PF_ID_NONE;
 	return roof_lends_shapes(text, len) ? o->args : PF_ID_NONE;
 }
 
-static int find_shape(struct walk *w, uint32_t at, uint32_t *out,
-		      struct pf_err *err)
+static int find_shape(struct walk *w, uint32_t at, uint32_t *out)
 {
 	const struct open *o = &w->open[at];
 	const struct pf_formula *f = o->model->formula;
@@ -590,8 +588,8 @@ static int find_shape(struct walk *w, uint32_t at, uint32_t *out,
 	struct pf_map *map;
 
 	if (f->needs_parent) {
-		parent = parent_args(w, at, err);
-		return err->code ? -1 : make_shape(w, o, parent, out, err);
+		parent = parent_args(w, at);
+		return w->db->err->code ? -1 : make_shape(w, o, parent, out);
 	}
 	if (w->trace_id != w->track->trace_id) {
 		pf_map_release(&w->by_trace);
@@ -601,7 +599,7 @@ static int find_shape(struct walk *w, uint32_t at, uint32_t *out,
 	map = f->learns ? &w->by_trace : &w->by_args;
 	known = pf_map_at(map, key);
 	if (*known == UINT64_MAX) {
-		if (make_shape(w, o, parent, out, err) < 0)
+		if (make_shape(w, o, parent, out) < 0)
 			return -1;
 		*pf_map_at(map, key) = *out;
 	} else {
@@ -673,7 +671,7 @@ static bool is_inside(const struct walk *w, const struct work *work)
 }
 
 static int walk_add_rest(struct walk *w, const struct work *work, uint32_t name,
-			 enum pf_roof_why why, struct pf_err *err)
+			 enum pf_roof_why why)
 {
 	struct pf_roof_walk *o = w->out;
 	uint64_t *at;
@@ -682,9 +680,9 @@ static int walk_add_rest(struct walk *w, const struct work *work, uint32_t name,
 		return 0;
 	at = pf_map_at(&w->rest, (uint64_t)why << 32 | name);
 	if (*at == UINT64_MAX) {
-		const char *op = name_text(w, name, err);
+		const char *op = name_text(w, name);
 
-		if (err->code)
+		if (w->db->err->code)
 			return -1;
 		*pf_map_at(&w->rest, (uint64_t)why << 32 | name) =
 			o->rest_count;
@@ -713,7 +711,7 @@ static uint32_t walk_find_owner(const struct walk *w)
 	return at;
 }
 
-static int add_work(struct walk *w, const struct work *work, struct pf_err *err)
+static int add_work(struct walk *w, const struct work *work)
 {
 	uint32_t at = w->top ? walk_find_owner(w) : NONE;
 	struct pf_roof_work r = { .start_ns = work->start_ns,
@@ -724,42 +722,41 @@ static int add_work(struct walk *w, const struct work *work, struct pf_err *err)
 	const struct open *o;
 
 	if (!w->top)
-		return walk_add_rest(w, work, PF_ID_NONE, PF_ROOF_NO_OP, err);
+		return walk_add_rest(w, work, PF_ID_NONE, PF_ROOF_NO_OP);
 	o = &w->open[w->top - 1];
 	if (work->is_comm)
-		return walk_add_rest(w, work, o->name, PF_ROOF_COMM, err);
+		return walk_add_rest(w, work, o->name, PF_ROOF_COMM);
 	if (at == NONE)
-		return walk_add_rest(w, work, o->name, PF_ROOF_NO_MODEL, err);
+		return walk_add_rest(w, work, o->name, PF_ROOF_NO_MODEL);
 	o = &w->open[at];
-	if (find_shape(w, at, &r.shape, err) < 0)
+	if (find_shape(w, at, &r.shape) < 0)
 		return -1;
 	r.call_id = (int64_t)((uint64_t)w->track->id << 32 | o->seq);
 	r.step = (uint32_t)pf_steps_at(&w->out->steps, w->track->trace_id,
 				       o->start_ns);
 	r.is_recomputed = o->state == PF_RECOMPUTE_AGAIN;
-	return pf_sorter_add(w->out->works, &r, err);
+	return pf_sorter_add(w->out->works, &r, w->db->err);
 }
 
 /* All work of this operator; of 0: that of none. */
-static int add_works(struct walk *w, int64_t event_id, struct pf_err *err)
+static int add_works(struct walk *w, int64_t event_id)
 {
 	const struct pf_block *none;
 	const struct work *work;
 	uint32_t ignored;
 
-	while ((work = pf_by_event_peek(w->works, err)) &&
-	       work->op_id == event_id) {
+	while ((work = pf_by_event_peek(w->works)) && work->op_id == event_id) {
 		struct work copy = *work;
 
-		if (!pf_by_event_next(w->works, &none, &ignored, err) ||
-		    (event_id ? add_work(w, &copy, err)
-			      : walk_add_rest(w, &copy, PF_ID_NONE,
-					      copy.is_comm ? PF_ROOF_COMM
-							   : PF_ROOF_NO_OP,
-					      err)) < 0)
+		if (!pf_by_event_next(w->works, &none, &ignored) ||
+		    (event_id
+			     ? add_work(w, &copy)
+			     : walk_add_rest(w, &copy, PF_ID_NONE,
+					     copy.is_comm ? PF_ROOF_COMM
+							  : PF_ROOF_NO_OP)) < 0)
 			return -1;
 	}
-	return err->code ? -1 : 0;
+	return w->db->err->code ? -1 : 0;
 }
 
 /*
@@ -767,16 +764,16 @@ static int add_works(struct walk *w, int64_t event_id, struct pf_err *err)
  * so, and pass by.
  */
 static int is_leaf(struct walk *w, const struct pf_block *b, uint32_t i,
-		   int64_t event_id, struct pf_err *err)
+		   int64_t event_id)
 {
-	const struct work *work = pf_by_event_peek(w->works, err);
+	const struct work *work = pf_by_event_peek(w->works);
 	const struct meaning *m;
 
 	if (i + 1 == b->count ||
 	    b->start_ns[i + 1] < pf_span_end(b->start_ns[i], b->dur_ns[i]) ||
 	    (work && work->op_id == event_id))
-		return err->code ? -1 : 0;
-	if (mean(w, b->name[i], &m, err) < 0)
+		return w->db->err->code ? -1 : 0;
+	if (mean(w, b->name[i], &m) < 0)
 		return -1;
 	return !m->model || m->model->teaches[0] < 0;
 }
@@ -813,8 +810,9 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	const struct meaning *m;
 	bool is_under = false;
 	size_t at;
-	int rc = is_leaf(w, b, i, event_id, err);
+	int rc = is_leaf(w, b, i, event_id);
 
+	(void)err;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	while (w->depth && w->open[w->depth - 1].end_ns <= o.start_ns)
@@ -831,7 +829,7 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 		return 0;
 	if (!is_under)
 		w->depth = at;
-	if (mean(w, b->name[i], &m, err) < 0)
+	if (mean(w, b->name[i], &m) < 0)
 		return -1;
 	if (at) {
 		o.modelled = w->open[at - 1].modelled;
@@ -845,9 +843,9 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 			o.modelled = (uint32_t)at;
 		insert(w, at, &o);
 	}
-	if (o.model && o.model->teaches[0] >= 0 && teach(w, &o, err) < 0)
+	if (o.model && o.model->teaches[0] >= 0 && teach(w, &o) < 0)
 		return -1;
-	return add_works(w, event_id, err);
+	return add_works(w, event_id);
 }
 
 static bool wants_more(void *context, const struct pf_track *t,
@@ -855,10 +853,11 @@ static bool wants_more(void *context, const struct pf_track *t,
 {
 	struct walk *w = context;
 
-	return pf_by_event_is_on(w->works, t->id, err);
+	(void)err;
+	return pf_by_event_is_on(w->works, t->id);
 }
 
-static int read_tracks(struct walk *w, struct pf_err *err)
+static int read_tracks(struct walk *w)
 {
 	static const struct pf_track_reader reader = {
 		.event = take,
@@ -868,22 +867,22 @@ static int read_tracks(struct walk *w, struct pf_err *err)
 	struct pf_track *tracks;
 	const struct work *left;
 	size_t count;
-	int rc = pf_tracks_load(w->db, 0, &tracks, &count, err);
+	int rc = pf_tracks_load(w->db, 0, &tracks, &count, w->db->err);
 
 	if (rc < 0)
 		return -1;
 	for (size_t i = 0; !rc && i < count; i++) {
 		w->track = &tracks[i];
 		w->depth = w->top = 0;
-		if (pf_by_event_is_on(w->works, tracks[i].id, err))
-			rc = pf_track_read(w->db, &tracks[i], &reader, w, err);
+		if (pf_by_event_is_on(w->works, tracks[i].id))
+			rc = pf_track_read(w->db, &tracks[i], &reader, w);
 	}
 	pf_tracks_free(tracks, count);
-	left = rc ? NULL : pf_by_event_peek(w->works, err);
+	left = rc ? NULL : pf_by_event_peek(w->works);
 	if (left)
-		return pf_fail(err, PF_EDB, "operator %" PRId64 " is missing",
-			       left->op_id);
-	return rc || err->code ? -1 : 0;
+		return pf_fail(w->db->err, PF_EDB,
+			       "operator %" PRId64 " is missing", left->op_id);
+	return rc || w->db->err->code ? -1 : 0;
 }
 
 /* ---- GPU work ---- */
@@ -900,7 +899,7 @@ static void count_devices(struct walk *w, const struct pf_gpu_set *set)
 
 /* 1: the work is of an operator that a graph has for it. */
 static int add_replayed(struct walk *w, const struct pf_gpu_event *ev,
-			const struct work *work, struct pf_err *err)
+			const struct work *work)
 {
 	const struct pf_roof_work r = { .start_ns = work->start_ns,
 					.end_ns = work->end_ns,
@@ -911,21 +910,20 @@ static int add_replayed(struct walk *w, const struct pf_gpu_event *ev,
 	if (!ev->launch_id)
 		return 0;
 	return roof_replayed_add(w->replayed, ev->launch_id, &r, work->is_comm,
-				 err);
+				 w->db->err);
 }
 
-static int gather(struct walk *w, struct pf_err *err)
+static int gather(struct walk *w)
 {
 	struct pf_window *window = &w->out->window;
-	struct pf_gpu *gpu =
-		pf_gpu_new(w->db, window,
-			   PF_GPU_LINKS | PF_GPU_STARTS | PF_GPU_OUTSIDE, err);
+	struct pf_gpu *gpu = pf_gpu_new(
+		w->db, window, PF_GPU_LINKS | PF_GPU_STARTS | PF_GPU_OUTSIDE);
 	struct pf_gpu_set set = { 0 };
 	const struct pf_gpu_event *ev;
 	int rc = -1;
 
 	w->works = pf_by_event_new(w->db, sizeof(struct work), 0);
-	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+	while (gpu && (rc = pf_gpu_next(gpu, &ev)) == 1) {
 		struct work work = {
 			.op_id = ev->op_id,
 			.start_ns = ev->start_ns,
@@ -943,9 +941,9 @@ static int gather(struct walk *w, struct pf_err *err)
 			pf_sat_sum(&w->out->started_ns,
 				   work.end_ns - work.start_ns);
 		}
-		rc = w->replayed ? add_replayed(w, ev, &work, err) : 0;
+		rc = w->replayed ? add_replayed(w, ev, &work) : 0;
 		if (!rc)
-			rc = pf_by_event_add(w->works, &work, err);
+			rc = pf_by_event_add(w->works, &work);
 		if (rc < 0)
 			break;
 	}
@@ -970,8 +968,7 @@ static void tear_down(struct walk *w)
 	free(w->open);
 }
 
-static int prepare(struct walk *w, const struct pf_window_args *args,
-		   struct pf_err *err)
+static int prepare(struct walk *w, const struct pf_window_args *args)
 {
 	struct pf_roof_walk *o = w->out;
 
@@ -981,39 +978,39 @@ static int prepare(struct walk *w, const struct pf_window_args *args,
 	pf_map_init(&w->rest);
 	pf_intern_init(&o->shape_keys);
 	pf_intern_init(&w->places);
-	if (pf_window_resolve(w->db, args, &o->window, err) < 0 ||
-	    pf_window_settle(w->db, &o->window, err) < 0 ||
-	    pf_window_steps(w->db, &o->window, &o->steps, err) < 0 ||
-	    pf_kinds_load(&w->kinds, w->db, err) < 0)
+	if (pf_window_resolve(w->db, args, &o->window) < 0 ||
+	    pf_window_settle(w->db, &o->window) < 0 ||
+	    pf_window_steps(w->db, &o->window, &o->steps) < 0 ||
+	    pf_kinds_load(&w->kinds, w->db, w->db->err) < 0)
 		return -1;
 	o->device_counts =
 		pf_calloc(o->window.count + 1, sizeof(*o->device_counts));
 	o->works = pf_sorter_temp(sizeof(struct pf_roof_work));
-	o->models = pf_op_models_new(err);
-	o->types = o->models ? pf_op_types_new(err) : NULL;
+	o->models = pf_op_models_new(w->db->err);
+	o->types = o->models ? pf_op_types_new(w->db->err) : NULL;
 	return o->types ? 0 : -1;
 }
 
 int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
 		 bool is_dense, struct pf_graphs *graphs,
-		 struct pf_roof_walk *out, struct pf_err *err)
+		 struct pf_roof_walk *out)
 {
 	struct walk w = { .db = db, .out = out, .texts = { .db = db } };
-	int rc = prepare(&w, args, err);
+	int rc = prepare(&w, args);
 
 	if (!rc && graphs)
 		w.replayed = roof_replayed_new(out, graphs);
 	if (!rc)
-		rc = gather(&w, err);
+		rc = gather(&w);
 	if (!rc)
-		rc = add_works(&w, 0, err);
+		rc = add_works(&w, 0);
 	if (!rc)
-		rc = read_tracks(&w, err);
+		rc = read_tracks(&w);
 	roof_replayed_close(w.replayed);
 	for (size_t i = 0; !rc && i < out->shape_count; i++)
 		work_out(&w, &out->shapes[i], is_dense);
 	if (!rc)
-		rc = pf_sorter_finish(out->works, err);
+		rc = pf_sorter_finish(out->works, db->err);
 	tear_down(&w);
 	return rc;
 }

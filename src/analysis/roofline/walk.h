@@ -84,7 +84,7 @@ struct pf_json;   /* events/args.h */
  */
 int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
 		 bool is_dense, struct pf_graphs *graphs,
-		 struct pf_roof_walk *out, struct pf_err *err);
+		 struct pf_roof_walk *out);
 /* Work that turned out to belong to no call, because of its shapes. */
 void pf_roof_walk_rest(struct pf_roof_walk *w, const char *op,
 		       enum pf_roof_why why, int64_t count, int64_t ns);

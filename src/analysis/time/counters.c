@@ -176,15 +176,15 @@ static uint32_t find_value(struct counters *c, struct pf_intern *in,
 
 /* UINT32_MAX on an error. */
 static uint32_t find_series(struct counters *c, const char *name,
-			    const struct pf_arg *a, struct pf_err *err)
+			    const struct pf_arg *a)
 {
 	uint32_t before = c->keys.count, n = find_value(c, &c->keys, name, a);
 
 	if (n < before)
 		return n;
 	if (n >= SERIES_MAX) {
-		pf_fail(err, PF_ELIMIT, "more than %u series of counters",
-			SERIES_MAX);
+		pf_fail(c->db->err, PF_ELIMIT,
+			"more than %u series of counters", SERIES_MAX);
 		return UINT32_MAX;
 	}
 	start_series(c, name, a);
@@ -351,7 +351,7 @@ static uint32_t find_state(struct counters *c, uint32_t of, const char *name,
 }
 
 static int add_state(struct counters *c, int64_t at_ns, const char *name,
-		     const struct pf_arg *a, struct pf_err *err)
+		     const struct pf_arg *a)
 {
 	uint32_t before = c->values.count,
 		 of = find_value(c, &c->values, name, a);
@@ -359,7 +359,7 @@ static int add_state(struct counters *c, int64_t at_ns, const char *name,
 	struct stateful *v;
 
 	if (of >= SERIES_MAX)
-		return pf_fail(err, PF_ELIMIT,
+		return pf_fail(c->db->err, PF_ELIMIT,
 			       "more than %u series of counters", SERIES_MAX);
 	c->stateful = pf_grow(c->stateful, &c->stateful_cap, (size_t)of + 1,
 			      sizeof(*c->stateful));
@@ -428,7 +428,7 @@ static struct held most_held(const struct counters *c)
 }
 
 static int add_event(struct counters *c, const struct pf_span *e,
-		     const char *name, struct pf_err *err)
+		     const char *name)
 {
 	struct pf_argtext it = { .text = c->text.data, .len = c->text.len };
 	struct pf_arg a;
@@ -440,11 +440,11 @@ static int add_event(struct counters *c, const struct pf_span *e,
 
 		if (!number_of(&a, &value)) {
 			if (a.value_len && *a.value == '"' && *a.key != '@' &&
-			    add_state(c, e->start_ns, name, &a, err))
+			    add_state(c, e->start_ns, name, &a))
 				return -1;
 			continue;
 		}
-		n = find_series(c, name, &a, err);
+		n = find_series(c, name, &a);
 		if (n == UINT32_MAX)
 			return -1;
 		s = &c->series[n];
@@ -460,8 +460,7 @@ static int add_event(struct counters *c, const struct pf_span *e,
 	return 0;
 }
 
-static int read_event(struct counters *c, const struct pf_span *e,
-		      struct pf_err *err)
+static int read_event(struct counters *c, const struct pf_span *e)
 {
 	const char *name = e->inline_name, *args = e->inline_args;
 	size_t len = e->inline_args_len;
@@ -471,20 +470,20 @@ static int read_event(struct counters *c, const struct pf_span *e,
 	    e->start_ns >= c->trace->to_ns)
 		return 0;
 	if (e->args != PF_ID_INLINE &&
-	    pf_texts_get(&c->texts, PF_TEXT_ARGS, e->args, &args, &len, err) <
-		    0)
+	    pf_texts_get(&c->texts, PF_TEXT_ARGS, e->args, &args, &len,
+			 c->db->err) < 0)
 		return -1;
 	pf_buf_clear(&c->text);
 	pf_argtext_build(args, len, e->mask, e->slot, &c->text);
 	if (e->name == PF_ID_INLINE)
 		name = pf_arena_text(&c->arena, name, e->inline_name_len);
 	else if (pf_texts_get(&c->texts, PF_TEXT_NAME, e->name, &name, NULL,
-			      err) < 0)
+			      c->db->err) < 0)
 		return -1;
-	return add_event(c, e, name, err);
+	return add_event(c, e, name);
 }
 
-static int read_track(struct counters *c, struct pf_err *err)
+static int read_track(struct counters *c)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_NAME) |
 			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_MASK) |
@@ -495,12 +494,12 @@ static int read_track(struct counters *c, struct pf_err *err)
 
 	for (int s = 0; s < PF_SLOT_COUNT; s++)
 		columns |= PF_COLBIT(PF_COL_SLOT + s);
-	cursor = pf_cursor_new(c->db, c->track->id, columns, err);
+	cursor = pf_cursor_new(c->db, c->track->id, columns, c->db->err);
 	if (!cursor)
 		return -1;
 	pf_cursor_overlap(cursor, c->trace->from_ns, c->trace->to_ns);
-	while ((rc = pf_cursor_next(cursor, &e, err)) == 1)
-		if (read_event(c, &e, err)) {
+	while ((rc = pf_cursor_next(cursor, &e, c->db->err)) == 1)
+		if (read_event(c, &e)) {
 			rc = -1;
 			break;
 		}
@@ -519,12 +518,12 @@ static bool is_wanted(const struct counters *c, const struct pf_track *t)
 		device == c->window->device);
 }
 
-static int read_trace(struct counters *c, struct pf_err *err)
+static int read_trace(struct counters *c)
 {
 	struct pf_track *tracks;
 	size_t count;
-	int rc =
-		pf_tracks_load(c->db, c->trace->trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(c->db, c->trace->trace_id, &tracks, &count,
+				c->db->err);
 
 	if (rc)
 		return -1;
@@ -532,7 +531,7 @@ static int read_trace(struct counters *c, struct pf_err *err)
 		c->track = &tracks[i];
 		if (!strcmp(tracks[i].class_name, "counter") &&
 		    is_wanted(c, &tracks[i]))
-			rc = read_track(c, err);
+			rc = read_track(c);
 	}
 	pf_tracks_free(tracks, count);
 	return rc;
@@ -609,19 +608,19 @@ static void note_bases(const struct counters *c, struct pf_doc *doc)
 	}
 }
 
-static int fill(struct counters *c, struct pf_doc *doc, struct pf_err *err)
+static int fill(struct counters *c, struct pf_doc *doc)
 {
 	c->bases = pf_named_rows_take(c->db, "counter_bases",
 				      PF_FIELDS(base_fields), &c->arena,
-				      &c->base_count, err);
-	c->reasons =
-		pf_data_new("data/clock_reasons.csv", "bit,holds,reason", err);
+				      &c->base_count, c->db->err);
+	c->reasons = pf_data_new("data/clock_reasons.csv", "bit,holds,reason",
+				 c->db->err);
 	if (!c->reasons || !c->bases ||
-	    pf_window_steps(c->db, c->window, &c->steps, err))
+	    pf_window_steps(c->db, c->window, &c->steps))
 		return -1;
 	for (size_t i = 0; i < c->window->count; i++) {
 		c->trace = &c->window->traces[i];
-		if (read_trace(c, err))
+		if (read_trace(c))
 			return -1;
 	}
 	show(c, doc);
@@ -630,7 +629,7 @@ static int fill(struct counters *c, struct pf_doc *doc, struct pf_err *err)
 }
 
 int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
-		struct pf_doc *doc, struct pf_err *err)
+		struct pf_doc *doc)
 {
 	struct pf_window_args all = args->window;
 	struct pf_window window;
@@ -638,14 +637,14 @@ int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
 	int rc;
 
 	all.beside = true;
-	if (pf_window_resolve(db, &all, &window, err))
+	if (pf_window_resolve(db, &all, &window))
 		return -1;
 	c.texts.db = db;
 	pf_intern_init(&c.keys);
 	pf_intern_init(&c.values);
 	pf_intern_init(&c.state_keys);
 	pf_map_init(&c.cells_by_key);
-	rc = fill(&c, doc, err);
+	rc = fill(&c, doc);
 	pf_intern_release(&c.keys);
 	pf_intern_release(&c.values);
 	pf_intern_release(&c.state_keys);

@@ -19,6 +19,6 @@ struct pf_counters_args {
 };
 
 int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
-		struct pf_doc *doc, struct pf_err *err);
+		struct pf_doc *doc);
 
 #endif

@@ -275,14 +275,13 @@ static uint32_t add_text(struct kernels *k, const char *text)
 	return pf_intern_add(&k->out->names, text, strlen(text));
 }
 
-static int name_text(struct kernels *k, uint32_t name, uint32_t *out,
-		     struct pf_err *err)
+static int name_text(struct kernels *k, uint32_t name, uint32_t *out)
 {
 	uint64_t *place = pf_map_at(&k->names, name);
 	const char *text;
 
 	if (*place == UINT64_MAX) {
-		text = pf_gpu_name(k->gpu, name, err);
+		text = pf_gpu_name(k->gpu, name);
 		if (!text)
 			return -1;
 		*place = add_text(k, *text ? text : "(unnamed)");
@@ -291,8 +290,7 @@ static int name_text(struct kernels *k, uint32_t name, uint32_t *out,
 	return 0;
 }
 
-static int shape_text(struct kernels *k, uint32_t args, uint32_t *out,
-		      struct pf_err *err)
+static int shape_text(struct kernels *k, uint32_t args, uint32_t *out)
 {
 	uint64_t *place = pf_map_at(&k->argsets, args);
 	int rc;
@@ -300,7 +298,7 @@ static int shape_text(struct kernels *k, uint32_t args, uint32_t *out,
 	if (*place == UINT64_MAX) {
 		sqlite3_reset(k->shapes);
 		sqlite3_bind_int64(k->shapes, 1, args);
-		rc = pf_db_step(k->db, k->shapes, err);
+		rc = pf_db_step(k->db, k->shapes, k->db->err);
 		if (rc < 0)
 			return -1;
 		*place = add_text(
@@ -313,7 +311,7 @@ static int shape_text(struct kernels *k, uint32_t args, uint32_t *out,
 
 /* By its name, but for communication, which GPU work says of itself. */
 static int find_kind(struct kernels *k, uint32_t name, bool is_comm,
-		     struct pf_kernel_kind *out, struct pf_err *err)
+		     struct pf_kernel_kind *out)
 {
 	uint64_t *place = pf_map_at(&k->kinds, (uint64_t)name << 1 | is_comm);
 	const char *text;
@@ -321,7 +319,7 @@ static int find_kind(struct kernels *k, uint32_t name, bool is_comm,
 	if (*place == UINT64_MAX) {
 		struct pf_kernel_kind kind;
 
-		text = pf_gpu_name(k->gpu, name, err);
+		text = pf_gpu_name(k->gpu, name);
 		if (!text)
 			return -1;
 		kind = pf_tensor_kind(k->tensor, text);
@@ -393,7 +391,7 @@ static bool is_by_op(const struct kernels *k)
 }
 
 static int add_to_group(struct kernels *k, const struct item *item,
-			uint32_t first, uint32_t second, struct pf_err *err)
+			uint32_t first, uint32_t second)
 {
 	bool is_comm = has_name(k) && item->is_comm;
 	uint64_t *place =
@@ -415,7 +413,7 @@ static int add_to_group(struct kernels *k, const struct item *item,
 					.second = second,
 					.ranks = { NONE, NONE, NONE } };
 		if (has_name(k) && find_kind(k, item->name, item->is_comm,
-					     &k->groups[*place].kind, err) < 0)
+					     &k->groups[*place].kind) < 0)
 			return -1;
 	}
 	if (c)
@@ -436,7 +434,7 @@ static int add_to_group(struct kernels *k, const struct item *item,
 		return 0;
 	record[0] = (int64_t)*place;
 	record[1] = item->dur_ns;
-	return pf_sorter_add(k->by_group, record, err);
+	return pf_sorter_add(k->by_group, record, k->db->err);
 }
 
 /* Grid and block as one text. */
@@ -455,20 +453,19 @@ static uint32_t geometry(struct kernels *k, const struct pf_gpu_config *c)
 	return number;
 }
 
-static int put_kernel(struct kernels *k, const struct item *item,
-		      struct pf_err *err)
+static int put_kernel(struct kernels *k, const struct item *item)
 {
 	uint32_t name, second;
 
 	if (is_by_op(k))
-		return pf_by_event_add(k->by_op, item, err);
-	if (name_text(k, item->name, &name, err) < 0)
+		return pf_by_event_add(k->by_op, item);
+	if (name_text(k, item->name, &name) < 0)
 		return -1;
 	second =
 		k->out->group == PF_KERNELS_BY_NAME
 			? 0
 			: geometry(k, pf_gpu_find_config(k->gpu, item->config));
-	return add_to_group(k, item, name, second, err);
+	return add_to_group(k, item, name, second);
 }
 
 /* The operator that a graph has for the work, as a text; or 0. */
@@ -485,8 +482,7 @@ static uint32_t replayed_op(struct kernels *k, const struct pf_gpu_event *ev)
 }
 
 /* What does not depend on groups. */
-static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
-			struct pf_err *err)
+static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev)
 {
 	int64_t key[3] = { ev->trace->trace_id, ev->device, ev->stream };
 	uint32_t n =
@@ -506,7 +502,7 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
 						.device = key[1],
 						.stream = key[2] };
 	}
-	if (find_kind(k, ev->name, ev->class == PF_GPU_COMM, &kind, err) < 0)
+	if (find_kind(k, ev->name, ev->class == PF_GPU_COMM, &kind) < 0)
 		return -1;
 	tally = &k->by_kind[kind.class][kind.precision];
 	tally->calls++;
@@ -520,13 +516,13 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
 	return 0;
 }
 
-static int gather(struct kernels *k, struct pf_err *err)
+static int gather(struct kernels *k)
 {
 	const struct pf_gpu_event *ev;
 	int64_t order = 0;
 	int rc;
 
-	while ((rc = pf_gpu_next(k->gpu, &ev, err)) == 1) {
+	while ((rc = pf_gpu_next(k->gpu, &ev)) == 1) {
 		struct item item = { .replayed = replayed_op(k, ev) };
 
 		if (ev->kind != PF_KIND_KERNEL)
@@ -539,8 +535,7 @@ static int gather(struct kernels *k, struct pf_err *err)
 		item.stream = ev->stream;
 		item.name = ev->name;
 		item.is_comm = ev->class == PF_GPU_COMM;
-		if (count_kernel(k, ev, err) < 0 ||
-		    put_kernel(k, &item, err) < 0)
+		if (count_kernel(k, ev) < 0 || put_kernel(k, &item) < 0)
 			return -1;
 	}
 	return rc;
@@ -548,8 +543,7 @@ static int gather(struct kernels *k, struct pf_err *err)
 
 /* Kernels in order of their operators, to find what those are called. */
 static int resolve_op(struct kernels *k, const struct item *item,
-		      const struct pf_block *block, uint32_t place,
-		      struct pf_err *err)
+		      const struct pf_block *block, uint32_t place)
 {
 	uint32_t name, op = add_text(k, "(none)"), shapes = 0;
 	const struct pf_gpu_config *c =
@@ -563,33 +557,33 @@ static int resolve_op(struct kernels *k, const struct item *item,
 	} else if (!block) {
 		k->out->without_op++;
 		k->out->without_op_ns += item->dur_ns;
-	} else if (name_text(k, block->name[place], &op, err) < 0) {
+	} else if (name_text(k, block->name[place], &op) < 0) {
 		return -1;
 	}
 	if (k->out->group == PF_KERNELS_BY_OP)
-		return add_to_group(k, item, op, 0, err);
+		return add_to_group(k, item, op, 0);
 	if (k->out->group == PF_KERNELS_BY_OP_SHAPE) {
 		shapes = add_text(k, "");
 		if (block && block->args[place] < PF_ID_INLINE &&
-		    shape_text(k, block->args[place], &shapes, err) < 0)
+		    shape_text(k, block->args[place], &shapes) < 0)
 			return -1;
-		return add_to_group(k, item, op, shapes, err);
+		return add_to_group(k, item, op, shapes);
 	}
-	if (name_text(k, item->name, &name, err) < 0)
+	if (name_text(k, item->name, &name) < 0)
 		return -1;
-	return add_to_group(k, item, name, op, err);
+	return add_to_group(k, item, name, op);
 }
 
-static int resolve_ops(struct kernels *k, struct pf_err *err)
+static int resolve_ops(struct kernels *k)
 {
 	const struct item *item;
 	const struct pf_block *block;
 	uint32_t place;
 
-	while ((item = pf_by_event_next(k->by_op, &block, &place, err)))
-		if (resolve_op(k, item, block, place, err) < 0)
+	while ((item = pf_by_event_next(k->by_op, &block, &place)))
+		if (resolve_op(k, item, block, place) < 0)
 			return -1;
-	return err->code ? -1 : 0;
+	return k->db->err->code ? -1 : 0;
 }
 
 /* The value at place "seen" of a group. */
@@ -604,15 +598,15 @@ static void take_rank(struct group *g, size_t i, size_t seen, int64_t ns)
 		g->ranks[i] = pf_stats_between(g->ranks[i], ns, rest);
 }
 
-static int find_ranks(struct kernels *k, struct pf_err *err)
+static int find_ranks(struct kernels *k)
 {
 	const int64_t *record;
 	int64_t group = -1;
 	size_t seen = 0;
 
-	if (pf_sorter_finish(k->by_group, err) < 0)
+	if (pf_sorter_finish(k->by_group, k->db->err) < 0)
 		return -1;
-	while ((record = pf_sorter_next(k->by_group, err))) {
+	while ((record = pf_sorter_next(k->by_group, k->db->err))) {
 		struct group *g = &k->groups[record[0]];
 
 		seen = record[0] == group ? seen + 1 : 0;
@@ -620,7 +614,7 @@ static int find_ranks(struct kernels *k, struct pf_err *err)
 		for (size_t i = 0; i < RANKS; i++)
 			take_rank(g, i, seen, record[1]);
 	}
-	return err->code ? -1 : 0;
+	return k->db->err->code ? -1 : 0;
 }
 
 /* -1: the calls are too few. */
@@ -801,8 +795,7 @@ static void take_sums(struct kernels *k, struct pf_kernels *out)
 
 /* ---- the whole ---- */
 
-static int set_up(struct kernels *k, const struct pf_window *window,
-		  struct pf_err *err)
+static int set_up(struct kernels *k, const struct pf_window *window)
 {
 	pf_intern_init(&k->stream_keys);
 	pf_map_init(&k->configs);
@@ -815,11 +808,10 @@ static int set_up(struct kernels *k, const struct pf_window *window,
 	k->by_op = pf_by_event_new(k->db, sizeof(struct item),
 				   PF_COLBIT(PF_COL_NAME) |
 					   PF_COLBIT(PF_COL_ARGS));
-	k->shapes = pf_named_prepare(k->db, "argset_shapes", err);
+	k->shapes = pf_named_prepare(k->db, "argset_shapes", k->db->err);
 	k->gpu = pf_gpu_new(k->db, window,
-			    PF_GPU_STARTS | (is_by_op(k) ? PF_GPU_LINKS : 0),
-			    err);
-	k->tensor = pf_tensor_new(err);
+			    PF_GPU_STARTS | (is_by_op(k) ? PF_GPU_LINKS : 0));
+	k->tensor = pf_tensor_new(k->db->err);
 	return k->shapes && k->gpu && k->tensor ? 0 : -1;
 }
 
@@ -852,17 +844,17 @@ static unsigned needs(const struct pf_kernels_args *args)
 }
 
 int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
-		    struct pf_kernels *out, struct pf_err *err)
+		    struct pf_kernels *out)
 {
 	struct kernels k = { .db = db, .out = out, .no_ranks = args->no_ranks };
 
 	out->group = (enum pf_kernels_group)args->group;
 	out->graphs = k.graphs = args->graphs;
 	pf_intern_init(&out->names);
-	if (pf_window_resolve(db, &args->window, &out->window, err))
+	if (pf_window_resolve(db, &args->window, &out->window))
 		return -1;
-	if (set_up(&k, &out->window, err) < 0 || gather(&k, err) < 0 ||
-	    resolve_ops(&k, err) < 0 || find_ranks(&k, err) < 0) {
+	if (set_up(&k, &out->window) < 0 || gather(&k) < 0 ||
+	    resolve_ops(&k) < 0 || find_ranks(&k) < 0) {
 		tear_down(&k);
 		return -1;
 	}
@@ -884,7 +876,7 @@ void pf_kernels_release(struct pf_kernels *k)
 
 /* Of TPUs, which have operations: 1, 0 if there are none, or -1. */
 static int show_tpus(struct pf_db *db, const struct pf_kernels *k,
-		     struct pf_doc *doc, struct pf_err *err)
+		     struct pf_doc *doc)
 {
 	struct pf_hlo_ops ops = { 0 };
 	int rc = pf_hlo_ops_find(db, &k->window,
@@ -892,12 +884,12 @@ static int show_tpus(struct pf_db *db, const struct pf_kernels *k,
 					 ? PF_HLO_BY_CATEGORY
 				 : has_name_group(k->group) ? PF_HLO_BY_NAME
 							    : PF_HLO_BY_OP,
-				 NULL, &ops, err);
+				 NULL, &ops);
 
 	if (!rc && ops.count) {
 		pf_hlo_ops_tell(&ops, doc);
 		pf_hlo_ops_show(&ops, doc);
-		rc = pf_trust_note(db, &k->window, PF_TRUST_TPUS, doc, err);
+		rc = pf_trust_note(db, &k->window, PF_TRUST_TPUS, doc);
 		rc = rc ? rc : 1;
 	}
 	pf_hlo_ops_release(&ops);
@@ -907,20 +899,20 @@ static int show_tpus(struct pf_db *db, const struct pf_kernels *k,
 static void kernels_show(const struct pf_kernels *k, struct pf_doc *doc);
 
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
-	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err)
+	       struct pf_kernels *kept, struct pf_doc *doc)
 {
 	struct pf_kernels own = { 0 }, *k = kept ? kept : &own;
-	int rc = pf_kernels_find(db, args, k, err), shown = 0;
+	int rc = pf_kernels_find(db, args, k), shown = 0;
 
 	if (!rc && k->window.is_tpu)
-		shown = show_tpus(db, k, doc, err);
+		shown = show_tpus(db, k, doc);
 	if (!rc && !shown && args->group == PF_KERNELS_BY_CATEGORY)
-		rc = pf_fail(err, PF_EUSAGE,
+		rc = pf_fail(db->err, PF_EUSAGE,
 			     "--group category is of operations of TPUs, which "
 			     "this trace does not have");
 	if (!rc && !shown) {
 		kernels_show(k, doc);
-		rc = pf_trust_note(db, &k->window, needs(args), doc, err);
+		rc = pf_trust_note(db, &k->window, needs(args), doc);
 	}
 	pf_kernels_release(&own);
 	return shown < 0 ? -1 : rc;

@@ -170,7 +170,7 @@ struct pf_kernels {
 };
 
 int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
-		    struct pf_kernels *out, struct pf_err *err);
+		    struct pf_kernels *out);
 void pf_kernels_release(struct pf_kernels *kernels);
 
 /*
@@ -178,6 +178,6 @@ void pf_kernels_release(struct pf_kernels *kernels);
  * "kept", or NULL.
  */
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
-	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err);
+	       struct pf_kernels *kept, struct pf_doc *doc);
 
 #endif

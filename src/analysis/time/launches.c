@@ -92,14 +92,14 @@ static void go_to(struct calls *c, int64_t at_ns)
 }
 
 static int add_call(struct calls *c, struct open *o, uint32_t name,
-		    int64_t dur_ns, struct pf_err *err)
+		    int64_t dur_ns)
 {
 	size_t n = find_group(c, name, o ? o->inside : PF_ID_NONE);
 
 	pf_stats_add(&c->groups[n].stats, dur_ns);
 	if (o)
 		o->call = (int64_t)n;
-	return pf_medians_add(c->values, (int64_t)n, dur_ns, err);
+	return pf_medians_add(c->values, (int64_t)n, dur_ns, c->db->err);
 }
 
 static int take(void *context, const struct pf_block *b, uint32_t i,
@@ -111,6 +111,7 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	int64_t start_ns = b->start_ns[i];
 	struct open *o;
 
+	(void)err;
 	(void)event_id;
 	if (!is_call &&
 	    (c->by == PF_CALLS_BY_NAME ||
@@ -128,31 +129,30 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 		o->call = NO_CALL;
 	if (start_ns < c->trace->from_ns || start_ns >= c->trace->to_ns)
 		return 0;
-	return add_call(c, o, b->name[i], b->dur_ns[i], err);
+	return add_call(c, o, b->name[i], b->dur_ns[i]);
 }
 
-static int read_track(struct calls *c, const struct pf_track *t,
-		      struct pf_err *err)
+static int read_track(struct calls *c, const struct pf_track *t)
 {
 	static const struct pf_track_reader reader = { .event = take };
 	int rc;
 
 	pf_nest_clear(&c->nest);
-	rc = pf_track_read(c->db, t, &reader, c, err);
+	rc = pf_track_read(c->db, t, &reader, c);
 	go_to(c, INT64_MAX);
 	return rc;
 }
 
-static int read_trace(struct calls *c, struct pf_err *err)
+static int read_trace(struct calls *c)
 {
 	struct pf_track *tracks;
 	size_t count;
-	int rc =
-		pf_tracks_load(c->db, c->trace->trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(c->db, c->trace->trace_id, &tracks, &count,
+				c->db->err);
 
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
-			rc = read_track(c, &tracks[i], err);
+			rc = read_track(c, &tracks[i]);
 	pf_tracks_free(tracks, count);
 	return rc;
 }
@@ -161,21 +161,20 @@ PF_ORDER(by_total, struct pf_call,
 	 PF_DOWN(total_ns) PF_ALPHA(name) PF_ALPHA(inside))
 
 /* NULL: none, or an error. */
-static const char *text_of(struct calls *c, struct pf_calls *out, uint32_t name,
-			   struct pf_err *err)
+static const char *text_of(struct calls *c, struct pf_calls *out, uint32_t name)
 {
 	const char *kept;
 	char *text;
 
 	if (name == PF_ID_NONE)
 		return NULL;
-	text = pf_names_text_take(c->names, name, err);
+	text = pf_names_text_take(c->names, name);
 	kept = text ? pf_arena_string(&out->texts, text) : NULL;
 	free(text);
 	return kept;
 }
 
-static int take_items(struct calls *c, struct pf_calls *out, struct pf_err *err)
+static int take_items(struct calls *c, struct pf_calls *out)
 {
 	int64_t *counts = pf_calloc(c->count + 1, sizeof(*counts));
 	int64_t *medians = pf_calloc(c->count + 1, sizeof(*medians));
@@ -187,14 +186,14 @@ static int take_items(struct calls *c, struct pf_calls *out, struct pf_err *err)
 		pf_sat_sum(&out->total_ns, c->groups[i].stats.sum);
 		pf_sat_sum(&out->self_ns, c->groups[i].self_ns);
 	}
-	rc = pf_medians_find(c->values, counts, medians, err);
+	rc = pf_medians_find(c->values, counts, medians, c->db->err);
 	out->items = pf_calloc(c->count + 1, sizeof(*out->items));
 	for (size_t i = 0; !rc && i < c->count; i++) {
 		const struct group *g = &c->groups[i];
 
 		out->items[out->item_count++] = (struct pf_call){
-			.name = text_of(c, out, g->name, err),
-			.inside = text_of(c, out, g->inside, err),
+			.name = text_of(c, out, g->name),
+			.inside = text_of(c, out, g->inside),
 			.count = g->stats.count,
 			.total_ns = g->stats.sum,
 			.self_ns = g->self_ns,
@@ -205,7 +204,7 @@ static int take_items(struct calls *c, struct pf_calls *out, struct pf_err *err)
 			.sd_ns = pf_stats_sd(&g->stats),
 			.share = pf_ratio((double)g->stats.sum, out->total_ns),
 		};
-		rc = err->code ? -1 : 0;
+		rc = c->db->err->code ? -1 : 0;
 	}
 	if (!rc)
 		pf_sort(out->items, out->item_count, sizeof(*out->items),
@@ -216,26 +215,26 @@ static int take_items(struct calls *c, struct pf_calls *out, struct pf_err *err)
 }
 
 int pf_calls_find(struct pf_db *db, const struct pf_calls_args *args,
-		  struct pf_calls *out, struct pf_err *err)
+		  struct pf_calls *out)
 {
 	struct calls c = { .db = db,
 			   .by = args->by,
 			   .nest = { .width = sizeof(outermost),
 				     .outermost = &outermost } };
-	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+	int rc = pf_window_resolve(db, &args->window, &out->window);
 
 	if (rc)
 		return -1;
 	pf_map_init(&c.by_key);
 	c.values = pf_sorter_temp(sizeof(struct pf_group_value));
-	c.names = pf_names_new(db, err);
+	c.names = pf_names_new(db);
 	rc = c.names ? 0 : -1;
 	for (size_t i = 0; !rc && i < out->window.count; i++) {
 		c.trace = &out->window.traces[i];
-		rc = read_trace(&c, err);
+		rc = read_trace(&c);
 	}
 	if (!rc)
-		rc = take_items(&c, out, err);
+		rc = take_items(&c, out);
 	pf_names_free(c.names);
 	pf_sorter_free(c.values);
 	pf_map_release(&c.by_key);
@@ -445,8 +444,7 @@ static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
 }
 
 /* A kernel that is short goes to its operator. */
-static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
-		       struct pf_err *err)
+static int note_kernel(struct launches *l, const struct pf_gpu_event *ev)
 {
 	struct caused brief = { .op_id = ev->op_id, .gpu_ns = ev->dur_ns };
 
@@ -458,23 +456,23 @@ static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 	pf_sat_sum(&l->brief_ns, ev->dur_ns);
 	if (l->no_causes)
 		return 0;
-	return pf_by_event_add(l->caused, &brief, err);
+	return pf_by_event_add(l->caused, &brief);
 }
 
-static int gather(struct launches *l, struct pf_err *err)
+static int gather(struct launches *l)
 {
 	const struct pf_gpu_event *ev;
 	int rc;
 
-	while ((rc = pf_gpu_next(l->gpu, &ev, err)) == 1) {
+	while ((rc = pf_gpu_next(l->gpu, &ev)) == 1) {
 		struct work w = { ev->launch_id, ev->start_ns, ev->dur_ns,
 				  find_stream(l, ev), ev->op_id };
 
-		if (ev->kind == PF_KIND_KERNEL && note_kernel(l, ev, err) < 0)
+		if (ev->kind == PF_KIND_KERNEL && note_kernel(l, ev) < 0)
 			return -1;
 		if (!ev->launch_id) {
 			l->out->orphan_count++;
-		} else if (pf_by_event_add(l->works, &w, err) < 0) {
+		} else if (pf_by_event_add(l->works, &w) < 0) {
 			return -1;
 		}
 	}
@@ -497,11 +495,11 @@ static size_t find_call(struct launches *l, uint32_t name)
 }
 
 static int put_change(struct launches *l, int64_t time, bool is_launch,
-		      int64_t stream, struct pf_err *err)
+		      int64_t stream)
 {
 	struct change c = { time, (int64_t)is_launch << 32 | stream };
 
-	return pf_sorter_add(l->changes, &c, err);
+	return pf_sorter_add(l->changes, &c, l->db->err);
 }
 
 static void note_delay(struct launches *l, int64_t delay_ns)
@@ -536,8 +534,7 @@ static const struct pf_field slow_fields[] = {
 #undef FIELD
 
 /* A call, all of whose work has been met. */
-static int end_call(struct launches *l, const struct launch *at,
-		    struct pf_err *err)
+static int end_call(struct launches *l, const struct launch *at)
 {
 	struct delay d = { .call = (int64_t)find_call(l, at->name) };
 	struct call *c = &l->calls[d.call];
@@ -564,28 +561,28 @@ static int end_call(struct launches *l, const struct launch *at,
 				       (uint32_t)at->stream,
 				       at->name };
 
-		if (pf_by_event_add(l->caused, &slow, err) < 0)
+		if (pf_by_event_add(l->caused, &slow) < 0)
 			return -1;
 	}
-	if (put_change(l, at->start_ns, true, at->stream, err) < 0 ||
-	    put_change(l, at->work_ns, false, at->stream, err) < 0)
+	if (put_change(l, at->start_ns, true, at->stream) < 0 ||
+	    put_change(l, at->work_ns, false, at->stream) < 0)
 		return -1;
-	return pf_sorter_add(l->delays, &d, err);
+	return pf_sorter_add(l->delays, &d, l->db->err);
 }
 
-static int read_calls(struct launches *l, struct pf_err *err)
+static int read_calls(struct launches *l)
 {
 	const struct pf_block *b;
 	const struct work *w;
 	struct launch at = { 0 };
 	uint32_t i;
 
-	while ((w = pf_by_event_next(l->works, &b, &i, err))) {
+	while ((w = pf_by_event_next(l->works, &b, &i))) {
 		if (w->launch_id == at.id) {
 			pf_sat_sum(&at.gpu_ns, w->dur_ns);
 			continue;
 		}
-		if (at.id && end_call(l, &at, err) < 0)
+		if (at.id && end_call(l, &at) < 0)
 			return -1;
 		at = (struct launch){ 0 };
 		if (b)
@@ -600,21 +597,21 @@ static int read_calls(struct launches *l, struct pf_err *err)
 				.op_id = w->op_id,
 			};
 	}
-	if (err->code)
+	if (l->db->err->code)
 		return -1;
-	return at.id ? end_call(l, &at, err) : 0;
+	return at.id ? end_call(l, &at) : 0;
 }
 
-static int find_medians(struct launches *l, struct pf_err *err)
+static int find_medians(struct launches *l)
 {
 	const struct delay *d;
 	int64_t call = -1;
 	size_t seen = 0, at;
 	unsigned rest;
 
-	if (pf_sorter_finish(l->delays, err) < 0)
+	if (pf_sorter_finish(l->delays, l->db->err) < 0)
 		return -1;
-	while ((d = pf_sorter_next(l->delays, err))) {
+	while ((d = pf_sorter_next(l->delays, l->db->err))) {
 		struct call *c = &l->calls[d->call];
 
 		seen = d->call == call ? seen + 1 : 0;
@@ -626,12 +623,11 @@ static int find_medians(struct launches *l, struct pf_err *err)
 			c->median_delay = pf_stats_between(c->median_delay,
 							   d->delay_ns, rest);
 	}
-	return err->code ? -1 : 0;
+	return l->db->err->code ? -1 : 0;
 }
 
 /* Op: the name of its operator, or PF_ID_NONE. */
-static int list_slow(struct launches *l, const struct caused *s, uint32_t op,
-		     struct pf_err *err)
+static int list_slow(struct launches *l, const struct caused *s, uint32_t op)
 {
 	const struct stream *stream = &l->streams[s->stream];
 	struct pf_buf call = { 0 };
@@ -645,16 +641,16 @@ static int list_slow(struct launches *l, const struct caused *s, uint32_t op,
 		.trace_id = stream->trace_id,
 	};
 
-	if (!(slow.call = pf_gpu_name(l->gpu, s->name, err)))
+	if (!(slow.call = pf_gpu_name(l->gpu, s->name)))
 		return -1;
 	pf_buf_adds(&call, slow.call);
 	slow.call = call.data;
 	if (op != PF_ID_NONE)
-		slow.op = pf_gpu_name(l->gpu, op, err);
-	if (!err->code)
+		slow.op = pf_gpu_name(l->gpu, op);
+	if (!l->db->err->code)
 		PF_PUT(l->out->slow, slow_fields, slow);
 	pf_buf_release(&call);
-	return err->code ? -1 : 0;
+	return l->db->err->code ? -1 : 0;
 }
 
 static void add_short(struct launches *l, uint32_t op, int64_t ns)
@@ -672,31 +668,31 @@ static void add_short(struct launches *l, uint32_t op, int64_t ns)
 }
 
 /* Short kernels and slow calls in order of their operators. */
-static int find_ops(struct launches *l, struct pf_err *err)
+static int find_ops(struct launches *l)
 {
 	const struct pf_block *block;
 	const struct caused *c;
 	uint32_t place;
 
-	while ((c = pf_by_event_next(l->caused, &block, &place, err))) {
+	while ((c = pf_by_event_next(l->caused, &block, &place))) {
 		uint32_t op = block ? block->name[place] : PF_ID_NONE;
 
 		if (!c->launch_id)
 			add_short(l, op, c->gpu_ns);
-		else if (list_slow(l, c, op, err) < 0)
+		else if (list_slow(l, c, op) < 0)
 			return -1;
 	}
-	return err->code ? -1 : 0;
+	return l->db->err->code ? -1 : 0;
 }
 
 /* Starts come before launches of the same time. */
-static int find_lengths(struct launches *l, struct pf_err *err)
+static int find_lengths(struct launches *l)
 {
 	const struct change *c;
 
-	if (pf_sorter_finish(l->changes, err) < 0)
+	if (pf_sorter_finish(l->changes, l->db->err) < 0)
 		return -1;
-	while ((c = pf_sorter_next(l->changes, err))) {
+	while ((c = pf_sorter_next(l->changes, l->db->err))) {
 		struct stream *s = &l->streams[(uint32_t)c->what];
 		bool is_launch = c->what >> 32;
 
@@ -704,21 +700,19 @@ static int find_lengths(struct launches *l, struct pf_err *err)
 		if (is_launch)
 			pf_stats_add(&s->length, s->waiting);
 	}
-	return err->code ? -1 : 0;
+	return l->db->err->code ? -1 : 0;
 }
 
 /* ---- what was found, in order ---- */
 
-static const char *launches_text_of(struct launches *l, uint32_t name,
-				    struct pf_err *err)
+static const char *launches_text_of(struct launches *l, uint32_t name)
 {
-	return pf_arena_string(&l->out->texts, pf_gpu_name(l->gpu, name, err));
+	return pf_arena_string(&l->out->texts, pf_gpu_name(l->gpu, name));
 }
 
 PF_ORDER(launches_by_total, struct call, PF_DOWN(cpu.sum) PF_UP(name))
 
-static void take_calls(struct launches *l, struct pf_launches *out,
-		       struct pf_err *err)
+static void take_calls(struct launches *l, struct pf_launches *out)
 {
 	struct pf_launch_call *all = &out->all;
 
@@ -728,8 +722,7 @@ static void take_calls(struct launches *l, struct pf_launches *out,
 		const struct call *c = &l->calls[i];
 
 		out->calls[out->call_count++] =
-			(struct pf_launch_call){ launches_text_of(l, c->name,
-								  err),
+			(struct pf_launch_call){ launches_text_of(l, c->name),
 						 c->cpu.count,
 						 c->cpu.sum,
 						 c->cpu.max,
@@ -796,8 +789,7 @@ static void take_delays(const struct launches *l, struct pf_launches *out)
 
 PF_ORDER(by_count, struct op, PF_DOWN(count) PF_UP(name))
 
-static void take_ops(struct launches *l, struct pf_launches *out,
-		     struct pf_err *err)
+static void take_ops(struct launches *l, struct pf_launches *out)
 {
 	pf_sort(l->ops, l->op_count, sizeof(*l->ops), by_count);
 	out->ops = pf_calloc(l->op_count + 1, sizeof(*out->ops));
@@ -807,7 +799,7 @@ static void take_ops(struct launches *l, struct pf_launches *out,
 		out->ops[out->op_count++] = (struct pf_launch_op){
 			.name = op->name == PF_ID_NONE
 					? "(none)"
-					: launches_text_of(l, op->name, err),
+					: launches_text_of(l, op->name),
 			.count = op->count,
 			.share = pf_num_share(op->count, out->kernel_count),
 			.gpu_ns = op->gpu_ns,
@@ -816,8 +808,7 @@ static void take_ops(struct launches *l, struct pf_launches *out,
 	}
 }
 
-static int set_up(struct launches *l, const struct pf_window *window,
-		  struct pf_err *err)
+static int set_up(struct launches *l, const struct pf_window *window)
 {
 	pf_map_init(&l->by_name);
 	pf_map_init(&l->op_by_name);
@@ -830,7 +821,7 @@ static int set_up(struct launches *l, const struct pf_window *window,
 					   PF_COLBIT(PF_COL_NAME));
 	l->changes = pf_sorter_temp(sizeof(struct change));
 	l->delays = pf_sorter_temp(sizeof(struct delay));
-	l->gpu = pf_gpu_new(l->db, window, PF_GPU_STARTS | PF_GPU_LINKS, err);
+	l->gpu = pf_gpu_new(l->db, window, PF_GPU_STARTS | PF_GPU_LINKS);
 	return l->gpu ? 0 : -1;
 }
 
@@ -850,7 +841,7 @@ static void tear_down(struct launches *l)
 }
 
 int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
-		     int64_t limit, struct pf_launches *out, struct pf_err *err)
+		     int64_t limit, struct pf_launches *out)
 {
 	const struct pf_order order = { "cpu_ns", limit };
 	struct launches l = { .db = db,
@@ -858,22 +849,22 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 			      .only_counts = args->only_counts,
 			      .no_causes =
 				      args->only_counts || args->no_causes };
-	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+	int rc = pf_window_resolve(db, &args->window, &out->window);
 
 	if (rc)
 		return -1;
 	out->slow = pf_fields_table("slow_calls", NULL, PF_FIELDS(slow_fields));
 	pf_table_order(out->slow, &order);
-	if (set_up(&l, &out->window, err) < 0 || gather(&l, err) < 0 ||
-	    read_calls(&l, err) < 0 || find_medians(&l, err) < 0 ||
-	    find_lengths(&l, err) < 0 || find_ops(&l, err) < 0) {
+	if (set_up(&l, &out->window) < 0 || gather(&l) < 0 ||
+	    read_calls(&l) < 0 || find_medians(&l) < 0 ||
+	    find_lengths(&l) < 0 || find_ops(&l) < 0) {
 		rc = -1;
 	} else {
-		take_calls(&l, out, err);
+		take_calls(&l, out);
 		take_streams(&l, out);
 		take_delays(&l, out);
-		take_ops(&l, out, err);
-		rc = err->code ? -1 : 0;
+		take_ops(&l, out);
+		rc = db->err->code ? -1 : 0;
 	}
 	tear_down(&l);
 	return rc;
@@ -1055,17 +1046,16 @@ static void launches_show(const struct pf_launches *l, struct pf_doc *doc)
 }
 
 int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
-		struct pf_launches *kept, struct pf_doc *doc,
-		struct pf_err *err)
+		struct pf_launches *kept, struct pf_doc *doc)
 {
 	int64_t limit = doc->lists ? doc->order.limit : -1;
 	struct pf_launches own = { 0 }, *l = kept ? kept : &own;
-	int rc = pf_launches_find(db, args, limit, l, err);
+	int rc = pf_launches_find(db, args, limit, l);
 
 	if (!rc) {
 		launches_show(l, doc);
 		rc = pf_trust_note(db, &l->window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
+				   PF_TRUST_WORK | PF_TRUST_LINKS, doc);
 	}
 	pf_launches_release(&own);
 	return rc;

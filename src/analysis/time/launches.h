@@ -82,8 +82,7 @@ double pf_launches_late(const struct pf_launches *l);
 
 /* Keep this many of the slowest calls; -1: all. */
 int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
-		     int64_t limit, struct pf_launches *out,
-		     struct pf_err *err);
+		     int64_t limit, struct pf_launches *out);
 void pf_launches_release(struct pf_launches *launches);
 
 /*
@@ -91,8 +90,7 @@ void pf_launches_release(struct pf_launches *launches);
  * "kept", or NULL.
  */
 int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
-		struct pf_launches *kept, struct pf_doc *doc,
-		struct pf_err *err);
+		struct pf_launches *kept, struct pf_doc *doc);
 
 /*
  * Calls of the runtime and the driver (CUDA, HIP, ...) by name, as nsys has
@@ -129,7 +127,7 @@ struct pf_calls {
 };
 
 int pf_calls_find(struct pf_db *db, const struct pf_calls_args *args,
-		  struct pf_calls *out, struct pf_err *err);
+		  struct pf_calls *out);
 void pf_calls_release(struct pf_calls *calls);
 /* by: enum pf_calls_by, as it was asked for. */
 void pf_calls_show(const struct pf_calls *calls, int by, struct pf_doc *doc);

@@ -463,15 +463,14 @@ static uint32_t add_text(struct modules *m, const char *s)
 }
 
 /* *text: the number of the module's name + 1, or 0 if it is none. */
-static int module_name(struct modules *m, uint32_t name, uint64_t *text,
-		       struct pf_err *err)
+static int module_name(struct modules *m, uint32_t name, uint64_t *text)
 {
 	uint64_t *known = pf_map_at(&m->known, name);
 	size_t len = strlen(PF_MODULE_PREFIX);
 	char *s;
 
 	if (*known == UINT64_MAX) {
-		s = pf_names_text_take(m->names, name, err);
+		s = pf_names_text_take(m->names, name);
 		if (!s)
 			return -1;
 		*known = 0;
@@ -534,8 +533,7 @@ static void go_to(struct modules *m, int64_t at_ns)
 		add_time(m, o->node, from_ns, to_ns);
 }
 
-static int take(struct modules *m, const struct pf_block *b, uint32_t i,
-		struct pf_err *err)
+static int take(struct modules *m, const struct pf_block *b, uint32_t i)
 {
 	unsigned kind = pf_names_kind(m->names, b->type[i]);
 	struct open *o;
@@ -552,8 +550,7 @@ static int take(struct modules *m, const struct pf_block *b, uint32_t i,
 		(struct pf_nest_range){ end_ns, kind == PF_KIND_PYTHON }, true);
 	if (!o)
 		return 0;
-	if (kind == PF_KIND_PYTHON &&
-	    module_name(m, b->name[i], &text, err) < 0)
+	if (kind == PF_KIND_PYTHON && module_name(m, b->name[i], &text) < 0)
 		return -1;
 	if (text) {
 		uint32_t node = child(m, o->node, (uint32_t)(text - 1));
@@ -610,7 +607,7 @@ static void add_launch(struct modules *m, int64_t launch_id, uint32_t node)
 }
 
 /* All work that this event of the track launched; of 0: that nothing did. */
-static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
+static int add_launched(struct modules *m, int64_t event_id)
 {
 	const struct open *o = pf_nest_top(&m->nest);
 	const struct pf_event_work *w;
@@ -618,8 +615,7 @@ static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
 	uint32_t ignored;
 
 	m->now_count = 0;
-	while ((w = pf_by_event_peek(m->works, err)) &&
-	       w->launch_id == event_id) {
+	while ((w = pf_by_event_peek(m->works)) && w->launch_id == event_id) {
 		if (event_id) {
 			m->now = pf_grow(m->now, &m->now_cap, m->now_count + 1,
 					 sizeof(*m->now));
@@ -627,51 +623,51 @@ static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
 		} else {
 			pf_sat_sum(&m->tree.unlaunched_ns, w->dur_ns);
 		}
-		pf_by_event_next(m->works, &none, &ignored, err);
+		pf_by_event_next(m->works, &none, &ignored);
 	}
 	if (m->now_count)
 		add_launch(m, event_id, o ? o->node : PF_MODULE_ROOT);
-	return err->code ? -1 : 0;
+	return m->db->err->code ? -1 : 0;
 }
 
 /* ---- the whole ---- */
 
-static int check_met(const struct modules *m, bool is_met, struct pf_err *err)
+static int check_met(const struct modules *m, bool is_met)
 {
 	const struct pf_event_work *w;
 
-	if (is_met || err->code)
-		return err->code ? -1 : 0;
-	w = pf_by_event_peek(m->works, err);
-	return pf_fail(err, PF_EDB, "launch call %" PRId64 " is missing",
+	if (is_met || m->db->err->code)
+		return m->db->err->code ? -1 : 0;
+	w = pf_by_event_peek(m->works);
+	return pf_fail(m->db->err, PF_EDB, "launch call %" PRId64 " is missing",
 		       w ? w->launch_id : 0);
 }
 
 static int take_event(void *context, const struct pf_block *b, uint32_t i,
 		      int64_t event_id, struct pf_err *err)
 {
-	if (take(context, b, i, err) < 0)
+	(void)err;
+	if (take(context, b, i) < 0)
 		return -1;
-	return add_launched(context, event_id, err);
+	return add_launched(context, event_id);
 }
 
-static int read_track(struct modules *m, const struct pf_track *t,
-		      struct pf_err *err)
+static int read_track(struct modules *m, const struct pf_track *t)
 {
 	static const struct pf_track_reader reader = { .event = take_event };
 
 	pf_nest_clear(&m->nest);
-	if (pf_track_read(m->db, t, &reader, m, err) < 0)
+	if (pf_track_read(m->db, t, &reader, m) < 0)
 		return -1;
 	go_to(m, INT64_MAX);
-	return check_met(m, !pf_by_event_is_on(m->works, t->id, err), err);
+	return check_met(m, !pf_by_event_is_on(m->works, t->id));
 }
 
-static int read_tracks(struct modules *m, struct pf_err *err)
+static int read_tracks(struct modules *m)
 {
 	struct pf_track *tracks;
 	size_t count;
-	int rc = pf_tracks_load(m->db, 0, &tracks, &count, err);
+	int rc = pf_tracks_load(m->db, 0, &tracks, &count, m->db->err);
 
 	for (size_t i = 0; !rc && i < count; i++) {
 		bool is_host = !strcmp(tracks[i].class_name, "host");
@@ -679,15 +675,15 @@ static int read_tracks(struct modules *m, struct pf_err *err)
 		m->trace =
 			is_host ? pf_window_find(&m->window, tracks[i].trace_id)
 				: NULL;
-		if (m->trace || pf_by_event_is_on(m->works, tracks[i].id, err))
-			rc = read_track(m, &tracks[i], err);
+		if (m->trace || pf_by_event_is_on(m->works, tracks[i].id))
+			rc = read_track(m, &tracks[i]);
 	}
 	pf_tracks_free(tracks, count);
-	return rc ? rc : check_met(m, !pf_by_event_peek(m->works, err), err);
+	return rc ? rc : check_met(m, !pf_by_event_peek(m->works));
 }
 
 int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
-	       struct pf_doc *doc, struct pf_err *err)
+	       struct pf_doc *doc)
 {
 	static const struct open outermost = { .node = PF_MODULE_ROOT };
 	struct modules m = { .db = db,
@@ -695,7 +691,7 @@ int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 				       .outermost = &outermost } };
 	int rc = -1;
 
-	if (pf_window_resolve(db, &args->window, &m.window, err) < 0)
+	if (pf_window_resolve(db, &args->window, &m.window) < 0)
 		return -1;
 	m.depth_max = (uint32_t)args->depth;
 	m.graphs = m.tree.graphs = args->graphs;
@@ -703,12 +699,12 @@ int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 	pf_map_init(&m.known);
 	pf_intern_init(&m.numbers);
 	add_node(&m.tree, (struct pf_module){ .name = "" });
-	m.names = pf_names_new(db, err);
+	m.names = pf_names_new(db);
 	m.tree.scope = pf_window_scope(&m.window);
-	if (m.names && !pf_hint_producer(db, &m.tree.producer, err) &&
-	    (m.works = pf_by_event_work(db, &m.window, 0, err)) &&
-	    !add_launched(&m, 0, err))
-		rc = read_tracks(&m, err);
+	if (m.names && !pf_hint_producer(db, &m.tree.producer) &&
+	    (m.works = pf_by_event_work(db, &m.window, 0)) &&
+	    !add_launched(&m, 0))
+		rc = read_tracks(&m);
 	if (!rc)
 		modules_show(&m.tree, doc);
 	pf_by_event_free(m.works);

@@ -38,6 +38,6 @@ struct pf_modules_args {
 
 /* A document without rows if the trace has no modules. */
 int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
-	       struct pf_doc *doc, struct pf_err *err);
+	       struct pf_doc *doc);
 
 #endif

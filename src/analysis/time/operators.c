@@ -269,7 +269,7 @@ static int take(struct reading *r, const struct pf_span *e, struct pf_err *err)
 	if (e->start_ns >= r->trace->from_ns && e->start_ns < r->trace->to_ns) {
 		name = e->name == PF_ID_INLINE
 			       ? pf_memdup0(e->inline_name, e->inline_name_len)
-			       : pf_names_text_take(r->names, e->name, err);
+			       : pf_names_text_take(r->names, e->name);
 		if (!name)
 			return -1;
 		now.row = find_row(r, *name ? name : "(unnamed)", &said);
@@ -295,7 +295,7 @@ static int take(struct reading *r, const struct pf_span *e, struct pf_err *err)
 }
 
 static int read_track(struct reading *r, struct pf_db *db,
-		      const struct pf_track *t, struct pf_err *err)
+		      const struct pf_track *t)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
@@ -306,13 +306,13 @@ static int read_track(struct reading *r, struct pf_db *db,
 
 	for (int i = PF_SLOT_GENERIC; i < PF_SLOT_COUNT; i++)
 		columns |= PF_COLBIT(PF_COL_SLOT + i);
-	c = pf_cursor_new(db, t->id, columns, err);
+	c = pf_cursor_new(db, t->id, columns, db->err);
 	if (!c)
 		return -1;
 	pf_nest_clear(&r->nest);
-	while ((rc = pf_cursor_next(c, &e, err)) == 1) {
+	while ((rc = pf_cursor_next(c, &e, db->err)) == 1) {
 		if (pf_names_kind(r->names, e.type) == PF_KIND_GPU_OTHER &&
-		    take(r, &e, err)) {
+		    take(r, &e, db->err)) {
 			rc = -1;
 			break;
 		}
@@ -323,17 +323,18 @@ static int read_track(struct reading *r, struct pf_db *db,
 }
 
 static int read_trace(struct reading *r, struct pf_db *db,
-		      const struct pf_window *window, struct pf_err *err)
+		      const struct pf_window *window)
 {
 	struct pf_track *tracks;
 	size_t count;
-	int rc = pf_tracks_load(db, r->trace->trace_id, &tracks, &count, err);
+	int rc = pf_tracks_load(db, r->trace->trace_id, &tracks, &count,
+				db->err);
 
 	for (size_t i = 0; !rc && i < count; i++)
 		if (pf_work_row(&tracks[i], r->trace->is_tpu) == PF_WORK_OPS &&
 		    (window->device < 0 ||
 		     pf_work_device(&tracks[i]) == window->device))
-			rc = read_track(r, db, &tracks[i], err);
+			rc = read_track(r, db, &tracks[i]);
 	pf_tracks_free(tracks, count);
 	return rc;
 }
@@ -376,7 +377,7 @@ static void finish(struct pf_hlo_ops *out)
 
 int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,
 		    enum pf_hlo_group group, const struct pf_hlo_peaks *peaks,
-		    struct pf_hlo_ops *out, struct pf_err *err)
+		    struct pf_hlo_ops *out)
 {
 	static const struct pf_hlo_peaks none = { NAN, NAN };
 	struct reading r = { .out = out, .texts.db = db };
@@ -384,7 +385,7 @@ int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,
 
 	*out = (struct pf_hlo_ops){ .group = group,
 				    .peaks = peaks ? *peaks : none };
-	r.names = pf_names_new(db, err);
+	r.names = pf_names_new(db);
 	if (!r.names)
 		return -1;
 	r.nest.width = sizeof(struct open);
@@ -394,7 +395,7 @@ int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,
 	for (size_t i = 0; !rc && i < window->count; i++) {
 		r.trace = &window->traces[i];
 		if (r.trace->is_tpu)
-			rc = read_trace(&r, db, window, err);
+			rc = read_trace(&r, db, window);
 	}
 	finish(out);
 	pf_nest_release(&r.nest);
@@ -596,10 +597,9 @@ static const struct pf_field sum_fields[] = {
 		 PF_NS | PF_KNOWN),
 };
 
-static sqlite3_stmt *prepare(struct pf_db *db, int64_t trace_id,
-			     struct pf_err *err)
+static sqlite3_stmt *prepare(struct pf_db *db, int64_t trace_id)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "operators", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "operators", db->err);
 
 	if (st)
 		sqlite3_bind_int64(st, 1, trace_id);
@@ -618,15 +618,14 @@ static struct row read_row(sqlite3_stmt *st)
 }
 
 /* Shares are of all GPU work, which the rows give together. */
-static int add_up(struct pf_db *db, int64_t trace_id, struct sums *sums,
-		  struct pf_err *err)
+static int add_up(struct pf_db *db, int64_t trace_id, struct sums *sums)
 {
-	sqlite3_stmt *st = prepare(db, trace_id, err);
+	sqlite3_stmt *st = prepare(db, trace_id);
 	int rc;
 
 	if (!st)
 		return -1;
-	while ((rc = pf_db_step(db, st, err)) == 1) {
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		struct row row = read_row(st);
 
 		if (row.name && *row.name) {
@@ -672,7 +671,7 @@ static void show_sums(const struct sums *sums, struct pf_doc *doc)
 
 /* What TPUs ran; where there is nothing else, it is the answer. */
 static int add_tpus(struct pf_db *db, int64_t trace_id, bool is_alone,
-		    struct pf_doc *doc, struct pf_err *err)
+		    struct pf_doc *doc)
 {
 	struct pf_window_args args = PF_WINDOW_DEFAULTS;
 	struct pf_window window = { 0 };
@@ -681,10 +680,9 @@ static int add_tpus(struct pf_db *db, int64_t trace_id, bool is_alone,
 
 	args.trace = trace_id;
 	args.whole = true;
-	rc = pf_window_resolve(db, &args, &window, err);
+	rc = pf_window_resolve(db, &args, &window);
 	if (!rc)
-		rc = pf_hlo_ops_find(db, &window, PF_HLO_BY_NAME, NULL, &ops,
-				     err);
+		rc = pf_hlo_ops_find(db, &window, PF_HLO_BY_NAME, NULL, &ops);
 	if (!rc && ops.count) {
 		if (is_alone)
 			pf_hlo_ops_tell(&ops, doc);
@@ -696,22 +694,21 @@ static int add_tpus(struct pf_db *db, int64_t trace_id, bool is_alone,
 	return rc;
 }
 
-int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc,
-		 struct pf_err *err)
+int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc)
 {
 	struct sums sums = { 0 };
 	struct pf_table *t;
 	sqlite3_stmt *st;
 	int rc;
 
-	if (add_up(db, trace_id, &sums, err))
+	if (add_up(db, trace_id, &sums))
 		return -1;
 	show_sums(&sums, doc);
 	t = pf_doc_fields(doc, "operators", "Operators", PF_FIELDS(fields));
-	st = prepare(db, trace_id, err);
+	st = prepare(db, trace_id);
 	if (!st)
 		return -1;
-	while ((rc = pf_db_step(db, st, err)) == 1) {
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		struct row row = read_row(st);
 
 		if (!row.name || !*row.name)
@@ -729,7 +726,7 @@ int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc,
 	sqlite3_finalize(st);
 	return rc ? rc
 		  : add_tpus(db, trace_id, !sums.operators && !sums.work_count,
-			     doc, err);
+			     doc);
 }
 
 /*
@@ -798,13 +795,13 @@ static struct named_work_row *row_of(struct walk *w, const char *name)
 	return &w->rows[n];
 }
 
-static int gather(struct walk *w, struct pf_err *err)
+static int gather(struct walk *w)
 {
 	const struct pf_gpu_event *ev;
 	struct item item = { 0 };
 	int rc;
 
-	while ((rc = pf_gpu_next(w->gpu, &ev, err)) == 1) {
+	while ((rc = pf_gpu_next(w->gpu, &ev)) == 1) {
 		const struct pf_graph_node *n =
 			ev->launch_id ? pf_graphs_next(w->graphs, ev->launch_id)
 				      : NULL;
@@ -824,7 +821,7 @@ static int gather(struct walk *w, struct pf_err *err)
 		item.op_id = ev->op_id;
 		item.order++;
 		item.dur_ns = ev->dur_ns;
-		if (pf_by_event_add(w->by_op, &item, err) < 0)
+		if (pf_by_event_add(w->by_op, &item) < 0)
 			return -1;
 	}
 	return rc;
@@ -836,10 +833,10 @@ static int resolve(struct walk *w, struct pf_err *err)
 	const struct pf_block *block;
 	uint32_t place;
 
-	while ((item = pf_by_event_next(w->by_op, &block, &place, err))) {
-		char *name = block ? pf_names_text_take(w->names,
-							block->name[place], err)
-				   : pf_strdup(NONE);
+	while ((item = pf_by_event_next(w->by_op, &block, &place))) {
+		char *name =
+			block ? pf_names_text_take(w->names, block->name[place])
+			      : pf_strdup(NONE);
 		struct named_work_row *row;
 
 		if (!name)
@@ -917,25 +914,25 @@ static void show(const struct walk *w, struct pf_doc *doc)
 }
 
 static int find(struct walk *w, struct pf_db *db,
-		const struct pf_named_work_args *args, struct pf_err *err)
+		const struct pf_named_work_args *args)
 {
-	w->names = pf_names_new(db, err);
-	w->gpu = pf_gpu_new(db, args->window, PF_GPU_LINKS, err);
+	w->names = pf_names_new(db);
+	w->gpu = pf_gpu_new(db, args->window, PF_GPU_LINKS);
 	w->by_op = pf_by_event_new(db, sizeof(struct item),
 				   PF_COLBIT(PF_COL_NAME));
-	if (!w->names || !w->gpu || gather(w, err) < 0)
+	if (!w->names || !w->gpu || gather(w) < 0)
 		return -1;
-	return resolve(w, err);
+	return resolve(w, db->err);
 }
 
 int pf_named_work(struct pf_db *db, const struct pf_named_work_args *args,
-		  struct pf_doc *doc, struct pf_err *err)
+		  struct pf_doc *doc)
 {
 	struct walk w = { .graphs = args->graphs };
 	int rc;
 
 	pf_intern_init(&w.texts);
-	rc = find(&w, db, args, err);
+	rc = find(&w, db, args);
 	if (!rc) {
 		add_host(&w, args->averages);
 		finish_rows(&w);

@@ -13,8 +13,7 @@
 #include "store/db.h"
 #include "torch/averages.h"
 
-int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc,
-		 struct pf_err *err);
+int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc);
 
 /*
  * Operations of XLA that TPUs ran: calls and time by name, by operator of the
@@ -65,7 +64,7 @@ struct pf_hlo_ops {
  */
 int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,
 		    enum pf_hlo_group group, const struct pf_hlo_peaks *peaks,
-		    struct pf_hlo_ops *out, struct pf_err *err);
+		    struct pf_hlo_ops *out);
 void pf_hlo_ops_release(struct pf_hlo_ops *ops);
 /* The finding, where there are any; the table "operations". */
 void pf_hlo_ops_tell(const struct pf_hlo_ops *ops, struct pf_doc *doc);
@@ -90,6 +89,6 @@ struct pf_named_work_args {
 };
 
 int pf_named_work(struct pf_db *db, const struct pf_named_work_args *args,
-		  struct pf_doc *doc, struct pf_err *err);
+		  struct pf_doc *doc);
 
 #endif

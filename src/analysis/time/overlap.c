@@ -133,8 +133,7 @@ static int find_message(struct pf_comm_table *t, uint32_t args,
 
 /* A row for what has no arguments, by the name of a range or kernel. */
 static int find_named(struct pf_comm_table *t, struct pf_gpu *gpu,
-		      const struct pf_gpu_event *ev, size_t *row,
-		      struct pf_err *err)
+		      const struct pf_gpu_event *ev, size_t *row)
 {
 	bool is_kernel = ev->comm.name == PF_ID_NONE;
 	uint64_t *place =
@@ -146,8 +145,7 @@ static int find_named(struct pf_comm_table *t, struct pf_gpu *gpu,
 	const char *text;
 
 	if (*place == UINT64_MAX) {
-		text = pf_gpu_name(gpu, is_kernel ? ev->name : ev->comm.name,
-				   err);
+		text = pf_gpu_name(gpu, is_kernel ? ev->name : ev->comm.name);
 		if (!text)
 			return -1;
 		if (is_kernel)
@@ -206,7 +204,7 @@ int pf_comm_table_add(struct pf_comm_table *t, struct pf_gpu *gpu,
 	}
 	if (m)
 		row = m->row;
-	else if (find_named(t, gpu, ev, &row, err) < 0)
+	else if (find_named(t, gpu, ev, &row) < 0)
 		return -1;
 	pf_stats_add(&t->rows[row].dur, ev->dur_ns);
 	if (m)
@@ -463,7 +461,7 @@ static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
 	const struct pf_gpu_event *ev;
 	int rc;
 
-	while ((rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+	while ((rc = pf_gpu_next(gpu, &ev)) == 1) {
 		struct device *d;
 
 		if (ev->is_first_of_trace)
@@ -522,22 +520,22 @@ static void add_up(struct overlap *o)
 }
 
 int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
-		    struct pf_overlap *out, struct pf_err *err)
+		    struct pf_overlap *out)
 {
 	struct overlap o = { .out = out };
 	struct pf_gpu *gpu = NULL;
-	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+	int rc = pf_window_resolve(db, &args->window, &out->window);
 
 	if (!rc)
-		rc = pf_arrivals_find(db, &out->window, &out->arrivals, err);
+		rc = pf_arrivals_find(db, &out->window, &out->arrivals);
 	if (!rc)
 		rc = pf_window_to_steps(db, &out->window, &out->step_count,
-					NULL, err);
+					NULL);
 	if (!rc) {
 		out->comm = pf_comm_table_new(db);
-		gpu = pf_gpu_new(db, &out->window, PF_GPU_OUTSIDE | PF_GPU_TPUS,
-				 err);
-		rc = gpu ? gather(gpu, &o, err) : -1;
+		gpu = pf_gpu_new(db, &out->window,
+				 PF_GPU_OUTSIDE | PF_GPU_TPUS);
+		rc = gpu ? gather(gpu, &o, db->err) : -1;
 	}
 	if (!rc) {
 		add_up(&o);
@@ -668,15 +666,15 @@ static void overlap_show(const struct pf_overlap *o, struct pf_doc *doc)
 }
 
 int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
-	       struct pf_overlap *kept, struct pf_doc *doc, struct pf_err *err)
+	       struct pf_overlap *kept, struct pf_doc *doc)
 {
 	struct pf_overlap own = { 0 }, *o = kept ? kept : &own;
-	int rc = pf_overlap_find(db, args, o, err);
+	int rc = pf_overlap_find(db, args, o);
 
 	if (!rc) {
 		overlap_show(o, doc);
 		rc = pf_trust_note(db, &o->window,
-				   PF_TRUST_WORK | PF_TRUST_TPUS, doc, err);
+				   PF_TRUST_WORK | PF_TRUST_TPUS, doc);
 	}
 	pf_overlap_release(&own);
 	return rc;

@@ -114,7 +114,7 @@ struct pf_overlap {
 };
 
 int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
-		    struct pf_overlap *out, struct pf_err *err);
+		    struct pf_overlap *out);
 void pf_overlap_release(struct pf_overlap *overlap);
 
 /*
@@ -122,6 +122,6 @@ void pf_overlap_release(struct pf_overlap *overlap);
  * "kept", or NULL.
  */
 int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
-	       struct pf_overlap *kept, struct pf_doc *doc, struct pf_err *err);
+	       struct pf_overlap *kept, struct pf_doc *doc);
 
 #endif

@@ -191,7 +191,7 @@ static void go_to(struct ranges *r, int64_t at_ns)
 
 /* Is it a range of the user?  Before torch 1.11 labels were operators. */
 static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
-		    uint32_t *name, struct pf_err *err)
+		    uint32_t *name)
 {
 	unsigned kind = pf_names_kind(r->names, b->type[i]);
 	const struct pf_name_class *class;
@@ -199,7 +199,7 @@ static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
 	if (kind != PF_KIND_ANNOTATION && kind != PF_KIND_CPU_OP &&
 	    !(r->is_plain && kind == PF_KIND_HOST))
 		return 0;
-	class = pf_names_class(r->names, b->name[i], err);
+	class = pf_names_class(r->names, b->name[i]);
 	if (!class)
 		return -1;
 	*name = class->is_step ? STEP_NAME : b->name[i];
@@ -210,7 +210,7 @@ static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
 
 /* Is it the step itself, where steps are split by what is in them? */
 static int is_step(struct ranges *r, const struct pf_block *b, uint32_t i,
-		   uint32_t name, struct pf_err *err)
+		   uint32_t name)
 {
 	const struct pf_step_time *s;
 	char *text;
@@ -222,7 +222,7 @@ static int is_step(struct ranges *r, const struct pf_block *b, uint32_t i,
 	if (!s || s->host_start_ns != b->start_ns[i] ||
 	    s->host_end_ns != pf_span_end(b->start_ns[i], b->dur_ns[i]))
 		return 0;
-	text = pf_names_text_take(r->names, name, err);
+	text = pf_names_text_take(r->names, name);
 	if (!text)
 		return -1;
 	rc = pf_step_regex_matches(r->step_names, text, strlen(text));
@@ -240,27 +240,25 @@ static bool is_counted(struct ranges *r, int64_t start_ns)
 	return start_ns >= r->trace->from_ns && start_ns < r->trace->to_ns;
 }
 
-static int count_range(struct ranges *r, int64_t group, int64_t dur_ns,
-		       struct pf_err *err)
+static int count_range(struct ranges *r, int64_t group, int64_t dur_ns)
 {
 	r->out->has_plain |= r->is_plain;
 	pf_stats_add(&r->groups[group].stats, dur_ns);
-	return pf_medians_add(r->values, group, dur_ns, err);
+	return pf_medians_add(r->values, group, dur_ns, r->db->err);
 }
 
-static int take(struct ranges *r, const struct pf_block *b, uint32_t i,
-		struct pf_err *err)
+static int take(struct ranges *r, const struct pf_block *b, uint32_t i)
 {
 	int64_t start_ns = b->start_ns[i];
 	struct open now = { .end_ns = pf_span_end(start_ns, b->dur_ns[i]) };
 	uint32_t name;
 	struct open *o;
-	int rc = is_range(r, b, i, &name, err);
+	int rc = is_range(r, b, i, &name);
 
 	if (rc <= 0)
 		return rc;
 	go_to(r, start_ns);
-	rc = r->trace ? is_step(r, b, i, name, err) : 0;
+	rc = r->trace ? is_step(r, b, i, name) : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	o = pf_nest_push(&r->nest, now.end_ns);
@@ -272,22 +270,19 @@ static int take(struct ranges *r, const struct pf_block *b, uint32_t i,
 		now.instance = r->instances++;
 	if (o)
 		*o = now;
-	return now.is_counted ? count_range(r, now.group, b->dur_ns[i], err)
-			      : 0;
+	return now.is_counted ? count_range(r, now.group, b->dur_ns[i]) : 0;
 }
 
 /* ---- GPU work ---- */
 
 /* All work that this call launched, for each range that is open. */
-static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns,
-			struct pf_err *err)
+static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns)
 {
 	const struct pf_event_work *w;
 	const struct pf_block *none;
 	uint32_t ignored;
 
-	while ((w = pf_by_event_peek(r->works, err)) &&
-	       w->launch_id == event_id) {
+	while ((w = pf_by_event_peek(r->works)) && w->launch_id == event_id) {
 		struct work work = { .start_ns = w->end_ns - w->dur_ns,
 				     .end_ns = w->end_ns };
 
@@ -297,12 +292,12 @@ static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns,
 			work.instance = o->instance;
 			work.group = o->group;
 			if (o->is_counted && o->end_ns > start_ns &&
-			    pf_sorter_add(r->launched, &work, err) < 0)
+			    pf_sorter_add(r->launched, &work, r->db->err) < 0)
 				return -1;
 		}
-		pf_by_event_next(r->works, &none, &ignored, err);
+		pf_by_event_next(r->works, &none, &ignored);
 	}
-	return err->code ? -1 : 0;
+	return r->db->err->code ? -1 : 0;
 }
 
 /* One range, all of its work known. */
@@ -310,8 +305,7 @@ struct projection {
 	int64_t instance, group, from_ns, to_ns, busy_ns, count;
 };
 
-static int end_projection(struct ranges *r, const struct projection *p,
-			  struct pf_err *err)
+static int end_projection(struct ranges *r, const struct projection *p)
 {
 	struct group *g;
 
@@ -322,19 +316,19 @@ static int end_projection(struct ranges *r, const struct projection *p,
 	pf_sat_sum(&g->busy_ns, p->busy_ns);
 	g->work_count += p->count;
 	return pf_medians_add(r->projections, p->group, p->to_ns - p->from_ns,
-			      err);
+			      r->db->err);
 }
 
-static int project(struct ranges *r, struct pf_err *err)
+static int project(struct ranges *r)
 {
 	struct projection p = { 0 };
 	const struct work *w;
 
-	if (pf_sorter_finish(r->launched, err) < 0)
+	if (pf_sorter_finish(r->launched, r->db->err) < 0)
 		return -1;
-	while ((w = pf_sorter_next(r->launched, err))) {
+	while ((w = pf_sorter_next(r->launched, r->db->err))) {
 		if (!p.count || w->instance != p.instance) {
-			if (end_projection(r, &p, err) < 0)
+			if (end_projection(r, &p) < 0)
 				return -1;
 			p = (struct projection){ .instance = w->instance,
 						 .group = w->group,
@@ -348,7 +342,7 @@ static int project(struct ranges *r, struct pf_err *err)
 			     (w->start_ns > p.to_ns ? w->start_ns : p.to_ns);
 		p.to_ns = w->end_ns;
 	}
-	return err->code ? -1 : end_projection(r, &p, err);
+	return r->db->err->code ? -1 : end_projection(r, &p);
 }
 
 /* ---- the whole ---- */
@@ -356,29 +350,29 @@ static int project(struct ranges *r, struct pf_err *err)
 static int take_event(void *context, const struct pf_block *b, uint32_t i,
 		      int64_t event_id, struct pf_err *err)
 {
-	if (take(context, b, i, err) < 0)
+	(void)err;
+	if (take(context, b, i) < 0)
 		return -1;
-	return add_launched(context, event_id, b->start_ns[i], err);
+	return add_launched(context, event_id, b->start_ns[i]);
 }
 
-static int read_track(struct ranges *r, const struct pf_track *t,
-		      struct pf_err *err)
+static int read_track(struct ranges *r, const struct pf_track *t)
 {
 	static const struct pf_track_reader reader = { .event = take_event };
 	int rc;
 
 	pf_nest_clear(&r->nest);
-	rc = pf_track_read(r->db, t, &reader, r, err);
+	rc = pf_track_read(r->db, t, &reader, r);
 	go_to(r, INT64_MAX);
 	return rc;
 }
 
-static int find_plain(struct ranges *r, int64_t trace_id, struct pf_err *err)
+static int find_plain(struct ranges *r, int64_t trace_id)
 {
 	int rc;
 
 	sqlite3_bind_int64(r->ask_plain, 1, trace_id);
-	rc = pf_db_step(r->db, r->ask_plain, err);
+	rc = pf_db_step(r->db, r->ask_plain, r->db->err);
 	r->is_plain = rc == 1;
 	sqlite3_reset(r->ask_plain);
 	return rc < 0 ? -1 : 0;
@@ -398,8 +392,9 @@ static int add_opened(void *context, const struct pf_block *b, uint32_t i,
 	int64_t from_ns = b->start_ns[i];
 	int64_t to_ns = pf_span_end(from_ns, b->dur_ns[i]);
 	uint32_t name;
-	int rc = is_range(o->r, b, i, &name, err);
+	int rc = is_range(o->r, b, i, &name);
 
+	(void)err;
 	(void)event_id;
 	if (rc <= 0)
 		return rc;
@@ -417,7 +412,7 @@ static int add_opened(void *context, const struct pf_block *b, uint32_t i,
  * on.  Where there are no steps, the one on which ranges are open longest.
  */
 static int find_thread(struct ranges *r, const struct pf_track *tracks,
-		       const struct pf_track *end, struct pf_err *err)
+		       const struct pf_track *end)
 {
 	static const struct pf_track_reader reader = { .event = add_opened };
 	int64_t trace_id = tracks->trace_id, most_ns = 0;
@@ -435,7 +430,7 @@ static int find_thread(struct ranges *r, const struct pf_track *tracks,
 		if (tracks->trace_id != trace_id ||
 		    strcmp(tracks->class_name, "host") != 0)
 			continue;
-		if (pf_track_read(r->db, tracks, &reader, &o, err) < 0)
+		if (pf_track_read(r->db, tracks, &reader, &o) < 0)
 			return -1;
 		r->walk = step_walk_begin(r->steps, trace_id);
 		if (o.own_ns <= most_ns)
@@ -456,33 +451,34 @@ static const struct pf_window_trace *counted(const struct ranges *r,
 	return pf_window_find(r->window, t->trace_id);
 }
 
-static int read_tracks(struct ranges *r, struct pf_err *err)
+static int read_tracks(struct ranges *r)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
 	int rc;
 
-	r->ask_plain = pf_named_prepare(r->db, "trace_is_plain", err);
-	rc = r->ask_plain ? pf_tracks_load(r->db, 0, &tracks, &count, err) : -1;
+	r->ask_plain = pf_named_prepare(r->db, "trace_is_plain", r->db->err);
+	rc = r->ask_plain
+		     ? pf_tracks_load(r->db, 0, &tracks, &count, r->db->err)
+		     : -1;
 
 	if (!rc) /* what nothing launched */
-		rc = add_launched(r, 0, 0, err);
+		rc = add_launched(r, 0, 0);
 	for (size_t i = 0; !rc && i < count; i++) {
-		rc = find_plain(r, tracks[i].trace_id, err);
+		rc = find_plain(r, tracks[i].trace_id);
 		if (!rc && (!i || tracks[i].trace_id != tracks[i - 1].trace_id))
-			rc = find_thread(r, &tracks[i], &tracks[count], err);
+			rc = find_thread(r, &tracks[i], &tracks[count]);
 		r->trace = counted(r, &tracks[i]);
-		if (!rc && (r->trace ||
-			    pf_by_event_is_on(r->works, tracks[i].id, err)))
-			rc = read_track(r, &tracks[i], err);
+		if (!rc &&
+		    (r->trace || pf_by_event_is_on(r->works, tracks[i].id)))
+			rc = read_track(r, &tracks[i]);
 	}
 	pf_tracks_free(tracks, count);
 	return rc;
 }
 
 /* All work there is, whichever time the ranges are asked for of. */
-static int find_works(struct ranges *r, const struct pf_window_args *args,
-		      struct pf_err *err)
+static int find_works(struct ranges *r, const struct pf_window_args *args)
 {
 	struct pf_window_args all = PF_WINDOW_DEFAULTS;
 	struct pf_window window = { 0 };
@@ -492,9 +488,9 @@ static int find_works(struct ranges *r, const struct pf_window_args *args,
 	all.trace = args->trace;
 	all.device = args->device;
 	all.whole = true;
-	rc = pf_window_resolve(r->db, &all, &window, err);
+	rc = pf_window_resolve(r->db, &all, &window);
 	if (!rc)
-		r->works = pf_by_event_work(r->db, &window, 0, err);
+		r->works = pf_by_event_work(r->db, &window, 0);
 	pf_window_release(&window);
 	return r->works ? 0 : -1;
 }
@@ -505,22 +501,21 @@ PF_ORDER(by_projection, struct pf_range, PF_DOWN(projected_ns) PF_ALPHA(name))
 
 /* NULL on an error. */
 static const char *text_of(struct ranges *r, struct pf_ranges *out,
-			   uint32_t name, struct pf_err *err)
+			   uint32_t name)
 {
 	const char *kept;
 	char *text;
 
 	if (name == STEP_NAME)
 		return "ProfilerStep*";
-	text = pf_names_text_take(r->names, name, err);
+	text = pf_names_text_take(r->names, name);
 	kept = text ? pf_arena_string(&out->texts, text) : NULL;
 	free(text);
 	return kept;
 }
 
 /* The medians of all groups of one kind; to free.  NULL on an error. */
-static int64_t *find_medians(const struct ranges *r, bool projected,
-			     struct pf_err *err)
+static int64_t *find_medians(const struct ranges *r, bool projected)
 {
 	int64_t *counts = pf_calloc(r->count + 1, sizeof(*counts));
 	int64_t *medians = pf_calloc(r->count + 1, sizeof(*medians));
@@ -529,7 +524,7 @@ static int64_t *find_medians(const struct ranges *r, bool projected,
 		counts[i] = projected ? r->groups[i].projected.count
 				      : r->groups[i].stats.count;
 	if (pf_medians_find(projected ? r->projections : r->values, counts,
-			    medians, err) < 0) {
+			    medians, r->db->err) < 0) {
 		free(medians);
 		medians = NULL;
 	}
@@ -547,21 +542,21 @@ static void sum_up(const struct ranges *r, struct pf_ranges *out)
 	}
 }
 
-static int take_items(struct ranges *r, struct pf_ranges *out,
-		      struct pf_err *err)
+static int take_items(struct ranges *r, struct pf_ranges *out)
 {
-	int64_t *medians = find_medians(r, false, err);
-	int64_t *projected = medians ? find_medians(r, true, err) : NULL;
+	int64_t *medians = find_medians(r, false);
+	int64_t *projected = medians ? find_medians(r, true) : NULL;
 
 	sum_up(r, out);
 	out->items = pf_calloc(r->count + 1, sizeof(*out->items));
 	out->gpu = pf_calloc(r->count + 1, sizeof(*out->gpu));
-	for (size_t i = 0; projected && !err->code && i < r->count; i++) {
+	for (size_t i = 0; projected && !r->db->err->code && i < r->count;
+	     i++) {
 		const struct group *g = &r->groups[i];
 		struct pf_range *item = &out->items[out->item_count++];
 
 		*item = (struct pf_range){
-			.name = text_of(r, out, g->name, err),
+			.name = text_of(r, out, g->name),
 			.count = g->stats.count,
 			.total_ns = g->stats.sum,
 			.self_ns = g->self_ns,
@@ -581,7 +576,7 @@ static int take_items(struct ranges *r, struct pf_ranges *out,
 	}
 	free(medians);
 	free(projected);
-	if (err->code)
+	if (r->db->err->code)
 		return -1;
 	pf_sort(out->items, out->item_count, sizeof(*out->items), by_total);
 	pf_sort(out->gpu, out->gpu_count, sizeof(*out->gpu), by_projection);
@@ -629,9 +624,9 @@ static int read_spans(struct spans *s, struct pf_err *err)
 	struct pf_async_range a;
 	struct pf_async all;
 	uint32_t lane = 0;
-	int rc = pf_async_open(&all, r->db, r->trace->trace_id, err);
+	int rc = pf_async_open(&all, r->db, r->trace->trace_id);
 
-	while (!rc && (rc = pf_async_next(&all, &a, err)) == 1) {
+	while (!rc && (rc = pf_async_next(&all, &a)) == 1) {
 		if (r->steps && a.track_id != lane)
 			r->walk = step_walk_begin(r->steps, r->trace->trace_id);
 		lane = a.track_id;
@@ -678,7 +673,7 @@ static int take_spans(struct spans *s, struct pf_ranges *out,
 	return rc;
 }
 
-static int find_spans(struct ranges *r, struct pf_err *err)
+static int find_spans(struct ranges *r)
 {
 	struct spans s = { .r = r };
 	int rc = 0;
@@ -688,10 +683,10 @@ static int find_spans(struct ranges *r, struct pf_err *err)
 	pf_intern_init(&s.names);
 	for (size_t i = 0; !rc && i < r->window->count; i++) {
 		r->trace = &r->window->traces[i];
-		rc = read_spans(&s, err);
+		rc = read_spans(&s, r->db->err);
 	}
 	if (!rc)
-		rc = take_spans(&s, r->out, err);
+		rc = take_spans(&s, r->out, r->db->err);
 	if (!rc)
 		pf_sort(r->out->spans, r->out->span_count,
 			sizeof(*r->out->spans), by_total);
@@ -715,7 +710,7 @@ static void tear_down(struct ranges *r)
 }
 
 int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
-		   struct pf_ranges *out, struct pf_err *err)
+		   struct pf_ranges *out)
 {
 	struct ranges r = { .db = db,
 			    .out = out,
@@ -723,7 +718,7 @@ int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 			    .steps = args->steps,
 			    .nest = { .width = sizeof(outermost),
 				      .outermost = &outermost } };
-	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+	int rc = pf_window_resolve(db, &args->window, &out->window);
 
 	if (rc)
 		return -1;
@@ -731,19 +726,19 @@ int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 	r.values = pf_sorter_temp(sizeof(struct pf_group_value));
 	r.projections = pf_sorter_temp(sizeof(struct pf_group_value));
 	r.launched = pf_sorter_temp(sizeof(struct work));
-	r.names = pf_names_new(db, err);
-	rc = r.names ? find_works(&r, &args->window, err) : -1;
+	r.names = pf_names_new(db);
+	rc = r.names ? find_works(&r, &args->window) : -1;
 	if (!rc && r.steps && args->window.steps &&
-	    !(r.step_names = pf_step_regex_new(args->window.steps, err)))
+	    !(r.step_names = pf_step_regex_new(args->window.steps, db->err)))
 		rc = -1;
 	if (!rc)
-		rc = read_tracks(&r, err);
+		rc = read_tracks(&r);
 	if (!rc)
-		rc = project(&r, err);
+		rc = project(&r);
 	if (!rc)
-		rc = take_items(&r, out, err);
+		rc = take_items(&r, out);
 	if (!rc)
-		rc = find_spans(&r, err);
+		rc = find_spans(&r);
 	tear_down(&r);
 	return rc;
 }

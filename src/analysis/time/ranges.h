@@ -75,7 +75,7 @@ struct pf_ranges {
 };
 
 int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
-		   struct pf_ranges *out, struct pf_err *err);
+		   struct pf_ranges *out);
 void pf_ranges_release(struct pf_ranges *ranges);
 void pf_ranges_show(const struct pf_ranges *ranges, struct pf_doc *doc);
 

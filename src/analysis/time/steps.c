@@ -224,7 +224,7 @@ static size_t find_row(struct pf_copies *c, const char *name,
 
 /* Add an event of class PF_GPU_COPY that came from gpu. */
 static int copies_add(struct pf_copies *c, struct pf_gpu *gpu,
-		      const struct pf_gpu_event *ev, struct pf_err *err)
+		      const struct pf_gpu_event *ev)
 {
 	uint64_t *place =
 		pf_map_at(&c->names, (uint64_t)ev->name << 8 | ev->way);
@@ -232,7 +232,7 @@ static int copies_add(struct pf_copies *c, struct pf_gpu *gpu,
 	struct row *row;
 
 	if (*place == UINT64_MAX) {
-		name = pf_gpu_name(gpu, ev->name, err);
+		name = pf_gpu_name(gpu, ev->name);
 		if (!name)
 			return -1;
 		*place = find_row(c, name, ev->way);
@@ -783,17 +783,16 @@ static bool has_steps(const struct pf_step_times *s, const struct pf_steps *all,
 	       pf_steps_first(all, trace_id) < all->count;
 }
 
-static int choose_steps(struct pf_db *db, struct pf_step_times *s,
-			struct pf_err *err)
+static int choose_steps(struct pf_db *db, struct pf_step_times *s)
 {
 	struct pf_steps all = { 0 };
-	int rc = pf_window_steps(db, &s->window, &all, err);
+	int rc = pf_window_steps(db, &s->window, &all);
 
 	if (!rc)
 		pf_window_note_steps(&s->window, &all);
 	for (size_t i = 0; !rc && i < s->window.count; i++)
 		if (!has_steps(s, &all, s->window.traces[i].trace_id)) {
-			rc = pf_window_settle(db, &s->window, err);
+			rc = pf_window_settle(db, &s->window);
 			break;
 		}
 	for (size_t i = 0; !rc && i < s->window.count; i++) {
@@ -946,14 +945,14 @@ static bool is_kernel(const struct pf_gpu_event *ev)
 
 /* Work that starts in a step is counted there, whole. */
 static int count_gpu(struct steps *s, struct pf_step_time *row,
-		     const struct pf_gpu_event *ev, struct pf_err *err)
+		     const struct pf_gpu_event *ev)
 {
 	row->kernels += is_kernel(ev);
 	row->copies += ev->kind == PF_KIND_MEMCPY || is_op_copy(ev);
 	row->memsets += ev->kind == PF_KIND_MEMSET;
 	if (ev->class != PF_GPU_COPY || row->is_partial)
 		return 0;
-	if (copies_add(s->out->copies, s->gpu, ev, err) < 0)
+	if (copies_add(s->out->copies, s->gpu, ev) < 0)
 		return -1;
 	row->ways[ev->way].count++;
 	pf_sat_sum(&row->ways[ev->way].ns, ev->dur_ns);
@@ -962,8 +961,7 @@ static int count_gpu(struct steps *s, struct pf_step_time *row,
 	return 0;
 }
 
-static int add_gpu(struct steps *s, const struct pf_gpu_event *ev,
-		   struct pf_err *err)
+static int add_gpu(struct steps *s, const struct pf_gpu_event *ev)
 {
 	static const unsigned sets[PF_GPU_CLASSES] = {
 		[PF_GPU_COMPUTE] = PF_STEP_KERNEL,
@@ -988,7 +986,7 @@ static int add_gpu(struct steps *s, const struct pf_gpu_event *ev,
 		       c ? c->blocks_per_sm : -1, c ? c->occupancy : -1);
 	}
 	row = &s->out->steps[s->at];
-	return ev->start_ns < row->start_ns ? 0 : count_gpu(s, row, ev, err);
+	return ev->start_ns < row->start_ns ? 0 : count_gpu(s, row, ev);
 }
 
 /* Communication of the host is part of what it does where a GPU works. */
@@ -1032,12 +1030,11 @@ static void add_host(struct steps *s, const struct pf_host_span *span)
 	row->syncs += span->is_sync;
 }
 
-static int sweep_trace(struct steps *s, struct pf_window *window,
-		       struct pf_err *err)
+static int sweep_trace(struct steps *s, struct pf_window *window)
 {
 	struct pf_host *host = NULL;
 	struct pf_gpu *gpu =
-		pf_gpu_new(s->db, window, PF_GPU_BYTES | PF_GPU_TPUS, err);
+		pf_gpu_new(s->db, window, PF_GPU_BYTES | PF_GPU_TPUS);
 	const struct pf_gpu_event *ev = NULL;
 	struct pf_host_span span;
 	int more_gpu = -1, more_host = -1;
@@ -1046,30 +1043,30 @@ static int sweep_trace(struct steps *s, struct pf_window *window,
 	s->is_tpu = window->traces->is_tpu;
 	if (gpu)
 		host = pf_host_new(s->db, window->traces->trace_id,
-				   s->out->window.steps, err);
+				   s->out->window.steps);
 	pf_sweep_init(&s->sweep);
 	if (host) {
-		more_gpu = pf_gpu_next(gpu, &ev, err);
-		more_host = pf_host_next(host, &span, err);
+		more_gpu = pf_gpu_next(gpu, &ev);
+		more_host = pf_host_next(host, &span);
 		s->has_gpu = more_gpu == 1;
 	}
 	while ((more_gpu == 1 || more_host == 1) && more_gpu >= 0 &&
 	       more_host >= 0 && s->at < s->end) {
 		if (more_gpu == 1 &&
 		    (more_host != 1 || ev->start_ns <= span.start_ns)) {
-			more_gpu = add_gpu(s, ev, err);
+			more_gpu = add_gpu(s, ev);
 			if (!more_gpu)
-				more_gpu = pf_gpu_next(gpu, &ev, err);
+				more_gpu = pf_gpu_next(gpu, &ev);
 		} else {
 			add_host(s, &span);
-			more_host = pf_host_next(host, &span, err);
+			more_host = pf_host_next(host, &span);
 		}
 	}
 	sweep_to(s, INT64_MAX);
 	/* GPUs that idle in all steps are GPUs, as for others */
 	while (more_gpu == 1 && more_host >= 0) {
 		find_device(s, ev);
-		more_gpu = pf_gpu_next(gpu, &ev, err);
+		more_gpu = pf_gpu_next(gpu, &ev);
 	}
 	pf_gpu_free(gpu);
 	pf_host_free(host);
@@ -1121,7 +1118,7 @@ static void end_trace(struct steps *s)
 	out->has_many_gpus |= gpus > 1;
 }
 
-static int sweep_all(struct steps *s, struct pf_err *err)
+static int sweep_all(struct steps *s)
 {
 	const struct pf_window *window = &s->out->window;
 
@@ -1143,7 +1140,7 @@ static int sweep_all(struct steps *s, struct pf_err *err)
 		s->first_step = s->host_at = s->at;
 		s->first_device = s->out->device_count;
 		s->is_begun = false;
-		if (sweep_trace(s, &one, err) < 0)
+		if (sweep_trace(s, &one) < 0)
 			return -1;
 		end_trace(s);
 	}
@@ -1247,18 +1244,18 @@ static void add_up(struct pf_step_times *s, int64_t samples_per_step)
 PF_ORDER(by_device, struct pf_step_device, PF_UP(trace_id) PF_UP(device))
 
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
-		       struct pf_step_times *out, struct pf_err *err)
+		       struct pf_step_times *out)
 {
 	struct steps s = { .db = db, .out = out };
-	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+	int rc = pf_window_resolve(db, &args->window, &out->window);
 
 	out->copies = copies_new();
 	out->empty_count = args->empty_count;
 	if (!rc)
-		rc = pf_trust_recorded(db, &out->window, &out->recorded, err);
+		rc = pf_trust_recorded(db, &out->window, &out->recorded);
 	out->is_untimed = out->recorded.producer == PF_FROM_SNAPSHOT;
-	if (!rc && (choose_steps(db, out, err) < 0 ||
-		    (!args->only_times && sweep_all(&s, err) < 0)))
+	if (!rc && (choose_steps(db, out) < 0 ||
+		    (!args->only_times && sweep_all(&s) < 0)))
 		rc = -1;
 	if (!rc) {
 		out->busy_ns = s.between.busy_ns;
@@ -1282,26 +1279,24 @@ void pf_step_times_release(struct pf_step_times *times)
 }
 
 static int step_ranges(struct pf_db *db, const struct pf_window_args *args,
-		       const struct pf_step_times *steps, struct pf_doc *doc,
-		       struct pf_err *err);
+		       const struct pf_step_times *steps, struct pf_doc *doc);
 
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
-		    struct pf_step_times *kept, struct pf_doc *doc,
-		    struct pf_err *err)
+		    struct pf_step_times *kept, struct pf_doc *doc)
 {
 	struct pf_step_times own = { 0 }, *s = kept ? kept : &own;
 	unsigned trust = PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_TPUS;
-	int rc = pf_step_times_find(db, args, s, err);
+	int rc = pf_step_times_find(db, args, s);
 
 	if (!rc) {
 		step_times_show(s, doc);
 		if (args->by_range)
-			rc = step_ranges(db, &args->window, s, doc, err);
+			rc = step_ranges(db, &args->window, s, doc);
 	}
 	if (!rc) {
 		if (s->count && s->steps->step < 0)
 			trust |= PF_TRUST_STEPS;
-		rc = pf_trust_note(db, &s->window, trust, doc, err);
+		rc = pf_trust_note(db, &s->window, trust, doc);
 	}
 	pf_step_times_release(&own);
 	return rc;
@@ -1522,15 +1517,14 @@ static void show(const struct pf_ranges *ranges,
 
 /* Add the table "ranges" of these steps to the document. */
 static int step_ranges(struct pf_db *db, const struct pf_window_args *args,
-		       const struct pf_step_times *steps, struct pf_doc *doc,
-		       struct pf_err *err)
+		       const struct pf_step_times *steps, struct pf_doc *doc)
 {
 	struct pf_ranges_args own = { .window = *args, .steps = steps };
 	struct pf_ranges ranges = { 0 };
 	int rc = 0;
 
 	if (steps->full_count) {
-		rc = pf_ranges_find(db, &own, &ranges, err);
+		rc = pf_ranges_find(db, &own, &ranges);
 		if (!rc)
 			show(&ranges, steps, doc);
 	}

@@ -148,7 +148,7 @@ struct pf_step_times {
 };
 
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
-		       struct pf_step_times *out, struct pf_err *err);
+		       struct pf_step_times *out);
 void pf_step_times_release(struct pf_step_times *times);
 
 /*
@@ -172,7 +172,6 @@ void pf_steps_find_warm_up(const struct pf_step_time *first,
  * "kept", or NULL.
  */
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
-		    struct pf_step_times *kept, struct pf_doc *doc,
-		    struct pf_err *err);
+		    struct pf_step_times *kept, struct pf_doc *doc);
 
 #endif

@@ -61,11 +61,11 @@ static const struct pf_col summary_cols[] = {
 /* A table, if it has a row. */
 static int add(struct pf_db *db, const char *query, const char *name,
 	       const char *title, const struct pf_col *cols, size_t count,
-	       struct pf_doc *doc, struct pf_err *err)
+	       struct pf_doc *doc)
 {
 	struct pf_table *t = pf_table_new(name, title, cols, count);
 
-	if (pf_named_fill(db, query, t, err) < 0) {
+	if (pf_named_fill(db, query, t, db->err) < 0) {
 		pf_table_free(t);
 		return -1;
 	}
@@ -138,11 +138,11 @@ static void say_memory(struct pf_doc *doc)
 	doc->is_nothing = false;
 }
 
-int pf_training_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_training_steps(struct pf_db *db, struct pf_doc *doc)
 {
 	int rc = add(db, "training_times", "training_times",
 		     "Batches that the training script timed", COLS(times_cols),
-		     doc, err);
+		     doc);
 
 	if (rc <= 0)
 		return rc;
@@ -151,15 +151,15 @@ int pf_training_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 			 "tensor's first item over the time, as the script "
 			 "computes it: it need not be samples");
 	return add(db, "training_batches", "training_batches", "Each of them",
-		   COLS(batch_cols), doc, err) < 0
+		   COLS(batch_cols), doc) < 0
 		       ? -1
 		       : 0;
 }
 
-int pf_training_memory(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_training_memory(struct pf_db *db, struct pf_doc *doc)
 {
 	int rc = add(db, "memory_categories", "categories",
-		     "Memory by category", COLS(category_cols), doc, err);
+		     "Memory by category", COLS(category_cols), doc);
 
 	if (rc < 0)
 		return -1;
@@ -167,7 +167,7 @@ int pf_training_memory(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 		say_categories(doc);
 	rc = add(db, "training_memory", "training_memory",
 		 "Memory of the GPU as the training script saw it",
-		 COLS(memory_cols), doc, err);
+		 COLS(memory_cols), doc);
 	if (rc == 1) {
 		say_memory(doc);
 		pf_doc_note(doc, "slack is what is reserved and not allocated: "
@@ -185,8 +185,7 @@ static const struct pf_field check_fields[] = {
 	PF_FIELD(struct check, last_step, "last_step", "", PF_INT),
 };
 
-int pf_training_summary(struct pf_db *db, struct pf_doc *doc,
-			struct pf_err *err)
+int pf_training_summary(struct pf_db *db, struct pf_doc *doc)
 {
 	struct pf_arena texts = { 0 };
 	struct check *checks;
@@ -194,14 +193,14 @@ int pf_training_summary(struct pf_db *db, struct pf_doc *doc,
 
 	int rc = add(db, "training_summary", "training_summary",
 		     "What the training script says of itself",
-		     COLS(summary_cols), doc, err);
+		     COLS(summary_cols), doc);
 
 	if (rc < 0)
 		return -1;
 	doc->is_nothing = doc->is_nothing && !rc;
 	checks = pf_named_rows_take(db, "training_check",
 				    PF_FIELDS(check_fields), &texts, &count,
-				    err);
+				    db->err);
 	for (size_t i = 0; checks && i < count; i++)
 		pf_doc_note(doc,
 			    "the last step that was timed is %" PRId64

@@ -12,11 +12,10 @@
 #include "show/doc.h"
 
 /* Batches as they were timed, and what they come to without the first. */
-int pf_training_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_training_steps(struct pf_db *db, struct pf_doc *doc);
 
 /* Memory by batch; memory by category at the peak and at the end. */
-int pf_training_memory(struct pf_db *db, struct pf_doc *doc,
-		       struct pf_err *err);
+int pf_training_memory(struct pf_db *db, struct pf_doc *doc);
 
 /*
  * Times of batches of databases without a trace, by path and as they are
@@ -26,7 +25,6 @@ int pf_training_trend(const char *const *paths, char *const *names,
 		      size_t count, struct pf_doc *doc, struct pf_err *err);
 
 /* The summary, and how it agrees with the rows. */
-int pf_training_summary(struct pf_db *db, struct pf_doc *doc,
-			struct pf_err *err);
+int pf_training_summary(struct pf_db *db, struct pf_doc *doc);
 
 #endif

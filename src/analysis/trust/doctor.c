@@ -80,8 +80,7 @@ static struct pf_union *find_stream(struct scan *s, int64_t event_id)
 	return &s->streams[*place];
 }
 
-static int take_linked(struct scan *s, const struct pf_gpu_event *ev,
-		       struct pf_err *err)
+static int take_linked(struct scan *s, const struct pf_gpu_event *ev)
 {
 	int64_t trace_id = ev->trace->trace_id;
 	struct launched l = { ev->launch_id, ev->start_ns, ev->dur_ns, trace_id,
@@ -90,7 +89,7 @@ static int take_linked(struct scan *s, const struct pf_gpu_event *ev,
 
 	if (!ev->op_id)
 		tally(&s->out->no_op, ev->dur_ns);
-	return pf_by_event_add(s->launched, &l, err);
+	return pf_by_event_add(s->launched, &l);
 }
 
 static void note_migration(struct scan *s, const struct pf_gpu_event *ev)
@@ -102,8 +101,7 @@ static void note_migration(struct scan *s, const struct pf_gpu_event *ev)
 		s->migrated_ns = ev->end_ns;
 }
 
-static int take(struct scan *s, const struct pf_gpu_event *ev,
-		struct pf_err *err)
+static int take(struct scan *s, const struct pf_gpu_event *ev)
 {
 	struct pf_union *stream = find_stream(s, ev->event_id);
 	int64_t covered = stream->covered_ns;
@@ -116,7 +114,7 @@ static int take(struct scan *s, const struct pf_gpu_event *ev,
 	if (covered < ev->end_ns - ev->start_ns)
 		tally(&s->out->overlap, ev->end_ns - ev->start_ns - covered);
 	if (ev->origin == PF_GPU_LAUNCHED)
-		return take_linked(s, ev, err);
+		return take_linked(s, ev);
 	tally(ev->origin == PF_GPU_BEFORE     ? &s->out->head
 	      : ev->origin == PF_GPU_MIGRATED ? &s->out->migrated
 					      : &s->out->orphan,
@@ -175,7 +173,7 @@ static int read_calls(struct scan *s, struct pf_err *err)
 	const struct pf_block *b;
 	uint32_t i;
 
-	while ((l = pf_by_event_next(s->launched, &b, &i, err))) {
+	while ((l = pf_by_event_next(s->launched, &b, &i))) {
 		if (!b)
 			continue;
 		compare(s->out, l, b->start_ns[i]);
@@ -186,27 +184,26 @@ static int read_calls(struct scan *s, struct pf_err *err)
 	return err->code ? -1 : 0;
 }
 
-static int doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
-		      struct pf_err *err)
+static int doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out)
 {
 	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
 	struct scan s = { .out = out };
 	const struct pf_gpu_event *ev;
 	struct pf_window window = { 0 };
 	struct pf_gpu *gpu = NULL;
-	int rc = pf_window_resolve(db, &all, &window, err);
+	int rc = pf_window_resolve(db, &all, &window);
 
 	*out = (struct pf_doctor_gpu){ 0 };
 	pf_map_init(&s.by_track);
 	s.launched = pf_by_event_new(db, sizeof(struct launched),
 				     PF_COLBIT(PF_COL_START) |
 					     PF_COLBIT(PF_COL_DUR));
-	if (!rc && !(gpu = pf_gpu_new(db, &window, PF_GPU_LINKS, err)))
+	if (!rc && !(gpu = pf_gpu_new(db, &window, PF_GPU_LINKS)))
 		rc = -1;
-	while (!rc && (rc = pf_gpu_next(gpu, &ev, err)) == 1)
-		rc = take(&s, ev, err);
+	while (!rc && (rc = pf_gpu_next(gpu, &ev)) == 1)
+		rc = take(&s, ev);
 	if (!rc)
-		rc = read_calls(&s, err);
+		rc = read_calls(&s, db->err);
 	pf_gpu_free(gpu);
 	pf_by_event_free(s.launched);
 	pf_map_release(&s.by_track);
@@ -217,11 +214,10 @@ static int doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
 
 /* ---- clocks ---- */
 
-static int read_samples(struct pf_db *db, struct pf_doctor_clocks *out,
-			struct pf_err *err)
+static int read_samples(struct pf_db *db, struct pf_doctor_clocks *out)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "doctor_clocks", err);
-	int rc = st ? pf_db_step(db, st, err) : -1;
+	sqlite3_stmt *st = pf_named_prepare(db, "doctor_clocks", db->err);
+	int rc = st ? pf_db_step(db, st, db->err) : -1;
 
 	if (rc == 1)
 		*out = (struct pf_doctor_clocks){
@@ -235,21 +231,20 @@ static int read_samples(struct pf_db *db, struct pf_doctor_clocks *out,
 }
 
 /* Their table is another connection's, which is made where there is a log. */
-static int doctor_clocks(struct pf_db *db, struct pf_doctor_clocks *out,
-			 struct pf_err *err)
+static int doctor_clocks(struct pf_db *db, struct pf_doctor_clocks *out)
 {
 	struct pf_db other = { 0 };
 	int64_t logs = 0;
 	int rc = pf_db_number(db,
 			      "SELECT count(*) FROM trace WHERE base_ns IS NOT "
 			      "NULL AND format IN ('smi', 'dmon', 'dcgmi')",
-			      &logs, err);
+			      &logs, db->err);
 
 	*out = (struct pf_doctor_clocks){ 0 };
 	if (!rc && logs)
-		rc = pf_db_open(&other, db->path, true, err);
+		rc = pf_db_open(&other, db->path, true, db->err);
 	if (!rc && logs)
-		rc = read_samples(&other, out, err);
+		rc = read_samples(&other, out);
 	pf_db_close(&other);
 	return rc;
 }
@@ -391,8 +386,7 @@ static struct twin hash_event(const struct pf_span *s)
 }
 
 /* Go to the block of an event, but not from within it. */
-static int open_whole(struct walk *w, uint32_t seq, int64_t start_ns,
-		      struct pf_err *err)
+static int open_whole(struct walk *w, uint32_t seq, int64_t start_ns)
 {
 	static const uint64_t columns =
 		COLUMNS | PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_INLINE) |
@@ -401,25 +395,27 @@ static int open_whole(struct walk *w, uint32_t seq, int64_t start_ns,
 	if (w->whole && seq - w->next_seq < PF_BLOCK_EVENTS)
 		return 0;
 	if (!w->whole)
-		w->whole = pf_cursor_new(w->db, w->track->id, columns, err);
+		w->whole =
+			pf_cursor_new(w->db, w->track->id, columns, w->db->err);
 	if (!w->whole)
 		return -1;
 	pf_cursor_seek(w->whole, start_ns);
 	return 0;
 }
 
-static int add_twin(struct walk *w, uint32_t seq, struct pf_err *err)
+static int add_twin(struct walk *w, uint32_t seq)
 {
 	struct pf_span span;
 	int rc;
 
-	if (open_whole(w, seq, w->twin_start_ns, err) < 0)
+	if (open_whole(w, seq, w->twin_start_ns) < 0)
 		return -1;
 	do
-		rc = pf_cursor_next(w->whole, &span, err);
+		rc = pf_cursor_next(w->whole, &span, w->db->err);
 	while (rc == 1 && span.seq != seq);
 	if (rc != 1)
-		return rc ? rc : pf_fail(err, PF_EDB, "a block has changed");
+		return rc ? rc
+			  : pf_fail(w->db->err, PF_EDB, "a block has changed");
 	w->next_seq = seq + 1;
 	w->twins = pf_grow(w->twins, &w->twin_cap, w->twin_count + 1,
 			   sizeof(*w->twins));
@@ -428,7 +424,7 @@ static int add_twin(struct walk *w, uint32_t seq, struct pf_err *err)
 }
 
 static int check_twin(struct walk *w, uint32_t seq, int64_t start_ns,
-		      int64_t dur_ns, bool is_work, struct pf_err *err)
+		      int64_t dur_ns, bool is_work)
 {
 	w->out->event_count++;
 	if (!w->same_count || start_ns != w->twin_start_ns ||
@@ -442,16 +438,16 @@ static int check_twin(struct walk *w, uint32_t seq, int64_t start_ns,
 	}
 	if (++w->same_count == 1)
 		return 0;
-	if (!w->twin_count && add_twin(w, w->first_seq, err) < 0)
+	if (!w->twin_count && add_twin(w, w->first_seq) < 0)
 		return -1;
-	return add_twin(w, seq, err);
+	return add_twin(w, seq);
 }
 
 /* ---- launches ---- */
 
 /* An event that may belong to others, by its correlation. */
 static int check_link(struct walk *w, unsigned kind, uint32_t name,
-		      int64_t correlation, struct pf_err *err)
+		      int64_t correlation)
 {
 	struct link l = { w->track->trace_id, correlation, 0, false };
 	const struct pf_name_class *class;
@@ -460,16 +456,16 @@ static int check_link(struct walk *w, unsigned kind, uint32_t name,
 		return 0;
 	if (!w->is_host)
 		return pf_kind_is_gpu_work(kind)
-			       ? pf_sorter_add(w->links, &l, err)
+			       ? pf_sorter_add(w->links, &l, w->db->err)
 			       : 0;
 	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
 		return 0;
-	class = pf_names_class(w->names, name, err);
+	class = pf_names_class(w->names, name);
 	if (!class)
 		return -1;
 	l.launches = class->launches;
 	l.is_graph = class->is_graph;
-	return l.launches ? pf_sorter_add(w->links, &l, err) : 0;
+	return l.launches ? pf_sorter_add(w->links, &l, w->db->err) : 0;
 }
 
 static void count_call(struct pf_doctor_tracks *out, int64_t call, bool is_idle)
@@ -508,16 +504,16 @@ static void add_to_group(struct pf_doctor_tracks *out, struct group *g,
 	g->has_graph |= l->is_graph;
 }
 
-static int count_idle(struct walk *w, struct pf_err *err)
+static int count_idle(struct walk *w)
 {
 	struct group group = { 0 };
 	const struct link *l;
 	int64_t trace_id = -1, correlation = -1; /* of work */
 	int64_t silent_id = -1; /* the last trace that was found silent */
 
-	if (pf_sorter_finish(w->links, err) < 0)
+	if (pf_sorter_finish(w->links, w->db->err) < 0)
 		return -1;
-	while ((l = pf_sorter_next(w->links, err))) {
+	while ((l = pf_sorter_next(w->links, w->db->err))) {
 		add_to_group(w->out, &group, l);
 		if (l->launches == PF_LAUNCHES_NONE) {
 			w->out->silent_trace_count -= silent_id == l->trace_id;
@@ -536,13 +532,13 @@ static int count_idle(struct walk *w, struct pf_err *err)
 		}
 	}
 	add_to_group(w->out, &group, NULL);
-	return err->code ? -1 : 0;
+	return w->db->err->code ? -1 : 0;
 }
 
 /* ---- the walk ---- */
 
 static int tracks_take(struct walk *w, const struct pf_block *b, uint32_t i,
-		       uint32_t seq, struct pf_err *err)
+		       uint32_t seq)
 {
 	unsigned kind = pf_names_kind(w->names, b->type[i]);
 	int64_t start_ns = b->start_ns[i], dur_ns = b->dur_ns[i];
@@ -557,29 +553,27 @@ static int tracks_take(struct walk *w, const struct pf_block *b, uint32_t i,
 		w->out->overhead.count++;
 		pf_union_add(&w->overhead, start_ns, end_ns);
 	}
-	return check_twin(w, seq, start_ns, dur_ns, pf_kind_is_gpu_work(kind),
-			  err);
+	return check_twin(w, seq, start_ns, dur_ns, pf_kind_is_gpu_work(kind));
 }
 
-static int take_block(struct walk *w, const struct pf_block *b, uint32_t first,
-		      struct pf_err *err)
+static int take_block(struct walk *w, const struct pf_block *b, uint32_t first)
 {
 	const int64_t *correlation = b->slot[PF_SLOT_CORRELATION];
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < b->count; i++) {
-		if (tracks_take(w, b, i, first + i, err) < 0)
+		if (tracks_take(w, b, i, first + i) < 0)
 			return -1;
 		if ((b->mask[i] >> PF_SLOT_CORRELATION & 1) &&
 		    check_link(w, pf_names_kind(w->names, b->type[i]),
-			       b->name[i], correlation[at++], err) < 0)
+			       b->name[i], correlation[at++]) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 /* A thread has as long as its trace; several have that each. */
-static int add_overhead(struct walk *w, struct pf_err *err)
+static int add_overhead(struct walk *w)
 {
 	char sql[96];
 	int64_t span_ns = 0;
@@ -590,16 +584,16 @@ static int add_overhead(struct walk *w, struct pf_err *err)
 	snprintf(sql, sizeof(sql),
 		 "SELECT last_ns - first_ns FROM trace WHERE id = %" PRId64,
 		 w->track->trace_id);
-	if (pf_db_number(w->db, sql, &span_ns, err))
+	if (pf_db_number(w->db, sql, &span_ns, w->db->err))
 		return -1;
 	pf_sat_sum(&w->out->overhead_of_ns, span_ns);
 	return 0;
 }
 
-static int walk_track(struct walk *w, const struct pf_track *track,
-		      struct pf_err *err)
+static int walk_track(struct walk *w, const struct pf_track *track)
 {
-	struct pf_cursor *c = pf_cursor_new(w->db, track->id, COLUMNS, err);
+	struct pf_cursor *c =
+		pf_cursor_new(w->db, track->id, COLUMNS, w->db->err);
 	const struct pf_block *b;
 	uint32_t first;
 	int rc = c ? 0 : -1;
@@ -607,11 +601,11 @@ static int walk_track(struct walk *w, const struct pf_track *track,
 	w->track = track;
 	w->open_count = w->same_count = 0;
 	w->overhead = (struct pf_union){ 0 };
-	while (!rc && (rc = pf_cursor_block(c, &b, &first, err)) == 1)
-		rc = take_block(w, b, first, err);
+	while (!rc && (rc = pf_cursor_block(c, &b, &first, w->db->err)) == 1)
+		rc = take_block(w, b, first);
 	settle_twins(w);
 	if (!rc)
-		rc = add_overhead(w, err);
+		rc = add_overhead(w);
 	pf_cursor_free(w->whole);
 	w->whole = NULL;
 	pf_cursor_free(c);
@@ -619,13 +613,12 @@ static int walk_track(struct walk *w, const struct pf_track *track,
 }
 
 /* TPUs' lines are known by their names, and XSpaces have no categories. */
-static int find_categories(struct walk *w, const struct pf_track *t,
-			   struct pf_err *err)
+static int find_categories(struct walk *w, const struct pf_track *t)
 {
 	int rc;
 
 	sqlite3_bind_int64(w->ask_categories, 1, t->trace_id);
-	rc = pf_db_step(w->db, w->ask_categories, err);
+	rc = pf_db_step(w->db, w->ask_categories, w->db->err);
 	w->has_categories = !rc;
 	if (!strncmp(t->pid, "TPU ", 4)) {
 		w->has_categories = false;
@@ -635,31 +628,30 @@ static int find_categories(struct walk *w, const struct pf_track *t,
 	return rc < 0 ? -1 : 0;
 }
 
-static int walk_tracks(struct walk *w, struct pf_err *err)
+static int walk_tracks(struct walk *w)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_tracks_load(w->db, 0, &tracks, &count, err);
+	int rc = pf_tracks_load(w->db, 0, &tracks, &count, w->db->err);
 
 	for (int is_host = 0; is_host < 2; is_host++) {
 		w->is_host = is_host;
 		for (size_t i = 0; !rc && i < count; i++)
 			if (!strcmp(tracks[i].class_name,
 				    is_host ? "host" : "gpu")) {
-				rc = find_categories(w, &tracks[i], err);
+				rc = find_categories(w, &tracks[i]);
 				if (!rc)
-					rc = walk_track(w, &tracks[i], err);
+					rc = walk_track(w, &tracks[i]);
 			}
 	}
 	pf_tracks_free(tracks, count);
 	return rc;
 }
 
-static int count_steps(struct pf_db *db, struct pf_doctor_tracks *out,
-		       struct pf_err *err)
+static int count_steps(struct pf_db *db, struct pf_doctor_tracks *out)
 {
 	struct pf_steps steps = { 0 };
-	int rc = pf_steps_load(db, NULL, &steps, err);
+	int rc = pf_steps_load(db, NULL, &steps);
 
 	out->step_count = (int64_t)steps.count;
 	for (size_t i = 0; i < steps.count; i++)
@@ -668,20 +660,20 @@ static int count_steps(struct pf_db *db, struct pf_doctor_tracks *out,
 	return rc;
 }
 
-static int doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
-			 struct pf_err *err)
+static int doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out)
 {
 	struct walk w = { .db = db, .out = out };
 	int rc = -1;
 
 	*out = (struct pf_doctor_tracks){ 0 };
-	w.names = pf_names_new(db, err);
+	w.names = pf_names_new(db);
 	w.links = pf_sorter_temp(sizeof(struct link));
-	w.ask_categories = pf_named_prepare(db, "trace_has_no_categories", err);
-	if (w.names && w.ask_categories && !walk_tracks(&w, err))
-		rc = count_idle(&w, err);
+	w.ask_categories =
+		pf_named_prepare(db, "trace_has_no_categories", db->err);
+	if (w.names && w.ask_categories && !walk_tracks(&w))
+		rc = count_idle(&w);
 	if (!rc)
-		rc = count_steps(db, out, err);
+		rc = count_steps(db, out);
 	pf_sorter_free(w.links);
 	sqlite3_finalize(w.ask_categories);
 	pf_names_free(w.names);
@@ -1073,15 +1065,15 @@ static void judge_ranks(struct doctor *d, const struct ranks *ranks)
 	set_alone(d, RANKS, d->no_rank + d->same_rank + d->absent_ranks);
 }
 
-static int read_traces(struct doctor *d, struct pf_err *err)
+static int read_traces(struct doctor *d)
 {
-	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_traces", err);
+	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_traces", d->db->err);
 	struct ranks ranks = { 0 };
 	int rc;
 
 	if (!st)
 		return -1;
-	while ((rc = pf_db_step(d->db, st, err)) == 1)
+	while ((rc = pf_db_step(d->db, st, d->db->err)) == 1)
 		add_trace(d, st, &ranks);
 	sqlite3_finalize(st);
 	judge_ranks(d, &ranks);
@@ -1135,14 +1127,14 @@ static void note_cut(struct doctor *d, sqlite3_stmt *st)
 			    (long long)sqlite3_column_int64(st, 4));
 }
 
-static int read_repairs(struct doctor *d, struct pf_err *err)
+static int read_repairs(struct doctor *d)
 {
-	sqlite3_stmt *st = pf_named_prepare(d->db, "info_repairs", err);
+	sqlite3_stmt *st = pf_named_prepare(d->db, "info_repairs", d->db->err);
 	int rc;
 
 	if (!st)
 		return -1;
-	while ((rc = pf_db_step(d->db, st, err)) == 1) {
+	while ((rc = pf_db_step(d->db, st, d->db->err)) == 1) {
 		enum check_id id = repair_check(column_or_empty(st, 1),
 						column_or_empty(st, 2));
 
@@ -1160,14 +1152,14 @@ static int read_repairs(struct doctor *d, struct pf_err *err)
 
 #define UNREAD_SHOWN 200 /* bytes, about */
 
-static int read_unread(struct doctor *d, struct pf_err *err)
+static int read_unread(struct doctor *d)
 {
-	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_unread", err);
+	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_unread", d->db->err);
 	int rc;
 
 	if (!st)
 		return -1;
-	while ((rc = pf_db_step(d->db, st, err)) == 1) {
+	while ((rc = pf_db_step(d->db, st, d->db->err)) == 1) {
 		const char *table = (const char *)sqlite3_column_text(st, 0);
 		int64_t count = sqlite3_column_int64(st, 1);
 		char shown[PF_NUM_MAX];
@@ -1427,17 +1419,15 @@ static void add_notes(const struct doctor *d, struct pf_doctor *out)
 	pf_buf_release(&text);
 }
 
-int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err)
+int pf_doctor_find(struct pf_db *db, struct pf_doctor *out)
 {
 	struct doctor d = { .db = db };
 	int rc = -1;
 
-	if (!pf_hint_producer(db, &d.producer, err) && !read_traces(&d, err) &&
-	    !pf_trust_has_shapes(db, &d.has_shapes, err) &&
-	    !read_repairs(&d, err) && !read_unread(&d, err) &&
-	    !doctor_clocks(db, &d.clocks, err) &&
-	    !doctor_gpu(db, &d.gpu, err) &&
-	    !doctor_tracks(db, &d.tracks, err)) {
+	if (!pf_hint_producer(db, &d.producer) && !read_traces(&d) &&
+	    !pf_trust_has_shapes(db, &d.has_shapes) && !read_repairs(&d) &&
+	    !read_unread(&d) && !doctor_clocks(db, &d.clocks) &&
+	    !doctor_gpu(db, &d.gpu) && !doctor_tracks(db, &d.tracks)) {
 		settle(&d);
 		take_checks(&d, out);
 		add_finding(&d, out);
@@ -1482,11 +1472,10 @@ static void doctor_show(const struct pf_doctor *d,
 }
 
 int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
-	      struct pf_doctor *kept, struct pf_doc *doc, bool *is_failed,
-	      struct pf_err *err)
+	      struct pf_doctor *kept, struct pf_doc *doc, bool *is_failed)
 {
 	struct pf_doctor own = { 0 }, *d = kept ? kept : &own;
-	int rc = pf_doctor_find(db, d, err);
+	int rc = pf_doctor_find(db, d);
 
 	if (!rc) {
 		doctor_show(d, args, doc);

@@ -73,7 +73,7 @@ struct pf_doctor {
 	struct pf_arena texts;
 };
 
-int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err);
+int pf_doctor_find(struct pf_db *db, struct pf_doctor *out);
 void pf_doctor_release(struct pf_doctor *doctor);
 
 /*
@@ -81,7 +81,6 @@ void pf_doctor_release(struct pf_doctor *doctor);
  * was found stays in "kept", or NULL.
  */
 int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
-	      struct pf_doctor *kept, struct pf_doc *doc, bool *is_failed,
-	      struct pf_err *err);
+	      struct pf_doctor *kept, struct pf_doc *doc, bool *is_failed);
 
 #endif

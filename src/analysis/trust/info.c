@@ -30,28 +30,29 @@ static const char *last_line(const char *text)
 	return newline ? newline + 1 : text;
 }
 
-static int check_pages(struct pf_db *db, struct pf_err *err)
+static int check_pages(struct pf_db *db)
 {
 	sqlite3_stmt *st =
-		pf_db_prepare(db, "PRAGMA main.integrity_check(1)", err);
+		pf_db_prepare(db, "PRAGMA main.integrity_check(1)", db->err);
 	const char *said;
 	int rc;
 
 	if (!st)
 		return -1;
-	rc = pf_db_step(db, st, err);
+	rc = pf_db_step(db, st, db->err);
 	said = rc == 1 ? (const char *)sqlite3_column_text(st, 0) : NULL;
 	if (rc >= 0 && (!said || strcmp(said, "ok") != 0))
-		rc = pf_fail(err, PF_EDB, "damaged: %s",
+		rc = pf_fail(db->err, PF_EDB, "damaged: %s",
 			     said ? last_line(said) : "nothing can be said");
 	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
 static int check_track(struct pf_db *db, const struct pf_track *track,
-		       int64_t *event_count, struct pf_err *err)
+		       int64_t *event_count)
 {
-	struct pf_cursor *c = pf_cursor_new(db, track->id, PF_COLS_ALL, err);
+	struct pf_cursor *c =
+		pf_cursor_new(db, track->id, PF_COLS_ALL, db->err);
 	const struct pf_block *block;
 	uint32_t first;
 	int64_t count = 0;
@@ -59,11 +60,11 @@ static int check_track(struct pf_db *db, const struct pf_track *track,
 
 	if (!c)
 		return -1;
-	while ((rc = pf_cursor_block(c, &block, &first, err)) == 1)
+	while ((rc = pf_cursor_block(c, &block, &first, db->err)) == 1)
 		count += block->count;
 	pf_cursor_free(c);
 	if (!rc && count != track->event_count)
-		rc = pf_fail(err, PF_EDB,
+		rc = pf_fail(db->err, PF_EDB,
 			     "damaged: track %u holds %lld of %lld events",
 			     track->id, (long long)count,
 			     (long long)track->event_count);
@@ -71,35 +72,34 @@ static int check_track(struct pf_db *db, const struct pf_track *track,
 	return rc;
 }
 
-static int check_tracks(struct pf_db *db, int64_t *event_count,
-			struct pf_err *err)
+static int check_tracks(struct pf_db *db, int64_t *event_count)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_tracks_load(db, 0, &tracks, &count, err);
+	int rc = pf_tracks_load(db, 0, &tracks, &count, db->err);
 
 	for (size_t i = 0; !rc && i < count; i++)
-		rc = check_track(db, &tracks[i], event_count, err);
+		rc = check_track(db, &tracks[i], event_count);
 	pf_tracks_free(tracks, count);
 	return rc;
 }
 
 /* Tracks that are gone as a whole are missed by the traces alone. */
-static int check_traces(struct pf_db *db, struct pf_err *err)
+static int check_traces(struct pf_db *db)
 {
 	sqlite3_stmt *st = pf_db_prepare(
 		db,
 		"SELECT id, stored_count, (SELECT coalesce(sum(event_count), 0)"
 		" FROM track WHERE trace_id = trace.id) AS held FROM trace"
 		" WHERE stored_count <> held ORDER BY id LIMIT 1",
-		err);
+		db->err);
 	int rc;
 
 	if (!st)
 		return -1;
-	rc = pf_db_step(db, st, err);
+	rc = pf_db_step(db, st, db->err);
 	if (rc == 1)
-		rc = pf_fail(err, PF_EDB,
+		rc = pf_fail(db->err, PF_EDB,
 			     "damaged: trace %lld holds %lld of %lld events",
 			     (long long)sqlite3_column_int64(st, 0),
 			     (long long)sqlite3_column_int64(st, 2),
@@ -108,12 +108,12 @@ static int check_traces(struct pf_db *db, struct pf_err *err)
 	return rc;
 }
 
-int pf_check(struct pf_db *db, int64_t *event_count, struct pf_err *err)
+int pf_check(struct pf_db *db, int64_t *event_count)
 {
 	*event_count = 0;
-	if (check_pages(db, err) || check_tracks(db, event_count, err) ||
-	    check_traces(db, err))
-		return pf_while(err, "'%s'", db->path);
+	if (check_pages(db) || check_tracks(db, event_count) ||
+	    check_traces(db))
+		return pf_while(db->err, "'%s'", db->path);
 	return 0;
 }
 
@@ -211,20 +211,21 @@ static const struct pf_col storage_cols[] = {
 
 static int fill(struct pf_db *db, const char *query, const char *name,
 		const char *title, const struct pf_col *cols, size_t count,
-		struct pf_doc *doc, struct pf_err *err)
+		struct pf_doc *doc)
 {
 	return pf_named_fill(db, query,
-			     pf_doc_table(doc, name, title, cols, count), err);
+			     pf_doc_table(doc, name, title, cols, count),
+			     db->err);
 }
 
 /* The rows of a statement, in a struct and in the document. */
 static void *take(struct pf_db *db, const char *query, const char *name,
 		  const char *title, const struct pf_field *fields,
 		  size_t count, struct pf_info *info, size_t *row_count,
-		  struct pf_doc *doc, struct pf_err *err)
+		  struct pf_doc *doc)
 {
 	void *rows = pf_named_rows_take(db, query, fields, count, &info->texts,
-					row_count, err);
+					row_count, db->err);
 
 	if (rows)
 		pf_doc_rows(doc, name, title, fields, count, rows, *row_count,
@@ -233,53 +234,51 @@ static void *take(struct pf_db *db, const char *query, const char *name,
 }
 
 static int add_before(struct pf_db *db, struct pf_info *info,
-		      struct pf_doc *doc, struct pf_err *err)
+		      struct pf_doc *doc)
 {
-	info->traces = take(db, "info_traces", "traces", "Traces",
-			    PF_FIELDS(trace_fields), info, &info->trace_count,
-			    doc, err);
+	info->traces =
+		take(db, "info_traces", "traces", "Traces",
+		     PF_FIELDS(trace_fields), info, &info->trace_count, doc);
 	if (!info->traces ||
 	    fill(db, "info_unread", "unread", "Files that could not be read",
-		 COLS(unread_cols), doc, err) < 0 ||
+		 COLS(unread_cols), doc) < 0 ||
 	    fill(db, "info_accounts", "accounts",
-		 "Where the events of each file went", COLS(account_cols), doc,
-		 err) < 0)
+		 "Where the events of each file went", COLS(account_cols),
+		 doc) < 0)
 		return -1;
-	info->devices = take(db, "info_devices", "devices", "Devices",
-			     PF_FIELDS(device_fields), info,
-			     &info->device_count, doc, err);
+	info->devices =
+		take(db, "info_devices", "devices", "Devices",
+		     PF_FIELDS(device_fields), info, &info->device_count, doc);
 	if (!info->devices)
 		return -1;
 	info->steps =
 		take(db, "info_steps", "steps", "Profiler steps as recorded",
-		     PF_FIELDS(step_fields), info, &info->step_count, doc, err);
+		     PF_FIELDS(step_fields), info, &info->step_count, doc);
 	if (!info->steps)
 		return -1;
-	info->tracks = take(db, "info_tracks", "tracks",
-			    "Threads, streams and other tracks",
-			    PF_FIELDS(track_fields), info, &info->tracks_count,
-			    doc, err);
+	info->tracks =
+		take(db, "info_tracks", "tracks",
+		     "Threads, streams and other tracks",
+		     PF_FIELDS(track_fields), info, &info->tracks_count, doc);
 	return info->tracks ? 0 : -1;
 }
 
-static int add_after(struct pf_db *db, struct pf_info *info, struct pf_doc *doc,
-		     struct pf_err *err)
+static int add_after(struct pf_db *db, struct pf_info *info, struct pf_doc *doc)
 {
 	if (fill(db, "info_repairs", "repairs",
-		 "Mended or skipped while reading", COLS(repair_cols), doc,
-		 err) < 0)
+		 "Mended or skipped while reading", COLS(repair_cols), doc) < 0)
 		return -1;
-	info->options = take(db, "info_options", "options",
-			     "What the traces say about themselves",
-			     PF_FIELDS(option_fields), info,
-			     &info->option_count, doc, err);
+	info->options =
+		take(db, "info_options", "options",
+		     "What the traces say about themselves",
+		     PF_FIELDS(option_fields), info, &info->option_count, doc);
 	return info->options ? 0 : -1;
 }
 
-int pf_info_storage(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+int pf_info_storage(struct pf_db *db, struct pf_doc *doc)
 {
 	return fill(db, "info_storage", "storage", "Storage",
-		    COLS(storage_cols), doc, err);
+		    COLS(storage_cols), doc);
 }
 
 /* ---- events by category ---- */
@@ -301,14 +300,14 @@ static char *column_text(sqlite3_stmt *stmt, int i)
 	return pf_memdup0(text, (size_t)sqlite3_column_bytes(stmt, i));
 }
 
-static int load_types(struct pf_db *db, struct types *types, struct pf_err *err)
+static int load_types(struct pf_db *db, struct types *types)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "info_types", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "info_types", db->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		struct type_count *t;
 
 		types->items = pf_grow(types->items, &types->cap,
@@ -337,18 +336,17 @@ static struct type_count *find_type(const struct types *types, int64_t id)
 }
 
 static int count_track(struct pf_db *db, uint32_t track_id,
-		       const struct types *types, int64_t *unknown,
-		       struct pf_err *err)
+		       const struct types *types, int64_t *unknown)
 {
 	struct pf_cursor *c =
-		pf_cursor_new(db, track_id, PF_COLBIT(PF_COL_TYPE), err);
+		pf_cursor_new(db, track_id, PF_COLBIT(PF_COL_TYPE), db->err);
 	const struct pf_block *block;
 	uint32_t first;
 	int rc;
 
 	if (!c)
 		return -1;
-	while ((rc = pf_cursor_block(c, &block, &first, err)) == 1) {
+	while ((rc = pf_cursor_block(c, &block, &first, db->err)) == 1) {
 		for (uint32_t i = 0; i < block->count; i++) {
 			struct type_count *t = find_type(types, block->type[i]);
 
@@ -360,14 +358,14 @@ static int count_track(struct pf_db *db, uint32_t track_id,
 }
 
 static int count_events(struct pf_db *db, const struct types *types,
-			int64_t *unknown, struct pf_err *err)
+			int64_t *unknown)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_tracks_load(db, 0, &tracks, &count, err);
+	int rc = pf_tracks_load(db, 0, &tracks, &count, db->err);
 
 	for (size_t i = 0; !rc && i < count; i++)
-		rc = count_track(db, tracks[i].id, types, unknown, err);
+		rc = count_track(db, tracks[i].id, types, unknown);
 	pf_tracks_free(tracks, count);
 	return rc;
 }
@@ -421,15 +419,14 @@ static void add_types(struct pf_doc *doc, struct types *types)
 	}
 }
 
-static int add_categories(struct pf_db *db, struct pf_doc *doc,
-			  struct pf_err *err)
+static int add_categories(struct pf_db *db, struct pf_doc *doc)
 {
 	struct types types = { 0 };
 	int64_t unknown = 0;
-	int rc = load_types(db, &types, err);
+	int rc = load_types(db, &types);
 
 	if (!rc)
-		rc = count_events(db, &types, &unknown, err);
+		rc = count_events(db, &types, &unknown);
 	if (!rc)
 		add_types(doc, &types);
 	if (!rc && unknown)
@@ -446,28 +443,27 @@ static int add_categories(struct pf_db *db, struct pf_doc *doc,
 
 /* ---- the whole ---- */
 
-static int single_int(struct pf_db *db, const char *sql, int64_t *out,
-		      struct pf_err *err)
+static int single_int(struct pf_db *db, const char *sql, int64_t *out)
 {
-	sqlite3_stmt *stmt = pf_db_prepare(db, sql, err);
+	sqlite3_stmt *stmt = pf_db_prepare(db, sql, db->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
-	rc = pf_db_step(db, stmt, err);
+	rc = pf_db_step(db, stmt, db->err);
 	*out = rc == 1 ? sqlite3_column_int64(stmt, 0) : 0;
 	sqlite3_finalize(stmt);
 	return rc < 0 ? -1 : 0;
 }
 
-static int add_scalars(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+static int add_scalars(struct pf_db *db, struct pf_doc *doc)
 {
 	int64_t traces, pages, page_bytes, version;
 
-	if (single_int(db, "SELECT count(*) FROM trace", &traces, err) < 0 ||
-	    single_int(db, "PRAGMA page_count", &pages, err) < 0 ||
-	    single_int(db, "PRAGMA page_size", &page_bytes, err) < 0 ||
-	    single_int(db, "PRAGMA user_version", &version, err) < 0)
+	if (single_int(db, "SELECT count(*) FROM trace", &traces) < 0 ||
+	    single_int(db, "PRAGMA page_count", &pages) < 0 ||
+	    single_int(db, "PRAGMA page_size", &page_bytes) < 0 ||
+	    single_int(db, "PRAGMA user_version", &version) < 0)
 		return -1;
 	pf_doc_string(doc, "database", "Database", db->path);
 	pf_doc_int(doc, "size_bytes", "Size", PF_BYTES, pages * page_bytes);
@@ -497,14 +493,14 @@ static void note_rules(struct pf_doc *doc, int torch, int64_t first,
  * One note for each run of traces with the same rules for key_averages(); what
  * another profiler wrote has nothing that they are about.
  */
-static int add_rules(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+static int add_rules(struct pf_db *db, struct pf_doc *doc)
 {
 	enum pf_producer producer;
 	sqlite3_stmt *stmt;
 	int64_t first = 0, last = 0;
 	int rc, torch = 0;
 
-	if (pf_hint_producer(db, &producer, err))
+	if (pf_hint_producer(db, &producer))
 		return -1;
 	if (producer == PF_FROM_OTHERS || producer == PF_FROM_SNAPSHOT ||
 	    producer == PF_FROM_TABLES)
@@ -512,15 +508,15 @@ static int add_rules(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 	stmt = pf_db_prepare(db,
 			     "SELECT id FROM trace WHERE format != 'memsnap'"
 			     " ORDER BY id",
-			     err);
+			     db->err);
 	if (!stmt)
 		return -1;
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		int64_t id = sqlite3_column_int64(stmt, 0);
 		struct pf_rule_facts facts = { 0 };
 		int own;
 
-		rc = pf_rules_read_facts(db, id, &facts, err);
+		rc = pf_rules_read_facts(db, id, &facts, db->err);
 		if (rc < 0)
 			break;
 		own = pf_rules_for(&facts, 0, 0).torch;
@@ -548,17 +544,15 @@ void pf_info_release(struct pf_info *info)
 	*info = (struct pf_info){ 0 };
 }
 
-int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc,
-	    struct pf_err *err)
+int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc)
 {
 	struct pf_info own = { 0 }, *info = kept ? kept : &own;
 	int rc = 0;
 
-	if (add_scalars(db, doc, err) < 0 ||
-	    add_before(db, info, doc, err) < 0 ||
-	    add_categories(db, doc, err) < 0 ||
-	    add_after(db, info, doc, err) < 0 || add_rules(db, doc, err) < 0)
-		rc = pf_while(err, "'%s'", db->path);
+	if (add_scalars(db, doc) < 0 || add_before(db, info, doc) < 0 ||
+	    add_categories(db, doc) < 0 || add_after(db, info, doc) < 0 ||
+	    add_rules(db, doc) < 0)
+		rc = pf_while(db->err, "'%s'", db->path);
 	pf_info_release(&own);
 	return rc;
 }

@@ -57,14 +57,13 @@ struct pf_info {
 void pf_info_release(struct pf_info *info);
 
 /* The document; what others read of it stays in "kept", or NULL. */
-int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc,
-	    struct pf_err *err);
+int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc);
 
 /*
  * What the tables of the database take, as one more of the document: it reads
  * every page.
  */
-int pf_info_storage(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_info_storage(struct pf_db *db, struct pf_doc *doc);
 
 /*
  * Reading a database back, before what it was made of is removed: the pages
@@ -77,6 +76,6 @@ int pf_info_storage(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
  * *event_count: events that were read back.  PF_EDB and where, if anything is
  * not as it was written.
  */
-int pf_check(struct pf_db *db, int64_t *event_count, struct pf_err *err);
+int pf_check(struct pf_db *db, int64_t *event_count);
 
 #endif

@@ -163,8 +163,8 @@ static void configs_by_id(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(id_cases) / sizeof(*id_cases); i++) {
 		struct pf_gpu_configs c = { 0 };
-		struct pf_db db = { 0 };
 		struct pf_err err = { 0 };
+		struct pf_db db = { .err = &err };
 
 		open_configs(&db, id_cases[i].ids);
 		assert_int_equal(pf_gpu_configs_load(&c, &db), 0);

@@ -182,7 +182,7 @@ static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 	PF_BOTH(struct pf_diff_work, member, key, title, (kind) | PF_FULL)
 static const struct pf_field work_fields[] = {
 	WORK(name, "name", "GPU work", PF_TEXT | PF_BRIEF),
-	WORK(key, "key", "GPU work", PF_TEXT | PF_FULL),
+	WORK(key, "key", "GPU work", PF_TEXT | PF_SYMBOL | PF_FULL),
 	WORKS(count, "count", " count", PF_REAL),
 	WORKS(ns, "ns", "", PF_NS),
 	WORK(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
@@ -196,7 +196,7 @@ static const struct pf_field work_fields[] = {
 	     PF_RATIO | PF_FULL),
 	WORKS(each_ns, "each_ns", " each", PF_NS | PF_MAYBE),
 	WORK(each_delta_ns, "each_delta_ns", "Change of each",
-	     PF_NS | PF_FULL | PF_MAYBE),
+	     PF_NS | PF_FULL | PF_MAYBE | PF_SIGNED),
 	WORKS(calls, "calls", " calls", PF_COUNT),
 	WORKS(sum_ns, "sum_ns", ", all steps", PF_NS),
 	WORK(op, "op", "Op", PF_TEXT | PF_FULL),
@@ -396,7 +396,8 @@ static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
 	PF_BOTH(struct pf_diff_wait, member, key, title, kind)
 #define PLACES                                                                 \
 	WAIT(where, "where", "Where", PF_PATH | PF_BRIEF),                     \
-		WAIT(frame, "frame", "Line or annotation", PF_PATH | PF_FULL), \
+		WAIT(frame, "frame", "Line or annotation",                     \
+		     PF_PATH | PF_FULL | PF_FRAME),                            \
 		WAIT(op, "op", "Op", PF_TEXT | PF_FULL)
 static const struct pf_field idle_fields[] = {
 	WAIT(cause, "cause", "Idle cause", PF_TEXT | PF_OURS),

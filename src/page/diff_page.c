@@ -402,138 +402,6 @@ static void diff_head_tiles(struct pf_buf *out, const struct pf_diff_view *v)
 /* The document takes the place of a part. */
 #define PART PF_PART_INFO
 
-static const struct pf_html_col structure_cols[] = { COL_AS("what", "Per step"),
-						     COL_AS("a", "A"),
-						     COL_AS("b", "B"),
-						     CHANGE("delta", "Change"),
-						     CHANGE("delta_share",
-							    "of A"),
-						     COL("a_range"),
-						     COL("b_range"),
-						     END };
-
-static const struct pf_html_col change_cols[] = { COL("change"), COL("what"),
-						  COL_AS("a", "A per step"),
-						  COL_AS("b", "B per step"),
-						  END };
-
-static const struct pf_html_col row_cols[] = {
-	KERNEL("key", "GPU work"),
-	COL_AS("a_ns", "A"),
-	COL_AS("b_ns", "B"),
-	CHANGE("delta_ns", "Change"),
-	CHANGE("delta_share", "of A"),
-	COL_AS("step_share", "Of a step"),
-	CHANGE("count_effect_ns", "More of it"),
-	CHANGE("duration_effect_ns", "Slower each"),
-	COL_AS("a_count", "Calls A"),
-	COL_AS("b_count", "Calls B"),
-	CHANGE("each_delta_ns", "Each"),
-	COL("match"),
-	COL("op"),
-	END
-};
-
-/* Of work that only one side has. */
-static const struct pf_html_col only_cols[] = {
-	KERNEL("key", "GPU work"),
-	COL_AS("a_ns", "A"),
-	COL_AS("b_ns", "B"),
-	COL_AS("step_share", "Of a step"),
-	COL_AS("a_count", "Calls A"),
-	COL_AS("b_count", "Calls B"),
-	COL_AS("match", "Added or removed"),
-	COL("op"),
-	END
-};
-
-static const struct pf_html_col idle_cols[] = { COL("cause"),
-						COL_AS("a_ns", "A"),
-						COL_AS("b_ns", "B"),
-						CHANGE("delta_ns", "Change"),
-						CHANGE("delta_share", "of A"),
-						END };
-
-static const struct pf_html_col site_cols[] = { COL("culprit"),
-						COL_AS("op", "In operator"),
-						COL("cause"),
-						COL_AS("a_ns", "A"),
-						COL_AS("b_ns", "B"),
-						CHANGE("delta_ns", "Change"),
-						CHANGE("delta_share", "of A"),
-						FRAME("frame"),
-						END };
-
-static const struct pf_html_col sync_cols[] = {
-	COL("call"),
-	COL("op"),
-	COL_AS("a_count", "Calls A"),
-	COL_AS("b_count", "Calls B"),
-	COL_AS("a_blocked_ns", "Blocked A"),
-	COL_AS("b_blocked_ns", "Blocked B"),
-	CHANGE("delta_blocked_ns", "Change"),
-	CHANGE("delta_blocked_share", "of A"),
-	COL_AS("a_idle_ns", "GPU idle A"),
-	COL_AS("b_idle_ns", "GPU idle B"),
-	FRAME("frame"),
-	END
-};
-
-static const struct pf_html_col op_cols[] = {
-	COL_AS("name", "Operator or call"),
-	COL("kind"),
-	COL_AS("a_count", "Calls A"),
-	COL_AS("b_count", "Calls B"),
-	COL_AS("a_self_ns", "Self A"),
-	COL_AS("b_self_ns", "Self B"),
-	CHANGE("delta_self_ns", "Change"),
-	CHANGE("delta_self_share", "of A"),
-	COL_AS("a_ns", "Total A"),
-	COL_AS("b_ns", "Total B"),
-	COL("match"),
-	END
-};
-
-static const struct pf_html_col path_cols[] = { COL("category"),
-						COL_AS("a_ns", "A"),
-						COL_AS("b_ns", "B"),
-						CHANGE("delta_ns", "Change"),
-						CHANGE("delta_share", "of A"),
-						END };
-
-static const struct pf_html_col advice_cols[] = {
-	COL("change"),
-	COL("id"),
-	COL("title"),
-	COL_AS("a_at_most_ns", "A at most"),
-	COL_AS("a_share", "of A"),
-	COL_AS("b_at_most_ns", "B at most"),
-	COL_AS("b_share", "of B"),
-	COL("reason"),
-	END
-};
-
-static const struct pf_html_col memory_cols[] = {
-	COL_AS("what", "Memory"),      COL_AS("a_bytes", "A"),
-	COL_AS("b_bytes", "B"),        CHANGE("delta_bytes", "Change"),
-	CHANGE("delta_share", "of A"), END
-};
-
-static const struct pf_html_col capture_cols[] = { COL("side"),
-						   COL("capture"),
-						   COL("steps"),
-						   COL_AS("cut_off",
-							  "Left out"),
-						   COL_AS("mean_ns", "Mean"),
-						   COL_AS("p50_ns", "Median"),
-						   COL_AS("min_ns", "Shortest"),
-						   COL_AS("max_ns", "Longest"),
-						   END };
-
-static const struct pf_html_col check_cols[] = { COL("check"), COL("result"),
-						 COL_AS("a", "A"),
-						 COL_AS("b", "B"), END };
-
 /* ---- which rows go where ---- */
 
 #define SAME_SHARE 0.001 /* of a step of A: less is no change */
@@ -579,6 +447,14 @@ static bool is_same_count(const struct pf_table *t, size_t row)
 	return !is_other_count(t, row);
 }
 
+static const char structure_cols[] =
+	"what=Per step; a; b; delta; delta_share; a_range; b_range";
+
+static const char row_cols[] =
+	"key; a_ns; b_ns; delta_ns; delta_share; step_share=Of a step; "
+	"count_effect_ns; duration_effect_ns; a_count=Calls A; b_count=Calls "
+	"B; each_delta_ns=Each; match; op";
+
 #define TABLES_MAX 3
 
 static const struct section {
@@ -589,75 +465,94 @@ static const struct section {
 } sections[] = {
 	{ "structure",
 	  "Structure",
-	  { { "counts", "Counts per step that changed", PART, "structure",
-	      structure_cols, 40, NULL, is_other_count },
-	    { "changes", "What is new, gone or another", PART, "changes",
-	      change_cols, 150, NULL, NULL } },
+	  { TABLE("counts", "Counts per step that changed", PART, "structure",
+		  40, structure_cols, .is_wanted = is_other_count),
+	    TABLE("changes", "What is new, gone or another", PART, "changes",
+		  150, "change; what; a=A per step; b=B per step") },
 	  "Nothing changed: all counts per step are equal.",
 	  false },
 	{ "work",
 	  "GPU work",
-	  { { "rows-more", "What takes more time, per step", PART, "rows",
-	      row_cols, 80, NULL, is_more },
-	    { "rows-less", "What takes less time, per step", PART, "rows",
-	      row_cols, 80, NULL, is_less },
-	    { "rows-only", "What only one side has, per step", PART, "rows",
-	      only_cols, 40, NULL, is_single } },
+	  { TABLE("rows-more", "What takes more time, per step", PART, "rows",
+		  80, row_cols, .is_wanted = is_more),
+	    TABLE("rows-less", "What takes less time, per step", PART, "rows",
+		  80, row_cols, .is_wanted = is_less),
+	    TABLE("rows-only", "What only one side has, per step", PART, "rows",
+		  40,
+		  "key; a_ns; b_ns; step_share=Of a step; a_count=Calls A; "
+		  "b_count=Calls B; match=Added or removed; op",
+		  .is_wanted = is_single) },
 	  NULL,
 	  false },
 	{ "path",
 	  "Critical path",
-	  { { "path-parts", "What it is made of, per step", PART, "path",
-	      path_cols, 40, NULL, NULL } },
+	  { TABLE("path-parts", "What it is made of, per step", PART, "path",
+		  40,
+		  "category; a_ns=A; b_ns=B; delta_ns=Change; delta_share=of "
+		  "A") },
 	  NULL,
 	  false },
 	{ "try",
 	  "What to try",
-	  { { "advice", "What is done, new and open, per step", PART, "advice",
-	      advice_cols, 40, NULL, NULL } },
+	  { TABLE("advice", "What is done, new and open, per step", PART,
+		  "advice", 40,
+		  "change; id; title; a_at_most_ns=A at most; a_share=of A; "
+		  "b_at_most_ns=B at most; b_share=of B; reason") },
 	  NULL,
 	  false },
 	{ "idle",
 	  "Idle time",
-	  { { "causes", "By cause, per step", PART, "idle", idle_cols, 20, NULL,
-	      NULL },
-	    { "sites", "What holds it, per step", PART, "idle_sites", site_cols,
-	      100, NULL, NULL } },
+	  { TABLE("causes", "By cause, per step", PART, "idle", 20,
+		  "cause; a_ns; b_ns; delta_ns; delta_share"),
+	    TABLE("sites", "What holds it, per step", PART, "idle_sites", 100,
+		  "culprit; op=In operator; cause; a_ns; b_ns; delta_ns; "
+		  "delta_share; frame") },
 	  NULL,
 	  false },
 	{ "syncs",
 	  "Synchronizations",
-	  { { "sync-sites", "Calls that wait for the GPU, per step", PART,
-	      "sync_sites", sync_cols, 100, NULL, NULL } },
+	  { TABLE("sync-sites", "Calls that wait for the GPU, per step", PART,
+		  "sync_sites", 100,
+		  "call; op; a_count=Calls A; b_count=Calls B; "
+		  "a_blocked_ns=Blocked A; b_blocked_ns=Blocked B; "
+		  "delta_blocked_ns=Change; delta_blocked_share; a_idle_ns=GPU "
+		  "idle A; b_idle_ns=GPU idle B; frame") },
 	  NULL,
 	  false },
 	{ "ops",
 	  "Operators",
-	  { { "op-rows", "Operators and calls on the CPU, per step", PART,
-	      "ops", op_cols, 150, NULL, NULL } },
+	  { TABLE("op-rows", "Operators and calls on the CPU, per step", PART,
+		  "ops", 150,
+		  "name=Operator or call; kind; a_count=Calls A; b_count=Calls "
+		  "B; a_self_ns=Self A; b_self_ns=Self B; "
+		  "delta_self_ns=Change; delta_self_share; a_ns=Total A; "
+		  "b_ns=Total B; match") },
 	  NULL,
 	  false },
 	{ "memory",
 	  "Memory",
-	  { { "bytes", "Memory, and what is copied per step", PART, "memory",
-	      memory_cols, 20, NULL, NULL } },
+	  { TABLE("bytes", "Memory, and what is copied per step", PART,
+		  "memory", 20,
+		  "what=Memory; a_bytes; b_bytes; delta_bytes; delta_share") },
 	  NULL,
 	  false },
 	{ "both",
 	  "Captures",
-	  { { "captures", "Time of steps", PART, "captures", capture_cols, 40,
-	      NULL, NULL },
-	    { "comparability", "What both sides have in common", PART,
-	      "comparability", check_cols, 40, NULL, NULL } },
+	  { TABLE("captures", "Time of steps", PART, "captures", 40,
+		  "side; capture; steps; cut_off=Left out; mean_ns; p50_ns; "
+		  "min_ns=Shortest; max_ns=Longest"),
+	    TABLE("comparability", "What both sides have in common", PART,
+		  "comparability", 40, "check; result; a; b") },
 	  NULL,
 	  false },
 	{ "unchanged",
 	  "Unchanged",
-	  { { "counts-same", "Counts per step that are equal", PART,
-	      "structure", structure_cols, 40, NULL, is_same_count },
-	    { "rows-same",
-	      "GPU work with as many calls, and a change below 0.1 % of a step",
-	      PART, "rows", row_cols, 100, NULL, is_same } },
+	  { TABLE("counts-same", "Counts per step that are equal", PART,
+		  "structure", 40, structure_cols, .is_wanted = is_same_count),
+	    TABLE("rows-same",
+		  "GPU work with as many calls, and a change below 0.1 % of a "
+		  "step",
+		  PART, "rows", 100, row_cols, .is_wanted = is_same) },
 	  NULL,
 	  true },
 };

@@ -445,18 +445,21 @@ void pf_html_span(struct pf_buf *out, const struct pf_html_page *page,
 		pf_buf_adds(out, "</a>");
 }
 
+#define START_KEY "start_ns"
+
+/* Times of steps are on the trace's clock. */
 static void add_time(struct pf_buf *out, const struct pf_html_page *page,
-		     const struct pf_table *t, size_t row,
-		     const struct pf_html_col *col)
+		     const struct pf_html_table *spec, const struct pf_table *t,
+		     size_t row)
 {
-	int64_t at = pf_table_int_at(t, row, col->key);
-	int64_t ns = pf_table_int_at(t, row, col->span);
+	int64_t at = pf_table_int_at(t, row, START_KEY);
+	int64_t ns = pf_table_int_at(t, row, spec->span);
 	int64_t trace_id = pf_table_int_at(t, row, "trace_id");
 	const struct pf_timeline_side *side = pf_html_side(page, trace_id);
 	struct pf_buf text = { 0 };
 
 	pf_buf_addf(out, "<td data-v=%" PRId64 ">", at);
-	if (col->style == PF_HTML_STEP)
+	if (spec->part == PF_PART_STEPS)
 		at -= side ? side->slices.first_ns : page->first_ns;
 	pf_figure_ns(&text, at);
 	pf_html_span(out, page, trace_id, at, at + ns, text.data);
@@ -464,13 +467,12 @@ static void add_time(struct pf_buf *out, const struct pf_html_page *page,
 }
 
 /* A mean or a deviation of times is a time. */
-static enum pf_col_kind kind_of(const struct pf_table *t, const char *key)
+static enum pf_col_kind kind_of(const struct pf_col *col)
 {
-	enum pf_col_kind kind =
-		PF_COL_KIND(pf_table_cols(t)[pf_table_find(t, key)].kind);
-	size_t len = strlen(key);
+	enum pf_col_kind kind = PF_COL_KIND(col->kind);
+	size_t len = strlen(col->key);
 
-	return kind == PF_REAL && len > 3 && !strcmp(key + len - 3, "_ns")
+	return kind == PF_REAL && len > 3 && !strcmp(col->key + len - 3, "_ns")
 		       ? PF_NS
 		       : kind;
 }
@@ -487,45 +489,22 @@ static bool is_zero(const struct pf_cell *cell)
 }
 
 static void add_number(struct pf_buf *out, const struct pf_cell *cell,
-		       enum pf_col_kind kind, enum pf_html_style style)
+		       const struct pf_col *col)
 {
 	double share = pf_cell_real(cell);
 
 	pf_buf_adds(out, "<td data-v=");
 	pf_figure_exact(out, cell);
 	pf_buf_addc(out, '>');
-	if (style == PF_HTML_BAR && share >= 0.005 && share <= 1)
+	if (col->kind & PF_BAR && share >= 0.005 && share <= 1)
 		pf_buf_addf(out,
 			    "<svg class=b width=48 height=8 viewBox=\"0 0 "
 			    "100 8\" aria-hidden="
 			    "true><rect width=\"%.1f\" height=\"8\"/></svg>",
 			    100 * share);
-	if (style == PF_HTML_CHANGE && pf_cell_real(cell) > 0)
+	if (col->kind & PF_SIGNED && pf_cell_real(cell) > 0)
 		pf_buf_addc(out, '+');
-	pf_html_cell(out, cell, kind);
-}
-
-static void add_cell(struct pf_buf *out, const struct pf_html_page *page,
-		     const struct pf_table *t, size_t row,
-		     const struct pf_html_col *col, bool is_first)
-{
-	const struct pf_cell *cell = pf_table_at(t, row, col->key);
-	const char *tag =
-		is_first && cell && !is_blank(cell) ? "th scope=row" : "td";
-
-	if (!cell)
-		pf_buf_adds(out, "<td>");
-	else if (cell->type != PF_CELL_TEXT &&
-		 (col->style == PF_HTML_TIME || col->style == PF_HTML_STEP))
-		add_time(out, page, t, row, col);
-	else if (cell->type != PF_CELL_TEXT)
-		add_number(out, cell, kind_of(t, col->key), col->style);
-	else if (col->style == PF_HTML_KERNEL)
-		add_kernel(out, page, tag, cell, is_first);
-	else if (col->style == PF_HTML_FRAME && !is_first)
-		add_frame(out, page, cell);
-	else
-		add_whole(out, page, tag, cell);
+	pf_html_cell(out, cell, kind_of(col));
 }
 
 size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t)
@@ -543,12 +522,18 @@ size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t)
 
 #define COLS_MAX 24
 
+struct column {
+	const struct pf_col *col; /* the table's own */
+	const char *title;
+	size_t title_len;
+};
+
 /* A table and those of its columns in which something stands. */
 struct view {
 	const struct pf_html_page *page;
 	const struct pf_html_table *spec;
 	const struct pf_table *t;
-	const struct pf_html_col *cols[COLS_MAX];
+	struct column cols[COLS_MAX];
 	size_t count;
 };
 
@@ -558,52 +543,101 @@ static bool is_wanted(const struct view *v, size_t row)
 }
 
 /* Does a row that is shown have something there? */
-static bool has_content(const struct view *v, const struct pf_html_col *c)
+static bool has_content(const struct view *v, const struct pf_col *col)
 {
 	size_t shown = 0;
 
 	for (size_t r = 0; r < pf_table_rows(v->t); r++) {
-		const struct pf_cell *cell = pf_table_at(v->t, r, c->key);
+		const struct pf_cell *cell = pf_table_at(v->t, r, col->key);
 
 		if (!is_wanted(v, r))
 			continue;
 		if (shown++ == v->spec->rows_max)
 			return false;
 		if (cell && !is_blank(cell) &&
-		    (c->style != PF_HTML_DEVICE || !is_zero(cell)))
+		    !(col->kind & PF_UNUSED && is_zero(cell)))
 			return true;
 	}
 	return false;
 }
 
+/* "key" or "key=Title". */
+static void find_column(struct view *v, const char *s, size_t len)
+{
+	const char *equals = memchr(s, '=', len);
+	char *key = pf_memdup0(s, equals ? (size_t)(equals - s) : len);
+	int number = pf_table_need(v->t, key);
+	struct column c = { 0 };
+
+	free(key);
+	if (number < 0)
+		return;
+	c.col = &pf_table_cols(v->t)[number];
+	if (!has_content(v, c.col))
+		return;
+	c.title = c.col->kind & PF_FRAME ? "Line or annotation" : c.col->title;
+	if (equals)
+		c.title = equals + 1;
+	c.title_len = equals ? (size_t)(s + len - c.title) : strlen(c.title);
+	if (v->count == COLS_MAX)
+		abort(); /* of a section that is too wide */
+	v->cols[v->count++] = c;
+}
+
 static void find_columns(struct view *v)
 {
-	for (const struct pf_html_col *c = v->spec->cols; c->key; c++)
-		if (pf_table_need(v->t, c->key) >= 0 && has_content(v, c)) {
-			if (v->count == COLS_MAX)
-				abort(); /* of a section that is too wide */
-			v->cols[v->count++] = c;
-		}
+	const char *s = v->spec->cols;
+
+	while (*s) {
+		size_t len = strcspn(s, ";");
+
+		find_column(v, s, len);
+		s += len;
+		s += strspn(s, "; ");
+	}
 }
 
 static void add_head(struct pf_buf *out, const struct view *v)
 {
 	pf_buf_adds(out, "<thead><tr>");
 	for (size_t i = 0; i < v->count; i++) {
-		const struct pf_html_col *c = v->cols[i];
-		const struct pf_col *col =
-			&pf_table_cols(v->t)[pf_table_find(v->t, c->key)];
-		enum pf_col_kind kind = PF_COL_KIND(col->kind);
+		const struct column *c = &v->cols[i];
+		enum pf_col_kind kind = PF_COL_KIND(c->col->kind);
 
 		pf_buf_addf(out, "<th scope=col%s data-k=%s>",
 			    kind == PF_TEXT || kind == PF_PATH || kind == PF_ANY
 				    ? ""
 				    : " class=n",
-			    c->key);
-		pf_html_text(out, c->title ? c->title : col->title);
+			    c->col->key);
+		pf_html_bytes(out, c->title, c->title_len);
 		pf_buf_adds(out, "</th>");
 	}
 	pf_buf_adds(out, "</tr></thead>\n");
+}
+
+/* The first column names the row. */
+static void add_cell(struct pf_buf *out, const struct view *v, size_t row,
+		     size_t number)
+{
+	const struct pf_col *col = v->cols[number].col;
+	const struct pf_cell *cell = pf_table_at(v->t, row, col->key);
+	bool is_first = number == 0;
+	const char *tag =
+		is_first && cell && !is_blank(cell) ? "th scope=row" : "td";
+
+	if (!cell)
+		pf_buf_adds(out, "<td>");
+	else if (cell->type != PF_CELL_TEXT && v->spec->span &&
+		 !strcmp(col->key, START_KEY))
+		add_time(out, v->page, v->spec, v->t, row);
+	else if (cell->type != PF_CELL_TEXT)
+		add_number(out, cell, col);
+	else if (col->kind & PF_SYMBOL)
+		add_kernel(out, v->page, tag, cell, is_first);
+	else if (col->kind & PF_FRAME && !is_first)
+		add_frame(out, v->page, cell);
+	else
+		add_whole(out, v->page, tag, cell);
 }
 
 /* What the rows that are not here amount to, and where they are. */
@@ -652,7 +686,7 @@ static void add_rows(struct pf_buf *out, const struct view *v)
 		shown++;
 		pf_buf_adds(out, "<tr>");
 		for (size_t i = 0; i < v->count; i++)
-			add_cell(out, v->page, v->t, r, v->cols[i], i == 0);
+			add_cell(out, v, r, i);
 		pf_buf_addc(out, '\n');
 	}
 	pf_buf_adds(out, "</tbody>");

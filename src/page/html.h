@@ -50,34 +50,32 @@ void pf_html_cell(struct pf_buf *out, const struct pf_cell *cell,
 		  enum pf_col_kind kind);
 void pf_html_ratio(struct pf_buf *out, double ratio);
 
-enum pf_html_style {
-	PF_HTML_PLAIN,  /* by the kind of the column */
-	PF_HTML_KERNEL, /* a kernel's name: short, whole as a tooltip */
-	PF_HTML_BAR,    /* a ratio with a bar */
-	PF_HTML_TIME,   /* start of a span in the trace: a link */
-	PF_HTML_STEP,   /* start on the trace's clock: a link */
-	PF_HTML_FRAME,  /* "file.py:12 f" */
-	PF_HTML_CHANGE, /* a number with its sign */
-	PF_HTML_DEVICE, /* plain; 0 in all rows: no device was recorded */
-};
-
-struct pf_html_col {
-	const char *key;   /* of the table's column; absent ones are left out */
-	const char *title; /* or NULL: the table's own */
-	enum pf_html_style style;
-	const char *span; /* PF_HTML_TIME, _STEP: key of its length */
-};
-
+/*
+ * A table of the page: one of a part's document in columns of its choice.  How
+ * a column looks is said where its field is (PF_BAR and so on: show/doc.h);
+ * "cols" names them by their keys, "key; key=Title of the page; key".  Absent
+ * columns are left out.
+ */
 struct pf_html_table {
 	const char *id, *caption;
 	enum pf_part part;
-	const char *name;               /* of the table in the part */
-	const struct pf_html_col *cols; /* ends with key NULL */
+	const char *name; /* of the table in the part */
 	size_t rows_max;
+	const char *cols;
 	const char *share; /* key of a share to sum, or NULL */
+	/* Key of the length of what begins at "start_ns", which is a link to
+	 * it; NULL: it is a time like others. */
+	const char *span;
 	/* Only such rows; NULL: all. */
 	bool (*is_wanted)(const struct pf_table *t, size_t row);
 };
+
+/* One of them; after the columns what else is to be said: ".share = KEY". */
+#define TABLE(id_, caption_, part_, name_, max_, cols_, ...)                   \
+	{                                                                      \
+		.id = id_, .caption = caption_, .part = part_, .name = name_,  \
+		.rows_max = max_, .cols = cols_, __VA_ARGS__                   \
+	}
 
 struct pf_html_page {
 	const struct pf_parts *parts;
@@ -105,21 +103,5 @@ const struct pf_timeline_side *pf_html_side(const struct pf_html_page *page,
 void pf_html_span(struct pf_buf *out, const struct pf_html_page *page,
 		  int64_t trace_id, int64_t from_ns, int64_t to_ns,
 		  const char *text);
-
-/* Short words for the columns of a page's tables: struct pf_html_col. */
-
-#define STYLED(key, title, style, span)                                        \
-	{                                                                      \
-		key, title, style, span                                        \
-	}
-#define COL(key)             STYLED(key, NULL, PF_HTML_PLAIN, NULL)
-#define COL_AS(key, title)   STYLED(key, title, PF_HTML_PLAIN, NULL)
-#define BAR(key, title)      STYLED(key, title, PF_HTML_BAR, NULL)
-#define CHANGE(key, title)   STYLED(key, title, PF_HTML_CHANGE, NULL)
-#define KERNEL(key, title)   STYLED(key, title, PF_HTML_KERNEL, NULL)
-#define DEVICE(key, title)   STYLED(key, title, PF_HTML_DEVICE, NULL)
-#define FRAME(key)           STYLED(key, "Line or annotation", PF_HTML_FRAME, NULL)
-#define TIME(key, title, ns) STYLED(key, title, PF_HTML_TIME, ns)
-#define END                  STYLED(NULL, NULL, PF_HTML_PLAIN, NULL)
 
 #endif

@@ -41,415 +41,13 @@ static bool is_finding(const struct pf_table *t, size_t row)
 	return verdict && strcmp(verdict, "ok") != 0;
 }
 
-/* ---- columns ---- */
-
-static const struct pf_html_col cause_cols[] = { COL("cause"),
-						 COL("ns"),
-						 BAR("idle_share", "Of idle"),
-						 COL("window_share"),
-						 COL("count"),
-						 COL("longest_ns"),
-						 END };
-
-static const struct pf_html_col culprit_cols[] = { COL_AS("culprit",
-							  "Op, call or range"),
-						   COL_AS("op", "In operator"),
-						   COL("cause"),
-						   COL("ns"),
-						   BAR("idle_share", "Of idle"),
-						   COL("count"),
-						   COL("longest_ns"),
-						   FRAME("frame"),
-						   END };
-
-static const struct pf_html_col gap_cols[] = {
-	TIME("start_ns", "At", "ns"),
-	COL("ns"),
-	COL_AS("cause", "Main cause"),
-	COL("culprit"),
-	FRAME("frame"),
-	KERNEL("before", "Last work before"),
-	KERNEL("after", "First work after"),
-	COL("drained_by"),
-	COL("device"),
-	END
-};
-
-static const struct pf_html_col part_cols[] = {
-	COL("category"), COL("ns"),         BAR("share", "Of the window"),
-	COL("count"),    COL("longest_ns"), END
-};
-
-static const struct pf_html_col on_path_cols[] = { COL("category"),
-						   KERNEL("name", "Name"),
-						   COL("ns"),
-						   BAR("share",
-						       "Of the window"),
-						   COL("count"),
-						   COL("longest_ns"),
-						   END };
-
-static const struct pf_html_col answer_cols[] = {
-	COL("question"), COL("saved_ns"), BAR("saved_share", "Of the window"),
-	COL("least_ns"), COL("bound_ns"), END
-};
-
-static const struct pf_html_col site_cols[] = {
-	COL("call"),
-	COL("op"),
-	COL_AS("count", "Calls"),
-	COL_AS("per_step", "Per step"),
-	COL_AS("blocked_ns", "CPU blocked"),
-	COL_AS("useful_ns", "GPU busy meanwhile"),
-	COL_AS("idle_ns", "GPU idle after"),
-	COL_AS("median_ns", "Median"),
-	COL_AS("max_ns", "Longest"),
-	FRAME("frame"),
-	END
-};
-
-static const struct pf_html_col call_cols[] = {
-	COL("call"),
-	COL("count"),
-	COL("cpu_ns"),
-	COL("gpu_ns"),
-	COL_AS("median_delay_ns", "Median delay"),
-	COL_AS("max_delay_ns", "Longest delay"),
-	COL_AS("short_count", "Work shorter than the call"),
-	END
-};
-
-static const struct pf_html_col stream_cols[] = {
-	COL("device"),
-	COL("stream"),
-	COL("launch_count"),
-	COL_AS("mean_length", "Mean queue"),
-	COL_AS("max_length", "Longest queue"),
-	END
-};
-
-static const struct pf_html_col kernel_cols[] = {
-	KERNEL("name", "Kernel"),
-	COL("calls"),
-	COL_AS("total_ns", "Total"),
-	BAR("share", "Share"),
-	COL_AS("cumulative_share", "Cumulative"),
-	COL_AS("mean_ns", "Mean"),
-	COL_AS("median_ns", "Median"),
-	COL_AS("min_ns", "Min"),
-	COL_AS("max_ns", "Max"),
-	COL_AS("sd_ns", "Sigma"),
-	COL_AS("blocks_per_sm", "Blocks/SM"),
-	COL_AS("occupancy_percent", "Occupancy %"),
-	COL_AS("tensor_cores", "Tensor cores"),
-	END
-};
-
-static const struct pf_html_col caller_cols[] = {
-	KERNEL("name", "Kernel"),
-	COL_AS("op", "Operator"),
-	COL("calls"),
-	COL_AS("total_ns", "Total"),
-	BAR("share", "Share"),
-	COL_AS("mean_ns", "Mean"),
-	COL_AS("median_ns", "Median"),
-	COL("grid"),
-	COL("block"),
-	COL_AS("registers_per_thread", "Registers"),
-	COL_AS("shared_memory_bytes", "Shared memory"),
-	END
-};
-
-static const struct pf_html_col op_cols[] = {
-	COL_AS("name", "Operator"),
-	COL("count"),
-	DEVICE("self_device_ns", "Device self"),
-	DEVICE("device_total_ns", "Device total"),
-	COL_AS("self_cpu_ns", "Host self"),
-	COL_AS("cpu_total_ns", "Host total"),
-	DEVICE("self_device_mem_bytes", "Device memory, self"),
-	COL_AS("self_cpu_mem_bytes", "Host memory, self"),
-	END
-};
-
-static const struct pf_html_col overlap_cols[] = {
-	COL("rank"),
-	COL("device"),
-	COL("total_ns"),
-	COL("computation_ns"),
-	COL("comm_ns"),
-	COL_AS("overlap_ns", "Hidden"),
-	COL_AS("exposed_comm_ns", "Exposed"),
-	COL_AS("overlap_share", "Share hidden"),
-	COL_AS("exposed_copy_ns", "Exposed copies"),
-	COL("idle_ns"),
-	END
-};
-
-static const struct pf_html_col arrival_cols[] = {
-	COL("rank"),
-	COL_AS("count", "Collectives"),
-	COL_AS("last_count", "Last to come"),
-	COL_AS("late_ns", "Others wait for it"),
-	COL_AS("waited_ns", "It waits"),
-	END
-};
-
-static const struct pf_html_col collective_cols[] = {
-	COL("collective"),
-	COL_AS("group", "Group"),
-	COL_AS("group_size", "Ranks"),
-	COL_AS("dtype", "Type"),
-	COL_AS("count", "Calls"),
-	COL_AS("in_bytes", "Bytes"),
-	COL_AS("total_ns", "Total"),
-	COL_AS("mean_ns", "Mean"),
-	COL_AS("min_ns", "Min"),
-	COL_AS("max_ns", "Max"),
-	COL_AS("algorithm_gb_per_s", "Algorithm GB/s"),
-	COL_AS("bus_gb_per_s", "Bus GB/s"),
-	END
-};
-
-static const struct pf_html_col input_cols[] = { COL_AS("culprit", "Range"),
-						 FRAME("frame"),
-						 COL_AS("ns", "GPU idle"),
-						 BAR("idle_share", "Of idle"),
-						 COL("count"),
-						 COL("longest_ns"),
-						 END };
-
-static const struct pf_html_col memory_cols[] = {
-	COL("device"),
-	COL_AS("peak_bytes", "Peak"),
-	COL_AS("capacity_bytes", "Capacity"),
-	BAR("capacity_share", "Of capacity"),
-	COL_AS("peak_reserved_bytes", "Reserved, peak"),
-	COL_AS("unused_at_peak_bytes", "Reserved, not used at peak"),
-	COL_AS("allocation_count", "Allocations"),
-	COL_AS("allocated_bytes", "Allocated"),
-	COL_AS("kept_bytes", "Not freed by the end"),
-	COL_AS("oom_count", "Out of memory"),
-	END
-};
-
-static const struct pf_html_col alive_cols[] = { COL("device"),
-						 COL_AS("outer_op", "Op"),
-						 COL_AS("op", "Innermost op"),
-						 COL("bytes"),
-						 BAR("peak_share", "Of peak"),
-						 COL_AS("count", "Blocks"),
-						 COL_AS("largest_bytes",
-							"Largest"),
-						 COL_AS("age_ns", "Age"),
-						 FRAME("frame"),
-						 END };
-
-static const struct pf_html_col kept_cols[] = { COL("device"),
-						COL_AS("outer_op", "Op"),
-						COL_AS("op", "Innermost op"),
-						COL("bytes"),
-						COL_AS("count", "Blocks"),
-						COL_AS("size_bytes", "Size"),
-						FRAME("frame"),
-						END };
-
-static const struct pf_html_col now_cols[] = {
-	COL("gpu"),
-	COL_AS("segment_count", "Segments"),
-	COL_AS("reserved_bytes", "Reserved"),
-	COL_AS("allocated_bytes", "Allocated"),
-	COL_AS("whole_bytes", "Free segments"),
-	COL_AS("split_bytes", "Free between blocks"),
-	COL_AS("largest_bytes", "Largest free block"),
-	BAR("free_share", "Free of reserved"),
-	BAR("external_share", "Free, not in one piece"),
-	END
-};
-
-static const struct pf_html_col alive_stack_cols[] = {
-	COL("device"),
-	COL("bytes"),
-	BAR("peak_share", "Of peak"),
-	COL("count"),
-	COL_AS("largest_bytes", "Largest"),
-	FRAME("frame"),
-	COL("stack"),
-	END
-};
-
-static const struct pf_html_col kept_stack_cols[] = {
-	COL("device"),  COL("bytes"), COL("count"),
-	FRAME("frame"), COL("stack"), END
-};
-
-static const struct pf_html_col stack_cols[] = {
-	COL("device"),  COL("allocated_bytes"), COL("allocation_count"),
-	FRAME("frame"), COL("stack"),           END
-};
-
-static const struct pf_html_col oom_cols[] = { COL("device"),
-					       COL("time_ns"),
-					       COL("bytes"),
-					       COL_AS("device_free_bytes",
-						      "Free on the GPU"),
-					       COL("allocated_bytes"),
-					       COL("reserved_bytes"),
-					       FRAME("frame"),
-					       COL("stack"),
-					       END };
-
-static const struct pf_html_col memory_op_cols[] = {
-	COL_AS("op", "Operator"),
-	COL("device"),
-	COL("calls"),
-	COL_AS("allocation_count", "Allocations"),
-	COL_AS("allocated_bytes", "Allocated"),
-	COL_AS("increase_bytes", "Increase"),
-	COL_AS("self_allocation_count", "Allocations, self"),
-	COL_AS("self_allocated_bytes", "Allocated, self"),
-	COL_AS("self_increase_bytes", "Increase, self"),
-	END
-};
-
-static const struct pf_html_col module_cols[] = {
-	COL("module"),
-	COL_AS("calls", "Occurrences"),
-	COL_AS("op_count", "Operators"),
-	COL("gpu_total_ns"),
-	COL("gpu_self_ns"),
-	BAR("share", "GPU self, share"),
-	COL("host_total_ns"),
-	COL("host_self_ns"),
-	END
-};
-
-static const struct pf_html_col class_cols[] = { COL("class"),
-						 COL_AS("calls", "Occurrences"),
-						 COL_AS("op_count",
-							"Operators"),
-						 COL("gpu_self_ns"),
-						 BAR("share", "Share"),
-						 COL("host_self_ns"),
-						 END };
-
-static const struct pf_html_col roof_cols[] = {
-	COL_AS("op", "Operator"),
-	COL_AS("input_shapes", "Shapes"),
-	COL("calls"),
-	COL("kernel_ns"),
-	COL_AS("tflop_per_s", "TFLOP/s"),
-	COL_AS("gb_per_s", "GB/s"),
-	COL("flop_per_byte"),
-	COL("bound"),
-	BAR("roof_share", "Of roof"),
-	COL_AS("above_roof_ns", "Above the roof"),
-	COL_AS("input_types", "Types"),
-	END
-};
-
-static const struct pf_html_col hlo_cols[] = { COL_AS("name", "Operation"),
-					       COL_AS("op", "Operator"),
-					       COL("category"),
-					       COL("calls"),
-					       COL_AS("self_ns", "Self"),
-					       BAR("share", "Share"),
-					       COL_AS("total_ns", "Total"),
-					       COL_AS("flops", "Operations"),
-					       COL_AS("bytes", "Bytes"),
-					       END };
-
-static const struct pf_html_col hlo_roof_cols[] = {
-	COL_AS("name", "Operation"),
-	COL("category"),
-	COL("calls"),
-	COL_AS("self_ns", "Self"),
-	COL_AS("tflop_per_s", "TFLOP/s"),
-	COL_AS("gb_per_s", "GB/s"),
-	COL("bound"),
-	BAR("roof_share", "Of roof"),
-	COL_AS("above_roof_ns", "Above the roof"),
-	END
-};
-
-static const struct pf_html_col family_cols[] = {
-	COL("family"),
-	COL("calls"),
-	COL("kernel_ns"),
-	BAR("share", "Of GPU time"),
-	COL_AS("tflop_per_s", "TFLOP/s"),
-	COL_AS("gb_per_s", "GB/s"),
-	COL("bound"),
-	BAR("roof_share", "Of roof"),
-	COL_AS("above_roof_ns", "Above the roof"),
-	END
-};
-
-static const struct pf_html_col use_cols[] = { COL("rank"),
-					       COL("step"),
-					       COL("time_ns"),
-					       COL_AS("gpu_count", "GPUs"),
-					       COL("matrix_flops"),
-					       COL_AS("recomputed_flops",
-						      "Recomputed"),
-					       BAR("mfu", "MFU"),
-					       BAR("hfu", "HFU"),
-					       END };
-
-static const struct pf_html_col rest_cols[] = { COL("op"),
-						COL("why"),
-						COL("work_count"),
-						COL("gpu_ns"),
-						BAR("share", "Of GPU time"),
-						END };
-
-static const struct pf_html_col check_cols[] = { COL("check"), COL("verdict"),
-						 COL("count"), COL("gpu_ns"),
-						 COL("share"), END };
-
-static const struct pf_html_col step_cols[] = {
-	COL("step"),     { "start_ns", "Starts at", PF_HTML_STEP, "dur_ns" },
-	COL("dur_ns"),   COL("kernel_ns"),
-	COL("copy_ns"),  COL("memset_ns"),
-	COL("comm_ns"),  COL("runtime_ns"),
-	COL("data_ns"),  COL("cpu_ns"),
-	COL("other_ns"), COL_AS("kernel_count", "Kernels"),
-	COL("rank"),     END
-};
-
-static const struct pf_html_col state_cols[] = {
-	COL("track"),   COL("key"),   COL("value"), COL("meaning"),
-	COL("time_ns"), COL("share"), END
-};
-
-static const struct pf_html_col counter_cols[] = {
-	COL("track"), COL("name"), COL("key"), COL("sample_count"),
-	COL("min"),   COL("mean"), COL("max"), END
-};
-
-static const struct pf_html_col batches_cols[] = {
-	COL("row_count"),  COL_AS("first_ns", "First"),
-	COL("mean_ns"),    COL("median_ns"),
-	COL("p90_ns"),     COL("p99_ns"),
-	COL("longest_ns"), END
-};
-
-static const struct pf_html_col batch_cols[] = {
-	COL("step"), COL("batch_idx"),     COL("batch_ns"),
-	COL("rate"), COL("implied_count"), END
-};
-
-static const struct pf_html_col batch_memory_cols[] = { COL("step"),
-							COL("batch_idx"),
-							COL("allocated_bytes"),
-							COL("reserved_bytes"),
-							COL("slack_bytes"),
-							COL("host_percent"),
-							END };
-
-static const struct pf_html_col said_cols[] = { COL("key"), COL("value"), END };
-
 /* ---- sections ---- */
+
+static const char memory_cols[] =
+	"device; peak_bytes; capacity_bytes=Capacity; capacity_share=Of "
+	"capacity; peak_reserved_bytes=Reserved, peak; "
+	"unused_at_peak_bytes=Reserved, not used at peak; allocation_count; "
+	"allocated_bytes; kept_bytes=Not freed by the end; oom_count";
 
 #define TABLES_MAX 6
 
@@ -466,159 +64,242 @@ static const struct section {
 	  "Idle",
 	  "the GPU is never idle, or there is no GPU work",
 	  PF_PART_GAPS,
-	  { { "causes", "Idle time by cause", PF_PART_GAPS, "causes",
-	      cause_cols, 20, NULL, NULL },
-	    { "culprits", "What holds it", PF_PART_GAPS, "culprits",
-	      culprit_cols, 50, "idle_share", NULL },
-	    { "gaps", "The longest gaps", PF_PART_GAPS, "gaps", gap_cols, 60,
-	      NULL, NULL } } },
+	  { TABLE("causes", "Idle time by cause", PF_PART_GAPS, "causes", 20,
+		  "cause; ns; idle_share; window_share; count; longest_ns"),
+	    TABLE("culprits", "What holds it", PF_PART_GAPS, "culprits", 50,
+		  "culprit=Op, call or range; op=In operator; cause; ns; "
+		  "idle_share; count; longest_ns; frame",
+		  .share = "idle_share"),
+	    TABLE("gaps", "The longest gaps", PF_PART_GAPS, "gaps", 60,
+		  "start_ns=At; ns; cause; culprit; frame; before=Last work "
+		  "before; after=First work after; drained_by; device",
+		  .span = "ns") } },
 	{ "path",
 	  "Critical path",
 	  "Path",
 	  NULL,
 	  PF_PART_PATH,
-	  { { "path-parts", "What decides how long the window takes",
-	      PF_PART_PATH, "categories", part_cols, 20, NULL, NULL },
-	    { "path-rows", "By name", PF_PART_PATH, "rows", on_path_cols, 30,
-	      "share", NULL },
-	    { "path-answers", "What it would save", PF_PART_PATH, "what_if",
-	      answer_cols, 20, NULL, NULL } } },
+	  { TABLE("path-parts", "What decides how long the window takes",
+		  PF_PART_PATH, "categories", 20,
+		  "category; ns; share=Of the window; count; longest_ns"),
+	    TABLE("path-rows", "By name", PF_PART_PATH, "rows", 30,
+		  "category; name; ns; share=Of the window; count; longest_ns",
+		  .share = "share"),
+	    TABLE("path-answers", "What it would save", PF_PART_PATH, "what_if",
+		  20,
+		  "question; saved_ns; saved_share=Of the window; least_ns; "
+		  "bound_ns") } },
 	{ "syncs",
 	  "Synchronizations",
 	  "Syncs",
 	  "no call waits for the GPU",
 	  PF_PART_SYNCS,
-	  { { "sites", "Calls that wait for the GPU, by site", PF_PART_SYNCS,
-	      "sites", site_cols, 100, NULL, NULL } } },
+	  { TABLE("sites", "Calls that wait for the GPU, by site",
+		  PF_PART_SYNCS, "sites", 100,
+		  "call; op; count; per_step; blocked_ns=CPU blocked; "
+		  "useful_ns=GPU busy meanwhile; idle_ns=GPU idle after; "
+		  "median_ns; max_ns; frame") } },
 	{ "launches",
 	  "Launches",
 	  "Launches",
 	  "no GPU work has a launch call",
 	  PF_PART_LAUNCHES,
-	  { { "calls", "Launch calls", PF_PART_LAUNCHES, "calls", call_cols, 20,
-	      NULL, NULL },
-	    { "streams", "Length of the queue at the launch", PF_PART_LAUNCHES,
-	      "streams", stream_cols, 20, NULL, NULL } } },
+	  { TABLE("calls", "Launch calls", PF_PART_LAUNCHES, "calls", 20,
+		  "call; count; cpu_ns; gpu_ns; median_delay_ns=Median delay; "
+		  "max_delay_ns=Longest delay; short_count=Work shorter than "
+		  "the call"),
+	    TABLE("streams", "Length of the queue at the launch",
+		  PF_PART_LAUNCHES, "streams", 20,
+		  "device; stream; launch_count; mean_length; "
+		  "max_length=Longest queue") } },
 	{ "kernels",
 	  "Kernels",
 	  "Kernels",
 	  "there are no kernels",
 	  PF_PART_KERNELS,
-	  { { "by-name", "By name", PF_PART_KERNELS, "kernels", kernel_cols,
-	      100, "share", NULL },
-	    { "by-op", "By name and operator", PF_PART_CALLERS, "kernels",
-	      caller_cols, 100, "share", NULL },
-	    { "operations", "Operations of the TPUs", PF_PART_KERNELS,
-	      "operations", hlo_cols, 100, "share", NULL } } },
+	  { TABLE("by-name", "By name", PF_PART_KERNELS, "kernels", 100,
+		  "name; calls; total_ns; share; cumulative_share; mean_ns; "
+		  "median_ns; min_ns; max_ns; sd_ns=Sigma; "
+		  "blocks_per_sm=Blocks/SM; occupancy_percent=Occupancy %; "
+		  "tensor_cores=Tensor cores",
+		  .share = "share"),
+	    TABLE("by-op", "By name and operator", PF_PART_CALLERS, "kernels",
+		  100,
+		  "name; op; calls; total_ns; share; mean_ns; median_ns; grid; "
+		  "block; registers_per_thread; shared_memory_bytes=Shared "
+		  "memory",
+		  .share = "share"),
+	    TABLE("operations", "Operations of the TPUs", PF_PART_KERNELS,
+		  "operations", 100,
+		  "name; op; category; calls; self_ns; share; total_ns; flops; "
+		  "bytes",
+		  .share = "share") } },
 	{ "ops",
 	  "Operators",
 	  "Operators",
 	  "there are no operators",
 	  PF_PART_OPS,
-	  { { "averages", "By name, as key_averages()", PF_PART_OPS,
-	      "key_averages", op_cols, 120, NULL, is_op } } },
+	  { TABLE("averages", "By name, as key_averages()", PF_PART_OPS,
+		  "key_averages", 120,
+		  "name=Operator; count; self_device_ns=Device self; "
+		  "device_total_ns; self_cpu_ns=Host self; cpu_total_ns=Host "
+		  "total; self_device_mem_bytes=Device memory, self; "
+		  "self_cpu_mem_bytes=Host memory, self",
+		  .is_wanted = is_op) } },
 	{ "roofline",
 	  "Roofline",
 	  "Roofline",
 	  NULL,
 	  PF_PART_ROOFLINE,
-	  { { "roof-calls", "Calls by time above their roofs", PF_PART_ROOFLINE,
-	      "calls", roof_cols, 30, "share", NULL },
-	    { "roof-families", "By family", PF_PART_ROOFLINE, "families",
-	      family_cols, 40, NULL, NULL },
-	    { "roof-steps", "Steps against the peak", PF_PART_ROOFLINE, "steps",
-	      use_cols, 40, NULL, NULL },
-	    { "roof-rest", "GPU time without a roof", PF_PART_ROOFLINE,
-	      "not_modelled", rest_cols, 20, "share", NULL },
-	    { "roof-operations", "Operations of the TPUs", PF_PART_ROOFLINE,
-	      "operations", hlo_roof_cols, 100, NULL, NULL } } },
+	  { TABLE("roof-calls", "Calls by time above their roofs",
+		  PF_PART_ROOFLINE, "calls", 30,
+		  "op; input_shapes; calls; kernel_ns; tflop_per_s; gb_per_s; "
+		  "flop_per_byte; bound; roof_share; above_roof_ns=Above the "
+		  "roof; input_types",
+		  .share = "share"),
+	    TABLE("roof-families", "By family", PF_PART_ROOFLINE, "families",
+		  40,
+		  "family; calls; kernel_ns; share=Of GPU time; tflop_per_s; "
+		  "gb_per_s; bound; roof_share; above_roof_ns=Above the roof"),
+	    TABLE("roof-steps", "Steps against the peak", PF_PART_ROOFLINE,
+		  "steps", 40,
+		  "rank; step; time_ns; gpu_count; matrix_flops; "
+		  "recomputed_flops; mfu; hfu"),
+	    TABLE("roof-rest", "GPU time without a roof", PF_PART_ROOFLINE,
+		  "not_modelled", 20,
+		  "op; why; work_count; gpu_ns; share=Of GPU time",
+		  .share = "share"),
+	    TABLE("roof-operations", "Operations of the TPUs", PF_PART_ROOFLINE,
+		  "operations", 100,
+		  "name; category; calls; self_ns; tflop_per_s; gb_per_s; "
+		  "bound; roof_share; above_roof_ns=Above the roof") } },
 	{ "comm",
 	  "Communication",
 	  "Communication",
 	  "there is no communication",
 	  PF_PART_OVERLAP,
-	  { { "collectives", "Collectives", PF_PART_OVERLAP, "collectives",
-	      collective_cols, 40, NULL, NULL },
-	    { "arrivals", "Ranks at collectives", PF_PART_OVERLAP, "arrivals",
-	      arrival_cols, 40, NULL, NULL },
-	    { "overlap", "What hides behind what", PF_PART_OVERLAP, "devices",
-	      overlap_cols, 40, NULL, NULL } } },
+	  { TABLE("collectives", "Collectives", PF_PART_OVERLAP, "collectives",
+		  40,
+		  "collective; group; group_size; dtype; count=Calls; "
+		  "in_bytes=Bytes; total_ns; mean_ns; min_ns=Min; max_ns=Max; "
+		  "algorithm_gb_per_s=Algorithm GB/s; bus_gb_per_s"),
+	    TABLE("arrivals", "Ranks at collectives", PF_PART_OVERLAP,
+		  "arrivals", 40,
+		  "rank; count; last_count=Last to come; late_ns; waited_ns"),
+	    TABLE("overlap", "What hides behind what", PF_PART_OVERLAP,
+		  "devices", 40,
+		  "rank; device; total_ns; computation_ns; comm_ns; "
+		  "overlap_ns=Hidden; exposed_comm_ns=Exposed; "
+		  "overlap_share=Share hidden; exposed_copy_ns=Exposed copies; "
+		  "idle_ns") } },
 	{ "memory",
 	  "Memory",
 	  "Memory",
 	  NULL,
 	  PF_PART_MEMORY,
-	  { { "memory-devices", "Peaks", PF_PART_MEMORY, "devices", memory_cols,
-	      20, NULL, NULL },
-	    { "alive", "Alive at the peak", PF_PART_MEMORY, "alive", alive_cols,
-	      60, NULL, NULL },
-	    { "memory-ops", "Allocations by operator", PF_PART_MEMORY, "ops",
-	      memory_op_cols, 80, NULL, NULL },
-	    { "kept", "Allocated and not freed", PF_PART_MEMORY, "kept",
-	      kept_cols, 40, NULL, NULL } } },
+	  { TABLE("memory-devices", "Peaks", PF_PART_MEMORY, "devices", 20,
+		  memory_cols),
+	    TABLE("alive", "Alive at the peak", PF_PART_MEMORY, "alive", 60,
+		  "device; outer_op; op; bytes; peak_share; count; "
+		  "largest_bytes; age_ns=Age; frame"),
+	    TABLE("memory-ops", "Allocations by operator", PF_PART_MEMORY,
+		  "ops", 80,
+		  "op=Operator; device; calls; allocation_count=Allocations; "
+		  "allocated_bytes=Allocated; increase_bytes=Increase; "
+		  "self_allocation_count=Allocations, self; "
+		  "self_allocated_bytes=Allocated, self; "
+		  "self_increase_bytes=Increase, self"),
+	    TABLE("kept", "Allocated and not freed", PF_PART_MEMORY, "kept", 40,
+		  "device; outer_op; op; bytes; count; size_bytes=Size; "
+		  "frame") } },
 	{ "memory",
 	  "Memory",
 	  "Memory",
 	  NULL,
 	  PF_PART_MEMORY,
-	  { { "memory-now", "When the snapshot was taken", PF_PART_MEMORY,
-	      "now", now_cols, 40, NULL, NULL },
-	    { "memory-oom", "Out of memory", PF_PART_MEMORY, "oom", oom_cols,
-	      20, NULL, NULL },
-	    { "memory-devices", "Peaks", PF_PART_MEMORY, "devices", memory_cols,
-	      20, NULL, NULL },
-	    { "alive", "Alive at the peak", PF_PART_MEMORY, "alive",
-	      alive_stack_cols, 60, NULL, NULL },
-	    { "kept", "Allocated and not freed", PF_PART_MEMORY, "kept",
-	      kept_stack_cols, 40, NULL, NULL },
-	    { "memory-stacks", "Allocations by stack", PF_PART_MEMORY, "stacks",
-	      stack_cols, 80, NULL, NULL } } },
+	  { TABLE("memory-now", "When the snapshot was taken", PF_PART_MEMORY,
+		  "now", 40,
+		  "gpu; segment_count; reserved_bytes; allocated_bytes; "
+		  "whole_bytes; split_bytes=Free between blocks; "
+		  "largest_bytes=Largest free block; free_share; "
+		  "external_share=Free, not in one piece"),
+	    TABLE("memory-oom", "Out of memory", PF_PART_MEMORY, "oom", 20,
+		  "device; time_ns; bytes; device_free_bytes; allocated_bytes; "
+		  "reserved_bytes; frame; stack"),
+	    TABLE("memory-devices", "Peaks", PF_PART_MEMORY, "devices", 20,
+		  memory_cols),
+	    TABLE("alive", "Alive at the peak", PF_PART_MEMORY, "alive", 60,
+		  "device; bytes; peak_share; count; largest_bytes; frame; "
+		  "stack"),
+	    TABLE("kept", "Allocated and not freed", PF_PART_MEMORY, "kept", 40,
+		  "device; bytes; count; frame; stack"),
+	    TABLE("memory-stacks", "Allocations by stack", PF_PART_MEMORY,
+		  "stacks", 80,
+		  "device; allocated_bytes; allocation_count; frame; "
+		  "stack") } },
 	{ "counters",
 	  "Counters",
 	  "Counters",
 	  "",
 	  PF_PART_COUNTERS,
-	  { { "counter-states", "States, and how long each", PF_PART_COUNTERS,
-	      "states", state_cols, 60, NULL, NULL },
-	    { "counter-series", "Values", PF_PART_COUNTERS, "counters",
-	      counter_cols, 100, NULL, NULL } } },
+	  { TABLE("counter-states", "States, and how long each",
+		  PF_PART_COUNTERS, "states", 60,
+		  "track; key; value; meaning; time_ns; share"),
+	    TABLE("counter-series", "Values", PF_PART_COUNTERS, "counters", 100,
+		  "track; name; key; sample_count; min; mean; max") } },
 	{ "training",
 	  "Training script",
 	  "Training",
 	  "",
 	  PF_PART_COUNT,
-	  { { "training-times", "Batches that it timed", PF_PART_STEPS,
-	      "training_times", batches_cols, 20, NULL, NULL },
-	    { "training-batches", "Each of them", PF_PART_STEPS,
-	      "training_batches", batch_cols, 120, NULL, NULL },
-	    { "training-memory", "Memory of the GPU as it saw it",
-	      PF_PART_MEMORY, "training_memory", batch_memory_cols, 120, NULL,
-	      NULL },
-	    { "training-summary", "What it says of itself", PF_PART_INFO,
-	      "training_summary", said_cols, 40, NULL, NULL } } },
+	  { TABLE("training-times", "Batches that it timed", PF_PART_STEPS,
+		  "training_times", 20,
+		  "row_count; first_ns; mean_ns; median_ns; p90_ns; p99_ns; "
+		  "longest_ns"),
+	    TABLE("training-batches", "Each of them", PF_PART_STEPS,
+		  "training_batches", 120,
+		  "step; batch_idx; batch_ns; rate; implied_count"),
+	    TABLE("training-memory", "Memory of the GPU as it saw it",
+		  PF_PART_MEMORY, "training_memory", 120,
+		  "step; batch_idx; allocated_bytes; reserved_bytes; "
+		  "slack_bytes; host_percent"),
+	    TABLE("training-summary", "What it says of itself", PF_PART_INFO,
+		  "training_summary", 40, "key; value") } },
 	{ "input",
 	  "Input",
 	  "Input",
 	  "no idle time of the GPU comes from loading data",
 	  PF_PART_COUNT,
-	  { { "loading", "Idle time of the GPU while data is loaded",
-	      PF_PART_GAPS, "culprits", input_cols, 40, NULL, is_loading } } },
+	  { TABLE("loading", "Idle time of the GPU while data is loaded",
+		  PF_PART_GAPS, "culprits", 40,
+		  "culprit=Range; frame; ns=GPU idle; idle_share; count; "
+		  "longest_ns",
+		  .is_wanted = is_loading) } },
 	{ "modules",
 	  "Modules",
 	  "Modules",
 	  NULL,
 	  PF_PART_MODULES,
-	  { { "module-tree", "As they call each other", PF_PART_MODULES,
-	      "modules", module_cols, 120, "share", NULL },
-	    { "module-classes", "Self time by class", PF_PART_MODULES,
-	      "classes", class_cols, 40, "share", NULL } } },
+	  { TABLE("module-tree", "As they call each other", PF_PART_MODULES,
+		  "modules", 120,
+		  "module; calls=Occurrences; op_count=Operators; "
+		  "gpu_total_ns; gpu_self_ns; share=GPU self, share; "
+		  "host_total_ns; host_self_ns",
+		  .share = "share"),
+	    TABLE("module-classes", "Self time by class", PF_PART_MODULES,
+		  "classes", 40,
+		  "class; calls=Occurrences; op_count=Operators; gpu_self_ns; "
+		  "share=Share; host_self_ns",
+		  .share = "share") } },
 	{ "quality",
 	  "Trace quality",
 	  "Quality",
 	  "every check of the trace says ok",
 	  PF_PART_DOCTOR,
-	  { { "quality-checks", "Checks that found something", PF_PART_DOCTOR,
-	      "checks", check_cols, 40, NULL, is_finding } } },
+	  { TABLE("quality-checks", "Checks that found something",
+		  PF_PART_DOCTOR, "checks", 40,
+		  "check; verdict; count; gpu_ns; share",
+		  .is_wanted = is_finding) } },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(*sections))
@@ -627,7 +308,7 @@ static const struct section {
 static bool is_possible(const struct pf_parts *p, const struct section *s)
 {
 	if (s->part == PF_PART_MEMORY)
-		return (s->tables[0].cols == now_cols) ==
+		return !strcmp(s->tables[0].name, "now") ==
 		       pf_snap_state_is(&p->memory.snap);
 	return s->part == PF_PART_DOCTOR ||
 	       p->memory.producer != PF_FROM_SNAPSHOT;
@@ -680,7 +361,7 @@ static void sections_add(struct pf_buf *out, const struct pf_html_page *page)
 		if (s->part == PF_PART_ROOFLINE &&
 		    page->parts->roofline.modelled_ns)
 			pf_chart_roof(out, page);
-		if (s->tables[0].cols == batches_cols)
+		if (!strcmp(s->tables[0].name, "training_times"))
 			pf_chart_training(out, page);
 		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
 			pf_html_table(out, page, &s->tables[k]);
@@ -725,10 +406,12 @@ static void sections_absent(struct pf_buf *out, const struct pf_parts *p)
 /* The table of all steps, below the breakdown. */
 static void sections_steps(struct pf_buf *out, const struct pf_html_page *page)
 {
-	static const struct pf_html_table table = { "steps",       "All steps",
-						    PF_PART_STEPS, "steps",
-						    step_cols,     150,
-						    NULL,          NULL };
+	static const struct pf_html_table table =
+		TABLE("steps", "All steps", PF_PART_STEPS, "steps", 150,
+		      "step; start_ns=Starts at; dur_ns; kernel_ns; copy_ns; "
+		      "memset_ns; comm_ns; runtime_ns; data_ns; cpu_ns; "
+		      "other_ns; kernel_count; rank",
+		      .span = "dur_ns");
 
 	if (pf_html_count(page->parts, &table) < 2)
 		return;

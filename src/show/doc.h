@@ -74,6 +74,11 @@ enum pf_col_kind {
 #define PF_QUIET  0x10000
 #define PF_OURS   0x20000 /* words of ours, none of a trace: never redacted */
 #define PF_NO_INT INT64_MIN
+/* How pages show it; other formats do not ask. */
+#define PF_BAR    0x40000  /* a share, with a bar as long */
+#define PF_SYMBOL 0x80000  /* a kernel's name: short, whole as a tooltip */
+#define PF_FRAME  0x100000 /* "file.py:12 f": a link to the source */
+#define PF_UNUSED 0x200000 /* left out if all rows are 0: nothing of it */
 
 struct pf_col {
 	const char *key, *title;

@@ -232,9 +232,9 @@ int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 		      PF_BYTES | PF_FULL),                                     \
 		FIELD(largest, "largest_bytes", "Largest", PF_BYTES),          \
 		FIELD(free_share, "free_share", "Free of reserved",            \
-		      PF_RATIO | PF_FULL),                                     \
+		      PF_RATIO | PF_BAR | PF_FULL),                            \
 		FIELD(external_share, "external_share", "Not in one piece",    \
-		      PF_RATIO | PF_FULL),                                     \
+		      PF_RATIO | PF_BAR | PF_FULL),                            \
 		FIELD(viz_share, "viz_share", "Fragmentation",                 \
 		      PF_RATIO | PF_FULL)
 

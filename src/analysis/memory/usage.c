@@ -264,13 +264,13 @@ static int usage_levels(struct usage *u)
 #define SITE(row)                                                              \
 	PF_FIELD(row, site.outer_op, "outer_op", "Op", PF_TEXT),               \
 		PF_FIELD(row, site.frame, "frame", "Line or annotation",       \
-			 PF_PATH),                                             \
+			 PF_PATH | PF_FRAME),                                  \
 		PF_FIELD(row, site.op, "op", "Innermost op",                   \
 			 PF_TEXT | PF_FULL)
 
 /* The same of snapshots, whose places are stacks. */
 #define STACK(row)                                                             \
-	PF_FIELD(row, site.frame, "frame", "Line", PF_PATH),                   \
+	PF_FIELD(row, site.frame, "frame", "Line", PF_PATH | PF_FRAME),        \
 		PF_FIELD(row, site.stack, "stack", "Stack", PF_INT | PF_KNOWN)
 
 #define FIELD(member, key, title, kind)                                        \
@@ -279,7 +279,8 @@ static const struct pf_field device_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(peak, "peak_bytes", "Peak", PF_BYTES | PF_MAYBE),
 	FIELD(capacity, "capacity_bytes", "Of", PF_BYTES | PF_FULL | PF_MAYBE),
-	FIELD(capacity_share, "capacity_share", "Share", PF_RATIO | PF_FULL),
+	FIELD(capacity_share, "capacity_share", "Share",
+	      PF_RATIO | PF_BAR | PF_FULL),
 	FIELD(growth, "peak_growth_bytes", "Growth", PF_BYTES),
 	FIELD(peak_ns, "peak_ns", "At", PF_NS | PF_MAYBE),
 	FIELD(peak_entry, "peak_entry", "After entries",
@@ -338,7 +339,7 @@ static const struct pf_field device_fields[] = {
 static const struct pf_field alive_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
-	FIELD(peak_share, "peak_share", "Of peak", PF_RATIO),
+	FIELD(peak_share, "peak_share", "Of peak", PF_RATIO | PF_BAR),
 	FIELD(count, "count", "Blocks", PF_COUNT | PF_MAYBE),
 	SITE(struct pf_usage_group),
 	FIELD(largest, "largest_bytes", "Largest",
@@ -349,7 +350,7 @@ static const struct pf_field alive_fields[] = {
 static const struct pf_field alive_stack_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
-	FIELD(peak_share, "peak_share", "Of peak", PF_RATIO),
+	FIELD(peak_share, "peak_share", "Of peak", PF_RATIO | PF_BAR),
 	FIELD(count, "count", "Blocks", PF_COUNT | PF_MAYBE),
 	STACK(struct pf_usage_group),
 	FIELD(largest, "largest_bytes", "Largest",
@@ -410,7 +411,7 @@ static const struct pf_field stack_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(self_bytes, "allocated_bytes", "Allocated", PF_BYTES),
 	FIELD(self_count, "allocation_count", "Allocs", PF_COUNT),
-	FIELD(op, "frame", "Line", PF_PATH),
+	FIELD(op, "frame", "Line", PF_PATH | PF_FRAME),
 	FIELD(stack, "stack", "Stack", PF_INT | PF_KNOWN),
 	IDS(struct pf_usage_op),
 };

@@ -535,7 +535,7 @@ static void add_replayed(const struct pf_path *p, struct pf_doc *doc)
 	PF_FIELD(struct pf_path_answer, member, key, title, kind)
 static const struct pf_field answer_fields[] = {
 	ANSWER(saved_ns, "saved_ns", "Saving", PF_NS | PF_MAYBE),
-	ANSWER(saved_share, "saved_share", "Of all", PF_RATIO),
+	ANSWER(saved_share, "saved_share", "Of all", PF_RATIO | PF_BAR),
 	ANSWER(least_ns, "least_ns", "At least", PF_NS | PF_MAYBE),
 	ANSWER(bound_ns, "bound_ns", "On path", PF_NS | PF_MAYBE),
 	ANSWER(question, "question", "What if", PF_TEXT),
@@ -547,7 +547,7 @@ static const struct pf_field answer_fields[] = {
 static const struct pf_field category_fields[] = {
 	ROW(category, "category", "On the path", PF_TEXT | PF_OURS),
 	ROW(ns, "ns", "Time", PF_NS),
-	ROW(share, "share", "Of all", PF_RATIO),
+	ROW(share, "share", "Of all", PF_RATIO | PF_BAR),
 	ROW(count, "count", "Times", PF_COUNT),
 	ROW(longest_ns, "longest_ns", "Longest", PF_NS),
 };
@@ -588,7 +588,7 @@ static void add_rows(const struct pf_path *p, int group, struct pf_doc *doc)
 		ROW(step, "step", "Step",
 		    by_step ? PF_INT | PF_MAYBE : PF_ABSENT),
 		ROW(ns, "ns", "Time", PF_NS),
-		ROW(share, "share", "Of all", PF_RATIO),
+		ROW(share, "share", "Of all", PF_RATIO | PF_BAR),
 		ROW(count, "count", "Times", PF_COUNT),
 		ROW(longest_ns, "longest_ns", "Longest", PF_NS),
 		ROW(replayed_ns, "replayed_ns", "Replayed",
@@ -598,7 +598,7 @@ static void add_rows(const struct pf_path *p, int group, struct pf_doc *doc)
 		ROW(short_name, "short_name", "Name",
 		    has_name ? name_kind | PF_BRIEF : PF_ABSENT),
 		ROW(name, "name", "Name",
-		    has_name ? name_kind | PF_FULL : PF_ABSENT),
+		    has_name ? name_kind | PF_FULL | PF_SYMBOL : PF_ABSENT),
 	};
 
 	if (group == PF_PATH_BY_CATEGORY)

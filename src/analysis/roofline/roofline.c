@@ -857,7 +857,7 @@ static const struct pf_field fields[] = {
 	FIELD(s.calls, "calls", "Calls", PF_COUNT | PF_SPARE),
 	FIELD(s.replayed, "replayed_calls", "Replayed", PF_COUNT | PF_SPARE),
 	FIELD(s.kernel_ns, "kernel_ns", "GPU time", PF_NS),
-	FIELD(time_share, "share", "Share", PF_RATIO | PF_FULL),
+	FIELD(time_share, "share", "Share", PF_RATIO | PF_BAR | PF_FULL),
 	FIELD(s.min_ns, "min_ns", "Min", PF_NS | PF_FULL),
 	FIELD(s.max_ns, "max_ns", "Max", PF_NS | PF_FULL),
 	FIELD(s.matrix, "matrix_flops", "Products",
@@ -871,7 +871,7 @@ static const struct pf_field fields[] = {
 	FIELD(gbps, "gb_per_s", "GB/s", PF_REAL | PF_FULL),
 	FIELD(intensity, "flop_per_byte", "FLOP/byte", PF_REAL | PF_FULL),
 	FIELD(bound, "bound", "Bound by", PF_TEXT | PF_OURS),
-	FIELD(share, "roof_share", "Of roof", PF_RATIO),
+	FIELD(share, "roof_share", "Of roof", PF_RATIO | PF_BAR),
 	FIELD(roof_ns, "roof_ns", "At the roof", PF_NS | PF_FULL | PF_MAYBE),
 	FIELD(above_ns, "above_roof_ns", "Above it", PF_NS | PF_MAYBE),
 };
@@ -889,8 +889,8 @@ static const struct pf_field use_fields[] = {
 	FIELD(matrix, "matrix_flops", "FLOPs of products", PF_COUNT),
 	FIELD(recomputed, "recomputed_flops", "Recomputed",
 	      PF_COUNT | PF_QUIET),
-	FIELD(mfu, "mfu", "MFU", PF_RATIO),
-	FIELD(hfu, "hfu", "HFU", PF_RATIO),
+	FIELD(mfu, "mfu", "MFU", PF_RATIO | PF_BAR),
+	FIELD(hfu, "hfu", "HFU", PF_RATIO | PF_BAR),
 };
 #undef FIELD
 #define USE_COUNT (sizeof(use_fields) / sizeof(*use_fields))
@@ -924,7 +924,7 @@ static const struct pf_field rest_fields[] = {
 	PF_FIELD(struct rest_row, why, "why", "Why", PF_TEXT | PF_OURS),
 	PF_FIELD(struct rest_row, count, "work_count", "GPU events", PF_COUNT),
 	PF_FIELD(struct rest_row, ns, "gpu_ns", "GPU time", PF_NS),
-	PF_FIELD(struct rest_row, share, "share", "Share", PF_RATIO),
+	PF_FIELD(struct rest_row, share, "share", "Share", PF_RATIO | PF_BAR),
 };
 
 const char *pf_roof_bound_word(enum pf_roof_bound bound)

@@ -1057,7 +1057,7 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 	const struct pf_field fields[] = {
 		FIELD(first, of_op ? "op" : "name",
 		      of_op ? "Operator" : "Kernel",
-		      of_op ? PF_TEXT : PF_TEXT | PF_FULL),
+		      of_op ? PF_TEXT : PF_TEXT | PF_FULL | PF_SYMBOL),
 		FIELD(short_name, "short_name", "Kernel",
 		      PF_TEXT | PF_BRIEF | by_name),
 		FIELD(second, second[k->group][0], second[k->group][1],
@@ -1066,7 +1066,7 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 		FIELD(replayed, "replayed_calls", "Replayed",
 		      k->graphs ? PF_COUNT : PF_ABSENT),
 		FIELD(total_ns, "total_ns", "Total", PF_NS),
-		FIELD(share, "share", "Share", PF_RATIO),
+		FIELD(share, "share", "Share", PF_RATIO | PF_BAR),
 		FIELD(cumulative_share, "cumulative_share", "Cumulative",
 		      PF_RATIO | PF_FULL),
 		FIELD(mean_ns, "mean_ns", "Mean", PF_NS | PF_SPARE),

@@ -74,7 +74,7 @@ static const struct pf_field module_fields[] = {
 	FIELD(gpu_total_ns, "gpu_total_ns", "GPU total", PF_NS | PF_KNOWN),
 	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS | PF_KNOWN),
 	FIELD(replayed_ns, "replayed_ns", "Replayed", PF_NS | PF_KNOWN),
-	FIELD(share, "share", "Of GPU", PF_RATIO | PF_FULL),
+	FIELD(share, "share", "Of GPU", PF_RATIO | PF_BAR | PF_FULL),
 	FIELD(host_total_ns, "host_total_ns", "Host total", PF_NS),
 	FIELD(host_ns, "host_self_ns", "Host self", PF_NS | PF_FULL),
 };
@@ -86,7 +86,7 @@ static const struct pf_field class_fields[] = {
 	FIELD(calls, "calls", "Calls", PF_COUNT | PF_KNOWN),
 	FIELD(ops, "op_count", "Ops", PF_COUNT | PF_KNOWN),
 	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS | PF_KNOWN),
-	FIELD(share, "share", "Of GPU", PF_RATIO),
+	FIELD(share, "share", "Of GPU", PF_RATIO | PF_BAR),
 	FIELD(host_ns, "host_self_ns", "Host self", PF_NS | PF_KNOWN),
 };
 #undef FIELD

@@ -77,11 +77,16 @@ else
 	not_ok "keys that no document has ($count are asked for)" "$tmp/never"
 fi
 
-# what the sources name: a key is the last text of a call, or opens a column
+# what the sources name: a key is the last text of a call, or one of the list
+# of a page's table, "key; key=Title; key"
 cut -d' ' -f2,3 "$tmp/places" | tr ' ' '\n' | sort -u >"$tmp/known"
-cat "$top_srcdir"/src/page/*.c | tr '\n\t' '  ' |
-	grep -oE '(pf_(table|doc)_(find|need|int_at|real_at|text_at|at)[a-z_]*\([^;"]*"[a-z_0-9]+"|(COL|COL_AS|BAR|CHANGE|KERNEL|FRAME|TIME)\( *"[a-z_0-9]+")' |
-	sed 's/"$//; s/.*"//' | sort -u >"$tmp/named"
+cat "$top_srcdir"/src/page/*.c | tr '\n\t' '  ' >"$tmp/source"
+grep -oE 'pf_(table|doc)_(find|need|int_at|real_at|text_at|at)[a-z_]*\([^;"]*"[a-z_0-9]+"' \
+	"$tmp/source" | sed 's/"$//; s/.*"//' >"$tmp/calls"
+sed 's/" *"//g' "$tmp/source" |
+	grep -oE '"[a-z_0-9]+(=[^;"]*)?(; [a-z_0-9]+(=[^;"]*)?)+"' |
+	tr -d '"' | sed 's/; /\n/g' | sed 's/=.*//' >"$tmp/columns"
+sort -u "$tmp/calls" "$tmp/columns" >"$tmp/named"
 comm -23 "$tmp/named" "$tmp/known" >"$tmp/idle"
 if [ "$(wc -l <"$tmp/named")" -gt 120 ] && ! [ -s "$tmp/idle" ]; then
 	ok "every key in the sources is asked for here"

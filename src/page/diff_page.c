@@ -487,17 +487,15 @@ static const struct section {
 	{ "path",
 	  "Critical path",
 	  { TABLE("path-parts", "What it is made of, per step", PART, "path",
-		  40,
-		  "category; a_ns=A; b_ns=B; delta_ns=Change; delta_share=of "
-		  "A") },
+		  40, "category; a_ns; b_ns; delta_ns; delta_share") },
 	  NULL,
 	  false },
 	{ "try",
 	  "What to try",
 	  { TABLE("advice", "What is done, new and open, per step", PART,
 		  "advice", 40,
-		  "change; id; title; a_at_most_ns=A at most; a_share=of A; "
-		  "b_at_most_ns=B at most; b_share=of B; reason") },
+		  "change; id; title; a_at_most_ns; a_share; "
+		  "b_at_most_ns; b_share; reason") },
 	  NULL,
 	  false },
 	{ "idle",

@@ -85,7 +85,7 @@ grep -oE 'pf_(table|doc)_(find|need|int_at|real_at|text_at|at)[a-z_]*\([^;"]*"[a
 	"$tmp/source" | sed 's/"$//; s/.*"//' >"$tmp/calls"
 sed 's/" *"//g' "$tmp/source" |
 	grep -oE '"[a-z_0-9]+(=[^;"]*)?(; [a-z_0-9]+(=[^;"]*)?)+"' |
-	tr -d '"' | sed 's/; /\n/g' | sed 's/=.*//' >"$tmp/columns"
+	tr -d '" ' | tr ';' '\n' | sed 's/=.*//' >"$tmp/columns"
 sort -u "$tmp/calls" "$tmp/columns" >"$tmp/named"
 comm -23 "$tmp/named" "$tmp/known" >"$tmp/idle"
 if [ "$(wc -l <"$tmp/named")" -gt 120 ] && ! [ -s "$tmp/idle" ]; then

@@ -39,4 +39,11 @@ int pf_while(struct pf_err *err, const char *fmt, ...)
 int pf_fail_errno(struct pf_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* What fails has said why: its caller fails, too, if it holds nothing yet. */
+#define PF_TRY(call)                                                           \
+	do {                                                                   \
+		if (call)                                                      \
+			return -1;                                             \
+	} while (0)
+
 #endif

@@ -263,8 +263,7 @@ static int64_t read_coded(struct pf_input *in, unsigned char *buf, size_t len,
 	while (got < len && !in->ended) {
 		struct step s;
 
-		if (refill(in, err))
-			return -1;
+		PF_TRY(refill(in, err));
 		if (!in->in_member && !next_member_follows(in)) {
 			stop(in, false);
 			break;

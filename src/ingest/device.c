@@ -227,8 +227,7 @@ static int find(struct pf_ingest_device *d, const struct pf_run_event *ev,
 	if (*place == UINT64_MAX) {
 		d->found = pf_grow(d->found, &d->cap, d->count + 1,
 				   sizeof(*d->found));
-		if (judge(d, ev, &d->found[d->count], err))
-			return -1;
+		PF_TRY(judge(d, ev, &d->found[d->count], err));
 		*place = d->count++;
 	}
 	*out = d->found[*place];
@@ -328,8 +327,7 @@ int pf_ingest_device_event(struct pf_ingest *in, struct pf_ingest_device *d,
 		d->count = 0;
 		d->line = line;
 	}
-	if (find(d, ev, &found, err))
-		return -1;
+	PF_TRY(find(d, ev, &found, err));
 	if (t != d->track)
 		d->runtime_end_ns = INT64_MIN;
 	d->track = t;
@@ -610,15 +608,13 @@ int pf_ingest_arrows_sort(struct pf_ingest *in, struct pf_err *err)
 		return 0;
 	a->at = pf_calloc(in->track_count - in->first_track, sizeof(*a->at));
 	a->by_gpu = pf_spool_new(sizeof(*found), SPOOL_BYTES, in->directory);
-	if (pf_sorter_finish(a->resolved, err))
-		return -1;
+	PF_TRY(pf_sorter_finish(a->resolved, err));
 	while ((found = pf_sorter_next(a->resolved, err))) {
 		if (found->gpu_track != last)
 			a->at[(size_t)found->gpu_track - in->first_track] =
 				pf_spool_count(a->by_gpu);
 		last = found->gpu_track;
-		if (pf_spool_add(a->by_gpu, found, err))
-			return -1;
+		PF_TRY(pf_spool_add(a->by_gpu, found, err));
 	}
 	return err->code ? -1 : 0;
 }

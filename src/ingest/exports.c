@@ -407,8 +407,7 @@ static int read_row(struct rave_reading *r, struct row *row, struct pf_err *err)
 		row->real[i] = NAN;
 		row->is_whole[i] = false;
 	}
-	if (pf_lexer_next(t, err))
-		return -1;
+	PF_TRY(pf_lexer_next(t, err));
 	while (t->kind == PF_LEXER_STRING) {
 		if (read_member(r, row, err) || pf_lexer_next(t, err))
 			return -1;
@@ -431,8 +430,7 @@ static int read_rows(struct rave_reading *r, struct pf_err *err)
 	for (;;) {
 		int64_t offset;
 
-		if (pf_lexer_next(t, err))
-			return -1;
+		PF_TRY(pf_lexer_next(t, err));
 		if (t->kind == PF_LEXER_CLOSE)
 			return 0;
 		if (t->kind == PF_LEXER_COMMA)
@@ -443,8 +441,7 @@ static int read_rows(struct rave_reading *r, struct pf_err *err)
 				       "%lld",
 				       (long long)t->offset);
 		offset = t->offset;
-		if (read_row(r, &row, err))
-			return -1;
+		PF_TRY(read_row(r, &row, err));
 		in->event_count++;
 		if (!row.is_whole[STEP])
 			pf_repair_note(&in->repairs, PF_SKIP_MALFORMED, 1,
@@ -481,8 +478,7 @@ static int read_summary(struct rave_reading *r, struct pf_err *err)
 	struct pf_lexer *t = &r->tokens;
 	char key[PF_LEXER_MAX + 1];
 
-	if (pf_lexer_next(t, err))
-		return -1;
+	PF_TRY(pf_lexer_next(t, err));
 	while (t->kind == PF_LEXER_STRING) {
 		snprintf(key, sizeof(key), "%.*s", PF_LEXER_MAX, t->text);
 		if (pf_lexer_want(t, PF_LEXER_COLON, err) ||
@@ -505,12 +501,10 @@ static int rave_read_document(struct rave_reading *r, struct pf_err *err)
 {
 	struct pf_lexer *t = &r->tokens;
 
-	if (pf_lexer_next(t, err))
-		return -1;
+	PF_TRY(pf_lexer_next(t, err));
 	if (t->kind == PF_LEXER_OPEN ? read_rows(r, err) : read_summary(r, err))
 		return -1;
-	if (pf_lexer_next(t, err))
-		return -1;
+	PF_TRY(pf_lexer_next(t, err));
 	if (t->kind != PF_LEXER_END)
 		pf_repair_note(&r->in->repairs, PF_REPAIR_TRAILING_BYTES, 1,
 			       t->offset);

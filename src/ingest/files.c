@@ -461,14 +461,12 @@ static int add_folder(struct pf_selection *out, const char *folder,
 {
 	size_t before = out->count, read = 0, looked = 0;
 
-	if (find_named(folder, out, err))
-		return -1;
+	PF_TRY(find_named(folder, out, err));
 	for (size_t i = before; i < out->count; i++) {
 		if (out->items[i].why)
 			continue;
 		looked++;
-		if (look_at(out, &out->items[i], true, err))
-			return -1;
+		PF_TRY(look_at(out, &out->items[i], true, err));
 		read += !out->items[i].why;
 	}
 	out->read_count += read;

@@ -68,8 +68,7 @@ static int gather_calls(struct gpu_rows *g, struct pf_err *err)
 
 	g->calls = pf_spool_new(sizeof(*call), CALLS_BYTES, g->in->directory);
 	pf_spool_keep(g->calls, CALLS_ROOM);
-	if (pf_sorter_finish(g->in->calls, err))
-		return -1;
+	PF_TRY(pf_sorter_finish(g->in->calls, err));
 	while ((call = pf_sorter_next(g->in->calls, err))) {
 		bool is_same = call->correlation == last;
 
@@ -79,8 +78,7 @@ static int gather_calls(struct gpu_rows *g, struct pf_err *err)
 		is_shared = is_same;
 		last = call->correlation;
 		end_ns = pf_span_end(call->start_ns, call->dur_ns);
-		if (pf_spool_add(g->calls, call, err))
-			return -1;
+		PF_TRY(pf_spool_add(g->calls, call, err));
 	}
 	return err->code ? -1 : 0;
 }
@@ -381,8 +379,7 @@ static int make_batch(void *context, size_t place, struct pf_err *err)
 	b->count = b->comm_count = 0;
 	while (b->count < PF_FEED_ROWS &&
 	       (rc = pf_cursors_next(&g->tracks, &track, &s, err)) > 0)
-		if (add_row(g, b, track, s, err))
-			return -1;
+		PF_TRY(add_row(g, b, track, s, err));
 	return rc < 0 ? -1 : b->count > 0;
 }
 
@@ -391,9 +388,8 @@ static int put_batch(struct gpu_rows *g, const struct batch *b,
 {
 	pf_db_give_way(g->in->db); /* averages read it meanwhile */
 	for (size_t i = 0; i < b->comm_count; i++)
-		if (pf_ingest_comm_put(g->in, g->comm, b->comms[i].event_id,
-				       b->comms[i].comm, err))
-			return -1;
+		PF_TRY(pf_ingest_comm_put(g->in, g->comm, b->comms[i].event_id,
+					  b->comms[i].comm, err));
 	g->feed = (struct pf_feed){ b->count, b->rows };
 	return step_rows(g, g->insert, err);
 }
@@ -416,8 +412,7 @@ static int write_rows(struct gpu_rows *g, struct pf_err *err)
 static int prepare(struct gpu_rows *g, struct pf_err *err)
 {
 	g->batches = pf_calloc(BATCHES, sizeof(*g->batches));
-	if (pf_feed_register(g->in->db, &g->feed, err))
-		return -1;
+	PF_TRY(pf_feed_register(g->in->db, &g->feed, err));
 	g->insert = pf_db_prepare(g->in->db, insert_rows, err);
 	g->comm = g->insert ? pf_ingest_comm_prepare(g->in, err) : NULL;
 	return g->comm ? 0 : -1;

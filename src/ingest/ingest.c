@@ -826,8 +826,7 @@ static int read_trace(struct making *m, struct pf_ingest *in, size_t i,
 	in->path = in->options->paths[i];
 	find_parts(m, in, i);
 	in->runs = pf_calloc(1, sizeof(*in->runs));
-	if (pf_scratch_open(in->runs, RUNS_ROOM, in->directory, err))
-		return -1;
+	PF_TRY(pf_scratch_open(in->runs, RUNS_ROOM, in->directory, err));
 	rc = pf_ingest_read(in, err) || check_read(in, err) ||
 			     pf_ingest_owners_find(in, &owners, err)
 		     ? -1
@@ -1092,8 +1091,7 @@ static int set_up(struct making *m, struct pf_err *err)
 		       : slash == out      ? pf_strdup("/")
 		       : slash ? pf_memdup0(out, (size_t)(slash - out))
 			       : pf_strdup(".");
-	if (pf_outplace_open(&m->place, out, &rule, err))
-		return -1;
+	PF_TRY(pf_outplace_open(&m->place, out, &rule, err));
 	return pf_db_create(&m->db, m->place.partial, err);
 }
 
@@ -1117,8 +1115,7 @@ static int finish(struct making *m, struct pf_err *err)
 		m->options->phase("writing");
 	if (m->options->cache && put_mark(m, err))
 		return -1;
-	if (pf_db_finish(&m->db, err))
-		return -1;
+	PF_TRY(pf_db_finish(&m->db, err));
 	return pf_outplace_commit(&m->place, err);
 }
 

@@ -591,8 +591,7 @@ static int put_all(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
 		put_entry(r, f, e);
 		if (r->parsed.batch.count < most)
 			continue;
-		if (ingest_snap_flush(r, err))
-			return -1;
+		PF_TRY(ingest_snap_flush(r, err));
 		if (pf_parsed_begin(&r->parsed))
 			forget(r, f);
 	}

@@ -122,8 +122,7 @@ static int run_heap_next(struct pf_run_heap *m, const struct pf_run_event **ev,
 	while (m->next_run < m->count &&
 	       (!m->open || m->runs[m->next_run].first_start_ns <=
 				    m->heap[0]->event.start_ns))
-		if (open_run(m, err))
-			return -1;
+		PF_TRY(open_run(m, err));
 	if (!m->open)
 		return 0;
 	*ev = &m->heap[0]->event;
@@ -294,8 +293,7 @@ static int close_rest(struct pairing *p, struct pf_err *err)
 		h->ev.dur_ns = p->last_ns - h->ev.start_ns;
 		pf_repair_note(&p->in->repairs, PF_REPAIR_OPEN_BEGIN, 1,
 			       PF_OFFSET_UNKNOWN);
-		if (gather(p, h, err))
-			return -1;
+		PF_TRY(gather(p, h, err));
 	}
 	return flush(p, err);
 }
@@ -1148,8 +1146,7 @@ static int device_event(struct merging *m, const struct pf_ingest_track *t,
 	if (!m->device)
 		m->device = pf_ingest_device_new(m->in);
 	*own = **ev;
-	if (pf_ingest_device_event(m->in, m->device, t, own, err))
-		return -1;
+	PF_TRY(pf_ingest_device_event(m->in, m->device, t, own, err));
 	m->in->kind_count[m->in->type[(*ev)->type].kind]--;
 	m->in->kind_count[m->in->type[own->type].kind]++;
 	*ev = own;
@@ -1169,9 +1166,8 @@ static int resolve_arrows(struct merging *m, int64_t before_ns,
 				      &ns)) {
 		const struct open_span *p = enclosing(m, ns, ns);
 
-		if (pf_ingest_arrow_resolve(m->in->arrows, p ? p->op_id : 0,
-					    p ? p->comm : 0, err))
-			return -1;
+		PF_TRY(pf_ingest_arrow_resolve(m->in->arrows, p ? p->op_id : 0,
+					       p ? p->comm : 0, err));
 	}
 	return 0;
 }
@@ -1182,8 +1178,7 @@ static int one_event(struct merging *m, struct pf_ingest_track *t,
 	struct pf_run_event own;
 	uint32_t parent = 0;
 
-	if (device_event(m, t, &ev, &own, err))
-		return -1;
+	PF_TRY(device_event(m, t, &ev, &own, err));
 	if (m->host &&
 	    ((m->in->arrows && resolve_arrows(m, ev->start_ns, err)) ||
 	     host_event(m, ev, &parent, err)))

@@ -993,9 +993,8 @@ static int put_share(struct pf_ingest *in, size_t i, struct share *from,
 		from->track = add_like(in, i, owner);
 	}
 	from->run.bytes = (uint32_t)from->bytes.len;
-	if (pf_scratch_add(in->runs, from->bytes.data, from->bytes.len,
-			   &from->run.offset, err))
-		return -1;
+	PF_TRY(pf_scratch_add(in->runs, from->bytes.data, from->bytes.len,
+			      &from->run.offset, err));
 	t = pf_ingest_track(in, from->track);
 	t->runs = pf_grow(t->runs, &t->runs_cap, t->run_count + 1,
 			  sizeof(*t->runs));
@@ -1053,8 +1052,7 @@ static int own_track(struct pf_ingest *in, const struct pf_ingest_owners *o,
 			t->owner = owner_by_label(o, t->pid, strlen(t->pid));
 		return 0;
 	}
-	if (each_event(in, t, see_owner, &s, err))
-		return -1;
+	PF_TRY(each_event(in, t, see_owner, &s, err));
 	t->owner = s.first;
 	return s.first == s.last ? 0 : share_track(in, o, i, err);
 }
@@ -1068,8 +1066,7 @@ static int own_tracks(struct pf_ingest *in, const struct pf_ingest_owners *o,
 	for (size_t i = in->first_track; i < count; i++)
 		pf_ingest_track(in, i)->place = (uint32_t)(i - in->first_track);
 	for (size_t i = in->first_track; i < count; i++)
-		if (own_track(in, o, i, err))
-			return -1;
+		PF_TRY(own_track(in, o, i, err));
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		struct pf_ingest_track *t = pf_ingest_track(in, i);
 

@@ -46,8 +46,7 @@ int pf_ingest_batcher_put(struct pf_ingest_batcher *b, struct pf_parsed *p,
 	int64_t first_order = b->in->event_count;
 
 	pf_ingest_count(b->in, &p->batch);
-	if (ingest_batcher_settle(b, p, err))
-		return -1;
+	PF_TRY(ingest_batcher_settle(b, p, err));
 	return pf_ingest_write_runs(b->in, b->sorter, p, b->type_ids,
 				    first_order, &b->lock, err);
 }
@@ -83,8 +82,7 @@ static int put_frames(const struct pf_ingest_stacks *s,
 		entries[i - from][1] =
 			pf_dict_find(&p->names, f.name, f.name_len, 0);
 	}
-	if (ingest_batcher_settle(b, p, err))
-		return -1;
+	PF_TRY(ingest_batcher_settle(b, p, err));
 	for (uint32_t i = from; i < to; i++) {
 		const struct pf_dict_entry *names = p->names.entries;
 
@@ -94,8 +92,7 @@ static int put_frames(const struct pf_ingest_stacks *s,
 		if (f.line >= 0)
 			sqlite3_bind_int64(st, 3, f.line);
 		sqlite3_bind_int64(st, 4, names[entries[i - from][1]].gid);
-		if (pf_db_put(b->in->db, st, err))
-			return -1;
+		PF_TRY(pf_db_put(b->in->db, st, err));
 	}
 	pf_parsed_begin(p);
 	return 0;
@@ -126,8 +123,7 @@ int pf_ingest_stacks_put(const struct pf_ingest_stacks *s,
 	sqlite3_stmt *st;
 	int rc;
 
-	if (put_all_frames(s, b, p, err))
-		return -1;
+	PF_TRY(put_all_frames(s, b, p, err));
 	st = pf_db_prepare(b->in->db, "INSERT INTO stack VALUES(?1,?2,?3)",
 			   err);
 	rc = st ? 0 : -1;
@@ -254,8 +250,7 @@ int pf_ingest_add_part(struct pf_ingest *in, struct pf_input *part,
 {
 	char digest[PF_XXH128_TEXT];
 
-	if (pf_input_finish(part, err))
-		return -1;
+	PF_TRY(pf_input_finish(part, err));
 	pf_input_digest(part, digest);
 	pf_buf_adds(&in->part_digests, digest);
 	in->part_bytes += pf_input_size(part);
@@ -366,8 +361,7 @@ int64_t pf_ingest_sink_read(void *sink, void *buf, size_t len,
 
 int pf_ingest_sink_flush(struct pf_ingest_sink *s, struct pf_err *err)
 {
-	if (pf_ingest_batcher_put(&s->batcher, &s->parsed, err))
-		return -1;
+	PF_TRY(pf_ingest_batcher_put(&s->batcher, &s->parsed, err));
 	return pf_parsed_begin(&s->parsed);
 }
 
@@ -411,9 +405,8 @@ static int parse_piece(struct probe *p, bool final, struct pf_err *err)
 	pf_buf_reserve(&p->text, p->text.len + PF_SCAN_PAD);
 	memset(p->text.data + p->text.len, 0, PF_SCAN_PAD);
 	pf_parsed_begin(&p->chrome.out);
-	if (pf_chrome_parse(&p->chrome, &p->state, p->text.data, p->text.len,
-			    p->offset, final, &used, err))
-		return -1;
+	PF_TRY(pf_chrome_parse(&p->chrome, &p->state, p->text.data, p->text.len,
+			       p->offset, final, &used, err));
 	p->event_count += b->event_count;
 	p->no_phase_count += b->no_phase_count;
 	pf_repairs_add(&p->repairs, &b->repairs);

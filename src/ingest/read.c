@@ -110,8 +110,7 @@ static int fill(struct pf_run_reader *r, size_t need, struct pf_err *err)
 	want = r->buffer_bytes - rest;
 	if (want > r->end - r->at)
 		want = (size_t)(r->end - r->at);
-	if (pf_scratch_read(r->from, r->buffer + rest, want, r->at, err))
-		return -1;
+	PF_TRY(pf_scratch_read(r->from, r->buffer + rest, want, r->at, err));
 	r->at += want;
 	r->have += want;
 	return 0;
@@ -145,8 +144,7 @@ static int read_inline(struct pf_run_reader *r, uint32_t name_len,
 {
 	struct pf_run_event *ev = &r->event;
 
-	if (fill(r, (size_t)name_len + args_len, err))
-		return -1;
+	PF_TRY(fill(r, (size_t)name_len + args_len, err));
 	ev->inline_name = r->buffer + r->used;
 	ev->inline_args = ev->inline_name + name_len;
 	ev->inline_name_len = name_len;
@@ -166,8 +164,7 @@ int pf_run_next(struct pf_run_reader *r, struct pf_err *err)
 	if (!r->left)
 		return 0;
 	r->left--;
-	if (fill(r, EVENT_MAX, err))
-		return -1;
+	PF_TRY(fill(r, EVENT_MAX, err));
 	p = r->buffer + r->used;
 	p = get_signed(p, &m->start_ns);
 	p = get_varint(p, &v);
@@ -669,9 +666,8 @@ static int note_members(struct pf_ingest *in, const struct pf_batch *b,
 	while (p < end) {
 		memcpy(lens, p, sizeof(lens));
 		p += sizeof(lens);
-		if (later(in, PF_LATER_MEMBER, 0, 0, p, lens[0], p + lens[0],
-			  lens[1], err))
-			return -1;
+		PF_TRY(later(in, PF_LATER_MEMBER, 0, 0, p, lens[0], p + lens[0],
+			     lens[1], err));
 		p += (size_t)lens[0] + lens[1];
 	}
 	return 0;
@@ -736,8 +732,7 @@ int pf_ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
 	*type_ids = pf_grow(*type_ids, type_ids_cap, b->type_count + 1,
 			    sizeof(**type_ids));
 	for (size_t i = 0; i < b->type_count; i++)
-		if (settle_type(in, p, &b->types[i], &(*type_ids)[i], err))
-			return -1;
+		PF_TRY(settle_type(in, p, &b->types[i], &(*type_ids)[i], err));
 	return note_members(in, b, err) ||
 			       note_metadata(in, b, first_order, err)
 		       ? -1

@@ -60,9 +60,8 @@ static int keep(struct reading *r, const struct pf_pfr_frame *f,
 	if (r->temp_fd >= 0) {
 		k.at = r->kept_bytes;
 		r->kept_bytes += f->len;
-		if (pf_tempfile_write(r->temp_fd, f->payload, f->len, k.at,
-				      err))
-			return -1;
+		PF_TRY(pf_tempfile_write(r->temp_fd, f->payload, f->len, k.at,
+					 err));
 	}
 	return pf_spool_add(r->index, &k, err);
 }
@@ -82,8 +81,7 @@ static int scan(struct reading *r, struct pf_pfr_scan *s, struct pf_err *err)
 		}
 		f.after_a_gap = gap;
 		gap = false;
-		if (keep(r, &f, err))
-			return -1;
+		PF_TRY(keep(r, &f, err));
 	}
 	pf_pfr_defs_seal(&r->file.defs);
 	r->in->json_bytes = s->offset + (int64_t)s->have;
@@ -191,8 +189,7 @@ static void share_base(struct reading *r)
 
 static int settle(struct reading *r, struct pf_err *err)
 {
-	if (pf_ingest_batcher_put(&r->batcher, &r->map.sink.parsed, err))
-		return -1;
+	PF_TRY(pf_ingest_batcher_put(&r->batcher, &r->map.sink.parsed, err));
 	pf_pfr_map_begin(&r->map);
 	return 0;
 }
@@ -316,8 +313,7 @@ static int xspace_settle(void *arg, struct pf_err *err)
 	struct xspace_reading *r = arg;
 	struct pf_ingest *in = r->in;
 
-	if (pf_ingest_batcher_put(&r->batcher, &r->map.parsed, err))
-		return -1;
+	PF_TRY(pf_ingest_batcher_put(&r->batcher, &r->map.parsed, err));
 	pf_xs_map_begin(&r->map);
 	if (in->options->progress)
 		in->options->progress(in->bytes_before + r->space.bytes->at,
@@ -742,8 +738,7 @@ static int read_sqlite(struct pf_ingest *in, struct pf_input *input,
 		return pf_fail(err, PF_EDATA,
 			       "an SQLite database cannot be read from a pipe: "
 			       "give the name of the file");
-	if (pf_foreign_open(&f, fd, err))
-		return -1;
+	PF_TRY(pf_foreign_open(&f, fd, err));
 	rc = read_database(in, &f, err);
 	pf_foreign_close(&f);
 	in->json_bytes = pf_input_size(input);

@@ -106,8 +106,8 @@ static int flush(struct pf_later *l, const char *dir, struct pf_err *err)
 			return -1;
 		l->has_file = true;
 	}
-	if (pf_tempfile_write(l->fd, l->buf.data, l->buf.len, l->written, err))
-		return -1;
+	PF_TRY(pf_tempfile_write(l->fd, l->buf.data, l->buf.len, l->written,
+				 err));
 	l->written += l->buf.len;
 	pf_buf_clear(&l->buf);
 	return 0;
@@ -142,8 +142,7 @@ static int read_bytes(struct reading *r, void *to, size_t len,
 		uint64_t left = l->written - r->at;
 
 		from_file = left < len ? (size_t)left : len;
-		if (pf_tempfile_read(l->fd, to, from_file, r->at, err))
-			return -1;
+		PF_TRY(pf_tempfile_read(l->fd, to, from_file, r->at, err));
 	}
 	if (len > from_file)
 		memcpy((char *)to + from_file,
@@ -158,13 +157,11 @@ static int read_row(struct reading *r, struct pf_later_row *row,
 {
 	struct head h;
 
-	if (read_bytes(r, &h, sizeof(h), err))
-		return -1;
+	PF_TRY(read_bytes(r, &h, sizeof(h), err));
 	pf_buf_clear(&r->text);
 	pf_buf_reserve(&r->text, (size_t)h.first_len + h.second_len);
-	if (read_bytes(r, r->text.data, (size_t)h.first_len + h.second_len,
-		       err))
-		return -1;
+	PF_TRY(read_bytes(r, r->text.data, (size_t)h.first_len + h.second_len,
+			  err));
 	*row = (struct pf_later_row){
 		h.a,          h.b,          h.first_len,
 		h.second_len, r->text.data, r->text.data + h.first_len

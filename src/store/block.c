@@ -703,9 +703,8 @@ static int decode(const struct fetched *f, struct pf_block *b, uint64_t *seen,
 	for (size_t i = 0; i < f->count; i++) {
 		const struct packed *p = &f->of[i];
 
-		if (pf_column_decode(b, (enum pf_column)p->column, count,
-				     f->bytes.data + p->at, p->len, err))
-			return -1;
+		PF_TRY(pf_column_decode(b, (enum pf_column)p->column, count,
+					f->bytes.data + p->at, p->len, err));
 		*seen |= PF_COLBIT(p->column);
 	}
 	return 0;

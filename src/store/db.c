@@ -242,8 +242,7 @@ static int check_identity(struct pf_db *db, const struct pf_db_kind *kind,
 	bool ok;
 	int64_t version;
 
-	if (check_is_kind(db, kind, err))
-		return -1;
+	PF_TRY(check_is_kind(db, kind, err));
 	version = pragma_value(db, "PRAGMA user_version", &ok);
 	if (!ok || version < 1)
 		return pf_fail(err, PF_EDB, "'%s' is a damaged profan database",
@@ -378,8 +377,7 @@ static int check_is_same(const struct pf_db *db, struct pf_err *err)
 int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		      struct pf_err *err)
 {
-	if (pf_db_open(db, open->path, false, err))
-		return -1;
+	PF_TRY(pf_db_open(db, open->path, false, err));
 	if (check_is_same(open, err)) {
 		pf_db_close(db);
 		return -1;
@@ -453,12 +451,12 @@ static int create_schema(struct pf_db *db, const struct pf_db_kind *kind,
 	char *identity;
 	int rc;
 
-	if (pf_db_exec(db,
-		       "PRAGMA page_size=4096; PRAGMA journal_mode=OFF;"
-		       "PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
-		       "PRAGMA cache_size=-8192; PRAGMA temp_store=FILE;",
-		       err))
-		return -1;
+	PF_TRY(pf_db_exec(
+		db,
+		"PRAGMA page_size=4096; PRAGMA journal_mode=OFF;"
+		"PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+		"PRAGMA cache_size=-8192; PRAGMA temp_store=FILE;",
+		err));
 	identity = sqlite3_mprintf("PRAGMA application_id=%d;"
 				   "PRAGMA user_version=%d; BEGIN;",
 				   kind->application_id, kind->version);

@@ -277,8 +277,7 @@ static int add_columns(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 			set_array(b, c,
 				  pf_arena_alloc(&db->kept->arrays,
 						 width_of(c) * b->capacity));
-	if (pf_block_load(db, st, block_id, b->count, columns, b, err))
-		return -1;
+	PF_TRY(pf_block_load(db, st, block_id, b->count, columns, b, err));
 	e->columns |= columns;
 	return 0;
 }
@@ -299,8 +298,7 @@ static int load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 
 		if (k->used_bytes + bytes > k->max_bytes)
 			return 0;
-		if (add_columns(db, st, block_id, e, missing, err))
-			return -1;
+		PF_TRY(add_columns(db, st, block_id, e, missing, err));
 		k->used_bytes += bytes;
 		if (missing & PF_COLBIT(PF_COL_INLINE))
 			k->used_bytes += e->block.inline_text.len;

@@ -600,8 +600,7 @@ int pf_export_rows(struct pf_db *db, const char *out, bool replace,
 	int rc;
 
 	pf_db_protect(db, &rule);
-	if (pf_outplace_open(&place, out, &rule, err))
-		return -1;
+	PF_TRY(pf_outplace_open(&place, out, &rule, err));
 	rc = pf_db_create(&to, place.partial, err);
 	if (!rc)
 		rc = fill(db, &to, err);

@@ -202,8 +202,7 @@ static int clip(struct pf_scan *s, int64_t from_id, struct pf_err *err)
 				 : (uint32_t)(f->id_high - from_id + 1);
 	if (f->start_low == INT64_MIN && f->start_high == INT64_MAX)
 		return 0;
-	if (load(s, PF_COLBIT(PF_COL_START), err))
-		return -1;
+	PF_TRY(load(s, PF_COLBIT(PF_COL_START), err));
 	while (s->at < s->end && start[s->at] < f->start_low)
 		s->at++;
 	while (s->at < s->end && start[s->end - 1] > f->start_high)
@@ -251,8 +250,7 @@ static int enter(struct pf_scan *s, struct pf_err *err)
 	s->slot_upto = 0;
 	memset(s->slot_at, 0, sizeof(s->slot_at));
 	s->inline_upto = UINT32_MAX;
-	if (clip(s, track << 32 | s->first_seq, err))
-		return -1;
+	PF_TRY(clip(s, track << 32 | s->first_seq, err));
 	return s->at < s->end;
 }
 
@@ -330,8 +328,7 @@ static int scan_slot(struct pf_scan *s, int slot, int64_t *value,
 	uint64_t columns = PF_COLBIT(PF_COL_SLOT + slot);
 	uint32_t index;
 
-	if (scan_need(s, columns | PF_COLBIT(PF_COL_MASK), err))
-		return -1;
+	PF_TRY(scan_need(s, columns | PF_COLBIT(PF_COL_MASK), err));
 	if (s->at < s->slot_upto) {
 		s->slot_upto = 0;
 		memset(s->slot_at, 0, sizeof(s->slot_at));
@@ -370,11 +367,10 @@ static int take_inline(struct pf_scan *s, int which, struct pf_err *err)
 static int scan_inline(struct pf_scan *s, int which, const char **text,
 		       uint32_t *len, struct pf_err *err)
 {
-	if (scan_need(s,
-		      PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
-			      PF_COLBIT(PF_COL_INLINE),
-		      err))
-		return -1;
+	PF_TRY(scan_need(s,
+			 PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
+				 PF_COLBIT(PF_COL_INLINE),
+			 err));
 	if (s->inline_upto == UINT32_MAX || s->inline_upto > s->at) {
 		s->inline_upto = UINT32_MAX;
 		s->inline_at = 0;
@@ -519,8 +515,7 @@ static int count_groups(struct pf_vtab_group *g, struct pf_scan *s,
 
 	scan_start(s);
 	while ((rc = scan_next_block(s, err)) > 0) {
-		if (scan_need(s, key_column(g), err))
-			return -1;
+		PF_TRY(scan_need(s, key_column(g), err));
 		for (uint32_t i = s->at; i < s->end; i++)
 			if (scan_passes(s, i))
 				g->counts[key_at(g, s, i)]++;
@@ -581,8 +576,7 @@ static int vtab_group_start(struct pf_vtab_group *g, struct pf_scan *s,
 	g->offset = pf_calloc(g->key_count, sizeof(*g->offset));
 	g->groups = pf_calloc(g->key_count, sizeof(*g->groups));
 	s->wanted = 0;
-	if (count_groups(g, s, err))
-		return -1;
+	PF_TRY(count_groups(g, s, err));
 	add_group(g, g->key_count - 1); /* NULL comes first */
 	if (g->key == PF_GROUP_NAME && order_by_text(g, s, err))
 		return -1;
@@ -631,8 +625,7 @@ static int gather(struct pf_vtab_group *g, struct pf_scan *s,
 
 	scan_start(s);
 	while ((rc = scan_next_block(s, err)) > 0) {
-		if (scan_need(s, gather_columns(g), err))
-			return -1;
+		PF_TRY(scan_need(s, gather_columns(g), err));
 		gather_block(g, s);
 	}
 	return rc;
@@ -682,8 +675,7 @@ static int walk(struct pf_vtab_group *g, struct pf_scan *s, struct pf_err *err)
 	int rc;
 
 	while ((rc = scan_next(s, err)) > 0) {
-		if (scan_need(s, key_column(g), err))
-			return -1;
+		PF_TRY(scan_need(s, key_column(g), err));
 		if (key_at(g, s, s->at) == g->walked)
 			return 1;
 	}
@@ -718,8 +710,7 @@ static int vtab_group_field(struct pf_vtab_group *g, struct pf_scan *s,
 		*value = g->records[g->at * g->field_count + g->place[f]];
 		return 0;
 	}
-	if (scan_need(s, field_columns[f], err))
-		return -1;
+	PF_TRY(scan_need(s, field_columns[f], err));
 	*value = field_at(s, f, s->at);
 	return 0;
 }
@@ -796,8 +787,7 @@ static int give_text(struct pf_vtab_cursor *c, sqlite3_context *out,
 	int rc;
 
 	if (id == PF_ID_INLINE && c->group.key == PF_GROUP_NONE) {
-		if (scan_inline(&c->scan, 0, &text, &len, err))
-			return -1;
+		PF_TRY(scan_inline(&c->scan, 0, &text, &len, err));
 		sqlite3_result_text(out, text, (int)len, SQLITE_TRANSIENT);
 		return 0;
 	}
@@ -813,8 +803,7 @@ static int fill_slots(struct pf_vtab_cursor *c, int64_t *slots,
 {
 	struct pf_scan *s = &c->scan;
 
-	if (scan_need(s, PF_COLBIT(PF_COL_MASK), err))
-		return -1;
+	PF_TRY(scan_need(s, PF_COLBIT(PF_COL_MASK), err));
 	for (uint32_t m = s->block.mask[s->at]; m; m &= m - 1) {
 		int slot = __builtin_ctz(m);
 
@@ -835,8 +824,7 @@ static int build_args(struct pf_vtab_cursor *c, struct pf_buf *out,
 	uint32_t id, inline_len;
 	size_t len;
 
-	if (scan_need(s, PF_COLBIT(PF_COL_ARGS), err))
-		return -1;
+	PF_TRY(scan_need(s, PF_COLBIT(PF_COL_ARGS), err));
 	id = s->block.args[s->at];
 	if (id == PF_ID_NONE)
 		return 0;
@@ -844,8 +832,7 @@ static int build_args(struct pf_vtab_cursor *c, struct pf_buf *out,
 	    fill_slots(c, slots, err))
 		return -1;
 	if (id == PF_ID_INLINE) {
-		if (scan_inline(s, 1, &text, &inline_len, err))
-			return -1;
+		PF_TRY(scan_inline(s, 1, &text, &inline_len, err));
 		len = inline_len;
 	} else {
 		int rc = pf_lexicon_args_text(s->lexicon, id, &text, &len, err);
@@ -893,9 +880,8 @@ static int give_parent(struct pf_vtab_cursor *c, sqlite3_context *out,
 {
 	int64_t distance;
 
-	if (vtab_group_field(&c->group, &c->scan, PF_FIELD_PARENT, &distance,
-			     err))
-		return -1;
+	PF_TRY(vtab_group_field(&c->group, &c->scan, PF_FIELD_PARENT, &distance,
+				err));
 	if (distance && distance <= (id & UINT32_MAX))
 		sqlite3_result_int64(out, id - distance);
 	return 0;
@@ -959,8 +945,7 @@ static int vtab_event_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 
 	if (field == PF_FIELD_COUNT)
 		return give_other(c, out, column, err);
-	if (vtab_group_field(&c->group, &c->scan, field, &v, err))
-		return -1;
+	PF_TRY(vtab_group_field(&c->group, &c->scan, field, &v, err));
 	switch (column) {
 	case EV_TRACE_ID:
 		v = pf_lexicon_trace(c->scan.lexicon, (uint32_t)(v >> 32));
@@ -982,9 +967,8 @@ static int vtab_event_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 			return 0;
 		break;
 	case EV_END_NS:
-		if (vtab_group_field(&c->group, &c->scan, PF_FIELD_DUR, &dur,
-				     err))
-			return -1;
+		PF_TRY(vtab_group_field(&c->group, &c->scan, PF_FIELD_DUR, &dur,
+					err));
 		v = pf_num_wrap_add(v, dur);
 		break;
 	case EV_PARENT_ID:
@@ -1459,8 +1443,7 @@ static int vtab_apply(struct pf_vtab_cursor *c, int plan, const char *codes,
 	c->scan.filter.kinds = v->shape->kinds;
 	c->has_wanted_key = false;
 	for (; *codes && *codes != ':'; codes++, values++)
-		if (apply(c, *codes, *values, err))
-			return -1;
+		PF_TRY(apply(c, *codes, *values, err));
 	used = *codes ? strtoull(codes + 1, NULL, 16) : UINT64_MAX;
 	vtab_group_release(&c->group);
 	if (plan != PF_GROUP_NONE && gather_fields(used, &fields)) {

@@ -122,8 +122,7 @@ int pf_lexer_next(struct pf_lexer *t, struct pf_err *err)
 int pf_lexer_want(struct pf_lexer *t, enum pf_lexer_kind kind,
 		  struct pf_err *err)
 {
-	if (pf_lexer_next(t, err))
-		return -1;
+	PF_TRY(pf_lexer_next(t, err));
 	if (t->kind == kind)
 		return 0;
 	if (t->kind == PF_LEXER_END)
@@ -136,8 +135,7 @@ int pf_lexer_skip(struct pf_lexer *t, struct pf_err *err)
 	int depth = t->kind == PF_LEXER_OPEN || t->kind == PF_LEXER_BEGIN;
 
 	while (depth) {
-		if (pf_lexer_next(t, err))
-			return -1;
+		PF_TRY(pf_lexer_next(t, err));
 		if (t->kind == PF_LEXER_END)
 			return refuse(t, "ends early,", err);
 		depth += t->kind == PF_LEXER_OPEN || t->kind == PF_LEXER_BEGIN;

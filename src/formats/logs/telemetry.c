@@ -831,8 +831,7 @@ static int take_row(struct pf_tele *t, const struct pf_text_line *line,
 				 ? ""
 				 : pf_tele_text(t, t->place[PF_TELE_TIME]));
 	}
-	if (watch_gaps(t, ns, err))
-		return -1;
+	PF_TRY(watch_gaps(t, ns, err));
 	if (!pf_time_fits(ns - t->first_ns, 0)) {
 		pf_repair_note(&b->repairs, PF_SKIP_TIME_RANGE, 1,
 			       line->offset);
@@ -890,8 +889,7 @@ int pf_tele_line(struct pf_tele *t, const struct pf_text_line *line,
 	if (is_blank(line))
 		return 0;
 	if (!t->header) {
-		if (tele_header(t, line, err))
-			return -1;
+		PF_TRY(tele_header(t, line, err));
 		if (!t->options->columns || is_header(t, line))
 			return 0;
 	}
@@ -918,8 +916,7 @@ int pf_tele_finish(struct pf_tele *t, struct pf_parsed *out, struct pf_err *err)
 
 	if (!t->header)
 		return pf_fail(err, PF_EDATA, "is empty");
-	if (check_gpus(t, err))
-		return -1;
+	PF_TRY(check_gpus(t, err));
 	if (t->has_first && t->has_zone && is_dated) {
 		pf_buf_addf(&text, "%" PRId64, t->first_ns - t->zone_ns);
 		pf_batch_member(&out->batch, "baseTimeNanoseconds", &text);

@@ -182,8 +182,7 @@ static int meet_all(struct pf_snap *s, struct pf_err *err)
 /* All has been read: bases, and what does not agree. */
 static int snap_settle(struct pf_snap *s, struct pf_err *err)
 {
-	if (meet_all(s, err))
-		return -1;
+	PF_TRY(meet_all(s, err));
 	for (size_t i = 0; i < s->device_count; i++) {
 		struct pf_snap_device *d = &s->devices[i];
 
@@ -952,8 +951,7 @@ static int put_blocks(struct pf_snap *s, const struct pf_snap_segment *g,
 
 	for (size_t i = 0; i < w->past_count; i++) {
 		w->pasts[i].block += first;
-		if (pf_spool_add(s->pasts, &w->pasts[i], err))
-			return -1;
+		PF_TRY(pf_spool_add(s->pasts, &w->pasts[i], err));
 	}
 	for (size_t i = 0; i < w->block_count; i++) {
 		struct pf_snap_block *b = &w->blocks[i];
@@ -970,8 +968,7 @@ static int put_blocks(struct pf_snap *s, const struct pf_snap_segment *g,
 			d->active = pf_sat_add(d->active, b->requested);
 		if (b->is_in_use)
 			d->in_use = pf_sat_add(d->in_use, b->requested);
-		if (pf_spool_add(s->blocks, b, err))
-			return -1;
+		PF_TRY(pf_spool_add(s->blocks, b, err));
 	}
 	s->bad_sum_count += at != g->total;
 	return 0;
@@ -1016,8 +1013,7 @@ static int end_segment(struct pf_snap *s, const struct pf_pickle_open *c,
 							       : -1;
 	s->devices[device].segment_total =
 		pf_sat_add(s->devices[device].segment_total, g.total);
-	if (put_blocks(s, &g, &s->devices[device], err))
-		return -1;
+	PF_TRY(put_blocks(s, &g, &s->devices[device], err));
 	w->block_count = 0;
 	return pf_spool_add(s->segments, &g, err);
 }

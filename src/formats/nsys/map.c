@@ -372,8 +372,7 @@ static int map_kernel(void *reader, const struct pf_rows *r, struct pf_err *err)
 
 	if (!start_put(n, r, &p, &put))
 		return 0;
-	if (kernel_name(n, r, &put.name, err))
-		return -1;
+	PF_TRY(kernel_name(n, r, &put.name, err));
 	if (p.node &&
 	    pf_keys_add(&n->graphs, nsys_key(p.process, p.correlation), 1, err))
 		return -1;
@@ -611,8 +610,7 @@ static int map_sync(void *reader, const struct pf_rows *r, struct pf_err *err)
 
 	if (!start_put(n, r, &p, &put))
 		return 0;
-	if (wait_type(n, r, &p, &type, err))
-		return -1;
+	PF_TRY(wait_type(n, r, &p, &type, err));
 	word = type > 0 && type < 5 ? pf_pfr_sync_word((uint64_t)type) : "Wait";
 	put.name = pf_sink_word(&n->sink, word);
 	pf_argline_text(&n->sink.args, "cuda_sync_kind", word, strlen(word));
@@ -768,8 +766,7 @@ static int map_call(void *reader, const struct pf_rows *r, struct pf_err *err)
 
 	if (!pf_reading_times(&n->reading, r, &put))
 		return 0;
-	if (call_name(n, r, &put.name, &wait, err))
-		return -1;
+	PF_TRY(call_name(n, r, &put.name, &wait, err));
 	put.track = nsys_host_track(n, r, TID);
 	if (pf_rows_int(r, TID, &id) == PF_CELL_INT)
 		process = nsys_process(n, id);
@@ -811,8 +808,7 @@ static int map_host(struct pf_nsys *n, const struct pf_rows *r,
 	put->ph = 'X';
 	if (!pf_reading_times(&n->reading, r, put))
 		return 0;
-	if (nsys_name(n, r, CALL_NAME, &put->name, err))
-		return -1;
+	PF_TRY(nsys_name(n, r, CALL_NAME, &put->name, err));
 	put->track = nsys_host_track(n, r, TID);
 	pf_argline_open(&n->sink.args);
 	put->args = PF_ID_NONE;
@@ -1123,8 +1119,7 @@ static int range_args(struct pf_nsys *n, const struct pf_rows *r,
 			n->range_count);
 	if (torch)
 		pf_kineto_torch(&n->sink.args, torch);
-	if (arg_common(n, r, err))
-		return -1;
+	PF_TRY(arg_common(n, r, err));
 	if (is_open)
 		pf_argline_text(&n->sink.args, "end", "open", 4);
 	*entry = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
@@ -1163,8 +1158,8 @@ static int put_range(struct pf_nsys *n, const struct pf_rows *r,
 			put->category = PF_NSYS_CAT_STEP;
 		}
 	}
-	if (range_args(n, r, split ? &torch : NULL, is_open, &put->args, err))
-		return -1;
+	PF_TRY(range_args(n, r, split ? &torch : NULL, is_open, &put->args,
+			  err));
 	pf_sink_store(&n->sink, put);
 	return 0;
 }
@@ -1208,8 +1203,7 @@ static int map_mark(struct pf_nsys *n, const struct pf_rows *r,
 	put.name = pf_sink_text(&n->sink, text, len);
 	put.track = nsys_host_track(n, r, RANGE_TID);
 	pf_argline_open(&n->sink.args);
-	if (arg_common(n, r, err))
-		return -1;
+	PF_TRY(arg_common(n, r, err));
 	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
 	pf_sink_store(&n->sink, &put);
 	return 0;

@@ -259,14 +259,12 @@ static int gpu_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 
 static int put_devices(struct pf_nsys *n, struct pf_err *err)
 {
-	if (pf_reading_each(&n->reading, "TARGET_INFO_CUDA_DEVICE",
-			    PF_COLUMNS(device_columns), device_row, err))
-		return -1;
+	PF_TRY(pf_reading_each(&n->reading, "TARGET_INFO_CUDA_DEVICE",
+			       PF_COLUMNS(device_columns), device_row, err));
 	pf_buf_clear(&n->clean);
 	pf_buf_addc(&n->clean, '[');
-	if (pf_reading_each(&n->reading, "TARGET_INFO_GPU",
-			    PF_COLUMNS(gpu_columns), gpu_row, err))
-		return -1;
+	PF_TRY(pf_reading_each(&n->reading, "TARGET_INFO_GPU",
+			       PF_COLUMNS(gpu_columns), gpu_row, err));
 	pf_buf_addc(&n->clean, ']');
 	if (n->device_count)
 		pf_batch_member(&n->sink.parsed.batch, "deviceProperties",
@@ -277,11 +275,9 @@ static int put_devices(struct pf_nsys *n, struct pf_err *err)
 /* What the file says of itself and of devices, before the first event. */
 static int nsys_describe(struct pf_nsys *n, struct pf_err *err)
 {
-	if (put_versions(n, err))
-		return -1;
-	if (pf_reading_each(&n->reading, "TARGET_INFO_SESSION_START_TIME",
-			    PF_COLUMNS(clock_columns), clock_row, err))
-		return -1;
+	PF_TRY(put_versions(n, err));
+	PF_TRY(pf_reading_each(&n->reading, "TARGET_INFO_SESSION_START_TIME",
+			       PF_COLUMNS(clock_columns), clock_row, err));
 	return put_devices(n, err);
 }
 

@@ -231,8 +231,7 @@ static int find_sync(struct pf_pfr_scan *s, struct pf_err *err)
 		const unsigned char *p, *found;
 		size_t rest;
 
-		if (fill(s, PF_PFR_FRAME_BYTES, err))
-			return -1;
+		PF_TRY(fill(s, PF_PFR_FRAME_BYTES, err));
 		p = s->buf + s->at;
 		rest = s->have - s->at;
 		if (rest < PF_PFR_FRAME_BYTES) {
@@ -281,8 +280,7 @@ static int pass_padding(struct pf_pfr_scan *s, uint32_t len, struct pf_err *err)
 {
 	size_t pad = -len & 7u;
 
-	if (fill(s, pad, err))
-		return -1;
+	PF_TRY(fill(s, pad, err));
 	while (pad && s->at < s->have && !s->buf[s->at])
 		pad--, s->at++, s->padding_bytes++;
 	return 0;
@@ -331,8 +329,7 @@ int pf_pfr_scan_next(struct pf_pfr_scan *s, struct pf_pfr_frame *f,
 			continue;
 		}
 		check_seq(s, f);
-		if (fill(s, PF_PFR_FRAME_BYTES + (size_t)f->len, err))
-			return -1;
+		PF_TRY(fill(s, PF_PFR_FRAME_BYTES + (size_t)f->len, err));
 		p = s->buf + s->at + PF_PFR_FRAME_BYTES;
 		is_whole =
 			s->have - s->at >= PF_PFR_FRAME_BYTES + (size_t)f->len;

@@ -442,8 +442,7 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 
 	pf_sink_begin(&r->map.sink);
 	while (!r->is_end && !pf_sink_is_full(&r->map.sink, most))
-		if (read_piece(r, most < 1000 ? 512 : PIECE_BYTES, err))
-			return -1;
+		PF_TRY(read_piece(r, most < 1000 ? 512 : PIECE_BYTES, err));
 	return !r->is_end;
 }
 

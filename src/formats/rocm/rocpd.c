@@ -292,8 +292,7 @@ static int read_process(struct pf_rocpd *r, const struct pf_rows *row,
 		*pid = r->last_pid;
 		return 0;
 	}
-	if (rocpd_pid(r, id, pid, err))
-		return -1;
+	PF_TRY(rocpd_pid(r, id, pid, err));
 	r->has_pid = true;
 	r->last_id = id;
 	r->last_pid = *pid;
@@ -307,14 +306,12 @@ static int read_thread(struct pf_rocpd *r, const struct pf_rows *row,
 	int64_t id = pf_rows_int_or(row, TID, 0);
 	uint64_t *known;
 
-	if (read_process(r, row, &c->process, &c->pid, err))
-		return -1;
+	PF_TRY(read_process(r, row, &c->process, &c->pid, err));
 	if (r->has_tid && id == r->last_thread && process == r->last_of) {
 		c->tid = r->last_tid;
 		return 0;
 	}
-	if (system_number(r, PF_ROCPD_THREADS, id, &c->tid, err))
-		return -1;
+	PF_TRY(system_number(r, PF_ROCPD_THREADS, id, &c->tid, err));
 	if (r->threads.count < THREADS_MAX) {
 		known = pf_map_at(&r->threads,
 				  rocpd_thread_key(r, process, id));
@@ -378,8 +375,7 @@ static int read_call_name(struct pf_rocpd *r, const struct pf_rows *row,
 	}
 	if (memo)
 		pf_rocm_forget(&r->map, PF_ROCM_MEMO_NAME, 0, id);
-	if (read_name(r, row, column, own, &c->name, &c->name_len, err))
-		return -1;
+	PF_TRY(read_name(r, row, column, own, &c->name, &c->name_len, err));
 	/* One that is lost is counted each time. */
 	if (memo && c->name != own) {
 		pf_rocm_memo(&r->map, PF_ROCM_MEMO_NAME, 0, id, &memo);
@@ -809,9 +805,9 @@ static int open_lookups(struct pf_rocpd *r, struct pf_err *err)
 		const char *table =
 			pf_reading_find(&r->reading, lookups[i].table);
 
-		if (pf_lookup_open(&r->lookups[i], r->f, table, "id",
-				   lookups[i].columns, lookups[i].count, err))
-			return -1;
+		PF_TRY(pf_lookup_open(&r->lookups[i], r->f, table, "id",
+				      lookups[i].columns, lookups[i].count,
+				      err));
 	}
 	return 0;
 }
@@ -886,8 +882,7 @@ static int read_run(struct pf_rocpd *r, size_t most, struct pf_err *err)
 	if (!r->is_open) {
 		r->reading.at = 0;
 		r->reading.suffix = r->runs[r->run];
-		if (open_lookups(r, err))
-			return -1;
+		PF_TRY(open_lookups(r, err));
 		r->is_open = true;
 	}
 	rc = pf_reading_fill(&r->reading, most, err);

@@ -229,8 +229,7 @@ static int read_launch(struct rpd *r, int64_t call, int64_t name,
 		return rc;
 	if (pf_rows_int_or(row, 6, -1) != name)
 		return 0;
-	if (has_items(r, call, &items, err))
-		return -1;
+	PF_TRY(has_items(r, call, &items, err));
 	for (int i = 0; i < 3; i++) {
 		int64_t grid = pf_rows_int_or(row, i, 0);
 		int64_t group = pf_rows_int_or(row, i + 3, 0);
@@ -274,9 +273,8 @@ static int put_kernel(struct rpd *r, const struct pf_rows *row,
 	struct pf_pfr_launch launch;
 
 	put->name = pf_sink_text(&r->map.sink, name, len);
-	if (read_launch(r, work->id, pf_rows_int_or(row, DESCRIPTION, -2),
-			&launch, err))
-		return -1;
+	PF_TRY(read_launch(r, work->id, pf_rows_int_or(row, DESCRIPTION, -2),
+			   &launch, err));
 	pf_rocm_put_kernel(&r->map, work, &launch, put);
 	return 0;
 }
@@ -303,8 +301,7 @@ static int put_op(struct rpd *r, const struct pf_rows *row,
 			 name);
 		copy.name = own;
 		copy.name_len = strlen(own);
-		if (read_bytes(r, work->id, &copy.bytes, err))
-			return -1;
+		PF_TRY(read_bytes(r, work->id, &copy.bytes, err));
 		if (own[0] == 'C')
 			pf_rocm_put_copy(&r->map, work, &copy, put);
 		else
@@ -449,11 +446,10 @@ static int open_all(struct rpd *r, struct pf_err *err)
 	};
 
 	for (size_t i = 0; i < LOOKUPS; i++)
-		if (pf_lookup_open(&r->lookups[i], r->f,
-				   pf_foreign_table(r->f, lookups[i].table),
-				   lookups[i].key, lookups[i].columns,
-				   lookups[i].count, err))
-			return -1;
+		PF_TRY(pf_lookup_open(&r->lookups[i], r->f,
+				      pf_foreign_table(r->f, lookups[i].table),
+				      lookups[i].key, lookups[i].columns,
+				      lookups[i].count, err));
 	return pf_reading_each(&r->reading, "rocpd_api_ops",
 			       PF_COLUMNS(link_columns), link_row, err) ||
 			       pf_keys_seal(&r->call_of, err) ||

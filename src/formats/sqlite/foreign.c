@@ -160,8 +160,7 @@ int pf_foreign_open(struct pf_foreign *f, int fd, struct pf_err *err)
 	if (n < 0 || fstat(fd, &info))
 		return pf_fail_errno(err, "cannot find the file");
 	path[n] = '\0';
-	if (check_journals(path, err))
-		return -1;
+	PF_TRY(check_journals(path, err));
 	snprintf(uri, sizeof(uri), "file:%s?mode=ro&immutable=1", link);
 	if (sqlite3_open_v2(uri, &f->sql,
 			    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
@@ -304,8 +303,7 @@ int pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
 	struct pf_buf sql = { 0 };
 
 	*r = (struct pf_rows){ .from = f, .table = table };
-	if (find_columns(f, table, columns, count, &r->has, err))
-		return -1;
+	PF_TRY(find_columns(f, table, columns, count, &r->has, err));
 	add_select(&sql, r->has, columns, count, NULL);
 	add_quoted(&sql, table);
 	pf_buf_adds(&sql, " NOT INDEXED");
@@ -514,8 +512,7 @@ int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
 		add_select(&sql, r->has, columns, count, key);
 		add_quoted(&sql, table);
 	} else {
-		if (make_keyed(f, table, key, r->has, columns, count, err))
-			return -1;
+		PF_TRY(make_keyed(f, table, key, r->has, columns, count, err));
 		key = "rowid";
 		add_select(&sql, r->has, columns, count, key);
 		pf_buf_addf(&sql, "temp.keyed_%d", f->keyed_count);
@@ -558,8 +555,7 @@ int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err)
 	while (is_near && l->has_row && l->current < key) {
 		const int64_t before = l->current;
 
-		if (step_lookup(l, err))
-			return -1;
+		PF_TRY(step_lookup(l, err));
 		if (l->has_row && l->current <= before)
 			return pf_fail(err, PF_EDATA,
 				       "the SQLite database is damaged: rows "
@@ -570,8 +566,7 @@ int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err)
 		return l->has_row && l->current == key;
 	sqlite3_reset(st);
 	sqlite3_bind_int64(st, 1, key);
-	if (step_lookup(l, err))
-		return -1;
+	PF_TRY(step_lookup(l, err));
 	return l->has_row && l->current == key;
 }
 
@@ -610,8 +605,7 @@ static int seal(struct pf_keys *k, bool counts, struct pf_err *err)
 	struct record kept = { 0 };
 	const struct record *r;
 
-	if (pf_sorter_finish(k->sorter, err))
-		return -1;
+	PF_TRY(pf_sorter_finish(k->sorter, err));
 	while ((r = pf_sorter_next(k->sorter, err))) {
 		if (r->key == kept.key) {
 			kept.value += counts;
@@ -764,8 +758,7 @@ static int read_table(struct pf_reading *g, size_t most, struct pf_err *err)
 		rc = pf_rows_next(&g->rows, err);
 		if (rc <= 0)
 			return rc;
-		if (t->map(g->reader, &g->rows, err))
-			return -1;
+		PF_TRY(t->map(g->reader, &g->rows, err));
 		g->sink->parsed.batch.event_count++;
 	}
 	return 1;
@@ -778,8 +771,7 @@ int pf_reading_fill(struct pf_reading *g, size_t most, struct pf_err *err)
 
 		if (rc)
 			return rc;
-		if (close_table(g, err))
-			return -1;
+		PF_TRY(close_table(g, err));
 	}
 	return 0;
 }
@@ -865,8 +857,7 @@ int pf_reading_count_rest(struct pf_reading *g, bool (*describes)(const char *),
 		if (!is_of_suffix(g, name) || describes(name) ||
 		    is_read(g, name))
 			continue;
-		if (foreign_count(g->f, name, &rows, err))
-			return -1;
+		PF_TRY(foreign_count(g->f, name, &rows, err));
 		if (!rows)
 			continue;
 		b->event_count += rows;

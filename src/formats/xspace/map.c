@@ -539,8 +539,7 @@ static int xs_add_more(struct pf_xs_map *m, size_t *at, struct pf_err *err)
 		return -1;
 	xs_open_args(m, &nothing);
 	m->generic = PF_SLOT_GENERIC_COUNT; /* it repeats: no slots */
-	if (xs_arg_stat(m, key, &stat, err))
-		return -1;
+	PF_TRY(xs_arg_stat(m, key, &stat, err));
 	keep_piece(m, stat.id);
 	return 0;
 }
@@ -750,8 +749,8 @@ static int read_key(struct pf_xs_map *m, int64_t id, struct pf_xs_key *out,
 	if (!def)
 		return err->code ? -1 : 0;
 	pf_buf_clear(&t->raw);
-	if (pf_xs_def_name(&m->names, def, 2, PF_XS_TEXT_MAX + 1, &t->raw, err))
-		return -1;
+	PF_TRY(pf_xs_def_name(&m->names, def, 2, PF_XS_TEXT_MAX + 1, &t->raw,
+			      err));
 	if (!t->raw.len)
 		return 0;
 	out->role = find_role(t->raw.data);
@@ -817,8 +816,7 @@ static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def,
 		    f.text.end - f.text.p < PF_XS_TEXT_MAX)
 			xs_keep_stat(&t->extra, f.text);
 	while (at < t->extra.len)
-		if (xs_add_more(m, &at, err))
-			return -1;
+		PF_TRY(xs_add_more(m, &at, err));
 	return 0;
 }
 
@@ -1090,8 +1088,7 @@ static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece,
 	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD) {
 		if (f.number == 4 && line->name.len && line->timestamp_ns)
 			break;
-		if (line_field(m, &f, err))
-			return -1;
+		PF_TRY(line_field(m, &f, err));
 	}
 	if (got == PF_XS_ERROR)
 		return -1;
@@ -1204,8 +1201,7 @@ static int details(struct pf_xs_map *m, enum pf_xs_role role,
 	const char *text;
 	size_t len;
 
-	if (xs_stat_text(m, stat, &text, &len, err))
-		return -1;
+	PF_TRY(xs_stat_text(m, stat, &text, &len, err));
 	if (role == PF_XS_KERNEL_DETAILS)
 		xs_arg_kernel(m, text, len);
 	else if (role == PF_XS_ALLOCATOR)
@@ -1245,8 +1241,7 @@ static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 	}
 	if (is_memory && memory_stat(m, key.role, stat, made))
 		return 0;
-	if (xs_arg_stat(m, &key, stat, err))
-		return -1;
+	PF_TRY(xs_arg_stat(m, &key, stat, err));
 	if ((is_memory && key.role == PF_XS_ALLOCATOR) ||
 	    (key.role >= PF_XS_KERNEL_DETAILS &&
 	     key.role <= PF_XS_FILL_DETAILS &&
@@ -1304,8 +1299,7 @@ static int set_args(struct pf_xs_map *m, const struct pf_xs_stat *stats,
 		int filled = m->filled;
 
 		ids[i] = stats[i].id;
-		if (one_stat(m, &stats[i], is_memory, made, err))
-			return -1;
+		PF_TRY(one_stat(m, &stats[i], is_memory, made, err));
 		taken = m->mask & ~before;
 		is_plain &= m->filled - filled == is_number &&
 			    __builtin_popcount(taken) == is_number;
@@ -1432,8 +1426,7 @@ static int store(struct pf_xs_map *m, struct raw *raw, struct pf_err *err)
 	if (!name->is_known)
 		note(m, PF_REPAIR_LOST_NAME, raw->at);
 	made.is_freed = name->is_freed;
-	if (find_args(m, raw, name, &made, &ev.args, err))
-		return -1;
+	PF_TRY(find_args(m, raw, name, &made, &ev.args, err));
 	ev.name = name->entry;
 	ev.track = find_track(m);
 	set_type(m, name, &made, &ev);
@@ -1515,8 +1508,7 @@ static int map_line(struct pf_xs_map *m, const struct pf_xs_piece *piece,
 	struct pf_xs_span f;
 	enum pf_xs_got got;
 
-	if (read_line_head(m, piece, err))
-		return -1;
+	PF_TRY(read_line_head(m, piece, err));
 	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD)
 		if (f.number == 4 && f.wire == PF_XS_LENGTH &&
 		    one_event(m, &f, err))

@@ -163,8 +163,7 @@ static int read_fields(struct reading *r, const struct pf_xs_plane *plane,
 	bool ends_the_file = plane->end == r->space->bytes->size;
 
 	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD)
-		if (add_field(r, &f, err))
-			return -1;
+		PF_TRY(add_field(r, &f, err));
 	if (got == PF_XS_ERROR)
 		return -1;
 	/* Of a line that is cut off its first events are good. */
@@ -184,15 +183,13 @@ static int settle(struct reading *r, enum pf_xs_def_map map, struct pf_err *err)
 	bool has_last = false;
 	int64_t last = 0;
 
-	if (pf_sorter_finish(r->sorters[map], err))
-		return -1;
+	PF_TRY(pf_sorter_finish(r->sorters[map], err));
 	while ((def = pf_sorter_next(r->sorters[map], err))) {
 		if (has_last && def->id == last)
 			continue;
 		has_last = true;
 		last = def->id;
-		if (pf_spool_add(out, def, err))
-			return -1;
+		PF_TRY(pf_spool_add(out, def, err));
 	}
 	return err->code ? -1 : 0;
 }
@@ -515,8 +512,8 @@ static int name_plane(struct pf_xs_space *s, struct pf_xs_plane *p,
 	const struct pf_xs_def message = { .at = p->at, .end = p->end };
 	struct pf_buf name = { 0 };
 
-	if (pf_xs_def_name(s->bytes, &message, 2, PF_XS_NAME_MAX, &name, err))
-		return -1;
+	PF_TRY(pf_xs_def_name(s->bytes, &message, 2, PF_XS_NAME_MAX, &name,
+			      err));
 	if (!name.data)
 		pf_buf_adds(&name, "");
 	p->name = name.data;
@@ -611,8 +608,7 @@ static int read_planes(struct pf_xs_space *s, struct pf_err *err)
 			pf_repair_note(&s->repairs, PF_REPAIR_CUT_OFF, 1,
 				       s->bytes->size);
 		s->whole += got == PF_XS_FIELD && f.number == 1;
-		if (add_space_field(s, &f, err))
-			return -1;
+		PF_TRY(add_space_field(s, &f, err));
 	}
 	if (got == PF_XS_ERROR)
 		return -1;

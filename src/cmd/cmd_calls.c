@@ -19,18 +19,7 @@ static const struct pf_opt opts[] = {
 
 static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 {
-	const struct pf_calls_args *args = p;
-	struct pf_calls calls = { 0 };
-	int rc = pf_calls_find(cx->db, args, &calls);
-
-	if (!rc)
-		rc = pf_trust_recorded(cx->db, &calls.window, &calls.recorded);
-	if (!rc)
-		rc = pf_trust_versions(cx->db, &calls.window, doc);
-	if (!rc)
-		pf_calls_show(&calls, args->by, doc);
-	pf_calls_release(&calls);
-	return rc;
+	return pf_calls(cx->db, p, doc);
 }
 
 PF_COMMAND(235, calls) = {

@@ -52,10 +52,10 @@ static const struct pf_field step_fields[] = {
 #define K struct pf_kernel_row
 static const struct pf_field kernel_fields[] = {
 	F(K, first, "name"),          F(K, class_word, "class"),
-	F(K, precision, "precision"), F(K, calls, "calls"),
-	F(K, total_ns, "total_ns"),   F(K, min_ns, "min_ns"),
-	F(K, median_ns, "median_ns"), F(K, max_ns, "max_ns"),
-	F(K, sd_ns, "sd_ns"),
+	F(K, precision, "precision"), F(K, ns.of.count, "calls"),
+	F(K, ns.of.sum, "total_ns"),  F(K, ns.of.min, "min_ns"),
+	F(K, ns.median, "median_ns"), F(K, ns.of.max, "max_ns"),
+	F(K, ns.sd, "sd_ns"),
 };
 #undef K
 

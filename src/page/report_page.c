@@ -709,9 +709,9 @@ static void add_coverage(struct pf_buf *out, const struct pf_parts *p)
 	for (int64_t i = 0; i < p->callers.row_count; i++) {
 		const struct pf_kernel_row *row = &p->callers.rows[i];
 
-		all += (double)row->total_ns;
+		all += (double)row->ns.of.sum;
 		if (row->second && strcmp(row->second, "(none)") != 0)
-			op += (double)row->total_ns;
+			op += (double)row->ns.of.sum;
 	}
 	if (known + orphans <= 0)
 		return;

@@ -918,12 +918,13 @@ static double graph_share(const struct pf_launches *l)
 {
 	int64_t graph = 0, all = 0;
 
-	for (size_t i = 0; i < l->call_count; i++) {
-		const struct pf_launch_call *c = &l->calls[i];
+	for (size_t i = 0; i < l->calls.count; i++) {
+		const struct pf_launch_call *c =
+			PF_KEYED_ROW(&l->calls, struct pf_launch_call, i);
 
-		pf_sat_sum(&all, c->gpu_ns);
+		pf_sat_sum(&all, c->gpu_ns.sum);
 		if (pf_word(PF_WORD_CALL_GRAPH, c->name))
-			pf_sat_sum(&graph, c->gpu_ns);
+			pf_sat_sum(&graph, c->gpu_ns.sum);
 	}
 	return pf_num_share(graph, all);
 }
@@ -1218,9 +1219,9 @@ static double small_share(const struct pf_kernels *k)
 		if (isnan(k->rows[i].blocks_per_sm) ||
 		    k->rows[i].blocks_per_sm < 0)
 			continue;
-		pf_sat_sum(&known, k->rows[i].total_ns);
+		pf_sat_sum(&known, k->rows[i].ns.of.sum);
 		if (k->rows[i].blocks_per_sm < 1)
-			pf_sat_sum(&few, k->rows[i].total_ns);
+			pf_sat_sum(&few, k->rows[i].ns.of.sum);
 	}
 	if (known < k->total_ns - known)
 		return NAN;

@@ -212,44 +212,21 @@ struct item {
 	uint32_t replayed, zero; /* text of the operator that a graph has */
 };
 
-/* Nearest ranks of durations. */
-enum { MEDIAN, P90, P99, RANKS };
-
-struct weighted {
-	double sum, weight;
-};
-
-struct group {
-	uint32_t first, second; /* numbers of texts: name and op, ... */
-	struct pf_stats stats;
-	int64_t ranks[RANKS];
-	struct pf_kernel_kind kind; /* of its first, if it has one name */
-	int64_t grid, block, registers, shared, device, stream;
-	struct weighted blocks_per_sm, occupancy;
-	int64_t replayed;
-};
-
 struct tally {
 	int64_t calls, ns;
 };
 
 struct kernels {
-	struct pf_db *db;
+	struct pf_ask ask;
 	struct pf_kernels *out;
-	struct pf_gpu *gpu;
 	struct pf_graphs *graphs;
-	bool no_ranks;
 	sqlite3_stmt *shapes;
 	struct pf_tensor *tensor;
 	struct pf_map configs; /* gpu_config.id -> texts of grid and block */
 	struct pf_map names;   /* string.id -> number of text */
 	struct pf_map kinds;   /* string.id, is_comm -> its kind */
 	struct pf_map argsets; /* argset.id -> number of text */
-	struct pf_map places;  /* two numbers of texts -> group */
-	struct group *groups;
-	size_t group_count, group_cap;
 	struct pf_by_event *by_op;
-	struct pf_sorter *by_group;
 	int64_t use_ns[PF_TENSOR_USES], use_calls[PF_TENSOR_USES];
 	struct tally by_kind[PF_CLASSES][PF_PRECISIONS];
 	struct pf_intern stream_keys;
@@ -266,8 +243,6 @@ static inline bool has_name(const struct kernels *k)
 	return has_name_group(k->out->group);
 }
 
-static const unsigned percents[RANKS] = { 50, 90, 99 };
-
 /* ---- texts ---- */
 
 static uint32_t add_text(struct kernels *k, const char *text)
@@ -275,54 +250,53 @@ static uint32_t add_text(struct kernels *k, const char *text)
 	return pf_intern_add(&k->out->names, text, strlen(text));
 }
 
-static int name_text(struct kernels *k, uint32_t name, uint32_t *out)
+/* "" after an error. */
+static const char *gpu_name(struct kernels *k, uint32_t name)
 {
-	uint64_t *place = pf_map_at(&k->names, name);
-	const char *text;
+	const char *text =
+		k->ask.err->code ? NULL : pf_gpu_name(k->ask.gpu, name);
 
-	if (*place == UINT64_MAX) {
-		text = pf_gpu_name(k->gpu, name);
-		if (!text)
-			return -1;
-		*place = add_text(k, *text ? text : "(unnamed)");
-	}
-	*out = (uint32_t)*place;
-	return 0;
+	return text ? text : "";
 }
 
-static int shape_text(struct kernels *k, uint32_t args, uint32_t *out)
+static uint32_t name_text(struct kernels *k, uint32_t name)
+{
+	uint64_t *place = pf_map_at(&k->names, name);
+
+	if (*place == UINT64_MAX) {
+		const char *text = gpu_name(k, name);
+
+		*place = add_text(k, *text ? text : "(unnamed)");
+	}
+	return (uint32_t)*place;
+}
+
+static uint32_t shape_text(struct kernels *k, uint32_t args)
 {
 	uint64_t *place = pf_map_at(&k->argsets, args);
-	int rc;
 
 	if (*place == UINT64_MAX) {
 		sqlite3_reset(k->shapes);
 		sqlite3_bind_int64(k->shapes, 1, args);
-		rc = pf_db_step(k->db, k->shapes, k->db->err);
-		if (rc < 0)
-			return -1;
 		*place = add_text(
-			k, rc ? (const char *)sqlite3_column_text(k->shapes, 0)
-			      : "");
+			k, pf_db_step(k->ask.db, k->shapes, k->ask.err) == 1
+				   ? (const char *)sqlite3_column_text(
+					     k->shapes, 0)
+				   : "");
 	}
-	*out = (uint32_t)*place;
-	return 0;
+	return (uint32_t)*place;
 }
 
 /* By its name, but for communication, which GPU work says of itself. */
-static int find_kind(struct kernels *k, uint32_t name, bool is_comm,
-		     struct pf_kernel_kind *out)
+static struct pf_kernel_kind find_kind(struct kernels *k, uint32_t name,
+				       bool is_comm)
 {
 	uint64_t *place = pf_map_at(&k->kinds, (uint64_t)name << 1 | is_comm);
-	const char *text;
 
 	if (*place == UINT64_MAX) {
-		struct pf_kernel_kind kind;
+		struct pf_kernel_kind kind =
+			pf_tensor_kind(k->tensor, gpu_name(k, name));
 
-		text = pf_gpu_name(k->gpu, name);
-		if (!text)
-			return -1;
-		kind = pf_tensor_kind(k->tensor, text);
 		if (is_comm) {
 			kind.class = PF_CLASS_COMM;
 			kind.precision = PF_PRECISION_UNKNOWN;
@@ -332,10 +306,11 @@ static int find_kind(struct kernels *k, uint32_t name, bool is_comm,
 		*place = (uint64_t)kind.use | (uint64_t)kind.class << 8 |
 			 (uint64_t)kind.precision << 16;
 	}
-	out->use = (enum pf_tensor_use)(*place & 0xff);
-	out->class = (enum pf_kernel_class)(*place >> 8 & 0xff);
-	out->precision = (enum pf_precision)(*place >> 16 & 0xff);
-	return 0;
+	return (struct pf_kernel_kind){
+		.use = (enum pf_tensor_use)(*place & 0xff),
+		.class = (enum pf_kernel_class)(*place >> 8 & 0xff),
+		.precision = (enum pf_precision)(*place >> 16 & 0xff),
+	};
 }
 
 /* ---- launch configurations ---- */
@@ -377,12 +352,12 @@ static void note_same(int64_t *held, int64_t value, bool is_new)
 		*held = VARIES;
 }
 
-static void add_weighted(struct weighted *w, double value, int64_t weight)
+static void add_weighted(double *sum, double *all, double value, int64_t weight)
 {
 	if (value < 0)
 		return;
-	w->sum += value * (double)weight;
-	w->weight += (double)weight;
+	*sum += value * (double)weight;
+	*all += (double)weight;
 }
 
 static bool is_by_op(const struct kernels *k)
@@ -390,51 +365,39 @@ static bool is_by_op(const struct kernels *k)
 	return k->out->group == PF_KERNELS_BY_NAME_OP || !has_name(k);
 }
 
-static int add_to_group(struct kernels *k, const struct item *item,
-			uint32_t first, uint32_t second)
+static void add_to_row(struct kernels *k, const struct item *item,
+		       uint32_t first, uint32_t second)
 {
 	bool is_comm = has_name(k) && item->is_comm;
-	uint64_t *place =
-		pf_map_at(&k->places, (uint64_t)first << 33 |
-					      (uint64_t)second << 1 | is_comm);
+	struct pf_keyed *rows = &k->out->by_key;
+	size_t n = pf_keyed_at(rows, (uint64_t)first << 33 |
+					     (uint64_t)second << 1 | is_comm);
+	struct pf_kernel_row *g = PF_KEYED_ROW(rows, struct pf_kernel_row, n);
 	const struct pf_gpu_config *c =
-		pf_gpu_find_config(k->gpu, item->config);
-	bool is_new = *place == UINT64_MAX;
+		pf_gpu_find_config(k->ask.gpu, item->config);
+	bool is_new = !g->ns.of.count;
 	uint32_t grid = 0, block = 0;
-	struct group *g;
-	int64_t record[2];
 
 	if (is_new) {
-		*place = k->group_count++;
-		k->groups = pf_grow(k->groups, &k->group_cap, k->group_count,
-				    sizeof(*k->groups));
-		k->groups[*place] =
-			(struct group){ .first = first,
-					.second = second,
-					.ranks = { NONE, NONE, NONE } };
-		if (has_name(k) && find_kind(k, item->name, item->is_comm,
-					     &k->groups[*place].kind) < 0)
-			return -1;
+		g->first_id = first;
+		g->second_id = second;
+		if (has_name(k))
+			g->kind = find_kind(k, item->name, item->is_comm);
 	}
 	if (c)
 		geometry_texts(k, c, &grid, &block);
-	g = &k->groups[*place];
-	pf_stats_add(&g->stats, item->dur_ns);
 	g->replayed += item->replayed != 0;
-	note_same(&g->grid, grid, is_new);
-	note_same(&g->block, block, is_new);
+	note_same(&g->grid_id, grid, is_new);
+	note_same(&g->block_id, block, is_new);
 	note_same(&g->registers, c ? c->registers : NONE, is_new);
-	note_same(&g->shared, c ? c->shared_bytes : NONE, is_new);
+	note_same(&g->shared_bytes, c ? c->shared_bytes : NONE, is_new);
 	note_same(&g->device, item->device, is_new);
 	note_same(&g->stream, item->stream, is_new);
-	add_weighted(&g->blocks_per_sm, c ? c->blocks_per_sm : NONE,
-		     item->dur_ns);
-	add_weighted(&g->occupancy, c ? c->occupancy : NONE, item->dur_ns);
-	if (k->no_ranks)
-		return 0;
-	record[0] = (int64_t)*place;
-	record[1] = item->dur_ns;
-	return pf_sorter_add(k->by_group, record, k->db->err);
+	add_weighted(&g->blocks_per_sm, &g->blocks_weight,
+		     c ? c->blocks_per_sm : NONE, item->dur_ns);
+	add_weighted(&g->occupancy_percent, &g->occupancy_weight,
+		     c ? c->occupancy : NONE, item->dur_ns);
+	pf_keyed_add(rows, &k->ask, n, item->dur_ns);
 }
 
 /* Grid and block as one text. */
@@ -453,19 +416,19 @@ static uint32_t geometry(struct kernels *k, const struct pf_gpu_config *c)
 	return number;
 }
 
-static int put_kernel(struct kernels *k, const struct item *item)
+static void put_kernel(struct kernels *k, const struct item *item)
 {
-	uint32_t name, second;
+	const struct pf_gpu_config *c;
+	uint32_t second = 0;
 
-	if (is_by_op(k))
-		return pf_by_event_add(k->by_op, item);
-	if (name_text(k, item->name, &name) < 0)
-		return -1;
-	second =
-		k->out->group == PF_KERNELS_BY_NAME
-			? 0
-			: geometry(k, pf_gpu_find_config(k->gpu, item->config));
-	return add_to_group(k, item, name, second);
+	if (is_by_op(k)) {
+		pf_by_event_add(k->by_op, item);
+		return;
+	}
+	c = pf_gpu_find_config(k->ask.gpu, item->config);
+	if (k->out->group != PF_KERNELS_BY_NAME)
+		second = geometry(k, c);
+	add_to_row(k, item, name_text(k, item->name), second);
 }
 
 /* The operator that a graph has for the work, as a text; or 0. */
@@ -482,7 +445,7 @@ static uint32_t replayed_op(struct kernels *k, const struct pf_gpu_event *ev)
 }
 
 /* What does not depend on groups. */
-static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev)
+static void count_kernel(struct kernels *k, const struct pf_gpu_event *ev)
 {
 	int64_t key[3] = { ev->trace->trace_id, ev->device, ev->stream };
 	uint32_t n =
@@ -502,8 +465,7 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev)
 						.device = key[1],
 						.stream = key[2] };
 	}
-	if (find_kind(k, ev->name, ev->class == PF_GPU_COMM, &kind) < 0)
-		return -1;
+	kind = find_kind(k, ev->name, ev->class == PF_GPU_COMM);
 	tally = &k->by_kind[kind.class][kind.precision];
 	tally->calls++;
 	pf_sat_sum(&tally->ns, ev->dur_ns);
@@ -513,16 +475,15 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev)
 	pf_sat_sum(&out->total_ns, ev->dur_ns);
 	k->use_calls[kind.use]++;
 	pf_sat_sum(&k->use_ns[kind.use], ev->dur_ns);
-	return 0;
 }
 
-static int gather(struct kernels *k)
+static void gather(struct kernels *k)
 {
+	const unsigned want = PF_GPU_STARTS | (is_by_op(k) ? PF_GPU_LINKS : 0);
 	const struct pf_gpu_event *ev;
 	int64_t order = 0;
-	int rc;
 
-	while ((rc = pf_gpu_next(k->gpu, &ev)) == 1) {
+	while ((ev = pf_ask_gpu(&k->ask, want))) {
 		struct item item = { .replayed = replayed_op(k, ev) };
 
 		if (ev->kind != PF_KIND_KERNEL)
@@ -535,19 +496,18 @@ static int gather(struct kernels *k)
 		item.stream = ev->stream;
 		item.name = ev->name;
 		item.is_comm = ev->class == PF_GPU_COMM;
-		if (count_kernel(k, ev) < 0 || put_kernel(k, &item) < 0)
-			return -1;
+		count_kernel(k, ev);
+		put_kernel(k, &item);
 	}
-	return rc;
 }
 
 /* Kernels in order of their operators, to find what those are called. */
-static int resolve_op(struct kernels *k, const struct item *item,
-		      const struct pf_block *block, uint32_t place)
+static void resolve_op(struct kernels *k, const struct item *item,
+		       const struct pf_block *block, uint32_t place)
 {
-	uint32_t name, op = add_text(k, "(none)"), shapes = 0;
+	uint32_t op = add_text(k, "(none)"), shapes = 0;
 	const struct pf_gpu_config *c =
-		pf_gpu_find_config(k->gpu, (int64_t)item->config);
+		pf_gpu_find_config(k->ask.gpu, (int64_t)item->config);
 
 	if (item->replayed) {
 		op = item->replayed;
@@ -557,72 +517,29 @@ static int resolve_op(struct kernels *k, const struct item *item,
 	} else if (!block) {
 		k->out->without_op++;
 		k->out->without_op_ns += item->dur_ns;
-	} else if (name_text(k, block->name[place], &op) < 0) {
-		return -1;
+	} else {
+		op = name_text(k, block->name[place]);
 	}
-	if (k->out->group == PF_KERNELS_BY_OP)
-		return add_to_group(k, item, op, 0);
-	if (k->out->group == PF_KERNELS_BY_OP_SHAPE) {
-		shapes = add_text(k, "");
-		if (block && block->args[place] < PF_ID_INLINE &&
-		    shape_text(k, block->args[place], &shapes) < 0)
-			return -1;
-		return add_to_group(k, item, op, shapes);
-	}
-	if (name_text(k, item->name, &name) < 0)
-		return -1;
-	return add_to_group(k, item, name, op);
+	if (k->out->group == PF_KERNELS_BY_OP_SHAPE)
+		shapes = block && block->args[place] < PF_ID_INLINE
+				 ? shape_text(k, block->args[place])
+				 : add_text(k, "");
+	if (has_name(k))
+		add_to_row(k, item, name_text(k, item->name), op);
+	else
+		add_to_row(k, item, op, shapes);
 }
 
-static int resolve_ops(struct kernels *k)
+static void resolve_ops(struct kernels *k)
 {
+	struct pf_err *err = k->ask.err;
 	const struct item *item;
 	const struct pf_block *block;
 	uint32_t place;
 
-	while ((item = pf_by_event_next(k->by_op, &block, &place)))
-		if (resolve_op(k, item, block, place) < 0)
-			return -1;
-	return k->db->err->code ? -1 : 0;
-}
-
-/* The value at place "seen" of a group. */
-static void take_rank(struct group *g, size_t i, size_t seen, int64_t ns)
-{
-	unsigned rest;
-	size_t at = pf_stats_place((size_t)g->stats.count, percents[i], &rest);
-
-	if (seen == at)
-		g->ranks[i] = ns;
-	else if (rest && seen == at + 1)
-		g->ranks[i] = pf_stats_between(g->ranks[i], ns, rest);
-}
-
-static int find_ranks(struct kernels *k)
-{
-	const int64_t *record;
-	int64_t group = -1;
-	size_t seen = 0;
-
-	if (pf_sorter_finish(k->by_group, k->db->err) < 0)
-		return -1;
-	while ((record = pf_sorter_next(k->by_group, k->db->err))) {
-		struct group *g = &k->groups[record[0]];
-
-		seen = record[0] == group ? seen + 1 : 0;
-		group = record[0];
-		for (size_t i = 0; i < RANKS; i++)
-			take_rank(g, i, seen, record[1]);
-	}
-	return k->db->err->code ? -1 : 0;
-}
-
-/* -1: the calls are too few. */
-static int64_t carried_rank(const struct group *g, size_t i)
-{
-	return pf_stats_carries((size_t)g->stats.count, percents[i])
-		       ? g->ranks[i]
-		       : -1;
+	while (!err->code &&
+	       (item = pf_by_event_next(k->by_op, &block, &place)))
+		resolve_op(k, item, block, place);
 }
 
 /* ---- what was found ---- */
@@ -680,11 +597,11 @@ static void add_product(struct kernels *k, struct pf_kernel_row *row)
 	row->op_eligible = words[word];
 	if (!is_product(row->kind.class, word))
 		return;
-	pf_sat_sum(&out->product_ns, row->total_ns);
+	pf_sat_sum(&out->product_ns, row->ns.of.sum);
 	if (row->kind.precision == PF_PRECISION_FP32)
-		pf_sat_sum(&out->product_fp32_ns, row->total_ns);
+		pf_sat_sum(&out->product_fp32_ns, row->ns.of.sum);
 	if (row->kind.precision == PF_PRECISION_UNKNOWN)
-		pf_sat_sum(&out->product_unknown_ns, row->total_ns);
+		pf_sat_sum(&out->product_unknown_ns, row->ns.of.sum);
 }
 
 static void add_kind(struct kernels *k, struct pf_kernel_row *row)
@@ -692,7 +609,7 @@ static void add_kind(struct kernels *k, struct pf_kernel_row *row)
 	struct pf_buf text = { 0 };
 
 	pf_kernel_short_name(&text, row->first);
-	row->short_name = pf_arena_string(&k->out->texts, text.data);
+	row->short_name = pf_arena_string(&k->ask.memory, text.data);
 	pf_buf_release(&text);
 	if (row->kind.use != PF_TENSOR_UNKNOWN)
 		row->tensor_cores = pf_tensor_word(row->kind.use);
@@ -700,60 +617,41 @@ static void add_kind(struct kernels *k, struct pf_kernel_row *row)
 	row->precision = pf_precision_word(row->kind.precision);
 }
 
-static double mean_of(const struct weighted *w)
+static void settle_row(struct kernels *k, struct pf_kernel_row *row)
 {
-	return w->weight > 0 ? w->sum / w->weight : NAN;
-}
-
-static struct pf_kernel_row row_of(struct kernels *k, const struct group *g)
-{
-	struct pf_kernel_row row = {
-		.first = text_of(k, g->first),
-		.second = text_of(k, g->second),
-		.calls = g->stats.count,
-		.replayed = g->replayed,
-		.total_ns = g->stats.sum,
-		.share = share_of(k, g->stats.sum),
-		.mean_ns = pf_stats_mean(&g->stats),
-		.median_ns = g->ranks[MEDIAN],
-		.p90_ns = carried_rank(g, P90),
-		.p99_ns = carried_rank(g, P99),
-		.max_ns = g->stats.max,
-		.min_ns = g->stats.min,
-		.sd_ns = pf_stats_sd(&g->stats),
-		.blocks_per_sm = mean_of(&g->blocks_per_sm),
-		.occupancy_percent = mean_of(&g->occupancy),
-		.registers = g->registers,
-		.shared_bytes = g->shared,
-		.device = g->device,
-		.stream = g->stream,
-		.grid = same_text(k, g->grid),
-		.block = same_text(k, g->block),
-		.kind = g->kind,
-	};
-
+	row->first = text_of(k, row->first_id);
+	row->second = text_of(k, row->second_id);
+	row->blocks_per_sm = row->blocks_weight > 0
+				     ? row->blocks_per_sm / row->blocks_weight
+				     : NAN;
+	row->occupancy_percent =
+		row->occupancy_weight > 0
+			? row->occupancy_percent / row->occupancy_weight
+			: NAN;
+	row->grid = same_text(k, row->grid_id);
+	row->block = same_text(k, row->block_id);
 	if (has_name(k))
-		add_kind(k, &row);
+		add_kind(k, row);
 	if (k->out->group == PF_KERNELS_BY_NAME_OP)
-		add_product(k, &row);
-	return row;
+		add_product(k, row);
 }
 
 PF_ORDER(by_total, struct pf_kernel_row,
-	 PF_DOWN(total_ns) PF_ALPHA(first) PF_ALPHA(second) PF_UP(kind.class))
+	 PF_DOWN(ns.of.sum) PF_ALPHA(first) PF_ALPHA(second) PF_UP(kind.class))
 
 /* No text is added any more: pointers to them hold. */
 static void take_kernel_rows(struct kernels *k, struct pf_kernels *out)
 {
 	int64_t so_far = 0;
 
-	out->row_count = (int64_t)k->group_count;
-	out->rows = pf_calloc(k->group_count + 1, sizeof(*out->rows));
-	for (size_t i = 0; i < k->group_count; i++)
-		out->rows[i] = row_of(k, &k->groups[i]);
-	pf_sort(out->rows, k->group_count, sizeof(*out->rows), by_total);
-	for (size_t i = 0; i < k->group_count; i++) {
-		pf_sat_sum(&so_far, out->rows[i].total_ns);
+	pf_keyed_finish(&out->by_key, &k->ask);
+	out->rows = out->by_key.rows;
+	out->row_count = (int64_t)out->by_key.count;
+	for (int64_t i = 0; i < out->row_count; i++)
+		settle_row(k, &out->rows[i]);
+	pf_keyed_sort(&out->by_key, by_total);
+	for (int64_t i = 0; i < out->row_count; i++) {
+		pf_sat_sum(&so_far, out->rows[i].ns.of.sum);
 		out->rows[i].cumulative_share = share_of(k, so_far);
 	}
 }
@@ -795,40 +693,20 @@ static void take_sums(struct kernels *k, struct pf_kernels *out)
 
 /* ---- the whole ---- */
 
-static int set_up(struct kernels *k, const struct pf_window *window)
+static int find(struct kernels *k, struct pf_err *err)
 {
-	pf_intern_init(&k->stream_keys);
-	pf_map_init(&k->configs);
-	pf_map_init(&k->kinds);
-	pf_map_init(&k->names);
-	pf_map_init(&k->argsets);
-	pf_map_init(&k->places);
-	add_text(k, "");
-	k->by_group = pf_sorter_temp(2 * sizeof(int64_t));
-	k->by_op = pf_by_event_new(k->db, sizeof(struct item),
+	k->by_op = pf_by_event_new(k->ask.db, sizeof(struct item),
 				   PF_COLBIT(PF_COL_NAME) |
 					   PF_COLBIT(PF_COL_ARGS));
-	k->shapes = pf_named_prepare(k->db, "argset_shapes", k->db->err);
-	k->gpu = pf_gpu_new(k->db, window,
-			    PF_GPU_STARTS | (is_by_op(k) ? PF_GPU_LINKS : 0));
-	k->tensor = pf_tensor_new(k->db->err);
-	return k->shapes && k->gpu && k->tensor ? 0 : -1;
-}
-
-static void tear_down(struct kernels *k)
-{
-	pf_gpu_free(k->gpu);
-	sqlite3_finalize(k->shapes);
-	pf_by_event_free(k->by_op);
-	pf_sorter_free(k->by_group);
-	pf_intern_release(&k->stream_keys);
-	pf_tensor_free(k->tensor);
-	pf_map_release(&k->configs);
-	pf_map_release(&k->kinds);
-	pf_map_release(&k->names);
-	pf_map_release(&k->argsets);
-	pf_map_release(&k->places);
-	free(k->groups);
+	k->shapes = pf_named_prepare(k->ask.db, "argset_shapes", err);
+	k->tensor = pf_tensor_new(err);
+	if (err->code)
+		return -1;
+	gather(k);
+	resolve_ops(k);
+	take_kernel_rows(k, k->out);
+	take_sums(k, k->out);
+	return 0;
 }
 
 static unsigned needs(const struct pf_kernels_args *args)
@@ -846,29 +724,37 @@ static unsigned needs(const struct pf_kernels_args *args)
 int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 		    struct pf_kernels *out)
 {
-	struct kernels k = { .db = db, .out = out, .no_ranks = args->no_ranks };
+	struct kernels k = { .out = out };
 
 	out->group = (enum pf_kernels_group)args->group;
 	out->graphs = k.graphs = args->graphs;
 	pf_intern_init(&out->names);
-	if (pf_window_resolve(db, &args->window, &out->window))
-		return -1;
-	if (set_up(&k, &out->window) < 0 || gather(&k) < 0 ||
-	    resolve_ops(&k) < 0 || find_ranks(&k) < 0) {
-		tear_down(&k);
-		return -1;
-	}
-	take_kernel_rows(&k, out);
-	take_sums(&k, out);
-	tear_down(&k);
-	return 0;
+	pf_keyed_begin(&out->by_key, sizeof(struct pf_kernel_row),
+		       args->no_ranks ? PF_KEYED_SUMS : PF_KEYED_PERCENTILES);
+	pf_intern_init(&k.stream_keys);
+	pf_map_init(&k.configs);
+	pf_map_init(&k.kinds);
+	pf_map_init(&k.names);
+	pf_map_init(&k.argsets);
+	add_text(&k, "");
+	if (!pf_ask_begin(&k.ask, db, &args->window))
+		find(&k, db->err);
+	sqlite3_finalize(k.shapes);
+	pf_by_event_free(k.by_op);
+	pf_intern_release(&k.stream_keys);
+	pf_tensor_free(k.tensor);
+	pf_map_release(&k.configs);
+	pf_map_release(&k.kinds);
+	pf_map_release(&k.names);
+	pf_map_release(&k.argsets);
+	return pf_ask_keep(&k.ask, &out->window, &out->texts);
 }
 
 void pf_kernels_release(struct pf_kernels *k)
 {
 	pf_intern_release(&k->names);
 	pf_arena_release(&k->texts);
-	free(k->rows);
+	pf_keyed_end(&k->by_key);
 	free(k->streams);
 	pf_window_release(&k->window);
 	*k = (struct pf_kernels){ 0 };
@@ -993,7 +879,7 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 	pf_doc_finding(doc, "Kernels ran %s%s: %s; the largest is %s with %s",
 		       pf_num_show_ns(total, k->total_ns),
 		       pf_window_scope(&k->window), classes.data, name.data,
-		       pf_num_show_ratio(share, top->share));
+		       pf_num_show_ratio(share, top->ns.share));
 	pf_buf_release(&classes);
 	pf_buf_release(&name);
 }
@@ -1062,22 +948,22 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 		      PF_TEXT | PF_BRIEF | by_name),
 		FIELD(second, second[k->group][0], second[k->group][1],
 		      is_one ? PF_ABSENT : PF_TEXT),
-		FIELD(calls, "calls", "Calls", PF_COUNT),
+		FIELD(ns.of.count, "calls", "Calls", PF_COUNT),
 		FIELD(replayed, "replayed_calls", "Replayed",
 		      k->graphs ? PF_COUNT : PF_ABSENT),
-		FIELD(total_ns, "total_ns", "Total", PF_NS),
-		FIELD(share, "share", "Share", PF_RATIO | PF_BAR),
+		FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
+		FIELD(ns.share, "share", "Share", PF_RATIO | PF_BAR),
 		FIELD(cumulative_share, "cumulative_share", "Cumulative",
 		      PF_RATIO | PF_FULL),
-		FIELD(mean_ns, "mean_ns", "Mean", PF_NS | PF_SPARE),
-		FIELD(median_ns, "median_ns", "Median", PF_NS | PF_FULL),
-		FIELD(p90_ns, "p90_ns", "90th", PF_NS | PF_KNOWN | PF_FULL),
-		FIELD(p99_ns, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(ns.mean, "mean_ns", "Mean", PF_NS | PF_SPARE),
+		FIELD(ns.median, "median_ns", "Median", PF_NS | PF_FULL),
+		FIELD(ns.p90, "p90_ns", "90th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(ns.p99, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
 		/* only without a second text is there room */
-		FIELD(max_ns, "max_ns", "Max",
+		FIELD(ns.of.max, "max_ns", "Max",
 		      is_one ? PF_NS | PF_SPARE : PF_NS | PF_FULL),
-		FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
-		FIELD(sd_ns, "sd_ns", "Deviation", PF_REAL | PF_FULL),
+		FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
+		FIELD(ns.sd, "sd_ns", "Deviation", PF_REAL | PF_FULL),
 		FIELD(blocks_per_sm, "blocks_per_sm", "Blocks per SM",
 		      PF_REAL | PF_FULL),
 		FIELD(occupancy_percent, "occupancy_percent", "Occupancy",

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "events/ask.h"
 #include "events/names.h"
 #include "events/window.h"
 #include "show/doc.h"
@@ -117,20 +118,21 @@ struct pf_kernels_args {
  * NULL, an integer negative, a double not a number.
  */
 struct pf_kernel_row {
+	struct pf_spread ns;    /* share: of the time of all kernels */
 	const char *first;      /* name of the kernel, or the operator */
 	const char *short_name; /* of the kernel */
 	const char *second;     /* operator, geometry or shapes */
-	int64_t calls, total_ns, mean_ns, median_ns, p90_ns, p99_ns;
-	int64_t replayed; /* of the calls, whose operator a graph has */
-	int64_t max_ns, min_ns;
-	double sd_ns;
-	double share, cumulative_share; /* of the time of all kernels */
+	int64_t replayed;       /* of the calls, whose operator a graph has */
+	double cumulative_share;
 	double blocks_per_sm, occupancy_percent;
+	double blocks_weight, occupancy_weight; /* time they are known of */
 	int64_t registers, shared_bytes, device, stream;
 	const char *grid, *block;
 	const char *tensor_cores, *class_word, *precision; /* by name */
-	const char *op_eligible; /* may the op run in another precision? */
-	struct pf_kernel_kind kind;
+	const char *op_eligible;      /* may the op run in another precision? */
+	struct pf_kernel_kind kind;   /* of its first, if it has one name */
+	uint32_t first_id, second_id; /* texts; of these also -2: they differ */
+	int64_t grid_id, block_id;
 };
 
 struct pf_kernel_class_row {
@@ -153,7 +155,8 @@ struct pf_kernels {
 	struct pf_window window;
 	enum pf_kernels_group group;
 	int64_t total_ns, calls;
-	struct pf_kernel_row *rows; /* the most time first */
+	struct pf_keyed by_key;
+	struct pf_kernel_row *rows; /* of by_key, the most time first */
 	int64_t row_count;
 	double tensor_core_share; /* not a number: too much is unknown */
 	int64_t tensor_core_ns, tensor_unknown_ns, tensor_unknown_calls;

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "events/ask.h"
 #include "events/trust.h"
 #include "events/window.h"
 #include "show/doc.h"
@@ -22,20 +23,28 @@ struct pf_launches_args {
 };
 
 struct pf_launch_call {
+	struct pf_spread delay_ns; /* from its end to its work */
 	const char *name;
-	int64_t count, cpu_ns, max_cpu_ns, gpu_ns;
-	int64_t median_delay_ns, max_delay_ns; /* from its end to its work */
+	struct pf_stats cpu_ns, gpu_ns;
 	int64_t short_count;   /* shorter on the GPU than the call */
 	int64_t slow_count;    /* calls over 50 us */
 	int64_t delayed_count; /* delays over 100 us */
 	int64_t early_count;   /* work that began before the call ended */
+	uint32_t name_id;
+};
+
+/* Of all calls. */
+struct pf_launch_sums {
+	int64_t count, cpu_ns;
+	int64_t short_count, slow_count, delayed_count, early_count;
 };
 
 /* Launches waiting on a stream, counted at each launch. */
 struct pf_launch_stream {
-	int64_t trace_id, device, stream;
-	int64_t launch_count, max_length;
-	double mean_length;
+	struct pf_spread length;
+	int64_t trace_id, rank, device, stream;
+	int64_t first_ns; /* of the trace */
+	int64_t waiting;
 };
 
 /* Delays of from_ns up to to_ns (-1: any). */
@@ -48,25 +57,24 @@ struct pf_launch_delay {
 
 #define PF_LAUNCH_SHORT_NS 10000 /* kernels under this are short */
 
-/* Short kernels of operators of one name. */
+/* Short kernels of operators of one name; PF_ID_NONE: of none. */
 struct pf_launch_op {
+	struct pf_spread gpu_ns;
 	const char *name;
-	int64_t count, gpu_ns, mean_ns;
+	int64_t mean_ns;
 	double share; /* of all kernels */
+	uint32_t name_id;
 };
 
 /* A zero-initialised struct is an empty result; it owns all it points to. */
 struct pf_launches {
 	struct pf_window window;
-	struct pf_launch_call *calls; /* the most CPU time first */
-	size_t call_count;
-	struct pf_launch_call all; /* name NULL; sums of the counts, cpu_ns */
-	struct pf_launch_stream *streams;
-	size_t stream_count;
+	struct pf_keyed calls; /* pf_launch_call, the most CPU time first */
+	struct pf_launch_sums all;
+	struct pf_keyed streams; /* pf_launch_stream */
 	struct pf_launch_delay delays[PF_LAUNCH_DELAYS];
 	size_t delay_count;
-	struct pf_launch_op *ops; /* the most kernels first */
-	size_t op_count;
+	struct pf_keyed ops;   /* pf_launch_op, the most kernels first */
 	struct pf_table *slow; /* the slowest calls; not all are kept */
 	double short_share;    /* of launches, of short_count */
 	int64_t kernel_count, short_kernel_count;
@@ -109,27 +117,7 @@ struct pf_calls_args {
 	int by; /* enum pf_calls_by */
 };
 
-struct pf_call {
-	const char *name;
-	const char *inside; /* op or range; NULL: none, or not asked for */
-	int64_t count, total_ns, self_ns, median_ns, min_ns, max_ns, mean_ns;
-	double sd_ns, share;
-};
-
-/* A zero-initialised struct is an empty result; it owns all it points to. */
-struct pf_calls {
-	struct pf_window window;
-	struct pf_arena texts;
-	struct pf_call *items; /* by total time, the longest first */
-	size_t item_count;
-	int64_t count, total_ns, self_ns;
-	struct pf_recorded recorded; /* set before it is shown */
-};
-
-int pf_calls_find(struct pf_db *db, const struct pf_calls_args *args,
-		  struct pf_calls *out);
-void pf_calls_release(struct pf_calls *calls);
-/* by: enum pf_calls_by, as it was asked for. */
-void pf_calls_show(const struct pf_calls *calls, int by, struct pf_doc *doc);
+int pf_calls(struct pf_db *db, const struct pf_calls_args *args,
+	     struct pf_doc *doc);
 
 #endif

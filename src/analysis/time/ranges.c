@@ -117,35 +117,25 @@ static void step_walk_forget(struct pf_step_walk *w, int64_t before_ns)
 
 struct open {
 	int64_t end_ns;
-	int64_t group, instance; /* group: or NOT_COUNTED */
+	int64_t range, instance; /* range: a row, or NOT_COUNTED */
 	bool is_counted;         /* not only its time */
 };
 
-static const struct open outermost = { .group = NOT_COUNTED };
-
-struct group {
-	uint32_t name;
-	struct pf_stats stats, projected;
-	int64_t self_ns, step_ns, work_count, busy_ns;
-};
+static const struct open outermost = { .range = NOT_COUNTED };
 
 /* GPU work of a range; sorted by the first two. */
 struct work {
-	int64_t instance, start_ns, end_ns, group;
+	int64_t instance, start_ns, end_ns, range;
 };
 
 struct ranges {
-	struct pf_db *db;
+	struct pf_ask ask;
 	struct pf_ranges *out;
-	struct pf_names *names;
-	struct pf_map by_name;
-	struct group *groups;
-	size_t count, cap;
+	struct pf_keyed projected; /* struct projected */
 	int64_t instances;
 	struct pf_nest nest; /* struct open */
 	struct pf_by_event *works;
-	struct pf_sorter *values, *projections, *launched;
-	const struct pf_window *window;
+	struct pf_sorter *launched;
 	const struct pf_window_trace *trace; /* NULL: no range counts */
 	sqlite3_stmt *ask_plain;
 	bool is_plain; /* the trace: all ranges are the user's */
@@ -156,17 +146,23 @@ struct ranges {
 	struct pf_step_regex *step_names; /* or NULL: ProfilerStep#N */
 };
 
-static size_t find_group(struct ranges *r, uint32_t name)
-{
-	uint64_t *at = pf_map_at(&r->by_name, name);
+/* What the ranges of a name launched. */
+struct projected {
+	struct pf_spread ns;
+	int64_t range; /* a row */
+};
 
-	if (*at == UINT64_MAX) {
-		*at = r->count++;
-		r->groups = pf_grow(r->groups, &r->cap, r->count,
-				    sizeof(*r->groups));
-		r->groups[*at] = (struct group){ .name = name };
-	}
-	return (size_t)*at;
+static struct pf_range *range_at(const struct ranges *r, size_t i)
+{
+	return PF_KEYED_ROW(&r->out->items, struct pf_range, i);
+}
+
+static size_t find_range(struct ranges *r, uint32_t name)
+{
+	size_t n = pf_keyed_at(&r->out->items, name);
+
+	range_at(r, n)->name_id = name;
+	return n;
 }
 
 /* Up to here: ranges end, and the innermost gets the time. */
@@ -176,11 +172,11 @@ static void go_to(struct ranges *r, int64_t at_ns)
 	int64_t from_ns, to_ns;
 
 	while ((o = pf_nest_pass(&r->nest, at_ns, &from_ns, &to_ns))) {
-		struct group *g;
+		struct pf_range *g;
 
-		if (o->group == NOT_COUNTED)
+		if (o->range == NOT_COUNTED)
 			continue;
-		g = &r->groups[o->group];
+		g = range_at(r, (size_t)o->range);
 		if (r->steps)
 			step_walk_add(&r->walk, from_ns, to_ns, &g->self_ns,
 				      &g->step_ns);
@@ -193,36 +189,37 @@ static void go_to(struct ranges *r, int64_t at_ns)
 static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
 		    uint32_t *name)
 {
-	unsigned kind = pf_names_kind(r->names, b->type[i]);
+	unsigned kind = pf_names_kind(r->ask.names, b->type[i]);
 	const struct pf_name_class *class;
 
 	if (kind != PF_KIND_ANNOTATION && kind != PF_KIND_CPU_OP &&
 	    !(r->is_plain && kind == PF_KIND_HOST))
 		return 0;
-	class = pf_names_class(r->names, b->name[i]);
+	class = pf_names_class(r->ask.names, b->name[i]);
 	if (!class)
 		return -1;
 	*name = class->is_step ? STEP_NAME : b->name[i];
 	return kind != PF_KIND_CPU_OP || class->is_step ||
-	       pf_names_is_nvtx(r->names, b->type[i]) || class->is_optimizer ||
-	       class->range == PF_CAUSE_DATA;
+	       pf_names_is_nvtx(r->ask.names, b->type[i]) ||
+	       class->is_optimizer || class->range == PF_CAUSE_DATA;
 }
 
 /* Is it the step itself, where steps are split by what is in them? */
 static int is_step(struct ranges *r, const struct pf_block *b, uint32_t i,
-		   uint32_t name)
+		   uint32_t name, struct pf_err *err)
 {
 	const struct pf_step_time *s;
 	char *text;
 	int rc;
 
+	(void)err;
 	if (!r->steps || name == STEP_NAME)
 		return r->steps != NULL;
 	s = r->step_names ? step_walk_at(&r->walk, b->start_ns[i]) : NULL;
 	if (!s || s->host_start_ns != b->start_ns[i] ||
 	    s->host_end_ns != pf_span_end(b->start_ns[i], b->dur_ns[i]))
 		return 0;
-	text = pf_names_text_take(r->names, name);
+	text = pf_names_text_take(r->ask.names, name);
 	if (!text)
 		return -1;
 	rc = pf_step_regex_matches(r->step_names, text, strlen(text));
@@ -240,14 +237,8 @@ static bool is_counted(struct ranges *r, int64_t start_ns)
 	return start_ns >= r->trace->from_ns && start_ns < r->trace->to_ns;
 }
 
-static int count_range(struct ranges *r, int64_t group, int64_t dur_ns)
-{
-	r->out->has_plain |= r->is_plain;
-	pf_stats_add(&r->groups[group].stats, dur_ns);
-	return pf_medians_add(r->values, group, dur_ns, r->db->err);
-}
-
-static int take(struct ranges *r, const struct pf_block *b, uint32_t i)
+static int take(struct ranges *r, const struct pf_block *b, uint32_t i,
+		struct pf_err *err)
 {
 	int64_t start_ns = b->start_ns[i];
 	struct open now = { .end_ns = pf_span_end(start_ns, b->dur_ns[i]) };
@@ -258,25 +249,30 @@ static int take(struct ranges *r, const struct pf_block *b, uint32_t i)
 	if (rc <= 0)
 		return rc;
 	go_to(r, start_ns);
-	rc = r->trace ? is_step(r, b, i, name) : 0;
+	rc = r->trace ? is_step(r, b, i, name, err) : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	o = pf_nest_push(&r->nest, now.end_ns);
-	now.group = NOT_COUNTED;
+	now.range = NOT_COUNTED;
 	now.is_counted = is_counted(r, start_ns);
 	if (now.is_counted || (r->steps && r->trace))
-		now.group = (int64_t)find_group(r, name);
-	if (now.is_counted)
+		now.range = (int64_t)find_range(r, name);
+	if (now.is_counted) {
 		now.instance = r->instances++;
+		r->out->has_plain |= r->is_plain;
+		pf_keyed_add(&r->out->items, &r->ask, (size_t)now.range,
+			     b->dur_ns[i]);
+	}
 	if (o)
 		*o = now;
-	return now.is_counted ? count_range(r, now.group, b->dur_ns[i]) : 0;
+	return err->code ? -1 : 0;
 }
 
 /* ---- GPU work ---- */
 
 /* All work that this call launched, for each range that is open. */
-static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns)
+static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns,
+			struct pf_err *err)
 {
 	const struct pf_event_work *w;
 	const struct pf_block *none;
@@ -290,48 +286,48 @@ static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns)
 			const struct open *o = pf_nest_at(&r->nest, i);
 
 			work.instance = o->instance;
-			work.group = o->group;
+			work.range = o->range;
 			if (o->is_counted && o->end_ns > start_ns &&
-			    pf_sorter_add(r->launched, &work, r->db->err) < 0)
+			    pf_sorter_add(r->launched, &work, err) < 0)
 				return -1;
 		}
 		pf_by_event_next(r->works, &none, &ignored);
 	}
-	return r->db->err->code ? -1 : 0;
+	return err->code ? -1 : 0;
 }
 
 /* One range, all of its work known. */
 struct projection {
-	int64_t instance, group, from_ns, to_ns, busy_ns, count;
+	int64_t instance, range, from_ns, to_ns, busy_ns, count;
 };
 
-static int end_projection(struct ranges *r, const struct projection *p)
+static void end_projection(struct ranges *r, const struct projection *p)
 {
-	struct group *g;
+	struct pf_range *range;
+	size_t n;
 
 	if (!p->count)
-		return 0;
-	g = &r->groups[p->group];
-	pf_stats_add(&g->projected, p->to_ns - p->from_ns);
-	pf_sat_sum(&g->busy_ns, p->busy_ns);
-	g->work_count += p->count;
-	return pf_medians_add(r->projections, p->group, p->to_ns - p->from_ns,
-			      r->db->err);
+		return;
+	range = range_at(r, (size_t)p->range);
+	pf_sat_sum(&range->busy_ns, p->busy_ns);
+	range->work_count += p->count;
+	n = pf_keyed_at(&r->projected, (uint64_t)p->range);
+	PF_KEYED_ROW(&r->projected, struct projected, n)->range = p->range;
+	pf_keyed_add(&r->projected, &r->ask, n, p->to_ns - p->from_ns);
 }
 
-static int project(struct ranges *r)
+static int project(struct ranges *r, struct pf_err *err)
 {
 	struct projection p = { 0 };
 	const struct work *w;
 
-	if (pf_sorter_finish(r->launched, r->db->err) < 0)
+	if (pf_sorter_finish(r->launched, err) < 0)
 		return -1;
-	while ((w = pf_sorter_next(r->launched, r->db->err))) {
+	while ((w = pf_sorter_next(r->launched, err))) {
 		if (!p.count || w->instance != p.instance) {
-			if (end_projection(r, &p) < 0)
-				return -1;
+			end_projection(r, &p);
 			p = (struct projection){ .instance = w->instance,
-						 .group = w->group,
+						 .range = w->range,
 						 .from_ns = w->start_ns,
 						 .to_ns = w->start_ns };
 		}
@@ -342,7 +338,8 @@ static int project(struct ranges *r)
 			     (w->start_ns > p.to_ns ? w->start_ns : p.to_ns);
 		p.to_ns = w->end_ns;
 	}
-	return r->db->err->code ? -1 : end_projection(r, &p);
+	end_projection(r, &p);
+	return err->code ? -1 : 0;
 }
 
 /* ---- the whole ---- */
@@ -350,10 +347,9 @@ static int project(struct ranges *r)
 static int take_event(void *context, const struct pf_block *b, uint32_t i,
 		      int64_t event_id, struct pf_err *err)
 {
-	(void)err;
-	if (take(context, b, i) < 0)
+	if (take(context, b, i, err) < 0)
 		return -1;
-	return add_launched(context, event_id, b->start_ns[i]);
+	return add_launched(context, event_id, b->start_ns[i], err);
 }
 
 static int read_track(struct ranges *r, const struct pf_track *t)
@@ -362,17 +358,17 @@ static int read_track(struct ranges *r, const struct pf_track *t)
 	int rc;
 
 	pf_nest_clear(&r->nest);
-	rc = pf_track_read(r->db, t, &reader, r);
+	rc = pf_track_read(r->ask.db, t, &reader, r);
 	go_to(r, INT64_MAX);
 	return rc;
 }
 
-static int find_plain(struct ranges *r, int64_t trace_id)
+static int find_plain(struct ranges *r, int64_t trace_id, struct pf_err *err)
 {
 	int rc;
 
 	sqlite3_bind_int64(r->ask_plain, 1, trace_id);
-	rc = pf_db_step(r->db, r->ask_plain, r->db->err);
+	rc = pf_db_step(r->ask.db, r->ask_plain, err);
 	r->is_plain = rc == 1;
 	sqlite3_reset(r->ask_plain);
 	return rc < 0 ? -1 : 0;
@@ -430,7 +426,7 @@ static int find_thread(struct ranges *r, const struct pf_track *tracks,
 		if (tracks->trace_id != trace_id ||
 		    strcmp(tracks->class_name, "host") != 0)
 			continue;
-		if (pf_track_read(r->db, tracks, &reader, &o) < 0)
+		if (pf_track_read(r->ask.db, tracks, &reader, &o) < 0)
 			return -1;
 		r->walk = step_walk_begin(r->steps, trace_id);
 		if (o.own_ns <= most_ns)
@@ -448,24 +444,23 @@ static const struct pf_window_trace *counted(const struct ranges *r,
 	if (strcmp(t->class_name, "host") != 0 ||
 	    (r->steps && t->id != r->thread))
 		return NULL;
-	return pf_window_find(r->window, t->trace_id);
+	return pf_window_find(&r->ask.window, t->trace_id);
 }
 
-static int read_tracks(struct ranges *r)
+static int read_tracks(struct ranges *r, struct pf_err *err)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
 	int rc;
 
-	r->ask_plain = pf_named_prepare(r->db, "trace_is_plain", r->db->err);
-	rc = r->ask_plain
-		     ? pf_tracks_load(r->db, 0, &tracks, &count, r->db->err)
-		     : -1;
+	r->ask_plain = pf_named_prepare(r->ask.db, "trace_is_plain", err);
+	rc = r->ask_plain ? pf_tracks_load(r->ask.db, 0, &tracks, &count, err)
+			  : -1;
 
 	if (!rc) /* what nothing launched */
-		rc = add_launched(r, 0, 0);
+		rc = add_launched(r, 0, 0, err);
 	for (size_t i = 0; !rc && i < count; i++) {
-		rc = find_plain(r, tracks[i].trace_id);
+		rc = find_plain(r, tracks[i].trace_id, err);
 		if (!rc && (!i || tracks[i].trace_id != tracks[i - 1].trace_id))
 			rc = find_thread(r, &tracks[i], &tracks[count]);
 		r->trace = counted(r, &tracks[i]);
@@ -488,109 +483,53 @@ static int find_works(struct ranges *r, const struct pf_window_args *args)
 	all.trace = args->trace;
 	all.device = args->device;
 	all.whole = true;
-	rc = pf_window_resolve(r->db, &all, &window);
+	rc = pf_window_resolve(r->ask.db, &all, &window);
 	if (!rc)
-		r->works = pf_by_event_work(r->db, &window, 0);
+		r->works = pf_by_event_work(r->ask.db, &window, 0);
 	pf_window_release(&window);
 	return r->works ? 0 : -1;
 }
 
-PF_ORDER(by_total, struct pf_range, PF_DOWN(total_ns) PF_ALPHA(name))
+PF_ORDER(by_total, struct pf_range, PF_DOWN(ns.of.sum) PF_ALPHA(name))
 
-PF_ORDER(by_projection, struct pf_range, PF_DOWN(projected_ns) PF_ALPHA(name))
+PF_ORDER(by_projection, struct pf_range,
+	 PF_DOWN(projected_ns.of.sum) PF_ALPHA(name))
 
-/* NULL on an error. */
-static const char *text_of(struct ranges *r, struct pf_ranges *out,
-			   uint32_t name)
+static void take_projections(struct ranges *r)
 {
-	const char *kept;
-	char *text;
+	const struct projected *p = r->projected.rows;
 
-	if (name == STEP_NAME)
-		return "ProfilerStep*";
-	text = pf_names_text_take(r->names, name);
-	kept = text ? pf_arena_string(&out->texts, text) : NULL;
-	free(text);
-	return kept;
+	pf_keyed_finish(&r->projected, &r->ask);
+	for (size_t i = 0; i < r->projected.count; i++)
+		range_at(r, (size_t)p[i].range)->projected_ns = p[i].ns;
 }
 
-/* The medians of all groups of one kind; to free.  NULL on an error. */
-static int64_t *find_medians(const struct ranges *r, bool projected)
+static void take_items(struct ranges *r, struct pf_ranges *out)
 {
-	int64_t *counts = pf_calloc(r->count + 1, sizeof(*counts));
-	int64_t *medians = pf_calloc(r->count + 1, sizeof(*medians));
+	pf_keyed_finish(&out->items, &r->ask);
+	take_projections(r);
+	for (size_t i = 0; i < out->items.count; i++) {
+		struct pf_range *range = range_at(r, i);
+		bool is_step = range->name_id == STEP_NAME;
 
-	for (size_t i = 0; i < r->count; i++)
-		counts[i] = projected ? r->groups[i].projected.count
-				      : r->groups[i].stats.count;
-	if (pf_medians_find(projected ? r->projections : r->values, counts,
-			    medians, r->db->err) < 0) {
-		free(medians);
-		medians = NULL;
+		range->name = is_step ? "ProfilerStep*"
+				      : pf_ask_text(&r->ask, range->name_id);
+		pf_sat_sum(&out->self_ns, range->self_ns);
+		out->has_user_self |= !is_step && range->self_ns;
 	}
-	free(counts);
-	return medians;
-}
+	out->gpu = pf_calloc(r->projected.count + 1, sizeof(*out->gpu));
+	for (size_t i = 0; i < out->items.count; i++) {
+		struct pf_range *range = range_at(r, i);
 
-static void sum_up(const struct ranges *r, struct pf_ranges *out)
-{
-	for (size_t i = 0; i < r->count; i++) {
-		out->count += r->groups[i].stats.count;
-		pf_sat_sum(&out->self_ns, r->groups[i].self_ns);
-		out->has_user_self |=
-			r->groups[i].name != STEP_NAME && r->groups[i].self_ns;
+		range->self_share = pf_num_share(range->self_ns, out->self_ns);
+		if (range->projected_ns.of.count)
+			out->gpu[out->gpu_count++] = *range;
 	}
-}
-
-static int take_items(struct ranges *r, struct pf_ranges *out)
-{
-	int64_t *medians = find_medians(r, false);
-	int64_t *projected = medians ? find_medians(r, true) : NULL;
-
-	sum_up(r, out);
-	out->items = pf_calloc(r->count + 1, sizeof(*out->items));
-	out->gpu = pf_calloc(r->count + 1, sizeof(*out->gpu));
-	for (size_t i = 0; projected && !r->db->err->code && i < r->count;
-	     i++) {
-		const struct group *g = &r->groups[i];
-		struct pf_range *item = &out->items[out->item_count++];
-
-		*item = (struct pf_range){
-			.name = text_of(r, out, g->name),
-			.count = g->stats.count,
-			.total_ns = g->stats.sum,
-			.self_ns = g->self_ns,
-			.median_ns = medians[i],
-			.min_ns = g->stats.min,
-			.max_ns = g->stats.max,
-			.share = pf_num_share(g->self_ns, out->self_ns),
-			.gpu_count = g->projected.count,
-			.work_count = g->work_count,
-			.projected_ns = g->projected.sum,
-			.projected_median_ns = projected[i],
-			.busy_ns = g->busy_ns,
-			.step_ns = g->step_ns,
-		};
-		if (item->gpu_count)
-			out->gpu[out->gpu_count++] = *item;
-	}
-	free(medians);
-	free(projected);
-	if (r->db->err->code)
-		return -1;
-	pf_sort(out->items, out->item_count, sizeof(*out->items), by_total);
+	pf_keyed_sort(&out->items, by_total);
 	pf_sort(out->gpu, out->gpu_count, sizeof(*out->gpu), by_projection);
-	return 0;
 }
 
 /* ---- ranges of no thread ---- */
-
-struct spans {
-	struct ranges *r;
-	struct pf_intern names;
-	struct pf_stats *stats; /* by name, whose values are a group */
-	size_t cap;
-};
 
 /* A step that is such a range itself is not in itself. */
 static bool is_step_span(struct ranges *r, const struct pf_async_range *a)
@@ -603,152 +542,97 @@ static bool is_step_span(struct ranges *r, const struct pf_async_range *a)
 	       pf_step_regex_matches(r->step_names, a->name, strlen(a->name));
 }
 
-static int add_span(struct spans *s, const struct pf_async_range *a,
-		    struct pf_err *err)
+static void add_span(struct ranges *r, const struct pf_async_range *a)
 {
-	uint32_t known = s->names.count, n;
+	struct pf_keyed *spans = &r->out->spans;
 
-	if (!is_counted(s->r, a->start_ns) || is_step_span(s->r, a))
-		return 0;
-	n = pf_intern_add(&s->names, a->name, strlen(a->name));
-	s->stats = pf_grow(s->stats, &s->cap, (size_t)n + 1, sizeof(*s->stats));
-	if (n == known)
-		s->stats[n] = (struct pf_stats){ 0 };
-	pf_stats_add(&s->stats[n], a->dur_ns);
-	return pf_medians_add(s->r->values, n, a->dur_ns, err);
+	if (is_counted(r, a->start_ns) && !is_step_span(r, a))
+		pf_keyed_add(spans, &r->ask,
+			     pf_keyed_at_text(spans, a->name, strlen(a->name)),
+			     a->dur_ns);
 }
 
-static int read_spans(struct spans *s, struct pf_err *err)
+static void read_spans(struct ranges *r, struct pf_err *err)
 {
-	struct ranges *r = s->r;
 	struct pf_async_range a;
 	struct pf_async all;
 	uint32_t lane = 0;
-	int rc = pf_async_open(&all, r->db, r->trace->trace_id);
+	int rc = pf_async_open(&all, r->ask.db, r->trace->trace_id);
 
-	while (!rc && (rc = pf_async_next(&all, &a)) == 1) {
+	while (!rc && pf_async_next(&all, &a) == 1) {
 		if (r->steps && a.track_id != lane)
 			r->walk = step_walk_begin(r->steps, r->trace->trace_id);
 		lane = a.track_id;
-		rc = add_span(s, &a, err);
+		add_span(r, &a);
+		rc = err->code;
 	}
 	r->out->half_count += all.half_count;
 	pf_async_close(&all);
-	return rc;
 }
 
-static int take_spans(struct spans *s, struct pf_ranges *out,
-		      struct pf_err *err)
+static void find_spans(struct ranges *r, struct pf_keyed *spans)
 {
-	uint32_t count = s->names.count;
-	int64_t *counts = pf_calloc(count + 1, sizeof(*counts));
-	int64_t *medians = pf_calloc(count + 1, sizeof(*medians));
-	int rc;
+	const struct pf_window *w = &r->ask.window;
 
-	for (uint32_t i = 0; i < count; i++)
-		counts[i] = s->stats[i].count;
-	rc = pf_medians_find(s->r->values, counts, medians, err);
-	out->spans = pf_calloc(count + 1, sizeof(*out->spans));
-	for (uint32_t i = 0; i < count && !rc; i++) {
-		const struct pf_stats *v = &s->stats[i];
-
-		out->spans[out->span_count++] = (struct pf_range){
-			.name = pf_arena_string(
-				&out->texts,
-				pf_intern_text(&s->names, i, NULL)),
-			.count = v->count,
-			.total_ns = v->sum,
-			.median_ns = medians[i],
-			.min_ns = v->min,
-			.max_ns = v->max,
-		};
-		pf_sat_sum(&out->span_ns, v->sum);
-		out->spans_all += v->count;
+	for (size_t i = 0; i < w->count && !r->ask.err->code; i++) {
+		r->trace = &w->traces[i];
+		read_spans(r, r->ask.err);
 	}
-	for (size_t i = 0; i < out->span_count; i++)
-		out->spans[i].share =
-			pf_num_share(out->spans[i].total_ns, out->span_ns);
-	free(counts);
-	free(medians);
-	return rc;
-}
+	pf_keyed_finish(spans, &r->ask);
+	for (uint32_t i = 0; i < spans->count; i++) {
+		struct pf_range *s = PF_KEYED_ROW(spans, struct pf_range, i);
 
-static int find_spans(struct ranges *r)
-{
-	struct spans s = { .r = r };
-	int rc = 0;
-
-	pf_sorter_free(r->values);
-	r->values = pf_sorter_temp(sizeof(struct pf_group_value));
-	pf_intern_init(&s.names);
-	for (size_t i = 0; !rc && i < r->window->count; i++) {
-		r->trace = &r->window->traces[i];
-		rc = read_spans(&s, r->db->err);
+		s->name = pf_arena_string(
+			&r->ask.memory, pf_intern_text(&spans->texts, i, NULL));
+		if (!spans->sum)
+			s->ns.share = 0;
 	}
-	if (!rc)
-		rc = take_spans(&s, r->out, r->db->err);
-	if (!rc)
-		pf_sort(r->out->spans, r->out->span_count,
-			sizeof(*r->out->spans), by_total);
-	free(s.stats);
-	pf_intern_release(&s.names);
-	return rc;
+	pf_keyed_sort(spans, by_total);
 }
 
-static void tear_down(struct ranges *r)
+static int find(struct ranges *r, const struct pf_ranges_args *args,
+		struct pf_err *err)
 {
-	pf_by_event_free(r->works);
-	sqlite3_finalize(r->ask_plain);
-	pf_names_free(r->names);
-	pf_step_regex_free(r->step_names);
-	pf_sorter_free(r->values);
-	pf_sorter_free(r->projections);
-	pf_sorter_free(r->launched);
-	pf_map_release(&r->by_name);
-	pf_nest_release(&r->nest);
-	free(r->groups);
+	if (find_works(r, &args->window) ||
+	    (r->steps && args->window.steps &&
+	     !(r->step_names = pf_step_regex_new(args->window.steps, err))) ||
+	    read_tracks(r, err) || project(r, err))
+		return -1;
+	take_items(r, r->out);
+	find_spans(r, &r->out->spans);
+	return 0;
 }
 
 int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 		   struct pf_ranges *out)
 {
-	struct ranges r = { .db = db,
-			    .out = out,
-			    .window = &out->window,
+	struct ranges r = { .out = out,
 			    .steps = args->steps,
 			    .nest = { .width = sizeof(outermost),
 				      .outermost = &outermost } };
-	int rc = pf_window_resolve(db, &args->window, &out->window);
 
-	if (rc)
-		return -1;
-	pf_map_init(&r.by_name);
-	r.values = pf_sorter_temp(sizeof(struct pf_group_value));
-	r.projections = pf_sorter_temp(sizeof(struct pf_group_value));
+	pf_keyed_begin(&out->items, sizeof(struct pf_range), PF_KEYED_MEDIANS);
+	pf_keyed_begin(&out->spans, sizeof(struct pf_range), PF_KEYED_MEDIANS);
+	pf_keyed_begin(&r.projected, sizeof(struct projected),
+		       PF_KEYED_MEDIANS);
 	r.launched = pf_sorter_temp(sizeof(struct work));
-	r.names = pf_names_new(db);
-	rc = r.names ? find_works(&r, &args->window) : -1;
-	if (!rc && r.steps && args->window.steps &&
-	    !(r.step_names = pf_step_regex_new(args->window.steps, db->err)))
-		rc = -1;
-	if (!rc)
-		rc = read_tracks(&r);
-	if (!rc)
-		rc = project(&r);
-	if (!rc)
-		rc = take_items(&r, out);
-	if (!rc)
-		rc = find_spans(&r);
-	tear_down(&r);
-	return rc;
+	if (!pf_ask_begin(&r.ask, db, &args->window))
+		find(&r, args, db->err);
+	pf_by_event_free(r.works);
+	sqlite3_finalize(r.ask_plain);
+	pf_step_regex_free(r.step_names);
+	pf_sorter_free(r.launched);
+	pf_keyed_end(&r.projected);
+	pf_nest_release(&r.nest);
+	return pf_ask_keep(&r.ask, &out->window, &out->texts);
 }
 
 void pf_ranges_release(struct pf_ranges *r)
 {
 	pf_arena_release(&r->texts);
 	pf_window_release(&r->window);
-	free(r->items);
+	pf_keyed_end(&r->items);
+	pf_keyed_end(&r->spans);
 	free(r->gpu);
-	free(r->spans);
 	*r = (struct pf_ranges){ 0 };
 }

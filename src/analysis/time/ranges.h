@@ -25,6 +25,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "events/ask.h"
 #include "events/hints.h"
 #include "events/window.h"
 #include "show/doc.h"
@@ -42,13 +43,15 @@ struct pf_ranges_args {
 };
 
 struct pf_range {
+	struct pf_spread ns;
 	const char *name;
-	int64_t count, total_ns, self_ns, median_ns, min_ns, max_ns;
-	double share; /* self of the self times of all */
+	int64_t self_ns;
+	double self_share; /* of the self times of all */
 	/* Of those ranges that launched GPU work. */
-	int64_t gpu_count, work_count;
-	int64_t projected_ns, projected_median_ns, busy_ns;
-	int64_t step_ns; /* self in the steps' own time (step_ranges.h) */
+	struct pf_spread projected_ns;
+	int64_t work_count, busy_ns;
+	int64_t step_ns;  /* self in the steps' own time (steps.c) */
+	uint32_t name_id; /* of a name; of all steps another */
 };
 
 /* A zero-initialised struct is an empty result; it owns all it points to. */
@@ -56,22 +59,15 @@ struct pf_ranges {
 	struct pf_window window;
 	enum pf_producer producer; /* set before it is shown */
 	struct pf_arena texts;
-	struct pf_range *items; /* by total time, the longest first */
-	size_t item_count;
-	struct pf_range *gpu; /* of them with GPU work, by projection */
+	struct pf_keyed items; /* struct pf_range, the longest first */
+	struct pf_range *gpu;  /* of them with GPU work, by projection */
 	size_t gpu_count;
-	/*
-	 * Of no thread; share: of the sum of their times.  With steps: those
-	 * that begin in a whole one.
-	 */
-	struct pf_range *spans;
-	size_t span_count;
-	int64_t span_ns, spans_all; /* their sum and number */
-	int64_t half_count;         /* begins or ends without the other */
-	int64_t count;
-	int64_t self_ns;    /* of all: each instant of a thread once */
-	bool has_user_self; /* of others than ProfilerStep* */
-	bool has_plain;     /* of a trace whose ranges all count */
+	/* Of no thread.  With steps: those that begin in a whole one. */
+	struct pf_keyed spans; /* struct pf_range, as items */
+	int64_t half_count;    /* begins or ends without the other */
+	int64_t self_ns;       /* of all: each instant of a thread once */
+	bool has_user_self;    /* of others than ProfilerStep* */
+	bool has_plain;        /* of a trace whose ranges all count */
 };
 
 int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,

@@ -1395,16 +1395,16 @@ PF_ORDER(by_step_time, struct part,
 
 static struct part part_of(const struct pf_range *r)
 {
-	bool has_work = r->gpu_count > 0;
+	bool has_work = r->projected_ns.of.count > 0;
 
 	return (struct part){
 		.name = r->name,
 		.kind = "range",
-		.count = r->count,
+		.count = r->ns.of.count,
 		.host_ns = r->self_ns,
 		.step_ns = r->step_ns,
 		.work_count = has_work ? r->work_count : NOT_KNOWN,
-		.projected_ns = has_work ? r->projected_ns : NOT_KNOWN,
+		.projected_ns = has_work ? r->projected_ns.of.sum : NOT_KNOWN,
 		.busy_ns = has_work ? r->busy_ns : NOT_KNOWN,
 	};
 }
@@ -1459,13 +1459,14 @@ static void find_means(struct part *p, const struct pf_step_times *steps)
 static struct part *find_parts(const struct pf_ranges *ranges,
 			       const struct pf_step_times *steps, size_t *count)
 {
-	struct part *parts = pf_calloc(ranges->item_count + 2, sizeof(*parts));
+	struct part *parts = pf_calloc(ranges->items.count + 2, sizeof(*parts));
 	struct part outside, after;
 	size_t n = 0;
 
 	find_rest(steps, &outside, &after);
-	for (size_t i = 0; i < ranges->item_count; i++) {
-		struct part p = part_of(&ranges->items[i]);
+	for (size_t i = 0; i < ranges->items.count; i++) {
+		struct part p = part_of(
+			PF_KEYED_ROW(&ranges->items, struct pf_range, i));
 
 		outside.host_ns -= p.host_ns;
 		outside.step_ns -= p.step_ns;
@@ -1506,7 +1507,7 @@ static void show(const struct pf_ranges *ranges,
 		parts, count);
 	free(parts);
 	ranges_show_spans(ranges, doc);
-	if (!ranges->count && !ranges->span_count)
+	if (!ranges->items.all && !ranges->spans.count)
 		pf_doc_note(doc, "no range begins in the steps on their "
 				 "thread; mark parts of the program with "
 				 "record_function or NVTX");
@@ -1538,49 +1539,49 @@ static int step_ranges(struct pf_db *db, const struct pf_window_args *args,
 	PF_FIELD(struct pf_range, member, key, title, kind)
 static const struct pf_field host_fields[] = {
 	FIELD(name, "range", "Range", PF_TEXT),
-	FIELD(count, "count", "Count", PF_COUNT),
-	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(ns.of.count, "count", "Count", PF_COUNT),
+	FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
 	FIELD(self_ns, "self_ns", "Self", PF_NS),
-	FIELD(share, "self_share", "Share", PF_RATIO),
-	FIELD(median_ns, "median_ns", "Median", PF_NS),
-	FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
-	FIELD(max_ns, "max_ns", "Max", PF_NS),
+	FIELD(self_share, "self_share", "Share", PF_RATIO),
+	FIELD(ns.median, "median_ns", "Median", PF_NS),
+	FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(ns.of.max, "max_ns", "Max", PF_NS),
 };
 static const struct pf_field gpu_fields[] = {
 	FIELD(name, "range", "Range", PF_TEXT),
-	FIELD(gpu_count, "count", "Count", PF_COUNT),
+	FIELD(projected_ns.of.count, "count", "Count", PF_COUNT),
 	FIELD(work_count, "work_count", "GPU work", PF_COUNT),
-	FIELD(projected_ns, "projected_ns", "First to last", PF_NS),
-	FIELD(projected_median_ns, "projected_median_ns", "Median", PF_NS),
+	FIELD(projected_ns.of.sum, "projected_ns", "First to last", PF_NS),
+	FIELD(projected_ns.median, "projected_median_ns", "Median", PF_NS),
 	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
 };
 static const struct pf_field span_fields[] = {
 	FIELD(name, "range", "Range", PF_TEXT),
-	FIELD(count, "count", "Count", PF_COUNT),
-	FIELD(total_ns, "total_ns", "Total", PF_NS),
-	FIELD(share, "share", "Share", PF_RATIO),
-	FIELD(median_ns, "median_ns", "Median", PF_NS),
-	FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
-	FIELD(max_ns, "max_ns", "Max", PF_NS),
+	FIELD(ns.of.count, "count", "Count", PF_COUNT),
+	FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
+	FIELD(ns.share, "share", "Share", PF_RATIO),
+	FIELD(ns.median, "median_ns", "Median", PF_NS),
+	FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(ns.of.max, "max_ns", "Max", PF_NS),
 };
 #undef FIELD
 
 static void find_no_thread(const struct pf_ranges *r, struct pf_doc *doc)
 {
 	char text[PF_NUM_MAX], all[PF_NUM_MAX], time[PF_NUM_MAX];
-	const struct pf_range *most = &r->spans[0];
+	const struct pf_range *most = r->spans.rows;
 
-	pf_num_show_ns(time, most->total_ns);
-	if (r->spans_all == 1)
+	pf_num_show_ns(time, most->ns.of.sum);
+	if (r->spans.all == 1)
 		pf_doc_finding(doc, "The one start/end range%s, %s, lasts %s",
 			       pf_window_scope(&r->window), most->name, time);
 	else
 		pf_doc_finding(doc,
 			       "Of %s start/end ranges%s those of %s last "
 			       "longest: %s in all, %s of them",
-			       pf_num_show_count(all, r->spans_all),
+			       pf_num_show_count(all, r->spans.all),
 			       pf_window_scope(&r->window), most->name, time,
-			       pf_num_show_count(text, most->count));
+			       pf_num_show_count(text, most->ns.of.count));
 }
 
 static void step_ranges_add_finding(const struct pf_ranges *r,
@@ -1589,22 +1590,23 @@ static void step_ranges_add_finding(const struct pf_ranges *r,
 	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
 	const struct pf_range *most = NULL;
 
-	doc->is_nothing = !r->item_count && !r->span_count;
-	if (!r->item_count && r->span_count) {
+	doc->is_nothing = !r->items.count && !r->spans.count;
+	if (!r->items.count && r->spans.count) {
 		find_no_thread(r, doc);
 		return;
 	}
-	if (!r->item_count && r->window.has_unread) {
+	if (!r->items.count && r->window.has_unread) {
 		pf_doc_finding(doc, "No ranges could be read");
 		return;
 	}
-	if (!r->item_count) {
+	if (!r->items.count) {
 		pf_doc_finding(doc, "There are no ranges; %s",
 			       pf_hint(r->producer, PF_HINT_RANGES));
 		return;
 	}
-	for (size_t i = 0; i < r->item_count; i++) {
-		const struct pf_range *item = &r->items[i];
+	for (size_t i = 0; i < r->items.count; i++) {
+		const struct pf_range *item =
+			PF_KEYED_ROW(&r->items, struct pf_range, i);
 
 		if (r->has_user_self && !strcmp(item->name, "ProfilerStep*"))
 			continue;
@@ -1613,7 +1615,7 @@ static void step_ranges_add_finding(const struct pf_ranges *r,
 	}
 	pf_doc_finding(doc,
 		       "%s itself takes %s of the time in ranges%s (%s of %s)",
-		       most->name, pf_num_show_ratio(part, most->share),
+		       most->name, pf_num_show_ratio(part, most->self_share),
 		       pf_window_scope(&r->window),
 		       pf_num_show_ns(time, most->self_ns),
 		       pf_num_show_ns(all, r->self_ns));
@@ -1625,8 +1627,8 @@ static void ranges_show_spans(const struct pf_ranges *r, struct pf_doc *doc)
 	char text[PF_NUM_MAX];
 
 	PF_ROWS(doc, "spans", "Start/end ranges, of no thread", span_fields,
-		r->spans, r->span_count);
-	if (r->span_count)
+		PF_KEYED_ROW(&r->spans, struct pf_range, 0), r->spans.count);
+	if (r->spans.count)
 		pf_doc_note(doc,
 			    "start/end ranges may overlap, cross and end on "
 			    "another thread: none is inside of another, and "
@@ -1641,10 +1643,10 @@ static void ranges_show_spans(const struct pf_ranges *r, struct pf_doc *doc)
 void pf_ranges_show(const struct pf_ranges *r, struct pf_doc *doc)
 {
 	step_ranges_add_finding(r, doc);
-	pf_doc_int(doc, "range_count", "Ranges", PF_COUNT, r->count);
+	pf_doc_int(doc, "range_count", "Ranges", PF_COUNT, r->items.all);
 	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
-	PF_ROWS(doc, "ranges", "On the host", host_fields, r->items,
-		r->item_count);
+	PF_ROWS(doc, "ranges", "On the host", host_fields,
+		PF_KEYED_ROW(&r->items, struct pf_range, 0), r->items.count);
 	if (r->has_plain)
 		pf_doc_note(doc, "without operators and annotations all ranges "
 				 "of threads count");

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The analyses that advice rests on, beside the path. */
 #include "config.h"
 
 #include "analysis/advise/advise.h"
@@ -225,6 +224,8 @@ void advise_remedy(struct pf_advice *a, const char *framework,
 		return;
 	}
 }
+
+/* The analyses that advice rests on, beside the path. */
 
 #define KEPT_BYTES (32u << 20) /* of blocks that several read */
 

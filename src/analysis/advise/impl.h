@@ -15,7 +15,7 @@
 #include "events/names.h"
 #include "events/step.h"
 
-/* ---- marks: ranges in which advice looks (marks.c) ---- */
+/* ---- marks: ranges in which advice looks ---- */
 
 /* The bit of a row's flags is 1 << mark; the order of advise_marks.sql. */
 enum advise_mark {
@@ -95,7 +95,7 @@ static inline bool advise_is_gpu(const struct advise_row *r)
 	return r->category >= PF_PATH_KERNEL && r->category <= PF_PATH_MEMSET;
 }
 
-/* ---- sequence.c: work that follows each other ---- */
+/* ---- work that follows each other ---- */
 
 enum advise_role {
 	ADVISE_ROLE_UNKNOWN, /* not asked yet */
@@ -166,7 +166,7 @@ static inline bool advise_is_open(const struct pf_advice *a)
 	return a->state == PF_ADVICE_GIVEN;
 }
 
-/* ---- room.c: what stays ---- */
+/* ---- what stays ---- */
 
 enum advise_least {
 	ADVISE_LEAST_ROOF,     /* the same operations and bytes */
@@ -174,7 +174,7 @@ enum advise_least {
 	ADVISE_LEAST_REDUCED   /* the same in reduced precision */
 };
 
-/* ---- remedies.c ---- */
+/* ---- remedies ---- */
 void advise_remedy(struct pf_advice *a, const char *framework,
 		   const char *variant);
 

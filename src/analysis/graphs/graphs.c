@@ -82,7 +82,7 @@ static size_t match_some(const struct pf_graph *g,
 	return met;
 }
 
-/* evidence.c: the operators of a graph by a capture; false: it is another. */
+/* The operators of a graph by a capture; false: it is another. */
 static bool graph_match(struct pf_graphs *g, struct pf_graph *graph,
 			const struct pf_graph_capture *c)
 {

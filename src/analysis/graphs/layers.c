@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Comparing every place with that p on, for every p, takes n * n / 2
- * comparisons of numbers: 0.1 s for the longest sequence.  Stretches are kept
- * by length; what is taken is known by the next free place, so that each
- * stretch is judged at once.
- */
+/* What a kernel is for, by its name, and which sequences of them are layers. */
 #include "config.h"
 
 #include <ctype.h>
@@ -165,6 +160,13 @@ void pf_role_family(const char *name, enum pf_role role, struct pf_buf *out)
 			pf_buf_adds(out, "#");
 	}
 }
+
+/*
+ * Comparing every place with that p on, for every p, takes n * n / 2
+ * comparisons of numbers: 0.1 s for the longest sequence.  Stretches are kept
+ * by length; what is taken is known by the next free place, so that each
+ * stretch is judged at once.
+ */
 
 #define PERIOD_MIN  5 /* shorter ones, or of fewer names, are no layer */
 #define NAMES_MIN   4

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Invariant: nest holds the ranges of the track that is being read which had
- * not ended when the last event began.  op is the place in it of the nearest
- * op at or below a range, or NO_OP.
- */
 #include "config.h"
 
 #include "analysis/memory/alloc_scan.h"
@@ -142,6 +137,12 @@ static void alloc_sizes_settle(struct pf_alloc_sizes *t, struct pf_allocs *a,
 	if (is_unsized && r->flags & PF_ALLOC_INSIDE)
 		sum_waiting(t, a, r);
 }
+
+/*
+ * Invariant: nest holds the ranges of the track that is being read which had
+ * not ended when the last event began.  op is the place in it of the nearest
+ * op at or below a range, or NO_OP.
+ */
 
 #define SPOOL_BYTES (16u << 20)
 #define NO_OP       UINT32_MAX

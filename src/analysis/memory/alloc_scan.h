@@ -9,8 +9,8 @@
  * Memory grows with the number of distinct places, ops and devices; records
  * themselves are kept in a spool.
  */
-#ifndef PF_ANALYSIS_ALLOC_SCAN_H
-#define PF_ANALYSIS_ALLOC_SCAN_H
+#ifndef PF_ANALYSIS_MEMORY_ALLOC_SCAN_H
+#define PF_ANALYSIS_MEMORY_ALLOC_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,7 +95,7 @@ struct pf_alloc {
 	uint32_t device;     /* in devices */
 	uint32_t site;       /* in sites */
 	uint32_t flags;      /* enum pf_alloc_flag */
-	uint32_t ops;        /* private: alloc_sizes.h */
+	uint32_t ops;        /* private: alloc_scan.c */
 };
 
 struct pf_allocs {

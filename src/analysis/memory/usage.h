@@ -24,8 +24,8 @@
  * instead of an op, and the final state of the allocator (analysis/memory/snap_state.h).
  * There, kept is what was never freed by stack, whatever the size.
  */
-#ifndef PF_ANALYSIS_USAGE_H
-#define PF_ANALYSIS_USAGE_H
+#ifndef PF_ANALYSIS_MEMORY_USAGE_H
+#define PF_ANALYSIS_MEMORY_USAGE_H
 
 #include <stdbool.h>
 

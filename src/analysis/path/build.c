@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The host's part of the graph: on each thread, in order of time, where calls
- * begin, where those end that may have waited, and both ends of hand-offs.
- * All other time of the thread is weight between two of these.
+ * From records to the graph: GPU work and its streams, what calls waited for,
+ * threads of the host, then the edges to work and to points of threads.
  */
 #include "config.h"
 
@@ -220,7 +219,6 @@ int path_load_syncs(struct path *p)
  * and time, cut so that no two of one process overlap.
  */
 
-/* ---- comms.c ---- */
 static void path_comms_add(struct path *p, const char *pid, uint32_t name,
 			   int64_t start_ns, int64_t end_ns)
 {
@@ -1623,6 +1621,12 @@ static void path_add_works(struct path *p)
 	free(a.waits);
 	free(a.seen);
 }
+
+/*
+ * The host's part of the graph: on each thread, in order of time, where calls
+ * begin, where those end that may have waited, and both ends of hand-offs.
+ * All other time of the thread is weight between two of these.
+ */
 
 struct point_at {
 	int64_t at_ns;

@@ -92,8 +92,6 @@ static inline uint64_t path_group_bit(size_t group)
 	return UINT64_C(1) << (group < 63 ? group : 63);
 }
 
-/* ---- lanes.c ---- */
-
 /*
  * The innermost loop of replays.  Processors of today work on four lanes at
  * once; the result is the same.
@@ -153,7 +151,11 @@ static void path_reach(int64_t *restrict t, const int64_t *restrict from,
 
 /* What questions make of edges: other times, or none. */
 
-#define FITS_WORK 1 /* as fold.c writes it */
+/* Of a name and a question: */
+#define FITS_WORK 1
+#define FITS_HOST 2
+#define FITS_OP   4
+#define IS_KNOWN  128
 
 /* ---- what lanes change ---- */
 
@@ -234,7 +236,6 @@ static void note_group(struct path_groups *s, size_t group)
 	s->no_comm |= g->no_comm ? bit : 0;
 }
 
-/* ---- weigh.c ---- */
 static void path_groups_init(struct path_groups *s, const struct path *p,
 			     const struct path_ledger *ledger,
 			     struct path_lane *lanes, size_t count)
@@ -905,11 +906,6 @@ void path_bound(const struct path *p, const struct path_ledger *l,
 	free(readers);
 }
 
-#define FOLD_FITS_WORK 1
-#define FITS_HOST      2
-#define FITS_OP        4
-#define IS_KNOWN       128
-
 #define OPS_MAX 256 /* of a stack of operators */
 
 /* ---- names ---- */
@@ -933,7 +929,7 @@ static unsigned match(const struct path_change *q, const char *text)
 	unsigned bits = IS_KNOWN;
 
 	if (q->has_work_regex && !regexec(&q->work_regex, text, 0, NULL, 0))
-		bits |= FOLD_FITS_WORK;
+		bits |= FITS_WORK;
 	if (q->has_host_regex && !regexec(&q->host_regex, text, 0, NULL, 0))
 		bits |= FITS_HOST;
 	if (q->has_op_regex && !regexec(&q->op_regex, text, 0, NULL, 0))

@@ -295,13 +295,13 @@ struct path {
 	uint32_t chain_count;
 };
 
-/* ---- load.c ---- */
+/* ---- records ---- */
 /* Times beyond that are refused: PF_EDATA. */
 int path_check_time(int64_t start_ns, int64_t end_ns, struct pf_err *err);
 int path_load_works(struct path *p);
 int path_load_syncs(struct path *p);
 
-/* ---- host.c ---- */
+/* ---- threads of the host ---- */
 int path_load_host(struct path *p);
 /* Does the thread take part in hand-offs and the end? */
 bool path_is_compute(const struct path *p, const struct path_thread *t);
@@ -310,14 +310,14 @@ bool path_is_compute(const struct path *p, const struct path_thread *t);
 const struct path_comm *path_comm_after(const struct path *p, const char *pid,
 					int64_t at_ns);
 
-/* ---- streams.c: work that is in, by stream ---- */
+/* ---- work that is in, by stream ---- */
 void path_order_streams(struct path *p);
 void path_measure_floors(struct path *p);
 /* qsort(), faster for what is nearly in order, as most is. */
 void path_sort(void *items, size_t count, size_t bytes,
 	       int (*compare)(const void *a, const void *b));
 
-/* ---- waits.c, queue.c ---- */
+/* ---- what calls waited for ---- */
 void path_find_waits(struct path *p);
 /* What was recorded of what a call waited for, or NULL. */
 const struct path_sync *path_record_of(const struct path *p,
@@ -325,10 +325,10 @@ const struct path_sync *path_record_of(const struct path *p,
 int64_t path_phi(const struct path *p, uint32_t name);
 void path_find_queue(struct path *p);
 
-/* ---- build.c, works.c ---- */
+/* ---- edges ---- */
 void path_build(struct path *p);
 
-/* ---- graph.c ---- */
+/* ---- order ---- */
 /* Puts work and points in order. */
 void path_settle(struct path *p);
 struct path_turn path_first_turn(const struct path *p);
@@ -357,7 +357,7 @@ int64_t path_weight(const struct path *p, uint32_t to,
 		    const struct path_edge *e);
 void path_graph_release(struct path_graph *g);
 
-/* ---- tiles.c ---- */
+/* ---- tiles ---- */
 /* Every tile of the path, in order of time, to add(). */
 typedef int path_add_tile(void *context, const struct pf_path_tile *tile,
 			  struct pf_err *err);
@@ -369,7 +369,7 @@ void path_list_nodes(struct path *p);
 /* What tiles of the host will add up to, without a look at what runs there. */
 int64_t path_host_time(const struct path *p);
 
-/* ---- rows.c ---- */
+/* ---- rows ---- */
 struct path_rows;
 struct path_rows *path_rows_new(struct path *p);
 path_add_tile path_rows_add;
@@ -461,7 +461,7 @@ struct path_changes {
 
 void path_changes_release(struct path_changes *c);
 
-/* ---- fold.c ---- */
+/* ---- what may be changed ---- */
 
 /*
  * What may be changed of the host's own time: for each edge of a thread, in
@@ -528,7 +528,7 @@ int path_fold_to(struct path_folder *folder, struct path_stand *s, uint32_t end,
 /* The key of an operator, or PF_PATH_NONE. */
 uint32_t path_ledger_key(const struct path_ledger *l, uint32_t op);
 
-/* ---- replay.c ---- */
+/* ---- replays ---- */
 
 /* A question that is answered, with others beside it in one pass. */
 struct path_lane {
@@ -560,7 +560,7 @@ void path_answer(const struct path *p, const struct path_far *far,
 void path_bound(const struct path *p, const struct path_ledger *l,
 		struct path_lane *lanes, size_t count);
 
-/* ---- whatif.c ---- */
+/* ---- questions ---- */
 /* The questions that are known before the path is. */
 int path_ask(struct path *p, struct path_changes *c);
 int path_what_if(struct path *p, const struct path_rows *rows,

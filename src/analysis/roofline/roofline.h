@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What operators achieved against what the GPU allows: operations and bytes
- * of each call from its recorded shapes (analysis/roofline/formulas.h), the time of its
- * GPU work, and the time that the GPU needs for them at least.
+ * of each call from its recorded shapes (analysis/roofline/models.h), the time
+ * of its GPU work, and the time that the GPU needs for them at least.
  *
  *	roof = max(matrix / peak, vector / peak if matrix is 0, bytes / rate)
  *
@@ -78,7 +78,7 @@ struct pf_roofline_use {
 	double mfu, hfu;
 };
 
-struct pf_roof_link; /* analysis/roofline/links.h */
+struct pf_roof_link; /* roofline.c */
 
 struct pf_roofline {
 	struct pf_roof_walk walk;

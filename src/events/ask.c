@@ -15,9 +15,7 @@ int pf_ask_begin(struct pf_ask *q, struct pf_db *db,
 		 const struct pf_window_args *args)
 {
 	*q = (struct pf_ask){ .db = db, .err = db->err };
-	if (!pf_window_resolve(db, args, &q->window))
-		q->names = pf_names_new(db);
-	return db->err->code ? -1 : 0;
+	return pf_window_resolve(db, args, &q->window);
 }
 
 int pf_ask_keep(struct pf_ask *q, struct pf_window *window,
@@ -39,12 +37,19 @@ int pf_ask_end(struct pf_ask *q)
 	return rc;
 }
 
+struct pf_names *pf_ask_names(struct pf_ask *q)
+{
+	if (!q->names && !q->err->code)
+		q->names = pf_names_new(q->db);
+	return q->err->code ? NULL : q->names;
+}
+
 const char *pf_ask_text(struct pf_ask *q, uint32_t name)
 {
 	const char *kept;
 	char *text;
 
-	if (name == PF_ID_NONE || q->err->code)
+	if (name == PF_ID_NONE || !pf_ask_names(q))
 		return NULL;
 	text = pf_names_text_take(q->names, name);
 	kept = pf_arena_string(&q->memory, text);
@@ -64,7 +69,7 @@ const struct pf_gpu_event *pf_ask_gpu(struct pf_ask *q, unsigned want)
 void pf_ask_host(struct pf_ask *q, const struct pf_ask_host *host,
 		 void *context)
 {
-	for (size_t n = 0; n < q->window.count && !q->err->code; n++) {
+	for (size_t n = 0; n < q->window.count && pf_ask_names(q); n++) {
 		struct pf_track *tracks = NULL;
 		size_t count = 0;
 

@@ -27,8 +27,8 @@ struct pf_ask {
 	struct pf_err *err;
 	struct pf_window window;
 	struct pf_arena memory;
-	struct pf_names *names;
-	struct pf_gpu *gpu; /* from the first of its events on */
+	struct pf_names *names; /* of pf_ask_names(): from then on */
+	struct pf_gpu *gpu;     /* from the first of its events on */
 	const struct pf_window_trace *trace; /* whose thread is being read */
 };
 
@@ -40,6 +40,9 @@ int pf_ask_end(struct pf_ask *q);
 /* The same, but window and memory stay: they are the answer's. */
 int pf_ask_keep(struct pf_ask *q, struct pf_window *window,
 		struct pf_arena *memory);
+
+/* NULL after an error.  Threads and texts ask for them, too. */
+struct pf_names *pf_ask_names(struct pf_ask *q);
 
 /* Lives as long as the memory; NULL of PF_ID_NONE. */
 const char *pf_ask_text(struct pf_ask *q, uint32_t name);
@@ -69,8 +72,9 @@ struct pf_spread {
 enum pf_keyed_ranks { PF_KEYED_SUMS, PF_KEYED_MEDIANS, PF_KEYED_PERCENTILES };
 
 /*
- * Rows are structs that begin with their spread, so that a table's fields are
- * members of them.  Values go through a sorter: memory grows with the rows.
+ * Rows are structs, and a table's fields are members of them.  Those that have
+ * values begin with their spread.  Values go through a sorter: memory grows
+ * with the rows.
  */
 struct pf_keyed {
 	struct pf_map numbers;  /* keys, */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Invariant: series[n] belongs to key n of "keys". */
 #include "config.h"
 
 #include <inttypes.h>
@@ -16,6 +15,7 @@
 #include "base/sat.h"
 #include "base/data.h"
 #include "events/args.h"
+#include "events/ask.h"
 #include "events/step.h"
 #include "store/argtext.h"
 #include "store/cursor.h"
@@ -117,30 +117,37 @@ static const struct pf_field base_fields[] = {
 };
 
 struct counters {
-	struct pf_db *db;
-	struct pf_window *window;
-	struct pf_intern keys;
-	struct series *series;
-	size_t series_cap;
-	struct pf_intern values, state_keys; /* numbers of the next two */
-	struct stateful *stateful;
-	struct state *states;
-	size_t stateful_cap, states_cap;
+	struct pf_ask ask;
+	struct pf_keyed series;   /* struct series, by track, name and key */
+	struct pf_keyed stateful; /* struct stateful, of the same keys */
+	struct pf_keyed states;   /* struct state, by which of them and text */
+	struct pf_keyed cells;    /* struct in_step, by series and step */
 	struct pf_data *reasons;
-	int64_t row;                /* events so far */
-	struct pf_map cells_by_key; /* series and step -> cell */
-	struct in_step *cells;
-	size_t cell_count, cells_cap;
+	int64_t row; /* events so far */
 	struct pf_steps steps;
 	struct base *bases;
 	size_t base_count;
 	struct pf_texts texts;
-	struct pf_arena arena;
 	struct pf_buf text, key;
 	/* the track at hand */
 	const struct pf_window_trace *trace;
 	const struct pf_track *track;
 };
+
+static struct series *series_at(const struct counters *c, size_t i)
+{
+	return PF_KEYED_ROW(&c->series, struct series, i);
+}
+
+static struct stateful *stateful_at(const struct counters *c, size_t i)
+{
+	return PF_KEYED_ROW(&c->stateful, struct stateful, i);
+}
+
+static struct state *state_at(const struct counters *c, size_t i)
+{
+	return PF_KEYED_ROW(&c->states, struct state, i);
+}
 
 /* ---- series ---- */
 
@@ -150,45 +157,43 @@ static void start_series(struct counters *c, const char *name,
 	const struct pf_track *t = c->track;
 	const char *track = *t->pid ? t->pid : t->tid;
 
-	c->series = pf_grow(c->series, &c->series_cap, c->keys.count,
-			    sizeof(*c->series));
-	c->series[c->keys.count - 1] = (struct series){
+	*series_at(c, c->series.count - 1) = (struct series){
 		.trace_id = t->trace_id,
 		.rank = c->trace->rank,
-		.track = pf_arena_string(&c->arena, track),
-		.name = pf_arena_string(&c->arena, name),
-		.key = pf_arena_text(&c->arena, a->key, a->key_len),
+		.track = pf_arena_string(&c->ask.memory, track),
+		.name = pf_arena_string(&c->ask.memory, name),
+		.key = pf_arena_text(&c->ask.memory, a->key, a->key_len),
 		.min = INFINITY,
 		.max = -INFINITY,
 	};
 }
 
-static uint32_t find_value(struct counters *c, struct pf_intern *in,
-			   const char *name, const struct pf_arg *a)
+static size_t find_value(struct counters *c, struct pf_keyed *in,
+			 const char *name, const struct pf_arg *a)
 {
 	pf_buf_clear(&c->key);
 	pf_buf_addf(&c->key, "%u", c->track->id);
 	pf_buf_addc(&c->key, '\0');
 	pf_buf_add(&c->key, name, strlen(name) + 1);
 	pf_buf_add(&c->key, a->key, a->key_len);
-	return pf_intern_add(in, c->key.data, c->key.len);
+	return pf_keyed_at_text(in, c->key.data, c->key.len);
 }
 
 /* UINT32_MAX on an error. */
 static uint32_t find_series(struct counters *c, const char *name,
-			    const struct pf_arg *a)
+			    const struct pf_arg *a, struct pf_err *err)
 {
-	uint32_t before = c->keys.count, n = find_value(c, &c->keys, name, a);
+	size_t known = c->series.count, n = find_value(c, &c->series, name, a);
 
-	if (n < before)
-		return n;
+	if (n < known)
+		return (uint32_t)n;
 	if (n >= SERIES_MAX) {
-		pf_fail(c->db->err, PF_ELIMIT,
-			"more than %u series of counters", SERIES_MAX);
+		pf_fail(err, PF_ELIMIT, "more than %u series of counters",
+			SERIES_MAX);
 		return UINT32_MAX;
 	}
 	start_series(c, name, a);
-	return n;
+	return (uint32_t)n;
 }
 
 /* ---- steps ---- */
@@ -214,34 +219,26 @@ static bool move(const struct counters *c, int64_t from, int64_t to,
 
 static void add_cell(struct counters *c, uint32_t n, size_t place, double value)
 {
-	uint64_t *cell = pf_map_at(&c->cells_by_key,
-				   (uint64_t)n << 32 | (uint32_t)place);
+	const struct series *s = series_at(c, n);
+	size_t i = pf_keyed_at(&c->cells, (uint64_t)n << 32 | (uint32_t)place);
+	struct in_step *cell = PF_KEYED_ROW(&c->cells, struct in_step, i);
 
-	if (*cell == UINT64_MAX) {
-		const struct series *s = &c->series[n];
-
-		*cell = c->cell_count;
-		c->cells = pf_grow(c->cells, &c->cells_cap, c->cell_count + 1,
-				   sizeof(*c->cells));
-		c->cells[c->cell_count++] = (struct in_step){
-			.trace_id = c->steps.items[place].trace_id,
-			.step = c->steps.items[place].step,
-			.counter_trace_id = s->trace_id,
-			.track = s->track,
-			.key = s->key,
-			.series = n,
-			.place = place,
-		};
-	}
-	c->cells[*cell].sum += value;
-	c->cells[*cell].sample_count++;
+	cell->trace_id = c->steps.items[place].trace_id;
+	cell->step = c->steps.items[place].step;
+	cell->counter_trace_id = s->trace_id;
+	cell->track = s->track;
+	cell->key = s->key;
+	cell->series = n;
+	cell->place = place;
+	cell->sum += value;
+	cell->sample_count++;
 }
 
 static void add_to_steps(struct counters *c, uint32_t n, int64_t at_ns,
 			 double value)
 {
-	for (size_t i = 0; i < c->window->count && c->steps.count; i++) {
-		int64_t id = c->window->traces[i].trace_id, ns = at_ns;
+	for (size_t i = 0; i < c->ask.window.count && c->steps.count; i++) {
+		int64_t id = c->ask.window.traces[i].trace_id, ns = at_ns;
 		size_t place;
 
 		if (!move(c, c->trace->trace_id, id, &ns))
@@ -305,7 +302,8 @@ static const char *mask_meaning(struct counters *c, const char *key,
 	if (bits)
 		pf_buf_addf(&text, "%sbits 0x%llx, which are not known",
 			    text.len ? ", " : "", bits);
-	kept = pf_arena_string(&c->arena, text.len ? text.data : "nothing");
+	kept = pf_arena_string(&c->ask.memory,
+			       text.len ? text.data : "nothing");
 	pf_buf_release(&text);
 	return kept;
 }
@@ -316,18 +314,17 @@ static void start_state(struct counters *c, uint32_t of, const char *name,
 	const struct pf_track *t = c->track;
 	struct state *s;
 
-	c->states = pf_grow(c->states, &c->states_cap, c->state_keys.count,
-			    sizeof(*c->states));
-	s = &c->states[c->state_keys.count - 1];
+	s = state_at(c, c->states.count - 1);
 	*s = (struct state){
 		.trace_id = t->trace_id,
 		.rank = c->trace->rank,
-		.track = pf_arena_string(&c->arena, *t->pid ? t->pid : t->tid),
-		.name = pf_arena_string(&c->arena, name),
-		.key = pf_arena_text(&c->arena, a->key, a->key_len),
-		.value = pf_arena_string(&c->arena, value),
+		.track = pf_arena_string(&c->ask.memory,
+					 *t->pid ? t->pid : t->tid),
+		.name = pf_arena_string(&c->ask.memory, name),
+		.key = pf_arena_text(&c->ask.memory, a->key, a->key_len),
+		.value = pf_arena_string(&c->ask.memory, value),
 		.of = of,
-		.number = c->state_keys.count - 1,
+		.number = (uint32_t)(c->states.count - 1),
 	};
 	s->meaning = mask_meaning(c, s->key, value, &s->holds);
 }
@@ -335,49 +332,47 @@ static void start_state(struct counters *c, uint32_t of, const char *name,
 static uint32_t find_state(struct counters *c, uint32_t of, const char *name,
 			   const struct pf_arg *a, const char *value)
 {
-	uint32_t before = c->state_keys.count, n;
+	size_t known = c->states.count, n;
 
-	if (c->stateful[of].count == STATES_MAX)
+	if (stateful_at(c, of)->count == STATES_MAX)
 		value = OTHERS;
 	pf_buf_clear(&c->key);
 	pf_buf_addf(&c->key, "%u %s", of, value);
-	n = pf_intern_add(&c->state_keys, c->key.data, c->key.len);
-	if (n < before)
-		return n;
+	n = pf_keyed_at_text(&c->states, c->key.data, c->key.len);
+	if (n < known)
+		return (uint32_t)n;
 	start_state(c, of, name, a, value);
-	if (c->stateful[of].count < STATES_MAX)
-		c->stateful[of].count++;
-	return n;
+	if (stateful_at(c, of)->count < STATES_MAX)
+		stateful_at(c, of)->count++;
+	return (uint32_t)n;
 }
 
 static int add_state(struct counters *c, int64_t at_ns, const char *name,
-		     const struct pf_arg *a)
+		     const struct pf_arg *a, struct pf_err *err)
 {
-	uint32_t before = c->values.count,
-		 of = find_value(c, &c->values, name, a);
+	size_t known = c->stateful.count,
+	       of = find_value(c, &c->stateful, name, a);
 	struct pf_buf value = { 0 };
 	struct stateful *v;
 
 	if (of >= SERIES_MAX)
-		return pf_fail(c->db->err, PF_ELIMIT,
+		return pf_fail(err, PF_ELIMIT,
 			       "more than %u series of counters", SERIES_MAX);
-	c->stateful = pf_grow(c->stateful, &c->stateful_cap, (size_t)of + 1,
-			      sizeof(*c->stateful));
-	v = &c->stateful[of];
-	if (of == before) {
+	v = stateful_at(c, of);
+	if (of == known) {
 		*v = (struct stateful){ .at_ns = at_ns };
 	} else if (v->row + 1 == c->row) { /* else it was not known between */
 		int64_t ns = pf_sat_sub(at_ns, v->at_ns);
 
-		pf_sat_sum(&c->states[v->state].time_ns, ns);
+		pf_sat_sum(&state_at(c, v->state)->time_ns, ns);
 		pf_sat_sum(&v->time_ns, ns);
 	}
 	pf_json_text((struct pf_json){ a->value, a->value_len }, &value);
 	pf_buf_addc(&value, '\0');
-	v->state = find_state(c, of, name, a, value.data);
+	v->state = find_state(c, (uint32_t)of, name, a, value.data);
 	v->at_ns = at_ns;
 	v->row = c->row;
-	c->states[v->state].sample_count++;
+	state_at(c, v->state)->sample_count++;
 	pf_buf_release(&value);
 	return 0;
 }
@@ -386,13 +381,13 @@ PF_ORDER(by_value, struct state, PF_UP(of) PF_DOWN(time_ns) PF_UP(number))
 
 static void settle_states(struct counters *c)
 {
-	for (uint32_t i = 0; i < c->state_keys.count; i++) {
-		struct state *s = &c->states[i];
-		int64_t all_ns = c->stateful[s->of].time_ns;
+	for (uint32_t i = 0; i < c->states.count; i++) {
+		struct state *s = state_at(c, i);
+		int64_t all_ns = stateful_at(c, s->of)->time_ns;
 
 		s->share = all_ns > 0 ? pf_num_share(s->time_ns, all_ns) : NAN;
 	}
-	pf_sort(c->states, c->state_keys.count, sizeof(*c->states), by_value);
+	pf_keyed_sort(&c->states, by_value);
 }
 
 /* How long clocks of a GPU are held down, whatever for. */
@@ -408,8 +403,8 @@ static struct held most_held(const struct counters *c)
 {
 	struct held most = { 0 }, h = { 0 };
 
-	for (uint32_t i = 0; i < c->state_keys.count; i++) {
-		const struct state *s = &c->states[i];
+	for (uint32_t i = 0; i < c->states.count; i++) {
+		const struct state *s = state_at(c, i);
 
 		if (i && s->of != s[-1].of)
 			h = (struct held){ 0 };
@@ -422,13 +417,14 @@ static struct held most_held(const struct counters *c)
 			most = h;
 	}
 	if (most.longest)
-		most.share = pf_num_share(
-			most.time_ns, c->stateful[most.longest->of].time_ns);
+		most.share =
+			pf_num_share(most.time_ns,
+				     stateful_at(c, most.longest->of)->time_ns);
 	return most;
 }
 
 static int add_event(struct counters *c, const struct pf_span *e,
-		     const char *name)
+		     const char *name, struct pf_err *err)
 {
 	struct pf_argtext it = { .text = c->text.data, .len = c->text.len };
 	struct pf_arg a;
@@ -440,14 +436,14 @@ static int add_event(struct counters *c, const struct pf_span *e,
 
 		if (!number_of(&a, &value)) {
 			if (a.value_len && *a.value == '"' && *a.key != '@' &&
-			    add_state(c, e->start_ns, name, &a))
+			    add_state(c, e->start_ns, name, &a, err))
 				return -1;
 			continue;
 		}
-		n = find_series(c, name, &a);
+		n = find_series(c, name, &a, err);
 		if (n == UINT32_MAX)
 			return -1;
-		s = &c->series[n];
+		s = series_at(c, n);
 		s->sample_count++;
 		s->sum += value;
 		s->last = value;
@@ -460,7 +456,8 @@ static int add_event(struct counters *c, const struct pf_span *e,
 	return 0;
 }
 
-static int read_event(struct counters *c, const struct pf_span *e)
+static int read_event(struct counters *c, const struct pf_span *e,
+		      struct pf_err *err)
 {
 	const char *name = e->inline_name, *args = e->inline_args;
 	size_t len = e->inline_args_len;
@@ -470,20 +467,20 @@ static int read_event(struct counters *c, const struct pf_span *e)
 	    e->start_ns >= c->trace->to_ns)
 		return 0;
 	if (e->args != PF_ID_INLINE &&
-	    pf_texts_get(&c->texts, PF_TEXT_ARGS, e->args, &args, &len,
-			 c->db->err) < 0)
+	    pf_texts_get(&c->texts, PF_TEXT_ARGS, e->args, &args, &len, err) <
+		    0)
 		return -1;
 	pf_buf_clear(&c->text);
 	pf_argtext_build(args, len, e->mask, e->slot, &c->text);
 	if (e->name == PF_ID_INLINE)
-		name = pf_arena_text(&c->arena, name, e->inline_name_len);
+		name = pf_arena_text(&c->ask.memory, name, e->inline_name_len);
 	else if (pf_texts_get(&c->texts, PF_TEXT_NAME, e->name, &name, NULL,
-			      c->db->err) < 0)
+			      err) < 0)
 		return -1;
-	return add_event(c, e, name);
+	return add_event(c, e, name, err);
 }
 
-static int read_track(struct counters *c)
+static int read_track(struct counters *c, struct pf_err *err)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_NAME) |
 			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_MASK) |
@@ -494,12 +491,12 @@ static int read_track(struct counters *c)
 
 	for (int s = 0; s < PF_SLOT_COUNT; s++)
 		columns |= PF_COLBIT(PF_COL_SLOT + s);
-	cursor = pf_cursor_new(c->db, c->track->id, columns, c->db->err);
+	cursor = pf_cursor_new(c->ask.db, c->track->id, columns, err);
 	if (!cursor)
 		return -1;
 	pf_cursor_overlap(cursor, c->trace->from_ns, c->trace->to_ns);
-	while ((rc = pf_cursor_next(cursor, &e, c->db->err)) == 1)
-		if (read_event(c, &e)) {
+	while ((rc = pf_cursor_next(cursor, &e, err)) == 1)
+		if (read_event(c, &e, err)) {
 			rc = -1;
 			break;
 		}
@@ -513,17 +510,17 @@ static bool is_wanted(const struct counters *c, const struct pf_track *t)
 	int64_t device;
 	bool is_gpu = !strncmp(t->pid, "GPU ", 4);
 
-	return c->window->device < 0 ||
+	return c->ask.window.device < 0 ||
 	       (!pf_num_int(t->pid + (is_gpu ? 4 : 0), &device) &&
-		device == c->window->device);
+		device == c->ask.window.device);
 }
 
-static int read_trace(struct counters *c)
+static int read_trace(struct counters *c, struct pf_err *err)
 {
 	struct pf_track *tracks;
 	size_t count;
-	int rc = pf_tracks_load(c->db, c->trace->trace_id, &tracks, &count,
-				c->db->err);
+	int rc = pf_tracks_load(c->ask.db, c->trace->trace_id, &tracks, &count,
+				err);
 
 	if (rc)
 		return -1;
@@ -531,7 +528,7 @@ static int read_trace(struct counters *c)
 		c->track = &tracks[i];
 		if (!strcmp(tracks[i].class_name, "counter") &&
 		    is_wanted(c, &tracks[i]))
-			rc = read_track(c);
+			rc = read_track(c, err);
 	}
 	pf_tracks_free(tracks, count);
 	return rc;
@@ -544,6 +541,7 @@ PF_ORDER(by_step, struct in_step, PF_UP(place) PF_UP(series))
 static void show(struct counters *c, struct pf_doc *doc)
 {
 	char count[PF_NUM_MAX], part[PF_NUM_MAX];
+	struct in_step *cell = c->cells.rows;
 	const struct state *held;
 	struct held most;
 	int64_t samples = 0;
@@ -552,17 +550,16 @@ static void show(struct counters *c, struct pf_doc *doc)
 	most = most_held(c);
 	held = most.longest;
 
-	for (uint32_t i = 0; i < c->keys.count; i++) {
-		struct series *s = &c->series[i];
+	for (uint32_t i = 0; i < c->series.count; i++) {
+		struct series *s = series_at(c, i);
 
 		s->mean = s->sum / (double)s->sample_count;
 		samples += s->sample_count;
 	}
-	for (size_t i = 0; i < c->cell_count; i++)
-		c->cells[i].mean =
-			c->cells[i].sum / (double)c->cells[i].sample_count;
-	pf_sort(c->cells, c->cell_count, sizeof(*c->cells), by_step);
-	doc->is_nothing = !c->keys.count && !c->state_keys.count;
+	for (size_t i = 0; i < c->cells.count; i++)
+		cell[i].mean = cell[i].sum / (double)cell[i].sample_count;
+	pf_keyed_sort(&c->cells, by_step);
+	doc->is_nothing = !c->series.count && !c->states.count;
 	if (doc->is_nothing)
 		pf_doc_finding(doc,
 			       "There are no counters; nvidia-smi "
@@ -574,8 +571,8 @@ static void show(struct counters *c, struct pf_doc *doc)
 	else
 		pf_doc_finding(
 			doc,
-			"%u series of counters with %s sample%s%s%s%s%s%s%s",
-			c->keys.count, pf_num_show_count(count, samples),
+			"%zu series of counters with %s sample%s%s%s%s%s%s%s",
+			c->series.count, pf_num_show_count(count, samples),
 			samples == 1 ? "" : "s", held ? "; clocks of " : "",
 			held ? held->track : "", held ? " are held down " : "",
 			held ? pf_num_show_ratio(part, most.share) : "",
@@ -583,19 +580,20 @@ static void show(struct counters *c, struct pf_doc *doc)
 			: most.is_mixed ? " of the time, longest by "
 					: " of the time by ",
 			held ? held->meaning : "");
-	PF_WINDOW_ROWS(c->window, doc, "counters", "Counters", series_fields,
-		       c->series, c->keys.count);
-	PF_WINDOW_ROWS(c->window, doc, "states", "States, and how long each",
-		       state_fields, c->states, c->state_keys.count);
-	PF_ROWS(doc, "steps", "Means by step", step_fields, c->cells,
-		c->cell_count);
+	PF_WINDOW_ROWS(&c->ask.window, doc, "counters", "Counters",
+		       series_fields, series_at(c, 0), c->series.count);
+	PF_WINDOW_ROWS(&c->ask.window, doc, "states",
+		       "States, and how long each", state_fields,
+		       state_at(c, 0), c->states.count);
+	PF_ROWS(doc, "steps", "Means by step", step_fields, cell,
+		c->cells.count);
 }
 
 /* Counters whose time of day is not known beside steps whose is. */
 static void note_bases(const struct counters *c, struct pf_doc *doc)
 {
-	for (uint32_t i = 0; i < c->keys.count && c->steps.count; i++) {
-		int64_t id = c->series[i].trace_id, ns = 0;
+	for (uint32_t i = 0; i < c->series.count && c->steps.count; i++) {
+		int64_t id = series_at(c, i)->trace_id, ns = 0;
 
 		if (move(c, id, c->steps.items[0].trace_id, &ns))
 			continue;
@@ -608,19 +606,19 @@ static void note_bases(const struct counters *c, struct pf_doc *doc)
 	}
 }
 
-static int fill(struct counters *c, struct pf_doc *doc)
+static int fill(struct counters *c, struct pf_doc *doc, struct pf_err *err)
 {
-	c->bases = pf_named_rows_take(c->db, "counter_bases",
-				      PF_FIELDS(base_fields), &c->arena,
-				      &c->base_count, c->db->err);
-	c->reasons = pf_data_new("data/clock_reasons.csv", "bit,holds,reason",
-				 c->db->err);
+	c->bases = pf_named_rows_take(c->ask.db, "counter_bases",
+				      PF_FIELDS(base_fields), &c->ask.memory,
+				      &c->base_count, err);
+	c->reasons =
+		pf_data_new("data/clock_reasons.csv", "bit,holds,reason", err);
 	if (!c->reasons || !c->bases ||
-	    pf_window_steps(c->db, c->window, &c->steps))
+	    pf_window_steps(c->ask.db, &c->ask.window, &c->steps))
 		return -1;
-	for (size_t i = 0; i < c->window->count; i++) {
-		c->trace = &c->window->traces[i];
-		if (read_trace(c))
+	for (size_t i = 0; i < c->ask.window.count; i++) {
+		c->trace = &c->ask.window.traces[i];
+		if (read_trace(c, err))
 			return -1;
 	}
 	show(c, doc);
@@ -632,34 +630,24 @@ int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
 		struct pf_doc *doc)
 {
 	struct pf_window_args all = args->window;
-	struct pf_window window;
-	struct counters c = { .db = db, .window = &window };
-	int rc;
+	struct counters c = { .texts.db = db };
 
 	all.beside = true;
-	if (pf_window_resolve(db, &all, &window))
-		return -1;
-	c.texts.db = db;
-	pf_intern_init(&c.keys);
-	pf_intern_init(&c.values);
-	pf_intern_init(&c.state_keys);
-	pf_map_init(&c.cells_by_key);
-	rc = fill(&c, doc);
-	pf_intern_release(&c.keys);
-	pf_intern_release(&c.values);
-	pf_intern_release(&c.state_keys);
+	pf_keyed_begin(&c.series, sizeof(struct series), PF_KEYED_SUMS);
+	pf_keyed_begin(&c.stateful, sizeof(struct stateful), PF_KEYED_SUMS);
+	pf_keyed_begin(&c.states, sizeof(struct state), PF_KEYED_SUMS);
+	pf_keyed_begin(&c.cells, sizeof(struct in_step), PF_KEYED_SUMS);
+	if (!pf_ask_begin(&c.ask, db, &all))
+		fill(&c, doc, db->err);
+	pf_keyed_end(&c.series);
+	pf_keyed_end(&c.stateful);
+	pf_keyed_end(&c.states);
+	pf_keyed_end(&c.cells);
 	pf_data_free(c.reasons);
-	pf_map_release(&c.cells_by_key);
 	pf_texts_release(&c.texts);
-	pf_arena_release(&c.arena);
 	pf_buf_release(&c.text);
 	pf_buf_release(&c.key);
 	pf_steps_release(&c.steps);
-	free(c.series);
-	free(c.stateful);
-	free(c.states);
-	free(c.cells);
 	free(c.bases);
-	pf_window_release(&window);
-	return rc;
+	return pf_ask_end(&c.ask);
 }

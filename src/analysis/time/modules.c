@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
+#include "events/ask.h"
 #include "events/gpu.h"
 #include "events/hints.h"
 #include "events/interval.h"
@@ -241,7 +242,7 @@ static void add_modules(const struct pf_module_tree *t,
 
 struct module_class {
 	struct pf_module sum;
-	char *name;
+	const char *name;
 };
 
 /* "Linear_12" is a Linear. */
@@ -257,45 +258,40 @@ static size_t class_len(const char *name)
 PF_ORDER(compare_classes, struct module_class,
 	 PF_DOWN(sum.gpu_ns) PF_DOWN(sum.host_ns) PF_ALPHA(name))
 
-static void add_class(struct module_class **list, size_t *count, size_t *cap,
-		      const char *name, size_t len, const struct pf_module *n,
-		      struct pf_intern *known)
+static void add_class(struct pf_keyed *classes, const struct pf_module *n)
 {
-	uint32_t at = pf_intern_add(known, name, len);
+	size_t at = pf_keyed_at_text(classes, n->name, class_len(n->name));
+	struct pf_module *sum =
+		&PF_KEYED_ROW(classes, struct module_class, at)->sum;
 
-	if (at == *count) {
-		*list = pf_grow(*list, cap, *count + 1, sizeof(**list));
-		(*list)[(*count)++] =
-			(struct module_class){ .name = pf_memdup0(name, len) };
-	}
-	(*list)[at].sum.calls += n->calls;
-	(*list)[at].sum.ops += n->ops;
-	pf_sat_sum(&(*list)[at].sum.gpu_ns, n->gpu_ns);
-	pf_sat_sum(&(*list)[at].sum.host_ns, n->host_ns);
+	sum->calls += n->calls;
+	sum->ops += n->ops;
+	pf_sat_sum(&sum->gpu_ns, n->gpu_ns);
+	pf_sat_sum(&sum->host_ns, n->host_ns);
 }
 
 /* Every class of modules, and what is in none: the whole. */
 static void add_classes(const struct pf_module_tree *t, struct pf_table *out)
 {
 	struct row row;
-	struct pf_intern known;
-	struct module_class *list = NULL;
-	size_t count = 0, cap = 0;
+	struct pf_keyed classes;
+	struct module_class *list;
+	size_t count;
 
-	pf_intern_init(&known);
+	pf_keyed_begin(&classes, sizeof(*list), PF_KEYED_SUMS);
 	for (size_t i = 1; i < t->count; i++)
 		if (!is_empty(&t->nodes[i]))
-			add_class(&list, &count, &cap, t->nodes[i].name,
-				  class_len(t->nodes[i].name), &t->nodes[i],
-				  &known);
+			add_class(&classes, &t->nodes[i]);
+	list = classes.rows;
+	count = classes.count;
+	for (uint32_t i = 0; i < count; i++)
+		list[i].name = pf_intern_text(&classes.texts, i, NULL);
 	pf_sort(list, count, sizeof(*list), compare_classes);
 	for (size_t i = 0; i < count; i++) {
 		row = row_of(t, &list[i].sum, list[i].name);
 		PF_PUT(out, class_fields, row);
-		free(list[i].name);
 	}
-	free(list);
-	pf_intern_release(&known);
+	pf_keyed_end(&classes);
 	if (!count)
 		return;
 	row = row_of(t, &t->nodes[PF_MODULE_ROOT], OUTSIDE);

@@ -13,6 +13,7 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "events/args.h"
+#include "events/ask.h"
 #include "events/gpu.h"
 #include "events/traces.h"
 #include "events/interval.h"
@@ -774,25 +775,20 @@ struct walk {
 	struct pf_graphs *graphs;
 	struct pf_names *names;
 	struct pf_by_event *by_op;
-	struct pf_intern texts; /* of rows */
-	struct named_work_row *rows;
-	size_t row_cap;
+	struct pf_keyed rows; /* struct named_work_row */
 	int64_t gpu_ns, gpu_count, replayed_ns, replayed_count, none_ns;
 };
 
 static struct named_work_row *row_of(struct walk *w, const char *name)
 {
-	uint32_t known = w->texts.count;
-	uint32_t n = pf_intern_add(&w->texts, name, strlen(name));
+	size_t known = w->rows.count;
+	size_t n = pf_keyed_at_text(&w->rows, name, strlen(name));
+	struct named_work_row *row =
+		PF_KEYED_ROW(&w->rows, struct named_work_row, n);
 
-	w->rows =
-		pf_grow(w->rows, &w->row_cap, (size_t)n + 1, sizeof(*w->rows));
 	if (n == known)
-		w->rows[n] =
-			(struct named_work_row){ .calls = PF_NO_INT,
-						 .self_cpu_ns = PF_NO_INT,
-						 .cpu_total_ns = PF_NO_INT };
-	return &w->rows[n];
+		row->calls = row->self_cpu_ns = row->cpu_total_ns = PF_NO_INT;
+	return row;
 }
 
 static int gather(struct walk *w)
@@ -875,15 +871,16 @@ PF_ORDER(by_time, struct named_work_row,
 
 static void finish_rows(struct walk *w)
 {
-	for (uint32_t i = 0; i < w->texts.count; i++) {
-		struct named_work_row *row = &w->rows[i];
+	struct named_work_row *row = w->rows.rows;
 
-		row->name = pf_intern_text(&w->texts, i, NULL);
+	for (uint32_t i = 0; i < w->rows.count; i++, row++) {
+		row->name = pf_intern_text(&w->rows.texts, i, NULL);
 		row->gpu_ns = row->launched_ns;
 		pf_sat_sum(&row->gpu_ns, row->replayed_ns);
 		row->share = pf_num_share(row->gpu_ns, w->gpu_ns);
 	}
-	pf_sort(w->rows, w->texts.count, sizeof(*w->rows), by_time);
+	/* names stay where they are */
+	pf_sort(w->rows.rows, w->rows.count, w->rows.width, by_time);
 }
 
 static void show(const struct walk *w, struct pf_doc *doc)
@@ -908,8 +905,9 @@ static void show(const struct walk *w, struct pf_doc *doc)
 	pf_doc_int(doc, "replayed_count", "GPU events replayed and named",
 		   PF_COUNT, w->replayed_count);
 	pf_doc_int(doc, "none_ns", "Of no operator", PF_NS, w->none_ns);
-	PF_ROWS(doc, "operators", "Operators", named_work_fields, w->rows,
-		w->texts.count);
+	PF_ROWS(doc, "operators", "Operators", named_work_fields,
+		PF_KEYED_ROW(&w->rows, struct named_work_row, 0),
+		w->rows.count);
 	pf_graphs_note(w->graphs, doc);
 }
 
@@ -931,7 +929,7 @@ int pf_named_work(struct pf_db *db, const struct pf_named_work_args *args,
 	struct walk w = { .graphs = args->graphs };
 	int rc;
 
-	pf_intern_init(&w.texts);
+	pf_keyed_begin(&w.rows, sizeof(struct named_work_row), PF_KEYED_SUMS);
 	rc = find(&w, db, args);
 	if (!rc) {
 		add_host(&w, args->averages);
@@ -941,7 +939,6 @@ int pf_named_work(struct pf_db *db, const struct pf_named_work_args *args,
 	pf_by_event_free(w.by_op);
 	pf_gpu_free(w.gpu);
 	pf_names_free(w.names);
-	pf_intern_release(&w.texts);
-	free(w.rows);
+	pf_keyed_end(&w.rows);
 	return rc;
 }

@@ -593,7 +593,7 @@ static void find_spans(struct ranges *r, struct pf_keyed *spans)
 static int find(struct ranges *r, const struct pf_ranges_args *args,
 		struct pf_err *err)
 {
-	if (find_works(r, &args->window) ||
+	if (!pf_ask_names(&r->ask) || find_works(r, &args->window) ||
 	    (r->steps && args->window.steps &&
 	     !(r->step_names = pf_step_regex_new(args->window.steps, err))) ||
 	    read_tracks(r, err) || project(r, err))

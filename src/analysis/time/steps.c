@@ -174,19 +174,17 @@ static struct pf_sm_sums sm_take(struct pf_sm *s, int64_t at_ns)
 /* A row's key is its direction, then its kinds of memory. */
 
 struct row {
+	struct pf_spread ns;
 	enum pf_copy_way way;
 	const char *direction;
-	const char *memory; /* "Pageable -> Device", or NULL */
-	int64_t count, ns;
+	const char *memory;      /* "Pageable -> Device", or NULL */
 	int64_t bytes, sized_ns; /* of copies of known size; -1: none */
 	double rate;             /* bytes/ns, once all are known */
 };
 
 struct pf_copies {
-	struct pf_intern keys;
-	struct row *rows; /* by number of their key */
-	size_t count, cap;
-	struct pf_map names; /* string.id and way -> row */
+	struct pf_keyed rows; /* struct row */
+	struct pf_map names;  /* string.id and way -> row */
 	struct pf_arena texts;
 };
 
@@ -204,21 +202,20 @@ static const char *take_memory(struct pf_copies *c, const char *name)
 static size_t find_row(struct pf_copies *c, const char *name,
 		       enum pf_copy_way way)
 {
-	struct row row = { .way = way,
-			   .direction = pf_copy_way_name(way),
-			   .memory = take_memory(c, name),
-			   .bytes = -1 };
+	const char *memory = take_memory(c, name);
 	struct pf_buf key = { 0 };
-	size_t n;
+	struct row *row;
+	size_t known = c->rows.count, n;
 
-	pf_buf_addf(&key, "%s %s", row.direction, row.memory ? row.memory : "");
-	n = pf_intern_add(&c->keys, key.data, key.len);
+	pf_buf_addf(&key, "%s %s", pf_copy_way_name(way), memory ? memory : "");
+	n = pf_keyed_at_text(&c->rows, key.data, key.len);
 	pf_buf_release(&key);
-	if (n < c->count)
-		return n;
-	c->rows = pf_grow(c->rows, &c->cap, n + 1, sizeof(*c->rows));
-	c->rows[n] = row;
-	c->count = n + 1;
+	row = PF_KEYED_ROW(&c->rows, struct row, n);
+	if (n == known)
+		*row = (struct row){ .way = way,
+				     .direction = pf_copy_way_name(way),
+				     .memory = memory,
+				     .bytes = -1 };
 	return n;
 }
 
@@ -237,9 +234,8 @@ static int copies_add(struct pf_copies *c, struct pf_gpu *gpu,
 			return -1;
 		*place = find_row(c, name, ev->way);
 	}
-	row = &c->rows[*place];
-	row->count++;
-	pf_sat_sum(&row->ns, ev->dur_ns);
+	pf_keyed_add(&c->rows, NULL, (size_t)*place, ev->dur_ns);
+	row = PF_KEYED_ROW(&c->rows, struct row, *place);
 	if (ev->bytes < 0)
 		return 0;
 	if (row->bytes < 0)
@@ -249,15 +245,15 @@ static int copies_add(struct pf_copies *c, struct pf_gpu *gpu,
 	return 0;
 }
 
-PF_ORDER(by_time, struct row, PF_DOWN(ns) PF_UP(way) PF_ALPHA(memory))
+PF_ORDER(by_time, struct row, PF_DOWN(ns.of.sum) PF_UP(way) PF_ALPHA(memory))
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct row, member, key, title, kind)
 static const struct pf_field copies_fields[] = {
 	FIELD(direction, "direction", "Copies", PF_TEXT),
 	FIELD(memory, "memory", "Memory", PF_TEXT),
-	FIELD(count, "count", "Count", PF_COUNT),
-	FIELD(ns, "total_ns", "Time", PF_NS),
+	FIELD(ns.of.count, "count", "Count", PF_COUNT),
+	FIELD(ns.of.sum, "total_ns", "Time", PF_NS),
 	FIELD(bytes, "bytes", "Data", PF_BYTES | PF_KNOWN),
 	FIELD(rate, "gb_per_s", "GB/s", PF_REAL),
 };
@@ -265,19 +261,21 @@ static const struct pf_field copies_fields[] = {
 /* Add the table "copies". */
 static void copies_show(struct pf_copies *c, struct pf_doc *doc)
 {
-	pf_sort(c->rows, c->count, sizeof(*c->rows), by_time);
-	for (size_t i = 0; i < c->count; i++)
-		c->rows[i].rate =
-			pf_ratio((double)c->rows[i].bytes, c->rows[i].sized_ns);
-	PF_ROWS(doc, "copies", "Copies by direction", copies_fields, c->rows,
-		c->count);
+	struct row *rows = c->rows.rows;
+
+	pf_keyed_sort(&c->rows, by_time);
+	for (size_t i = 0; i < c->rows.count; i++)
+		rows[i].rate =
+			pf_ratio((double)rows[i].bytes, rows[i].sized_ns);
+	PF_ROWS(doc, "copies", "Copies by direction", copies_fields, rows,
+		c->rows.count);
 }
 
 static struct pf_copies *copies_new(void)
 {
 	struct pf_copies *c = pf_calloc(1, sizeof(*c));
 
-	pf_intern_init(&c->keys);
+	pf_keyed_begin(&c->rows, sizeof(struct row), PF_KEYED_SUMS);
 	pf_map_init(&c->names);
 	return c;
 }
@@ -287,8 +285,7 @@ static void copies_free(struct pf_copies *c)
 	if (!c)
 		return;
 	pf_arena_release(&c->texts);
-	free(c->rows);
-	pf_intern_release(&c->keys);
+	pf_keyed_end(&c->rows);
 	pf_map_release(&c->names);
 	free(c);
 }

@@ -181,15 +181,15 @@ static size_t find_value(struct counters *c, struct pf_keyed *in,
 
 /* UINT32_MAX on an error. */
 static uint32_t find_series(struct counters *c, const char *name,
-			    const struct pf_arg *a, struct pf_err *err)
+			    const struct pf_arg *a)
 {
 	size_t known = c->series.count, n = find_value(c, &c->series, name, a);
 
 	if (n < known)
 		return (uint32_t)n;
 	if (n >= SERIES_MAX) {
-		pf_fail(err, PF_ELIMIT, "more than %u series of counters",
-			SERIES_MAX);
+		pf_fail(c->ask.db->err, PF_ELIMIT,
+			"more than %u series of counters", SERIES_MAX);
 		return UINT32_MAX;
 	}
 	start_series(c, name, a);
@@ -348,7 +348,7 @@ static uint32_t find_state(struct counters *c, uint32_t of, const char *name,
 }
 
 static int add_state(struct counters *c, int64_t at_ns, const char *name,
-		     const struct pf_arg *a, struct pf_err *err)
+		     const struct pf_arg *a)
 {
 	size_t known = c->stateful.count,
 	       of = find_value(c, &c->stateful, name, a);
@@ -356,7 +356,7 @@ static int add_state(struct counters *c, int64_t at_ns, const char *name,
 	struct stateful *v;
 
 	if (of >= SERIES_MAX)
-		return pf_fail(err, PF_ELIMIT,
+		return pf_fail(c->ask.db->err, PF_ELIMIT,
 			       "more than %u series of counters", SERIES_MAX);
 	v = stateful_at(c, of);
 	if (of == known) {
@@ -424,7 +424,7 @@ static struct held most_held(const struct counters *c)
 }
 
 static int add_event(struct counters *c, const struct pf_span *e,
-		     const char *name, struct pf_err *err)
+		     const char *name)
 {
 	struct pf_argtext it = { .text = c->text.data, .len = c->text.len };
 	struct pf_arg a;
@@ -436,11 +436,11 @@ static int add_event(struct counters *c, const struct pf_span *e,
 
 		if (!number_of(&a, &value)) {
 			if (a.value_len && *a.value == '"' && *a.key != '@' &&
-			    add_state(c, e->start_ns, name, &a, err))
+			    add_state(c, e->start_ns, name, &a))
 				return -1;
 			continue;
 		}
-		n = find_series(c, name, &a, err);
+		n = find_series(c, name, &a);
 		if (n == UINT32_MAX)
 			return -1;
 		s = series_at(c, n);
@@ -456,8 +456,7 @@ static int add_event(struct counters *c, const struct pf_span *e,
 	return 0;
 }
 
-static int read_event(struct counters *c, const struct pf_span *e,
-		      struct pf_err *err)
+static int read_event(struct counters *c, const struct pf_span *e)
 {
 	const char *name = e->inline_name, *args = e->inline_args;
 	size_t len = e->inline_args_len;
@@ -467,20 +466,20 @@ static int read_event(struct counters *c, const struct pf_span *e,
 	    e->start_ns >= c->trace->to_ns)
 		return 0;
 	if (e->args != PF_ID_INLINE &&
-	    pf_texts_get(&c->texts, PF_TEXT_ARGS, e->args, &args, &len, err) <
-		    0)
+	    pf_texts_get(&c->texts, PF_TEXT_ARGS, e->args, &args, &len,
+			 c->ask.db->err) < 0)
 		return -1;
 	pf_buf_clear(&c->text);
 	pf_argtext_build(args, len, e->mask, e->slot, &c->text);
 	if (e->name == PF_ID_INLINE)
 		name = pf_arena_text(&c->ask.memory, name, e->inline_name_len);
 	else if (pf_texts_get(&c->texts, PF_TEXT_NAME, e->name, &name, NULL,
-			      err) < 0)
+			      c->ask.db->err) < 0)
 		return -1;
-	return add_event(c, e, name, err);
+	return add_event(c, e, name);
 }
 
-static int read_track(struct counters *c, struct pf_err *err)
+static int read_track(struct counters *c)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_NAME) |
 			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_MASK) |
@@ -491,12 +490,13 @@ static int read_track(struct counters *c, struct pf_err *err)
 
 	for (int s = 0; s < PF_SLOT_COUNT; s++)
 		columns |= PF_COLBIT(PF_COL_SLOT + s);
-	cursor = pf_cursor_new(c->ask.db, c->track->id, columns, err);
+	cursor =
+		pf_cursor_new(c->ask.db, c->track->id, columns, c->ask.db->err);
 	if (!cursor)
 		return -1;
 	pf_cursor_overlap(cursor, c->trace->from_ns, c->trace->to_ns);
-	while ((rc = pf_cursor_next(cursor, &e, err)) == 1)
-		if (read_event(c, &e, err)) {
+	while ((rc = pf_cursor_next(cursor, &e, c->ask.db->err)) == 1)
+		if (read_event(c, &e)) {
 			rc = -1;
 			break;
 		}
@@ -515,12 +515,12 @@ static bool is_wanted(const struct counters *c, const struct pf_track *t)
 		device == c->ask.window.device);
 }
 
-static int read_trace(struct counters *c, struct pf_err *err)
+static int read_trace(struct counters *c)
 {
 	struct pf_track *tracks;
 	size_t count;
 	int rc = pf_tracks_load(c->ask.db, c->trace->trace_id, &tracks, &count,
-				err);
+				c->ask.db->err);
 
 	if (rc)
 		return -1;
@@ -528,7 +528,7 @@ static int read_trace(struct counters *c, struct pf_err *err)
 		c->track = &tracks[i];
 		if (!strcmp(tracks[i].class_name, "counter") &&
 		    is_wanted(c, &tracks[i]))
-			rc = read_track(c, err);
+			rc = read_track(c);
 	}
 	pf_tracks_free(tracks, count);
 	return rc;
@@ -606,19 +606,19 @@ static void note_bases(const struct counters *c, struct pf_doc *doc)
 	}
 }
 
-static int fill(struct counters *c, struct pf_doc *doc, struct pf_err *err)
+static int fill(struct counters *c, struct pf_doc *doc)
 {
 	c->bases = pf_named_rows_take(c->ask.db, "counter_bases",
 				      PF_FIELDS(base_fields), &c->ask.memory,
-				      &c->base_count, err);
-	c->reasons =
-		pf_data_new("data/clock_reasons.csv", "bit,holds,reason", err);
+				      &c->base_count, c->ask.db->err);
+	c->reasons = pf_data_new("data/clock_reasons.csv", "bit,holds,reason",
+				 c->ask.db->err);
 	if (!c->reasons || !c->bases ||
 	    pf_window_steps(c->ask.db, &c->ask.window, &c->steps))
 		return -1;
 	for (size_t i = 0; i < c->ask.window.count; i++) {
 		c->trace = &c->ask.window.traces[i];
-		if (read_trace(c, err))
+		if (read_trace(c))
 			return -1;
 	}
 	show(c, doc);
@@ -638,7 +638,7 @@ int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
 	pf_keyed_begin(&c.states, sizeof(struct state), PF_KEYED_SUMS);
 	pf_keyed_begin(&c.cells, sizeof(struct in_step), PF_KEYED_SUMS);
 	if (!pf_ask_begin(&c.ask, db, &all))
-		fill(&c, doc, db->err);
+		fill(&c, doc);
 	pf_keyed_end(&c.series);
 	pf_keyed_end(&c.stateful);
 	pf_keyed_end(&c.states);

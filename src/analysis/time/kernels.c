@@ -693,14 +693,15 @@ static void take_sums(struct kernels *k, struct pf_kernels *out)
 
 /* ---- the whole ---- */
 
-static int find(struct kernels *k, struct pf_err *err)
+static int find(struct kernels *k)
 {
 	k->by_op = pf_by_event_new(k->ask.db, sizeof(struct item),
 				   PF_COLBIT(PF_COL_NAME) |
 					   PF_COLBIT(PF_COL_ARGS));
-	k->shapes = pf_named_prepare(k->ask.db, "argset_shapes", err);
-	k->tensor = pf_tensor_new(err);
-	if (err->code)
+	k->shapes =
+		pf_named_prepare(k->ask.db, "argset_shapes", k->ask.db->err);
+	k->tensor = pf_tensor_new(k->ask.db->err);
+	if (k->ask.db->err->code)
 		return -1;
 	gather(k);
 	resolve_ops(k);
@@ -738,7 +739,7 @@ int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 	pf_map_init(&k.argsets);
 	add_text(&k, "");
 	if (!pf_ask_begin(&k.ask, db, &args->window))
-		find(&k, db->err);
+		find(&k);
 	sqlite3_finalize(k.shapes);
 	pf_by_event_free(k.by_op);
 	pf_intern_release(&k.stream_keys);

@@ -347,11 +347,11 @@ static void gather(struct launches *l)
 }
 
 static void put_change(struct launches *l, int64_t time, bool is_launch,
-		       int64_t stream, struct pf_err *err)
+		       int64_t stream)
 {
 	struct change c = { time, (int64_t)is_launch << 32 | stream };
 
-	pf_sorter_add(l->changes, &c, err);
+	pf_sorter_add(l->changes, &c, l->ask.db->err);
 }
 
 static void note_delay(struct launches *l, int64_t delay_ns)
@@ -386,8 +386,7 @@ static const struct pf_field slow_fields[] = {
 #undef FIELD
 
 /* A call, all of whose work has been met. */
-static void end_call(struct launches *l, const struct launch *at,
-		     struct pf_err *err)
+static void end_call(struct launches *l, const struct launch *at)
 {
 	struct pf_keyed *calls = &l->out->calls;
 	int64_t delay_ns =
@@ -419,11 +418,11 @@ static void end_call(struct launches *l, const struct launch *at,
 
 		pf_by_event_add(l->caused, &slow);
 	}
-	put_change(l, at->start_ns, true, at->stream, err);
-	put_change(l, at->work_ns, false, at->stream, err);
+	put_change(l, at->start_ns, true, at->stream);
+	put_change(l, at->work_ns, false, at->stream);
 }
 
-static void read_calls(struct launches *l, struct pf_err *err)
+static void read_calls(struct launches *l)
 {
 	const struct pf_block *b;
 	const struct work *w;
@@ -436,7 +435,7 @@ static void read_calls(struct launches *l, struct pf_err *err)
 			continue;
 		}
 		if (at.id)
-			end_call(l, &at, err);
+			end_call(l, &at);
 		at = (struct launch){ 0 };
 		if (b)
 			at = (struct launch){
@@ -451,12 +450,11 @@ static void read_calls(struct launches *l, struct pf_err *err)
 			};
 	}
 	if (at.id)
-		end_call(l, &at, err);
+		end_call(l, &at);
 }
 
 /* Op: the name of its operator, or PF_ID_NONE. */
-static void list_slow(struct launches *l, const struct caused *s, uint32_t op,
-		      struct pf_err *err)
+static void list_slow(struct launches *l, const struct caused *s, uint32_t op)
 {
 	const struct pf_launch_stream *stream = stream_at(l, s->stream);
 	struct pf_buf call = { 0 };
@@ -476,7 +474,7 @@ static void list_slow(struct launches *l, const struct caused *s, uint32_t op,
 	slow.call = call.data;
 	if (op != PF_ID_NONE)
 		slow.op = pf_gpu_name(l->ask.gpu, op);
-	if (!err->code)
+	if (!l->ask.db->err->code)
 		PF_PUT(l->out->slow, slow_fields, slow);
 	pf_buf_release(&call);
 }
@@ -491,7 +489,7 @@ static void add_short(struct launches *l, uint32_t op, int64_t ns)
 }
 
 /* Short kernels and slow calls in order of their operators. */
-static void find_ops(struct launches *l, struct pf_err *err)
+static void find_ops(struct launches *l)
 {
 	const struct pf_block *block;
 	const struct caused *c;
@@ -503,18 +501,18 @@ static void find_ops(struct launches *l, struct pf_err *err)
 		if (!c->launch_id)
 			add_short(l, op, c->gpu_ns);
 		else
-			list_slow(l, c, op, err);
+			list_slow(l, c, op);
 	}
 }
 
 /* Starts come before launches of the same time. */
-static void find_lengths(struct launches *l, struct pf_err *err)
+static void find_lengths(struct launches *l)
 {
 	const struct change *c;
 
-	if (pf_sorter_finish(l->changes, err) < 0)
+	if (pf_sorter_finish(l->changes, l->ask.db->err) < 0)
 		return;
-	while ((c = pf_sorter_next(l->changes, err))) {
+	while ((c = pf_sorter_next(l->changes, l->ask.db->err))) {
 		struct pf_launch_stream *s = stream_at(l, (uint32_t)c->what);
 		bool is_launch = c->what >> 32;
 
@@ -612,7 +610,7 @@ static void take_ops(struct launches *l, struct pf_launches *out)
 	}
 }
 
-static void find_launches(struct launches *l, struct pf_err *err)
+static void find_launches(struct launches *l)
 {
 	l->caused = pf_by_event_new(l->ask.db, sizeof(struct caused),
 				    PF_COLBIT(PF_COL_NAME));
@@ -622,12 +620,12 @@ static void find_launches(struct launches *l, struct pf_err *err)
 					   PF_COLBIT(PF_COL_NAME));
 	l->changes = pf_sorter_temp(sizeof(struct change));
 	gather(l);
-	if (!err->code)
-		read_calls(l, err);
-	if (!err->code)
-		find_lengths(l, err);
-	if (!err->code)
-		find_ops(l, err);
+	if (!l->ask.db->err->code)
+		read_calls(l);
+	if (!l->ask.db->err->code)
+		find_lengths(l);
+	if (!l->ask.db->err->code)
+		find_ops(l);
 	take_calls(l, l->out);
 	take_streams(l, &l->out->streams);
 	take_delays(l, l->out);
@@ -654,7 +652,7 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 	out->slow = pf_fields_table("slow_calls", NULL, PF_FIELDS(slow_fields));
 	pf_table_order(out->slow, &order);
 	if (!pf_ask_begin(&l.ask, db, &args->window))
-		find_launches(&l, db->err);
+		find_launches(&l);
 	return pf_ask_keep(&l.ask, &out->window, &out->texts);
 }
 

@@ -237,8 +237,7 @@ static bool is_counted(struct ranges *r, int64_t start_ns)
 	return start_ns >= r->trace->from_ns && start_ns < r->trace->to_ns;
 }
 
-static int take(struct ranges *r, const struct pf_block *b, uint32_t i,
-		struct pf_err *err)
+static int take(struct ranges *r, const struct pf_block *b, uint32_t i)
 {
 	int64_t start_ns = b->start_ns[i];
 	struct open now = { .end_ns = pf_span_end(start_ns, b->dur_ns[i]) };
@@ -249,7 +248,7 @@ static int take(struct ranges *r, const struct pf_block *b, uint32_t i,
 	if (rc <= 0)
 		return rc;
 	go_to(r, start_ns);
-	rc = r->trace ? is_step(r, b, i, name, err) : 0;
+	rc = r->trace ? is_step(r, b, i, name, r->ask.db->err) : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	o = pf_nest_push(&r->nest, now.end_ns);
@@ -265,14 +264,13 @@ static int take(struct ranges *r, const struct pf_block *b, uint32_t i,
 	}
 	if (o)
 		*o = now;
-	return err->code ? -1 : 0;
+	return r->ask.db->err->code ? -1 : 0;
 }
 
 /* ---- GPU work ---- */
 
 /* All work that this call launched, for each range that is open. */
-static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns,
-			struct pf_err *err)
+static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns)
 {
 	const struct pf_event_work *w;
 	const struct pf_block *none;
@@ -288,12 +286,13 @@ static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns,
 			work.instance = o->instance;
 			work.range = o->range;
 			if (o->is_counted && o->end_ns > start_ns &&
-			    pf_sorter_add(r->launched, &work, err) < 0)
+			    pf_sorter_add(r->launched, &work, r->ask.db->err) <
+				    0)
 				return -1;
 		}
 		pf_by_event_next(r->works, &none, &ignored);
 	}
-	return err->code ? -1 : 0;
+	return r->ask.db->err->code ? -1 : 0;
 }
 
 /* One range, all of its work known. */
@@ -316,14 +315,14 @@ static void end_projection(struct ranges *r, const struct projection *p)
 	pf_keyed_add(&r->projected, &r->ask, n, p->to_ns - p->from_ns);
 }
 
-static int project(struct ranges *r, struct pf_err *err)
+static int project(struct ranges *r)
 {
 	struct projection p = { 0 };
 	const struct work *w;
 
-	if (pf_sorter_finish(r->launched, err) < 0)
+	if (pf_sorter_finish(r->launched, r->ask.db->err) < 0)
 		return -1;
-	while ((w = pf_sorter_next(r->launched, err))) {
+	while ((w = pf_sorter_next(r->launched, r->ask.db->err))) {
 		if (!p.count || w->instance != p.instance) {
 			end_projection(r, &p);
 			p = (struct projection){ .instance = w->instance,
@@ -339,7 +338,7 @@ static int project(struct ranges *r, struct pf_err *err)
 		p.to_ns = w->end_ns;
 	}
 	end_projection(r, &p);
-	return err->code ? -1 : 0;
+	return r->ask.db->err->code ? -1 : 0;
 }
 
 /* ---- the whole ---- */
@@ -347,9 +346,10 @@ static int project(struct ranges *r, struct pf_err *err)
 static int take_event(void *context, const struct pf_block *b, uint32_t i,
 		      int64_t event_id, struct pf_err *err)
 {
-	if (take(context, b, i, err) < 0)
+	(void)err;
+	if (take(context, b, i) < 0)
 		return -1;
-	return add_launched(context, event_id, b->start_ns[i], err);
+	return add_launched(context, event_id, b->start_ns[i]);
 }
 
 static int read_track(struct ranges *r, const struct pf_track *t)
@@ -363,12 +363,12 @@ static int read_track(struct ranges *r, const struct pf_track *t)
 	return rc;
 }
 
-static int find_plain(struct ranges *r, int64_t trace_id, struct pf_err *err)
+static int find_plain(struct ranges *r, int64_t trace_id)
 {
 	int rc;
 
 	sqlite3_bind_int64(r->ask_plain, 1, trace_id);
-	rc = pf_db_step(r->ask.db, r->ask_plain, err);
+	rc = pf_db_step(r->ask.db, r->ask_plain, r->ask.db->err);
 	r->is_plain = rc == 1;
 	sqlite3_reset(r->ask_plain);
 	return rc < 0 ? -1 : 0;
@@ -447,20 +447,22 @@ static const struct pf_window_trace *counted(const struct ranges *r,
 	return pf_window_find(&r->ask.window, t->trace_id);
 }
 
-static int read_tracks(struct ranges *r, struct pf_err *err)
+static int read_tracks(struct ranges *r)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
 	int rc;
 
-	r->ask_plain = pf_named_prepare(r->ask.db, "trace_is_plain", err);
-	rc = r->ask_plain ? pf_tracks_load(r->ask.db, 0, &tracks, &count, err)
+	r->ask_plain =
+		pf_named_prepare(r->ask.db, "trace_is_plain", r->ask.db->err);
+	rc = r->ask_plain ? pf_tracks_load(r->ask.db, 0, &tracks, &count,
+					   r->ask.db->err)
 			  : -1;
 
 	if (!rc) /* what nothing launched */
-		rc = add_launched(r, 0, 0, err);
+		rc = add_launched(r, 0, 0);
 	for (size_t i = 0; !rc && i < count; i++) {
-		rc = find_plain(r, tracks[i].trace_id, err);
+		rc = find_plain(r, tracks[i].trace_id);
 		if (!rc && (!i || tracks[i].trace_id != tracks[i - 1].trace_id))
 			rc = find_thread(r, &tracks[i], &tracks[count]);
 		r->trace = counted(r, &tracks[i]);
@@ -552,7 +554,7 @@ static void add_span(struct ranges *r, const struct pf_async_range *a)
 			     a->dur_ns);
 }
 
-static void read_spans(struct ranges *r, struct pf_err *err)
+static void read_spans(struct ranges *r)
 {
 	struct pf_async_range a;
 	struct pf_async all;
@@ -564,7 +566,7 @@ static void read_spans(struct ranges *r, struct pf_err *err)
 			r->walk = step_walk_begin(r->steps, r->trace->trace_id);
 		lane = a.track_id;
 		add_span(r, &a);
-		rc = err->code;
+		rc = r->ask.db->err->code;
 	}
 	r->out->half_count += all.half_count;
 	pf_async_close(&all);
@@ -576,7 +578,7 @@ static void find_spans(struct ranges *r, struct pf_keyed *spans)
 
 	for (size_t i = 0; i < w->count && !r->ask.err->code; i++) {
 		r->trace = &w->traces[i];
-		read_spans(r, r->ask.err);
+		read_spans(r);
 	}
 	pf_keyed_finish(spans, &r->ask);
 	for (uint32_t i = 0; i < spans->count; i++) {
@@ -590,13 +592,13 @@ static void find_spans(struct ranges *r, struct pf_keyed *spans)
 	pf_keyed_sort(spans, by_total);
 }
 
-static int find(struct ranges *r, const struct pf_ranges_args *args,
-		struct pf_err *err)
+static int find(struct ranges *r, const struct pf_ranges_args *args)
 {
 	if (!pf_ask_names(&r->ask) || find_works(r, &args->window) ||
 	    (r->steps && args->window.steps &&
-	     !(r->step_names = pf_step_regex_new(args->window.steps, err))) ||
-	    read_tracks(r, err) || project(r, err))
+	     !(r->step_names = pf_step_regex_new(args->window.steps,
+						 r->ask.db->err))) ||
+	    read_tracks(r) || project(r))
 		return -1;
 	take_items(r, r->out);
 	find_spans(r, &r->out->spans);
@@ -617,7 +619,7 @@ int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 		       PF_KEYED_MEDIANS);
 	r.launched = pf_sorter_temp(sizeof(struct work));
 	if (!pf_ask_begin(&r.ask, db, &args->window))
-		find(&r, args, db->err);
+		find(&r, args);
 	pf_by_event_free(r.works);
 	sqlite3_finalize(r.ask_plain);
 	pf_step_regex_free(r.step_names);

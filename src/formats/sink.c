@@ -25,12 +25,6 @@ void pf_argline_open(struct pf_argline *a)
 	pf_buf_clear(&a->text);
 }
 
-void pf_argline_set(struct pf_argline *a, enum pf_slot slot, int64_t value)
-{
-	a->mask |= UINT32_C(1) << slot;
-	a->slots[slot] = value;
-}
-
 void pf_argline_key(struct pf_argline *a, const char *key)
 {
 	pf_buf_adds(&a->text, a->text.len ? ",\"" : "{\"");
@@ -118,12 +112,38 @@ uint32_t pf_argline_close(struct pf_argline *a, struct pf_dict *args)
 	return pf_dict_find(args, a->text.data, a->text.len, a->mask);
 }
 
-void pf_sink_init(struct pf_sink *s, const char *const *categories,
-		  size_t count)
+static const struct {
+	const char *name;
+	enum pf_kind kind;
+	char ph;
+} cats[PF_CATS] = {
+	[PF_CAT_KERNEL] = { "kernel", PF_KIND_KERNEL, 'X' },
+	[PF_CAT_GRAPH] = { "gpu_user_annotation", PF_KIND_GPU_ANNOTATION, 'X' },
+	[PF_CAT_COPY] = { "gpu_memcpy", PF_KIND_MEMCPY, 'X' },
+	[PF_CAT_FILL] = { "gpu_memset", PF_KIND_MEMSET, 'X' },
+	[PF_CAT_SYNC] = { "cuda_sync", PF_KIND_GPU_SYNC, 'X' },
+	[PF_CAT_RUNTIME] = { "cuda_runtime", PF_KIND_RUNTIME, 'X' },
+	[PF_CAT_DRIVER] = { "cuda_driver", PF_KIND_DRIVER, 'X' },
+	[PF_CAT_OVERHEAD] = { "overhead", PF_KIND_OVERHEAD, 'X' },
+	[PF_CAT_OP] = { "cpu_op", PF_KIND_CPU_OP, 'X' },
+	[PF_CAT_RANGE] = { "nvtx", PF_KIND_CPU_OP, 'X' },
+	[PF_CAT_STEP] = { "user_annotation", PF_KIND_ANNOTATION, 'X' },
+	[PF_CAT_MARK] = { "nvtx", PF_KIND_INSTANT, 'i' },
+	[PF_CAT_CUDA_EVENT] = { "cuda_event", PF_KIND_CUDA_EVENT, 'i' },
+	[PF_CAT_CUDA_MEMORY] = { "cuda_memory", PF_KIND_INSTANT, 'i' },
+	[PF_CAT_UVM] = { "cuda_uvm", PF_KIND_INSTANT, 'i' },
+	[PF_CAT_ENVIRONMENT] = { "environment", PF_KIND_COUNTER, 'C' },
+	[PF_CAT_OS_CALL] = { "osrt", PF_KIND_HOST, 'X' },
+	[PF_CAT_RCCL] = { "rccl_api", PF_KIND_HOST, 'X' },
+	[PF_CAT_MEMORY] = { "memory_allocation", PF_KIND_HOST, 'X' },
+	[PF_CAT_SCRATCH] = { "scratch_memory", PF_KIND_HOST, 'X' },
+	[PF_CAT_ROCM_CALL] = { "rocm_api", PF_KIND_HOST, 'X' },
+	[PF_CAT_ROCM_WORK] = { "rocm_api", PF_KIND_GPU_OTHER, 'X' },
+};
+
+void pf_sink_init(struct pf_sink *s)
 {
-	*s = (struct pf_sink){ .categories = categories,
-			       .category_count = count,
-			       .offset = PF_OFFSET_UNKNOWN };
+	*s = (struct pf_sink){ .offset = PF_OFFSET_UNKNOWN };
 	pf_parsed_init(&s->parsed);
 	s->memos.items =
 		pf_calloc((size_t)1 << PF_MEMO_BITS, sizeof(*s->memos.items));
@@ -141,10 +161,10 @@ void pf_sink_begin(struct pf_sink *s)
 {
 	if (pf_parsed_begin(&s->parsed) || !s->memos.generation) {
 		s->memos.generation++;
-		for (size_t i = 0; i < s->category_count; i++)
-			s->category[i] = pf_dict_find(
-				&s->parsed.categories, s->categories[i],
-				strlen(s->categories[i]), 0);
+		for (size_t i = 0; i < PF_CATS; i++)
+			s->category[i] = pf_dict_find(&s->parsed.categories,
+						      cats[i].name,
+						      strlen(cats[i].name), 0);
 	}
 	s->parsed.batch.ts_fraction_digits = 3;
 }
@@ -160,6 +180,13 @@ bool pf_sink_is_full(const struct pf_sink *s, size_t most)
 void pf_sink_note(struct pf_sink *s, enum pf_repair_kind kind)
 {
 	pf_repair_note(&s->parsed.batch.repairs, kind, 1, s->offset);
+}
+
+void pf_sink_is(struct pf_sink_put *put, enum pf_cat what)
+{
+	put->category = what;
+	put->kind = cats[what].kind;
+	put->ph = cats[what].ph;
 }
 
 bool pf_sink_times(struct pf_sink *s, int64_t start_ns, int64_t end_ns,
@@ -203,6 +230,12 @@ void pf_sink_store(struct pf_sink *s, const struct pf_sink_put *put)
 
 	b->kind_count[put->kind]++;
 	pf_batch_put(b, &ev, s->args.mask, s->args.slots);
+}
+
+void pf_sink_close(struct pf_sink *s, struct pf_sink_put *put)
+{
+	put->args = pf_argline_close(&s->args, &s->parsed.args);
+	pf_sink_store(s, put);
 }
 
 /* ---- dictionaries ---- */

@@ -32,7 +32,12 @@ void pf_argline_release(struct pf_argline *a);
 /* Start a new event: no text, no slots. */
 void pf_argline_open(struct pf_argline *a);
 /* A slot's value alone, of an event whose text is known already. */
-void pf_argline_set(struct pf_argline *a, enum pf_slot slot, int64_t value);
+static inline void pf_argline_set(struct pf_argline *a, enum pf_slot slot,
+				  int64_t value)
+{
+	a->mask |= UINT32_C(1) << slot;
+	a->slots[slot] = value;
+}
 /* Append "key": and leave the value to the caller. */
 void pf_argline_key(struct pf_argline *a, const char *key);
 void pf_argline_slot(struct pf_argline *a, const char *key, enum pf_slot slot,
@@ -92,26 +97,56 @@ static inline bool pf_memo_find(struct pf_memos *m, uint64_t a, uint64_t b,
 	return false;
 }
 
-/* It shall not be found again. */
-static inline void pf_memo_forget(struct pf_memos *m, uint64_t a, uint64_t b)
-{
-	pf_memo_place(m, a, b)->generation = 0;
-}
-
 /* ---- the sink ---- */
 
-#define PF_SINK_CATEGORIES_MAX 16u
-#define PF_SINK_DEVICES_MAX    256u
+/* What records become, in all formats: each has its category, kind and ph. */
+enum pf_cat {
+	PF_CAT_KERNEL,
+	PF_CAT_GRAPH, /* around kernels that were recorded, too */
+	PF_CAT_COPY,
+	PF_CAT_FILL,
+	PF_CAT_SYNC,
+	PF_CAT_RUNTIME,
+	PF_CAT_DRIVER,
+	PF_CAT_OVERHEAD,
+	PF_CAT_OP,    /* a range that torch named */
+	PF_CAT_RANGE, /* any other */
+	PF_CAT_STEP,
+	PF_CAT_MARK,
+	PF_CAT_CUDA_EVENT,
+	PF_CAT_CUDA_MEMORY,
+	PF_CAT_UVM,
+	PF_CAT_ENVIRONMENT,
+	PF_CAT_OS_CALL,
+	PF_CAT_RCCL,
+	PF_CAT_MEMORY,
+	PF_CAT_SCRATCH,
+	PF_CAT_ROCM_CALL,
+	PF_CAT_ROCM_WORK,
+	PF_CATS
+};
+
+/* What is found once and remembered: the top byte of a memo's first key. */
+enum pf_memo_of {
+	PF_MEMO_NAME = 1,
+	PF_MEMO_KERNEL,
+	PF_MEMO_CALL,
+	PF_MEMO_COPY,
+	PF_MEMO_HOST_TRACK,
+	PF_MEMO_GPU_TRACK,
+	PF_MEMO_KERNEL_ARGS,
+	PF_MEMO_CALL_ARGS,
+	PF_MEMO_RANGE_ARGS,
+};
+
+#define PF_SINK_DEVICES_MAX 256u
 
 struct pf_sink {
 	struct pf_parsed parsed;
 	struct pf_argline args;
 	struct pf_memos memos;
-	/* categories in use; their dictionary entries are kept */
-	const char *const *categories;
-	size_t category_count;
-	uint32_t category[PF_SINK_CATEGORIES_MAX];
-	int64_t last_ns; /* the end of all events so far */
+	uint32_t category[PF_CATS]; /* their dictionary entries */
+	int64_t last_ns;            /* the end of all events so far */
 	bool has_last;
 	int64_t offset; /* what is noted lies there; PF_OFFSET_UNKNOWN */
 	/* who used a device's number first */
@@ -122,8 +157,8 @@ struct pf_sink {
 	struct pf_buf scratch;
 };
 
-struct pf_sink_put {       /* where an event goes and what it is */
-	unsigned category; /* of the list */
+struct pf_sink_put { /* where an event goes and what it is */
+	enum pf_cat category;
 	enum pf_kind kind;
 	char ph;
 	uint32_t name, args, track;
@@ -131,9 +166,7 @@ struct pf_sink_put {       /* where an event goes and what it is */
 	int64_t back; /* by so many events it stands earlier in the file */
 };
 
-/* The list of categories is borrowed. */
-void pf_sink_init(struct pf_sink *s, const char *const *categories,
-		  size_t count);
+void pf_sink_init(struct pf_sink *s);
 void pf_sink_release(struct pf_sink *s);
 
 /* Empty the batch for a new piece. */
@@ -142,11 +175,32 @@ void pf_sink_begin(struct pf_sink *s);
 bool pf_sink_is_full(const struct pf_sink *s, size_t most);
 
 void pf_sink_note(struct pf_sink *s, enum pf_repair_kind kind);
+static inline uint64_t pf_sink_memo_key(enum pf_memo_of what, uint64_t low)
+{
+	return (uint64_t)what << 56 | (low & (UINT64_MAX >> 8));
+}
+/* A memo's place, as pf_memo_find(); and that it shall not be found again. */
+static inline bool pf_sink_memo(struct pf_sink *s, enum pf_memo_of what,
+				uint64_t low, uint64_t b, uint32_t **entry)
+{
+	return pf_memo_find(&s->memos, pf_sink_memo_key(what, low), b, entry);
+}
+static inline void pf_sink_forget(struct pf_sink *s, enum pf_memo_of what,
+				  uint64_t low, uint64_t b)
+{
+	pf_memo_place(&s->memos, pf_sink_memo_key(what, low), b)->generation =
+		0;
+}
+
+/* What an event is: its category, with the kind and ph of that. */
+void pf_sink_is(struct pf_sink_put *put, enum pf_cat what);
 /* Times of an event; false if they cannot be stored: counted as skipped. */
 bool pf_sink_times(struct pf_sink *s, int64_t start_ns, int64_t end_ns,
 		   struct pf_sink_put *put);
 /* Append to the batch with the arguments' slots; counts its kind alone. */
 void pf_sink_store(struct pf_sink *s, const struct pf_sink_put *put);
+/* The same, with the arguments that have been written. */
+void pf_sink_close(struct pf_sink *s, struct pf_sink_put *put);
 
 uint32_t pf_sink_text(struct pf_sink *s, const char *text, size_t len);
 uint32_t pf_sink_word(struct pf_sink *s, const char *word);

@@ -8,35 +8,6 @@
 #include "formats/pfr/kineto.h"
 #include "formats/sqlite/foreign.h"
 
-/* Categories in use; their dictionary entries are kept. */
-enum pf_nsys_category {
-	PF_NSYS_CAT_KERNEL,
-	PF_NSYS_CAT_GRAPH_RANGE,
-	PF_NSYS_CAT_MEMCPY,
-	PF_NSYS_CAT_MEMSET,
-	PF_NSYS_CAT_SYNC,
-	PF_NSYS_CAT_RUNTIME,
-	PF_NSYS_CAT_DRIVER,
-	PF_NSYS_CAT_OVERHEAD,
-	PF_NSYS_CAT_OP, /* that torch named */
-	PF_NSYS_CAT_NVTX,
-	PF_NSYS_CAT_STEP,
-	PF_NSYS_CAT_CUDA_EVENT,
-	PF_NSYS_CAT_OSRT,
-	PF_NSYS_CATEGORIES
-};
-
-enum pf_nsys_memo { /* the top byte of a memo's first key */
-		    PF_NSYS_MEMO_NAME = 1,
-		    PF_NSYS_MEMO_CALL_NAME,
-		    PF_NSYS_MEMO_COPY_NAME,
-		    PF_NSYS_MEMO_HOST_TRACK,
-		    PF_NSYS_MEMO_GPU_TRACK,
-		    PF_NSYS_MEMO_CALL_ARGS,
-		    PF_NSYS_MEMO_RANGE_ARGS,
-};
-#define PF_NSYS_MEMO_KEY(kind, low) ((uint64_t)(kind) << 56 | (low))
-
 #define PF_NSYS_PROCESSES_MAX 65536u
 #define PF_NSYS_THREADS_MAX   65536u
 #define PF_NSYS_DEVICES_MAX   256u

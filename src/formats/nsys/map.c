@@ -14,13 +14,6 @@
 
 /* ---- names ---- */
 
-static bool nsys_memo(struct pf_nsys *n, enum pf_nsys_memo kind, uint64_t low,
-		      uint64_t b, uint32_t **entry)
-{
-	return pf_memo_find(&n->sink.memos, PF_NSYS_MEMO_KEY(kind, low), b,
-			    entry);
-}
-
 int pf_nsys_string(struct pf_nsys *n, int64_t id, const char **text,
 		   size_t *len, struct pf_err *err)
 {
@@ -52,7 +45,7 @@ static int nsys_name(struct pf_nsys *n, const struct pf_rows *r, int column,
 		*entry = pf_sink_word(&n->sink, "no name");
 		return 0;
 	}
-	if (nsys_memo(n, PF_NSYS_MEMO_NAME, 0, (uint64_t)id, &memo)) {
+	if (pf_sink_memo(&n->sink, PF_MEMO_NAME, 0, (uint64_t)id, &memo)) {
 		*entry = *memo;
 		return 0;
 	}
@@ -64,8 +57,7 @@ static int nsys_name(struct pf_nsys *n, const struct pf_rows *r, int column,
 	if (rc)
 		return 0;
 	/* Every event is counted. */
-	pf_memo_forget(&n->sink.memos, PF_NSYS_MEMO_KEY(PF_NSYS_MEMO_NAME, 0),
-		       (uint64_t)id);
+	pf_sink_forget(&n->sink, PF_MEMO_NAME, 0, (uint64_t)id);
 	pf_sink_note(&n->sink, PF_REPAIR_LOST_NAME);
 	return 0;
 }
@@ -148,7 +140,7 @@ static uint32_t nsys_host_track(struct pf_nsys *n, const struct pf_rows *r,
 
 	if (pf_rows_int(r, column, &id) != PF_CELL_INT)
 		return pf_sink_track(&n->sink, 'h', "", "");
-	if (nsys_memo(n, PF_NSYS_MEMO_HOST_TRACK, 0, (uint64_t)id, &memo))
+	if (pf_sink_memo(&n->sink, PF_MEMO_HOST_TRACK, 0, (uint64_t)id, &memo))
 		return *memo;
 	if (n->threads.count < PF_NSYS_THREADS_MAX) {
 		uint64_t *known = pf_map_at(&n->threads, (uint64_t)id);
@@ -176,9 +168,9 @@ static uint32_t nsys_gpu_track(struct pf_nsys *n, int64_t device,
 	uint32_t track, *memo = NULL;
 
 	if (device >= 0 && device <= 0xffff &&
-	    nsys_memo(n, PF_NSYS_MEMO_GPU_TRACK,
-		      (uint64_t)(process + 1) << 16 | (uint64_t)device,
-		      (uint64_t)stream, &memo))
+	    pf_sink_memo(&n->sink, PF_MEMO_GPU_TRACK,
+			 (uint64_t)(process + 1) << 16 | (uint64_t)device,
+			 (uint64_t)stream, &memo))
 		return *memo;
 	track = pf_sink_gpu_track(&n->sink, device,
 				  stream == UINT32_MAX ? -1 : stream, process,
@@ -246,13 +238,13 @@ static void arg_node(struct pf_nsys *n, const struct place *p)
 }
 
 static int start_put(struct pf_nsys *n, const struct pf_rows *r,
-		     struct place *p, struct pf_sink_put *put)
+		     enum pf_cat what, struct place *p, struct pf_sink_put *put)
 {
+	pf_sink_is(put, what);
 	if (!pf_reading_times(&n->reading, r, put))
 		return 0;
 	read_place(n, r, p);
 	put->track = track_of(n, p);
-	put->ph = 'X';
 	pf_argline_open(&n->sink.args);
 	return 1;
 }
@@ -366,11 +358,10 @@ static int kernel_name(struct pf_nsys *n, const struct pf_rows *r,
 static int map_kernel(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
 	struct pf_nsys *n = reader;
-	struct pf_sink_put put = { .category = PF_NSYS_CAT_KERNEL,
-				   .kind = PF_KIND_KERNEL };
+	struct pf_sink_put put = { 0 };
 	struct place p;
 
-	if (!start_put(n, r, &p, &put))
+	if (!start_put(n, r, PF_CAT_KERNEL, &p, &put))
 		return 0;
 	PF_TRY(kernel_name(n, r, &put.name, err));
 	if (p.node &&
@@ -407,22 +398,20 @@ static const char *const graph_columns[] = { PLACE, "graphId", "graphExecId" };
 static int map_graph(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
 	struct pf_nsys *n = reader;
-	struct pf_sink_put put = { .category = PF_NSYS_CAT_KERNEL,
-				   .kind = PF_KIND_KERNEL };
+	struct pf_sink_put put = { 0 };
 	int64_t graph, exec, has_nodes;
 	struct place p;
 	char name[48];
 	int rc;
 
-	if (!start_put(n, r, &p, &put))
+	if (!start_put(n, r, PF_CAT_KERNEL, &p, &put))
 		return 0;
 	rc = pf_keys_find(&n->graphs, nsys_key(p.process, p.correlation),
 			  &has_nodes, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {
-		put.kind = PF_KIND_GPU_ANNOTATION;
-		put.category = PF_NSYS_CAT_GRAPH_RANGE;
+		pf_sink_is(&put, PF_CAT_GRAPH);
 	}
 	graph = pf_rows_int_or(r, REST, 0);
 	exec = pf_rows_int_or(r, REST + 1, 0);
@@ -432,8 +421,7 @@ static int map_graph(void *reader, const struct pf_rows *r, struct pf_err *err)
 	pf_argline_fixed(&n->sink.args, "graph", graph);
 	if (exec)
 		pf_argline_fixed(&n->sink.args, "graph exec id", exec);
-	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
-	pf_sink_store(&n->sink, &put);
+	pf_sink_close(&n->sink, &put);
 	return 0;
 }
 
@@ -492,8 +480,8 @@ static uint32_t copy_name(struct pf_nsys *n, const struct pf_rows *r)
 		from = 15;
 	if (to < 0 || to > 14)
 		to = 15;
-	if (nsys_memo(n, PF_NSYS_MEMO_COPY_NAME, 0,
-		      (uint64_t)(kind << 8 | from << 4 | to), &memo))
+	if (pf_sink_memo(&n->sink, PF_MEMO_COPY, 0,
+			 (uint64_t)(kind << 8 | from << 4 | to), &memo))
 		return *memo;
 	if (kind >= 11 && kind <= 13)
 		snprintf(text, sizeof(text), "Memcpy %s (unified memory)",
@@ -509,13 +497,12 @@ static uint32_t copy_name(struct pf_nsys *n, const struct pf_rows *r)
 static int map_copy(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
 	struct pf_nsys *n = reader;
-	struct pf_sink_put put = { .category = PF_NSYS_CAT_MEMCPY,
-				   .kind = PF_KIND_MEMCPY };
+	struct pf_sink_put put = { 0 };
 	int64_t from, to, count;
 	struct place p;
 
 	(void)err;
-	if (!start_put(n, r, &p, &put))
+	if (!start_put(n, r, PF_CAT_COPY, &p, &put))
 		return 0;
 	put.name = copy_name(n, r);
 	arg_place(n, &p);
@@ -531,8 +518,7 @@ static int map_copy(void *reader, const struct pf_rows *r, struct pf_err *err)
 	if (pf_rows_int(r, CAUSE, &count) == PF_CELL_INT)
 		pf_argline_fixed(&n->sink.args, "migration cause", count);
 	arg_node(n, &p);
-	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
-	pf_sink_store(&n->sink, &put);
+	pf_sink_close(&n->sink, &put);
 	return 0;
 }
 
@@ -549,13 +535,12 @@ static const char *const fill_columns[] = { PLACE, "bytes", "memKind",
 static int map_fill(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
 	struct pf_nsys *n = reader;
-	struct pf_sink_put put = { .category = PF_NSYS_CAT_MEMSET,
-				   .kind = PF_KIND_MEMSET };
+	struct pf_sink_put put = { 0 };
 	struct place p;
 	char text[64];
 
 	(void)err;
-	if (!start_put(n, r, &p, &put))
+	if (!start_put(n, r, PF_CAT_FILL, &p, &put))
 		return 0;
 	snprintf(text, sizeof(text), "Memset (%s)",
 		 memory_word(pf_rows_int_or(r, BYTES + 1, -1)));
@@ -563,8 +548,7 @@ static int map_fill(void *reader, const struct pf_rows *r, struct pf_err *err)
 	arg_place(n, &p);
 	arg_bytes(n, r, put.dur_ns);
 	arg_node(n, &p);
-	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
-	pf_sink_store(&n->sink, &put);
+	pf_sink_close(&n->sink, &put);
 	return 0;
 }
 
@@ -602,13 +586,12 @@ static int wait_type(struct pf_nsys *n, const struct pf_rows *r,
 static int map_sync(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
 	struct pf_nsys *n = reader;
-	struct pf_sink_put put = { .category = PF_NSYS_CAT_SYNC,
-				   .kind = PF_KIND_GPU_SYNC };
+	struct pf_sink_put put = { 0 };
 	const char *word;
 	int64_t type, event;
 	struct place p;
 
-	if (!start_put(n, r, &p, &put))
+	if (!start_put(n, r, PF_CAT_SYNC, &p, &put))
 		return 0;
 	PF_TRY(wait_type(n, r, &p, &type, err));
 	word = type > 0 && type < 5 ? pf_pfr_sync_word((uint64_t)type) : "Wait";
@@ -619,8 +602,7 @@ static int map_sync(void *reader, const struct pf_rows *r, struct pf_err *err)
 		pf_argline_number(&n->sink.args, "wait_on_cuda_event_id",
 				  (uint64_t)event);
 	arg_place(n, &p);
-	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
-	pf_sink_store(&n->sink, &put);
+	pf_sink_close(&n->sink, &put);
 	return 0;
 }
 
@@ -642,9 +624,7 @@ static const char *const event_columns[] = {
 static int map_event(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
 	struct pf_nsys *n = reader;
-	struct pf_sink_put put = { .category = PF_NSYS_CAT_CUDA_EVENT,
-				   .kind = PF_KIND_CUDA_EVENT,
-				   .ph = 'i' };
+	struct pf_sink_put put = { 0 };
 	struct place p;
 	int64_t ns;
 
@@ -656,6 +636,7 @@ static int map_event(void *reader, const struct pf_rows *r, struct pf_err *err)
 	if (!pf_sink_times(&n->sink, ns, ns, &put))
 		return 0;
 	read_place(n, r, &p);
+	pf_sink_is(&put, PF_CAT_CUDA_EVENT);
 	put.name = pf_sink_word(&n->sink, "cudaEventRecord");
 	put.track = nsys_mark_track(n, p.has_device ? p.device : -1);
 	pf_argline_open(&n->sink.args);
@@ -664,8 +645,7 @@ static int map_event(void *reader, const struct pf_rows *r, struct pf_err *err)
 	nsys_arg_key(n, p.process, p.correlation);
 	pf_argline_fixed(&n->sink.args, "context", p.context);
 	pf_argline_fixed(&n->sink.args, "on stream", p.stream);
-	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
-	pf_sink_store(&n->sink, &put);
+	pf_sink_close(&n->sink, &put);
 	return 0;
 }
 
@@ -716,7 +696,7 @@ static int call_name(struct pf_nsys *n, const struct pf_rows *r,
 	*wait = 0;
 	if (pf_rows_int(r, CALL_NAME, &id) != PF_CELL_INT)
 		return nsys_name(n, r, CALL_NAME, entry, err);
-	if (nsys_memo(n, PF_NSYS_MEMO_CALL_NAME, 0, (uint64_t)id, &memo)) {
+	if (pf_sink_memo(&n->sink, PF_MEMO_CALL, 0, (uint64_t)id, &memo)) {
 		*entry = *memo >> 3;
 		*wait = *memo & 7;
 		return 0;
@@ -729,9 +709,7 @@ static int call_name(struct pf_nsys *n, const struct pf_rows *r,
 		*memo = *entry << 3 | *wait;
 		return 0;
 	}
-	pf_memo_forget(&n->sink.memos,
-		       PF_NSYS_MEMO_KEY(PF_NSYS_MEMO_CALL_NAME, 0),
-		       (uint64_t)id);
+	pf_sink_forget(&n->sink, PF_MEMO_CALL, 0, (uint64_t)id);
 	return err->code ? -1 : nsys_name(n, r, CALL_NAME, entry, err);
 }
 
@@ -743,7 +721,8 @@ static uint32_t call_args(struct pf_nsys *n, const struct pf_rows *r,
 
 	pf_argline_set(&n->sink.args, PF_SLOT_CORRELATION,
 		       nsys_key(process, correlation));
-	if (nsys_memo(n, PF_NSYS_MEMO_CALL_ARGS, 0, (uint64_t)result, &memo))
+	if (pf_sink_memo(&n->sink, PF_MEMO_CALL_ARGS, 0, (uint64_t)result,
+			 &memo))
 		return *memo;
 	nsys_arg_key(n, process, correlation);
 	if (result)
@@ -754,18 +733,15 @@ static uint32_t call_args(struct pf_nsys *n, const struct pf_rows *r,
 static int map_call(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
 	struct pf_nsys *n = reader;
-	bool driver = pf_rows_int_or(r, CLASS, 0) == 1;
-	struct pf_sink_put put = {
-		.category = driver ? PF_NSYS_CAT_DRIVER : PF_NSYS_CAT_RUNTIME,
-		.kind = driver ? PF_KIND_DRIVER : PF_KIND_RUNTIME,
-		.ph = 'X',
-	};
+	struct pf_sink_put put = { 0 };
 	int64_t correlation = pf_rows_int_or(r, CALL_CORRELATION, 0);
 	int64_t id, process = -1;
 	uint32_t wait;
 
 	if (!pf_reading_times(&n->reading, r, &put))
 		return 0;
+	pf_sink_is(&put, pf_rows_int_or(r, CLASS, 0) == 1 ? PF_CAT_DRIVER
+							  : PF_CAT_RUNTIME);
 	PF_TRY(call_name(n, r, &put.name, &wait, err));
 	put.track = nsys_host_track(n, r, TID);
 	if (pf_rows_int(r, TID, &id) == PF_CELL_INT)
@@ -803,27 +779,24 @@ const struct pf_reading_table pf_nsys_calls = {
 static const char *const host_columns[] = { CALL };
 
 static int map_host(struct pf_nsys *n, const struct pf_rows *r,
-		    struct pf_sink_put *put, struct pf_err *err)
+		    enum pf_cat what, struct pf_err *err)
 {
-	put->ph = 'X';
-	if (!pf_reading_times(&n->reading, r, put))
+	struct pf_sink_put put = { 0 };
+
+	if (!pf_reading_times(&n->reading, r, &put))
 		return 0;
-	PF_TRY(nsys_name(n, r, CALL_NAME, &put->name, err));
-	put->track = nsys_host_track(n, r, TID);
+	pf_sink_is(&put, what);
+	PF_TRY(nsys_name(n, r, CALL_NAME, &put.name, err));
+	put.track = nsys_host_track(n, r, TID);
 	pf_argline_open(&n->sink.args);
-	put->args = PF_ID_NONE;
-	pf_sink_store(&n->sink, put);
+	pf_sink_close(&n->sink, &put);
 	return 0;
 }
 
 static int map_overhead(void *reader, const struct pf_rows *r,
 			struct pf_err *err)
 {
-	struct pf_nsys *n = reader;
-	struct pf_sink_put put = { .category = PF_NSYS_CAT_OVERHEAD,
-				   .kind = PF_KIND_OVERHEAD };
-
-	return map_host(n, r, &put, err);
+	return map_host(reader, r, PF_CAT_OVERHEAD, err);
 }
 
 const struct pf_reading_table pf_nsys_overhead = {
@@ -841,11 +814,7 @@ const struct pf_reading_table pf_nsys_own_overhead = {
 static int map_os_call(void *reader, const struct pf_rows *r,
 		       struct pf_err *err)
 {
-	struct pf_nsys *n = reader;
-	struct pf_sink_put put = { .category = PF_NSYS_CAT_OSRT,
-				   .kind = PF_KIND_HOST };
-
-	return map_host(n, r, &put, err);
+	return map_host(reader, r, PF_CAT_OS_CALL, err);
 }
 
 static bool wants_os_calls(const void *reader)
@@ -1091,7 +1060,7 @@ static bool bare_args(struct pf_nsys *n, const struct pf_rows *r,
 	if (torch)
 		key = 1 | (uint64_t)torch->has_sequence << 1 |
 		      (uint64_t)torch->has_op_id << 2;
-	if (!nsys_memo(n, PF_NSYS_MEMO_RANGE_ARGS, 0, key, memo))
+	if (!pf_sink_memo(&n->sink, PF_MEMO_RANGE_ARGS, 0, key, memo))
 		return false;
 	pf_argline_set(&n->sink.args, PF_SLOT_EXTERNAL_ID, n->range_count);
 	if (key & 2)
@@ -1136,28 +1105,15 @@ static int put_range(struct pf_nsys *n, const struct pf_rows *r,
 	const char *text = "";
 	size_t len = 0;
 	bool split;
-	int64_t id;
 
 	if (text_of(n, r, TEXT, TEXT_ID, &text, &len, err) < 0)
 		return -1;
-	put->ph = 'X';
-	put->category = PF_NSYS_CAT_NVTX;
-	put->kind = PF_KIND_CPU_OP;
-	split = pf_pfr_split_torch_name(text, len, &torch);
-	if (split)
-		put->category = PF_NSYS_CAT_OP;
+	split = pf_kineto_range(text, len, is_async, &torch, put);
 	put->name = pf_sink_text(&n->sink, text, split ? torch.name_len : len);
-	if (is_async) {
-		put->kind = PF_KIND_ASYNC;
-		id = pf_rows_int_or(r, RANGE_TID, 0);
-		put->track = nsys_lane(n, 'a', id, "ranges");
-	} else {
-		put->track = nsys_host_track(n, r, RANGE_TID);
-		if (pf_pfr_is_step(text, len)) {
-			put->kind = PF_KIND_ANNOTATION;
-			put->category = PF_NSYS_CAT_STEP;
-		}
-	}
+	put->track =
+		is_async ? nsys_lane(n, 'a', pf_rows_int_or(r, RANGE_TID, 0),
+				     "ranges")
+			 : nsys_host_track(n, r, RANGE_TID);
 	PF_TRY(range_args(n, r, split ? &torch : NULL, is_open, &put->args,
 			  err));
 	pf_sink_store(&n->sink, put);
@@ -1185,9 +1141,7 @@ static int map_range(struct pf_nsys *n, const struct pf_rows *r, bool is_async,
 static int map_mark(struct pf_nsys *n, const struct pf_rows *r,
 		    struct pf_err *err)
 {
-	struct pf_sink_put put = { .category = PF_NSYS_CAT_NVTX,
-				   .kind = PF_KIND_INSTANT,
-				   .ph = 'i' };
+	struct pf_sink_put put = { 0 };
 	const char *text = "";
 	size_t len = 0;
 	int64_t ns;
@@ -1200,12 +1154,12 @@ static int map_mark(struct pf_nsys *n, const struct pf_rows *r,
 		return 0;
 	if (text_of(n, r, TEXT, TEXT_ID, &text, &len, err) < 0)
 		return -1;
+	pf_sink_is(&put, PF_CAT_MARK);
 	put.name = pf_sink_text(&n->sink, text, len);
 	put.track = nsys_host_track(n, r, RANGE_TID);
 	pf_argline_open(&n->sink.args);
 	PF_TRY(arg_common(n, r, err));
-	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
-	pf_sink_store(&n->sink, &put);
+	pf_sink_close(&n->sink, &put);
 	return 0;
 }
 

@@ -365,22 +365,6 @@ static bool nsys_describes(const char *name)
 	return len > n && !strcasecmp(name + len - n, callchains);
 }
 
-static const char *const categories[PF_NSYS_CATEGORIES] = {
-	[PF_NSYS_CAT_KERNEL] = "kernel",
-	[PF_NSYS_CAT_GRAPH_RANGE] = "gpu_user_annotation",
-	[PF_NSYS_CAT_MEMCPY] = "gpu_memcpy",
-	[PF_NSYS_CAT_MEMSET] = "gpu_memset",
-	[PF_NSYS_CAT_SYNC] = "cuda_sync",
-	[PF_NSYS_CAT_RUNTIME] = "cuda_runtime",
-	[PF_NSYS_CAT_DRIVER] = "cuda_driver",
-	[PF_NSYS_CAT_OVERHEAD] = "overhead",
-	[PF_NSYS_CAT_OP] = "cpu_op",
-	[PF_NSYS_CAT_NVTX] = "nvtx",
-	[PF_NSYS_CAT_STEP] = "user_annotation",
-	[PF_NSYS_CAT_CUDA_EVENT] = "cuda_event",
-	[PF_NSYS_CAT_OSRT] = "osrt",
-};
-
 static const char *const text_columns[] = { "value" };
 
 static const struct pf_reading_table *const tables_read[] = {
@@ -472,7 +456,7 @@ struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 		.tables = tables_read,
 		.table_count = TABLES,
 	};
-	pf_sink_init(&n->sink, categories, PF_NSYS_CATEGORIES);
+	pf_sink_init(&n->sink);
 	pf_map_init(&n->processes);
 	pf_map_init(&n->threads);
 	pf_map_init(&n->gpu_of);

@@ -206,6 +206,19 @@ bool pf_pfr_is_step(const char *text, size_t len)
 	return len > sizeof(step) - 1 && !memcmp(text, step, sizeof(step) - 1);
 }
 
+bool pf_kineto_range(const char *text, size_t len, bool is_async,
+		     struct pf_pfr_torch_name *torch, struct pf_sink_put *put)
+{
+	bool split = text && pf_pfr_split_torch_name(text, len, torch);
+
+	pf_sink_is(put, split ? PF_CAT_OP : PF_CAT_RANGE);
+	if (is_async)
+		put->kind = PF_KIND_ASYNC;
+	else if (pf_pfr_is_step(text, len))
+		pf_sink_is(put, PF_CAT_STEP);
+	return split;
+}
+
 #define SIZES_MAX 16384 /* bytes of shapes in a name of torch */
 
 static void triple(struct pf_argline *a, const char *key, const uint32_t v[3])

@@ -49,6 +49,13 @@ bool pf_pfr_split_torch_name(const char *text, size_t len,
 /* Does torch mark a step by that name, "ProfilerStep#N"? */
 bool pf_pfr_is_step(const char *text, size_t len);
 
+/*
+ * What a range is by its text: of torch's operators (true, and the parts of its
+ * name), a step, or any; of no thread's stack if it is asynchronous.
+ */
+bool pf_kineto_range(const char *text, size_t len, bool is_async,
+		     struct pf_pfr_torch_name *torch, struct pf_sink_put *put);
+
 /* ---- arguments ---- */
 
 /* What blocks and warps per SM are worked out from; -1: not known. */

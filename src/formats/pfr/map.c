@@ -18,50 +18,244 @@
 
 #define PF_PFR_NOWHERE UINT64_MAX /* a device or stream that is not known */
 
-enum pf_pfr_memo_kind { /* the top byte of a memo's first key */
-			PF_PFR_MEMO_NAME,
-			PF_PFR_MEMO_KERNEL_NAME,
-			PF_PFR_MEMO_CALL_NAME,
-			PF_PFR_MEMO_COPY_NAME,
-			PF_PFR_MEMO_HOST_TRACK,
-			PF_PFR_MEMO_GPU_TRACK,
-			PF_PFR_MEMO_KERNEL_ARGS,
-			PF_PFR_MEMO_COPY_ARGS,
-			PF_PFR_MEMO_CALL_ARGS,
-			PF_PFR_MEMO_RANGE_ARGS,
-};
-#define PF_PFR_MEMO_KEY(kind, low) ((uint64_t)(kind) << 56 | (low))
+/* ---- texts ---- */
+
+static void forget_mangled(struct pf_pfr_map *m)
+{
+	for (size_t i = 0; i < m->mangled.count; i++)
+		free(m->demangled[i]);
+	pf_dict_clear(&m->mangled);
+}
+
+static uint32_t pfr_find_lost(struct pf_pfr_map *m, uint64_t id)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "#%" PRIu64 " (lost)", id);
+	pf_sink_note(&m->sink, PF_REPAIR_LOST_NAME);
+	return pf_sink_word(&m->sink, text);
+}
+
+/* The bytes of a name; false: it was never defined. */
+static bool resolve(struct pf_pfr_map *m, const struct pf_pfr_name *name,
+		    struct pf_pfr_text *text)
+{
+	*text = (struct pf_pfr_text){ "", 0 };
+	if (name->text)
+		*text = (struct pf_pfr_text){ name->text, name->len };
+	else if (name->id)
+		*text = pf_pfr_string(&m->file->defs, name->id);
+	return text->p != NULL;
+}
+
+static uint32_t pfr_find_name(struct pf_pfr_map *m,
+			      const struct pf_pfr_name *name)
+{
+	struct pf_pfr_text text;
+	uint32_t *entry;
+
+	if (!resolve(m, name, &text))
+		return pfr_find_lost(m, name->id);
+	if (!name->id)
+		return pf_sink_text(&m->sink, text.p, text.len);
+	if (!pf_sink_memo(&m->sink, PF_MEMO_NAME, 0, name->id, &entry))
+		*entry = pf_sink_text(&m->sink, text.p, text.len);
+	return *entry;
+}
+
+static bool looks_mangled(const struct pf_pfr_text *text)
+{
+	return text->len > 2 && text->p[0] == '_' && text->p[1] == 'Z';
+}
+
+/* Each distinct name is demangled once (or once more after many others). */
+static const char *demangle(struct pf_pfr_map *m,
+			    const struct pf_pfr_text *text)
+{
+	size_t count = m->mangled.count;
+	uint32_t i;
+
+	if (pf_dict_is_large(&m->mangled))
+		forget_mangled(m);
+	count = m->mangled.count;
+	i = pf_dict_find(&m->mangled, text->p, text->len, 0);
+	if (i < count)
+		return m->demangled[i];
+	m->demangled = pf_grow(m->demangled, &m->demangled_cap, (size_t)i + 1,
+			       sizeof(*m->demangled));
+	m->demangled[i] = pf_demangle_take(text->p, text->len);
+	m->left_mangled += !m->demangled[i];
+	return m->demangled[i];
+}
+
+static uint32_t find_demangled(struct pf_pfr_map *m,
+			       const struct pf_pfr_text *text)
+{
+	const char *plain;
+
+	if (!looks_mangled(text))
+		return pf_sink_text(&m->sink, text->p, text->len);
+	plain = demangle(m, text);
+	if (plain)
+		return pf_sink_word(&m->sink, plain);
+	return pf_sink_text(&m->sink, text->p, text->len);
+}
+
+static uint32_t pfr_find_kernel(struct pf_pfr_map *m,
+				const struct pf_pfr_name *name)
+{
+	struct pf_pfr_text text;
+	uint32_t *entry;
+
+	if (!resolve(m, name, &text))
+		return pfr_find_lost(m, name->id);
+	if (!name->id)
+		return find_demangled(m, &text);
+	if (!pf_sink_memo(&m->sink, PF_MEMO_KERNEL, 0, name->id, &entry))
+		*entry = find_demangled(m, &text);
+	return *entry;
+}
+
+/* ---- tracks ---- */
+
+/* Tracks: class letter of formats/batch.h; PF_PFR_NOWHERE is "". */
+static uint32_t pfr_find_track(struct pf_pfr_map *m, char letter, uint64_t pid,
+			       int64_t tid, const char *tid_text)
+{
+	char device[24] = "", number[24];
+	const char *owner = m->pid;
+
+	if (letter != 'h' && letter != 'a') {
+		if (pid != PF_PFR_NOWHERE)
+			snprintf(device, sizeof(device), "%" PRIu64, pid);
+		owner = device;
+	}
+	snprintf(number, sizeof(number), "%" PRId64, tid);
+	return pf_sink_track(&m->sink, letter, owner,
+			     tid_text ? tid_text : number);
+}
+
+static uint32_t pfr_host_track(struct pf_pfr_map *m, uint64_t tid)
+{
+	uint32_t *entry;
+
+	if (!pf_sink_memo(&m->sink, PF_MEMO_HOST_TRACK, 0, tid, &entry))
+		*entry = pfr_find_track(m, 'h', 0, (int64_t)tid, NULL);
+	return *entry;
+}
+
+static uint32_t pfr_gpu_track(struct pf_pfr_map *m, uint64_t device,
+			      uint64_t stream)
+{
+	bool none = stream == UINT32_MAX;
+	uint32_t *entry;
+
+	/* A number that no device has must not look like PF_PFR_NOWHERE. */
+	if (device != PF_PFR_NOWHERE)
+		device &= INT32_MAX;
+	if (!pf_sink_memo(&m->sink, PF_MEMO_GPU_TRACK, device & UINT32_MAX,
+			  stream, &entry))
+		*entry = pfr_find_track(m, 'g', device,
+					none ? -1 : (int64_t)stream, NULL);
+	return *entry;
+}
+
+/* The device of a context; PF_PFR_NOWHERE if the file does not say. */
+static uint64_t pfr_device_of(struct pf_pfr_map *m, uint64_t context)
+{
+	int64_t device = pf_pfr_info_int(m->file, "context", context, "dev");
+
+	return device < 0 ? PF_PFR_NOWHERE : (uint64_t)device;
+}
+
+/* ---- arguments ---- */
+
+/* A name of the file, if it is not empty. */
+static void pfr_arg_name(struct pf_pfr_map *m, const char *name,
+			 const struct pf_pfr_name *value)
+{
+	struct pf_pfr_text text;
+	char lost[40];
+
+	if (!value->id && !value->len)
+		return;
+	if (resolve(m, value, &text)) {
+		pf_argline_text(&m->sink.args, name, text.p, text.len);
+		return;
+	}
+	snprintf(lost, sizeof(lost), "#%" PRIu64 " (lost)", value->id);
+	pf_sink_note(&m->sink, PF_REPAIR_LOST_NAME);
+	pf_argline_text(&m->sink.args, name, lost, strlen(lost));
+}
+
+/* ---- events ---- */
+
+/*
+ * Times of an event on the trace's clock; false if it cannot be stored, and
+ * then it has been counted as skipped.
+ */
+static bool pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		      struct pf_sink_put *put)
+{
+	int64_t start = ev->start_ns, end = ev->end_ns;
+
+	if (m->is_realtime) {
+		start = pf_pfr_clock_monotonic(&m->file->clock, start);
+		end = pf_pfr_clock_monotonic(&m->file->clock, end);
+	}
+	return pf_sink_times(&m->sink, start, end, put);
+}
+
+/* An event with its times, and the line for its arguments; NULL: skipped. */
+static struct pf_argline *begin(struct pf_pfr_map *m,
+				const struct pf_pfr_event *ev, enum pf_cat what,
+				struct pf_sink_put *put)
+{
+	*put = (struct pf_sink_put){ 0 };
+	pf_sink_is(put, what);
+	if (!pfr_times(m, ev, put))
+		return NULL;
+	pf_argline_open(&m->sink.args);
+	return &m->sink.args;
+}
 
 /* What runs on a device: kernels, graphs, copies, fills, synchronisation. */
 
 #define NO_STREAM UINT32_MAX
 
-static void pfr_arg_fixed(struct pf_pfr_map *m, const char *name,
-			  int64_t value);
-
-static void arg_device(struct pf_pfr_map *m, uint64_t device)
+static void arg_device(struct pf_argline *a, uint64_t device)
 {
 	if (device != PF_PFR_NOWHERE)
-		pfr_arg_fixed(m, "device", (int64_t)(uint32_t)device);
+		pf_argline_fixed(a, "device", (int64_t)(uint32_t)device);
 }
 
-static void arg_stream(struct pf_pfr_map *m, uint64_t stream)
+static void arg_stream(struct pf_argline *a, uint64_t stream)
 {
-	pfr_arg_fixed(m, "stream",
-		      stream == NO_STREAM ? -1 : (int64_t)(uint32_t)stream);
+	pf_argline_fixed(a, "stream",
+			 stream == NO_STREAM ? -1 : (int64_t)(uint32_t)stream);
 }
 
-static void pfr_arg_slot(struct pf_pfr_map *m, const char *name,
-			 enum pf_slot slot, int64_t value);
+static void arg_correlation(struct pf_argline *a, const struct pf_pfr_event *ev)
+{
+	pf_argline_slot(a, "correlation", PF_SLOT_CORRELATION,
+			(int64_t)ev->correlation);
+}
 
-static void arg_place(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+static void arg_place(struct pf_argline *a, const struct pf_pfr_event *ev,
 		      const uint64_t *place)
 {
-	arg_device(m, place[0]);
-	pfr_arg_fixed(m, "context", (int64_t)(uint32_t)place[1]);
-	arg_stream(m, place[2]);
-	pfr_arg_slot(m, "correlation", PF_SLOT_CORRELATION,
-		     (int64_t)ev->correlation);
+	arg_device(a, place[0]);
+	pf_argline_fixed(a, "context", (int64_t)(uint32_t)place[1]);
+	arg_stream(a, place[2]);
+	arg_correlation(a, ev);
+}
+
+static void arg_graph(struct pf_argline *a, uint64_t node, uint64_t graph)
+{
+	if (graph)
+		pf_argline_number(a, "graph id", graph);
+	if (node)
+		pf_argline_number(a, "graph node id", node);
 }
 
 /* ---- kernels ---- */
@@ -77,19 +271,13 @@ static void arg_launch(struct pf_pfr_map *m, const struct pf_pfr_launch *l,
 	pf_kineto_launch(&m->sink.args, l, &about);
 }
 
-static void pfr_arg_number(struct pf_pfr_map *m, const char *name,
-			   uint64_t value);
-
 /* place: device, context, stream, graph node, graph, channel, queued, ... */
 static void arg_kernel_rest(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 			    const uint64_t *place, unsigned count)
 {
 	static const char *const keys[] = { "queued", "submitted" };
 
-	if (place[4])
-		pfr_arg_number(m, "graph id", place[4]);
-	if (place[3])
-		pfr_arg_number(m, "graph node id", place[3]);
+	arg_graph(&m->sink.args, place[3], place[4]);
 	for (unsigned i = 6; i < count && i < 8; i++) {
 		/* Wraps on hostile numbers, so that it is defined. */
 		int64_t ns = (int64_t)((uint64_t)ev->start_ns +
@@ -98,12 +286,10 @@ static void arg_kernel_rest(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 		if (m->is_realtime)
 			ns = pf_pfr_clock_monotonic(&m->file->clock, ns);
 		if (ns > 0)
-			pfr_arg_number(m, keys[i - 6], (uint64_t)ns);
+			pf_argline_number(&m->sink.args, keys[i - 6],
+					  (uint64_t)ns);
 	}
 }
-
-static bool pfr_memo(struct pf_pfr_map *m, uint64_t a, uint64_t b,
-		     uint32_t **entry);
 
 /*
  * Arguments of which only numbers in slots differ: launch and place repeat,
@@ -120,42 +306,27 @@ static bool kernel_memo(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	    place[0] >= 256 || place[1] >= 1 << 16 || place[2] >= 1 << 24 ||
 	    place[3] >= most || place[4] >= most)
 		return false;
-	return pfr_memo(m,
-			PF_PFR_MEMO_KEY(PF_PFR_MEMO_KERNEL_ARGS,
-					graphs << 48 | place[0] << 40 |
-						place[1] << 24 | place[2]),
-			ev->v[0], memo);
+	return pf_sink_memo(&m->sink, PF_MEMO_KERNEL_ARGS,
+			    graphs << 48 | place[0] << 40 | place[1] << 24 |
+				    place[2],
+			    ev->v[0], memo);
 }
 
 /* The slots of such a kernel, as arg_place() and arg_kernel_rest() do. */
-static void set_kernel_slots(struct pf_pfr_map *m,
+static void set_kernel_slots(struct pf_argline *a,
 			     const struct pf_pfr_event *ev,
 			     const uint64_t *place)
 {
 	const uint64_t numbers[] = { place[4], place[3] };
 
-	m->sink.args.slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
-	m->sink.args.mask = UINT32_C(1) << PF_SLOT_CORRELATION;
-	for (int i = 0; i < 2; i++) {
-		int slot = PF_SLOT_GENERIC + m->sink.args.generic;
-
-		if (!numbers[i])
-			continue;
-		m->sink.args.slots[slot] = (int64_t)(numbers[i] << 4);
-		m->sink.args.mask |= UINT32_C(1) << slot;
-		m->sink.args.generic++;
-	}
+	pf_argline_set(a, PF_SLOT_CORRELATION, (int64_t)ev->correlation);
+	for (int i = 0; i < 2; i++)
+		if (numbers[i])
+			pf_argline_set(
+				a,
+				(enum pf_slot)(PF_SLOT_GENERIC + a->generic++),
+				(int64_t)(numbers[i] << 4));
 }
-
-static uint32_t pfr_find_lost(struct pf_pfr_map *m, uint64_t id);
-static uint32_t pfr_find_kernel(struct pf_pfr_map *m,
-				const struct pf_pfr_name *name);
-static uint32_t pfr_gpu_track(struct pf_pfr_map *m, uint64_t device,
-			      uint64_t stream);
-static void pfr_open_args(struct pf_pfr_map *m);
-static uint32_t pfr_close_args(struct pf_pfr_map *m);
-static bool pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		      struct pf_sink_put *put);
 
 static void pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
@@ -164,177 +335,132 @@ static void pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	const struct pf_pfr_launch *l =
 		is_inline ? &ev->launch
 			  : pf_pfr_launch_of(&m->file->defs, ev->v[0]);
-	struct pf_sink_put put = { .category = PF_PFR_CAT_KERNEL,
-				   .kind = PF_KIND_KERNEL,
-				   .ph = 'X' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_KERNEL, &put);
 	uint32_t *memo;
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
 	put.name =
 		l ? pfr_find_kernel(m, &l->name) : pfr_find_lost(m, ev->v[0]);
 	put.track = pfr_gpu_track(m, place[0], place[2]);
-	pfr_open_args(m);
 	if (kernel_memo(m, ev, place, &memo)) {
-		set_kernel_slots(m, ev, place);
+		set_kernel_slots(a, ev, place);
 		put.args = *memo;
 		pf_sink_store(&m->sink, &put);
 		return;
 	}
-	arg_place(m, ev, place);
+	arg_place(a, ev, place);
 	if (l)
 		arg_launch(m, l, place[0]);
 	arg_kernel_rest(m, ev, place, ev->count - !is_inline);
-	put.args = pfr_close_args(m);
+	put.args = pf_argline_close(a, &m->sink.parsed.args);
 	if (memo)
 		*memo = put.args;
 	pf_sink_store(&m->sink, &put);
 }
 
-static uint32_t pfr_find_text(struct pf_pfr_map *m, const char *text,
-			      size_t len);
-
 static void pfr_map_graph(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_sink_put put = { .category = PF_PFR_CAT_KERNEL,
-				   .kind = PF_KIND_KERNEL,
-				   .ph = 'X' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_KERNEL, &put);
 	char name[40];
-	int n;
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
-	n = snprintf(name, sizeof(name), "graph %" PRIu64, ev->v[0]);
-	put.name = pfr_find_text(m, name, (size_t)n);
+	snprintf(name, sizeof(name), "graph %" PRIu64, ev->v[0]);
+	put.name = pf_sink_word(&m->sink, name);
 	put.track = pfr_gpu_track(m, ev->v[1], ev->v[3]);
-	pfr_open_args(m);
-	arg_place(m, ev, ev->v + 1);
-	pfr_arg_number(m, "graph id", ev->v[0]);
-	pf_buf_adds(&m->sink.args.text, ",\"whole graph\":true");
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+	arg_place(a, ev, ev->v + 1);
+	pf_argline_number(a, "graph id", ev->v[0]);
+	pf_buf_adds(&a->text, ",\"whole graph\":true");
+	pf_sink_close(&m->sink, &put);
 }
 
 /* ---- copies and fills ---- */
-
-static void arg_graph(struct pf_pfr_map *m, uint64_t node, uint64_t graph)
-{
-	if (graph)
-		pfr_arg_number(m, "graph id", graph);
-	if (node)
-		pfr_arg_number(m, "graph node id", node);
-}
 
 static uint32_t copy_name(struct pf_pfr_map *m, uint64_t kind, uint64_t places)
 {
 	uint32_t *entry;
 	char text[96];
-	int n;
 
 	if (kind > 255)
 		kind = 255;
-	if (pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_COPY_NAME, kind), places,
-		     &entry))
+	if (pf_sink_memo(&m->sink, PF_MEMO_COPY, kind, places, &entry))
 		return *entry;
-	n = snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
-		     pf_pfr_copy_word(kind), pf_pfr_memory_word(places >> 4),
-		     pf_pfr_memory_word(places & 15));
-	return *entry = pfr_find_text(m, text, (size_t)n);
+	snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
+		 pf_pfr_copy_word(kind), pf_pfr_memory_word(places >> 4),
+		 pf_pfr_memory_word(places & 15));
+	return *entry = pf_sink_word(&m->sink, text);
 }
 
 /* bytes, kind, places, flags, device, context, stream, node, peers, graph */
 static void pfr_map_copy(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_sink_put put = { .category = PF_PFR_CAT_MEMCPY,
-				   .kind = PF_KIND_MEMCPY,
-				   .ph = 'X' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_COPY, &put);
 	const uint64_t *v = ev->v;
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
 	put.name = copy_name(m, v[1], v[2]);
 	put.track = pfr_gpu_track(m, v[4], v[6]);
-	pfr_open_args(m);
-	arg_place(m, ev, v + 4);
-	pf_kineto_bytes(&m->sink.args, v[0], put.dur_ns);
+	arg_place(a, ev, v + 4);
+	pf_kineto_bytes(a, v[0], put.dur_ns);
 	if (ev->count >= 10 && v[8] != v[9]) {
-		pfr_arg_fixed(m, "fromDevice", (int64_t)(uint32_t)v[8]);
-		pfr_arg_fixed(m, "toDevice", (int64_t)(uint32_t)v[9]);
+		pf_argline_fixed(a, "fromDevice", (int64_t)(uint32_t)v[8]);
+		pf_argline_fixed(a, "toDevice", (int64_t)(uint32_t)v[9]);
 	}
-	arg_graph(m, v[7], v[10]);
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+	arg_graph(a, v[7], v[10]);
+	pf_sink_close(&m->sink, &put);
 }
 
 /* bytes, value, memory kind, device, context, stream, node, graph */
 static void pfr_map_fill(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_sink_put put = { .category = PF_PFR_CAT_MEMSET,
-				   .kind = PF_KIND_MEMSET,
-				   .ph = 'X' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_FILL, &put);
 	const uint64_t *v = ev->v;
 	char text[64];
-	int n;
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
-	n = snprintf(text, sizeof(text), "Memset (%s)",
-		     pf_pfr_memory_word(v[2]));
-	put.name = pfr_find_text(m, text, (size_t)n);
+	snprintf(text, sizeof(text), "Memset (%s)", pf_pfr_memory_word(v[2]));
+	put.name = pf_sink_word(&m->sink, text);
 	put.track = pfr_gpu_track(m, v[3], v[5]);
-	pfr_open_args(m);
-	arg_place(m, ev, v + 3);
-	pf_kineto_bytes(&m->sink.args, v[0], put.dur_ns);
-	arg_graph(m, v[6], v[7]);
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+	arg_place(a, ev, v + 3);
+	pf_kineto_bytes(a, v[0], put.dur_ns);
+	arg_graph(a, v[6], v[7]);
+	pf_sink_close(&m->sink, &put);
 }
 
 /* ---- synchronisation: type, context, stream, event, sync id, result ---- */
 
-static uint64_t pfr_device_of(struct pf_pfr_map *m, uint64_t context);
-static void pfr_arg_text(struct pf_pfr_map *m, const char *name,
-			 const char *text, size_t len);
-
 static void pfr_map_sync(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_sink_put put = { .category = PF_PFR_CAT_SYNC,
-				   .kind = PF_KIND_GPU_SYNC,
-				   .ph = 'X' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_SYNC, &put);
 	const char *word = pf_pfr_sync_word(ev->v[0]);
 	uint64_t device = pfr_device_of(m, ev->v[1]);
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
-	put.name = pfr_find_text(m, word, strlen(word));
+	put.name = pf_sink_word(&m->sink, word);
 	put.track = pfr_gpu_track(m, device, ev->v[2]);
-	pfr_open_args(m);
-	pfr_arg_text(m, "cuda_sync_kind", word, strlen(word));
+	pf_argline_text(a, "cuda_sync_kind", word, strlen(word));
 	if (ev->v[3] != UINT32_MAX)
-		pfr_arg_number(m, "wait_on_cuda_event_id", ev->v[3]);
-	arg_stream(m, ev->v[2]);
-	pfr_arg_slot(m, "correlation", PF_SLOT_CORRELATION,
-		     (int64_t)ev->correlation);
-	arg_device(m, device);
-	pfr_arg_fixed(m, "context", (int64_t)(uint32_t)ev->v[1]);
+		pf_argline_number(a, "wait_on_cuda_event_id", ev->v[3]);
+	arg_stream(a, ev->v[2]);
+	arg_correlation(a, ev);
+	arg_device(a, device);
+	pf_argline_fixed(a, "context", (int64_t)(uint32_t)ev->v[1]);
 	if (ev->v[5])
-		pfr_arg_fixed(m, "return value", (int64_t)(uint32_t)ev->v[5]);
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+		pf_argline_fixed(a, "return value",
+				 (int64_t)(uint32_t)ev->v[5]);
+	pf_sink_close(&m->sink, &put);
 }
 
 /* What happens on the host, and what is no span at all. */
-
-static void arg_correlation(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
-{
-	pfr_arg_slot(m, "correlation", PF_SLOT_CORRELATION,
-		     (int64_t)ev->correlation);
-}
-
-static uint32_t word_entry(struct pf_pfr_map *m, const char *word)
-{
-	return pfr_find_text(m, word, strlen(word));
-}
 
 /* ---- calls: cbid << 1 | driver, thread, result ---- */
 
@@ -346,42 +472,32 @@ static uint32_t call_name(struct pf_pfr_map *m, uint64_t call)
 	text = pf_pfr_keyed_text(&m->file->defs, PF_PFR_CBID, call);
 	if (!text.p)
 		return pfr_find_lost(m, call >> 1);
-	if (pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_CALL_NAME, 0), call,
-		     &entry))
+	if (pf_sink_memo(&m->sink, PF_MEMO_CALL, 0, call, &entry))
 		return *entry;
 	pf_pfr_call_stem(&text.p, &text.len);
-	return *entry = pfr_find_text(m, text.p, text.len);
+	return *entry = pf_sink_text(&m->sink, text.p, text.len);
 }
-
-static uint32_t pfr_host_track(struct pf_pfr_map *m, uint64_t tid);
 
 static void pfr_map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	bool driver = ev->v[0] & 1;
-	struct pf_sink_put put = {
-		.category = driver ? PF_PFR_CAT_DRIVER : PF_PFR_CAT_RUNTIME,
-		.kind = driver ? PF_KIND_DRIVER : PF_KIND_RUNTIME,
-		.ph = 'X',
-	};
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(
+		m, ev, ev->v[0] & 1 ? PF_CAT_DRIVER : PF_CAT_RUNTIME, &put);
 	uint32_t *memo;
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
 	put.name = call_name(m, ev->v[0]);
 	put.track = pfr_host_track(m, ev->v[1]);
-	pfr_open_args(m);
-	m->sink.args.slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
-	m->sink.args.mask = UINT32_C(1) << PF_SLOT_CORRELATION;
-	if (!pfr_memo(m,
-		      PF_PFR_MEMO_KEY(PF_PFR_MEMO_CALL_ARGS,
-				      ev->v[2] & UINT32_MAX),
-		      ev->v[0], &memo)) {
-		pfr_arg_fixed(m, "cbid", (int64_t)(ev->v[0] >> 1));
-		arg_correlation(m, ev);
+	pf_argline_set(a, PF_SLOT_CORRELATION, (int64_t)ev->correlation);
+	if (!pf_sink_memo(&m->sink, PF_MEMO_CALL_ARGS, ev->v[2] & UINT32_MAX,
+			  ev->v[0], &memo)) {
+		pf_argline_fixed(a, "cbid", (int64_t)(ev->v[0] >> 1));
+		arg_correlation(a, ev);
 		if (ev->v[2])
-			pfr_arg_fixed(m, "return value",
-				      (int64_t)(uint32_t)ev->v[2]);
-		*memo = pfr_close_args(m);
+			pf_argline_fixed(a, "return value",
+					 (int64_t)(uint32_t)ev->v[2]);
+		*memo = pf_argline_close(a, &m->sink.parsed.args);
 	}
 	put.args = *memo;
 	pf_sink_store(&m->sink, &put);
@@ -392,19 +508,16 @@ static void pfr_map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 static void put_overhead(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 			 const char *word, uint64_t tid)
 {
-	struct pf_sink_put put = { .category = PF_PFR_CAT_OVERHEAD,
-				   .kind = PF_KIND_OVERHEAD,
-				   .ph = 'X' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_OVERHEAD, &put);
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
-	put.name = word_entry(m, word);
+	put.name = pf_sink_word(&m->sink, word);
 	put.track = pfr_host_track(m, tid);
-	pfr_open_args(m);
 	if (ev->correlation)
-		arg_correlation(m, ev);
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+		arg_correlation(a, ev);
+	pf_sink_close(&m->sink, &put);
 }
 
 /* kind, object kind (2: a thread), its ids */
@@ -432,9 +545,6 @@ static void pfr_map_jit(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 
 /* ---- instants of a device ---- */
 
-static uint32_t pfr_find_track(struct pf_pfr_map *m, char letter, uint64_t pid,
-			       int64_t tid, const char *tid_text);
-
 static uint32_t mark_track(struct pf_pfr_map *m, uint64_t device,
 			   const char *what)
 {
@@ -444,25 +554,19 @@ static uint32_t mark_track(struct pf_pfr_map *m, uint64_t device,
 /* event, context, stream, device, sync id */
 static void pfr_map_event(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_sink_put put = { .category = PF_PFR_CAT_CUDA_EVENT,
-				   .kind = PF_KIND_CUDA_EVENT,
-				   .ph = 'i' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_CUDA_EVENT, &put);
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
-	put.name = word_entry(m, "cudaEventRecord");
+	put.name = pf_sink_word(&m->sink, "cudaEventRecord");
 	put.track = mark_track(m, ev->v[3], "events");
-	pfr_open_args(m);
-	pfr_arg_number(m, "event", ev->v[0]);
-	arg_correlation(m, ev);
-	pfr_arg_fixed(m, "context", (int64_t)(uint32_t)ev->v[1]);
-	pfr_arg_fixed(m, "on stream", (int64_t)(uint32_t)ev->v[2]);
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+	pf_argline_number(a, "event", ev->v[0]);
+	arg_correlation(a, ev);
+	pf_argline_fixed(a, "context", (int64_t)(uint32_t)ev->v[1]);
+	pf_argline_fixed(a, "on stream", (int64_t)(uint32_t)ev->v[2]);
+	pf_sink_close(&m->sink, &put);
 }
-
-static void pfr_arg_name(struct pf_pfr_map *m, const char *name,
-			 const struct pf_pfr_name *value);
 
 /*
  * operation, memory kind, address, bytes, device, context, stream, is
@@ -471,55 +575,48 @@ static void pfr_arg_name(struct pf_pfr_map *m, const char *name,
 static void pfr_map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
 	static const char *const words[] = { "Memory", "Allocate", "Free" };
-	struct pf_sink_put put = { .category = PF_PFR_CAT_CUDA_MEMORY,
-				   .kind = PF_KIND_INSTANT,
-				   .ph = 'i' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_CUDA_MEMORY, &put);
 	const uint64_t *v = ev->v;
 	char text[64];
-	int n;
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
-	n = snprintf(text, sizeof(text), "%s (%s)", words[v[0] < 3 ? v[0] : 0],
-		     pf_pfr_memory_word(v[1]));
-	put.name = pfr_find_text(m, text, (size_t)n);
+	snprintf(text, sizeof(text), "%s (%s)", words[v[0] < 3 ? v[0] : 0],
+		 pf_pfr_memory_word(v[1]));
+	put.name = pf_sink_word(&m->sink, text);
 	put.track = mark_track(m, v[4], "memory");
-	pfr_open_args(m);
 	if (v[3] <= INT64_MAX)
-		pfr_arg_slot(m, "bytes", PF_SLOT_BYTES, (int64_t)v[3]);
-	pf_argline_address(&m->sink.args, "ptr", v[2]);
-	arg_correlation(m, ev);
-	pfr_arg_fixed(m, "context", (int64_t)(uint32_t)v[5]);
-	pfr_arg_fixed(m, "on stream",
-		      v[6] == UINT32_MAX ? -1 : (int64_t)(uint32_t)v[6]);
-	pfr_arg_fixed(m, "asynchronous", v[7] != 0);
+		pf_argline_slot(a, "bytes", PF_SLOT_BYTES, (int64_t)v[3]);
+	pf_argline_address(a, "ptr", v[2]);
+	arg_correlation(a, ev);
+	pf_argline_fixed(a, "context", (int64_t)(uint32_t)v[5]);
+	pf_argline_fixed(a, "on stream",
+			 v[6] == UINT32_MAX ? -1 : (int64_t)(uint32_t)v[6]);
+	pf_argline_fixed(a, "asynchronous", v[7] != 0);
 	if (v[9])
-		pfr_arg_number(m, "pool", v[9]);
+		pf_argline_number(a, "pool", v[9]);
 	pfr_arg_name(m, "name", &ev->name);
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+	pf_sink_close(&m->sink, &put);
 }
 
 /* kind, value, address, source, destination */
 static void pfr_map_uvm(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_sink_put put = { .category = PF_PFR_CAT_UVM,
-				   .kind = PF_KIND_INSTANT,
-				   .ph = 'i' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_UVM, &put);
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
-	put.name = word_entry(m, "Unified memory");
+	put.name = pf_sink_word(&m->sink, "Unified memory");
 	put.track = mark_track(m, ev->v[4], "unified memory");
-	pfr_open_args(m);
-	pfr_arg_fixed(m, "kind", (int64_t)(uint32_t)ev->v[0]);
-	pfr_arg_number(m, "value", ev->v[1]);
-	pfr_arg_number(m, "address", ev->v[2]);
-	pfr_arg_number(m, "dur (ns)", (uint64_t)put.dur_ns);
+	pf_argline_fixed(a, "kind", (int64_t)(uint32_t)ev->v[0]);
+	pf_argline_number(a, "value", ev->v[1]);
+	pf_argline_number(a, "address", ev->v[2]);
+	pf_argline_number(a, "dur (ns)", (uint64_t)put.dur_ns);
 	put.dur_ns = 0;
-	pfr_arg_fixed(m, "source", (int64_t)(uint32_t)ev->v[3]);
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+	pf_argline_fixed(a, "source", (int64_t)(uint32_t)ev->v[3]);
+	pf_sink_close(&m->sink, &put);
 }
 
 /* device, kind, four words of data */
@@ -530,19 +627,16 @@ static void pfr_map_environment(struct pf_pfr_map *m,
 					     "Temperature", "Power", "Fan" };
 	static const char *const keys[] = { "data0", "data1", "data2",
 					    "data3" };
-	struct pf_sink_put put = { .category = PF_PFR_CAT_ENVIRONMENT,
-				   .kind = PF_KIND_COUNTER,
-				   .ph = 'C' };
+	struct pf_sink_put put;
+	struct pf_argline *a = begin(m, ev, PF_CAT_ENVIRONMENT, &put);
 
-	if (!pfr_times(m, ev, &put))
+	if (!a)
 		return;
-	put.name = word_entry(m, words[ev->v[1] < 5 ? ev->v[1] : 0]);
+	put.name = pf_sink_word(&m->sink, words[ev->v[1] < 5 ? ev->v[1] : 0]);
 	put.track = pfr_find_track(m, 'c', ev->v[0], 0, "");
-	pfr_open_args(m);
 	for (int i = 0; i < 4; i++)
-		pfr_arg_number(m, keys[i], ev->v[2 + i]);
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+		pf_argline_number(a, keys[i], ev->v[2 + i]);
+	pf_sink_close(&m->sink, &put);
 }
 
 /* ---- events without times ---- */
@@ -587,28 +681,27 @@ static const uint64_t *untimed_place(const struct pf_pfr_event *ev)
 
 static void untimed_args(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
+	struct pf_argline *a = &m->sink.args;
 	const uint64_t *place = untimed_place(ev);
 
-	pfr_open_args(m);
-	pfr_arg_fixed(m, "correlation", (int64_t)(uint32_t)ev->correlation);
+	pf_argline_open(a);
+	pf_argline_fixed(a, "correlation", (int64_t)(uint32_t)ev->correlation);
 	if (place) {
-		pfr_arg_fixed(m, "device", (int64_t)(uint32_t)place[0]);
-		pfr_arg_fixed(m, "context", (int64_t)(uint32_t)place[1]);
-		pfr_arg_fixed(m, "stream", (int64_t)(uint32_t)place[2]);
+		pf_argline_fixed(a, "device", (int64_t)(uint32_t)place[0]);
+		pf_argline_fixed(a, "context", (int64_t)(uint32_t)place[1]);
+		pf_argline_fixed(a, "stream", (int64_t)(uint32_t)place[2]);
 	}
 	if (ev->type == PF_PFR_KERNEL)
-		pfr_arg_fixed(m, "launch", (int64_t)(uint32_t)ev->v[0]);
+		pf_argline_fixed(a, "launch", (int64_t)(uint32_t)ev->v[0]);
 	if (ev->type == PF_PFR_API)
-		pfr_arg_fixed(m, "cbid", (int64_t)(uint32_t)ev->v[0] >> 1);
+		pf_argline_fixed(a, "cbid", (int64_t)(uint32_t)ev->v[0] >> 1);
 	if (ev->type == PF_PFR_CUDA_EVENT) {
-		pfr_arg_fixed(m, "event", (int64_t)(uint32_t)ev->v[0]);
-		pfr_arg_fixed(m, "context", (int64_t)(uint32_t)ev->v[1]);
-		pfr_arg_fixed(m, "stream", (int64_t)(uint32_t)ev->v[2]);
+		pf_argline_fixed(a, "event", (int64_t)(uint32_t)ev->v[0]);
+		pf_argline_fixed(a, "context", (int64_t)(uint32_t)ev->v[1]);
+		pf_argline_fixed(a, "stream", (int64_t)(uint32_t)ev->v[2]);
 	}
-	pf_buf_addc(&m->sink.args.text, '}');
+	pf_buf_addc(&a->text, '}');
 }
-
-static void pfr_note(struct pf_pfr_map *m, enum pf_repair_kind kind);
 
 /*
  * An event whose times were not collected has no place in time: it is kept as
@@ -619,12 +712,12 @@ static void pfr_map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	struct pf_batch *b = &m->sink.parsed.batch;
 
 	if (ev->type >= PF_PFR_PUSH || m->untimed >= UNTIMED_MAX) {
-		pfr_note(m, PF_SKIP_UNTIMED);
+		pf_sink_note(&m->sink, PF_SKIP_UNTIMED);
 		return;
 	}
 	/* Events of CUDA have device times only if that was asked for. */
 	if (ev->type != PF_PFR_CUDA_EVENT)
-		pfr_note(m, PF_REPAIR_UNTIMED);
+		pf_sink_note(&m->sink, PF_REPAIR_UNTIMED);
 	m->untimed++;
 	untimed_args(m, ev);
 	pf_buf_clear(&m->clean);
@@ -717,7 +810,7 @@ static void arg_domain(struct pf_pfr_map *m, uint64_t domain)
 		pf_buf_addf(&lost, "#%" PRIu64 " (lost)", domain);
 		text = (struct pf_pfr_text){ lost.data, lost.len };
 	}
-	pfr_arg_text(m, "domain", text.p, text.len);
+	pf_argline_text(&m->sink.args, "domain", text.p, text.len);
 	pf_buf_release(&lost);
 }
 
@@ -731,12 +824,13 @@ static void arg_category(struct pf_pfr_map *m, uint64_t domain,
 	text = pf_pfr_keyed_text(&m->file->defs, PF_PFR_CATEGORY,
 				 domain << 32 | (uint32_t)category);
 	if (text.p)
-		pfr_arg_text(m, "category", text.p, text.len);
+		pf_argline_text(&m->sink.args, "category", text.p, text.len);
 	else
-		pfr_arg_fixed(m, "category", (int64_t)(uint32_t)category);
+		pf_argline_fixed(&m->sink.args, "category",
+				 (int64_t)(uint32_t)category);
 }
 
-static void arg_payload(struct pf_pfr_map *m, const struct open_range *o)
+static void arg_payload(struct pf_argline *a, const struct open_range *o)
 {
 	uint32_t low = (uint32_t)o->payload;
 	double real;
@@ -744,48 +838,40 @@ static void arg_payload(struct pf_pfr_map *m, const struct open_range *o)
 
 	switch (o->payload_type) {
 	case 1:
-		pfr_arg_number(m, "payload", o->payload);
+		pf_argline_number(a, "payload", o->payload);
 		break;
 	case 2:
-		pfr_arg_fixed(m, "payload", (int64_t)o->payload);
+		pf_argline_fixed(a, "payload", (int64_t)o->payload);
 		break;
 	case 3:
 		memcpy(&real, &o->payload, sizeof(real));
-		pf_argline_real(&m->sink.args, "payload", real);
+		pf_argline_real(a, "payload", real);
 		break;
 	case 4:
-		pfr_arg_number(m, "payload", low);
+		pf_argline_number(a, "payload", low);
 		break;
 	case 5:
-		pfr_arg_fixed(m, "payload", (int32_t)low);
+		pf_argline_fixed(a, "payload", (int32_t)low);
 		break;
 	case 6:
 		memcpy(&half, &low, sizeof(half));
-		pf_argline_real(&m->sink.args, "payload", (double)half);
+		pf_argline_real(a, "payload", (double)half);
 		break;
 	}
 }
 
 static void arg_common(struct pf_pfr_map *m, const struct open_range *o)
 {
+	struct pf_argline *a = &m->sink.args;
+
 	arg_domain(m, o->domain);
 	arg_category(m, o->domain, o->category);
-	if (o->colour)
-		pf_buf_addf(
-			&m->sink.args.text, "%s\"color\":\"#%08" PRIx32 "\"",
-			m->sink.args.text.len ? "," : "{", (uint32_t)o->colour);
-	arg_payload(m, o);
-}
-
-/* ---- names ---- */
-
-static struct pf_pfr_text text_of(struct pf_pfr_map *m,
-				  const struct pf_pfr_name *name)
-{
-	if (name->text)
-		return (struct pf_pfr_text){ name->text, name->len };
-	return name->id ? pf_pfr_string(&m->file->defs, name->id)
-			: (struct pf_pfr_text){ "", 0 };
+	if (o->colour) {
+		pf_argline_key(a, "color");
+		pf_buf_addf(&a->text, "\"#%08" PRIx32 "\"",
+			    (uint32_t)o->colour);
+	}
+	arg_payload(a, o);
 }
 
 /* ---- storing ---- */
@@ -800,61 +886,50 @@ static uint32_t range_args(struct pf_pfr_map *m, const struct open_range *o,
 			   const struct pf_pfr_torch_name *torch,
 			   const char *how_it_ended)
 {
+	struct pf_argline *a = &m->sink.args;
 	uint32_t *memo = NULL;
 
-	pfr_open_args(m);
+	pf_argline_open(a);
 	if (!o->range_id) {
-		m->sink.args.slots[PF_SLOT_EXTERNAL_ID] = o->external_id;
-		m->sink.args.mask = UINT32_C(1) << PF_SLOT_EXTERNAL_ID;
+		pf_argline_set(a, PF_SLOT_EXTERNAL_ID, o->external_id);
 		if (is_bare(o) && !torch && !how_it_ended &&
-		    pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_RANGE_ARGS, 0), 0,
-			     &memo))
+		    pf_sink_memo(&m->sink, PF_MEMO_RANGE_ARGS, 0, 0, &memo))
 			return *memo;
-		pfr_arg_slot(m, "External id", PF_SLOT_EXTERNAL_ID,
-			     o->external_id);
+		pf_argline_slot(a, "External id", PF_SLOT_EXTERNAL_ID,
+				o->external_id);
 	}
 	if (torch)
-		pf_kineto_torch(&m->sink.args, torch);
+		pf_kineto_torch(a, torch);
 	arg_common(m, o);
 	if (how_it_ended)
-		pfr_arg_text(m, "end", how_it_ended, strlen(how_it_ended));
+		pf_argline_text(a, "end", how_it_ended, strlen(how_it_ended));
 	if (memo)
-		return *memo = pfr_close_args(m);
-	return pfr_close_args(m);
+		return *memo = pf_argline_close(a, &m->sink.parsed.args);
+	return pf_argline_close(a, &m->sink.parsed.args);
 }
-
-static uint32_t pfr_find_name(struct pf_pfr_map *m,
-			      const struct pf_pfr_name *name);
 
 static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 			int64_t end_ns, const char *how_it_ended)
 {
-	struct pf_pfr_text text = text_of(m, &o->name);
-	struct pf_sink_put put = { .category = PF_PFR_CAT_NVTX,
-				   .kind = PF_KIND_CPU_OP,
-				   .ph = 'X',
-				   .start_ns = o->start_ns,
+	struct pf_sink_put put = { .start_ns = o->start_ns,
 				   .dur_ns = end_ns - o->start_ns,
 				   .back = m->events_before +
 					   m->sink.parsed.batch.event_count -
 					   o->order };
 	struct pf_pfr_torch_name torch;
-	bool split =
-		text.p && pf_pfr_split_torch_name(text.p, text.len, &torch);
+	struct pf_pfr_text text;
+	bool split;
 
+	resolve(m, &o->name, &text);
+	split = pf_kineto_range(text.p, text.len, o->range_id != 0, &torch,
+				&put);
 	if (o->range_id) {
-		put.kind = PF_KIND_ASYNC;
+		put.category = PF_CAT_RANGE;
 		put.track = pfr_find_track(m, 'a', 0, 0, "ranges");
 	} else {
 		put.track = pfr_host_track(m, o->tid);
 	}
-	if (!o->range_id && pf_pfr_is_step(text.p, text.len)) {
-		put.category = PF_PFR_CAT_STEP;
-		put.kind = PF_KIND_ANNOTATION;
-	}
-	if (split && put.kind == PF_KIND_CPU_OP)
-		put.category = PF_PFR_CAT_OP;
-	put.name = split ? pfr_find_text(m, text.p, torch.name_len)
+	put.name = split ? pf_sink_text(&m->sink, text.p, torch.name_len)
 			 : pfr_find_name(m, &o->name);
 	put.args = range_args(m, o, split ? &torch : NULL, how_it_ended);
 	pf_sink_store(&m->sink, &put);
@@ -870,17 +945,14 @@ static void store_mark(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 		.payload_type = ev->v[5],
 		.payload = ev->payload,
 	};
-	struct pf_sink_put put = { .category = PF_PFR_CAT_NVTX,
-				   .kind = PF_KIND_INSTANT,
-				   .ph = 'i',
-				   .start_ns = ns };
+	struct pf_sink_put put = { .start_ns = ns };
 
+	pf_sink_is(&put, PF_CAT_MARK);
 	put.track = pfr_host_track(m, ev->v[0]);
 	put.name = pfr_find_name(m, &ev->name);
-	pfr_open_args(m);
+	pf_argline_open(&m->sink.args);
 	arg_common(m, &o);
-	put.args = pfr_close_args(m);
-	pf_sink_store(&m->sink, &put);
+	pf_sink_close(&m->sink, &put);
 }
 
 /* ---- the pool ---- */
@@ -933,7 +1005,7 @@ static uint32_t close_one(struct pf_pfr_map *m, uint32_t i, int64_t end_ns,
 	uint32_t below = o->below;
 
 	if (end_ns < o->start_ns) {
-		pfr_note(m, PF_REPAIR_NEGATIVE_DURATION);
+		pf_sink_note(&m->sink, PF_REPAIR_NEGATIVE_DURATION);
 		end_ns = o->start_ns;
 	}
 	store_range(m, o, end_ns, how_it_ended);
@@ -991,19 +1063,19 @@ static void push(struct pf_pfr_map *m, struct lane *lane,
 	}
 	if (lane)
 		lane->too_many++;
-	pfr_note(m, PF_SKIP_TOO_LARGE);
+	pf_sink_note(&m->sink, PF_SKIP_TOO_LARGE);
 }
 
 static void pop(struct pf_pfr_map *m, struct lane *lane, int64_t ns)
 {
 	if (lane && lane->too_many) {
 		lane->too_many--;
-		pfr_note(m, PF_SKIP_TOO_LARGE);
+		pf_sink_note(&m->sink, PF_SKIP_TOO_LARGE);
 	} else if (lane && lane->top != NONE) {
 		lane->top = close_one(m, lane->top, ns, NULL);
 		m->sink.parsed.batch.paired_count++;
 	} else {
-		pfr_note(m, PF_SKIP_LONE_END);
+		pf_sink_note(&m->sink, PF_SKIP_LONE_END);
 	}
 }
 
@@ -1016,7 +1088,8 @@ static void start(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	if (ev->v[4] && r->start_count[bucket] < STARTS_TOGETHER)
 		i = open_one(m, ev, ns, r->starts[bucket]);
 	if (i == NONE) {
-		pfr_note(m, ev->v[4] ? PF_SKIP_TOO_LARGE : PF_SKIP_MALFORMED);
+		pf_sink_note(&m->sink,
+			     ev->v[4] ? PF_SKIP_TOO_LARGE : PF_SKIP_MALFORMED);
 		return;
 	}
 	r->starts[bucket] = i;
@@ -1033,7 +1106,7 @@ static void end(struct pf_pfr_map *m, const struct pf_pfr_event *ev, int64_t ns)
 		link = &r->pool[*link].below;
 	i = *link;
 	if (i == NONE) {
-		pfr_note(m, PF_SKIP_LONE_END);
+		pf_sink_note(&m->sink, PF_SKIP_LONE_END);
 		return;
 	}
 	*link = close_one(m, i, ns, NULL);
@@ -1111,23 +1184,6 @@ static void pfr_ranges_close(struct pf_pfr_map *m)
 		}
 }
 
-static const char *const categories[PF_PFR_CATEGORIES] = {
-	[PF_PFR_CAT_KERNEL] = "kernel",
-	[PF_PFR_CAT_MEMCPY] = "gpu_memcpy",
-	[PF_PFR_CAT_MEMSET] = "gpu_memset",
-	[PF_PFR_CAT_SYNC] = "cuda_sync",
-	[PF_PFR_CAT_RUNTIME] = "cuda_runtime",
-	[PF_PFR_CAT_DRIVER] = "cuda_driver",
-	[PF_PFR_CAT_OVERHEAD] = "overhead",
-	[PF_PFR_CAT_OP] = "cpu_op",
-	[PF_PFR_CAT_NVTX] = "nvtx",
-	[PF_PFR_CAT_STEP] = "user_annotation",
-	[PF_PFR_CAT_CUDA_EVENT] = "cuda_event",
-	[PF_PFR_CAT_CUDA_MEMORY] = "cuda_memory",
-	[PF_PFR_CAT_UVM] = "cuda_uvm",
-	[PF_PFR_CAT_ENVIRONMENT] = "environment",
-};
-
 void pf_pfr_map_init(struct pf_pfr_map *m, struct pf_pfr_file *file)
 {
 	const struct pf_pfr_line *pid = pf_pfr_line_of(&file->meta, "pid");
@@ -1135,18 +1191,11 @@ void pf_pfr_map_init(struct pf_pfr_map *m, struct pf_pfr_file *file)
 
 	memset(m, 0, sizeof(*m));
 	m->file = file;
-	pf_sink_init(&m->sink, categories, PF_PFR_CATEGORIES);
+	pf_sink_init(&m->sink);
 	pf_dict_init(&m->mangled, pf_dict_no_text);
 	m->ranges = pfr_ranges_new();
 	if (pid && pf_pfr_line_int(&file->meta, "pid", &number))
 		snprintf(m->pid, sizeof(m->pid), "%" PRId64, number);
-}
-
-static void forget_mangled(struct pf_pfr_map *m)
-{
-	for (size_t i = 0; i < m->mangled.count; i++)
-		free(m->demangled[i]);
-	pf_dict_clear(&m->mangled);
 }
 
 void pf_pfr_map_release(struct pf_pfr_map *m)
@@ -1165,259 +1214,10 @@ void pf_pfr_map_begin(struct pf_pfr_map *m)
 	pf_sink_begin(&m->sink);
 }
 
-/* Count what was lost, at the frame at hand. */
-static void pfr_note(struct pf_pfr_map *m, enum pf_repair_kind kind)
-{
-	pf_sink_note(&m->sink, kind);
-}
-
-/*
- * A place for an entry under a key, in this generation: true if it is there.
- * Else write to *entry what the key stands for.
- */
-static bool pfr_memo(struct pf_pfr_map *m, uint64_t a, uint64_t b,
-		     uint32_t **entry)
-{
-	return pf_memo_find(&m->sink.memos, a, b, entry);
-}
-
-/* ---- texts ---- */
-
-/* Entries of texts. */
-static uint32_t pfr_find_text(struct pf_pfr_map *m, const char *text,
-			      size_t len)
-{
-	return pf_sink_text(&m->sink, text, len);
-}
-
-static uint32_t pfr_find_lost(struct pf_pfr_map *m, uint64_t id)
-{
-	char text[40];
-	int n = snprintf(text, sizeof(text), "#%" PRIu64 " (lost)", id);
-
-	pfr_note(m, PF_REPAIR_LOST_NAME);
-	return pfr_find_text(m, text, (size_t)n);
-}
-
-/* The bytes of a name; false and *lost: it was never defined. */
-static bool resolve(struct pf_pfr_map *m, const struct pf_pfr_name *name,
-		    struct pf_pfr_text *text)
-{
-	*text = (struct pf_pfr_text){ "", 0 };
-	if (name->text)
-		*text = (struct pf_pfr_text){ name->text, name->len };
-	else if (name->id)
-		*text = pf_pfr_string(&m->file->defs, name->id);
-	return text->p != NULL;
-}
-
-static uint32_t pfr_find_name(struct pf_pfr_map *m,
-			      const struct pf_pfr_name *name)
-{
-	struct pf_pfr_text text;
-	uint32_t *entry;
-
-	if (!resolve(m, name, &text))
-		return pfr_find_lost(m, name->id);
-	if (!name->id)
-		return pfr_find_text(m, text.p, text.len);
-	if (!pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_NAME, 0), name->id,
-		      &entry))
-		*entry = pfr_find_text(m, text.p, text.len);
-	return *entry;
-}
-
-static bool looks_mangled(const struct pf_pfr_text *text)
-{
-	return text->len > 2 && text->p[0] == '_' && text->p[1] == 'Z';
-}
-
-/* Each distinct name is demangled once (or once more after many others). */
-static const char *demangle(struct pf_pfr_map *m,
-			    const struct pf_pfr_text *text)
-{
-	size_t count = m->mangled.count;
-	uint32_t i;
-
-	if (pf_dict_is_large(&m->mangled))
-		forget_mangled(m);
-	count = m->mangled.count;
-	i = pf_dict_find(&m->mangled, text->p, text->len, 0);
-	if (i < count)
-		return m->demangled[i];
-	m->demangled = pf_grow(m->demangled, &m->demangled_cap, (size_t)i + 1,
-			       sizeof(*m->demangled));
-	m->demangled[i] = pf_demangle_take(text->p, text->len);
-	m->left_mangled += !m->demangled[i];
-	return m->demangled[i];
-}
-
-static uint32_t find_demangled(struct pf_pfr_map *m,
-			       const struct pf_pfr_text *text)
-{
-	const char *plain;
-
-	if (!looks_mangled(text))
-		return pfr_find_text(m, text->p, text->len);
-	plain = demangle(m, text);
-	if (plain)
-		return pfr_find_text(m, plain, strlen(plain));
-	return pfr_find_text(m, text->p, text->len);
-}
-
-static uint32_t pfr_find_kernel(struct pf_pfr_map *m,
-				const struct pf_pfr_name *name)
-{
-	struct pf_pfr_text text;
-	uint32_t *entry;
-
-	if (!resolve(m, name, &text))
-		return pfr_find_lost(m, name->id);
-	if (!name->id)
-		return find_demangled(m, &text);
-	if (!pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_KERNEL_NAME, 0), name->id,
-		      &entry))
-		*entry = find_demangled(m, &text);
-	return *entry;
-}
-
-/* ---- tracks ---- */
-
-/* Tracks: class letter of formats/batch.h; PF_PFR_NOWHERE is "". */
-static uint32_t pfr_find_track(struct pf_pfr_map *m, char letter, uint64_t pid,
-			       int64_t tid, const char *tid_text)
-{
-	char device[24] = "", number[24];
-	const char *owner = m->pid;
-
-	if (letter != 'h' && letter != 'a') {
-		if (pid != PF_PFR_NOWHERE)
-			snprintf(device, sizeof(device), "%" PRIu64, pid);
-		owner = device;
-	}
-	snprintf(number, sizeof(number), "%" PRId64, tid);
-	return pf_sink_track(&m->sink, letter, owner,
-			     tid_text ? tid_text : number);
-}
-
-static uint32_t pfr_host_track(struct pf_pfr_map *m, uint64_t tid)
-{
-	uint32_t *entry;
-
-	if (!pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_HOST_TRACK, 0), tid,
-		      &entry))
-		*entry = pfr_find_track(m, 'h', 0, (int64_t)tid, NULL);
-	return *entry;
-}
-
-static uint32_t pfr_gpu_track(struct pf_pfr_map *m, uint64_t device,
-			      uint64_t stream)
-{
-	bool none = stream == UINT32_MAX;
-	uint32_t *entry;
-
-	/* A number that no device has must not look like PF_PFR_NOWHERE. */
-	if (device != PF_PFR_NOWHERE)
-		device &= INT32_MAX;
-	if (!pfr_memo(
-		    m,
-		    PF_PFR_MEMO_KEY(PF_PFR_MEMO_GPU_TRACK, device & UINT32_MAX),
-		    stream, &entry))
-		*entry = pfr_find_track(m, 'g', device,
-					none ? -1 : (int64_t)stream, NULL);
-	return *entry;
-}
-
-/* The device of a context; PF_PFR_NOWHERE if the file does not say. */
-static uint64_t pfr_device_of(struct pf_pfr_map *m, uint64_t context)
-{
-	int64_t device = pf_pfr_info_int(m->file, "context", context, "dev");
-
-	return device < 0 ? PF_PFR_NOWHERE : (uint64_t)device;
-}
-
-/* ---- arguments ---- */
-
-/*
- * Start a new event: no slots.  Then set them; each call that writes an
- * argument appends ,"key":value or a slot's place holder to m->text.
- */
-static void pfr_open_args(struct pf_pfr_map *m)
-{
-	pf_argline_open(&m->sink.args);
-}
-
-static void pfr_arg_slot(struct pf_pfr_map *m, const char *name,
-			 enum pf_slot slot, int64_t value)
-{
-	pf_argline_slot(&m->sink.args, name, slot, value);
-}
-
-/* A number that differs from event to event but has no slot of its own. */
-static void pfr_arg_number(struct pf_pfr_map *m, const char *name,
-			   uint64_t value)
-{
-	pf_argline_number(&m->sink.args, name, value);
-}
-
-static void pfr_arg_fixed(struct pf_pfr_map *m, const char *name, int64_t value)
-{
-	pf_argline_fixed(&m->sink.args, name, value);
-}
-
-/* A long text is cut and ends with "...". */
-static void pfr_arg_text(struct pf_pfr_map *m, const char *name,
-			 const char *text, size_t len)
-{
-	pf_argline_text(&m->sink.args, name, text, len);
-}
-
-/* A name of the file, if it is not empty. */
-static void pfr_arg_name(struct pf_pfr_map *m, const char *name,
-			 const struct pf_pfr_name *value)
-{
-	struct pf_pfr_text text;
-	char lost[40];
-
-	if (!value->id && !value->len)
-		return;
-	if (resolve(m, value, &text)) {
-		pfr_arg_text(m, name, text.p, text.len);
-		return;
-	}
-	snprintf(lost, sizeof(lost), "#%" PRIu64 " (lost)", value->id);
-	pfr_note(m, PF_REPAIR_LOST_NAME);
-	pfr_arg_text(m, name, lost, strlen(lost));
-}
-
-/* The entry of the arguments written. */
-static uint32_t pfr_close_args(struct pf_pfr_map *m)
-{
-	return pf_argline_close(&m->sink.args, &m->sink.parsed.args);
-}
-
-/* ---- events ---- */
-
-/*
- * Times of an event on the trace's clock; false if it cannot be stored, and
- * then it has been counted as skipped.
- */
-static bool pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		      struct pf_sink_put *put)
-{
-	int64_t start = ev->start_ns, end = ev->end_ns;
-
-	if (m->is_realtime) {
-		start = pf_pfr_clock_monotonic(&m->file->clock, start);
-		end = pf_pfr_clock_monotonic(&m->file->clock, end);
-	}
-	return pf_sink_times(&m->sink, start, end, put);
-}
-
 static void skip_type(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
 	(void)ev;
-	pfr_note(m, PF_SKIP_RECORD_TYPE);
+	pf_sink_note(&m->sink, PF_SKIP_RECORD_TYPE);
 }
 
 static void (*const mappers[PF_PFR_EVENT_TYPES])(
@@ -1455,9 +1255,9 @@ void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
 	if (frame->after_a_gap)
 		pfr_ranges_tear(m);
 	if (m->is_realtime && !m->file->clock.count)
-		pfr_note(m, PF_REPAIR_NO_CLOCK);
+		pf_sink_note(&m->sink, PF_REPAIR_NO_CLOCK);
 	if (!pf_pfr_body_init(&body, frame->payload, frame->len)) {
-		pfr_note(m, PF_REPAIR_BAD_FRAME);
+		pf_sink_note(&m->sink, PF_REPAIR_BAD_FRAME);
 		return;
 	}
 	while ((got = pf_pfr_body_next(&body, &ev)) != PF_PFR_GOT_END) {
@@ -1466,9 +1266,9 @@ void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
 		else if (got == PF_PFR_GOT_EVENT)
 			mappers[ev.type](m, &ev);
 		else if (got == PF_PFR_GOT_UNKNOWN)
-			pfr_note(m, PF_SKIP_RECORD_TYPE);
+			pf_sink_note(&m->sink, PF_SKIP_RECORD_TYPE);
 		else
-			pfr_note(m, PF_SKIP_MALFORMED);
+			pf_sink_note(&m->sink, PF_SKIP_MALFORMED);
 		m->sink.parsed.batch.event_count++;
 		if (got == PF_PFR_GOT_CUT)
 			break;

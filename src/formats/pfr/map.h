@@ -14,25 +14,6 @@
 #include "formats/pfr/file.h"
 #include "formats/sink.h"
 
-/* Categories in use. */
-enum pf_pfr_category {
-	PF_PFR_CAT_KERNEL,
-	PF_PFR_CAT_MEMCPY,
-	PF_PFR_CAT_MEMSET,
-	PF_PFR_CAT_SYNC,
-	PF_PFR_CAT_RUNTIME,
-	PF_PFR_CAT_DRIVER,
-	PF_PFR_CAT_OVERHEAD,
-	PF_PFR_CAT_OP, /* that torch named */
-	PF_PFR_CAT_NVTX,
-	PF_PFR_CAT_STEP,
-	PF_PFR_CAT_CUDA_EVENT,
-	PF_PFR_CAT_CUDA_MEMORY,
-	PF_PFR_CAT_UVM,
-	PF_PFR_CAT_ENVIRONMENT,
-	PF_PFR_CATEGORIES
-};
-
 struct pf_pfr_ranges; /* what is open */
 
 struct pf_pfr_map {

@@ -251,7 +251,7 @@ static void put_memory(struct csv *r, struct pf_sink_put *put)
 						"SCRATCH_MEMORY_" };
 	struct pf_rocm_call c = call_of(r, KIND);
 	struct pf_rocm_memory m = {
-		.is_scratch = c.domain->category == PF_ROCM_CAT_SCRATCH,
+		.is_scratch = c.domain->category == PF_CAT_SCRATCH,
 		.device = number(r, AGENT),
 		.bytes = number(r, SIZE),
 	};

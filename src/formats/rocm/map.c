@@ -12,26 +12,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-static const char *const categories[PF_ROCM_CATEGORIES] = {
-	[PF_ROCM_CAT_KERNEL] = "kernel",
-	[PF_ROCM_CAT_MEMCPY] = "gpu_memcpy",
-	[PF_ROCM_CAT_MEMSET] = "gpu_memset",
-	[PF_ROCM_CAT_RUNTIME] = "cuda_runtime",
-	[PF_ROCM_CAT_DRIVER] = "cuda_driver",
-	[PF_ROCM_CAT_OP] = "cpu_op",
-	[PF_ROCM_CAT_NVTX] = "nvtx",
-	[PF_ROCM_CAT_STEP] = "user_annotation",
-	[PF_ROCM_CAT_RCCL] = "rccl_api",
-	[PF_ROCM_CAT_MEMORY] = "memory_allocation",
-	[PF_ROCM_CAT_SCRATCH] = "scratch_memory",
-	[PF_ROCM_CAT_OVERHEAD] = "overhead",
-	[PF_ROCM_CAT_OTHER] = "rocm_api",
-};
-
 void pf_rocm_init(struct pf_rocm *m)
 {
 	*m = (struct pf_rocm){ 0 };
-	pf_sink_init(&m->sink, categories, PF_ROCM_CATEGORIES);
+	pf_sink_init(&m->sink);
 	pf_map_init(&m->processes);
 	pf_map_init(&m->pids);
 }
@@ -43,24 +27,6 @@ void pf_rocm_release(struct pf_rocm *m)
 	pf_map_release(&m->pids);
 	pf_buf_release(&m->devices);
 	free(m->agents);
-}
-
-static uint64_t memo_key(enum pf_rocm_memo kind, int64_t low)
-{
-	return (uint64_t)kind << 56 | ((uint64_t)low & (UINT64_MAX >> 8));
-}
-
-bool pf_rocm_memo(struct pf_rocm *m, enum pf_rocm_memo kind, int64_t low,
-		  int64_t b, uint32_t **entry)
-{
-	return pf_memo_find(&m->sink.memos, memo_key(kind, low), (uint64_t)b,
-			    entry);
-}
-
-void pf_rocm_forget(struct pf_rocm *m, enum pf_rocm_memo kind, int64_t low,
-		    int64_t b)
-{
-	pf_memo_forget(&m->sink.memos, memo_key(kind, low), (uint64_t)b);
 }
 
 int64_t pf_rocm_process(struct pf_rocm *m, uint64_t key)
@@ -78,14 +44,14 @@ int64_t pf_rocm_process(struct pf_rocm *m, uint64_t key)
 const struct pf_rocm_domain *pf_rocm_domain(const char *name, size_t len)
 {
 	static const struct pf_rocm_domain domains[] = {
-		{ "HIP_", PF_ROCM_CAT_RUNTIME, PF_KIND_RUNTIME },
-		{ "HSA_", PF_ROCM_CAT_DRIVER, PF_KIND_DRIVER },
-		{ "MARKER_", PF_ROCM_CAT_NVTX, PF_KIND_CPU_OP },
-		{ "RCCL_", PF_ROCM_CAT_RCCL, PF_KIND_HOST },
-		{ "MEMORY_ALLOCATION", PF_ROCM_CAT_MEMORY, PF_KIND_HOST },
-		{ "SCRATCH_MEMORY", PF_ROCM_CAT_SCRATCH, PF_KIND_HOST },
-		{ "OVERHEAD", PF_ROCM_CAT_OVERHEAD, PF_KIND_OVERHEAD },
-		{ "", PF_ROCM_CAT_OTHER, PF_KIND_HOST },
+		{ "HIP_", PF_CAT_RUNTIME },
+		{ "HSA_", PF_CAT_DRIVER },
+		{ "MARKER_", PF_CAT_RANGE },
+		{ "RCCL_", PF_CAT_RCCL },
+		{ "MEMORY_ALLOCATION", PF_CAT_MEMORY },
+		{ "SCRATCH_MEMORY", PF_CAT_SCRATCH },
+		{ "OVERHEAD", PF_CAT_OVERHEAD },
+		{ "", PF_CAT_ROCM_CALL },
 	};
 	const struct pf_rocm_domain *d = domains;
 
@@ -207,8 +173,9 @@ static uint32_t rocm_host_track(struct pf_rocm *m, int64_t process, int64_t pid,
 	uint32_t *memo;
 	char text[64], own[24];
 
-	if (pf_rocm_memo(m, PF_ROCM_MEMO_HOST_TRACK,
-			 process << 32 ^ (pid & UINT32_MAX), tid, &memo))
+	if (pf_sink_memo(&m->sink, PF_MEMO_HOST_TRACK,
+			 (uint64_t)(process << 32 ^ (pid & UINT32_MAX)),
+			 (uint64_t)tid, &memo))
 		return *memo;
 	pid_text(m, process, pid, text);
 	snprintf(own, sizeof(own), "%" PRId64, tid);
@@ -248,7 +215,7 @@ static uint32_t call_args(struct pf_rocm *m, const struct pf_rocm_call *c)
 
 	pf_argline_set(&m->sink.args, PF_SLOT_CORRELATION,
 		       link_of(c->process, c->id));
-	if (pf_rocm_memo(m, PF_ROCM_MEMO_CALL_ARGS, 0, 0, &memo))
+	if (pf_sink_memo(&m->sink, PF_MEMO_CALL_ARGS, 0, 0, &memo))
 		return *memo;
 	arg_link(m, c->process, c->id);
 	return *memo = pf_argline_close(&m->sink.args, &m->sink.parsed.args);
@@ -262,7 +229,7 @@ static uint32_t range_args(struct pf_rocm *m,
 	uint32_t *memo;
 
 	pf_argline_set(a, PF_SLOT_EXTERNAL_ID, ++m->range_count);
-	if (!torch && pf_rocm_memo(m, PF_ROCM_MEMO_RANGE_ARGS, 0, 0, &memo))
+	if (!torch && pf_sink_memo(&m->sink, PF_MEMO_RANGE_ARGS, 0, 0, &memo))
 		return *memo;
 	pf_argline_slot(a, "External id", PF_SLOT_EXTERNAL_ID, m->range_count);
 	if (!torch)
@@ -275,27 +242,23 @@ static void put_range(struct pf_rocm *m, const struct pf_rocm_call *c,
 		      struct pf_sink_put *put)
 {
 	struct pf_pfr_torch_name torch;
-	bool split = pf_pfr_split_torch_name(c->name, c->name_len, &torch);
+	bool is_async =
+		is_word(c->function, c->function_len, "roctxProcessRangeA");
+	bool split;
 	char pid[24];
 
 	if (is_word(c->function, c->function_len, "roctxMarkA")) {
-		put->kind = PF_KIND_INSTANT;
-		put->ph = 'i';
+		pf_sink_is(put, PF_CAT_MARK);
 		put->name = pf_sink_text(&m->sink, c->name, c->name_len);
 		put->args = PF_ID_NONE;
 		return;
 	}
+	split = pf_kineto_range(c->name, c->name_len, is_async, &torch, put);
 	put->name = pf_sink_text(&m->sink, c->name,
 				 split ? torch.name_len : c->name_len);
-	if (split)
-		put->category = PF_ROCM_CAT_OP;
-	if (is_word(c->function, c->function_len, "roctxProcessRangeA")) {
-		put->kind = PF_KIND_ASYNC;
+	if (is_async) {
 		snprintf(pid, sizeof(pid), "%" PRId64, c->pid);
 		put->track = pf_sink_track(&m->sink, 'a', pid, "ranges");
-	} else if (pf_pfr_is_step(c->name, c->name_len)) {
-		put->kind = PF_KIND_ANNOTATION;
-		put->category = PF_ROCM_CAT_STEP;
 	}
 	put->args = range_args(m, split ? &torch : NULL);
 }
@@ -303,12 +266,10 @@ static void put_range(struct pf_rocm *m, const struct pf_rocm_call *c,
 void pf_rocm_put_call(struct pf_rocm *m, const struct pf_rocm_call *c,
 		      struct pf_sink_put *put)
 {
-	put->category = c->domain->category;
-	put->kind = c->domain->kind;
-	put->ph = 'X';
+	pf_sink_is(put, c->domain->category);
 	put->track = rocm_host_track(m, c->process, c->pid, c->tid);
 	pf_argline_open(&m->sink.args);
-	if (put->category == PF_ROCM_CAT_NVTX) {
+	if (put->category == PF_CAT_RANGE) {
 		put_range(m, c, put);
 	} else {
 		put->name = c->has_entry ? c->entry
@@ -325,10 +286,7 @@ void pf_rocm_put_memory(struct pf_rocm *m, const struct pf_rocm_call *c,
 {
 	struct pf_argline *a = &m->sink.args;
 
-	put->category =
-		memory->is_scratch ? PF_ROCM_CAT_SCRATCH : PF_ROCM_CAT_MEMORY;
-	put->kind = PF_KIND_HOST;
-	put->ph = 'X';
+	pf_sink_is(put, memory->is_scratch ? PF_CAT_SCRATCH : PF_CAT_MEMORY);
 	put->track = rocm_host_track(m, c->process, c->pid, c->tid);
 	put->name = pf_sink_text(&m->sink, memory->what, memory->what_len);
 	pf_argline_open(a);
@@ -339,8 +297,7 @@ void pf_rocm_put_memory(struct pf_rocm *m, const struct pf_rocm_call *c,
 	if (memory->address)
 		pf_argline_address(a, "ptr", memory->address);
 	arg_link(m, c->process, c->id);
-	put->args = pf_argline_close(a, &m->sink.parsed.args);
-	pf_sink_store(&m->sink, put);
+	pf_sink_close(&m->sink, put);
 }
 
 /* ---- work of GPUs ---- */
@@ -356,8 +313,9 @@ static uint32_t gpu_track(struct pf_rocm *m, const struct pf_rocm_work *w)
 	uint32_t *memo;
 
 	if (w->device >> 20 == 0 &&
-	    pf_rocm_memo(m, PF_ROCM_MEMO_GPU_TRACK,
-			 w->process << 20 | w->device, lane(w), &memo))
+	    pf_sink_memo(&m->sink, PF_MEMO_GPU_TRACK,
+			 (uint64_t)(w->process << 20 | w->device),
+			 (uint64_t)lane(w), &memo))
 		return *memo;
 	if (w->device >> 20)
 		return pf_sink_gpu_track(&m->sink, w->device, lane(w),
@@ -395,9 +353,7 @@ void pf_rocm_put_kernel(struct pf_rocm *m, const struct pf_rocm_work *w,
 	struct pf_dict_hash digest = pf_dict_hash(&key, sizeof(key), 0);
 	uint32_t *memo;
 
-	put->category = PF_ROCM_CAT_KERNEL;
-	put->kind = PF_KIND_KERNEL;
-	put->ph = 'X';
+	pf_sink_is(put, PF_CAT_KERNEL);
 	put->track = gpu_track(m, w);
 	pf_argline_open(&m->sink.args);
 	if (pf_memo_find(&m->sink.memos, digest.low, digest.high, &memo)) {
@@ -444,7 +400,6 @@ static const char *copy_name(const char *p, size_t len)
 static void put_bytes(struct pf_rocm *m, const struct pf_rocm_work *w,
 		      int64_t bytes, struct pf_sink_put *put)
 {
-	put->ph = 'X';
 	put->track = gpu_track(m, w);
 	pf_argline_open(&m->sink.args);
 	arg_place(m, w);
@@ -452,19 +407,12 @@ static void put_bytes(struct pf_rocm *m, const struct pf_rocm_work *w,
 		pf_kineto_bytes(&m->sink.args, (uint64_t)bytes, put->dur_ns);
 }
 
-static void close_put(struct pf_rocm *m, struct pf_sink_put *put)
-{
-	put->args = pf_argline_close(&m->sink.args, &m->sink.parsed.args);
-	pf_sink_store(&m->sink, put);
-}
-
 void pf_rocm_put_copy(struct pf_rocm *m, const struct pf_rocm_work *w,
 		      const struct pf_rocm_copy *c, struct pf_sink_put *put)
 {
 	const char *known = copy_name(c->name, c->name_len);
 
-	put->category = PF_ROCM_CAT_MEMCPY;
-	put->kind = PF_KIND_MEMCPY;
+	pf_sink_is(put, PF_CAT_COPY);
 	put->name = known ? pf_sink_word(&m->sink, known)
 			  : pf_sink_text(&m->sink, c->name, c->name_len);
 	put_bytes(m, w, c->bytes, put);
@@ -472,27 +420,25 @@ void pf_rocm_put_copy(struct pf_rocm *m, const struct pf_rocm_work *w,
 		pf_argline_fixed(&m->sink.args, "fromDevice", c->from);
 		pf_argline_fixed(&m->sink.args, "toDevice", c->to);
 	}
-	close_put(m, put);
+	pf_sink_close(&m->sink, put);
 }
 
 void pf_rocm_put_fill(struct pf_rocm *m, const struct pf_rocm_work *w,
 		      int64_t bytes, struct pf_sink_put *put)
 {
-	put->category = PF_ROCM_CAT_MEMSET;
-	put->kind = PF_KIND_MEMSET;
+	pf_sink_is(put, PF_CAT_FILL);
 	put->name = pf_sink_word(&m->sink, "Memset (Device)");
 	put_bytes(m, w, bytes, put);
-	close_put(m, put);
+	pf_sink_close(&m->sink, put);
 }
 
 void pf_rocm_put_other(struct pf_rocm *m, const struct pf_rocm_work *w,
 		       const char *name, size_t len, struct pf_sink_put *put)
 {
-	put->category = PF_ROCM_CAT_OTHER;
-	put->kind = PF_KIND_GPU_OTHER;
+	pf_sink_is(put, PF_CAT_ROCM_WORK);
 	put->name = pf_sink_text(&m->sink, name, len);
 	put_bytes(m, w, -1, put);
-	close_put(m, put);
+	pf_sink_close(&m->sink, put);
 }
 
 /* The last block may be part of one. */

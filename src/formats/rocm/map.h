@@ -7,34 +7,6 @@
 #include "formats/pfr/kineto.h"
 #include "formats/sink.h"
 
-enum pf_rocm_category {
-	PF_ROCM_CAT_KERNEL,
-	PF_ROCM_CAT_MEMCPY,
-	PF_ROCM_CAT_MEMSET,
-	PF_ROCM_CAT_RUNTIME,
-	PF_ROCM_CAT_DRIVER,
-	PF_ROCM_CAT_OP, /* that torch named */
-	PF_ROCM_CAT_NVTX,
-	PF_ROCM_CAT_STEP,
-	PF_ROCM_CAT_RCCL,
-	PF_ROCM_CAT_MEMORY,
-	PF_ROCM_CAT_SCRATCH,
-	PF_ROCM_CAT_OVERHEAD,
-	PF_ROCM_CAT_OTHER,
-	PF_ROCM_CATEGORIES
-};
-
-enum pf_rocm_memo { /* the top byte of a memo's first key */
-		    PF_ROCM_MEMO_NAME = 1,
-		    PF_ROCM_MEMO_KERNEL,
-		    PF_ROCM_MEMO_AGENT,
-		    PF_ROCM_MEMO_DOMAIN,
-		    PF_ROCM_MEMO_HOST_TRACK,
-		    PF_ROCM_MEMO_GPU_TRACK,
-		    PF_ROCM_MEMO_CALL_ARGS,
-		    PF_ROCM_MEMO_RANGE_ARGS,
-};
-
 #define PF_ROCM_DEVICES_MAX   4096u
 #define PF_ROCM_PROCESSES_MAX 65536u
 
@@ -60,8 +32,7 @@ struct pf_rocm {
 /* A domain of calls, "HIP_RUNTIME_API": what becomes of them. */
 struct pf_rocm_domain {
 	const char *prefix;
-	enum pf_rocm_category category;
-	enum pf_kind kind;
+	enum pf_cat category;
 };
 
 /* A call or range of a thread. */
@@ -87,11 +58,6 @@ struct pf_rocm_work {
 
 void pf_rocm_init(struct pf_rocm *m);
 void pf_rocm_release(struct pf_rocm *m);
-
-bool pf_rocm_memo(struct pf_rocm *m, enum pf_rocm_memo kind, int64_t low,
-		  int64_t b, uint32_t **entry);
-void pf_rocm_forget(struct pf_rocm *m, enum pf_rocm_memo kind, int64_t low,
-		    int64_t b);
 
 /* The number of a process, from 0, by a number of the reader's; -1: too many */
 int64_t pf_rocm_process(struct pf_rocm *m, uint64_t key);

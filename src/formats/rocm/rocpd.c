@@ -366,19 +366,20 @@ static int read_call_name(struct pf_rocpd *r, const struct pf_rows *row,
 	uint32_t *memo = NULL;
 	int64_t id;
 
-	if (c->domain->category != PF_ROCM_CAT_NVTX &&
+	if (c->domain->category != PF_CAT_RANGE &&
 	    pf_rows_int(row, column, &id) == PF_CELL_INT &&
-	    pf_rocm_memo(&r->map, PF_ROCM_MEMO_NAME, 0, id, &memo)) {
+	    pf_sink_memo(&r->map.sink, PF_MEMO_NAME, 0, (uint64_t)id, &memo)) {
 		c->has_entry = true;
 		c->entry = *memo;
 		return 0;
 	}
 	if (memo)
-		pf_rocm_forget(&r->map, PF_ROCM_MEMO_NAME, 0, id);
+		pf_sink_forget(&r->map.sink, PF_MEMO_NAME, 0, (uint64_t)id);
 	PF_TRY(read_name(r, row, column, own, &c->name, &c->name_len, err));
 	/* One that is lost is counted each time. */
 	if (memo && c->name != own) {
-		pf_rocm_memo(&r->map, PF_ROCM_MEMO_NAME, 0, id, &memo);
+		pf_sink_memo(&r->map.sink, PF_MEMO_NAME, 0, (uint64_t)id,
+			     &memo);
 		c->entry = pf_sink_text(&r->map.sink, c->name, c->name_len);
 		c->has_entry = true;
 		*memo = c->entry;
@@ -414,7 +415,7 @@ static bool rocpd_message(struct pf_rocpd *r, const char **text, size_t *len);
 /* A range's text is beside its event; its name is roctx's function. */
 static void use_message(struct pf_rocpd *r, struct pf_rocm_call *c)
 {
-	if (c->domain->category != PF_ROCM_CAT_NVTX)
+	if (c->domain->category != PF_CAT_RANGE)
 		return;
 	c->function = c->name;
 	c->function_len = c->name_len;
@@ -560,8 +561,10 @@ static int read_kernel(struct pf_rocpd *r, const struct pf_rows *row,
 		*entry = pf_sink_word(&r->map.sink, "no name");
 		return 0;
 	}
-	if (pf_rocm_memo(&r->map, PF_ROCM_MEMO_KERNEL, 0, id, &memo) &&
-	    pf_rocm_memo(&r->map, PF_ROCM_MEMO_KERNEL, 1, id, &second)) {
+	if (pf_sink_memo(&r->map.sink, PF_MEMO_KERNEL, 0, (uint64_t)id,
+			 &memo) &&
+	    pf_sink_memo(&r->map.sink, PF_MEMO_KERNEL, 1, (uint64_t)id,
+			 &second)) {
 		*entry = *memo;
 		*registers = *second;
 		return 0;
@@ -573,14 +576,16 @@ static int read_kernel(struct pf_rocpd *r, const struct pf_rows *row,
 		   pf_rows_text(symbol, 1, &text, &len))) {
 		*entry = pf_sink_text(&r->map.sink, text, len);
 		*registers = registers_of(symbol);
-		pf_rocm_memo(&r->map, PF_ROCM_MEMO_KERNEL, 0, id, &memo);
+		pf_sink_memo(&r->map.sink, PF_MEMO_KERNEL, 0, (uint64_t)id,
+			     &memo);
 		*memo = *entry;
-		pf_rocm_memo(&r->map, PF_ROCM_MEMO_KERNEL, 1, id, &memo);
+		pf_sink_memo(&r->map.sink, PF_MEMO_KERNEL, 1, (uint64_t)id,
+			     &memo);
 		*memo = *registers;
 		return 0;
 	}
 	/* Every event is counted. */
-	pf_rocm_forget(&r->map, PF_ROCM_MEMO_KERNEL, 0, id);
+	pf_sink_forget(&r->map.sink, PF_MEMO_KERNEL, 0, (uint64_t)id);
 	note(r, PF_REPAIR_LOST_NAME);
 	lost(own, "kernel", id);
 	*entry = pf_sink_word(&r->map.sink, own);

@@ -164,7 +164,7 @@ static int map_call(void *reader, const struct pf_rows *row, struct pf_err *err)
 		lost_name(r, row, API, own, &call.name, &call.name_len);
 	call.domain = domain_of(call.name, call.name_len);
 	/* Numbers of calls are the file's, whatever the process. */
-	if (call.domain->category == PF_ROCM_CAT_NVTX &&
+	if (call.domain->category == PF_CAT_RANGE &&
 	    text_of(r, row, ARGS, &call.name, &call.name_len, err) < 0)
 		return -1;
 	pf_rocm_put_call(&r->map, &call, &put);
@@ -374,7 +374,7 @@ static int map_monitor(void *reader, const struct pf_rows *row,
 		       struct pf_err *err)
 {
 	struct rpd *r = reader;
-	struct pf_sink_put put = { .category = PF_ROCM_CAT_OTHER,
+	struct pf_sink_put put = { .category = PF_CAT_ROCM_CALL,
 				   .kind = PF_KIND_COUNTER,
 				   .ph = 'C' };
 	const char *what, *type;
@@ -399,9 +399,7 @@ static int map_monitor(void *reader, const struct pf_rows *row,
 	put.track = pf_sink_track(&r->map.sink, 'c', pid, "");
 	pf_argline_open(&r->map.sink.args);
 	pf_argline_real(&r->map.sink.args, "value", value);
-	put.args =
-		pf_argline_close(&r->map.sink.args, &r->map.sink.parsed.args);
-	pf_sink_store(&r->map.sink, &put);
+	pf_sink_close(&r->map.sink, &put);
 	return 0;
 }
 

@@ -1060,7 +1060,7 @@ static int put_call(struct pf_v3 *r, struct pf_sink_put *put,
 	int rc = 0;
 
 	c.name = operation_text(r, own, &c.name_len);
-	if (c.domain->category == PF_ROCM_CAT_NVTX) {
+	if (c.domain->category == PF_CAT_RANGE) {
 		rc = pf_keys_find(&r->marks, c.id, &text, err);
 		c.function = c.name;
 		c.function_len = c.name_len;

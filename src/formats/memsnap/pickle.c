@@ -167,8 +167,7 @@ static int want(struct pf_pickle *p, size_t n)
 {
 	if (p->len - p->at >= n)
 		return 0;
-	if (fill(p, n))
-		return -1;
+	PF_TRY(fill(p, n));
 	return p->len - p->at < n ? fail_cut(p) : 0;
 }
 
@@ -206,8 +205,7 @@ static int close_innermost(struct pf_pickle *p)
 static int close_from(struct pf_pickle *p, uint32_t at)
 {
 	while (p->open_count && innermost(p)->at >= at)
-		if (close_innermost(p))
-			return -1;
+		PF_TRY(close_innermost(p));
 	return 0;
 }
 
@@ -242,8 +240,7 @@ static int fold(struct pf_pickle *p, struct pf_pickle_open *c)
 		return 0;
 	count = (count - FOLD_KEPT) & ~1u;
 	c->has_folded = true;
-	if (give(p, c, p->stack + from, count))
-		return -1;
+	PF_TRY(give(p, c, p->stack + from, count));
 	memmove(p->stack + from, p->stack + from + count,
 		(p->depth - from - count) * sizeof(*p->stack));
 	p->depth -= count;
@@ -373,8 +370,7 @@ static int give_items(struct pf_pickle *p, uint32_t at, uint32_t from,
 	struct pf_pickle_open *c;
 	const struct pf_pickle_val *v = &p->stack[at];
 
-	if (close_from(p, at + 1))
-		return -1;
+	PF_TRY(close_from(p, at + 1));
 	v = &p->stack[at];
 	if (v->type == PF_PICKLE_THING && !v->role) {
 		p->depth = at + 1;
@@ -384,8 +380,7 @@ static int give_items(struct pf_pickle *p, uint32_t at, uint32_t from,
 		return fail_at(p, is_dict ? "members of what is no dictionary"
 					  : "items of what is no list");
 	c = &p->open[v->at];
-	if (give(p, c, p->stack + from, p->depth - from))
-		return -1;
+	PF_TRY(give(p, c, p->stack + from, p->depth - from));
 	p->depth = at + 1;
 	c->mark = 0;
 	c->has_folded = false;
@@ -420,8 +415,7 @@ static int put_one(struct pf_pickle *p, bool is_dict)
 {
 	uint32_t items = is_dict ? 2 : 1;
 
-	if (need(p, items + 1))
-		return -1;
+	PF_TRY(need(p, items + 1));
 	return give_items(p, p->depth - items - 1, p->depth - items, is_dict,
 			  false);
 }
@@ -431,8 +425,7 @@ static int make_tuple(struct pf_pickle *p, uint32_t from)
 	struct pf_pickle_val *items = p->stack + from,
 			     out = { .type = PF_PICKLE_OTHER };
 
-	if (close_from(p, from))
-		return -1;
+	PF_TRY(close_from(p, from));
 	if (p->depth - from == 2 && items[0].type == PF_PICKLE_INT &&
 	    items[1].type == PF_PICKLE_INT && !(items[0].v >> 31) &&
 	    !(items[1].v >> 31)) {
@@ -464,8 +457,7 @@ static int tuple_marked(struct pf_pickle *p)
 			return fail_at(p, "a tuple where items should be");
 		c->mark = 0;
 	}
-	if (make_tuple(p, at + 1))
-		return -1;
+	PF_TRY(make_tuple(p, at + 1));
 	/* the mark goes, too */
 	p->stack[at] = p->stack[p->depth - 1];
 	p->depth = at + 1;
@@ -601,8 +593,7 @@ static int push_text(struct pf_pickle *p, size_t head, uint64_t len)
 
 	if (len > PF_PICKLE_TEXT_MAX)
 		return fail_at(p, "a text of more than 16 MiB");
-	if (want(p, head + (size_t)len))
-		return -1;
+	PF_TRY(want(p, head + (size_t)len));
 	text = (const char *)p->buf + p->at + head;
 	/*
 	 * The memo may give it back where it is asked for (a file name that
@@ -633,8 +624,7 @@ static int refuse_global(struct pf_pickle *p)
 	char name[128];
 	size_t n = 0;
 
-	if (fill(p, sizeof(name)))
-		return -1;
+	PF_TRY(fill(p, sizeof(name)));
 	for (size_t i = p->at + 1, lines = 0;
 	     i < p->len && lines < 2 && n < sizeof(name) - 1; i++) {
 		if (p->buf[i] == '\n' && ++lines == 2)
@@ -777,8 +767,7 @@ static int next(struct pf_pickle *p)
 	size = sizes[op];
 	if (!size)
 		return refuse(p, op);
-	if (want(p, size))
-		return -1;
+	PF_TRY(want(p, size));
 	if (op == '.')
 		return 1;
 	if (op == 0x8c || op == 'X' || op == 0x8d)
@@ -796,15 +785,13 @@ static int finish(struct pf_pickle *p, struct pf_pickle_val *top)
 	p->end = pf_pickle_offset(p);
 	if (p->mark_count || p->depth != 1)
 		return fail_at(p, "STOP before the end");
-	if (close_from(p, 0))
-		return -1;
+	PF_TRY(close_from(p, 0));
 	*top = p->stack[0];
 	p->at++;
 	do {
 		p->trailing += (int64_t)(p->len - p->at);
 		p->at = p->len;
-		if (fill(p, 1))
-			return -1;
+		PF_TRY(fill(p, 1));
 	} while (p->len > p->at);
 	return 0;
 }

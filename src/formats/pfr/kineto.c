@@ -199,7 +199,8 @@ bool pf_pfr_split_torch_name(const char *text, size_t len,
 	return true;
 }
 
-bool pf_pfr_is_step(const char *text, size_t len)
+/* Does torch mark a step by that name, "ProfilerStep#N"? */
+static bool is_step(const char *text, size_t len)
 {
 	static const char step[] = "ProfilerStep#";
 
@@ -214,7 +215,7 @@ bool pf_kineto_range(const char *text, size_t len, bool is_async,
 	pf_sink_is(put, split ? PF_CAT_OP : PF_CAT_RANGE);
 	if (is_async)
 		put->kind = PF_KIND_ASYNC;
-	else if (pf_pfr_is_step(text, len))
+	else if (is_step(text, len))
 		pf_sink_is(put, PF_CAT_STEP);
 	return split;
 }

@@ -46,9 +46,6 @@ struct pf_pfr_torch_name {
 bool pf_pfr_split_torch_name(const char *text, size_t len,
 			     struct pf_pfr_torch_name *out);
 
-/* Does torch mark a step by that name, "ProfilerStep#N"? */
-bool pf_pfr_is_step(const char *text, size_t len);
-
 /*
  * What a range is by its text: of torch's operators (true, and the parts of its
  * name), a step, or any; of no thread's stack if it is asynchronous.

@@ -330,9 +330,9 @@ static int map_planes(struct xspace_reading *r, struct pf_err *err)
 	m->settle = xspace_settle;
 	m->settle_arg = r;
 	pf_xs_map_begin(m);
-	rc = pf_xs_map_describe(m, err);
+	rc = pf_xs_map_describe(m);
 	for (size_t i = 0; i < r->space.plane_count && !rc; i++)
-		rc = pf_xs_map_plane(m, &r->space.planes[i], err);
+		rc = pf_xs_map_plane(m, &r->space.planes[i]);
 	return rc ? -1 : xspace_settle(r, err);
 }
 

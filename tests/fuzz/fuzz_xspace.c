@@ -46,10 +46,9 @@ static void read_all(struct reading *r, const uint8_t *data, size_t size,
 		r->map.settle = settle;
 		r->map.settle_arg = r;
 		pf_xs_map_begin(&r->map);
-		FUZZ_CHECK(!pf_xs_map_describe(&r->map, &err));
+		FUZZ_CHECK(!pf_xs_map_describe(&r->map));
 		for (size_t i = 0; i < space.plane_count; i++)
-			FUZZ_CHECK(!pf_xs_map_plane(&r->map, &space.planes[i],
-						    &err));
+			FUZZ_CHECK(!pf_xs_map_plane(&r->map, &space.planes[i]));
 		settle(r, &err);
 		pf_xs_map_release(&r->map);
 	}

@@ -294,12 +294,11 @@ static uint32_t xs_close_args(struct pf_xs_map *m)
 
 /* ---- statistics ---- */
 
-static const struct pf_xs_key *xs_find_key(struct pf_xs_map *m, int64_t id,
-					   struct pf_err *err);
+static const struct pf_xs_key *xs_find_key(struct pf_xs_map *m, int64_t id);
 
 /* The text of a statistic, in place or by reference; "" if it has none. */
 static int xs_stat_text(struct pf_xs_map *m, const struct pf_xs_stat *stat,
-			const char **text, size_t *len, struct pf_err *err)
+			const char **text, size_t *len)
 {
 	const struct pf_xs_key *key;
 
@@ -309,7 +308,7 @@ static int xs_stat_text(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 		*text = (const char *)stat->text.p;
 		*len = (size_t)(stat->text.end - stat->text.p);
 	} else if (stat->kind == 7) {
-		key = xs_find_key(m, (int64_t)stat->value, err);
+		key = xs_find_key(m, (int64_t)stat->value);
 		if (!key)
 			return -1;
 		if (key->len) {
@@ -326,9 +325,9 @@ static void add_unknown(struct pf_xs_map *m, int64_t id)
 	pf_buf_addf(&m->text, "\"unknown %" PRId64 "\"", id);
 }
 
-static int add_reference(struct pf_xs_map *m, uint64_t id, struct pf_err *err)
+static int add_reference(struct pf_xs_map *m, uint64_t id)
 {
-	const struct pf_xs_key *key = xs_find_key(m, (int64_t)id, err);
+	const struct pf_xs_key *key = xs_find_key(m, (int64_t)id);
 
 	if (!key)
 		return -1;
@@ -341,7 +340,7 @@ static int add_reference(struct pf_xs_map *m, uint64_t id, struct pf_err *err)
 
 /* Any statistic; bytes and compressed texts are no arguments. */
 static int xs_arg_stat(struct pf_xs_map *m, const struct pf_xs_key *key,
-		       const struct pf_xs_stat *stat, struct pf_err *err)
+		       const struct pf_xs_stat *stat)
 {
 	char unknown[48];
 
@@ -367,7 +366,7 @@ static int xs_arg_stat(struct pf_xs_map *m, const struct pf_xs_key *key,
 			 (size_t)(stat->text.end - stat->text.p));
 		return 0;
 	case 7:
-		return add_reference(m, stat->value, err);
+		return add_reference(m, stat->value);
 	default:
 		pf_buf_adds(&m->text, "null");
 		return 0;
@@ -518,7 +517,7 @@ static void keep_piece(struct pf_xs_map *m, int64_t id)
 }
 
 /* The one at "at" of memos->extra as a piece; moves on. */
-static int xs_add_more(struct pf_xs_map *m, size_t *at, struct pf_err *err)
+static int xs_add_more(struct pf_xs_map *m, size_t *at)
 {
 	static const struct pf_buf nothing;
 	const char *p = m->memos->extra.data + *at;
@@ -534,12 +533,12 @@ static int xs_add_more(struct pf_xs_map *m, size_t *at, struct pf_err *err)
 	message.end = message.p + len;
 	if (!pf_xs_stat_read(message, &stat))
 		return 0;
-	key = xs_find_key(m, stat.id, err);
+	key = xs_find_key(m, stat.id);
 	if (!key)
 		return -1;
 	xs_open_args(m, &nothing);
 	m->generic = PF_SLOT_GENERIC_COUNT; /* it repeats: no slots */
-	PF_TRY(xs_arg_stat(m, key, &stat, err));
+	PF_TRY(xs_arg_stat(m, key, &stat));
 	keep_piece(m, stat.id);
 	return 0;
 }
@@ -738,19 +737,18 @@ static enum pf_xs_role find_role(const char *name)
 						      : PF_XS_PLAIN;
 }
 
-static int read_key(struct pf_xs_map *m, int64_t id, struct pf_xs_key *out,
-		    struct pf_err *err)
+static int read_key(struct pf_xs_map *m, int64_t id, struct pf_xs_key *out)
 {
 	struct pf_xs_memos *t = m->memos;
 	const struct pf_xs_def *def =
-		pf_xs_def_find(&m->defs, PF_XS_STATS, id, err);
+		pf_xs_def_find(&m->defs, PF_XS_STATS, id, m->space->err);
 
 	*out = (struct pf_xs_key){ .at = (uint32_t)t->text.len };
 	if (!def)
-		return err->code ? -1 : 0;
+		return m->space->err->code ? -1 : 0;
 	pf_buf_clear(&t->raw);
 	PF_TRY(pf_xs_def_name(&m->names, def, 2, PF_XS_TEXT_MAX + 1, &t->raw,
-			      err));
+			      m->space->err));
 	if (!t->raw.len)
 		return 0;
 	out->role = find_role(t->raw.data);
@@ -760,8 +758,7 @@ static int read_key(struct pf_xs_map *m, int64_t id, struct pf_xs_key *out,
 }
 
 /* NULL: a read error. */
-static const struct pf_xs_key *xs_find_key(struct pf_xs_map *m, int64_t id,
-					   struct pf_err *err)
+static const struct pf_xs_key *xs_find_key(struct pf_xs_map *m, int64_t id)
 {
 	struct pf_xs_memos *t = m->memos;
 	struct pf_xs_key_slot *slot = &t->keys[(uint64_t)id % SLOTS];
@@ -770,7 +767,7 @@ static const struct pf_xs_key *xs_find_key(struct pf_xs_map *m, int64_t id,
 		return &slot->key;
 	slot->id = id;
 	slot->generation = t->text_generation;
-	return read_key(m, id, &slot->key, err) ? NULL : &slot->key;
+	return read_key(m, id, &slot->key) ? NULL : &slot->key;
 }
 
 /* ---- events ---- */
@@ -794,8 +791,7 @@ static void classify(struct pf_xs_name *out, const struct pf_buf *name,
 }
 
 /* The statistics of the metadata itself, as pieces of arguments. */
-static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def,
-		     struct pf_err *err)
+static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def)
 {
 	size_t len = (size_t)(def->end - def->at);
 	struct pf_xs_memos *t = m->memos;
@@ -806,7 +802,7 @@ static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def,
 
 	if (len > META_MAX)
 		return 0;
-	p = pf_xs_bytes_at(&m->names, def->at, len, err);
+	p = pf_xs_bytes_at(&m->names, def->at, len, m->space->err);
 	if (!p)
 		return -1;
 	pf_buf_clear(&t->extra);
@@ -816,7 +812,7 @@ static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def,
 		    f.text.end - f.text.p < PF_XS_TEXT_MAX)
 			xs_keep_stat(&t->extra, f.text);
 	while (at < t->extra.len)
-		PF_TRY(xs_add_more(m, &at, err));
+		PF_TRY(xs_add_more(m, &at));
 	return 0;
 }
 
@@ -829,26 +825,25 @@ static void shorten(const struct pf_buf *text, struct pf_buf *out)
 		pf_buf_add(out, text->data + 1, (size_t)(end - text->data) - 1);
 }
 
-static int read_name(struct pf_xs_map *m, int64_t id, struct pf_xs_name *out,
-		     struct pf_err *err)
+static int read_name(struct pf_xs_map *m, int64_t id, struct pf_xs_name *out)
 {
 	bool is_tpu = m->plane->what.kind == PF_PLANE_TPU;
 	struct pf_xs_memos *t = m->memos;
 	const struct pf_xs_def *def =
-		pf_xs_def_find(&m->defs, PF_XS_EVENTS, id, err);
+		pf_xs_def_find(&m->defs, PF_XS_EVENTS, id, m->space->err);
 	struct pf_buf shown = { 0 }, long_name = { 0 };
 	char unknown[40];
 	int rc = 0;
 
 	*out = (struct pf_xs_name){ .is_known = def };
-	if (!def && err->code)
+	if (!def && m->space->err->code)
 		return -1;
 	pf_buf_clear(&t->raw);
 	if (def)
 		rc = pf_xs_def_name(&m->names, def, 2, LONG_NAME_MAX, &t->raw,
-				    err) ||
+				    m->space->err) ||
 		     pf_xs_def_name(&m->names, def, 4, LONG_NAME_MAX, &shown,
-				    err);
+				    m->space->err);
 	if (!rc && !def) {
 		snprintf(unknown, sizeof(unknown), "unknown %" PRId64, id);
 		pf_buf_adds(&t->raw, unknown);
@@ -869,7 +864,7 @@ static int read_name(struct pf_xs_map *m, int64_t id, struct pf_xs_name *out,
 					  t->raw.len, 0);
 	}
 	if (!rc && def)
-		rc = read_more(m, def, err);
+		rc = read_more(m, def);
 	if (is_tpu && shown.len)
 		xs_add_long_name(m, &long_name);
 	pf_buf_release(&shown);
@@ -880,8 +875,7 @@ static int read_name(struct pf_xs_map *m, int64_t id, struct pf_xs_name *out,
 	return rc ? -1 : 0;
 }
 
-static const struct pf_xs_name *xs_find_name(struct pf_xs_map *m, int64_t id,
-					     struct pf_err *err)
+static const struct pf_xs_name *xs_find_name(struct pf_xs_map *m, int64_t id)
 {
 	struct pf_xs_memos *t = m->memos;
 	struct pf_xs_name_slot *slot = &t->names[(uint64_t)id % SLOTS];
@@ -892,7 +886,7 @@ static const struct pf_xs_name *xs_find_name(struct pf_xs_map *m, int64_t id,
 	slot->id = id;
 	slot->generation = m->generation;
 	slot->text_generation = t->text_generation;
-	return read_name(m, id, &slot->name, err) ? NULL : &slot->name;
+	return read_name(m, id, &slot->name) ? NULL : &slot->name;
 }
 
 #define NAMES_WINDOW    (16u << 10)
@@ -1042,8 +1036,7 @@ static void set_device(struct pf_xs_map *m)
 		 (int)line->name.len, line->name.data);
 }
 
-static int line_field(struct pf_xs_map *m, const struct pf_xs_span *f,
-		      struct pf_err *err)
+static int line_field(struct pf_xs_map *m, const struct pf_xs_span *f)
 {
 	struct pf_xs_line *line = &m->line;
 	size_t len = (size_t)(f->end - f->at);
@@ -1059,7 +1052,7 @@ static int line_field(struct pf_xs_map *m, const struct pf_xs_span *f,
 		return 0;
 	if (len > PF_XS_NAME_MAX)
 		len = PF_XS_NAME_MAX;
-	p = pf_xs_bytes_at(m->space->bytes, f->at, len, err);
+	p = pf_xs_bytes_at(m->space->bytes, f->at, len, m->space->err);
 	if (!p)
 		return -1;
 	pf_buf_clear(&line->name);
@@ -1071,8 +1064,7 @@ static int line_field(struct pf_xs_map *m, const struct pf_xs_span *f,
  * Name and time stand before the events; if one is not there, it may be behind
  * them.
  */
-static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece,
-			  struct pf_err *err)
+static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece)
 {
 	struct pf_xs_cursor c = { m->space->bytes, piece->at, piece->end };
 	struct pf_xs_line *line = &m->line;
@@ -1085,10 +1077,10 @@ static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece,
 	pf_buf_clear(&line->name);
 	pf_buf_clear(&line->prefix);
 	pf_buf_adds(&line->name, "");
-	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD) {
+	while ((got = pf_xs_step(&c, &f, m->space->err)) == PF_XS_FIELD) {
 		if (f.number == 4 && line->name.len && line->timestamp_ns)
 			break;
-		PF_TRY(line_field(m, &f, err));
+		PF_TRY(line_field(m, &f));
 	}
 	if (got == PF_XS_ERROR)
 		return -1;
@@ -1196,12 +1188,12 @@ static bool memory_stat(struct pf_xs_map *m, enum pf_xs_role role,
 }
 
 static int details(struct pf_xs_map *m, enum pf_xs_role role,
-		   const struct pf_xs_stat *stat, struct pf_err *err)
+		   const struct pf_xs_stat *stat)
 {
 	const char *text;
 	size_t len;
 
-	PF_TRY(xs_stat_text(m, stat, &text, &len, err));
+	PF_TRY(xs_stat_text(m, stat, &text, &len));
 	if (role == PF_XS_KERNEL_DETAILS)
 		xs_arg_kernel(m, text, len);
 	else if (role == PF_XS_ALLOCATOR)
@@ -1212,9 +1204,9 @@ static int details(struct pf_xs_map *m, enum pf_xs_role role,
 }
 
 static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
-		    bool is_memory, struct pf_xs_made *made, struct pf_err *err)
+		    bool is_memory, struct pf_xs_made *made)
 {
-	const struct pf_xs_key *found = xs_find_key(m, stat->id, err);
+	const struct pf_xs_key *found = xs_find_key(m, stat->id);
 	struct pf_xs_key key;
 
 	if (!found)
@@ -1241,12 +1233,12 @@ static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 	}
 	if (is_memory && memory_stat(m, key.role, stat, made))
 		return 0;
-	PF_TRY(xs_arg_stat(m, &key, stat, err));
+	PF_TRY(xs_arg_stat(m, &key, stat));
 	if ((is_memory && key.role == PF_XS_ALLOCATOR) ||
 	    (key.role >= PF_XS_KERNEL_DETAILS &&
 	     key.role <= PF_XS_FILL_DETAILS &&
 	     m->line.what.kind == PF_ROW_STREAM))
-		return details(m, key.role, stat, err);
+		return details(m, key.role, stat);
 	return 0;
 }
 
@@ -1283,8 +1275,7 @@ static void add_more(struct pf_xs_map *m, const struct pf_xs_name *name,
 static int set_args(struct pf_xs_map *m, const struct pf_xs_stat *stats,
 		    size_t count, const struct pf_xs_name *name,
 		    const struct pf_xs_shape_key *key,
-		    struct pf_xs_shape *shape, struct pf_xs_made *made,
-		    struct pf_err *err)
+		    struct pf_xs_shape *shape, struct pf_xs_made *made)
 {
 	bool is_memory = m->line.what.kind == PF_ROW_HOST &&
 			 name->host_kind == PF_KIND_MEMORY;
@@ -1299,7 +1290,7 @@ static int set_args(struct pf_xs_map *m, const struct pf_xs_stat *stats,
 		int filled = m->filled;
 
 		ids[i] = stats[i].id;
-		PF_TRY(one_stat(m, &stats[i], is_memory, made, err));
+		PF_TRY(one_stat(m, &stats[i], is_memory, made));
 		taken = m->mask & ~before;
 		is_plain &= m->filled - filled == is_number &&
 			    __builtin_popcount(taken) == is_number;
@@ -1327,7 +1318,7 @@ static size_t read_stats(struct pf_xs_map *m, const struct raw *raw,
 
 static int find_args(struct pf_xs_map *m, const struct raw *raw,
 		     const struct pf_xs_name *name, struct pf_xs_made *made,
-		     uint32_t *args, struct pf_err *err)
+		     uint32_t *args)
 {
 	struct pf_xs_stat stats[PF_XS_STATS_MAX];
 	size_t count = read_stats(m, raw, stats);
@@ -1344,7 +1335,7 @@ static int find_args(struct pf_xs_map *m, const struct raw *raw,
 		*args = shape->args;
 		return 0;
 	}
-	rc = set_args(m, stats, count, name, &key, shape, made, err);
+	rc = set_args(m, stats, count, name, &key, shape, made);
 	if (rc < 0)
 		return -1;
 	if (m->line.has_steps && name->has_number) {
@@ -1410,7 +1401,7 @@ static void set_type(struct pf_xs_map *m, const struct pf_xs_name *name,
 				 (char)ev->ph, (enum pf_kind)ev->kind);
 }
 
-static int store(struct pf_xs_map *m, struct raw *raw, struct pf_err *err)
+static int store(struct pf_xs_map *m, struct raw *raw)
 {
 	struct pf_batch *b = &m->parsed.batch;
 	const struct pf_xs_name *name;
@@ -1420,13 +1411,13 @@ static int store(struct pf_xs_map *m, struct raw *raw, struct pf_err *err)
 	if (!set_times(m, raw, &ev))
 		return 0;
 	xs_memos_trim(m->memos);
-	name = xs_find_name(m, raw->meta, err);
+	name = xs_find_name(m, raw->meta);
 	if (!name)
 		return -1;
 	if (!name->is_known)
 		note(m, PF_REPAIR_LOST_NAME, raw->at);
 	made.is_freed = name->is_freed;
-	PF_TRY(find_args(m, raw, name, &made, &ev.args, err));
+	PF_TRY(find_args(m, raw, name, &made, &ev.args));
 	ev.name = name->entry;
 	ev.track = find_track(m);
 	set_type(m, name, &made, &ev);
@@ -1462,8 +1453,7 @@ static bool read_event(struct pf_wire message, struct raw *raw)
 	return got == PF_XS_END;
 }
 
-static int one_event(struct pf_xs_map *m, const struct pf_xs_span *f,
-		     struct pf_err *err)
+static int one_event(struct pf_xs_map *m, const struct pf_xs_span *f)
 {
 	size_t len = (size_t)(f->end - f->at);
 	const unsigned char *p;
@@ -1479,11 +1469,11 @@ static int one_event(struct pf_xs_map *m, const struct pf_xs_span *f,
 	} else if (m->plane->what.kind == PF_PLANE_OTHER) {
 		note(m, PF_SKIP_PLANE, f->at);
 	} else {
-		p = pf_xs_bytes_at(m->space->bytes, f->at, len, err);
+		p = pf_xs_bytes_at(m->space->bytes, f->at, len, m->space->err);
 		if (!p)
 			return -1;
 		if (read_event((struct pf_wire){ p, p + len }, &raw))
-			rc = store(m, &raw, err);
+			rc = store(m, &raw);
 		else
 			note(m, PF_SKIP_MALFORMED, f->at);
 	}
@@ -1491,7 +1481,7 @@ static int one_event(struct pf_xs_map *m, const struct pf_xs_span *f,
 	m->parsed.batch.ts_fraction_digits = 3; /* nanoseconds */
 	if (rc)
 		return -1;
-	return is_full(m) ? m->settle(m->settle_arg, err) : 0;
+	return is_full(m) ? m->settle(m->settle_arg, m->space->err) : 0;
 }
 
 /* Is the end here that of a file that was cut off? */
@@ -1501,17 +1491,15 @@ static bool is_cut_here(const struct pf_xs_map *m, int64_t end)
 	       m->space->repairs.of[PF_REPAIR_CUT_OFF].count;
 }
 
-static int map_line(struct pf_xs_map *m, const struct pf_xs_piece *piece,
-		    struct pf_err *err)
+static int map_line(struct pf_xs_map *m, const struct pf_xs_piece *piece)
 {
 	struct pf_xs_cursor c = { m->space->bytes, piece->at, piece->end };
 	struct pf_xs_span f;
 	enum pf_xs_got got;
 
-	PF_TRY(read_line_head(m, piece, err));
-	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD)
-		if (f.number == 4 && f.wire == PF_XS_LENGTH &&
-		    one_event(m, &f, err))
+	PF_TRY(read_line_head(m, piece));
+	while ((got = pf_xs_step(&c, &f, m->space->err)) == PF_XS_FIELD)
+		if (f.number == 4 && f.wire == PF_XS_LENGTH && one_event(m, &f))
 			return -1;
 	if (got == PF_XS_ERROR)
 		return -1;
@@ -1520,8 +1508,7 @@ static int map_line(struct pf_xs_map *m, const struct pf_xs_piece *piece,
 	return 0;
 }
 
-int pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane,
-		    struct pf_err *err)
+int pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane)
 {
 	struct pf_map line_ids;
 	int rc;
@@ -1530,10 +1517,10 @@ int pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane,
 	xs_memos_forget(m->memos);
 	pf_map_init(&line_ids);
 	m->line_ids = &line_ids;
-	rc = pf_xs_defs_read(&m->defs, m->space, plane, err);
+	rc = pf_xs_defs_read(&m->defs, m->space, plane);
 	for (uint64_t i = 0; !rc && i < pf_spool_count(m->defs.lines); i++) {
 		const struct pf_xs_piece *p =
-			pf_spool_at(m->defs.lines, i, err);
+			pf_spool_at(m->defs.lines, i, m->space->err);
 		struct pf_xs_piece piece;
 
 		if (!p) {
@@ -1541,7 +1528,7 @@ int pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane,
 			break;
 		}
 		piece = *p;
-		rc = map_line(m, &piece, err);
+		rc = map_line(m, &piece);
 	}
 	pf_xs_defs_release(&m->defs);
 	pf_map_release(&line_ids);
@@ -1606,17 +1593,16 @@ static void put_device(struct pf_buf *out, int64_t id, const struct device *d)
 }
 
 static int describe_device(struct pf_xs_map *m, const struct pf_xs_plane *plane,
-			   struct pf_buf *out, struct pf_err *err)
+			   struct pf_buf *out)
 {
 	struct device d = {
 		.cores = -1, .memory = -1, .major = -1, .minor = -1
 	};
 	struct pf_repairs before = m->space->repairs;
-	int rc = pf_xs_defs_read(&m->defs, m->space, plane, err);
+	int rc = pf_xs_defs_read(&m->defs, m->space, plane);
 
 	if (!rc)
-		rc = pf_xs_plane_stats(&m->defs, m->space, take_device, &d,
-				       err);
+		rc = pf_xs_plane_stats(&m->defs, m->space, take_device, &d);
 	m->space->repairs = before; /* they are noted with the events */
 	pf_xs_defs_release(&m->defs);
 	if (!rc)
@@ -1624,7 +1610,7 @@ static int describe_device(struct pf_xs_map *m, const struct pf_xs_plane *plane,
 	return rc;
 }
 
-int pf_xs_map_describe(struct pf_xs_map *m, struct pf_err *err)
+int pf_xs_map_describe(struct pf_xs_map *m)
 {
 	struct pf_batch *b = &m->parsed.batch;
 	struct pf_buf text = { 0 };
@@ -1637,8 +1623,7 @@ int pf_xs_map_describe(struct pf_xs_map *m, struct pf_err *err)
 	}
 	for (size_t i = 0; i < m->space->plane_count && !rc; i++)
 		if (m->space->planes[i].what.device >= 0)
-			rc = describe_device(m, &m->space->planes[i], &text,
-					     err);
+			rc = describe_device(m, &m->space->planes[i], &text);
 	if (!rc && text.len) {
 		pf_buf_addc(&text, ']');
 		pf_batch_member(b, "deviceProperties", &text);

@@ -60,11 +60,10 @@ void pf_xs_map_init(struct pf_xs_map *m, struct pf_xs_space *space);
 void pf_xs_map_release(struct pf_xs_map *m);
 
 /* What the file says of itself: base, devices.  Into the first batch. */
-int pf_xs_map_describe(struct pf_xs_map *m, struct pf_err *err);
+int pf_xs_map_describe(struct pf_xs_map *m);
 /* Empty the batch. */
 void pf_xs_map_begin(struct pf_xs_map *m);
 /* All events of a plane, in batches; what is left is for the caller. */
-int pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane,
-		    struct pf_err *err);
+int pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane);
 
 #endif

@@ -111,14 +111,14 @@ static void note(struct pf_xs_space *s, int64_t at)
 
 /* An entry of a map: key and message. */
 static int add_entry(struct reading *r, enum pf_xs_def_map map,
-		     const struct pf_xs_span *entry, struct pf_err *err)
+		     const struct pf_xs_span *entry)
 {
 	struct pf_xs_cursor c = { r->space->bytes, entry->at, entry->end };
 	struct pf_xs_def def = { .order = -r->order++ };
 	struct pf_xs_span f;
 	enum pf_xs_got got;
 
-	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD) {
+	while ((got = pf_xs_step(&c, &f, r->space->err)) == PF_XS_FIELD) {
 		if (f.number == 1 && f.wire == PF_XS_VARINT)
 			def.id = (int64_t)f.value;
 		if (f.number == 2 && f.wire == PF_XS_LENGTH) {
@@ -132,11 +132,10 @@ static int add_entry(struct reading *r, enum pf_xs_def_map map,
 		note(r->space, entry->at);
 		return 0;
 	}
-	return pf_sorter_add(r->sorters[map], &def, err);
+	return pf_sorter_add(r->sorters[map], &def, r->space->err);
 }
 
-static int add_field(struct reading *r, const struct pf_xs_span *f,
-		     struct pf_err *err)
+static int add_field(struct reading *r, const struct pf_xs_span *f)
 {
 	struct pf_xs_piece piece = { f->at, f->end };
 	struct pf_xs_defs *d = r->defs;
@@ -144,31 +143,30 @@ static int add_field(struct reading *r, const struct pf_xs_span *f,
 	if (f->wire != PF_XS_LENGTH)
 		return 0;
 	if (f->number == 3)
-		return pf_spool_add(d->lines, &piece, err);
+		return pf_spool_add(d->lines, &piece, r->space->err);
 	if (f->number == 4)
-		return add_entry(r, PF_XS_EVENTS, f, err);
+		return add_entry(r, PF_XS_EVENTS, f);
 	if (f->number == 5)
-		return add_entry(r, PF_XS_STATS, f, err);
+		return add_entry(r, PF_XS_STATS, f);
 	if (f->number == 6 && d->stat_count < PF_XS_STATS_MAX)
 		d->stats[d->stat_count++] = piece;
 	return 0;
 }
 
-static int read_fields(struct reading *r, const struct pf_xs_plane *plane,
-		       struct pf_err *err)
+static int read_fields(struct reading *r, const struct pf_xs_plane *plane)
 {
 	struct pf_xs_cursor c = { r->space->bytes, plane->at, plane->end };
 	struct pf_xs_span f;
 	enum pf_xs_got got;
 	bool ends_the_file = plane->end == r->space->bytes->size;
 
-	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD)
-		PF_TRY(add_field(r, &f, err));
+	while ((got = pf_xs_step(&c, &f, r->space->err)) == PF_XS_FIELD)
+		PF_TRY(add_field(r, &f));
 	if (got == PF_XS_ERROR)
 		return -1;
 	/* Of a line that is cut off its first events are good. */
 	if (got == PF_XS_CUT && ends_the_file && f.number == 3)
-		return add_field(r, &f, err);
+		return add_field(r, &f);
 	if (got != PF_XS_END &&
 	    !(ends_the_file && r->space->repairs.of[PF_REPAIR_CUT_OFF].count))
 		note(r->space, c.at);
@@ -176,26 +174,26 @@ static int read_fields(struct reading *r, const struct pf_xs_plane *plane,
 }
 
 /* The last definition of an id is the one that counts, and sorted first. */
-static int settle(struct reading *r, enum pf_xs_def_map map, struct pf_err *err)
+static int settle(struct reading *r, enum pf_xs_def_map map)
 {
 	struct pf_spool *out = r->defs->maps[map];
 	const struct pf_xs_def *def;
 	bool has_last = false;
 	int64_t last = 0;
 
-	PF_TRY(pf_sorter_finish(r->sorters[map], err));
-	while ((def = pf_sorter_next(r->sorters[map], err))) {
+	PF_TRY(pf_sorter_finish(r->sorters[map], r->space->err));
+	while ((def = pf_sorter_next(r->sorters[map], r->space->err))) {
 		if (has_last && def->id == last)
 			continue;
 		has_last = true;
 		last = def->id;
-		PF_TRY(pf_spool_add(out, def, err));
+		PF_TRY(pf_spool_add(out, def, r->space->err));
 	}
-	return err->code ? -1 : 0;
+	return r->space->err->code ? -1 : 0;
 }
 
 int pf_xs_defs_read(struct pf_xs_defs *d, struct pf_xs_space *s,
-		    const struct pf_xs_plane *plane, struct pf_err *err)
+		    const struct pf_xs_plane *plane)
 {
 	struct reading r = { .space = s, .defs = d };
 	int rc;
@@ -209,10 +207,10 @@ int pf_xs_defs_read(struct pf_xs_defs *d, struct pf_xs_space *s,
 		r.sorters[i] = pf_sorter_new(sizeof(struct pf_xs_def),
 					     SORT_BYTES, s->dir);
 	}
-	rc = read_fields(&r, plane, err);
+	rc = read_fields(&r, plane);
 	for (int i = 0; i < PF_XS_MAPS; i++) {
 		if (!rc)
-			rc = settle(&r, (enum pf_xs_def_map)i, err);
+			rc = settle(&r, (enum pf_xs_def_map)i);
 		pf_sorter_free(r.sorters[i]);
 	}
 	return rc;
@@ -270,7 +268,7 @@ bool pf_xs_stat_read(struct pf_wire message, struct pf_xs_stat *out)
 
 static int one_stat(struct pf_xs_defs *d, struct pf_xs_space *s,
 		    const struct pf_xs_piece *piece, struct pf_buf name[2],
-		    struct pf_xs_stat *stat, struct pf_err *err)
+		    struct pf_xs_stat *stat)
 {
 	size_t len = (size_t)(piece->end - piece->at);
 	const struct pf_xs_def *def;
@@ -280,7 +278,7 @@ static int one_stat(struct pf_xs_defs *d, struct pf_xs_space *s,
 	pf_buf_clear(&name[1]);
 	if (piece->end - piece->at > (int64_t)PF_XS_PIECE_MAX)
 		return 0;
-	p = pf_xs_bytes_at(s->bytes, piece->at, len, err);
+	p = pf_xs_bytes_at(s->bytes, piece->at, len, s->err);
 	if (!p)
 		return -1;
 	if (!pf_xs_stat_read((struct pf_wire){ p, p + len }, stat)) {
@@ -290,28 +288,28 @@ static int one_stat(struct pf_xs_defs *d, struct pf_xs_space *s,
 	if (stat->kind == 5)
 		pf_buf_add(&name[1], stat->text.p,
 			   (size_t)(stat->text.end - stat->text.p));
-	def = pf_xs_def_find(d, PF_XS_STATS, stat->id, err);
+	def = pf_xs_def_find(d, PF_XS_STATS, stat->id, s->err);
 	if (def &&
-	    pf_xs_def_name(s->bytes, def, 2, PF_XS_NAME_MAX, &name[0], err))
+	    pf_xs_def_name(s->bytes, def, 2, PF_XS_NAME_MAX, &name[0], s->err))
 		return -1;
 	def = stat->kind == 7 ? pf_xs_def_find(d, PF_XS_STATS,
-					       (int64_t)stat->value, err)
+					       (int64_t)stat->value, s->err)
 			      : NULL;
 	if (def &&
-	    pf_xs_def_name(s->bytes, def, 2, PF_XS_NAME_MAX, &name[1], err))
+	    pf_xs_def_name(s->bytes, def, 2, PF_XS_NAME_MAX, &name[1], s->err))
 		return -1;
-	return err->code ? -1 : 1;
+	return s->err->code ? -1 : 1;
 }
 
 int pf_xs_plane_stats(struct pf_xs_defs *d, struct pf_xs_space *s,
-		      pf_xs_take_fn *take, void *arg, struct pf_err *err)
+		      pf_xs_take_fn *take, void *arg)
 {
 	struct pf_buf name[2] = { { 0 }, { 0 } };
 	struct pf_xs_stat stat;
 	int rc = 0;
 
 	for (size_t i = 0; i < d->stat_count && rc >= 0; i++) {
-		rc = one_stat(d, s, &d->stats[i], name, &stat, err);
+		rc = one_stat(d, s, &d->stats[i], name, &stat);
 		if (rc == 1 && name[0].len)
 			take(arg, name[0].data, &stat,
 			     name[1].data ? name[1].data : "", name[1].len);
@@ -358,28 +356,27 @@ bool pf_xs_claims(const char *head, size_t len)
 	       (begins_packet(p[2]) || begins_plane(p[2]));
 }
 
-static bool went_through_a_filter(struct pf_xs_space *s, struct pf_err *err)
+static bool went_through_a_filter(struct pf_xs_space *s)
 {
 	size_t n = s->bytes->size < LOOKED_AT_BYTES ? (size_t)s->bytes->size
 						    : LOOKED_AT_BYTES;
-	const unsigned char *p = pf_xs_bytes_at(s->bytes, 0, n, err);
+	const unsigned char *p = pf_xs_bytes_at(s->bytes, 0, n, s->err);
 
 	return p && memmem(p, n, REPLACEMENT, 3);
 }
 
-static int refuse(struct pf_xs_space *s, int64_t at, const char *what,
-		  struct pf_err *err)
+static int refuse(struct pf_xs_space *s, int64_t at, const char *what)
 {
-	if (went_through_a_filter(s, err))
-		return pf_fail(err, PF_EDATA,
+	if (went_through_a_filter(s))
+		return pf_fail(s->err, PF_EDATA,
 			       "is a profile in which bytes were replaced: the "
 			       "file went through a text filter (autocrlf of "
 			       "git, download as text); copy it again as "
 			       "binary data");
-	return err->code ? -1
-			 : pf_fail(err, PF_EDATA,
-				   "%s at byte %lld, and nothing before it",
-				   what, (long long)at);
+	return s->err->code ? -1
+			    : pf_fail(s->err, PF_EDATA,
+				      "%s at byte %lld, and nothing before it",
+				      what, (long long)at);
 }
 
 /*
@@ -387,7 +384,7 @@ static int refuse(struct pf_xs_space *s, int64_t at, const char *what,
  * "is_value": no, it is a ValueType of pprof, two numbers.
  */
 static int check_plane(struct pf_xs_space *s, const struct pf_xs_span *plane,
-		       bool *is_plane, bool *is_value, struct pf_err *err)
+		       bool *is_plane, bool *is_value)
 {
 	struct pf_xs_cursor c = { s->bytes, plane->at, plane->end };
 	struct pf_xs_span f;
@@ -396,7 +393,7 @@ static int check_plane(struct pf_xs_space *s, const struct pf_xs_span *plane,
 	*is_plane = true;
 	*is_value = false;
 	for (int i = 0; i < FIELDS_LOOKED_AT && *is_plane; i++) {
-		got = pf_xs_step(&c, &f, err);
+		got = pf_xs_step(&c, &f, s->err);
 		if (got == PF_XS_ERROR)
 			return -1;
 		if (got != PF_XS_FIELD)
@@ -410,21 +407,20 @@ static int check_plane(struct pf_xs_space *s, const struct pf_xs_span *plane,
 }
 
 /* A profile of pprof: the first text of its table (field 6) is empty. */
-static int is_pprof(struct pf_xs_space *s, struct pf_err *err)
+static int is_pprof(struct pf_xs_space *s)
 {
 	struct pf_xs_cursor c = { s->bytes, 0, s->bytes->size };
 	struct pf_xs_span f;
 	enum pf_xs_got got;
 
-	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD)
+	while ((got = pf_xs_step(&c, &f, s->err)) == PF_XS_FIELD)
 		if (f.number == 6)
 			return f.wire == PF_XS_LENGTH && f.at == f.end;
 	return got == PF_XS_ERROR ? -1 : 0;
 }
 
 /* The first field decides. */
-static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f,
-		       struct pf_err *err)
+static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f)
 {
 	bool is_plane = true, is_value = false;
 	const unsigned char *p;
@@ -432,29 +428,29 @@ static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f,
 	int rc = 0;
 
 	if (f->at < f->end) {
-		p = pf_xs_bytes_at(s->bytes, f->at, 1, err);
+		p = pf_xs_bytes_at(s->bytes, f->at, 1, s->err);
 		if (!p)
 			return -1;
 		tag = *p;
 	}
 	if (f->number == 1 && f->wire == PF_XS_LENGTH && begins_packet(tag))
-		return pf_fail(err, PF_EDATA,
+		return pf_fail(s->err, PF_EDATA,
 			       "is a trace of Perfetto (protobuf packets), "
 			       "which profan does not read");
 	if (f->number == 1 && f->wire == PF_XS_LENGTH &&
-	    check_plane(s, f, &is_plane, &is_value, err))
+	    check_plane(s, f, &is_plane, &is_value))
 		return -1;
 	if (is_value)
-		rc = is_pprof(s, err);
+		rc = is_pprof(s);
 	if (rc < 0)
 		return -1;
 	if (rc)
-		return pf_fail(err, PF_EDATA,
+		return pf_fail(s->err, PF_EDATA,
 			       "is a pprof profile (of memory or processor "
 			       "time): read it with pprof");
 	if (f->number > 4 || f->wire != PF_XS_LENGTH || !is_plane ||
 	    (f->number == 1 && !begins_plane(tag)))
-		return pf_fail(err, PF_EDATA,
+		return pf_fail(s->err, PF_EDATA,
 			       "is a protobuf message, but no XSpace: its "
 			       "first field is no plane");
 	return 0;
@@ -464,14 +460,14 @@ static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f,
  * A plane without a name says nothing of what it is, and other messages have
  * fields of the same numbers.
  */
-static int check_names(const struct pf_xs_space *s, struct pf_err *err)
+static int check_names(const struct pf_xs_space *s)
 {
 	for (size_t i = 0; i < s->plane_count; i++)
 		if (*s->planes[i].name)
 			return 0;
 	return s->repairs.of[PF_REPAIR_CUT_OFF].count
 		       ? 0
-		       : pf_fail(err, PF_EDATA,
+		       : pf_fail(s->err, PF_EDATA,
 				 "is a protobuf message, but no XSpace: it has "
 				 "no plane with a name");
 }
@@ -506,14 +502,13 @@ int pf_xs_def_name(struct pf_xs_bytes *b, const struct pf_xs_def *def,
 }
 
 /* The name of a plane, which stands before its lines. */
-static int name_plane(struct pf_xs_space *s, struct pf_xs_plane *p,
-		      struct pf_err *err)
+static int name_plane(struct pf_xs_space *s, struct pf_xs_plane *p)
 {
 	const struct pf_xs_def message = { .at = p->at, .end = p->end };
 	struct pf_buf name = { 0 };
 
 	PF_TRY(pf_xs_def_name(s->bytes, &message, 2, PF_XS_NAME_MAX, &name,
-			      err));
+			      s->err));
 	if (!name.data)
 		pf_buf_adds(&name, "");
 	p->name = name.data;
@@ -523,8 +518,7 @@ static int name_plane(struct pf_xs_space *s, struct pf_xs_plane *p,
 
 /* ---- the space ---- */
 
-static int add_plane(struct pf_xs_space *s, const struct pf_xs_span *f,
-		     struct pf_err *err)
+static int add_plane(struct pf_xs_space *s, const struct pf_xs_span *f)
 {
 	if (s->plane_count == PF_XS_PLANES_MAX) {
 		pf_repair_note(&s->repairs, PF_REPAIR_BAD_MESSAGE, 1, f->at);
@@ -534,11 +528,10 @@ static int add_plane(struct pf_xs_space *s, const struct pf_xs_span *f,
 			    sizeof(*s->planes));
 	s->planes[s->plane_count] =
 		(struct pf_xs_plane){ .at = f->at, .end = f->end };
-	return name_plane(s, &s->planes[s->plane_count++], err);
+	return name_plane(s, &s->planes[s->plane_count++]);
 }
 
-static int add_space_field(struct pf_xs_space *s, const struct pf_xs_span *f,
-			   struct pf_err *err)
+static int add_space_field(struct pf_xs_space *s, const struct pf_xs_span *f)
 {
 	struct pf_buf name = { 0 };
 	int rc = 0;
@@ -546,10 +539,10 @@ static int add_space_field(struct pf_xs_space *s, const struct pf_xs_span *f,
 	if (f->wire != PF_XS_LENGTH)
 		return 0;
 	if (f->number == 1)
-		return add_plane(s, f, err);
+		return add_plane(s, f);
 	if (f->number == 4 && !*s->host && f->end > f->at) {
 		rc = add_text(s->bytes, f->at, f->end, PF_XS_NAME_MAX, &name,
-			      err);
+			      s->err);
 		if (!rc)
 			memcpy(s->host, name.data, name.len);
 		pf_buf_release(&name);
@@ -570,7 +563,7 @@ static void take_base(void *arg, const char *name,
 	s->base_ns = (int64_t)stat->value;
 }
 
-static int read_environment(struct pf_xs_space *s, struct pf_err *err)
+static int read_environment(struct pf_xs_space *s)
 {
 	for (size_t i = 0; i < s->plane_count; i++) {
 		struct pf_repairs before = s->repairs;
@@ -579,9 +572,9 @@ static int read_environment(struct pf_xs_space *s, struct pf_err *err)
 
 		if (strcmp(s->planes[i].name, ENVIRONMENT) != 0)
 			continue;
-		rc = pf_xs_defs_read(&d, s, &s->planes[i], err);
+		rc = pf_xs_defs_read(&d, s, &s->planes[i]);
 		if (!rc)
-			rc = pf_xs_plane_stats(&d, s, take_base, s, err);
+			rc = pf_xs_plane_stats(&d, s, take_base, s);
 		pf_xs_defs_release(&d);
 		s->repairs = before; /* it is read once more with the others */
 		if (rc)
@@ -590,30 +583,30 @@ static int read_environment(struct pf_xs_space *s, struct pf_err *err)
 	return 0;
 }
 
-static int read_planes(struct pf_xs_space *s, struct pf_err *err)
+static int read_planes(struct pf_xs_space *s)
 {
 	struct pf_xs_cursor c = { s->bytes, 0, s->bytes->size };
 	bool is_first = true;
 	struct pf_xs_span f;
 	enum pf_xs_got got;
 
-	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD ||
+	while ((got = pf_xs_step(&c, &f, s->err)) == PF_XS_FIELD ||
 	       got == PF_XS_CUT) {
-		if (got == PF_XS_CUT && went_through_a_filter(s, err))
-			return refuse(s, f.at, "", err);
-		if (is_first && check_first(s, &f, err))
+		if (got == PF_XS_CUT && went_through_a_filter(s))
+			return refuse(s, f.at, "");
+		if (is_first && check_first(s, &f))
 			return -1;
 		is_first = false;
 		if (got == PF_XS_CUT)
 			pf_repair_note(&s->repairs, PF_REPAIR_CUT_OFF, 1,
 				       s->bytes->size);
 		s->whole += got == PF_XS_FIELD && f.number == 1;
-		PF_TRY(add_space_field(s, &f, err));
+		PF_TRY(add_space_field(s, &f));
 	}
 	if (got == PF_XS_ERROR)
 		return -1;
 	if (got == PF_XS_BAD && is_first)
-		return refuse(s, c.at, "has a field that cannot be read", err);
+		return refuse(s, c.at, "has a field that cannot be read");
 	if (got == PF_XS_BAD)
 		pf_repair_note(&s->repairs, PF_REPAIR_BAD_MESSAGE, 1, c.at);
 	return 0;
@@ -622,10 +615,10 @@ static int read_planes(struct pf_xs_space *s, struct pf_err *err)
 int pf_xs_space_read(struct pf_xs_space *s, struct pf_xs_bytes *bytes,
 		     const char *dir, struct pf_err *err)
 {
-	*s = (struct pf_xs_space){ .bytes = bytes, .dir = dir };
-	if (read_planes(s, err) || check_names(s, err))
+	*s = (struct pf_xs_space){ .err = err, .bytes = bytes, .dir = dir };
+	if (read_planes(s) || check_names(s))
 		return -1;
-	return read_environment(s, err);
+	return read_environment(s);
 }
 
 void pf_xs_space_release(struct pf_xs_space *s)

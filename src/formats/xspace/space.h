@@ -145,6 +145,7 @@ struct pf_xs_plane {
 };
 
 struct pf_xs_space {
+	struct pf_err *err; /* of who reads it */
 	struct pf_xs_bytes *bytes;
 	const char *dir; /* for what does not fit in memory */
 	struct pf_xs_plane *planes;
@@ -191,7 +192,7 @@ struct pf_xs_defs {
 
 /* Damage is noted in the space's repairs. */
 int pf_xs_defs_read(struct pf_xs_defs *d, struct pf_xs_space *s,
-		    const struct pf_xs_plane *plane, struct pf_err *err);
+		    const struct pf_xs_plane *plane);
 void pf_xs_defs_release(struct pf_xs_defs *d);
 
 /* The definition of an id, NULL if there is none (or on an error: err). */
@@ -216,6 +217,6 @@ typedef void pf_xs_take_fn(void *arg, const char *name,
 			   const struct pf_xs_stat *stat, const char *text,
 			   size_t len);
 int pf_xs_plane_stats(struct pf_xs_defs *d, struct pf_xs_space *s,
-		      pf_xs_take_fn *take, void *arg, struct pf_err *err);
+		      pf_xs_take_fn *take, void *arg);
 
 #endif

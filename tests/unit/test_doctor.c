@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/trust/doctor.h"
-#include "analysis/trust/doctor_impl.h"
 #include "events/names.h"
 
 static bool look(struct scene *s, int fail_on)

@@ -108,6 +108,8 @@ static int64_t launch_usual(struct pf_db *db, struct pf_names *names,
 	return count ? least_of(bin) : 0;
 }
 
+/* ---- calls of TPUs ---- */
+
 /*
  * Which event of the host brought a program to a TPU.  The profiler of XLA
  * gives both one number, with a type: "_p" and "_pt" where it is given away,
@@ -126,8 +128,6 @@ struct pf_tpu_calls {
 	struct pf_map of; /* number and type -> id of the host's event */
 	struct pf_texts texts;
 };
-
-/* ---- tpu calls ---- */
 
 #define TYPES 64 /* of numbers: below it */
 #define READ  (((1u << PF_SLOT_GENERIC_COUNT) - 1) << PF_SLOT_GENERIC)
@@ -649,7 +649,7 @@ static void look_for_drain(struct pf_explain *x, struct pf_gap *gap,
 	x->drained_by = b->event_id;
 }
 
-/* ---- gaps ---- */
+/* ---- what a gap is ---- */
 
 /* A call that made next's stream wait, since work was last launched on it. */
 static bool find_wait_call(const struct pf_explain *x,
@@ -858,7 +858,7 @@ struct finder {
 	const struct pf_window_trace *trace;
 };
 
-/* ---- gaps ---- */
+/* ---- the sweep ---- */
 
 /* The work of another device that ended last before the gap did. */
 static void find_other(const struct finder *f, struct device *d,

@@ -868,8 +868,6 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 	return rc;
 }
 
-/* ---- gaps show ---- */
-
 /* ---- tables ---- */
 
 #define FIELD(member, key, title, kind)                                        \

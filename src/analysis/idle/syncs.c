@@ -393,7 +393,7 @@ static void find_medians(struct pf_sites *s)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- all sites ---- */
 
 static int find_gaps(struct pf_db *db, const struct pf_window *window,
 		     const struct pf_gap_source *gaps,

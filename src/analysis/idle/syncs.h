@@ -20,7 +20,7 @@
 #include "show/doc.h"
 #include "store/db.h"
 
-/* Finds the gaps of the same window (analysis/idle/gap_find.h) for others, too. */
+/* Finds the gaps of the same window (analysis/idle/gaps.h) for others, too. */
 struct pf_gap_sink;
 struct pf_gap_source {
 	int (*find)(struct pf_db *db, struct pf_gap_sink *sink, void *context,

@@ -805,7 +805,7 @@ int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	return shown < 0 ? -1 : rc;
 }
 
-/* ---- kernels show ---- */
+/* ---- how it is said ---- */
 
 #define LONG_NAME 120 /* in a sentence */
 

@@ -152,7 +152,7 @@ static void find_calls(struct calls *c)
 	pf_keyed_sort(&c->by_key, by_total);
 }
 
-/* ---- how it is said ---- */
+/* ---- how calls are said ---- */
 
 static void add_finding(const struct calls *c, struct pf_doc *doc)
 {
@@ -667,7 +667,7 @@ void pf_launches_release(struct pf_launches *l)
 	*l = (struct pf_launches){ 0 };
 }
 
-/* ---- how it is said ---- */
+/* ---- how launches are said ---- */
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_launch_call, member, key, title, kind)

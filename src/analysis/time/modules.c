@@ -29,7 +29,7 @@
 #include "show/doc.h"
 #include "store/cursor.h"
 
-/* Between modules.c, which measures, and modules_show.c, which prints. */
+/* The tree, which is measured below and printed here. */
 
 #define PF_MODULE_ROOT 0 /* outside any module */
 
@@ -111,7 +111,7 @@ static void add_totals(struct pf_module_tree *t)
 	}
 }
 
-/* ---- the tree ---- */
+/* ---- rows of modules ---- */
 
 static int compare_int(int64_t a, int64_t b)
 {
@@ -433,7 +433,7 @@ struct modules {
 	struct pf_by_event *works;
 };
 
-/* ---- the tree ---- */
+/* ---- nodes and names ---- */
 
 /* Bytes of a name that are kept: whole characters. */
 static size_t cut(const char *s)

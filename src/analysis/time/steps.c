@@ -1530,7 +1530,7 @@ static int step_ranges(struct pf_db *db, const struct pf_window_args *args,
 	return rc;
 }
 
-/* ---- ranges alone ---- */
+/* ---- ranges on their own ---- */
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_range, member, key, title, kind)
@@ -1581,8 +1581,7 @@ static void find_no_thread(const struct pf_ranges *r, struct pf_doc *doc)
 			       pf_num_show_count(text, most->ns.of.count));
 }
 
-static void step_ranges_add_finding(const struct pf_ranges *r,
-				    struct pf_doc *doc)
+static void ranges_add_finding(const struct pf_ranges *r, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
 	const struct pf_range *most = NULL;
@@ -1639,7 +1638,7 @@ static void ranges_show_spans(const struct pf_ranges *r, struct pf_doc *doc)
 
 void pf_ranges_show(const struct pf_ranges *r, struct pf_doc *doc)
 {
-	step_ranges_add_finding(r, doc);
+	ranges_add_finding(r, doc);
 	pf_doc_int(doc, "range_count", "Ranges", PF_COUNT, r->items.all);
 	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
 	PF_ROWS(doc, "ranges", "On the host", host_fields,

@@ -66,7 +66,7 @@ extern const struct pf_reading_table pf_nsys_calls, pf_nsys_kernels,
 
 /* A text of StringIds: 1 and borrowed until the next call, 0: none. */
 int pf_nsys_string(struct pf_nsys *n, int64_t id, const char **text,
-		   size_t *len, struct pf_err *err);
+		   size_t *len);
 
 /* As it is shown: a process number, with the machine if there are several. */
 int64_t pf_nsys_pid(int64_t global_id);

@@ -15,9 +15,9 @@
 /* ---- names ---- */
 
 int pf_nsys_string(struct pf_nsys *n, int64_t id, const char **text,
-		   size_t *len, struct pf_err *err)
+		   size_t *len)
 {
-	int rc = pf_lookup_find(&n->texts, id, err);
+	int rc = pf_lookup_find(&n->texts, id, n->f->err);
 
 	return rc == 1 ? pf_rows_text(&n->texts.rows, 0, text, len) : rc;
 }
@@ -32,7 +32,7 @@ static uint32_t lost_name(struct pf_nsys *n, int64_t id)
 
 /* The entry of the text of a number in a column. */
 static int nsys_name(struct pf_nsys *n, const struct pf_rows *r, int column,
-		     uint32_t *entry, struct pf_err *err)
+		     uint32_t *entry)
 {
 	const char *text;
 	uint32_t *memo;
@@ -49,7 +49,7 @@ static int nsys_name(struct pf_nsys *n, const struct pf_rows *r, int column,
 		*entry = *memo;
 		return 0;
 	}
-	rc = pf_nsys_string(n, id, &text, &len, err);
+	rc = pf_nsys_string(n, id, &text, &len);
 	if (rc < 0)
 		return -1;
 	*entry = *memo =
@@ -344,7 +344,7 @@ static uint32_t kernel_args(struct pf_nsys *n, const struct pf_rows *r,
 
 /* Names by demangledName; the other two where it is missing. */
 static int kernel_name(struct pf_nsys *n, const struct pf_rows *r,
-		       uint32_t *entry, struct pf_err *err)
+		       uint32_t *entry)
 {
 	int column = NAME;
 	int64_t id;
@@ -352,10 +352,10 @@ static int kernel_name(struct pf_nsys *n, const struct pf_rows *r,
 	while (column < MANGLED_NAME &&
 	       pf_rows_int(r, column, &id) != PF_CELL_INT)
 		column++;
-	return nsys_name(n, r, column, entry, err);
+	return nsys_name(n, r, column, entry);
 }
 
-static int map_kernel(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int map_kernel(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	struct pf_sink_put put = { 0 };
@@ -363,9 +363,10 @@ static int map_kernel(void *reader, const struct pf_rows *r, struct pf_err *err)
 
 	if (!start_put(n, r, PF_CAT_KERNEL, &p, &put))
 		return 0;
-	PF_TRY(kernel_name(n, r, &put.name, err));
+	PF_TRY(kernel_name(n, r, &put.name));
 	if (p.node &&
-	    pf_keys_add(&n->graphs, nsys_key(p.process, p.correlation), 1, err))
+	    pf_keys_add(&n->graphs, nsys_key(p.process, p.correlation), 1,
+			r->from->err))
 		return -1;
 	put.args = kernel_args(n, r, &p);
 	pf_sink_store(&n->sink, &put);
@@ -395,7 +396,7 @@ static const char *const graph_columns[] = { PLACE, "graphId", "graphExecId" };
  * One record of all that a graph did.  Where its kernels were recorded, too,
  * it is a range around them and no work of its own.
  */
-static int map_graph(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int map_graph(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	struct pf_sink_put put = { 0 };
@@ -407,7 +408,7 @@ static int map_graph(void *reader, const struct pf_rows *r, struct pf_err *err)
 	if (!start_put(n, r, PF_CAT_KERNEL, &p, &put))
 		return 0;
 	rc = pf_keys_find(&n->graphs, nsys_key(p.process, p.correlation),
-			  &has_nodes, err);
+			  &has_nodes, r->from->err);
 	if (rc < 0)
 		return -1;
 	if (rc) {
@@ -494,14 +495,14 @@ static uint32_t copy_name(struct pf_nsys *n, const struct pf_rows *r)
 	return *memo = pf_sink_word(&n->sink, text);
 }
 
-static int map_copy(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int map_copy(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	struct pf_sink_put put = { 0 };
 	int64_t from, to, count;
 	struct place p;
 
-	(void)err;
+	(void)r->from->err;
 	if (!start_put(n, r, PF_CAT_COPY, &p, &put))
 		return 0;
 	put.name = copy_name(n, r);
@@ -532,14 +533,14 @@ const struct pf_reading_table pf_nsys_copies = {
 static const char *const fill_columns[] = { PLACE, "bytes", "memKind",
 					    "value" };
 
-static int map_fill(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int map_fill(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	struct pf_sink_put put = { 0 };
 	struct place p;
 	char text[64];
 
-	(void)err;
+	(void)r->from->err;
 	if (!start_put(n, r, PF_CAT_FILL, &p, &put))
 		return 0;
 	snprintf(text, sizeof(text), "Memset (%s)",
@@ -570,10 +571,10 @@ static const char *const sync_columns[] = { PLACE, "eventId", "syncType" };
  * other things in most versions.
  */
 static int wait_type(struct pf_nsys *n, const struct pf_rows *r,
-		     const struct place *p, int64_t *type, struct pf_err *err)
+		     const struct place *p, int64_t *type)
 {
 	int rc = pf_keys_find(&n->waits, nsys_key(p->process, p->correlation),
-			      type, err);
+			      type, n->f->err);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
@@ -583,7 +584,7 @@ static int wait_type(struct pf_nsys *n, const struct pf_rows *r,
 	return 0;
 }
 
-static int map_sync(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int map_sync(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	struct pf_sink_put put = { 0 };
@@ -593,7 +594,7 @@ static int map_sync(void *reader, const struct pf_rows *r, struct pf_err *err)
 
 	if (!start_put(n, r, PF_CAT_SYNC, &p, &put))
 		return 0;
-	PF_TRY(wait_type(n, r, &p, &type, err));
+	PF_TRY(wait_type(n, r, &p, &type));
 	word = type > 0 && type < 5 ? pf_pfr_sync_word((uint64_t)type) : "Wait";
 	put.name = pf_sink_word(&n->sink, word);
 	pf_argline_text(&n->sink.args, "cuda_sync_kind", word, strlen(word));
@@ -621,14 +622,14 @@ static const char *const event_columns[] = {
 };
 
 /* Before schema 3.24 they have no times, and later only on request. */
-static int map_event(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int map_event(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	struct pf_sink_put put = { 0 };
 	struct place p;
 	int64_t ns;
 
-	(void)err;
+	(void)r->from->err;
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT || !ns) {
 		pf_sink_note(&n->sink, PF_SKIP_UNTIMED);
 		return 0;
@@ -686,7 +687,7 @@ static uint32_t wait_of(const char *name, size_t len)
 
 /* The name without its version, and what the call waits for. */
 static int call_name(struct pf_nsys *n, const struct pf_rows *r,
-		     uint32_t *entry, uint32_t *wait, struct pf_err *err)
+		     uint32_t *entry, uint32_t *wait)
 {
 	uint32_t *memo;
 	const char *text;
@@ -695,14 +696,14 @@ static int call_name(struct pf_nsys *n, const struct pf_rows *r,
 
 	*wait = 0;
 	if (pf_rows_int(r, CALL_NAME, &id) != PF_CELL_INT)
-		return nsys_name(n, r, CALL_NAME, entry, err);
+		return nsys_name(n, r, CALL_NAME, entry);
 	if (pf_sink_memo(&n->sink, PF_MEMO_CALL, 0, (uint64_t)id, &memo)) {
 		*entry = *memo >> 3;
 		*wait = *memo & 7;
 		return 0;
 	}
 	*memo = 0;
-	if (pf_nsys_string(n, id, &text, &len, err) == 1) {
+	if (pf_nsys_string(n, id, &text, &len) == 1) {
 		pf_pfr_call_stem(&text, &len);
 		*wait = wait_of(text, len);
 		*entry = pf_sink_text(&n->sink, text, len);
@@ -710,7 +711,7 @@ static int call_name(struct pf_nsys *n, const struct pf_rows *r,
 		return 0;
 	}
 	pf_sink_forget(&n->sink, PF_MEMO_CALL, 0, (uint64_t)id);
-	return err->code ? -1 : nsys_name(n, r, CALL_NAME, entry, err);
+	return n->f->err->code ? -1 : nsys_name(n, r, CALL_NAME, entry);
 }
 
 static uint32_t call_args(struct pf_nsys *n, const struct pf_rows *r,
@@ -730,7 +731,7 @@ static uint32_t call_args(struct pf_nsys *n, const struct pf_rows *r,
 	return *memo = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
 }
 
-static int map_call(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int map_call(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	struct pf_sink_put put = { 0 };
@@ -742,7 +743,7 @@ static int map_call(void *reader, const struct pf_rows *r, struct pf_err *err)
 		return 0;
 	pf_sink_is(&put, pf_rows_int_or(r, CLASS, 0) == 1 ? PF_CAT_DRIVER
 							  : PF_CAT_RUNTIME);
-	PF_TRY(call_name(n, r, &put.name, &wait, err));
+	PF_TRY(call_name(n, r, &put.name, &wait));
 	put.track = nsys_host_track(n, r, TID);
 	if (pf_rows_int(r, TID, &id) == PF_CELL_INT)
 		process = nsys_process(n, id);
@@ -750,8 +751,8 @@ static int map_call(void *reader, const struct pf_rows *r, struct pf_err *err)
 		n->only_process = process;
 	else if (n->only_process != process)
 		n->only_process = -1;
-	if (wait &&
-	    pf_keys_add(&n->waits, nsys_key(process, correlation), wait, err))
+	if (wait && pf_keys_add(&n->waits, nsys_key(process, correlation), wait,
+				r->from->err))
 		return -1;
 	pf_argline_open(&n->sink.args);
 	put.args = call_args(n, r, process, correlation);
@@ -779,24 +780,23 @@ const struct pf_reading_table pf_nsys_calls = {
 static const char *const host_columns[] = { CALL };
 
 static int map_host(struct pf_nsys *n, const struct pf_rows *r,
-		    enum pf_cat what, struct pf_err *err)
+		    enum pf_cat what)
 {
 	struct pf_sink_put put = { 0 };
 
 	if (!pf_reading_times(&n->reading, r, &put))
 		return 0;
 	pf_sink_is(&put, what);
-	PF_TRY(nsys_name(n, r, CALL_NAME, &put.name, err));
+	PF_TRY(nsys_name(n, r, CALL_NAME, &put.name));
 	put.track = nsys_host_track(n, r, TID);
 	pf_argline_open(&n->sink.args);
 	pf_sink_close(&n->sink, &put);
 	return 0;
 }
 
-static int map_overhead(void *reader, const struct pf_rows *r,
-			struct pf_err *err)
+static int map_overhead(void *reader, const struct pf_rows *r)
 {
-	return map_host(reader, r, PF_CAT_OVERHEAD, err);
+	return map_host(reader, r, PF_CAT_OVERHEAD);
 }
 
 const struct pf_reading_table pf_nsys_overhead = {
@@ -811,10 +811,9 @@ const struct pf_reading_table pf_nsys_own_overhead = {
 	.map = map_overhead,
 };
 
-static int map_os_call(void *reader, const struct pf_rows *r,
-		       struct pf_err *err)
+static int map_os_call(void *reader, const struct pf_rows *r)
 {
-	return map_host(reader, r, PF_CAT_OS_CALL, err);
+	return map_host(reader, r, PF_CAT_OS_CALL);
 }
 
 static bool wants_os_calls(const void *reader)
@@ -872,7 +871,7 @@ enum event_type { /* ENUM_NSYS_EVENT_TYPE */
 
 /* Its own or a registered one: 1, 0 none, -1 a failure. */
 static int text_of(struct pf_nsys *n, const struct pf_rows *r, int own, int id,
-		   const char **text, size_t *len, struct pf_err *err)
+		   const char **text, size_t *len)
 {
 	int64_t number;
 
@@ -880,7 +879,7 @@ static int text_of(struct pf_nsys *n, const struct pf_rows *r, int own, int id,
 		return 1;
 	if (pf_rows_int(r, id, &number) != PF_CELL_INT)
 		return 0;
-	return pf_nsys_string(n, number, text, len, err);
+	return pf_nsys_string(n, number, text, len);
 }
 
 /* ---- names of domains and categories ---- */
@@ -908,7 +907,7 @@ static const struct pf_nsys_label *find_label(const struct pf_nsys *n,
 }
 
 static int add_label(struct pf_nsys *n, const struct pf_rows *r,
-		     int64_t category, struct pf_err *err)
+		     int64_t category)
 {
 	struct pf_nsys_label l = {
 		.process = process_of(n, r),
@@ -922,7 +921,7 @@ static int add_label(struct pf_nsys *n, const struct pf_rows *r,
 	if (n->label_count >= LABELS_MAX ||
 	    find_label(n, l.process, l.domain, l.category))
 		return 0;
-	rc = text_of(n, r, TEXT, TEXT_ID, &text, &l.len, err);
+	rc = text_of(n, r, TEXT, TEXT_ID, &text, &l.len);
 	if (rc <= 0)
 		return rc;
 	if (l.len > LABEL_TEXT_MAX - n->label_text.len)
@@ -934,7 +933,7 @@ static int add_label(struct pf_nsys *n, const struct pf_rows *r,
 }
 
 /* They may stand behind the first range that has one. */
-static int read_labels(struct pf_nsys *n, struct pf_err *err)
+static int read_labels(struct pf_nsys *n)
 {
 	struct pf_rows r;
 	int rc;
@@ -944,17 +943,16 @@ static int read_labels(struct pf_nsys *n, struct pf_err *err)
 	n->has_labels = true;
 	rc = pf_rows_open(
 		&r, n->f, pf_reading_version(&n->reading, &pf_nsys_ranges),
-		PF_COLUMNS(range_columns), "\"eventType\" IN (33, 75)", err);
+		PF_COLUMNS(range_columns), "\"eventType\" IN (33, 75)");
 	if (!rc)
-		while ((rc = pf_rows_next(&r, err)) == 1) {
+		while ((rc = pf_rows_next(&r)) == 1) {
 			int64_t type = pf_rows_int_or(&r, TYPE, 0);
 
 			if (type == DOMAIN_CREATE)
-				rc = add_label(n, &r, -1, err);
+				rc = add_label(n, &r, -1);
 			else if (type == NAME_CATEGORY)
 				rc = add_label(n, &r,
-					       pf_rows_int_or(&r, CATEGORY, 0),
-					       err);
+					       pf_rows_int_or(&r, CATEGORY, 0));
 			if (rc < 0)
 				break;
 		}
@@ -978,8 +976,7 @@ static void arg_label(struct pf_nsys *n, const char *key, int64_t process,
 				 category < 0 ? domain : category);
 }
 
-static int arg_payload(struct pf_nsys *n, const struct pf_rows *r,
-		       struct pf_err *err)
+static int arg_payload(struct pf_nsys *n, const struct pf_rows *r)
 {
 	const char *text;
 	double real;
@@ -1002,20 +999,19 @@ static int arg_payload(struct pf_nsys *n, const struct pf_rows *r,
 			pf_argline_real(&n->sink.args, "payload", real);
 			return 0;
 		}
-	rc = text_of(n, r, JSON, JSON_ID, &text, &len, err);
+	rc = text_of(n, r, JSON, JSON_ID, &text, &len);
 	if (rc == 1)
 		pf_argline_text(&n->sink.args, "payload", text, len);
 	return rc < 0 ? -1 : 0;
 }
 
-static int arg_common(struct pf_nsys *n, const struct pf_rows *r,
-		      struct pf_err *err)
+static int arg_common(struct pf_nsys *n, const struct pf_rows *r)
 {
 	int64_t domain = pf_rows_int_or(r, DOMAIN, 0);
 	int64_t category = pf_rows_int_or(r, CATEGORY, 0);
 	int64_t color = pf_rows_int_or(r, COLOR, 0);
 
-	if ((domain || category > 0) && read_labels(n, err))
+	if ((domain || category > 0) && read_labels(n))
 		return -1;
 	if (domain)
 		arg_label(n, "domain", process_of(n, r), domain, -1);
@@ -1026,7 +1022,7 @@ static int arg_common(struct pf_nsys *n, const struct pf_rows *r,
 		pf_buf_addf(&n->sink.args.text, "\"#%08" PRIx32 "\"",
 			    (uint32_t)color);
 	}
-	return arg_payload(n, r, err);
+	return arg_payload(n, r);
 }
 
 /* ---- ranges ---- */
@@ -1074,7 +1070,7 @@ static bool bare_args(struct pf_nsys *n, const struct pf_rows *r,
 
 static int range_args(struct pf_nsys *n, const struct pf_rows *r,
 		      const struct pf_pfr_torch_name *torch, bool is_open,
-		      uint32_t *entry, struct pf_err *err)
+		      uint32_t *entry)
 {
 	uint32_t *memo = NULL;
 
@@ -1088,7 +1084,7 @@ static int range_args(struct pf_nsys *n, const struct pf_rows *r,
 			n->range_count);
 	if (torch)
 		pf_kineto_torch(&n->sink.args, torch);
-	PF_TRY(arg_common(n, r, err));
+	PF_TRY(arg_common(n, r));
 	if (is_open)
 		pf_argline_text(&n->sink.args, "end", "open", 4);
 	*entry = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
@@ -1098,15 +1094,14 @@ static int range_args(struct pf_nsys *n, const struct pf_rows *r,
 }
 
 static int put_range(struct pf_nsys *n, const struct pf_rows *r,
-		     struct pf_sink_put *put, bool is_async, bool is_open,
-		     struct pf_err *err)
+		     struct pf_sink_put *put, bool is_async, bool is_open)
 {
 	struct pf_pfr_torch_name torch;
 	const char *text = "";
 	size_t len = 0;
 	bool split;
 
-	if (text_of(n, r, TEXT, TEXT_ID, &text, &len, err) < 0)
+	if (text_of(n, r, TEXT, TEXT_ID, &text, &len) < 0)
 		return -1;
 	split = pf_kineto_range(text, len, is_async, &torch, put);
 	put->name = pf_sink_text(&n->sink, text, split ? torch.name_len : len);
@@ -1114,14 +1109,12 @@ static int put_range(struct pf_nsys *n, const struct pf_rows *r,
 		is_async ? nsys_lane(n, 'a', pf_rows_int_or(r, RANGE_TID, 0),
 				     "ranges")
 			 : nsys_host_track(n, r, RANGE_TID);
-	PF_TRY(range_args(n, r, split ? &torch : NULL, is_open, &put->args,
-			  err));
+	PF_TRY(range_args(n, r, split ? &torch : NULL, is_open, &put->args));
 	pf_sink_store(&n->sink, put);
 	return 0;
 }
 
-static int map_range(struct pf_nsys *n, const struct pf_rows *r, bool is_async,
-		     struct pf_err *err)
+static int map_range(struct pf_nsys *n, const struct pf_rows *r, bool is_async)
 {
 	struct pf_sink_put put = { 0 };
 	int64_t ns;
@@ -1135,11 +1128,10 @@ static int map_range(struct pf_nsys *n, const struct pf_rows *r, bool is_async,
 	}
 	if (!pf_reading_times(&n->reading, r, &put))
 		return 0;
-	return put_range(n, r, &put, is_async, false, err);
+	return put_range(n, r, &put, is_async, false);
 }
 
-static int map_mark(struct pf_nsys *n, const struct pf_rows *r,
-		    struct pf_err *err)
+static int map_mark(struct pf_nsys *n, const struct pf_rows *r)
 {
 	struct pf_sink_put put = { 0 };
 	const char *text = "";
@@ -1152,13 +1144,13 @@ static int map_mark(struct pf_nsys *n, const struct pf_rows *r,
 	}
 	if (!pf_sink_times(&n->sink, ns, ns, &put))
 		return 0;
-	if (text_of(n, r, TEXT, TEXT_ID, &text, &len, err) < 0)
+	if (text_of(n, r, TEXT, TEXT_ID, &text, &len) < 0)
 		return -1;
 	pf_sink_is(&put, PF_CAT_MARK);
 	put.name = pf_sink_text(&n->sink, text, len);
 	put.track = nsys_host_track(n, r, RANGE_TID);
 	pf_argline_open(&n->sink.args);
-	PF_TRY(arg_common(n, r, err));
+	PF_TRY(arg_common(n, r));
 	pf_sink_close(&n->sink, &put);
 	return 0;
 }
@@ -1166,15 +1158,14 @@ static int map_mark(struct pf_nsys *n, const struct pf_rows *r,
 /* ---- names ---- */
 
 /* Names of domains and categories are metadata, those of threads theirs. */
-static int map_label(struct pf_nsys *n, const struct pf_rows *r, int64_t type,
-		     struct pf_err *err)
+static int map_label(struct pf_nsys *n, const struct pf_rows *r, int64_t type)
 {
 	struct pf_batch *b = &n->sink.parsed.batch;
 	const char *text = "";
 	size_t len = 0;
 	int64_t id = pf_rows_int_or(r, RANGE_TID, 0);
 
-	if (text_of(n, r, TEXT, TEXT_ID, &text, &len, err) < 0)
+	if (text_of(n, r, TEXT, TEXT_ID, &text, &len) < 0)
 		return -1;
 	if (len > LABEL_TEXT_MAX)
 		len = 0;
@@ -1199,7 +1190,7 @@ static int map_label(struct pf_nsys *n, const struct pf_rows *r, int64_t type,
 	return 0;
 }
 
-static int map_nvtx(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int map_nvtx(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	int64_t type = pf_rows_int_or(r, TYPE, 0);
@@ -1207,13 +1198,13 @@ static int map_nvtx(void *reader, const struct pf_rows *r, struct pf_err *err)
 	switch (type) {
 	case PUSH_POP:
 	case START_END:
-		return map_range(n, r, type == START_END, err);
+		return map_range(n, r, type == START_END);
 	case MARK:
-		return map_mark(n, r, err);
+		return map_mark(n, r);
 	case NAME_CATEGORY:
 	case NAME_THREAD:
 	case DOMAIN_CREATE:
-		return map_label(n, r, type, err);
+		return map_label(n, r, type);
 	default:
 		pf_sink_note(&n->sink, PF_SKIP_RECORD_TYPE);
 		return 0;
@@ -1229,7 +1220,7 @@ const struct pf_reading_table pf_nsys_ranges = {
 
 /* ---- those that stayed open end with the file ---- */
 
-static int map_open(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int map_open(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	struct pf_sink_put put = { 0 };
@@ -1244,7 +1235,7 @@ static int map_open(void *reader, const struct pf_rows *r, struct pf_err *err)
 			   n->sink.last_ns > ns ? n->sink.last_ns : ns, &put))
 		return 0;
 	pf_sink_note(&n->sink, PF_REPAIR_OPEN_RANGE);
-	return put_range(n, r, &put, type == START_END, true, err);
+	return put_range(n, r, &put, type == START_END, true);
 }
 
 static bool has_open(const void *reader)

@@ -53,7 +53,7 @@ static void note_schema(struct pf_nsys *n, const char *p, size_t len)
 			(int)(major * 1000 + strtol(end + 1, NULL, 10) % 1000);
 }
 
-static int meta_row(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int meta_row(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	static const char *const names[] = { "EXPORT_PRODUCT_VERSION",
@@ -63,7 +63,7 @@ static int meta_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 	const char *name, *value;
 	size_t len, value_len;
 
-	(void)err;
+	(void)r->from->err;
 	if (!pf_rows_text(r, 0, &name, &len))
 		return 0;
 	for (size_t i = 0; i < 2; i++) {
@@ -80,7 +80,7 @@ static int meta_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 	return 0;
 }
 
-static int put_versions(struct pf_nsys *n, struct pf_err *err)
+static int put_versions(struct pf_nsys *n)
 {
 	static const char *const tables[] = { "META_DATA_EXPORT",
 					      "EXPORT_META_DATA" };
@@ -89,7 +89,7 @@ static int put_versions(struct pf_nsys *n, struct pf_err *err)
 	pf_argline_open(&n->sink.args);
 	for (size_t i = 0; i < 2 && !rc; i++)
 		rc = pf_reading_each(&n->reading, tables[i],
-				     PF_COLUMNS(meta_columns), meta_row, err);
+				     PF_COLUMNS(meta_columns), meta_row);
 	if (!n->sink.args.text.len)
 		return rc;
 	pf_buf_addc(&n->sink.args.text, '}');
@@ -102,13 +102,13 @@ static int put_versions(struct pf_nsys *n, struct pf_err *err)
 
 static const char *const clock_columns[] = { "utcEpochNs" };
 
-static int clock_row(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int clock_row(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	struct pf_buf text = { 0 };
 	int64_t ns;
 
-	(void)err;
+	(void)r->from->err;
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT || ns <= 0)
 		return 0;
 	pf_buf_addf(&text, "%" PRId64, ns);
@@ -149,13 +149,13 @@ static uint64_t device_key(int64_t pid, int64_t device)
 }
 
 /* Which GPU a process means by a number. */
-static int device_row(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int device_row(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	int64_t gpu, device, pid = pf_rows_int_or(r, 2, 0);
 	struct pf_sink_user *u;
 
-	(void)err;
+	(void)r->from->err;
 	if (pf_rows_int(r, 0, &gpu) != PF_CELL_INT ||
 	    pf_rows_int(r, 1, &device) != PF_CELL_INT || gpu < 0 ||
 	    n->gpu_of.count >= PF_NSYS_PROCESSES_MAX)
@@ -236,13 +236,13 @@ static void put_gpu(struct pf_nsys *n, const struct pf_rows *r, int64_t number)
 }
 
 /* One without multiprocessors is no GPU that CUDA knows. */
-static int gpu_row(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int gpu_row(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	int64_t number = number_of(n, r), sms;
 	struct pf_nsys_device *d;
 
-	(void)err;
+	(void)r->from->err;
 	if ((pf_rows_int(r, SMS, &sms) == PF_CELL_INT && sms <= 0) ||
 	    number < 0 || pf_nsys_device(n, number) ||
 	    n->device_count == PF_NSYS_DEVICES_MAX)
@@ -257,14 +257,14 @@ static int gpu_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 	return 0;
 }
 
-static int put_devices(struct pf_nsys *n, struct pf_err *err)
+static int put_devices(struct pf_nsys *n)
 {
 	PF_TRY(pf_reading_each(&n->reading, "TARGET_INFO_CUDA_DEVICE",
-			       PF_COLUMNS(device_columns), device_row, err));
+			       PF_COLUMNS(device_columns), device_row));
 	pf_buf_clear(&n->clean);
 	pf_buf_addc(&n->clean, '[');
 	PF_TRY(pf_reading_each(&n->reading, "TARGET_INFO_GPU",
-			       PF_COLUMNS(gpu_columns), gpu_row, err));
+			       PF_COLUMNS(gpu_columns), gpu_row));
 	pf_buf_addc(&n->clean, ']');
 	if (n->device_count)
 		pf_batch_member(&n->sink.parsed.batch, "deviceProperties",
@@ -273,12 +273,12 @@ static int put_devices(struct pf_nsys *n, struct pf_err *err)
 }
 
 /* What the file says of itself and of devices, before the first event. */
-static int nsys_describe(struct pf_nsys *n, struct pf_err *err)
+static int nsys_describe(struct pf_nsys *n)
 {
-	PF_TRY(put_versions(n, err));
+	PF_TRY(put_versions(n));
 	PF_TRY(pf_reading_each(&n->reading, "TARGET_INFO_SESSION_START_TIME",
-			       PF_COLUMNS(clock_columns), clock_row, err));
-	return put_devices(n, err);
+			       PF_COLUMNS(clock_columns), clock_row));
+	return put_devices(n);
 }
 
 /* ---- names ---- */
@@ -286,15 +286,14 @@ static int nsys_describe(struct pf_nsys *n, struct pf_err *err)
 static const char *const process_columns[] = { "globalPid", "pid", "name" };
 
 /* Of those that have events: the file names all that ran on the machine. */
-static int process_row(void *reader, const struct pf_rows *r,
-		       struct pf_err *err)
+static int process_row(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	const char *name, *slash;
 	int64_t id;
 	size_t len;
 
-	(void)err;
+	(void)r->from->err;
 	if (pf_rows_int(r, 0, &id) != PF_CELL_INT ||
 	    !pf_map_has(&n->processes, (uint64_t)id) ||
 	    !pf_rows_text(r, 2, &name, &len) || !len || len > NAME_MAX_BYTES)
@@ -311,7 +310,7 @@ static int process_row(void *reader, const struct pf_rows *r,
 
 static const char *const thread_columns[] = { "globalTid", "nameId" };
 
-static int thread_row(void *reader, const struct pf_rows *r, struct pf_err *err)
+static int thread_row(void *reader, const struct pf_rows *r)
 {
 	struct pf_nsys *n = reader;
 	const char *name;
@@ -324,7 +323,7 @@ static int thread_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 	    !pf_map_has(&n->threads, (uint64_t)id) ||
 	    *pf_map_at(&n->threads, (uint64_t)id) != PF_NSYS_SEEN)
 		return 0;
-	rc = pf_nsys_string(n, text, &name, &len, err);
+	rc = pf_nsys_string(n, text, &name, &len);
 	if (rc == 1 && len && len <= NAME_MAX_BYTES)
 		pf_batch_name(&n->sink.parsed.batch, "thread_name",
 			      pf_nsys_pid(id), (uint64_t)pf_nsys_tid(id), name,
@@ -333,13 +332,13 @@ static int thread_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 }
 
 /* Names of the processes and threads that have events; behind the last. */
-static int nsys_name_all(struct pf_nsys *n, struct pf_err *err)
+static int nsys_name_all(struct pf_nsys *n)
 {
 	return pf_reading_each(&n->reading, "PROCESSES",
-			       PF_COLUMNS(process_columns), process_row, err) ||
+			       PF_COLUMNS(process_columns), process_row) ||
 			       pf_reading_each(&n->reading, "ThreadNames",
 					       PF_COLUMNS(thread_columns),
-					       thread_row, err)
+					       thread_row)
 		       ? -1
 		       : 0;
 }
@@ -388,18 +387,19 @@ bool pf_nsys_claims(struct pf_foreign *f)
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 {
+	(void)err;
 	struct pf_nsys *n = (struct pf_nsys *)base;
 	int rc;
 
 	pf_sink_begin(&n->sink);
-	if (!n->is_described && nsys_describe(n, err))
+	if (!n->is_described && nsys_describe(n))
 		return -1;
 	n->is_described = true;
-	rc = pf_reading_fill(&n->reading, most, err);
+	rc = pf_reading_fill(&n->reading, most);
 	if (rc)
 		return rc;
-	return pf_reading_count_rest(&n->reading, nsys_describes, err) ||
-			       nsys_name_all(n, err)
+	return pf_reading_count_rest(&n->reading, nsys_describes) ||
+			       nsys_name_all(n)
 		       ? -1
 		       : 0;
 }
@@ -442,6 +442,7 @@ struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 			      const struct pf_reader_options *options,
 			      struct pf_err *err)
 {
+	(void)err;
 	struct pf_nsys *n = pf_calloc(1, sizeof(*n));
 
 	n->base =
@@ -463,7 +464,7 @@ struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 	pf_keys_init(&n->waits, options->dir);
 	pf_keys_init(&n->graphs, options->dir);
 	if (!pf_lookup_open(&n->texts, f, pf_foreign_table(f, "StringIds"),
-			    "id", PF_COLUMNS(text_columns), err))
+			    "id", PF_COLUMNS(text_columns)))
 		return &n->base;
 	free_reader(&n->base);
 	return NULL;

@@ -80,14 +80,14 @@ struct pf_rocpd_event {
 
 static const char *const meta_columns[] = { "tag", "value" };
 
-static int meta_row(void *reader, const struct pf_rows *row, struct pf_err *err)
+static int meta_row(void *reader, const struct pf_rows *row)
 {
 	static const char key[] = "schema_version";
 	struct pf_rocpd *r = reader;
 	const char *tag, *value;
 	size_t len, n;
 
-	(void)err;
+	(void)row->from->err;
 	if (!pf_rows_text(row, 0, &tag, &len) || len != sizeof(key) - 1 ||
 	    memcmp(tag, key, len) != 0 || !pf_rows_text(row, 1, &value, &n) ||
 	    !n || n > 20 || strspn(value, "0123456789.") != n)
@@ -122,8 +122,7 @@ static int64_t number_of(const char *json, size_t len, const char *key)
 	return v;
 }
 
-static int agent_row(void *reader, const struct pf_rows *row,
-		     struct pf_err *err)
+static int agent_row(void *reader, const struct pf_rows *row)
 {
 	struct pf_rocpd *r = reader;
 	struct pf_rocm_agent agent = { .set = (int64_t)r->run, .ordinal = -1 };
@@ -131,7 +130,7 @@ static int agent_row(void *reader, const struct pf_rows *row,
 	const char *type, *more;
 	size_t len, n;
 
-	(void)err;
+	(void)row->from->err;
 	if (pf_rows_int(row, ID, &agent.id) != PF_CELL_INT)
 		return 0;
 	agent.node = pf_rows_int_or(row, NODE, 0);
@@ -155,7 +154,7 @@ static int agent_row(void *reader, const struct pf_rows *row,
 static const char *const guid_columns[] = { "guid" };
 
 /* Tables without a run in their names hold one. */
-static int guid_row(void *reader, const struct pf_rows *row, struct pf_err *err)
+static int guid_row(void *reader, const struct pf_rows *row)
 {
 	struct pf_rocpd *r = reader;
 	const char *guid;
@@ -165,7 +164,7 @@ static int guid_row(void *reader, const struct pf_rows *row, struct pf_err *err)
 		return 0;
 	if (r->text.len &&
 	    (r->text.len != len || memcmp(r->text.data, guid, len) != 0))
-		return pf_fail(err, PF_EDATA,
+		return pf_fail(row->from->err, PF_EDATA,
 			       "the rocpd database holds several runs in one "
 			       "set of tables, whose rows cannot be told "
 			       "apart: give the files that it was made of");
@@ -175,22 +174,21 @@ static int guid_row(void *reader, const struct pf_rows *row, struct pf_err *err)
 }
 
 /* Versions and devices of all runs, before the first event. */
-static int rocpd_describe(struct pf_rocpd *r, struct pf_err *err)
+static int rocpd_describe(struct pf_rocpd *r)
 {
 	struct pf_reading *g = &r->reading;
 
 	for (r->run = 0; r->run < r->run_count; r->run++) {
 		g->suffix = r->runs[r->run];
 		pf_buf_clear(&r->text);
-		if ((!r->run && pf_reading_each(g, "rocpd_metadata",
-						PF_COLUMNS(meta_columns),
-						meta_row, err)) ||
+		if ((!r->run &&
+		     pf_reading_each(g, "rocpd_metadata",
+				     PF_COLUMNS(meta_columns), meta_row)) ||
 		    pf_reading_each(g, "rocpd_info_agent",
-				    PF_COLUMNS(agent_columns), agent_row,
-				    err) ||
+				    PF_COLUMNS(agent_columns), agent_row) ||
 		    (!*g->suffix &&
 		     pf_reading_each(g, "rocpd_info_process",
-				     PF_COLUMNS(guid_columns), guid_row, err)))
+				     PF_COLUMNS(guid_columns), guid_row)))
 			return -1;
 	}
 	r->run = 0;
@@ -204,12 +202,10 @@ static const char *const thread_columns[] = { "id", "pid", "tid", "name" };
 
 static uint64_t rocpd_thread_key(const struct pf_rocpd *r, int64_t process,
 				 int64_t thread);
-static int rocpd_pid(struct pf_rocpd *r, int64_t id, int64_t *pid,
-		     struct pf_err *err);
+static int rocpd_pid(struct pf_rocpd *r, int64_t id, int64_t *pid);
 
 /* Of those that have events. */
-static int thread_row(void *reader, const struct pf_rows *row,
-		      struct pf_err *err)
+static int thread_row(void *reader, const struct pf_rows *row)
 {
 	struct pf_rocpd *r = reader;
 	int64_t id, process, pid;
@@ -222,18 +218,18 @@ static int thread_row(void *reader, const struct pf_rows *row,
 		return 0;
 	process = pf_rows_int_or(row, 1, 0);
 	key = rocpd_thread_key(r, process, id);
-	if (!pf_map_has(&r->threads, key) || rocpd_pid(r, process, &pid, err))
-		return err->code ? -1 : 0;
+	if (!pf_map_has(&r->threads, key) || rocpd_pid(r, process, &pid))
+		return row->from->err->code ? -1 : 0;
 	pf_batch_name(&r->map.sink.parsed.batch, "thread_name", pid,
 		      (uint64_t)pf_rows_int_or(row, 2, id), name, len);
 	return 0;
 }
 
 /* Names of the processes and threads of a run that have events. */
-static int rocpd_name_all(struct pf_rocpd *r, struct pf_err *err)
+static int rocpd_name_all(struct pf_rocpd *r)
 {
 	return pf_reading_each(&r->reading, "rocpd_info_thread",
-			       PF_COLUMNS(thread_columns), thread_row, err);
+			       PF_COLUMNS(thread_columns), thread_row);
 }
 
 /* Rows of rocpd as events. */
@@ -254,9 +250,9 @@ static void note(struct pf_rocpd *r, enum pf_repair_kind kind)
  * system's; without such a row it is taken for the system's.
  */
 static int system_number(struct pf_rocpd *r, enum pf_rocpd_lookup table,
-			 int64_t id, int64_t *number, struct pf_err *err)
+			 int64_t id, int64_t *number)
 {
-	int rc = pf_lookup_find(&r->lookups[table], id, err);
+	int rc = pf_lookup_find(&r->lookups[table], id, r->f->err);
 
 	*number = id;
 	if (rc == 1)
@@ -275,14 +271,13 @@ static uint64_t rocpd_thread_key(const struct pf_rocpd *r, int64_t process,
 }
 
 /* The system's number of a process; what the run says of it. */
-static int rocpd_pid(struct pf_rocpd *r, int64_t id, int64_t *pid,
-		     struct pf_err *err)
+static int rocpd_pid(struct pf_rocpd *r, int64_t id, int64_t *pid)
 {
-	return system_number(r, PF_ROCPD_PROCESSES, id, pid, err);
+	return system_number(r, PF_ROCPD_PROCESSES, id, pid);
 }
 
 static int read_process(struct pf_rocpd *r, const struct pf_rows *row,
-			int64_t *process, int64_t *pid, struct pf_err *err)
+			int64_t *process, int64_t *pid)
 {
 	int64_t id = pf_rows_int_or(row, PID, 0);
 
@@ -292,7 +287,7 @@ static int read_process(struct pf_rocpd *r, const struct pf_rows *row,
 		*pid = r->last_pid;
 		return 0;
 	}
-	PF_TRY(rocpd_pid(r, id, pid, err));
+	PF_TRY(rocpd_pid(r, id, pid));
 	r->has_pid = true;
 	r->last_id = id;
 	r->last_pid = *pid;
@@ -300,18 +295,18 @@ static int read_process(struct pf_rocpd *r, const struct pf_rows *row,
 }
 
 static int read_thread(struct pf_rocpd *r, const struct pf_rows *row,
-		       struct pf_rocm_call *c, struct pf_err *err)
+		       struct pf_rocm_call *c)
 {
 	int64_t process = pf_rows_int_or(row, PID, 0);
 	int64_t id = pf_rows_int_or(row, TID, 0);
 	uint64_t *known;
 
-	PF_TRY(read_process(r, row, &c->process, &c->pid, err));
+	PF_TRY(read_process(r, row, &c->process, &c->pid));
 	if (r->has_tid && id == r->last_thread && process == r->last_of) {
 		c->tid = r->last_tid;
 		return 0;
 	}
-	PF_TRY(system_number(r, PF_ROCPD_THREADS, id, &c->tid, err));
+	PF_TRY(system_number(r, PF_ROCPD_THREADS, id, &c->tid));
 	if (r->threads.count < THREADS_MAX) {
 		known = pf_map_at(&r->threads,
 				  rocpd_thread_key(r, process, id));
@@ -333,19 +328,18 @@ static void lost(char text[48], const char *what, int64_t id)
 }
 
 static int rocpd_text(struct pf_rocpd *r, int64_t id, const char **text,
-		      size_t *len, struct pf_err *err);
+		      size_t *len);
 
 /* The text of a number in a column: borrowed, or "string 4711" in own. */
 static int read_name(struct pf_rocpd *r, const struct pf_rows *row, int column,
-		     char own[48], const char **text, size_t *len,
-		     struct pf_err *err)
+		     char own[48], const char **text, size_t *len)
 {
 	int64_t id;
 	int rc = 0;
 
 	snprintf(own, 48, "no name");
 	if (pf_rows_int(row, column, &id) == PF_CELL_INT) {
-		rc = rocpd_text(r, id, text, len, err);
+		rc = rocpd_text(r, id, text, len);
 		lost(own, "string", id);
 	}
 	if (rc)
@@ -360,8 +354,7 @@ static int read_name(struct pf_rocpd *r, const struct pf_rows *row, int column,
 
 /* Of a call by its number, which most rows repeat; of a range its text. */
 static int read_call_name(struct pf_rocpd *r, const struct pf_rows *row,
-			  int column, char own[48], struct pf_rocm_call *c,
-			  struct pf_err *err)
+			  int column, char own[48], struct pf_rocm_call *c)
 {
 	uint32_t *memo = NULL;
 	int64_t id;
@@ -375,7 +368,7 @@ static int read_call_name(struct pf_rocpd *r, const struct pf_rows *row,
 	}
 	if (memo)
 		pf_sink_forget(&r->map.sink, PF_MEMO_NAME, 0, (uint64_t)id);
-	PF_TRY(read_name(r, row, column, own, &c->name, &c->name_len, err));
+	PF_TRY(read_name(r, row, column, own, &c->name, &c->name_len));
 	/* One that is lost is counted each time. */
 	if (memo && c->name != own) {
 		pf_sink_memo(&r->map.sink, PF_MEMO_NAME, 0, (uint64_t)id,
@@ -390,7 +383,7 @@ static int read_call_name(struct pf_rocpd *r, const struct pf_rows *row,
 static const char *const region_columns[] = { PLACE, "name_id" };
 
 static int domain_of(struct pf_rocpd *r, int64_t category,
-		     const struct pf_rocm_domain **domain, struct pf_err *err)
+		     const struct pf_rocm_domain **domain)
 {
 	struct pf_rocpd_domain *d =
 		&r->domains[(uint64_t)category % PF_ROCPD_DOMAINS];
@@ -402,7 +395,7 @@ static int domain_of(struct pf_rocpd *r, int64_t category,
 		*domain = d->domain;
 		return 0;
 	}
-	rc = category < 0 ? 0 : rocpd_text(r, category, &text, &len, err);
+	rc = category < 0 ? 0 : rocpd_text(r, category, &text, &len);
 	if (rc < 0)
 		return -1;
 	*domain = rc ? pf_rocm_domain(text, len) : pf_rocm_domain("", 0);
@@ -423,11 +416,9 @@ static void use_message(struct pf_rocpd *r, struct pf_rocm_call *c)
 }
 
 static int rocpd_event(struct pf_rocpd *r, const struct pf_rows *row,
-		       int column, struct pf_rocpd_event *e,
-		       struct pf_err *err);
+		       int column, struct pf_rocpd_event *e);
 
-static int map_region(void *reader, const struct pf_rows *row,
-		      struct pf_err *err)
+static int map_region(void *reader, const struct pf_rows *row)
 {
 	struct pf_rocpd *r = reader;
 	struct pf_sink_put put = { 0 };
@@ -437,10 +428,10 @@ static int map_region(void *reader, const struct pf_rows *row,
 
 	if (!pf_reading_times(&r->reading, row, &put))
 		return 0;
-	if (rocpd_event(r, row, EVENT, &event, err) ||
-	    domain_of(r, event.category, &call.domain, err) ||
-	    read_thread(r, row, &call, err) ||
-	    read_call_name(r, row, REST, own, &call, err))
+	if (rocpd_event(r, row, EVENT, &event) ||
+	    domain_of(r, event.category, &call.domain) ||
+	    read_thread(r, row, &call) ||
+	    read_call_name(r, row, REST, own, &call))
 		return -1;
 	call.id = event.link;
 	use_message(r, &call);
@@ -464,12 +455,12 @@ static int64_t known_or(const struct pf_rows *row, int column)
 }
 
 static int read_work(struct pf_rocpd *r, const struct pf_rows *row, int queue,
-		     struct pf_rocm_work *w, struct pf_err *err)
+		     struct pf_rocm_work *w)
 {
 	struct pf_rocpd_event event;
 
-	if (read_process(r, row, &w->process, &w->pid, err) ||
-	    rocpd_event(r, row, EVENT, &event, err))
+	if (read_process(r, row, &w->process, &w->pid) ||
+	    rocpd_event(r, row, EVENT, &event))
 		return -1;
 	w->id = event.link;
 	w->device = -1;
@@ -545,7 +536,7 @@ static uint32_t registers_of(const struct pf_rows *symbol)
 
 /* By display_name; kernel_name where it is missing. */
 static int read_kernel(struct pf_rocpd *r, const struct pf_rows *row,
-		       uint32_t *entry, uint32_t *registers, struct pf_err *err)
+		       uint32_t *entry, uint32_t *registers)
 {
 	const struct pf_rows *symbol = &r->lookups[PF_ROCPD_SYMBOLS].rows;
 	uint32_t *memo, *second;
@@ -569,7 +560,7 @@ static int read_kernel(struct pf_rocpd *r, const struct pf_rows *row,
 		*registers = *second;
 		return 0;
 	}
-	rc = pf_lookup_find(&r->lookups[PF_ROCPD_SYMBOLS], id, err);
+	rc = pf_lookup_find(&r->lookups[PF_ROCPD_SYMBOLS], id, r->f->err);
 	if (rc < 0)
 		return -1;
 	if (rc && (pf_rows_text(symbol, 0, &text, &len) ||
@@ -592,8 +583,7 @@ static int read_kernel(struct pf_rocpd *r, const struct pf_rows *row,
 	return 0;
 }
 
-static int map_dispatch(void *reader, const struct pf_rows *row,
-			struct pf_err *err)
+static int map_dispatch(void *reader, const struct pf_rows *row)
 {
 	struct pf_rocpd *r = reader;
 	struct pf_sink_put put = { 0 };
@@ -603,8 +593,8 @@ static int map_dispatch(void *reader, const struct pf_rows *row,
 	if (!pf_reading_times(&r->reading, row, &put))
 		return 0;
 	launch = launch_of(row);
-	if (read_work(r, row, QUEUE, &work, err) ||
-	    read_kernel(r, row, &put.name, &launch.registers, err))
+	if (read_work(r, row, QUEUE, &work) ||
+	    read_kernel(r, row, &put.name, &launch.registers))
 		return -1;
 	work.agent = agent_of(r, row, AGENT);
 	if (work.agent)
@@ -635,7 +625,7 @@ static int64_t device_of(struct pf_rocpd *r, const struct pf_rows *row,
 	return a ? a->device : -1;
 }
 
-static int map_copy(void *reader, const struct pf_rows *row, struct pf_err *err)
+static int map_copy(void *reader, const struct pf_rows *row)
 {
 	struct pf_rocpd *r = reader;
 	struct pf_sink_put put = { 0 };
@@ -645,8 +635,8 @@ static int map_copy(void *reader, const struct pf_rows *row, struct pf_err *err)
 
 	if (!pf_reading_times(&r->reading, row, &put))
 		return 0;
-	if (read_work(r, row, QUEUE, &work, err) ||
-	    read_name(r, row, COPY_NAME, own, &copy.name, &copy.name_len, err))
+	if (read_work(r, row, QUEUE, &work) ||
+	    read_name(r, row, COPY_NAME, own, &copy.name, &copy.name_len))
 		return -1;
 	copy.bytes = known_or(row, SIZE);
 	copy.from = device_of(r, row, FROM);
@@ -669,8 +659,7 @@ static const char *const memory_columns[] = {
 };
 enum { ALLOCATION_TYPE = REST, LEVEL, OWNER, ADDRESS, BYTES };
 
-static int map_memory(void *reader, const struct pf_rows *row,
-		      struct pf_err *err)
+static int map_memory(void *reader, const struct pf_rows *row)
 {
 	struct pf_rocpd *r = reader;
 	struct pf_sink_put put = { 0 };
@@ -682,8 +671,7 @@ static int map_memory(void *reader, const struct pf_rows *row,
 
 	if (!pf_reading_times(&r->reading, row, &put))
 		return 0;
-	if (rocpd_event(r, row, EVENT, &event, err) ||
-	    read_thread(r, row, &call, err))
+	if (rocpd_event(r, row, EVENT, &event) || read_thread(r, row, &call))
 		return -1;
 	call.id = event.link;
 	pf_rows_text(row, ALLOCATION_TYPE, &memory.what, &memory.what_len);
@@ -715,9 +703,9 @@ bool pf_rocpd_claims(struct pf_foreign *f)
 
 /* 1 and a text borrowed until the next call, 0: there is none. */
 static int rocpd_text(struct pf_rocpd *r, int64_t id, const char **text,
-		      size_t *len, struct pf_err *err)
+		      size_t *len)
 {
-	int rc = pf_lookup_find(&r->lookups[PF_ROCPD_STRINGS], id, err);
+	int rc = pf_lookup_find(&r->lookups[PF_ROCPD_STRINGS], id, r->f->err);
 
 	return rc == 1 ? pf_rows_text(&r->lookups[PF_ROCPD_STRINGS].rows, 0,
 				      text, len)
@@ -731,7 +719,7 @@ static const char *const event_columns[] = { "category_id", "stack_id",
 
 /* Find the event of a row by the number in a column. */
 static int rocpd_event(struct pf_rocpd *r, const struct pf_rows *row,
-		       int column, struct pf_rocpd_event *e, struct pf_err *err)
+		       int column, struct pf_rocpd_event *e)
 {
 	struct pf_lookup *events = &r->lookups[PF_ROCPD_EVENTS];
 	int64_t id;
@@ -740,7 +728,7 @@ static int rocpd_event(struct pf_rocpd *r, const struct pf_rows *row,
 	*e = (struct pf_rocpd_event){ .category = -1 };
 	if (pf_rows_int(row, column, &id) != PF_CELL_INT)
 		return 0;
-	rc = pf_lookup_find(events, id, err);
+	rc = pf_lookup_find(events, id, r->f->err);
 	if (rc <= 0)
 		return rc;
 	e->category = pf_rows_int_or(&events->rows, 0, -1);
@@ -804,15 +792,14 @@ static const struct {
 				 PF_COLUMNS(process_columns) },
 };
 
-static int open_lookups(struct pf_rocpd *r, struct pf_err *err)
+static int open_lookups(struct pf_rocpd *r)
 {
 	for (size_t i = 0; i < PF_ROCPD_LOOKUPS; i++) {
 		const char *table =
 			pf_reading_find(&r->reading, lookups[i].table);
 
 		PF_TRY(pf_lookup_open(&r->lookups[i], r->f, table, "id",
-				      lookups[i].columns, lookups[i].count,
-				      err));
+				      lookups[i].columns, lookups[i].count));
 	}
 	return 0;
 }
@@ -880,21 +867,20 @@ static void note_rest(struct pf_rocpd *r)
 	r->rest_seen = r->reading.rest_count;
 }
 
-static int read_run(struct pf_rocpd *r, size_t most, struct pf_err *err)
+static int read_run(struct pf_rocpd *r, size_t most)
 {
 	int rc;
 
 	if (!r->is_open) {
 		r->reading.at = 0;
 		r->reading.suffix = r->runs[r->run];
-		PF_TRY(open_lookups(r, err));
+		PF_TRY(open_lookups(r));
 		r->is_open = true;
 	}
-	rc = pf_reading_fill(&r->reading, most, err);
+	rc = pf_reading_fill(&r->reading, most);
 	if (rc)
 		return rc;
-	if (pf_reading_count_rest(&r->reading, describes, err) ||
-	    rocpd_name_all(r, err))
+	if (pf_reading_count_rest(&r->reading, describes) || rocpd_name_all(r))
 		return -1;
 	note_rest(r);
 	close_lookups(r);
@@ -910,15 +896,16 @@ static int read_run(struct pf_rocpd *r, size_t most, struct pf_err *err)
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 {
+	(void)err;
 	struct pf_rocpd *r = (struct pf_rocpd *)base;
 	int rc;
 
 	pf_sink_begin(&r->map.sink);
-	if (!r->is_described && rocpd_describe(r, err))
+	if (!r->is_described && rocpd_describe(r))
 		return -1;
 	r->is_described = true;
 	while (r->run < r->run_count) {
-		rc = read_run(r, most, err);
+		rc = read_run(r, most);
 		if (rc)
 			return rc;
 	}

@@ -61,10 +61,9 @@ static bool has_prefix(const char *p, size_t len, const char *word)
 	return len >= strlen(word) && !memcmp(p, word, strlen(word));
 }
 
-static int look_up(struct rpd *r, int64_t id, const char **text, size_t *len,
-		   struct pf_err *err)
+static int look_up(struct rpd *r, int64_t id, const char **text, size_t *len)
 {
-	int rc = pf_lookup_find(&r->lookups[STRINGS], id, err);
+	int rc = pf_lookup_find(&r->lookups[STRINGS], id, r->f->err);
 
 	if (rc <= 0)
 		return rc;
@@ -76,7 +75,7 @@ static int look_up(struct rpd *r, int64_t id, const char **text, size_t *len,
  * or an empty one.
  */
 static int text_of(struct rpd *r, const struct pf_rows *row, int column,
-		   const char **text, size_t *len, struct pf_err *err)
+		   const char **text, size_t *len)
 {
 	struct text *known;
 	int64_t id;
@@ -87,7 +86,7 @@ static int text_of(struct rpd *r, const struct pf_rows *row, int column,
 		return 0;
 	known = &r->texts[(uint64_t)id % TEXTS];
 	if (!known->is_known || known->id != id) {
-		rc = look_up(r, id, text, len, err);
+		rc = look_up(r, id, text, len);
 		if (rc <= 0 || *len > TEXT_BYTES_MAX)
 			return rc;
 		pf_buf_clear(&known->text);
@@ -144,7 +143,7 @@ static const struct pf_rocm_domain *domain_of(const char *p, size_t len)
 	return pf_rocm_domain("", 0);
 }
 
-static int map_call(void *reader, const struct pf_rows *row, struct pf_err *err)
+static int map_call(void *reader, const struct pf_rows *row)
 {
 	struct rpd *r = reader;
 	struct pf_sink_put put = { 0 };
@@ -157,7 +156,7 @@ static int map_call(void *reader, const struct pf_rows *row, struct pf_err *err)
 	call.pid = pf_rows_int_or(row, PID, 0);
 	call.tid = pf_rows_int_or(row, TID, 0);
 	call.id = pf_rows_int_or(row, ID, 0);
-	rc = text_of(r, row, API, &call.name, &call.name_len, err);
+	rc = text_of(r, row, API, &call.name, &call.name_len);
 	if (rc < 0)
 		return -1;
 	if (!rc)
@@ -165,7 +164,7 @@ static int map_call(void *reader, const struct pf_rows *row, struct pf_err *err)
 	call.domain = domain_of(call.name, call.name_len);
 	/* Numbers of calls are the file's, whatever the process. */
 	if (call.domain->category == PF_CAT_RANGE &&
-	    text_of(r, row, ARGS, &call.name, &call.name_len, err) < 0)
+	    text_of(r, row, ARGS, &call.name, &call.name_len) < 0)
 		return -1;
 	pf_rocm_put_call(&r->map, &call, &put);
 	return 0;
@@ -193,15 +192,15 @@ static const char *const api_columns[] = { "apiName_id" };
 static const char *const string_columns[] = { "string" };
 
 /* Those calls take a grid of work-items, all others one of blocks. */
-static int has_items(struct rpd *r, int64_t call, bool *has, struct pf_err *err)
+static int has_items(struct rpd *r, int64_t call, bool *has)
 {
 	const char *name;
 	size_t len;
-	int rc = pf_lookup_find(&r->lookups[CALLS], call, err);
+	int rc = pf_lookup_find(&r->lookups[CALLS], call, r->f->err);
 
 	*has = false;
 	if (rc == 1)
-		rc = text_of(r, &r->lookups[CALLS].rows, 0, &name, &len, err);
+		rc = text_of(r, &r->lookups[CALLS].rows, 0, &name, &len);
 	if (rc == 1)
 		*has = is_word(name, len, "hipExtModuleLaunchKernel") ||
 		       is_word(name, len, "hipHccModuleLaunchKernel");
@@ -215,7 +214,7 @@ static uint32_t size_of(int64_t v)
 
 /* The launch of a call, if it is of this kernel. */
 static int read_launch(struct rpd *r, int64_t call, int64_t name,
-		       struct pf_pfr_launch *l, struct pf_err *err)
+		       struct pf_pfr_launch *l)
 {
 	const struct pf_rows *row = &r->lookups[KERNELS].rows;
 	bool items;
@@ -224,12 +223,12 @@ static int read_launch(struct rpd *r, int64_t call, int64_t name,
 	*l = (struct pf_pfr_launch){ .grid = { PF_KINETO_UNKNOWN },
 				     .registers = PF_KINETO_UNKNOWN,
 				     .dynamic_bytes = PF_KINETO_UNKNOWN };
-	rc = call ? pf_lookup_find(&r->lookups[KERNELS], call, err) : 0;
+	rc = call ? pf_lookup_find(&r->lookups[KERNELS], call, r->f->err) : 0;
 	if (rc <= 0)
 		return rc;
 	if (pf_rows_int_or(row, 6, -1) != name)
 		return 0;
-	PF_TRY(has_items(r, call, &items, err));
+	PF_TRY(has_items(r, call, &items));
 	for (int i = 0; i < 3; i++) {
 		int64_t grid = pf_rows_int_or(row, i, 0);
 		int64_t group = pf_rows_int_or(row, i + 3, 0);
@@ -244,18 +243,17 @@ static int read_launch(struct rpd *r, int64_t call, int64_t name,
 }
 
 /* Bytes of a call that did one operation; -1: not known. */
-static int read_bytes(struct rpd *r, int64_t call, int64_t *bytes,
-		      struct pf_err *err)
+static int read_bytes(struct rpd *r, int64_t call, int64_t *bytes)
 {
 	const struct pf_rows *row = &r->lookups[COPIES].rows;
 	int64_t count = 0, width, height;
 	int rc;
 
 	*bytes = -1;
-	rc = pf_keys_find(&r->ops_of, call, &count, err);
+	rc = pf_keys_find(&r->ops_of, call, &count, r->f->err);
 	if (rc < 0 || count != 1)
 		return rc < 0 ? -1 : 0;
-	rc = pf_lookup_find(&r->lookups[COPIES], call, err);
+	rc = pf_lookup_find(&r->lookups[COPIES], call, r->f->err);
 	if (rc <= 0)
 		return rc;
 	*bytes = pf_rows_int_or(row, 0, -1);
@@ -268,28 +266,27 @@ static int read_bytes(struct rpd *r, int64_t call, int64_t *bytes,
 
 static int put_kernel(struct rpd *r, const struct pf_rows *row,
 		      struct pf_rocm_work *work, const char *name, size_t len,
-		      struct pf_sink_put *put, struct pf_err *err)
+		      struct pf_sink_put *put)
 {
 	struct pf_pfr_launch launch;
 
 	put->name = pf_sink_text(&r->map.sink, name, len);
 	PF_TRY(read_launch(r, work->id, pf_rows_int_or(row, DESCRIPTION, -2),
-			   &launch, err));
+			   &launch));
 	pf_rocm_put_kernel(&r->map, work, &launch, put);
 	return 0;
 }
 
 /* What it is, by its type; its description is the kernel's name. */
 static int put_op(struct rpd *r, const struct pf_rows *row,
-		  struct pf_rocm_work *work, struct pf_sink_put *put,
-		  struct pf_err *err)
+		  struct pf_rocm_work *work, struct pf_sink_put *put)
 {
 	struct pf_rocm_copy copy = { .from = -1, .to = -1 };
 	struct pf_buf *type = &r->type;
 	const char *name;
 	char own[48];
 	size_t len;
-	int rc = text_of(r, row, TYPE, &name, &len, err);
+	int rc = text_of(r, row, TYPE, &name, &len);
 
 	if (rc < 0)
 		return -1;
@@ -301,7 +298,7 @@ static int put_op(struct rpd *r, const struct pf_rows *row,
 			 name);
 		copy.name = own;
 		copy.name_len = strlen(own);
-		PF_TRY(read_bytes(r, work->id, &copy.bytes, err));
+		PF_TRY(read_bytes(r, work->id, &copy.bytes));
 		if (own[0] == 'C')
 			pf_rocm_put_copy(&r->map, work, &copy, put);
 		else
@@ -310,18 +307,18 @@ static int put_op(struct rpd *r, const struct pf_rows *row,
 	}
 	pf_buf_clear(type);
 	pf_buf_add(type, name, len);
-	rc = text_of(r, row, DESCRIPTION, &name, &len, err);
+	rc = text_of(r, row, DESCRIPTION, &name, &len);
 	if (rc < 0)
 		return -1;
 	if (is_word(type->data, type->len, "KernelExecution"))
 		return put_kernel(r, row, work, rc ? name : type->data,
-				  rc ? len : type->len, put, err);
+				  rc ? len : type->len, put);
 	/* Barriers and markers take no time of the GPU's. */
 	pf_rocm_put_other(&r->map, work, type->data, type->len, put);
 	return 0;
 }
 
-static int map_op(void *reader, const struct pf_rows *row, struct pf_err *err)
+static int map_op(void *reader, const struct pf_rows *row)
 {
 	struct rpd *r = reader;
 	struct pf_sink_put put = { 0 };
@@ -334,9 +331,9 @@ static int map_op(void *reader, const struct pf_rows *row, struct pf_err *err)
 	if (work.device < 0)
 		work.device = -1;
 	if (pf_keys_find(&r->call_of, pf_rows_int_or(row, OP, 0), &work.id,
-			 err) < 0)
+			 row->from->err) < 0)
 		return -1;
-	return put_op(r, row, &work, &put, err);
+	return put_op(r, row, &work, &put);
 }
 
 static const struct pf_reading_table ops = {
@@ -370,8 +367,7 @@ static bool read_value(const struct pf_rows *row, double *value)
 	return end == own + len && *value > -1e300 && *value < 1e300;
 }
 
-static int map_monitor(void *reader, const struct pf_rows *row,
-		       struct pf_err *err)
+static int map_monitor(void *reader, const struct pf_rows *row)
 {
 	struct rpd *r = reader;
 	struct pf_sink_put put = { .category = PF_CAT_ROCM_CALL,
@@ -382,7 +378,7 @@ static int map_monitor(void *reader, const struct pf_rows *row,
 	double value;
 	char pid[64];
 
-	(void)err;
+	(void)row->from->err;
 	if (!pf_reading_times(&r->reading, row, &put))
 		return 0;
 	if (!read_value(row, &value) ||
@@ -413,7 +409,7 @@ static const struct pf_reading_table monitors = {
 
 static const char *const link_columns[] = { "op_id", "api_id" };
 
-static int link_row(void *reader, const struct pf_rows *row, struct pf_err *err)
+static int link_row(void *reader, const struct pf_rows *row)
 {
 	struct rpd *r = reader;
 	int64_t op, call;
@@ -421,13 +417,13 @@ static int link_row(void *reader, const struct pf_rows *row, struct pf_err *err)
 	if (pf_rows_int(row, 0, &op) != PF_CELL_INT ||
 	    pf_rows_int(row, 1, &call) != PF_CELL_INT || op <= 0 || call <= 0)
 		return 0;
-	return pf_keys_add(&r->call_of, op, call, err) ||
-			       pf_keys_add(&r->ops_of, call, 1, err)
+	return pf_keys_add(&r->call_of, op, call, row->from->err) ||
+			       pf_keys_add(&r->ops_of, call, 1, row->from->err)
 		       ? -1
 		       : 0;
 }
 
-static int open_all(struct rpd *r, struct pf_err *err)
+static int open_all(struct rpd *r)
 {
 	static const struct {
 		const char *table, *key;
@@ -447,11 +443,11 @@ static int open_all(struct rpd *r, struct pf_err *err)
 		PF_TRY(pf_lookup_open(&r->lookups[i], r->f,
 				      pf_foreign_table(r->f, lookups[i].table),
 				      lookups[i].key, lookups[i].columns,
-				      lookups[i].count, err));
+				      lookups[i].count));
 	return pf_reading_each(&r->reading, "rocpd_api_ops",
-			       PF_COLUMNS(link_columns), link_row, err) ||
-			       pf_keys_seal(&r->call_of, err) ||
-			       pf_keys_seal_counts(&r->ops_of, err)
+			       PF_COLUMNS(link_columns), link_row) ||
+			       pf_keys_seal(&r->call_of, r->f->err) ||
+			       pf_keys_seal_counts(&r->ops_of, r->f->err)
 		       ? -1
 		       : 0;
 }
@@ -475,15 +471,16 @@ static bool describes(const char *name)
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 {
+	(void)err;
 	struct rpd *r = (struct rpd *)base;
 	int rc;
 
 	pf_sink_begin(&r->map.sink);
-	if (!r->is_described && open_all(r, err))
+	if (!r->is_described && open_all(r))
 		return -1;
 	r->is_described = true;
-	rc = pf_reading_fill(&r->reading, most, err);
-	return rc ? rc : pf_reading_count_rest(&r->reading, describes, err);
+	rc = pf_reading_fill(&r->reading, most);
+	return rc ? rc : pf_reading_count_rest(&r->reading, describes);
 }
 
 static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,

@@ -29,30 +29,29 @@
 #define TABLES_MAX         4096
 #define TEXT_BYTES_MAX     (16 << 20)
 
-static int fail(struct pf_foreign *f, const char *what, struct pf_err *err)
+static int fail(struct pf_foreign *f, const char *what)
 {
 	int code = sqlite3_errcode(f->sql);
 
 	if (code == SQLITE_NOTADB)
-		return pf_fail(err, PF_EDATA,
+		return pf_fail(f->err, PF_EDATA,
 			       "is no SQLite database, though it begins as one "
 			       "(SQLITE_NOTADB)");
 	if (code == SQLITE_CORRUPT || code == SQLITE_INTERRUPT)
-		return pf_fail(err, PF_EDATA,
+		return pf_fail(f->err, PF_EDATA,
 			       "the SQLite database is damaged or cut off: %s "
 			       "cannot be read (SQLITE_CORRUPT)",
 			       what);
-	return pf_fail(err, PF_EDATA, "%s cannot be read: %s", what,
+	return pf_fail(f->err, PF_EDATA, "%s cannot be read: %s", what,
 		       sqlite3_errmsg(f->sql));
 }
 
-static int fail_table(struct pf_foreign *f, const char *table,
-		      struct pf_err *err)
+static int fail_table(struct pf_foreign *f, const char *table)
 {
 	char what[128];
 
 	snprintf(what, sizeof(what), "table '%.100s'", table);
-	return fail(f, what, err);
+	return fail(f, what);
 }
 
 /* ---- opening ---- */
@@ -81,7 +80,7 @@ static int check_journals(const char *path, struct pf_err *err)
 	return 0;
 }
 
-static int add_tables(struct pf_foreign *f, struct pf_err *err)
+static int add_tables(struct pf_foreign *f)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(f->sql,
@@ -90,7 +89,7 @@ static int add_tables(struct pf_foreign *f, struct pf_err *err)
 				    -1, &st, NULL);
 
 	if (rc)
-		return fail(f, "its list of tables", err);
+		return fail(f, "its list of tables");
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(st, 0);
 
@@ -101,7 +100,7 @@ static int add_tables(struct pf_foreign *f, struct pf_err *err)
 		f->tables[f->table_count++] = pf_strdup(name);
 	}
 	if (rc != SQLITE_DONE)
-		fail(f, "its list of tables", err);
+		fail(f, "its list of tables");
 	sqlite3_finalize(st);
 	return rc == SQLITE_DONE ? 0 : -1;
 }
@@ -134,7 +133,7 @@ static void restrict_all(sqlite3 *sql)
 		     NULL, NULL, NULL);
 }
 
-static int read_application_id(struct pf_foreign *f, struct pf_err *err)
+static int read_application_id(struct pf_foreign *f)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(f->sql, "PRAGMA application_id", -1, &st,
@@ -143,7 +142,7 @@ static int read_application_id(struct pf_foreign *f, struct pf_err *err)
 	if (!rc && sqlite3_step(st) == SQLITE_ROW)
 		f->application_id = sqlite3_column_int64(st, 0);
 	else
-		rc = fail(f, "its head", err);
+		rc = fail(f, "its head");
 	sqlite3_finalize(st);
 	return rc ? -1 : 0;
 }
@@ -154,7 +153,7 @@ int pf_foreign_open(struct pf_foreign *f, int fd, struct pf_err *err)
 	struct stat info;
 	ssize_t n;
 
-	*f = (struct pf_foreign){ 0 };
+	*f = (struct pf_foreign){ .err = err };
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	if (n < 0 || fstat(fd, &info))
@@ -175,7 +174,7 @@ int pf_foreign_open(struct pf_foreign *f, int fd, struct pf_err *err)
 	f->operations_left = info.st_size * 16 + 100 * OPERATIONS_AT_ONCE;
 	sqlite3_progress_handler(f->sql, OPERATIONS_AT_ONCE, is_spent, f);
 	restrict_all(f->sql);
-	if (!read_application_id(f, err) && !add_tables(f, err))
+	if (!read_application_id(f) && !add_tables(f))
 		return 0;
 	pf_foreign_close(f);
 	return -1;
@@ -220,26 +219,25 @@ static void add_quoted(struct pf_buf *sql, const char *name)
 }
 
 static sqlite3_stmt *prepare(struct pf_foreign *f, struct pf_buf *sql,
-			     const char *table, struct pf_err *err)
+			     const char *table)
 {
 	sqlite3_stmt *st = NULL;
 
 	if (sqlite3_prepare_v2(f->sql, sql->data, (int)sql->len, &st, NULL))
-		fail_table(f, table, err);
+		fail_table(f, table);
 	pf_buf_release(sql);
 	return st;
 }
 
 /* By rows: counting by pages cannot be stopped where they go in circles. */
-static int foreign_count(struct pf_foreign *f, const char *table, int64_t *rows,
-			 struct pf_err *err)
+static int foreign_count(struct pf_foreign *f, const char *table, int64_t *rows)
 {
 	struct pf_rows r;
-	int rc = pf_rows_open(&r, f, table, NULL, 0, NULL, err);
+	int rc = pf_rows_open(&r, f, table, NULL, 0, NULL);
 
 	*rows = 0;
 	if (!rc)
-		while ((rc = pf_rows_next(&r, err)) == 1)
+		while ((rc = pf_rows_next(&r)) == 1)
 			++*rows;
 	pf_rows_close(&r);
 	return rc;
@@ -249,8 +247,7 @@ static int foreign_count(struct pf_foreign *f, const char *table, int64_t *rows,
 
 /* Which columns of a list a table has; generated ones are not told. */
 static int find_columns(struct pf_foreign *f, const char *table,
-			const char *const *columns, size_t count, uint64_t *has,
-			struct pf_err *err)
+			const char *const *columns, size_t count, uint64_t *has)
 {
 	struct pf_buf sql = { 0 };
 	sqlite3_stmt *st;
@@ -259,7 +256,7 @@ static int find_columns(struct pf_foreign *f, const char *table,
 	pf_buf_adds(&sql, "PRAGMA table_info(");
 	add_quoted(&sql, table);
 	pf_buf_addc(&sql, ')');
-	st = prepare(f, &sql, table, err);
+	st = prepare(f, &sql, table);
 	if (!st)
 		return -1;
 	*has = 0;
@@ -271,7 +268,7 @@ static int find_columns(struct pf_foreign *f, const char *table,
 				*has |= UINT64_C(1) << i;
 	}
 	if (rc != SQLITE_DONE)
-		fail_table(f, table, err);
+		fail_table(f, table);
 	sqlite3_finalize(st);
 	return rc == SQLITE_DONE ? 0 : -1;
 }
@@ -297,19 +294,18 @@ static void add_select(struct pf_buf *sql, uint64_t has,
 }
 
 int pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
-		 const char *const *columns, size_t count, const char *where,
-		 struct pf_err *err)
+		 const char *const *columns, size_t count, const char *where)
 {
 	struct pf_buf sql = { 0 };
 
 	*r = (struct pf_rows){ .from = f, .table = table };
-	PF_TRY(find_columns(f, table, columns, count, &r->has, err));
+	PF_TRY(find_columns(f, table, columns, count, &r->has));
 	add_select(&sql, r->has, columns, count, NULL);
 	add_quoted(&sql, table);
 	pf_buf_adds(&sql, " NOT INDEXED");
 	if (where)
 		pf_buf_addf(&sql, " WHERE %s", where);
-	r->st = prepare(f, &sql, table, err);
+	r->st = prepare(f, &sql, table);
 	return r->st ? 0 : -1;
 }
 
@@ -319,16 +315,16 @@ void pf_rows_close(struct pf_rows *r)
 	*r = (struct pf_rows){ 0 };
 }
 
-int pf_rows_next(struct pf_rows *r, struct pf_err *err)
+int pf_rows_next(struct pf_rows *r)
 {
 	int rc = sqlite3_step(r->st);
 
 	if (rc == SQLITE_DONE)
 		return 0;
 	if (rc != SQLITE_ROW)
-		return fail_table(r->from, r->table, err);
+		return fail_table(r->from, r->table);
 	if (--r->from->rows_left < 0)
-		return pf_fail(err, PF_EDATA,
+		return pf_fail(r->from->err, PF_EDATA,
 			       "the SQLite database is damaged: table '%.100s' "
 			       "has more rows than the file can hold",
 			       r->table);
@@ -411,7 +407,7 @@ bool pf_rows_real(const struct pf_rows *r, int column, double *value)
 static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 {
 	struct pf_buf sql = { 0 };
-	struct pf_err ignored = { 0 };
+	struct pf_err ignored = { 0 }, *given = f->err;
 	int keys = 0;
 	bool is = false;
 	sqlite3_stmt *st;
@@ -419,7 +415,9 @@ static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 	pf_buf_adds(&sql, "PRAGMA table_info(");
 	add_quoted(&sql, table);
 	pf_buf_addc(&sql, ')');
-	st = prepare(f, &sql, table, &ignored);
+	f->err = &ignored;
+	st = prepare(f, &sql, table);
+	f->err = given;
 	while (st && sqlite3_step(st) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(st, 1);
 		const char *type = (const char *)sqlite3_column_text(st, 2);
@@ -434,17 +432,16 @@ static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 	return is && keys == 1;
 }
 
-static int run_all(struct pf_foreign *f, struct pf_buf *sql, const char *table,
-		   struct pf_err *err)
+static int run_all(struct pf_foreign *f, struct pf_buf *sql, const char *table)
 {
-	sqlite3_stmt *st = prepare(f, sql, table, err);
+	sqlite3_stmt *st = prepare(f, sql, table);
 	int rc;
 
 	if (!st)
 		return -1;
 	rc = sqlite3_step(st);
 	if (rc != SQLITE_DONE)
-		fail_table(f, table, err);
+		fail_table(f, table);
 	sqlite3_finalize(st);
 	return rc == SQLITE_DONE ? 0 : -1;
 }
@@ -454,8 +451,7 @@ static int run_all(struct pf_foreign *f, struct pf_buf *sql, const char *table,
  * the key as its rowid.
  */
 static int make_keyed(struct pf_foreign *f, const char *table, const char *key,
-		      uint64_t has, const char *const *columns, size_t count,
-		      struct pf_err *err)
+		      uint64_t has, const char *const *columns, size_t count)
 {
 	struct pf_buf make = { 0 }, fill = { 0 };
 
@@ -484,16 +480,15 @@ static int make_keyed(struct pf_foreign *f, const char *table, const char *key,
 	pf_buf_adds(&fill, " NOT INDEXED WHERE typeof(");
 	add_quoted(&fill, key);
 	pf_buf_adds(&fill, ") = 'integer'");
-	if (run_all(f, &make, table, err)) {
+	if (run_all(f, &make, table)) {
 		pf_buf_release(&fill);
 		return -1;
 	}
-	return run_all(f, &fill, table, err);
+	return run_all(f, &fill, table);
 }
 
 int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
-		   const char *key, const char *const *columns, size_t count,
-		   struct pf_err *err)
+		   const char *key, const char *const *columns, size_t count)
 {
 	struct pf_rows *r = &l->rows;
 	struct pf_buf sql = { 0 };
@@ -503,8 +498,8 @@ int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
 				 .key_column = (int)count + 1 };
 	if (!table)
 		return 0;
-	if (find_columns(f, table, &key, 1, &has_key, err) ||
-	    find_columns(f, table, columns, count, &r->has, err))
+	if (find_columns(f, table, &key, 1, &has_key) ||
+	    find_columns(f, table, columns, count, &r->has))
 		return -1;
 	if (!has_key)
 		return 0;
@@ -512,7 +507,7 @@ int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
 		add_select(&sql, r->has, columns, count, key);
 		add_quoted(&sql, table);
 	} else {
-		PF_TRY(make_keyed(f, table, key, r->has, columns, count, err));
+		PF_TRY(make_keyed(f, table, key, r->has, columns, count));
 		key = "rowid";
 		add_select(&sql, r->has, columns, count, key);
 		pf_buf_addf(&sql, "temp.keyed_%d", f->keyed_count);
@@ -521,7 +516,7 @@ int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
 	add_quoted(&sql, key);
 	pf_buf_adds(&sql, " >= ?1 ORDER BY ");
 	add_quoted(&sql, key);
-	r->st = prepare(f, &sql, table, err);
+	r->st = prepare(f, &sql, table);
 	return r->st ? 0 : -1;
 }
 
@@ -531,7 +526,7 @@ void pf_lookup_close(struct pf_lookup *l)
 	l->has_row = false;
 }
 
-static int step_lookup(struct pf_lookup *l, struct pf_err *err)
+static int step_lookup(struct pf_lookup *l)
 {
 	int rc = sqlite3_step(l->rows.st);
 
@@ -540,7 +535,7 @@ static int step_lookup(struct pf_lookup *l, struct pf_err *err)
 		l->current = sqlite3_column_int64(l->rows.st, l->key_column);
 	return rc == SQLITE_ROW || rc == SQLITE_DONE
 		       ? 0
-		       : fail_table(l->rows.from, l->rows.table, err);
+		       : fail_table(l->rows.from, l->rows.table);
 }
 
 /* Rows that are looked up mostly stand in the order of those that do. */
@@ -555,7 +550,7 @@ int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err)
 	while (is_near && l->has_row && l->current < key) {
 		const int64_t before = l->current;
 
-		PF_TRY(step_lookup(l, err));
+		PF_TRY(step_lookup(l));
 		if (l->has_row && l->current <= before)
 			return pf_fail(err, PF_EDATA,
 				       "the SQLite database is damaged: rows "
@@ -566,7 +561,7 @@ int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err)
 		return l->has_row && l->current == key;
 	sqlite3_reset(st);
 	sqlite3_bind_int64(st, 1, key);
-	PF_TRY(step_lookup(l, err));
+	PF_TRY(step_lookup(l));
 	return l->has_row && l->current == key;
 }
 
@@ -687,13 +682,16 @@ static int64_t version_of(const char *table, const char *name)
 static bool has_columns(const struct pf_reading *g, const char *table,
 			const struct pf_reading_table *t)
 {
-	struct pf_err ignored = { 0 };
+	struct pf_err ignored = { 0 }, *given = g->f->err;
 	uint64_t must = (UINT64_C(1) << t->must) - 1;
 	struct pf_rows r;
-	bool has = !pf_rows_open(&r, g->f, table, t->columns, t->column_count,
-				 NULL, &ignored) &&
-		   (r.has & must) == must;
+	bool has;
 
+	g->f->err = &ignored;
+	has = !pf_rows_open(&r, g->f, table, t->columns, t->column_count,
+			    NULL) &&
+	      (r.has & must) == must;
+	g->f->err = given;
 	pf_rows_close(&r);
 	return has;
 }
@@ -717,7 +715,7 @@ const char *pf_reading_version(const struct pf_reading *g,
 /* ---- tables ---- */
 
 /* Open the table at hand: 1, 0 if there is none. */
-static int open_table(struct pf_reading *g, struct pf_err *err)
+static int open_table(struct pf_reading *g)
 {
 	const struct pf_reading_table *t = g->tables[g->at];
 	const char *name = pf_reading_version(g, t);
@@ -725,7 +723,7 @@ static int open_table(struct pf_reading *g, struct pf_err *err)
 	if (!name || (t->wanted && !t->wanted(g->reader)))
 		return 0;
 	if (pf_rows_open(&g->rows, g->f, name, t->columns, t->column_count,
-			 t->where, err)) {
+			 t->where)) {
 		pf_rows_close(&g->rows);
 		return -1;
 	}
@@ -733,53 +731,52 @@ static int open_table(struct pf_reading *g, struct pf_err *err)
 	return 1;
 }
 
-static int close_table(struct pf_reading *g, struct pf_err *err)
+static int close_table(struct pf_reading *g)
 {
 	const struct pf_reading_table *t = g->tables[g->at++];
 
 	if (g->is_open)
 		pf_rows_close(&g->rows);
 	g->is_open = false;
-	return t->end ? t->end(g->reader, err) : 0;
+	return t->end ? t->end(g->reader, g->f->err) : 0;
 }
 
 /* 1: the batch is full, 0: the table has no more. */
-static int read_table(struct pf_reading *g, size_t most, struct pf_err *err)
+static int read_table(struct pf_reading *g, size_t most)
 {
 	const struct pf_reading_table *t = g->tables[g->at];
 	int rc;
 
 	if (!g->is_open) {
-		rc = open_table(g, err);
+		rc = open_table(g);
 		if (rc <= 0)
 			return rc;
 	}
 	while (!pf_sink_is_full(g->sink, most)) {
-		rc = pf_rows_next(&g->rows, err);
+		rc = pf_rows_next(&g->rows);
 		if (rc <= 0)
 			return rc;
-		PF_TRY(t->map(g->reader, &g->rows, err));
+		PF_TRY(t->map(g->reader, &g->rows));
 		g->sink->parsed.batch.event_count++;
 	}
 	return 1;
 }
 
-int pf_reading_fill(struct pf_reading *g, size_t most, struct pf_err *err)
+int pf_reading_fill(struct pf_reading *g, size_t most)
 {
 	while (g->at < g->table_count) {
-		int rc = read_table(g, most, err);
+		int rc = read_table(g, most);
 
 		if (rc)
 			return rc;
-		PF_TRY(close_table(g, err));
+		PF_TRY(close_table(g));
 	}
 	return 0;
 }
 
 int pf_reading_each(struct pf_reading *g, const char *name,
 		    const char *const *columns, size_t count,
-		    int (*row)(void *, const struct pf_rows *, struct pf_err *),
-		    struct pf_err *err)
+		    int (*row)(void *, const struct pf_rows *))
 {
 	const char *table = pf_reading_find(g, name);
 	struct pf_rows r;
@@ -787,10 +784,10 @@ int pf_reading_each(struct pf_reading *g, const char *name,
 
 	if (!table)
 		return 0;
-	rc = pf_rows_open(&r, g->f, table, columns, count, NULL, err);
+	rc = pf_rows_open(&r, g->f, table, columns, count, NULL);
 	if (!rc)
-		while ((rc = pf_rows_next(&r, err)) == 1) {
-			rc = row(g->reader, &r, err);
+		while ((rc = pf_rows_next(&r)) == 1) {
+			rc = row(g->reader, &r);
 			if (rc)
 				break;
 		}
@@ -844,8 +841,7 @@ static bool is_of_suffix(const struct pf_reading *g, const char *table)
 	return len > n && (!n || !strcasecmp(table + len - n, g->suffix));
 }
 
-int pf_reading_count_rest(struct pf_reading *g, bool (*describes)(const char *),
-			  struct pf_err *err)
+int pf_reading_count_rest(struct pf_reading *g, bool (*describes)(const char *))
 {
 	struct pf_batch *b = &g->sink->parsed.batch;
 
@@ -857,7 +853,7 @@ int pf_reading_count_rest(struct pf_reading *g, bool (*describes)(const char *),
 		if (!is_of_suffix(g, name) || describes(name) ||
 		    is_read(g, name))
 			continue;
-		PF_TRY(foreign_count(g->f, name, &rows, err));
+		PF_TRY(foreign_count(g->f, name, &rows));
 		if (!rows)
 			continue;
 		b->event_count += rows;

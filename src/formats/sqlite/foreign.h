@@ -24,6 +24,7 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 struct pf_foreign {
+	struct pf_err *err; /* of who opened it, for all that is asked of it */
 	struct sqlite3 *sql;
 	char **tables; /* by name, as in the file */
 	size_t table_count, tables_cap;
@@ -59,11 +60,10 @@ struct pf_rows {
  * most 64 columns.  The table's name is borrowed.
  */
 int pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
-		 const char *const *columns, size_t count, const char *where,
-		 struct pf_err *err);
+		 const char *const *columns, size_t count, const char *where);
 void pf_rows_close(struct pf_rows *r);
 /* 1 a row, 0 the end, -1 a failure. */
-int pf_rows_next(struct pf_rows *r, struct pf_err *err);
+int pf_rows_next(struct pf_rows *r);
 
 enum pf_cell { PF_CELL_NULL, PF_CELL_INT, PF_CELL_OTHER };
 
@@ -89,8 +89,7 @@ struct pf_lookup {
 
 /* Finds nothing if there is no such table (NULL) or it lacks the key. */
 int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
-		   const char *key, const char *const *columns, size_t count,
-		   struct pf_err *err);
+		   const char *key, const char *const *columns, size_t count);
 void pf_lookup_close(struct pf_lookup *l);
 /* 1: columns are in l->rows until the next call, 0: there is none. */
 int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err);
@@ -132,7 +131,7 @@ struct pf_reading_table {
 	const char *const *columns;
 	size_t column_count;
 	const char *where; /* only of these rows, which are no new ones */
-	int (*map)(void *reader, const struct pf_rows *r, struct pf_err *err);
+	int (*map)(void *reader, const struct pf_rows *r);
 	/* behind the last row, or NULL */
 	int (*end)(void *reader, struct pf_err *err);
 	bool (*wanted)(const void *reader); /* NULL: yes */
@@ -165,7 +164,7 @@ struct pf_reading {
 void pf_reading_release(struct pf_reading *g);
 
 /* Go on: 1 the batch is full, 0 the tables have no more. */
-int pf_reading_fill(struct pf_reading *g, size_t most, struct pf_err *err);
+int pf_reading_fill(struct pf_reading *g, size_t most);
 
 /* The name as the file spells it; NULL: there is no such table. */
 const char *pf_reading_find(const struct pf_reading *g, const char *name);
@@ -175,9 +174,7 @@ const char *pf_reading_version(const struct pf_reading *g,
 /* Call for each row of a table that may be missing; 1 ends the reading. */
 int pf_reading_each(struct pf_reading *g, const char *name,
 		    const char *const *columns, size_t count,
-		    int (*row)(void *reader, const struct pf_rows *,
-			       struct pf_err *),
-		    struct pf_err *err);
+		    int (*row)(void *reader, const struct pf_rows *));
 
 /*
  * Times of an event from its first two columns; false if it cannot be stored,
@@ -188,7 +185,6 @@ bool pf_reading_times(struct pf_reading *g, const struct pf_rows *r,
 
 /* Count the rows of all tables but those read and those that describe. */
 int pf_reading_count_rest(struct pf_reading *g,
-			  bool (*describes)(const char *table),
-			  struct pf_err *err);
+			  bool (*describes)(const char *table));
 
 #endif

@@ -553,6 +553,8 @@ static int open_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 {
 	if (!p->given && pf_db_open_kind(&p->own, p->path, &pf_fleet_kind, err))
 		return -1;
+	if (!p->given)
+		p->own.err = c->out->db->err; /* it stays open */
 	p->is_open = true;
 	c->open_count += !p->given;
 	pf_map_init(&p->texts);
@@ -985,6 +987,7 @@ static int add_input(struct worker *w, const struct pf_fleet_input *input,
 		return 0;
 	}
 	w->named_rank = input->rank;
+	w->out.db->err = &why;
 	rc = read_digest(input->path, digest, &why);
 	if (rc)
 		digest[0] = '\0';
@@ -992,6 +995,7 @@ static int add_input(struct worker *w, const struct pf_fleet_input *input,
 		rc = add_trace(w, input->path, digest, &is_fatal, &why);
 	else
 		rc = summarise(w, input->path, true, &is_fatal, &why);
+	w->out.db->err = err;
 	if (!rc)
 		return 0;
 	if (!is_fatal && why.code != PF_ESTOP)
@@ -1115,6 +1119,8 @@ static int fleet_work(struct pf_fleet_work *work, struct pf_err *err)
 	work->passed = s.passed;
 	for (size_t i = 0; i < count; i++)
 		release_worker(&workers[i]);
+	for (size_t i = 0; i < work->part_count; i++)
+		work->parts[i].err = err; /* no longer a worker's */
 	release_folder(&s);
 	return rc;
 }

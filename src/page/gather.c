@@ -514,7 +514,7 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 		run_first(q);
 	if (has_other)
 		pthread_join(other, NULL);
-	db->err = given;
+	db->err = p->beside[0].err = p->beside[1].err = given;
 	rc = first_error(q, given);
 	pthread_cond_destroy(&q->known);
 	pthread_mutex_destroy(&q->lock);

@@ -401,8 +401,10 @@ static struct pf_db *take_spare(struct pf_db *db)
 	s = pf_calloc(1, sizeof(*s));
 	/* what is read once needs no pages kept */
 	if (!pf_db_open_beside(&s->db, db, &ignored) &&
-	    !pf_db_exec(&s->db, "PRAGMA cache_size=-256", &ignored))
+	    !pf_db_exec(&s->db, "PRAGMA cache_size=-256", &ignored)) {
+		s->db.err = NULL; /* that of who asks is given to it */
 		return &s->db;
+	}
 	pf_db_close(&s->db);
 	free(s);
 	return NULL;

@@ -1092,19 +1092,17 @@ static bool owns_single(const struct advise_row *r)
 	       r->ns / r->count >= TINY_NS;
 }
 
-static const enum pf_peak rules_state_reduced[] = { PF_PEAK_TF32, PF_PEAK_BF16,
-						    PF_PEAK_FP16 };
+static const enum pf_peak reduced_peaks[] = { PF_PEAK_TF32, PF_PEAK_BF16,
+					      PF_PEAK_FP16 };
 
 /* The fastest that products of reduced precision can be, over fp32. */
 static double matrix_gain(const struct pf_gpu_peaks *p)
 {
 	double best = NAN;
 
-	for (size_t i = 0;
-	     i < sizeof(rules_state_reduced) / sizeof(*rules_state_reduced);
+	for (size_t i = 0; i < sizeof(reduced_peaks) / sizeof(*reduced_peaks);
 	     i++) {
-		double gain =
-			p->rate[rules_state_reduced[i]] / p->rate[PF_PEAK_FP32];
+		double gain = p->rate[reduced_peaks[i]] / p->rate[PF_PEAK_FP32];
 
 		if (!isnan(gain) && !(gain <= best))
 			best = gain;
@@ -1925,8 +1923,8 @@ static int by_gain(const void *a, const void *b)
 }
 
 /* By what its operators are called. */
-static const char *rules_find_framework(const struct pf_kernels *k,
-					const struct advise_tiles *t)
+static const char *find_framework_of(const struct pf_kernels *k,
+				     const struct advise_tiles *t)
 {
 	for (int64_t i = 0; k && i < k->row_count; i++)
 		if (k->rows[i].second &&
@@ -1942,7 +1940,7 @@ int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		    const struct pf_advise_from *from, struct pf_err *err)
 {
 	(void)err;
-	a->framework = rules_find_framework(from->callers, a->tiles);
+	a->framework = find_framework_of(from->callers, a->tiles);
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		for (size_t k = 0; k < *families[i].count; k++)
 			apply(a, args, from, &families[i].rules[k]);

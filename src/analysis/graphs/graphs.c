@@ -467,7 +467,7 @@ void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc)
 static const char *const schemas[] = { "schema/graph_node.sql", NULL };
 
 /* It is no profan database: nothing of ours reads it. */
-static const struct pf_db_kind store_kind = {
+static const struct pf_db_kind kind_of_store = {
 	.application_id = 0,
 	.version = 1,
 	.what = "a file of nodes",
@@ -505,7 +505,7 @@ static int put_launch(const struct pf_graphs *g, struct pf_db *to,
 	return 0;
 }
 
-static int store_fill(const struct pf_graphs *g, struct pf_db *to)
+static int fill_store(const struct pf_graphs *g, struct pf_db *to)
 {
 	sqlite3_stmt *st = pf_db_prepare(
 		to, "INSERT INTO graph_node VALUES(?,?,?,?,?,?,?,?,?)",
@@ -529,9 +529,9 @@ int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,
 	pf_db_protect(db, &rule);
 	if (pf_outplace_open(&place, path, &rule, db->err))
 		return -1;
-	rc = pf_db_create_kind(&to, place.partial, &store_kind, db->err);
+	rc = pf_db_create_kind(&to, place.partial, &kind_of_store, db->err);
 	if (!rc)
-		rc = store_fill(g, &to);
+		rc = fill_store(g, &to);
 	if (!rc)
 		rc = pf_db_finish_with(&to, "schema/graph_node_indexes.sql",
 				       db->err);

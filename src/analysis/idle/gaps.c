@@ -958,7 +958,7 @@ static const struct pf_field figures[] = {
 };
 
 /* Not known where no call was recorded. */
-static const struct pf_field gaps_show_drained[] = {
+static const struct pf_field drained_words[] = {
 	FIELD(drained_count, "drained_count", "Gaps after a blocking call",
 	      PF_COUNT | PF_KNOWN),
 	FIELD(drained_ns, "drained_ns", "Idle in them", PF_NS | PF_KNOWN),
@@ -1302,7 +1302,7 @@ static void add_figures(const struct pf_gaps *g, struct pf_doc *doc)
 	if (!g->recorded.has_calls && !g->drained_count)
 		shown.drained_count = shown.drained_ns = -1;
 	PF_SCALARS(doc, figures, shown);
-	PF_SCALARS(doc, gaps_show_drained, shown);
+	PF_SCALARS(doc, drained_words, shown);
 }
 
 static void gaps_show(const struct pf_gaps *g, struct pf_doc *doc)

@@ -462,8 +462,8 @@ struct syncs {
 	struct pf_opt_list allow;
 };
 
-static struct pf_sync_site syncs_site_of(const struct pf_sites *sites,
-					 const struct pf_site *s)
+static struct pf_sync_site shown_site(const struct pf_sites *sites,
+				      const struct pf_site *s)
 {
 	const struct pf_place *p = &s->place;
 	uint32_t frame = p->frame != PF_ID_NONE ? p->frame : p->note;
@@ -609,7 +609,7 @@ static int load_baseline(const char *path, struct pf_intern *known,
 	if (!rc)
 		rc = sites_load(&db, &window, &none, false, NULL, &sites);
 	for (size_t i = 0; !rc && i < pf_sites_count(&sites); i++) {
-		struct pf_sync_site s = syncs_site_of(&sites, &sites.items[i]);
+		struct pf_sync_site s = shown_site(&sites, &sites.items[i]);
 
 		rc = err->code ? -1 : 0;
 		intern_site(known, &s);
@@ -637,7 +637,7 @@ static int take_sites(struct syncs *s, struct pf_err *err)
 	for (size_t i = 0; !rc && i < count; i++) {
 		struct pf_sync_site *t = &out->all[i];
 
-		*t = syncs_site_of(&s->sites, &s->sites.items[i]);
+		*t = shown_site(&s->sites, &s->sites.items[i]);
 		rc = err->code ? -1 : 0;
 		t->is_allowed = is_listed(&s->args->allow, t) ||
 				is_listed(&s->allow, t);

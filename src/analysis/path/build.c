@@ -728,7 +728,7 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 }
 
 /* As pf_track_read(), with correlations where records ask for them. */
-static int host_read_track(struct reader *r, const struct pf_track *t)
+static int read_host_track(struct reader *r, const struct pf_track *t)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE);
@@ -777,7 +777,7 @@ static int read_thread(struct reader *r, const struct pf_track *t)
 					 p->launched[i].launch_id < first_id);
 	r->at_ns = INT64_MIN;
 	pf_nest_clear(&r->open);
-	rc = host_read_track(r, t);
+	rc = read_host_track(r, t);
 	r->thread->call_count = p->call_count - r->thread->first_call;
 	r->thread->busy_count = p->busy_count - r->thread->first_busy;
 	return rc;
@@ -1737,7 +1737,7 @@ static void add_point(struct builder *x, int64_t at_ns,
 	x->point_count++;
 }
 
-PF_ORDER(build_by_time, struct point_at, PF_UP(at_ns) PF_UP(kind) PF_UP(turn))
+PF_ORDER(by_instant, struct point_at, PF_UP(at_ns) PF_UP(kind) PF_UP(turn))
 
 /* Of hand-offs: calls are in order. */
 static void find_points(struct builder *x, uint32_t thread)
@@ -1751,7 +1751,7 @@ static void find_points(struct builder *x, uint32_t thread)
 	for (uint32_t i = x->first_of[1][thread]; i != PF_PATH_NONE;
 	     i = x->next_of[1][i])
 		add_point(x, g->handoffs[i].at_ns, PATH_AT_WAKE, i);
-	path_sort(x->points, x->point_count, sizeof(*x->points), build_by_time);
+	path_sort(x->points, x->point_count, sizeof(*x->points), by_instant);
 }
 
 /* A point of a thread, not before the one before it. */

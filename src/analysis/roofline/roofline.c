@@ -1005,9 +1005,8 @@ static void add_peaks(const struct pf_roofline *r, struct pf_doc *doc)
 }
 
 /* Without any call that has a model nothing is known. */
-static void roofline_show_add_sum(struct pf_doc *doc, const char *key,
-				  const char *title, enum pf_col_kind kind,
-				  int64_t sum, bool is_known)
+static void put_sum(struct pf_doc *doc, const char *key, const char *title,
+		    enum pf_col_kind kind, int64_t sum, bool is_known)
 {
 	if (sum == PF_NO_INT || !is_known)
 		pf_doc_null(doc, key, title, kind);
@@ -1024,15 +1023,14 @@ static void add_figures(const struct pf_roofline *r, struct pf_doc *doc)
 		   r->comm_ns);
 	pf_doc_int(doc, "not_modelled_ns", "  has none", PF_NS, r->rest_ns);
 	/* products may be in what has no model: 0 is said where there is none */
-	roofline_show_add_sum(doc, "matrix_flops", "FLOPs of products",
-			      PF_COUNT, r->all.matrix,
-			      r->all.calls && (r->all.matrix || !r->rest_ns));
+	put_sum(doc, "matrix_flops", "FLOPs of products", PF_COUNT,
+		r->all.matrix, r->all.calls && (r->all.matrix || !r->rest_ns));
 	pf_doc_int(doc, "recomputed_flops", "  done again in backward",
 		   PF_COUNT | PF_QUIET, r->recomputed);
-	roofline_show_add_sum(doc, "vector_flops", "  of other arithmetic",
-			      PF_COUNT, r->all.vector, r->all.calls);
-	roofline_show_add_sum(doc, "least_bytes", "Bytes to move at least",
-			      PF_BYTES, r->all.bytes, r->all.calls);
+	put_sum(doc, "vector_flops", "  of other arithmetic", PF_COUNT,
+		r->all.vector, r->all.calls);
+	put_sum(doc, "least_bytes", "Bytes to move at least", PF_BYTES,
+		r->all.bytes, r->all.calls);
 	if (has_roof(r)) {
 		pf_doc_int(doc, "roof_ns", "GPU time at the roofs", PF_NS,
 			   llround(r->all.roof_ns));
@@ -1117,7 +1115,7 @@ static void add_links(const struct pf_roofline *r, struct pf_doc *doc)
 			link_fields, r->links, r->link_count);
 }
 
-PF_ORDER(roofline_show_by_time, struct pf_roof_rest,
+PF_ORDER(by_shown_time, struct pf_roof_rest,
 	 PF_DOWN(ns) PF_ALPHA(op) PF_UP(why))
 
 static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
@@ -1137,7 +1135,7 @@ static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
 
 	if (count)
 		memcpy(rest, r->walk.rest, count * sizeof(*rest));
-	pf_sort(rest, count, sizeof(*rest), roofline_show_by_time);
+	pf_sort(rest, count, sizeof(*rest), by_shown_time);
 	for (size_t i = 0; i < count; i++) {
 		struct rest_row row = {
 			.op = rest[i].op,

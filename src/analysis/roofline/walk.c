@@ -670,8 +670,8 @@ static bool is_inside(const struct walk *w, const struct work *work)
 	return work->start_ns >= t->from_ns && work->start_ns < t->to_ns;
 }
 
-static int walk_add_rest(struct walk *w, const struct work *work, uint32_t name,
-			 enum pf_roof_why why)
+static int add_unowned(struct walk *w, const struct work *work, uint32_t name,
+		       enum pf_roof_why why)
 {
 	struct pf_roof_walk *o = w->out;
 	uint64_t *at;
@@ -700,7 +700,7 @@ static int walk_add_rest(struct walk *w, const struct work *work, uint32_t name,
 /* ---- threads ---- */
 
 /* The call that work of the innermost range belongs to, or NONE. */
-static uint32_t walk_find_owner(const struct walk *w)
+static uint32_t owner_of_call(const struct walk *w)
 {
 	uint32_t in = w->open[w->top - 1].modelled, at = in;
 
@@ -713,7 +713,7 @@ static uint32_t walk_find_owner(const struct walk *w)
 
 static int add_work(struct walk *w, const struct work *work)
 {
-	uint32_t at = w->top ? walk_find_owner(w) : NONE;
+	uint32_t at = w->top ? owner_of_call(w) : NONE;
 	struct pf_roof_work r = { .start_ns = work->start_ns,
 				  .end_ns = work->end_ns,
 				  .name = work->name,
@@ -722,12 +722,12 @@ static int add_work(struct walk *w, const struct work *work)
 	const struct open *o;
 
 	if (!w->top)
-		return walk_add_rest(w, work, PF_ID_NONE, PF_ROOF_NO_OP);
+		return add_unowned(w, work, PF_ID_NONE, PF_ROOF_NO_OP);
 	o = &w->open[w->top - 1];
 	if (work->is_comm)
-		return walk_add_rest(w, work, o->name, PF_ROOF_COMM);
+		return add_unowned(w, work, o->name, PF_ROOF_COMM);
 	if (at == NONE)
-		return walk_add_rest(w, work, o->name, PF_ROOF_NO_MODEL);
+		return add_unowned(w, work, o->name, PF_ROOF_NO_MODEL);
 	o = &w->open[at];
 	if (find_shape(w, at, &r.shape) < 0)
 		return -1;
@@ -749,11 +749,10 @@ static int add_works(struct walk *w, int64_t event_id)
 		struct work copy = *work;
 
 		if (!pf_by_event_next(w->works, &none, &ignored) ||
-		    (event_id
-			     ? add_work(w, &copy)
-			     : walk_add_rest(w, &copy, PF_ID_NONE,
-					     copy.is_comm ? PF_ROOF_COMM
-							  : PF_ROOF_NO_OP)) < 0)
+		    (event_id ? add_work(w, &copy)
+			      : add_unowned(w, &copy, PF_ID_NONE,
+					    copy.is_comm ? PF_ROOF_COMM
+							 : PF_ROOF_NO_OP)) < 0)
 			return -1;
 	}
 	return w->db->err->code ? -1 : 0;

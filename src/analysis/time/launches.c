@@ -524,7 +524,7 @@ static void find_lengths(struct launches *l)
 
 /* ---- what was found, in order ---- */
 
-static const char *launches_text_of(struct launches *l, uint32_t name)
+static const char *call_text(struct launches *l, uint32_t name)
 {
 	struct pf_err *err = l->ask.err;
 
@@ -544,7 +544,7 @@ static void take_calls(struct launches *l, struct pf_launches *out)
 		struct pf_launch_call *c =
 			PF_KEYED_ROW(&out->calls, struct pf_launch_call, i);
 
-		c->name = launches_text_of(l, c->name_id);
+		c->name = call_text(l, c->name_id);
 		all->count += c->cpu_ns.count;
 		pf_sat_sum(&all->cpu_ns, c->cpu_ns.sum);
 		all->short_count += c->short_count;
@@ -604,7 +604,7 @@ static void take_ops(struct launches *l, struct pf_launches *out)
 
 		op->name = op->name_id == PF_ID_NONE
 				   ? "(none)"
-				   : launches_text_of(l, op->name_id);
+				   : call_text(l, op->name_id);
 		op->share = pf_num_share(count, out->kernel_count);
 		op->mean_ns = op->gpu_ns.of.sum / count;
 	}
@@ -722,7 +722,7 @@ static const struct pf_field op_fields[] = {
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_launches, member, key, title, kind)
-static const struct pf_field launches_figures[] = {
+static const struct pf_field launch_figures[] = {
 	FIELD(all.count, "launch_count", "Calls with GPU work", PF_COUNT),
 	FIELD(all.cpu_ns, "cpu_ns", "CPU time of the calls", PF_NS | PF_KNOWN),
 	FIELD(short_share, "short_share", "GPU work shorter than call",
@@ -747,8 +747,7 @@ double pf_launches_late(const struct pf_launches *l)
 	return pf_num_share(l->all.delayed_count, l->all.count);
 }
 
-static void launches_add_finding(const struct pf_launches *l,
-				 struct pf_doc *doc)
+static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], time[PF_NUM_MAX];
 	double late = pf_launches_late(l);
@@ -816,12 +815,12 @@ static void add_figures(const struct pf_launches *l, struct pf_doc *doc)
 	if (!l->all.count && l->orphan_count)
 		shown.all.cpu_ns = shown.all.slow_count =
 			shown.all.delayed_count = shown.all.early_count = -1;
-	PF_SCALARS(doc, launches_figures, shown);
+	PF_SCALARS(doc, launch_figures, shown);
 }
 
 static void launches_show(const struct pf_launches *l, struct pf_doc *doc)
 {
-	launches_add_finding(l, doc);
+	say_launches(l, doc);
 	add_figures(l, doc);
 	PF_ROWS(doc, "calls", "Launch calls", call_fields,
 		PF_KEYED_ROW(&l->calls, struct pf_launch_call, 0),

@@ -735,7 +735,7 @@ int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc)
  * all else when its operators have been met in the order of their events.
  */
 
-struct named_work_row {
+struct named_row {
 	const char *name;
 	int64_t calls, self_cpu_ns, cpu_total_ns; /* PF_NO_INT: no such row */
 	int64_t launched_count, launched_ns, replayed_count, replayed_ns;
@@ -743,24 +743,24 @@ struct named_work_row {
 	double share;
 };
 
-static const struct pf_field named_work_fields[] = {
-	PF_FIELD(struct named_work_row, name, "name", "Operator", PF_TEXT),
-	PF_FIELD(struct named_work_row, calls, "calls", "Calls",
+static const struct pf_field named_fields[] = {
+	PF_FIELD(struct named_row, name, "name", "Operator", PF_TEXT),
+	PF_FIELD(struct named_row, calls, "calls", "Calls",
 		 PF_COUNT | PF_MAYBE),
-	PF_FIELD(struct named_work_row, self_cpu_ns, "self_cpu_ns", "Self CPU",
+	PF_FIELD(struct named_row, self_cpu_ns, "self_cpu_ns", "Self CPU",
 		 PF_NS | PF_MAYBE),
-	PF_FIELD(struct named_work_row, cpu_total_ns, "cpu_total_ns",
-		 "CPU total", PF_NS | PF_MAYBE | PF_FULL),
-	PF_FIELD(struct named_work_row, launched_count, "launched_count",
+	PF_FIELD(struct named_row, cpu_total_ns, "cpu_total_ns", "CPU total",
+		 PF_NS | PF_MAYBE | PF_FULL),
+	PF_FIELD(struct named_row, launched_count, "launched_count",
 		 "Launched works", PF_COUNT | PF_FULL),
-	PF_FIELD(struct named_work_row, launched_ns, "launched_ns", "Launched",
+	PF_FIELD(struct named_row, launched_ns, "launched_ns", "Launched",
 		 PF_NS | PF_FULL),
-	PF_FIELD(struct named_work_row, replayed_count, "replayed_count",
+	PF_FIELD(struct named_row, replayed_count, "replayed_count",
 		 "Replayed works", PF_COUNT | PF_FULL),
-	PF_FIELD(struct named_work_row, replayed_ns, "replayed_ns", "Replayed",
+	PF_FIELD(struct named_row, replayed_ns, "replayed_ns", "Replayed",
 		 PF_NS),
-	PF_FIELD(struct named_work_row, gpu_ns, "gpu_ns", "GPU", PF_NS),
-	PF_FIELD(struct named_work_row, share, "share", "Share", PF_RATIO),
+	PF_FIELD(struct named_row, gpu_ns, "gpu_ns", "GPU", PF_NS),
+	PF_FIELD(struct named_row, share, "share", "Share", PF_RATIO),
 };
 
 #define NONE "(none)"
@@ -775,16 +775,15 @@ struct walk {
 	struct pf_graphs *graphs;
 	struct pf_names *names;
 	struct pf_by_event *by_op;
-	struct pf_keyed rows; /* struct named_work_row */
+	struct pf_keyed rows; /* struct named_row */
 	int64_t gpu_ns, gpu_count, replayed_ns, replayed_count, none_ns;
 };
 
-static struct named_work_row *row_of(struct walk *w, const char *name)
+static struct named_row *row_of(struct walk *w, const char *name)
 {
 	size_t known = w->rows.count;
 	size_t n = pf_keyed_at_text(&w->rows, name, strlen(name));
-	struct named_work_row *row =
-		PF_KEYED_ROW(&w->rows, struct named_work_row, n);
+	struct named_row *row = PF_KEYED_ROW(&w->rows, struct named_row, n);
 
 	if (n == known)
 		row->calls = row->self_cpu_ns = row->cpu_total_ns = PF_NO_INT;
@@ -806,7 +805,7 @@ static int gather(struct walk *w)
 		pf_sat_sum(&w->gpu_ns, ev->dur_ns);
 		w->gpu_count++;
 		if (op && *op) {
-			struct named_work_row *row = row_of(w, op);
+			struct named_row *row = row_of(w, op);
 
 			row->replayed_count++;
 			pf_sat_sum(&row->replayed_ns, ev->dur_ns);
@@ -833,7 +832,7 @@ static int resolve(struct walk *w, struct pf_err *err)
 		char *name =
 			block ? pf_names_text_take(w->names, block->name[place])
 			      : pf_strdup(NONE);
-		struct named_work_row *row;
+		struct named_row *row;
 
 		if (!name)
 			return -1;
@@ -852,7 +851,7 @@ static void add_host(struct walk *w, const struct pf_average_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct pf_average *a = &list->rows[i];
-		struct named_work_row *row;
+		struct named_row *row;
 
 		if (a->is_device || a->is_annotation)
 			continue;
@@ -866,12 +865,12 @@ static void add_host(struct walk *w, const struct pf_average_list *list)
 }
 
 /* Most of the GPU first, then most of the host. */
-PF_ORDER(by_time, struct named_work_row,
+PF_ORDER(by_time, struct named_row,
 	 PF_DOWN(gpu_ns) PF_DOWN(self_cpu_ns) PF_ALPHA(name))
 
 static void finish_rows(struct walk *w)
 {
-	struct named_work_row *row = w->rows.rows;
+	struct named_row *row = w->rows.rows;
 
 	for (uint32_t i = 0; i < w->rows.count; i++, row++) {
 		row->name = pf_intern_text(&w->rows.texts, i, NULL);
@@ -905,9 +904,8 @@ static void show(const struct walk *w, struct pf_doc *doc)
 	pf_doc_int(doc, "replayed_count", "GPU events replayed and named",
 		   PF_COUNT, w->replayed_count);
 	pf_doc_int(doc, "none_ns", "Of no operator", PF_NS, w->none_ns);
-	PF_ROWS(doc, "operators", "Operators", named_work_fields,
-		PF_KEYED_ROW(&w->rows, struct named_work_row, 0),
-		w->rows.count);
+	PF_ROWS(doc, "operators", "Operators", named_fields,
+		PF_KEYED_ROW(&w->rows, struct named_row, 0), w->rows.count);
 	pf_graphs_note(w->graphs, doc);
 }
 
@@ -929,7 +927,7 @@ int pf_named_work(struct pf_db *db, const struct pf_named_work_args *args,
 	struct walk w = { .graphs = args->graphs };
 	int rc;
 
-	pf_keyed_begin(&w.rows, sizeof(struct named_work_row), PF_KEYED_SUMS);
+	pf_keyed_begin(&w.rows, sizeof(struct named_row), PF_KEYED_SUMS);
 	rc = find(&w, db, args);
 	if (!rc) {
 		add_host(&w, args->averages);

@@ -1362,7 +1362,7 @@ struct part {
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct part, member, key, title, kind)
-static const struct pf_field step_ranges_fields[] = {
+static const struct pf_field range_fields[] = {
 	FIELD(name, "range", "Range", PF_TEXT),
 	FIELD(kind, "part", "Part", PF_TEXT | PF_FULL | PF_OURS),
 	FIELD(count, "count", "Count", PF_COUNT | PF_KNOWN | PF_FULL),
@@ -1384,8 +1384,8 @@ static const struct pf_field step_ranges_fields[] = {
 #undef FIELD
 
 /* Columns that say nothing without a GPU. */
-static const char *const step_ranges_of_gpu[] = { "mean_busy_ns", "work_count",
-						  "projected_ns", "busy_ns" };
+static const char *const range_of_gpu[] = { "mean_busy_ns", "work_count",
+					    "projected_ns", "busy_ns" };
 
 PF_ORDER(by_step_time, struct part,
 	 PF_DOWN(step_ns) PF_DOWN(host_ns) PF_ALPHA(kind) PF_ALPHA(name))
@@ -1486,18 +1486,17 @@ static void ranges_show_spans(const struct pf_ranges *r, struct pf_doc *doc);
 static void show(const struct pf_ranges *ranges,
 		 const struct pf_step_times *steps, struct pf_doc *doc)
 {
-	struct pf_field
-		own[sizeof(step_ranges_fields) / sizeof(*step_ranges_fields)];
+	struct pf_field own[sizeof(range_fields) / sizeof(*range_fields)];
 	struct part *parts;
 	size_t count;
 
-	memcpy(own, step_ranges_fields, sizeof(own));
-	for (size_t i = 0;
-	     i < sizeof(step_ranges_of_gpu) / sizeof(*step_ranges_of_gpu); i++)
+	memcpy(own, range_fields, sizeof(own));
+	for (size_t i = 0; i < sizeof(range_of_gpu) / sizeof(*range_of_gpu);
+	     i++)
 		for (size_t f = 0;
 		     !steps->device_count && f < sizeof(own) / sizeof(*own);
 		     f++)
-			if (!strcmp(own[f].col.key, step_ranges_of_gpu[i]))
+			if (!strcmp(own[f].col.key, range_of_gpu[i]))
 				own[f].col.kind |= PF_ABSENT;
 	parts = find_parts(ranges, steps, &count);
 	PF_ROWS(doc, "ranges", "Where the time of a step goes, by range", own,

@@ -580,8 +580,8 @@ static int count_idle(struct walk *w)
 
 /* ---- the walk ---- */
 
-static int tracks_take(struct walk *w, const struct pf_block *b, uint32_t i,
-		       uint32_t seq)
+static int take_track(struct walk *w, const struct pf_block *b, uint32_t i,
+		      uint32_t seq)
 {
 	unsigned kind = pf_names_kind(w->names, b->type[i]);
 	int64_t start_ns = b->start_ns[i], dur_ns = b->dur_ns[i];
@@ -605,7 +605,7 @@ static int take_block(struct walk *w, const struct pf_block *b, uint32_t first)
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < b->count; i++) {
-		if (tracks_take(w, b, i, first + i) < 0)
+		if (take_track(w, b, i, first + i) < 0)
 			return -1;
 		if ((b->mask[i] >> PF_SLOT_CORRELATION & 1) &&
 		    check_link(w, pf_names_kind(w->names, b->type[i]),

@@ -17,20 +17,18 @@ static bool own_figure(const struct pf_side *a, const struct pf_side *b,
 		       size_t n, struct pf_gate_figure *out)
 {
 	static const struct {
-		const char *key, *title;
+		const char *key;
 		enum pf_col_kind kind;
 	} words[OWN] = {
-		[STEP_TIME] = { "step_time", "Step", PF_NS },
-		[GPU_BUSY] = { "gpu_busy", "GPU busy", PF_NS },
-		[IDLE] = { "idle", "GPU idle", PF_NS },
-		[PEAK_MEMORY] = { "peak_memory", "Peak memory", PF_BYTES },
-		[RESERVED_MEMORY] = { "reserved_memory", "Reserved memory",
-				      PF_BYTES },
-		[COPIES] = { "copies", "Copies", PF_COUNT },
+		[STEP_TIME] = { "step_time", PF_NS },
+		[GPU_BUSY] = { "gpu_busy", PF_NS },
+		[IDLE] = { "idle", PF_NS },
+		[PEAK_MEMORY] = { "peak_memory", PF_BYTES },
+		[RESERVED_MEMORY] = { "reserved_memory", PF_BYTES },
+		[COPIES] = { "copies", PF_COUNT },
 	};
 
 	out->key = words[n].key;
-	out->title = words[n].title;
 	out->kind = words[n].kind;
 	switch (n) {
 	case STEP_TIME:
@@ -78,7 +76,6 @@ static bool figure_at(const void *of, size_t n, struct pf_gate_figure *out)
 	n -= OWN;
 	if (n < PF_COUNT_COUNTS) {
 		out->key = pf_step_count_key((enum pf_step_count)n);
-		out->title = pf_step_count_title((enum pf_step_count)n);
 		out->kind = kind_of((enum pf_step_count)n);
 		out->a = a->count[n];
 		out->b = b->count[n];
@@ -92,7 +89,7 @@ static bool figure_at(const void *of, size_t n, struct pf_gate_figure *out)
 	n -= PF_COUNT_COUNTS;
 	if (n >= PF_STEP_CLASSES)
 		return false;
-	out->key = out->title = pf_step_class_name((enum pf_step_class)n);
+	out->key = pf_step_class_name((enum pf_step_class)n);
 	out->kind = PF_NS;
 	out->of = (struct pf_step_figure){ pf_step_class, n };
 	return true;

@@ -16,7 +16,7 @@
 
 /* A figure of both sides: sums, and the numbers of steps to divide by. */
 struct pf_gate_figure {
-	const char *key, *title;
+	const char *key;
 	enum pf_col_kind kind; /* PF_NS, PF_COUNT, PF_BYTES */
 	int64_t a, b;
 	int64_t a_steps, b_steps; /* 0: not known */

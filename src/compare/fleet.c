@@ -202,6 +202,41 @@ int pf_fleet_put(struct pf_fleet_out *out, const char *table,
 	return rc;
 }
 
+int pf_fleet_figures_put(struct pf_fleet_out *out,
+			 const struct pf_fleet_figures *figures,
+			 const void *rows, size_t row_count, size_t row_bytes)
+{
+	struct pf_field fields[PF_FLEET_COLUMNS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < figures->count; i++)
+		fields[count++] = figures->items[i].of;
+	for (size_t i = 0; i < figures->other_count; i++)
+		fields[count++] = figures->others[i];
+	return pf_fleet_put(out, figures->table, fields, count, rows, row_count,
+			    row_bytes);
+}
+
+sqlite3_stmt *pf_fleet_sums_prepare(struct pf_db *db,
+				    const struct pf_fleet_figures *figures)
+{
+	struct pf_buf sql = { 0 };
+	sqlite3_stmt *st;
+
+	pf_buf_addf(&sql, "SELECT r.capture_id, c.name, r.rank, %s",
+		    figures->unit);
+	for (size_t i = 0; i < figures->count; i++)
+		pf_buf_addf(&sql, ", sum(t.%s)", figures->items[i].of.col.key);
+	pf_buf_addf(&sql,
+		    " FROM %s AS t JOIN rank AS r ON r.id = t.rank_id"
+		    " JOIN capture AS c ON c.id = r.capture_id"
+		    " WHERE r.error IS NULL AND %s GROUP BY %s ORDER BY %s",
+		    figures->table, figures->of, figures->each, figures->each);
+	st = pf_db_prepare(db, sql.data, db->err);
+	pf_buf_release(&sql);
+	return st;
+}
+
 /*
  * A digest is one zstd frame that says its length.  Nothing of it is trusted:
  * the length is bounded before memory is asked for, and what comes out is

@@ -96,6 +96,48 @@ int pf_fleet_put(struct pf_fleet_out *out, const char *table,
 		 size_t row_count, size_t row_bytes);
 
 /*
+ * What is kept of each step or GPU, each said once: member and column, and the
+ * title and kind that lists of ranks have it by.  Of a rank it is the mean of
+ * its whole steps, of a capture that of those of all ranks; PF_ABSENT: lists
+ * have it not.  Those that captures are followed by over time have a name in
+ * checks, and "night": the column of theirs, and the member where no fleet is.
+ */
+struct pf_fleet_figure {
+	struct pf_field of;
+	const char *name;
+	struct pf_field night; /* of struct pf_trend_row */
+};
+
+#define PF_FLEET_FIGURES 16 /* of a table, at most */
+#define PF_FLEET_COLUMNS 40 /* all, at most */
+
+/* The columns of a table; the first figure is what the others are parts of. */
+struct pf_fleet_figures {
+	const char *table;
+	const char *unit, *of, *each; /* SQL: what, of which, by what */
+	const struct pf_fleet_figure *items;
+	const struct pf_field *others; /* that are only kept */
+	size_t count, other_count;
+};
+extern const struct pf_fleet_figures pf_fleet_step_figures,
+	pf_fleet_device_figures;
+
+int pf_fleet_figures_put(struct pf_fleet_out *out,
+			 const struct pf_fleet_figures *figures,
+			 const void *rows, size_t row_count, size_t row_bytes);
+
+/* Sums of figures: these columns, then they.  unit: steps, or a GPU. */
+enum pf_fleet_sum {
+	PF_FLEET_CAPTURE_ID,
+	PF_FLEET_CAPTURE,
+	PF_FLEET_RANK,
+	PF_FLEET_UNIT,
+	PF_FLEET_SUMS
+};
+sqlite3_stmt *pf_fleet_sums_prepare(struct pf_db *db,
+				    const struct pf_fleet_figures *figures);
+
+/*
  * Digests of ranks in a fleet (analysis/ranks/digest.h): what 'profan ranks' looks at,
  * so that it answers of a fleet as of the databases of its ranks.  They are
  * packed, some 20 bytes a collective.

@@ -22,25 +22,13 @@
  * (base/stats.h) of what each rank has of it.
  */
 
-#define PF_FLEET_FIGURES 12
-
 /* What is read of each rank or GPU, and what it is called. */
 struct pf_fleet_by {
-	const char *statement; /* schema/ */
-	const char *unit;      /* "step", "GPU" */
-	const char *unit_key;  /* what "one" counts, or NULL */
+	const struct pf_fleet_figures *of;
+	const char *unit;     /* "step", "GPU" */
+	const char *unit_key; /* what "one" counts, or NULL */
 	const char *list, *list_title;
-	/* The first is what the others are parts of. */
-	struct pf_fleet_figure {
-		const char *key, *title;
-		bool is_shown; /* to people, of each */
-	} figures[PF_FLEET_FIGURES];
-	size_t count;
 };
-
-/* Whole steps of each rank; values are means of its steps. */
-
-/* GPUs of each rank. */
 
 struct pf_fleet_spreads {
 	const struct pf_fleet_by *by;
@@ -52,52 +40,31 @@ struct pf_fleet_spreads {
 		int64_t value_ns[PF_FLEET_FIGURES];
 	} * items; /* the largest first */
 	size_t count;
+	size_t figure_count; /* that are listed, the first of those there are */
 	struct pf_arena texts;
 	bool has_captures; /* several */
 };
 
-/* Columns of the statements: these, then the figures. */
-enum { RANK, CAPTURE, UNIT, FIGURES };
-
+/* Whole steps of each rank; values are means of its steps. */
 static const struct pf_fleet_by pf_fleet_by_step = {
-	.statement = "fleet/show_steps",
+	.of = &pf_fleet_step_figures,
 	.unit = "step",
 	.unit_key = "step_count",
 	.list = "ranks",
 	.list_title = "Ranks by the mean of their steps, the slowest first",
-	.figures = {
-		{ "dur_ns", "Step", true },
-		{ "kernel_ns", "Kernel", true },
-		{ "copy_ns", "Copy", false },
-		{ "memset_ns", "Memset", false },
-		{ "comm_ns", "Comm", true },
-		{ "runtime_ns", "Runtime", true },
-		{ "data_ns", "Data", false },
-		{ "cpu_ns", "CPU", true },
-		{ "other_ns", "Other", true },
-		{ "busy_ns", "Busy", false },
-	},
-	.count = 10,
 };
 
 static const struct pf_fleet_by pf_fleet_by_device = {
-	.statement = "fleet/show_overlap",
+	.of = &pf_fleet_device_figures,
 	.unit = "GPU",
 	.list = "devices",
 	.list_title = "GPUs, the longest window first",
-	.figures = {
-		{ "total_ns", "Window", true },
-		{ "busy_ns", "Busy", false },
-		{ "idle_ns", "Idle", true },
-		{ "computation_ns", "Computation", true },
-		{ "exposed_comm_ns", "Exposed comm", true },
-		{ "exposed_copy_ns", "Exposed copy", false },
-		{ "exposed_memset_ns", "Exposed memset", false },
-		{ "comm_ns", "Comm", true },
-		{ "overlap_ns", "Comm hidden", false },
-	},
-	.count = 9,
 };
+
+static const struct pf_col *col_of(const struct pf_fleet_by *by, size_t figure)
+{
+	return &by->of->items[figure].of.col;
+}
 
 /* ---- reading ---- */
 
@@ -107,17 +74,19 @@ PF_ORDER(compare, struct pf_fleet_one,
 static void take(struct pf_fleet_spreads *s, sqlite3_stmt *st)
 {
 	struct pf_fleet_one *one = &s->items[s->count++];
-	int64_t of = s->by->unit_key ? sqlite3_column_int64(st, UNIT) : 1;
+	int64_t of =
+		s->by->unit_key ? sqlite3_column_int64(st, PF_FLEET_UNIT) : 1;
 
 	*one = (struct pf_fleet_one){
-		.capture = pf_arena_string(
-			&s->texts,
-			(const char *)sqlite3_column_text(st, CAPTURE)),
-		.rank = pf_db_int_or(st, RANK, PF_NO_INT),
-		.unit = pf_db_int_or(st, UNIT, PF_NO_INT),
+		.capture = pf_arena_string(&s->texts,
+					   (const char *)sqlite3_column_text(
+						   st, PF_FLEET_CAPTURE)),
+		.rank = pf_db_int_or(st, PF_FLEET_RANK, PF_NO_INT),
+		.unit = pf_db_int_or(st, PF_FLEET_UNIT, PF_NO_INT),
 	};
-	for (size_t i = 0; i < s->by->count; i++) {
-		int64_t total = sqlite3_column_int64(st, FIGURES + (int)i);
+	for (size_t i = 0; i < s->figure_count; i++) {
+		int64_t total =
+			sqlite3_column_int64(st, PF_FLEET_SUMS + (int)i);
 
 		one->total_ns[i] = total;
 		one->value_ns[i] =
@@ -130,11 +99,14 @@ static void take(struct pf_fleet_spreads *s, sqlite3_stmt *st)
 static int fleet_spreads_read(struct pf_fleet_spreads *s, struct pf_db *db,
 			      const struct pf_fleet_by *by)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, by->statement, db->err);
+	sqlite3_stmt *st = pf_fleet_sums_prepare(db, by->of);
 	size_t cap = 0;
 	int rc = st ? 0 : -1;
 
 	s->by = by;
+	while (s->figure_count < by->of->count &&
+	       !(col_of(by, s->figure_count)->kind & PF_ABSENT))
+		s->figure_count++;
 	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
 		s->items = pf_grow(s->items, &cap, s->count + 1,
 				   sizeof(*s->items));
@@ -194,7 +166,7 @@ static void fleet_spreads_say(const struct pf_fleet_spreads *s,
 	say_rank(&who, s, &s->items[0]);
 	pf_doc_finding(
 		doc, "%s: %s in the median of %s%s, from %s to %s (%s)",
-		s->by->figures[0].title,
+		col_of(s->by, 0)->title,
 		pf_num_show_ns(median, pf_stats_quantile(values, s->count, 50)),
 		pf_num_show_count(count, (int64_t)s->count),
 		s->by->unit_key ? " ranks" : " GPUs",
@@ -240,7 +212,7 @@ static void add_spread(const struct pf_fleet_spreads *s, size_t figure,
 {
 	int64_t *values = values_take(s, figure);
 	struct row row = {
-		.figure = s->by->figures[figure].title,
+		.figure = col_of(s->by, figure)->title,
 		.min_ns = values[0],
 		.p50_ns = pf_stats_quantile(values, s->count, 50),
 		.p90_ns = quantile(values, s->count, 90),
@@ -273,13 +245,15 @@ static void add_one(const struct pf_fleet_spreads *s,
 		pf_table_null(t);
 	else
 		pf_table_int(t, one->unit);
-	for (size_t i = 0; i < s->by->count; i++)
+	for (size_t i = 0; i < s->figure_count; i++)
 		pf_table_int(t, one->value_ns[i]);
 }
 
+#define OF_ONE 3 /* columns before its figures */
+
 static void list_all(const struct pf_fleet_spreads *s, struct pf_doc *doc)
 {
-	struct pf_col cols[FIGURES + PF_FLEET_FIGURES] = {
+	struct pf_col cols[OF_ONE + PF_FLEET_FIGURES] = {
 		{ "capture", "Capture",
 		  PF_TEXT | (s->has_captures ? 0 : PF_FULL) },
 		{ "rank", "Rank", PF_INT },
@@ -288,13 +262,10 @@ static void list_all(const struct pf_fleet_spreads *s, struct pf_doc *doc)
 	};
 	struct pf_table *t;
 
-	for (size_t i = 0; i < s->by->count; i++)
-		cols[FIGURES + i] = (struct pf_col){
-			s->by->figures[i].key, s->by->figures[i].title,
-			PF_NS | (s->by->figures[i].is_shown ? 0 : PF_FULL)
-		};
+	for (size_t i = 0; i < s->figure_count; i++)
+		cols[OF_ONE + i] = *col_of(s->by, i);
 	t = pf_doc_table(doc, s->by->list, s->by->list_title, cols,
-			 FIGURES + s->by->count);
+			 OF_ONE + s->figure_count);
 	for (size_t i = 0; i < s->count; i++)
 		add_one(s, &s->items[i], t);
 }
@@ -325,7 +296,7 @@ static void fleet_spreads_show(const struct pf_fleet_spreads *s,
 
 	for (size_t i = 0; i < s->count; i++)
 		whole = pf_sat_add(whole, s->items[i].total_ns[0]);
-	for (size_t i = 0; s->count && i < s->by->count; i++)
+	for (size_t i = 0; s->count && i < s->figure_count; i++)
 		add_spread(s, i, whole, t);
 	list_all(s, doc);
 }

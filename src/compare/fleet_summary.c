@@ -16,6 +16,7 @@
 #include "analysis/trust/doctor.h"
 #include "base/mem.h"
 #include "compare/fleet.h"
+#include "compare/trend.h"
 #include "ingest/source_name.h"
 #include "store/query.h"
 #include "torch/averages.h"
@@ -26,28 +27,65 @@
 
 /* ---- columns ---- */
 
+#define STEP(member, key, title, kind, name, of_trend, night, night_kind)      \
+	{                                                                      \
+		PF_FIELD(struct pf_step_time, member, key, title, kind), name, \
+			PF_FIELD(struct pf_trend_row, of_trend, night, title,  \
+				 night_kind)                                   \
+	}
+#define TIME(member, key, title, full, name, of_trend, night, night_full)      \
+	STEP(member, key, title, PF_NS | (full), name, of_trend, night,        \
+	     PF_NS | PF_MAYBE | (night_full))
+#define CLASS(class, key, title, full, name, night_full)                       \
+	TIME(class_ns[class], key, title, full, name, class_ns[class], key,    \
+	     night_full)
+#define COUNT(member, key, title, name, of_trend)                              \
+	STEP(member, key, title, PF_COUNT | PF_ABSENT, name, of_trend, name,   \
+	     PF_REAL | PF_FULL)
+
+static const struct pf_fleet_figure step_figures[] = {
+	TIME(dur_ns, "dur_ns", "Step", 0, "step_time", step_ns, "step_ns", 0),
+	CLASS(PF_STEP_KERNEL, "kernel_ns", "Kernel", 0, "kernel", 0),
+	CLASS(PF_STEP_COPY, "copy_ns", "Copy", PF_FULL, "copy", PF_FULL),
+	CLASS(PF_STEP_MEMSET, "memset_ns", "Memset", PF_FULL, "memset",
+	      PF_FULL),
+	CLASS(PF_STEP_COMM, "comm_ns", "Comm", 0, "comm", 0),
+	CLASS(PF_STEP_RUNTIME, "runtime_ns", "Runtime", 0, "runtime", PF_FULL),
+	CLASS(PF_STEP_DATA, "data_ns", "Data", PF_FULL, "data", PF_FULL),
+	CLASS(PF_STEP_CPU, "cpu_ns", "CPU", 0, "cpu", PF_FULL),
+	CLASS(PF_STEP_OTHER, "other_ns", "Other", 0, "other", PF_SPARE),
+	TIME(busy_ns, "busy_ns", "Busy", PF_FULL, "gpu_busy", busy_ns,
+	     "busy_ns", PF_FULL),
+	COUNT(kernels, "kernel_count", "Kernels", "kernels",
+	      count[PF_COUNT_KERNELS]),
+	COUNT(copies, "copy_count", "Copies", "copies", copies),
+	COUNT(launches, "launch_count", "Launches", "launches",
+	      count[PF_COUNT_LAUNCHES]),
+	COUNT(syncs, "sync_count", "Syncs", "syncs", count[PF_COUNT_SYNCS]),
+};
+
 #define S struct pf_step_time
-static const struct pf_field step_fields[] = {
+static const struct pf_field step_others[] = {
+	F(S, memsets, "memset_count"),
 	F_KNOWN(S, step, "step"),
 	F(S, is_partial, "is_partial"),
 	F(S, start_ns, "start_ns"),
-	F(S, dur_ns, "dur_ns"),
-	F(S, class_ns[PF_STEP_KERNEL], "kernel_ns"),
-	F(S, class_ns[PF_STEP_COPY], "copy_ns"),
-	F(S, class_ns[PF_STEP_MEMSET], "memset_ns"),
-	F(S, class_ns[PF_STEP_COMM], "comm_ns"),
-	F(S, class_ns[PF_STEP_RUNTIME], "runtime_ns"),
-	F(S, class_ns[PF_STEP_DATA], "data_ns"),
-	F(S, class_ns[PF_STEP_CPU], "cpu_ns"),
-	F(S, class_ns[PF_STEP_OTHER], "other_ns"),
-	F(S, busy_ns, "busy_ns"),
-	F(S, kernels, "kernel_count"),
-	F(S, copies, "copy_count"),
-	F(S, memsets, "memset_count"),
-	F(S, launches, "launch_count"),
-	F(S, syncs, "sync_count"),
 };
 #undef S
+
+_Static_assert(sizeof(step_figures) / sizeof(*step_figures) <= PF_FLEET_FIGURES,
+	       "more figures than are kept of a night");
+
+#define TABLE(figures, fields)                                                 \
+	.items = figures, .count = sizeof(figures) / sizeof(*(figures)),       \
+	.others = fields, .other_count = sizeof(fields) / sizeof(*(fields))
+const struct pf_fleet_figures pf_fleet_step_figures = {
+	.table = "step",
+	.unit = "count(*)",
+	.of = "t.is_partial = 0",
+	.each = "t.rank_id",
+	TABLE(step_figures, step_others),
+};
 
 #define K struct pf_kernel_row
 static const struct pf_field kernel_fields[] = {
@@ -104,22 +142,37 @@ static const struct pf_field site_fields[] = {
 #undef G
 
 #define D struct pf_overlap_device
-static const struct pf_field device_fields[] = {
+#define GPU(member, key, title, full)                                          \
+	{                                                                      \
+		.of = PF_FIELD(D, f.member, key, title, PF_NS | (full))        \
+	}
+static const struct pf_fleet_figure device_figures[] = {
+	GPU(total_ns, "total_ns", "Window", 0),
+	GPU(busy_ns, "busy_ns", "Busy", PF_FULL),
+	GPU(idle_ns, "idle_ns", "Idle", 0),
+	GPU(computation_ns, "computation_ns", "Computation", 0),
+	GPU(exposed_comm_ns, "exposed_comm_ns", "Exposed comm", 0),
+	GPU(exposed_copy_ns, "exposed_copy_ns", "Exposed copy", PF_FULL),
+	GPU(exposed_memset_ns, "exposed_memset_ns", "Exposed memset", PF_FULL),
+	GPU(comm_ns, "comm_ns", "Comm", 0),
+	GPU(overlap_ns, "overlap_ns", "Comm hidden", PF_FULL),
+};
+
+static const struct pf_field device_others[] = {
 	F_KNOWN(D, device, "device"),
-	F(D, f.total_ns, "total_ns"),
-	F(D, f.busy_ns, "busy_ns"),
-	F(D, f.idle_ns, "idle_ns"),
-	F(D, f.computation_ns, "computation_ns"),
-	F(D, f.exposed_comm_ns, "exposed_comm_ns"),
-	F(D, f.exposed_copy_ns, "exposed_copy_ns"),
-	F(D, f.exposed_memset_ns, "exposed_memset_ns"),
-	F(D, f.comm_ns, "comm_ns"),
 	F(D, f.copy_ns, "copy_ns"),
 	F(D, f.memset_ns, "memset_ns"),
-	F(D, f.overlap_ns, "overlap_ns"),
 	F(D, f.event_count, "event_count"),
 };
 #undef D
+
+const struct pf_fleet_figures pf_fleet_device_figures = {
+	.table = "device",
+	.unit = "t.device",
+	.of = "1",
+	.each = "t.id",
+	TABLE(device_figures, device_others),
+};
 
 #define C struct pf_comm_row
 static const struct pf_field collective_fields[] = {
@@ -317,8 +370,8 @@ static int put(struct pf_fleet_out *out, const struct found *f)
 			       : PF_FLEET_SITES;
 
 	if (pf_fleet_put_rank(out, &f->rank) ||
-	    PF_FLEET_PUT(out, "step", step_fields, f->steps.steps,
-			 f->steps.count, out->db->err) ||
+	    pf_fleet_figures_put(out, &pf_fleet_step_figures, f->steps.steps,
+				 f->steps.count, sizeof(*f->steps.steps)) ||
 	    PF_FLEET_PUT(out, "kernel", kernel_fields, f->kernels.rows,
 			 (size_t)f->kernels.row_count, out->db->err) ||
 	    (f->has_averages && put_ops(out, &f->averages)) ||
@@ -326,8 +379,9 @@ static int put(struct pf_fleet_out *out, const struct found *f)
 			 f->gaps.cause_count, out->db->err) ||
 	    PF_FLEET_PUT(out, "idle_site", site_fields, f->gaps.culprits, sites,
 			 out->db->err) ||
-	    PF_FLEET_PUT(out, "device", device_fields, f->overlap.devices,
-			 f->overlap.device_count, out->db->err) ||
+	    pf_fleet_figures_put(out, &pf_fleet_device_figures,
+				 f->overlap.devices, f->overlap.device_count,
+				 sizeof(*f->overlap.devices)) ||
 	    PF_FLEET_PUT(out, "collective", collective_fields,
 			 f->overlap.collectives, f->overlap.collective_count,
 			 out->db->err) ||

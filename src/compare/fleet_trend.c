@@ -16,6 +16,7 @@
 #include "base/intern.h"
 #include "base/num.h"
 #include "base/order.h"
+#include "base/sat.h"
 #include "compare/diff_judge.h"
 #include "events/names.h"
 #include "show/doc.h"
@@ -23,38 +24,33 @@
 
 #define COUNT_MAX 1e12 /* of a step; more is damage */
 
-const struct pf_night_figure pf_night_figures[PF_NIGHT_FIGURES] = {
-	{ "step_time", "Step", PF_NS, 0 },
-	{ "kernel", "Kernel", PF_NS, 1 },
-	{ "copy", "Copy", PF_NS, 2 },
-	{ "memset", "Memset", PF_NS, 3 },
-	{ "comm", "Comm", PF_NS, 4 },
-	{ "runtime", "Runtime", PF_NS, 5 },
-	{ "data", "Data", PF_NS, 6 },
-	{ "cpu", "CPU", PF_NS, 7 },
-	{ "other", "Other", PF_NS, 8 },
-	{ "gpu_busy", "GPU busy", PF_NS, 9 },
-	{ "kernels", "Kernels", PF_COUNT, 0 },
-	{ "copies", "Copies", PF_COUNT, 1 },
-	{ "launches", "Launches", PF_COUNT, 2 },
-	{ "syncs", "Syncs", PF_COUNT, 3 },
-};
+static const struct pf_fleet_figure *figure_of(size_t n)
+{
+	return &pf_fleet_step_figures.items[n];
+}
+
+#define FIGURES pf_fleet_step_figures.count
+
+static bool is_time(size_t figure)
+{
+	return PF_COL_KIND(figure_of(figure)->of.col.kind) == PF_NS;
+}
 
 /* The fine value of a figure; PF_NO_INT: unknown. */
 static int64_t night_value(const struct pf_night *night, size_t figure)
 {
-	const struct pf_night_figure *f = &pf_night_figures[figure];
+	int64_t ns = night->ns[figure];
+	double count = night->count[figure];
 
 	/* no comparison holds of what is not known */
-	if (f->kind != PF_NS)
-		return night->count[f->n] >= 0 && night->count[f->n] < COUNT_MAX
-			       ? llround(night->count[f->n] * PF_NIGHT_FINE)
+	if (!is_time(figure))
+		return count >= 0 && count < COUNT_MAX
+			       ? llround(count * PF_NIGHT_FINE)
 			       : PF_NO_INT;
 	/* a step is less than a month, so that this fits */
-	return night->ns[f->n] < 0 ||
-			       night->ns[f->n] > INT64_MAX / 4 / PF_NIGHT_FINE
+	return ns < 0 || ns > INT64_MAX / 4 / PF_NIGHT_FINE
 		       ? PF_NO_INT
-		       : night->ns[f->n] * PF_NIGHT_FINE;
+		       : ns * PF_NIGHT_FINE;
 }
 
 /* ---- nights ---- */
@@ -66,34 +62,53 @@ static const struct pf_field night_fields[] = {
 	N(capture, "capture", PF_TEXT),
 	N(commit, "commit", PF_TEXT),
 	N(rank_count, "rank_count", PF_COUNT),
-	N(step_count, "step_count", PF_COUNT),
-	N(ns[0], "step_ns", PF_NS),
-	N(ns[1], "kernel_ns", PF_NS),
-	N(ns[2], "copy_ns", PF_NS),
-	N(ns[3], "memset_ns", PF_NS),
-	N(ns[4], "comm_ns", PF_NS),
-	N(ns[5], "runtime_ns", PF_NS),
-	N(ns[6], "data_ns", PF_NS),
-	N(ns[7], "cpu_ns", PF_NS),
-	N(ns[8], "other_ns", PF_NS),
-	N(ns[9], "busy_ns", PF_NS),
 	N(name_count, "name_count", PF_COUNT),
-	N(count[0], "kernels", PF_REAL),
-	N(count[1], "copies", PF_REAL),
-	N(count[2], "launches", PF_REAL),
-	N(count[3], "syncs", PF_REAL),
 	N(labels, "labels", PF_TEXT),
 };
 #undef N
 
+static void add_sums(struct pf_fleet_trend *t, sqlite3_stmt *st)
+{
+	int64_t id = sqlite3_column_int64(st, PF_FLEET_CAPTURE_ID);
+	struct pf_night *n = t->nights;
+
+	while (n < t->nights + t->count && n->capture_id != id)
+		n++;
+	if (n == t->nights + t->count)
+		return;
+	pf_sat_sum(&n->step_count, sqlite3_column_int64(st, PF_FLEET_UNIT));
+	for (size_t i = 0; i < FIGURES; i++)
+		pf_sat_sum(&n->ns[i],
+			   sqlite3_column_int64(st, PF_FLEET_SUMS + (int)i));
+}
+
+/* Of a night that has its sums. */
+static void find_means(struct pf_night *n)
+{
+	for (size_t i = 0; i < FIGURES; i++) {
+		n->count[i] = pf_ratio((double)n->ns[i], n->step_count);
+		n->ns[i] = n->step_count ? llround(n->count[i]) : PF_NO_INT;
+	}
+}
+
 static int read_nights(struct pf_db *db, struct pf_fleet_trend *t)
 {
+	sqlite3_stmt *st;
+	int rc = -1;
+
 	t->nights = pf_named_rows_take(db, "fleet/show_trend",
 				       PF_FIELDS(night_fields), &t->texts,
 				       &t->count, db->err);
-	for (size_t i = 0; t->nights && i < t->count; i++)
+	st = t->nights ? pf_fleet_sums_prepare(db, &pf_fleet_step_figures)
+		       : NULL;
+	while (st && (rc = pf_db_step(db, st, db->err)) == 1)
+		add_sums(t, st);
+	sqlite3_finalize(st);
+	for (size_t i = 0; !rc && i < t->count; i++) {
 		t->without_steps += !t->nights[i].step_count;
-	return t->nights ? 0 : -1;
+		find_means(&t->nights[i]);
+	}
+	return rc;
 }
 
 /* ---- changes ---- */
@@ -186,9 +201,9 @@ static void find_of_steps(struct pf_fleet_trend *t)
 	struct series s;
 
 	set_up(&s, t->count);
-	s.rate = PF_CHANGE_RATE / 2 / PF_NIGHT_FIGURES;
+	s.rate = PF_CHANGE_RATE / 2 / (double)FIGURES;
 	t->least = pf_changes_least(s.rate);
-	for (s.figure = 0; s.figure < PF_NIGHT_FIGURES; s.figure++) {
+	for (s.figure = 0; s.figure < FIGURES; s.figure++) {
 		s.count = 0;
 		for (size_t i = 0; i < t->count; i++) {
 			int64_t value = night_value(&t->nights[i], s.figure);
@@ -366,21 +381,16 @@ static struct pf_night night_of(const struct pf_trend_row *row, size_t number,
 		.capture = row->path,
 		.rank_count = 1,
 		.step_count = has_steps ? row->steps : 0,
-		.ns = { row->step_ns },
-		.count = { row->count[PF_COUNT_KERNELS], 0,
-			   row->count[PF_COUNT_LAUNCHES],
-			   row->count[PF_COUNT_SYNCS] },
 	};
 
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
-		night.ns[1 + i] = row->class_ns[i];
-	night.ns[PF_NIGHT_TIMES - 1] = row->busy_ns;
-	for (size_t i = PF_COUNT_HTOD; i <= PF_COUNT_OTHER_COPIES; i++)
-		night.count[1] += row->count[i];
-	for (size_t i = 0; !has_steps && i < PF_NIGHT_TIMES; i++)
-		night.ns[i] = PF_NO_INT;
-	for (size_t i = 0; !has_steps && i < PF_NIGHT_COUNTS; i++)
-		night.count[i] = -1;
+	for (size_t i = 0; i < FIGURES; i++) {
+		struct pf_cell cell = pf_field_cell(&figure_of(i)->night, row);
+
+		night.ns[i] = has_steps && cell.type == PF_CELL_INT ? cell.v.i
+								    : PF_NO_INT;
+		night.count[i] =
+			has_steps && cell.type == PF_CELL_REAL ? cell.v.d : NAN;
+	}
 	return night;
 }
 
@@ -499,7 +509,7 @@ static const char *value_of(char out[PF_NUM_MAX], int64_t fine,
 
 static enum pf_col_kind kind_of(const struct pf_fleet_change *c)
 {
-	return c->kernel ? PF_NS : pf_night_figures[c->figure].kind;
+	return c->kernel || is_time(c->figure) ? PF_NS : PF_COUNT;
 }
 
 static double share_of(const struct pf_fleet_change *c)
@@ -553,7 +563,7 @@ static void say_steps(struct pf_buf *out, const struct pf_fleet_change *c,
 	const char *comma = ": ";
 
 	for (size_t i = 0; i < count; i++) {
-		const char *key = pf_night_figures[c[i].figure].key;
+		const char *key = figure_of(c[i].figure)->name;
 
 		if (c[i].kernel || kind_of(&c[i]) != PF_NS ||
 		    !strcmp(key, "gpu_busy"))
@@ -568,7 +578,7 @@ static void say_steps(struct pf_buf *out, const struct pf_fleet_change *c,
 	}
 	if (!most)
 		return;
-	pf_buf_addf(out, "%s%s", comma, pf_night_figures[most->figure].key);
+	pf_buf_addf(out, "%s%s", comma, figure_of(most->figure)->name);
 	say_change(out, most);
 }
 
@@ -606,8 +616,7 @@ static void say_counts(struct pf_buf *out, const struct pf_fleet_change *c,
 		gone += c[i].what == PF_FLEET_GONE;
 		if (c[i].kernel)
 			continue;
-		pf_buf_addf(out, ": %s per step",
-			    pf_night_figures[c[i].figure].key);
+		pf_buf_addf(out, ": %s per step", figure_of(c[i].figure)->name);
 		say_change(out, &c[i]);
 		return;
 	}
@@ -713,7 +722,7 @@ static void add_change(const struct pf_fleet_trend *t,
 		.capture = n->capture,
 		.commit = n->commit,
 		.of = c->kernel ? "kernel" : "step",
-		.name = c->kernel ? c->kernel : pf_night_figures[c->figure].key,
+		.name = c->kernel ? c->kernel : figure_of(c->figure)->name,
 		.from = value_of(from, c->before, kind_of(c)),
 		.to = value_of(to, c->after, kind_of(c)),
 		.unit = kind_of(c) == PF_NS ? "ns" : "count",
@@ -745,40 +754,45 @@ static const struct pf_field shown_night_fields[] = {
 	N(commit, "commit", "Commit", PF_TEXT),
 	N(rank_count, "rank_count", "Ranks", PF_COUNT),
 	N(step_count, "step_count", "Steps", PF_COUNT | PF_FULL),
-	N(ns[0], "step_ns", "Step", PF_NS | PF_MAYBE),
-	N(ns[1], "kernel_ns", "Kernel", PF_NS | PF_MAYBE),
-	N(ns[2], "copy_ns", "Copy", PF_NS | PF_MAYBE | PF_FULL),
-	N(ns[3], "memset_ns", "Memset", PF_NS | PF_MAYBE | PF_FULL),
-	N(ns[4], "comm_ns", "Comm", PF_NS | PF_MAYBE),
-	N(ns[5], "runtime_ns", "Runtime", PF_NS | PF_MAYBE | PF_FULL),
-	N(ns[6], "data_ns", "Data", PF_NS | PF_MAYBE | PF_FULL),
-	N(ns[7], "cpu_ns", "CPU", PF_NS | PF_MAYBE | PF_FULL),
-	N(ns[8], "other_ns", "Other", PF_NS | PF_MAYBE | PF_SPARE),
-	N(ns[9], "busy_ns", "Busy", PF_NS | PF_MAYBE | PF_FULL),
-	N(count[0], "kernels", "Kernels", PF_REAL | PF_FULL),
-	N(count[1], "copies", "Copies", PF_REAL | PF_FULL),
-	N(count[2], "launches", "Launches", PF_REAL | PF_FULL),
-	N(count[3], "syncs", "Syncs", PF_REAL | PF_FULL),
 	N(name_count, "name_count", "Kernel names", PF_COUNT | PF_FULL),
 	N(labels, "labels", "Labels", PF_TEXT | PF_FULL),
 };
 #undef N
+#define SHOWN  (sizeof(shown_night_fields) / sizeof(*shown_night_fields))
 #define COMMIT 2
+#define BEFORE 5 /* the figures of a step */
+
+static struct pf_field night_field(size_t figure)
+{
+	static const struct pf_field ns = PF_FIELD(struct pf_night, ns[0], "",
+						   "", PF_NS),
+				     count = PF_FIELD(struct pf_night, count[0],
+						      "", "", PF_REAL);
+	struct pf_field field = is_time(figure) ? ns : count;
+
+	field.col = figure_of(figure)->night.col;
+	field.at += figure * sizeof(int64_t);
+	return field;
+}
 
 static void show_nights(const struct pf_fleet_trend *t, size_t first,
 			struct pf_doc *doc)
 {
-	struct pf_field fields[sizeof(shown_night_fields) /
-			       sizeof(*shown_night_fields)];
+	struct pf_field fields[SHOWN + PF_FLEET_FIGURES];
+	size_t count = 0;
 	bool has_commit = false;
 
 	for (size_t i = 0; i < t->count; i++)
 		has_commit |= t->nights[i].commit != NULL;
-	memcpy(fields, shown_night_fields, sizeof(fields));
+	for (size_t i = 0; i < SHOWN; i++) {
+		for (size_t k = 0; i == BEFORE && k < FIGURES; k++)
+			fields[count++] = night_field(k);
+		fields[count++] = shown_night_fields[i];
+	}
 	if (!has_commit)
 		fields[COMMIT].col.kind |= PF_FULL;
-	pf_doc_rows(doc, "trend", "Means of whole steps of all ranks",
-		    PF_FIELDS(fields), t->nights + first, t->count - first,
+	pf_doc_rows(doc, "trend", "Means of whole steps of all ranks", fields,
+		    count, t->nights + first, t->count - first,
 		    sizeof(*t->nights));
 }
 
@@ -867,13 +881,12 @@ void pf_fleet_trend_show(const struct pf_fleet_trend *t, int64_t limit,
 /* The figures themselves, of whose last change there is none yet. */
 static bool figure_at(const void *unused, size_t n, struct pf_gate_figure *out)
 {
-	if (n >= PF_NIGHT_FIGURES)
+	if (n >= FIGURES)
 		return false;
 	(void)unused;
 	*out = (struct pf_gate_figure){
-		.key = pf_night_figures[n].key,
-		.title = pf_night_figures[n].title,
-		.kind = pf_night_figures[n].kind,
+		.key = figure_of(n)->name,
+		.kind = is_time(n) ? PF_NS : PF_COUNT,
 		.a_steps = PF_NIGHT_FINE,
 		.b_steps = PF_NIGHT_FINE,
 	};
@@ -897,7 +910,7 @@ static const struct pf_fleet_change *last_of(const struct pf_fleet_trend *t,
 	for (size_t i = 0; i < t->change_count; i++) {
 		const struct pf_fleet_change *c = &t->changes[i];
 
-		if (!c->kernel && !strcmp(pf_night_figures[c->figure].key, key))
+		if (!c->kernel && !strcmp(figure_of(c->figure)->name, key))
 			return c;
 	}
 	return NULL;

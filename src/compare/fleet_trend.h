@@ -13,31 +13,21 @@
 
 #include "base/mem.h"
 #include "compare/diff_gate.h"
+#include "compare/fleet.h"
 #include "compare/trend.h"
 #include "store/db.h"
 #include "show/doc.h"
-
-#define PF_NIGHT_TIMES  10
-#define PF_NIGHT_COUNTS 4
 
 /* A capture.  Means are of whole steps of all ranks; they may be unknown. */
 struct pf_night {
 	int64_t capture_id;
 	const char *taken, *capture, *commit, *labels;
 	int64_t rank_count, step_count;
-	int64_t name_count;         /* distinct kernels */
-	int64_t ns[PF_NIGHT_TIMES]; /* PF_NO_INT: no whole step */
-	double count[PF_NIGHT_COUNTS];
+	int64_t name_count; /* distinct kernels */
+	/* By figure of pf_fleet_step_figures; in sum while they are read. */
+	int64_t ns[PF_FLEET_FIGURES]; /* PF_NO_INT: no whole step */
+	double count[PF_FLEET_FIGURES];
 };
-
-/* A figure of a night. */
-struct pf_night_figure {
-	const char *key, *title;
-	enum pf_col_kind kind;
-	size_t n; /* of ns, or of count */
-};
-extern const struct pf_night_figure pf_night_figures[];
-#define PF_NIGHT_FIGURES (PF_NIGHT_TIMES + PF_NIGHT_COUNTS)
 
 /* Series are of integers: a thousandth of a ns of a call, of a count. */
 #define PF_NIGHT_FINE 1000
@@ -53,7 +43,7 @@ enum pf_fleet_what { PF_FLEET_CHANGED, PF_FLEET_NEW, PF_FLEET_GONE };
 struct pf_fleet_change {
 	enum pf_fleet_what what;
 	size_t night;
-	size_t figure;      /* if kernel is NULL */
+	size_t figure;      /* of pf_fleet_step_figures, if kernel is NULL */
 	const char *kernel; /* as the trace has it */
 	int64_t before, after, shift, low, high;
 	double p;

@@ -417,8 +417,7 @@ static int fleet_labels_add(struct pf_db *scratch, const char *file,
  * made of thousands.
  */
 
-#define PF_FLEET_OPEN    16 /* at once */
-#define PF_FLEET_COLUMNS 40 /* of a table, at most */
+#define PF_FLEET_OPEN 16 /* at once */
 
 /* A fleet that is merged.  Zero-initialised but for these: */
 struct pf_fleet_part {

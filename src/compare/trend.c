@@ -117,6 +117,8 @@ static void find_row(const struct pf_capture *c, size_t warm_up,
 		row->count[i] = is_unknown(c, (enum pf_step_count)i)
 					? NAN
 					: pf_ratio((double)c->count[i], steps);
+	for (size_t i = PF_COUNT_HTOD; i <= PF_COUNT_OTHER_COPIES; i++)
+		row->copies += row->count[i];
 }
 
 /* Two texts that are known and different. */

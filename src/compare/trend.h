@@ -36,6 +36,7 @@ struct pf_trend_row {
 	double steps_per_second, samples_per_second; /* likewise */
 	int64_t class_ns[PF_STEP_CLASSES], cause_ns[PF_CAUSE_COUNT]; /* means */
 	double count[PF_COUNT_COUNTS];
+	double copies; /* of all ways */
 };
 
 /* Zero-initialised it is empty; it owns rows, their texts are the captures'. */

@@ -155,7 +155,7 @@ void *pf_named_rows_take(struct pf_db *db, const char *name,
 		rc = check_column(stmt, name, i, fields[i].col.key, err);
 	*row_count = 0;
 	while (!rc && (rc = pf_db_step(db, stmt, err)) == 1) {
-		rows = pf_grow(rows, &cap, *row_count + 1, size);
+		rows = pf_grow_zero(rows, &cap, *row_count + 1, size);
 		for (size_t i = 0; i < count; i++)
 			take_value(stmt, (int)i, &fields[i], texts,
 				   rows + *row_count * size);

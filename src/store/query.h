@@ -33,7 +33,7 @@ int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
 /*
  * Run it: an array of structs with these fields, to be freed; NULL on error.
  * Texts are kept in "texts" up to a NUL.  What is null or no number is
- * PF_NO_INT, not a number or NULL.
+ * PF_NO_INT, not a number or NULL; members without a field are 0.
  */
 void *pf_named_rows_take(struct pf_db *db, const char *name,
 			 const struct pf_field *fields, size_t count,

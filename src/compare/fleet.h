@@ -118,6 +118,10 @@ struct pf_fleet_figures {
 	const struct pf_fleet_figure *items;
 	const struct pf_field *others; /* that are only kept */
 	size_t count, other_count;
+	const char *what; /* "step", "GPU" */
+	const char *list, *list_title, *spread_title;
+	struct pf_col unit_col;
+	bool is_mean; /* of so many units, not of one */
 };
 extern const struct pf_fleet_figures pf_fleet_step_figures,
 	pf_fleet_device_figures;

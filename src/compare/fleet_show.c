@@ -22,16 +22,8 @@
  * (base/stats.h) of what each rank has of it.
  */
 
-/* What is read of each rank or GPU, and what it is called. */
-struct pf_fleet_by {
-	const struct pf_fleet_figures *of;
-	const char *unit;     /* "step", "GPU" */
-	const char *unit_key; /* what "one" counts, or NULL */
-	const char *list, *list_title;
-};
-
 struct pf_fleet_spreads {
-	const struct pf_fleet_by *by;
+	const struct pf_fleet_figures *by;
 	struct pf_fleet_one {
 		const char *capture;
 		int64_t rank; /* PF_NO_INT: not known */
@@ -45,25 +37,10 @@ struct pf_fleet_spreads {
 	bool has_captures; /* several */
 };
 
-/* Whole steps of each rank; values are means of its steps. */
-static const struct pf_fleet_by pf_fleet_by_step = {
-	.of = &pf_fleet_step_figures,
-	.unit = "step",
-	.unit_key = "step_count",
-	.list = "ranks",
-	.list_title = "Ranks by the mean of their steps, the slowest first",
-};
-
-static const struct pf_fleet_by pf_fleet_by_device = {
-	.of = &pf_fleet_device_figures,
-	.unit = "GPU",
-	.list = "devices",
-	.list_title = "GPUs, the longest window first",
-};
-
-static const struct pf_col *col_of(const struct pf_fleet_by *by, size_t figure)
+static const struct pf_col *col_of(const struct pf_fleet_figures *by,
+				   size_t figure)
 {
-	return &by->of->items[figure].of.col;
+	return &by->items[figure].of.col;
 }
 
 /* ---- reading ---- */
@@ -75,7 +52,7 @@ static void take(struct pf_fleet_spreads *s, sqlite3_stmt *st)
 {
 	struct pf_fleet_one *one = &s->items[s->count++];
 	int64_t of =
-		s->by->unit_key ? sqlite3_column_int64(st, PF_FLEET_UNIT) : 1;
+		s->by->is_mean ? sqlite3_column_int64(st, PF_FLEET_UNIT) : 1;
 
 	*one = (struct pf_fleet_one){
 		.capture = pf_arena_string(&s->texts,
@@ -97,14 +74,14 @@ static void take(struct pf_fleet_spreads *s, sqlite3_stmt *st)
 }
 
 static int fleet_spreads_read(struct pf_fleet_spreads *s, struct pf_db *db,
-			      const struct pf_fleet_by *by)
+			      const struct pf_fleet_figures *by)
 {
-	sqlite3_stmt *st = pf_fleet_sums_prepare(db, by->of);
+	sqlite3_stmt *st = pf_fleet_sums_prepare(db, by);
 	size_t cap = 0;
 	int rc = st ? 0 : -1;
 
 	s->by = by;
-	while (s->figure_count < by->of->count &&
+	while (s->figure_count < by->count &&
 	       !(col_of(by, s->figure_count)->kind & PF_ABSENT))
 		s->figure_count++;
 	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
@@ -159,7 +136,7 @@ static void fleet_spreads_say(const struct pf_fleet_spreads *s,
 	int64_t *values;
 
 	if (!s->count) {
-		pf_doc_finding(doc, "No rank has a whole %s", s->by->unit);
+		pf_doc_finding(doc, "No rank has a whole %s", s->by->what);
 		return;
 	}
 	values = values_take(s, 0);
@@ -169,7 +146,7 @@ static void fleet_spreads_say(const struct pf_fleet_spreads *s,
 		col_of(s->by, 0)->title,
 		pf_num_show_ns(median, pf_stats_quantile(values, s->count, 50)),
 		pf_num_show_count(count, (int64_t)s->count),
-		s->by->unit_key ? " ranks" : " GPUs",
+		s->by->is_mean ? " ranks" : " GPUs",
 		pf_num_show_ns(least, values[0]),
 		pf_num_show_ns(most, s->items[0].value_ns[0]), who.data);
 	free(values);
@@ -257,8 +234,7 @@ static void list_all(const struct pf_fleet_spreads *s, struct pf_doc *doc)
 		{ "capture", "Capture",
 		  PF_TEXT | (s->has_captures ? 0 : PF_FULL) },
 		{ "rank", "Rank", PF_INT },
-		{ s->by->unit_key ? s->by->unit_key : "device",
-		  s->by->unit_key ? "Steps" : "GPU", PF_INT },
+		s->by->unit_col,
 	};
 	struct pf_table *t;
 
@@ -289,9 +265,7 @@ static void fleet_spreads_show(const struct pf_fleet_spreads *s,
 	for (size_t i = 0; i < SPREADS; i++)
 		if (is_too_high(s, fields[i].col.key))
 			fields[i].col.kind |= PF_FULL;
-	t = pf_doc_fields(doc, "spread",
-			  s->by->unit_key ? "Steps of a rank, over ranks"
-					  : "Times of a GPU, over GPUs",
+	t = pf_doc_fields(doc, "spread", s->by->spread_title,
 			  PF_FIELDS(fields));
 
 	for (size_t i = 0; i < s->count; i++)
@@ -505,7 +479,7 @@ int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc)
 static int add_steps(struct pf_db *db, struct pf_doc *doc, bool is_told)
 {
 	struct pf_fleet_spreads s = { 0 };
-	int rc = fleet_spreads_read(&s, db, &pf_fleet_by_step);
+	int rc = fleet_spreads_read(&s, db, &pf_fleet_step_figures);
 
 	if (!rc && is_told)
 		fleet_spreads_say(&s, doc);
@@ -524,7 +498,7 @@ int pf_fleet_steps(struct pf_db *db, struct pf_doc *doc)
 int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc)
 {
 	struct pf_fleet_spreads s = { 0 };
-	int rc = fleet_spreads_read(&s, db, &pf_fleet_by_device);
+	int rc = fleet_spreads_read(&s, db, &pf_fleet_device_figures);
 
 	doc->lists = "devices";
 	if (!rc) {

@@ -85,6 +85,12 @@ const struct pf_fleet_figures pf_fleet_step_figures = {
 	.of = "t.is_partial = 0",
 	.each = "t.rank_id",
 	TABLE(step_figures, step_others),
+	.what = "step",
+	.list = "ranks",
+	.list_title = "Ranks by the mean of their steps, the slowest first",
+	.spread_title = "Steps of a rank, over ranks",
+	.unit_col = { "step_count", "Steps", PF_INT },
+	.is_mean = true,
 };
 
 #define K struct pf_kernel_row
@@ -172,6 +178,11 @@ const struct pf_fleet_figures pf_fleet_device_figures = {
 	.of = "1",
 	.each = "t.id",
 	TABLE(device_figures, device_others),
+	.what = "GPU",
+	.list = "devices",
+	.list_title = "GPUs, the longest window first",
+	.spread_title = "Times of a GPU, over GPUs",
+	.unit_col = { "device", "GPU", PF_INT },
 };
 
 #define C struct pf_comm_row

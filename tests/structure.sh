@@ -4,8 +4,8 @@
 # belongs into the file that uses it; `python3 tests/structure.py src functions`
 # lists what there is.  Whoever has made them fewer lowers the numbers.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
-functions_max=480
-headers_max=36
+functions_max=479
+headers_max=35
 
 python3 "$top_srcdir/tests/structure.py" "$top_srcdir/src" >"$tmp/counts"
 while read -r kind count; do

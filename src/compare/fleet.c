@@ -9,10 +9,19 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "analysis/idle/gaps.h"
+#include "analysis/memory/usage.h"
 #include "analysis/ranks/digest.h"
+#include "analysis/time/kernels.h"
+#include "analysis/time/overlap.h"
+#include "analysis/time/steps.h"
+#include "analysis/trust/doctor.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "compare/trend.h"
+#include "ingest/source_name.h"
 #include "store/query.h"
+#include "torch/averages.h"
 
 char *pf_place_folder(const char *path, struct pf_err *err)
 {
@@ -202,9 +211,10 @@ int pf_fleet_put(struct pf_fleet_out *out, const char *table,
 	return rc;
 }
 
-int pf_fleet_figures_put(struct pf_fleet_out *out,
-			 const struct pf_fleet_figures *figures,
-			 const void *rows, size_t row_count, size_t row_bytes)
+static int fleet_figures_put(struct pf_fleet_out *out,
+			     const struct pf_fleet_figures *figures,
+			     const void *rows, size_t row_count,
+			     size_t row_bytes)
 {
 	struct pf_field fields[PF_FLEET_COLUMNS];
 	size_t count = 0;
@@ -246,7 +256,7 @@ sqlite3_stmt *pf_fleet_sums_prepare(struct pf_db *db,
 #define LEVEL     9 /* once a rank, and kept */
 #define BYTES_MAX (UINT64_C(1) << 31)
 
-/* ---- making ---- */
+/* ---- digests ---- */
 
 static int take(void *context, struct pf_digest *d, struct pf_err *err)
 {
@@ -255,7 +265,8 @@ static int take(void *context, struct pf_digest *d, struct pf_err *err)
 	return 0;
 }
 
-int pf_fleet_digest_make(struct pf_db *db, struct pf_buf *bytes)
+/* The digest of the only trace of a database, as bytes. */
+static int fleet_digest_make(struct pf_db *db, struct pf_buf *bytes)
 {
 	const struct pf_window_args args = PF_WINDOW_DEFAULTS;
 	const struct pf_digest_sink sink = { take, bytes };
@@ -284,7 +295,9 @@ static int put(struct pf_fleet_out *out, const void *data, size_t len)
 	return rc < 0 ? -1 : 0;
 }
 
-int pf_fleet_digest_put(struct pf_fleet_out *out, const struct pf_buf *bytes)
+/* Write it, of the rank that is being written. */
+static int fleet_digest_put(struct pf_fleet_out *out,
+			    const struct pf_buf *bytes)
 {
 	struct pf_buf packed = { 0 };
 	size_t len;
@@ -303,7 +316,7 @@ int pf_fleet_digest_put(struct pf_fleet_out *out, const struct pf_buf *bytes)
 	return rc;
 }
 
-/* ---- reading ---- */
+/* ---- digests that are read ---- */
 
 static int damaged(struct pf_err *err)
 {
@@ -471,4 +484,491 @@ bool pf_fleet_is_of_trace(const char *path, const char *digest,
 	sqlite3_finalize(st);
 	pf_db_close(&db);
 	return is;
+}
+
+/*
+ * All is found before anything is written, so that a rank is there as a whole
+ * or not at all.
+ */
+
+#define F(row, member, key)       PF_FIELD(row, member, key, key, PF_INT)
+#define F_KNOWN(row, member, key) PF_FIELD(row, member, key, key, PF_KNOWN)
+#define F_MAYBE(row, member, key) PF_FIELD(row, member, key, key, PF_MAYBE)
+
+/* ---- columns ---- */
+
+#define STEP(member, key, title, kind, name, of_trend, night, night_kind)      \
+	{                                                                      \
+		PF_FIELD(struct pf_step_time, member, key, title, kind), name, \
+			PF_FIELD(struct pf_trend_row, of_trend, night, title,  \
+				 night_kind)                                   \
+	}
+#define TIME(member, key, title, full, name, of_trend, night, night_full)      \
+	STEP(member, key, title, PF_NS | (full), name, of_trend, night,        \
+	     PF_NS | PF_MAYBE | (night_full))
+#define CLASS(class, key, title, full, name, night_full)                       \
+	TIME(class_ns[class], key, title, full, name, class_ns[class], key,    \
+	     night_full)
+#define COUNT(member, key, title, name, of_trend)                              \
+	STEP(member, key, title, PF_COUNT | PF_ABSENT, name, of_trend, name,   \
+	     PF_REAL | PF_FULL)
+
+static const struct pf_fleet_figure step_figures[] = {
+	TIME(dur_ns, "dur_ns", "Step", 0, "step_time", step_ns, "step_ns", 0),
+	CLASS(PF_STEP_KERNEL, "kernel_ns", "Kernel", 0, "kernel", 0),
+	CLASS(PF_STEP_COPY, "copy_ns", "Copy", PF_FULL, "copy", PF_FULL),
+	CLASS(PF_STEP_MEMSET, "memset_ns", "Memset", PF_FULL, "memset",
+	      PF_FULL),
+	CLASS(PF_STEP_COMM, "comm_ns", "Comm", 0, "comm", 0),
+	CLASS(PF_STEP_RUNTIME, "runtime_ns", "Runtime", 0, "runtime", PF_FULL),
+	CLASS(PF_STEP_DATA, "data_ns", "Data", PF_FULL, "data", PF_FULL),
+	CLASS(PF_STEP_CPU, "cpu_ns", "CPU", 0, "cpu", PF_FULL),
+	CLASS(PF_STEP_OTHER, "other_ns", "Other", 0, "other", PF_SPARE),
+	TIME(busy_ns, "busy_ns", "Busy", PF_FULL, "gpu_busy", busy_ns,
+	     "busy_ns", PF_FULL),
+	COUNT(kernels, "kernel_count", "Kernels", "kernels",
+	      count[PF_COUNT_KERNELS]),
+	COUNT(copies, "copy_count", "Copies", "copies", copies),
+	COUNT(launches, "launch_count", "Launches", "launches",
+	      count[PF_COUNT_LAUNCHES]),
+	COUNT(syncs, "sync_count", "Syncs", "syncs", count[PF_COUNT_SYNCS]),
+};
+
+#define S struct pf_step_time
+static const struct pf_field step_others[] = {
+	F(S, memsets, "memset_count"),
+	F_KNOWN(S, step, "step"),
+	F(S, is_partial, "is_partial"),
+	F(S, start_ns, "start_ns"),
+};
+#undef S
+
+_Static_assert(sizeof(step_figures) / sizeof(*step_figures) <= PF_FLEET_FIGURES,
+	       "more figures than are kept of a night");
+
+#define TABLE(figures, fields)                                                 \
+	.items = figures, .count = sizeof(figures) / sizeof(*(figures)),       \
+	.others = fields, .other_count = sizeof(fields) / sizeof(*(fields))
+const struct pf_fleet_figures pf_fleet_step_figures = {
+	.table = "step",
+	.unit = "count(*)",
+	.of = "t.is_partial = 0",
+	.each = "t.rank_id",
+	TABLE(step_figures, step_others),
+	.what = "step",
+	.list = "ranks",
+	.list_title = "Ranks by the mean of their steps, the slowest first",
+	.spread_title = "Steps of a rank, over ranks",
+	.unit_col = { "step_count", "Steps", PF_INT },
+	.is_mean = true,
+};
+
+#define K struct pf_kernel_row
+static const struct pf_field kernel_fields[] = {
+	F(K, first, "name"),          F(K, class_word, "class"),
+	F(K, precision, "precision"), F(K, ns.of.count, "calls"),
+	F(K, ns.of.sum, "total_ns"),  F(K, ns.of.min, "min_ns"),
+	F(K, ns.median, "median_ns"), F(K, ns.of.max, "max_ns"),
+	F(K, ns.sd, "sd_ns"),
+};
+#undef K
+
+/* Counts of averages are unsigned. */
+struct op {
+	const char *name;
+	int64_t calls, flops;
+	bool is_device, is_annotation;
+	struct pf_figures sum;
+};
+
+static const struct pf_field op_fields[] = {
+	F(struct op, name, "name"),
+	F(struct op, is_device, "is_device"),
+	F(struct op, is_annotation, "is_user_annotation"),
+	F(struct op, calls, "calls"),
+	F(struct op, sum.ns[PF_FIG_SELF_CPU], "self_cpu_ns"),
+	F(struct op, sum.ns[PF_FIG_CPU], "cpu_total_ns"),
+	F(struct op, sum.ns[PF_FIG_SELF_DEVICE], "self_device_ns"),
+	F(struct op, sum.ns[PF_FIG_DEVICE], "device_total_ns"),
+	F(struct op, sum.bytes[PF_FIG_SELF_CPU], "self_cpu_mem_bytes"),
+	F(struct op, sum.bytes[PF_FIG_CPU], "cpu_mem_bytes"),
+	F(struct op, sum.bytes[PF_FIG_SELF_DEVICE], "self_device_mem_bytes"),
+	F(struct op, sum.bytes[PF_FIG_DEVICE], "device_mem_bytes"),
+	F_KNOWN(struct op, flops, "flops"),
+};
+
+static const struct pf_field idle_fields[] = {
+	F(struct pf_gap_cause, name, "cause"),
+	F(struct pf_gap_cause, ns, "ns"),
+	F(struct pf_gap_cause, count, "gap_count"),
+	F(struct pf_gap_cause, longest_ns, "longest_ns"),
+	F(struct pf_gap_cause, recoverable_ns, "recoverable_ns"),
+};
+
+#define G struct pf_gap_culprit
+static const struct pf_field site_fields[] = {
+	F(G, cause, "cause"),
+	F(G, name, "name"),
+	F(G, op, "op"),
+	F(G, frame, "frame"),
+	F(G, ns, "ns"),
+	F(G, count, "gap_count"),
+	F(G, longest_ns, "longest_ns"),
+};
+#undef G
+
+#define D struct pf_overlap_device
+#define GPU(member, key, title, full)                                          \
+	{                                                                      \
+		.of = PF_FIELD(D, f.member, key, title, PF_NS | (full))        \
+	}
+static const struct pf_fleet_figure device_figures[] = {
+	GPU(total_ns, "total_ns", "Window", 0),
+	GPU(busy_ns, "busy_ns", "Busy", PF_FULL),
+	GPU(idle_ns, "idle_ns", "Idle", 0),
+	GPU(computation_ns, "computation_ns", "Computation", 0),
+	GPU(exposed_comm_ns, "exposed_comm_ns", "Exposed comm", 0),
+	GPU(exposed_copy_ns, "exposed_copy_ns", "Exposed copy", PF_FULL),
+	GPU(exposed_memset_ns, "exposed_memset_ns", "Exposed memset", PF_FULL),
+	GPU(comm_ns, "comm_ns", "Comm", 0),
+	GPU(overlap_ns, "overlap_ns", "Comm hidden", PF_FULL),
+};
+
+static const struct pf_field device_others[] = {
+	F_KNOWN(D, device, "device"),
+	F(D, f.copy_ns, "copy_ns"),
+	F(D, f.memset_ns, "memset_ns"),
+	F(D, f.event_count, "event_count"),
+};
+#undef D
+
+const struct pf_fleet_figures pf_fleet_device_figures = {
+	.table = "device",
+	.unit = "t.device",
+	.of = "1",
+	.each = "t.id",
+	TABLE(device_figures, device_others),
+	.what = "GPU",
+	.list = "devices",
+	.list_title = "GPUs, the longest window first",
+	.spread_title = "Times of a GPU, over GPUs",
+	.unit_col = { "device", "GPU", PF_INT },
+};
+
+#define C struct pf_comm_row
+static const struct pf_field collective_fields[] = {
+	F(C, collective, "collective"),
+	F(C, group, "group"),
+	F(C, description, "description"),
+	F(C, dtype, "dtype"),
+	F_KNOWN(C, group_size, "group_size"),
+	F(C, dur.count, "calls"),
+	F(C, dur.sum, "total_ns"),
+	F(C, dur.min, "min_ns"),
+	F(C, dur.max, "max_ns"),
+	F(C, message_count, "message_count"),
+	F_KNOWN(C, in_bytes, "in_bytes"),
+	F_KNOWN(C, out_bytes, "out_bytes"),
+};
+#undef C
+
+static const struct pf_field finding_fields[] = {
+	F(struct pf_doctor_check, name, "check"),
+	F(struct pf_doctor_check, verdict, "verdict"),
+	F(struct pf_doctor_check, count, "count"),
+	F_KNOWN(struct pf_doctor_check, gpu_ns, "gpu_ns"),
+};
+
+#define M struct pf_usage_device
+static const struct pf_field memory_fields[] = {
+	F(M, at.device, "device"),
+	F(M, is_absolute, "is_absolute"),
+	F_MAYBE(M, peak, "peak_bytes"),
+	F_MAYBE(M, capacity, "capacity_bytes"),
+	F_MAYBE(M, peak_reserved, "peak_reserved_bytes"),
+	F_MAYBE(M, unused, "unused_bytes"),
+	F_MAYBE(M, allocation_count, "allocation_count"),
+	F_MAYBE(M, allocated, "allocated_bytes"),
+	F_MAYBE(M, freed_count, "freed_count"),
+	F_MAYBE(M, freed, "freed_bytes"),
+	F_MAYBE(M, kept_count, "kept_count"),
+	F_MAYBE(M, kept, "kept_bytes"),
+	F_MAYBE(M, oom_count, "oom_count"),
+};
+#undef M
+
+/* As schema/fleet/trace.sql has them. */
+#define R struct pf_fleet_rank
+static const struct pf_field trace_fields[] = {
+	F_MAYBE(R, trace_id, "trace_id"),
+	F_MAYBE(R, rank, "rank"),
+	F_MAYBE(R, world_size, "world_size"),
+	F(R, path, "path"),
+	F(R, xxh128, "xxh128"),
+	F(R, format, "format"),
+	F_MAYBE(R, file_bytes, "file_bytes"),
+	F_MAYBE(R, json_bytes, "json_bytes"),
+	F_MAYBE(R, base_ns, "base_ns"),
+	F_MAYBE(R, first_ns, "first_ns"),
+	F_MAYBE(R, last_ns, "last_ns"),
+	F_MAYBE(R, event_count, "event_count"),
+	F_MAYBE(R, stored_count, "stored_count"),
+	F_MAYBE(R, metadata_count, "metadata_count"),
+	F_MAYBE(R, paired_count, "paired_count"),
+	F_MAYBE(R, skipped_count, "skipped_count"),
+};
+#undef R
+
+/* ---- finding ---- */
+
+struct found {
+	struct pf_fleet_rank rank;
+	struct pf_arena texts;
+	struct pf_step_times steps;
+	struct pf_kernels kernels;
+	struct pf_averages averages;
+	bool has_averages;
+	struct pf_gaps gaps;
+	struct pf_overlap overlap;
+	struct pf_doctor doctor;
+	struct pf_usage usage;
+	struct pf_buf digest;
+};
+
+static int find_trace(struct pf_db *db, struct found *f)
+{
+	size_t count;
+	struct pf_fleet_rank *rows =
+		pf_named_rows_take(db, "fleet/trace", PF_FIELDS(trace_fields),
+				   &f->texts, &count, db->err);
+	int rc = rows ? 0 : -1;
+
+	if (!rc && count != 1)
+		rc = pf_fail(db->err, PF_EDATA,
+			     "'%s' holds %zu traces, and a rank of a fleet is "
+			     "one: merge the traces themselves",
+			     db->path, count);
+	if (!rc)
+		f->rank = rows[0];
+	free(rows);
+	return rc;
+}
+
+/* What is no trace of torch's has no key_averages(). */
+static int find_averages(struct pf_db *db, struct found *f)
+{
+	const struct pf_averages_args args = {
+		.trace_id = f->rank.trace_id,
+		.step = -1,
+		.grouping_count = 1,
+	};
+	int rc;
+
+	if (f->rank.format && (!strcmp(f->rank.format, "xspace") ||
+			       !strcmp(f->rank.format, "tf-json")))
+		return 0;
+	rc = pf_averages_load(db, &args, &f->averages, db->err);
+	if (!rc)
+		rc = pf_averages(db, &args, &f->averages, db->err) < 0 ? -1 : 1;
+	f->has_averages = rc == 1;
+	return rc < 0 ? -1 : 0;
+}
+
+static int find(struct pf_db *db, struct found *f)
+{
+	const struct pf_window_args window = PF_WINDOW_DEFAULTS;
+	const struct pf_steps_args steps = { .window = window };
+	const struct pf_kernels_args kernels = { .window = window };
+	const struct pf_overlap_args overlap = { .window = window };
+	const struct pf_gaps_args gaps = { .window = window,
+					   .micro_ns = PF_GAPS_MICRO_NS };
+	const struct pf_usage_args usage = { .window = window };
+
+	if (find_trace(db, f) || pf_step_times_find(db, &steps, &f->steps) ||
+	    pf_kernels_find(db, &kernels, &f->kernels) ||
+	    find_averages(db, f) || pf_gaps_find(db, &gaps, &f->gaps) ||
+	    pf_overlap_find(db, &overlap, &f->overlap) ||
+	    pf_doctor_find(db, &f->doctor) ||
+	    pf_usage_find(db, &usage, NULL, &f->usage) ||
+	    fleet_digest_make(db, &f->digest))
+		return -1;
+	return 0;
+}
+
+static void release(struct found *f)
+{
+	pf_step_times_release(&f->steps);
+	pf_kernels_release(&f->kernels);
+	if (f->has_averages)
+		pf_averages_release(&f->averages);
+	pf_gaps_release(&f->gaps);
+	pf_overlap_release(&f->overlap);
+	pf_doctor_release(&f->doctor);
+	pf_usage_release(&f->usage);
+	pf_buf_release(&f->digest);
+	pf_arena_release(&f->texts);
+}
+
+/* ---- writing ---- */
+
+static int put_ops(struct pf_fleet_out *out, const struct pf_averages *a)
+{
+	const struct pf_average_list *list = &a->list[0];
+	struct op *ops = pf_calloc(list->count + 1, sizeof(*ops));
+	int rc;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct pf_average *from = &list->rows[i];
+
+		ops[i] = (struct op){ .name = from->name,
+				      .calls = (int64_t)from->count,
+				      .flops = pf_flops_known(&from->sum.flops),
+				      .is_device = from->is_device,
+				      .is_annotation = from->is_annotation,
+				      .sum = from->sum };
+	}
+	rc = PF_FLEET_PUT(out, "op", op_fields, ops, list->count, out->db->err);
+	free(ops);
+	return rc;
+}
+
+static int put_findings(struct pf_fleet_out *out, const struct pf_doctor *d)
+{
+	struct pf_doctor_check bad[PF_DOCTOR_CHECKS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++)
+		if (d->checks[i].name && strcmp(d->checks[i].verdict, "ok"))
+			bad[count++] = d->checks[i];
+	return PF_FLEET_PUT(out, "finding", finding_fields, bad, count,
+			    out->db->err);
+}
+
+static int put_rows(struct pf_fleet_out *out, const struct found *f)
+{
+	size_t sites = f->gaps.culprit_count < PF_FLEET_SITES
+			       ? f->gaps.culprit_count
+			       : PF_FLEET_SITES;
+
+	if (pf_fleet_put_rank(out, &f->rank) ||
+	    fleet_figures_put(out, &pf_fleet_step_figures, f->steps.steps,
+			      f->steps.count, sizeof(*f->steps.steps)) ||
+	    PF_FLEET_PUT(out, "kernel", kernel_fields, f->kernels.rows,
+			 (size_t)f->kernels.row_count, out->db->err) ||
+	    (f->has_averages && put_ops(out, &f->averages)) ||
+	    PF_FLEET_PUT(out, "idle", idle_fields, f->gaps.causes,
+			 f->gaps.cause_count, out->db->err) ||
+	    PF_FLEET_PUT(out, "idle_site", site_fields, f->gaps.culprits, sites,
+			 out->db->err) ||
+	    fleet_figures_put(out, &pf_fleet_device_figures, f->overlap.devices,
+			      f->overlap.device_count,
+			      sizeof(*f->overlap.devices)) ||
+	    PF_FLEET_PUT(out, "collective", collective_fields,
+			 f->overlap.collectives, f->overlap.collective_count,
+			 out->db->err) ||
+	    put_findings(out, &f->doctor) ||
+	    PF_FLEET_PUT(out, "memory", memory_fields, f->usage.devices,
+			 f->usage.device_count, out->db->err) ||
+	    fleet_digest_put(out, &f->digest))
+		return -1;
+	return 0;
+}
+
+/* ---- the rank ---- */
+
+char *pf_fleet_capture_name(const char *path)
+{
+	char *run = pf_source_run(path), *base = strrchr(run, '/');
+	char *name;
+
+	base = base ? base + 1 : run;
+	name = pf_strdup(*base && strcmp(base, ".") && strcmp(base, "..")
+				 ? base
+				 : "capture");
+	free(run);
+	return name;
+}
+
+static void bind_text(sqlite3_stmt *st, int at, const char *text)
+{
+	sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC);
+}
+
+static void bind_int(sqlite3_stmt *st, int at, int64_t value)
+{
+	if (value == PF_NO_INT)
+		sqlite3_bind_null(st, at);
+	else
+		sqlite3_bind_int64(st, at, value);
+}
+
+/* A capture of its own: the merge puts those of one name together. */
+static int put_capture(struct pf_fleet_out *out, const char *name)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		out->db, "INSERT INTO capture VALUES(?1, ?2, NULL)",
+		out->db->err);
+	int rc = -1;
+
+	if (st) {
+		sqlite3_bind_int64(st, 1, out->rank_id);
+		bind_text(st, 2, name);
+		rc = pf_db_step(out->db, st, out->db->err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		out->db,
+		"INSERT INTO rank VALUES(?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+		" ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+		out->db->err);
+	const char *const texts[] = { r->labels, r->error,  r->path,
+				      r->db,     r->xxh128, r->format };
+	const int64_t numbers[] = { r->file_bytes,   r->json_bytes,
+				    r->base_ns,      r->first_ns,
+				    r->last_ns,      r->event_count,
+				    r->stored_count, r->metadata_count,
+				    r->paired_count, r->skipped_count };
+	int at = 1, rc = -1;
+
+	out->rank_id++;
+	if (st) {
+		sqlite3_bind_int64(st, at++, out->rank_id);
+		bind_int(st, at++, r->rank);
+		bind_int(st, at++, r->world_size);
+		for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+			bind_text(st, at++, texts[i]);
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+			bind_int(st, at++, numbers[i]);
+		bind_text(st, at, PACKAGE_VERSION);
+		rc = pf_db_step(out->db, st, out->db->err);
+	}
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : put_capture(out, r->capture);
+}
+
+int pf_fleet_summarise(struct pf_fleet_out *out, struct pf_db *db,
+		       const char *capture, const char *db_path, bool *is_fatal)
+{
+	struct found *f = pf_calloc(1, sizeof(*f));
+	int rc = find(db, f);
+
+	*is_fatal = false;
+	if (!rc) {
+		char *name = pf_fleet_capture_name(f->rank.path);
+
+		f->rank.capture = capture ? capture : name;
+		f->rank.labels = f->rank.error = NULL;
+		f->rank.db = db_path;
+		rc = put_rows(out, f);
+		*is_fatal = rc;
+		free(name);
+	}
+	release(f);
+	free(f);
+	return rc;
 }

@@ -126,10 +126,6 @@ struct pf_fleet_figures {
 extern const struct pf_fleet_figures pf_fleet_step_figures,
 	pf_fleet_device_figures;
 
-int pf_fleet_figures_put(struct pf_fleet_out *out,
-			 const struct pf_fleet_figures *figures,
-			 const void *rows, size_t row_count, size_t row_bytes);
-
 /* Sums of figures: these columns, then they.  unit: steps, or a GPU. */
 enum pf_fleet_sum {
 	PF_FLEET_CAPTURE_ID,
@@ -146,12 +142,6 @@ sqlite3_stmt *pf_fleet_sums_prepare(struct pf_db *db,
  * so that it answers of a fleet as of the databases of its ranks.  They are
  * packed, some 20 bytes a collective.
  */
-
-/* The digest of the only trace of a database, as bytes. */
-int pf_fleet_digest_make(struct pf_db *db, struct pf_buf *bytes);
-
-/* Write it, of the rank that is being written. */
-int pf_fleet_digest_put(struct pf_fleet_out *out, const struct pf_buf *bytes);
 
 /*
  * All of a capture, in the order of ranks.  capture NULL: of the only one;

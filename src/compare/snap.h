@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two memory snapshots of one program: what is allocated in the second and not
- * in the first, by GPU and by line of the program (analysis/memory/stack_line.h), as
+ * in the first, by GPU and by line of the program (analysis/memory/snap_state.h), as
  * torch's _memory_viz.compare() by stack.  Bytes are what was asked for, of
  * blocks that are in use, so the lines of a GPU add up to its change.  The same
  * of what was alive at the peak of each, where both have a history.

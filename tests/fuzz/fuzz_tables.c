@@ -49,9 +49,11 @@ static int read_as(const struct source *source, struct pf_foreign *f,
 		.dir = pf_temp_dir(),
 	};
 	struct pf_err err = { 0 };
-	struct pf_reader *r = source->open(f, &options, &err);
+	struct pf_reader *r;
 	int rc = 1;
 
+	f->err = &err; /* what is read says there what went wrong, too */
+	r = source->open(f, &options, &err);
 	FUZZ_CHECK(r || err.text[0]);
 	if (!r)
 		return -1;

@@ -217,7 +217,7 @@ const walk = (tracks, depth, start, dur) => {
 		throw damaged();
 };
 
-/* Slices of one group; src/page/payload.h describes the bytes. */
+/* Slices of one group; src/page/page.h describes the bytes. */
 const parse = (b, names) => {
 	const v = new DataView(b.buffer, b.byteOffset, b.byteLength);
 	const u32 = (at) => v.getUint32(at, true);

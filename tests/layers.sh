@@ -5,6 +5,7 @@ cd "$top_srcdir" || exit 99
 
 check() { # FOLDER ALLOWED...
 	folder=$1
+	echo "$folder" >>"$tmp/checked"
 	allowed="$* "
 	grep -Hn '^#include "' src/"$folder"/*.[ch] 2>/dev/null |
 		sed 's/:#include "/ /; s/".*//' |
@@ -28,49 +29,51 @@ check() { # FOLDER ALLOWED...
 	fi
 }
 
-# a folder of analysis/
-analysis() { # FOLDER OTHERS...
-	analyses=
-	for folder; do analyses="$analyses analysis/$folder"; done
-	# shellcheck disable=SC2086  # words
-	check $analyses $rooms torch
-}
-
 # who reads events, and so may know what one is (formats/event.h)
 time='analysis/time analysis/trust'
 all="analysis/idle analysis/path analysis/memory analysis/ranks $time analysis/roofline analysis/advise analysis/graphs"
 events_readers=" events torch $all compare export page "
 rooms='base show store events'
-check base
-check show base
-check formats base
-for format in json pfr xspace memsnap logs sqlite; do
-	check formats/$format base formats formats/json
-done
-for format in nsys rocm; do
-	check formats/$format base formats formats/json formats/pfr formats/sqlite
-done
-check store base formats show
-check events base show store
-# shellcheck disable=SC2046  # words
-check ingest base formats $(cd src && echo formats/*/ | sed 's#/ # #g; s#/$##') show store events
-check torch $rooms ingest
-analysis idle
-analysis ranks
-analysis memory
-analysis graphs
-analysis path graphs
-analysis time trust idle ranks graphs
-analysis trust time idle ranks graphs
-analysis roofline time ranks graphs
-analysis advise time trust idle memory path ranks roofline
+formats='formats/json formats/logs formats/memsnap formats/nsys formats/pfr formats/rocm formats/sqlite formats/xspace'
 # shellcheck disable=SC2086  # words
 {
-	check compare $rooms ingest torch $all
-	check export $rooms $all
-	check page $rooms torch $all compare
-	check cmd $rooms formats ingest torch $all compare export page
+	check base
+	check show base
+	check formats base
+	for format in json xspace memsnap logs sqlite; do
+		check formats/$format base formats
+	done
+	check formats/pfr base formats formats/json
+	for format in nsys rocm; do
+		check formats/$format base formats formats/pfr formats/sqlite
+	done
+	check store base formats show
+	check events base show store
+	check ingest base formats $formats show store events
+	check torch $rooms ingest
+	for folder in idle ranks memory graphs; do
+		check analysis/$folder $rooms
+	done
+	check analysis/path $rooms analysis/graphs
+	check analysis/time $rooms torch analysis/ranks analysis/graphs
+	check analysis/trust $rooms torch
+	check analysis/roofline $rooms $time analysis/ranks analysis/graphs
+	check analysis/advise $rooms torch $time analysis/idle analysis/memory \
+		analysis/path analysis/ranks analysis/roofline
+	check compare $rooms ingest torch $time analysis/idle analysis/memory \
+		analysis/path analysis/ranks analysis/advise
+	check export $rooms analysis/idle analysis/memory analysis/path
+	check page $rooms torch $time analysis/idle analysis/memory \
+		analysis/path analysis/roofline analysis/advise compare
+	check cmd $rooms ingest torch $all compare export page
 }
+
+# a folder without a line would be checked by nobody
+(cd src && for f in */*.c */*/*.c; do echo "${f%/*}"; done | sort -u) >"$tmp/there"
+sort -u "$tmp/checked" | diff - "$tmp/there" >"$tmp/bad"
+result "every folder has a line here, and each line a folder" "$tmp/bad"
+[ "$(cut -d / -f 1 "$tmp/there" | sort -u | wc -l)" -le 12 ]
+result "there are twelve rooms" "$tmp/there"
 
 grep -ln 'sqlite3\.h\|sqlite3ext\.h' src/*/*.[ch] src/*/*/*.[ch] src/*.c 2>/dev/null |
 	grep -v '^src/store/\|^src/formats/sqlite/' >"$tmp/bad"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""structure.py SRC: what only the folder that has it uses.
+"""structure.py SRC [KIND...]: what only the folder that has it uses.
 
-Prints "NAME COUNT" lines: external functions whose callers are all in their
-own folder, and headers that only their own folder includes.  With a third
-argument it lists them, for who wants there to be fewer.
+Prints "KIND COUNT" lines: external functions whose callers are all in their
+own folder, headers that only their own folder includes, and files that
+comments name and nobody has.  With kinds it lists them.
 """
 import os
 import re
@@ -14,7 +14,11 @@ src, wanted = sys.argv[1], sys.argv[2:]
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 DEFINITION = re.compile(r"\n((?:[A-Za-z_][\w \t*]*[\s*])?)(\w+)\([^;{}]*\)\s*\n\{")
 
-code, words, included = {}, {}, {}
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+FILE = re.compile(r"(?<![\w./>-])((?:[a-z_]+/)*[a-z0-9_]+\.[ch])\b(?!\()")
+OTHERS = ("config.h", "sqlite3.h")
+
+code, words, included, named = {}, {}, {}, {}
 for folder, _, names in sorted(os.walk(src)):
     for name in sorted(names):
         path = os.path.join(folder, name)
@@ -22,6 +26,7 @@ for folder, _, names in sorted(os.walk(src)):
             continue
         with open(path, encoding="utf-8") as f:
             text = f.read()
+        named[path] = {f for c in COMMENT.findall(text) for f in FILE.findall(c)}
         included[path] = set(re.findall(r'#include "([^"]+)"', text))
         code[path] = "\n" + NOT_CODE.sub(" ", text)
         words[path] = set(re.findall(r"\w+", code[path]))
@@ -56,7 +61,17 @@ def lone_headers():
                 yield path
 
 
-for kind, lone in (("functions", lone_functions), ("headers", lone_headers)):
+def gone():
+    """A comment that says where something is, and is wrong."""
+    for path in named:
+        for name in sorted(named[path]):
+            if os.path.basename(name) not in MADE + OTHERS and not any(
+                    ("/" + p).endswith("/" + name) for p in code):
+                yield "%s %s" % (path, name)
+
+
+for kind, lone in (("functions", lone_functions), ("headers", lone_headers),
+                   ("gone", gone)):
     if kind in wanted:
         print("\n".join(lone()))
     elif not wanted:

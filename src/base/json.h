@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the escapes of a JSON string stand for: the only place that undoes
- * them.  Writing is base/jsonw.h's.
+ * them.
  */
 #ifndef PF_BASE_JSON_H
 #define PF_BASE_JSON_H

@@ -71,7 +71,11 @@ int pf_output_page(struct pf_ctx *cx, const char *path,
 	return 0;
 }
 
-/* ---- tables ---- */
+/*
+ * Single tables of a document: one alone on the output (--table), or each in a
+ * file of its own (--output-dir), so that what reads csv can read them.  The
+ * figures of a document are its table "figures".
+ */
 
 #define FIGURES "figures"
 

@@ -8,7 +8,7 @@
  *
  * An analysis has answer(), which fills a document in: the dispatcher then
  * puts its lists in order, cuts them to --limit and prints it.  Such a
- * function adds every row and every column (show/table.h: PF_FULL and
+ * function adds every row and every column (show/doc.h: PF_FULL and
  * PF_BRIEF say which formats have a column) and knows of neither format,
  * order nor limit.  Any other command has run() and prints itself.
  *
@@ -182,13 +182,6 @@ const char *pf_cmd_default_db(void);
 /* Print help for everything (cmd NULL) or one command, for 80 columns. */
 void pf_cmd_usage(const struct pf_cmd *cmd, FILE *out);
 
-/*
- * completion.c: completion scripts, printed from the tables of commands and options, so
- * that they cannot differ from what the program takes.
- */
-#define PF_SHELL_WORDS "bash|zsh|fish"
-enum pf_shell { PF_SHELL_BASH, PF_SHELL_ZSH, PF_SHELL_FISH };
-
 /* Files that commands write besides databases. */
 
 /*
@@ -202,11 +195,5 @@ int pf_output_write(struct pf_ctx *cx, const char *path,
 /* The same, and say so. */
 int pf_output_page(struct pf_ctx *cx, const char *path,
 		   const struct pf_outrule *rule, const struct pf_buf *text);
-
-/*
- * tables.c: single tables of a document, one alone on the output (--table), or
- * each in a file of its own (--output-dir), so that what reads csv can read
- * them.  The figures of a document are its table "figures".
- */
 
 #endif

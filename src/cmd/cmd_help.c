@@ -10,6 +10,13 @@
 #include "show/json.h"
 
 /*
+ * Completion scripts, printed from the tables of commands and options, so
+ * that they cannot differ from what the program takes.
+ */
+#define SHELL_WORDS "bash|zsh|fish"
+enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH };
+
+/*
  * Names and option words are plain; help texts may hold anything and are
  * quoted for each shell.
  */
@@ -233,16 +240,16 @@ static void print_fish(FILE *out)
 	}
 }
 
-static void completion_print(enum pf_shell shell, FILE *out)
+static void completion_print(enum shell shell, FILE *out)
 {
 	switch (shell) {
-	case PF_SHELL_BASH:
+	case SHELL_BASH:
 		print_bash(out);
 		break;
-	case PF_SHELL_ZSH:
+	case SHELL_ZSH:
 		print_zsh(out);
 		break;
-	case PF_SHELL_FISH:
+	case SHELL_FISH:
 		print_fish(out);
 		break;
 	}
@@ -614,7 +621,7 @@ static int describe_schema(const struct pf_cmd *cmd, FILE *out,
 }
 
 struct help_args {
-	int shell;  /* enum pf_shell, -1: none */
+	int shell;  /* enum shell, -1: none */
 	int format; /* of FORMATS */
 };
 
@@ -624,7 +631,7 @@ enum { TEXT, JSON, SCHEMA };
 static const struct help_args cmd_help_defaults = { .shell = -1 };
 
 static const struct pf_opt opts[] = {
-	{ 0, "completion", PF_SHELL_WORDS,
+	{ 0, "completion", SHELL_WORDS,
 	  "print a completion script for this shell", PF_OPT_CHOICE,
 	  offsetof(struct help_args, shell), 0, 0 },
 	{ 'f', "format", FORMATS,
@@ -639,7 +646,7 @@ static int run(struct pf_ctx *cx, void *args)
 	const struct pf_cmd *cmd = NULL;
 
 	if (a->shell >= 0) {
-		completion_print((enum pf_shell)a->shell, cx->out);
+		completion_print((enum shell)a->shell, cx->out);
 		return 0;
 	}
 	if (cx->argc) {

@@ -188,8 +188,6 @@ enum pf_capture_want {
 /* Of a kernel of whatever class? */
 bool pf_capture_is_kernel(const struct pf_work_row *row);
 
-/* "kernel", "copy", "memset", "comm", "runtime", "data", "cpu", "other". */
-
 /* The key and title of a count; and is it of bytes or ns? */
 const char *pf_step_count_key(enum pf_step_count count);
 const char *pf_step_count_title(enum pf_step_count count);

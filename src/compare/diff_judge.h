@@ -96,7 +96,7 @@ double pf_rank_least_p(size_t a_count, size_t b_count);
 /*
  * Since when is a figure another?  Change points of a series, a value a
  * capture in order of time: the place whose two sides differ the most by Mann
- * and Whitney's test (diff_rank.h), then the same in each part.
+ * and Whitney's test (above), then the same in each part.
  *
  * A rank test, so neither one bad night nor how values are distributed
  * matters.  A place is a change if its p, times the places there were to

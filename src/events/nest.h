@@ -12,8 +12,8 @@
  * takes the earlier off first, so that the later belongs to what holds it
  * whole; for others it counts as inside, and the earlier stays below it until
  * both have ended: who asks what holds an instant looks at the ends.
- * (PyTorch's own rule, for its own tables, is torch/tree.c's; parents, which
- * never cross, are ingest_merge.c's, by the same rule.)
+ * (PyTorch's own rule, for its own tables, is torch/groups.c's; parents, which
+ * never cross, are ingest/merge.c's, by the same rule.)
  *
  * An item is a struct of the caller's whose first member is int64_t end_ns;
  * where ranges enter by pf_nest_enter() it is struct pf_nest_range.

@@ -9,7 +9,7 @@
  *	cpu	ranges of host threads, each instant of a thread in its
  *		innermost range: the time that ranges cover.
  *	idle	time in which a GPU is idle, by cause and by what holds it
- *		(analysis/idle/gap_find.h), in the window of profan gaps.
+ *		(analysis/idle/gaps.h), in the window of profan gaps.
  *	memory	bytes of a memory snapshot: its blocks when it was taken, a
  *		line each as torch's _memory_viz.memory() has them, or what
  *		was alive at the peak of each device by stack.

@@ -22,7 +22,7 @@
  * distinct text, when it is first met; the hot path only hashes and compares.
  *
  * An entry becomes known to the whole ingest when it is given its global id,
- * in file order (ingest/ingest_names.h).  Hashing is seeded per process: hostile keys cannot aim.
+ * in file order (ingest/impl.h).  Hashing is seeded per process: hostile keys cannot aim.
  */
 
 #define PF_GID_UNSET UINT32_C(0xfffffffd)

@@ -577,8 +577,6 @@ int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 	return rc;
 }
 
-/* ---- plan ---- */
-
 /* ---- runs ---- */
 
 static void add_run(struct pf_plan *plan, char *name)

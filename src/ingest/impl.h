@@ -149,7 +149,7 @@ struct pf_ingest_track {
 	size_t run_count, runs_cap;
 	uint32_t kinds; /* a bit for each kind that was read on it */
 	uint32_t bound; /* of flows: 1 + the device's line they lead to */
-	uint32_t owner, place;                  /* of ingest_merged.c */
+	uint32_t owner, place;                  /* of merged.c */
 	int64_t event_count, first_ns, last_ns; /* as stored */
 };
 
@@ -190,12 +190,12 @@ enum pf_ingest_later {
 };
 
 /*
- * A trace that was read leaves with a copy of this: ingest_job.c says of each
+ * A trace that was read leaves with a copy of this: ingest.c says of each
  * pointer whether it goes along or is copied, and what begins anew.
  */
 struct pf_ingest {
 	const struct pf_ingest_options *options;
-	struct pf_db *db;      /* whose turn it is writes (ingest_lane.h) */
+	struct pf_db *db;      /* whose turn it is writes (ingest.c) */
 	const char *directory; /* of temporary files */
 	struct pf_ingest_lane *lane; /* where earlier traces are finished */
 	struct pf_ingest_workers *workers; /* what they keep between traces */
@@ -217,7 +217,7 @@ struct pf_ingest {
 	} * step_names;
 	uint32_t empty_name;         /* string id of "", PF_ID_NONE if none */
 	uint32_t window_end_name;    /* of "Record Window End", likewise */
-	struct pf_buf process_names; /* of this trace: ingest_merged.c */
+	struct pf_buf process_names; /* of this trace: merged.c */
 	size_t step_name_count, step_names_cap;
 	/* string ids of communication operators, ascending */
 	struct {
@@ -293,7 +293,7 @@ static inline struct pf_ingest_track *pf_ingest_track(
 	return &in->tracks[i - in->first_track];
 }
 
-/* ---- ingest_comm.c ---- */
+/* ---- communication (merge.c) ---- */
 
 /* Remember the name if it is one of a communication operator. */
 void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
@@ -340,7 +340,7 @@ struct pf_ingest_format {
 	const struct pf_ingest_format pf_ingest_##name
 
 /*
- * ingest_merged.c: the traces of one process each that the file was made of.
+ * merged.c: the traces of one process each that the file was made of.
  * Events are owned by labels before the number of a pid, by their part of the
  * file or, if by_track, by their track.
  */
@@ -376,29 +376,29 @@ uint32_t pf_ingest_owner_of_metadata(const struct pf_ingest_owners *o,
 				     const char *json, size_t len,
 				     int64_t order, int64_t count);
 /*
- * ingest_job.c: the trace of each owner, in their order, from the one of all,
+ * ingest.c: the trace of each owner, in their order, from the one of all,
  * which it takes over.  What the file says once of all is said of each; what
  * was mended, and the bytes, are the first's.  They are put into the lane in
  * this order: the last has the runs.
  */
 struct pf_ingest_shares;
 
-/* ingest_read.c: how many threads read a trace; what they keep. */
+/* read.c: how many threads read a trace; what they keep. */
 unsigned pf_ingest_threads(const struct pf_ingest_options *o);
 /* Two threads, of which one reads and the other finishes what was read? */
 bool pf_ingest_is_pair(const struct pf_ingest *in);
 struct pf_ingest_workers;
 void pf_ingest_workers_free(struct pf_ingest_workers *all);
 
-/* ingest_open.c: a file of this trace, behind the first, was read. */
+/* open.c: a file of this trace, behind the first, was read. */
 int pf_ingest_add_part(struct pf_ingest *in, struct pf_input *part,
 		       struct pf_err *err);
 
-/* ingest_open.c: the whole file into sorted runs, by its format. */
+/* open.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
 
 /*
- * ingest_probe.c: can it be a list of trace events?  Not if it has elements
+ * open.c: can it be a list of trace events?  Not if it has elements
  * and all of them are something else: objects without "ph", numbers, lists.
  */
 bool pf_ingest_has_events(int64_t event_count, int64_t no_phase_count,
@@ -414,7 +414,7 @@ void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b);
 void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value);
 
 /*
- * ingest_reader.c: what becomes of batches that are made one after the other
+ * open.c: what becomes of batches that are made one after the other
  * in one thread.
  */
 struct pf_ingest_batcher {
@@ -462,17 +462,17 @@ int pf_ingest_drain(struct pf_ingest *in, struct pf_reader *reader,
 		    struct pf_err *err);
 
 /*
- * ingest_turn.c: give global ids to what a chunk brought, in file order.
+ * read.c: give global ids to what a chunk brought, in file order.
  * Called by one worker at a time.
  */
 int pf_ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
 		     uint32_t **type_ids, size_t *type_ids_cap,
 		     struct pf_err *err);
 
-/* ingest_texts.c: write what waits in in->later. */
+/* rows.c: write what waits in in->later. */
 int pf_ingest_texts(struct pf_ingest *in, struct pf_err *err);
 
-/* ingest_sort.c: the events of a batch as sorted runs in the runs file. */
+/* read.c: the events of a batch as sorted runs in the runs file. */
 struct pf_ingest_sorter; /* a worker's own scratch */
 struct pf_ingest_sorter *pf_ingest_sorter_new(void);
 void pf_ingest_sorter_free(struct pf_ingest_sorter *s);
@@ -482,7 +482,7 @@ int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 			 struct pf_err *err);
 
 /*
- * ingest_device.c: tracks that their names tell to be lines of devices.  When
+ * device.c: tracks that their names tell to be lines of devices.  When
  * texts have been written, before the merge.
  */
 int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err);
@@ -504,7 +504,7 @@ int pf_ingest_device_types(struct pf_ingest *in,
 			   struct pf_err *err);
 
 /*
- * ingest_arrows.c: what torch_npu says which operator of the host launched.
+ * device.c: what torch_npu says which operator of the host launched.
  * Gathered when the tracks of devices are known; those that begin on a track
  * of the host (by its global number) are resolved in order of time, all of a
  * track before those of the next; sorted when all are; then each task asks
@@ -529,23 +529,23 @@ int pf_ingest_arrow_to(struct pf_ingest *in, size_t track, int64_t start_ns,
 		       struct pf_err *err);
 void pf_ingest_arrows_free(struct pf_ingest_arrows *a);
 
-/* ingest_merge.c: all runs of this trace's tracks into blocks. */
+/* merge.c: all runs of this trace's tracks into blocks. */
 int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);
 
 /* All events of a track in order; used by merge and pair. */
 struct pf_run_heap;
 
-/* ingest_block.c: blocks are encoded and inserted by a thread of their own. */
+/* merge.c: blocks are encoded and inserted by a thread of their own. */
 struct pf_block_writer;
 
 /*
- * ingest_gpu.c: rows of the steps, which averages ask for; then rows of GPU
+ * gpu.c: rows of the steps, which averages ask for; then rows of GPU
  * events, joined to their launch calls, and what of them belongs to each step.
  */
 int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err);
 int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err);
 
-/* ingest_rows.c: tracks, steps, facts, repairs, the trace itself. */
+/* rows.c: tracks, steps, facts, repairs, the trace itself. */
 int pf_ingest_trace_rows(struct pf_ingest *in, struct pf_err *err);
 /*
  * Of a file that could not be read: its row, after all that a format wrote of
@@ -555,7 +555,7 @@ int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err);
 int pf_ingest_unread_row(struct pf_ingest *in, struct pf_err *err);
 
 /*
- * ingest_open.c: what readers of formats share that take their input byte by
+ * open.c: what readers of formats share that take their input byte by
  * byte and make one batch after the other of it, in one thread.
  */
 struct pf_ingest_sink {

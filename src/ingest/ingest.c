@@ -98,7 +98,7 @@ static struct pf_ingest *copy_job(const struct pf_ingest *in)
 }
 
 /*
- * ingest_job.c: what was read of the trace at hand, to be finished beside the
+ * What was read of the trace at hand, to be finished beside the
  * reading of the next; "in" is left ready for that.  Dropping also closes and
  * frees what a finished one has left.
  */
@@ -792,7 +792,7 @@ static void find_parts(const struct making *m, struct pf_ingest *in, size_t i)
 	}
 }
 
-/* What was read is one trace, or one of each process (ingest_merged.c). */
+/* What was read is one trace, or one of each process (merged.c). */
 static int put_traces(struct pf_ingest *in,
 		      const struct pf_ingest_owners *owners, struct pf_err *err)
 {

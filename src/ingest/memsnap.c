@@ -298,7 +298,7 @@ static void note_facts(struct pf_ingest_snap *r)
 			    r->snap.stacks.dropped_count);
 }
 
-/* ingest_memsnap_rows.c: everything but events. */
+/* Everything but events. */
 static int ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err)
 {
 	int64_t base = 0, blocks = 0;

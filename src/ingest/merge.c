@@ -298,7 +298,7 @@ static int close_rest(struct pairing *p, struct pf_err *err)
 	return flush(p, err);
 }
 
-/* ingest_pair.c: B and E events of a track become spans in new runs. */
+/* B and E events of a track become spans in new runs. */
 static int ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
 		       struct pf_err *err)
 {

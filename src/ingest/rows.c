@@ -211,7 +211,7 @@ static const char *const name_keys[] = { "name", "tf_op", "level 0", "hlo_op" };
 #define NO_NAME    "XlaModule:"
 #define NAME_BYTES 1024
 
-/* ---- ingest_config.c ---- */
+/* ---- configurations of launches ---- */
 static int config_prepare(struct pf_ingest *in, struct pf_err *err)
 {
 	in->put_config = pf_db_prepare(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Making texts from traces harmless, by the place they are printed in.  Each
- * function appends to "out".  (JSON strings: base/jsonw.h.)
+ * function appends to "out".  (JSON strings: base/json.h.)
  */
 #ifndef PF_SHOW_ESCAPE_H
 #define PF_SHOW_ESCAPE_H

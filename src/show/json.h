@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * JSON Schemas (draft 2020-12) of documents in json: of one that is there
- * (--format schema), or of all that a command has (cmd/describe.h).  A column
+ * (--format schema), or of all that a command has (cmd/cmd_help.c).  A column
  * has its title and, as "kind", what its numbers are: columns may be null.
  *
  *	pf_schema_begin(w, "gaps");

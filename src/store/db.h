@@ -41,7 +41,7 @@ struct pf_db_kind {
 extern const struct pf_db_kind pf_db_of_traces;
 
 struct pf_statements; /* cursor.c: statements that wait to be used again */
-struct pf_memo;       /* memo.c: what has been worked out */
+struct pf_memo;       /* kept.c: what has been worked out */
 struct pf_kept;       /* kept.c: decoded blocks, or NULL */
 struct pf_db_spare;   /* db.c: connections beside that nobody uses now */
 
@@ -83,7 +83,7 @@ int pf_db_open_kind(struct pf_db *db, const char *path,
 
 /*
  * Another connection to the file of an open database, for another thread.
- * They share what is worked out and read (memo.h, kept.h), so it is closed before
+ * They share what is worked out and read (kept.h), so it is closed before
  * that.  PF_EIO: by now another file has its name.
  */
 int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,

@@ -43,7 +43,7 @@ struct pf_lexicon_track {
 struct pf_lexicon {
 	struct pf_db db;
 	unsigned users;
-	size_t group_bytes; /* what vtab_group.h may gather in */
+	size_t group_bytes; /* what vtab.c may gather in */
 	bool is_loaded, has_inline;
 	struct pf_lexicon_text *string;
 	size_t string_count; /* ids are below it */

@@ -775,8 +775,6 @@ struct pf_vtab_cursor {
 	struct pf_arg member;
 };
 
-/* ---- column ---- */
-
 /* ---- texts ---- */
 
 static int give_text(struct pf_vtab_cursor *c, sqlite3_context *out,
@@ -936,7 +934,7 @@ static int give_other(struct pf_vtab_cursor *c, sqlite3_context *out,
 	}
 }
 
-/* vtab_column.c: the value of a column of the event or member at hand. */
+/* The value of a column of the event or member at hand. */
 static int vtab_event_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 			     int column, struct pf_err *err)
 {
@@ -1256,7 +1254,7 @@ static bool is_known(sqlite3_index_info *info, int i)
 	return sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK;
 }
 
-/* vtab_plan.c: which constraints help, and what xFilter gets of them. */
+/* Which constraints help, and what xFilter gets of them. */
 static int vtab_plan(struct pf_vtab *v, sqlite3_index_info *info)
 {
 	double rows = v->shape->is_arg ? 4e7 : 5e6;

@@ -248,8 +248,6 @@ static int usage_levels(struct usage *u)
 	return 0;
 }
 
-/* ---- show ---- */
-
 /* ---- columns ---- */
 
 #define IDS(row)                                                               \

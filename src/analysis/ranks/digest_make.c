@@ -28,7 +28,7 @@
 #include "store/query.h"
 #include "store/texts.h"
 
-/* What a digest is made with (digest_make.c, digest_what.c, digest_more.c). */
+/* What a digest is made with. */
 
 #define PIECES_MAX  32       /* of a collective */
 #define KERNELS_MAX 128      /* names of a trace; the rest is one */
@@ -162,7 +162,6 @@ struct making {
 
 /* Which collective of which group a kernel is: by arguments, else by names. */
 
-/* digest_what.c */
 static void digest_init_words(struct making *m)
 {
 	pf_intern_init(&m->groups);
@@ -409,7 +408,7 @@ static void add_message(struct making *m, struct pf_digest_p2p *p,
 	p->message_count++;
 }
 
-/* digest_p2p.c: sends and receives */
+/* Sends and receives. */
 static void digest_take_p2p(struct making *m, const struct pf_gpu_event *ev,
 			    const struct what *what, int64_t end_ns)
 {
@@ -711,7 +710,6 @@ static int take_host(void *context, const struct pf_block *b, uint32_t i,
 	return pf_sorter_add(m->hosts, &span, err);
 }
 
-/* digest_more.c: what hosts do, kernels, what launches say */
 static int digest_load_hosts(struct making *m)
 {
 	const struct pf_track_reader reader = { .event = take_host };

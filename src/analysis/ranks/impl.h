@@ -122,7 +122,7 @@ int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err);
 
 /*
- * work.c: kernels of ranks against a middle one's, of which the digests are
+ * ranks.c: kernels of ranks against a middle one's, of which the digests are
  * handed over one by one.
  */
 struct pf_ranks_works;

@@ -29,7 +29,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 
-/* What a replay of a job goes by (skeleton.c), and all ranks alone at once. */
+/* What a replay of a job goes by, and all ranks alone at once. */
 
 #define PF_BEHIND 2
 

@@ -100,7 +100,7 @@ static struct whole look(const struct pf_ranks *r)
 	return w;
 }
 
-/* pipeline_show.c: bubbles in a sentence, if they are known; tables; notes. */
+/* Bubbles in a sentence, if they are known; tables; notes. */
 static bool pipeline_finding(const struct pf_ranks *r, struct pf_buf *out)
 {
 	struct whole w = look(r);

@@ -895,8 +895,9 @@ static int walk_block(struct host *h, uint32_t first_seq)
 	return 0;
 }
 
-static int walk_track(struct host *h, const struct pf_track *track)
+static int walk_track(void *context, const struct pf_track *track)
 {
+	struct host *h = context;
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
 			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_PARENT);
@@ -925,18 +926,12 @@ static int walk_track(struct host *h, const struct pf_track *track)
 static int work_walk(struct pf_work *w, int64_t trace_id)
 {
 	struct host h = { .w = w, .trace_id = trace_id };
-	struct pf_track *tracks = NULL;
-	size_t count = 0;
-	int rc = pf_tracks_load(w->db, trace_id, &tracks, &count, w->db->err);
+	int rc;
 
 	for (size_t i = 0; i < w->c->step_count; i++)
 		if (w->c->steps[i].time.trace_id == trace_id)
 			h.is_one_step = w->c->steps[i].time.step < 0;
-	for (size_t i = 0; !rc && i < count; i++)
-		if (!strcmp(tracks[i].class_name, "host"))
-			rc = walk_track(&h, &tracks[i]);
-	if (tracks)
-		pf_tracks_free(tracks, count);
+	rc = pf_host_tracks(w->db, trace_id, walk_track, &h);
 	free(h.stack);
 	return rc;
 }
@@ -1196,6 +1191,7 @@ struct waits {
 	struct pf_gpu_set gpus;
 	struct pf_db *db;
 	struct pf_names *names;
+	const struct pf_pageable *pageable;
 	struct pf_intern idle_keys, site_keys; /* bytes of a place */
 	struct pf_place *idle_places, *site_places;
 	size_t idle_cap, site_cap, idle_place_cap, site_place_cap;
@@ -1343,11 +1339,11 @@ static void add_call(struct waits *w, int64_t trace_id,
 		       pf_sat_sub(call->end_ns, call->start_ns));
 }
 
-static int wait_track(struct waits *w, const struct pf_pageable *pageable,
-		      const struct pf_track *track)
+static int wait_track(void *context, const struct pf_track *track)
 {
+	struct waits *w = context;
 	struct pf_walk *walk =
-		pf_walk_new(w->db, w->names, pageable, track->id);
+		pf_walk_new(w->db, w->names, w->pageable, track->id);
 	struct pf_block_call call;
 	int rc;
 
@@ -1357,26 +1353,6 @@ static int wait_track(struct waits *w, const struct pf_pageable *pageable,
 		if (!call.is_stream_wait)
 			add_call(w, track->trace_id, &call);
 	pf_walk_free(walk);
-	return rc;
-}
-
-static int walk_tracks(struct waits *w, const struct pf_pageable *pageable,
-		       const struct pf_window *window)
-{
-	struct pf_track *tracks = NULL;
-	size_t count = 0;
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < window->count; i++) {
-		rc = pf_tracks_load(w->db, window->traces[i].trace_id, &tracks,
-				    &count, w->db->err);
-		for (size_t k = 0; !rc && k < count; k++)
-			if (!strcmp(tracks[k].class_name, "host"))
-				rc = wait_track(w, pageable, &tracks[k]);
-		if (tracks)
-			pf_tracks_free(tracks, count);
-		tracks = NULL;
-	}
 	return rc;
 }
 
@@ -1441,11 +1417,11 @@ static int capture_waits(struct pf_db *db, const struct pf_window *window,
 {
 	struct waits w = { .sink = { on_piece, on_gap, on_device },
 			   .c = c,
-			   .db = db };
+			   .db = db,
+			   .pageable = pf_pageable(db) };
 	struct pf_window_trace *traces =
 		pf_calloc(window->count + 1, sizeof(*traces));
 	struct pf_window own = *window;
-	const struct pf_pageable *pageable = pf_pageable(db);
 	int rc;
 
 	pf_intern_init(&w.idle_keys);
@@ -1454,12 +1430,13 @@ static int capture_waits(struct pf_db *db, const struct pf_window *window,
 	own.traces = traces;
 	narrow(&own, c);
 	w.names = pf_names_new(db);
-	rc = w.names && pageable ? pf_window_settle(db, &own) : -1;
+	rc = w.names && w.pageable ? pf_window_settle(db, &own) : -1;
 	if (!rc)
-		rc = pf_gap_find(db, &own, w.names, pageable, PF_GAPS_MICRO_NS,
-				 &w.sink);
-	if (!rc)
-		rc = walk_tracks(&w, pageable, window);
+		rc = pf_gap_find(db, &own, w.names, w.pageable,
+				 PF_GAPS_MICRO_NS, &w.sink);
+	for (size_t i = 0; !rc && i < window->count; i++)
+		rc = pf_host_tracks(db, window->traces[i].trace_id, wait_track,
+				    &w);
 	if (!rc)
 		rc = take_names(&w, c->idle, w.idle_places, c->idle_count);
 	if (!rc)

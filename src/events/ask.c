@@ -66,28 +66,6 @@ const struct pf_gpu_event *pf_ask_gpu(struct pf_ask *q, unsigned want)
 	return !q->err->code && pf_gpu_next(q->gpu, &ev) == 1 ? ev : NULL;
 }
 
-void pf_ask_host(struct pf_ask *q, const struct pf_ask_host *host,
-		 void *context)
-{
-	for (size_t n = 0; n < q->window.count && pf_ask_names(q); n++) {
-		struct pf_track *tracks = NULL;
-		size_t count = 0;
-
-		q->trace = &q->window.traces[n];
-		pf_tracks_load(q->db, q->trace->trace_id, &tracks, &count,
-			       q->err);
-		for (size_t i = 0; i < count && !q->err->code; i++) {
-			if (strcmp(tracks[i].class_name, "host") != 0)
-				continue;
-			host->begin(context);
-			pf_track_read(q->db, &tracks[i], &host->reader,
-				      context);
-			host->end(context);
-		}
-		pf_tracks_free(tracks, count);
-	}
-}
-
 /* ---- rows by key ---- */
 
 void pf_keyed_begin(struct pf_keyed *g, size_t width, enum pf_keyed_ranks ranks)

@@ -29,7 +29,6 @@ struct pf_ask {
 	struct pf_arena memory;
 	struct pf_names *names; /* of pf_ask_names(): from then on */
 	struct pf_gpu *gpu;     /* from the first of its events on */
-	const struct pf_window_trace *trace; /* whose thread is being read */
 };
 
 /* 0 or -1; to be ended in any case. */
@@ -49,15 +48,6 @@ const char *pf_ask_text(struct pf_ask *q, uint32_t name);
 
 /* The next event of the GPUs, or NULL; want: as of pf_gpu_new(). */
 const struct pf_gpu_event *pf_ask_gpu(struct pf_ask *q, unsigned want);
-
-/* The events of each host thread (events/traces.h), and around them. */
-struct pf_ask_host {
-	struct pf_track_reader reader;
-	void (*begin)(void *context);
-	void (*end)(void *context);
-};
-void pf_ask_host(struct pf_ask *q, const struct pf_ask_host *host,
-		 void *context);
 
 /* ---- rows by key, each with the spread of its values ---- */
 

@@ -548,7 +548,7 @@ struct operators {
 };
 
 static int note_operator(void *context, const struct pf_block *b, uint32_t i,
-			 int64_t event_id, struct pf_err *err)
+			 int64_t event_id)
 {
 	struct operators *o = context;
 	const struct pf_step *s = o->steps;
@@ -556,7 +556,6 @@ static int note_operator(void *context, const struct pf_block *b, uint32_t i,
 	size_t n;
 
 	(void)event_id;
-	(void)err;
 	if (pf_kinds_at(&o->kinds, b->type[i]) != PF_KIND_CPU_OP)
 		return 0;
 	o->is_any = true;
@@ -566,13 +565,11 @@ static int note_operator(void *context, const struct pf_block *b, uint32_t i,
 	return 0;
 }
 
-static bool is_more_wanted(void *context, const struct pf_track *t,
-			   struct pf_err *err)
+static bool is_more_wanted(void *context, const struct pf_track *t)
 {
 	const struct operators *o = context;
 
 	(void)t;
-	(void)err;
 	return !o->is_enough || !o->is_any;
 }
 

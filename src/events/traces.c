@@ -376,16 +376,6 @@ int64_t pf_work_stream(const struct pf_track *track)
 
 /* ---- tracks ---- */
 
-static int read_block(const struct pf_track_reader *reader, void *context,
-		      const struct pf_block *b, int64_t first_id,
-		      struct pf_err *err)
-{
-	for (uint32_t i = 0; i < b->count; i++)
-		if (reader->event(context, b, i, first_id + i, err) < 0)
-			return -1;
-	return 0;
-}
-
 int pf_track_read(struct pf_db *db, const struct pf_track *t,
 		  const struct pf_track_reader *reader, void *context)
 {
@@ -395,6 +385,7 @@ int pf_track_read(struct pf_db *db, const struct pf_track *t,
 				      PF_COLBIT(PF_COL_NAME) |
 				      PF_COLBIT(PF_COL_TYPE) | reader->columns,
 			      db->err);
+	const int64_t id = (int64_t)((uint64_t)t->id << 32);
 	const struct pf_block *b;
 	uint32_t first;
 	int rc = c ? 1 : -1;
@@ -405,18 +396,31 @@ int pf_track_read(struct pf_db *db, const struct pf_track *t,
 	if (c)
 		pf_cursor_ahead(c);
 	while (rc == 1) {
-		if (reader->wants_more &&
-		    !reader->wants_more(context, t, db->err))
+		if (reader->wants_more && !reader->wants_more(context, t))
 			rc = 0;
 		else
 			rc = pf_cursor_block(c, &b, &first, db->err);
-		if (rc == 1 &&
-		    read_block(reader, context, b,
-			       (int64_t)((uint64_t)t->id << 32 | first),
-			       db->err) < 0)
-			rc = -1;
+		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
+			if (reader->event(context, b, i,
+					  id | (int64_t)(first + i)) < 0)
+				rc = -1;
 	}
 	pf_cursor_free(c);
+	return rc;
+}
+
+int pf_host_tracks(struct pf_db *db, int64_t trace_id,
+		   int (*track)(void *context, const struct pf_track *t),
+		   void *context)
+{
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc = pf_tracks_load(db, trace_id, &tracks, &count, db->err);
+
+	for (size_t i = 0; !rc && i < count; i++)
+		if (!strcmp(tracks[i].class_name, "host"))
+			rc = track(context, &tracks[i]);
+	pf_tracks_free(tracks, count);
 	return rc;
 }
 

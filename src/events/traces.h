@@ -200,16 +200,20 @@ struct pf_device_event pf_device_event(enum pf_device_line line,
 struct pf_track_reader {
 	/* Event "i" of the block, which has START, DUR, NAME and TYPE; or -1. */
 	int (*event)(void *context, const struct pf_block *b, uint32_t i,
-		     int64_t event_id, struct pf_err *err);
+		     int64_t event_id);
 	/* Asked before each block: is there more to do?  NULL: there is. */
-	bool (*wants_more)(void *context, const struct pf_track *t,
-			   struct pf_err *err);
+	bool (*wants_more)(void *context, const struct pf_track *t);
 	const struct pf_window_trace *within; /* what overlaps it; NULL: all */
 	uint64_t columns;                     /* more of them: PF_COLBIT(...) */
 };
 
 int pf_track_read(struct pf_db *db, const struct pf_track *t,
 		  const struct pf_track_reader *reader, void *context);
+
+/* Each thread of the host of a trace, in the order of tracks, until it is -1. */
+int pf_host_tracks(struct pf_db *db, int64_t trace_id,
+		   int (*track)(void *context, const struct pf_track *t),
+		   void *context);
 
 /* ---- ranges of no thread ---- */
 

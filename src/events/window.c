@@ -194,13 +194,12 @@ struct extent {
 };
 
 static int widen(void *context, const struct pf_block *b, uint32_t i,
-		 int64_t event_id, struct pf_err *err)
+		 int64_t event_id)
 {
 	struct extent *e = context;
 	int64_t end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
 
 	(void)event_id;
-	(void)err;
 	if (!pf_is_work(e->row, pf_kinds_at(e->kinds, b->type[i])))
 		return 0;
 	if (b->start_ns[i] < e->lo_ns)

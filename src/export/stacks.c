@@ -399,8 +399,7 @@ struct stacks {
 	const struct pf_window_trace *trace; /* of cpu; NULL: no weights */
 	struct open outside;                 /* all ranges: of the track */
 	bool has_python;
-	bool has_samples;   /* folded stacks */
-	struct pf_err *err; /* of the sink */
+	bool has_samples; /* folded stacks */
 };
 
 /* ---- frames ---- */
@@ -446,13 +445,11 @@ static uint32_t text_child(struct stacks *s, uint32_t parent, const char *text)
 }
 
 /* The outermost frames, if they are wanted: the trace, if it is not alone. */
-static uint32_t root(struct stacks *s, int64_t trace_id, const char *label,
-		     struct pf_err *err)
+static uint32_t root(struct stacks *s, int64_t trace_id, const char *label)
 {
 	struct pf_buf text = { 0 };
 	uint32_t node = PF_STACK_ROOT;
 
-	(void)err;
 	if (!s->args->threads)
 		return node;
 	if (s->window.count > 1) {
@@ -472,7 +469,7 @@ static uint32_t thread_root(struct stacks *s, const struct pf_track *t)
 		pf_buf_adds(&text, t->thread_name);
 	else
 		pf_buf_addf(&text, "thread %s", t->tid);
-	node = root(s, t->trace_id, text.data, s->db->err);
+	node = root(s, t->trace_id, text.data);
 	pf_buf_release(&text);
 	return node;
 }
@@ -536,15 +533,15 @@ static int begin_track(struct stacks *s, const struct pf_track *t)
 /* ---- cpu ---- */
 
 static int take_event(void *context, const struct pf_block *b, uint32_t i,
-		      int64_t event_id, struct pf_err *err)
+		      int64_t event_id)
 {
-	(void)err;
 	(void)event_id;
 	return take(context, b, i);
 }
 
-static int read_thread(struct stacks *s, const struct pf_track *t)
+static int read_thread(void *context, const struct pf_track *t)
 {
+	struct stacks *s = context;
 	const struct pf_track_reader reader = { .event = take_event,
 						.within = s->trace };
 
@@ -554,21 +551,13 @@ static int read_thread(struct stacks *s, const struct pf_track *t)
 	return 0;
 }
 
-static int weigh_cpu(struct stacks *s, struct pf_err *err)
+static int weigh_cpu(struct stacks *s)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < s->window.count; i++) {
-		struct pf_track *tracks;
-		size_t count;
-
 		s->trace = &s->window.traces[i];
-		rc = pf_tracks_load(s->db, s->trace->trace_id, &tracks, &count,
-				    err);
-		for (size_t k = 0; !rc && k < count; k++)
-			if (!strcmp(tracks[k].class_name, "host"))
-				rc = read_thread(s, &tracks[k]);
-		pf_tracks_free(tracks, count);
+		rc = pf_host_tracks(s->db, s->trace->trace_id, read_thread, s);
 	}
 	return rc;
 }
@@ -618,21 +607,19 @@ static int add_unlaunched(struct stacks *s, struct gpu_walk *g)
 	return root == UINT32_MAX ? -1 : add_launched(s, g, 0, root);
 }
 
-static bool has_launch(void *walk, const struct pf_track *t, struct pf_err *err)
+static bool has_launch(void *walk, const struct pf_track *t)
 {
 	struct gpu_walk *g = walk;
 
-	(void)err;
 	return pf_by_event_is_on(g->works, t->id);
 }
 
 static int take_launch(void *walk, const struct pf_block *b, uint32_t i,
-		       int64_t event_id, struct pf_err *err)
+		       int64_t event_id)
 {
 	struct gpu_walk *g = walk;
 	struct stacks *s = g->stacks;
 
-	(void)err;
 	if (take(s, b, i) < 0)
 		return -1;
 	return add_launched(s, g, event_id, innermost(s));
@@ -656,9 +643,9 @@ static int weigh_launched(struct stacks *s, struct gpu_walk *g)
 	if (add_unlaunched(s, g) < 0)
 		return -1;
 	for (size_t i = 0; i < g->track_count; i++)
-		if (has_launch(g, &g->tracks[i], s->db->err) &&
+		if (has_launch(g, &g->tracks[i]) &&
 		    (read_launches(g, &g->tracks[i]) < 0 ||
-		     has_launch(g, &g->tracks[i], s->db->err)))
+		     has_launch(g, &g->tracks[i])))
 			break;
 	launch_id = next_launch(g);
 	if (!s->db->err->code && launch_id > 0)
@@ -667,12 +654,12 @@ static int weigh_launched(struct stacks *s, struct gpu_walk *g)
 	return s->db->err->code ? -1 : 0;
 }
 
-static int weigh_gpu(struct stacks *s, struct pf_err *err)
+static int weigh_gpu(struct stacks *s)
 {
 	struct gpu_walk g = { .stacks = s,
 			      .works = pf_by_event_work(s->db, &s->window, 0) };
 	int rc = g.works ? pf_tracks_load(s->db, 0, &g.tracks, &g.track_count,
-					  err)
+					  s->db->err)
 			 : -1;
 
 	if (!rc)
@@ -689,7 +676,7 @@ static uint32_t idle_root(struct stacks *s, const struct pf_gap *gap)
 	char label[32];
 
 	snprintf(label, sizeof(label), "GPU %" PRId64, gap->device);
-	return root(s, gap->trace->trace_id, label, s->db->err);
+	return root(s, gap->trace->trace_id, label);
 }
 
 /* Cause, line or annotation, outermost op, op, what holds it. */
@@ -700,7 +687,7 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 	uint32_t names[] = { place->frame != PF_ID_NONE ? place->frame
 							: place->note,
 			     place->outer_op, place->op, place->name };
-	uint32_t node = s->err->code ? UINT32_MAX : idle_root(s, gap);
+	uint32_t node = s->db->err->code ? UINT32_MAX : idle_root(s, gap);
 	uint32_t last = PF_ID_NONE;
 
 	if (node != UINT32_MAX)
@@ -720,20 +707,19 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 		pf_stack_add(&s->tree, node, ns);
 }
 
-static int weigh_idle(struct stacks *s, struct pf_err *err)
+static int weigh_idle(struct stacks *s)
 {
 	const struct pf_pageable *pageable = pf_pageable(s->db);
 	int64_t ignored;
 	int rc = pageable ? 0 : -1;
 
 	s->sink.piece = on_piece;
-	s->err = err;
 	if (!rc)
 		rc = pf_window_to_steps(s->db, &s->window, &ignored, NULL);
 	if (!rc)
 		rc = pf_gap_find(s->db, &s->window, s->names, pageable,
 				 PF_GAPS_MICRO_NS, &s->sink);
-	return rc < 0 || err->code ? -1 : 0;
+	return rc < 0 || s->db->err->code ? -1 : 0;
 }
 
 /* ---- the whole ---- */
@@ -796,11 +782,10 @@ static int say_nothing(const struct stacks *s, struct pf_stacks_result *r)
 	return 0;
 }
 
-static int weigh_samples(struct stacks *s, struct pf_err *err)
+static int weigh_samples(struct stacks *s)
 {
 	int rc = stacks_samples(s->db, &s->window, &s->tree);
 
-	(void)err;
 	s->has_python = true; /* nothing is missing */
 	s->has_samples = rc == 1;
 	return rc < 0 ? -1 : 0;
@@ -825,9 +810,9 @@ static int print(struct stacks *s, FILE *out)
 int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	      struct pf_stacks_result *result)
 {
-	static int (*const weigh[])(struct stacks *, struct pf_err *) = {
-		weigh_gpu, weigh_cpu, weigh_idle, NULL, weigh_samples
-	};
+	static int (*const weigh[])(struct stacks *) = { weigh_gpu, weigh_cpu,
+							 weigh_idle, NULL,
+							 weigh_samples };
 	struct pf_window_args window = args->window;
 	struct stacks s = { .db = db,
 			    .args = args,
@@ -852,7 +837,7 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	pf_map_init(&s.frames);
 	s.names = pf_names_new(db);
 	if (s.names)
-		rc = weigh[s.weight](&s, db->err);
+		rc = weigh[s.weight](&s);
 	if (!rc)
 		rc = print(&s, out);
 	*result = (struct pf_stacks_result){

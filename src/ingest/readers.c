@@ -595,8 +595,7 @@ static const struct source {
 	const char *format; /* trace.format */
 	bool (*claims)(struct pf_foreign *f);
 	struct pf_reader *(*open)(struct pf_foreign *f,
-				  const struct pf_reader_options *options,
-				  struct pf_err *err);
+				  const struct pf_reader_options *options);
 } sources[] = {
 	{ "nsys", pf_nsys_claims, pf_nsys_new },
 	{ "rpd", pf_rpd_claims, pf_rpd_new },
@@ -714,7 +713,7 @@ static int read_database(struct pf_ingest *in, struct pf_foreign *f,
 	if (!source)
 		return refuse(f, err);
 	in->format_name = source->format;
-	reader = source->open(f, &options, err);
+	reader = source->open(f, &options);
 	if (!reader)
 		return -1;
 	rc = pf_ingest_drain(in, reader, err);

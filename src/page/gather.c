@@ -36,8 +36,7 @@ static int run_steps(struct pf_db *db, struct pf_parts *p)
 }
 
 /* What is shown of gaps, and told to the calls that wait. */
-static int find_gaps(struct pf_db *db, struct pf_gap_sink *also, void *context,
-		     struct pf_err *err)
+static int find_gaps(struct pf_db *db, struct pf_gap_sink *also, void *context)
 {
 	struct pf_parts *p = context;
 	const struct pf_gaps_args args = { .window = p->window,
@@ -45,7 +44,6 @@ static int find_gaps(struct pf_db *db, struct pf_gap_sink *also, void *context,
 					   .micro_ns = PF_GAPS_MICRO_NS,
 					   .also = also };
 
-	(void)err;
 	return pf_gaps(db, &args, &p->gaps, &p->doc[PF_PART_GAPS]);
 }
 

@@ -528,7 +528,7 @@ static int ranks_finish(struct pf_report *r)
 #define IN_SUMMARY 3
 
 /* The advice, of the path and the parts. */
-static int report_judge(struct pf_report *r)
+static void report_judge(struct pf_report *r)
 {
 	const struct pf_parts *p = &r->parts;
 	const struct pf_advise_args args = { p->window, p->db_name };
@@ -539,9 +539,8 @@ static int report_judge(struct pf_report *r)
 
 	/* several traces, or one that has no path, have all else */
 	r->has_advice = r->advise.tiles != NULL;
-	return r->has_advice
-		       ? pf_advise_judge(&r->advise, &args, &from, r->db->err)
-		       : 0;
+	if (r->has_advice)
+		pf_advise_judge(&r->advise, &args, &from);
 }
 
 /* How to see the rest: places, code, and what could not be judged. */
@@ -656,12 +655,11 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	out->redact = pf_redact_new(db, args->page.redact);
 	if (out->redact && args->page.names == PF_NAMES_SHORT)
 		pf_redact_shorten(out->redact);
-	if (!out->redact ||
-	    pf_parts_gather(db, &args->window,
-			    args->page.redact ? "DB" : db_name, out->redact,
-			    &beside, &out->parts) ||
-	    report_judge(out))
+	if (!out->redact || pf_parts_gather(db, &args->window,
+					    args->page.redact ? "DB" : db_name,
+					    out->redact, &beside, &out->parts))
 		return -1;
+	report_judge(out);
 	pf_verdicts_find(&out->parts, &out->verdicts);
 	tiles_find(&out->parts, &out->tiles);
 	if (args->page.timeline != PF_TIMELINE_NONE)

@@ -20,8 +20,7 @@
 static const struct source {
 	bool (*claims)(struct pf_foreign *f);
 	struct pf_reader *(*open)(struct pf_foreign *f,
-				  const struct pf_reader_options *options,
-				  struct pf_err *err);
+				  const struct pf_reader_options *options);
 } sources[] = {
 	{ pf_nsys_claims, pf_nsys_new },
 	{ pf_rpd_claims, pf_rpd_new },
@@ -53,7 +52,7 @@ static int read_as(const struct source *source, struct pf_foreign *f,
 	int rc = 1;
 
 	f->err = &err; /* what is read says there what went wrong, too */
-	r = source->open(f, &options, &err);
+	r = source->open(f, &options);
 	FUZZ_CHECK(r || err.text[0]);
 	if (!r)
 		return -1;

@@ -413,7 +413,7 @@ int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 	if (!rc)
 		rc = gather(db, args, b, out);
 	if (!rc)
-		rc = pf_advise_judge(out, args, &from, db->err);
+		pf_advise_judge(out, args, &from);
 	release(b);
 	free(b);
 	return rc;

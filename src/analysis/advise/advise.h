@@ -104,8 +104,8 @@ int pf_advise_end(struct pf_advise *a, const struct pf_path *path);
 int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 		   struct pf_advise *out);
 /* The advice, of what was read and of what others found. */
-int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
-		    const struct pf_advise_from *from, struct pf_err *err);
+void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
+		     const struct pf_advise_from *from);
 void pf_advise_release(struct pf_advise *a);
 /* Both, with all that others find; release it also after an error. */
 int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,

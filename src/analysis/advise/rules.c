@@ -194,6 +194,7 @@ static const struct pf_field named_fields[] = {
 };
 
 struct reader {
+	struct pf_db *db;
 	struct advise_marks *out;
 	const struct named *names;
 	size_t name_count, cap;
@@ -222,14 +223,13 @@ static uint32_t mark_of(const struct reader *r, uint32_t name)
 }
 
 static int take(void *context, const struct pf_block *b, uint32_t i,
-		int64_t event_id, struct pf_err *err)
+		int64_t event_id)
 {
 	struct reader *r = context;
 	struct advise_marks *m = r->out;
 	uint32_t mark = mark_of(r, b->name[i]);
 
 	(void)event_id;
-	(void)err;
 	if (!mark)
 		return 0;
 	m->spans = pf_grow(m->spans, &r->cap, m->count + 1, sizeof(*m->spans));
@@ -270,21 +270,13 @@ static void unite(struct advise_marks *m)
 	}
 }
 
-static int read_threads(struct pf_db *db, int64_t trace_id, struct reader *r)
+static int read_thread(void *context, const struct pf_track *t)
 {
-	const struct pf_track_reader reader = { .event = take };
-	struct pf_track *tracks = NULL;
-	size_t count = 0;
-	int rc = pf_tracks_load(db, trace_id, &tracks, &count, db->err);
+	static const struct pf_track_reader reader = { .event = take };
+	struct reader *r = context;
 
-	for (size_t i = 0; !rc && i < count; i++) {
-		if (strcmp(tracks[i].class_name, "host") != 0)
-			continue;
-		r->track_id = tracks[i].id;
-		rc = pf_track_read(db, &tracks[i], &reader, r);
-	}
-	pf_tracks_free(tracks, count);
-	return rc;
+	r->track_id = t->id;
+	return pf_track_read(r->db, t, &reader, r);
 }
 
 static void find_framework(struct advise_marks *m, const struct named *names,
@@ -311,7 +303,7 @@ int advise_marks_load(struct pf_db *db, int64_t trace_id,
 		      struct advise_marks *out)
 {
 	struct pf_arena texts = { 0 };
-	struct reader r = { .out = out };
+	struct reader r = { .db = db, .out = out };
 	struct named *names =
 		pf_named_rows_take(db, "advise_marks", PF_FIELDS(named_fields),
 				   &texts, &r.name_count, db->err);
@@ -321,7 +313,7 @@ int advise_marks_load(struct pf_db *db, int64_t trace_id,
 	if (!rc)
 		find_framework(out, names, r.name_count);
 	if (!rc && has_ranges(names, r.name_count))
-		rc = read_threads(db, trace_id, &r);
+		rc = pf_host_tracks(db, trace_id, read_thread, &r);
 	unite(out);
 	free(names);
 	pf_arena_release(&texts);
@@ -1936,10 +1928,9 @@ static const char *find_framework_of(const struct pf_kernels *k,
 	return t->marks.framework;
 }
 
-int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
-		    const struct pf_advise_from *from, struct pf_err *err)
+void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
+		     const struct pf_advise_from *from)
 {
-	(void)err;
 	a->framework = find_framework_of(from->callers, a->tiles);
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		for (size_t k = 0; k < *families[i].count; k++)
@@ -1947,7 +1938,6 @@ int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 	pf_sort(a->all, a->count, sizeof(*a->all), by_gain);
 	while (a->given < a->count && a->all[a->given].state == PF_ADVICE_GIVEN)
 		a->given++;
-	return 0;
 }
 
 int64_t pf_advise_union(const struct pf_advise *a, size_t first)

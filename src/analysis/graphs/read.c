@@ -526,13 +526,12 @@ static int take_works(struct read *r, int64_t event_id, const struct meaning *m)
 }
 
 static int take(void *context, const struct pf_block *b, uint32_t i,
-		int64_t event_id, struct pf_err *err)
+		int64_t event_id)
 {
 	struct read *r = context;
 	unsigned kind = pf_kinds_at(&r->kinds, b->type[i]);
 	const struct meaning *m;
 
-	(void)err;
 	if (mean(r, b->name[i], &m) < 0)
 		return -1;
 	push(r, m, kind, event_id, b, i);

@@ -607,11 +607,10 @@ static struct pf_walk *walk_of(struct pf_explain *x, uint32_t track)
 }
 
 /* Ask this thread too; walked to the gap's start if it is to be asked. */
-static int chain(struct pf_explain *x, uint32_t track, struct pf_err *err)
+static int chain(struct pf_explain *x, uint32_t track)
 {
 	struct pf_walk *w;
 
-	(void)err;
 	if (!track)
 		return 0;
 	w = walk_of(x, track);
@@ -785,15 +784,15 @@ static int make_chain(struct pf_explain *x, struct pf_gap *gap,
 	int64_t before = ends->before.launch_id;
 
 	x->chain_count = 0;
-	if (chain(x, pf_track_of(ends->next.launch_id), x->in->db->err) < 0 ||
-	    chain(x, pf_track_of(before), x->in->db->err) < 0)
+	if (chain(x, pf_track_of(ends->next.launch_id)) < 0 ||
+	    chain(x, pf_track_of(before)) < 0)
 		return -1;
 	for (size_t i = 0; i < x->chain_count; i++) {
 		if (pf_walk_to(x->chain[i], gap->start_ns, x->in->db->err) < 0)
 			return -1;
 		look_for_drain(x, gap, x->chain[i], before);
 	}
-	return x->has_main ? chain(x, x->in->main_track, x->in->db->err) : 0;
+	return x->has_main ? chain(x, x->in->main_track) : 0;
 }
 
 /* Give the sink the pieces of a gap and find out what drained the GPU. */

@@ -150,7 +150,9 @@ struct loader {
 		int64_t ns;
 	} * own; /* what blocking calls took themselves */
 	size_t own_count, own_cap;
-	struct pf_err *err;
+	struct pf_db *db;
+	const struct pf_pageable *pageable;
+	const struct pf_window_trace *trace; /* whose threads are walked */
 	struct device *devices;
 	size_t device_count, device_cap;
 };
@@ -200,7 +202,7 @@ static bool is_blocking_call(struct loader *l, const struct pf_place *place)
 
 	if ((place->cause != PF_CAUSE_SYNC && place->cause != PF_CAUSE_COPY &&
 	     place->cause != PF_CAUSE_ALLOCATOR) ||
-	    place->name == PF_ID_NONE || l->err->code)
+	    place->name == PF_ID_NONE || l->db->err->code)
 		return false;
 	class = pf_names_class(l->out->names, place->name);
 	return class && (class->is_blocking || class->waits_by_memory);
@@ -331,34 +333,19 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 	s->calls[s->call_count++] = (struct pf_site_call){ number, step, ns };
 }
 
-static int walk_track(struct pf_db *db, struct loader *l,
-		      const struct pf_pageable *pageable,
-		      const struct pf_window_trace *t, uint32_t track)
+static int walk_track(void *context, const struct pf_track *track)
 {
-	struct pf_walk *w = pf_walk_new(db, l->out->names, pageable, track);
+	struct loader *l = context;
+	struct pf_walk *w =
+		pf_walk_new(l->db, l->out->names, l->pageable, track->id);
 	struct pf_block_call call;
 	int rc;
 
 	if (!w)
 		return -1;
-	while ((rc = pf_walk_next_call(w, &call, db->err)) == 1)
-		add_call(l, t, &call);
+	while ((rc = pf_walk_next_call(w, &call, l->db->err)) == 1)
+		add_call(l, l->trace, &call);
 	pf_walk_free(w);
-	return rc;
-}
-
-static int walk_trace(struct pf_db *db, struct loader *l,
-		      const struct pf_pageable *pageable,
-		      const struct pf_window_trace *t)
-{
-	struct pf_track *tracks = NULL;
-	size_t count = 0;
-	int rc = pf_tracks_load(db, t->trace_id, &tracks, &count, db->err);
-
-	for (size_t i = 0; !rc && i < count; i++)
-		if (!strcmp(tracks[i].class_name, "host"))
-			rc = walk_track(db, l, pageable, t, tracks[i].id);
-	pf_tracks_free(tracks, count);
 	return rc;
 }
 
@@ -395,13 +382,12 @@ static void find_medians(struct pf_sites *s)
 
 /* ---- all sites ---- */
 
-static int find_gaps(struct pf_db *db, const struct pf_window *window,
-		     const struct pf_gap_source *gaps,
-		     const struct pf_pageable *pageable, struct loader *l)
+static int find_gaps(const struct pf_window *window,
+		     const struct pf_gap_source *gaps, struct loader *l)
 {
 	if (gaps)
-		return gaps->find(db, &l->sink, gaps->context, db->err);
-	return pf_gap_find(db, window, l->out->names, pageable,
+		return gaps->find(l->db, &l->sink, gaps->context);
+	return pf_gap_find(l->db, window, l->out->names, l->pageable,
 			   PF_GAPS_MICRO_NS, &l->sink);
 }
 
@@ -415,22 +401,24 @@ static int sites_load(struct pf_db *db, const struct pf_window *window,
 		      const struct pf_gap_source *gaps, struct pf_sites *out)
 {
 	struct loader l = { .sink = { on_piece, on_gap, on_device },
-			    .out = out };
-	const struct pf_pageable *pageable = pf_pageable(db);
+			    .out = out,
+			    .db = db,
+			    .pageable = pf_pageable(db) };
 	int rc;
 
 	*out = (struct pf_sites){ .steps = *steps };
 	*steps = (struct pf_steps){ 0 };
 	pf_intern_init(&out->keys);
 	out->names = pf_names_new(db);
-	l.err = db->err;
-	rc = out->names && pageable ? 0 : -1;
+	rc = out->names && l.pageable ? 0 : -1;
 	if (!rc && with_idle)
-		rc = find_gaps(db, window, gaps, pageable, &l);
+		rc = find_gaps(window, gaps, &l);
 	if (db->err->code)
 		rc = -1;
-	for (size_t i = 0; !rc && i < window->count; i++)
-		rc = walk_trace(db, &l, pageable, &window->traces[i]);
+	for (size_t i = 0; !rc && i < window->count; i++) {
+		l.trace = &window->traces[i];
+		rc = pf_host_tracks(db, l.trace->trace_id, walk_track, &l);
+	}
 	for (size_t i = 0; !rc && i < window->count; i++)
 		count_steps(out, &window->traces[i]);
 	if (!rc)

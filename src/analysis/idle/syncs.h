@@ -23,8 +23,7 @@
 /* Finds the gaps of the same window (analysis/idle/gaps.h) for others, too. */
 struct pf_gap_sink;
 struct pf_gap_source {
-	int (*find)(struct pf_db *db, struct pf_gap_sink *sink, void *context,
-		    struct pf_err *err);
+	int (*find)(struct pf_db *db, struct pf_gap_sink *sink, void *context);
 	void *context;
 };
 

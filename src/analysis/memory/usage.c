@@ -1458,14 +1458,13 @@ static int word_of(struct direct_calls *c, uint32_t name, uint64_t *word)
 }
 
 static int note_direct(void *context, const struct pf_block *b, uint32_t i,
-		       int64_t event_id, struct pf_err *err)
+		       int64_t event_id)
 {
 	struct direct_calls *c = context;
 	unsigned kind = pf_names_kind(c->names, b->type[i]);
 	int64_t start_ns = b->start_ns[i];
 	uint64_t *word;
 
-	(void)err;
 	(void)event_id;
 	if ((kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER) ||
 	    b->name[i] == PF_ID_INLINE || start_ns < c->trace->from_ns ||

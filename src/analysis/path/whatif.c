@@ -95,9 +95,8 @@ static int by_class(const struct wish *w, unsigned class)
 	return 0;
 }
 
-static int want_gpu(const struct wish *w, struct pf_err *err)
+static int want_gpu(const struct wish *w)
 {
-	(void)err;
 	if (need_factor(w) < 0)
 		return -1;
 	if (w->q->has_work_regex || (w->q->has_op_regex && *w->regex))
@@ -112,27 +111,24 @@ static int want_gpu(const struct wish *w, struct pf_err *err)
 	return compile(w, &w->q->work_regex, &w->q->has_work_regex);
 }
 
-static int want_class(const struct wish *w, struct pf_err *err)
+static int want_class(const struct wish *w)
 {
 	static const char *const names[] = { "compute", "comm", "copy",
 					     "memset" };
 
-	(void)err;
 	for (unsigned i = 0; i < PF_GPU_CLASSES; i++)
 		if (!strcmp(w->regex, names[i]))
 			return by_class(w, i);
 	return refuse(w, "classes are compute, comm, copy and memset");
 }
 
-static int want_copy(const struct wish *w, struct pf_err *err)
+static int want_copy(const struct wish *w)
 {
-	(void)err;
 	return by_class(w, PF_GPU_COPY) < 0 ? -1 : by_class(w, PF_GPU_MEMSET);
 }
 
-static int want_host(const struct wish *w, struct pf_err *err)
+static int want_host(const struct wish *w)
 {
-	(void)err;
 	if (on_host(w) < 0)
 		return -1;
 	if (*w->regex)
@@ -141,9 +137,8 @@ static int want_host(const struct wish *w, struct pf_err *err)
 	return 0;
 }
 
-static int want_op(const struct wish *w, struct pf_err *err)
+static int want_op(const struct wish *w)
 {
-	(void)err;
 	if (w->q->has_work_regex)
 		return refuse(w, "GPU work is changed by one name");
 	if (on_host(w) < 0)
@@ -153,39 +148,34 @@ static int want_op(const struct wish *w, struct pf_err *err)
 	return compile(w, &w->q->op_regex, &w->q->has_op_regex);
 }
 
-static int want_data(const struct wish *w, struct pf_err *err)
+static int want_data(const struct wish *w)
 {
-	(void)err;
 	w->q->host_kinds |= PATH_IS_DATA;
 	return on_host(w);
 }
 
-static int want_gc(const struct wish *w, struct pf_err *err)
+static int want_gc(const struct wish *w)
 {
-	(void)err;
 	w->q->host_kinds |= PATH_IS_GC;
 	return on_host(w);
 }
 
-static int want_alloc(const struct wish *w, struct pf_err *err)
+static int want_alloc(const struct wish *w)
 {
-	(void)err;
 	w->q->host_kinds |= PATH_IS_ALLOC;
 	return on_host(w);
 }
 
-static int want_sync(const struct wish *w, struct pf_err *err)
+static int want_sync(const struct wish *w)
 {
-	(void)err;
 	if (strcmp(w->value, "off") != 0)
 		return refuse(w, "it is 'sync=off'");
 	w->q->no_waits = true;
 	return 0;
 }
 
-static int want_launch(const struct wish *w, struct pf_err *err)
+static int want_launch(const struct wish *w)
 {
-	(void)err;
 	if (!w->is_number || w->factor != 0)
 		return refuse(w, "it is 'launch=0'");
 	w->q->least_launch = true;
@@ -193,9 +183,8 @@ static int want_launch(const struct wish *w, struct pf_err *err)
 	return on_host(w);
 }
 
-static int want_comm(const struct wish *w, struct pf_err *err)
+static int want_comm(const struct wish *w)
 {
-	(void)err;
 	if (strcmp(w->value, "hidden") != 0)
 		return refuse(w, "it is 'comm=hidden'");
 	w->q->no_comm = true;
@@ -204,7 +193,7 @@ static int want_comm(const struct wish *w, struct pf_err *err)
 
 static const struct {
 	const char *name;
-	int (*want)(const struct wish *w, struct pf_err *err);
+	int (*want)(const struct wish *w);
 	bool takes_regex;
 } wishes[] = {
 	{ "gpu", want_gpu, true },        { "class", want_class, true },
@@ -247,7 +236,7 @@ static int parse_one(struct path_change *q, char *text, struct pf_err *err)
 			continue;
 		if (!wishes[i].takes_regex && colon && colon < value)
 			return refuse(&w, "it takes no regex");
-		return wishes[i].want(&w, err);
+		return wishes[i].want(&w);
 	}
 	return refuse(&w,
 		      "there are gpu, class, host, op, data, gc, alloc, sync, "

@@ -568,14 +568,14 @@ struct recording {
 	size_t count, cap;
 };
 
-static int is_record(struct recording *r, uint32_t name, struct pf_err *err)
+static int is_record(struct recording *r, uint32_t name)
 {
 	uint64_t *place = pf_map_at(&r->is_record, name);
 	const char *text;
 
 	if (*place == UINT64_MAX) {
 		if (pf_texts_get(&r->m->texts, PF_TEXT_NAME, name, &text, NULL,
-				 err) < 0)
+				 r->m->db->err) < 0)
 			return -1;
 		*place = !strcmp(text, "record_param_comms");
 	}
@@ -583,7 +583,7 @@ static int is_record(struct recording *r, uint32_t name, struct pf_err *err)
 }
 
 static int take_record(void *context, const struct pf_block *b, uint32_t i,
-		       int64_t event_id, struct pf_err *err)
+		       int64_t event_id)
 {
 	struct recording *r = context;
 	struct recorded one = { .event_id = event_id };
@@ -593,7 +593,7 @@ static int take_record(void *context, const struct pf_block *b, uint32_t i,
 	    b->name[i] >= PF_ID_INLINE ||
 	    pf_map_has(&r->m->p2p_records, (uint64_t)event_id))
 		return 0;
-	rc = is_record(r, b->name[i], err);
+	rc = is_record(r, b->name[i]);
 	if (rc == 1)
 		rc = digest_find_message(r->m, b->args[i], &one.what);
 	if (rc != 1)
@@ -626,28 +626,28 @@ static void give_messages(struct recording *r)
 	}
 }
 
-static int digest_settle_p2p(struct making *m)
+static int read_records(void *context, const struct pf_track *t)
 {
-	const struct pf_track_reader reader = {
+	static const struct pf_track_reader reader = {
 		.event = take_record, .columns = PF_COLBIT(PF_COL_ARGS)
 	};
+
+	return pf_track_read(((struct recording *)context)->m->db, t, &reader,
+			     context);
+}
+
+static int digest_settle_p2p(struct making *m)
+{
 	struct recording r = { .m = m };
-	struct pf_track *tracks = NULL;
-	size_t count = 0;
 	int rc;
 
 	m->d.knows_p2p = true;
 	if (!m->unsaid_count)
 		return 0;
 	pf_map_init(&r.is_record);
-	rc = pf_tracks_load(m->db, m->trace->trace_id, &tracks, &count,
-			    m->db->err);
-	for (size_t i = 0; !rc && i < count; i++)
-		if (!strcmp(tracks[i].class_name, "host"))
-			rc = pf_track_read(m->db, &tracks[i], &reader, &r);
+	rc = pf_host_tracks(m->db, m->trace->trace_id, read_records, &r);
 	if (!rc)
 		give_messages(&r);
-	pf_tracks_free(tracks, count);
 	pf_map_release(&r.is_record);
 	free(r.items);
 	return rc;
@@ -684,7 +684,7 @@ static enum pf_digest_host host_cause(enum pf_cause cause)
 }
 
 static int take_host(void *context, const struct pf_block *b, uint32_t i,
-		     int64_t event_id, struct pf_err *err)
+		     int64_t event_id)
 {
 	struct making *m = context;
 	const struct pf_name_class *name;
@@ -707,22 +707,23 @@ static int take_host(void *context, const struct pf_block *b, uint32_t i,
 		return 0;
 	span.start_ns = b->start_ns[i];
 	span.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
-	return pf_sorter_add(m->hosts, &span, err);
+	return pf_sorter_add(m->hosts, &span, m->db->err);
+}
+
+static int read_host(void *context, const struct pf_track *t)
+{
+	static const struct pf_track_reader reader = { .event = take_host };
+
+	return pf_track_read(((struct making *)context)->db, t, &reader,
+			     context);
 }
 
 static int digest_load_hosts(struct making *m)
 {
-	const struct pf_track_reader reader = { .event = take_host };
-	struct pf_track *tracks = NULL;
-	size_t count = 0;
-	int rc = pf_tracks_load(m->db, m->trace->trace_id, &tracks, &count,
-				m->db->err);
+	int rc;
 
 	m->hosts = pf_sorter_temp(sizeof(struct host_span));
-	for (size_t i = 0; !rc && i < count; i++)
-		if (!strcmp(tracks[i].class_name, "host"))
-			rc = pf_track_read(m->db, &tracks[i], &reader, m);
-	pf_tracks_free(tracks, count);
+	rc = pf_host_tracks(m->db, m->trace->trace_id, read_host, m);
 	if (!rc)
 		rc = pf_sorter_finish(m->hosts, m->db->err);
 	if (!rc)

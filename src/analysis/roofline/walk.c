@@ -793,7 +793,7 @@ static void insert(struct walk *w, size_t at, const struct open *o)
 
 /* Under the Python functions that it outlives (events/nest.h). */
 static int take(void *context, const struct pf_block *b, uint32_t i,
-		int64_t event_id, struct pf_err *err)
+		int64_t event_id)
 {
 	struct walk *w = context;
 	uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
@@ -811,7 +811,6 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	size_t at;
 	int rc = is_leaf(w, b, i, event_id);
 
-	(void)err;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	while (w->depth && w->open[w->depth - 1].end_ns <= o.start_ns)
@@ -847,12 +846,10 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	return add_works(w, event_id);
 }
 
-static bool wants_more(void *context, const struct pf_track *t,
-		       struct pf_err *err)
+static bool wants_more(void *context, const struct pf_track *t)
 {
 	struct walk *w = context;
 
-	(void)err;
 	return pf_by_event_is_on(w->works, t->id);
 }
 

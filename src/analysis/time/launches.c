@@ -57,6 +57,7 @@ struct api_call {
 
 struct calls {
 	struct pf_ask ask;
+	const struct pf_window_trace *trace; /* whose thread is read */
 	int by;
 	struct pf_keyed by_key; /* struct api_call */
 	struct pf_nest nest;    /* struct open */
@@ -95,10 +96,10 @@ static void add_call(struct calls *c, struct open *o, uint32_t name,
 }
 
 static int take(void *context, const struct pf_block *b, uint32_t i,
-		int64_t event_id, struct pf_err *err)
+		int64_t event_id)
 {
 	struct calls *c = context;
-	const struct pf_window_trace *trace = c->ask.trace;
+	const struct pf_window_trace *trace = c->trace;
 	unsigned kind = pf_names_kind(c->ask.names, b->type[i]);
 	bool is_call = kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
 	int64_t start_ns = b->start_ns[i];
@@ -118,17 +119,19 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 		o->inside = b->name[i];
 	if (is_call && start_ns >= trace->from_ns && start_ns < trace->to_ns)
 		add_call(c, o, b->name[i], b->dur_ns[i]);
-	return err->code ? -1 : 0;
+	return c->ask.err->code ? -1 : 0;
 }
 
-static void begin_thread(void *context)
+static int read_thread(void *context, const struct pf_track *t)
 {
-	pf_nest_clear(&((struct calls *)context)->nest);
-}
+	static const struct pf_track_reader reader = { .event = take };
+	struct calls *c = context;
+	int rc;
 
-static void end_thread(void *context)
-{
-	go_to(context, INT64_MAX);
+	pf_nest_clear(&c->nest);
+	rc = pf_track_read(c->ask.db, t, &reader, c);
+	go_to(c, INT64_MAX);
+	return rc;
 }
 
 PF_ORDER(by_total, struct api_call,
@@ -136,11 +139,11 @@ PF_ORDER(by_total, struct api_call,
 
 static void find_calls(struct calls *c)
 {
-	static const struct pf_ask_host host = { { .event = take },
-						 begin_thread,
-						 end_thread };
-
-	pf_ask_host(&c->ask, &host, c);
+	for (size_t i = 0; i < c->ask.window.count && pf_ask_names(&c->ask);
+	     i++) {
+		c->trace = &c->ask.window.traces[i];
+		pf_host_tracks(c->ask.db, c->trace->trace_id, read_thread, c);
+	}
 	pf_keyed_finish(&c->by_key, &c->ask);
 	for (size_t i = 0; i < c->by_key.count; i++) {
 		struct api_call *call = api_call_at(c, i);

@@ -640,9 +640,8 @@ static int check_met(const struct modules *m, bool is_met)
 }
 
 static int take_event(void *context, const struct pf_block *b, uint32_t i,
-		      int64_t event_id, struct pf_err *err)
+		      int64_t event_id)
 {
-	(void)err;
 	if (take(context, b, i) < 0)
 		return -1;
 	return add_launched(context, event_id);

@@ -206,13 +206,12 @@ static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
 
 /* Is it the step itself, where steps are split by what is in them? */
 static int is_step(struct ranges *r, const struct pf_block *b, uint32_t i,
-		   uint32_t name, struct pf_err *err)
+		   uint32_t name)
 {
 	const struct pf_step_time *s;
 	char *text;
 	int rc;
 
-	(void)err;
 	if (!r->steps || name == STEP_NAME)
 		return r->steps != NULL;
 	s = r->step_names ? step_walk_at(&r->walk, b->start_ns[i]) : NULL;
@@ -248,7 +247,7 @@ static int take(struct ranges *r, const struct pf_block *b, uint32_t i)
 	if (rc <= 0)
 		return rc;
 	go_to(r, start_ns);
-	rc = r->trace ? is_step(r, b, i, name, r->ask.db->err) : 0;
+	rc = r->trace ? is_step(r, b, i, name) : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	o = pf_nest_push(&r->nest, now.end_ns);
@@ -344,9 +343,8 @@ static int project(struct ranges *r)
 /* ---- the whole ---- */
 
 static int take_event(void *context, const struct pf_block *b, uint32_t i,
-		      int64_t event_id, struct pf_err *err)
+		      int64_t event_id)
 {
-	(void)err;
 	if (take(context, b, i) < 0)
 		return -1;
 	return add_launched(context, event_id, b->start_ns[i]);
@@ -382,7 +380,7 @@ struct opened {
 };
 
 static int add_opened(void *context, const struct pf_block *b, uint32_t i,
-		      int64_t event_id, struct pf_err *err)
+		      int64_t event_id)
 {
 	struct opened *o = context;
 	int64_t from_ns = b->start_ns[i];
@@ -390,7 +388,6 @@ static int add_opened(void *context, const struct pf_block *b, uint32_t i,
 	uint32_t name;
 	int rc = is_range(o->r, b, i, &name);
 
-	(void)err;
 	(void)event_id;
 	if (rc <= 0)
 		return rc;

@@ -387,10 +387,10 @@ bool pf_nsys_claims(struct pf_foreign *f)
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 {
-	(void)err;
 	struct pf_nsys *n = (struct pf_nsys *)base;
 	int rc;
 
+	n->f->err = err;
 	pf_sink_begin(&n->sink);
 	if (!n->is_described && nsys_describe(n))
 		return -1;
@@ -439,10 +439,8 @@ static void free_reader(struct pf_reader *base)
 }
 
 struct pf_reader *pf_nsys_new(struct pf_foreign *f,
-			      const struct pf_reader_options *options,
-			      struct pf_err *err)
+			      const struct pf_reader_options *options)
 {
-	(void)err;
 	struct pf_nsys *n = pf_calloc(1, sizeof(*n));
 
 	n->base =

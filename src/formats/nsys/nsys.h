@@ -23,7 +23,6 @@ bool pf_nsys_claims(struct pf_foreign *f);
 
 /* "f" is borrowed until free. */
 struct pf_reader *pf_nsys_new(struct pf_foreign *f,
-			      const struct pf_reader_options *options,
-			      struct pf_err *err);
+			      const struct pf_reader_options *options);
 
 #endif

@@ -22,11 +22,9 @@ bool pf_rpd_claims(struct pf_foreign *f);
 
 /* "f" is borrowed until free. */
 struct pf_reader *pf_rocpd_new(struct pf_foreign *f,
-			       const struct pf_reader_options *options,
-			       struct pf_err *err);
+			       const struct pf_reader_options *options);
 struct pf_reader *pf_rpd_new(struct pf_foreign *f,
-			     const struct pf_reader_options *options,
-			     struct pf_err *err);
+			     const struct pf_reader_options *options);
 
 /* Bytes of a file, as pf_input_read() gives them. */
 struct pf_rocm_stream {

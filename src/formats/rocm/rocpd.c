@@ -896,10 +896,10 @@ static int read_run(struct pf_rocpd *r, size_t most)
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 {
-	(void)err;
 	struct pf_rocpd *r = (struct pf_rocpd *)base;
 	int rc;
 
+	r->f->err = err;
 	pf_sink_begin(&r->map.sink);
 	if (!r->is_described && rocpd_describe(r))
 		return -1;
@@ -947,13 +947,11 @@ static const struct pf_reading_table *const tables[] = {
 };
 
 struct pf_reader *pf_rocpd_new(struct pf_foreign *f,
-			       const struct pf_reader_options *options,
-			       struct pf_err *err)
+			       const struct pf_reader_options *options)
 {
 	struct pf_rocpd *r = pf_calloc(1, sizeof(*r));
 
 	(void)options;
-	(void)err;
 	pf_rocm_init(&r->map);
 	pf_map_init(&r->threads);
 	r->f = f;

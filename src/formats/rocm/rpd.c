@@ -471,10 +471,10 @@ static bool describes(const char *name)
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 {
-	(void)err;
 	struct rpd *r = (struct rpd *)base;
 	int rc;
 
+	r->f->err = err;
 	pf_sink_begin(&r->map.sink);
 	if (!r->is_described && open_all(r))
 		return -1;
@@ -515,12 +515,10 @@ static const struct pf_reading_table *const tables[] = { &calls, &ops,
 							 &monitors };
 
 struct pf_reader *pf_rpd_new(struct pf_foreign *f,
-			     const struct pf_reader_options *options,
-			     struct pf_err *err)
+			     const struct pf_reader_options *options)
 {
 	struct rpd *r = pf_calloc(1, sizeof(*r));
 
-	(void)err;
 	pf_rocm_init(&r->map);
 	pf_keys_init(&r->call_of, options->dir);
 	pf_keys_init(&r->ops_of, options->dir);

@@ -31,13 +31,18 @@ CLEANFILES += src/cmd/commands.inc src/show/formats.inc \
 MAN_PARTS = $(sort $(wildcard $(srcdir)/src/cmd/*.1))
 MAN_PAGES = $(MAN_PARTS:$(srcdir)/src/cmd/%=src/profan-%)
 man1_MANS += src/profan.1 $(MAN_PAGES)
-src/profan.1: src/cmd/profan.1.in src/cmd/commands.inc $(MAN_PARTS)
+src/profan.1: src/cmd/profan.1.in src/cmd/commands.inc src/cmd/cmd.h \
+		$(MAN_PARTS)
 	$(AM_V_GEN)(set -e; in=$(srcdir)/src/cmd/profan.1.in; \
 		sed '/^@commands@/,$$d' $$in; \
-		$(AWK) -F '"' '/^\t\.name = / { name = $$2 } \
-			/^\t\.group = / && $$2 != group { print ".SS " (group = $$2) } \
+		$(AWK) -F '"' '/^#define PF_GROUP_/ { \
+				split($$1, word, " "); title[word[2]] = $$2 } \
+			/^\t\.name = / { name = $$2 } \
+			/^\t\.group = / { gsub(/.*= |,/, ""); if ($$0 != group) \
+				print ".SS " title[group = $$0] } \
 			/^\t\.summary = / { \
 				printf ".TP\n.BR profan\\-%s (1)\n%s\n", name, $$2 }' \
+			$(srcdir)/src/cmd/cmd.h \
 			$$(sed 's|.*(\(.*\))|$(srcdir)/src/cmd/cmd_\1.c|' \
 				src/cmd/commands.inc); \
 		sed '1,/^@commands@/d' $$in) > $@.tmp && mv $@.tmp $@

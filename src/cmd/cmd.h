@@ -27,7 +27,7 @@
  *
  *	PF_COMMAND(305, gaps) = {
  *		.name = "gaps",
- *		.group = "Why it goes there",
+ *		.group = PF_GROUP_WHY,
  *		.args = "[DB]",
  *		.summary = "show why the GPU is idle",
  *		.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
@@ -87,9 +87,16 @@ struct pf_ctx {
 	bool wide;             /* the format shows every column */
 };
 
+/* Titles of help and of profan(1) above commands that belong together. */
+#define PF_GROUP_READ    "Read traces"
+#define PF_GROUP_TIME    "Where the time goes"
+#define PF_GROUP_WHY     "Why it goes there"
+#define PF_GROUP_COMPARE "Compare"
+#define PF_GROUP_GIVE    "Give to others and look up"
+
 struct pf_cmd {
 	const char *name;
-	const char *group;         /* help's title above it and others */
+	const char *group;         /* PF_GROUP_... */
 	const char *args;          /* as usage shows them: "[DB] 'SQL'" */
 	const char *summary;       /* one line, lower case, no full stop */
 	const char *details;       /* of --help and its page, or NULL */

@@ -22,7 +22,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 
 PF_COMMAND(330, advise) = {
 	.name = "advise",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "say what to change next, and what it brings at most",
 	.details = "Each advice with what it saves at most (what the change "

@@ -24,7 +24,7 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 
 PF_COMMAND(235, calls) = {
 	.name = "calls",
-	.group = "Where the time goes",
+	.group = PF_GROUP_TIME,
 	.args = "[DB]",
 	.summary = "show all calls of a GPU's runtime and driver",
 	.details = "By name: how many calls of cuda..., hip..., cu... there "

@@ -758,7 +758,7 @@ out:
 
 PF_COMMAND(115, capture) = {
 	.name = "capture",
-	.group = "Read traces",
+	.group = PF_GROUP_READ,
 	.args = "[--] PROGRAM [ARG]...",
 	.summary = "run a program and record what it does on host and GPU",
 	.details = "The program needs no change: variables make the CUDA "

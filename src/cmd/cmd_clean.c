@@ -52,7 +52,7 @@ static int run(struct pf_ctx *cx, void *argv)
 
 PF_COMMAND(120, clean) = {
 	.name = "clean",
-	.group = "Read traces",
+	.group = PF_GROUP_READ,
 	.args = "[PATH]...",
 	.summary = "remove databases that commands made of traces",
 	.details = "A command that is given a trace, several or a folder "

@@ -18,7 +18,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(355, counters) = {
 	.name = "counters",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "show counters: power, clocks, utilization",
 	.details = "For each number that a counter has: how many samples "

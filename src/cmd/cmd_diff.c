@@ -383,7 +383,7 @@ static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 
 PF_COMMAND(405, diff) = {
 	.name = "diff",
-	.group = "Compare",
+	.group = PF_GROUP_COMPARE,
 	.args = "A B | A1 A2... -- B1 B2...",
 	.summary = "compare captures before and after a change",
 	.details = "A and B are databases, traces or folders of them; a trace "

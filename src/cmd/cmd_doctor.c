@@ -27,7 +27,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(535, doctor) = {
 	.name = "doctor",
-	.group = "Give to others and look up",
+	.group = PF_GROUP_GIVE,
 	.args = "[DB]",
 	.summary = "show how far the traces can be trusted",
 	.details = "One row a check: what it counts, the GPU time that is "

@@ -33,7 +33,7 @@ static int run(struct pf_ctx *cx, void *args)
 
 PF_COMMAND(520, export) = {
 	.name = "export",
-	.group = "Give to others and look up",
+	.group = PF_GROUP_GIVE,
 	.args = "--rows -o FILE [DB]",
 	.summary = "write a database as plain tables",
 	.details = "Every table, with the compressed columns as the plain "

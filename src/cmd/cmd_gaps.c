@@ -30,7 +30,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 
 PF_COMMAND(305, gaps) = {
 	.name = "gaps",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "show why the GPU is idle",
 	.details = "Every span of time in which no work runs on a GPU, on any "

@@ -123,7 +123,7 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 
 PF_COMMAND(340, graphs) = {
 	.name = "graphs",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "show what CUDA and HIP graphs replay, by layer and role",
 	.details = "One launch of a graph owns hundreds of kernels and no "

@@ -668,7 +668,7 @@ static int run(struct pf_ctx *cx, void *args)
 
 PF_COMMAND(540, help) = {
 	.name = "help",
-	.group = "Give to others and look up",
+	.group = PF_GROUP_GIVE,
 	.args = "[COMMAND]",
 	.summary = "explain a command, or list them all",
 	.max_args = 1,

@@ -33,7 +33,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(530, info) = {
 	.name = "info",
-	.group = "Give to others and look up",
+	.group = PF_GROUP_GIVE,
 	.args = "[DB]",
 	.summary = "show what is in a database",
 	.details = "Traces and where every event of their files went, "

@@ -466,7 +466,7 @@ static int run(struct pf_ctx *cx, void *p)
 
 PF_COMMAND(105, ingest) = {
 	.name = "ingest",
-	.group = "Read traces",
+	.group = PF_GROUP_READ,
 	.args = "TRACE...",
 	.summary = "read traces into one database",
 	.details = "TRACE is JSON (Kineto/PyTorch and other Chrome traces), a "

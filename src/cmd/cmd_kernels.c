@@ -39,7 +39,7 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 
 PF_COMMAND(220, kernels) = {
 	.name = "kernels",
-	.group = "Where the time goes",
+	.group = PF_GROUP_TIME,
 	.args = "[DB]",
 	.summary = "show kernels by name, operator or geometry",
 	.details = "Kernels that start in the window, each with its whole "

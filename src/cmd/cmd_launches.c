@@ -20,7 +20,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(315, launches) = {
 	.name = "launches",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "show the calls that launch GPU work, and its delay",
 	.details = "For each launch call the time on the CPU, the delay from "

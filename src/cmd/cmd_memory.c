@@ -42,7 +42,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 
 PF_COMMAND(350, memory) = {
 	.name = "memory",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "show peaks of memory and what holds them",
 	.details = "From the allocation records of profile_memory=True, for "

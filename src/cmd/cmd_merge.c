@@ -88,7 +88,7 @@ static int run(struct pf_ctx *cx, void *p)
 
 PF_COMMAND(110, merge) = {
 	.name = "merge",
-	.group = "Read traces",
+	.group = PF_GROUP_READ,
 	.args = "-o FLEET INPUT...",
 	.summary = "put summaries of many ranks into one fleet database",
 	.details = "INPUT is a trace, which is ingested first, the database "

@@ -38,7 +38,7 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 
 PF_COMMAND(225, modules) = {
 	.name = "modules",
-	.group = "Where the time goes",
+	.group = PF_GROUP_TIME,
 	.args = "[DB]",
 	.summary = "show time by module of the model",
 	.details = "For each nn.Module, as they call each other: calls, "

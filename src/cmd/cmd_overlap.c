@@ -19,7 +19,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(320, overlap) = {
 	.name = "overlap",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "show what GPU time hides behind computation",
 	.details = "The time of the steps, or from the first to the last GPU "

@@ -40,7 +40,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(325, path) = {
 	.name = "path",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "show what decides how long the steps take",
 	.details = "The critical path: from the end of the window back, each "

@@ -18,7 +18,7 @@ static int run(struct pf_ctx *cx, void *args)
 
 PF_COMMAND(525, query) = {
 	.name = "query",
-	.group = "Give to others and look up",
+	.group = PF_GROUP_GIVE,
 	.args = "[DB] SQL",
 	.summary = "print the rows of one SQL statement",
 	.details = "One statement that reads; with one argument, it is the "

@@ -29,7 +29,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(230, ranges) = {
 	.name = "ranges",
-	.group = "Where the time goes",
+	.group = PF_GROUP_TIME,
 	.args = "[DB]",
 	.summary = "show the time of record_function and NVTX ranges",
 	.details = "By name, of what record_function, NVTX and torch itself "

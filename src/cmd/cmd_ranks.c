@@ -244,7 +244,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 
 PF_COMMAND(345, ranks) = {
 	.name = "ranks",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB...]",
 	.summary = "show which rank is late to collectives, why, and its cost",
 	.details = "The ranks are those of one database (or of traces, or a "

@@ -98,7 +98,7 @@ static int run(struct pf_ctx *cx, void *argv)
 
 PF_COMMAND(505, report) = {
 	.name = "report",
-	.group = "Give to others and look up",
+	.group = PF_GROUP_GIVE,
 	.args = "[DB]",
 	.summary = "write what was found as one HTML page",
 	.details = "The page needs no other file and no network.  Verdicts "

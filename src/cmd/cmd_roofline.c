@@ -51,7 +51,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(335, roofline) = {
 	.name = "roofline",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "hold operators against what the GPU could do",
 	.details = "Floating-point operations and bytes of each call from its "

@@ -79,7 +79,7 @@ static int run(struct pf_ctx *cx, void *argv)
 
 PF_COMMAND(510, slice) = {
 	.name = "slice",
-	.group = "Give to others and look up",
+	.group = PF_GROUP_GIVE,
 	.args = "-o FILE [DB]",
 	.summary = "write part of a trace as a trace for Perfetto",
 	.details = "Every event that overlaps the window, with its name, "

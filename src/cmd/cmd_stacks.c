@@ -76,7 +76,7 @@ static int run(struct pf_ctx *cx, void *argv)
 
 PF_COMMAND(515, stacks) = {
 	.name = "stacks",
-	.group = "Give to others and look up",
+	.group = PF_GROUP_GIVE,
 	.args = "[DB]",
 	.summary = "print stacks for flame graphs",
 	.details = "One line a stack, 'frame;frame;op;kernel N', the "

@@ -28,7 +28,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(210, steps) = {
 	.name = "steps",
-	.group = "Where the time goes",
+	.group = PF_GROUP_TIME,
 	.args = "[DB]",
 	.summary = "show how long steps take, and what that time goes to",
 	.details = "Each instant of a profiler step goes to the first of "

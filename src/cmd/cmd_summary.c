@@ -215,7 +215,7 @@ static int run(struct pf_ctx *cx, void *argv)
 
 PF_COMMAND(205, summary) = {
 	.name = "summary",
-	.group = "Where the time goes",
+	.group = PF_GROUP_TIME,
 	.args = "[DB]",
 	.summary = "say in a few lines where the time goes",
 	.details = "How long a step takes, what it is spent on, the three "

@@ -35,7 +35,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 PF_COMMAND(310, syncs) = {
 	.name = "syncs",
-	.group = "Why it goes there",
+	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "show the calls that wait for the GPU",
 	.details = "Every call that waits for the GPU, by site: the call, the "

@@ -474,7 +474,7 @@ static int run(struct pf_ctx *cx, void *p)
 
 PF_COMMAND(215, table) = {
 	.name = "table",
-	.group = "Where the time goes",
+	.group = PF_GROUP_TIME,
 	.args = "[verdicts] [DB]",
 	.words = "verdicts",
 	.summary = "print torch's key_averages() table, or the verdicts",

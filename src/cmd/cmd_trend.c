@@ -218,7 +218,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 
 PF_COMMAND(410, trend) = {
 	.name = "trend",
-	.group = "Compare",
+	.group = PF_GROUP_COMPARE,
 	.args = "A B...",
 	.summary = "show the same figures of several captures, a row each",
 	.details = "Step time, throughput, GPU busy, idle time by cause, "

@@ -195,8 +195,8 @@ enum pf_ingest_later {
  */
 struct pf_ingest {
 	const struct pf_ingest_options *options;
-	struct pf_db *db;      /* whose turn it is writes (ingest.c) */
-	const char *directory; /* of temporary files */
+	struct pf_db *db;            /* whose turn it is writes (ingest.c) */
+	const char *directory;       /* of temporary files */
 	struct pf_ingest_lane *lane; /* where earlier traces are finished */
 	struct pf_ingest_workers *workers; /* what they keep between traces */
 	/* dictionaries of the whole ingest */

@@ -122,7 +122,7 @@ static int take_line(struct reading *r, const struct pf_text_line *line,
 	return 0;
 }
 
-/* ---- rows ---- */
+/* ---- rows of stacks ---- */
 
 static uint32_t add_node(struct reading *r, uint32_t parent, const char *frame,
 			 size_t len)
@@ -192,7 +192,7 @@ static int put_all(struct reading *r, struct pf_err *err)
 				    &r->sink.parsed, err);
 }
 
-/* ---- all of it ---- */
+/* ---- all of folded stacks ---- */
 
 static int read_lines(struct reading *r, struct pf_err *err)
 {
@@ -341,7 +341,7 @@ struct row {
 	bool is_whole[MEMBERS];
 };
 
-/* ---- rows ---- */
+/* ---- rows of RAVE ---- */
 
 static int read_member(struct rave_reading *r, struct row *row,
 		       struct pf_err *err)
@@ -495,7 +495,7 @@ static int read_summary(struct rave_reading *r, struct pf_err *err)
 				 (long long)t->offset);
 }
 
-/* ---- all of it ---- */
+/* ---- all of RAVE ---- */
 
 static int rave_read_document(struct rave_reading *r, struct pf_err *err)
 {
@@ -777,7 +777,7 @@ static int read_levels(struct timeline_reading *r, struct pf_err *err)
 	return pf_lexer_want(t, PF_LEXER_CLOSE, err);
 }
 
-/* ---- all of it ---- */
+/* ---- all of it of a timeline ---- */
 
 /* "[[": what follows the first list says which form it is. */
 static int read_document(struct timeline_reading *r, struct pf_err *err)

@@ -323,7 +323,7 @@ static bool is_wanted(const struct scan *s, uint32_t device)
 	       (d->type != 0 && d->number == s->window->device);
 }
 
-/* ---- sums ---- */
+/* ---- sums of operators and stacks ---- */
 
 /* By the name of an op, or by the number of a stack. */
 static uint32_t find_op(struct scan *s, uint32_t device, uint32_t name,

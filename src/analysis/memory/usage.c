@@ -1299,7 +1299,7 @@ static void take_devices(const struct usage *u, struct pf_usage *out)
 	free(list);
 }
 
-/* ---- groups ---- */
+/* ---- groups in order ---- */
 
 PF_ORDER(by_bytes, struct usage_group,
 	 PF_DOWN(bytes) PF_UP(key.device) PF_UP(key.site) PF_DOWN(key.size))

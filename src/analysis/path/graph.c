@@ -1214,7 +1214,7 @@ static int put_handoff(struct tiler *t, uint32_t to, int64_t from_ns,
 	return put(t, &tile);
 }
 
-/* ---- edges ---- */
+/* ---- edges as tiles ---- */
 
 /* Does nothing in the trace say so? */
 static bool is_inferred(const struct path *p, const struct path_edge *e)

@@ -1155,7 +1155,7 @@ static int map_mark(struct pf_nsys *n, const struct pf_rows *r)
 	return 0;
 }
 
-/* ---- names ---- */
+/* ---- names of domains and threads ---- */
 
 /* Names of domains and categories are metadata, those of threads theirs. */
 static int map_label(struct pf_nsys *n, const struct pf_rows *r, int64_t type)

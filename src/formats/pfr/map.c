@@ -796,7 +796,7 @@ static void pfr_ranges_free(struct pf_pfr_ranges *r)
 	free(r);
 }
 
-/* ---- arguments ---- */
+/* ---- arguments of ranges ---- */
 
 static void arg_domain(struct pf_pfr_map *m, uint64_t domain)
 {

@@ -196,7 +196,7 @@ static int rocpd_describe(struct pf_rocpd *r)
 	return 0;
 }
 
-/* ---- names ---- */
+/* ---- names of threads ---- */
 
 static const char *const thread_columns[] = { "id", "pid", "tid", "name" };
 

@@ -707,7 +707,7 @@ static void xs_memos_trim(struct pf_xs_memos *t)
 		xs_memos_forget(t);
 }
 
-/* ---- statistics ---- */
+/* ---- what statistics mean ---- */
 
 static enum pf_xs_role find_role(const char *name)
 {
@@ -1350,7 +1350,7 @@ static int find_args(struct pf_xs_map *m, const struct raw *raw,
 	return 0;
 }
 
-/* ---- events ---- */
+/* ---- events of a line ---- */
 
 static void host_type(struct pf_xs_map *m, const struct pf_xs_name *name,
 		      const struct pf_xs_made *made, struct pf_event *ev,

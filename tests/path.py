@@ -85,10 +85,14 @@ def check_golden_answers(doc, name, folder):
             q = STANDARD.get(q)
         if q not in got:
             continue  # kernels have short names here; "nothing"
+        # there, the gap before work that is gone stays, which here it takes
+        # along; but a call's return from such work takes no time either
+        if q.endswith(" is gone") or q.startswith("copies and fills"):
+            assert got[q]["pessimistic_ns"] <= int(r["pessimistic_T_ns"]), \
+                (q, got[q], r)
+            continue
         assert got[q]["pessimistic_ns"] == int(r["pessimistic_T_ns"]), (q, r)
-        # there, a call's return from work that is gone takes no time either
-        if not q.endswith(" is gone"):
-            assert got[q]["ns"] == int(r["T_ns"]), (q, got[q], r)
+        assert got[q]["ns"] == int(r["T_ns"]), (q, got[q], r)
 
 
 # What was really changed in the programs of the planted traces.

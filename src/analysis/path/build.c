@@ -1311,7 +1311,7 @@ void path_find_queue(struct path *p)
 #define LATE_NS     5000  /* later than its known causes: there is another */
 #define STREAMS_MAX 256   /* of more the order is not followed */
 #define LOOK_MAX    4096  /* pieces of work that are looked back at */
-#define INFER_NS    10000 /* what ended so long before may be that */
+#define INFER_NS    25000 /* what ended so long before may be that: of RCCL */
 
 /* A wait of a stream that a record tells of. */
 struct stream_wait {

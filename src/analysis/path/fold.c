@@ -63,6 +63,8 @@ struct path_groups {
 	/* groups that may differ, by what an edge is: path_group_bit() each */
 	uint64_t *of_key, of_class[PF_GPU_CLASSES];
 	uint64_t any_host, no_waits, least_launch, no_comm;
+	/* groups in which work is gone: by its name, its class, its launch */
+	uint64_t *gone_name, gone_class[PF_GPU_CLASSES], gone_other;
 	/* of the edge of the host at hand, what questions ask for */
 	struct path_part {
 		uint64_t key, ns;
@@ -219,6 +221,29 @@ static void prepare_group(const struct path_groups *s, struct path_group *g,
 	}
 }
 
+/* In which groups work may be gone: what took no time was not there. */
+static void note_gone(struct path_groups *s, const struct path_group *g,
+		      uint64_t bit)
+{
+	unsigned none = 0;
+
+	for (unsigned i = 0; i < g->count; i++) {
+		const struct path_change *q = g->lanes[i].change;
+
+		for (unsigned k = 0; k < PF_GPU_CLASSES; k++)
+			s->gone_class[k] |= g->by_class[k][i] == 0 ? bit : 0;
+		if (g->work_factor[i] != 0)
+			continue;
+		none |= 1u << i;
+		if (q->below || (q->work_name != PF_ID_NONE &&
+				 q->work_name >= s->name_count))
+			s->gone_other |= bit;
+	}
+	none &= g->by_name;
+	for (size_t i = 0; none && i < s->name_count; i++)
+		s->gone_name[i] |= g->of_name[i] & none ? bit : 0;
+}
+
 /* Which edges the lanes of a group may change. */
 static void note_group(struct path_groups *s, size_t group)
 {
@@ -230,6 +255,7 @@ static void note_group(struct path_groups *s, size_t group)
 	for (unsigned i = 0; i < PF_GPU_CLASSES; i++)
 		if (g->by_name | g->below | g->of_class[i])
 			s->of_class[i] |= bit;
+	note_gone(s, g, bit);
 	s->any_host |= g->any_host ? bit : 0;
 	s->no_waits |= g->no_waits ? bit : 0;
 	s->least_launch |= g->least_launch ? bit : 0;
@@ -248,6 +274,7 @@ static void path_groups_init(struct path_groups *s, const struct path *p,
 	s->items = pf_calloc(s->count + 1, sizeof(*s->items));
 	s->of_key =
 		pf_calloc((size_t)ledger->key_count + 1, sizeof(*s->of_key));
+	s->gone_name = pf_calloc(s->name_count + 1, sizeof(*s->gone_name));
 	for (size_t i = 0; i < s->count; i++) {
 		struct path_group *g = &s->items[i];
 		size_t left = count - i * LANES;
@@ -266,6 +293,7 @@ static void path_groups_release(struct path_groups *s)
 	}
 	free(s->items);
 	free(s->of_key);
+	free(s->gone_name);
 	free(s->parts);
 }
 
@@ -307,7 +335,6 @@ static unsigned named(const struct path_groups *s, const struct path_group *g,
 }
 
 /* Time of work, in each lane. */
-/* Time of work, in each lane. */
 static void path_scale(const struct path_groups *s, const struct path_group *g,
 		       uint32_t work, int64_t ns, struct path_load *out)
 {
@@ -320,6 +347,41 @@ static void path_scale(const struct path_groups *s, const struct path_group *g,
 		out->own_ns[i] =
 			scaled(ns, hit >> i & 1 ? g->work_factor[i]
 						: g->by_class[w->class][i]);
+}
+
+/* The groups in which work may be gone. */
+static uint64_t gone_groups(const struct path_groups *s, uint32_t work)
+{
+	const struct path_work *w = &s->p->works[work];
+
+	return s->gone_class[w->class] | s->gone_other |
+	       (w->name < s->name_count ? s->gone_name[w->name] : 0);
+}
+
+/*
+ * What let work start goes with work that is gone: the gap before it, or its
+ * launch.  No more than either takes by nature: what nothing explains is left
+ * to the work behind it.
+ */
+static void take_start(const struct path_groups *s, const struct path_group *g,
+		       uint32_t work, struct path_load *out)
+{
+	const int64_t most =
+		out->ns < PF_PATH_LAUNCH_NS ? out->ns : PF_PATH_LAUNCH_NS;
+	struct path_load one = { 0 };
+
+	if (most <= 0 || !gone_groups(s, work))
+		return;
+	path_scale(s, g, work, PF_PATH_TIME_MAX_NS, &one);
+	for (unsigned m = one.own & ~out->gone, i = 0;
+	     path_next_lane(&m, &i);) {
+		int64_t ns = out->own >> i & 1 ? out->own_ns[i] : out->ns;
+
+		if (one.own_ns[i] != 0)
+			continue;
+		out->own_ns[i] = ns > most ? ns - most : 0;
+		out->own |= 1u << i;
+	}
 }
 
 /*
@@ -358,11 +420,11 @@ static uint64_t path_differing(const struct path_groups *s,
 	case PATH_HOST:
 		return s->any_host | s->part_groups;
 	case PATH_LAUNCH:
-		return s->least_launch;
+		return s->least_launch | gone_groups(s, e->what);
 	case PATH_GAP:
 	case PATH_WAIT:
 	case PATH_INFERRED:
-		return s->no_comm;
+		return s->no_comm | gone_groups(s, e->what);
 	case PATH_RETURN:
 		return PATH_IS_END(&p->graph, e->from) ? s->no_waits
 						       : UINT64_MAX;
@@ -458,14 +520,18 @@ static void path_weigh(const struct path_groups *s, const struct path_group *g,
 		out->own = e->is_binding ? g->least_launch : 0;
 		for (unsigned m = out->own, i = 0; path_next_lane(&m, &i);)
 			out->own_ns[i] = least_launch(s->p, leg->to, e);
+		take_start(s, g, e->what, out);
 		break;
 	case PATH_ORDER:
 		out->gone = (g->all & ~g->pessimistic) | hidden(s, g, e);
 		break;
 	case PATH_GAP:
-	case PATH_OVERLAP:
 	case PATH_WAIT:
 	case PATH_INFERRED:
+		out->gone = hidden(s, g, e);
+		take_start(s, g, e->what, out);
+		break;
+	case PATH_OVERLAP:
 		out->gone = hidden(s, g, e);
 		break;
 	default:

@@ -523,6 +523,11 @@ static void push_range(struct frame *f, unsigned kind, uint32_t name,
 	f->place.cause = cause;
 }
 
+static bool is_op_or_range(unsigned kind)
+{
+	return kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION;
+}
+
 /* Take in the next event, which peek() found. */
 static int walk_event(struct pf_walk *w)
 {
@@ -549,7 +554,7 @@ static int walk_event(struct pf_walk *w)
 	f->inner.seq = w->first_seq + i;
 	f->inner.name = name;
 	f->inner.kind = (uint8_t)kind;
-	if (kind == PF_KIND_CPU_OP)
+	if (is_op_or_range(kind))
 		f->inner.op_seq = f->inner.seq;
 	if (kind == PF_KIND_PYTHON && class->is_module)
 		f->inner.module = name;
@@ -684,7 +689,7 @@ size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max)
 	for (size_t i = 0; i < w->open.depth && n < max; i++) {
 		const struct frame *f = pf_nest_at(&w->open, i);
 
-		if (f->inner.kind == PF_KIND_CPU_OP)
+		if (is_op_or_range(f->inner.kind))
 			names[n++] = f->inner.name;
 	}
 	return n;

@@ -77,7 +77,7 @@ const struct pf_pageable *pf_pageable(struct pf_db *db);
 /* The innermost range at an instant itself. */
 struct pf_inner {
 	uint32_t seq;
-	uint32_t op_seq; /* of the innermost operator, steps too; UINT32_MAX */
+	uint32_t op_seq; /* of the innermost operator or range; UINT32_MAX */
 	uint32_t name;   /* PF_ID_NONE: nothing is open */
 	uint32_t module; /* the innermost call of nn.Module, or PF_ID_NONE */
 	uint8_t kind;    /* enum pf_kind */
@@ -119,7 +119,7 @@ struct pf_inner pf_walk_inner(const struct pf_walk *w);
  */
 size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max);
 
-/* The same of operators alone, with steps. */
+/* The same of operators and ranges alone, with steps. */
 size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max);
 
 /* Where the event ends at whose start pf_walk_piece() had none left. */

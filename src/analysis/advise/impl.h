@@ -59,11 +59,14 @@ enum {
 	ADVISE_CHAIN = ADVISE_DATA << 3,    /* of pointwise work */
 	ADVISE_AWAITED = ADVISE_DATA << 4,  /* return of a copy's call */
 	ADVISE_FP32 = ADVISE_DATA << 5,     /* a product that could be faster */
-	ADVISE_LONG = ADVISE_DATA << 6      /* ADVISE_LONG_NS or more */
+	ADVISE_LONG = ADVISE_DATA << 6,     /* ADVISE_LONG_NS or more */
+	ADVISE_STEP = ADVISE_DATA << 7      /* in a step, and in nothing else */
 };
 
 /* What launches takes less: in longer pieces other things are done. */
 #define ADVISE_LONG_NS 1000000
+/* ... also where pieces of a place are so long in the mean. */
+#define ADVISE_CODE_NS 50000
 
 struct advise_row {
 	enum pf_path_category category;
@@ -89,6 +92,13 @@ struct advise_tiles {
 	bool has_late;      /* are there steps after the first? */
 	struct pf_arena texts;
 };
+
+/* A kernel, or the gap or launch before it, which go with it. */
+static inline bool advise_is_kernel(const struct advise_row *r)
+{
+	return r->category == PF_PATH_KERNEL || r->category == PF_PATH_GAP ||
+	       r->category == PF_PATH_LAUNCH_DELAY;
+}
 
 static inline bool advise_is_gpu(const struct advise_row *r)
 {
@@ -133,17 +143,24 @@ extern const size_t advise_question_count;
 enum advise_need {
 	ADVISE_NEEDS_PATH, /* any at all */
 	ADVISE_NEEDS_GPU,
-	ADVISE_NEEDS_TORCH /* and operators of PyTorch */
+	ADVISE_NEEDS_TORCH, /* and operators of PyTorch */
+	ADVISE_NEEDS_OPS    /* of PyTorch, on a GPU or not */
 };
+
+/* Of the window: what saves less is too small to show. */
+#define ADVISE_SHOWN 0.01
+/* ... is no first line, unless nothing else is. */
+#define ADVISE_FIRST 0.05
 
 struct advise_rule {
 	const char *id, *title;
 	/* Begins the sentence; NULL: judge() has all of it. */
 	const char *subject;
-	double threshold; /* of the window; 0: judge() decides */
+	double threshold; /* ADVISE_SHOWN; 0: judge() decides */
 	const char *confidence;
 	const char *command, *options; /* "path", " --what-if data=0" */
 	const char *question; /* of pf_path, which bounds it; or NULL */
+	const char *likely; /* a milder one that a remedy may reach; or NULL */
 	enum advise_need needs;
 	/* Is a row of the path what it is about?  NULL: none is. */
 	bool (*owns)(const struct advise_row *r);

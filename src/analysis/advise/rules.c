@@ -529,11 +529,6 @@ bool advise_chain_step(struct advise_chain *c, enum advise_role role,
 
 /* Advice about operators: what their work, and launching it, takes. */
 
-static bool is_kernel(const struct advise_row *r)
-{
-	return r->category == PF_PATH_KERNEL;
-}
-
 /* ---- A7, A19 ---- */
 
 static bool owns_attention(const struct advise_row *r)
@@ -678,7 +673,7 @@ static const char *const layouts[] = { "nchwToNhwc", "nhwcToNchw", "NchwToNhwc",
 
 static bool owns_layout(const struct advise_row *r)
 {
-	if (!is_kernel(r))
+	if (!advise_is_kernel(r))
 		return false;
 	return advise_has_one_of(r->name, layouts) ||
 	       (strstr(r->op, "conv") && strstr(r->name, "transpose") &&
@@ -693,10 +688,11 @@ static const char *const copying[] = { "aten::copy_",      "aten::_to_copy",
 
 static bool owns_copy(const struct advise_row *r)
 {
-	if (r->flags & (1u << ADVISE_MARK_OPTIMIZER) || !advise_is_gpu(r) ||
-	    r->category == PF_PATH_COMM)
+	if (r->flags & (1u << ADVISE_MARK_OPTIMIZER) ||
+	    r->category == PF_PATH_COMM ||
+	    !(advise_is_gpu(r) || advise_is_kernel(r)))
 		return false;
-	if (r->category == PF_PATH_COPY && !strstr(r->name, "DtoD"))
+	if (!strncmp(r->name, "Memcpy", 6) && !strstr(r->name, "DtoD"))
 		return false;
 	return advise_is_one_of(r->op, copying);
 }
@@ -726,29 +722,30 @@ static void judge_indexed(const struct pf_advise *a,
 }
 
 const struct advise_rule advise_gpu_rules[] = {
-	{ "A7", "fused attention", "Attention in single operators holds", 0.05,
-	  "sure", "path", " --group op", NULL, ADVISE_NEEDS_TORCH,
-	  owns_attention, judge_attention, NULL },
-	{ "A8", "fuse the optimizer", "The optimizer holds", 0.03, "sure",
-	  "ranges", "", NULL, ADVISE_NEEDS_TORCH, owns_optimizer,
+	{ "A7", "fused attention", "Attention in single operators holds",
+	  ADVISE_SHOWN, "sure", "path", " --group op", NULL, NULL,
+	  ADVISE_NEEDS_TORCH, owns_attention, judge_attention, NULL },
+	{ "A8", "fuse the optimizer", "The optimizer holds", ADVISE_SHOWN,
+	  "sure", "ranges", "", NULL, NULL, ADVISE_NEEDS_OPS, owns_optimizer,
 	  judge_optimizer, optimizer_variant },
-	{ "A9", "channels last", "Turning tensors for convolutions holds", 0.03,
-	  "sure", "kernels", " --group name,op", NULL, ADVISE_NEEDS_TORCH,
-	  owns_layout, NULL, NULL },
+	{ "A9", "channels last", "Turning tensors for convolutions holds",
+	  ADVISE_SHOWN, "sure", "kernels", " --group name,op", NULL, NULL,
+	  ADVISE_NEEDS_TORCH, owns_layout, NULL, NULL },
 	{ "A10", "fewer casts and copies",
-	  "Casting and copying on the GPU holds", 0.05, "sure", "kernels",
-	  " --group name,op", NULL, ADVISE_NEEDS_TORCH, owns_copy, NULL, NULL },
+	  "Casting and copying on the GPU holds", ADVISE_SHOWN, "sure",
+	  "kernels", " --group name,op", NULL, NULL, ADVISE_NEEDS_TORCH,
+	  owns_copy, NULL, NULL },
 	{ "A15", "set gradients to none instead of zero",
-	  "Zeroing gradients holds", 0.01, "sure", "ranges", "", NULL,
-	  ADVISE_NEEDS_TORCH, owns_zeroing, judge_zeroing, NULL },
+	  "Zeroing gradients holds", ADVISE_SHOWN, "sure", "ranges", "", NULL,
+	  NULL, ADVISE_NEEDS_TORCH, owns_zeroing, judge_zeroing, NULL },
 	{ "A17", "another way to add up by index",
-	  "Adding up by index, as in embedding's backward holds", 0.03, "sure",
-	  "kernels", " --group op", NULL, ADVISE_NEEDS_TORCH, owns_indexed,
-	  judge_indexed, NULL },
+	  "Adding up by index, as in embedding's backward holds", ADVISE_SHOWN,
+	  "sure", "kernels", " --group op", NULL, NULL, ADVISE_NEEDS_TORCH,
+	  owns_indexed, judge_indexed, NULL },
 	{ "A19", "fuse pointwise operators",
-	  "Pointwise operators one after the other hold", 0.10, "hint", "path",
-	  " --group op", NULL, ADVISE_NEEDS_TORCH, owns_chain, judge_chain,
-	  NULL },
+	  "Pointwise operators one after the other hold", ADVISE_SHOWN, "hint",
+	  "path", " --group op", NULL, NULL, ADVISE_NEEDS_TORCH, owns_chain,
+	  judge_chain, NULL },
 };
 const size_t advise_gpu_rule_count =
 	sizeof(advise_gpu_rules) / sizeof(*advise_gpu_rules);
@@ -771,8 +768,28 @@ static const char *const reading_ops[] = { "aten::_local_scalar_dense",
 					   "aten::allclose",
 					   NULL };
 
+/*
+ * Time of the host in pieces that are longer than launching: in one place, or
+ * all of it where there is nothing to launch.  What waits, loads, logs,
+ * compiles or cleans up has advice of its own.
+ */
+static bool owns_code(const struct advise_row *r)
+{
+	switch ((unsigned)r->category) {
+	case PF_CAUSE_OP:
+	case PF_CAUSE_PYTHON:
+	case PF_CAUSE_ANNOTATION:
+		return !(r->flags &
+			 (ADVISE_DATA | ADVISE_STEP | 1u << ADVISE_MARK_LOG)) &&
+		       (r->flags & ADVISE_LONG ||
+			r->ns / r->count >= ADVISE_CODE_NS);
+	default:
+		return false;
+	}
+}
+
 /* Time of the host that launches work, or could. */
-static bool is_launching(const struct advise_row *r)
+static bool owns_launching(const struct advise_row *r)
 {
 	switch ((unsigned)r->category) {
 	case PF_CAUSE_RUNTIME:
@@ -783,7 +800,9 @@ static bool is_launching(const struct advise_row *r)
 	case PF_PATH_LAUNCH_CALL:
 	case PF_PATH_LAUNCH_DELAY:
 	case PF_PATH_GAP:
-		return !(r->flags & ADVISE_DATA);
+		return !(r->flags &
+			 (ADVISE_DATA | ADVISE_LONG | 1u << ADVISE_MARK_LOG)) &&
+		       !owns_code(r);
 	default:
 		return false;
 	}
@@ -897,14 +916,7 @@ static const char *wait_variant(const struct pf_advise *a,
 /* ---- A4 ---- */
 
 #define KERNELS_LEAST 32
-#define SHORT_SHARE   0.5 /* of kernels that are to be short */
 #define GRAPH_SHARE   0.5 /* of GPU time under graph launches */
-
-static bool owns_launching(const struct advise_row *r)
-{
-	return is_launching(r) &&
-	       !(r->flags & (ADVISE_LONG | 1u << ADVISE_MARK_LOG));
-}
 
 static double graph_share(const struct pf_launches *l)
 {
@@ -944,20 +956,22 @@ static void judge_launching(const struct pf_advise *a,
 				 "already");
 		return;
 	}
-	if (pf_launches_late(l) >= PF_LAUNCHES_AHEAD) {
-		advise_fine(out, "most GPU work is launched ahead; where it "
-				 "is not: profan gaps");
-		return;
-	}
 	part = pf_num_share(l->short_kernel_count, l->kernel_count);
-	if (part < SHORT_SHARE) {
-		advise_fine(out, "most kernels take 10 us or more");
-		return;
-	}
 	pf_buf_addf(&out->sentence,
 		    "; %s of the %s kernels take less than 10 us",
 		    pf_num_show_ratio(share, part),
 		    pf_num_show_count(count, l->kernel_count));
+}
+
+/* ---- A21 ---- */
+
+static const char *code_variant(const struct pf_advise *a,
+				const struct pf_advise_from *from,
+				const struct pf_advice *out)
+{
+	(void)from;
+	(void)out;
+	return a->tiles->path->work_count ? "" : "no GPU";
 }
 
 static const char *const compiled[] = { "Torch-Compiled Region",
@@ -1046,28 +1060,35 @@ static void judge_log(const struct pf_advise *a,
 
 const struct advise_rule advise_host_rules[] = {
 	{ "A1", "more DataLoader workers, or cheaper transforms",
-	  "If loading data took no time", 0.05, "model", "path",
-	  " --what-if data=0", "data=0", ADVISE_NEEDS_PATH, owns_data, NULL,
-	  data_variant },
+	  "If loading data took no time", ADVISE_SHOWN, "model", "path",
+	  " --what-if data=0", "data=0", NULL, ADVISE_NEEDS_PATH, owns_data,
+	  NULL, data_variant },
 	{ "A2", "pin memory and copy with non_blocking=True",
-	  "Copying from pageable memory holds", 0.01, "sure", "syncs", "", NULL,
-	  ADVISE_NEEDS_GPU, owns_pageable, judge_pageable, NULL },
-	{ "A3", "read results later", "If no call waited for the GPU", 0.01,
-	  "model", "path", " --what-if sync=off", "sync=off", ADVISE_NEEDS_GPU,
-	  owns_wait, judge_waits, wait_variant },
+	  "Copying from pageable memory holds", ADVISE_SHOWN, "sure", "syncs",
+	  "", NULL, NULL, ADVISE_NEEDS_GPU, owns_pageable, judge_pageable,
+	  NULL },
+	{ "A3", "read results later", "If no call waited for the GPU",
+	  ADVISE_SHOWN, "model", "path", " --what-if sync=off", "sync=off",
+	  NULL, ADVISE_NEEDS_GPU, owns_wait, judge_waits, wait_variant },
 	{ "A4", "fewer, larger kernels: torch.compile, CUDA graphs",
-	  "If launching took no time", 0.03, "model", "path",
-	  " --what-if launch=0", "launch=0", ADVISE_NEEDS_GPU, owns_launching,
-	  judge_launching, launch_variant },
-	{ "A5", "compile once", "Compiling holds", 0.01, "sure", "path", "",
-	  NULL, ADVISE_NEEDS_PATH, owns_compile, judge_compile, NULL },
+	  "If launching took no time", ADVISE_SHOWN, "model", "path",
+	  " --what-if launch=0", "launch=0", NULL, ADVISE_NEEDS_GPU,
+	  owns_launching, judge_launching, launch_variant },
+	{ "A5", "compile once", "Compiling holds", ADVISE_SHOWN, "sure", "path",
+	  "", NULL, NULL, ADVISE_NEEDS_PATH, owns_compile, judge_compile,
+	  NULL },
 	{ "A14", "collect garbage between steps",
-	  "If collecting garbage took no time", 0.01, "model", "path",
-	  " --what-if gc=0", "gc=0", ADVISE_NEEDS_PATH, owns_gc, judge_gc,
+	  "If collecting garbage took no time", ADVISE_SHOWN, "model", "path",
+	  " --what-if gc=0", "gc=0", NULL, ADVISE_NEEDS_PATH, owns_gc, judge_gc,
 	  NULL },
 	{ "A18", "log, print and save outside of steps",
-	  "Logging, printing and saving hold", 0.01, "sure", "path",
-	  " --group line", NULL, ADVISE_NEEDS_PATH, owns_log, judge_log, NULL },
+	  "Logging, printing and saving hold", ADVISE_SHOWN, "sure", "path",
+	  " --group line", NULL, NULL, ADVISE_NEEDS_PATH, owns_log, judge_log,
+	  NULL },
+	{ "A21", "less of the program's own code on the host",
+	  "The program's own code on the host holds", ADVISE_SHOWN, "sure",
+	  "path", " --group line", NULL, NULL, ADVISE_NEEDS_PATH, owns_code,
+	  NULL, code_variant },
 };
 const size_t advise_host_rule_count =
 	sizeof(advise_host_rules) / sizeof(*advise_host_rules);
@@ -1559,32 +1580,35 @@ static void judge_decoding(const struct pf_advise *a,
 
 const struct advise_rule advise_state_rules[] = {
 	{ "A6", "TF32 or mixed precision for products",
-	  "Matrix products and convolutions in fp32 hold", 0.10, "sure",
-	  "kernels", " --group name,op", NULL, ADVISE_NEEDS_GPU, owns_single,
-	  judge_single, single_variant },
-	{ "A11", "a larger batch", NULL, 0, "hint", "memory", "", NULL,
+	  "Matrix products and convolutions in fp32 hold", ADVISE_SHOWN, "sure",
+	  "kernels", " --group name,op", NULL, NULL, ADVISE_NEEDS_GPU,
+	  owns_single, judge_single, single_variant },
+	{ "A11", "a larger batch", NULL, 0, "hint", "memory", "", NULL, NULL,
 	  ADVISE_NEEDS_GPU, NULL, judge_batch, NULL },
 	{ "A12", "less memory, or memory in larger pieces",
 	  "If the allocator took no time", 0, "model", "memory", "", "alloc=0",
-	  ADVISE_NEEDS_GPU, owns_allocator, judge_memory, NULL },
-	{ "A13", "hide communication", "If nothing waited for communication",
-	  0.05, "model", "path", " --what-if comm=hidden", "comm=hidden",
-	  ADVISE_NEEDS_GPU, owns_comm, judge_comm, comm_variant },
+	  NULL, ADVISE_NEEDS_GPU, owns_allocator, judge_memory, NULL },
+	{ "A13", "hide communication", "If communication took no time",
+	  ADVISE_SHOWN, "model", "path", " --what-if class:comm=0",
+	  "class:comm=0", "comm=hidden", ADVISE_NEEDS_GPU, owns_comm,
+	  judge_comm, comm_variant },
 	{ "A16", "profile with steps, after warm-up, with stacks", NULL, 0,
-	  "hint", "doctor", "", NULL, ADVISE_NEEDS_PATH, NULL, judge_capture,
-	  capture_variant },
+	  "hint", "doctor", "", NULL, NULL, ADVISE_NEEDS_PATH, NULL,
+	  judge_capture, capture_variant },
 	{ "A20", "batch requests, and replay decoding as a CUDA graph", NULL, 0,
-	  "model", "roofline", "", NULL, ADVISE_NEEDS_TORCH, owns_dense,
+	  "model", "roofline", "", NULL, NULL, ADVISE_NEEDS_TORCH, owns_dense,
 	  judge_decoding, NULL },
 };
 const size_t advise_state_rule_count =
 	sizeof(advise_state_rules) / sizeof(*advise_state_rules);
 
-#define NO_KERNELS "class:compute=0"
+/* Kernels that are gone, and kernels without limit to their speed. */
+#define NO_KERNELS   "class:compute=0"
+#define FAST_KERNELS "class:compute=0.000001"
 
-const char *advise_questions[] = { "data=0",  "sync=off",    "launch=0",
-				   "gc=0",    "comm=hidden", "alloc=0",
-				   NO_KERNELS };
+const char *advise_questions[] = { "data=0",  "sync=off",     "launch=0",
+				   "gc=0",    "class:comm=0", "comm=hidden",
+				   "alloc=0", NO_KERNELS,     FAST_KERNELS };
 const size_t advise_question_count =
 	sizeof(advise_questions) / sizeof(*advise_questions);
 
@@ -1785,18 +1809,20 @@ static const struct pf_path_answer *find_answer(const struct pf_path *p,
 }
 
 /* A change that the path was worked out with saves what that says. */
-static void take_answer(const struct pf_advise *a, const char *question,
-			struct pf_advice *out)
+static void take_answer(const struct pf_advise *a,
+			const struct advise_rule *rule, struct pf_advice *out)
 {
 	const struct pf_path_answer *w =
-		question ? find_answer(a->tiles->path, question) : NULL;
+		rule->question ? find_answer(a->tiles->path, rule->question)
+			       : NULL;
 
 	if (!w)
 		return;
 	/* less than all that the question is about may be its own */
 	if (w->bound_ns == PF_NO_INT || w->saved_ns < out->on_path_ns)
 		out->at_most_ns = w->saved_ns > 0 ? w->saved_ns : 0;
-	if (w->least_ns <= out->at_most_ns)
+	w = rule->likely ? find_answer(a->tiles->path, rule->likely) : w;
+	if (w && w->least_ns <= out->at_most_ns)
 		out->likely_ns = w->least_ns;
 }
 
@@ -1807,13 +1833,14 @@ static void take_answer(const struct pf_advise *a, const char *question,
 static void cap_kernels(const struct pf_advise *a,
 			const struct advise_rule *rule, struct pf_advice *out)
 {
-	const struct pf_path_answer *none =
-		find_answer(a->tiles->path, NO_KERNELS);
+	const struct pf_path_answer *none = find_answer(
+		a->tiles->path,
+		rule->owns == owns_single ? FAST_KERNELS : NO_KERNELS);
 	char saved[PF_NUM_MAX];
 
 	for (size_t i = 0; i < a->tiles->row_count; i++)
 		if (a->tiles->rows[i].advice & out->bit &&
-		    a->tiles->rows[i].category != PF_PATH_KERNEL)
+		    !advise_is_kernel(&a->tiles->rows[i]))
 			return;
 	if (rule->question || !rule->subject || !none || !out->on_path_ns ||
 	    none->saved_ns >= out->at_most_ns)
@@ -1833,9 +1860,10 @@ static bool is_judgeable(const struct pf_advise *a,
 	if (!p->category_count)
 		advise_not_judged(out, "there is nothing whose end could be "
 				       "explained");
-	else if (!p->work_count && rule->needs != ADVISE_NEEDS_PATH)
+	else if (!p->work_count && rule->needs != ADVISE_NEEDS_PATH &&
+		 rule->needs != ADVISE_NEEDS_OPS)
 		advise_not_judged(out, "there is no GPU work in this trace");
-	else if (rule->needs == ADVISE_NEEDS_TORCH &&
+	else if (rule->needs >= ADVISE_NEEDS_TORCH &&
 		 (!a->framework || strcmp(a->framework, "PyTorch") != 0))
 		advise_not_judged(out, "there are no operators of PyTorch in "
 				       "this trace");
@@ -1881,7 +1909,7 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 		return;
 	out->on_path_ns = take_rows(a->tiles, rule, out->bit);
 	out->at_most_ns = out->on_path_ns;
-	take_answer(a, rule->question, out);
+	take_answer(a, rule, out);
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	if (rule->judge)
 		rule->judge(a, from, out);

@@ -190,6 +190,22 @@ static void finish(struct advise_taker *t)
 	flush(t);
 }
 
+/* Of a tile's name: whether that is a step. */
+static int find_step(struct advise_taker *t, const struct pf_path_tile *tile,
+		     uint32_t *flags)
+{
+	const struct pf_name_class *class;
+
+	if ((unsigned)tile->category != PF_CAUSE_ANNOTATION ||
+	    tile->name == PF_ID_NONE)
+		return 0;
+	class = pf_names_class(t->texts, tile->name);
+	if (!class)
+		return -1;
+	*flags |= class->is_step ? ADVISE_STEP : 0;
+	return 0;
+}
+
 static uint32_t flags_of(const struct advise_taker *t,
 			 const struct pf_path_tile *tile)
 {
@@ -243,7 +259,8 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 
 	(void)err;
 	if (role_of(t, tile->op, &role) < 0 || find_copy(t, tile) < 0 ||
-	    find_work(t, tile, &is_work) < 0)
+	    find_work(t, tile, &is_work) < 0 ||
+	    find_step(t, tile, &p.key.flags) < 0)
 		return -1;
 	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
 			     sizeof(*t->pending));
@@ -306,6 +323,9 @@ static int make_rows(struct advise_taker *t)
 		};
 		if (is_single(tensor, r))
 			r->flags |= ADVISE_FP32;
+		/* where nothing is launched no piece is too short to be code */
+		if (!out->path->work_count)
+			r->flags |= ADVISE_LONG;
 		out->has_functions |= strstr(r->frame, ".py:") != NULL;
 		r->short_name =
 			advise_is_gpu(r)

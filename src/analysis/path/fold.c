@@ -972,6 +972,27 @@ void path_bound(const struct path *p, const struct path_ledger *l,
 	free(readers);
 }
 
+void path_find_changed(const struct path *p, const struct path_ledger *l,
+		       const struct path_change *q, int64_t *count, int64_t *ns)
+{
+	struct path_lane lane = { .change = q };
+	struct path_groups groups;
+
+	*count = *ns = 0;
+	path_groups_init(&groups, p, l, &lane, 1);
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		const struct path_work *w = &p->works[i];
+		struct path_load load;
+
+		if (!w->is_in)
+			continue;
+		path_scale(&groups, groups.items, i, 0, &load);
+		*count += load.own;
+		*ns += load.own ? w->end_ns - w->start_ns : 0;
+	}
+	path_groups_release(&groups);
+}
+
 #define OPS_MAX 256 /* of a stack of operators */
 
 /* ---- names ---- */
@@ -1092,12 +1113,6 @@ static unsigned kinds_of(const struct pf_place *place,
 	return kinds;
 }
 
-/* Has it time of the host that is not all of it? */
-static bool is_folded(const struct path_change *q)
-{
-	return q->has_host && !(q->host_kinds & PATH_IS_ANY);
-}
-
 static void touch(struct path_folder *w, uint32_t key, int64_t ns)
 {
 	if (!w->sums[key])
@@ -1163,8 +1178,11 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 
 		if (hits(w, f->folded[i], kinds, inner.name, &hit) < 0)
 			return -1;
-		if (hit)
-			touch(w, f->folded[i], ns);
+		if (!hit)
+			continue;
+		touch(w, f->folded[i], ns);
+		atomic_fetch_add_explicit(&f->folded_ns[f->folded[i]], ns,
+					  memory_order_relaxed);
 	}
 	if (f->by_op && inner.kind == PF_KIND_CPU_OP &&
 	    inner.name < f->name_count)
@@ -1454,14 +1472,15 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 	f->threads =
 		pf_calloc((size_t)p->thread_count + 1, sizeof(*f->threads));
 	f->folded = pf_calloc(c->count + 1, sizeof(*f->folded));
+	f->folded_ns = pf_calloc(c->count + 1, sizeof(*f->folded_ns));
 	for (uint32_t i = 0; i < f->asked; i++) {
 		struct path_change *q = &c->items[i];
 
 		make_room(f, q);
 		find_graph_ops(p, q);
 		f->has_ops |= q->has_op_regex;
-		f->is_on |= is_folded(q) || q->has_op_regex;
-		if (is_folded(q))
+		f->is_on |= path_change_is_folded(q) || q->has_op_regex;
+		if (path_change_is_folded(q))
 			f->folded[f->folded_count++] = q->key = i;
 		if (find_works(f, q) < 0)
 			return -1;
@@ -1475,5 +1494,6 @@ void path_ledger_release(struct path_ledger *f)
 		free(f->threads[i].bytes);
 	free(f->threads);
 	free(f->folded);
+	free(f->folded_ns);
 	*f = (struct path_ledger){ 0 };
 }

@@ -453,6 +453,12 @@ struct path_change {
 	_Atomic unsigned char *names;
 };
 
+/* Has it time of the host that is not all of it? */
+static inline bool path_change_is_folded(const struct path_change *q)
+{
+	return q->has_host && !(q->host_kinds & PATH_IS_ANY);
+}
+
 struct path_changes {
 	struct path_change *items;
 	size_t count, cap;
@@ -479,6 +485,7 @@ struct path_ledger {
 	bool has_ops;     /* a question asks for enclosing operators */
 	uint32_t *folded; /* questions of host time that is not all of it */
 	uint32_t folded_count;
+	_Atomic int64_t *folded_ns; /* by question: time of the host */
 	size_t name_count;
 	struct path_entries {
 		unsigned char *bytes;
@@ -556,6 +563,10 @@ void path_far_release(struct path_far *f);
 void path_answer(const struct path *p, const struct path_far *far,
 		 const struct path_ledger *l, struct path_lane *lanes,
 		 size_t count);
+/* GPU work that a question changes by a name, or by its class. */
+void path_find_changed(const struct path *p, const struct path_ledger *l,
+		       const struct path_change *q, int64_t *count,
+		       int64_t *ns);
 /* The most that each can save: what it takes off the path; -1: not bounded. */
 void path_bound(const struct path *p, const struct path_ledger *l,
 		struct path_lane *lanes, size_t count);

@@ -544,6 +544,21 @@ static const struct pf_field answer_fields[] = {
 	       PF_NS | PF_MAYBE | PF_FULL),
 };
 
+/* Of what was asked also what it is about. */
+static const struct pf_field asked_fields[] = {
+	ANSWER(saved_ns, "saved_ns", "Saving", PF_NS | PF_MAYBE),
+	ANSWER(saved_share, "saved_share", "Of all", PF_RATIO | PF_BAR),
+	ANSWER(least_ns, "least_ns", "At least", PF_NS | PF_MAYBE),
+	ANSWER(bound_ns, "bound_ns", "On path", PF_NS | PF_MAYBE | PF_FULL),
+	ANSWER(work_count, "work_count", "GPU work", PF_COUNT | PF_MAYBE),
+	ANSWER(work_ns, "work_ns", "Its time", PF_NS | PF_MAYBE),
+	ANSWER(changed_host_ns, "changed_host_ns", "Host", PF_NS | PF_MAYBE),
+	ANSWER(question, "question", "What if", PF_TEXT),
+	ANSWER(ns, "ns", "Window", PF_NS | PF_MAYBE | PF_FULL),
+	ANSWER(pessimistic_ns, "pessimistic_ns", "Window at most",
+	       PF_NS | PF_MAYBE | PF_FULL),
+};
+
 static const struct pf_field category_fields[] = {
 	ROW(category, "category", "On the path", PF_TEXT | PF_OURS),
 	ROW(ns, "ns", "Time", PF_NS),
@@ -668,11 +683,16 @@ static void add_scalars(const struct pf_path *p, struct pf_doc *doc)
 }
 
 /* Of a host that nobody recorded, or its calls, it is not known what it would save. */
-static void add_answers(const struct pf_path *p, struct pf_doc *doc)
+static void add_answers(const struct pf_path *p, bool is_asked,
+			struct pf_doc *doc)
 {
 	const bool is_known = has_host(&p->recorded);
+	const struct pf_field *fields = is_asked ? asked_fields : answer_fields;
+	const size_t count =
+		is_asked ? sizeof(asked_fields) / sizeof(*asked_fields)
+			 : sizeof(answer_fields) / sizeof(*answer_fields);
 	struct pf_table *t = pf_doc_fields(doc, "what_if", "What it would save",
-					   PF_FIELDS(answer_fields));
+					   fields, count);
 
 	for (size_t i = 0; i < p->answer_count; i++) {
 		struct pf_path_answer a = p->answers[i];
@@ -682,7 +702,7 @@ static void add_answers(const struct pf_path *p, struct pf_doc *doc)
 			a.pessimistic_ns = a.least_ns = PF_NO_INT;
 			a.saved_share = NAN;
 		}
-		PF_PUT(t, answer_fields, a);
+		pf_table_put(t, fields, count, &a, sizeof(a));
 	}
 }
 
@@ -698,7 +718,7 @@ static void path_show(const struct pf_path *p, const struct pf_path_args *args,
 		p->categories, p->category_count);
 	add_rows(p, args->group, doc);
 	if (!args->is_bare)
-		add_answers(p, doc);
+		add_answers(p, args->what_if.count > 0, doc);
 	if (p->category_count)
 		add_doubt(p, doc);
 	if (p->graphs)

@@ -158,6 +158,8 @@ struct pf_path_answer {
 	int64_t bound_ns;
 	double saved_share;
 	bool of_host; /* it changes nothing but what the host does */
+	/* of what was asked: what it changes, on the path or not; PF_NO_INT */
+	int64_t work_count, work_ns, changed_host_ns;
 };
 
 /* A zero-initialised struct is an empty result; it owns all it points to. */

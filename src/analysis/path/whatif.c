@@ -481,6 +481,9 @@ static void tell(const struct answers *a, size_t i, struct pf_path_answer *out)
 		.least_ns = PF_NO_INT,
 		.of_host = changes_host_alone(&a->changes->items[i]),
 		.bound_ns = bound < 0 ? PF_NO_INT : bound,
+		.work_count = PF_NO_INT,
+		.work_ns = PF_NO_INT,
+		.changed_host_ns = PF_NO_INT,
 	};
 	out->saved_ns = window - out->ns;
 	out->saved_share = pf_ratio((double)out->saved_ns, window);
@@ -490,6 +493,29 @@ static void tell(const struct answers *a, size_t i, struct pf_path_answer *out)
 				      ? out->ns
 				      : a->lanes[a->pessimistic[i]].ns;
 	out->least_ns = window - out->pessimistic_ns;
+}
+
+/*
+ * What a question that was asked is about.  One about names that nothing has
+ * is a mistake, and not 0 ns: PF_EUSAGE.
+ */
+static int tell_changed(const struct answers *a, size_t i,
+			struct pf_path_answer *out)
+{
+	const struct path_change *q = &a->changes->items[i];
+
+	if (q->has_gpu)
+		path_find_changed(a->p, a->ledger, q, &out->work_count,
+				  &out->work_ns);
+	if (path_change_is_folded(q))
+		out->changed_host_ns = a->ledger->folded_ns[i];
+	if ((!q->has_work_regex && !q->has_host_regex && !q->has_op_regex) ||
+	    out->work_count > 0 || out->changed_host_ns > 0)
+		return 0;
+	return pf_fail(a->p->db->err, PF_EUSAGE,
+		       "--what-if '%s': nothing on this path's threads and "
+		       "GPUs has such a name",
+		       q->text);
 }
 
 /* Where the answer of a question stands: those beside come last. */
@@ -518,9 +544,11 @@ static void find_far(void *context)
 	path_far_find(a->p, &a->far);
 }
 
-static void find_answers(struct path *p, struct path_changes *c,
-			 const struct path_ledger *l, size_t count)
+static int find_answers(struct path *p, struct path_changes *c,
+			const struct path_ledger *l, size_t count)
 {
+	int rc = 0;
+
 	struct pf_path *out = p->out;
 	struct answers a = {
 		.p = p, .changes = c, .ledger = l, .count = count
@@ -548,10 +576,13 @@ static void find_answers(struct path *p, struct path_changes *c,
 		out->answer_count = count - out->beside_count;
 		out->beside = out->answers + out->answer_count;
 	}
+	for (size_t i = 0; !rc && count && i < p->args->what_if.count; i++)
+		rc = tell_changed(&a, i, &out->answers[i]);
 	free(a.bounds);
 	free(a.lanes);
 	free(a.plain);
 	free(a.pessimistic);
+	return rc;
 }
 
 int path_what_if(struct path *p, const struct path_rows *rows,
@@ -565,6 +596,5 @@ int path_what_if(struct path *p, const struct path_rows *rows,
 	if (has_path && !p->args->is_bare && !p->args->what_if.count &&
 	    ask_of_top(p, rows, c, l) < 0)
 		return -1;
-	find_answers(p, c, l, has_path ? c->count : 0);
-	return 0;
+	return find_answers(p, c, l, has_path ? c->count : 0);
 }

@@ -1203,8 +1203,7 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	v->recoverable_ns = v->affected_ns = p->gaps.launching_ns;
 	v->measured = of_window(p, v->affected_ns);
 	/* where the CPU is ahead for the most part it is not what bounds */
-	is_all = v->measured > v->bad &&
-		 pf_launches_late(&p->launches) < PF_LAUNCHES_AHEAD;
+	is_all = v->measured > v->bad && !pf_launches_are_late(&p->launches);
 	say(v, is_all ? "Launch-bound: " : "Launch-bound in places: ");
 	say_count(v, count / rule_steps(p), "kernel", "kernels");
 	say(v, rule_each(p));

@@ -244,7 +244,9 @@ int pf_calls(struct pf_db *db, const struct pf_calls_args *args,
 
 #define SLOW_CALL_NS  50000
 #define LONG_DELAY_NS 100000
-#define AT_TIMES      0.1 /* of the launches are delayed */
+#define LATE          0.5 /* of the launches are delayed: the CPU is ahead, */
+#define AT_TIMES      0.1 /* or at times; */
+#define QUEUED        0.5 /* and of others are in the queue */
 
 struct work {
 	int64_t launch_id, start_ns, dur_ns, stream, op_id;
@@ -745,16 +747,39 @@ static const struct pf_field launch_figures[] = {
 	      PF_COUNT),
 };
 
-double pf_launches_late(const struct pf_launches *l)
+/* What a launch finds in the queue on average, itself not. */
+static double waiting_of(const struct pf_launches *l)
+{
+	double waiting = 0;
+
+	for (size_t i = 0; i < l->streams.count; i++) {
+		const struct pf_stats *length =
+			&PF_KEYED_ROW(&l->streams, struct pf_launch_stream, i)
+				 ->length.of;
+		/* it is in the queue itself, as HTA counts; work that begins
+		 * with its launch, or before it, is in none */
+		double others = length->mean - 1;
+
+		if (others > 0)
+			waiting += others * (double)length->count;
+	}
+	return l->all.count ? waiting / (double)l->all.count : 0;
+}
+
+static double late_of(const struct pf_launches *l)
 {
 	return pf_num_share(l->all.delayed_count, l->all.count);
+}
+
+bool pf_launches_are_late(const struct pf_launches *l)
+{
+	return late_of(l) >= LATE;
 }
 
 static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], time[PF_NUM_MAX];
-	double late = pf_launches_late(l);
-	double waiting = 0;
+	double late = late_of(l), waiting = waiting_of(l);
 
 	if (!l->all.count) {
 		if (l->orphan_count)
@@ -769,27 +794,16 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 		doc->is_nothing = !l->orphan_count;
 		return;
 	}
-	for (size_t i = 0; i < l->streams.count; i++) {
-		const struct pf_stats *length =
-			&PF_KEYED_ROW(&l->streams, struct pf_launch_stream, i)
-				 ->length.of;
-		/* it is in the queue itself, as HTA counts; work that begins
-		 * with its launch, or before it, is in none */
-		double others = length->mean - 1;
-
-		if (others > 0)
-			waiting += others * (double)length->count;
-	}
 	pf_doc_finding(doc,
 		       "The CPU %s: the work of %s of the launches%s begins "
 		       "over 100 us after the call, a launch finds %.1f others "
 		       "in the queue on average; the calls took %s in all",
-		       late >= PF_LAUNCHES_AHEAD ? "runs ahead"
-		       : late >= AT_TIMES        ? "runs ahead at times"
-						 : "hardly runs ahead",
+		       waiting < QUEUED   ? "hardly runs ahead"
+		       : late >= LATE     ? "runs ahead"
+		       : late >= AT_TIMES ? "runs ahead at times"
+					  : "hardly runs ahead",
 		       pf_num_show_ratio(part, late),
-		       pf_window_scope(&l->window),
-		       waiting / (double)l->all.count,
+		       pf_window_scope(&l->window), waiting,
 		       pf_num_show_ns(time, l->all.cpu_ns));
 }
 

@@ -83,10 +83,8 @@ struct pf_launches {
 	struct pf_arena texts;
 };
 
-/* The share of launches whose work begins over 100 us after the call. */
-double pf_launches_late(const struct pf_launches *l);
-
-#define PF_LAUNCHES_AHEAD 0.5 /* of them: the CPU runs ahead */
+/* Does most work begin over 100 us after its call? */
+bool pf_launches_are_late(const struct pf_launches *l);
 
 /* Keep this many of the slowest calls; -1: all. */
 int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,

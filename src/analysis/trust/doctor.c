@@ -92,6 +92,7 @@ struct launched {
 /* The launches of one trace so far. */
 struct queue {
 	int64_t trace_id, least_ns;
+	int64_t end_ns; /* of the work so far */
 	struct pf_tally work;
 };
 
@@ -201,8 +202,14 @@ static void queue_up(struct pf_doctor_gpu *out, struct queue *q,
 
 	if (l->trace_id != q->trace_id) {
 		end_queue(out, q);
-		*q = (struct queue){ l->trace_id, INT64_MAX, { 0 } };
+		*q = (struct queue){ l->trace_id, INT64_MAX, INT64_MAX, { 0 } };
 	}
+	/* the queue was empty: what is late waits for nothing of before */
+	if (q->end_ns <= call_end_ns)
+		q->least_ns = 0;
+	if (q->end_ns == INT64_MAX ||
+	    pf_span_end(l->start_ns, l->dur_ns) > q->end_ns)
+		q->end_ns = pf_span_end(l->start_ns, l->dur_ns);
 	/* what waited for pages says nothing of other work */
 	if (l->migrated_ns < call_end_ns && delay_ns < q->least_ns)
 		q->least_ns = delay_ns;

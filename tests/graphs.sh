@@ -234,18 +234,22 @@ print(rows == {r["name"]: r["ns"] for r in t["rows"]},
       kernels["flash_fwd_kernel"])
 END
 path() { # OPTION...
-	"$profan" path -q "$tmp/graph.db" --group op --list -n -1 -f json \
-		--what-if op:linear=0 --what-if 'op:^at.*d$=0' "$@" |
+	"$profan" path -q "$tmp/graph.db" --group op --list -n -1 -f json "$@" |
 		"$PYTHON" -S "$tmp/path.py" 2>&1
 }
-{ path --capture "$tmp/capture.json" && path --with "$tmp/eager.json" \
-	--from 150ms && path --graphs; } >"$tmp/got"
+set -- --what-if op:linear=0 --what-if 'op:^at.*d$=0'
+{ path "$@" --capture "$tmp/capture.json" && path "$@" \
+	--with "$tmp/eager.json" --from 150ms &&
+	path --what-if data=0 --what-if gc=0 --graphs; } >"$tmp/got"
 cat >"$tmp/want" <<'END'
-True True 1160000 250000 [250000, 69000] attend
-True True 1160000 250000 [250000, 69000] attend
+True True 1160000 250000 [491000, 129000] attend
+True True 1160000 250000 [491000, 129000] attend
 True True 0 None [0, 0] None
 END
 same "the path by these names" "$tmp/want" "$tmp/got"
+run 2 "$profan" path "$tmp/graph.db" --graphs --what-if op:linear=0 &&
+	grep -q "'op:linear=0': nothing" "$tmp/err"
+result 'a name that nothing has without them is an error'
 
 # by modules: each kernel is in the module in which its call was captured
 "$profan" graphs -q "$tmp/graph.db" --capture "$tmp/capture.json" --nodes -n -1 \

@@ -447,6 +447,36 @@ static const struct pf_report_rule rule_precision = {
 	"V10", "precision", "kernels", PF_PART_CALLERS, 0.10, 0, apply_precision
 };
 
+#define DOMINANT 0.5 /* of GPU time */
+
+/* A fact, no fault: nothing else is worth as much. */
+static void apply_dominant(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_kernel_row *top = p->callers.rows;
+	const int64_t all = p->callers.total_ns;
+
+	if (!rule_has_gpu(p, v))
+		return;
+	if (!p->callers.row_count || all <= 0) {
+		rule_withhold(v, "there are no kernels in this trace");
+		return;
+	}
+	v->affected_ns = top->ns.of.sum;
+	v->measured = (double)v->affected_ns / (double)all;
+	v->is_note = v->measured > DOMINANT;
+	say_ratio(v, v->measured);
+	say(v, " of the time in kernels is one, ");
+	say_text(p, v, top->short_name ? top->short_name : top->first,
+		 &v->place);
+	say(v, " (");
+	say_count(v, top->ns.of.count, "call", "calls");
+	say(v, ")");
+}
+
+static const struct pf_report_rule rule_dominant = {
+	"V16", "one kernel", "kernels", PF_PART_CALLERS, 0, 0, apply_dominant
+};
+
 /* The rule about ranks that wait for each other. */
 
 /* The steps of one trace. */
@@ -1454,7 +1484,7 @@ static const struct pf_report_rule *const rules[] = {
 	&rule_idle,      &rule_sync,      &rule_input,   &rule_launch,
 	&rule_comm,      &rule_straggler, &rule_copies,  &rule_memory,
 	&rule_trust,     &rule_precision, &rule_warm_up, &rule_operators,
-	&rule_host_data, &rule_host_comm, &rule_path,
+	&rule_host_data, &rule_host_comm, &rule_path,    &rule_dominant,
 };
 
 _Static_assert(sizeof(rules) / sizeof(*rules) < PF_VERDICTS, "one for V0");

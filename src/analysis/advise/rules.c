@@ -916,6 +916,7 @@ static const char *wait_variant(const struct pf_advise *a,
 /* ---- A4 ---- */
 
 #define KERNELS_LEAST 32
+#define SHORT_SHARE   0.5 /* of kernels: worth a word */
 #define GRAPH_SHARE   0.5 /* of GPU time under graph launches */
 
 static double graph_share(const struct pf_launches *l)
@@ -957,6 +958,8 @@ static void judge_launching(const struct pf_advise *a,
 		return;
 	}
 	part = pf_num_share(l->short_kernel_count, l->kernel_count);
+	if (part < SHORT_SHARE)
+		return;
 	pf_buf_addf(&out->sentence,
 		    "; %s of the %s kernels take less than 10 us",
 		    pf_num_show_ratio(share, part),

@@ -887,6 +887,9 @@ static int end_gap(struct finder *f, struct device *d, int64_t from_ns,
 		.end_ns = to_ns < d->hi ? to_ns : d->hi,
 		.before = d->ends.before.name,
 		.after = d->ends.next.name,
+		.is_inside_call =
+			d->ends.next.launch_id &&
+			d->ends.next.launch_id == d->ends.before.launch_id,
 		.drained = { .end_ns = INT64_MIN },
 	};
 

@@ -464,9 +464,10 @@ static void add_launching(struct gaps *g, const struct pf_gap *gap)
 		return;
 	g->out->launching_ns += g->here_ns[PF_CAUSE_LAUNCH];
 	if (length(gap) <= PF_GAPS_LAUNCHING_NS)
-		g->out->launching_ns += g->here_ns[PF_CAUSE_RUNTIME] +
-					g->here_ns[PF_CAUSE_OP] +
-					g->here_ns[PF_CAUSE_MICRO];
+		g->out->launching_ns +=
+			g->here_ns[PF_CAUSE_RUNTIME] + g->here_ns[PF_CAUSE_OP] +
+			/* what one call launched the GPU has already */
+			(gap->is_inside_call ? 0 : g->here_ns[PF_CAUSE_MICRO]);
 }
 
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)

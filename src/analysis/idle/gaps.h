@@ -33,6 +33,7 @@ struct pf_gap {
 	int64_t device; /* or -1 */
 	int64_t start_ns, end_ns;
 	uint32_t before, after; /* names of work, or PF_ID_NONE */
+	bool is_inside_call;    /* between works of one call */
 	/* The call that let the GPU run dry; end_ns INT64_MIN if none did. */
 	struct pf_block_call drained;
 };

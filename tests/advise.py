@@ -9,7 +9,9 @@ usage: advise.py --make FOLDER      writes FOLDER/NAME.json, a trace each
 A program has STEPS steps of one thread and one stream.  NAME is an advice (it
 must come first, with exactly the ns that were planted) or its counter-test,
 "A1-not": the same program where it must not be given, or "A6-roof": with
-shapes, by which some of what was planted stays.
+shapes, by which some of what was planted stays.  "A1=" is a program and "A1=+"
+the same when the advice was followed as far as can be: what that saves is no
+more than was said at most, and no less than was said at least.
 """
 import json
 import os
@@ -31,7 +33,12 @@ V100 = {"id": 0, "name": "Tesla V100-SXM2-16GB", "computeMajor": 7,
 
 class Program:
     def __init__(self):
-        self.events, self.at, self.free, self.number = [], 100, 0, 0
+        self.events, self.at, self.number, self.gap = [], 100, 0, 0
+        self.ends = {}  # of the work of streams
+
+    @property
+    def free(self):
+        return max(self.ends.values(), default=0)
 
     def event(self, name, cat, ts, dur, tid=1, **args):
         self.events.append({"ph": "X", "name": name, "cat": cat, "pid": 1,
@@ -53,9 +60,10 @@ class Program:
         """A call of 8 us, and its work 2 us later at the earliest."""
         self.number += 1
         begin = self.at
-        start = max(begin + 10, self.free)
-        self.free = start + us
         tid = args.pop("stream", 7)
+        start = max(begin + 10, self.ends.get(tid, 0) + self.gap,
+                    args.pop("after", 0))
+        self.ends[tid] = start + us
         e = self.event(call, "cuda_runtime", begin, 8,
                        correlation=self.number)
         if waits:
@@ -337,6 +345,134 @@ PROGRAMS = {
 }
 
 
+def tiny_copies(p, is_changed):
+    """A kernel takes no time away that it does not take itself, and the gap."""
+    p.gap = 1
+    for _ in range(20):
+        p.op("aten::mm", 40, "gemm", host=HOST)
+        if not is_changed:
+            p.op("aten::copy_", 3, "elementwise_kernel", host=HOST)
+
+
+def buckets(p, is_changed):
+    for i in range(10):
+        p.op("aten::mm", 100, "gemm", host=HOST)
+        if is_changed:
+            p.op("c10d::allreduce_", 90, "ncclDevKernel_AllReduce_Sum_f32",
+                 host=HOST, stream=20, after=p.ends[7])
+    if not is_changed:
+        p.op("c10d::allreduce_", 900, "ncclDevKernel_AllReduce_Sum_f32",
+             host=HOST)
+
+
+def many_updates(p, is_changed):
+    usual(p)
+    with p.range("Optimizer.step#Adam.step"):
+        for _ in range(1 if is_changed else 30):
+            p.op("aten::_fused_adam_" if is_changed else "aten::addcdiv_", 2,
+                 "FusedAdamMathFunctor" if is_changed else "adam_kernel")
+
+
+def reads(p, is_changed):
+    for _ in range(10):
+        p.op("aten::mm", 100, "gemm", host=HOST)
+        p.op("aten::sum", 10, "reduce_kernel", host=HOST)
+        if is_changed:
+            continue
+        with p.range("aten::item", "cpu_op"):
+            with p.range("aten::_local_scalar_dense", "cpu_op"):
+                p.wait()
+
+
+def reads_of_host(p, is_changed):
+    """The host decides: the operator that reads takes its own time, too."""
+    for _ in range(10):
+        p.op("aten::mm", 3, "gemm", host=60)
+        if is_changed:
+            continue
+        with p.range("aten::item", "cpu_op"):
+            with p.range("aten::_local_scalar_dense", "cpu_op"):
+                p.pause(20)
+                p.wait()
+                p.pause(5)
+
+
+def one_graph(p, is_changed):
+    if is_changed:
+        p.pause(10)
+        p.work("a_kernel", 60 * 3, call="cudaGraphLaunch")
+        return
+    for _ in range(60):
+        p.op("aten::linalg", 3, "a_kernel")
+
+
+def one_pointwise(p, is_changed):
+    for _ in range(3):
+        for op in ["aten::mul"] if is_changed else ["aten::mul"] * 4:
+            p.op(op, SLOW, "elementwise_kernel", host=HOST)
+        p.op("aten::linalg", SLOW, "a_kernel", host=HOST)
+
+
+def one_attention(p, is_changed):
+    if is_changed:
+        p.op("aten::scaled_dot_product_attention", 1, "flash_fwd", host=HOST)
+        p.op("aten::linalg", QUICK, "a_kernel", host=HOST)
+    else:
+        attention(p, 1)
+
+
+def in_half(p, is_changed):
+    for _ in range(4):
+        p.op("aten::mm", SLOW // (4 if is_changed else 1),
+             "volta_sgemm_128x64_tn", host=HOST)
+
+
+# What changes, as far as it can: what advice says must bear that.
+BOUNDS = {
+    "A1": lambda p, changed: loader(p, 0 if changed else 600),
+    "A3": reads,
+    "A3-host": reads_of_host,
+    "A4": one_graph,
+    "A6": in_half,
+    "A7": one_attention,
+    "A8": many_updates,
+    "A9": lambda p, changed: ahead(p, [
+        ("aten::cudnn_convolution", "cudnn::ops::nchwToNhwcKernel", SLOW, 1)
+    ] * (0 if changed else 3) + [("aten::linalg", "a_kernel", SLOW, 0)] * 3),
+    "A10": tiny_copies,
+    "A12": lambda p, changed: allocating(p, 0 if changed else 700, True, 1),
+    "A13": buckets,
+    "A14": lambda p, changed: collecting(p, 0 if changed else 700),
+    "A15": lambda p, changed: ahead(p, [
+        ("aten::linalg", "a_kernel", SLOW, 0)] * 3) if changed else
+    zeroing(p, "aten::zero_"),
+    "A17": lambda p, changed: ahead(p, [
+        ("aten::embedding_dense_backward", "compute_grad_weight", SLOW, 1)
+    ] * (0 if changed else 3) + [("aten::linalg", "a_kernel", SLOW, 0)] * 3),
+    "A18": lambda p, changed: printing(p, 0 if changed else 700),
+    "A19": one_pointwise,
+    "A21": lambda p, changed: computing(p, 0 if changed else 3000),
+}
+# A graph of all leaves one launch, and the step its last wait: of such changes
+# what the question says is not what a program can save.
+LIMITS = {"A3", "A4"}
+PROGRAMS.update((f"{name}={'+' * after}",
+                 lambda p, step, f=f, after=after: f(p, after) and None)
+                for name, f in BOUNDS.items() for after in (False, True))
+
+
+def bounds(name, before, after):
+    """What following an advice saved, beside what was said of it."""
+    rule = name.split("=")[0].split("-")[0]
+    saved = (before["scalars"]["window_ns"] - after["scalars"]["window_ns"])
+    row = next((r for r in before["tables"]["advice"] if r["id"] == rule), {})
+    if row.get("at_most_ns", 0) < saved:
+        return [f"saved {saved}, at most {row.get('at_most_ns')}"]
+    if (row["likely_ns"] or 0) > saved and rule not in LIMITS:
+        return [f"saved {saved}, at least {row['likely_ns']}"]
+    return []
+
+
 def make(name):
     p, ns = Program(), 0
     for step in range(STEPS):
@@ -466,7 +602,12 @@ def main():
     for file in sorted(os.listdir(folder)):
         name = file.removesuffix(".json")
         doc = json.load(open(f"{folder}/{file}"))
-        if how == "--planted":
+        if name.endswith("="):
+            after = json.load(open(f"{folder}/{name}+.json"))
+            say(f"bounds of {name[:-1]}", bounds(name, doc, after))
+        elif name.endswith("=+"):
+            continue
+        elif how == "--planted":
             say(f"planted {name}", check(name, doc) + sums(doc))
         else:
             say(f"{name}: every advice once", sums(doc))

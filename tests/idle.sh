@@ -70,4 +70,52 @@ check training "$tmp/training.json"
 "$mktrace" --old --steps 20 >"$tmp/old.json"
 check old "$tmp/old.json"
 real_traces check
+# work that begins late on an idle GPU, as where code is loaded, waits behind
+# nothing: neither runs the CPU ahead, nor was there work before the capture
+{
+	echo '['
+	for i in 0 1 2 3; do
+		cat <<EOF
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": $((i * 10000)), "dur": 40, "args": {"correlation": $i}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1,
+ "tid": 1, "ts": $((i * 10000 + 50)), "dur": 4000},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts":
+ $((i * 10000 + 3000)), "dur": 4,
+ "args": {"correlation": $i, "device": 0, "stream": 7}},
+EOF
+	done
+	echo '{}]'
+} >"$tmp/late.json"
+rm -f "$tmp/late.db"
+run 0 "$profan" ingest -q "$tmp/late.json" -o "$tmp/late.db" &&
+	run 0 "$profan" launches "$tmp/late.db" &&
+	grep -q '^The CPU hardly runs ahead' "$tmp/out" &&
+	run 0 "$profan" doctor "$tmp/late.db" -f csv &&
+	! grep -q 'backlog.*warn' "$tmp/out"
+result 'late work on an idle GPU is no backlog'
+
+# the gaps between the kernels of one call are not the host's
+graph() { # 0: all are of the first call
+	echo '['
+	for i in 0 1 2 3 4 5 6 7 8 9; do
+		cat <<EOF
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts":
+ $((100 + i * 10)), "dur": 7,
+ "args": {"correlation": $((1 + i * $1)), "device": 0, "stream": 7}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 1,
+ "tid": 1, "ts": $((80 + i)), "dur": 1, "args": {"correlation": $((1 + i))}},
+EOF
+	done
+	echo '{}]'
+}
+for each in 0 1; do
+	graph $each >"$tmp/graph.json"
+	rm -f "$tmp/graph.db"
+	run 0 "$profan" ingest -q "$tmp/graph.json" -o "$tmp/graph.db" &&
+		run 0 "$profan" table verdicts "$tmp/graph.db" -f csv &&
+		grep '^V4,' "$tmp/out" | cut -d, -f3,5
+done >"$tmp/got"
+printf '%s\n' fine,0.0 'part of V1,0.27835051546391754' >"$tmp/want"
+same 'gaps between the kernels of one call bind no launch' "$tmp/want" "$tmp/got"
 tap_done

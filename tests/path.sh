@@ -342,6 +342,41 @@ run 0 "$profan" ingest -q "$tmp/named.json" -o "$tmp/named.db" &&
 	! grep -q '^kernel,' "$tmp/out"
 result 'where calls wait by their names, others do not'
 
+# a thread that waits in a function has slept until its next call, though the
+# function has returned by then
+for late in 3 -5; do
+	cat >"$tmp/asleep.json" <<EOF
+[
+{"ph": "X", "cat": "python_function", "name": "train.py(12): step", "pid": 1,
+ "tid": 1, "ts": 0, "dur": 20000},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 80, "dur": 10, "args": {"correlation": 1}},
+{"ph": "X", "cat": "python_function", "name": "<built-in method run_backward>",
+ "pid": 1, "tid": 1, "ts": 1000, "dur": 18000},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": $((19000 + late)), "dur": 4, "args": {"correlation": 3}},
+{"ph": "X", "cat": "cpu_op", "name": "aten::add_", "pid": 1, "tid": 1,
+ "ts": $((19000 + late)), "dur": 6},
+{"ph": "X", "cat": "cpu_op", "name": "MmBackward0", "pid": 1, "tid": 2,
+ "ts": 1050, "dur": 17900},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 2, "ts": 1060, "dur": 10, "args": {"correlation": 2}},
+{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 95,
+ "dur": 150, "args": {"correlation": 1, "device": 0, "stream": 7}},
+{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1075,
+ "dur": 300, "args": {"correlation": 2, "device": 0, "stream": 7}},
+{"ph": "X", "cat": "kernel", "name": "sgd", "pid": 0, "tid": 7, "ts": 19010,
+ "dur": 100, "args": {"correlation": 3, "device": 0, "stream": 7}}
+]
+EOF
+	rm -f "$tmp/asleep.db"
+	run 0 "$profan" ingest -q "$tmp/asleep.json" -o "$tmp/asleep.db" &&
+		run 0 "$profan" path "$tmp/asleep.db" -f csv &&
+		grep -q '^op overhead,17[0-9]*,' "$tmp/out" &&
+		awk -F, '/^python,/ && $2 > 2000000 { exit 1 }' "$tmp/out"
+	result "a function that waits, and a call $late us after it"
+done
+
 # two ranks: one has to be chosen
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"
 "$mktrace" --steps 2 --layers 1 --seed 2 >"$tmp/b.json"

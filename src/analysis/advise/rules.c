@@ -882,6 +882,20 @@ static bool owns_wait(const struct advise_row *r)
 		advise_is_one_of(r->op, reading_ops));
 }
 
+/* The host's own time in an operator that reads a result back. */
+static bool is_reading(const struct advise_row *r)
+{
+	switch ((unsigned)r->category) {
+	case PF_CAUSE_OP:
+	case PF_CAUSE_RUNTIME:
+	case PF_CAUSE_SYNC:
+	case PF_CAUSE_COPY:
+		return advise_is_one_of(r->op, reading_ops);
+	default:
+		return false;
+	}
+}
+
 static void judge_waits(const struct pf_advise *a,
 			const struct pf_advise_from *from,
 			struct pf_advice *out)
@@ -892,6 +906,13 @@ static void judge_waits(const struct pf_advise *a,
 	(void)from;
 	for (size_t i = 0; i < t->row_count; i++)
 		has_op |= owns_wait(&t->rows[i]) && *t->rows[i].op;
+	/* an operator that reads a result goes with its wait */
+	for (size_t i = 0; out->on_path_ns && i < t->row_count; i++)
+		if (is_reading(&t->rows[i]))
+			out->at_most_ns += t->rows[i].ns;
+	if (out->at_most_ns > a->window_ns)
+		out->at_most_ns = a->window_ns;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	/* a wait that nothing asked for but the script: for timing, or saving */
 	out->is_last = !has_op;
 }

@@ -139,8 +139,8 @@ static const struct section {
 	  "Operators",
 	  "there are no operators",
 	  PF_PART_OPS,
-	  { TABLE("averages", "By name, as key_averages()", PF_PART_OPS,
-		  "key_averages", 120,
+	  { TABLE("averages", "By name, as key_averages() of the whole capture",
+		  PF_PART_OPS, "key_averages", 120,
 		  "name=Operator; count; self_device_ns=Device self; "
 		  "device_total_ns; self_cpu_ns=Host self; cpu_total_ns=Host "
 		  "total; self_device_mem_bytes=Device memory, self; "

@@ -671,7 +671,7 @@ static void apply_operators(const struct pf_parts *p, struct pf_verdict *v)
 	say_text(p, v, top->name, &v->place);
 	say(v, " takes ");
 	say_ratio(v, v->measured);
-	say(v, " of self CPU time");
+	say(v, " of the capture's self CPU time");
 	say_first(p, v);
 	say(v, " (");
 	say_ns(v, most);
@@ -1056,7 +1056,10 @@ static const struct pf_report_rule rule_idle = {
 
 /* ---- parts of idle time ---- */
 
-/* Calls that wait, and idle time due to them, but for copies: V7's. */
+/*
+ * Calls that wait, and idle time due to them, but for copies, which are V7's,
+ * and for the allocator, whose calls only have to wait.
+ */
 struct waits {
 	int64_t count, blocked_ns, idle_ns;
 	int64_t in_steps_count, in_steps_ns; /* calls between steps left out */
@@ -1070,7 +1073,8 @@ static struct waits find_waits(const struct pf_syncs *syncs)
 	for (size_t i = 0; i < syncs->site_count; i++) {
 		const struct pf_sync_site *site = &syncs->all[i];
 
-		if (!strcmp(site->kind, pf_cause_name(PF_CAUSE_COPY)))
+		if (!strcmp(site->kind, pf_cause_name(PF_CAUSE_COPY)) ||
+		    !strcmp(site->kind, pf_cause_name(PF_CAUSE_ALLOCATOR)))
 			continue;
 		if (!w.most)
 			w.most = site;
@@ -1126,7 +1130,7 @@ static void say_waits(const struct pf_parts *p, struct pf_verdict *v,
 	}
 	say_count(v, count, "synchronization", "synchronizations");
 	if (w->count < p->syncs.count)
-		say(v, " besides copies");
+		say(v, " besides copies and allocations");
 	if (few)
 		pf_buf_addf(&v->sentence, " in %" PRId64 " steps", few);
 	say(v, each);

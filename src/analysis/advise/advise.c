@@ -70,9 +70,13 @@ static const struct {
 	  "events",
 	  "start.record(); ...; end.record()\n"
 	  "# later: start.elapsed_time(end)" },
-	{ "A3", TORCH, NULL,
+	{ "A3", TORCH, "copy",
 	  "copy results back without waiting, and read them a step later",
 	  "host = result.to('cpu', non_blocking=True)" },
+	{ "A3", TORCH, NULL,
+	  "this operator waits by itself: call it less often, or choose one "
+	  "that does not",
+	  NULL },
 	{ "A3", JAX, NULL,
 	  "keep results on the device: float(), np.asarray() and "
 	  "block_until_ready() wait for all before them",
@@ -161,6 +165,11 @@ static const struct {
 	{ "A11", TORCH, NULL,
 	  "give each step more samples: the GPU and its memory have room",
 	  "DataLoader(dataset, batch_size=2 * batch_size)" },
+	{ "A12", TORCH, "driver",
+	  "let torch keep the memory that it frees: its caching allocator is "
+	  "off, or gives all back",
+	  "unset PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING\n"
+	  "# and no torch.cuda.empty_cache() in steps" },
 	{ "A12", TORCH, NULL,
 	  "let segments grow instead of allocating new ones, drop what is not "
 	  "needed, or compute activations again",

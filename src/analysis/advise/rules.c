@@ -873,10 +873,18 @@ static void judge_pageable(const struct pf_advise *a,
 
 /* ---- A3 ---- */
 
+/* The end of a call of the allocator that waited for the GPU. */
+static bool is_allocation(const struct advise_row *r)
+{
+	return r->category == PF_PATH_RETURN &&
+	       (pf_word(PF_WORD_CALL_BLOCKING, r->name) ||
+		pf_word(PF_WORD_CALL_ALLOCATOR, r->name));
+}
+
 static bool owns_wait(const struct advise_row *r)
 {
 	if (r->category == PF_PATH_RETURN)
-		return !(r->flags & ADVISE_AWAITED);
+		return !(r->flags & ADVISE_AWAITED) && !is_allocation(r);
 	return (unsigned)r->category == PF_CAUSE_SYNC ||
 	       ((unsigned)r->category == PF_CAUSE_COPY &&
 		advise_is_one_of(r->op, reading_ops));
@@ -917,6 +925,7 @@ static void judge_waits(const struct pf_advise *a,
 	out->is_last = !has_op;
 }
 
+/* By what waits in most of the time. */
 static const char *wait_variant(const struct pf_advise *a,
 				const struct pf_advise_from *from,
 				const struct pf_advice *out)
@@ -926,11 +935,18 @@ static const char *wait_variant(const struct pf_advise *a,
 	(void)from;
 	if (out->is_last)
 		return "explicit";
-	for (size_t i = 0; i < t->row_count; i++)
-		if (owns_wait(&t->rows[i]) && *t->rows[i].op)
-			return advise_is_one_of(t->rows[i].op, reading_ops)
-				       ? "item"
-				       : "";
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+
+		if (!owns_wait(r) || !*r->op)
+			continue;
+		if (advise_is_one_of(r->op, reading_ops))
+			return "item";
+		return pf_word(PF_WORD_CALL_COPY, r->name) ||
+				       pf_word(PF_WORD_CALL_COPIES, r->name)
+			       ? "copy"
+			       : "";
+	}
 	return "";
 }
 
@@ -1325,7 +1341,30 @@ static void judge_batch(const struct pf_advise *a,
 
 static bool owns_allocator(const struct advise_row *r)
 {
-	return (unsigned)r->category == PF_CAUSE_ALLOCATOR;
+	return (unsigned)r->category == PF_CAUSE_ALLOCATOR || is_allocation(r);
+}
+
+/* Without an allocator of its own a program asks the driver all the time. */
+#define DRIVER_CALLS 100 /* on the path of a step */
+
+static int64_t driver_calls(const struct pf_advise *a)
+{
+	const struct advise_tiles *t = a->tiles;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < t->row_count; i++)
+		if (owns_allocator(&t->rows[i]))
+			count += t->rows[i].count;
+	return count / (a->step_count ? a->step_count : 1);
+}
+
+static const char *memory_variant(const struct pf_advise *a,
+				  const struct pf_advise_from *from,
+				  const struct pf_advice *out)
+{
+	(void)from;
+	(void)out;
+	return driver_calls(a) >= DRIVER_CALLS ? "driver" : "";
 }
 
 static const char *memory_trouble(const struct pf_usage *u)
@@ -1351,7 +1390,15 @@ static void judge_memory(const struct pf_advise *a,
 {
 	const char *trouble = memory_trouble(from->memory);
 	bool is_slow = out->measured >= WORTH_IT;
+	char count[PF_NUM_MAX];
 
+	if (is_slow && driver_calls(a) >= DRIVER_CALLS) {
+		pf_buf_addf(&out->sentence,
+			    "; it asks the driver %s times a step, as without "
+			    "a pool of its own",
+			    pf_num_show_count(count, driver_calls(a)));
+		return;
+	}
 	if (trouble) {
 		pf_buf_addf(&out->sentence, "; %s", trouble);
 		return;
@@ -1611,7 +1658,8 @@ const struct advise_rule advise_state_rules[] = {
 	  ADVISE_NEEDS_GPU, NULL, judge_batch, NULL },
 	{ "A12", "less memory, or memory in larger pieces",
 	  "If the allocator took no time", 0, "model", "memory", "", "alloc=0",
-	  NULL, ADVISE_NEEDS_GPU, owns_allocator, judge_memory, NULL },
+	  NULL, ADVISE_NEEDS_GPU, owns_allocator, judge_memory,
+	  memory_variant },
 	{ "A13", "hide communication", "If communication took no time",
 	  ADVISE_SHOWN, "model", "path", " --what-if class:comm=0",
 	  "class:comm=0", "comm=hidden", ADVISE_NEEDS_GPU, owns_comm,

@@ -622,6 +622,7 @@ static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 		.waits = class->waits & 7,
 		.is_record = class->is_record,
 		.is_stream_wait = class->is_stream_wait,
+		.is_allocation = class->call == PF_CAUSE_ALLOCATOR,
 	};
 	if (r->has_correlation)
 		add_correlation(r, correlation_of(r, b, i), c);
@@ -1332,10 +1333,11 @@ void path_find_queue(struct path *p)
  * source.  Without any, the window's begin.
  */
 
-#define LATE_NS     5000  /* later than its known causes: there is another */
-#define STREAMS_MAX 256   /* of more the order is not followed */
-#define LOOK_MAX    4096  /* pieces of work that are looked back at */
-#define INFER_NS    25000 /* what ended so long before may be that: of RCCL */
+#define LATE_NS      5000  /* later than its known causes: there is another */
+#define STREAMS_MAX  256   /* of more the order is not followed */
+#define LOOK_MAX     4096  /* pieces of work that are looked back at */
+#define INFER_NS     10000 /* what ended so long before may be that; */
+#define INFER_HIP_NS 25000 /* ... on AMD's GPUs: 15 to 19 us were seen */
 
 /* A wait of a stream that a record tells of. */
 struct stream_wait {
@@ -1530,7 +1532,7 @@ static void add_inferred(struct path *p, uint32_t i)
 
 		if (s == own || s->device != own->device || !s->count)
 			continue;
-		x = ended_before(p, s, w, w->start_ns - INFER_NS);
+		x = ended_before(p, s, w, w->start_ns - p->infer_ns);
 		if (x != PF_PATH_NONE &&
 		    (ended == PF_PATH_NONE ||
 		     p->works[x].end_ns > p->works[ended].end_ns))
@@ -1602,6 +1604,25 @@ static void add_order(struct adder *a, uint32_t i)
 			add(p, i, PATH_END_OF(x), PATH_ORDER);
 		*last = x;
 	}
+}
+
+/* By whose calls launch. */
+static int64_t infer_ns(const struct path *p)
+{
+	bool is_hip = false;
+
+	for (uint32_t i = 0; i < p->call_count; i++) {
+		char *name;
+
+		if (!p->calls[i].work_count)
+			continue;
+		name = pf_names_text_take(p->names,
+					  path_around(p, &p->calls[i]).name);
+		is_hip = name && !strncmp(name, "hip", 3);
+		free(name);
+		break;
+	}
+	return is_hip ? INFER_HIP_NS : INFER_NS;
 }
 
 static void add_work(struct adder *a, uint32_t i, size_t *wait)
@@ -2009,6 +2030,7 @@ void path_build(struct path *p)
 	p->by_call = NULL;
 	for (uint32_t i = 0; i < p->call_count; i++)
 		p->calls[i].point = PF_PATH_NONE;
+	p->infer_ns = infer_ns(p);
 	add_host(p);
 	path_add_works(p);
 	add_sink(p);

@@ -37,7 +37,7 @@
 /* So many at most: their numbers fit their bits. */
 #define PATH_WORKS_MAX   (PF_PATH_NONE / 8)
 #define PATH_STREAMS_MAX (1u << 22)
-#define PATH_OF_CALL_MAX ((1u << 26) - 1)
+#define PATH_OF_CALL_MAX ((1u << 25) - 1)
 
 /* A kernel, copy or fill. */
 struct path_work {
@@ -80,9 +80,10 @@ struct path_call {
 		uint32_t point;      /* where it begins; it ends at the next */
 	};
 	uint32_t needs; /* work that it waits for, or is queued for */
-	uint32_t work_count : 26;
+	uint32_t work_count : 25;
 	uint32_t waits : 3; /* enum pf_wait_for */
 	uint32_t is_record : 1, is_stream_wait : 1, is_queued : 1;
+	uint32_t is_allocation : 1; /* of memory, or it gives it back */
 };
 
 /* A time in which a thread works, and may have been woken for. */
@@ -288,7 +289,7 @@ struct path {
 		int64_t ns;
 	} * phi; /* by name: what such a call takes that waits for nothing */
 	size_t phi_count, phi_cap;
-	int64_t launch_floor_ns, gap_floor_ns;
+	int64_t launch_floor_ns, gap_floor_ns, infer_ns;
 	int64_t queue_floor_ns, queue_length, queue_call_ns;
 	struct path_graph graph;
 	uint32_t *chain; /* the nodes of the path, the last first */
@@ -444,8 +445,9 @@ struct path_change {
 	double host_factor;
 	bool has_gpu, has_host; /* does it change such time? */
 	bool no_waits;          /* calls do not wait, but for own copies */
-	bool least_launch;      /* launches take their least */
-	bool no_comm;           /* only its stream waits for communication */
+	bool no_allocs;       /* nor do those of the allocator: not no_waits */
+	bool least_launch;    /* launches take their least */
+	bool no_comm;         /* only its stream waits for communication */
 	uint32_t key;         /* of entries of the ledger: of the host's time */
 	unsigned char *below; /* calls in operators that the regex fits */
 	bool *graph_ops;      /* by text of graphs: the same of replayed work */

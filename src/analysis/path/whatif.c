@@ -163,6 +163,7 @@ static int want_gc(const struct wish *w)
 static int want_alloc(const struct wish *w)
 {
 	w->q->host_kinds |= PATH_IS_ALLOC;
+	w->q->no_allocs = w->factor == 0;
 	return on_host(w);
 }
 

@@ -552,7 +552,8 @@ static void few_synchronizations(void **state)
 	};
 	p.syncs.count = 17;
 	changed(&p, "V2",
-		"2 synchronizations besides copies and allocations per step block the CPU for "
+		"2 synchronizations besides copies and allocations per step "
+		"block the CPU for "
 		"6.00 us; they leave the GPU idle 15.0 us per step, most from "
 		"aten::wait",
 		40000, 'f');
@@ -642,13 +643,15 @@ static void host_without_operators(void **state)
 		if (i == 2)
 			changed(&p, "V12",
 				"CUDA profiling initialization takes 100.0 % "
-				"of the capture's self CPU time of rank 3 (1.00 us of 1.00 "
+				"of the capture's self CPU time of rank 3 "
+				"(1.00 us of 1.00 "
 				"us, 1 call)",
 				-1, 'f');
 		else if (i)
 			changed(&p, "V12",
 				"CUDA profiling initialization takes 100.0 % "
-				"of the capture's self CPU time (1.00 us of 1.00 us, 1 "
+				"of the capture's self CPU time (1.00 us of "
+				"1.00 us, 1 "
 				"call)",
 				-1, 'f');
 		else

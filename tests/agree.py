@@ -112,6 +112,33 @@ class Trace:
         return None
 
 
+# What advice is about, by the cause of idle time.
+ADVICE = {
+    "allocator": {"A12", "A22"}, "data loading": {"A1"}, "sync": {"A3"},
+    "copy": {"A2", "A3"}, "module load": {"A22"}, "gc": {"A14"},
+    "compile": {"A5"}, "launch latency": {"A4", "A22"},
+    **dict.fromkeys(("op overhead", "runtime", "python"),
+                    {"A4", "A21", "A22"}),
+}
+DOMINANT = 0.3  # of the window
+
+
+def advice(t):
+    """What holds most of the idle time is what some advice is about, unless
+    that is the capture of graphs, which run nothing."""
+    causes, rows = t.rows("gaps", "causes"), t.rows("advise", "advice")
+    window = t.scalar("gaps", "window_ns")
+    if not causes or rows is None or t.folder.endswith("_capture"):
+        return
+    cause = causes[0]["cause"]
+    if causes[0]["ns"] < DOMINANT * window or cause not in ADVICE:
+        return
+    given = {r["id"] for r in rows}
+    yield "the cause of most idle time", {
+        "gaps": cause, "advise": cause if given & ADVICE[cause] else
+        " ".join(sorted(given))}
+
+
 def launches(t):
     """Calls by what they launch, and calls whose work is recorded."""
     yield "calls that launch kernels or graphs, of whole steps", {
@@ -196,6 +223,7 @@ def laws(t):
             "steps": steps, "trend": steps if is_near else trend}
     yield from launches(t)
     yield from waits(t)
+    yield from advice(t)
     yield "GPU work launched before the capture", {
         "doctor": t.check("head orphans"),
         "diff": t.note("diff", r"A, ([\d,]+) GPU events? "

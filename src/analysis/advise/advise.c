@@ -220,6 +220,11 @@ static const struct {
 	  "do less of it, do it in another thread or process while the GPU "
 	  "works, or let the GPU do it",
 	  NULL },
+	{ "A22", TORCH, NULL,
+	  "run the same work a few times before the profiler records",
+	  "schedule=torch.profiler.schedule(wait=1, warmup=2, active=5)" },
+	{ "A22", NULL, NULL,
+	  "run the same work a few times before the profiler records", NULL },
 	{ "A20", TORCH, NULL,
 	  "decode for many requests at once, so that reading the weights once "
 	  "serves all of them, and replay the step as a CUDA graph",

@@ -1014,6 +1014,25 @@ static const char *code_variant(const struct pf_advise *a,
 	return a->tiles->path->work_count ? "" : "no GPU";
 }
 
+/* ---- A22: a first use loads code, or starts the driver ---- */
+
+static bool owns_start(const struct advise_row *r)
+{
+	if (r->flags & (ADVISE_LATE | ADVISE_DATA))
+		return false;
+	switch ((unsigned)r->category) {
+	case PF_CAUSE_MODULE:
+		return true;
+	case PF_CAUSE_RUNTIME:
+	case PF_PATH_LAUNCH_CALL:
+		/* no call that does not wait takes so long a second time */
+		return r->flags & ADVISE_LONG &&
+		       !pf_word(PF_WORD_CALL_COPIES, r->name);
+	default:
+		return false;
+	}
+}
+
 static const char *const compiled[] = { "Torch-Compiled Region",
 					"CompiledFunction",
 					"CompiledFxGraph",
@@ -1130,6 +1149,10 @@ const struct advise_rule advise_host_rules[] = {
 	  "The program's own code on the host holds", ADVISE_SHOWN, "sure",
 	  "path", " --group line", NULL, NULL, ADVISE_NEEDS_PATH, owns_code,
 	  NULL, code_variant },
+	{ "A22", "warm up before the profile begins",
+	  "First uses, which load code or start the driver, hold", ADVISE_SHOWN,
+	  "sure", "path", "", NULL, NULL, ADVISE_NEEDS_GPU, owns_start, NULL,
+	  NULL },
 };
 const size_t advise_host_rule_count =
 	sizeof(advise_host_rules) / sizeof(*advise_host_rules);

@@ -219,7 +219,7 @@ static uint32_t flags_of(const struct advise_taker *t,
 		flags |= ADVISE_DATA;
 	if (tile->end_ns - tile->start_ns >= ADVISE_LONG_NS)
 		flags |= ADVISE_LONG;
-	if (tile->start_ns >= t->late_ns)
+	if (t->out->has_late && tile->start_ns >= t->late_ns)
 		flags |= ADVISE_LATE;
 	if (tile->category == PF_PATH_RETURN && t->is_after_copy)
 		flags |= ADVISE_AWAITED;

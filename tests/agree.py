@@ -117,7 +117,7 @@ ADVICE = {
     "allocator": {"A12", "A22"}, "data loading": {"A1"}, "sync": {"A3"},
     "copy": {"A2", "A3"}, "module load": {"A22"}, "gc": {"A14"},
     "compile": {"A5"}, "launch latency": {"A4", "A22"},
-    **dict.fromkeys(("op overhead", "runtime", "python"),
+    **dict.fromkeys(("operators", "runtime", "python"),
                     {"A4", "A21", "A22"}),
 }
 DOMINANT = 0.3  # of the window

@@ -266,10 +266,10 @@ run 0 "$profan" ingest -q "$tmp/cold.json" -o "$tmp/cold.db" &&
 result 'what no graph makes shorter'
 run 0 "$profan" summary "$tmp/cold.db" &&
 	tr -s ' \n' ' ' <"$tmp/out" >"$tmp/line" &&
-	grep -q 'severe 20.1 ms pass before .*; GPU idle .* at stake)' \
+	grep -q 'severe 20.130 ms pass before .*; GPU idle .* (holds 9.000 ms)' \
 		"$tmp/line" &&
 	grep -q 'would save most (.*), also of what runs before' "$tmp/line"
-result 'what is at stake is behind what it is of'
+result 'what it holds is behind what holds it'
 run 0 "$profan" syncs "$tmp/cold.db" -f csv &&
 	grep -q 'if the GPU idled before it, profan gaps' "$tmp/err" &&
 	run 0 "$profan" syncs "$tmp/within.db" -f csv &&
@@ -295,7 +295,7 @@ run 0 "$profan" ingest -q "$tmp/gloo.json" -o "$tmp/gloo.db" &&
 	run 0 "$profan" path "$tmp/gloo.db" -f csv &&
 	grep -q '^communication wait,400000,0.4,3,' "$tmp/out" &&
 	grep -q '^annotation,500000,' "$tmp/out" &&
-	grep -q '^op overhead,100000,' "$tmp/out" &&
+	grep -q '^operators,100000,' "$tmp/out" &&
 	grep -q '^profan: 400.000 us of it .* threads that communicate' "$tmp/err"
 result 'threads that communicate are waited for'
 
@@ -331,7 +331,7 @@ run 0 "$profan" ingest -q "$tmp/held.json" -o "$tmp/held.db" &&
 	grep -q '^kernel,590000,' "$tmp/out" &&
 	grep -q '^sync return,20000,' "$tmp/out" &&
 	grep -q '^launch call,90000,' "$tmp/out" &&
-	grep -q '^op overhead,300000,' "$tmp/out" &&
+	grep -q '^operators,300000,' "$tmp/out" &&
 	grep -q '^295000,' "$tmp/out"
 result 'calls that hold the host wait for their work'
 held '{"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize",
@@ -372,7 +372,7 @@ EOF
 	rm -f "$tmp/asleep.db"
 	run 0 "$profan" ingest -q "$tmp/asleep.json" -o "$tmp/asleep.db" &&
 		run 0 "$profan" path "$tmp/asleep.db" -f csv &&
-		grep -q '^op overhead,17[0-9]*,' "$tmp/out" &&
+		grep -q '^operators,17[0-9]*,' "$tmp/out" &&
 		awk -F, '/^python,/ && $2 > 2000000 { exit 1 }' "$tmp/out"
 	result "a function that waits, and a call $late us after it"
 done

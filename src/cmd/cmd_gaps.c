@@ -39,7 +39,7 @@ PF_COMMAND(305, gaps) = {
 		   "op or line of Python that the launching thread was in, or "
 		   "what the GPU waited for.  The causes add up to the idle "
 		   "time; micro is gaps below --micro, which are not "
-		   "explained, op overhead an operator's own time on the CPU, "
+		   "explained, operators an operator's own time on the CPU, "
 		   "dependency work that waited for another stream, device "
 		   "latency queued work that waited for what is not "
 		   "recorded.  Drained by: the call in which the GPU ran "

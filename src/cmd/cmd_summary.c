@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "cmd/cmd.h"
 #include "compare/fleet_show.h"
-#include "page/figure.h"
+#include "base/num.h"
 #include "page/report.h"
 #include "show/doc.h"
 
@@ -88,6 +88,7 @@ static void add_split(struct pf_buf *out, const struct pf_step_times *s,
 {
 	struct pf_step_spread classes[PF_STEP_CLASSES];
 	struct pf_buf text = { 0 };
+	char share[PF_NUM_MAX];
 
 	if (!s->full_count)
 		return;
@@ -95,7 +96,7 @@ static void add_split(struct pf_buf *out, const struct pf_step_times *s,
 	pf_sort(classes, PF_STEP_CLASSES, sizeof(*classes), by_time);
 	for (size_t i = 0; i < PF_STEP_CLASSES && classes[i].sum_ns > 0; i++) {
 		pf_buf_addf(&text, "%s%s ", i ? ", " : "", classes[i].name);
-		pf_figure_ratio(&text, classes[i].share);
+		pf_buf_adds(&text, pf_num_show_ratio(share, classes[i].share));
 	}
 	add_line(out, "split", text.data, width);
 	pf_buf_release(&text);

@@ -89,7 +89,7 @@ const char *pf_cause_name(enum pf_cause cause)
 		"profiler",
 		"communication wait",
 		"runtime",
-		"op overhead",
+		"operators",
 		"python",
 		"annotation",
 		"unrecorded",

@@ -21,7 +21,6 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
-#include "page/figure.h"
 #include "show/doc.h"
 
 /* ---- what rules write their sentences with ---- */
@@ -34,18 +33,31 @@ static void say(struct pf_verdict *v, const char *words)
 
 static void say_ratio(struct pf_verdict *v, double ratio)
 {
-	pf_figure_ratio(&v->sentence, ratio);
+	char text[PF_NUM_MAX];
+
+	say(v, pf_num_show_ratio(text, ratio));
 }
 
 static void say_ns(struct pf_verdict *v, int64_t ns)
 {
-	pf_figure_ns(&v->sentence, ns);
+	char text[PF_NUM_MAX];
+
+	say(v, pf_num_show_ns(text, ns));
+}
+
+static void say_bytes(struct pf_verdict *v, int64_t bytes)
+{
+	char text[PF_NUM_MAX];
+
+	say(v, pf_num_show_bytes(text, bytes));
 }
 
 static void say_count(struct pf_verdict *v, int64_t n, const char *one,
 		      const char *many)
 {
-	pf_figure_count(&v->sentence, n);
+	char text[PF_NUM_MAX];
+
+	say(v, pf_num_show_count(text, n));
 	pf_buf_addc(&v->sentence, ' ');
 	say(v, n == 1 ? one : many);
 }
@@ -172,10 +184,12 @@ static const struct pf_doctor_check *next_check(const struct pf_doctor *d,
 static void say_check(struct pf_verdict *v, const struct pf_doctor_check *c,
 		      int named)
 {
+	char count[PF_NUM_MAX];
+
 	say(v, named ? ", " : "");
 	say(v, c->name);
 	say(v, " (");
-	pf_figure_count(&v->sentence, c->count);
+	say(v, pf_num_show_count(count, c->count));
 	if (!isnan(c->share)) {
 		say(v, ", ");
 		say_ratio(v, c->share);
@@ -308,7 +322,7 @@ static void apply_path(const struct pf_parts *p, struct pf_verdict *v)
 	say(v, ")");
 	if (!best || best->saved_ns <= 0)
 		return;
-	say(v, "; of the usual questions \"");
+	say(v, "; \"");
 	say_text(p, v, best->question, NULL);
 	say(v, "\" would save most (");
 	say_ratio(v, best->saved_share);
@@ -492,6 +506,8 @@ static int64_t steps_of(const struct pf_parts *p, int64_t trace_id)
 /* How often it was the last, in how many collectives. */
 static void say_last(const struct pf_arrivals *a, struct pf_verdict *v)
 {
+	char count[PF_NUM_MAX];
+
 	for (size_t i = 0; i < a->rank_count; i++) {
 		if (a->ranks[i].trace_id != a->straggler_trace_id)
 			continue;
@@ -499,7 +515,7 @@ static void say_last(const struct pf_arrivals *a, struct pf_verdict *v)
 		say_count(v, a->ranks[i].last_count, "collective",
 			  "collectives");
 		say(v, " of ");
-		pf_figure_count(&v->sentence, a->ranks[i].count);
+		say(v, pf_num_show_count(count, a->ranks[i].count));
 	}
 }
 
@@ -981,7 +997,7 @@ static void say_before_most(const struct pf_parts *p, struct pf_verdict *v,
 
 /*
  * Of the time before the first GPU work, which is no part of idle time: first,
- * for what is at stake is of what is said last.
+ * for what holds the time is what is said last.
  */
 static void say_before(const struct pf_parts *p, struct pf_verdict *v)
 {
@@ -1424,9 +1440,9 @@ static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	v->measured = d->capacity_share;
 	say(v, "Peak memory ");
-	pf_figure_bytes(&v->sentence, d->peak);
+	say_bytes(v, d->peak);
 	say(v, " of ");
-	pf_figure_bytes(&v->sentence, d->capacity);
+	say_bytes(v, d->capacity);
 	say(v, " (");
 	say_ratio(v, v->measured);
 	say(v, ") on ");
@@ -1480,8 +1496,9 @@ const char *pf_severity_word(enum pf_severity s)
 
 void pf_verdict_stake(struct pf_buf *out, const struct pf_verdict *v)
 {
-	pf_figure_ns(out, v->recoverable_ns);
-	pf_buf_adds(out, " at stake");
+	char ns[PF_NUM_MAX];
+
+	pf_buf_addf(out, "holds %s", pf_num_show_ns(ns, v->recoverable_ns));
 }
 
 static const struct pf_report_rule *const rules[] = {
@@ -1544,7 +1561,7 @@ static void add_clean(const struct pf_parts *p, struct pf_verdicts *out)
 	if (p->gaps.all.window_ns) {
 		pf_buf_addf(&v->sentence, "; the %s is busy ",
 			    pf_window_device(&p->traces));
-		pf_figure_ratio(&v->sentence, busy);
+		say_ratio(v, busy);
 		pf_buf_adds(&v->sentence, " of the time");
 	} else if (p->steps.recorded.producer != PF_FROM_TABLES) {
 		/* That a log of a GPU has no work in it means nothing. */

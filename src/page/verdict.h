@@ -63,7 +63,7 @@ void pf_verdict_command(const struct pf_verdict *v, const struct pf_parts *p,
 			struct pf_buf *out);
 
 /*
- * Append "352 ms at stake": time that what it names holds, if any.  It bounds
+ * Append "holds 352 ms": time that what it names holds, if any.  It bounds
  * nothing: with that gone, other things may come earlier and overlap.
  */
 void pf_verdict_stake(struct pf_buf *out, const struct pf_verdict *v);

@@ -130,7 +130,7 @@ static void test_host_causes(void **state)
 	check_cause(&s, "garbage collection", 700000, 1, NULL);
 	check_cause(&s, "communication wait", 700000, 1, "gloo:all_reduce");
 	check_cause(&s, "runtime", 700000, 1, "cudaEventRecord");
-	check_cause(&s, "op overhead", 700000, 1, "aten::add");
+	check_cause(&s, "operators", 700000, 1, "aten::add");
 	check_cause(&s, "python", 700000, 1, "train.py:12 loop");
 	check_cause(&s, "annotation", 700000, 1, "phase");
 	check_cause(&s, "compile", 700000, 1, NULL);
@@ -544,7 +544,7 @@ static void test_other_thread(void **state)
 
 	(void)state;
 	gaps(&s, json, &all);
-	check_cause(&s, "op overhead", 320000, 2, "aten::item");
+	check_cause(&s, "operators", 320000, 2, "aten::item");
 	check_cause(&s, "python", 80000, 1, "train.py:3 f");
 	/* 100 to 200 and 500 to 590; 700 to 750 and 850 to 890; 790 */
 	check_cause(&s, "unrecorded", (100 + 90 + 50 + 40 + 790) * 1000, 3,
@@ -605,7 +605,7 @@ static void test_overheads(void **state)
 	/* 200 to 250, in no op and in one, and 10 of the launch */
 	check_cause(&s, "module load", 60000, 1, "Lazy Function Loading");
 	check_cause(&s, "profiler", 10000, 1, "Buffer Flush");
-	check_cause(&s, "op overhead", 40000, 1, "aten::mm");
+	check_cause(&s, "operators", 40000, 1, "aten::mm");
 	/* what waits is not what the profiler held up */
 	check_cause(&s, "blocking copy", 80000, 1, "cudaMemcpy");
 	check_cause(&s, "launch latency", 90000, 1, NULL);

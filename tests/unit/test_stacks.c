@@ -131,7 +131,7 @@ static void idle(void **state)
 			    KERNEL("k", 5, 15, 7, 1) KERNEL("k", 125, 5, 7, 2)),
 	      &args,
 	      "launch latency;cudaLaunchKernel 5000\n"
-	      "op overhead;aten::item 10000\n"
+	      "operators;aten::item 10000\n"
 	      "sync;aten::item;cudaStreamSynchronize 80000\n"
 	      "unrecorded 10000\n");
 }

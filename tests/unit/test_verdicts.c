@@ -354,13 +354,13 @@ static void precision(void **state)
 	w.unknown_ns = 200000;
 	assert_int_equal(state_of(&w, "V10"), 'f');
 	has_sentence(&w, "V10",
-		     "10.0 % of the time in matrix products and convolutions "
-		     "(100 us of 1.00 ms) runs in fp32 kernels, most of all "
-		     "in scudnn from aten::cudnn_convolution; the precision "
-		     "of 20.0 % is not known");
+		     "10.00 % of the time in matrix products and convolutions "
+		     "(100.001 us of 1.000 ms) runs in fp32 kernels, most of "
+		     "all in scudnn from aten::cudnn_convolution; the "
+		     "precision of 20.00 % is not known");
 	w.unknown_ns = 200001;
 	has_sentence(&w, "V10",
-		     "the names of kernels do not say the precision of 20.0 % "
+		     "the names of kernels do not say the precision of 20.00 % "
 		     "of the time in matrix products and convolutions");
 	assert_int_equal(state_of(&w, "V10"), 'w');
 	w.unknown_ns = 0;
@@ -435,8 +435,8 @@ static void idle_names_what_can_be_won(void **state)
 	p.gaps.culprits = &zoom;
 	p.gaps.culprit_count = 1;
 	changed(&p, "V1",
-		"GPU idle 62.5 % of 4 steps (625 us of 1.00 ms); 80.0 % of it "
-		"is zoom, cause: data loading",
+		"GPU idle 62.50 % of 4 steps (625.000 us of 1.000 ms); 80.00 % "
+		"of it is zoom, cause: data loading",
 		500000, 'b');
 	/* without a line the call is named, not the annotation around it */
 	make(&w, &p);
@@ -446,8 +446,8 @@ static void idle_names_what_can_be_won(void **state)
 	p.gaps.culprits = &zoom;
 	p.gaps.culprit_count = 1;
 	changed(&p, "V1",
-		"GPU idle 62.5 % of 4 steps (625 us of 1.00 ms); 80.0 % of it "
-		"is cudaFree, cause: data loading",
+		"GPU idle 62.50 % of 4 steps (625.000 us of 1.000 ms); 80.00 % "
+		"of it is cudaFree, cause: data loading",
 		500000, 'b');
 	/* idle time is not in the work that it comes before */
 	make(&w, &p);
@@ -457,18 +457,18 @@ static void idle_names_what_can_be_won(void **state)
 	p.gaps.culprits = &zoom;
 	p.gaps.culprit_count = 1;
 	changed(&p, "V1",
-		"GPU idle 62.5 % of 4 steps (625 us of 1.00 ms); 83.2 % of it "
-		"is loading data; 80.0 % of it is before work without a launch "
-		"call, dma",
+		"GPU idle 62.50 % of 4 steps (625.000 us of 1.000 ms); 83.20 % "
+		"of it is loading data; 80.00 % of it is before work without a "
+		"launch call, dma",
 		0, 'b');
 	/* a wait in which the capture began is no idle time to speak of */
 	make(&w, &p);
 	p.gaps.head_wait_ns = 600000;
 	p.gaps.head_wait_end_ns = 650000;
 	changed(&p, "V1",
-		"The capture began in the middle of a wait of 600 us, which "
-		"--from 650us leaves out; in the rest the GPU is idle 6.2 % "
-		"(25.0 us of 400 us)",
+		"The capture began in the middle of a wait of 600.000 us, "
+		"which --from 650us leaves out; in the rest the GPU is idle "
+		"6.25 % (25.000 us of 400.000 us)",
 		0, 'f');
 }
 
@@ -486,9 +486,9 @@ static void launch_bound_in_places(void **state)
 	p.launches.all.count = 400;
 	p.launches.all.delayed_count = 100;
 	changed(&p, "V4",
-		"Launch-bound: 100 kernels per step, none of them under 10.0 "
-		"us; the GPU starves 50.0 us per step while the CPU launches "
-		"(20.0 %)",
+		"Launch-bound: 100 kernels per step, none of them under 10.000 "
+		"us; the GPU starves 50.000 us per step while the CPU launches "
+		"(20.00 %)",
 		200000, 'b');
 	make(&w, &p);
 	p.callers.calls = 400;
@@ -497,9 +497,9 @@ static void launch_bound_in_places(void **state)
 	p.launches.all.count = 400;
 	p.launches.all.delayed_count = 300;
 	changed(&p, "V4",
-		"Launch-bound in places: 100 kernels per step, 25.0 % of them "
-		"under 10.0 us; the GPU starves 50.0 us per step while the CPU "
-		"launches (20.0 %)",
+		"Launch-bound in places: 100 kernels per step, 25.00 % of them "
+		"under 10.000 us; the GPU starves 50.000 us per step while the "
+		"CPU launches (20.00 %)",
 		200000, 'b');
 }
 
@@ -517,8 +517,8 @@ static void few_synchronizations(void **state)
 	p.syncs.all[0].count = 1;
 	p.syncs.all[0].blocked_ns = 80000;
 	changed(&p, "V2",
-		"1 synchronization in 4 steps blocks the CPU for 80.0 us; it "
-		"leaves the GPU idle 90.0 us",
+		"1 synchronization in 4 steps blocks the CPU for 80.000 us; it "
+		"leaves the GPU idle 90.000 us",
 		80000, 'f');
 	/* each of two GPUs may win what the host no longer waits */
 	make(&w, &p);
@@ -529,8 +529,8 @@ static void few_synchronizations(void **state)
 	p.syncs.all[0].count = 1;
 	p.syncs.all[0].blocked_ns = 80000;
 	changed(&p, "V2",
-		"1 synchronization in 4 steps blocks the CPU for 80.0 us; it "
-		"leaves the GPU idle 90.0 us",
+		"1 synchronization in 4 steps blocks the CPU for 80.000 us; it "
+		"leaves the GPU idle 90.000 us",
 		90000, 'f');
 	/* copies are not of them, be they the dearest */
 	make(&w, &p);
@@ -553,9 +553,8 @@ static void few_synchronizations(void **state)
 	p.syncs.count = 17;
 	changed(&p, "V2",
 		"2 synchronizations besides copies and allocations per step "
-		"block the CPU for "
-		"6.00 us; they leave the GPU idle 15.0 us per step, most from "
-		"aten::wait",
+		"block the CPU for 6.000 us; they leave the GPU idle 15.000 us "
+		"per step, most from aten::wait",
 		40000, 'f');
 }
 
@@ -571,15 +570,16 @@ static void time_between_steps(void **state)
 	make(&w, &p);
 	p.gaps.window.between_share = 0.0099;
 	changed(&p, "V1",
-		"GPU idle 20.0 % of 4 steps (200 us of 1.00 ms); no single "
-		"cause found, the largest part (10.0 %) is loading data",
+		"GPU idle 20.00 % of 4 steps (200.000 us of 1.000 ms); no "
+		"single cause found, the largest part (10.00 %) is loading "
+		"data",
 		20000, 'f');
 	make(&w, &p);
 	p.gaps.window.between_share = 0.01;
 	changed(&p, "V1",
-		"GPU idle 20.0 % of 4 steps and the time between them (200 us "
-		"of 1.00 ms); no single cause found, the largest part (10.0 %) "
-		"is loading data",
+		"GPU idle 20.00 % of 4 steps and the time between them "
+		"(200.000 us of 1.000 ms); no single cause found, the largest "
+		"part (10.00 %) is loading data",
 		20000, 'f');
 }
 
@@ -600,7 +600,7 @@ static void peak_from_before(void **state)
 	p.memory.alive = &group;
 	p.memory.alive_count = 1;
 	changed(&p, "V8",
-		"Peak memory 1000 B of 2.0 KiB (93.0 %) on GPU 0; 99.5 % of "
+		"Peak memory 1000 B of 1.95 KiB (93.00 %) on GPU 0; 99.50 % of "
 		"the peak dates from before the capture",
 		-1, 'f');
 	group.site.outer_op = "aten::mm";
@@ -609,7 +609,7 @@ static void peak_from_before(void **state)
 	p.memory.alive = &group;
 	p.memory.alive_count = 1;
 	changed(&p, "V8",
-		"Peak memory 1000 B of 2.0 KiB (93.0 %) on GPU 0; 99.5 % of "
+		"Peak memory 1000 B of 1.95 KiB (93.00 %) on GPU 0; 99.50 % of "
 		"the peak is held by aten::mm",
 		-1, 'f');
 }
@@ -642,17 +642,15 @@ static void host_without_operators(void **state)
 		p.traces.count = i < 2 ? 1 : 2;
 		if (i == 2)
 			changed(&p, "V12",
-				"CUDA profiling initialization takes 100.0 % "
+				"CUDA profiling initialization takes 100.00 % "
 				"of the capture's self CPU time of rank 3 "
-				"(1.00 us of 1.00 "
-				"us, 1 call)",
+				"(1.000 us of 1.000 us, 1 call)",
 				-1, 'f');
 		else if (i)
 			changed(&p, "V12",
-				"CUDA profiling initialization takes 100.0 % "
-				"of the capture's self CPU time (1.00 us of "
-				"1.00 us, 1 "
-				"call)",
+				"CUDA profiling initialization takes 100.00 % "
+				"of the capture's self CPU time (1.000 us of "
+				"1.000 us, 1 call)",
 				-1, 'f');
 		else
 			changed(&p, "V12",
@@ -680,10 +678,10 @@ static void slow_communication(void **state)
 	p.overlap.collectives = &row;
 	p.overlap.collective_count = 1;
 	changed(&p, "V5",
-		"Communication takes 200 us per step, 100.0 % of it exposed "
-		"(80.0 % of 4 steps); at 2.2 GB/s of bus bandwidth most of it "
-		"is waiting for other ranks, not transfer; longest call "
-		"allreduce, 800 us",
+		"Communication takes 200.000 us per step, 100.00 % of it "
+		"exposed (80.00 % of 4 steps); at 2.2 GB/s of bus bandwidth "
+		"most of it is waiting for other ranks, not transfer; longest "
+		"call allreduce, 800.000 us",
 		800000, 'b');
 	/* the same bytes in time that they may need */
 	row.rated_ns = row.dur.max = 600000;
@@ -692,8 +690,9 @@ static void slow_communication(void **state)
 	p.overlap.collectives = &row;
 	p.overlap.collective_count = 1;
 	changed(&p, "V5",
-		"Communication takes 150 us per step, 100.0 % of it exposed "
-		"(60.0 % of 4 steps); longest call allreduce, 600 us",
+		"Communication takes 150.000 us per step, 100.00 % of it "
+		"exposed (60.00 % of 4 steps); longest call allreduce, 600.000 "
+		"us",
 		600000, 'b');
 }
 

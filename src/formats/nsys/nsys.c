@@ -14,9 +14,1172 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/intern.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "formats/nsys/impl.h"
+#include "formats/pfr/kineto.h"
+#include "formats/sqlite/foreign.h"
+
+#define PROCESSES_MAX 65536u
+#define THREADS_MAX   65536u
+#define DEVICES_MAX   256u
+
+/* What is known of a thread. */
+enum { THREAD_SEEN, THREAD_NAMED };
+
+/* What the file says of a device. */
+struct device {
+	int64_t number; /* as kernels have it */
+	struct pf_kineto_device kineto;
+};
+
+struct nsys {
+	struct pf_reading reading;
+	struct pf_sink sink;
+	struct pf_foreign *f;
+	struct pf_reader_options options;
+	struct pf_lookup texts; /* StringIds */
+	int schema;             /* 3025 for 3.25; 0: not known */
+	bool is_described;
+	/* processes in the order of their first event: globalPid */
+	struct pf_map processes;
+	int64_t last_pid, last_process; /* found last */
+	int64_t only_process;           /* the one with calls; -1: several */
+#define NO_PROCESS (-2)
+	int64_t machine;       /* of the first process */
+	struct pf_map threads; /* globalTid */
+	struct device devices[DEVICES_MAX];
+	size_t device_count;
+	struct pf_map gpu_of; /* a process's device -> the machine's */
+	bool is_by_machine;   /* numbers of devices */
+	struct pf_sink_user gpus[DEVICES_MAX]; /* a number, a GPU */
+	size_t gpu_count;
+	struct pf_keys waits;  /* calls that wait: what for */
+	struct pf_keys graphs; /* kernels that are nodes of a graph */
+	struct pf_buf labels, label_text; /* of NVTX's domains and categories */
+	size_t label_count;
+	bool has_labels;
+	int64_t range_count; /* external ids */
+	int64_t open_count;  /* ranges without an end */
+	struct pf_buf clean;
+};
+
+/* A name of a domain (category -1) or of a category in it. */
+struct label {
+	int64_t process, domain, category;
+	size_t at, len; /* in label_text */
+};
+
+/* What all tables have in common: times, names, processes, tracks. */
+
+#define THREAD_BITS 24
+#define LOW_BITS    ((INT64_C(1) << THREAD_BITS) - 1)
+
+/* ---- names ---- */
+
+/* A text of StringIds, borrowed until the next call; false: none. */
+static bool nsys_string(struct nsys *n, int64_t id, const char **text,
+			size_t *len)
+{
+	return pf_lookup_find(&n->texts, id) &&
+	       pf_rows_text(&n->texts.rows, 0, text, len);
+}
+
+/* The entry of the text of a number in a column. */
+static uint32_t nsys_name(struct nsys *n, const struct pf_rows *r, int column)
+{
+	const char *text;
+	uint32_t *memo;
+	char lost[40];
+	size_t len;
+	int64_t id;
+
+	if (pf_rows_int(r, column, &id) != PF_CELL_INT) {
+		pf_sink_note(&n->sink, PF_REPAIR_LOST_NAME);
+		return pf_sink_word(&n->sink, "no name");
+	}
+	if (pf_sink_memo(&n->sink, PF_MEMO_NAME, 0, (uint64_t)id, &memo))
+		return *memo;
+	if (nsys_string(n, id, &text, &len))
+		return *memo = pf_sink_text(&n->sink, text, len);
+	/* Every event is counted. */
+	pf_sink_forget(&n->sink, PF_MEMO_NAME, 0, (uint64_t)id);
+	pf_sink_note(&n->sink, PF_REPAIR_LOST_NAME);
+	snprintf(lost, sizeof(lost), "string %" PRId64, id);
+	return pf_sink_word(&n->sink, lost);
+}
+
+/* ---- processes and threads ---- */
+
+/* As it is shown: a process number, with the machine if there are several. */
+static int64_t nsys_pid(int64_t global_id)
+{
+	return global_id >> THREAD_BITS & LOW_BITS;
+}
+
+static int64_t nsys_tid(int64_t global_id)
+{
+	return global_id & LOW_BITS;
+}
+
+/*
+ * The number of a process by its globalPid or globalTid, from 0; -1: not
+ * known.
+ */
+static int64_t nsys_process(struct nsys *n, int64_t global_id)
+{
+	uint64_t *number;
+
+	global_id &= ~LOW_BITS;
+	if (n->processes.count && global_id == n->last_pid)
+		return n->last_process;
+	if (!n->processes.count)
+		n->machine = global_id >> (2 * THREAD_BITS);
+	if (n->processes.count >= PROCESSES_MAX)
+		return -1;
+	number = pf_map_at(&n->processes, (uint64_t)global_id);
+	if (*number == UINT64_MAX)
+		*number = n->processes.count - 1;
+	n->last_pid = global_id;
+	n->last_process = (int64_t)*number;
+	return n->last_process;
+}
+
+/*
+ * What links a call and its work; 0: nothing.  The first process's are as in
+ * the file, the others' have its number above.
+ */
+static int64_t nsys_key(int64_t process, int64_t correlation)
+{
+	if (process < 0 || correlation <= 0 || correlation > UINT32_MAX)
+		return 0;
+	return process << 32 | correlation;
+}
+
+/* Take the key as the event's correlation. */
+static void nsys_arg_key(struct nsys *n, int64_t process, int64_t correlation)
+{
+	int64_t key = nsys_key(process, correlation);
+
+	pf_argline_slot(&n->sink.args, "correlation", PF_SLOT_CORRELATION, key);
+}
+
+/* ---- tracks ---- */
+
+static uint32_t nsys_lane(struct nsys *n, char letter, int64_t global_id,
+			  const char *tid)
+{
+	int64_t machine = global_id >> (2 * THREAD_BITS);
+	char pid[48], own[24];
+
+	nsys_process(n, global_id);
+	snprintf(own, sizeof(own), "%" PRId64, nsys_tid(global_id));
+	snprintf(pid, sizeof(pid), "%" PRId64, nsys_pid(global_id));
+	if (machine != n->machine)
+		snprintf(pid, sizeof(pid), "%" PRId64 " (machine %" PRId64 ")",
+			 nsys_pid(global_id), machine);
+	return pf_sink_track(&n->sink, letter, pid, tid ? tid : own);
+}
+
+static uint32_t nsys_host_track(struct nsys *n, const struct pf_rows *r,
+				int column)
+{
+	uint32_t *memo;
+	int64_t id;
+
+	if (pf_rows_int(r, column, &id) != PF_CELL_INT)
+		return pf_sink_track(&n->sink, 'h', "", "");
+	if (pf_sink_memo(&n->sink, PF_MEMO_HOST_TRACK, 0, (uint64_t)id, &memo))
+		return *memo;
+	if (n->threads.count < THREADS_MAX) {
+		uint64_t *known = pf_map_at(&n->threads, (uint64_t)id);
+
+		if (*known == UINT64_MAX)
+			*known = THREAD_SEEN;
+	}
+	return *memo = nsys_lane(n, 'h', id, NULL);
+}
+
+/* Of a device's instants. */
+static uint32_t nsys_mark_track(struct nsys *n, int64_t device)
+{
+	char pid[24];
+
+	snprintf(pid, sizeof(pid), "%" PRId64, device);
+	return pf_sink_track(&n->sink, 'm', pid, "events");
+}
+
+static uint64_t device_key(int64_t pid, int64_t device)
+{
+	return (uint64_t)pid << 32 ^ (uint64_t)device;
+}
+
+/*
+ * A device's number: as rows have it, or, where several processes mean several
+ * GPUs by one number, that of the machine.
+ */
+static int64_t nsys_device_number(struct nsys *n, int64_t global_pid,
+				  int64_t device)
+{
+	uint64_t *gpu;
+
+	if (!n->is_by_machine)
+		return device;
+	gpu = pf_map_at(&n->gpu_of, device_key(nsys_pid(global_pid), device));
+	if (*gpu == UINT64_MAX)
+		*gpu = (uint64_t)device;
+	return (int64_t)*gpu;
+}
+
+static const struct device *nsys_device(const struct nsys *n, int64_t number)
+{
+	for (size_t i = 0; i < n->device_count; i++)
+		if (n->devices[i].number == number)
+			return &n->devices[i];
+	return NULL;
+}
+
+/* Several processes may have streams of one number on one device. */
+static uint32_t nsys_gpu_track(struct nsys *n, int64_t device, int64_t stream,
+			       int64_t global_pid)
+{
+	int64_t process = nsys_process(n, global_pid);
+	uint32_t track, *memo = NULL;
+
+	if (device >= 0 && device <= 0xffff &&
+	    pf_sink_memo(&n->sink, PF_MEMO_GPU_TRACK,
+			 (uint64_t)(process + 1) << 16 | (uint64_t)device,
+			 (uint64_t)stream, &memo))
+		return *memo;
+	track = pf_sink_gpu_track(&n->sink, device,
+				  stream == UINT32_MAX ? -1 : stream, process,
+				  nsys_pid(global_pid));
+	if (memo)
+		*memo = track;
+	return track;
+}
+
+/* What runs on a device: kernels, graphs, copies, fills, synchronisation. */
+
+/* The columns that all of them begin with. */
+#define PLACE                                                                  \
+	"start", "end", "deviceId", "contextId", "streamId", "correlationId",  \
+		"globalPid", "graphNodeId"
+enum { DEVICE = 2, CONTEXT, STREAM, CORRELATION, PID, NODE, REST };
+
+/* Where a row's work ran, and for whom. */
+struct place {
+	int64_t device, context, stream, correlation, pid, process, node;
+	bool has_device, has_stream;
+};
+
+static void read_place(struct nsys *n, const struct pf_rows *r, struct place *p)
+{
+	p->has_device = pf_rows_int(r, DEVICE, &p->device) == PF_CELL_INT;
+	p->has_stream = pf_rows_int(r, STREAM, &p->stream) == PF_CELL_INT;
+	p->context = pf_rows_int_or(r, CONTEXT, -1);
+	p->correlation = pf_rows_int_or(r, CORRELATION, 0);
+	p->node = pf_rows_int_or(r, NODE, 0);
+	/* A row without a process is of the one that makes calls. */
+	if (pf_rows_int(r, PID, &p->pid) == PF_CELL_INT) {
+		p->process = nsys_process(n, p->pid);
+	} else {
+		p->pid = 0;
+		p->process = n->only_process < 0 ? -1 : n->only_process;
+	}
+	if (p->has_device)
+		p->device = nsys_device_number(n, p->pid, p->device);
+}
+
+static uint32_t track_of(struct nsys *n, const struct place *p)
+{
+	return nsys_gpu_track(n, p->has_device ? p->device : -1,
+			      p->has_stream ? p->stream : -1, p->pid);
+}
+
+static void arg_place(struct nsys *n, const struct place *p)
+{
+	if (p->has_device)
+		pf_argline_fixed(&n->sink.args, "device", p->device);
+	pf_argline_fixed(&n->sink.args, "context", p->context);
+	pf_argline_fixed(&n->sink.args, "stream",
+			 !p->has_stream || p->stream == UINT32_MAX ? -1
+								   : p->stream);
+	nsys_arg_key(n, p->process, p->correlation);
+}
+
+static void arg_node(struct nsys *n, const struct place *p)
+{
+	if (p->node > 0)
+		pf_argline_number(&n->sink.args, "graph node id",
+				  (uint64_t)p->node);
+}
+
+static bool start_put(struct nsys *n, const struct pf_rows *r, enum pf_cat what,
+		      struct place *p, struct pf_sink_put *put)
+{
+	pf_sink_is(put, what);
+	if (!pf_reading_times(&n->reading, r, put))
+		return false;
+	read_place(n, r, p);
+	put->track = track_of(n, p);
+	pf_argline_open(&n->sink.args);
+	return true;
+}
+
+/* ---- kernels ---- */
+
+static const char *const kernel_columns[] = {
+	PLACE,
+	"demangledName",
+	"shortName",
+	"mangledName",
+	"gridX",
+	"gridY",
+	"gridZ",
+	"blockX",
+	"blockY",
+	"blockZ",
+	"registersPerThread",
+	"staticSharedMemory",
+	"dynamicSharedMemory",
+	"localMemoryPerThread",
+	"clusterX",
+	"clusterY",
+	"clusterZ",
+	"launchType",
+};
+enum { NAME = REST, SHORT_NAME, MANGLED_NAME, GRID, LAUNCH_NUMBERS = 14 };
+
+static uint32_t low_bits(int64_t v)
+{
+	return v < 0 ? 0 : v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+/* CUPTI's 0 regular, 1 and 2 cooperative are 1, 2 and 3 here. */
+static uint32_t launch_type(int64_t v)
+{
+	return v == 2 || v == 3 ? (uint32_t)(v - 1) : 0;
+}
+
+static void arg_launch(struct nsys *n, const struct place *p, const int64_t *v)
+{
+	static const struct pf_kineto_device unknown = { -1, -1 };
+	const struct device *d =
+		p->has_device ? nsys_device(n, p->device) : NULL;
+	const struct pf_pfr_launch l = {
+		.grid = { low_bits(v[0]), low_bits(v[1]), low_bits(v[2]) },
+		.block = { low_bits(v[3]), low_bits(v[4]), low_bits(v[5]) },
+		.registers = low_bits(v[6]),
+		.static_bytes = low_bits(v[7]),
+		.dynamic_bytes = low_bits(v[8]),
+		.local_bytes = low_bits(v[9]),
+		.cluster = { low_bits(v[10]), low_bits(v[11]),
+			     low_bits(v[12]) },
+		.launch_type = launch_type(v[13]),
+	};
+
+	pf_kineto_launch(&n->sink.args, &l, d ? &d->kineto : &unknown);
+}
+
+static uint32_t write_kernel_args(struct nsys *n, const struct place *p,
+				  const int64_t *v)
+{
+	arg_place(n, p);
+	arg_launch(n, p, v);
+	arg_node(n, p);
+	return pf_argline_close(&n->sink.args, &n->sink.parsed.args);
+}
+
+/* Arguments of which only the slots differ, by all that they are made of. */
+static uint32_t kernel_args(struct nsys *n, const struct pf_rows *r,
+			    const struct place *p)
+{
+	int64_t v[LAUNCH_NUMBERS + 4];
+	struct pf_dict_hash digest;
+	uint32_t *memo;
+
+	for (int i = 0; i < LAUNCH_NUMBERS; i++)
+		v[i] = pf_rows_int_or(r, GRID + i, 0);
+	v[LAUNCH_NUMBERS] = p->has_device ? p->device : INT64_MIN;
+	v[LAUNCH_NUMBERS + 1] = p->context;
+	v[LAUNCH_NUMBERS + 2] = p->has_stream ? p->stream : INT64_MIN;
+	v[LAUNCH_NUMBERS + 3] = p->node > 0;
+	digest = pf_dict_hash(v, sizeof(v), 0);
+	if (p->node >= INT64_C(1) << 58)
+		return write_kernel_args(n, p, v);
+	if (!pf_memo_find(&n->sink.memos, digest.low, digest.high, &memo)) {
+		*memo = write_kernel_args(n, p, v);
+		return *memo;
+	}
+	pf_argline_set(&n->sink.args, PF_SLOT_CORRELATION,
+		       nsys_key(p->process, p->correlation));
+	if (p->node > 0)
+		pf_argline_set(&n->sink.args, PF_SLOT_GENERIC, p->node << 4);
+	return *memo;
+}
+
+/* Names by demangledName; the other two where it is missing. */
+static uint32_t kernel_name(struct nsys *n, const struct pf_rows *r)
+{
+	int column = NAME;
+	int64_t id;
+
+	while (column < MANGLED_NAME &&
+	       pf_rows_int(r, column, &id) != PF_CELL_INT)
+		column++;
+	return nsys_name(n, r, column);
+}
+
+static void map_kernel(void *reader, const struct pf_rows *r)
+{
+	struct nsys *n = reader;
+	struct pf_sink_put put = { 0 };
+	struct place p;
+
+	if (!start_put(n, r, PF_CAT_KERNEL, &p, &put))
+		return;
+	put.name = kernel_name(n, r);
+	if (p.node)
+		pf_keys_add(&n->graphs, nsys_key(p.process, p.correlation), 1,
+			    n->f->err);
+	put.args = kernel_args(n, r, &p);
+	pf_sink_store(&n->sink, &put);
+}
+
+/* ---- whole graphs ---- */
+
+static const char *const graph_columns[] = { PLACE, "graphId", "graphExecId" };
+
+/*
+ * One record of all that a graph did.  Where its kernels were recorded, too,
+ * it is a range around them and no work of its own.
+ */
+static void map_graph(void *reader, const struct pf_rows *r)
+{
+	struct nsys *n = reader;
+	struct pf_sink_put put = { 0 };
+	int64_t graph, exec, has_nodes;
+	struct place p;
+	char name[48];
+
+	if (!start_put(n, r, PF_CAT_KERNEL, &p, &put))
+		return;
+	if (pf_keys_find(&n->graphs, nsys_key(p.process, p.correlation),
+			 &has_nodes, n->f->err))
+		pf_sink_is(&put, PF_CAT_GRAPH);
+	graph = pf_rows_int_or(r, REST, 0);
+	exec = pf_rows_int_or(r, REST + 1, 0);
+	snprintf(name, sizeof(name), "CUDA graph %" PRId64, graph);
+	put.name = pf_sink_word(&n->sink, name);
+	arg_place(n, &p);
+	pf_argline_fixed(&n->sink.args, "graph", graph);
+	if (exec)
+		pf_argline_fixed(&n->sink.args, "graph exec id", exec);
+	pf_sink_close(&n->sink, &put);
+}
+
+/* ---- copies and fills ---- */
+
+static const char *const copy_columns[] = {
+	PLACE,         "bytes",       "copyKind",  "srcKind",        "dstKind",
+	"srcDeviceId", "dstDeviceId", "copyCount", "migrationCause",
+};
+enum { BYTES = REST, COPY_KIND, FROM_KIND, TO_KIND, FROM, TO, COPIES, CAUSE };
+
+static void arg_bytes(struct nsys *n, const struct pf_rows *r, int64_t dur_ns)
+{
+	int64_t bytes;
+
+	if (pf_rows_int(r, BYTES, &bytes) == PF_CELL_INT && bytes >= 0)
+		pf_kineto_bytes(&n->sink.args, (uint64_t)bytes, dur_ns);
+}
+
+/* ENUM_CUDA_MEM_KIND: 0 pageable, 1 pinned, 2 device, ...; CUPTI's less 1. */
+static const char *memory_word(int64_t kind)
+{
+	return pf_pfr_memory_word(kind >= 0 && kind < 7 ? (uint64_t)kind + 1
+							: 0);
+}
+
+/* Copies of unified memory: 11 to the device, 12 to the host, 13 between. */
+static const char *copy_word(int64_t kind)
+{
+	static const char *const unified[] = { "HtoD", "DtoH", "DtoD" };
+
+	if (kind >= 11 && kind <= 13)
+		return unified[kind - 11];
+	return pf_pfr_copy_word(kind < 0 ? 0 : (uint64_t)kind);
+}
+
+static uint32_t copy_name(struct nsys *n, const struct pf_rows *r)
+{
+	int64_t kind = pf_rows_int_or(r, COPY_KIND, 0);
+	int64_t from = pf_rows_int_or(r, FROM_KIND, -1);
+	int64_t to = pf_rows_int_or(r, TO_KIND, -1);
+	uint32_t *memo;
+	char text[96];
+
+	if (kind < 0 || kind > 255)
+		kind = 255;
+	if (from < 0 || from > 14)
+		from = 15;
+	if (to < 0 || to > 14)
+		to = 15;
+	if (pf_sink_memo(&n->sink, PF_MEMO_COPY, 0,
+			 (uint64_t)(kind << 8 | from << 4 | to), &memo))
+		return *memo;
+	if (kind >= 11 && kind <= 13)
+		snprintf(text, sizeof(text), "Memcpy %s (unified memory)",
+			 copy_word(kind));
+	else if (from == 15 && to == 15)
+		snprintf(text, sizeof(text), "Memcpy %s", copy_word(kind));
+	else
+		snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
+			 copy_word(kind), memory_word(from), memory_word(to));
+	return *memo = pf_sink_word(&n->sink, text);
+}
+
+static void map_copy(void *reader, const struct pf_rows *r)
+{
+	struct nsys *n = reader;
+	struct pf_sink_put put = { 0 };
+	int64_t from, to, count;
+	struct place p;
+
+	if (!start_put(n, r, PF_CAT_COPY, &p, &put))
+		return;
+	put.name = copy_name(n, r);
+	arg_place(n, &p);
+	arg_bytes(n, r, put.dur_ns);
+	if (pf_rows_int(r, FROM, &from) == PF_CELL_INT &&
+	    pf_rows_int(r, TO, &to) == PF_CELL_INT && from != to) {
+		pf_argline_fixed(&n->sink.args, "fromDevice", from);
+		pf_argline_fixed(&n->sink.args, "toDevice", to);
+	}
+	count = pf_rows_int_or(r, COPIES, 1);
+	if (count > 1)
+		pf_argline_fixed(&n->sink.args, "copies", count);
+	if (pf_rows_int(r, CAUSE, &count) == PF_CELL_INT)
+		pf_argline_fixed(&n->sink.args, "migration cause", count);
+	arg_node(n, &p);
+	pf_sink_close(&n->sink, &put);
+}
+
+static const char *const fill_columns[] = { PLACE, "bytes", "memKind",
+					    "value" };
+
+static void map_fill(void *reader, const struct pf_rows *r)
+{
+	struct nsys *n = reader;
+	struct pf_sink_put put = { 0 };
+	struct place p;
+	char text[64];
+
+	if (!start_put(n, r, PF_CAT_FILL, &p, &put))
+		return;
+	snprintf(text, sizeof(text), "Memset (%s)",
+		 memory_word(pf_rows_int_or(r, BYTES + 1, -1)));
+	put.name = pf_sink_word(&n->sink, text);
+	arg_place(n, &p);
+	arg_bytes(n, r, put.dur_ns);
+	arg_node(n, &p);
+	pf_sink_close(&n->sink, &put);
+}
+
+/* ---- waits ---- */
+
+static const char *const sync_columns[] = { PLACE, "eventId", "syncType" };
+
+#define TRUSTED_SCHEMA 3025 /* from here on syncType is what CUPTI says */
+
+/*
+ * What a wait is for is what its call says: the numbers of syncType meant
+ * other things in most versions.
+ */
+static int64_t wait_type(struct nsys *n, const struct pf_rows *r,
+			 const struct place *p)
+{
+	int64_t type;
+
+	if (pf_keys_find(&n->waits, nsys_key(p->process, p->correlation), &type,
+			 n->f->err))
+		return type;
+	return n->schema >= TRUSTED_SCHEMA ? pf_rows_int_or(r, REST + 1, 0) : 0;
+}
+
+static void map_sync(void *reader, const struct pf_rows *r)
+{
+	struct nsys *n = reader;
+	struct pf_sink_put put = { 0 };
+	const char *word;
+	int64_t type, event;
+	struct place p;
+
+	if (!start_put(n, r, PF_CAT_SYNC, &p, &put))
+		return;
+	type = wait_type(n, r, &p);
+	word = type > 0 && type < 5 ? pf_pfr_sync_word((uint64_t)type) : "Wait";
+	put.name = pf_sink_word(&n->sink, word);
+	pf_argline_text(&n->sink.args, "cuda_sync_kind", word, strlen(word));
+	event = pf_rows_int_or(r, REST, -1);
+	if (event >= 0 && event != UINT32_MAX)
+		pf_argline_number(&n->sink.args, "wait_on_cuda_event_id",
+				  (uint64_t)event);
+	arg_place(n, &p);
+	pf_sink_close(&n->sink, &put);
+}
+
+/* ---- events ---- */
+
+static const char *const event_columns[] = {
+	"timestamp",     "nothing",   "deviceId",    "contextId", "streamId",
+	"correlationId", "globalPid", "graphNodeId", "eventId"
+};
+
+/* Before schema 3.24 they have no times, and later only on request. */
+static void map_event(void *reader, const struct pf_rows *r)
+{
+	struct nsys *n = reader;
+	struct pf_sink_put put = { 0 };
+	struct place p;
+	int64_t ns;
+
+	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT || !ns) {
+		pf_sink_note(&n->sink, PF_SKIP_UNTIMED);
+		return;
+	}
+	if (!pf_sink_times(&n->sink, ns, ns, &put))
+		return;
+	read_place(n, r, &p);
+	pf_sink_is(&put, PF_CAT_CUDA_EVENT);
+	put.name = pf_sink_word(&n->sink, "cudaEventRecord");
+	put.track = nsys_mark_track(n, p.has_device ? p.device : -1);
+	pf_argline_open(&n->sink.args);
+	pf_argline_number(&n->sink.args, "event",
+			  low_bits(pf_rows_int_or(r, REST, 0)));
+	nsys_arg_key(n, p.process, p.correlation);
+	pf_argline_fixed(&n->sink.args, "context", p.context);
+	pf_argline_fixed(&n->sink.args, "on stream", p.stream);
+	pf_sink_close(&n->sink, &put);
+}
+
+/* What happens on the host: calls, overhead, ranges. */
+
+/* ---- calls ---- */
+
+#define CALL "start", "end", "globalTid", "nameId", "correlationId"
+enum { TID = 2, CALL_NAME, CALL_CORRELATION, CLASS, RESULT };
+
+static const char *const call_columns[] = { CALL, "eventClass", "returnValue" };
+
+/* What a call waits for, by its name: a number of pf_pfr_sync_word(). */
+static uint32_t wait_of(const char *name, size_t len)
+{
+	static const struct {
+		const char *part;
+		uint32_t type;
+	} parts[] = {
+		{ "EventSynchronize", 1 }, { "EventQuery", 1 },
+		{ "StreamWaitEvent", 2 },  { "StreamSynchronize", 3 },
+		{ "StreamQuery", 3 },      { "DeviceSynchronize", 4 },
+		{ "CtxSynchronize", 4 },   { "DeviceReset", 4 },
+		{ "cuProfilerStop", 4 },   { "cudaProfilerStop", 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (memmem(name, len, parts[i].part, strlen(parts[i].part)))
+			return parts[i].type;
+	return 0;
+}
+
+/* The name without its version, and what the call waits for. */
+static uint32_t call_name(struct nsys *n, const struct pf_rows *r,
+			  uint32_t *wait)
+{
+	uint32_t *memo, entry;
+	const char *text;
+	int64_t id;
+	size_t len;
+
+	*wait = 0;
+	if (pf_rows_int(r, CALL_NAME, &id) != PF_CELL_INT)
+		return nsys_name(n, r, CALL_NAME);
+	if (pf_sink_memo(&n->sink, PF_MEMO_CALL, 0, (uint64_t)id, &memo)) {
+		*wait = *memo & 7;
+		return *memo >> 3;
+	}
+	if (nsys_string(n, id, &text, &len)) {
+		pf_pfr_call_stem(&text, &len);
+		*wait = wait_of(text, len);
+		entry = pf_sink_text(&n->sink, text, len);
+		*memo = entry << 3 | *wait;
+		return entry;
+	}
+	pf_sink_forget(&n->sink, PF_MEMO_CALL, 0, (uint64_t)id);
+	return nsys_name(n, r, CALL_NAME);
+}
+
+static uint32_t call_args(struct nsys *n, const struct pf_rows *r,
+			  int64_t process, int64_t correlation)
+{
+	int64_t result = pf_rows_int_or(r, RESULT, 0);
+	uint32_t *memo;
+
+	pf_argline_set(&n->sink.args, PF_SLOT_CORRELATION,
+		       nsys_key(process, correlation));
+	if (pf_sink_memo(&n->sink, PF_MEMO_CALL_ARGS, 0, (uint64_t)result,
+			 &memo))
+		return *memo;
+	nsys_arg_key(n, process, correlation);
+	if (result)
+		pf_argline_fixed(&n->sink.args, "return value", result);
+	return *memo = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
+}
+
+static void map_call(void *reader, const struct pf_rows *r)
+{
+	struct nsys *n = reader;
+	struct pf_sink_put put = { 0 };
+	int64_t correlation = pf_rows_int_or(r, CALL_CORRELATION, 0);
+	int64_t id, process = -1;
+	uint32_t wait;
+
+	if (!pf_reading_times(&n->reading, r, &put))
+		return;
+	pf_sink_is(&put, pf_rows_int_or(r, CLASS, 0) == 1 ? PF_CAT_DRIVER
+							  : PF_CAT_RUNTIME);
+	put.name = call_name(n, r, &wait);
+	put.track = nsys_host_track(n, r, TID);
+	if (pf_rows_int(r, TID, &id) == PF_CELL_INT)
+		process = nsys_process(n, id);
+	if (n->only_process == NO_PROCESS)
+		n->only_process = process;
+	else if (n->only_process != process)
+		n->only_process = -1;
+	if (wait)
+		pf_keys_add(&n->waits, nsys_key(process, correlation), wait,
+			    n->f->err);
+	pf_argline_open(&n->sink.args);
+	put.args = call_args(n, r, process, correlation);
+	pf_sink_store(&n->sink, &put);
+}
+
+/* ---- overhead, and calls of the system's libraries ---- */
+
+static const char *const host_columns[] = { CALL };
+
+static void map_host(struct nsys *n, const struct pf_rows *r, enum pf_cat what)
+{
+	struct pf_sink_put put = { 0 };
+
+	if (!pf_reading_times(&n->reading, r, &put))
+		return;
+	pf_sink_is(&put, what);
+	put.name = nsys_name(n, r, CALL_NAME);
+	put.track = nsys_host_track(n, r, TID);
+	pf_argline_open(&n->sink.args);
+	pf_sink_close(&n->sink, &put);
+}
+
+static void map_overhead(void *reader, const struct pf_rows *r)
+{
+	map_host(reader, r, PF_CAT_OVERHEAD);
+}
+
+static void map_os_call(void *reader, const struct pf_rows *r)
+{
+	map_host(reader, r, PF_CAT_OS_CALL);
+}
+
+static bool wants_os_calls(const void *reader)
+{
+	const struct nsys *n = reader;
+
+	return n->options.os_calls;
+}
+
+/*
+ * NVTX: ranges of threads and of processes, marks, and the rows that name
+ * domains and categories, which are read first.
+ */
+
+static const char *const range_columns[] = {
+	"start",      "end",         "eventType",  "globalTid",   "text",
+	"textId",     "domainId",    "category",   "color",       "uint64Value",
+	"int64Value", "uint32Value", "int32Value", "doubleValue", "floatValue",
+	"jsonText",   "jsonTextId",
+};
+enum {
+	TYPE = 2,
+	RANGE_TID,
+	TEXT,
+	TEXT_ID,
+	DOMAIN,
+	CATEGORY,
+	COLOR,
+	INTEGERS,
+	REALS = INTEGERS + 4,
+	JSON = REALS + 2,
+	JSON_ID
+};
+
+enum event_type { /* ENUM_NSYS_EVENT_TYPE */
+		  NAME_CATEGORY = 33,
+		  MARK = 34,
+		  NAME_THREAD = 39,
+		  PUSH_POP = 59,
+		  START_END = 60,
+		  DOMAIN_CREATE = 75
+};
+
+#define LABELS_MAX     4096
+#define LABEL_TEXT_MAX (1u << 20)
+
+/* ---- texts ---- */
+
+/* Its own or a registered one; false: none. */
+static bool text_of(struct nsys *n, const struct pf_rows *r, int own, int id,
+		    const char **text, size_t *len)
+{
+	int64_t number;
+
+	return pf_rows_text(r, own, text, len) ||
+	       (pf_rows_int(r, id, &number) == PF_CELL_INT &&
+		nsys_string(n, number, text, len));
+}
+
+/* ---- names of domains and categories ---- */
+
+static int64_t process_of(struct nsys *n, const struct pf_rows *r)
+{
+	int64_t id;
+
+	return pf_rows_int(r, RANGE_TID, &id) == PF_CELL_INT
+		       ? nsys_process(n, id)
+		       : -1;
+}
+
+static const struct label *find_label(const struct nsys *n, int64_t process,
+				      int64_t domain, int64_t category)
+{
+	const struct label *l = (const void *)n->labels.data;
+
+	for (size_t i = 0; i < n->label_count; i++)
+		if (l[i].domain == domain && l[i].category == category &&
+		    l[i].process == process)
+			return &l[i];
+	return NULL;
+}
+
+static void add_label(struct nsys *n, const struct pf_rows *r, int64_t category)
+{
+	struct label l = {
+		.process = process_of(n, r),
+		.domain = pf_rows_int_or(r, DOMAIN, 0),
+		.category = category,
+		.at = n->label_text.len,
+	};
+	const char *text;
+
+	if (n->label_count >= LABELS_MAX ||
+	    find_label(n, l.process, l.domain, l.category) ||
+	    !text_of(n, r, TEXT, TEXT_ID, &text, &l.len) ||
+	    l.len > LABEL_TEXT_MAX - n->label_text.len)
+		return;
+	pf_buf_add(&n->label_text, text, l.len);
+	pf_buf_add(&n->labels, &l, sizeof(l));
+	n->label_count++;
+}
+
+/* They may stand behind the first range that has one, in the table at hand. */
+static void read_labels(struct nsys *n)
+{
+	const struct pf_reading *g = &n->reading;
+	struct pf_rows r;
+
+	if (n->has_labels)
+		return;
+	n->has_labels = true;
+	pf_rows_open(&r, n->f, pf_reading_version(g, &g->tables[g->at]),
+		     PF_COLUMNS(range_columns), "\"eventType\" IN (33, 75)");
+	while (pf_rows_next(&r)) {
+		int64_t type = pf_rows_int_or(&r, TYPE, 0);
+
+		if (type == DOMAIN_CREATE)
+			add_label(n, &r, -1);
+		else if (type == NAME_CATEGORY)
+			add_label(n, &r, pf_rows_int_or(&r, CATEGORY, 0));
+	}
+	pf_rows_close(&r);
+}
+
+/* ---- arguments ---- */
+
+static void arg_label(struct nsys *n, const char *key, int64_t process,
+		      int64_t domain, int64_t category)
+{
+	const struct label *l = find_label(n, process, domain, category);
+
+	if (l)
+		pf_argline_text(&n->sink.args, key, n->label_text.data + l->at,
+				l->len);
+	else
+		pf_argline_fixed(&n->sink.args, key,
+				 category < 0 ? domain : category);
+}
+
+static void arg_payload(struct nsys *n, const struct pf_rows *r)
+{
+	const char *text;
+	double real;
+	int64_t v;
+	size_t len;
+
+	for (int i = 0; i < 4; i++) {
+		if (pf_rows_int(r, INTEGERS + i, &v) != PF_CELL_INT)
+			continue;
+		if (v >= 0)
+			pf_argline_number(&n->sink.args, "payload",
+					  (uint64_t)v);
+		else
+			pf_argline_fixed(&n->sink.args, "payload", v);
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		if (pf_rows_real(r, REALS + i, &real)) {
+			pf_argline_real(&n->sink.args, "payload", real);
+			return;
+		}
+	if (text_of(n, r, JSON, JSON_ID, &text, &len))
+		pf_argline_text(&n->sink.args, "payload", text, len);
+}
+
+static void arg_common(struct nsys *n, const struct pf_rows *r)
+{
+	int64_t domain = pf_rows_int_or(r, DOMAIN, 0);
+	int64_t category = pf_rows_int_or(r, CATEGORY, 0);
+	int64_t color = pf_rows_int_or(r, COLOR, 0);
+
+	if (domain || category > 0)
+		read_labels(n);
+	if (domain)
+		arg_label(n, "domain", process_of(n, r), domain, -1);
+	if (category > 0)
+		arg_label(n, "category", process_of(n, r), domain, category);
+	if (color) {
+		pf_argline_key(&n->sink.args, "color");
+		pf_buf_addf(&n->sink.args.text, "\"#%08" PRIx32 "\"",
+			    (uint32_t)color);
+	}
+	arg_payload(n, r);
+}
+
+/* ---- ranges ---- */
+
+/* Nothing but a name, and numbers that torch put there: as most. */
+static bool is_bare(const struct pf_rows *r)
+{
+	int64_t v;
+
+	for (int i = DOMAIN; i <= COLOR; i++)
+		if (pf_rows_int_or(r, i, 0))
+			return false;
+	for (int i = INTEGERS; i <= JSON_ID; i++)
+		if (pf_rows_int(r, i, &v) != PF_CELL_NULL)
+			return false;
+	return true;
+}
+
+/* Then the text of their arguments is known, and only slots differ. */
+static bool bare_args(struct nsys *n, const struct pf_rows *r,
+		      const struct pf_pfr_torch_name *torch, uint32_t **memo)
+{
+	const int64_t most = INT64_C(1) << 58; /* of a number's slot */
+	uint64_t key = 0;
+
+	*memo = NULL;
+	if (torch && (torch->sizes || torch->op_id >= most))
+		return false;
+	if (!is_bare(r))
+		return false;
+	if (torch)
+		key = 1 | (uint64_t)torch->has_sequence << 1 |
+		      (uint64_t)torch->has_op_id << 2;
+	if (!pf_sink_memo(&n->sink, PF_MEMO_RANGE_ARGS, 0, key, memo))
+		return false;
+	pf_argline_set(&n->sink.args, PF_SLOT_EXTERNAL_ID, n->range_count);
+	if (key & 2)
+		pf_argline_set(&n->sink.args, PF_SLOT_SEQUENCE,
+			       torch->sequence);
+	if (key & 4)
+		pf_argline_set(&n->sink.args, PF_SLOT_GENERIC,
+			       torch->op_id << 4);
+	return true;
+}
+
+static uint32_t range_args(struct nsys *n, const struct pf_rows *r,
+			   const struct pf_pfr_torch_name *torch, bool is_open)
+{
+	uint32_t *memo = NULL, entry;
+
+	n->range_count++;
+	pf_argline_open(&n->sink.args);
+	if (!is_open && bare_args(n, r, torch, &memo))
+		return *memo;
+	pf_argline_slot(&n->sink.args, "External id", PF_SLOT_EXTERNAL_ID,
+			n->range_count);
+	if (torch)
+		pf_kineto_torch(&n->sink.args, torch);
+	arg_common(n, r);
+	if (is_open)
+		pf_argline_text(&n->sink.args, "end", "open", 4);
+	entry = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
+	if (memo)
+		*memo = entry;
+	return entry;
+}
+
+static void put_range(struct nsys *n, const struct pf_rows *r,
+		      struct pf_sink_put *put, bool is_async, bool is_open)
+{
+	struct pf_pfr_torch_name torch;
+	const char *text = "";
+	size_t len = 0;
+	bool split;
+
+	text_of(n, r, TEXT, TEXT_ID, &text, &len);
+	split = pf_kineto_range(text, len, is_async, &torch, put);
+	put->name = pf_sink_text(&n->sink, text, split ? torch.name_len : len);
+	put->track =
+		is_async ? nsys_lane(n, 'a', pf_rows_int_or(r, RANGE_TID, 0),
+				     "ranges")
+			 : nsys_host_track(n, r, RANGE_TID);
+	put->args = range_args(n, r, split ? &torch : NULL, is_open);
+	pf_sink_store(&n->sink, put);
+}
+
+static void map_range(struct nsys *n, const struct pf_rows *r, bool is_async)
+{
+	struct pf_sink_put put = { 0 };
+	int64_t ns;
+
+	if ((r->has & 2) && pf_rows_int(r, 1, &ns) == PF_CELL_NULL &&
+	    pf_rows_int(r, 0, &ns) == PF_CELL_INT) {
+		/* Its end is known when all times are. */
+		n->sink.parsed.batch.event_count--;
+		n->open_count++;
+		return;
+	}
+	if (!pf_reading_times(&n->reading, r, &put))
+		return;
+	put_range(n, r, &put, is_async, false);
+}
+
+static void map_mark(struct nsys *n, const struct pf_rows *r)
+{
+	struct pf_sink_put put = { 0 };
+	const char *text = "";
+	size_t len = 0;
+	int64_t ns;
+
+	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT) {
+		pf_sink_note(&n->sink, PF_SKIP_NO_TIME);
+		return;
+	}
+	if (!pf_sink_times(&n->sink, ns, ns, &put))
+		return;
+	text_of(n, r, TEXT, TEXT_ID, &text, &len);
+	pf_sink_is(&put, PF_CAT_MARK);
+	put.name = pf_sink_text(&n->sink, text, len);
+	put.track = nsys_host_track(n, r, RANGE_TID);
+	pf_argline_open(&n->sink.args);
+	arg_common(n, r);
+	pf_sink_close(&n->sink, &put);
+}
+
+/* ---- names of domains and threads ---- */
+
+/* Names of domains and categories are metadata, those of threads theirs. */
+static void map_label(struct nsys *n, const struct pf_rows *r, int64_t type)
+{
+	struct pf_batch *b = &n->sink.parsed.batch;
+	const char *text = "";
+	size_t len = 0;
+	int64_t id = pf_rows_int_or(r, RANGE_TID, 0);
+
+	text_of(n, r, TEXT, TEXT_ID, &text, &len);
+	if (len > LABEL_TEXT_MAX)
+		len = 0;
+	if (type == NAME_THREAD) {
+		*pf_map_at(&n->threads, (uint64_t)id) = THREAD_NAMED;
+		pf_batch_name(b, "thread_name", nsys_pid(id),
+			      (uint64_t)nsys_tid(id), text, len);
+		b->event_count--; /* the row is counted by the caller */
+		return;
+	}
+	pf_buf_clear(&n->clean);
+	pf_buf_addf(&n->clean,
+		    "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRId64
+		    ",\"args\":{\"domain\":%" PRId64 ",\"category\":%" PRId64
+		    ",\"name\":",
+		    type == DOMAIN_CREATE ? "nvtx_domain" : "nvtx_category",
+		    nsys_pid(id), pf_rows_int_or(r, DOMAIN, 0),
+		    pf_rows_int_or(r, CATEGORY, 0));
+	pf_jsonw_quote(&n->clean, text, len, false);
+	pf_buf_adds(&n->clean, "}}");
+	pf_batch_metadata(b, &n->clean);
+}
+
+static void map_nvtx(void *reader, const struct pf_rows *r)
+{
+	struct nsys *n = reader;
+	int64_t type = pf_rows_int_or(r, TYPE, 0);
+
+	switch (type) {
+	case PUSH_POP:
+	case START_END:
+		map_range(n, r, type == START_END);
+		break;
+	case MARK:
+		map_mark(n, r);
+		break;
+	case NAME_CATEGORY:
+	case NAME_THREAD:
+	case DOMAIN_CREATE:
+		map_label(n, r, type);
+		break;
+	default:
+		pf_sink_note(&n->sink, PF_SKIP_RECORD_TYPE);
+	}
+}
+
+/* ---- those that stayed open end with the file ---- */
+
+static void map_open(void *reader, const struct pf_rows *r)
+{
+	struct nsys *n = reader;
+	struct pf_sink_put put = { 0 };
+	int64_t ns, type = pf_rows_int_or(r, TYPE, 0);
+
+	/* The others have been met. */
+	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT) {
+		n->sink.parsed.batch.event_count--;
+		return;
+	}
+	if (!pf_sink_times(&n->sink, ns,
+			   n->sink.last_ns > ns ? n->sink.last_ns : ns, &put))
+		return;
+	pf_sink_note(&n->sink, PF_REPAIR_OPEN_RANGE);
+	put_range(n, r, &put, type == START_END, true);
+}
+
+static bool has_open(const void *reader)
+{
+	const struct nsys *n = reader;
+
+	return n->open_count > 0;
+}
 
 /*
  * What the file says of itself: versions, the clock, devices, names.  Nothing
@@ -39,7 +1202,7 @@ static bool is_version(const char *p, size_t len)
 	return true;
 }
 
-static void note_schema(struct pf_nsys *n, const char *p, size_t len)
+static void note_schema(struct nsys *n, const char *p, size_t len)
 {
 	char text[48];
 	char *end;
@@ -53,9 +1216,9 @@ static void note_schema(struct pf_nsys *n, const char *p, size_t len)
 			(int)(major * 1000 + strtol(end + 1, NULL, 10) % 1000);
 }
 
-static int meta_row(void *reader, const struct pf_rows *r)
+static bool meta_row(void *reader, const struct pf_rows *r)
 {
-	struct pf_nsys *n = reader;
+	struct nsys *n = reader;
 	static const char *const names[] = { "EXPORT_PRODUCT_VERSION",
 					     "EXPORT_SCHEMA_VERSION" };
 	static const char *const keys[] = { "product_version",
@@ -63,58 +1226,54 @@ static int meta_row(void *reader, const struct pf_rows *r)
 	const char *name, *value;
 	size_t len, value_len;
 
-	(void)r->from->err;
 	if (!pf_rows_text(r, 0, &name, &len))
-		return 0;
+		return true;
 	for (size_t i = 0; i < 2; i++) {
 		if (len != strlen(names[i]) || memcmp(name, names[i], len))
 			continue;
 		if (!pf_rows_text(r, 1, &value, &value_len) ||
 		    !is_version(value, value_len))
-			return 0;
+			return true;
 		pf_argline_text(&n->sink.args, keys[i], value, value_len);
 		if (i)
 			note_schema(n, value, value_len);
-		return 0;
+		return true;
 	}
-	return 0;
+	return true;
 }
 
-static int put_versions(struct pf_nsys *n)
+static void put_versions(struct nsys *n)
 {
 	static const char *const tables[] = { "META_DATA_EXPORT",
 					      "EXPORT_META_DATA" };
-	int rc = 0;
 
 	pf_argline_open(&n->sink.args);
-	for (size_t i = 0; i < 2 && !rc; i++)
-		rc = pf_reading_each(&n->reading, tables[i],
-				     PF_COLUMNS(meta_columns), meta_row);
+	for (size_t i = 0; i < 2; i++)
+		pf_reading_each(&n->reading, tables[i],
+				PF_COLUMNS(meta_columns), meta_row);
 	if (!n->sink.args.text.len)
-		return rc;
+		return;
 	pf_buf_addc(&n->sink.args.text, '}');
 	pf_batch_member(&n->sink.parsed.batch, "nsightSystems",
 			&n->sink.args.text);
-	return rc;
 }
 
 /* ---- the clock ---- */
 
 static const char *const clock_columns[] = { "utcEpochNs" };
 
-static int clock_row(void *reader, const struct pf_rows *r)
+static bool clock_row(void *reader, const struct pf_rows *r)
 {
-	struct pf_nsys *n = reader;
+	struct nsys *n = reader;
 	struct pf_buf text = { 0 };
 	int64_t ns;
 
-	(void)r->from->err;
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT || ns <= 0)
-		return 0;
+		return true;
 	pf_buf_addf(&text, "%" PRId64, ns);
 	pf_batch_member(&n->sink.parsed.batch, "baseTimeNanoseconds", &text);
 	pf_buf_release(&text);
-	return 1;
+	return false;
 }
 
 /* ---- devices ---- */
@@ -143,61 +1302,32 @@ static const char *const gpu_keys[] = {
 
 static const char *const device_columns[] = { "gpuId", "cudaId", "pid" };
 
-static uint64_t device_key(int64_t pid, int64_t device)
-{
-	return (uint64_t)pid << 32 ^ (uint64_t)device;
-}
-
 /* Which GPU a process means by a number. */
-static int device_row(void *reader, const struct pf_rows *r)
+static bool device_row(void *reader, const struct pf_rows *r)
 {
-	struct pf_nsys *n = reader;
+	struct nsys *n = reader;
 	int64_t gpu, device, pid = pf_rows_int_or(r, 2, 0);
 	struct pf_sink_user *u;
 
-	(void)r->from->err;
 	if (pf_rows_int(r, 0, &gpu) != PF_CELL_INT ||
 	    pf_rows_int(r, 1, &device) != PF_CELL_INT || gpu < 0 ||
-	    n->gpu_of.count >= PF_NSYS_PROCESSES_MAX)
-		return 0;
+	    n->gpu_of.count >= PROCESSES_MAX)
+		return true;
 	*pf_map_at(&n->gpu_of, device_key(pid, device)) = (uint64_t)gpu;
 	for (size_t i = 0; i < n->gpu_count; i++)
 		if (n->gpus[i].device == device) {
 			n->is_by_machine |= n->gpus[i].process != gpu;
-			return 0;
+			return true;
 		}
-	if (n->gpu_count == PF_NSYS_DEVICES_MAX)
-		return 0;
+	if (n->gpu_count == DEVICES_MAX)
+		return true;
 	u = &n->gpus[n->gpu_count++];
 	*u = (struct pf_sink_user){ device, gpu };
-	return 0;
-}
-
-int64_t pf_nsys_device_number(struct pf_nsys *n, int64_t global_pid,
-			      int64_t device)
-{
-	uint64_t *gpu;
-
-	if (!n->is_by_machine)
-		return device;
-	gpu = pf_map_at(&n->gpu_of,
-			device_key(pf_nsys_pid(global_pid), device));
-	if (*gpu == UINT64_MAX)
-		*gpu = (uint64_t)device;
-	return (int64_t)*gpu;
-}
-
-const struct pf_nsys_device *pf_nsys_device(const struct pf_nsys *n,
-					    int64_t number)
-{
-	for (size_t i = 0; i < n->device_count; i++)
-		if (n->devices[i].number == number)
-			return &n->devices[i];
-	return NULL;
+	return true;
 }
 
 /* The number that rows have for a GPU of the machine; -1: none has. */
-static int64_t number_of(struct pf_nsys *n, const struct pf_rows *r)
+static int64_t number_of(struct nsys *n, const struct pf_rows *r)
 {
 	int64_t id = pf_rows_int_or(r, GPU_ID, -1);
 
@@ -209,7 +1339,7 @@ static int64_t number_of(struct pf_nsys *n, const struct pf_rows *r)
 	return n->gpu_count ? -1 : pf_rows_int_or(r, ORDINAL, id);
 }
 
-static void put_gpu(struct pf_nsys *n, const struct pf_rows *r, int64_t number)
+static void put_gpu(struct nsys *n, const struct pf_rows *r, int64_t number)
 {
 	struct pf_buf *text = &n->clean;
 	int64_t warps = pf_rows_int_or(r, WARPS_PER_SM, 0);
@@ -236,49 +1366,38 @@ static void put_gpu(struct pf_nsys *n, const struct pf_rows *r, int64_t number)
 }
 
 /* One without multiprocessors is no GPU that CUDA knows. */
-static int gpu_row(void *reader, const struct pf_rows *r)
+static bool gpu_row(void *reader, const struct pf_rows *r)
 {
-	struct pf_nsys *n = reader;
+	struct nsys *n = reader;
 	int64_t number = number_of(n, r), sms;
-	struct pf_nsys_device *d;
+	struct device *d;
 
-	(void)r->from->err;
 	if ((pf_rows_int(r, SMS, &sms) == PF_CELL_INT && sms <= 0) ||
-	    number < 0 || pf_nsys_device(n, number) ||
-	    n->device_count == PF_NSYS_DEVICES_MAX)
-		return 0;
+	    number < 0 || nsys_device(n, number) ||
+	    n->device_count == DEVICES_MAX)
+		return true;
 	d = &n->devices[n->device_count++];
-	*d = (struct pf_nsys_device){
+	*d = (struct device){
 		.number = number,
 		.kineto = { .sms = pf_rows_int_or(r, SMS, -1),
 			    .warp = pf_rows_int_or(r, WARP, -1) },
 	};
 	put_gpu(n, r, number);
-	return 0;
+	return true;
 }
 
-static int put_devices(struct pf_nsys *n)
+static void put_devices(struct nsys *n)
 {
-	PF_TRY(pf_reading_each(&n->reading, "TARGET_INFO_CUDA_DEVICE",
-			       PF_COLUMNS(device_columns), device_row));
+	pf_reading_each(&n->reading, "TARGET_INFO_CUDA_DEVICE",
+			PF_COLUMNS(device_columns), device_row);
 	pf_buf_clear(&n->clean);
 	pf_buf_addc(&n->clean, '[');
-	PF_TRY(pf_reading_each(&n->reading, "TARGET_INFO_GPU",
-			       PF_COLUMNS(gpu_columns), gpu_row));
+	pf_reading_each(&n->reading, "TARGET_INFO_GPU", PF_COLUMNS(gpu_columns),
+			gpu_row);
 	pf_buf_addc(&n->clean, ']');
 	if (n->device_count)
 		pf_batch_member(&n->sink.parsed.batch, "deviceProperties",
 				&n->clean);
-	return 0;
-}
-
-/* What the file says of itself and of devices, before the first event. */
-static int nsys_describe(struct pf_nsys *n)
-{
-	PF_TRY(put_versions(n));
-	PF_TRY(pf_reading_each(&n->reading, "TARGET_INFO_SESSION_START_TIME",
-			       PF_COLUMNS(clock_columns), clock_row));
-	return put_devices(n);
 }
 
 /* ---- names ---- */
@@ -286,66 +1405,49 @@ static int nsys_describe(struct pf_nsys *n)
 static const char *const process_columns[] = { "globalPid", "pid", "name" };
 
 /* Of those that have events: the file names all that ran on the machine. */
-static int process_row(void *reader, const struct pf_rows *r)
+static bool process_row(void *reader, const struct pf_rows *r)
 {
-	struct pf_nsys *n = reader;
+	struct nsys *n = reader;
 	const char *name, *slash;
 	int64_t id;
 	size_t len;
 
-	(void)r->from->err;
 	if (pf_rows_int(r, 0, &id) != PF_CELL_INT ||
 	    !pf_map_has(&n->processes, (uint64_t)id) ||
 	    !pf_rows_text(r, 2, &name, &len) || !len || len > NAME_MAX_BYTES)
-		return 0;
+		return true;
 	slash = memrchr(name, '/', len);
 	if (slash && slash + 1 < name + len) {
 		len -= (size_t)(slash + 1 - name);
 		name = slash + 1;
 	}
-	pf_batch_name(&n->sink.parsed.batch, "process_name", pf_nsys_pid(id), 0,
+	pf_batch_name(&n->sink.parsed.batch, "process_name", nsys_pid(id), 0,
 		      name, len);
-	return 0;
+	return true;
 }
 
 static const char *const thread_columns[] = { "globalTid", "nameId" };
 
-static int thread_row(void *reader, const struct pf_rows *r)
+static bool thread_row(void *reader, const struct pf_rows *r)
 {
-	struct pf_nsys *n = reader;
+	struct nsys *n = reader;
 	const char *name;
 	int64_t id, text;
 	size_t len;
-	int rc;
 
 	if (pf_rows_int(r, 0, &id) != PF_CELL_INT ||
 	    pf_rows_int(r, 1, &text) != PF_CELL_INT ||
 	    !pf_map_has(&n->threads, (uint64_t)id) ||
-	    *pf_map_at(&n->threads, (uint64_t)id) != PF_NSYS_SEEN)
-		return 0;
-	rc = pf_nsys_string(n, text, &name, &len);
-	if (rc == 1 && len && len <= NAME_MAX_BYTES)
+	    *pf_map_at(&n->threads, (uint64_t)id) != THREAD_SEEN)
+		return true;
+	if (nsys_string(n, text, &name, &len) && len && len <= NAME_MAX_BYTES)
 		pf_batch_name(&n->sink.parsed.batch, "thread_name",
-			      pf_nsys_pid(id), (uint64_t)pf_nsys_tid(id), name,
-			      len);
-	return rc < 0 ? -1 : 0;
-}
-
-/* Names of the processes and threads that have events; behind the last. */
-static int nsys_name_all(struct pf_nsys *n)
-{
-	return pf_reading_each(&n->reading, "PROCESSES",
-			       PF_COLUMNS(process_columns), process_row) ||
-			       pf_reading_each(&n->reading, "ThreadNames",
-					       PF_COLUMNS(thread_columns),
-					       thread_row)
-		       ? -1
-		       : 0;
+			      nsys_pid(id), (uint64_t)nsys_tid(id), name, len);
+	return true;
 }
 
 /* ---- what is not read ---- */
 
-/* Tables that describe, and hold no events. */
 /* Does a table describe, and hold no events? */
 static bool nsys_describes(const char *name)
 {
@@ -366,13 +1468,55 @@ static bool nsys_describes(const char *name)
 
 static const char *const text_columns[] = { "value" };
 
-static const struct pf_reading_table *const tables_read[] = {
-	&pf_nsys_calls,    &pf_nsys_kernels,  &pf_nsys_copies,
-	&pf_nsys_fills,    &pf_nsys_graphs,   &pf_nsys_syncs,
-	&pf_nsys_events,   &pf_nsys_overhead, &pf_nsys_own_overhead,
-	&pf_nsys_os_calls, &pf_nsys_ranges,   &pf_nsys_open_ranges,
+static const struct pf_reading_table tables_read[] = {
+	{ .name = "CUPTI_ACTIVITY_KIND_RUNTIME",
+	  PF_COLUMNS(call_columns),
+	  .map = map_call,
+	  .must = CLASS },
+	{ .name = "CUPTI_ACTIVITY_KIND_KERNEL",
+	  PF_COLUMNS(kernel_columns),
+	  .map = map_kernel,
+	  .must = NODE },
+	{ .name = "CUPTI_ACTIVITY_KIND_MEMCPY",
+	  PF_COLUMNS(copy_columns),
+	  .map = map_copy,
+	  .must = NODE },
+	{ .name = "CUPTI_ACTIVITY_KIND_MEMSET",
+	  PF_COLUMNS(fill_columns),
+	  .map = map_fill,
+	  .must = NODE },
+	{ .name = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+	  PF_COLUMNS(graph_columns),
+	  .map = map_graph,
+	  .must = NODE },
+	{ .name = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+	  PF_COLUMNS(sync_columns),
+	  .map = map_sync,
+	  .must = NODE },
+	{ .name = "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+	  PF_COLUMNS(event_columns),
+	  .map = map_event },
+	{ .name = "CUPTI_ACTIVITY_KIND_OVERHEAD",
+	  PF_COLUMNS(host_columns),
+	  .map = map_overhead },
+	{ .name = "PROFILER_OVERHEAD",
+	  PF_COLUMNS(host_columns),
+	  .map = map_overhead },
+	{ .name = "OSRT_API",
+	  PF_COLUMNS(host_columns),
+	  .map = map_os_call,
+	  .wanted = wants_os_calls },
+	{ .name = "NVTX_EVENTS",
+	  PF_COLUMNS(range_columns),
+	  .map = map_nvtx,
+	  .must = TEXT },
+	{ .name = "NVTX_EVENTS",
+	  PF_COLUMNS(range_columns),
+	  .where = "\"end\" IS NULL AND \"eventType\" IN (59, 60)",
+	  .map = map_open,
+	  .wanted = has_open,
+	  .must = TEXT },
 };
-#define TABLES (sizeof(tables_read) / sizeof(*tables_read))
 
 bool pf_nsys_claims(struct pf_foreign *f)
 {
@@ -387,42 +1531,34 @@ bool pf_nsys_claims(struct pf_foreign *f)
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 {
-	struct pf_nsys *n = (struct pf_nsys *)base;
+	struct nsys *n = (struct nsys *)base;
 	int rc;
 
 	n->f->err = err;
 	pf_sink_begin(&n->sink);
-	if (!n->is_described && nsys_describe(n))
-		return -1;
-	n->is_described = true;
+	if (!n->is_described) {
+		put_versions(n);
+		pf_reading_each(&n->reading, "TARGET_INFO_SESSION_START_TIME",
+				PF_COLUMNS(clock_columns), clock_row);
+		put_devices(n);
+		n->is_described = true;
+	}
 	rc = pf_reading_fill(&n->reading, most);
 	if (rc)
 		return rc;
-	return pf_reading_count_rest(&n->reading, nsys_describes) ||
-			       nsys_name_all(n)
-		       ? -1
-		       : 0;
-}
-
-/* ---- facts ---- */
-
-static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,
-		 int64_t *value)
-{
-	struct pf_nsys *n = (struct pf_nsys *)base;
-
-	if (i >= n->reading.rest_count)
-		return false;
-	snprintf(key, key_size, "nsys_unread_%.80s", n->reading.rest[i].table);
-	*value = n->reading.rest[i].rows;
-	return true;
+	pf_reading_count_rest(&n->reading, nsys_describes);
+	pf_reading_each(&n->reading, "PROCESSES", PF_COLUMNS(process_columns),
+			process_row);
+	pf_reading_each(&n->reading, "ThreadNames", PF_COLUMNS(thread_columns),
+			thread_row);
+	return err->code ? -1 : 0;
 }
 
 /* ---- opening ---- */
 
 static void free_reader(struct pf_reader *base)
 {
-	struct pf_nsys *n = (struct pf_nsys *)base;
+	struct nsys *n = (struct nsys *)base;
 
 	pf_reading_release(&n->reading);
 	pf_lookup_close(&n->texts);
@@ -441,19 +1577,18 @@ static void free_reader(struct pf_reader *base)
 struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 			      const struct pf_reader_options *options)
 {
-	struct pf_nsys *n = pf_calloc(1, sizeof(*n));
+	struct nsys *n = pf_calloc(1, sizeof(*n));
 
-	n->base =
-		(struct pf_reader){ &n->sink.parsed, fill, fact, free_reader };
 	n->f = f;
 	n->options = *options;
-	n->only_process = PF_NSYS_NO_PROCESS;
+	n->only_process = NO_PROCESS;
 	n->reading = (struct pf_reading){
+		.base = { &n->sink.parsed, fill, pf_reading_fact, free_reader },
+		.name = "nsys",
 		.f = f,
 		.sink = &n->sink,
-		.reader = n,
 		.tables = tables_read,
-		.table_count = TABLES,
+		.table_count = sizeof(tables_read) / sizeof(*tables_read),
 	};
 	pf_sink_init(&n->sink);
 	pf_map_init(&n->processes);
@@ -461,9 +1596,7 @@ struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 	pf_map_init(&n->gpu_of);
 	pf_keys_init(&n->waits, options->dir);
 	pf_keys_init(&n->graphs, options->dir);
-	if (!pf_lookup_open(&n->texts, f, pf_foreign_table(f, "StringIds"),
-			    "id", PF_COLUMNS(text_columns)))
-		return &n->base;
-	free_reader(&n->base);
-	return NULL;
+	pf_lookup_open(&n->texts, f, pf_foreign_table(f, "StringIds"), "id",
+		       PF_COLUMNS(text_columns));
+	return &n->reading.base;
 }

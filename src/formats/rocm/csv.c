@@ -37,13 +37,10 @@ enum column {
 	LINK,
 	START,
 	END,
-	PRIVATE,
-	GROUP,
 	REGISTERS,
 	MORE_REGISTERS,
-	BLOCK,
-	GRID = BLOCK + 3,
-	FROM = GRID + 3,
+	SHAPE,
+	FROM = SHAPE + PF_ROCM_SHAPE,
 	TO,
 	SIZE,
 	ADDRESS,
@@ -52,7 +49,7 @@ enum column {
 
 static const struct {
 	const char *name;
-	enum column column;
+	unsigned column;
 } names[] = {
 	{ "Guid", GUID },
 	{ "Kind", KIND },
@@ -69,18 +66,18 @@ static const struct {
 	{ "Correlation_Id", LINK },
 	{ "Start_Timestamp", START },
 	{ "End_Timestamp", END },
-	{ "Private_Segment_Size", PRIVATE },
-	{ "Scratch_Size", PRIVATE },
-	{ "Group_Segment_Size", GROUP },
-	{ "LDS_Block_Size", GROUP },
+	{ "Private_Segment_Size", SHAPE },
+	{ "Scratch_Size", SHAPE },
+	{ "Group_Segment_Size", SHAPE + 1 },
+	{ "LDS_Block_Size", SHAPE + 1 },
 	{ "VGPR_Count", REGISTERS },
 	{ "Accum_VGPR_Count", MORE_REGISTERS },
-	{ "Workgroup_Size_X", BLOCK },
-	{ "Workgroup_Size_Y", (enum column)(BLOCK + 1) },
-	{ "Workgroup_Size_Z", (enum column)(BLOCK + 2) },
-	{ "Grid_Size_X", GRID },
-	{ "Grid_Size_Y", (enum column)(GRID + 1) },
-	{ "Grid_Size_Z", (enum column)(GRID + 2) },
+	{ "Workgroup_Size_X", SHAPE + 2 },
+	{ "Workgroup_Size_Y", SHAPE + 3 },
+	{ "Workgroup_Size_Z", SHAPE + 4 },
+	{ "Grid_Size_X", SHAPE + 5 },
+	{ "Grid_Size_Y", SHAPE + 6 },
+	{ "Grid_Size_Z", SHAPE + 7 },
 	{ "Source_Agent_Id", FROM },
 	{ "Destination_Agent_Id", TO },
 	{ "Allocation_Size", SIZE },
@@ -187,26 +184,18 @@ static struct pf_rocm_work work_of(struct csv *r)
 	};
 }
 
-static struct pf_pfr_launch launch_of(struct csv *r)
-{
-	struct pf_rocm_shape shape = { .group_bytes = number(r, GROUP),
-				       .private_bytes = number(r, PRIVATE) };
-
-	for (unsigned i = 0; i < 3; i++) {
-		shape.items[i] = number(r, GRID + i);
-		shape.block[i] = number(r, BLOCK + i);
-	}
-	return pf_rocm_launch(&shape);
-}
-
 static void put_kernel(struct csv *r, struct pf_sink_put *put)
 {
 	struct pf_rocm_work work = work_of(r);
 	int64_t own = number(r, REGISTERS), more = number(r, MORE_REGISTERS);
-	struct pf_pfr_launch l = launch_of(r);
+	int64_t shape[PF_ROCM_SHAPE];
+	struct pf_pfr_launch l;
 	const char *name;
 	size_t len;
 
+	for (unsigned i = 0; i < PF_ROCM_SHAPE; i++)
+		shape[i] = number(r, SHAPE + i);
+	l = pf_rocm_launch(shape);
 	if (own >= 0 && more >= 0)
 		l.registers = pf_rocm_size(pf_sat_add(own, more));
 	name = cell(r, KERNEL_NAME, &len);

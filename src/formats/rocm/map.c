@@ -458,23 +458,23 @@ uint32_t pf_rocm_size(int64_t v)
 					       : (uint32_t)v;
 }
 
-struct pf_pfr_launch pf_rocm_launch(const struct pf_rocm_shape *shape)
+struct pf_pfr_launch pf_rocm_launch(const int64_t shape[PF_ROCM_SHAPE])
 {
 	struct pf_pfr_launch l = {
 		.registers = PF_KINETO_UNKNOWN,
-		.dynamic_bytes = pf_rocm_size(shape->group_bytes),
-		.local_bytes = pf_rocm_size(shape->private_bytes),
+		.dynamic_bytes = pf_rocm_size(shape[1]),
+		.local_bytes = pf_rocm_size(shape[0]),
 	};
 
 	if (l.local_bytes == PF_KINETO_UNKNOWN)
 		l.local_bytes = 0;
 	for (unsigned i = 0; i < 3; i++) {
-		int64_t block = shape->block[i];
+		int64_t block = shape[2 + i];
 
 		l.block[i] = block > 0 && block < PF_KINETO_UNKNOWN
 				     ? (uint32_t)block
 				     : 0;
-		l.grid[i] = pf_rocm_blocks(shape->items[i], block);
+		l.grid[i] = pf_rocm_blocks(shape[5 + i], block);
 	}
 	if (!l.grid[0] || !l.block[0])
 		l.grid[0] = PF_KINETO_UNKNOWN;

@@ -118,12 +118,12 @@ uint32_t pf_rocm_blocks(int64_t items, int64_t group);
 /* A size of a launch: bytes, registers; what no file can mean is unknown. */
 uint32_t pf_rocm_size(int64_t v);
 
-/* How a kernel was launched, as ROCm's tools say it; -1: not said. */
-struct pf_rocm_shape {
-	int64_t group_bytes, private_bytes;
-	int64_t items[3], block[3]; /* work-items of all, of a block */
-};
-/* The same as events have it, but for registers. */
-struct pf_pfr_launch pf_rocm_launch(const struct pf_rocm_shape *shape);
+/*
+ * How a kernel was launched, as ROCm's tools say it (-1: not said): private
+ * bytes, group bytes, the block's work-items, those of all; as events have it,
+ * but for registers.
+ */
+#define PF_ROCM_SHAPE 8
+struct pf_pfr_launch pf_rocm_launch(const int64_t shape[PF_ROCM_SHAPE]);
 
 #endif

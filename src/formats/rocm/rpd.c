@@ -23,10 +23,9 @@
 enum lookup { STRINGS, KERNELS, COPIES, CALLS, LOOKUPS };
 
 struct rpd {
-	struct pf_reader base;
+	struct pf_reading reading;
 	struct pf_rocm map;
 	struct pf_foreign *f;
-	struct pf_reading reading;
 	struct pf_lookup lookups[LOOKUPS];
 	struct pf_keys call_of; /* an operation's */
 	struct pf_keys ops_of;  /* a call's; how many */
@@ -61,34 +60,27 @@ static bool has_prefix(const char *p, size_t len, const char *word)
 	return len >= strlen(word) && !memcmp(p, word, strlen(word));
 }
 
-static int look_up(struct rpd *r, int64_t id, const char **text, size_t *len)
-{
-	int rc = pf_lookup_find(&r->lookups[STRINGS], id, r->f->err);
-
-	if (rc <= 0)
-		return rc;
-	return pf_rows_text(&r->lookups[STRINGS].rows, 0, text, len) && *len;
-}
-
 /*
- * The text of a number in a column: 1 and borrowed until the next call, 0 none
+ * The text of a number in a column, borrowed until the next call; false: none
  * or an empty one.
  */
-static int text_of(struct rpd *r, const struct pf_rows *row, int column,
-		   const char **text, size_t *len)
+static bool text_of(struct rpd *r, const struct pf_rows *row, int column,
+		    const char **text, size_t *len)
 {
 	struct text *known;
 	int64_t id;
-	int rc;
 
 	*len = 0;
 	if (pf_rows_int(row, column, &id) != PF_CELL_INT)
-		return 0;
+		return false;
 	known = &r->texts[(uint64_t)id % TEXTS];
 	if (!known->is_known || known->id != id) {
-		rc = look_up(r, id, text, len);
-		if (rc <= 0 || *len > TEXT_BYTES_MAX)
-			return rc;
+		if (!pf_lookup_find(&r->lookups[STRINGS], id) ||
+		    !pf_rows_text(&r->lookups[STRINGS].rows, 0, text, len) ||
+		    !*len)
+			return false;
+		if (*len > TEXT_BYTES_MAX)
+			return true;
 		pf_buf_clear(&known->text);
 		pf_buf_add(&known->text, *text, *len);
 		known->id = id;
@@ -96,14 +88,17 @@ static int text_of(struct rpd *r, const struct pf_rows *row, int column,
 	}
 	*text = known->text.data;
 	*len = known->text.len;
-	return 1;
+	return true;
 }
 
-static void lost_name(struct rpd *r, const struct pf_rows *row, int column,
-		      char own[48], const char **text, size_t *len)
+/* The same, or "string 4711" in own. */
+static void name_of(struct rpd *r, const struct pf_rows *row, int column,
+		    char own[48], const char **text, size_t *len)
 {
 	int64_t id;
 
+	if (text_of(r, row, column, text, len))
+		return;
 	note(r, PF_REPAIR_LOST_NAME);
 	snprintf(own, 48, "no name");
 	if (pf_rows_int(row, column, &id) == PF_CELL_INT)
@@ -143,38 +138,25 @@ static const struct pf_rocm_domain *domain_of(const char *p, size_t len)
 	return pf_rocm_domain("", 0);
 }
 
-static int map_call(void *reader, const struct pf_rows *row)
+static void map_call(void *reader, const struct pf_rows *row)
 {
 	struct rpd *r = reader;
 	struct pf_sink_put put = { 0 };
 	struct pf_rocm_call call = { 0 };
 	char own[48];
-	int rc;
 
 	if (!pf_reading_times(&r->reading, row, &put))
-		return 0;
+		return;
 	call.pid = pf_rows_int_or(row, PID, 0);
 	call.tid = pf_rows_int_or(row, TID, 0);
 	call.id = pf_rows_int_or(row, ID, 0);
-	rc = text_of(r, row, API, &call.name, &call.name_len);
-	if (rc < 0)
-		return -1;
-	if (!rc)
-		lost_name(r, row, API, own, &call.name, &call.name_len);
+	name_of(r, row, API, own, &call.name, &call.name_len);
 	call.domain = domain_of(call.name, call.name_len);
 	/* Numbers of calls are the file's, whatever the process. */
-	if (call.domain->category == PF_CAT_RANGE &&
-	    text_of(r, row, ARGS, &call.name, &call.name_len) < 0)
-		return -1;
+	if (call.domain->category == PF_CAT_RANGE)
+		text_of(r, row, ARGS, &call.name, &call.name_len);
 	pf_rocm_put_call(&r->map, &call, &put);
-	return 0;
 }
-
-static const struct pf_reading_table calls = {
-	.name = "rocpd_api",
-	PF_COLUMNS(call_columns),
-	.map = map_call,
-};
 
 /* ---- operations ---- */
 
@@ -192,19 +174,15 @@ static const char *const api_columns[] = { "apiName_id" };
 static const char *const string_columns[] = { "string" };
 
 /* Those calls take a grid of work-items, all others one of blocks. */
-static int has_items(struct rpd *r, int64_t call, bool *has)
+static bool has_items(struct rpd *r, int64_t call)
 {
 	const char *name;
 	size_t len;
-	int rc = pf_lookup_find(&r->lookups[CALLS], call, r->f->err);
 
-	*has = false;
-	if (rc == 1)
-		rc = text_of(r, &r->lookups[CALLS].rows, 0, &name, &len);
-	if (rc == 1)
-		*has = is_word(name, len, "hipExtModuleLaunchKernel") ||
-		       is_word(name, len, "hipHccModuleLaunchKernel");
-	return rc < 0 ? -1 : 0;
+	return pf_lookup_find(&r->lookups[CALLS], call) &&
+	       text_of(r, &r->lookups[CALLS].rows, 0, &name, &len) &&
+	       (is_word(name, len, "hipExtModuleLaunchKernel") ||
+		is_word(name, len, "hipHccModuleLaunchKernel"));
 }
 
 static uint32_t size_of(int64_t v)
@@ -213,134 +191,105 @@ static uint32_t size_of(int64_t v)
 }
 
 /* The launch of a call, if it is of this kernel. */
-static int read_launch(struct rpd *r, int64_t call, int64_t name,
-		       struct pf_pfr_launch *l)
+static struct pf_pfr_launch read_launch(struct rpd *r, int64_t call,
+					int64_t name)
 {
 	const struct pf_rows *row = &r->lookups[KERNELS].rows;
+	struct pf_pfr_launch l = { .grid = { PF_KINETO_UNKNOWN },
+				   .registers = PF_KINETO_UNKNOWN,
+				   .dynamic_bytes = PF_KINETO_UNKNOWN };
 	bool items;
-	int rc;
 
-	*l = (struct pf_pfr_launch){ .grid = { PF_KINETO_UNKNOWN },
-				     .registers = PF_KINETO_UNKNOWN,
-				     .dynamic_bytes = PF_KINETO_UNKNOWN };
-	rc = call ? pf_lookup_find(&r->lookups[KERNELS], call, r->f->err) : 0;
-	if (rc <= 0)
-		return rc;
-	if (pf_rows_int_or(row, 6, -1) != name)
-		return 0;
-	PF_TRY(has_items(r, call, &items));
+	if (!call || !pf_lookup_find(&r->lookups[KERNELS], call) ||
+	    pf_rows_int_or(row, 6, -1) != name)
+		return l;
+	items = has_items(r, call);
 	for (int i = 0; i < 3; i++) {
 		int64_t grid = pf_rows_int_or(row, i, 0);
 		int64_t group = pf_rows_int_or(row, i + 3, 0);
 
-		l->block[i] = size_of(group);
-		l->grid[i] =
-			items ? pf_rocm_blocks(grid, group) : size_of(grid);
+		l.block[i] = size_of(group);
+		l.grid[i] = items ? pf_rocm_blocks(grid, group) : size_of(grid);
 	}
-	if (!l->grid[0] || !l->block[0])
-		l->grid[0] = PF_KINETO_UNKNOWN;
-	return 0;
+	if (!l.grid[0] || !l.block[0])
+		l.grid[0] = PF_KINETO_UNKNOWN;
+	return l;
 }
 
 /* Bytes of a call that did one operation; -1: not known. */
-static int read_bytes(struct rpd *r, int64_t call, int64_t *bytes)
+static int64_t read_bytes(struct rpd *r, int64_t call)
 {
 	const struct pf_rows *row = &r->lookups[COPIES].rows;
-	int64_t count = 0, width, height;
-	int rc;
+	int64_t count, bytes, width, height;
 
-	*bytes = -1;
-	rc = pf_keys_find(&r->ops_of, call, &count, r->f->err);
-	if (rc < 0 || count != 1)
-		return rc < 0 ? -1 : 0;
-	rc = pf_lookup_find(&r->lookups[COPIES], call, r->f->err);
-	if (rc <= 0)
-		return rc;
-	*bytes = pf_rows_int_or(row, 0, -1);
+	if (!pf_keys_find(&r->ops_of, call, &count, r->f->err) || count != 1 ||
+	    !pf_lookup_find(&r->lookups[COPIES], call))
+		return -1;
+	bytes = pf_rows_int_or(row, 0, -1);
 	width = pf_rows_int_or(row, 1, 0);
 	height = pf_rows_int_or(row, 2, 0);
-	if (*bytes < 0 && width > 0 && height > 0 && width < INT64_MAX / height)
-		*bytes = width * height;
-	return 0;
-}
-
-static int put_kernel(struct rpd *r, const struct pf_rows *row,
-		      struct pf_rocm_work *work, const char *name, size_t len,
-		      struct pf_sink_put *put)
-{
-	struct pf_pfr_launch launch;
-
-	put->name = pf_sink_text(&r->map.sink, name, len);
-	PF_TRY(read_launch(r, work->id, pf_rows_int_or(row, DESCRIPTION, -2),
-			   &launch));
-	pf_rocm_put_kernel(&r->map, work, &launch, put);
-	return 0;
+	if (bytes < 0 && width > 0 && height > 0 && width < INT64_MAX / height)
+		return width * height;
+	return bytes;
 }
 
 /* What it is, by its type; its description is the kernel's name. */
-static int put_op(struct rpd *r, const struct pf_rows *row,
-		  struct pf_rocm_work *work, struct pf_sink_put *put)
+static void put_op(struct rpd *r, const struct pf_rows *row,
+		   struct pf_rocm_work *work, struct pf_sink_put *put)
 {
 	struct pf_rocm_copy copy = { .from = -1, .to = -1 };
 	struct pf_buf *type = &r->type;
+	struct pf_pfr_launch launch;
 	const char *name;
 	char own[48];
 	size_t len;
-	int rc = text_of(r, row, TYPE, &name, &len);
 
-	if (rc < 0)
-		return -1;
-	if (!rc)
-		lost_name(r, row, TYPE, own, &name, &len);
+	name_of(r, row, TYPE, own, &name, &len);
 	if (has_prefix(name, len, "Copy") ||
 	    has_prefix(name, len, "FillBuffer")) {
 		snprintf(own, sizeof(own), "%.*s", (int)(len < 40 ? len : 40),
 			 name);
 		copy.name = own;
 		copy.name_len = strlen(own);
-		PF_TRY(read_bytes(r, work->id, &copy.bytes));
+		copy.bytes = read_bytes(r, work->id);
 		if (own[0] == 'C')
 			pf_rocm_put_copy(&r->map, work, &copy, put);
 		else
 			pf_rocm_put_fill(&r->map, work, copy.bytes, put);
-		return 0;
+		return;
 	}
 	pf_buf_clear(type);
 	pf_buf_add(type, name, len);
-	rc = text_of(r, row, DESCRIPTION, &name, &len);
-	if (rc < 0)
-		return -1;
-	if (is_word(type->data, type->len, "KernelExecution"))
-		return put_kernel(r, row, work, rc ? name : type->data,
-				  rc ? len : type->len, put);
-	/* Barriers and markers take no time of the GPU's. */
-	pf_rocm_put_other(&r->map, work, type->data, type->len, put);
-	return 0;
+	if (!is_word(type->data, type->len, "KernelExecution")) {
+		/* Barriers and markers take no time of the GPU's. */
+		pf_rocm_put_other(&r->map, work, type->data, type->len, put);
+		return;
+	}
+	if (!text_of(r, row, DESCRIPTION, &name, &len)) {
+		name = type->data;
+		len = type->len;
+	}
+	put->name = pf_sink_text(&r->map.sink, name, len);
+	launch = read_launch(r, work->id, pf_rows_int_or(row, DESCRIPTION, -2));
+	pf_rocm_put_kernel(&r->map, work, &launch, put);
 }
 
-static int map_op(void *reader, const struct pf_rows *row)
+static void map_op(void *reader, const struct pf_rows *row)
 {
 	struct rpd *r = reader;
 	struct pf_sink_put put = { 0 };
 	struct pf_rocm_work work = { .device = -1, .stream = -1 };
 
 	if (!pf_reading_times(&r->reading, row, &put))
-		return 0;
+		return;
 	work.queue = pf_rows_int_or(row, QUEUE, -1);
 	work.device = pf_rows_int_or(row, GPU, -1);
 	if (work.device < 0)
 		work.device = -1;
-	if (pf_keys_find(&r->call_of, pf_rows_int_or(row, OP, 0), &work.id,
-			 row->from->err) < 0)
-		return -1;
-	return put_op(r, row, &work, &put);
+	pf_keys_find(&r->call_of, pf_rows_int_or(row, OP, 0), &work.id,
+		     r->f->err);
+	put_op(r, row, &work, &put);
 }
-
-static const struct pf_reading_table ops = {
-	.name = "rocpd_op",
-	PF_COLUMNS(op_columns),
-	.map = map_op,
-};
 
 /* ---- counters ---- */
 
@@ -367,7 +316,7 @@ static bool read_value(const struct pf_rows *row, double *value)
 	return end == own + len && *value > -1e300 && *value < 1e300;
 }
 
-static int map_monitor(void *reader, const struct pf_rows *row)
+static void map_monitor(void *reader, const struct pf_rows *row)
 {
 	struct rpd *r = reader;
 	struct pf_sink_put put = { .category = PF_CAT_ROCM_CALL,
@@ -378,13 +327,12 @@ static int map_monitor(void *reader, const struct pf_rows *row)
 	double value;
 	char pid[64];
 
-	(void)row->from->err;
 	if (!pf_reading_times(&r->reading, row, &put))
-		return 0;
+		return;
 	if (!read_value(row, &value) ||
 	    !pf_rows_text(row, MONITOR, &what, &len)) {
 		note(r, PF_SKIP_MALFORMED);
-		return 0;
+		return;
 	}
 	if (!pf_rows_text(row, DEVICE_TYPE, &type, &type_len) || type_len > 32)
 		type_len = 0;
@@ -396,34 +344,26 @@ static int map_monitor(void *reader, const struct pf_rows *row)
 	pf_argline_open(&r->map.sink.args);
 	pf_argline_real(&r->map.sink.args, "value", value);
 	pf_sink_close(&r->map.sink, &put);
-	return 0;
 }
-
-static const struct pf_reading_table monitors = {
-	.name = "rocpd_monitor",
-	PF_COLUMNS(monitor_columns),
-	.map = map_monitor,
-};
 
 /* ---- which call did what ---- */
 
 static const char *const link_columns[] = { "op_id", "api_id" };
 
-static int link_row(void *reader, const struct pf_rows *row)
+static bool link_row(void *reader, const struct pf_rows *row)
 {
 	struct rpd *r = reader;
 	int64_t op, call;
 
-	if (pf_rows_int(row, 0, &op) != PF_CELL_INT ||
-	    pf_rows_int(row, 1, &call) != PF_CELL_INT || op <= 0 || call <= 0)
-		return 0;
-	return pf_keys_add(&r->call_of, op, call, row->from->err) ||
-			       pf_keys_add(&r->ops_of, call, 1, row->from->err)
-		       ? -1
-		       : 0;
+	if (pf_rows_int(row, 0, &op) == PF_CELL_INT &&
+	    pf_rows_int(row, 1, &call) == PF_CELL_INT && op > 0 && call > 0) {
+		pf_keys_add(&r->call_of, op, call, r->f->err);
+		pf_keys_add(&r->ops_of, call, 1, r->f->err);
+	}
+	return true;
 }
 
-static int open_all(struct rpd *r)
+static void open_all(struct rpd *r)
 {
 	static const struct {
 		const char *table, *key;
@@ -440,16 +380,12 @@ static int open_all(struct rpd *r)
 	};
 
 	for (size_t i = 0; i < LOOKUPS; i++)
-		PF_TRY(pf_lookup_open(&r->lookups[i], r->f,
-				      pf_foreign_table(r->f, lookups[i].table),
-				      lookups[i].key, lookups[i].columns,
-				      lookups[i].count));
-	return pf_reading_each(&r->reading, "rocpd_api_ops",
-			       PF_COLUMNS(link_columns), link_row) ||
-			       pf_keys_seal(&r->call_of, r->f->err) ||
-			       pf_keys_seal_counts(&r->ops_of, r->f->err)
-		       ? -1
-		       : 0;
+		pf_lookup_open(&r->lookups[i], r->f,
+			       pf_foreign_table(r->f, lookups[i].table),
+			       lookups[i].key, lookups[i].columns,
+			       lookups[i].count);
+	pf_reading_each(&r->reading, "rocpd_api_ops", PF_COLUMNS(link_columns),
+			link_row);
 }
 
 /* ---- reading ---- */
@@ -476,23 +412,13 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 
 	r->f->err = err;
 	pf_sink_begin(&r->map.sink);
-	if (!r->is_described && open_all(r))
-		return -1;
+	if (!r->is_described)
+		open_all(r);
 	r->is_described = true;
 	rc = pf_reading_fill(&r->reading, most);
-	return rc ? rc : pf_reading_count_rest(&r->reading, describes);
-}
-
-static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,
-		 int64_t *value)
-{
-	struct rpd *r = (struct rpd *)base;
-
-	if (i >= r->reading.rest_count)
-		return false;
-	snprintf(key, key_size, "rpd_unread_%.80s", r->reading.rest[i].table);
-	*value = r->reading.rest[i].rows;
-	return true;
+	if (!rc)
+		pf_reading_count_rest(&r->reading, describes);
+	return err->code ? -1 : rc;
 }
 
 static void free_reader(struct pf_reader *base)
@@ -511,8 +437,13 @@ static void free_reader(struct pf_reader *base)
 	free(r);
 }
 
-static const struct pf_reading_table *const tables[] = { &calls, &ops,
-							 &monitors };
+static const struct pf_reading_table tables[] = {
+	{ .name = "rocpd_api", PF_COLUMNS(call_columns), .map = map_call },
+	{ .name = "rocpd_op", PF_COLUMNS(op_columns), .map = map_op },
+	{ .name = "rocpd_monitor",
+	  PF_COLUMNS(monitor_columns),
+	  .map = map_monitor },
+};
 
 struct pf_reader *pf_rpd_new(struct pf_foreign *f,
 			     const struct pf_reader_options *options)
@@ -522,15 +453,16 @@ struct pf_reader *pf_rpd_new(struct pf_foreign *f,
 	pf_rocm_init(&r->map);
 	pf_keys_init(&r->call_of, options->dir);
 	pf_keys_init(&r->ops_of, options->dir);
+	r->ops_of.sums = true;
 	r->f = f;
-	r->base = (struct pf_reader){ &r->map.sink.parsed, fill, fact,
-				      free_reader };
 	r->reading = (struct pf_reading){
+		.base = { &r->map.sink.parsed, fill, pf_reading_fact,
+			  free_reader },
+		.name = "rpd",
 		.f = f,
 		.sink = &r->map.sink,
-		.reader = r,
 		.tables = tables,
 		.table_count = sizeof(tables) / sizeof(*tables),
 	};
-	return &r->base;
+	return &r->reading.base;
 }

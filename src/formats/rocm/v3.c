@@ -532,7 +532,6 @@ struct pf_v3 {
 	size_t op_count, ops_cap;
 	struct pf_map kernels; /* of this tool: registers << 32 | name */
 	struct pf_keys marks;  /* of this tool: a range's text, by its link */
-	bool is_sealed;
 	const char *dir;
 	struct pf_json_fields record, agent, symbol;
 	struct pf_v3_rest {
@@ -749,11 +748,11 @@ static bool read_marks(struct pf_v3 *r, struct pf_err *err)
 			continue;
 		}
 		good = json_fields_read(&f, &r->tokens, err);
-		if (good && !r->is_sealed && has_room(r) &&
-		    json_field_text(&f, MARK_TEXT, &text, &len) &&
-		    pf_keys_add(&r->marks, json_field_int(&f, MARK_KEY, 0),
-				pf_intern_add(&r->texts, text, len), err))
-			good = false;
+		if (good && !r->marks.is_sealed && has_room(r) &&
+		    json_field_text(&f, MARK_TEXT, &text, &len))
+			pf_keys_add(&r->marks, json_field_int(&f, MARK_KEY, 0),
+				    pf_intern_add(&r->texts, text, len), err);
+		good &= !err->code;
 	}
 	json_fields_release(&f);
 	return good;
@@ -834,11 +833,8 @@ enum {
 	QUEUE,
 	STREAM,
 	KERNEL,
-	PRIVATE,
-	GROUP,
-	BLOCK,
-	GRID = BLOCK + 3,
-	FROM = GRID + 3,
+	SHAPE,
+	FROM = SHAPE + PF_ROCM_SHAPE,
 	TO,
 	BYTES,
 	SIZE,
@@ -858,14 +854,14 @@ static const struct pf_json_field record_fields[] = {
 	[QUEUE] = { "queue_id", "handle" },
 	[STREAM] = { "stream_id", "handle" },
 	[KERNEL] = { "dispatch_info", "kernel_id" },
-	[PRIVATE] = { "dispatch_info", "private_segment_size" },
-	[GROUP] = { "dispatch_info", "group_segment_size" },
-	[BLOCK] = { "workgroup_size", "x" },
-	[BLOCK + 1] = { "workgroup_size", "y" },
-	[BLOCK + 2] = { "workgroup_size", "z" },
-	[GRID] = { "grid_size", "x" },
-	[GRID + 1] = { "grid_size", "y" },
-	[GRID + 2] = { "grid_size", "z" },
+	[SHAPE] = { "dispatch_info", "private_segment_size" },
+	[SHAPE + 1] = { "dispatch_info", "group_segment_size" },
+	[SHAPE + 2] = { "workgroup_size", "x" },
+	[SHAPE + 3] = { "workgroup_size", "y" },
+	[SHAPE + 4] = { "workgroup_size", "z" },
+	[SHAPE + 5] = { "grid_size", "x" },
+	[SHAPE + 6] = { "grid_size", "y" },
+	[SHAPE + 7] = { "grid_size", "z" },
 	[FROM] = { "src_agent_id", "handle" },
 	[TO] = { "dst_agent_id", "handle" },
 	[BYTES] = { NULL, "bytes" },
@@ -960,28 +956,19 @@ static struct pf_rocm_work work_of(struct pf_v3 *r)
 	};
 }
 
-static struct pf_pfr_launch launch_of(struct pf_v3 *r)
-{
-	struct pf_rocm_shape shape = { .group_bytes = number(r, GROUP),
-				       .private_bytes = number(r, PRIVATE) };
-
-	for (unsigned i = 0; i < 3; i++) {
-		shape.items[i] = number(r, GRID + i);
-		shape.block[i] = number(r, BLOCK + i);
-	}
-	return pf_rocm_launch(&shape);
-}
-
 static void put_kernel(struct pf_v3 *r, struct pf_sink_put *put)
 {
 	struct pf_rocm_work work = work_of(r);
-	int64_t id = number(r, KERNEL);
-	struct pf_pfr_launch l = launch_of(r);
+	int64_t id = number(r, KERNEL), shape[PF_ROCM_SHAPE];
+	struct pf_pfr_launch l;
 	uint64_t found = UINT64_MAX;
 	const char *text;
 	char own[48];
 	size_t len;
 
+	for (unsigned i = 0; i < PF_ROCM_SHAPE; i++)
+		shape[i] = number(r, SHAPE + i);
+	l = pf_rocm_launch(shape);
 	if (id >= 0 && pf_map_has(&r->kernels, (uint64_t)id))
 		found = *pf_map_at(&r->kernels, (uint64_t)id);
 	if (found != UINT64_MAX) {
@@ -1051,31 +1038,27 @@ static void put_memory(struct pf_v3 *r, struct pf_sink_put *put)
 	pf_rocm_put_memory(&r->map, &c, &m, put);
 }
 
-static int put_call(struct pf_v3 *r, struct pf_sink_put *put,
-		    struct pf_err *err)
+static void put_call(struct pf_v3 *r, struct pf_sink_put *put,
+		     struct pf_err *err)
 {
 	struct pf_rocm_call c = call_of(r);
 	int64_t text = 0;
 	char own[64];
-	int rc = 0;
 
 	c.name = operation_text(r, own, &c.name_len);
 	if (c.domain->category == PF_CAT_RANGE) {
-		rc = pf_keys_find(&r->marks, c.id, &text, err);
 		c.function = c.name;
 		c.function_len = c.name_len;
-		if (rc == 1)
+		if (pf_keys_find(&r->marks, c.id, &text, err))
 			c.name = pf_intern_text(&r->texts, (uint32_t)text,
 						&c.name_len);
 	}
 	pf_rocm_put_call(&r->map, &c, put);
-	return rc < 0 ? -1 : 0;
 }
 
-static int put_record(struct pf_v3 *r, struct pf_err *err)
+static void put_record(struct pf_v3 *r, struct pf_err *err)
 {
 	struct pf_sink_put put = { 0 };
-	int rc = 0;
 
 	if (read_times(r, &put)) {
 		if (r->list == PF_V3_KERNELS)
@@ -1083,12 +1066,11 @@ static int put_record(struct pf_v3 *r, struct pf_err *err)
 		else if (r->list == PF_V3_COPIES)
 			put_copy(r, &put);
 		else if (r->list == PF_V3_CALLS)
-			rc = put_call(r, &put, err);
+			put_call(r, &put, err);
 		else
 			put_memory(r, &put);
 	}
 	r->map.sink.parsed.batch.event_count++;
-	return rc;
 }
 
 /* Records of a list that is not read, by its name. */
@@ -1164,11 +1146,9 @@ static bool read_member(struct pf_v3 *r, struct pf_err *err)
 	if (token != PF_TOKEN_OBJECT)
 		return tokens_skip(t, token, err);
 	r->process = pf_rocm_process(&r->map, (uint64_t)r->tool);
-	if (!r->is_sealed && pf_keys_seal(&r->marks, err))
-		return false;
-	r->is_sealed = true;
+	pf_keys_seal(&r->marks, err);
 	r->state = PF_V3_IN_LISTS;
-	return true;
+	return !err->code;
 }
 
 static bool read_element(struct pf_v3 *r, enum pf_token token,
@@ -1183,8 +1163,10 @@ static bool read_element(struct pf_v3 *r, enum pf_token token,
 		pf_sink_note(&r->map.sink, PF_SKIP_NOT_AN_EVENT);
 		return tokens_skip(&r->tokens, token, err);
 	}
-	return json_fields_read(&r->record, &r->tokens, err) &&
-	       !put_record(r, err);
+	if (!json_fields_read(&r->record, &r->tokens, err))
+		return false;
+	put_record(r, err);
+	return !err->code;
 }
 
 static void begin_tool(struct pf_v3 *r)
@@ -1196,7 +1178,6 @@ static void begin_tool(struct pf_v3 *r)
 	pf_map_init(&r->kernels);
 	pf_keys_release(&r->marks);
 	pf_keys_init(&r->marks, r->dir);
-	r->is_sealed = false;
 	r->state = PF_V3_IN_TOOL;
 }
 

@@ -218,59 +218,50 @@ static void add_quoted(struct pf_buf *sql, const char *name)
 	pf_buf_addc(sql, '"');
 }
 
+/* NULL: it cannot be, or there was an error before. */
 static sqlite3_stmt *prepare(struct pf_foreign *f, struct pf_buf *sql,
 			     const char *table)
 {
 	sqlite3_stmt *st = NULL;
 
-	if (sqlite3_prepare_v2(f->sql, sql->data, (int)sql->len, &st, NULL))
+	if (!f->err->code &&
+	    sqlite3_prepare_v2(f->sql, sql->data, (int)sql->len, &st, NULL))
 		fail_table(f, table);
 	pf_buf_release(sql);
 	return st;
 }
 
-/* By rows: counting by pages cannot be stopped where they go in circles. */
-static int foreign_count(struct pf_foreign *f, const char *table, int64_t *rows)
-{
-	struct pf_rows r;
-	int rc = pf_rows_open(&r, f, table, NULL, 0, NULL);
-
-	*rows = 0;
-	if (!rc)
-		while ((rc = pf_rows_next(&r)) == 1)
-			++*rows;
-	pf_rows_close(&r);
-	return rc;
-}
-
 /* ---- columns ---- */
 
-/* Which columns of a list a table has; generated ones are not told. */
-static int find_columns(struct pf_foreign *f, const char *table,
-			const char *const *columns, size_t count, uint64_t *has)
+static sqlite3_stmt *list_columns(struct pf_foreign *f, const char *table)
 {
 	struct pf_buf sql = { 0 };
-	sqlite3_stmt *st;
-	int rc;
 
 	pf_buf_adds(&sql, "PRAGMA table_info(");
 	add_quoted(&sql, table);
 	pf_buf_addc(&sql, ')');
-	st = prepare(f, &sql, table);
-	if (!st)
-		return -1;
-	*has = 0;
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	return prepare(f, &sql, table);
+}
+
+/* Which columns of a list a table has; generated ones are not told. */
+static uint64_t find_columns(struct pf_foreign *f, const char *table,
+			     const char *const *columns, size_t count)
+{
+	sqlite3_stmt *st = list_columns(f, table);
+	uint64_t has = 0;
+	int rc = SQLITE_DONE;
+
+	while (st && (rc = sqlite3_step(st)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(st, 1);
 
 		for (size_t i = 0; i < count && name; i++)
 			if (!strcasecmp(name, columns[i]))
-				*has |= UINT64_C(1) << i;
+				has |= UINT64_C(1) << i;
 	}
 	if (rc != SQLITE_DONE)
 		fail_table(f, table);
 	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : -1;
+	return has;
 }
 
 /* "SELECT 1", the columns that the table has, and a key or none. */
@@ -293,20 +284,19 @@ static void add_select(struct pf_buf *sql, uint64_t has,
 	pf_buf_adds(sql, " FROM ");
 }
 
-int pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
-		 const char *const *columns, size_t count, const char *where)
+void pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
+		  const char *const *columns, size_t count, const char *where)
 {
 	struct pf_buf sql = { 0 };
 
 	*r = (struct pf_rows){ .from = f, .table = table };
-	PF_TRY(find_columns(f, table, columns, count, &r->has));
+	r->has = find_columns(f, table, columns, count);
 	add_select(&sql, r->has, columns, count, NULL);
 	add_quoted(&sql, table);
 	pf_buf_adds(&sql, " NOT INDEXED");
 	if (where)
 		pf_buf_addf(&sql, " WHERE %s", where);
 	r->st = prepare(f, &sql, table);
-	return r->st ? 0 : -1;
 }
 
 void pf_rows_close(struct pf_rows *r)
@@ -315,20 +305,22 @@ void pf_rows_close(struct pf_rows *r)
 	*r = (struct pf_rows){ 0 };
 }
 
-int pf_rows_next(struct pf_rows *r)
+bool pf_rows_next(struct pf_rows *r)
 {
-	int rc = sqlite3_step(r->st);
+	int rc = SQLITE_DONE;
 
+	if (r->st && !r->from->err->code)
+		rc = sqlite3_step(r->st);
 	if (rc == SQLITE_DONE)
-		return 0;
+		return false;
 	if (rc != SQLITE_ROW)
-		return fail_table(r->from, r->table);
-	if (--r->from->rows_left < 0)
-		return pf_fail(r->from->err, PF_EDATA,
-			       "the SQLite database is damaged: table '%.100s' "
-			       "has more rows than the file can hold",
-			       r->table);
-	return 1;
+		fail_table(r->from, r->table);
+	else if (--r->from->rows_left < 0)
+		pf_fail(r->from->err, PF_EDATA,
+			"the SQLite database is damaged: table '%.100s' "
+			"has more rows than the file can hold",
+			r->table);
+	return !r->from->err->code;
 }
 
 /* The first of the statement is a constant; NULL: the table lacks it. */
@@ -406,17 +398,13 @@ bool pf_rows_real(const struct pf_rows *r, int column, double *value)
 /* Is the key what the table is ordered by? */
 static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 {
-	struct pf_buf sql = { 0 };
 	struct pf_err ignored = { 0 }, *given = f->err;
 	int keys = 0;
 	bool is = false;
 	sqlite3_stmt *st;
 
-	pf_buf_adds(&sql, "PRAGMA table_info(");
-	add_quoted(&sql, table);
-	pf_buf_addc(&sql, ')');
 	f->err = &ignored;
-	st = prepare(f, &sql, table);
+	st = list_columns(f, table);
 	f->err = given;
 	while (st && sqlite3_step(st) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(st, 1);
@@ -432,26 +420,21 @@ static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 	return is && keys == 1;
 }
 
-static int run_all(struct pf_foreign *f, struct pf_buf *sql, const char *table)
+static void run_all(struct pf_foreign *f, struct pf_buf *sql, const char *table)
 {
 	sqlite3_stmt *st = prepare(f, sql, table);
-	int rc;
 
-	if (!st)
-		return -1;
-	rc = sqlite3_step(st);
-	if (rc != SQLITE_DONE)
+	if (st && sqlite3_step(st) != SQLITE_DONE)
 		fail_table(f, table);
 	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : -1;
 }
 
 /*
  * Copies made by CREATE TABLE AS have no key: one that can be searched, with
  * the key as its rowid.
  */
-static int make_keyed(struct pf_foreign *f, const char *table, const char *key,
-		      uint64_t has, const char *const *columns, size_t count)
+static void make_keyed(struct pf_foreign *f, const char *table, const char *key,
+		       uint64_t has, const char *const *columns, size_t count)
 {
 	struct pf_buf make = { 0 }, fill = { 0 };
 
@@ -480,44 +463,38 @@ static int make_keyed(struct pf_foreign *f, const char *table, const char *key,
 	pf_buf_adds(&fill, " NOT INDEXED WHERE typeof(");
 	add_quoted(&fill, key);
 	pf_buf_adds(&fill, ") = 'integer'");
-	if (run_all(f, &make, table)) {
-		pf_buf_release(&fill);
-		return -1;
-	}
-	return run_all(f, &fill, table);
+	run_all(f, &make, table);
+	run_all(f, &fill, table);
 }
 
-int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
-		   const char *key, const char *const *columns, size_t count)
+void pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f,
+		    const char *table, const char *key,
+		    const char *const *columns, size_t count)
 {
 	struct pf_rows *r = &l->rows;
 	struct pf_buf sql = { 0 };
-	uint64_t has_key = 0;
+	bool keyed;
 
 	*l = (struct pf_lookup){ .rows = { .from = f, .table = table },
 				 .key_column = (int)count + 1 };
-	if (!table)
-		return 0;
-	if (find_columns(f, table, &key, 1, &has_key) ||
-	    find_columns(f, table, columns, count, &r->has))
-		return -1;
-	if (!has_key)
-		return 0;
-	if (is_keyed(f, table, key)) {
-		add_select(&sql, r->has, columns, count, key);
-		add_quoted(&sql, table);
-	} else {
-		PF_TRY(make_keyed(f, table, key, r->has, columns, count));
+	if (!table || !find_columns(f, table, &key, 1))
+		return;
+	r->has = find_columns(f, table, columns, count);
+	keyed = is_keyed(f, table, key);
+	if (!keyed) {
+		make_keyed(f, table, key, r->has, columns, count);
 		key = "rowid";
-		add_select(&sql, r->has, columns, count, key);
-		pf_buf_addf(&sql, "temp.keyed_%d", f->keyed_count);
 	}
+	add_select(&sql, r->has, columns, count, key);
+	if (keyed)
+		add_quoted(&sql, table);
+	else
+		pf_buf_addf(&sql, "temp.keyed_%d", f->keyed_count);
 	pf_buf_adds(&sql, " WHERE ");
 	add_quoted(&sql, key);
 	pf_buf_adds(&sql, " >= ?1 ORDER BY ");
 	add_quoted(&sql, key);
 	r->st = prepare(f, &sql, table);
-	return r->st ? 0 : -1;
 }
 
 void pf_lookup_close(struct pf_lookup *l)
@@ -526,42 +503,43 @@ void pf_lookup_close(struct pf_lookup *l)
 	l->has_row = false;
 }
 
-static int step_lookup(struct pf_lookup *l)
+static void step_lookup(struct pf_lookup *l)
 {
 	int rc = sqlite3_step(l->rows.st);
 
 	l->has_row = rc == SQLITE_ROW;
 	if (l->has_row)
 		l->current = sqlite3_column_int64(l->rows.st, l->key_column);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE
-		       ? 0
-		       : fail_table(l->rows.from, l->rows.table);
+	else if (rc != SQLITE_DONE)
+		fail_table(l->rows.from, l->rows.table);
 }
 
 /* Rows that are looked up mostly stand in the order of those that do. */
-int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err)
+bool pf_lookup_find(struct pf_lookup *l, int64_t key)
 {
 	sqlite3_stmt *st = l->rows.st;
 	bool is_near = l->has_row && key >= l->current &&
 		       (uint64_t)key - (uint64_t)l->current <= NEAR;
 
-	if (!st)
-		return 0;
+	if (!st || l->rows.from->err->code)
+		return false;
 	while (is_near && l->has_row && l->current < key) {
 		const int64_t before = l->current;
 
-		PF_TRY(step_lookup(l));
-		if (l->has_row && l->current <= before)
-			return pf_fail(err, PF_EDATA,
-				       "the SQLite database is damaged: rows "
-				       "of table '%.100s' are out of order",
-				       l->rows.table);
+		step_lookup(l);
+		if (l->has_row && l->current <= before) {
+			pf_fail(l->rows.from->err, PF_EDATA,
+				"the SQLite database is damaged: rows "
+				"of table '%.100s' are out of order",
+				l->rows.table);
+			return false;
+		}
 	}
-	if (is_near)
-		return l->has_row && l->current == key;
-	sqlite3_reset(st);
-	sqlite3_bind_int64(st, 1, key);
-	PF_TRY(step_lookup(l));
+	if (!is_near) {
+		sqlite3_reset(st);
+		sqlite3_bind_int64(st, 1, key);
+		step_lookup(l);
+	}
 	return l->has_row && l->current == key;
 }
 
@@ -587,74 +565,62 @@ void pf_keys_release(struct pf_keys *k)
 	*k = (struct pf_keys){ 0 };
 }
 
-int pf_keys_add(struct pf_keys *k, int64_t key, int64_t value,
-		struct pf_err *err)
+void pf_keys_add(struct pf_keys *k, int64_t key, int64_t value,
+		 struct pf_err *err)
 {
 	const struct record r = { key, 0, value };
 
-	return key ? pf_sorter_add(k->sorter, &r, err) : 0;
+	if (key && !k->is_sealed && !err->code)
+		pf_sorter_add(k->sorter, &r, err);
 }
 
-static int seal(struct pf_keys *k, bool counts, struct pf_err *err)
+void pf_keys_seal(struct pf_keys *k, struct pf_err *err)
 {
 	struct record kept = { 0 };
 	const struct record *r;
 
-	PF_TRY(pf_sorter_finish(k->sorter, err));
+	if (k->is_sealed || err->code)
+		return;
+	k->is_sealed = true;
+	if (pf_sorter_finish(k->sorter, err))
+		return;
 	while ((r = pf_sorter_next(k->sorter, err))) {
 		if (r->key == kept.key) {
-			kept.value += counts;
+			kept.value += k->sums ? r->value : 0;
 			continue;
 		}
 		if (kept.key && pf_spool_add(k->spool, &kept, err))
-			return -1;
+			return;
 		kept = *r;
-		if (counts)
-			kept.value = 1;
 	}
-	if (err->code)
-		return -1;
-	return kept.key ? pf_spool_add(k->spool, &kept, err) : 0;
+	if (kept.key && !err->code)
+		pf_spool_add(k->spool, &kept, err);
 }
 
-int pf_keys_seal(struct pf_keys *k, struct pf_err *err)
+bool pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
+		  struct pf_err *err)
 {
-	return seal(k, false, err);
-}
+	const struct record *r = NULL;
+	uint64_t count, i;
 
-int pf_keys_seal_counts(struct pf_keys *k, struct pf_err *err)
-{
-	return seal(k, true, err);
-}
-
-int pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
-		 struct pf_err *err)
-{
-	uint64_t count = pf_spool_count(k->spool), i;
-	const struct record *r;
-
-	if (!key || !count)
-		return 0;
+	pf_keys_seal(k, err);
+	count = pf_spool_count(k->spool);
+	if (!key || !count || err->code)
+		return false;
 	i = pf_spool_lower_bound(k->spool, key, err);
-	if (i == UINT64_MAX)
-		return -1;
-	if (i >= count)
-		return 0;
-	r = pf_spool_at(k->spool, i, err);
-	if (!r)
-		return -1;
-	if (r->key != key)
-		return 0;
+	if (i < count)
+		r = pf_spool_at(k->spool, i, err);
+	if (!r || r->key != key)
+		return false;
 	*value = r->value;
-	return 1;
+	return true;
 }
 
 /* ---- reading ---- */
 
 void pf_reading_release(struct pf_reading *g)
 {
-	if (g->is_open)
-		pf_rows_close(&g->rows);
+	pf_rows_close(&g->rows);
 	free(g->rest);
 	*g = (struct pf_reading){ 0 };
 }
@@ -688,9 +654,8 @@ static bool has_columns(const struct pf_reading *g, const char *table,
 	bool has;
 
 	g->f->err = &ignored;
-	has = !pf_rows_open(&r, g->f, table, t->columns, t->column_count,
-			    NULL) &&
-	      (r.has & must) == must;
+	pf_rows_open(&r, g->f, table, t->columns, t->column_count, NULL);
+	has = r.st && (r.has & must) == must;
 	g->f->err = given;
 	pf_rows_close(&r);
 	return has;
@@ -714,85 +679,50 @@ const char *pf_reading_version(const struct pf_reading *g,
 
 /* ---- tables ---- */
 
-/* Open the table at hand: 1, 0 if there is none. */
-static int open_table(struct pf_reading *g)
+/* True: the batch is full, false: the table has no more. */
+static bool read_table(struct pf_reading *g, size_t most)
 {
-	const struct pf_reading_table *t = g->tables[g->at];
-	const char *name = pf_reading_version(g, t);
+	const struct pf_reading_table *t = &g->tables[g->at];
 
-	if (!name || (t->wanted && !t->wanted(g->reader)))
-		return 0;
-	if (pf_rows_open(&g->rows, g->f, name, t->columns, t->column_count,
-			 t->where)) {
-		pf_rows_close(&g->rows);
-		return -1;
-	}
-	g->is_open = true;
-	return 1;
-}
+	if (!g->rows.st) {
+		const char *name = pf_reading_version(g, t);
 
-static int close_table(struct pf_reading *g)
-{
-	const struct pf_reading_table *t = g->tables[g->at++];
-
-	if (g->is_open)
-		pf_rows_close(&g->rows);
-	g->is_open = false;
-	return t->end ? t->end(g->reader, g->f->err) : 0;
-}
-
-/* 1: the batch is full, 0: the table has no more. */
-static int read_table(struct pf_reading *g, size_t most)
-{
-	const struct pf_reading_table *t = g->tables[g->at];
-	int rc;
-
-	if (!g->is_open) {
-		rc = open_table(g);
-		if (rc <= 0)
-			return rc;
+		if (!name || (t->wanted && !t->wanted(g)))
+			return false;
+		pf_rows_open(&g->rows, g->f, name, t->columns, t->column_count,
+			     t->where);
 	}
 	while (!pf_sink_is_full(g->sink, most)) {
-		rc = pf_rows_next(&g->rows);
-		if (rc <= 0)
-			return rc;
-		PF_TRY(t->map(g->reader, &g->rows));
+		if (!pf_rows_next(&g->rows)) {
+			pf_rows_close(&g->rows);
+			return false;
+		}
+		t->map(g, &g->rows);
 		g->sink->parsed.batch.event_count++;
 	}
-	return 1;
+	return true;
 }
 
 int pf_reading_fill(struct pf_reading *g, size_t most)
 {
-	while (g->at < g->table_count) {
-		int rc = read_table(g, most);
-
-		if (rc)
-			return rc;
-		PF_TRY(close_table(g));
-	}
-	return 0;
+	while (g->at < g->table_count && !read_table(g, most))
+		g->at++;
+	return g->f->err->code ? -1 : g->at < g->table_count;
 }
 
-int pf_reading_each(struct pf_reading *g, const char *name,
-		    const char *const *columns, size_t count,
-		    int (*row)(void *, const struct pf_rows *))
+void pf_reading_each(struct pf_reading *g, const char *name,
+		     const char *const *columns, size_t count,
+		     bool (*row)(void *, const struct pf_rows *))
 {
 	const char *table = pf_reading_find(g, name);
 	struct pf_rows r;
-	int rc;
 
 	if (!table)
-		return 0;
-	rc = pf_rows_open(&r, g->f, table, columns, count, NULL);
-	if (!rc)
-		while ((rc = pf_rows_next(&r)) == 1) {
-			rc = row(g->reader, &r);
-			if (rc)
-				break;
-		}
+		return;
+	pf_rows_open(&r, g->f, table, columns, count, NULL);
+	while (pf_rows_next(&r) && row(g, &r))
+		;
 	pf_rows_close(&r);
-	return rc < 0 ? -1 : 0;
 }
 
 /* ---- rows ---- */
@@ -824,11 +754,11 @@ bool pf_reading_times(struct pf_reading *g, const struct pf_rows *r,
 static bool is_read(const struct pf_reading *g, const char *table)
 {
 	for (size_t i = 0; i < g->table_count; i++) {
-		const struct pf_reading_table *t = g->tables[i];
+		const struct pf_reading_table *t = &g->tables[i];
 		const char *name = pf_reading_version(g, t);
 
 		if (name && !strcasecmp(name, table) &&
-		    (!t->wanted || t->wanted(g->reader) || t->where))
+		    (!t->wanted || t->wanted(g) || t->where))
 			return true;
 	}
 	return false;
@@ -841,28 +771,67 @@ static bool is_of_suffix(const struct pf_reading *g, const char *table)
 	return len > n && (!n || !strcasecmp(table + len - n, g->suffix));
 }
 
-int pf_reading_count_rest(struct pf_reading *g, bool (*describes)(const char *))
+/* By rows: counting by pages cannot be stopped where they go in circles. */
+static int64_t count_rows(struct pf_foreign *f, const char *table)
+{
+	struct pf_rows r;
+	int64_t rows = 0;
+
+	pf_rows_open(&r, f, table, NULL, 0, NULL);
+	while (pf_rows_next(&r))
+		rows++;
+	pf_rows_close(&r);
+	return rows;
+}
+
+/* By kind of table: those of several suffixes are one. */
+static void note_rest(struct pf_reading *g, const char *table, int64_t rows)
+{
+	size_t len = strlen(table) - (g->suffix ? strlen(g->suffix) : 0), i = 0;
+
+	while (i < g->rest_count && (g->rest[i].len != len ||
+				     memcmp(g->rest[i].table, table, len) != 0))
+		i++;
+	if (i == g->rest_count) {
+		g->rest = pf_grow(g->rest, &g->rest_cap, ++g->rest_count,
+				  sizeof(*g->rest));
+		g->rest[i] = (struct pf_reading_rest){ table, len, 0 };
+	}
+	g->rest[i].rows += rows;
+}
+
+void pf_reading_count_rest(struct pf_reading *g,
+			   bool (*describes)(const char *))
 {
 	struct pf_batch *b = &g->sink->parsed.batch;
 
 	for (size_t i = 0; i < g->f->table_count; i++) {
 		const char *name = g->f->tables[i];
-		struct pf_reading_rest *rest;
 		int64_t rows;
 
 		if (!is_of_suffix(g, name) || describes(name) ||
 		    is_read(g, name))
 			continue;
-		PF_TRY(foreign_count(g->f, name, &rows));
+		rows = count_rows(g->f, name);
 		if (!rows)
 			continue;
 		b->event_count += rows;
 		pf_repair_note(&b->repairs, PF_SKIP_TABLE, rows,
 			       PF_OFFSET_UNKNOWN);
-		g->rest = pf_grow(g->rest, &g->rest_cap, g->rest_count + 1,
-				  sizeof(*g->rest));
-		rest = &g->rest[g->rest_count++];
-		*rest = (struct pf_reading_rest){ name, rows };
+		note_rest(g, name, rows);
 	}
-	return 0;
+}
+
+bool pf_reading_fact(struct pf_reader *base, size_t i, char *key,
+		     size_t key_size, int64_t *value)
+{
+	const struct pf_reading *g = (struct pf_reading *)base;
+
+	if (i >= g->rest_count)
+		return false;
+	snprintf(key, key_size, "%s_unread_%.*s", g->name,
+		 (int)(g->rest[i].len < 80 ? g->rest[i].len : 80),
+		 g->rest[i].table);
+	*value = g->rest[i].rows;
+	return true;
 }

@@ -6,8 +6,9 @@
  *
  * Which columns a table has differs from version to version: one that it lacks
  * is NULL in every row, and cells have the types that they have.  A damaged
- * page ends the reading with an error that names the table.  One thread at a
- * time may use a database and what was opened from it.
+ * page ends the reading with an error that names the table: it stays in the
+ * database's err, and from then on nothing is found.  One thread at a time may
+ * use a database and what was opened from it.
  */
 #ifndef PF_FORMATS_SQLITE_FOREIGN_H
 #define PF_FORMATS_SQLITE_FOREIGN_H
@@ -59,11 +60,11 @@ struct pf_rows {
  * holds ("\"end\" IS NULL"; NULL: all) whose columns the table must have.  At
  * most 64 columns.  The table's name is borrowed.
  */
-int pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
-		 const char *const *columns, size_t count, const char *where);
+void pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
+		  const char *const *columns, size_t count, const char *where);
 void pf_rows_close(struct pf_rows *r);
-/* 1 a row, 0 the end, -1 a failure. */
-int pf_rows_next(struct pf_rows *r);
+/* False: the end, or an error. */
+bool pf_rows_next(struct pf_rows *r);
 
 enum pf_cell { PF_CELL_NULL, PF_CELL_INT, PF_CELL_OTHER };
 
@@ -88,33 +89,35 @@ struct pf_lookup {
 };
 
 /* Finds nothing if there is no such table (NULL) or it lacks the key. */
-int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
-		   const char *key, const char *const *columns, size_t count);
+void pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f,
+		    const char *table, const char *key,
+		    const char *const *columns, size_t count);
 void pf_lookup_close(struct pf_lookup *l);
-/* 1: columns are in l->rows until the next call, 0: there is none. */
-int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err);
+/* True: columns are in l->rows until the next call. */
+bool pf_lookup_find(struct pf_lookup *l, int64_t key);
 
 /*
  * Numbers by number, on disk if there are many: added while one table is
- * read, found while another is.  Of one key the first counts; 0 is no key.
+ * read, found while another is.  Of one key the first counts, or their sum;
+ * 0 is no key.  After an error none is added or found.
  */
 
 struct pf_keys {
 	struct pf_sorter *sorter;
 	struct pf_spool *spool;
+	bool sums;
+	bool is_sealed;
 };
 
 void pf_keys_init(struct pf_keys *k, const char *dir);
 void pf_keys_release(struct pf_keys *k);
-int pf_keys_add(struct pf_keys *k, int64_t key, int64_t value,
-		struct pf_err *err);
-/* Between the last that is added and the first that is looked for. */
-int pf_keys_seal(struct pf_keys *k, struct pf_err *err);
-/* The same, and a value becomes how often its key was added. */
-int pf_keys_seal_counts(struct pf_keys *k, struct pf_err *err);
-/* 1 and the value, 0: it was not added. */
-int pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
+void pf_keys_add(struct pf_keys *k, int64_t key, int64_t value,
 		 struct pf_err *err);
+/* What is added from now on, or once one was looked for, is left out. */
+void pf_keys_seal(struct pf_keys *k, struct pf_err *err);
+/* False: it was not added. */
+bool pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
+		  struct pf_err *err);
 
 /*
  * A database read table by table, each in the order of the file, into batches
@@ -122,18 +125,13 @@ int pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
  * as skipped; so are the rows of tables that are not read.
  */
 
-/*
- * A table: its columns (times first) and what becomes of a row: 0, or -1 and
- * err.  "reader" is who reads.
- */
+/* A table: its columns (times first) and what becomes of a row. */
 struct pf_reading_table {
 	const char *name;
 	const char *const *columns;
 	size_t column_count;
 	const char *where; /* only of these rows, which are no new ones */
-	int (*map)(void *reader, const struct pf_rows *r);
-	/* behind the last row, or NULL */
-	int (*end)(void *reader, struct pf_err *err);
+	void (*map)(void *reader, const struct pf_rows *r);
 	bool (*wanted)(const void *reader); /* NULL: yes */
 	/*
 	 * Where there is no table NAME, NAME_V2 and so on are it, the latest
@@ -143,19 +141,20 @@ struct pf_reading_table {
 };
 #define PF_COLUMNS(list) list, sizeof(list) / sizeof(*(list))
 
-struct pf_reading {
+struct pf_reading { /* the first member of who reads: the "reader" */
+	struct pf_reader base;
+	const char *name; /* of the format: "nsys" */
 	struct pf_foreign *f;
 	struct pf_sink *sink;
-	void *reader;
-	const struct pf_reading_table *const *tables;
+	const struct pf_reading_table *tables;
 	size_t table_count;
 	const char *suffix; /* of all names, or NULL */
 	/* where it is */
 	size_t at;
-	bool is_open;
 	struct pf_rows rows;
 	struct pf_reading_rest { /* rows of a table that is not read */
 		const char *table;
+		size_t len; /* of the name without the suffix */
 		int64_t rows;
 	} * rest;
 	size_t rest_count, rest_cap;
@@ -163,7 +162,7 @@ struct pf_reading {
 
 void pf_reading_release(struct pf_reading *g);
 
-/* Go on: 1 the batch is full, 0 the tables have no more. */
+/* Go on: 1 the batch is full, 0 the tables have no more, -1 an error. */
 int pf_reading_fill(struct pf_reading *g, size_t most);
 
 /* The name as the file spells it; NULL: there is no such table. */
@@ -171,10 +170,10 @@ const char *pf_reading_find(const struct pf_reading *g, const char *name);
 /* The same of a table, also of one of its versions. */
 const char *pf_reading_version(const struct pf_reading *g,
 			       const struct pf_reading_table *t);
-/* Call for each row of a table that may be missing; 1 ends the reading. */
-int pf_reading_each(struct pf_reading *g, const char *name,
-		    const char *const *columns, size_t count,
-		    int (*row)(void *reader, const struct pf_rows *));
+/* Call for each row of a table that may be missing, while that is true. */
+void pf_reading_each(struct pf_reading *g, const char *name,
+		     const char *const *columns, size_t count,
+		     bool (*row)(void *reader, const struct pf_rows *));
 
 /*
  * Times of an event from its first two columns; false if it cannot be stored,
@@ -184,7 +183,10 @@ bool pf_reading_times(struct pf_reading *g, const struct pf_rows *r,
 		      struct pf_sink_put *put);
 
 /* Count the rows of all tables but those read and those that describe. */
-int pf_reading_count_rest(struct pf_reading *g,
-			  bool (*describes)(const char *table));
+void pf_reading_count_rest(struct pf_reading *g,
+			   bool (*describes)(const char *table));
+/* They are facts: "NAME_unread_TABLE". */
+bool pf_reading_fact(struct pf_reader *base, size_t i, char *key,
+		     size_t key_size, int64_t *value);
 
 #endif

@@ -30,33 +30,35 @@
  * formats/json/chrome.h's).
  */
 
-enum pf_token {
-	PF_TOKEN_END, /* of the document, or of what there is of it */
-	PF_TOKEN_OBJECT,
-	PF_TOKEN_OBJECT_END,
-	PF_TOKEN_LIST,
-	PF_TOKEN_LIST_END,
-	PF_TOKEN_KEY,
-	PF_TOKEN_TEXT,
-	PF_TOKEN_NUMBER,
-	PF_TOKEN_WORD,   /* true, false, null */
-	PF_TOKEN_FAILURE /* and err */
+enum token {
+	TOKEN_END, /* of the document, or of what there is of it; or err */
+	TOKEN_OBJECT,
+	TOKEN_OBJECT_END,
+	TOKEN_LIST,
+	TOKEN_LIST_END,
+	TOKEN_KEY,
+	TOKEN_TEXT,
+	TOKEN_NUMBER,
+	TOKEN_WORD /* true, false, null */
 };
 
-#define PF_TOKENS_DEPTH 64
+#define TOKENS_DEPTH 64
 
-struct pf_tokens {
+struct tokens {
 	/* as read(2): fewer bytes only at the end */
 	int64_t (*read)(void *arg, void *buf, size_t len, struct pf_err *err);
 	void *arg;
+	struct pf_err *err; /* of who asks */
 	char *window;
 	size_t at, len, cap;
 	int64_t offset; /* of the window in the stream */
 	bool is_end;
+	bool is_over; /* it is no JSON: there are no more tokens */
 	unsigned depth;
 	uint64_t objects; /* bit d: what is open at depth d is an object */
 	bool after_key;
-	/* of the token found last, borrowed until the next */
+	/* the token found last; its text is borrowed until the next */
+	enum token token;
 	const char *text;
 	size_t text_len;
 	struct pf_buf unescaped;
@@ -65,52 +67,52 @@ struct pf_tokens {
 #define WINDOW_BYTES     (256u << 10)
 #define STRING_BYTES_MAX (16u << 20)
 
-static void tokens_release(struct pf_tokens *t)
+static void tokens_release(struct tokens *t)
 {
 	free(t->window);
 	pf_buf_release(&t->unescaped);
 }
 
 /* Bytes of the stream that have been understood. */
-static int64_t tokens_offset(const struct pf_tokens *t)
+static int64_t tokens_offset(const struct tokens *t)
 {
 	return t->offset + (int64_t)t->at;
 }
 
-static enum pf_token fail(struct pf_tokens *t, const char *what,
-			  struct pf_err *err)
+static enum token fail(struct tokens *t, const char *what)
 {
-	pf_fail(err, PF_EDATA, "is no JSON: %s at byte %" PRId64, what,
+	pf_fail(t->err, PF_EDATA, "is no JSON: %s at byte %" PRId64, what,
 		tokens_offset(t));
-	return PF_TOKEN_FAILURE;
+	t->is_over = true;
+	return TOKEN_END;
 }
 
-/* More bytes behind those that are not understood yet: 1, 0 none, -1. */
-static int refill(struct pf_tokens *t, struct pf_err *err)
+/* More bytes behind those that are not understood yet; false: none. */
+static bool refill(struct tokens *t)
 {
 	int64_t n;
 
 	if (t->is_end)
-		return 0;
+		return false;
 	if (t->at)
 		memmove(t->window, t->window + t->at, t->len - t->at);
 	t->offset += (int64_t)t->at;
 	t->len -= t->at;
 	t->at = 0;
+	if (t->cap > STRING_BYTES_MAX && t->cap - t->len < WINDOW_BYTES / 2) {
+		pf_fail(t->err, PF_EDATA,
+			"has a string of more than %u MB at byte %" PRId64,
+			STRING_BYTES_MAX >> 20, t->offset);
+		t->is_end = true;
+		return false;
+	}
 	if (t->cap - t->len < WINDOW_BYTES / 2) {
-		if (t->cap > STRING_BYTES_MAX)
-			return pf_fail(err, PF_EDATA,
-				       "has a string of more than %u MB at "
-				       "byte %" PRId64,
-				       STRING_BYTES_MAX >> 20, t->offset);
 		t->cap = t->cap ? t->cap * 2 : WINDOW_BYTES;
 		t->window = pf_realloc(t->window, t->cap, 1);
 	}
-	n = t->read(t->arg, t->window + t->len, t->cap - t->len, err);
-	if (n < 0)
-		return -1;
+	n = t->read(t->arg, t->window + t->len, t->cap - t->len, t->err);
 	t->is_end = n < (int64_t)(t->cap - t->len);
-	t->len += (size_t)n;
+	t->len += n > 0 ? (size_t)n : 0;
 	return n > 0;
 }
 
@@ -120,27 +122,20 @@ static bool is_gap(char c)
 	       c == '\t';
 }
 
-/* The byte at hand behind gaps: 1, 0 the end, -1. */
-static int skip_gaps(struct pf_tokens *t, struct pf_err *err)
+/* Go to the byte behind gaps; false: there is none. */
+static bool skip_gaps(struct tokens *t)
 {
-	for (;;) {
+	do {
 		while (t->at < t->len && is_gap(t->window[t->at]))
 			t->at++;
-		if (t->at < t->len)
-			return 1;
-		switch (refill(t, err)) {
-		case 0:
-			return 0;
-		case -1:
-			return -1;
-		}
-	}
+	} while (t->at == t->len && refill(t));
+	return t->at < t->len;
 }
 
 /* ---- strings and words ---- */
 
 /* Behind the string's last quote, from "from" on; 0: not in the window. */
-static size_t string_end(const struct pf_tokens *t, size_t from)
+static size_t string_end(const struct tokens *t, size_t from)
 {
 	const char *p = t->window + from, *end = t->window + t->len;
 
@@ -156,7 +151,7 @@ static size_t string_end(const struct pf_tokens *t, size_t from)
 	return 0;
 }
 
-static enum pf_token next_string(struct pf_tokens *t, struct pf_err *err)
+static enum token next_string(struct tokens *t)
 {
 	bool is_key =
 		!t->after_key && t->depth && t->objects >> (t->depth - 1) & 1;
@@ -166,12 +161,9 @@ static enum pf_token next_string(struct pf_tokens *t, struct pf_err *err)
 		/* What has been looked at has no last quote; a backslash may
 		 * stand right before one. */
 		seen = t->len - t->at;
-		switch (refill(t, err)) {
-		case 0:
+		if (!refill(t)) {
 			t->at = t->len;
-			return PF_TOKEN_END;
-		case -1:
-			return PF_TOKEN_FAILURE;
+			return TOKEN_END;
 		}
 	}
 	t->text = t->window + t->at + 1;
@@ -184,7 +176,7 @@ static enum pf_token next_string(struct pf_tokens *t, struct pf_err *err)
 		t->text_len = t->unescaped.len;
 	}
 	t->after_key = is_key;
-	return is_key ? PF_TOKEN_KEY : PF_TOKEN_TEXT;
+	return is_key ? TOKEN_KEY : TOKEN_TEXT;
 }
 
 static bool is_word_byte(char c)
@@ -193,103 +185,129 @@ static bool is_word_byte(char c)
 	       (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
 }
 
-static enum pf_token next_word(struct pf_tokens *t, struct pf_err *err)
+static enum token next_word(struct tokens *t)
 {
 	size_t n = 0;
 	char c;
 
-	for (;;) {
+	do {
 		while (t->at + n < t->len && n < 64 &&
 		       is_word_byte(t->window[t->at + n]))
 			n++;
-		if (t->at + n < t->len || n == 64)
-			break;
-		switch (refill(t, err)) {
-		case 0:
-			t->at = t->len;
-			return PF_TOKEN_END; /* it may be cut */
-		case -1:
-			return PF_TOKEN_FAILURE;
-		}
+	} while (t->at + n == t->len && n < 64 && refill(t));
+	if (t->at + n == t->len && n < 64) {
+		t->at = t->len;
+		return TOKEN_END; /* it may be cut */
 	}
 	if (!n || n == 64)
-		return fail(t, "no value", err);
+		return fail(t, "no value");
 	t->text = t->window + t->at;
 	t->text_len = n;
 	t->at += n;
 	t->after_key = false;
 	c = *t->text;
-	return c == '-' || (c >= '0' && c <= '9') ? PF_TOKEN_NUMBER
-						  : PF_TOKEN_WORD;
+	return c == '-' || (c >= '0' && c <= '9') ? TOKEN_NUMBER : TOKEN_WORD;
 }
 
 /* ---- tokens ---- */
 
-static enum pf_token open_value(struct pf_tokens *t, bool is_object,
-				struct pf_err *err)
+static enum token open_value(struct tokens *t, bool is_object)
 {
-	if (t->depth == PF_TOKENS_DEPTH)
-		return fail(t, "too deep", err);
+	if (t->depth == TOKENS_DEPTH)
+		return fail(t, "too deep");
 	t->objects &= ~(UINT64_C(1) << t->depth);
 	t->objects |= (uint64_t)is_object << t->depth;
 	t->depth++;
 	t->at++;
 	t->after_key = false;
-	return is_object ? PF_TOKEN_OBJECT : PF_TOKEN_LIST;
+	return is_object ? TOKEN_OBJECT : TOKEN_LIST;
 }
 
-static enum pf_token close_value(struct pf_tokens *t, bool is_object,
-				 struct pf_err *err)
+static enum token close_value(struct tokens *t, bool is_object)
 {
 	if (!t->depth || (t->objects >> (t->depth - 1) & 1) != is_object)
-		return fail(t, "a bracket that none opened", err);
+		return fail(t, "a bracket that none opened");
 	t->depth--;
 	t->at++;
 	t->after_key = false;
-	return is_object ? PF_TOKEN_OBJECT_END : PF_TOKEN_LIST_END;
+	return is_object ? TOKEN_OBJECT_END : TOKEN_LIST_END;
 }
 
-static enum pf_token tokens_next(struct pf_tokens *t, struct pf_err *err)
+static enum token find_token(struct tokens *t)
 {
-	int rc = skip_gaps(t, err);
-
-	if (rc <= 0)
-		return rc ? PF_TOKEN_FAILURE : PF_TOKEN_END;
+	if (t->is_over || !skip_gaps(t))
+		return TOKEN_END;
 	switch (t->window[t->at]) {
 	case '{':
-		return open_value(t, true, err);
+		return open_value(t, true);
 	case '}':
-		return close_value(t, true, err);
+		return close_value(t, true);
 	case '[':
-		return open_value(t, false, err);
+		return open_value(t, false);
 	case ']':
-		return close_value(t, false, err);
+		return close_value(t, false);
 	case '"':
-		return next_string(t, err);
+		return next_string(t);
 	default:
-		return next_word(t, err);
+		return next_word(t);
 	}
 }
 
-/* Read past the value that a token begins; false at the end or a failure. */
-static bool tokens_skip(struct pf_tokens *t, enum pf_token begun,
-			struct pf_err *err)
+/* After the end there are no others. */
+static enum token tokens_next(struct tokens *t)
+{
+	return t->token = find_token(t);
+}
+
+/* Read past the value that the token at hand begins. */
+static void tokens_skip(struct tokens *t)
 {
 	unsigned depth = t->depth;
 
-	if (begun != PF_TOKEN_OBJECT && begun != PF_TOKEN_LIST)
-		return begun != PF_TOKEN_END && begun != PF_TOKEN_FAILURE;
-	while (t->depth >= depth) {
-		enum pf_token token = tokens_next(t, err);
+	if (t->token == TOKEN_OBJECT || t->token == TOKEN_LIST)
+		while (t->depth >= depth && tokens_next(t) != TOKEN_END)
+			;
+}
 
-		if (token == PF_TOKEN_END || token == PF_TOKEN_FAILURE)
+/* Read past the value that comes. */
+static void tokens_pass(struct tokens *t)
+{
+	tokens_next(t);
+	tokens_skip(t);
+}
+
+/* Is the value that comes such a one?  Else it is read past. */
+static bool tokens_open(struct tokens *t, enum token kind)
+{
+	if (tokens_next(t) == kind)
+		return true;
+	tokens_skip(t);
+	return false;
+}
+
+/* The next of a list that is of a kind, past all others; false: its end. */
+static bool tokens_element(struct tokens *t, enum token kind)
+{
+	while (tokens_next(t) != kind) {
+		if (t->token == TOKEN_LIST_END || t->token == TOKEN_END)
 			return false;
+		tokens_skip(t);
 	}
 	return true;
 }
 
+/* The next key of an object; false: its end. */
+static bool tokens_key(struct tokens *t)
+{
+	if (tokens_next(t) != TOKEN_KEY && t->token != TOKEN_OBJECT_END)
+		t->is_over = true;
+	if (t->is_over)
+		t->token = TOKEN_END;
+	return t->token == TOKEN_KEY;
+}
+
 /* The whole number of a number token; false: it is none. */
-static bool tokens_int(const struct pf_tokens *t, int64_t *value)
+static bool tokens_int(const struct tokens *t, int64_t *value)
 {
 	const char *p = t->text, *end = p + t->text_len;
 	bool negative = p < end && *p == '-';
@@ -311,32 +329,27 @@ static bool tokens_int(const struct pf_tokens *t, int64_t *value)
  * texts of a list, whatever the order; all others are read past.
  */
 
-#define PF_FIELDS_MAX 32
+#define FIELDS_MAX 32
 
 /* A member, or that of the object under a key. */
-struct pf_json_field {
+struct field {
 	const char *under; /* or NULL */
 	const char *key;
 };
 
-struct pf_json_fields {
-	const struct pf_json_field *list;
+struct fields {
+	const struct field *list;
 	unsigned count;
-	uint8_t key_len[PF_FIELDS_MAX];
+	uint8_t key_len[FIELDS_MAX];
 	/* what the object read last had */
-	struct pf_json_value {
-		enum {
-			PF_JSON_NONE,
-			PF_JSON_INT,
-			PF_JSON_TEXT,
-			PF_JSON_OTHER
-		} is;
+	struct value {
+		enum { VALUE_NONE, VALUE_INT, VALUE_TEXT, VALUE_OTHER } is;
 		int64_t number;
 		size_t at, len; /* in texts */
-	} values[PF_FIELDS_MAX];
+	} values[FIELDS_MAX];
 	struct pf_buf texts;
 	/* which member came behind which, last time */
-	uint8_t behind[PF_FIELDS_MAX + 1];
+	uint8_t behind[FIELDS_MAX + 1];
 };
 
 /* ---- fields ---- */
@@ -344,31 +357,31 @@ struct pf_json_fields {
 #define KEY_MAX   32
 #define DEPTH_MAX 8
 
-static void json_fields_init(struct pf_json_fields *f,
-			     const struct pf_json_field *list, unsigned count)
+static void json_fields_init(struct fields *f, const struct field *list,
+			     unsigned count)
 {
-	*f = (struct pf_json_fields){ .list = list, .count = count };
+	*f = (struct fields){ .list = list, .count = count };
 	for (unsigned i = 0; i < count; i++)
 		f->key_len[i] = (uint8_t)strlen(list[i].key);
 }
 
-static void json_fields_release(struct pf_json_fields *f)
+static void json_fields_release(struct fields *f)
 {
 	pf_buf_release(&f->texts);
 }
 
-static bool is_field(const struct pf_json_fields *f, unsigned i,
-		     const char *under, const char *key, size_t len)
+static bool is_field(const struct fields *f, unsigned i, const char *under,
+		     const char *key, size_t len)
 {
-	const struct pf_json_field *field = &f->list[i];
+	const struct field *field = &f->list[i];
 
 	return f->key_len[i] == len && !memcmp(field->key, key, len) &&
 	       !strcmp(field->under ? field->under : "", under);
 }
 
 /* Its number, or count; records repeat the order of their members. */
-static unsigned find_field(struct pf_json_fields *f, unsigned last,
-			   const char *under, const char *key, size_t len)
+static unsigned find_field(struct fields *f, unsigned last, const char *under,
+			   const char *key, size_t len)
 {
 	unsigned i = f->behind[last];
 
@@ -382,20 +395,19 @@ static unsigned find_field(struct pf_json_fields *f, unsigned last,
 	return f->count;
 }
 
-static void take_field(struct pf_json_fields *f, unsigned i,
-		       enum pf_token token, const struct pf_tokens *t)
+static void take_field(struct fields *f, unsigned i, const struct tokens *t)
 {
-	struct pf_json_value *v = &f->values[i];
+	struct value *v = &f->values[i];
 
-	if (token == PF_TOKEN_TEXT) {
-		v->is = PF_JSON_TEXT;
+	if (t->token == TOKEN_TEXT) {
+		v->is = VALUE_TEXT;
 		v->at = f->texts.len;
 		v->len = t->text_len;
 		pf_buf_add(&f->texts, t->text, t->text_len);
 	} else {
-		v->is = token == PF_TOKEN_NUMBER && tokens_int(t, &v->number)
-				? PF_JSON_INT
-				: PF_JSON_OTHER;
+		v->is = t->token == TOKEN_NUMBER && tokens_int(t, &v->number)
+				? VALUE_INT
+				: VALUE_OTHER;
 	}
 }
 
@@ -417,27 +429,22 @@ static void enter(struct where *w, const char *key, size_t len)
 }
 
 /* The value behind a key. */
-static bool read_value(struct pf_json_fields *f, struct pf_tokens *t,
-		       struct where *w, const char *key, size_t key_len,
-		       struct pf_err *err)
+static void read_value(struct fields *f, struct tokens *t, struct where *w,
+		       const char *key, size_t key_len)
 {
-	enum pf_token token = tokens_next(t, err);
-
-	if (token == PF_TOKEN_OBJECT && w->depth + 1 < DEPTH_MAX) {
+	if (tokens_next(t) == TOKEN_OBJECT && w->depth + 1 < DEPTH_MAX) {
 		enter(w, key, key_len);
-		return true;
+		return;
 	}
-	if (w->now < f->count && token != PF_TOKEN_END &&
-	    token != PF_TOKEN_FAILURE) {
-		take_field(f, w->now, token, t);
+	if (w->now < f->count && t->token != TOKEN_END) {
+		take_field(f, w->now, t);
 		w->last = w->now + 1;
 	}
-	return tokens_skip(t, token, err);
+	tokens_skip(t);
 }
 
-/* The rest of an object that has been opened; false: END or a failure. */
-static bool json_fields_read(struct pf_json_fields *f, struct pf_tokens *t,
-			     struct pf_err *err)
+/* The rest of an object that has been opened; false: it has no end. */
+static bool json_fields_read(struct fields *f, struct tokens *t)
 {
 	struct where w = { .last = 0 };
 	char key[KEY_MAX];
@@ -445,17 +452,13 @@ static bool json_fields_read(struct pf_json_fields *f, struct pf_tokens *t,
 
 	memset(f->values, 0, f->count * sizeof(*f->values));
 	pf_buf_clear(&f->texts);
-	for (;;) {
-		enum pf_token token = tokens_next(t, err);
-
-		if (token == PF_TOKEN_OBJECT_END) {
-			if (!w.depth--)
-				return true;
+	while (tokens_next(t) != TOKEN_END) {
+		if (t->token == TOKEN_OBJECT_END && !w.depth--)
+			return true;
+		if (t->token == TOKEN_OBJECT_END)
 			continue;
-		}
-		if (token != PF_TOKEN_KEY) {
-			if (!tokens_skip(t, token, err))
-				return false;
+		if (t->token != TOKEN_KEY) {
+			tokens_skip(t);
 			continue;
 		}
 		len = t->text_len < KEY_MAX ? t->text_len : KEY_MAX - 1;
@@ -464,80 +467,63 @@ static bool json_fields_read(struct pf_json_fields *f, struct pf_tokens *t,
 				? find_field(f, w.last, w.under[w.depth], key,
 					     len)
 				: f->count;
-		if (!read_value(f, t, &w, key, len, err))
-			return false;
+		read_value(f, t, &w, key, len);
 	}
+	return false;
 }
 
-static int64_t json_field_int(const struct pf_json_fields *f, unsigned field,
+static int64_t json_field_int(const struct fields *f, unsigned field,
 			      int64_t instead)
 {
-	const struct pf_json_value *v = &f->values[field];
+	const struct value *v = &f->values[field];
 
-	return v->is == PF_JSON_INT ? v->number : instead;
+	return v->is == VALUE_INT ? v->number : instead;
 }
 
 /* Borrowed until the next object is read; false: no text. */
-static bool json_field_text(const struct pf_json_fields *f, unsigned field,
+static bool json_field_text(const struct fields *f, unsigned field,
 			    const char **text, size_t *len)
 {
-	const struct pf_json_value *v = &f->values[field];
+	const struct value *v = &f->values[field];
 
-	if (v->is != PF_JSON_TEXT)
+	if (v->is != VALUE_TEXT)
 		return false;
 	*text = f->texts.data ? f->texts.data + v->at : "";
 	*len = v->len;
 	return true;
 }
 
-/* What the parts of the reader of rocprofv3's JSON share.  Not for others. */
+#define KINDS_MAX 256u
+#define LISTS_MAX 64u
 
-#define PF_V3_KINDS_MAX 256u
-#define PF_V3_LISTS_MAX 64u
-
-enum pf_v3_state {
-	PF_V3_AT_TOP,
-	PF_V3_IN_TOP,
-	PF_V3_IN_TOOLS,
-	PF_V3_IN_TOOL,
-	PF_V3_IN_LISTS,
-	PF_V3_IN_LIST,
-	PF_V3_AT_END
-};
+enum state { AT_TOP, IN_TOP, IN_TOOLS, IN_TOOL, IN_LISTS, IN_LIST, AT_END };
 
 /* What becomes of the records of a list. */
-enum pf_v3_list {
-	PF_V3_KERNELS,
-	PF_V3_COPIES,
-	PF_V3_MEMORY,
-	PF_V3_SCRATCH,
-	PF_V3_CALLS,
-	PF_V3_UNREAD
-};
+enum list { KERNELS, COPIES, MEMORY, SCRATCH, CALLS, UNREAD };
 
-struct pf_v3 {
+struct v3 {
 	struct pf_reader base;
 	struct pf_rocm map;
-	struct pf_tokens tokens;
-	enum pf_v3_state state;
-	enum pf_v3_list list;
+	struct tokens tokens;
+	enum state state;
+	enum list list;
 	char list_name[40];
 	int64_t tool; /* from 0 */
 	int64_t pid, process;
 	struct pf_intern texts; /* names of kinds, operations, kernels */
-	uint32_t kind_name[PF_V3_KINDS_MAX];
-	size_t kind_first[PF_V3_KINDS_MAX], kind_ops[PF_V3_KINDS_MAX];
+	uint32_t kind_name[KINDS_MAX];
+	size_t kind_first[KINDS_MAX], kind_ops[KINDS_MAX];
 	size_t kind_count;
 	uint32_t *ops; /* names */
 	size_t op_count, ops_cap;
 	struct pf_map kernels; /* of this tool: registers << 32 | name */
 	struct pf_keys marks;  /* of this tool: a range's text, by its link */
 	const char *dir;
-	struct pf_json_fields record, agent, symbol;
-	struct pf_v3_rest {
+	struct fields record, agent, symbol, mark, metadata;
+	struct rest {
 		char name[40];
 		int64_t rows;
-	} rest[PF_V3_LISTS_MAX];
+	} rest[LISTS_MAX];
 	size_t rest_count;
 	const struct pf_rocm_agent *last_agent;
 };
@@ -549,7 +535,7 @@ struct pf_v3 {
 #define TEXT_BYTES_MAX (64u << 20)
 
 /* Names are kept in memory, up to a limit; past it they are lost. */
-static bool has_room(const struct pf_v3 *r)
+static bool has_room(const struct v3 *r)
 {
 	return r->texts.count < TEXTS_MAX &&
 	       r->texts.bytes_len < TEXT_BYTES_MAX;
@@ -558,7 +544,7 @@ static bool has_room(const struct pf_v3 *r)
 /* ---- definitions ---- */
 
 enum { HANDLE, TYPE, ORDINAL, NODE, PRODUCT, ARCHITECTURE, UNITS, WAVE, WAVES };
-static const struct pf_json_field agent_fields[] = {
+static const struct field agent_fields[] = {
 	[HANDLE] = { "id", "handle" },
 	[TYPE] = { NULL, "type" },
 	[ORDINAL] = { NULL, "logical_node_type_id" },
@@ -571,9 +557,9 @@ static const struct pf_json_field agent_fields[] = {
 };
 #define TYPE_GPU 2
 
-static void take_agent(struct pf_v3 *r)
+static void take_agent(struct v3 *r)
 {
-	const struct pf_json_fields *f = &r->agent;
+	const struct fields *f = &r->agent;
 	struct pf_rocm_agent a = {
 		.set = r->tool,
 		.id = json_field_int(f, HANDLE, -1),
@@ -595,7 +581,7 @@ static void take_agent(struct pf_v3 *r)
 }
 
 enum { KERNEL_ID, SHOWN, DEMANGLED, MANGLED, OWN, MORE };
-static const struct pf_json_field symbol_fields[] = {
+static const struct field symbol_fields[] = {
 	[KERNEL_ID] = { NULL, "kernel_id" },
 	[SHOWN] = { NULL, "formatted_kernel_name" },
 	[DEMANGLED] = { NULL, "demangled_kernel_name" },
@@ -604,9 +590,9 @@ static const struct pf_json_field symbol_fields[] = {
 	[MORE] = { NULL, "accum_vgpr_count" },
 };
 
-static void take_symbol(struct pf_v3 *r)
+static void take_symbol(struct v3 *r)
 {
-	const struct pf_json_fields *f = &r->symbol;
+	const struct fields *f = &r->symbol;
 	int64_t id = json_field_int(f, KERNEL_ID, -1);
 	int64_t own = json_field_int(f, OWN, -1);
 	int64_t more = json_field_int(f, MORE, -1);
@@ -626,46 +612,28 @@ static void take_symbol(struct pf_v3 *r)
 }
 
 /* Each object of a list, of which a field table is read. */
-static bool read_objects(struct pf_v3 *r, struct pf_json_fields *f,
-			 void (*take)(struct pf_v3 *), struct pf_err *err)
+static void read_objects(struct v3 *r, struct fields *f,
+			 void (*take)(struct v3 *))
 {
-	enum pf_token token = tokens_next(&r->tokens, err);
-
-	if (token != PF_TOKEN_LIST)
-		return tokens_skip(&r->tokens, token, err);
-	while ((token = tokens_next(&r->tokens, err)) != PF_TOKEN_LIST_END) {
-		if (token != PF_TOKEN_OBJECT) {
-			if (!tokens_skip(&r->tokens, token, err))
-				return false;
-			continue;
-		}
-		if (!json_fields_read(f, &r->tokens, err))
-			return false;
-		take(r);
-	}
-	return true;
+	if (tokens_open(&r->tokens, TOKEN_LIST))
+		while (tokens_element(&r->tokens, TOKEN_OBJECT) &&
+		       json_fields_read(f, &r->tokens))
+			take(r);
 }
 
-static bool v3_is_text(const struct pf_tokens *t, const char *word)
+static bool v3_is_text(const struct tokens *t, const char *word)
 {
 	return t->text_len == strlen(word) &&
 	       !memcmp(t->text, word, t->text_len);
 }
 
 /* A list of texts, which become the operations of a kind. */
-static bool read_operations(struct pf_v3 *r, size_t kind, struct pf_err *err)
+static void read_operations(struct v3 *r, size_t kind)
 {
-	enum pf_token token = tokens_next(&r->tokens, err);
-
-	if (token != PF_TOKEN_LIST)
-		return tokens_skip(&r->tokens, token, err);
+	if (!tokens_open(&r->tokens, TOKEN_LIST))
+		return;
 	r->kind_first[kind] = r->op_count;
-	while ((token = tokens_next(&r->tokens, err)) != PF_TOKEN_LIST_END) {
-		if (token != PF_TOKEN_TEXT) {
-			if (!tokens_skip(&r->tokens, token, err))
-				return false;
-			continue;
-		}
+	while (tokens_element(&r->tokens, TOKEN_TEXT)) {
 		if (r->op_count == OPERATIONS_MAX)
 			continue;
 		r->ops = pf_grow(r->ops, &r->ops_cap, r->op_count + 1,
@@ -674,151 +642,82 @@ static bool read_operations(struct pf_v3 *r, size_t kind, struct pf_err *err)
 						      r->tokens.text_len);
 		r->kind_ops[kind]++;
 	}
-	return true;
 }
 
 /* {"kind": "HIP_RUNTIME_API", "operations": [...]} */
-static bool read_kind(struct pf_v3 *r, struct pf_err *err)
+static void read_kind(struct v3 *r)
 {
-	size_t kind = r->kind_count < PF_V3_KINDS_MAX ? r->kind_count++
-						      : PF_V3_KINDS_MAX - 1;
-	enum pf_token token;
+	size_t kind =
+		r->kind_count < KINDS_MAX ? r->kind_count++ : KINDS_MAX - 1;
+	struct tokens *t = &r->tokens;
 
 	r->kind_name[kind] = pf_intern_add(&r->texts, "", 0);
 	r->kind_ops[kind] = 0;
-	while ((token = tokens_next(&r->tokens, err)) != PF_TOKEN_OBJECT_END) {
-		bool is_kind;
+	while (tokens_key(t)) {
+		bool is_kind = v3_is_text(t, "kind");
 
-		if (token != PF_TOKEN_KEY)
-			return false;
-		is_kind = v3_is_text(&r->tokens, "kind");
-		if (!is_kind && v3_is_text(&r->tokens, "operations")) {
-			if (!read_operations(r, kind, err))
-				return false;
-			continue;
-		}
-		token = tokens_next(&r->tokens, err);
-		if (is_kind && token == PF_TOKEN_TEXT)
-			r->kind_name[kind] = pf_intern_add(
-				&r->texts, r->tokens.text, r->tokens.text_len);
-		if (!tokens_skip(&r->tokens, token, err))
-			return false;
+		if (v3_is_text(t, "operations"))
+			read_operations(r, kind);
+		else if (tokens_open(t, TOKEN_TEXT) && is_kind)
+			r->kind_name[kind] =
+				pf_intern_add(&r->texts, t->text, t->text_len);
 	}
-	return true;
 }
 
-static bool read_kinds(struct pf_v3 *r, struct pf_err *err)
+static void read_kinds(struct v3 *r)
 {
-	enum pf_token token = tokens_next(&r->tokens, err);
-
-	if (token != PF_TOKEN_LIST)
-		return tokens_skip(&r->tokens, token, err);
+	if (!tokens_open(&r->tokens, TOKEN_LIST))
+		return;
 	r->kind_count = r->op_count = 0;
-	while ((token = tokens_next(&r->tokens, err)) != PF_TOKEN_LIST_END)
-		if (token == PF_TOKEN_OBJECT
-			    ? !read_kind(r, err)
-			    : !tokens_skip(&r->tokens, token, err))
-			return false;
-	return true;
+	while (tokens_element(&r->tokens, TOKEN_OBJECT))
+		read_kind(r);
 }
 
 /* [{"key": link, "value": "a range's text"}] */
 enum { MARK_KEY, MARK_TEXT };
-static const struct pf_json_field mark_fields[] = {
+static const struct field mark_fields[] = {
 	[MARK_KEY] = { NULL, "key" },
 	[MARK_TEXT] = { NULL, "value" },
 };
 
-static bool read_marks(struct pf_v3 *r, struct pf_err *err)
+static void take_mark(struct v3 *r)
 {
-	struct pf_json_fields f;
-	enum pf_token token = tokens_next(&r->tokens, err);
-	bool good = true;
+	const char *text;
+	size_t len;
 
-	if (token != PF_TOKEN_LIST)
-		return tokens_skip(&r->tokens, token, err);
-	json_fields_init(&f, mark_fields, 2);
-	while (good &&
-	       (token = tokens_next(&r->tokens, err)) != PF_TOKEN_LIST_END) {
-		const char *text;
-		size_t len;
-
-		if (token != PF_TOKEN_OBJECT) {
-			good = tokens_skip(&r->tokens, token, err);
-			continue;
-		}
-		good = json_fields_read(&f, &r->tokens, err);
-		if (good && !r->marks.is_sealed && has_room(r) &&
-		    json_field_text(&f, MARK_TEXT, &text, &len))
-			pf_keys_add(&r->marks, json_field_int(&f, MARK_KEY, 0),
-				    pf_intern_add(&r->texts, text, len), err);
-		good &= !err->code;
-	}
-	json_fields_release(&f);
-	return good;
+	if (!r->marks.is_sealed && has_room(r) &&
+	    json_field_text(&r->mark, MARK_TEXT, &text, &len))
+		pf_keys_add(&r->marks, json_field_int(&r->mark, MARK_KEY, 0),
+			    pf_intern_add(&r->texts, text, len), r->tokens.err);
 }
 
-static bool v3_read_strings(struct pf_v3 *r, struct pf_err *err)
+static void read_strings(struct v3 *r)
 {
-	enum pf_token token = tokens_next(&r->tokens, err);
-	bool good = true;
+	struct tokens *t = &r->tokens;
 
-	if (token != PF_TOKEN_OBJECT)
-		return tokens_skip(&r->tokens, token, err);
-	while (good &&
-	       (token = tokens_next(&r->tokens, err)) != PF_TOKEN_OBJECT_END) {
-		if (token != PF_TOKEN_KEY)
-			return false;
-		if (v3_is_text(&r->tokens, "buffer_records"))
-			good = read_kinds(r, err);
-		else if (v3_is_text(&r->tokens, "marker_api"))
-			good = read_marks(r, err);
+	if (!tokens_open(t, TOKEN_OBJECT))
+		return;
+	while (tokens_key(t)) {
+		if (v3_is_text(t, "buffer_records"))
+			read_kinds(r);
+		else if (v3_is_text(t, "marker_api"))
+			read_objects(r, &r->mark, take_mark);
 		else
-			good = tokens_skip(&r->tokens,
-					   tokens_next(&r->tokens, err), err);
+			tokens_pass(t);
 	}
-	return good;
 }
 
 /* Of what the tool says of its run: the process, and no command line. */
-static bool v3_read_metadata(struct pf_v3 *r, struct pf_err *err)
-{
-	static const struct pf_json_field fields[] = { { NULL, "pid" } };
-	struct pf_json_fields f;
-	enum pf_token token = tokens_next(&r->tokens, err);
-	bool good;
+static const struct field metadata_fields[] = { { NULL, "pid" } };
 
-	if (token != PF_TOKEN_OBJECT)
-		return tokens_skip(&r->tokens, token, err);
-	json_fields_init(&f, fields, 1);
-	good = json_fields_read(&f, &r->tokens, err);
-	if (good)
-		r->pid = json_field_int(&f, 0, 0);
-	json_fields_release(&f);
-	return good;
-}
-
-/*
- * The value behind a key that is at hand: what a tool defines.  False: the
- * end, or a failure and err.
- */
-static bool v3_read_agents(struct pf_v3 *r, struct pf_err *err)
+static void read_metadata(struct v3 *r)
 {
-	return read_objects(r, &r->agent, take_agent, err);
-}
-
-static bool v3_read_symbols(struct pf_v3 *r, struct pf_err *err)
-{
-	return read_objects(r, &r->symbol, take_symbol, err);
+	if (tokens_open(&r->tokens, TOKEN_OBJECT) &&
+	    json_fields_read(&r->metadata, &r->tokens))
+		r->pid = json_field_int(&r->metadata, 0, 0);
 }
 
 #define FIELDS(list) list, sizeof(list) / sizeof(*(list))
-
-static void v3_init_fields(struct pf_v3 *r)
-{
-	json_fields_init(&r->agent, FIELDS(agent_fields));
-	json_fields_init(&r->symbol, FIELDS(symbol_fields));
-}
 
 /* ---- records ---- */
 
@@ -843,7 +742,7 @@ enum {
 	OWNER,
 	RECORD_FIELDS
 };
-static const struct pf_json_field record_fields[] = {
+static const struct field record_fields[] = {
 	[KIND] = { NULL, "kind" },
 	[OPERATION] = { NULL, "operation" },
 	[THREAD] = { NULL, "thread_id" },
@@ -871,23 +770,23 @@ static const struct pf_json_field record_fields[] = {
 	[OWNER] = { NULL, "size" }, /* of the record: told apart, not used */
 };
 
-static int64_t number(const struct pf_v3 *r, unsigned field)
+static int64_t number(const struct v3 *r, unsigned field)
 {
 	int64_t v = json_field_int(&r->record, field, -1);
 
 	return v < 0 ? -1 : v;
 }
 
-static bool read_times(struct pf_v3 *r, struct pf_sink_put *put)
+static bool read_times(struct v3 *r, struct pf_sink_put *put)
 {
-	const struct pf_json_fields *f = &r->record;
+	const struct fields *f = &r->record;
 
-	if (f->values[START].is == PF_JSON_NONE) {
+	if (f->values[START].is == VALUE_NONE) {
 		pf_sink_note(&r->map.sink, PF_SKIP_NO_TIME);
 		return false;
 	}
-	if (f->values[START].is != PF_JSON_INT ||
-	    (f->values[END].is && f->values[END].is != PF_JSON_INT)) {
+	if (f->values[START].is != VALUE_INT ||
+	    (f->values[END].is && f->values[END].is != VALUE_INT)) {
 		pf_sink_note(&r->map.sink, PF_SKIP_MALFORMED);
 		return false;
 	}
@@ -899,7 +798,7 @@ static bool read_times(struct pf_v3 *r, struct pf_sink_put *put)
 			     put);
 }
 
-static const char *kind_text(const struct pf_v3 *r, size_t *len)
+static const char *kind_text(const struct v3 *r, size_t *len)
 {
 	int64_t kind = number(r, KIND);
 
@@ -910,7 +809,7 @@ static const char *kind_text(const struct pf_v3 *r, size_t *len)
 }
 
 /* "HIP_RUNTIME_API 17" where there is no such operation. */
-static const char *operation_text(struct pf_v3 *r, char own[64], size_t *len)
+static const char *operation_text(struct v3 *r, char own[64], size_t *len)
 {
 	int64_t kind = number(r, KIND), op = number(r, OPERATION);
 
@@ -925,7 +824,7 @@ static const char *operation_text(struct pf_v3 *r, char own[64], size_t *len)
 	return own;
 }
 
-static const struct pf_rocm_agent *agent_of(struct pf_v3 *r, unsigned field)
+static const struct pf_rocm_agent *agent_of(struct v3 *r, unsigned field)
 {
 	int64_t id = number(r, field);
 
@@ -937,14 +836,14 @@ static const struct pf_rocm_agent *agent_of(struct pf_v3 *r, unsigned field)
 	return r->last_agent = pf_rocm_agent(&r->map, r->tool, id);
 }
 
-static int64_t device_of(struct pf_v3 *r, unsigned field)
+static int64_t device_of(struct v3 *r, unsigned field)
 {
 	const struct pf_rocm_agent *a = agent_of(r, field);
 
 	return a ? a->device : -1;
 }
 
-static struct pf_rocm_work work_of(struct pf_v3 *r)
+static struct pf_rocm_work work_of(struct v3 *r)
 {
 	return (struct pf_rocm_work){
 		.process = r->process,
@@ -956,7 +855,7 @@ static struct pf_rocm_work work_of(struct pf_v3 *r)
 	};
 }
 
-static void put_kernel(struct pf_v3 *r, struct pf_sink_put *put)
+static void put_kernel(struct v3 *r, struct pf_sink_put *put)
 {
 	struct pf_rocm_work work = work_of(r);
 	int64_t id = number(r, KERNEL), shape[PF_ROCM_SHAPE];
@@ -986,7 +885,7 @@ static void put_kernel(struct pf_v3 *r, struct pf_sink_put *put)
 	pf_rocm_put_kernel(&r->map, &work, &l, put);
 }
 
-static void put_copy(struct pf_v3 *r, struct pf_sink_put *put)
+static void put_copy(struct v3 *r, struct pf_sink_put *put)
 {
 	struct pf_rocm_work work = work_of(r);
 	struct pf_rocm_copy copy = { 0 };
@@ -1000,7 +899,7 @@ static void put_copy(struct pf_v3 *r, struct pf_sink_put *put)
 	pf_rocm_put_copy(&r->map, &work, &copy, put);
 }
 
-static struct pf_rocm_call call_of(struct pf_v3 *r)
+static struct pf_rocm_call call_of(struct v3 *r)
 {
 	struct pf_rocm_call c = {
 		.process = r->process,
@@ -1016,11 +915,11 @@ static struct pf_rocm_call call_of(struct pf_v3 *r)
 	return c;
 }
 
-static void put_memory(struct pf_v3 *r, struct pf_sink_put *put)
+static void put_memory(struct v3 *r, struct pf_sink_put *put)
 {
 	static const char prefix[] = "MEMORY_ALLOCATION_";
 	struct pf_rocm_call c = call_of(r);
-	struct pf_rocm_memory m = { .is_scratch = r->list == PF_V3_SCRATCH };
+	struct pf_rocm_memory m = { .is_scratch = r->list == SCRATCH };
 	int64_t address = number(r, ADDRESS_HANDLE);
 	char own[64];
 
@@ -1038,8 +937,7 @@ static void put_memory(struct pf_v3 *r, struct pf_sink_put *put)
 	pf_rocm_put_memory(&r->map, &c, &m, put);
 }
 
-static void put_call(struct pf_v3 *r, struct pf_sink_put *put,
-		     struct pf_err *err)
+static void put_call(struct v3 *r, struct pf_sink_put *put)
 {
 	struct pf_rocm_call c = call_of(r);
 	int64_t text = 0;
@@ -1049,24 +947,24 @@ static void put_call(struct pf_v3 *r, struct pf_sink_put *put,
 	if (c.domain->category == PF_CAT_RANGE) {
 		c.function = c.name;
 		c.function_len = c.name_len;
-		if (pf_keys_find(&r->marks, c.id, &text, err))
+		if (pf_keys_find(&r->marks, c.id, &text, r->tokens.err))
 			c.name = pf_intern_text(&r->texts, (uint32_t)text,
 						&c.name_len);
 	}
 	pf_rocm_put_call(&r->map, &c, put);
 }
 
-static void put_record(struct pf_v3 *r, struct pf_err *err)
+static void put_record(struct v3 *r)
 {
 	struct pf_sink_put put = { 0 };
 
 	if (read_times(r, &put)) {
-		if (r->list == PF_V3_KERNELS)
+		if (r->list == KERNELS)
 			put_kernel(r, &put);
-		else if (r->list == PF_V3_COPIES)
+		else if (r->list == COPIES)
 			put_copy(r, &put);
-		else if (r->list == PF_V3_CALLS)
-			put_call(r, &put, err);
+		else if (r->list == CALLS)
+			put_call(r, &put);
 		else
 			put_memory(r, &put);
 	}
@@ -1074,7 +972,7 @@ static void put_record(struct pf_v3 *r, struct pf_err *err)
 }
 
 /* Records of a list that is not read, by its name. */
-static void count_unread(struct pf_v3 *r)
+static void count_unread(struct v3 *r)
 {
 	struct pf_batch *b = &r->map.sink.parsed.batch;
 	size_t i = 0;
@@ -1084,7 +982,7 @@ static void count_unread(struct pf_v3 *r)
 		       tokens_offset(&r->tokens));
 	while (i < r->rest_count && strcmp(r->rest[i].name, r->list_name) != 0)
 		i++;
-	if (i == PF_V3_LISTS_MAX)
+	if (i == LISTS_MAX)
 		return;
 	if (i == r->rest_count) {
 		snprintf(r->rest[i].name, sizeof(r->rest[i].name), "%s",
@@ -1096,23 +994,16 @@ static void count_unread(struct pf_v3 *r)
 
 /* ---- places ---- */
 
-static void note_cut(struct pf_v3 *r)
-{
-	pf_repair_note(&r->map.sink.parsed.batch.repairs, PF_REPAIR_CUT_OFF, 1,
-		       tokens_offset(&r->tokens));
-	r->state = PF_V3_AT_END;
-}
-
-static enum pf_v3_list list_of(const struct pf_tokens *t)
+static enum list list_of(const struct tokens *t)
 {
 	static const struct {
 		const char *name;
-		enum pf_v3_list list;
+		enum list list;
 	} lists[] = {
-		{ "kernel_dispatch", PF_V3_KERNELS },
-		{ "memory_copy", PF_V3_COPIES },
-		{ "memory_allocation", PF_V3_MEMORY },
-		{ "scratch_memory", PF_V3_SCRATCH },
+		{ "kernel_dispatch", KERNELS },
+		{ "memory_copy", COPIES },
+		{ "memory_allocation", MEMORY },
+		{ "scratch_memory", SCRATCH },
 	};
 	static const char api[] = "_api";
 	size_t n = sizeof(api) - 1;
@@ -1121,55 +1012,50 @@ static enum pf_v3_list list_of(const struct pf_tokens *t)
 		if (v3_is_text(t, lists[i].name))
 			return lists[i].list;
 	return t->text_len > n && !memcmp(t->text + t->text_len - n, api, n)
-		       ? PF_V3_CALLS
-		       : PF_V3_UNREAD;
+		       ? CALLS
+		       : UNREAD;
 }
 
 /* A member of a tool, whose key is at hand. */
-static bool read_member(struct pf_v3 *r, struct pf_err *err)
+static void read_member(struct v3 *r)
 {
-	struct pf_tokens *t = &r->tokens;
-	enum pf_token token;
+	struct tokens *t = &r->tokens;
 
-	if (v3_is_text(t, "metadata"))
-		return v3_read_metadata(r, err);
-	if (v3_is_text(t, "agents"))
-		return v3_read_agents(r, err);
-	if (v3_is_text(t, "kernel_symbols"))
-		return v3_read_symbols(r, err);
-	if (v3_is_text(t, "strings"))
-		return v3_read_strings(r, err);
-	if (!v3_is_text(t, "buffer_records") &&
-	    !v3_is_text(t, "callback_records"))
-		return tokens_skip(t, tokens_next(t, err), err);
-	token = tokens_next(t, err);
-	if (token != PF_TOKEN_OBJECT)
-		return tokens_skip(t, token, err);
-	r->process = pf_rocm_process(&r->map, (uint64_t)r->tool);
-	pf_keys_seal(&r->marks, err);
-	r->state = PF_V3_IN_LISTS;
-	return !err->code;
+	if (v3_is_text(t, "metadata")) {
+		read_metadata(r);
+	} else if (v3_is_text(t, "agents")) {
+		read_objects(r, &r->agent, take_agent);
+	} else if (v3_is_text(t, "kernel_symbols")) {
+		read_objects(r, &r->symbol, take_symbol);
+	} else if (v3_is_text(t, "strings")) {
+		read_strings(r);
+	} else if (!v3_is_text(t, "buffer_records") &&
+		   !v3_is_text(t, "callback_records")) {
+		tokens_pass(t);
+	} else if (tokens_open(t, TOKEN_OBJECT)) {
+		r->process = pf_rocm_process(&r->map, (uint64_t)r->tool);
+		pf_keys_seal(&r->marks, t->err);
+		r->state = IN_LISTS;
+	}
 }
 
-static bool read_element(struct pf_v3 *r, enum pf_token token,
-			 struct pf_err *err)
+static void read_element(struct v3 *r)
 {
-	if (r->list == PF_V3_UNREAD) {
+	struct tokens *t = &r->tokens;
+
+	if (r->list == UNREAD) {
 		count_unread(r);
-		return tokens_skip(&r->tokens, token, err);
-	}
-	if (token != PF_TOKEN_OBJECT) {
+		tokens_skip(t);
+	} else if (t->token != TOKEN_OBJECT) {
 		r->map.sink.parsed.batch.event_count++;
 		pf_sink_note(&r->map.sink, PF_SKIP_NOT_AN_EVENT);
-		return tokens_skip(&r->tokens, token, err);
+		tokens_skip(t);
+	} else if (json_fields_read(&r->record, t)) {
+		put_record(r);
 	}
-	if (!json_fields_read(&r->record, &r->tokens, err))
-		return false;
-	put_record(r, err);
-	return !err->code;
 }
 
-static void begin_tool(struct pf_v3 *r)
+static void begin_tool(struct v3 *r)
 {
 	r->tool++;
 	r->pid = 0;
@@ -1178,108 +1064,101 @@ static void begin_tool(struct pf_v3 *r)
 	pf_map_init(&r->kernels);
 	pf_keys_release(&r->marks);
 	pf_keys_init(&r->marks, r->dir);
-	r->state = PF_V3_IN_TOOL;
+	r->state = IN_TOOL;
 }
 
-/* ---- one token, by where the reader is; false: END or a failure ---- */
+/* ---- one token, by where the reader is ---- */
 
-static bool at_top(struct pf_v3 *r, enum pf_token token, struct pf_err *err)
+static void in_lists(struct v3 *r)
 {
-	(void)err;
-	r->state = PF_V3_IN_TOP;
-	return token == PF_TOKEN_OBJECT;
-}
+	struct tokens *t = &r->tokens;
 
-static bool in_top(struct pf_v3 *r, enum pf_token token, struct pf_err *err)
-{
-	if (token == PF_TOKEN_OBJECT_END)
-		r->state = PF_V3_AT_END;
-	else if (token == PF_TOKEN_KEY &&
-		 v3_is_text(&r->tokens, "rocprofiler-sdk-tool"))
-		r->state = PF_V3_IN_TOOLS;
-	else
-		return tokens_skip(&r->tokens, token, err);
-	return true;
-}
-
-static bool in_tools(struct pf_v3 *r, enum pf_token token, struct pf_err *err)
-{
-	if (token == PF_TOKEN_LIST_END)
-		r->state = PF_V3_IN_TOP;
-	else if (token == PF_TOKEN_OBJECT)
-		begin_tool(r);
-	else if (token != PF_TOKEN_LIST)
-		return tokens_skip(&r->tokens, token, err);
-	return true;
-}
-
-static bool in_tool(struct pf_v3 *r, enum pf_token token, struct pf_err *err)
-{
-	if (token == PF_TOKEN_OBJECT_END)
-		r->state = PF_V3_IN_TOOLS;
-	else if (token == PF_TOKEN_KEY)
-		return read_member(r, err);
-	return true;
-}
-
-static bool in_lists(struct pf_v3 *r, enum pf_token token, struct pf_err *err)
-{
-	struct pf_tokens *t = &r->tokens;
-
-	if (token == PF_TOKEN_OBJECT_END) {
-		r->state = PF_V3_IN_TOOL;
-		return true;
+	if (t->token != TOKEN_KEY) {
+		tokens_skip(t);
+		return;
 	}
-	if (token != PF_TOKEN_KEY)
-		return tokens_skip(t, token, err);
 	r->list = list_of(t);
 	snprintf(r->list_name, sizeof(r->list_name), "%.*s",
 		 (int)(t->text_len < 39 ? t->text_len : 39), t->text);
-	token = tokens_next(t, err);
-	if (token != PF_TOKEN_LIST)
-		return tokens_skip(t, token, err);
-	r->state = PF_V3_IN_LIST;
-	return true;
+	if (tokens_open(t, TOKEN_LIST))
+		r->state = IN_LIST;
 }
 
-static bool in_list(struct pf_v3 *r, enum pf_token token, struct pf_err *err)
+static void step(struct v3 *r)
 {
-	if (token != PF_TOKEN_LIST_END)
-		return read_element(r, token, err);
-	r->state = PF_V3_IN_LISTS;
-	return true;
-}
-
-static bool step(struct pf_v3 *r, struct pf_err *err)
-{
-	static bool (*const steps[])(struct pf_v3 *, enum pf_token,
-				     struct pf_err *) = {
-		[PF_V3_AT_TOP] = at_top,     [PF_V3_IN_TOP] = in_top,
-		[PF_V3_IN_TOOLS] = in_tools, [PF_V3_IN_TOOL] = in_tool,
-		[PF_V3_IN_LISTS] = in_lists, [PF_V3_IN_LIST] = in_list,
+	static const struct {
+		enum token end; /* of where it is, */
+		enum state outside;
+	} ends[] = {
+		[IN_TOP] = { TOKEN_OBJECT_END, AT_END },
+		[IN_TOOLS] = { TOKEN_LIST_END, IN_TOP },
+		[IN_TOOL] = { TOKEN_OBJECT_END, IN_TOOLS },
+		[IN_LISTS] = { TOKEN_OBJECT_END, IN_TOOL },
+		[IN_LIST] = { TOKEN_LIST_END, IN_LISTS },
 	};
-	enum pf_token token = tokens_next(&r->tokens, err);
+	struct tokens *t = &r->tokens;
+	enum token token = tokens_next(t);
 
-	return token != PF_TOKEN_END && token != PF_TOKEN_FAILURE &&
-	       steps[r->state](r, token, err);
+	if (token == TOKEN_END)
+		return;
+	if (r->state != AT_TOP && token == ends[r->state].end) {
+		r->state = ends[r->state].outside;
+		return;
+	}
+	switch (r->state) {
+	case AT_TOP:
+		if (token == TOKEN_OBJECT)
+			r->state = IN_TOP;
+		else
+			t->token = TOKEN_END;
+		break;
+	case IN_TOP:
+		if (token == TOKEN_KEY && v3_is_text(t, "rocprofiler-sdk-tool"))
+			r->state = IN_TOOLS;
+		else
+			tokens_skip(t);
+		break;
+	case IN_TOOLS:
+		if (token == TOKEN_OBJECT)
+			begin_tool(r);
+		else if (token != TOKEN_LIST)
+			tokens_skip(t);
+		break;
+	case IN_TOOL:
+		if (token == TOKEN_KEY)
+			read_member(r);
+		break;
+	case IN_LISTS:
+		in_lists(r);
+		break;
+	case IN_LIST:
+		read_element(r);
+		break;
+	case AT_END:
+		break;
+	}
 }
 
 /* ---- the reader ---- */
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 {
-	struct pf_v3 *r = (struct pf_v3 *)base;
+	struct v3 *r = (struct v3 *)base;
 
+	r->tokens.err = err;
 	pf_sink_begin(&r->map.sink);
-	while (r->state != PF_V3_AT_END &&
-	       !pf_sink_is_full(&r->map.sink, most)) {
-		if (step(r, err))
-			continue;
+	while (r->state != AT_END && !pf_sink_is_full(&r->map.sink, most)) {
+		step(r);
 		if (err->code)
 			return -1;
-		note_cut(r);
+		if (r->tokens.token == TOKEN_END) {
+			pf_repair_note(&r->map.sink.parsed.batch.repairs,
+				       PF_REPAIR_CUT_OFF, 1,
+				       tokens_offset(&r->tokens));
+			r->state = AT_END;
+		}
 	}
-	if (r->state != PF_V3_AT_END)
+	if (r->state != AT_END)
 		return 1;
 	pf_rocm_put_devices(&r->map);
 	return 0;
@@ -1288,7 +1167,7 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,
 		 int64_t *value)
 {
-	struct pf_v3 *r = (struct pf_v3 *)base;
+	struct v3 *r = (struct v3 *)base;
 
 	if (i >= r->rest_count)
 		return false;
@@ -1299,7 +1178,7 @@ static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,
 
 static void free_reader(struct pf_reader *base)
 {
-	struct pf_v3 *r = (struct pf_v3 *)base;
+	struct v3 *r = (struct v3 *)base;
 
 	pf_rocm_release(&r->map);
 	tokens_release(&r->tokens);
@@ -1309,6 +1188,8 @@ static void free_reader(struct pf_reader *base)
 	json_fields_release(&r->record);
 	json_fields_release(&r->agent);
 	json_fields_release(&r->symbol);
+	json_fields_release(&r->mark);
+	json_fields_release(&r->metadata);
 	free(r->ops);
 	free(r);
 }
@@ -1316,7 +1197,7 @@ static void free_reader(struct pf_reader *base)
 struct pf_reader *pf_rocprofv3_new(const struct pf_rocm_stream *from,
 				   const struct pf_reader_options *options)
 {
-	struct pf_v3 *r = pf_calloc(1, sizeof(*r));
+	struct v3 *r = pf_calloc(1, sizeof(*r));
 
 	r->base = (struct pf_reader){ &r->map.sink.parsed, fill, fact,
 				      free_reader };
@@ -1329,6 +1210,9 @@ struct pf_reader *pf_rocprofv3_new(const struct pf_rocm_stream *from,
 	pf_map_init(&r->kernels);
 	pf_keys_init(&r->marks, r->dir);
 	json_fields_init(&r->record, FIELDS(record_fields));
-	v3_init_fields(r);
+	json_fields_init(&r->agent, FIELDS(agent_fields));
+	json_fields_init(&r->symbol, FIELDS(symbol_fields));
+	json_fields_init(&r->mark, FIELDS(mark_fields));
+	json_fields_init(&r->metadata, FIELDS(metadata_fields));
 	return &r->base;
 }

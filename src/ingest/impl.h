@@ -390,31 +390,25 @@ bool pf_ingest_is_pair(const struct pf_ingest *in);
 struct pf_ingest_workers;
 void pf_ingest_workers_free(struct pf_ingest_workers *all);
 
-/* open.c: a file of this trace, behind the first, was read. */
+/* read.c: a file of this trace, behind the first, was read. */
 int pf_ingest_add_part(struct pf_ingest *in, struct pf_input *part,
 		       struct pf_err *err);
 
-/* open.c: the whole file into sorted runs, by its format. */
+/* read.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
 
 /*
- * open.c: can it be a list of trace events?  Not if it has elements
+ * read.c: can it be a list of trace events?  Not if it has elements
  * and all of them are something else: objects without "ph", numbers, lists.
  */
 bool pf_ingest_has_events(int64_t event_count, int64_t no_phase_count,
 			  const struct pf_repairs *repairs);
-/* The look of JSON, which is every file that no other format claims. */
-int pf_ingest_look_json(struct pf_input *input, struct pf_buf *head,
-			struct pf_seen *seen, struct pf_err *err);
-
-/* Add what a batch counted to the trace's counts; in the order of the file. */
-void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b);
 
 /* Remember a row of trace_fact; the key is copied. */
 void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value);
 
 /*
- * open.c: what becomes of batches that are made one after the other
+ * read.c: what becomes of batches that are made one after the other
  * in one thread.
  */
 struct pf_ingest_batcher {
@@ -461,25 +455,11 @@ size_t pf_ingest_batch_events(const struct pf_ingest *in);
 int pf_ingest_drain(struct pf_ingest *in, struct pf_reader *reader,
 		    struct pf_err *err);
 
-/*
- * read.c: give global ids to what a chunk brought, in file order.
- * Called by one worker at a time.
- */
-int pf_ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
-		     uint32_t **type_ids, size_t *type_ids_cap,
-		     struct pf_err *err);
-
 /* rows.c: write what waits in in->later. */
 int pf_ingest_texts(struct pf_ingest *in, struct pf_err *err);
 
 /* read.c: the events of a batch as sorted runs in the runs file. */
-struct pf_ingest_sorter; /* a worker's own scratch */
-struct pf_ingest_sorter *pf_ingest_sorter_new(void);
-void pf_ingest_sorter_free(struct pf_ingest_sorter *s);
-int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
-			 struct pf_parsed *p, const uint32_t *type_ids,
-			 int64_t first_order, pthread_mutex_t *lock,
-			 struct pf_err *err);
+struct pf_ingest_sorter;
 
 /*
  * device.c: tracks that their names tell to be lines of devices.  When
@@ -555,7 +535,7 @@ int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err);
 int pf_ingest_unread_row(struct pf_ingest *in, struct pf_err *err);
 
 /*
- * open.c: what readers of formats share that take their input byte by
+ * read.c: what readers of formats share that take their input byte by
  * byte and make one batch after the other of it, in one thread.
  */
 struct pf_ingest_sink {

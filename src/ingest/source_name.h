@@ -33,14 +33,6 @@ void pf_source_name_read(struct pf_source_name *out, const char *path);
 char *pf_source_run(const char *path);
 
 /*
- * For each path the first of the list that is of its run, which the caller
- * frees.  A run is a folder, and folders of sessions of TensorBoard
- * (plugins/profile/2025_01_31_10_00_00) that differ by seconds, of one job and
- * of other hosts each: hosts name them by their own clocks.
- */
-size_t *pf_source_runs(const char *const *paths, size_t count);
-
-/*
  * Ranks by names, -1: none is said; the caller frees them.  A name may say it
  * itself.  Else the numbers of hosts and processes in the names of files or
  * folders are taken ("host_0", "t1v-n-1a2b-w-0", "report.0.sqlite"), if all

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "formats/pfr/kineto.h"
 
-#define PF_PFR_NOWHERE UINT64_MAX /* a device or stream that is not known */
+#define NOWHERE UINT64_MAX /* a device or stream that is not known */
 
 /* ---- texts ---- */
 
@@ -27,7 +27,7 @@ static void forget_mangled(struct pf_pfr_map *m)
 	pf_dict_clear(&m->mangled);
 }
 
-static uint32_t pfr_find_lost(struct pf_pfr_map *m, uint64_t id)
+static uint32_t find_lost(struct pf_pfr_map *m, uint64_t id)
 {
 	char text[40];
 
@@ -48,14 +48,13 @@ static bool resolve(struct pf_pfr_map *m, const struct pf_pfr_name *name,
 	return text->p != NULL;
 }
 
-static uint32_t pfr_find_name(struct pf_pfr_map *m,
-			      const struct pf_pfr_name *name)
+static uint32_t find_name(struct pf_pfr_map *m, const struct pf_pfr_name *name)
 {
 	struct pf_pfr_text text;
 	uint32_t *entry;
 
 	if (!resolve(m, name, &text))
-		return pfr_find_lost(m, name->id);
+		return find_lost(m, name->id);
 	if (!name->id)
 		return pf_sink_text(&m->sink, text.p, text.len);
 	if (!pf_sink_memo(&m->sink, PF_MEMO_NAME, 0, name->id, &entry))
@@ -101,14 +100,14 @@ static uint32_t find_demangled(struct pf_pfr_map *m,
 	return pf_sink_text(&m->sink, text->p, text->len);
 }
 
-static uint32_t pfr_find_kernel(struct pf_pfr_map *m,
-				const struct pf_pfr_name *name)
+static uint32_t find_kernel(struct pf_pfr_map *m,
+			    const struct pf_pfr_name *name)
 {
 	struct pf_pfr_text text;
 	uint32_t *entry;
 
 	if (!resolve(m, name, &text))
-		return pfr_find_lost(m, name->id);
+		return find_lost(m, name->id);
 	if (!name->id)
 		return find_demangled(m, &text);
 	if (!pf_sink_memo(&m->sink, PF_MEMO_KERNEL, 0, name->id, &entry))
@@ -118,15 +117,15 @@ static uint32_t pfr_find_kernel(struct pf_pfr_map *m,
 
 /* ---- tracks ---- */
 
-/* Tracks: class letter of formats/batch.h; PF_PFR_NOWHERE is "". */
-static uint32_t pfr_find_track(struct pf_pfr_map *m, char letter, uint64_t pid,
-			       int64_t tid, const char *tid_text)
+/* Tracks: class letter of formats/batch.h; NOWHERE is "". */
+static uint32_t find_track(struct pf_pfr_map *m, char letter, uint64_t pid,
+			   int64_t tid, const char *tid_text)
 {
 	char device[24] = "", number[24];
 	const char *owner = m->pid;
 
 	if (letter != 'h' && letter != 'a') {
-		if (pid != PF_PFR_NOWHERE)
+		if (pid != NOWHERE)
 			snprintf(device, sizeof(device), "%" PRIu64, pid);
 		owner = device;
 	}
@@ -135,44 +134,44 @@ static uint32_t pfr_find_track(struct pf_pfr_map *m, char letter, uint64_t pid,
 			     tid_text ? tid_text : number);
 }
 
-static uint32_t pfr_host_track(struct pf_pfr_map *m, uint64_t tid)
+static uint32_t host_track(struct pf_pfr_map *m, uint64_t tid)
 {
 	uint32_t *entry;
 
 	if (!pf_sink_memo(&m->sink, PF_MEMO_HOST_TRACK, 0, tid, &entry))
-		*entry = pfr_find_track(m, 'h', 0, (int64_t)tid, NULL);
+		*entry = find_track(m, 'h', 0, (int64_t)tid, NULL);
 	return *entry;
 }
 
-static uint32_t pfr_gpu_track(struct pf_pfr_map *m, uint64_t device,
-			      uint64_t stream)
+static uint32_t gpu_track(struct pf_pfr_map *m, uint64_t device,
+			  uint64_t stream)
 {
 	bool none = stream == UINT32_MAX;
 	uint32_t *entry;
 
-	/* A number that no device has must not look like PF_PFR_NOWHERE. */
-	if (device != PF_PFR_NOWHERE)
+	/* A number that no device has must not look like NOWHERE. */
+	if (device != NOWHERE)
 		device &= INT32_MAX;
 	if (!pf_sink_memo(&m->sink, PF_MEMO_GPU_TRACK, device & UINT32_MAX,
 			  stream, &entry))
-		*entry = pfr_find_track(m, 'g', device,
-					none ? -1 : (int64_t)stream, NULL);
+		*entry = find_track(m, 'g', device, none ? -1 : (int64_t)stream,
+				    NULL);
 	return *entry;
 }
 
-/* The device of a context; PF_PFR_NOWHERE if the file does not say. */
-static uint64_t pfr_device_of(struct pf_pfr_map *m, uint64_t context)
+/* The device of a context; NOWHERE if the file does not say. */
+static uint64_t device_of(struct pf_pfr_map *m, uint64_t context)
 {
 	int64_t device = pf_pfr_info_int(m->file, "context", context, "dev");
 
-	return device < 0 ? PF_PFR_NOWHERE : (uint64_t)device;
+	return device < 0 ? NOWHERE : (uint64_t)device;
 }
 
 /* ---- arguments ---- */
 
 /* A name of the file, if it is not empty. */
-static void pfr_arg_name(struct pf_pfr_map *m, const char *name,
-			 const struct pf_pfr_name *value)
+static void arg_name(struct pf_pfr_map *m, const char *name,
+		     const struct pf_pfr_name *value)
 {
 	struct pf_pfr_text text;
 	char lost[40];
@@ -194,8 +193,8 @@ static void pfr_arg_name(struct pf_pfr_map *m, const char *name,
  * Times of an event on the trace's clock; false if it cannot be stored, and
  * then it has been counted as skipped.
  */
-static bool pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		      struct pf_sink_put *put)
+static bool times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		  struct pf_sink_put *put)
 {
 	int64_t start = ev->start_ns, end = ev->end_ns;
 
@@ -206,26 +205,13 @@ static bool pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	return pf_sink_times(&m->sink, start, end, put);
 }
 
-/* An event with its times, and the line for its arguments; NULL: skipped. */
-static struct pf_argline *begin(struct pf_pfr_map *m,
-				const struct pf_pfr_event *ev, enum pf_cat what,
-				struct pf_sink_put *put)
-{
-	*put = (struct pf_sink_put){ 0 };
-	pf_sink_is(put, what);
-	if (!pfr_times(m, ev, put))
-		return NULL;
-	pf_argline_open(&m->sink.args);
-	return &m->sink.args;
-}
-
 /* What runs on a device: kernels, graphs, copies, fills, synchronisation. */
 
 #define NO_STREAM UINT32_MAX
 
 static void arg_device(struct pf_argline *a, uint64_t device)
 {
-	if (device != PF_PFR_NOWHERE)
+	if (device != NOWHERE)
 		pf_argline_fixed(a, "device", (int64_t)(uint32_t)device);
 }
 
@@ -328,53 +314,43 @@ static void set_kernel_slots(struct pf_argline *a,
 				(int64_t)(numbers[i] << 4));
 }
 
-static void pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		       struct pf_argline *a, struct pf_sink_put *put)
 {
 	bool is_inline = ev->type == PF_PFR_KERNEL_INLINE;
 	const uint64_t *place = ev->v + !is_inline;
 	const struct pf_pfr_launch *l =
 		is_inline ? &ev->launch
 			  : pf_pfr_launch_of(&m->file->defs, ev->v[0]);
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_KERNEL, &put);
 	uint32_t *memo;
 
-	if (!a)
-		return;
-	put.name =
-		l ? pfr_find_kernel(m, &l->name) : pfr_find_lost(m, ev->v[0]);
-	put.track = pfr_gpu_track(m, place[0], place[2]);
+	put->name = l ? find_kernel(m, &l->name) : find_lost(m, ev->v[0]);
+	put->track = gpu_track(m, place[0], place[2]);
 	if (kernel_memo(m, ev, place, &memo)) {
 		set_kernel_slots(a, ev, place);
-		put.args = *memo;
-		pf_sink_store(&m->sink, &put);
+		put->args = *memo;
 		return;
 	}
 	arg_place(a, ev, place);
 	if (l)
 		arg_launch(m, l, place[0]);
 	arg_kernel_rest(m, ev, place, ev->count - !is_inline);
-	put.args = pf_argline_close(a, &m->sink.parsed.args);
+	put->args = pf_argline_close(a, &m->sink.parsed.args);
 	if (memo)
-		*memo = put.args;
-	pf_sink_store(&m->sink, &put);
+		*memo = put->args;
 }
 
-static void pfr_map_graph(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_graph(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		      struct pf_argline *a, struct pf_sink_put *put)
 {
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_KERNEL, &put);
 	char name[40];
 
-	if (!a)
-		return;
 	snprintf(name, sizeof(name), "graph %" PRIu64, ev->v[0]);
-	put.name = pf_sink_word(&m->sink, name);
-	put.track = pfr_gpu_track(m, ev->v[1], ev->v[3]);
+	put->name = pf_sink_word(&m->sink, name);
+	put->track = gpu_track(m, ev->v[1], ev->v[3]);
 	arg_place(a, ev, ev->v + 1);
 	pf_argline_number(a, "graph id", ev->v[0]);
 	pf_buf_adds(&a->text, ",\"whole graph\":true");
-	pf_sink_close(&m->sink, &put);
 }
 
 /* ---- copies and fills ---- */
@@ -395,58 +371,47 @@ static uint32_t copy_name(struct pf_pfr_map *m, uint64_t kind, uint64_t places)
 }
 
 /* bytes, kind, places, flags, device, context, stream, node, peers, graph */
-static void pfr_map_copy(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_copy(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		     struct pf_argline *a, struct pf_sink_put *put)
 {
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_COPY, &put);
 	const uint64_t *v = ev->v;
 
-	if (!a)
-		return;
-	put.name = copy_name(m, v[1], v[2]);
-	put.track = pfr_gpu_track(m, v[4], v[6]);
+	put->name = copy_name(m, v[1], v[2]);
+	put->track = gpu_track(m, v[4], v[6]);
 	arg_place(a, ev, v + 4);
-	pf_kineto_bytes(a, v[0], put.dur_ns);
+	pf_kineto_bytes(a, v[0], put->dur_ns);
 	if (ev->count >= 10 && v[8] != v[9]) {
 		pf_argline_fixed(a, "fromDevice", (int64_t)(uint32_t)v[8]);
 		pf_argline_fixed(a, "toDevice", (int64_t)(uint32_t)v[9]);
 	}
 	arg_graph(a, v[7], v[10]);
-	pf_sink_close(&m->sink, &put);
 }
 
 /* bytes, value, memory kind, device, context, stream, node, graph */
-static void pfr_map_fill(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_fill(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		     struct pf_argline *a, struct pf_sink_put *put)
 {
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_FILL, &put);
 	const uint64_t *v = ev->v;
 	char text[64];
 
-	if (!a)
-		return;
 	snprintf(text, sizeof(text), "Memset (%s)", pf_pfr_memory_word(v[2]));
-	put.name = pf_sink_word(&m->sink, text);
-	put.track = pfr_gpu_track(m, v[3], v[5]);
+	put->name = pf_sink_word(&m->sink, text);
+	put->track = gpu_track(m, v[3], v[5]);
 	arg_place(a, ev, v + 3);
-	pf_kineto_bytes(a, v[0], put.dur_ns);
+	pf_kineto_bytes(a, v[0], put->dur_ns);
 	arg_graph(a, v[6], v[7]);
-	pf_sink_close(&m->sink, &put);
 }
 
 /* ---- synchronisation: type, context, stream, event, sync id, result ---- */
 
-static void pfr_map_sync(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_sync(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		     struct pf_argline *a, struct pf_sink_put *put)
 {
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_SYNC, &put);
 	const char *word = pf_pfr_sync_word(ev->v[0]);
-	uint64_t device = pfr_device_of(m, ev->v[1]);
+	uint64_t device = device_of(m, ev->v[1]);
 
-	if (!a)
-		return;
-	put.name = pf_sink_word(&m->sink, word);
-	put.track = pfr_gpu_track(m, device, ev->v[2]);
+	put->name = pf_sink_word(&m->sink, word);
+	put->track = gpu_track(m, device, ev->v[2]);
 	pf_argline_text(a, "cuda_sync_kind", word, strlen(word));
 	if (ev->v[3] != UINT32_MAX)
 		pf_argline_number(a, "wait_on_cuda_event_id", ev->v[3]);
@@ -457,7 +422,6 @@ static void pfr_map_sync(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	if (ev->v[5])
 		pf_argline_fixed(a, "return value",
 				 (int64_t)(uint32_t)ev->v[5]);
-	pf_sink_close(&m->sink, &put);
 }
 
 /* What happens on the host, and what is no span at all. */
@@ -471,24 +435,22 @@ static uint32_t call_name(struct pf_pfr_map *m, uint64_t call)
 
 	text = pf_pfr_keyed_text(&m->file->defs, PF_PFR_CBID, call);
 	if (!text.p)
-		return pfr_find_lost(m, call >> 1);
+		return find_lost(m, call >> 1);
 	if (pf_sink_memo(&m->sink, PF_MEMO_CALL, 0, call, &entry))
 		return *entry;
 	pf_pfr_call_stem(&text.p, &text.len);
 	return *entry = pf_sink_text(&m->sink, text.p, text.len);
 }
 
-static void pfr_map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		     struct pf_argline *a, struct pf_sink_put *put)
 {
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(
-		m, ev, ev->v[0] & 1 ? PF_CAT_DRIVER : PF_CAT_RUNTIME, &put);
 	uint32_t *memo;
 
-	if (!a)
-		return;
-	put.name = call_name(m, ev->v[0]);
-	put.track = pfr_host_track(m, ev->v[1]);
+	if (ev->v[0] & 1)
+		pf_sink_is(put, PF_CAT_DRIVER);
+	put->name = call_name(m, ev->v[0]);
+	put->track = host_track(m, ev->v[1]);
 	pf_argline_set(a, PF_SLOT_CORRELATION, (int64_t)ev->correlation);
 	if (!pf_sink_memo(&m->sink, PF_MEMO_CALL_ARGS, ev->v[2] & UINT32_MAX,
 			  ev->v[0], &memo)) {
@@ -499,48 +461,44 @@ static void pfr_map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 					 (int64_t)(uint32_t)ev->v[2]);
 		*memo = pf_argline_close(a, &m->sink.parsed.args);
 	}
-	put.args = *memo;
-	pf_sink_store(&m->sink, &put);
+	put->args = *memo;
 }
 
 /* ---- overhead ---- */
 
 static void put_overhead(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-			 const char *word, uint64_t tid)
+			 const char *word, uint64_t tid, struct pf_argline *a,
+			 struct pf_sink_put *put)
 {
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_OVERHEAD, &put);
-
-	if (!a)
-		return;
-	put.name = pf_sink_word(&m->sink, word);
-	put.track = pfr_host_track(m, tid);
+	put->name = pf_sink_word(&m->sink, word);
+	put->track = host_track(m, tid);
 	if (ev->correlation)
 		arg_correlation(a, ev);
-	pf_sink_close(&m->sink, &put);
 }
 
 /* kind, object kind (2: a thread), its ids */
-static void pfr_map_overhead(struct pf_pfr_map *m,
-			     const struct pf_pfr_event *ev)
+static void map_overhead(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+			 struct pf_argline *a, struct pf_sink_put *put)
 {
 	put_overhead(m, ev, pf_pfr_overhead_word(ev->v[0]),
-		     ev->v[1] == 2 ? ev->v[3] : 0);
+		     ev->v[1] == 2 ? ev->v[3] : 0, a, put);
 }
 
-static void pfr_map_internal(struct pf_pfr_map *m,
-			     const struct pf_pfr_event *ev)
+static void map_internal(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+			 struct pf_argline *a, struct pf_sink_put *put)
 {
-	put_overhead(m, ev, "Internal Launch", ev->v[1]);
+	put_overhead(m, ev, "Internal Launch", ev->v[1], a, put);
 }
 
 /* entry, operation, device, thread */
-static void pfr_map_jit(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_jit(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		    struct pf_argline *a, struct pf_sink_put *put)
 {
 	static const char *const words[] = { "JIT", "JIT Cache Load",
 					     "JIT Cache Store", "JIT Compile" };
 
-	put_overhead(m, ev, words[ev->v[1] < 4 ? ev->v[1] : 0], ev->v[3]);
+	put_overhead(m, ev, words[ev->v[1] < 4 ? ev->v[1] : 0], ev->v[3], a,
+		     put);
 }
 
 /* ---- instants of a device ---- */
@@ -548,44 +506,36 @@ static void pfr_map_jit(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 static uint32_t mark_track(struct pf_pfr_map *m, uint64_t device,
 			   const char *what)
 {
-	return pfr_find_track(m, 'm', device, 0, what);
+	return find_track(m, 'm', device, 0, what);
 }
 
 /* event, context, stream, device, sync id */
-static void pfr_map_event(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_event(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		      struct pf_argline *a, struct pf_sink_put *put)
 {
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_CUDA_EVENT, &put);
-
-	if (!a)
-		return;
-	put.name = pf_sink_word(&m->sink, "cudaEventRecord");
-	put.track = mark_track(m, ev->v[3], "events");
+	put->name = pf_sink_word(&m->sink, "cudaEventRecord");
+	put->track = mark_track(m, ev->v[3], "events");
 	pf_argline_number(a, "event", ev->v[0]);
 	arg_correlation(a, ev);
 	pf_argline_fixed(a, "context", (int64_t)(uint32_t)ev->v[1]);
 	pf_argline_fixed(a, "on stream", (int64_t)(uint32_t)ev->v[2]);
-	pf_sink_close(&m->sink, &put);
 }
 
 /*
  * operation, memory kind, address, bytes, device, context, stream, is
  * asynchronous, pool type, pool address, pc
  */
-static void pfr_map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		       struct pf_argline *a, struct pf_sink_put *put)
 {
 	static const char *const words[] = { "Memory", "Allocate", "Free" };
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_CUDA_MEMORY, &put);
 	const uint64_t *v = ev->v;
 	char text[64];
 
-	if (!a)
-		return;
 	snprintf(text, sizeof(text), "%s (%s)", words[v[0] < 3 ? v[0] : 0],
 		 pf_pfr_memory_word(v[1]));
-	put.name = pf_sink_word(&m->sink, text);
-	put.track = mark_track(m, v[4], "memory");
+	put->name = pf_sink_word(&m->sink, text);
+	put->track = mark_track(m, v[4], "memory");
 	if (v[3] <= INT64_MAX)
 		pf_argline_slot(a, "bytes", PF_SLOT_BYTES, (int64_t)v[3]);
 	pf_argline_address(a, "ptr", v[2]);
@@ -596,47 +546,36 @@ static void pfr_map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	pf_argline_fixed(a, "asynchronous", v[7] != 0);
 	if (v[9])
 		pf_argline_number(a, "pool", v[9]);
-	pfr_arg_name(m, "name", &ev->name);
-	pf_sink_close(&m->sink, &put);
+	arg_name(m, "name", &ev->name);
 }
 
 /* kind, value, address, source, destination */
-static void pfr_map_uvm(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_uvm(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		    struct pf_argline *a, struct pf_sink_put *put)
 {
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_UVM, &put);
-
-	if (!a)
-		return;
-	put.name = pf_sink_word(&m->sink, "Unified memory");
-	put.track = mark_track(m, ev->v[4], "unified memory");
+	put->name = pf_sink_word(&m->sink, "Unified memory");
+	put->track = mark_track(m, ev->v[4], "unified memory");
 	pf_argline_fixed(a, "kind", (int64_t)(uint32_t)ev->v[0]);
 	pf_argline_number(a, "value", ev->v[1]);
 	pf_argline_number(a, "address", ev->v[2]);
-	pf_argline_number(a, "dur (ns)", (uint64_t)put.dur_ns);
-	put.dur_ns = 0;
+	pf_argline_number(a, "dur (ns)", (uint64_t)put->dur_ns);
+	put->dur_ns = 0;
 	pf_argline_fixed(a, "source", (int64_t)(uint32_t)ev->v[3]);
-	pf_sink_close(&m->sink, &put);
 }
 
 /* device, kind, four words of data */
-static void pfr_map_environment(struct pf_pfr_map *m,
-				const struct pf_pfr_event *ev)
+static void map_environment(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+			    struct pf_argline *a, struct pf_sink_put *put)
 {
 	static const char *const words[] = { "Environment", "Clocks",
 					     "Temperature", "Power", "Fan" };
 	static const char *const keys[] = { "data0", "data1", "data2",
 					    "data3" };
-	struct pf_sink_put put;
-	struct pf_argline *a = begin(m, ev, PF_CAT_ENVIRONMENT, &put);
 
-	if (!a)
-		return;
-	put.name = pf_sink_word(&m->sink, words[ev->v[1] < 5 ? ev->v[1] : 0]);
-	put.track = pfr_find_track(m, 'c', ev->v[0], 0, "");
+	put->name = pf_sink_word(&m->sink, words[ev->v[1] < 5 ? ev->v[1] : 0]);
+	put->track = find_track(m, 'c', ev->v[0], 0, "");
 	for (int i = 0; i < 4; i++)
 		pf_argline_number(a, keys[i], ev->v[2 + i]);
-	pf_sink_close(&m->sink, &put);
 }
 
 /* ---- events without times ---- */
@@ -707,7 +646,7 @@ static void untimed_args(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
  * An event whose times were not collected has no place in time: it is kept as
  * a metadata event, so that no figure holds it; past a limit it is skipped.
  */
-static void pfr_map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
 	struct pf_batch *b = &m->sink.parsed.batch;
 
@@ -776,7 +715,7 @@ struct pf_pfr_ranges {
 	size_t text_bytes; /* owned by ranges that are open */
 };
 
-static struct pf_pfr_ranges *pfr_ranges_new(void)
+static struct pf_pfr_ranges *ranges_new(void)
 {
 	struct pf_pfr_ranges *r = pf_calloc(1, sizeof(*r));
 
@@ -786,7 +725,7 @@ static struct pf_pfr_ranges *pfr_ranges_new(void)
 	return r;
 }
 
-static void pfr_ranges_free(struct pf_pfr_ranges *r)
+static void ranges_free(struct pf_pfr_ranges *r)
 {
 	/* Free ranges have no text. */
 	for (size_t i = 0; i < r->count; i++)
@@ -925,12 +864,12 @@ static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 				&put);
 	if (o->range_id) {
 		put.category = PF_CAT_RANGE;
-		put.track = pfr_find_track(m, 'a', 0, 0, "ranges");
+		put.track = find_track(m, 'a', 0, 0, "ranges");
 	} else {
-		put.track = pfr_host_track(m, o->tid);
+		put.track = host_track(m, o->tid);
 	}
 	put.name = split ? pf_sink_text(&m->sink, text.p, torch.name_len)
-			 : pfr_find_name(m, &o->name);
+			 : find_name(m, &o->name);
 	put.args = range_args(m, o, split ? &torch : NULL, how_it_ended);
 	pf_sink_store(&m->sink, &put);
 }
@@ -948,8 +887,8 @@ static void store_mark(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	struct pf_sink_put put = { .start_ns = ns };
 
 	pf_sink_is(&put, PF_CAT_MARK);
-	put.track = pfr_host_track(m, ev->v[0]);
-	put.name = pfr_find_name(m, &ev->name);
+	put.track = host_track(m, ev->v[0]);
+	put.name = find_name(m, &ev->name);
 	pf_argline_open(&m->sink.args);
 	arg_common(m, &o);
 	pf_sink_close(&m->sink, &put);
@@ -1114,12 +1053,12 @@ static void end(struct pf_pfr_map *m, const struct pf_pfr_event *ev, int64_t ns)
 	m->sink.parsed.batch.paired_count++;
 }
 
-static void pfr_map_nvtx(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+static void map_nvtx(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
 	struct pf_sink_put put;
 	struct lane *lane = NULL;
 
-	if (!pfr_times(m, ev, &put))
+	if (!times(m, ev, &put))
 		return;
 	if (ev->type == PF_PFR_PUSH || ev->type == PF_PFR_POP)
 		lane = find_lane(m->ranges, ev->v[0], ev->v[1]);
@@ -1157,7 +1096,7 @@ static void close_lane(struct pf_pfr_map *m, struct lane *lane, int64_t end_ns,
 }
 
 /* Frames are missing: nothing says which ranges are still open. */
-static void pfr_ranges_tear(struct pf_pfr_map *m)
+static void ranges_tear(struct pf_pfr_map *m)
 {
 	struct pf_pfr_ranges *r = m->ranges;
 
@@ -1167,7 +1106,7 @@ static void pfr_ranges_tear(struct pf_pfr_map *m)
 			   PF_REPAIR_TORN_RANGE, "lost");
 }
 
-static void pfr_ranges_close(struct pf_pfr_map *m)
+static void ranges_close(struct pf_pfr_map *m)
 {
 	struct pf_pfr_ranges *r = m->ranges;
 
@@ -1193,7 +1132,7 @@ void pf_pfr_map_init(struct pf_pfr_map *m, struct pf_pfr_file *file)
 	m->file = file;
 	pf_sink_init(&m->sink);
 	pf_dict_init(&m->mangled, pf_dict_no_text);
-	m->ranges = pfr_ranges_new();
+	m->ranges = ranges_new();
 	if (pid && pf_pfr_line_int(&file->meta, "pid", &number))
 		snprintf(m->pid, sizeof(m->pid), "%" PRId64, number);
 }
@@ -1204,7 +1143,7 @@ void pf_pfr_map_release(struct pf_pfr_map *m)
 	free(m->demangled);
 	pf_dict_release(&m->mangled);
 	pf_sink_release(&m->sink);
-	pfr_ranges_free(m->ranges);
+	ranges_free(m->ranges);
 	pf_buf_release(&m->clean);
 }
 
@@ -1214,35 +1153,49 @@ void pf_pfr_map_begin(struct pf_pfr_map *m)
 	pf_sink_begin(&m->sink);
 }
 
-static void skip_type(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
-{
-	(void)ev;
-	pf_sink_note(&m->sink, PF_SKIP_RECORD_TYPE);
-}
-
-static void (*const mappers[PF_PFR_EVENT_TYPES])(
-	struct pf_pfr_map *, const struct pf_pfr_event *) = {
-	[PF_PFR_KERNEL] = pfr_map_kernel,
-	[PF_PFR_KERNEL_INLINE] = pfr_map_kernel,
-	[PF_PFR_MEMCPY] = pfr_map_copy,
-	[PF_PFR_MEMSET] = pfr_map_fill,
-	[PF_PFR_API] = pfr_map_call,
-	[PF_PFR_SYNC] = pfr_map_sync,
-	[PF_PFR_CUDA_EVENT] = pfr_map_event,
-	[PF_PFR_OVERHEAD] = pfr_map_overhead,
-	[PF_PFR_MEMORY] = pfr_map_memory,
-	[PF_PFR_GRAPH] = pfr_map_graph,
-	[PF_PFR_JIT] = pfr_map_jit,
-	[PF_PFR_INTERNAL] = pfr_map_internal,
-	[PF_PFR_UVM] = pfr_map_uvm,
-	[PF_PFR_ENV] = pfr_map_environment,
-	[PF_PFR_EXTCORR] = skip_type,
-	[PF_PFR_PUSH] = pfr_map_nvtx,
-	[PF_PFR_POP] = pfr_map_nvtx,
-	[PF_PFR_MARK] = pfr_map_nvtx,
-	[PF_PFR_RSTART] = pfr_map_nvtx,
-	[PF_PFR_REND] = pfr_map_nvtx,
+static const struct {
+	enum pf_cat what;
+	void (*map)(struct pf_pfr_map *, const struct pf_pfr_event *,
+		    struct pf_argline *, struct pf_sink_put *);
+} mappers[PF_PFR_EVENT_TYPES] = {
+	[PF_PFR_KERNEL] = { PF_CAT_KERNEL, map_kernel },
+	[PF_PFR_KERNEL_INLINE] = { PF_CAT_KERNEL, map_kernel },
+	[PF_PFR_MEMCPY] = { PF_CAT_COPY, map_copy },
+	[PF_PFR_MEMSET] = { PF_CAT_FILL, map_fill },
+	[PF_PFR_API] = { PF_CAT_RUNTIME, map_call },
+	[PF_PFR_SYNC] = { PF_CAT_SYNC, map_sync },
+	[PF_PFR_CUDA_EVENT] = { PF_CAT_CUDA_EVENT, map_event },
+	[PF_PFR_OVERHEAD] = { PF_CAT_OVERHEAD, map_overhead },
+	[PF_PFR_MEMORY] = { PF_CAT_CUDA_MEMORY, map_memory },
+	[PF_PFR_GRAPH] = { PF_CAT_KERNEL, map_graph },
+	[PF_PFR_JIT] = { PF_CAT_OVERHEAD, map_jit },
+	[PF_PFR_INTERNAL] = { PF_CAT_OVERHEAD, map_internal },
+	[PF_PFR_UVM] = { PF_CAT_UVM, map_uvm },
+	[PF_PFR_ENV] = { PF_CAT_ENVIRONMENT, map_environment },
 };
+
+#define AS_WRITTEN PF_GID_UNSET /* the arguments are no entry yet */
+
+static void map_one(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+{
+	struct pf_sink_put put = { .args = AS_WRITTEN };
+
+	if (ev->untimed) {
+		map_untimed(m, ev);
+	} else if (ev->type >= PF_PFR_PUSH) {
+		map_nvtx(m, ev);
+	} else if (!mappers[ev->type].map) {
+		pf_sink_note(&m->sink, PF_SKIP_RECORD_TYPE);
+	} else if (times(m, ev, &put)) {
+		pf_sink_is(&put, mappers[ev->type].what);
+		pf_argline_open(&m->sink.args);
+		mappers[ev->type].map(m, ev, &m->sink.args, &put);
+		if (put.args == AS_WRITTEN)
+			pf_sink_close(&m->sink, &put);
+		else
+			pf_sink_store(&m->sink, &put);
+	}
+}
 
 void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
 {
@@ -1253,7 +1206,7 @@ void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
 	m->sink.offset = frame->offset;
 	m->is_realtime = frame->flags & PF_PFR_IS_REALTIME;
 	if (frame->after_a_gap)
-		pfr_ranges_tear(m);
+		ranges_tear(m);
 	if (m->is_realtime && !m->file->clock.count)
 		pf_sink_note(&m->sink, PF_REPAIR_NO_CLOCK);
 	if (!pf_pfr_body_init(&body, frame->payload, frame->len)) {
@@ -1261,10 +1214,8 @@ void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
 		return;
 	}
 	while ((got = pf_pfr_body_next(&body, &ev)) != PF_PFR_GOT_END) {
-		if (got == PF_PFR_GOT_EVENT && ev.untimed)
-			pfr_map_untimed(m, &ev);
-		else if (got == PF_PFR_GOT_EVENT)
-			mappers[ev.type](m, &ev);
+		if (got == PF_PFR_GOT_EVENT)
+			map_one(m, &ev);
 		else if (got == PF_PFR_GOT_UNKNOWN)
 			pf_sink_note(&m->sink, PF_SKIP_RECORD_TYPE);
 		else
@@ -1277,5 +1228,5 @@ void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
 
 void pf_pfr_map_finish(struct pf_pfr_map *m)
 {
-	pfr_ranges_close(m);
+	ranges_close(m);
 }

@@ -88,20 +88,25 @@ void pf_argline_real(struct pf_argline *a, const char *key, double value)
  */
 #define TEXT_MAX 4096
 
-void pf_argline_text(struct pf_argline *a, const char *key, const char *text,
-		     size_t len)
+void pf_argline_quote(struct pf_buf *out, const char *text, size_t len)
 {
 	struct pf_buf cut = { 0 };
 
-	pf_argline_key(a, key);
 	if (len <= TEXT_MAX) {
-		pf_jsonw_quote(&a->text, text, len, false);
+		pf_jsonw_quote(out, text, len, false);
 		return;
 	}
 	pf_buf_add(&cut, text, TEXT_MAX);
 	pf_buf_adds(&cut, "...");
-	pf_jsonw_quote(&a->text, cut.data, cut.len, false);
+	pf_jsonw_quote(out, cut.data, cut.len, false);
 	pf_buf_release(&cut);
+}
+
+void pf_argline_text(struct pf_argline *a, const char *key, const char *text,
+		     size_t len)
+{
+	pf_argline_key(a, key);
+	pf_argline_quote(&a->text, text, len);
 }
 
 uint32_t pf_argline_close(struct pf_argline *a, struct pf_dict *args)

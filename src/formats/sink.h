@@ -48,7 +48,8 @@ void pf_argline_address(struct pf_argline *a, const char *key, uint64_t value);
 void pf_argline_number(struct pf_argline *a, const char *key, uint64_t value);
 void pf_argline_fixed(struct pf_argline *a, const char *key, int64_t value);
 void pf_argline_real(struct pf_argline *a, const char *key, double value);
-/* A long text is cut and ends with "...". */
+/* In quotes; a long text is cut and ends with "...". */
+void pf_argline_quote(struct pf_buf *out, const char *text, size_t len);
 void pf_argline_text(struct pf_argline *a, const char *key, const char *text,
 		     size_t len);
 /* The entry of the arguments written; PF_ID_NONE if there are none. */

@@ -308,32 +308,32 @@ struct xspace_reading {
 	int64_t at; /* where the plane at hand ends */
 };
 
-static int xspace_settle(void *arg, struct pf_err *err)
+static void xspace_settle(void *arg)
 {
 	struct xspace_reading *r = arg;
 	struct pf_ingest *in = r->in;
 
-	PF_TRY(pf_ingest_batcher_put(&r->batcher, &r->map.parsed, err));
+	if (r->space.err->code ||
+	    pf_ingest_batcher_put(&r->batcher, &r->map.parsed, r->space.err))
+		return;
 	pf_xs_map_begin(&r->map);
 	if (in->options->progress)
 		in->options->progress(in->bytes_before + r->space.bytes->at,
 				      in->events_before + in->event_count);
-	return 0;
 }
 
-static int map_planes(struct xspace_reading *r, struct pf_err *err)
+static void map_planes(struct xspace_reading *r)
 {
 	struct pf_xs_map *m = &r->map;
-	int rc;
 
 	m->batch_events = pf_ingest_batch_events(r->in);
 	m->settle = xspace_settle;
 	m->settle_arg = r;
 	pf_xs_map_begin(m);
-	rc = pf_xs_map_describe(m);
-	for (size_t i = 0; i < r->space.plane_count && !rc; i++)
-		rc = pf_xs_map_plane(m, &r->space.planes[i]);
-	return rc ? -1 : xspace_settle(r, err);
+	pf_xs_map_describe(m);
+	for (size_t i = 0; i < r->space.plane_count; i++)
+		pf_xs_map_plane(m, &r->space.planes[i]);
+	xspace_settle(r);
 }
 
 static int read_space(struct xspace_reading *r, struct pf_xs_bytes *bytes,
@@ -344,8 +344,9 @@ static int read_space(struct xspace_reading *r, struct pf_xs_bytes *bytes,
 
 	if (!rc) {
 		pf_xs_map_init(&r->map, &r->space);
-		rc = map_planes(r, err);
+		map_planes(r);
 		pf_xs_map_release(&r->map);
+		rc = err->code ? -1 : 0;
 	}
 	if (!rc && !r->space.whole && !in->event_count)
 		rc = pf_fail(err, PF_EDATA,

@@ -78,13 +78,6 @@ struct pf_xs_memos {
 	struct pf_buf raw, extra, pieces;
 };
 
-/* The text of a key, or of what refers to it. */
-static inline const char *pf_xs_key_text(const struct pf_xs_memos *t,
-					 const struct pf_xs_key *key)
-{
-	return t->text.data + key->at;
-}
-
 /* Statistics as arguments: the text of an event and its slots. */
 
 #define PF_XS_TEXT_MAX   4096 /* a longer one is cut and ends with "..." */
@@ -126,79 +119,45 @@ struct pf_xs_shape_key {
 #define NO_ID         INT64_MIN
 #define REGISTERS_MAX 1024 /* no GPU has more for a thread */
 
-/* Append a text in quotes. */
-static void xs_quote(struct pf_buf *out, const char *text, size_t len)
-{
-	struct pf_buf cut = { 0 };
-
-	if (len <= PF_XS_TEXT_MAX) {
-		pf_jsonw_quote(out, text, len, false);
-		return;
-	}
-	pf_buf_add(&cut, text, PF_XS_TEXT_MAX);
-	pf_buf_adds(&cut, "...");
-	pf_jsonw_quote(out, cut.data, cut.len, false);
-	pf_buf_release(&cut);
-}
-
 /* ---- writing ---- */
 
 /* Begin: no slots.  The prefix has no closing brace, or is "". */
 static void xs_open_args(struct pf_xs_map *m, const struct pf_buf *prefix)
 {
-	m->mask = 0;
-	m->generic = m->filled = 0;
-	pf_buf_clear(&m->text);
+	pf_argline_open(&m->args);
+	m->filled = 0;
 	if (prefix->len)
-		pf_buf_add(&m->text, prefix->data, prefix->len);
+		pf_buf_add(&m->args.text, prefix->data, prefix->len);
 }
 
-static void add_key(struct pf_xs_map *m, const char *text, size_t len)
+static void add_key(struct pf_xs_map *m, const struct pf_xs_key *key)
 {
-	pf_buf_addc(&m->text, m->text.len ? ',' : '{');
-	pf_buf_add(&m->text, text, len);
-	pf_buf_addc(&m->text, ':');
+	pf_buf_addc(&m->args.text, m->args.text.len ? ',' : '{');
+	pf_buf_add(&m->args.text, m->memos->text.data + key->at, key->len);
+	pf_buf_addc(&m->args.text, ':');
 }
 
-static void add_name(struct pf_xs_map *m, const char *name)
-{
-	pf_buf_adds(&m->text, m->text.len ? ",\"" : "{\"");
-	pf_buf_adds(&m->text, name);
-	pf_buf_adds(&m->text, "\":");
-}
-
-static void add_holder(struct pf_xs_map *m, enum pf_slot slot, int64_t value)
-{
-	char holder[2] = { '$', (char)('a' + (int)slot) };
-
-	pf_buf_add(&m->text, holder, 2);
-	m->mask |= UINT32_C(1) << slot;
-	m->slots[slot] = value;
-	m->filled++;
-}
-
-/* Append ,"key":value ("key" in quotes, or the name of one). */
 static void xs_arg_slot(struct pf_xs_map *m, const char *name,
 			enum pf_slot slot, int64_t value)
 {
-	add_name(m, name);
-	add_holder(m, slot, value);
-}
-
-static void xs_arg_fixed(struct pf_xs_map *m, const char *name, int64_t value)
-{
-	add_name(m, name);
-	pf_buf_addi(&m->text, value);
+	pf_argline_slot(&m->args, name, slot, value);
+	m->filled++;
 }
 
 /* A number with so many digits behind the point, which differs by event. */
 static bool add_generic(struct pf_xs_map *m, int64_t digits, int decimals)
 {
-	if (m->generic == PF_SLOT_GENERIC_COUNT || digits >= PF_XS_SLOT_LIMIT ||
-	    digits <= -PF_XS_SLOT_LIMIT)
+	char holder[2] = { '$',
+			   (char)('a' + PF_SLOT_GENERIC + m->args.generic) };
+
+	if (m->args.generic == PF_SLOT_GENERIC_COUNT ||
+	    digits >= PF_XS_SLOT_LIMIT || digits <= -PF_XS_SLOT_LIMIT)
 		return false;
-	add_holder(m, (enum pf_slot)(PF_SLOT_GENERIC + m->generic++),
-		   digits * 16 + decimals);
+	pf_buf_add(&m->args.text, holder, 2);
+	pf_argline_set(&m->args,
+		       (enum pf_slot)(PF_SLOT_GENERIC + m->args.generic++),
+		       digits * 16 + decimals);
+	m->filled++;
 	return true;
 }
 
@@ -209,9 +168,9 @@ static void add_int(struct pf_xs_map *m, uint64_t value, bool is_signed)
 	if ((is_signed || number >= 0) && add_generic(m, number, 0))
 		return;
 	if (is_signed)
-		pf_buf_addi(&m->text, number);
+		pf_buf_addi(&m->args.text, number);
 	else
-		pf_buf_addu(&m->text, value);
+		pf_buf_addu(&m->args.text, value);
 }
 
 /* "0.0899415" as 899415 and 7; false: it is no such number. */
@@ -276,31 +235,21 @@ static void add_real(struct pf_xs_map *m, uint64_t bits)
 
 	memcpy(&d, &bits, sizeof(d));
 	if (!isfinite(d))
-		pf_buf_adds(&m->text, "null");
+		pf_buf_adds(&m->args.text, "null");
 	else if (!xs_decimal(bits, &value) ||
 		 !add_generic(m, value >> 4, (int)(value & 15)))
-		pf_buf_adds(&m->text, pf_num_exact(text, d));
-}
-
-/* The entry of what was written. */
-static uint32_t xs_close_args(struct pf_xs_map *m)
-{
-	if (!m->text.len)
-		return PF_ID_NONE;
-	pf_buf_addc(&m->text, '}');
-	return pf_dict_find(&m->parsed.args, m->text.data, m->text.len,
-			    m->mask);
+		pf_buf_adds(&m->args.text, pf_num_exact(text, d));
 }
 
 /* ---- statistics ---- */
 
-static const struct pf_xs_key *xs_find_key(struct pf_xs_map *m, int64_t id);
+static struct pf_xs_key xs_find_key(struct pf_xs_map *m, int64_t id);
 
 /* The text of a statistic, in place or by reference; "" if it has none. */
-static int xs_stat_text(struct pf_xs_map *m, const struct pf_xs_stat *stat,
-			const char **text, size_t *len)
+static void xs_stat_text(struct pf_xs_map *m, const struct pf_xs_stat *stat,
+			 const char **text, size_t *len)
 {
-	const struct pf_xs_key *key;
+	struct pf_xs_key key;
 
 	*text = "";
 	*len = 0;
@@ -309,67 +258,57 @@ static int xs_stat_text(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 		*len = (size_t)(stat->text.end - stat->text.p);
 	} else if (stat->kind == 7) {
 		key = xs_find_key(m, (int64_t)stat->value);
-		if (!key)
-			return -1;
-		if (key->len) {
-			*text = pf_xs_key_text(m->memos, key) + 1;
-			*len = key->len - 2;
+		if (key.len) {
+			*text = m->memos->text.data + key.at + 1;
+			*len = key.len - 2;
 		}
 	}
-	return 0;
 }
 
-/* A text that nothing defines. */
-static void add_unknown(struct pf_xs_map *m, int64_t id)
+static void add_reference(struct pf_xs_map *m, uint64_t id)
 {
-	pf_buf_addf(&m->text, "\"unknown %" PRId64 "\"", id);
-}
+	const struct pf_xs_key key = xs_find_key(m, (int64_t)id);
 
-static int add_reference(struct pf_xs_map *m, uint64_t id)
-{
-	const struct pf_xs_key *key = xs_find_key(m, (int64_t)id);
-
-	if (!key)
-		return -1;
-	if (key->len)
-		pf_buf_add(&m->text, pf_xs_key_text(m->memos, key), key->len);
-	else
-		add_unknown(m, (int64_t)id);
-	return 0;
+	if (key.len)
+		pf_buf_add(&m->args.text, m->memos->text.data + key.at,
+			   key.len);
+	else /* a text that nothing defines */
+		pf_buf_addf(&m->args.text, "\"unknown %" PRId64 "\"",
+			    (int64_t)id);
 }
 
 /* Any statistic; bytes and compressed texts are no arguments. */
-static int xs_arg_stat(struct pf_xs_map *m, const struct pf_xs_key *key,
-		       const struct pf_xs_stat *stat)
+static void xs_arg_stat(struct pf_xs_map *m, const struct pf_xs_key *key,
+			const struct pf_xs_stat *stat)
 {
 	char unknown[48];
 
 	if (stat->kind == 6 || stat->kind == 8)
-		return 0;
+		return;
 	if (key->len) {
-		add_key(m, pf_xs_key_text(m->memos, key), key->len);
+		add_key(m, key);
 	} else {
 		snprintf(unknown, sizeof(unknown), "unknown %" PRId64,
 			 stat->id);
-		add_name(m, unknown);
+		pf_argline_key(&m->args, unknown);
 	}
 	switch (stat->kind) {
 	case 2:
 		add_real(m, stat->value);
-		return 0;
+		return;
 	case 3:
 	case 4:
 		add_int(m, stat->value, stat->kind == 4);
-		return 0;
+		return;
 	case 5:
-		xs_quote(&m->text, (const char *)stat->text.p,
-			 (size_t)(stat->text.end - stat->text.p));
-		return 0;
+		pf_argline_quote(&m->args.text, (const char *)stat->text.p,
+				 (size_t)(stat->text.end - stat->text.p));
+		return;
 	case 7:
-		return add_reference(m, stat->value);
+		add_reference(m, stat->value);
+		return;
 	default:
-		pf_buf_adds(&m->text, "null");
-		return 0;
+		pf_buf_adds(&m->args.text, "null");
 	}
 }
 
@@ -437,9 +376,9 @@ static void arg_triple(struct pf_xs_map *m, const char *key,
 
 	if (!take_triple(w, v))
 		return;
-	add_name(m, key);
-	pf_buf_addf(&m->text, "[%" PRId64 ",%" PRId64 ",%" PRId64 "]", v[0],
-		    v[1], v[2]);
+	pf_argline_key(&m->args, key);
+	pf_buf_addf(&m->args.text, "[%" PRId64 ",%" PRId64 ",%" PRId64 "]",
+		    v[0], v[1], v[2]);
 }
 
 /*
@@ -472,9 +411,9 @@ static void xs_arg_kernel(struct pf_xs_map *m, const char *text, size_t len)
 	if (registers > REGISTERS_MAX)
 		return;
 	if (registers >= 0)
-		xs_arg_fixed(m, "registers per thread", registers);
+		pf_argline_fixed(&m->args, "registers per thread", registers);
 	if (bytes >= 0)
-		xs_arg_fixed(m, "shared memory", bytes);
+		pf_argline_fixed(&m->args, "shared memory", bytes);
 }
 
 /* "kind:Pinned size:112 dest:4 async:0" */
@@ -489,7 +428,7 @@ static void xs_arg_copy(struct pf_xs_map *m, const char *text, size_t len)
 
 		if (!is_key(&w, "size") || !take_number(&value, w.end, &n))
 			continue;
-		if (!(m->mask >> PF_SLOT_BYTES & 1))
+		if (!(m->args.mask >> PF_SLOT_BYTES & 1))
 			xs_arg_slot(m, "bytes", PF_SLOT_BYTES, n);
 	}
 }
@@ -504,24 +443,25 @@ static void xs_keep_stat(struct pf_buf *out, struct pf_wire stat)
 	pf_buf_add(out, stat.p, len);
 }
 
-/* What is in m->text, as a piece without slots. */
+/* What is in m->args.text, as a piece without slots. */
 static void keep_piece(struct pf_xs_map *m, int64_t id)
 {
-	struct pf_xs_more more = { .id = id, .len = (uint32_t)m->text.len };
+	struct pf_xs_more more = { .id = id,
+				   .len = (uint32_t)m->args.text.len };
 
-	if (!m->text.len)
+	if (!m->args.text.len)
 		return;
-	m->text.data[0] = ',';
+	m->args.text.data[0] = ',';
 	pf_buf_add(&m->memos->pieces, &more, sizeof(more));
-	pf_buf_add(&m->memos->pieces, m->text.data, m->text.len);
+	pf_buf_add(&m->memos->pieces, m->args.text.data, m->args.text.len);
 }
 
 /* The one at "at" of memos->extra as a piece; moves on. */
-static int xs_add_more(struct pf_xs_map *m, size_t *at)
+static void xs_add_more(struct pf_xs_map *m, size_t *at)
 {
 	static const struct pf_buf nothing;
 	const char *p = m->memos->extra.data + *at;
-	const struct pf_xs_key *key;
+	struct pf_xs_key key;
 	struct pf_xs_stat stat;
 	struct pf_wire message;
 	uint32_t len;
@@ -532,15 +472,12 @@ static int xs_add_more(struct pf_xs_map *m, size_t *at)
 	message.p = (const unsigned char *)p;
 	message.end = message.p + len;
 	if (!pf_xs_stat_read(message, &stat))
-		return 0;
+		return;
 	key = xs_find_key(m, stat.id);
-	if (!key)
-		return -1;
 	xs_open_args(m, &nothing);
-	m->generic = PF_SLOT_GENERIC_COUNT; /* it repeats: no slots */
-	PF_TRY(xs_arg_stat(m, key, &stat));
+	m->args.generic = PF_SLOT_GENERIC_COUNT; /* it repeats: no slots */
+	xs_arg_stat(m, &key, &stat);
 	keep_piece(m, stat.id);
-	return 0;
 }
 
 static void xs_add_long_name(struct pf_xs_map *m, const struct pf_buf *name)
@@ -548,8 +485,8 @@ static void xs_add_long_name(struct pf_xs_map *m, const struct pf_buf *name)
 	static const struct pf_buf nothing;
 
 	xs_open_args(m, &nothing);
-	add_name(m, "long_name");
-	xs_quote(&m->text, name->data, name->len);
+	pf_argline_key(&m->args, "long_name");
+	pf_argline_quote(&m->args.text, name->data, name->len);
 	keep_piece(m, NO_ID);
 }
 
@@ -650,7 +587,7 @@ static struct pf_xs_shape *xs_shape_find(const struct pf_xs_map *m,
 static void xs_shape_slots(struct pf_xs_map *m, const struct pf_xs_shape *s,
 			   const struct pf_xs_shape_key *key)
 {
-	m->mask = s->mask;
+	m->args.mask = s->mask;
 	for (unsigned i = 0; i < key->count; i++) {
 		unsigned slot = s->slots[i];
 		int64_t value = key->values[i];
@@ -659,7 +596,7 @@ static void xs_shape_slots(struct pf_xs_map *m, const struct pf_xs_shape *s,
 			value *= 16;
 		if (slot == PF_SLOT_BYTES && s->made.is_freed)
 			value = -value;
-		m->slots[slot] = value;
+		m->args.slots[slot] = value;
 	}
 }
 
@@ -737,37 +674,35 @@ static enum pf_xs_role find_role(const char *name)
 						      : PF_XS_PLAIN;
 }
 
-static int read_key(struct pf_xs_map *m, int64_t id, struct pf_xs_key *out)
+static struct pf_xs_key read_key(struct pf_xs_map *m, int64_t id)
 {
 	struct pf_xs_memos *t = m->memos;
+	struct pf_xs_key key = { .at = (uint32_t)t->text.len };
 	const struct pf_xs_def *def =
 		pf_xs_def_find(&m->defs, PF_XS_STATS, id, m->space->err);
 
-	*out = (struct pf_xs_key){ .at = (uint32_t)t->text.len };
 	if (!def)
-		return m->space->err->code ? -1 : 0;
+		return key;
 	pf_buf_clear(&t->raw);
-	PF_TRY(pf_xs_def_name(&m->names, def, 2, PF_XS_TEXT_MAX + 1, &t->raw,
-			      m->space->err));
+	pf_xs_def_name(&m->names, def, 2, PF_XS_TEXT_MAX + 1, &t->raw,
+		       m->space->err);
 	if (!t->raw.len)
-		return 0;
-	out->role = find_role(t->raw.data);
-	xs_quote(&t->text, t->raw.data, t->raw.len);
-	out->len = (uint32_t)(t->text.len - out->at);
-	return 0;
+		return key;
+	key.role = find_role(t->raw.data);
+	pf_argline_quote(&t->text, t->raw.data, t->raw.len);
+	key.len = (uint32_t)(t->text.len - key.at);
+	return key;
 }
 
-/* NULL: a read error. */
-static const struct pf_xs_key *xs_find_key(struct pf_xs_map *m, int64_t id)
+static struct pf_xs_key xs_find_key(struct pf_xs_map *m, int64_t id)
 {
 	struct pf_xs_memos *t = m->memos;
 	struct pf_xs_key_slot *slot = &t->keys[(uint64_t)id % SLOTS];
 
-	if (slot->id == id && slot->generation == t->text_generation)
-		return &slot->key;
-	slot->id = id;
-	slot->generation = t->text_generation;
-	return read_key(m, id, &slot->key) ? NULL : &slot->key;
+	if (slot->id != id || slot->generation != t->text_generation)
+		*slot = (struct pf_xs_key_slot){ id, t->text_generation,
+						 read_key(m, id) };
+	return slot->key;
 }
 
 /* ---- events ---- */
@@ -791,7 +726,7 @@ static void classify(struct pf_xs_name *out, const struct pf_buf *name,
 }
 
 /* The statistics of the metadata itself, as pieces of arguments. */
-static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def)
+static void read_more(struct pf_xs_map *m, const struct pf_xs_def *def)
 {
 	size_t len = (size_t)(def->end - def->at);
 	struct pf_xs_memos *t = m->memos;
@@ -800,11 +735,11 @@ static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def)
 	const unsigned char *p;
 	size_t at = 0;
 
-	if (len > META_MAX)
-		return 0;
-	p = pf_xs_bytes_at(&m->names, def->at, len, m->space->err);
+	p = len > META_MAX
+		    ? NULL
+		    : pf_xs_bytes_at(&m->names, def->at, len, m->space->err);
 	if (!p)
-		return -1;
+		return;
 	pf_buf_clear(&t->extra);
 	for (message = (struct pf_wire){ p, p + len };
 	     pf_xs_next(&message, &f) == PF_XS_FIELD;)
@@ -812,8 +747,7 @@ static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def)
 		    f.text.end - f.text.p < PF_XS_TEXT_MAX)
 			xs_keep_stat(&t->extra, f.text);
 	while (at < t->extra.len)
-		PF_TRY(xs_add_more(m, &at));
-	return 0;
+		xs_add_more(m, &at);
 }
 
 /* "%add.1 = f32[4] add(...)", the text of an operation, is "add.1". */
@@ -825,54 +759,49 @@ static void shorten(const struct pf_buf *text, struct pf_buf *out)
 		pf_buf_add(out, text->data + 1, (size_t)(end - text->data) - 1);
 }
 
-static int read_name(struct pf_xs_map *m, int64_t id, struct pf_xs_name *out)
+static struct pf_xs_name read_name(struct pf_xs_map *m, int64_t id)
 {
 	bool is_tpu = m->plane->what.kind == PF_PLANE_TPU;
 	struct pf_xs_memos *t = m->memos;
 	const struct pf_xs_def *def =
 		pf_xs_def_find(&m->defs, PF_XS_EVENTS, id, m->space->err);
+	struct pf_xs_name out = { .is_known = def };
 	struct pf_buf shown = { 0 }, long_name = { 0 };
-	char unknown[40];
-	int rc = 0;
 
-	*out = (struct pf_xs_name){ .is_known = def };
-	if (!def && m->space->err->code)
-		return -1;
 	pf_buf_clear(&t->raw);
-	if (def)
-		rc = pf_xs_def_name(&m->names, def, 2, LONG_NAME_MAX, &t->raw,
-				    m->space->err) ||
-		     pf_xs_def_name(&m->names, def, 4, LONG_NAME_MAX, &shown,
-				    m->space->err);
-	if (!rc && !def) {
-		snprintf(unknown, sizeof(unknown), "unknown %" PRId64, id);
-		pf_buf_adds(&t->raw, unknown);
+	if (def) {
+		pf_xs_def_name(&m->names, def, 2, LONG_NAME_MAX, &t->raw,
+			       m->space->err);
+		pf_xs_def_name(&m->names, def, 4, LONG_NAME_MAX, &shown,
+			       m->space->err);
+	} else {
+		pf_buf_addf(&t->raw, "unknown %" PRId64, id);
 	}
 	if (!t->raw.data)
 		pf_buf_adds(&t->raw, "");
 	if (is_tpu && !shown.len)
 		shorten(&t->raw, &shown);
-	classify(out, &t->raw, &shown);
+	classify(&out, &t->raw, &shown);
 	pf_buf_clear(&t->pieces);
 	/* The name of a TPU's operation is all of its text. */
 	if (is_tpu && shown.len) {
-		out->entry = pf_dict_find(&m->parsed.names, shown.data,
-					  shown.len, 0);
+		out.entry = pf_dict_find(&m->parsed.names, shown.data,
+					 shown.len, 0);
 		pf_buf_add(&long_name, t->raw.data, t->raw.len);
 	} else {
-		out->entry = pf_dict_find(&m->parsed.names, t->raw.data,
-					  t->raw.len, 0);
+		out.entry = pf_dict_find(&m->parsed.names, t->raw.data,
+					 t->raw.len, 0);
 	}
-	if (!rc && def)
-		rc = read_more(m, def);
+	if (def)
+		read_more(m, def);
 	if (is_tpu && shown.len)
 		xs_add_long_name(m, &long_name);
 	pf_buf_release(&shown);
 	pf_buf_release(&long_name);
-	out->stats_at = (uint32_t)t->text.len;
-	out->stats_len = (uint32_t)t->pieces.len;
+	out.stats_at = (uint32_t)t->text.len;
+	out.stats_len = (uint32_t)t->pieces.len;
 	pf_buf_add(&t->text, t->pieces.data, t->pieces.len);
-	return rc ? -1 : 0;
+	return out;
 }
 
 static const struct pf_xs_name *xs_find_name(struct pf_xs_map *m, int64_t id)
@@ -880,13 +809,12 @@ static const struct pf_xs_name *xs_find_name(struct pf_xs_map *m, int64_t id)
 	struct pf_xs_memos *t = m->memos;
 	struct pf_xs_name_slot *slot = &t->names[(uint64_t)id % SLOTS];
 
-	if (slot->id == id && slot->generation == m->generation &&
-	    slot->text_generation == t->text_generation)
-		return &slot->name;
-	slot->id = id;
-	slot->generation = m->generation;
-	slot->text_generation = t->text_generation;
-	return read_name(m, id, &slot->name) ? NULL : &slot->name;
+	if (slot->id != id || slot->generation != m->generation ||
+	    slot->text_generation != t->text_generation)
+		*slot = (struct pf_xs_name_slot){ id, m->generation,
+						  t->text_generation,
+						  read_name(m, id) };
+	return &slot->name;
 }
 
 #define NAMES_WINDOW    (16u << 10)
@@ -926,7 +854,7 @@ void pf_xs_map_release(struct pf_xs_map *m)
 	pf_xs_bytes_release(&m->names);
 	pf_buf_release(&m->line.name);
 	pf_buf_release(&m->line.prefix);
-	pf_buf_release(&m->text);
+	pf_argline_release(&m->args);
 	pf_buf_release(&m->track_text);
 }
 
@@ -1036,7 +964,7 @@ static void set_device(struct pf_xs_map *m)
 		 (int)line->name.len, line->name.data);
 }
 
-static int line_field(struct pf_xs_map *m, const struct pf_xs_span *f)
+static void line_field(struct pf_xs_map *m, const struct pf_xs_span *f)
 {
 	struct pf_xs_line *line = &m->line;
 	size_t len = (size_t)(f->end - f->at);
@@ -1049,27 +977,25 @@ static int line_field(struct pf_xs_map *m, const struct pf_xs_span *f)
 	/* The other name is for lines without one. */
 	if (f->wire != PF_XS_LENGTH ||
 	    !(f->number == 2 || (f->number == 11 && !line->name.len)))
-		return 0;
+		return;
 	if (len > PF_XS_NAME_MAX)
 		len = PF_XS_NAME_MAX;
 	p = pf_xs_bytes_at(m->space->bytes, f->at, len, m->space->err);
 	if (!p)
-		return -1;
+		return;
 	pf_buf_clear(&line->name);
 	pf_buf_add(&line->name, p, len);
-	return 0;
 }
 
 /*
  * Name and time stand before the events; if one is not there, it may be behind
  * them.
  */
-static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece)
+static void read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece)
 {
 	struct pf_xs_cursor c = { m->space->bytes, piece->at, piece->end };
 	struct pf_xs_line *line = &m->line;
 	struct pf_xs_span f;
-	enum pf_xs_got got;
 
 	line->serial++;
 	line->id = line->timestamp_ns = 0;
@@ -1077,13 +1003,11 @@ static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece)
 	pf_buf_clear(&line->name);
 	pf_buf_clear(&line->prefix);
 	pf_buf_adds(&line->name, "");
-	while ((got = pf_xs_step(&c, &f, m->space->err)) == PF_XS_FIELD) {
+	while (pf_xs_step(&c, &f, m->space->err) == PF_XS_FIELD) {
 		if (f.number == 4 && line->name.len && line->timestamp_ns)
 			break;
-		PF_TRY(line_field(m, &f));
+		line_field(m, &f);
 	}
-	if (got == PF_XS_ERROR)
-		return -1;
 	line->what = pf_line_of(m->plane->what.kind, line->name.data,
 				line->name.len);
 	line->has_steps = line->what.kind == PF_ROW_AGAIN &&
@@ -1094,7 +1018,6 @@ static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece)
 		set_thread(m);
 	else
 		set_device(m);
-	return 0;
 }
 
 /* ---- times ---- */
@@ -1144,11 +1067,11 @@ static void arg_allocator(struct pf_xs_map *m, const char *text, size_t len)
 		device = device * 10 + (text[i] - '0');
 	if (len < 6 || memcmp(text, "GPU_", 4) != 0 || i == 4 || i == len ||
 	    text[i] != '_') {
-		xs_arg_fixed(m, "Device Type", 0);
+		pf_argline_fixed(&m->args, "Device Type", 0);
 		return;
 	}
-	xs_arg_fixed(m, "Device Type", 1);
-	xs_arg_fixed(m, "Device Id", device);
+	pf_argline_fixed(&m->args, "Device Type", 1);
+	pf_argline_fixed(&m->args, "Device Id", device);
 }
 
 static bool is_number_stat(const struct pf_xs_stat *stat)
@@ -1179,39 +1102,35 @@ static bool memory_stat(struct pf_xs_map *m, enum pf_xs_role role,
 		xs_arg_slot(m, "Addr", PF_SLOT_ADDR, value);
 		return true;
 	case PF_XS_ALLOCATOR_INDEX:
-		xs_arg_fixed(m, "Device Type", 9); /* as torch: XLA */
-		xs_arg_fixed(m, "Device Id", value);
+		pf_argline_fixed(&m->args, "Device Type",
+				 9); /* as torch: XLA */
+		pf_argline_fixed(&m->args, "Device Id", value);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static int details(struct pf_xs_map *m, enum pf_xs_role role,
-		   const struct pf_xs_stat *stat)
+static void details(struct pf_xs_map *m, enum pf_xs_role role,
+		    const struct pf_xs_stat *stat)
 {
 	const char *text;
 	size_t len;
 
-	PF_TRY(xs_stat_text(m, stat, &text, &len));
+	xs_stat_text(m, stat, &text, &len);
 	if (role == PF_XS_KERNEL_DETAILS)
 		xs_arg_kernel(m, text, len);
 	else if (role == PF_XS_ALLOCATOR)
 		arg_allocator(m, text, len);
 	else
 		xs_arg_copy(m, text, len);
-	return 0;
 }
 
-static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
-		    bool is_memory, struct pf_xs_made *made)
+static void one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
+		     bool is_memory, struct pf_xs_made *made)
 {
-	const struct pf_xs_key *found = xs_find_key(m, stat->id);
-	struct pf_xs_key key;
+	const struct pf_xs_key key = xs_find_key(m, stat->id);
 
-	if (!found)
-		return -1;
-	key = *found;
 	made->is_operator |= key.role == PF_XS_OPERATOR;
 	made->is_of_runtime |= key.role == PF_XS_RUNTIME ||
 			       key.role == PF_XS_CORRELATION ||
@@ -1222,24 +1141,23 @@ static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 	if (key.role == PF_XS_CORRELATION && is_number_stat(stat)) {
 		xs_arg_slot(m, "correlation_id", PF_SLOT_CORRELATION,
 			    (int64_t)stat->value);
-		return 0;
+		return;
 	}
 	if (key.role == PF_XS_STEP && is_number_stat(stat) &&
 	    (int64_t)stat->value >= 0 && stat->value < UINT64_C(1) << 58) {
 		made->has_step = true;
 		xs_arg_slot(m, "step_num", PF_SLOT_STEP,
 			    (int64_t)stat->value * 16);
-		return 0;
+		return;
 	}
 	if (is_memory && memory_stat(m, key.role, stat, made))
-		return 0;
-	PF_TRY(xs_arg_stat(m, &key, stat));
+		return;
+	xs_arg_stat(m, &key, stat);
 	if ((is_memory && key.role == PF_XS_ALLOCATOR) ||
 	    (key.role >= PF_XS_KERNEL_DETAILS &&
 	     key.role <= PF_XS_FILL_DETAILS &&
 	     m->line.what.kind == PF_ROW_STREAM))
-		return details(m, key.role, stat);
-	return 0;
+		details(m, key.role, stat);
 }
 
 /* What the metadata says, unless the event says it itself. */
@@ -1258,11 +1176,11 @@ static void add_more(struct pf_xs_map *m, const struct pf_xs_name *name,
 		for (size_t i = 0; i < count; i++)
 			is_said |= ids[i] == more.id;
 		if (!is_said) {
-			size_t at = m->text.len;
+			size_t at = m->args.text.len;
 
-			pf_buf_add(&m->text, p, more.len);
+			pf_buf_add(&m->args.text, p, more.len);
 			if (!at)
-				m->text.data[0] = '{';
+				m->args.text.data[0] = '{';
 		}
 		p += more.len;
 	}
@@ -1270,12 +1188,12 @@ static void add_more(struct pf_xs_map *m, const struct pf_xs_name *name,
 
 /*
  * All arguments as a text.  A shape can be made of them if each number took a
- * slot of its own and nothing else did: 1, else 0.
+ * slot of its own and nothing else did.
  */
-static int set_args(struct pf_xs_map *m, const struct pf_xs_stat *stats,
-		    size_t count, const struct pf_xs_name *name,
-		    const struct pf_xs_shape_key *key,
-		    struct pf_xs_shape *shape, struct pf_xs_made *made)
+static bool set_args(struct pf_xs_map *m, const struct pf_xs_stat *stats,
+		     size_t count, const struct pf_xs_name *name,
+		     const struct pf_xs_shape_key *key,
+		     struct pf_xs_shape *shape, struct pf_xs_made *made)
 {
 	bool is_memory = m->line.what.kind == PF_ROW_HOST &&
 			 name->host_kind == PF_KIND_MEMORY;
@@ -1286,12 +1204,12 @@ static int set_args(struct pf_xs_map *m, const struct pf_xs_stat *stats,
 	xs_open_args(m, &m->line.prefix);
 	for (size_t i = 0; i < count; i++) {
 		const int is_number = (int)(key->numbers >> i & 1);
-		uint32_t before = m->mask, taken;
+		uint32_t before = m->args.mask, taken;
 		int filled = m->filled;
 
 		ids[i] = stats[i].id;
-		PF_TRY(one_stat(m, &stats[i], is_memory, made));
-		taken = m->mask & ~before;
+		one_stat(m, &stats[i], is_memory, made);
+		taken = m->args.mask & ~before;
 		is_plain &= m->filled - filled == is_number &&
 			    __builtin_popcount(taken) == is_number;
 		if (is_plain && taken)
@@ -1316,38 +1234,33 @@ static size_t read_stats(struct pf_xs_map *m, const struct raw *raw,
 	return count;
 }
 
-static int find_args(struct pf_xs_map *m, const struct raw *raw,
-		     const struct pf_xs_name *name, struct pf_xs_made *made,
-		     uint32_t *args)
+static uint32_t find_args(struct pf_xs_map *m, const struct raw *raw,
+			  const struct pf_xs_name *name,
+			  struct pf_xs_made *made)
 {
 	struct pf_xs_stat stats[PF_XS_STATS_MAX];
 	size_t count = read_stats(m, raw, stats);
 	struct pf_xs_shape none, *shape = &none;
 	struct pf_xs_shape_key key;
-	bool is_known = false;
-	int rc;
+	bool is_known = false, is_plain;
 
 	if (xs_shape_key(m, name, raw->meta, stats, count, &key))
 		shape = xs_shape_find(m, &key, &is_known);
 	if (is_known) {
 		xs_shape_slots(m, shape, &key);
 		*made = shape->made;
-		*args = shape->args;
-		return 0;
+		return shape->args;
 	}
-	rc = set_args(m, stats, count, name, &key, shape, made);
-	if (rc < 0)
-		return -1;
+	is_plain = set_args(m, stats, count, name, &key, shape, made);
 	if (m->line.has_steps && name->has_number) {
-		m->mask |= UINT32_C(1) << PF_SLOT_STEP;
-		m->slots[PF_SLOT_STEP] = name->number * 16;
+		m->args.mask |= UINT32_C(1) << PF_SLOT_STEP;
+		m->args.slots[PF_SLOT_STEP] = name->number * 16;
 	}
-	*args = xs_close_args(m);
-	shape->args = *args;
-	shape->mask = m->mask;
+	shape->args = pf_argline_close(&m->args, &m->parsed.args);
+	shape->mask = m->args.mask;
 	shape->made = *made;
-	shape->generation = rc ? m->generation : 0;
-	return 0;
+	shape->generation = is_plain ? m->generation : 0;
+	return shape->args;
 }
 
 /* ---- events of a line ---- */
@@ -1401,7 +1314,7 @@ static void set_type(struct pf_xs_map *m, const struct pf_xs_name *name,
 				 (char)ev->ph, (enum pf_kind)ev->kind);
 }
 
-static int store(struct pf_xs_map *m, struct raw *raw)
+static void store(struct pf_xs_map *m, struct raw *raw)
 {
 	struct pf_batch *b = &m->parsed.batch;
 	const struct pf_xs_name *name;
@@ -1409,21 +1322,18 @@ static int store(struct pf_xs_map *m, struct raw *raw)
 	struct pf_event ev = { .order = (int32_t)b->event_count };
 
 	if (!set_times(m, raw, &ev))
-		return 0;
+		return;
 	xs_memos_trim(m->memos);
 	name = xs_find_name(m, raw->meta);
-	if (!name)
-		return -1;
 	if (!name->is_known)
 		note(m, PF_REPAIR_LOST_NAME, raw->at);
 	made.is_freed = name->is_freed;
-	PF_TRY(find_args(m, raw, name, &made, &ev.args));
+	ev.args = find_args(m, raw, name, &made);
 	ev.name = name->entry;
 	ev.track = find_track(m);
 	set_type(m, name, &made, &ev);
 	b->kind_count[ev.kind]++;
-	pf_batch_put(b, &ev, m->mask, m->slots);
-	return 0;
+	pf_batch_put(b, &ev, m->args.mask, m->args.slots);
 }
 
 /* False: it is no event that can be read. */
@@ -1453,12 +1363,11 @@ static bool read_event(struct pf_wire message, struct raw *raw)
 	return got == PF_XS_END;
 }
 
-static int one_event(struct pf_xs_map *m, const struct pf_xs_span *f)
+static void one_event(struct pf_xs_map *m, const struct pf_xs_span *f)
 {
 	size_t len = (size_t)(f->end - f->at);
 	const unsigned char *p;
 	struct raw raw;
-	int rc = 0;
 
 	raw.meta = raw.offset_ps = raw.duration_ps = 0;
 	raw.has_offset = raw.has_occurrences = false;
@@ -1470,18 +1379,15 @@ static int one_event(struct pf_xs_map *m, const struct pf_xs_span *f)
 		note(m, PF_SKIP_PLANE, f->at);
 	} else {
 		p = pf_xs_bytes_at(m->space->bytes, f->at, len, m->space->err);
-		if (!p)
-			return -1;
-		if (read_event((struct pf_wire){ p, p + len }, &raw))
-			rc = store(m, &raw);
+		if (p && read_event((struct pf_wire){ p, p + len }, &raw))
+			store(m, &raw);
 		else
 			note(m, PF_SKIP_MALFORMED, f->at);
 	}
 	m->parsed.batch.event_count++;
 	m->parsed.batch.ts_fraction_digits = 3; /* nanoseconds */
-	if (rc)
-		return -1;
-	return is_full(m) ? m->settle(m->settle_arg, m->space->err) : 0;
+	if (is_full(m) && !m->space->err->code)
+		m->settle(m->settle_arg);
 }
 
 /* Is the end here that of a file that was cut off? */
@@ -1491,48 +1397,42 @@ static bool is_cut_here(const struct pf_xs_map *m, int64_t end)
 	       m->space->repairs.of[PF_REPAIR_CUT_OFF].count;
 }
 
-static int map_line(struct pf_xs_map *m, const struct pf_xs_piece *piece)
+static void map_line(struct pf_xs_map *m, const struct pf_xs_piece *piece)
 {
 	struct pf_xs_cursor c = { m->space->bytes, piece->at, piece->end };
 	struct pf_xs_span f;
 	enum pf_xs_got got;
 
-	PF_TRY(read_line_head(m, piece));
+	read_line_head(m, piece);
 	while ((got = pf_xs_step(&c, &f, m->space->err)) == PF_XS_FIELD)
-		if (f.number == 4 && f.wire == PF_XS_LENGTH && one_event(m, &f))
-			return -1;
-	if (got == PF_XS_ERROR)
-		return -1;
+		if (f.number == 4 && f.wire == PF_XS_LENGTH)
+			one_event(m, &f);
 	if (got != PF_XS_END && !is_cut_here(m, piece->end))
 		note(m, PF_REPAIR_BAD_MESSAGE, c.at);
-	return 0;
 }
 
-int pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane)
+void pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane)
 {
 	struct pf_map line_ids;
-	int rc;
 
 	m->plane = plane;
 	xs_memos_forget(m->memos);
 	pf_map_init(&line_ids);
 	m->line_ids = &line_ids;
-	rc = pf_xs_defs_read(&m->defs, m->space, plane);
-	for (uint64_t i = 0; !rc && i < pf_spool_count(m->defs.lines); i++) {
+	pf_xs_defs_read(&m->defs, m->space, plane);
+	for (uint64_t i = 0;
+	     !m->space->err->code && i < pf_spool_count(m->defs.lines); i++) {
 		const struct pf_xs_piece *p =
 			pf_spool_at(m->defs.lines, i, m->space->err);
 		struct pf_xs_piece piece;
 
-		if (!p) {
-			rc = -1;
+		if (!p)
 			break;
-		}
 		piece = *p;
-		rc = map_line(m, &piece);
+		map_line(m, &piece);
 	}
 	pf_xs_defs_release(&m->defs);
 	pf_map_release(&line_ids);
-	return rc;
 }
 
 /* ---- what the file says of itself ---- */
@@ -1582,7 +1482,7 @@ static void put_device(struct pf_buf *out, int64_t id, const struct device *d)
 	pf_buf_addf(out, "%c{\"id\":%" PRId64, out->len ? ',' : '[', id);
 	if (*name) {
 		pf_buf_adds(out, ",\"name\":");
-		xs_quote(out, name, strlen(name));
+		pf_argline_quote(out, name, strlen(name));
 	}
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (numbers[i].value > 0 ||
@@ -1592,42 +1492,37 @@ static void put_device(struct pf_buf *out, int64_t id, const struct device *d)
 	pf_buf_addc(out, '}');
 }
 
-static int describe_device(struct pf_xs_map *m, const struct pf_xs_plane *plane,
-			   struct pf_buf *out)
+static void describe_device(struct pf_xs_map *m,
+			    const struct pf_xs_plane *plane, struct pf_buf *out)
 {
 	struct device d = {
 		.cores = -1, .memory = -1, .major = -1, .minor = -1
 	};
 	struct pf_repairs before = m->space->repairs;
-	int rc = pf_xs_defs_read(&m->defs, m->space, plane);
 
-	if (!rc)
-		rc = pf_xs_plane_stats(&m->defs, m->space, take_device, &d);
+	pf_xs_defs_read(&m->defs, m->space, plane);
+	pf_xs_plane_stats(&m->defs, m->space, take_device, &d);
 	m->space->repairs = before; /* they are noted with the events */
 	pf_xs_defs_release(&m->defs);
-	if (!rc)
-		put_device(out, plane->what.device, &d);
-	return rc;
+	put_device(out, plane->what.device, &d);
 }
 
-int pf_xs_map_describe(struct pf_xs_map *m)
+void pf_xs_map_describe(struct pf_xs_map *m)
 {
 	struct pf_batch *b = &m->parsed.batch;
 	struct pf_buf text = { 0 };
-	int rc = 0;
 
 	if (m->space->has_base) {
 		pf_buf_addf(&text, "%" PRId64, m->space->base_ns);
 		pf_batch_member(b, "baseTimeNanoseconds", &text);
 		pf_buf_clear(&text);
 	}
-	for (size_t i = 0; i < m->space->plane_count && !rc; i++)
+	for (size_t i = 0; i < m->space->plane_count; i++)
 		if (m->space->planes[i].what.device >= 0)
-			rc = describe_device(m, &m->space->planes[i], &text);
-	if (!rc && text.len) {
+			describe_device(m, &m->space->planes[i], &text);
+	if (text.len) {
 		pf_buf_addc(&text, ']');
 		pf_batch_member(b, "deviceProperties", &text);
 	}
 	pf_buf_release(&text);
-	return rc;
 }

@@ -11,7 +11,7 @@
 #ifndef PF_FORMATS_XSPACE_MAP_H
 #define PF_FORMATS_XSPACE_MAP_H
 
-#include "formats/batch.h"
+#include "formats/sink.h"
 #include "formats/xspace/space.h"
 
 struct pf_xs_memos; /* what ids of the plane at hand stand for */
@@ -30,8 +30,8 @@ struct pf_xs_line {
 
 struct pf_xs_map {
 	struct pf_parsed parsed; /* what events became */
-	/* When the batch is full, or at the end: take it, begin anew. */
-	int (*settle)(void *arg, struct pf_err *err);
+	/* When the batch is full: take it, begin anew; the error is the space's. */
+	void (*settle)(void *arg);
 	void *settle_arg;
 	size_t batch_events;
 	/* the rest is private to src/xspace */
@@ -48,11 +48,9 @@ struct pf_xs_map {
 		uint32_t entry;
 	} categories[16];
 	size_t category_count;
-	int64_t slots[PF_SLOT_COUNT];
-	uint32_t mask;
-	int generic; /* slots of that kind in use */
-	int filled;  /* slots, one that is filled twice counts twice */
-	struct pf_buf text, track_text;
+	struct pf_argline args;
+	int filled; /* slots, one that is filled twice counts twice */
+	struct pf_buf track_text;
 };
 
 /* "names" reads the same file as the space, with its own window. */
@@ -60,10 +58,10 @@ void pf_xs_map_init(struct pf_xs_map *m, struct pf_xs_space *space);
 void pf_xs_map_release(struct pf_xs_map *m);
 
 /* What the file says of itself: base, devices.  Into the first batch. */
-int pf_xs_map_describe(struct pf_xs_map *m);
+void pf_xs_map_describe(struct pf_xs_map *m);
 /* Empty the batch. */
 void pf_xs_map_begin(struct pf_xs_map *m);
 /* All events of a plane, in batches; what is left is for the caller. */
-int pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane);
+void pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane);
 
 #endif

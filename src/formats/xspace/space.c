@@ -43,7 +43,8 @@ const unsigned char *pf_xs_bytes_at(struct pf_xs_bytes *b, int64_t at,
 	if (want > (uint64_t)(b->size - at))
 		want = (size_t)(b->size - at);
 	b->have = 0;
-	if (pf_tempfile_read(b->fd, b->own, want, (uint64_t)at, err))
+	if (err->code ||
+	    pf_tempfile_read(b->fd, b->own, want, (uint64_t)at, err))
 		return NULL;
 	b->at = at;
 	b->have = want;
@@ -59,11 +60,9 @@ enum pf_xs_got pf_xs_step(struct pf_xs_cursor *c, struct pf_xs_span *f,
 	struct pf_wire w;
 	uint64_t tag;
 
-	if (!n)
-		return PF_XS_END;
-	p = pf_xs_bytes_at(c->bytes, c->at, n, err);
+	p = n ? pf_xs_bytes_at(c->bytes, c->at, n, err) : NULL;
 	if (!p)
-		return PF_XS_ERROR;
+		return PF_XS_END;
 	w = (struct pf_wire){ p, p + n };
 	if (!pf_wire_varint(&w, &tag) || !(tag >> 3))
 		return PF_XS_BAD;
@@ -110,8 +109,8 @@ static void note(struct pf_xs_space *s, int64_t at)
 }
 
 /* An entry of a map: key and message. */
-static int add_entry(struct reading *r, enum pf_xs_def_map map,
-		     const struct pf_xs_span *entry)
+static void add_entry(struct reading *r, enum pf_xs_def_map map,
+		      const struct pf_xs_span *entry)
 {
 	struct pf_xs_cursor c = { r->space->bytes, entry->at, entry->end };
 	struct pf_xs_def def = { .order = -r->order++ };
@@ -126,34 +125,30 @@ static int add_entry(struct reading *r, enum pf_xs_def_map map,
 			def.end = f.end;
 		}
 	}
-	if (got == PF_XS_ERROR)
-		return -1;
-	if (got != PF_XS_END) {
+	if (got != PF_XS_END)
 		note(r->space, entry->at);
-		return 0;
-	}
-	return pf_sorter_add(r->sorters[map], &def, r->space->err);
+	else
+		pf_sorter_add(r->sorters[map], &def, r->space->err);
 }
 
-static int add_field(struct reading *r, const struct pf_xs_span *f)
+static void add_field(struct reading *r, const struct pf_xs_span *f)
 {
 	struct pf_xs_piece piece = { f->at, f->end };
 	struct pf_xs_defs *d = r->defs;
 
 	if (f->wire != PF_XS_LENGTH)
-		return 0;
+		return;
 	if (f->number == 3)
-		return pf_spool_add(d->lines, &piece, r->space->err);
-	if (f->number == 4)
-		return add_entry(r, PF_XS_EVENTS, f);
-	if (f->number == 5)
-		return add_entry(r, PF_XS_STATS, f);
-	if (f->number == 6 && d->stat_count < PF_XS_STATS_MAX)
+		pf_spool_add(d->lines, &piece, r->space->err);
+	else if (f->number == 4)
+		add_entry(r, PF_XS_EVENTS, f);
+	else if (f->number == 5)
+		add_entry(r, PF_XS_STATS, f);
+	else if (f->number == 6 && d->stat_count < PF_XS_STATS_MAX)
 		d->stats[d->stat_count++] = piece;
-	return 0;
 }
 
-static int read_fields(struct reading *r, const struct pf_xs_plane *plane)
+static void read_fields(struct reading *r, const struct pf_xs_plane *plane)
 {
 	struct pf_xs_cursor c = { r->space->bytes, plane->at, plane->end };
 	struct pf_xs_span f;
@@ -161,42 +156,41 @@ static int read_fields(struct reading *r, const struct pf_xs_plane *plane)
 	bool ends_the_file = plane->end == r->space->bytes->size;
 
 	while ((got = pf_xs_step(&c, &f, r->space->err)) == PF_XS_FIELD)
-		PF_TRY(add_field(r, &f));
-	if (got == PF_XS_ERROR)
-		return -1;
+		add_field(r, &f);
 	/* Of a line that is cut off its first events are good. */
 	if (got == PF_XS_CUT && ends_the_file && f.number == 3)
-		return add_field(r, &f);
-	if (got != PF_XS_END &&
-	    !(ends_the_file && r->space->repairs.of[PF_REPAIR_CUT_OFF].count))
+		add_field(r, &f);
+	else if (got != PF_XS_END &&
+		 !(ends_the_file &&
+		   r->space->repairs.of[PF_REPAIR_CUT_OFF].count))
 		note(r->space, c.at);
-	return 0;
 }
 
 /* The last definition of an id is the one that counts, and sorted first. */
-static int settle(struct reading *r, enum pf_xs_def_map map)
+static void settle(struct reading *r, enum pf_xs_def_map map)
 {
 	struct pf_spool *out = r->defs->maps[map];
 	const struct pf_xs_def *def;
 	bool has_last = false;
 	int64_t last = 0;
 
-	PF_TRY(pf_sorter_finish(r->sorters[map], r->space->err));
+	if (r->space->err->code ||
+	    pf_sorter_finish(r->sorters[map], r->space->err))
+		return;
 	while ((def = pf_sorter_next(r->sorters[map], r->space->err))) {
 		if (has_last && def->id == last)
 			continue;
 		has_last = true;
 		last = def->id;
-		PF_TRY(pf_spool_add(out, def, r->space->err));
+		if (pf_spool_add(out, def, r->space->err))
+			return;
 	}
-	return r->space->err->code ? -1 : 0;
 }
 
-int pf_xs_defs_read(struct pf_xs_defs *d, struct pf_xs_space *s,
-		    const struct pf_xs_plane *plane)
+void pf_xs_defs_read(struct pf_xs_defs *d, struct pf_xs_space *s,
+		     const struct pf_xs_plane *plane)
 {
 	struct reading r = { .space = s, .defs = d };
-	int rc;
 
 	memset(d, 0, sizeof(*d));
 	d->lines =
@@ -207,13 +201,11 @@ int pf_xs_defs_read(struct pf_xs_defs *d, struct pf_xs_space *s,
 		r.sorters[i] = pf_sorter_new(sizeof(struct pf_xs_def),
 					     SORT_BYTES, s->dir);
 	}
-	rc = read_fields(&r, plane);
+	read_fields(&r, plane);
 	for (int i = 0; i < PF_XS_MAPS; i++) {
-		if (!rc)
-			rc = settle(&r, (enum pf_xs_def_map)i);
+		settle(&r, (enum pf_xs_def_map)i);
 		pf_sorter_free(r.sorters[i]);
 	}
-	return rc;
 }
 
 void pf_xs_defs_release(struct pf_xs_defs *d)
@@ -266,57 +258,53 @@ bool pf_xs_stat_read(struct pf_wire message, struct pf_xs_stat *out)
 
 /* ---- statistics of the plane itself ---- */
 
-static int one_stat(struct pf_xs_defs *d, struct pf_xs_space *s,
-		    const struct pf_xs_piece *piece, struct pf_buf name[2],
-		    struct pf_xs_stat *stat)
+/* False: it is none that can be read. */
+static bool one_stat(struct pf_xs_defs *d, struct pf_xs_space *s,
+		     const struct pf_xs_piece *piece, struct pf_buf name[2],
+		     struct pf_xs_stat *stat)
 {
 	size_t len = (size_t)(piece->end - piece->at);
 	const struct pf_xs_def *def;
-	const unsigned char *p;
+	const unsigned char *p = NULL;
 
 	pf_buf_clear(&name[0]);
 	pf_buf_clear(&name[1]);
-	if (piece->end - piece->at > (int64_t)PF_XS_PIECE_MAX)
-		return 0;
-	p = pf_xs_bytes_at(s->bytes, piece->at, len, s->err);
+	if (len <= PF_XS_PIECE_MAX)
+		p = pf_xs_bytes_at(s->bytes, piece->at, len, s->err);
 	if (!p)
-		return -1;
+		return false;
 	if (!pf_xs_stat_read((struct pf_wire){ p, p + len }, stat)) {
 		note(s, piece->at);
-		return 0;
+		return false;
 	}
 	if (stat->kind == 5)
 		pf_buf_add(&name[1], stat->text.p,
 			   (size_t)(stat->text.end - stat->text.p));
 	def = pf_xs_def_find(d, PF_XS_STATS, stat->id, s->err);
-	if (def &&
-	    pf_xs_def_name(s->bytes, def, 2, PF_XS_NAME_MAX, &name[0], s->err))
-		return -1;
+	if (def)
+		pf_xs_def_name(s->bytes, def, 2, PF_XS_NAME_MAX, &name[0],
+			       s->err);
 	def = stat->kind == 7 ? pf_xs_def_find(d, PF_XS_STATS,
 					       (int64_t)stat->value, s->err)
 			      : NULL;
-	if (def &&
-	    pf_xs_def_name(s->bytes, def, 2, PF_XS_NAME_MAX, &name[1], s->err))
-		return -1;
-	return s->err->code ? -1 : 1;
+	if (def)
+		pf_xs_def_name(s->bytes, def, 2, PF_XS_NAME_MAX, &name[1],
+			       s->err);
+	return !s->err->code;
 }
 
-int pf_xs_plane_stats(struct pf_xs_defs *d, struct pf_xs_space *s,
-		      pf_xs_take_fn *take, void *arg)
+void pf_xs_plane_stats(struct pf_xs_defs *d, struct pf_xs_space *s,
+		       pf_xs_take_fn *take, void *arg)
 {
 	struct pf_buf name[2] = { { 0 }, { 0 } };
 	struct pf_xs_stat stat;
-	int rc = 0;
 
-	for (size_t i = 0; i < d->stat_count && rc >= 0; i++) {
-		rc = one_stat(d, s, &d->stats[i], name, &stat);
-		if (rc == 1 && name[0].len)
+	for (size_t i = 0; i < d->stat_count; i++)
+		if (one_stat(d, s, &d->stats[i], name, &stat) && name[0].len)
 			take(arg, name[0].data, &stat,
 			     name[1].data ? name[1].data : "", name[1].len);
-	}
 	pf_buf_release(&name[0]);
 	pf_buf_release(&name[1]);
-	return rc < 0 ? -1 : 0;
 }
 
 #define LOOKED_AT_BYTES  4096 /* where bytes that were replaced are looked for */
@@ -383,40 +371,34 @@ static int refuse(struct pf_xs_space *s, int64_t at, const char *what)
  * Are the fields that a plane has those of XPlane, an id and then lengths?
  * "is_value": no, it is a ValueType of pprof, two numbers.
  */
-static int check_plane(struct pf_xs_space *s, const struct pf_xs_span *plane,
-		       bool *is_plane, bool *is_value)
+static void check_plane(struct pf_xs_space *s, const struct pf_xs_span *plane,
+			bool *is_plane, bool *is_value)
 {
 	struct pf_xs_cursor c = { s->bytes, plane->at, plane->end };
 	struct pf_xs_span f;
-	enum pf_xs_got got;
 
 	*is_plane = true;
 	*is_value = false;
 	for (int i = 0; i < FIELDS_LOOKED_AT && *is_plane; i++) {
-		got = pf_xs_step(&c, &f, s->err);
-		if (got == PF_XS_ERROR)
-			return -1;
-		if (got != PF_XS_FIELD)
+		if (pf_xs_step(&c, &f, s->err) != PF_XS_FIELD)
 			break;
 		*is_plane =
 			f.number > 6 ||
 			f.wire == (f.number == 1 ? PF_XS_VARINT : PF_XS_LENGTH);
 		*is_value = i == 1 && f.number == 2 && f.wire == PF_XS_VARINT;
 	}
-	return 0;
 }
 
 /* A profile of pprof: the first text of its table (field 6) is empty. */
-static int is_pprof(struct pf_xs_space *s)
+static bool is_pprof(struct pf_xs_space *s)
 {
 	struct pf_xs_cursor c = { s->bytes, 0, s->bytes->size };
 	struct pf_xs_span f;
-	enum pf_xs_got got;
 
-	while ((got = pf_xs_step(&c, &f, s->err)) == PF_XS_FIELD)
+	while (pf_xs_step(&c, &f, s->err) == PF_XS_FIELD)
 		if (f.number == 6)
 			return f.wire == PF_XS_LENGTH && f.at == f.end;
-	return got == PF_XS_ERROR ? -1 : 0;
+	return false;
 }
 
 /* The first field decides. */
@@ -425,7 +407,6 @@ static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f)
 	bool is_plane = true, is_value = false;
 	const unsigned char *p;
 	unsigned char tag = 0x12; /* an empty plane is one */
-	int rc = 0;
 
 	if (f->at < f->end) {
 		p = pf_xs_bytes_at(s->bytes, f->at, 1, s->err);
@@ -437,17 +418,14 @@ static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f)
 		return pf_fail(s->err, PF_EDATA,
 			       "is a trace of Perfetto (protobuf packets), "
 			       "which profan does not read");
-	if (f->number == 1 && f->wire == PF_XS_LENGTH &&
-	    check_plane(s, f, &is_plane, &is_value))
-		return -1;
-	if (is_value)
-		rc = is_pprof(s);
-	if (rc < 0)
-		return -1;
-	if (rc)
+	if (f->number == 1 && f->wire == PF_XS_LENGTH)
+		check_plane(s, f, &is_plane, &is_value);
+	if (is_value && is_pprof(s))
 		return pf_fail(s->err, PF_EDATA,
 			       "is a pprof profile (of memory or processor "
 			       "time): read it with pprof");
+	if (s->err->code)
+		return -1;
 	if (f->number > 4 || f->wire != PF_XS_LENGTH || !is_plane ||
 	    (f->number == 1 && !begins_plane(tag)))
 		return pf_fail(s->err, PF_EDATA,
@@ -475,79 +453,68 @@ static int check_names(const struct pf_xs_space *s)
 /* ---- names ---- */
 
 /* Append the bytes [at, end), at most "max" of them. */
-static int add_text(struct pf_xs_bytes *b, int64_t at, int64_t end, size_t max,
-		    struct pf_buf *out, struct pf_err *err)
+static void add_text(struct pf_xs_bytes *b, int64_t at, int64_t end, size_t max,
+		     struct pf_buf *out, struct pf_err *err)
 {
 	size_t n = (uint64_t)(end - at) < max ? (size_t)(end - at) : max;
 	const unsigned char *p = pf_xs_bytes_at(b, at, n, err);
 
-	if (!p)
-		return -1;
-	pf_buf_add(out, p, n);
-	return 0;
+	if (p)
+		pf_buf_add(out, p, n);
 }
 
-int pf_xs_def_name(struct pf_xs_bytes *b, const struct pf_xs_def *def,
-		   unsigned field, size_t max, struct pf_buf *out,
-		   struct pf_err *err)
+void pf_xs_def_name(struct pf_xs_bytes *b, const struct pf_xs_def *def,
+		    unsigned field, size_t max, struct pf_buf *out,
+		    struct pf_err *err)
 {
 	struct pf_xs_cursor c = { b, def->at, def->end };
 	struct pf_xs_span f;
-	enum pf_xs_got got;
 
-	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD)
-		if (f.number == field && f.wire == PF_XS_LENGTH)
-			return add_text(b, f.at, f.end, max, out, err);
-	return got == PF_XS_ERROR ? -1 : 0;
-}
-
-/* The name of a plane, which stands before its lines. */
-static int name_plane(struct pf_xs_space *s, struct pf_xs_plane *p)
-{
-	const struct pf_xs_def message = { .at = p->at, .end = p->end };
-	struct pf_buf name = { 0 };
-
-	PF_TRY(pf_xs_def_name(s->bytes, &message, 2, PF_XS_NAME_MAX, &name,
-			      s->err));
-	if (!name.data)
-		pf_buf_adds(&name, "");
-	p->name = name.data;
-	p->what = pf_plane_of(name.data, name.len);
-	return 0;
+	while (pf_xs_step(&c, &f, err) == PF_XS_FIELD)
+		if (f.number == field && f.wire == PF_XS_LENGTH) {
+			add_text(b, f.at, f.end, max, out, err);
+			return;
+		}
 }
 
 /* ---- the space ---- */
 
-static int add_plane(struct pf_xs_space *s, const struct pf_xs_span *f)
+static void add_plane(struct pf_xs_space *s, const struct pf_xs_span *f)
 {
+	const struct pf_xs_def message = { .at = f->at, .end = f->end };
+	struct pf_buf name = { 0 };
+
 	if (s->plane_count == PF_XS_PLANES_MAX) {
 		pf_repair_note(&s->repairs, PF_REPAIR_BAD_MESSAGE, 1, f->at);
-		return 0;
+		return;
 	}
+	/* The name of a plane stands before its lines. */
+	pf_xs_def_name(s->bytes, &message, 2, PF_XS_NAME_MAX, &name, s->err);
+	pf_buf_adds(&name, "");
 	s->planes = pf_grow(s->planes, &s->planes_cap, s->plane_count + 1,
 			    sizeof(*s->planes));
-	s->planes[s->plane_count] =
-		(struct pf_xs_plane){ .at = f->at, .end = f->end };
-	return name_plane(s, &s->planes[s->plane_count++]);
+	s->planes[s->plane_count++] = (struct pf_xs_plane){
+		.at = f->at,
+		.end = f->end,
+		.name = name.data,
+		.what = pf_plane_of(name.data, name.len),
+	};
 }
 
-static int add_space_field(struct pf_xs_space *s, const struct pf_xs_span *f)
+static void add_space_field(struct pf_xs_space *s, const struct pf_xs_span *f)
 {
 	struct pf_buf name = { 0 };
-	int rc = 0;
 
 	if (f->wire != PF_XS_LENGTH)
-		return 0;
+		return;
 	if (f->number == 1)
-		return add_plane(s, f);
+		add_plane(s, f);
 	if (f->number == 4 && !*s->host && f->end > f->at) {
-		rc = add_text(s->bytes, f->at, f->end, PF_XS_NAME_MAX, &name,
-			      s->err);
-		if (!rc)
-			memcpy(s->host, name.data, name.len);
+		add_text(s->bytes, f->at, f->end, PF_XS_NAME_MAX, &name,
+			 s->err);
+		memcpy(s->host, name.len ? name.data : "", name.len);
 		pf_buf_release(&name);
 	}
-	return rc;
 }
 
 static void take_base(void *arg, const char *name,
@@ -563,24 +530,19 @@ static void take_base(void *arg, const char *name,
 	s->base_ns = (int64_t)stat->value;
 }
 
-static int read_environment(struct pf_xs_space *s)
+static void read_environment(struct pf_xs_space *s)
 {
 	for (size_t i = 0; i < s->plane_count; i++) {
 		struct pf_repairs before = s->repairs;
 		struct pf_xs_defs d;
-		int rc;
 
 		if (strcmp(s->planes[i].name, ENVIRONMENT) != 0)
 			continue;
-		rc = pf_xs_defs_read(&d, s, &s->planes[i]);
-		if (!rc)
-			rc = pf_xs_plane_stats(&d, s, take_base, s);
+		pf_xs_defs_read(&d, s, &s->planes[i]);
+		pf_xs_plane_stats(&d, s, take_base, s);
 		pf_xs_defs_release(&d);
 		s->repairs = before; /* it is read once more with the others */
-		if (rc)
-			return -1;
 	}
-	return 0;
 }
 
 static int read_planes(struct pf_xs_space *s)
@@ -601,10 +563,8 @@ static int read_planes(struct pf_xs_space *s)
 			pf_repair_note(&s->repairs, PF_REPAIR_CUT_OFF, 1,
 				       s->bytes->size);
 		s->whole += got == PF_XS_FIELD && f.number == 1;
-		PF_TRY(add_space_field(s, &f));
+		add_space_field(s, &f);
 	}
-	if (got == PF_XS_ERROR)
-		return -1;
 	if (got == PF_XS_BAD && is_first)
 		return refuse(s, c.at, "has a field that cannot be read");
 	if (got == PF_XS_BAD)
@@ -616,9 +576,10 @@ int pf_xs_space_read(struct pf_xs_space *s, struct pf_xs_bytes *bytes,
 		     const char *dir, struct pf_err *err)
 {
 	*s = (struct pf_xs_space){ .err = err, .bytes = bytes, .dir = dir };
-	if (read_planes(s) || check_names(s))
+	if (read_planes(s) || err->code || check_names(s))
 		return -1;
-	return read_environment(s);
+	read_environment(s);
+	return err->code ? -1 : 0;
 }
 
 void pf_xs_space_release(struct pf_xs_space *s)

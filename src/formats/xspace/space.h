@@ -50,7 +50,8 @@ void pf_xs_bytes_release(struct pf_xs_bytes *b);
 
 /*
  * The bytes [at, at + len), which must be in the file and no more than
- * PF_XS_PIECE_MAX; valid until the next call.  NULL: a read error.
+ * PF_XS_PIECE_MAX; valid until the next call.  NULL: a read error; from then on
+ * there are no bytes, and every message is at its end.
  */
 const unsigned char *pf_xs_bytes_at(struct pf_xs_bytes *b, int64_t at,
 				    size_t len, struct pf_err *err);
@@ -62,9 +63,8 @@ enum pf_xs_wire { PF_XS_VARINT = 0, PF_XS_FIXED = 1, PF_XS_LENGTH = 2 };
 enum pf_xs_got {
 	PF_XS_END,
 	PF_XS_FIELD,
-	PF_XS_CUT,   /* a length runs past the end: the rest is its content */
-	PF_XS_BAD,   /* no field can be read here or behind it */
-	PF_XS_ERROR, /* of reading: err is set */
+	PF_XS_CUT, /* a length runs past the end: the rest is its content */
+	PF_XS_BAD, /* no field can be read here or behind it */
 };
 
 /* A field that is in memory. */
@@ -191,8 +191,8 @@ struct pf_xs_defs {
 };
 
 /* Damage is noted in the space's repairs. */
-int pf_xs_defs_read(struct pf_xs_defs *d, struct pf_xs_space *s,
-		    const struct pf_xs_plane *plane);
+void pf_xs_defs_read(struct pf_xs_defs *d, struct pf_xs_space *s,
+		     const struct pf_xs_plane *plane);
 void pf_xs_defs_release(struct pf_xs_defs *d);
 
 /* The definition of an id, NULL if there is none (or on an error: err). */
@@ -208,15 +208,15 @@ bool pf_xs_stat_read(struct pf_wire message, struct pf_xs_stat *out);
  * event's may have another to show (field 4) and a place of statistics that
  * all events of it have (field 5): how many, and the message they are in.
  */
-int pf_xs_def_name(struct pf_xs_bytes *b, const struct pf_xs_def *def,
-		   unsigned field, size_t max, struct pf_buf *out,
-		   struct pf_err *err);
+void pf_xs_def_name(struct pf_xs_bytes *b, const struct pf_xs_def *def,
+		    unsigned field, size_t max, struct pf_buf *out,
+		    struct pf_err *err);
 
 /* Call "take" for each statistic of a plane with its name. */
 typedef void pf_xs_take_fn(void *arg, const char *name,
 			   const struct pf_xs_stat *stat, const char *text,
 			   size_t len);
-int pf_xs_plane_stats(struct pf_xs_defs *d, struct pf_xs_space *s,
-		      pf_xs_take_fn *take, void *arg);
+void pf_xs_plane_stats(struct pf_xs_defs *d, struct pf_xs_space *s,
+		       pf_xs_take_fn *take, void *arg);
 
 #endif

@@ -272,7 +272,7 @@ int pf_ingest_device_types(struct pf_ingest *in,
 			   const struct pf_ingest_device *d, struct pf_err *err)
 {
 	sqlite3_stmt *st;
-	int rc = 0;
+	int rc;
 
 	if (!d)
 		return 0;
@@ -280,16 +280,16 @@ int pf_ingest_device_types(struct pf_ingest *in,
 			   "INSERT OR IGNORE INTO event_type(id, ph, category,"
 			   " kind) VALUES(?1, 'X', '', ?2)",
 			   err);
-	for (int k = 0; st && k < PF_KIND_COUNT && rc >= 0; k++) {
+	rc = st ? 0 : -1;
+	for (int k = 0; k < PF_KIND_COUNT && !rc; k++) {
 		if (!d->has_type[k])
 			continue;
 		sqlite3_bind_int64(st, 1, in->device_type[k]);
 		sqlite3_bind_int64(st, 2, k);
-		rc = pf_db_step(in->db, st, err);
-		sqlite3_reset(st);
+		rc = pf_db_put(in->db, st, err);
 	}
 	sqlite3_finalize(st);
-	return st && rc >= 0 ? 0 : -1;
+	return rc;
 }
 
 /* A number that the arguments say as text becomes a slot, too. */

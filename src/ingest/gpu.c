@@ -168,14 +168,6 @@ static const char insert_rows[] =
 	" SELECT NULL, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12"
 	" FROM feed";
 
-static int step_rows(struct gpu_rows *g, sqlite3_stmt *st, struct pf_err *err)
-{
-	int rc = pf_db_step(g->in->db, st, err);
-
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : 0;
-}
-
 /* What every answer about GPU work says beside it (events/trust.h). */
 static void count_work(struct gpu_rows *g, const struct pf_span *s,
 		       bool has_call, struct pf_ingest_step *step)
@@ -221,7 +213,7 @@ static int put_facts(struct gpu_rows *g, struct pf_err *err)
 				   facts[i].value > INT64_MAX
 					   ? INT64_MAX
 					   : (int64_t)facts[i].value);
-		rc = step_rows(g, st, err);
+		rc = pf_db_put(g->in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -305,8 +297,7 @@ int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 		sqlite3_bind_int64(st, 4, s->event_id);
 		sqlite3_bind_int64(st, 5, s->start_ns);
 		sqlite3_bind_int64(st, 6, s->dur_ns);
-		rc = pf_db_step(in->db, st, err) < 0 ? -1 : 0;
-		sqlite3_reset(st);
+		rc = pf_db_put(in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -333,7 +324,7 @@ static int complete_steps(struct gpu_rows *g, struct pf_err *err)
 		sqlite3_bind_int64(st, 3, s->event_id);
 		sqlite3_bind_int64(st, 4, s->gpu_count);
 		sqlite3_bind_int64(st, 5, s->gpu_end_ns);
-		rc = step_rows(g, st, err);
+		rc = pf_db_put(g->in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -391,7 +382,7 @@ static int put_batch(struct gpu_rows *g, const struct batch *b,
 		PF_TRY(pf_ingest_comm_put(g->in, g->comm, b->comms[i].event_id,
 					  b->comms[i].comm, err));
 	g->feed = (struct pf_feed){ b->count, b->rows };
-	return step_rows(g, g->insert, err);
+	return pf_db_put(g->in->db, g->insert, err);
 }
 
 static int write_rows(struct gpu_rows *g, struct pf_err *err)

@@ -425,7 +425,6 @@ int pf_ingest_comm_put(struct pf_ingest *in, sqlite3_stmt *st, int64_t event_id,
 		       uint32_t comm, struct pf_err *err)
 {
 	const struct pf_ingest_comm *op = &in->comms[comm - 1];
-	int rc;
 
 	sqlite3_bind_int64(st, 1, in->trace_id);
 	sqlite3_bind_int64(st, 2, event_id);
@@ -434,9 +433,7 @@ int pf_ingest_comm_put(struct pf_ingest *in, sqlite3_stmt *st, int64_t event_id,
 	sqlite3_bind_int64(st, 5, op->args);
 	sqlite3_bind_int64(st, 6, op->name);
 	sqlite3_bind_int64(st, 7, PF_ID_NONE);
-	rc = pf_db_step(in->db, st, err);
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : 0;
+	return pf_db_put(in->db, st, err);
 }
 
 /*
@@ -516,8 +513,6 @@ static int insert_columns(struct pf_block_writer *w, const struct pf_block *b,
 	sqlite3_stmt *st = w->put_column;
 
 	for (int c = 0; c < PF_COL_COUNT; c++) {
-		int rc;
-
 		if ((c > PF_COL_INLINE && c < PF_COL_SLOT) ||
 		    (c >= PF_COL_SLOT && !b->slot_count[c - PF_COL_SLOT]) ||
 		    (c == PF_COL_INLINE && !b->inline_text.len))
@@ -528,10 +523,7 @@ static int insert_columns(struct pf_block_writer *w, const struct pf_block *b,
 		sqlite3_bind_int64(st, 2, c);
 		sqlite3_bind_blob(st, 3, w->bytes.data, (int)w->bytes.len,
 				  SQLITE_STATIC);
-		rc = pf_db_step(w->in->db, st, err);
-		sqlite3_reset(st);
-		if (rc < 0)
-			return -1;
+		PF_TRY(pf_db_put(w->in->db, st, err));
 	}
 	return 0;
 }
@@ -542,7 +534,6 @@ static int insert_block(struct pf_block_writer *w, const struct pf_block *b,
 {
 	int64_t id = (int64_t)track_id << 18 | block_no, end = INT64_MIN;
 	sqlite3_stmt *st = w->put_block;
-	int rc;
 
 	for (uint32_t i = 0; i < b->count; i++)
 		if (b->start_ns[i] + b->dur_ns[i] > end)
@@ -559,9 +550,8 @@ static int insert_block(struct pf_block_writer *w, const struct pf_block *b,
 	sqlite3_bind_int64(st, 7, end);
 	sqlite3_bind_blob(st, 8, w->bytes.data, (int)w->bytes.len,
 			  SQLITE_STATIC);
-	rc = pf_db_step(w->in->db, st, err);
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : insert_columns(w, b, id, err);
+	PF_TRY(pf_db_put(w->in->db, st, err));
+	return insert_columns(w, b, id, err);
 }
 
 /* ---- the ring ---- */
@@ -1027,7 +1017,6 @@ static int put_annotation(void *arg, const struct pf_later_row *row,
 	struct merging *m = arg;
 	sqlite3_stmt *st = m->put_annotation;
 	struct annotation span;
-	int rc;
 
 	memcpy(&span, row->first, sizeof(span));
 	sqlite3_bind_int64(st, 1, row->a);
@@ -1035,9 +1024,7 @@ static int put_annotation(void *arg, const struct pf_later_row *row,
 	sqlite3_bind_int64(st, 3, span.start_ns);
 	sqlite3_bind_int64(st, 4, span.dur_ns);
 	sqlite3_bind_int64(st, 5, row->b);
-	rc = pf_db_step(m->in->db, st, err);
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : 0;
+	return pf_db_put(m->in->db, st, err);
 }
 
 static int put_annotations(struct merging *m, struct pf_err *err)

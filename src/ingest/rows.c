@@ -212,16 +212,6 @@ static const char *const name_keys[] = { "name", "tf_op", "level 0", "hlo_op" };
 #define NAME_BYTES 1024
 
 /* ---- configurations of launches ---- */
-static int config_prepare(struct pf_ingest *in, struct pf_err *err)
-{
-	in->put_config = pf_db_prepare(
-		in->db,
-		"INSERT INTO gpu_config VALUES"
-		"(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,"
-		"?16)",
-		err);
-	return in->put_config ? 0 : -1;
-}
 
 /*
  * Bind a number: as an integer in the columns of integers, which have NULL
@@ -316,7 +306,6 @@ static int config_put(struct pf_ingest *in, uint32_t id, const char *text,
 	struct name name = { .rank = NAME_KEYS };
 	bool has_stream = false;
 	size_t key_len;
-	int rc;
 
 	if (!memmem(text, len, "\"stream\":", 9))
 		return 0;
@@ -336,9 +325,7 @@ static int config_put(struct pf_ingest *in, uint32_t id, const char *text,
 		return 0;
 	if (name.rank < NAME_KEYS)
 		bind_name(st, &name);
-	rc = pf_db_step(in->db, st, err);
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : 0;
+	return pf_db_put(in->db, st, err);
 }
 
 /* Texts found while reading, written table by table. */
@@ -416,21 +403,26 @@ static int write_row(void *arg, const struct pf_later_row *row,
 		     struct pf_err *err)
 {
 	struct writing *w = arg;
-	int rc;
 
 	bind_row(w, row);
-	rc = pf_db_step(w->in->db, w->st, err);
-	sqlite3_reset(w->st);
-	if (rc < 0 || w->list != PF_LATER_ARGSET)
-		return rc < 0 ? -1 : 0;
+	PF_TRY(pf_db_put(w->in->db, w->st, err));
+	if (w->list != PF_LATER_ARGSET)
+		return 0;
 	return config_put(w->in, (uint32_t)row->a, row->first, row->first_len,
 			  err);
 }
 
 int pf_ingest_texts(struct pf_ingest *in, struct pf_err *err)
 {
-	int rc = config_prepare(in, err);
+	int rc;
 
+	in->put_config = pf_db_prepare(
+		in->db,
+		"INSERT INTO gpu_config VALUES"
+		"(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,"
+		"?16)",
+		err);
+	rc = in->put_config ? 0 : -1;
 	for (int list = 0; list < PF_LATER_LISTS && !rc; list++) {
 		struct writing w = { .in = in,
 				     .list = (enum pf_ingest_later)list };
@@ -446,14 +438,6 @@ int pf_ingest_texts(struct pf_ingest *in, struct pf_err *err)
 }
 
 /* What is written once a trace is complete, apart from its events. */
-
-static int rows_put(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
-{
-	int rc = pf_db_step(in->db, st, err);
-
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : 0;
-}
 
 static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 {
@@ -477,7 +461,7 @@ static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 		sqlite3_bind_int64(st, 7, t->first_ns);
 		sqlite3_bind_int64(st, 8, t->last_ns);
 		sqlite3_bind_text(st, 9, t->name, -1, SQLITE_STATIC);
-		rc = rows_put(in, st, err);
+		rc = pf_db_put(in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -503,9 +487,7 @@ static int put_repairs(struct pf_ingest *in, struct pf_err *err)
 		if (in->repairs.of[k].first_offset >= 0)
 			sqlite3_bind_int64(st, 5,
 					   in->repairs.of[k].first_offset);
-		else
-			sqlite3_bind_null(st, 5);
-		rc = rows_put(in, st, err);
+		rc = pf_db_put(in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -517,7 +499,7 @@ static int put_fact(struct pf_ingest *in, sqlite3_stmt *st, const char *key,
 	sqlite3_bind_int64(st, 1, in->trace_id);
 	sqlite3_bind_text(st, 2, key, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int64(st, 3, value);
-	return rows_put(in, st, err);
+	return pf_db_put(in->db, st, err);
 }
 
 static int put_facts(struct pf_ingest *in, struct pf_err *err)
@@ -601,7 +583,7 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 	sqlite3_bind_text(st, 15, in->digest, -1, SQLITE_STATIC);
 	sqlite3_bind_text(st, 16, name.worker, -1, SQLITE_STATIC);
 	bind_known(st, 17, name.span, name.span >= 0);
-	rc = rows_put(in, st, err);
+	rc = pf_db_put(in->db, st, err);
 	sqlite3_finalize(st);
 	free(name.worker);
 	return rc;
@@ -685,7 +667,7 @@ int pf_ingest_unread_row(struct pf_ingest *in, struct pf_err *err)
 	bind_known(st, 3, in->file_bytes, in->file_bytes >= 0);
 	bind_known(st, 4, in->named_rank, in->named_rank >= 0);
 	sqlite3_bind_text(st, 5, in->unread, -1, SQLITE_STATIC);
-	rc = rows_put(in, st, err);
+	rc = pf_db_put(in->db, st, err);
 	sqlite3_finalize(st);
 	return rc;
 }

@@ -284,6 +284,15 @@ void pf_batch_member(struct pf_batch *b, const char *key,
 	pf_buf_add(&b->members, value->data, value->len);
 }
 
+void pf_batch_base(struct pf_batch *b, int64_t base_ns)
+{
+	struct pf_buf text = { 0 };
+
+	pf_buf_addi(&text, base_ns);
+	pf_batch_member(b, "baseTimeNanoseconds", &text);
+	pf_buf_release(&text);
+}
+
 void pf_batch_grow(struct pf_batch *b)
 {
 	b->slots = pf_grow(b->slots, &b->slots_cap,

@@ -178,6 +178,8 @@ uint32_t pf_batch_type(struct pf_batch *b, uint32_t category, char ph,
 /* Add a member of the top object; the value is JSON. */
 void pf_batch_member(struct pf_batch *b, const char *key,
 		     const struct pf_buf *value);
+/* "baseTimeNanoseconds". */
+void pf_batch_base(struct pf_batch *b, int64_t base_ns);
 
 /*
  * Append an event: sets its slots (values[s] for each bit s of mask) and

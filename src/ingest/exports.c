@@ -822,15 +822,11 @@ static void note_facts(struct timeline_reading *r)
 
 static void note_base(struct timeline_reading *r)
 {
-	struct pf_buf text = { 0 };
 	int64_t unit = r->is_micro ? 1000 : 1;
 
-	if (!r->has_first || r->first > INT64_MAX / unit ||
-	    r->first * unit < INT64_C(100000000000000000))
-		return;
-	pf_buf_addf(&text, "%" PRId64, r->first * unit);
-	pf_batch_member(&r->sink.parsed.batch, "baseTimeNanoseconds", &text);
-	pf_buf_release(&text);
+	if (r->has_first && r->first <= INT64_MAX / unit &&
+	    r->first * unit >= INT64_C(100000000000000000))
+		pf_batch_base(&r->sink.parsed.batch, r->first * unit);
 }
 
 static int read_all(struct timeline_reading *r, struct pf_err *err)

@@ -647,7 +647,6 @@ static void describe(struct pf_ingest_snap *r)
 {
 	struct pf_ingest *in = r->in;
 	struct pf_snap *s = &r->snap;
-	struct pf_buf text = { 0 };
 
 	in->json_bytes = s->pickle.bytes;
 	in->found_list = true;
@@ -669,11 +668,8 @@ static void describe(struct pf_ingest_snap *r)
 			       s->bad_sum_count + s->bad_order_count,
 			       PF_OFFSET_UNKNOWN);
 	pf_repairs_add(&in->repairs, &s->repairs);
-	if (!s->has_times)
-		return;
-	pf_buf_addf(&text, "%" PRId64, s->first_us * 1000);
-	pf_batch_member(&r->parsed.batch, "baseTimeNanoseconds", &text);
-	pf_buf_release(&text);
+	if (s->has_times)
+		pf_batch_base(&r->parsed.batch, s->first_us * 1000);
 }
 
 static int write_all(struct pf_ingest_snap *r, struct pf_err *err)

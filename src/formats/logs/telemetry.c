@@ -917,11 +917,8 @@ int pf_tele_finish(struct pf_tele *t, struct pf_parsed *out, struct pf_err *err)
 	if (!t->header)
 		return pf_fail(err, PF_EDATA, "is empty");
 	PF_TRY(check_gpus(t, err));
-	if (t->has_first && t->has_zone && is_dated) {
-		pf_buf_addf(&text, "%" PRId64, t->first_ns - t->zone_ns);
-		pf_batch_member(&out->batch, "baseTimeNanoseconds", &text);
-		pf_buf_clear(&text);
-	}
+	if (t->has_first && t->has_zone && is_dated)
+		pf_batch_base(&out->batch, t->first_ns - t->zone_ns);
 	if (*t->first_text) {
 		pf_buf_addf(&text, "\"%s\"", t->first_text);
 		pf_batch_member(&out->batch, "firstRow", &text);

@@ -1265,14 +1265,11 @@ static const char *const clock_columns[] = { "utcEpochNs" };
 static bool clock_row(void *reader, const struct pf_rows *r)
 {
 	struct nsys *n = reader;
-	struct pf_buf text = { 0 };
 	int64_t ns;
 
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT || ns <= 0)
 		return true;
-	pf_buf_addf(&text, "%" PRId64, ns);
-	pf_batch_member(&n->sink.parsed.batch, "baseTimeNanoseconds", &text);
-	pf_buf_release(&text);
+	pf_batch_base(&n->sink.parsed.batch, ns);
 	return false;
 }
 
@@ -1291,14 +1288,8 @@ static const char *const gpu_columns[] = {
 	"smCount",
 	"maxWarpsPerSm",
 };
-enum { GPU_ID, ORDINAL, GPU_NAME, NUMBERS, WARP = 7, SMS = 9, WARPS_PER_SM };
-
-static const char *const gpu_keys[] = {
-	"totalGlobalMem", "computeMajor",
-	"computeMinor",   "regsPerMultiprocessor",
-	"warpSize",       "sharedMemPerMultiprocessor",
-	"numSms",
-};
+/* the numbers are those of struct pf_kineto_gpu */
+enum { GPU_ID, ORDINAL, GPU_NAME, NUMBERS, WARP = 7, SMS = 9 };
 
 static const char *const device_columns[] = { "gpuId", "cudaId", "pid" };
 
@@ -1341,28 +1332,17 @@ static int64_t number_of(struct nsys *n, const struct pf_rows *r)
 
 static void put_gpu(struct nsys *n, const struct pf_rows *r, int64_t number)
 {
-	struct pf_buf *text = &n->clean;
-	int64_t warps = pf_rows_int_or(r, WARPS_PER_SM, 0);
-	int64_t warp = pf_rows_int_or(r, WARP, 0), v;
-	const char *name;
-	size_t len;
+	struct pf_kineto_gpu gpu = { .id = number };
 
-	pf_buf_addf(text, "%s{\"id\":%" PRId64, text->len > 1 ? "," : "",
-		    number);
-	if (pf_rows_text(r, GPU_NAME, &name, &len) && len &&
-	    len <= NAME_MAX_BYTES) {
-		pf_buf_adds(text, ",\"name\":");
-		pf_jsonw_quote(text, name, len, false);
+	if (!pf_rows_text(r, GPU_NAME, &gpu.name, &gpu.name_len) ||
+	    !gpu.name_len || gpu.name_len > NAME_MAX_BYTES)
+		gpu.name = NULL;
+	for (int i = 0; i < PF_KINETO_GPU_NUMBERS; i++) {
+		int64_t v = pf_rows_int_or(r, NUMBERS + i, 0);
+
+		gpu.numbers[i] = v > 0 ? v : -1;
 	}
-	for (size_t i = 0; i < sizeof(gpu_keys) / sizeof(*gpu_keys); i++) {
-		v = pf_rows_int_or(r, NUMBERS + (int)i, 0);
-		if (v > 0)
-			pf_buf_addf(text, ",\"%s\":%" PRId64, gpu_keys[i], v);
-	}
-	if (warps > 0 && warps < 1 << 16 && warp > 0 && warp < 1 << 16)
-		pf_buf_addf(text, ",\"maxThreadsPerMultiprocessor\":%" PRId64,
-			    warps * warp);
-	pf_buf_addc(text, '}');
+	pf_kineto_gpu(&n->clean, &gpu);
 }
 
 /* One without multiprocessors is no GPU that CUDA knows. */
@@ -1391,7 +1371,6 @@ static void put_devices(struct nsys *n)
 	pf_reading_each(&n->reading, "TARGET_INFO_CUDA_DEVICE",
 			PF_COLUMNS(device_columns), device_row);
 	pf_buf_clear(&n->clean);
-	pf_buf_addc(&n->clean, '[');
 	pf_reading_each(&n->reading, "TARGET_INFO_GPU", PF_COLUMNS(gpu_columns),
 			gpu_row);
 	pf_buf_addc(&n->clean, ']');

@@ -14,6 +14,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/search.h"
+#include "formats/pfr/kineto.h"
 #include "formats/wire.h"
 
 #define LINES_MAX 16384u
@@ -734,17 +735,6 @@ void pf_pfr_file_find_base(struct pf_pfr_file *f)
 
 /* ---- as Kineto says it ---- */
 
-static void put_base(const struct pf_pfr_file *f, struct pf_batch *out)
-{
-	struct pf_buf text = { 0 };
-
-	if (!f->has_base)
-		return;
-	pf_buf_addf(&text, "%" PRId64, f->base_ns);
-	pf_batch_member(out, "baseTimeNanoseconds", &text);
-	pf_buf_release(&text);
-}
-
 /* Global numbers before that of one machine. */
 static void put_rank(const struct pf_pfr_file *f, struct pf_batch *out)
 {
@@ -827,45 +817,26 @@ static void put_lines(const struct pf_pfr_lines *l, const char *name,
 
 /* ---- devices ---- */
 
-static const struct {
-	const char *field, *key;
-} device_fields[] = {
-	{ "memSize", "totalGlobalMem" },
-	{ "ccMajor", "computeMajor" },
-	{ "ccMinor", "computeMinor" },
-	{ "regsPerSM", "regsPerMultiprocessor" },
-	{ "warp", "warpSize" },
-	{ "smemPerSM", "sharedMemPerMultiprocessor" },
-	{ "SMs", "numSms" },
-};
-
 static void put_device(const struct pf_pfr_file *f, uint64_t id,
-		       struct pf_buf *text)
+		       struct pf_buf *list)
 {
+	static const char *const fields[PF_KINETO_GPU_NUMBERS] = {
+		"memSize", "ccMajor",   "ccMinor", "regsPerSM",
+		"warp",    "smemPerSM", "SMs",     "warpsPerSM",
+	};
+	struct pf_kineto_gpu gpu = { .id = (int64_t)id };
 	const struct pf_pfr_line *name;
-	int64_t v, warp;
 	char key[64];
 
-	pf_buf_addf(text, "%s{\"id\":%" PRIu64, text->len > 1 ? "," : "", id);
 	snprintf(key, sizeof(key), "device.%" PRIu64 ".name", id);
 	name = pf_pfr_line_of(&f->info, key);
 	if (name) {
-		pf_buf_adds(text, ",\"name\":");
-		pf_jsonw_quote(text, name->value, name->value_len, false);
+		gpu.name = name->value;
+		gpu.name_len = name->value_len;
 	}
-	for (size_t i = 0; i < sizeof(device_fields) / sizeof(*device_fields);
-	     i++) {
-		v = pf_pfr_info_int(f, "device", id, device_fields[i].field);
-		if (v >= 0)
-			pf_buf_addf(text, ",\"%s\":%" PRId64,
-				    device_fields[i].key, v);
-	}
-	v = pf_pfr_info_int(f, "device", id, "warpsPerSM");
-	warp = pf_pfr_info_int(f, "device", id, "warp");
-	if (v >= 0 && v < 1 << 16 && warp > 0 && warp < 1 << 16)
-		pf_buf_addf(text, ",\"maxThreadsPerMultiprocessor\":%" PRId64,
-			    v * warp);
-	pf_buf_addc(text, '}');
+	for (size_t i = 0; i < PF_KINETO_GPU_NUMBERS; i++)
+		gpu.numbers[i] = pf_pfr_info_int(f, "device", id, fields[i]);
+	pf_kineto_gpu(list, &gpu);
 }
 
 PF_ORDER(compare_ids, uint64_t, PF_UP_VALUE)
@@ -893,7 +864,6 @@ static void put_devices(const struct pf_pfr_file *f, struct pf_batch *out)
 	if (!count)
 		return;
 	pf_sort(ids, count, sizeof(*ids), compare_ids);
-	pf_buf_addc(&text, '[');
 	for (size_t i = 0; i < count; i++)
 		put_device(f, ids[i], &text);
 	pf_buf_addc(&text, ']');
@@ -928,7 +898,8 @@ static void put_names(const struct pf_pfr_file *f, struct pf_batch *out)
 
 void pf_pfr_file_describe(const struct pf_pfr_file *f, struct pf_batch *out)
 {
-	put_base(f, out);
+	if (f->has_base)
+		pf_batch_base(out, f->base_ns);
 	put_rank(f, out);
 	put_devices(f, out);
 	put_meta(f, out);

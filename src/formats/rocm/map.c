@@ -86,24 +86,18 @@ static int64_t device_of(const struct pf_rocm *m, const struct pf_rocm_agent *a)
 static void put_gpu(struct pf_rocm *m, int64_t device,
 		    const struct pf_rocm_gpu *g)
 {
-	struct pf_buf *text = &m->devices;
+	struct pf_kineto_gpu gpu = { .id = device, .name_len = g->name_len };
 
-	pf_buf_addf(text, "%s{\"id\":%" PRId64, text->len ? "," : "[", device);
-	if (g->name && g->name_len && g->name_len <= 1024) {
-		pf_buf_adds(text, ",\"name\":");
-		pf_jsonw_quote(text, g->name, g->name_len, false);
-	}
-	if (g->bytes > 0)
-		pf_buf_addf(text, ",\"totalGlobalMem\":%" PRId64, g->bytes);
-	if (g->wave > 0)
-		pf_buf_addf(text, ",\"warpSize\":%" PRId64, g->wave);
-	if (g->units > 0)
-		pf_buf_addf(text, ",\"numSms\":%" PRId64, g->units);
-	if (g->waves_per_unit > 0 && g->waves_per_unit < 1 << 16 &&
-	    g->wave > 0 && g->wave < 1 << 16)
-		pf_buf_addf(text, ",\"maxThreadsPerMultiprocessor\":%" PRId64,
-			    g->waves_per_unit * g->wave);
-	pf_buf_addc(text, '}');
+	if (g->name_len && g->name_len <= 1024)
+		gpu.name = g->name;
+	gpu.numbers[PF_KINETO_GPU_MEMORY] = g->bytes;
+	gpu.numbers[PF_KINETO_GPU_WARP] = g->wave;
+	gpu.numbers[PF_KINETO_GPU_SMS] = g->units;
+	gpu.numbers[PF_KINETO_GPU_WARPS] = g->waves_per_unit;
+	for (int i = 0; i < PF_KINETO_GPU_NUMBERS; i++)
+		if (gpu.numbers[i] <= 0)
+			gpu.numbers[i] = -1;
+	pf_kineto_gpu(&m->devices, &gpu);
 }
 
 void pf_rocm_add_agent(struct pf_rocm *m, const struct pf_rocm_agent *agent,

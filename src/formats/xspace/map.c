@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "formats/event.h"
+#include "formats/pfr/kineto.h"
 
 /*
  * What the ids of a plane stand for, read from the file when they are first
@@ -1439,72 +1440,62 @@ void pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane)
 
 struct device {
 	char vendor[64], type[64];
-	int64_t cores, memory, major, minor;
+	struct pf_kineto_gpu gpu;
 };
 
 static void take_device(void *arg, const char *name,
 			const struct pf_xs_stat *stat, const char *text,
 			size_t len)
 {
-	struct device *d = arg;
-	const struct {
+	static const struct {
 		const char *name;
-		int64_t *value;
+		int number;
 	} numbers[] = {
-		{ "core_count", &d->cores },
-		{ "memory_size", &d->memory },
-		{ "compute_cap_major", &d->major },
-		{ "compute_cap_minor", &d->minor },
+		{ "core_count", PF_KINETO_GPU_SMS },
+		{ "memory_size", PF_KINETO_GPU_MEMORY },
+		{ "compute_cap_major", PF_KINETO_GPU_MAJOR },
+		{ "compute_cap_minor", PF_KINETO_GPU_MINOR },
 	};
+	struct device *d = arg;
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (!strcmp(name, numbers[i].name) && is_number_stat(stat))
-			*numbers[i].value = (int64_t)stat->value;
+			d->gpu.numbers[numbers[i].number] =
+				(int64_t)stat->value;
 	if (!strcmp(name, "device_vendor"))
 		snprintf(d->vendor, sizeof(d->vendor), "%.*s", (int)len, text);
 	if (!strcmp(name, "device_type_string"))
 		snprintf(d->type, sizeof(d->type), "%.*s", (int)len, text);
 }
 
-static void put_device(struct pf_buf *out, int64_t id, const struct device *d)
+static void put_device(struct pf_buf *out, struct device *d)
 {
-	const struct {
-		const char *key;
-		int64_t value;
-	} numbers[] = {
-		{ "totalGlobalMem", d->memory },
-		{ "computeMajor", d->major },
-		{ "computeMinor", d->minor },
-		{ "numSms", d->cores },
-	};
+	int64_t *n = d->gpu.numbers;
 	const char *name = *d->type ? d->type : d->vendor;
 
-	pf_buf_addf(out, "%c{\"id\":%" PRId64, out->len ? ',' : '[', id);
 	if (*name) {
-		pf_buf_adds(out, ",\"name\":");
-		pf_argline_quote(out, name, strlen(name));
+		d->gpu.name = name;
+		d->gpu.name_len = strlen(name);
 	}
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (numbers[i].value > 0 ||
-		    (numbers[i].value == 0 && i == 2 && d->major > 0))
-			pf_buf_addf(out, ",\"%s\":%" PRId64, numbers[i].key,
-				    numbers[i].value);
-	pf_buf_addc(out, '}');
+	for (int i = 0; i < PF_KINETO_GPU_NUMBERS; i++)
+		if (!n[i] &&
+		    (i != PF_KINETO_GPU_MINOR || n[PF_KINETO_GPU_MAJOR] <= 0))
+			n[i] = -1;
+	pf_kineto_gpu(out, &d->gpu);
 }
 
 static void describe_device(struct pf_xs_map *m,
 			    const struct pf_xs_plane *plane, struct pf_buf *out)
 {
-	struct device d = {
-		.cores = -1, .memory = -1, .major = -1, .minor = -1
-	};
+	struct device d = { .gpu.id = plane->what.device };
 	struct pf_repairs before = m->space->repairs;
 
+	memset(d.gpu.numbers, 0xff, sizeof(d.gpu.numbers)); /* -1 */
 	pf_xs_defs_read(&m->defs, m->space, plane);
 	pf_xs_plane_stats(&m->defs, m->space, take_device, &d);
 	m->space->repairs = before; /* they are noted with the events */
 	pf_xs_defs_release(&m->defs);
-	put_device(out, plane->what.device, &d);
+	put_device(out, &d);
 }
 
 void pf_xs_map_describe(struct pf_xs_map *m)
@@ -1512,11 +1503,8 @@ void pf_xs_map_describe(struct pf_xs_map *m)
 	struct pf_batch *b = &m->parsed.batch;
 	struct pf_buf text = { 0 };
 
-	if (m->space->has_base) {
-		pf_buf_addf(&text, "%" PRId64, m->space->base_ns);
-		pf_batch_member(b, "baseTimeNanoseconds", &text);
-		pf_buf_clear(&text);
-	}
+	if (m->space->has_base)
+		pf_batch_base(b, m->space->base_ns);
 	for (size_t i = 0; i < m->space->plane_count; i++)
 		if (m->space->planes[i].what.device >= 0)
 			describe_device(m, &m->space->planes[i], &text);

@@ -309,19 +309,17 @@ static int find_kernels(struct pf_db *db, struct pf_roofline *o)
 	const struct pf_gpu_event *ev;
 	const struct pf_comm_row *rows;
 	size_t count;
-	int rc = -1;
 
-	while (gpu && (rc = pf_gpu_next(gpu, &ev)) == 1)
-		if (ev->class == PF_GPU_COMM &&
-		    (rc = pf_comm_table_add(table, gpu, ev, db->err)) < 0)
-			break;
-	if (!rc) {
+	while (gpu && !db->err->code && pf_gpu_next(gpu, &ev) == 1)
+		if (ev->class == PF_GPU_COMM)
+			pf_comm_table_add(table, gpu, ev);
+	if (!db->err->code) {
 		rows = pf_comm_table_rows(table, &count);
 		take_rows(o, rows, count);
 	}
 	pf_gpu_free(gpu);
 	pf_comm_table_free(table);
-	return rc;
+	return db->err->code ? -1 : 0;
 }
 
 /* Fill in the links of *o, which has its peaks and its window. */

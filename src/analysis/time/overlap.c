@@ -18,126 +18,103 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "events/args.h"
+#include "events/ask.h"
 #include "events/interval.h"
 #include "events/trust.h"
 #include "formats/event.h"
 #include "show/doc.h"
 #include "store/texts.h"
 
-/*
- * The arguments of one argset are read once.  A row's key is what the table
- * shows of it, with a NUL after each part.
- */
-
-#define NO_ROW (UINT64_MAX - 1)
-
 /* What an argset says: its row, and the size of a message. */
 struct message {
-	size_t row;
+	size_t row; /* NO_ROW: nothing */
 	int64_t in_bytes, out_bytes, bytes;
 };
+#define NO_ROW SIZE_MAX
 
 struct pf_comm_table {
 	struct pf_texts texts;
-	struct pf_intern keys;
-	struct pf_comm_row *rows; /* by number of their key */
-	size_t row_count, row_cap, shown_count;
-	struct pf_map argsets; /* argset.id -> message, NO_ROW: none */
-	struct message *messages;
-	size_t message_count, message_cap;
-	struct pf_map names;   /* string.id -> row */
-	struct pf_map records; /* ids of collectives that were counted */
+	struct pf_arena kept;     /* texts of rows */
+	struct pf_keyed rows;     /* struct pf_comm_row, by what is shown */
+	struct pf_keyed messages; /* struct message, by argset.id */
+	struct pf_map names;      /* string.id -> row */
+	struct pf_map records;    /* ids of collectives that were counted */
 	struct rule {
 		const char *words;
 		int64_t count, ns;
 	} rules[PF_COMM_RULES];
 };
 
-static char *take_text(struct pf_json value)
+static struct pf_comm_row *row_at(const struct pf_comm_table *t, size_t i)
 {
-	struct pf_buf text = { 0 };
-
-	if (!value.p)
-		return NULL;
-	pf_buf_adds(&text, "");
-	pf_json_text(value, &text);
-	return text.data;
+	return PF_KEYED_ROW(&t->rows, struct pf_comm_row, i);
 }
 
 /* The row of a collective, made if there is none. */
 static size_t find_row(struct pf_comm_table *t, const struct pf_collective *c)
 {
-	struct pf_comm_row row = { .collective = take_text(c->name),
-				   .group = take_text(c->group),
-				   .description = take_text(c->description),
-				   .dtype = take_text(c->dtype),
-				   .group_size = c->group_size,
-				   .factor = pf_collective_factor(c) };
-	const char *const parts[] = { row.collective, row.group,
-				      row.description, row.dtype };
+	const struct pf_json parts[] = { c->name, c->group, c->description,
+					 c->dtype };
+	const char *texts[4] = { 0 };
+	size_t at[4], known = t->rows.count, n;
 	struct pf_buf key = { 0 };
-	size_t n;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		pf_buf_add(&key, parts[i] ? parts[i] : "",
-			   parts[i] ? strlen(parts[i]) + 1 : 1);
-	pf_buf_addf(&key, "%" PRId64, row.group_size);
-	n = pf_intern_add(&t->keys, key.data, key.len);
-	pf_buf_release(&key);
-	if (n < t->row_count) {
-		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-			free((char *)parts[i]);
-		return n;
+	for (size_t i = 0; i < 4; i++) {
+		at[i] = key.len;
+		pf_json_text(parts[i], &key);
+		pf_buf_addc(&key, '\0');
 	}
-	t->rows = pf_grow(t->rows, &t->row_cap, n + 1, sizeof(*t->rows));
-	t->rows[n] = row;
-	t->row_count = n + 1;
+	pf_buf_addf(&key, "%" PRId64, c->group_size);
+	n = pf_keyed_at_text(&t->rows, key.data, key.len);
+	for (size_t i = 0; n == known && i < 4; i++)
+		if (parts[i].p)
+			texts[i] = pf_arena_string(&t->kept, key.data + at[i]);
+	if (n == known)
+		*row_at(t, n) =
+			(struct pf_comm_row){ .collective = texts[0],
+					      .group = texts[1],
+					      .description = texts[2],
+					      .dtype = texts[3],
+					      .group_size = c->group_size,
+					      .factor =
+						      pf_collective_factor(c) };
+	pf_buf_release(&key);
 	return n;
 }
 
-/* What the arguments say of a collective: *out NULL if nothing. */
-static int find_message(struct pf_comm_table *t, uint32_t args,
-			const struct message **out, struct pf_err *err)
+/* What the arguments say of a collective, read once; NULL: nothing. */
+static const struct message *find_message(struct pf_comm_table *t,
+					  uint32_t args)
 {
+	size_t known = t->messages.count, n;
 	struct pf_collective c;
+	struct message *m;
 	const char *text;
 	size_t len;
-	uint64_t *place;
-	int rc;
 
-	*out = NULL;
 	if (args >= PF_ID_INLINE)
-		return 0;
-	place = pf_map_at(&t->argsets, args);
-	if (*place == UINT64_MAX) {
-		rc = pf_texts_get(&t->texts, PF_TEXT_ARGS, args, &text, &len,
-				  err);
-		if (rc < 0)
-			return -1;
-		*place = NO_ROW;
-		if (rc == 1 && pf_collective_read(text, len, &c)) {
-			t->messages = pf_grow(t->messages, &t->message_cap,
-					      t->message_count + 1,
-					      sizeof(*t->messages));
-			t->messages[t->message_count] =
-				(struct message){ find_row(t, &c), c.in_bytes,
-						  c.out_bytes,
-						  pf_collective_bytes(&c) };
-			*place = t->message_count++;
-		}
+		return NULL;
+	n = pf_keyed_at(&t->messages, args);
+	m = PF_KEYED_ROW(&t->messages, struct message, n);
+	if (n == known) {
+		m->row = NO_ROW;
+		if (pf_texts_get(&t->texts, PF_TEXT_ARGS, args, &text, &len,
+				 t->texts.db->err) == 1 &&
+		    pf_collective_read(text, len, &c))
+			*m = (struct message){ find_row(t, &c), c.in_bytes,
+					       c.out_bytes,
+					       pf_collective_bytes(&c) };
 	}
-	if (*place != NO_ROW)
-		*out = &t->messages[*place];
-	return 0;
+	return m->row == NO_ROW ? NULL : m;
 }
 
 /* A row for what has no arguments, by the name of a range or kernel. */
-static int find_named(struct pf_comm_table *t, struct pf_gpu *gpu,
-		      const struct pf_gpu_event *ev, size_t *row)
+static size_t find_named(struct pf_comm_table *t, struct pf_gpu *gpu,
+			 const struct pf_gpu_event *ev)
 {
 	bool is_kernel = ev->comm.name == PF_ID_NONE;
-	uint64_t *place =
-		pf_map_at(&t->names, is_kernel ? ev->name : ev->comm.name);
+	uint32_t id = is_kernel ? ev->name : ev->comm.name;
+	uint64_t *place = pf_map_at(&t->names, id);
 	struct pf_collective c = { .group_size = -1,
 				   .in_bytes = -1,
 				   .out_bytes = -1 };
@@ -145,19 +122,16 @@ static int find_named(struct pf_comm_table *t, struct pf_gpu *gpu,
 	const char *text;
 
 	if (*place == UINT64_MAX) {
-		text = pf_gpu_name(gpu, is_kernel ? ev->name : ev->comm.name);
-		if (!text)
-			return -1;
-		if (is_kernel)
+		text = pf_gpu_name(gpu, id);
+		if (text && is_kernel)
 			pf_kernel_short_name(&name, text);
 		else
-			pf_buf_adds(&name, text);
+			pf_buf_adds(&name, text ? text : "");
 		c.name = (struct pf_json){ name.data, name.len };
 		*place = find_row(t, &c);
 		pf_buf_release(&name);
 	}
-	*row = *place;
-	return 0;
+	return *place;
 }
 
 static void add_known(int64_t *sum, int64_t value)
@@ -182,34 +156,27 @@ static void add_message(struct pf_comm_row *row, const struct message *m,
 		pf_sat_sum(&row->rated_bytes, m->bytes);
 }
 
-int pf_comm_table_add(struct pf_comm_table *t, struct pf_gpu *gpu,
-		      const struct pf_gpu_event *ev, struct pf_err *err)
+void pf_comm_table_add(struct pf_comm_table *t, struct pf_gpu *gpu,
+		       const struct pf_gpu_event *ev)
 {
-	const struct message *m;
+	const struct message *m = find_message(t, ev->config);
 	bool is_first = true;
-	size_t row;
+	struct pf_comm_row *row;
 
 	t->rules[ev->comm.rule].count++;
 	add_known(&t->rules[ev->comm.rule].ns, ev->dur_ns);
-	if (find_message(t, ev->config, &m, err) < 0)
-		return -1;
 	if (!m && ev->comm.record_id) {
 		uint64_t *seen =
 			pf_map_at(&t->records, (uint64_t)ev->comm.record_id);
 
 		is_first = *seen == UINT64_MAX;
 		*seen = 1;
-		if (find_message(t, ev->comm.record_args, &m, err) < 0)
-			return -1;
+		m = find_message(t, ev->comm.record_args);
 	}
+	row = row_at(t, m ? m->row : find_named(t, gpu, ev));
+	pf_stats_add(&row->dur, ev->dur_ns);
 	if (m)
-		row = m->row;
-	else if (find_named(t, gpu, ev, &row) < 0)
-		return -1;
-	pf_stats_add(&t->rows[row].dur, ev->dur_ns);
-	if (m)
-		add_message(&t->rows[row], m, ev->dur_ns, is_first);
-	return 0;
+		add_message(row, m, ev->dur_ns, is_first);
 }
 
 /* ---- the answer ---- */
@@ -273,12 +240,13 @@ static const struct pf_field rule_fields[] = {
 const struct pf_comm_row *pf_comm_table_rows(struct pf_comm_table *t,
 					     size_t *count)
 {
-	pf_sort(t->rows, t->row_count, sizeof(*t->rows), by_time);
-	while (t->shown_count < t->row_count &&
-	       t->rows[t->shown_count].dur.count)
-		settle(&t->rows[t->shown_count++]);
-	*count = t->shown_count;
-	return t->rows;
+	pf_keyed_sort(&t->rows, by_time);
+	while (t->rows.count && !row_at(t, t->rows.count - 1)->dur.count)
+		t->rows.count--;
+	for (size_t i = 0; i < t->rows.count; i++)
+		settle(row_at(t, i));
+	*count = t->rows.count;
+	return t->rows.rows;
 }
 
 /* Add the tables "collectives" of those rows and "comm_rules". */
@@ -289,7 +257,7 @@ static void comm_table_show(const struct pf_comm_table *t,
 
 	PF_WINDOW_ROWS(window, doc, "collectives",
 		       "Communication by collective and group", row_fields,
-		       t->rows, t->shown_count);
+		       row_at(t, 0), t->rows.count);
 	rules = pf_doc_fields(doc, "comm_rules", "Why it is communication",
 			      PF_FIELDS(rule_fields));
 	for (int i = 0; i < PF_COMM_RULES; i++) {
@@ -307,8 +275,8 @@ struct pf_comm_table *pf_comm_table_new(struct pf_db *db)
 	struct pf_comm_table *t = pf_calloc(1, sizeof(*t));
 
 	t->texts.db = db;
-	pf_intern_init(&t->keys);
-	pf_map_init(&t->argsets);
+	pf_keyed_begin(&t->rows, sizeof(struct pf_comm_row), PF_KEYED_SUMS);
+	pf_keyed_begin(&t->messages, sizeof(struct message), PF_KEYED_SUMS);
 	pf_map_init(&t->names);
 	pf_map_init(&t->records);
 	return t;
@@ -318,19 +286,12 @@ void pf_comm_table_free(struct pf_comm_table *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->row_count; i++) {
-		free((char *)t->rows[i].collective);
-		free((char *)t->rows[i].group);
-		free((char *)t->rows[i].description);
-		free((char *)t->rows[i].dtype);
-	}
 	pf_texts_release(&t->texts);
-	pf_intern_release(&t->keys);
-	pf_map_release(&t->argsets);
+	pf_arena_release(&t->kept);
+	pf_keyed_end(&t->rows);
+	pf_keyed_end(&t->messages);
 	pf_map_release(&t->names);
 	pf_map_release(&t->records);
-	free(t->rows);
-	free(t->messages);
 	free(t);
 }
 
@@ -456,12 +417,11 @@ static unsigned set_of(const struct pf_gpu_event *ev)
 				: ev->class;
 }
 
-static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
+static void gather(struct pf_ask *q, struct overlap *o)
 {
 	const struct pf_gpu_event *ev;
-	int rc;
 
-	while ((rc = pf_gpu_next(gpu, &ev)) == 1) {
+	while ((ev = pf_ask_gpu(q, PF_GPU_OUTSIDE | PF_GPU_TPUS))) {
 		struct device *d;
 
 		if (ev->is_first_of_trace)
@@ -471,16 +431,14 @@ static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
 			continue;
 		d->count += !ev->is_in_flight;
 		pf_sweep_add(&d->sweep, set_of(ev), ev->start_ns, ev->end_ns);
-		if (ev->class == PF_GPU_COMM && !ev->is_in_flight &&
-		    pf_comm_table_add(o->out->comm, gpu, ev, err) < 0)
-			return -1;
+		if (ev->class == PF_GPU_COMM && !ev->is_in_flight)
+			pf_comm_table_add(o->out->comm, q->gpu, ev);
 	}
-	return rc;
 }
 
 PF_ORDER(by_device, struct pf_overlap_device, PF_UP(trace_id) PF_UP(device))
 
-static void take_together(struct pf_overlap *o)
+static void take_together(struct pf_overlap *o, struct pf_arena *texts)
 {
 	for (unsigned mask = 1; mask <= ALL_BITS; mask++) {
 		int64_t ns = o->all.together_ns[mask];
@@ -493,7 +451,7 @@ static void take_together(struct pf_overlap *o)
 				pf_buf_addf(&name, "%s%s", name.len ? ", " : "",
 					    pf_gpu_class_name(c));
 		o->together[o->together_count++] = (struct pf_overlap_together){
-			pf_arena_string(&o->texts, name.data), ns,
+			pf_arena_string(texts, name.data), ns,
 			pf_num_share(ns, o->all.busy_ns)
 		};
 		pf_buf_release(&name);
@@ -501,7 +459,7 @@ static void take_together(struct pf_overlap *o)
 }
 
 /* Time on one GPU hides nothing on another: figures of all are sums. */
-static void add_up(struct overlap *o)
+static void add_up(struct overlap *o, struct pf_arena *texts)
 {
 	struct pf_overlap *out = o->out;
 
@@ -514,7 +472,7 @@ static void add_up(struct overlap *o)
 		add_shares(&out->devices[i].f);
 	}
 	add_shares(&out->all);
-	take_together(out);
+	take_together(out, texts);
 	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
 		by_device);
 }
@@ -523,28 +481,19 @@ int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
 		    struct pf_overlap *out)
 {
 	struct overlap o = { .out = out };
-	struct pf_gpu *gpu = NULL;
-	int rc = pf_window_resolve(db, &args->window, &out->window);
+	struct pf_ask q;
 
-	if (!rc)
-		rc = pf_arrivals_find(db, &out->window, &out->arrivals);
-	if (!rc)
-		rc = pf_window_to_steps(db, &out->window, &out->step_count,
-					NULL);
-	if (!rc) {
-		out->comm = pf_comm_table_new(db);
-		gpu = pf_gpu_new(db, &out->window,
-				 PF_GPU_OUTSIDE | PF_GPU_TPUS);
-		rc = gpu ? gather(gpu, &o, db->err) : -1;
-	}
-	if (!rc) {
-		add_up(&o);
-		out->collectives =
-			pf_comm_table_rows(out->comm, &out->collective_count);
-	}
-	pf_gpu_free(gpu);
+	out->comm = pf_comm_table_new(db);
+	if (!pf_ask_begin(&q, db, &args->window) &&
+	    !pf_arrivals_find(db, &q.window, &out->arrivals) &&
+	    !pf_window_to_steps(db, &q.window, &out->step_count, NULL))
+		gather(&q, &o);
+	if (!db->err->code)
+		add_up(&o, &q.memory);
+	out->collectives =
+		pf_comm_table_rows(out->comm, &out->collective_count);
 	free(o.devices);
-	return rc;
+	return pf_ask_keep(&q, &out->window, &out->texts);
 }
 
 void pf_overlap_release(struct pf_overlap *o)

@@ -59,9 +59,9 @@ struct pf_comm_table;
 struct pf_comm_table *pf_comm_table_new(struct pf_db *db);
 void pf_comm_table_free(struct pf_comm_table *t);
 
-/* Add an event of class PF_GPU_COMM that came from gpu. */
-int pf_comm_table_add(struct pf_comm_table *t, struct pf_gpu *gpu,
-		      const struct pf_gpu_event *ev, struct pf_err *err);
+/* Add an event of class PF_GPU_COMM that came from gpu; errors: the db's. */
+void pf_comm_table_add(struct pf_comm_table *t, struct pf_gpu *gpu,
+		       const struct pf_gpu_event *ev);
 
 /* All were added: the rows, the most time first; borrowed. */
 const struct pf_comm_row *pf_comm_table_rows(struct pf_comm_table *t,

@@ -18,6 +18,14 @@ int pf_ask_begin(struct pf_ask *q, struct pf_db *db,
 	return pf_window_resolve(db, args, &q->window);
 }
 
+void pf_ask_begin_in(struct pf_ask *q, struct pf_db *db,
+		     const struct pf_window *window)
+{
+	*q = (struct pf_ask){
+		.db = db, .err = db->err, .window = *window, .is_in = true
+	};
+}
+
 int pf_ask_keep(struct pf_ask *q, struct pf_window *window,
 		struct pf_arena *memory)
 {
@@ -32,7 +40,8 @@ int pf_ask_end(struct pf_ask *q)
 {
 	int rc = pf_ask_keep(q, &q->window, &q->memory);
 
-	pf_window_release(&q->window);
+	if (!q->is_in)
+		pf_window_release(&q->window);
 	pf_arena_release(&q->memory);
 	return rc;
 }

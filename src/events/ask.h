@@ -29,11 +29,15 @@ struct pf_ask {
 	struct pf_arena memory;
 	struct pf_names *names; /* of pf_ask_names(): from then on */
 	struct pf_gpu *gpu;     /* from the first of its events on */
+	bool is_in;             /* the window is another's */
 };
 
 /* 0 or -1; to be ended in any case. */
 int pf_ask_begin(struct pf_ask *q, struct pf_db *db,
 		 const struct pf_window_args *args);
+/* In a window that is there, and outlives the question. */
+void pf_ask_begin_in(struct pf_ask *q, struct pf_db *db,
+		     const struct pf_window *window);
 /* 0, or -1 if anything failed. */
 int pf_ask_end(struct pf_ask *q);
 /* The same, but window and memory stay: they are the answer's. */

@@ -1238,24 +1238,22 @@ static int show_tpus(struct pf_db *db, const struct pf_roofline *r,
 {
 	const struct pf_hlo_peaks peaks = { r->peaks.rate[PF_PEAK_BF16] * 1e3,
 					    r->peaks.rate[PF_PEAK_BYTES] };
-	struct pf_hlo_ops ops = { 0 };
-	int rc = pf_hlo_ops_find(db, &r->walk.window,
-				 r->group == PF_ROOFLINE_BY_OP ? PF_HLO_BY_OP
-							       : PF_HLO_BY_NAME,
-				 &peaks, &ops);
+	struct pf_hlo_roofs *roofs = pf_hlo_roofs_new(
+		db, &r->walk.window,
+		r->group == PF_ROOFLINE_BY_OP ? PF_HLO_BY_OP : PF_HLO_BY_NAME,
+		&peaks);
 
-	if (!rc && ops.count) {
-		doc->is_nothing = false;
-		pf_hlo_ops_tell_roofs(&ops, r->peaks.name, doc);
-		add_peaks(r, doc);
-		add_real(doc, "bf16_tflop_per_s", "Products in bf16, TFLOP/s",
-			 PF_REAL, r->peaks.rate[PF_PEAK_BF16]);
-		pf_hlo_ops_show_roofs(&ops, doc);
-		add_notes(r, doc);
-		rc = 1;
-	}
-	pf_hlo_ops_release(&ops);
-	return rc;
+	if (!roofs)
+		return db->err->code ? -1 : 0;
+	doc->is_nothing = false;
+	pf_hlo_roofs_tell(roofs, r->peaks.name, doc);
+	add_peaks(r, doc);
+	add_real(doc, "bf16_tflop_per_s", "Products in bf16, TFLOP/s", PF_REAL,
+		 r->peaks.rate[PF_PEAK_BF16]);
+	pf_hlo_roofs_show(roofs, doc);
+	add_notes(r, doc);
+	pf_hlo_roofs_free(roofs);
+	return 1;
 }
 
 int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,

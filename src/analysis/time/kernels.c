@@ -765,21 +765,15 @@ void pf_kernels_release(struct pf_kernels *k)
 static int show_tpus(struct pf_db *db, const struct pf_kernels *k,
 		     struct pf_doc *doc)
 {
-	struct pf_hlo_ops ops = { 0 };
-	int rc = pf_hlo_ops_find(db, &k->window,
-				 k->group == PF_KERNELS_BY_CATEGORY
-					 ? PF_HLO_BY_CATEGORY
-				 : has_name_group(k->group) ? PF_HLO_BY_NAME
-							    : PF_HLO_BY_OP,
-				 NULL, &ops);
+	int rc = pf_hlo_ops(db, &k->window,
+			    k->group == PF_KERNELS_BY_CATEGORY
+				    ? PF_HLO_BY_CATEGORY
+			    : has_name_group(k->group) ? PF_HLO_BY_NAME
+						       : PF_HLO_BY_OP,
+			    true, doc);
 
-	if (!rc && ops.count) {
-		pf_hlo_ops_tell(&ops, doc);
-		pf_hlo_ops_show(&ops, doc);
-		rc = pf_trust_note(db, &k->window, PF_TRUST_TPUS, doc);
-		rc = rc ? rc : 1;
-	}
-	pf_hlo_ops_release(&ops);
+	if (rc == 1 && pf_trust_note(db, &k->window, PF_TRUST_TPUS, doc))
+		return -1;
 	return rc;
 }
 

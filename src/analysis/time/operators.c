@@ -35,6 +35,34 @@ struct said {
 	int64_t flops, bytes, device_from_ps, device_ps;
 };
 
+/* Texts NULL: not said, or they differ.  -1, not a number: not recorded. */
+struct hlo_op {
+	const char *name, *op, *category;
+	int64_t calls, self_ns, total_ns, flops, bytes;
+	double share;                         /* of all self time */
+	double flops_per_s, tflops, gb_per_s; /* while it ran itself */
+	/*
+	 * Of the self time: what has a roof, which is the time at the roof and
+	 * that above it, and what was faster than its roof.
+	 */
+	int64_t roofed_ns, roof_ns, above_ns, over_ns;
+	int64_t compute_ns; /* of roofed_ns: arithmetic bounds it */
+	const char *bound;
+	double roof_share;
+};
+
+struct pf_hlo_roofs {
+	struct pf_ask ask;
+	enum pf_hlo_group group;
+	struct pf_hlo_peaks peaks;
+	struct pf_keyed rows; /* struct hlo_op, the most self time first */
+	struct hlo_op all;    /* their self time and roofs */
+	struct pf_texts texts;
+	struct pf_keyed said; /* struct said, by argset: its texts */
+	struct pf_nest nest;  /* struct open */
+	const struct pf_window_trace *trace;
+};
+
 struct open {
 	int64_t end_ps;
 	size_t row; /* or NOT_COUNTED */
@@ -44,17 +72,10 @@ struct open {
 
 static const struct open outermost = { .row = NOT_COUNTED };
 
-struct reading {
-	struct pf_hlo_ops *out;
-	struct pf_names *names;
-	struct pf_texts texts;
-	struct pf_intern keys; /* group -> row */
-	struct pf_map said_at; /* argset -> said */
-	struct said *said;
-	size_t said_count, said_cap;
-	struct pf_nest nest;
-	const struct pf_window_trace *trace;
-};
+static struct hlo_op *op_at(const struct pf_hlo_roofs *r, size_t i)
+{
+	return PF_KEYED_ROW(&r->rows, struct hlo_op, i);
+}
 
 /* ---- arguments ---- */
 
@@ -78,7 +99,7 @@ static int64_t number_of(struct pf_json text, const char *key,
 }
 
 /* Without the colon behind which the type of a TensorFlow op stands. */
-static const char *text_of(struct reading *r, struct pf_json text,
+static const char *text_of(struct pf_hlo_roofs *r, struct pf_json text,
 			   const char *key, bool is_op)
 {
 	struct pf_buf out = { 0 };
@@ -90,55 +111,45 @@ static const char *text_of(struct reading *r, struct pf_json text,
 	if (colon)
 		*colon = '\0';
 	if (out.len && *out.data)
-		kept = pf_arena_string(&r->out->texts, out.data);
+		kept = pf_arena_string(&r->ask.memory, out.data);
 	pf_buf_release(&out);
 	return kept;
 }
 
-static struct said read_said(struct reading *r, struct pf_json text,
-			     const struct pf_span *e)
+static struct said said_texts(struct pf_hlo_roofs *r, struct pf_json text)
 {
-	return (struct said){
-		.op = text_of(r, text, "tf_op", true),
-		.category = text_of(r, text, "hlo_category", false),
-		.flops = number_of(text, "flops", e),
-		.bytes = number_of(text, "bytes_accessed", e),
-		.device_from_ps = number_of(text, "device_offset_ps", e),
-		.device_ps = number_of(text, "device_duration_ps", e),
-	};
+	return (struct said){ .op = text_of(r, text, "tf_op", true),
+			      .category =
+				      text_of(r, text, "hlo_category", false) };
 }
 
-static int find_said(struct reading *r, const struct pf_span *e,
-		     struct said *out, struct pf_err *err)
+static struct said find_said(struct pf_hlo_roofs *r, const struct pf_span *e)
 {
 	struct pf_json text = { e->inline_args, e->inline_args_len };
-	uint64_t *at;
-
-	*out = (struct said){
+	struct said said = {
 		.flops = -1, .bytes = -1, .device_from_ps = -1, .device_ps = -1
 	};
-	if (e->args == PF_ID_NONE)
-		return 0;
+	size_t known = r->said.count, n;
+
+	if (e->args == PF_ID_NONE ||
+	    (e->args != PF_ID_INLINE &&
+	     pf_texts_get(&r->texts, PF_TEXT_ARGS, e->args, &text.p, &text.len,
+			  r->ask.err) < 0))
+		return said;
 	if (e->args == PF_ID_INLINE) {
-		*out = read_said(r, text, e);
-		return 0;
+		said = said_texts(r, text);
+	} else {
+		n = pf_keyed_at(&r->said, e->args);
+		if (n == known)
+			*PF_KEYED_ROW(&r->said, struct said, n) =
+				said_texts(r, text);
+		said = *PF_KEYED_ROW(&r->said, struct said, n);
 	}
-	if (pf_texts_get(&r->texts, PF_TEXT_ARGS, e->args, &text.p, &text.len,
-			 err) < 0)
-		return -1;
-	at = pf_map_at(&r->said_at, e->args);
-	if (*at == UINT64_MAX) {
-		r->said = pf_grow(r->said, &r->said_cap, r->said_count + 1,
-				  sizeof(*r->said));
-		*at = r->said_count++;
-		r->said[*at] = read_said(r, text, e);
-	}
-	*out = r->said[*at];
-	out->flops = number_of(text, "flops", e);
-	out->bytes = number_of(text, "bytes_accessed", e);
-	out->device_from_ps = number_of(text, "device_offset_ps", e);
-	out->device_ps = number_of(text, "device_duration_ps", e);
-	return 0;
+	said.flops = number_of(text, "flops", e);
+	said.bytes = number_of(text, "bytes_accessed", e);
+	said.device_from_ps = number_of(text, "device_offset_ps", e);
+	said.device_ps = number_of(text, "device_duration_ps", e);
+	return said;
 }
 
 /* ---- groups ---- */
@@ -148,28 +159,26 @@ static const char *differing(const char *a, const char *b)
 	return a && b && !strcmp(a, b) ? a : NULL;
 }
 
-static size_t find_row(struct reading *r, const char *name,
+static size_t find_row(struct pf_hlo_roofs *r, const char *name,
 		       const struct said *s)
 {
-	struct pf_hlo_ops *out = r->out;
 	const char *op = s->op ? s->op : name;
-	const char *key = out->group == PF_HLO_BY_NAME ? name
-			  : out->group == PF_HLO_BY_OP ? op
-			  : s->category                ? s->category
-						       : "(not said)";
-	size_t at = pf_intern_add(&r->keys, key, strlen(key));
+	const char *key = r->group == PF_HLO_BY_NAME ? name
+			  : r->group == PF_HLO_BY_OP ? op
+			  : s->category              ? s->category
+						     : "(not said)";
+	size_t known = r->rows.count;
+	size_t at = pf_keyed_at_text(&r->rows, key, strlen(key));
+	struct hlo_op *row = op_at(r, at);
 
-	if (at == out->count) {
-		out->rows = pf_grow(out->rows, &out->cap, out->count + 1,
-				    sizeof(*out->rows));
-		out->rows[out->count++] = (struct pf_hlo_op){
-			.name = pf_arena_string(&out->texts, key),
+	if (at == known)
+		*row = (struct hlo_op){
+			.name = pf_arena_string(&r->ask.memory, key),
 			.op = s->op,
 			.category = s->category,
 		};
-	}
-	out->rows[at].op = differing(out->rows[at].op, s->op);
-	out->rows[at].category = differing(out->rows[at].category, s->category);
+	row->op = differing(row->op, s->op);
+	row->category = differing(row->category, s->category);
 	return at;
 }
 
@@ -188,11 +197,9 @@ static void add_known(int64_t *sum, int64_t n)
 		pf_sat_sum(sum, n);
 }
 
-static void find_roof(const struct reading *r, const char *name,
+static void find_roof(const struct pf_hlo_peaks *p, const char *name,
 		      const struct said *s, struct open *o)
 {
-	const struct pf_hlo_peaks *p = &r->out->peaks;
-
 	o->compute_ps = o->memory_ps = NAN;
 	if (!s->category || is_async(s->category) ||
 	    pf_gpu_classify_op(name, s->category) == PF_GPU_COMM)
@@ -204,10 +211,9 @@ static void find_roof(const struct reading *r, const char *name,
 }
 
 /* One whose bytes, or operations that it has, have no peak has no roof. */
-static void hold(struct pf_hlo_op *row, const struct open *o)
+static void hold(struct hlo_op *row, const struct open *o)
 {
 	double roof_ps = fmax(o->compute_ps, o->memory_ps); /* of one known */
-	int64_t ps;
 
 	if (isnan(o->memory_ps) || !(roof_ps > 0) || o->inner_ps)
 		return;
@@ -215,28 +221,27 @@ static void hold(struct pf_hlo_op *row, const struct open *o)
 		pf_sat_sum(&row->over_ns, o->own_ps);
 		return;
 	}
-	ps = llround(roof_ps);
 	pf_sat_sum(&row->roofed_ns, o->own_ps);
-	pf_sat_sum(&row->roof_ns, ps);
+	pf_sat_sum(&row->roof_ns, llround(roof_ps));
 	if (o->compute_ps > o->memory_ps)
 		pf_sat_sum(&row->compute_ns, o->own_ps);
 }
 
 /* An operation has ended: what was in it is not its own. */
-static void settle(struct reading *r, const struct open *o)
+static void settle(struct pf_hlo_roofs *r, const struct open *o)
 {
-	struct pf_hlo_op *row;
+	struct hlo_op *row;
 
 	if (o->row == NOT_COUNTED)
 		return;
-	row = &r->out->rows[o->row];
+	row = op_at(r, o->row);
 	if (o->own_ps > o->inner_ps)
 		pf_sat_sum(&row->self_ns, o->own_ps - o->inner_ps);
 	pf_sat_sum(&row->total_ns, o->own_ps);
 	hold(row, o);
 }
 
-static void go_to(struct reading *r, int64_t at_ps)
+static void go_to(struct pf_hlo_roofs *r, int64_t at_ps)
 {
 	const struct open *o;
 
@@ -251,230 +256,93 @@ static int64_t to_ps(int64_t ns)
 	return ns > most ? INT64_MAX : ns < -most ? -INT64_MAX : ns * PS;
 }
 
-static int take(struct reading *r, const struct pf_span *e, struct pf_err *err)
+/* Counted where it begins. */
+static void count_op(struct pf_hlo_roofs *r, const struct pf_span *e,
+		     const struct said *said, struct open *now)
 {
-	struct pf_hlo_op *row;
-	struct said said;
-	struct open *o, now = { .row = NOT_COUNTED };
-	int64_t from_ps = to_ps(e->start_ns);
-	char *name;
+	char *name = e->name == PF_ID_INLINE
+			     ? pf_memdup0(e->inline_name, e->inline_name_len)
+			     : pf_names_text_take(r->ask.names, e->name);
+	struct hlo_op *row;
 
-	if (find_said(r, e, &said, err))
-		return -1;
-	now.own_ps = to_ps(e->dur_ns);
+	if (!name)
+		return;
+	now->row = find_row(r, *name ? name : "(unnamed)", said);
+	find_roof(&r->peaks, name, said, now);
+	free(name);
+	row = op_at(r, now->row);
+	row->calls++;
+	add_known(&row->flops, said->flops);
+	add_known(&row->bytes, said->bytes);
+}
+
+static void take(struct pf_hlo_roofs *r, const struct pf_span *e)
+{
+	struct said said = find_said(r, e);
+	struct open *o, now = { .row = NOT_COUNTED,
+				.from_ps = to_ps(e->start_ns),
+				.own_ps = to_ps(e->dur_ns) };
+
 	if (said.device_from_ps >= 0 && said.device_ps >= 0) {
-		from_ps = said.device_from_ps;
+		now.from_ps = said.device_from_ps;
 		now.own_ps = said.device_ps;
 	}
-	go_to(r, from_ps);
-	if (e->start_ns >= r->trace->from_ns && e->start_ns < r->trace->to_ns) {
-		name = e->name == PF_ID_INLINE
-			       ? pf_memdup0(e->inline_name, e->inline_name_len)
-			       : pf_names_text_take(r->names, e->name);
-		if (!name)
-			return -1;
-		now.row = find_row(r, *name ? name : "(unnamed)", &said);
-		find_roof(r, name, &said, &now);
-		free(name);
-		row = &r->out->rows[now.row];
-		row->calls++;
-		add_known(&row->flops, said.flops);
-		add_known(&row->bytes, said.bytes);
-	}
-	now.from_ps = from_ps;
+	go_to(r, now.from_ps);
+	if (e->start_ns >= r->trace->from_ns && e->start_ns < r->trace->to_ns)
+		count_op(r, e, &said, &now);
 	o = pf_nest_top(&r->nest);
 	/* What is put on the host's clock may change places. */
-	if (o && from_ps >= o->from_ps)
+	if (o && now.from_ps >= o->from_ps)
 		pf_sat_sum(&o->inner_ps, now.own_ps);
-	o = pf_nest_push(&r->nest, pf_sat_add(from_ps, now.own_ps));
-	now.end_ps = pf_sat_add(from_ps, now.own_ps);
+	now.end_ps = pf_sat_add(now.from_ps, now.own_ps);
+	o = pf_nest_push(&r->nest, now.end_ps);
 	if (o)
 		*o = now;
 	else
 		settle(r, &now);
-	return 0;
 }
 
-static int read_track(struct reading *r, struct pf_db *db,
-		      const struct pf_track *t)
+static void read_track(struct pf_hlo_roofs *r, const struct pf_track *t)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
 			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_INLINE);
+	struct pf_err *err = r->ask.err;
 	struct pf_cursor *c;
 	struct pf_span e;
-	int rc;
 
 	for (int i = PF_SLOT_GENERIC; i < PF_SLOT_COUNT; i++)
 		columns |= PF_COLBIT(PF_COL_SLOT + i);
-	c = pf_cursor_new(db, t->id, columns, db->err);
-	if (!c)
-		return -1;
+	c = pf_cursor_new(r->ask.db, t->id, columns, err);
 	pf_nest_clear(&r->nest);
-	while ((rc = pf_cursor_next(c, &e, db->err)) == 1) {
-		if (pf_names_kind(r->names, e.type) == PF_KIND_GPU_OTHER &&
-		    take(r, &e, db->err)) {
-			rc = -1;
-			break;
-		}
-	}
+	while (!err->code && pf_cursor_next(c, &e, err) == 1)
+		if (pf_names_kind(r->ask.names, e.type) == PF_KIND_GPU_OTHER)
+			take(r, &e);
 	go_to(r, INT64_MAX);
 	pf_cursor_free(c);
-	return rc;
 }
 
-static int read_trace(struct reading *r, struct pf_db *db,
-		      const struct pf_window *window)
+static void read_trace(struct pf_hlo_roofs *r)
 {
-	struct pf_track *tracks;
-	size_t count;
-	int rc = pf_tracks_load(db, r->trace->trace_id, &tracks, &count,
-				db->err);
+	const int64_t device = r->ask.window.device;
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
 
-	for (size_t i = 0; !rc && i < count; i++)
+	pf_tracks_load(r->ask.db, r->trace->trace_id, &tracks, &count,
+		       r->ask.err);
+	for (size_t i = 0; !r->ask.err->code && i < count; i++)
 		if (pf_work_row(&tracks[i], r->trace->is_tpu) == PF_WORK_OPS &&
-		    (window->device < 0 ||
-		     pf_work_device(&tracks[i]) == window->device))
-			rc = read_track(r, db, &tracks[i]);
+		    (device < 0 || pf_work_device(&tracks[i]) == device))
+			read_track(r, &tracks[i]);
 	pf_tracks_free(tracks, count);
-	return rc;
 }
 
 /* ---- the whole ---- */
 
-PF_ORDER(by_self, struct pf_hlo_op, PF_DOWN(self_ns) PF_ALPHA(name))
-
-static void finish(struct pf_hlo_ops *out)
-{
-	for (size_t i = 0; i < out->count; i++) {
-		out->rows[i].self_ns /= PS; /* until here picoseconds */
-		out->rows[i].total_ns /= PS;
-		out->rows[i].roofed_ns /= PS;
-		out->rows[i].roof_ns /= PS;
-		out->rows[i].over_ns /= PS;
-		out->rows[i].compute_ns /= PS;
-		out->rows[i].above_ns =
-			out->rows[i].roofed_ns - out->rows[i].roof_ns;
-		out->calls += out->rows[i].calls;
-		pf_sat_sum(&out->self_ns, out->rows[i].self_ns);
-	}
-	for (size_t i = 0; i < out->count; i++) {
-		struct pf_hlo_op *row = &out->rows[i];
-		bool has_rate = row->self_ns > 0 &&
-				row->self_ns == row->total_ns &&
-				row->category && !is_async(row->category);
-
-		row->share = pf_ratio((double)row->self_ns, out->self_ns);
-		row->flops_per_s = row->gb_per_s = NAN;
-		if (has_rate && row->flops >= 0)
-			row->flops_per_s =
-				(double)row->flops * 1e9 / (double)row->self_ns;
-		if (has_rate && row->bytes >= 0)
-			row->gb_per_s =
-				(double)row->bytes / (double)row->self_ns;
-	}
-	pf_sort(out->rows, out->count, sizeof(*out->rows), by_self);
-}
-
-int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,
-		    enum pf_hlo_group group, const struct pf_hlo_peaks *peaks,
-		    struct pf_hlo_ops *out)
-{
-	static const struct pf_hlo_peaks none = { NAN, NAN };
-	struct reading r = { .out = out, .texts.db = db };
-	int rc = 0;
-
-	*out = (struct pf_hlo_ops){ .group = group,
-				    .peaks = peaks ? *peaks : none };
-	r.names = pf_names_new(db);
-	if (!r.names)
-		return -1;
-	r.nest.width = sizeof(struct open);
-	r.nest.outermost = &outermost;
-	pf_intern_init(&r.keys);
-	pf_map_init(&r.said_at);
-	for (size_t i = 0; !rc && i < window->count; i++) {
-		r.trace = &window->traces[i];
-		if (r.trace->is_tpu)
-			rc = read_trace(&r, db, window);
-	}
-	finish(out);
-	pf_nest_release(&r.nest);
-	pf_map_release(&r.said_at);
-	pf_intern_release(&r.keys);
-	pf_texts_release(&r.texts);
-	pf_names_free(r.names);
-	free(r.said);
-	return rc;
-}
-
-void pf_hlo_ops_release(struct pf_hlo_ops *ops)
-{
-	free(ops->rows);
-	pf_arena_release(&ops->texts);
-	*ops = (struct pf_hlo_ops){ 0 };
-}
-
-void pf_hlo_ops_show(const struct pf_hlo_ops *ops, struct pf_doc *doc)
-{
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_hlo_op, member, key, title, kind)
-	static const struct pf_field all[] = {
-		FIELD(name, "name", "Operation", PF_TEXT),
-		FIELD(op, "op", "Operator", PF_TEXT | PF_FULL),
-		FIELD(category, "category", "Category", PF_TEXT),
-		FIELD(calls, "calls", "Calls", PF_COUNT),
-		FIELD(self_ns, "self_ns", "Self", PF_NS),
-		FIELD(share, "share", "Share", PF_RATIO | PF_BAR),
-		FIELD(total_ns, "total_ns", "Total", PF_NS),
-		FIELD(flops, "flops", "Operations",
-		      PF_COUNT | PF_FULL | PF_KNOWN),
-		FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
-		FIELD(flops_per_s, "flops_per_s", "FLOP/s", PF_REAL | PF_FULL),
-		FIELD(gb_per_s, "gb_per_s", "GB/s", PF_REAL | PF_FULL),
-	};
-#undef FIELD
-	struct pf_table *t = pf_doc_fields(
-		doc, "operations", "Operations of the TPUs", PF_FIELDS(all));
-
-	for (size_t i = 0; i < ops->count; i++)
-		PF_PUT(t, all, ops->rows[i]);
-}
-
-void pf_hlo_ops_tell(const struct pf_hlo_ops *ops, struct pf_doc *doc)
-{
-	char share[PF_NUM_MAX], ns[PF_NUM_MAX], sum[PF_NUM_MAX];
-
-	pf_doc_finding(doc,
-		       "%s takes %s of the time of the TPUs' operations "
-		       "(%s of %s)",
-		       ops->rows[0].name,
-		       pf_num_show_ratio(share, ops->rows[0].share),
-		       pf_num_show_ns(ns, ops->rows[0].self_ns),
-		       pf_num_show_ns(sum, ops->self_ns));
-}
-
-/* ---- against their roofs ---- */
-
-struct roof_row {
-	struct pf_hlo_op o;
-	const char *bound;
-	double tflops, roof_share;
-};
-
-static void sum_roofs(const struct pf_hlo_ops *ops, struct pf_hlo_op *sum)
-{
-	*sum = (struct pf_hlo_op){ .self_ns = ops->self_ns };
-	for (size_t i = 0; i < ops->count; i++) {
-		pf_sat_sum(&sum->roofed_ns, ops->rows[i].roofed_ns);
-		pf_sat_sum(&sum->roof_ns, ops->rows[i].roof_ns);
-		pf_sat_sum(&sum->above_ns, ops->rows[i].above_ns);
-		pf_sat_sum(&sum->over_ns, ops->rows[i].over_ns);
-	}
-}
+PF_ORDER(by_self, struct hlo_op, PF_DOWN(self_ns) PF_ALPHA(name))
 
 /* By most of the time that has a roof; without any nothing bounds it. */
-static const char *bound_of(const struct pf_hlo_op *o)
+static const char *bound_of(const struct hlo_op *o)
 {
 	if (!o->roofed_ns)
 		return o->over_ns ? "over roof" : NULL;
@@ -482,89 +350,194 @@ static const char *bound_of(const struct pf_hlo_op *o)
 							    : "memory";
 }
 
-void pf_hlo_ops_show_roofs(const struct pf_hlo_ops *ops, struct pf_doc *doc)
+static void find_rates(struct hlo_op *row)
 {
+	bool has_rate = row->self_ns > 0 && row->self_ns == row->total_ns &&
+			row->category && !is_async(row->category);
+
+	row->flops_per_s = row->gb_per_s = NAN;
+	if (has_rate && row->flops >= 0)
+		row->flops_per_s =
+			(double)row->flops * 1e9 / (double)row->self_ns;
+	if (has_rate && row->bytes >= 0)
+		row->gb_per_s = (double)row->bytes / (double)row->self_ns;
+	row->tflops = row->flops_per_s / 1e12;
+}
+
+static void finish(struct pf_hlo_roofs *r)
+{
+	struct hlo_op *row, *all = &r->all;
+
+	for (size_t i = 0; i < r->rows.count; i++) {
+		row = op_at(r, i);
+		row->self_ns /= PS; /* until here picoseconds */
+		row->total_ns /= PS;
+		row->roofed_ns /= PS;
+		row->roof_ns /= PS;
+		row->over_ns /= PS;
+		row->compute_ns /= PS;
+		row->above_ns = row->roofed_ns - row->roof_ns;
+		pf_sat_sum(&all->self_ns, row->self_ns);
+		pf_sat_sum(&all->roofed_ns, row->roofed_ns);
+		pf_sat_sum(&all->roof_ns, row->roof_ns);
+		pf_sat_sum(&all->above_ns, row->above_ns);
+		pf_sat_sum(&all->over_ns, row->over_ns);
+		row->roof_share =
+			pf_ratio((double)row->roof_ns, row->roofed_ns);
+		row->bound = bound_of(row);
+		if (!row->roofed_ns)
+			row->roof_ns = row->above_ns = -1;
+		find_rates(row);
+	}
+	for (size_t i = 0; i < r->rows.count; i++)
+		op_at(r, i)->share =
+			pf_ratio((double)op_at(r, i)->self_ns, all->self_ns);
+	pf_keyed_sort(&r->rows, by_self);
+}
+
+struct pf_hlo_roofs *pf_hlo_roofs_new(struct pf_db *db,
+				      const struct pf_window *window,
+				      enum pf_hlo_group group,
+				      const struct pf_hlo_peaks *peaks)
+{
+	struct pf_hlo_roofs *r = pf_calloc(1, sizeof(*r));
+
+	pf_ask_begin_in(&r->ask, db, window);
+	r->group = group;
+	r->peaks = *peaks;
+	r->texts.db = db;
+	r->nest.width = sizeof(struct open);
+	r->nest.outermost = &outermost;
+	pf_keyed_begin(&r->rows, sizeof(struct hlo_op), PF_KEYED_SUMS);
+	pf_keyed_begin(&r->said, sizeof(struct said), PF_KEYED_SUMS);
+	for (size_t i = 0; i < window->count && pf_ask_names(&r->ask); i++) {
+		r->trace = &window->traces[i];
+		if (r->trace->is_tpu)
+			read_trace(r);
+	}
+	finish(r);
+	if (r->rows.count && !db->err->code)
+		return r;
+	pf_hlo_roofs_free(r);
+	return NULL;
+}
+
+void pf_hlo_roofs_free(struct pf_hlo_roofs *r)
+{
+	pf_nest_release(&r->nest);
+	pf_texts_release(&r->texts);
+	pf_keyed_end(&r->rows);
+	pf_keyed_end(&r->said);
+	pf_ask_end(&r->ask);
+	free(r);
+}
+
 #define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct roof_row, member, key, title, kind)
-	static const struct pf_field all[] = {
-		FIELD(o.name, "name", "Operation", PF_TEXT),
-		FIELD(o.category, "category", "Category", PF_TEXT | PF_FULL),
-		FIELD(o.calls, "calls", "Calls", PF_COUNT | PF_SPARE),
-		FIELD(o.self_ns, "self_ns", "Self", PF_NS),
-		FIELD(o.share, "share", "Share", PF_RATIO | PF_FULL),
-		FIELD(o.flops, "flops", "Operations",
-		      PF_COUNT | PF_FULL | PF_KNOWN),
-		FIELD(o.bytes, "bytes", "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
-		FIELD(tflops, "tflop_per_s", "TFLOP/s", PF_REAL),
-		FIELD(o.gb_per_s, "gb_per_s", "GB/s", PF_REAL),
-		FIELD(bound, "bound", "Bound by", PF_TEXT | PF_OURS),
-		FIELD(roof_share, "roof_share", "Of roof", PF_RATIO | PF_BAR),
-		FIELD(o.roofed_ns, "roofed_ns", "Has a roof", PF_NS | PF_FULL),
-		FIELD(o.roof_ns, "roof_ns", "At the roof",
-		      PF_NS | PF_FULL | PF_KNOWN),
-		FIELD(o.above_ns, "above_roof_ns", "Above it",
-		      PF_NS | PF_KNOWN),
-		FIELD(o.over_ns, "over_roof_ns", "Faster than it",
-		      PF_NS | PF_FULL),
-	};
+	PF_FIELD(struct hlo_op, member, key, title, kind)
+static const struct pf_field op_fields[] = {
+	FIELD(name, "name", "Operation", PF_TEXT),
+	FIELD(op, "op", "Operator", PF_TEXT | PF_FULL),
+	FIELD(category, "category", "Category", PF_TEXT),
+	FIELD(calls, "calls", "Calls", PF_COUNT),
+	FIELD(self_ns, "self_ns", "Self", PF_NS),
+	FIELD(share, "share", "Share", PF_RATIO | PF_BAR),
+	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(flops, "flops", "Operations", PF_COUNT | PF_FULL | PF_KNOWN),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
+	FIELD(flops_per_s, "flops_per_s", "FLOP/s", PF_REAL | PF_FULL),
+	FIELD(gb_per_s, "gb_per_s", "GB/s", PF_REAL | PF_FULL),
+};
+
+int pf_hlo_ops(struct pf_db *db, const struct pf_window *window,
+	       enum pf_hlo_group group, bool has_finding, struct pf_doc *doc)
+{
+	static const struct pf_hlo_peaks none = { NAN, NAN };
+	char share[PF_NUM_MAX], ns[PF_NUM_MAX], sum[PF_NUM_MAX];
+	struct pf_hlo_roofs *r = pf_hlo_roofs_new(db, window, group, &none);
+	const struct hlo_op *most;
+
+	if (!r)
+		return db->err->code ? -1 : 0;
+	most = op_at(r, 0);
+	if (has_finding)
+		pf_doc_finding(doc,
+			       "%s takes %s of the time of the TPUs' "
+			       "operations (%s of %s)",
+			       most->name,
+			       pf_num_show_ratio(share, most->share),
+			       pf_num_show_ns(ns, most->self_ns),
+			       pf_num_show_ns(sum, r->all.self_ns));
+	PF_ROWS(doc, "operations", "Operations of the TPUs", op_fields, most,
+		r->rows.count);
+	pf_hlo_roofs_free(r);
+	return 1;
+}
+
+/* ---- against their roofs ---- */
+
+static const struct pf_field roof_fields[] = {
+	FIELD(name, "name", "Operation", PF_TEXT),
+	FIELD(category, "category", "Category", PF_TEXT | PF_FULL),
+	FIELD(calls, "calls", "Calls", PF_COUNT | PF_SPARE),
+	FIELD(self_ns, "self_ns", "Self", PF_NS),
+	FIELD(share, "share", "Share", PF_RATIO | PF_FULL),
+	FIELD(flops, "flops", "Operations", PF_COUNT | PF_FULL | PF_KNOWN),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
+	FIELD(tflops, "tflop_per_s", "TFLOP/s", PF_REAL),
+	FIELD(gb_per_s, "gb_per_s", "GB/s", PF_REAL),
+	FIELD(bound, "bound", "Bound by", PF_TEXT | PF_OURS),
+	FIELD(roof_share, "roof_share", "Of roof", PF_RATIO | PF_BAR),
+	FIELD(roofed_ns, "roofed_ns", "Has a roof", PF_NS | PF_FULL),
+	FIELD(roof_ns, "roof_ns", "At the roof", PF_NS | PF_FULL | PF_KNOWN),
+	FIELD(above_ns, "above_roof_ns", "Above it", PF_NS | PF_KNOWN),
+	FIELD(over_ns, "over_roof_ns", "Faster than it", PF_NS | PF_FULL),
+};
 #undef FIELD
-	struct pf_hlo_op sum;
-	struct pf_table *t;
 
-	sum_roofs(ops, &sum);
+void pf_hlo_roofs_show(const struct pf_hlo_roofs *r, struct pf_doc *doc)
+{
+	const struct hlo_op *all = &r->all;
+
 	pf_doc_int(doc, "tpu_self_ns", "Operations of the TPUs", PF_NS,
-		   sum.self_ns);
-	if (sum.roofed_ns) {
+		   all->self_ns);
+	if (all->roofed_ns) {
 		pf_doc_int(doc, "tpu_roof_ns", "  at the roofs", PF_NS,
-			   sum.roof_ns);
+			   all->roof_ns);
 		pf_doc_int(doc, "tpu_above_roof_ns", "  above them", PF_NS,
-			   sum.above_ns);
+			   all->above_ns);
 		pf_doc_int(doc, "tpu_over_roof_ns", "  faster than them",
-			   PF_NS | PF_QUIET, sum.over_ns);
+			   PF_NS | PF_QUIET, all->over_ns);
 		pf_doc_int(doc, "tpu_no_roof_ns", "  without one", PF_NS,
-			   sum.self_ns - sum.roofed_ns - sum.over_ns);
+			   all->self_ns - all->roofed_ns - all->over_ns);
 	}
-	t = pf_doc_fields(doc, "operations",
-			  "Operations of the TPUs against their roofs",
-			  PF_FIELDS(all));
-	for (size_t i = 0; i < ops->count; i++) {
-		struct roof_row row = { .o = ops->rows[i] };
-
-		row.bound = bound_of(&row.o);
-		if (!row.o.roofed_ns)
-			row.o.roof_ns = row.o.above_ns = -1;
-		row.tflops = row.o.flops_per_s / 1e12;
-		row.roof_share =
-			pf_ratio((double)row.o.roof_ns, row.o.roofed_ns);
-		PF_PUT(t, all, row);
-	}
-	if (sum.over_ns)
+	PF_ROWS(doc, "operations", "Operations of the TPUs against their roofs",
+		roof_fields, op_at(r, 0), r->rows.count);
+	if (all->over_ns)
 		pf_doc_note(doc, "recorded bytes are of all memories of a TPU, "
 				 "and the roof is of the largest: what reads "
 				 "the nearer ones may be faster than it");
 }
 
-void pf_hlo_ops_tell_roofs(const struct pf_hlo_ops *ops, const char *peak,
-			   struct pf_doc *doc)
+void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
+		       struct pf_doc *doc)
 {
-	char above[PF_NUM_MAX], part[PF_NUM_MAX], all[PF_NUM_MAX];
-	struct pf_hlo_op sum;
+	char above[PF_NUM_MAX], part[PF_NUM_MAX], self[PF_NUM_MAX];
+	const struct hlo_op *all = &r->all;
 
-	sum_roofs(ops, &sum);
-	pf_num_show_ns(all, ops->self_ns);
-	pf_num_show_ratio(part, pf_num_share(sum.roofed_ns, ops->self_ns));
-	if (sum.roofed_ns)
+	pf_num_show_ns(self, all->self_ns);
+	pf_num_show_ratio(part, pf_num_share(all->roofed_ns, all->self_ns));
+	if (all->roofed_ns)
 		pf_doc_finding(doc,
 			       "%s of the time of the TPUs' operations are "
 			       "above the roofs of %s, which hold for %s of "
 			       "it (%s)",
-			       pf_num_show_ns(above, sum.above_ns),
-			       peak ? peak : "--peak", part, all);
+			       pf_num_show_ns(above, all->above_ns),
+			       peak ? peak : "--peak", part, self);
 	else
 		pf_doc_finding(doc,
 			       "The TPUs' operations take %s; how fast they "
 			       "could be is not known",
-			       all);
+			       self);
 }
 
 /* ---- operators ---- */
@@ -598,50 +571,6 @@ static const struct pf_field sum_fields[] = {
 		 PF_NS | PF_KNOWN),
 };
 
-static sqlite3_stmt *prepare(struct pf_db *db, int64_t trace_id)
-{
-	sqlite3_stmt *st = pf_named_prepare(db, "operators", db->err);
-
-	if (st)
-		sqlite3_bind_int64(st, 1, trace_id);
-	return st;
-}
-
-static struct row read_row(sqlite3_stmt *st)
-{
-	return (struct row){
-		.name = (const char *)sqlite3_column_text(st, 0),
-		.calls = sqlite3_column_int64(st, 1),
-		.cpu_ns = sqlite3_column_int64(st, 2),
-		.work_count = sqlite3_column_int64(st, 3),
-		.gpu_ns = sqlite3_column_int64(st, 4),
-	};
-}
-
-/* Shares are of all GPU work, which the rows give together. */
-static int add_up(struct pf_db *db, int64_t trace_id, struct sums *sums)
-{
-	sqlite3_stmt *st = prepare(db, trace_id);
-	int rc;
-
-	if (!st)
-		return -1;
-	while ((rc = pf_db_step(db, st, db->err)) == 1) {
-		struct row row = read_row(st);
-
-		if (row.name && *row.name) {
-			sums->operators++;
-		} else {
-			sums->none_count = row.work_count;
-			sums->none_ns = row.gpu_ns;
-		}
-		pf_sat_sum(&sums->work_count, row.work_count);
-		pf_sat_sum(&sums->gpu_ns, row.gpu_ns);
-	}
-	sqlite3_finalize(st);
-	return rc;
-}
-
 static void show_sums(const struct sums *sums, struct pf_doc *doc)
 {
 	char ns[PF_NUM_MAX], count[PF_NUM_MAX];
@@ -671,63 +600,75 @@ static void show_sums(const struct sums *sums, struct pf_doc *doc)
 }
 
 /* What TPUs ran; where there is nothing else, it is the answer. */
-static int add_tpus(struct pf_db *db, int64_t trace_id, bool is_alone,
-		    struct pf_doc *doc)
+static void add_tpus(struct pf_db *db, int64_t trace_id, bool is_alone,
+		     struct pf_doc *doc)
 {
 	struct pf_window_args args = PF_WINDOW_DEFAULTS;
 	struct pf_window window = { 0 };
-	struct pf_hlo_ops ops = { 0 };
-	int rc;
 
 	args.trace = trace_id;
 	args.whole = true;
-	rc = pf_window_resolve(db, &args, &window);
-	if (!rc)
-		rc = pf_hlo_ops_find(db, &window, PF_HLO_BY_NAME, NULL, &ops);
-	if (!rc && ops.count) {
-		if (is_alone)
-			pf_hlo_ops_tell(&ops, doc);
+	if (!pf_window_resolve(db, &args, &window) &&
+	    pf_hlo_ops(db, &window, PF_HLO_BY_NAME, is_alone, doc) == 1)
 		doc->is_nothing = false;
-		pf_hlo_ops_show(&ops, doc);
-	}
-	pf_hlo_ops_release(&ops);
 	pf_window_release(&window);
-	return rc;
+}
+
+/* Shares are of all GPU work, which the rows give together. */
+static void settle_rows(struct pf_keyed *rows, const struct sums *sums)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		struct row *row = PF_KEYED_ROW(rows, struct row, i);
+
+		/* Not recorded on the host: unknown. */
+		if (!row->calls)
+			row->calls = row->cpu_ns = -1;
+		if (!sums->work_count)
+			row->work_count = row->gpu_ns = -1;
+		row->share = pf_ratio((double)row->gpu_ns, sums->gpu_ns);
+	}
 }
 
 int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc)
 {
+	sqlite3_stmt *st = pf_named_prepare(db, "operators", db->err);
+	struct pf_arena names = { 0 };
 	struct sums sums = { 0 };
-	struct pf_table *t;
-	sqlite3_stmt *st;
-	int rc;
+	struct pf_keyed rows;
 
-	if (add_up(db, trace_id, &sums))
-		return -1;
-	show_sums(&sums, doc);
-	t = pf_doc_fields(doc, "operators", "Operators", PF_FIELDS(fields));
-	st = prepare(db, trace_id);
-	if (!st)
-		return -1;
-	while ((rc = pf_db_step(db, st, db->err)) == 1) {
-		struct row row = read_row(st);
+	pf_keyed_begin(&rows, sizeof(struct row), PF_KEYED_SUMS);
+	if (st)
+		sqlite3_bind_int64(st, 1, trace_id);
+	while (st && pf_db_step(db, st, db->err) == 1) {
+		const char *name = (const char *)sqlite3_column_text(st, 0);
+		bool has_name = name && *name;
+		size_t n = pf_keyed_at(&rows, rows.count);
+		struct row *row = PF_KEYED_ROW(&rows, struct row, n);
 
-		if (!row.name || !*row.name)
-			row.name = "(none)";
-		/* Not recorded on the host: unknown. */
-		if (!row.calls)
-			row.calls = row.cpu_ns = -1;
-		if (!sums.work_count)
-			row.work_count = row.gpu_ns = -1;
-		row.share = sums.gpu_ns > 0
-				    ? (double)row.gpu_ns / (double)sums.gpu_ns
-				    : NAN;
-		PF_PUT(t, fields, row);
+		row->name = pf_arena_string(&names, has_name ? name : "(none)");
+		row->calls = sqlite3_column_int64(st, 1);
+		row->cpu_ns = sqlite3_column_int64(st, 2);
+		row->work_count = sqlite3_column_int64(st, 3);
+		row->gpu_ns = sqlite3_column_int64(st, 4);
+		sums.operators += has_name;
+		pf_sat_sum(&sums.work_count, row->work_count);
+		pf_sat_sum(&sums.gpu_ns, row->gpu_ns);
+		if (!has_name) {
+			sums.none_count = row->work_count;
+			sums.none_ns = row->gpu_ns;
+		}
 	}
 	sqlite3_finalize(st);
-	return rc ? rc
-		  : add_tpus(db, trace_id, !sums.operators && !sums.work_count,
-			     doc);
+	if (!db->err->code) {
+		show_sums(&sums, doc);
+		settle_rows(&rows, &sums);
+		PF_ROWS(doc, "operators", "Operators", fields,
+			PF_KEYED_ROW(&rows, struct row, 0), rows.count);
+		add_tpus(db, trace_id, doc->is_nothing, doc);
+	}
+	pf_keyed_end(&rows);
+	pf_arena_release(&names);
+	return db->err->code ? -1 : 0;
 }
 
 /*
@@ -763,17 +704,14 @@ static const struct pf_field named_fields[] = {
 	PF_FIELD(struct named_row, share, "share", "Share", PF_RATIO),
 };
 
-#define NONE "(none)"
-
 /* Work that its operator is yet to be asked for: a record of events/gpu.h. */
 struct item {
 	int64_t op_id, order, dur_ns;
 };
 
 struct walk {
-	struct pf_gpu *gpu;
+	struct pf_ask ask;
 	struct pf_graphs *graphs;
-	struct pf_names *names;
 	struct pf_by_event *by_op;
 	struct pf_keyed rows; /* struct named_row */
 	int64_t gpu_ns, gpu_count, replayed_ns, replayed_count, none_ns;
@@ -790,13 +728,12 @@ static struct named_row *row_of(struct walk *w, const char *name)
 	return row;
 }
 
-static int gather(struct walk *w)
+static void gather(struct walk *w)
 {
 	const struct pf_gpu_event *ev;
 	struct item item = { 0 };
-	int rc;
 
-	while ((rc = pf_gpu_next(w->gpu, &ev)) == 1) {
+	while ((ev = pf_ask_gpu(&w->ask, PF_GPU_LINKS))) {
 		const struct pf_graph_node *n =
 			ev->launch_id ? pf_graphs_next(w->graphs, ev->launch_id)
 				      : NULL;
@@ -816,26 +753,25 @@ static int gather(struct walk *w)
 		item.op_id = ev->op_id;
 		item.order++;
 		item.dur_ns = ev->dur_ns;
-		if (pf_by_event_add(w->by_op, &item) < 0)
-			return -1;
+		pf_by_event_add(w->by_op, &item);
 	}
-	return rc;
 }
 
-static int resolve(struct walk *w, struct pf_err *err)
+static void resolve(struct walk *w)
 {
 	const struct item *item;
 	const struct pf_block *block;
 	uint32_t place;
 
-	while ((item = pf_by_event_next(w->by_op, &block, &place))) {
-		char *name =
-			block ? pf_names_text_take(w->names, block->name[place])
-			      : pf_strdup(NONE);
+	while (pf_ask_names(&w->ask) &&
+	       (item = pf_by_event_next(w->by_op, &block, &place))) {
+		char *name = block ? pf_names_text_take(w->ask.names,
+							block->name[place])
+				   : pf_strdup("(none)");
 		struct named_row *row;
 
 		if (!name)
-			return -1;
+			return;
 		row = row_of(w, name);
 		row->launched_count++;
 		pf_sat_sum(&row->launched_ns, item->dur_ns);
@@ -843,7 +779,6 @@ static int resolve(struct walk *w, struct pf_err *err)
 			pf_sat_sum(&w->none_ns, item->dur_ns);
 		free(name);
 	}
-	return err->code ? -1 : 0;
 }
 
 /* What torch's table says of operators, and of calls outside of them. */
@@ -909,34 +844,23 @@ static void show(const struct walk *w, struct pf_doc *doc)
 	pf_graphs_note(w->graphs, doc);
 }
 
-static int find(struct walk *w, struct pf_db *db,
-		const struct pf_named_work_args *args)
-{
-	w->names = pf_names_new(db);
-	w->gpu = pf_gpu_new(db, args->window, PF_GPU_LINKS);
-	w->by_op = pf_by_event_new(db, sizeof(struct item),
-				   PF_COLBIT(PF_COL_NAME));
-	if (!w->names || !w->gpu || gather(w) < 0)
-		return -1;
-	return resolve(w, db->err);
-}
-
 int pf_named_work(struct pf_db *db, const struct pf_named_work_args *args,
 		  struct pf_doc *doc)
 {
 	struct walk w = { .graphs = args->graphs };
-	int rc;
 
+	pf_ask_begin_in(&w.ask, db, args->window);
 	pf_keyed_begin(&w.rows, sizeof(struct named_row), PF_KEYED_SUMS);
-	rc = find(&w, db, args);
-	if (!rc) {
+	w.by_op = pf_by_event_new(db, sizeof(struct item),
+				  PF_COLBIT(PF_COL_NAME));
+	gather(&w);
+	resolve(&w);
+	if (!db->err->code) {
 		add_host(&w, args->averages);
 		finish_rows(&w);
 		show(&w, doc);
 	}
 	pf_by_event_free(w.by_op);
-	pf_gpu_free(w.gpu);
-	pf_names_free(w.names);
 	pf_keyed_end(&w.rows);
-	return rc;
+	return pf_ask_end(&w.ask);
 }

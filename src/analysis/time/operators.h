@@ -28,52 +28,32 @@ int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc);
  */
 enum pf_hlo_group { PF_HLO_BY_NAME, PF_HLO_BY_OP, PF_HLO_BY_CATEGORY };
 
-/* Texts NULL: not said, or they differ.  -1, not a number: not recorded. */
-struct pf_hlo_op {
-	const char *name, *op, *category;
-	int64_t calls, self_ns, total_ns, flops, bytes;
-	double share;                 /* of all self time */
-	double flops_per_s, gb_per_s; /* while it ran itself */
-	/*
-	 * Of the self time: what has a roof, which is the time at the roof and
-	 * that above it, and what was faster than its roof.
-	 */
-	int64_t roofed_ns, roof_ns, above_ns, over_ns;
-	int64_t compute_ns; /* of roofed_ns: arithmetic bounds it */
-};
+/* The table "operations", and a finding: 1, 0 if there are none, or -1. */
+int pf_hlo_ops(struct pf_db *db, const struct pf_window *window,
+	       enum pf_hlo_group group, bool has_finding, struct pf_doc *doc);
 
 /* What a TPU does in a nanosecond at most; not a number: unknown. */
 struct pf_hlo_peaks {
 	double flops, bytes;
 };
 
-/* A zero-initialised struct is an empty result; it owns all it points to. */
-struct pf_hlo_ops {
-	enum pf_hlo_group group;
-	struct pf_hlo_op *rows; /* the most self time first */
-	size_t count, cap;
-	int64_t calls, self_ns;
-	struct pf_hlo_peaks peaks;
-	struct pf_arena texts;
-};
-
 /*
- * An operation in which no other ran, and that is no begin or end of a
- * transfer and no collective, has a roof: the time for its recorded operations and bytes at the
- * peaks, whichever is longer.  peaks NULL: none are known.
+ * The same against their roofs.  An operation in which no other ran, and that
+ * is no begin or end of a transfer and no collective, has a roof: the time for
+ * its recorded operations and bytes at the peaks, whichever is longer.
  */
-int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,
-		    enum pf_hlo_group group, const struct pf_hlo_peaks *peaks,
-		    struct pf_hlo_ops *out);
-void pf_hlo_ops_release(struct pf_hlo_ops *ops);
-/* The finding, where there are any; the table "operations". */
-void pf_hlo_ops_tell(const struct pf_hlo_ops *ops, struct pf_doc *doc);
-void pf_hlo_ops_show(const struct pf_hlo_ops *ops, struct pf_doc *doc);
-/* Against their roofs: figures, and the table "operations". */
-void pf_hlo_ops_show_roofs(const struct pf_hlo_ops *ops, struct pf_doc *doc);
-/* The sentence of these; peak: what the TPU is called. */
-void pf_hlo_ops_tell_roofs(const struct pf_hlo_ops *ops, const char *peak,
-			   struct pf_doc *doc);
+struct pf_hlo_roofs;
+/* NULL on an error, and if there are none. */
+struct pf_hlo_roofs *pf_hlo_roofs_new(struct pf_db *db,
+				      const struct pf_window *window,
+				      enum pf_hlo_group group,
+				      const struct pf_hlo_peaks *peaks);
+void pf_hlo_roofs_free(struct pf_hlo_roofs *r);
+/* The finding; peak: what the TPU is called. */
+void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
+		       struct pf_doc *doc);
+/* Figures, and the table "operations". */
+void pf_hlo_roofs_show(const struct pf_hlo_roofs *r, struct pf_doc *doc);
 
 /*
  * Operators of one trace with all of its GPU work, each piece once: under the

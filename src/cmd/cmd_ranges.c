@@ -3,7 +3,6 @@
 
 #include "analysis/time/ranges.h"
 #include "cmd/cmd.h"
-#include "events/trust.h"
 
 static const struct pf_ranges_args defaults = { .window = PF_WINDOW_DEFAULTS };
 
@@ -14,17 +13,7 @@ static const struct pf_opt opts[] = {
 
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
-	struct pf_ranges ranges = { 0 };
-	int rc = pf_ranges_find(cx->db, args, &ranges);
-
-	if (!rc)
-		rc = pf_hint_producer(cx->db, &ranges.producer);
-	if (!rc)
-		rc = pf_trust_versions(cx->db, &ranges.window, doc);
-	if (!rc)
-		pf_ranges_show(&ranges, doc);
-	pf_ranges_release(&ranges);
-	return rc;
+	return pf_ranges(cx->db, args, doc);
 }
 
 PF_COMMAND(230, ranges) = {

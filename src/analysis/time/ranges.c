@@ -9,6 +9,7 @@
 
 #include "analysis/time/ranges.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,15 +18,19 @@
 #include "analysis/time/steps.h"
 #include "base/intern.h"
 #include "base/num.h"
+#include "base/mem.h"
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/stats.h"
+#include "events/ask.h"
 #include "events/gpu.h"
+#include "events/hints.h"
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
 #include "events/step.h"
 #include "events/traces.h"
+#include "events/trust.h"
 #include "formats/event.h"
 #include "show/doc.h"
 #include "store/cursor.h"
@@ -128,18 +133,37 @@ struct work {
 	int64_t instance, start_ns, end_ns, range;
 };
 
+struct range {
+	struct pf_spread ns;
+	const char *name;
+	int64_t self_ns;
+	double self_share; /* of the self times of all */
+	/* Of those ranges that launched GPU work. */
+	struct pf_spread projected_ns;
+	int64_t work_count, busy_ns;
+	int64_t step_ns;  /* self in the steps' own time */
+	uint32_t name_id; /* of a name; of all steps another */
+};
+
 struct ranges {
 	struct pf_ask ask;
-	struct pf_ranges *out;
+	struct pf_keyed items;     /* struct range, the longest first */
+	struct pf_keyed spans;     /* struct range, of no thread */
 	struct pf_keyed projected; /* struct projected */
+	int64_t half_count;        /* begins or ends without the other */
+	int64_t self_ns;           /* of all: each instant of a thread once */
+	bool has_user_self;        /* of others than ProfilerStep* */
+	bool has_plain;            /* of a trace whose ranges all count */
 	int64_t instances;
 	struct pf_nest nest; /* struct open */
 	struct pf_by_event *works;
 	struct pf_sorter *launched;
 	const struct pf_window_trace *trace; /* NULL: no range counts */
-	sqlite3_stmt *ask_plain;
 	bool is_plain; /* the trace: all ranges are the user's */
-	/* Or NULL, all of them; and those of the trace being read. */
+	/*
+	 * Or NULL: only of the thread of these steps; ranges count if they
+	 * begin in a whole one, and their self time is that in whole ones.
+	 */
 	const struct pf_step_times *steps;
 	struct pf_step_walk walk;
 	int64_t thread; /* its track whose ranges count; 0: none */
@@ -152,14 +176,14 @@ struct projected {
 	int64_t range; /* a row */
 };
 
-static struct pf_range *range_at(const struct ranges *r, size_t i)
+static struct range *range_at(const struct ranges *r, size_t i)
 {
-	return PF_KEYED_ROW(&r->out->items, struct pf_range, i);
+	return PF_KEYED_ROW(&r->items, struct range, i);
 }
 
 static size_t find_range(struct ranges *r, uint32_t name)
 {
-	size_t n = pf_keyed_at(&r->out->items, name);
+	size_t n = pf_keyed_at(&r->items, name);
 
 	range_at(r, n)->name_id = name;
 	return n;
@@ -172,7 +196,7 @@ static void go_to(struct ranges *r, int64_t at_ns)
 	int64_t from_ns, to_ns;
 
 	while ((o = pf_nest_pass(&r->nest, at_ns, &from_ns, &to_ns))) {
-		struct pf_range *g;
+		struct range *g;
 
 		if (o->range == NOT_COUNTED)
 			continue;
@@ -186,18 +210,18 @@ static void go_to(struct ranges *r, int64_t at_ns)
 }
 
 /* Is it a range of the user?  Before torch 1.11 labels were operators. */
-static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
-		    uint32_t *name)
+static bool is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
+		     uint32_t *name)
 {
 	unsigned kind = pf_names_kind(r->ask.names, b->type[i]);
 	const struct pf_name_class *class;
 
 	if (kind != PF_KIND_ANNOTATION && kind != PF_KIND_CPU_OP &&
 	    !(r->is_plain && kind == PF_KIND_HOST))
-		return 0;
+		return false;
 	class = pf_names_class(r->ask.names, b->name[i]);
 	if (!class)
-		return -1;
+		return false;
 	*name = class->is_step ? STEP_NAME : b->name[i];
 	return kind != PF_KIND_CPU_OP || class->is_step ||
 	       pf_names_is_nvtx(r->ask.names, b->type[i]) ||
@@ -205,25 +229,29 @@ static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
 }
 
 /* Is it the step itself, where steps are split by what is in them? */
-static int is_step(struct ranges *r, const struct pf_block *b, uint32_t i,
-		   uint32_t name)
+static bool is_step(struct ranges *r, int64_t start_ns, int64_t dur_ns,
+		    const char *name)
 {
-	const struct pf_step_time *s;
-	char *text;
-	int rc;
+	const struct pf_step_time *s =
+		r->step_names ? step_walk_at(&r->walk, start_ns) : NULL;
 
-	if (!r->steps || name == STEP_NAME)
-		return r->steps != NULL;
-	s = r->step_names ? step_walk_at(&r->walk, b->start_ns[i]) : NULL;
-	if (!s || s->host_start_ns != b->start_ns[i] ||
-	    s->host_end_ns != pf_span_end(b->start_ns[i], b->dur_ns[i]))
-		return 0;
-	text = pf_names_text_take(r->ask.names, name);
-	if (!text)
-		return -1;
-	rc = pf_step_regex_matches(r->step_names, text, strlen(text));
+	return s && s->host_start_ns == start_ns &&
+	       s->host_end_ns == pf_span_end(start_ns, dur_ns) &&
+	       pf_step_regex_matches(r->step_names, name, strlen(name));
+}
+
+static bool is_step_event(struct ranges *r, const struct pf_block *b,
+			  uint32_t i, uint32_t name)
+{
+	char *text;
+	bool yes;
+
+	if (!r->trace || !r->steps || name == STEP_NAME)
+		return r->trace && r->steps;
+	text = r->step_names ? pf_names_text_take(r->ask.names, name) : NULL;
+	yes = text && is_step(r, b->start_ns[i], b->dur_ns[i], text);
 	free(text);
-	return rc;
+	return yes;
 }
 
 /* Does a range that begins now count, with all of its length? */
@@ -236,40 +264,37 @@ static bool is_counted(struct ranges *r, int64_t start_ns)
 	return start_ns >= r->trace->from_ns && start_ns < r->trace->to_ns;
 }
 
-static int take(struct ranges *r, const struct pf_block *b, uint32_t i)
+static void take(struct ranges *r, const struct pf_block *b, uint32_t i)
 {
 	int64_t start_ns = b->start_ns[i];
-	struct open now = { .end_ns = pf_span_end(start_ns, b->dur_ns[i]) };
+	struct open now = { .end_ns = pf_span_end(start_ns, b->dur_ns[i]),
+			    .range = NOT_COUNTED };
 	uint32_t name;
 	struct open *o;
-	int rc = is_range(r, b, i, &name);
 
-	if (rc <= 0)
-		return rc;
+	if (!is_range(r, b, i, &name))
+		return;
 	go_to(r, start_ns);
-	rc = r->trace ? is_step(r, b, i, name) : 0;
-	if (rc)
-		return rc < 0 ? -1 : 0;
+	if (is_step_event(r, b, i, name))
+		return;
 	o = pf_nest_push(&r->nest, now.end_ns);
-	now.range = NOT_COUNTED;
 	now.is_counted = is_counted(r, start_ns);
 	if (now.is_counted || (r->steps && r->trace))
 		now.range = (int64_t)find_range(r, name);
 	if (now.is_counted) {
 		now.instance = r->instances++;
-		r->out->has_plain |= r->is_plain;
-		pf_keyed_add(&r->out->items, &r->ask, (size_t)now.range,
+		r->has_plain |= r->is_plain;
+		pf_keyed_add(&r->items, &r->ask, (size_t)now.range,
 			     b->dur_ns[i]);
 	}
 	if (o)
 		*o = now;
-	return r->ask.db->err->code ? -1 : 0;
 }
 
 /* ---- GPU work ---- */
 
 /* All work that this call launched, for each range that is open. */
-static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns)
+static void add_launched(struct ranges *r, int64_t event_id, int64_t start_ns)
 {
 	const struct pf_event_work *w;
 	const struct pf_block *none;
@@ -284,14 +309,11 @@ static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns)
 
 			work.instance = o->instance;
 			work.range = o->range;
-			if (o->is_counted && o->end_ns > start_ns &&
-			    pf_sorter_add(r->launched, &work, r->ask.db->err) <
-				    0)
-				return -1;
+			if (o->is_counted && o->end_ns > start_ns)
+				pf_sorter_add(r->launched, &work, r->ask.err);
 		}
 		pf_by_event_next(r->works, &none, &ignored);
 	}
-	return r->ask.db->err->code ? -1 : 0;
 }
 
 /* One range, all of its work known. */
@@ -301,7 +323,7 @@ struct projection {
 
 static void end_projection(struct ranges *r, const struct projection *p)
 {
-	struct pf_range *range;
+	struct range *range;
 	size_t n;
 
 	if (!p->count)
@@ -314,14 +336,14 @@ static void end_projection(struct ranges *r, const struct projection *p)
 	pf_keyed_add(&r->projected, &r->ask, n, p->to_ns - p->from_ns);
 }
 
-static int project(struct ranges *r)
+static void project(struct ranges *r)
 {
 	struct projection p = { 0 };
 	const struct work *w;
 
-	if (pf_sorter_finish(r->launched, r->ask.db->err) < 0)
-		return -1;
-	while ((w = pf_sorter_next(r->launched, r->ask.db->err))) {
+	if (r->ask.err->code || pf_sorter_finish(r->launched, r->ask.err) < 0)
+		return;
+	while ((w = pf_sorter_next(r->launched, r->ask.err))) {
 		if (!p.count || w->instance != p.instance) {
 			end_projection(r, &p);
 			p = (struct projection){ .instance = w->instance,
@@ -337,7 +359,6 @@ static int project(struct ranges *r)
 		p.to_ns = w->end_ns;
 	}
 	end_projection(r, &p);
-	return r->ask.db->err->code ? -1 : 0;
 }
 
 /* ---- the whole ---- */
@@ -345,31 +366,27 @@ static int project(struct ranges *r)
 static int take_event(void *context, const struct pf_block *b, uint32_t i,
 		      int64_t event_id)
 {
-	if (take(context, b, i) < 0)
-		return -1;
-	return add_launched(context, event_id, b->start_ns[i]);
+	struct ranges *r = context;
+
+	take(r, b, i);
+	add_launched(r, event_id, b->start_ns[i]);
+	return r->ask.err->code ? -1 : 0;
 }
 
-static int read_track(struct ranges *r, const struct pf_track *t)
+static void read_track(struct ranges *r, const struct pf_track *t)
 {
 	static const struct pf_track_reader reader = { .event = take_event };
-	int rc;
 
 	pf_nest_clear(&r->nest);
-	rc = pf_track_read(r->ask.db, t, &reader, r);
+	pf_track_read(r->ask.db, t, &reader, r);
 	go_to(r, INT64_MAX);
-	return rc;
 }
 
-static int find_plain(struct ranges *r, int64_t trace_id)
+static void find_plain(struct ranges *r, sqlite3_stmt *st, int64_t trace_id)
 {
-	int rc;
-
-	sqlite3_bind_int64(r->ask_plain, 1, trace_id);
-	rc = pf_db_step(r->ask.db, r->ask_plain, r->ask.db->err);
-	r->is_plain = rc == 1;
-	sqlite3_reset(r->ask_plain);
-	return rc < 0 ? -1 : 0;
+	sqlite3_bind_int64(st, 1, trace_id);
+	r->is_plain = pf_db_step(r->ask.db, st, r->ask.err) == 1;
+	sqlite3_reset(st);
 }
 
 /* The time in which any range of a thread is open in a step. */
@@ -386,11 +403,10 @@ static int add_opened(void *context, const struct pf_block *b, uint32_t i,
 	int64_t from_ns = b->start_ns[i];
 	int64_t to_ns = pf_span_end(from_ns, b->dur_ns[i]);
 	uint32_t name;
-	int rc = is_range(o->r, b, i, &name);
 
 	(void)event_id;
-	if (rc <= 0)
-		return rc;
+	if (!is_range(o->r, b, i, &name))
+		return o->r->ask.err->code ? -1 : 0;
 	if (from_ns < o->end_ns)
 		from_ns = o->end_ns;
 	if (to_ns <= from_ns)
@@ -404,34 +420,29 @@ static int add_opened(void *context, const struct pf_block *b, uint32_t i,
  * The thread that the steps of a trace are split on; tracks: from its first
  * on.  Where there are no steps, the one on which ranges are open longest.
  */
-static int find_thread(struct ranges *r, const struct pf_track *tracks,
-		       const struct pf_track *end)
+static void find_thread(struct ranges *r, const struct pf_track *tracks,
+			const struct pf_track *end)
 {
 	static const struct pf_track_reader reader = { .event = add_opened };
 	int64_t trace_id = tracks->trace_id, most_ns = 0;
 
-	r->thread = 0;
-	if (!r->steps)
-		return 0;
 	r->walk = step_walk_begin(r->steps, trace_id);
-	if (r->walk.at == r->walk.end)
-		return 0;
-	r->thread = r->walk.at->track_id;
-	for (; !r->walk.at->track_id && tracks < end; tracks++) {
+	r->thread = r->walk.at < r->walk.end ? r->walk.at->track_id : 0;
+	if (r->thread || r->walk.at == r->walk.end)
+		return;
+	for (; tracks < end; tracks++) {
 		struct opened o = { .r = r, .end_ns = INT64_MIN };
 
 		if (tracks->trace_id != trace_id ||
 		    strcmp(tracks->class_name, "host") != 0)
 			continue;
-		if (pf_track_read(r->ask.db, tracks, &reader, &o) < 0)
-			return -1;
+		pf_track_read(r->ask.db, tracks, &reader, &o);
 		r->walk = step_walk_begin(r->steps, trace_id);
 		if (o.own_ns <= most_ns)
 			continue;
 		most_ns = o.own_ns;
 		r->thread = tracks->id;
 	}
-	return 0;
 }
 
 /* The trace of a thread whose ranges count, or NULL. */
@@ -444,108 +455,84 @@ static const struct pf_window_trace *counted(const struct ranges *r,
 	return pf_window_find(&r->ask.window, t->trace_id);
 }
 
-static int read_tracks(struct ranges *r)
+static void read_tracks(struct ranges *r)
 {
+	struct pf_err *err = r->ask.err;
+	sqlite3_stmt *st = pf_named_prepare(r->ask.db, "trace_is_plain", err);
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc;
 
-	r->ask_plain =
-		pf_named_prepare(r->ask.db, "trace_is_plain", r->ask.db->err);
-	rc = r->ask_plain ? pf_tracks_load(r->ask.db, 0, &tracks, &count,
-					   r->ask.db->err)
-			  : -1;
+	if (!err->code && !pf_tracks_load(r->ask.db, 0, &tracks, &count, err))
+		add_launched(r, 0, 0); /* what nothing launched */
+	for (size_t i = 0; !err->code && i < count; i++) {
+		const struct pf_track *t = &tracks[i];
 
-	if (!rc) /* what nothing launched */
-		rc = add_launched(r, 0, 0);
-	for (size_t i = 0; !rc && i < count; i++) {
-		rc = find_plain(r, tracks[i].trace_id);
-		if (!rc && (!i || tracks[i].trace_id != tracks[i - 1].trace_id))
-			rc = find_thread(r, &tracks[i], &tracks[count]);
-		r->trace = counted(r, &tracks[i]);
-		if (!rc &&
-		    (r->trace || pf_by_event_is_on(r->works, tracks[i].id)))
-			rc = read_track(r, &tracks[i]);
+		find_plain(r, st, t->trace_id);
+		if (r->steps && (!i || t->trace_id != t[-1].trace_id))
+			find_thread(r, t, &tracks[count]);
+		r->trace = counted(r, t);
+		if (!err->code &&
+		    (r->trace || pf_by_event_is_on(r->works, t->id)))
+			read_track(r, t);
 	}
+	sqlite3_finalize(st);
 	pf_tracks_free(tracks, count);
-	return rc;
 }
 
 /* All work there is, whichever time the ranges are asked for of. */
-static int find_works(struct ranges *r, const struct pf_window_args *args)
+static void find_works(struct ranges *r, const struct pf_window_args *args)
 {
 	struct pf_window_args all = PF_WINDOW_DEFAULTS;
 	struct pf_window window = { 0 };
-	int rc;
 
 	all.rank = args->rank;
 	all.trace = args->trace;
 	all.device = args->device;
 	all.whole = true;
-	rc = pf_window_resolve(r->ask.db, &all, &window);
-	if (!rc)
+	if (!pf_window_resolve(r->ask.db, &all, &window))
 		r->works = pf_by_event_work(r->ask.db, &window, 0);
 	pf_window_release(&window);
-	return r->works ? 0 : -1;
 }
 
-PF_ORDER(by_total, struct pf_range, PF_DOWN(ns.of.sum) PF_ALPHA(name))
+PF_ORDER(by_total, struct range, PF_DOWN(ns.of.sum) PF_ALPHA(name))
 
-PF_ORDER(by_projection, struct pf_range,
-	 PF_DOWN(projected_ns.of.sum) PF_ALPHA(name))
+/* Those without GPU work last. */
+PF_ORDER(by_projection, struct range,
+	 PF_DOWN(projected_ns.of.count != 0) PF_DOWN(projected_ns.of.sum)
+		 PF_ALPHA(name))
 
-static void take_projections(struct ranges *r)
+static void take_items(struct ranges *r)
 {
 	const struct projected *p = r->projected.rows;
 
+	pf_keyed_finish(&r->items, &r->ask);
 	pf_keyed_finish(&r->projected, &r->ask);
 	for (size_t i = 0; i < r->projected.count; i++)
 		range_at(r, (size_t)p[i].range)->projected_ns = p[i].ns;
-}
+	for (size_t i = 0; i < r->items.count; i++) {
+		struct range *range = range_at(r, i);
+		bool is_steps = range->name_id == STEP_NAME;
 
-static void take_items(struct ranges *r, struct pf_ranges *out)
-{
-	pf_keyed_finish(&out->items, &r->ask);
-	take_projections(r);
-	for (size_t i = 0; i < out->items.count; i++) {
-		struct pf_range *range = range_at(r, i);
-		bool is_step = range->name_id == STEP_NAME;
-
-		range->name = is_step ? "ProfilerStep*"
-				      : pf_ask_text(&r->ask, range->name_id);
-		pf_sat_sum(&out->self_ns, range->self_ns);
-		out->has_user_self |= !is_step && range->self_ns;
+		range->name = is_steps ? "ProfilerStep*"
+				       : pf_ask_text(&r->ask, range->name_id);
+		pf_sat_sum(&r->self_ns, range->self_ns);
+		r->has_user_self |= !is_steps && range->self_ns;
 	}
-	out->gpu = pf_calloc(r->projected.count + 1, sizeof(*out->gpu));
-	for (size_t i = 0; i < out->items.count; i++) {
-		struct pf_range *range = range_at(r, i);
-
-		range->self_share = pf_num_share(range->self_ns, out->self_ns);
-		if (range->projected_ns.of.count)
-			out->gpu[out->gpu_count++] = *range;
-	}
-	pf_keyed_sort(&out->items, by_total);
-	pf_sort(out->gpu, out->gpu_count, sizeof(*out->gpu), by_projection);
+	for (size_t i = 0; i < r->items.count; i++)
+		range_at(r, i)->self_share =
+			pf_num_share(range_at(r, i)->self_ns, r->self_ns);
+	pf_keyed_sort(&r->items, by_total);
 }
 
 /* ---- ranges of no thread ---- */
 
 /* A step that is such a range itself is not in itself. */
-static bool is_step_span(struct ranges *r, const struct pf_async_range *a)
-{
-	const struct pf_step_time *s =
-		r->step_names ? step_walk_at(&r->walk, a->start_ns) : NULL;
-
-	return s && s->host_start_ns == a->start_ns &&
-	       s->host_end_ns == pf_span_end(a->start_ns, a->dur_ns) &&
-	       pf_step_regex_matches(r->step_names, a->name, strlen(a->name));
-}
-
 static void add_span(struct ranges *r, const struct pf_async_range *a)
 {
-	struct pf_keyed *spans = &r->out->spans;
+	struct pf_keyed *spans = &r->spans;
 
-	if (is_counted(r, a->start_ns) && !is_step_span(r, a))
+	if (is_counted(r, a->start_ns) &&
+	    !is_step(r, a->start_ns, a->dur_ns, a->name))
 		pf_keyed_add(spans, &r->ask,
 			     pf_keyed_at_text(spans, a->name, strlen(a->name)),
 			     a->dur_ns);
@@ -556,22 +543,22 @@ static void read_spans(struct ranges *r)
 	struct pf_async_range a;
 	struct pf_async all;
 	uint32_t lane = 0;
-	int rc = pf_async_open(&all, r->ask.db, r->trace->trace_id);
 
-	while (!rc && pf_async_next(&all, &a) == 1) {
+	pf_async_open(&all, r->ask.db, r->trace->trace_id);
+	while (!r->ask.err->code && pf_async_next(&all, &a) == 1) {
 		if (r->steps && a.track_id != lane)
 			r->walk = step_walk_begin(r->steps, r->trace->trace_id);
 		lane = a.track_id;
 		add_span(r, &a);
-		rc = r->ask.db->err->code;
 	}
-	r->out->half_count += all.half_count;
+	r->half_count += all.half_count;
 	pf_async_close(&all);
 }
 
-static void find_spans(struct ranges *r, struct pf_keyed *spans)
+static void find_spans(struct ranges *r)
 {
 	const struct pf_window *w = &r->ask.window;
+	struct pf_keyed *spans = &r->spans;
 
 	for (size_t i = 0; i < w->count && !r->ask.err->code; i++) {
 		r->trace = &w->traces[i];
@@ -579,7 +566,7 @@ static void find_spans(struct ranges *r, struct pf_keyed *spans)
 	}
 	pf_keyed_finish(spans, &r->ask);
 	for (uint32_t i = 0; i < spans->count; i++) {
-		struct pf_range *s = PF_KEYED_ROW(spans, struct pf_range, i);
+		struct range *s = PF_KEYED_ROW(spans, struct range, i);
 
 		s->name = pf_arena_string(
 			&r->ask.memory, pf_intern_text(&spans->texts, i, NULL));
@@ -589,49 +576,338 @@ static void find_spans(struct ranges *r, struct pf_keyed *spans)
 	pf_keyed_sort(spans, by_total);
 }
 
-static int find(struct ranges *r, const struct pf_ranges_args *args)
+static void find(struct ranges *r, const struct pf_window_args *args)
 {
-	if (!pf_ask_names(&r->ask) || find_works(r, &args->window) ||
-	    (r->steps && args->window.steps &&
-	     !(r->step_names = pf_step_regex_new(args->window.steps,
-						 r->ask.db->err))) ||
-	    read_tracks(r) || project(r))
-		return -1;
-	take_items(r, r->out);
-	find_spans(r, &r->out->spans);
-	return 0;
+	struct pf_err *err = r->ask.err;
+
+	find_works(r, args);
+	if (r->steps && args->steps)
+		r->step_names = pf_step_regex_new(args->steps, err);
+	if (pf_ask_names(&r->ask))
+		read_tracks(r);
+	project(r);
+	take_items(r);
+	find_spans(r);
 }
 
-int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
-		   struct pf_ranges *out)
+/* ---- as parts of steps, where what is in no range is the rest ---- */
+
+#define NOT_KNOWN (-1)
+
+struct part {
+	const char *name, *kind;
+	int64_t count; /* of ranges; or NOT_KNOWN: it is none */
+	int64_t host_ns, step_ns;
+	int64_t work_count, projected_ns, busy_ns; /* or NOT_KNOWN: no work */
+	double share;
+	/* for people, of one step */
+	double mean_count;
+	int64_t mean_ns, mean_host_ns, mean_busy_ns;
+};
+
+PF_ORDER(by_step_time, struct part,
+	 PF_DOWN(step_ns) PF_DOWN(host_ns) PF_ALPHA(kind) PF_ALPHA(name))
+
+static struct part part_of(const struct range *r)
 {
-	struct ranges r = { .out = out,
-			    .steps = args->steps,
+	bool has_work = r->projected_ns.of.count > 0;
+
+	return (struct part){
+		.name = r->name,
+		.kind = "range",
+		.count = r->ns.of.count,
+		.host_ns = r->self_ns,
+		.step_ns = r->step_ns,
+		.work_count = has_work ? r->work_count : NOT_KNOWN,
+		.projected_ns = has_work ? r->projected_ns.of.sum : NOT_KNOWN,
+		.busy_ns = has_work ? r->busy_ns : NOT_KNOWN,
+	};
+}
+
+/* The two parts that are no range, of nothing but the steps' times yet. */
+static void find_rest(const struct pf_step_times *steps, struct part *outside,
+		      struct part *after)
+{
+	const struct part none = { .count = NOT_KNOWN,
+				   .work_count = NOT_KNOWN,
+				   .projected_ns = NOT_KNOWN,
+				   .busy_ns = NOT_KNOWN };
+
+	*outside = *after = none;
+	outside->name = "(outside of ranges)";
+	outside->kind = "outside";
+	after->name = "(after the step on the host)";
+	after->kind = "after";
+	after->host_ns = NOT_KNOWN;
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step_time *s = &steps->steps[i];
+		int64_t left_ns = s->host_end_ns;
+
+		if (s->is_partial)
+			continue;
+		if (left_ns < s->start_ns)
+			left_ns = s->start_ns;
+		pf_sat_sum(&outside->host_ns,
+			   pf_sat_sub(s->host_end_ns, s->host_start_ns));
+		pf_sat_sum(&outside->step_ns, pf_sat_sub(left_ns, s->start_ns));
+		pf_sat_sum(&after->step_ns, pf_sat_sub(s->end_ns, left_ns));
+	}
+}
+
+static int64_t mean_of(int64_t sum, int64_t count)
+{
+	return sum < 0 || !count ? NOT_KNOWN : sum / count;
+}
+
+static void find_means(struct part *p, const struct pf_step_times *steps)
+{
+	int64_t n = steps->full_count;
+
+	p->share = pf_num_share(p->step_ns, steps->dur.sum_ns);
+	p->mean_count = p->count < 0 ? NAN : pf_ratio((double)p->count, n);
+	p->mean_ns = mean_of(p->step_ns, n);
+	p->mean_host_ns = mean_of(p->host_ns, n);
+	p->mean_busy_ns = mean_of(p->busy_ns, n);
+}
+
+/* All parts that there are; to free. */
+static struct part *find_parts(const struct ranges *r, size_t *count)
+{
+	struct part *parts = pf_calloc(r->items.count + 2, sizeof(*parts));
+	struct part outside, after;
+	size_t n = 0;
+
+	find_rest(r->steps, &outside, &after);
+	for (size_t i = 0; i < r->items.count; i++) {
+		struct part p = part_of(range_at(r, i));
+
+		outside.host_ns -= p.host_ns;
+		outside.step_ns -= p.step_ns;
+		if (p.count || p.host_ns)
+			parts[n++] = p;
+	}
+	if (outside.host_ns)
+		parts[n++] = outside;
+	if (after.step_ns)
+		parts[n++] = after;
+	for (size_t i = 0; i < n; i++)
+		find_means(&parts[i], r->steps);
+	pf_sort(parts, n, sizeof(*parts), by_step_time);
+	*count = n;
+	return parts;
+}
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct part, member, key, title, kind)
+static void show_parts(const struct ranges *r, struct pf_doc *doc)
+{
+	/* without a GPU there is nothing to say */
+	const int of_gpu = PF_KNOWN | (r->steps->device_count ? 0 : PF_ABSENT);
+	const struct pf_field part_fields[] = {
+		FIELD(name, "range", "Range", PF_TEXT),
+		FIELD(kind, "part", "Part", PF_TEXT | PF_FULL | PF_OURS),
+		FIELD(count, "count", "Count", PF_COUNT | PF_KNOWN | PF_FULL),
+		FIELD(mean_count, "mean_count", "Count", PF_REAL | PF_BRIEF),
+		FIELD(mean_ns, "mean_ns", "Time", PF_NS | PF_BRIEF),
+		FIELD(step_ns, "step_ns", "Time of steps", PF_NS | PF_FULL),
+		FIELD(share, "share", "Share", PF_RATIO),
+		FIELD(mean_host_ns, "mean_host_ns", "On the host",
+		      PF_NS | PF_KNOWN | PF_BRIEF),
+		FIELD(host_ns, "host_ns", "On the host",
+		      PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(mean_busy_ns, "mean_busy_ns", "GPU busy",
+		      PF_NS | PF_BRIEF | of_gpu),
+		FIELD(work_count, "work_count", "GPU work",
+		      PF_COUNT | PF_FULL | of_gpu),
+		FIELD(projected_ns, "projected_ns", "First to last",
+		      PF_NS | PF_FULL | of_gpu),
+		FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_FULL | of_gpu),
+	};
+	size_t count;
+	struct part *parts = find_parts(r, &count);
+
+	PF_ROWS(doc, "ranges", "Where the time of a step goes, by range",
+		part_fields, parts, count);
+	free(parts);
+}
+#undef FIELD
+
+/* ---- ranges on their own ---- */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct range, member, key, title, kind)
+static const struct pf_field host_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(ns.of.count, "count", "Count", PF_COUNT),
+	FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
+	FIELD(self_ns, "self_ns", "Self", PF_NS),
+	FIELD(self_share, "self_share", "Share", PF_RATIO),
+	FIELD(ns.median, "median_ns", "Median", PF_NS),
+	FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(ns.of.max, "max_ns", "Max", PF_NS),
+};
+static const struct pf_field gpu_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(projected_ns.of.count, "count", "Count", PF_COUNT),
+	FIELD(work_count, "work_count", "GPU work", PF_COUNT),
+	FIELD(projected_ns.of.sum, "projected_ns", "First to last", PF_NS),
+	FIELD(projected_ns.median, "projected_median_ns", "Median", PF_NS),
+	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
+};
+static const struct pf_field span_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(ns.of.count, "count", "Count", PF_COUNT),
+	FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
+	FIELD(ns.share, "share", "Share", PF_RATIO),
+	FIELD(ns.median, "median_ns", "Median", PF_NS),
+	FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(ns.of.max, "max_ns", "Max", PF_NS),
+};
+#undef FIELD
+
+static void find_no_thread(const struct ranges *r, struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX], all[PF_NUM_MAX], time[PF_NUM_MAX];
+	const struct range *most = r->spans.rows;
+
+	pf_num_show_ns(time, most->ns.of.sum);
+	if (r->spans.all == 1)
+		pf_doc_finding(doc, "The one start/end range%s, %s, lasts %s",
+			       pf_window_scope(&r->ask.window), most->name,
+			       time);
+	else
+		pf_doc_finding(doc,
+			       "Of %s start/end ranges%s those of %s last "
+			       "longest: %s in all, %s of them",
+			       pf_num_show_count(all, r->spans.all),
+			       pf_window_scope(&r->ask.window), most->name,
+			       time,
+			       pf_num_show_count(text, most->ns.of.count));
+}
+
+static void add_finding(const struct ranges *r, enum pf_producer producer,
+			struct pf_doc *doc)
+{
+	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
+	const struct range *most = NULL;
+
+	doc->is_nothing = !r->items.count && !r->spans.count;
+	if (!r->items.count && r->spans.count) {
+		find_no_thread(r, doc);
+		return;
+	}
+	if (!r->items.count && r->ask.window.has_unread) {
+		pf_doc_finding(doc, "No ranges could be read");
+		return;
+	}
+	if (!r->items.count) {
+		pf_doc_finding(doc, "There are no ranges; %s",
+			       pf_hint(producer, PF_HINT_RANGES));
+		return;
+	}
+	for (size_t i = 0; i < r->items.count; i++) {
+		const struct range *item = range_at(r, i);
+
+		if (r->has_user_self && !strcmp(item->name, "ProfilerStep*"))
+			continue;
+		if (!most || item->self_ns > most->self_ns)
+			most = item;
+	}
+	pf_doc_finding(doc,
+		       "%s itself takes %s of the time in ranges%s (%s of %s)",
+		       most->name, pf_num_show_ratio(part, most->self_share),
+		       pf_window_scope(&r->ask.window),
+		       pf_num_show_ns(time, most->self_ns),
+		       pf_num_show_ns(all, r->self_ns));
+}
+
+/* Those of no thread, and what must be known of all. */
+static void show_spans(const struct ranges *r, struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX];
+
+	PF_ROWS(doc, "spans", "Start/end ranges, of no thread", span_fields,
+		PF_KEYED_ROW(&r->spans, struct range, 0), r->spans.count);
+	if (r->spans.count)
+		pf_doc_note(doc,
+			    "start/end ranges may overlap, cross and end on "
+			    "another thread: none is inside of another, and "
+			    "their times do not add up to any other");
+	if (r->half_count)
+		pf_doc_note(doc,
+			    "%s asynchronous events begin or end a range whose "
+			    "other end is not there",
+			    pf_num_show_count(text, r->half_count));
+}
+
+static void note_plain(const struct ranges *r, struct pf_doc *doc)
+{
+	if (r->has_plain)
+		pf_doc_note(doc, "without operators and annotations all ranges "
+				 "of threads count");
+}
+
+/* Of steps. */
+static void show_in_steps(const struct ranges *r, struct pf_doc *doc)
+{
+	show_parts(r, doc);
+	show_spans(r, doc);
+	if (!r->items.all && !r->spans.count)
+		pf_doc_note(doc, "no range begins in the steps on their "
+				 "thread; mark parts of the program with "
+				 "record_function or NVTX");
+	note_plain(r, doc);
+}
+
+static void show(struct ranges *r, struct pf_doc *doc)
+{
+	enum pf_producer producer;
+
+	if (pf_hint_producer(r->ask.db, &producer) ||
+	    pf_trust_versions(r->ask.db, &r->ask.window, doc))
+		return;
+	add_finding(r, producer, doc);
+	pf_doc_int(doc, "range_count", "Ranges", PF_COUNT, r->items.all);
+	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
+	PF_ROWS(doc, "ranges", "On the host", host_fields, range_at(r, 0),
+		r->items.count);
+	note_plain(r, doc);
+	pf_keyed_sort(&r->items, by_projection);
+	PF_ROWS(doc, "gpu", "GPU work that they launched", gpu_fields,
+		range_at(r, 0), r->projected.count);
+	show_spans(r, doc);
+}
+
+int pf_ranges_of_steps(struct pf_db *db, const struct pf_window_args *window,
+		       const struct pf_step_times *steps, struct pf_doc *doc)
+{
+	struct ranges r = { .steps = steps,
 			    .nest = { .width = sizeof(outermost),
 				      .outermost = &outermost } };
 
-	pf_keyed_begin(&out->items, sizeof(struct pf_range), PF_KEYED_MEDIANS);
-	pf_keyed_begin(&out->spans, sizeof(struct pf_range), PF_KEYED_MEDIANS);
+	pf_keyed_begin(&r.items, sizeof(struct range), PF_KEYED_MEDIANS);
+	pf_keyed_begin(&r.spans, sizeof(struct range), PF_KEYED_MEDIANS);
 	pf_keyed_begin(&r.projected, sizeof(struct projected),
 		       PF_KEYED_MEDIANS);
 	r.launched = pf_sorter_temp(sizeof(struct work));
-	if (!pf_ask_begin(&r.ask, db, &args->window))
-		find(&r, args);
+	if (!pf_ask_begin(&r.ask, db, window))
+		find(&r, window);
+	if (!db->err->code && steps)
+		show_in_steps(&r, doc);
+	else if (!db->err->code)
+		show(&r, doc);
 	pf_by_event_free(r.works);
-	sqlite3_finalize(r.ask_plain);
 	pf_step_regex_free(r.step_names);
 	pf_sorter_free(r.launched);
+	pf_keyed_end(&r.items);
+	pf_keyed_end(&r.spans);
 	pf_keyed_end(&r.projected);
 	pf_nest_release(&r.nest);
-	return pf_ask_keep(&r.ask, &out->window, &out->texts);
+	return pf_ask_end(&r.ask);
 }
 
-void pf_ranges_release(struct pf_ranges *r)
+int pf_ranges(struct pf_db *db, const struct pf_ranges_args *args,
+	      struct pf_doc *doc)
 {
-	pf_arena_release(&r->texts);
-	pf_window_release(&r->window);
-	pf_keyed_end(&r->items);
-	pf_keyed_end(&r->spans);
-	free(r->gpu);
-	*r = (struct pf_ranges){ 0 };
+	return pf_ranges_of_steps(db, &args->window, NULL, doc);
 }

@@ -23,10 +23,6 @@
 #ifndef PF_ANALYSIS_TIME_RANGES_H
 #define PF_ANALYSIS_TIME_RANGES_H
 
-#include "base/err.h"
-#include "base/mem.h"
-#include "events/ask.h"
-#include "events/hints.h"
 #include "events/window.h"
 #include "show/doc.h"
 #include "store/db.h"
@@ -35,44 +31,25 @@ struct pf_step_times;
 
 struct pf_ranges_args {
 	struct pf_window_args window;
-	/*
-	 * Or NULL: only of the thread of these steps; ranges count if they
-	 * begin in a whole one, and their self time is that in whole ones.
-	 */
-	const struct pf_step_times *steps;
 };
 
-struct pf_range {
-	struct pf_spread ns;
-	const char *name;
-	int64_t self_ns;
-	double self_share; /* of the self times of all */
-	/* Of those ranges that launched GPU work. */
-	struct pf_spread projected_ns;
-	int64_t work_count, busy_ns;
-	int64_t step_ns;  /* self in the steps' own time (steps.c) */
-	uint32_t name_id; /* of a name; of all steps another */
-};
+int pf_ranges(struct pf_db *db, const struct pf_ranges_args *args,
+	      struct pf_doc *doc);
 
-/* A zero-initialised struct is an empty result; it owns all it points to. */
-struct pf_ranges {
-	struct pf_window window;
-	enum pf_producer producer; /* set before it is shown */
-	struct pf_arena texts;
-	struct pf_keyed items; /* struct pf_range, the longest first */
-	struct pf_range *gpu;  /* of them with GPU work, by projection */
-	size_t gpu_count;
-	/* Of no thread.  With steps: those that begin in a whole one. */
-	struct pf_keyed spans; /* struct pf_range, as items */
-	int64_t half_count;    /* begins or ends without the other */
-	int64_t self_ns;       /* of all: each instant of a thread once */
-	bool has_user_self;    /* of others than ProfilerStep* */
-	bool has_plain;        /* of a trace whose ranges all count */
-};
-
-int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
-		   struct pf_ranges *out);
-void pf_ranges_release(struct pf_ranges *ranges);
-void pf_ranges_show(const struct pf_ranges *ranges, struct pf_doc *doc);
+/*
+ * What the time of a step goes to by the user's own ranges: each instant of a
+ * whole step goes to the innermost range that is open on
+ * the step's thread, or to none of them, as long as the host is in the step,
+ * and to "after" from then to the end of the step's GPU work.  So the parts
+ * sum to the steps exactly.  The same is split of the steps' time on the host,
+ * which has no "after" but also what passes while the GPU is still at the step
+ * before.
+ *
+ * Ranges are counted, with the GPU work that was launched in them, where they
+ * begin in a whole step on the host.  Without steps the window is one, and its
+ * thread the one on which ranges are open longest.
+ */
+int pf_ranges_of_steps(struct pf_db *db, const struct pf_window_args *window,
+		       const struct pf_step_times *steps, struct pf_doc *doc);
 
 #endif

@@ -40,9 +40,18 @@
 
 #define UNIT 1000000 /* of fixed point: traces have six digits */
 
-struct pf_sm_kernel {
+struct sm_kernel {
 	int64_t end_ns;
 	int64_t blocks, occupancy; /* times UNIT; -1: unknown */
+};
+
+struct sm {
+	struct sm_kernel *heap; /* those that run, by end */
+	size_t count, cap;
+	int64_t at_ns;
+	/* Of those that run; blocks and occupancy in fixed point. */
+	int64_t blocks, occupancy, sized, occupied;
+	struct pf_sm_sums sums;
 };
 
 static void sm_sums_add(struct pf_sm_sums *to, const struct pf_sm_sums *more)
@@ -55,17 +64,6 @@ static void sm_sums_add(struct pf_sm_sums *to, const struct pf_sm_sums *more)
 	to->occupancy_ns += more->occupancy_ns;
 }
 
-static void sm_init(struct pf_sm *s)
-{
-	*s = (struct pf_sm){ .at_ns = INT64_MIN };
-}
-
-static void sm_release(struct pf_sm *s)
-{
-	free(s->heap);
-	sm_init(s);
-}
-
 /* count * ns, held at the largest number there is. */
 static int64_t times(int64_t count, int64_t ns)
 {
@@ -75,7 +73,7 @@ static int64_t times(int64_t count, int64_t ns)
 							   : product;
 }
 
-static void go_to(struct pf_sm *s, int64_t ns)
+static void go_to(struct sm *s, int64_t ns)
 {
 	int64_t blocks = s->blocks < UNIT ? s->blocks : UNIT, len;
 	struct pf_sm_sums more;
@@ -98,7 +96,7 @@ static void go_to(struct pf_sm *s, int64_t ns)
 }
 
 /* Count a kernel in (1) or out (-1). */
-static void count(struct pf_sm *s, const struct pf_sm_kernel *k, int sign)
+static void count(struct sm *s, const struct sm_kernel *k, int sign)
 {
 	if (k->blocks >= 0) {
 		s->blocks += sign * k->blocks;
@@ -112,19 +110,19 @@ static void count(struct pf_sm *s, const struct pf_sm_kernel *k, int sign)
 
 static bool ends_earlier(const void *a, const void *b)
 {
-	const struct pf_sm_kernel *x = a, *y = b;
+	const struct sm_kernel *x = a, *y = b;
 
 	return x->end_ns < y->end_ns;
 }
 
-static void pop(struct pf_sm *s)
+static void pop(struct sm *s)
 {
 	count(s, &s->heap[0], -1);
 	s->heap[0] = s->heap[--s->count];
 	pf_heap_sink(s->heap, sizeof(*s->heap), s->count, 0, ends_earlier);
 }
 
-static void push(struct pf_sm *s, struct pf_sm_kernel kernel)
+static void push(struct sm *s, struct sm_kernel kernel)
 {
 	s->heap = pf_grow(s->heap, &s->cap, s->count + 1, sizeof(kernel));
 	s->heap[s->count] = kernel;
@@ -133,7 +131,7 @@ static void push(struct pf_sm *s, struct pf_sm_kernel kernel)
 }
 
 /* Let kernels end that end up to a time, and go there. */
-static void advance(struct pf_sm *s, int64_t ns)
+static void advance(struct sm *s, int64_t ns)
 {
 	while (s->count && s->heap[0].end_ns <= ns) {
 		go_to(s, s->heap[0].end_ns);
@@ -151,17 +149,17 @@ static int64_t fixed(double value, double most)
 }
 
 /* A kernel; blocks per SM and occupancy (percent) negative: unknown. */
-static void sm_add(struct pf_sm *s, int64_t start_ns, int64_t end_ns,
+static void sm_add(struct sm *s, int64_t start_ns, int64_t end_ns,
 		   double blocks_per_sm, double occupancy)
 {
 	advance(s, start_ns);
 	if (end_ns > s->at_ns)
-		push(s, (struct pf_sm_kernel){ end_ns, fixed(blocks_per_sm, 1),
-					       fixed(occupancy, 100) });
+		push(s, (struct sm_kernel){ end_ns, fixed(blocks_per_sm, 1),
+					    fixed(occupancy, 100) });
 }
 
 /* Go on to a time, then take the sums since the last call of this. */
-static struct pf_sm_sums sm_take(struct pf_sm *s, int64_t at_ns)
+static struct pf_sm_sums sm_take(struct sm *s, int64_t at_ns)
 {
 	struct pf_sm_sums sums;
 
@@ -173,7 +171,7 @@ static struct pf_sm_sums sm_take(struct pf_sm *s, int64_t at_ns)
 
 /* A row's key is its direction, then its kinds of memory. */
 
-struct row {
+struct copy {
 	struct pf_spread ns;
 	enum pf_copy_way way;
 	const char *direction;
@@ -182,74 +180,46 @@ struct row {
 	double rate;             /* bytes/ns, once all are known */
 };
 
-struct pf_copies {
-	struct pf_keyed rows; /* struct row */
-	struct pf_map names;  /* string.id and way -> row */
-	struct pf_arena texts;
-};
+static struct copy *copy_at(const struct pf_step_times *s, size_t i)
+{
+	return PF_KEYED_ROW(&s->copies, struct copy, i);
+}
 
 /* "Pageable -> Device" of "Memcpy HtoD (Pageable -> Device)". */
-static const char *take_memory(struct pf_copies *c, const char *name)
+static const char *take_memory(struct pf_step_times *s, const char *name)
 {
 	const char *open = strchr(name, '(');
 	const char *close = open ? strrchr(open, ')') : NULL;
 
 	if (!close || strncmp(name, "Memcpy", 6) != 0 || !strstr(open, " -> "))
 		return NULL;
-	return pf_arena_text(&c->texts, open + 1, (size_t)(close - open - 1));
+	return pf_arena_text(&s->texts, open + 1, (size_t)(close - open - 1));
 }
 
-static size_t find_row(struct pf_copies *c, const char *name,
-		       enum pf_copy_way way)
+static size_t find_copy(struct pf_step_times *s, const char *name,
+			enum pf_copy_way way)
 {
-	const char *memory = take_memory(c, name);
+	const char *memory = take_memory(s, name);
 	struct pf_buf key = { 0 };
-	struct row *row;
-	size_t known = c->rows.count, n;
+	size_t known = s->copies.count, n;
 
 	pf_buf_addf(&key, "%s %s", pf_copy_way_name(way), memory ? memory : "");
-	n = pf_keyed_at_text(&c->rows, key.data, key.len);
+	n = pf_keyed_at_text(&s->copies, key.data, key.len);
 	pf_buf_release(&key);
-	row = PF_KEYED_ROW(&c->rows, struct row, n);
 	if (n == known)
-		*row = (struct row){ .way = way,
-				     .direction = pf_copy_way_name(way),
-				     .memory = memory,
-				     .bytes = -1 };
+		*copy_at(s, n) =
+			(struct copy){ .way = way,
+				       .direction = pf_copy_way_name(way),
+				       .memory = memory,
+				       .bytes = -1 };
 	return n;
 }
 
-/* Add an event of class PF_GPU_COPY that came from gpu. */
-static int copies_add(struct pf_copies *c, struct pf_gpu *gpu,
-		      const struct pf_gpu_event *ev)
-{
-	uint64_t *place =
-		pf_map_at(&c->names, (uint64_t)ev->name << 8 | ev->way);
-	const char *name;
-	struct row *row;
-
-	if (*place == UINT64_MAX) {
-		name = pf_gpu_name(gpu, ev->name);
-		if (!name)
-			return -1;
-		*place = find_row(c, name, ev->way);
-	}
-	pf_keyed_add(&c->rows, NULL, (size_t)*place, ev->dur_ns);
-	row = PF_KEYED_ROW(&c->rows, struct row, *place);
-	if (ev->bytes < 0)
-		return 0;
-	if (row->bytes < 0)
-		row->bytes = 0;
-	pf_sat_sum(&row->bytes, ev->bytes);
-	pf_sat_sum(&row->sized_ns, ev->dur_ns);
-	return 0;
-}
-
-PF_ORDER(by_time, struct row, PF_DOWN(ns.of.sum) PF_UP(way) PF_ALPHA(memory))
+PF_ORDER(by_time, struct copy, PF_DOWN(ns.of.sum) PF_UP(way) PF_ALPHA(memory))
 
 #define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct row, member, key, title, kind)
-static const struct pf_field copies_fields[] = {
+	PF_FIELD(struct copy, member, key, title, kind)
+static const struct pf_field copy_fields[] = {
 	FIELD(direction, "direction", "Copies", PF_TEXT),
 	FIELD(memory, "memory", "Memory", PF_TEXT),
 	FIELD(ns.of.count, "count", "Count", PF_COUNT),
@@ -257,39 +227,6 @@ static const struct pf_field copies_fields[] = {
 	FIELD(bytes, "bytes", "Data", PF_BYTES | PF_KNOWN),
 	FIELD(rate, "gb_per_s", "GB/s", PF_REAL),
 };
-
-/* Add the table "copies". */
-static void copies_show(struct pf_copies *c, struct pf_doc *doc)
-{
-	struct row *rows = c->rows.rows;
-
-	pf_keyed_sort(&c->rows, by_time);
-	for (size_t i = 0; i < c->rows.count; i++)
-		rows[i].rate =
-			pf_ratio((double)rows[i].bytes, rows[i].sized_ns);
-	PF_ROWS(doc, "copies", "Copies by direction", copies_fields, rows,
-		c->rows.count);
-}
-
-static struct pf_copies *copies_new(void)
-{
-	struct pf_copies *c = pf_calloc(1, sizeof(*c));
-
-	pf_keyed_begin(&c->rows, sizeof(struct row), PF_KEYED_SUMS);
-	pf_map_init(&c->names);
-	return c;
-}
-
-static void copies_free(struct pf_copies *c)
-{
-	if (!c)
-		return;
-	pf_arena_release(&c->texts);
-	pf_keyed_end(&c->rows);
-	pf_map_release(&c->names);
-	free(c);
-}
-
 #undef FIELD
 
 /* Means are over whole steps; the list has all of them. */
@@ -571,77 +508,6 @@ static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
 }
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_step_time, member, key, title, (kind) | PF_FULL)
-#define CLASS_NS(c, key, title)                                                \
-	FIELD(class_ns[c], key "_ns", title, PF_NS | PF_KNOWN)
-#define CLASS_SHARE(c, key, title)                                             \
-	PF_FIELD(struct pf_step_time, class_share[c], key "_share", title,     \
-		 PF_RATIO | PF_BRIEF)
-#define COPIES(way, key, title)                                                \
-	FIELD(ways[way].count, key "_count", title, PF_COUNT | PF_KNOWN),      \
-		FIELD(ways[way].bytes, key "_bytes", title,                    \
-		      PF_BYTES | PF_KNOWN),                                    \
-		FIELD(ways[way].ns, key "_ns", title, PF_NS | PF_KNOWN)
-static const struct pf_field step_fields[] = {
-	PF_FIELD(struct pf_step_time, step, "step", "Step", PF_INT | PF_KNOWN),
-	FIELD(start_ns, "start_ns", "Start", PF_INT),
-	PF_FIELD(struct pf_step_time, dur_ns, "dur_ns", "Duration", PF_NS),
-	CLASS_NS(PF_STEP_KERNEL, "kernel", "Kernel"),
-	CLASS_NS(PF_STEP_COPY, "copy", "Copy"),
-	CLASS_NS(PF_STEP_MEMSET, "memset", "Memset"),
-	CLASS_NS(PF_STEP_COMM, "comm", "Comm"),
-	CLASS_NS(PF_STEP_RUNTIME, "runtime", "Runtime"),
-	CLASS_NS(PF_STEP_DATA, "data", "Data"),
-	CLASS_NS(PF_STEP_CPU, "cpu", "CPU"),
-	CLASS_NS(PF_STEP_OTHER, "other", "Other"),
-	FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_KNOWN),
-	FIELD(kernel_union_ns, "kernel_union_ns", "GPU in kernels",
-	      PF_NS | PF_KNOWN),
-	FIELD(use.utilization_share, "utilization_share", "Utilization",
-	      PF_RATIO),
-	FIELD(kernels, "kernel_count", "Kernels", PF_COUNT | PF_KNOWN),
-	FIELD(copies, "copy_count", "Copies", PF_COUNT | PF_KNOWN),
-	FIELD(memsets, "memset_count", "Memsets", PF_COUNT | PF_KNOWN),
-	FIELD(launches, "launch_count", "Calls that launch",
-	      PF_COUNT | PF_KNOWN),
-	FIELD(kernel_launches, "kernel_launch_count",
-	      "Calls that launch kernels", PF_COUNT | PF_KNOWN),
-	FIELD(syncs, "synchronize_count", "Synchronize calls",
-	      PF_COUNT | PF_KNOWN),
-	FIELD(use.sm_efficiency_share, "sm_efficiency_share", "SM efficiency",
-	      PF_RATIO),
-	FIELD(use.occupancy_percent, "occupancy_percent", "Occupancy %",
-	      PF_REAL),
-	FIELD(use.occupancy_known_share, "occupancy_known_share", "Known",
-	      PF_RATIO),
-	COPIES(PF_COPY_HTOD, "htod", "HtoD"),
-	COPIES(PF_COPY_DTOH, "dtoh", "DtoH"),
-	COPIES(PF_COPY_DTOD, "dtod", "DtoD"),
-	COPIES(PF_COPY_PTOP, "ptop", "PtoP"),
-	FIELD(is_partial, "is_partial", "Partial", PF_INT),
-	FIELD(is_empty, "is_empty", "Empty", PF_INT),
-	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
-	FIELD(trace_id, "trace_id", "Trace", PF_INT),
-	CLASS_SHARE(PF_STEP_KERNEL, "kernel", "Kernel"),
-	CLASS_SHARE(PF_STEP_COPY, "copy", "Copy"),
-	CLASS_SHARE(PF_STEP_COMM, "comm", "Comm"),
-	CLASS_SHARE(PF_STEP_RUNTIME, "runtime", "Runtime"),
-	CLASS_SHARE(PF_STEP_DATA, "data", "Data"),
-	CLASS_SHARE(PF_STEP_CPU, "cpu", "CPU"),
-	CLASS_SHARE(PF_STEP_OTHER, "other", "Other"),
-};
-
-/* Columns that say nothing where nothing of their kind was recorded. */
-static const struct {
-	enum pf_step_class class;
-	const char *key;
-} shares[] = {
-	{ PF_STEP_KERNEL, "kernel_share" },   { PF_STEP_COPY, "copy_share" },
-	{ PF_STEP_COMM, "comm_share" },       { PF_STEP_DATA, "data_share" },
-	{ PF_STEP_RUNTIME, "runtime_share" }, { PF_STEP_CPU, "cpu_share" },
-};
-
 static bool has_any(const struct pf_step_times *s, enum pf_step_class c)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -667,18 +533,77 @@ static void hide_unknown(const struct pf_step_times *s,
 		row->ways[w].count = row->ways[w].bytes = row->ways[w].ns = -1;
 }
 
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_step_time, member, key, title, (kind) | PF_FULL)
+#define CLASS_NS(c, key, title)                                                \
+	FIELD(class_ns[c], key "_ns", title, PF_NS | PF_KNOWN)
+#define CLASS_SHARE(c, key, title)                                             \
+	PF_FIELD(struct pf_step_time, class_share[c], key "_share", title,     \
+		 PF_RATIO | PF_BRIEF | absent[c])
+#define COPIES(way, key, title)                                                \
+	FIELD(ways[way].count, key "_count", title, PF_COUNT | PF_KNOWN),      \
+		FIELD(ways[way].bytes, key "_bytes", title,                    \
+		      PF_BYTES | PF_KNOWN),                                    \
+		FIELD(ways[way].ns, key "_ns", title, PF_NS | PF_KNOWN)
 static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 {
-	struct pf_field fields[sizeof(step_fields) / sizeof(*step_fields)];
-	const size_t count = sizeof(fields) / sizeof(*fields);
 	struct pf_step_time *rows = pf_calloc(s->count + 1, sizeof(*rows));
+	int absent[PF_STEP_CLASSES];
 
-	memcpy(fields, step_fields, sizeof(fields));
-	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
-		for (size_t f = 0; !has_any(s, shares[i].class) && f < count;
-		     f++)
-			if (!strcmp(fields[f].col.key, shares[i].key))
-				fields[f].col.kind |= PF_ABSENT;
+	/* where nothing of a kind was recorded its share says nothing */
+	for (int c = 0; c < PF_STEP_CLASSES; c++)
+		absent[c] = has_any(s, (enum pf_step_class)c) ? 0 : PF_ABSENT;
+	const struct pf_field fields[] = {
+		PF_FIELD(struct pf_step_time, step, "step", "Step",
+			 PF_INT | PF_KNOWN),
+		FIELD(start_ns, "start_ns", "Start", PF_INT),
+		PF_FIELD(struct pf_step_time, dur_ns, "dur_ns", "Duration",
+			 PF_NS),
+		CLASS_NS(PF_STEP_KERNEL, "kernel", "Kernel"),
+		CLASS_NS(PF_STEP_COPY, "copy", "Copy"),
+		CLASS_NS(PF_STEP_MEMSET, "memset", "Memset"),
+		CLASS_NS(PF_STEP_COMM, "comm", "Comm"),
+		CLASS_NS(PF_STEP_RUNTIME, "runtime", "Runtime"),
+		CLASS_NS(PF_STEP_DATA, "data", "Data"),
+		CLASS_NS(PF_STEP_CPU, "cpu", "CPU"),
+		CLASS_NS(PF_STEP_OTHER, "other", "Other"),
+		FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_KNOWN),
+		FIELD(kernel_union_ns, "kernel_union_ns", "GPU in kernels",
+		      PF_NS | PF_KNOWN),
+		FIELD(use.utilization_share, "utilization_share", "Utilization",
+		      PF_RATIO),
+		FIELD(kernels, "kernel_count", "Kernels", PF_COUNT | PF_KNOWN),
+		FIELD(copies, "copy_count", "Copies", PF_COUNT | PF_KNOWN),
+		FIELD(memsets, "memset_count", "Memsets", PF_COUNT | PF_KNOWN),
+		FIELD(launches, "launch_count", "Calls that launch",
+		      PF_COUNT | PF_KNOWN),
+		FIELD(kernel_launches, "kernel_launch_count",
+		      "Calls that launch kernels", PF_COUNT | PF_KNOWN),
+		FIELD(syncs, "synchronize_count", "Synchronize calls",
+		      PF_COUNT | PF_KNOWN),
+		FIELD(use.sm_efficiency_share, "sm_efficiency_share",
+		      "SM efficiency", PF_RATIO),
+		FIELD(use.occupancy_percent, "occupancy_percent", "Occupancy %",
+		      PF_REAL),
+		FIELD(use.occupancy_known_share, "occupancy_known_share",
+		      "Known", PF_RATIO),
+		COPIES(PF_COPY_HTOD, "htod", "HtoD"),
+		COPIES(PF_COPY_DTOH, "dtoh", "DtoH"),
+		COPIES(PF_COPY_DTOD, "dtod", "DtoD"),
+		COPIES(PF_COPY_PTOP, "ptop", "PtoP"),
+		FIELD(is_partial, "is_partial", "Partial", PF_INT),
+		FIELD(is_empty, "is_empty", "Empty", PF_INT),
+		FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
+		FIELD(trace_id, "trace_id", "Trace", PF_INT),
+		CLASS_SHARE(PF_STEP_KERNEL, "kernel", "Kernel"),
+		CLASS_SHARE(PF_STEP_COPY, "copy", "Copy"),
+		CLASS_SHARE(PF_STEP_COMM, "comm", "Comm"),
+		CLASS_SHARE(PF_STEP_RUNTIME, "runtime", "Runtime"),
+		CLASS_SHARE(PF_STEP_DATA, "data", "Data"),
+		CLASS_SHARE(PF_STEP_CPU, "cpu", "CPU"),
+		CLASS_SHARE(PF_STEP_OTHER, "other", "Other"),
+	};
+
 	for (size_t i = 0; i < s->count; i++) {
 		rows[i] = s->steps[i];
 		hide_unknown(s, &rows[i]);
@@ -687,6 +612,7 @@ static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 		       s->count);
 	free(rows);
 }
+#undef FIELD
 
 static void step_times_show(const struct pf_step_times *s, struct pf_doc *doc)
 {
@@ -694,7 +620,8 @@ static void step_times_show(const struct pf_step_times *s, struct pf_doc *doc)
 	add_scalars(s, doc);
 	add_classes(s, doc);
 	add_rows(s, doc);
-	copies_show(s->copies, doc);
+	PF_ROWS(doc, "copies", "Copies by direction", copy_fields,
+		copy_at(s, 0), s->copies.count);
 	PF_WINDOW_ROWS(&s->window, doc, "devices", "GPUs", device_fields,
 		       s->devices, s->device_count);
 	if (s->partial_count)
@@ -704,22 +631,6 @@ static void step_times_show(const struct pf_step_times *s, struct pf_doc *doc)
 				    ? "step at the end of its trace is"
 				    : "steps at the end of their trace are");
 }
-
-#undef FIELD
-
-/*
- * What the time of a step goes to by the user's own ranges: each instant of a
- * whole step goes to the innermost range (analysis/time/ranges.h) that is open on
- * the step's thread, or to none of them, as long as the host is in the step,
- * and to "after" from then to the end of the step's GPU work.  So the parts
- * sum to the steps exactly.  The same is split of the steps' time on the host,
- * which has no "after" but also what passes while the GPU is still at the step
- * before.
- *
- * Ranges are counted, with the GPU work that was launched in them, where they
- * begin in a whole step on the host.  Without steps the window is one, and its
- * thread the one on which ranges are open longest.
- */
 
 /* Sets of the sweep are the classes without "other", and one more: */
 #define ANY_KERNEL 7 /* kernels of every class; of TPUs: around others */
@@ -736,11 +647,12 @@ struct steps {
 	struct pf_sweep sweep;
 	struct pf_step_time between; /* what was swept between whole steps */
 	struct pf_step_time outside; /* and around them; not used */
-	struct pf_sm *sms;           /* one for each device */
+	struct sm *sms;              /* one for each device */
 	size_t sm_cap;
 	size_t first_device, first_step; /* of the trace being swept */
 	size_t host_at;                  /* the step that the host is in */
-	struct pf_gpu *gpu;
+	struct pf_ask ask;               /* of that trace */
+	struct pf_map copies;            /* string.id and way -> row */
 	bool has_gpu; /* the trace being swept has GPU work */
 	bool is_tpu;  /* and that is a TPU's */
 };
@@ -780,37 +692,38 @@ static bool has_steps(const struct pf_step_times *s, const struct pf_steps *all,
 	       pf_steps_first(all, trace_id) < all->count;
 }
 
+static void choose_trace(struct pf_step_times *s,
+			 const struct pf_window_trace *trace,
+			 const struct pf_steps *all)
+{
+	size_t i = pf_steps_first(all, trace->trace_id);
+
+	if (has_steps(s, all, trace->trace_id))
+		for (; pf_steps_is_of(all, i, trace->trace_id); i++)
+			add_step(s, trace, &all->items[i]);
+	else if (s->is_untimed || trace->is_side)
+		return;
+	else if (trace->hi_ns > trace->lo_ns)
+		add_step(s, trace, NULL);
+	else /* of no time there are no shares */
+		s->is_instant |= !trace->is_empty;
+}
+
 static int choose_steps(struct pf_db *db, struct pf_step_times *s)
 {
 	struct pf_steps all = { 0 };
-	int rc = pf_window_steps(db, &s->window, &all);
+	bool is_all = true;
 
-	if (!rc)
-		pf_window_note_steps(&s->window, &all);
-	for (size_t i = 0; !rc && i < s->window.count; i++)
-		if (!has_steps(s, &all, s->window.traces[i].trace_id)) {
-			rc = pf_window_settle(db, &s->window);
-			break;
-		}
-	for (size_t i = 0; !rc && i < s->window.count; i++) {
-		const struct pf_window_trace *trace = &s->window.traces[i];
-
-		if (!has_steps(s, &all, trace->trace_id)) {
-			if (s->is_untimed || trace->is_side)
-				continue;
-			/* of no time there are no shares */
-			if (trace->hi_ns > trace->lo_ns)
-				add_step(s, trace, NULL);
-			else
-				s->is_instant |= !trace->is_empty;
-			continue;
-		}
-		for (size_t k = 0; k < all.count; k++)
-			if (all.items[k].trace_id == trace->trace_id)
-				add_step(s, trace, &all.items[k]);
-	}
+	if (pf_window_steps(db, &s->window, &all))
+		return -1;
+	pf_window_note_steps(&s->window, &all);
+	for (size_t i = 0; i < s->window.count; i++)
+		is_all &= has_steps(s, &all, s->window.traces[i].trace_id);
+	if (is_all || !pf_window_settle(db, &s->window))
+		for (size_t i = 0; i < s->window.count; i++)
+			choose_trace(s, &s->window.traces[i], &all);
 	pf_steps_release(&all);
-	return rc;
+	return db->err->code ? -1 : 0;
 }
 
 /* ---- the sweep ---- */
@@ -924,7 +837,7 @@ static size_t find_device(struct steps *s, const struct pf_gpu_event *ev)
 		(struct pf_step_device){ .trace_id = ev->trace->trace_id,
 					 .rank = ev->trace->rank,
 					 .device = ev->device };
-	sm_init(&s->sms[n]);
+	s->sms[n] = (struct sm){ .at_ns = INT64_MIN };
 	return out->device_count++;
 }
 
@@ -940,25 +853,33 @@ static bool is_kernel(const struct pf_gpu_event *ev)
 	       (ev->kind == PF_KIND_GPU_OTHER && ev->class != PF_GPU_COPY);
 }
 
-/* Work that starts in a step is counted there, whole. */
-static int count_gpu(struct steps *s, struct pf_step_time *row,
-		     const struct pf_gpu_event *ev)
+/* An event of class PF_GPU_COPY. */
+static void count_copy(struct steps *s, struct pf_step_time *step,
+		       const struct pf_gpu_event *ev)
 {
-	row->kernels += is_kernel(ev);
-	row->copies += ev->kind == PF_KIND_MEMCPY || is_op_copy(ev);
-	row->memsets += ev->kind == PF_KIND_MEMSET;
-	if (ev->class != PF_GPU_COPY || row->is_partial)
-		return 0;
-	if (copies_add(s->out->copies, s->gpu, ev) < 0)
-		return -1;
-	row->ways[ev->way].count++;
-	pf_sat_sum(&row->ways[ev->way].ns, ev->dur_ns);
-	if (ev->bytes >= 0)
-		pf_sat_sum(&row->ways[ev->way].bytes, ev->bytes);
-	return 0;
+	uint64_t *place =
+		pf_map_at(&s->copies, (uint64_t)ev->name << 8 | ev->way);
+	const char *name;
+	struct copy *row;
+
+	if (*place == UINT64_MAX) {
+		name = pf_gpu_name(s->ask.gpu, ev->name);
+		*place = find_copy(s->out, name ? name : "", ev->way);
+	}
+	pf_keyed_add(&s->out->copies, &s->ask, *place, ev->dur_ns);
+	row = copy_at(s->out, *place);
+	step->ways[ev->way].count++;
+	pf_sat_sum(&step->ways[ev->way].ns, ev->dur_ns);
+	if (ev->bytes < 0)
+		return;
+	if (row->bytes < 0)
+		row->bytes = 0;
+	pf_sat_sum(&row->bytes, ev->bytes);
+	pf_sat_sum(&row->sized_ns, ev->dur_ns);
+	pf_sat_sum(&step->ways[ev->way].bytes, ev->bytes);
 }
 
-static int add_gpu(struct steps *s, const struct pf_gpu_event *ev)
+static void add_gpu(struct steps *s, const struct pf_gpu_event *ev)
 {
 	static const unsigned sets[PF_GPU_CLASSES] = {
 		[PF_GPU_COMPUTE] = PF_STEP_KERNEL,
@@ -971,11 +892,11 @@ static int add_gpu(struct steps *s, const struct pf_gpu_event *ev)
 	struct pf_step_time *row;
 
 	if (ev->is_in_flight)
-		return 0;
+		return;
 	add_span(s, ev->is_around ? ANY_KERNEL : sets[ev->class], ev->start_ns,
 		 ev->end_ns);
 	if (s->at == s->end)
-		return 0;
+		return;
 	if (is_kernel(ev) && !ev->is_around) {
 		if (!s->is_tpu)
 			add_span(s, ANY_KERNEL, ev->start_ns, ev->end_ns);
@@ -983,7 +904,14 @@ static int add_gpu(struct steps *s, const struct pf_gpu_event *ev)
 		       c ? c->blocks_per_sm : -1, c ? c->occupancy : -1);
 	}
 	row = &s->out->steps[s->at];
-	return ev->start_ns < row->start_ns ? 0 : count_gpu(s, row, ev);
+	if (ev->start_ns < row->start_ns)
+		return;
+	/* what starts in a step is counted there, whole */
+	row->kernels += is_kernel(ev);
+	row->copies += ev->kind == PF_KIND_MEMCPY || is_op_copy(ev);
+	row->memsets += ev->kind == PF_KIND_MEMSET;
+	if (ev->class == PF_GPU_COPY && !row->is_partial)
+		count_copy(s, row, ev);
 }
 
 /* Communication of the host is part of what it does where a GPU works. */
@@ -1027,47 +955,37 @@ static void add_host(struct steps *s, const struct pf_host_span *span)
 	row->syncs += span->is_sync;
 }
 
-static int sweep_trace(struct steps *s, struct pf_window *window)
+static void sweep_trace(struct steps *s, const struct pf_window *window)
 {
-	struct pf_host *host = NULL;
-	struct pf_gpu *gpu =
-		pf_gpu_new(s->db, window, PF_GPU_BYTES | PF_GPU_TPUS);
-	const struct pf_gpu_event *ev = NULL;
+	const unsigned want = PF_GPU_BYTES | PF_GPU_TPUS;
+	const struct pf_gpu_event *ev;
 	struct pf_host_span span;
-	int more_gpu = -1, more_host = -1;
+	struct pf_host *host;
+	bool has_host;
 
-	s->gpu = gpu;
-	s->is_tpu = window->traces->is_tpu;
-	if (gpu)
-		host = pf_host_new(s->db, window->traces->trace_id,
-				   s->out->window.steps);
+	pf_ask_begin_in(&s->ask, s->db, window);
 	pf_sweep_init(&s->sweep);
-	if (host) {
-		more_gpu = pf_gpu_next(gpu, &ev);
-		more_host = pf_host_next(host, &span);
-		s->has_gpu = more_gpu == 1;
-	}
-	while ((more_gpu == 1 || more_host == 1) && more_gpu >= 0 &&
-	       more_host >= 0 && s->at < s->end) {
-		if (more_gpu == 1 &&
-		    (more_host != 1 || ev->start_ns <= span.start_ns)) {
-			more_gpu = add_gpu(s, ev);
-			if (!more_gpu)
-				more_gpu = pf_gpu_next(gpu, &ev);
+	s->is_tpu = window->traces->is_tpu;
+	ev = pf_ask_gpu(&s->ask, want);
+	s->has_gpu = ev != NULL;
+	host = pf_host_new(s->db, window->traces->trace_id,
+			   s->out->window.steps);
+	has_host = host && pf_host_next(host, &span) == 1;
+	while ((ev || has_host) && s->at < s->end) {
+		if (ev && (!has_host || ev->start_ns <= span.start_ns)) {
+			add_gpu(s, ev);
+			ev = pf_ask_gpu(&s->ask, want);
 		} else {
 			add_host(s, &span);
-			more_host = pf_host_next(host, &span);
+			has_host = pf_host_next(host, &span) == 1;
 		}
 	}
 	sweep_to(s, INT64_MAX);
 	/* GPUs that idle in all steps are GPUs, as for others */
-	while (more_gpu == 1 && more_host >= 0) {
+	for (; ev; ev = pf_ask_gpu(&s->ask, want))
 		find_device(s, ev);
-		more_gpu = pf_gpu_next(gpu, &ev);
-	}
-	pf_gpu_free(gpu);
 	pf_host_free(host);
-	return more_gpu < 0 || more_host < 0 ? -1 : 0;
+	pf_ask_end(&s->ask);
 }
 
 static struct pf_step_use use_of(const struct pf_sm_sums *sums, int64_t time_ns)
@@ -1115,11 +1033,11 @@ static void end_trace(struct steps *s)
 	out->has_many_gpus |= gpus > 1;
 }
 
-static int sweep_all(struct steps *s)
+static void sweep_all(struct steps *s)
 {
 	const struct pf_window *window = &s->out->window;
 
-	for (size_t i = 0; i < window->count; i++) {
+	for (size_t i = 0; i < window->count && !s->db->err->code; i++) {
 		struct pf_window_trace trace = window->traces[i];
 		struct pf_window one = { .traces = &trace,
 					 .count = 1,
@@ -1137,11 +1055,9 @@ static int sweep_all(struct steps *s)
 		s->first_step = s->host_at = s->at;
 		s->first_device = s->out->device_count;
 		s->is_begun = false;
-		if (sweep_trace(s, &one) < 0)
-			return -1;
+		sweep_trace(s, &one);
 		end_trace(s);
 	}
-	return 0;
 }
 
 /* ---- over all ---- */
@@ -1240,43 +1156,52 @@ static void add_up(struct pf_step_times *s, int64_t samples_per_step)
 
 PF_ORDER(by_device, struct pf_step_device, PF_UP(trace_id) PF_UP(device))
 
+static void settle_copies(struct pf_step_times *s)
+{
+	for (size_t i = 0; i < s->copies.count; i++) {
+		struct copy *c = copy_at(s, i);
+
+		c->rate = pf_ratio((double)c->bytes, c->sized_ns);
+	}
+	pf_keyed_sort(&s->copies, by_time);
+}
+
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out)
 {
 	struct steps s = { .db = db, .out = out };
-	int rc = pf_window_resolve(db, &args->window, &out->window);
 
-	out->copies = copies_new();
+	pf_map_init(&s.copies);
+	pf_keyed_begin(&out->copies, sizeof(struct copy), PF_KEYED_SUMS);
 	out->empty_count = args->empty_count;
-	if (!rc)
-		rc = pf_trust_recorded(db, &out->window, &out->recorded);
+	if (!pf_window_resolve(db, &args->window, &out->window))
+		pf_trust_recorded(db, &out->window, &out->recorded);
 	out->is_untimed = out->recorded.producer == PF_FROM_SNAPSHOT;
-	if (!rc && (choose_steps(db, out) < 0 ||
-		    (!args->only_times && sweep_all(&s) < 0)))
-		rc = -1;
-	if (!rc) {
+	if (!db->err->code && !choose_steps(db, out) && !args->only_times)
+		sweep_all(&s);
+	if (!db->err->code) {
 		out->busy_ns = s.between.busy_ns;
 		add_up(out, args->samples_per_step);
+		settle_copies(out);
 	}
 	for (size_t i = 0; i < out->device_count; i++)
-		sm_release(&s.sms[i]);
+		free(s.sms[i].heap);
 	free(s.sms);
+	pf_map_release(&s.copies);
 	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
 		by_device);
-	return rc;
+	return db->err->code ? -1 : 0;
 }
 
 void pf_step_times_release(struct pf_step_times *times)
 {
-	copies_free(times->copies);
+	pf_keyed_end(&times->copies);
+	pf_arena_release(&times->texts);
 	free(times->devices);
 	free(times->steps);
 	pf_window_release(&times->window);
 	*times = (struct pf_step_times){ 0 };
 }
-
-static int step_ranges(struct pf_db *db, const struct pf_window_args *args,
-		       const struct pf_step_times *steps, struct pf_doc *doc);
 
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 		    struct pf_step_times *kept, struct pf_doc *doc)
@@ -1287,8 +1212,8 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 
 	if (!rc) {
 		step_times_show(s, doc);
-		if (args->by_range)
-			rc = step_ranges(db, &args->window, s, doc);
+		if (args->by_range && s->full_count)
+			rc = pf_ranges_of_steps(db, &args->window, s, doc);
 	}
 	if (!rc) {
 		if (s->count && s->steps->step < 0)
@@ -1340,312 +1265,4 @@ void pf_steps_find_warm_up(const struct pf_step_time *first,
 			list[listed++] = s->dur_ns;
 	}
 	free(list);
-}
-
-/*
- * How ranges are shown, alone and as parts of steps, where what is in no range
- * is the rest.  What they hold is found in ranges.c.
- */
-
-#define NOT_KNOWN (-1)
-
-struct part {
-	const char *name, *kind;
-	int64_t count; /* of ranges; or NOT_KNOWN: it is none */
-	int64_t host_ns, step_ns;
-	int64_t work_count, projected_ns, busy_ns; /* or NOT_KNOWN: no work */
-	double share;
-	/* for people, of one step */
-	double mean_count;
-	int64_t mean_ns, mean_host_ns, mean_busy_ns;
-};
-
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct part, member, key, title, kind)
-static const struct pf_field range_fields[] = {
-	FIELD(name, "range", "Range", PF_TEXT),
-	FIELD(kind, "part", "Part", PF_TEXT | PF_FULL | PF_OURS),
-	FIELD(count, "count", "Count", PF_COUNT | PF_KNOWN | PF_FULL),
-	FIELD(mean_count, "mean_count", "Count", PF_REAL | PF_BRIEF),
-	FIELD(mean_ns, "mean_ns", "Time", PF_NS | PF_BRIEF),
-	FIELD(step_ns, "step_ns", "Time of steps", PF_NS | PF_FULL),
-	FIELD(share, "share", "Share", PF_RATIO),
-	FIELD(mean_host_ns, "mean_host_ns", "On the host",
-	      PF_NS | PF_KNOWN | PF_BRIEF),
-	FIELD(host_ns, "host_ns", "On the host", PF_NS | PF_KNOWN | PF_FULL),
-	FIELD(mean_busy_ns, "mean_busy_ns", "GPU busy",
-	      PF_NS | PF_KNOWN | PF_BRIEF),
-	FIELD(work_count, "work_count", "GPU work",
-	      PF_COUNT | PF_KNOWN | PF_FULL),
-	FIELD(projected_ns, "projected_ns", "First to last",
-	      PF_NS | PF_KNOWN | PF_FULL),
-	FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_KNOWN | PF_FULL),
-};
-#undef FIELD
-
-/* Columns that say nothing without a GPU. */
-static const char *const range_of_gpu[] = { "mean_busy_ns", "work_count",
-					    "projected_ns", "busy_ns" };
-
-PF_ORDER(by_step_time, struct part,
-	 PF_DOWN(step_ns) PF_DOWN(host_ns) PF_ALPHA(kind) PF_ALPHA(name))
-
-static struct part part_of(const struct pf_range *r)
-{
-	bool has_work = r->projected_ns.of.count > 0;
-
-	return (struct part){
-		.name = r->name,
-		.kind = "range",
-		.count = r->ns.of.count,
-		.host_ns = r->self_ns,
-		.step_ns = r->step_ns,
-		.work_count = has_work ? r->work_count : NOT_KNOWN,
-		.projected_ns = has_work ? r->projected_ns.of.sum : NOT_KNOWN,
-		.busy_ns = has_work ? r->busy_ns : NOT_KNOWN,
-	};
-}
-
-/* The two parts that are no range, of nothing but the steps' times yet. */
-static void find_rest(const struct pf_step_times *steps, struct part *outside,
-		      struct part *after)
-{
-	const struct part none = { .count = NOT_KNOWN,
-				   .work_count = NOT_KNOWN,
-				   .projected_ns = NOT_KNOWN,
-				   .busy_ns = NOT_KNOWN };
-
-	*outside = *after = none;
-	outside->name = "(outside of ranges)";
-	outside->kind = "outside";
-	after->name = "(after the step on the host)";
-	after->kind = "after";
-	after->host_ns = NOT_KNOWN;
-	for (size_t i = 0; i < steps->count; i++) {
-		const struct pf_step_time *s = &steps->steps[i];
-		int64_t left_ns = s->host_end_ns;
-
-		if (s->is_partial)
-			continue;
-		if (left_ns < s->start_ns)
-			left_ns = s->start_ns;
-		pf_sat_sum(&outside->host_ns,
-			   pf_sat_sub(s->host_end_ns, s->host_start_ns));
-		pf_sat_sum(&outside->step_ns, pf_sat_sub(left_ns, s->start_ns));
-		pf_sat_sum(&after->step_ns, pf_sat_sub(s->end_ns, left_ns));
-	}
-}
-
-static int64_t mean_of(int64_t sum, int64_t count)
-{
-	return sum < 0 || !count ? NOT_KNOWN : sum / count;
-}
-
-static void find_means(struct part *p, const struct pf_step_times *steps)
-{
-	int64_t n = steps->full_count;
-
-	p->share = pf_num_share(p->step_ns, steps->dur.sum_ns);
-	p->mean_count = p->count < 0 ? NAN : pf_ratio((double)p->count, n);
-	p->mean_ns = mean_of(p->step_ns, n);
-	p->mean_host_ns = mean_of(p->host_ns, n);
-	p->mean_busy_ns = mean_of(p->busy_ns, n);
-}
-
-/* All parts that there are; to free. */
-static struct part *find_parts(const struct pf_ranges *ranges,
-			       const struct pf_step_times *steps, size_t *count)
-{
-	struct part *parts = pf_calloc(ranges->items.count + 2, sizeof(*parts));
-	struct part outside, after;
-	size_t n = 0;
-
-	find_rest(steps, &outside, &after);
-	for (size_t i = 0; i < ranges->items.count; i++) {
-		struct part p = part_of(
-			PF_KEYED_ROW(&ranges->items, struct pf_range, i));
-
-		outside.host_ns -= p.host_ns;
-		outside.step_ns -= p.step_ns;
-		if (p.count || p.host_ns)
-			parts[n++] = p;
-	}
-	if (outside.host_ns)
-		parts[n++] = outside;
-	if (after.step_ns)
-		parts[n++] = after;
-	for (size_t i = 0; i < n; i++)
-		find_means(&parts[i], steps);
-	pf_sort(parts, n, sizeof(*parts), by_step_time);
-	*count = n;
-	return parts;
-}
-
-static void ranges_show_spans(const struct pf_ranges *r, struct pf_doc *doc);
-
-static void show(const struct pf_ranges *ranges,
-		 const struct pf_step_times *steps, struct pf_doc *doc)
-{
-	struct pf_field own[sizeof(range_fields) / sizeof(*range_fields)];
-	struct part *parts;
-	size_t count;
-
-	memcpy(own, range_fields, sizeof(own));
-	for (size_t i = 0; i < sizeof(range_of_gpu) / sizeof(*range_of_gpu);
-	     i++)
-		for (size_t f = 0;
-		     !steps->device_count && f < sizeof(own) / sizeof(*own);
-		     f++)
-			if (!strcmp(own[f].col.key, range_of_gpu[i]))
-				own[f].col.kind |= PF_ABSENT;
-	parts = find_parts(ranges, steps, &count);
-	PF_ROWS(doc, "ranges", "Where the time of a step goes, by range", own,
-		parts, count);
-	free(parts);
-	ranges_show_spans(ranges, doc);
-	if (!ranges->items.all && !ranges->spans.count)
-		pf_doc_note(doc, "no range begins in the steps on their "
-				 "thread; mark parts of the program with "
-				 "record_function or NVTX");
-	if (ranges->has_plain)
-		pf_doc_note(doc, "without operators and annotations all ranges "
-				 "of threads count");
-}
-
-/* Add the table "ranges" of these steps to the document. */
-static int step_ranges(struct pf_db *db, const struct pf_window_args *args,
-		       const struct pf_step_times *steps, struct pf_doc *doc)
-{
-	struct pf_ranges_args own = { .window = *args, .steps = steps };
-	struct pf_ranges ranges = { 0 };
-	int rc = 0;
-
-	if (steps->full_count) {
-		rc = pf_ranges_find(db, &own, &ranges);
-		if (!rc)
-			show(&ranges, steps, doc);
-	}
-	pf_ranges_release(&ranges);
-	return rc;
-}
-
-/* ---- ranges on their own ---- */
-
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_range, member, key, title, kind)
-static const struct pf_field host_fields[] = {
-	FIELD(name, "range", "Range", PF_TEXT),
-	FIELD(ns.of.count, "count", "Count", PF_COUNT),
-	FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
-	FIELD(self_ns, "self_ns", "Self", PF_NS),
-	FIELD(self_share, "self_share", "Share", PF_RATIO),
-	FIELD(ns.median, "median_ns", "Median", PF_NS),
-	FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
-	FIELD(ns.of.max, "max_ns", "Max", PF_NS),
-};
-static const struct pf_field gpu_fields[] = {
-	FIELD(name, "range", "Range", PF_TEXT),
-	FIELD(projected_ns.of.count, "count", "Count", PF_COUNT),
-	FIELD(work_count, "work_count", "GPU work", PF_COUNT),
-	FIELD(projected_ns.of.sum, "projected_ns", "First to last", PF_NS),
-	FIELD(projected_ns.median, "projected_median_ns", "Median", PF_NS),
-	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
-};
-static const struct pf_field span_fields[] = {
-	FIELD(name, "range", "Range", PF_TEXT),
-	FIELD(ns.of.count, "count", "Count", PF_COUNT),
-	FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
-	FIELD(ns.share, "share", "Share", PF_RATIO),
-	FIELD(ns.median, "median_ns", "Median", PF_NS),
-	FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
-	FIELD(ns.of.max, "max_ns", "Max", PF_NS),
-};
-#undef FIELD
-
-static void find_no_thread(const struct pf_ranges *r, struct pf_doc *doc)
-{
-	char text[PF_NUM_MAX], all[PF_NUM_MAX], time[PF_NUM_MAX];
-	const struct pf_range *most = r->spans.rows;
-
-	pf_num_show_ns(time, most->ns.of.sum);
-	if (r->spans.all == 1)
-		pf_doc_finding(doc, "The one start/end range%s, %s, lasts %s",
-			       pf_window_scope(&r->window), most->name, time);
-	else
-		pf_doc_finding(doc,
-			       "Of %s start/end ranges%s those of %s last "
-			       "longest: %s in all, %s of them",
-			       pf_num_show_count(all, r->spans.all),
-			       pf_window_scope(&r->window), most->name, time,
-			       pf_num_show_count(text, most->ns.of.count));
-}
-
-static void ranges_add_finding(const struct pf_ranges *r, struct pf_doc *doc)
-{
-	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
-	const struct pf_range *most = NULL;
-
-	doc->is_nothing = !r->items.count && !r->spans.count;
-	if (!r->items.count && r->spans.count) {
-		find_no_thread(r, doc);
-		return;
-	}
-	if (!r->items.count && r->window.has_unread) {
-		pf_doc_finding(doc, "No ranges could be read");
-		return;
-	}
-	if (!r->items.count) {
-		pf_doc_finding(doc, "There are no ranges; %s",
-			       pf_hint(r->producer, PF_HINT_RANGES));
-		return;
-	}
-	for (size_t i = 0; i < r->items.count; i++) {
-		const struct pf_range *item =
-			PF_KEYED_ROW(&r->items, struct pf_range, i);
-
-		if (r->has_user_self && !strcmp(item->name, "ProfilerStep*"))
-			continue;
-		if (!most || item->self_ns > most->self_ns)
-			most = item;
-	}
-	pf_doc_finding(doc,
-		       "%s itself takes %s of the time in ranges%s (%s of %s)",
-		       most->name, pf_num_show_ratio(part, most->self_share),
-		       pf_window_scope(&r->window),
-		       pf_num_show_ns(time, most->self_ns),
-		       pf_num_show_ns(all, r->self_ns));
-}
-
-/* The list of those of no thread, and what must be known of it. */
-static void ranges_show_spans(const struct pf_ranges *r, struct pf_doc *doc)
-{
-	char text[PF_NUM_MAX];
-
-	PF_ROWS(doc, "spans", "Start/end ranges, of no thread", span_fields,
-		PF_KEYED_ROW(&r->spans, struct pf_range, 0), r->spans.count);
-	if (r->spans.count)
-		pf_doc_note(doc,
-			    "start/end ranges may overlap, cross and end on "
-			    "another thread: none is inside of another, and "
-			    "their times do not add up to any other");
-	if (r->half_count)
-		pf_doc_note(doc,
-			    "%s asynchronous events begin or end a range whose "
-			    "other end is not there",
-			    pf_num_show_count(text, r->half_count));
-}
-
-void pf_ranges_show(const struct pf_ranges *r, struct pf_doc *doc)
-{
-	ranges_add_finding(r, doc);
-	pf_doc_int(doc, "range_count", "Ranges", PF_COUNT, r->items.all);
-	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
-	PF_ROWS(doc, "ranges", "On the host", host_fields,
-		PF_KEYED_ROW(&r->items, struct pf_range, 0), r->items.count);
-	if (r->has_plain)
-		pf_doc_note(doc, "without operators and annotations all ranges "
-				 "of threads count");
-	PF_ROWS(doc, "gpu", "GPU work that they launched", gpu_fields, r->gpu,
-		r->gpu_count);
-	ranges_show_spans(r, doc);
 }

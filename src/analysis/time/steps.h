@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "events/ask.h"
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "events/window.h"
@@ -34,22 +35,6 @@ struct pf_sm_sums {
 	double efficiency_ns; /* integral of min(sum of blocks per SM, 1) */
 	double occupancy_ns;  /* integral of the sum of occupancies, percent */
 };
-
-struct pf_sm {
-	struct pf_sm_kernel *heap; /* those that run, by end */
-	size_t count, cap;
-	int64_t at_ns;
-	/* Of those that run; blocks and occupancy in fixed point. */
-	int64_t blocks, occupancy, sized, occupied;
-	struct pf_sm_sums sums;
-};
-
-/*
- * Copies by direction and kinds of memory, as their names say:
- * "Memcpy HtoD (Pageable -> Device)".
- */
-
-struct pf_copies;
 
 struct pf_steps_args {
 	struct pf_window_args window;
@@ -128,7 +113,8 @@ struct pf_step_times {
 	size_t count, cap;
 	struct pf_step_device *devices;
 	size_t device_count, device_cap;
-	struct pf_copies *copies;
+	struct pf_keyed copies; /* by direction and kinds of memory */
+	struct pf_arena texts;
 	int64_t full_count, partial_count, empty_count; /* disjoint */
 	/*
 	 * Of each trace from its first to its last whole step, summed: as in

@@ -297,56 +297,6 @@ static void plain_name(struct pf_json name, struct pf_buf *out)
 	pf_buf_release(&text);
 }
 
-/* What multiplies (n-1)/n; PLAIN: the bus carries just the data. */
-enum shape { UNKNOWN = -1, PLAIN, ONCE, TWICE };
-
-static enum shape shape_of(const struct pf_collective *c)
-{
-	static const struct {
-		const char *part;
-		enum shape shape;
-	} known[] = {
-		{ "allreduce", TWICE },    { "allgather", ONCE },
-		{ "reducescatter", ONCE }, { "alltoall", ONCE },
-		{ "gather", ONCE },        { "scatter", ONCE },
-		{ "broadcast", PLAIN },    { "reduce", PLAIN },
-		{ "send", PLAIN },         { "recv", PLAIN },
-	};
-	struct pf_buf name = { 0 };
-	enum shape shape = UNKNOWN;
-
-	plain_name(c->name, &name);
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (!strstr(name.data, known[i].part))
-			continue;
-		shape = known[i].shape;
-		break;
-	}
-	pf_buf_release(&name);
-	return shape;
-}
-
-int64_t pf_collective_bytes(const struct pf_collective *c)
-{
-	return c->out_bytes > c->in_bytes ? c->out_bytes : c->in_bytes;
-}
-
-double pf_collective_factor(const struct pf_collective *c)
-{
-	double n = (double)c->group_size;
-
-	switch (shape_of(c)) {
-	case PLAIN:
-		return 1;
-	case ONCE:
-		return c->group_size > 0 ? (n - 1) / n : -1;
-	case TWICE:
-		return c->group_size > 0 ? 2 * (n - 1) / n : -1;
-	default:
-		return -1;
-	}
-}
-
 /* A part of a name, and what it says; tables end with NULL. */
 struct part {
 	const char *text;
@@ -365,6 +315,44 @@ static int find_part(struct pf_json name, const struct part *parts)
 			means = parts->means;
 	pf_buf_release(&text);
 	return means;
+}
+
+/* What multiplies (n-1)/n; PLAIN: the bus carries just the data. */
+enum shape { UNKNOWN, PLAIN, ONCE, TWICE };
+
+int64_t pf_collective_bytes(const struct pf_collective *c)
+{
+	return c->out_bytes > c->in_bytes ? c->out_bytes : c->in_bytes;
+}
+
+double pf_collective_factor(const struct pf_collective *c)
+{
+	static const struct part parts[] = {
+		/* in this order */
+		{ "allreduce", TWICE },
+		{ "allgather", ONCE },
+		{ "reducescatter", ONCE },
+		{ "alltoall", ONCE },
+		{ "gather", ONCE },
+		{ "scatter", ONCE },
+		{ "broadcast", PLAIN },
+		{ "reduce", PLAIN },
+		{ "send", PLAIN },
+		{ "recv", PLAIN },
+		{ 0 },
+	};
+	double n = (double)c->group_size;
+
+	switch ((enum shape)find_part(c->name, parts)) {
+	case PLAIN:
+		return 1;
+	case ONCE:
+		return c->group_size > 0 ? (n - 1) / n : -1;
+	case TWICE:
+		return c->group_size > 0 ? 2 * (n - 1) / n : -1;
+	default:
+		return -1;
+	}
 }
 
 enum pf_sync pf_collective_sync(struct pf_json name)

@@ -32,7 +32,7 @@
  * asks about are leapt over, so that a trace of many costs what it has.
  */
 
-struct pf_comm {
+struct comm {
 	struct pf_db *db;
 	sqlite3_stmt *rows; /* NULL: a database of before comm_event */
 	bool has_row;
@@ -68,7 +68,7 @@ static uint32_t id_or_none(sqlite3_stmt *stmt, int column)
 		       : (uint32_t)sqlite3_column_int64(stmt, column);
 }
 
-static int next_row(struct pf_comm *c)
+static int next_row(struct comm *c)
 {
 	int rc = pf_db_step(c->db, c->rows, c->db->err), rule;
 
@@ -89,7 +89,7 @@ static int next_row(struct pf_comm *c)
 }
 
 /* 1: *id is of the first row from a number on, and what its trace is. */
-static int row_from(struct pf_comm *c, sqlite3_stmt *st, int64_t number,
+static int row_from(struct comm *c, sqlite3_stmt *st, int64_t number,
 		    int64_t *id, int64_t *trace_id)
 {
 	int rc;
@@ -105,7 +105,7 @@ static int row_from(struct pf_comm *c, sqlite3_stmt *st, int64_t number,
 }
 
 /* The row that is held is of a trace before this one: go to its first. */
-static int leap(struct pf_comm *c, int64_t trace_id)
+static int leap(struct comm *c, int64_t trace_id)
 {
 	sqlite3_stmt *last = pf_named_prepare(c->db, "comm_last", c->db->err);
 	sqlite3_stmt *place =
@@ -138,7 +138,7 @@ static int leap(struct pf_comm *c, int64_t trace_id)
  * What launched an event of a GPU track.  Every event of the GPU tracks of a
  * trace must be asked about, in the order of time.  0 or -1.
  */
-static int comm_at(struct pf_comm *c, int64_t trace_id, int64_t event_id,
+static int comm_at(struct comm *c, int64_t trace_id, int64_t event_id,
 		   struct pf_comm_op *out)
 {
 	*out = no_op;
@@ -160,34 +160,20 @@ static int has_table(struct pf_db *db, bool *has)
 	return rc < 0 ? -1 : 0;
 }
 
-static void comm_free(struct pf_comm *c);
-
-/* NULL on error. */
-static struct pf_comm *comm_new(struct pf_db *db)
+static int comm_open(struct comm *c, struct pf_db *db)
 {
-	struct pf_comm *c = pf_calloc(1, sizeof(*c));
 	bool has;
 
 	c->db = db;
-	if (!has_table(db, &has)) {
-		if (!has)
-			return c;
-		c->rows = pf_named_prepare(db, "comm_events", db->err);
-		if (c->rows)
-			sqlite3_bind_int64(c->rows, 1, INT64_MIN);
-		if (c->rows && !next_row(c))
-			return c;
-	}
-	comm_free(c);
-	return NULL;
-}
-
-static void comm_free(struct pf_comm *c)
-{
-	if (!c)
-		return;
-	sqlite3_finalize(c->rows);
-	free(c);
+	if (has_table(db, &has))
+		return -1;
+	if (!has)
+		return 0;
+	c->rows = pf_named_prepare(db, "comm_events", db->err);
+	if (!c->rows)
+		return -1;
+	sqlite3_bind_int64(c->rows, 1, INT64_MIN);
+	return next_row(c);
 }
 
 /* ---- GPU work ---- */
@@ -229,7 +215,7 @@ struct pf_gpu {
 	sqlite3_stmt *linked;
 	bool has_linked;         /* a row of it is at hand */
 	struct pf_map linked_at; /* track, or trace -> first row with a call */
-	struct pf_comm *comm;
+	struct comm comm;
 	struct pf_gpu_event event;
 };
 
@@ -666,7 +652,7 @@ static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s)
 	bool is_outside;
 
 	ev->event_id = (int64_t)((uint64_t)on->track_id << 32 | s->seq);
-	if (comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm) < 0)
+	if (comm_at(&g->comm, g->trace->trace_id, ev->event_id, &ev->comm) < 0)
 		return -1;
 	ev->is_in_flight =
 		on->row == PF_WORK_FLIGHT && kind == PF_KIND_GPU_OTHER;
@@ -745,7 +731,7 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 		g->links = pf_gpu_links_new(db, want & PF_GPU_LINKS);
 	if ((g->links || !(want & (PF_GPU_LINKS | PF_GPU_CALLS))) &&
 	    !pf_gpu_configs_load(&g->configs, db) &&
-	    !pf_kinds_load(&g->kinds, db, db->err) && (g->comm = comm_new(db)))
+	    !pf_kinds_load(&g->kinds, db, db->err) && !comm_open(&g->comm, db))
 		return g;
 	pf_gpu_free(g);
 	return NULL;
@@ -759,7 +745,7 @@ void pf_gpu_free(struct pf_gpu *g)
 	pf_texts_release(&g->texts);
 	pf_ints_free(g->links);
 	sqlite3_finalize(g->linked);
-	comm_free(g->comm);
+	sqlite3_finalize(g->comm.rows);
 	pf_map_release(&g->classes);
 	pf_map_release(&g->ways);
 	pf_map_release(&g->ops);

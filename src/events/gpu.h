@@ -44,8 +44,6 @@ struct pf_comm_op {
 				   else c10d::; or PF_ID_NONE */
 };
 
-struct pf_comm;
-
 /* The launch configurations of a database: what GPU work says beside time. */
 
 /* A row of gpu_config; -1: unknown. */

@@ -30,63 +30,46 @@
 #include "show/doc.h"
 
 /* Rows for a table of options; "field" is a struct pf_window_args of type. */
-#define PF_WINDOW_OPTS(type, field)                                             \
-	{ 0,                                                                    \
-	  "steps",                                                              \
-	  "REGEX",                                                              \
-	  "steps are the host's ranges of such names, not ProfilerStep#N",      \
-	  PF_OPT_STRING,                                                        \
-	  offsetof(type, field.steps),                                          \
-	  0,                                                                    \
-	  0 },                                                                  \
-		{ 0,                                                            \
-		  "step",                                                       \
-		  "N|A..B",                                                     \
-		  "only this step, or these",                                   \
-		  PF_OPT_STRING,                                                \
-		  offsetof(type, field.step),                                   \
-		  0,                                                            \
-		  0 },                                                          \
-		{ 0,          "skip-first",                                     \
-		  "N",        "leave out the first N steps of each trace",      \
-		  PF_OPT_INT, offsetof(type, field.skip_first),                 \
-		  0,          0 },                                              \
-		{ 0,           "whole-capture",                                 \
-		  NULL,        "all of the capture, not only its steps",        \
-		  PF_OPT_FLAG, offsetof(type, field.whole),                     \
-		  0,           0 },                                             \
-		{ 0,         "from",                                            \
-		  "TIME",    "only from this time after the first event on",    \
-		  PF_OPT_NS, offsetof(type, field.from_ns),                     \
-		  0,         0 },                                               \
-		{ 0,         "to",                                              \
-		  "TIME",    "only up to this time after the first event",      \
-		  PF_OPT_NS, offsetof(type, field.to_ns),                       \
-		  0,         0 },                                               \
-		{ 0,                                                            \
-		  "rank",                                                       \
-		  "LIST",                                                       \
-		  "only traces of these ranks: 3 or 0..7,64",                   \
-		  PF_OPT_STRING,                                                \
-		  offsetof(type, field.rank),                                   \
-		  0,                                                            \
-		  0 },                                                          \
-		{ 0,          "trace",                                          \
-		  "N",        "only this trace, as 'profan info' numbers them", \
-		  PF_OPT_INT, offsetof(type, field.trace),                      \
-		  0,          0 },                                              \
-		{ 0,                                                            \
-		  "cycle",                                                      \
-		  "N",                                                          \
-		  "only the Nth capture of each process, by its file's name",   \
-		  PF_OPT_INT,                                                   \
-		  offsetof(type, field.cycle),                                  \
-		  1,                                                            \
-		  1000000000 },                                                 \
-	{                                                                       \
-		0, "device", "N", "only this GPU", PF_OPT_INT,                  \
-			offsetof(type, field.device), 0, 0                      \
+#define PF_WINDOW_OPT(word, arg, help, kind, at, min, max)                     \
+	{                                                                      \
+		0, word, arg, help, kind, at, min, max                         \
 	}
+#define PF_WINDOW_OPTS(type, field)                                            \
+	PF_WINDOW_OPT("steps", "REGEX",                                        \
+		      "steps are the host's ranges of such names, not "        \
+		      "ProfilerStep#N",                                        \
+		      PF_OPT_STRING, offsetof(type, field.steps), 0, 0),       \
+		PF_WINDOW_OPT("step", "N|A..B", "only this step, or these",    \
+			      PF_OPT_STRING, offsetof(type, field.step), 0,    \
+			      0),                                              \
+		PF_WINDOW_OPT("skip-first", "N",                               \
+			      "leave out the first N steps of each trace",     \
+			      PF_OPT_INT, offsetof(type, field.skip_first), 0, \
+			      0),                                              \
+		PF_WINDOW_OPT("whole-capture", NULL,                           \
+			      "all of the capture, not only its steps",        \
+			      PF_OPT_FLAG, offsetof(type, field.whole), 0, 0), \
+		PF_WINDOW_OPT("from", "TIME",                                  \
+			      "only from this time after the first event on",  \
+			      PF_OPT_NS, offsetof(type, field.from_ns), 0, 0), \
+		PF_WINDOW_OPT("to", "TIME",                                    \
+			      "only up to this time after the first event",    \
+			      PF_OPT_NS, offsetof(type, field.to_ns), 0, 0),   \
+		PF_WINDOW_OPT("rank", "LIST",                                  \
+			      "only traces of these ranks: 3 or 0..7,64",      \
+			      PF_OPT_STRING, offsetof(type, field.rank), 0,    \
+			      0),                                              \
+		PF_WINDOW_OPT("trace", "N",                                    \
+			      "only this trace, as 'profan info' numbers "     \
+			      "them",                                          \
+			      PF_OPT_INT, offsetof(type, field.trace), 0, 0),  \
+		PF_WINDOW_OPT("cycle", "N",                                    \
+			      "only the Nth capture of each process, by its "  \
+			      "file's name",                                   \
+			      PF_OPT_INT, offsetof(type, field.cycle), 1,      \
+			      1000000000),                                     \
+		PF_WINDOW_OPT("device", "N", "only this GPU", PF_OPT_INT,      \
+			      offsetof(type, field.device), 0, 0)
 
 /* Append a window as options: " --step 5..10". */
 void pf_window_options(const struct pf_window_args *w, struct pf_buf *out);

@@ -229,7 +229,6 @@ struct kernels {
 	struct pf_by_event *by_op;
 	int64_t use_ns[PF_TENSOR_USES], use_calls[PF_TENSOR_USES];
 	struct tally by_kind[PF_CLASSES][PF_PRECISIONS];
-	struct pf_intern stream_keys;
 };
 
 static bool has_name_group(enum pf_kernels_group group)
@@ -444,33 +443,31 @@ static uint32_t replayed_op(struct kernels *k, const struct pf_gpu_event *ev)
 	return op && *op ? add_text(k, op) : 0;
 }
 
+static struct pf_kernel_stream *stream_at(const struct pf_kernels *k, size_t i)
+{
+	return PF_KEYED_ROW(&k->streams, struct pf_kernel_stream, i);
+}
+
 /* What does not depend on groups. */
 static void count_kernel(struct kernels *k, const struct pf_gpu_event *ev)
 {
 	int64_t key[3] = { ev->trace->trace_id, ev->device, ev->stream };
-	uint32_t n =
-		pf_intern_add(&k->stream_keys, (const char *)key, sizeof(key));
+	struct pf_kernels *out = k->out;
+	size_t n =
+		pf_keyed_at_text(&out->streams, (const char *)key, sizeof(key));
+	struct pf_kernel_stream *s = stream_at(out, n);
 	struct pf_kernel_kind kind;
 	struct tally *tally;
-	struct pf_kernels *out = k->out;
-	struct pf_kernel_stream *s;
 
-	out->streams = pf_grow(out->streams, &out->stream_cap, n + 1u,
-			       sizeof(*out->streams));
-	s = &out->streams[n];
-	if (n + 1 > out->stream_count) {
-		out->stream_count = n + 1;
-		*s = (struct pf_kernel_stream){ .trace_id = key[0],
-						.rank = ev->trace->rank,
-						.device = key[1],
-						.stream = key[2] };
-	}
+	s->trace_id = key[0];
+	s->rank = ev->trace->rank;
+	s->device = key[1];
+	s->stream = key[2];
 	kind = find_kind(k, ev->name, ev->class == PF_GPU_COMM);
 	tally = &k->by_kind[kind.class][kind.precision];
 	tally->calls++;
 	pf_sat_sum(&tally->ns, ev->dur_ns);
-	s->calls++;
-	pf_sat_sum(&s->total_ns, ev->dur_ns);
+	pf_keyed_add(&out->streams, &k->ask, n, ev->dur_ns);
 	out->calls++;
 	pf_sat_sum(&out->total_ns, ev->dur_ns);
 	k->use_calls[kind.use]++;
@@ -685,10 +682,8 @@ static void take_sums(struct kernels *k, struct pf_kernels *out)
 						share_of(k, t->ns)
 					};
 		}
-	for (size_t i = 0; i < out->stream_count; i++)
-		out->streams[i].share = share_of(k, out->streams[i].total_ns);
-	pf_sort(out->streams, out->stream_count, sizeof(*out->streams),
-		by_place);
+	pf_keyed_finish(&out->streams, &k->ask);
+	pf_keyed_sort(&out->streams, by_place);
 }
 
 /* ---- the whole ---- */
@@ -732,7 +727,8 @@ int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 	pf_intern_init(&out->names);
 	pf_keyed_begin(&out->by_key, sizeof(struct pf_kernel_row),
 		       args->no_ranks ? PF_KEYED_SUMS : PF_KEYED_PERCENTILES);
-	pf_intern_init(&k.stream_keys);
+	pf_keyed_begin(&out->streams, sizeof(struct pf_kernel_stream),
+		       PF_KEYED_SUMS);
 	pf_map_init(&k.configs);
 	pf_map_init(&k.kinds);
 	pf_map_init(&k.names);
@@ -742,7 +738,6 @@ int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 		find(&k);
 	sqlite3_finalize(k.shapes);
 	pf_by_event_free(k.by_op);
-	pf_intern_release(&k.stream_keys);
 	pf_tensor_free(k.tensor);
 	pf_map_release(&k.configs);
 	pf_map_release(&k.kinds);
@@ -756,7 +751,7 @@ void pf_kernels_release(struct pf_kernels *k)
 	pf_intern_release(&k->names);
 	pf_arena_release(&k->texts);
 	pf_keyed_end(&k->by_key);
-	free(k->streams);
+	pf_keyed_end(&k->streams);
 	pf_window_release(&k->window);
 	*k = (struct pf_kernels){ 0 };
 }
@@ -1003,9 +998,9 @@ static const struct pf_field stream_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
 	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
 	FIELD(stream, "stream", "Stream", PF_INT | PF_KNOWN),
-	FIELD(calls, "calls", "Calls", PF_COUNT),
-	FIELD(total_ns, "total_ns", "Total", PF_NS),
-	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(ns.of.count, "calls", "Calls", PF_COUNT),
+	FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
+	FIELD(ns.share, "share", "Share", PF_RATIO),
 	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 };
 
@@ -1019,7 +1014,7 @@ static void kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
 	PF_ROWS(doc, "classes", "By class and precision", class_fields,
 		k->classes, k->class_count);
 	PF_WINDOW_ROWS(&k->window, doc, "streams", "By stream", stream_fields,
-		       k->streams, k->stream_count);
+		       stream_at(k, 0), k->streams.count);
 	if (k->graphs)
 		pf_graphs_note(k->graphs, doc);
 	if (k->without_op)

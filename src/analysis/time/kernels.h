@@ -142,9 +142,8 @@ struct pf_kernel_class_row {
 };
 
 struct pf_kernel_stream {
+	struct pf_spread ns;
 	int64_t trace_id, rank, device, stream; /* -1: unknown */
-	int64_t calls, total_ns;
-	double share;
 };
 
 /* If more of the time is unknown, nothing is said of tensor cores. */
@@ -164,8 +163,7 @@ struct pf_kernels {
 	int64_t product_ns, product_fp32_ns, product_unknown_ns;
 	struct pf_kernel_class_row classes[PF_CLASSES * PF_PRECISIONS];
 	size_t class_count;
-	struct pf_kernel_stream *streams;
-	size_t stream_count, stream_cap;
+	struct pf_keyed streams; /* struct pf_kernel_stream */
 	int64_t without_op, without_op_ns;
 	const struct pf_graphs *graphs; /* borrowed: of the arguments */
 	struct pf_intern names;         /* own texts, as: */

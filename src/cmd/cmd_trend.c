@@ -169,14 +169,14 @@ static int show_captures(struct pf_ctx *cx, const struct args *args,
 	int rc = 0;
 
 	for (size_t i = 0; i < captures->count; i++)
-		if (captures->items[i]->full_count)
+		if (captures->items[i]->steps)
 			items[with.count++] = captures->items[i];
 	if (with.count)
 		rc = show_rows(cx, args, &with, doc);
 	else
 		rc = say_nothing(args, captures, doc, cx->err);
 	for (size_t i = 0; i < captures->count && !rc; i++)
-		if (!captures->items[i]->full_count)
+		if (!captures->items[i]->steps)
 			pf_doc_note(doc, "'%s' %s, so it has no row",
 				    captures->items[i]->path,
 				    pf_capture_no_step(captures->items[i]));

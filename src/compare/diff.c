@@ -536,7 +536,7 @@ static void diff_show(const struct pf_diff *diff, struct pf_doc *doc)
 		drop_empty(doc);
 }
 
-static int check_side(const struct pf_side *s, const char *name,
+static int check_side(const struct pf_capture *s, const char *name,
 		      struct pf_err *err)
 {
 	if (!s->steps)
@@ -628,8 +628,8 @@ static void make_rows(struct pf_diff_run *d)
 
 	d->rows = pf_calloc(count + 1, sizeof(*d->rows));
 	for (size_t i = 0; i < count; i++) {
-		sums[i] = d->pairs.items[i].a_ns;
-		sums[count + i] = d->pairs.items[i].b_ns;
+		sums[i] = d->pairs.items[i].a.ns;
+		sums[count + i] = d->pairs.items[i].b.ns;
 	}
 	pf_mean_parts(sums, count, d->a.steps, means);
 	pf_mean_parts(sums + count, count, d->b.steps, means + count);
@@ -751,8 +751,8 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 	free(d.rows);
 	free(d.kept);
 	pf_pairs_release(&d.pairs);
-	pf_side_release(&d.a);
-	pf_side_release(&d.b);
+	pf_capture_rows_end(&d.a);
+	pf_capture_rows_end(&d.b);
 	pf_intern_release(&d.texts);
 	pf_diff_release(&own);
 	return rc;

@@ -37,7 +37,7 @@
 static struct pf_capture_step *find_step(struct pf_capture *c, int64_t trace_id,
 					 int64_t at_ns, bool on_host)
 {
-	struct pf_capture_step *all = c->steps;
+	struct pf_capture_step *all = c->each_step;
 	const struct pf_step_time *s;
 	size_t low =
 		PF_SEARCH(i, c->step_count,
@@ -48,14 +48,14 @@ static struct pf_capture_step *find_step(struct pf_capture *c, int64_t trace_id,
 
 	if (!low)
 		return NULL;
-	s = &c->steps[low - 1].time;
+	s = &c->each_step[low - 1].time;
 	if (s->trace_id != trace_id)
 		return NULL;
 	/* a window that is no step holds its last instant, too */
 	if (at_ns >= (on_host ? s->host_end_ns : s->end_ns) &&
 	    !(s->step < 0 && at_ns == s->end_ns))
 		return NULL;
-	return &c->steps[low - 1];
+	return &c->each_step[low - 1];
 }
 
 /* The step on the host in which an instant lies, or NULL. */
@@ -86,6 +86,15 @@ static uint32_t capture_text(struct pf_capture *c, const char *s)
 	n = pf_intern_add(&c->texts, shown.data, shown.len);
 	pf_buf_release(&shown);
 	return n;
+}
+
+void *pf_capture_row(struct pf_keyed *rows, const void *key, size_t key_bytes)
+{
+	size_t n = pf_keyed_at_text(rows, key, key_bytes);
+	char *row = (char *)rows->rows + n * rows->width;
+
+	memcpy(row + sizeof(struct pf_row_sums), key, key_bytes);
+	return row;
 }
 
 /*
@@ -142,9 +151,6 @@ struct pf_work {
 	struct pf_intern node_keys;  /* bytes of (parent, name, kind) */
 	struct pf_node_place *nodes; /* by number in node_keys + 2 */
 	size_t node_cap;
-	struct pf_intern row_keys; /* bytes of a struct row_key */
-	size_t work_cap, op_cap;
-	struct pf_intern op_keys;
 	struct pf_map op_of; /* name and arguments -> row of c->ops */
 	struct pf_sorter *launched;
 	const struct pf_launched *next; /* NULL: no more */
@@ -342,42 +348,27 @@ static uint32_t node_text(struct pf_work *w, uint32_t node)
 
 /* ---- rows ---- */
 
-/* While rows are gathered; node and slot become texts at the end. */
-struct row_key {
-	uint32_t node, op, shapes, kernel, slot, class, kind;
-};
-
+/* While rows are gathered, the path is a node and the role a slot. */
 static struct pf_work_row *work_row(struct pf_work *w,
-				    const struct row_key *wanted)
+				    const struct pf_work_key *wanted)
 {
-	struct pf_capture *c = w->c;
-	struct row_key key = *wanted;
+	struct pf_keyed *rows = &w->c->work;
+	struct pf_work_key key = *wanted;
+	size_t known = rows->count;
 	struct pf_work_row *row;
-	uint32_t n;
 
-	if (w->row_keys.count >= PF_CAPTURE_ROWS_MAX) {
-		key = (struct row_key){ .node = PF_NODE_OTHER,
-					.op = w->none,
-					.shapes = w->none,
-					.kernel = pf_capture_own_text(c, OTHER),
-					.class = wanted->class,
-					.kind = wanted->kind };
-	}
-	n = pf_intern_add(&w->row_keys, (const char *)&key, sizeof(key));
-	if (n < c->work_count)
-		return &c->work[n];
-	c->work =
-		pf_grow(c->work, &w->work_cap, n + (size_t)1, sizeof(*c->work));
-	c->work_count = n + (size_t)1;
-	row = &c->work[n];
-	*row = (struct pf_work_row){ .first = w->order };
-	row->key = (struct pf_work_key){ .path = key.node,
-					 .op = key.op,
-					 .shapes = key.shapes,
-					 .kernel = key.kernel,
-					 .role = key.slot,
-					 .class = key.class,
-					 .kind = key.kind };
+	if (known >= PF_CAPTURE_ROWS_MAX)
+		key = (struct pf_work_key){
+			.path = PF_NODE_OTHER,
+			.op = w->none,
+			.shapes = w->none,
+			.kernel = pf_capture_own_text(w->c, OTHER),
+			.class = wanted->class,
+			.kind = wanted->kind,
+		};
+	row = pf_capture_row(rows, &key, sizeof(key));
+	if (rows->count > known)
+		row->first = w->order;
 	return row;
 }
 
@@ -411,7 +402,7 @@ static int work_add(struct pf_work *w, const struct pf_launched *l,
 		    struct pf_capture_step *step)
 {
 	struct pf_work_name *name;
-	struct row_key key;
+	struct pf_work_key key;
 	struct pf_work_row *row;
 
 	w->order++;
@@ -425,11 +416,16 @@ static int work_add(struct pf_work *w, const struct pf_launched *l,
 	count_work(w->c, step, l);
 	if (step->time.is_partial)
 		return 0;
-	key = (struct row_key){ node,    op,       shapes, name->text,
-				l->slot, l->class, l->kind };
+	key = (struct pf_work_key){ .path = node,
+				    .op = op,
+				    .shapes = shapes,
+				    .kernel = name->text,
+				    .role = l->slot,
+				    .class = l->class,
+				    .kind = l->kind };
 	row = work_row(w, &key);
-	row->count++;
-	pf_capture_add(w->c, &row->ns, l->dur_ns);
+	row->sum.count++;
+	pf_capture_add(w->c, &row->sum.ns, l->dur_ns);
 	pf_capture_add(w->c, &w->slots[l->slot].ns, l->dur_ns);
 	return 0;
 }
@@ -453,26 +449,20 @@ static int work_add_orphan(struct pf_work *w, const struct pf_launched *l)
 			capture_step_over(w->c, l->trace_id, l->start_ns));
 }
 
-/* The row of an operator, which is counted by the caller. */
-static struct pf_op_row *work_op(struct pf_work *w, uint32_t name,
-				 uint32_t shapes, uint32_t kind)
+/* The number of an operator's row, which is counted by the caller. */
+static uint32_t work_op(struct pf_work *w, uint32_t name, uint32_t shapes,
+			uint32_t kind)
 {
-	struct pf_capture *c = w->c;
-	uint32_t key[3] = { name, shapes, kind }, n;
+	struct pf_keyed *ops = &w->c->ops;
+	struct pf_op_key key = { name, shapes, kind };
+	struct pf_op_row *row;
 
-	if (w->op_keys.count >= PF_CAPTURE_ROWS_MAX) {
-		key[0] = pf_capture_own_text(c, OTHER);
-		key[1] = w->none;
+	if (ops->count >= PF_CAPTURE_ROWS_MAX) {
+		key.name = pf_capture_own_text(w->c, OTHER);
+		key.shapes = w->none;
 	}
-	n = pf_intern_add(&w->op_keys, (const char *)key, sizeof(key));
-	if (n < c->op_count)
-		return &c->ops[n];
-	c->ops = pf_grow(c->ops, &w->op_cap, n + (size_t)1, sizeof(*c->ops));
-	c->op_count = n + (size_t)1;
-	c->ops[n] = (struct pf_op_row){ .name = key[0],
-					.shapes = key[1],
-					.kind = kind };
-	return &c->ops[n];
+	row = pf_capture_row(ops, &key, sizeof(key));
+	return (uint32_t)(row - (struct pf_op_row *)ops->rows);
 }
 
 /* ---- GPU work ---- */
@@ -673,13 +663,12 @@ static void count_call(struct pf_capture_step *s, struct pf_work_name *name)
 	s->count[PF_COUNT_ALLOCATIONS] += name->is_allocator;
 }
 
-/* Of operators those of other shapes have rows of their own. */
-static struct pf_op_row *row_of(struct host *h, const struct entry *e,
-				struct pf_work_name *name)
+/* Of operators those of other shapes have rows of their own; 0, -1. */
+static int row_of(struct host *h, const struct entry *e,
+		  struct pf_work_name *name, uint32_t *row)
 {
 	struct pf_work *w = h->w;
 	uint32_t shapes = w->none, *known;
-	struct pf_op_row *row;
 	uint64_t *place;
 
 	if (e->kind != PF_KIND_CPU_OP) {
@@ -687,19 +676,23 @@ static struct pf_op_row *row_of(struct host *h, const struct entry *e,
 				    : e->kind == PF_KIND_RUNTIME  ? 1
 								  : 2];
 		if (*known == UINT32_MAX)
-			*known = (uint32_t)(work_op(w, name->node_text, shapes,
-						    e->kind) -
-					    w->c->ops);
-		return &w->c->ops[*known];
+			*known = work_op(w, name->node_text, shapes, e->kind);
+		*row = *known;
+		return 0;
 	}
 	place = pf_map_at(&w->op_of, (uint64_t)e->name << 32 | e->args);
-	if (*place != UINT64_MAX)
-		return &w->c->ops[*place];
-	if (work_shapes(w, e->args, &shapes) < 0)
-		return NULL;
-	row = work_op(w, name->node_text, shapes, e->kind);
-	*place = (uint64_t)(row - w->c->ops);
-	return row;
+	if (*place == UINT64_MAX) {
+		if (work_shapes(w, e->args, &shapes) < 0)
+			return -1;
+		*place = work_op(w, name->node_text, shapes, e->kind);
+	}
+	*row = (uint32_t)*place;
+	return 0;
+}
+
+static struct pf_row_sums *sums_of_op(struct pf_capture *c, uint32_t row)
+{
+	return &PF_KEYED_ROW(&c->ops, struct pf_op_row, row)->sum;
 }
 
 /* Operators, annotations and calls have rows. */
@@ -709,7 +702,7 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 	struct pf_capture_step *s = step_at(h, start_ns);
 	struct pf_work_name *name;
 	struct pf_capture *c = h->w->c;
-	struct pf_op_row *row;
+	struct pf_row_sums *sum;
 
 	if (!s)
 		return 0;
@@ -721,13 +714,12 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 	s->count[PF_COUNT_OPS] += e->kind == PF_KIND_CPU_OP;
 	if (s->time.is_partial || name->is_step)
 		return 0;
-	row = row_of(h, e, name);
-	if (!row)
+	if (row_of(h, e, name, &e->row) < 0)
 		return -1;
-	row->count++;
-	pf_capture_add(c, &row->ns, dur_ns);
-	pf_capture_add(c, &row->self_ns, dur_ns);
-	e->row = (uint32_t)(row - c->ops);
+	sum = sums_of_op(c, e->row);
+	sum->count++;
+	pf_capture_add(c, &sum->ns, dur_ns);
+	pf_capture_add(c, &sum->part_ns, dur_ns);
 	if (e->counted != NO_PLACE) {
 		const struct entry *up = &h->stack[e->counted];
 		int64_t end = pf_span_end(start_ns, dur_ns);
@@ -735,7 +727,7 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 		if (end > up->end_ns)
 			end = up->end_ns;
 		if (end > start_ns)
-			pf_capture_add(c, &c->ops[up->row].self_ns,
+			pf_capture_add(c, &sums_of_op(c, up->row)->part_ns,
 				       -pf_sat_sub(end, start_ns));
 	}
 	return 0;
@@ -929,8 +921,8 @@ static int work_walk(struct pf_work *w, int64_t trace_id)
 	int rc;
 
 	for (size_t i = 0; i < w->c->step_count; i++)
-		if (w->c->steps[i].time.trace_id == trace_id)
-			h.is_one_step = w->c->steps[i].time.step < 0;
+		if (w->c->each_step[i].time.trace_id == trace_id)
+			h.is_one_step = w->c->each_step[i].time.step < 0;
 	rc = pf_host_tracks(w->db, trace_id, walk_track, &h);
 	free(h.stack);
 	return rc;
@@ -959,8 +951,9 @@ static void settle(struct pf_work *w)
 {
 	struct pf_capture *c = w->c;
 
-	for (size_t i = 0; i < c->work_count; i++) {
-		struct pf_work_key *k = &c->work[i].key;
+	for (size_t i = 0; i < c->work.count; i++) {
+		struct pf_work_key *k =
+			&PF_KEYED_ROW(&c->work, struct pf_work_row, i)->key;
 		uint32_t node = k->path;
 
 		k->path = path_text(w, node, false);
@@ -1002,8 +995,6 @@ static void init(struct pf_work *w)
 	pf_map_init(&w->op_of);
 	pf_map_init(&w->slot_of);
 	pf_intern_init(&w->node_keys);
-	pf_intern_init(&w->row_keys);
-	pf_intern_init(&w->op_keys);
 	w->nodes = pf_grow(NULL, &w->node_cap, 2, sizeof(*w->nodes));
 	memset(w->nodes, 0, 2 * sizeof(*w->nodes));
 	w->launched = pf_sorter_temp(sizeof(struct pf_launched));
@@ -1017,8 +1008,6 @@ static void release(struct pf_work *w)
 	pf_map_release(&w->slot_of);
 	pf_kinds_release(&w->kinds);
 	pf_intern_release(&w->node_keys);
-	pf_intern_release(&w->row_keys);
-	pf_intern_release(&w->op_keys);
 	pf_sorter_free(w->launched);
 	pf_texts_release(&w->texts);
 	pf_buf_release(&w->text);
@@ -1192,68 +1181,40 @@ struct waits {
 	struct pf_db *db;
 	struct pf_names *names;
 	const struct pf_pageable *pageable;
-	struct pf_intern idle_keys, site_keys; /* bytes of a place */
-	struct pf_place *idle_places, *site_places;
-	size_t idle_cap, site_cap, idle_place_cap, site_place_cap;
 	const struct pf_gap *gap;
 	int64_t at_ns; /* where the next piece of the gap begins */
 };
 
-static struct pf_wait_row *wait_row_of(struct pf_intern *keys,
-				       struct pf_wait_row **rows, size_t *count,
-				       size_t *cap, struct pf_place **places,
-				       size_t *place_cap,
-				       const struct pf_place *place)
+/*
+ * The row of a place, whose texts are numbers of strings as long as rows are
+ * gathered.  Of more than are kept what is not "kept" is put together.
+ */
+static struct pf_row_sums *wait_row(struct pf_keyed *rows,
+				    const struct pf_place *place, uint32_t kept)
 {
-	uint32_t n = pf_intern_add(keys, (const char *)place, sizeof(*place));
+	struct pf_wait_key key = { place->cause, place->name, place->op,
+				   place->frame != PF_ID_NONE ? place->frame
+							      : place->note };
+	struct pf_wait_row *row;
 
-	if (n < *count)
-		return &(*rows)[n];
-	*rows = pf_grow(*rows, cap, n + (size_t)1, sizeof(**rows));
-	*places = pf_grow(*places, place_cap, n + (size_t)1, sizeof(**places));
-	(*rows)[n] = (struct pf_wait_row){ .cause = place->cause };
-	(*places)[n] = *place;
-	*count = n + (size_t)1;
-	return &(*rows)[n];
+	if (rows->count >= PF_CAPTURE_ROWS_MAX)
+		key = (struct pf_wait_key){ place->cause, kept, PF_ID_NONE,
+					    PF_ID_NONE };
+	row = pf_capture_row(rows, &key, sizeof(key));
+	return &row->sum;
 }
 
-static struct pf_wait_row *idle_row(struct waits *w, struct pf_place place)
+static struct pf_row_sums *site_row(struct waits *w,
+				    const struct pf_place *place)
 {
-	struct pf_capture *c = w->c;
-
-	place.outer_op = PF_ID_NONE;
-	if (w->idle_keys.count >= PF_CAPTURE_ROWS_MAX)
-		place = (struct pf_place){
-			place.cause, PF_ID_NONE, PF_ID_NONE,
-			PF_ID_NONE,  PF_ID_NONE, PF_ID_NONE
-		};
-	return wait_row_of(&w->idle_keys, &c->idle, &c->idle_count,
-			   &w->idle_cap, &w->idle_places, &w->idle_place_cap,
-			   &place);
-}
-
-static struct pf_wait_row *site_row(struct waits *w, struct pf_place place)
-{
-	struct pf_capture *c = w->c;
-
-	place.outer_op = PF_ID_NONE;
-	if (place.frame != PF_ID_NONE)
-		place.note = PF_ID_NONE;
-	if (w->site_keys.count >= PF_CAPTURE_ROWS_MAX)
-		place = (struct pf_place){
-			place.cause, place.name, PF_ID_NONE,
-			PF_ID_NONE,  PF_ID_NONE, PF_ID_NONE
-		};
-	return wait_row_of(&w->site_keys, &c->sites, &c->site_count,
-			   &w->site_cap, &w->site_places, &w->site_place_cap,
-			   &place);
+	return wait_row(&w->c->sites, place, place->name);
 }
 
 /* What of a span lies in full steps of its trace. */
 static int64_t in_full_steps(struct pf_capture *c, int64_t trace_id,
 			     int64_t from_ns, int64_t to_ns)
 {
-	const struct pf_capture_step *step = c->steps;
+	const struct pf_capture_step *step = c->each_step;
 	size_t low = PF_SEARCH(i, c->step_count,
 			       step[i].time.trace_id < trace_id ||
 				       (step[i].time.trace_id == trace_id &&
@@ -1261,7 +1222,7 @@ static int64_t in_full_steps(struct pf_capture *c, int64_t trace_id,
 	int64_t ns = 0;
 
 	for (; low < c->step_count; low++) {
-		const struct pf_step_time *s = &c->steps[low].time;
+		const struct pf_step_time *s = &c->each_step[low].time;
 		int64_t from = s->start_ns > from_ns ? s->start_ns : from_ns;
 		int64_t to = s->end_ns < to_ns ? s->end_ns : to_ns;
 
@@ -1277,7 +1238,7 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 		     const struct pf_place *place, int64_t ns)
 {
 	struct waits *w = (struct waits *)sink;
-	struct pf_wait_row *row;
+	struct pf_row_sums *sum;
 	int64_t inside;
 
 	if (w->gap != gap) {
@@ -1289,9 +1250,9 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 	w->at_ns = pf_span_end(w->at_ns, ns);
 	if (!inside)
 		return;
-	row = idle_row(w, *place);
-	row->count++;
-	pf_capture_add(w->c, &row->ns, inside);
+	sum = wait_row(&w->c->idle, place, PF_ID_NONE);
+	sum->count++;
+	pf_capture_add(w->c, &sum->ns, inside);
 	pf_capture_add(w->c, &w->c->cause_ns[place->cause], inside);
 }
 
@@ -1306,7 +1267,7 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 	inside = in_full_steps(w->c, gap->trace->trace_id, gap->start_ns,
 			       gap->end_ns);
 	if (inside)
-		pf_capture_add(w->c, &site_row(w, gap->drained.place)->idle_ns,
+		pf_capture_add(w->c, &site_row(w, &gap->drained.place)->part_ns,
 			       inside);
 }
 
@@ -1326,16 +1287,16 @@ static void add_call(struct waits *w, int64_t trace_id,
 {
 	struct pf_capture_step *s =
 		capture_step_at(w->c, trace_id, call->start_ns);
-	struct pf_wait_row *row;
+	struct pf_row_sums *sum;
 
 	if (!s)
 		return;
 	s->count[PF_COUNT_SYNCS]++;
 	if (s->time.is_partial)
 		return;
-	row = site_row(w, call->place);
-	row->count++;
-	pf_capture_add(w->c, &row->ns,
+	sum = site_row(w, &call->place);
+	sum->count++;
+	pf_capture_add(w->c, &sum->ns,
 		       pf_sat_sub(call->end_ns, call->start_ns));
 }
 
@@ -1358,30 +1319,25 @@ static int wait_track(void *context, const struct pf_track *track)
 
 /* ---- names of places ---- */
 
-static int name_text(struct waits *w, uint32_t name, uint32_t *out)
+static int name_text(struct waits *w, uint32_t *name)
 {
-	char *text = NULL;
+	char *text = *name != PF_ID_NONE ? pf_names_frame_take(w->names, *name)
+					 : pf_strdup("");
 
-	if (name != PF_ID_NONE) {
-		text = pf_names_frame_take(w->names, name);
-		if (!text)
-			return -1;
-	}
-	*out = capture_text(w->c, text ? text : "");
+	if (text)
+		*name = capture_text(w->c, text);
 	free(text);
-	return 0;
+	return text ? 0 : -1;
 }
 
-static int take_names(struct waits *w, struct pf_wait_row *rows,
-		      const struct pf_place *places, size_t count)
+static int take_names(struct waits *w, struct pf_keyed *rows)
 {
-	for (size_t i = 0; i < count; i++) {
-		uint32_t frame = places[i].frame != PF_ID_NONE ? places[i].frame
-							       : places[i].note;
+	for (size_t i = 0; i < rows->count; i++) {
+		struct pf_wait_key *key =
+			&PF_KEYED_ROW(rows, struct pf_wait_row, i)->key;
 
-		if (name_text(w, places[i].name, &rows[i].name) < 0 ||
-		    name_text(w, places[i].op, &rows[i].op) < 0 ||
-		    name_text(w, frame, &rows[i].frame) < 0)
+		if (name_text(w, &key->name) < 0 ||
+		    name_text(w, &key->op) < 0 || name_text(w, &key->frame) < 0)
 			return -1;
 	}
 	return 0;
@@ -1398,7 +1354,7 @@ static void narrow(struct pf_window *window, const struct pf_capture *c)
 		bool any = false;
 
 		for (size_t k = 0; k < c->step_count; k++) {
-			const struct pf_step_time *s = &c->steps[k].time;
+			const struct pf_step_time *s = &c->each_step[k].time;
 
 			if (s->trace_id != t->trace_id || s->is_partial)
 				continue;
@@ -1424,8 +1380,6 @@ static int capture_waits(struct pf_db *db, const struct pf_window *window,
 	struct pf_window own = *window;
 	int rc;
 
-	pf_intern_init(&w.idle_keys);
-	pf_intern_init(&w.site_keys);
 	memcpy(traces, window->traces, window->count * sizeof(*traces));
 	own.traces = traces;
 	narrow(&own, c);
@@ -1438,22 +1392,16 @@ static int capture_waits(struct pf_db *db, const struct pf_window *window,
 		rc = pf_host_tracks(db, window->traces[i].trace_id, wait_track,
 				    &w);
 	if (!rc)
-		rc = take_names(&w, c->idle, w.idle_places, c->idle_count);
+		rc = take_names(&w, &c->idle);
 	if (!rc)
-		rc = take_names(&w, c->sites, w.site_places, c->site_count);
+		rc = take_names(&w, &c->sites);
 	pf_names_free(w.names);
 	pf_gpu_set_release(&w.gpus);
-	pf_intern_release(&w.idle_keys);
-	pf_intern_release(&w.site_keys);
-	free(w.idle_places);
-	free(w.site_places);
 	free(traces);
 	return rc;
 }
 
-static const struct {
-	const char *key, *title;
-} counts[PF_COUNT_COUNTS] = {
+const struct pf_step_count_words pf_step_counts[PF_COUNT_COUNTS] = {
 	[PF_COUNT_KERNELS] = { "kernels", "Kernels" },
 	[PF_COUNT_COLLECTIVES] = { "collectives", "Kernels of communication" },
 	[PF_COUNT_LAUNCHES] = { "launches", "Calls that launch kernels" },
@@ -1478,16 +1426,6 @@ static const struct {
 	[PF_COUNT_WORK_NS] = { "kernel_ns", "Time of kernels" },
 };
 
-const char *pf_step_count_key(enum pf_step_count count)
-{
-	return counts[count].key;
-}
-
-const char *pf_step_count_title(enum pf_step_count count)
-{
-	return counts[count].title;
-}
-
 /* ---- steps ---- */
 
 static int load_steps(struct pf_db *db,
@@ -1498,7 +1436,7 @@ static int load_steps(struct pf_db *db,
 	struct pf_step_times times = { 0 };
 	int rc = pf_step_times_find(db, &args, &times);
 
-	c->steps = pf_calloc(times.count + 1, sizeof(*c->steps));
+	c->each_step = pf_calloc(times.count + 1, sizeof(*c->each_step));
 	c->step_count = rc ? 0 : times.count;
 	c->has_steps = times.has_steps;
 	c->is_untimed = times.is_untimed;
@@ -1506,7 +1444,7 @@ static int load_steps(struct pf_db *db,
 	c->busy_share = isnan(times.busy_share) ? -1 : times.busy_share;
 	c->between_share = times.window.between_share;
 	for (size_t i = 0; i < c->step_count; i++)
-		c->steps[i].time = times.steps[i];
+		c->each_step[i].time = times.steps[i];
 	pf_step_times_release(&times);
 	return rc;
 }
@@ -1547,17 +1485,18 @@ static int load_about(struct pf_db *db, struct pf_capture *c)
 static void add_up(struct pf_capture *c)
 {
 	for (size_t i = 0; i < c->step_count; i++) {
-		const struct pf_step_time *s = &c->steps[i].time;
+		const struct pf_step_time *s = &c->each_step[i].time;
 
 		if (s->is_partial)
 			continue;
-		c->full_count++;
+		c->steps++;
 		pf_capture_add(c, &c->step_ns, s->dur_ns);
 		pf_capture_add(c, &c->busy_ns, s->busy_ns);
 		for (size_t k = 0; k < PF_STEP_CLASSES; k++)
 			pf_capture_add(c, &c->class_ns[k], s->class_ns[k]);
 		for (size_t k = 0; k < PF_COUNT_COUNTS; k++)
-			pf_capture_add(c, &c->count[k], c->steps[i].count[k]);
+			pf_capture_add(c, &c->count[k],
+				       c->each_step[i].count[k]);
 	}
 }
 
@@ -1577,6 +1516,7 @@ static int capture_load(struct pf_db *db, const struct pf_window_args *args,
 	int rc = pf_window_resolve(db, args, &window);
 
 	pf_intern_init(&c->texts);
+	pf_capture_rows_begin(c);
 	c->path = pf_strdup(db->path);
 	c->peak_bytes = c->reserved_bytes = c->world_size = -1;
 	if (!rc)
@@ -1605,44 +1545,45 @@ static int capture_load(struct pf_db *db, const struct pf_window_args *args,
 	return rc < 0 ? pf_while(db->err, "'%s'", db->path) : 0;
 }
 
-bool pf_capture_is_kernel(const struct pf_work_row *row)
+/* ---- rows ---- */
+
+void pf_capture_rows_begin(struct pf_capture *c)
 {
-	return row->key.kind == PF_KIND_KERNEL;
+	pf_keyed_begin(&c->work, sizeof(struct pf_work_row), PF_KEYED_SUMS);
+	pf_keyed_begin(&c->ops, sizeof(struct pf_op_row), PF_KEYED_SUMS);
+	pf_keyed_begin(&c->idle, sizeof(struct pf_wait_row), PF_KEYED_SUMS);
+	pf_keyed_begin(&c->sites, sizeof(struct pf_wait_row), PF_KEYED_SUMS);
+}
+
+void pf_capture_rows_end(struct pf_capture *c)
+{
+	pf_keyed_end(&c->work);
+	pf_keyed_end(&c->ops);
+	pf_keyed_end(&c->idle);
+	pf_keyed_end(&c->sites);
 }
 
 static void capture_release(struct pf_capture *c)
 {
 	if (!c->path)
 		return;
+	pf_capture_rows_end(c);
 	pf_intern_release(&c->texts);
 	free(c->path);
-	free(c->steps);
-	free(c->work);
-	free(c->ops);
-	free(c->idle);
-	free(c->sites);
+	free(c->each_step);
 	free(c->averages);
 	*c = (struct pf_capture){ 0 };
 }
 
-/* Durations of full steps, ascending; the caller frees them. */
-static int64_t *durations_take(const struct pf_capture *c, size_t *count)
-{
-	int64_t *list = pf_calloc(c->step_count + 1, sizeof(*list));
-
-	*count = 0;
-	for (size_t i = 0; i < c->step_count; i++)
-		if (!c->steps[i].time.is_partial)
-			list[(*count)++] = c->steps[i].time.dur_ns;
-	pf_sort(list, *count, sizeof(*list), pf_stats_compare);
-	return list;
-}
-
 int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent)
 {
-	size_t count;
-	int64_t *list = durations_take(c, &count), out;
+	int64_t *list = pf_calloc(c->step_count + 1, sizeof(*list)), out;
+	size_t count = 0;
 
+	for (size_t i = 0; i < c->step_count; i++)
+		if (!c->each_step[i].time.is_partial)
+			list[count++] = c->each_step[i].time.dur_ns;
+	pf_sort(list, count, sizeof(*list), pf_stats_compare);
 	out = pf_stats_quantile(list, count, percent);
 	free(list);
 	return out;

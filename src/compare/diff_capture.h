@@ -24,6 +24,7 @@
 #include "analysis/advise/advise.h"
 #include "analysis/time/steps.h"
 #include "base/intern.h"
+#include "events/ask.h"
 #include "events/names.h"
 #include "events/trust.h"
 #include "events/window.h"
@@ -85,25 +86,41 @@ struct pf_work_key {
 	uint32_t kind;  /* enum pf_kind */
 };
 
+/*
+ * What is summed by key.  Rows begin with their sums, and their key follows:
+ * see pf_capture_row().
+ */
+struct pf_row_sums {
+	int64_t count, ns; /* calls, launches or pieces, and their time */
+	/*
+	 * Of operators their own time, without those inside; of blocking calls
+	 * the idle time of gaps that they drained.
+	 */
+	int64_t part_ns;
+};
+
 struct pf_work_row {
+	struct pf_row_sums sum;
 	struct pf_work_key key;
-	int64_t count, ns;
 	uint64_t first; /* its place in the order of launches */
 };
 
-/* A host operator, annotation or call; self: without those inside it. */
+/* A host operator, annotation or call. */
 struct pf_op_row {
-	uint32_t name, shapes; /* numbers of texts */
-	uint32_t kind;         /* enum pf_kind */
-	int64_t count, ns, self_ns;
+	struct pf_row_sums sum;
+	struct pf_op_key {
+		uint32_t name, shapes; /* numbers of texts */
+		uint32_t kind;         /* enum pf_kind */
+	} key;
 };
 
 /* Idle time by cause and culprit, or blocking calls by site. */
 struct pf_wait_row {
-	uint32_t cause;           /* enum pf_cause */
-	uint32_t name, op, frame; /* numbers of texts */
-	int64_t count, ns;        /* pieces or calls, and their time */
-	int64_t idle_ns;          /* of sites: idle time of gaps they drained */
+	struct pf_row_sums sum;
+	struct pf_wait_key {
+		uint32_t cause;           /* enum pf_cause */
+		uint32_t name, op, frame; /* numbers of texts */
+	} key;
 };
 
 /* A row of key_averages(): count, then times and memory (groups.h). */
@@ -130,12 +147,16 @@ struct pf_capture_advice {
 	uint32_t reason;    /* number of a text */
 };
 
+/* One, or a side of a comparison: the sums of several, and not their steps. */
 struct pf_capture {
 	char *path;
-	struct pf_text_filter filter; /* set before it is loaded */
-	struct pf_intern texts;
-	struct pf_capture_step *steps; /* by trace, then start */
-	size_t step_count, full_count;
+	struct pf_text_filter filter;             /* set before it is loaded */
+	struct pf_intern texts;                   /* of a side: those of both */
+	const struct pf_capture *const *captures; /* of a side, borrowed */
+	size_t capture_count;
+	struct pf_capture_step *each_step; /* by trace, then start */
+	size_t step_count;
+	int64_t steps;     /* full ones */
 	bool is_too_large; /* a sum passed PF_CAPTURE_SUM_MAX */
 	bool has_steps;    /* else the window is one */
 	bool is_untimed;   /* there is not even that */
@@ -159,13 +180,10 @@ struct pf_capture {
 	int64_t before_count, migrated_count, without_launch;
 	int64_t outside_count;              /* GPU events in no full step */
 	int64_t peak_bytes, reserved_bytes; /* of one GPU, or -1 */
-	struct pf_work_row *work;
-	size_t work_count;
-	struct pf_op_row *ops;
-	size_t op_count;
-	struct pf_wait_row *idle, *sites;
-	size_t idle_count, site_count;
-	struct pf_average_row *averages; /* by name; of the whole capture */
+	struct pf_keyed work;               /* struct pf_work_row */
+	struct pf_keyed ops;                /* struct pf_op_row */
+	struct pf_keyed idle, sites;        /* struct pf_wait_row */
+	struct pf_average_row *averages;    /* by name; of the whole capture */
 	size_t average_count;
 	/* What can be compared: numbers of texts, "" unknown. */
 	uint32_t device_name, hardware, platform, versions, options, xxh128;
@@ -185,12 +203,10 @@ enum pf_capture_want {
 	PF_CAPTURE_ADVICE = 16,  /* what to try */
 };
 
-/* Of a kernel of whatever class? */
-bool pf_capture_is_kernel(const struct pf_work_row *row);
-
-/* The key and title of a count; and is it of bytes or ns? */
-const char *pf_step_count_key(enum pf_step_count count);
-const char *pf_step_count_title(enum pf_step_count count);
+/* The key and title of each count. */
+extern const struct pf_step_count_words {
+	const char *key, *title;
+} pf_step_counts[PF_COUNT_COUNTS];
 
 /*
  * Nearest rank of the durations of full steps, as base/stats.h; 0 if
@@ -204,6 +220,34 @@ static inline void pf_capture_add(struct pf_capture *c, int64_t *sum, int64_t n)
 	if (__builtin_add_overflow(*sum, n, sum) || *sum > PF_CAPTURE_SUM_MAX ||
 	    *sum < -PF_CAPTURE_SUM_MAX)
 		c->is_too_large = true;
+}
+
+static inline void pf_row_sums_add(struct pf_row_sums *to,
+				   const struct pf_row_sums *from)
+{
+	to->count += from->count;
+	to->ns += from->ns;
+	to->part_ns += from->part_ns;
+}
+
+void pf_capture_rows_begin(struct pf_capture *c);
+void pf_capture_rows_end(struct pf_capture *c);
+/* The row with a key; a new one is zero else. */
+void *pf_capture_row(struct pf_keyed *rows, const void *key, size_t key_bytes);
+
+/* A row; NULL of PF_NO_ROW. */
+#define PF_NO_ROW UINT32_MAX
+static inline const struct pf_work_row *pf_work_at(const struct pf_capture *c,
+						   size_t i)
+{
+	return i == PF_NO_ROW ? NULL
+			      : PF_KEYED_ROW(&c->work, struct pf_work_row, i);
+}
+static inline const struct pf_op_row *pf_op_at(const struct pf_capture *c,
+					       size_t i)
+{
+	return i == PF_NO_ROW ? NULL
+			      : PF_KEYED_ROW(&c->ops, struct pf_op_row, i);
 }
 
 /* Of a text that is made of such, or of no trace. */

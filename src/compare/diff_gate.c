@@ -13,7 +13,7 @@
 
 enum { STEP_TIME, GPU_BUSY, IDLE, PEAK_MEMORY, RESERVED_MEMORY, COPIES, OWN };
 
-static bool own_figure(const struct pf_side *a, const struct pf_side *b,
+static bool own_figure(const struct pf_capture *a, const struct pf_capture *b,
 		       size_t n, struct pf_gate_figure *out)
 {
 	static const struct {
@@ -67,7 +67,7 @@ static enum pf_col_kind kind_of(enum pf_step_count count)
 static bool figure_at(const void *of, size_t n, struct pf_gate_figure *out)
 {
 	const struct pf_gate_sides *sides = of;
-	const struct pf_side *a = sides->a, *b = sides->b;
+	const struct pf_capture *a = sides->a, *b = sides->b;
 
 	*out = (struct pf_gate_figure){ .a_steps = a->steps,
 					.b_steps = b->steps };
@@ -75,7 +75,7 @@ static bool figure_at(const void *of, size_t n, struct pf_gate_figure *out)
 		return own_figure(a, b, n, out);
 	n -= OWN;
 	if (n < PF_COUNT_COUNTS) {
-		out->key = pf_step_count_key((enum pf_step_count)n);
+		out->key = pf_step_counts[n].key;
 		out->kind = kind_of((enum pf_step_count)n);
 		out->a = a->count[n];
 		out->b = b->count[n];
@@ -230,7 +230,7 @@ static int parse(const char *expression, const struct pf_gate_sides *sides,
 
 int pf_gate_parse(const char *expression, struct pf_err *err)
 {
-	static const struct pf_side none;
+	static const struct pf_capture none;
 	static const struct pf_gate_sides nothing = { .a = &none, .b = &none };
 	struct pf_gate_figure f;
 	struct pf_gate g;

@@ -30,7 +30,7 @@ struct pf_gate_times {
 };
 
 struct pf_gate_sides {
-	const struct pf_side *a, *b;
+	const struct pf_capture *a, *b;
 	const struct pf_gate_times *times; /* NULL: not comparable */
 	bool is_cut;                       /* nothing is */
 };

@@ -23,7 +23,7 @@ struct pf_diff_run {
 	struct pf_intern texts;
 	const char **kept; /* those of them that "out" has; by number */
 	size_t kept_cap;
-	struct pf_side a, b;
+	struct pf_capture a, b;
 	struct pf_pairs pairs;
 	struct pf_diff_row *rows; /* largest difference first */
 	const char **names;       /* of rows, for people: all differ */
@@ -58,6 +58,14 @@ void pf_diff_note(struct pf_diff_run *d, const char *fmt, ...)
 static inline const char *pf_diff_unit(const struct pf_diff *diff)
 {
 	return pf_diff_is_of_captures(diff) ? "capture" : "step";
+}
+
+/* Where the work of a pair is in A, or else in B. */
+static inline const struct pf_work_key *pf_diff_work_key(
+	const struct pf_diff_run *d, const struct pf_pair *p)
+{
+	return p->a_row == PF_NO_ROW ? &pf_work_at(&d->b, p->b_row)->key
+				     : &pf_work_at(&d->a, p->a_row)->key;
 }
 
 static inline int64_t pf_diff_delta(const struct pf_diff_row *r)

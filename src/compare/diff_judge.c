@@ -471,7 +471,7 @@ static int64_t *values_take(const struct pf_capture *c, size_t warm_up,
 
 	*count = 0;
 	for (size_t i = 0; i < c->step_count; i++) {
-		const struct pf_capture_step *s = &c->steps[i];
+		const struct pf_capture_step *s = &c->each_step[i];
 
 		if (s->time.is_partial)
 			continue;
@@ -497,7 +497,7 @@ int64_t pf_judge_median(const struct pf_capture *c, size_t warm_up,
 }
 
 /* Of one capture its steps, of several the median of each. */
-static int64_t *side_take(const struct pf_side *s, size_t warm_up,
+static int64_t *side_take(const struct pf_capture *s, size_t warm_up,
 			  const struct pf_step_figure *figure, size_t *count)
 {
 	int64_t *list;
@@ -514,9 +514,9 @@ static int64_t *side_take(const struct pf_side *s, size_t warm_up,
 /* ---- warm-up ---- */
 
 size_t pf_judge_warm_up(const struct pf_window_args *window,
-			const struct pf_side *a, const struct pf_side *b)
+			const struct pf_capture *a, const struct pf_capture *b)
 {
-	const struct pf_side *const sides[] = { a, b };
+	const struct pf_capture *const sides[] = { a, b };
 	struct pf_steps_warm_up w = { 0, SIZE_MAX };
 	size_t most;
 
@@ -526,8 +526,8 @@ size_t pf_judge_warm_up(const struct pf_window_args *window,
 	for (size_t s = 0; s < 2; s++)
 		for (size_t i = 0; i < sides[s]->capture_count; i++)
 			pf_steps_find_warm_up(
-				&sides[s]->captures[i]->steps->time,
-				sizeof(*sides[s]->captures[i]->steps),
+				&sides[s]->captures[i]->each_step->time,
+				sizeof(*sides[s]->captures[i]->each_step),
 				sides[s]->captures[i]->step_count, &w);
 	most = w.least > KEPT ? w.least - KEPT : 0;
 	return w.most < most ? w.most : most;

@@ -164,7 +164,7 @@ struct pf_judged {
 
 /* What both sides' figures are judged by. */
 struct pf_judge {
-	const struct pf_side *a, *b;
+	const struct pf_capture *a, *b;
 	size_t warm_up;  /* leading steps of each trace that are left out */
 	int64_t step_ns; /* the longer median step, which floors are of */
 };
@@ -175,7 +175,7 @@ struct pf_judge {
  * window says which steps.
  */
 size_t pf_judge_warm_up(const struct pf_window_args *window,
-			const struct pf_side *a, const struct pf_side *b);
+			const struct pf_capture *a, const struct pf_capture *b);
 
 /* "; the first step of each is left out (warm-up)", or nothing. */
 void pf_judge_say_warm_up(struct pf_buf *out, size_t steps);
@@ -193,8 +193,8 @@ void pf_judge_figure(const struct pf_judge *by,
 bool pf_judge_is_large(const struct pf_judge *by, const struct pf_judged *j);
 
 /* Enough captures on both sides for a test over them? */
-static inline bool pf_judge_can_test(const struct pf_side *a,
-				     const struct pf_side *b)
+static inline bool pf_judge_can_test(const struct pf_capture *a,
+				     const struct pf_capture *b)
 {
 	return a->capture_count >= PF_TEST_MIN &&
 	       b->capture_count >= PF_TEST_MIN;

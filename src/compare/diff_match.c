@@ -24,12 +24,10 @@
 #include "formats/event.h"
 
 struct pool {
-	struct pf_side *out;
+	struct pf_capture *out;
 	struct pf_intern *texts;
 	const struct pf_capture *from;
 	uint32_t *numbers; /* of the capture's texts; UINT32_MAX: not yet */
-	struct pf_intern keys[4];
-	size_t caps[4];
 	uint32_t none;
 	enum pf_diff_by by;
 };
@@ -114,79 +112,48 @@ static struct pf_work_key key_of(struct pool *p, const struct pf_work_key *k)
 	return out;
 }
 
-enum { WORK, OPS, IDLE, SITES };
-
-/* The place of a key in one of the lists, which is made longer for it. */
-static void *place_of(struct pool *p, int list, const void *key, size_t key_len,
-		      void **rows, size_t *count, size_t row_len, bool *is_new)
-{
-	uint32_t n = pf_intern_add(&p->keys[list], key, key_len);
-
-	*is_new = n == *count;
-	if (*is_new) {
-		*rows = pf_grow(*rows, &p->caps[list], n + (size_t)1, row_len);
-		memset((char *)*rows + n * row_len, 0, row_len);
-		*count = n + (size_t)1;
-	}
-	return (char *)*rows + n * row_len;
-}
-
 static void pool_work(struct pool *p, const struct pf_work_row *from,
 		      uint64_t first)
 {
 	struct pf_work_key key = key_of(p, &from->key);
-	struct pf_work_row *row;
-	bool is_new;
+	size_t known = p->out->work.count;
+	struct pf_work_row *row =
+		pf_capture_row(&p->out->work, &key, sizeof(key));
 
-	row = place_of(p, WORK, &key, sizeof(key), (void **)&p->out->work,
-		       &p->out->work_count, sizeof(*row), &is_new);
-	if (is_new) {
-		row->key = key;
+	if (p->out->work.count > known)
 		row->first = first + from->first;
-	}
-	row->count += from->count;
-	row->ns += from->ns;
+	pf_row_sums_add(&row->sum, &from->sum);
 }
 
 static void pool_op(struct pool *p, const struct pf_op_row *from)
 {
-	uint32_t key[3] = { text_of(p, from->name), text_of(p, from->shapes),
-			    from->kind };
-	struct pf_op_row *row;
-	bool is_new;
+	const struct pf_op_key key = { text_of(p, from->key.name),
+				       text_of(p, from->key.shapes),
+				       from->key.kind };
+	struct pf_op_row *row = pf_capture_row(&p->out->ops, &key, sizeof(key));
 
-	row = place_of(p, OPS, key, sizeof(key), (void **)&p->out->ops,
-		       &p->out->op_count, sizeof(*row), &is_new);
-	row->name = key[0];
-	row->shapes = key[1];
-	row->kind = key[2];
-	row->count += from->count;
-	row->ns += from->ns;
-	row->self_ns += from->self_ns;
+	pf_row_sums_add(&row->sum, &from->sum);
 }
 
-static void pool_wait(struct pool *p, int list, struct pf_wait_row **rows,
-		      size_t *count, const struct pf_wait_row *from)
+static void pool_waits(struct pool *p, const struct pf_keyed *from,
+		       struct pf_keyed *to)
 {
-	uint32_t key[4] = { from->cause, text_of(p, from->name),
-			    text_of(p, from->op), text_of(p, from->frame) };
-	struct pf_wait_row *row;
-	bool is_new;
+	for (size_t i = 0; i < from->count; i++) {
+		const struct pf_wait_row *r =
+			PF_KEYED_ROW(from, struct pf_wait_row, i);
+		const struct pf_wait_key key = { r->key.cause,
+						 text_of(p, r->key.name),
+						 text_of(p, r->key.op),
+						 text_of(p, r->key.frame) };
+		struct pf_wait_row *row = pf_capture_row(to, &key, sizeof(key));
 
-	row = place_of(p, list, key, sizeof(key), (void **)rows, count,
-		       sizeof(*row), &is_new);
-	row->cause = key[0];
-	row->name = key[1];
-	row->op = key[2];
-	row->frame = key[3];
-	row->count += from->count;
-	row->ns += from->ns;
-	row->idle_ns += from->idle_ns;
+		pf_row_sums_add(&row->sum, &r->sum);
+	}
 }
 
-static void pool_sums(struct pf_side *s, const struct pf_capture *c)
+static void pool_sums(struct pf_capture *s, const struct pf_capture *c)
 {
-	s->steps += (int64_t)c->full_count;
+	s->steps += c->steps;
 	s->step_ns += c->step_ns;
 	s->busy_ns += c->busy_ns;
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
@@ -217,7 +184,7 @@ static void pool_sums(struct pf_side *s, const struct pf_capture *c)
 
 static void pool_capture(struct pool *p, const struct pf_capture *c, bool first)
 {
-	struct pf_side *s = p->out;
+	struct pf_capture *s = p->out;
 
 	p->from = c;
 	p->numbers = pf_calloc(c->texts.count + (size_t)1, sizeof(*p->numbers));
@@ -234,46 +201,32 @@ static void pool_capture(struct pool *p, const struct pf_capture *c, bool first)
 		s->versions = text_of(p, c->versions);
 		s->options = text_of(p, c->options);
 	}
-	for (size_t i = 0; i < c->work_count; i++)
-		pool_work(p, &c->work[i], first ? 0 : UINT64_C(1) << 40);
-	for (size_t i = 0; i < c->op_count; i++)
-		pool_op(p, &c->ops[i]);
-	for (size_t i = 0; i < c->idle_count; i++)
-		pool_wait(p, IDLE, &s->idle, &s->idle_count, &c->idle[i]);
-	for (size_t i = 0; i < c->site_count; i++)
-		pool_wait(p, SITES, &s->sites, &s->site_count, &c->sites[i]);
+	for (size_t i = 0; i < c->work.count; i++)
+		pool_work(p, pf_work_at(c, i), first ? 0 : UINT64_C(1) << 40);
+	for (size_t i = 0; i < c->ops.count; i++)
+		pool_op(p, pf_op_at(c, i));
+	pool_waits(p, &c->idle, &s->idle);
+	pool_waits(p, &c->sites, &s->sites);
 	free(p->numbers);
 }
 
-void pf_side_pool(struct pf_side *out, struct pf_intern *texts,
+void pf_side_pool(struct pf_capture *out, struct pf_intern *texts,
 		  const struct pf_capture *const *captures, size_t count,
 		  enum pf_diff_by by)
 {
 	struct pool p = { .out = out, .texts = texts, .by = by };
 
-	*out = (struct pf_side){ .captures = captures,
-				 .capture_count = count,
-				 .peak_bytes = -1,
-				 .reserved_bytes = -1 };
+	*out = (struct pf_capture){ .captures = captures,
+				    .capture_count = count,
+				    .peak_bytes = -1,
+				    .reserved_bytes = -1 };
 	p.none = word(&p, "");
-	for (size_t i = 0; i < 4; i++)
-		pf_intern_init(&p.keys[i]);
+	pf_capture_rows_begin(out);
 	for (size_t i = 0; i < count; i++)
 		pool_capture(&p, captures[i], i == 0);
-	for (size_t i = 0; i < 4; i++)
-		pf_intern_release(&p.keys[i]);
 }
 
-void pf_side_release(struct pf_side *s)
-{
-	free(s->work);
-	free(s->ops);
-	free(s->idle);
-	free(s->sites);
-	*s = (struct pf_side){ 0 };
-}
-
-bool pf_side_knows(const struct pf_side *s, const struct pf_side *other,
+bool pf_side_knows(const struct pf_capture *s, const struct pf_capture *other,
 		   enum pf_step_count count)
 {
 	if (s->gpu_events || !other->gpu_events)
@@ -299,7 +252,7 @@ struct pf_families {
 	struct pf_data *data;
 };
 
-enum { MATCH, TEXT, FAMILY };
+enum { CELL_MATCH, CELL_TEXT, CELL_FAMILY };
 
 struct pf_families *pf_families_new(struct pf_err *err)
 {
@@ -323,12 +276,12 @@ void pf_families_free(struct pf_families *f)
 static const char *find(const struct pf_families *f, const char *kernel)
 {
 	for (size_t i = 0; i < pf_data_rows(f->data); i++) {
-		const char *text = pf_data_cell(f->data, i, TEXT);
+		const char *text = pf_data_cell(f->data, i, CELL_TEXT);
 		const char *at = strcasestr(kernel, text);
 
-		if (at &&
-		    (at == kernel || *pf_data_cell(f->data, i, MATCH) == 'c'))
-			return pf_data_cell(f->data, i, FAMILY);
+		if (at && (at == kernel ||
+			   *pf_data_cell(f->data, i, CELL_MATCH) == 'c'))
+			return pf_data_cell(f->data, i, CELL_FAMILY);
 	}
 	return NULL;
 }
@@ -395,20 +348,6 @@ void pf_family_name(const struct pf_families *f, const char *kernel,
 	pf_buf_release(&name);
 }
 
-#define NO_LAUNCH "(no launch record)"
-#define PART_MAX  8
-
-struct matcher {
-	struct pf_intern *texts;
-	struct pf_families *families;
-	uint32_t *family; /* by number of text; UINT32_MAX: not yet */
-	size_t family_count;
-	const struct pf_side *side[2];
-	uint32_t *of[2];
-	struct pf_pairs *out;
-	uint32_t none, no_launch;
-};
-
 const char *pf_match_name(enum pf_match match)
 {
 	static const char *const names[] = {
@@ -423,10 +362,28 @@ const char *pf_match_name(enum pf_match match)
 
 /* ---- pairs ---- */
 
-static uint32_t new_pair(struct matcher *m, enum pf_match match)
+void pf_pairs_begin(struct pf_pairs *p, const struct pf_keyed *a,
+		    const struct pf_keyed *b)
 {
-	struct pf_pairs *p = m->out;
+	*p = (struct pf_pairs){ .rows = { a, b } };
+	for (int s = 0; s < 2; s++) {
+		size_t count = p->rows[s]->count;
 
+		p->of[s] = pf_calloc(count + 1, sizeof(*p->of[s]));
+		memset(p->of[s], 0xff, count * sizeof(*p->of[s]));
+	}
+}
+
+void pf_pairs_release(struct pf_pairs *p)
+{
+	free(p->items);
+	free(p->of[0]);
+	free(p->of[1]);
+	*p = (struct pf_pairs){ 0 };
+}
+
+static uint32_t new_pair(struct pf_pairs *p, enum pf_match match)
+{
 	p->items = pf_grow(p->items, &p->cap, p->count + 1, sizeof(*p->items));
 	p->items[p->count] = (struct pf_pair){ .match = match,
 					       .a_row = PF_NO_ROW,
@@ -434,178 +391,74 @@ static uint32_t new_pair(struct matcher *m, enum pf_match match)
 	return (uint32_t)p->count++;
 }
 
-static void put(struct matcher *m, uint32_t pair, int side, size_t row)
+static const void *row_at(const struct pf_pairs *p, int side, size_t row)
 {
-	struct pf_pair *p = &m->out->items[pair];
-	const struct pf_work_row *rows = m->side[side]->work;
-	uint32_t *most = side ? &p->b_row : &p->a_row;
+	const struct pf_keyed *rows = p->rows[side];
 
-	m->of[side][row] = pair;
-	*(side ? &p->b_rows : &p->a_rows) += 1;
-	*(side ? &p->b_count : &p->a_count) += rows[row].count;
-	*(side ? &p->b_ns : &p->a_ns) += rows[row].ns;
-	if (*most == PF_NO_ROW || rows[row].ns > rows[*most].ns)
-		*most = (uint32_t)row;
+	return (const char *)rows->rows + row * rows->width;
 }
 
-/* ---- rules by a part of the key ---- */
-
-static uint32_t family_of(struct matcher *m, uint32_t kernel)
+static void put(struct pf_pairs *p, uint32_t pair, int side, size_t row)
 {
-	struct pf_buf text = { 0 };
-	size_t len;
+	const struct pf_row_sums *sum = row_at(p, side, row), *most;
+	struct pf_pair *to = &p->items[pair];
+	uint32_t *named = side ? &to->b_row : &to->a_row;
 
-	if (kernel >= m->family_count)
-		return kernel;
-	if (m->family[kernel] == UINT32_MAX) {
-		pf_family_name(m->families,
-			       pf_intern_text(m->texts, kernel, NULL), &text);
-		len = text.len;
-		m->family[kernel] =
-			pf_intern_add(m->texts, len ? text.data : "", len);
-		pf_buf_release(&text);
-	}
-	return m->family[kernel];
+	p->of[side][row] = pair;
+	*(side ? &to->b_rows : &to->a_rows) += 1;
+	pf_row_sums_add(side ? &to->b : &to->a, sum);
+	most = *named == PF_NO_ROW ? NULL : row_at(p, side, *named);
+	if (!most || (p->by_time && sum->ns > most->ns))
+		*named = (uint32_t)row;
 }
 
-/* The part of a row's key that a rule asks for; 0: the rule is not for it. */
-struct rule {
-	enum pf_match match;
-	size_t (*part)(struct matcher *m, const struct pf_work_key *k,
-		       uint32_t out[PART_MAX]);
-};
-
-static size_t part_exact(struct matcher *m, const struct pf_work_key *k,
-			 uint32_t out[PART_MAX])
+/* The number of each row's part; UINT32_MAX: it has none, or has a pair. */
+static uint32_t *parts_take(const struct pf_pairs *p, int side,
+			    pf_part_fn *part, void *context,
+			    struct pf_intern *parts)
 {
-	const uint32_t part[] = { k->path,   k->op,
-				  k->shapes, k->kernel,
-				  k->role,   k->class,
-				  k->kind,   k->module ^ k->annotation };
+	uint32_t *part_of =
+		pf_calloc(p->rows[side]->count + 1, sizeof(*part_of));
+	uint32_t key[PF_PART_MAX];
 
-	(void)m;
-	memcpy(out, part, sizeof(part));
-	return sizeof(part);
-}
-
-static size_t part_stream(struct matcher *m, const struct pf_work_key *k,
-			  uint32_t out[PART_MAX])
-{
-	const uint32_t part[] = { k->path, k->op, k->shapes, k->kernel };
-
-	(void)m;
-	memcpy(out, part, sizeof(part));
-	return sizeof(part);
-}
-
-static size_t part_shape(struct matcher *m, const struct pf_work_key *k,
-			 uint32_t out[PART_MAX])
-{
-	const uint32_t part[] = { k->path, k->op, k->kernel };
-
-	(void)m;
-	memcpy(out, part, sizeof(part));
-	return sizeof(part);
-}
-
-static size_t part_family_path(struct matcher *m, const struct pf_work_key *k,
-			       uint32_t out[PART_MAX])
-{
-	const uint32_t part[] = { k->path, family_of(m, k->kernel), k->class };
-
-	memcpy(out, part, sizeof(part));
-	return sizeof(part);
-}
-
-static size_t part_family_op(struct matcher *m, const struct pf_work_key *k,
-			     uint32_t out[PART_MAX])
-{
-	const uint32_t part[] = { k->op, family_of(m, k->kernel), k->class };
-
-	memcpy(out, part, sizeof(part));
-	return k->op == m->none ? 0 : sizeof(part);
-}
-
-static size_t part_family_region(struct matcher *m, const struct pf_work_key *k,
-				 uint32_t out[PART_MAX])
-{
-	const uint32_t part[] = { k->region, family_of(m, k->kernel),
-				  k->class };
-
-	memcpy(out, part, sizeof(part));
-	return k->region == m->none ? 0 : sizeof(part);
-}
-
-static size_t part_family(struct matcher *m, const struct pf_work_key *k,
-			  uint32_t out[PART_MAX])
-{
-	const uint32_t part[] = { family_of(m, k->kernel), k->class };
-
-	memcpy(out, part, sizeof(part));
-	return sizeof(part);
-}
-
-static size_t part_path(struct matcher *m, const struct pf_work_key *k,
-			uint32_t out[PART_MAX])
-{
-	out[0] = k->path;
-	return k->path == m->none || k->path == m->no_launch ? 0 : sizeof(*out);
-}
-
-static size_t part_region(struct matcher *m, const struct pf_work_key *k,
-			  uint32_t out[PART_MAX])
-{
-	out[0] = k->region;
-	return k->region == m->none ? 0 : sizeof(*out);
-}
-
-static void mark(struct matcher *m, const struct rule *rule, int side,
-		 struct pf_intern *parts, uint32_t *part_of)
-{
-	const struct pf_side *s = m->side[side];
-	uint32_t part[PART_MAX];
-
-	for (size_t i = 0; i < s->work_count; i++) {
+	for (size_t i = 0; i < p->rows[side]->count; i++) {
 		size_t len = 0;
 
-		part_of[i] = UINT32_MAX;
-		if (m->of[side][i] == UINT32_MAX)
-			len = rule->part(m, &s->work[i].key, part);
-		if (len)
-			part_of[i] =
-				pf_intern_add(parts, (const char *)part, len);
+		if (p->of[side][i] == UINT32_MAX)
+			len = part(context, row_at(p, side, i), key);
+		part_of[i] = len ? pf_intern_add(parts, (const char *)key, len)
+				 : UINT32_MAX;
 	}
+	return part_of;
 }
 
-static void apply(struct matcher *m, const struct rule *rule)
+void pf_pairs_join(struct pf_pairs *p, enum pf_match match, pf_part_fn *part,
+		   void *context)
 {
 	struct pf_intern parts;
 	uint32_t *part_of[2], *pair_of;
 	unsigned char *has;
 
 	pf_intern_init(&parts);
-	for (int s = 0; s < 2; s++) {
-		part_of[s] = pf_calloc(m->side[s]->work_count + 1,
-				       sizeof(*part_of[s]));
-		mark(m, rule, s, &parts, part_of[s]);
-	}
+	for (int s = 0; s < 2; s++)
+		part_of[s] = parts_take(p, s, part, context, &parts);
 	has = pf_calloc(parts.count + (size_t)1, sizeof(*has));
 	pair_of = pf_calloc(parts.count + (size_t)1, sizeof(*pair_of));
 	for (size_t i = 0; i < parts.count; i++)
 		pair_of[i] = UINT32_MAX;
 	for (int s = 0; s < 2; s++)
-		for (size_t i = 0; i < m->side[s]->work_count; i++)
+		for (size_t i = 0; i < p->rows[s]->count; i++)
 			if (part_of[s][i] != UINT32_MAX)
 				has[part_of[s][i]] |= (unsigned char)(1 << s);
 	for (int s = 0; s < 2; s++)
-		for (size_t i = 0; i < m->side[s]->work_count; i++) {
-			uint32_t part = part_of[s][i];
+		for (size_t i = 0; i < p->rows[s]->count; i++) {
+			uint32_t n = part_of[s][i];
 
-			if (part == UINT32_MAX || has[part] != 3)
+			if (n == UINT32_MAX || has[n] != 3)
 				continue;
-			if (pair_of[part] == UINT32_MAX)
-				pair_of[part] = new_pair(m, rule->match);
-			put(m, pair_of[part], s, i);
+			if (pair_of[n] == UINT32_MAX)
+				pair_of[n] = new_pair(p, match);
+			put(p, pair_of[n], s, i);
 		}
 	free(has);
 	free(pair_of);
@@ -613,6 +466,95 @@ static void apply(struct matcher *m, const struct rule *rule)
 	free(part_of[1]);
 	pf_intern_release(&parts);
 }
+
+void pf_pairs_rest(struct pf_pairs *p)
+{
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < p->rows[s]->count; i++)
+			if (p->of[s][i] == UINT32_MAX)
+				put(p,
+				    new_pair(p, s ? PF_MATCH_ADDED
+						  : PF_MATCH_REMOVED),
+				    s, i);
+}
+
+/* ---- rules of GPU work ---- */
+
+#define NO_LAUNCH "(no launch record)"
+
+struct matcher {
+	struct pf_intern *texts;
+	struct pf_families *families;
+	uint32_t *family; /* by number of text; UINT32_MAX: not yet */
+	size_t family_count;
+	const struct rule *rule;
+	struct pf_pairs *out;
+	uint32_t none, no_launch;
+};
+
+static uint32_t family_of(struct matcher *m, uint32_t kernel)
+{
+	struct pf_buf text = { 0 };
+
+	if (kernel >= m->family_count)
+		return kernel;
+	if (m->family[kernel] == UINT32_MAX) {
+		pf_family_name(m->families,
+			       pf_intern_text(m->texts, kernel, NULL), &text);
+		m->family[kernel] = pf_intern_add(
+			m->texts, text.len ? text.data : "", text.len);
+		pf_buf_release(&text);
+	}
+	return m->family[kernel];
+}
+
+/* The part is these members of the key, and what the flags say. */
+enum {
+	FAMILY = 1, /* the family of the kernel, too */
+	TOLD = 2    /* only of rows whose first member says something */
+};
+struct rule {
+	enum pf_match match;
+	unsigned flags;
+	size_t count, at[PF_PART_MAX];
+};
+
+static size_t part_of_work(void *context, const void *row,
+			   uint32_t out[PF_PART_MAX])
+{
+	const struct pf_work_key *key = &((const struct pf_work_row *)row)->key;
+	struct matcher *m = context;
+	const struct rule *rule = m->rule;
+	size_t n = 0;
+
+	for (; n < rule->count; n++)
+		memcpy(&out[n], (const char *)key + rule->at[n], sizeof(*out));
+	if ((rule->flags & TOLD) &&
+	    (out[0] == m->none || out[0] == m->no_launch))
+		return 0;
+	if (rule->flags & FAMILY)
+		out[n++] = family_of(m, key->kernel);
+	return n * sizeof(*out);
+}
+
+#define AT(member) offsetof(struct pf_work_key, member)
+static const struct rule rules[] = {
+	{ PF_MATCH_EXACT,
+	  0,
+	  9,
+	  { AT(path), AT(op), AT(shapes), AT(kernel), AT(role), AT(class),
+	    AT(kind), AT(module), AT(annotation) } },
+	{ PF_MATCH_STREAM, 0, 4, { AT(path), AT(op), AT(shapes), AT(kernel) } },
+	{ PF_MATCH_SHAPE, 0, 3, { AT(path), AT(op), AT(kernel) } },
+	{ PF_MATCH_POSITION, 0, 0, { 0 } },
+	{ PF_MATCH_FAMILY, FAMILY, 2, { AT(path), AT(class) } },
+	{ PF_MATCH_FAMILY, FAMILY | TOLD, 2, { AT(op), AT(class) } },
+	{ PF_MATCH_GROUP, TOLD, 1, { AT(path) } },
+	{ PF_MATCH_FAMILY, FAMILY | TOLD, 2, { AT(region), AT(class) } },
+	{ PF_MATCH_GROUP, TOLD, 1, { AT(region) } },
+	{ PF_MATCH_FAMILY, FAMILY, 1, { AT(class) } },
+};
+#undef AT
 
 /* ---- by position ---- */
 
@@ -623,51 +565,54 @@ struct place {
 
 PF_ORDER(by_path, struct place, PF_UP(path) PF_UP(first) PF_UP(row))
 
-static struct place *places_take(const struct pf_side *s)
+static struct place *places_take(const struct pf_keyed *rows)
 {
-	struct place *list = pf_calloc(s->work_count + 1, sizeof(*list));
+	struct place *list = pf_calloc(rows->count + 1, sizeof(*list));
 
-	for (size_t i = 0; i < s->work_count; i++)
-		list[i] = (struct place){ s->work[i].key.path, (uint32_t)i,
-					  s->work[i].first };
-	pf_sort(list, s->work_count, sizeof(*list), by_path);
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct pf_work_row *row =
+			PF_KEYED_ROW(rows, struct pf_work_row, i);
+
+		list[i] = (struct place){ row->key.path, (uint32_t)i,
+					  row->first };
+	}
+	pf_sort(list, rows->count, sizeof(*list), by_path);
 	return list;
 }
 
-static bool is_alike(const struct matcher *m, size_t a, size_t b)
+static bool is_alike(const struct pf_pairs *p, size_t a, size_t b)
 {
-	const struct pf_work_key *x = &m->side[0]->work[a].key;
-	const struct pf_work_key *y = &m->side[1]->work[b].key;
+	const struct pf_work_row *x = row_at(p, 0, a), *y = row_at(p, 1, b);
 
-	return x->kind == y->kind && x->class == y->class;
+	return x->key.kind == y->key.kind && x->key.class == y->key.class;
 }
 
 /* Rows of a and of b between two that are paired. */
-static void pair_runs(struct matcher *m, const struct place *a, size_t a_count,
+static void pair_runs(struct pf_pairs *p, const struct place *a, size_t a_count,
 		      const struct place *b, size_t b_count)
 {
 	size_t left[2] = { 0, 0 }, i = 0, k = 0;
 
 	for (size_t n = 0; n < a_count; n++)
-		left[0] += m->of[0][a[n].row] == UINT32_MAX;
+		left[0] += p->of[0][a[n].row] == UINT32_MAX;
 	for (size_t n = 0; n < b_count; n++)
-		left[1] += m->of[1][b[n].row] == UINT32_MAX;
+		left[1] += p->of[1][b[n].row] == UINT32_MAX;
 	if (!left[0] || left[0] != left[1])
 		return;
 	for (; i < a_count && k < b_count; i++, k++) {
 		uint32_t pair;
 
-		while (i < a_count && m->of[0][a[i].row] != UINT32_MAX)
+		while (i < a_count && p->of[0][a[i].row] != UINT32_MAX)
 			i++;
-		while (k < b_count && m->of[1][b[k].row] != UINT32_MAX)
+		while (k < b_count && p->of[1][b[k].row] != UINT32_MAX)
 			k++;
 		if (i == a_count || k == b_count)
 			return;
-		if (!is_alike(m, a[i].row, b[k].row))
+		if (!is_alike(p, a[i].row, b[k].row))
 			continue;
-		pair = new_pair(m, PF_MATCH_POSITION);
-		put(m, pair, 0, a[i].row);
-		put(m, pair, 1, b[k].row);
+		pair = new_pair(p, PF_MATCH_POSITION);
+		put(p, pair, 0, a[i].row);
+		put(p, pair, 1, b[k].row);
 	}
 }
 
@@ -701,18 +646,19 @@ static size_t find_chain(const uint32_t *values, size_t count, uint32_t *chain)
 	return length;
 }
 
-static void match_path(struct matcher *m, const struct place *a, size_t a_count,
-		       const struct place *b, size_t b_count, uint32_t *where)
+static void match_path(struct pf_pairs *p, const struct place *a,
+		       size_t a_count, const struct place *b, size_t b_count,
+		       uint32_t *where)
 {
 	uint32_t *values = pf_calloc(a_count + 1, sizeof(*values));
 	uint32_t *chain = pf_calloc(a_count + 1, sizeof(*chain));
 	size_t length, i = 0, k = 0;
 
 	for (size_t n = b_count; n-- > 0;)
-		if (m->of[1][b[n].row] != UINT32_MAX)
-			where[m->of[1][b[n].row]] = (uint32_t)n;
+		if (p->of[1][b[n].row] != UINT32_MAX)
+			where[p->of[1][b[n].row]] = (uint32_t)n;
 	for (size_t n = 0; n < a_count; n++) {
-		uint32_t pair = m->of[0][a[n].row];
+		uint32_t pair = p->of[0][a[n].row];
 
 		values[n] = pair == UINT32_MAX ? UINT32_MAX : where[pair];
 	}
@@ -721,13 +667,13 @@ static void match_path(struct matcher *m, const struct place *a, size_t a_count,
 		size_t i_end = n < length ? chain[n] : a_count;
 		size_t k_end = n < length ? values[chain[n]] : b_count;
 
-		pair_runs(m, a + i, i_end - i, b + k, k_end - k);
+		pair_runs(p, a + i, i_end - i, b + k, k_end - k);
 		i = i_end + 1;
 		k = k_end + 1;
 	}
 	for (size_t n = 0; n < b_count; n++)
-		if (m->of[1][b[n].row] != UINT32_MAX)
-			where[m->of[1][b[n].row]] = UINT32_MAX;
+		if (p->of[1][b[n].row] != UINT32_MAX)
+			where[p->of[1][b[n].row]] = UINT32_MAX;
 	free(values);
 	free(chain);
 }
@@ -743,14 +689,14 @@ static size_t run_length(const struct place *list, size_t count)
 
 static void match_positions(struct matcher *m)
 {
-	size_t counts[2] = { m->side[0]->work_count, m->side[1]->work_count };
-	struct place *a = places_take(m->side[0]), *b = places_take(m->side[1]);
+	struct pf_pairs *p = m->out;
+	size_t counts[2] = { p->rows[0]->count, p->rows[1]->count };
+	struct place *a = places_take(p->rows[0]), *b = places_take(p->rows[1]);
 	/* pairs made here are of rows that are behind */
-	uint32_t *where =
-		pf_calloc(m->out->count + counts[0] + 1, sizeof(*where));
+	uint32_t *where = pf_calloc(p->count + counts[0] + 1, sizeof(*where));
 	size_t i = 0, k = 0;
 
-	for (size_t n = 0; n < m->out->count + counts[0]; n++)
+	for (size_t n = 0; n < p->count + counts[0]; n++)
 		where[n] = UINT32_MAX;
 	while (i < counts[0] && k < counts[1]) {
 		size_t na = run_length(a + i, counts[0] - i);
@@ -762,7 +708,7 @@ static void match_positions(struct matcher *m)
 			k += nb;
 		} else {
 			if (a[i].path != m->no_launch)
-				match_path(m, a + i, na, b + k, nb, where);
+				match_path(p, a + i, na, b + k, nb, where);
 			i += na;
 			k += nb;
 		}
@@ -774,53 +720,27 @@ static void match_positions(struct matcher *m)
 
 /* ---- the whole ---- */
 
-static void match_rest(struct matcher *m)
-{
-	for (int s = 0; s < 2; s++)
-		for (size_t i = 0; i < m->side[s]->work_count; i++)
-			if (m->of[s][i] == UINT32_MAX)
-				put(m,
-				    new_pair(m, s ? PF_MATCH_ADDED
-						  : PF_MATCH_REMOVED),
-				    s, i);
-}
-
 static void match_all(struct matcher *m, enum pf_diff_by by)
 {
-	static const struct rule first[] = { { PF_MATCH_EXACT, part_exact },
-					     { PF_MATCH_STREAM, part_stream },
-					     { PF_MATCH_SHAPE, part_shape } };
-	static const struct rule families[] = {
-		{ PF_MATCH_FAMILY, part_family_path },
-		{ PF_MATCH_FAMILY, part_family_op },
-		{ PF_MATCH_FAMILY, part_family_region },
-		{ PF_MATCH_FAMILY, part_family },
-	};
-	static const struct rule groups[] = { { PF_MATCH_GROUP, part_path },
-					      { PF_MATCH_GROUP, part_region } };
+	/* put together by less, rows are the same or not */
+	size_t count = by == PF_BY_ALL ? sizeof(rules) / sizeof(*rules) : 1;
 
-	apply(m, &first[0]);
-	if (by == PF_BY_ALL) {
-		apply(m, &first[1]);
-		apply(m, &first[2]);
-		match_positions(m);
-		apply(m, &families[0]);
-		apply(m, &families[1]);
-		apply(m, &groups[0]);
-		apply(m, &families[2]);
-		apply(m, &groups[1]);
-		apply(m, &families[3]);
-	}
-	match_rest(m);
+	for (m->rule = rules; m->rule < rules + count; m->rule++)
+		if (m->rule->match == PF_MATCH_POSITION)
+			match_positions(m);
+		else
+			pf_pairs_join(m->out, m->rule->match, part_of_work, m);
+	pf_pairs_rest(m->out);
 }
 
-int pf_match(struct pf_intern *texts, const struct pf_side *a,
-	     const struct pf_side *b, enum pf_diff_by by, struct pf_pairs *out,
-	     struct pf_err *err)
+int pf_match(struct pf_intern *texts, const struct pf_capture *a,
+	     const struct pf_capture *b, enum pf_diff_by by,
+	     struct pf_pairs *out, struct pf_err *err)
 {
-	struct matcher m = { .texts = texts, .side = { a, b }, .out = out };
+	struct matcher m = { .texts = texts, .out = out };
 
-	*out = (struct pf_pairs){ 0 };
+	pf_pairs_begin(out, &a->work, &b->work);
+	out->by_time = true;
 	m.families = pf_families_new(err);
 	if (!m.families)
 		return -1;
@@ -829,23 +749,8 @@ int pf_match(struct pf_intern *texts, const struct pf_side *a,
 	m.family_count = texts->count;
 	m.family = pf_calloc(m.family_count + 1, sizeof(*m.family));
 	memset(m.family, 0xff, m.family_count * sizeof(*m.family));
-	for (int s = 0; s < 2; s++) {
-		m.of[s] =
-			pf_calloc(m.side[s]->work_count + 1, sizeof(*m.of[s]));
-		memset(m.of[s], 0xff, m.side[s]->work_count * sizeof(*m.of[s]));
-	}
-	out->of_a = m.of[0];
-	out->of_b = m.of[1];
 	match_all(&m, by);
 	free(m.family);
 	pf_families_free(m.families);
 	return 0;
-}
-
-void pf_pairs_release(struct pf_pairs *p)
-{
-	free(p->items);
-	free(p->of_a);
-	free(p->of_b);
-	*p = (struct pf_pairs){ 0 };
 }

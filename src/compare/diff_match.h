@@ -25,11 +25,6 @@
  *	added, removed	the rest
  */
 
-/*
- * One side of a comparison: the sums of all its captures, with texts that
- * both sides number alike.
- */
-
 /* What GPU work is put together by; the words of --by. */
 enum pf_diff_by {
 	PF_BY_OP,
@@ -45,37 +40,20 @@ enum pf_diff_by {
 #define PF_DIFF_BY_WORDS                                                       \
 	"op|kernel|module|annotation|stack|class|shape|category"
 
-struct pf_side {
-	const struct pf_capture *const *captures; /* borrowed */
-	size_t capture_count;
-	int64_t steps; /* full ones, of all captures */
-	int64_t step_ns, busy_ns, class_ns[PF_STEP_CLASSES];
-	int64_t count[PF_COUNT_COUNTS], cause_ns[PF_CAUSE_COUNT];
-	int64_t path_ns[PF_PATH_CATEGORIES], path_window_ns, path_steps;
-	int64_t gpu_events, before_count, migrated_count, without_launch;
-	int64_t outside_count;
-	int64_t device_count, world_size, trace_count; /* of the first */
-	int64_t peak_bytes, reserved_bytes; /* the most; -1 unknown */
-	struct pf_trust_lost lost;          /* of all */
-	bool has_steps, has_shapes;
-	uint32_t device_name, hardware, platform, versions, options;
-	struct pf_work_row *work;
-	struct pf_op_row *ops;
-	struct pf_wait_row *idle, *sites;
-	size_t work_count, op_count, idle_count, site_count;
-};
-
-/* Texts are added to "texts", which numbers them for both sides. */
-void pf_side_pool(struct pf_side *out, struct pf_intern *texts,
+/*
+ * One side of a comparison: the sums of all its captures; of what has none,
+ * that of the first, or the most.  Texts are added to "texts", which numbers
+ * them for both sides.
+ */
+void pf_side_pool(struct pf_capture *out, struct pf_intern *texts,
 		  const struct pf_capture *const *captures, size_t count,
 		  enum pf_diff_by by);
-void pf_side_release(struct pf_side *s);
 
 /*
  * Is a count known of a side?  Where only the other has GPU work, its own was
  * not recorded, and calls were if there is any.
  */
-bool pf_side_knows(const struct pf_side *s, const struct pf_side *other,
+bool pf_side_knows(const struct pf_capture *s, const struct pf_capture *other,
 		   enum pf_step_count count);
 
 /*
@@ -107,25 +85,40 @@ enum pf_match {
 /* "exact", ... */
 const char *pf_match_name(enum pf_match match);
 
-#define PF_NO_ROW UINT32_MAX
-
 struct pf_pair {
 	enum pf_match match;
-	uint32_t a_row, b_row;   /* with most time, or PF_NO_ROW */
+	uint32_t a_row, b_row;   /* PF_NO_ROW: none; see pf_pairs.by_time */
 	uint32_t a_rows, b_rows; /* how many */
-	int64_t a_count, b_count, a_ns, b_ns;
+	struct pf_row_sums a, b;
+	int64_t weight; /* for who orders them, the largest first */
 };
 
 struct pf_pairs {
 	struct pf_pair *items;
 	size_t count, cap;
-	uint32_t *of_a, *of_b; /* the pair of each row */
+	const struct pf_keyed *rows[2];
+	uint32_t *of[2]; /* the pair of each row */
+	bool by_time; /* of its rows a pair names the longest, not the first */
 };
 
+/*
+ * Every row is in exactly one pair: rows whose keys have the same part are,
+ * rule after rule, and the rest is alone.
+ */
+#define PF_PART_MAX 9
+/* The part of a row's key that is asked for; 0: the rule is not for it. */
+typedef size_t pf_part_fn(void *context, const void *row,
+			  uint32_t out[PF_PART_MAX]);
+void pf_pairs_begin(struct pf_pairs *p, const struct pf_keyed *a,
+		    const struct pf_keyed *b);
+void pf_pairs_join(struct pf_pairs *p, enum pf_match match, pf_part_fn *part,
+		   void *context);
+void pf_pairs_rest(struct pf_pairs *p);
+
 /* By: what the sides were pooled by. */
-int pf_match(struct pf_intern *texts, const struct pf_side *a,
-	     const struct pf_side *b, enum pf_diff_by by, struct pf_pairs *out,
-	     struct pf_err *err);
+int pf_match(struct pf_intern *texts, const struct pf_capture *a,
+	     const struct pf_capture *b, enum pf_diff_by by,
+	     struct pf_pairs *out, struct pf_err *err);
 void pf_pairs_release(struct pf_pairs *p);
 
 #endif

@@ -281,10 +281,10 @@ static void add_kernels(struct pf_buf *out, const struct pf_diff_run *d,
 
 char *pf_diff_key_take(const struct pf_diff_run *d, const struct pf_pair *p)
 {
-	const struct pf_work_key *a =
-		p->a_row == PF_NO_ROW ? NULL : &d->a.work[p->a_row].key;
-	const struct pf_work_key *b =
-		p->b_row == PF_NO_ROW ? NULL : &d->b.work[p->b_row].key;
+	const struct pf_work_row *in_a = pf_work_at(&d->a, p->a_row);
+	const struct pf_work_row *in_b = pf_work_at(&d->b, p->b_row);
+	const struct pf_work_key *a = in_a ? &in_a->key : NULL;
+	const struct pf_work_key *b = in_b ? &in_b->key : NULL;
 	const struct pf_work_key *k = a ? a : b;
 	struct pf_buf out = { 0 };
 
@@ -370,9 +370,7 @@ enum { BY_SHAPES, BY_MODULE, BY_OP, BY_PATH, BY_NUMBER, WAYS };
 static void add_origin(struct pf_buf *out, const struct pf_diff_run *d,
 		       const struct pf_pair *p, int way, size_t number)
 {
-	const struct pf_work_key *k = p->a_row == PF_NO_ROW
-					      ? &d->b.work[p->b_row].key
-					      : &d->a.work[p->a_row].key;
+	const struct pf_work_key *k = pf_diff_work_key(d, p);
 	const uint32_t texts[WAYS] = { k->shapes, k->module, k->op, k->path,
 				       k->path };
 	uint32_t text = texts[way];
@@ -436,10 +434,10 @@ void pf_diff_name_rows(struct pf_diff_run *d)
 static void set_origin(struct pf_diff_run *d, struct pf_diff_work *row,
 		       const struct pf_pair *p)
 {
-	const struct pf_work_key *a =
-		p->a_row == PF_NO_ROW ? NULL : &d->a.work[p->a_row].key;
-	const struct pf_work_key *b =
-		p->b_row == PF_NO_ROW ? NULL : &d->b.work[p->b_row].key;
+	const struct pf_work_row *in_a = pf_work_at(&d->a, p->a_row);
+	const struct pf_work_row *in_b = pf_work_at(&d->b, p->b_row);
+	const struct pf_work_key *a = in_a ? &in_a->key : NULL;
+	const struct pf_work_key *b = in_b ? &in_b->key : NULL;
 	const struct pf_work_key *k = a ? a : b;
 
 	row->op = pf_diff_keep_known(d, k->op);
@@ -464,27 +462,27 @@ static struct pf_diff_work figures_of(const struct pf_diff_run *d,
 {
 	int64_t delta = b_ns - a_ns;
 	int64_t more = p->a_rows && p->b_rows
-			       ? pf_mean_more(p->a_count, p->a_ns, d->a.steps,
-					      p->b_count, d->b.steps)
+			       ? pf_mean_more(p->a.count, p->a.ns, d->a.steps,
+					      p->b.count, d->b.steps)
 			       : delta;
 
-	int64_t a_each = p->a_count ? pf_mean(p->a_ns, p->a_count) : PF_NO_INT;
-	int64_t b_each = p->b_count ? pf_mean(p->b_ns, p->b_count) : PF_NO_INT;
+	int64_t a_each = p->a.count ? pf_mean(p->a.ns, p->a.count) : PF_NO_INT;
+	int64_t b_each = p->b.count ? pf_mean(p->b.ns, p->b.count) : PF_NO_INT;
 
 	return (struct pf_diff_work){
 		.name = key,
 		.key = key,
 		.match = pf_match_name(p->match),
-		.count = pf_both_counts(d, p->a_count, p->b_count),
+		.count = pf_both_counts(d, p->a.count, p->b.count),
 		.ns = pf_both(a_ns, b_ns),
-		.calls = pf_both(p->a_count, p->b_count),
-		.sum_ns = pf_both(p->a_ns, p->b_ns),
+		.calls = pf_both(p->a.count, p->b.count),
+		.sum_ns = pf_both(p->a.ns, p->b.ns),
 		.rows = pf_both(p->a_rows, p->b_rows),
 		.count_effect_ns = more,
 		.duration_effect_ns = delta - more,
 		.each_ns = { a_each, b_each, PF_NO_INT, NAN },
 		.each_delta_ns =
-			p->a_count && p->b_count ? b_each - a_each : PF_NO_INT,
+			p->a.count && p->b.count ? b_each - a_each : PF_NO_INT,
 		.step_share = d->out->a_ns
 				      ? (double)delta / (double)d->out->a_ns
 				      : NAN,
@@ -493,10 +491,8 @@ static struct pf_diff_work figures_of(const struct pf_diff_run *d,
 
 static void add_to(struct pf_pair *sum, const struct pf_pair *p)
 {
-	sum->a_count += p->a_count;
-	sum->b_count += p->b_count;
-	sum->a_ns += p->a_ns;
-	sum->b_ns += p->b_ns;
+	pf_row_sums_add(&sum->a, &p->a);
+	pf_row_sums_add(&sum->b, &p->b);
 	sum->a_rows += p->a_rows;
 	sum->b_rows += p->b_rows;
 }
@@ -558,14 +554,14 @@ struct range {
 	int64_t min, max;
 };
 
-static struct range range_of(const struct pf_side *s, size_t count)
+static struct range range_of(const struct pf_capture *s, size_t count)
 {
 	struct range r = { INT64_MAX, INT64_MIN };
 
 	for (size_t i = 0; i < s->capture_count; i++)
 		for (size_t k = 0; k < s->captures[i]->step_count; k++) {
 			const struct pf_capture_step *step =
-				&s->captures[i]->steps[k];
+				&s->captures[i]->each_step[k];
 
 			if (step->time.is_partial)
 				continue;
@@ -595,8 +591,8 @@ static struct pf_diff_count count_of(struct pf_diff_run *d, size_t i)
 	bool has_b = pf_side_knows(&d->b, &d->a, what);
 	int64_t a = d->a.count[i], b = d->b.count[i];
 	struct pf_diff_count out = {
-		.key = pf_step_count_key(what),
-		.title = pf_step_count_title(what),
+		.key = pf_step_counts[what].key,
+		.title = pf_step_counts[what].title,
 		.a = has_a ? pf_ratio((double)a, d->a.steps) : NAN,
 		.b = has_b ? pf_ratio((double)b, d->b.steps) : NAN,
 		.a_range = range_text(d, range_of(&d->a, i)),
@@ -637,8 +633,8 @@ static void add_bytes(struct pf_diff *out, const char *what, int64_t a,
 	out->bytes[out->bytes_count++] = (struct pf_diff_bytes){ what, bytes };
 }
 
-static int64_t copied(const struct pf_side *s, const struct pf_side *other,
-		      enum pf_step_count count)
+static int64_t copied(const struct pf_capture *s,
+		      const struct pf_capture *other, enum pf_step_count count)
 {
 	return pf_side_knows(s, other, count)
 		       ? pf_mean(s->count[count], s->steps)
@@ -647,7 +643,7 @@ static int64_t copied(const struct pf_side *s, const struct pf_side *other,
 
 void pf_diff_find_bytes(struct pf_diff_run *d)
 {
-	const struct pf_side *a = &d->a, *b = &d->b;
+	const struct pf_capture *a = &d->a, *b = &d->b;
 	struct pf_diff *out = d->out;
 
 	if (a->peak_bytes >= 0 || b->peak_bytes >= 0)
@@ -661,12 +657,12 @@ void pf_diff_find_bytes(struct pf_diff_run *d)
 		int64_t b_bytes = copied(b, a, count);
 
 		if (d->args->wide || a_bytes > 0 || b_bytes > 0)
-			add_bytes(out, pf_step_count_title(count), a_bytes,
+			add_bytes(out, pf_step_counts[count].title, a_bytes,
 				  b_bytes);
 	}
 }
 
-static void add_captures_of(struct pf_diff_run *d, const struct pf_side *s,
+static void add_captures_of(struct pf_diff_run *d, const struct pf_capture *s,
 			    const char *side)
 {
 	for (size_t i = 0; i < s->capture_count; i++) {
@@ -679,11 +675,9 @@ static void add_captures_of(struct pf_diff_run *d, const struct pf_side *s,
 				.path = pf_diff_keep_text(d, c->path),
 				.xxh128 = *xxh128 ? pf_diff_keep_text(d, xxh128)
 						  : NULL,
-				.steps = (int64_t)c->full_count,
-				.cut_off = (int64_t)(c->step_count -
-						     c->full_count),
-				.mean_ns = pf_mean(c->step_ns,
-						   (int64_t)c->full_count),
+				.steps = c->steps,
+				.cut_off = (int64_t)(c->step_count - c->steps),
+				.mean_ns = pf_mean(c->step_ns, c->steps),
 				.p50_ns = pf_capture_percentile(c, 50),
 				.min_ns = pf_capture_percentile(c, 0),
 				.max_ns = pf_capture_percentile(c, 100),
@@ -707,218 +701,125 @@ void pf_diff_find_captures(struct pf_diff_run *d)
  * line.
  */
 
-enum join { JOIN_EXACT, JOIN_OTHER, JOIN_ADDED, JOIN_REMOVED };
+/* Like PF_MATCH_SHAPE: what of the key may differ does. */
+#define JOIN_OTHER PF_MATCH_SHAPE
 
-/* Both sides of one thing; what the values are is the list's business. */
-struct joined {
-	enum join join;
-	uint32_t a_row, b_row; /* the first, or PF_NO_ROW */
-	int64_t a[3], b[3];    /* sums */
-	int64_t weight;        /* orders the list, largest first */
-};
-
-struct joins {
-	struct joined *items;
-	size_t count, cap;
-};
-
-/* The keys of a row: all of it, and what may stay the same. */
-struct list {
-	const void *rows[2];
-	size_t counts[2];
-	size_t row_bytes;
-	void (*keys)(struct pf_diff_run *d, const void *row, uint32_t whole[4],
-		     uint32_t part[4]);
-	void (*values)(const void *row, int64_t out[3]);
-};
-
-static const void *row_at(const struct list *l, int side, size_t i)
+/* To be released with pf_pairs_release(). */
+static struct pf_pairs join_take(struct pf_diff_run *d,
+				 const struct pf_keyed *a,
+				 const struct pf_keyed *b, pf_part_fn *whole,
+				 pf_part_fn *part)
 {
-	return (const char *)l->rows[side] + i * l->row_bytes;
-}
+	struct pf_pairs j;
 
-static void join_row(struct joins *j, uint32_t at, const struct list *l,
-		     int side, size_t i)
-{
-	struct joined *out = &j->items[at];
-	uint32_t *first = side ? &out->b_row : &out->a_row;
-	int64_t *sums = side ? out->b : out->a, values[3] = { 0 };
-
-	if (*first == PF_NO_ROW)
-		*first = (uint32_t)i;
-	l->values(row_at(l, side, i), values);
-	for (size_t k = 0; k < 3; k++)
-		sums[k] += values[k];
-}
-
-static uint32_t new_join(struct joins *j, enum join join)
-{
-	j->items = pf_grow(j->items, &j->cap, j->count + 1, sizeof(*j->items));
-	j->items[j->count] = (struct joined){ .join = join,
-					      .a_row = PF_NO_ROW,
-					      .b_row = PF_NO_ROW };
-	return (uint32_t)j->count++;
-}
-
-/* Join rows that are left and have equal keys (the whole or the part). */
-static void join_by(struct pf_diff_run *d, struct joins *j,
-		    const struct list *l, uint32_t *of[2], bool is_part)
-{
-	struct pf_intern keys;
-	uint32_t *key_of[2], *join_of;
-	unsigned char *has;
-
-	pf_intern_init(&keys);
-	for (int s = 0; s < 2; s++) {
-		key_of[s] = pf_calloc(l->counts[s] + 1, sizeof(*key_of[s]));
-		for (size_t i = 0; i < l->counts[s]; i++) {
-			uint32_t key[2][4] = { { 0 } };
-
-			l->keys(d, row_at(l, s, i), key[0], key[1]);
-			key_of[s][i] = UINT32_MAX;
-			if (of[s][i] == UINT32_MAX)
-				key_of[s][i] = pf_intern_add(
-					&keys, (const char *)key[is_part],
-					sizeof(key[0]));
-		}
-	}
-	has = pf_calloc(keys.count + (size_t)1, 1);
-	join_of = pf_calloc(keys.count + (size_t)1, sizeof(*join_of));
-	memset(join_of, 0xff, keys.count * sizeof(*join_of));
-	for (int s = 0; s < 2; s++)
-		for (size_t i = 0; i < l->counts[s]; i++)
-			if (key_of[s][i] != UINT32_MAX)
-				has[key_of[s][i]] |= (unsigned char)(1 << s);
-	for (int s = 0; s < 2; s++)
-		for (size_t i = 0; i < l->counts[s]; i++) {
-			uint32_t key = key_of[s][i];
-
-			if (key == UINT32_MAX || has[key] != 3)
-				continue;
-			if (join_of[key] == UINT32_MAX)
-				join_of[key] = new_join(
-					j, is_part ? JOIN_OTHER : JOIN_EXACT);
-			of[s][i] = join_of[key];
-			join_row(j, of[s][i], l, s, i);
-		}
-	free(has);
-	free(join_of);
-	free(key_of[0]);
-	free(key_of[1]);
-	pf_intern_release(&keys);
-}
-
-static struct joins join_take(struct pf_diff_run *d, const struct list *l)
-{
-	struct joins j = { 0 };
-	uint32_t *of[2];
-
-	for (int s = 0; s < 2; s++) {
-		of[s] = pf_calloc(l->counts[s] + 1, sizeof(*of[s]));
-		memset(of[s], 0xff, l->counts[s] * sizeof(*of[s]));
-	}
-	join_by(d, &j, l, of, false);
-	join_by(d, &j, l, of, true);
-	for (int s = 0; s < 2; s++) {
-		for (size_t i = 0; i < l->counts[s]; i++)
-			if (of[s][i] == UINT32_MAX)
-				join_row(&j,
-					 new_join(&j, s ? JOIN_ADDED
-							: JOIN_REMOVED),
-					 l, s, i);
-		free(of[s]);
-	}
+	pf_pairs_begin(&j, a, b);
+	pf_pairs_join(&j, PF_MATCH_EXACT, whole, d);
+	pf_pairs_join(&j, JOIN_OTHER, part, d);
+	pf_pairs_rest(&j);
 	return j;
 }
 
-PF_ORDER(by_weight, struct joined, PF_DOWN(weight) PF_UP(a_row) PF_UP(b_row))
+/* A member of sums, by where it is. */
+#define SUM(member) offsetof(struct pf_row_sums, member)
 
-/* Order by how much value k changes per step. */
-static void order(struct pf_diff_run *d, struct joins *j, size_t k)
+static int64_t sum_at(const struct pf_row_sums *sums, size_t at)
+{
+	return *(const int64_t *)(const void *)((const char *)sums + at);
+}
+
+PF_ORDER(by_weight, struct pf_pair, PF_DOWN(weight) PF_UP(a_row) PF_UP(b_row))
+
+/* Order by how much a sum changes per step. */
+static void order(struct pf_diff_run *d, struct pf_pairs *j, size_t sum)
 {
 	for (size_t i = 0; i < j->count; i++) {
-		struct joined *x = &j->items[i];
-		int64_t change = pf_mean(x->b[k], d->b.steps) -
-				 pf_mean(x->a[k], d->a.steps);
+		struct pf_pair *x = &j->items[i];
 
-		x->weight = change < 0 ? -change : change;
+		x->weight = llabs(pf_mean(sum_at(&x->b, sum), d->b.steps) -
+				  pf_mean(sum_at(&x->a, sum), d->a.steps));
 	}
 	pf_sort(j->items, j->count, sizeof(*j->items), by_weight);
 }
 
-/* Means of value k of all items, that add up. */
-static int64_t *means_take(const struct joins *j, size_t k, int64_t steps,
-			   bool is_b)
+/* Means of a sum of all items, that add up: of A, then of B. */
+static int64_t *means_take(const struct pf_diff_run *d,
+			   const struct pf_pairs *j, size_t sum)
 {
-	int64_t *sums = pf_calloc(j->count + 1, sizeof(*sums));
-	int64_t *out = pf_calloc(j->count + 1, sizeof(*out));
+	int64_t *sums = pf_calloc(2 * j->count + 1, sizeof(*sums));
+	int64_t *out = pf_calloc(2 * j->count + 1, sizeof(*out));
 
-	for (size_t i = 0; i < j->count; i++)
-		sums[i] = is_b ? j->items[i].b[k] : j->items[i].a[k];
-	pf_mean_parts(sums, j->count, steps, out);
+	for (size_t i = 0; i < j->count; i++) {
+		sums[i] = sum_at(&j->items[i].a, sum);
+		sums[j->count + i] = sum_at(&j->items[i].b, sum);
+	}
+	pf_mean_parts(sums, j->count, d->a.steps, out);
+	pf_mean_parts(sums + j->count, j->count, d->b.steps, out + j->count);
 	free(sums);
 	return out;
 }
 
-/* In the first so many values. */
-static bool is_unchanged(const struct pf_diff_run *d, const struct joined *x,
-			 size_t values)
+static bool is_changed(const struct pf_diff_run *d, const struct pf_pair *x,
+		       size_t sum)
 {
-	for (size_t k = 0; k < values; k++)
-		if (pf_mean_compare(x->a[k], d->a.steps, x->b[k], d->b.steps))
-			return false;
-	return x->join == JOIN_EXACT;
+	return pf_mean_compare(sum_at(&x->a, sum), d->a.steps,
+			       sum_at(&x->b, sum), d->b.steps);
+}
+
+/* has_part: also in the last of the sums. */
+static bool is_unchanged(const struct pf_diff_run *d, const struct pf_pair *x,
+			 bool has_part)
+{
+	return x->match == PF_MATCH_EXACT && !is_changed(d, x, SUM(count)) &&
+	       !is_changed(d, x, SUM(ns)) &&
+	       (!has_part || !is_changed(d, x, SUM(part_ns)));
 }
 
 /* ---- operators ---- */
 
-static void op_keys(struct pf_diff_run *d, const void *row, uint32_t whole[4],
-		    uint32_t part[4])
+static size_t op_whole(void *d, const void *row, uint32_t out[PF_PART_MAX])
 {
 	const struct pf_op_row *r = row;
 
 	(void)d;
-	whole[0] = part[0] = r->name;
-	whole[1] = r->shapes;
-	whole[2] = part[2] = r->kind;
+	memcpy(out, &r->key, sizeof(r->key));
+	return sizeof(r->key);
 }
 
-static void op_values(const void *row, int64_t out[3])
+static size_t op_part(void *d, const void *row, uint32_t out[PF_PART_MAX])
 {
 	const struct pf_op_row *r = row;
 
-	out[0] = r->count;
-	out[1] = r->ns;
-	out[2] = r->self_ns;
+	(void)d;
+	out[0] = r->key.name;
+	out[1] = r->key.kind;
+	return 2 * sizeof(*out);
 }
 
-static struct joins join_ops(struct pf_diff_run *d)
+static struct pf_pairs join_ops(struct pf_diff_run *d)
 {
-	const struct list l = { { d->a.ops, d->b.ops },
-				{ d->a.op_count, d->b.op_count },
-				sizeof(struct pf_op_row),
-				op_keys,
-				op_values };
+	return join_take(d, &d->a.ops, &d->b.ops, op_whole, op_part);
+}
 
-	return join_take(d, &l);
+static const struct pf_op_key *op_of(const struct pf_diff_run *d,
+				     const struct pf_pair *x)
+{
+	return x->a_row != PF_NO_ROW ? &pf_op_at(&d->a, x->a_row)->key
+				     : &pf_op_at(&d->b, x->b_row)->key;
 }
 
 bool pf_diff_same_ops(const struct pf_diff_run *d)
 {
-	struct joins j = join_ops((struct pf_diff_run *)d);
+	struct pf_pairs j = join_ops((struct pf_diff_run *)d);
 	bool is_same = true;
 
 	for (size_t i = 0; i < j.count && is_same; i++) {
-		const struct joined *x = &j.items[i];
-		uint32_t kind = x->a_row != PF_NO_ROW ? d->a.ops[x->a_row].kind
-						      : d->b.ops[x->b_row].kind;
+		const struct pf_pair *x = &j.items[i];
 
-		if (kind == PF_KIND_CPU_OP)
-			is_same = x->join == JOIN_EXACT &&
-				  !pf_mean_compare(x->a[0], d->a.steps, x->b[0],
-						   d->b.steps);
+		if (op_of(d, x)->kind == PF_KIND_CPU_OP)
+			is_same = x->match == PF_MATCH_EXACT &&
+				  !is_changed(d, x, SUM(count));
 	}
-	free(j.items);
+	pf_pairs_release(&j);
 	return is_same;
 }
 
@@ -934,43 +835,31 @@ static const char *category_of(uint32_t kind)
 	}
 }
 
-static const struct pf_op_row *op_of(const struct pf_diff_run *d,
-				     const struct joined *x)
+static struct pf_diff_op op_row(struct pf_diff_run *d, const struct pf_pair *x)
 {
-	return x->a_row != PF_NO_ROW ? &d->a.ops[x->a_row]
-				     : &d->b.ops[x->b_row];
-}
-
-static const char *const join_names[] = { "exact", "shape", "added",
-					  "removed" };
-
-static struct pf_diff_op op_row(struct pf_diff_run *d, const struct joined *x)
-{
-	const struct pf_op_row *a =
-		x->a_row == PF_NO_ROW ? NULL : &d->a.ops[x->a_row];
-	const struct pf_op_row *b =
-		x->b_row == PF_NO_ROW ? NULL : &d->b.ops[x->b_row];
-	const struct pf_op_row *any = a ? a : b;
+	const struct pf_op_row *a = pf_op_at(&d->a, x->a_row);
+	const struct pf_op_row *b = pf_op_at(&d->b, x->b_row);
+	const struct pf_op_key *any = op_of(d, x);
 
 	return (struct pf_diff_op){
 		.name = pf_diff_keep_known(d, any->name),
 		.kind = category_of(any->kind),
 		.is_call = any->kind != PF_KIND_CPU_OP &&
 			   any->kind != PF_KIND_ANNOTATION,
-		.match = join_names[x->join],
-		.a_shapes = a ? diff_keep(d, a->shapes) : NULL,
-		.b_shapes = b ? diff_keep(d, b->shapes) : NULL,
-		.count = pf_both_counts(d, x->a[0], x->b[0]),
-		.ns = pf_both(pf_mean(x->a[1], d->a.steps),
-			      pf_mean(x->b[1], d->b.steps)),
-		.calls = pf_both(x->a[0], x->b[0]),
-		.sum_ns = pf_both(x->a[1], x->b[1]),
+		.match = pf_match_name(x->match),
+		.a_shapes = a ? diff_keep(d, a->key.shapes) : NULL,
+		.b_shapes = b ? diff_keep(d, b->key.shapes) : NULL,
+		.count = pf_both_counts(d, x->a.count, x->b.count),
+		.ns = pf_both(pf_mean(x->a.ns, d->a.steps),
+			      pf_mean(x->b.ns, d->b.steps)),
+		.calls = pf_both(x->a.count, x->b.count),
+		.sum_ns = pf_both(x->a.ns, x->b.ns),
 	};
 }
 
 /* How many joins have each name: a number for each text. */
 static uint32_t *name_uses_take(const struct pf_diff_run *d,
-				const struct joins *j)
+				const struct pf_pairs *j)
 {
 	uint32_t *uses = pf_calloc(d->texts.count + (size_t)1, sizeof(*uses));
 
@@ -990,10 +879,10 @@ static void add_type(struct pf_buf *out, const char *shapes)
 }
 
 /* An operator's name, with its shapes if there are several of the name. */
-static const char *shown_op(struct pf_diff_run *d, const struct joined *x,
+static const char *shown_op(struct pf_diff_run *d, const struct pf_pair *x,
 			    const uint32_t *uses)
 {
-	const struct pf_op_row *op = op_of(d, x);
+	const struct pf_op_key *op = op_of(d, x);
 	struct pf_buf out = { 0 };
 
 	if (uses[op->name] < 2)
@@ -1006,38 +895,37 @@ static const char *shown_op(struct pf_diff_run *d, const struct joined *x,
 
 void pf_diff_find_ops(struct pf_diff_run *d)
 {
-	struct joins j = join_ops(d);
+	struct pf_pairs j = join_ops(d);
 	uint32_t *uses = name_uses_take(d, &j);
 	struct pf_diff *out = d->out;
-	int64_t *a, *b;
+	int64_t *self_ns;
 
 	/* calls that are not recorded count for what called them */
 	out->has_self = pf_side_knows(&d->a, &d->b, PF_COUNT_CALLS) &&
 			pf_side_knows(&d->b, &d->a, PF_COUNT_CALLS);
-	order(d, &j, out->has_self ? 2 : 1);
-	a = means_take(&j, 2, d->a.steps, false);
-	b = means_take(&j, 2, d->b.steps, true);
+	order(d, &j, out->has_self ? SUM(part_ns) : SUM(ns));
+	self_ns = means_take(d, &j, SUM(part_ns));
 	out->ops = pf_calloc(j.count + 1, sizeof(*out->ops));
 	for (size_t i = 0; !out->is_cut && i < j.count; i++) {
 		struct pf_diff_op *row = &out->ops[out->op_count];
 
 		if (!d->args->wide &&
-		    is_unchanged(d, &j.items[i], out->has_self ? 3 : 2))
+		    is_unchanged(d, &j.items[i], out->has_self))
 			continue;
 		*row = op_row(d, &j.items[i]);
 		if (row->is_call && !out->has_self)
 			continue;
-		row->self_ns = pf_both(a[i], b[i]);
-		if (!out->has_self)
-			row->self_ns =
-				(struct pf_both){ a[i], b[i], PF_NO_INT, NAN };
+		row->self_ns = pf_both(self_ns[i], self_ns[j.count + i]);
+		if (!out->has_self) {
+			row->self_ns.delta = PF_NO_INT;
+			row->self_ns.share = NAN;
+		}
 		row->shown = shown_op(d, &j.items[i], uses);
 		out->op_count++;
 	}
 	free(uses);
-	free(a);
-	free(b);
-	free(j.items);
+	free(self_ns);
+	pf_pairs_release(&j);
 }
 
 /* ---- changes of structure ---- */
@@ -1065,8 +953,8 @@ static const char *change_of(const struct pf_diff_run *d,
 		return "stream changed";
 	case PF_MATCH_POSITION:
 	case PF_MATCH_FAMILY:
-		return p->a_rows != p->b_rows || p->a_count * d->b.steps !=
-							 p->b_count * d->a.steps
+		return p->a_rows != p->b_rows || p->a.count * d->b.steps !=
+							 p->b.count * d->a.steps
 			       ? "kernels changed"
 			       : "kernel changed";
 	case PF_MATCH_GROUP:
@@ -1077,7 +965,7 @@ static const char *change_of(const struct pf_diff_run *d,
 	case PF_MATCH_REMOVED:
 		return "kernel removed";
 	default:
-		return pf_mean_compare(p->a_count, d->a.steps, p->b_count,
+		return pf_mean_compare(p->a.count, d->a.steps, p->b.count,
 				       d->b.steps)
 			       ? "number of kernels"
 			       : NULL;
@@ -1092,43 +980,41 @@ static void add_gpu_changes(struct pf_diff_run *d, size_t *cap)
 
 		if (change)
 			put_change(d, cap, change, d->names[i],
-				   (double)p->a_count, (double)p->b_count);
+				   (double)p->a.count, (double)p->b.count);
 	}
 }
 
 static const char *op_change(const struct pf_diff_run *d,
-			     const struct joined *x)
+			     const struct pf_pair *x)
 {
-	switch (x->join) {
-	case JOIN_ADDED:
+	switch (x->match) {
+	case PF_MATCH_ADDED:
 		return "op added";
-	case JOIN_REMOVED:
+	case PF_MATCH_REMOVED:
 		return "op removed";
 	case JOIN_OTHER:
 		return "op with other shapes";
 	default:
-		return pf_mean_compare(x->a[0], d->a.steps, x->b[0], d->b.steps)
-			       ? "number of ops"
-			       : NULL;
+		return is_changed(d, x, SUM(count)) ? "number of ops" : NULL;
 	}
 }
 
 static void add_op_changes(struct pf_diff_run *d, size_t *cap)
 {
-	struct joins j = join_ops(d);
+	struct pf_pairs j = join_ops(d);
 	uint32_t *uses = name_uses_take(d, &j);
 
-	order(d, &j, 0);
+	order(d, &j, SUM(count));
 	for (size_t i = 0; i < j.count; i++) {
-		const struct joined *x = &j.items[i];
+		const struct pf_pair *x = &j.items[i];
 		const char *change = op_change(d, x);
 
 		if (change && op_of(d, x)->kind == PF_KIND_CPU_OP)
 			put_change(d, cap, change, shown_op(d, x, uses),
-				   (double)x->a[0], (double)x->b[0]);
+				   (double)x->a.count, (double)x->b.count);
 	}
 	free(uses);
-	free(j.items);
+	pf_pairs_release(&j);
 }
 
 void pf_diff_find_changes(struct pf_diff_run *d)
@@ -1161,118 +1047,82 @@ static uint32_t without_line(struct pf_diff_run *d, uint32_t frame)
 	return frame;
 }
 
-static void wait_keys(struct pf_diff_run *d, const void *row, uint32_t whole[4],
-		      uint32_t part[4])
+static size_t wait_whole(void *d, const void *row, uint32_t out[PF_PART_MAX])
 {
 	const struct pf_wait_row *r = row;
 
-	whole[0] = part[0] = r->cause;
-	whole[1] = part[1] = r->name;
-	whole[2] = part[2] = r->op;
-	whole[3] = r->frame;
-	part[3] = without_line(d, r->frame);
+	(void)d;
+	memcpy(out, &r->key, sizeof(r->key));
+	return sizeof(r->key);
 }
 
-static void wait_values(const void *row, int64_t out[3])
+static size_t wait_part(void *d, const void *row, uint32_t out[PF_PART_MAX])
 {
 	const struct pf_wait_row *r = row;
 
-	out[0] = r->count;
-	out[1] = r->ns;
-	out[2] = r->idle_ns;
-}
-
-static const struct pf_wait_row *any_wait(const struct joined *x,
-					  const struct pf_wait_row *a,
-					  const struct pf_wait_row *b)
-{
-	return x->a_row != PF_NO_ROW ? &a[x->a_row] : &b[x->b_row];
+	out[3] = without_line(d, r->key.frame);
+	memcpy(out, &r->key, offsetof(struct pf_wait_key, frame));
+	return 4 * sizeof(*out);
 }
 
 static struct pf_diff_wait wait_row(struct pf_diff_run *d,
-				    const struct joined *x,
-				    const struct pf_wait_row *a,
-				    const struct pf_wait_row *b)
+				    const struct pf_pairs *j,
+				    const struct pf_pair *x)
 {
-	static const char *const names[] = { "exact", "line", "added",
-					     "removed" };
-	const struct pf_wait_row *r = any_wait(x, a, b);
+	const struct pf_wait_key *key =
+		x->a_row != PF_NO_ROW
+			? &PF_KEYED_ROW(j->rows[0], struct pf_wait_row,
+					x->a_row)
+				   ->key
+			: &PF_KEYED_ROW(j->rows[1], struct pf_wait_row,
+					x->b_row)
+				   ->key;
 	struct pf_diff_wait row = {
-		.why = (enum pf_cause)r->cause,
-		.cause = pf_cause_name((enum pf_cause)r->cause),
-		.name = pf_diff_keep_known(d, r->name),
-		.frame = pf_diff_keep_known(d, r->frame),
-		.op = pf_diff_keep_known(d, r->op),
-		.match = names[x->join],
-		.count = pf_both_counts(d, x->a[0], x->b[0]),
-		.calls = pf_both(x->a[0], x->b[0]),
-		.sum_ns = pf_both(x->a[1], x->b[1]),
+		.why = (enum pf_cause)key->cause,
+		.cause = pf_cause_name((enum pf_cause)key->cause),
+		.name = pf_diff_keep_known(d, key->name),
+		.frame = pf_diff_keep_known(d, key->frame),
+		.op = pf_diff_keep_known(d, key->op),
+		.match = x->match == JOIN_OTHER ? "line"
+						: pf_match_name(x->match),
+		.count = pf_both_counts(d, x->a.count, x->b.count),
+		.calls = pf_both(x->a.count, x->b.count),
+		.sum_ns = pf_both(x->a.ns, x->b.ns),
 	};
 
 	row.where = row.frame ? row.frame : row.op;
 	return row;
 }
 
-static void find_idle_sites(struct pf_diff_run *d)
+/* A list of holders of idle time, or (is_calls) of blocking calls. */
+static struct pf_diff_wait *sites_take(struct pf_diff_run *d,
+				       const struct pf_keyed *a,
+				       const struct pf_keyed *b, bool is_calls,
+				       size_t *count)
 {
-	const struct list l = { { d->a.idle, d->b.idle },
-				{ d->a.idle_count, d->b.idle_count },
-				sizeof(struct pf_wait_row),
-				wait_keys,
-				wait_values };
-	struct joins j = join_take(d, &l);
-	struct pf_diff *out = d->out;
-	int64_t *a, *b;
+	struct pf_pairs j = join_take(d, a, b, wait_whole, wait_part);
+	struct pf_diff_wait *rows = pf_calloc(j.count + 1, sizeof(*rows));
+	int64_t *ns, *idle_ns;
 
-	order(d, &j, 1);
-	a = means_take(&j, 1, d->a.steps, false);
-	b = means_take(&j, 1, d->b.steps, true);
-	out->idle_sites = pf_calloc(j.count + 1, sizeof(*out->idle_sites));
+	order(d, &j, is_calls ? SUM(count) : SUM(ns));
+	ns = means_take(d, &j, SUM(ns));
+	idle_ns = means_take(d, &j, SUM(part_ns));
 	for (size_t i = 0; i < j.count; i++) {
-		struct pf_diff_wait *row =
-			&out->idle_sites[out->idle_site_count];
+		struct pf_diff_wait *row = &rows[*count];
 
-		if (!d->args->wide && a[i] == b[i])
+		if (!d->args->wide &&
+		    (is_calls ? is_unchanged(d, &j.items[i], true)
+			      : ns[i] == ns[j.count + i]))
 			continue;
-		*row = wait_row(d, &j.items[i], d->a.idle, d->b.idle);
-		row->ns = pf_both(a[i], b[i]);
-		out->idle_site_count++;
+		*row = wait_row(d, &j, &j.items[i]);
+		row->ns = pf_both(ns[i], ns[j.count + i]);
+		row->idle_ns = pf_both(idle_ns[i], idle_ns[j.count + i]);
+		++*count;
 	}
-	free(a);
-	free(b);
-	free(j.items);
-}
-
-static void find_sync_sites(struct pf_diff_run *d)
-{
-	const struct list l = { { d->a.sites, d->b.sites },
-				{ d->a.site_count, d->b.site_count },
-				sizeof(struct pf_wait_row),
-				wait_keys,
-				wait_values };
-	struct joins j = join_take(d, &l);
-	struct pf_diff *out = d->out;
-	int64_t *means[4];
-
-	order(d, &j, 0);
-	for (size_t k = 0; k < 4; k++)
-		means[k] = means_take(&j, 1 + k / 2,
-				      k % 2 ? d->b.steps : d->a.steps, k % 2);
-	out->sync_sites = pf_calloc(j.count + 1, sizeof(*out->sync_sites));
-	for (size_t i = 0; i < j.count; i++) {
-		struct pf_diff_wait *row =
-			&out->sync_sites[out->sync_site_count];
-
-		if (!d->args->wide && is_unchanged(d, &j.items[i], 3))
-			continue;
-		*row = wait_row(d, &j.items[i], d->a.sites, d->b.sites);
-		row->ns = pf_both(means[0][i], means[1][i]);
-		row->idle_ns = pf_both(means[2][i], means[3][i]);
-		out->sync_site_count++;
-	}
-	for (size_t k = 0; k < 4; k++)
-		free(means[k]);
-	free(j.items);
+	free(ns);
+	free(idle_ns);
+	pf_pairs_release(&j);
+	return rows;
 }
 
 void pf_diff_find_waits(struct pf_diff_run *d)
@@ -1288,8 +1138,10 @@ void pf_diff_find_waits(struct pf_diff_run *d)
 				pf_both(d->a_cause_ns[i], d->b_cause_ns[i]),
 				pf_both(d->a.cause_ns[i], d->b.cause_ns[i])
 			};
-	find_idle_sites(d);
-	find_sync_sites(d);
+	out->idle_sites = sites_take(d, &d->a.idle, &d->b.idle, false,
+				     &out->idle_site_count);
+	out->sync_sites = sites_take(d, &d->a.sites, &d->b.sites, true,
+				     &out->sync_site_count);
 }
 
 /*
@@ -1363,7 +1215,7 @@ struct averages_of {
 };
 
 static void add_side(struct pf_diff_run *d, struct averages_of *l,
-		     const struct pf_side *s, int side)
+		     const struct pf_capture *s, int side)
 {
 	for (size_t i = 0; i < s->capture_count; i++) {
 		const struct pf_capture *c = s->captures[i];
@@ -1398,7 +1250,7 @@ PF_ORDER(by_average, struct both, PF_DOWN(weight) PF_UP(name) PF_UP(is_device))
 static int64_t mean_of(const struct pf_diff_run *d, const struct both *x,
 		       int side, size_t v)
 {
-	const struct pf_side *s = side ? &d->b : &d->a;
+	const struct pf_capture *s = side ? &d->b : &d->a;
 
 	return pf_mean(x->sums[side][v], (int64_t)s->capture_count);
 }

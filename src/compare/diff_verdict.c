@@ -52,9 +52,9 @@ static bool has_other_shapes(const struct pf_diff_run *d)
 	for (size_t i = 0; i < d->pairs.count; i++) {
 		const struct pf_pair *p = &d->pairs.items[i];
 
-		all += p->a_ns + p->b_ns;
+		all += p->a.ns + p->b.ns;
 		if (p->match == PF_MATCH_SHAPE)
-			other += p->a_ns + p->b_ns;
+			other += p->a.ns + p->b.ns;
 	}
 	return other > all / 100 * SHAPES_PERCENT;
 }
@@ -130,7 +130,7 @@ static void check_gpus(struct pf_diff_run *d)
 
 static void check_work(struct pf_diff_run *d)
 {
-	enum pf_diff_result ops = !d->a.op_count || !d->b.op_count
+	enum pf_diff_result ops = !d->a.ops.count || !d->b.ops.count
 					  ? PF_DIFF_UNKNOWN
 				  : pf_diff_same_ops(d) ? PF_DIFF_EQUAL
 							: PF_DIFF_DIFFERENT;
@@ -214,10 +214,10 @@ static void find_share(struct pf_diff_run *d)
 	for (size_t i = 0; i < d->pairs.count; i++) {
 		const struct pf_pair *p = &d->pairs.items[i];
 
-		if (p->match > PF_MATCH_STREAM || !p->a_count || !p->b_count)
+		if (p->match > PF_MATCH_STREAM || !p->a.count || !p->b.count)
 			continue;
-		a += (double)p->a_ns;
-		b += (double)p->b_ns * (double)p->a_count / (double)p->b_count;
+		a += (double)p->a.ns;
+		b += (double)p->b.ns * (double)p->a.count / (double)p->b.count;
 	}
 	d->out->has_each = a > 0;
 	d->out->each_share = a > 0 ? b / a - 1 : 0;
@@ -240,23 +240,19 @@ struct kernels {
 
 static bool is_kernel(const struct pf_diff_run *d, const struct pf_pair *p)
 {
-	const struct pf_work_key *k = p->a_row == PF_NO_ROW
-					      ? &d->b.work[p->b_row].key
-					      : &d->a.work[p->a_row].key;
-
-	return k->class == PF_GPU_COMPUTE;
+	return pf_diff_work_key(d, p)->class == PF_GPU_COMPUTE;
 }
 
 static void add_pair(const struct pf_diff_run *d, const struct pf_pair *p,
 		     struct kernels *k)
 {
-	double a_ns = (double)p->a_ns / (double)d->a.steps;
-	double b_ns = (double)p->b_ns / (double)d->b.steps;
+	double a_ns = (double)p->a.ns / (double)d->a.steps;
+	double b_ns = (double)p->b.ns / (double)d->b.steps;
 
 	k->a_ns += a_ns;
 	k->b_ns += b_ns;
-	if (p->match > PF_MATCH_STREAM || p->a_ns <= 0 || p->b_ns <= 0 ||
-	    pf_mean_compare(p->a_count, d->a.steps, p->b_count, d->b.steps))
+	if (p->match > PF_MATCH_STREAM || p->a.ns <= 0 || p->b.ns <= 0 ||
+	    pf_mean_compare(p->a.count, d->a.steps, p->b.count, d->b.steps))
 		return;
 	k->same_a_ns += a_ns;
 	k->same_b_ns += b_ns;
@@ -336,7 +332,7 @@ static bool is_all_same(const struct pf_diff_run *d)
 		const struct pf_pair *p = &d->pairs.items[i];
 
 		if (p->match != PF_MATCH_EXACT ||
-		    pf_mean_compare(p->a_ns, d->a.steps, p->b_ns, d->b.steps))
+		    pf_mean_compare(p->a.ns, d->a.steps, p->b.ns, d->b.steps))
 			return false;
 	}
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
@@ -518,12 +514,12 @@ static char *main_op_take(const struct pf_diff_run *d, int64_t sign)
 	char *out = NULL;
 	uint32_t at = 0;
 
-	for (size_t i = 0; i < d->b.op_count; i++)
-		sums[d->b.ops[i].name] +=
-			(double)d->b.ops[i].self_ns / (double)d->b.steps;
-	for (size_t i = 0; i < d->a.op_count; i++)
-		sums[d->a.ops[i].name] -=
-			(double)d->a.ops[i].self_ns / (double)d->a.steps;
+	for (size_t i = 0; i < d->b.ops.count; i++)
+		sums[pf_op_at(&d->b, i)->key.name] += pf_ratio(
+			(double)pf_op_at(&d->b, i)->sum.part_ns, d->b.steps);
+	for (size_t i = 0; i < d->a.ops.count; i++)
+		sums[pf_op_at(&d->a, i)->key.name] -= pf_ratio(
+			(double)pf_op_at(&d->a, i)->sum.part_ns, d->a.steps);
 	for (uint32_t i = 0; i < d->texts.count; i++)
 		if (sums[i] * (double)sign > most) {
 			most = sums[i] * (double)sign;
@@ -750,7 +746,7 @@ static void note_events(struct pf_diff_run *d, const char *side, int64_t count,
 			     count == 1 ? one : many);
 }
 
-static void note_left_out(struct pf_diff_run *d, const struct pf_side *s,
+static void note_left_out(struct pf_diff_run *d, const struct pf_capture *s,
 			  const char *name)
 {
 	if (s->outside_count)
@@ -819,7 +815,7 @@ void pf_diff_find_notes(struct pf_diff_run *d)
 	note_captures(d);
 	note_left_out(d, &d->a, "A");
 	note_left_out(d, &d->b, "B");
-	if (!d->a.has_shapes && !d->b.has_shapes && d->a.op_count)
+	if (!d->a.has_shapes && !d->b.has_shapes && d->a.ops.count)
 		pf_diff_note(d, "shapes are not recorded (record_shapes=True): "
 				"whether both did the same work is not known");
 }

@@ -403,14 +403,14 @@ static void add_kernels(const struct pf_capture *c, size_t number,
 			size_t captures, struct pf_intern *names,
 			struct called **all, size_t *cap)
 {
-	for (size_t i = 0; i < c->work_count; i++) {
-		const struct pf_work_row *row = &c->work[i];
+	for (size_t i = 0; i < c->work.count; i++) {
+		const struct pf_work_row *row = pf_work_at(c, i);
 		const char *name =
 			pf_intern_text(&c->texts, row->key.kernel, NULL);
 		size_t before = *cap, n;
 		struct called *one;
 
-		if (!pf_capture_is_kernel(row))
+		if (row->key.kind != PF_KIND_KERNEL)
 			continue;
 		n = pf_intern_add(names, name, strlen(name));
 		*all = pf_grow(*all, cap, (n + 1) * captures, sizeof(**all));
@@ -418,8 +418,8 @@ static void add_kernels(const struct pf_capture *c, size_t number,
 			memset(*all + before, 0,
 			       (*cap - before) * sizeof(**all));
 		one = &(*all)[n * captures + number];
-		one->calls += row->count;
-		one->ns += row->ns;
+		one->calls += row->sum.count;
+		one->ns += row->sum.ns;
 	}
 }
 

@@ -87,7 +87,7 @@ static bool is_unknown(const struct pf_capture *c, enum pf_step_count count)
 static void find_row(const struct pf_capture *c, size_t warm_up,
 		     struct pf_trend_row *row)
 {
-	int64_t steps = (int64_t)c->full_count;
+	int64_t steps = c->steps;
 	int64_t busy_ns = pf_mean(c->busy_ns, steps);
 	double seconds = (double)c->step_ns / 1e9;
 
@@ -143,12 +143,12 @@ int pf_trend_find(const struct pf_capture *const *captures, size_t count,
 		  const struct pf_trend_args *args, struct pf_trend *out,
 		  struct pf_err *err)
 {
-	const struct pf_side all = { .captures = captures,
-				     .capture_count = count };
-	const struct pf_side first = { .captures = captures,
-				       .capture_count = 1 };
-	const struct pf_side last = { .captures = captures + count - 1,
-				      .capture_count = 1 };
+	const struct pf_capture all = { .captures = captures,
+					.capture_count = count };
+	const struct pf_capture first = { .captures = captures,
+					  .capture_count = 1 };
+	const struct pf_capture last = { .captures = captures + count - 1,
+					 .capture_count = 1 };
 	struct pf_judge judge = { .a = &first, .b = &last };
 	struct pf_judged shift;
 
@@ -265,10 +265,8 @@ static void add_parts(struct part_fields *f)
 		/* a sum of durations, unlike the class of the step */
 		if (i != PF_COUNT_KERNELS && i != PF_COUNT_SYNCS)
 			add_part(f, &count, i, sizeof(double),
-				 i == PF_COUNT_WORK_NS
-					 ? "kernel_work_ns"
-					 : pf_step_count_key(
-						   (enum pf_step_count)i));
+				 i == PF_COUNT_WORK_NS ? "kernel_work_ns"
+						       : pf_step_counts[i].key);
 }
 
 static void show_rows(const struct pf_trend *trend, struct pf_doc *doc)

@@ -258,14 +258,14 @@ static void odd_families(void **state)
 static bool fails(const char *check, int64_t a, int64_t a_steps, int64_t b,
 		  int64_t b_steps)
 {
-	struct pf_side x = { .steps = a_steps,
-			     .count[PF_COUNT_SYNCS] = a,
-			     .peak_bytes = a,
-			     .reserved_bytes = -1 };
-	struct pf_side y = { .steps = b_steps,
-			     .count[PF_COUNT_SYNCS] = b,
-			     .peak_bytes = b,
-			     .reserved_bytes = -1 };
+	struct pf_capture x = { .steps = a_steps,
+				.count[PF_COUNT_SYNCS] = a,
+				.peak_bytes = a,
+				.reserved_bytes = -1 };
+	struct pf_capture y = { .steps = b_steps,
+				.count[PF_COUNT_SYNCS] = b,
+				.peak_bytes = b,
+				.reserved_bytes = -1 };
 	const struct pf_gate_sides sides = { &x, &y, NULL, false };
 	struct pf_doc doc = { 0 };
 	struct pf_err err = { 0 };
@@ -317,20 +317,20 @@ struct judging {
 	struct pf_capture_step steps[8][600];
 	struct pf_capture captures[8];
 	const struct pf_capture *lists[2][4];
-	struct pf_side sides[2];
+	struct pf_capture sides[2];
 	struct pf_judged judged;
 };
 
 /* A capture of the side whose steps take so many us, up to 0. */
 static void add_capture(struct judging *g, int side, const int64_t *us)
 {
-	struct pf_side *s = &g->sides[side];
+	struct pf_capture *s = &g->sides[side];
 	size_t n = 4 * (size_t)side + s->capture_count;
 	struct pf_capture *c = &g->captures[n];
 
-	c->steps = g->steps[n];
+	c->each_step = g->steps[n];
 	for (; us[c->step_count]; c->step_count++)
-		c->steps[c->step_count].time =
+		c->each_step[c->step_count].time =
 			(struct pf_step_time){ .dur_ns = us[c->step_count] *
 							 1000 };
 	g->lists[side][s->capture_count++] = c;
@@ -571,7 +571,7 @@ static void wrong_checks(void **state)
 struct matching {
 	struct pf_intern texts;
 	struct pf_work_row rows[2][16];
-	struct pf_side side[2];
+	struct pf_capture side[2];
 	struct pf_pairs pairs;
 };
 
@@ -583,12 +583,12 @@ static uint32_t text(struct matching *s, const char *t)
 static void add_row(struct matching *s, int side, const char *path,
 		    const char *shapes, const char *kernel, int64_t ns)
 {
-	struct pf_side *x = &s->side[side];
-	struct pf_work_row *r = &s->rows[side][x->work_count];
+	struct pf_capture *x = &s->side[side];
+	struct pf_work_row *r = &s->rows[side][x->work.count];
 	const char *last = strrchr(path, ' ');
 
-	*r = (struct pf_work_row){ .count = 1, .ns = ns };
-	r->first = x->work_count++;
+	*r = (struct pf_work_row){ .sum = { .count = 1, .ns = ns } };
+	r->first = x->work.count++;
 	r->key = (struct pf_work_key){ .path = text(s, path),
 				       .region = text(s, ""),
 				       .module = text(s, ""),
@@ -597,7 +597,8 @@ static void add_row(struct matching *s, int side, const char *path,
 				       .shapes = text(s, shapes),
 				       .kernel = text(s, kernel),
 				       .kind = PF_KIND_KERNEL };
-	x->work = s->rows[side];
+	x->work.rows = s->rows[side];
+	x->work.width = sizeof(*r);
 	x->steps = 1;
 }
 
@@ -611,26 +612,26 @@ static void match(struct matching *s)
 			 0);
 	/* every row is in one pair: sums hold */
 	for (size_t i = 0; i < s->pairs.count; i++) {
-		sums[0] += s->pairs.items[i].a_ns;
-		sums[1] += s->pairs.items[i].b_ns;
+		sums[0] += s->pairs.items[i].a.ns;
+		sums[1] += s->pairs.items[i].b.ns;
 		sums[2] += s->pairs.items[i].a_rows;
 		sums[3] += s->pairs.items[i].b_rows;
 	}
 	for (int side = 0; side < 2; side++) {
-		for (size_t i = 0; i < s->side[side].work_count; i++)
-			sums[side] -= s->rows[side][i].ns;
+		for (size_t i = 0; i < s->side[side].work.count; i++)
+			sums[side] -= s->rows[side][i].sum.ns;
 		assert_int_equal(sums[side], 0);
-		assert_int_equal(sums[2 + side], s->side[side].work_count);
+		assert_int_equal(sums[2 + side], s->side[side].work.count);
 	}
 }
 
 /* The rule that row i of a was matched by, and its partner in b. */
 static enum pf_match rule_of(const struct matching *s, size_t i, size_t partner)
 {
-	uint32_t pair = s->pairs.of_a[i];
+	uint32_t pair = s->pairs.of[0][i];
 
 	if (partner < 16)
-		assert_int_equal(s->pairs.of_b[partner], pair);
+		assert_int_equal(s->pairs.of[1][partner], pair);
 	return s->pairs.items[pair].match;
 }
 
@@ -668,7 +669,7 @@ static void rules(void **state)
 	assert_int_equal(rule_of(&s, 4, 4), PF_MATCH_EXACT);
 	assert_int_equal(rule_of(&s, 5, 5), PF_MATCH_FAMILY);
 	assert_int_equal(rule_of(&s, 6, 99), PF_MATCH_REMOVED);
-	assert_int_equal(s.pairs.items[s.pairs.of_b[6]].match, PF_MATCH_ADDED);
+	assert_int_equal(s.pairs.items[s.pairs.of[1][6]].match, PF_MATCH_ADDED);
 	release(&s);
 }
 
@@ -728,7 +729,7 @@ static void matching_at_random(void **state)
 		for (int side = 0; side < 2; side++) {
 			size_t count = support_random(&seed) % 16;
 
-			s.side[side].work = s.rows[side];
+			s.side[side].work.rows = s.rows[side];
 			for (size_t i = 0; i < count; i++)
 				add_row(&s, side,
 					words[support_random(&seed) % 5],

@@ -187,7 +187,7 @@ static int check_args(const struct pf_ctx *cx, struct diff_args *a)
 	if (pf_page_args_read(&a->page, cx->err))
 		return -1;
 	for (size_t i = 0; i < a->diff.fail_on.count; i++)
-		if (pf_diff_check(a->diff.fail_on.items[i], cx->err))
+		if (pf_gate_parse(a->diff.fail_on.items[i], cx->err))
 			return -1;
 	return a->diff.columns ? pf_diff_columns(a->diff.columns, cx->err) : 0;
 }

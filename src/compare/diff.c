@@ -3,537 +3,1249 @@
 
 #include "compare/diff.h"
 
+#include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/time/kernels.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "compare/diff_impl.h"
+#include "events/gpu.h"
+#include "formats/event.h"
 #include "show/doc.h"
+#include "torch/averages.h"
 
-/* What was found as figures and tables; a column is a member of its row. */
+/* ---- texts of the result ---- */
 
-/* The columns "a_KEY" and "b_KEY"; "delta_KEY". */
-#define PF_BOTH(row, member, key, title, kind)                                 \
-	PF_FIELD(row, member.a, "a_" key, "A" title, kind),                    \
-		PF_FIELD(row, member.b, "b_" key, "B" title, kind)
-#define PF_DELTA(row, member, key, title, kind)                                \
-	PF_FIELD(row, member.delta, "delta_" key, title, kind)
+#define NOTE_MAX 1024 /* as a document cuts them */
 
-/* "WHAT per step"; in "out". */
-static const char *title(char out[64], const struct pf_diff *diff,
-			 const char *what)
+const char *pf_diff_keep_text(struct pf_diff_run *d, const char *text)
 {
-	snprintf(out, 64, "%s per %s", what, pf_diff_unit(diff));
+	return pf_arena_string(&d->out->texts, text);
+}
+
+const char *pf_diff_keep_made(struct pf_diff_run *d, char *text)
+{
+	const char *out = pf_diff_keep_text(d, text);
+
+	free(text);
 	return out;
 }
 
-/* ---- figures ---- */
-
-static void add_interval(const struct pf_diff *diff, struct pf_doc *doc)
+/* Of a row of the result. */
+static const char *diff_keep(struct pf_diff_run *d, uint32_t n)
 {
-	const struct pf_rank *r = &diff->total.rank;
-
-	pf_doc_int(doc, "shift_ns", "Shift", PF_NS | PF_SIGNED, r->shift);
-	if (diff->total.a_ns)
-		pf_doc_real(doc, "shift_share", "Shift of A",
-			    PF_RATIO | PF_SIGNED,
-			    (double)r->shift / (double)diff->total.a_ns);
-	if (diff->total.grade == PF_GRADE_UNKNOWN)
-		return;
-	pf_doc_int(doc, "shift_low_ns", "Shift, from", PF_NS | PF_SIGNED,
-		   r->shift_low);
-	pf_doc_int(doc, "shift_high_ns", "Shift, to", PF_NS | PF_SIGNED,
-		   r->shift_high);
-	pf_doc_real(doc, "confidence", "Confidence", PF_RATIO, r->confidence);
-	if (diff->total.is_tested)
-		pf_doc_real(doc, "p", "p (Mann-Whitney)", PF_REAL, r->p);
+	d->kept = pf_grow_zero(d->kept, &d->kept_cap, n + (size_t)1,
+			       sizeof(*d->kept));
+	if (!d->kept[n])
+		d->kept[n] = pf_diff_keep_text(d, pf_diff_text(d, n));
+	return d->kept[n];
 }
 
-static void add_scalars(const struct pf_diff *diff, struct pf_doc *doc)
+const char *pf_diff_keep_known(struct pf_diff_run *d, uint32_t n)
 {
-	/* a capture without steps is counted as one */
-	int hidden = pf_diff_is_of_captures(diff) ? PF_FULL : 0;
-
-	pf_doc_string(doc, "comparable", "Comparable",
-		      diff->is_comparable ? "yes" : "no");
-	pf_doc_string(doc, "verdict", "Verdict",
-		      pf_diff_verdict_word(diff->verdict));
-	if (diff->verdict != PF_WITHHELD) {
-		pf_doc_int(doc, "median_a_ns", "Median of A", PF_NS,
-			   diff->total.a_ns);
-		pf_doc_int(doc, "median_b_ns", "Median of B", PF_NS,
-			   diff->total.b_ns);
-		add_interval(diff, doc);
-	}
-	pf_doc_int(doc, "warm_up_steps", "Warm-up steps of each",
-		   PF_COUNT | hidden, (int64_t)diff->warm_up);
-	if (diff->has_each)
-		pf_doc_real(
-			doc, "each_share", "The same work, each",
-			PF_RATIO | PF_SIGNED |
-				(diff->verdict == PF_WITHHELD ? 0 : PF_FULL),
-			diff->each_share);
-	if (diff->is_uniform) {
-		pf_doc_real(doc, "kernels_share", "The same kernels, each",
-			    PF_RATIO | PF_SIGNED, diff->kernels_share);
-		pf_doc_real(doc, "kernels_low_share", "  90 % of them, from",
-			    PF_RATIO | PF_SIGNED | PF_FULL, diff->kernels_low);
-		pf_doc_real(doc, "kernels_high_share", "  to",
-			    PF_RATIO | PF_SIGNED | PF_FULL, diff->kernels_high);
-	}
-	pf_doc_int(doc, "steps_a", "Steps of A", PF_COUNT | hidden,
-		   diff->a_steps);
-	pf_doc_int(doc, "steps_b", "Steps of B", PF_COUNT | hidden,
-		   diff->b_steps);
-	/* as the last row of the first table has it */
-	pf_doc_int(doc, "step_a_ns", "Mean of A", PF_NS | PF_FULL, diff->a_ns);
-	pf_doc_int(doc, "step_b_ns", "Mean of B", PF_NS | PF_FULL, diff->b_ns);
-	pf_doc_int(doc, "delta_ns", "Change of the mean", PF_NS | PF_FULL,
-		   diff->b_ns - diff->a_ns);
-	if (diff->a_ns)
-		pf_doc_real(doc, "delta_share", "Change of the mean of A",
-			    PF_RATIO | PF_FULL,
-			    (double)(diff->b_ns - diff->a_ns) /
-				    (double)diff->a_ns);
+	return *pf_diff_text(d, n) ? diff_keep(d, n) : NULL;
 }
 
-/* ---- the waterfall ---- */
+const char *pf_diff_keep_buf(struct pf_diff_run *d, struct pf_buf *text)
+{
+	const char *out = pf_diff_keep_text(d, text->data);
+
+	pf_buf_release(text);
+	return out;
+}
+
+void pf_diff_note(struct pf_diff_run *d, const char *fmt, ...)
+{
+	struct pf_diff *out = d->out;
+	char text[NOTE_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	out->notes = pf_grow(out->notes, &out->note_cap, out->note_count + 1,
+			     sizeof(*out->notes));
+	out->notes[out->note_count++] = pf_diff_keep_text(d, text);
+}
 
 /*
- * The class as it is told: what only a record of the GPU would say is not known
- * of a side that has none.
+ * The critical paths of both sides by what they are made of.  A path adds up
+ * to its window, so the differences add up to that of the windows.  A window
+ * holds all steps, also those that are cut off: figures are per step of it.
  */
-static struct pf_diff_class known_class(const struct pf_diff *diff, size_t i)
+
+static int by_change(const void *a, const void *b)
 {
-	static const struct pf_both unknown = { PF_NO_INT, PF_NO_INT, PF_NO_INT,
-						NAN };
-	struct pf_diff_class row = diff->classes[i];
-	bool is_gpu = i == PF_STEP_KERNEL || i == PF_STEP_COPY ||
-		      i == PF_STEP_MEMSET || i == PF_STEP_RUNTIME;
-	bool no_a = is_gpu && !diff->a_has_gpu && !row.sum_ns.a;
-	bool no_b = is_gpu && !diff->b_has_gpu && !row.sum_ns.b;
-	struct pf_both *all[] = { &row.ns, &row.median_ns, &row.sum_ns };
+	const struct pf_diff_time *x = a, *y = b;
+	int64_t dx = llabs(x->ns.delta), dy = llabs(y->ns.delta);
 
-	if (no_a == no_b) /* neither side, as in two captures of CPUs */
-		return row;
-	for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++) {
-		struct pf_both told = unknown;
-
-		if (no_a)
-			told.b = all[k]->b;
-		else
-			told.a = all[k]->a;
-		*all[k] = told;
-	}
-	row.shift_ns = PF_NO_INT;
-	return row;
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	if (x->ns.a != y->ns.a)
+		return x->ns.a > y->ns.a ? -1 : 1;
+	return x < y ? -1 : x > y;
 }
 
-static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
+static void find_path(struct pf_diff_run *d)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_class, member, key, title, kind)
-	bool has_steps = !pf_diff_is_of_captures(diff);
-	/* not of what is not judged */
-	unsigned judged = diff->verdict == PF_WITHHELD ? PF_FULL : 0;
-	const struct pf_field fields[] = {
-		FIELD(name, "class", has_steps ? "Step" : "Capture",
-		      PF_TEXT | PF_OURS),
-		PF_BOTH(struct pf_diff_class, ns, "ns", "", PF_NS | PF_MAYBE),
-		FIELD(ns.delta, "delta_ns", "Change",
-		      PF_NS | PF_SIGNED | PF_MAYBE),
-		FIELD(ns.share, "delta_share", "of A",
-		      PF_RATIO | PF_SIGNED | PF_FULL),
-		FIELD(shift_ns, "shift_ns", "Shift",
-		      PF_NS | PF_SIGNED | PF_MAYBE | judged),
-		FIELD(verdict, "verdict", "Verdict",
-		      PF_TEXT | PF_OURS | judged),
-		PF_BOTH(struct pf_diff_class, median_ns, "median_ns",
-			", median", PF_NS | PF_FULL | PF_MAYBE),
-		PF_BOTH(struct pf_diff_class, sum_ns, "sum_ns", ", all steps",
-			PF_NS | PF_FULL | PF_MAYBE),
+	int64_t a[PF_PATH_CATEGORIES], b[PF_PATH_CATEGORIES];
+	struct pf_diff *out = d->out;
+
+	if (!d->args->path || !d->a.path_steps || !d->b.path_steps)
+		return;
+	pf_mean_parts(d->a.path_ns, PF_PATH_CATEGORIES, d->a.path_steps, a);
+	pf_mean_parts(d->b.path_ns, PF_PATH_CATEGORIES, d->b.path_steps, b);
+	for (size_t i = 0; i < PF_PATH_CATEGORIES; i++)
+		if (d->a.path_ns[i] || d->b.path_ns[i])
+			out->path[out->path_count++] = (struct pf_diff_time){
+				pf_path_category_name((enum pf_path_category)i),
+				pf_both(a[i], b[i]),
+				pf_both(d->a.path_ns[i], d->b.path_ns[i])
+			};
+	pf_sort(out->path, out->path_count, sizeof(*out->path), by_change);
+	out->path[out->path_count++] = (struct pf_diff_time){
+		"the window",
+		pf_both(pf_mean(d->a.path_window_ns, d->a.path_steps),
+			pf_mean(d->b.path_window_ns, d->b.path_steps)),
+		pf_both(d->a.path_window_ns, d->b.path_window_ns)
 	};
-#undef FIELD
-	struct pf_table *t =
-		pf_doc_fields(doc, "waterfall",
-			      !has_steps ? "Where the time of the capture goes"
-			      : judged   ? "Where the time of a step goes"
-				       : "Where the time of a step goes, means "
-					 "and the shift of steps",
-			      PF_FIELDS(fields));
-
-	for (size_t i = 0; i <= PF_STEP_CLASSES; i++) {
-		const struct pf_both *sums = &diff->classes[i].sum_ns;
-		struct pf_diff_class row = known_class(diff, i);
-
-		if (diff->args.wide || i == PF_STEP_CLASSES || sums->a ||
-		    sums->b)
-			PF_PUT(t, fields, row);
-	}
 }
 
-/* ---- GPU work ---- */
+/*
+ * Which advice is done: A is given it, and B is not, as its cause is not there
+ * or too small.  What one side cannot judge is neither done nor new.
+ */
 
-#define WORK(member, key, title, kind)                                         \
-	PF_FIELD(struct pf_diff_work, member, key, title, kind)
-#define WORKS(member, key, title, kind)                                        \
-	PF_BOTH(struct pf_diff_work, member, key, title, (kind) | PF_FULL)
-static const struct pf_field work_fields[] = {
-	WORK(name, "name", "GPU work", PF_TEXT | PF_BRIEF),
-	WORK(key, "key", "GPU work", PF_TEXT | PF_SYMBOL | PF_FULL),
-	WORKS(count, "count", " count", PF_REAL),
-	WORKS(ns, "ns", "", PF_NS),
-	WORK(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
-	WORK(ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
-	WORK(count_effect_ns, "count_effect_ns", "More of it",
-	     PF_NS | PF_SIGNED),
-	WORK(duration_effect_ns, "duration_effect_ns", "Slower each",
-	     PF_NS | PF_SIGNED),
-	WORK(match, "match", "Match", PF_TEXT | PF_SPARE),
-	WORK(step_share, "step_share", "Change of a step of A",
-	     PF_RATIO | PF_FULL),
-	WORKS(each_ns, "each_ns", " each", PF_NS | PF_MAYBE),
-	WORK(each_delta_ns, "each_delta_ns", "Change of each",
-	     PF_NS | PF_FULL | PF_MAYBE | PF_SIGNED),
-	WORKS(calls, "calls", " calls", PF_COUNT),
-	WORKS(sum_ns, "sum_ns", ", all steps", PF_NS),
-	WORK(op, "op", "Op", PF_TEXT | PF_FULL),
-	WORK(path, "path", "Path", PF_PATH | PF_FULL),
-	WORK(a_kernel, "a_kernel", "A kernel", PF_TEXT | PF_FULL),
-	WORK(b_kernel, "b_kernel", "B kernel", PF_TEXT | PF_FULL),
-	WORK(a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
-	WORK(b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
-	WORK(class_word, "class", "Class", PF_TEXT | PF_FULL),
-	WORKS(rows, "rows", " rows", PF_COUNT),
+enum change { DONE, NEW, OPEN, NOT_JUDGED, NEVER };
+static const char *const changes[] = { "done", "new", "open", "not judged" };
+
+/* By the state in A and in B: given, fine, not judged. */
+static const enum change table[3][3] = {
+	{ OPEN, DONE, NOT_JUDGED },
+	{ NEW, NEVER, NEVER },
+	{ NOT_JUDGED, NEVER, NEVER },
 };
-/* Do people see these columns? */
-static void set_shown(struct pf_field *fields, size_t field_count,
-		      const char *const *keys, size_t count, bool is_shown)
-{
-	for (size_t i = 0; i < field_count; i++)
-		for (size_t k = 0; k < count; k++) {
-			struct pf_col *col = &fields[i].col;
 
-			if (strcmp(col->key, keys[k]) != 0)
-				continue;
-			col->kind = (enum pf_col_kind)(
-				is_shown ? col->kind & ~(unsigned)PF_FULL
-					 : col->kind | PF_FULL);
-		}
+static int64_t per_step(const struct pf_capture *c,
+			const struct pf_capture_advice *v)
+{
+	return v->at_most_ns == PF_NO_INT
+		       ? PF_NO_INT
+		       : pf_mean(v->at_most_ns, c->advice_steps);
 }
 
-/* For people: times per step, or of each call if those are not compared. */
-static void show_rows(const struct pf_diff *diff, struct pf_doc *doc)
+static double share(const struct pf_capture *c,
+		    const struct pf_capture_advice *v)
 {
-	static const char *const of_steps[] = { "delta_ns", "delta_share",
-						"count_effect_ns",
-						"duration_effect_ns" };
-	static const char *const of_calls[] = { "a_count", "b_count",
-						"a_each_ns", "b_each_ns" };
-	struct pf_field fields[sizeof(work_fields) / sizeof(*work_fields)];
-	char text[64];
+	return v->at_most_ns == PF_NO_INT
+		       ? NAN
+		       : pf_ratio((double)v->at_most_ns, c->advice_window_ns);
+}
 
-	memcpy(fields, work_fields, sizeof(fields));
-	if (diff->verdict == PF_WITHHELD) {
-		set_shown(PF_FIELDS(fields), of_steps, 4, false);
-		set_shown(PF_FIELDS(fields), of_calls, 4, true);
+static void add(struct pf_diff_run *d, enum change change,
+		const struct pf_capture_advice *a,
+		const struct pf_capture_advice *b)
+{
+	const struct pf_capture *in_a = d->a.captures[0],
+				*in_b = d->b.captures[0];
+	struct pf_diff *out = d->out;
+	const char *reason = NULL;
+
+	if (b->state != PF_ADVICE_GIVEN)
+		reason = pf_intern_text(&in_b->texts, b->reason, NULL);
+	else if (a->state != PF_ADVICE_GIVEN)
+		reason = pf_intern_text(&in_a->texts, a->reason, NULL);
+	out->advice[out->advice_count++] = (struct pf_diff_advice){
+		.change = changes[change],
+		.id = a->id,
+		.title = a->title,
+		.a_at_most_ns = per_step(in_a, a),
+		.b_at_most_ns = per_step(in_b, b),
+		.a_share = share(in_a, a),
+		.b_share = share(in_b, b),
+		.reason = pf_diff_keep_text(d, reason),
+	};
+}
+
+static const struct pf_capture_advice *find(const struct pf_capture *c,
+					    const char *id)
+{
+	for (size_t i = 0; i < c->advice_count; i++)
+		if (!strcmp(c->advice[i].id, id))
+			return &c->advice[i];
+	return NULL;
+}
+
+/* "done: A1, A5; new: A3" */
+static void say(struct pf_diff_run *d)
+{
+	const struct pf_diff *out = d->out;
+	struct pf_buf line = { 0 };
+	const char *last = NULL;
+
+	for (size_t i = 0; i < out->advice_count; i++) {
+		const struct pf_diff_advice *v = &out->advice[i];
+
+		if (last != v->change)
+			pf_buf_addf(&line, "%s%s: ", last ? "; " : "",
+				    v->change);
+		pf_buf_addf(&line, "%s%s", last == v->change ? ", " : "",
+			    v->id);
+		last = v->change;
 	}
-	PF_ROWS(doc, "rows", title(text, diff, "GPU work that changed,"),
-		fields, diff->rows, diff->row_count);
+	pf_diff_note(d, "advice: %s",
+		     line.len ? line.data : "neither side is given any");
+	pf_buf_release(&line);
 }
 
-/* ---- structure ---- */
-
-static void show_counts(const struct pf_diff *diff, struct pf_doc *doc)
+static void find_advice(struct pf_diff_run *d)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_count, member, key, title, kind)
-	const char *per =
-		pf_diff_is_of_captures(diff) ? "Per capture" : "Per step";
-	const struct pf_field fields[] = {
-		FIELD(key, "what", per, PF_TEXT | PF_FULL),
-		FIELD(title, "title", per, PF_TEXT | PF_BRIEF),
-		FIELD(a, "a", "A", PF_REAL),
-		FIELD(b, "b", "B", PF_REAL),
-		FIELD(delta, "delta", "Change", PF_REAL | PF_SIGNED),
-		FIELD(share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
-		FIELD(a_range, "a_range", "A varies", PF_TEXT),
-		FIELD(b_range, "b_range", "B varies", PF_TEXT),
-		FIELD(a_sum, "a_sum", "A, all steps",
-		      PF_INT | PF_FULL | PF_MAYBE),
-		FIELD(b_sum, "b_sum", "B, all steps",
-		      PF_INT | PF_FULL | PF_MAYBE),
-	};
-#undef FIELD
-	char text[64];
+	const struct pf_capture *a = d->a.captures[0], *b = d->b.captures[0];
 
-	PF_ROWS(doc, "structure", title(text, diff, "Counts"), fields,
-		diff->counts, diff->count_count);
+	if (!d->args->advice || !a->advice_count || !b->advice_count)
+		return;
+	for (int change = DONE; change < NEVER; change++) {
+		/* what A is given in its order, then what B alone is */
+		for (size_t i = 0; i < a->advice_count + b->advice_count; i++) {
+			bool of_b = i >= a->advice_count;
+			const char *id =
+				of_b ? b->advice[i - a->advice_count].id
+				     : a->advice[i].id;
+			const struct pf_capture_advice *x = find(a, id),
+						       *y = find(b, id);
+
+			if (x && y && of_b == (x->state != PF_ADVICE_GIVEN) &&
+			    table[x->state][y->state] == (enum change)change)
+				add(d, (enum change)change, x, y);
+		}
+	}
+	say(d);
 }
 
-static void show_changes(const struct pf_diff *diff, struct pf_doc *doc)
-{
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_change, member, key, title, kind)
-	bool is_step = !pf_diff_is_of_captures(diff);
-	const struct pf_field fields[] = {
-		FIELD(change, "change", "Change", PF_TEXT),
-		FIELD(what, "what", "What", PF_TEXT),
-		FIELD(a, "a", is_step ? "A per step" : "A", PF_REAL),
-		FIELD(b, "b", is_step ? "B per step" : "B", PF_REAL),
-	};
-#undef FIELD
+#define DIMS_MAX 3 /* inputs that tell kernels apart */
 
-	PF_ROWS(doc, "changes", "Changes of structure", fields, diff->changes,
-		diff->change_count);
+/* ---- rows ---- */
+
+static const char *or_none(const char *text, const char *none)
+{
+	return *text ? text : none;
+}
+
+static void add_short(struct pf_buf *out, const struct pf_diff_run *d,
+		      uint32_t n)
+{
+	pf_kernel_short_name(out, pf_diff_text(d, n));
+}
+
+/* "3 kernels -> 1 in aten::linear" */
+static void add_many(struct pf_buf *out, const struct pf_diff_run *d,
+		     const struct pf_pair *p, const struct pf_work_key *key)
+{
+	const char *path = pf_diff_text(
+		d, p->match == PF_MATCH_GROUP && *pf_diff_text(d, key->region)
+			   ? key->region
+			   : key->path);
+	const char *last = path, *at;
+
+	for (at = path; (at = strstr(at, " > ")); at += 3)
+		last = at + 3;
+	pf_buf_addf(out, "%u -> %u kernels", (unsigned)p->a_rows,
+		    (unsigned)p->b_rows);
+	if (*last) {
+		pf_buf_adds(out, " in ");
+		pf_buf_adds(out, last);
+	}
+}
+
+static void add_kernels(struct pf_buf *out, const struct pf_diff_run *d,
+			const struct pf_pair *p, const struct pf_work_key *a,
+			const struct pf_work_key *b)
+{
+	if (p->a_rows > 1 || p->b_rows > 1) {
+		if (a && b && a->kernel == b->kernel &&
+		    p->match != PF_MATCH_GROUP)
+			add_short(out, d, a->kernel);
+		else
+			add_many(out, d, p, a ? a : b);
+		return;
+	}
+	if (a)
+		add_short(out, d, a->kernel);
+	if (a && b && a->kernel != b->kernel)
+		pf_buf_adds(out, " -> ");
+	if (b && (!a || a->kernel != b->kernel))
+		add_short(out, d, b->kernel);
+}
+
+char *pf_diff_key_take(const struct pf_diff_run *d, const struct pf_pair *p)
+{
+	const struct pf_work_row *in_a = pf_work_at(&d->a, p->a_row);
+	const struct pf_work_row *in_b = pf_work_at(&d->b, p->b_row);
+	const struct pf_work_key *a = in_a ? &in_a->key : NULL;
+	const struct pf_work_key *b = in_b ? &in_b->key : NULL;
+	const struct pf_work_key *k = a ? a : b;
+	struct pf_buf out = { 0 };
+
+	pf_buf_adds(&out, "");
+	switch (d->args->by < 0 ? PF_BY_ALL : (enum pf_diff_by)d->args->by) {
+	case PF_BY_OP:
+		pf_buf_adds(&out, or_none(pf_diff_text(d, k->op), "(no op)"));
+		break;
+	case PF_BY_SHAPE:
+		pf_buf_adds(&out, or_none(pf_diff_text(d, k->op), "(no op)"));
+		pf_buf_addc(&out, ' ');
+		pf_buf_adds(&out, pf_diff_text(d, k->shapes));
+		break;
+	case PF_BY_MODULE:
+		pf_buf_adds(&out,
+			    or_none(pf_diff_text(d, k->module), "(no module)"));
+		break;
+	case PF_BY_ANNOTATION:
+		pf_buf_adds(&out, or_none(pf_diff_text(d, k->annotation),
+					  "(no annotation)"));
+		break;
+	case PF_BY_STACK:
+		pf_buf_adds(&out, or_none(pf_diff_text(d, k->path), "(root)"));
+		break;
+	case PF_BY_CLASS:
+	case PF_BY_CATEGORY:
+		pf_buf_adds(&out, pf_diff_text(d, k->kernel));
+		break;
+	case PF_BY_KERNEL:
+	case PF_BY_ALL:
+		add_kernels(&out, d, p, a, b);
+		break;
+	}
+	return out.data;
+}
+
+/* ---- names that differ ---- */
+
+/* " 32x64x56x56 64x64x3x3": the first inputs that have dimensions. */
+static void diff_add_dims(struct pf_buf *out, const char *shapes)
+{
+	int depth = 0, lists = 0;
+
+	/* types follow: ["float"] */
+	for (const char *s = shapes; *s && *s != '"' && lists < DIMS_MAX; s++) {
+		bool is_digit = *s >= '0' && *s <= '9';
+
+		if (*s == '[' && ++depth == 2 && s[1] != ']')
+			pf_buf_addc(out, ' ');
+		if (depth == 2 && is_digit)
+			pf_buf_addc(out, *s);
+		if (depth == 2 && *s == ',')
+			pf_buf_addc(out, 'x');
+		if (*s == ']' && depth-- == 2)
+			lists += s[-1] != '[';
+	}
+}
+
+/* How often each text is there. */
+static uint32_t *count_uses(char *const *names, size_t count)
+{
+	uint32_t *uses = pf_calloc(count + 1, sizeof(*uses));
+	uint32_t *number = pf_calloc(count + 1, sizeof(*number));
+	uint32_t *sums = pf_calloc(count + 1, sizeof(*sums));
+	struct pf_intern texts;
+
+	pf_intern_init(&texts);
+	for (size_t i = 0; i < count; i++) {
+		number[i] = pf_intern_add(&texts, names[i], strlen(names[i]));
+		sums[number[i]]++;
+	}
+	for (size_t i = 0; i < count; i++)
+		uses[i] = sums[number[i]];
+	pf_intern_release(&texts);
+	free(number);
+	free(sums);
+	return uses;
+}
+
+enum { BY_SHAPES, BY_MODULE, BY_OP, BY_PATH, BY_NUMBER, WAYS };
+
+/* What may tell a pair from others of its name. */
+static void add_origin(struct pf_buf *out, const struct pf_diff_run *d,
+		       const struct pf_pair *p, int way, size_t number)
+{
+	const struct pf_work_key *k = pf_diff_work_key(d, p);
+	const uint32_t texts[WAYS] = { k->shapes, k->module, k->op, k->path,
+				       k->path };
+	uint32_t text = texts[way];
+
+	if (way == BY_NUMBER)
+		pf_buf_addf(out, " (%zu)", number);
+	else if (way == BY_SHAPES)
+		diff_add_dims(out, pf_diff_text(d, text));
+	else if (*pf_diff_text(d, text))
+		pf_buf_addf(out, " in %s", pf_diff_text(d, text));
+}
+
+/* Room for what follows: templates of kernels are long and alike. */
+static void add_base(struct pf_buf *out, const char *name, int way)
+{
+	size_t len = way == BY_SHAPES ? strcspn(name, "<") : strlen(name);
+
+	if (name[len] && !strstr(name, " -> "))
+		pf_buf_addf(out, "%.*s<>", (int)len, name);
+	else
+		pf_buf_adds(out, name);
+}
+
+/* Names of d->rows for people: what is alike gets what tells it apart. */
+static char **names_take(const struct pf_diff_run *d)
+{
+	size_t count = d->pairs.count;
+	char **names = pf_calloc(count + 1, sizeof(*names));
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = pf_diff_key_take(d, d->rows[i].pair);
+	for (int way = 0; way < WAYS; way++) {
+		uint32_t *uses = count_uses(names, count);
+
+		for (size_t i = 0; i < count; i++) {
+			struct pf_buf text = { 0 };
+
+			if (uses[i] < 2)
+				continue;
+			add_base(&text, names[i], way);
+			add_origin(&text, d, d->rows[i].pair, way, i + 1);
+			free(names[i]);
+			names[i] = text.data;
+		}
+		free(uses);
+	}
+	return names;
+}
+
+static void name_rows(struct pf_diff_run *d)
+{
+	size_t count = d->pairs.count;
+	char **names = names_take(d);
+
+	d->names = pf_calloc(count + 1, sizeof(*d->names));
+	for (size_t i = 0; i < count; i++)
+		d->names[i] = pf_diff_keep_made(d, names[i]);
+	free(names);
+}
+
+static void set_origin(struct pf_diff_run *d, struct pf_diff_work *row,
+		       const struct pf_pair *p)
+{
+	const struct pf_work_row *in_a = pf_work_at(&d->a, p->a_row);
+	const struct pf_work_row *in_b = pf_work_at(&d->b, p->b_row);
+	const struct pf_work_key *a = in_a ? &in_a->key : NULL;
+	const struct pf_work_key *b = in_b ? &in_b->key : NULL;
+	const struct pf_work_key *k = a ? a : b;
+
+	row->op = pf_diff_keep_known(d, k->op);
+	row->path = pf_diff_keep_known(d, k->path);
+	if (a) {
+		row->a_kernel = pf_diff_keep_known(d, a->kernel);
+		row->a_shapes = pf_diff_keep_known(d, a->shapes);
+	}
+	if (b) {
+		row->b_kernel = pf_diff_keep_known(d, b->kernel);
+		row->b_shapes = pf_diff_keep_known(d, b->shapes);
+	}
+	if (d->args->by < 0 || d->args->by == PF_BY_KERNEL ||
+	    d->args->by == PF_BY_CLASS)
+		row->class_word =
+			pf_gpu_class_name((enum pf_gpu_class)k->class);
+}
+
+static struct pf_diff_work figures_of(const struct pf_diff_run *d,
+				      const char *key, const struct pf_pair *p,
+				      int64_t a_ns, int64_t b_ns)
+{
+	int64_t delta = b_ns - a_ns;
+	int64_t more = p->a_rows && p->b_rows
+			       ? pf_mean_more(p->a.count, p->a.ns, d->a.steps,
+					      p->b.count, d->b.steps)
+			       : delta;
+
+	int64_t a_each = p->a.count ? pf_mean(p->a.ns, p->a.count) : PF_NO_INT;
+	int64_t b_each = p->b.count ? pf_mean(p->b.ns, p->b.count) : PF_NO_INT;
+
+	return (struct pf_diff_work){
+		.name = key,
+		.key = key,
+		.match = pf_match_name(p->match),
+		.count = pf_both_counts(d, p->a.count, p->b.count),
+		.ns = pf_both(a_ns, b_ns),
+		.calls = pf_both(p->a.count, p->b.count),
+		.sum_ns = pf_both(p->a.ns, p->b.ns),
+		.rows = pf_both(p->a_rows, p->b_rows),
+		.count_effect_ns = more,
+		.duration_effect_ns = delta - more,
+		.each_ns = { a_each, b_each, PF_NO_INT, NAN },
+		.each_delta_ns =
+			p->a.count && p->b.count ? b_each - a_each : PF_NO_INT,
+		.step_share = d->out->a_ns
+				      ? (double)delta / (double)d->out->a_ns
+				      : NAN,
+	};
+}
+
+static void add_to(struct pf_pair *sum, const struct pf_pair *p)
+{
+	pf_row_sums_add(&sum->a, &p->a);
+	pf_row_sums_add(&sum->b, &p->b);
+	sum->a_rows += p->a_rows;
+	sum->b_rows += p->b_rows;
+}
+
+/* What is smaller than --min-delta, as one row, so that sums hold. */
+struct small {
+	struct pf_pair pair;
+	int64_t a_ns, b_ns;
+	size_t count;
+};
+
+static void put_small(struct pf_diff_run *d, const struct small *small)
+{
+	struct pf_buf text = { 0 };
+
+	if (!small->count)
+		return;
+	pf_buf_addf(&text, "(%zu rows with less change)", small->count);
+	d->out->rows[d->out->row_count++] =
+		figures_of(d, pf_diff_keep_buf(d, &text), &small->pair,
+			   small->a_ns, small->b_ns);
+}
+
+static void find_rows(struct pf_diff_run *d)
+{
+	struct small small = { .pair.match = PF_MATCH_EXACT };
+	struct pf_diff *out = d->out;
+
+	out->rows = pf_calloc(d->pairs.count + 1, sizeof(*out->rows));
+	/* of one side alone nothing is a change */
+	for (size_t i = 0; !pf_diff_is_one_sided(out) && i < d->pairs.count;
+	     i++) {
+		const struct pf_diff_row *r = &d->rows[i];
+		int64_t delta = pf_diff_delta(r);
+		struct pf_diff_work *row = &out->rows[out->row_count];
+
+		if (!d->args->wide && !delta)
+			continue;
+		if ((delta < 0 ? -delta : delta) < d->args->min_delta_ns) {
+			add_to(&small.pair, r->pair);
+			small.a_ns += r->a_ns;
+			small.b_ns += r->b_ns;
+			small.count++;
+			continue;
+		}
+		*row = figures_of(
+			d, pf_diff_keep_made(d, pf_diff_key_take(d, r->pair)),
+			r->pair, r->a_ns, r->b_ns);
+		row->name = d->names[i];
+		set_origin(d, row, r->pair);
+		out->row_count++;
+	}
+	put_small(d, &small);
+}
+
+/* ---- counts ---- */
+
+struct range {
+	int64_t min, max;
+};
+
+static struct range range_of(const struct pf_capture *s, size_t count)
+{
+	struct range r = { INT64_MAX, INT64_MIN };
+
+	for (size_t i = 0; i < s->capture_count; i++)
+		for (size_t k = 0; k < s->captures[i]->step_count; k++) {
+			const struct pf_capture_step *step =
+				&s->captures[i]->each_step[k];
+
+			if (step->time.is_partial)
+				continue;
+			if (step->count[count] < r.min)
+				r.min = step->count[count];
+			if (step->count[count] > r.max)
+				r.max = step->count[count];
+		}
+	return r;
+}
+
+static const char *range_text(struct pf_diff_run *d, struct range r)
+{
+	struct pf_buf text = { 0 };
+
+	if (r.min >= r.max)
+		return NULL;
+	pf_buf_addf(&text, "%lld to %lld", (long long)r.min, (long long)r.max);
+	return pf_diff_keep_buf(d, &text);
+}
+
+/* A count of both sides; without a change where it is not known. */
+static struct pf_diff_count count_of(struct pf_diff_run *d, size_t i)
+{
+	enum pf_step_count what = (enum pf_step_count)i;
+	bool has_a = pf_side_knows(&d->a, &d->b, what);
+	bool has_b = pf_side_knows(&d->b, &d->a, what);
+	int64_t a = d->a.count[i], b = d->b.count[i];
+	struct pf_diff_count out = {
+		.key = pf_step_counts[what].key,
+		.title = pf_step_counts[what].title,
+		.a = has_a ? pf_ratio((double)a, d->a.steps) : NAN,
+		.b = has_b ? pf_ratio((double)b, d->b.steps) : NAN,
+		.a_range = range_text(d, range_of(&d->a, i)),
+		.b_range = range_text(d, range_of(&d->b, i)),
+		.a_sum = has_a ? a : PF_NO_INT,
+		.b_sum = has_b ? b : PF_NO_INT,
+	};
+
+	out.delta = d->out->is_cut ? NAN : out.b - out.a;
+	if (has_a && has_b && !d->out->is_cut &&
+	    !pf_mean_compare(a, d->a.steps, b, d->b.steps))
+		out.delta = 0;
+	out.share = a ? out.delta / out.a : NAN;
+	return out;
+}
+
+static void find_counts(struct pf_diff_run *d)
+{
+	struct pf_diff *out = d->out;
+
+	for (size_t i = 0; i < PF_COUNT_GPU_NS; i++) {
+		bool is_bytes =
+			i >= PF_COUNT_HTOD_BYTES && i <= PF_COUNT_OTHER_BYTES;
+
+		if (d->args->wide ||
+		    (!is_bytes && (d->a.count[i] || d->b.count[i])))
+			out->counts[out->count_count++] = count_of(d, i);
+	}
+}
+
+static void add_bytes(struct pf_diff *out, const char *what, int64_t a,
+		      int64_t b)
+{
+	struct pf_both bytes = pf_both(a, b);
+
+	if (a < 0 || b < 0 || out->is_cut)
+		bytes = (struct pf_both){ a, b, PF_NO_INT, NAN };
+	out->bytes[out->bytes_count++] = (struct pf_diff_bytes){ what, bytes };
+}
+
+static int64_t copied(const struct pf_capture *s,
+		      const struct pf_capture *other, enum pf_step_count count)
+{
+	return pf_side_knows(s, other, count)
+		       ? pf_mean(s->count[count], s->steps)
+		       : -1;
+}
+
+static void find_bytes(struct pf_diff_run *d)
+{
+	const struct pf_capture *a = &d->a, *b = &d->b;
+	struct pf_diff *out = d->out;
+
+	if (a->peak_bytes >= 0 || b->peak_bytes >= 0)
+		add_bytes(out, "peak allocated", a->peak_bytes, b->peak_bytes);
+	if (a->reserved_bytes >= 0 || b->reserved_bytes >= 0)
+		add_bytes(out, "peak reserved", a->reserved_bytes,
+			  b->reserved_bytes);
+	for (int i = PF_COUNT_HTOD_BYTES; i <= PF_COUNT_OTHER_BYTES; i++) {
+		enum pf_step_count count = (enum pf_step_count)i;
+		int64_t a_bytes = copied(a, b, count);
+		int64_t b_bytes = copied(b, a, count);
+
+		if (d->args->wide || a_bytes > 0 || b_bytes > 0)
+			add_bytes(out, pf_step_counts[count].title, a_bytes,
+				  b_bytes);
+	}
+}
+
+static void add_captures_of(struct pf_diff_run *d, const struct pf_capture *s,
+			    const char *side)
+{
+	for (size_t i = 0; i < s->capture_count; i++) {
+		const struct pf_capture *c = s->captures[i];
+		const char *xxh128 = pf_intern_text(&c->texts, c->xxh128, NULL);
+
+		d->out->captures[d->out->capture_count++] =
+			(struct pf_diff_capture){
+				.side = side,
+				.path = pf_diff_keep_text(d, c->path),
+				.xxh128 = *xxh128 ? pf_diff_keep_text(d, xxh128)
+						  : NULL,
+				.steps = c->steps,
+				.cut_off = (int64_t)(c->step_count - c->steps),
+				.mean_ns = pf_mean(c->step_ns, c->steps),
+				.p50_ns = pf_capture_percentile(c, 50),
+				.min_ns = pf_capture_percentile(c, 0),
+				.max_ns = pf_capture_percentile(c, 100),
+				.sum_ns = c->step_ns,
+			};
+	}
+}
+
+static void find_captures(struct pf_diff_run *d)
+{
+	d->out->captures = pf_calloc(d->a.capture_count + d->b.capture_count,
+				     sizeof(*d->out->captures));
+	add_captures_of(d, &d->a, "A");
+	add_captures_of(d, &d->b, "B");
+}
+
+/*
+ * Lists of operators, idle time and blocking calls as outer joins of both
+ * sides.  What is left of one name on both sides after equal keys were joined
+ * is one row: the same operator with other shapes, the same place on another
+ * line.
+ */
+
+/* Like PF_MATCH_SHAPE: what of the key may differ does. */
+#define JOIN_OTHER PF_MATCH_SHAPE
+
+/* To be released with pf_pairs_release(). */
+static struct pf_pairs join_take(struct pf_diff_run *d,
+				 const struct pf_keyed *a,
+				 const struct pf_keyed *b, pf_part_fn *whole,
+				 pf_part_fn *part)
+{
+	struct pf_pairs j;
+
+	pf_pairs_begin(&j, a, b);
+	pf_pairs_join(&j, PF_MATCH_EXACT, whole, d);
+	pf_pairs_join(&j, JOIN_OTHER, part, d);
+	pf_pairs_rest(&j);
+	return j;
+}
+
+/* A member of sums, by where it is. */
+#define SUM(member) offsetof(struct pf_row_sums, member)
+
+static int64_t sum_at(const struct pf_row_sums *sums, size_t at)
+{
+	return *(const int64_t *)(const void *)((const char *)sums + at);
+}
+
+PF_ORDER(by_weight, struct pf_pair, PF_DOWN(weight) PF_UP(a_row) PF_UP(b_row))
+
+/* Order by how much a sum changes per step. */
+static void order(struct pf_diff_run *d, struct pf_pairs *j, size_t sum)
+{
+	for (size_t i = 0; i < j->count; i++) {
+		struct pf_pair *x = &j->items[i];
+
+		x->weight = llabs(pf_mean(sum_at(&x->b, sum), d->b.steps) -
+				  pf_mean(sum_at(&x->a, sum), d->a.steps));
+	}
+	pf_sort(j->items, j->count, sizeof(*j->items), by_weight);
+}
+
+/* Means of a sum of all items, that add up: of A, then of B. */
+static int64_t *means_take(const struct pf_diff_run *d,
+			   const struct pf_pairs *j, size_t sum)
+{
+	int64_t *sums = pf_calloc(2 * j->count + 1, sizeof(*sums));
+	int64_t *out = pf_calloc(2 * j->count + 1, sizeof(*out));
+
+	for (size_t i = 0; i < j->count; i++) {
+		sums[i] = sum_at(&j->items[i].a, sum);
+		sums[j->count + i] = sum_at(&j->items[i].b, sum);
+	}
+	pf_mean_parts(sums, j->count, d->a.steps, out);
+	pf_mean_parts(sums + j->count, j->count, d->b.steps, out + j->count);
+	free(sums);
+	return out;
+}
+
+static bool is_changed(const struct pf_diff_run *d, const struct pf_pair *x,
+		       size_t sum)
+{
+	return pf_mean_compare(sum_at(&x->a, sum), d->a.steps,
+			       sum_at(&x->b, sum), d->b.steps);
+}
+
+/* has_part: also in the last of the sums. */
+static bool is_unchanged(const struct pf_diff_run *d, const struct pf_pair *x,
+			 bool has_part)
+{
+	return x->match == PF_MATCH_EXACT && !is_changed(d, x, SUM(count)) &&
+	       !is_changed(d, x, SUM(ns)) &&
+	       (!has_part || !is_changed(d, x, SUM(part_ns)));
 }
 
 /* ---- operators ---- */
 
-#define OP(member, key, title, kind)                                           \
-	PF_FIELD(struct pf_diff_op, member, key, title, kind)
-#define OPS(member, key, title, kind)                                          \
-	PF_BOTH(struct pf_diff_op, member, key, title, kind)
-static const struct pf_field op_fields[] = {
-	OP(shown, "shown", "On the CPU", PF_TEXT | PF_BRIEF),
-	OP(name, "name", "On the CPU", PF_TEXT | PF_FULL),
-	OP(kind, "kind", "Kind", PF_TEXT | PF_FULL),
-	OPS(count, "count", " count", PF_REAL),
-	OPS(self_ns, "self_ns", " self", PF_NS | PF_FULL),
-	OP(self_ns.delta, "delta_self_ns", "Self change",
-	   PF_NS | PF_SIGNED | PF_MAYBE),
-	OP(self_ns.share, "delta_self_share", "of A", PF_RATIO | PF_SIGNED),
-	OPS(ns, "ns", "", PF_NS | PF_FULL),
-	OP(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED | PF_FULL),
-	OP(ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED | PF_FULL),
-	OP(match, "match", "Match", PF_TEXT | PF_SPARE),
-	OPS(calls, "calls", " calls", PF_COUNT | PF_FULL),
-	OPS(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
-	OP(a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
-	OP(b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
-};
-
-static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
+static size_t op_whole(void *d, const void *row, uint32_t out[PF_PART_MAX])
 {
-	static const char *const of_self[] = { "delta_self_ns",
-					       "delta_self_share" };
-	static const char *const of_total[] = { "delta_ns", "delta_share" };
-	struct pf_field fields[sizeof(op_fields) / sizeof(*op_fields)];
-	char text[64];
+	const struct pf_op_row *r = row;
 
-	memcpy(fields, op_fields, sizeof(fields));
-	if (!diff->has_self) {
-		set_shown(PF_FIELDS(fields), of_self, 2, false);
-		set_shown(PF_FIELDS(fields), of_total, 2, true);
+	(void)d;
+	memcpy(out, &r->key, sizeof(r->key));
+	return sizeof(r->key);
+}
+
+static size_t op_part(void *d, const void *row, uint32_t out[PF_PART_MAX])
+{
+	const struct pf_op_row *r = row;
+
+	(void)d;
+	out[0] = r->key.name;
+	out[1] = r->key.kind;
+	return 2 * sizeof(*out);
+}
+
+static struct pf_pairs join_ops(struct pf_diff_run *d)
+{
+	return join_take(d, &d->a.ops, &d->b.ops, op_whole, op_part);
+}
+
+static const struct pf_op_key *op_of(const struct pf_diff_run *d,
+				     const struct pf_pair *x)
+{
+	return x->a_row != PF_NO_ROW ? &pf_op_at(&d->a, x->a_row)->key
+				     : &pf_op_at(&d->b, x->b_row)->key;
+}
+
+bool pf_diff_same_ops(const struct pf_diff_run *d)
+{
+	struct pf_pairs j = join_ops((struct pf_diff_run *)d);
+	bool is_same = true;
+
+	for (size_t i = 0; i < j.count && is_same; i++) {
+		const struct pf_pair *x = &j.items[i];
+
+		if (op_of(d, x)->kind == PF_KIND_CPU_OP)
+			is_same = x->match == PF_MATCH_EXACT &&
+				  !is_changed(d, x, SUM(count));
 	}
-	PF_ROWS(doc, "ops",
-		title(text, diff, "Operators and calls on the CPU,"), fields,
-		diff->ops, diff->op_count);
+	pf_pairs_release(&j);
+	return is_same;
+}
+
+static const char *category_of(uint32_t kind)
+{
+	switch (kind) {
+	case PF_KIND_CPU_OP:
+		return "op";
+	case PF_KIND_ANNOTATION:
+		return "annotation";
+	default:
+		return "call";
+	}
+}
+
+static struct pf_diff_op op_row(struct pf_diff_run *d, const struct pf_pair *x)
+{
+	const struct pf_op_row *a = pf_op_at(&d->a, x->a_row);
+	const struct pf_op_row *b = pf_op_at(&d->b, x->b_row);
+	const struct pf_op_key *any = op_of(d, x);
+
+	return (struct pf_diff_op){
+		.name = pf_diff_keep_known(d, any->name),
+		.kind = category_of(any->kind),
+		.is_call = any->kind != PF_KIND_CPU_OP &&
+			   any->kind != PF_KIND_ANNOTATION,
+		.match = pf_match_name(x->match),
+		.a_shapes = a ? diff_keep(d, a->key.shapes) : NULL,
+		.b_shapes = b ? diff_keep(d, b->key.shapes) : NULL,
+		.count = pf_both_counts(d, x->a.count, x->b.count),
+		.ns = pf_both(pf_mean(x->a.ns, d->a.steps),
+			      pf_mean(x->b.ns, d->b.steps)),
+		.calls = pf_both(x->a.count, x->b.count),
+		.sum_ns = pf_both(x->a.ns, x->b.ns),
+	};
+}
+
+/* How many joins have each name: a number for each text. */
+static uint32_t *name_uses_take(const struct pf_diff_run *d,
+				const struct pf_pairs *j)
+{
+	uint32_t *uses = pf_calloc(d->texts.count + (size_t)1, sizeof(*uses));
+
+	for (size_t i = 0; i < j->count; i++)
+		uses[op_of(d, &j->items[i])->name]++;
+	return uses;
+}
+
+/* " float" of "[[3,224]] ["float","Bool"]": the type of the first input. */
+static void add_type(struct pf_buf *out, const char *shapes)
+{
+	const char *type = strchr(shapes, '"');
+	size_t len = type ? strcspn(type + 1, "\"") : 0;
+
+	if (len)
+		pf_buf_addf(out, " %.*s", (int)len, type + 1);
+}
+
+/* An operator's name, with its shapes if there are several of the name. */
+static const char *shown_op(struct pf_diff_run *d, const struct pf_pair *x,
+			    const uint32_t *uses)
+{
+	const struct pf_op_key *op = op_of(d, x);
+	struct pf_buf out = { 0 };
+
+	if (uses[op->name] < 2)
+		return diff_keep(d, op->name);
+	pf_buf_adds(&out, pf_diff_text(d, op->name));
+	diff_add_dims(&out, pf_diff_text(d, op->shapes));
+	add_type(&out, pf_diff_text(d, op->shapes));
+	return pf_diff_keep_buf(d, &out);
+}
+
+static void find_ops(struct pf_diff_run *d)
+{
+	struct pf_pairs j = join_ops(d);
+	uint32_t *uses = name_uses_take(d, &j);
+	struct pf_diff *out = d->out;
+	int64_t *self_ns;
+
+	/* calls that are not recorded count for what called them */
+	out->has_self = pf_side_knows(&d->a, &d->b, PF_COUNT_CALLS) &&
+			pf_side_knows(&d->b, &d->a, PF_COUNT_CALLS);
+	order(d, &j, out->has_self ? SUM(part_ns) : SUM(ns));
+	self_ns = means_take(d, &j, SUM(part_ns));
+	out->ops = pf_calloc(j.count + 1, sizeof(*out->ops));
+	for (size_t i = 0; !out->is_cut && i < j.count; i++) {
+		struct pf_diff_op *row = &out->ops[out->op_count];
+
+		if (!d->args->wide &&
+		    is_unchanged(d, &j.items[i], out->has_self))
+			continue;
+		*row = op_row(d, &j.items[i]);
+		if (row->is_call && !out->has_self)
+			continue;
+		row->self_ns = pf_both(self_ns[i], self_ns[j.count + i]);
+		if (!out->has_self) {
+			row->self_ns.delta = PF_NO_INT;
+			row->self_ns.share = NAN;
+		}
+		row->shown = shown_op(d, &j.items[i], uses);
+		out->op_count++;
+	}
+	free(uses);
+	free(self_ns);
+	pf_pairs_release(&j);
+}
+
+/* ---- changes of structure ---- */
+
+static void put_change(struct pf_diff_run *d, size_t *cap, const char *change,
+		       const char *what, double a, double b)
+{
+	struct pf_diff *out = d->out;
+
+	out->changes = pf_grow(out->changes, cap, out->change_count + 1,
+			       sizeof(*out->changes));
+	out->changes[out->change_count++] =
+		(struct pf_diff_change){ change, what, a / (double)d->a.steps,
+					 b / (double)d->b.steps };
+}
+
+/* What happened to a pair of GPU work; NULL: nothing. */
+static const char *change_of(const struct pf_diff_run *d,
+			     const struct pf_pair *p)
+{
+	switch (p->match) {
+	case PF_MATCH_SHAPE:
+		return "shape changed";
+	case PF_MATCH_STREAM:
+		return "stream changed";
+	case PF_MATCH_POSITION:
+	case PF_MATCH_FAMILY:
+		return p->a_rows != p->b_rows || p->a.count * d->b.steps !=
+							 p->b.count * d->a.steps
+			       ? "kernels changed"
+			       : "kernel changed";
+	case PF_MATCH_GROUP:
+		return p->b_rows < p->a_rows ? "kernels fused"
+					     : "kernels changed";
+	case PF_MATCH_ADDED:
+		return "kernel added";
+	case PF_MATCH_REMOVED:
+		return "kernel removed";
+	default:
+		return pf_mean_compare(p->a.count, d->a.steps, p->b.count,
+				       d->b.steps)
+			       ? "number of kernels"
+			       : NULL;
+	}
+}
+
+static void add_gpu_changes(struct pf_diff_run *d, size_t *cap)
+{
+	for (size_t i = 0; i < d->pairs.count; i++) {
+		const struct pf_pair *p = d->rows[i].pair;
+		const char *change = change_of(d, p);
+
+		if (change)
+			put_change(d, cap, change, d->names[i],
+				   (double)p->a.count, (double)p->b.count);
+	}
+}
+
+static const char *op_change(const struct pf_diff_run *d,
+			     const struct pf_pair *x)
+{
+	switch (x->match) {
+	case PF_MATCH_ADDED:
+		return "op added";
+	case PF_MATCH_REMOVED:
+		return "op removed";
+	case JOIN_OTHER:
+		return "op with other shapes";
+	default:
+		return is_changed(d, x, SUM(count)) ? "number of ops" : NULL;
+	}
+}
+
+static void add_op_changes(struct pf_diff_run *d, size_t *cap)
+{
+	struct pf_pairs j = join_ops(d);
+	uint32_t *uses = name_uses_take(d, &j);
+
+	order(d, &j, SUM(count));
+	for (size_t i = 0; i < j.count; i++) {
+		const struct pf_pair *x = &j.items[i];
+		const char *change = op_change(d, x);
+
+		if (change && op_of(d, x)->kind == PF_KIND_CPU_OP)
+			put_change(d, cap, change, shown_op(d, x, uses),
+				   (double)x->a.count, (double)x->b.count);
+	}
+	free(uses);
+	pf_pairs_release(&j);
+}
+
+static void find_changes(struct pf_diff_run *d)
+{
+	size_t cap = 0;
+
+	/* what is missing may be what was cut off */
+	if (d->out->is_cut)
+		return;
+	if (!pf_diff_is_one_sided(d->out))
+		add_gpu_changes(d, &cap);
+	add_op_changes(d, &cap);
 }
 
 /* ---- idle time and blocking calls ---- */
 
-static const struct pf_field cause_fields[] = {
-	PF_FIELD(struct pf_diff_time, name, "cause", "Cause", PF_TEXT),
-	PF_BOTH(struct pf_diff_time, ns, "ns", "", PF_NS),
-	PF_DELTA(struct pf_diff_time, ns, "ns", "Change", PF_NS | PF_SIGNED),
-	PF_FIELD(struct pf_diff_time, ns.share, "delta_share", "of A",
-		 PF_RATIO | PF_SIGNED),
-	PF_BOTH(struct pf_diff_time, sum_ns, "sum_ns", ", all steps",
-		PF_NS | PF_FULL),
-};
-
-static void show_path(const struct pf_diff *diff, struct pf_doc *doc)
+/* "model.py:12 forward" without the line. */
+static uint32_t without_line(struct pf_diff_run *d, uint32_t frame)
 {
-	static const struct pf_field fields[] = {
-		PF_FIELD(struct pf_diff_time, name, "category", "On the path",
-			 PF_TEXT | PF_OURS),
-		PF_BOTH(struct pf_diff_time, ns, "ns", "", PF_NS),
-		PF_DELTA(struct pf_diff_time, ns, "ns", "Change",
-			 PF_NS | PF_SIGNED),
-		PF_FIELD(struct pf_diff_time, ns.share, "delta_share", "of A",
-			 PF_RATIO | PF_SIGNED),
-		PF_BOTH(struct pf_diff_time, sum_ns, "sum_ns", ", all steps",
-			PF_NS | PF_FULL),
+	const char *text = pf_diff_text(d, frame), *colon = strrchr(text, ':');
+	struct pf_buf out = { 0 };
+	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+
+	if (!digits)
+		return frame;
+	pf_buf_add(&out, text, (size_t)(colon - text));
+	pf_buf_adds(&out, colon + 1 + digits);
+	frame = pf_intern_add(&d->texts, out.data, out.len);
+	pf_buf_release(&out);
+	return frame;
+}
+
+static size_t wait_whole(void *d, const void *row, uint32_t out[PF_PART_MAX])
+{
+	const struct pf_wait_row *r = row;
+
+	(void)d;
+	memcpy(out, &r->key, sizeof(r->key));
+	return sizeof(r->key);
+}
+
+static size_t wait_part(void *d, const void *row, uint32_t out[PF_PART_MAX])
+{
+	const struct pf_wait_row *r = row;
+
+	out[3] = without_line(d, r->key.frame);
+	memcpy(out, &r->key, offsetof(struct pf_wait_key, frame));
+	return 4 * sizeof(*out);
+}
+
+static struct pf_diff_wait wait_row(struct pf_diff_run *d,
+				    const struct pf_pairs *j,
+				    const struct pf_pair *x)
+{
+	const struct pf_wait_key *key =
+		x->a_row != PF_NO_ROW
+			? &PF_KEYED_ROW(j->rows[0], struct pf_wait_row,
+					x->a_row)
+				   ->key
+			: &PF_KEYED_ROW(j->rows[1], struct pf_wait_row,
+					x->b_row)
+				   ->key;
+	struct pf_diff_wait row = {
+		.why = (enum pf_cause)key->cause,
+		.cause = pf_cause_name((enum pf_cause)key->cause),
+		.name = pf_diff_keep_known(d, key->name),
+		.frame = pf_diff_keep_known(d, key->frame),
+		.op = pf_diff_keep_known(d, key->op),
+		.match = x->match == JOIN_OTHER ? "line"
+						: pf_match_name(x->match),
+		.count = pf_both_counts(d, x->a.count, x->b.count),
+		.calls = pf_both(x->a.count, x->b.count),
+		.sum_ns = pf_both(x->a.ns, x->b.ns),
 	};
-	char text[64];
 
-	if (diff->path_count)
-		PF_ROWS(doc, "path", title(text, diff, "The critical path"),
-			fields, diff->path, diff->path_count);
+	row.where = row.frame ? row.frame : row.op;
+	return row;
 }
 
-static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
+/* A list of holders of idle time, or (is_calls) of blocking calls. */
+static struct pf_diff_wait *sites_take(struct pf_diff_run *d,
+				       const struct pf_keyed *a,
+				       const struct pf_keyed *b, bool is_calls,
+				       size_t *count)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_advice, member, key, title, kind)
-	static const struct pf_field fields[] = {
-		FIELD(change, "change", "Change", PF_TEXT | PF_OURS),
-		FIELD(id, "id", "Advice", PF_TEXT | PF_OURS),
-		FIELD(title, "title", "What to change",
-		      PF_TEXT | PF_OURS | PF_WHOLE),
-		FIELD(a_at_most_ns, "a_at_most_ns", "A at most",
-		      PF_NS | PF_MAYBE),
-		FIELD(a_share, "a_share", "of A", PF_RATIO),
-		FIELD(b_at_most_ns, "b_at_most_ns", "B at most",
-		      PF_NS | PF_MAYBE),
-		FIELD(b_share, "b_share", "of B", PF_RATIO),
-		FIELD(reason, "reason", "Not given, as", PF_TEXT | PF_FULL),
-	};
-#undef FIELD
-	char text[64];
+	struct pf_pairs j = join_take(d, a, b, wait_whole, wait_part);
+	struct pf_diff_wait *rows = pf_calloc(j.count + 1, sizeof(*rows));
+	int64_t *ns, *idle_ns;
 
-	if (diff->args.advice)
-		PF_ROWS(doc, "advice", title(text, diff, "What to try,"),
-			fields, diff->advice, diff->advice_count);
-}
+	order(d, &j, is_calls ? SUM(count) : SUM(ns));
+	ns = means_take(d, &j, SUM(ns));
+	idle_ns = means_take(d, &j, SUM(part_ns));
+	for (size_t i = 0; i < j.count; i++) {
+		struct pf_diff_wait *row = &rows[*count];
 
-#define WAIT(member, key, title, kind)                                         \
-	PF_FIELD(struct pf_diff_wait, member, key, title, kind)
-#define WAITS(member, key, title, kind)                                        \
-	PF_BOTH(struct pf_diff_wait, member, key, title, kind)
-#define PLACES                                                                 \
-	WAIT(where, "where", "Where", PF_PATH | PF_BRIEF),                     \
-		WAIT(frame, "frame", "Line or annotation",                     \
-		     PF_PATH | PF_FULL | PF_FRAME),                            \
-		WAIT(op, "op", "Op", PF_TEXT | PF_FULL)
-static const struct pf_field idle_fields[] = {
-	WAIT(cause, "cause", "Idle cause", PF_TEXT | PF_OURS),
-	WAIT(name, "culprit", "Culprit", PF_TEXT),
-	PLACES,
-	WAITS(ns, "ns", "", PF_NS | PF_FULL),
-	WAIT(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
-	WAIT(ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
-	WAITS(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
-};
-
-static const struct pf_field sync_fields[] = {
-	WAIT(cause, "kind", "Kind", PF_TEXT | PF_FULL),
-	WAIT(name, "call", "Blocking call", PF_TEXT),
-	PLACES,
-	WAITS(count, "count", " count", PF_REAL),
-	WAITS(ns, "blocked_ns", " blocked", PF_NS | PF_FULL),
-	WAIT(ns.delta, "delta_blocked_ns", "Blocked", PF_NS | PF_SIGNED),
-	WAIT(ns.share, "delta_blocked_share", "of A", PF_RATIO | PF_SIGNED),
-	WAITS(idle_ns, "idle_ns", " idle", PF_NS | PF_FULL),
-	WAIT(idle_ns.delta, "delta_idle_ns", "GPU idle", PF_NS | PF_SIGNED),
-	WAIT(match, "match", "Match", PF_TEXT | PF_FULL),
-	WAITS(calls, "calls", " calls", PF_COUNT | PF_FULL),
-};
-
-static void show_waits(const struct pf_diff *diff, struct pf_doc *doc)
-{
-	char text[64];
-
-	PF_ROWS(doc, "idle", title(text, diff, "Idle time of GPUs by cause,"),
-		cause_fields, diff->causes, diff->cause_count);
-	PF_ROWS(doc, "idle_sites", title(text, diff, "What holds idle time,"),
-		idle_fields, diff->idle_sites, diff->idle_site_count);
-	PF_ROWS(doc, "sync_sites",
-		title(text, diff, "Calls that wait for the GPU,"), sync_fields,
-		diff->sync_sites, diff->sync_site_count);
-}
-
-/* ---- memory, and what both sides are ---- */
-
-static void show_bytes(const struct pf_diff *diff, struct pf_doc *doc)
-{
-	static const struct pf_field fields[] = {
-		PF_FIELD(struct pf_diff_bytes, what, "what", "Bytes", PF_TEXT),
-		PF_BOTH(struct pf_diff_bytes, bytes, "bytes", "",
-			PF_BYTES | PF_KNOWN),
-		PF_DELTA(struct pf_diff_bytes, bytes, "bytes", "Change",
-			 PF_BYTES | PF_SIGNED | PF_MAYBE),
-		PF_FIELD(struct pf_diff_bytes, bytes.share, "delta_share",
-			 "of A", PF_RATIO | PF_SIGNED),
-	};
-	char text[64];
-
-	PF_ROWS(doc, "memory", title(text, diff, "Memory, and what is copied"),
-		fields, diff->bytes, diff->bytes_count);
-}
-
-static void show_captures(const struct pf_diff *diff, struct pf_doc *doc)
-{
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_capture, member, key, title, kind)
-	static const struct pf_field fields[] = {
-		FIELD(side, "side", "Side", PF_TEXT),
-		FIELD(path, "capture", "Capture", PF_PATH),
-		FIELD(steps, "steps", "Steps", PF_COUNT),
-		FIELD(cut_off, "cut_off", "Cut off", PF_COUNT | PF_FULL),
-		FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
-		FIELD(p50_ns, "p50_ns", "Median", PF_NS),
-		FIELD(min_ns, "min_ns", "Least", PF_NS),
-		FIELD(max_ns, "max_ns", "Most", PF_NS),
-		FIELD(sum_ns, "sum_ns", "All steps", PF_NS | PF_FULL),
-		FIELD(xxh128, "xxh128", "XXH128", PF_TEXT | PF_FULL),
-	};
-#undef FIELD
-
-	PF_ROWS(doc, "captures",
-		diff->a_has_steps ? "Time of steps" : "Time of captures",
-		fields, diff->captures, diff->capture_count);
-}
-
-static void show_checks(const struct pf_diff *diff, struct pf_doc *doc)
-{
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_check, member, key, title, kind)
-	static const struct pf_field fields[] = {
-		FIELD(what, "check", "Comparable in", PF_TEXT),
-		FIELD(result, "result", "Result", PF_TEXT),
-		FIELD(a, "a", "A", PF_TEXT | PF_WHOLE),
-		FIELD(b, "b", "B", PF_TEXT | PF_WHOLE),
-	};
-#undef FIELD
-
-	PF_ROWS(doc, "comparability", "What both sides have in common", fields,
-		diff->checks, PF_CHECKS);
-}
-
-/* For people: what did not change needs no heading. */
-static void drop_empty(struct pf_doc *doc)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < doc->table_count; i++) {
-		if (pf_table_row_count(doc->tables[i]))
-			doc->tables[kept++] = doc->tables[i];
-		else
-			pf_table_free(doc->tables[i]);
+		if (!d->args->wide &&
+		    (is_calls ? is_unchanged(d, &j.items[i], true)
+			      : ns[i] == ns[j.count + i]))
+			continue;
+		*row = wait_row(d, &j, &j.items[i]);
+		row->ns = pf_both(ns[i], ns[j.count + i]);
+		row->idle_ns = pf_both(idle_ns[i], idle_ns[j.count + i]);
+		++*count;
 	}
-	doc->table_count = kept;
+	free(ns);
+	free(idle_ns);
+	pf_pairs_release(&j);
+	return rows;
 }
 
-static void diff_show(const struct pf_diff *diff, struct pf_doc *doc)
+static void find_waits(struct pf_diff_run *d)
 {
-	bool has_gpu = diff->a_has_gpu && diff->b_has_gpu;
+	struct pf_diff *out = d->out;
 
-	pf_doc_finding(doc, "%s", diff->finding);
-	add_scalars(diff, doc);
-	/* time of a GPU comes before that of the host */
-	if (diff->args.wide || !pf_diff_is_one_sided(diff))
-		show_classes(diff, doc);
-	/* without a GPU it is the host's operators that say most */
-	if (!has_gpu)
-		show_ops(diff, doc);
-	show_rows(diff, doc);
-	show_counts(diff, doc);
-	show_changes(diff, doc);
-	show_path(diff, doc);
-	show_advice(diff, doc);
-	show_waits(diff, doc);
-	if (has_gpu)
-		show_ops(diff, doc);
-	pf_diff_show_averages(diff, doc);
-	show_bytes(diff, doc);
-	show_captures(diff, doc);
-	show_checks(diff, doc);
-	if (!diff->args.wide)
-		drop_empty(doc);
+	if (pf_diff_is_one_sided(out) || out->is_cut)
+		return;
+	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
+		if (d->a.cause_ns[i] || d->b.cause_ns[i])
+			out->causes[out->cause_count++] = (struct pf_diff_time){
+				pf_cause_name((enum pf_cause)i),
+				pf_both(d->a_cause_ns[i], d->b_cause_ns[i]),
+				pf_both(d->a.cause_ns[i], d->b.cause_ns[i])
+			};
+	out->idle_sites = sites_take(d, &d->a.idle, &d->b.idle, false,
+				     &out->idle_site_count);
+	out->sync_sites = sites_take(d, &d->a.sites, &d->b.sites, true,
+				     &out->sync_site_count);
+}
+
+/*
+ * key_averages() of both sides by name.  They are of whole captures, as torch
+ * has them, not per step; of several captures of a side the mean.
+ */
+
+struct both {
+	uint32_t name;
+	bool is_device;
+	int64_t sums[2][PF_AVERAGE_VALUES];
+	int64_t weight;
+};
+
+struct averages_of {
+	struct pf_intern keys;
+	struct both *items;
+	size_t count, cap;
+};
+
+static void add_side(struct pf_diff_run *d, struct averages_of *l,
+		     const struct pf_capture *s, int side)
+{
+	for (size_t i = 0; i < s->capture_count; i++) {
+		const struct pf_capture *c = s->captures[i];
+
+		for (size_t k = 0; k < c->average_count; k++) {
+			const struct pf_average_row *r = &c->averages[k];
+			size_t len;
+			const char *text =
+				pf_intern_text(&c->texts, r->name, &len);
+			uint32_t key[2] = { pf_intern_add(&d->texts, text, len),
+					    r->is_device };
+			uint32_t n = pf_intern_add(&l->keys, (const char *)key,
+						   sizeof(key));
+
+			if (n == l->count) {
+				l->items =
+					pf_grow(l->items, &l->cap, ++l->count,
+						sizeof(*l->items));
+				l->items[n] =
+					(struct both){ .name = key[0],
+						       .is_device =
+							       r->is_device };
+			}
+			for (size_t v = 0; v < PF_AVERAGE_VALUES; v++)
+				l->items[n].sums[side][v] += r->value[v];
+		}
+	}
+}
+
+PF_ORDER(by_average, struct both, PF_DOWN(weight) PF_UP(name) PF_UP(is_device))
+
+static int64_t mean_of(const struct pf_diff_run *d, const struct both *x,
+		       int side, size_t v)
+{
+	const struct pf_capture *s = side ? &d->b : &d->a;
+
+	return pf_mean(x->sums[side][v], (int64_t)s->capture_count);
+}
+
+/* Those whose first column changed most come first. */
+static void order_averages(struct pf_diff_run *d, struct averages_of *l,
+			   size_t column)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		struct both *x = &l->items[i];
+		int64_t change =
+			mean_of(d, x, 1, column) - mean_of(d, x, 0, column);
+
+		x->weight = change < 0 ? -change : change;
+	}
+	pf_sort(l->items, l->count, sizeof(*l->items), by_average);
+}
+
+static void find_averages(struct pf_diff_run *d)
+{
+	struct pf_diff *out = d->out;
+	int chosen[PF_AVERAGE_VALUES];
+	struct averages_of l = { 0 };
+
+	if (!pf_diff_average_columns(d->args->columns, chosen))
+		return;
+	pf_intern_init(&l.keys);
+	add_side(d, &l, &d->a, 0);
+	add_side(d, &l, &d->b, 1);
+	order_averages(d, &l, (size_t)chosen[0]);
+	out->averages = pf_calloc(l.count + 1, sizeof(*out->averages));
+	out->average_count = l.count;
+	for (size_t i = 0; i < l.count; i++) {
+		const struct both *x = &l.items[i];
+		struct pf_diff_average *row = &out->averages[i];
+
+		row->name = diff_keep(d, x->name);
+		row->device = x->is_device ? "CUDA" : "CPU";
+		for (size_t v = 0; v < PF_AVERAGE_VALUES; v++) {
+			row->a[v] = mean_of(d, x, 0, v);
+			row->b[v] = mean_of(d, x, 1, v);
+		}
+	}
+	pf_intern_release(&l.keys);
+	free(l.items);
 }
 
 static int check_side(const struct pf_capture *s, const char *name,
@@ -659,7 +1371,7 @@ void pf_diff_release(struct pf_diff *diff)
 
 /* ---- the whole ---- */
 
-static void find(struct pf_diff_run *d)
+static void find_all(struct pf_diff_run *d)
 {
 	struct pf_diff *out = d->out;
 
@@ -674,20 +1386,20 @@ static void find(struct pf_diff_run *d)
 	out->is_cut = d->has_cut && !d->args->force;
 	find_means(d);
 	make_rows(d);
-	pf_diff_name_rows(d);
+	name_rows(d);
 	pf_diff_find_checks(d);
-	pf_diff_find_ops(d);
+	find_ops(d);
 	pf_diff_judge(d);
 	pf_diff_find_classes(d);
-	pf_diff_find_rows(d);
-	pf_diff_find_counts(d);
-	pf_diff_find_changes(d);
-	pf_diff_find_waits(d);
-	pf_diff_find_path(d);
-	pf_diff_find_advice(d);
-	pf_diff_find_averages(d);
-	pf_diff_find_bytes(d);
-	pf_diff_find_captures(d);
+	find_rows(d);
+	find_counts(d);
+	find_changes(d);
+	find_waits(d);
+	find_path(d);
+	find_advice(d);
+	find_averages(d);
+	find_bytes(d);
+	find_captures(d);
 	pf_diff_find_notes(d);
 }
 
@@ -710,8 +1422,8 @@ static int check_gates(const struct pf_diff_run *d, struct pf_doc *doc,
 static int answer(struct pf_diff_run *d, struct pf_doc *doc, bool *is_failed,
 		  struct pf_err *err)
 {
-	find(d);
-	diff_show(d->out, doc);
+	find_all(d);
+	pf_diff_show(d->out, doc);
 	doc->is_of_many = d->a.trace_count > PF_FOLD_RANKS ||
 			  d->b.trace_count > PF_FOLD_RANKS;
 	if (check_gates(d, doc, is_failed, err))
@@ -719,11 +1431,6 @@ static int answer(struct pf_diff_run *d, struct pf_doc *doc, bool *is_failed,
 	for (size_t i = 0; i < d->out->note_count; i++)
 		pf_doc_note(doc, "%s", d->out->notes[i]);
 	return 0;
-}
-
-int pf_diff_check(const char *check, struct pf_err *err)
-{
-	return pf_gate_parse(check, err);
 }
 
 int pf_diff(const struct pf_capture *const *a, size_t a_count,

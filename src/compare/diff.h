@@ -259,7 +259,4 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 /* Are they columns of key_averages()?  PF_EUSAGE if not. */
 int pf_diff_columns(const char *words, struct pf_err *err);
 
-/* Is it a check? PF_EUSAGE if not. */
-int pf_diff_check(const char *check, struct pf_err *err);
-
 #endif

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "compare/diff.h"
-#include "compare/diff_gate.h"
 #include "compare/diff_judge.h"
 #include "compare/diff_match.h"
 #include "show/doc.h"
@@ -93,27 +92,8 @@ static inline struct pf_both_real pf_both_counts(const struct pf_diff_run *d,
 
 /* ---- what fills in the result ---- */
 
-/* diff_tables.c */
-void pf_diff_find_classes(struct pf_diff_run *d);
-/* Fills in names. */
-void pf_diff_name_rows(struct pf_diff_run *d);
-void pf_diff_find_rows(struct pf_diff_run *d);
-void pf_diff_find_counts(struct pf_diff_run *d);
-void pf_diff_find_bytes(struct pf_diff_run *d);
-void pf_diff_find_captures(struct pf_diff_run *d);
-
-void pf_diff_find_changes(struct pf_diff_run *d);
-void pf_diff_find_waits(struct pf_diff_run *d);
-void pf_diff_find_ops(struct pf_diff_run *d);
 /* Are the operators and their shapes per step equal? */
 bool pf_diff_same_ops(const struct pf_diff_run *d);
-
-void pf_diff_find_path(struct pf_diff_run *d);
-
-void pf_diff_find_advice(struct pf_diff_run *d);
-
-void pf_diff_find_averages(struct pf_diff_run *d);
-void pf_diff_show_averages(const struct pf_diff *diff, struct pf_doc *doc);
 
 /* diff_verdict.c */
 /* What is comparable is found. */
@@ -123,5 +103,12 @@ void pf_diff_find_notes(struct pf_diff_run *d);
 
 /* Sets checks, obstacle and is_comparable. */
 void pf_diff_find_checks(struct pf_diff_run *d);
+void pf_diff_find_classes(struct pf_diff_run *d);
+
+/* diff_show.c */
+/* The columns of key_averages() that these words are: how many. */
+size_t pf_diff_average_columns(const char *words,
+			       int chosen[PF_AVERAGE_VALUES]);
+void pf_diff_show(const struct pf_diff *diff, struct pf_doc *doc);
 
 #endif

@@ -12,7 +12,7 @@
 #define PF_COMPARE_FLEET_TREND_H
 
 #include "base/mem.h"
-#include "compare/diff_gate.h"
+#include "compare/diff_judge.h"
 #include "compare/fleet.h"
 #include "compare/trend.h"
 #include "store/db.h"

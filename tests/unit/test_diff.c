@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/diff_gate.h"
 #include "compare/diff_judge.h"
 #include "compare/diff_match.h"
 #include "formats/event.h"

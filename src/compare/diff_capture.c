@@ -34,6 +34,10 @@
 #include "store/threads.h"
 #include "torch/averages.h"
 
+/*
+ * The step on the host in which an instant lies, or the one whose whole time it
+ * lies in; or NULL.
+ */
 static struct pf_capture_step *find_step(struct pf_capture *c, int64_t trace_id,
 					 int64_t at_ns, bool on_host)
 {
@@ -56,21 +60,6 @@ static struct pf_capture_step *find_step(struct pf_capture *c, int64_t trace_id,
 	    !(s->step < 0 && at_ns == s->end_ns))
 		return NULL;
 	return &c->each_step[low - 1];
-}
-
-/* The step on the host in which an instant lies, or NULL. */
-static struct pf_capture_step *capture_step_at(struct pf_capture *c,
-					       int64_t trace_id, int64_t at_ns)
-{
-	return find_step(c, trace_id, at_ns, true);
-}
-
-/* The step whose whole time an instant lies in, or NULL. */
-static struct pf_capture_step *capture_step_over(struct pf_capture *c,
-						 int64_t trace_id,
-						 int64_t at_ns)
-{
-	return find_step(c, trace_id, at_ns, false);
 }
 
 /* The number of a text of the trace. */
@@ -446,7 +435,7 @@ static int work_add_orphan(struct pf_work *w, const struct pf_launched *l)
 	w->c->migrated_count += is_migrated;
 	w->c->without_launch += !is_before && !is_migrated;
 	return work_add(w, l, node, w->none, w->none,
-			capture_step_over(w->c, l->trace_id, l->start_ns));
+			find_step(w->c, l->trace_id, l->start_ns, false));
 }
 
 /* The number of an operator's row, which is counted by the caller. */
@@ -587,7 +576,7 @@ static struct pf_capture_step *step_at(struct host *h, int64_t at_ns)
 
 	if (s && at_ns >= s->time.host_start_ns && at_ns < s->time.host_end_ns)
 		return h->step;
-	h->step = capture_step_at(h->w->c, h->trace_id, at_ns);
+	h->step = find_step(h->w->c, h->trace_id, at_ns, true);
 	return h->step;
 }
 
@@ -646,8 +635,8 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 	while (w->next && w->next->launch_id == id) {
 		/* a trace without steps is one of what ran in it */
 		if (h->is_one_step)
-			step = capture_step_over(w->c, h->trace_id,
-						 w->next->start_ns);
+			step = find_step(w->c, h->trace_id, w->next->start_ns,
+					 false);
 		if (work_add(w, w->next, node, op, shapes, step) < 0 ||
 		    work_next(w) < 0)
 			return -1;
@@ -966,22 +955,12 @@ static void settle(struct pf_work *w)
 
 static int make_names(struct pf_work *w)
 {
-	sqlite3_stmt *stmt =
-		pf_db_prepare(w->db, "SELECT max(id) FROM string", w->db->err);
-	int64_t last = -1;
-	int rc;
+	int64_t count;
 
-	if (!stmt)
+	if (pf_db_number(w->db, "SELECT ifnull(max(id) + 1, 0) FROM string",
+			 &count, w->db->err))
 		return -1;
-	rc = pf_db_step(w->db, stmt, w->db->err);
-	if (rc == 1)
-		last = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	if (rc < 0)
-		return -1;
-	w->name_count = last < 0           ? 0
-			: last < DENSE_IDS ? (size_t)last + 1
-					   : DENSE_IDS;
+	w->name_count = count < DENSE_IDS ? (size_t)count : DENSE_IDS;
 	w->names = pf_calloc(w->name_count + 1, sizeof(*w->names));
 	for (size_t i = 0; i < w->name_count; i++)
 		w->names[i].text = UINT32_MAX;
@@ -1018,7 +997,6 @@ static void release(struct pf_work *w)
 
 static int run(struct pf_work *w)
 {
-	w->texts.db = w->db;
 	if (pf_kinds_load(&w->kinds, w->db, w->db->err) < 0 ||
 	    make_names(w) < 0 || gather(w) < 0)
 		return -1;
@@ -1035,14 +1013,24 @@ static int run(struct pf_work *w)
 	return 0;
 }
 
-static int capture_work(struct pf_db *db, const struct pf_window *window,
-			struct pf_capture *c)
+/* What a capture is loaded from. */
+struct loading {
+	struct pf_db *db;
+	const struct pf_window_args *args;
+	struct pf_window window;
+	struct pf_capture *c;
+};
+
+static int capture_work(struct loading *l)
 {
-	struct pf_work w = { .db = db, .window = window, .c = c };
+	struct pf_work w = { .db = l->db,
+			     .window = &l->window,
+			     .c = l->c,
+			     .texts = { .db = l->db },
+			     .none = pf_capture_own_text(l->c, "") };
 	int rc;
 
 	init(&w);
-	w.none = pf_capture_own_text(c, "");
 	rc = run(&w);
 	release(&w);
 	return rc;
@@ -1055,43 +1043,39 @@ static void take_row(struct pf_capture *c, size_t *cap,
 {
 	struct pf_average_row *row;
 
-	c->averages = pf_grow(c->averages, cap, c->average_count + 1,
-			      sizeof(*c->averages));
+	c->averages = pf_grow_zero(c->averages, cap, c->average_count + 1,
+				   sizeof(*c->averages));
 	row = &c->averages[c->average_count++];
-	*row = (struct pf_average_row){ .name = capture_text(c, from->name),
-					.is_device = from->is_device };
-	row->value[0] = (int64_t)from->count;
+	row->name = capture_text(c, from->name);
+	row->is_device = from->is_device;
+	pf_capture_add(c, &row->value[0], (int64_t)from->count);
 	for (size_t i = 0; i < PF_FIG_COUNT; i++) {
-		row->value[1 + i] = from->sum.ns[i];
-		row->value[1 + PF_FIG_COUNT + i] = from->sum.bytes[i];
-	}
-	for (size_t i = 0; i < PF_AVERAGE_VALUES; i++) {
-		int64_t none = 0;
-
-		pf_capture_add(c, &none, row->value[i]);
+		pf_capture_add(c, &row->value[1 + i], from->sum.ns[i]);
+		pf_capture_add(c, &row->value[1 + PF_FIG_COUNT + i],
+			       from->sum.bytes[i]);
 	}
 }
 
-static int capture_averages(struct pf_db *db, const struct pf_window *window,
-			    struct pf_capture *c)
+static int capture_averages(struct loading *l)
 {
 	size_t cap = 0;
 
-	for (size_t i = 0; i < window->count; i++) {
+	for (size_t i = 0; i < l->window.count; i++) {
 		const struct pf_averages_args args = {
-			.trace_id = window->traces[i].trace_id,
+			.trace_id = l->window.traces[i].trace_id,
 			.step = -1,
 			.grouping_count = 1,
 		};
 		struct pf_averages a;
-		int rc = pf_averages_load(db, &args, &a, db->err);
+		int rc = pf_averages_load(l->db, &args, &a, l->db->err);
 
 		if (rc == 0)
-			rc = pf_averages(db, &args, &a, db->err) < 0 ? -1 : 1;
+			rc = pf_averages(l->db, &args, &a, l->db->err) < 0 ? -1
+									   : 1;
 		if (rc < 0)
 			return -1;
 		for (size_t k = 0; k < a.list[0].count; k++)
-			take_row(c, &cap, &a.list[0].rows[k]);
+			take_row(l->c, &cap, &a.list[0].rows[k]);
 		pf_averages_release(&a);
 	}
 	return 0;
@@ -1099,30 +1083,28 @@ static int capture_averages(struct pf_db *db, const struct pf_window *window,
 
 /* ---- advice ---- */
 
-static void keep(struct pf_capture *c, const struct pf_advice *v)
+static int capture_advise(struct loading *l)
 {
-	bool is_given = v->state == PF_ADVICE_GIVEN;
-
-	c->advice[c->advice_count++] = (struct pf_capture_advice){
-		.id = v->id,
-		.title = v->title,
-		.state = v->state,
-		.at_most_ns = is_given ? v->at_most_ns : PF_NO_INT,
-		.reason = pf_capture_own_text(
-			c, v->sentence.data ? v->sentence.data : ""),
-	};
-}
-
-static int capture_advise(struct pf_db *db, const struct pf_window_args *args,
-			  struct pf_capture *c)
-{
-	const struct pf_advise_args asked = { .window = *args,
+	const struct pf_advise_args asked = { .window = *l->args,
 					      .db_name = "DB" };
 	struct pf_advise advise = { 0 };
-	int rc = pf_advise_find(db, &asked, &advise);
+	struct pf_capture *c = l->c;
+	int rc = pf_advise_find(l->db, &asked, &advise);
 
-	for (size_t i = 0; !rc && i < advise.count; i++)
-		keep(c, &advise.all[i]);
+	for (size_t i = 0; !rc && i < advise.count; i++) {
+		const struct pf_advice *v = &advise.all[i];
+		const char *reason = v->sentence.data;
+
+		c->advice[c->advice_count++] = (struct pf_capture_advice){
+			.id = v->id,
+			.title = v->title,
+			.state = v->state,
+			.at_most_ns = v->state == PF_ADVICE_GIVEN
+					      ? v->at_most_ns
+					      : PF_NO_INT,
+			.reason = pf_capture_own_text(c, reason ? reason : ""),
+		};
+	}
 	c->advice_window_ns = advise.window_ns;
 	c->advice_steps = advise.step_count > 0 ? advise.step_count : 1;
 	pf_advise_release(&advise);
@@ -1147,21 +1129,20 @@ static int add_tile(struct pf_path_sink *sink, const struct pf_path_tile *tile,
 	return 0;
 }
 
-static int capture_path(struct pf_db *db, const struct pf_window_args *args,
-			const struct pf_window *window, struct pf_capture *c)
+static int capture_path(struct loading *l)
 {
-	struct sink sink = { { add_tile }, c };
-	const struct pf_path_args asked = { .window = *args,
+	struct sink sink = { { add_tile }, l->c };
+	const struct pf_path_args asked = { .window = *l->args,
 					    .is_bare = true,
 					    .also = &sink.sink };
 	struct pf_path path = { 0 };
 	int rc;
 
-	if (pf_path_check(window, db->err) < 0)
+	if (pf_path_check(&l->window, l->db->err) < 0)
 		return -1;
-	rc = pf_path_find(db, &asked, &path);
-	c->path_steps = path.step_count > 0 ? path.step_count : 1;
-	c->path_window_ns = path.window_ns;
+	rc = pf_path_find(l->db, &asked, &path);
+	l->c->path_steps = path.step_count > 0 ? path.step_count : 1;
+	l->c->path_window_ns = path.window_ns;
 	pf_path_release(&path);
 	return rc;
 }
@@ -1286,7 +1267,7 @@ static void add_call(struct waits *w, int64_t trace_id,
 		     const struct pf_block_call *call)
 {
 	struct pf_capture_step *s =
-		capture_step_at(w->c, trace_id, call->start_ns);
+		find_step(w->c, trace_id, call->start_ns, true);
 	struct pf_row_sums *sum;
 
 	if (!s)
@@ -1368,36 +1349,34 @@ static void narrow(struct pf_window *window, const struct pf_capture *c)
 	}
 }
 
-static int capture_waits(struct pf_db *db, const struct pf_window *window,
-			 struct pf_capture *c)
+static int capture_waits(struct loading *l)
 {
 	struct waits w = { .sink = { on_piece, on_gap, on_device },
-			   .c = c,
-			   .db = db,
-			   .pageable = pf_pageable(db) };
-	struct pf_window_trace *traces =
-		pf_calloc(window->count + 1, sizeof(*traces));
-	struct pf_window own = *window;
+			   .c = l->c,
+			   .db = l->db,
+			   .names = pf_names_new(l->db),
+			   .pageable = pf_pageable(l->db) };
+	struct pf_window own = l->window;
+	size_t bytes = own.count * sizeof(*own.traces);
 	int rc;
 
-	memcpy(traces, window->traces, window->count * sizeof(*traces));
-	own.traces = traces;
-	narrow(&own, c);
-	w.names = pf_names_new(db);
-	rc = w.names && w.pageable ? pf_window_settle(db, &own) : -1;
+	own.traces = pf_alloc(bytes + 1);
+	memcpy(own.traces, l->window.traces, bytes);
+	narrow(&own, l->c);
+	rc = w.names && w.pageable ? pf_window_settle(l->db, &own) : -1;
 	if (!rc)
-		rc = pf_gap_find(db, &own, w.names, w.pageable,
+		rc = pf_gap_find(l->db, &own, w.names, w.pageable,
 				 PF_GAPS_MICRO_NS, &w.sink);
-	for (size_t i = 0; !rc && i < window->count; i++)
-		rc = pf_host_tracks(db, window->traces[i].trace_id, wait_track,
+	for (size_t i = 0; !rc && i < own.count; i++)
+		rc = pf_host_tracks(l->db, own.traces[i].trace_id, wait_track,
 				    &w);
 	if (!rc)
-		rc = take_names(&w, &c->idle);
+		rc = take_names(&w, &l->c->idle);
 	if (!rc)
-		rc = take_names(&w, &c->sites);
+		rc = take_names(&w, &l->c->sites);
 	pf_names_free(w.names);
 	pf_gpu_set_release(&w.gpus);
-	free(traces);
+	free(own.traces);
 	return rc;
 }
 
@@ -1428,13 +1407,12 @@ const struct pf_step_count_words pf_step_counts[PF_COUNT_COUNTS] = {
 
 /* ---- steps ---- */
 
-static int load_steps(struct pf_db *db,
-		      const struct pf_window_args *window_args,
-		      struct pf_capture *c)
+static int load_steps(struct loading *l)
 {
-	const struct pf_steps_args args = { .window = *window_args };
+	const struct pf_steps_args args = { .window = *l->args };
 	struct pf_step_times times = { 0 };
-	int rc = pf_step_times_find(db, &args, &times);
+	struct pf_capture *c = l->c;
+	int rc = pf_step_times_find(l->db, &args, &times);
 
 	c->each_step = pf_calloc(times.count + 1, sizeof(*c->each_step));
 	c->step_count = rc ? 0 : times.count;
@@ -1458,14 +1436,13 @@ static uint32_t column_text(struct pf_capture *c, sqlite3_stmt *stmt, int i)
 	return capture_text(c, text ? text : "");
 }
 
-static int load_about(struct pf_db *db, struct pf_capture *c)
+static int load_about(struct loading *l)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "capture_about", db->err);
-	int rc;
+	sqlite3_stmt *stmt =
+		pf_named_prepare(l->db, "capture_about", l->db->err);
+	int rc = stmt ? pf_db_step(l->db, stmt, l->db->err) : -1;
+	struct pf_capture *c = l->c;
 
-	if (!stmt)
-		return -1;
-	rc = pf_db_step(db, stmt, db->err);
 	if (rc == 1) {
 		c->device_name = column_text(c, stmt, 0);
 		c->versions = column_text(c, stmt, 1);
@@ -1474,16 +1451,16 @@ static int load_about(struct pf_db *db, struct pf_capture *c)
 		c->hardware = column_text(c, stmt, 6);
 		c->platform = column_text(c, stmt, 7);
 		c->trace_count = sqlite3_column_int64(stmt, 3);
-		c->world_size = sqlite3_column_type(stmt, 4) == SQLITE_NULL
-					? -1
-					: sqlite3_column_int64(stmt, 4);
+		c->world_size = pf_db_int_or(stmt, 4, -1);
 	}
 	sqlite3_finalize(stmt);
 	return rc < 0 ? -1 : 0;
 }
 
-static void add_up(struct pf_capture *c)
+static int add_up(struct loading *l)
 {
+	struct pf_capture *c = l->c;
+
 	for (size_t i = 0; i < c->step_count; i++) {
 		const struct pf_step_time *s = &c->each_step[i].time;
 
@@ -1498,50 +1475,44 @@ static void add_up(struct pf_capture *c)
 			pf_capture_add(c, &c->count[k],
 				       c->each_step[i].count[k]);
 	}
+	return 0;
 }
 
-static int check_sums(const struct pf_capture *c, struct pf_err *err)
-{
-	if (!c->is_too_large)
-		return 0;
-	return pf_fail(err, PF_ELIMIT,
-		       "times or sizes are too large to be added up");
-}
-
-/* Zero *out first, but for its filter.  On an error it can and must be released as well. */
+/* Zero *c first, but for its filter.  On an error it can and must be released as well. */
 static int capture_load(struct pf_db *db, const struct pf_window_args *args,
 			unsigned want, struct pf_capture *c)
 {
-	struct pf_window window = { 0 };
-	int rc = pf_window_resolve(db, args, &window);
+	static const struct {
+		unsigned want; /* 0: always */
+		int (*load)(struct loading *l);
+	} parts[] = {
+		{ 0, load_about },
+		{ 0, load_steps },
+		{ PF_CAPTURE_WORK, capture_work },
+		{ PF_CAPTURE_WAITS, capture_waits },
+		{ PF_CAPTURE_AVERAGES, capture_averages },
+		{ PF_CAPTURE_PATH, capture_path },
+		{ PF_CAPTURE_ADVICE, capture_advise },
+		{ 0, add_up },
+	};
+	struct loading l = { .db = db, .args = args, .c = c };
+	int rc = pf_window_resolve(db, args, &l.window);
 
 	pf_intern_init(&c->texts);
 	pf_capture_rows_begin(c);
 	c->path = pf_strdup(db->path);
 	c->peak_bytes = c->reserved_bytes = c->world_size = -1;
 	if (!rc)
-		rc = load_about(db, c);
-	if (!rc)
-		rc = pf_trust_lost(db, &window, &c->lost);
-	if (!rc)
-		rc = load_steps(db, args, c);
-	if (!rc && (want & PF_CAPTURE_WORK))
-		rc = capture_work(db, &window, c);
-	if (!rc)
-		rc = check_sums(c, db->err);
-	if (!rc && (want & PF_CAPTURE_WAITS))
-		rc = capture_waits(db, &window, c);
-	if (!rc && (want & PF_CAPTURE_AVERAGES))
-		rc = capture_averages(db, &window, c);
-	if (!rc && (want & PF_CAPTURE_PATH))
-		rc = capture_path(db, args, &window, c);
-	if (!rc && (want & PF_CAPTURE_ADVICE))
-		rc = capture_advise(db, args, c);
-	if (!rc)
-		add_up(c);
-	if (!rc)
-		rc = check_sums(c, db->err);
-	pf_window_release(&window);
+		rc = pf_trust_lost(db, &l.window, &c->lost);
+	for (size_t i = 0; !rc && i < sizeof(parts) / sizeof(*parts); i++) {
+		if (!parts[i].want || (want & parts[i].want))
+			rc = parts[i].load(&l);
+		if (!rc && c->is_too_large)
+			rc = pf_fail(db->err, PF_ELIMIT,
+				     "times or sizes are too large to be "
+				     "added up");
+	}
+	pf_window_release(&l.window);
 	return rc < 0 ? pf_while(db->err, "'%s'", db->path) : 0;
 }
 

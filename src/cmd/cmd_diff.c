@@ -227,21 +227,15 @@ static int compare_snapshots(const struct diff_args *a,
 			     struct pf_err *err)
 {
 	struct pf_db before = { 0 }, after = { 0 };
-	struct pf_snap_diff found = { 0 };
 	int rc = pf_db_open(&before, inputs->paths[0], false, err);
 
+	doc->lists = "lines peak_lines";
 	if (!rc)
 		rc = pf_db_open(&after, inputs->paths[1], false, err);
 	if (!rc)
-		rc = pf_snap_diff_find(&before, &after, &a->diff.window,
-				       &found);
-	if (!rc) {
-		doc->lists = "lines peak_lines";
-		pf_snap_diff_show(&found, doc);
-		if (a->redact)
-			pf_redact_doc(a->redact, doc);
-	}
-	pf_snap_diff_release(&found);
+		rc = pf_snap_diff(&before, &after, &a->diff.window, doc);
+	if (!rc && a->redact)
+		pf_redact_doc(a->redact, doc);
 	pf_db_close(&before);
 	pf_db_close(&after);
 	return rc;

@@ -9,79 +9,61 @@
 
 #include "analysis/memory/snap_state.h"
 #include "analysis/memory/usage.h"
-#include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
+#include "events/ask.h"
 #include "show/doc.h"
 #include "store/query.h"
 
 /* ---- finding ---- */
 
-struct finder {
-	struct pf_snap_diff *out;
-	struct pf_intern gpus,
-		lines; /* names; names and lines: numbers of rows */
-	struct pf_intern peaks, peak_lines; /* the same of peaks */
+struct change {
+	const char *name;  /* "GPU 0" */
+	const char *frame; /* of lines; "(no stack)" where there is none */
+	/* Of A, of B, and their difference. */
+	int64_t reserved[3], bytes[3], count[3]; /* the last: blocks */
 };
+
+/* What is allocated, and what was at the peaks of GPUs whose history both have. */
+enum { GPUS, LINES, PEAKS, PEAK_LINES, LISTS };
+
+struct changes {
+	struct pf_keyed lists[LISTS]; /* struct change */
+	int64_t lost_segments;        /* of both, which could not be read */
+	struct pf_arena texts;
+};
+
+#define ROW(d, list, i) PF_KEYED_ROW(&(d)->lists[list], struct change, i)
+
+static struct change *row_of(struct changes *d, int list, const char *name,
+			     const char *frame)
+{
+	struct pf_buf key = { 0 };
+	struct change *row;
+	size_t n;
+
+	pf_buf_addf(&key, "%s\n%s", name, frame ? frame : "");
+	n = pf_keyed_at_text(&d->lists[list], key.data, key.len);
+	row = ROW(d, list, n);
+	pf_buf_release(&key);
+	if (!row->name) {
+		row->name = pf_arena_string(&d->texts, name);
+		row->frame = pf_arena_string(&d->texts, frame);
+	}
+	return row;
+}
 
 /* One of the two snapshots. */
 struct side {
 	struct pf_db *db;
-	bool is_b;
-	struct pf_window window;
+	int n; /* 0: A, 1: B */
 	struct pf_snap_state state;
 	struct pf_stack_lines lines;
 };
 
-/* Rows that are found by a key, which are made as they are asked for. */
-static struct pf_snap_change *find_row(struct pf_intern *keys,
-				       struct pf_snap_change **rows,
-				       size_t *count, size_t *cap,
-				       struct pf_arena *texts, const char *name,
-				       const char *frame)
-{
-	struct pf_buf key = { 0 };
-	uint32_t at;
-
-	pf_buf_addf(&key, "%s\n%s", name, frame ? frame : "");
-	at = pf_intern_add(keys, key.data, key.len);
-	pf_buf_release(&key);
-	if (at == *count) {
-		*rows = pf_grow(*rows, cap, *count + 1, sizeof(**rows));
-		(*rows)[(*count)++] = (struct pf_snap_change){
-			.name = pf_arena_string(texts, name),
-			.frame = frame ? pf_arena_string(texts, frame) : NULL
-		};
-	}
-	return &(*rows)[at];
-}
-
-static struct pf_snap_change *find_gpu(struct finder *f, const char *name)
-{
-	struct pf_snap_diff *d = f->out;
-
-	return find_row(&f->gpus, &d->gpus, &d->gpu_count, &d->gpu_cap,
-			&d->texts, name, NULL);
-}
-
-static struct pf_snap_change *find_line(struct finder *f, const char *name,
-					const char *frame)
-{
-	struct pf_snap_diff *d = f->out;
-
-	return find_row(&f->lines, &d->lines, &d->line_count, &d->line_cap,
-			&d->texts, name, frame);
-}
-
-static void add_block(struct pf_snap_change *c, bool is_b, int64_t bytes)
-{
-	pf_sat_sum(is_b ? &c->b_bytes : &c->a_bytes, bytes);
-	*(is_b ? &c->b_count : &c->a_count) += 1;
-}
-
-static int read_block(struct finder *f, struct side *s, sqlite3_stmt *st)
+static int read_block(struct changes *d, struct side *s, sqlite3_stmt *st)
 {
 	const char *state = (const char *)sqlite3_column_text(st, 3);
 	const char *frame = "(no stack)";
@@ -97,18 +79,23 @@ static int read_block(struct finder *f, struct side *s, sqlite3_stmt *st)
 		frame = pf_stack_line(&s->lines, stack);
 	if (!frame)
 		return -1;
-	add_block(find_gpu(f, now->name), s->is_b, bytes);
-	add_block(find_line(f, now->name, frame), s->is_b, bytes);
+	for (int list = GPUS; list <= LINES; list++) {
+		struct change *c = row_of(d, list, now->name,
+					  list == LINES ? frame : NULL);
+
+		pf_sat_sum(&c->bytes[s->n], bytes);
+		c->count[s->n]++;
+	}
 	return 0;
 }
 
-static int read_blocks(struct finder *f, struct side *s)
+static int read_blocks(struct changes *d, struct side *s)
 {
 	sqlite3_stmt *st = pf_named_prepare(s->db, "snap_blocks", s->db->err);
 	int rc = -1;
 
 	while (st && (rc = pf_db_step(s->db, st, s->db->err)) == 1)
-		if (read_block(f, s, st)) {
+		if (read_block(d, s, st)) {
 			rc = -1;
 			break;
 		}
@@ -116,231 +103,194 @@ static int read_blocks(struct finder *f, struct side *s)
 	return rc;
 }
 
-static int read_side(struct finder *f, struct side *s,
-		     const struct pf_window_args *window)
+static int read_side(struct changes *d, struct pf_db *db, int n,
+		     const struct pf_window_args *args)
 {
-	int rc = pf_window_resolve(s->db, window, &s->window);
+	struct side s = { .db = db, .n = n, .lines = { .db = db } };
+	struct pf_window window = { 0 };
+	int rc = pf_window_resolve(db, args, &window);
 
-	if (rc < 0)
-		return -1;
-	s->lines.db = s->db;
-	rc = pf_snap_state_find(s->db, &s->window, &s->state);
-	pf_sat_sum(&f->out->lost_segments, s->state.lost_segments);
-	for (size_t i = 0; !rc && i < s->state.now_count; i++) {
-		const struct pf_snap_now *now = &s->state.now[i];
-		struct pf_snap_change *gpu = find_gpu(f, now->name);
+	if (!rc)
+		rc = pf_snap_state_find(db, &window, &s.state);
+	pf_sat_sum(&d->lost_segments, s.state.lost_segments);
+	for (size_t i = 0; !rc && i < s.state.now_count; i++) {
+		const struct pf_snap_now *now = &s.state.now[i];
 
-		pf_sat_sum(s->is_b ? &gpu->b_reserved : &gpu->a_reserved,
+		pf_sat_sum(&row_of(d, GPUS, now->name, NULL)->reserved[n],
 			   now->reserved);
 	}
 	if (!rc)
-		rc = read_blocks(f, s);
-	pf_stack_lines_release(&s->lines);
-	pf_snap_state_release(&s->state);
-	pf_window_release(&s->window);
+		rc = read_blocks(d, &s);
+	pf_stack_lines_release(&s.lines);
+	pf_snap_state_release(&s.state);
+	pf_window_release(&window);
 	return rc;
 }
 
 /* ---- peaks ---- */
 
-#define BEFORE "(before the history)"
-
-static void add_peak_line(struct finder *f, const struct side *s,
-			  const char *name, const char *frame, int64_t bytes)
-{
-	struct pf_snap_diff *d = f->out;
-	struct pf_snap_change *line = find_row(
-		&f->peak_lines, &d->peak_lines, &d->peak_line_count,
-		&d->peak_line_cap, &d->texts, name, frame ? frame : BEFORE);
-
-	pf_sat_sum(s->is_b ? &line->b_bytes : &line->a_bytes, bytes);
-}
-
 /* What was alive at the peak of a GPU; the rest was there before. */
-static void read_peak(struct finder *f, const struct side *s,
-		      const struct pf_usage *u, const struct pf_usage_device *p)
+static void read_peak(struct changes *d, int n, const struct pf_usage *u,
+		      const struct pf_usage_device *p)
 {
-	struct pf_snap_diff *d = f->out;
-	struct pf_snap_change *gpu =
-		find_row(&f->peaks, &d->peaks, &d->peak_count, &d->peak_cap,
-			 &d->texts, p->at.device, NULL);
+	const char *name = p->at.device;
+	struct change *gpu = row_of(d, PEAKS, name, NULL);
 	int64_t rest = p->peak;
 
-	*(s->is_b ? &gpu->b_bytes : &gpu->a_bytes) = p->peak;
-	*(s->is_b ? &gpu->b_count : &gpu->a_count) = 1; /* it is known */
+	gpu->bytes[n] = p->peak;
+	gpu->count[n] = 1; /* it is known */
 	for (size_t i = 0; i < u->alive_count; i++) {
 		const struct pf_usage_group *g = &u->alive[i];
 
-		if (strcmp(g->at.device, p->at.device) != 0 || !g->site.frame)
+		if (strcmp(g->at.device, name) != 0 || !g->site.frame)
 			continue;
-		add_peak_line(f, s, p->at.device, g->site.frame, g->bytes);
+		pf_sat_sum(
+			&row_of(d, PEAK_LINES, name, g->site.frame)->bytes[n],
+			g->bytes);
 		rest = pf_sat_sub(rest, g->bytes);
 	}
 	if (rest)
-		add_peak_line(f, s, p->at.device, NULL, rest);
+		pf_sat_sum(&row_of(d, PEAK_LINES, name, "(before the history)")
+				    ->bytes[n],
+			   rest);
 }
 
-static int read_peaks(struct finder *f, const struct side *s,
+static int read_peaks(struct changes *d, struct pf_db *db, int n,
 		      const struct pf_window_args *window)
 {
 	const struct pf_usage_args args = { .window = *window };
 	struct pf_usage u = { 0 };
-	int rc = pf_usage_find(s->db, &args, NULL, &u);
+	int rc = pf_usage_find(db, &args, NULL, &u);
 
 	for (size_t i = 0; !rc && i < u.device_count; i++)
 		if (u.devices[i].peak != PF_NO_INT)
-			read_peak(f, s, &u, &u.devices[i]);
+			read_peak(d, n, &u, &u.devices[i]);
 	pf_usage_release(&u);
 	return rc;
 }
 
-static bool is_of_both(const struct pf_snap_diff *d, const char *name)
+static bool is_of_both(const struct changes *d, const char *name)
 {
-	for (size_t i = 0; i < d->peak_count; i++)
-		if (!strcmp(d->peaks[i].name, name))
-			return d->peaks[i].a_count && d->peaks[i].b_count;
+	for (size_t i = 0; i < d->lists[PEAKS].count; i++) {
+		const struct change *peak = ROW(d, PEAKS, i);
+
+		if (!strcmp(peak->name, name))
+			return peak->count[0] && peak->count[1];
+	}
 	return false;
 }
 
 /* A peak that one of the two did not record cannot be compared. */
-static void drop_unknown(struct pf_snap_diff *d)
+static void drop_unknown(struct changes *d, int list)
 {
+	struct pf_keyed *rows = &d->lists[list];
 	size_t kept = 0;
 
-	for (size_t i = 0; i < d->peak_line_count; i++)
-		if (is_of_both(d, d->peak_lines[i].name))
-			d->peak_lines[kept++] = d->peak_lines[i];
-	d->peak_line_count = kept;
-	kept = 0;
-	for (size_t i = 0; i < d->peak_count; i++)
-		if (d->peaks[i].a_count && d->peaks[i].b_count)
-			d->peaks[kept++] = d->peaks[i];
-	d->peak_count = kept;
+	for (size_t i = 0; i < rows->count; i++)
+		if (is_of_both(d, ROW(d, list, i)->name))
+			*ROW(d, list, kept++) = *ROW(d, list, i);
+	rows->count = kept;
 }
 
-static void subtract(struct pf_snap_change *c, size_t count)
+PF_ORDER(by_change, struct change,
+	 PF_FAR(bytes[2]) PF_ALPHA(name) PF_ALPHA(frame))
+
+PF_ORDER(by_name, struct change, PF_ALPHA(name))
+
+static void put_in_order(struct changes *d, int list)
 {
-	for (size_t i = 0; i < count; i++) {
-		c[i].reserved = pf_sat_sub(c[i].b_reserved, c[i].a_reserved);
-		c[i].bytes = pf_sat_sub(c[i].b_bytes, c[i].a_bytes);
-		c[i].count = c[i].b_count - c[i].a_count;
+	for (size_t i = 0; i < d->lists[list].count; i++) {
+		struct change *c = ROW(d, list, i);
+
+		c->reserved[2] = pf_sat_sub(c->reserved[1], c->reserved[0]);
+		c->bytes[2] = pf_sat_sub(c->bytes[1], c->bytes[0]);
+		c->count[2] = c->count[1] - c->count[0];
 	}
+	pf_keyed_sort(&d->lists[list],
+		      list == GPUS || list == PEAKS ? by_name : by_change);
 }
 
-PF_ORDER(by_change, struct pf_snap_change,
-	 PF_FAR(bytes) PF_ALPHA(name) PF_ALPHA(frame))
-
-PF_ORDER(by_name, struct pf_snap_change, PF_ALPHA(name))
-
-static void put_in_order(struct pf_snap_diff *d)
+static int find(struct changes *d, struct pf_db *const dbs[2],
+		const struct pf_window_args *window)
 {
-	subtract(d->gpus, d->gpu_count);
-	subtract(d->lines, d->line_count);
-	pf_sort(d->gpus, d->gpu_count, sizeof(*d->gpus), by_name);
-	pf_sort(d->lines, d->line_count, sizeof(*d->lines), by_change);
-	drop_unknown(d);
-	subtract(d->peaks, d->peak_count);
-	subtract(d->peak_lines, d->peak_line_count);
-	pf_sort(d->peaks, d->peak_count, sizeof(*d->peaks), by_name);
-	pf_sort(d->peak_lines, d->peak_line_count, sizeof(*d->peak_lines),
-		by_change);
-}
+	int rc = 0;
 
-int pf_snap_diff_find(struct pf_db *a, struct pf_db *b,
-		      const struct pf_window_args *window,
-		      struct pf_snap_diff *out)
-{
-	struct finder f = { .out = out };
-	struct side sides[] = { { .db = a }, { .db = b, .is_b = true } };
-	int rc;
-
-	pf_intern_init(&f.gpus);
-	pf_intern_init(&f.lines);
-	pf_intern_init(&f.peaks);
-	pf_intern_init(&f.peak_lines);
-	rc = read_side(&f, &sides[0], window);
-	if (!rc)
-		rc = read_side(&f, &sides[1], window);
-	for (size_t i = 0; !rc && i < 2; i++)
-		rc = read_peaks(&f, &sides[i], window);
-	if (!rc)
-		put_in_order(out);
-	pf_intern_release(&f.gpus);
-	pf_intern_release(&f.lines);
-	pf_intern_release(&f.peaks);
-	pf_intern_release(&f.peak_lines);
-	return rc;
-}
-
-void pf_snap_diff_release(struct pf_snap_diff *d)
-{
-	free(d->gpus);
-	free(d->lines);
-	free(d->peaks);
-	free(d->peak_lines);
-	pf_arena_release(&d->texts);
-	*d = (struct pf_snap_diff){ 0 };
+	for (int n = 0; n < 2 && !rc; n++)
+		rc = read_side(d, dbs[n], n, window);
+	for (int n = 0; n < 2 && !rc; n++)
+		rc = read_peaks(d, dbs[n], n, window);
+	if (rc)
+		return -1;
+	drop_unknown(d, PEAK_LINES);
+	drop_unknown(d, PEAKS);
+	for (int list = 0; list < LISTS; list++)
+		put_in_order(d, list);
+	return 0;
 }
 
 /* ---- showing ---- */
 
 #define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_snap_change, member, key, title, kind)
+	PF_FIELD(struct change, member, key, title, kind)
 static const struct pf_field gpu_fields[] = {
 	FIELD(name, "device", "Device", PF_TEXT),
-	FIELD(bytes, "allocated_change_bytes", "Change", PF_BYTES | PF_SIGNED),
-	FIELD(a_bytes, "a_allocated_bytes", "A allocated", PF_BYTES),
-	FIELD(b_bytes, "b_allocated_bytes", "B allocated", PF_BYTES),
-	FIELD(count, "block_change", "Blocks", PF_INT | PF_SIGNED),
-	FIELD(a_reserved, "a_reserved_bytes", "A reserved", PF_BYTES),
-	FIELD(b_reserved, "b_reserved_bytes", "B reserved", PF_BYTES),
-	FIELD(reserved, "reserved_change_bytes", "Reserved, change",
+	FIELD(bytes[2], "allocated_change_bytes", "Change",
+	      PF_BYTES | PF_SIGNED),
+	FIELD(bytes[0], "a_allocated_bytes", "A allocated", PF_BYTES),
+	FIELD(bytes[1], "b_allocated_bytes", "B allocated", PF_BYTES),
+	FIELD(count[2], "block_change", "Blocks", PF_INT | PF_SIGNED),
+	FIELD(reserved[0], "a_reserved_bytes", "A reserved", PF_BYTES),
+	FIELD(reserved[1], "b_reserved_bytes", "B reserved", PF_BYTES),
+	FIELD(reserved[2], "reserved_change_bytes", "Reserved, change",
 	      PF_BYTES | PF_SIGNED | PF_FULL),
-	FIELD(a_count, "a_block_count", "A blocks", PF_COUNT | PF_FULL),
-	FIELD(b_count, "b_block_count", "B blocks", PF_COUNT | PF_FULL),
+	FIELD(count[0], "a_block_count", "A blocks", PF_COUNT | PF_FULL),
+	FIELD(count[1], "b_block_count", "B blocks", PF_COUNT | PF_FULL),
 };
 static const struct pf_field line_fields[] = {
 	FIELD(name, "device", "Device", PF_TEXT),
-	FIELD(bytes, "change_bytes", "Change", PF_BYTES | PF_SIGNED),
-	FIELD(a_bytes, "a_bytes", "A", PF_BYTES),
-	FIELD(b_bytes, "b_bytes", "B", PF_BYTES),
-	FIELD(count, "block_change", "Blocks", PF_INT | PF_SIGNED),
+	FIELD(bytes[2], "change_bytes", "Change", PF_BYTES | PF_SIGNED),
+	FIELD(bytes[0], "a_bytes", "A", PF_BYTES),
+	FIELD(bytes[1], "b_bytes", "B", PF_BYTES),
+	FIELD(count[2], "block_change", "Blocks", PF_INT | PF_SIGNED),
 	FIELD(frame, "frame", "Line", PF_PATH),
-	FIELD(a_count, "a_block_count", "A blocks", PF_COUNT | PF_FULL),
-	FIELD(b_count, "b_block_count", "B blocks", PF_COUNT | PF_FULL),
+	FIELD(count[0], "a_block_count", "A blocks", PF_COUNT | PF_FULL),
+	FIELD(count[1], "b_block_count", "B blocks", PF_COUNT | PF_FULL),
 };
 static const struct pf_field peak_fields[] = {
 	FIELD(name, "device", "Device", PF_TEXT),
-	FIELD(bytes, "change_bytes", "Change", PF_BYTES | PF_SIGNED),
-	FIELD(a_bytes, "a_peak_bytes", "A peak", PF_BYTES),
-	FIELD(b_bytes, "b_peak_bytes", "B peak", PF_BYTES),
+	FIELD(bytes[2], "change_bytes", "Change", PF_BYTES | PF_SIGNED),
+	FIELD(bytes[0], "a_peak_bytes", "A peak", PF_BYTES),
+	FIELD(bytes[1], "b_peak_bytes", "B peak", PF_BYTES),
 };
 static const struct pf_field peak_line_fields[] = {
 	FIELD(name, "device", "Device", PF_TEXT),
-	FIELD(bytes, "change_bytes", "Change", PF_BYTES | PF_SIGNED),
-	FIELD(a_bytes, "a_bytes", "A", PF_BYTES),
-	FIELD(b_bytes, "b_bytes", "B", PF_BYTES),
+	FIELD(bytes[2], "change_bytes", "Change", PF_BYTES | PF_SIGNED),
+	FIELD(bytes[0], "a_bytes", "A", PF_BYTES),
+	FIELD(bytes[1], "b_bytes", "B", PF_BYTES),
 	FIELD(frame, "frame", "Line", PF_PATH),
 };
 #undef FIELD
 
 /* The GPU with the largest change, the first of several; NULL: no GPU. */
-static const struct pf_snap_change *main_gpu(const struct pf_snap_diff *d)
+static const struct change *main_gpu(const struct changes *d)
 {
-	const struct pf_snap_change *best = NULL;
+	const struct change *best = NULL;
 
-	for (size_t i = 0; i < d->gpu_count; i++)
-		if (!best || llabs(d->gpus[i].bytes) > llabs(best->bytes))
-			best = &d->gpus[i];
+	for (size_t i = 0; i < d->lists[GPUS].count; i++) {
+		const struct change *gpu = ROW(d, GPUS, i);
+
+		if (!best || llabs(gpu->bytes[2]) > llabs(best->bytes[2]))
+			best = gpu;
+	}
 	return best;
 }
 
-static const struct pf_snap_change *main_line(const struct pf_snap_diff *d,
-					      const struct pf_snap_change *gpu)
+static const struct change *main_line(const struct changes *d,
+				      const struct change *gpu)
 {
-	for (size_t i = 0; i < d->line_count; i++)
-		if (!strcmp(d->lines[i].name, gpu->name))
-			return &d->lines[i];
+	for (size_t i = 0; i < d->lists[LINES].count; i++)
+		if (!strcmp(ROW(d, LINES, i)->name, gpu->name))
+			return ROW(d, LINES, i);
 	return NULL;
 }
 
@@ -349,25 +299,25 @@ static const char *more_or_less(int64_t n)
 	return n < 0 ? "less" : "more";
 }
 
-static void add_line(const struct pf_snap_change *line, struct pf_buf *out)
+static void add_line(const struct change *line, struct pf_buf *out)
 {
 	char bytes[PF_NUM_MAX], blocks[PF_NUM_MAX];
 
-	if (!line || !line->bytes)
+	if (!line || !line->bytes[2])
 		return;
-	pf_num_show_bytes(bytes, llabs(line->bytes));
-	pf_num_show_count(blocks, llabs(line->count));
+	pf_num_show_bytes(bytes, llabs(line->bytes[2]));
+	pf_num_show_count(blocks, llabs(line->count[2]));
 	pf_buf_addf(out, "; the largest change is at %s: %s %s", line->frame,
-		    bytes, more_or_less(line->bytes));
-	if (line->count)
+		    bytes, more_or_less(line->bytes[2]));
+	if (line->count[2])
 		pf_buf_addf(out, ", %s %s %s", blocks,
-			    llabs(line->count) == 1 ? "block" : "blocks",
-			    more_or_less(line->count));
+			    llabs(line->count[2]) == 1 ? "block" : "blocks",
+			    more_or_less(line->count[2]));
 }
 
-static void add_finding(const struct pf_snap_diff *d, struct pf_doc *doc)
+static void add_finding(const struct changes *d, struct pf_doc *doc)
 {
-	const struct pf_snap_change *gpu = main_gpu(d);
+	const struct change *gpu = main_gpu(d);
 	char change[PF_NUM_MAX], a[PF_NUM_MAX], b[PF_NUM_MAX];
 	struct pf_buf line = { 0 };
 
@@ -378,19 +328,20 @@ static void add_finding(const struct pf_snap_diff *d, struct pf_doc *doc)
 				       : "Neither snapshot has any segments");
 		return;
 	}
-	pf_num_show_bytes(a, gpu->a_bytes);
-	pf_num_show_bytes(b, gpu->b_bytes);
+	pf_num_show_bytes(a, gpu->bytes[0]);
+	pf_num_show_bytes(b, gpu->bytes[1]);
 	add_line(main_line(d, gpu), &line);
-	if (gpu->reserved)
+	if (gpu->reserved[2])
 		pf_buf_addf(&line, "; %s %s reserved",
-			    pf_num_show_bytes(change, llabs(gpu->reserved)),
-			    more_or_less(gpu->reserved));
-	if (gpu->bytes)
-		pf_doc_finding(
-			doc, "%s: %s %s allocated in B than in A (%s, %s)%s",
-			gpu->name, pf_num_show_bytes(change, llabs(gpu->bytes)),
-			more_or_less(gpu->bytes), b, a,
-			line.data ? line.data : "");
+			    pf_num_show_bytes(change, llabs(gpu->reserved[2])),
+			    more_or_less(gpu->reserved[2]));
+	if (gpu->bytes[2])
+		pf_doc_finding(doc,
+			       "%s: %s %s allocated in B than in A (%s, %s)%s",
+			       gpu->name,
+			       pf_num_show_bytes(change, llabs(gpu->bytes[2])),
+			       more_or_less(gpu->bytes[2]), b, a,
+			       line.data ? line.data : "");
 	else
 		pf_doc_finding(doc,
 			       "As much is allocated in B as in A (%s on %s)%s",
@@ -398,19 +349,42 @@ static void add_finding(const struct pf_snap_diff *d, struct pf_doc *doc)
 	pf_buf_release(&line);
 }
 
-void pf_snap_diff_show(const struct pf_snap_diff *d, struct pf_doc *doc)
+#define LIST(doc, name, title, fields, d, list)                                \
+	pf_doc_rows(doc, name, title, PF_FIELDS(fields),                       \
+		    (d)->lists[list].rows, (d)->lists[list].count,             \
+		    sizeof(struct change))
+
+static void show(const struct changes *d, struct pf_doc *doc)
 {
 	add_finding(d, doc);
-	PF_ROWS(doc, "devices", "Allocated when the snapshots were taken",
-		gpu_fields, d->gpus, d->gpu_count);
-	PF_ROWS(doc, "lines", "By line of the program", line_fields, d->lines,
-		d->line_count);
-	PF_ROWS(doc, "peaks", "Peaks", peak_fields, d->peaks, d->peak_count);
-	PF_ROWS(doc, "peak_lines", "Alive at the peak, by line",
-		peak_line_fields, d->peak_lines, d->peak_line_count);
+	LIST(doc, "devices", "Allocated when the snapshots were taken",
+	     gpu_fields, d, GPUS);
+	LIST(doc, "lines", "By line of the program", line_fields, d, LINES);
+	LIST(doc, "peaks", "Peaks", peak_fields, d, PEAKS);
+	LIST(doc, "peak_lines", "Alive at the peak, by line", peak_line_fields,
+	     d, PEAK_LINES);
 	pf_snap_note_lost(d->lost_segments, doc);
 	pf_doc_note(doc, "where both were taken at the same point of a step, "
 			 "what B has more of may be a leak");
+}
+
+int pf_snap_diff(struct pf_db *a, struct pf_db *b,
+		 const struct pf_window_args *window, struct pf_doc *doc)
+{
+	struct pf_db *const dbs[] = { a, b };
+	struct changes d = { 0 };
+	int rc;
+
+	for (int i = 0; i < LISTS; i++)
+		pf_keyed_begin(&d.lists[i], sizeof(struct change),
+			       PF_KEYED_SUMS);
+	rc = find(&d, dbs, window);
+	if (!rc)
+		show(&d, doc);
+	for (int i = 0; i < LISTS; i++)
+		pf_keyed_end(&d.lists[i]);
+	pf_arena_release(&d.texts);
+	return rc;
 }
 
 /* ---- of many snapshots ---- */

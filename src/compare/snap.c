@@ -391,23 +391,23 @@ int pf_snap_diff(struct pf_db *a, struct pf_db *b,
 
 struct row {
 	const char *capture;
-	int64_t trace_id, device;
-	int64_t allocated, change, reserved, whole, split, largest;
+	struct pf_snap_now now; /* without texts */
+	int64_t change;
 };
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct row, member, key, title, kind)
 static const struct pf_field fields[] = {
 	FIELD(capture, "capture", "Capture", PF_PATH),
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
-	FIELD(device, "device", "GPU", PF_INT),
-	FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES),
+	FIELD(now.trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+	FIELD(now.device, "device", "GPU", PF_INT),
+	FIELD(now.allocated, "allocated_bytes", "Allocated", PF_BYTES),
 	FIELD(change, "change_bytes", "Change",
 	      PF_BYTES | PF_SIGNED | PF_MAYBE),
-	FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES),
-	FIELD(whole, "whole_bytes", "Free segments", PF_BYTES),
-	FIELD(split, "split_bytes", "Free between", PF_BYTES),
-	FIELD(largest, "largest_bytes", "Largest", PF_BYTES | PF_FULL),
+	FIELD(now.reserved, "reserved_bytes", "Reserved", PF_BYTES),
+	FIELD(now.whole, "whole_bytes", "Free segments", PF_BYTES),
+	FIELD(now.split, "split_bytes", "Free between", PF_BYTES),
+	FIELD(now.largest, "largest_bytes", "Largest", PF_BYTES | PF_FULL),
 };
 #undef FIELD
 
@@ -417,37 +417,20 @@ struct dumps {
 	int64_t lost_segments;
 };
 
-/* The row of the same device in the dump before, or NULL. */
-static const struct row *before(const struct dumps *d, size_t at)
-{
-	for (size_t i = at; i-- > 0;)
-		if (d->rows[i].device == d->rows[at].device)
-			return &d->rows[i];
-	return NULL;
-}
-
 static void add(struct dumps *d, const char *capture,
 		const struct pf_snap_now *now)
 {
-	const struct row *last;
+	size_t before = d->count;
 	struct row *row;
 
+	while (before && d->rows[before - 1].now.device != now->device)
+		before--;
 	d->rows = pf_grow(d->rows, &d->cap, d->count + 1, sizeof(*d->rows));
 	row = &d->rows[d->count++];
-	*row = (struct row){
-		.capture = capture,
-		.trace_id = now->trace_id,
-		.device = now->device,
-		.allocated = now->allocated,
-		.change = PF_NO_INT,
-		.reserved = now->reserved,
-		.whole = now->whole,
-		.split = now->split,
-		.largest = now->largest,
-	};
-	last = before(d, d->count - 1);
-	if (last)
-		row->change = pf_sat_sub(row->allocated, last->allocated);
+	*row = (struct row){ capture, *now, PF_NO_INT };
+	if (before)
+		row->change = pf_sat_sub(now->allocated,
+					 d->rows[before - 1].now.allocated);
 }
 
 static int add_database(struct dumps *d, const char *path, const char *name,
@@ -479,30 +462,30 @@ static void say(const struct dumps *d, struct pf_doc *doc)
 	size_t dumps = 0, grown = 0;
 
 	for (size_t i = 1; i < d->count; i++)
-		if (d->rows[i].reserved > most->reserved)
+		if (d->rows[i].now.reserved > most->now.reserved)
 			most = &d->rows[i];
 	for (size_t i = 0; i < d->count; i++) {
 		const struct row *row = &d->rows[i];
 
-		if (row->device != most->device)
+		if (row->now.device != most->now.device)
 			continue;
 		first = first ? first : row;
 		last = row;
 		dumps++;
 		grown += row->change != PF_NO_INT && row->change > 0;
 	}
-	pf_num_show_bytes(first_text, first->allocated);
-	pf_num_show_bytes(last_text, last->allocated);
+	pf_num_show_bytes(first_text, first->now.allocated);
+	pf_num_show_bytes(last_text, last->now.allocated);
 	if (dumps < 2)
 		pf_doc_finding(doc,
 			       "GPU %" PRId64 ": %s allocated, in one dump",
-			       most->device, last_text);
+			       most->now.device, last_text);
 	else
 		pf_doc_finding(
 			doc,
 			"GPU %" PRId64 ": %s allocated in the first dump "
 			"and %s in the last; it grew in %s%zu of %zu",
-			most->device, first_text, last_text,
+			most->now.device, first_text, last_text,
 			grown == dumps - 1 ? "each, " : "", grown, dumps - 1);
 }
 

@@ -1,18 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "compare/trend.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/diff_judge.h"
-#include "compare/trend.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
+#include "base/sat.h"
+#include "compare/diff_judge.h"
+#include "compare/fleet.h"
+#include "events/names.h"
 #include "show/doc.h"
+#include "store/query.h"
 
 /* ---- what is found ---- */
+
+/* Texts of its rows are the captures'. */
+struct trend {
+	struct pf_trend_row *rows; /* in the order given */
+	size_t count;
+	size_t with_steps; /* a capture without is one of its own */
+	size_t least;      /* the row with the shortest median step */
+	size_t warm_up;    /* leading steps of each that are not judged */
+	int64_t shift_ns;  /* from the first to the last */
+	bool has_samples, has_other_device;
+	bool has_pauses; /* some row's steps do not follow each other */
+};
 
 static const struct pf_step_figure step_figure = { pf_step_total, 0 };
 
@@ -32,7 +52,7 @@ static int64_t next_samples(const char **at)
 }
 
 /* One number for all rows, or one for each. */
-static int find_samples(const char *words, struct pf_trend *out,
+static int find_samples(const char *words, struct trend *out,
 			struct pf_err *err)
 {
 	const char *at = words;
@@ -139,9 +159,9 @@ static bool is_other_device(const struct pf_capture *a,
 	       is_other(a, a->platform, b, b->platform);
 }
 
-int pf_trend_find(const struct pf_capture *const *captures, size_t count,
-		  const struct pf_trend_args *args, struct pf_trend *out,
-		  struct pf_err *err)
+static int find(const struct pf_capture *const *captures, size_t count,
+		const struct pf_trend_args *args, struct trend *out,
+		struct pf_err *err)
 {
 	const struct pf_capture all = { .captures = captures,
 					.capture_count = count };
@@ -154,7 +174,7 @@ int pf_trend_find(const struct pf_capture *const *captures, size_t count,
 
 	judge.warm_up = pf_judge_warm_up(&args->window, &all, &all);
 	pf_judge_figure(&judge, &step_figure, &shift);
-	*out = (struct pf_trend){
+	*out = (struct trend){
 		.rows = pf_calloc(count, sizeof(*out->rows)),
 		.count = count,
 		.warm_up = judge.warm_up,
@@ -173,12 +193,6 @@ int pf_trend_find(const struct pf_capture *const *captures, size_t count,
 	return args->samples_per_step
 		       ? find_samples(args->samples_per_step, out, err)
 		       : 0;
-}
-
-void pf_trend_release(struct pf_trend *trend)
-{
-	free(trend->rows);
-	*trend = (struct pf_trend){ 0 };
 }
 
 /* ---- one row a capture ---- */
@@ -269,7 +283,7 @@ static void add_parts(struct part_fields *f)
 						       : pf_step_counts[i].key);
 }
 
-static void show_rows(const struct pf_trend *trend, struct pf_doc *doc)
+static void show_rows(const struct trend *trend, struct pf_doc *doc)
 {
 	struct part_fields f = { .count = FIXED };
 
@@ -333,7 +347,7 @@ static const struct pf_field line_fields[] = {
 };
 
 /* Of a member of each row; nothing where it never is more than 0. */
-static void add_line(const struct pf_trend *trend, struct pf_table *t,
+static void add_line(const struct trend *trend, struct pf_table *t,
 		     const char *title, enum pf_col_kind kind,
 		     const struct pf_field *field)
 {
@@ -364,7 +378,7 @@ static void add_line(const struct pf_trend *trend, struct pf_table *t,
 	free(values);
 }
 
-static void show_parts(const struct pf_trend *trend, struct pf_table *t)
+static void show_parts(const struct trend *trend, struct pf_table *t)
 {
 	struct part_fields f = { 0 };
 	struct pf_buf title = { 0 };
@@ -385,7 +399,7 @@ static void show_parts(const struct pf_trend *trend, struct pf_table *t)
 	pf_buf_release(&title);
 }
 
-static void show_lines(const struct pf_trend *trend, struct pf_doc *doc)
+static void show_lines(const struct trend *trend, struct pf_doc *doc)
 {
 	static const struct pf_field
 		median = FIELD(median_ns, "", "", PF_NS),
@@ -418,7 +432,7 @@ static void show_lines(const struct pf_trend *trend, struct pf_doc *doc)
 /* ---- the whole ---- */
 
 /* ": shift -2.573 ms (-63.55 %)", as diff has it of these two. */
-static void add_shift(struct pf_buf *out, const struct pf_trend *trend)
+static void add_shift(struct pf_buf *out, const struct trend *trend)
 {
 	int64_t first_ns = trend->rows[0].median_ns;
 	char text[PF_NUM_MAX];
@@ -431,7 +445,7 @@ static void add_shift(struct pf_buf *out, const struct pf_trend *trend)
 							    (double)first_ns));
 }
 
-static void show_finding(const struct pf_trend *trend, const char *since,
+static void show_finding(const struct trend *trend, const char *since,
 			 struct pf_doc *doc)
 {
 	const struct pf_trend_row *first = trend->rows;
@@ -473,7 +487,7 @@ static void show_finding(const struct pf_trend *trend, const char *since,
 	pf_buf_release(&text);
 }
 
-static void show_figures(const struct pf_trend *trend, struct pf_doc *doc)
+static void show_figures(const struct trend *trend, struct pf_doc *doc)
 {
 	bool has_steps = trend->with_steps;
 
@@ -493,8 +507,7 @@ static void show_figures(const struct pf_trend *trend, struct pf_doc *doc)
 		   (int64_t)trend->warm_up);
 }
 
-static void show_notes(const struct pf_trend *trend, bool wide,
-		       struct pf_doc *doc)
+static void show_notes(const struct trend *trend, bool wide, struct pf_doc *doc)
 {
 	if (trend->with_steps && trend->with_steps < trend->count)
 		pf_doc_note(doc,
@@ -517,8 +530,9 @@ static void show_notes(const struct pf_trend *trend, bool wide,
 			    "'profan diff A B' says what changed between two");
 }
 
-void pf_trend_show(const struct pf_trend *trend, const char *since, bool wide,
-		   struct pf_doc *doc)
+/* "since" is what changed and when, for the finding; or NULL. */
+static void show(const struct trend *trend, const char *since, bool wide,
+		 struct pf_doc *doc)
 {
 	show_finding(trend, since, doc);
 	show_figures(trend, doc);
@@ -526,4 +540,1032 @@ void pf_trend_show(const struct pf_trend *trend, const char *since, bool wide,
 	if (!wide)
 		show_lines(trend, doc);
 	show_notes(trend, wide, doc);
+}
+
+/* ---- since when ---- */
+
+/* A capture.  Means are of whole steps of all ranks; they may be unknown. */
+struct night {
+	int64_t capture_id;
+	const char *taken, *capture, *commit, *labels;
+	int64_t rank_count, step_count;
+	int64_t name_count; /* distinct kernels */
+	/* By figure of pf_fleet_step_figures; in sum while they are read. */
+	int64_t ns[PF_FLEET_FIGURES]; /* PF_NO_INT: no whole step */
+	double count[PF_FLEET_FIGURES];
+};
+
+/* Series are of integers: a thousandth of a ns of a call, of a count. */
+#define FINE 1000
+
+enum what { CHANGED, NEW, GONE };
+
+/*
+ * Since a night, a figure or a kernel is another.  Before and after are
+ * medians of nights and shift is that of Hodges and Lehmann, all fine; of a
+ * kernel that is new or gone one of the first is PF_NO_INT, and nothing was
+ * tested.
+ */
+struct change {
+	enum what what;
+	size_t night;
+	size_t figure;      /* of pf_fleet_step_figures, if kernel is NULL */
+	const char *kernel; /* as the trace has it */
+	int64_t before, after, shift, low, high;
+	double p;
+	int64_t before_count, after_count; /* nights */
+	int64_t weight; /* of kernels: time that it comes to, fine */
+};
+
+struct nights {
+	struct night *nights; /* in order of time */
+	size_t count, without_steps;
+	struct change *changes; /* of the last night first */
+	size_t change_count, change_cap;
+	int64_t kernel_count; /* whose times were looked at */
+	size_t least;         /* nights that a change of a step takes */
+	size_t least_kernels; /* and one of a kernel */
+	struct pf_arena texts;
+};
+
+/*
+ * Nights are in memory; both statements have them in one order.  Kernels are
+ * read one after the other, each with its nights, so that memory grows with
+ * nights alone.
+ */
+
+#define COUNT_MAX 1e12 /* of a step; more is damage */
+
+static const struct pf_fleet_figure *figure_of(size_t n)
+{
+	return &pf_fleet_step_figures.items[n];
+}
+
+#define FIGURES pf_fleet_step_figures.count
+
+static bool is_time(size_t figure)
+{
+	return PF_COL_KIND(figure_of(figure)->of.col.kind) == PF_NS;
+}
+
+/* The fine value of a figure; PF_NO_INT: unknown. */
+static int64_t night_value(const struct night *night, size_t figure)
+{
+	int64_t ns = night->ns[figure];
+	double count = night->count[figure];
+
+	/* no comparison holds of what is not known */
+	if (!is_time(figure))
+		return count >= 0 && count < COUNT_MAX ? llround(count * FINE)
+						       : PF_NO_INT;
+	/* a step is less than a month, so that this fits */
+	return ns < 0 || ns > INT64_MAX / 4 / FINE ? PF_NO_INT : ns * FINE;
+}
+
+/* ---- nights ---- */
+
+#define N(member, key, kind) PF_FIELD(struct night, member, key, key, kind)
+static const struct pf_field night_fields[] = {
+	N(capture_id, "capture_id", PF_INT),
+	N(taken, "taken", PF_TEXT),
+	N(capture, "capture", PF_TEXT),
+	N(commit, "commit", PF_TEXT),
+	N(rank_count, "rank_count", PF_COUNT),
+	N(name_count, "name_count", PF_COUNT),
+	N(labels, "labels", PF_TEXT),
+};
+#undef N
+
+static void add_sums(struct nights *t, sqlite3_stmt *st)
+{
+	int64_t id = sqlite3_column_int64(st, PF_FLEET_CAPTURE_ID);
+	struct night *n = t->nights;
+
+	while (n < t->nights + t->count && n->capture_id != id)
+		n++;
+	if (n == t->nights + t->count)
+		return;
+	pf_sat_sum(&n->step_count, sqlite3_column_int64(st, PF_FLEET_UNIT));
+	for (size_t i = 0; i < FIGURES; i++)
+		pf_sat_sum(&n->ns[i],
+			   sqlite3_column_int64(st, PF_FLEET_SUMS + (int)i));
+}
+
+/* Of a night that has its sums. */
+static void find_means(struct night *n)
+{
+	for (size_t i = 0; i < FIGURES; i++) {
+		n->count[i] = pf_ratio((double)n->ns[i], n->step_count);
+		n->ns[i] = n->step_count ? llround(n->count[i]) : PF_NO_INT;
+	}
+}
+
+static int read_nights(struct pf_db *db, struct nights *t)
+{
+	sqlite3_stmt *st;
+	int rc = -1;
+
+	t->nights = pf_named_rows_take(db, "fleet/show_trend",
+				       PF_FIELDS(night_fields), &t->texts,
+				       &t->count, db->err);
+	st = t->nights ? pf_fleet_sums_prepare(db, &pf_fleet_step_figures)
+		       : NULL;
+	while (st && (rc = pf_db_step(db, st, db->err)) == 1)
+		add_sums(t, st);
+	sqlite3_finalize(st);
+	for (size_t i = 0; !rc && i < t->count; i++) {
+		t->without_steps += !t->nights[i].step_count;
+		find_means(&t->nights[i]);
+	}
+	return rc;
+}
+
+/* ---- changes ---- */
+
+static struct change *add(struct nights *t)
+{
+	t->changes = pf_grow(t->changes, &t->change_cap, t->change_count + 1,
+			     sizeof(*t->changes));
+	return &t->changes[t->change_count++];
+}
+
+/* A series: values of the nights that have one. */
+struct series {
+	int64_t *values, *calls;
+	size_t *nights;
+	size_t count;
+	const char *kernel;
+	size_t figure;
+	double rate;
+};
+
+static void set_up(struct series *s, size_t count)
+{
+	*s = (struct series){
+		.values = pf_calloc(count + 1, sizeof(*s->values)),
+		.calls = pf_calloc(count + 1, sizeof(*s->calls)),
+		.nights = pf_calloc(count + 1, sizeof(*s->nights)),
+	};
+}
+
+static void release(struct series *s)
+{
+	free(s->values);
+	free(s->calls);
+	free(s->nights);
+}
+
+static void put(struct series *s, size_t night, int64_t value, int64_t calls)
+{
+	s->values[s->count] = value;
+	s->calls[s->count] = calls;
+	s->nights[s->count++] = night;
+}
+
+static int64_t weight_of(double sum)
+{
+	return sum < 9e18 ? (int64_t)sum : INT64_MAX;
+}
+
+/* What it comes to in the nights after it, fine. */
+static int64_t weigh(const struct series *s, const struct pf_change *c)
+{
+	double sum = 0;
+
+	for (size_t i = c->at; i < c->to; i++)
+		sum += (double)s->calls[i] * (double)c->rank.shift;
+	return weight_of(fabs(sum) / (double)(c->to - c->at));
+}
+
+static void find_changes(struct nights *t, const struct series *s)
+{
+	struct pf_changes found;
+
+	pf_changes_find(s->values, s->count, s->rate, &found);
+	for (size_t i = 0; i < found.count; i++) {
+		const struct pf_change *c = &found.items[i];
+
+		*add(t) = (struct change){
+			.night = s->nights[c->at],
+			.figure = s->figure,
+			.kernel = s->kernel ? pf_arena_string(&t->texts,
+							      s->kernel)
+					    : NULL,
+			.before = c->before,
+			.after = c->after,
+			.shift = c->rank.shift,
+			.low = c->rank.shift_low,
+			.high = c->rank.shift_high,
+			.p = c->rank.p,
+			.before_count = (int64_t)(c->at - c->from),
+			.after_count = (int64_t)(c->to - c->at),
+			.weight = s->kernel ? weigh(s, c) : 0,
+		};
+	}
+	pf_changes_release(&found);
+}
+
+static void find_of_steps(struct nights *t)
+{
+	struct series s;
+
+	set_up(&s, t->count);
+	s.rate = PF_CHANGE_RATE / 2 / (double)FIGURES;
+	t->least = pf_changes_least(s.rate);
+	for (s.figure = 0; s.figure < FIGURES; s.figure++) {
+		s.count = 0;
+		for (size_t i = 0; i < t->count; i++) {
+			int64_t value = night_value(&t->nights[i], s.figure);
+
+			if (value != PF_NO_INT)
+				put(&s, i, value, 1);
+		}
+		find_changes(t, &s);
+	}
+	release(&s);
+}
+
+/* ---- kernels ---- */
+
+enum { NAME_ID, NAME, CAPTURE_ID, CALLS, TOTAL_NS };
+
+static int64_t per_call(int64_t total_ns, int64_t calls)
+{
+	__int128 fine = (__int128)total_ns * FINE;
+
+	fine = (fine + calls / 2) / calls;
+	return total_ns >= 0 && fine < INT64_MAX / 4 ? (int64_t)fine
+						     : PF_NO_INT;
+}
+
+/*
+ * It is in every night since one and in none before, or the other way round;
+ * nights without any kernel say nothing.
+ */
+static void find_new(struct nights *t, const struct series *s)
+{
+	const struct night *nights = t->nights;
+	size_t first = s->nights[0], last = s->nights[s->count - 1];
+	size_t inside = 0, before = 0, after = 0;
+	bool is_new;
+
+	for (size_t i = 0; i < t->count; i++) {
+		if (!nights[i].name_count)
+			continue;
+		before += i < first;
+		after += i > last;
+		inside += i >= first && i <= last;
+	}
+	is_new = before && !after;
+	if (inside != s->count || (!is_new && (before || !after)))
+		return;
+	if (!is_new)
+		while (!nights[++last].name_count)
+			;
+	*add(t) = (struct change){
+		.what = is_new ? NEW : GONE,
+		.night = is_new ? first : last,
+		.kernel = pf_arena_string(&t->texts, s->kernel),
+		.before = is_new ? PF_NO_INT : s->values[s->count - 1],
+		.after = is_new ? s->values[0] : PF_NO_INT,
+		.shift = PF_NO_INT,
+		.low = PF_NO_INT,
+		.high = PF_NO_INT,
+		.p = NAN,
+		.before_count = (int64_t)(is_new ? before : inside),
+		.after_count = (int64_t)(is_new ? inside : after),
+		.weight = weight_of((double)s->calls[0] * (double)s->values[0]),
+	};
+}
+
+static void end_kernel(struct nights *t, struct series *s)
+{
+	if (s->count) {
+		find_changes(t, s);
+		find_new(t, s);
+	}
+	s->count = 0;
+}
+
+/* Rows of a kernel stand together, in the order of nights. */
+static int read_kernels(struct pf_db *db, struct nights *t, struct series *s)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "fleet/trend_kernels", db->err);
+	int64_t name_id = PF_NO_INT;
+	struct pf_buf name = { 0 };
+	size_t night = 0;
+	int rc = st ? 0 : -1;
+
+	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
+		int64_t id = sqlite3_column_int64(st, NAME_ID);
+		int64_t capture = sqlite3_column_int64(st, CAPTURE_ID);
+		int64_t calls = sqlite3_column_int64(st, CALLS), value;
+
+		if (id != name_id) {
+			end_kernel(t, s);
+			night = 0;
+			name_id = id;
+			pf_buf_clear(&name);
+			pf_buf_adds(&name, (const char *)sqlite3_column_text(
+						   st, NAME));
+			s->kernel = name.data;
+		}
+		while (night < t->count &&
+		       t->nights[night].capture_id != capture)
+			night++;
+		value = calls > 0 ? per_call(sqlite3_column_int64(st, TOTAL_NS),
+					     calls)
+				  : PF_NO_INT;
+		if (night < t->count && value != PF_NO_INT)
+			put(s, night, value, calls);
+		rc = 0;
+	}
+	if (!rc)
+		end_kernel(t, s);
+	sqlite3_finalize(st);
+	pf_buf_release(&name);
+	return rc;
+}
+
+static int find_of_kernels(struct pf_db *db, struct nights *t)
+{
+	struct series s;
+	int rc = pf_db_number(db, "SELECT count(DISTINCT name_id) FROM kernel",
+			      &t->kernel_count, db->err);
+
+	if (rc || !t->kernel_count)
+		return rc;
+	set_up(&s, t->count);
+	s.rate = PF_CHANGE_RATE / 2 / (double)t->kernel_count;
+	t->least_kernels = pf_changes_least(s.rate);
+	rc = read_kernels(db, t, &s);
+	release(&s);
+	return rc;
+}
+
+/* ---- the whole ---- */
+
+static int by_night(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	if (x->night != y->night)
+		return x->night < y->night ? 1 : -1;
+	if (!x->kernel != !y->kernel)
+		return x->kernel ? 1 : -1;
+	if (!x->kernel)
+		return (x->figure > y->figure) - (x->figure < y->figure);
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return strcmp(x->kernel, y->kernel);
+}
+
+static void put_in_order(struct nights *t)
+{
+	pf_sort(t->changes, t->change_count, sizeof(*t->changes), by_night);
+}
+
+static int find_of_fleet(struct pf_db *db, struct nights *t)
+{
+	*t = (struct nights){ 0 };
+	if (read_nights(db, t))
+		return -1;
+	find_of_steps(t);
+	if (find_of_kernels(db, t))
+		return -1;
+	put_in_order(t);
+	return 0;
+}
+
+/* ---- captures that are in no fleet ---- */
+
+static struct night night_of(const struct pf_trend_row *row, size_t number,
+			     bool has_steps)
+{
+	struct night night = {
+		.capture_id = (int64_t)number,
+		.capture = row->path,
+		.rank_count = 1,
+		.step_count = has_steps ? row->steps : 0,
+	};
+
+	for (size_t i = 0; i < FIGURES; i++) {
+		struct pf_cell cell = pf_field_cell(&figure_of(i)->night, row);
+
+		night.ns[i] = has_steps && cell.type == PF_CELL_INT ? cell.v.i
+								    : PF_NO_INT;
+		night.count[i] =
+			has_steps && cell.type == PF_CELL_REAL ? cell.v.d : NAN;
+	}
+	return night;
+}
+
+/* A kernel's calls in a capture, and their time. */
+struct called {
+	int64_t calls, ns;
+};
+
+static void add_kernels(const struct pf_capture *c, size_t number,
+			size_t captures, struct pf_intern *names,
+			struct called **all, size_t *cap)
+{
+	for (size_t i = 0; i < c->work.count; i++) {
+		const struct pf_work_row *row = pf_work_at(c, i);
+		const char *name =
+			pf_intern_text(&c->texts, row->key.kernel, NULL);
+		size_t before = *cap, n;
+		struct called *one;
+
+		if (row->key.kind != PF_KIND_KERNEL)
+			continue;
+		n = pf_intern_add(names, name, strlen(name));
+		*all = pf_grow(*all, cap, (n + 1) * captures, sizeof(**all));
+		if (*cap > before)
+			memset(*all + before, 0,
+			       (*cap - before) * sizeof(**all));
+		one = &(*all)[n * captures + number];
+		one->calls += row->sum.count;
+		one->ns += row->sum.ns;
+	}
+}
+
+static void find_of_calls(struct nights *t, const struct pf_intern *names,
+			  const struct called *all)
+{
+	struct series s;
+
+	t->kernel_count = names->count;
+	if (!names->count)
+		return;
+	set_up(&s, t->count);
+	s.rate = PF_CHANGE_RATE / 2 / (double)t->kernel_count;
+	t->least_kernels = pf_changes_least(s.rate);
+	for (size_t i = 0; i < names->count * t->count; i++)
+		t->nights[i % t->count].name_count += all[i].calls > 0;
+	for (uint32_t k = 0; k < names->count; k++) {
+		s.kernel = pf_intern_text(names, k, NULL);
+		for (size_t i = 0; i < t->count; i++) {
+			const struct called *c = &all[k * t->count + i];
+			int64_t value = c->calls > 0 ? per_call(c->ns, c->calls)
+						     : PF_NO_INT;
+
+			if (value != PF_NO_INT)
+				put(&s, i, value, c->calls);
+		}
+		end_kernel(t, &s);
+	}
+	release(&s);
+}
+
+/*
+ * The same of captures that are in no fleet, in the order given, by the means
+ * of their full steps as rows have them, and the kernels in these.
+ */
+static void find_of_captures(const struct trend *trend,
+			     const struct pf_capture *const *captures,
+			     struct nights *t)
+{
+	struct pf_intern names;
+	struct called *all = NULL;
+	size_t cap = 0;
+
+	*t = (struct nights){ .count = trend->count };
+	pf_intern_init(&names);
+	t->nights = pf_calloc(trend->count + 1, sizeof(*t->nights));
+	for (size_t i = 0; i < trend->count; i++) {
+		t->nights[i] =
+			night_of(&trend->rows[i], i, captures[i]->has_steps);
+		t->without_steps += !captures[i]->has_steps;
+		add_kernels(captures[i], i, trend->count, &names, &all, &cap);
+	}
+	find_of_steps(t);
+	find_of_calls(t, &names, all);
+	put_in_order(t);
+	pf_intern_release(&names);
+	free(all);
+}
+
+static void release_nights(struct nights *t)
+{
+	free(t->nights);
+	free(t->changes);
+	pf_arena_release(&t->texts);
+}
+
+#define DAY 10 /* characters of a time that are its day */
+
+/* ---- words ---- */
+
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* A fine value in the unit of the figure; of kernels, of a call. */
+static const char *fine_text(char out[PF_NUM_MAX], int64_t fine,
+			     enum pf_col_kind kind)
+{
+	if (fine == PF_NO_INT)
+		return NULL;
+	return kind == PF_NS ? pf_num_show_ns(out, (fine + FINE / 2) / FINE)
+			     : pf_num_show_real(out, (double)fine / FINE);
+}
+
+static enum pf_col_kind kind_of(const struct change *c)
+{
+	return c->kernel || is_time(c->figure) ? PF_NS : PF_COUNT;
+}
+
+static double share_of(const struct change *c)
+{
+	return c->shift == PF_NO_INT ? NAN
+				     : pf_ratio((double)c->shift, c->before);
+}
+
+/* " +2.4 % (37.6 ms to 38.5 ms)" */
+static void say_change(struct pf_buf *out, const struct change *c)
+{
+	char from[PF_NUM_MAX], to[PF_NUM_MAX], share[PF_NUM_MAX];
+
+	if (c->before > 0)
+		pf_buf_addf(out, " %s%s", c->shift > 0 ? "+" : "",
+			    pf_num_show_ratio(share, share_of(c)));
+	pf_buf_addf(out, " (%s to %s)", fine_text(from, c->before, kind_of(c)),
+		    fine_text(to, c->after, kind_of(c)));
+}
+
+/* "2026-10-11 (night 40, commit 1a2b3c)" */
+static void say_night(struct pf_buf *out, const struct night *n)
+{
+	if (n->taken)
+		pf_buf_addf(out, "%.*s (", DAY, n->taken);
+	pf_buf_adds(out, n->capture);
+	if (n->commit)
+		pf_buf_addf(out, ", commit %s", n->commit);
+	if (n->taken)
+		pf_buf_addc(out, ')');
+}
+
+/* ---- the finding ---- */
+
+/* Changes of the last night that has any stand first. */
+static size_t count_latest(const struct nights *t)
+{
+	size_t n = 0;
+
+	while (n < t->change_count &&
+	       t->changes[n].night == t->changes[0].night)
+		n++;
+	return n;
+}
+
+/* The step itself, and what of its parts changed most. */
+static void say_steps(struct pf_buf *out, const struct change *c, size_t count)
+{
+	const struct change *most = NULL;
+	const char *comma = ": ";
+
+	for (size_t i = 0; i < count; i++) {
+		const char *key = figure_of(c[i].figure)->name;
+
+		if (c[i].kernel || kind_of(&c[i]) != PF_NS ||
+		    !strcmp(key, "gpu_busy"))
+			continue;
+		if (!strcmp(key, "step_time")) {
+			pf_buf_adds(out, ": step");
+			say_change(out, &c[i]);
+			comma = ", ";
+		} else if (!most || llabs(c[i].shift) > llabs(most->shift)) {
+			most = &c[i];
+		}
+	}
+	if (!most)
+		return;
+	pf_buf_addf(out, "%s%s", comma, figure_of(most->figure)->name);
+	say_change(out, most);
+}
+
+static void say_kernels(struct pf_buf *out, const struct change *c,
+			size_t count, bool is_first)
+{
+	const struct change *most = NULL;
+	size_t changed = 0;
+	char share[PF_NUM_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		if (!c[i].kernel || c[i].what != CHANGED)
+			continue;
+		most = most ? most : &c[i];
+		changed++;
+	}
+	if (!most)
+		return;
+	pf_buf_addf(out, "%s%zu kernel%s another time per call, most ",
+		    is_first ? ": " : "; ", changed,
+		    changed == 1 ? " has" : "s have");
+	pf_kernel_short_name(out, most->kernel);
+	pf_buf_addf(out, " (%s%s)", most->shift > 0 ? "+" : "",
+		    pf_num_show_ratio(share, share_of(most)));
+}
+
+/* Counts, where neither times nor kernels changed. */
+static void say_counts(struct pf_buf *out, const struct change *c, size_t count)
+{
+	size_t new = 0, gone = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		new += c[i].what == NEW;
+		gone += c[i].what == GONE;
+		if (c[i].kernel)
+			continue;
+		pf_buf_addf(out, ": %s per step", figure_of(c[i].figure)->name);
+		say_change(out, &c[i]);
+		return;
+	}
+	pf_buf_addf(out, ": %zu kernel%s new and %zu gone", new, plural(new),
+		    gone);
+}
+
+/* "2026-10-11 (night 40): step +2 % ..."; nothing if nothing changed. */
+static void say_changes(const struct nights *t, struct pf_buf *out)
+{
+	size_t count = count_latest(t), before = 0, length;
+
+	if (!count)
+		return;
+	for (size_t i = count; i < t->change_count; i++)
+		before += i == count ||
+			  t->changes[i].night != t->changes[i - 1].night;
+	say_night(out, &t->nights[t->changes[0].night]);
+	length = out->len;
+	say_steps(out, t->changes, count);
+	say_kernels(out, t->changes, count, out->len == length);
+	if (out->len == length)
+		say_counts(out, t->changes, count);
+	if (before)
+		pf_buf_addf(out, "; %zu earlier capture%s changed something",
+			    before, plural(before));
+}
+
+static void say_latest(const struct nights *t, struct pf_doc *doc)
+{
+	struct pf_buf out = { 0 };
+
+	say_changes(t, &out);
+	pf_doc_finding(doc, "Since %s", out.data);
+	pf_buf_release(&out);
+}
+
+static void say_even(const struct nights *t, struct pf_doc *doc)
+{
+	size_t known = t->count - t->without_steps;
+
+	if (known < t->least)
+		pf_doc_finding(doc,
+			       "%zu capture%s with whole steps %s too few to "
+			       "tell a change from chance, which takes %zu",
+			       known, plural(known), known == 1 ? "is" : "are",
+			       t->least);
+	else
+		pf_doc_finding(doc,
+			       "No change in %zu captures that is more than "
+			       "how they vary",
+			       t->count);
+}
+
+/* ---- tables ---- */
+
+struct change_row {
+	const char *day, *taken, *capture, *commit, *of, *name, *from, *to;
+	const char *unit;
+	double before, after, shift, low, high, share, p;
+	int64_t before_count, after_count;
+};
+
+#define C(member, key, title, kind)                                            \
+	PF_FIELD(struct change_row, member, key, title, kind)
+static const struct pf_field change_fields[] = {
+	C(day, "since", "Since", PF_TEXT | PF_BRIEF),
+	C(taken, "taken", "Taken", PF_TEXT | PF_FULL),
+	C(capture, "capture", "Capture", PF_TEXT),
+	C(commit, "commit", "Commit", PF_TEXT | PF_FULL),
+	C(of, "of", "Of", PF_TEXT | PF_FULL),
+	C(name, "name", "Figure or kernel", PF_TEXT),
+	C(from, "from", "Before", PF_TEXT | PF_BRIEF),
+	C(to, "to", "After", PF_TEXT | PF_BRIEF),
+	C(unit, "unit", "Unit", PF_TEXT | PF_FULL),
+	C(before, "before", "Before", PF_REAL | PF_FULL),
+	C(after, "after", "After", PF_REAL | PF_FULL),
+	C(shift, "shift", "Shift", PF_REAL | PF_FULL),
+	C(low, "shift_low", "From", PF_REAL | PF_FULL),
+	C(high, "shift_high", "To", PF_REAL | PF_FULL),
+	C(share, "change", "Change", PF_RATIO | PF_SIGNED),
+	C(p, "p", "p", PF_REAL | PF_FULL),
+	C(before_count, "before_count", "Captures before", PF_COUNT | PF_FULL),
+	C(after_count, "after_count", "Captures after", PF_COUNT | PF_FULL),
+};
+#undef C
+
+static double plain(int64_t fine)
+{
+	return fine == PF_NO_INT ? NAN : (double)fine / FINE;
+}
+
+static void add_change(const struct nights *t, const struct change *c,
+		       struct pf_table *table)
+{
+	static const char *const gone[] = { [NEW] = "new", [GONE] = "gone" };
+	const struct night *n = &t->nights[c->night];
+	char from[PF_NUM_MAX], to[PF_NUM_MAX], day[DAY + 1] = "";
+	struct change_row row = {
+		.day = n->taken ? day : n->capture,
+		.taken = n->taken,
+		.capture = n->capture,
+		.commit = n->commit,
+		.of = c->kernel ? "kernel" : "step",
+		.name = c->kernel ? c->kernel : figure_of(c->figure)->name,
+		.from = fine_text(from, c->before, kind_of(c)),
+		.to = fine_text(to, c->after, kind_of(c)),
+		.unit = kind_of(c) == PF_NS ? "ns" : "count",
+		.before = plain(c->before),
+		.after = plain(c->after),
+		.shift = plain(c->shift),
+		.low = plain(c->low),
+		.high = plain(c->high),
+		.share = share_of(c),
+		.p = c->p,
+		.before_count = c->before_count,
+		.after_count = c->after_count,
+	};
+
+	if (n->taken)
+		snprintf(day, sizeof(day), "%s", n->taken);
+	if (c->what == NEW)
+		row.from = gone[NEW];
+	if (c->what == GONE)
+		row.to = gone[GONE];
+	PF_PUT(table, change_fields, row);
+}
+
+#define N(member, key, title, kind)                                            \
+	PF_FIELD(struct night, member, key, title, kind)
+static const struct pf_field shown_night_fields[] = {
+	N(taken, "taken", "Taken", PF_TEXT),
+	N(capture, "capture", "Capture", PF_TEXT),
+	N(commit, "commit", "Commit", PF_TEXT),
+	N(rank_count, "rank_count", "Ranks", PF_COUNT),
+	N(step_count, "step_count", "Steps", PF_COUNT | PF_FULL),
+	N(name_count, "name_count", "Kernel names", PF_COUNT | PF_FULL),
+	N(labels, "labels", "Labels", PF_TEXT | PF_FULL),
+};
+#undef N
+#define SHOWN  (sizeof(shown_night_fields) / sizeof(*shown_night_fields))
+#define COMMIT 2
+#define BEFORE 5 /* the figures of a step */
+
+static struct pf_field night_field(size_t figure)
+{
+	static const struct pf_field ns = PF_FIELD(struct night, ns[0], "", "",
+						   PF_NS),
+				     count = PF_FIELD(struct night, count[0],
+						      "", "", PF_REAL);
+	struct pf_field field = is_time(figure) ? ns : count;
+
+	field.col = figure_of(figure)->night.col;
+	field.at += figure * sizeof(int64_t);
+	return field;
+}
+
+static void show_nights(const struct nights *t, size_t first,
+			struct pf_doc *doc)
+{
+	struct pf_field fields[SHOWN + PF_FLEET_FIGURES];
+	size_t count = 0;
+	bool has_commit = false;
+
+	for (size_t i = 0; i < t->count; i++)
+		has_commit |= t->nights[i].commit != NULL;
+	for (size_t i = 0; i < SHOWN; i++) {
+		for (size_t k = 0; i == BEFORE && k < FIGURES; k++)
+			fields[count++] = night_field(k);
+		fields[count++] = shown_night_fields[i];
+	}
+	if (!has_commit)
+		fields[COMMIT].col.kind |= PF_FULL;
+	pf_doc_rows(doc, "trend", "Means of whole steps of all ranks", fields,
+		    count, t->nights + first, t->count - first,
+		    sizeof(*t->nights));
+}
+
+static void show_changes(const struct nights *t, size_t count,
+			 struct pf_doc *doc)
+{
+	struct pf_table *table =
+		pf_doc_fields(doc, "changes",
+			      "What changed, of a step or per call of a kernel",
+			      PF_FIELDS(change_fields));
+
+	for (size_t i = 0; i < count; i++)
+		add_change(t, &t->changes[i], table);
+}
+
+/* How far what is said can be trusted. */
+static void show_chances(const struct nights *t, struct pf_doc *doc)
+{
+	if (t->count >= t->least && t->count < t->least_kernels)
+		pf_doc_note(doc,
+			    "a change of one of %" PRId64 " kernels would take "
+			    "%zu captures to tell from chance",
+			    t->kernel_count, t->least_kernels);
+	if (t->change_count)
+		pf_doc_note(doc,
+			    "of captures that vary by chance alone, at most "
+			    "1 fleet in %.0f shows any change",
+			    1 / PF_CHANGE_RATE);
+}
+
+/*
+ * Only the table of what changed, if captures are enough to tell; at most so
+ * many rows, -1: all.
+ */
+static void show_only_changes(const struct nights *t, int64_t limit,
+			      struct pf_doc *doc)
+{
+	size_t count = t->change_count;
+
+	if (t->count < t->least)
+		return;
+	if (limit >= 0 && count > (size_t)limit)
+		count = (size_t)limit;
+	show_changes(t, count, doc);
+	if (count < t->change_count)
+		pf_doc_note(doc,
+			    "%zu more rows of 'changes'; --format csv has "
+			    "each",
+			    t->change_count - count);
+	show_chances(t, doc);
+}
+
+static void show_nights_notes(const struct nights *t, size_t first,
+			      struct pf_doc *doc)
+{
+	if (first)
+		pf_doc_note(doc, "%zu earlier capture%s; --limit -1 shows all",
+			    first, plural(first));
+	if (t->without_steps)
+		pf_doc_note(doc, "%zu capture%s no whole step",
+			    t->without_steps,
+			    t->without_steps == 1 ? " has" : "s have");
+	show_chances(t, doc);
+}
+
+static void show_nights_and_changes(const struct nights *t, int64_t limit,
+				    struct pf_doc *doc)
+{
+	size_t first = limit >= 0 && (size_t)limit < t->count
+			       ? t->count - (size_t)limit
+			       : 0;
+
+	if (t->change_count)
+		say_latest(t, doc);
+	else
+		say_even(t, doc);
+	pf_doc_int(doc, "capture_count", "Captures", PF_COUNT,
+		   (int64_t)t->count);
+	pf_doc_int(doc, "kernel_count", "Kernels looked at", PF_COUNT | PF_FULL,
+		   t->kernel_count);
+	pf_doc_int(doc, "least_captures", "Captures that a change takes",
+		   PF_COUNT | PF_FULL, (int64_t)t->least);
+	show_changes(t, t->change_count, doc);
+	show_nights(t, first, doc);
+	show_nights_notes(t, first, doc);
+}
+
+/* ---- checks ---- */
+
+/* The figures themselves, of whose last change there is none yet. */
+static bool figure_at(const void *unused, size_t n, struct pf_gate_figure *out)
+{
+	if (n >= FIGURES)
+		return false;
+	(void)unused;
+	*out = (struct pf_gate_figure){
+		.key = figure_of(n)->name,
+		.kind = is_time(n) ? PF_NS : PF_COUNT,
+		.a_steps = FINE,
+		.b_steps = FINE,
+	};
+	return true;
+}
+
+static const struct pf_gate_figures figures = { figure_at, NULL };
+
+int pf_trend_checks_parse(const struct pf_opt_list *checks, struct pf_err *err)
+{
+	struct pf_gate_figure f;
+	struct pf_gate gate;
+
+	for (size_t i = 0; i < checks->count; i++)
+		if (pf_gate_read(checks->items[i], &figures, &gate, &f, err))
+			return -1;
+	return 0;
+}
+
+/* The last change of a figure, or NULL. */
+static const struct change *last_of(const struct nights *t, const char *key)
+{
+	for (size_t i = 0; i < t->change_count; i++) {
+		const struct change *c = &t->changes[i];
+
+		if (!c->kernel && !strcmp(figure_of(c->figure)->name, key))
+			return c;
+	}
+	return NULL;
+}
+
+static int check(const char *expression, const struct nights *t,
+		 struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+{
+	const struct change *c;
+	struct pf_buf text = { 0 };
+	struct pf_gate_figure f;
+	struct pf_gate gate;
+
+	if (pf_gate_read(expression, &figures, &gate, &f, err))
+		return -1;
+	c = last_of(t, gate.name);
+	if (!c && t->count - t->without_steps < t->least) {
+		pf_doc_note(doc,
+			    "not failed: %s: it takes %zu captures to tell a "
+			    "change from chance",
+			    expression, t->least);
+		return 0;
+	}
+	if (!c)
+		return 0;
+	f.a = c->before;
+	f.b = c->before + c->shift;
+	if (pf_gate_holds(&gate, &f)) {
+		pf_gate_say_change(&text, &f);
+		pf_buf_adds(&text, " since ");
+		say_night(&text, &t->nights[c->night]);
+		pf_doc_failed(doc, "%s: %s", expression, text.data);
+		*is_failed = true;
+	}
+	pf_buf_release(&text);
+	return 0;
+}
+
+static int check_all(const struct pf_opt_list *checks, const struct nights *t,
+		     struct pf_doc *doc, struct pf_err *err)
+{
+	bool is_failed = false;
+
+	for (size_t i = 0; i < checks->count; i++)
+		if (check(checks->items[i], t, doc, &is_failed, err) < 0)
+			return -1;
+	return is_failed;
+}
+
+/* ---- the whole ---- */
+
+#define CHANGES 10 /* people read a page, however many there are */
+
+int pf_trend(const struct pf_capture *const *captures, size_t count,
+	     const struct pf_trend_args *args, struct pf_doc *doc,
+	     struct pf_err *err)
+{
+	struct nights changes = { 0 };
+	struct pf_buf since = { 0 };
+	struct trend trend = { 0 };
+	int rc = find(captures, count, args, &trend, err);
+
+	if (!rc) {
+		find_of_captures(&trend, captures, &changes);
+		if (changes.count >= changes.least)
+			say_changes(&changes, &since);
+		show(&trend, since.data, args->wide, doc);
+		show_only_changes(&changes, args->wide ? -1 : CHANGES, doc);
+		rc = check_all(&args->checks, &changes, doc, err);
+	}
+	release_nights(&changes);
+	free(trend.rows);
+	pf_buf_release(&since);
+	return rc;
+}
+
+int pf_trend_of_fleet(struct pf_db *db, const struct pf_opt_list *checks,
+		      int64_t limit, struct pf_doc *doc)
+{
+	struct nights t = { 0 };
+	int rc = find_of_fleet(db, &t);
+
+	if (!rc) {
+		show_nights_and_changes(&t, limit, doc);
+		rc = check_all(checks, &t, doc, db->err);
+	}
+	release_nights(&t);
+	return rc;
 }

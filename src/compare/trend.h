@@ -8,17 +8,20 @@
  * left out of all.  Sums and the parts of a step are means over full steps, as
  * compare/diff_capture.h has them.
  */
-#ifndef PF_ANALYSIS_TREND_H
-#define PF_ANALYSIS_TREND_H
+#ifndef PF_COMPARE_TREND_H
+#define PF_COMPARE_TREND_H
 
 #include <stdbool.h>
 
+#include "base/opt.h"
 #include "compare/diff_capture.h"
 #include "show/doc.h"
+#include "store/db.h"
 
 struct pf_trend_args {
 	struct pf_window_args window;
 	const char *samples_per_step; /* "64", or one each: "32,64"; or NULL */
+	struct pf_opt_list checks;    /* of the last change of a figure */
 	bool wide;                    /* for csv and json: no lines of bars */
 };
 
@@ -39,31 +42,30 @@ struct pf_trend_row {
 	double copies; /* of all ways */
 };
 
-/* Zero-initialised it is empty; it owns rows, their texts are the captures'. */
-struct pf_trend {
-	struct pf_trend_row *rows; /* in the order given */
-	size_t count;
-	size_t with_steps; /* a capture without is one of its own */
-	size_t least;      /* the row with the shortest median step */
-	size_t warm_up;    /* leading steps of each that are not judged */
-	int64_t shift_ns;  /* from the first to the last */
-	bool has_samples, has_other_device;
-	bool has_pauses; /* some row's steps do not follow each other */
-};
+/*
+ * Captures loaded with PF_CAPTURE_ALL, each with a full step: 1 if a check
+ * failed.  PF_EUSAGE for numbers of samples that make no sense.
+ */
+int pf_trend(const struct pf_capture *const *captures, size_t count,
+	     const struct pf_trend_args *args, struct pf_doc *doc,
+	     struct pf_err *err);
 
 /*
- * Captures loaded with PF_CAPTURE_ALL, each with a full step.  PF_EUSAGE for
- * numbers of samples that make no sense.
+ * Captures one after the other, of a fleet or as they are given ("nights"), and
+ * since when they are not what they were before: change points
+ * (compare/diff_judge.h) of the figures of a step and of each kernel's time per
+ * call.
+ *
+ * Half of PF_CHANGE_RATE is shared by the figures of steps, half by the
+ * kernels: of captures that only vary by chance, at most that part shows any
+ * change at all.
+ *
+ * Of a fleet; limit: of nights for people, the last ones; -1: all.
  */
-int pf_trend_find(const struct pf_capture *const *captures, size_t count,
-		  const struct pf_trend_args *args, struct pf_trend *out,
-		  struct pf_err *err);
-void pf_trend_release(struct pf_trend *trend);
-/*
- * Wide: no lines of bars.  "since" is what changed and when, for the finding;
- * "" or NULL: nothing is said.
- */
-void pf_trend_show(const struct pf_trend *trend, const char *since, bool wide,
-		   struct pf_doc *doc);
+int pf_trend_of_fleet(struct pf_db *db, const struct pf_opt_list *checks,
+		      int64_t limit, struct pf_doc *doc);
+
+/* PF_EUSAGE if one is no check of a figure. */
+int pf_trend_checks_parse(const struct pf_opt_list *checks, struct pf_err *err);
 
 #endif

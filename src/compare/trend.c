@@ -699,12 +699,14 @@ struct series {
 	double rate;
 };
 
-static void set_up(struct series *s, size_t count)
+/* One of so many that share their part of the rate. */
+static struct series set_up(const struct nights *t, size_t count)
 {
-	*s = (struct series){
-		.values = pf_calloc(count + 1, sizeof(*s->values)),
-		.calls = pf_calloc(count + 1, sizeof(*s->calls)),
-		.nights = pf_calloc(count + 1, sizeof(*s->nights)),
+	return (struct series){
+		.values = pf_calloc(t->count + 1, sizeof(int64_t)),
+		.calls = pf_calloc(t->count + 1, sizeof(int64_t)),
+		.nights = pf_calloc(t->count + 1, sizeof(size_t)),
+		.rate = PF_CHANGE_RATE / 2 / (double)count,
 	};
 }
 
@@ -717,6 +719,8 @@ static void release(struct series *s)
 
 static void put(struct series *s, size_t night, int64_t value, int64_t calls)
 {
+	if (value == PF_NO_INT)
+		return;
 	s->values[s->count] = value;
 	s->calls[s->count] = calls;
 	s->nights[s->count++] = night;
@@ -767,19 +771,13 @@ static void find_changes(struct nights *t, const struct series *s)
 
 static void find_of_steps(struct nights *t)
 {
-	struct series s;
+	struct series s = set_up(t, FIGURES);
 
-	set_up(&s, t->count);
-	s.rate = PF_CHANGE_RATE / 2 / (double)FIGURES;
 	t->least = pf_changes_least(s.rate);
 	for (s.figure = 0; s.figure < FIGURES; s.figure++) {
 		s.count = 0;
-		for (size_t i = 0; i < t->count; i++) {
-			int64_t value = night_value(&t->nights[i], s.figure);
-
-			if (value != PF_NO_INT)
-				put(&s, i, value, 1);
-		}
+		for (size_t i = 0; i < t->count; i++)
+			put(&s, i, night_value(&t->nights[i], s.figure), 1);
 		find_changes(t, &s);
 	}
 	release(&s);
@@ -793,6 +791,8 @@ static int64_t per_call(int64_t total_ns, int64_t calls)
 {
 	__int128 fine = (__int128)total_ns * FINE;
 
+	if (calls <= 0)
+		return PF_NO_INT;
 	fine = (fine + calls / 2) / calls;
 	return total_ns >= 0 && fine < INT64_MAX / 4 ? (int64_t)fine
 						     : PF_NO_INT;
@@ -859,7 +859,7 @@ static int read_kernels(struct pf_db *db, struct nights *t, struct series *s)
 	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
 		int64_t id = sqlite3_column_int64(st, NAME_ID);
 		int64_t capture = sqlite3_column_int64(st, CAPTURE_ID);
-		int64_t calls = sqlite3_column_int64(st, CALLS), value;
+		int64_t calls = sqlite3_column_int64(st, CALLS);
 
 		if (id != name_id) {
 			end_kernel(t, s);
@@ -873,11 +873,10 @@ static int read_kernels(struct pf_db *db, struct nights *t, struct series *s)
 		while (night < t->count &&
 		       t->nights[night].capture_id != capture)
 			night++;
-		value = calls > 0 ? per_call(sqlite3_column_int64(st, TOTAL_NS),
-					     calls)
-				  : PF_NO_INT;
-		if (night < t->count && value != PF_NO_INT)
-			put(s, night, value, calls);
+		if (night < t->count)
+			put(s, night,
+			    per_call(sqlite3_column_int64(st, TOTAL_NS), calls),
+			    calls);
 		rc = 0;
 	}
 	if (!rc)
@@ -895,8 +894,7 @@ static int find_of_kernels(struct pf_db *db, struct nights *t)
 
 	if (rc || !t->kernel_count)
 		return rc;
-	set_up(&s, t->count);
-	s.rate = PF_CHANGE_RATE / 2 / (double)t->kernel_count;
+	s = set_up(t, (size_t)t->kernel_count);
 	t->least_kernels = pf_changes_least(s.rate);
 	rc = read_kernels(db, t, &s);
 	release(&s);
@@ -905,22 +903,9 @@ static int find_of_kernels(struct pf_db *db, struct nights *t)
 
 /* ---- the whole ---- */
 
-static int by_night(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-
-	if (x->night != y->night)
-		return x->night < y->night ? 1 : -1;
-	if (!x->kernel != !y->kernel)
-		return x->kernel ? 1 : -1;
-	if (!x->kernel)
-		return (x->figure > y->figure) - (x->figure < y->figure);
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return strcmp(x->kernel, y->kernel);
-}
+PF_ORDER(by_night, struct change,
+	 PF_DOWN(night) PF_UP(kernel != NULL) PF_UP(figure) PF_UP(what)
+		 PF_DOWN(weight) PF_ALPHA(kernel))
 
 static void put_in_order(struct nights *t)
 {
@@ -929,7 +914,6 @@ static void put_in_order(struct nights *t)
 
 static int find_of_fleet(struct pf_db *db, struct nights *t)
 {
-	*t = (struct nights){ 0 };
 	if (read_nights(db, t))
 		return -1;
 	find_of_steps(t);
@@ -967,53 +951,43 @@ struct called {
 	int64_t calls, ns;
 };
 
+/* A row has the calls of a kernel in each. */
 static void add_kernels(const struct pf_capture *c, size_t number,
-			size_t captures, struct pf_intern *names,
-			struct called **all, size_t *cap)
+			struct pf_keyed *kernels)
 {
 	for (size_t i = 0; i < c->work.count; i++) {
 		const struct pf_work_row *row = pf_work_at(c, i);
 		const char *name =
 			pf_intern_text(&c->texts, row->key.kernel, NULL);
-		size_t before = *cap, n;
 		struct called *one;
+		size_t n;
 
 		if (row->key.kind != PF_KIND_KERNEL)
 			continue;
-		n = pf_intern_add(names, name, strlen(name));
-		*all = pf_grow(*all, cap, (n + 1) * captures, sizeof(**all));
-		if (*cap > before)
-			memset(*all + before, 0,
-			       (*cap - before) * sizeof(**all));
-		one = &(*all)[n * captures + number];
-		one->calls += row->sum.count;
-		one->ns += row->sum.ns;
+		n = pf_keyed_at_text(kernels, name, strlen(name));
+		one = (struct called *)((char *)kernels->rows +
+					n * kernels->width);
+		one[number].calls += row->sum.count;
+		one[number].ns += row->sum.ns;
 	}
 }
 
-static void find_of_calls(struct nights *t, const struct pf_intern *names,
-			  const struct called *all)
+static void find_of_calls(struct nights *t, const struct pf_keyed *kernels)
 {
+	const struct called *all = kernels->rows;
 	struct series s;
 
-	t->kernel_count = names->count;
-	if (!names->count)
+	t->kernel_count = (int64_t)kernels->count;
+	if (!kernels->count)
 		return;
-	set_up(&s, t->count);
-	s.rate = PF_CHANGE_RATE / 2 / (double)t->kernel_count;
+	s = set_up(t, kernels->count);
 	t->least_kernels = pf_changes_least(s.rate);
-	for (size_t i = 0; i < names->count * t->count; i++)
+	for (size_t i = 0; i < kernels->count * t->count; i++)
 		t->nights[i % t->count].name_count += all[i].calls > 0;
-	for (uint32_t k = 0; k < names->count; k++) {
-		s.kernel = pf_intern_text(names, k, NULL);
-		for (size_t i = 0; i < t->count; i++) {
-			const struct called *c = &all[k * t->count + i];
-			int64_t value = c->calls > 0 ? per_call(c->ns, c->calls)
-						     : PF_NO_INT;
-
-			if (value != PF_NO_INT)
-				put(&s, i, value, c->calls);
-		}
+	for (uint32_t k = 0; k < kernels->count; k++) {
+		s.kernel = pf_intern_text(&kernels->texts, k, NULL);
+		for (size_t i = 0; i < t->count; i++, all++)
+			put(&s, i, per_call(all->ns, all->calls), all->calls);
 		end_kernel(t, &s);
 	}
 	release(&s);
@@ -1027,24 +1001,22 @@ static void find_of_captures(const struct trend *trend,
 			     const struct pf_capture *const *captures,
 			     struct nights *t)
 {
-	struct pf_intern names;
-	struct called *all = NULL;
-	size_t cap = 0;
+	struct pf_keyed kernels;
 
-	*t = (struct nights){ .count = trend->count };
-	pf_intern_init(&names);
+	t->count = trend->count;
+	pf_keyed_begin(&kernels, t->count * sizeof(struct called),
+		       PF_KEYED_SUMS);
 	t->nights = pf_calloc(trend->count + 1, sizeof(*t->nights));
 	for (size_t i = 0; i < trend->count; i++) {
 		t->nights[i] =
 			night_of(&trend->rows[i], i, captures[i]->has_steps);
 		t->without_steps += !captures[i]->has_steps;
-		add_kernels(captures[i], i, trend->count, &names, &all, &cap);
+		add_kernels(captures[i], i, &kernels);
 	}
 	find_of_steps(t);
-	find_of_calls(t, &names, all);
+	find_of_calls(t, &kernels);
 	put_in_order(t);
-	pf_intern_release(&names);
-	free(all);
+	pf_keyed_end(&kernels);
 }
 
 static void release_nights(struct nights *t)

@@ -345,27 +345,6 @@ static void diff_add_dims(struct pf_buf *out, const char *shapes)
 	}
 }
 
-/* How often each text is there. */
-static uint32_t *count_uses(char *const *names, size_t count)
-{
-	uint32_t *uses = pf_calloc(count + 1, sizeof(*uses));
-	uint32_t *number = pf_calloc(count + 1, sizeof(*number));
-	uint32_t *sums = pf_calloc(count + 1, sizeof(*sums));
-	struct pf_intern texts;
-
-	pf_intern_init(&texts);
-	for (size_t i = 0; i < count; i++) {
-		number[i] = pf_intern_add(&texts, names[i], strlen(names[i]));
-		sums[number[i]]++;
-	}
-	for (size_t i = 0; i < count; i++)
-		uses[i] = sums[number[i]];
-	pf_intern_release(&texts);
-	free(number);
-	free(sums);
-	return uses;
-}
-
 enum { BY_SHAPES, BY_MODULE, BY_OP, BY_PATH, BY_NUMBER, WAYS };
 
 /* What may tell a pair from others of its name. */
@@ -396,37 +375,44 @@ static void add_base(struct pf_buf *out, const char *name, int way)
 		pf_buf_adds(out, name);
 }
 
-/* Names of d->rows for people: what is alike gets what tells it apart. */
-static char **names_take(const struct pf_diff_run *d)
+/* Of all names that are alike, add what tells them apart. */
+static void tell_apart(const struct pf_diff_run *d, char **names, int way)
+{
+	size_t count = d->pairs.count;
+	uint32_t *uses = pf_calloc(count + 1, sizeof(*uses));
+	uint32_t *number = pf_calloc(count + 1, sizeof(*number));
+	struct pf_intern texts;
+
+	pf_intern_init(&texts);
+	for (size_t i = 0; i < count; i++) {
+		number[i] = pf_intern_add(&texts, names[i], strlen(names[i]));
+		uses[number[i]]++;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct pf_buf text = { 0 };
+
+		if (uses[number[i]] < 2)
+			continue;
+		add_base(&text, names[i], way);
+		add_origin(&text, d, d->rows[i].pair, way, i + 1);
+		free(names[i]);
+		names[i] = text.data;
+	}
+	pf_intern_release(&texts);
+	free(uses);
+	free(number);
+}
+
+/* For people. */
+static void name_rows(struct pf_diff_run *d)
 {
 	size_t count = d->pairs.count;
 	char **names = pf_calloc(count + 1, sizeof(*names));
 
 	for (size_t i = 0; i < count; i++)
 		names[i] = pf_diff_key_take(d, d->rows[i].pair);
-	for (int way = 0; way < WAYS; way++) {
-		uint32_t *uses = count_uses(names, count);
-
-		for (size_t i = 0; i < count; i++) {
-			struct pf_buf text = { 0 };
-
-			if (uses[i] < 2)
-				continue;
-			add_base(&text, names[i], way);
-			add_origin(&text, d, d->rows[i].pair, way, i + 1);
-			free(names[i]);
-			names[i] = text.data;
-		}
-		free(uses);
-	}
-	return names;
-}
-
-static void name_rows(struct pf_diff_run *d)
-{
-	size_t count = d->pairs.count;
-	char **names = names_take(d);
-
+	for (int way = 0; way < WAYS; way++)
+		tell_apart(d, names, way);
 	d->names = pf_calloc(count + 1, sizeof(*d->names));
 	for (size_t i = 0; i < count; i++)
 		d->names[i] = pf_diff_keep_made(d, names[i]);
@@ -462,11 +448,11 @@ static struct pf_diff_work figures_of(const struct pf_diff_run *d,
 				      const char *key, const struct pf_pair *p,
 				      int64_t a_ns, int64_t b_ns)
 {
-	int64_t delta = b_ns - a_ns;
+	struct pf_both ns = pf_both(a_ns, b_ns);
 	int64_t more = p->a_rows && p->b_rows
 			       ? pf_mean_more(p->a.count, p->a.ns, d->a.steps,
 					      p->b.count, d->b.steps)
-			       : delta;
+			       : ns.delta;
 
 	int64_t a_each = p->a.count ? pf_mean(p->a.ns, p->a.count) : PF_NO_INT;
 	int64_t b_each = p->b.count ? pf_mean(p->b.ns, p->b.count) : PF_NO_INT;
@@ -476,18 +462,16 @@ static struct pf_diff_work figures_of(const struct pf_diff_run *d,
 		.key = key,
 		.match = pf_match_name(p->match),
 		.count = pf_both_counts(d, p->a.count, p->b.count),
-		.ns = pf_both(a_ns, b_ns),
+		.ns = ns,
 		.calls = pf_both(p->a.count, p->b.count),
 		.sum_ns = pf_both(p->a.ns, p->b.ns),
 		.rows = pf_both(p->a_rows, p->b_rows),
 		.count_effect_ns = more,
-		.duration_effect_ns = delta - more,
+		.duration_effect_ns = ns.delta - more,
 		.each_ns = { a_each, b_each, PF_NO_INT, NAN },
 		.each_delta_ns =
 			p->a.count && p->b.count ? b_each - a_each : PF_NO_INT,
-		.step_share = d->out->a_ns
-				      ? (double)delta / (double)d->out->a_ns
-				      : NAN,
+		.step_share = pf_ratio((double)ns.delta, d->out->a_ns),
 	};
 }
 
@@ -528,12 +512,12 @@ static void find_rows(struct pf_diff_run *d)
 	for (size_t i = 0; !pf_diff_is_one_sided(out) && i < d->pairs.count;
 	     i++) {
 		const struct pf_diff_row *r = &d->rows[i];
-		int64_t delta = pf_diff_delta(r);
+		int64_t delta = r->delta_ns;
 		struct pf_diff_work *row = &out->rows[out->row_count];
 
 		if (!d->args->wide && !delta)
 			continue;
-		if ((delta < 0 ? -delta : delta) < d->args->min_delta_ns) {
+		if (llabs(delta) < d->args->min_delta_ns) {
 			add_to(&small.pair, r->pair);
 			small.a_ns += r->a_ns;
 			small.b_ns += r->b_ns;
@@ -1158,13 +1142,7 @@ struct both {
 	int64_t weight;
 };
 
-struct averages_of {
-	struct pf_intern keys;
-	struct both *items;
-	size_t count, cap;
-};
-
-static void add_side(struct pf_diff_run *d, struct averages_of *l,
+static void add_side(struct pf_diff_run *d, struct pf_keyed *rows,
 		     const struct pf_capture *s, int side)
 {
 	for (size_t i = 0; i < s->capture_count; i++) {
@@ -1177,20 +1155,14 @@ static void add_side(struct pf_diff_run *d, struct averages_of *l,
 				pf_intern_text(&c->texts, r->name, &len);
 			uint32_t key[2] = { pf_intern_add(&d->texts, text, len),
 					    r->is_device };
-			uint32_t n = pf_intern_add(&l->keys, (const char *)key,
-						   sizeof(key));
+			size_t n = pf_keyed_at_text(rows, (const char *)key,
+						    sizeof(key));
+			struct both *x = PF_KEYED_ROW(rows, struct both, n);
 
-			if (n == l->count) {
-				l->items =
-					pf_grow(l->items, &l->cap, ++l->count,
-						sizeof(*l->items));
-				l->items[n] =
-					(struct both){ .name = key[0],
-						       .is_device =
-							       r->is_device };
-			}
+			x->name = key[0];
+			x->is_device = r->is_device;
 			for (size_t v = 0; v < PF_AVERAGE_VALUES; v++)
-				l->items[n].sums[side][v] += r->value[v];
+				x->sums[side][v] += r->value[v];
 		}
 	}
 }
@@ -1206,35 +1178,28 @@ static int64_t mean_of(const struct pf_diff_run *d, const struct both *x,
 }
 
 /* Those whose first column changed most come first. */
-static void order_averages(struct pf_diff_run *d, struct averages_of *l,
-			   size_t column)
-{
-	for (size_t i = 0; i < l->count; i++) {
-		struct both *x = &l->items[i];
-		int64_t change =
-			mean_of(d, x, 1, column) - mean_of(d, x, 0, column);
-
-		x->weight = change < 0 ? -change : change;
-	}
-	pf_sort(l->items, l->count, sizeof(*l->items), by_average);
-}
-
 static void find_averages(struct pf_diff_run *d)
 {
 	struct pf_diff *out = d->out;
 	int chosen[PF_AVERAGE_VALUES];
-	struct averages_of l = { 0 };
+	struct pf_keyed rows;
 
 	if (!pf_diff_average_columns(d->args->columns, chosen))
 		return;
-	pf_intern_init(&l.keys);
-	add_side(d, &l, &d->a, 0);
-	add_side(d, &l, &d->b, 1);
-	order_averages(d, &l, (size_t)chosen[0]);
-	out->averages = pf_calloc(l.count + 1, sizeof(*out->averages));
-	out->average_count = l.count;
-	for (size_t i = 0; i < l.count; i++) {
-		const struct both *x = &l.items[i];
+	pf_keyed_begin(&rows, sizeof(struct both), PF_KEYED_SUMS);
+	add_side(d, &rows, &d->a, 0);
+	add_side(d, &rows, &d->b, 1);
+	for (size_t i = 0; i < rows.count; i++) {
+		struct both *x = PF_KEYED_ROW(&rows, struct both, i);
+		size_t v = (size_t)chosen[0];
+
+		x->weight = llabs(mean_of(d, x, 1, v) - mean_of(d, x, 0, v));
+	}
+	pf_keyed_sort(&rows, by_average);
+	out->averages = pf_calloc(rows.count + 1, sizeof(*out->averages));
+	out->average_count = rows.count;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct both *x = PF_KEYED_ROW(&rows, struct both, i);
 		struct pf_diff_average *row = &out->averages[i];
 
 		row->name = diff_keep(d, x->name);
@@ -1244,8 +1209,7 @@ static void find_averages(struct pf_diff_run *d)
 			row->b[v] = mean_of(d, x, 1, v);
 		}
 	}
-	pf_intern_release(&l.keys);
-	free(l.items);
+	pf_keyed_end(&rows);
 }
 
 static int check_side(const struct pf_capture *s, const char *name,
@@ -1316,40 +1280,22 @@ static void find_means(struct pf_diff_run *d)
 	pf_mean_parts(d->b.cause_ns, PF_CAUSE_COUNT, d->b.steps, d->b_cause_ns);
 }
 
-static int by_delta(const void *a, const void *b)
-{
-	const struct pf_diff_row *x = a, *y = b;
-	int64_t dx = pf_diff_delta(x), dy = pf_diff_delta(y);
-
-	dx = dx < 0 ? -dx : dx;
-	dy = dy < 0 ? -dy : dy;
-	if (dx != dy)
-		return dx > dy ? -1 : 1;
-	/* then in the order of A, and of B */
-	if (x->pair->a_row != y->pair->a_row)
-		return x->pair->a_row < y->pair->a_row ? -1 : 1;
-	return (x->pair->b_row > y->pair->b_row) -
-	       (x->pair->b_row < y->pair->b_row);
-}
+PF_ORDER(by_delta, struct pf_diff_row,
+	 PF_FAR(delta_ns) PF_UP(pair->a_row) PF_UP(pair->b_row))
 
 static void make_rows(struct pf_diff_run *d)
 {
 	size_t count = d->pairs.count;
-	int64_t *sums = pf_calloc(2 * count + 1, sizeof(*sums));
-	int64_t *means = pf_calloc(2 * count + 1, sizeof(*means));
+	int64_t *means = means_take(d, &d->pairs, SUM(ns));
 
 	d->rows = pf_calloc(count + 1, sizeof(*d->rows));
 	for (size_t i = 0; i < count; i++) {
-		sums[i] = d->pairs.items[i].a.ns;
-		sums[count + i] = d->pairs.items[i].b.ns;
+		int64_t a = means[i], b = means[count + i];
+
+		d->rows[i] =
+			(struct pf_diff_row){ &d->pairs.items[i], a, b, b - a };
 	}
-	pf_mean_parts(sums, count, d->a.steps, means);
-	pf_mean_parts(sums + count, count, d->b.steps, means + count);
-	for (size_t i = 0; i < count; i++)
-		d->rows[i] = (struct pf_diff_row){ &d->pairs.items[i], means[i],
-						   means[count + i] };
 	pf_sort(d->rows, count, sizeof(*d->rows), by_delta);
-	free(sums);
 	free(means);
 }
 

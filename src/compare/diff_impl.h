@@ -13,7 +13,7 @@
 /* A pair with its means, which add up over all pairs. */
 struct pf_diff_row {
 	const struct pf_pair *pair;
-	int64_t a_ns, b_ns;
+	int64_t a_ns, b_ns, delta_ns;
 };
 
 struct pf_diff_run {
@@ -65,11 +65,6 @@ static inline const struct pf_work_key *pf_diff_work_key(
 {
 	return p->a_row == PF_NO_ROW ? &pf_work_at(&d->b, p->b_row)->key
 				     : &pf_work_at(&d->a, p->a_row)->key;
-}
-
-static inline int64_t pf_diff_delta(const struct pf_diff_row *r)
-{
-	return r->b_ns - r->a_ns;
 }
 
 /* What a row is about, for people; the caller frees it. */

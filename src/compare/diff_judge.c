@@ -323,11 +323,9 @@ static bool is_change(const int64_t *values, size_t count, size_t place,
 
 static int64_t median_of(const int64_t *values, size_t count)
 {
-	int64_t *sorted = pf_calloc(count + 1, sizeof(*sorted)), out;
+	int64_t *sorted = sorted_take(values, count);
+	int64_t out = pf_stats_quantile(sorted, count, 50);
 
-	memcpy(sorted, values, count * sizeof(*sorted));
-	pf_sort(sorted, count, sizeof(*sorted), pf_stats_compare);
-	out = pf_stats_quantile(sorted, count, 50);
 	free(sorted);
 	return out;
 }
@@ -632,46 +630,34 @@ void pf_judge_figure(const struct pf_judge *by,
 
 enum { STEP_TIME, GPU_BUSY, IDLE, PEAK_MEMORY, RESERVED_MEMORY, COPIES, OWN };
 
-static bool own_figure(const struct pf_capture *a, const struct pf_capture *b,
+static void own_figure(const struct pf_capture *a, const struct pf_capture *b,
 		       size_t n, struct pf_gate_figure *out)
 {
-	static const struct {
-		const char *key;
-		enum pf_col_kind kind;
-	} words[OWN] = {
-		[STEP_TIME] = { "step_time", PF_NS },
-		[GPU_BUSY] = { "gpu_busy", PF_NS },
-		[IDLE] = { "idle", PF_NS },
-		[PEAK_MEMORY] = { "peak_memory", PF_BYTES },
-		[RESERVED_MEMORY] = { "reserved_memory", PF_BYTES },
-		[COPIES] = { "copies", PF_COUNT },
+	static const struct pf_gate_figure own[OWN] = {
+		[STEP_TIME] = { "step_time", PF_NS,
+				.of = { pf_step_total, 0 } },
+		[GPU_BUSY] = { "gpu_busy", PF_NS, .of = { step_busy, 0 } },
+		[IDLE] = { "idle", PF_NS, .of = { step_idle, 0 } },
+		[PEAK_MEMORY] = { .key = "peak_memory", .kind = PF_BYTES },
+		[RESERVED_MEMORY] = { .key = "reserved_memory",
+				      .kind = PF_BYTES },
+		[COPIES] = { .key = "copies", .kind = PF_COUNT },
 	};
 
-	out->key = words[n].key;
-	out->kind = words[n].kind;
-	switch (n) {
-	case STEP_TIME:
-		out->of.value = pf_step_total;
-		break;
-	case GPU_BUSY:
-		out->of.value = step_busy;
-		break;
-	case IDLE:
-		out->of.value = step_idle;
-		break;
-	case COPIES:
+	*out = own[n];
+	out->a_steps = a->steps;
+	out->b_steps = b->steps;
+	if (n == COPIES)
 		for (int c = PF_COUNT_HTOD; c <= PF_COUNT_OTHER_COPIES; c++) {
 			out->a += a->count[c];
 			out->b += b->count[c];
 		}
-		break;
-	default:
-		out->a = n == PEAK_MEMORY ? a->peak_bytes : a->reserved_bytes;
-		out->b = n == PEAK_MEMORY ? b->peak_bytes : b->reserved_bytes;
-		out->a_steps = out->a >= 0;
-		out->b_steps = out->b >= 0;
-	}
-	return true;
+	if (out->kind != PF_BYTES)
+		return;
+	out->a = n == PEAK_MEMORY ? a->peak_bytes : a->reserved_bytes;
+	out->b = n == PEAK_MEMORY ? b->peak_bytes : b->reserved_bytes;
+	out->a_steps = out->a >= 0;
+	out->b_steps = out->b >= 0;
 }
 
 static enum pf_col_kind kind_of(enum pf_step_count count)
@@ -690,8 +676,10 @@ static bool figure_at(const void *of, size_t n, struct pf_gate_figure *out)
 
 	*out = (struct pf_gate_figure){ .a_steps = a->steps,
 					.b_steps = b->steps };
-	if (n < OWN)
-		return own_figure(a, b, n, out);
+	if (n < OWN) {
+		own_figure(a, b, n, out);
+		return true;
+	}
 	n -= OWN;
 	if (n < PF_COUNT_COUNTS) {
 		out->key = pf_step_counts[n].key;

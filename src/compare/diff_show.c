@@ -332,29 +332,23 @@ static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
 
 /* ---- idle time and blocking calls ---- */
 
-static const struct pf_field cause_fields[] = {
-	PF_FIELD(struct pf_diff_time, name, "cause", "Cause", PF_TEXT),
-	PF_BOTH(struct pf_diff_time, ns, "ns", "", PF_NS),
-	PF_DELTA(struct pf_diff_time, ns, "ns", "Change", PF_NS | PF_SIGNED),
-	PF_FIELD(struct pf_diff_time, ns.share, "delta_share", "of A",
-		 PF_RATIO | PF_SIGNED),
-	PF_BOTH(struct pf_diff_time, sum_ns, "sum_ns", ", all steps",
-		PF_NS | PF_FULL),
-};
+#define TIMES(key, title, kind)                                                \
+	{                                                                      \
+		PF_FIELD(struct pf_diff_time, name, key, title, kind),         \
+			PF_BOTH(struct pf_diff_time, ns, "ns", "", PF_NS),     \
+			PF_DELTA(struct pf_diff_time, ns, "ns", "Change",      \
+				 PF_NS | PF_SIGNED),                           \
+			PF_FIELD(struct pf_diff_time, ns.share, "delta_share", \
+				 "of A", PF_RATIO | PF_SIGNED),                \
+			PF_BOTH(struct pf_diff_time, sum_ns, "sum_ns",         \
+				", all steps", PF_NS | PF_FULL),               \
+	}
+static const struct pf_field cause_fields[] = TIMES("cause", "Cause", PF_TEXT);
 
 static void show_path(const struct pf_diff *diff, struct pf_doc *doc)
 {
-	static const struct pf_field fields[] = {
-		PF_FIELD(struct pf_diff_time, name, "category", "On the path",
-			 PF_TEXT | PF_OURS),
-		PF_BOTH(struct pf_diff_time, ns, "ns", "", PF_NS),
-		PF_DELTA(struct pf_diff_time, ns, "ns", "Change",
-			 PF_NS | PF_SIGNED),
-		PF_FIELD(struct pf_diff_time, ns.share, "delta_share", "of A",
-			 PF_RATIO | PF_SIGNED),
-		PF_BOTH(struct pf_diff_time, sum_ns, "sum_ns", ", all steps",
-			PF_NS | PF_FULL),
-	};
+	static const struct pf_field fields[] =
+		TIMES("category", "On the path", PF_TEXT | PF_OURS);
 	char text[64];
 
 	if (diff->path_count)

@@ -538,7 +538,7 @@ static char *culprit_take(const struct pf_diff_run *d, size_t cls)
 
 	if (cls == PF_STEP_KERNEL) {
 		for (size_t i = 0; i < d->pairs.count; i++)
-			if (pf_diff_delta(&d->rows[i]) * sign > 0)
+			if (d->rows[i].delta_ns * sign > 0)
 				return pf_diff_key_take(d, d->rows[i].pair);
 	}
 	if (cls < PF_STEP_RUNTIME)

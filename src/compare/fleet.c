@@ -18,6 +18,7 @@
 #include "analysis/trust/doctor.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "compare/trend.h"
 #include "ingest/source_name.h"
 #include "store/query.h"
@@ -109,16 +110,13 @@ int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
 {
 	uint32_t before = out->texts.count;
 	uint32_t n = pf_intern_add(&out->texts, s, len);
-	int rc;
 
 	*id = (int64_t)n + 1;
 	if (n < before)
 		return 0;
 	sqlite3_bind_int64(out->text, 1, *id);
 	sqlite3_bind_text64(out->text, 2, s, len, SQLITE_STATIC, SQLITE_UTF8);
-	rc = pf_db_step(out->db, out->text, out->db->err);
-	sqlite3_reset(out->text);
-	return rc < 0 ? -1 : 0;
+	return pf_db_put(out->db, out->text, out->db->err);
 }
 
 /* ---- rows ---- */
@@ -145,6 +143,7 @@ static sqlite3_stmt *prepare(struct pf_fleet_out *out, const char *table,
 	return st;
 }
 
+/* A text by its number; out NULL: as it is. */
 static int bind(struct pf_fleet_out *out, sqlite3_stmt *st, int at,
 		const struct pf_cell *cell)
 {
@@ -158,6 +157,11 @@ static int bind(struct pf_fleet_out *out, sqlite3_stmt *st, int at,
 		sqlite3_bind_double(st, at, cell->v.d);
 		return 0;
 	case PF_CELL_TEXT:
+		if (!out) {
+			sqlite3_bind_text(st, at, cell->v.text.s,
+					  (int)cell->v.text.len, SQLITE_STATIC);
+			return 0;
+		}
 		if (pf_fleet_text(out, cell->v.text.s, cell->v.text.len, &id))
 			return -1;
 		sqlite3_bind_int64(st, at, id);
@@ -172,8 +176,6 @@ static int put_row(struct pf_fleet_out *out, sqlite3_stmt *st,
 		   const struct pf_field *fields, size_t count, const void *row,
 		   int64_t position)
 {
-	int rc;
-
 	sqlite3_bind_int64(st, 1, out->rank_id << PF_FLEET_SHIFT | position);
 	sqlite3_bind_int64(st, 2, out->rank_id);
 	for (size_t i = 0; i < count; i++) {
@@ -182,9 +184,7 @@ static int put_row(struct pf_fleet_out *out, sqlite3_stmt *st,
 		if (bind(out, st, (int)i + 3, &cell))
 			return -1;
 	}
-	rc = pf_db_step(out->db, st, out->db->err);
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : 0;
+	return pf_db_put(out->db, st, out->db->err);
 }
 
 int pf_fleet_put(struct pf_fleet_out *out, const char *table,
@@ -279,39 +279,32 @@ static int fleet_digest_make(struct pf_db *db, struct pf_buf *bytes)
 	return rc;
 }
 
-static int put(struct pf_fleet_out *out, const void *data, size_t len)
-{
-	sqlite3_stmt *st = pf_db_prepare(
-		out->db, "INSERT INTO digest VALUES(?1, ?2, ?3)", out->db->err);
-	int rc = -1;
-
-	if (st) {
-		sqlite3_bind_int64(st, 1, out->rank_id << PF_FLEET_SHIFT);
-		sqlite3_bind_int64(st, 2, out->rank_id);
-		sqlite3_bind_blob64(st, 3, data, len, SQLITE_STATIC);
-		rc = pf_db_step(out->db, st, out->db->err);
-	}
-	sqlite3_finalize(st);
-	return rc < 0 ? -1 : 0;
-}
-
 /* Write it, of the rank that is being written. */
 static int fleet_digest_put(struct pf_fleet_out *out,
 			    const struct pf_buf *bytes)
 {
+	size_t most = ZSTD_compressBound(bytes->len), len;
 	struct pf_buf packed = { 0 };
-	size_t len;
-	int rc;
+	sqlite3_stmt *st;
+	int rc = -1;
 
 	if (!bytes->len)
 		return 0;
-	pf_buf_reserve(&packed, ZSTD_compressBound(bytes->len));
-	len = ZSTD_compress(packed.data, ZSTD_compressBound(bytes->len),
-			    bytes->data, bytes->len, LEVEL);
-	rc = ZSTD_isError(len) ? pf_fail(out->db->err, PF_ELIMIT,
-					 "a digest cannot be packed: %s",
-					 ZSTD_getErrorName(len))
-			       : put(out, packed.data, len);
+	st = pf_db_prepare(out->db, "INSERT INTO digest VALUES(?1, ?2, ?3)",
+			   out->db->err);
+	pf_buf_reserve(&packed, most);
+	len = ZSTD_compress(packed.data, most, bytes->data, bytes->len, LEVEL);
+	if (ZSTD_isError(len)) {
+		pf_fail(out->db->err, PF_ELIMIT,
+			"a digest cannot be packed: %s",
+			ZSTD_getErrorName(len));
+	} else if (st) {
+		sqlite3_bind_int64(st, 1, out->rank_id << PF_FLEET_SHIFT);
+		sqlite3_bind_int64(st, 2, out->rank_id);
+		sqlite3_bind_blob64(st, 3, packed.data, len, SQLITE_STATIC);
+		rc = pf_db_put(out->db, st, out->db->err);
+	}
+	sqlite3_finalize(st);
 	pf_buf_release(&packed);
 	return rc;
 }
@@ -407,21 +400,6 @@ int pf_fleet_digests_read(struct pf_db *db, const char *capture,
 
 /* ---- labels ---- */
 
-static size_t find_rank(const int64_t *ranks, size_t count, int64_t rank)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranks[middle] < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && ranks[low] == rank ? low : count;
-}
-
 int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 		      const int64_t *ranks, size_t count, const char **values,
 		      struct pf_arena *texts)
@@ -434,9 +412,10 @@ int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 		sqlite3_bind_text(st, 2, key, -1, SQLITE_STATIC);
 	}
 	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
-		size_t i = find_rank(ranks, count, sqlite3_column_int64(st, 0));
+		int64_t rank = sqlite3_column_int64(st, 0);
+		size_t i = PF_SEARCH(k, count, ranks[k] < rank);
 
-		if (i < count)
+		if (i < count && ranks[i] == rank)
 			values[i] = pf_arena_string(
 				texts,
 				(const char *)sqlite3_column_text(st, 1));
@@ -697,13 +676,16 @@ static const struct pf_field memory_fields[] = {
 };
 #undef M
 
-/* As schema/fleet/trace.sql has them. */
+/* As schema/fleet/trace.sql has them, and but for the first the table "rank". */
 #define R struct pf_fleet_rank
-static const struct pf_field trace_fields[] = {
+static const struct pf_field rank_fields[] = {
 	F_MAYBE(R, trace_id, "trace_id"),
 	F_MAYBE(R, rank, "rank"),
 	F_MAYBE(R, world_size, "world_size"),
+	F(R, labels, "labels"),
+	F(R, error, "error"),
 	F(R, path, "path"),
+	F(R, db, "db"),
 	F(R, xxh128, "xxh128"),
 	F(R, format, "format"),
 	F_MAYBE(R, file_bytes, "file_bytes"),
@@ -739,7 +721,7 @@ static int find_trace(struct pf_db *db, struct found *f)
 {
 	size_t count;
 	struct pf_fleet_rank *rows =
-		pf_named_rows_take(db, "fleet/trace", PF_FIELDS(trace_fields),
+		pf_named_rows_take(db, "fleet/trace", PF_FIELDS(rank_fields),
 				   &f->texts, &count, db->err);
 	int rc = rows ? 0 : -1;
 
@@ -827,7 +809,7 @@ static int put_ops(struct pf_fleet_out *out, const struct pf_averages *a)
 				      .is_annotation = from->is_annotation,
 				      .sum = from->sum };
 	}
-	rc = PF_FLEET_PUT(out, "op", op_fields, ops, list->count, out->db->err);
+	rc = PF_FLEET_PUT(out, "op", op_fields, ops, list->count);
 	free(ops);
 	return rc;
 }
@@ -840,8 +822,7 @@ static int put_findings(struct pf_fleet_out *out, const struct pf_doctor *d)
 	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++)
 		if (d->checks[i].name && strcmp(d->checks[i].verdict, "ok"))
 			bad[count++] = d->checks[i];
-	return PF_FLEET_PUT(out, "finding", finding_fields, bad, count,
-			    out->db->err);
+	return PF_FLEET_PUT(out, "finding", finding_fields, bad, count);
 }
 
 static int put_rows(struct pf_fleet_out *out, const struct found *f)
@@ -854,21 +835,20 @@ static int put_rows(struct pf_fleet_out *out, const struct found *f)
 	    fleet_figures_put(out, &pf_fleet_step_figures, f->steps.steps,
 			      f->steps.count, sizeof(*f->steps.steps)) ||
 	    PF_FLEET_PUT(out, "kernel", kernel_fields, f->kernels.rows,
-			 (size_t)f->kernels.row_count, out->db->err) ||
+			 (size_t)f->kernels.row_count) ||
 	    (f->has_averages && put_ops(out, &f->averages)) ||
 	    PF_FLEET_PUT(out, "idle", idle_fields, f->gaps.causes,
-			 f->gaps.cause_count, out->db->err) ||
-	    PF_FLEET_PUT(out, "idle_site", site_fields, f->gaps.culprits, sites,
-			 out->db->err) ||
+			 f->gaps.cause_count) ||
+	    PF_FLEET_PUT(out, "idle_site", site_fields, f->gaps.culprits,
+			 sites) ||
 	    fleet_figures_put(out, &pf_fleet_device_figures, f->overlap.devices,
 			      f->overlap.device_count,
 			      sizeof(*f->overlap.devices)) ||
 	    PF_FLEET_PUT(out, "collective", collective_fields,
-			 f->overlap.collectives, f->overlap.collective_count,
-			 out->db->err) ||
+			 f->overlap.collectives, f->overlap.collective_count) ||
 	    put_findings(out, &f->doctor) ||
 	    PF_FLEET_PUT(out, "memory", memory_fields, f->usage.devices,
-			 f->usage.device_count, out->db->err) ||
+			 f->usage.device_count) ||
 	    fleet_digest_put(out, &f->digest))
 		return -1;
 	return 0;
@@ -889,19 +869,6 @@ char *pf_fleet_capture_name(const char *path)
 	return name;
 }
 
-static void bind_text(sqlite3_stmt *st, int at, const char *text)
-{
-	sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC);
-}
-
-static void bind_int(sqlite3_stmt *st, int at, int64_t value)
-{
-	if (value == PF_NO_INT)
-		sqlite3_bind_null(st, at);
-	else
-		sqlite3_bind_int64(st, at, value);
-}
-
 /* A capture of its own: the merge puts those of one name together. */
 static int put_capture(struct pf_fleet_out *out, const char *name)
 {
@@ -912,8 +879,8 @@ static int put_capture(struct pf_fleet_out *out, const char *name)
 
 	if (st) {
 		sqlite3_bind_int64(st, 1, out->rank_id);
-		bind_text(st, 2, name);
-		rc = pf_db_step(out->db, st, out->db->err);
+		sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
+		rc = pf_db_put(out->db, st, out->db->err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -926,26 +893,19 @@ int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r)
 		"INSERT INTO rank VALUES(?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
 		" ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
 		out->db->err);
-	const char *const texts[] = { r->labels, r->error,  r->path,
-				      r->db,     r->xxh128, r->format };
-	const int64_t numbers[] = { r->file_bytes,   r->json_bytes,
-				    r->base_ns,      r->first_ns,
-				    r->last_ns,      r->event_count,
-				    r->stored_count, r->metadata_count,
-				    r->paired_count, r->skipped_count };
-	int at = 1, rc = -1;
+	int count = sizeof(rank_fields) / sizeof(*rank_fields), rc = -1;
 
 	out->rank_id++;
 	if (st) {
-		sqlite3_bind_int64(st, at++, out->rank_id);
-		bind_int(st, at++, r->rank);
-		bind_int(st, at++, r->world_size);
-		for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-			bind_text(st, at++, texts[i]);
-		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-			bind_int(st, at++, numbers[i]);
-		bind_text(st, at, PACKAGE_VERSION);
-		rc = pf_db_step(out->db, st, out->db->err);
+		sqlite3_bind_int64(st, 1, out->rank_id);
+		for (int i = 1; i < count; i++) {
+			struct pf_cell cell = pf_field_cell(&rank_fields[i], r);
+
+			bind(NULL, st, i + 1, &cell);
+		}
+		sqlite3_bind_text(st, count + 1, PACKAGE_VERSION, -1,
+				  SQLITE_STATIC);
+		rc = pf_db_put(out->db, st, out->db->err);
 	}
 	sqlite3_finalize(st);
 	return rc < 0 ? -1 : put_capture(out, r->capture);
@@ -962,7 +922,6 @@ int pf_fleet_summarise(struct pf_fleet_out *out, struct pf_db *db,
 		char *name = pf_fleet_capture_name(f->rank.path);
 
 		f->rank.capture = capture ? capture : name;
-		f->rank.labels = f->rank.error = NULL;
 		f->rank.db = db_path;
 		rc = put_rows(out, f);
 		*is_fatal = rc;

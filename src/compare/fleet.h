@@ -88,7 +88,7 @@ int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
  * Rows of a table of the rank.  The key of a field is the name of its column;
  * that of a text has "_id" behind it.
  */
-#define PF_FLEET_PUT(out, table, fields, rows, row_count, err)                 \
+#define PF_FLEET_PUT(out, table, fields, rows, row_count)                      \
 	pf_fleet_put(out, table, PF_FIELDS(fields), rows, row_count,           \
 		     sizeof(*(rows)))
 int pf_fleet_put(struct pf_fleet_out *out, const char *table,

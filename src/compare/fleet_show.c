@@ -95,13 +95,6 @@ static int fleet_spreads_read(struct pf_fleet_spreads *s, struct pf_db *db,
 	return rc;
 }
 
-static void fleet_spreads_release(struct pf_fleet_spreads *s)
-{
-	free(s->items);
-	pf_arena_release(&s->texts);
-	*s = (struct pf_fleet_spreads){ 0 };
-}
-
 /* ---- sentences ---- */
 
 /* Ascending, of one figure; the caller frees it. */
@@ -210,20 +203,12 @@ static void add_spread(const struct pf_fleet_spreads *s, size_t figure,
 	free(values);
 }
 
-static void add_one(const struct pf_fleet_spreads *s,
-		    const struct pf_fleet_one *one, struct pf_table *t)
+static void put_known(struct pf_table *t, int64_t n)
 {
-	pf_table_string(t, one->capture);
-	if (one->rank == PF_NO_INT)
+	if (n == PF_NO_INT)
 		pf_table_null(t);
 	else
-		pf_table_int(t, one->rank);
-	if (one->unit == PF_NO_INT)
-		pf_table_null(t);
-	else
-		pf_table_int(t, one->unit);
-	for (size_t i = 0; i < s->figure_count; i++)
-		pf_table_int(t, one->value_ns[i]);
+		pf_table_int(t, n);
 }
 
 #define OF_ONE 3 /* columns before its figures */
@@ -242,8 +227,15 @@ static void list_all(const struct pf_fleet_spreads *s, struct pf_doc *doc)
 		cols[OF_ONE + i] = *col_of(s->by, i);
 	t = pf_doc_table(doc, s->by->list, s->by->list_title, cols,
 			 OF_ONE + s->figure_count);
-	for (size_t i = 0; i < s->count; i++)
-		add_one(s, &s->items[i], t);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct pf_fleet_one *one = &s->items[i];
+
+		pf_table_string(t, one->capture);
+		put_known(t, one->rank);
+		put_known(t, one->unit);
+		for (size_t k = 0; k < s->figure_count; k++)
+			pf_table_int(t, one->value_ns[k]);
+	}
 }
 
 /* People see no column of percentiles that so few do not carry. */
@@ -277,24 +269,7 @@ static void fleet_spreads_show(const struct pf_fleet_spreads *s,
 
 #define SUMMARY_ROWS 5 /* of a list */
 
-#define FILL(doc, db, name, title, cols, err)                                  \
-	fill(doc, db, name, title, cols, sizeof(cols) / sizeof(*(cols)))
-
-/* "name" is also that of the statement. */
-static int fill(struct pf_doc *doc, struct pf_db *db, const char *name,
-		const char *title, const struct pf_col *cols, size_t count)
-{
-	struct pf_table *t = pf_doc_table(doc, name, title, cols, count);
-	struct pf_buf statement = { 0 };
-	int rc;
-
-	pf_buf_addf(&statement, "fleet/show_%s", name);
-	rc = pf_named_fill(db, statement.data, t, db->err);
-	pf_buf_release(&statement);
-	return rc;
-}
-
-/* ---- info ---- */
+/* ---- lists ---- */
 
 static const struct pf_col capture_cols[] = {
 	{ "capture", "Capture", PF_TEXT },
@@ -323,6 +298,86 @@ static const struct pf_col label_cols[] = {
 	{ "first", "First", PF_TEXT },
 	{ "last", "Last", PF_TEXT },
 };
+
+static const struct pf_col kernel_cols[] = {
+	{ "name", "Kernel", PF_TEXT },
+	{ "class", "Class", PF_TEXT | PF_FULL },
+	{ "rank_count", "Ranks", PF_COUNT },
+	{ "calls", "Calls", PF_COUNT },
+	{ "total_ns", "Time", PF_NS },
+	{ "share", "Share", PF_RATIO },
+	{ "mean_ns", "Mean", PF_NS | PF_FULL },
+	{ "rank_min_ns", "Least", PF_NS },
+	{ "rank_max_ns", "Most", PF_NS },
+	{ "min_ns", "Min", PF_NS | PF_FULL },
+	{ "max_ns", "Max", PF_NS | PF_FULL },
+};
+
+static const struct pf_col table_cols[] = {
+	{ "name", "Name", PF_TEXT },
+	{ "device_type", "Device", PF_TEXT },
+	{ "rank_count", "Ranks", PF_COUNT },
+	{ "count", "Calls", PF_COUNT },
+	{ "self_cpu_ns", "Self CPU", PF_NS },
+	{ "cpu_total_ns", "CPU total", PF_NS | PF_FULL },
+	{ "self_device_ns", "Self device", PF_NS },
+	{ "device_total_ns", "Device total", PF_NS | PF_FULL },
+	{ "self_cpu_mem_bytes", "Self CPU memory", PF_BYTES | PF_FULL },
+	{ "self_device_mem_bytes", "Self device memory", PF_BYTES | PF_FULL },
+	{ "flops", "FLOPs", PF_COUNT | PF_FULL },
+};
+
+static const struct pf_col idle_cols[] = {
+	{ "cause", "Cause", PF_TEXT },
+	{ "rank_count", "Ranks", PF_COUNT },
+	{ "ns", "Idle", PF_NS },
+	{ "share", "Share", PF_RATIO },
+	{ "longest_ns", "Longest", PF_NS },
+};
+
+static const struct pf_col finding_cols[] = {
+	{ "check_name", "Check", PF_TEXT },  { "verdict", "Verdict", PF_TEXT },
+	{ "rank_count", "Ranks", PF_COUNT }, { "count", "Count", PF_COUNT },
+	{ "gpu_ns", "GPU time", PF_NS },
+};
+
+enum list { CAPTURES, LABELS, FAILED, KERNELS, TABLE, IDLE, FINDINGS };
+
+#define LIST(name, title, cols)                                                \
+	{                                                                      \
+		name, title, cols, sizeof(cols) / sizeof(*(cols))              \
+	}
+static const struct {
+	const char *name, *title; /* the statement is "fleet/show_NAME" */
+	const struct pf_col *cols;
+	size_t count;
+} lists[] = {
+	[CAPTURES] = LIST("captures", "Captures", capture_cols),
+	[LABELS] = LIST("labels", "Labels", label_cols),
+	[FAILED] = LIST("failed", "Could not be read", failed_cols),
+	[KERNELS] = LIST("kernels",
+			 "Kernels, summed over ranks; least and most of a rank",
+			 kernel_cols),
+	[TABLE] =
+		LIST("table", "key_averages(), summed over ranks", table_cols),
+	[IDLE] =
+		LIST("idle", "Idle time of GPUs, summed over ranks", idle_cols),
+	[FINDINGS] = LIST("findings", "What doctor found", finding_cols),
+};
+
+static int add_list(struct pf_db *db, struct pf_doc *doc, enum list list)
+{
+	struct pf_table *t =
+		pf_doc_table(doc, lists[list].name, lists[list].title,
+			     lists[list].cols, lists[list].count);
+	struct pf_buf statement = { 0 };
+	int rc;
+
+	pf_buf_addf(&statement, "fleet/show_%s", lists[list].name);
+	rc = pf_named_fill(db, statement.data, t, db->err);
+	pf_buf_release(&statement);
+	return rc;
+}
 
 /* Sums over the captures. */
 static int64_t sum_of(const struct pf_table *t, const char *key)
@@ -362,10 +417,10 @@ static void say_ranks(struct pf_doc *doc, const struct pf_table *captures)
 }
 
 /* The finding stands first, and is of what is read after it. */
-static int read_captures(struct pf_db *db, struct pf_doc *doc)
+static int add_finding(struct pf_db *db, struct pf_doc *doc)
 {
 	struct pf_doc of = { 0 };
-	int rc = FILL(&of, db, "captures", "Captures", capture_cols, db->err);
+	int rc = add_list(db, &of, CAPTURES);
 
 	if (!rc)
 		say_ranks(doc, pf_doc_find_table(&of, "captures"));
@@ -373,140 +428,71 @@ static int read_captures(struct pf_db *db, struct pf_doc *doc)
 	return rc;
 }
 
-static int add_captures(struct pf_db *db, struct pf_doc *doc)
+/* The finding and one list. */
+static int show_list(struct pf_db *db, struct pf_doc *doc, enum list list)
 {
-	return FILL(doc, db, "captures", "Captures", capture_cols, db->err);
+	return add_finding(db, doc) || add_list(db, doc, list) ? -1 : 0;
 }
 
 int pf_fleet_info(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "failed captures labels";
-	if (read_captures(db, doc) || add_captures(db, doc) ||
-	    FILL(doc, db, "labels", "Labels", label_cols, db->err) ||
-	    FILL(doc, db, "failed", "Could not be read", failed_cols, db->err))
-		return -1;
-	return 0;
+	return show_list(db, doc, CAPTURES) || add_list(db, doc, LABELS) ||
+			       add_list(db, doc, FAILED)
+		       ? -1
+		       : 0;
 }
-
-/* ---- lists ---- */
-
-static const struct pf_col kernel_cols[] = {
-	{ "name", "Kernel", PF_TEXT },
-	{ "class", "Class", PF_TEXT | PF_FULL },
-	{ "rank_count", "Ranks", PF_COUNT },
-	{ "calls", "Calls", PF_COUNT },
-	{ "total_ns", "Time", PF_NS },
-	{ "share", "Share", PF_RATIO },
-	{ "mean_ns", "Mean", PF_NS | PF_FULL },
-	{ "rank_min_ns", "Least", PF_NS },
-	{ "rank_max_ns", "Most", PF_NS },
-	{ "min_ns", "Min", PF_NS | PF_FULL },
-	{ "max_ns", "Max", PF_NS | PF_FULL },
-};
 
 int pf_fleet_kernels(struct pf_db *db, struct pf_doc *doc)
 {
-	if (read_captures(db, doc))
-		return -1;
-	return FILL(doc, db, "kernels",
-		    "Kernels, summed over ranks; least and most of a rank",
-		    kernel_cols, db->err);
+	return show_list(db, doc, KERNELS);
 }
-
-static const struct pf_col table_cols[] = {
-	{ "name", "Name", PF_TEXT },
-	{ "device_type", "Device", PF_TEXT },
-	{ "rank_count", "Ranks", PF_COUNT },
-	{ "count", "Calls", PF_COUNT },
-	{ "self_cpu_ns", "Self CPU", PF_NS },
-	{ "cpu_total_ns", "CPU total", PF_NS | PF_FULL },
-	{ "self_device_ns", "Self device", PF_NS },
-	{ "device_total_ns", "Device total", PF_NS | PF_FULL },
-	{ "self_cpu_mem_bytes", "Self CPU memory", PF_BYTES | PF_FULL },
-	{ "self_device_mem_bytes", "Self device memory", PF_BYTES | PF_FULL },
-	{ "flops", "FLOPs", PF_COUNT | PF_FULL },
-};
 
 int pf_fleet_table(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "table";
-	if (read_captures(db, doc))
-		return -1;
-	return FILL(doc, db, "table", "key_averages(), summed over ranks",
-		    table_cols, db->err);
-}
-
-static const struct pf_col idle_cols[] = {
-	{ "cause", "Cause", PF_TEXT },
-	{ "rank_count", "Ranks", PF_COUNT },
-	{ "ns", "Idle", PF_NS },
-	{ "share", "Share", PF_RATIO },
-	{ "longest_ns", "Longest", PF_NS },
-};
-
-static int add_idle(struct pf_db *db, struct pf_doc *doc)
-{
-	return FILL(doc, db, "idle", "Idle time of GPUs, summed over ranks",
-		    idle_cols, db->err);
+	return show_list(db, doc, TABLE);
 }
 
 int pf_fleet_gaps(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "idle";
-	return read_captures(db, doc) || add_idle(db, doc) ? -1 : 0;
-}
-
-static const struct pf_col finding_cols[] = {
-	{ "check_name", "Check", PF_TEXT },  { "verdict", "Verdict", PF_TEXT },
-	{ "rank_count", "Ranks", PF_COUNT }, { "count", "Count", PF_COUNT },
-	{ "gpu_ns", "GPU time", PF_NS },
-};
-
-static int add_findings(struct pf_db *db, struct pf_doc *doc)
-{
-	return FILL(doc, db, "findings", "What doctor found", finding_cols,
-		    db->err);
+	return show_list(db, doc, IDLE);
 }
 
 int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "findings";
-	return read_captures(db, doc) || add_findings(db, doc) ? -1 : 0;
+	return show_list(db, doc, FINDINGS);
 }
 
 /* ---- how ranks differ ---- */
 
-static int add_steps(struct pf_db *db, struct pf_doc *doc, bool is_told)
+static int add_spreads(struct pf_db *db, struct pf_doc *doc,
+		       const struct pf_fleet_figures *by, bool is_told)
 {
 	struct pf_fleet_spreads s = { 0 };
-	int rc = fleet_spreads_read(&s, db, &pf_fleet_step_figures);
+	int rc = fleet_spreads_read(&s, db, by);
 
 	if (!rc && is_told)
 		fleet_spreads_say(&s, doc);
 	if (!rc)
 		fleet_spreads_show(&s, doc);
-	fleet_spreads_release(&s);
+	free(s.items);
+	pf_arena_release(&s.texts);
 	return rc;
 }
 
 int pf_fleet_steps(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "ranks";
-	return add_steps(db, doc, true);
+	return add_spreads(db, doc, &pf_fleet_step_figures, true);
 }
 
 int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc)
 {
-	struct pf_fleet_spreads s = { 0 };
-	int rc = fleet_spreads_read(&s, db, &pf_fleet_device_figures);
-
 	doc->lists = "devices";
-	if (!rc) {
-		fleet_spreads_say(&s, doc);
-		fleet_spreads_show(&s, doc);
-	}
-	fleet_spreads_release(&s);
-	return rc;
+	return add_spreads(db, doc, &pf_fleet_device_figures, true);
 }
 
 int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc)
@@ -514,11 +500,13 @@ int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc)
 	doc->lists = "ranks captures idle findings";
 	if (doc->order.limit > SUMMARY_ROWS)
 		doc->order.limit = SUMMARY_ROWS;
-	if (read_captures(db, doc) || add_captures(db, doc) ||
-	    add_steps(db, doc, false) || add_idle(db, doc) ||
-	    add_findings(db, doc))
-		return -1;
-	return 0;
+	return show_list(db, doc, CAPTURES) ||
+			       add_spreads(db, doc, &pf_fleet_step_figures,
+					   false) ||
+			       add_list(db, doc, IDLE) ||
+			       add_list(db, doc, FINDINGS)
+		       ? -1
+		       : 0;
 }
 
 /* From a fleet to the database of a rank. */

@@ -711,8 +711,13 @@ struct pf_fleet_work {
 	/* What came of it: */
 	struct pf_db parts[PF_FLEET_WORKERS];
 	size_t part_count;
-	size_t failed; /* inputs */
-	size_t passed; /* files of folders that are no traces */
+	_Atomic size_t failed; /* inputs */
+	_Atomic size_t passed; /* files of folders that are no traces */
+	/* What workers share: */
+	_Atomic size_t next;
+	_Atomic bool is_stopped;
+	char *folder; /* temporary */
+	size_t folder_slot;
 };
 
 /*
@@ -723,16 +728,8 @@ struct pf_fleet_work {
 
 #define NAME_DIGITS 12 /* of the digest, in the name of a database */
 
-struct shared {
-	struct pf_fleet_work *work;
-	_Atomic size_t next, failed, passed;
-	_Atomic bool is_stopped;
-	char *folder; /* temporary */
-	size_t folder_slot;
-};
-
 struct worker {
-	struct shared *shared;
+	struct pf_fleet_work *work;
 	struct pf_fleet_out out;
 	char *temporary; /* database */
 	size_t slot;
@@ -805,7 +802,7 @@ static int ingest(const struct worker *w, const char *trace, unsigned process,
 		.out = out,
 		.rank = -1,
 		.process = process,
-		.threads = w->shared->work->threads > 1 ? 1 : 0,
+		.threads = w->work->threads > 1 ? 1 : 0,
 		.extra = &pf_averages_extra,
 	};
 
@@ -815,7 +812,7 @@ static int ingest(const struct worker *w, const char *trace, unsigned process,
 static int make_database(struct worker *w, const char *trace, unsigned process,
 			 const char *digest, char **path, struct pf_err *err)
 {
-	const struct pf_fleet_work *work = w->shared->work;
+	const struct pf_fleet_work *work = w->work;
 
 	if (!work->keep) {
 		*path = pf_strdup(w->temporary);
@@ -827,27 +824,19 @@ static int make_database(struct worker *w, const char *trace, unsigned process,
 }
 
 /* Of how many processes the traces were made into one that is read: or 1. */
-static int count_processes(const char *path, unsigned *count,
-			   struct pf_err *err)
+static int count_processes(const char *path, int64_t *count, struct pf_err *err)
 {
 	struct pf_db db = { 0 };
-	sqlite3_stmt *st;
-	int rc;
+	int rc = pf_db_open(&db, path, false, err);
 
-	*count = 1;
-	if (pf_db_open(&db, path, false, err))
-		return -1;
-	st = pf_db_prepare(&db,
-			   "SELECT max(value) FROM trace_fact"
-			   " WHERE key = 'merged_count'"
-			   " AND (SELECT count(*) FROM trace) = value",
-			   err);
-	rc = st ? pf_db_step(&db, st, err) : -1;
-	if (rc == 1 && sqlite3_column_type(st, 0) == SQLITE_INTEGER)
-		*count = (unsigned)sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
+	if (!rc)
+		rc = pf_db_number(&db,
+				  "SELECT ifnull(max(value), 1) FROM trace_fact"
+				  " WHERE key = 'merged_count'"
+				  " AND (SELECT count(*) FROM trace) = value",
+				  count, err);
 	pf_db_close(&db);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 /* ---- its summary ---- */
@@ -867,8 +856,8 @@ static int summarise(struct worker *w, const char *path, bool is_kept,
 	if (!rc)
 		rc = pf_db_open(&db, path, false, err);
 	if (!rc)
-		rc = pf_fleet_summarise(&w->out, &db, w->shared->work->capture,
-					full, is_fatal);
+		rc = pf_fleet_summarise(&w->out, &db, w->work->capture, full,
+					is_fatal);
 	pf_db_close(&db);
 	free(full);
 	free(folder);
@@ -879,7 +868,7 @@ static int add_process(struct worker *w, const char *trace, unsigned process,
 		       const char *file, bool *is_fatal, struct pf_err *err)
 {
 	char digest[PF_XXH128_TEXT], *path = NULL;
-	bool is_kept = w->shared->work->keep;
+	bool is_kept = w->work->keep;
 	int rc;
 
 	pf_ingest_process_digest(file, process, digest);
@@ -897,8 +886,8 @@ static int add_trace(struct worker *w, const char *trace, const char *digest,
 		     bool *is_fatal, struct pf_err *err)
 {
 	char *path = NULL;
-	bool is_kept = w->shared->work->keep;
-	unsigned count = 1;
+	bool is_kept = w->work->keep;
+	int64_t count = 1;
 	int rc = make_database(w, trace, 0, digest, &path, err);
 
 	if (!rc)
@@ -909,8 +898,8 @@ static int add_trace(struct worker *w, const char *trace, const char *digest,
 		unlink(path);
 	if (!is_kept)
 		unlink(w->temporary);
-	for (unsigned i = 1; count > 1 && i <= count && !rc; i++)
-		rc = add_process(w, trace, i, digest, is_fatal, err);
+	for (int64_t i = 1; count > 1 && i <= count && !rc; i++)
+		rc = add_process(w, trace, (unsigned)i, digest, is_fatal, err);
 	free(path);
 	return rc;
 }
@@ -921,7 +910,7 @@ static int put_failed(struct worker *w, const char *path, const char *digest,
 		      const char *why)
 {
 	char *name = pf_fleet_capture_name(path);
-	const char *capture = w->shared->work->capture;
+	const char *capture = w->work->capture;
 	struct pf_fleet_rank rank = {
 		.capture = capture ? capture : name,
 		.rank = w->named_rank < 0 ? PF_NO_INT : w->named_rank,
@@ -945,7 +934,7 @@ static int put_failed(struct worker *w, const char *path, const char *digest,
 
 	if (!stat(path, &info) && S_ISREG(info.st_mode))
 		rank.file_bytes = info.st_size;
-	w->shared->failed++;
+	w->work->failed++;
 	rc = pf_fleet_put_rank(&w->out, &rank);
 	free(name);
 	return rc;
@@ -982,7 +971,7 @@ static int add_input(struct worker *w, const struct pf_fleet_input *input,
 	int rc;
 
 	if (is_passed(input)) {
-		w->shared->passed++;
+		w->work->passed++;
 		return 0;
 	}
 	w->named_rank = input->rank;
@@ -1007,14 +996,13 @@ static int add_input(struct worker *w, const struct pf_fleet_input *input,
 static void *work_off(void *arg)
 {
 	struct worker *w = arg;
-	struct shared *s = w->shared;
-	const struct pf_fleet_inputs *in = s->work->inputs;
+	struct pf_fleet_work *s = w->work;
+	const struct pf_fleet_inputs *in = s->inputs;
 	size_t i;
 
-	while (!w->rc && !s->is_stopped && (i = s->next++) < in->count) {
+	while (!w->rc && !s->is_stopped && (i = s->next++) < in->count)
 		if (in->items[i].source != PF_SOURCE_FLEET)
 			w->rc = add_input(w, &in->items[i], &w->err);
-	}
 	if (w->rc)
 		s->is_stopped = true;
 	return NULL;
@@ -1022,18 +1010,18 @@ static void *work_off(void *arg)
 
 /* ---- workers ---- */
 
-static int set_up_worker(struct worker *w, struct shared *s, struct pf_db *db,
-			 struct pf_err *err)
+static int set_up_worker(struct worker *w, struct pf_fleet_work *s,
+			 struct pf_db *db, struct pf_err *err)
 {
 	struct pf_buf path = { 0 };
 
-	w->shared = s;
+	w->work = s;
 	w->slot = PF_OUTPLACE_UNWATCHED;
 	if (pf_db_create_kind(db, "", &pf_fleet_kind, err) ||
 	    pf_fleet_out_open(&w->out, db))
 		return -1;
 	if (s->folder) {
-		pf_buf_addf(&path, "%s/%zu.db", s->folder, s->work->part_count);
+		pf_buf_addf(&path, "%s/%zu.db", s->folder, s->part_count);
 		w->temporary = path.data;
 		w->slot = pf_outplace_watch(w->temporary);
 	}
@@ -1070,16 +1058,16 @@ static int run_workers(struct worker *workers, size_t count, struct pf_err *err)
 	return rc;
 }
 
-static int set_up_folder(struct shared *s, struct pf_err *err)
+static int set_up_folder(struct pf_fleet_work *s, struct pf_err *err)
 {
 	struct pf_buf name = { 0 };
 
-	if (s->work->keep)
-		return pf_is_folder(s->work->keep)
+	if (s->keep)
+		return pf_is_folder(s->keep)
 			       ? 0
 			       : pf_fail(err, PF_EUSAGE,
 					 "'--keep %s': there is no such folder",
-					 s->work->keep);
+					 s->keep);
 	pf_buf_addf(&name, "%s/profan-XXXXXX", pf_temp_dir());
 	if (!mkdtemp(name.data)) {
 		pf_fail_errno(err, "cannot make the folder '%s'", name.data);
@@ -1091,7 +1079,7 @@ static int set_up_folder(struct shared *s, struct pf_err *err)
 	return 0;
 }
 
-static void release_folder(struct shared *s)
+static void release_folder(struct pf_fleet_work *s)
 {
 	if (!s->folder)
 		return;
@@ -1102,25 +1090,22 @@ static void release_folder(struct shared *s)
 
 static int fleet_work(struct pf_fleet_work *work, struct pf_err *err)
 {
-	struct shared s = { .work = work };
 	struct worker workers[PF_FLEET_WORKERS] = { 0 };
 	size_t count = work->threads < work->inputs->count
 			       ? work->threads
 			       : work->inputs->count;
-	int rc = set_up_folder(&s, err);
+	int rc = set_up_folder(work, err);
 
 	for (; !rc && work->part_count < count; work->part_count++)
-		rc = set_up_worker(&workers[work->part_count], &s,
+		rc = set_up_worker(&workers[work->part_count], work,
 				   &work->parts[work->part_count], err);
 	if (!rc && count)
 		rc = run_workers(workers, count, err);
-	work->failed = s.failed;
-	work->passed = s.passed;
 	for (size_t i = 0; i < count; i++)
 		release_worker(&workers[i]);
 	for (size_t i = 0; i < work->part_count; i++)
 		work->parts[i].err = err; /* no longer a worker's */
-	release_folder(&s);
+	release_folder(work);
 	return rc;
 }
 

@@ -432,6 +432,7 @@ struct pf_fleet_part {
 
 struct pf_fleet_copy {
 	struct pf_fleet_out *out; /* borrowed */
+	struct pf_err *err;
 	struct pf_fleet_part *parts;
 	size_t part_count, open_count;
 	uint64_t clock;
@@ -453,18 +454,18 @@ static bool is_text_column(const char *name)
 }
 
 /* Those of the schema that is written. */
-static int read_columns(struct pf_fleet_copy *c, int table, struct pf_err *err)
+static int read_columns(struct pf_fleet_copy *c, int table)
 {
 	struct pf_fleet_columns *of = &c->columns[table];
 	sqlite3_stmt *st = pf_db_prepare(
-		c->out->db, "SELECT name FROM pragma_table_info(?1)", err);
+		c->out->db, "SELECT name FROM pragma_table_info(?1)", c->err);
 	int rc = st ? 1 : -1;
 
 	if (!st)
 		return -1;
 	sqlite3_bind_text(st, 1, pf_fleet_tables[table], -1, SQLITE_STATIC);
 	while (of->count < PF_FLEET_COLUMNS &&
-	       (rc = pf_db_step(c->out->db, st, err)) == 1) {
+	       (rc = pf_db_step(c->out->db, st, c->err)) == 1) {
 		const char *name = (const char *)sqlite3_column_text(st, 0);
 
 		pf_buf_addf(&of->list, "%s%s", of->count ? ", " : "", name);
@@ -474,8 +475,7 @@ static int read_columns(struct pf_fleet_copy *c, int table, struct pf_err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int prepare_insert(struct pf_fleet_copy *c, int table,
-			  struct pf_err *err)
+static int prepare_insert(struct pf_fleet_copy *c, int table)
 {
 	struct pf_buf sql = { 0 };
 
@@ -483,20 +483,20 @@ static int prepare_insert(struct pf_fleet_copy *c, int table,
 	for (int i = 1; i < c->columns[table].count; i++)
 		pf_buf_adds(&sql, ", ?");
 	pf_buf_adds(&sql, ")");
-	c->insert[table] = pf_db_prepare(c->out->db, sql.data, err);
+	c->insert[table] = pf_db_prepare(c->out->db, sql.data, c->err);
 	pf_buf_release(&sql);
 	return c->insert[table] ? 0 : -1;
 }
 
 static int fleet_copy_init(struct pf_fleet_copy *c, struct pf_fleet_out *out,
-			   struct pf_fleet_part *parts, size_t part_count,
-			   struct pf_err *err)
+			   struct pf_fleet_part *parts, size_t part_count)
 {
 	*c = (struct pf_fleet_copy){ .out = out,
 				     .parts = parts,
-				     .part_count = part_count };
+				     .part_count = part_count,
+				     .err = out->db->err };
 	for (int t = 0; t < PF_FLEET_TABLES; t++)
-		if (read_columns(c, t, err) || prepare_insert(c, t, err))
+		if (read_columns(c, t) || prepare_insert(c, t))
 			return -1;
 	return 0;
 }
@@ -535,14 +535,14 @@ static struct pf_db *db_of(struct pf_fleet_part *p)
 }
 
 static int prepare_rows(struct pf_fleet_copy *c, struct pf_fleet_part *p,
-			int table, struct pf_err *err)
+			int table)
 {
 	struct pf_buf sql = { 0 };
 
 	pf_buf_addf(&sql,
 		    "SELECT %s FROM %s WHERE id >= ?1 AND id < ?2 ORDER BY id",
 		    c->columns[table].list.data, pf_fleet_tables[table]);
-	p->rows[table] = pf_db_prepare(db_of(p), sql.data, err);
+	p->rows[table] = pf_db_prepare(db_of(p), sql.data, c->err);
 	pf_buf_release(&sql);
 	return p->rows[table] ? 0 : -1;
 }
@@ -561,18 +561,18 @@ static int open_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 }
 
 /* Only of parts that are copied from: they are listed first. */
-static int prepare_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
-			struct pf_err *err)
+static int prepare_part(struct pf_fleet_copy *c, struct pf_fleet_part *p)
 {
 	int rc = 0;
 
 	if (p->text)
 		return 0;
 	for (int t = 0; t < PF_FLEET_TABLES && !rc; t++)
-		rc = prepare_rows(c, p, t, err);
+		rc = prepare_rows(c, p, t);
 	if (!rc)
-		p->text = pf_db_prepare(
-			db_of(p), "SELECT text FROM string WHERE id = ?1", err);
+		p->text = pf_db_prepare(db_of(p),
+					"SELECT text FROM string WHERE id = ?1",
+					c->err);
 	return p->text ? 0 : -1;
 }
 
@@ -608,7 +608,7 @@ static struct pf_db *fleet_part_db(struct pf_fleet_copy *c, size_t part,
 /* ---- rows ---- */
 
 static int copy_text(struct pf_fleet_copy *c, struct pf_fleet_part *p,
-		     int64_t from, int64_t *to, struct pf_err *err)
+		     int64_t from, int64_t *to)
 {
 	uint64_t *place = pf_map_at(&p->texts, (uint64_t)from);
 	int rc;
@@ -618,13 +618,13 @@ static int copy_text(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 		return 0;
 	}
 	sqlite3_bind_int64(p->text, 1, from);
-	rc = pf_db_step(db_of(p), p->text, err);
+	rc = pf_db_step(db_of(p), p->text, c->err);
 	if (rc == 1 && sqlite3_column_type(p->text, 0) == SQLITE_TEXT)
 		rc = pf_fleet_text(
 			c->out, (const char *)sqlite3_column_text(p->text, 0),
 			(size_t)sqlite3_column_bytes(p->text, 0), to);
 	else if (rc >= 0)
-		rc = pf_fail(err, PF_EDB, "string %lld is missing",
+		rc = pf_fail(c->err, PF_EDB, "string %lld is missing",
 			     (long long)from);
 	sqlite3_reset(p->text);
 	if (!rc)
@@ -633,7 +633,7 @@ static int copy_text(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 }
 
 static int bind_row(struct pf_fleet_copy *c, struct pf_fleet_part *p, int table,
-		    int64_t position, struct pf_err *err)
+		    int64_t position)
 {
 	const struct pf_fleet_columns *of = &c->columns[table];
 	sqlite3_stmt *to = c->insert[table], *from = p->rows[table];
@@ -648,7 +648,7 @@ static int bind_row(struct pf_fleet_copy *c, struct pf_fleet_part *p, int table,
 					   sqlite3_column_value(from, i));
 		} else {
 			if (copy_text(c, p, sqlite3_column_int64(from, i),
-				      &text, err))
+				      &text))
 				return -1;
 			sqlite3_bind_int64(to, i + 1, text);
 		}
@@ -656,7 +656,7 @@ static int bind_row(struct pf_fleet_copy *c, struct pf_fleet_part *p, int table,
 }
 
 static int copy_table(struct pf_fleet_copy *c, struct pf_fleet_part *p,
-		      int table, int64_t rank_id, struct pf_err *err)
+		      int table, int64_t rank_id)
 {
 	sqlite3_stmt *from = p->rows[table], *to = c->insert[table];
 	int64_t first = rank_id << PF_FLEET_SHIFT, position = 0;
@@ -664,9 +664,9 @@ static int copy_table(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 
 	sqlite3_bind_int64(from, 1, first);
 	sqlite3_bind_int64(from, 2, first + (INT64_C(1) << PF_FLEET_SHIFT));
-	while ((rc = pf_db_step(db_of(p), from, err)) == 1) {
-		if (bind_row(c, p, table, position++, err) ||
-		    pf_db_step(c->out->db, to, err) < 0) {
+	while ((rc = pf_db_step(db_of(p), from, c->err)) == 1) {
+		if (bind_row(c, p, table, position++) ||
+		    pf_db_step(c->out->db, to, c->err) < 0) {
 			rc = -1;
 			break;
 		}
@@ -679,19 +679,19 @@ static int copy_table(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 
 /* Rows of a rank of a part become those of out->rank_id. */
 static int fleet_copy_rank(struct pf_fleet_copy *c, size_t part,
-			   int64_t rank_id, struct pf_err *err)
+			   int64_t rank_id)
 {
 	struct pf_fleet_part *p = &c->parts[part];
-	int rc = fleet_part_db(c, part, err) ? 0 : -1;
+	int rc = fleet_part_db(c, part, c->err) ? 0 : -1;
 
 	if (!rc && (rank_id < 1 || rank_id >> (62 - PF_FLEET_SHIFT)))
-		rc = pf_fail(err, PF_EDB, "rank %lld is damaged",
+		rc = pf_fail(c->err, PF_EDB, "rank %lld is damaged",
 			     (long long)rank_id);
 	if (!rc)
-		rc = prepare_part(c, p, err);
+		rc = prepare_part(c, p);
 	for (int t = 0; t < PF_FLEET_TABLES && !rc; t++)
-		rc = copy_table(c, p, t, rank_id, err);
-	return rc && p->path ? pf_while(err, "'%s'", p->path) : rc;
+		rc = copy_table(c, p, t, rank_id);
+	return rc && p->path ? pf_while(c->err, "'%s'", p->path) : rc;
 }
 
 /*
@@ -1147,6 +1147,7 @@ static const struct pf_db_kind scratch_kind = {
 
 struct merging {
 	struct pf_fleet_merge *m;
+	struct pf_err *err;
 	struct pf_fleet_inputs inputs;
 	struct pf_fleet_work work;
 	struct pf_db scratch, db;
@@ -1179,18 +1180,18 @@ static void bind_db(sqlite3_stmt *to, sqlite3_stmt *from, const char *folder)
 }
 
 static int list_rows(struct merging *g, size_t part, struct pf_db *db,
-		     const char *folder, sqlite3_stmt *to, struct pf_err *err)
+		     const char *folder, sqlite3_stmt *to)
 {
-	sqlite3_stmt *from = pf_named_prepare(db, "fleet/ranks", err);
+	sqlite3_stmt *from = pf_named_prepare(db, "fleet/ranks", g->err);
 	int rc = from ? 0 : -1;
 
-	while (!rc && (rc = pf_db_step(db, from, err)) == 1) {
+	while (!rc && (rc = pf_db_step(db, from, g->err)) == 1) {
 		sqlite3_bind_int64(to, PART + 1, (int64_t)part);
 		for (int i = PART_RANK; i < ENTRY_COLUMNS; i++)
 			sqlite3_bind_value(to, i + 1,
 					   sqlite3_column_value(from, i - 1));
 		bind_db(to, from, folder);
-		rc = pf_db_put(&g->scratch, to, err);
+		rc = pf_db_put(&g->scratch, to, g->err);
 	}
 	sqlite3_finalize(from);
 	return rc;
@@ -1198,7 +1199,7 @@ static int list_rows(struct merging *g, size_t part, struct pf_db *db,
 
 /* A fleet that cannot be read is a rank that failed. */
 static int list_failed(struct merging *g, size_t part, const char *why,
-		       sqlite3_stmt *to, struct pf_err *err)
+		       sqlite3_stmt *to)
 {
 	const char *path = g->parts[part].path;
 	char *name = pf_fleet_capture_name(path);
@@ -1213,15 +1214,14 @@ static int list_failed(struct merging *g, size_t part, const char *why,
 	sqlite3_bind_text(to, ENTRY_COLUMNS, PACKAGE_VERSION, -1,
 			  SQLITE_STATIC);
 	free(name);
-	return pf_db_put(&g->scratch, to, err);
+	return pf_db_put(&g->scratch, to, g->err);
 }
 
 /*
  * A part is listed as a whole or not at all: its rows are counted before the
  * first is taken, and what is damaged after that ends the merge.
  */
-static int list_part(struct merging *g, size_t part, sqlite3_stmt *to,
-		     struct pf_err *err)
+static int list_part(struct merging *g, size_t part, sqlite3_stmt *to)
 {
 	const char *path = g->parts[part].path;
 	struct pf_err why = { 0 };
@@ -1232,40 +1232,40 @@ static int list_part(struct merging *g, size_t part, sqlite3_stmt *to,
 	if (path)
 		folder = pf_place_folder(path, &why);
 	db = path && !folder ? NULL : fleet_part_db(&g->copy, part, &why);
-	rc = db ? list_rows(g, part, db, folder, to, err)
-		: list_failed(g, part, why.text, to, err);
+	rc = db ? list_rows(g, part, db, folder, to)
+		: list_failed(g, part, why.text, to);
 	free(folder);
 	return rc;
 }
 
-static int list_all(struct merging *g, struct pf_err *err)
+static int list_all(struct merging *g)
 {
 	sqlite3_stmt *to = pf_db_prepare(
 		&g->scratch,
 		"INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
 		" ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		err);
+		g->err);
 	int rc = to ? 0 : -1;
 
 	for (size_t i = 0; i < g->part_count && !rc; i++)
-		rc = list_part(g, i, to, err);
+		rc = list_part(g, i, to);
 	sqlite3_finalize(to);
 	return rc;
 }
 
-static int add_labels(struct merging *g, struct pf_err *err)
+static int add_labels(struct merging *g)
 {
 	const struct pf_fleet_merge *m = g->m;
 
 	if (fleet_labels_add(&g->scratch, m->label_file, m->labels,
-			     m->label_count, err))
+			     m->label_count, g->err))
 		return -1;
-	return pf_db_run_file(&g->scratch, "schema/fleet/label.sql", err);
+	return pf_db_run_file(&g->scratch, "schema/fleet/label.sql", g->err);
 }
 
 /* ---- writing them ---- */
 
-static int end_capture(struct merging *g, struct pf_err *err)
+static int end_capture(struct merging *g)
 {
 	sqlite3_stmt *st;
 	int rc = -1;
@@ -1273,13 +1273,13 @@ static int end_capture(struct merging *g, struct pf_err *err)
 	if (!g->capture.name)
 		return 0;
 	st = pf_db_prepare(&g->db, "INSERT INTO capture VALUES(?1, ?2, ?3)",
-			   err);
+			   g->err);
 	if (st) {
 		sqlite3_bind_int64(st, 1, g->capture.id);
 		sqlite3_bind_text(st, 2, g->capture.name, -1, SQLITE_STATIC);
 		if (g->capture.taken_ns != PF_NO_INT)
 			sqlite3_bind_int64(st, 3, g->capture.taken_ns);
-		rc = pf_db_step(&g->db, st, err);
+		rc = pf_db_step(&g->db, st, g->err);
 	}
 	sqlite3_finalize(st);
 	free(g->capture.name);
@@ -1287,15 +1287,14 @@ static int end_capture(struct merging *g, struct pf_err *err)
 	return rc;
 }
 
-static int enter_capture(struct merging *g, sqlite3_stmt *plan,
-			 struct pf_err *err)
+static int enter_capture(struct merging *g, sqlite3_stmt *plan)
 {
 	const char *name = (const char *)sqlite3_column_text(plan, CAPTURE);
 	int64_t base = pf_db_int_or(plan, BASE_NS, PF_NO_INT);
 	int64_t first = pf_db_int_or(plan, FIRST_NS, PF_NO_INT), at;
 
 	if (!g->capture.name || strcmp(g->capture.name, name) != 0) {
-		if (end_capture(g, err))
+		if (end_capture(g))
 			return -1;
 		g->capture.name = pf_strdup(name);
 		g->capture.id++;
@@ -1308,8 +1307,7 @@ static int enter_capture(struct merging *g, sqlite3_stmt *plan,
 	return 0;
 }
 
-static int put_rank(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to,
-		    struct pf_err *err)
+static int put_rank(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 {
 	const char *db = (const char *)sqlite3_column_text(plan, DB);
 	char *relative = db ? pf_place_relative(g->folder, db) : NULL;
@@ -1321,18 +1319,17 @@ static int put_rank(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to,
 		sqlite3_bind_value(to, i, sqlite3_column_value(plan, i));
 	if (relative)
 		sqlite3_bind_text(to, DB, relative, -1, SQLITE_TRANSIENT);
-	rc = pf_db_step(&g->db, to, err);
+	rc = pf_db_step(&g->db, to, g->err);
 	sqlite3_reset(to);
 	free(relative);
 	return rc;
 }
 
-static int put_ranks(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to,
-		     struct pf_err *err)
+static int put_ranks(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 {
 	int rc;
 
-	while ((rc = pf_db_step(&g->scratch, plan, err)) == 1) {
+	while ((rc = pf_db_step(&g->scratch, plan, g->err)) == 1) {
 		int64_t part = sqlite3_column_int64(plan, PART);
 		bool is_bad = sqlite3_column_type(plan, ERROR) != SQLITE_NULL;
 
@@ -1340,27 +1337,27 @@ static int put_ranks(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to,
 		if (is_bad && g->m->made.errors++ < NAMED)
 			pf_log_warn("%s", (const char *)sqlite3_column_text(
 						  plan, ERROR));
-		if (enter_capture(g, plan, err) || put_rank(g, plan, to, err) ||
+		if (enter_capture(g, plan) || put_rank(g, plan, to) ||
 		    (!is_bad &&
 		     fleet_copy_rank(&g->copy, (size_t)part,
-				     sqlite3_column_int64(plan, PART_RANK),
-				     err)))
+				     sqlite3_column_int64(plan, PART_RANK))))
 			return -1;
 	}
 	g->m->made.ranks = g->out.rank_id;
 	g->m->made.captures = g->capture.id;
-	return rc ? -1 : end_capture(g, err);
+	return rc ? -1 : end_capture(g);
 }
 
-static int write_all(struct merging *g, struct pf_err *err)
+static int write_all(struct merging *g)
 {
-	sqlite3_stmt *plan = pf_named_prepare(&g->scratch, "fleet/plan", err);
+	sqlite3_stmt *plan =
+		pf_named_prepare(&g->scratch, "fleet/plan", g->err);
 	sqlite3_stmt *to = pf_db_prepare(
 		&g->db,
 		"INSERT INTO rank VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
 		" ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		err);
-	int rc = plan && to ? put_ranks(g, plan, to, err) : -1;
+		g->err);
+	int rc = plan && to ? put_ranks(g, plan, to) : -1;
 
 	sqlite3_finalize(plan);
 	sqlite3_finalize(to);
@@ -1369,7 +1366,7 @@ static int write_all(struct merging *g, struct pf_err *err)
 
 /* ---- the output ---- */
 
-static int set_up_out(struct merging *g, struct pf_err *err)
+static int set_up_out(struct merging *g)
 {
 	const char **inputs = pf_calloc(g->inputs.count + 1, sizeof(*inputs));
 	const struct pf_outrule rule = {
@@ -1382,42 +1379,42 @@ static int set_up_out(struct merging *g, struct pf_err *err)
 
 	for (size_t i = 0; i < g->inputs.count; i++)
 		inputs[i] = g->inputs.items[i].path;
-	rc = pf_outplace_open(&g->place, g->m->out, &rule, err);
+	rc = pf_outplace_open(&g->place, g->m->out, &rule, g->err);
 	free(inputs);
 	if (!rc)
 		rc = pf_db_create_kind(&g->db, g->place.partial, &pf_fleet_kind,
-				       err);
+				       g->err);
 	if (!rc)
 		rc = pf_fleet_out_open(&g->out, &g->db);
 	return rc;
 }
 
-static int finish(struct merging *g, struct pf_err *err)
+static int finish(struct merging *g)
 {
 	fleet_copy_release(&g->copy);
 	pf_fleet_out_close(&g->out);
-	if (pf_db_finish_with(&g->db, "schema/fleet/indexes.sql", err))
+	if (pf_db_finish_with(&g->db, "schema/fleet/indexes.sql", g->err))
 		return -1;
-	return pf_outplace_commit(&g->place, err);
+	return pf_outplace_commit(&g->place, g->err);
 }
 
 /* ---- the whole ---- */
 
-static int find_inputs(struct merging *g, struct pf_err *err)
+static int find_inputs(struct merging *g)
 {
 	struct pf_fleet_merge *m = g->m;
 	struct pf_fleet_shard shard = { 0 };
 
-	if (m->shard && fleet_shard_read(m->shard, &shard, err))
+	if (m->shard && fleet_shard_read(m->shard, &shard, g->err))
 		return -1;
-	g->folder = pf_place_folder(m->out, err);
+	g->folder = pf_place_folder(m->out, g->err);
 	if (!g->folder)
 		return -1;
 	return fleet_inputs_find(m->arguments, m->count, &shard, m->out,
-				 &g->inputs, err);
+				 &g->inputs, g->err);
 }
 
-static int summarise_all(struct merging *g, struct pf_err *err)
+static int summarise_all(struct merging *g)
 {
 	const struct pf_fleet_inputs *in = &g->inputs;
 	int rc;
@@ -1426,7 +1423,7 @@ static int summarise_all(struct merging *g, struct pf_err *err)
 					  .capture = g->m->capture,
 					  .keep = g->m->keep,
 					  .threads = g->m->threads };
-	rc = fleet_work(&g->work, err);
+	rc = fleet_work(&g->work, g->err);
 	g->m->made.failed = g->work.failed;
 	g->m->made.passed = g->work.passed;
 	g->parts = pf_calloc(in->count + PF_FLEET_WORKERS, sizeof(*g->parts));
@@ -1438,21 +1435,20 @@ static int summarise_all(struct merging *g, struct pf_err *err)
 	return rc;
 }
 
-static int merge(struct merging *g, struct pf_err *err)
+static int merge(struct merging *g)
 {
-	if (find_inputs(g, err) || set_up_out(g, err) ||
-	    summarise_all(g, err) ||
-	    pf_db_create_kind(&g->scratch, "", &scratch_kind, err) ||
-	    fleet_copy_init(&g->copy, &g->out, g->parts, g->part_count, err) ||
-	    list_all(g, err) || add_labels(g, err) || write_all(g, err))
+	if (find_inputs(g) || set_up_out(g) || summarise_all(g) ||
+	    pf_db_create_kind(&g->scratch, "", &scratch_kind, g->err) ||
+	    fleet_copy_init(&g->copy, &g->out, g->parts, g->part_count) ||
+	    list_all(g) || add_labels(g) || write_all(g))
 		return -1;
-	return finish(g, err);
+	return finish(g);
 }
 
 int pf_fleet_merge(struct pf_fleet_merge *m, struct pf_err *err)
 {
-	struct merging g = { .m = m };
-	int rc = merge(&g, err);
+	struct merging g = { .m = m, .err = err };
+	int rc = merge(&g);
 
 	fleet_copy_release(&g.copy);
 	pf_fleet_out_close(&g.out);

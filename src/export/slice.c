@@ -30,6 +30,7 @@
 #include "store/lexicon.h"
 
 struct pf_slice_writer {
+	struct pf_err *err;
 	struct pf_outfile *file;
 	struct pf_lexicon *lexicon;
 	struct pf_buf buf, args;
@@ -122,28 +123,10 @@ struct arrow {
 };
 
 struct pf_slice_flows {
+	struct pf_err *err;
 	struct pf_sorter *seen, *kept;
 	const struct kept *next; /* of those kept */
-	struct kept current;
 };
-
-static struct pf_slice_flows *slice_flows_new(void)
-{
-	struct pf_slice_flows *f = pf_calloc(1, sizeof(*f));
-
-	f->seen = pf_sorter_temp(sizeof(struct seen));
-	f->kept = pf_sorter_temp(sizeof(struct kept));
-	return f;
-}
-
-static void slice_flows_free(struct pf_slice_flows *f)
-{
-	if (!f)
-		return;
-	pf_sorter_free(f->seen);
-	pf_sorter_free(f->kept);
-	free(f);
-}
 
 /* Two arrows that collide would only keep one end too many. */
 static uint64_t hash(uint64_t h, const void *data, size_t len)
@@ -189,83 +172,63 @@ static int slice_flows_see(struct pf_slice_flows *f, struct pf_lexicon *lexicon,
 }
 
 /* Keep what was gathered of an arrow. */
-static int keep(struct pf_slice_flows *f, struct arrow *a, struct pf_err *err)
+static void keep(struct pf_slice_flows *f, struct arrow *a)
 {
-	for (size_t i = 0; i < a->count; i++) {
-		struct kept k = { a->ids[i], 0 };
-
-		if (pf_sorter_add(f->kept, &k, err) < 0)
-			return -1;
-	}
+	for (size_t i = 0; i < a->count; i++)
+		pf_sorter_add(f->kept, &(struct kept){ a->ids[i], 0 }, f->err);
 	a->count = 0;
-	return 0;
 }
 
-static int end_arrow(struct pf_slice_flows *f, struct arrow *a,
-		     struct pf_err *err)
+static void end_arrow(struct pf_slice_flows *f, struct arrow *a)
 {
-	int rc = a->has_start && a->has_end ? keep(f, a, err) : 0;
-
+	if (a->has_start && a->has_end)
+		keep(f, a);
 	a->count = 0;
 	a->has_start = a->has_end = false;
-	return rc;
 }
 
-static int add_to_arrow(struct pf_slice_flows *f, struct arrow *a,
-			const struct seen *s, struct pf_err *err)
+static void add_to_arrow(struct pf_slice_flows *f, struct arrow *a,
+			 const struct seen *s)
 {
-	if (a->key != s->arrow && end_arrow(f, a, err) < 0)
-		return -1;
+	if (a->key != s->arrow)
+		end_arrow(f, a);
 	a->key = s->arrow;
 	a->has_start |= s->ph == 's';
 	a->has_end |= s->ph == 'f';
 	/* that many are no arrow of a profiler: all of them */
 	if (a->count == ARROW_MAX) {
 		a->has_start = a->has_end = true;
-		if (keep(f, a, err) < 0)
-			return -1;
+		keep(f, a);
 	}
 	a->ids = pf_grow(a->ids, &a->cap, a->count + 1, sizeof(*a->ids));
 	a->ids[a->count++] = s->event_id;
-	return 0;
-}
-
-static int next_kept(struct pf_slice_flows *f, struct pf_err *err)
-{
-	f->next = pf_sorter_next(f->kept, err);
-	if (f->next) {
-		f->current = *f->next;
-		f->next = &f->current;
-	}
-	return err->code ? -1 : 0;
 }
 
 /* All were seen: which have a partner? */
-static int slice_flows_settle(struct pf_slice_flows *f, struct pf_err *err)
+static int slice_flows_settle(struct pf_slice_flows *f)
 {
 	struct arrow a = { 0 };
 	const struct seen *s;
-	int rc = pf_sorter_finish(f->seen, err);
 
-	while (!rc && (s = pf_sorter_next(f->seen, err)))
-		rc = add_to_arrow(f, &a, s, err);
-	if (!rc && err->code)
-		rc = -1;
-	if (!rc)
-		rc = end_arrow(f, &a, err);
+	if (pf_sorter_finish(f->seen, f->err))
+		return -1;
+	while (!f->err->code && (s = pf_sorter_next(f->seen, f->err)))
+		add_to_arrow(f, &a, s);
+	end_arrow(f, &a);
 	free(a.ids);
-	if (!rc)
-		rc = pf_sorter_finish(f->kept, err);
-	return rc ? -1 : next_kept(f, err);
+	if (!f->err->code && !pf_sorter_finish(f->kept, f->err))
+		f->next = pf_sorter_next(f->kept, f->err);
+	return f->err->code ? -1 : 0;
 }
 
 /* Is this one of them?  Asked in order of id: 1, 0, -1. */
 static int slice_flows_take(struct pf_slice_flows *f, uint32_t track,
-			    uint32_t seq, struct pf_err *err)
+			    uint32_t seq)
 {
-	if (!f->next || f->current.event_id != id_of(track, seq))
+	if (!f->next || f->next->event_id != id_of(track, seq))
 		return 0;
-	return next_kept(f, err) < 0 ? -1 : 1;
+	f->next = pf_sorter_next(f->kept, f->err);
+	return f->err->code ? -1 : 1;
 }
 
 /* ---- write ---- */
@@ -328,10 +291,10 @@ void pf_slice_put_tid(struct pf_buf *out, const char *tid, int lane)
 	pf_buf_release(&text);
 }
 
-static int flush(struct pf_slice_writer *w, struct pf_err *err)
+static int flush(struct pf_slice_writer *w)
 {
 	int rc = pf_outfile_write(w->file, w->buf.data ? w->buf.data : "",
-				  w->buf.len, err);
+				  w->buf.len, w->err);
 
 	pf_buf_clear(&w->buf);
 	return rc;
@@ -344,19 +307,17 @@ static void begin_event(struct pf_slice_writer *w)
 }
 
 /* A piece of JSON for the list of events. */
-static int slice_raw(struct pf_slice_writer *w, const char *json, size_t len,
-		     struct pf_err *err)
+static int slice_raw(struct pf_slice_writer *w, const char *json, size_t len)
 {
 	begin_event(w);
 	pf_buf_add(&w->buf, json, len);
-	return w->buf.len < FLUSH_BYTES ? 0 : flush(w, err);
+	return w->buf.len < FLUSH_BYTES ? 0 : flush(w);
 }
 
 /* ---- arguments ---- */
 
 /* The arguments as JSON in w->args; empty if there are none. */
-static int build_args(struct pf_slice_writer *w, const struct pf_span *e,
-		      struct pf_err *err)
+static int build_args(struct pf_slice_writer *w, const struct pf_span *e)
 {
 	const char *text = e->inline_args;
 	size_t len = e->inline_args_len;
@@ -365,11 +326,12 @@ static int build_args(struct pf_slice_writer *w, const struct pf_span *e,
 	if (e->args == PF_ID_NONE)
 		return 0;
 	if (e->args != PF_ID_INLINE &&
-	    pf_lexicon_args_text(w->lexicon, e->args, &text, &len, err) <= 0)
-		return err->code ? -1
-				 : pf_fail(err, PF_EDB,
-					   "arguments %" PRIu32 " are missing",
-					   e->args);
+	    pf_lexicon_args_text(w->lexicon, e->args, &text, &len, w->err) <= 0)
+		return w->err->code
+			       ? -1
+			       : pf_fail(w->err, PF_EDB,
+					 "arguments %" PRIu32 " are missing",
+					 e->args);
 	pf_argtext_build(text, len, e->mask, e->slot, &w->args);
 	return 0;
 }
@@ -420,36 +382,35 @@ static void put_args(struct pf_slice_writer *w, const struct pf_span *e,
 
 /* ---- writing events ---- */
 
-static int put_name(struct pf_slice_writer *w, const struct pf_span *e,
-		    struct pf_err *err)
+static int put_name(struct pf_slice_writer *w, const struct pf_span *e)
 {
 	const char *text = e->inline_name;
 	uint32_t len = e->inline_name_len;
 
 	if (e->name != PF_ID_INLINE &&
-	    pf_lexicon_string(w->lexicon, e->name, &text, &len, err) <= 0)
-		return err->code ? -1
-				 : pf_fail(err, PF_EDB,
-					   "name %" PRIu32 " is missing",
-					   e->name);
+	    pf_lexicon_string(w->lexicon, e->name, &text, &len, w->err) <= 0)
+		return w->err->code ? -1
+				    : pf_fail(w->err, PF_EDB,
+					      "name %" PRIu32 " is missing",
+					      e->name);
 	pf_buf_adds(&w->buf, ",\"name\":");
 	pf_jsonw_quote(&w->buf, text, len, false);
 	return 0;
 }
 
 static int slice_event(struct pf_slice_writer *w, const struct pf_span *e,
-		       const struct pf_slice_place *at, struct pf_err *err)
+		       const struct pf_slice_place *at)
 {
 	const struct pf_track *t = at->track;
 	const struct pf_lexicon_type *type;
 	bool is_range;
 
 	if (e->type >= w->lexicon->type_count || !w->lexicon->type[e->type].ph)
-		return pf_fail(err, PF_EDB, "event type %" PRIu32 " is missing",
-			       e->type);
+		return pf_fail(w->err, PF_EDB,
+			       "event type %" PRIu32 " is missing", e->type);
 	type = &w->lexicon->type[e->type];
 	is_range = *type->ph == 'X' || *type->ph == 'B';
-	if (build_args(w, e, err) < 0)
+	if (build_args(w, e) < 0)
 		return -1;
 	begin_event(w);
 	pf_buf_addf(&w->buf, "{\"ph\":\"%c\"", is_range ? 'X' : *type->ph);
@@ -458,7 +419,7 @@ static int slice_event(struct pf_slice_writer *w, const struct pf_span *e,
 		pf_jsonw_quote(&w->buf, type->category, strlen(type->category),
 			       false);
 	}
-	if (put_name(w, e, err) < 0)
+	if (put_name(w, e) < 0)
 		return -1;
 	if (*t->pid) {
 		pf_buf_adds(&w->buf, ",\"pid\":");
@@ -479,7 +440,7 @@ static int slice_event(struct pf_slice_writer *w, const struct pf_span *e,
 	put_members(w);
 	put_args(w, e, at);
 	pf_buf_addc(&w->buf, '}');
-	return w->buf.len < FLUSH_BYTES ? 0 : flush(w, err);
+	return w->buf.len < FLUSH_BYTES ? 0 : flush(w);
 }
 
 /* ---- begin and end ---- */
@@ -504,18 +465,18 @@ static int put_base(struct pf_slice_writer *w, struct pf_db *db,
 {
 	sqlite3_stmt *stmt = pf_db_prepare(
 		db, "SELECT base_ns FROM trace WHERE id = ?1", db->err);
-	int rc;
+	int rc = -1;
 
-	if (!stmt)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, trace_id);
-	rc = pf_db_step(db, stmt, db->err);
+	if (stmt) {
+		sqlite3_bind_int64(stmt, 1, trace_id);
+		rc = pf_db_step(db, stmt, db->err);
+	}
 	if (rc == 1 && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
 		pf_buf_addf(
 			&w->buf, "\"baseTimeNanoseconds\":%" PRId64 ",\n",
 			pf_sat_add(sqlite3_column_int64(stmt, 0), w->shift_ns));
 	sqlite3_finalize(stmt);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 /* Everything before the first event. */
@@ -532,7 +493,7 @@ static int slice_begin(struct pf_slice_writer *w, struct pf_db *db,
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1)
 		put_member(w, stmt);
 	sqlite3_finalize(stmt);
-	if (rc < 0 || put_base(w, db, trace_id) < 0)
+	if (rc || put_base(w, db, trace_id) < 0)
 		return -1;
 	pf_buf_addf(&w->buf,
 		    "\"profan_slice\":{\"from_ns\":%" PRId64
@@ -542,12 +503,12 @@ static int slice_begin(struct pf_slice_writer *w, struct pf_db *db,
 	return 0;
 }
 
-static int slice_end(struct pf_slice_writer *w, struct pf_err *err)
+static int slice_end(struct pf_slice_writer *w)
 {
 	pf_buf_adds(&w->buf, "\n]}\n");
-	if (flush(w, err) < 0)
+	if (flush(w) < 0)
 		return -1;
-	return pf_outfile_commit(w->file, err);
+	return pf_outfile_commit(w->file, w->err);
 }
 
 /* ---- the file's own numbers ---- */
@@ -750,7 +711,7 @@ static int slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
 		if (!event.p || !is_used(u, event))
 			continue;
 		copy_members(event, &copy);
-		rc = slice_raw(w, copy.data, copy.len, db->err);
+		rc = slice_raw(w, copy.data, copy.len);
 		if (rc < 0)
 			break;
 	}
@@ -760,7 +721,7 @@ static int slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
 }
 
 static int slice_lanes(struct pf_slice_writer *w, const struct pf_track *t,
-		       size_t lanes, struct pf_err *err)
+		       size_t lanes)
 {
 	struct pf_buf json = { 0 }, name = { 0 };
 	int rc = 0;
@@ -780,7 +741,7 @@ static int slice_lanes(struct pf_slice_writer *w, const struct pf_track *t,
 		pf_buf_adds(&json, ",\"args\":{\"name\":");
 		pf_jsonw_quote(&json, name.data, name.len, false);
 		pf_buf_adds(&json, "}}");
-		rc = slice_raw(w, json.data, json.len, err);
+		rc = slice_raw(w, json.data, json.len);
 	}
 	pf_buf_release(&json);
 	pf_buf_release(&name);
@@ -791,8 +752,8 @@ static int slice_lanes(struct pf_slice_writer *w, const struct pf_track *t,
 
 #define TRACK "critical path"
 
-static void put_text(struct pf_buf *out, const char *key, const char *text,
-		     const char *separator)
+static void put_text(struct pf_buf *out, const char *separator, const char *key,
+		     const char *text)
 {
 	if (!text)
 		return;
@@ -803,12 +764,12 @@ static void put_text(struct pf_buf *out, const char *key, const char *text,
 static void put_window(struct pf_buf *out, const struct pf_path_item *t,
 		       int64_t start_ns, int64_t end_ns)
 {
-	put_text(out, "on the path", t->category, ",\"args\":{");
-	put_text(out, "kind", t->kind, ",");
-	put_text(out, "op", t->op, ",");
-	put_text(out, "line", t->frame, ",");
-	put_text(out, "module", t->module, ",");
-	put_text(out, "thread", t->thread, ",");
+	put_text(out, ",\"args\":{", "on the path", t->category);
+	put_text(out, ",", "kind", t->kind);
+	put_text(out, ",", "op", t->op);
+	put_text(out, ",", "line", t->frame);
+	put_text(out, ",", "module", t->module);
+	put_text(out, ",", "thread", t->thread);
 	if (t->device >= 0)
 		pf_buf_addf(out, ",\"GPU\":%" PRId64, t->device);
 	if (t->stream >= 0)
@@ -843,8 +804,7 @@ static void put_tile(const struct pf_slice_writer *w,
 }
 
 static int put_all(struct pf_slice_writer *w, const struct pf_path *path,
-		   const struct pf_slice_args *args, struct pf_slice_result *r,
-		   struct pf_err *err)
+		   const struct pf_slice_args *args, struct pf_slice_result *r)
 {
 	const int64_t first_ns = path->window.traces[0].first_ns;
 	struct pf_buf text = { 0 };
@@ -861,7 +821,7 @@ static int put_all(struct pf_slice_writer *w, const struct pf_path *path,
 			end = end < r->to_ns ? end : r->to_ns;
 		}
 		put_tile(w, t, first_ns, start, end, &text);
-		rc = slice_raw(w, text.data, text.len, err);
+		rc = slice_raw(w, text.data, text.len);
 		r->tile_count++;
 	}
 	pf_buf_release(&text);
@@ -883,9 +843,9 @@ static int slice_path(struct pf_slice_writer *w, struct pf_db *db,
 	int rc = pf_path_find(db, &asked, &path);
 
 	if (!rc)
-		rc = put_all(w, &path, args, r, db->err);
+		rc = put_all(w, &path, args, r);
 	if (!rc && r->tile_count)
-		rc = slice_raw(w, name, sizeof(name) - 1, db->err);
+		rc = slice_raw(w, name, sizeof(name) - 1);
 	pf_path_release(&path);
 	return rc;
 }
@@ -901,7 +861,7 @@ struct slice {
 	struct pf_slice_result *result;
 	struct pf_slice_writer writer;
 	struct pf_slice_used used;
-	struct pf_slice_flows *flows;
+	struct pf_slice_flows flows;
 	struct pf_track *tracks;
 	bool *is_unwanted; /* by track: of another GPU than the chosen one */
 	size_t track_count;
@@ -1103,7 +1063,7 @@ static int write_event(struct slice *s, const struct pf_track *t,
 		return 0;
 	}
 	s->result->event_count++;
-	return slice_event(&s->writer, e, &at, s->db->err);
+	return slice_event(&s->writer, e, &at);
 }
 
 static struct pf_cursor *open_track(const struct slice *s,
@@ -1138,7 +1098,7 @@ static int write_track(struct slice *s, const struct pf_track *t)
 	if (rc < 0 || s->result->event_count == before)
 		return rc;
 	slice_use(&s->used, t);
-	return slice_lanes(&s->writer, t, s->lanes.count, s->db->err);
+	return slice_lanes(&s->writer, t, s->lanes.count);
 }
 
 /* ---- arrows ---- */
@@ -1177,7 +1137,7 @@ static int write_flow(struct slice *s, const struct pf_track *t,
 	struct pf_slice_place at = { .track = t,
 				     .start_ns = e->start_ns,
 				     .end_ns = e->start_ns };
-	int rc = slice_flows_take(s->flows, t->id, e->seq, s->db->err);
+	int rc = slice_flows_take(&s->flows, t->id, e->seq);
 
 	if (rc < 0)
 		return -1;
@@ -1187,7 +1147,7 @@ static int write_flow(struct slice *s, const struct pf_track *t,
 	}
 	at.lane = lane_of(s, t, e);
 	s->result->event_count++;
-	return slice_event(&s->writer, e, &at, s->db->err);
+	return slice_event(&s->writer, e, &at);
 }
 
 /* The arrows of such a GPU. */
@@ -1222,7 +1182,7 @@ static int read_flows(struct slice *s, const struct pf_track *t,
 		if (e.start_ns < s->from_ns)
 			continue;
 		rc = is_writing ? write_flow(s, t, &e)
-				: slice_flows_see(s->flows, s->writer.lexicon,
+				: slice_flows_see(&s->flows, s->writer.lexicon,
 						  t->id, &e);
 		if (rc < 0)
 			break;
@@ -1233,12 +1193,16 @@ static int read_flows(struct slice *s, const struct pf_track *t,
 
 static int write_flows(struct slice *s)
 {
-	s->flows = slice_flows_new();
+	s->flows = (struct pf_slice_flows){
+		.err = s->db->err,
+		.seen = pf_sorter_temp(sizeof(struct seen)),
+		.kept = pf_sorter_temp(sizeof(struct kept)),
+	};
 	for (size_t i = 0; i < s->track_count; i++)
 		if (is_flow_track(&s->tracks[i]) &&
 		    read_flows(s, &s->tracks[i], false) < 0)
 			return -1;
-	if (slice_flows_settle(s->flows, s->db->err) < 0)
+	if (slice_flows_settle(&s->flows) < 0)
 		return -1;
 	for (size_t i = 0; i < s->track_count; i++)
 		if (is_flow_track(&s->tracks[i]) &&
@@ -1265,7 +1229,7 @@ static int write_all(struct slice *s, int64_t trace_id)
 	if (!s->result->event_count)
 		return pf_fail(s->db->err, PF_EDATA,
 			       "no event is in the window");
-	return slice_end(&s->writer, s->db->err);
+	return slice_end(&s->writer);
 }
 
 /* Is there a count above 0 of a key like this?  Or -1. */
@@ -1332,7 +1296,8 @@ static void tear_down(struct slice *s)
 	pf_outfile_free(s->writer.file);
 	pf_buf_release(&s->writer.buf);
 	pf_buf_release(&s->writer.args);
-	slice_flows_free(s->flows);
+	pf_sorter_free(s->flows.seen);
+	pf_sorter_free(s->flows.kept);
 	pf_intern_release(&s->used.pids);
 	pf_intern_release(&s->used.tids);
 	pf_map_release(&s->moved);
@@ -1346,7 +1311,10 @@ int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 {
 	struct pf_outrule rule = { .replace = args->force,
 				   .option = "--force" };
-	struct slice s = { .db = db, .args = args, .result = result };
+	struct slice s = { .db = db,
+			   .args = args,
+			   .result = result,
+			   .writer = { .err = db->err } };
 	struct pf_window window = { 0 };
 	int rc = -1;
 

@@ -26,6 +26,86 @@
 #include "store/query.h"
 #include "store/texts.h"
 
+/* ---- stacks of snapshots and samples ---- */
+
+struct frames {
+	struct pf_db *db;
+	struct pf_stack_tree *tree; /* whose frames they become */
+	bool has_lines;             /* "file.py:12:f", or "f" */
+	struct pf_texts texts;
+	sqlite3_stmt *st;
+	uint32_t *path; /* of the stack at hand, the innermost first */
+	size_t count, cap;
+};
+
+static int frames_begin(struct frames *f, struct pf_db *db,
+			struct pf_stack_tree *tree, bool has_lines)
+{
+	*f = (struct frames){ .db = db,
+			      .tree = tree,
+			      .has_lines = has_lines,
+			      .texts = { .db = db } };
+	f->st = pf_named_prepare(db, "snap_frames", db->err);
+	return f->st ? 0 : -1;
+}
+
+static void frames_end(struct frames *f)
+{
+	sqlite3_finalize(f->st);
+	pf_texts_release(&f->texts);
+	free(f->path);
+}
+
+static int add_name(struct frames *f, int column, struct pf_buf *out)
+{
+	const char *text;
+	size_t len;
+	int rc = pf_texts_get(&f->texts, PF_TEXT_NAME,
+			      sqlite3_column_int64(f->st, column), &text, &len,
+			      f->db->err);
+
+	if (rc >= 0)
+		pf_buf_add(out, text, len);
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_place(struct frames *f, struct pf_buf *out)
+{
+	struct pf_buf file = { 0 };
+	int rc = add_name(f, 0, &file);
+
+	pf_buf_addc(&file, '\0');
+	pf_buf_addf(out, "%s:%" PRId64 ":", pf_path_base(file.data),
+		    pf_db_int_or(f->st, 1, 0));
+	pf_buf_release(&file);
+	return rc;
+}
+
+/* f->path of a stack.id. */
+static int read_frames(struct frames *f, int64_t stack)
+{
+	struct pf_buf text = { 0 };
+	int rc;
+
+	f->count = 0;
+	sqlite3_bind_int64(f->st, 1, stack);
+	while ((rc = pf_db_step(f->db, f->st, f->db->err)) == 1) {
+		pf_buf_clear(&text);
+		if ((f->has_lines && add_place(f, &text)) ||
+		    add_name(f, 2, &text)) {
+			rc = -1;
+			break;
+		}
+		f->path = pf_grow(f->path, &f->cap, f->count + 1,
+				  sizeof(*f->path));
+		f->path[f->count++] =
+			pf_stack_frame(f->tree, text.data, text.len);
+	}
+	sqlite3_reset(f->st);
+	pf_buf_release(&text);
+	return rc;
+}
+
 /*
  * Memory by call stack.  At the end of a snapshot: a line for each block, as
  * torch's _memory_viz.memory() writes them, with what rounding up takes as
@@ -37,74 +117,22 @@ struct writer {
 	struct pf_db *db;
 	const struct pf_stacks_args *args;
 	struct pf_stacks_result *result;
-	struct pf_texts texts;
+	struct frames frames;
 	struct pf_stack_tree masked; /* frames as they are written */
 	struct pf_map lines;         /* stack.id -> text in the arena */
 	struct pf_arena arena;
-	sqlite3_stmt *frames, *pasts; /* the latter by block */
-	int64_t past_block;           /* of the row at hand; or INT64_MAX */
+	sqlite3_stmt *pasts; /* by block */
+	int64_t past_block;  /* of the row at hand; or INT64_MAX */
 	struct pf_outfile *out;
 	struct pf_buf line;
 };
 
-/* ---- stacks ---- */
-
-static int add_frame(struct writer *w, struct pf_buf *out)
+static void add_frame(struct writer *w, struct pf_buf *out, uint32_t frame)
 {
-	struct pf_buf text = { 0 };
-	const char *file, *name;
-	size_t len, name_len;
-	uint32_t frame;
-	int rc = pf_texts_get(&w->texts, PF_TEXT_NAME,
-			      sqlite3_column_int64(w->frames, 0), &file, &len,
-			      w->db->err);
+	size_t len;
+	const char *text = pf_intern_text(&w->masked.frames, frame, &len);
 
-	if (rc < 0)
-		return -1;
-	pf_buf_add(&text, file, len);
-	pf_buf_addc(&text, '\0');
-	file = pf_path_base(text.data);
-	memmove(text.data, file, strlen(file) + 1);
-	text.len = strlen(text.data);
-	pf_buf_addf(&text, ":%" PRId64 ":", pf_db_int_or(w->frames, 1, 0));
-	rc = pf_texts_get(&w->texts, PF_TEXT_NAME,
-			  sqlite3_column_int64(w->frames, 2), &name, &name_len,
-			  w->db->err);
-	if (rc >= 0) {
-		pf_buf_add(&text, name, name_len);
-		frame = pf_stack_frame(&w->masked, text.data, text.len);
-		pf_buf_clear(out);
-		file = pf_intern_text(&w->masked.frames, frame, &len);
-		pf_buf_add(out, file, len);
-	}
-	pf_buf_release(&text);
-	return rc < 0 ? -1 : 0;
-}
-
-/* Frames come with the innermost first. */
-static int gather(struct writer *w, int64_t stack, struct pf_buf *out)
-{
-	struct pf_buf frame = { 0 }, rest = { 0 };
-	int rc;
-
-	sqlite3_bind_int64(w->frames, 1, stack);
-	while ((rc = pf_db_step(w->db, w->frames, w->db->err)) == 1) {
-		if (add_frame(w, &frame)) {
-			rc = -1;
-			break;
-		}
-		pf_buf_clear(&rest);
-		pf_buf_add(&rest, out->data, out->len);
-		pf_buf_clear(out);
-		pf_buf_add(out, frame.data, frame.len);
-		if (rest.len)
-			pf_buf_addc(out, ';');
-		pf_buf_add(out, rest.data, rest.len);
-	}
-	sqlite3_reset(w->frames);
-	pf_buf_release(&frame);
-	pf_buf_release(&rest);
-	return rc < 0 ? -1 : 0;
+	pf_buf_add(out, text, len);
 }
 
 /* Of a stack.id; NULL on an error. */
@@ -113,11 +141,19 @@ static const char *stack_text(struct writer *w, int64_t stack)
 	uint64_t *known = pf_map_at(&w->lines, (uint64_t)stack);
 	struct pf_buf text = { 0 };
 
-	if (*known == UINT64_MAX && !gather(w, stack, &text))
-		*known = (uintptr_t)pf_arena_string(&w->arena,
-						    text.data ? text.data : "");
+	if (*known != UINT64_MAX)
+		return (const char *)(uintptr_t)*known;
+	if (read_frames(&w->frames, stack))
+		return NULL;
+	pf_buf_adds(&text, "");
+	for (size_t i = w->frames.count; i-- > 0;) {
+		add_frame(w, &text, w->frames.path[i]);
+		if (i)
+			pf_buf_addc(&text, ';');
+	}
+	*known = (uintptr_t)pf_arena_string(&w->arena, text.data);
 	pf_buf_release(&text);
-	return *known == UINT64_MAX ? NULL : (const char *)(uintptr_t)*known;
+	return (const char *)(uintptr_t)*known;
 }
 
 /* ---- lines ---- */
@@ -135,12 +171,10 @@ static void begin_block(struct writer *w, sqlite3_stmt *st)
 	const char *state = (const char *)sqlite3_column_text(st, 3);
 	uint32_t frame = pf_stack_frame(&w->masked, state, strlen(state));
 	const char *stream = (const char *)sqlite3_column_text(st, 2);
-	size_t len;
 
 	pf_buf_clear(&w->line);
 	pf_buf_addf(&w->line, "stream_%s;", stream ? stream : "0");
-	state = pf_intern_text(&w->masked.frames, frame, &len);
-	pf_buf_add(&w->line, state, len);
+	add_frame(w, &w->line, frame);
 	pf_buf_addc(&w->line, ';');
 }
 
@@ -274,19 +308,16 @@ static int write_all(struct writer *w, FILE *out)
 static int stacks_memory(struct pf_db *db, const struct pf_stacks_args *args,
 			 FILE *out, struct pf_stacks_result *result)
 {
-	struct writer w = {
-		.db = db, .args = args, .result = result, .texts = { .db = db }
-	};
-	int rc = -1;
+	struct writer w = { .db = db, .args = args, .result = result };
+	int rc;
 
 	*result = (struct pf_stacks_result){ .has_python = true };
 	pf_stack_tree_init(&w.masked);
 	pf_map_init(&w.lines);
-	w.frames = pf_named_prepare(db, "snap_frames", db->err);
-	if (w.frames)
+	rc = frames_begin(&w.frames, db, &w.masked, true);
+	if (!rc)
 		rc = write_all(&w, out);
-	sqlite3_finalize(w.frames);
-	pf_texts_release(&w.texts);
+	frames_end(&w.frames);
 	pf_stack_tree_release(&w.masked);
 	pf_map_release(&w.lines);
 	pf_arena_release(&w.arena);
@@ -296,77 +327,43 @@ static int stacks_memory(struct pf_db *db, const struct pf_stacks_args *args,
 
 /* ---- samples ---- */
 
-struct samples {
-	struct pf_db *db;
-	struct pf_stack_tree *tree;
-	struct pf_texts texts;
-	sqlite3_stmt *frames;
-	uint32_t *path; /* frames of a stack, the innermost first */
-	size_t path_cap;
-};
-
-static int add(struct samples *s, int64_t stack, int64_t value)
+static int add(struct frames *f, int64_t stack, int64_t value)
 {
 	uint32_t node = PF_STACK_ROOT;
-	const char *text;
-	size_t count = 0, len;
-	int rc;
 
-	sqlite3_bind_int64(s->frames, 1, stack);
-	while ((rc = pf_db_step(s->db, s->frames, s->db->err)) == 1) {
-		rc = pf_texts_get(&s->texts, PF_TEXT_NAME,
-				  sqlite3_column_int64(s->frames, 2), &text,
-				  &len, s->db->err);
-		if (rc < 0)
-			break;
-		s->path = pf_grow(s->path, &s->path_cap, count + 1,
-				  sizeof(*s->path));
-		s->path[count++] = pf_stack_frame(s->tree, text, len);
-	}
-	sqlite3_reset(s->frames);
-	while (rc >= 0 && count--) {
-		node = pf_stack_child(s->tree, node, s->path[count],
-				      s->db->err);
+	if (read_frames(f, stack))
+		return -1;
+	while (f->count--) {
+		node = pf_stack_child(f->tree, node, f->path[f->count],
+				      f->db->err);
 		if (node == UINT32_MAX)
 			return -1;
 	}
-	if (rc >= 0)
-		pf_stack_add(s->tree, node, value);
-	return rc < 0 ? -1 : 0;
+	pf_stack_add(f->tree, node, value);
+	return 0;
 }
 
-static int add_all(struct samples *s, const struct pf_window *window)
-{
-	sqlite3_stmt *st = pf_named_prepare(s->db, "stack_samples", s->db->err);
-	int rc = -1, any = 0;
-
-	while (st && (rc = pf_db_step(s->db, st, s->db->err)) == 1) {
-		if (!pf_window_find(window, sqlite3_column_int64(st, 0)))
-			continue;
-		any = 1;
-		if (add(s, sqlite3_column_int64(st, 1),
-			sqlite3_column_int64(st, 2))) {
-			rc = -1;
-			break;
-		}
-	}
-	sqlite3_finalize(st);
-	return rc < 0 ? -1 : any;
-}
-
+/* 1 if there are any, even if they count nothing. */
 static int stacks_samples(struct pf_db *db, const struct pf_window *window,
 			  struct pf_stack_tree *tree)
 {
-	struct samples s = { .db = db, .tree = tree, .texts = { .db = db } };
-	int rc = -1;
+	sqlite3_stmt *st = pf_named_prepare(db, "stack_samples", db->err);
+	struct frames f;
+	int rc = frames_begin(&f, db, tree, false), any = 0;
 
-	s.frames = pf_named_prepare(db, "snap_frames", db->err);
-	if (s.frames)
-		rc = add_all(&s, window);
-	sqlite3_finalize(s.frames);
-	pf_texts_release(&s.texts);
-	free(s.path);
-	return rc;
+	if (!st)
+		rc = -1;
+	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
+		rc = 0;
+		if (!pf_window_find(window, sqlite3_column_int64(st, 0)))
+			continue;
+		any = 1;
+		rc = add(&f, sqlite3_column_int64(st, 1),
+			 sqlite3_column_int64(st, 2));
+	}
+	sqlite3_finalize(st);
+	frames_end(&f);
+	return rc < 0 ? -1 : any;
 }
 
 /* Is there nothing else in the database? */

@@ -143,14 +143,18 @@ struct pf_work {
 	struct pf_map op_of; /* name and arguments -> row of c->ops */
 	struct pf_sorter *launched;
 	const struct pf_launched *next; /* NULL: no more */
-	struct pf_work_slot *slots;
-	size_t slot_count, slot_cap;
-	struct pf_map slot_of; /* track and configuration -> slot */
+	struct pf_keyed slots;          /* struct pf_work_slot */
+	struct pf_map slot_of;          /* track and configuration -> slot */
 	uint64_t order;
 	bool has_memory;
 	uint32_t none; /* number of the empty text */
 	struct pf_buf text;
 };
+
+static struct pf_work_slot *slot_at(const struct pf_work *w, size_t slot)
+{
+	return PF_KEYED_ROW(&w->slots, struct pf_work_slot, slot);
+}
 
 #define DENSE_IDS (1u << 22)
 #define NODES_MAX (1u << 18)
@@ -415,7 +419,7 @@ static int work_add(struct pf_work *w, const struct pf_launched *l,
 	row = work_row(w, &key);
 	row->sum.count++;
 	pf_capture_add(w->c, &row->sum.ns, l->dur_ns);
-	pf_capture_add(w->c, &w->slots[l->slot].ns, l->dur_ns);
+	pf_capture_add(w->c, &slot_at(w, l->slot)->ns, l->dur_ns);
 	return 0;
 }
 
@@ -456,25 +460,19 @@ static uint32_t work_op(struct pf_work *w, uint32_t name, uint32_t shapes,
 
 /* ---- GPU work ---- */
 
-static uint32_t slot_of(struct pf_work *w, int64_t device, int64_t stream)
-{
-	for (size_t i = 0; i < w->slot_count; i++)
-		if (w->slots[i].device == device &&
-		    w->slots[i].stream == stream)
-			return (uint32_t)i;
-	w->slots = pf_grow(w->slots, &w->slot_cap, w->slot_count + 1,
-			   sizeof(*w->slots));
-	w->slots[w->slot_count] = (struct pf_work_slot){ device, stream, 0 };
-	return (uint32_t)w->slot_count++;
-}
-
 static uint32_t find_slot(struct pf_work *w, const struct pf_gpu_event *ev)
 {
 	uint64_t track = (uint64_t)ev->event_id >> 32;
 	uint64_t *slot = pf_map_at(&w->slot_of, track << 32 | ev->config);
+	const int64_t key[] = { ev->device, ev->stream };
 
-	if (*slot == UINT64_MAX)
-		*slot = slot_of(w, ev->device, ev->stream);
+	if (*slot == UINT64_MAX) {
+		*slot = pf_keyed_at_text(&w->slots, (const char *)key,
+					 sizeof(key));
+		*slot_at(w, *slot) =
+			(struct pf_work_slot){ ev->device, ev->stream,
+					       slot_at(w, *slot)->ns };
+	}
 	return (uint32_t)*slot;
 }
 
@@ -922,16 +920,13 @@ static int work_walk(struct pf_work *w, int64_t trace_id)
 /* Of each device the stream with most work is the main one. */
 static uint32_t role_of(const struct pf_work *w, uint32_t slot)
 {
-	const struct pf_work_slot *own = &w->slots[slot];
+	const struct pf_work_slot *own = slot_at(w, slot), *s = w->slots.rows;
 
-	for (size_t i = 0; i < w->slot_count; i++) {
-		const struct pf_work_slot *s = &w->slots[i];
-
+	for (size_t i = 0; i < w->slots.count; i++, s++)
 		if (s->device == own->device &&
 		    (s->ns > own->ns ||
 		     (s->ns == own->ns && s->stream < own->stream)))
 			return 1;
-	}
 	return 0;
 }
 
@@ -976,6 +971,7 @@ static void init(struct pf_work *w)
 	pf_intern_init(&w->node_keys);
 	w->nodes = pf_grow(NULL, &w->node_cap, 2, sizeof(*w->nodes));
 	memset(w->nodes, 0, 2 * sizeof(*w->nodes));
+	pf_keyed_begin(&w->slots, sizeof(struct pf_work_slot), PF_KEYED_SUMS);
 	w->launched = pf_sorter_temp(sizeof(struct pf_launched));
 }
 
@@ -992,7 +988,7 @@ static void release(struct pf_work *w)
 	pf_buf_release(&w->text);
 	free(w->names);
 	free(w->nodes);
-	free(w->slots);
+	pf_keyed_end(&w->slots);
 }
 
 static int run(struct pf_work *w)

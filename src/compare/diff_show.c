@@ -11,12 +11,12 @@
 
 /* What was found as figures and tables; a column is a member of its row. */
 
-/* The columns "a_KEY" and "b_KEY"; "delta_KEY". */
-#define PF_BOTH(row, member, key, title, kind)                                 \
-	PF_FIELD(row, member.a, "a_" key, "A" title, kind),                    \
-		PF_FIELD(row, member.b, "b_" key, "B" title, kind)
-#define PF_DELTA(row, member, key, title, kind)                                \
-	PF_FIELD(row, member.delta, "delta_" key, title, kind)
+/* Of a struct pf_diff_ROW: a column; the columns "a_KEY" and "b_KEY". */
+#define COL(row, member, key, title, kind)                                     \
+	PF_FIELD(struct pf_diff_##row, member, key, title, kind)
+#define BOTH(row, member, key, title, kind)                                    \
+	COL(row, member.a, "a_" key, "A" title, kind),                         \
+		COL(row, member.b, "b_" key, "B" title, kind)
 
 /* "WHAT per step"; in "out". */
 static const char *title(char out[64], const struct pf_diff *diff,
@@ -130,29 +130,26 @@ static struct pf_diff_class known_class(const struct pf_diff *diff, size_t i)
 
 static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_class, member, key, title, kind)
 	bool has_steps = !pf_diff_is_of_captures(diff);
 	/* not of what is not judged */
 	unsigned judged = diff->verdict == PF_WITHHELD ? PF_FULL : 0;
 	const struct pf_field fields[] = {
-		FIELD(name, "class", has_steps ? "Step" : "Capture",
-		      PF_TEXT | PF_OURS),
-		PF_BOTH(struct pf_diff_class, ns, "ns", "", PF_NS | PF_MAYBE),
-		FIELD(ns.delta, "delta_ns", "Change",
-		      PF_NS | PF_SIGNED | PF_MAYBE),
-		FIELD(ns.share, "delta_share", "of A",
-		      PF_RATIO | PF_SIGNED | PF_FULL),
-		FIELD(shift_ns, "shift_ns", "Shift",
-		      PF_NS | PF_SIGNED | PF_MAYBE | judged),
-		FIELD(verdict, "verdict", "Verdict",
-		      PF_TEXT | PF_OURS | judged),
-		PF_BOTH(struct pf_diff_class, median_ns, "median_ns",
-			", median", PF_NS | PF_FULL | PF_MAYBE),
-		PF_BOTH(struct pf_diff_class, sum_ns, "sum_ns", ", all steps",
-			PF_NS | PF_FULL | PF_MAYBE),
+		COL(class, name, "class", has_steps ? "Step" : "Capture",
+		    PF_TEXT | PF_OURS),
+		BOTH(class, ns, "ns", "", PF_NS | PF_MAYBE),
+		COL(class, ns.delta, "delta_ns", "Change",
+		    PF_NS | PF_SIGNED | PF_MAYBE),
+		COL(class, ns.share, "delta_share", "of A",
+		    PF_RATIO | PF_SIGNED | PF_FULL),
+		COL(class, shift_ns, "shift_ns", "Shift",
+		    PF_NS | PF_SIGNED | PF_MAYBE | judged),
+		COL(class, verdict, "verdict", "Verdict",
+		    PF_TEXT | PF_OURS | judged),
+		BOTH(class, median_ns, "median_ns", ", median",
+		     PF_NS | PF_FULL | PF_MAYBE),
+		BOTH(class, sum_ns, "sum_ns", ", all steps",
+		     PF_NS | PF_FULL | PF_MAYBE),
 	};
-#undef FIELD
 	struct pf_table *t =
 		pf_doc_fields(doc, "waterfall",
 			      !has_steps ? "Where the time of the capture goes"
@@ -173,36 +170,34 @@ static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 
 /* ---- GPU work ---- */
 
-#define WORK(member, key, title, kind)                                         \
-	PF_FIELD(struct pf_diff_work, member, key, title, kind)
 #define WORKS(member, key, title, kind)                                        \
-	PF_BOTH(struct pf_diff_work, member, key, title, (kind) | PF_FULL)
+	BOTH(work, member, key, title, (kind) | PF_FULL)
 static const struct pf_field work_fields[] = {
-	WORK(name, "name", "GPU work", PF_TEXT | PF_BRIEF),
-	WORK(key, "key", "GPU work", PF_TEXT | PF_SYMBOL | PF_FULL),
+	COL(work, name, "name", "GPU work", PF_TEXT | PF_BRIEF),
+	COL(work, key, "key", "GPU work", PF_TEXT | PF_SYMBOL | PF_FULL),
 	WORKS(count, "count", " count", PF_REAL),
 	WORKS(ns, "ns", "", PF_NS),
-	WORK(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
-	WORK(ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
-	WORK(count_effect_ns, "count_effect_ns", "More of it",
-	     PF_NS | PF_SIGNED),
-	WORK(duration_effect_ns, "duration_effect_ns", "Slower each",
-	     PF_NS | PF_SIGNED),
-	WORK(match, "match", "Match", PF_TEXT | PF_SPARE),
-	WORK(step_share, "step_share", "Change of a step of A",
-	     PF_RATIO | PF_FULL),
+	COL(work, ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
+	COL(work, ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
+	COL(work, count_effect_ns, "count_effect_ns", "More of it",
+	    PF_NS | PF_SIGNED),
+	COL(work, duration_effect_ns, "duration_effect_ns", "Slower each",
+	    PF_NS | PF_SIGNED),
+	COL(work, match, "match", "Match", PF_TEXT | PF_SPARE),
+	COL(work, step_share, "step_share", "Change of a step of A",
+	    PF_RATIO | PF_FULL),
 	WORKS(each_ns, "each_ns", " each", PF_NS | PF_MAYBE),
-	WORK(each_delta_ns, "each_delta_ns", "Change of each",
-	     PF_NS | PF_FULL | PF_MAYBE | PF_SIGNED),
+	COL(work, each_delta_ns, "each_delta_ns", "Change of each",
+	    PF_NS | PF_FULL | PF_MAYBE | PF_SIGNED),
 	WORKS(calls, "calls", " calls", PF_COUNT),
 	WORKS(sum_ns, "sum_ns", ", all steps", PF_NS),
-	WORK(op, "op", "Op", PF_TEXT | PF_FULL),
-	WORK(path, "path", "Path", PF_PATH | PF_FULL),
-	WORK(a_kernel, "a_kernel", "A kernel", PF_TEXT | PF_FULL),
-	WORK(b_kernel, "b_kernel", "B kernel", PF_TEXT | PF_FULL),
-	WORK(a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
-	WORK(b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
-	WORK(class_word, "class", "Class", PF_TEXT | PF_FULL),
+	COL(work, op, "op", "Op", PF_TEXT | PF_FULL),
+	COL(work, path, "path", "Path", PF_PATH | PF_FULL),
+	COL(work, a_kernel, "a_kernel", "A kernel", PF_TEXT | PF_FULL),
+	COL(work, b_kernel, "b_kernel", "B kernel", PF_TEXT | PF_FULL),
+	COL(work, a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
+	COL(work, b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
+	COL(work, class_word, "class", "Class", PF_TEXT | PF_FULL),
 	WORKS(rows, "rows", " rows", PF_COUNT),
 };
 /* Do people see these columns? */
@@ -245,25 +240,22 @@ static void show_rows(const struct pf_diff *diff, struct pf_doc *doc)
 
 static void show_counts(const struct pf_diff *diff, struct pf_doc *doc)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_count, member, key, title, kind)
 	const char *per =
 		pf_diff_is_of_captures(diff) ? "Per capture" : "Per step";
 	const struct pf_field fields[] = {
-		FIELD(key, "what", per, PF_TEXT | PF_FULL),
-		FIELD(title, "title", per, PF_TEXT | PF_BRIEF),
-		FIELD(a, "a", "A", PF_REAL),
-		FIELD(b, "b", "B", PF_REAL),
-		FIELD(delta, "delta", "Change", PF_REAL | PF_SIGNED),
-		FIELD(share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
-		FIELD(a_range, "a_range", "A varies", PF_TEXT),
-		FIELD(b_range, "b_range", "B varies", PF_TEXT),
-		FIELD(a_sum, "a_sum", "A, all steps",
-		      PF_INT | PF_FULL | PF_MAYBE),
-		FIELD(b_sum, "b_sum", "B, all steps",
-		      PF_INT | PF_FULL | PF_MAYBE),
+		COL(count, key, "what", per, PF_TEXT | PF_FULL),
+		COL(count, title, "title", per, PF_TEXT | PF_BRIEF),
+		COL(count, a, "a", "A", PF_REAL),
+		COL(count, b, "b", "B", PF_REAL),
+		COL(count, delta, "delta", "Change", PF_REAL | PF_SIGNED),
+		COL(count, share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
+		COL(count, a_range, "a_range", "A varies", PF_TEXT),
+		COL(count, b_range, "b_range", "B varies", PF_TEXT),
+		COL(count, a_sum, "a_sum", "A, all steps",
+		    PF_INT | PF_FULL | PF_MAYBE),
+		COL(count, b_sum, "b_sum", "B, all steps",
+		    PF_INT | PF_FULL | PF_MAYBE),
 	};
-#undef FIELD
 	char text[64];
 
 	PF_ROWS(doc, "structure", title(text, diff, "Counts"), fields,
@@ -272,16 +264,13 @@ static void show_counts(const struct pf_diff *diff, struct pf_doc *doc)
 
 static void show_changes(const struct pf_diff *diff, struct pf_doc *doc)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_change, member, key, title, kind)
 	bool is_step = !pf_diff_is_of_captures(diff);
 	const struct pf_field fields[] = {
-		FIELD(change, "change", "Change", PF_TEXT),
-		FIELD(what, "what", "What", PF_TEXT),
-		FIELD(a, "a", is_step ? "A per step" : "A", PF_REAL),
-		FIELD(b, "b", is_step ? "B per step" : "B", PF_REAL),
+		COL(change, change, "change", "Change", PF_TEXT),
+		COL(change, what, "what", "What", PF_TEXT),
+		COL(change, a, "a", is_step ? "A per step" : "A", PF_REAL),
+		COL(change, b, "b", is_step ? "B per step" : "B", PF_REAL),
 	};
-#undef FIELD
 
 	PF_ROWS(doc, "changes", "Changes of structure", fields, diff->changes,
 		diff->change_count);
@@ -289,27 +278,25 @@ static void show_changes(const struct pf_diff *diff, struct pf_doc *doc)
 
 /* ---- operators ---- */
 
-#define OP(member, key, title, kind)                                           \
-	PF_FIELD(struct pf_diff_op, member, key, title, kind)
-#define OPS(member, key, title, kind)                                          \
-	PF_BOTH(struct pf_diff_op, member, key, title, kind)
 static const struct pf_field op_fields[] = {
-	OP(shown, "shown", "On the CPU", PF_TEXT | PF_BRIEF),
-	OP(name, "name", "On the CPU", PF_TEXT | PF_FULL),
-	OP(kind, "kind", "Kind", PF_TEXT | PF_FULL),
-	OPS(count, "count", " count", PF_REAL),
-	OPS(self_ns, "self_ns", " self", PF_NS | PF_FULL),
-	OP(self_ns.delta, "delta_self_ns", "Self change",
-	   PF_NS | PF_SIGNED | PF_MAYBE),
-	OP(self_ns.share, "delta_self_share", "of A", PF_RATIO | PF_SIGNED),
-	OPS(ns, "ns", "", PF_NS | PF_FULL),
-	OP(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED | PF_FULL),
-	OP(ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED | PF_FULL),
-	OP(match, "match", "Match", PF_TEXT | PF_SPARE),
-	OPS(calls, "calls", " calls", PF_COUNT | PF_FULL),
-	OPS(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
-	OP(a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
-	OP(b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
+	COL(op, shown, "shown", "On the CPU", PF_TEXT | PF_BRIEF),
+	COL(op, name, "name", "On the CPU", PF_TEXT | PF_FULL),
+	COL(op, kind, "kind", "Kind", PF_TEXT | PF_FULL),
+	BOTH(op, count, "count", " count", PF_REAL),
+	BOTH(op, self_ns, "self_ns", " self", PF_NS | PF_FULL),
+	COL(op, self_ns.delta, "delta_self_ns", "Self change",
+	    PF_NS | PF_SIGNED | PF_MAYBE),
+	COL(op, self_ns.share, "delta_self_share", "of A",
+	    PF_RATIO | PF_SIGNED),
+	BOTH(op, ns, "ns", "", PF_NS | PF_FULL),
+	COL(op, ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED | PF_FULL),
+	COL(op, ns.share, "delta_share", "of A",
+	    PF_RATIO | PF_SIGNED | PF_FULL),
+	COL(op, match, "match", "Match", PF_TEXT | PF_SPARE),
+	BOTH(op, calls, "calls", " calls", PF_COUNT | PF_FULL),
+	BOTH(op, sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
+	COL(op, a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
+	COL(op, b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
 };
 
 static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
@@ -334,14 +321,14 @@ static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
 
 #define TIMES(key, title, kind)                                                \
 	{                                                                      \
-		PF_FIELD(struct pf_diff_time, name, key, title, kind),         \
-			PF_BOTH(struct pf_diff_time, ns, "ns", "", PF_NS),     \
-			PF_DELTA(struct pf_diff_time, ns, "ns", "Change",      \
-				 PF_NS | PF_SIGNED),                           \
-			PF_FIELD(struct pf_diff_time, ns.share, "delta_share", \
-				 "of A", PF_RATIO | PF_SIGNED),                \
-			PF_BOTH(struct pf_diff_time, sum_ns, "sum_ns",         \
-				", all steps", PF_NS | PF_FULL),               \
+		COL(time, name, key, title, kind),                             \
+			BOTH(time, ns, "ns", "", PF_NS),                       \
+			COL(time, ns.delta, "delta_ns", "Change",              \
+			    PF_NS | PF_SIGNED),                                \
+			COL(time, ns.share, "delta_share", "of A",             \
+			    PF_RATIO | PF_SIGNED),                             \
+			BOTH(time, sum_ns, "sum_ns", ", all steps",            \
+			     PF_NS | PF_FULL),                                 \
 	}
 static const struct pf_field cause_fields[] = TIMES("cause", "Cause", PF_TEXT);
 
@@ -358,22 +345,20 @@ static void show_path(const struct pf_diff *diff, struct pf_doc *doc)
 
 static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_advice, member, key, title, kind)
 	static const struct pf_field fields[] = {
-		FIELD(change, "change", "Change", PF_TEXT | PF_OURS),
-		FIELD(id, "id", "Advice", PF_TEXT | PF_OURS),
-		FIELD(title, "title", "What to change",
-		      PF_TEXT | PF_OURS | PF_WHOLE),
-		FIELD(a_at_most_ns, "a_at_most_ns", "A at most",
-		      PF_NS | PF_MAYBE),
-		FIELD(a_share, "a_share", "of A", PF_RATIO),
-		FIELD(b_at_most_ns, "b_at_most_ns", "B at most",
-		      PF_NS | PF_MAYBE),
-		FIELD(b_share, "b_share", "of B", PF_RATIO),
-		FIELD(reason, "reason", "Not given, as", PF_TEXT | PF_FULL),
+		COL(advice, change, "change", "Change", PF_TEXT | PF_OURS),
+		COL(advice, id, "id", "Advice", PF_TEXT | PF_OURS),
+		COL(advice, title, "title", "What to change",
+		    PF_TEXT | PF_OURS | PF_WHOLE),
+		COL(advice, a_at_most_ns, "a_at_most_ns", "A at most",
+		    PF_NS | PF_MAYBE),
+		COL(advice, a_share, "a_share", "of A", PF_RATIO),
+		COL(advice, b_at_most_ns, "b_at_most_ns", "B at most",
+		    PF_NS | PF_MAYBE),
+		COL(advice, b_share, "b_share", "of B", PF_RATIO),
+		COL(advice, reason, "reason", "Not given, as",
+		    PF_TEXT | PF_FULL),
 	};
-#undef FIELD
 	char text[64];
 
 	if (diff->args.advice)
@@ -381,37 +366,35 @@ static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
 			fields, diff->advice, diff->advice_count);
 }
 
-#define WAIT(member, key, title, kind)                                         \
-	PF_FIELD(struct pf_diff_wait, member, key, title, kind)
-#define WAITS(member, key, title, kind)                                        \
-	PF_BOTH(struct pf_diff_wait, member, key, title, kind)
 #define PLACES                                                                 \
-	WAIT(where, "where", "Where", PF_PATH | PF_BRIEF),                     \
-		WAIT(frame, "frame", "Line or annotation",                     \
-		     PF_PATH | PF_FULL | PF_FRAME),                            \
-		WAIT(op, "op", "Op", PF_TEXT | PF_FULL)
+	COL(wait, where, "where", "Where", PF_PATH | PF_BRIEF),                \
+		COL(wait, frame, "frame", "Line or annotation",                \
+		    PF_PATH | PF_FULL | PF_FRAME),                             \
+		COL(wait, op, "op", "Op", PF_TEXT | PF_FULL)
 static const struct pf_field idle_fields[] = {
-	WAIT(cause, "cause", "Idle cause", PF_TEXT | PF_OURS),
-	WAIT(name, "culprit", "Culprit", PF_TEXT),
+	COL(wait, cause, "cause", "Idle cause", PF_TEXT | PF_OURS),
+	COL(wait, name, "culprit", "Culprit", PF_TEXT),
 	PLACES,
-	WAITS(ns, "ns", "", PF_NS | PF_FULL),
-	WAIT(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
-	WAIT(ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
-	WAITS(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
+	BOTH(wait, ns, "ns", "", PF_NS | PF_FULL),
+	COL(wait, ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
+	COL(wait, ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
+	BOTH(wait, sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
 };
 
 static const struct pf_field sync_fields[] = {
-	WAIT(cause, "kind", "Kind", PF_TEXT | PF_FULL),
-	WAIT(name, "call", "Blocking call", PF_TEXT),
+	COL(wait, cause, "kind", "Kind", PF_TEXT | PF_FULL),
+	COL(wait, name, "call", "Blocking call", PF_TEXT),
 	PLACES,
-	WAITS(count, "count", " count", PF_REAL),
-	WAITS(ns, "blocked_ns", " blocked", PF_NS | PF_FULL),
-	WAIT(ns.delta, "delta_blocked_ns", "Blocked", PF_NS | PF_SIGNED),
-	WAIT(ns.share, "delta_blocked_share", "of A", PF_RATIO | PF_SIGNED),
-	WAITS(idle_ns, "idle_ns", " idle", PF_NS | PF_FULL),
-	WAIT(idle_ns.delta, "delta_idle_ns", "GPU idle", PF_NS | PF_SIGNED),
-	WAIT(match, "match", "Match", PF_TEXT | PF_FULL),
-	WAITS(calls, "calls", " calls", PF_COUNT | PF_FULL),
+	BOTH(wait, count, "count", " count", PF_REAL),
+	BOTH(wait, ns, "blocked_ns", " blocked", PF_NS | PF_FULL),
+	COL(wait, ns.delta, "delta_blocked_ns", "Blocked", PF_NS | PF_SIGNED),
+	COL(wait, ns.share, "delta_blocked_share", "of A",
+	    PF_RATIO | PF_SIGNED),
+	BOTH(wait, idle_ns, "idle_ns", " idle", PF_NS | PF_FULL),
+	COL(wait, idle_ns.delta, "delta_idle_ns", "GPU idle",
+	    PF_NS | PF_SIGNED),
+	COL(wait, match, "match", "Match", PF_TEXT | PF_FULL),
+	BOTH(wait, calls, "calls", " calls", PF_COUNT | PF_FULL),
 };
 
 static void show_waits(const struct pf_diff *diff, struct pf_doc *doc)
@@ -432,13 +415,12 @@ static void show_waits(const struct pf_diff *diff, struct pf_doc *doc)
 static void show_bytes(const struct pf_diff *diff, struct pf_doc *doc)
 {
 	static const struct pf_field fields[] = {
-		PF_FIELD(struct pf_diff_bytes, what, "what", "Bytes", PF_TEXT),
-		PF_BOTH(struct pf_diff_bytes, bytes, "bytes", "",
-			PF_BYTES | PF_KNOWN),
-		PF_DELTA(struct pf_diff_bytes, bytes, "bytes", "Change",
-			 PF_BYTES | PF_SIGNED | PF_MAYBE),
-		PF_FIELD(struct pf_diff_bytes, bytes.share, "delta_share",
-			 "of A", PF_RATIO | PF_SIGNED),
+		COL(bytes, what, "what", "Bytes", PF_TEXT),
+		BOTH(bytes, bytes, "bytes", "", PF_BYTES | PF_KNOWN),
+		COL(bytes, bytes.delta, "delta_bytes", "Change",
+		    PF_BYTES | PF_SIGNED | PF_MAYBE),
+		COL(bytes, bytes.share, "delta_share", "of A",
+		    PF_RATIO | PF_SIGNED),
 	};
 	char text[64];
 
@@ -448,21 +430,18 @@ static void show_bytes(const struct pf_diff *diff, struct pf_doc *doc)
 
 static void show_captures(const struct pf_diff *diff, struct pf_doc *doc)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_capture, member, key, title, kind)
 	static const struct pf_field fields[] = {
-		FIELD(side, "side", "Side", PF_TEXT),
-		FIELD(path, "capture", "Capture", PF_PATH),
-		FIELD(steps, "steps", "Steps", PF_COUNT),
-		FIELD(cut_off, "cut_off", "Cut off", PF_COUNT | PF_FULL),
-		FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
-		FIELD(p50_ns, "p50_ns", "Median", PF_NS),
-		FIELD(min_ns, "min_ns", "Least", PF_NS),
-		FIELD(max_ns, "max_ns", "Most", PF_NS),
-		FIELD(sum_ns, "sum_ns", "All steps", PF_NS | PF_FULL),
-		FIELD(xxh128, "xxh128", "XXH128", PF_TEXT | PF_FULL),
+		COL(capture, side, "side", "Side", PF_TEXT),
+		COL(capture, path, "capture", "Capture", PF_PATH),
+		COL(capture, steps, "steps", "Steps", PF_COUNT),
+		COL(capture, cut_off, "cut_off", "Cut off", PF_COUNT | PF_FULL),
+		COL(capture, mean_ns, "mean_ns", "Mean", PF_NS),
+		COL(capture, p50_ns, "p50_ns", "Median", PF_NS),
+		COL(capture, min_ns, "min_ns", "Least", PF_NS),
+		COL(capture, max_ns, "max_ns", "Most", PF_NS),
+		COL(capture, sum_ns, "sum_ns", "All steps", PF_NS | PF_FULL),
+		COL(capture, xxh128, "xxh128", "XXH128", PF_TEXT | PF_FULL),
 	};
-#undef FIELD
 
 	PF_ROWS(doc, "captures",
 		diff->a_has_steps ? "Time of steps" : "Time of captures",
@@ -471,15 +450,12 @@ static void show_captures(const struct pf_diff *diff, struct pf_doc *doc)
 
 static void show_checks(const struct pf_diff *diff, struct pf_doc *doc)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_diff_check, member, key, title, kind)
 	static const struct pf_field fields[] = {
-		FIELD(what, "check", "Comparable in", PF_TEXT),
-		FIELD(result, "result", "Result", PF_TEXT),
-		FIELD(a, "a", "A", PF_TEXT | PF_WHOLE),
-		FIELD(b, "b", "B", PF_TEXT | PF_WHOLE),
+		COL(check, what, "check", "Comparable in", PF_TEXT),
+		COL(check, result, "result", "Result", PF_TEXT),
+		COL(check, a, "a", "A", PF_TEXT | PF_WHOLE),
+		COL(check, b, "b", "B", PF_TEXT | PF_WHOLE),
 	};
-#undef FIELD
 
 	PF_ROWS(doc, "comparability", "What both sides have in common", fields,
 		diff->checks, PF_CHECKS);

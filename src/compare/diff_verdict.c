@@ -18,17 +18,6 @@
 
 #define SHAPES_PERCENT 10 /* of GPU time with other shapes: other work */
 
-static const char *result_word(enum pf_diff_result result)
-{
-	static const char *const words[] = {
-		[PF_DIFF_EQUAL] = "equal",
-		[PF_DIFF_DIFFERENT] = "different",
-		[PF_DIFF_UNKNOWN] = "unknown",
-	};
-
-	return words[result];
-}
-
 static enum pf_diff_result compare_text(const struct pf_diff_run *d, uint32_t a,
 					uint32_t b)
 {
@@ -69,35 +58,6 @@ static enum pf_diff_result compare_shapes(const struct pf_diff_run *d)
 	return PF_DIFF_EQUAL;
 }
 
-static void number_check(struct pf_diff_run *d, enum pf_diff_what n,
-			 const char *what, int64_t a, int64_t b,
-			 const char *obstacle)
-{
-	char text[PF_NUM_MAX];
-
-	d->out->checks[n] = (struct pf_diff_check){
-		.what = what,
-		.a = a < 0 ? NULL
-			   : pf_diff_keep_text(d, pf_num_show_count(text, a)),
-		.b = b < 0 ? NULL
-			   : pf_diff_keep_text(d, pf_num_show_count(text, b)),
-		.is = compare_number(a, b),
-		.obstacle = obstacle,
-	};
-}
-
-static void text_check(struct pf_diff_run *d, enum pf_diff_what n,
-		       const char *what, uint32_t a, uint32_t b,
-		       const char *obstacle)
-{
-	d->out->checks[n] =
-		(struct pf_diff_check){ .what = what,
-					.a = pf_diff_keep_known(d, a),
-					.b = pf_diff_keep_known(d, b),
-					.is = compare_text(d, a, b),
-					.obstacle = obstacle };
-}
-
 static void word_check(struct pf_diff_run *d, enum pf_diff_what n,
 		       const char *what, enum pf_diff_result is, const char *a,
 		       const char *b, const char *obstacle)
@@ -105,6 +65,30 @@ static void word_check(struct pf_diff_run *d, enum pf_diff_what n,
 	d->out->checks[n] = (struct pf_diff_check){
 		.what = what, .a = a, .b = b, .is = is, .obstacle = obstacle
 	};
+}
+
+/* NULL: it is not known. */
+static const char *number_text(struct pf_diff_run *d, int64_t n)
+{
+	char text[PF_NUM_MAX];
+
+	return n < 0 ? NULL : pf_diff_keep_text(d, pf_num_show_count(text, n));
+}
+
+static void number_check(struct pf_diff_run *d, enum pf_diff_what n,
+			 const char *what, int64_t a, int64_t b,
+			 const char *obstacle)
+{
+	word_check(d, n, what, compare_number(a, b), number_text(d, a),
+		   number_text(d, b), obstacle);
+}
+
+static void text_check(struct pf_diff_run *d, enum pf_diff_what n,
+		       const char *what, uint32_t a, uint32_t b,
+		       const char *obstacle)
+{
+	word_check(d, n, what, compare_text(d, a, b), pf_diff_keep_known(d, a),
+		   pf_diff_keep_known(d, b), obstacle);
 }
 
 static void check_gpus(struct pf_diff_run *d)
@@ -158,6 +142,11 @@ static void check_whole(struct pf_diff_run *d)
 
 void pf_diff_find_checks(struct pf_diff_run *d)
 {
+	static const char *const results[] = {
+		[PF_DIFF_EQUAL] = "equal",
+		[PF_DIFF_DIFFERENT] = "different",
+		[PF_DIFF_UNKNOWN] = "unknown",
+	};
 	struct pf_diff *out = d->out;
 
 	check_gpus(d);
@@ -180,7 +169,7 @@ void pf_diff_find_checks(struct pf_diff_run *d)
 	for (size_t i = 0; i < PF_CHECKS; i++) {
 		struct pf_diff_check *c = &out->checks[i];
 
-		c->result = result_word(c->is);
+		c->result = results[c->is];
 		if (c->is == PF_DIFF_DIFFERENT && !out->obstacle)
 			out->obstacle = c->obstacle;
 	}
@@ -321,11 +310,6 @@ static void diff_find_each(struct pf_diff_run *d)
 
 static const struct pf_step_figure step_figure = { pf_step_total, 0 };
 
-static int64_t size_of(int64_t ns)
-{
-	return ns < 0 ? -ns : ns;
-}
-
 static bool is_all_same(const struct pf_diff_run *d)
 {
 	for (size_t i = 0; i < d->pairs.count; i++) {
@@ -438,7 +422,7 @@ const char *pf_diff_verdict_word(enum pf_verdict verdict)
 static bool is_clear(const struct pf_diff_run *d, const struct pf_judged *c)
 {
 	return c->grade >= PF_GRADE_AS_CAPTURES &&
-	       (double)size_of(c->rank.shift) >=
+	       (double)llabs(c->rank.shift) >=
 		       SOME_OF_A_STEP * (double)d->judge.step_ns;
 }
 
@@ -446,7 +430,7 @@ static bool is_clear(const struct pf_diff_run *d, const struct pf_judged *c)
 static char *diff_class_take(const struct pf_diff_run *d,
 			     const struct pf_judged *c)
 {
-	double share = pf_num_share(size_of(c->rank.shift), d->judge.step_ns);
+	double share = pf_num_share(llabs(c->rank.shift), d->judge.step_ns);
 	struct pf_buf out = { 0 };
 
 	if (d->out->verdict == PF_WITHHELD || (!c->rank.shift && !c->is_wide) ||
@@ -479,7 +463,7 @@ static size_t main_class(const struct pf_diff_run *d)
 	int64_t most = 0;
 
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
-		int64_t size = size_of(d->classes[i].rank.shift);
+		int64_t size = llabs(d->classes[i].rank.shift);
 
 		if (is_clear(d, &d->classes[i]) && size > most) {
 			most = size;
@@ -700,17 +684,16 @@ static void note_limit(struct pf_diff_run *d)
 	int64_t kernel = pf_mean(d->b.count[PF_COUNT_WORK_NS], d->b.steps) -
 			 pf_mean(d->a.count[PF_COUNT_WORK_NS], d->a.steps);
 	int64_t step = d->out->b_ns - d->out->a_ns;
-	int64_t kernel_size = kernel < 0 ? -kernel : kernel;
-	int64_t step_size = step < 0 ? -step : step;
 	char k[PF_NUM_MAX], s[PF_NUM_MAX];
 
-	if (d->out->verdict == PF_WITHHELD || kernel_size < d->out->a_ns / 50 ||
-	    step_size > kernel_size / NOT_THE_LIMIT)
+	if (d->out->verdict == PF_WITHHELD ||
+	    llabs(kernel) < d->out->a_ns / 50 ||
+	    llabs(step) > llabs(kernel) / NOT_THE_LIMIT)
 		return;
 	pf_diff_note(d,
 		     "%s of kernel time %s per step, but the step changes by "
 		     "%s: the GPU is not the limit",
-		     pf_num_show_ns(k, kernel_size),
+		     pf_num_show_ns(k, llabs(kernel)),
 		     kernel < 0 ? "saved" : "added", pf_num_show_ns(s, step));
 }
 

@@ -311,41 +311,20 @@ static int fleet_digest_put(struct pf_fleet_out *out,
 
 /* ---- digests that are read ---- */
 
-static int damaged(struct pf_err *err)
-{
-	return pf_fail(err, PF_EDATA, "a digest of a rank is damaged");
-}
-
 static int unpack(const void *data, size_t len, struct pf_buf *out,
 		  struct pf_err *err)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(data, len);
-	size_t got;
 
-	/* both words for what is not known are above this */
-	if (!data || size > BYTES_MAX)
-		return damaged(err);
 	pf_buf_clear(out);
-	pf_buf_reserve(out, size + 1);
-	got = ZSTD_decompress(out->data, size, data, len);
-	if (ZSTD_isError(got) || got != size)
-		return damaged(err);
-	out->len = got;
-	return 0;
-}
-
-static int no_capture(struct pf_db *db, const char *capture, int64_t count)
-{
-	if (capture)
-		return pf_fail(db->err, PF_EUSAGE,
-			       "'%s' has no capture '%s'; 'profan info %s' "
-			       "lists them",
-			       db->path, capture, db->path);
-	return pf_fail(db->err, PF_EUSAGE,
-		       "'%s' has %" PRId64 " captures, of which ranks are "
-		       "compared with those of their own: choose it with "
-		       "--capture",
-		       db->path, count);
+	/* both words for what is not known are above this */
+	if (data && size <= BYTES_MAX) {
+		pf_buf_reserve(out, size + 1);
+		out->len = ZSTD_decompress(out->data, size, data, len);
+		if (!ZSTD_isError(out->len) && out->len == size)
+			return 0;
+	}
+	return pf_fail(err, PF_EDATA, "a digest of a rank is damaged");
 }
 
 static int check_capture(struct pf_db *db, const char *capture)
@@ -366,9 +345,18 @@ static int check_capture(struct pf_db *db, const char *capture)
 	if (rc < 0)
 		return -1;
 	/* an empty fleet has nothing to choose from */
-	return count == 1 || (!count && !capture)
-		       ? 0
-		       : no_capture(db, capture, count);
+	if (count == 1 || (!count && !capture))
+		return 0;
+	if (capture)
+		return pf_fail(db->err, PF_EUSAGE,
+			       "'%s' has no capture '%s'; 'profan info %s' "
+			       "lists them",
+			       db->path, capture, db->path);
+	return pf_fail(db->err, PF_EUSAGE,
+		       "'%s' has %" PRId64 " captures, of which ranks are "
+		       "compared with those of their own: choose it with "
+		       "--capture",
+		       db->path, count);
 }
 
 int pf_fleet_digests_read(struct pf_db *db, const char *capture,

@@ -230,11 +230,6 @@ static void find_advice(struct pf_diff_run *d)
 
 /* ---- rows ---- */
 
-static const char *or_none(const char *text, const char *none)
-{
-	return *text ? text : none;
-}
-
 static void add_short(struct pf_buf *out, const struct pf_diff_run *d,
 		      uint32_t n)
 {
@@ -288,38 +283,30 @@ char *pf_diff_key_take(const struct pf_diff_run *d, const struct pf_pair *p)
 	const struct pf_work_key *a = in_a ? &in_a->key : NULL;
 	const struct pf_work_key *b = in_b ? &in_b->key : NULL;
 	const struct pf_work_key *k = a ? a : b;
+	enum pf_diff_by by =
+		d->args->by < 0 ? PF_BY_ALL : (enum pf_diff_by)d->args->by;
+	const struct {
+		uint32_t text;
+		const char *none;
+	} named[PF_BY_ALL + 1] = {
+		[PF_BY_OP] = { k->op, "(no op)" },
+		[PF_BY_SHAPE] = { k->op, "(no op)" },
+		[PF_BY_MODULE] = { k->module, "(no module)" },
+		[PF_BY_ANNOTATION] = { k->annotation, "(no annotation)" },
+		[PF_BY_STACK] = { k->path, "(root)" },
+		[PF_BY_CLASS] = { k->kernel, "" },
+		[PF_BY_CATEGORY] = { k->kernel, "" },
+	};
+	const char *text = pf_diff_text(d, named[by].text);
 	struct pf_buf out = { 0 };
 
 	pf_buf_adds(&out, "");
-	switch (d->args->by < 0 ? PF_BY_ALL : (enum pf_diff_by)d->args->by) {
-	case PF_BY_OP:
-		pf_buf_adds(&out, or_none(pf_diff_text(d, k->op), "(no op)"));
-		break;
-	case PF_BY_SHAPE:
-		pf_buf_adds(&out, or_none(pf_diff_text(d, k->op), "(no op)"));
-		pf_buf_addc(&out, ' ');
-		pf_buf_adds(&out, pf_diff_text(d, k->shapes));
-		break;
-	case PF_BY_MODULE:
-		pf_buf_adds(&out,
-			    or_none(pf_diff_text(d, k->module), "(no module)"));
-		break;
-	case PF_BY_ANNOTATION:
-		pf_buf_adds(&out, or_none(pf_diff_text(d, k->annotation),
-					  "(no annotation)"));
-		break;
-	case PF_BY_STACK:
-		pf_buf_adds(&out, or_none(pf_diff_text(d, k->path), "(root)"));
-		break;
-	case PF_BY_CLASS:
-	case PF_BY_CATEGORY:
-		pf_buf_adds(&out, pf_diff_text(d, k->kernel));
-		break;
-	case PF_BY_KERNEL:
-	case PF_BY_ALL:
+	if (!named[by].none)
 		add_kernels(&out, d, p, a, b);
-		break;
-	}
+	else
+		pf_buf_adds(&out, *text ? text : named[by].none);
+	if (by == PF_BY_SHAPE)
+		pf_buf_addf(&out, " %s", pf_diff_text(d, k->shapes));
 	return out.data;
 }
 

@@ -56,60 +56,60 @@ static const char *category_of(uint32_t kind)
 					: "gpu_memset";
 }
 
+/* The members of a key; texts come first. */
+enum {
+	PATH,
+	REGION,
+	MODULE,
+	ANNOTATION,
+	OP,
+	SHAPES,
+	KERNEL,
+	TEXTS,
+	ROLE = TEXTS,
+	CLASS,
+	KIND,
+	MEMBERS
+};
+union key {
+	struct pf_work_key key;
+	uint32_t member[MEMBERS];
+};
+_Static_assert(sizeof(struct pf_work_key) == MEMBERS * sizeof(uint32_t),
+	       "a member of keys has no number");
+
 /* Keep what rows are put together by; the rest is the same for all. */
 static struct pf_work_key key_of(struct pool *p, const struct pf_work_key *k)
 {
-	struct pf_work_key out = { .path = p->none,
-				   .region = p->none,
-				   .module = p->none,
-				   .annotation = p->none,
-				   .op = p->none,
-				   .shapes = p->none,
-				   .kernel = p->none };
+	static const unsigned kept[] = {
+		[PF_BY_OP] = 1 << OP,
+		[PF_BY_SHAPE] = 1 << OP | 1 << SHAPES,
+		[PF_BY_KERNEL] = 1 << KERNEL | 1 << CLASS | 1 << KIND,
+		[PF_BY_MODULE] = 1 << MODULE,
+		[PF_BY_ANNOTATION] = 1 << ANNOTATION,
+		[PF_BY_STACK] = 1 << PATH,
+		[PF_BY_CLASS] = 1 << CLASS,
+		[PF_BY_CATEGORY] = 1 << KIND,
+		[PF_BY_ALL] = (1 << MEMBERS) - 1,
+	};
+	const union key from = { *k };
+	union key out = { .member = { 0 } };
 
-	switch (p->by) {
-	case PF_BY_OP:
-		out.op = text_of(p, k->op);
-		break;
-	case PF_BY_SHAPE:
-		out.op = text_of(p, k->op);
-		out.shapes = text_of(p, k->shapes);
-		break;
-	case PF_BY_KERNEL:
-		out.kernel = text_of(p, k->kernel);
-		out.class = k->class;
-		out.kind = k->kind;
-		break;
-	case PF_BY_MODULE:
-		out.module = text_of(p, k->module);
-		break;
-	case PF_BY_ANNOTATION:
-		out.annotation = text_of(p, k->annotation);
-		break;
-	case PF_BY_STACK:
-		out.path = text_of(p, k->path);
-		break;
-	case PF_BY_CLASS:
-		out.kernel =
-			word(p, pf_gpu_class_name((enum pf_gpu_class)k->class));
-		out.class = k->class;
-		break;
-	case PF_BY_CATEGORY:
-		out.kernel = word(p, category_of(k->kind));
-		out.kind = k->kind;
-		break;
-	case PF_BY_ALL:
-		out = *k;
-		out.path = text_of(p, k->path);
-		out.region = text_of(p, k->region);
-		out.module = text_of(p, k->module);
-		out.annotation = text_of(p, k->annotation);
-		out.op = text_of(p, k->op);
-		out.shapes = text_of(p, k->shapes);
-		out.kernel = text_of(p, k->kernel);
-		break;
+	for (size_t i = 0; i < MEMBERS; i++) {
+		bool is_kept = kept[p->by] >> i & 1;
+
+		if (i < TEXTS)
+			out.member[i] =
+				is_kept ? text_of(p, from.member[i]) : p->none;
+		else if (is_kept)
+			out.member[i] = from.member[i];
 	}
-	return out;
+	if (p->by == PF_BY_CLASS)
+		out.key.kernel =
+			word(p, pf_gpu_class_name((enum pf_gpu_class)k->class));
+	if (p->by == PF_BY_CATEGORY)
+		out.key.kernel = word(p, category_of(k->kind));
+	return out.key;
 }
 
 static void pool_work(struct pool *p, const struct pf_work_row *from,
@@ -516,45 +516,42 @@ enum {
 struct rule {
 	enum pf_match match;
 	unsigned flags;
-	size_t count, at[PF_PART_MAX];
+	size_t count, member[PF_PART_MAX];
 };
 
 static size_t part_of_work(void *context, const void *row,
 			   uint32_t out[PF_PART_MAX])
 {
-	const struct pf_work_key *key = &((const struct pf_work_row *)row)->key;
+	const union key key = { ((const struct pf_work_row *)row)->key };
 	struct matcher *m = context;
 	const struct rule *rule = m->rule;
 	size_t n = 0;
 
 	for (; n < rule->count; n++)
-		memcpy(&out[n], (const char *)key + rule->at[n], sizeof(*out));
+		out[n] = key.member[rule->member[n]];
 	if ((rule->flags & TOLD) &&
 	    (out[0] == m->none || out[0] == m->no_launch))
 		return 0;
 	if (rule->flags & FAMILY)
-		out[n++] = family_of(m, key->kernel);
+		out[n++] = family_of(m, key.key.kernel);
 	return n * sizeof(*out);
 }
 
-#define AT(member) offsetof(struct pf_work_key, member)
 static const struct rule rules[] = {
 	{ PF_MATCH_EXACT,
 	  0,
 	  9,
-	  { AT(path), AT(op), AT(shapes), AT(kernel), AT(role), AT(class),
-	    AT(kind), AT(module), AT(annotation) } },
-	{ PF_MATCH_STREAM, 0, 4, { AT(path), AT(op), AT(shapes), AT(kernel) } },
-	{ PF_MATCH_SHAPE, 0, 3, { AT(path), AT(op), AT(kernel) } },
+	  { PATH, OP, SHAPES, KERNEL, ROLE, CLASS, KIND, MODULE, ANNOTATION } },
+	{ PF_MATCH_STREAM, 0, 4, { PATH, OP, SHAPES, KERNEL } },
+	{ PF_MATCH_SHAPE, 0, 3, { PATH, OP, KERNEL } },
 	{ PF_MATCH_POSITION, 0, 0, { 0 } },
-	{ PF_MATCH_FAMILY, FAMILY, 2, { AT(path), AT(class) } },
-	{ PF_MATCH_FAMILY, FAMILY | TOLD, 2, { AT(op), AT(class) } },
-	{ PF_MATCH_GROUP, TOLD, 1, { AT(path) } },
-	{ PF_MATCH_FAMILY, FAMILY | TOLD, 2, { AT(region), AT(class) } },
-	{ PF_MATCH_GROUP, TOLD, 1, { AT(region) } },
-	{ PF_MATCH_FAMILY, FAMILY, 1, { AT(class) } },
+	{ PF_MATCH_FAMILY, FAMILY, 2, { PATH, CLASS } },
+	{ PF_MATCH_FAMILY, FAMILY | TOLD, 2, { OP, CLASS } },
+	{ PF_MATCH_GROUP, TOLD, 1, { PATH } },
+	{ PF_MATCH_FAMILY, FAMILY | TOLD, 2, { REGION, CLASS } },
+	{ PF_MATCH_GROUP, TOLD, 1, { REGION } },
+	{ PF_MATCH_FAMILY, FAMILY, 1, { CLASS } },
 };
-#undef AT
 
 /* ---- by position ---- */
 

@@ -872,38 +872,38 @@ struct slice {
 
 /* ---- the window ---- */
 
+struct gap_span {
+	int64_t start_ns, end_ns;
+};
+
 struct gap_sink {
 	struct pf_gap_sink sink; /* first */
-	int64_t *starts, *ends;  /* the longest, longest first */
+	struct gap_span *items;  /* the longest, longest first */
 	size_t count, max;
 };
 
-static bool is_longer(const struct gap_sink *s, size_t i,
-		      const struct pf_gap *gap)
+static bool is_longer(const struct gap_span *a, const struct gap_span *b)
 {
-	int64_t a = s->ends[i] - s->starts[i];
-	int64_t b = gap->end_ns - gap->start_ns;
+	int64_t a_ns = a->end_ns - a->start_ns, b_ns = b->end_ns - b->start_ns;
 
-	return a > b || (a == b && s->starts[i] <= gap->start_ns);
+	return a_ns > b_ns || (a_ns == b_ns && a->start_ns <= b->start_ns);
 }
 
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 {
+	const struct gap_span span = { gap->start_ns, gap->end_ns };
 	struct gap_sink *s = (struct gap_sink *)sink;
 	size_t at = s->count;
 
-	while (at && !is_longer(s, at - 1, gap))
+	while (at && !is_longer(&s->items[at - 1], &span))
 		at--;
 	if (at == s->max)
 		return;
 	if (s->count < s->max)
 		s->count++;
-	memmove(s->starts + at + 1, s->starts + at,
-		(s->count - at - 1) * sizeof(*s->starts));
-	memmove(s->ends + at + 1, s->ends + at,
-		(s->count - at - 1) * sizeof(*s->ends));
-	s->starts[at] = gap->start_ns;
-	s->ends[at] = gap->end_ns;
+	memmove(s->items + at + 1, s->items + at,
+		(s->count - at - 1) * sizeof(*s->items));
+	s->items[at] = span;
 }
 
 /* In the window of profan gaps.  Gaps are not explained: they are one piece each. */
@@ -927,8 +927,7 @@ static int cut_to_gap(struct slice *s, struct pf_window *window)
 	int64_t ignored;
 	int rc = pf_window_to_steps(s->db, window, &ignored, NULL);
 
-	g.starts = pf_calloc(g.max + 1, sizeof(*g.starts));
-	g.ends = pf_calloc(g.max + 1, sizeof(*g.ends));
+	g.items = pf_calloc(g.max + 1, sizeof(*g.items));
 	if (!rc)
 		rc = find_gaps(s->db, window, &g);
 	if (!rc && g.count < g.max)
@@ -936,11 +935,10 @@ static int cut_to_gap(struct slice *s, struct pf_window *window)
 			     "there is no gap %" PRId64 ": %zu in all",
 			     s->args->gap, g.count);
 	if (!rc) {
-		s->from_ns = g.starts[g.max - 1];
-		s->to_ns = g.ends[g.max - 1];
+		s->from_ns = g.items[g.max - 1].start_ns;
+		s->to_ns = g.items[g.max - 1].end_ns;
 	}
-	free(g.starts);
-	free(g.ends);
+	free(g.items);
 	return rc;
 }
 
@@ -1066,37 +1064,35 @@ static int write_event(struct slice *s, const struct pf_track *t,
 	return slice_event(&s->writer, e, &at);
 }
 
-static struct pf_cursor *open_track(const struct slice *s,
-				    const struct pf_track *t)
+typedef int take_fn(struct slice *s, const struct pf_track *t,
+		    const struct pf_span *e);
+
+/* What overlaps the window. */
+static int read_track(struct slice *s, const struct pf_track *t, take_fn *take)
 {
 	struct pf_cursor *c = pf_cursor_new(
 		s->db, t->id, COLUMNS_EVENT | COLUMNS_SLOTS, s->db->err);
+	struct pf_span e;
+	int rc = c ? 0 : -1;
 
 	if (c)
 		pf_cursor_overlap(c, s->from_ns, s->to_ns);
-	return c;
+	while (!rc && (rc = pf_cursor_next(c, &e, s->db->err)) == 1 &&
+	       e.start_ns < s->to_ns)
+		rc = take(s, t, &e);
+	pf_cursor_free(c);
+	return rc < 0 ? -1 : 0;
 }
 
 static int write_track(struct slice *s, const struct pf_track *t)
 {
-	struct pf_cursor *c = open_track(s, t);
 	int64_t before = s->result->event_count;
-	struct pf_span e;
-	int rc = -1;
 
 	pf_lanes_clear(&s->lanes);
-	while (c && (rc = pf_cursor_next(c, &e, s->db->err)) == 1) {
-		if (e.start_ns >= s->to_ns) {
-			rc = 0;
-			break;
-		}
-		rc = write_event(s, t, &e);
-		if (rc < 0)
-			break;
-	}
-	pf_cursor_free(c);
-	if (rc < 0 || s->result->event_count == before)
-		return rc;
+	if (read_track(s, t, write_event))
+		return -1;
+	if (s->result->event_count == before)
+		return 0;
 	slice_use(&s->used, t);
 	return slice_lanes(&s->writer, t, s->lanes.count);
 }
@@ -1131,14 +1127,26 @@ static int lane_of(struct slice *s, const struct pf_track *flow,
 	return 0;
 }
 
+static int see_flow(struct slice *s, const struct pf_track *t,
+		    const struct pf_span *e)
+{
+	return e->start_ns < s->from_ns
+		       ? 0
+		       : slice_flows_see(&s->flows, s->writer.lexicon, t->id,
+					 e);
+}
+
 static int write_flow(struct slice *s, const struct pf_track *t,
 		      const struct pf_span *e)
 {
 	struct pf_slice_place at = { .track = t,
 				     .start_ns = e->start_ns,
 				     .end_ns = e->start_ns };
-	int rc = slice_flows_take(&s->flows, t->id, e->seq);
+	int rc;
 
+	if (e->start_ns < s->from_ns)
+		return 0;
+	rc = slice_flows_take(&s->flows, t->id, e->seq);
 	if (rc < 0)
 		return -1;
 	if (!rc) {
@@ -1163,34 +1171,17 @@ static bool is_unwanted_flow(const struct slice *s, const struct pf_track *flow)
 	return false;
 }
 
-/* Once to see which flow events have a partner, once to write them. */
-static int read_flows(struct slice *s, const struct pf_track *t,
-		      bool is_writing)
+static int read_flows(struct slice *s, take_fn *take)
 {
-	struct pf_cursor *c;
-	struct pf_span e;
-	int rc = -1;
-
-	if (is_unwanted_flow(s, t))
-		return 0;
-	c = open_track(s, t);
-	while (c && (rc = pf_cursor_next(c, &e, s->db->err)) == 1) {
-		if (e.start_ns >= s->to_ns) {
-			rc = 0;
-			break;
-		}
-		if (e.start_ns < s->from_ns)
-			continue;
-		rc = is_writing ? write_flow(s, t, &e)
-				: slice_flows_see(&s->flows, s->writer.lexicon,
-						  t->id, &e);
-		if (rc < 0)
-			break;
-	}
-	pf_cursor_free(c);
-	return rc;
+	for (size_t i = 0; i < s->track_count; i++)
+		if (is_flow_track(&s->tracks[i]) &&
+		    !is_unwanted_flow(s, &s->tracks[i]) &&
+		    read_track(s, &s->tracks[i], take))
+			return -1;
+	return 0;
 }
 
+/* Once to see which flow events have a partner, once to write them. */
 static int write_flows(struct slice *s)
 {
 	s->flows = (struct pf_slice_flows){
@@ -1198,17 +1189,10 @@ static int write_flows(struct slice *s)
 		.seen = pf_sorter_temp(sizeof(struct seen)),
 		.kept = pf_sorter_temp(sizeof(struct kept)),
 	};
-	for (size_t i = 0; i < s->track_count; i++)
-		if (is_flow_track(&s->tracks[i]) &&
-		    read_flows(s, &s->tracks[i], false) < 0)
-			return -1;
-	if (slice_flows_settle(&s->flows) < 0)
-		return -1;
-	for (size_t i = 0; i < s->track_count; i++)
-		if (is_flow_track(&s->tracks[i]) &&
-		    read_flows(s, &s->tracks[i], true) < 0)
-			return -1;
-	return 0;
+	return read_flows(s, see_flow) || slice_flows_settle(&s->flows) ||
+			       read_flows(s, write_flow)
+		       ? -1
+		       : 0;
 }
 
 /* ---- the whole ---- */
@@ -1240,13 +1224,13 @@ static int has_fact(struct pf_db *db, int64_t trace_id, const char *key)
 			      "SELECT 1 FROM trace_fact WHERE trace_id = ?1"
 			      " AND key GLOB ?2 AND value > 0",
 			      db->err);
-	int rc;
+	int rc = -1;
 
-	if (!stmt)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, trace_id);
-	sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC);
-	rc = pf_db_step(db, stmt, db->err);
+	if (stmt) {
+		sqlite3_bind_int64(stmt, 1, trace_id);
+		sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC);
+		rc = pf_db_step(db, stmt, db->err);
+	}
 	sqlite3_finalize(stmt);
 	return rc;
 }
@@ -1269,20 +1253,17 @@ static int load_tracks(struct slice *s, int64_t trace_id)
 
 static int set_up(struct slice *s, struct pf_window *window)
 {
-	int64_t trace_id;
-	int rc = set_window(s, window);
+	int64_t trace_id = window->traces->trace_id;
+	int has_fraction, is_untimed;
 
-	if (rc < 0)
+	if (set_window(s, window) < 0)
 		return -1;
-	trace_id = window->traces->trace_id;
-	rc = has_fact(s->db, trace_id, "ts_fraction_digits");
-	if (rc < 0)
+	has_fraction = has_fact(s->db, trace_id, "ts_fraction_digits");
+	is_untimed = has_fact(s->db, trace_id, "snap_untimed_*");
+	if (has_fraction < 0 || is_untimed < 0)
 		return -1;
-	s->writer.is_whole_us = !rc;
-	rc = has_fact(s->db, trace_id, "snap_untimed_*");
-	if (rc < 0)
-		return -1;
-	s->result->is_untimed = rc;
+	s->writer.is_whole_us = !has_fraction;
+	s->result->is_untimed = is_untimed;
 	s->writer.lexicon = pf_lexicon_open(s->db->sql, LEXICON_BYTES);
 	return pf_lexicon_load(s->writer.lexicon, s->db->err) < 0
 		       ? -1

@@ -22,11 +22,6 @@
 
 #define NOTE_MAX 1024 /* as a document cuts them */
 
-const char *pf_diff_keep_text(struct pf_diff_run *d, const char *text)
-{
-	return pf_arena_string(&d->out->texts, text);
-}
-
 const char *pf_diff_keep_made(struct pf_diff_run *d, char *text)
 {
 	const char *out = pf_diff_keep_text(d, text);
@@ -48,14 +43,6 @@ static const char *diff_keep(struct pf_diff_run *d, uint32_t n)
 const char *pf_diff_keep_known(struct pf_diff_run *d, uint32_t n)
 {
 	return *pf_diff_text(d, n) ? diff_keep(d, n) : NULL;
-}
-
-const char *pf_diff_keep_buf(struct pf_diff_run *d, struct pf_buf *text)
-{
-	const char *out = pf_diff_keep_text(d, text->data);
-
-	pf_buf_release(text);
-	return out;
 }
 
 void pf_diff_note(struct pf_diff_run *d, const char *fmt, ...)
@@ -447,7 +434,7 @@ static struct pf_diff_work figures_of(const struct pf_diff_run *d,
 	return (struct pf_diff_work){
 		.name = key,
 		.key = key,
-		.match = pf_match_name(p->match),
+		.match = pf_match_names[p->match],
 		.count = pf_both_counts(d, p->a.count, p->b.count),
 		.ns = ns,
 		.calls = pf_both(p->a.count, p->b.count),
@@ -485,7 +472,7 @@ static void put_small(struct pf_diff_run *d, const struct small *small)
 		return;
 	pf_buf_addf(&text, "(%zu rows with less change)", small->count);
 	d->out->rows[d->out->row_count++] =
-		figures_of(d, pf_diff_keep_buf(d, &text), &small->pair,
+		figures_of(d, pf_diff_keep_made(d, text.data), &small->pair,
 			   small->a_ns, small->b_ns);
 }
 
@@ -553,7 +540,7 @@ static const char *range_text(struct pf_diff_run *d, struct range r)
 	if (r.min >= r.max)
 		return NULL;
 	pf_buf_addf(&text, "%lld to %lld", (long long)r.min, (long long)r.max);
-	return pf_diff_keep_buf(d, &text);
+	return pf_diff_keep_made(d, text.data);
 }
 
 /* A count of both sides; without a change where it is not known. */
@@ -819,7 +806,7 @@ static struct pf_diff_op op_row(struct pf_diff_run *d, const struct pf_pair *x)
 		.kind = category_of(any->kind),
 		.is_call = any->kind != PF_KIND_CPU_OP &&
 			   any->kind != PF_KIND_ANNOTATION,
-		.match = pf_match_name(x->match),
+		.match = pf_match_names[x->match],
 		.a_shapes = a ? diff_keep(d, a->key.shapes) : NULL,
 		.b_shapes = b ? diff_keep(d, b->key.shapes) : NULL,
 		.count = pf_both_counts(d, x->a.count, x->b.count),
@@ -863,7 +850,7 @@ static const char *shown_op(struct pf_diff_run *d, const struct pf_pair *x,
 	pf_buf_adds(&out, pf_diff_text(d, op->name));
 	diff_add_dims(&out, pf_diff_text(d, op->shapes));
 	add_type(&out, pf_diff_text(d, op->shapes));
-	return pf_diff_keep_buf(d, &out);
+	return pf_diff_keep_made(d, out.data);
 }
 
 static void find_ops(struct pf_diff_run *d)
@@ -1057,7 +1044,7 @@ static struct pf_diff_wait wait_row(struct pf_diff_run *d,
 		.frame = pf_diff_keep_known(d, key->frame),
 		.op = pf_diff_keep_known(d, key->op),
 		.match = x->match == JOIN_OTHER ? "line"
-						: pf_match_name(x->match),
+						: pf_match_names[x->match],
 		.count = pf_both_counts(d, x->a.count, x->b.count),
 		.calls = pf_both(x->a.count, x->b.count),
 		.sum_ns = pf_both(x->a.ns, x->b.ns),

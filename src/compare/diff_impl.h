@@ -45,10 +45,12 @@ static inline const char *pf_diff_text(const struct pf_diff_run *d, uint32_t n)
 /* The same, or NULL if it is empty. */
 const char *pf_diff_keep_known(struct pf_diff_run *d, uint32_t n);
 /* Of any text, of one that is freed then; NULL stays. */
-const char *pf_diff_keep_text(struct pf_diff_run *d, const char *text);
+static inline const char *pf_diff_keep_text(struct pf_diff_run *d,
+					    const char *text)
+{
+	return pf_arena_string(&d->out->texts, text);
+}
 const char *pf_diff_keep_made(struct pf_diff_run *d, char *text);
-/* Of a buffer, which is empty then. */
-const char *pf_diff_keep_buf(struct pf_diff_run *d, struct pf_buf *text);
 /* One of the sentences at the end. */
 void pf_diff_note(struct pf_diff_run *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

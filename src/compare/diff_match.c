@@ -248,40 +248,22 @@ bool pf_side_knows(const struct pf_capture *s, const struct pf_capture *other,
 
 /* ---- families of kernels ---- */
 
-struct pf_families {
-	struct pf_data *data;
-};
-
 enum { CELL_MATCH, CELL_TEXT, CELL_FAMILY };
 
-struct pf_families *pf_families_new(struct pf_err *err)
+struct pf_data *pf_families_new(struct pf_err *err)
 {
-	struct pf_families *f = pf_calloc(1, sizeof(*f));
-
-	f->data = pf_data_new("data/families.csv", "match,text,family", err);
-	if (f->data)
-		return f;
-	free(f);
-	return NULL;
+	return pf_data_new("data/families.csv", "match,text,family", err);
 }
 
-void pf_families_free(struct pf_families *f)
+static const char *find(const struct pf_data *f, const char *kernel)
 {
-	if (!f)
-		return;
-	pf_data_free(f->data);
-	free(f);
-}
-
-static const char *find(const struct pf_families *f, const char *kernel)
-{
-	for (size_t i = 0; i < pf_data_rows(f->data); i++) {
-		const char *text = pf_data_cell(f->data, i, CELL_TEXT);
+	for (size_t i = 0; i < pf_data_rows(f); i++) {
+		const char *text = pf_data_cell(f, i, CELL_TEXT);
 		const char *at = strcasestr(kernel, text);
 
-		if (at && (at == kernel ||
-			   *pf_data_cell(f->data, i, CELL_MATCH) == 'c'))
-			return pf_data_cell(f->data, i, CELL_FAMILY);
+		if (at &&
+		    (at == kernel || *pf_data_cell(f, i, CELL_MATCH) == 'c'))
+			return pf_data_cell(f, i, CELL_FAMILY);
 	}
 	return NULL;
 }
@@ -328,7 +310,7 @@ static void add_words(struct pf_buf *out, const char *name)
 		pf_buf_add(out, name, whole);
 }
 
-void pf_family_name(const struct pf_families *f, const char *kernel,
+void pf_family_name(const struct pf_data *f, const char *kernel,
 		    struct pf_buf *out)
 {
 	const char *family = find(f, kernel);
@@ -348,17 +330,12 @@ void pf_family_name(const struct pf_families *f, const char *kernel,
 	pf_buf_release(&name);
 }
 
-const char *pf_match_name(enum pf_match match)
-{
-	static const char *const names[] = {
-		[PF_MATCH_EXACT] = "exact",   [PF_MATCH_STREAM] = "stream",
-		[PF_MATCH_SHAPE] = "shape",   [PF_MATCH_POSITION] = "position",
-		[PF_MATCH_FAMILY] = "family", [PF_MATCH_GROUP] = "group",
-		[PF_MATCH_ADDED] = "added",   [PF_MATCH_REMOVED] = "removed",
-	};
-
-	return names[match];
-}
+const char *const pf_match_names[] = {
+	[PF_MATCH_EXACT] = "exact",   [PF_MATCH_STREAM] = "stream",
+	[PF_MATCH_SHAPE] = "shape",   [PF_MATCH_POSITION] = "position",
+	[PF_MATCH_FAMILY] = "family", [PF_MATCH_GROUP] = "group",
+	[PF_MATCH_ADDED] = "added",   [PF_MATCH_REMOVED] = "removed",
+};
 
 /* ---- pairs ---- */
 
@@ -484,7 +461,7 @@ void pf_pairs_rest(struct pf_pairs *p)
 
 struct matcher {
 	struct pf_intern *texts;
-	struct pf_families *families;
+	struct pf_data *families;
 	uint32_t *family; /* by number of text; UINT32_MAX: not yet */
 	size_t family_count;
 	const struct rule *rule;
@@ -748,6 +725,6 @@ int pf_match(struct pf_intern *texts, const struct pf_capture *a,
 	memset(m.family, 0xff, m.family_count * sizeof(*m.family));
 	match_all(&m, by);
 	free(m.family);
-	pf_families_free(m.families);
+	pf_data_free(m.families);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #define PF_COMPARE_DIFF_MATCH_H
 
 #include "base/buf.h"
+#include "base/data.h"
 #include "base/err.h"
 #include "compare/diff_capture.h"
 
@@ -63,12 +64,10 @@ bool pf_side_knows(const struct pf_capture *s, const struct pf_capture *other,
  * arguments, architectures, tile sizes and counters.
  */
 
-struct pf_families;
-struct pf_families *pf_families_new(struct pf_err *err); /* NULL on error */
-void pf_families_free(struct pf_families *f);
+struct pf_data *pf_families_new(struct pf_err *err); /* NULL on error */
 
 /* Add the family of a kernel's name; of copies and fills too. */
-void pf_family_name(const struct pf_families *f, const char *kernel,
+void pf_family_name(const struct pf_data *f, const char *kernel,
 		    struct pf_buf *out);
 
 enum pf_match {
@@ -82,8 +81,7 @@ enum pf_match {
 	PF_MATCH_REMOVED,
 };
 
-/* "exact", ... */
-const char *pf_match_name(enum pf_match match);
+extern const char *const pf_match_names[]; /* "exact", ... */
 
 struct pf_pair {
 	enum pf_match match;

@@ -650,7 +650,7 @@ static void find_finding(struct pf_diff_run *d)
 
 	if (out->verdict == PF_WITHHELD) {
 		add_withheld(&text, d);
-		out->finding = pf_diff_keep_buf(d, &text);
+		out->finding = pf_diff_keep_made(d, text.data);
 		return;
 	}
 	pf_buf_addf(&text, "%s: median %s ", verdicts[out->verdict].says,
@@ -665,7 +665,7 @@ static void find_finding(struct pf_diff_run *d)
 			pf_buf_adds(&text, "; noise is unknown (one step)");
 		add_class(&text, d);
 	}
-	out->finding = pf_diff_keep_buf(d, &text);
+	out->finding = pf_diff_keep_made(d, text.data);
 }
 
 void pf_diff_judge(struct pf_diff_run *d)

@@ -429,11 +429,6 @@ const char *const pf_fleet_tables[PF_FLEET_TABLES] = {
 	"device", "collective", "finding", "memory", "digest",
 };
 
-bool pf_fleet_is(const char *path)
-{
-	return pf_db_is_kind(path, &pf_fleet_kind);
-}
-
 bool pf_fleet_is_of_trace(const char *path, const char *digest,
 			  struct pf_err *err)
 {

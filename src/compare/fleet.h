@@ -29,9 +29,6 @@ extern const struct pf_db_kind pf_fleet_kind;
 extern const char *const pf_fleet_tables[];
 #define PF_FLEET_TABLES 10
 
-/* Is this file a fleet database, which a merge may replace? */
-bool pf_fleet_is(const char *path);
-
 /*
  * Is this a database of one trace, which has this digest?  False with err set:
  * it cannot be opened.

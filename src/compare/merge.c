@@ -250,17 +250,13 @@ struct reading {
 static int add_label(struct reading *r, int64_t rank, const char *key,
 		     size_t key_len, const char *value)
 {
-	int rc;
-
 	if (rank == PF_NO_INT)
 		sqlite3_bind_null(r->insert, 1);
 	else
 		sqlite3_bind_int64(r->insert, 1, rank);
 	sqlite3_bind_text(r->insert, 2, key, (int)key_len, SQLITE_STATIC);
 	sqlite3_bind_text(r->insert, 3, value, -1, SQLITE_STATIC);
-	rc = pf_db_step(r->scratch, r->insert, r->err);
-	sqlite3_reset(r->insert);
-	return rc;
+	return pf_db_put(r->scratch, r->insert, r->err);
 }
 
 /* ---- the file ---- */
@@ -1319,8 +1315,7 @@ static int put_rank(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 		sqlite3_bind_value(to, i, sqlite3_column_value(plan, i));
 	if (relative)
 		sqlite3_bind_text(to, DB, relative, -1, SQLITE_TRANSIENT);
-	rc = pf_db_step(&g->db, to, g->err);
-	sqlite3_reset(to);
+	rc = pf_db_put(&g->db, to, g->err);
 	free(relative);
 	return rc;
 }
@@ -1366,13 +1361,19 @@ static int write_all(struct merging *g)
 
 /* ---- the output ---- */
 
+/* Is this file a fleet database, which a merge may replace? */
+static bool is_ours(const char *path)
+{
+	return pf_db_is_kind(path, &pf_fleet_kind);
+}
+
 static int set_up_out(struct merging *g)
 {
 	const char **inputs = pf_calloc(g->inputs.count + 1, sizeof(*inputs));
 	const struct pf_outrule rule = {
 		.inputs = inputs,
 		.input_count = g->inputs.count,
-		.is_ours = pf_fleet_is,
+		.is_ours = is_ours,
 		.is_database = true,
 	};
 	int rc;

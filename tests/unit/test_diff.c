@@ -207,7 +207,7 @@ static void families(void **state)
 		  "Memcpy DtoH (Device -> Pinned)" },
 	};
 	struct pf_err err = { 0 };
-	struct pf_families *f = pf_families_new(&err);
+	struct pf_data *f = pf_families_new(&err);
 	struct pf_buf text[2] = { { 0 }, { 0 } };
 
 	(void)state;
@@ -226,7 +226,7 @@ static void families(void **state)
 	}
 	pf_buf_release(&text[0]);
 	pf_buf_release(&text[1]);
-	pf_families_free(f);
+	pf_data_free(f);
 }
 
 /* Names of every kind must give a name, never an empty one from a full one. */
@@ -236,7 +236,7 @@ static void odd_families(void **state)
 					     "<",  "(x)",    "7",
 					     "a_", "gfx942", "\xff\xfe" };
 	struct pf_err err = { 0 };
-	struct pf_families *f = pf_families_new(&err);
+	struct pf_data *f = pf_families_new(&err);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -248,7 +248,7 @@ static void odd_families(void **state)
 			assert_true(text.len > 0);
 		pf_buf_release(&text);
 	}
-	pf_families_free(f);
+	pf_data_free(f);
 }
 
 /* ---- checks ---- */

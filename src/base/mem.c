@@ -112,7 +112,8 @@ static void *take(struct pf_arena *a, size_t size_bytes, size_t align)
 		size_t cap =
 			size_bytes < CHUNK_BYTES ? CHUNK_BYTES : size_bytes;
 
-		c = pf_alloc(product(sizeof(*c) + cap, 1));
+		c = cap == CHUNK_BYTES ? pf_alloc(sizeof(*c) + cap)
+				       : pf_calloc(1, sizeof(*c) + cap);
 		*c = (struct pf_arena_chunk){ a->chunks, 0, cap };
 		a->chunks = c;
 		at = 0;
@@ -124,6 +125,15 @@ static void *take(struct pf_arena *a, size_t size_bytes, size_t align)
 void *pf_arena_alloc(struct pf_arena *a, size_t size_bytes)
 {
 	return take(a, size_bytes, alignof(max_align_t));
+}
+
+void *pf_arena_calloc(struct pf_arena *a, size_t count, size_t size_bytes)
+{
+	size_t total = product(count, size_bytes);
+	void *p = pf_arena_alloc(a, total);
+
+	/* a chunk of its own is zero */
+	return total > CHUNK_BYTES ? p : memset(p, 0, total);
 }
 
 const char *pf_arena_text(struct pf_arena *a, const char *s, size_t len)

@@ -32,7 +32,11 @@ void pf_mem_keep_below(int size_bytes);
  * "cap" is updated; returns the (moved) array.
  */
 void *pf_grow(void *array, size_t *cap, size_t need, size_t element_bytes);
-/* The same; what is new is zero. */
+/* Where one more element of an array goes, in room that grows as above. */
+#define PF_ONE_MORE(items, count, cap)                                         \
+	((items) = pf_grow((items), &(cap), (count) + 1, sizeof(*(items))),    \
+	 &(items)[(count)++])
+/* As pf_grow(); what is new is zero. */
 void *pf_grow_zero(void *array, size_t *cap, size_t need, size_t element_bytes);
 
 /*
@@ -45,6 +49,8 @@ struct pf_arena {
 
 /* Aligned for any type; contents undefined. */
 void *pf_arena_alloc(struct pf_arena *a, size_t size_bytes);
+/* The same, zero: of much that is not written to, pages are not there. */
+void *pf_arena_calloc(struct pf_arena *a, size_t count, size_t size_bytes);
 /* A copy with a NUL added. */
 const char *pf_arena_text(struct pf_arena *a, const char *s, size_t len);
 /* The same of a string; NULL of NULL. */

@@ -86,9 +86,9 @@ static uint64_t hash_of(const struct pf_digest *d)
 	return hash;
 }
 
-static int keep(struct pf_ranks_job *job, const struct pf_digest *d,
-		struct pf_err *err)
+static int keep(void *context, struct pf_digest *d, struct pf_err *err)
 {
+	struct pf_ranks_job *job = context;
 	struct rank *r;
 
 	if (d->op_count > OPS_MAX - job->op_count)
@@ -119,15 +119,10 @@ static int keep(struct pf_ranks_job *job, const struct pf_digest *d,
 	return 0;
 }
 
-static int take(void *context, struct pf_digest *d, struct pf_err *err)
-{
-	return keep(context, d, err);
-}
-
 int pf_ranks_add(struct pf_ranks_job *job, struct pf_db *db,
 		 const struct pf_window *window)
 {
-	const struct pf_digest_sink sink = { take, job };
+	const struct pf_digest_sink sink = { keep, job };
 
 	return pf_digests_make(db, window, &sink);
 }

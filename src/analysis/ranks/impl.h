@@ -6,6 +6,7 @@
 #include "analysis/ranks/ranks.h"
 #include "base/buf.h"
 #include "base/intern.h"
+#include "base/mem.h"
 
 #define NONE    UINT32_MAX
 #define OPS_MAX (UINT32_C(1) << 25) /* of all ranks: some 5 GB */
@@ -18,6 +19,7 @@ struct op {
 	int64_t start_ns, end_ns, ready_ns;
 	int64_t since_ns[PF_DOING_COUNT];
 	uint32_t host_us[PF_HOST_CAUSES];
+	uint32_t rank; /* an index */
 	int64_t step, stream, bytes;
 	uint32_t meeting; /* or NONE */
 	uint32_t before;  /* in its group on its rank, or NONE */
@@ -76,7 +78,9 @@ struct pf_ranks_job {
 	struct pf_intern groups;
 	struct rank *ranks;
 	size_t rank_count, rank_cap;
-	struct op *ops;
+	struct pf_arena
+		memory; /* of what follows: looked at anew, it is empty */
+	struct op *ops; /* by rank, as their digests have them */
 	uint32_t op_count;
 	struct member *members; /* by rank */
 	uint32_t member_count;
@@ -93,9 +97,6 @@ struct pf_ranks_job {
 	uint32_t unlike_end_count; /* of those that are matched from the end */
 	uint32_t unlike_count;     /* groups whose collectives do not match */
 };
-
-/* The rank (an index) of a collective. */
-uint32_t pf_ranks_of(const struct pf_ranks_job *job, uint32_t op);
 
 /* meet.c: fills in what there is to meet, or "why". */
 void pf_ranks_meet(struct pf_ranks_job *job);
@@ -120,12 +121,6 @@ void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out);
 /* pipeline.c: sends and receives, once all is aligned. */
 int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err);
-
-/*
- * ranks.c: kernels of ranks against a middle one's, of which the digests are
- * handed over one by one.
- */
-struct pf_ranks_works;
 
 /* Of values that are put in another order. */
 double pf_ranks_median(double *values, size_t count);

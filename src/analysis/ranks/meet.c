@@ -75,21 +75,6 @@ int64_t pf_ranks_median_ns(int64_t *values, size_t count)
 	return pf_stats_quantile(values, count, 50);
 }
 
-uint32_t pf_ranks_of(const struct pf_ranks_job *job, uint32_t op)
-{
-	size_t low = 0, high = job->rank_count;
-
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (job->ranks[mid].from <= op)
-			low = mid;
-		else
-			high = mid;
-	}
-	return (uint32_t)low;
-}
-
 /*
  * Collectives are listed by group and rank in order of time; what has the
  * same place in the lists of a group's ranks meets.
@@ -138,16 +123,16 @@ static void list_rank(struct pf_ranks_job *job, size_t r, uint32_t *places)
 
 static void list_all(struct pf_ranks_job *job)
 {
-	uint32_t *places = pf_calloc(job->groups.count + 1, sizeof(*places));
+	uint32_t *places = pf_arena_calloc(&job->memory, job->groups.count,
+					   sizeof(*places));
 
-	memset(places, 0xff, (job->groups.count + 1) * sizeof(*places));
-	job->listed = pf_calloc(job->op_count + 1, sizeof(*job->listed));
-	job->members = pf_calloc(job->op_count + 1, sizeof(*job->members));
+	memset(places, 0xff, job->groups.count * sizeof(*places));
+	job->listed = pf_arena_calloc(&job->memory, job->op_count,
+				      sizeof(*job->listed));
+	job->members = pf_arena_calloc(&job->memory, job->op_count,
+				       sizeof(*job->members));
 	for (size_t i = 0; i < job->rank_count; i++)
 		list_rank(job, i, places);
-	job->members = pf_realloc(job->members, job->member_count + 1,
-				  sizeof(*job->members));
-	free(places);
 }
 
 /* ---- a group ---- */
@@ -404,12 +389,15 @@ static void say_nothing_met(struct pf_ranks_job *job)
 
 void pf_ranks_meet(struct pf_ranks_job *job)
 {
+	struct pf_arena *memory = &job->memory;
 	uint32_t *from, *by_group, *at;
 
 	list_all(job);
-	from = pf_calloc((size_t)job->groups.count + 2, sizeof(*from));
-	by_group = pf_calloc(job->member_count + 1, sizeof(*by_group));
-	at = pf_calloc((size_t)job->groups.count + 1, sizeof(*at));
+	from = pf_arena_calloc(memory, (size_t)job->groups.count + 2,
+			       sizeof(*from));
+	by_group =
+		pf_arena_calloc(memory, job->member_count, sizeof(*by_group));
+	at = pf_arena_calloc(memory, job->groups.count, sizeof(*at));
 	for (uint32_t i = 0; i < job->member_count; i++)
 		from[job->members[i].group + 1]++;
 	for (uint32_t i = 0; i < job->groups.count; i++)
@@ -419,17 +407,14 @@ void pf_ranks_meet(struct pf_ranks_job *job)
 
 		by_group[from[k] + at[k]++] = i;
 	}
-	job->meetings = pf_calloc(job->op_count + 1, sizeof(*job->meetings));
-	job->parts = pf_calloc(job->op_count + 1, sizeof(*job->parts));
+	job->meetings =
+		pf_arena_calloc(memory, job->op_count, sizeof(*job->meetings));
+	job->parts =
+		pf_arena_calloc(memory, job->op_count, sizeof(*job->parts));
 	meet_groups(job, by_group, from);
-	job->meetings = pf_realloc(job->meetings, job->meeting_count + 1,
-				   sizeof(*job->meetings));
 	put_in_order(job);
 	if (!job->meeting_count)
 		say_nothing_met(job);
-	free(from);
-	free(by_group);
-	free(at);
 }
 
 /*
@@ -465,18 +450,24 @@ struct seen {
 
 struct clocks {
 	struct pf_ranks_job *job;
+	struct pf_arena memory;
 	uint32_t *met; /* meetings that are looked at, in order */
 	uint32_t met_count;
 	struct met *ends;  /* of all their ranks, one meeting after the other */
 	double *end_ns;    /* of each, true */
 	struct seen *seen; /* by rank */
 	uint32_t *first;   /* of each rank; one more */
-	uint32_t *of_part; /* rank of each part */
 	uint32_t *parent;  /* of ranks that are connected */
 	bool *is_steady;   /* of ranks: no drift is shown */
 	bool is_shared;    /* drifts are against what most ranks share */
+	double *offsets, *drifts; /* lines of ranks that are being drawn */
 	double *values, *slopes; /* scratch: as many as a rank or meeting has */
 };
+
+static void *clocks_calloc(struct clocks *c, size_t count, size_t bytes)
+{
+	return pf_arena_calloc(&c->memory, count, bytes);
+}
 
 /* ---- what is looked at ---- */
 
@@ -484,14 +475,14 @@ static void choose(struct clocks *c)
 {
 	struct pf_ranks_job *job = c->job;
 	uint32_t *in_order =
-		pf_calloc(job->meeting_count + 1, sizeof(*in_order));
-	uint32_t *sizes = pf_calloc(job->groups.count + 1, sizeof(*sizes));
+		clocks_calloc(c, job->meeting_count, sizeof(*in_order));
+	uint32_t *sizes = clocks_calloc(c, job->groups.count, sizeof(*sizes));
 
 	for (uint32_t i = 0; i < job->meeting_count; i++) {
 		in_order[job->meetings[i].order] = i;
 		sizes[job->meetings[i].group]++;
 	}
-	c->met = pf_calloc(job->meeting_count + 1, sizeof(*c->met));
+	c->met = clocks_calloc(c, job->meeting_count, sizeof(*c->met));
 	for (uint32_t i = 0; i < job->meeting_count; i++) {
 		const struct meeting *m = &job->meetings[in_order[i]];
 		uint32_t every = (sizes[m->group] + SAMPLE - 1) / SAMPLE;
@@ -499,8 +490,6 @@ static void choose(struct clocks *c)
 		if (m->number % every == 0)
 			c->met[c->met_count++] = in_order[i];
 	}
-	free(in_order);
-	free(sizes);
 }
 
 static void find_zero(struct pf_ranks_job *job)
@@ -549,19 +538,15 @@ static void sort_seen(struct clocks *c)
 static void look(struct clocks *c)
 {
 	struct pf_ranks_job *job = c->job;
-	uint32_t *at = pf_calloc(job->rank_count + 1, sizeof(*at));
+	uint32_t *at = clocks_calloc(c, job->rank_count, sizeof(*at));
 	size_t total = 0, most = 1;
 
-	c->of_part = pf_calloc(job->op_count + 1, sizeof(*c->of_part));
-	for (size_t r = 0; r < job->rank_count; r++)
-		for (uint32_t i = 0; i < job->ranks[r].count; i++)
-			c->of_part[job->ranks[r].from + i] = (uint32_t)r;
-	c->first = pf_calloc(job->rank_count + 2, sizeof(*c->first));
+	c->first = clocks_calloc(c, job->rank_count + 1, sizeof(*c->first));
 	for (uint32_t i = 0; i < c->met_count; i++) {
 		const struct meeting *m = &job->meetings[c->met[i]];
 
 		for (uint32_t k = 0; k < m->count; k++)
-			c->first[c->of_part[job->parts[m->from + k]] + 1]++;
+			c->first[job->ops[job->parts[m->from + k]].rank + 1]++;
 		total += m->count;
 		most = m->count > most ? m->count : most;
 	}
@@ -569,30 +554,27 @@ static void look(struct clocks *c)
 		most = c->first[r + 1] > most ? c->first[r + 1] : most;
 		c->first[r + 1] += c->first[r];
 	}
-	c->seen = pf_calloc(total + 1, sizeof(*c->seen));
-	c->ends = pf_calloc(total + 1, sizeof(*c->ends));
+	c->seen = clocks_calloc(c, total, sizeof(*c->seen));
+	c->ends = clocks_calloc(c, total, sizeof(*c->ends));
 	total = 0;
 	for (uint32_t i = 0; i < c->met_count; i++) {
 		const struct meeting *m = &job->meetings[c->met[i]];
 
 		for (uint32_t k = 0; k < m->count; k++) {
-			uint32_t op = job->parts[m->from + k];
-			uint32_t r = c->of_part[op];
+			const struct op *op =
+				&job->ops[job->parts[m->from + k]];
+			double end = (double)(op->end_ns - job->zero_ns);
 
-			double end =
-				(double)(job->ops[op].end_ns - job->zero_ns);
-
-			c->seen[c->first[r] + at[r]++] =
+			c->seen[c->first[op->rank] + at[op->rank]++] =
 				(struct seen){ i, end };
-			c->ends[total++] = (struct met){ r, end };
+			c->ends[total++] = (struct met){ op->rank, end };
 		}
 	}
 	if (job->args.clock != PF_CLOCK_DRIFTING)
 		sort_seen(c);
-	c->values = pf_calloc(most, sizeof(*c->values));
-	c->slopes = pf_calloc(most, sizeof(*c->slopes));
-	c->end_ns = pf_calloc(c->met_count + 1, sizeof(*c->end_ns));
-	free(at);
+	c->values = clocks_calloc(c, most, sizeof(*c->values));
+	c->slopes = clocks_calloc(c, most, sizeof(*c->slopes));
+	c->end_ns = clocks_calloc(c, c->met_count, sizeof(*c->end_ns));
 }
 
 /* ---- what is connected ---- */
@@ -609,17 +591,16 @@ static void connect(struct clocks *c)
 {
 	struct pf_ranks_job *job = c->job;
 
-	c->parent = pf_calloc(job->rank_count + 1, sizeof(*c->parent));
+	c->parent = clocks_calloc(c, job->rank_count, sizeof(*c->parent));
 	for (size_t r = 0; r < job->rank_count; r++)
 		c->parent[r] = (uint32_t)r;
 	for (uint32_t i = 0; i < c->met_count; i++) {
 		const struct meeting *m = &job->meetings[c->met[i]];
 
 		for (uint32_t k = 1; k < m->count; k++) {
-			uint32_t x =
-				root_of(c, c->of_part[job->parts[m->from]]);
-			uint32_t y =
-				root_of(c, c->of_part[job->parts[m->from + k]]);
+			const uint32_t *parts = &job->parts[m->from];
+			uint32_t x = root_of(c, job->ops[parts[0]].rank);
+			uint32_t y = root_of(c, job->ops[parts[k]].rank);
 
 			if (x < y)
 				c->parent[y] = x;
@@ -672,52 +653,45 @@ static double find_slope(struct clocks *c, const struct seen *s, size_t n)
 }
 
 /* with_drift: of ranks that are not known to have none. */
-static void draw_line(struct clocks *c, size_t r, bool with_drift,
-		      double *offset_ns, double *drift)
+static void draw_line(struct clocks *c, size_t r, bool with_drift)
 {
 	const struct seen *s = &c->seen[c->first[r]];
 	size_t n = c->first[r + 1] - c->first[r];
 
 	with_drift &= n >= LINE_LEAST && !c->is_steady[r];
-	*drift = with_drift ? find_slope(c, s, n) : 0;
+	c->drifts[r] = with_drift ? find_slope(c, s, n) : 0;
 	for (size_t i = 0; i < n; i++)
 		c->values[i] = s[i].at_ns - c->end_ns[s[i].meeting] -
-			       *drift * s[i].at_ns;
-	*offset_ns = pf_ranks_median(c->values, n);
+			       c->drifts[r] * s[i].at_ns;
+	c->offsets[r] = pf_ranks_median(c->values, n);
 }
 
-/* The reference of each rank stays where it is; drifts may be NULL. */
-static void refer(struct pf_ranks_job *job, double *offsets, double *drifts)
+/*
+ * Lines become those of ranks, each against its reference, which stays where
+ * it is; drifts that are shared are not against it.  How far they moved.
+ */
+static double take_lines(struct clocks *c)
 {
-	for (size_t i = job->rank_count; i-- > 0;) {
-		uint32_t at = job->ranks[i].reference;
+	double moved = 0;
 
-		offsets[i] -= offsets[at];
-		if (drifts)
-			drifts[i] -= drifts[at];
+	for (size_t i = c->job->rank_count; i-- > 0;) {
+		struct rank *r = &c->job->ranks[i];
+
+		c->offsets[i] -= c->offsets[r->reference];
+		if (!c->is_shared)
+			c->drifts[i] -= c->drifts[r->reference];
+		moved = fmax(moved, fabs(c->offsets[i] - r->offset_ns));
+		r->offset_ns = c->offsets[i];
+		r->drift = c->drifts[i];
 	}
+	return moved;
 }
 
 static double draw_lines(struct clocks *c, bool with_drift)
 {
-	struct pf_ranks_job *job = c->job;
-	double *offsets = pf_calloc(job->rank_count + 1, sizeof(*offsets));
-	double *drifts = pf_calloc(job->rank_count + 1, sizeof(*drifts));
-	double moved = 0;
-
-	for (size_t r = 0; r < job->rank_count; r++)
-		draw_line(c, r, with_drift, &offsets[r], &drifts[r]);
-	refer(job, offsets, c->is_shared ? NULL : drifts);
-	for (size_t r = 0; r < job->rank_count; r++) {
-		double by = fabs(offsets[r] - job->ranks[r].offset_ns);
-
-		moved = by > moved ? by : moved;
-		job->ranks[r].offset_ns = offsets[r];
-		job->ranks[r].drift = drifts[r];
-	}
-	free(offsets);
-	free(drifts);
-	return moved;
+	for (size_t r = 0; r < c->job->rank_count; r++)
+		draw_line(c, r, with_drift);
+	return take_lines(c);
 }
 
 /* ---- the first guess: outwards from the references ---- */
@@ -744,12 +718,11 @@ static size_t gather_guesses(struct clocks *c, uint32_t q, const bool *is_known,
 			continue;
 		for (uint32_t k = 0; k < m->count; k++) {
 			uint32_t op = job->parts[m->from + k];
-			uint32_t p = c->of_part[op];
+			uint32_t p = job->ops[op].rank;
 
 			if (is_known[p])
 				continue;
-			*out = pf_grow(*out, cap, count + 1, sizeof(**out));
-			(*out)[count++] = (struct guess){
+			*PF_ONE_MORE(*out, count, *cap) = (struct guess){
 				p,
 				(double)(job->ops[op].end_ns - job->zero_ns) -
 					c->seen[i].at_ns
@@ -798,16 +771,13 @@ static void guess_from(struct clocks *c, uint32_t reference, bool *is_known,
 static void guess(struct clocks *c)
 {
 	struct pf_ranks_job *job = c->job;
-	bool *is_known = pf_calloc(job->rank_count + 1, sizeof(*is_known));
-	bool *is_done = pf_calloc(job->groups.count + 1, sizeof(*is_done));
-	uint32_t *todo = pf_calloc(job->rank_count + 1, sizeof(*todo));
+	bool *is_known = clocks_calloc(c, job->rank_count, sizeof(*is_known));
+	bool *is_done = clocks_calloc(c, job->groups.count, sizeof(*is_done));
+	uint32_t *todo = clocks_calloc(c, job->rank_count, sizeof(*todo));
 
 	for (uint32_t r = 0; r < job->rank_count; r++)
 		if (job->ranks[r].reference == r)
 			guess_from(c, r, is_known, is_done, todo);
-	free(is_known);
-	free(is_done);
-	free(todo);
 }
 
 /* ---- how good it is ---- */
@@ -853,13 +823,11 @@ static void drop_drifts(struct clocks *c, double errors)
 {
 	struct pf_ranks_job *job = c->job;
 	double width = find_width(c), shared = 0;
-	double *offsets = pf_calloc(job->rank_count + 1, sizeof(*offsets));
-	double *drifts = pf_calloc(job->rank_count + 1, sizeof(*drifts));
 
 	for (size_t r = 0; r < job->rank_count; r++)
-		drifts[r] = job->ranks[r].drift;
+		c->drifts[r] = job->ranks[r].drift;
 	if (errors > ERRORS_SHOWN)
-		shared = pf_ranks_median(drifts, job->rank_count);
+		shared = pf_ranks_median(c->drifts, job->rank_count);
 	for (size_t r = 0; r < job->rank_count; r++) {
 		struct rank *rank = &job->ranks[r];
 		double n = c->first[r + 1] - c->first[r], bound;
@@ -867,26 +835,20 @@ static void drop_drifts(struct clocks *c, double errors)
 		bound = errors * find_scatter(c, r) *
 			sqrt(12 / (n > 1 ? n : 1));
 		rank->slope_bound = width > 0 ? bound / width : NAN;
-		offsets[r] = rank->offset_ns;
-		drifts[r] = rank->drift - shared;
-		if ((fabs(drifts[r]) * width >= bound && n >= LINE_LEAST &&
-		     fabs(drifts[r]) <= DRIFT_MOST) ||
+		c->offsets[r] = rank->offset_ns;
+		c->drifts[r] = rank->drift - shared;
+		if ((fabs(c->drifts[r]) * width >= bound && n >= LINE_LEAST &&
+		     fabs(c->drifts[r]) <= DRIFT_MOST) ||
 		    n < 1)
 			continue;
 		c->is_steady[r] = true;
 		if (errors > ERRORS_SHOWN)
-			drifts[r] = 0;
+			c->drifts[r] = 0;
 		else
-			draw_line(c, r, false, &offsets[r], &drifts[r]);
+			draw_line(c, r, false);
 	}
 	c->is_shared = errors > ERRORS_SHOWN;
-	refer(job, offsets, c->is_shared ? NULL : drifts);
-	for (size_t r = 0; r < job->rank_count; r++) {
-		job->ranks[r].offset_ns = offsets[r];
-		job->ranks[r].drift = drifts[r];
-	}
-	free(offsets);
-	free(drifts);
+	take_lines(c);
 }
 
 static void settle(struct clocks *c)
@@ -964,6 +926,7 @@ static void count_early(struct pf_ranks_job *job)
 			last = op->start_ns > last ? op->start_ns : last;
 			end = op->end_ns < end ? op->end_ns : end;
 		}
+		m->last_ns = last;
 		m->is_early = end < last;
 		job->early_count += m->is_early;
 	}
@@ -1063,7 +1026,9 @@ void pf_ranks_align(struct pf_ranks_job *job)
 	choose(&c);
 	look(&c);
 	connect(&c);
-	c.is_steady = pf_calloc(job->rank_count + 1, sizeof(*c.is_steady));
+	c.offsets = clocks_calloc(&c, job->rank_count, sizeof(*c.offsets));
+	c.drifts = clocks_calloc(&c, job->rank_count, sizeof(*c.drifts));
+	c.is_steady = clocks_calloc(&c, job->rank_count, sizeof(*c.is_steady));
 	if (job->args.clock != PF_CLOCK_AS_IS && job->meeting_count)
 		fit(&c);
 	find_ends(&c);
@@ -1078,16 +1043,7 @@ void pf_ranks_align(struct pf_ranks_job *job)
 		check_causality(job);
 	if (!job->why.len)
 		check_error(job);
-	free(c.met);
-	free(c.end_ns);
-	free(c.seen);
-	free(c.ends);
-	free(c.first);
-	free(c.of_part);
-	free(c.parent);
-	free(c.is_steady);
-	free(c.values);
-	free(c.slopes);
+	pf_arena_release(&c.memory);
 }
 
 /* Meetings in order of time: who is last, why, and where that begins. */
@@ -1212,19 +1168,6 @@ static void find_root(struct pf_ranks_job *job, struct meeting *m,
 	m->root_cause = best->root_cause;
 }
 
-static int64_t last_start(const struct pf_ranks_job *job,
-			  const struct meeting *m)
-{
-	int64_t last = INT64_MIN;
-
-	for (uint32_t k = 0; k < m->count; k++) {
-		int64_t at = job->ops[job->parts[m->from + k]].start_ns;
-
-		last = at > last ? at : last;
-	}
-	return last;
-}
-
 struct in_time {
 	int64_t last_ns;
 	uint32_t order, meeting;
@@ -1237,10 +1180,11 @@ static void sort_meetings(struct pf_ranks_job *job)
 	struct in_time *all = pf_calloc(job->meeting_count + 1, sizeof(*all));
 
 	for (uint32_t i = 0; i < job->meeting_count; i++)
-		all[i] = (struct in_time){ last_start(job, &job->meetings[i]),
+		all[i] = (struct in_time){ job->meetings[i].last_ns,
 					   job->meetings[i].order, i };
 	pf_sort(all, job->meeting_count, sizeof(*all), by_time);
-	job->sorted = pf_calloc(job->meeting_count + 1, sizeof(*job->sorted));
+	job->sorted = pf_arena_calloc(&job->memory, job->meeting_count,
+				      sizeof(*job->sorted));
 	for (uint32_t i = 0; i < job->meeting_count; i++)
 		job->sorted[i] = all[i].meeting;
 	free(all);
@@ -1248,13 +1192,17 @@ static void sort_meetings(struct pf_ranks_job *job)
 
 void pf_ranks_blame(struct pf_ranks_job *job)
 {
-	struct arrival *at = pf_calloc(job->rank_count + 1, sizeof(*at));
-	int64_t *transfers = pf_calloc(job->rank_count + 1, sizeof(*transfers));
-	uint32_t *before = pf_calloc(job->op_count + 1, sizeof(*before));
-	uint32_t *newest = pf_calloc(job->rank_count + 1, sizeof(*newest));
+	struct pf_arena *memory = &job->memory;
+	struct arrival *at =
+		pf_arena_calloc(memory, job->rank_count, sizeof(*at));
+	int64_t *transfers =
+		pf_arena_calloc(memory, job->rank_count, sizeof(*transfers));
+	uint32_t *before =
+		pf_arena_calloc(memory, job->op_count, sizeof(*before));
+	uint32_t *newest =
+		pf_arena_calloc(memory, job->rank_count, sizeof(*newest));
 
-	for (size_t r = 0; r < job->rank_count; r++)
-		newest[r] = NONE;
+	memset(newest, 0xff, job->rank_count * sizeof(*newest));
 	sort_meetings(job);
 	for (uint32_t i = 0; i < job->meeting_count; i++) {
 		struct meeting *m = &job->meetings[job->sorted[i]];
@@ -1263,20 +1211,16 @@ void pf_ranks_blame(struct pf_ranks_job *job)
 		explain(job, m);
 		for (uint32_t k = 0; k < m->count; k++) {
 			uint32_t op = job->parts[m->from + k];
-			uint32_t r = pf_ranks_of(job, op);
+			uint32_t r = job->ops[op].rank;
 
 			before[op] = newest[r];
 			newest[r] = op;
 		}
 		if (m->last == NONE)
 			continue;
-		m->root = pf_ranks_of(job, m->last);
+		m->root = job->ops[m->last].rank;
 		m->root_cause = m->cause;
 		if (m->cause == PF_LATE_COMMUNICATION)
 			find_root(job, m, before);
 	}
-	free(at);
-	free(transfers);
-	free(before);
-	free(newest);
 }

@@ -417,7 +417,7 @@ static void find_across(struct pipeline *p)
 		const struct meeting *m = &job->meetings[i];
 
 		for (uint32_t k = 0; k < m->count; k++) {
-			uint32_t r = pf_ranks_of(job, job->parts[m->from + k]);
+			uint32_t r = job->ops[job->parts[m->from + k]].rank;
 			uint32_t root = p->parent[r];
 
 			if (p->stage[r] == PF_NO_INT)

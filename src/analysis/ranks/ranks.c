@@ -62,13 +62,8 @@ void pf_ranks_free(struct pf_ranks_job *job)
 	pf_buf_release(&job->why);
 	pf_buf_release(&job->partly);
 	pf_buf_release(&job->left_out);
+	pf_arena_release(&job->memory);
 	free(job->ranks);
-	free(job->ops);
-	free(job->members);
-	free(job->listed);
-	free(job->meetings);
-	free(job->parts);
-	free(job->sorted);
 	free(job);
 }
 
@@ -97,9 +92,7 @@ static int keep(void *context, struct pf_digest *d, struct pf_err *err)
 			       "compared at once; choose steps with --step",
 			       OPS_MAX);
 	job->op_count += (uint32_t)d->op_count;
-	job->ranks = pf_grow(job->ranks, &job->rank_cap, job->rank_count + 1,
-			     sizeof(*job->ranks));
-	r = &job->ranks[job->rank_count++];
+	r = PF_ONE_MORE(job->ranks, job->rank_count, job->rank_cap);
 	*r = (struct rank){ .rank = d->rank,
 			    .trace_id = d->trace_id,
 			    .world = d->world,
@@ -175,10 +168,12 @@ static uint32_t group_of(struct pf_ranks_job *job, const struct pf_digest *d,
 	return group;
 }
 
-static void load_op(struct pf_ranks_job *job, const struct pf_digest *d,
-		    const struct pf_digest_op *from, struct op *op)
+static void load_op(struct pf_ranks_job *job, uint32_t rank,
+		    const struct pf_digest *d, const struct pf_digest_op *from,
+		    struct op *op)
 {
 	*op = (struct op){
+		.rank = rank,
 		.start_ns = from->start_ns,
 		.end_ns = from->end_ns,
 		.ready_ns = from->ready_ns,
@@ -205,7 +200,8 @@ static int load_ops(struct pf_ranks_job *job, struct pf_err *err)
 {
 	uint32_t at = 0;
 
-	job->ops = pf_calloc(job->op_count + 1, sizeof(*job->ops));
+	job->ops =
+		pf_arena_calloc(&job->memory, job->op_count, sizeof(*job->ops));
 	for (size_t i = 0; i < job->rank_count; i++) {
 		struct rank *r = &job->ranks[i];
 		struct pf_digest d;
@@ -214,7 +210,8 @@ static int load_ops(struct pf_ranks_job *job, struct pf_err *err)
 		if (pf_digest_get(r->bytes.data, r->bytes.len, &d, err) < 0)
 			return -1;
 		for (size_t k = 0; k < d.op_count; k++)
-			load_op(job, &d, &d.ops[k], &job->ops[at++]);
+			load_op(job, (uint32_t)i, &d, &d.ops[k],
+				&job->ops[at++]);
 		pf_digest_release(&d);
 	}
 	return 0;
@@ -297,15 +294,7 @@ static void settle_silent(struct pf_ranks_job *job)
 /* As if nothing had been looked at. */
 static void start_anew(struct pf_ranks_job *job)
 {
-	free(job->ops);
-	free(job->members);
-	free(job->listed);
-	free(job->meetings);
-	free(job->parts);
-	job->ops = NULL;
-	job->members = NULL;
-	job->listed = job->parts = NULL;
-	job->meetings = NULL;
+	pf_arena_release(&job->memory);
 	job->op_count = job->member_count = job->meeting_count = 0;
 	job->unlike_count = job->unlike_end_count = 0;
 	job->left_count = job->early_count = 0;
@@ -752,13 +741,13 @@ static void add_meeting(struct pf_ranks_job *job, const struct meeting *m,
 	for (uint32_t k = 0; k < m->count; k++) {
 		uint32_t op = job->parts[m->from + k];
 
-		r = &out->ranks[pf_ranks_of(job, op)];
+		r = &out->ranks[job->ops[op].rank];
 		r->count++;
 		pf_sat_sum(&r->waited_ns, m->last_ns - job->ops[op].start_ns);
 	}
 	if (m->last == NONE)
 		return;
-	r = &out->ranks[pf_ranks_of(job, m->last)];
+	r = &out->ranks[job->ops[m->last].rank];
 	r->last_count++;
 	pf_sat_sum(&r->late_ns, spread);
 	pf_sat_sum(&r->gain_ns, m->last_ns - m->second_ns);
@@ -839,7 +828,7 @@ static bool is_for(const struct pf_ranks_job *job, const struct meeting *m,
 		   int64_t straggler)
 {
 	return straggler < 0 || m->root == straggler ||
-	       pf_ranks_of(job, m->last) == straggler;
+	       job->ops[m->last].rank == straggler;
 }
 
 /*
@@ -862,7 +851,7 @@ static void ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out)
 	}
 	for (uint32_t k = 0; worst && k < worst->count; k++) {
 		uint32_t op = job->parts[worst->from + k];
-		const struct rank *r = &job->ranks[pf_ranks_of(job, op)];
+		const struct rank *r = &job->ranks[job->ops[op].rank];
 
 		if (job->ops[op].start_ns != worst->first_ns)
 			continue;
@@ -943,7 +932,7 @@ static const char *across(const struct pf_ranks_job *job,
 
 	for (uint32_t k = 0; k < m->count; k++) {
 		uint32_t op = job->parts[m->from + k];
-		const char *host = job->ranks[pf_ranks_of(job, op)].host;
+		const char *host = job->ranks[job->ops[op].rank].host;
 
 		if (!host)
 			return NULL;
@@ -1140,7 +1129,7 @@ static void make_steps(struct pf_ranks_job *job, struct pf_ranks *out)
 
 static int64_t rank_at(const struct pf_ranks_job *job, uint32_t op)
 {
-	return job->ranks[pf_ranks_of(job, op)].rank;
+	return job->ranks[job->ops[op].rank].rank;
 }
 
 static void make_meeting(struct pf_ranks_job *job, const struct meeting *m,

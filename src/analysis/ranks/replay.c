@@ -463,7 +463,7 @@ static double replay(struct skeleton *s, int64_t repaired)
 		for (uint32_t k = 0; k < m->count; k++) {
 			uint32_t op = job->parts[m->from + k];
 			const struct step *step = &s->steps[op];
-			uint32_t r = pf_ranks_of(job, op);
+			uint32_t r = job->ops[op].rank;
 			bool is_median =
 				repaired == EVERYBODY || repaired == (int64_t)r;
 			double at = step->gate == NONE ? s->start_ns[r]
@@ -685,7 +685,7 @@ static void put(struct lanes *l, struct place *p, uint32_t op)
 {
 	const struct skeleton *s = l->s;
 	const struct step *step = &s->steps[op];
-	uint32_t rank = pf_ranks_of(s->job, op);
+	uint32_t rank = s->job->ops[op].rank;
 	struct bundle *b = find_bundle(l, p, step);
 	double from = step->gate == NONE ? s->start_ns[rank]
 					 : after_last(s, step->gate);

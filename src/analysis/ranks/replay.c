@@ -28,6 +28,7 @@
 #include "analysis/ranks/impl.h"
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/search.h"
 
 /* What a replay of a job goes by, and all ranks alone at once. */
 
@@ -45,6 +46,7 @@ struct step {
 
 struct skeleton {
 	struct pf_ranks_job *job;
+	struct pf_arena memory;
 	struct step *steps; /* as the collectives */
 	uint32_t role_count;
 	uint32_t *at;      /* collective of a rank in a role, or NONE */
@@ -127,17 +129,13 @@ static uint32_t *place_of(const struct skeleton *s, size_t rank, uint32_t role)
 static void place_roles(struct skeleton *s)
 {
 	struct pf_ranks_job *job = s->job;
-	size_t places = job->rank_count * (s->role_count + 1);
+	size_t places = job->rank_count * s->role_count;
 
-	s->at = pf_calloc(places + 1, sizeof(*s->at));
-	memset(s->at, 0xff, (places + 1) * sizeof(*s->at));
-	for (size_t r = 0; r < job->rank_count; r++)
-		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
-			uint32_t op = job->ranks[r].from + i;
-
-			if (is_met(s, op))
-				*place_of(s, r, s->steps[op].role) = op;
-		}
+	s->at = pf_arena_calloc(&s->memory, places, sizeof(*s->at));
+	memset(s->at, 0xff, places * sizeof(*s->at));
+	for (uint32_t op = 0; op < job->op_count; op++)
+		if (is_met(s, op))
+			*place_of(s, job->ops[op].rank, s->steps[op].role) = op;
 }
 
 /* ---- gates ---- */
@@ -150,17 +148,9 @@ struct ended {
 /* The last of those in order of their ends that ended by then, or NONE. */
 static uint32_t last_by(const struct ended *e, size_t count, int64_t ns)
 {
-	size_t low = 0, high = count;
+	size_t after = PF_SEARCH(i, count, e[i].end_ns <= ns);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (e[mid].end_ns <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? e[low - 1].op : NONE;
+	return after ? e[after - 1].op : NONE;
 }
 
 static void put_ended(struct ended *e, size_t *count, struct ended one)
@@ -188,9 +178,8 @@ static void vote(struct votes *v, uint32_t role, uint32_t gate)
 
 	if (*place == UINT64_MAX) {
 		*place = v->count;
-		v->items = pf_grow(v->items, &v->cap, v->count + 1,
-				   sizeof(*v->items));
-		v->items[v->count++] = (struct vote){ role, gate, 0 };
+		*PF_ONE_MORE(v->items, v->count, v->cap) =
+			(struct vote){ role, gate, 0 };
 	}
 	v->items[*place].count++;
 }
@@ -214,7 +203,8 @@ static void count_votes(struct votes *v, uint32_t role_count, uint32_t *out)
 static void find_gates(struct skeleton *s)
 {
 	struct pf_ranks_job *job = s->job;
-	struct ended *open = pf_calloc(job->op_count + 1, sizeof(*open));
+	struct ended *open =
+		pf_arena_calloc(&s->memory, job->op_count, sizeof(*open));
 	struct votes v = { 0 };
 
 	pf_map_init(&v.places);
@@ -236,7 +226,6 @@ static void find_gates(struct skeleton *s)
 		}
 	}
 	count_votes(&v, s->role_count, s->gates);
-	free(open);
 }
 
 /* ---- gaps ---- */
@@ -270,23 +259,21 @@ static bool has_gates(const struct skeleton *s)
 static void find_starts(struct skeleton *s)
 {
 	const struct pf_ranks_job *job = s->job;
-	double *first = pf_calloc(job->rank_count + 1, sizeof(*first));
+	double *first =
+		pf_arena_calloc(&s->memory, job->rank_count, sizeof(*first));
 	bool is_one = has_gates(s);
 
 	for (size_t r = 0; r < job->rank_count; r++)
 		first[r] = INFINITY;
-	for (size_t r = 0; r < job->rank_count; r++)
-		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
-			uint32_t op = job->ranks[r].from + i;
-			double *at =
-				&first[is_one ? job->ranks[r].reference : r];
+	for (uint32_t op = 0; op < job->op_count; op++) {
+		uint32_t r = job->ops[op].rank;
+		double *at = &first[is_one ? job->ranks[r].reference : r];
 
-			if (is_met(s, op))
-				*at = fmin(*at, (double)job->ops[op].start_ns);
-		}
+		if (is_met(s, op))
+			*at = fmin(*at, (double)job->ops[op].start_ns);
+	}
 	for (size_t r = 0; r < job->rank_count; r++)
 		s->start_ns[r] = first[is_one ? job->ranks[r].reference : r];
-	free(first);
 }
 
 /* What is left of a start once all that it waited for is there. */
@@ -330,7 +317,8 @@ static void take_gap(struct skeleton *s, size_t r, uint32_t op, uint32_t before,
 static void take_gaps(struct skeleton *s)
 {
 	struct pf_ranks_job *job = s->job;
-	struct ended *ended = pf_calloc(job->op_count + 1, sizeof(*ended));
+	struct ended *ended =
+		pf_arena_calloc(&s->memory, job->op_count, sizeof(*ended));
 
 	for (size_t r = 0; r < job->rank_count; r++) {
 		struct pf_map streams;
@@ -355,7 +343,6 @@ static void take_gaps(struct skeleton *s)
 		}
 		pf_map_release(&streams);
 	}
-	free(ended);
 }
 
 /* ---- what ranks do not show ---- */
@@ -374,57 +361,51 @@ static void find_others(const struct skeleton *s, uint32_t *others)
 }
 
 /* The collective that a rank's would then wait for, or NONE. */
-static uint32_t other_of(const struct skeleton *s, size_t r, uint32_t op,
+static uint32_t other_of(const struct skeleton *s, uint32_t op,
 			 const uint32_t *others)
 {
 	uint32_t role = others[s->steps[op].role];
 
-	return role == NONE ? NONE : *place_of(s, r, role);
+	return role == NONE ? NONE : *place_of(s, s->job->ops[op].rank, role);
 }
 
 /* A rank that started before such an end did not wait for it. */
 static void drop_others(const struct skeleton *s, uint32_t *others)
 {
-	const struct pf_ranks_job *job = s->job;
+	const struct op *ops = s->job->ops;
 
-	for (size_t r = 0; r < job->rank_count; r++)
-		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
-			uint32_t op = job->ranks[r].from + i, other;
+	for (uint32_t op = 0; op < s->job->op_count; op++) {
+		uint32_t other = is_met(s, op) ? other_of(s, op, others) : NONE;
 
-			if (!is_met(s, op))
-				continue;
-			other = other_of(s, r, op, others);
-			if (other != NONE &&
-			    job->ops[other].end_ns > job->ops[op].start_ns)
-				others[s->steps[op].role] = NONE;
-		}
+		if (other != NONE && ops[other].end_ns > ops[op].start_ns)
+			others[s->steps[op].role] = NONE;
+	}
 }
 
 static void share_others(struct skeleton *s)
 {
 	const struct pf_ranks_job *job = s->job;
-	uint32_t *others = pf_calloc(s->role_count + 1, sizeof(*others));
+	uint32_t *others =
+		pf_arena_calloc(&s->memory, s->role_count, sizeof(*others));
 
-	memset(others, 0xff, (s->role_count + 1) * sizeof(*others));
+	memset(others, 0xff, s->role_count * sizeof(*others));
 	find_others(s, others);
 	drop_others(s, others);
-	for (size_t r = 0; r < job->rank_count; r++)
-		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
-			uint32_t op = job->ranks[r].from + i;
-			struct step *step = &s->steps[op];
+	for (uint32_t op = 0; op < job->op_count; op++) {
+		struct step *step = &s->steps[op];
 
-			if (!is_met(s, op) || step->behind[1] != NONE)
-				continue;
-			step->behind[1] = other_of(s, r, op, others);
-			take_rest(job, step, &job->ops[op]);
-		}
-	free(others);
+		if (!is_met(s, op) || step->behind[1] != NONE)
+			continue;
+		step->behind[1] = other_of(s, op, others);
+		take_rest(job, step, &job->ops[op]);
+	}
 }
 
 static void find_medians(struct skeleton *s)
 {
 	struct pf_ranks_job *job = s->job;
-	double *gaps = pf_calloc(job->rank_count + 1, sizeof(*gaps));
+	double *gaps =
+		pf_arena_calloc(&s->memory, job->rank_count, sizeof(*gaps));
 
 	for (uint32_t role = 0; role < s->role_count; role++) {
 		size_t count = 0;
@@ -437,7 +418,6 @@ static void find_medians(struct skeleton *s)
 		}
 		s->median_ns[role] = pf_ranks_median(gaps, count);
 	}
-	free(gaps);
 }
 
 /* ---- replay ---- */
@@ -494,9 +474,9 @@ static int by_root(const void *a, const void *b)
 	const struct pf_ranks_rank *x = *(struct pf_ranks_rank *const *)a;
 	const struct pf_ranks_rank *y = *(struct pf_ranks_rank *const *)b;
 
-	if (x->root_ns != y->root_ns)
-		return x->root_ns < y->root_ns ? 1 : -1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
+	PF_DOWN(root_ns)
+	PF_UP(rank)
+	return 0;
 }
 
 /* What each rank alone costs; of very many, those that others wait for. */
@@ -504,19 +484,17 @@ static void replay_each(struct skeleton *s, const struct pf_ranks *out,
 			double *length)
 {
 	size_t count = out->rank_count;
-	struct pf_ranks_rank **ranks = pf_calloc(count + 1, sizeof(*ranks));
+	const struct pf_ranks_rank **ranks =
+		pf_arena_calloc(&s->memory, count, sizeof(*ranks));
 
 	for (size_t i = 0; i < count; i++)
 		ranks[i] = &out->ranks[i];
 	pf_sort(ranks, count, sizeof(*ranks), by_root);
 	if (!s->job->args.is_plain && count > RANKS_MAX)
 		count = RANKS_MAX;
-	for (size_t i = 0; i < count; i++) {
-		int64_t index = ranks[i] - out->ranks;
-
-		length[index] = replay(s, index);
-	}
-	free(ranks);
+	for (size_t i = 0; i < count; i++)
+		length[ranks[i] - out->ranks] =
+			replay(s, ranks[i] - out->ranks);
 }
 
 static void name_straggler(struct pf_ranks *out)
@@ -538,11 +516,12 @@ static void name_straggler(struct pf_ranks *out)
 		out->straggler = most - out->ranks;
 }
 
-static bool replay_alone(const struct skeleton *s, double *length);
+static bool replay_alone(struct skeleton *s, double *length);
 
 static void replay_ranks(struct skeleton *s, struct pf_ranks *out)
 {
-	double *length = pf_calloc(out->rank_count + 1, sizeof(*length));
+	double *length =
+		pf_arena_calloc(&s->memory, out->rank_count, sizeof(*length));
 
 	for (size_t i = 0; i < out->rank_count; i++)
 		length[i] = NAN;
@@ -553,7 +532,6 @@ static void replay_ranks(struct skeleton *s, struct pf_ranks *out)
 			out->ranks[i].saved_ns =
 				out->total_ns - llround(length[i]);
 	name_straggler(out);
-	free(length);
 }
 
 void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out)
@@ -562,13 +540,15 @@ void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out)
 	double total, ideal;
 
 	choose(job);
-	s.steps = pf_calloc(job->op_count + 1, sizeof(*s.steps));
+	s.steps = pf_arena_calloc(&s.memory, job->op_count, sizeof(*s.steps));
 	find_roles(&s);
 	place_roles(&s);
-	s.gates = pf_calloc(s.role_count + 1, sizeof(*s.gates));
-	s.median_ns = pf_calloc(s.role_count + 1, sizeof(*s.median_ns));
-	s.start_ns = pf_calloc(job->rank_count + 1, sizeof(*s.start_ns));
-	s.end_ns = pf_calloc(job->op_count + 1, sizeof(*s.end_ns));
+	s.gates = pf_arena_calloc(&s.memory, s.role_count, sizeof(*s.gates));
+	s.median_ns =
+		pf_arena_calloc(&s.memory, s.role_count, sizeof(*s.median_ns));
+	s.start_ns = pf_arena_calloc(&s.memory, job->rank_count,
+				     sizeof(*s.start_ns));
+	s.end_ns = pf_arena_calloc(&s.memory, job->op_count, sizeof(*s.end_ns));
 	find_gates(&s);
 	find_starts(&s);
 	take_gaps(&s);
@@ -582,12 +562,7 @@ void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out)
 		out->slowdown = total / ideal;
 		replay_ranks(&s, out);
 	}
-	free(s.steps);
-	free(s.at);
-	free(s.gates);
-	free(s.median_ns);
-	free(s.start_ns);
-	free(s.end_ns);
+	pf_arena_release(&s.memory);
 }
 
 /*
@@ -635,7 +610,7 @@ struct place {
 };
 
 struct lanes {
-	const struct skeleton *s;
+	struct skeleton *s;
 	uint32_t *place_of; /* a meeting, or NONE */
 	struct place *places;
 	struct bundle *bundles;
@@ -742,7 +717,8 @@ static void set_up(struct lanes *l)
 	const struct pf_ranks_job *job = l->s->job;
 	size_t count = 0, parts = 0;
 
-	l->place_of = pf_calloc(job->meeting_count + 1, sizeof(*l->place_of));
+	l->place_of = pf_arena_calloc(&l->s->memory, job->meeting_count,
+				      sizeof(*l->place_of));
 	for (uint32_t i = 0; i < job->meeting_count; i++) {
 		const struct meeting *m = &job->meetings[job->sorted[i]];
 
@@ -751,9 +727,9 @@ static void set_up(struct lanes *l)
 		count += m->is_replayed;
 		parts += m->is_replayed ? m->count : 0;
 	}
-	l->places = pf_calloc(count + 1, sizeof(*l->places));
-	l->bundles = pf_calloc(parts + 1, sizeof(*l->bundles));
-	l->alone = pf_calloc(parts + 1, sizeof(*l->alone));
+	l->places = pf_arena_calloc(&l->s->memory, count, sizeof(*l->places));
+	l->bundles = pf_arena_calloc(&l->s->memory, parts, sizeof(*l->bundles));
+	l->alone = pf_arena_calloc(&l->s->memory, parts, sizeof(*l->alone));
 	for (uint32_t i = 0; i < job->meeting_count; i++)
 		if (job->meetings[job->sorted[i]].is_replayed)
 			put_meeting(l, &job->meetings[job->sorted[i]]);
@@ -859,7 +835,8 @@ static void replay_all(struct lanes *l, double *length)
 
 	for (size_t r = 0; r < count; r++)
 		first = fmin(first, l->s->start_ns[r]);
-	l->last_ns = pf_calloc(l->place_count * LANES + 1, sizeof(double));
+	l->last_ns = pf_arena_calloc(&l->s->memory, l->place_count * LANES,
+				     sizeof(*l->last_ns));
 	for (size_t r = 0; r < count; r += LANES) {
 		double end[LANES];
 
@@ -874,19 +851,13 @@ static void replay_all(struct lanes *l, double *length)
  * replaying it for each of them would have it.  False, and nothing is written:
  * that is too much work.
  */
-static bool replay_alone(const struct skeleton *s, double *length)
+static bool replay_alone(struct skeleton *s, double *length)
 {
 	struct lanes l = { .s = s };
-	bool is_done;
 
 	set_up(&l);
-	is_done = (uint64_t)l.bundle_count * s->job->rank_count <= WORK_MAX;
-	if (is_done)
-		replay_all(&l, length);
-	free(l.place_of);
-	free(l.places);
-	free(l.bundles);
-	free(l.alone);
-	free(l.last_ns);
-	return is_done;
+	if ((uint64_t)l.bundle_count * s->job->rank_count > WORK_MAX)
+		return false;
+	replay_all(&l, length);
+	return true;
 }

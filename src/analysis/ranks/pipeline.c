@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/sat.h"
+#include "base/search.h"
 #include "show/doc.h"
 
 /*
@@ -51,6 +52,7 @@ struct pipe_step {
 
 struct pipeline {
 	struct pf_ranks_job *job;
+	struct pf_arena memory;
 	struct p2p *p2ps; /* by rank, then start */
 	struct message *messages;
 	struct quiet *quiets;
@@ -72,23 +74,20 @@ struct pipeline {
  * end of the captures, as collectives are.
  */
 
+static void *pipeline_calloc(struct pipeline *p, size_t count, size_t bytes)
+{
+	return pf_arena_calloc(&p->memory, count, bytes);
+}
+
 /* ---- out of digests ---- */
 
 /* The index of a rank by its number, or NONE. */
 static uint32_t pipeline_rank(const struct pf_ranks_job *job, int64_t rank)
 {
-	size_t low = 0, high = job->rank_count;
+	size_t at = PF_SEARCH(i, job->rank_count, job->ranks[i].rank < rank);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (job->ranks[mid].rank < rank)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < job->rank_count && job->ranks[low].rank == rank
-		       ? (uint32_t)low
+	return at < job->rank_count && job->ranks[at].rank == rank
+		       ? (uint32_t)at
 		       : NONE;
 }
 
@@ -96,20 +95,17 @@ static void load_message(struct pipeline *p, uint32_t rank, uint32_t group,
 			 const struct pf_digest_message *from)
 {
 	uint32_t peer = pipeline_rank(p->job, from->peer);
-	struct message *m;
 
-	p->messages = pf_grow(p->messages, &p->message_cap,
-			      p->message_count + 1, sizeof(*p->messages));
-	m = &p->messages[p->message_count++];
-	*m = (struct message){
-		.p2p = (uint32_t)p->p2p_count,
-		.group = group,
-		.from_rank = from->is_receive ? peer : rank,
-		.to_rank = from->is_receive ? rank : peer,
-		.bytes = from->bytes,
-		.other = NONE,
-		.is_receive = from->is_receive,
-	};
+	*PF_ONE_MORE(p->messages, p->message_count, p->message_cap) =
+		(struct message){
+			.p2p = (uint32_t)p->p2p_count,
+			.group = group,
+			.from_rank = from->is_receive ? peer : rank,
+			.to_rank = from->is_receive ? rank : peer,
+			.bytes = from->bytes,
+			.other = NONE,
+			.is_receive = from->is_receive,
+		};
 }
 
 static void load_p2p(struct pipeline *p, uint32_t rank,
@@ -141,14 +137,10 @@ static void load_p2p(struct pipeline *p, uint32_t rank,
 			&d->quiets[from->quiet_from + i];
 		int64_t at = pf_sat_add(one.start_ns, q->after_ns);
 
-		p->quiets = pf_grow(p->quiets, &p->quiet_cap,
-				    p->quiet_count + 1, sizeof(*p->quiets));
-		p->quiets[p->quiet_count++] =
+		*PF_ONE_MORE(p->quiets, p->quiet_count, p->quiet_cap) =
 			(struct quiet){ at, pf_sat_add(at, q->ns) };
 	}
-	p->p2ps = pf_grow(p->p2ps, &p->p2p_cap, p->p2p_count + 1,
-			  sizeof(*p->p2ps));
-	p->p2ps[p->p2p_count++] = one;
+	*PF_ONE_MORE(p->p2ps, p->p2p_count, p->p2p_cap) = one;
 }
 
 static void load_steps(struct pipeline *p, uint32_t rank,
@@ -158,16 +150,15 @@ static void load_steps(struct pipeline *p, uint32_t rank,
 
 	for (size_t i = 0; i < d->step_count; i++) {
 		const struct pf_digest_step *s = &d->steps[i];
-
-		p->steps = pf_grow(p->steps, &p->step_cap, p->step_count + 1,
-				   sizeof(*p->steps));
-		p->steps[p->step_count++] = (struct pipe_step){
+		struct pipe_step one = {
 			.rank = rank,
 			.step = s->step,
 			.start_ns = pf_ranks_time(p->job, r, s->start_ns),
 			.end_ns = pf_ranks_time(p->job, r, s->end_ns),
 			.computation_ns = s->ns[PF_DOING_COMPUTATION],
 		};
+
+		*PF_ONE_MORE(p->steps, p->step_count, p->step_cap) = one;
 	}
 }
 
@@ -179,14 +170,13 @@ static int load_rank(struct pipeline *p, uint32_t rank, struct pf_err *err)
 
 	if (pf_digest_get(r->bytes.data, r->bytes.len, &d, err) < 0)
 		return -1;
-	groups = pf_calloc(d.group_count + 1, sizeof(*groups));
+	groups = pipeline_calloc(p, d.group_count, sizeof(*groups));
 	for (size_t i = 0; i < d.group_count; i++)
 		groups[i] = pf_intern_add(&p->job->groups, d.groups[i],
 					  strlen(d.groups[i]));
 	for (size_t i = 0; i < d.p2p_count; i++)
 		load_p2p(p, rank, &d, groups, &d.p2ps[i]);
 	load_steps(p, rank, &d);
-	free(groups);
 	pf_digest_release(&d);
 	return 0;
 }
@@ -196,8 +186,8 @@ static int pipeline_load(struct pipeline *p, struct pf_err *err)
 {
 	size_t count = p->job->rank_count;
 
-	p->p2p_from = pf_calloc(count + 1, sizeof(*p->p2p_from));
-	p->step_from = pf_calloc(count + 1, sizeof(*p->step_from));
+	p->p2p_from = pipeline_calloc(p, count + 1, sizeof(*p->p2p_from));
+	p->step_from = pipeline_calloc(p, count + 1, sizeof(*p->step_from));
 	for (size_t r = 0; r < count; r++) {
 		if (p->job->ranks[r].has_p2p &&
 		    load_rank(p, (uint32_t)r, err) < 0)
@@ -206,21 +196,6 @@ static int pipeline_load(struct pipeline *p, struct pf_err *err)
 		p->step_from[r + 1] = (uint32_t)p->step_count;
 	}
 	return 0;
-}
-
-static void pipeline_release(struct pipeline *p)
-{
-	free(p->p2ps);
-	free(p->messages);
-	free(p->quiets);
-	free(p->steps);
-	free(p->p2p_from);
-	free(p->step_from);
-	free(p->parent);
-	free(p->stage);
-	free(p->stage_count);
-	free(p->is_ring);
-	free(p->is_across);
 }
 
 /* ---- matches ---- */
@@ -300,7 +275,7 @@ static void find_begun(struct pipeline *p, struct p2p *one)
 /* The other ends of messages, and when each kernel could move. */
 static void pipeline_match(struct pipeline *p)
 {
-	struct place *at = pf_calloc(p->message_count + 1, sizeof(*at));
+	struct place *at = pipeline_calloc(p, p->message_count, sizeof(*at));
 
 	for (size_t i = 0; i < p->message_count; i++)
 		at[i] = (struct place){ &p->messages[i], (uint32_t)i };
@@ -316,7 +291,6 @@ static void pipeline_match(struct pipeline *p)
 	}
 	for (size_t i = 0; i < p->p2p_count; i++)
 		find_begun(p, &p->p2ps[i]);
-	free(at);
 }
 
 /* ---- stages ---- */
@@ -409,10 +383,11 @@ static void check_first(struct pipeline *p, const uint32_t *place,
 static void find_across(struct pipeline *p)
 {
 	const struct pf_ranks_job *job = p->job;
-	int64_t *seen = pf_calloc(job->rank_count + 1, sizeof(*seen));
-	uint32_t *by = pf_calloc(job->rank_count + 1, sizeof(*by));
+	int64_t *seen = pipeline_calloc(p, job->rank_count, sizeof(*seen));
+	uint32_t *by = pipeline_calloc(p, job->rank_count, sizeof(*by));
 
-	p->is_across = pf_calloc(job->meeting_count + 1, sizeof(*p->is_across));
+	p->is_across =
+		pipeline_calloc(p, job->meeting_count, sizeof(*p->is_across));
 	for (uint32_t i = 0; i < job->meeting_count; i++) {
 		const struct meeting *m = &job->meetings[i];
 
@@ -428,22 +403,20 @@ static void find_across(struct pipeline *p)
 			seen[root] = p->stage[r];
 		}
 	}
-	free(seen);
-	free(by);
 }
 
 /* Which ranks are a pipeline, and its stages. */
 static void pipeline_stages(struct pipeline *p)
 {
 	size_t count = p->job->rank_count;
-	uint32_t *place = pf_calloc(count + 1, sizeof(*place));
-	uint32_t *size = pf_calloc(count + 1, sizeof(*size));
-	bool *is_none = pf_calloc(count + 1, sizeof(*is_none));
+	uint32_t *place = pipeline_calloc(p, count, sizeof(*place));
+	uint32_t *size = pipeline_calloc(p, count, sizeof(*size));
+	bool *is_none = pipeline_calloc(p, count, sizeof(*is_none));
 
-	p->parent = pf_calloc(count + 1, sizeof(*p->parent));
-	p->stage = pf_calloc(count + 1, sizeof(*p->stage));
-	p->stage_count = pf_calloc(count + 1, sizeof(*p->stage_count));
-	p->is_ring = pf_calloc(count + 1, sizeof(*p->is_ring));
+	p->parent = pipeline_calloc(p, count, sizeof(*p->parent));
+	p->stage = pipeline_calloc(p, count, sizeof(*p->stage));
+	p->stage_count = pipeline_calloc(p, count, sizeof(*p->stage_count));
+	p->is_ring = pipeline_calloc(p, count, sizeof(*p->is_ring));
 	for (uint32_t r = 0; r < count; r++)
 		p->parent[r] = r;
 	for (size_t i = 0; i < p->message_count; i++)
@@ -465,9 +438,6 @@ static void pipeline_stages(struct pipeline *p)
 		p->parent[r] = root;
 	}
 	find_across(p);
-	free(place);
-	free(size);
-	free(is_none);
 }
 
 #define EARLY_MAX 0.01  /* of receives */
@@ -485,8 +455,8 @@ static void add_span(struct spans *s, int64_t from_ns, int64_t to_ns)
 {
 	if (from_ns >= to_ns)
 		return;
-	s->items = pf_grow(s->items, &s->cap, s->count + 1, sizeof(*s->items));
-	s->items[s->count++] = (struct quiet){ from_ns, to_ns };
+	*PF_ONE_MORE(s->items, s->count, s->cap) =
+		(struct quiet){ from_ns, to_ns };
 }
 
 PF_ORDER(by_from, struct quiet, PF_UP(from_ns) PF_UP(to_ns))
@@ -513,21 +483,13 @@ static void join_spans(struct spans *s)
 /* Of a time, what no span covers. */
 static int64_t outside(const struct spans *s, int64_t from_ns, int64_t to_ns)
 {
-	size_t low = 0, high = s->count;
+	size_t at = PF_SEARCH(i, s->count, s->items[i].to_ns <= from_ns);
 	int64_t sum = to_ns - from_ns;
 
 	if (sum <= 0)
 		return 0;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->items[mid].to_ns <= from_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < s->count && s->items[low].from_ns < to_ns; low++) {
-		const struct quiet *q = &s->items[low];
+	for (; at < s->count && s->items[at].from_ns < to_ns; at++) {
+		const struct quiet *q = &s->items[at];
 		int64_t a = q->from_ns > from_ns ? q->from_ns : from_ns;
 		int64_t b = q->to_ns < to_ns ? q->to_ns : to_ns;
 
@@ -744,7 +706,7 @@ static void count_microbatches(struct pipeline *p, struct pf_ranks_pipe *pipes,
 			       const uint32_t *rank_of, size_t count,
 			       const struct counted *counted)
 {
-	int64_t *of = pf_calloc(p->job->rank_count + 1, sizeof(*of));
+	int64_t *of = pipeline_calloc(p, p->job->rank_count, sizeof(*of));
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t root = p->parent[rank_of[i]];
@@ -772,15 +734,14 @@ static void count_microbatches(struct pipeline *p, struct pf_ranks_pipe *pipes,
 					  : pf_ratio((double)pipes[i].bubble_ns,
 						     pipes[i].step_ns);
 	}
-	free(of);
 }
 
 static int make_pipes(struct pipeline *p, struct pf_ranks *out,
 		      struct pf_err *err)
 {
 	size_t ranks = p->job->rank_count, count = 0;
-	uint32_t *rank_of = pf_calloc(ranks + 1, sizeof(*rank_of));
-	struct counted *counted = pf_calloc(ranks + 1, sizeof(*counted));
+	uint32_t *rank_of = pipeline_calloc(p, ranks, sizeof(*rank_of));
+	struct counted *counted = pipeline_calloc(p, ranks, sizeof(*counted));
 	int rc = 0;
 
 	out->pipes = pf_calloc(ranks + 1, sizeof(*out->pipes));
@@ -804,20 +765,12 @@ static int make_pipes(struct pipeline *p, struct pf_ranks *out,
 	}
 	out->pipe_count = count;
 	count_microbatches(p, out->pipes, rank_of, count, counted);
-	free(rank_of);
-	free(counted);
 	return rc;
 }
 
 /* ---- by stage ---- */
 
 PF_ORDER(by_stage, struct pf_ranks_stage, PF_UP(stage_count) PF_UP(stage))
-
-static bool is_same_stage(const struct pf_ranks_stage *s,
-			  const struct pf_ranks_pipe *r)
-{
-	return s->stage == r->stage && s->stage_count == r->stage_count;
-}
 
 static void add_to_stage(struct pf_ranks_stage *s,
 			 const struct pf_ranks_pipe *r)
@@ -888,18 +841,16 @@ static void make_stages(struct pf_ranks *out)
 		if (r->stage == PF_NO_INT)
 			continue;
 		while (at < out->stage_count &&
-		       !is_same_stage(&out->stages[at], r))
+		       (out->stages[at].stage != r->stage ||
+			out->stages[at].stage_count != r->stage_count))
 			at++;
-		if (at == out->stage_count) {
-			out->stages = pf_grow(out->stages, &cap, at + 1,
-					      sizeof(*out->stages));
-			out->stages[out->stage_count++] =
+		if (at == out->stage_count)
+			*PF_ONE_MORE(out->stages, out->stage_count, cap) =
 				(struct pf_ranks_stage){
 					.stage = r->stage,
 					.stage_count = r->stage_count,
 					.ideal = NAN,
 				};
-		}
 		add_to_stage(&out->stages[at], r);
 	}
 	pf_sort(out->stages, out->stage_count, sizeof(*out->stages), by_stage);
@@ -924,18 +875,6 @@ static int64_t count_early(const struct pipeline *p, int64_t *known)
 	return early;
 }
 
-static void say_early(struct pf_ranks *out, int64_t early, int64_t known)
-{
-	struct pf_buf text = { 0 };
-
-	pf_buf_addf(&text,
-		    "waits in receives are not known: %" PRId64 " of %" PRId64
-		    " receives end before their sends begin",
-		    early, known);
-	out->pipes_withheld = pf_arena_string(&out->texts, text.data);
-	pf_buf_release(&text);
-}
-
 static bool waits_matter(const struct pf_ranks_job *job,
 			 const struct pf_ranks *out)
 {
@@ -955,6 +894,7 @@ int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err)
 {
 	struct pipeline p = { .job = job };
+	struct pf_buf text = { 0 };
 	int64_t known = 0, early;
 	int rc = 0;
 
@@ -970,13 +910,23 @@ int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
 		pipeline_stages(&p);
 		early = count_early(&p, &known);
 		if ((double)early > EARLY_MAX * (double)known)
-			say_early(out, early, known);
+			pf_buf_addf(&text,
+				    "waits in receives are not known: %" PRId64
+				    " of %" PRId64
+				    " receives end before their sends begin",
+				    early, known);
 		else
 			rc = make_pipes(&p, out, err);
 	}
+	out->pipes_withheld = pf_arena_string(&out->texts, text.data);
 	if (!rc)
 		make_stages(out);
 	out->waits_to_receive = waits_matter(job, out);
-	pipeline_release(&p);
+	pf_buf_release(&text);
+	free(p.p2ps);
+	free(p.messages);
+	free(p.quiets);
+	free(p.steps);
+	pf_arena_release(&p.memory);
 	return rc;
 }

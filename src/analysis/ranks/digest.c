@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "events/names.h"
 #include "analysis/ranks/digest.h"
 
 #define MAGIC     "PFRK"
@@ -18,18 +17,13 @@
 #define SUM_BYTES 8
 #define TIME_MAX  (INT64_C(1) << 61) /* so that differences are numbers */
 
-const char *pf_digest_host_name(enum pf_digest_host cause)
-{
-	static const enum pf_cause causes[PF_HOST_CAUSES] = {
-		[PF_HOST_LOADS] = PF_CAUSE_DATA,
-		[PF_HOST_COLLECTS] = PF_CAUSE_GC,
-		[PF_HOST_COMPILES] = PF_CAUSE_COMPILE,
-		[PF_HOST_ALLOCATES] = PF_CAUSE_ALLOCATOR,
-		[PF_HOST_LOADS_CODE] = PF_CAUSE_MODULE,
-	};
-
-	return pf_cause_name(causes[cause]);
-}
+const enum pf_cause pf_digest_causes[PF_HOST_CAUSES] = {
+	[PF_HOST_LOADS] = PF_CAUSE_DATA,
+	[PF_HOST_COLLECTS] = PF_CAUSE_GC,
+	[PF_HOST_COMPILES] = PF_CAUSE_COMPILE,
+	[PF_HOST_ALLOCATES] = PF_CAUSE_ALLOCATOR,
+	[PF_HOST_LOADS_CODE] = PF_CAUSE_MODULE,
+};
 
 /* FNV-1a: of names, and against damage. */
 uint64_t pf_digest_hash(const void *data, size_t len)

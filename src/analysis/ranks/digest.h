@@ -25,6 +25,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "events/names.h"
 #include "events/window.h"
 #include "store/db.h"
 
@@ -47,8 +48,8 @@ enum pf_digest_host {
 	PF_HOST_CAUSES
 };
 
-/* "data loading", as 'profan gaps' calls it. */
-const char *pf_digest_host_name(enum pf_digest_host cause);
+/* As 'profan gaps' has them. */
+extern const enum pf_cause pf_digest_causes[PF_HOST_CAUSES];
 
 /* Exposed communication in a collective: from its start, and how long. */
 struct pf_digest_piece {

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/sat.h"
+#include "base/search.h"
 #include "base/spool.h"
 #include "events/args.h"
 #include "events/gpu.h"
@@ -79,9 +80,9 @@ struct host_span {
 	int64_t start_ns, end_ns, cause;
 };
 
-/* What a kernel belongs to. */
+/* What a kernel belongs to; what arguments say of it, in any trace. */
 struct what {
-	size_t group; /* of the digest */
+	size_t group; /* of the digest; of arguments: of the texts */
 	enum pf_sync sync;
 	enum pf_p2p p2p; /* if sync is NONE */
 	int64_t bytes, size;
@@ -94,17 +95,9 @@ struct unsaid {
 	size_t p2p;
 };
 
-/* The same of arguments, of all traces. */
-struct said {
-	uint32_t group; /* of the texts */
-	enum pf_sync sync;
-	enum pf_p2p p2p;
-	int64_t bytes, size, peer;
-};
-
 struct source {
 	int64_t trace_id, base_ns, world;
-	char *host;
+	const char *host;
 };
 
 struct making {
@@ -117,10 +110,9 @@ struct making {
 	struct pf_intern groups; /* texts */
 	struct pf_map argsets;   /* argset.id -> said */
 	struct pf_map syncs;     /* string.id -> pf_p2p << 8 | pf_sync */
-	struct pf_map hashes;    /* string.id -> place of the hash */
-	struct said *said;
-	uint64_t *hash;
-	size_t said_count, said_cap, hash_count, hash_cap;
+	struct what *said;
+	size_t said_count, said_cap;
+	struct pf_arena memory; /* of texts of sources */
 	struct source *sources;
 	size_t source_count, source_cap;
 	/* of a trace; the first member is where they begin */
@@ -167,7 +159,6 @@ static void digest_init_words(struct making *m)
 	pf_intern_init(&m->groups);
 	pf_map_init(&m->argsets);
 	pf_map_init(&m->syncs);
-	pf_map_init(&m->hashes);
 }
 
 static void digest_release_words(struct making *m)
@@ -175,12 +166,9 @@ static void digest_release_words(struct making *m)
 	pf_intern_release(&m->groups);
 	pf_map_release(&m->argsets);
 	pf_map_release(&m->syncs);
-	pf_map_release(&m->hashes);
-	for (size_t i = 0; i < m->source_count; i++)
-		free(m->sources[i].host);
+	pf_arena_release(&m->memory);
 	free(m->sources);
 	free(m->said);
-	free(m->hash);
 }
 
 /* What it is, if it is no collective of all. */
@@ -189,27 +177,26 @@ static enum pf_p2p p2p_of(enum pf_sync sync, struct pf_json name)
 	return sync == PF_SYNC_NONE ? pf_collective_p2p(name) : PF_P2P_NONE;
 }
 
-static void read_said(struct making *m, const struct pf_collective *c,
-		      const char *text, size_t len, struct said *out)
+static struct what read_said(struct making *m, const struct pf_collective *c,
+			     const char *text, size_t len)
 {
-	enum pf_sync sync = pf_collective_sync(c->name);
-	enum pf_p2p p2p = p2p_of(sync, c->name);
+	struct what w = { .sync = pf_collective_sync(c->name),
+			  .bytes = pf_collective_bytes(c),
+			  .size = c->group_size };
 	struct pf_buf group = { 0 };
 
+	w.p2p = p2p_of(w.sync, c->name);
+	w.peer = pf_collective_peer(text, len, w.p2p);
 	pf_buf_adds(&group, "");
 	if (c->group.p)
 		pf_json_text(c->group, &group);
-	*out = (struct said){ pf_intern_add(&m->groups, group.data, group.len),
-			      sync,
-			      p2p,
-			      pf_collective_bytes(c),
-			      c->group_size,
-			      pf_collective_peer(text, len, p2p) };
+	w.group = pf_intern_add(&m->groups, group.data, group.len);
 	pf_buf_release(&group);
+	return w;
 }
 
 /* What arguments say; NULL: nothing. */
-static int read_args(struct making *m, uint32_t args, const struct said **out)
+static int read_args(struct making *m, uint32_t args, const struct what **out)
 {
 	struct pf_collective c;
 	const char *text;
@@ -228,10 +215,9 @@ static int read_args(struct making *m, uint32_t args, const struct said **out)
 			return -1;
 		*place = 0;
 		if (rc == 1 && pf_collective_read(text, len, &c)) {
-			m->said = pf_grow(m->said, &m->said_cap,
-					  m->said_count + 1, sizeof(*m->said));
-			read_said(m, &c, text, len, &m->said[m->said_count]);
-			*place = ++m->said_count;
+			*PF_ONE_MORE(m->said, m->said_count, m->said_cap) =
+				read_said(m, &c, text, len);
+			*place = m->said_count;
 		}
 	}
 	if (*place)
@@ -268,31 +254,26 @@ static size_t find_group(struct making *m, uint32_t text)
 
 	if (*place == UINT64_MAX) {
 		*place = d->group_count;
-		d->groups = pf_grow(d->groups, &d->group_cap,
-				    d->group_count + 1, sizeof(*d->groups));
-		d->groups[d->group_count++] =
+		*PF_ONE_MORE(d->groups, d->group_count, d->group_cap) =
 			pf_strdup(pf_intern_text(&m->groups, text, NULL));
 	}
 	return (size_t)*place;
 }
 
-static void take_said(struct making *m, const struct said *said,
+static void take_said(struct making *m, const struct what *said,
 		      struct what *out)
 {
-	*out = (struct what){ .sync = said->sync,
-			      .p2p = said->p2p,
-			      .bytes = said->bytes,
-			      .size = said->size,
-			      .peer = said->peer };
-	if (out->sync != PF_SYNC_NONE || out->p2p)
-		out->group = find_group(m, said->group);
+	*out = *said;
+	out->group = said->sync != PF_SYNC_NONE || said->p2p
+			     ? find_group(m, (uint32_t)said->group)
+			     : 0;
 }
 
 /* 1: what the arguments of a record say is a send or a receive; 0, -1. */
 static int digest_find_message(struct making *m, uint32_t args,
 			       struct what *out)
 {
-	const struct said *said;
+	const struct what *said;
 
 	if (read_args(m, args, &said) < 0)
 		return -1;
@@ -318,7 +299,7 @@ static int check_kernel(struct making *m, uint32_t name, struct what *out)
 static int digest_find_what(struct making *m, const struct pf_gpu_event *ev,
 			    struct what *out)
 {
-	const struct said *said;
+	const struct what *said;
 
 	if (read_args(m, ev->config, &said) < 0)
 		return -1;
@@ -348,35 +329,18 @@ static int digest_load_sources(struct making *m)
 	while (st && (rc = pf_db_step(m->db, st, m->db->err)) == 1) {
 		const char *host = (const char *)sqlite3_column_text(st, 3);
 
-		m->sources = pf_grow(m->sources, &m->source_cap,
-				     m->source_count + 1, sizeof(*m->sources));
-		m->sources[m->source_count++] = (struct source){
+		*PF_ONE_MORE(m->sources, m->source_count,
+			     m->source_cap) = (struct source){
 			.trace_id = sqlite3_column_int64(st, 0),
 			.base_ns = sqlite3_column_int64(st, 1),
 			.world = sqlite3_column_int64(st, 2),
-			.host = host && *host ? pf_strdup(host) : NULL
+			.host = host && *host
+					? pf_arena_string(&m->memory, host)
+					: NULL,
 		};
 	}
 	sqlite3_finalize(st);
 	return rc;
-}
-
-static const struct source *digest_source(const struct making *m)
-{
-	size_t low = 0, high = m->source_count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (m->sources[mid].trace_id < m->trace->trace_id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < m->source_count &&
-			       m->sources[low].trace_id == m->trace->trace_id
-		       ? &m->sources[low]
-		       : NULL;
 }
 
 /*
@@ -397,14 +361,13 @@ static void add_message(struct making *m, struct pf_digest_p2p *p,
 
 	if (!p->message_count)
 		p->message_from = d->message_count;
-	d->messages = pf_grow(d->messages, &d->message_cap,
-			      d->message_count + 1, sizeof(*d->messages));
-	d->messages[d->message_count++] = (struct pf_digest_message){
-		.peer = what->peer,
-		.bytes = what->bytes,
-		.group = (uint32_t)what->group,
-		.is_receive = what->p2p == PF_P2P_RECEIVE,
-	};
+	*PF_ONE_MORE(d->messages, d->message_count, d->message_cap) =
+		(struct pf_digest_message){
+			.peer = what->peer,
+			.bytes = what->bytes,
+			.group = (uint32_t)what->group,
+			.is_receive = what->p2p == PF_P2P_RECEIVE,
+		};
 	p->message_count++;
 }
 
@@ -416,9 +379,7 @@ static void digest_take_p2p(struct making *m, const struct pf_gpu_event *ev,
 	size_t n = d->p2p_count;
 
 	if (what->p2p == PF_P2P_SEVERAL) {
-		m->unsaid = pf_grow(m->unsaid, &m->unsaid_cap,
-				    m->unsaid_count + 1, sizeof(*m->unsaid));
-		m->unsaid[m->unsaid_count++] =
+		*PF_ONE_MORE(m->unsaid, m->unsaid_count, m->unsaid_cap) =
 			(struct unsaid){ ev->launch_id, n };
 	} else if (ev->comm.record_id) {
 		uint64_t *place = pf_map_at(&m->p2p_records,
@@ -431,18 +392,16 @@ static void digest_take_p2p(struct making *m, const struct pf_gpu_event *ev,
 		}
 		*place = n;
 	}
-	d->p2ps = pf_grow(d->p2ps, &d->p2p_cap, n + 1, sizeof(*d->p2ps));
-	d->p2ps[d->p2p_count++] = (struct pf_digest_p2p){
-		.start_ns = ev->start_ns,
-		.end_ns = end_ns,
-	};
+	*PF_ONE_MORE(d->p2ps, d->p2p_count, d->p2p_cap) =
+		(struct pf_digest_p2p){
+			.start_ns = ev->start_ns,
+			.end_ns = end_ns,
+		};
 	if (what->p2p != PF_P2P_SEVERAL)
 		add_message(m, &d->p2ps[n], what);
 	if (what->p2p == PF_P2P_SEND)
 		return; /* nothing waits for its end */
-	m->received = pf_grow(m->received, &m->received_cap,
-			      m->received_count + 1, sizeof(*m->received));
-	m->received[m->received_count++] = n;
+	*PF_ONE_MORE(m->received, m->received_count, m->received_cap) = n;
 }
 
 /* ---- time without computation ---- */
@@ -458,10 +417,8 @@ static void add_quiet(struct making *m, size_t p2p, struct pf_digest_piece q)
 		pf_sat_sum(&p->unsplit_ns, q.ns);
 		return;
 	}
-	d->quiets = pf_grow(d->quiets, &d->quiet_cap, d->quiet_count + 1,
-			    sizeof(*d->quiets));
 	q.after_ns -= p->start_ns;
-	d->quiets[d->quiet_count++] = q;
+	*PF_ONE_MORE(d->quiets, d->quiet_count, d->quiet_cap) = q;
 	p->quiet_count++;
 }
 
@@ -504,22 +461,12 @@ static size_t find_gate(struct making *m, int64_t start_ns)
 /* Work that is no send nor receive begins. */
 static void end_quiet(struct making *m, int64_t start_ns, int64_t end_ns)
 {
-	if (start_ns > m->busy_ns) {
-		m->quiets = pf_grow(m->quiets, &m->quiet_cap,
-				    m->quiet_count + 1, sizeof(*m->quiets));
-		m->quiets[m->quiet_count++] =
+	if (start_ns > m->busy_ns)
+		*PF_ONE_MORE(m->quiets, m->quiet_count, m->quiet_cap) =
 			(struct pf_digest_piece){ m->busy_ns,
 						  start_ns - m->busy_ns };
-	}
 	if (end_ns > m->busy_ns)
 		m->busy_ns = end_ns;
-}
-
-/* Work that is neither that nor computation. */
-static void digest_take_other(struct making *m, int64_t start_ns,
-			      int64_t end_ns)
-{
-	end_quiet(m, start_ns, end_ns);
 }
 
 /*
@@ -540,18 +487,6 @@ static size_t digest_compute(struct making *m, int64_t start_ns, int64_t end_ns)
 		add_quiet(m, gate, m->quiets[i]);
 	m->quiet_count = 0;
 	return is_sure ? NO_OP : gate;
-}
-
-/* When the launch call of computation began; has_call: if it is known. */
-static void digest_confirm_gate(struct making *m, size_t gate, bool has_call,
-				int64_t call_ns)
-{
-	struct pf_digest_p2p *p = &m->d.p2ps[gate];
-
-	if (has_call && call_ns >= p->end_ns)
-		return;
-	p->quiet_count = 0;
-	p->unsplit_ns = 0;
 }
 
 /* ---- messages without a kernel of their own ---- */
@@ -598,8 +533,7 @@ static int take_record(void *context, const struct pf_block *b, uint32_t i,
 		rc = digest_find_message(r->m, b->args[i], &one.what);
 	if (rc != 1)
 		return rc;
-	r->items = pf_grow(r->items, &r->cap, r->count + 1, sizeof(*r->items));
-	r->items[r->count++] = one;
+	*PF_ONE_MORE(r->items, r->count, r->cap) = one;
 	return 0;
 }
 
@@ -653,35 +587,9 @@ static int digest_settle_p2p(struct making *m)
 	return rc;
 }
 
-static void digest_end_p2p(struct making *m)
-{
-	pf_map_release(&m->p2p_records);
-	free(m->unsaid);
-	free(m->received);
-	free(m->quiets);
-}
-
 /* Beside the pass over GPU work: hosts, kernels by name, launches. */
 
 /* ---- what hosts do ---- */
-
-static enum pf_digest_host host_cause(enum pf_cause cause)
-{
-	switch (cause) {
-	case PF_CAUSE_DATA:
-		return PF_HOST_LOADS;
-	case PF_CAUSE_GC:
-		return PF_HOST_COLLECTS;
-	case PF_CAUSE_COMPILE:
-		return PF_HOST_COMPILES;
-	case PF_CAUSE_ALLOCATOR:
-		return PF_HOST_ALLOCATES;
-	case PF_CAUSE_MODULE:
-		return PF_HOST_LOADS_CODE;
-	default:
-		return PF_HOST_CAUSES;
-	}
-}
 
 static int take_host(void *context, const struct pf_block *b, uint32_t i,
 		     int64_t event_id)
@@ -689,7 +597,7 @@ static int take_host(void *context, const struct pf_block *b, uint32_t i,
 	struct making *m = context;
 	const struct pf_name_class *name;
 	unsigned kind = pf_names_kind(m->names, b->type[i]);
-	struct host_span span;
+	struct host_span span = { 0 };
 	enum pf_cause cause;
 
 	(void)event_id;
@@ -702,7 +610,9 @@ static int take_host(void *context, const struct pf_block *b, uint32_t i,
 		kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER ? name->call
 		: kind == PF_KIND_OVERHEAD ? name->overhead
 					   : name->range);
-	span.cause = (int64_t)host_cause(cause);
+	while (span.cause < PF_HOST_CAUSES &&
+	       pf_digest_causes[span.cause] != cause)
+		span.cause++;
 	if (span.cause == PF_HOST_CAUSES)
 		return 0;
 	span.start_ns = b->start_ns[i];
@@ -733,37 +643,21 @@ static int digest_load_hosts(struct making *m)
 
 /* ---- kernels ---- */
 
-static int find_hash(struct making *m, uint32_t name, uint64_t *out)
-{
-	uint64_t *place = pf_map_at(&m->hashes, name);
-	const char *text;
-
-	if (*place == UINT64_MAX) {
-		text = pf_gpu_name(m->gpu, name);
-		if (!text)
-			return -1;
-		m->hash = pf_grow(m->hash, &m->hash_cap, m->hash_count + 1,
-				  sizeof(*m->hash));
-		m->hash[m->hash_count] = pf_digest_hash(text, strlen(text));
-		*place = m->hash_count++;
-	}
-	*out = m->hash[*place];
-	return 0;
-}
-
 static int digest_count_kernel(struct making *m, const struct pf_gpu_event *ev)
 {
 	struct pf_digest *d = &m->d;
 	uint64_t *place = pf_map_at(&m->kernel_places, ev->name);
-	struct pf_digest_kernel k = { 0 };
+	const char *text;
 
 	if (*place == UINT64_MAX) {
-		if (find_hash(m, ev->name, &k.name_hash) < 0)
+		text = pf_gpu_name(m->gpu, ev->name);
+		if (!text)
 			return -1;
 		*place = d->kernel_count;
-		d->kernels = pf_grow(d->kernels, &d->kernel_cap,
-				     d->kernel_count + 1, sizeof(*d->kernels));
-		d->kernels[d->kernel_count++] = k;
+		*PF_ONE_MORE(d->kernels, d->kernel_count, d->kernel_cap) =
+			(struct pf_digest_kernel){
+				.name_hash = pf_digest_hash(text, strlen(text))
+			};
 	}
 	d->kernels[*place].count++;
 	pf_sat_sum(&d->kernels[*place].ns, ev->dur_ns);
@@ -807,15 +701,17 @@ static int order_launches(struct making *m, struct pf_sorter *order)
 {
 	const struct launched *l;
 	const struct pf_block *b;
+	struct pf_digest_p2p *gate;
 	uint32_t i;
 
 	while ((l = pf_by_event_next(m->launches, &b, &i))) {
 		struct in_order o = { b ? b->start_ns[i] : l->start_ns,
 				      l->op < 0, l->end_ns, l->op };
 
-		if (l->gate >= 0)
-			digest_confirm_gate(m, (size_t)l->gate, b,
-					    b ? b->start_ns[i] : 0);
+		gate = l->gate >= 0 ? &m->d.p2ps[l->gate] : NULL;
+		/* its host did not wait for what was received */
+		if (gate && (!b || b->start_ns[i] < gate->end_ns))
+			gate->quiet_count = gate->unsplit_ns = 0;
 		if (pf_sorter_add(order, &o, m->db->err) < 0)
 			return -1;
 	}
@@ -865,11 +761,10 @@ static bool is_earlier(const void *a, const void *b)
 static void add_mark(struct making *m, int64_t at_ns, enum mark_kind kind,
 		     size_t index)
 {
-	m->marks = pf_grow(m->marks, &m->mark_cap, m->mark_count + 1,
-			   sizeof(*m->marks));
-	m->marks[m->mark_count] =
+	*PF_ONE_MORE(m->marks, m->mark_count, m->mark_cap) =
 		(struct mark){ .at_ns = at_ns, .kind = kind, .index = index };
-	pf_heap_rise(m->marks, sizeof(*m->marks), m->mark_count++, is_earlier);
+	pf_heap_rise(m->marks, sizeof(*m->marks), m->mark_count - 1,
+		     is_earlier);
 }
 
 /*
@@ -949,9 +844,8 @@ static void add_piece(struct making *m, size_t op, int64_t from_ns, int64_t ns)
 		return;
 	}
 	m->d.ops[op].piece_count++;
-	m->pieces = pf_grow(m->pieces, &m->piece_cap, m->piece_count + 1,
-			    sizeof(*m->pieces));
-	m->pieces[m->piece_count++] = (struct open_piece){ op, from_ns, ns };
+	*PF_ONE_MORE(m->pieces, m->piece_count, m->piece_cap) =
+		(struct open_piece){ op, from_ns, ns };
 }
 
 /* From the last start up to an instant: of the kernels that run, the oldest. */
@@ -1041,9 +935,8 @@ static size_t add_op(struct making *m, const struct pf_gpu_event *ev,
 	size_t n = d->op_count, group = what->group;
 	struct pf_digest_op *op;
 
-	d->ops = pf_grow(d->ops, &d->op_cap, n + 1, sizeof(*d->ops));
 	m->ends = pf_grow(m->ends, &m->end_cap, n + 1, sizeof(*m->ends));
-	op = &d->ops[d->op_count++];
+	op = PF_ONE_MORE(d->ops, d->op_count, d->op_cap);
 	*op = (struct pf_digest_op){ .start_ns = ev->start_ns,
 				     .end_ns = ev->start_ns,
 				     .ready_ns = ev->start_ns,
@@ -1054,11 +947,8 @@ static size_t add_op(struct making *m, const struct pf_gpu_event *ev,
 				     .group = (uint32_t)group,
 				     .kind = what->sync };
 	m->ends[n] = (struct op_end){ .end_ns = INT64_MIN };
-	while (m->last_count <= group) {
-		m->lasts = pf_grow(m->lasts, &m->last_cap, m->last_count + 1,
-				   sizeof(*m->lasts));
-		m->lasts[m->last_count++] = NO_OP;
-	}
+	while (m->last_count <= group)
+		*PF_ONE_MORE(m->lasts, m->last_count, m->last_cap) = NO_OP;
 	if (m->lasts[group] != NO_OP) {
 		const struct op_end *end = &m->ends[m->lasts[group]];
 		struct sums now;
@@ -1070,9 +960,7 @@ static size_t add_op(struct making *m, const struct pf_gpu_event *ev,
 					op->host_ns);
 	}
 	m->lasts[group] = n;
-	m->closed = pf_grow(m->closed, &m->closed_cap, m->closed_count + 1,
-			    sizeof(*m->closed));
-	m->closed[m->closed_count++] = n;
+	*PF_ONE_MORE(m->closed, m->closed_count, m->closed_cap) = n;
 	return n;
 }
 
@@ -1143,10 +1031,9 @@ static int take_communication(struct making *m, const struct pf_gpu_event *ev,
 	if (what.p2p)
 		digest_take_p2p(m, ev, &what, end_ns);
 	else
-		digest_take_other(m, ev->start_ns, end_ns);
-	m->running = pf_grow(m->running, &m->running_cap, m->running_count + 1,
-			     sizeof(*m->running));
-	m->running[m->running_count++] = (struct running){ op, end_ns };
+		end_quiet(m, ev->start_ns, end_ns);
+	*PF_ONE_MORE(m->running, m->running_count, m->running_cap) =
+		(struct running){ op, end_ns };
 	if (op == NO_OP || m->d.op_count == count)
 		return 0;
 	return add_launch(m, ev, end_ns, op, NO_OP);
@@ -1183,7 +1070,7 @@ static int take(struct making *m, const struct pf_gpu_event *ev)
 	if (ev->class == PF_GPU_COMM && take_communication(m, ev, end_ns) < 0)
 		return -1;
 	if (sets[ev->class] == PF_DOING_COPY)
-		digest_take_other(m, ev->start_ns, end_ns);
+		end_quiet(m, ev->start_ns, end_ns);
 	pf_sweep_add(&m->sweep, sets[ev->class], ev->start_ns, end_ns);
 	return 0;
 }
@@ -1282,9 +1169,7 @@ static void take_steps(struct making *m)
 		    s->end_ns <= m->trace->from_ns ||
 		    s->start_ns >= m->trace->to_ns)
 			continue;
-		d->steps = pf_grow(d->steps, &d->step_cap, d->step_count + 1,
-				   sizeof(*d->steps));
-		d->steps[d->step_count++] =
+		*PF_ONE_MORE(d->steps, d->step_count, d->step_cap) =
 			(struct pf_digest_step){ .step = s->step,
 						 .start_ns = s->start_ns,
 						 .end_ns = s->end_ns };
@@ -1329,17 +1214,22 @@ static void end(struct making *m)
 	free(m->running);
 	free(m->closed);
 	free(m->lasts);
-	digest_end_p2p(m);
+	pf_map_release(&m->p2p_records);
+	free(m->unsaid);
+	free(m->received);
+	free(m->quiets);
 	memset(&m->trace, 0, sizeof(*m) - offsetof(struct making, trace));
 }
 
 static int hand_over(struct making *m, const struct pf_digest_sink *sink)
 {
-	const struct source *from = digest_source(m);
+	size_t at = PF_SEARCH(i, m->source_count,
+			      m->sources[i].trace_id < m->trace->trace_id);
+	const struct source *from = &m->sources[at];
 
 	if (finish(m) < 0)
 		return -1;
-	if (from) {
+	if (at < m->source_count && from->trace_id == m->trace->trace_id) {
 		m->d.world = from->world;
 		m->d.host = from->host ? pf_strdup(from->host) : NULL;
 		add_base(&m->d, from->base_ns);

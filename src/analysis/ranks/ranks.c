@@ -35,8 +35,7 @@ const char *pf_late_cause_name(unsigned cause)
 
 	if (cause < PF_LATE_BY_HOST)
 		return names[cause];
-	return pf_digest_host_name(
-		(enum pf_digest_host)(cause - PF_LATE_BY_HOST));
+	return pf_cause_name(pf_digest_causes[cause - PF_LATE_BY_HOST]);
 }
 
 /* ---- digests ---- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/varint.h"
 #include "analysis/ranks/digest.h"
 
 #define MAGIC     "PFRK"
@@ -62,25 +63,27 @@ struct coder {
 
 static void code_u(struct coder *c, uint64_t *v)
 {
-	uint64_t rest = *v;
+	const unsigned char *p = c->p;
+	uint64_t value = 0;
 
-	for (; c->out && rest >= 0x80; rest >>= 7)
-		pf_buf_addc(c->out, (char)(rest | 0x80));
 	if (c->out) {
-		pf_buf_addc(c->out, (char)rest);
+		unsigned char bytes[PF_VARINT_MAX];
+
+		pf_buf_add(c->out, bytes,
+			   (size_t)(pf_varint_put(bytes, *v) - bytes));
 		return;
 	}
 	*v = 0;
-	for (unsigned shift = 0; !c->is_bad && shift < 64 && c->p < c->end;
+	for (unsigned shift = 0; !c->is_bad && shift < 64 && p < c->end;
 	     shift += 7) {
-		unsigned char byte = *c->p++;
-
-		*v |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
+		value |= (uint64_t)(*p & 0x7f) << shift;
+		if (*p++ < 0x80) {
+			*v = value;
+			c->p = p;
 			return;
+		}
 	}
 	c->is_bad = true;
-	*v = 0;
 }
 
 static void code_i(struct coder *c, int64_t *v)

@@ -508,14 +508,15 @@ static void say_last(const struct pf_arrivals *a, struct pf_verdict *v)
 {
 	char count[PF_NUM_MAX];
 
-	for (size_t i = 0; i < a->rank_count; i++) {
-		if (a->ranks[i].trace_id != a->straggler_trace_id)
+	for (size_t i = 0; i < a->of.rank_count; i++) {
+		const struct pf_ranks_rank *r = &a->of.ranks[i];
+
+		if (r->trace_id != a->straggler_trace_id)
 			continue;
 		say(v, "; it comes last to ");
-		say_count(v, a->ranks[i].last_count, "collective",
-			  "collectives");
+		say_count(v, r->last_count, "collective", "collectives");
 		say(v, " of ");
-		say(v, pf_num_show_count(count, a->ranks[i].count));
+		say(v, pf_num_show_count(count, r->count));
 	}
 }
 

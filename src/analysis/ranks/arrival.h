@@ -7,30 +7,14 @@
 #ifndef PF_ANALYSIS_RANKS_ARRIVAL_H
 #define PF_ANALYSIS_RANKS_ARRIVAL_H
 
-#include "events/window.h"
-#include "base/err.h"
-#include "store/db.h"
-#include "show/doc.h"
+#include "analysis/ranks/ranks.h"
 
-/* Times in ns, of collectives that were compared. */
-struct pf_arrival_rank {
-	int64_t trace_id, rank, window_ns;
-	int64_t count, last_count;
-	int64_t waited_ns; /* for others */
-	int64_t late_ns; /* the longest wait of another for this one, summed */
-	int64_t gain_ns; /* of it until the last but one had come */
-};
-
-/* A zero-initialised struct is an empty result; it owns its arrays. */
+/* A zero-initialised struct is an empty result. */
 struct pf_arrivals {
-	struct pf_arrival_rank *ranks; /* count 0: a single trace */
-	size_t rank_count;
-	char *withheld;     /* why ranks are not compared; NULL: they are */
-	char *left_out;     /* ranks, and why; NULL: none */
-	int64_t count;      /* of collectives of several ranks */
-	int64_t left_count; /* that met no other */
+	/* No rank: a single trace.  Of windows of ranks, what was asked for. */
+	struct pf_ranks of;
+	const char *withheld; /* why ranks are not compared; NULL: they are */
 	int64_t spread_ns, window_ns;
-	int64_t clock_ns; /* the largest difference of clocks */
 	const char *machine;
 	/* The straggler of ranks.h, if it names one, and what it costs. */
 	bool has_straggler;

@@ -18,6 +18,7 @@
 #include "base/sat.h"
 #include "base/stats.h"
 #include "events/args.h"
+#include "events/ask.h"
 #include "show/doc.h"
 
 /* Digests come in any order and are kept as bytes; ranks are in their order. */
@@ -439,6 +440,11 @@ static int leave_damaged_out(struct pf_ranks_job *job, struct pf_err *err)
 	return rc;
 }
 
+static const char *text_of(const struct pf_buf *text, struct pf_ranks *out)
+{
+	return text->len ? pf_arena_string(&out->texts, text->data) : NULL;
+}
+
 static void ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
 static int ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err);
@@ -465,12 +471,9 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 			    "out");
 	if (!job->why.len)
 		pf_ranks_blame(job);
-	if (job->left_out.len)
-		out->left_out = pf_strdup(job->left_out.data);
-	if (job->why.len)
-		out->withheld = pf_strdup(job->why.data);
-	if (job->partly.len)
-		out->partly = pf_strdup(job->partly.data);
+	out->left_out = text_of(&job->left_out, out);
+	out->withheld = text_of(&job->why, out);
+	out->partly = text_of(&job->partly, out);
 	if (ranks_rows(job, out, err) < 0)
 		return -1;
 	if (!job->args.is_brief && pf_ranks_pipeline(job, out, err) < 0)
@@ -491,9 +494,6 @@ void pf_ranks_release(struct pf_ranks *r)
 	free(r->meetings);
 	free(r->pipes);
 	free(r->stages);
-	free(r->withheld);
-	free(r->partly);
-	free(r->left_out);
 	pf_arena_release(&r->texts);
 	*r = (struct pf_ranks){ 0 };
 }
@@ -509,18 +509,12 @@ void pf_ranks_release(struct pf_ranks *r)
 #define LONGER 0.01   /* of the middle rank's; below, ranks are alike */
 #define NS_MAX 0x1p60 /* of sums; beyond, nothing is said */
 
-/* "same kernels slower", ...; NULL: unknown. */
-static const char *rank_work_name(enum pf_rank_work work)
-{
-	static const char *const names[] = {
-		[PF_WORK_ALIKE] = "as others",
-		[PF_WORK_MORE] = "more or other kernels",
-		[PF_WORK_SLOWER] = "same kernels slower",
-		[PF_WORK_SOME] = "some kernels slower",
-	};
-
-	return names[work];
-}
+static const char *const work_names[] = {
+	[PF_WORK_ALIKE] = "as others",
+	[PF_WORK_MORE] = "more or other kernels",
+	[PF_WORK_SLOWER] = "same kernels slower",
+	[PF_WORK_SOME] = "some kernels slower",
+};
 
 /* Kernels of a name on a rank. */
 struct kernels {
@@ -530,31 +524,15 @@ struct kernels {
 	double like_ns; /* so many, each as on the middle rank */
 };
 
-struct pf_ranks_works {
+struct works {
 	struct kernels *items;
 	size_t count, cap;
-	double middle_ns; /* of all names */
-	int64_t step_count;
-	bool is_unlike; /* captures are of unlike numbers of steps */
+	double middle_ns;   /* of all names */
+	int64_t step_count; /* -1: of no rank yet */
+	bool is_unlike;     /* captures are of unlike numbers of steps */
 };
 
-static struct pf_ranks_works *ranks_works_new(void)
-{
-	struct pf_ranks_works *w = pf_calloc(1, sizeof(*w));
-
-	w->step_count = -1;
-	return w;
-}
-
-static void ranks_works_free(struct pf_ranks_works *w)
-{
-	if (w)
-		free(w->items);
-	free(w);
-}
-
-static void ranks_works_take(struct pf_ranks_works *w, size_t rank,
-			     const struct pf_digest *d)
+static void take_works(struct works *w, size_t rank, const struct pf_digest *d)
 {
 	int64_t steps = (int64_t)d->step_count;
 
@@ -563,9 +541,7 @@ static void ranks_works_take(struct pf_ranks_works *w, size_t rank,
 	for (size_t i = 0; i < d->kernel_count; i++) {
 		if (d->kernels[i].count <= 0 || d->kernels[i].ns < 0)
 			continue;
-		w->items = pf_grow(w->items, &w->cap, w->count + 1,
-				   sizeof(*w->items));
-		w->items[w->count++] =
+		*PF_ONE_MORE(w->items, w->count, w->cap) =
 			(struct kernels){ .name_hash = d->kernels[i].name_hash,
 					  .rank = (uint32_t)rank,
 					  .count = d->kernels[i].count,
@@ -585,8 +561,8 @@ static double lower_median(double *values, size_t count)
 }
 
 /* One name on all its ranks; on others there is none of it. */
-static void compare_name(struct pf_ranks_works *w, struct kernels *of,
-			 size_t count, size_t rank_count, double *values)
+static void compare_name(struct works *w, struct kernels *of, size_t count,
+			 size_t rank_count, double *values)
 {
 	size_t all = count > rank_count ? count : rank_count;
 	double each_ns, middle;
@@ -651,9 +627,8 @@ static enum pf_rank_work name_work(const struct pf_ranks_rank *r)
 }
 
 /* The parts and the middle rank's time add up to its own. */
-static void compare_rank(const struct pf_ranks_works *w,
-			 const struct kernels *of, size_t count,
-			 struct pf_ranks_rank *out)
+static void compare_rank(const struct works *w, const struct kernels *of,
+			 size_t count, struct pf_ranks_rank *out)
 {
 	double like_ns = 0, ns = 0, factor, slower_ns;
 
@@ -676,10 +651,10 @@ static void compare_rank(const struct pf_ranks_works *w,
 		out->kernel_ns - out->middle_ns - out->more_ns - out->slower_ns;
 	out->factor = factor;
 	out->work = name_work(out);
-	out->why_longer = rank_work_name(out->work);
+	out->why_longer = work_names[out->work];
 }
 
-static void compare_all(struct pf_ranks_works *w, struct pf_ranks *out)
+static void compare_all(struct works *w, struct pf_ranks *out)
 {
 	double *values =
 		pf_calloc(w->count + out->rank_count + 1, sizeof(*values));
@@ -701,15 +676,6 @@ static void compare_all(struct pf_ranks_works *w, struct pf_ranks *out)
 			     &out->ranks[w->items[i].rank]);
 	}
 	free(values);
-}
-
-/* Captures of unlike lengths hold unlike work. */
-static void ranks_works_find(struct pf_ranks_works *w,
-			     const struct pf_ranks_job *job,
-			     struct pf_ranks *out)
-{
-	if (w->count && !w->is_unlike && !job->left_count)
-		compare_all(w, out);
 }
 
 /* Meetings and digests as rows: by rank, by kind of collective, by step. */
@@ -770,7 +736,7 @@ static void split(const struct pf_digest *d, const struct pf_digest_op *op,
 }
 
 static int split_rank(struct pf_ranks_job *job, size_t index,
-		      struct pf_ranks_works *works, struct pf_ranks_rank *out,
+		      struct works *works, struct pf_ranks_rank *out,
 		      struct pf_err *err)
 {
 	const struct rank *r = &job->ranks[index];
@@ -791,7 +757,7 @@ static int split_rank(struct pf_ranks_job *job, size_t index,
 	out->idle_ns = d.ns[PF_DOING_IDLE];
 	out->other_comm_ns =
 		d.ns[PF_DOING_COMMUNICATION] - out->wait_ns - out->transfer_ns;
-	ranks_works_take(works, index, &d);
+	take_works(works, index, &d);
 	pf_digest_release(&d);
 	return 0;
 }
@@ -865,7 +831,7 @@ static int make_ranks(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err)
 {
 	struct blamed *blamed = pf_calloc(job->rank_count + 1, sizeof(*blamed));
-	struct pf_ranks_works *works = ranks_works_new();
+	struct works works = { .step_count = -1 };
 	int rc = 0;
 
 	out->rank_count = job->rank_count;
@@ -894,11 +860,12 @@ static int make_ranks(struct pf_ranks_job *job, struct pf_ranks *out,
 	for (size_t i = 0; i < job->rank_count; i++) {
 		out->ranks[i].cause = cause_of_most(&blamed[i]);
 		if (!rc)
-			rc = split_rank(job, i, works, &out->ranks[i], err);
+			rc = split_rank(job, i, &works, &out->ranks[i], err);
 	}
-	if (!rc && !job->why.len)
-		ranks_works_find(works, job, out);
-	ranks_works_free(works);
+	/* captures of unlike lengths hold unlike work */
+	if (!rc && !job->why.len && !works.is_unlike && !job->left_count)
+		compare_all(&works, out);
+	free(works.items);
 	free(blamed);
 	return rc;
 }
@@ -944,24 +911,6 @@ static const char *across(const struct pf_ranks_job *job,
 	return m->count == size ? "no" : NULL;
 }
 
-static size_t find_kind(struct pf_ranks *out, struct pf_intern *keys,
-			size_t *cap, const struct pf_ranks_kind *like)
-{
-	struct pf_buf key = { 0 };
-	size_t n;
-
-	pf_buf_addf(&key, "%s/%" PRId64 "/%" PRId64 "/%s", like->kind,
-		    like->size, like->bytes, like->across ? like->across : "?");
-	n = pf_intern_add(keys, key.data, key.len);
-	pf_buf_release(&key);
-	if (n == out->kind_count) {
-		out->kinds =
-			pf_grow(out->kinds, cap, n + 1, sizeof(*out->kinds));
-		out->kinds[out->kind_count++] = *like;
-	}
-	return n;
-}
-
 struct transfer {
 	size_t kind;
 	int64_t ns;
@@ -969,20 +918,14 @@ struct transfer {
 
 PF_ORDER(by_kind_of, struct transfer, PF_UP(kind) PF_UP(ns))
 
-static double bus_factor(const struct pf_ranks_kind *k)
-{
-	struct pf_collective c = { .name = { k->kind, strlen(k->kind) },
-				   .group_size = k->size };
-
-	return pf_collective_factor(&c);
-}
-
 /* Medians of one kind's transfers, in ascending order. */
 static void rate(struct pf_ranks_kind *k, const struct transfer *t, size_t n)
 {
+	const struct pf_collective c = { .name = { k->kind, strlen(k->kind) },
+					 .group_size = k->size };
 	double *rates = pf_calloc(n + 1, sizeof(*rates));
 	int64_t *ns = pf_calloc(n + 1, sizeof(*ns));
-	double factor = bus_factor(k);
+	double factor = pf_collective_factor(&c);
 	size_t rated = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -1003,22 +946,27 @@ PF_ORDER(by_kind, struct pf_ranks_kind,
 static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
 {
 	struct transfer *all = pf_calloc(job->meeting_count + 1, sizeof(*all));
-	struct pf_intern keys;
-	size_t cap = 0;
+	struct pf_buf key = { 0 };
+	struct pf_keyed kinds;
 
-	pf_intern_init(&keys);
+	pf_keyed_begin(&kinds, sizeof(*out->kinds), PF_KEYED_SUMS);
 	for (uint32_t i = 0; i < job->meeting_count; i++) {
 		const struct meeting *m = &job->meetings[i];
 		const struct op *op = &job->ops[job->parts[m->from]];
-		struct pf_ranks_kind *k, like = {
-			.kind = kind_name(op->kind),
-			.size = op->size,
-			.bytes = op->bytes,
-			.across = across(job, m, op->size),
-		};
-		size_t n = find_kind(out, &keys, &cap, &like);
+		const char *kind = kind_name(op->kind);
+		const char *is_across = across(job, m, op->size);
+		struct pf_ranks_kind *k;
+		size_t n;
 
-		k = &out->kinds[n];
+		pf_buf_clear(&key);
+		pf_buf_addf(&key, "%s/%" PRId32 "/%" PRId64 "/%s", kind,
+			    op->size, op->bytes, is_across ? is_across : "?");
+		n = pf_keyed_at_text(&kinds, key.data, key.len);
+		k = PF_KEYED_ROW(&kinds, struct pf_ranks_kind, n);
+		k->kind = kind;
+		k->size = op->size;
+		k->bytes = op->bytes;
+		k->across = is_across;
 		k->count++;
 		pf_sat_sum(&k->spread_ns, m->last_ns - m->first_ns);
 		all[i] = (struct transfer){ n, m->transfer_ns };
@@ -1028,10 +976,13 @@ static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
 		for (end = i + 1;
 		     end < job->meeting_count && all[end].kind == all[i].kind;)
 			end++;
-		rate(&out->kinds[all[i].kind], &all[i], end - i);
+		rate(PF_KEYED_ROW(&kinds, struct pf_ranks_kind, all[i].kind),
+		     &all[i], end - i);
 	}
-	pf_sort(out->kinds, out->kind_count, sizeof(*out->kinds), by_kind);
-	pf_intern_release(&keys);
+	pf_keyed_sort(&kinds, by_kind);
+	out->kinds = kinds.rows;
+	out->kind_count = kinds.count;
+	pf_buf_release(&key);
 	free(all);
 }
 
@@ -1039,49 +990,20 @@ static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
 
 /* Whom others waited for in a step. */
 struct blame {
-	int64_t step;
+	size_t step;
 	uint32_t rank;
 	struct blamed by;
 	int64_t ns;
 };
 
-struct blames {
-	struct pf_map places;
-	struct blame *items;
-	size_t count, cap;
-};
-
-static size_t find_step(struct pf_ranks *out, struct pf_map *places,
-			size_t *cap, int64_t step)
-{
-	uint64_t *place = pf_map_at(places, (uint64_t)step);
-
-	if (*place == UINT64_MAX) {
-		*place = out->step_count;
-		out->steps = pf_grow(out->steps, cap, out->step_count + 1,
-				     sizeof(*out->steps));
-		out->steps[out->step_count++] =
-			(struct pf_ranks_step){ .step = step,
-						.dur_ns = PF_NO_INT,
-						.late_rank = PF_NO_INT };
-	}
-	return (size_t)*place;
-}
-
-static void blame(struct blames *b, size_t step, const struct meeting *m)
+static void blame(struct pf_keyed *blames, size_t step, const struct meeting *m)
 {
 	int64_t spread = m->last_ns - m->first_ns;
-	uint64_t *place = pf_map_at(&b->places, (uint64_t)step << 32 | m->root);
-	struct blame *one;
+	size_t n = pf_keyed_at(blames, (uint64_t)step << 32 | m->root);
+	struct blame *one = PF_KEYED_ROW(blames, struct blame, n);
 
-	if (*place == UINT64_MAX) {
-		*place = b->count;
-		b->items = pf_grow(b->items, &b->cap, b->count + 1,
-				   sizeof(*b->items));
-		b->items[b->count++] = (struct blame){ .step = (int64_t)step,
-						       .rank = m->root };
-	}
-	one = &b->items[*place];
+	one->step = step;
+	one->rank = m->root;
 	pf_sat_sum(&one->ns, spread);
 	pf_sat_sum(&one->by.ns[m->root_cause], spread);
 }
@@ -1090,46 +1012,45 @@ PF_ORDER(by_step, struct pf_ranks_step, PF_UP(step))
 
 static void make_steps(struct pf_ranks_job *job, struct pf_ranks *out)
 {
-	struct blames b = { 0 };
-	struct pf_map places;
-	size_t cap = 0;
+	struct pf_keyed steps, blames;
 
-	pf_map_init(&places);
-	pf_map_init(&b.places);
+	pf_keyed_begin(&steps, sizeof(struct pf_ranks_step), PF_KEYED_SUMS);
+	pf_keyed_begin(&blames, sizeof(struct blame), PF_KEYED_SUMS);
 	for (uint32_t i = 0; i < job->meeting_count; i++) {
 		const struct meeting *m = &job->meetings[i];
 		int64_t step = job->ops[job->parts[m->from]].step;
+		struct pf_ranks_step *s;
 		size_t n;
 
 		if (step < 0)
 			continue;
-		n = find_step(out, &places, &cap, step);
-		out->steps[n].count++;
-		pf_sat_sum(&out->steps[n].spread_ns, m->last_ns - m->first_ns);
+		n = pf_keyed_at(&steps, (uint64_t)step);
+		s = PF_KEYED_ROW(&steps, struct pf_ranks_step, n);
+		s->step = step;
+		s->late_rank = PF_NO_INT;
+		s->count++;
+		pf_sat_sum(&s->spread_ns, m->last_ns - m->first_ns);
 		if (m->last != NONE)
-			blame(&b, n, m);
+			blame(&blames, n, m);
 	}
-	for (size_t i = 0; i < b.count; i++) {
-		struct pf_ranks_step *s = &out->steps[b.items[i].step];
+	for (size_t i = 0; i < blames.count; i++) {
+		const struct blame *b = PF_KEYED_ROW(&blames, struct blame, i);
+		struct pf_ranks_step *s =
+			PF_KEYED_ROW(&steps, struct pf_ranks_step, b->step);
 
-		if (b.items[i].ns <= s->late_ns)
+		if (b->ns <= s->late_ns)
 			continue;
-		s->late_ns = b.items[i].ns;
-		s->late_rank = job->ranks[b.items[i].rank].rank;
-		s->cause = cause_of_most(&b.items[i].by);
+		s->late_ns = b->ns;
+		s->late_rank = job->ranks[b->rank].rank;
+		s->cause = cause_of_most(&b->by);
 	}
-	pf_sort(out->steps, out->step_count, sizeof(*out->steps), by_step);
-	pf_map_release(&places);
-	pf_map_release(&b.places);
-	free(b.items);
+	pf_keyed_sort(&steps, by_step);
+	out->steps = steps.rows;
+	out->step_count = steps.count;
+	pf_keyed_end(&blames);
 }
 
 /* ---- one by one ---- */
-
-static int64_t rank_at(const struct pf_ranks_job *job, uint32_t op)
-{
-	return job->ranks[job->ops[op].rank].rank;
-}
 
 static void make_meeting(struct pf_ranks_job *job, const struct meeting *m,
 			 const char *const *groups,
@@ -1155,34 +1076,26 @@ static void make_meeting(struct pf_ranks_job *job, const struct meeting *m,
 		out->why_ns[i] = m->has_why ? m->why_ns[i] : PF_NO_INT;
 	if (m->last == NONE)
 		return;
-	out->last_rank = rank_at(job, m->last);
-	out->middle_rank = rank_at(job, m->middle);
+	out->last_rank = job->ranks[job->ops[m->last].rank].rank;
+	out->middle_rank = job->ranks[job->ops[m->middle].rank].rank;
 	out->late_ns = m->last_ns - job->ops[m->middle].start_ns;
 	out->cause = pf_late_cause_name(m->cause);
 	out->root_rank = job->ranks[m->root].rank;
 	out->root_cause = pf_late_cause_name(m->root_cause);
 }
 
-/* Names of groups, without what tells them from streams. */
-static const char **name_groups(struct pf_ranks_job *job, struct pf_ranks *out)
+static void make_meetings(struct pf_ranks_job *job, struct pf_ranks *out)
 {
 	const char **groups =
 		pf_calloc((size_t)job->groups.count + 1, sizeof(*groups));
 
+	/* names of groups, without what tells them from streams */
 	for (uint32_t i = 0; i < job->groups.count; i++) {
 		const char *text = pf_intern_text(&job->groups, i, NULL);
 
-		groups[i] = *text == '='
-				    ? pf_arena_string(&out->texts, text + 1)
-				    : NULL;
+		if (*text == '=')
+			groups[i] = pf_arena_string(&out->texts, text + 1);
 	}
-	return groups;
-}
-
-static void make_meetings(struct pf_ranks_job *job, struct pf_ranks *out)
-{
-	const char **groups = name_groups(job, out);
-
 	out->meetings =
 		pf_calloc(job->meeting_count + 1, sizeof(*out->meetings));
 	out->meeting_count = job->meeting_count;
@@ -1192,7 +1105,7 @@ static void make_meetings(struct pf_ranks_job *job, struct pf_ranks *out)
 	free(groups);
 }
 
-/* rows.c: what is shown. */
+/* What is shown. */
 static int ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err)
 {
@@ -1223,32 +1136,6 @@ static int64_t window_of(const struct pf_window *w, int64_t trace_id)
 	from = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
 	to = t->to_ns < t->last_ns ? t->to_ns : t->last_ns;
 	return to > from ? pf_sat_sub(to, from) : 0;
-}
-
-static void take_ranks(struct pf_arrivals *a, const struct pf_ranks *r,
-		       const struct pf_window *window)
-{
-	int64_t sum = 0;
-
-	a->rank_count = r->rank_count;
-	a->ranks = pf_calloc(r->rank_count + 1, sizeof(*a->ranks));
-	for (size_t i = 0; i < r->rank_count; i++) {
-		const struct pf_ranks_rank *from = &r->ranks[i];
-
-		a->ranks[i] = (struct pf_arrival_rank){
-			.trace_id = from->trace_id,
-			.rank = from->rank,
-			.window_ns = window_of(window, from->trace_id),
-			.count = from->count,
-			.last_count = from->last_count,
-			.waited_ns = from->waited_ns,
-			.late_ns = from->late_ns,
-			.gain_ns = from->gain_ns,
-		};
-		pf_sat_sum(&sum, a->ranks[i].window_ns);
-	}
-	if (r->rank_count)
-		a->window_ns = sum / (int64_t)r->rank_count;
 }
 
 static const char *machine_of(const struct pf_ranks *r)
@@ -1282,30 +1169,31 @@ static void take_straggler(struct pf_arrivals *a, const struct pf_ranks *r)
 	a->straggler_saved_share = pf_num_share(s->saved_ns, r->total_ns);
 }
 
-static void settle(struct pf_arrivals *a, const struct pf_ranks *r,
-		   const struct pf_window *window)
+static void settle(struct pf_arrivals *a, const struct pf_window *window)
 {
+	const struct pf_ranks *r = &a->of;
+	int64_t sum = 0;
+
 	if (!r->rank_count)
 		return;
-	take_ranks(a, r, window);
-	if (r->left_out)
-		a->left_out = pf_strdup(r->left_out);
+	for (size_t i = 0; i < r->rank_count; i++) {
+		r->ranks[i].window_ns = window_of(window, r->ranks[i].trace_id);
+		pf_sat_sum(&sum, r->ranks[i].window_ns);
+	}
+	a->window_ns = sum / (int64_t)r->rank_count;
 	if (r->withheld || !r->met_count) {
-		a->withheld = pf_strdup(r->withheld ? r->withheld
-					: r->partly ? r->partly
-						    : "no collective was found "
-						      "on several ranks");
+		a->withheld = r->withheld ? r->withheld
+			      : r->partly ? r->partly
+					  : "no collective was found on "
+					    "several ranks";
 		return;
 	}
-	a->count = r->met_count;
-	a->left_count = r->left_count;
-	a->clock_ns = r->clock_ns;
 	a->machine = machine_of(r);
 	for (size_t i = 0; i < r->kind_count; i++)
 		pf_sat_sum(&a->spread_ns, r->kinds[i].spread_ns);
 	take_straggler(a, r);
 	a->longest_wait_ns = r->longest_wait_ns;
-	a->longest_wait_trace_id = a->ranks[r->longest_wait_rank].trace_id;
+	a->longest_wait_trace_id = r->ranks[r->longest_wait_rank].trace_id;
 	a->longest_wait_start_ns = r->longest_wait_start_ns;
 }
 
@@ -1314,7 +1202,6 @@ int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
 {
 	const struct pf_ranks_args args = { 0 };
 	struct pf_ranks_job *job;
-	struct pf_ranks found = { 0 };
 	int rc;
 
 	if (!pf_window_has_processes(window))
@@ -1322,32 +1209,31 @@ int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
 	job = pf_ranks_new(&args);
 	rc = pf_ranks_add(job, db, window);
 	if (!rc)
-		rc = pf_ranks_find(job, &found, db->err);
+		rc = pf_ranks_find(job, &out->of, db->err);
 	if (!rc)
-		settle(out, &found, window);
-	pf_ranks_release(&found);
+		settle(out, window);
 	pf_ranks_free(job);
 	return rc;
 }
 
 void pf_arrivals_release(struct pf_arrivals *a)
 {
-	free(a->ranks);
-	free(a->withheld);
-	free(a->left_out);
+	pf_ranks_release(&a->of);
 	*a = (struct pf_arrivals){ 0 };
 }
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_arrivals, member, key, title, kind)
 static const struct pf_field figures[] = {
-	FIELD(count, "arrival_count", "Collectives of several ranks", PF_COUNT),
-	FIELD(left_count, "arrival_left_count", "  and those that met no other",
-	      PF_COUNT | PF_FULL),
+	FIELD(of.met_count, "arrival_count", "Collectives of several ranks",
+	      PF_COUNT),
+	FIELD(of.left_count, "arrival_left_count",
+	      "  and those that met no other", PF_COUNT | PF_FULL),
 	FIELD(spread_ns, "arrival_spread_ns", "  first to last rank, summed",
 	      PF_NS),
 	FIELD(window_ns, "arrival_window_ns", "  in, mean of the ranks", PF_NS),
-	FIELD(clock_ns, "arrival_clock_ns", "  clocks differ by up to", PF_NS),
+	FIELD(of.clock_ns, "arrival_clock_ns", "  clocks differ by up to",
+	      PF_NS),
 	FIELD(machine, "arrival_machine", "  on one machine", PF_TEXT),
 };
 static const struct pf_field arrival_straggler[] = {
@@ -1370,7 +1256,7 @@ static const struct pf_field longest[] = {
 #undef FIELD
 
 #define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_arrival_rank, member, key, title, kind)
+	PF_FIELD(struct pf_ranks_rank, member, key, title, kind)
 static const struct pf_field rank_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT),
 	FIELD(count, "count", "Collectives", PF_COUNT),
@@ -1387,10 +1273,10 @@ void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc)
 	if (a->withheld)
 		pf_doc_string(doc, "arrival_withheld", "Ranks are not compared",
 			      a->withheld);
-	if (a->left_out)
+	if (a->of.left_out)
 		pf_doc_string(doc, "arrival_left_out", "Ranks left out",
-			      a->left_out);
-	if (a->withheld || !a->rank_count)
+			      a->of.left_out);
+	if (a->withheld || !a->of.rank_count)
 		return;
 	PF_SCALARS(doc, figures, *a);
 	if (a->has_straggler)
@@ -1398,5 +1284,5 @@ void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc)
 	if (a->longest_wait_ns)
 		PF_SCALARS(doc, longest, *a);
 	PF_ROWS(doc, "arrivals", "Arrival of ranks at collectives", rank_fields,
-		a->ranks, a->rank_count);
+		a->of.ranks, a->of.rank_count);
 }

@@ -168,8 +168,7 @@ struct pf_ranks_stage {
 
 struct pf_ranks_step {
 	int64_t step;
-	int64_t count;  /* of meetings */
-	int64_t dur_ns; /* mean of ranks; PF_NO_INT: no steps */
+	int64_t count; /* of meetings */
 	int64_t spread_ns;
 	int64_t late_rank; /* whom others wait for most; PF_NO_INT: nobody */
 	int64_t late_ns;
@@ -190,9 +189,9 @@ struct pf_ranks {
 	size_t pipe_count, stage_count;
 	const char *pipes_withheld; /* why nothing is known of them, or NULL */
 	int64_t unknown_pipe_count; /* ranks that do not say if they do */
-	char *withheld;             /* why nothing is compared; NULL: it is */
-	char *partly;               /* what is not compared; NULL: nothing */
-	char *left_out;             /* ranks, and why; NULL: none */
+	const char *withheld;       /* why nothing is compared; NULL: it is */
+	const char *partly;         /* what is not compared; NULL: nothing */
+	const char *left_out;       /* ranks, and why; NULL: none */
 	int64_t met_count;          /* collectives of several ranks, compared */
 	int64_t left_count;         /* without one to meet */
 	int64_t early_count;

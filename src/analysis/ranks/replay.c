@@ -29,6 +29,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/search.h"
+#include "events/ask.h"
 
 /* What a replay of a job goes by, and all ranks alone at once. */
 
@@ -163,41 +164,37 @@ static void put_ended(struct ended *e, size_t *count, struct ended one)
 }
 
 /* Votes for the gate of a role, the first of as many wins. */
-struct votes {
-	struct pf_map places;
-	struct vote {
-		uint32_t role, gate;
-		uint32_t count;
-	} * items;
-	size_t count, cap;
+struct vote {
+	uint32_t role, gate;
+	uint32_t count;
 };
 
-static void vote(struct votes *v, uint32_t role, uint32_t gate)
+static void vote(struct pf_keyed *votes, uint32_t role, uint32_t gate)
 {
-	uint64_t *place = pf_map_at(&v->places, (uint64_t)role << 32 | gate);
+	size_t n = pf_keyed_at(votes, (uint64_t)role << 32 | gate);
+	struct vote *v = PF_KEYED_ROW(votes, struct vote, n);
 
-	if (*place == UINT64_MAX) {
-		*place = v->count;
-		*PF_ONE_MORE(v->items, v->count, v->cap) =
-			(struct vote){ role, gate, 0 };
-	}
-	v->items[*place].count++;
+	v->role = role;
+	v->gate = gate;
+	v->count++;
 }
 
 /* The gate, or what else, that most voted for; "out" of roles. */
-static void count_votes(struct votes *v, uint32_t role_count, uint32_t *out)
+static void count_votes(struct skeleton *s, struct pf_keyed *votes,
+			uint32_t *out)
 {
-	uint32_t *most = pf_calloc(role_count + 1, sizeof(*most));
+	uint32_t *most =
+		pf_arena_calloc(&s->memory, s->role_count, sizeof(*most));
 
-	for (size_t i = 0; i < v->count; i++) {
-		if (v->items[i].count <= most[v->items[i].role])
+	for (size_t i = 0; i < votes->count; i++) {
+		const struct vote *v = PF_KEYED_ROW(votes, struct vote, i);
+
+		if (v->count <= most[v->role])
 			continue;
-		most[v->items[i].role] = v->items[i].count;
-		out[v->items[i].role] = v->items[i].gate;
+		most[v->role] = v->count;
+		out[v->role] = v->gate;
 	}
-	pf_map_release(&v->places);
-	free(v->items);
-	free(most);
+	pf_keyed_end(votes);
 }
 
 static void find_gates(struct skeleton *s)
@@ -205,9 +202,9 @@ static void find_gates(struct skeleton *s)
 	struct pf_ranks_job *job = s->job;
 	struct ended *open =
 		pf_arena_calloc(&s->memory, job->op_count, sizeof(*open));
-	struct votes v = { 0 };
+	struct pf_keyed votes;
 
-	pf_map_init(&v.places);
+	pf_keyed_begin(&votes, sizeof(struct vote), PF_KEYED_SUMS);
 	for (size_t r = 0; r < job->rank_count; r++) {
 		size_t count = 0;
 
@@ -217,7 +214,7 @@ static void find_gates(struct skeleton *s)
 			if (!is_met(s, op))
 				continue;
 			gate = last_by(open, count, job->ops[op].ready_ns);
-			vote(&v, s->steps[op].role,
+			vote(&votes, s->steps[op].role,
 			     gate == NONE ? NONE : s->steps[gate].role);
 			if (job->ops[op].gates)
 				put_ended(open, &count,
@@ -225,7 +222,7 @@ static void find_gates(struct skeleton *s)
 							  op });
 		}
 	}
-	count_votes(&v, s->role_count, s->gates);
+	count_votes(s, &votes, s->gates);
 }
 
 /* ---- gaps ---- */
@@ -348,16 +345,16 @@ static void take_gaps(struct skeleton *s)
 /* ---- what ranks do not show ---- */
 
 /* Of each role, that of what it waits for beside its gate and its stream. */
-static void find_others(const struct skeleton *s, uint32_t *others)
+static void find_others(struct skeleton *s, uint32_t *others)
 {
-	struct votes v = { 0 };
+	struct pf_keyed votes;
 
-	pf_map_init(&v.places);
+	pf_keyed_begin(&votes, sizeof(struct vote), PF_KEYED_SUMS);
 	for (uint32_t i = 0; i < s->job->op_count; i++)
 		if (is_met(s, i) && s->steps[i].behind[1] != NONE)
-			vote(&v, s->steps[i].role,
+			vote(&votes, s->steps[i].role,
 			     s->steps[s->steps[i].behind[1]].role);
-	count_votes(&v, s->role_count, others);
+	count_votes(s, &votes, others);
 }
 
 /* The collective that a rank's would then wait for, or NONE. */

@@ -16,8 +16,6 @@
 
 /* Of few ranks all are shown, of many how they are spread and the worst. */
 
-/* Bubbles and waits in receives, in words and as tables. */
-
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_ranks_stage, member, key, title, kind)
 static const struct pf_field stage_fields[] = {
@@ -180,30 +178,46 @@ static void pipeline_show(const struct pf_ranks *r, struct pf_doc *doc)
 
 struct group {
 	const char *value; /* NULL: ranks that say none */
-	int64_t count, worst_rank, saved_ns;
-	int64_t root_ns, last_count;
-	/* sums, then means of ranks */
-	int64_t window_ns, computation_ns, wait_ns, transfer_ns, other_comm_ns;
-	int64_t copy_ns, idle_ns;
+	int64_t count;
+	/* sums, then means of ranks; of costs: the worst rank and its */
+	struct pf_ranks_rank of;
 };
+
+/* What is summed of ranks, and what is a mean in the end. */
+static const struct {
+	size_t at;
+	bool is_mean;
+} group_sums[] = {
+	{ offsetof(struct pf_ranks_rank, root_ns), false },
+	{ offsetof(struct pf_ranks_rank, last_count), false },
+	{ offsetof(struct pf_ranks_rank, window_ns), true },
+	{ offsetof(struct pf_ranks_rank, computation_ns), true },
+	{ offsetof(struct pf_ranks_rank, wait_ns), true },
+	{ offsetof(struct pf_ranks_rank, transfer_ns), true },
+	{ offsetof(struct pf_ranks_rank, other_comm_ns), true },
+	{ offsetof(struct pf_ranks_rank, copy_ns), true },
+	{ offsetof(struct pf_ranks_rank, idle_ns), true },
+};
+#define GROUP_SUMS (sizeof(group_sums) / sizeof(*group_sums))
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct group, member, key, title, kind)
 static const struct pf_field fields[] = {
 	FIELD(value, "value", "Of", PF_TEXT),
 	FIELD(count, "rank_count", "Ranks", PF_COUNT),
-	FIELD(last_count, "last_count", "Last", PF_COUNT | PF_FULL),
-	FIELD(root_ns, "root_ns", "Waits they began", PF_NS),
-	FIELD(worst_rank, "worst_rank", "Costs most", PF_INT | PF_MAYBE),
-	FIELD(saved_ns, "saved_ns", "It costs", PF_NS | PF_MAYBE),
-	FIELD(window_ns, "window_ns", "Window", PF_NS | PF_FULL),
-	FIELD(computation_ns, "computation_ns", "Compute", PF_NS),
-	FIELD(wait_ns, "exposed_wait_ns", "Wait", PF_NS),
-	FIELD(transfer_ns, "exposed_transfer_ns", "Transfer", PF_NS | PF_FULL),
-	FIELD(other_comm_ns, "exposed_other_ns",
+	FIELD(of.last_count, "last_count", "Last", PF_COUNT | PF_FULL),
+	FIELD(of.root_ns, "root_ns", "Waits they began", PF_NS),
+	FIELD(of.rank, "worst_rank", "Costs most", PF_INT | PF_MAYBE),
+	FIELD(of.saved_ns, "saved_ns", "It costs", PF_NS | PF_MAYBE),
+	FIELD(of.window_ns, "window_ns", "Window", PF_NS | PF_FULL),
+	FIELD(of.computation_ns, "computation_ns", "Compute", PF_NS),
+	FIELD(of.wait_ns, "exposed_wait_ns", "Wait", PF_NS),
+	FIELD(of.transfer_ns, "exposed_transfer_ns", "Transfer",
+	      PF_NS | PF_FULL),
+	FIELD(of.other_comm_ns, "exposed_other_ns",
 	      "Exposed, met no other or not split", PF_NS | PF_FULL),
-	FIELD(copy_ns, "exposed_copy_ns", "Exposed copies", PF_NS | PF_FULL),
-	FIELD(idle_ns, "idle_ns", "Idle", PF_NS),
+	FIELD(of.copy_ns, "exposed_copy_ns", "Exposed copies", PF_NS | PF_FULL),
+	FIELD(of.idle_ns, "idle_ns", "Idle", PF_NS),
 };
 #undef FIELD
 
@@ -218,54 +232,33 @@ static int by_value(const void *a, const void *b)
 	return strverscmp(x, y);
 }
 
-PF_ORDER(by_root, struct group, PF_DOWN(root_ns) PF_THEN(by_value))
+PF_ORDER(by_root, struct group, PF_DOWN(of.root_ns) PF_THEN(by_value))
 
-static struct group one(const struct pf_ranks_rank *r, const char *value)
+static int64_t *sum_at(struct group *g, size_t i)
 {
-	return (struct group){ .value = value,
-			       .count = 1,
-			       .worst_rank =
-				       r->saved_ns > 0 ? r->rank : PF_NO_INT,
-			       .saved_ns = r->saved_ns,
-			       .root_ns = r->root_ns,
-			       .last_count = r->last_count,
-			       .window_ns = r->window_ns,
-			       .computation_ns = r->computation_ns,
-			       .wait_ns = r->wait_ns,
-			       .transfer_ns = r->transfer_ns,
-			       .other_comm_ns = r->other_comm_ns,
-			       .copy_ns = r->copy_ns,
-			       .idle_ns = r->idle_ns };
+	return (void *)((char *)&g->of + group_sums[i].at);
 }
 
-static void add(struct group *to, const struct group *g)
+static void add(struct group *to, struct group *g)
 {
-	if (g->saved_ns > to->saved_ns) {
-		to->saved_ns = g->saved_ns;
-		to->worst_rank = g->worst_rank;
+	if (g->of.saved_ns > to->of.saved_ns) {
+		to->of.saved_ns = g->of.saved_ns;
+		to->of.rank = g->of.rank;
 	}
 	to->count += g->count;
-	pf_sat_sum(&to->root_ns, g->root_ns);
-	pf_sat_sum(&to->last_count, g->last_count);
-	pf_sat_sum(&to->window_ns, g->window_ns);
-	pf_sat_sum(&to->computation_ns, g->computation_ns);
-	pf_sat_sum(&to->wait_ns, g->wait_ns);
-	pf_sat_sum(&to->transfer_ns, g->transfer_ns);
-	pf_sat_sum(&to->other_comm_ns, g->other_comm_ns);
-	pf_sat_sum(&to->copy_ns, g->copy_ns);
-	pf_sat_sum(&to->idle_ns, g->idle_ns);
+	for (size_t i = 0; i < GROUP_SUMS; i++)
+		pf_sat_sum(sum_at(to, i), *sum_at(g, i));
 }
 
 static void divide(struct group *g)
 {
-	int64_t *const sums[] = { &g->window_ns,     &g->computation_ns,
-				  &g->wait_ns,       &g->transfer_ns,
-				  &g->other_comm_ns, &g->copy_ns,
-				  &g->idle_ns };
+	for (size_t i = 0; i < GROUP_SUMS; i++) {
+		int64_t *sum = sum_at(g, i);
 
-	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
-		*sums[i] = *sums[i] / g->count +
-			   (*sums[i] % g->count * 2 >= g->count);
+		if (group_sums[i].is_mean)
+			*sum = *sum / g->count +
+			       (*sum % g->count * 2 >= g->count);
+	}
 }
 
 void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
@@ -276,8 +269,11 @@ void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
 	struct pf_buf title = { 0 };
 	size_t count = 0;
 
-	for (size_t i = 0; i < r->rank_count; i++)
-		groups[i] = one(&r->ranks[i], values[i]);
+	for (size_t i = 0; i < r->rank_count; i++) {
+		groups[i] = (struct group){ values[i], 1, r->ranks[i] };
+		if (r->ranks[i].saved_ns <= 0)
+			groups[i].of.rank = PF_NO_INT;
+	}
 	pf_sort(groups, r->rank_count, sizeof(*groups), by_value);
 	for (size_t i = 0; i < r->rank_count; i++) {
 		if (i && !by_value(&groups[count - 1], &groups[i]))
@@ -299,24 +295,21 @@ void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
 /* ---- in words ---- */
 
 /* What a rank does that makes it late. */
+static const char *const doing[PF_LATE_BY_HOST] = {
+	[PF_LATE_COMPUTATION] = "computes longer than others",
+	[PF_LATE_COMMUNICATION] =
+		"comes late out of collectives of other groups",
+	[PF_LATE_COPY] = "copies longer than others",
+	[PF_LATE_HOST] = "is late: its GPU waits for its host",
+	[PF_LATE_BEFORE] = "leaves collectives later than others",
+	[PF_LATE_UNKNOWN] = "begins later than others",
+};
+
 static const char *doing_of(const char *cause)
 {
-	static const struct {
-		unsigned cause;
-		const char *words;
-	} known[] = {
-		{ PF_LATE_COMPUTATION, "computes longer than others" },
-		{ PF_LATE_COMMUNICATION,
-		  "comes late out of collectives of other groups" },
-		{ PF_LATE_COPY, "copies longer than others" },
-		{ PF_LATE_HOST, "is late: its GPU waits for its host" },
-		{ PF_LATE_BEFORE, "leaves collectives later than others" },
-		{ PF_LATE_UNKNOWN, "begins later than others" },
-	};
-
-	for (size_t i = 0; cause && i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(cause, pf_late_cause_name(known[i].cause)))
-			return known[i].words;
+	for (unsigned i = 0; cause && i < PF_LATE_BY_HOST; i++)
+		if (!strcmp(cause, pf_late_cause_name(i)))
+			return doing[i];
 	return NULL;
 }
 
@@ -336,9 +329,6 @@ static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
 {
 	const struct pf_ranks_rank *s = &r->ranks[r->straggler];
 	const char *words = doing_of(s->cause);
-	bool computes =
-		s->cause &&
-		!strcmp(s->cause, pf_late_cause_name(PF_LATE_COMPUTATION));
 	char saved[PF_NUM_MAX], share[PF_NUM_MAX], total[PF_NUM_MAX];
 
 	pf_buf_addf(out, "Rank %" PRId64 " ", s->rank);
@@ -348,7 +338,7 @@ static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
 		pf_buf_addf(out, "is late: its GPU waits for %s", s->cause);
 	else
 		pf_buf_adds(out, "is slow");
-	if (computes)
+	if (words == doing[PF_LATE_COMPUTATION])
 		say_work(s, out);
 	pf_buf_addf(out,
 		    "; were it like the others, %s of %s (%s) would be saved",
@@ -740,9 +730,7 @@ static int parse(const char *expression, struct gate *out, struct pf_err *err)
 
 int pf_ranks_gate_parse(const char *expression, struct pf_err *err)
 {
-	struct gate gate;
-
-	return parse(expression, &gate, err);
+	return parse(expression, &(struct gate){ 0 }, err);
 }
 
 int pf_ranks_gate(const char *expression, const struct pf_ranks *r,

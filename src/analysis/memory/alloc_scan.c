@@ -38,24 +38,8 @@ struct pf_alloc_sizes {
 
 #define CLOSED UINT64_MAX /* as pf_map_at() has new ones */
 
-static void alloc_sizes_init(struct pf_alloc_sizes *t)
-{
-	*t = (struct pf_alloc_sizes){ 0 };
-	pf_intern_init(&t->ops);
-}
-
-static void alloc_sizes_release(struct pf_alloc_sizes *t)
-{
-	for (uint32_t i = 0; i < t->device_count; i++)
-		pf_map_release(&t->by_address[i]);
-	free(t->by_address);
-	pf_intern_release(&t->ops);
-	*t = (struct pf_alloc_sizes){ 0 };
-}
-
 /* ---- sums ---- */
 
-/* A record, to sums. */
 static void alloc_sums_add(struct pf_alloc_sums *to, const struct pf_alloc *r)
 {
 	if (r->bytes > 0) {
@@ -210,12 +194,11 @@ static uint32_t find_device(struct scan *s, int64_t type, int64_t number)
 			DEVICES_MAX);
 		return UINT32_MAX;
 	}
-	a->devices = pf_grow(a->devices, &a->device_cap, a->device_count + 1u,
-			     sizeof(*a->devices));
-	a->devices[a->device_count] = (struct pf_alloc_device){
-		.trace = s->trace, .type = type, .number = number
-	};
-	return a->device_count++;
+	*PF_ONE_MORE(a->devices, a->device_count, a->device_cap) =
+		(struct pf_alloc_device){ .trace = s->trace,
+					  .type = type,
+					  .number = number };
+	return a->device_count - 1;
 }
 
 static uint32_t device_of_text(struct scan *s, struct pf_json text)
@@ -337,12 +320,11 @@ static uint32_t find_op(struct scan *s, uint32_t device, uint32_t name,
 			(stack == PF_ID_NONE ? name : by_stack | stack));
 
 	if (*place == UINT64_MAX) {
-		a->ops = pf_grow(a->ops, &a->op_cap, a->op_count + 1u,
-				 sizeof(*a->ops));
-		a->ops[a->op_count] = (struct pf_alloc_op){ .device = device,
-							    .name = name,
-							    .stack = stack };
-		*place = a->op_count++;
+		*place = a->op_count;
+		*PF_ONE_MORE(a->ops, a->op_count, a->op_cap) =
+			(struct pf_alloc_op){ .device = device,
+					      .name = name,
+					      .stack = stack };
 	}
 	return (uint32_t)*place;
 }
@@ -360,9 +342,7 @@ static void put_around(struct scan *s, uint32_t op)
 	if (s->out->ops[op].last == s->record_count)
 		return;
 	s->out->ops[op].last = s->record_count;
-	s->around = pf_grow(s->around, &s->around_cap, s->around_count + 1,
-			    sizeof(*s->around));
-	s->around[s->around_count++] = op;
+	*PF_ONE_MORE(s->around, s->around_count, s->around_cap) = op;
 }
 
 /* To every op that is open, once for each name. */
@@ -751,7 +731,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_intern_init(&out->sites);
 	pf_map_init(&out->calls);
 	pf_map_init(&s.ops_by_key);
-	alloc_sizes_init(&s.sizes);
+	pf_intern_init(&s.sizes.ops);
 	out->records = new_records();
 	out->names = pf_names_new(db);
 	if (out->names)
@@ -768,7 +748,10 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_sorter_free(s.sorter);
 	pf_map_release(&s.ops_by_key);
 	pf_nest_release(&s.nest);
-	alloc_sizes_release(&s.sizes);
+	for (uint32_t i = 0; i < s.sizes.device_count; i++)
+		pf_map_release(&s.sizes.by_address[i]);
+	free(s.sizes.by_address);
+	pf_intern_release(&s.sizes.ops);
 	free(s.around);
 	return rc;
 }

@@ -14,6 +14,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
+#include "events/ask.h"
 #include "events/traces.h"
 #include "events/trust.h"
 #include "events/names.h"
@@ -21,10 +22,7 @@
 #include "show/doc.h"
 #include "store/query.h"
 
-/*
- * The inside of usage: two passes over the records, and what they leave.
- * Only usage_*.c and usage.c files include this.
- */
+/* Two passes over the records, and what they leave. */
 
 /* An allocation that was not freed yet. */
 struct usage_block {
@@ -83,17 +81,11 @@ struct usage_group {
 	int64_t count, bytes, largest, oldest_ns;
 };
 
-struct usage_groups {
-	struct pf_intern keys;
-	struct usage_group *items;
-	size_t cap;
-};
-
 struct usage {
 	struct pf_err *err;
 	struct pf_allocs allocs;
 	struct usage_device *devices; /* as allocs.devices */
-	struct usage_groups alive, kept;
+	struct pf_keyed alive, kept;  /* struct usage_group */
 	const struct pf_usage_args *args;
 	struct pf_usage *out;
 };
@@ -106,23 +98,23 @@ struct usage_event {
 };
 
 /* n, or not known. */
-static inline int64_t pf_usage_maybe(int64_t n, bool is_known)
+static inline int64_t maybe(int64_t n, bool is_known)
 {
 	return is_known ? n : PF_NO_INT;
 }
 
 /* The time between two records of a device, if they have any. */
-static inline int64_t pf_usage_since(const struct pf_usage_where *at,
-				     int64_t ns, int64_t from_ns)
+static inline int64_t since(const struct pf_usage_where *at, int64_t ns,
+			    int64_t from_ns)
 {
-	return pf_usage_maybe(pf_sat_sub(ns, from_ns), !at->is_untimed);
+	return maybe(pf_sat_sub(ns, from_ns), !at->is_untimed);
 }
 
 /* The entries between them, if these stand for times. */
-static inline int64_t pf_usage_entries(const struct pf_usage_where *at,
-				       int64_t n, int64_t from)
+static inline int64_t entries_since(const struct pf_usage_where *at, int64_t n,
+				    int64_t from)
 {
-	return pf_usage_maybe(pf_sat_sub(n, from), at->is_untimed);
+	return maybe(pf_sat_sub(n, from), at->is_untimed);
 }
 
 /*
@@ -356,10 +348,6 @@ static const struct pf_field alive_stack_fields[] = {
 	FIELD(age_ns, "age_ns", "Oldest", PF_NS | PF_FULL | PF_MAYBE),
 	IDS(struct pf_usage_group),
 };
-#undef FIELD
-
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_usage_group, member, key, title, kind)
 static const struct pf_field kept_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
@@ -376,8 +364,6 @@ static const struct pf_field kept_stack_fields[] = {
 	IDS(struct pf_usage_group),
 };
 #undef FIELD
-
-static int64_t increase(const struct pf_alloc_sums *s);
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_usage_op, member, key, title, kind)
@@ -400,11 +386,7 @@ static const struct pf_field op_fields[] = {
 	      PF_BYTES | PF_FULL | PF_MAYBE),
 	IDS(struct pf_usage_op),
 };
-#undef FIELD
-
 /* Of snapshots, whose places are stacks. */
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_usage_op, member, key, title, kind)
 static const struct pf_field stack_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(self_bytes, "allocated_bytes", "Allocated", PF_BYTES),
@@ -478,23 +460,6 @@ static const struct pf_field oom_stack_fields[] = {
 	IDS(struct pf_usage_oom),
 };
 #undef FIELD
-
-static struct pf_table *usage_events_new(bool by_stack)
-{
-	return by_stack ? pf_fields_table("events", "Allocations",
-					  PF_FIELDS(event_stack_fields))
-			: pf_fields_table("events", "Allocations",
-					  PF_FIELDS(event_fields));
-}
-
-static void usage_events_add(struct pf_table *t,
-			     const struct usage_event *event, bool by_stack)
-{
-	if (by_stack)
-		PF_PUT(t, event_stack_fields, *event);
-	else
-		PF_PUT(t, event_fields, *event);
-}
 
 /* ---- the document ---- */
 
@@ -766,34 +731,20 @@ static void usage_show(struct pf_usage *u, struct pf_doc *doc)
 
 /* ---- groups ---- */
 
-static struct usage_group *find_group(struct usage_groups *g,
-				      const struct usage_group_key *key)
-{
-	uint32_t known = g->keys.count;
-	uint32_t n = pf_intern_add(&g->keys, (const char *)key, sizeof(*key));
-
-	if (g->keys.count != known) {
-		g->items = pf_grow(g->items, &g->cap, g->keys.count,
-				   sizeof(*g->items));
-		g->items[n] = (struct usage_group){ .key = *key,
-						    .oldest_ns = INT64_MAX };
-	}
-	return &g->items[n];
-}
-
-static void add_block(struct usage_groups *g, uint32_t device,
+static void add_block(struct pf_keyed *groups, uint32_t device,
 		      const struct usage_block *b, bool by_size)
 {
 	struct usage_group_key key = { device, b->site,
 				       by_size ? b->bytes : -1 };
-	struct usage_group *group = find_group(g, &key);
+	size_t n = pf_keyed_at_text(groups, (const char *)&key, sizeof(key));
+	struct usage_group *g = PF_KEYED_ROW(groups, struct usage_group, n);
 
-	group->count++;
-	pf_sat_sum(&group->bytes, b->bytes);
-	if (b->bytes > group->largest)
-		group->largest = b->bytes;
-	if (b->time_ns < group->oldest_ns)
-		group->oldest_ns = b->time_ns;
+	g->key = key;
+	if (!g->count++ || b->time_ns < g->oldest_ns)
+		g->oldest_ns = b->time_ns;
+	pf_sat_sum(&g->bytes, b->bytes);
+	if (b->bytes > g->largest)
+		g->largest = b->bytes;
 }
 
 /* ---- the peak and the end ---- */
@@ -829,16 +780,18 @@ static int put_event(struct usage *u, uint32_t device,
 
 	if (!u->out->events || !b->is_inside)
 		return 0;
-	event.allocated_ns = pf_usage_since(at, b->time_ns, first_ns);
+	event.allocated_ns = since(at, b->time_ns, first_ns);
 	if (is_freed) {
-		event.freed_ns = pf_usage_since(at, freed_ns, first_ns);
-		event.lifetime_ns = pf_usage_since(at, freed_ns, b->time_ns);
+		event.freed_ns = since(at, freed_ns, first_ns);
+		event.lifetime_ns = since(at, freed_ns, b->time_ns);
 	}
 
 	if (usage_site(u, b->site, &event.site) < 0)
 		return -1;
-	usage_events_add(u->out->events, &event,
-			 pf_snap_state_is(&u->out->snap));
+	if (pf_snap_state_is(&u->out->snap))
+		PF_PUT(u->out->events, event_stack_fields, event);
+	else
+		PF_PUT(u->out->events, event_fields, event);
 	return 0;
 }
 
@@ -864,23 +817,6 @@ static int settle_end(struct usage *u, uint32_t device)
 
 /* ---- blocks ---- */
 
-static size_t free_place(struct usage_device *d)
-{
-	if (d->free_count)
-		return d->free_places[--d->free_count];
-	d->blocks = pf_grow(d->blocks, &d->block_cap, d->block_count + 1,
-			    sizeof(*d->blocks));
-	return d->block_count++;
-}
-
-static void drop_block(struct usage_device *d, size_t place)
-{
-	d->blocks[place].is_used = false;
-	d->free_places = pf_grow(d->free_places, &d->free_cap,
-				 d->free_count + 1, sizeof(*d->free_places));
-	d->free_places[d->free_count++] = place;
-}
-
 static int allocate(struct usage *u, const struct pf_alloc *r)
 {
 	struct usage_device *d = &u->devices[r->device];
@@ -893,7 +829,12 @@ static int allocate(struct usage *u, const struct pf_alloc *r)
 		if (put_event(u, r->device, &d->blocks[place], 0, false) < 0)
 			return -1;
 	} else {
-		place = free_place(d);
+		if (d->free_count)
+			place = d->free_places[--d->free_count];
+		else
+			place = (size_t)(PF_ONE_MORE(d->blocks, d->block_count,
+						     d->block_cap) -
+					 d->blocks);
 		*known = place;
 	}
 	d->blocks[place] = (struct usage_block){
@@ -923,7 +864,9 @@ static int release(struct usage *u, const struct pf_alloc *r)
 	} else {
 		rc = put_event(u, r->device, &d->blocks[*known], r->time_ns,
 			       true);
-		drop_block(d, (size_t)*known);
+		d->blocks[*known].is_used = false;
+		*PF_ONE_MORE(d->free_places, d->free_count, d->free_cap) =
+			(size_t)*known;
 	}
 	*known = FREED;
 	return rc;
@@ -948,18 +891,17 @@ static void end_part(struct usage *u, uint32_t device)
 	if (d->part < 0)
 		return;
 	from = d->first_ns + d->part * part_width(u, d);
-	out->curve = pf_grow(out->curve, &out->point_cap, out->point_count + 1,
-			     sizeof(*out->curve));
-	out->curve[out->point_count++] = (struct pf_usage_point){
-		.at = d->at,
-		.time_ns = pf_usage_since(&d->at, from, first_ns),
-		.entry = pf_usage_entries(&d->at, from, first_ns),
-		.low = d->low,
-		.high = d->high,
-		.high_ns = pf_usage_since(&d->at, d->high_ns, first_ns),
-		.last = d->last,
-		.reserved = pf_usage_maybe(d->high_reserved, d->has_reserved)
-	};
+	*PF_ONE_MORE(out->curve, out->point_count, out->point_cap) =
+		(struct pf_usage_point){
+			.at = d->at,
+			.time_ns = since(&d->at, from, first_ns),
+			.entry = entries_since(&d->at, from, first_ns),
+			.low = d->low,
+			.high = d->high,
+			.high_ns = since(&d->at, d->high_ns, first_ns),
+			.last = d->last,
+			.reserved = maybe(d->high_reserved, d->has_reserved),
+		};
 }
 
 static void draw(struct usage *u, const struct pf_alloc *r)
@@ -1004,12 +946,11 @@ static int put_oom(struct usage *u, const struct pf_alloc *r)
 	const struct pf_usage_where *at = &u->devices[r->device].at;
 	struct pf_usage_oom oom = {
 		.at = *at,
-		.time_ns = pf_usage_since(at, r->time_ns, first_ns),
+		.time_ns = since(at, r->time_ns, first_ns),
 		.bytes = r->bytes,
-		.allocated = pf_usage_maybe(pf_allocs_total(&u->allocs, r),
-					    r->flags & PF_ALLOC_TOTAL),
-		.reserved = pf_usage_maybe(r->reserved,
-					   r->flags & PF_ALLOC_RESERVED),
+		.allocated = maybe(pf_allocs_total(&u->allocs, r),
+				   r->flags & PF_ALLOC_TOTAL),
+		.reserved = maybe(r->reserved, r->flags & PF_ALLOC_RESERVED),
 		.device_free = r->device_free,
 		.unused = PF_NO_INT
 	};
@@ -1022,9 +963,7 @@ static int put_oom(struct usage *u, const struct pf_alloc *r)
 		oom.unused = pf_sat_sub(oom.reserved, oom.allocated);
 		oom.fragmented = oom.unused >= oom.bytes ? "yes" : "no";
 	}
-	out->ooms = pf_grow(out->ooms, &out->oom_cap, out->oom_count + 1,
-			    sizeof(*out->ooms));
-	out->ooms[out->oom_count++] = oom;
+	*PF_ONE_MORE(out->ooms, out->oom_count, out->oom_cap) = oom;
 	return 0;
 }
 
@@ -1180,34 +1119,9 @@ static int usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out)
 }
 
 /* Accelerators before CPUs, then by trace, type and number. */
-static int by_device(const void *a, const void *b)
-{
-	const struct pf_alloc_device *x = *(struct pf_alloc_device *const *)a;
-	const struct pf_alloc_device *y = *(struct pf_alloc_device *const *)b;
-
-	if ((x->type > 0) != (y->type > 0))
-		return x->type > 0 ? -1 : 1;
-	if (x->trace->trace_id != y->trace->trace_id)
-		return x->trace->trace_id < y->trace->trace_id ? -1 : 1;
-	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-/* Devices of the window in order; to be freed. */
-static const struct pf_alloc_device **devices_take(const struct usage *u,
-						   size_t *count)
-{
-	const struct pf_alloc_device **out =
-		pf_calloc(u->allocs.device_count + 1u, sizeof(*out));
-
-	*count = 0;
-	for (uint32_t i = 0; i < u->allocs.device_count; i++)
-		if (u->devices[i].has_inside)
-			out[(*count)++] = &u->allocs.devices[i];
-	pf_sort(out, *count, sizeof(*out), by_device);
-	return out;
-}
+PF_ORDER(by_device, struct pf_usage_device,
+	 PF_DOWN(at.device_type > 0) PF_UP(at.trace_id) PF_UP(at.device_type)
+		 PF_UP(at.device_number))
 
 static void take_churn(const struct usage_device *d, bool has_blocks,
 		       struct pf_usage_device *row)
@@ -1216,17 +1130,15 @@ static void take_churn(const struct usage_device *d, bool has_blocks,
 	row->allocated = d->sums.bytes;
 	row->freed_count = d->sums.freed_count;
 	row->unsized_count = d->sums.unsized_count;
-	row->freed =
-		pf_usage_maybe(d->sums.freed_bytes, !d->sums.unsized_count);
-	row->kept_count = pf_usage_maybe(d->kept_count, has_blocks);
-	row->kept = pf_usage_maybe(d->kept_bytes, has_blocks);
-	row->early_count = pf_usage_maybe(d->early_count, has_blocks);
-	row->early = pf_usage_maybe(d->early_bytes,
-				    has_blocks && !d->has_early_unsized);
-	row->twice_count = pf_usage_maybe(d->twice_count, has_blocks);
-	row->reused_count = pf_usage_maybe(d->reused_count, has_blocks);
-	row->jump_count = pf_usage_maybe(d->jump_count, d->is_absolute);
-	row->jump = pf_usage_maybe(d->jump_bytes, d->is_absolute);
+	row->freed = maybe(d->sums.freed_bytes, !d->sums.unsized_count);
+	row->kept_count = maybe(d->kept_count, has_blocks);
+	row->kept = maybe(d->kept_bytes, has_blocks);
+	row->early_count = maybe(d->early_count, has_blocks);
+	row->early = maybe(d->early_bytes, has_blocks && !d->has_early_unsized);
+	row->twice_count = maybe(d->twice_count, has_blocks);
+	row->reused_count = maybe(d->reused_count, has_blocks);
+	row->jump_count = maybe(d->jump_count, d->is_absolute);
+	row->jump = maybe(d->jump_bytes, d->is_absolute);
 	row->no_address_count = d->no_address_count;
 	row->oom_count = d->oom_count;
 }
@@ -1245,8 +1157,8 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 		.at = d->at,
 		.is_absolute = is_abs,
 		.level_peak = d->peak,
-		.peak = pf_usage_maybe(d->peak, is_abs),
-		.capacity = pf_usage_maybe(capacity, has_capacity),
+		.peak = maybe(d->peak, is_abs),
+		.capacity = maybe(capacity, has_capacity),
 		.capacity_share =
 			is_abs && has_capacity
 				? pf_ratio((double)(has_programs ? pool->in_use
@@ -1254,33 +1166,30 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 					   capacity)
 				: NAN,
 		.growth = pf_sat_sub(d->peak, d->start_level),
-		.peak_ns = pf_usage_since(&d->at, d->peak_ns, first_ns),
+		.peak_ns = since(&d->at, d->peak_ns, first_ns),
 		/* the entry that reaches it included */
-		.peak_entry = pf_usage_entries(
+		.peak_entry = entries_since(
 			&d->at,
 			pf_sat_add(d->peak_ns, d->peak > d->start_level),
 			first_ns),
-		.peak_reserved = has_programs ? pool->in_use
-					      : pf_usage_maybe(d->peak_reserved,
-							       has_kept),
-		.in_use = pf_usage_maybe(pool->in_use, has_programs),
-		.lifetime_peak =
-			pf_usage_maybe(pool->lifetime_peak, pool->is_said),
+		.peak_reserved = has_programs
+					 ? pool->in_use
+					 : maybe(d->peak_reserved, has_kept),
+		.in_use = maybe(pool->in_use, has_programs),
+		.lifetime_peak = maybe(pool->lifetime_peak, pool->is_said),
 		.fragmentation = pool->is_said ? pool->fragmentation : NAN,
-		.reserved_at_peak =
-			pf_usage_maybe(d->reserved_at_peak, has_kept),
-		.unused_at_peak = pf_usage_maybe(
+		.reserved_at_peak = maybe(d->reserved_at_peak, has_kept),
+		.unused_at_peak = maybe(
 			pf_sat_sub(d->reserved_at_peak, d->peak), has_kept),
-		.unused = pf_usage_maybe(d->unused, has_kept),
-		.unused_ns = pf_usage_maybe(
-			pf_usage_since(&d->at, d->unused_ns, first_ns),
-			has_kept && d->unused),
-		.alive = pf_usage_maybe(d->alive, has_blocks),
-		.alive_count = pf_usage_maybe(d->alive_count, has_blocks),
-		.before = pf_usage_maybe(pf_sat_sub(d->peak, d->alive),
-					 is_abs && has_blocks),
-		.start_level = pf_usage_maybe(d->start_level, is_abs),
-		.end_level = pf_usage_maybe(d->end_level, is_abs),
+		.unused = maybe(d->unused, has_kept),
+		.unused_ns = maybe(since(&d->at, d->unused_ns, first_ns),
+				   has_kept && d->unused),
+		.alive = maybe(d->alive, has_blocks),
+		.alive_count = maybe(d->alive_count, has_blocks),
+		.before = maybe(pf_sat_sub(d->peak, d->alive),
+				is_abs && has_blocks),
+		.start_level = maybe(d->start_level, is_abs),
+		.end_level = maybe(d->end_level, is_abs),
 	};
 
 	take_churn(d, has_blocks, &row);
@@ -1289,25 +1198,19 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 
 static void take_devices(const struct usage *u, struct pf_usage *out)
 {
-	const struct pf_alloc_device **list =
-		devices_take(u, &out->device_count);
-
-	out->devices = pf_calloc(out->device_count + 1, sizeof(*out->devices));
-	for (size_t i = 0; i < out->device_count; i++)
-		out->devices[i] =
-			device_row(u, (uint32_t)(list[i] - u->allocs.devices));
-	free(list);
+	out->devices =
+		pf_calloc(u->allocs.device_count + 1u, sizeof(*out->devices));
+	for (uint32_t i = 0; i < u->allocs.device_count; i++)
+		if (u->devices[i].has_inside)
+			out->devices[out->device_count++] = device_row(u, i);
+	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
+		by_device);
 }
 
 /* ---- groups in order ---- */
 
 PF_ORDER(by_bytes, struct usage_group,
 	 PF_DOWN(bytes) PF_UP(key.device) PF_UP(key.site) PF_DOWN(key.size))
-
-static void sort_groups(struct usage_groups *g)
-{
-	pf_sort(g->items, g->keys.count, sizeof(*g->items), by_bytes);
-}
 
 /* What is not of the capture, so that a device's rows add up to its peak. */
 static void take_before(const struct usage *u, struct pf_usage *out)
@@ -1333,12 +1236,13 @@ static void take_before(const struct usage *u, struct pf_usage *out)
 	}
 }
 
-static int take_groups(struct usage *u, struct usage_groups *g,
+static int take_groups(struct usage *u, struct pf_keyed *groups,
 		       struct pf_usage_group *rows, size_t *count)
 {
-	sort_groups(g);
-	for (uint32_t i = 0; i < g->keys.count; i++) {
-		const struct usage_group *from = &g->items[i];
+	pf_keyed_sort(groups, by_bytes);
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct usage_group *from =
+			PF_KEYED_ROW(groups, struct usage_group, i);
 		const struct usage_device *d = &u->devices[from->key.device];
 		struct pf_usage_group *row = &rows[(*count)++];
 
@@ -1348,8 +1252,7 @@ static int take_groups(struct usage *u, struct usage_groups *g,
 			.count = from->count,
 			.size = from->key.size,
 			.largest = from->largest,
-			.age_ns = pf_usage_since(&d->at, d->peak_ns,
-						 from->oldest_ns),
+			.age_ns = since(&d->at, d->peak_ns, from->oldest_ns),
 			.peak_share =
 				pf_ratio((double)from->bytes,
 					 d->is_absolute ? d->peak : d->alive)
@@ -1369,7 +1272,7 @@ PF_ORDER(by_allocated, struct pf_alloc_op,
 static int64_t increase(const struct pf_alloc_sums *s)
 {
 	/* neither is negative */
-	return pf_usage_maybe(s->bytes - s->freed_bytes, !s->unsized_count);
+	return maybe(s->bytes - s->freed_bytes, !s->unsized_count);
 }
 
 static const char *op_text(struct pf_usage *out, const struct pf_alloc_op *op)
@@ -1397,8 +1300,7 @@ static int take_ops(struct usage *u, struct pf_usage *out)
 			.op = op_text(out, op),
 			.stack = op->stack == PF_ID_NONE ? -1
 							 : (int64_t)op->stack,
-			.calls = pf_usage_maybe((int64_t)calls,
-						calls != UINT64_MAX),
+			.calls = maybe((int64_t)calls, calls != UINT64_MAX),
 			.self_count = op->self.count,
 			.self_bytes = op->self.bytes,
 			.self_increase = increase(&op->self),
@@ -1406,8 +1308,8 @@ static int take_ops(struct usage *u, struct pf_usage *out)
 			.increase = increase(&op->total),
 			.count = op->total.count,
 			.self_freed_count = op->self.freed_count,
-			.self_freed = pf_usage_maybe(op->self.freed_bytes,
-						     !op->self.unsized_count)
+			.self_freed = maybe(op->self.freed_bytes,
+					    !op->self.unsized_count)
 		};
 	}
 	return u->err->code ? -1 : 0;
@@ -1418,9 +1320,9 @@ static int take_ops(struct usage *u, struct pf_usage *out)
 static int take_all(struct usage *u, struct pf_usage *out)
 {
 	take_devices(u, out);
-	out->alive = pf_calloc(u->alive.keys.count + u->allocs.device_count + 1,
+	out->alive = pf_calloc(u->alive.count + u->allocs.device_count + 1,
 			       sizeof(*out->alive));
-	out->kept = pf_calloc(u->kept.keys.count + 1u, sizeof(*out->kept));
+	out->kept = pf_calloc(u->kept.count + 1, sizeof(*out->kept));
 	out->ops = pf_calloc(u->allocs.op_count + 1u, sizeof(*out->ops));
 	take_before(u, out);
 	if (take_groups(u, &u->alive, out->alive, &out->alive_count) < 0 ||
@@ -1527,10 +1429,8 @@ static void tear_down(struct usage *u)
 		free(u->devices[i].free_places);
 	}
 	free(u->devices);
-	pf_intern_release(&u->alive.keys);
-	pf_intern_release(&u->kept.keys);
-	free(u->alive.items);
-	free(u->kept.items);
+	pf_keyed_end(&u->alive);
+	pf_keyed_end(&u->kept);
 	pf_allocs_release(&u->allocs);
 }
 
@@ -1538,8 +1438,8 @@ static int set_up(struct usage *u, struct pf_db *db)
 {
 	struct pf_usage *out = u->out;
 
-	pf_intern_init(&u->alive.keys);
-	pf_intern_init(&u->kept.keys);
+	pf_keyed_begin(&u->alive, sizeof(struct usage_group), PF_KEYED_SUMS);
+	pf_keyed_begin(&u->kept, sizeof(struct usage_group), PF_KEYED_SUMS);
 	if (pf_hint_producer(db, &out->producer) < 0 ||
 	    pf_allocs_load(db, &out->window, &u->allocs) < 0)
 		return -1;
@@ -1568,8 +1468,12 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 		return -1;
 	out->lines.db = db;
 	out->has_curve = args->points > 0;
-	if (args->events)
-		out->events = usage_events_new(pf_snap_state_is(&out->snap));
+	if (args->events && pf_snap_state_is(&out->snap))
+		out->events = pf_fields_table("events", "Allocations",
+					      PF_FIELDS(event_stack_fields));
+	else if (args->events)
+		out->events = pf_fields_table("events", "Allocations",
+					      PF_FIELDS(event_fields));
 	if (out->events && order)
 		pf_table_order(out->events, order);
 	if (!set_up(&u, db) && !usage_levels(&u) && !usage_blocks(&u))

@@ -24,8 +24,8 @@ static void take_cell(void *text, size_t len, void *arg)
 {
 	struct pf_data *d = arg;
 
-	d->cells = pf_grow(d->cells, &d->cap, d->count + 1, sizeof(*d->cells));
-	d->cells[d->count++] = pf_memdup0(text ? text : "", len);
+	*PF_ONE_MORE(d->cells, d->count, d->cap) =
+		pf_memdup0(text ? text : "", len);
 	d->in_row++;
 }
 

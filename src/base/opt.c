@@ -183,9 +183,7 @@ static void add_item(const struct match *m, const char *text)
 	struct pf_opt_list list;
 
 	memcpy(&list, (char *)m->set->args + m->opt->off, sizeof(list));
-	list.items = pf_grow(list.items, &list.cap, list.count + 1,
-			     sizeof(*list.items));
-	list.items[list.count++] = text;
+	*PF_ONE_MORE(list.items, list.count, list.cap) = text;
 	store(m, &list);
 }
 

@@ -54,8 +54,7 @@ int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
 	if (trace_id)
 		sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, err)) > 0) {
-		*out = pf_grow(*out, &cap, *count + 1, sizeof(**out));
-		(*out)[(*count)++] = (struct pf_track){
+		*PF_ONE_MORE(*out, *count, cap) = (struct pf_track){
 			.id = (uint32_t)sqlite3_column_int64(st, 0),
 			.trace_id = sqlite3_column_int64(st, 1),
 			.pid = copy_text_or_empty(st, 2),

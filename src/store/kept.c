@@ -208,9 +208,7 @@ static struct kept_entry *find_entry(struct pf_kept *k, int64_t block_id,
 
 	if (*place == UINT64_MAX) {
 		*place = k->count;
-		k->entries = pf_grow(k->entries, &k->cap, k->count + 1,
-				     sizeof(*k->entries));
-		k->entries[k->count++] =
+		*PF_ONE_MORE(k->entries, k->count, k->cap) =
 			(struct kept_entry){ .block = { .count = count,
 							.capacity = count } };
 	}

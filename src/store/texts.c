@@ -158,9 +158,7 @@ static bool make_room(struct pf_db *db, struct kept_rows *k, size_t columns)
 	if (!pf_kept_take(db, bytes))
 		return false;
 	k->bytes += bytes;
-	k->chunks =
-		pf_grow(k->chunks, &k->cap, k->count + 1, sizeof(*k->chunks));
-	k->chunks[k->count++] = pf_alloc(bytes);
+	*PF_ONE_MORE(k->chunks, k->count, k->cap) = pf_alloc(bytes);
 	return true;
 }
 

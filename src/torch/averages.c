@@ -543,8 +543,7 @@ static void keep_text(struct texts *t, sqlite3_stmt *st, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(st, column);
 
-	t->start = pf_grow(t->start, &t->cap, t->count + 1, sizeof(*t->start));
-	t->start[t->count++] = t->bytes.len;
+	*PF_ONE_MORE(t->start, t->count, t->cap) = t->bytes.len;
 	pf_buf_adds(&t->bytes, text ? text : "");
 	pf_buf_addc(&t->bytes, '\0');
 }

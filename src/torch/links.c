@@ -38,9 +38,7 @@ void pf_engine_open_op(struct pf_engine *e, const struct pf_fe *fe,
 		t->open_count--;
 	if (t->open_count >= OPEN_MAX)
 		return;
-	t->open = pf_grow(t->open, &t->open_cap, t->open_count + 1,
-			  sizeof(*t->open));
-	t->open[t->open_count++] = (struct pf_open_op){
+	*PF_ONE_MORE(t->open, t->open_count, t->open_cap) = (struct pf_open_op){
 		.start_ns = fe->start_ns,
 		.end_ns = fe->end_ns,
 		.id = fe->external_id,

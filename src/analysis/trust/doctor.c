@@ -467,9 +467,7 @@ static int add_twin(struct walk *w, uint32_t seq)
 		return rc ? rc
 			  : pf_fail(w->db->err, PF_EDB, "a block has changed");
 	w->next_seq = seq + 1;
-	w->twins = pf_grow(w->twins, &w->twin_cap, w->twin_count + 1,
-			   sizeof(*w->twins));
-	w->twins[w->twin_count++] = hash_event(&span);
+	*PF_ONE_MORE(w->twins, w->twin_count, w->twin_cap) = hash_event(&span);
 	return 0;
 }
 
@@ -1093,9 +1091,7 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 		d->no_rank++;
 		return;
 	}
-	ranks->items = pf_grow(ranks->items, &ranks->cap, ranks->count + 1,
-			       sizeof(*ranks->items));
-	ranks->items[ranks->count++] = v[T_RANK];
+	*PF_ONE_MORE(ranks->items, ranks->count, ranks->cap) = v[T_RANK];
 }
 
 static void judge_ranks(struct doctor *d, const struct ranks *ranks)

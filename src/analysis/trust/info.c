@@ -310,9 +310,7 @@ static int load_types(struct pf_db *db, struct types *types)
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		struct type_count *t;
 
-		types->items = pf_grow(types->items, &types->cap,
-				       types->count + 1, sizeof(*types->items));
-		t = &types->items[types->count++];
+		t = PF_ONE_MORE(types->items, types->count, types->cap);
 		t->id = sqlite3_column_int64(stmt, 0);
 		t->count = 0;
 		t->category = column_text(stmt, 1);

@@ -84,10 +84,8 @@ profan_sqlite_la_SOURCES = \
 	src/base/asset.c \
 	src/store/argtext.c \
 	src/store/block.c \
-	src/store/cursor.c \
 	src/store/db.c \
 	src/store/extension.c \
-	src/store/kept.c \
 	src/store/lexicon.c \
 	src/store/threads.c \
 	src/store/vtab.c

@@ -63,11 +63,6 @@ struct pf_block {
 };
 
 void pf_block_init(struct pf_block *b); /* allocates every array */
-/*
- * The same for at most so many events, and with those slots alone that are
- * among "columns": small tracks and plain readers take little memory.
- */
-void pf_block_init_for(struct pf_block *b, uint32_t events, uint64_t columns);
 void pf_block_release(struct pf_block *b);
 
 /*

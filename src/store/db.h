@@ -40,9 +40,9 @@ struct pf_db_kind {
 /* That of traces: schema/tables.sql. */
 extern const struct pf_db_kind pf_db_of_traces;
 
-struct pf_statements; /* cursor.c: statements that wait to be used again */
-struct pf_memo;       /* kept.c: what has been worked out */
-struct pf_kept;       /* kept.c: decoded blocks, or NULL */
+struct pf_statements; /* block.c: statements that wait to be used again */
+struct pf_memo;       /* what has been worked out */
+struct pf_kept;       /* decoded blocks, or NULL */
 struct pf_db_spare;   /* db.c: connections beside that nobody uses now */
 
 struct pf_db {

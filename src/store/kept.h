@@ -19,7 +19,6 @@
 void pf_kept_start(struct pf_db *db, size_t max_bytes);
 /* Drop the columns of blocks, which nobody reads any more, and keep none. */
 void pf_kept_stop(struct pf_db *db);
-void pf_kept_free(struct pf_kept *k); /* or NULL */
 
 /* Room for something else that is kept as long; false: there is not so much. */
 bool pf_kept_take(struct pf_db *db, size_t bytes);
@@ -53,8 +52,5 @@ typedef void *pf_memo_make(struct pf_db *db, const char *arg,
 const void *pf_memo_get(struct pf_db *db, pf_memo_make *make,
 			void (*release)(void *), const char *arg,
 			struct pf_err *err);
-
-struct pf_memo *pf_memo_new(void);
-void pf_memo_free(struct pf_memo *m); /* or NULL */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of key_averages(): what its passes share.  Only links.c, passes.c
- * and averages.c include this.
+ * The inside of key_averages(): what its passes share.  Only passes.c and
+ * averages.c include this.
  *
  * Passes over the column blocks, each streaming:
  *	survey	what is on which track; the stop thread; colliding ids
@@ -253,10 +253,6 @@ static inline bool pf_engine_ends_late(const struct pf_engine *e,
 /* Is there any host event of these kinds? */
 bool pf_engine_has(const struct pf_engine *e, uint32_t kinds);
 
-int pf_engine_survey(struct pf_engine *e);
-int pf_engine_calls(struct pf_engine *e);
-int pf_engine_overhead(struct pf_engine *e);
-int pf_engine_colliders(struct pf_engine *e);
 int pf_engine_device(struct pf_engine *e);
 int pf_engine_memory(struct pf_engine *e);
 int pf_engine_host(struct pf_engine *e);

@@ -98,22 +98,9 @@ struct pf_ranks_job {
 	uint32_t unlike_count;     /* groups whose collectives do not match */
 };
 
-/* meet.c: fills in what there is to meet, or "why". */
-void pf_ranks_meet(struct pf_ranks_job *job);
-
-/* "the process group 'tp0'" */
-void pf_ranks_say_group(const struct pf_ranks_job *job, uint32_t group,
-			struct pf_buf *out);
-
-/* meet.c: brings all times onto clocks of references. */
-void pf_ranks_align(struct pf_ranks_job *job);
-
 /* A time of a rank on its reference's clock, from the first end on. */
 int64_t pf_ranks_time(const struct pf_ranks_job *job, const struct rank *r,
 		      int64_t ns);
-
-/* meet.c: who is last, why and where it begins. */
-void pf_ranks_blame(struct pf_ranks_job *job);
 
 /* replay.c: what gaps cost. */
 void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out);
@@ -121,6 +108,11 @@ void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out);
 /* pipeline.c: sends and receives, once all is aligned. */
 int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err);
+
+/* show.c: what is found as rows; then, once the straggler is known, more. */
+int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
+		  struct pf_err *err);
+void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
 
 /* Of values that are put in another order. */
 double pf_ranks_median(double *values, size_t count);

@@ -71,9 +71,6 @@ enum pf_late_cause {
 	PF_LATE_CAUSES = PF_LATE_BY_HOST + PF_HOST_CAUSES
 };
 
-/* "computation", "data loading", ... */
-const char *pf_late_cause_name(unsigned cause);
-
 /* Why a rank's computation takes longer than that of the middle one. */
 enum pf_rank_work {
 	PF_WORK_UNKNOWN,

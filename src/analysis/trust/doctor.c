@@ -27,6 +27,7 @@
 #include "base/sat.h"
 #include "base/spool.h"
 #include "base/stats.h"
+#include "events/ask.h"
 #include "events/gpu.h"
 #include "events/hints.h"
 #include "events/interval.h"
@@ -99,9 +100,7 @@ struct queue {
 struct scan {
 	struct pf_doctor_gpu *out;
 	struct pf_by_event *launched;
-	struct pf_map by_track;
-	struct pf_union *streams;
-	size_t count, cap;
+	struct pf_keyed streams;             /* struct pf_union, by track */
 	int64_t migrated_trace, migrated_ns; /* the latest end of them */
 };
 
@@ -111,20 +110,7 @@ static void tally(struct pf_tally *t, int64_t ns)
 	pf_sat_sum(&t->ns, ns);
 }
 
-static struct pf_union *find_stream(struct scan *s, int64_t event_id)
-{
-	uint64_t *place = pf_map_at(&s->by_track, (uint64_t)event_id >> 32);
-
-	if (*place == UINT64_MAX) {
-		s->streams = pf_grow(s->streams, &s->cap, s->count + 1,
-				     sizeof(*s->streams));
-		s->streams[s->count] = (struct pf_union){ 0 };
-		*place = s->count++;
-	}
-	return &s->streams[*place];
-}
-
-static int take_linked(struct scan *s, const struct pf_gpu_event *ev)
+static void take_linked(struct scan *s, const struct pf_gpu_event *ev)
 {
 	int64_t trace_id = ev->trace->trace_id;
 	struct launched l = { ev->launch_id, ev->start_ns, ev->dur_ns, trace_id,
@@ -133,7 +119,7 @@ static int take_linked(struct scan *s, const struct pf_gpu_event *ev)
 
 	if (!ev->op_id)
 		tally(&s->out->no_op, ev->dur_ns);
-	return pf_by_event_add(s->launched, &l);
+	pf_by_event_add(s->launched, &l);
 }
 
 static void note_migration(struct scan *s, const struct pf_gpu_event *ev)
@@ -145,9 +131,10 @@ static void note_migration(struct scan *s, const struct pf_gpu_event *ev)
 		s->migrated_ns = ev->end_ns;
 }
 
-static int take(struct scan *s, const struct pf_gpu_event *ev)
+static void take(struct scan *s, const struct pf_gpu_event *ev)
 {
-	struct pf_union *stream = find_stream(s, ev->event_id);
+	size_t n = pf_keyed_at(&s->streams, (uint64_t)ev->event_id >> 32);
+	struct pf_union *stream = PF_KEYED_ROW(&s->streams, struct pf_union, n);
 	int64_t covered = stream->covered_ns;
 
 	tally(&s->out->work, ev->dur_ns);
@@ -157,15 +144,16 @@ static int take(struct scan *s, const struct pf_gpu_event *ev)
 	covered = stream->covered_ns - covered;
 	if (covered < ev->end_ns - ev->start_ns)
 		tally(&s->out->overlap, ev->end_ns - ev->start_ns - covered);
-	if (ev->origin == PF_GPU_LAUNCHED)
-		return take_linked(s, ev);
+	if (ev->origin == PF_GPU_LAUNCHED) {
+		take_linked(s, ev);
+		return;
+	}
 	tally(ev->origin == PF_GPU_BEFORE     ? &s->out->head
 	      : ev->origin == PF_GPU_MIGRATED ? &s->out->migrated
 					      : &s->out->orphan,
 	      ev->dur_ns);
 	if (ev->origin == PF_GPU_MIGRATED)
 		note_migration(s, ev);
-	return 0;
 }
 
 static void compare(struct pf_doctor_gpu *out, const struct launched *l,
@@ -216,7 +204,7 @@ static void queue_up(struct pf_doctor_gpu *out, struct queue *q,
 	tally(&q->work, l->dur_ns);
 }
 
-static int read_calls(struct scan *s, struct pf_err *err)
+static void read_calls(struct scan *s)
 {
 	struct queue queue = { 0 };
 	const struct launched *l;
@@ -231,7 +219,6 @@ static int read_calls(struct scan *s, struct pf_err *err)
 			 pf_span_end(b->start_ns[i], b->dur_ns[i]));
 	}
 	end_queue(s->out, &queue);
-	return err->code ? -1 : 0;
 }
 
 static int doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out)
@@ -239,27 +226,21 @@ static int doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out)
 	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
 	struct scan s = { .out = out };
 	const struct pf_gpu_event *ev;
-	struct pf_window window = { 0 };
-	struct pf_gpu *gpu = NULL;
-	int rc = pf_window_resolve(db, &all, &window);
+	struct pf_ask ask;
 
 	*out = (struct pf_doctor_gpu){ 0 };
-	pf_map_init(&s.by_track);
+	pf_keyed_begin(&s.streams, sizeof(struct pf_union), PF_KEYED_SUMS);
 	s.launched = pf_by_event_new(db, sizeof(struct launched),
 				     PF_COLBIT(PF_COL_START) |
 					     PF_COLBIT(PF_COL_DUR));
-	if (!rc && !(gpu = pf_gpu_new(db, &window, PF_GPU_LINKS)))
-		rc = -1;
-	while (!rc && (rc = pf_gpu_next(gpu, &ev)) == 1)
-		rc = take(&s, ev);
-	if (!rc)
-		rc = read_calls(&s, db->err);
-	pf_gpu_free(gpu);
+	if (!pf_ask_begin(&ask, db, &all)) {
+		while ((ev = pf_ask_gpu(&ask, PF_GPU_LINKS)))
+			take(&s, ev);
+		read_calls(&s);
+	}
 	pf_by_event_free(s.launched);
-	pf_map_release(&s.by_track);
-	pf_window_release(&window);
-	free(s.streams);
-	return rc;
+	pf_keyed_end(&s.streams);
+	return pf_ask_end(&ask);
 }
 
 /* ---- clocks ---- */

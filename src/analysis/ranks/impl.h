@@ -114,6 +114,21 @@ int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
 		  struct pf_err *err);
 void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
 
+/* Ranks that something joins: the lowest is the root of all its parents. */
+static inline uint32_t root_of(uint32_t *parent, uint32_t r)
+{
+	while (parent[r] != r)
+		r = parent[r] = parent[parent[r]];
+	return r;
+}
+
+static inline void join(uint32_t *parent, uint32_t a, uint32_t b)
+{
+	a = root_of(parent, a);
+	b = root_of(parent, b);
+	parent[a < b ? b : a] = a < b ? a : b;
+}
+
 /* Of values that are put in another order. */
 double pf_ranks_median(double *values, size_t count);
 int64_t pf_ranks_median_ns(int64_t *values, size_t count);

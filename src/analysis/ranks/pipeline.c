@@ -206,18 +206,11 @@ struct place {
 	uint32_t index;
 };
 
-static int by_way(const struct message *x, const struct message *y)
-{
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->from_rank != y->from_rank)
-		return x->from_rank < y->from_rank ? -1 : 1;
-	return (x->to_rank > y->to_rank) - (x->to_rank < y->to_rank);
-}
+PF_ORDER(by_way, struct place,
+	 PF_UP(m->group) PF_UP(m->from_rank) PF_UP(m->to_rank))
 
 PF_ORDER(by_place, struct place,
-	 PF_UP(m->group) PF_UP(m->from_rank) PF_UP(m->to_rank)
-		 PF_UP(m->is_receive) PF_UP(index))
+	 PF_THEN(by_way) PF_UP(m->is_receive) PF_UP(index))
 
 static bool is_alike(const struct message *x, const struct message *y)
 {
@@ -284,8 +277,7 @@ static void pipeline_match(struct pipeline *p)
 		size_t sends = 0;
 
 		for (to = from;
-		     to < p->message_count && !by_way(at[from].m, at[to].m);
-		     to++)
+		     to < p->message_count && !by_way(&at[from], &at[to]); to++)
 			sends += !at[to].m->is_receive;
 		match_run(p, at + from, sends, to - from);
 	}
@@ -294,24 +286,6 @@ static void pipeline_match(struct pipeline *p)
 }
 
 /* ---- stages ---- */
-
-static uint32_t root_of(const struct pipeline *p, uint32_t r)
-{
-	while (p->parent[r] != r)
-		r = p->parent[r];
-	return r;
-}
-
-static void join(struct pipeline *p, uint32_t a, uint32_t b)
-{
-	a = root_of(p, a);
-	b = root_of(p, b);
-	/* the lowest is the root */
-	if (a < b)
-		p->parent[b] = a;
-	else
-		p->parent[a] = b;
-}
 
 /*
  * A message is of a chain if it joins neighbours by rank, of a ring if it joins
@@ -326,10 +300,11 @@ static void check_messages(struct pipeline *p, const uint32_t *place,
 		uint32_t low, high, root;
 
 		if (m->from_rank == NONE || m->to_rank == NONE) {
-			is_none[root_of(p, p->p2ps[m->p2p].rank)] = true;
+			is_none[root_of(p->parent, p->p2ps[m->p2p].rank)] =
+				true;
 			continue;
 		}
-		root = root_of(p, m->from_rank);
+		root = root_of(p->parent, m->from_rank);
 		low = place[m->from_rank];
 		high = place[m->to_rank];
 		if (low > high) {
@@ -357,7 +332,7 @@ static void check_first(struct pipeline *p, const uint32_t *place,
 {
 	for (size_t i = 0; i < p->step_count; i++) {
 		const struct pipe_step *s = &p->steps[i];
-		uint32_t root = root_of(p, s->rank);
+		uint32_t root = root_of(p->parent, s->rank);
 		uint32_t k = p->p2p_from[s->rank];
 		uint32_t to = p->p2p_from[s->rank + 1];
 		const struct message *m;
@@ -422,14 +397,14 @@ static void pipeline_stages(struct pipeline *p)
 	for (size_t i = 0; i < p->message_count; i++)
 		if (p->messages[i].from_rank != NONE &&
 		    p->messages[i].to_rank != NONE)
-			join(p, p->messages[i].from_rank,
+			join(p->parent, p->messages[i].from_rank,
 			     p->messages[i].to_rank);
 	for (uint32_t r = 0; r < count; r++)
-		place[r] = size[root_of(p, r)]++;
+		place[r] = size[root_of(p->parent, r)]++;
 	check_messages(p, place, size, is_none);
 	check_first(p, place, size, is_none);
 	for (uint32_t r = 0; r < count; r++) {
-		uint32_t root = root_of(p, r);
+		uint32_t root = root_of(p->parent, r);
 		bool is_one = size[root] > 1 && !is_none[root];
 
 		p->stage[r] = is_one ? place[r] : PF_NO_INT;

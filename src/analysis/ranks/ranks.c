@@ -257,26 +257,36 @@ static uint32_t value_of(const struct group *g, uint32_t i, uint32_t n)
 			 : g->job->ops[op_at(g, i, n, false)].kind;
 }
 
+/* The value that more than half have; false: none is, and it is any. */
+static bool find_most(const uint32_t *values, size_t count, uint32_t *most)
+{
+	size_t votes = 0;
+
+	*most = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!votes)
+			*most = values[i];
+		votes = values[i] == *most ? votes + 1 : votes - 1;
+	}
+	votes = 0;
+	for (size_t i = 0; i < count; i++)
+		votes += values[i] == *most;
+	return 2 * votes > count;
+}
+
 /* Who is not as most ranks are; where there is no most, each may be odd. */
 static void mark_odd(const struct group *g, uint32_t n)
 {
-	uint32_t most = 0, votes = 0;
+	uint32_t *values = pf_calloc(g->count + 1u, sizeof(*values)), most;
+	bool has_most;
 
-	for (uint32_t i = 0; i < g->count; i++) {
-		uint32_t value = value_of(g, i, n);
-
-		if (!votes)
-			most = value;
-		votes = value == most ? votes + 1 : votes - 1;
-	}
-	votes = 0;
 	for (uint32_t i = 0; i < g->count; i++)
-		votes += value_of(g, i, n) == most;
+		values[i] = value_of(g, i, n);
+	has_most = find_most(values, g->count, &most);
 	for (uint32_t i = 0; i < g->count; i++) {
 		struct rank *r = &g->job->ranks[member_at(g, i)->rank];
-		bool has_most = 2 * (uint64_t)votes > g->count;
 
-		if ((has_most && value_of(g, i, n) == most) ||
+		if ((has_most && values[i] == most) ||
 		    (r->is_odd && r->most_count))
 			continue;
 		r->is_odd = true;
@@ -285,6 +295,7 @@ static void mark_odd(const struct group *g, uint32_t n)
 		r->odd_count = member_at(g, i)->count;
 		r->most_count = has_most && n == NONE ? most : 0;
 	}
+	free(values);
 }
 
 /* Ranks of a group: at most as many as it is said to have. */
@@ -586,13 +597,6 @@ static void look(struct clocks *c)
 
 /* ---- what is connected ---- */
 
-static uint32_t root_of(struct clocks *c, uint32_t r)
-{
-	while (c->parent[r] != r)
-		r = c->parent[r] = c->parent[c->parent[r]];
-	return r;
-}
-
 /* The lowest rank of those connected is the reference. */
 static void connect(struct clocks *c)
 {
@@ -604,20 +608,16 @@ static void connect(struct clocks *c)
 	for (uint32_t i = 0; i < c->met_count; i++) {
 		const struct meeting *m = &job->meetings[c->met[i]];
 
-		for (uint32_t k = 1; k < m->count; k++) {
-			const uint32_t *parts = &job->parts[m->from];
-			uint32_t x = root_of(c, job->ops[parts[0]].rank);
-			uint32_t y = root_of(c, job->ops[parts[k]].rank);
+		const uint32_t *parts = &job->parts[m->from];
 
-			if (x < y)
-				c->parent[y] = x;
-			else
-				c->parent[x] = y;
-		}
+		for (uint32_t k = 1; k < m->count; k++)
+			join(c->parent, job->ops[parts[0]].rank,
+			     job->ops[parts[k]].rank);
 	}
 	for (size_t r = 0; r < job->rank_count; r++)
 		job->ranks[r].reference =
-			job->meeting_count ? root_of(c, (uint32_t)r) : 0;
+			job->meeting_count ? root_of(c->parent, (uint32_t)r)
+					   : 0;
 }
 
 /* ---- lines ---- */
@@ -1545,23 +1545,6 @@ static void put_without(struct pf_ranks_job *job, const struct rank *all,
 			job->ranks[job->rank_count++] = all[i];
 }
 
-/* How many collectives most ranks have; NONE: there is no such number. */
-static uint32_t most_of(const struct rank *all, size_t count)
-{
-	uint32_t most = 0;
-	size_t votes = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!votes)
-			most = all[i].count;
-		votes = all[i].count == most ? votes + 1 : votes - 1;
-	}
-	votes = 0;
-	for (size_t i = 0; i < count; i++)
-		votes += all[i].count == most;
-	return 2 * votes > count ? most : NONE;
-}
-
 /*
  * Is there one rank without which the others match, and only one?  Of several,
  * such as the two of a group of two, the only one that has not as many
@@ -1571,10 +1554,15 @@ static int try_without(struct pf_ranks_job *job, const struct rank *all,
 		       size_t count, struct pf_err *err)
 {
 	struct pf_buf who = { 0 };
-	uint32_t most = most_of(all, count);
+	uint32_t *counts = pf_calloc(count + 1, sizeof(*counts)), most;
 	size_t found = 0, damaged = count, fewer = 0, odd = count;
+	bool has_most;
 	int rc = 0;
 
+	for (size_t i = 0; i < count; i++)
+		counts[i] = all[i].count;
+	has_most = find_most(counts, count, &most);
+	free(counts);
 	for (size_t i = 0; !rc && i < count; i++) {
 		if (!all[i].is_odd)
 			continue;
@@ -1585,7 +1573,7 @@ static int try_without(struct pf_ranks_job *job, const struct rank *all,
 		pf_buf_addf(&who, "%s%" PRId64, found++ ? " or " : "",
 			    all[i].rank);
 		damaged = i;
-		if (most != NONE && all[i].count != most) {
+		if (has_most && all[i].count != most) {
 			odd = i;
 			fewer++;
 		}

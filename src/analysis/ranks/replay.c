@@ -466,14 +466,13 @@ static double replay(struct skeleton *s, int64_t repaired)
 	return end - first;
 }
 
-static int by_root(const void *a, const void *b)
-{
-	const struct pf_ranks_rank *x = *(struct pf_ranks_rank *const *)a;
-	const struct pf_ranks_rank *y = *(struct pf_ranks_rank *const *)b;
+PF_ORDER(by_root, struct pf_ranks_rank, PF_DOWN(root_ns) PF_UP(rank))
 
-	PF_DOWN(root_ns)
-	PF_UP(rank)
-	return 0;
+PF_ORDER(by_cost, struct pf_ranks_rank, PF_DOWN(saved_ns) PF_THEN(by_root))
+
+static int by_root_at(const void *a, const void *b)
+{
+	return by_root(*(void *const *)a, *(void *const *)b);
 }
 
 /* What each rank alone costs; of very many, those that others wait for. */
@@ -486,7 +485,7 @@ static void replay_each(struct skeleton *s, const struct pf_ranks *out,
 
 	for (size_t i = 0; i < count; i++)
 		ranks[i] = &out->ranks[i];
-	pf_sort(ranks, count, sizeof(*ranks), by_root);
+	pf_sort(ranks, count, sizeof(*ranks), by_root_at);
 	if (!s->job->args.is_plain && count > RANKS_MAX)
 		count = RANKS_MAX;
 	for (size_t i = 0; i < count; i++)
@@ -501,12 +500,8 @@ static void name_straggler(struct pf_ranks *out)
 	for (size_t i = 0; i < out->rank_count; i++) {
 		const struct pf_ranks_rank *r = &out->ranks[i];
 
-		if (r->saved_ns <= 0)
-			continue; /* also what is not worked out */
-		if (!most || r->saved_ns > most->saved_ns ||
-		    (r->saved_ns == most->saved_ns &&
-		     (r->root_ns > most->root_ns ||
-		      (r->root_ns == most->root_ns && r->rank < most->rank))))
+		/* what is not worked out is below 0, too */
+		if (r->saved_ns > 0 && (!most || by_cost(r, most) < 0))
 			most = r;
 	}
 	if (most && out->slowdown >= PF_RANKS_EVEN)

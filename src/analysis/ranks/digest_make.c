@@ -154,23 +154,6 @@ struct making {
 
 /* Which collective of which group a kernel is: by arguments, else by names. */
 
-static void digest_init_words(struct making *m)
-{
-	pf_intern_init(&m->groups);
-	pf_map_init(&m->argsets);
-	pf_map_init(&m->syncs);
-}
-
-static void digest_release_words(struct making *m)
-{
-	pf_intern_release(&m->groups);
-	pf_map_release(&m->argsets);
-	pf_map_release(&m->syncs);
-	pf_arena_release(&m->memory);
-	free(m->sources);
-	free(m->said);
-}
-
 /* What it is, if it is no collective of all. */
 static enum pf_p2p p2p_of(enum pf_sync sync, struct pf_json name)
 {
@@ -196,37 +179,31 @@ static struct what read_said(struct making *m, const struct pf_collective *c,
 }
 
 /* What arguments say; NULL: nothing. */
-static int read_args(struct making *m, uint32_t args, const struct what **out)
+static const struct what *read_args(struct making *m, uint32_t args)
 {
 	struct pf_collective c;
 	const char *text;
 	size_t len;
 	uint64_t *place;
-	int rc;
 
-	*out = NULL;
 	if (args >= PF_ID_INLINE)
-		return 0;
+		return NULL;
 	place = pf_map_at(&m->argsets, args);
 	if (*place == UINT64_MAX) {
-		rc = pf_texts_get(&m->texts, PF_TEXT_ARGS, args, &text, &len,
-				  m->db->err);
-		if (rc < 0)
-			return -1;
 		*place = 0;
-		if (rc == 1 && pf_collective_read(text, len, &c)) {
+		if (pf_texts_get(&m->texts, PF_TEXT_ARGS, args, &text, &len,
+				 m->db->err) == 1 &&
+		    pf_collective_read(text, len, &c)) {
 			*PF_ONE_MORE(m->said, m->said_count, m->said_cap) =
 				read_said(m, &c, text, len);
 			*place = m->said_count;
 		}
 	}
-	if (*place)
-		*out = &m->said[*place - 1];
-	return 0;
+	return *place ? &m->said[*place - 1] : NULL;
 }
 
 /* By the range around its launch, or by its own name. */
-static int read_name(struct making *m, uint32_t name, struct what *out)
+static void read_name(struct making *m, uint32_t name, struct what *out)
 {
 	uint64_t *place = pf_map_at(&m->syncs, name);
 	const char *text;
@@ -234,7 +211,7 @@ static int read_name(struct making *m, uint32_t name, struct what *out)
 	if (*place == UINT64_MAX) {
 		text = pf_gpu_name(m->gpu, name);
 		if (!text)
-			return -1;
+			text = "";
 		out->sync = pf_collective_sync(
 			(struct pf_json){ text, strlen(text) });
 		out->p2p = p2p_of(out->sync,
@@ -243,7 +220,6 @@ static int read_name(struct making *m, uint32_t name, struct what *out)
 	}
 	out->sync = (enum pf_sync)(*place & 0xff);
 	out->p2p = (enum pf_p2p)(*place >> 8);
-	return 0;
 }
 
 /* The group of a digest by its text. */
@@ -269,59 +245,35 @@ static void take_said(struct making *m, const struct what *said,
 			     : 0;
 }
 
-/* 1: what the arguments of a record say is a send or a receive; 0, -1. */
-static int digest_find_message(struct making *m, uint32_t args,
-			       struct what *out)
+static struct what find_what(struct making *m, const struct pf_gpu_event *ev)
 {
-	const struct what *said;
+	const struct what *said = read_args(m, ev->config);
+	struct what out = { .bytes = -1, .size = -1, .peer = -1 }, own;
 
-	if (read_args(m, args, &said) < 0)
-		return -1;
-	if (!said || (said->p2p != PF_P2P_SEND && said->p2p != PF_P2P_RECEIVE))
-		return 0;
-	take_said(m, said, out);
-	return 1;
-}
-
-/* Several messages, or of what else is made of such kernels? */
-static int check_kernel(struct making *m, uint32_t name, struct what *out)
-{
-	struct what own;
-
-	if (out->p2p != PF_P2P_SEVERAL)
-		return 0;
-	if (read_name(m, name, &own) < 0)
-		return -1;
-	out->p2p = own.p2p;
-	return 0;
-}
-
-static int digest_find_what(struct making *m, const struct pf_gpu_event *ev,
-			    struct what *out)
-{
-	const struct what *said;
-
-	if (read_args(m, ev->config, &said) < 0)
-		return -1;
-	if (!said && ev->comm.record_id &&
-	    read_args(m, ev->comm.record_args, &said) < 0)
-		return -1;
+	if (!said && ev->comm.record_id)
+		said = read_args(m, ev->comm.record_args);
 	if (said) {
-		take_said(m, said, out);
-		return check_kernel(m, ev->name, out);
+		take_said(m, said, &out);
+	} else {
+		read_name(m,
+			  ev->comm.name == PF_ID_NONE ? ev->name
+						      : ev->comm.name,
+			  &out);
+		if (out.sync != PF_SYNC_NONE || out.p2p)
+			out.group =
+				find_group(m, pf_intern_add(&m->groups, "", 0));
 	}
-	*out = (struct what){ .bytes = -1, .size = -1, .peer = -1 };
-	if (read_name(m, ev->comm.name == PF_ID_NONE ? ev->name : ev->comm.name,
-		      out) < 0)
-		return -1;
-	if (out->sync != PF_SYNC_NONE || out->p2p)
-		out->group = find_group(m, pf_intern_add(&m->groups, "", 0));
-	return check_kernel(m, ev->name, out);
+	/* several messages, or of what else is made of such kernels? */
+	if (out.p2p == PF_P2P_SEVERAL) {
+		read_name(m, ev->name, &own);
+		out.p2p = own.p2p;
+	}
+	return out;
 }
 
 /* ---- where traces are from ---- */
 
-static int digest_load_sources(struct making *m)
+static int load_sources(struct making *m)
 {
 	sqlite3_stmt *st = pf_named_prepare(m->db, "rank_traces", m->db->err);
 	int rc = -1;
@@ -372,8 +324,8 @@ static void add_message(struct making *m, struct pf_digest_p2p *p,
 }
 
 /* Sends and receives. */
-static void digest_take_p2p(struct making *m, const struct pf_gpu_event *ev,
-			    const struct what *what, int64_t end_ns)
+static void take_p2p(struct making *m, const struct pf_gpu_event *ev,
+		     const struct what *what, int64_t end_ns)
 {
 	struct pf_digest *d = &m->d;
 	size_t n = d->p2p_count;
@@ -474,7 +426,7 @@ static void end_quiet(struct making *m, int64_t start_ns, int64_t end_ns)
  * began at once.  Else its host may have waited: then it is launched later.
  * The receive that it waits for if its host did, or NO_OP.
  */
-static size_t digest_compute(struct making *m, int64_t start_ns, int64_t end_ns)
+static size_t compute(struct making *m, int64_t start_ns, int64_t end_ns)
 {
 	size_t gate;
 	bool is_sure;
@@ -503,18 +455,16 @@ struct recording {
 	size_t count, cap;
 };
 
-static int is_record(struct recording *r, uint32_t name)
+static bool is_record(struct recording *r, uint32_t name)
 {
 	uint64_t *place = pf_map_at(&r->is_record, name);
 	const char *text;
 
-	if (*place == UINT64_MAX) {
-		if (pf_texts_get(&r->m->texts, PF_TEXT_NAME, name, &text, NULL,
-				 r->m->db->err) < 0)
-			return -1;
-		*place = !strcmp(text, "record_param_comms");
-	}
-	return (int)*place;
+	if (*place == UINT64_MAX)
+		*place = pf_texts_get(&r->m->texts, PF_TEXT_NAME, name, &text,
+				      NULL, r->m->db->err) >= 0 &&
+			 !strcmp(text, "record_param_comms");
+	return *place;
 }
 
 static int take_record(void *context, const struct pf_block *b, uint32_t i,
@@ -522,19 +472,18 @@ static int take_record(void *context, const struct pf_block *b, uint32_t i,
 {
 	struct recording *r = context;
 	struct recorded one = { .event_id = event_id };
-	int rc;
+	const struct what *said = NULL;
 
-	if (pf_names_kind(r->m->names, b->type[i]) != PF_KIND_CPU_OP ||
-	    b->name[i] >= PF_ID_INLINE ||
-	    pf_map_has(&r->m->p2p_records, (uint64_t)event_id))
-		return 0;
-	rc = is_record(r, b->name[i]);
-	if (rc == 1)
-		rc = digest_find_message(r->m, b->args[i], &one.what);
-	if (rc != 1)
-		return rc;
-	*PF_ONE_MORE(r->items, r->count, r->cap) = one;
-	return 0;
+	if (pf_names_kind(r->m->names, b->type[i]) == PF_KIND_CPU_OP &&
+	    b->name[i] < PF_ID_INLINE &&
+	    !pf_map_has(&r->m->p2p_records, (uint64_t)event_id) &&
+	    is_record(r, b->name[i]))
+		said = read_args(r->m, b->args[i]);
+	if (said && (said->p2p == PF_P2P_SEND || said->p2p == PF_P2P_RECEIVE)) {
+		take_said(r->m, said, &one.what);
+		*PF_ONE_MORE(r->items, r->count, r->cap) = one;
+	}
+	return r->m->db->err->code ? -1 : 0;
 }
 
 PF_ORDER(by_event, struct recorded, PF_UP(event_id))
@@ -570,21 +519,18 @@ static int read_records(void *context, const struct pf_track *t)
 			     context);
 }
 
-static int digest_settle_p2p(struct making *m)
+static void settle_p2p(struct making *m)
 {
 	struct recording r = { .m = m };
-	int rc;
 
 	m->d.knows_p2p = true;
 	if (!m->unsaid_count)
-		return 0;
+		return;
 	pf_map_init(&r.is_record);
-	rc = pf_host_tracks(m->db, m->trace->trace_id, read_records, &r);
-	if (!rc)
+	if (!pf_host_tracks(m->db, m->trace->trace_id, read_records, &r))
 		give_messages(&r);
 	pf_map_release(&r.is_record);
 	free(r.items);
-	return rc;
 }
 
 /* Beside the pass over GPU work: hosts, kernels by name, launches. */
@@ -628,22 +574,17 @@ static int read_host(void *context, const struct pf_track *t)
 			     context);
 }
 
-static int digest_load_hosts(struct making *m)
+static void load_hosts(struct making *m)
 {
-	int rc;
-
 	m->hosts = pf_sorter_temp(sizeof(struct host_span));
-	rc = pf_host_tracks(m->db, m->trace->trace_id, read_host, m);
-	if (!rc)
-		rc = pf_sorter_finish(m->hosts, m->db->err);
-	if (!rc)
+	if (!pf_host_tracks(m->db, m->trace->trace_id, read_host, m) &&
+	    !pf_sorter_finish(m->hosts, m->db->err))
 		m->host = pf_sorter_next(m->hosts, m->db->err);
-	return rc || m->db->err->code ? -1 : 0;
 }
 
 /* ---- kernels ---- */
 
-static int digest_count_kernel(struct making *m, const struct pf_gpu_event *ev)
+static void count_kernel(struct making *m, const struct pf_gpu_event *ev)
 {
 	struct pf_digest *d = &m->d;
 	uint64_t *place = pf_map_at(&m->kernel_places, ev->name);
@@ -652,7 +593,7 @@ static int digest_count_kernel(struct making *m, const struct pf_gpu_event *ev)
 	if (*place == UINT64_MAX) {
 		text = pf_gpu_name(m->gpu, ev->name);
 		if (!text)
-			return -1;
+			return;
 		*place = d->kernel_count;
 		*PF_ONE_MORE(d->kernels, d->kernel_count, d->kernel_cap) =
 			(struct pf_digest_kernel){
@@ -661,7 +602,6 @@ static int digest_count_kernel(struct making *m, const struct pf_gpu_event *ev)
 	}
 	d->kernels[*place].count++;
 	pf_sat_sum(&d->kernels[*place].ns, ev->dur_ns);
-	return 0;
 }
 
 PF_ORDER(by_time, struct pf_digest_kernel, PF_DOWN(ns) PF_UP(name_hash))
@@ -669,7 +609,7 @@ PF_ORDER(by_time, struct pf_digest_kernel, PF_DOWN(ns) PF_UP(name_hash))
 PF_ORDER(by_hash, struct pf_digest_kernel, PF_UP(name_hash))
 
 /* The longest, and the rest as one. */
-static void digest_settle_kernels(struct making *m)
+static void settle_kernels(struct making *m)
 {
 	struct pf_digest *d = &m->d;
 
@@ -697,7 +637,7 @@ struct in_order {
 };
 
 /* By the calls, as far as they are known; else by the start of the work. */
-static int order_launches(struct making *m, struct pf_sorter *order)
+static void order_launches(struct making *m, struct pf_sorter *order)
 {
 	const struct launched *l;
 	const struct pf_block *b;
@@ -712,21 +652,21 @@ static int order_launches(struct making *m, struct pf_sorter *order)
 		/* its host did not wait for what was received */
 		if (gate && (!b || b->start_ns[i] < gate->end_ns))
 			gate->quiet_count = gate->unsplit_ns = 0;
-		if (pf_sorter_add(order, &o, m->db->err) < 0)
-			return -1;
+		pf_sorter_add(order, &o, m->db->err);
 	}
-	return m->db->err->code ? -1 : pf_sorter_finish(order, m->db->err);
 }
 
 /* What a collective needed: the computation that was launched before it. */
-static int digest_settle_launches(struct making *m)
+static void settle_launches(struct making *m)
 {
 	struct pf_sorter *order = pf_sorter_temp(sizeof(struct in_order));
 	const struct in_order *o;
 	int64_t end_ns = INT64_MIN;
-	int rc = order_launches(m, order);
 
-	while (!rc && (o = pf_sorter_next(order, m->db->err))) {
+	order_launches(m, order);
+	if (!m->db->err->code)
+		pf_sorter_finish(order, m->db->err);
+	while (!m->db->err->code && (o = pf_sorter_next(order, m->db->err))) {
 		struct pf_digest_op *op;
 		size_t step;
 
@@ -744,7 +684,6 @@ static int digest_settle_launches(struct making *m)
 			op->step = m->steps->items[step].step;
 	}
 	pf_sorter_free(order);
-	return rc || m->db->err->code ? -1 : 0;
 }
 
 #define TIME_MAX (INT64_C(1) << 61) /* so that differences are numbers */
@@ -873,21 +812,18 @@ static void expose_to(struct making *m, int64_t to_ns)
 
 /* ---- time goes on ---- */
 
-static int add_host_to(struct making *m, int64_t to_ns)
+static void add_host_to(struct making *m, int64_t to_ns)
 {
 	while (m->host && m->host->start_ns <= to_ns) {
 		pf_sweep_add(&m->sweep,
 			     PF_DOING_IDLE + (unsigned)m->host->cause,
 			     m->host->start_ns, m->host->end_ns);
 		m->host = pf_sorter_next(m->hosts, m->db->err);
-		if (m->db->err->code)
-			return -1;
 	}
-	return 0;
 }
 
 /* All that starts before is known: pass the marks up to an instant. */
-static int pass_to(struct making *m, int64_t to_ns)
+static void pass_to(struct making *m, int64_t to_ns)
 {
 	while (m->mark_count && m->marks[0].at_ns <= to_ns) {
 		struct mark mark = m->marks[0];
@@ -895,15 +831,12 @@ static int pass_to(struct making *m, int64_t to_ns)
 		m->marks[0] = m->marks[--m->mark_count];
 		pf_heap_sink(m->marks, sizeof(*m->marks), m->mark_count, 0,
 			     is_earlier);
-		if (add_host_to(m, mark.at_ns) < 0)
-			return -1;
+		add_host_to(m, mark.at_ns);
 		pf_sweep_to(&m->sweep, mark.at_ns);
 		pass_mark(m, &mark);
 	}
-	if (add_host_to(m, to_ns) < 0)
-		return -1;
+	add_host_to(m, to_ns);
 	pf_sweep_to(&m->sweep, to_ns);
-	return 0;
 }
 
 /* Computation begins: which collectives that have ended did it wait for? */
@@ -991,8 +924,8 @@ static size_t take_comm(struct making *m, const struct pf_gpu_event *ev,
 
 /* ---- an event ---- */
 
-static int add_launch(struct making *m, const struct pf_gpu_event *ev,
-		      int64_t end_ns, size_t op, size_t gate)
+static void add_launch(struct making *m, const struct pf_gpu_event *ev,
+		       int64_t end_ns, size_t op, size_t gate)
 {
 	struct launched l = { .launch_id = ev->launch_id,
 			      .event_id = ev->event_id,
@@ -1001,45 +934,41 @@ static int add_launch(struct making *m, const struct pf_gpu_event *ev,
 			      .op = op == NO_OP ? -1 : (int64_t)op,
 			      .gate = gate == NO_OP ? -1 : (int64_t)gate };
 
-	return pf_by_event_add(m->launches, &l);
+	pf_by_event_add(m->launches, &l);
 }
 
-static int take_computation(struct making *m, const struct pf_gpu_event *ev,
-			    int64_t end_ns)
+static void take_computation(struct making *m, const struct pf_gpu_event *ev,
+			     int64_t end_ns)
 {
 	size_t gate;
 
 	open_gates(m, ev->start_ns);
-	gate = digest_compute(m, ev->start_ns, end_ns);
+	gate = compute(m, ev->start_ns, end_ns);
 	if (!m->has_computed || end_ns > m->computed_ns)
 		m->computed_ns = end_ns;
 	m->has_computed = true;
-	if (digest_count_kernel(m, ev) < 0)
-		return -1;
-	return add_launch(m, ev, end_ns, NO_OP, gate);
+	count_kernel(m, ev);
+	add_launch(m, ev, end_ns, NO_OP, gate);
 }
 
-static int take_communication(struct making *m, const struct pf_gpu_event *ev,
-			      int64_t end_ns)
+static void take_communication(struct making *m, const struct pf_gpu_event *ev,
+			       int64_t end_ns)
 {
-	size_t count = m->d.op_count, op;
-	struct what what;
+	struct what what = find_what(m, ev);
+	size_t count = m->d.op_count;
+	size_t op = take_comm(m, ev, &what, end_ns);
 
-	if (digest_find_what(m, ev, &what) < 0)
-		return -1;
-	op = take_comm(m, ev, &what, end_ns);
 	if (what.p2p)
-		digest_take_p2p(m, ev, &what, end_ns);
+		take_p2p(m, ev, &what, end_ns);
 	else
 		end_quiet(m, ev->start_ns, end_ns);
 	*PF_ONE_MORE(m->running, m->running_count, m->running_cap) =
 		(struct running){ op, end_ns };
-	if (op == NO_OP || m->d.op_count == count)
-		return 0;
-	return add_launch(m, ev, end_ns, op, NO_OP);
+	if (op != NO_OP && m->d.op_count != count)
+		add_launch(m, ev, end_ns, op, NO_OP);
 }
 
-static int take(struct making *m, const struct pf_gpu_event *ev)
+static void take(struct making *m, const struct pf_gpu_event *ev)
 {
 	static const unsigned sets[PF_GPU_CLASSES] = {
 		[PF_GPU_COMPUTE] = PF_DOING_COMPUTATION,
@@ -1062,17 +991,15 @@ static int take(struct making *m, const struct pf_gpu_event *ev)
 	}
 	if (end_ns > m->d.end_ns)
 		m->d.end_ns = end_ns;
-	if (pass_to(m, ev->start_ns) < 0)
-		return -1;
+	pass_to(m, ev->start_ns);
 	expose_to(m, ev->start_ns);
-	if (ev->class == PF_GPU_COMPUTE && take_computation(m, ev, end_ns) < 0)
-		return -1;
-	if (ev->class == PF_GPU_COMM && take_communication(m, ev, end_ns) < 0)
-		return -1;
+	if (ev->class == PF_GPU_COMPUTE)
+		take_computation(m, ev, end_ns);
+	if (ev->class == PF_GPU_COMM)
+		take_communication(m, ev, end_ns);
 	if (sets[ev->class] == PF_DOING_COPY)
 		end_quiet(m, ev->start_ns, end_ns);
 	pf_sweep_add(&m->sweep, sets[ev->class], ev->start_ns, end_ns);
-	return 0;
 }
 
 /* ---- the end of a trace ---- */
@@ -1132,7 +1059,7 @@ static void add_base(struct pf_digest *d, int64_t base_ns)
 	}
 }
 
-static int finish(struct making *m)
+static void finish(struct making *m)
 {
 	struct sums sums;
 	int64_t end_ns = m->d.end_ns;
@@ -1142,18 +1069,15 @@ static int finish(struct making *m)
 			if (m->d.steps[i].end_ns > end_ns)
 				end_ns = m->d.steps[i].end_ns;
 		expose_to(m, end_ns);
-		if (pass_to(m, m->d.end_ns) < 0)
-			return -1;
+		pass_to(m, m->d.end_ns);
 		read_sums(&m->sweep, &sums);
 		memcpy(m->d.ns, sums.ns, sizeof(m->d.ns));
-		if (pass_to(m, end_ns) < 0)
-			return -1;
+		pass_to(m, end_ns);
 	}
 	settle_pieces(m);
-	if (digest_settle_launches(m) < 0 || digest_settle_p2p(m) < 0)
-		return -1;
-	digest_settle_kernels(m);
-	return 0;
+	settle_launches(m);
+	settle_p2p(m);
+	settle_kernels(m);
 }
 
 /* ---- a trace ---- */
@@ -1181,7 +1105,7 @@ static void take_steps(struct making *m)
 	}
 }
 
-static int begin(struct making *m, const struct pf_window_trace *trace)
+static void begin(struct making *m, const struct pf_window_trace *trace)
 {
 	m->trace = trace;
 	m->d = (struct pf_digest){ .rank = trace->rank,
@@ -1196,7 +1120,7 @@ static int begin(struct making *m, const struct pf_window_trace *trace)
 	m->launches = pf_by_event_new(m->db, sizeof(struct launched),
 				      PF_COLBIT(PF_COL_START));
 	take_steps(m);
-	return digest_load_hosts(m);
+	load_hosts(m);
 }
 
 static void end(struct making *m)
@@ -1221,43 +1145,35 @@ static void end(struct making *m)
 	memset(&m->trace, 0, sizeof(*m) - offsetof(struct making, trace));
 }
 
-static int hand_over(struct making *m, const struct pf_digest_sink *sink)
+static void hand_over(struct making *m, const struct pf_digest_sink *sink)
 {
 	size_t at = PF_SEARCH(i, m->source_count,
 			      m->sources[i].trace_id < m->trace->trace_id);
 	const struct source *from = &m->sources[at];
 
-	if (finish(m) < 0)
-		return -1;
+	finish(m);
 	if (at < m->source_count && from->trace_id == m->trace->trace_id) {
 		m->d.world = from->world;
 		m->d.host = from->host ? pf_strdup(from->host) : NULL;
 		add_base(&m->d, from->base_ns);
 	}
-	return sink->take(sink->context, &m->d, m->db->err);
+	if (!m->db->err->code)
+		sink->take(sink->context, &m->d, m->db->err);
 }
 
 /* Up to a trace, or the end: those without GPU work have digests, too. */
-static int go_on(struct making *m, const struct pf_window *w, size_t *next,
-		 const struct pf_window_trace *to,
-		 const struct pf_digest_sink *sink)
+static void go_on(struct making *m, const struct pf_window *w, size_t *next,
+		  const struct pf_window_trace *to,
+		  const struct pf_digest_sink *sink)
 {
-	for (;;) {
-		int rc = 0;
-
-		if (m->trace) {
-			rc = hand_over(m, sink);
-			end(m);
-		}
-		if (rc || *next == w->count)
-			return rc;
-		if (begin(m, &w->traces[(*next)++]) < 0) {
-			end(m);
-			return -1;
-		}
-		if (m->trace == to)
-			return 0;
-	}
+	do {
+		if (m->trace)
+			hand_over(m, sink);
+		end(m);
+		if (*next == w->count || m->db->err->code)
+			return;
+		begin(m, &w->traces[(*next)++]);
+	} while (m->trace != to);
 }
 
 int pf_digests_make(struct pf_db *db, const struct pf_window *window,
@@ -1267,30 +1183,31 @@ int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 	struct making m = { .db = db, .steps = &steps, .texts = { .db = db } };
 	const struct pf_gpu_event *ev;
 	size_t next = 0;
-	int rc = pf_steps_load(db, window->steps, &steps);
 
-	digest_init_words(&m);
-	if (!rc)
-		rc = digest_load_sources(&m);
-	if (!rc) {
-		m.names = pf_names_new(db);
+	pf_intern_init(&m.groups);
+	pf_map_init(&m.argsets);
+	pf_map_init(&m.syncs);
+	if (!pf_steps_load(db, window->steps, &steps) && !load_sources(&m) &&
+	    (m.names = pf_names_new(db)))
 		m.gpu = pf_gpu_new(db, window, PF_GPU_STARTS | PF_GPU_CALLS);
-		rc = m.names && m.gpu ? 0 : -1;
-	}
-	while (!rc && (rc = pf_gpu_next(m.gpu, &ev)) == 1) {
-		rc = 0;
+	while (!db->err->code && pf_gpu_next(m.gpu, &ev) == 1) {
 		if (ev->trace != m.trace)
-			rc = go_on(&m, window, &next, ev->trace, sink);
-		if (!rc)
-			rc = take(&m, ev);
+			go_on(&m, window, &next, ev->trace, sink);
+		if (!db->err->code)
+			take(&m, ev);
 	}
-	if (!rc)
-		rc = go_on(&m, window, &next, NULL, sink);
+	if (!db->err->code)
+		go_on(&m, window, &next, NULL, sink);
 	end(&m);
-	digest_release_words(&m);
+	pf_intern_release(&m.groups);
+	pf_map_release(&m.argsets);
+	pf_map_release(&m.syncs);
+	pf_arena_release(&m.memory);
+	free(m.sources);
+	free(m.said);
 	pf_names_free(m.names);
 	pf_gpu_free(m.gpu);
 	pf_texts_release(&m.texts);
 	pf_steps_release(&steps);
-	return rc;
+	return db->err->code ? -1 : 0;
 }

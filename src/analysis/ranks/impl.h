@@ -75,6 +75,7 @@ struct rank {
 
 struct pf_ranks_job {
 	struct pf_ranks_args args;
+	struct pf_err *err; /* once ranks are found */
 	struct pf_intern groups;
 	struct rank *ranks;
 	size_t rank_count, rank_cap;
@@ -102,16 +103,24 @@ struct pf_ranks_job {
 int64_t pf_ranks_time(const struct pf_ranks_job *job, const struct rank *r,
 		      int64_t ns);
 
+/* The digest of a rank, to be released; false: there is an error. */
+static inline bool open_digest(const struct pf_ranks_job *job, size_t rank,
+			       struct pf_digest *out)
+{
+	const struct pf_buf *bytes = &job->ranks[rank].bytes;
+
+	return !job->err->code &&
+	       !pf_digest_get(bytes->data, bytes->len, out, job->err);
+}
+
 /* replay.c: what gaps cost. */
 void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out);
 
 /* pipeline.c: sends and receives, once all is aligned. */
-int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
-		      struct pf_err *err);
+void pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out);
 
 /* show.c: what is found as rows; then, once the straggler is known, more. */
-int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
-		  struct pf_err *err);
+void pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out);
 void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
 
 /* Ranks that something joins: the lowest is the root of all its parents. */

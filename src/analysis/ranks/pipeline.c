@@ -162,14 +162,13 @@ static void load_steps(struct pipeline *p, uint32_t rank,
 	}
 }
 
-static int load_rank(struct pipeline *p, uint32_t rank, struct pf_err *err)
+static void load_rank(struct pipeline *p, uint32_t rank)
 {
-	const struct rank *r = &p->job->ranks[rank];
 	struct pf_digest d;
 	uint32_t *groups;
 
-	if (pf_digest_get(r->bytes.data, r->bytes.len, &d, err) < 0)
-		return -1;
+	if (!open_digest(p->job, rank, &d))
+		return;
 	groups = pipeline_calloc(p, d.group_count, sizeof(*groups));
 	for (size_t i = 0; i < d.group_count; i++)
 		groups[i] = pf_intern_add(&p->job->groups, d.groups[i],
@@ -178,24 +177,20 @@ static int load_rank(struct pipeline *p, uint32_t rank, struct pf_err *err)
 		load_p2p(p, rank, &d, groups, &d.p2ps[i]);
 	load_steps(p, rank, &d);
 	pf_digest_release(&d);
-	return 0;
 }
 
-/* Kernels that move messages of which some met theirs: is there one? */
-static int pipeline_load(struct pipeline *p, struct pf_err *err)
+static void pipeline_load(struct pipeline *p)
 {
 	size_t count = p->job->rank_count;
 
 	p->p2p_from = pipeline_calloc(p, count + 1, sizeof(*p->p2p_from));
 	p->step_from = pipeline_calloc(p, count + 1, sizeof(*p->step_from));
 	for (size_t r = 0; r < count; r++) {
-		if (p->job->ranks[r].has_p2p &&
-		    load_rank(p, (uint32_t)r, err) < 0)
-			return -1;
+		if (p->job->ranks[r].has_p2p)
+			load_rank(p, (uint32_t)r);
 		p->p2p_from[r + 1] = (uint32_t)p->p2p_count;
 		p->step_from[r + 1] = (uint32_t)p->step_count;
 	}
-	return 0;
 }
 
 /* ---- matches ---- */
@@ -655,14 +650,13 @@ static void settle_rank(struct pf_ranks_pipe *out)
 	out->step_ns = out->computation_ns = PF_NO_INT;
 }
 
-static int take_rank(struct view *v, struct pf_err *err)
+static void take_rank(struct view *v)
 {
 	const struct pipeline *p = v->p;
-	const struct rank *r = &p->job->ranks[v->rank];
 	struct pf_digest d;
 
-	if (pf_digest_get(r->bytes.data, r->bytes.len, &d, err) < 0)
-		return -1;
+	if (!open_digest(p->job, v->rank, &d))
+		return;
 	find_spans(v);
 	for (uint32_t i = p->step_from[v->rank]; i < p->step_from[v->rank + 1];
 	     i++)
@@ -671,7 +665,6 @@ static int take_rank(struct view *v, struct pf_err *err)
 	free(v->moving.items);
 	free(v->waits.items);
 	settle_rank(v->out);
-	return 0;
 }
 
 /* ---- all ranks ---- */
@@ -711,16 +704,14 @@ static void count_microbatches(struct pipeline *p, struct pf_ranks_pipe *pipes,
 	}
 }
 
-static int make_pipes(struct pipeline *p, struct pf_ranks *out,
-		      struct pf_err *err)
+static void make_pipes(struct pipeline *p, struct pf_ranks *out)
 {
 	size_t ranks = p->job->rank_count, count = 0;
 	uint32_t *rank_of = pipeline_calloc(p, ranks, sizeof(*rank_of));
 	struct counted *counted = pipeline_calloc(p, ranks, sizeof(*counted));
-	int rc = 0;
 
 	out->pipes = pf_calloc(ranks + 1, sizeof(*out->pipes));
-	for (uint32_t r = 0; !rc && r < ranks; r++) {
+	for (uint32_t r = 0; r < ranks; r++) {
 		struct view v = { .p = p,
 				  .rank = r,
 				  .out = &out->pipes[count],
@@ -734,13 +725,12 @@ static int make_pipes(struct pipeline *p, struct pf_ranks *out,
 			.stage = p->stage[r],
 			.stage_count = p->stage_count[r],
 		};
-		rc = take_rank(&v, err);
+		take_rank(&v);
 		counted[count] = v.counted;
 		rank_of[count++] = r;
 	}
 	out->pipe_count = count;
 	count_microbatches(p, out->pipes, rank_of, count, counted);
-	return rc;
 }
 
 /* ---- by stage ---- */
@@ -865,37 +855,32 @@ static bool waits_matter(const struct pf_ranks_job *job,
 	return out->pipes_withheld;
 }
 
-int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
-		      struct pf_err *err)
+void pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out)
 {
 	struct pipeline p = { .job = job };
 	struct pf_buf text = { 0 };
 	int64_t known = 0, early;
-	int rc = 0;
 
 	for (size_t r = 0; r < job->rank_count; r++) {
 		out->has_pipes |= job->ranks[r].receives;
 		out->unknown_pipe_count += !job->ranks[r].knows_p2p;
 	}
 	if (!out->has_pipes || job->why.len)
-		return 0;
-	rc = pipeline_load(&p, err);
-	if (!rc) {
-		pipeline_match(&p);
-		pipeline_stages(&p);
-		early = count_early(&p, &known);
-		if ((double)early > EARLY_MAX * (double)known)
-			pf_buf_addf(&text,
-				    "waits in receives are not known: %" PRId64
-				    " of %" PRId64
-				    " receives end before their sends begin",
-				    early, known);
-		else
-			rc = make_pipes(&p, out, err);
-	}
+		return;
+	pipeline_load(&p);
+	pipeline_match(&p);
+	pipeline_stages(&p);
+	early = count_early(&p, &known);
+	if ((double)early > EARLY_MAX * (double)known)
+		pf_buf_addf(&text,
+			    "waits in receives are not known: %" PRId64
+			    " of %" PRId64
+			    " receives end before their sends begin",
+			    early, known);
+	else
+		make_pipes(&p, out);
 	out->pipes_withheld = pf_arena_string(&out->texts, text.data);
-	if (!rc)
-		make_stages(out);
+	make_stages(out);
 	out->waits_to_receive = waits_matter(job, out);
 	pf_buf_release(&text);
 	free(p.p2ps);
@@ -903,5 +888,4 @@ int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
 	free(p.quiets);
 	free(p.steps);
 	pf_arena_release(&p.memory);
-	return rc;
 }

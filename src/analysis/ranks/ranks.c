@@ -1393,7 +1393,7 @@ static void load_op(struct pf_ranks_job *job, uint32_t rank,
 	}
 }
 
-static int load_ops(struct pf_ranks_job *job, struct pf_err *err)
+static void load_ops(struct pf_ranks_job *job)
 {
 	uint32_t at = 0;
 
@@ -1404,14 +1404,13 @@ static int load_ops(struct pf_ranks_job *job, struct pf_err *err)
 		struct pf_digest d;
 
 		r->from = at;
-		if (pf_digest_get(r->bytes.data, r->bytes.len, &d, err) < 0)
-			return -1;
+		if (!open_digest(job, i, &d))
+			return;
 		for (size_t k = 0; k < d.op_count; k++)
 			load_op(job, (uint32_t)i, &d, &d.ops[k],
 				&job->ops[at++]);
 		pf_digest_release(&d);
 	}
-	return 0;
 }
 
 /* ---- damaged traces ---- */
@@ -1510,16 +1509,17 @@ static void start_anew(struct pf_ranks_job *job)
 }
 
 /* Onto one clock, or "why" not. */
-static int align(struct pf_ranks_job *job, struct pf_err *err)
+static void align(struct pf_ranks_job *job)
 {
 	start_anew(job);
-	if (load_ops(job, err) < 0)
-		return -1;
+	load_ops(job);
+	if (job->err->code)
+		return;
 	if (check_ranks(job))
 		ranks_meet(job);
 	if (!job->why.len)
 		ranks_align(job);
-	return 0;
+	return;
 }
 
 static void say_damaged(struct pf_ranks_job *job, const struct rank *r)
@@ -1550,25 +1550,24 @@ static void put_without(struct pf_ranks_job *job, const struct rank *all,
  * such as the two of a group of two, the only one that has not as many
  * collectives as most ranks have.
  */
-static int try_without(struct pf_ranks_job *job, const struct rank *all,
-		       size_t count, struct pf_err *err)
+static void try_without(struct pf_ranks_job *job, const struct rank *all,
+			size_t count)
 {
 	struct pf_buf who = { 0 };
 	uint32_t *counts = pf_calloc(count + 1, sizeof(*counts)), most;
 	size_t found = 0, damaged = count, fewer = 0, odd = count;
 	bool has_most;
-	int rc = 0;
 
 	for (size_t i = 0; i < count; i++)
 		counts[i] = all[i].count;
 	has_most = find_most(counts, count, &most);
 	free(counts);
-	for (size_t i = 0; !rc && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (!all[i].is_odd)
 			continue;
 		put_without(job, all, count, i);
-		rc = align(job, err);
-		if (rc || job->why.len || job->unlike_count)
+		align(job);
+		if (job->why.len || job->unlike_count)
 			continue;
 		pf_buf_addf(&who, "%s%" PRId64, found++ ? " or " : "",
 			    all[i].rank);
@@ -1583,16 +1582,14 @@ static int try_without(struct pf_ranks_job *job, const struct rank *all,
 		damaged = odd;
 	}
 	put_without(job, all, count, found == 1 ? damaged : count);
-	if (!rc)
-		rc = align(job, err);
+	align(job);
 	if (found == 1) {
 		struct rank gone = all[damaged];
 
-		if (!rc)
-			say_damaged(job, &gone);
+		say_damaged(job, &gone);
 		free(gone.host);
 		pf_buf_release(&gone.bytes);
-	} else if (!rc && found) {
+	} else if (found) {
 		if (!job->why.len)
 			pf_buf_adds(&job->why, job->partly.len
 						       ? job->partly.data
@@ -1604,25 +1601,22 @@ static int try_without(struct pf_ranks_job *job, const struct rank *all,
 			    who.data);
 	}
 	pf_buf_release(&who);
-	return rc;
 }
 
-static int leave_damaged_out(struct pf_ranks_job *job, struct pf_err *err)
+static void leave_damaged_out(struct pf_ranks_job *job)
 {
 	size_t count = job->rank_count, odd = 0;
 	struct rank *all;
-	int rc;
 
 	for (size_t i = 0; i < count; i++)
 		odd += job->ranks[i].is_odd;
 	if (!odd || odd > DAMAGED_MAX || count < 3 ||
 	    (!job->why.len && !job->unlike_count))
-		return 0;
+		return;
 	all = pf_calloc(count, sizeof(*all));
 	memcpy(all, job->ranks, count * sizeof(*all));
-	rc = try_without(job, all, count, err);
+	try_without(job, all, count);
 	free(all);
-	return rc;
 }
 
 static const char *text_of(const struct pf_buf *text, struct pf_ranks *out)
@@ -1642,7 +1636,10 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 	pf_sort(job->ranks, job->rank_count, sizeof(*job->ranks), by_rank);
 	settle_twice(job);
 	settle_silent(job);
-	if (align(job, err) < 0 || leave_damaged_out(job, err) < 0)
+	job->err = err;
+	align(job);
+	leave_damaged_out(job);
+	if (err->code)
 		return -1;
 	/* of two it cannot be known */
 	if (!job->why.len && job->unlike_end_count && job->rank_count > 2)
@@ -1655,16 +1652,15 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 	out->left_out = text_of(&job->left_out, out);
 	out->withheld = text_of(&job->why, out);
 	out->partly = text_of(&job->partly, out);
-	if (pf_ranks_rows(job, out, err) < 0)
-		return -1;
-	if (!job->args.is_brief && pf_ranks_pipeline(job, out, err) < 0)
-		return -1;
+	pf_ranks_rows(job, out);
+	if (!job->args.is_brief)
+		pf_ranks_pipeline(job, out);
 	if (!job->why.len && !job->args.is_brief && !out->waits_to_receive &&
 	    !job->left_out.len && job->meeting_count)
 		pf_ranks_replay(job, out);
 	if (!job->why.len)
 		pf_ranks_longest(job, out);
-	return 0;
+	return err->code ? -1 : 0;
 }
 
 void pf_ranks_release(struct pf_ranks *r)

@@ -273,15 +273,14 @@ static void split(const struct pf_digest *d, const struct pf_digest_op *op,
 	}
 }
 
-static int split_rank(struct pf_ranks_job *job, size_t index,
-		      struct works *works, struct pf_ranks_rank *out,
-		      struct pf_err *err)
+static void split_rank(struct pf_ranks_job *job, size_t index,
+		       struct works *works, struct pf_ranks_rank *out)
 {
 	const struct rank *r = &job->ranks[index];
 	struct pf_digest d;
 
-	if (pf_digest_get(r->bytes.data, r->bytes.len, &d, err) < 0)
-		return -1;
+	if (!open_digest(job, index, &d))
+		return;
 	for (size_t i = 0; !job->why.len && i < d.op_count; i++) {
 		const struct op *op = &job->ops[r->from + i];
 
@@ -297,7 +296,6 @@ static int split_rank(struct pf_ranks_job *job, size_t index,
 		d.ns[PF_DOING_COMMUNICATION] - out->wait_ns - out->transfer_ns;
 	take_works(works, index, &d);
 	pf_digest_release(&d);
-	return 0;
 }
 
 static void show_clock(const struct pf_ranks_job *job, size_t index,
@@ -365,12 +363,10 @@ void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out)
 	}
 }
 
-static int make_ranks(struct pf_ranks_job *job, struct pf_ranks *out,
-		      struct pf_err *err)
+static void make_ranks(struct pf_ranks_job *job, struct pf_ranks *out)
 {
 	struct blamed *blamed = pf_calloc(job->rank_count + 1, sizeof(*blamed));
 	struct works works = { .step_count = -1 };
-	int rc = 0;
 
 	out->rank_count = job->rank_count;
 	out->ranks = pf_calloc(job->rank_count + 1, sizeof(*out->ranks));
@@ -397,15 +393,13 @@ static int make_ranks(struct pf_ranks_job *job, struct pf_ranks *out,
 		add_meeting(job, &job->meetings[i], out, blamed);
 	for (size_t i = 0; i < job->rank_count; i++) {
 		out->ranks[i].cause = cause_of_most(&blamed[i]);
-		if (!rc)
-			rc = split_rank(job, i, &works, &out->ranks[i], err);
+		split_rank(job, i, &works, &out->ranks[i]);
 	}
 	/* captures of unlike lengths hold unlike work */
-	if (!rc && !job->why.len && !works.is_unlike && !job->left_count)
+	if (!job->why.len && !works.is_unlike && !job->left_count)
 		compare_all(&works, out);
 	free(works.items);
 	free(blamed);
-	return rc;
 }
 
 /* ---- by kind ---- */
@@ -644,13 +638,11 @@ static void make_meetings(struct pf_ranks_job *job, struct pf_ranks *out)
 }
 
 /* What is shown. */
-int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
-		  struct pf_err *err)
+void pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out)
 {
-	if (make_ranks(job, out, err) < 0)
-		return -1;
+	make_ranks(job, out);
 	if (job->why.len)
-		return 0;
+		return;
 	out->met_count = job->meeting_count;
 	out->left_count = job->left_count;
 	out->early_count = job->early_count;
@@ -658,7 +650,6 @@ int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
 	make_steps(job, out);
 	if (!job->args.is_brief)
 		make_meetings(job, out);
-	return 0;
 }
 
 /* What ranks.h found, as 'overlap' and the report show it. */

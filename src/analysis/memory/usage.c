@@ -117,6 +117,14 @@ static inline int64_t entries_since(const struct pf_usage_where *at, int64_t n,
 	return maybe(pf_sat_sub(n, from), at->is_untimed);
 }
 
+/* NULL: it was the last, or there is an error. */
+static const struct pf_alloc *record_at(struct usage *u, uint64_t i)
+{
+	return !u->err->code && i < pf_spool_count(u->allocs.records)
+		       ? pf_spool_at(u->allocs.records, i, u->err)
+		       : NULL;
+}
+
 /*
  * The first pass: levels.  Invariant: level is what is allocated after the
  * last record; start_level is taken when the first record inside the window
@@ -223,21 +231,14 @@ static void add_sums(struct usage *u)
 }
 
 /* Levels and sums of every device. */
-static int usage_levels(struct usage *u)
+static void usage_levels(struct usage *u)
 {
-	uint64_t count = pf_spool_count(u->allocs.records);
+	const struct pf_alloc *r;
 
-	for (uint64_t i = 0; i < count; i++) {
-		const struct pf_alloc *r =
-			pf_spool_at(u->allocs.records, i, u->err);
-
-		if (!r)
-			return -1;
+	for (uint64_t i = 0; (r = record_at(u, i)); i++)
 		add(&u->devices[r->device], r, pf_allocs_total(&u->allocs, r),
 		    i);
-	}
 	add_sums(u);
-	return 0;
 }
 
 /* ---- columns ---- */
@@ -763,13 +764,12 @@ static void settle_peak(struct usage *u, uint32_t device)
 	}
 }
 
-static int usage_site(struct usage *u, uint32_t site,
-		      struct pf_usage_site *out);
+static struct pf_usage_site usage_site(struct usage *u, uint32_t site);
 
 /* A row of events: freed_ns is of no meaning unless is_freed. */
-static int put_event(struct usage *u, uint32_t device,
-		     const struct usage_block *b, int64_t freed_ns,
-		     bool is_freed)
+static void put_event(struct usage *u, uint32_t device,
+		      const struct usage_block *b, int64_t freed_ns,
+		      bool is_freed)
 {
 	int64_t first_ns = u->allocs.devices[device].trace->first_ns;
 	struct usage_event event = { .at = u->devices[device].at,
@@ -779,23 +779,20 @@ static int put_event(struct usage *u, uint32_t device,
 	const struct pf_usage_where *at = &event.at;
 
 	if (!u->out->events || !b->is_inside)
-		return 0;
+		return;
 	event.allocated_ns = since(at, b->time_ns, first_ns);
 	if (is_freed) {
 		event.freed_ns = since(at, freed_ns, first_ns);
 		event.lifetime_ns = since(at, freed_ns, b->time_ns);
 	}
-
-	if (usage_site(u, b->site, &event.site) < 0)
-		return -1;
+	event.site = usage_site(u, b->site);
 	if (pf_snap_state_is(&u->out->snap))
 		PF_PUT(u->out->events, event_stack_fields, event);
 	else
 		PF_PUT(u->out->events, event_fields, event);
-	return 0;
 }
 
-static int settle_end(struct usage *u, uint32_t device)
+static void settle_end(struct usage *u, uint32_t device)
 {
 	struct usage_device *d = &u->devices[device];
 
@@ -809,15 +806,13 @@ static int settle_end(struct usage *u, uint32_t device)
 		add_block(&u->kept, device, b,
 			  pf_allocs_site(&u->allocs, b->site).stack ==
 				  PF_ID_NONE);
-		if (put_event(u, device, b, 0, false) < 0)
-			return -1;
+		put_event(u, device, b, 0, false);
 	}
-	return 0;
 }
 
 /* ---- blocks ---- */
 
-static int allocate(struct usage *u, const struct pf_alloc *r)
+static void allocate(struct usage *u, const struct pf_alloc *r)
 {
 	struct usage_device *d = &u->devices[r->device];
 	uint64_t *known = pf_map_at(&d->by_address, (uint64_t)r->address);
@@ -826,8 +821,7 @@ static int allocate(struct usage *u, const struct pf_alloc *r)
 	if (*known < FREED) {
 		place = (size_t)*known;
 		d->reused_count += (r->flags & PF_ALLOC_INSIDE) != 0;
-		if (put_event(u, r->device, &d->blocks[place], 0, false) < 0)
-			return -1;
+		put_event(u, r->device, &d->blocks[place], 0, false);
 	} else {
 		if (d->free_count)
 			place = d->free_places[--d->free_count];
@@ -844,15 +838,13 @@ static int allocate(struct usage *u, const struct pf_alloc *r)
 		.is_inside = r->flags & PF_ALLOC_INSIDE,
 		.is_used = true,
 	};
-	return 0;
 }
 
-static int release(struct usage *u, const struct pf_alloc *r)
+static void release(struct usage *u, const struct pf_alloc *r)
 {
 	struct usage_device *d = &u->devices[r->device];
 	uint64_t *known = pf_map_at(&d->by_address, (uint64_t)r->address);
 	bool is_inside = r->flags & PF_ALLOC_INSIDE;
-	int rc = 0;
 
 	if (*known == FREED) {
 		d->twice_count += is_inside;
@@ -862,14 +854,12 @@ static int release(struct usage *u, const struct pf_alloc *r)
 		if (is_inside)
 			d->early_bytes = pf_sat_sub(d->early_bytes, r->bytes);
 	} else {
-		rc = put_event(u, r->device, &d->blocks[*known], r->time_ns,
-			       true);
+		put_event(u, r->device, &d->blocks[*known], r->time_ns, true);
 		d->blocks[*known].is_used = false;
 		*PF_ONE_MORE(d->free_places, d->free_count, d->free_cap) =
 			(size_t)*known;
 	}
 	*known = FREED;
-	return rc;
 }
 
 /* ---- the curve ---- */
@@ -939,7 +929,7 @@ static void draw(struct usage *u, const struct pf_alloc *r)
 
 /* ---- records ---- */
 
-static int put_oom(struct usage *u, const struct pf_alloc *r)
+static void put_oom(struct usage *u, const struct pf_alloc *r)
 {
 	int64_t first_ns = u->allocs.devices[r->device].trace->first_ns;
 	struct pf_usage *out = u->out;
@@ -956,62 +946,48 @@ static int put_oom(struct usage *u, const struct pf_alloc *r)
 	};
 
 	if (!(r->flags & PF_ALLOC_INSIDE))
-		return 0;
-	if (usage_site(u, r->site, &oom.site) < 0)
-		return -1;
+		return;
+	oom.site = usage_site(u, r->site);
 	if (oom.allocated != PF_NO_INT && oom.reserved != PF_NO_INT) {
 		oom.unused = pf_sat_sub(oom.reserved, oom.allocated);
 		oom.fragmented = oom.unused >= oom.bytes ? "yes" : "no";
 	}
 	*PF_ONE_MORE(out->ooms, out->oom_count, out->oom_cap) = oom;
-	return 0;
 }
 
-static int add_record(struct usage *u, const struct pf_alloc *r, uint64_t at)
+static void add_record(struct usage *u, const struct pf_alloc *r, uint64_t at)
 {
 	struct usage_device *d = &u->devices[r->device];
-	int rc = 0;
 
 	if (d->has_inside && !d->is_settled && d->peak_at <= at)
 		settle_peak(u, r->device);
-	if (r->flags & PF_ALLOC_OOM)
-		return put_oom(u, r);
+	if (r->flags & PF_ALLOC_OOM) {
+		put_oom(u, r);
+		return;
+	}
 	draw(u, r);
 	if (!(r->flags & PF_ALLOC_ADDRESS))
-		return 0;
+		return;
 	if (r->bytes > 0)
-		rc = allocate(u, r);
+		allocate(u, r);
 	else if (r->bytes < 0 || r->flags & PF_ALLOC_UNSIZED)
-		rc = release(u, r);
-	return rc;
-}
-
-static int end_devices(struct usage *u)
-{
-	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
-		if (u->devices[i].has_inside && !u->devices[i].is_settled)
-			settle_peak(u, i);
-		if (settle_end(u, i) < 0)
-			return -1;
-		if (u->out->has_curve)
-			end_part(u, i);
-	}
-	return 0;
+		release(u, r);
 }
 
 /* Blocks at the peak and at the end; what follows the records. */
-static int usage_blocks(struct usage *u)
+static void usage_blocks(struct usage *u)
 {
-	uint64_t count = pf_spool_count(u->allocs.records);
+	const struct pf_alloc *r;
 
-	for (uint64_t i = 0; i < count; i++) {
-		const struct pf_alloc *r =
-			pf_spool_at(u->allocs.records, i, u->err);
-
-		if (!r || add_record(u, r, i) < 0)
-			return -1;
+	for (uint64_t i = 0; (r = record_at(u, i)); i++)
+		add_record(u, r, i);
+	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
+		if (u->devices[i].has_inside && !u->devices[i].is_settled)
+			settle_peak(u, i);
+		settle_end(u, i);
+		if (u->out->has_curve)
+			end_part(u, i);
 	}
-	return end_devices(u);
 }
 
 #define NAME_MAX 64
@@ -1099,23 +1075,24 @@ static void take_label(struct usage *u, uint32_t device, bool has_traces)
 	};
 }
 
-/* Texts of a place; -1. */
-static int usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out)
+/* Texts of a place. */
+static struct pf_usage_site usage_site(struct usage *u, uint32_t site)
 {
 	struct pf_alloc_site s = pf_allocs_site(&u->allocs, site);
 	uint32_t frame = s.frame != PF_ID_NONE ? s.frame : s.note;
 	struct pf_names *names = u->out->names;
 
-	out->stack = -1;
-	if (s.stack != PF_ID_NONE) {
-		out->stack = s.stack;
-		out->frame = pf_stack_line(&u->out->lines, s.stack);
-		return out->frame ? 0 : -1;
-	}
-	out->outer_op = pf_names_frame(names, s.outer_op);
-	out->frame = pf_names_frame(names, frame);
-	out->op = pf_names_frame(names, s.op);
-	return u->err->code ? -1 : 0;
+	if (s.stack != PF_ID_NONE)
+		return (struct pf_usage_site){
+			.stack = s.stack,
+			.frame = pf_stack_line(&u->out->lines, s.stack),
+		};
+	return (struct pf_usage_site){
+		.stack = -1,
+		.outer_op = pf_names_frame(names, s.outer_op),
+		.frame = pf_names_frame(names, frame),
+		.op = pf_names_frame(names, s.op),
+	};
 }
 
 /* Accelerators before CPUs, then by trace, type and number. */
@@ -1236,18 +1213,18 @@ static void take_before(const struct usage *u, struct pf_usage *out)
 	}
 }
 
-static int take_groups(struct usage *u, struct pf_keyed *groups,
-		       struct pf_usage_group *rows, size_t *count)
+static void take_groups(struct usage *u, struct pf_keyed *groups,
+			struct pf_usage_group *rows, size_t *count)
 {
 	pf_keyed_sort(groups, by_bytes);
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct usage_group *from =
 			PF_KEYED_ROW(groups, struct usage_group, i);
 		const struct usage_device *d = &u->devices[from->key.device];
-		struct pf_usage_group *row = &rows[(*count)++];
 
-		*row = (struct pf_usage_group){
+		rows[(*count)++] = (struct pf_usage_group){
 			.at = d->at,
+			.site = usage_site(u, from->key.site),
 			.bytes = from->bytes,
 			.count = from->count,
 			.size = from->key.size,
@@ -1257,10 +1234,7 @@ static int take_groups(struct usage *u, struct pf_keyed *groups,
 				pf_ratio((double)from->bytes,
 					 d->is_absolute ? d->peak : d->alive)
 		};
-		if (usage_site(u, from->key.site, &row->site) < 0)
-			return -1;
 	}
-	return 0;
 }
 
 /* ---- ops ---- */
@@ -1285,7 +1259,7 @@ static const char *op_text(struct pf_usage *out, const struct pf_alloc_op *op)
 				      : pf_names_frame(out->names, op->name);
 }
 
-static int take_ops(struct usage *u, struct pf_usage *out)
+static void take_ops(struct usage *u, struct pf_usage *out)
 {
 	pf_sort(u->allocs.ops, u->allocs.op_count, sizeof(*u->allocs.ops),
 		by_allocated);
@@ -1312,12 +1286,11 @@ static int take_ops(struct usage *u, struct pf_usage *out)
 					    !op->self.unsized_count)
 		};
 	}
-	return u->err->code ? -1 : 0;
 }
 
 /* ---- the whole ---- */
 
-static int take_all(struct usage *u, struct pf_usage *out)
+static void take_all(struct usage *u, struct pf_usage *out)
 {
 	take_devices(u, out);
 	out->alive = pf_calloc(u->alive.count + u->allocs.device_count + 1,
@@ -1325,10 +1298,9 @@ static int take_all(struct usage *u, struct pf_usage *out)
 	out->kept = pf_calloc(u->kept.count + 1, sizeof(*out->kept));
 	out->ops = pf_calloc(u->allocs.op_count + 1u, sizeof(*out->ops));
 	take_before(u, out);
-	if (take_groups(u, &u->alive, out->alive, &out->alive_count) < 0 ||
-	    take_groups(u, &u->kept, out->kept, &out->kept_count) < 0)
-		return -1;
-	return take_ops(u, out);
+	take_groups(u, &u->alive, out->alive, &out->alive_count);
+	take_groups(u, &u->kept, out->kept, &out->kept_count);
+	take_ops(u, out);
 }
 
 /* ---- without torch's allocator ---- */
@@ -1346,19 +1318,6 @@ struct direct_calls {
 	} of[2];               /* allocations, frees */
 };
 
-static int word_of(struct direct_calls *c, uint32_t name, uint64_t *word)
-{
-	char *text = pf_names_text_take(c->names, name);
-
-	if (!text)
-		return -1;
-	*word = pf_word(PF_WORD_DEVICE_ALLOC, text)  ? 2
-		: pf_word(PF_WORD_DEVICE_FREE, text) ? 3
-						     : 1;
-	free(text);
-	return 0;
-}
-
 static int note_direct(void *context, const struct pf_block *b, uint32_t i,
 		       int64_t event_id)
 {
@@ -1366,6 +1325,7 @@ static int note_direct(void *context, const struct pf_block *b, uint32_t i,
 	unsigned kind = pf_names_kind(c->names, b->type[i]);
 	int64_t start_ns = b->start_ns[i];
 	uint64_t *word;
+	char *text;
 
 	(void)event_id;
 	if ((kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER) ||
@@ -1373,8 +1333,15 @@ static int note_direct(void *context, const struct pf_block *b, uint32_t i,
 	    start_ns >= c->trace->to_ns)
 		return 0;
 	word = pf_map_at(&c->words, b->name[i]);
-	if (*word == UINT64_MAX && word_of(c, b->name[i], word) < 0)
-		return -1;
+	if (*word == UINT64_MAX) {
+		text = pf_names_text_take(c->names, b->name[i]);
+		if (!text)
+			return -1;
+		*word = pf_word(PF_WORD_DEVICE_ALLOC, text)  ? 2
+			: pf_word(PF_WORD_DEVICE_FREE, text) ? 3
+							     : 1;
+		free(text);
+	}
 	if (*word < 2)
 		return 0;
 	if (!c->of[*word - 2].count++)
@@ -1386,39 +1353,35 @@ static int note_direct(void *context, const struct pf_block *b, uint32_t i,
  * With its caching allocator off torch records no memory of GPUs: a peak of
  * the CPU would pass for all there is.
  */
-static int find_direct(struct usage *u, struct pf_db *db)
+static void find_direct(struct usage *u, struct pf_db *db)
 {
 	const struct pf_track_reader reader = { .event = note_direct };
 	struct pf_usage *out = u->out;
 	struct direct_calls c = { .names = u->allocs.names };
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = 0;
 
 	for (size_t i = 0; i < out->device_count; i++)
 		if (out->devices[i].at.device_type > 0)
-			return 0;
+			return;
 	if (!out->device_count)
-		return 0;
+		return;
 	pf_map_init(&c.words);
-	if (pf_tracks_load(db, 0, &tracks, &count, u->err) < 0)
-		rc = -1;
-	for (size_t i = 0; i < count && rc >= 0; i++) {
+	pf_tracks_load(db, 0, &tracks, &count, u->err);
+	for (size_t i = 0; i < count && !u->err->code; i++) {
 		c.trace = pf_window_find(&out->window, tracks[i].trace_id);
 		if (c.trace && !strcmp(tracks[i].class_name, "host"))
-			rc = pf_track_read(db, &tracks[i], &reader, &c);
+			pf_track_read(db, &tracks[i], &reader, &c);
 	}
-	if (rc >= 0 && c.of[0].count >= DIRECT_CALLS_LEAST &&
+	if (c.of[0].count >= DIRECT_CALLS_LEAST &&
 	    c.of[1].count >= DIRECT_CALLS_LEAST) {
 		out->alloc_calls = c.of[0].count;
 		out->free_calls = c.of[1].count;
 		out->alloc_call = pf_names_frame(c.names, c.of[0].name);
 		out->free_call = pf_names_frame(c.names, c.of[1].name);
-		rc = out->alloc_call && out->free_call ? 0 : -1;
 	}
 	pf_tracks_free(tracks, count);
 	pf_map_release(&c.words);
-	return rc < 0 ? -1 : 0;
 }
 
 static void tear_down(struct usage *u)
@@ -1460,7 +1423,6 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 {
 	struct pf_window_args window = args->window;
 	struct usage u = { .err = db->err, .args = args, .out = out };
-	int rc = -1;
 
 	window.beside = true;
 	if (pf_window_resolve(db, &window, &out->window) < 0 ||
@@ -1476,12 +1438,16 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 					      PF_FIELDS(event_fields));
 	if (out->events && order)
 		pf_table_order(out->events, order);
-	if (!set_up(&u, db) && !usage_levels(&u) && !usage_blocks(&u))
-		rc = take_all(&u, out) || find_direct(&u, db) ? -1 : 0;
+	if (!set_up(&u, db)) {
+		usage_levels(&u);
+		usage_blocks(&u);
+		take_all(&u, out);
+		find_direct(&u, db);
+	}
 	out->names = u.allocs.names;
 	u.allocs.names = NULL;
 	tear_down(&u);
-	return rc;
+	return db->err->code ? -1 : 0;
 }
 
 void pf_usage_release(struct pf_usage *u)

@@ -1519,7 +1519,6 @@ static void align(struct pf_ranks_job *job)
 		ranks_meet(job);
 	if (!job->why.len)
 		ranks_align(job);
-	return;
 }
 
 static void say_damaged(struct pf_ranks_job *job, const struct rank *r)

@@ -365,28 +365,20 @@ static void scan_add_to_ops(struct scan *s, struct pf_alloc *r, uint32_t at,
 
 /* ---- events ---- */
 
-/*
- * Before torch 1.11 annotations had the category of ops.  Is an op by this
- * name one of them?  1, 0, -1.
- */
-static int is_label(struct scan *s, uint32_t name)
-{
-	const struct pf_name_class *class = pf_names_class(s->out->names, name);
-
-	return class ? class->is_step || class->is_optimizer ||
-			       class->range == PF_CAUSE_DATA
-		     : -1;
-}
-
-static int push_range(struct scan *s, const struct pf_span *e, unsigned kind)
+static void push_range(struct scan *s, const struct pf_span *e, unsigned kind)
 {
 	struct open *o;
-	const struct pf_name_class *class;
-	int rc = kind == PF_KIND_CPU_OP ? is_label(s, e->name) : 0;
+	const struct pf_name_class *class = NULL;
 
-	if (rc < 0)
-		return -1;
-	if (rc)
+	if (kind == PF_KIND_CPU_OP || kind == PF_KIND_PYTHON ||
+	    kind == PF_KIND_ANNOTATION) {
+		class = pf_names_class(s->out->names, e->name);
+		if (!class)
+			return;
+	}
+	/* before torch 1.11 annotations had the category of ops */
+	if (kind == PF_KIND_CPU_OP && (class->is_step || class->is_optimizer ||
+				       class->range == PF_CAUSE_DATA))
 		kind = PF_KIND_ANNOTATION;
 	pf_nest_drop(&s->nest, e->start_ns);
 	if (kind == PF_KIND_CPU_OP && is_inside(s, e->start_ns)) {
@@ -396,25 +388,19 @@ static int push_range(struct scan *s, const struct pf_span *e, unsigned kind)
 	}
 	o = pf_nest_push(&s->nest, pf_span_end(e->start_ns, e->dur_ns));
 	if (!o)
-		return 0;
+		return;
 	if (kind == PF_KIND_CPU_OP) {
 		o->op = (uint32_t)s->nest.depth - 1;
 		o->site.op = e->name;
 		if (o->site.outer_op == PF_ID_NONE)
 			o->site.outer_op = e->name;
-	} else if (kind == PF_KIND_PYTHON || kind == PF_KIND_ANNOTATION) {
-		class = pf_names_class(s->out->names, e->name);
-		if (!class)
-			return -1;
-		if (kind == PF_KIND_ANNOTATION && !class->is_step)
-			o->site.note = e->name;
-		if (kind == PF_KIND_PYTHON &&
-		    (class->is_user_python || !o->is_user))
+	} else if (kind == PF_KIND_ANNOTATION && !class->is_step) {
+		o->site.note = e->name;
+	} else if (kind == PF_KIND_PYTHON) {
+		if (class->is_user_python || !o->is_user)
 			o->site.frame = e->name;
-		if (kind == PF_KIND_PYTHON)
-			o->is_user |= class->is_user_python;
+		o->is_user |= class->is_user_python;
 	}
-	return 0;
 }
 
 /* The innermost op that is open, or NO_OP. */
@@ -451,20 +437,18 @@ static struct pf_spool *new_records(void)
 			    pf_temp_dir());
 }
 
-static int use_sorter(struct scan *s)
+static void use_sorter(struct scan *s)
 {
 	struct pf_spool *records = s->out->records;
+	const void *record;
 
 	s->sorter = pf_sorter_temp(sizeof(struct pf_alloc));
-	for (uint64_t i = 0; i < pf_spool_count(records); i++) {
-		const void *record = pf_spool_at(records, i, s->db->err);
-
-		if (!record || pf_sorter_add(s->sorter, record, s->db->err))
-			return -1;
-	}
+	for (uint64_t i = 0; i < pf_spool_count(records) &&
+			     (record = pf_spool_at(records, i, s->db->err));
+	     i++)
+		pf_sorter_add(s->sorter, record, s->db->err);
 	pf_spool_free(records);
 	s->out->records = new_records();
-	return 0;
 }
 
 /*
@@ -472,42 +456,39 @@ static int use_sorter(struct scan *s)
  * alone, as those of a snapshot, stay as they come; the first other one, or
  * one whose size follows from others, takes those before it to the sorter.
  */
-static int put_record(struct scan *s, const struct pf_alloc *r)
+static void put_record(struct scan *s, const struct pf_alloc *r)
 {
 	bool is_behind = r->time_ns > s->last_ns || (r->time_ns == s->last_ns &&
 						     r->order >= s->last_order);
 
-	if (!s->sorter &&
-	    (!is_behind || !s->out->devices[r->device].type ||
-	     r->flags & PF_ALLOC_UNSIZED) &&
-	    use_sorter(s))
-		return -1;
+	if (!s->sorter && (!is_behind || !s->out->devices[r->device].type ||
+			   r->flags & PF_ALLOC_UNSIZED))
+		use_sorter(s);
 	s->last_ns = r->time_ns;
 	s->last_order = r->order;
-	return s->sorter ? pf_sorter_add(s->sorter, r, s->db->err)
-			 : pf_spool_add(s->out->records, r, s->db->err);
+	if (s->sorter)
+		pf_sorter_add(s->sorter, r, s->db->err);
+	else
+		pf_spool_add(s->out->records, r, s->db->err);
 }
 
 /* Frees of some programs, TPUs' among them, say no size. */
-static int set_unsized(struct scan *s, const struct pf_span *e,
-		       struct pf_alloc *r)
+static void set_unsized(struct scan *s, const struct pf_span *e,
+			struct pf_alloc *r)
 {
 	const struct pf_name_class *class;
 
 	if (e->mask >> PF_SLOT_BYTES & 1)
-		return 0;
-	class = pf_names_class(s->out->names, e->name);
-	if (!class)
-		return -1;
+		return;
 	r->bytes = 0;
-	if (!class->is_free)
-		return 0;
+	class = pf_names_class(s->out->names, e->name);
+	if (!class || !class->is_free)
+		return;
 	r->flags |= PF_ALLOC_UNSIZED;
 	s->out->devices[r->device].has_unsized = true;
-	return 0;
 }
 
-static int add_record(struct scan *s, const struct pf_span *e, bool is_oom)
+static void add_record(struct scan *s, const struct pf_span *e, bool is_oom)
 {
 	struct pf_alloc r = {
 		.time_ns = e->start_ns,
@@ -520,10 +501,8 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom)
 	};
 	uint32_t op, stack = PF_ID_NONE;
 
-	if (r.device == UINT32_MAX)
-		return -1;
-	if (!is_wanted(s, r.device))
-		return 0;
+	if (r.device == UINT32_MAX || !is_wanted(s, r.device))
+		return;
 	if (e->mask >> PF_SLOT_ADDR & 1)
 		r.flags |= PF_ALLOC_ADDRESS;
 	if (e->mask >> PF_SLOT_ALLOCATED & 1)
@@ -539,51 +518,44 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom)
 	r.device_free = -1;
 	if (is_oom && e->mask >> SLOT_DEVICE_FREE & 1)
 		r.device_free = e->slot[SLOT_DEVICE_FREE] / 16;
-	if (!is_oom && set_unsized(s, e, &r) < 0)
-		return -1;
+	if (!is_oom)
+		set_unsized(s, e, &r);
 	pf_nest_drop(&s->nest, e->start_ns);
 	op = open_op(s, e->start_ns);
 	r.site = find_site(s, op, stack);
 	s->record_count++;
 	if (!is_oom && r.flags & PF_ALLOC_INSIDE)
 		scan_add_to_ops(s, &r, op, stack);
-	return put_record(s, &r);
+	put_record(s, &r);
 }
 
 /* ---- tracks ---- */
 
-/* Has the track any record?  1, 0, -1. */
-static int has_records(struct scan *s, uint32_t track)
+/* Has the track any record? */
+static bool has_records(struct scan *s, uint32_t track)
 {
 	struct pf_cursor *c =
 		pf_cursor_new(s->db, track, PF_COLBIT(PF_COL_TYPE), s->db->err);
 	const struct pf_block *b;
 	uint32_t first;
-	int rc;
+	bool has_any = false;
 
-	if (!c)
-		return -1;
-	while ((rc = pf_cursor_block(c, &b, &first, s->db->err)) == 1) {
-		for (uint32_t i = 0; i < b->count; i++) {
+	while (c && !has_any && pf_cursor_block(c, &b, &first, s->db->err) == 1)
+		for (uint32_t i = 0; i < b->count && !has_any; i++) {
 			unsigned kind =
 				pf_names_kind(s->out->names, b->type[i]);
 
-			if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM) {
-				pf_cursor_free(c);
-				return 1;
-			}
+			has_any = kind == PF_KIND_MEMORY || kind == PF_KIND_OOM;
 		}
-	}
 	pf_cursor_free(c);
-	return rc;
+	return has_any;
 }
 
-static int read_track(struct scan *s, uint32_t track)
+static void read_track(struct scan *s, uint32_t track)
 {
 	uint64_t numbers = 0;
 	struct pf_cursor *c;
 	struct pf_span e;
-	int rc;
 
 	for (int i = PF_SLOT_GENERIC; i < PF_SLOT_COUNT; i++)
 		numbers |= PF_COLBIT(PF_COL_SLOT + i);
@@ -600,59 +572,53 @@ static int read_track(struct scan *s, uint32_t track)
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_STACK),
 		s->db->err);
 	if (!c)
-		return -1;
+		return;
 	pf_nest_clear(&s->nest);
-	while ((rc = pf_cursor_next(c, &e, s->db->err)) == 1) {
+	while (pf_cursor_next(c, &e, s->db->err) == 1) {
 		unsigned kind = pf_names_kind(s->out->names, e.type);
 
 		/* nothing that begins later matters */
 		if (e.start_ns >= s->trace->to_ns)
 			break;
 		if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM)
-			rc = add_record(s, &e, kind == PF_KIND_OOM);
+			add_record(s, &e, kind == PF_KIND_OOM);
 		else if (kind <= PF_KIND_OVERHEAD)
-			rc = push_range(s, &e, kind);
-		if (rc < 0)
+			push_range(s, &e, kind);
+		if (s->db->err->code)
 			break;
 	}
 	pf_cursor_free(c);
-	return rc < 0 ? -1 : 0;
 }
 
-static int read_trace(struct scan *s)
+static void read_trace(struct scan *s)
 {
-	struct pf_track *tracks;
-	size_t count;
-	int rc = pf_tracks_load(s->db, s->trace->trace_id, &tracks, &count,
-				s->db->err);
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
 
+	pf_tracks_load(s->db, s->trace->trace_id, &tracks, &count, s->db->err);
 	pf_map_init(&s->devices_by_args);
-	for (size_t i = 0; !rc && i < count; i++) {
-		if (strcmp(tracks[i].class_name, "host") &&
-		    strcmp(tracks[i].class_name, "mark"))
-			continue;
-		rc = has_records(s, tracks[i].id);
-		if (rc == 1)
-			rc = read_track(s, tracks[i].id);
-	}
+	for (size_t i = 0; !s->db->err->code && i < count; i++)
+		if ((!strcmp(tracks[i].class_name, "host") ||
+		     !strcmp(tracks[i].class_name, "mark")) &&
+		    has_records(s, tracks[i].id))
+			read_track(s, tracks[i].id);
 	pf_map_release(&s->devices_by_args);
 	pf_tracks_free(tracks, count);
-	return rc;
 }
 
-/* Ids of the traces that have records, so that others cost nothing. */
-static int has_any(struct scan *s, int64_t trace_id)
+/* Has the trace records?  Others cost nothing. */
+static bool has_any(struct scan *s)
 {
 	sqlite3_stmt *stmt =
 		pf_named_prepare(s->db, "memory_records", s->db->err);
-	int rc;
+	int rc = -1;
 
-	if (!stmt)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, trace_id);
-	rc = pf_db_step(s->db, stmt, s->db->err);
+	if (stmt) {
+		sqlite3_bind_int64(stmt, 1, s->trace->trace_id);
+		rc = pf_db_step(s->db, stmt, s->db->err);
+	}
 	sqlite3_finalize(stmt);
-	return rc;
+	return rc == 1;
 }
 
 /*
@@ -695,24 +661,23 @@ static void settle_total(struct scan *s, struct pf_map *mapped,
 	r->total = pf_sat_add(r->total, d->shared);
 }
 
-static int spool_sorted(struct scan *s)
+static void spool_sorted(struct scan *s)
 {
 	struct pf_map mapped; /* address of shared memory -> is it mapped */
 	const void *record;
 	struct pf_alloc r;
-	int rc = 0;
 
 	if (pf_sorter_finish(s->sorter, s->db->err) < 0)
-		return -1;
+		return;
 	pf_map_init(&mapped);
-	while (!rc && (record = pf_sorter_next(s->sorter, s->db->err))) {
+	while (!s->db->err->code &&
+	       (record = pf_sorter_next(s->sorter, s->db->err))) {
 		memcpy(&r, record, sizeof(r));
 		alloc_sizes_settle(&s->sizes, s->out, &r);
 		settle_total(s, &mapped, &r);
-		rc = pf_spool_add(s->out->records, &r, s->db->err);
+		pf_spool_add(s->out->records, &r, s->db->err);
 	}
 	pf_map_release(&mapped);
-	return rc < 0 || s->db->err->code ? -1 : 0;
 }
 
 int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
@@ -725,7 +690,6 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 			  .last_ns = INT64_MIN,
 			  .nest = { .width = sizeof(outermost),
 				    .outermost = &outermost } };
-	int rc = -1;
 
 	*out = (struct pf_allocs){ 0 };
 	pf_intern_init(&out->sites);
@@ -734,16 +698,13 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_intern_init(&s.sizes.ops);
 	out->records = new_records();
 	out->names = pf_names_new(db);
-	if (out->names)
-		rc = 0;
-	for (size_t i = 0; !rc && i < window->count; i++) {
+	for (size_t i = 0; !db->err->code && i < window->count; i++) {
 		s.trace = &window->traces[i];
-		rc = has_any(&s, s.trace->trace_id);
-		if (rc == 1)
-			rc = read_trace(&s);
+		if (has_any(&s))
+			read_trace(&s);
 	}
-	if (!rc && s.sorter)
-		rc = spool_sorted(&s);
+	if (!db->err->code && s.sorter)
+		spool_sorted(&s);
 	pf_texts_release(&s.texts);
 	pf_sorter_free(s.sorter);
 	pf_map_release(&s.ops_by_key);
@@ -753,7 +714,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	free(s.sizes.by_address);
 	pf_intern_release(&s.sizes.ops);
 	free(s.around);
-	return rc;
+	return db->err->code ? -1 : 0;
 }
 
 void pf_allocs_release(struct pf_allocs *a)

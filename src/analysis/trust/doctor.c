@@ -417,43 +417,42 @@ static struct twin hash_event(const struct pf_span *s)
 }
 
 /* Go to the block of an event, but not from within it. */
-static int open_whole(struct walk *w, uint32_t seq, int64_t start_ns)
+static void open_whole(struct walk *w, uint32_t seq, int64_t start_ns)
 {
 	static const uint64_t columns =
 		COLUMNS | PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_INLINE) |
 		((uint64_t)((UINT32_C(1) << PF_SLOT_COUNT) - 1) << PF_COL_SLOT);
 
 	if (w->whole && seq - w->next_seq < PF_BLOCK_EVENTS)
-		return 0;
+		return;
 	if (!w->whole)
 		w->whole =
 			pf_cursor_new(w->db, w->track->id, columns, w->db->err);
-	if (!w->whole)
-		return -1;
-	pf_cursor_seek(w->whole, start_ns);
-	return 0;
+	if (w->whole)
+		pf_cursor_seek(w->whole, start_ns);
 }
 
-static int add_twin(struct walk *w, uint32_t seq)
+static void add_twin(struct walk *w, uint32_t seq)
 {
 	struct pf_span span;
 	int rc;
 
-	if (open_whole(w, seq, w->twin_start_ns) < 0)
-		return -1;
+	open_whole(w, seq, w->twin_start_ns);
+	if (w->db->err->code)
+		return;
 	do
 		rc = pf_cursor_next(w->whole, &span, w->db->err);
 	while (rc == 1 && span.seq != seq);
+	if (!rc)
+		pf_fail(w->db->err, PF_EDB, "a block has changed");
 	if (rc != 1)
-		return rc ? rc
-			  : pf_fail(w->db->err, PF_EDB, "a block has changed");
+		return;
 	w->next_seq = seq + 1;
 	*PF_ONE_MORE(w->twins, w->twin_count, w->twin_cap) = hash_event(&span);
-	return 0;
 }
 
-static int check_twin(struct walk *w, uint32_t seq, int64_t start_ns,
-		      int64_t dur_ns, bool is_work)
+static void check_twin(struct walk *w, uint32_t seq, int64_t start_ns,
+		       int64_t dur_ns, bool is_work)
 {
 	w->out->event_count++;
 	if (!w->same_count || start_ns != w->twin_start_ns ||
@@ -466,35 +465,34 @@ static int check_twin(struct walk *w, uint32_t seq, int64_t start_ns,
 		w->is_work = is_work;
 	}
 	if (++w->same_count == 1)
-		return 0;
-	if (!w->twin_count && add_twin(w, w->first_seq) < 0)
-		return -1;
-	return add_twin(w, seq);
+		return;
+	if (!w->twin_count)
+		add_twin(w, w->first_seq);
+	add_twin(w, seq);
 }
 
 /* ---- launches ---- */
 
 /* An event that may belong to others, by its correlation. */
-static int check_link(struct walk *w, unsigned kind, uint32_t name,
-		      int64_t correlation)
+static void check_link(struct walk *w, unsigned kind, uint32_t name,
+		       int64_t correlation)
 {
 	struct link l = { w->track->trace_id, correlation, 0, false };
 	const struct pf_name_class *class;
 
 	if (correlation <= 0)
-		return 0;
-	if (!w->is_host)
-		return pf_kind_is_gpu_work(kind)
-			       ? pf_sorter_add(w->links, &l, w->db->err)
-			       : 0;
-	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
-		return 0;
-	class = pf_names_class(w->names, name);
-	if (!class)
-		return -1;
-	l.launches = class->launches;
-	l.is_graph = class->is_graph;
-	return l.launches ? pf_sorter_add(w->links, &l, w->db->err) : 0;
+		return;
+	if (w->is_host) {
+		if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
+			return;
+		class = pf_names_class(w->names, name);
+		if (!class)
+			return;
+		l.launches = class->launches;
+		l.is_graph = class->is_graph;
+	}
+	if (w->is_host ? l.launches != 0 : pf_kind_is_gpu_work(kind))
+		pf_sorter_add(w->links, &l, w->db->err);
 }
 
 static void count_call(struct pf_doctor_tracks *out, int64_t call, bool is_idle)
@@ -533,7 +531,7 @@ static void add_to_group(struct pf_doctor_tracks *out, struct group *g,
 	g->has_graph |= l->is_graph;
 }
 
-static int count_idle(struct walk *w)
+static void count_idle(struct walk *w)
 {
 	struct group group = { 0 };
 	const struct link *l;
@@ -541,7 +539,7 @@ static int count_idle(struct walk *w)
 	int64_t silent_id = -1; /* the last trace that was found silent */
 
 	if (pf_sorter_finish(w->links, w->db->err) < 0)
-		return -1;
+		return;
 	while ((l = pf_sorter_next(w->links, w->db->err))) {
 		add_to_group(w->out, &group, l);
 		if (l->launches == PF_LAUNCHES_NONE) {
@@ -561,13 +559,12 @@ static int count_idle(struct walk *w)
 		}
 	}
 	add_to_group(w->out, &group, NULL);
-	return w->db->err->code ? -1 : 0;
 }
 
 /* ---- the walk ---- */
 
-static int take_track(struct walk *w, const struct pf_block *b, uint32_t i,
-		      uint32_t seq)
+static void take_event(struct walk *w, const struct pf_block *b, uint32_t i,
+		       uint32_t seq)
 {
 	unsigned kind = pf_names_kind(w->names, b->type[i]);
 	int64_t start_ns = b->start_ns[i], dur_ns = b->dur_ns[i];
@@ -582,133 +579,121 @@ static int take_track(struct walk *w, const struct pf_block *b, uint32_t i,
 		w->out->overhead.count++;
 		pf_union_add(&w->overhead, start_ns, end_ns);
 	}
-	return check_twin(w, seq, start_ns, dur_ns, pf_kind_is_gpu_work(kind));
+	check_twin(w, seq, start_ns, dur_ns, pf_kind_is_gpu_work(kind));
 }
 
-static int take_block(struct walk *w, const struct pf_block *b, uint32_t first)
+static void take_block(struct walk *w, const struct pf_block *b, uint32_t first)
 {
 	const int64_t *correlation = b->slot[PF_SLOT_CORRELATION];
 	uint32_t at = 0;
 
-	for (uint32_t i = 0; i < b->count; i++) {
-		if (take_track(w, b, i, first + i) < 0)
-			return -1;
-		if ((b->mask[i] >> PF_SLOT_CORRELATION & 1) &&
-		    check_link(w, pf_names_kind(w->names, b->type[i]),
-			       b->name[i], correlation[at++]) < 0)
-			return -1;
+	for (uint32_t i = 0; i < b->count && !w->db->err->code; i++) {
+		take_event(w, b, i, first + i);
+		if (b->mask[i] >> PF_SLOT_CORRELATION & 1)
+			check_link(w, pf_names_kind(w->names, b->type[i]),
+				   b->name[i], correlation[at++]);
 	}
-	return 0;
 }
 
 /* A thread has as long as its trace; several have that each. */
-static int add_overhead(struct walk *w)
+static void add_overhead(struct walk *w)
 {
 	char sql[96];
 	int64_t span_ns = 0;
 
 	if (!w->overhead.covered_ns)
-		return 0;
+		return;
 	pf_sat_sum(&w->out->overhead.ns, w->overhead.covered_ns);
 	snprintf(sql, sizeof(sql),
 		 "SELECT last_ns - first_ns FROM trace WHERE id = %" PRId64,
 		 w->track->trace_id);
-	if (pf_db_number(w->db, sql, &span_ns, w->db->err))
-		return -1;
+	pf_db_number(w->db, sql, &span_ns, w->db->err);
 	pf_sat_sum(&w->out->overhead_of_ns, span_ns);
-	return 0;
 }
 
-static int walk_track(struct walk *w, const struct pf_track *track)
+static void walk_track(struct walk *w, const struct pf_track *track)
 {
 	struct pf_cursor *c =
 		pf_cursor_new(w->db, track->id, COLUMNS, w->db->err);
 	const struct pf_block *b;
 	uint32_t first;
-	int rc = c ? 0 : -1;
 
 	w->track = track;
 	w->open_count = w->same_count = 0;
 	w->overhead = (struct pf_union){ 0 };
-	while (!rc && (rc = pf_cursor_block(c, &b, &first, w->db->err)) == 1)
-		rc = take_block(w, b, first);
+	while (!w->db->err->code &&
+	       pf_cursor_block(c, &b, &first, w->db->err) == 1)
+		take_block(w, b, first);
 	settle_twins(w);
-	if (!rc)
-		rc = add_overhead(w);
+	if (!w->db->err->code)
+		add_overhead(w);
 	pf_cursor_free(w->whole);
 	w->whole = NULL;
 	pf_cursor_free(c);
-	return rc;
 }
 
 /* TPUs' lines are known by their names, and XSpaces have no categories. */
-static int find_categories(struct walk *w, const struct pf_track *t)
+static void find_categories(struct walk *w, const struct pf_track *t)
 {
-	int rc;
-
 	sqlite3_bind_int64(w->ask_categories, 1, t->trace_id);
-	rc = pf_db_step(w->db, w->ask_categories, w->db->err);
-	w->has_categories = !rc;
+	w->has_categories = !pf_db_step(w->db, w->ask_categories, w->db->err);
 	if (!strncmp(t->pid, "TPU ", 4)) {
 		w->has_categories = false;
 		w->out->tpu_count += t->event_count;
 	}
 	sqlite3_reset(w->ask_categories);
-	return rc < 0 ? -1 : 0;
 }
 
-static int walk_tracks(struct walk *w)
+static void walk_tracks(struct walk *w)
 {
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_tracks_load(w->db, 0, &tracks, &count, w->db->err);
 
+	pf_tracks_load(w->db, 0, &tracks, &count, w->db->err);
 	for (int is_host = 0; is_host < 2; is_host++) {
 		w->is_host = is_host;
-		for (size_t i = 0; !rc && i < count; i++)
+		for (size_t i = 0; !w->db->err->code && i < count; i++)
 			if (!strcmp(tracks[i].class_name,
 				    is_host ? "host" : "gpu")) {
-				rc = find_categories(w, &tracks[i]);
-				if (!rc)
-					rc = walk_track(w, &tracks[i]);
+				find_categories(w, &tracks[i]);
+				walk_track(w, &tracks[i]);
 			}
 	}
 	pf_tracks_free(tracks, count);
-	return rc;
 }
 
-static int count_steps(struct pf_db *db, struct pf_doctor_tracks *out)
+static void count_steps(struct pf_db *db, struct pf_doctor_tracks *out)
 {
 	struct pf_steps steps = { 0 };
-	int rc = pf_steps_load(db, NULL, &steps);
 
+	pf_steps_load(db, NULL, &steps);
 	out->step_count = (int64_t)steps.count;
 	for (size_t i = 0; i < steps.count; i++)
 		out->empty_step_count += steps.items[i].is_empty;
 	pf_steps_release(&steps);
-	return rc;
 }
 
 static int doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out)
 {
 	struct walk w = { .db = db, .out = out };
-	int rc = -1;
 
 	*out = (struct pf_doctor_tracks){ 0 };
 	w.names = pf_names_new(db);
 	w.links = pf_sorter_temp(sizeof(struct link));
 	w.ask_categories =
 		pf_named_prepare(db, "trace_has_no_categories", db->err);
-	if (w.names && w.ask_categories && !walk_tracks(&w))
-		rc = count_idle(&w);
-	if (!rc)
-		rc = count_steps(db, out);
+	if (!db->err->code)
+		walk_tracks(&w);
+	if (!db->err->code)
+		count_idle(&w);
+	if (!db->err->code)
+		count_steps(db, out);
 	pf_sorter_free(w.links);
 	sqlite3_finalize(w.ask_categories);
 	pf_names_free(w.names);
 	free(w.open);
 	free(w.twins);
-	return rc;
+	return db->err->code ? -1 : 0;
 }
 
 #define EVENT_CAP 1000000 /* of TensorFlow's trace viewer */

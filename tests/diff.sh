@@ -318,4 +318,31 @@ if [ -f "$shared/golden/peers/hta_trace_diff.csv" ]; then
 else
 	skip "$label" "NO FIGURES OF HTA in $shared/golden"
 fi
+# where no GPU works: other shapes are other work, and of time in which no
+# operator ran none is to blame
+host() { # NAME ROWS SLEEP: four steps of an operator, and of nothing
+	{
+		echo '{"record_shapes": 1, "traceEvents": ['
+		for i in 0 1 2 3 4 5 6 7; do
+			at=$((i * (2000 + $3)))
+			cat <<EOF
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#$i", "pid": 1,
+ "tid": 1, "ts": $at, "dur": $((1990 + $3 + i))},
+{"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 1,
+ "ts": $((at + 10)), "dur": $((1500 + i)),
+ "args": {"Input Dims": [[$2, 64]], "Input type": ["float"]}},
+EOF
+		done
+		echo '{}]}'
+	} >"$tmp/$1.json"
+	rm -f "$tmp/$1.db"
+	run 0 "$profan" ingest -q "$tmp/$1.json" -o "$tmp/$1.db"
+}
+host host 64 0 && host wide 256 0 && host slow 64 9000 &&
+	run 0 "$profan" diff "$tmp/host.db" "$tmp/wide.db" &&
+	grep -q '^Times are not compared, as the shapes are different' \
+		"$tmp/out" &&
+	run 0 "$profan" diff "$tmp/host.db" "$tmp/slow.db" &&
+	tr '\n' ' ' <"$tmp/out" | grep -q 'largest is other, [^(]*\.  *Comparable'
+result 'without a GPU shapes are compared, and no operator is blamed for nothing'
 tap_done

@@ -865,6 +865,13 @@ static void find_ops(struct pf_diff_run *d)
 			pf_side_knows(&d->b, &d->a, PF_COUNT_CALLS);
 	order(d, &j, out->has_self ? SUM(part_ns) : SUM(ns));
 	self_ns = means_take(d, &j, SUM(part_ns));
+	for (size_t i = 0; i < j.count; i++) {
+		int64_t ns = j.items[i].a.part_ns + j.items[i].b.part_ns;
+
+		d->op_ns += ns;
+		if (j.items[i].match == PF_MATCH_SHAPE)
+			d->op_shape_ns += ns;
+	}
 	out->ops = pf_calloc(j.count + 1, sizeof(*out->ops));
 	for (size_t i = 0; !out->is_cut && i < j.count; i++) {
 		struct pf_diff_op *row = &out->ops[out->op_count];
@@ -1307,8 +1314,8 @@ static void find_all(struct pf_diff_run *d)
 	find_means(d);
 	make_rows(d);
 	name_rows(d);
-	pf_diff_find_checks(d);
 	find_ops(d);
+	pf_diff_find_checks(d);
 	pf_diff_judge(d);
 	pf_diff_find_classes(d);
 	find_rows(d);

@@ -23,6 +23,7 @@ struct pf_diff_run {
 	const char **kept; /* those of them that "out" has; by number */
 	size_t kept_cap;
 	struct pf_capture a, b;
+	int64_t op_ns, op_shape_ns; /* self time of ops; with other shapes */
 	struct pf_pairs pairs;
 	struct pf_diff_row *rows; /* largest difference first */
 	const char **names;       /* of rows, for people: all differ */

@@ -33,11 +33,16 @@ static enum pf_diff_result compare_number(int64_t a, int64_t b)
 	return a == b ? PF_DIFF_EQUAL : PF_DIFF_DIFFERENT;
 }
 
-/* Is more than a tenth of GPU time spent on other shapes? */
+/*
+ * Is more than a tenth of GPU time spent on other shapes?  Where no GPU works,
+ * of the operators' own time on the CPU.
+ */
 static bool has_other_shapes(const struct pf_diff_run *d)
 {
 	int64_t other = 0, all = 0;
 
+	if (!d->pairs.count)
+		return d->op_shape_ns > d->op_ns / 100 * SHAPES_PERCENT;
 	for (size_t i = 0; i < d->pairs.count; i++) {
 		const struct pf_pair *p = &d->pairs.items[i];
 
@@ -55,6 +60,8 @@ static enum pf_diff_result compare_shapes(const struct pf_diff_run *d)
 	for (size_t i = 0; i < d->pairs.count; i++)
 		if (d->pairs.items[i].match == PF_MATCH_SHAPE)
 			return PF_DIFF_DIFFERENT;
+	if (!d->pairs.count && d->op_shape_ns)
+		return PF_DIFF_DIFFERENT;
 	return PF_DIFF_EQUAL;
 }
 
@@ -527,8 +534,9 @@ static char *culprit_take(const struct pf_diff_run *d, size_t cls)
 	}
 	if (cls < PF_STEP_RUNTIME)
 		return NULL;
+	/* of time in which no operator ran none is to blame */
 	if (!d->a.gpu_events && !d->b.gpu_events)
-		return main_op_take(d, sign);
+		return cls == PF_STEP_OTHER ? NULL : main_op_take(d, sign);
 	cause = main_cause(d, sign);
 	return cause ? pf_strdup(cause) : NULL;
 }

@@ -144,6 +144,20 @@ def without_op(work, calls, host):
     return lone
 
 
+def into_graphs(host):
+    """Calls of a thread between those that begin and end a capture."""
+    inside, captured = set(), set()
+    for e in sorted(host, key=lambda e: (e.start, e.order)):
+        thread = (e.raw.get("pid"), e.raw.get("tid"))
+        if "StreamBeginCapture" in str(e.name):
+            inside.add(thread)
+        elif "StreamEndCapture" in str(e.name):
+            inside.discard(thread)
+        elif thread in inside and e.correlation > 0:
+            captured.add(id(e))
+    return captured
+
+
 def count(path):
     raw, events = read(path)
     gpu = [e for e in events if e.cat in GPU_WORK]
@@ -168,6 +182,9 @@ def count(path):
                 and "Launch" in e.name
                 and "Mem" not in e.name
                 and "HostFunc" not in e.name]
+    captured = into_graphs(host)
+    copies = [e for e in copies if id(e) not in captured]
+    launches = [e for e in launches if id(e) not in captured]
     done = {e.correlation for e in gpu}
     head, rest = orphans(gpu, calls)
     names = [e.get("name", "") for e in raw]
@@ -196,6 +213,9 @@ def count(path):
             sum(e.correlation not in done for e in launches), None),
         "copies without GPU work": (
             sum(e.correlation not in done for e in copies), None),
+        "launches into graphs": (
+            sum(e.is_call() and ("Launch" in e.name or "Mem" in e.name)
+                for e in host if id(e) in captured), None),
         "no operator": total(without_op(gpu, calls, host)),
         "work before its launch": total(early),
         "clock problems": total(clock),

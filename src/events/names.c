@@ -154,6 +154,7 @@ static void classify_call(const char *name, struct pf_name_class *c)
 			   : PF_WAITS_NOT;
 	c->is_record = pf_word(PF_WORD_EVENT_RECORD, name);
 	c->is_graph = pf_word(PF_WORD_CALL_GRAPH, name);
+	c->capture = (uint8_t)pf_word(PF_WORD_CALL_CAPTURE, name);
 	c->is_stream_wait = pf_word(PF_WORD_CALL_STREAM_WAIT, name);
 	if (pf_word(PF_WORD_CALL_NO_LAUNCH, name))
 		return;

@@ -89,6 +89,7 @@ struct pf_name_class {
 	bool is_sync;        /* a call that only waits for the GPU */
 	bool is_stream_wait; /* a call that makes a stream wait, not the host */
 	bool is_graph;       /* a call that launches a graph */
+	uint8_t capture;     /* of a graph: 1 a call that begins it, 2 ends */
 	bool is_blocking;    /* a call that waits for the GPU */
 	/*
 	 * It waits if its memory is such (struct pf_pageable): asynchronous
@@ -192,8 +193,9 @@ enum pf_word {
 	PF_WORD_CALL_ALLOCATOR,
 	PF_WORD_DEVICE_ALLOC, /* memory of a GPU, one block a call */
 	PF_WORD_DEVICE_FREE,
-	PF_WORD_CALL_MODULE, /* load code */
-	PF_WORD_CALL_GRAPH,  /* launch graphs */
+	PF_WORD_CALL_MODULE,  /* load code */
+	PF_WORD_CALL_GRAPH,   /* launch graphs */
+	PF_WORD_CALL_CAPTURE, /* of a graph: begins it, ends it */
 	PF_WORD_CALL_STREAM_WAIT,
 	PF_WORD_CALL_LAUNCH, /* launch kernels, unless ... */
 	PF_WORD_CALL_NO_LAUNCH,

@@ -113,13 +113,17 @@ static const char *rule_no_gpu(const struct pf_parts *p)
 				   : "there is no GPU activity in this trace";
 }
 
-/* Is there any GPU work?  If not, the rule is withheld. */
+#define CAPTURED 0.5 /* of launches: a capture of graphs, and of no program */
+
+/* Is there any GPU work to judge?  If not, the rule is withheld. */
 static bool rule_has_gpu(const struct pf_parts *p, struct pf_verdict *v)
 {
-	if (p->overlap.all.event_count)
-		return true;
-	rule_withhold(v, rule_no_gpu(p));
-	return false;
+	if (p->doctor.captured_share > CAPTURED)
+		rule_withhold(v, "graphs are captured here, and run when they "
+				 "are replayed");
+	else if (!p->overlap.all.event_count)
+		rule_withhold(v, rule_no_gpu(p));
+	return v->state != PF_RULE_WITHHELD;
 }
 
 /* How many steps figures are of; without steps 1, all of the window. */
@@ -235,6 +239,26 @@ static const struct pf_report_rule rule_trust = {
 	"V9", "trace quality", "quality", PF_PART_DOCTOR, 0.5, 1.5, apply_trust
 };
 
+/* What the trace is of, before what is in it. */
+static void apply_captured(const struct pf_parts *p, struct pf_verdict *v)
+{
+	if (p->doctor.captured_share < 0) {
+		rule_withhold(v, "there are no launches in this trace");
+		return;
+	}
+	v->measured = p->doctor.captured_share;
+	v->is_note = v->measured > CAPTURED;
+	say(v, "This is a capture of graphs: ");
+	say_ratio(v, v->measured);
+	say(v, " of the launches are recorded into them and run when they are "
+	       "replayed; 'profan graphs --capture' names that work by this");
+}
+
+static const struct pf_report_rule rule_captured = {
+	"V17", "capture of graphs", "launches", PF_PART_LAUNCHES, 0,
+	0,     apply_captured
+};
+
 /* How many steps --skip-first must leave out: of any trace the most. */
 static size_t find_warm_up(const struct pf_parts *p)
 {
@@ -295,6 +319,10 @@ static void apply_path(const struct pf_parts *p, struct pf_verdict *v)
 	const struct pf_path *path = &p->path;
 	const struct pf_path_answer *best = best_answer(path);
 
+	if (p->doctor.captured_share > CAPTURED) {
+		rule_has_gpu(p, v);
+		return;
+	}
 	if ((!path->category_count && !path->is_brief) || !path->work_count) {
 		rule_withhold(v, p->traces.count > 1
 					 ? "a critical path is one trace's"
@@ -1507,6 +1535,7 @@ static const struct pf_report_rule *const rules[] = {
 	&rule_comm,      &rule_straggler, &rule_copies,  &rule_memory,
 	&rule_trust,     &rule_precision, &rule_warm_up, &rule_operators,
 	&rule_host_data, &rule_host_comm, &rule_path,    &rule_dominant,
+	&rule_captured,
 };
 
 _Static_assert(sizeof(rules) / sizeof(*rules) < PF_VERDICTS, "one for V0");

@@ -45,7 +45,7 @@ struct pf_verdict {
 	bool is_note;               /* said even below the threshold */
 };
 
-#define PF_VERDICTS 17
+#define PF_VERDICTS 18
 
 struct pf_verdicts {
 	struct pf_verdict all[PF_VERDICTS]; /* those that fired first, ranked */

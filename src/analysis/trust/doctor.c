@@ -74,6 +74,7 @@ struct pf_doctor_tracks {
 	int64_t tpu_count;        /* events of TPUs, which are */
 	/* Calls, and those of them without GPU work. */
 	int64_t launch_count, idle_launch_count;
+	int64_t captured_count; /* launches into graphs, which are none yet */
 	int64_t copy_count, idle_copy_count; /* fills too */
 	int64_t crowded_count;      /* work of calls that launch but one */
 	int64_t silent_trace_count; /* launches, but no GPU work at all */
@@ -320,6 +321,7 @@ struct walk {
 	sqlite3_stmt *ask_categories;
 	bool has_categories; /* the events of the track being walked */
 	bool is_host;
+	bool is_capturing; /* a graph, on this thread */
 	int64_t *open;
 	size_t open_count, open_cap;
 	struct pf_union overhead;
@@ -488,8 +490,14 @@ static void check_link(struct walk *w, unsigned kind, uint32_t name,
 		class = pf_names_class(w->names, name);
 		if (!class)
 			return;
+		if (class->capture)
+			w->is_capturing = class->capture == 1;
 		l.launches = class->launches;
 		l.is_graph = class->is_graph;
+		if (w->is_capturing && l.launches != PF_LAUNCHES_NONE) {
+			w->out->captured_count++;
+			return;
+		}
 	}
 	if (w->is_host ? l.launches != 0 : pf_kind_is_gpu_work(kind))
 		pf_sorter_add(w->links, &l, w->db->err);
@@ -619,6 +627,7 @@ static void walk_track(struct walk *w, const struct pf_track *track)
 	uint32_t first;
 
 	w->track = track;
+	w->is_capturing = false;
 	w->open_count = w->same_count = 0;
 	w->overhead = (struct pf_union){ 0 };
 	while (!w->db->err->code &&
@@ -729,6 +738,7 @@ enum check_id {
 	ORPHAN,
 	IDLE_LAUNCHES,
 	IDLE_COPIES,
+	CAPTURED,
 	NO_OP,
 	NOT_IN_TABLE,
 	BACKLOG,
@@ -857,13 +867,17 @@ static const struct rule {
 		     "step only where the trace itself leads to it from one",
 		     PF_HINT_NONE },
 	[IDLE_LAUNCHES] = { "launches without GPU work", 0.01, 0.1,
-			    "their work was dropped, ran after the capture, "
-			    "or was captured into a graph",
+			    "their work was dropped, or ran after the capture",
 			    PF_HINT_NONE },
 	[IDLE_COPIES] = { "copies without GPU work", NEVER, NEVER,
 			  "calls that copy or fill and left no record; those "
 			  "of no bytes leave none",
 			  PF_HINT_NONE },
+	[CAPTURED] = { "launches into graphs", NEVER, NEVER,
+		       "graphs are captured here: their work runs when they "
+		       "are replayed, and profan graphs --capture names it by "
+		       "this",
+		       PF_HINT_NONE },
 	[NO_OP] = { "no operator", NEVER, NEVER,
 		    "the call of this GPU work is in no operator",
 		    PF_HINT_NO_OP },
@@ -1235,6 +1249,8 @@ static void settle(struct doctor *d)
 	r[ZERO].gpu_ns = 0;
 	set(d, IDLE_LAUNCHES, t->idle_launch_count, t->launch_count);
 	set(d, IDLE_COPIES, t->idle_copy_count, t->copy_count);
+	set(d, CAPTURED, t->captured_count,
+	    t->captured_count + t->launch_count + t->copy_count);
 	set(d, CROSSING, t->crossing_count, t->range_count);
 	r[CROSSING].is_least = t->is_crossing_least;
 	set(d, DUPLICATE, t->duplicate.count, t->event_count);
@@ -1261,6 +1277,7 @@ static void add_note(struct pf_doctor *out, const char *fmt, ...)
 
 static void take_checks(const struct doctor *d, struct pf_doctor *out)
 {
+	out->captured_share = d->results[CAPTURED].share;
 	for (int i = 0; i < CHECKS; i++) {
 		const struct result *r = &d->results[i];
 		enum pf_doctor_verdict v = judge(d, (enum check_id)i);

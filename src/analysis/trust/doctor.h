@@ -43,7 +43,7 @@
 /* The words of --fail-on, in the order of enum pf_doctor_verdict from WARN on. */
 #define PF_DOCTOR_FAIL_ON "warn|bad"
 
-#define PF_DOCTOR_CHECKS 43
+#define PF_DOCTOR_CHECKS 44
 
 struct pf_doctor_args {
 	int fail_on; /* 0: from a warning on, 1: only bad; -1: never */
@@ -67,6 +67,7 @@ struct pf_doctor_check {
 struct pf_doctor {
 	struct pf_doctor_check checks[PF_DOCTOR_CHECKS];
 	enum pf_doctor_verdict worst;
+	double captured_share; /* of launches, into graphs; -1: there are none */
 	const char *finding;
 	const char *notes[PF_DOCTOR_CHECKS]; /* the worst first */
 	size_t note_count;

@@ -56,7 +56,6 @@ struct rank {
 	char *host;
 	struct pf_buf bytes;  /* the digest */
 	uint32_t from, count; /* of job.ops */
-	uint32_t member_from, member_count;
 	int64_t start_ns, end_ns;
 	int64_t first_ns;        /* event of the trace, local */
 	uint32_t reference;      /* rank that its clock is measured by */
@@ -83,7 +82,7 @@ struct pf_ranks_job {
 		memory; /* of what follows: looked at anew, it is empty */
 	struct op *ops; /* by rank, as their digests have them */
 	uint32_t op_count;
-	struct member *members; /* by rank */
+	struct member *members; /* by group, then rank */
 	uint32_t member_count;
 	uint32_t *listed; /* collectives by member, in order of time */
 	struct meeting *meetings;

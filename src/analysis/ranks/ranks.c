@@ -87,78 +87,54 @@ int64_t pf_ranks_median_ns(int64_t *values, size_t count)
 
 /* ---- lists ---- */
 
-/* The groups of one rank: counted, placed, filled. */
-static void list_rank(struct pf_ranks_job *job, size_t r, uint32_t *places)
-{
-	struct rank *rank = &job->ranks[r];
-	uint32_t at = rank->from;
-
-	rank->member_from = job->member_count;
-	for (uint32_t i = 0; i < rank->count; i++) {
-		uint32_t group = job->ops[rank->from + i].group;
-
-		if (places[group] == NONE) {
-			places[group] = job->member_count;
-			job->members[job->member_count++] =
-				(struct member){ .group = group,
-						 .rank = (uint32_t)r };
-		}
-		job->members[places[group]].count++;
-	}
-	rank->member_count = job->member_count - rank->member_from;
-	for (uint32_t i = rank->member_from; i < job->member_count; i++) {
-		job->members[i].from = at;
-		at += job->members[i].count;
-		job->members[i].count = 0;
-	}
-	for (uint32_t i = 0; i < rank->count; i++) {
-		uint32_t op = rank->from + i;
-		struct member *m = &job->members[places[job->ops[op].group]];
-
-		if (m->before_steps == m->count && job->ops[op].step < 0)
-			m->before_steps++;
-		if (m->count)
-			job->ops[op].before =
-				job->listed[m->from + m->count - 1];
-		job->listed[m->from + m->count++] = op;
-	}
-	for (uint32_t i = rank->member_from; i < job->member_count; i++)
-		places[job->members[i].group] = NONE;
-}
-
+/* Counted, placed by group, and cut where the group or the rank changes. */
 static void list_all(struct pf_ranks_job *job)
 {
-	uint32_t *places = pf_arena_calloc(&job->memory, job->groups.count,
-					   sizeof(*places));
+	uint32_t *places = pf_arena_calloc(
+		&job->memory, (size_t)job->groups.count + 1, sizeof(*places));
+	struct member *m = NULL;
 
-	memset(places, 0xff, job->groups.count * sizeof(*places));
 	job->listed = pf_arena_calloc(&job->memory, job->op_count,
 				      sizeof(*job->listed));
 	job->members = pf_arena_calloc(&job->memory, job->op_count,
 				       sizeof(*job->members));
-	for (size_t i = 0; i < job->rank_count; i++)
-		list_rank(job, i, places);
+	for (uint32_t i = 0; i < job->op_count; i++)
+		places[job->ops[i].group + 1]++;
+	for (uint32_t i = 0; i < job->groups.count; i++)
+		places[i + 1] += places[i];
+	for (uint32_t i = 0; i < job->op_count; i++)
+		job->listed[places[job->ops[i].group]++] = i;
+	for (uint32_t i = 0; i < job->op_count; i++) {
+		struct op *op = &job->ops[job->listed[i]];
+
+		if (m && m->group == op->group && m->rank == op->rank) {
+			op->before = job->listed[i - 1];
+		} else {
+			m = &job->members[job->member_count++];
+			*m = (struct member){ .group = op->group,
+					      .rank = op->rank,
+					      .from = i };
+		}
+		if (m->before_steps == m->count && op->step < 0)
+			m->before_steps++;
+		m->count++;
+	}
 }
 
 /* ---- a group ---- */
 
 struct group {
 	struct pf_ranks_job *job;
-	const uint32_t *members; /* by rank */
+	const struct member *members; /* by rank */
 	uint32_t count;
 	uint32_t least, most; /* collectives on a rank */
 };
-
-static const struct member *member_at(const struct group *g, uint32_t i)
-{
-	return &g->job->members[g->members[i]];
-}
 
 /* The n-th collective on rank i; from the end: of those that all have. */
 static uint32_t op_at(const struct group *g, uint32_t i, uint32_t n,
 		      bool is_from_end)
 {
-	const struct member *m = member_at(g, i);
+	const struct member *m = &g->members[i];
 
 	return g->job->listed[m->from + (is_from_end ? m->count - 1 - n : n)];
 }
@@ -180,8 +156,8 @@ static bool is_alike(const struct group *g, uint32_t i, uint32_t n,
 		return false;
 	return !is_from_end ||
 	       (x->bytes == y->bytes &&
-		(x->step == y->step || is_of_any_step(member_at(g, 0), n) ||
-		 is_of_any_step(member_at(g, i), n)));
+		(x->step == y->step || is_of_any_step(&g->members[0], n) ||
+		 is_of_any_step(&g->members[i], n)));
 }
 
 /* How many from one end on are the same on all ranks. */
@@ -202,7 +178,7 @@ static void meet(const struct group *g, uint32_t n, bool is_from_end,
 
 	*m = (struct meeting){ .from = *part,
 			       .count = g->count,
-			       .group = member_at(g, 0)->group,
+			       .group = g->members[0].group,
 			       .number = n,
 			       .order = NONE,
 			       .last = NONE,
@@ -233,7 +209,7 @@ static void ranks_say_group(const struct pf_ranks_job *job, uint32_t group,
 
 static bool is_named(const struct group *g)
 {
-	return *pf_intern_text(&g->job->groups, member_at(g, 0)->group, NULL) ==
+	return *pf_intern_text(&g->job->groups, g->members[0].group, NULL) ==
 	       '=';
 }
 
@@ -246,14 +222,14 @@ static void leave_out(const struct group *g, const char *why)
 		return;
 	if (!is_named(g))
 		pf_buf_adds(out, "the traces do not name process groups, and ");
-	ranks_say_group(g->job, member_at(g, 0)->group, out);
+	ranks_say_group(g->job, g->members[0].group, out);
 	pf_buf_addf(out, " %s", why);
 }
 
 /* How many collectives a rank has, or of which kind the n-th is. */
 static uint32_t value_of(const struct group *g, uint32_t i, uint32_t n)
 {
-	return n == NONE ? member_at(g, i)->count
+	return n == NONE ? g->members[i].count
 			 : g->job->ops[op_at(g, i, n, false)].kind;
 }
 
@@ -284,15 +260,15 @@ static void mark_odd(const struct group *g, uint32_t n)
 		values[i] = value_of(g, i, n);
 	has_most = find_most(values, g->count, &most);
 	for (uint32_t i = 0; i < g->count; i++) {
-		struct rank *r = &g->job->ranks[member_at(g, i)->rank];
+		struct rank *r = &g->job->ranks[g->members[i].rank];
 
 		if ((has_most && values[i] == most) ||
 		    (r->is_odd && r->most_count))
 			continue;
 		r->is_odd = true;
 		r->is_unlike = n != NONE;
-		r->odd_group = member_at(g, i)->group;
-		r->odd_count = member_at(g, i)->count;
+		r->odd_group = g->members[i].group;
+		r->odd_count = g->members[i].count;
 		r->most_count = has_most && n == NONE ? most : 0;
 	}
 	free(values);
@@ -340,23 +316,25 @@ static void meet_group(const struct group *g, uint32_t *part)
 
 /* ---- all groups ---- */
 
-static void meet_groups(struct pf_ranks_job *job, const uint32_t *by_group,
-			const uint32_t *from)
+static void meet_groups(struct pf_ranks_job *job)
 {
 	uint32_t part = 0;
 
-	for (uint32_t k = 0; k < job->groups.count; k++) {
+	for (uint32_t from = 0, to; from < job->member_count; from = to) {
+		const struct member *m = &job->members[from];
 		struct group g = { .job = job,
-				   .members = by_group + from[k],
-				   .count = from[k + 1] - from[k],
+				   .members = m,
 				   .least = UINT32_MAX };
 
-		for (uint32_t i = 0; i < g.count; i++) {
-			uint32_t n = member_at(&g, i)->count;
+		for (to = from; to < job->member_count &&
+				job->members[to].group == m->group;
+		     to++) {
+			uint32_t n = job->members[to].count;
 
 			g.least = n < g.least ? n : g.least;
 			g.most = n > g.most ? n : g.most;
 		}
+		g.count = to - from;
 		meet_group(&g, &part);
 	}
 }
@@ -407,29 +385,12 @@ static void say_nothing_met(struct pf_ranks_job *job)
 /* Fills in what there is to meet, or "why". */
 static void ranks_meet(struct pf_ranks_job *job)
 {
-	struct pf_arena *memory = &job->memory;
-	uint32_t *from, *by_group, *at;
-
 	list_all(job);
-	from = pf_arena_calloc(memory, (size_t)job->groups.count + 2,
-			       sizeof(*from));
-	by_group =
-		pf_arena_calloc(memory, job->member_count, sizeof(*by_group));
-	at = pf_arena_calloc(memory, job->groups.count, sizeof(*at));
-	for (uint32_t i = 0; i < job->member_count; i++)
-		from[job->members[i].group + 1]++;
-	for (uint32_t i = 0; i < job->groups.count; i++)
-		from[i + 1] += from[i];
-	for (uint32_t i = 0; i < job->member_count; i++) {
-		uint32_t k = job->members[i].group;
-
-		by_group[from[k] + at[k]++] = i;
-	}
-	job->meetings =
-		pf_arena_calloc(memory, job->op_count, sizeof(*job->meetings));
-	job->parts =
-		pf_arena_calloc(memory, job->op_count, sizeof(*job->parts));
-	meet_groups(job, by_group, from);
+	job->meetings = pf_arena_calloc(&job->memory, job->op_count,
+					sizeof(*job->meetings));
+	job->parts = pf_arena_calloc(&job->memory, job->op_count,
+				     sizeof(*job->parts));
+	meet_groups(job);
 	put_in_order(job);
 	if (!job->meeting_count)
 		say_nothing_met(job);

@@ -141,6 +141,7 @@ struct stretch {
 };
 
 struct pf_memory {
+	struct pf_err *err;
 	bool is_rounded;
 	int64_t base_ns;
 	struct pf_sorter *records, *stretches;
@@ -152,13 +153,14 @@ struct pf_memory {
 };
 
 /* base_ns: what is added to times to make them absolute. */
-static struct pf_memory *memory_new(const struct pf_rules *rules,
-				    int64_t base_ns, const char *temp_dir)
+static struct pf_memory *memory_new(const struct pf_engine *e)
 {
 	struct pf_memory *m = pf_calloc(1, sizeof(*m));
+	const char *temp_dir = e->temp_dir;
 
-	m->is_rounded = rules->border == PF_BORDER_DOUBLE;
-	m->base_ns = base_ns;
+	m->err = e->err;
+	m->is_rounded = e->rules.border == PF_BORDER_DOUBLE;
+	m->base_ns = e->base_ns;
 	m->records = pf_sorter_new(sizeof(struct pf_memory_record),
 				   BUDGET_BYTES, temp_dir);
 	m->stretches =
@@ -236,8 +238,7 @@ static struct stretch borders(const struct pf_memory *m, int64_t start_ns,
 	return s;
 }
 
-static int memory_add(struct pf_memory *m, const struct pf_memory_record *r,
-		      struct pf_err *err)
+static void memory_add(struct pf_memory *m, const struct pf_memory_record *r)
 {
 	struct pf_memory_record copy;
 
@@ -249,102 +250,93 @@ static int memory_add(struct pf_memory *m, const struct pf_memory_record *r,
 	copy.is_oom = r->is_oom;
 	if (__builtin_add_overflow(r->t_ns, m->base_ns, &copy.t_ns))
 		copy.t_ns = INT64_MAX;
-	return pf_sorter_add(m->records, &copy, err);
+	pf_sorter_add(m->records, &copy, m->err);
 }
 
 /* The track has no more events. */
-static int memory_end_track(struct pf_memory *m, struct pf_err *err)
+static void memory_end_track(struct pf_memory *m)
 {
-	if (!m->is_open)
-		return 0;
+	if (m->is_open)
+		pf_sorter_add(m->stretches, &m->open, m->err);
 	m->is_open = false;
-	return pf_sorter_add(m->stretches, &m->open, err);
 }
 
 /* An event of the track that is being shown takes records. */
-static int memory_cover(struct pf_memory *m, int64_t start_ns, int64_t end_ns,
-			struct pf_err *err)
+static void memory_cover(struct pf_memory *m, int64_t start_ns, int64_t end_ns)
 {
 	struct stretch s = borders(m, start_ns, end_ns);
 
 	if (s.high_ns < s.low_ns)
-		return 0;
+		return;
 	if (m->is_open && s.low_ns <= m->open.high_ns) {
 		if (s.high_ns > m->open.high_ns)
 			m->open.high_ns = s.high_ns;
-		return 0;
+		return;
 	}
-	if (memory_end_track(m, err))
-		return -1;
+	memory_end_track(m);
 	m->open = s;
 	m->is_open = true;
-	return 0;
 }
 
-static int add_prefix(struct pf_memory *m, const struct pf_memory_record *r,
-		      struct prefix *sum, struct pf_err *err)
+static void add_prefix(struct pf_memory *m, const struct pf_memory_record *r,
+		       struct prefix *sum)
 {
 	sum->t_ns = r->t_ns;
-	if (pf_spool_add(m->prefixes, sum, err))
-		return -1;
+	pf_spool_add(m->prefixes, sum, m->err);
 	sum->cpu_bytes =
 		(int64_t)((uint64_t)sum->cpu_bytes + (uint64_t)r->cpu_bytes);
 	sum->device_bytes = (int64_t)((uint64_t)sum->device_bytes +
 				      (uint64_t)r->device_bytes);
-	return 0;
 }
 
-static int add_orphan(struct pf_memory *m, const struct pf_memory_record *r,
-		      struct pf_err *err)
+static void add_orphan(struct pf_memory *m, const struct pf_memory_record *r)
 {
 	struct pf_memory_record orphan = *r;
 
 	if (__builtin_sub_overflow(r->t_ns, m->base_ns, &orphan.t_ns))
 		orphan.t_ns = r->t_ns;
-	return pf_spool_add(m->orphans, &orphan, err);
+	pf_spool_add(m->orphans, &orphan, m->err);
 }
 
 /* Everything was shown: walk records and stretches together. */
-static int memory_finish(struct pf_memory *m, struct pf_err *err)
+static void memory_finish(struct pf_memory *m)
 {
 	struct prefix sum = { 0 };
 	int64_t covered_to = INT64_MIN;
 	const struct pf_memory_record *r;
 	const struct stretch *s;
 
-	if (memory_end_track(m, err) || pf_sorter_finish(m->records, err) ||
-	    pf_sorter_finish(m->stretches, err))
-		return -1;
-	s = pf_sorter_next(m->stretches, err);
-	while ((r = pf_sorter_next(m->records, err))) {
+	memory_end_track(m);
+	if (pf_sorter_finish(m->records, m->err) ||
+	    pf_sorter_finish(m->stretches, m->err))
+		return;
+	s = pf_sorter_next(m->stretches, m->err);
+	while ((r = pf_sorter_next(m->records, m->err))) {
 		for (; s && s->low_ns <= r->t_ns;
-		     s = pf_sorter_next(m->stretches, err))
+		     s = pf_sorter_next(m->stretches, m->err))
 			if (s->high_ns > covered_to)
 				covered_to = s->high_ns;
-		if (!r->is_oom && add_prefix(m, r, &sum, err))
-			return -1;
-		if ((r->is_oom || r->t_ns > covered_to) &&
-		    add_orphan(m, r, err))
-			return -1;
+		if (!r->is_oom)
+			add_prefix(m, r, &sum);
+		if (r->is_oom || r->t_ns > covered_to)
+			add_orphan(m, r);
 	}
-	if (err->code)
-		return -1;
 	sum.t_ns = INT64_MAX;
-	return pf_spool_add(m->prefixes, &sum, err);
+	pf_spool_add(m->prefixes, &sum, m->err);
 }
 
 /* The sums before the first record at or after t; "last" keeps them. */
 static int prefix_at(struct pf_memory *m, struct pf_lookup *l, int64_t t,
-		     struct prefix *last, struct pf_err *err)
+		     struct prefix *last)
 {
 	const struct prefix *p;
 	uint64_t i;
 
 	if (t > l->above && t <= l->upto)
 		return 0;
-	if (pf_lookup_bound(l, t, &i, err))
+	if (pf_lookup_bound(l, t, &i, m->err))
 		return -1;
-	p = pf_spool_at(m->prefixes, i, err);
+	p = pf_spool_at(m->prefixes, i, m->err);
 	if (!p)
 		return -1;
 	*last = *p;
@@ -353,8 +345,7 @@ static int prefix_at(struct pf_memory *m, struct pf_lookup *l, int64_t t,
 
 /* Sums of the records of an event, CPU and device. */
 static int memory_sums(struct pf_memory *m, int64_t start_ns, int64_t end_ns,
-		       int64_t *cpu_bytes, int64_t *device_bytes,
-		       struct pf_err *err)
+		       int64_t *cpu_bytes, int64_t *device_bytes)
 {
 	struct stretch s = borders(m, start_ns, end_ns);
 	const struct prefix *low = &m->low_sum, *high = &m->high_sum;
@@ -362,8 +353,8 @@ static int memory_sums(struct pf_memory *m, int64_t start_ns, int64_t end_ns,
 	*cpu_bytes = *device_bytes = 0;
 	if (s.high_ns < s.low_ns || s.high_ns == INT64_MAX)
 		return 0;
-	if (prefix_at(m, &m->low, s.low_ns, &m->low_sum, err) ||
-	    prefix_at(m, &m->high, s.high_ns + 1, &m->high_sum, err))
+	if (prefix_at(m, &m->low, s.low_ns, &m->low_sum) ||
+	    prefix_at(m, &m->high, s.high_ns + 1, &m->high_sum))
 		return -1;
 	*cpu_bytes =
 		(int64_t)((uint64_t)high->cpu_bytes - (uint64_t)low->cpu_bytes);
@@ -374,12 +365,11 @@ static int memory_sums(struct pf_memory *m, int64_t start_ns, int64_t end_ns,
 
 /* Orphan i in order of time, NULL at the end or on an error. */
 static const struct pf_memory_record *memory_orphan(struct pf_memory *m,
-						    uint64_t i,
-						    struct pf_err *err)
+						    uint64_t i)
 {
-	if (i >= pf_spool_count(m->orphans))
-		return NULL;
-	return pf_spool_at(m->orphans, i, err);
+	return i < pf_spool_count(m->orphans)
+		       ? pf_spool_at(m->orphans, i, m->err)
+		       : NULL;
 }
 
 /*
@@ -387,8 +377,8 @@ static const struct pf_memory_record *memory_orphan(struct pf_memory *m,
  * the above, a track at a time.
  */
 
-static int add_record(struct pf_engine *e, const struct pf_fe *fe,
-		      uint32_t track)
+static void add_record(struct pf_engine *e, const struct pf_fe *fe,
+		       uint32_t track)
 {
 	struct pf_memory_record r = { .t_ns = fe->start_ns,
 				      .position = fe->position,
@@ -397,7 +387,7 @@ static int add_record(struct pf_engine *e, const struct pf_fe *fe,
 	struct pf_args_fact args;
 
 	if (pf_facts_args(&e->facts, &fe->args, &args, e->err))
-		return -1;
+		return;
 	if (args.flags & PF_ARGS_CPU_MEMORY)
 		r.cpu_bytes = fe->bytes;
 	if (args.flags & PF_ARGS_DEVICE_MEMORY ||
@@ -405,33 +395,29 @@ static int add_record(struct pf_engine *e, const struct pf_fe *fe,
 		r.device_bytes = fe->bytes;
 	if (r.is_oom)
 		r.cpu_bytes = r.device_bytes = 0;
-	return memory_add(e->memory, &r, e->err);
+	memory_add(e->memory, &r);
 }
 
-static int see_record_or_op(struct pf_engine *e, const struct pf_fe *fe,
-			    uint32_t track)
+static void cover_op(struct pf_engine *e, const struct pf_fe *fe)
 {
 	struct pf_name_fact name;
 	struct pf_args_fact args = { 0 };
 
-	if (pf_kind_in(fe->kind, PF_KINDS_MEMORY))
-		return add_record(e, fe, track);
 	/* What is not finished is no event, or ends with one that is. */
 	if (e->has_finished_key && !e->rules.unfinished_kept &&
 	    pf_facts_args(&e->facts, &fe->args, &args, e->err))
-		return -1;
+		return;
 	if (args.flags & PF_ARGS_UNFINISHED ||
 	    (pf_kind_in(fe->kind, PF_KINDS_OP) && pf_engine_ends_late(e, fe)))
-		return 0;
+		return;
 	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name, e->err))
-		return -1;
-	if (name.flags & PF_NAME_DROPPED ||
-	    pf_engine_skips_python(e, fe, &name))
-		return 0;
-	return memory_cover(e->memory, fe->start_ns, fe->end_ns, e->err);
+		return;
+	if (!(name.flags & PF_NAME_DROPPED) &&
+	    !pf_engine_skips_python(e, fe, &name))
+		memory_cover(e->memory, fe->start_ns, fe->end_ns);
 }
 
-static int show_track(struct pf_engine *e, uint32_t track)
+static void show_track(struct pf_engine *e, uint32_t track)
 {
 	struct pf_merge_args args = {
 		.tracks = &e->tracks[track],
@@ -445,32 +431,29 @@ static int show_track(struct pf_engine *e, uint32_t track)
 	};
 	struct pf_merge *m;
 	const struct pf_fe *fe;
-	int rc = 0;
 
 	if (e->rules.python_in_tree || e->has_collections)
 		args.kinds |= PF_KINDBIT(PF_KIND_PYTHON);
 	m = pf_merge_new(e->db, &e->facts, &args, e->err);
-	if (!m)
-		return -1;
-	while (!rc && (fe = pf_merge_next(m, e->err)))
-		rc = see_record_or_op(e, fe, track);
-	if (e->err->code)
-		rc = -1;
-	if (!rc)
-		rc = memory_end_track(e->memory, e->err);
+	while (!e->err->code && (fe = pf_merge_next(m, e->err)))
+		if (pf_kind_in(fe->kind, PF_KINDS_MEMORY))
+			add_record(e, fe, track);
+		else
+			cover_op(e, fe);
+	memory_end_track(e->memory);
 	pf_merge_free(m);
-	return rc;
 }
 
 int pf_engine_memory(struct pf_engine *e)
 {
 	if (!pf_engine_has(e, PF_KINDS_MEMORY))
 		return 0;
-	e->memory = memory_new(&e->rules, e->base_ns, e->temp_dir);
-	for (uint32_t i = 0; i < e->track_count; i++)
-		if (e->is_host[i] && show_track(e, i))
-			return -1;
-	return memory_finish(e->memory, e->err);
+	e->memory = memory_new(e);
+	for (uint32_t i = 0; i < e->track_count && !e->err->code; i++)
+		if (e->is_host[i])
+			show_track(e, i);
+	memory_finish(e->memory);
+	return e->err->code ? -1 : 0;
 }
 
 /*
@@ -827,7 +810,7 @@ static int take_memory(struct pf_engine *e, const struct item *it,
 	if (!e->memory)
 		return 0;
 	return memory_sums(e->memory, it->fe->start_ns, it->end_ns,
-			   &n->cpu_bytes, &n->device_bytes, e->err);
+			   &n->cpu_bytes, &n->device_bytes);
 }
 
 static int take_flops(struct pf_engine *e, const struct item *it,
@@ -973,8 +956,7 @@ static int see_orphans(struct host_pass *p, const struct pf_fe *before)
 	struct pf_engine *e = p->e;
 	const struct pf_memory_record *r;
 
-	while (e->memory &&
-	       (r = memory_orphan(e->memory, p->orphan_at, p->e->err)) &&
+	while (e->memory && (r = memory_orphan(e->memory, p->orphan_at)) &&
 	       (!before || r->t_ns < before->start_ns)) {
 		struct pf_engine_row row = { .is_device = false };
 		const char *name = r->is_oom ? "[OutOfMemory]" : "[memory]";

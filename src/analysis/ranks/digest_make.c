@@ -26,6 +26,7 @@
 #include "events/names.h"
 #include "events/step.h"
 #include "events/traces.h"
+#include "show/doc.h"
 #include "store/query.h"
 #include "store/texts.h"
 
@@ -114,7 +115,7 @@ struct making {
 	size_t said_count, said_cap;
 	struct pf_arena memory; /* of texts of sources */
 	struct source *sources;
-	size_t source_count, source_cap;
+	size_t source_count;
 	/* of a trace; the first member is where they begin */
 	const struct pf_window_trace *trace;
 	struct pf_digest d;
@@ -273,27 +274,15 @@ static struct what find_what(struct making *m, const struct pf_gpu_event *ev)
 
 /* ---- where traces are from ---- */
 
-static int load_sources(struct making *m)
-{
-	sqlite3_stmt *st = pf_named_prepare(m->db, "rank_traces", m->db->err);
-	int rc = -1;
-
-	while (st && (rc = pf_db_step(m->db, st, m->db->err)) == 1) {
-		const char *host = (const char *)sqlite3_column_text(st, 3);
-
-		*PF_ONE_MORE(m->sources, m->source_count,
-			     m->source_cap) = (struct source){
-			.trace_id = sqlite3_column_int64(st, 0),
-			.base_ns = sqlite3_column_int64(st, 1),
-			.world = sqlite3_column_int64(st, 2),
-			.host = host && *host
-					? pf_arena_string(&m->memory, host)
-					: NULL,
-		};
-	}
-	sqlite3_finalize(st);
-	return rc;
-}
+#define FIELD(member, key, kind)                                               \
+	PF_FIELD(struct source, member, key, NULL, kind)
+static const struct pf_field source_fields[] = {
+	FIELD(trace_id, "id", PF_INT),
+	FIELD(base_ns, "base_ns", PF_INT),
+	FIELD(world, "world_size", PF_INT),
+	FIELD(host, "host", PF_TEXT),
+};
+#undef FIELD
 
 /*
  * Sends and receives of a trace, and the time without computation that the end
@@ -1154,7 +1143,8 @@ static void hand_over(struct making *m, const struct pf_digest_sink *sink)
 	finish(m);
 	if (at < m->source_count && from->trace_id == m->trace->trace_id) {
 		m->d.world = from->world;
-		m->d.host = from->host ? pf_strdup(from->host) : NULL;
+		if (from->host && *from->host)
+			m->d.host = pf_strdup(from->host);
 		add_base(&m->d, from->base_ns);
 	}
 	if (!m->db->err->code)
@@ -1187,7 +1177,10 @@ int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 	pf_intern_init(&m.groups);
 	pf_map_init(&m.argsets);
 	pf_map_init(&m.syncs);
-	if (!pf_steps_load(db, window->steps, &steps) && !load_sources(&m) &&
+	m.sources =
+		pf_named_rows_take(db, "rank_traces", PF_FIELDS(source_fields),
+				   &m.memory, &m.source_count, db->err);
+	if (!pf_steps_load(db, window->steps, &steps) && m.sources &&
 	    (m.names = pf_names_new(db)))
 		m.gpu = pf_gpu_new(db, window, PF_GPU_STARTS | PF_GPU_CALLS);
 	while (!db->err->code && pf_gpu_next(m.gpu, &ev) == 1) {

@@ -2,9 +2,9 @@
 /*
  * What one rank did, as far as other ranks can be compared with it: its
  * collectives that no rank leaves before all came, the work between them, its
- * steps.  A digest is made of one trace (digest_make.c), takes about 50 bytes
- * a collective as bytes, and is all that ranks.h looks at: so ranks of a
- * large job can be digested each on its own and compared elsewhere.
+ * steps.  A digest is made of one trace, takes about 50 bytes a collective as
+ * bytes, and is all that ranks.h looks at: so ranks of a large job can be
+ * digested each on its own and compared elsewhere.
  *
  * Digests hold names of process groups, of the machine, and nothing else of
  * the program: kernels are hashes of their names.

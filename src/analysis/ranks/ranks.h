@@ -40,9 +40,10 @@
  * begun.  A bubble of a pipeline is the time in a step in which a GPU computes
  * nothing, and moves nothing, because what it needs of another stage is not
  * sent yet: the computation that ends it begins as a receive ends, or is
- * launched after that (digest_make.c); or, behind the last message of a step, the collective that it
- * waits in is one with other stages.  Ranks that wait in receives for more than
- * 1 % of the time are not replayed: collectives do not say what they wait for.
+ * launched after that (digest.c); or, behind the last message of a step, the
+ * collective that it waits in is one with other stages.  Ranks that wait in
+ * receives for more than 1 % of the time are not replayed: collectives do not
+ * say what they wait for.
  *
  * Memory is about 400 bytes a collective of a rank; time grows linearly.
  */

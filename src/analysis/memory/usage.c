@@ -823,12 +823,10 @@ static void allocate(struct usage *u, const struct pf_alloc *r)
 		d->reused_count += (r->flags & PF_ALLOC_INSIDE) != 0;
 		put_event(u, r->device, &d->blocks[place], 0, false);
 	} else {
-		if (d->free_count)
-			place = d->free_places[--d->free_count];
-		else
-			place = (size_t)(PF_ONE_MORE(d->blocks, d->block_count,
-						     d->block_cap) -
-					 d->blocks);
+		place = d->free_count ? d->free_places[--d->free_count]
+				      : d->block_count++;
+		d->blocks = pf_grow(d->blocks, &d->block_cap, d->block_count,
+				    sizeof(*d->blocks));
 		*known = place;
 	}
 	d->blocks[place] = (struct usage_block){

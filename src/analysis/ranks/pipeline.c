@@ -710,7 +710,7 @@ static void make_pipes(struct pipeline *p, struct pf_ranks *out)
 	uint32_t *rank_of = pipeline_calloc(p, ranks, sizeof(*rank_of));
 	struct counted *counted = pipeline_calloc(p, ranks, sizeof(*counted));
 
-	out->pipes = pf_calloc(ranks + 1, sizeof(*out->pipes));
+	out->pipes = pf_arena_calloc(&out->memory, ranks, sizeof(*out->pipes));
 	for (uint32_t r = 0; r < ranks; r++) {
 		struct view v = { .p = p,
 				  .rank = r,
@@ -879,7 +879,7 @@ void pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out)
 			    early, known);
 	else
 		make_pipes(&p, out);
-	out->pipes_withheld = pf_arena_string(&out->texts, text.data);
+	out->pipes_withheld = pf_arena_string(&out->memory, text.data);
 	make_stages(out);
 	out->waits_to_receive = waits_matter(job, out);
 	pf_buf_release(&text);

@@ -1581,7 +1581,7 @@ static void leave_damaged_out(struct pf_ranks_job *job)
 
 static const char *text_of(const struct pf_buf *text, struct pf_ranks *out)
 {
-	return text->len ? pf_arena_string(&out->texts, text->data) : NULL;
+	return text->len ? pf_arena_string(&out->memory, text->data) : NULL;
 }
 
 int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
@@ -1625,12 +1625,9 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 
 void pf_ranks_release(struct pf_ranks *r)
 {
-	free(r->ranks);
 	free(r->kinds);
 	free(r->steps);
-	free(r->meetings);
-	free(r->pipes);
 	free(r->stages);
-	pf_arena_release(&r->texts);
+	pf_arena_release(&r->memory);
 	*r = (struct pf_ranks){ 0 };
 }

@@ -207,7 +207,7 @@ struct pf_ranks {
 	 */
 	int64_t longest_wait_ns, longest_wait_start_ns;
 	size_t longest_wait_rank;
-	struct pf_arena texts;
+	struct pf_arena memory; /* of all but kinds, steps and stages */
 };
 
 enum pf_ranks_clock {

@@ -369,12 +369,13 @@ static void make_ranks(struct pf_ranks_job *job, struct pf_ranks *out)
 	struct works works = { .step_count = -1 };
 
 	out->rank_count = job->rank_count;
-	out->ranks = pf_calloc(job->rank_count + 1, sizeof(*out->ranks));
+	out->ranks = pf_arena_calloc(&out->memory, job->rank_count,
+				     sizeof(*out->ranks));
 	for (size_t i = 0; i < job->rank_count; i++) {
 		out->ranks[i] = (struct pf_ranks_rank){
 			.rank = job->ranks[i].rank,
 			.trace_id = job->ranks[i].trace_id,
-			.host = pf_arena_string(&out->texts,
+			.host = pf_arena_string(&out->memory,
 						job->ranks[i].host),
 			.window_ns =
 				job->ranks[i].end_ns - job->ranks[i].start_ns,
@@ -626,10 +627,10 @@ static void make_meetings(struct pf_ranks_job *job, struct pf_ranks *out)
 		const char *text = pf_intern_text(&job->groups, i, NULL);
 
 		if (*text == '=')
-			groups[i] = pf_arena_string(&out->texts, text + 1);
+			groups[i] = pf_arena_string(&out->memory, text + 1);
 	}
-	out->meetings =
-		pf_calloc(job->meeting_count + 1, sizeof(*out->meetings));
+	out->meetings = pf_arena_calloc(&out->memory, job->meeting_count,
+					sizeof(*out->meetings));
 	out->meeting_count = job->meeting_count;
 	for (uint32_t i = 0; i < job->meeting_count; i++)
 		make_meeting(job, &job->meetings[job->sorted[i]], groups,

@@ -52,27 +52,13 @@ static void alloc_sums_add(struct pf_alloc_sums *to, const struct pf_alloc *r)
 	}
 }
 
+/* The innermost first, whose own it is. */
 static void add_to_ops(struct pf_allocs *a, const struct pf_alloc *r,
 		       const uint32_t *ops, size_t count)
 {
 	alloc_sums_add(&a->ops[ops[0]].self, r);
 	for (size_t i = 0; i < count; i++)
 		alloc_sums_add(&a->ops[ops[i]].total, r);
-}
-
-/*
- * A record, to a set of ops: the innermost first, whose own it is.  That of a
- * free without a size waits, and r->ops says for which ops.
- */
-static void alloc_sizes_sum(struct pf_alloc_sizes *t, struct pf_allocs *a,
-			    struct pf_alloc *r, const uint32_t *ops,
-			    size_t count)
-{
-	if (r->flags & PF_ALLOC_UNSIZED)
-		r->ops = pf_intern_add(&t->ops, (const char *)ops,
-				       count * sizeof(*ops));
-	else
-		add_to_ops(a, r, ops, count);
 }
 
 static void sum_waiting(struct pf_alloc_sizes *t, struct pf_allocs *a,
@@ -89,14 +75,6 @@ static void sum_waiting(struct pf_alloc_sizes *t, struct pf_allocs *a,
 
 /* ---- sizes ---- */
 
-static void begin(struct pf_alloc_sizes *t, const struct pf_allocs *a)
-{
-	t->by_address = pf_calloc(a->device_count, sizeof(*t->by_address));
-	t->device_count = a->device_count;
-	for (uint32_t i = 0; i < t->device_count; i++)
-		pf_map_init(&t->by_address[i]);
-}
-
 /* Records, one after the other in order of time: what they free is set. */
 static void alloc_sizes_settle(struct pf_alloc_sizes *t, struct pf_allocs *a,
 			       struct pf_alloc *r)
@@ -107,7 +85,10 @@ static void alloc_sizes_settle(struct pf_alloc_sizes *t, struct pf_allocs *a,
 	if (!a->devices[r->device].has_unsized || r->flags & PF_ALLOC_OOM)
 		return;
 	if (!t->by_address)
-		begin(t, a);
+		t->by_address =
+			pf_calloc(a->device_count, sizeof(*t->by_address));
+	while (t->device_count < a->device_count)
+		pf_map_init(&t->by_address[t->device_count++]);
 	if (r->flags & PF_ALLOC_ADDRESS) {
 		open = pf_map_at(&t->by_address[r->device],
 				 (uint64_t)r->address);
@@ -360,7 +341,12 @@ static void scan_add_to_ops(struct scan *s, struct pf_alloc *r, uint32_t at,
 	}
 	if (!s->around_count)
 		put_around(s, find_op(s, r->device, PF_ID_NONE, stack));
-	alloc_sizes_sum(&s->sizes, s->out, r, s->around, s->around_count);
+	/* that of a free without a size waits, and r->ops says for which ops */
+	if (r->flags & PF_ALLOC_UNSIZED)
+		r->ops = pf_intern_add(&s->sizes.ops, (const char *)s->around,
+				       s->around_count * sizeof(*s->around));
+	else
+		add_to_ops(s->out, r, s->around, s->around_count);
 }
 
 /* ---- events ---- */

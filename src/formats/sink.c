@@ -293,3 +293,29 @@ uint32_t pf_sink_gpu_track(struct pf_sink *s, int64_t device, int64_t stream,
 	snprintf(tid, sizeof(tid), "%" PRId64, stream);
 	return pf_sink_track(s, 'g', text, tid);
 }
+
+void pf_sink_gpu(struct pf_buf *list, const struct pf_sink_gpu *gpu)
+{
+	static const char *const keys[PF_GPU_WARPS] = {
+		"totalGlobalMem", "computeMajor",
+		"computeMinor",   "regsPerMultiprocessor",
+		"warpSize",       "sharedMemPerMultiprocessor",
+		"numSms",
+	};
+	int64_t warps = gpu->numbers[PF_GPU_WARPS];
+	int64_t warp = gpu->numbers[PF_GPU_WARP];
+
+	pf_buf_addf(list, "%s{\"id\":%" PRId64, list->len ? "," : "[", gpu->id);
+	if (gpu->name) {
+		pf_buf_adds(list, ",\"name\":");
+		pf_jsonw_quote(list, gpu->name, gpu->name_len, false);
+	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (gpu->numbers[i] >= 0)
+			pf_buf_addf(list, ",\"%s\":%" PRId64, keys[i],
+				    gpu->numbers[i]);
+	if (warps >= 0 && warps < 1 << 16 && warp > 0 && warp < 1 << 16)
+		pf_buf_addf(list, ",\"maxThreadsPerMultiprocessor\":%" PRId64,
+			    warps * warp);
+	pf_buf_addc(list, '}');
+}

@@ -214,4 +214,27 @@ uint32_t pf_sink_track(struct pf_sink *s, char letter, const char *pid,
 uint32_t pf_sink_gpu_track(struct pf_sink *s, int64_t device, int64_t stream,
 			   int64_t process, int64_t pid);
 
+/* ---- GPUs ---- */
+
+/* A GPU as the list "deviceProperties" has it; numbers -1: not known. */
+enum {
+	PF_GPU_MEMORY,
+	PF_GPU_MAJOR,
+	PF_GPU_MINOR,
+	PF_GPU_REGISTERS,
+	PF_GPU_WARP,
+	PF_GPU_SHARED,
+	PF_GPU_SMS,
+	PF_GPU_WARPS, /* of an SM, at most */
+	PF_GPU_NUMBERS
+};
+struct pf_sink_gpu {
+	int64_t id;
+	const char *name; /* or NULL */
+	size_t name_len;
+	int64_t numbers[PF_GPU_NUMBERS];
+};
+/* Append it; the list begins empty, and lacks its last bracket. */
+void pf_sink_gpu(struct pf_buf *list, const struct pf_sink_gpu *gpu);
+
 #endif

@@ -1288,7 +1288,7 @@ static const char *const gpu_columns[] = {
 	"smCount",
 	"maxWarpsPerSm",
 };
-/* the numbers are those of struct pf_kineto_gpu */
+/* the numbers are those of struct pf_sink_gpu */
 enum { GPU_ID, ORDINAL, GPU_NAME, NUMBERS, WARP = 7, SMS = 9 };
 
 static const char *const device_columns[] = { "gpuId", "cudaId", "pid" };
@@ -1332,17 +1332,17 @@ static int64_t number_of(struct nsys *n, const struct pf_rows *r)
 
 static void put_gpu(struct nsys *n, const struct pf_rows *r, int64_t number)
 {
-	struct pf_kineto_gpu gpu = { .id = number };
+	struct pf_sink_gpu gpu = { .id = number };
 
 	if (!pf_rows_text(r, GPU_NAME, &gpu.name, &gpu.name_len) ||
 	    !gpu.name_len || gpu.name_len > NAME_MAX_BYTES)
 		gpu.name = NULL;
-	for (int i = 0; i < PF_KINETO_GPU_NUMBERS; i++) {
+	for (int i = 0; i < PF_GPU_NUMBERS; i++) {
 		int64_t v = pf_rows_int_or(r, NUMBERS + i, 0);
 
 		gpu.numbers[i] = v > 0 ? v : -1;
 	}
-	pf_kineto_gpu(&n->clean, &gpu);
+	pf_sink_gpu(&n->clean, &gpu);
 }
 
 /* One without multiprocessors is no GPU that CUDA knows. */

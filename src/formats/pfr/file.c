@@ -14,7 +14,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/search.h"
-#include "formats/pfr/kineto.h"
+#include "formats/sink.h"
 #include "formats/wire.h"
 
 #define LINES_MAX 16384u
@@ -820,11 +820,11 @@ static void put_lines(const struct pf_pfr_lines *l, const char *name,
 static void put_device(const struct pf_pfr_file *f, uint64_t id,
 		       struct pf_buf *list)
 {
-	static const char *const fields[PF_KINETO_GPU_NUMBERS] = {
+	static const char *const fields[PF_GPU_NUMBERS] = {
 		"memSize", "ccMajor",   "ccMinor", "regsPerSM",
 		"warp",    "smemPerSM", "SMs",     "warpsPerSM",
 	};
-	struct pf_kineto_gpu gpu = { .id = (int64_t)id };
+	struct pf_sink_gpu gpu = { .id = (int64_t)id };
 	const struct pf_pfr_line *name;
 	char key[64];
 
@@ -834,9 +834,9 @@ static void put_device(const struct pf_pfr_file *f, uint64_t id,
 		gpu.name = name->value;
 		gpu.name_len = name->value_len;
 	}
-	for (size_t i = 0; i < PF_KINETO_GPU_NUMBERS; i++)
+	for (size_t i = 0; i < PF_GPU_NUMBERS; i++)
 		gpu.numbers[i] = pf_pfr_info_int(f, "device", id, fields[i]);
-	pf_kineto_gpu(list, &gpu);
+	pf_sink_gpu(list, &gpu);
 }
 
 PF_ORDER(compare_ids, uint64_t, PF_UP_VALUE)

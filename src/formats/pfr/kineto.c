@@ -3,10 +3,8 @@
 
 #include "formats/pfr/kineto.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "formats/json/mend.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -273,32 +271,6 @@ void pf_kineto_launch(struct pf_argline *a, const struct pf_pfr_launch *l,
 	if (l->launch_type && l->launch_type < 4)
 		pf_argline_text(a, "launch type", types[l->launch_type],
 				strlen(types[l->launch_type]));
-}
-
-void pf_kineto_gpu(struct pf_buf *list, const struct pf_kineto_gpu *gpu)
-{
-	static const char *const keys[PF_KINETO_GPU_WARPS] = {
-		"totalGlobalMem", "computeMajor",
-		"computeMinor",   "regsPerMultiprocessor",
-		"warpSize",       "sharedMemPerMultiprocessor",
-		"numSms",
-	};
-	int64_t warps = gpu->numbers[PF_KINETO_GPU_WARPS];
-	int64_t warp = gpu->numbers[PF_KINETO_GPU_WARP];
-
-	pf_buf_addf(list, "%s{\"id\":%" PRId64, list->len ? "," : "[", gpu->id);
-	if (gpu->name) {
-		pf_buf_adds(list, ",\"name\":");
-		pf_jsonw_quote(list, gpu->name, gpu->name_len, false);
-	}
-	for (size_t i = 0; i < COUNT(keys); i++)
-		if (gpu->numbers[i] >= 0)
-			pf_buf_addf(list, ",\"%s\":%" PRId64, keys[i],
-				    gpu->numbers[i]);
-	if (warps >= 0 && warps < 1 << 16 && warp > 0 && warp < 1 << 16)
-		pf_buf_addf(list, ",\"maxThreadsPerMultiprocessor\":%" PRId64,
-			    warps * warp);
-	pf_buf_addc(list, '}');
 }
 
 void pf_kineto_bytes(struct pf_argline *a, uint64_t bytes, int64_t dur_ns)

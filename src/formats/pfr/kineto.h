@@ -60,27 +60,6 @@ struct pf_kineto_device {
 	int64_t sms, warp;
 };
 
-/* A GPU as the list "deviceProperties" has it; numbers -1: not known. */
-enum {
-	PF_KINETO_GPU_MEMORY,
-	PF_KINETO_GPU_MAJOR,
-	PF_KINETO_GPU_MINOR,
-	PF_KINETO_GPU_REGISTERS,
-	PF_KINETO_GPU_WARP,
-	PF_KINETO_GPU_SHARED,
-	PF_KINETO_GPU_SMS,
-	PF_KINETO_GPU_WARPS, /* of an SM, at most */
-	PF_KINETO_GPU_NUMBERS
-};
-struct pf_kineto_gpu {
-	int64_t id;
-	const char *name; /* or NULL */
-	size_t name_len;
-	int64_t numbers[PF_KINETO_GPU_NUMBERS];
-};
-/* Append it; the list begins empty, and lacks its last bracket. */
-void pf_kineto_gpu(struct pf_buf *list, const struct pf_kineto_gpu *gpu);
-
 /* A launch's registers, dynamic_bytes or grid[0] that are not known. */
 #define PF_KINETO_UNKNOWN UINT32_MAX
 

@@ -86,18 +86,18 @@ static int64_t device_of(const struct pf_rocm *m, const struct pf_rocm_agent *a)
 static void put_gpu(struct pf_rocm *m, int64_t device,
 		    const struct pf_rocm_gpu *g)
 {
-	struct pf_kineto_gpu gpu = { .id = device, .name_len = g->name_len };
+	struct pf_sink_gpu gpu = { .id = device, .name_len = g->name_len };
 
 	if (g->name_len && g->name_len <= 1024)
 		gpu.name = g->name;
-	gpu.numbers[PF_KINETO_GPU_MEMORY] = g->bytes;
-	gpu.numbers[PF_KINETO_GPU_WARP] = g->wave;
-	gpu.numbers[PF_KINETO_GPU_SMS] = g->units;
-	gpu.numbers[PF_KINETO_GPU_WARPS] = g->waves_per_unit;
-	for (int i = 0; i < PF_KINETO_GPU_NUMBERS; i++)
+	gpu.numbers[PF_GPU_MEMORY] = g->bytes;
+	gpu.numbers[PF_GPU_WARP] = g->wave;
+	gpu.numbers[PF_GPU_SMS] = g->units;
+	gpu.numbers[PF_GPU_WARPS] = g->waves_per_unit;
+	for (int i = 0; i < PF_GPU_NUMBERS; i++)
 		if (gpu.numbers[i] <= 0)
 			gpu.numbers[i] = -1;
-	pf_kineto_gpu(&m->devices, &gpu);
+	pf_sink_gpu(&m->devices, &gpu);
 }
 
 void pf_rocm_add_agent(struct pf_rocm *m, const struct pf_rocm_agent *agent,

@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "formats/event.h"
-#include "formats/pfr/kineto.h"
 
 /*
  * What the ids of a plane stand for, read from the file when they are first
@@ -1440,7 +1439,7 @@ void pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane)
 
 struct device {
 	char vendor[64], type[64];
-	struct pf_kineto_gpu gpu;
+	struct pf_sink_gpu gpu;
 };
 
 static void take_device(void *arg, const char *name,
@@ -1451,10 +1450,10 @@ static void take_device(void *arg, const char *name,
 		const char *name;
 		int number;
 	} numbers[] = {
-		{ "core_count", PF_KINETO_GPU_SMS },
-		{ "memory_size", PF_KINETO_GPU_MEMORY },
-		{ "compute_cap_major", PF_KINETO_GPU_MAJOR },
-		{ "compute_cap_minor", PF_KINETO_GPU_MINOR },
+		{ "core_count", PF_GPU_SMS },
+		{ "memory_size", PF_GPU_MEMORY },
+		{ "compute_cap_major", PF_GPU_MAJOR },
+		{ "compute_cap_minor", PF_GPU_MINOR },
 	};
 	struct device *d = arg;
 
@@ -1477,11 +1476,10 @@ static void put_device(struct pf_buf *out, struct device *d)
 		d->gpu.name = name;
 		d->gpu.name_len = strlen(name);
 	}
-	for (int i = 0; i < PF_KINETO_GPU_NUMBERS; i++)
-		if (!n[i] &&
-		    (i != PF_KINETO_GPU_MINOR || n[PF_KINETO_GPU_MAJOR] <= 0))
+	for (int i = 0; i < PF_GPU_NUMBERS; i++)
+		if (!n[i] && (i != PF_GPU_MINOR || n[PF_GPU_MAJOR] <= 0))
 			n[i] = -1;
-	pf_kineto_gpu(out, &d->gpu);
+	pf_sink_gpu(out, &d->gpu);
 }
 
 static void describe_device(struct pf_xs_map *m,

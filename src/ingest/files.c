@@ -48,6 +48,19 @@ bool pf_is_folder(const char *path)
 	return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
+int64_t pf_ingest_total_bytes(const struct pf_ingest_options *options)
+{
+	int64_t total = 0;
+	struct stat info;
+
+	for (size_t i = 0; i < options->path_count; i++) {
+		if (stat(options->paths[i], &info) || !S_ISREG(info.st_mode))
+			return 0;
+		total += info.st_size;
+	}
+	return total;
+}
+
 /* ---- what is in a folder ---- */
 
 static bool has_suffix(const char *name, const char *suffix)

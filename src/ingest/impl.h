@@ -117,11 +117,6 @@ struct pf_ids {
 	size_t count, digests_cap, table_size;
 };
 
-void pf_ids_release(struct pf_ids *n);
-
-/* Forget all but the first "count" ids, which may then be given again. */
-void pf_ids_cut(struct pf_ids *n, size_t count);
-
 /*
  * The id of a text: an old one, or a new one (*is_new), or PF_ID_INLINE when
  * the dictionary is full.  "max" ids at most.
@@ -298,10 +293,6 @@ static inline struct pf_ingest_track *pf_ingest_track(
 /* Remember the name if it is one of a communication operator. */
 void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
 			      const char *text, size_t len);
-/* Write that a GPU event was launched inside of one. */
-sqlite3_stmt *pf_ingest_comm_prepare(struct pf_ingest *in, struct pf_err *err);
-int pf_ingest_comm_put(struct pf_ingest *in, sqlite3_stmt *st, int64_t event_id,
-		       uint32_t comm, struct pf_err *err);
 
 /*
  * A format: how the bytes of a file become batches that are settled and
@@ -455,9 +446,6 @@ size_t pf_ingest_batch_events(const struct pf_ingest *in);
 int pf_ingest_drain(struct pf_ingest *in, struct pf_reader *reader,
 		    struct pf_err *err);
 
-/* rows.c: write what waits in in->later. */
-int pf_ingest_texts(struct pf_ingest *in, struct pf_err *err);
-
 /* read.c: the events of a batch as sorted runs in the runs file. */
 struct pf_ingest_sorter;
 
@@ -519,20 +507,17 @@ struct pf_run_heap;
 struct pf_block_writer;
 
 /*
- * gpu.c: rows of the steps, which averages ask for; then rows of GPU
+ * merge.c: rows of the steps, which averages ask for; then rows of GPU
  * events, joined to their launch calls, and what of them belongs to each step.
  */
 int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err);
 int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err);
 
-/* rows.c: tracks, steps, facts, repairs, the trace itself. */
-int pf_ingest_trace_rows(struct pf_ingest *in, struct pf_err *err);
 /*
  * Of a file that could not be read: its row, after all that a format wrote of
  * it, which began behind the mark.
  */
 int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err);
-int pf_ingest_unread_row(struct pf_ingest *in, struct pf_err *err);
 
 /*
  * read.c: what readers of formats share that take their input byte by

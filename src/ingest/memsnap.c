@@ -15,15 +15,12 @@
 #include "formats/memsnap/snap.h"
 #include "ingest/impl.h"
 
-/* What the two parts of reading memory snapshots share.  Not for others. */
-
 struct pf_ingest_snap {
 	struct pf_ingest *in;
-	struct pf_headed from;
 	struct pf_snap snap;
-	struct pf_parsed parsed;
-	struct pf_ingest_batcher batcher;
+	struct pf_ingest_sink sink;
 	struct pf_ingest_stacks stacks;
+	int64_t segment_base, block_base; /* rows that were there before */
 };
 
 static void bind_if(sqlite3_stmt *st, int i, bool is_known, int64_t value)
@@ -61,49 +58,13 @@ static void frame_of(const void *arg, uint32_t i, struct pf_ingest_frame *out)
 
 /* ---- segments and blocks ---- */
 
-static int put_segments(struct pf_ingest_snap *r, int64_t base,
-			struct pf_err *err)
-{
-	sqlite3_stmt *st = pf_db_prepare(
-		r->in->db,
-		"INSERT INTO segment VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
-		err);
-	int rc = st ? 0 : -1;
-
-	for (uint64_t i = 0; i < pf_spool_count(r->snap.segments) && !rc; i++) {
-		const struct pf_snap_segment *g =
-			pf_spool_at(r->snap.segments, i, err);
-		char pool[32];
-
-		if (!g) {
-			rc = -1;
-			break;
-		}
-		snprintf(pool, sizeof(pool), "%u:%u", g->pool_a, g->pool_b);
-		sqlite3_bind_int64(st, 1, base + (int64_t)i + 1);
-		sqlite3_bind_int64(st, 2, r->in->trace_id);
-		sqlite3_bind_int64(st, 3, g->device);
-		bind_key(st, 4, g->address, g->address_is);
-		sqlite3_bind_int64(st, 5, g->total);
-		bind_key(st, 6, g->stream, g->stream_is);
-		if (g->pool_a != PF_SNAP_NO_TEXT)
-			sqlite3_bind_text(st, 7, pool, -1, SQLITE_TRANSIENT);
-		bind_if(st, 8, g->is_expandable >= 0, g->is_expandable);
-		bind_if(st, 9, g->is_large >= 0, g->is_large);
-		bind_if(st, 10, g->stack != 0, r->stacks.stack_base + g->stack);
-		rc = pf_db_put(r->in->db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
-}
-
 static uint32_t ingest_snap_name(struct pf_ingest_snap *r, uint32_t number);
 
 /* Texts of a trace go into the database as valid UTF-8 only. */
 static int bind_text(struct pf_ingest_snap *r, sqlite3_stmt *st, int i,
 		     uint32_t number)
 {
-	const struct pf_dict *d = &r->parsed.names;
+	const struct pf_dict *d = &r->sink.parsed.names;
 	uint32_t entry = ingest_snap_name(r, number);
 	const struct pf_dict_entry *e = &d->entries[entry];
 
@@ -112,57 +73,73 @@ static int bind_text(struct pf_ingest_snap *r, sqlite3_stmt *st, int i,
 				 (int)e->text_len, SQLITE_TRANSIENT);
 }
 
-static int put_blocks(struct pf_ingest_snap *r, int64_t base,
-		      struct pf_err *err)
+static void bind_stack(struct pf_ingest_snap *r, sqlite3_stmt *st, int i,
+		       uint32_t stack)
 {
-	sqlite3_stmt *st = pf_db_prepare(
-		r->in->db,
-		"INSERT INTO mem_block(segment_id, address, size_bytes,"
-		" requested_bytes, state, stack_id)"
-		" VALUES(?1,?2,?3,?4,?5,?6)",
-		err);
-	int rc = st ? 0 : -1;
-
-	for (uint64_t i = 0; i < pf_spool_count(r->snap.blocks) && !rc; i++) {
-		const struct pf_snap_block *b =
-			pf_spool_at(r->snap.blocks, i, err);
-
-		if (!b) {
-			rc = -1;
-			break;
-		}
-		sqlite3_bind_int64(st, 1, base + b->segment + 1);
-		bind_key(st, 2, b->address, b->address_is);
-		sqlite3_bind_int64(st, 3, b->size);
-		sqlite3_bind_int64(st, 4, b->requested);
-		bind_text(r, st, 5, b->state);
-		bind_if(st, 6, b->stack != 0, r->stacks.stack_base + b->stack);
-		rc = pf_db_put(r->in->db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
+	bind_if(st, i, stack != 0, r->stacks.stack_base + stack);
 }
 
-/* blocks: how many there were before these. */
-static int put_pasts(struct pf_ingest_snap *r, int64_t blocks,
-		     struct pf_err *err)
+static void bind_segment(struct pf_ingest_snap *r, sqlite3_stmt *st,
+			 const void *record, int64_t i)
 {
-	sqlite3_stmt *st = pf_db_prepare(
-		r->in->db, "INSERT INTO mem_past VALUES(?1, ?2, ?3)", err);
+	const struct pf_snap_segment *g = record;
+	char pool[32];
+
+	snprintf(pool, sizeof(pool), "%u:%u", g->pool_a, g->pool_b);
+	sqlite3_bind_int64(st, 1, r->segment_base + i + 1);
+	sqlite3_bind_int64(st, 2, r->in->trace_id);
+	sqlite3_bind_int64(st, 3, g->device);
+	bind_key(st, 4, g->address, g->address_is);
+	sqlite3_bind_int64(st, 5, g->total);
+	bind_key(st, 6, g->stream, g->stream_is);
+	if (g->pool_a != PF_SNAP_NO_TEXT)
+		sqlite3_bind_text(st, 7, pool, -1, SQLITE_TRANSIENT);
+	bind_if(st, 8, g->is_expandable >= 0, g->is_expandable);
+	bind_if(st, 9, g->is_large >= 0, g->is_large);
+	bind_stack(r, st, 10, g->stack);
+}
+
+static void bind_block(struct pf_ingest_snap *r, sqlite3_stmt *st,
+		       const void *record, int64_t i)
+{
+	const struct pf_snap_block *b = record;
+
+	(void)i;
+	sqlite3_bind_int64(st, 1, r->segment_base + b->segment + 1);
+	bind_key(st, 2, b->address, b->address_is);
+	sqlite3_bind_int64(st, 3, b->size);
+	sqlite3_bind_int64(st, 4, b->requested);
+	bind_text(r, st, 5, b->state);
+	bind_stack(r, st, 6, b->stack);
+}
+
+static void bind_past(struct pf_ingest_snap *r, sqlite3_stmt *st,
+		      const void *record, int64_t i)
+{
+	const struct pf_snap_past *p = record;
+
+	(void)i;
+	sqlite3_bind_int64(st, 1, r->block_base + p->block + 1);
+	sqlite3_bind_int64(st, 2, p->bytes);
+	bind_stack(r, st, 3, p->stack);
+}
+
+/* A row of each record of a spool. */
+static int put_each(struct pf_ingest_snap *r, struct pf_spool *records,
+		    const char *sql,
+		    void (*bind)(struct pf_ingest_snap *r, sqlite3_stmt *st,
+				 const void *record, int64_t i),
+		    struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(r->in->db, sql, err);
 	int rc = st ? 0 : -1;
 
-	for (uint64_t i = 0; i < pf_spool_count(r->snap.pasts) && !rc; i++) {
-		const struct pf_snap_past *p =
-			pf_spool_at(r->snap.pasts, i, err);
+	for (uint64_t i = 0; i < pf_spool_count(records) && !rc; i++) {
+		const void *record = pf_spool_at(records, i, err);
 
-		if (!p) {
-			rc = -1;
-			break;
-		}
-		sqlite3_bind_int64(st, 1, blocks + p->block + 1);
-		sqlite3_bind_int64(st, 2, p->bytes);
-		bind_if(st, 3, p->stack != 0, r->stacks.stack_base + p->stack);
-		rc = pf_db_put(r->in->db, st, err);
+		if (record)
+			bind(r, st, record, (int64_t)i);
+		rc = record ? pf_db_put(r->in->db, st, err) : -1;
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -256,36 +233,29 @@ static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 	return rc;
 }
 
-/* What is kept of a history; it is compared with nothing (mem_history). */
-static void note_cut(struct pf_ingest_snap *r)
+/*
+ * What is kept of a history that is cut; it is compared with nothing
+ * (mem_history).  Then of GPUs whose entries have no times: their order stands
+ * for these.
+ */
+static void note_histories(struct pf_ingest_snap *r, const char *what,
+			   bool is_cut)
 {
 	for (size_t i = 0; i < r->snap.device_count; i++) {
 		const struct pf_snap_device *d = &r->snap.devices[i];
 		char key[48];
 
-		snprintf(key, sizeof(key), "snap_cut_%" PRId64, d->number);
-		if (d->is_cut && d->has_history)
-			pf_ingest_note_fact(r->in, key, d->entry_count);
-	}
-}
-
-/* Of a GPU whose entries have no times: their order stands for these. */
-static void note_untimed(struct pf_ingest_snap *r)
-{
-	for (size_t i = 0; i < r->snap.device_count; i++) {
-		const struct pf_snap_device *d = &r->snap.devices[i];
-		char key[48];
-
-		snprintf(key, sizeof(key), "snap_untimed_%" PRId64, d->number);
-		if (d->entry_count && !d->timed_count)
+		snprintf(key, sizeof(key), "snap_%s_%" PRId64, what, d->number);
+		if (is_cut ? d->is_cut && d->has_history
+			   : d->entry_count && !d->timed_count)
 			pf_ingest_note_fact(r->in, key, d->entry_count);
 	}
 }
 
 static void note_facts(struct pf_ingest_snap *r)
 {
-	note_cut(r);
-	note_untimed(r);
+	note_histories(r, "cut", true);
+	note_histories(r, "untimed", false);
 	pf_ingest_note_fact(r->in, "snap_is_list", r->snap.is_list);
 	pf_ingest_note_fact(r->in, "snap_stacks", r->snap.stacks.nodes.count);
 	pf_ingest_note_fact(r->in, "snap_lost_segments", r->snap.lost_count);
@@ -301,26 +271,35 @@ static void note_facts(struct pf_ingest_snap *r)
 /* Everything but events. */
 static int ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err)
 {
-	int64_t base = 0, blocks = 0;
+	struct pf_snap *s = &r->snap;
 
 	note_facts(r);
-	r->stacks = (struct pf_ingest_stacks){ .frames = &r->snap.stacks.frames,
-					       .stacks = &r->snap.stacks.nodes,
+	r->stacks = (struct pf_ingest_stacks){ .frames = &s->stacks.frames,
+					       .stacks = &s->stacks.nodes,
 					       .frame = frame_of,
 					       .arg = r };
 	if (pf_ingest_stacks_begin(r->in, &r->stacks, err) ||
 	    pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM segment",
-			 &base, err) ||
+			 &r->segment_base, err) ||
 	    pf_db_number(r->in->db,
-			 "SELECT coalesce(max(id), 0) FROM mem_block", &blocks,
-			 err) ||
-	    pf_ingest_stacks_put(&r->stacks, &r->batcher, &r->parsed, err))
+			 "SELECT coalesce(max(id), 0) FROM mem_block",
+			 &r->block_base, err) ||
+	    pf_ingest_stacks_put(&r->stacks, &r->sink.batcher, &r->sink.parsed,
+				 err) ||
+	    put_each(r, s->segments,
+		     "INSERT INTO segment VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,"
+		     "?10)",
+		     bind_segment, err) ||
+	    put_each(r, s->blocks,
+		     "INSERT INTO mem_block(segment_id, address, size_bytes,"
+		     " requested_bytes, state, stack_id)"
+		     " VALUES(?1,?2,?3,?4,?5,?6)",
+		     bind_block, err) ||
+	    put_each(r, s->pasts, "INSERT INTO mem_past VALUES(?1, ?2, ?3)",
+		     bind_past, err) ||
+	    put_settings(r, err) || put_history(r, err))
 		return -1;
-	return put_segments(r, base, err) || put_blocks(r, base, err) ||
-			       put_pasts(r, blocks, err) ||
-			       put_settings(r, err) || put_history(r, err)
-		       ? -1
-		       : 0;
+	return 0;
 }
 
 /*
@@ -338,22 +317,17 @@ static int64_t read_input(void *arg, void *buf, size_t len, struct pf_err *err)
 {
 	struct pf_ingest_snap *r = arg;
 	struct pf_ingest *in = r->in;
-	int64_t n = pf_headed_read(&r->from, buf, len, err);
+	int64_t n = pf_headed_read(&r->sink.from, buf, len, err);
 
 	if (in->options->progress)
-		in->options->progress(in->bytes_before +
-					      pf_input_consumed(r->from.input),
-				      in->events_before + r->snap.entry_count);
+		in->options->progress(
+			in->bytes_before +
+				pf_input_consumed(r->sink.from.input),
+			in->events_before + r->snap.entry_count);
 	return n;
 }
 
 /* ---- batches ---- */
-
-/* The batch becomes ids and sorted runs, and is empty again. */
-static int ingest_snap_flush(struct pf_ingest_snap *r, struct pf_err *err)
-{
-	return pf_ingest_batcher_put(&r->batcher, &r->parsed, err);
-}
 
 static uint32_t find_text(struct pf_dict *d, const char *text)
 {
@@ -366,7 +340,7 @@ static uint32_t ingest_snap_name(struct pf_ingest_snap *r, uint32_t number)
 	size_t len;
 	const char *text = pf_snap_text(&r->snap, number, &len);
 
-	return pf_dict_find(&r->parsed.names, text, len, 0);
+	return pf_dict_find(&r->sink.parsed.names, text, len, 0);
 }
 
 /* Track of a device; letter: a class of formats/batch.h. */
@@ -378,13 +352,13 @@ static uint32_t find_track(struct pf_ingest_snap *r, char letter,
 	snprintf(pid, sizeof(pid), "CUDA %" PRId64, device);
 	snprintf(text, sizeof(text), "%c%08zx%s%s", letter, strlen(pid), pid,
 		 tid);
-	return find_text(&r->parsed.tracks, text);
+	return find_text(&r->sink.parsed.tracks, text);
 }
 
 static void put(struct pf_ingest_snap *r, struct pf_event *ev,
 		uint32_t category, uint32_t mask, const int64_t *slots)
 {
-	struct pf_batch *b = &r->parsed.batch;
+	struct pf_batch *b = &r->sink.parsed.batch;
 
 	ev->type = pf_batch_type(b, category, (char)ev->ph,
 				 (enum pf_kind)ev->kind);
@@ -445,7 +419,7 @@ struct pf_ingest_snap_found {
 
 static void forget(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f)
 {
-	f->category = find_text(&r->parsed.categories, "allocator");
+	f->category = find_text(&r->sink.parsed.categories, "allocator");
 	memset(f->names, 0xff, f->name_count * sizeof(*f->names));
 	memset(f->tracks, 0xff, f->track_count * sizeof(*f->tracks));
 	memset(f->args, 0xff, f->track_count * FORMS * sizeof(*f->args));
@@ -537,7 +511,8 @@ static uint32_t find_args(struct pf_ingest_snap *r, const struct args *a,
 		if (a->has >> i & 1)
 			write_argument(&text, i, a, e);
 	pf_buf_addc(&text, '}');
-	found = pf_dict_find(&r->parsed.args, text.data, text.len, a->mask);
+	found = pf_dict_find(&r->sink.parsed.args, text.data, text.len,
+			     a->mask);
 	pf_buf_release(&text);
 	return found;
 }
@@ -578,7 +553,7 @@ static void put_entry(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
 }
 
 static int put_all(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
-		   size_t most, struct pf_err *err)
+		   struct pf_err *err)
 {
 	uint64_t count = pf_spool_count(r->snap.entries);
 
@@ -586,20 +561,21 @@ static int put_all(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
 		const struct pf_snap_entry *e =
 			pf_spool_at(r->snap.entries, i, err);
 
+		int rc;
+
 		if (!e)
 			return -1;
 		put_entry(r, f, e);
-		if (r->parsed.batch.count < most)
-			continue;
-		PF_TRY(ingest_snap_flush(r, err));
-		if (pf_parsed_begin(&r->parsed))
+		rc = pf_ingest_sink_offer(&r->sink, err);
+		if (rc < 0)
+			return -1;
+		if (rc)
 			forget(r, f);
 	}
 	return 0;
 }
 
-static int put_entries(struct pf_ingest_snap *r, size_t most,
-		       struct pf_err *err)
+static int put_entries(struct pf_ingest_snap *r, struct pf_err *err)
 {
 	struct pf_ingest_snap_found f = {
 		.name_count = r->snap.pickle.texts.count,
@@ -611,7 +587,7 @@ static int put_entries(struct pf_ingest_snap *r, size_t most,
 	f.tracks = pf_calloc(f.track_count + 1, sizeof(*f.tracks));
 	f.args = pf_calloc(f.track_count * FORMS + 1, sizeof(*f.args));
 	forget(r, &f);
-	rc = put_all(r, &f, most, err);
+	rc = put_all(r, &f, err);
 	free(f.names);
 	free(f.tracks);
 	free(f.args);
@@ -635,8 +611,9 @@ static int put_annotations(struct pf_ingest_snap *r, struct pf_err *err)
 		ev.ph = m->is_start ? 'B' : 'E';
 		ev.track = find_track(r, 'h', m->has_device ? m->device : -1,
 				      "annotations");
-		put(r, &ev, find_text(&r->parsed.categories, "user_annotation"),
-		    0, NULL);
+		put(r, &ev,
+		    find_text(&r->sink.parsed.categories, "user_annotation"), 0,
+		    NULL);
 	}
 	return 0;
 }
@@ -649,7 +626,6 @@ static void describe(struct pf_ingest_snap *r)
 	struct pf_snap *s = &r->snap;
 
 	in->json_bytes = s->pickle.bytes;
-	in->found_list = true;
 	for (size_t i = 0; i < s->device_count; i++) {
 		const struct pf_snap_device *d = &s->devices[i];
 		int64_t odd = d->has_history
@@ -669,41 +645,38 @@ static void describe(struct pf_ingest_snap *r)
 			       PF_OFFSET_UNKNOWN);
 	pf_repairs_add(&in->repairs, &s->repairs);
 	if (s->has_times)
-		pf_batch_base(&r->parsed.batch, s->first_us * 1000);
+		pf_batch_base(&r->sink.parsed.batch, s->first_us * 1000);
 }
 
 static int write_all(struct pf_ingest_snap *r, struct pf_err *err)
 {
-	size_t most = pf_ingest_batch_events(r->in);
 	int64_t skipped;
 
 	describe(r);
-	if (ingest_snap_rows(r, err) || put_entries(r, most, err) ||
+	if (ingest_snap_rows(r, err) || put_entries(r, err) ||
 	    put_annotations(r, err))
 		return -1;
 	/* what was left out is part of the list, too */
 	skipped = r->snap.entry_count + r->snap.mark_count -
 		  (int64_t)pf_spool_count(r->snap.entries) -
 		  (int64_t)pf_spool_count(r->snap.marks);
-	r->parsed.batch.event_count += skipped;
-	return ingest_snap_flush(r, err);
+	r->sink.parsed.batch.event_count += skipped;
+	return pf_ingest_sink_flush(&r->sink, err) < 0 ? -1 : 0;
 }
 
 static int read_snapshot(struct pf_ingest *in, struct pf_input *input,
 			 const struct pf_buf *head, struct pf_err *err)
 {
-	struct pf_ingest_snap r = { .in = in, .from = { input, head, 0 } };
+	struct pf_ingest_snap r = { .in = in };
 	int rc;
 
-	pf_parsed_init(&r.parsed);
-	pf_ingest_batcher_init(&r.batcher, in);
+	pf_ingest_sink_init(&r.sink, in, input, head);
 	rc = pf_snap_load(&r.snap, in->directory, in->options->salvage,
 			  read_input, &r, err);
 	if (!rc)
 		rc = write_all(&r, err);
 	pf_snap_release(&r.snap);
-	pf_ingest_batcher_release(&r.batcher);
-	pf_parsed_release(&r.parsed);
+	pf_ingest_sink_release(&r.sink);
 	return rc;
 }
 

@@ -379,6 +379,17 @@ int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
 	return n < 0 ? -1 : n + (int64_t)held;
 }
 
+int64_t pf_input_append(struct pf_input *in, struct pf_buf *out, size_t len,
+			struct pf_err *err)
+{
+	int64_t n;
+
+	pf_buf_reserve(out, out->len + len);
+	n = pf_input_read(in, out->data + out->len, len, err);
+	out->len += n < 0 ? 0 : (size_t)n;
+	return n;
+}
+
 int64_t pf_headed_read(void *headed, void *buf, size_t len, struct pf_err *err)
 {
 	struct pf_headed *h = headed;

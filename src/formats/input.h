@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/xxh128.h"
 
@@ -27,6 +28,9 @@ void pf_input_close(struct pf_input *in);
  */
 int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
 		      struct pf_err *err);
+/* The same, behind what "out" has. */
+int64_t pf_input_append(struct pf_input *in, struct pf_buf *out, size_t len,
+			struct pf_err *err);
 
 /*
  * An input whose first bytes were read before, to see what it is; from

@@ -266,13 +266,9 @@ static int look(struct pf_input *input, struct pf_buf *head,
 {
 	struct pf_text_line line = { 0 };
 	size_t stacks = 0, lines = 0;
-	int64_t n;
 
-	pf_buf_reserve(head, head->len + LOOK_BYTES);
-	n = pf_input_read(input, head->data + head->len, LOOK_BYTES, err);
-	if (n < 0)
+	if (pf_input_append(input, head, LOOK_BYTES, err) < 0)
 		return -1;
-	head->len += (size_t)n;
 	for (size_t at = 0, next; at < head->len; at = next) {
 		const char *end;
 		size_t len;

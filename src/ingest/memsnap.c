@@ -697,13 +697,9 @@ static int look(struct pf_input *input, struct pf_buf *head,
 {
 	static const char *const keys[] = { "segments", "device_traces",
 					    "total_size" };
-	int64_t n;
 
-	pf_buf_reserve(head, head->len + LOOK_BYTES);
-	n = pf_input_read(input, head->data + head->len, LOOK_BYTES, err);
-	if (n < 0)
+	if (pf_input_append(input, head, LOOK_BYTES, err) < 0)
 		return -1;
-	head->len += (size_t)n;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (memmem(head->data, head->len, keys[i], strlen(keys[i])))
 			return 1;

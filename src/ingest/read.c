@@ -1025,17 +1025,13 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 	struct pf_input *input = pf_input_open(in->path, err);
 	const struct pf_ingest_format *format;
 	struct pf_buf head = { 0 };
-	int64_t n;
 	int rc = -1;
 
 	if (!input) {
 		in->file_bytes = -1;
 		return -1;
 	}
-	pf_buf_reserve(&head, PF_INGEST_HEAD_BYTES);
-	n = pf_input_read(input, head.data, PF_INGEST_HEAD_BYTES, err);
-	if (n >= 0) {
-		head.len = (size_t)n;
+	if (pf_input_append(input, &head, PF_INGEST_HEAD_BYTES, err) >= 0) {
 		format = ingest_find_format(head.data, head.len);
 		in->format_name = format->name;
 		rc = 0;
@@ -1288,12 +1284,9 @@ static int probe_json(struct probe *p, struct pf_input *input,
 	for (size_t piece = PIECE_LEAST;; piece = PIECE_MOST) {
 		int64_t n;
 
-		pf_buf_reserve(&p->text, p->text.len + piece);
-		n = pf_input_read(input, p->text.data + p->text.len, piece,
-				  err);
+		n = pf_input_append(input, &p->text, piece, err);
 		if (n < 0)
 			return -1;
-		p->text.len += (size_t)n;
 		if (parse_piece(p, n < (int64_t)piece, &parse) ||
 		    p->text.len > PF_INGEST_CARRY_MAX) {
 			say_broken(seen,
@@ -1334,10 +1327,8 @@ static int look(struct pf_input *input, const char *path, struct pf_seen *seen,
 	int64_t n;
 	int rc;
 
-	pf_buf_reserve(&head, PF_INGEST_HEAD_BYTES);
-	n = pf_input_read(input, head.data, PF_INGEST_HEAD_BYTES, err);
+	n = pf_input_append(input, &head, PF_INGEST_HEAD_BYTES, err);
 	if (n > 0) {
-		head.len = (size_t)n;
 		format = ingest_find_format(head.data, head.len);
 		rc = format->look ? format->look(input, &head, seen, err) : 1;
 		if (rc != 1)

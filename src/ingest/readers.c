@@ -458,9 +458,7 @@ static int look_at(enum pf_tele_kind kind, struct pf_input *input,
 	char *end;
 
 	pf_parsed_init(&parsed);
-	pf_buf_reserve(head, head->len + LOOK_BYTES);
-	n = pf_input_read(input, head->data + head->len, LOOK_BYTES, err);
-	head->len += n < 0 ? 0 : (size_t)n;
+	n = pf_input_append(input, head, LOOK_BYTES, err);
 	end = memchr(head->data, '\n', head->len);
 	line.text = head->data;
 	line.len = end ? (size_t)(end - head->data) : head->len;

@@ -321,9 +321,8 @@ static void take_header(struct csv *r)
 	for (size_t i = 0; i < r->cell_count; i++)
 		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
 			if (r->column_of[names[k].column] < 0 &&
-			    strlen(names[k].name) == r->len[i] &&
-			    !memcmp(names[k].name, r->text.data + r->at[i],
-				    r->len[i]))
+			    pf_rocm_is(r->text.data + r->at[i], r->len[i],
+				       names[k].name))
 				r->column_of[names[k].column] = (int)i;
 	r->header_count = r->cell_count;
 	r->has_header = true;

@@ -55,8 +55,7 @@ const struct pf_rocm_domain *pf_rocm_domain(const char *name, size_t len)
 	};
 	const struct pf_rocm_domain *d = domains;
 
-	while (len < strlen(d->prefix) ||
-	       memcmp(name, d->prefix, strlen(d->prefix)) != 0)
+	while (!pf_rocm_begins(name, len, d->prefix))
 		d++;
 	return d;
 }
@@ -197,11 +196,6 @@ static void arg_link(struct pf_rocm *m, int64_t process, int64_t id)
 
 /* ---- calls ---- */
 
-static bool is_word(const char *p, size_t len, const char *word)
-{
-	return p && len == strlen(word) && !memcmp(p, word, len);
-}
-
 /* A call's arguments differ in a slot alone. */
 static uint32_t call_args(struct pf_rocm *m, const struct pf_rocm_call *c)
 {
@@ -237,11 +231,11 @@ static void put_range(struct pf_rocm *m, const struct pf_rocm_call *c,
 {
 	struct pf_pfr_torch_name torch;
 	bool is_async =
-		is_word(c->function, c->function_len, "roctxProcessRangeA");
+		pf_rocm_is(c->function, c->function_len, "roctxProcessRangeA");
 	bool split;
 	char pid[24];
 
-	if (is_word(c->function, c->function_len, "roctxMarkA")) {
+	if (pf_rocm_is(c->function, c->function_len, "roctxMarkA")) {
 		pf_sink_is(put, PF_CAT_MARK);
 		put->name = pf_sink_text(&m->sink, c->name, c->name_len);
 		put->args = PF_ID_NONE;

@@ -3,6 +3,8 @@
 #ifndef PF_FORMATS_ROCM_MAP_H
 #define PF_FORMATS_ROCM_MAP_H
 
+#include <string.h>
+
 #include "base/intern.h"
 #include "formats/pfr/kineto.h"
 #include "formats/sink.h"
@@ -55,6 +57,15 @@ struct pf_rocm_work {
 	int64_t id;                        /* of the call; 0: not known */
 	const struct pf_rocm_agent *agent; /* or NULL */
 };
+
+static inline bool pf_rocm_is(const char *p, size_t len, const char *word)
+{
+	return p && len == strlen(word) && !memcmp(p, word, len);
+}
+static inline bool pf_rocm_begins(const char *p, size_t len, const char *word)
+{
+	return len >= strlen(word) && !memcmp(p, word, strlen(word));
+}
 
 void pf_rocm_init(struct pf_rocm *m);
 void pf_rocm_release(struct pf_rocm *m);

@@ -50,16 +50,6 @@ static void note(struct rpd *r, enum pf_repair_kind kind)
 	pf_sink_note(&r->map.sink, kind);
 }
 
-static bool is_word(const char *p, size_t len, const char *word)
-{
-	return len == strlen(word) && !memcmp(p, word, len);
-}
-
-static bool has_prefix(const char *p, size_t len, const char *word)
-{
-	return len >= strlen(word) && !memcmp(p, word, strlen(word));
-}
-
 /*
  * The text of a number in a column, borrowed until the next call; false: none
  * or an empty one.
@@ -130,7 +120,7 @@ static const struct pf_rocm_domain *domain_of(const char *p, size_t len)
 	static const char rows[] = "Table::writeRows";
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (has_prefix(p, len, prefixes[i].prefix))
+		if (pf_rocm_begins(p, len, prefixes[i].prefix))
 			return pf_rocm_domain(prefixes[i].domain,
 					      strlen(prefixes[i].domain));
 	if (memmem(p, len, rows, sizeof(rows) - 1))
@@ -181,8 +171,8 @@ static bool has_items(struct rpd *r, int64_t call)
 
 	return pf_lookup_find(&r->lookups[CALLS], call) &&
 	       text_of(r, &r->lookups[CALLS].rows, 0, &name, &len) &&
-	       (is_word(name, len, "hipExtModuleLaunchKernel") ||
-		is_word(name, len, "hipHccModuleLaunchKernel"));
+	       (pf_rocm_is(name, len, "hipExtModuleLaunchKernel") ||
+		pf_rocm_is(name, len, "hipHccModuleLaunchKernel"));
 }
 
 static uint32_t size_of(int64_t v)
@@ -245,8 +235,8 @@ static void put_op(struct rpd *r, const struct pf_rows *row,
 	size_t len;
 
 	name_of(r, row, TYPE, own, &name, &len);
-	if (has_prefix(name, len, "Copy") ||
-	    has_prefix(name, len, "FillBuffer")) {
+	if (pf_rocm_begins(name, len, "Copy") ||
+	    pf_rocm_begins(name, len, "FillBuffer")) {
 		snprintf(own, sizeof(own), "%.*s", (int)(len < 40 ? len : 40),
 			 name);
 		copy.name = own;
@@ -260,7 +250,7 @@ static void put_op(struct rpd *r, const struct pf_rows *row,
 	}
 	pf_buf_clear(type);
 	pf_buf_add(type, name, len);
-	if (!is_word(type->data, type->len, "KernelExecution")) {
+	if (!pf_rocm_is(type->data, type->len, "KernelExecution")) {
 		/* Barriers and markers take no time of the GPU's. */
 		pf_rocm_put_other(&r->map, work, type->data, type->len, put);
 		return;

@@ -621,10 +621,9 @@ static void read_objects(struct v3 *r, struct fields *f,
 			take(r);
 }
 
-static bool v3_is_text(const struct tokens *t, const char *word)
+static bool is_text(const struct tokens *t, const char *word)
 {
-	return t->text_len == strlen(word) &&
-	       !memcmp(t->text, word, t->text_len);
+	return pf_rocm_is(t->text, t->text_len, word);
 }
 
 /* A list of texts, which become the operations of a kind. */
@@ -654,9 +653,9 @@ static void read_kind(struct v3 *r)
 	r->kind_name[kind] = pf_intern_add(&r->texts, "", 0);
 	r->kind_ops[kind] = 0;
 	while (tokens_key(t)) {
-		bool is_kind = v3_is_text(t, "kind");
+		bool is_kind = is_text(t, "kind");
 
-		if (v3_is_text(t, "operations"))
+		if (is_text(t, "operations"))
 			read_operations(r, kind);
 		else if (tokens_open(t, TOKEN_TEXT) && is_kind)
 			r->kind_name[kind] =
@@ -698,9 +697,9 @@ static void read_strings(struct v3 *r)
 	if (!tokens_open(t, TOKEN_OBJECT))
 		return;
 	while (tokens_key(t)) {
-		if (v3_is_text(t, "buffer_records"))
+		if (is_text(t, "buffer_records"))
 			read_kinds(r);
-		else if (v3_is_text(t, "marker_api"))
+		else if (is_text(t, "marker_api"))
 			read_objects(r, &r->mark, take_mark);
 		else
 			tokens_pass(t);
@@ -1009,7 +1008,7 @@ static enum list list_of(const struct tokens *t)
 	size_t n = sizeof(api) - 1;
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		if (v3_is_text(t, lists[i].name))
+		if (is_text(t, lists[i].name))
 			return lists[i].list;
 	return t->text_len > n && !memcmp(t->text + t->text_len - n, api, n)
 		       ? CALLS
@@ -1021,16 +1020,16 @@ static void read_member(struct v3 *r)
 {
 	struct tokens *t = &r->tokens;
 
-	if (v3_is_text(t, "metadata")) {
+	if (is_text(t, "metadata")) {
 		read_metadata(r);
-	} else if (v3_is_text(t, "agents")) {
+	} else if (is_text(t, "agents")) {
 		read_objects(r, &r->agent, take_agent);
-	} else if (v3_is_text(t, "kernel_symbols")) {
+	} else if (is_text(t, "kernel_symbols")) {
 		read_objects(r, &r->symbol, take_symbol);
-	} else if (v3_is_text(t, "strings")) {
+	} else if (is_text(t, "strings")) {
 		read_strings(r);
-	} else if (!v3_is_text(t, "buffer_records") &&
-		   !v3_is_text(t, "callback_records")) {
+	} else if (!is_text(t, "buffer_records") &&
+		   !is_text(t, "callback_records")) {
 		tokens_pass(t);
 	} else if (tokens_open(t, TOKEN_OBJECT)) {
 		r->process = pf_rocm_process(&r->map, (uint64_t)r->tool);
@@ -1113,7 +1112,7 @@ static void step(struct v3 *r)
 			t->token = TOKEN_END;
 		break;
 	case IN_TOP:
-		if (token == TOKEN_KEY && v3_is_text(t, "rocprofiler-sdk-tool"))
+		if (token == TOKEN_KEY && is_text(t, "rocprofiler-sdk-tool"))
 			r->state = IN_TOOLS;
 		else
 			tokens_skip(t);

@@ -33,7 +33,7 @@ struct pf_table {
 	struct pf_arena texts;
 	int64_t limit; /* rows that stay, or -1 */
 	int64_t dropped;
-	size_t least;    /* rows of a page; 0: nothing was said */
+	size_t least;    /* rows that stay on a page; 0: nothing was said */
 	int order;       /* column to order by, or -1 */
 	bool is_turned;  /* the other way round */
 	bool is_settled; /* in order, nothing added since */
@@ -184,13 +184,6 @@ bool pf_table_is_absent(const struct pf_table *t, const char *key)
 	return false;
 }
 
-/* Cells that do not fill their row are a bug of who added them. */
-/* The first "rows" stay when a page is made of it; 1 if nothing is said. */
-static void table_keep(struct pf_table *t, size_t rows)
-{
-	t->least = rows;
-}
-
 size_t pf_table_least(const struct pf_table *t)
 {
 	return t->least ? t->least : 1;
@@ -198,6 +191,7 @@ size_t pf_table_least(const struct pf_table *t)
 
 size_t pf_table_row_count(const struct pf_table *t)
 {
+	/* Cells that do not fill their row are a bug of who added them. */
 	if (t->col_count ? t->cell_count % t->col_count : t->cell_count)
 		abort();
 	return t->col_count ? t->cell_count / t->col_count : 0;
@@ -251,9 +245,11 @@ struct place {
 	bool is_turned;
 };
 
-static double number(const struct pf_cell *cell)
+static double number(const struct pf_cell *c)
 {
-	return cell->type == PF_CELL_INT ? (double)cell->v.i : cell->v.d;
+	return c->type == PF_CELL_INT    ? (double)c->v.i
+	       : c->type == PF_CELL_REAL ? c->v.d
+					 : NAN;
 }
 
 /* Ascending; cells of one column mostly have one type. */
@@ -448,25 +444,24 @@ void pf_doc_adopt(struct pf_doc *doc, struct pf_table *t)
 	doc->tables[doc->table_count++] = t;
 }
 
+/* A table that is ours, in the order of the lists. */
+static struct pf_table *take_table(struct pf_doc *doc, struct pf_table *t)
+{
+	struct pf_order limit_only = { NULL, doc->order.limit };
+	enum list list = find_list(doc, t->name);
+
+	pf_doc_adopt(doc, t);
+	if (list != NO_LIST)
+		pf_table_order(t,
+			       list == FIRST_LIST ? &doc->order : &limit_only);
+	return t;
+}
+
 struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
 			      const char *title, const struct pf_col *cols,
 			      size_t count)
 {
-	struct pf_table *t = pf_table_new(name, title, cols, count);
-	struct pf_order limit_only = { NULL, doc->order.limit };
-
-	pf_doc_adopt(doc, t);
-	switch (find_list(doc, name)) {
-	case NO_LIST:
-		break;
-	case FIRST_LIST:
-		pf_table_order(t, &doc->order);
-		break;
-	case OTHER_LIST:
-		pf_table_order(t, &limit_only);
-		break;
-	}
-	return t;
+	return take_table(doc, pf_table_new(name, title, cols, count));
 }
 
 static int no_such_column(const struct pf_table *t, const char *word,
@@ -605,24 +600,26 @@ static bool is_constant(const struct fold *f, size_t col)
 	return true;
 }
 
-static double add_number(const struct pf_cell *c)
-{
-	return c->type == PF_CELL_INT    ? (double)c->v.i
-	       : c->type == PF_CELL_REAL ? c->v.d
-					 : NAN;
-}
-
 /* ---- which tables ---- */
+
+/* The whole numbers of a column, in order; to free. */
+static int64_t *sorted_ints(const struct fold *f, size_t col, size_t *count)
+{
+	int64_t *values = pf_calloc(f->row_count, sizeof(*values));
+
+	*count = 0;
+	for (size_t r = 0; r < f->row_count; r++)
+		if (cell(f, r, col)->type == PF_CELL_INT)
+			values[(*count)++] = cell(f, r, col)->v.i;
+	pf_sort(values, *count, sizeof(*values), pf_stats_compare);
+	return values;
+}
 
 static size_t count_ranks(const struct fold *f)
 {
-	int64_t *values = pf_calloc(f->row_count, sizeof(*values));
-	size_t count = 0, distinct = 0;
+	size_t count, distinct = 0;
+	int64_t *values = sorted_ints(f, f->by, &count);
 
-	for (size_t r = 0; r < f->row_count; r++)
-		if (cell(f, r, f->by)->type == PF_CELL_INT)
-			values[count++] = cell(f, r, f->by)->v.i;
-	pf_sort(values, count, sizeof(*values), pf_stats_compare);
 	for (size_t i = 0; i < count; i++)
 		distinct += !i || values[i] != values[i - 1];
 	free(values);
@@ -651,16 +648,8 @@ static bool find_by(struct fold *f, const char *key)
 /* Is it cut, or was its order asked for? */
 static bool is_list(const struct pf_doc *doc, const char *name)
 {
-	size_t len = strlen(name);
-
-	if (doc->order.limit < 0 && !doc->order.word)
-		return false;
-	for (const char *p = doc->lists; p && *p; p += strcspn(p, " ")) {
-		p += strspn(p, " ");
-		if (strcspn(p, " ") == len && !memcmp(p, name, len))
-			return true;
-	}
-	return false;
+	return (doc->order.limit >= 0 || doc->order.word) &&
+	       find_list(doc, name) != NO_LIST;
 }
 
 /* Rows of a rank that a text tells apart are of different things. */
@@ -679,17 +668,26 @@ static bool is_mixed(const struct fold *f)
 
 PF_ORDER(by_number, double, PF_UP_VALUE)
 
+/* The numbers of a column, in order; to free. */
+static double *sorted_numbers(const struct fold *f, size_t col, size_t *count)
+{
+	double *values = pf_calloc(f->row_count, sizeof(*values));
+
+	*count = 0;
+	for (size_t r = 0; r < f->row_count; r++)
+		if (!isnan(number(cell(f, r, col))))
+			values[(*count)++] = number(cell(f, r, col));
+	pf_sort(values, *count, sizeof(*values), by_number);
+	return values;
+}
+
 static void put_reals(const struct fold *f, size_t col, unsigned percent,
 		      struct pf_table *to)
 {
-	double *values = pf_calloc(f->row_count, sizeof(*values));
-	size_t count = 0, at;
+	size_t count, at;
+	double *values = sorted_numbers(f, col, &count);
 	unsigned rest;
 
-	for (size_t r = 0; r < f->row_count; r++)
-		if (!isnan(add_number(cell(f, r, col))))
-			values[count++] = add_number(cell(f, r, col));
-	pf_sort(values, count, sizeof(*values), by_number);
 	if (!count) {
 		pf_table_null(to);
 	} else {
@@ -705,13 +703,9 @@ static void put_reals(const struct fold *f, size_t col, unsigned percent,
 static void put_ints(const struct fold *f, size_t col, unsigned percent,
 		     struct pf_table *to)
 {
-	int64_t *values = pf_calloc(f->row_count, sizeof(*values));
-	size_t count = 0;
+	size_t count;
+	int64_t *values = sorted_ints(f, col, &count);
 
-	for (size_t r = 0; r < f->row_count; r++)
-		if (cell(f, r, col)->type == PF_CELL_INT)
-			values[count++] = cell(f, r, col)->v.i;
-	pf_sort(values, count, sizeof(*values), pf_stats_compare);
 	if (count)
 		pf_table_int(to, pf_stats_quantile(values, count, percent));
 	else
@@ -755,14 +749,9 @@ PF_ORDER(by_distance, struct far, PF_DOWN(away) PF_UP(row))
 /* The middle value and how far the others spread in proportion to it. */
 static double spread(const struct fold *f, size_t col, double *middle)
 {
-	double *values = pf_calloc(f->row_count, sizeof(*values));
-	double out = 0;
-	size_t count = 0;
+	size_t count;
+	double *values = sorted_numbers(f, col, &count), out = 0;
 
-	for (size_t r = 0; r < f->row_count; r++)
-		if (!isnan(add_number(cell(f, r, col))))
-			values[count++] = add_number(cell(f, r, col));
-	pf_sort(values, count, sizeof(*values), by_number);
 	*middle = count ? values[(count - 1) / 2] : NAN;
 	if (count && values[count - 1] > values[0])
 		out = *middle != 0.0
@@ -818,7 +807,7 @@ static void put_outer(const struct fold *f, size_t col, double middle,
 	struct far *all = pf_calloc(f->row_count, sizeof(*all));
 
 	for (size_t r = 0; r < f->row_count; r++) {
-		double away = fabs(add_number(cell(f, r, col)) - middle);
+		double away = fabs(number(cell(f, r, col)) - middle);
 
 		all[r] = (struct far){ isnan(away) ? -1 : away, r };
 	}
@@ -888,7 +877,7 @@ static struct pf_table *fold_table(struct pf_doc *doc, const struct fold *f)
 	for (size_t q = 0; q < sizeof(quantiles) / sizeof(*quantiles); q++)
 		put_quantile(f, q, to);
 	/* and the outermost rank */
-	table_keep(to, sizeof(quantiles) / sizeof(*quantiles) + 1);
+	to->least = sizeof(quantiles) / sizeof(*quantiles) + 1;
 	measure = find_measure(f, &middle);
 	if (measure < f->col_count)
 		put_outer(f, measure, middle, to);
@@ -992,34 +981,24 @@ struct pf_cell pf_field_cell(const struct pf_field *field, const void *row)
 	return cell;
 }
 
-static struct pf_col *cols_take(const struct pf_field *fields, size_t count)
+struct pf_table *pf_fields_table(const char *name, const char *title,
+				 const struct pf_field *fields, size_t count)
 {
 	struct pf_col *cols = pf_calloc(count ? count : 1, sizeof(*cols));
+	struct pf_table *t;
 
 	for (size_t i = 0; i < count; i++)
 		cols[i] = column(&fields[i]);
-	return cols;
+	t = pf_table_new(name, title, cols, count);
+	free(cols);
+	return t;
 }
 
 struct pf_table *pf_doc_fields(struct pf_doc *doc, const char *name,
 			       const char *title, const struct pf_field *fields,
 			       size_t count)
 {
-	struct pf_col *cols = cols_take(fields, count);
-	struct pf_table *t = pf_doc_table(doc, name, title, cols, count);
-
-	free(cols);
-	return t;
-}
-
-struct pf_table *pf_fields_table(const char *name, const char *title,
-				 const struct pf_field *fields, size_t count)
-{
-	struct pf_col *cols = cols_take(fields, count);
-	struct pf_table *t = pf_table_new(name, title, cols, count);
-
-	free(cols);
-	return t;
+	return take_table(doc, pf_fields_table(name, title, fields, count));
 }
 
 void pf_table_put(struct pf_table *t, const struct pf_field *fields,
@@ -1068,13 +1047,6 @@ void pf_doc_put(struct pf_doc *doc, const struct pf_field *fields, size_t count,
 
 /* ---- find ---- */
 
-/* An analysis has another name for it than those who read it. */
-_Noreturn static void unknown(const char *key)
-{
-	fprintf(stderr, "profan: bug: no document has '%s' here\n", key);
-	abort();
-}
-
 const struct pf_scalar *pf_doc_find(const struct pf_doc *doc, const char *key)
 {
 	for (size_t i = 0; i < doc->scalar_count; i++)
@@ -1106,9 +1078,11 @@ int pf_table_need(const struct pf_table *t, const char *key)
 {
 	int col = pf_table_find(t, key);
 
-	if (t && col < 0 && !pf_table_is_absent(t, key))
-		unknown(key);
-	return col;
+	if (!t || col >= 0 || pf_table_is_absent(t, key))
+		return col;
+	/* an analysis has another name for it than those who read it */
+	fprintf(stderr, "profan: bug: no document has '%s' here\n", key);
+	abort();
 }
 
 const struct pf_cell *pf_table_at(const struct pf_table *t, size_t row,

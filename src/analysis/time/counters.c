@@ -151,48 +151,48 @@ static struct state *state_at(const struct counters *c, size_t i)
 
 /* ---- series ---- */
 
-static void start_series(struct counters *c, const char *name,
-			 const struct pf_arg *a)
+/* What names the process of the track at hand. */
+static const char *track_name(struct counters *c)
 {
 	const struct pf_track *t = c->track;
-	const char *track = *t->pid ? t->pid : t->tid;
 
-	*series_at(c, c->series.count - 1) = (struct series){
-		.trace_id = t->trace_id,
-		.rank = c->trace->rank,
-		.track = pf_arena_string(&c->ask.memory, track),
-		.name = pf_arena_string(&c->ask.memory, name),
-		.key = pf_arena_text(&c->ask.memory, a->key, a->key_len),
-		.min = INFINITY,
-		.max = -INFINITY,
-	};
+	return pf_arena_string(&c->ask.memory, *t->pid ? t->pid : t->tid);
 }
 
+/* The row of a value under a name; more than SERIES_MAX are an error. */
 static size_t find_value(struct counters *c, struct pf_keyed *in,
 			 const char *name, const struct pf_arg *a)
 {
+	size_t n;
+
 	pf_buf_clear(&c->key);
 	pf_buf_addf(&c->key, "%u", c->track->id);
 	pf_buf_addc(&c->key, '\0');
 	pf_buf_add(&c->key, name, strlen(name) + 1);
 	pf_buf_add(&c->key, a->key, a->key_len);
-	return pf_keyed_at_text(in, c->key.data, c->key.len);
+	n = pf_keyed_at_text(in, c->key.data, c->key.len);
+	if (n >= SERIES_MAX)
+		pf_fail(c->ask.err, PF_ELIMIT,
+			"more than %u series of counters", SERIES_MAX);
+	return n;
 }
 
-/* UINT32_MAX on an error. */
 static uint32_t find_series(struct counters *c, const char *name,
 			    const struct pf_arg *a)
 {
 	size_t known = c->series.count, n = find_value(c, &c->series, name, a);
 
-	if (n < known)
-		return (uint32_t)n;
-	if (n >= SERIES_MAX) {
-		pf_fail(c->ask.db->err, PF_ELIMIT,
-			"more than %u series of counters", SERIES_MAX);
-		return UINT32_MAX;
-	}
-	start_series(c, name, a);
+	if (n == known)
+		*series_at(c, n) = (struct series){
+			.trace_id = c->track->trace_id,
+			.rank = c->trace->rank,
+			.track = track_name(c),
+			.name = pf_arena_string(&c->ask.memory, name),
+			.key = pf_arena_text(&c->ask.memory, a->key,
+					     a->key_len),
+			.min = INFINITY,
+			.max = -INFINITY,
+		};
 	return (uint32_t)n;
 }
 
@@ -308,31 +308,11 @@ static const char *mask_meaning(struct counters *c, const char *key,
 	return kept;
 }
 
-static void start_state(struct counters *c, uint32_t of, const char *name,
-			const struct pf_arg *a, const char *value)
-{
-	const struct pf_track *t = c->track;
-	struct state *s;
-
-	s = state_at(c, c->states.count - 1);
-	*s = (struct state){
-		.trace_id = t->trace_id,
-		.rank = c->trace->rank,
-		.track = pf_arena_string(&c->ask.memory,
-					 *t->pid ? t->pid : t->tid),
-		.name = pf_arena_string(&c->ask.memory, name),
-		.key = pf_arena_text(&c->ask.memory, a->key, a->key_len),
-		.value = pf_arena_string(&c->ask.memory, value),
-		.of = of,
-		.number = (uint32_t)(c->states.count - 1),
-	};
-	s->meaning = mask_meaning(c, s->key, value, &s->holds);
-}
-
 static uint32_t find_state(struct counters *c, uint32_t of, const char *name,
 			   const struct pf_arg *a, const char *value)
 {
 	size_t known = c->states.count, n;
+	struct state *s;
 
 	if (stateful_at(c, of)->count == STATES_MAX)
 		value = OTHERS;
@@ -341,24 +321,31 @@ static uint32_t find_state(struct counters *c, uint32_t of, const char *name,
 	n = pf_keyed_at_text(&c->states, c->key.data, c->key.len);
 	if (n < known)
 		return (uint32_t)n;
-	start_state(c, of, name, a, value);
+	s = state_at(c, n);
+	*s = (struct state){
+		.trace_id = c->track->trace_id,
+		.rank = c->trace->rank,
+		.track = track_name(c),
+		.name = pf_arena_string(&c->ask.memory, name),
+		.key = pf_arena_text(&c->ask.memory, a->key, a->key_len),
+		.value = pf_arena_string(&c->ask.memory, value),
+		.of = of,
+		.number = (uint32_t)n,
+	};
+	s->meaning = mask_meaning(c, s->key, value, &s->holds);
 	if (stateful_at(c, of)->count < STATES_MAX)
 		stateful_at(c, of)->count++;
 	return (uint32_t)n;
 }
 
-static int add_state(struct counters *c, int64_t at_ns, const char *name,
-		     const struct pf_arg *a)
+static void add_state(struct counters *c, int64_t at_ns, const char *name,
+		      const struct pf_arg *a)
 {
 	size_t known = c->stateful.count,
 	       of = find_value(c, &c->stateful, name, a);
+	struct stateful *v = stateful_at(c, of);
 	struct pf_buf value = { 0 };
-	struct stateful *v;
 
-	if (of >= SERIES_MAX)
-		return pf_fail(c->ask.db->err, PF_ELIMIT,
-			       "more than %u series of counters", SERIES_MAX);
-	v = stateful_at(c, of);
 	if (of == known) {
 		*v = (struct stateful){ .at_ns = at_ns };
 	} else if (v->row + 1 == c->row) { /* else it was not known between */
@@ -374,7 +361,6 @@ static int add_state(struct counters *c, int64_t at_ns, const char *name,
 	v->row = c->row;
 	state_at(c, v->state)->sample_count++;
 	pf_buf_release(&value);
-	return 0;
 }
 
 PF_ORDER(by_value, struct state, PF_UP(of) PF_DOWN(time_ns) PF_UP(number))
@@ -423,85 +409,71 @@ static struct held most_held(const struct counters *c)
 	return most;
 }
 
-static int add_event(struct counters *c, const struct pf_span *e,
-		     const char *name)
+static void add_number(struct counters *c, int64_t at_ns, const char *name,
+		       const struct pf_arg *a, double value)
 {
-	struct pf_argtext it = { .text = c->text.data, .len = c->text.len };
+	uint32_t n = find_series(c, name, a);
+	struct series *s = series_at(c, n);
+
+	s->sample_count++;
+	s->sum += value;
+	s->last = value;
+	if (value < s->min)
+		s->min = value;
+	if (value > s->max)
+		s->max = value;
+	add_to_steps(c, n, at_ns, value);
+}
+
+static void read_event(struct counters *c, const struct pf_span *e)
+{
+	const char *name = e->inline_name, *args = e->inline_args;
+	struct pf_err *err = c->ask.err;
+	size_t len = e->inline_args_len;
+	struct pf_argtext it = { 0 };
 	struct pf_arg a;
 	double value;
 
-	while (pf_argtext_next(&it, &a)) {
-		struct series *s;
-		uint32_t n;
-
-		if (!number_of(&a, &value)) {
-			if (a.value_len && *a.value == '"' && *a.key != '@' &&
-			    add_state(c, e->start_ns, name, &a))
-				return -1;
-			continue;
-		}
-		n = find_series(c, name, &a);
-		if (n == UINT32_MAX)
-			return -1;
-		s = series_at(c, n);
-		s->sample_count++;
-		s->sum += value;
-		s->last = value;
-		if (value < s->min)
-			s->min = value;
-		if (value > s->max)
-			s->max = value;
-		add_to_steps(c, n, e->start_ns, value);
-	}
-	return 0;
-}
-
-static int read_event(struct counters *c, const struct pf_span *e)
-{
-	const char *name = e->inline_name, *args = e->inline_args;
-	size_t len = e->inline_args_len;
-
 	c->row++;
 	if (e->args == PF_ID_NONE || e->start_ns < c->trace->from_ns ||
-	    e->start_ns >= c->trace->to_ns)
-		return 0;
-	if (e->args != PF_ID_INLINE &&
-	    pf_texts_get(&c->texts, PF_TEXT_ARGS, e->args, &args, &len,
-			 c->ask.db->err) < 0)
-		return -1;
+	    e->start_ns >= c->trace->to_ns ||
+	    (e->args != PF_ID_INLINE &&
+	     pf_texts_get(&c->texts, PF_TEXT_ARGS, e->args, &args, &len, err) <
+		     0))
+		return;
 	pf_buf_clear(&c->text);
 	pf_argtext_build(args, len, e->mask, e->slot, &c->text);
 	if (e->name == PF_ID_INLINE)
 		name = pf_arena_text(&c->ask.memory, name, e->inline_name_len);
 	else if (pf_texts_get(&c->texts, PF_TEXT_NAME, e->name, &name, NULL,
-			      c->ask.db->err) < 0)
-		return -1;
-	return add_event(c, e, name);
+			      err) < 0)
+		return;
+	it.text = c->text.data;
+	it.len = c->text.len;
+	while (!err->code && pf_argtext_next(&it, &a))
+		if (number_of(&a, &value))
+			add_number(c, e->start_ns, name, &a, value);
+		else if (a.value_len && *a.value == '"' && *a.key != '@')
+			add_state(c, e->start_ns, name, &a);
 }
 
-static int read_track(struct counters *c)
+static void read_track(struct counters *c)
 {
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_NAME) |
 			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_MASK) |
 			   PF_COLBIT(PF_COL_INLINE);
+	struct pf_err *err = c->ask.err;
 	struct pf_cursor *cursor;
 	struct pf_span e;
-	int rc;
 
 	for (int s = 0; s < PF_SLOT_COUNT; s++)
 		columns |= PF_COLBIT(PF_COL_SLOT + s);
-	cursor =
-		pf_cursor_new(c->ask.db, c->track->id, columns, c->ask.db->err);
-	if (!cursor)
-		return -1;
-	pf_cursor_overlap(cursor, c->trace->from_ns, c->trace->to_ns);
-	while ((rc = pf_cursor_next(cursor, &e, c->ask.db->err)) == 1)
-		if (read_event(c, &e)) {
-			rc = -1;
-			break;
-		}
+	cursor = pf_cursor_new(c->ask.db, c->track->id, columns, err);
+	if (cursor)
+		pf_cursor_overlap(cursor, c->trace->from_ns, c->trace->to_ns);
+	while (!err->code && pf_cursor_next(cursor, &e, err) == 1)
+		read_event(c, &e);
 	pf_cursor_free(cursor);
-	return rc;
 }
 
 /* Is it of the GPU that is asked for? */
@@ -515,23 +487,20 @@ static bool is_wanted(const struct counters *c, const struct pf_track *t)
 		device == c->ask.window.device);
 }
 
-static int read_trace(struct counters *c)
+static void read_trace(struct counters *c)
 {
-	struct pf_track *tracks;
-	size_t count;
-	int rc = pf_tracks_load(c->ask.db, c->trace->trace_id, &tracks, &count,
-				c->ask.db->err);
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
 
-	if (rc)
-		return -1;
-	for (size_t i = 0; i < count && !rc; i++) {
+	pf_tracks_load(c->ask.db, c->trace->trace_id, &tracks, &count,
+		       c->ask.err);
+	for (size_t i = 0; i < count && !c->ask.err->code; i++) {
 		c->track = &tracks[i];
 		if (!strcmp(tracks[i].class_name, "counter") &&
 		    is_wanted(c, &tracks[i]))
-			rc = read_track(c);
+			read_track(c);
 	}
 	pf_tracks_free(tracks, count);
-	return rc;
 }
 
 /* ---- what it is ---- */
@@ -606,24 +575,26 @@ static void note_bases(const struct counters *c, struct pf_doc *doc)
 	}
 }
 
-static int fill(struct counters *c, struct pf_doc *doc)
+static void fill(struct counters *c, struct pf_doc *doc)
 {
+	const struct pf_window *w = &c->ask.window;
+	struct pf_err *err = c->ask.err;
+
 	c->bases = pf_named_rows_take(c->ask.db, "counter_bases",
 				      PF_FIELDS(base_fields), &c->ask.memory,
-				      &c->base_count, c->ask.db->err);
-	c->reasons = pf_data_new("data/clock_reasons.csv", "bit,holds,reason",
-				 c->ask.db->err);
-	if (!c->reasons || !c->bases ||
-	    pf_window_steps(c->ask.db, &c->ask.window, &c->steps))
-		return -1;
-	for (size_t i = 0; i < c->ask.window.count; i++) {
-		c->trace = &c->ask.window.traces[i];
-		if (read_trace(c))
-			return -1;
+				      &c->base_count, err);
+	c->reasons =
+		pf_data_new("data/clock_reasons.csv", "bit,holds,reason", err);
+	if (!err->code)
+		pf_window_steps(c->ask.db, w, &c->steps);
+	for (size_t i = 0; i < w->count && !err->code; i++) {
+		c->trace = &w->traces[i];
+		read_trace(c);
 	}
+	if (err->code)
+		return;
 	show(c, doc);
 	note_bases(c, doc);
-	return 0;
 }
 
 int pf_counters(struct pf_db *db, const struct pf_counters_args *args,

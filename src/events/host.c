@@ -38,37 +38,23 @@ struct pf_host {
 	size_t open, cap;
 	struct pf_names *names;
 	struct pf_map steps; /* string.id of ranges that --steps names */
-	bool has_steps;
 };
 
 /* Ranges that --steps names are steps and no work. */
 static int add_steps(struct pf_host *h, const char *pattern)
 {
 	struct pf_step_regex *regex = pf_step_regex_new(pattern, h->db->err);
-	sqlite3_stmt *stmt =
-		regex ? pf_named_prepare(h->db, "string_list", h->db->err)
-		      : NULL;
-	int rc = stmt ? 0 : -1;
+	int rc = regex ? pf_step_regex_ids(regex, h->db, &h->steps) : -1;
 
-	while (!rc && (rc = pf_db_step(h->db, stmt, h->db->err)) == 1) {
-		uint64_t id = (uint64_t)sqlite3_column_int64(stmt, 0);
-		const char *text = (const char *)sqlite3_column_text(stmt, 1);
-		size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
-
-		rc = 0;
-		if (text && pf_step_regex_matches(regex, text, len))
-			*pf_map_at(&h->steps, id) = h->has_steps = 1;
-	}
-	sqlite3_finalize(stmt);
 	pf_step_regex_free(regex);
 	return rc;
 }
 
-static bool is_step(struct pf_host *h, const struct pf_name_class *class,
+static bool is_step(const struct pf_host *h, const struct pf_name_class *class,
 		    uint32_t name)
 {
 	return class->is_step ||
-	       (h->has_steps && *pf_map_at(&h->steps, name) == 1);
+	       (h->steps.count && pf_map_has(&h->steps, name));
 }
 
 /* The class of an event by its kind and name; PF_HOST_CLASSES: it has none. */

@@ -149,33 +149,34 @@ static int64_t number_of(const char *name, size_t len)
 	return n;
 }
 
-struct finder {
-	struct pf_db *db;
-	struct pf_step_regex *regex;
-	struct pf_map numbers; /* name -> its number + 1, 0: it has none */
-	struct pf_steps *out;
-	size_t cap;
-};
-
-static int match_names(struct finder *f)
+int pf_step_regex_ids(const struct pf_step_regex *r, struct pf_db *db,
+		      struct pf_map *ids)
 {
-	sqlite3_stmt *st = pf_named_prepare(f->db, "string_list", f->db->err);
+	sqlite3_stmt *st = pf_named_prepare(db, "string_list", db->err);
 	int rc;
 
 	if (!st)
 		return -1;
-	while ((rc = pf_db_step(f->db, st, f->db->err)) == 1) {
-		int64_t id = sqlite3_column_int64(st, 0);
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
+		uint64_t id = (uint64_t)sqlite3_column_int64(st, 0);
 		const char *text = (const char *)sqlite3_column_text(st, 1);
 		size_t len = (size_t)sqlite3_column_bytes(st, 1);
 
-		if (text && pf_step_regex_matches(f->regex, text, len))
-			*pf_map_at(&f->numbers, (uint64_t)id) =
+		if (text && pf_step_regex_matches(r, text, len))
+			*pf_map_at(ids, id) =
 				(uint64_t)(number_of(text, len) + 1);
 	}
 	sqlite3_finalize(st);
 	return rc;
 }
+
+struct finder {
+	struct pf_db *db;
+	struct pf_step_regex *regex;
+	struct pf_map numbers; /* of names; see pf_step_regex_ids() */
+	struct pf_steps *out;
+	size_t cap;
+};
 
 /* Does the event bear such a name?  *number: -1 if it has none. */
 static bool find_number(struct finder *f, const struct pf_span *s,
@@ -355,7 +356,7 @@ static int step_names_load(struct pf_db *db, const char *pattern,
 
 	pf_map_init(&f.numbers);
 	f.regex = pf_step_regex_new(pattern, db->err);
-	if (f.regex && !match_names(&f))
+	if (f.regex && !pf_step_regex_ids(f.regex, db, &f.numbers))
 		rc = pf_tracks_load(db, 0, &tracks, &count, db->err);
 	for (size_t i = 0, end; !rc && i < count; i = end) {
 		for (end = i + 1;
@@ -574,31 +575,17 @@ static bool is_more_wanted(void *context, const struct pf_track *t)
 }
 
 /* On all threads; within NULL: until the first is found. */
-static int find_operators(struct operators *o,
-			  const struct pf_window_trace *within)
+static void find_operators(struct operators *o,
+			   const struct pf_window_trace *within)
 {
 	const struct pf_track_reader reader = { .event = note_operator,
 						.wants_more = is_more_wanted,
 						.within = within };
-	int rc = 0;
 
 	o->is_enough = !within;
-	for (size_t i = 0; i < o->track_count && rc >= 0; i++)
+	for (size_t i = 0; i < o->track_count && !o->db->err->code; i++)
 		if (!strcmp(o->tracks[i].class_name, "host"))
-			rc = pf_track_read(o->db, &o->tracks[i], &reader, o);
-	return rc < 0 ? -1 : 0;
-}
-
-/* Of those that may be empty, where the first begins and the last ends. */
-static int read_operators(struct operators *o,
-			  const struct pf_window_trace *within, bool is_known)
-{
-	if (pf_kinds_load(&o->kinds, o->db, o->db->err) < 0 ||
-	    pf_tracks_load(o->db, within->trace_id, &o->tracks, &o->track_count,
-			   o->db->err) < 0 ||
-	    find_operators(o, within) < 0)
-		return -1;
-	return is_known || o->is_any ? 0 : find_operators(o, NULL);
+			pf_track_read(o->db, &o->tracks[i], &reader, o);
 }
 
 static bool may_be_empty(const struct pf_step *s, int64_t median_ns)
@@ -614,7 +601,6 @@ static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count)
 	struct pf_window_trace within = { .trace_id = steps->trace_id,
 					  .from_ns = INT64_MAX };
 	int64_t median_ns = median_of_others(steps, count), launched = 0;
-	int rc = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		launched += steps[i].gpu_count;
@@ -627,14 +613,20 @@ static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count)
 	if (within.from_ns == INT64_MAX)
 		return 0;
 	o.hold = pf_calloc(count, sizeof(*o.hold));
-	rc = read_operators(&o, &within, launched > 0);
-	for (size_t i = 0; !rc && (launched || o.is_any) && i < count; i++)
+	/* Of those that may be empty, where the first begins and the last ends. */
+	if (!pf_kinds_load(&o.kinds, db, db->err) &&
+	    !pf_tracks_load(db, within.trace_id, &o.tracks, &o.track_count,
+			    db->err))
+		find_operators(&o, &within);
+	if (!launched && !o.is_any)
+		find_operators(&o, NULL);
+	for (size_t i = 0; (launched || o.is_any) && i < count; i++)
 		if (may_be_empty(&steps[i], median_ns) && !o.hold[i])
 			steps[i].is_empty = steps[i].is_partial = true;
 	pf_tracks_free(o.tracks, o.track_count);
 	pf_kinds_release(&o.kinds);
 	free(o.hold);
-	return rc;
+	return db->err->code ? -1 : 0;
 }
 
 static int load(struct pf_db *db, const char *regex, struct pf_steps *out)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/intern.h"
 #include "store/db.h"
 
 struct pf_step {
@@ -94,5 +95,8 @@ struct pf_step_regex *pf_step_regex_new(const char *pattern,
 void pf_step_regex_free(struct pf_step_regex *r);
 bool pf_step_regex_matches(const struct pf_step_regex *r, const char *name,
 			   size_t len);
+/* string.id of each name that matches -> the number it ends in + 1, or 0. */
+int pf_step_regex_ids(const struct pf_step_regex *r, struct pf_db *db,
+		      struct pf_map *ids);
 
 #endif

@@ -544,32 +544,32 @@ struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
 	return t;
 }
 
+static void add_word(struct pf_buf *out, const char *option, const char *word)
+{
+	if (!word)
+		return;
+	pf_buf_addf(out, " --%s ", option);
+	pf_shell_word(out, word);
+}
+
+static void add_number(struct pf_buf *out, const char *option, int64_t none,
+		       int64_t n, const char *unit)
+{
+	if (n > none)
+		pf_buf_addf(out, " --%s %" PRId64 "%s", option, n, unit);
+}
+
 void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 {
-	if (w->steps) {
-		pf_buf_adds(out, " --steps ");
-		pf_shell_word(out, w->steps);
-	}
-	if (w->step) {
-		pf_buf_adds(out, " --step ");
-		pf_shell_word(out, w->step);
-	}
+	add_word(out, "steps", w->steps);
+	add_word(out, "step", w->step);
 	if (w->whole)
 		pf_buf_adds(out, " --whole-capture");
-	if (w->skip_first)
-		pf_buf_addf(out, " --skip-first %" PRId64, w->skip_first);
-	if (w->from_ns >= 0)
-		pf_buf_addf(out, " --from %" PRId64 "ns", w->from_ns);
-	if (w->to_ns >= 0)
-		pf_buf_addf(out, " --to %" PRId64 "ns", w->to_ns);
-	if (w->rank) {
-		pf_buf_adds(out, " --rank ");
-		pf_shell_word(out, w->rank);
-	}
-	if (w->trace >= 0)
-		pf_buf_addf(out, " --trace %" PRId64, w->trace);
-	if (w->cycle)
-		pf_buf_addf(out, " --cycle %" PRId64, w->cycle);
-	if (w->device >= 0)
-		pf_buf_addf(out, " --device %" PRId64, w->device);
+	add_number(out, "skip-first", 0, w->skip_first, "");
+	add_number(out, "from", -1, w->from_ns, "ns");
+	add_number(out, "to", -1, w->to_ns, "ns");
+	add_word(out, "rank", w->rank);
+	add_number(out, "trace", -1, w->trace, "");
+	add_number(out, "cycle", 0, w->cycle, "");
+	add_number(out, "device", -1, w->device, "");
 }

@@ -878,10 +878,10 @@ static void show(struct ranges *r, struct pf_doc *doc)
 	show_spans(r, doc);
 }
 
-int pf_ranges_of_steps(struct pf_db *db, const struct pf_window_args *window,
-		       const struct pf_step_times *steps, struct pf_doc *doc)
+int pf_ranges(struct pf_db *db, const struct pf_ranges_args *args,
+	      struct pf_doc *doc)
 {
-	struct ranges r = { .steps = steps,
+	struct ranges r = { .steps = args->steps,
 			    .nest = { .width = sizeof(outermost),
 				      .outermost = &outermost } };
 
@@ -890,9 +890,9 @@ int pf_ranges_of_steps(struct pf_db *db, const struct pf_window_args *window,
 	pf_keyed_begin(&r.projected, sizeof(struct projected),
 		       PF_KEYED_MEDIANS);
 	r.launched = pf_sorter_temp(sizeof(struct work));
-	if (!pf_ask_begin(&r.ask, db, window))
-		find(&r, window);
-	if (!db->err->code && steps)
+	if (!pf_ask_begin(&r.ask, db, &args->window))
+		find(&r, &args->window);
+	if (!db->err->code && args->steps)
 		show_in_steps(&r, doc);
 	else if (!db->err->code)
 		show(&r, doc);
@@ -904,10 +904,4 @@ int pf_ranges_of_steps(struct pf_db *db, const struct pf_window_args *window,
 	pf_keyed_end(&r.projected);
 	pf_nest_release(&r.nest);
 	return pf_ask_end(&r.ask);
-}
-
-int pf_ranges(struct pf_db *db, const struct pf_ranges_args *args,
-	      struct pf_doc *doc)
-{
-	return pf_ranges_of_steps(db, &args->window, NULL, doc);
 }

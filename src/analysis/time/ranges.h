@@ -29,13 +29,6 @@
 
 struct pf_step_times;
 
-struct pf_ranges_args {
-	struct pf_window_args window;
-};
-
-int pf_ranges(struct pf_db *db, const struct pf_ranges_args *args,
-	      struct pf_doc *doc);
-
 /*
  * What the time of a step goes to by the user's own ranges: each instant of a
  * whole step goes to the innermost range that is open on
@@ -49,7 +42,12 @@ int pf_ranges(struct pf_db *db, const struct pf_ranges_args *args,
  * begin in a whole step on the host.  Without steps the window is one, and its
  * thread the one on which ranges are open longest.
  */
-int pf_ranges_of_steps(struct pf_db *db, const struct pf_window_args *window,
-		       const struct pf_step_times *steps, struct pf_doc *doc);
+struct pf_ranges_args {
+	struct pf_window_args window;
+	const struct pf_step_times *steps; /* NULL: ranges on their own */
+};
+
+int pf_ranges(struct pf_db *db, const struct pf_ranges_args *args,
+	      struct pf_doc *doc);
 
 #endif

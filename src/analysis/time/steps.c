@@ -1213,7 +1213,9 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 	if (!rc) {
 		step_times_show(s, doc);
 		if (args->by_range && s->full_count)
-			rc = pf_ranges_of_steps(db, &args->window, s, doc);
+			rc = pf_ranges(
+				db, &(struct pf_ranges_args){ args->window, s },
+				doc);
 	}
 	if (!rc) {
 		if (s->count && s->steps->step < 0)

@@ -150,25 +150,16 @@ static int comm_at(struct comm *c, int64_t trace_id, int64_t event_id,
 	return next_row(c);
 }
 
-static int has_table(struct pf_db *db, bool *has)
-{
-	sqlite3_stmt *stmt = pf_named_prepare(db, "comm_stored", db->err);
-	int rc = stmt ? pf_db_step(db, stmt, db->err) : -1;
-
-	*has = rc == 1 && sqlite3_column_int64(stmt, 0) > 0;
-	sqlite3_finalize(stmt);
-	return rc < 0 ? -1 : 0;
-}
-
 static int comm_open(struct comm *c, struct pf_db *db)
 {
-	bool has;
+	sqlite3_stmt *st = pf_named_prepare(db, "comm_stored", db->err);
+	int rc = st ? pf_db_step(db, st, db->err) : -1;
+	bool has_table = rc == 1 && sqlite3_column_int64(st, 0) > 0;
 
+	sqlite3_finalize(st);
 	c->db = db;
-	if (has_table(db, &has))
-		return -1;
-	if (!has)
-		return 0;
+	if (!has_table)
+		return rc < 0 ? -1 : 0;
 	c->rows = pf_named_prepare(db, "comm_events", db->err);
 	if (!c->rows)
 		return -1;

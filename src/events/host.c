@@ -19,6 +19,7 @@
 #include "events/names.h"
 #include "events/nest.h"
 #include "events/step.h"
+#include "events/traces.h"
 #include "formats/event.h"
 #include "store/cursor.h"
 #include "store/kept.h"
@@ -132,11 +133,12 @@ static bool is_earlier(const void *a, const void *b)
 	return x->span.start_ns < y->span.start_ns;
 }
 
-static int open_thread(struct pf_host *h, uint32_t track_id)
+static int open_thread(void *context, const struct pf_track *track)
 {
 	static const uint64_t columns =
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 		PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE);
+	struct pf_host *h = context;
 	struct thread *t;
 	int rc;
 
@@ -146,7 +148,7 @@ static int open_thread(struct pf_host *h, uint32_t track_id)
 	memset(t, 0, sizeof(*t));
 	for (size_t i = 0; i < PF_HOST_CLASSES; i++)
 		t->covered_to[i] = INT64_MIN;
-	t->cursor = pf_cursor_new(h->db, track_id, columns, h->db->err);
+	t->cursor = pf_cursor_new(h->db, track->id, columns, h->db->err);
 	if (!t->cursor)
 		return -1;
 	rc = advance(h, t);
@@ -155,20 +157,6 @@ static int open_thread(struct pf_host *h, uint32_t track_id)
 	else
 		pf_cursor_free(t->cursor);
 	return rc < 0 ? -1 : 0;
-}
-
-static int open_threads(struct pf_host *h, int64_t trace_id)
-{
-	struct pf_track *tracks = NULL;
-	size_t count = 0;
-	int rc = pf_tracks_load(h->db, trace_id, &tracks, &count, h->db->err);
-
-	for (size_t i = 0; !rc && i < count; i++)
-		if (!strcmp(tracks[i].class_name, "host"))
-			rc = open_thread(h, tracks[i].id);
-	pf_tracks_free(tracks, count);
-	pf_heap_make(h->threads, sizeof(*h->threads), h->open, is_earlier);
-	return rc;
 }
 
 struct pf_host *pf_host_new(struct pf_db *db, int64_t trace_id,
@@ -180,8 +168,11 @@ struct pf_host *pf_host_new(struct pf_db *db, int64_t trace_id,
 	pf_map_init(&h->steps);
 	h->names = pf_names_new(db);
 	if (h->names && !(steps && add_steps(h, steps)) &&
-	    !open_threads(h, trace_id))
+	    !pf_host_tracks(db, trace_id, open_thread, h)) {
+		pf_heap_make(h->threads, sizeof(*h->threads), h->open,
+			     is_earlier);
 		return h;
+	}
 	pf_host_free(h);
 	return NULL;
 }

@@ -540,12 +540,11 @@ static int64_t median_of_others(const struct pf_step *steps, size_t count)
 struct operators {
 	struct pf_db *db;
 	struct pf_kinds kinds;
-	struct pf_track *tracks;
-	size_t track_count;
-	const struct pf_step *steps; /* of this trace, by start */
+	const struct pf_window_trace *within; /* NULL: until one is found */
+	const struct pf_step *steps;          /* of this trace, by start */
 	size_t count;
 	bool *hold; /* of each of them */
-	bool is_any, is_enough;
+	bool is_any;
 };
 
 static int note_operator(void *context, const struct pf_block *b, uint32_t i,
@@ -571,21 +570,17 @@ static bool is_more_wanted(void *context, const struct pf_track *t)
 	const struct operators *o = context;
 
 	(void)t;
-	return !o->is_enough || !o->is_any;
+	return o->within || !o->is_any;
 }
 
-/* On all threads; within NULL: until the first is found. */
-static void find_operators(struct operators *o,
-			   const struct pf_window_trace *within)
+static int find_operators(void *context, const struct pf_track *t)
 {
+	struct operators *o = context;
 	const struct pf_track_reader reader = { .event = note_operator,
 						.wants_more = is_more_wanted,
-						.within = within };
+						.within = o->within };
 
-	o->is_enough = !within;
-	for (size_t i = 0; i < o->track_count && !o->db->err->code; i++)
-		if (!strcmp(o->tracks[i].class_name, "host"))
-			pf_track_read(o->db, &o->tracks[i], &reader, o);
+	return pf_track_read(o->db, t, &reader, o);
 }
 
 static bool may_be_empty(const struct pf_step *s, int64_t median_ns)
@@ -614,16 +609,15 @@ static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count)
 		return 0;
 	o.hold = pf_calloc(count, sizeof(*o.hold));
 	/* Of those that may be empty, where the first begins and the last ends. */
-	if (!pf_kinds_load(&o.kinds, db, db->err) &&
-	    !pf_tracks_load(db, within.trace_id, &o.tracks, &o.track_count,
-			    db->err))
-		find_operators(&o, &within);
-	if (!launched && !o.is_any)
-		find_operators(&o, NULL);
+	o.within = &within;
+	if (!pf_kinds_load(&o.kinds, db, db->err))
+		pf_host_tracks(db, within.trace_id, find_operators, &o);
+	o.within = NULL;
+	if (!launched && !o.is_any && !db->err->code)
+		pf_host_tracks(db, within.trace_id, find_operators, &o);
 	for (size_t i = 0; (launched || o.is_any) && i < count; i++)
 		if (may_be_empty(&steps[i], median_ns) && !o.hold[i])
 			steps[i].is_empty = steps[i].is_partial = true;
-	pf_tracks_free(o.tracks, o.track_count);
 	pf_kinds_release(&o.kinds);
 	free(o.hold);
 	return db->err->code ? -1 : 0;

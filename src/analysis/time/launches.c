@@ -359,15 +359,6 @@ static void put_change(struct launches *l, int64_t time, bool is_launch,
 	pf_sorter_add(l->changes, &c, l->ask.db->err);
 }
 
-static void note_delay(struct launches *l, int64_t delay_ns)
-{
-	size_t i = PF_LAUNCH_DELAYS - 1;
-
-	while (i && delay_ns < delay_from_ns[i])
-		i--;
-	l->delay_counts[i]++;
-}
-
 struct slow {
 	const char *call, *op;
 	int64_t at_ns; /* after the first event */
@@ -396,7 +387,7 @@ static void end_call(struct launches *l, const struct launch *at)
 	struct pf_keyed *calls = &l->out->calls;
 	int64_t delay_ns =
 		pf_sat_sub(at->work_ns, pf_span_end(at->start_ns, at->cpu_ns));
-	size_t n = pf_keyed_at(calls, at->name);
+	size_t n = pf_keyed_at(calls, at->name), place = PF_LAUNCH_DELAYS - 1;
 	struct pf_launch_call *c =
 		PF_KEYED_ROW(calls, struct pf_launch_call, n);
 
@@ -408,7 +399,9 @@ static void end_call(struct launches *l, const struct launch *at)
 	c->delayed_count += delay_ns > LONG_DELAY_NS;
 	c->short_count += at->gpu_ns < at->cpu_ns;
 	pf_keyed_add(calls, &l->ask, n, delay_ns);
-	note_delay(l, delay_ns);
+	while (place && delay_ns < delay_from_ns[place])
+		place--;
+	l->delay_counts[place]++;
 	if (l->only_counts)
 		return;
 	if (at->cpu_ns > SLOW_CALL_NS && !l->no_causes) {
@@ -484,15 +477,6 @@ static void list_slow(struct launches *l, const struct caused *s, uint32_t op)
 	pf_buf_release(&call);
 }
 
-static void add_short(struct launches *l, uint32_t op, int64_t ns)
-{
-	struct pf_keyed *ops = &l->out->ops;
-	size_t n = pf_keyed_at(ops, op);
-
-	PF_KEYED_ROW(ops, struct pf_launch_op, n)->name_id = op;
-	pf_keyed_add(ops, &l->ask, n, ns);
-}
-
 /* Short kernels and slow calls in order of their operators. */
 static void find_ops(struct launches *l)
 {
@@ -502,11 +486,16 @@ static void find_ops(struct launches *l)
 
 	while ((c = pf_by_event_next(l->caused, &block, &place))) {
 		uint32_t op = block ? block->name[place] : PF_ID_NONE;
+		struct pf_keyed *ops = &l->out->ops;
+		size_t n;
 
-		if (!c->launch_id)
-			add_short(l, op, c->gpu_ns);
-		else
+		if (c->launch_id) {
 			list_slow(l, c, op);
+			continue;
+		}
+		n = pf_keyed_at(ops, op);
+		PF_KEYED_ROW(ops, struct pf_launch_op, n)->name_id = op;
+		pf_keyed_add(ops, &l->ask, n, c->gpu_ns);
 	}
 }
 
@@ -568,14 +557,6 @@ PF_ORDER(by_place, struct pf_launch_stream,
 	 PF_UP(length.of.count == 0) PF_UP(trace_id) PF_UP(device)
 		 PF_UP(stream))
 
-static void take_streams(struct launches *l, struct pf_keyed *streams)
-{
-	pf_keyed_sort(streams, by_place);
-	while (streams->count &&
-	       !stream_at(l, streams->count - 1)->length.of.count)
-		streams->count--;
-}
-
 /* From the first to the last that is not empty. */
 static void take_delays(const struct launches *l, struct pf_launches *out)
 {
@@ -617,6 +598,8 @@ static void take_ops(struct launches *l, struct pf_launches *out)
 
 static void find_launches(struct launches *l)
 {
+	struct pf_keyed *streams = &l->out->streams;
+
 	l->caused = pf_by_event_new(l->ask.db, sizeof(struct caused),
 				    PF_COLBIT(PF_COL_NAME));
 	l->works = pf_by_event_new(l->ask.db, sizeof(struct work),
@@ -632,7 +615,10 @@ static void find_launches(struct launches *l)
 	if (!l->ask.db->err->code)
 		find_ops(l);
 	take_calls(l, l->out);
-	take_streams(l, &l->out->streams);
+	pf_keyed_sort(streams, by_place);
+	while (streams->count &&
+	       !stream_at(l, streams->count - 1)->length.of.count)
+		streams->count--;
 	take_delays(l, l->out);
 	take_ops(l, l->out);
 	pf_by_event_free(l->works);

@@ -77,7 +77,12 @@ static int64_t overlap(int64_t from_a, int64_t to_a, int64_t from_b,
 	return to > from ? pf_sat_sub(to, from) : 0;
 }
 
-static void step_walk_forget(struct pf_step_walk *w, int64_t before_ns);
+/* Instants never go back: the next call may forget what is before this one. */
+static void step_walk_forget(struct pf_step_walk *w, int64_t before_ns)
+{
+	while (w->at < w->end && w->at->host_end_ns <= before_ns)
+		w->at++;
+}
 
 /*
  * Add to two sums what of a span lies in whole steps: of their time on the
@@ -108,13 +113,6 @@ static const struct pf_step_time *step_walk_at(struct pf_step_walk *w,
 	s = w->at;
 	return s < w->end && s->host_start_ns <= at_ns && !s->is_partial ? s
 									 : NULL;
-}
-
-/* Instants never go back: the next call may forget what is before this one. */
-static void step_walk_forget(struct pf_step_walk *w, int64_t before_ns)
-{
-	while (w->at < w->end && w->at->host_end_ns <= before_ns)
-		w->at++;
 }
 
 #define NOT_COUNTED (-1)
@@ -382,13 +380,6 @@ static void read_track(struct ranges *r, const struct pf_track *t)
 	go_to(r, INT64_MAX);
 }
 
-static void find_plain(struct ranges *r, sqlite3_stmt *st, int64_t trace_id)
-{
-	sqlite3_bind_int64(st, 1, trace_id);
-	r->is_plain = pf_db_step(r->ask.db, st, r->ask.err) == 1;
-	sqlite3_reset(st);
-}
-
 /* The time in which any range of a thread is open in a step. */
 struct opened {
 	struct ranges *r;
@@ -467,7 +458,9 @@ static void read_tracks(struct ranges *r)
 	for (size_t i = 0; !err->code && i < count; i++) {
 		const struct pf_track *t = &tracks[i];
 
-		find_plain(r, st, t->trace_id);
+		sqlite3_bind_int64(st, 1, t->trace_id);
+		r->is_plain = pf_db_step(r->ask.db, st, err) == 1;
+		sqlite3_reset(st);
 		if (r->steps && (!i || t->trace_id != t[-1].trace_id))
 			find_thread(r, t, &tracks[count]);
 		r->trace = counted(r, t);

@@ -115,27 +115,15 @@ static bool ends_earlier(const void *a, const void *b)
 	return x->end_ns < y->end_ns;
 }
 
-static void pop(struct sm *s)
-{
-	count(s, &s->heap[0], -1);
-	s->heap[0] = s->heap[--s->count];
-	pf_heap_sink(s->heap, sizeof(*s->heap), s->count, 0, ends_earlier);
-}
-
-static void push(struct sm *s, struct sm_kernel kernel)
-{
-	s->heap = pf_grow(s->heap, &s->cap, s->count + 1, sizeof(kernel));
-	s->heap[s->count] = kernel;
-	pf_heap_rise(s->heap, sizeof(kernel), s->count++, ends_earlier);
-	count(s, &kernel, 1);
-}
-
 /* Let kernels end that end up to a time, and go there. */
 static void advance(struct sm *s, int64_t ns)
 {
 	while (s->count && s->heap[0].end_ns <= ns) {
 		go_to(s, s->heap[0].end_ns);
-		pop(s);
+		count(s, &s->heap[0], -1);
+		s->heap[0] = s->heap[--s->count];
+		pf_heap_sink(s->heap, sizeof(*s->heap), s->count, 0,
+			     ends_earlier);
 	}
 	go_to(s, ns);
 }
@@ -152,10 +140,16 @@ static int64_t fixed(double value, double most)
 static void sm_add(struct sm *s, int64_t start_ns, int64_t end_ns,
 		   double blocks_per_sm, double occupancy)
 {
+	struct sm_kernel kernel = { end_ns, fixed(blocks_per_sm, 1),
+				    fixed(occupancy, 100) };
+
 	advance(s, start_ns);
-	if (end_ns > s->at_ns)
-		push(s, (struct sm_kernel){ end_ns, fixed(blocks_per_sm, 1),
-					    fixed(occupancy, 100) });
+	if (end_ns <= s->at_ns)
+		return;
+	s->heap = pf_grow(s->heap, &s->cap, s->count + 1, sizeof(kernel));
+	s->heap[s->count] = kernel;
+	pf_heap_rise(s->heap, sizeof(kernel), s->count++, ends_earlier);
+	count(s, &kernel, 1);
 }
 
 /* Go on to a time, then take the sums since the last call of this. */
@@ -280,17 +274,12 @@ static void say_empty(const struct pf_step_times *s, struct pf_buf *out)
 				    : "steps that hold nothing are");
 }
 
-/* Has any trace of the window an event? */
-static bool has_events(const struct pf_step_times *s)
-{
-	for (size_t i = 0; i < s->window.count; i++)
-		if (!s->window.traces[i].is_empty)
-			return true;
-	return false;
-}
-
 static const char *why_none(const struct pf_step_times *s)
 {
+	bool has_events = false;
+
+	for (size_t i = 0; i < s->window.count; i++)
+		has_events |= !s->window.traces[i].is_empty;
 	if (s->is_untimed && !s->count)
 		return "There are no steps: a memory snapshot says what was "
 		       "allocated, not what took time; 'profan memory' shows "
@@ -298,7 +287,7 @@ static const char *why_none(const struct pf_step_times *s)
 	if (s->recorded.producer == PF_FROM_TABLES && !s->count)
 		return "There are no steps: there is no trace, only what "
 		       "stands beside one";
-	if (!has_events(s))
+	if (!has_events)
 		return "There are no events";
 	if (!s->count && s->is_instant)
 		return "There are no steps, and no time that could be divided: "
@@ -508,14 +497,6 @@ static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
 }
 #undef FIELD
 
-static bool has_any(const struct pf_step_times *s, enum pf_step_class c)
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (s->steps[i].class_ns[c])
-			return true;
-	return is_known(s, c);
-}
-
 static void hide_unknown(const struct pf_step_times *s,
 			 struct pf_step_time *row)
 {
@@ -552,7 +533,11 @@ static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 
 	/* where nothing of a kind was recorded its share says nothing */
 	for (int c = 0; c < PF_STEP_CLASSES; c++)
-		absent[c] = has_any(s, (enum pf_step_class)c) ? 0 : PF_ABSENT;
+		absent[c] = is_known(s, (enum pf_step_class)c) ? 0 : PF_ABSENT;
+	for (size_t i = 0; i < s->count; i++)
+		for (int c = 0; c < PF_STEP_CLASSES; c++)
+			if (s->steps[i].class_ns[c])
+				absent[c] = 0;
 	const struct pf_field fields[] = {
 		PF_FIELD(struct pf_step_time, step, "step", "Step",
 			 PF_INT | PF_KNOWN),

@@ -116,12 +116,11 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 		pf_log(PF_LOG_NOTE, "%s", texts[i]);
 }
 
-static void end(struct pf_printer *p)
-{
-	(void)p;
-}
-
-static const struct pf_format_ops ops = { begin, scalars, head, row,
-					  tail,  notes,   end,  NULL };
+static const struct pf_format_ops ops = { .begin = begin,
+					  .scalars = scalars,
+					  .head = head,
+					  .row = row,
+					  .tail = tail,
+					  .notes = notes };
 
 PF_FORMAT(20, csv) = { "csv", PF_WIDE, &ops };

@@ -35,6 +35,7 @@ struct pf_printer {
 	size_t row_count;
 };
 
+/* What a format has nothing to print for is NULL. */
 struct pf_format_ops {
 	void (*begin)(struct pf_printer *p);
 	void (*scalars)(struct pf_printer *p, const struct pf_scalar *scalars,
@@ -44,7 +45,7 @@ struct pf_format_ops {
 	void (*tail)(struct pf_printer *p);
 	void (*notes)(struct pf_printer *p, char *const *notes, size_t count);
 	void (*end)(struct pf_printer *p);
-	/* What is folded away begins or ends; or NULL. */
+	/* What is folded away begins or ends. */
 	void (*fold)(struct pf_printer *p, bool is_begin);
 };
 

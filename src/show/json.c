@@ -287,22 +287,9 @@ static void schema_head(struct pf_printer *p)
 		pf_schema_col(&p->json, &p->cols[i]);
 }
 
-static void schema_row(struct pf_printer *p, const struct pf_cell *cells)
-{
-	(void)p;
-	(void)cells;
-}
-
 static void schema_tail(struct pf_printer *p)
 {
 	pf_schema_table_end(&p->json);
-}
-
-static void schema_notes(struct pf_printer *p, char *const *texts, size_t count)
-{
-	(void)p;
-	(void)texts;
-	(void)count;
 }
 
 static void schema_end(struct pf_printer *p)
@@ -310,9 +297,10 @@ static void schema_end(struct pf_printer *p)
 	pf_schema_end(&p->json);
 }
 
-static const struct pf_format_ops schema_ops = { format_begin, schema_scalars,
-						 schema_head,  schema_row,
-						 schema_tail,  schema_notes,
-						 schema_end,   NULL };
+static const struct pf_format_ops schema_ops = { .begin = format_begin,
+						 .scalars = schema_scalars,
+						 .head = schema_head,
+						 .tail = schema_tail,
+						 .end = schema_end };
 
 PF_FORMAT(50, schema) = { "schema", PF_WIDE, &schema_ops };

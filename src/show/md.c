@@ -7,11 +7,6 @@
 #include "show/escape.h"
 #include "show/format.h"
 
-static void begin(struct pf_printer *p)
-{
-	(void)p;
-}
-
 static void begin_section(struct pf_printer *p)
 {
 	if (p->section)
@@ -63,12 +58,6 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 static bool is_left(enum pf_col_kind kind)
 {
 	return kind == PF_TEXT || kind == PF_PATH || kind == PF_ANY;
-}
-
-/* A table without rows has no title either. */
-static void head(struct pf_printer *p)
-{
-	(void)p;
 }
 
 static void print_title(struct pf_printer *p)
@@ -125,11 +114,6 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 	}
 }
 
-static void end(struct pf_printer *p)
-{
-	(void)p;
-}
-
 static void fold(struct pf_printer *p, bool is_begin)
 {
 	begin_section(p);
@@ -137,7 +121,11 @@ static void fold(struct pf_printer *p, bool is_begin)
 				      : "</details>\n");
 }
 
-static const struct pf_format_ops ops = { begin, scalars, head, row,
-					  tail,  notes,   end,  fold };
+/* A table without rows has no title either: there is no head. */
+static const struct pf_format_ops ops = { .scalars = scalars,
+					  .row = row,
+					  .tail = tail,
+					  .notes = notes,
+					  .fold = fold };
 
 PF_FORMAT(40, md) = { "md", PF_FOR_PEOPLE, &ops };

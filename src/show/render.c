@@ -413,6 +413,12 @@ static void take_cols(struct pf_printer *p, const struct pf_col *cols,
 	free(unique);
 }
 
+static void call(struct pf_printer *p, void (*op)(struct pf_printer *p))
+{
+	if (op)
+		op(p);
+}
+
 static int sink_head(struct pf_row_sink *sink, const struct pf_col *cols,
 		     size_t count, struct pf_err *err)
 {
@@ -421,7 +427,7 @@ static int sink_head(struct pf_row_sink *sink, const struct pf_col *cols,
 	(void)err;
 	take_cols(p, cols, count);
 	p->row_count = 0;
-	p->ops->head(p);
+	call(p, p->ops->head);
 	return 0;
 }
 
@@ -430,7 +436,8 @@ static int sink_row(struct pf_row_sink *sink, const struct pf_cell *cells,
 {
 	struct pf_printer *p = (struct pf_printer *)sink;
 
-	p->ops->row(p, cells);
+	if (p->ops->row)
+		p->ops->row(p, cells);
 	p->row_count++;
 	if (p->buf.len >= FLUSH_BYTES)
 		flush(p);
@@ -443,7 +450,7 @@ static void end_table(struct pf_printer *p)
 {
 	if (!p->gathered)
 		return;
-	p->ops->tail(p);
+	call(p, p->ops->tail);
 	pf_table_free(p->gathered);
 	pf_text_free(p->text);
 	p->gathered = NULL;
@@ -460,7 +467,7 @@ static struct pf_printer *printer_new(const struct pf_style *style, FILE *out)
 	p->style = *style;
 	p->out = out;
 	p->json.out = &p->buf;
-	p->ops->begin(p);
+	call(p, p->ops->begin);
 	return p;
 }
 
@@ -526,8 +533,9 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 	}
 	if (folds)
 		p->ops->fold(p, false);
-	p->ops->notes(p, doc->notes, doc->note_count);
-	p->ops->end(p);
+	if (p->ops->notes)
+		p->ops->notes(p, doc->notes, doc->note_count);
+	call(p, p->ops->end);
 	flush(p);
 	pf_render_free(&p->sink);
 	return rc;
@@ -549,8 +557,9 @@ int pf_render_finish(struct pf_row_sink *sink, struct pf_err *err)
 	int rc = 0;
 
 	end_table(p);
-	p->ops->notes(p, NULL, 0);
-	p->ops->end(p);
+	if (p->ops->notes)
+		p->ops->notes(p, NULL, 0);
+	call(p, p->ops->end);
 	flush(p);
 	if (ferror(p->out))
 		rc = pf_fail_errno(err, "cannot write output");

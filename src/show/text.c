@@ -389,11 +389,6 @@ struct pf_text {
 	} * cells;
 };
 
-static void begin(struct pf_printer *p)
-{
-	(void)p;
-}
-
 static void begin_section(struct pf_printer *p)
 {
 	if (p->section)
@@ -791,12 +786,6 @@ static void print_title(struct pf_printer *p)
 	pf_buf_release(&text);
 }
 
-/* A table without rows has no title either. */
-static void head(struct pf_printer *p)
-{
-	(void)p;
-}
-
 static void row(struct pf_printer *p, const struct pf_cell *cells)
 {
 	if (!p->row_count)
@@ -838,12 +827,9 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 	pf_buf_release(&text);
 }
 
-static void end(struct pf_printer *p)
-{
-	(void)p;
-}
-
-static const struct pf_format_ops ops = { begin, scalars, head, row,
-					  tail,  notes,   end,  NULL };
+/* A table without rows has no title either: there is no head. */
+static const struct pf_format_ops ops = {
+	.scalars = scalars, .row = row, .tail = tail, .notes = notes
+};
 
 PF_FORMAT(10, text) = { "text", PF_FOR_PEOPLE | PF_SHORT, &ops };

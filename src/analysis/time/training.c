@@ -58,23 +58,19 @@ static const struct pf_col summary_cols[] = {
 
 #define COLS(c) (c), sizeof(c) / sizeof(*(c))
 
-/* A table, if it has a row. */
-static int add(struct pf_db *db, const char *query, const char *name,
-	       const char *title, const struct pf_col *cols, size_t count,
-	       struct pf_doc *doc)
+/* Add a table, if it has a row: has it? */
+static bool add(struct pf_db *db, const char *query, const char *name,
+		const char *title, const struct pf_col *cols, size_t count,
+		struct pf_doc *doc)
 {
 	struct pf_table *t = pf_table_new(name, title, cols, count);
 
-	if (pf_named_fill(db, query, t, db->err) < 0) {
-		pf_table_free(t);
-		return -1;
+	if (!pf_named_fill(db, query, t, db->err) && pf_table_row_count(t)) {
+		pf_doc_adopt(doc, t);
+		return true;
 	}
-	if (!pf_table_row_count(t)) {
-		pf_table_free(t);
-		return 0;
-	}
-	pf_doc_adopt(doc, t);
-	return 1;
+	pf_table_free(t);
+	return false;
 }
 
 /* The largest of a column, in the words of its units. */
@@ -140,40 +136,34 @@ static void say_memory(struct pf_doc *doc)
 
 int pf_training_steps(struct pf_db *db, struct pf_doc *doc)
 {
-	int rc = add(db, "training_times", "training_times",
-		     "Batches that the training script timed", COLS(times_cols),
-		     doc);
-
-	if (rc <= 0)
-		return rc;
-	say_times(doc);
-	pf_doc_note(doc, "the rate of these batches is the length of the first "
-			 "tensor's first item over the time, as the script "
-			 "computes it: it need not be samples");
-	return add(db, "training_batches", "training_batches", "Each of them",
-		   COLS(batch_cols), doc) < 0
-		       ? -1
-		       : 0;
+	if (add(db, "training_times", "training_times",
+		"Batches that the training script timed", COLS(times_cols),
+		doc)) {
+		say_times(doc);
+		pf_doc_note(doc,
+			    "the rate of these batches is the length of the "
+			    "first tensor's first item over the time, as the "
+			    "script computes it: it need not be samples");
+		add(db, "training_batches", "training_batches", "Each of them",
+		    COLS(batch_cols), doc);
+	}
+	return db->err->code ? -1 : 0;
 }
 
 int pf_training_memory(struct pf_db *db, struct pf_doc *doc)
 {
-	int rc = add(db, "memory_categories", "categories",
-		     "Memory by category", COLS(category_cols), doc);
-
-	if (rc < 0)
-		return -1;
-	if (rc)
+	if (add(db, "memory_categories", "categories", "Memory by category",
+		COLS(category_cols), doc))
 		say_categories(doc);
-	rc = add(db, "training_memory", "training_memory",
-		 "Memory of the GPU as the training script saw it",
-		 COLS(memory_cols), doc);
-	if (rc == 1) {
+	if (!db->err->code &&
+	    add(db, "training_memory", "training_memory",
+		"Memory of the GPU as the training script saw it",
+		COLS(memory_cols), doc)) {
 		say_memory(doc);
 		pf_doc_note(doc, "slack is what is reserved and not allocated: "
 				 "cache as well as fragmentation");
 	}
-	return rc < 0 ? -1 : 0;
+	return db->err->code ? -1 : 0;
 }
 
 struct check {
@@ -191,13 +181,10 @@ int pf_training_summary(struct pf_db *db, struct pf_doc *doc)
 	struct check *checks;
 	size_t count;
 
-	int rc = add(db, "training_summary", "training_summary",
-		     "What the training script says of itself",
-		     COLS(summary_cols), doc);
-
-	if (rc < 0)
-		return -1;
-	doc->is_nothing = doc->is_nothing && !rc;
+	if (add(db, "training_summary", "training_summary",
+		"What the training script says of itself", COLS(summary_cols),
+		doc))
+		doc->is_nothing = false;
 	checks = pf_named_rows_take(db, "training_check",
 				    PF_FIELDS(check_fields), &texts, &count,
 				    db->err);
@@ -210,7 +197,7 @@ int pf_training_summary(struct pf_db *db, struct pf_doc *doc)
 			    checks[i].last_step, checks[i].total_steps);
 	free(checks);
 	pf_arena_release(&texts);
-	return checks ? 0 : -1;
+	return db->err->code ? -1 : 0;
 }
 
 /* ---- several ---- */
@@ -244,17 +231,14 @@ static int add_times(const char *path, const char *name, struct pf_table *t,
 	struct pf_db db = { 0 };
 	struct times *rows = NULL;
 	size_t count = 0;
-	int rc = pf_db_open(&db, path, false, err);
 
-	if (!rc) {
-		/* all but the capture are columns of the query */
+	/* all but the capture are columns of the query */
+	if (!pf_db_open(&db, path, false, err))
 		rows = pf_named_rows_take(
 			&db, "training_times", times_fields + 1,
 			sizeof(times_fields) / sizeof(*times_fields) - 1,
 			&texts, &count, err);
-		rc = rows ? 0 : -1;
-	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; rows && i < count; i++) {
 		rows[i].capture = name;
 		*median_ns = rows[i].median_ns;
 		PF_PUT(t, times_fields, rows[i]);
@@ -262,7 +246,7 @@ static int add_times(const char *path, const char *name, struct pf_table *t,
 	free(rows);
 	pf_arena_release(&texts);
 	pf_db_close(&db);
-	return rc;
+	return err->code ? -1 : 0;
 }
 
 int pf_training_trend(const char *const *paths, char *const *names,

@@ -953,9 +953,8 @@ struct pf_by_event *pf_by_event_work(struct pf_db *db,
 		pf_by_event_new(db, sizeof(struct pf_event_work), columns);
 	struct pf_gpu *gpu = pf_gpu_new(db, window, PF_GPU_CALLS);
 	const struct pf_gpu_event *ev;
-	int rc = -1;
 
-	while (gpu && (rc = pf_gpu_next(gpu, &ev)) == 1) {
+	while (gpu && !db->err->code && pf_gpu_next(gpu, &ev) == 1) {
 		struct pf_event_work w = {
 			ev->launch_id, ev->start_ns,
 			ev->event_id,  ev->trace->trace_id,
@@ -963,13 +962,10 @@ struct pf_by_event *pf_by_event_work(struct pf_db *db,
 			ev->name,      0
 		};
 
-		if (pf_by_event_add(e, &w) < 0) {
-			rc = -1;
-			break;
-		}
+		pf_by_event_add(e, &w);
 	}
 	pf_gpu_free(gpu);
-	if (!rc)
+	if (!db->err->code)
 		return e;
 	pf_by_event_free(e);
 	return NULL;

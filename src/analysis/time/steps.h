@@ -39,7 +39,7 @@ struct pf_sm_sums {
 struct pf_steps_args {
 	struct pf_window_args window;
 	int64_t samples_per_step; /* 0: not known */
-	bool by_range;            /* also by range (steps.c) */
+	bool by_range;            /* also by range (ranges.c) */
 	bool only_times;          /* of steps; not what they are made of */
 	int64_t empty_count;      /* left out already, by who set the window */
 };

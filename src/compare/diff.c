@@ -638,9 +638,7 @@ static void add_captures_of(struct pf_diff_run *d, const struct pf_capture *s,
 				.steps = c->steps,
 				.cut_off = (int64_t)(c->step_count - c->steps),
 				.mean_ns = pf_mean(c->step_ns, c->steps),
-				.p50_ns = pf_capture_percentile(c, 50),
-				.min_ns = pf_capture_percentile(c, 0),
-				.max_ns = pf_capture_percentile(c, 100),
+				.time = c->time,
 				.sum_ns = c->step_ns,
 			};
 	}

@@ -149,7 +149,8 @@ struct pf_diff_bytes {
 struct pf_diff_capture {
 	const char *side, *path, *xxh128; /* NULL: not known */
 	int64_t steps, cut_off;
-	int64_t mean_ns, p50_ns, min_ns, max_ns, sum_ns;
+	int64_t mean_ns, sum_ns;
+	struct pf_capture_times time;
 };
 
 enum pf_diff_result { PF_DIFF_EQUAL, PF_DIFF_DIFFERENT, PF_DIFF_UNKNOWN };

@@ -1456,13 +1456,14 @@ static int load_about(struct loading *l)
 static int add_up(struct loading *l)
 {
 	struct pf_capture *c = l->c;
+	int64_t *list = pf_calloc(c->step_count + 1, sizeof(*list));
 
 	for (size_t i = 0; i < c->step_count; i++) {
 		const struct pf_step_time *s = &c->each_step[i].time;
 
 		if (s->is_partial)
 			continue;
-		c->steps++;
+		list[c->steps++] = s->dur_ns;
 		pf_capture_add(c, &c->step_ns, s->dur_ns);
 		pf_capture_add(c, &c->busy_ns, s->busy_ns);
 		for (size_t k = 0; k < PF_STEP_CLASSES; k++)
@@ -1471,6 +1472,13 @@ static int add_up(struct loading *l)
 			pf_capture_add(c, &c->count[k],
 				       c->each_step[i].count[k]);
 	}
+	pf_sort(list, (size_t)c->steps, sizeof(*list), pf_stats_compare);
+	c->time = (struct pf_capture_times){
+		pf_stats_quantile(list, (size_t)c->steps, 50),
+		pf_stats_quantile(list, (size_t)c->steps, 0),
+		pf_stats_quantile(list, (size_t)c->steps, 100),
+	};
+	free(list);
 	return 0;
 }
 
@@ -1540,20 +1548,6 @@ static void capture_release(struct pf_capture *c)
 	free(c->each_step);
 	free(c->averages);
 	*c = (struct pf_capture){ 0 };
-}
-
-int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent)
-{
-	int64_t *list = pf_calloc(c->step_count + 1, sizeof(*list)), out;
-	size_t count = 0;
-
-	for (size_t i = 0; i < c->step_count; i++)
-		if (!c->each_step[i].time.is_partial)
-			list[count++] = c->each_step[i].time.dur_ns;
-	pf_sort(list, count, sizeof(*list), pf_stats_compare);
-	out = pf_stats_quantile(list, count, percent);
-	free(list);
-	return out;
 }
 
 const char *pf_capture_no_step(const struct pf_capture *c)

@@ -69,6 +69,11 @@ enum pf_step_count {
 	PF_COUNT_COUNTS
 };
 
+/* Of the durations of full steps, the percentile as in base/stats.h. */
+struct pf_capture_times {
+	int64_t p50_ns, min_ns, max_ns;
+};
+
 struct pf_capture_step {
 	struct pf_step_time time;
 	int64_t count[PF_COUNT_COUNTS];
@@ -156,7 +161,8 @@ struct pf_capture {
 	size_t capture_count;
 	struct pf_capture_step *each_step; /* by trace, then start */
 	size_t step_count;
-	int64_t steps;     /* full ones */
+	int64_t steps; /* full ones */
+	struct pf_capture_times time;
 	bool is_too_large; /* a sum passed PF_CAPTURE_SUM_MAX */
 	bool has_steps;    /* else the window is one */
 	bool is_untimed;   /* there is not even that */
@@ -207,12 +213,6 @@ enum pf_capture_want {
 extern const struct pf_step_count_words {
 	const char *key, *title;
 } pf_step_counts[PF_COUNT_COUNTS];
-
-/*
- * Nearest rank of the durations of full steps, as base/stats.h; 0 if
- * there are none.
- */
-int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent);
 
 /* A part of a sum that is refused if it is too large to be compared. */
 static inline void pf_capture_add(struct pf_capture *c, int64_t *sum, int64_t n)

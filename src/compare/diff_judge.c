@@ -432,32 +432,14 @@ size_t pf_changes_least(double rate)
 #define WIDE 2 /* times the spread of steps is between sides far apart */
 #define KEPT 2 /* steps of a trace that are never warm-up */
 
-int64_t pf_step_total(const struct pf_capture_step *step, size_t unused)
+static int64_t value_of(const struct pf_capture_step *step,
+			const struct pf_step_figure *f)
 {
-	(void)unused;
-	return step->time.dur_ns;
-}
+	const char *at = (const char *)step;
+	int64_t value = *(const int64_t *)(const void *)(at + f->at);
 
-static int64_t step_busy(const struct pf_capture_step *step, size_t unused)
-{
-	(void)unused;
-	return step->time.busy_ns;
-}
-
-static int64_t step_idle(const struct pf_capture_step *step, size_t unused)
-{
-	(void)unused;
-	return step->time.dur_ns - step->time.busy_ns;
-}
-
-int64_t pf_step_class(const struct pf_capture_step *step, size_t n)
-{
-	return step->time.class_ns[n];
-}
-
-static int64_t step_counted(const struct pf_capture_step *step, size_t n)
-{
-	return step->count[n];
+	return f->less ? value - *(const int64_t *)(const void *)(at + f->less)
+		       : value;
 }
 
 /* ---- values ---- */
@@ -480,7 +462,7 @@ static int64_t *values_take(const struct pf_capture *c, size_t warm_up,
 			place = 0;
 		trace_id = s->time.trace_id;
 		if (place++ >= warm_up)
-			list[(*count)++] = figure->value(s, figure->n);
+			list[(*count)++] = value_of(s, figure);
 	}
 	return list;
 }
@@ -635,9 +617,14 @@ static void own_figure(const struct pf_capture *a, const struct pf_capture *b,
 {
 	static const struct pf_gate_figure own[OWN] = {
 		[STEP_TIME] = { "step_time", PF_NS,
-				.of = { pf_step_total, 0 } },
-		[GPU_BUSY] = { "gpu_busy", PF_NS, .of = { step_busy, 0 } },
-		[IDLE] = { "idle", PF_NS, .of = { step_idle, 0 } },
+				.of = PF_STEP_FIGURE(time.dur_ns) },
+		[GPU_BUSY] = { "gpu_busy", PF_NS,
+			       .of = PF_STEP_FIGURE(time.busy_ns) },
+		[IDLE] = { "idle", PF_NS,
+			   .of = { offsetof(struct pf_capture_step,
+					    time.dur_ns),
+				   offsetof(struct pf_capture_step,
+					    time.busy_ns) } },
 		[PEAK_MEMORY] = { .key = "peak_memory", .kind = PF_BYTES },
 		[RESERVED_MEMORY] = { .key = "reserved_memory",
 				      .kind = PF_BYTES },
@@ -690,7 +677,7 @@ static bool figure_at(const void *of, size_t n, struct pf_gate_figure *out)
 			out->a_steps = 0;
 		if (!pf_side_knows(b, a, (enum pf_step_count)n))
 			out->b_steps = 0;
-		out->of = (struct pf_step_figure){ step_counted, n };
+		out->of = (struct pf_step_figure)PF_STEP_FIGURE(count[n]);
 		return true;
 	}
 	n -= PF_COUNT_COUNTS;
@@ -698,7 +685,7 @@ static bool figure_at(const void *of, size_t n, struct pf_gate_figure *out)
 		return false;
 	out->key = pf_step_class_name((enum pf_step_class)n);
 	out->kind = PF_NS;
-	out->of = (struct pf_step_figure){ pf_step_class, n };
+	out->of = (struct pf_step_figure)PF_STEP_FIGURE(time.class_ns[n]);
 	return true;
 }
 
@@ -917,7 +904,9 @@ static void say_grade(struct pf_buf *out, const struct pf_judged *j)
 static void judge_time(const struct pf_gate_times *times,
 		       struct pf_gate_figure *f, struct pf_judged *out)
 {
-	if (f->of.value == pf_step_total)
+	static const struct pf_step_figure whole = PF_STEP_FIGURE(time.dur_ns);
+
+	if (f->of.at == whole.at && !f->of.less)
 		*out = *times->total;
 	else
 		pf_judge_figure(times->judge, &f->of, out);

@@ -143,13 +143,17 @@ enum pf_grade {
 	PF_GRADE_TESTED,      /* significant over captures */
 };
 
-/* A time of a step: the value of a function, or a part of it by number. */
+/*
+ * A figure of a step: the member at a place of it, less another (0: nothing).
+ * PF_STEP_FIGURE(time.class_ns[n])
+ */
 struct pf_step_figure {
-	int64_t (*value)(const struct pf_capture_step *step, size_t n);
-	size_t n;
+	size_t at, less;
 };
-int64_t pf_step_total(const struct pf_capture_step *step, size_t unused);
-int64_t pf_step_class(const struct pf_capture_step *step, size_t n);
+#define PF_STEP_FIGURE(member)                                                 \
+	{                                                                      \
+		offsetof(struct pf_capture_step, member), 0                    \
+	}
 
 struct pf_judged {
 	int64_t a_ns, b_ns;      /* medians */

@@ -436,9 +436,9 @@ static void show_captures(const struct pf_diff *diff, struct pf_doc *doc)
 		COL(capture, steps, "steps", "Steps", PF_COUNT),
 		COL(capture, cut_off, "cut_off", "Cut off", PF_COUNT | PF_FULL),
 		COL(capture, mean_ns, "mean_ns", "Mean", PF_NS),
-		COL(capture, p50_ns, "p50_ns", "Median", PF_NS),
-		COL(capture, min_ns, "min_ns", "Least", PF_NS),
-		COL(capture, max_ns, "max_ns", "Most", PF_NS),
+		COL(capture, time.p50_ns, "p50_ns", "Median", PF_NS),
+		COL(capture, time.min_ns, "min_ns", "Least", PF_NS),
+		COL(capture, time.max_ns, "max_ns", "Most", PF_NS),
 		COL(capture, sum_ns, "sum_ns", "All steps", PF_NS | PF_FULL),
 		COL(capture, xxh128, "xxh128", "XXH128", PF_TEXT | PF_FULL),
 	};

@@ -315,7 +315,7 @@ static void diff_find_each(struct pf_diff_run *d)
 #define NOT_THE_LIMIT  5    /* kernels change so many times more than steps */
 #define SOME_OF_A_STEP 0.01 /* a class that changes by less is not named */
 
-static const struct pf_step_figure step_figure = { pf_step_total, 0 };
+static const struct pf_step_figure step_figure = PF_STEP_FIGURE(time.dur_ns);
 
 static bool is_all_same(const struct pf_diff_run *d)
 {
@@ -373,7 +373,8 @@ static void judge_all(struct pf_diff_run *d)
 				   : d->out->total.b_ns;
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
 		pf_judge_figure(&d->judge,
-				&(struct pf_step_figure){ pf_step_class, i },
+				&(struct pf_step_figure)PF_STEP_FIGURE(
+					time.class_ns[i]),
 				&d->classes[i]);
 	d->is_by_class = is_likely_by_class(d);
 	if (d->is_by_class)

@@ -34,7 +34,7 @@ struct trend {
 	bool has_pauses; /* some row's steps do not follow each other */
 };
 
-static const struct pf_step_figure step_figure = { pf_step_total, 0 };
+static const struct pf_step_figure step_figure = PF_STEP_FIGURE(time.dur_ns);
 
 /* The next number of a list that a comma or the end follows; 0: there is none. */
 static int64_t next_samples(const char **at)
@@ -119,9 +119,7 @@ static void find_row(const struct pf_capture *c, size_t warm_up,
 		.median_ns = pf_judge_median(c, warm_up, &step_figure),
 		.step_ns = pf_mean(c->step_ns, steps),
 		.busy_ns = busy_ns,
-		.p50_ns = pf_capture_percentile(c, 50),
-		.min_ns = pf_capture_percentile(c, 0),
-		.max_ns = pf_capture_percentile(c, 100),
+		.time = c->time,
 		.step_sum_ns = c->step_ns,
 		.peak_bytes = c->peak_bytes,
 		.reserved_bytes = c->reserved_bytes,
@@ -210,9 +208,9 @@ static const struct pf_field fixed_fields[] = {
 	FIELD(count[PF_COUNT_KERNELS], "kernels", "Kernels", PF_REAL),
 	FIELD(count[PF_COUNT_SYNCS], "syncs", "Syncs", PF_REAL),
 	FIELD(peak_bytes, "peak_bytes", "Peak", PF_BYTES | PF_KNOWN),
-	FIELD(p50_ns, "p50_ns", "Median of all", PF_NS | PF_FULL),
-	FIELD(min_ns, "min_ns", "Least", PF_NS | PF_FULL),
-	FIELD(max_ns, "max_ns", "Most", PF_NS | PF_FULL),
+	FIELD(time.p50_ns, "p50_ns", "Median of all", PF_NS | PF_FULL),
+	FIELD(time.min_ns, "min_ns", "Least", PF_NS | PF_FULL),
+	FIELD(time.max_ns, "max_ns", "Most", PF_NS | PF_FULL),
 	FIELD(steps_per_second, "steps_per_second", "Steps/s",
 	      PF_REAL | PF_FULL),
 	FIELD(samples_per_second, "samples_per_second", "Samples/s", PF_REAL),

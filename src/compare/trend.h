@@ -32,9 +32,10 @@ struct pf_trend_row {
 	int64_t step_ns;   /* the mean; classes add up to it */
 	int64_t busy_ns;   /* of it */
 	int64_t idle_ns;   /* the rest */
-	int64_t p50_ns, min_ns, max_ns, step_sum_ns; /* of all full steps */
-	int64_t peak_bytes, reserved_bytes;          /* -1: unknown */
-	double busy_share;                           /* not a number: unknown */
+	int64_t step_sum_ns;
+	struct pf_capture_times time;
+	int64_t peak_bytes, reserved_bytes; /* -1: unknown */
+	double busy_share;                  /* not a number: unknown */
 	double between_share; /* of that window, the time between steps */
 	double steps_per_second, samples_per_second; /* likewise */
 	int64_t class_ns[PF_STEP_CLASSES], cause_ns[PF_CAUSE_COUNT]; /* means */

@@ -339,7 +339,7 @@ static void add_capture(struct judging *g, int side, const int64_t *us)
 static enum pf_grade judge(struct judging *g)
 {
 	static const struct pf_window_args whole = PF_WINDOW_DEFAULTS;
-	static const struct pf_step_figure step = { pf_step_total, 0 };
+	static const struct pf_step_figure step = PF_STEP_FIGURE(time.dur_ns);
 	const struct pf_judge by = {
 		&g->sides[0], &g->sides[1],
 		pf_judge_warm_up(&whole, &g->sides[0], &g->sides[1]), 0

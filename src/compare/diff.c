@@ -117,22 +117,6 @@ static const enum change table[3][3] = {
 	{ NOT_JUDGED, NEVER, NEVER },
 };
 
-static int64_t per_step(const struct pf_capture *c,
-			const struct pf_capture_advice *v)
-{
-	return v->at_most_ns == PF_NO_INT
-		       ? PF_NO_INT
-		       : pf_mean(v->at_most_ns, c->advice_steps);
-}
-
-static double share(const struct pf_capture *c,
-		    const struct pf_capture_advice *v)
-{
-	return v->at_most_ns == PF_NO_INT
-		       ? NAN
-		       : pf_ratio((double)v->at_most_ns, c->advice_window_ns);
-}
-
 static void add(struct pf_diff_run *d, enum change change,
 		const struct pf_capture_advice *a,
 		const struct pf_capture_advice *b)
@@ -150,10 +134,10 @@ static void add(struct pf_diff_run *d, enum change change,
 		.change = changes[change],
 		.id = a->id,
 		.title = a->title,
-		.a_at_most_ns = per_step(in_a, a),
-		.b_at_most_ns = per_step(in_b, b),
-		.a_share = share(in_a, a),
-		.b_share = share(in_b, b),
+		.a_at_most_ns = a->at_most_ns,
+		.b_at_most_ns = b->at_most_ns,
+		.a_share = a->share,
+		.b_share = b->share,
 		.reason = pf_diff_keep_text(d, reason),
 	};
 }
@@ -419,10 +403,11 @@ static void set_origin(struct pf_diff_run *d, struct pf_diff_work *row,
 }
 
 static struct pf_diff_work figures_of(const struct pf_diff_run *d,
-				      const char *key, const struct pf_pair *p,
-				      int64_t a_ns, int64_t b_ns)
+				      const char *key,
+				      const struct pf_diff_row *r)
 {
-	struct pf_both ns = pf_both(a_ns, b_ns);
+	const struct pf_pair *p = r->pair;
+	struct pf_both ns = pf_both(r->a_ns, r->b_ns);
 	int64_t more = p->a_rows && p->b_rows
 			       ? pf_mean_more(p->a.count, p->a.ns, d->a.steps,
 					      p->b.count, d->b.steps)
@@ -457,55 +442,43 @@ static void add_to(struct pf_pair *sum, const struct pf_pair *p)
 	sum->b_rows += p->b_rows;
 }
 
-/* What is smaller than --min-delta, as one row, so that sums hold. */
-struct small {
-	struct pf_pair pair;
-	int64_t a_ns, b_ns;
-	size_t count;
-};
-
-static void put_small(struct pf_diff_run *d, const struct small *small)
-{
-	struct pf_buf text = { 0 };
-
-	if (!small->count)
-		return;
-	pf_buf_addf(&text, "(%zu rows with less change)", small->count);
-	d->out->rows[d->out->row_count++] =
-		figures_of(d, pf_diff_keep_made(d, text.data), &small->pair,
-			   small->a_ns, small->b_ns);
-}
-
 static void find_rows(struct pf_diff_run *d)
 {
-	struct small small = { .pair.match = PF_MATCH_EXACT };
+	/* what is smaller than --min-delta, as one row, so that sums hold */
+	struct pf_pair pair = { .match = PF_MATCH_EXACT };
+	struct pf_diff_row small = { .pair = &pair };
+	size_t small_count = 0;
 	struct pf_diff *out = d->out;
+	struct pf_buf text = { 0 };
 
 	out->rows = pf_calloc(d->pairs.count + 1, sizeof(*out->rows));
 	/* of one side alone nothing is a change */
 	for (size_t i = 0; !pf_diff_is_one_sided(out) && i < d->pairs.count;
 	     i++) {
 		const struct pf_diff_row *r = &d->rows[i];
-		int64_t delta = r->delta_ns;
 		struct pf_diff_work *row = &out->rows[out->row_count];
+		char *key;
 
-		if (!d->args->wide && !delta)
+		if (!d->args->wide && !r->delta_ns)
 			continue;
-		if (llabs(delta) < d->args->min_delta_ns) {
-			add_to(&small.pair, r->pair);
+		if (llabs(r->delta_ns) < d->args->min_delta_ns) {
+			add_to(&pair, r->pair);
 			small.a_ns += r->a_ns;
 			small.b_ns += r->b_ns;
-			small.count++;
+			small_count++;
 			continue;
 		}
-		*row = figures_of(
-			d, pf_diff_keep_made(d, pf_diff_key_take(d, r->pair)),
-			r->pair, r->a_ns, r->b_ns);
+		key = pf_diff_key_take(d, r->pair);
+		*row = figures_of(d, pf_diff_keep_made(d, key), r);
 		row->name = d->names[i];
 		set_origin(d, row, r->pair);
 		out->row_count++;
 	}
-	put_small(d, &small);
+	if (!small_count)
+		return;
+	pf_buf_addf(&text, "(%zu rows with less change)", small_count);
+	out->rows[out->row_count++] =
+		figures_of(d, pf_diff_keep_made(d, text.data), &small);
 }
 
 /* ---- counts ---- */

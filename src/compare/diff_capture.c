@@ -21,6 +21,7 @@
 #include "base/search.h"
 #include "base/spool.h"
 #include "base/stats.h"
+#include "compare/diff_judge.h"
 #include "events/args.h"
 #include "events/gpu.h"
 #include "events/interval.h"
@@ -1086,23 +1087,26 @@ static int capture_advise(struct loading *l)
 	struct pf_advise advise = { 0 };
 	struct pf_capture *c = l->c;
 	int rc = pf_advise_find(l->db, &asked, &advise);
+	int64_t steps = advise.step_count > 0 ? advise.step_count : 1;
 
 	for (size_t i = 0; !rc && i < advise.count; i++) {
 		const struct pf_advice *v = &advise.all[i];
 		const char *reason = v->sentence.data;
+		bool has_bound = v->state == PF_ADVICE_GIVEN &&
+				 v->at_most_ns != PF_NO_INT;
 
 		c->advice[c->advice_count++] = (struct pf_capture_advice){
 			.id = v->id,
 			.title = v->title,
 			.state = v->state,
-			.at_most_ns = v->state == PF_ADVICE_GIVEN
-					      ? v->at_most_ns
-					      : PF_NO_INT,
+			.at_most_ns = has_bound ? pf_mean(v->at_most_ns, steps)
+						: PF_NO_INT,
+			.share = has_bound ? pf_ratio((double)v->at_most_ns,
+						      advise.window_ns)
+					   : NAN,
 			.reason = pf_capture_own_text(c, reason ? reason : ""),
 		};
 	}
-	c->advice_window_ns = advise.window_ns;
-	c->advice_steps = advise.step_count > 0 ? advise.step_count : 1;
 	pf_advise_release(&advise);
 	return rc;
 }

@@ -148,8 +148,10 @@ struct pf_text_filter {
 struct pf_capture_advice {
 	const char *id, *title;
 	enum pf_advice_state state;
-	int64_t at_most_ns; /* PF_NO_INT: it is not given, or has no bound */
-	uint32_t reason;    /* number of a text */
+	/* Per step, and of its window; not given, or no bound: PF_NO_INT, NAN. */
+	int64_t at_most_ns;
+	double share;
+	uint32_t reason; /* number of a text */
 };
 
 /* One, or a side of a comparison: the sums of several, and not their steps. */
@@ -176,7 +178,6 @@ struct pf_capture {
 	int64_t path_window_ns, path_steps;  /* its window; 0: not asked for */
 	struct pf_capture_advice advice[PF_ADVICE_MAX]; /* if asked for */
 	size_t advice_count;
-	int64_t advice_window_ns, advice_steps;
 	int64_t device_count; /* that have work */
 	int64_t gpu_events;   /* of the whole capture */
 	/*

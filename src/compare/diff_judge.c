@@ -214,27 +214,33 @@ static bool is_exact(size_t m, size_t n)
 				  : m <= PF_RANK_MAX && n <= PF_RANK_MAX;
 }
 
+static void rank_sorted(const struct sides *s, struct pf_rank *out)
+{
+	size_t pairs = s->a_count * s->b_count, cut;
+	size_t not_above = count_up_to(s, 0), below = count_up_to(s, -1);
+	double u =
+		(double)(pairs - not_above) + (double)(not_above - below) / 2;
+	const int64_t middle[2] = { difference(s, (pairs + 1) / 2),
+				    difference(s, pairs / 2 + 1) };
+
+	if (u > (double)pairs - u)
+		u = (double)pairs - u;
+	cut = is_exact(s->a_count, s->b_count) ? test_exactly(s, u, out)
+					       : test_many(s, u, out);
+	if (out->p > 1)
+		out->p = 1;
+	out->shift = pf_stats_quantile(middle, 2, 50);
+	out->shift_low = difference(s, 1 + cut);
+	out->shift_high = difference(s, pairs - cut);
+}
+
 void pf_rank_compare(const int64_t *a, size_t a_count, const int64_t *b,
 		     size_t b_count, struct pf_rank *out)
 {
 	const struct sides s = { sorted_take(a, a_count),
 				 sorted_take(b, b_count), a_count, b_count };
-	size_t pairs = a_count * b_count, cut;
-	size_t not_above = count_up_to(&s, 0), below = count_up_to(&s, -1);
-	double u =
-		(double)(pairs - not_above) + (double)(not_above - below) / 2;
-	const int64_t middle[2] = { difference(&s, (pairs + 1) / 2),
-				    difference(&s, pairs / 2 + 1) };
 
-	if (u > (double)pairs - u)
-		u = (double)pairs - u;
-	cut = is_exact(a_count, b_count) ? test_exactly(&s, u, out)
-					 : test_many(&s, u, out);
-	if (out->p > 1)
-		out->p = 1;
-	out->shift = pf_stats_quantile(middle, 2, 50);
-	out->shift_low = difference(&s, 1 + cut);
-	out->shift_high = difference(&s, pairs - cut);
+	rank_sorted(&s, out);
 	free(s.a);
 	free(s.b);
 }
@@ -471,10 +477,9 @@ int64_t pf_judge_median(const struct pf_capture *c, size_t warm_up,
 			const struct pf_step_figure *figure)
 {
 	size_t count;
-	int64_t *list = values_take(c, warm_up, figure, &count), out;
+	int64_t *list = values_take(c, warm_up, figure, &count);
+	int64_t out = median_of(list, count);
 
-	pf_sort(list, count, sizeof(*list), pf_stats_compare);
-	out = pf_stats_quantile(list, count, 50);
 	free(list);
 	return out;
 }
@@ -530,28 +535,18 @@ void pf_judge_say_warm_up(struct pf_buf *out, size_t steps)
 
 /* ---- grades ---- */
 
-struct range {
-	int64_t min, max;
-};
-
-static struct range sort_and_median(int64_t *list, size_t count,
-				    int64_t *median)
+/* Of sides that have values. */
+static void find_space(const struct sides *s, struct pf_judged *out)
 {
-	pf_sort(list, count, sizeof(*list), pf_stats_compare);
-	*median = pf_stats_quantile(list, count, 50);
-	return count ? (struct range){ list[0], list[count - 1] }
-		     : (struct range){ 0 };
-}
-
-static void find_space(struct range a, struct range b, struct pf_judged *out)
-{
-	int64_t a_spread = a.max - a.min, b_spread = b.max - b.min;
+	int64_t a_min = s->a[0], a_max = s->a[s->a_count - 1];
+	int64_t b_min = s->b[0], b_max = s->b[s->b_count - 1];
+	int64_t a_spread = a_max - a_min, b_spread = b_max - b_min;
 	int64_t spread = a_spread > b_spread ? a_spread : b_spread;
 
-	out->is_above = b.min > a.max;
-	out->is_below = b.max < a.min;
-	out->is_wide = (out->is_above && b.min - a.max > WIDE * spread) ||
-		       (out->is_below && a.min - b.max > WIDE * spread);
+	out->is_above = b_min > a_max;
+	out->is_below = b_max < a_min;
+	out->is_wide = (out->is_above && b_min - a_max > WIDE * spread) ||
+		       (out->is_below && a_min - b_max > WIDE * spread);
 }
 
 bool pf_judge_is_large(const struct pf_judge *by, const struct pf_judged *j)
@@ -593,19 +588,25 @@ static enum pf_grade grade_of(const struct pf_judge *by,
 void pf_judge_figure(const struct pf_judge *by,
 		     const struct pf_step_figure *figure, struct pf_judged *out)
 {
-	int64_t *a, *b;
+	struct sides s;
 
 	*out = (struct pf_judged){ .is_tested =
 					   pf_judge_can_test(by->a, by->b) };
-	a = side_take(by->a, by->warm_up, figure, &out->a_count);
-	b = side_take(by->b, by->warm_up, figure, &out->b_count);
-	find_space(sort_and_median(a, out->a_count, &out->a_ns),
-		   sort_and_median(b, out->b_count, &out->b_ns), out);
-	if (out->a_count && out->b_count)
-		pf_rank_compare(a, out->a_count, b, out->b_count, &out->rank);
+	s.a = side_take(by->a, by->warm_up, figure, &s.a_count);
+	s.b = side_take(by->b, by->warm_up, figure, &s.b_count);
+	pf_sort(s.a, s.a_count, sizeof(*s.a), pf_stats_compare);
+	pf_sort(s.b, s.b_count, sizeof(*s.b), pf_stats_compare);
+	out->a_count = s.a_count;
+	out->b_count = s.b_count;
+	out->a_ns = pf_stats_quantile(s.a, s.a_count, 50);
+	out->b_ns = pf_stats_quantile(s.b, s.b_count, 50);
+	if (s.a_count && s.b_count) {
+		find_space(&s, out);
+		rank_sorted(&s, &out->rank);
+	}
 	out->grade = grade_of(by, out);
-	free(a);
-	free(b);
+	free(s.a);
+	free(s.b);
 }
 
 /* ---- figures of checks ---- */

@@ -173,6 +173,20 @@ static void say(struct pf_diff_run *d)
 	pf_buf_release(&line);
 }
 
+/* Twice what is shown at all: between the two captures differ by chance. */
+#define CLEAR_SHARE 0.02
+
+static enum change change_of_advice(const struct pf_capture_advice *a,
+				    const struct pf_capture_advice *b)
+{
+	enum change change = table[a->state][b->state];
+
+	if ((change == DONE && a->share < CLEAR_SHARE) ||
+	    (change == NEW && b->share < CLEAR_SHARE))
+		return NEVER;
+	return change;
+}
+
 static void find_advice(struct pf_diff_run *d)
 {
 	const struct pf_capture *a = d->a.captures[0], *b = d->b.captures[0];
@@ -190,7 +204,7 @@ static void find_advice(struct pf_diff_run *d)
 						       *y = find(b, id);
 
 			if (x && y && of_b == (x->state != PF_ADVICE_GIVEN) &&
-			    table[x->state][y->state] == (enum change)change)
+			    change_of_advice(x, y) == (enum change)change)
 				add(d, (enum change)change, x, y);
 		}
 	}

@@ -1025,7 +1025,7 @@ static bool owns_start(const struct advise_row *r)
 		return true;
 	case PF_CAUSE_RUNTIME:
 	case PF_PATH_LAUNCH_CALL:
-		/* no call that does not wait takes so long a second time */
+		/* that does not wait and is no copy */
 		return r->flags & ADVISE_LONG &&
 		       !pf_word(PF_WORD_CALL_COPIES, r->name);
 	default:
@@ -1150,9 +1150,10 @@ const struct advise_rule advise_host_rules[] = {
 	  "path", " --group line", NULL, NULL, ADVISE_NEEDS_PATH, owns_code,
 	  NULL, code_variant },
 	{ "A22", "warm up before the profile begins",
-	  "First uses, which load code or start the driver, hold", ADVISE_SHOWN,
-	  "sure", "path", "", NULL, NULL, ADVISE_NEEDS_GPU, owns_start, NULL,
-	  NULL },
+	  "Calls as long as a first use, which loads code or starts the "
+	  "driver, hold",
+	  ADVISE_SHOWN, "hint", "path", "", NULL, NULL, ADVISE_NEEDS_GPU,
+	  owns_start, NULL, NULL },
 };
 const size_t advise_host_rule_count =
 	sizeof(advise_host_rules) / sizeof(*advise_host_rules);

@@ -1351,7 +1351,9 @@ static void narrow(struct pf_window *window, const struct pf_capture *c)
 
 static int capture_waits(struct loading *l)
 {
-	struct waits w = { .sink = { on_piece, on_gap, on_device },
+	struct waits w = { .sink = { .piece = on_piece,
+				     .gap = on_gap,
+				     .device = on_device },
 			   .c = l->c,
 			   .db = l->db,
 			   .names = pf_names_new(l->db),

@@ -21,5 +21,25 @@ check() { # NAME TRACE
 
 "$mktrace" --steps 2 --layers 2 | gzip >"$tmp/made.json.gz"
 check "a trace that we made" "$tmp/made.json.gz"
+# what a thread launches into a graph has lost no work; what another launches
+# meanwhile has
+{
+	echo '[{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7,'
+	echo '"ts": 90, "dur": 5, "args": {"correlation": 9, "stream": 7}}'
+	for call in '10 1 1 cudaStreamBeginCapture' '20 2 1 cudaLaunchKernel' \
+		'30 3 1 cudaMemcpyAsync' '40 4 2 cudaLaunchKernel' \
+		'50 5 1 cudaStreamEndCapture' '60 6 1 cudaLaunchKernel' \
+		'80 9 1 cudaLaunchKernel'; do
+		set -- $call
+		echo ',{"ph": "X", "cat": "cuda_runtime", "name": "'$4'",'
+		echo '"pid": 1, "tid": '$3', "ts": '$1', "dur": 2,'
+		echo '"args": {"correlation": '$2'}}'
+	done
+	echo ']'
+} | gzip >"$tmp/graph.json.gz"
+check "a graph is captured" "$tmp/graph.json.gz"
+grep -qx 'launches into graphs,2,.*' "$tmp/csv" &&
+	grep -qx 'launches without GPU work,2,.*' "$tmp/csv"
+result "launches into it, and others" "$tmp/csv"
 real_traces check
 tap_done

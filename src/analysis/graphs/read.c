@@ -102,15 +102,17 @@ static const struct meaning no_meaning = { .text = PF_NO_TEXT,
 static void classify(struct read *r, const char *text, size_t len,
 		     struct meaning *m)
 {
+	struct pf_name_class class = pf_name_classify(text);
+
 	m->text = pf_intern_add(&r->out->texts, text, len);
 	m->module = PF_NO_TEXT;
 	if (!strncmp(text, PF_MODULE_PREFIX, strlen(PF_MODULE_PREFIX)))
 		m->module = pf_intern_add(&r->out->texts,
 					  text + strlen(PF_MODULE_PREFIX),
 					  len - strlen(PF_MODULE_PREFIX));
-	m->is_graph = pf_name_classify(text).is_graph;
-	m->is_begin = strstr(text, "StreamBeginCapture") != NULL;
-	m->is_end = strstr(text, "StreamEndCapture") != NULL;
+	m->is_graph = class.is_graph;
+	m->is_begin = class.capture == 1;
+	m->is_end = class.capture == 2;
 	m->is_copy = strstr(text, "Memcpy") || strstr(text, "Memset");
 	m->is_launch = m->is_copy || (strstr(text, "Launch") &&
 				      !strstr(text, "LaunchHostFunc"));

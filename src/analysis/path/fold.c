@@ -948,6 +948,25 @@ static void read_parts(struct path_groups *s, struct path_reader *readers,
 	r->point++;
 }
 
+/* What lanes change of GPU work, on the path or not. */
+static void count_changed(const struct path_groups *s)
+{
+	for (uint32_t i = 0; i < s->p->work_count; i++) {
+		const struct path_work *w = &s->p->works[i];
+		struct path_load load;
+
+		for (size_t k = 0; w->is_in && k < s->count; k++) {
+			path_scale(s, &s->items[k], i, 0, &load);
+			for (unsigned m = load.own, n = 0;
+			     path_next_lane(&m, &n);) {
+				s->items[k].lanes[n].work_count++;
+				s->items[k].lanes[n].work_ns +=
+					w->end_ns - w->start_ns;
+			}
+		}
+	}
+}
+
 void path_bound(const struct path *p, const struct path_ledger *l,
 		struct path_lane *lanes, size_t count)
 {
@@ -973,29 +992,10 @@ void path_bound(const struct path *p, const struct path_ledger *l,
 	for (size_t i = 0; i < count; i++)
 		if (lanes[i].is_open)
 			lanes[i].ns = -1;
+	if (p->args->what_if.count)
+		count_changed(&groups);
 	path_groups_release(&groups);
 	free(readers);
-}
-
-void path_find_changed(const struct path *p, const struct path_ledger *l,
-		       const struct path_change *q, int64_t *count, int64_t *ns)
-{
-	struct path_lane lane = { .change = q };
-	struct path_groups groups;
-
-	*count = *ns = 0;
-	path_groups_init(&groups, p, l, &lane, 1);
-	for (uint32_t i = 0; i < p->work_count; i++) {
-		const struct path_work *w = &p->works[i];
-		struct path_load load;
-
-		if (!w->is_in)
-			continue;
-		path_scale(&groups, groups.items, i, 0, &load);
-		*count += load.own;
-		*ns += load.own ? w->end_ns - w->start_ns : 0;
-	}
-	path_groups_release(&groups);
 }
 
 #define OPS_MAX 256 /* of a stack of operators */

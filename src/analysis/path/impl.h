@@ -547,8 +547,9 @@ struct path_lane {
 	 * before it begins then, too.
 	 */
 	bool is_pessimistic;
-	int64_t ns;   /* out */
-	bool is_open; /* of bounds: a cause is taken away */
+	int64_t ns;                  /* out */
+	bool is_open;                /* of bounds: a cause is taken away */
+	int64_t work_count, work_ns; /* of bounds: GPU work that it changes */
 };
 
 /* What a replay asks for again long after it was worked out. */
@@ -565,10 +566,6 @@ void path_far_release(struct path_far *f);
 void path_answer(const struct path *p, const struct path_far *far,
 		 const struct path_ledger *l, struct path_lane *lanes,
 		 size_t count);
-/* GPU work that a question changes by a name, or by its class. */
-void path_find_changed(const struct path *p, const struct path_ledger *l,
-		       const struct path_change *q, int64_t *count,
-		       int64_t *ns);
 /* The most that each can save: what it takes off the path; -1: not bounded. */
 void path_bound(const struct path *p, const struct path_ledger *l,
 		struct path_lane *lanes, size_t count);

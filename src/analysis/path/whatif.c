@@ -505,9 +505,10 @@ static int tell_changed(const struct answers *a, size_t i,
 {
 	const struct path_change *q = &a->changes->items[i];
 
-	if (q->has_gpu)
-		path_find_changed(a->p, a->ledger, q, &out->work_count,
-				  &out->work_ns);
+	if (q->has_gpu) {
+		out->work_count = a->bounds[i].work_count;
+		out->work_ns = a->bounds[i].work_ns;
+	}
 	if (path_change_is_folded(q))
 		out->changed_host_ns = a->ledger->folded_ns[i];
 	if ((!q->has_work_regex && !q->has_host_regex && !q->has_op_regex) ||

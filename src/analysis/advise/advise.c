@@ -542,58 +542,32 @@ static const char *text_of(const struct pf_buf *b)
 	return b->data ? b->data : "";
 }
 
-/* " at LINE" of a place that has both. */
+/* "; most of it is NAME at LINE", or in the operator. */
 static void say_place(struct pf_buf *out, const struct pf_advice *v)
 {
 	const struct pf_advice_place *most = v->places;
 
 	if (!v->place_count || !most->name || most->ns < v->on_path_ns / 2)
 		return;
-	pf_buf_addf(out, "; most of it is %s", most->name);
+	/* what is saved may be more than what its own pieces hold */
+	pf_buf_addf(out, "; %s %s",
+		    most->ns >= v->at_most_ns / 2 ? "most of it is"
+						  : "above all",
+		    most->name);
 	if (most->at && strcmp(most->at, most->name) != 0)
-		pf_buf_addf(out, " at %s", most->at);
+		pf_buf_addf(out, " %s %s",
+			    strstr(most->at, ".py:") ? "at" : "in", most->at);
 }
 
-/* What holds most of the path, by what it is and its name. */
-static const struct advise_row *dominant(const struct advise_tiles *t,
-					 int64_t *ns)
+static void say_dominant(const struct pf_path *p, struct pf_buf *out)
 {
-	struct pf_intern keys;
-	int64_t *sums = pf_calloc(t->row_count + 1, sizeof(*sums));
-	const struct advise_row *most = NULL;
-
-	*ns = 0;
-	pf_intern_init(&keys);
-	for (size_t i = 0; i < t->row_count; i++) {
-		const struct advise_row *r = &t->rows[i];
-		const struct {
-			const char *name;
-			uint64_t category;
-		} key = { r->short_name, r->category };
-		uint32_t n =
-			pf_intern_add(&keys, (const char *)&key, sizeof(key));
-
-		sums[n] += r->ns;
-		if (sums[n] > *ns) {
-			*ns = sums[n];
-			most = r;
-		}
-	}
-	pf_intern_release(&keys);
-	free(sums);
-	return most;
-}
-
-static void say_dominant(const struct pf_advise *a, const struct advise_row *r,
-			 int64_t ns, struct pf_buf *out)
-{
+	const struct pf_path_row *most = p->rows; /* by category and name */
 	char share[PF_NUM_MAX];
 
 	pf_buf_addf(out, "; %s of the critical path is %s",
-		    pf_num_show_ratio(share, pf_num_share(ns, a->window_ns)),
-		    pf_path_category_name(r->category));
-	if (*r->short_name)
-		pf_buf_addf(out, " %s", r->short_name);
+		    pf_num_show_ratio(share, most->share), most->category);
+	if (most->short_name)
+		pf_buf_addf(out, " %s", most->short_name);
 }
 
 /* What holds most of the path is said where no advice is about as much. */
@@ -602,8 +576,8 @@ static void add_finding(const struct pf_advise *a, struct pf_doc *doc)
 	const struct pf_advice *best = &a->all[0];
 	struct pf_buf out = { 0 };
 	char least[PF_NUM_MAX];
-	int64_t ns, most = a->given ? best->at_most_ns : 0;
-	const struct advise_row *r = dominant(a->tiles, &ns);
+	int64_t most = a->given ? best->at_most_ns : 0;
+	const struct pf_path *p = a->tiles->path;
 
 	most = most == PF_NO_INT ? 0 : most;
 	if (!most || (double)most < ADVISE_FIRST * (double)a->window_ns) {
@@ -614,12 +588,12 @@ static void add_finding(const struct pf_advise *a, struct pf_doc *doc)
 	} else {
 		pf_buf_addf(&out, "First of all: %s, which saves at most ",
 			    best->title);
-		pf_window_say_part(&a->tiles->path->window, &out, most,
-				   a->window_ns, a->step_count);
+		pf_window_say_part(&p->window, &out, most, a->window_ns,
+				   a->step_count);
 		say_place(&out, best);
 	}
-	if (r && ns / 2 >= most)
-		say_dominant(a, r, ns, &out);
+	if (p->row_count && p->rows->ns / 2 >= most)
+		say_dominant(p, &out);
 	pf_doc_finding(doc, "%s", out.data);
 	pf_buf_release(&out);
 }

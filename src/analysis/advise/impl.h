@@ -161,6 +161,7 @@ struct advise_rule {
 	const char *command, *options; /* "path", " --what-if data=0" */
 	const char *question; /* of pf_path, which bounds it; or NULL */
 	const char *likely; /* a milder one that a remedy may reach; or NULL */
+	const char *cap; /* one that no change to its kernels beats; or NULL */
 	enum advise_need needs;
 	/* Is a row of the path what it is about?  NULL: none is. */
 	bool (*owns)(const struct advise_row *r);

@@ -527,6 +527,10 @@ bool advise_chain_step(struct advise_chain *c, enum advise_role role,
 	return false;
 }
 
+/* Kernels that are gone, and kernels without limit to their speed. */
+#define NO_KERNELS   "class:compute=0"
+#define FAST_KERNELS "class:compute=0.000001"
+
 /* Advice about operators: what their work, and launching it, takes. */
 
 /* ---- A7, A19 ---- */
@@ -723,29 +727,30 @@ static void judge_indexed(const struct pf_advise *a,
 
 const struct advise_rule advise_gpu_rules[] = {
 	{ "A7", "fused attention", "Attention in single operators holds",
-	  ADVISE_SHOWN, "sure", "path", " --group op", NULL, NULL,
+	  ADVISE_SHOWN, "sure", "path", " --group op", NULL, NULL, NO_KERNELS,
 	  ADVISE_NEEDS_TORCH, owns_attention, judge_attention, NULL },
 	{ "A8", "fuse the optimizer", "The optimizer holds", ADVISE_SHOWN,
-	  "sure", "ranges", "", NULL, NULL, ADVISE_NEEDS_OPS, owns_optimizer,
-	  judge_optimizer, optimizer_variant },
+	  "sure", "ranges", "", NULL, NULL, NO_KERNELS, ADVISE_NEEDS_OPS,
+	  owns_optimizer, judge_optimizer, optimizer_variant },
 	{ "A9", "channels last", "Turning tensors for convolutions holds",
 	  ADVISE_SHOWN, "sure", "kernels", " --group name,op", NULL, NULL,
-	  ADVISE_NEEDS_TORCH, owns_layout, NULL, NULL },
+	  NO_KERNELS, ADVISE_NEEDS_TORCH, owns_layout, NULL, NULL },
 	{ "A10", "fewer casts and copies",
 	  "Casting and copying on the GPU holds", ADVISE_SHOWN, "sure",
-	  "kernels", " --group name,op", NULL, NULL, ADVISE_NEEDS_TORCH,
-	  owns_copy, NULL, NULL },
+	  "kernels", " --group name,op", NULL, NULL, NO_KERNELS,
+	  ADVISE_NEEDS_TORCH, owns_copy, NULL, NULL },
 	{ "A15", "set gradients to none instead of zero",
 	  "Zeroing gradients holds", ADVISE_SHOWN, "sure", "ranges", "", NULL,
-	  NULL, ADVISE_NEEDS_TORCH, owns_zeroing, judge_zeroing, NULL },
+	  NULL, NO_KERNELS, ADVISE_NEEDS_TORCH, owns_zeroing, judge_zeroing,
+	  NULL },
 	{ "A17", "another way to add up by index",
 	  "Adding up by index, as in embedding's backward holds", ADVISE_SHOWN,
-	  "sure", "kernels", " --group op", NULL, NULL, ADVISE_NEEDS_TORCH,
-	  owns_indexed, judge_indexed, NULL },
+	  "sure", "kernels", " --group op", NULL, NULL, NO_KERNELS,
+	  ADVISE_NEEDS_TORCH, owns_indexed, judge_indexed, NULL },
 	{ "A19", "fuse pointwise operators",
 	  "Pointwise operators one after the other hold", ADVISE_SHOWN, "hint",
-	  "path", " --group op", NULL, NULL, ADVISE_NEEDS_TORCH, owns_chain,
-	  judge_chain, NULL },
+	  "path", " --group op", NULL, NULL, NO_KERNELS, ADVISE_NEEDS_TORCH,
+	  owns_chain, judge_chain, NULL },
 };
 const size_t advise_gpu_rule_count =
 	sizeof(advise_gpu_rules) / sizeof(*advise_gpu_rules);
@@ -1120,39 +1125,39 @@ static void judge_log(const struct pf_advise *a,
 const struct advise_rule advise_host_rules[] = {
 	{ "A1", "more DataLoader workers, or cheaper transforms",
 	  "If loading data took no time", ADVISE_SHOWN, "model", "path",
-	  " --what-if data=0", "data=0", NULL, ADVISE_NEEDS_PATH, owns_data,
-	  NULL, data_variant },
+	  " --what-if data=0", "data=0", NULL, NULL, ADVISE_NEEDS_PATH,
+	  owns_data, NULL, data_variant },
 	{ "A2", "pin memory and copy with non_blocking=True",
 	  "Copying from pageable memory holds", ADVISE_SHOWN, "sure", "syncs",
-	  "", NULL, NULL, ADVISE_NEEDS_GPU, owns_pageable, judge_pageable,
+	  "", NULL, NULL, NULL, ADVISE_NEEDS_GPU, owns_pageable, judge_pageable,
 	  NULL },
 	{ "A3", "read results later",
 	  "If no call waited for the GPU or read from it", ADVISE_SHOWN,
-	  "model", "path", " --what-if sync=off", "sync=off", NULL,
+	  "model", "path", " --what-if sync=off", "sync=off", NULL, NULL,
 	  ADVISE_NEEDS_GPU, owns_wait, judge_waits, wait_variant },
 	{ "A4", "fewer, larger kernels: torch.compile, CUDA graphs",
 	  "If launching took no time", ADVISE_SHOWN, "model", "path",
-	  " --what-if launch=0", "launch=0", NULL, ADVISE_NEEDS_GPU,
+	  " --what-if launch=0", "launch=0", NULL, NULL, ADVISE_NEEDS_GPU,
 	  owns_launching, judge_launching, launch_variant },
 	{ "A5", "compile once", "Compiling holds", ADVISE_SHOWN, "sure", "path",
-	  "", NULL, NULL, ADVISE_NEEDS_PATH, owns_compile, judge_compile,
+	  "", NULL, NULL, NULL, ADVISE_NEEDS_PATH, owns_compile, judge_compile,
 	  NULL },
 	{ "A14", "collect garbage between steps",
 	  "If collecting garbage took no time", ADVISE_SHOWN, "model", "path",
-	  " --what-if gc=0", "gc=0", NULL, ADVISE_NEEDS_PATH, owns_gc, judge_gc,
-	  NULL },
+	  " --what-if gc=0", "gc=0", NULL, NULL, ADVISE_NEEDS_PATH, owns_gc,
+	  judge_gc, NULL },
 	{ "A18", "log, print and save outside of steps",
 	  "Logging, printing and saving hold", ADVISE_SHOWN, "sure", "path",
-	  " --group line", NULL, NULL, ADVISE_NEEDS_PATH, owns_log, judge_log,
-	  NULL },
+	  " --group line", NULL, NULL, NULL, ADVISE_NEEDS_PATH, owns_log,
+	  judge_log, NULL },
 	{ "A21", "less of the program's own code on the host",
 	  "The program's own code on the host holds", ADVISE_SHOWN, "sure",
-	  "path", " --group line", NULL, NULL, ADVISE_NEEDS_PATH, owns_code,
-	  NULL, code_variant },
+	  "path", " --group line", NULL, NULL, NULL, ADVISE_NEEDS_PATH,
+	  owns_code, NULL, code_variant },
 	{ "A22", "warm up before the profile begins",
 	  "Calls as long as a first use, which loads code or starts the "
 	  "driver, hold",
-	  ADVISE_SHOWN, "hint", "path", "", NULL, NULL, ADVISE_NEEDS_GPU,
+	  ADVISE_SHOWN, "hint", "path", "", NULL, NULL, NULL, ADVISE_NEEDS_GPU,
 	  owns_start, NULL, NULL },
 };
 const size_t advise_host_rule_count =
@@ -1418,6 +1423,7 @@ static void judge_memory(const struct pf_advise *a,
 	char count[PF_NUM_MAX];
 
 	if (is_slow && driver_calls(a) >= DRIVER_CALLS) {
+		out->title = "keep memory instead of asking the driver";
 		pf_buf_addf(&out->sentence,
 			    "; it asks the driver %s times a step, as without "
 			    "a pool of its own",
@@ -1677,31 +1683,27 @@ static void judge_decoding(const struct pf_advise *a,
 const struct advise_rule advise_state_rules[] = {
 	{ "A6", "TF32 or mixed precision for products",
 	  "Matrix products and convolutions in fp32 hold", ADVISE_SHOWN, "sure",
-	  "kernels", " --group name,op", NULL, NULL, ADVISE_NEEDS_GPU,
-	  owns_single, judge_single, single_variant },
+	  "kernels", " --group name,op", NULL, NULL, FAST_KERNELS,
+	  ADVISE_NEEDS_GPU, owns_single, judge_single, single_variant },
 	{ "A11", "a larger batch", NULL, 0, "hint", "memory", "", NULL, NULL,
-	  ADVISE_NEEDS_GPU, NULL, judge_batch, NULL },
+	  NULL, ADVISE_NEEDS_GPU, NULL, judge_batch, NULL },
 	{ "A12", "less memory, or memory in larger pieces",
 	  "If the allocator took no time", 0, "model", "memory", "", "alloc=0",
-	  NULL, ADVISE_NEEDS_GPU, owns_allocator, judge_memory,
+	  NULL, NULL, ADVISE_NEEDS_GPU, owns_allocator, judge_memory,
 	  memory_variant },
 	{ "A13", "hide communication", "If communication took no time",
 	  ADVISE_SHOWN, "model", "path", " --what-if class:comm=0",
-	  "class:comm=0", "comm=hidden", ADVISE_NEEDS_GPU, owns_comm,
+	  "class:comm=0", "comm=hidden", NULL, ADVISE_NEEDS_GPU, owns_comm,
 	  judge_comm, comm_variant },
 	{ "A16", "profile with steps, after warm-up, with stacks", NULL, 0,
-	  "hint", "doctor", "", NULL, NULL, ADVISE_NEEDS_PATH, NULL,
+	  "hint", "doctor", "", NULL, NULL, NULL, ADVISE_NEEDS_PATH, NULL,
 	  judge_capture, capture_variant },
 	{ "A20", "batch requests, and replay decoding as a CUDA graph", NULL, 0,
-	  "model", "roofline", "", NULL, NULL, ADVISE_NEEDS_TORCH, owns_dense,
-	  judge_decoding, NULL },
+	  "model", "roofline", "", NULL, NULL, NULL, ADVISE_NEEDS_TORCH,
+	  owns_dense, judge_decoding, NULL },
 };
 const size_t advise_state_rule_count =
 	sizeof(advise_state_rules) / sizeof(*advise_state_rules);
-
-/* Kernels that are gone, and kernels without limit to their speed. */
-#define NO_KERNELS   "class:compute=0"
-#define FAST_KERNELS "class:compute=0.000001"
 
 const char *advise_questions[] = { "data=0",  "sync=off",     "launch=0",
 				   "gc=0",    "class:comm=0", "comm=hidden",
@@ -1930,17 +1932,15 @@ static void take_answer(const struct pf_advise *a,
 static void cap_kernels(const struct pf_advise *a,
 			const struct advise_rule *rule, struct pf_advice *out)
 {
-	const struct pf_path_answer *none = find_answer(
-		a->tiles->path,
-		rule->owns == owns_single ? FAST_KERNELS : NO_KERNELS);
+	const struct pf_path_answer *none =
+		rule->cap ? find_answer(a->tiles->path, rule->cap) : NULL;
 	char saved[PF_NUM_MAX];
 
 	for (size_t i = 0; i < a->tiles->row_count; i++)
 		if (a->tiles->rows[i].advice & out->bit &&
 		    !advise_is_kernel(&a->tiles->rows[i]))
 			return;
-	if (rule->question || !rule->subject || !none || !out->on_path_ns ||
-	    none->saved_ns >= out->at_most_ns)
+	if (!none || !out->on_path_ns || none->saved_ns >= out->at_most_ns)
 		return;
 	out->at_most_ns = none->saved_ns > 0 ? none->saved_ns : 0;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);

@@ -433,7 +433,7 @@ int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 {
 	struct pf_path_args asked = {
 		.window = args->window,
-		.group = PF_PATH_BY_CATEGORY,
+		.group = PF_PATH_BY_NAME,
 		.is_bare = true,
 	};
 	struct pf_path *path;

@@ -98,13 +98,13 @@ result 'late work on an idle GPU is no backlog'
 # the gaps between the kernels of one call are not the host's
 graph() { # 0: all are of the first call
 	echo '['
-	for i in 0 1 2 3 4 5 6 7 8 9; do
+	for i in 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29; do
 		cat <<EOF
 {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts":
- $((100 + i * 10)), "dur": 7,
+ $((i * 10)), "dur": 7,
  "args": {"correlation": $((1 + i * $1)), "device": 0, "stream": 7}},
-{"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 1,
- "tid": 1, "ts": $((80 + i)), "dur": 1, "args": {"correlation": $((1 + i))}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cuLaunchKernelEx", "pid": 1,
+ "tid": 1, "ts": $((70 + i)), "dur": 1, "args": {"correlation": $((1 + i))}},
 EOF
 	done
 	echo '{}]'
@@ -112,10 +112,12 @@ EOF
 for each in 0 1; do
 	graph $each >"$tmp/graph.json"
 	rm -f "$tmp/graph.db"
-	run 0 "$profan" ingest -q "$tmp/graph.json" -o "$tmp/graph.db" &&
+	cp "$tmp/graph.json" "$tmp/other.json" # without a path: by idle time
+	run 0 "$profan" ingest -q "$tmp/graph.json" "$tmp/other.json" \
+		-o "$tmp/graph.db" &&
 		run 0 "$profan" table verdicts "$tmp/graph.db" -f csv &&
-		grep '^V4,' "$tmp/out" | cut -d, -f3,5
+		grep '^A4,' "$tmp/out" | cut -d, -f3,5
 done >"$tmp/got"
-printf '%s\n' fine,0 'part of V1,0.27835051546391754' >"$tmp/want"
+printf '%s\n' withheld, fired,0.2893401015228426 >"$tmp/want"
 same 'gaps between the kernels of one call bind no launch' "$tmp/want" "$tmp/got"
 tap_done

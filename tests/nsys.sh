@@ -99,7 +99,7 @@ done
 # a GPU's name is enough to know of tensor cores; overhead of threads
 "$profan" ingest -q "$made/named.sqlite" -o "$tmp/named.db" 2>"$tmp/err"
 run 0 "$profan" table verdicts -f csv "$tmp/named.db" &&
-	grep '^V10,' "$tmp/out" | grep -v 'does not say what GPU' >"$tmp/got"
+	grep '^A6,' "$tmp/out" | grep -v 'is not known' >"$tmp/got"
 result "the name of a GPU says what it can" "$tmp/out"
 run 0 "$profan" doctor -f json "$tmp/named.db" && "$PYTHON" -S - "$tmp/out" \
 	>"$tmp/why" 2>&1 <<'END'

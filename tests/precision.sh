@@ -16,9 +16,10 @@ compare() { # NAME FILE AT-LEAST: kernels compared
 	fi
 }
 
-verdict() { # DB: state and figures of V10
+verdict() { # DB: what advice says of products in single precision
 	run 0 "$profan" table verdicts "$1" --format csv || return 1
-	sed -n 's/^V10,precision,\([a-z]*,[a-z]*,[0-9.]*\),.*/\1/p' "$tmp/out"
+	sed -n 's/^A6,precision,\([a-z]*\),.*\. \([0-9.]* % of the time in products\).*/\1: \2/p' \
+		"$tmp/out"
 }
 
 # ---- planted: every kind of operator, times that are known ----
@@ -26,14 +27,14 @@ cat >"$tmp/plant.py" <<'PLANT'
 import json, sys
 rows = [  # operator, type, kernel, us
     ("aten::mm", "float", "ampere_sgemm_128x64_nn", int(sys.argv[1])),
-    ("aten::mm", "c10::BFloat16", "nvjet_tst_128x64_TNT", 300),
-    ("aten::mm", "float", "ampere_s1688gemm_128x128_ldg4_nn", 200),
+    ("aten::mm", "c10::BFloat16", "nvjet_tst_128x64_TNT", 3000),
+    ("aten::mm", "float", "ampere_s1688gemm_128x128_ldg4_nn", 2000),
     ("aten::mm", "float", "my_own_product", int(sys.argv[2])),
     ("aten::linalg_inv_ex", "float", "ampere_sgemm_32x32_nn", 5000),
     ("aten::add", "float", "void at::native::gemm_add<float>(int)", 7000),
     ("my::op", "float", "my_own_kernel", 9000),
 ]
-e, t = [], 1000
+e, t, gpu = [], 1000, 1030
 for n, (op, kind, kernel, us) in enumerate(rows):
     e.append({"ph": "X", "cat": "cpu_op", "name": op, "pid": 1, "tid": 1,
               "ts": t, "dur": 20, "args": {"External id": n + 1,
@@ -42,10 +43,10 @@ for n, (op, kind, kernel, us) in enumerate(rows):
               "pid": 1, "tid": 1, "ts": t + 5, "dur": 5,
               "args": {"correlation": n + 1, "External id": n + 1}})
     e.append({"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7,
-              "ts": t + 30, "dur": us, "args": {"correlation": n + 1,
+              "ts": gpu, "dur": us, "args": {"correlation": n + 1,
               "External id": n + 1, "device": 0, "stream": 7}})
-    t += 40 + us
-json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "A",
+    t, gpu = t + 20, gpu + us
+json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB",
            "computeMajor": 8, "computeMinor": 0}], "traceEvents": e},
           sys.stdout)
 PLANT
@@ -58,12 +59,9 @@ planted() { # FP32-US UNKNOWN-US WANTED
 	*) not_ok "planted $1 us of fp32, $2 us unknown: $3" "$got" ;;
 	esac
 }
-planted 50 0 fine,,0.0909
-planted 55 0 fine,,0.0990
-planted 56 0 fired,warning,0.1007
-planted 500 0 fired,warning,0.5
-planted 500 250 fired,warning,0.4
-planted 500 251 withheld,,
+planted 500 0 'fired: 9.09 %'
+planted 5000 0 'fired: 50.00 %'
+planted 5000 2500 'fired: 40.00 %'
 
 # ---- a name that says something else is found ----
 sed 's/nvjet_tst_128x64_TNT/nvjet_hsh_128x64_TNT/' "$tmp/planted.json" \

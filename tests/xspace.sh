@@ -209,7 +209,7 @@ run 0 "$profan" "$tmp/annotations.db" &&
 	tr '\n' ' ' <"$tmp/out" | grep -q '53.00 %, loading data'
 result "and what loads data is told first" "$tmp/out"
 run 0 "$profan" table verdicts "$tmp/annotations.db" -f csv &&
-	grep -q '^V13.*53' "$tmp/out"
+	grep -q '^A1,.*53.00 %' "$tmp/out"
 result "and by the verdict" "$tmp/out"
 "$profan" report -q "$tmp/annotations.db" -o "$tmp/annotations.html" \
 	2>"$tmp/said" && grep -q load_batch "$tmp/annotations.html"

@@ -31,7 +31,11 @@ PF_COMMAND(330, advise) = {
 		   "the time is, what to write, and the command that shows "
 		   "its figures.  The one that can save most comes first.  "
 		   "What the trace does not say enough about is listed with "
-		   "the reason, and so is what there is nothing to do about.",
+		   "the reason, and so is what there is nothing to do about.  "
+		   "The same is what 'profan summary' and 'profan report' say "
+		   "first.  Of several traces there is no critical path: their "
+		   "causes are judged by what GPUs wait for, and nothing says "
+		   "what would be saved.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_advise_args),

@@ -83,7 +83,6 @@ static int run(struct pf_ctx *cx, void *argv)
 			       "'--output' goes with html and md");
 	if (format != &pf_format_page)
 		a->report.page.timeline = PF_TIMELINE_NONE;
-	a->report.with_advice = !is_doc;
 	a->report.no_page = is_doc;
 	pf_progress_start("report", 0);
 	pf_progress_phase("analyses");

@@ -15,6 +15,7 @@
 #include "base/num.h"
 #include "page/report.h"
 #include "show/doc.h"
+#include "show/escape.h"
 
 #define VERDICTS 3  /* that are shown */
 #define INDENT   10 /* columns of the words on the left */
@@ -114,13 +115,14 @@ static void add_verdict(struct pf_buf *out, const struct pf_verdict *v,
 	struct pf_buf text = { 0 };
 
 	pf_say_plain(&text, &v->sentence);
-	if (v->recoverable_ns > 0) {
-		pf_buf_adds(&text, " (");
-		pf_verdict_stake(&text, v);
-		pf_buf_addc(&text, ')');
-	}
+	pf_verdict_say_gain(v, ". ", &text);
 	pf_buf_addc(&text, '.');
 	add_line(out, pf_severity_word(v->severity), text.data, width);
+	if (v->advice && v->advice->remedy) {
+		pf_buf_clear(&text);
+		pf_buf_addf(&text, "%s.", v->advice->remedy);
+		add_line(out, "try", text.data, width);
+	}
 	pf_buf_release(&text);
 }
 

@@ -1091,7 +1091,8 @@ static int capture_advise(struct loading *l)
 
 	for (size_t i = 0; !rc && i < advise.count; i++) {
 		const struct pf_advice *v = &advise.all[i];
-		const char *reason = v->sentence.data;
+		const char *reason =
+			v->state == PF_ADVICE_GIVEN ? NULL : v->sentence.data;
 		bool has_bound = v->state == PF_ADVICE_GIVEN &&
 				 v->at_most_ns != PF_NO_INT;
 

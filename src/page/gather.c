@@ -72,7 +72,7 @@ static int run_path(struct pf_db *db, struct pf_parts *p)
 {
 	struct pf_path_args args = {
 		.window = p->window,
-		.brief_up_to = p->no_page ? PF_PATH_WORTH_SAYING : 0,
+		.is_bare = p->no_page,
 		.is_among_others = pf_threads_default() <= PF_REPORT_THREADS,
 	};
 	struct pf_doc *doc = &p->doc[PF_PART_PATH];
@@ -85,19 +85,18 @@ static int run_path(struct pf_db *db, struct pf_parts *p)
 			       p->traces.count);
 		return 0;
 	}
-	if (p->advise)
-		rc = pf_advise_begin(db, &args, p->advise);
+	rc = pf_advise_begin(db, &args, p->advise);
 	if (p->track.most)
 		pf_path_track_begin(&p->track, &args);
 	if (!rc)
-		rc = pf_path(db, &args, &p->path, doc);
-	if (!rc && p->advise)
+		rc = p->no_page ? pf_path_find(db, &args, &p->path)
+				: pf_path(db, &args, &p->path, doc);
+	if (!rc)
 		rc = pf_advise_end(p->advise, &p->path);
 	if (!rc)
 		return 0;
 	pf_path_track_release(&p->track);
-	if (p->advise)
-		pf_advise_release(p->advise);
+	pf_advise_release(p->advise);
 	if (db->err->code != PF_EDATA)
 		return -1;
 	pf_doc_finding(doc, "%s", db->err->text);
@@ -250,7 +249,7 @@ static const struct part {
 			  false, run_ops },
 	[PF_PART_ROOFLINE] = { "roofline",
 			       " --group op,shape --sort above_roof_ns", NULL,
-			       true, run_roofline, true },
+			       true, run_roofline },
 };
 
 /* ---- the window ---- */

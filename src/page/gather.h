@@ -63,7 +63,8 @@ struct pf_parts {
 	struct pf_syncs syncs;
 	struct pf_path path; /* of a single trace */
 	struct pf_path_track track;
-	struct pf_advise *advise; /* of it, borrowed; or NULL */
+	struct pf_advise *advise;     /* of all, borrowed */
+	struct pf_advise_args judged; /* what it was asked */
 	struct pf_overlap overlap;
 	struct pf_launches launches;
 	struct pf_kernels kernels, callers;
@@ -93,7 +94,7 @@ struct pf_parts_beside {
 	bool no_page; /* what no verdict reads is left out */
 	int (*run)(struct pf_db *db, const struct pf_parts *p, void *context);
 	void *context;
-	struct pf_advise *advise; /* is begun of the same path; or NULL */
+	struct pf_advise *advise; /* is begun of the same path */
 	size_t path_pieces;       /* are taken at most; 0: there is no page */
 };
 

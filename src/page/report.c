@@ -519,111 +519,34 @@ static int ranks_finish(struct pf_report *r)
 	return 0;
 }
 
-/*
- * What to try, after where the time goes.  Its sentences hold no name of a
- * trace: the places, which do, are left to 'profan advise'.
- */
-
-#define ON_PAGE    5
-#define IN_SUMMARY 3
+/* Texts as the page may show them. */
+static const char *show_text(const void *context, const char *text,
+			     struct pf_buf *out)
+{
+	pf_buf_clear(out);
+	return pf_parts_text(context, text, out);
+}
 
 /* The advice, of the path and the parts. */
 static void report_judge(struct pf_report *r)
 {
-	const struct pf_parts *p = &r->parts;
-	const struct pf_advise_args args = { p->window, p->db_name };
-	const struct pf_advise_from from = { &p->callers, &p->launches,
-					     &p->overlap, &p->steps,
-					     &p->memory,  &p->info,
-					     &p->roofline };
+	struct pf_parts *p = &r->parts;
+	const struct pf_advise_from from = { &p->callers,  &p->launches,
+					     &p->overlap,  &p->steps,
+					     &p->memory,   &p->info,
+					     &p->roofline, &p->gaps };
 
-	/* several traces, or one that has no path, have all else */
-	r->has_advice = r->advise.tiles != NULL;
-	if (r->has_advice)
-		pf_advise_judge(&r->advise, &args, &from);
+	p->judged =
+		(struct pf_advise_args){ p->window, p->db_name, show_text, p };
+	pf_advise_judge(p->advise, &p->judged, &from);
 }
 
 /* How to see the rest: places, code, and what could not be judged. */
-static void add_command(const struct pf_report *r, struct pf_buf *out)
+void pf_report_advise_command(const struct pf_report *r, struct pf_buf *out)
 {
 	pf_buf_adds(out, "profan advise ");
 	pf_shell_word(out, r->parts.db_name);
 	pf_window_options(&r->parts.window, out);
-}
-
-/* It begins a line here; in a sentence it does not. */
-static const char *as_heading(struct pf_buf *text, const char *title)
-{
-	pf_buf_clear(text);
-	pf_buf_adds(text, title);
-	text->data[0] = (char)toupper((unsigned char)text->data[0]);
-	return text->data;
-}
-
-static void add_item(struct pf_buf *out, const struct pf_advice *v)
-{
-	struct pf_buf title = { 0 };
-
-	pf_buf_addf(out, "<li class=note id=%s><p><strong>", v->id);
-	pf_html_text(out, as_heading(&title, v->title));
-	pf_buf_release(&title);
-	pf_buf_adds(out, "</strong> ");
-	pf_html_text(out, v->sentence.data);
-	pf_buf_adds(out, ".</p>\n<p class=how>");
-	if (v->at_most_ns != PF_NO_INT) {
-		pf_buf_addf(out, "<span data-v=%" PRId64 ">at most ",
-			    v->at_most_ns);
-		pf_figure_ns(out, v->at_most_ns);
-		pf_buf_adds(out, "</span> ");
-	}
-	if (v->remedy)
-		pf_html_text(out, v->remedy);
-	pf_buf_adds(out, " <code>");
-	pf_html_text(out, v->command.data);
-	pf_buf_adds(out, "</code></p>\n");
-}
-
-void pf_report_advice_html(const struct pf_report *r, struct pf_buf *out)
-{
-	struct pf_buf command = { 0 };
-
-	if (!r->has_advice || !r->advise.given)
-		return;
-	pf_buf_adds(out, "<section id=try aria-labelledby=h-try>\n"
-			 "<h2 id=h-try>What to try</h2>\n"
-			 "<ol class=verdicts>\n");
-	for (size_t i = 0; i < r->advise.given && i < ON_PAGE; i++)
-		add_item(out, &r->advise.all[i]);
-	add_command(r, &command);
-	pf_buf_adds(out, "</ol>\n<p class=lead>Where it is, what to write, and "
-			 "what could not be judged: <code>");
-	pf_html_text(out, command.data);
-	pf_buf_adds(out, "</code></p>\n</section>\n");
-	pf_buf_release(&command);
-}
-
-static void report_advice_md(const struct pf_report *r, struct pf_buf *out)
-{
-	struct pf_buf command = { 0 }, title = { 0 };
-
-	if (!r->has_advice || !r->advise.given)
-		return;
-	pf_buf_adds(out, "\n**What to try**\n\n");
-	for (size_t i = 0; i < r->advise.given && i < IN_SUMMARY; i++) {
-		const struct pf_advice *v = &r->advise.all[i];
-
-		pf_buf_addf(out, "- **%s:** %s", as_heading(&title, v->title),
-			    v->sentence.data);
-		if (v->remedy)
-			pf_buf_addf(out, "; %s", v->remedy);
-		pf_buf_adds(out, ".\n");
-	}
-	add_command(r, &command);
-	pf_buf_adds(out, "\nWhere it is, and what to write: ");
-	pf_escape_md_line(out, command.data, command.len);
-	pf_buf_adds(out, "\n");
-	pf_buf_release(&title);
-	pf_buf_release(&command);
 }
 
 static int load_beside(struct pf_db *db, const struct pf_parts *p,
@@ -644,7 +567,7 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		.no_page = args->no_page,
 		.run = load_beside,
 		.context = out,
-		.advise = args->with_advice ? &out->advise : NULL,
+		.advise = &out->advise,
 		.path_pieces =
 			args->no_page ? 0 : (size_t)ranks_slices(&args->page),
 	};
@@ -695,9 +618,11 @@ void pf_report_title(const struct pf_report *r, struct pf_buf *out)
 
 void pf_report_doc(const struct pf_report *r, struct pf_doc *doc)
 {
+	const struct pf_verdict *v = &r->verdicts.all[0];
 	struct pf_buf first = { 0 };
 
-	pf_say_plain(&first, &r->verdicts.all[0].sentence);
+	pf_say_plain(&first, &v->sentence);
+	pf_verdict_say_gain(v, ". ", &first);
 	pf_doc_finding(doc, "%s", first.data);
 	pf_buf_release(&first);
 	tiles_scalars(&r->tiles, doc);
@@ -728,21 +653,26 @@ static void add_sentence(struct pf_buf *out, const struct pf_buf *sentence)
 static void add_verdicts(struct pf_buf *out, const struct pf_report *r)
 {
 	const struct pf_verdicts *v = &r->verdicts;
+	struct pf_buf command = { 0 };
 
 	for (size_t i = 0; i < v->fired && i < PF_VERDICTS_SHOWN; i++) {
-		pf_buf_addf(out, "- **%s:** ",
-			    pf_severity_word(v->all[i].severity));
-		add_sentence(out, &v->all[i].sentence);
-		if (v->all[i].recoverable_ns > 0) {
-			pf_buf_adds(out, " (");
-			pf_verdict_stake(out, &v->all[i]);
-			pf_buf_addc(out, ')');
-		}
+		const struct pf_verdict *of = &v->all[i];
+
+		pf_buf_addf(out, "- **%s:** ", pf_severity_word(of->severity));
+		add_sentence(out, &of->sentence);
+		pf_verdict_say_gain(of, ". ", out);
+		if (of->advice && of->advice->remedy)
+			pf_buf_addf(out, ". To try: %s", of->advice->remedy);
 		pf_buf_adds(out, ".\n");
 	}
 	if (v->fired > PF_VERDICTS_SHOWN)
 		pf_buf_addf(out, "- and %zu more\n",
 			    v->fired - PF_VERDICTS_SHOWN);
+	pf_report_advise_command(r, &command);
+	pf_buf_adds(out, "\nWhere it is, and what to write: ");
+	pf_escape_md_line(out, command.data, command.len);
+	pf_buf_addc(out, '\n');
+	pf_buf_release(&command);
 }
 
 static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
@@ -789,7 +719,6 @@ void pf_report_md(const struct pf_report *r, const char *html_name,
 	pf_escape_md_sentence(out, title.data, title.len);
 	pf_buf_adds(out, "\n\n");
 	add_verdicts(out, r);
-	report_advice_md(r, out);
 	add_classes(out, &r->parts);
 	add_tiles(out, &r->tiles);
 	if (html_name) {

@@ -40,8 +40,7 @@ struct pf_tiles {
 struct pf_report_args {
 	struct pf_window_args window;
 	struct pf_page_args page;
-	bool with_advice; /* what to try, too */
-	bool no_page;     /* verdicts are all that is wanted */
+	bool no_page; /* verdicts are all that is wanted */
 };
 
 struct pf_report {
@@ -52,8 +51,7 @@ struct pf_report {
 	struct pf_verdicts verdicts;
 	struct pf_tiles tiles;
 	struct pf_timelines timelines; /* if wanted */
-	struct pf_advise advise;       /* if wanted, of one trace: */
-	bool has_advice;
+	struct pf_advise advise;
 };
 
 /* Gather everything; db_name is how commands of the page name the file. */
@@ -71,9 +69,7 @@ void pf_report_doc(const struct pf_report *r, struct pf_doc *doc);
 /* The name of the trace, for a heading. */
 void pf_report_title(const struct pf_report *r, struct pf_buf *out);
 
-/* What to try (analysis/advise/advise.h), as a report shows it. */
-
-/* The first of it, or nothing. */
-void pf_report_advice_html(const struct pf_report *r, struct pf_buf *out);
+/* The command that shows all advice. */
+void pf_report_advise_command(const struct pf_report *r, struct pf_buf *out);
 
 #endif

@@ -587,12 +587,27 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 	pf_buf_addf(out, "<li class=%s id=%s><p><strong>%s</strong> ",
 		    pf_severity_word(v->severity), v->id, titles[v->severity]);
 	pf_html_sentence(out, &v->sentence);
-	pf_buf_adds(out, ".</p>\n<p class=how>");
+	pf_buf_adds(out, ".");
 	if (v->recoverable_ns > 0) {
-		pf_buf_addf(out, "<span data-v=%" PRId64 ">",
+		pf_buf_addf(out, " <span data-v=%" PRId64 ">",
 			    v->recoverable_ns);
-		pf_verdict_stake(out, v);
-		pf_buf_adds(out, "</span> ");
+		pf_verdict_say_gain(v, "", out);
+		pf_buf_adds(out, ".</span>");
+	}
+	pf_buf_adds(out, "</p>\n");
+	if (v->advice && v->advice->remedy) {
+		pf_buf_adds(out, "<p class=try>To try: ");
+		pf_html_text(out, v->advice->remedy);
+		pf_buf_adds(out, ".");
+		if (v->advice->code) {
+			pf_buf_adds(out, "</p>\n<pre class=try>");
+			pf_html_text(out, v->advice->code);
+			pf_buf_adds(out, "</pre>\n<p class=how>");
+		} else {
+			pf_buf_adds(out, "</p>\n<p class=how>");
+		}
+	} else {
+		pf_buf_adds(out, "<p class=how>");
 	}
 	pf_buf_addf(out, "<a href=\"#%s\">table</a> ", v->section);
 	if (v->from_ns >= 0 && pf_html_side(page, v->trace_id))
@@ -612,11 +627,17 @@ static void add_verdicts(struct pf_buf *out, const struct pf_report *r,
 			 const struct pf_html_page *page)
 {
 	const struct pf_verdicts *v = &r->verdicts;
+	struct pf_buf command = { 0 };
 
 	pf_buf_adds(out, "<ol class=verdicts>\n");
 	for (size_t i = 0; i < v->fired && i < PF_VERDICTS_SHOWN; i++)
 		add_verdict(out, page, &v->all[i]);
-	pf_buf_adds(out, "</ol>\n");
+	pf_report_advise_command(r, &command);
+	pf_buf_adds(out, "</ol>\n<p class=lead>All that was judged, where it "
+			 "is, and what to write: <code>");
+	pf_html_text(out, command.data);
+	pf_buf_adds(out, "</code></p>\n");
+	pf_buf_release(&command);
 	if (v->fired <= PF_VERDICTS_SHOWN)
 		return;
 	pf_buf_addf(out,
@@ -686,12 +707,13 @@ static void add_checks(struct pf_buf *out, const struct pf_verdicts *v)
 			add_share(out, a, a->warn);
 		pf_buf_adds(out, "<td>");
 		if (a->is_folded)
-			pf_buf_adds(out, "said by the verdict on idle time");
+			pf_buf_adds(out, "said by advice");
 		else if (a->state == PF_RULE_WITHHELD) {
 			pf_buf_adds(out, "not checked: ");
 			pf_html_sentence(out, &a->sentence);
 		} else {
-			pf_buf_adds(out, "fine");
+			pf_buf_adds(out, a->sentence.len ? "fine: " : "fine");
+			pf_html_sentence(out, &a->sentence);
 		}
 		pf_buf_addc(out, '\n');
 	}
@@ -827,8 +849,6 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out)
 	pf_report_title(r, &title);
 	pf_html_text(&s.title, title.data);
 	add_header(&s.header, r);
-	if (r->has_advice && r->advise.given)
-		pf_buf_adds(&s.nav, "<li><a href=\"#try\">To try</a>\n");
 	sections_links(&s.nav, &r->parts);
 	pf_buf_adds(&s.fine_link, "<li><a href=\"#fine\">Checks</a>\n");
 	pf_buf_adds(&s.verdicts_title, "Verdicts");
@@ -838,7 +858,6 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out)
 	add_no_times(&s.breakdown, &r->parts);
 	pf_chart_steps(&s.breakdown, &page);
 	sections_steps(&s.breakdown, &page);
-	pf_report_advice_html(r, &s.sections);
 	sections_add(&s.sections, &page);
 	add_checks(&s.fine, &r->verdicts);
 	add_method(&s.method, &r->parts);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each rule reads figures of the parts and of nothing else.  Idle time has
- * one cause per piece, and a cause belongs to one rule besides the first, so
- * what the rules say can be won adds up to no more than the idle time.
+ * What is wrong is what the advice says (analysis/advise): here it becomes
+ * verdicts, beside facts of the capture that no advice is about.
  */
 #include "config.h"
 
@@ -16,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/roofline/gpus.h"
 #include "analysis/time/steps.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "show/doc.h"
+#include "show/escape.h"
 
 /* ---- what rules write their sentences with ---- */
 
@@ -62,33 +61,13 @@ static void say_count(struct pf_verdict *v, int64_t n, const char *one,
 	say(v, n == 1 ? one : many);
 }
 
-/* Append a text that may be shown, at most 160 bytes, between its marks. */
-static void say_name(struct pf_verdict *v, const char *name)
-{
-	size_t len = strlen(name);
-	size_t cut = len > 160 ? 157 : len;
-
-	while (cut < len && cut > 0 &&
-	       ((unsigned char)name[cut] & 0xc0) == 0x80)
-		cut--;
-	pf_buf_addc(&v->sentence, PF_SAY_NAME);
-	for (size_t i = 0; i < cut; i++)
-		pf_buf_addc(&v->sentence,
-			    name[i] == PF_SAY_NAME || name[i] == PF_SAY_END
-				    ? ' '
-				    : name[i]);
-	if (cut < len)
-		pf_buf_adds(&v->sentence, "...");
-	pf_buf_addc(&v->sentence, PF_SAY_END);
-}
-
 /* Append a text of the trace as a name, and also to "place", or NULL. */
 static void say_text(const struct pf_parts *p, struct pf_verdict *v,
 		     const char *text, struct pf_buf *place)
 {
 	struct pf_buf shown = { 0 };
 
-	say_name(v, pf_parts_text(p, text, &shown));
+	pf_say_name(&v->sentence, pf_parts_text(p, text, &shown));
 	if (place)
 		pf_buf_adds(place, shown.data);
 	pf_buf_release(&shown);
@@ -302,191 +281,24 @@ static const struct pf_report_rule rule_warm_up = {
 	0,     apply_warm_up
 };
 
-/* Of the usual questions the one that saves most. */
-static const struct pf_path_answer *best_answer(const struct pf_path *path)
-{
-	const struct pf_path_answer *best = NULL;
-
-	for (size_t i = 0; i < path->answer_count; i++)
-		if (!best || path->answers[i].saved_ns > best->saved_ns)
-			best = &path->answers[i];
-	return best;
-}
-
-/* A fact, no fault: where the host decides, faster GPU work changes little. */
-static void apply_path(const struct pf_parts *p, struct pf_verdict *v)
+/* What holds most of the path where no advice is about as much: a fact. */
+static void apply_rest(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_path *path = &p->path;
-	const struct pf_path_answer *best = best_answer(path);
 
-	if (p->doctor.captured_share > CAPTURED) {
-		rule_has_gpu(p, v);
-		return;
-	}
-	if ((!path->category_count && !path->is_brief) || !path->work_count) {
+	if (!p->advise->has_path) {
 		rule_withhold(v, p->traces.count > 1
 					 ? "a critical path is one trace's"
-					 : "there is no GPU work on a path");
+					 : "there is no critical path");
 		return;
 	}
-	v->measured = (double)path->host_ns / (double)path->window_ns;
-	v->is_note = v->measured > PF_PATH_WORTH_SAYING;
-	v->affected_ns = path->host_ns;
-	if (path->is_brief)
-		return;
-	say(v, "On the critical path ");
-	if (!path->step_count) {
-		say(v, "of ");
-		say_ns(v, path->window_ns);
-		say(v, " ");
-	}
-	say_ratio(v, v->measured);
-	say(v, " is time of the host and ");
-	say_ratio(v, (double)path->gpu_ns / (double)path->window_ns);
-	say(v, " is GPU work; most is ");
-	say(v, path->categories[0].category);
-	say(v, " (");
-	say_ratio(v, path->categories[0].share);
-	say(v, ")");
-	if (!best || best->saved_ns <= 0)
-		return;
-	say(v, "; \"");
-	say_text(p, v, best->question, NULL);
-	say(v, "\" would save most (");
-	say_ratio(v, best->saved_share);
-	say(v, path->begins_cold && best->of_host
-		       ? "), also of what runs before the first GPU work"
-		       : ")");
+	v->measured = path->row_count ? path->rows->share : 0;
+	v->is_note = pf_advise_say_rest(p->advise, &p->judged, &v->sentence);
+	v->affected_ns = v->is_note ? path->rows->ns : -1;
 }
 
-static const struct pf_report_rule rule_path = {
-	"V15", "critical path", "path", PF_PART_PATH, 0, 0, apply_path
-};
-
-/* The rule about what kernels are made of. */
-
-#define UNKNOWN_MAX  0.2 /* of the time in products */
-#define TENSOR_MAJOR 7   /* of compute capability: with tensor cores */
-
-enum cores { NOT_SAID, UNKNOWN_NAME, NO_CORES, HAS_CORES };
-
-/* By its compute capability, else by what the table of GPUs says of its name. */
-static enum cores find_cores(const struct pf_gpus *gpus,
-			     const struct pf_info_device *d)
-{
-	const struct pf_gpu_about about = { d->name, d->sm_count,
-					    d->memory_bytes };
-	int64_t major = d->compute ? strtol(d->compute, NULL, 10) : 0;
-	struct pf_gpu_peaks peaks;
-
-	if (major > 0)
-		return major < TENSOR_MAJOR ? NO_CORES : HAS_CORES;
-	if (!d->name || !*d->name)
-		return NOT_SAID;
-	if (!gpus || !pf_gpus_match(gpus, &about, &peaks))
-		return UNKNOWN_NAME;
-	return isnan(peaks.rate[PF_PEAK_FP16]) &&
-			       isnan(peaks.rate[PF_PEAK_BF16])
-		       ? NO_CORES
-		       : HAS_CORES;
-}
-
-/* The least that holds of all GPUs. */
-static enum cores find_least(const struct pf_parts *p)
-{
-	enum cores least = p->info.device_count ? HAS_CORES : NOT_SAID;
-	struct pf_err ignored = { 0 };
-	struct pf_gpus *gpus = pf_gpus_new(&ignored);
-
-	for (size_t i = 0; i < p->info.device_count; i++) {
-		enum cores own = find_cores(gpus, &p->info.devices[i]);
-
-		least = own < least ? own : least;
-	}
-	pf_gpus_free(gpus);
-	return least;
-}
-
-static bool is_one_of(const char *s, const char *a, const char *b)
-{
-	return s && (!strcmp(s, a) || !strcmp(s, b));
-}
-
-/* The kernel that holds most of the time in single precision. */
-static void say_fp32_kernel(const struct pf_parts *p, struct pf_verdict *v)
-{
-	for (int64_t i = 0; i < p->callers.row_count; i++) {
-		const struct pf_kernel_row *k = &p->callers.rows[i];
-
-		if (!is_one_of(k->class_word, "gemm", "conv") ||
-		    !is_one_of(k->precision, "fp32", "fp32") ||
-		    !k->short_name || is_one_of(k->op_eligible, "no", "no"))
-			continue;
-		say(v, ", most of all in ");
-		say_text(p, v, k->short_name, NULL);
-		if (k->second && strcmp(k->second, "(none)") != 0) {
-			say(v, " from ");
-			say_text(p, v, k->second, &v->place);
-		}
-		return;
-	}
-}
-
-static bool is_precision_known(const struct pf_parts *p, struct pf_verdict *v,
-			       int64_t all, int64_t unknown)
-{
-	enum cores cores = find_least(p);
-	double share = all > 0 ? (double)unknown / (double)all : 0;
-
-	if (cores == NOT_SAID) {
-		rule_withhold(v, "the trace does not say what GPU it is from");
-	} else if (cores == UNKNOWN_NAME) {
-		rule_withhold(v, "it is not known whether the GPU has "
-				 "tensor cores");
-	} else if (cores == NO_CORES) {
-		rule_withhold(v, "the GPU has no tensor cores");
-	} else if (all <= 0) {
-		rule_withhold(v,
-			      "no kernel is known to be a matrix product or a "
-			      "convolution");
-	} else if (share > UNKNOWN_MAX) {
-		rule_withhold(v,
-			      "the names of kernels do not say the precision "
-			      "of ");
-		say_ratio(v, share);
-		say(v, " of the time in matrix products and convolutions");
-	} else {
-		return true;
-	}
-	return false;
-}
-
-static void apply_precision(const struct pf_parts *p, struct pf_verdict *v)
-{
-	int64_t all = p->callers.product_ns;
-	int64_t fp32 = p->callers.product_fp32_ns;
-	int64_t unknown = p->callers.product_unknown_ns;
-
-	if (!rule_has_gpu(p, v) || !is_precision_known(p, v, all, unknown))
-		return;
-	v->measured = (double)fp32 / (double)all;
-	v->affected_ns = fp32;
-	say_ratio(v, v->measured);
-	say(v, " of the time in matrix products and convolutions (");
-	say_ns(v, fp32);
-	say(v, " of ");
-	say_ns(v, all);
-	say(v, ") runs in fp32 kernels");
-	say_fp32_kernel(p, v);
-	if (unknown > 0) {
-		say(v, "; the precision of ");
-		say_ratio(v, (double)unknown / (double)all);
-		say(v, " is not known");
-	}
-}
-
-static const struct pf_report_rule rule_precision = {
-	"V10", "precision", "kernels", PF_PART_CALLERS, 0.10, 0, apply_precision
+static const struct pf_report_rule rule_rest = {
+	"V15", "critical path", "path", PF_PART_PATH, 0, 0, apply_rest
 };
 
 #define DOMINANT 0.5 /* of GPU time */
@@ -499,6 +311,11 @@ static void apply_dominant(const struct pf_parts *p, struct pf_verdict *v)
 
 	if (!rule_has_gpu(p, v))
 		return;
+	if (p->advise->has_path) {
+		rule_withhold(v, "what holds most of the critical path is "
+				 "said");
+		return;
+	}
 	if (!p->callers.row_count || all <= 0) {
 		rule_withhold(v, "there are no kernels in this trace");
 		return;
@@ -729,64 +546,13 @@ static void apply_operators(const struct pf_parts *p, struct pf_verdict *v)
 		say_threads(p, v);
 }
 
-/* A class of the steps: its share of them. */
-static void apply_class(const struct pf_parts *p, struct pf_verdict *v,
-			enum pf_step_class class, const char *what)
-{
-	const struct pf_step_spread *c = &p->steps.classes[class];
-
-	if (!is_host_only(p, v))
-		return;
-	if (!p->steps.full_count) {
-		rule_withhold(v, "there are no complete steps");
-		return;
-	}
-	v->affected_ns = c->sum_ns;
-	v->measured = c->share;
-	say(v, what);
-	say_ratio(v, v->measured);
-	say(v, !p->steps_text.len   ? " of the trace ("
-	       : rule_steps(p) == 1 ? " of the step ("
-				    : " of the steps (");
-	say_ns(v, c->mean_ns);
-	say(v, rule_steps(p) == 1 ? ")" : " per step)");
-}
-
-static void apply_data(const struct pf_parts *p, struct pf_verdict *v)
-{
-	apply_class(p, v, PF_STEP_DATA, "The CPU loads data for ");
-	/* what others wait for; communication may hide behind operators */
-	v->recoverable_ns = v->affected_ns;
-}
-
-static void apply_host_comm(const struct pf_parts *p, struct pf_verdict *v)
-{
-	apply_class(p, v, PF_STEP_COMM,
-		    "Communication, or waiting for it, takes ");
-}
-
 static const struct pf_report_rule rule_operators = {
 	"V12", "operators", "ops", PF_PART_OPS, 0, 0, apply_operators
 };
-static const struct pf_report_rule rule_host_data = {
-	"V13", "data loading", "breakdown", PF_PART_STEPS,
-	0.10,  0.25,           apply_data
-};
-static const struct pf_report_rule rule_host_comm = {
-	"V14", "communication", "breakdown", PF_PART_STEPS, 0.10,
-	0.25,  apply_host_comm
-};
-
 /* ---- rules ---- */
 
-#define MANY        0.5 /* of an effect: its cause */
-#define SOME        0.1 /* of an effect: the largest piece in one place */
-#define ORPHANS_MAX 0.2 /* of GPU work without a launch call */
-
-/* A slow link between ranks: GB/s (bytes per ns) on the bus, ns for a call. */
-#define SLOW_LINK    10.0
-#define SLOW_CALL_NS 50000.0
-#define WAITING      3 /* times longer than that: ranks wait */
+#define MANY 0.5 /* of an effect: its cause */
+#define SOME 0.1 /* of an effect: the largest piece in one place */
 
 /* " of the step", " of 6 steps", what is between them, " of the trace". */
 static void say_span(const struct pf_parts *p, struct pf_verdict *v)
@@ -819,12 +585,12 @@ static void say_frame(const struct pf_parts *p, struct pf_verdict *v,
 
 	if (!colon || colon + 1 == space ||
 	    colon + 1 + strspn(colon + 1, "0123456789") != space) {
-		say_name(v, frame); /* an annotation */
+		pf_say_name(&v->sentence, frame); /* an annotation */
 	} else {
 		shown.data[space - frame] = '\0';
-		say_name(v, space + 1);
+		pf_say_name(&v->sentence, space + 1);
 		say(v, " (");
-		say_name(v, frame);
+		pf_say_name(&v->sentence, frame);
 		say(v, ")");
 		pf_buf_clear(&v->place);
 		pf_buf_adds(&v->place, frame);
@@ -858,11 +624,6 @@ static struct pf_gap_cause find_cause(const struct pf_parts *p,
 		if (p->gaps.causes[i].cause == cause)
 			return p->gaps.causes[i];
 	return (struct pf_gap_cause){ 0 };
-}
-
-static double of_window(const struct pf_parts *p, int64_t ns)
-{
-	return pf_num_share(ns, p->gaps.all.window_ns);
 }
 
 /* Point at the longest gap with this cause (PF_CAUSE_COUNT: any). */
@@ -919,9 +680,9 @@ static void say_long_gaps(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	if (!count || p->gaps.all.idle_ns <= 0)
 		return;
-	say(v, "; ");
+	say(v, ". ");
 	say_ratio(v, (double)ns / (double)p->gaps.all.idle_ns);
-	say(v, " of it in ");
+	say(v, " of it is in ");
 	say_count(v, count, "gap", "gaps");
 	say(v, " of 1 ms or more");
 }
@@ -938,7 +699,7 @@ static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
 		return; /* that was said */
 	if (idle <= 0 || (double)ns < 0.01 * (double)idle)
 		return;
-	say(v, "; ");
+	say(v, ". ");
 	say_ratio(v, (double)ns / (double)idle);
 	say(v, " has no recorded cause");
 }
@@ -975,37 +736,22 @@ static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 
 	if (part >= SOME && cause->idle_share >= MANY &&
 	    cause->cause != (enum pf_cause)most->place.cause) {
-		say(v, "; ");
+		say(v, ". ");
 		say_ratio(v, cause->idle_share);
 		say(v, " of it is ");
 		say(v, pf_gap_phrase(cause->cause));
 	}
 	if (part >= SOME) {
-		say(v, part >= MANY ? "; " : "; largest in one place: ");
+		say(v, part >= MANY ? ". " : ". The largest in one place: ");
 		say_ratio(v, part);
 		say(v, " of it is ");
 		say_piece(p, v, most);
 	} else if (p->gaps.cause_count) {
-		say(v, "; no single cause found, the largest part (");
+		say(v, ". No single cause was found, the largest part (");
 		say_ratio(v, cause->idle_share);
 		say(v, ") is ");
 		say(v, pf_gap_phrase(cause->cause));
 	}
-}
-
-/* Of the cause that say_largest() names, that part of it. */
-static int64_t named_recoverable(const struct pf_parts *p)
-{
-	struct pf_gap_cause cause;
-
-	if (!p->gaps.cause_count)
-		return 0;
-	if (largest_share(p) < SOME)
-		return p->gaps.causes[0].recoverable_ns;
-	cause = find_cause(p, p->gaps.culprits[0].place.cause);
-	return cause.recoverable_ns < p->gaps.culprits[0].ns
-		       ? cause.recoverable_ns
-		       : p->gaps.culprits[0].ns;
 }
 
 static void say_before_most(const struct pf_parts *p, struct pf_verdict *v,
@@ -1039,7 +785,7 @@ static void say_before(const struct pf_parts *p, struct pf_verdict *v)
 		    pf_window_device(&p->traces));
 	if (before->culprit_count)
 		say_before_most(p, v, &before->culprits[0]);
-	say(v, "; ");
+	say(v, ". ");
 }
 
 /* The capture began in the middle of a wait: that is left out. */
@@ -1051,7 +797,6 @@ static void apply_idle_rest(const struct pf_parts *p, struct pf_verdict *v)
 	v->is_note = true;
 	v->affected_ns = p->gaps.all.idle_ns - wait;
 	v->measured = pf_num_share(v->affected_ns, window);
-	v->recoverable_ns = 0;
 	say(v, "The capture began in the middle of a wait of ");
 	say_ns(v, wait);
 	pf_buf_addf(&v->sentence,
@@ -1078,7 +823,6 @@ static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	v->measured = p->gaps.all.idle_share;
 	v->affected_ns = p->gaps.all.idle_ns;
-	v->recoverable_ns = named_recoverable(p);
 	say_before(p, v);
 	say(v, pf_window_title(&p->traces, "GPU idle"));
 	say(v, " ");
@@ -1099,311 +843,7 @@ static const struct pf_report_rule rule_idle = {
 	"V1", "idle time", "idle", PF_PART_GAPS, 0.10, 0.50, apply_idle
 };
 
-/* ---- parts of idle time ---- */
-
-/*
- * Calls that wait, and idle time due to them, but for copies, which are V7's,
- * and for the allocator, whose calls only have to wait.
- */
-struct waits {
-	int64_t count, blocked_ns, idle_ns;
-	int64_t in_steps_count, in_steps_ns; /* calls between steps left out */
-	const struct pf_sync_site *most;
-};
-
-static struct waits find_waits(const struct pf_syncs *syncs)
-{
-	struct waits w = { 0 };
-
-	for (size_t i = 0; i < syncs->site_count; i++) {
-		const struct pf_sync_site *site = &syncs->all[i];
-
-		if (!strcmp(site->kind, pf_cause_name(PF_CAUSE_COPY)) ||
-		    !strcmp(site->kind, pf_cause_name(PF_CAUSE_ALLOCATOR)))
-			continue;
-		if (!w.most)
-			w.most = site;
-		w.count += site->count;
-		w.blocked_ns += site->blocked_ns;
-		w.idle_ns += site->idle_ns;
-		w.in_steps_count += site->in_steps_count;
-		w.in_steps_ns += site->in_steps_ns;
-	}
-	return w;
-}
-
-static void say_dearest(const struct pf_parts *p, struct pf_verdict *v,
-			const struct pf_sync_site *most)
-{
-	if (most && most->op) {
-		say(v, ", most from ");
-		say_text(p, v, most->op, NULL);
-	}
-	if (most && most->frame) {
-		say(v, most->op ? " at " : ", most at ");
-		say_frame(p, v, most->frame);
-	}
-}
-
-/*
- * A host that does not wait is that much earlier in all, and no GPU can gain
- * more by it.  Of several GPUs to a program nothing says which of them gains.
- */
-static int64_t most_to_win(const struct pf_parts *p, const struct waits *w)
-{
-	if (p->syncs.device_count > (int64_t)p->syncs.window.count ||
-	    w->idle_ns < w->blocked_ns)
-		return w->idle_ns;
-	return w->blocked_ns;
-}
-
-/* "4 synchronizations per step block the CPU for 2 ms per step" */
-static void say_waits(const struct pf_parts *p, struct pf_verdict *v,
-		      const struct waits *w)
-{
-	int64_t n = rule_steps(p), ns = w->blocked_ns, count = w->count;
-	int64_t idle_ns = w->idle_ns, few = 0;
-	const char *each = rule_each(p);
-
-	if (p->steps_text.len && w->in_steps_count < n) {
-		few = n; /* less than one a step: of all of them */
-		each = "";
-	} else if (p->steps_text.len) {
-		count = (w->in_steps_count + n / 2) / n;
-		ns = w->in_steps_ns / n;
-		idle_ns /= n;
-	}
-	say_count(v, count, "synchronization", "synchronizations");
-	if (w->count < p->syncs.count)
-		say(v, " besides copies and allocations");
-	if (few)
-		pf_buf_addf(&v->sentence, " in %" PRId64 " steps", few);
-	say(v, each);
-	say(v, count == 1 ? " blocks" : " block");
-	say(v, " the CPU for ");
-	say_ns(v, ns);
-	say(v, count == 1 ? "; it leaves the GPU idle "
-			  : "; they leave the GPU idle ");
-	say_ns(v, idle_ns);
-	say(v, each);
-}
-
-static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
-{
-	struct waits w = find_waits(&p->syncs);
-
-	if (!rule_has_gpu(p, v))
-		return;
-	if (!p->syncs.has_calls) {
-		rule_withhold(v, "the trace has no runtime calls");
-		return;
-	}
-	v->recoverable_ns = most_to_win(p, &w);
-	v->measured = of_window(p, v->recoverable_ns);
-	v->affected_ns = w.blocked_ns;
-	say_waits(p, v, &w);
-	say_dearest(p, v, w.most);
-	point_at_gap(p, v, PF_CAUSE_SYNC);
-}
-
-static const struct pf_report_rule rule_sync = {
-	"V2", "synchronizations", "syncs", PF_PART_SYNCS, 0.02, 0.10, apply_sync
-};
-
-/* The culprit that holds most of a cause. */
-static const struct pf_gap_culprit *find_culprit(const struct pf_parts *p,
-						 enum pf_cause cause)
-{
-	for (size_t i = 0; i < p->gaps.culprit_count; i++) {
-		const struct pf_gap_culprit *c = &p->gaps.culprits[i];
-
-		if (c->place.cause == cause && (c->name || c->frame))
-			return c;
-	}
-	return NULL;
-}
-
-static void say_most(const struct pf_parts *p, struct pf_verdict *v,
-		     enum pf_cause cause, int64_t whole_ns)
-{
-	const struct pf_gap_culprit *c = find_culprit(p, cause);
-	double part = c ? pf_num_share(c->ns, whole_ns) : 0;
-
-	if (part < SOME)
-		return;
-	say(v, part >= MANY ? "; " : "; largest in one place: ");
-	say_ratio(v, part);
-	say(v, " of it in ");
-	say_culprit(p, v, c);
-}
-
-static void apply_input(const struct pf_parts *p, struct pf_verdict *v)
-{
-	struct pf_gap_cause c = find_cause(p, PF_CAUSE_DATA);
-
-	if (!rule_has_gpu(p, v))
-		return;
-	v->recoverable_ns = v->affected_ns = c.ns;
-	v->measured = of_window(p, c.ns);
-	pf_buf_addf(&v->sentence, "The %s waits for data ",
-		    pf_window_device(&p->traces));
-	say_ratio(v, v->measured);
-	say_span(p, v);
-	say(v, " (");
-	say_ns(v, c.ns);
-	say(v, ")");
-	say_most(p, v, PF_CAUSE_DATA, c.ns);
-	point_at_gap(p, v, PF_CAUSE_DATA);
-}
-
-static const struct pf_report_rule rule_input = {
-	"V3", "input", "input", PF_PART_GAPS, 0.05, 0.20, apply_input
-};
-
-static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
-{
-	int64_t count = p->callers.calls, timed = p->launches.kernel_count;
-	int64_t orphans = p->launches.orphan_count;
-	int64_t known = p->launches.all.count;
-	bool is_all;
-
-	if (!rule_has_gpu(p, v))
-		return;
-	if (p->traces.is_tpu) {
-		rule_withhold(v, "TPUs are given whole programs");
-		return;
-	}
-	if ((double)orphans > ORPHANS_MAX * (double)(orphans + known)) {
-		rule_withhold(v,
-			      "more than a fifth of the GPU work has no launch "
-			      "call in the trace");
-		return;
-	}
-	v->recoverable_ns = v->affected_ns = p->gaps.launching_ns;
-	v->measured = of_window(p, v->affected_ns);
-	/* where the CPU is ahead for the most part it is not what bounds */
-	is_all = v->measured > v->bad && !pf_launches_are_late(&p->launches);
-	say(v, is_all ? "Launch-bound: " : "Launch-bound in places: ");
-	say_count(v, count / rule_steps(p), "kernel", "kernels");
-	say(v, rule_each(p));
-	if (timed) {
-		say(v, ", ");
-		if (p->launches.short_kernel_count)
-			say_ratio(v,
-				  pf_num_share(p->launches.short_kernel_count,
-					       timed));
-		else
-			say(v, "none");
-		say(v, " of them under ");
-		say_ns(v, PF_LAUNCH_SHORT_NS);
-	}
-	say(v, "; the GPU starves ");
-	say_ns(v, v->affected_ns / rule_steps(p));
-	say(v, rule_each(p));
-	say(v, " while the CPU launches (");
-	say_ratio(v, v->measured);
-	say(v, ")");
-	point_at_gap(p, v, PF_CAUSE_LAUNCH);
-}
-
-static const struct pf_report_rule rule_launch = {
-	"V4", "launch overhead", "idle", PF_PART_GAPS, 0.03, 0.15, apply_launch
-};
-
-static void apply_copies(const struct pf_parts *p, struct pf_verdict *v)
-{
-	struct pf_gap_cause c = find_cause(p, PF_CAUSE_COPY);
-
-	if (!rule_has_gpu(p, v))
-		return;
-	v->recoverable_ns = v->affected_ns = c.ns;
-	v->measured = of_window(p, c.ns);
-	say(v, "Pageable or synchronous copies leave the GPU idle for ");
-	say_ns(v, c.ns);
-	say(v, " (");
-	say_ratio(v, v->measured);
-	say_span(p, v);
-	say(v, ") in ");
-	say_count(v, c.count, "gap", "gaps");
-	say_most(p, v, PF_CAUSE_COPY, c.ns);
-	point_at_gap(p, v, PF_CAUSE_COPY);
-}
-
-static const struct pf_report_rule rule_copies = {
-	"V7", "blocking copies", "idle", PF_PART_GAPS, 0.01, 0.05, apply_copies
-};
-
 /* ---- the rest ---- */
-
-/*
- * Where most of the communication takes far longer than its bytes would even
- * over a slow link, ranks wait for each other.
- */
-static void say_waiting(const struct pf_parts *p, struct pf_verdict *v)
-{
-	double bytes = 0, ns = 0, due = 0;
-
-	for (size_t i = 0; i < p->overlap.collective_count; i++) {
-		const struct pf_comm_row *row = &p->overlap.collectives[i];
-
-		if (isnan(row->bus_rate))
-			continue;
-		bytes += (double)row->rated_bytes * row->factor;
-		ns += (double)row->rated_ns;
-		due += (double)row->rated_count * SLOW_CALL_NS;
-	}
-	due += bytes / SLOW_LINK;
-	if (ns < MANY * (double)p->overlap.all.comm_ns || ns < WAITING * due)
-		return;
-	pf_buf_addf(&v->sentence,
-		    "; at %.1f GB/s of bus bandwidth most of it is waiting for "
-		    "other ranks, not transfer",
-		    bytes / ns);
-}
-
-static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
-{
-	const struct pf_overlap_figures *all = &p->overlap.all;
-	const struct pf_comm_row *longest = NULL;
-	int64_t comm = all->comm_ns, exposed = all->exposed_comm_ns;
-
-	if (!rule_has_gpu(p, v))
-		return;
-	if (!comm) {
-		rule_withhold(v, "no GPU work of this trace is communication");
-		return;
-	}
-	v->measured = pf_num_share(exposed, all->total_ns);
-	v->recoverable_ns = v->affected_ns = exposed;
-	say(v, "Communication takes ");
-	say_ns(v, comm / rule_steps(p));
-	say(v, rule_each(p));
-	say(v, ", ");
-	say_ratio(v, (double)exposed / (double)comm);
-	say(v, " of it exposed (");
-	say_ratio(v, v->measured);
-	say_span(p, v);
-	say(v, ")");
-	say_waiting(p, v);
-	for (size_t i = 0; i < p->overlap.collective_count; i++) {
-		const struct pf_comm_row *row = &p->overlap.collectives[i];
-
-		if (row->collective &&
-		    row->dur.max > (longest ? longest->dur.max : 0))
-			longest = row;
-	}
-	if (!longest)
-		return;
-	say(v, "; longest call ");
-	say_text(p, v, longest->collective, NULL);
-	say(v, ", ");
-	say_ns(v, longest->dur.max);
-}
-
-static const struct pf_report_rule rule_comm = {
-	"V5",      "exposed communication", "comm", PF_PART_OVERLAP, 0.10, 0.30,
-	apply_comm
-};
 
 /* The GPU whose peak is closest to its capacity; NULL: none is known. */
 static const struct pf_usage_device *fullest(const struct pf_usage *u)
@@ -1485,35 +925,25 @@ static const struct pf_report_rule rule_memory = {
 
 /* ---- one cause, one verdict ---- */
 
-/*
- * Where the verdict on idle time names a cause, the verdict on that cause
- * would say the same again: fold it.
- */
+/* Is some advice, worth a first line, about this cause of idle time? */
+static bool is_advised(const struct pf_advise *a, enum pf_cause cause)
+{
+	for (size_t i = 0; i < a->given; i++)
+		if (a->all[i].causes & 1u << cause &&
+		    a->all[i].measured >= PF_ADVISE_FIRST)
+			return true;
+	return false;
+}
+
+/* Where advice is about what most idle time is, that says it. */
 static void rules_fold(const struct pf_parts *p, struct pf_verdicts *out)
 {
-	static const struct {
-		enum pf_cause cause;
-		const char *id;
-	} owners[] = {
-		{ PF_CAUSE_DATA, "V3" },   { PF_CAUSE_SYNC, "V2" },
-		{ PF_CAUSE_LAUNCH, "V4" }, { PF_CAUSE_RUNTIME, "V4" },
-		{ PF_CAUSE_OP, "V4" },     { PF_CAUSE_MICRO, "V4" },
-		{ PF_CAUSE_COPY, "V7" },
-	};
-	enum pf_cause cause;
+	struct pf_verdict *idle = &out->all[0];
 
-	if (!out->count || out->all[0].state != PF_RULE_FIRED ||
-	    !p->gaps.cause_count)
+	if (idle->state != PF_RULE_FIRED || !p->gaps.cause_count ||
+	    p->gaps.before || p->gaps.head_wait_ns)
 		return;
-	cause = largest_share(p) < SOME
-			? p->gaps.causes[0].cause
-			: (enum pf_cause)p->gaps.culprits[0].place.cause;
-	for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); i++)
-		for (size_t k = 0; k < out->count; k++)
-			if (owners[i].cause == cause &&
-			    !strcmp(owners[i].id, out->all[k].id) &&
-			    out->all[k].state == PF_RULE_FIRED)
-				out->all[k].is_folded = true;
+	idle->is_folded = is_advised(p->advise, p->gaps.causes[0].cause);
 }
 
 const char *pf_severity_word(enum pf_severity s)
@@ -1523,22 +953,106 @@ const char *pf_severity_word(enum pf_severity s)
 	return words[s];
 }
 
-void pf_verdict_stake(struct pf_buf *out, const struct pf_verdict *v)
-{
-	char ns[PF_NUM_MAX];
+/* ---- advice ---- */
 
-	pf_buf_addf(out, "holds %s", pf_num_show_ns(ns, v->recoverable_ns));
+#define SEVERE 0.25 /* of the window, that would be saved or is idle */
+
+/* Where its figures are, by the command that shows them. */
+static const struct {
+	const char *command, *section;
+	enum pf_part part;
+} shown[] = {
+	{ "path", "path", PF_PART_PATH },
+	{ "gaps", "idle", PF_PART_GAPS },
+	{ "syncs", "syncs", PF_PART_SYNCS },
+	{ "overlap", "comm", PF_PART_OVERLAP },
+	{ "kernels", "kernels", PF_PART_CALLERS },
+	{ "ranges", "ops", PF_PART_OPS },
+	{ "memory", "memory", PF_PART_MEMORY },
+	{ "roofline", "roofline", PF_PART_ROOFLINE },
+	{ "doctor", "quality", PF_PART_DOCTOR },
+};
+
+/* Point at the longest piece of it, or gap with a cause of its own. */
+static void point_at(const struct pf_parts *p, const struct pf_advice *a,
+		     struct pf_verdict *v)
+{
+	const struct pf_advice_place *most = a->places;
+
+	if (p->advise->has_path && a->place_count) {
+		v->from_ns = most->from_ns;
+		v->to_ns = most->from_ns + most->longest_ns;
+		v->trace_id = p->path.trace_id;
+		return;
+	}
+	for (int cause = 0; cause < PF_CAUSE_COUNT && v->from_ns < 0; cause++)
+		if (a->causes & 1u << cause)
+			point_at_gap(p, v, (enum pf_cause)cause);
+}
+
+static enum pf_severity severity_of(const struct pf_advice *a)
+{
+	if (a->is_last || !(a->measured >= PF_ADVISE_FIRST) ||
+	    (a->at_most_ns == PF_NO_INT && !a->on_path_ns))
+		return PF_NOTE;
+	return a->measured >= SEVERE ? PF_BAD : PF_WARN;
+}
+
+static void take_advice(const struct pf_parts *p, const struct pf_advice *a,
+			struct pf_verdict *v)
+{
+	static const enum pf_rule_state states[] = {
+		[PF_ADVICE_GIVEN] = PF_RULE_FIRED,
+		[PF_ADVICE_FINE] = PF_RULE_FINE,
+		[PF_ADVICE_NOT_JUDGED] = PF_RULE_WITHHELD,
+	};
+	struct pf_buf place = { 0 };
+	size_t i = 0;
+
+	while (i + 1 < sizeof(shown) / sizeof(*shown) &&
+	       strcmp(shown[i].command, a->shown_by) != 0)
+		i++;
+	*v = (struct pf_verdict){
+		.id = a->id,
+		.title = a->kind,
+		.section = shown[i].section,
+		.part = shown[i].part,
+		.state = states[a->state],
+		.severity = severity_of(a),
+		.recoverable_ns =
+			a->at_most_ns == PF_NO_INT ? -1 : a->at_most_ns,
+		.affected_ns = a->on_path_ns > 0 ? a->on_path_ns : -1,
+		.measured = a->measured,
+		.warn = isnan(a->threshold) ? 0 : PF_ADVISE_FIRST,
+		.bad = isnan(a->threshold) ? 0 : SEVERE,
+		.from_ns = -1,
+		.advice = a,
+	};
+	pf_buf_add(&v->sentence, a->sentence.data, a->sentence.len);
+	if (v->state != PF_RULE_FIRED)
+		return;
+	if (a->detail.len)
+		pf_buf_addf(&v->sentence, ". %s", a->detail.data);
+	if (a->place_count && a->places->at)
+		pf_buf_adds(&v->place, pf_parts_text(p, a->places->at, &place));
+	pf_buf_release(&place);
+	point_at(p, a, v);
 }
 
 static const struct pf_report_rule *const rules[] = {
-	&rule_idle,      &rule_sync,      &rule_input,   &rule_launch,
-	&rule_comm,      &rule_straggler, &rule_copies,  &rule_memory,
-	&rule_trust,     &rule_precision, &rule_warm_up, &rule_operators,
-	&rule_host_data, &rule_host_comm, &rule_path,    &rule_dominant,
-	&rule_captured,
+	&rule_idle,  &rule_straggler, &rule_memory,
+	&rule_trust, &rule_warm_up,   &rule_operators,
+	&rule_rest,  &rule_dominant,  &rule_captured,
 };
 
-_Static_assert(sizeof(rules) / sizeof(*rules) < PF_VERDICTS, "one for V0");
+_Static_assert(sizeof(rules) / sizeof(*rules) + PF_ADVICE_MAX < PF_VERDICTS,
+	       "one for V0");
+
+/* What it saves, or where nothing bounds that holds. */
+static int64_t weight_of(const struct pf_verdict *v)
+{
+	return v->recoverable_ns < 0 ? v->affected_ns : v->recoverable_ns;
+}
 
 /* Trouble with the trace comes first, then the severe, most to win first. */
 static int by_rank(const void *a, const void *b)
@@ -1555,8 +1069,8 @@ static int by_rank(const void *a, const void *b)
 		return trust_y - trust_x;
 	if (x->state == PF_RULE_FIRED && x->severity != y->severity)
 		return (int)y->severity - (int)x->severity;
-	if (x->state == PF_RULE_FIRED && x->recoverable_ns != y->recoverable_ns)
-		return x->recoverable_ns > y->recoverable_ns ? -1 : 1;
+	if (x->state == PF_RULE_FIRED && weight_of(x) != weight_of(y))
+		return weight_of(x) > weight_of(y) ? -1 : 1;
 	if (strlen(x->id) != strlen(y->id))
 		return strlen(x->id) < strlen(y->id) ? -1 : 1;
 	return strcmp(x->id, y->id);
@@ -1572,6 +1086,8 @@ static void set_state(struct pf_verdict *v)
 		v->severity =
 			v->bad > 0 && v->measured > v->bad ? PF_BAD : PF_WARN;
 	}
+	if (v->state == PF_RULE_FINE)
+		pf_buf_clear(&v->sentence);
 }
 
 /* What is left when nothing fired. */
@@ -1618,10 +1134,10 @@ void pf_verdicts_find(const struct pf_parts *p, struct pf_verdicts *out)
 					  .bad = rules[i]->bad };
 		rules[i]->apply(p, v);
 		set_state(v);
-		out->fired += v->state == PF_RULE_FIRED && !v->is_folded;
 	}
+	for (size_t i = 0; i < p->advise->count; i++)
+		take_advice(p, &p->advise->all[i], &out->all[out->count++]);
 	rules_fold(p, out);
-	out->fired = 0;
 	for (size_t i = 0; i < out->count; i++)
 		out->fired += out->all[i].state == PF_RULE_FIRED &&
 			      !out->all[i].is_folded;
@@ -1655,12 +1171,13 @@ void pf_verdict_command(const struct pf_verdict *v, const struct pf_parts *p,
 	pf_buf_adds(out, " -o slice.json");
 }
 
-void pf_say_plain(struct pf_buf *out, const struct pf_buf *sentence)
+void pf_verdict_say_gain(const struct pf_verdict *v, const char *before,
+			 struct pf_buf *out)
 {
-	for (size_t i = 0; i < sentence->len; i++)
-		if (sentence->data[i] != PF_SAY_NAME &&
-		    sentence->data[i] != PF_SAY_END)
-			pf_buf_addc(out, sentence->data[i]);
+	if (!v->advice || v->advice->at_most_ns == PF_NO_INT)
+		return;
+	pf_buf_adds(out, before);
+	pf_advice_say_gain(v->advice, out);
 }
 
 static const char *const states[] = { "fired", "fine", "withheld" };
@@ -1668,7 +1185,7 @@ static const char *const states[] = { "fired", "fine", "withheld" };
 /* How a rule came out. */
 static const char *state_word(const struct pf_verdict *v)
 {
-	return v->is_folded ? "part of V1" : states[v->state];
+	return v->is_folded ? "said by advice" : states[v->state];
 }
 
 /* The quality of a trace is graded: there is no figure. */
@@ -1680,12 +1197,13 @@ static bool is_measured(const struct pf_verdict *v)
 
 /* A rule, whether it fired or not: what tables show of it. */
 struct row {
-	const char *id, *title, *state, *severity, *place, *query;
+	const char *id, *title, *state, *severity, *place, *query, *remedy;
 	const char *part_command, *command; /* that shows its part, its place */
 	const char *sentence, *reason,
 		*found;             /* of a verdict, why not, either */
 	double measured, warn, bad; /* not a number: there is none */
 	int64_t recoverable_ns, affected_ns, from_ns, to_ns, trace_id;
+	int64_t least_ns; /* PF_NO_INT: not known */
 };
 
 /* The texts that are made here; they are kept in "texts". */
@@ -1694,14 +1212,17 @@ static void add_texts(const struct pf_verdict *v, const struct pf_parts *p,
 {
 	struct pf_buf place = { 0 }, part = { 0 }, sentence = { 0 };
 
-	pf_parts_command(p, v->part, &part);
+	if (v->advice)
+		pf_buf_adds(&part, v->advice->command.data);
+	else
+		pf_parts_command(p, v->part, &part);
 	pf_verdict_command(v, p, &place);
 	pf_buf_adds(&sentence, "");
 	pf_say_plain(&sentence, &v->sentence);
 	row->part_command = pf_arena_string(texts, part.data);
 	row->command = place.len ? pf_arena_string(texts, place.data)
 				 : row->part_command;
-	if (v->state != PF_RULE_FINE)
+	if (sentence.len)
 		row->found = pf_arena_string(texts, sentence.data);
 	if (v->state == PF_RULE_FIRED)
 		row->sentence = row->found;
@@ -1724,7 +1245,10 @@ static struct row row_of(const struct pf_verdict *v, const struct pf_parts *p,
 		.state = state_word(v),
 		.severity = has_fired ? pf_severity_word(v->severity) : NULL,
 		.place = has_fired && v->place.len ? v->place.data : NULL,
-		.query = pf_parts_query(v->part),
+		.remedy = has_fired && v->advice ? v->advice->remedy : NULL,
+		.least_ns = has_fired && v->advice ? v->advice->likely_ns
+						   : PF_NO_INT,
+		.query = v->advice ? NULL : pf_parts_query(v->part),
 		.measured = is_measured(v) ? v->measured : NAN,
 		.warn = has_scale && v->warn > 0 ? v->warn : NAN,
 		.bad = has_scale && v->bad > 0 ? v->bad : NAN,
@@ -1744,9 +1268,11 @@ static struct row row_of(const struct pf_verdict *v, const struct pf_parts *p,
 static const struct pf_field verdict_fields[] = {
 	FIELD(severity, "severity", "Severity", PF_TEXT),
 	FIELD(sentence, "sentence", "Verdict", PF_TEXT | PF_WHOLE),
+	FIELD(remedy, "remedy", "How", PF_TEXT | PF_OURS | PF_SPARE),
 	FIELD(id, "id", "Rule", PF_TEXT),
-	FIELD(recoverable_ns, "recoverable_ns", "Recoverable",
-	      PF_NS | PF_KNOWN),
+	FIELD(title, "kind", "Cause", PF_TEXT | PF_SPARE),
+	FIELD(recoverable_ns, "recoverable_ns", "At most", PF_NS | PF_KNOWN),
+	FIELD(least_ns, "at_least_ns", "At least", PF_NS | PF_MAYBE | PF_SPARE),
 	FIELD(affected_ns, "affected_ns", "Affected", PF_NS | PF_KNOWN),
 	FIELD(place, "place", "Place", PF_PATH | PF_SPARE),
 	FIELD(from_ns, "from_ns", "From", PF_NS | PF_KNOWN | PF_SPARE),

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a reviewer must know: at most one sentence per rule, with its figures,
- * its place and the command that shows it.  A rule that did not fire says
- * what it measured, one that could not be applied says why.
- *
- * A sentence holds names of the trace between PF_SAY_NAME and PF_SAY_END, so
- * that whoever shows it can set them apart; those bytes never come from a
- * trace.
+ * What a reviewer must know: the advice (analysis/advise/advise.h), and facts
+ * of the capture that it is not about, each with its figures, its place and
+ * the command that shows it.  A rule that did not fire says what it measured,
+ * one that could not be applied says why.
  */
 #ifndef PF_PAGE_VERDICT_H
 #define PF_PAGE_VERDICT_H
@@ -17,9 +14,6 @@
 #include "base/buf.h"
 #include "page/gather.h"
 #include "show/doc.h"
-
-#define PF_SAY_NAME '\x01'
-#define PF_SAY_END  '\x02'
 
 /* In order of weight. */
 enum pf_severity { PF_NOTE, PF_WARN, PF_BAD };
@@ -34,18 +28,19 @@ struct pf_verdict {
 	enum pf_part part;      /* where its figures are from */
 	enum pf_rule_state state;
 	enum pf_severity severity;
-	int64_t recoverable_ns; /* upper bound of what can be won, or -1 */
+	int64_t recoverable_ns; /* what it would save at most, or -1 */
 	int64_t affected_ns;    /* or -1 */
 	int64_t from_ns, to_ns; /* after the first event; from -1: no place */
 	int64_t trace_id;
-	double measured, warn, bad; /* shares; warn 0: none */
-	struct pf_buf sentence;     /* or why it is withheld */
-	struct pf_buf place;        /* file:line, op; may be empty */
-	bool is_folded;             /* said by the verdict on idle time */
-	bool is_note;               /* said even below the threshold */
+	double measured, warn, bad;     /* shares; warn 0: none */
+	struct pf_buf sentence;         /* or why it is withheld */
+	struct pf_buf place;            /* file:line, op; may be empty */
+	const struct pf_advice *advice; /* that it is, borrowed; or NULL */
+	bool is_folded;                 /* advice says it */
+	bool is_note;                   /* said even below the threshold */
 };
 
-#define PF_VERDICTS 18
+#define PF_VERDICTS (10 + PF_ADVICE_MAX)
 
 struct pf_verdicts {
 	struct pf_verdict all[PF_VERDICTS]; /* those that fired first, ranked */
@@ -62,14 +57,9 @@ void pf_verdicts_release(struct pf_verdicts *v);
 void pf_verdict_command(const struct pf_verdict *v, const struct pf_parts *p,
 			struct pf_buf *out);
 
-/*
- * Append "holds 352 ms": time that what it names holds, if any.  It bounds
- * nothing: with that gone, other things may come earlier and overlap.
- */
-void pf_verdict_stake(struct pf_buf *out, const struct pf_verdict *v);
-
-/* Append a sentence without its marks. */
-void pf_say_plain(struct pf_buf *out, const struct pf_buf *sentence);
+/* What it would save, after what goes before; nothing where no one knows. */
+void pf_verdict_say_gain(const struct pf_verdict *v, const char *before,
+			 struct pf_buf *out);
 
 /* "verdicts" and "checks", as tables at the end of a document. */
 void pf_verdicts_tables(const struct pf_verdicts *v, const struct pf_parts *p,

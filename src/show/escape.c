@@ -246,3 +246,29 @@ void pf_escape_visible(struct pf_buf *out, const char *s, size_t len)
 {
 	add_visible(out, s, len, false);
 }
+
+void pf_say_name(struct pf_buf *out, const char *name)
+{
+	size_t len = strlen(name);
+	size_t cut = len > 160 ? 157 : len;
+
+	while (cut < len && cut > 0 &&
+	       ((unsigned char)name[cut] & 0xc0) == 0x80)
+		cut--;
+	pf_buf_addc(out, PF_SAY_NAME);
+	for (size_t i = 0; i < cut; i++)
+		pf_buf_addc(out, name[i] == PF_SAY_NAME || name[i] == PF_SAY_END
+					 ? ' '
+					 : name[i]);
+	if (cut < len)
+		pf_buf_adds(out, "...");
+	pf_buf_addc(out, PF_SAY_END);
+}
+
+void pf_say_plain(struct pf_buf *out, const struct pf_buf *sentence)
+{
+	for (size_t i = 0; i < sentence->len; i++)
+		if (sentence->data[i] != PF_SAY_NAME &&
+		    sentence->data[i] != PF_SAY_END)
+			pf_buf_addc(out, sentence->data[i]);
+}

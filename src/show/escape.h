@@ -49,6 +49,17 @@ void pf_escape_md_sentence(struct pf_buf *out, const char *s, size_t len);
  */
 void pf_escape_html(struct pf_buf *out, const char *s, size_t len);
 
+/*
+ * Sentences hold names of a trace between these marks, so that whoever shows
+ * them can set names apart; the bytes never come from a trace.
+ */
+#define PF_SAY_NAME '\x01'
+#define PF_SAY_END  '\x02'
+/* A name of at most 160 bytes between its marks; longer ones are cut. */
+void pf_say_name(struct pf_buf *out, const char *name);
+/* Append a sentence without its marks. */
+void pf_say_plain(struct pf_buf *out, const struct pf_buf *sentence);
+
 /* The visible form alone, as UTF-8, for places with an escaping of their own.
  */
 void pf_escape_visible(struct pf_buf *out, const char *s, size_t len);

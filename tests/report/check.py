@@ -361,7 +361,7 @@ def check_verdicts(page):
     for old, row in zip(found, fired):
         row = {**row, "from_ns": row["t0_ns"], "to_ns": row["t1_ns"]}
         for k in old:
-            if k != "command" and old[k] != row[k]:
+            if k in row and k != "command" and old[k] != row[k]:
                 return "%s: %s is %s, not %s" % (row["id"], k, old[k], row[k])
     if len(found) != len(fired):
         return "%d fired, not %d" % (len(found), len(fired))
@@ -379,10 +379,12 @@ def check_verdicts(page):
         return "%d rules did not fire, not %d" % (len(rows) - len(fired),
                                                   len(shown))
     for cells, row in zip(shown, rows[len(fired):]):
-        want = {"fine": "fine", "part of V1": "said by the verdict on idle time",
-                "withheld": "not checked: %s" % row["reason"]}[row["state"]]
+        why = " ".join((row["reason"] or "").split())
+        want = {"fine": "fine: " + why if why else "fine",
+                "said by advice": "said by advice",
+                "withheld": "not checked: " + why}[row["state"]]
         if cells[0][1] != "%s (%s)" % (row["title"], row["id"]) or \
-                cells[3][1].strip() != want:
+                " ".join(cells[3][1].split()) != want:
             return "%s: %s" % (row["id"], [c[1] for c in cells])
     return None
 

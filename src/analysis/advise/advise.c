@@ -9,6 +9,7 @@
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "show/doc.h"
+#include "show/escape.h"
 #include "store/kept.h"
 #include "store/threads.h"
 
@@ -73,6 +74,10 @@ static const struct {
 	{ "A3", TORCH, "copy",
 	  "copy results back without waiting, and read them a step later",
 	  "host = result.to('cpu', non_blocking=True)" },
+	{ "A3", TORCH, "anywhere",
+	  "read results less often, and wait for an event instead of the "
+	  "device",
+	  NULL },
 	{ "A3", TORCH, NULL,
 	  "this operator waits by itself: call it less often, or choose one "
 	  "that does not",
@@ -261,6 +266,7 @@ struct beside {
 	struct pf_usage memory;
 	struct pf_info info;
 	struct pf_roofline roofline;
+	struct pf_gaps gaps; /* where there is no path */
 };
 
 static int find_callers(struct pf_db *db, struct beside *b)
@@ -324,6 +330,14 @@ static int find_roofs(struct pf_db *db, struct beside *b)
 	return has_shapes ? pf_roofline_find(db, &args, &b->roofline) : 0;
 }
 
+static int find_gaps(struct pf_db *db, struct beside *b)
+{
+	const struct pf_gaps_args args = { .window = *b->window,
+					   .micro_ns = PF_GAPS_MICRO_NS };
+
+	return pf_gaps_find(db, &args, &b->gaps);
+}
+
 /* By the time they take: the last are short ones. */
 static int (*const finders[])(struct pf_db *db, struct beside *b) = {
 	find_callers, find_launches, find_roofs, find_memory,
@@ -337,6 +351,7 @@ struct gathering {
 	const struct pf_advise_args *args;
 	struct pf_advise *out;
 	struct beside *beside;
+	bool has_many; /* traces, and so no path */
 	atomic_size_t next;
 	int rc[1 + FINDERS]; /* the path's first */
 	struct pf_err err[1 + FINDERS];
@@ -357,7 +372,11 @@ static void find_path(void *p)
 	struct gathering *g = p;
 
 	g->db->err = &g->err[0];
-	g->rc[0] = pf_advise_read(g->db, g->args, g->out);
+	g->rc[0] = g->has_many ? find_gaps(g->db, g->beside)
+			       : pf_advise_read(g->db, g->args, g->out);
+	/* all has its end, and yet of nothing that is known why */
+	if (!g->rc[0] && !g->has_many && !g->out->tiles->path->category_count)
+		g->rc[0] = find_gaps(g->db, g->beside);
 	if (!g->rc[0])
 		find_on(g, g->db);
 }
@@ -378,10 +397,11 @@ static void release(struct beside *b)
 	pf_usage_release(&b->memory);
 	pf_info_release(&b->info);
 	pf_roofline_release(&b->roofline);
+	pf_gaps_release(&b->gaps);
 }
 
 static int gather(struct pf_db *db, const struct pf_advise_args *args,
-		  struct beside *b, struct pf_advise *a)
+		  bool has_many, struct beside *b, struct pf_advise *a)
 {
 	struct gathering *g = pf_calloc(1, sizeof(*g));
 	struct pf_err *given = db->err;
@@ -391,6 +411,7 @@ static int gather(struct pf_db *db, const struct pf_advise_args *args,
 	g->args = args;
 	g->out = a;
 	g->beside = b;
+	g->has_many = has_many;
 	pf_kept_start(db, KEPT_BYTES);
 	/* most read these rows: they come before blocks take the room */
 	rc = pf_gpu_links_keep(db);
@@ -409,15 +430,34 @@ static int gather(struct pf_db *db, const struct pf_advise_args *args,
 	return rc;
 }
 
-/* Before all of several ranks is read, to be refused. */
-static int check_window(struct pf_db *db, const struct pf_window_args *args)
+/* A path is of one trace. */
+static int count_traces(struct pf_db *db, const struct pf_window_args *args,
+			size_t *count)
 {
 	struct pf_window window = { 0 };
 	int rc = pf_window_resolve(db, args, &window);
 
-	if (!rc)
-		rc = pf_path_check(&window, db->err);
+	*count = window.count;
 	pf_window_release(&window);
+	return rc;
+}
+
+/* What was found is kept in "b", which the result rests on. */
+static int find(struct pf_db *db, const struct pf_advise_args *args,
+		struct beside *b, struct pf_advise *out)
+{
+	const struct pf_advise_from from = { &b->callers,  &b->launches,
+					     &b->overlap,  &b->steps,
+					     &b->memory,   &b->info,
+					     &b->roofline, &b->gaps };
+	size_t count;
+	int rc = count_traces(db, &args->window, &count);
+
+	b->window = &args->window;
+	if (!rc)
+		rc = gather(db, args, count > 1, b, out);
+	if (!rc)
+		pf_advise_judge(out, args, &from);
 	return rc;
 }
 
@@ -425,44 +465,38 @@ int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 		   struct pf_advise *out)
 {
 	struct beside *b = pf_calloc(1, sizeof(*b));
-	const struct pf_advise_from from = { &b->callers, &b->launches,
-					     &b->overlap, &b->steps,
-					     &b->memory,  &b->info,
-					     &b->roofline };
-	int rc;
+	int rc = find(db, args, b, out);
 
-	b->window = &args->window;
-	rc = check_window(db, &args->window);
-	if (!rc)
-		rc = gather(db, args, b, out);
-	if (!rc)
-		pf_advise_judge(out, args, &from);
 	release(b);
 	free(b);
 	return rc;
 }
 
-static void advise_show(const struct pf_advise *a, struct pf_doc *doc);
+static void advise_show(const struct pf_advise *a,
+			const struct pf_advise_args *args, struct pf_doc *doc);
 
 int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
 	      struct pf_doc *doc)
 {
+	struct beside *b = pf_calloc(1, sizeof(*b));
 	struct pf_advise a = { 0 };
-	int rc = pf_advise_find(db, args, &a);
+	int rc = find(db, args, b, &a);
 
 	if (!rc) {
-		advise_show(&a, doc);
-		rc = pf_trust_note(db, &a.tiles->path->window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS, doc);
+		advise_show(&a, args, doc);
+		rc = pf_trust_note(db, a.window, PF_TRUST_WORK | PF_TRUST_LINKS,
+				   doc);
 	}
 	pf_advise_release(&a);
+	release(b);
+	free(b);
 	return rc;
 }
 
 /* ---- advise show ---- */
 
 struct advice_row {
-	const char *id, *title, *confidence, *framework;
+	const char *id, *kind, *title, *confidence, *framework;
 	const char *sentence, *remedy, *code, *command;
 	int64_t at_most_ns, likely_ns, on_path_ns;
 	double share;
@@ -478,6 +512,7 @@ static const struct pf_field advice_fields[] = {
 	ADVICE(on_path_ns, "on_path_ns", "On the path",
 	       PF_NS | PF_MAYBE | PF_FULL),
 	ADVICE(confidence, "confidence", "How sure", PF_TEXT | PF_OURS),
+	ADVICE(kind, "kind", "Cause", PF_TEXT | PF_OURS | PF_FULL),
 	ADVICE(title, "title", "What to change", PF_TEXT | PF_OURS | PF_WHOLE),
 	ADVICE(sentence, "sentence", "Why", PF_TEXT | PF_FULL),
 	ADVICE(framework, "framework", "Framework",
@@ -496,14 +531,14 @@ struct evidence_row {
 	PF_FIELD(struct evidence_row, member, key, title, kind)
 static const struct pf_field evidence_fields[] = {
 	EVIDENCE(id, "id", "Advice", PF_TEXT | PF_OURS),
-	EVIDENCE(ns, "ns", "On the path", PF_NS),
+	EVIDENCE(ns, "ns", "Holds", PF_NS),
 	EVIDENCE(count, "count", "Times", PF_COUNT),
 	EVIDENCE(what, "what", "Of it", PF_TEXT | PF_OURS | PF_FULL),
 	EVIDENCE(name, "name", "Name", PF_TEXT),
 	EVIDENCE(at, "at", "Line or operator", PF_PATH),
 	EVIDENCE(longest_ns, "longest_ns", "Longest", PF_NS | PF_FULL),
-	EVIDENCE(from_ns, "from_ns", "From", PF_NS | PF_FULL),
-	EVIDENCE(to_ns, "to_ns", "To", PF_NS | PF_FULL),
+	EVIDENCE(from_ns, "from_ns", "From", PF_NS | PF_MAYBE | PF_FULL),
+	EVIDENCE(to_ns, "to_ns", "To", PF_NS | PF_MAYBE | PF_FULL),
 };
 
 struct how_row {
@@ -542,60 +577,50 @@ static const char *text_of(const struct pf_buf *b)
 	return b->data ? b->data : "";
 }
 
-/* "; most of it is NAME at LINE", or in the operator. */
-static void say_place(struct pf_buf *out, const struct pf_advice *v)
-{
-	const struct pf_advice_place *most = v->places;
-
-	if (!v->place_count || !most->name || most->ns < v->on_path_ns / 2)
-		return;
-	/* what is saved may be more than what its own pieces hold */
-	pf_buf_addf(out, "; %s %s",
-		    most->ns >= v->at_most_ns / 2 ? "most of it is"
-						  : "above all",
-		    most->name);
-	if (most->at && strcmp(most->at, most->name) != 0)
-		pf_buf_addf(out, " %s %s",
-			    strstr(most->at, ".py:") ? "at" : "in", most->at);
-}
-
-static void say_dominant(const struct pf_path *p, struct pf_buf *out)
-{
-	const struct pf_path_row *most = p->rows; /* by category and name */
-	char share[PF_NUM_MAX];
-
-	pf_buf_addf(out, "; %s of the critical path is %s",
-		    pf_num_show_ratio(share, most->share), most->category);
-	if (most->short_name)
-		pf_buf_addf(out, " %s", most->short_name);
-}
-
-/* What holds most of the path is said where no advice is about as much. */
-static void add_finding(const struct pf_advise *a, struct pf_doc *doc)
+/* Is the first advice worth a first line? */
+static bool has_first(const struct pf_advise *a)
 {
 	const struct pf_advice *best = &a->all[0];
-	struct pf_buf out = { 0 };
-	char least[PF_NUM_MAX];
-	int64_t most = a->given ? best->at_most_ns : 0;
-	const struct pf_path *p = a->tiles->path;
 
-	most = most == PF_NO_INT ? 0 : most;
-	if (!most || (double)most < ADVISE_FIRST * (double)a->window_ns) {
+	return a->given && best->measured >= PF_ADVISE_FIRST &&
+	       (best->at_most_ns != PF_NO_INT || best->on_path_ns > 0);
+}
+
+/* The first advice, else that there is none; and what holds more than it. */
+static void add_finding(const struct pf_advise *a,
+			const struct pf_advise_args *args, struct pf_doc *doc)
+{
+	const struct pf_advice *best = &a->all[0];
+	struct pf_buf out = { 0 }, text = { 0 };
+	char least[PF_NUM_MAX];
+
+	if (has_first(a)) {
+		pf_buf_add(&out, best->sentence.data, best->sentence.len);
+		pf_buf_adds(&out, best->at_most_ns == PF_NO_INT ? "" : ". ");
+		pf_advice_say_gain(best, &out);
+	} else {
 		pf_buf_addf(&out,
 			    "Nothing that could be judged would save %s or "
 			    "more",
-			    pf_num_show_ratio(least, ADVISE_FIRST));
-	} else {
-		pf_buf_addf(&out, "First of all: %s, which saves at most ",
-			    best->title);
-		pf_window_say_part(&p->window, &out, most, a->window_ns,
-				   a->step_count);
-		say_place(&out, best);
+			    pf_num_show_ratio(least, PF_ADVISE_FIRST));
 	}
-	if (p->row_count && p->rows->ns / 2 >= most)
-		say_dominant(p, &out);
-	pf_doc_finding(doc, "%s", out.data);
+	pf_say_plain(&text, &out);
+	pf_buf_clear(&out);
+	if (pf_advise_say_rest(a, args, &out)) {
+		pf_buf_adds(&text, "; ");
+		pf_say_plain(&text, &out);
+	}
+	pf_doc_finding(doc, "%s", text.data);
 	pf_buf_release(&out);
+	pf_buf_release(&text);
+}
+
+/* All of it as text: what holds how much and where, and what is beside. */
+static void say_why(const struct pf_advice *v, struct pf_buf *out)
+{
+	pf_say_plain(out, &v->sentence);
+	if (v->detail.len)
+		pf_buf_addf(out, ". %s", v->detail.data);
 }
 
 static void add_advice(const struct pf_advise *a, struct pf_doc *doc)
@@ -606,24 +631,27 @@ static void add_advice(const struct pf_advise *a, struct pf_doc *doc)
 	for (size_t i = 0; i < a->given; i++) {
 		const struct pf_advice *v = &a->all[i];
 		bool is_known = v->at_most_ns != PF_NO_INT;
+		struct pf_buf why = { 0 };
 		struct advice_row row = {
 			.id = v->id,
+			.kind = v->kind,
 			.title = v->title,
 			.confidence = v->confidence,
 			.framework = a->framework,
-			.sentence = text_of(&v->sentence),
 			.remedy = v->remedy,
 			.code = v->code,
 			.command = text_of(&v->command),
 			.at_most_ns = v->at_most_ns,
 			.likely_ns = v->likely_ns,
-			.on_path_ns = is_known ? v->on_path_ns : PF_NO_INT,
-			.share = is_known ? pf_ratio((double)v->at_most_ns,
-						     a->window_ns)
-					  : NAN,
+			.on_path_ns = is_known || v->on_path_ns ? v->on_path_ns
+								: PF_NO_INT,
+			.share = is_known || v->on_path_ns ? v->measured : NAN,
 		};
 
+		say_why(v, &why);
+		row.sentence = why.data;
 		PF_PUT(t, advice_fields, row);
+		pf_buf_release(&why);
 	}
 }
 
@@ -648,7 +676,9 @@ static void add_evidence(const struct pf_advise *a, struct pf_doc *doc)
 				p->count,
 				p->longest_ns,
 				p->from_ns,
-				p->from_ns + p->longest_ns
+				p->from_ns == PF_NO_INT
+					? PF_NO_INT
+					: p->from_ns + p->longest_ns
 			};
 
 			PF_PUT(t, evidence_fields, row);
@@ -662,6 +692,8 @@ static void add_line(struct pf_table *t, const char *id, const char *before,
 	struct pf_buf line = { 0 };
 	struct how_row row = { .id = id };
 
+	if (!len)
+		return;
 	pf_buf_adds(&line, before);
 	pf_buf_add(&line, text, len);
 	pf_buf_adds(&line, after);
@@ -679,9 +711,14 @@ static void add_how(const struct pf_advise *a, struct pf_doc *doc)
 	for (size_t i = 0; i < a->given; i++) {
 		const struct pf_advice *v = &a->all[i];
 		const char *line = v->code, *end;
+		struct pf_buf why = { 0 }, gain = { 0 };
 
-		add_line(t, v->id, "", text_of(&v->sentence), v->sentence.len,
-			 ".");
+		say_why(v, &why);
+		pf_advice_say_gain(v, &gain);
+		add_line(t, v->id, "", why.data, why.len, ".");
+		add_line(t, v->id, "", gain.data, gain.len, ".");
+		pf_buf_release(&why);
+		pf_buf_release(&gain);
 		if (v->remedy)
 			add_line(t, v->id, "-> ", v->remedy, strlen(v->remedy),
 				 v->code ? ":" : "");
@@ -724,13 +761,14 @@ static void add_times(const struct pf_advise *a, size_t first,
 		pf_doc_null(doc, "together_ns", "The first together", PF_NS);
 }
 
-static void advise_show(const struct pf_advise *a, struct pf_doc *doc)
+static void advise_show(const struct pf_advise *a,
+			const struct pf_advise_args *args, struct pf_doc *doc)
 {
 	char all[PF_NUM_MAX], window[PF_NUM_MAX];
 	size_t first = a->given < 5 ? a->given : 5;
 	struct pf_table *t;
 
-	add_finding(a, doc);
+	add_finding(a, args, doc);
 	add_times(a, first, doc);
 	add_advice(a, doc);
 	add_how(a, doc);
@@ -740,14 +778,19 @@ static void advise_show(const struct pf_advise *a, struct pf_doc *doc)
 	add_rest(a, PF_ADVICE_NOT_JUDGED, t, PF_FIELDS(open_fields));
 	t = pf_doc_fields(doc, "fine", "Nothing to do", PF_FIELDS(fine_fields));
 	add_rest(a, PF_ADVICE_FINE, t, PF_FIELDS(fine_fields));
-	if (first > 1)
+	if (first > 1 && a->has_path)
 		pf_doc_note(doc,
 			    "advice may be about the same time: the first %zu "
 			    "hold %s of the %s of the critical path together",
 			    first,
 			    pf_num_show_ns(all, pf_advise_union(a, first)),
 			    pf_num_show_ns(window, a->window_ns));
-	if (a->given)
+	if (!a->has_path)
+		pf_doc_note(doc,
+			    "without a critical path, which is of one trace, "
+			    "causes are judged by what GPUs wait for, and "
+			    "nothing says what would be saved");
+	else if (a->given)
 		pf_doc_note(doc,
 			    "at most is what the change takes off the critical "
 			    "path (sure), or what the path worked out anew "

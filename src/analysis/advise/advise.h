@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "events/window.h"
+#include "analysis/idle/gaps.h"
 #include "analysis/memory/usage.h"
 #include "analysis/path/path.h"
 #include "analysis/roofline/roofline.h"
@@ -33,6 +34,10 @@
 struct pf_advise_args {
 	struct pf_window_args window;
 	const char *db_name; /* as commands name it; borrowed */
+	/* How texts of the trace may be shown, in "out"; NULL: as they are. */
+	const char *(*show)(const void *context, const char *text,
+			    struct pf_buf *out);
+	const void *context;
 };
 
 /* What other analyses found in the same window; all are borrowed. */
@@ -44,6 +49,8 @@ struct pf_advise_from {
 	const struct pf_usage *memory;
 	const struct pf_info *info;
 	const struct pf_roofline *roofline; /* empty: there are no shapes */
+	const struct pf_gaps
+		*gaps; /* of all traces; NULL where there is a path */
 };
 
 enum pf_advice_state {
@@ -57,38 +64,64 @@ struct pf_advice_place {
 	const char *what;            /* "data loading", "kernel" */
 	const char *name, *at;       /* of it; the line, else the operator */
 	int64_t ns, count;           /* on the path */
-	int64_t from_ns, longest_ns; /* the longest piece */
+	int64_t from_ns, longest_ns; /* the longest piece; PF_NO_INT: unknown */
 };
 #define PF_ADVICE_PLACES 3
 
 struct pf_advice {
-	const char *id, *title;
+	const char *id, *kind, *title; /* "A1", "data loading", what to do */
 	enum pf_advice_state state;
 	/* PF_NO_INT: nothing bounds it; likely: no model says so. */
 	int64_t at_most_ns, likely_ns;
-	int64_t on_path_ns;         /* what is its own of the path */
+	/* What is its own of the path, else of idle time; of what that is. */
+	int64_t on_path_ns, whole_ns;
 	double measured, threshold; /* shares of the window; NAN: none */
 	const char *confidence;     /* "sure", "model", "hint" */
-	struct pf_buf sentence;     /* or why it is not given */
-	struct pf_buf command;      /* that shows its figures */
-	const char *remedy, *code;  /* NULL: none for this framework */
+	/*
+	 * What holds how much, and where, its names marked (PF_SAY_NAME); or
+	 * why it is not given.  Then what else is to be known, in sentences.
+	 */
+	struct pf_buf sentence, detail;
+	struct pf_buf command;     /* that shows its figures */
+	const char *subject;       /* in place of the rule\'s; or NULL */
+	const char *shown_by;      /* that command: "path" */
+	const char *remedy, *code; /* NULL: none for this framework */
 	struct pf_advice_place places[PF_ADVICE_PLACES];
 	size_t place_count;
-	uint32_t bit; /* of the rows of the path that are its own */
-	bool is_last; /* ranked behind all others */
+	uint32_t causes; /* of idle time that are its own: 1 << enum pf_cause */
+	uint32_t bit;    /* of the rows of the path that are its own */
+	bool is_last;    /* ranked behind all others */
 };
 
 #define PF_ADVICE_MAX 24
 
+/* Of the window: what saves less is too small to show. */
+#define PF_ADVISE_SHOWN 0.01
+/* ... is no first line, unless nothing else is. */
+#define PF_ADVISE_FIRST 0.05
+
 /* A zero-initialised struct is an empty result; it owns all it points to. */
 struct pf_advise {
 	struct advise_tiles *tiles;
-	const char *framework; /* "PyTorch", "JAX", ... */
+	bool has_path;                  /* else it is judged by idle time */
+	const struct pf_window *window; /* borrowed */
+	const char *framework;          /* "PyTorch", "JAX", ... */
 	int64_t window_ns, step_count;
 	struct pf_advice all[PF_ADVICE_MAX]; /* those given first, ranked */
 	size_t count, given;
 };
 
+/*
+ * "Without it at most 12 ms (3 %) are saved", or at most "that" where it is all
+ * that the sentence named; nothing where no one knows.
+ */
+void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out);
+/*
+ * What holds most of the path, where no advice is about half as much; false:
+ * there is nothing to say.
+ */
+bool pf_advise_say_rest(const struct pf_advise *a,
+			const struct pf_advise_args *args, struct pf_buf *out);
 /* The time that the first of what is given touch together. */
 int64_t pf_advise_union(const struct pf_advise *a, size_t first);
 
@@ -100,7 +133,7 @@ int64_t pf_advise_union(const struct pf_advise *a, size_t first);
 int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 		    struct pf_advise *out);
 int pf_advise_end(struct pf_advise *a, const struct pf_path *path);
-/* The path of a trace.  PF_EUSAGE if there are several. */
+/* The path of a trace. */
 int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 		   struct pf_advise *out);
 /* The advice, of what was read and of what others found. */

@@ -147,16 +147,11 @@ enum advise_need {
 	ADVISE_NEEDS_OPS    /* of PyTorch, on a GPU or not */
 };
 
-/* Of the window: what saves less is too small to show. */
-#define ADVISE_SHOWN 0.01
-/* ... is no first line, unless nothing else is. */
-#define ADVISE_FIRST 0.05
-
 struct advise_rule {
-	const char *id, *title;
+	const char *id, *kind, *title; /* kind: what the cause is called */
 	/* Begins the sentence; NULL: judge() has all of it. */
 	const char *subject;
-	double threshold; /* ADVISE_SHOWN; 0: judge() decides */
+	double threshold; /* PF_ADVISE_SHOWN; 0: judge() decides */
 	const char *confidence;
 	const char *command, *options; /* "path", " --what-if data=0" */
 	const char *question; /* of pf_path, which bounds it; or NULL */
@@ -171,6 +166,16 @@ struct advise_rule {
 	const char *(*variant)(const struct pf_advise *a,
 			       const struct pf_advise_from *from,
 			       const struct pf_advice *out);
+	unsigned causes; /* of idle time, 1 << enum pf_cause: its own */
+	/*
+	 * Begins the sentence where there is no path; NULL: it needs one.
+	 * It then holds the idle time of its causes, else what this says, and
+	 * what that is of, unless it is as of idle time.
+	 */
+	const char *apart;
+	bool is_spread; /* then: what it holds is a part of its causes' places */
+	int64_t (*apart_ns)(const struct pf_advise_from *from,
+			    int64_t *whole_ns);
 };
 
 extern const struct advise_rule advise_host_rules[], advise_gpu_rules[],

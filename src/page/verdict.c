@@ -195,6 +195,7 @@ static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
 	count += bad;
 	/* as on a scale: 1 is a warning, 2 is bad */
 	v->measured = bad ? 2 : count ? 1 : 0;
+	v->is_first = bad > 0;
 	say(v, "Trace quality: ");
 	for (size_t i = 0; i < 2; i++) {
 		double below = 1e300, share;
@@ -226,7 +227,7 @@ static void apply_captured(const struct pf_parts *p, struct pf_verdict *v)
 		return;
 	}
 	v->measured = p->doctor.captured_share;
-	v->is_note = v->measured > CAPTURED;
+	v->is_note = v->is_first = v->measured > CAPTURED;
 	say(v, "This is a capture of graphs: ");
 	say_ratio(v, v->measured);
 	say(v, " of the launches are recorded into them and run when they are "
@@ -1048,29 +1049,28 @@ static const struct pf_report_rule *const rules[] = {
 _Static_assert(sizeof(rules) / sizeof(*rules) + PF_ADVICE_MAX < PF_VERDICTS,
 	       "one for V0");
 
-/* What it saves, or where nothing bounds that holds. */
-static int64_t weight_of(const struct pf_verdict *v)
-{
-	return v->recoverable_ns < 0 ? v->affected_ns : v->recoverable_ns;
-}
-
-/* Trouble with the trace comes first, then the severe, most to win first. */
+/*
+ * What the trace is of, or trouble with it, comes first, then the severe; of
+ * those alike the advice in its own order, then what touches most.
+ */
 static int by_rank(const void *a, const void *b)
 {
 	const struct pf_verdict *x = a, *y = b;
-	int trust_x = x->part == PF_PART_DOCTOR && x->severity == PF_BAD;
-	int trust_y = y->part == PF_PART_DOCTOR && y->severity == PF_BAD;
 
 	if (x->state != y->state)
 		return (int)x->state - (int)y->state;
 	if (x->state == PF_RULE_FIRED && x->is_folded != y->is_folded)
 		return x->is_folded - y->is_folded;
-	if (x->state == PF_RULE_FIRED && trust_x != trust_y)
-		return trust_y - trust_x;
+	if (x->state == PF_RULE_FIRED && x->is_first != y->is_first)
+		return y->is_first - x->is_first;
 	if (x->state == PF_RULE_FIRED && x->severity != y->severity)
 		return (int)y->severity - (int)x->severity;
-	if (x->state == PF_RULE_FIRED && weight_of(x) != weight_of(y))
-		return weight_of(x) > weight_of(y) ? -1 : 1;
+	if (!x->advice != !y->advice)
+		return x->advice ? -1 : 1;
+	if (x->advice && x->state == PF_RULE_FIRED)
+		return x->advice < y->advice ? -1 : x->advice > y->advice;
+	if (x->state == PF_RULE_FIRED && x->affected_ns != y->affected_ns)
+		return x->affected_ns > y->affected_ns ? -1 : 1;
 	if (strlen(x->id) != strlen(y->id))
 		return strlen(x->id) < strlen(y->id) ? -1 : 1;
 	return strcmp(x->id, y->id);

@@ -38,6 +38,7 @@ struct pf_verdict {
 	const struct pf_advice *advice; /* that it is, borrowed; or NULL */
 	bool is_folded;                 /* advice says it */
 	bool is_note;                   /* said even below the threshold */
+	bool is_first; /* what the trace is of, or doubt about all else */
 };
 
 #define PF_VERDICTS (10 + PF_ADVICE_MAX)

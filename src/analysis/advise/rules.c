@@ -845,7 +845,7 @@ static const char *const reading_ops[] = { "aten::_local_scalar_dense",
 /*
  * Time of the host in pieces that are longer than launching: in one place, or
  * all of it where there is nothing to launch.  What waits, loads, logs,
- * compiles or cleans up has advice of its own.
+ * compiles, cleans up or updates parameters has advice of its own.
  */
 static bool owns_code(const struct advise_row *r)
 {
@@ -854,7 +854,8 @@ static bool owns_code(const struct advise_row *r)
 	case PF_CAUSE_PYTHON:
 	case PF_CAUSE_ANNOTATION:
 		return !(r->flags &
-			 (ADVISE_DATA | ADVISE_STEP | 1u << ADVISE_MARK_LOG)) &&
+			 (ADVISE_DATA | ADVISE_STEP | 1u << ADVISE_MARK_LOG |
+			  1u << ADVISE_MARK_OPTIMIZER)) &&
 		       (r->flags & ADVISE_LONG ||
 			r->ns / r->count >= ADVISE_CODE_NS);
 	default:
@@ -936,6 +937,25 @@ static int64_t data_apart(const struct pf_advise_from *from, int64_t *whole_ns)
 	if (!g->all.event_count)
 		return class_ns(from, PF_STEP_DATA, whole_ns);
 	return idle_of(g, CAUSE(DATA));
+}
+
+/*
+ * Workers do not make loading vanish: one beside the training thread hides no
+ * more of it than the rest takes; of several that do not keep up it is not
+ * known whether more have processors to run on.
+ */
+static void judge_data(const struct pf_advise *a,
+		       const struct pf_advise_from *from, struct pf_advice *out)
+{
+	int64_t rest_ns = a->window_ns - out->on_path_ns;
+
+	(void)from;
+	if (!a->has_path)
+		return;
+	if (has_name(a, ADVISE_DATA, multi_loader))
+		out->likely_ns = PF_NO_INT;
+	else if (out->likely_ns > rest_ns)
+		out->likely_ns = rest_ns;
 }
 
 static const char *data_variant(const struct pf_advise *a,
@@ -1277,6 +1297,7 @@ const struct advise_rule advise_host_rules[] = {
 	  .question = "data=0",
 	  .needs = ADVISE_NEEDS_PATH,
 	  .owns = owns_data,
+	  .judge = judge_data,
 	  .variant = data_variant,
 	  .causes = CAUSE(DATA),
 	  .apart = "The GPU waits for data",
@@ -1312,7 +1333,8 @@ const struct advise_rule advise_host_rules[] = {
 	{ .id = "A4",
 	  .kind = "launching",
 	  .title = "fewer, larger kernels: torch.compile, CUDA graphs",
-	  .subject = "Launching work, with its operators and Python, holds",
+	  .subject = "Launching work, with its operators and Python, "
+		     "holds",
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "model",
 	  .command = "path",
@@ -1377,12 +1399,14 @@ const struct advise_rule advise_host_rules[] = {
 	  .judge = judge_code,
 	  .variant = code_variant,
 	  .causes = CAUSE(PYTHON) | CAUSE(ANNOTATION) | CAUSE(OP),
-	  .apart = "The GPU waits for the program's own code on the host",
+	  .apart = "The GPU waits for the program's own code on the "
+		   "host",
 	  .apart_ns = code_apart },
 	{ .id = "A22",
 	  .kind = "first use",
 	  .title = "warm up before the profile begins",
-	  .subject = "Calls as long as a first use, which loads code or starts "
+	  .subject = "Calls as long as a first use, which loads code "
+		     "or starts "
 		     "the driver, hold",
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "hint",
@@ -1487,7 +1511,8 @@ static void judge_single(const struct pf_advise *a,
 		return;
 	}
 	pf_buf_addf(next(out),
-		    "%s of the time in products is in fp32; the GPU's peak in "
+		    "%s of the time in products is in fp32; the GPU's "
+		    "peak in "
 		    "reduced precision is %.1f times as high",
 		    pf_num_show_ratio(
 			    share, pf_num_share(from->callers->product_fp32_ns,
@@ -1595,8 +1620,10 @@ static void judge_batch(const struct pf_advise *a,
 	}
 	pf_buf_clear(&out->sentence);
 	pf_buf_addf(&out->sentence,
-		    "%s of the time in kernels is in those with fewer blocks "
-		    "than the GPU has multiprocessors, and the memory's peak "
+		    "%s of the time in kernels is in those with fewer "
+		    "blocks "
+		    "than the GPU has multiprocessors, and the "
+		    "memory's peak "
 		    "is %s of %s",
 		    pf_num_show_ratio(share, small),
 		    pf_num_show_bytes(peak, d->peak),
@@ -1665,7 +1692,8 @@ static void judge_memory(const struct pf_advise *a,
 	if (is_slow && driver_calls(a) >= DRIVER_CALLS) {
 		out->title = "keep memory instead of asking the driver";
 		pf_buf_addf(next(out),
-			    "It asks the driver %s times a step, as without a "
+			    "It asks the driver %s times a step, as "
+			    "without a "
 			    "pool of its own",
 			    pf_num_show_count(count, driver_calls(a)));
 		return;
@@ -1690,9 +1718,11 @@ static void judge_memory(const struct pf_advise *a,
 
 #define SMALL_MESSAGE (1 << 20) /* bytes */
 
+/* On the GPU, or where the host waits for it. */
 static bool owns_comm(const struct advise_row *r)
 {
-	return r->category == PF_PATH_COMM;
+	return r->category == PF_PATH_COMM ||
+	       (unsigned)r->category == PF_CAUSE_COMM;
 }
 
 static int64_t comm_apart(const struct pf_advise_from *from, int64_t *whole_ns)
@@ -1753,7 +1783,15 @@ static void judge_comm(const struct pf_advise *a,
 	const struct pf_overlap *o = from->overlap;
 
 	if (!o || !o->all.comm_ns) {
-		advise_fine(out, "no GPU work of this trace is communication");
+		if (!out->on_path_ns)
+			advise_fine(out, "no communication is on the critical "
+					 "path");
+		if (!a->has_path)
+			return;
+		/* no question about GPU work knows of the host's */
+		out->at_most_ns = out->on_path_ns;
+		out->likely_ns = PF_NO_INT;
+		out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 		return;
 	}
 	pf_num_show_ns(all, o->all.comm_ns);
@@ -1800,14 +1838,15 @@ static void judge_capture(const struct pf_advise *a,
 	}
 	pf_buf_clear(&out->sentence);
 	if (!s->has_steps) {
-		pf_buf_adds(&out->sentence,
-			    "The trace does not say where a step begins and "
-			    "ends");
+		pf_buf_adds(&out->sentence, "The trace does not say "
+					    "where a step begins and "
+					    "ends");
 	} else if (s->full_count >= 3 && s->dur.p50_ns > 0 &&
 		   (double)s->steps[0].dur_ns >
 			   SLOW_FIRST * (double)s->dur.p50_ns) {
 		pf_buf_addf(&out->sentence,
-			    "The first step takes %s, the median %s, and it is "
+			    "The first step takes %s, the median %s, "
+			    "and it is "
 			    "part of all figures",
 			    pf_num_show_ns(first, s->steps[0].dur_ns),
 			    pf_num_show_ns(median, s->dur.p50_ns));
@@ -1907,7 +1946,8 @@ static const char *why_no_decoding(const struct pf_advise *a,
 	if (is_training(a, from))
 		return "the program trains";
 	if (d->few_ns < d->all_ns - d->few_ns || !d->few_ns)
-		return "most of the time in products is in those of more than "
+		return "most of the time in products is in those of "
+		       "more than "
 		       "16 rows, as no decoding has";
 	if (d->calls < 2 * d->kinds)
 		return "products with few rows do not repeat";
@@ -1957,7 +1997,8 @@ static void judge_decoding(const struct pf_advise *a,
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	pf_buf_clear(&out->sentence);
 	pf_buf_addf(&out->sentence,
-		    "products of at most %d rows, as in decoding, read weights "
+		    "products of at most %d rows, as in decoding, read "
+		    "weights "
 		    "that the memory gives in %s, %s of the window",
 		    FEW_ROWS, pf_num_show_ns(read, (int64_t)ns),
 		    pf_num_show_ratio(share, ns / (double)a->window_ns));
@@ -2009,10 +2050,10 @@ const struct advise_rule advise_state_rules[] = {
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "model",
 	  .command = "path",
-	  .options = " --what-if class:comm=0",
+	  .options = "",
 	  .question = "class:comm=0",
 	  .likely = "comm=hidden",
-	  .needs = ADVISE_NEEDS_GPU,
+	  .needs = ADVISE_NEEDS_PATH,
 	  .owns = owns_comm,
 	  .judge = judge_comm,
 	  .variant = comm_variant,
@@ -2134,11 +2175,13 @@ static const char *place_of(const struct advise_row *r)
 }
 
 static void add_place(struct pf_advice_place *p, const struct advise_row *r,
-		      int64_t first_ns)
+		      bool is_line, int64_t first_ns)
 {
-	p->what = pf_path_category_name(r->category);
-	p->name = *r->short_name ? r->short_name : NULL;
-	p->at = place_of(r);
+	const char *at = place_of(r);
+
+	p->what = is_line ? "line" : pf_path_category_name(r->category);
+	p->name = is_line ? at : *r->short_name ? r->short_name : NULL;
+	p->at = is_line ? NULL : at;
 	p->ns += r->ns;
 	p->count += r->count;
 	if (r->longest_ns > p->longest_ns) {
@@ -2150,7 +2193,8 @@ static void add_place(struct pf_advice_place *p, const struct advise_row *r,
 PF_ORDER(by_time, struct pf_advice_place, PF_DOWN(ns) PF_UP(from_ns))
 
 /* Rows differ in more than their place: put those of one together. */
-static void find_places(const struct advise_tiles *t, struct pf_advice *a)
+static void find_places(const struct advise_tiles *t, bool by_line,
+			struct pf_advice *a)
 {
 	struct pf_advice_place *all = NULL;
 	struct pf_intern keys;
@@ -2159,7 +2203,9 @@ static void find_places(const struct advise_tiles *t, struct pf_advice *a)
 	pf_intern_init(&keys);
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
-		struct place_key key = { r->name, place_of(r), r->category };
+		bool is_line = by_line && strstr(r->frame, ".py:");
+		struct place_key key = { is_line ? NULL : r->name, place_of(r),
+					 is_line ? 0 : r->category };
 		uint32_t known = keys.count, n;
 
 		if (!(r->advice & a->bit))
@@ -2168,9 +2214,10 @@ static void find_places(const struct advise_tiles *t, struct pf_advice *a)
 		all = pf_grow(all, &cap, (size_t)n + 1, sizeof(*all));
 		if (n == known)
 			all[n] = (struct pf_advice_place){ .longest_ns = -1 };
-		add_place(&all[n], r, t->first_ns);
+		add_place(&all[n], r, is_line, t->first_ns);
 	}
 	pf_sort(all, keys.count, sizeof(*all), by_time);
+	a->place_count = 0;
 	while (a->place_count < PF_ADVICE_PLACES &&
 	       a->place_count < keys.count) {
 		a->places[a->place_count] = all[a->place_count];
@@ -2178,6 +2225,22 @@ static void find_places(const struct advise_tiles *t, struct pf_advice *a)
 	}
 	free(all);
 	pf_intern_release(&keys);
+}
+
+static bool is_most(const struct pf_advice *a)
+{
+	return a->places[0].ns >= a->on_path_ns / 2;
+}
+
+/* By name, or where none holds most of it and a line does, by line. */
+static void find_best_places(const struct advise_tiles *t, struct pf_advice *a)
+{
+	find_places(t, false, a);
+	if (!a->place_count || is_most(a))
+		return;
+	find_places(t, true, a);
+	if (!is_most(a))
+		find_places(t, false, a);
 }
 
 /* ---- one rule ---- */
@@ -2493,7 +2556,7 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 		return;
 	}
 	if (a->has_path)
-		find_places(a->tiles, out);
+		find_best_places(a->tiles, out);
 	say_share(a, args, rule, out);
 	if (rule->variant)
 		variant = rule->variant(a, from, out);

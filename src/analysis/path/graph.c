@@ -965,7 +965,15 @@ static const char *kind_of(const struct pf_inner *inner,
 	}
 }
 
-/* A thread does nothing that is known, others communicate: it waits for them. */
+/* A thread sleeps, or nothing is known of it: it waits for who communicates. */
+static bool is_idle(const struct pf_inner *inner,
+		    const struct pf_name_class *class)
+{
+	return !class || class->is_step ||
+	       (inner->kind == PF_KIND_PYTHON && class->is_asleep &&
+		!inner->is_in_data);
+}
+
 static int put_idle(struct tiler *t, const struct path_stand *s,
 		    struct pf_path_tile tile)
 {
@@ -1017,7 +1025,7 @@ static int put_piece(struct tiler *t, const struct path_stand *s,
 		tile->kind = kind_of(&inner, class);
 		tile->is_op = inner.kind == PF_KIND_CPU_OP;
 	}
-	if (t->p->comm_count && (!class || class->is_step))
+	if (t->p->comm_count && is_idle(&inner, class))
 		return put_idle(t, s, *tile);
 	return put(t, tile);
 }

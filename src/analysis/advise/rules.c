@@ -1164,14 +1164,32 @@ static bool has_work(const struct pf_advise *a,
 			   : from->gaps && from->gaps->all.event_count > 0;
 }
 
-/* Without GPU work it is no code beside it, but what is computed. */
+/*
+ * Without GPU work it is no code beside it, but what is computed.  An optimizer
+ * that holds less than the rest is code like all other then: what does the work
+ * of more samples at once saves of it, too.
+ */
 static void judge_code(const struct pf_advise *a,
 		       const struct pf_advise_from *from, struct pf_advice *out)
 {
+	const struct advise_tiles *t = a->tiles;
+	int64_t ns = 0;
+
 	if (has_work(a, from))
 		return;
 	out->title = "less, or faster, operators and Python on the CPU";
 	out->subject = "Operators and Python on the CPU hold";
+	for (size_t i = 0; i < t->row_count; i++)
+		if (owns_optimizer(&t->rows[i]))
+			ns += t->rows[i].ns;
+	if (!ns || ns >= out->on_path_ns)
+		return;
+	for (size_t i = 0; i < t->row_count; i++)
+		if (owns_optimizer(&t->rows[i]))
+			t->rows[i].advice |= out->bit;
+	out->on_path_ns += ns;
+	out->at_most_ns += ns;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 }
 
 static const char *code_variant(const struct pf_advise *a,

@@ -10,7 +10,8 @@
 #include "events/names.h"
 #include "formats/event.h"
 
-#define PENDING_MAX 4096 /* pieces; a longer sequence is none */
+#define PENDING_MAX 4096  /* pieces; a longer sequence is none */
+#define CALLER_NS   10000 /* between two calls: what it takes to call */
 
 /* What pieces of a row have in common; no padding. */
 struct key {
@@ -44,6 +45,7 @@ struct advise_taker {
 	int64_t late_ns;    /* the first step's end; INT64_MIN: no steps */
 	bool is_after_copy; /* the last piece was a copy from pageable memory */
 	bool was_launch;    /* ... the call that launched what comes next */
+	bool was_log;       /* ... of what logs */
 };
 
 static void add(struct advise_taker *t, const struct piece *p)
@@ -226,6 +228,19 @@ static uint32_t flags_of(const struct advise_taker *t,
 	return flags;
 }
 
+/* What the caller needs from one call of what logs to the next goes with it. */
+static void find_log(struct advise_taker *t, const struct pf_path_tile *tile,
+		     uint32_t *flags)
+{
+	const uint32_t log = 1u << ADVISE_MARK_LOG;
+	bool was_log = t->was_log;
+
+	t->was_log = *flags & log;
+	if (was_log && (unsigned)tile->category == PF_CAUSE_PYTHON &&
+	    tile->end_ns - tile->start_ns <= CALLER_NS)
+		*flags |= log;
+}
+
 static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile)
 {
 	char *text;
@@ -262,6 +277,7 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	    find_work(t, tile, &is_work) < 0 ||
 	    find_step(t, tile, &p.key.flags) < 0)
 		return -1;
+	find_log(t, tile, &p.key.flags);
 	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
 			     sizeof(*t->pending));
 	t->pending[t->pending_count++] = p;

@@ -27,22 +27,51 @@ RETURN = 2  # us from the end of what a call waits for to that of the call
 # the path of a step begins with
 HOST, CALL, DELAY = 4, 8, 2
 FIRST = HOST + CALL + DELAY
-V100 = {"id": 0, "name": "Tesla V100-SXM2-16GB", "computeMajor": 7,
-        "computeMinor": 0, "numSms": 80, "totalGlobalMem": 16945512448}
+HOST_PID = 4242  # also the tid of its main thread
+MAIN, ENGINE = HOST_PID, 4243
+V100 = {"id": 0, "name": "Tesla V100-SXM2-16GB", "totalGlobalMem": 16945512448,
+        "computeMajor": 7, "computeMinor": 0, "maxThreadsPerBlock": 1024,
+        "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536,
+        "warpSize": 32, "sharedMemPerBlock": 49152, "numSms": 80,
+        "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 98304,
+        "sharedMemPerMultiprocessor": 98304}
+CBID = {"cudaLaunchKernel": 211, "cudaMemcpyAsync": 41, "cudaMalloc": 20,
+        "cudaFree": 22, "cudaDeviceSynchronize": 165, "cudaGraphLaunch": 311,
+        "cudaStreamSynchronize": 131, "cudaEventRecord": 135,
+        "cudaStreamWaitEvent": 147}
 
 
 class Program:
+    """A host of some threads, and streams, by the rules of CUDA."""
+
     def __init__(self):
-        self.events, self.at, self.number, self.gap = [], 100, 0, 0
+        self.events, self.number, self.gap = [], 0, 0
+        self.tid, self.clocks, self.open = MAIN, {MAIN: 100}, {}
+        self.ranges = 0
         self.ends = {}  # of the work of streams
+        self.marks = {}  # of events recorded
+        self.holds = {}  # of streams that wait for events
+
+    @property
+    def at(self):
+        return self.clocks[self.tid]
+
+    @at.setter
+    def at(self, us):
+        self.clocks[self.tid] = us
 
     @property
     def free(self):
         return max(self.ends.values(), default=0)
 
-    def event(self, name, cat, ts, dur, tid=1, **args):
-        self.events.append({"ph": "X", "name": name, "cat": cat, "pid": 1,
-                            "tid": tid, "ts": ts, "dur": dur, "args": args})
+    @property
+    def end(self):
+        return max(self.free, self.clocks[MAIN])
+
+    def event(self, name, cat, ts, dur, tid=None, **args):
+        self.events.append({"ph": "X", "cat": cat, "name": name,
+                            "pid": HOST_PID, "tid": tid or self.tid,
+                            "ts": ts, "dur": dur, "args": args})
         return self.events[-1]
 
     def range(self, name, cat="user_annotation"):
@@ -55,23 +84,44 @@ class Program:
         with self.range(name, "python_function"):
             self.pause(us)
 
+    def thread(self, tid):
+        """What another thread does while this one waits for it."""
+        return Thread(self, tid)
+
+    def call(self, name, us, **args):
+        self.number += 1
+        e = self.event(name, "cuda_runtime", self.at, us, **{
+            "External id": self.linked(), "cbid": CBID[name],
+            "correlation": self.number}, **args)
+        self.at += us
+        return e
+
+    def linked(self):
+        """The innermost range that torch numbers."""
+        return next((r.number for r in reversed(self.open.get(self.tid, []))
+                     if r.cat != "python_function"), 0)
+
     def work(self, name, us, call="cudaLaunchKernel", cat="kernel",
              waits=False, **args):
         """A call of 8 us, and its work 2 us later at the earliest."""
-        self.number += 1
         begin = self.at
         tid = args.pop("stream", 7)
+        # what was waited for is over before its successor begins
         start = max(begin + 10, self.ends.get(tid, 0) + self.gap,
-                    args.pop("after", 0))
-        self.ends[tid] = start + us
-        e = self.event(call, "cuda_runtime", begin, 8,
-                       correlation=self.number)
+                    args.pop("after", 0), self.holds.pop(tid, 0))
+        parts = us if isinstance(us, list) else [us]
+        e = self.call(call, 8)
         if waits:
-            e["dur"] = self.free + 2 - begin
-        self.event(name, cat, start, us, tid=tid, correlation=self.number,
-                   device=0, stream=tid, **args)
-        self.events[-1]["pid"] = 0
-        self.at = begin + e["dur"]
+            e["dur"] = max(self.free, start + us) + 2 - begin
+            self.at = begin + e["dur"]
+        for part in parts:
+            self.event(name, cat, start, part, tid=tid, **{
+                "External id": self.linked(), "queued": 0, "device": 0,
+                "context": 1, "stream": tid, "correlation": self.number},
+                **args)
+            self.events[-1]["pid"] = 0
+            start += part
+        self.ends[tid] = start
 
     def op(self, name, us, kernel, host=40, shapes=None, **args):
         with self.range(name, "cpu_op") as r:
@@ -83,10 +133,18 @@ class Program:
 
     def wait(self):
         begin = self.at
-        self.number += 1
-        self.at = max(self.at, self.free) + 2
-        self.event("cudaDeviceSynchronize", "cuda_runtime", begin,
-                   self.at - begin, correlation=self.number)
+        self.call("cudaDeviceSynchronize", 0)["dur"] = \
+            max(begin, self.free) + 2 - begin
+        self.at = max(begin, self.free) + 2
+
+    def record(self, event, stream):
+        self.marks[event] = self.ends.get(stream, 0)
+        self.call("cudaEventRecord", 1)
+
+    def follow(self, event, stream):
+        """The stream goes on when what was recorded is over."""
+        self.holds[stream] = max(self.holds.get(stream, 0), self.marks[event])
+        self.call("cudaStreamWaitEvent", 1)
 
 
 class Range:
@@ -94,15 +152,198 @@ class Range:
         self.p, self.name, self.cat, self.args = program, name, cat, {}
 
     def __enter__(self):
-        self.begin = self.p.at
-        self.index = len(self.p.events)
+        p = self.p
+        p.ranges += 1
+        self.number = p.ranges
+        self.tid = p.tid
+        self.begin = p.at
+        self.index = len(p.events)
+        self.within = p.open.setdefault(p.tid, [])
+        self.within.append(self)
         return self
 
     def __exit__(self, *_):
         p = self.p
-        p.event(self.name, self.cat, self.begin, p.at - self.begin,
-                **self.args)
+        self.within.pop()
+        if self.cat == "python_function":
+            outer = next((r.number for r in reversed(self.within)
+                          if r.cat == self.cat), None)
+            about = {"Python parent id": outer, "Python id": self.number}
+        else:
+            about = {"External id": self.number, "Record function id": 0}
+        p.event(self.name, self.cat, self.begin,
+                p.clocks[self.tid] - self.begin, self.tid, **about,
+                **self.args, **{"Ev Idx": self.number})
         p.events.insert(self.index, p.events.pop())
+
+
+class Thread:
+    def __init__(self, program, tid):
+        self.p, self.tid = program, tid
+
+    def __enter__(self):
+        p = self.p
+        self.back, begin = p.tid, p.at
+        p.tid = self.tid
+        p.at = max(p.clocks.get(self.tid, 0), begin + WAKE)
+
+    def __exit__(self, *_):
+        p = self.p
+        done, p.tid = p.at, self.back
+        p.at = max(p.at, done + WAKE)
+
+
+WAKE = 5  # us until a thread runs that another has woken
+
+
+# ---- what Kineto writes of it (libkineto/src/output_json.cpp) ----
+
+def in_us(ns):
+    return f"{ns // 1000}.{ns % 1000:03}"
+
+
+def slice_of(e):
+    """handleActivity, handleGenericInstantEvent."""
+    args = ", ".join(f"{json.dumps(k)}: {json.dumps(v)}"
+                     for k, v in e["args"].items()
+                     if (k, v) != ("External id", 0))
+    if e["ph"] == "i":
+        return f"""
+  {{
+    "ph": "i", "cat": "{e["cat"]}", "s": "t", "name": "{e["name"]}",
+    "pid": {e["pid"]}, "tid": {e["tid"]},
+    "ts": {in_us(e["ts"] * US)},
+    "args": {{
+      {args}
+    }}
+  }},"""
+    extra = e["cat"] == "gpu_user_annotation"
+    return f"""
+  {{
+    "ph": "X", "cat": "{e["cat"]}", "name": {json.dumps(e["name"])}, "pid": {
+e["pid"]}, "tid": {e["tid"]},
+    "ts": {in_us(e["ts"] * US - extra)}, "dur": {in_us(e["dur"] * US +
+                                                       2 * extra)},
+    "args": {{
+      {args}
+    }}
+  }},"""
+
+
+def link_of(e, ph):
+    """handleLink."""
+    end = ', "bp": "e"' if ph == "f" else ""
+    return f"""
+  {{
+    "ph": "{ph}", "id": {e["args"]["correlation"]}, "pid": {
+e["pid"]}, "tid": {e["tid"]}, "ts": {in_us(e["ts"] * US)},
+    "cat": "ac2g", "name": "ac2g"{end}
+  }},"""
+
+
+def name_of(kind, pid, tid, key, value):
+    """handleDeviceInfo, handleResourceInfo."""
+    return f"""
+  {{
+    "name": "{kind}", "ph": "M", "ts": 0.000, "pid": {pid}, "tid": {tid},
+    "args": {{
+      "{key}": {json.dumps(value)}
+    }}
+  }},"""
+
+
+def on_gpu(p):
+    """Ranges of the user as they span GPU work, by stream."""
+    works = [e for e in p.events if e["pid"] == 0]
+    calls = {e["args"]["correlation"]: e for e in p.events
+             if e["cat"] == "cuda_runtime"}
+    for r in p.events:
+        if r["cat"] != "user_annotation":
+            continue
+        spans = {}
+        for w in works:
+            c = calls[w["args"]["correlation"]]
+            if c["tid"] == r["tid"] and \
+                    r["ts"] <= c["ts"] < r["ts"] + r["dur"]:
+                begin, end = spans.get(w["tid"], (w["ts"], 0))
+                spans[w["tid"]] = begin, max(end, w["ts"] + w["dur"])
+        for stream, (begin, end) in spans.items():
+            yield {"ph": "X", "cat": "gpu_user_annotation", "pid": 0,
+                   "name": r["name"], "tid": stream, "ts": begin,
+                   "dur": end - begin,
+                   "args": {"External id": r["args"]["External id"]}}
+
+
+def kineto(p):
+    """The file that ChromeTraceLogger makes of a program's run."""
+    works = any(e["pid"] == 0 for e in p.events)
+    runtime = [e for e in p.events
+               if e["cat"] == "cuda_runtime" or e["pid"] == 0]
+    launched = {e["args"]["correlation"] for e in runtime if e["pid"] == 0}
+    linked = set()
+    parts = [slice_of(e) for e in p.events
+             if e["cat"] != "cuda_runtime" and e["pid"] != 0]
+    for e in runtime:
+        parts.append(slice_of(e))
+        number = e["args"]["correlation"]
+        if number not in launched:
+            continue
+        is_work = e["pid"] == 0
+        if (number, is_work) not in linked:
+            parts.append(link_of(e, "f" if is_work else "s"))
+        linked.add((number, is_work))
+    parts += [slice_of(e) for e in on_gpu(p)]
+    for pid, label in [(HOST_PID, "CPU")] + [(0, "GPU 0")] * works:
+        parts.append(name_of("process_name", pid, 0, "name", "python"))
+        parts.append(name_of("process_labels", pid, 0, "labels", label))
+        parts.append(name_of("process_sort_index", pid, 0, "sort_index",
+                             5000000 if pid == 0 else pid))
+    for pid, tid in sorted({(e["pid"], e["tid"]) for e in p.events}):
+        text = f"stream {tid} " if pid == 0 else f"thread {tid} (python)"
+        parts.append(name_of("thread_name", pid, tid, "name", text))
+        parts.append(name_of("thread_sort_index", pid, tid, "sort_index", tid))
+    devices = ",".join("""
+    {
+      %s
+    }""" % ", ".join(f"{json.dumps(k)}: {json.dumps(v)}"
+                      for k, v in V100.items()) for _ in range(works))
+    end = in_us(p.end * US)
+    return f"""
+  {{
+    "schemaVersion": 1,
+    "deviceProperties": [{devices}
+    ],
+      "record_shapes": 1,
+      "with_stack": 1,
+  "displayTimeUnit": "ms",
+  "baseTimeNanoseconds": 1700000000000000000,
+  "traceEvents": [{"".join(parts)}
+  {{
+    "ph": "X", "cat": "Trace", "ts": 0.000, "dur": {end},
+    "pid": "Spans", "tid": "PyTorch Profiler",
+    "name": "PyTorch Profiler (0)",
+    "args": {{
+      "Op count": 0
+    }}
+  }},
+  {{
+    "name": "process_sort_index", "ph": "M", "ts": 0.000,
+    "pid": "Spans", "tid": 0,
+    "args": {{
+      "sort_index": 536870912
+    }}
+  }},
+  {{
+    "name": "Iteration Start: PyTorch Profiler", "ph": "i", "s": "g",
+    "pid": "Traces", "tid": "Trace PyTorch Profiler", "ts": 0.000
+  }},
+  {{
+    "name": "Record Window End", "ph": "i", "s": "g",
+    "pid": "", "tid": "", "ts": {end}
+  }}
+  ],
+  "traceName": "trace.json"
+}}"""
 
 
 # ---- what is in a step; each returns the ns that the advice is about ----
@@ -217,7 +458,7 @@ def batching(p, blocks, used):
     total = int(used * V100["totalGlobalMem"])
     p.events.append({
         "ph": "i", "s": "t", "name": "[memory]", "cat": "cpu_instant_event",
-        "pid": 1, "tid": 1, "ts": p.at, "args": {
+        "pid": HOST_PID, "tid": MAIN, "ts": p.at, "args": {
             "Device Type": 1, "Device Id": 0, "Bytes": 512, "Addr": 4096,
             "Total Allocated": total, "Total Reserved": total}})
     for _ in range(4):
@@ -240,9 +481,7 @@ def allocating(p, us, late, step):
     if us and (step or not late):
         with p.range("aten::empty", "cpu_op"):
             if late or not step:
-                p.event("cudaMalloc", "cuda_runtime", p.at, us,
-                        correlation=90000 + p.at)
-                p.pause(us)
+                p.call("cudaMalloc", us)
     usual(p)
     return us * US if step else 0
 
@@ -415,7 +654,7 @@ def reads_of_host(p, is_changed):
 def one_graph(p, is_changed):
     if is_changed:
         p.pause(10)
-        p.work("a_kernel", 60 * 3, call="cudaGraphLaunch")
+        p.work("a_kernel", [3] * 60, call="cudaGraphLaunch")
         return
     for _ in range(60):
         p.op("aten::linalg", 3, "a_kernel")
@@ -494,8 +733,7 @@ def make(name):
         with p.range(f"ProfilerStep#{step}"):
             ns += PROGRAMS[name](p, step) or 0
             p.wait()
-    return {"schemaVersion": 1, "deviceProperties": [V100],
-            "traceEvents": p.events}, ns
+    return p, ns
 
 
 def check(name, doc):
@@ -613,7 +851,7 @@ def main():
     if how == "--make":
         for name in PROGRAMS:
             with open(f"{folder}/{name}.json", "w") as f:
-                f.write(json.dumps(make(name)[0]))
+                f.write(kineto(make(name)[0]))
         return 0
     for file in sorted(os.listdir(folder)):
         name = file.removesuffix(".json")

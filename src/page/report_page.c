@@ -587,14 +587,8 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 	pf_buf_addf(out, "<li class=%s id=%s><p><strong>%s</strong> ",
 		    pf_severity_word(v->severity), v->id, titles[v->severity]);
 	pf_html_sentence(out, &v->sentence);
-	pf_buf_adds(out, ".");
-	if (v->recoverable_ns > 0) {
-		pf_buf_addf(out, " <span data-v=%" PRId64 ">",
-			    v->recoverable_ns);
-		pf_verdict_say_gain(v, "", out);
-		pf_buf_adds(out, ".</span>");
-	}
-	pf_buf_adds(out, "</p>\n");
+	pf_verdict_say_gain(v, ". ", out);
+	pf_buf_adds(out, ".</p>\n");
 	if (v->advice && v->advice->remedy) {
 		pf_buf_adds(out, "<p class=try>To try: ");
 		pf_html_text(out, v->advice->remedy);

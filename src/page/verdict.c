@@ -1174,10 +1174,13 @@ void pf_verdict_command(const struct pf_verdict *v, const struct pf_parts *p,
 void pf_verdict_say_gain(const struct pf_verdict *v, const char *before,
 			 struct pf_buf *out)
 {
-	if (!v->advice || v->advice->at_most_ns == PF_NO_INT)
-		return;
-	pf_buf_adds(out, before);
-	pf_advice_say_gain(v->advice, out);
+	struct pf_buf gain = { 0 };
+
+	if (v->advice)
+		pf_advice_say_gain(v->advice, &gain);
+	if (gain.len)
+		pf_buf_addf(out, "%s%s", before, gain.data);
+	pf_buf_release(&gain);
 }
 
 static const char *const states[] = { "fired", "fine", "withheld" };

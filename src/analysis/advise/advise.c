@@ -191,7 +191,8 @@ static const struct {
 	  "let the compiler run collectives beside computation",
 	  "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true" },
 	{ "A13", NULL, NULL,
-	  "start communication earlier, on a stream of its own", NULL },
+	  "start communication earlier, and let other work run beside it",
+	  NULL },
 	{ "A14", NULL, NULL,
 	  "freeze what lives on, and collect by hand between steps",
 	  "gc.freeze(); gc.disable()\n"
@@ -596,7 +597,8 @@ static void add_finding(const struct pf_advise *a,
 
 	if (has_first(a)) {
 		pf_buf_add(&out, best->sentence.data, best->sentence.len);
-		pf_buf_adds(&out, best->at_most_ns == PF_NO_INT ? "" : ". ");
+		if (best->at_most_ns != PF_NO_INT && !best->is_said)
+			pf_buf_adds(&out, ". ");
 		pf_advice_say_gain(best, &out);
 	} else {
 		pf_buf_addf(&out,

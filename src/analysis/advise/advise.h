@@ -82,8 +82,9 @@ struct pf_advice {
 	 * why it is not given.  Then what else is to be known, in sentences.
 	 */
 	struct pf_buf sentence, detail;
-	struct pf_buf command;     /* that shows its figures */
-	const char *subject;       /* in place of the rule\'s; or NULL */
+	struct pf_buf command; /* that shows its figures */
+	const char *subject;   /* in place of the rule\'s; or NULL */
+	const char *cap; /* what the bound is from: "as without any kernel" */
 	const char *shown_by;      /* that command: "path" */
 	const char *remedy, *code; /* NULL: none for this framework */
 	struct pf_advice_place places[PF_ADVICE_PLACES];
@@ -91,6 +92,7 @@ struct pf_advice {
 	uint32_t causes; /* of idle time that are its own: 1 << enum pf_cause */
 	uint32_t bit;    /* of the rows of the path that are its own */
 	bool is_last;    /* ranked behind all others */
+	bool is_said;    /* the sentence has what it would save */
 };
 
 #define PF_ADVICE_MAX 24
@@ -112,8 +114,8 @@ struct pf_advise {
 };
 
 /*
- * "Without it at most 12 ms (3 %) are saved", or at most "that" where it is all
- * that the sentence named; nothing where no one knows.
+ * "At most 12 ms (3 %) would be saved", or "that" where it is all that the
+ * sentence named; nothing where that has it, or no one knows.
  */
 void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out);
 /*

@@ -105,6 +105,13 @@ static inline bool advise_is_gpu(const struct advise_row *r)
 	return r->category >= PF_PATH_KERNEL && r->category <= PF_PATH_MEMSET;
 }
 
+/* Time that the host spends itself. */
+static inline bool advise_is_host(const struct advise_row *r)
+{
+	return (unsigned)r->category < PF_CAUSE_UNRECORDED ||
+	       r->category == PF_PATH_LAUNCH_CALL;
+}
+
 /* ---- work that follows each other ---- */
 
 enum advise_role {
@@ -149,7 +156,10 @@ enum advise_need {
 
 struct advise_rule {
 	const char *id, *kind, *title; /* kind: what the cause is called */
-	/* Begins the sentence; NULL: judge() has all of it. */
+	/*
+	 * Begins the sentence, or follows "Without" where there is a question;
+	 * NULL: judge() has all of it.
+	 */
 	const char *subject;
 	double threshold; /* PF_ADVISE_SHOWN; 0: judge() decides */
 	const char *confidence;

@@ -541,6 +541,8 @@ bool advise_chain_step(struct advise_chain *c, enum advise_role role,
 /* Kernels that are gone, and kernels without limit to their speed. */
 #define NO_KERNELS   "class:compute=0"
 #define FAST_KERNELS "class:compute=0.000001"
+/* A host that takes no time. */
+#define FREE_HOST "host=0;launch=0"
 
 /* Advice about operators: what their work, and launching it, takes. */
 
@@ -1307,7 +1309,7 @@ const struct advise_rule advise_host_rules[] = {
 	{ .id = "A1",
 	  .kind = "data loading",
 	  .title = "more DataLoader workers, or cheaper transforms",
-	  .subject = "Loading data holds",
+	  .subject = "loading data",
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "model",
 	  .command = "path",
@@ -1336,7 +1338,7 @@ const struct advise_rule advise_host_rules[] = {
 	{ .id = "A3",
 	  .kind = "waiting for the GPU",
 	  .title = "read results later",
-	  .subject = "Waiting for the GPU holds",
+	  .subject = "waiting for the GPU",
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "model",
 	  .command = "path",
@@ -1351,8 +1353,7 @@ const struct advise_rule advise_host_rules[] = {
 	{ .id = "A4",
 	  .kind = "launching",
 	  .title = "fewer, larger kernels: torch.compile, CUDA graphs",
-	  .subject = "Launching work, with its operators and Python, "
-		     "holds",
+	  .subject = "launching",
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "model",
 	  .command = "path",
@@ -1362,7 +1363,7 @@ const struct advise_rule advise_host_rules[] = {
 	  .owns = owns_launching,
 	  .judge = judge_launching,
 	  .variant = launch_variant,
-	  .causes = CAUSE(LAUNCH) | CAUSE(RUNTIME) | CAUSE(OP) | CAUSE(MICRO),
+	  .causes = HOST_CAUSES | CAUSE(MICRO),
 	  .apart = "The GPU starves while the host launches",
 	  .is_spread = true,
 	  .apart_ns = launch_apart },
@@ -1382,7 +1383,7 @@ const struct advise_rule advise_host_rules[] = {
 	{ .id = "A14",
 	  .kind = "garbage collection",
 	  .title = "collect garbage between steps",
-	  .subject = "Collecting garbage holds",
+	  .subject = "collecting garbage",
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "model",
 	  .command = "path",
@@ -2050,7 +2051,7 @@ const struct advise_rule advise_state_rules[] = {
 	{ .id = "A12",
 	  .kind = "allocation",
 	  .title = "less memory, or memory in larger pieces",
-	  .subject = "The allocator holds",
+	  .subject = "the allocator's calls",
 	  .confidence = "model",
 	  .command = "memory",
 	  .options = "",
@@ -2064,7 +2065,7 @@ const struct advise_rule advise_state_rules[] = {
 	{ .id = "A13",
 	  .kind = "communication",
 	  .title = "hide communication",
-	  .subject = "Communication holds",
+	  .subject = "communication",
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "model",
 	  .command = "path",
@@ -2103,7 +2104,8 @@ const size_t advise_state_rule_count =
 
 const char *advise_questions[] = { "data=0",  "sync=off",     "launch=0",
 				   "gc=0",    "class:comm=0", "comm=hidden",
-				   "alloc=0", NO_KERNELS,     FAST_KERNELS };
+				   "alloc=0", NO_KERNELS,     FAST_KERNELS,
+				   FREE_HOST };
 const size_t advise_question_count =
 	sizeof(advise_questions) / sizeof(*advise_questions);
 
@@ -2304,7 +2306,7 @@ static const char *advise_text(const struct pf_advise_args *args,
 /* A kernel without what its template was made for, which may be long. */
 static void say_kernel(const char *name, struct pf_buf *out)
 {
-	const char *open = strchr(name, '<');
+	const char *open = *name ? strchr(name + 1, '<') : NULL;
 	struct pf_buf text = { 0 };
 
 	pf_buf_add(&text, name, open ? (size_t)(open - name) : strlen(name));
@@ -2339,6 +2341,31 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 }
 
 /*
+ * "Without loading data at most 12 % of 6 steps (1 ms of 8 ms) would be saved,
+ * and at least 500 us. It holds 2 ms of the critical path", as it was worked
+ * out anew.
+ */
+static void say_answer(const struct pf_advise *a,
+		       const struct advise_rule *rule, struct pf_advice *out)
+{
+	struct pf_buf *to = &out->sentence;
+	bool is_exact = out->likely_ns == out->at_most_ns;
+	char ns[PF_NUM_MAX];
+
+	pf_buf_addf(to, "Without %s %s", rule->subject,
+		    is_exact ? "" : "at most ");
+	pf_window_say_part(a->window, to, out->at_most_ns, out->whole_ns,
+			   a->step_count);
+	pf_buf_adds(to, " would be saved");
+	if (!is_exact && out->likely_ns != PF_NO_INT)
+		pf_buf_addf(to, ", and at least %s",
+			    pf_num_show_ns(ns, out->likely_ns));
+	pf_buf_addf(to, ". It holds %s of the critical path",
+		    pf_num_show_ns(ns, out->on_path_ns));
+	out->is_said = true;
+}
+
+/*
  * "Copying holds 12 % of 6 steps (1 ms of 8 ms) on the critical path", or where
  * there is no path "The GPU waits for data 12 % of 6 steps (1 ms of 8 ms)".
  */
@@ -2348,14 +2375,18 @@ static void say_share(const struct pf_advise *a,
 {
 	if (!rule->subject)
 		return;
-	pf_buf_addf(&out->sentence, "%s ",
-		    !a->has_path   ? rule->apart
-		    : out->subject ? out->subject
-				   : rule->subject);
-	pf_window_say_part(a->window, &out->sentence, out->on_path_ns,
-			   out->whole_ns, a->step_count);
-	if (a->has_path)
-		pf_buf_adds(&out->sentence, " on the critical path");
+	if (a->has_path && rule->question) {
+		say_answer(a, rule, out);
+	} else {
+		pf_buf_addf(&out->sentence, "%s ",
+			    !a->has_path   ? rule->apart
+			    : out->subject ? out->subject
+					   : rule->subject);
+		pf_window_say_part(a->window, &out->sentence, out->on_path_ns,
+				   out->whole_ns, a->step_count);
+		if (a->has_path)
+			pf_buf_adds(&out->sentence, " on the critical path");
+	}
 	say_place(args, out);
 }
 
@@ -2363,21 +2394,18 @@ void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out)
 {
 	char text[PF_NUM_MAX];
 
-	if (v->at_most_ns == PF_NO_INT)
+	if (v->at_most_ns == PF_NO_INT || v->is_said)
 		return;
-	pf_buf_adds(out, "Without it ");
-	if (v->likely_ns != PF_NO_INT && v->likely_ns != v->at_most_ns)
-		pf_buf_addf(out, "at least %s and ",
-			    pf_num_show_ns(text, v->likely_ns));
-	if (v->likely_ns != v->at_most_ns)
-		pf_buf_adds(out, "at most ");
+	pf_buf_adds(out, "At most ");
 	if (v->at_most_ns == v->on_path_ns) {
-		pf_buf_adds(out, "that is saved");
+		pf_buf_adds(out, "that would be saved");
 		return;
 	}
 	pf_buf_adds(out, pf_num_show_ns(text, v->at_most_ns));
-	pf_buf_addf(out, " (%s) are saved",
+	pf_buf_addf(out, " (%s) would be saved",
 		    pf_num_show_ratio(text, v->measured));
+	if (v->cap)
+		pf_buf_addf(out, ", %s", v->cap);
 }
 
 bool pf_advise_say_rest(const struct pf_advise *a,
@@ -2387,14 +2415,18 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	const struct pf_path_row *most = p->rows; /* by category and name */
 	struct pf_buf shown = { 0 };
 	char share[PF_NUM_MAX];
+	bool is_unknown;
 
 	if (!p->row_count || (a->given && most->ns / 2 < a->all->at_most_ns))
 		return false;
+	is_unknown = !strcmp(most->category,
+			     pf_path_category_name(PF_PATH_UNEXPLAINED));
 	pf_buf_addf(out, "%s of the critical path is %s",
 		    pf_num_show_ratio(share, most->share), most->category);
 	if (most->short_name) {
-		pf_buf_addc(out, ' ');
-		pf_say_name(out, advise_text(args, most->short_name, &shown));
+		/* what is not known is before it, and none of it */
+		pf_buf_adds(out, is_unknown ? ", before " : " ");
+		say_kernel(advise_text(args, most->short_name, &shown), out);
 	}
 	pf_buf_release(&shown);
 	return true;
@@ -2427,28 +2459,43 @@ static void take_answer(const struct pf_advise *a,
 		out->likely_ns = w->least_ns;
 }
 
-/*
- * Faster kernels save no more than none would: the host that launches them may
- * be hardly ahead of them.
- */
-static void cap_kernels(const struct pf_advise *a,
-			const struct advise_rule *rule, struct pf_advice *out)
+/* What no change to its rows beats: as if there were no such time; or NULL. */
+static const char *cap_of(const struct pf_advise *a,
+			  const struct advise_rule *rule,
+			  const struct pf_advice *out)
 {
-	const struct pf_path_answer *none =
-		rule->cap ? find_answer(a->tiles->path, rule->cap) : NULL;
-	char saved[PF_NUM_MAX];
+	bool is_kernels = true, is_host = !rule->question;
 
-	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (a->tiles->rows[i].advice & out->bit &&
-		    !advise_is_kernel(&a->tiles->rows[i]))
-			return;
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if (!(r->advice & out->bit))
+			continue;
+		is_kernels &= advise_is_kernel(r);
+		is_host &= advise_is_host(r);
+	}
+	return is_kernels ? rule->cap : is_host ? FREE_HOST : NULL;
+}
+
+/*
+ * Faster kernels save no more than none would, for the host that launches them
+ * may be hardly ahead of them; nor a faster host more than one that takes no
+ * time.
+ */
+static void cap(const struct pf_advise *a, const struct advise_rule *rule,
+		struct pf_advice *out)
+{
+	const char *question = cap_of(a, rule, out);
+	const struct pf_path_answer *none =
+		question ? find_answer(a->tiles->path, question) : NULL;
+
 	if (!none || !out->on_path_ns || none->saved_ns >= out->at_most_ns)
 		return;
 	out->at_most_ns = none->saved_ns > 0 ? none->saved_ns : 0;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	out->confidence = "model";
-	pf_buf_addf(next(out), "Without any kernel %s would be saved",
-		    pf_num_show_ns(saved, out->at_most_ns));
+	out->cap = question == rule->cap ? "as without any kernel"
+					 : "as with a host that takes no time";
 }
 
 static bool is_judgeable(const struct pf_advise *a,
@@ -2568,7 +2615,7 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 		rule->judge(a, from, out);
 	if (!advise_is_open(out))
 		return;
-	cap_kernels(a, rule, out);
+	cap(a, rule, out);
 	if (out->measured < rule->threshold) {
 		say_below(a, rule, out);
 		return;

@@ -102,15 +102,15 @@ class Program:
                      if r.cat != "python_function"), 0)
 
     def work(self, name, us, call="cudaLaunchKernel", cat="kernel",
-             waits=False, **args):
-        """A call of 8 us, and its work 2 us later at the earliest."""
+             waits=False, takes=8, **args):
+        """A call, and its work 2 us later at the earliest."""
         begin = self.at
         tid = args.pop("stream", 7)
         # what was waited for is over before its successor begins
-        start = max(begin + 10, self.ends.get(tid, 0) + self.gap,
+        start = max(begin + takes + 2, self.ends.get(tid, 0) + self.gap,
                     args.pop("after", 0), self.holds.pop(tid, 0))
         parts = us if isinstance(us, list) else [us]
-        e = self.call(call, 8)
+        e = self.call(call, takes)
         if waits:
             e["dur"] = max(self.free, start + us) + 2 - begin
             self.at = begin + e["dur"]
@@ -366,7 +366,7 @@ def pageable(p, us):
         p.work("Memcpy HtoD (Pageable -> Device)", us, "cudaMemcpyAsync",
                "gpu_memcpy", waits=True, bytes=us * 1000)
     usual(p)
-    return (us + RETURN) * US
+    return (CALL + DELAY + us + RETURN) * US
 
 
 def launching(p, us):
@@ -618,11 +618,7 @@ def first_use(p, us, late, step):
     """The call of the first kernel loads its code, or each does."""
     if late or not step:
         with p.range("aten::linalg", "cpu_op"):
-            p.work("a_kernel", QUICK)
-            p.events[-2]["dur"] += us
-            p.events[-1]["ts"] += us
-            p.ends[7] += us
-            p.at += us
+            p.work("a_kernel", QUICK, takes=CALL + us)
     usual(p)
     return us * US + CALL * US if not step else 0
 
@@ -713,6 +709,307 @@ LIMITS = {"A3", "A4"}
 PROGRAMS.update((f"{name}={'+' * after}",
                  lambda p, step, f=f, after=after: f(p, after) and None)
                 for name, f in BOUNDS.items() for after in (False, True))
+
+# ---- causes: how much of each is planted, and what that costs in truth ----
+#
+# A cause is f(p, x, step): what it adds to a step; -x is the program without
+# it.  What else a step does is a little of everything, so that more than the
+# cause could be blamed.
+
+LOADER = "enumerate(DataLoader)#_%sDataLoaderIter.__next__"
+
+
+def rest(p, us=SLOW, updates=True):
+    """Forward, backward by the engine's thread, a fused optimizer."""
+    with p.range("nn.Module: Net_0", "python_function"):
+        for kernel in ("volta_h884gemm_128x64_tn", "a_kernel"):
+            p.op("aten::linalg", us, kernel, host=HOST)
+    with p.range("<built-in method run_backward of torch._C._EngineBase "
+                 "object at 0x7f0000000010>", "python_function"):
+        with p.thread(ENGINE):
+            for _ in range(2):
+                p.op("aten::linalg", us, "a_kernel", host=HOST)
+    if updates:
+        with p.range("Optimizer.step#Adam.step"):
+            p.op("aten::_fused_adam_", QUICK, "FusedAdamMathFunctor",
+                 host=HOST)
+
+
+def from_loader(p, x, kind="SingleProcess", reads="dataset.py(12): __getitem__"):
+    if x < 0:
+        return
+    with p.range("torch/utils/data/dataloader.py(701): __next__",
+                 "python_function"):
+        with p.range(LOADER % kind):
+            p.python(reads, x)
+
+
+def from_workers(p, x, _):
+    from_loader(p, x, "MultiProcessing", "multiprocessing/queues.py(100): get")
+
+
+def from_frames(p, x, _, name="train.py(33): augment"):
+    if x > 0:
+        p.python(name, x)
+
+
+def from_launches(p, x, _):
+    """x small kernels, or one graph of all."""
+    if x < 0:
+        p.work("small_kernel", [3] * -x, call="cudaGraphLaunch")
+    for _ in range(x):
+        p.op("aten::linalg", 3, "small_kernel", host=30)
+
+
+def from_items(p, x, _):
+    for _ in range(8):
+        p.op("aten::linalg", 50, "a_kernel", host=20)
+        for _ in range(x):
+            with p.range("aten::item", "cpu_op"):
+                with p.range("aten::_local_scalar_dense", "cpu_op"):
+                    p.work("Memcpy DtoH (Device -> Pageable)", 2,
+                           "cudaMemcpyAsync", "gpu_memcpy", bytes=4)
+                    p.call("cudaStreamSynchronize", 0)
+                    p.events[-1]["dur"] = max(p.at, p.free) + 2 - p.at
+                    p.at = max(p.at, p.free) + 2
+
+
+def from_syncs(p, x, _):
+    """The script waits in the middle of a step."""
+    for i in range(12):
+        p.op("aten::linalg", 50, "a_kernel", host=20)
+        if i < x:
+            with p.range("torch/cuda/__init__.py(800): synchronize",
+                         "python_function"):
+                p.wait()
+
+
+def from_allocator(p, x, _, count=2):
+    for _ in range(count):
+        with p.range("aten::empty", "cpu_op"):
+            p.pause(3)
+            if x > 0:
+                p.call("cudaMalloc", x // count)
+
+
+def from_driver(p, x, step):
+    from_allocator(p, x, step, 120)
+
+
+def from_pageable(p, x, _):
+    with p.range("aten::copy_", "cpu_op"):
+        p.pause(5)
+        p.work("Memcpy HtoD (%s -> Device)" % ("Pageable" if x > 0 else
+                                               "Pinned"),
+               abs(x), "cudaMemcpyAsync", "gpu_memcpy", waits=x > 0,
+               bytes=abs(x) * 10000, **{} if x > 0 else {"stream": 21})
+
+
+def from_comm(p, x, _, parts=1):
+    """Buckets that computation waits for at once, or only at the end."""
+    for i in range(parts):
+        p.op("aten::linalg", 300, "a_kernel", host=HOST)
+        p.record("ready", 7)
+        p.follow("ready", 20)
+        p.op("c10d::allreduce_", x // parts if x > 0 else 20,
+             "ncclDevKernel_AllReduce_Sum_f32", host=HOST, stream=20)
+        if x > 0:
+            p.record("done", 20)
+            p.follow("done", 7)
+        else:
+            p.pause(2)
+    p.op("aten::linalg", 300, "a_kernel", host=HOST)
+
+
+def from_kernel(p, x, _):
+    if x > 0:
+        p.op("mylib::scan", x, "one_slow_kernel", host=HOST)
+
+
+def from_chain(p, x, _):
+    for _ in range(max(x, 1)):
+        p.op("aten::mul", 100, "vectorized_elementwise_kernel", host=HOST)
+
+
+def from_casts(p, x, _):
+    for _ in range(abs(x)):
+        if x > 0:
+            with p.range("aten::to", "cpu_op"):
+                with p.range("aten::_to_copy", "cpu_op"):
+                    p.op("aten::copy_", 80, "unrolled_elementwise_kernel",
+                         host=HOST)
+        p.op("aten::linalg", 20, "a_kernel", host=HOST)
+
+
+def from_optimizer(p, x, _):
+    with p.range("Optimizer.step#Adam.step"):
+        if x < 0:
+            p.op("aten::_fused_adam_", 60, "FusedAdamMathFunctor", host=HOST)
+        for _ in range(x):
+            for op in ("aten::mul_", "aten::addcmul_", "aten::addcdiv_"):
+                p.op(op, 5, "adam_kernel", host=12)
+
+
+def from_attention(p, x, _):
+    if x < 0:
+        p.op("aten::_scaled_dot_product_flash_attention", 60, "flash_fwd",
+             host=HOST)
+    else:
+        ahead(p, [("aten::bmm", "gemm_tn", 40, 0),
+                  ("aten::div", "elementwise_kernel", x, 0),
+                  ("aten::_softmax", "softmax_warp_forward", x, 0),
+                  ("aten::bmm", "gemm_nn", 40, 0)])
+    p.op("aten::linalg", QUICK, "a_kernel", host=HOST)
+
+
+def from_fp32(p, x, _):
+    for _ in range(4):
+        p.op("aten::mm", x if x > 0 else 50,
+             "volta_sgemm_128x64_tn" if x > 0 else "volta_h884gemm_128x64_tn",
+             host=HOST)
+
+
+def from_first_use(p, x, step):
+    first_use(p, x if x > 0 and not step else 0, True, step)
+
+
+def from_compiling(p, x, step):
+    if step and x > 0:
+        p.python("torch/_dynamo/convert_frame.py(10): entire_frame_compile", x)
+
+
+def from_zeroing(p, x, _):
+    with p.range("Optimizer.zero_grad#Adam.zero_grad"):
+        for _ in range(x):
+            p.op("aten::zero_", 60, "fill_kernel", host=HOST)
+
+
+def from_index(p, x, _):
+    if x > 0:
+        p.op("aten::embedding_dense_backward", x, "compute_grad_weight",
+             host=HOST)
+
+
+def from_layouts(p, x, _):
+    for _ in range(3):
+        with p.range("aten::cudnn_convolution", "cpu_op"):
+            p.pause(HOST)
+            if x > 0:
+                p.work("void cudnn::ops::nchwToNhwcKernel", x)
+            p.work("sm70_xmma_fprop_implicit_gemm", 100)
+
+
+# ---- without a GPU ----
+
+def on_host(p):
+    for _ in range(5):
+        with p.range("aten::addmm", "cpu_op"):
+            p.pause(300)
+        p.pause(10)
+
+
+def with_op(p, x, _):
+    """One operator is most of the step."""
+    if x > 0:
+        with p.range("aten::sort", "cpu_op"):
+            p.pause(x)
+
+
+def with_updates(p, x, _):
+    with p.range("Optimizer.step#Adam.step"):
+        if x < 0:
+            with p.range("aten::_fused_adam_", "cpu_op"):
+                p.pause(50)
+        for _ in range(x):
+            with p.range("aten::addcdiv_", "cpu_op"):
+                p.pause(5)
+            p.pause(5)
+
+
+def with_gloo(p, x, _):
+    """The engine's thread hands gradients over, the main one sleeps."""
+    with p.range("<built-in method run_backward of torch._C._EngineBase "
+                 "object at 0x7f0000000010>", "python_function"):
+        with p.range("c10d::allreduce_", "cpu_op"):
+            p.pause(20)
+        if x > 0:
+            with p.thread(5555):
+                with p.range("gloo:all_reduce"):
+                    p.pause(x)
+
+
+def GPU(f, *more, updates=True):
+    def program(p, x, step):
+        f(p, x, step, *more)
+        rest(p, updates=updates)
+        p.wait()
+    return program
+
+
+def AHEAD(f, *more, us=1000):
+    """The host never waits: what it does is hidden behind the GPU."""
+    def program(p, x, step):
+        if step or us < 1000:
+            f(p, x, step, *more)
+        rest(p, us)
+    return program
+
+
+def CPU(f, *more):
+    def program(p, x, step):
+        f(p, x, step, *more)
+        on_host(p)
+    return program
+
+
+def one_loader(p, x, _):
+    from_loader(p, x)
+
+
+# NAME: advice, program, how much (usual, larger, smaller), and the same cause
+# where nothing waits for it: program and how much, or None.
+CAUSES = {
+    "data": ("A1", GPU(one_loader), (600, 3000, 200), AHEAD(one_loader), 600),
+    "workers": ("A1", GPU(from_workers), (900, 4000, 200),
+                AHEAD(from_workers), 600),
+    "python": ("A21", GPU(from_frames), (1500, 6000, 300), AHEAD(from_frames),
+               1500),
+    "launching": ("A4", GPU(from_launches), (40, 200, 20),
+                  AHEAD(from_launches), 20),
+    "item": ("A3", AHEAD(from_items, us=50), (1, 3, 1), None, 0),
+    "sync": ("A3", AHEAD(from_syncs, us=50), (8, 12, 3), None, 0),
+    "allocation": ("A12", GPU(from_allocator), (600, 3000, 200),
+                   AHEAD(from_allocator), 600),
+    "driver": ("A12", GPU(from_driver), (1200, 6000, 600), None, 0),
+    "pageable": ("A2", GPU(from_pageable), (500, 3000, 100), None, 0),
+    "comm": ("A13", GPU(from_comm), (900, 3000, 200), GPU(from_comm), -1),
+    "buckets": ("A13", GPU(from_comm, 5), (900, 3000, 400),
+                GPU(from_comm, 5), -1),
+    "chain": ("A19", GPU(from_chain), (6, 30, 4), None, 0),
+    "casts": ("A10", GPU(from_casts), (6, 30, 2), None, 0),
+    "optimizer": ("A8", GPU(from_optimizer, updates=False), (20, 60, 10), None,
+                  0),
+    "attention": ("A7", GPU(from_attention), (400, 2000, 100), None, 0),
+    "fp32": ("A6", GPU(from_fp32), (400, 2000, 150), None, 0),
+    "first": ("A22", GPU(from_first_use), (4000, 20000, 1500), None, 0),
+    "compile": ("A5", GPU(from_compiling), (800, 4000, 200),
+                AHEAD(from_compiling), 800),
+    "gc": ("A14", GPU(from_frames, "Python GC"), (700, 3000, 200),
+           AHEAD(from_frames, "Python GC"), 700),
+    "printing": ("A18", GPU(from_frames, "<built-in function print>"),
+                 (700, 3000, 200),
+                 AHEAD(from_frames, "<built-in function print>"), 700),
+    "zeroing": ("A15", GPU(from_zeroing), (6, 30, 2), None, 0),
+    "index": ("A17", GPU(from_index), (400, 3000, 100), None, 0),
+    "layouts": ("A9", GPU(from_layouts), (200, 1000, 60), None, 0),
+    "host-data": ("A1", CPU(one_loader), (2000, 9000, 500), None, 0),
+    "host-op": ("A21", CPU(with_op), (2000, 9000, 500), None, 0),
+    "host-python": ("A21", CPU(from_frames), (2000, 9000, 500), None, 0),
+    "host-optimizer": ("A8", CPU(with_updates), (250, 900, 60), None, 0),
+    "host-printing": ("A18", CPU(from_frames, "<built-in function print>"),
+                      (2000, 9000, 500), None, 0),
+    "host-gloo": ("A13", CPU(with_gloo), (2000, 9000, 500), None, 0),
+}
 
 
 def bounds(name, before, after):
@@ -806,9 +1103,9 @@ REAL = {
     "two_ranks_rank-0": "A8 A21 A4 A16", "two_ranks_rank-1": "A8 A21 A4 A16",
     "v100_ns_resolution": "A6 A19 A8 A4",
     "v100_resnet50_workers0": "A4 A1 A8 A15 A6 A2 A16",
-    "v100_resnet50_workers0_second": "A4 A1 A8 A15 A6 A2 A16",
-    "v100_resnet50_workers4": "A4 A8 A15 A2 A16",
-    "v100_resnet50_workers4_second": "A4 A8 A15 A2 A16",
+    "v100_resnet50_workers0_second": "A4 A1 A8 A15 A2 A6 A16",
+    "v100_resnet50_workers4": "A4 A8 A2 A15 A16",
+    "v100_resnet50_workers4_second": "A4 A2 A8 A15 A16",
 }
 
 

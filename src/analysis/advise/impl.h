@@ -60,7 +60,9 @@ enum {
 	ADVISE_AWAITED = ADVISE_DATA << 4,  /* return of a copy's call */
 	ADVISE_FP32 = ADVISE_DATA << 5,     /* a product that could be faster */
 	ADVISE_LONG = ADVISE_DATA << 6,     /* ADVISE_LONG_NS or more */
-	ADVISE_STEP = ADVISE_DATA << 7      /* in a step, and in nothing else */
+	ADVISE_STEP = ADVISE_DATA << 7,     /* in a step, and in nothing else */
+	ADVISE_ENDS = ADVISE_DATA << 8,     /* a wait that ends its step */
+	ADVISE_RESTART = ADVISE_DATA << 9   /* up to work after such a copy */
 };
 
 /* What launches takes less: in longer pieces other things are done. */

@@ -873,7 +873,6 @@ static bool owns_launching(const struct advise_row *r)
 	case PF_CAUSE_OP:
 	case PF_CAUSE_PYTHON:
 	case PF_CAUSE_ANNOTATION:
-	case PF_CAUSE_LAUNCH:
 	case PF_PATH_LAUNCH_CALL:
 	case PF_PATH_LAUNCH_DELAY:
 	case PF_PATH_GAP:
@@ -973,9 +972,12 @@ static const char *data_variant(const struct pf_advise *a,
 
 /* ---- A2 ---- */
 
+/* Or what it takes until it begins, which goes with it. */
 static bool is_copy_to_gpu(const struct advise_row *r)
 {
-	return r->category == PF_PATH_COPY && strstr(r->name, "HtoD");
+	return (r->category == PF_PATH_COPY ||
+		r->category == PF_PATH_LAUNCH_DELAY) &&
+	       strstr(r->name, "HtoD");
 }
 
 static bool owns_pageable(const struct advise_row *r)
@@ -984,7 +986,12 @@ static bool owns_pageable(const struct advise_row *r)
 		return strstr(r->name, "Pageable");
 	if (r->category == PF_PATH_RETURN)
 		return r->flags & ADVISE_AWAITED;
-	return (unsigned)r->category == PF_CAUSE_COPY &&
+	if (r->flags & ADVISE_RESTART && owns_launching(r))
+		return true;
+	/* what the call takes before the copy begins goes with the copy */
+	return ((unsigned)r->category == PF_CAUSE_COPY ||
+		(r->category == PF_PATH_LAUNCH_CALL &&
+		 pf_word(PF_WORD_CALL_COPIES, r->name))) &&
 	       !advise_is_one_of(r->op, reading_ops);
 }
 
@@ -1024,7 +1031,7 @@ static bool owns_wait(const struct advise_row *r)
 		advise_is_one_of(r->op, reading_ops));
 }
 
-/* The host's own time in an operator that reads a result back. */
+/* The time of an operator that reads a result back, and of its copy. */
 static bool is_reading(const struct advise_row *r)
 {
 	switch ((unsigned)r->category) {
@@ -1032,6 +1039,10 @@ static bool is_reading(const struct advise_row *r)
 	case PF_CAUSE_RUNTIME:
 	case PF_CAUSE_SYNC:
 	case PF_CAUSE_COPY:
+	case PF_PATH_LAUNCH_CALL:
+	case PF_PATH_LAUNCH_DELAY:
+	case PF_PATH_COPY:
+	case PF_PATH_GAP:
 		return advise_is_one_of(r->op, reading_ops);
 	default:
 		return false;
@@ -1043,13 +1054,21 @@ static void judge_waits(const struct pf_advise *a,
 			struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
+	int64_t ends = 0, others = 0;
 	bool has_op = false;
 
 	(void)from;
 	if (!a->has_path)
 		return;
-	for (size_t i = 0; i < t->row_count; i++)
-		has_op |= owns_wait(&t->rows[i]) && *t->rows[i].op;
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+
+		if (!owns_wait(r))
+			continue;
+		has_op |= *r->op != 0;
+		*(*r->op || !(r->flags & ADVISE_ENDS) ? &others : &ends) +=
+			r->count;
+	}
 	/* an operator that reads a result goes with its wait */
 	for (size_t i = 0; out->on_path_ns && i < t->row_count; i++)
 		if (is_reading(&t->rows[i]))
@@ -1057,8 +1076,11 @@ static void judge_waits(const struct pf_advise *a,
 	if (out->at_most_ns > a->window_ns)
 		out->at_most_ns = a->window_ns;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	/* who reads results later still waits at the end of a step */
+	if (ends && others)
+		out->likely_ns = PF_NO_INT;
 	/* a wait that nothing asked for but the script: for timing, or saving */
-	out->is_last = !has_op;
+	out->is_last = !has_op && (!t->steps.count || others < ends);
 }
 
 /* By what waits in most of the time. */
@@ -1069,10 +1091,9 @@ static const char *wait_variant(const struct pf_advise *a,
 	const struct advise_tiles *t = a->tiles;
 
 	(void)from;
+	(void)out;
 	if (!a->has_path)
 		return "anywhere";
-	if (out->is_last)
-		return "explicit";
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 
@@ -1085,7 +1106,7 @@ static const char *wait_variant(const struct pf_advise *a,
 			       ? "copy"
 			       : "";
 	}
-	return "";
+	return "explicit";
 }
 
 /* ---- A4 ---- */
@@ -1108,6 +1129,20 @@ static int64_t code_apart(const struct pf_advise_from *from, int64_t *whole_ns)
 		idle_of(from->gaps, HOST_CAUSES) - launch_apart(from, whole_ns);
 
 	return ns > 0 ? ns : 0;
+}
+
+static bool is_code(const struct advise_row *r)
+{
+	switch ((unsigned)r->category) {
+	case PF_CAUSE_RUNTIME:
+	case PF_CAUSE_OP:
+	case PF_CAUSE_PYTHON:
+	case PF_CAUSE_ANNOTATION:
+	case PF_PATH_LAUNCH_CALL:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static double graph_share(const struct pf_launches *l)
@@ -1133,7 +1168,13 @@ static void judge_launching(const struct pf_advise *a,
 	char share[PF_NUM_MAX], count[PF_NUM_MAX];
 	double part;
 
-	(void)a;
+	/* the question is also about calls and code of other advice */
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (out->likely_ns > 0 && is_code(&a->tiles->rows[i]) &&
+		    !owns_launching(&a->tiles->rows[i]))
+			out->likely_ns -= a->tiles->rows[i].ns;
+	if (out->likely_ns < 0)
+		out->likely_ns = PF_NO_INT;
 	if (!l || !l->all.count) {
 		advise_not_judged(out, "the trace has no calls that launched "
 				       "its kernels");

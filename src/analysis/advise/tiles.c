@@ -46,6 +46,9 @@ struct advise_taker {
 	bool is_after_copy; /* the last piece was a copy from pageable memory */
 	bool was_launch;    /* ... the call that launched what comes next */
 	bool was_log;       /* ... of what logs */
+	bool was_gpu;       /* ... GPU work, or the gap after it */
+	bool is_drained;    /* the copy waited for work before it */
+	bool is_launched;   /* ... and the next was launched */
 };
 
 static void add(struct advise_taker *t, const struct piece *p)
@@ -208,6 +211,31 @@ static int find_step(struct advise_taker *t, const struct pf_path_tile *tile,
 	return 0;
 }
 
+/* Who waits last in a step, as for timing, has little of it left. */
+#define ENDS_SHARE 20
+
+static bool ends_step(const struct advise_taker *t,
+		      const struct pf_path_tile *tile)
+{
+	const struct pf_steps *steps = &t->out->steps;
+	size_t lo = 0, hi = steps->count;
+	const struct pf_step *s;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (steps->items[mid].host_end_ns < tile->end_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == steps->count)
+		return false;
+	s = &steps->items[lo];
+	return s->host_end_ns - tile->end_ns <
+	       (s->host_end_ns - s->start_ns) / ENDS_SHARE;
+}
+
 static uint32_t flags_of(const struct advise_taker *t,
 			 const struct pf_path_tile *tile)
 {
@@ -225,6 +253,10 @@ static uint32_t flags_of(const struct advise_taker *t,
 		flags |= ADVISE_LATE;
 	if (tile->category == PF_PATH_RETURN && t->is_after_copy)
 		flags |= ADVISE_AWAITED;
+	if ((tile->category == PF_PATH_RETURN ||
+	     (unsigned)tile->category == PF_CAUSE_SYNC) &&
+	    ends_step(t, tile))
+		flags |= ADVISE_ENDS;
 	return flags;
 }
 
@@ -239,6 +271,31 @@ static void find_log(struct advise_taker *t, const struct pf_path_tile *tile,
 	if (was_log && (unsigned)tile->category == PF_CAUSE_PYTHON &&
 	    tile->end_ns - tile->start_ns <= CALLER_NS)
 		*flags |= log;
+}
+
+/*
+ * A copy that waited for work before it leaves the GPU without any: what the
+ * host then needs for the next launch is due to it.
+ */
+static void find_drain(struct advise_taker *t, const struct pf_path_tile *tile,
+		       bool is_launch, uint32_t *flags)
+{
+	const bool was_gpu = t->was_gpu;
+
+	t->was_gpu = tile->category == PF_PATH_KERNEL ||
+		     tile->category == PF_PATH_COMM ||
+		     tile->category == PF_PATH_COPY ||
+		     tile->category == PF_PATH_MEMSET ||
+		     tile->category == PF_PATH_GAP;
+	if (t->is_after_copy && tile->category == PF_PATH_COPY)
+		t->is_drained = was_gpu;
+	else if (t->was_gpu)
+		t->is_drained = t->is_launched = false;
+	else if (t->is_launched && tile->category != PF_PATH_LAUNCH_DELAY)
+		t->is_drained = t->is_launched = false;
+	else if (t->is_drained && tile->category != PF_PATH_RETURN)
+		*flags |= ADVISE_RESTART;
+	t->is_launched |= t->is_drained && is_launch;
 }
 
 static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile)
@@ -278,6 +335,7 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	    find_step(t, tile, &p.key.flags) < 0)
 		return -1;
 	find_log(t, tile, &p.key.flags);
+	find_drain(t, tile, is_work, &p.key.flags);
 	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
 			     sizeof(*t->pending));
 	t->pending[t->pending_count++] = p;

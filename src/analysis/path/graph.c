@@ -974,6 +974,9 @@ static bool is_idle(const struct pf_inner *inner,
 		!inner->is_in_data);
 }
 
+/* A thread that sleeps needs so long to sleep, and to wake up. */
+#define WOKEN_NS 20000
+
 static int put_idle(struct tiler *t, const struct path_stand *s,
 		    struct pf_path_tile tile)
 {
@@ -987,13 +990,18 @@ static int put_idle(struct tiler *t, const struct path_stand *s,
 		struct pf_path_tile wait = tile;
 
 		tile.end_ns = !c ? to_ns : least(c->start_ns, to_ns);
+		if (c && tile.end_ns < to_ns &&
+		    tile.end_ns - tile.start_ns <= WOKEN_NS)
+			tile.end_ns = tile.start_ns;
 		if (put(t, &tile) < 0)
 			return -1;
 		if (!c || c->start_ns >= to_ns)
 			return 0;
-		if (c->start_ns > wait.start_ns)
-			wait.start_ns = c->start_ns;
-		wait.end_ns = least(c->end_ns, to_ns);
+		if (tile.end_ns > wait.start_ns)
+			wait.start_ns = tile.end_ns;
+		wait.end_ns = to_ns - c->end_ns <= WOKEN_NS
+				      ? to_ns
+				      : least(c->end_ns, to_ns);
 		wait.category = (enum pf_path_category)PF_CAUSE_COMM;
 		wait.kind = NULL;
 		wait.name = c->name;

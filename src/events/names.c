@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Classes are kept in an array by string.id as far as ids are dense; beyond
- * that (a damaged database) each is worked out anew.
+ * Classes are kept in an array by string.id as far as ids are dense, which all
+ * readers of a database share; beyond that (a damaged database) each is worked
+ * out anew.
  */
 #include "config.h"
 
 #include "events/names.h"
 
 #include <ctype.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 #include "base/demangle.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "store/kept.h"
 #include "store/query.h"
 #include "store/texts.h"
 
@@ -59,16 +63,23 @@ void pf_kinds_release(struct pf_kinds *k)
 
 #define DENSE_IDS (1u << 24)
 
+/* Whoever takes an empty one fills it; until it is full nobody reads it. */
+enum { EMPTY, TAKEN, FULL };
+
 struct slot {
-	bool is_known;
+	atomic_uchar state;
 	struct pf_name_class class;
+};
+
+struct classes {
+	struct slot *slots;
+	size_t count;
 };
 
 struct pf_names {
 	struct pf_db *db;
 	struct pf_texts by_id;
-	struct slot *slots;
-	size_t slot_count;
+	const struct classes *classes;
 	struct pf_kinds kinds;
 	struct pf_name_class other; /* of the last name that has no slot */
 	uint32_t other_name;
@@ -292,33 +303,48 @@ const char *pf_names_frame(struct pf_names *n, uint32_t name)
 	return (const char *)(uintptr_t)*at;
 }
 
+/* Another may be filling it, which takes no longer than the copy. */
+static void fill(struct slot *slot, const struct pf_name_class *class)
+{
+	unsigned char state = EMPTY;
+
+	if (atomic_compare_exchange_strong(&slot->state, &state, TAKEN)) {
+		slot->class = *class;
+		atomic_store_explicit(&slot->state, FULL, memory_order_release);
+	}
+	while (atomic_load_explicit(&slot->state, memory_order_acquire) != FULL)
+		sched_yield();
+}
+
 const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name)
 {
-	struct pf_name_class *out = &n->other;
+	struct slot *slot =
+		name < n->classes->count ? &n->classes->slots[name] : NULL;
+	struct pf_name_class class;
 	char *text;
 
-	if (name < n->slot_count) {
-		if (n->slots[name].is_known)
-			return &n->slots[name].class;
-		out = &n->slots[name].class;
-	} else if (name == n->other_name) {
-		return out;
-	}
+	if (slot &&
+	    atomic_load_explicit(&slot->state, memory_order_acquire) == FULL)
+		return &slot->class;
+	if (!slot && name == n->other_name)
+		return &n->other;
 	text = pf_names_text_take(n, name);
 	if (!text)
 		return NULL;
-	*out = pf_name_classify(text);
+	class = pf_name_classify(text);
 	free(text);
-	if (name < n->slot_count)
-		n->slots[name].is_known = true;
-	else
-		n->other_name = name;
-	return out;
+	if (slot) {
+		fill(slot, &class);
+		return &slot->class;
+	}
+	n->other = class;
+	n->other_name = name;
+	return &n->other;
 }
 
 size_t pf_names_count(const struct pf_names *n)
 {
-	return n->slot_count;
+	return n->classes->count;
 }
 
 unsigned pf_names_kind(const struct pf_names *n, uint32_t type)
@@ -331,25 +357,36 @@ bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type)
 	return pf_kinds_is_nvtx(&n->kinds, type);
 }
 
-static int make_slots(struct pf_names *n)
+static void *make_classes(struct pf_db *db, const char *arg, struct pf_err *err)
 {
 	sqlite3_stmt *stmt =
-		pf_db_prepare(n->db, "SELECT max(id) FROM string", n->db->err);
+		pf_db_prepare(db, "SELECT max(id) FROM string", err);
+	struct classes *c;
 	int64_t last;
 	int rc;
 
+	(void)arg;
 	if (!stmt)
-		return -1;
-	rc = pf_db_step(n->db, stmt, n->db->err);
+		return NULL;
+	rc = pf_db_step(db, stmt, err);
 	last = rc == 1 ? sqlite3_column_int64(stmt, 0) : 0;
 	sqlite3_finalize(stmt);
 	if (rc < 0)
-		return -1;
-	n->slot_count = last < 0           ? 0
-			: last < DENSE_IDS ? (size_t)last + 1
-					   : DENSE_IDS;
-	n->slots = pf_calloc(n->slot_count + 1, sizeof(*n->slots));
-	return 0;
+		return NULL;
+	c = pf_calloc(1, sizeof(*c));
+	c->count = last < 0           ? 0
+		   : last < DENSE_IDS ? (size_t)last + 1
+				      : DENSE_IDS;
+	c->slots = pf_calloc(c->count + 1, sizeof(*c->slots));
+	return c;
+}
+
+static void free_classes(void *p)
+{
+	struct classes *c = p;
+
+	free(c->slots);
+	free(c);
 }
 
 struct pf_names *pf_names_new(struct pf_db *db)
@@ -360,7 +397,8 @@ struct pf_names *pf_names_new(struct pf_db *db)
 	n->other_name = PF_ID_NONE;
 	pf_map_init(&n->frames);
 	n->by_id.db = db;
-	if (!pf_kinds_load(&n->kinds, db, db->err) && !make_slots(n))
+	n->classes = pf_memo_get(db, make_classes, free_classes, NULL, db->err);
+	if (n->classes && !pf_kinds_load(&n->kinds, db, db->err))
 		return n;
 	pf_names_free(n);
 	return NULL;
@@ -374,7 +412,6 @@ void pf_names_free(struct pf_names *n)
 	pf_kinds_release(&n->kinds);
 	pf_map_release(&n->frames);
 	pf_arena_release(&n->texts);
-	free(n->slots);
 	free(n);
 }
 

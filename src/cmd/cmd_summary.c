@@ -197,13 +197,15 @@ static void show_text(struct pf_ctx *cx, const struct pf_report *r)
 
 static int run(struct pf_ctx *cx, void *argv)
 {
+	struct pf_report_args *args = argv;
 	struct pf_report report;
 	struct pf_doc doc = { 0 };
 	int rc;
 
+	args->no_tiles = cx->style.format == &pf_format_text;
 	pf_progress_start("summary", 0);
 	pf_progress_phase("analyses");
-	rc = pf_report_make(cx->db, argv, cx->db_name, &report);
+	rc = pf_report_make(cx->db, args, cx->db_name, &report);
 	pf_progress_stop();
 	if (!rc && cx->style.format == &pf_format_text) {
 		show_text(cx, &report);

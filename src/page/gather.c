@@ -47,6 +47,7 @@ static int find_gaps(struct pf_db *db, struct pf_gap_sink *also, void *context)
 	return pf_gaps(db, &args, &p->gaps, &p->doc[PF_PART_GAPS]);
 }
 
+/* And gaps, of which it needs some. */
 static int run_syncs(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_gap_source gaps = { find_gaps, p };
@@ -56,6 +57,8 @@ static int run_syncs(struct pf_db *db, struct pf_parts *p)
 					    .gaps = &gaps };
 	bool is_failed;
 
+	if (p->no_tiles)
+		return find_gaps(db, NULL, p);
 	return pf_syncs(db, &args, &p->syncs, &p->doc[PF_PART_SYNCS],
 			&is_failed);
 }
@@ -528,6 +531,7 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 				  .redact = redact,
 				  .advise = beside ? beside->advise : NULL,
 				  .no_page = beside && beside->no_page,
+				  .no_tiles = beside && beside->no_tiles,
 				  .track.most =
 					  beside ? beside->path_pieces : 0 };
 	pf_kept_start(db, KEPT_BYTES);

@@ -84,14 +84,14 @@ struct pf_parts {
 	bool ops_by_device;        /* operators are sorted by device time */
 	const char *db_name;       /* borrowed: for commands on the page */
 	struct pf_window traces;   /* resolved */
-	bool no_page;              /* no more is found than verdicts read */
+	bool no_page;  /* no more is found than verdicts and tiles read */
+	bool no_tiles; /* nor what only those do */
 };
-
-#define PF_PATH_WORTH_SAYING 0.5 /* the host's share of it */
 
 /* Other work on the same database, done beside the parts, and what of them. */
 struct pf_parts_beside {
-	bool no_page; /* what no verdict reads is left out */
+	bool no_page;  /* what no verdict or tile reads is left out */
+	bool no_tiles; /* and what no verdict does */
 	int (*run)(struct pf_db *db, const struct pf_parts *p, void *context);
 	void *context;
 	struct pf_advise *advise; /* is begun of the same path */

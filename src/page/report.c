@@ -565,6 +565,7 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 {
 	const struct pf_parts_beside beside = {
 		.no_page = args->no_page,
+		.no_tiles = args->no_tiles,
 		.run = load_beside,
 		.context = out,
 		.advise = &out->advise,
@@ -584,7 +585,8 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		return -1;
 	report_judge(out);
 	pf_verdicts_find(&out->parts, &out->verdicts);
-	tiles_find(&out->parts, &out->tiles);
+	if (!args->no_tiles)
+		tiles_find(&out->parts, &out->tiles);
 	if (args->page.timeline != PF_TIMELINE_NONE)
 		return ranks_finish(out);
 	return 0;

@@ -40,7 +40,8 @@ struct pf_tiles {
 struct pf_report_args {
 	struct pf_window_args window;
 	struct pf_page_args page;
-	bool no_page; /* verdicts are all that is wanted */
+	bool no_page;  /* verdicts and tiles are all that is wanted */
+	bool no_tiles; /* then: and no tiles */
 };
 
 struct pf_report {

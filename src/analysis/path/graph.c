@@ -1301,29 +1301,6 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e)
 	}
 }
 
-int64_t path_host_time(const struct path *p)
-{
-	int64_t sum = 0;
-
-	for (uint32_t i = p->chain_count; i-- > 0;) {
-		uint32_t to = p->chain[i];
-		struct path_edge e;
-		int64_t a, z;
-
-		if (!path_binding(p, to, &e))
-			continue;
-		a = path_at(p, e.from);
-		a = a > p->w0_ns ? a : p->w0_ns;
-		z = path_at(p, to);
-		if (z > a && e.kind == PATH_LAUNCH)
-			z = called_at(&p->calls[p->works[e.what].call], a, z);
-		else if (e.kind != PATH_HOST)
-			continue;
-		sum += z > a ? z - a : 0;
-	}
-	return sum;
-}
-
 void path_list_nodes(struct path *p)
 {
 	const struct path_graph *g = &p->graph;

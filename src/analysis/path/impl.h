@@ -367,8 +367,6 @@ int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
 		    struct path_folder *folder);
 /* Before that: the nodes of the path, the sink first. */
 void path_list_nodes(struct path *p);
-/* What tiles of the host will add up to, without a look at what runs there. */
-int64_t path_host_time(const struct path *p);
 
 /* ---- rows ---- */
 struct path_rows;

@@ -275,22 +275,6 @@ static int find_rows(void *context, struct path_folder *folder,
 	return path_find_tiles(of->p, path_rows_add, of->rows, folder);
 }
 
-/* Is the host's part too small for who asks? */
-static bool is_brief(const struct path *p)
-{
-	struct pf_path *out = p->out;
-	int64_t host_ns;
-
-	if (p->args->brief_up_to <= 0 || out->window_ns <= 0)
-		return false;
-	host_ns = path_host_time(p);
-	if ((double)host_ns / (double)out->window_ns > p->args->brief_up_to)
-		return false;
-	out->host_ns = host_ns;
-	out->replay_ns = PF_NO_INT;
-	return out->is_brief = true;
-}
-
 static int follow(struct path *p, struct path_rows *rows,
 		  struct path_changes *c, struct path_ledger *ledger)
 {
@@ -298,8 +282,6 @@ static int follow(struct path *p, struct path_rows *rows,
 	struct rows_of of = { p, rows };
 
 	path_list_nodes(p);
-	if (is_brief(p))
-		return 0;
 	p->pageable = pf_pageable(p->db);
 	if (!p->pageable || path_ledger_init(ledger, p, c, by_op) < 0 ||
 	    path_ledger_read(ledger, find_rows, &of) < 0 ||
@@ -380,7 +362,7 @@ int pf_path(struct pf_db *db, const struct pf_path_args *args,
 	struct pf_path own = { 0 }, *out = kept ? kept : &own;
 	int rc = pf_path_find(db, args, out);
 
-	if (!rc && !out->is_brief) {
+	if (!rc) {
 		path_show(out, args, doc);
 		rc = pf_trust_note(db, &out->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS, doc);

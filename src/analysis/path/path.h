@@ -113,11 +113,6 @@ struct pf_path_args {
 	bool list;                  /* the tiles, too */
 	struct pf_opt_list what_if; /* questions; none: the usual ones */
 	bool is_bare;               /* none of these */
-	/*
-	 * Where the host has at most this share of the path, host_ns is all
-	 * that is worked out of it (is_brief); 0: all always is.
-	 */
-	double brief_up_to;
 	/* Others use the processors: nothing is done twice to use one more. */
 	bool is_among_others;
 	struct pf_opt_list beside; /* more, answered apart from them */
@@ -182,7 +177,6 @@ struct pf_path {
 	size_t answer_count;
 	const struct pf_path_answer *beside; /* behind them */
 	size_t beside_count;
-	bool is_brief; /* window, work and: */
 	int64_t host_ns, gpu_ns, between_ns, unexplained_ns; /* the window */
 	int64_t inferred_ns, inferred_count, link_count;
 	int64_t others_ns; /* inferred: other threads communicate meanwhile */

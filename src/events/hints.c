@@ -2,6 +2,11 @@
 #include "config.h"
 
 #include "events/hints.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "store/kept.h"
 #include "store/query.h"
 
 /* Of tables, logs, stacks and timelines that stand beside traces. */
@@ -193,16 +198,30 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 	},
 };
 
+static void *make_producer(struct pf_db *db, const char *arg,
+			   struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "producer", err);
+	int rc = st ? pf_db_step(db, st, err) : -1;
+	enum pf_producer *made = NULL;
+
+	(void)arg;
+	if (rc >= 0) {
+		made = pf_calloc(1, sizeof(*made));
+		*made = rc == 1 ? (enum pf_producer)sqlite3_column_int(st, 0)
+				: PF_FROM_OTHERS;
+	}
+	sqlite3_finalize(st);
+	return made;
+}
+
 int pf_hint_producer(struct pf_db *db, enum pf_producer *out)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "producer", db->err);
-	int rc = st ? pf_db_step(db, st, db->err) : -1;
+	const enum pf_producer *made =
+		pf_memo_get(db, make_producer, free, NULL, db->err);
 
-	*out = PF_FROM_OTHERS;
-	if (rc == 1)
-		*out = (enum pf_producer)sqlite3_column_int(st, 0);
-	sqlite3_finalize(st);
-	return rc < 0 ? -1 : 0;
+	*out = made ? *made : PF_FROM_OTHERS;
+	return made ? 0 : -1;
 }
 
 const char *pf_hint(enum pf_producer producer, enum pf_hint hint)

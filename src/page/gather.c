@@ -132,12 +132,29 @@ static int run_callers(struct pf_db *db, struct pf_parts *p)
 	return pf_kernels(db, &args, &p->callers, &p->doc[PF_PART_CALLERS]);
 }
 
+/* Who holds it matters to a verdict only where there is too little. */
+static bool is_about_all(const struct pf_usage *u)
+{
+	for (size_t i = 0; i < u->device_count; i++)
+		if (u->devices[i].capacity_share >= PF_USAGE_EDGE)
+			return false;
+	return !u->oom_count && u->producer != PF_FROM_SNAPSHOT;
+}
+
 static int run_memory(struct pf_db *db, struct pf_parts *p)
 {
-	const struct pf_usage_args args = { .window = p->window,
-					    .points = PF_USAGE_POINTS };
+	struct pf_usage_args args = { .window = p->window,
+				      .points = PF_USAGE_POINTS,
+				      .no_sites = p->no_page };
+	int rc = 0;
 
-	if (pf_usage(db, &args, &p->memory, &p->doc[PF_PART_MEMORY]))
+	if (p->no_page)
+		rc = pf_usage_find(db, &args, NULL, &p->memory);
+	if (!rc && p->no_page && is_about_all(&p->memory))
+		return pf_training_memory(db, &p->doc[PF_PART_MEMORY]);
+	args.no_sites = false;
+	pf_usage_release(&p->memory);
+	if (rc || pf_usage(db, &args, &p->memory, &p->doc[PF_PART_MEMORY]))
 		return -1;
 	return pf_training_memory(db, &p->doc[PF_PART_MEMORY]);
 }
@@ -164,6 +181,8 @@ static int run_roofline(struct pf_db *db, struct pf_parts *p)
 		pf_doc_finding(doc, "No operator has the shapes of its inputs");
 		return 0;
 	}
+	if (p->no_page)
+		return pf_roofline_find(db, &args, &p->roofline);
 	doc->lists = "calls";
 	doc->order = (struct pf_order){ "above_roof_ns", -1 };
 	if (pf_roofline_answer(db, &args, &p->roofline, doc) < 0)

@@ -921,7 +921,8 @@ static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 }
 
 static const struct pf_report_rule rule_memory = {
-	"V8", "memory", "memory", PF_PART_MEMORY, 0.90, 0.97, apply_memory
+	"V8",          "memory", "memory",    PF_PART_MEMORY,
+	PF_USAGE_EDGE, 0.97,     apply_memory
 };
 
 /* ---- one cause, one verdict ---- */

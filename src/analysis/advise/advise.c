@@ -306,7 +306,8 @@ static int find_steps(struct pf_db *db, struct beside *b)
 
 static int find_memory(struct pf_db *db, struct beside *b)
 {
-	const struct pf_usage_args args = { .window = *b->window };
+	const struct pf_usage_args args = { .window = *b->window,
+					    .no_sites = true };
 
 	return pf_usage_find(db, &args, NULL, &b->memory);
 }

@@ -1692,7 +1692,6 @@ static void judge_batch(const struct pf_advise *a,
 
 /* ---- A12 ---- */
 
-#define EDGE     0.90 /* of the memory */
 #define UNUSED   0.15 /* of the memory: reserved, and not allocated */
 #define WORTH_IT 0.01 /* of the window, in the allocator */
 
@@ -1732,7 +1731,7 @@ static const char *memory_trouble(const struct pf_usage *u)
 		return "Memory ran out";
 	if (!d)
 		return NULL;
-	if (d->capacity_share >= EDGE)
+	if (d->capacity_share >= PF_USAGE_EDGE)
 		return "The peak is 90 % of the memory or more";
 	if (d->unused_at_peak != PF_NO_INT && d->capacity > 0 &&
 	    (double)d->unused_at_peak >= UNUSED * (double)d->capacity)

@@ -140,6 +140,7 @@ struct scan {
 	struct pf_texts texts;
 	struct pf_nest nest; /* struct open */
 	uint64_t record_count;
+	bool no_sites; /* nobody asks who allocated */
 	struct pf_alloc_sizes sizes;
 	uint32_t *around; /* the ops around a record */
 	size_t around_count, around_cap;
@@ -568,7 +569,7 @@ static void read_track(struct scan *s, uint32_t track)
 			break;
 		if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM)
 			add_record(s, &e, kind == PF_KIND_OOM);
-		else if (kind <= PF_KIND_OVERHEAD)
+		else if (kind <= PF_KIND_OVERHEAD && !s->no_sites)
 			push_range(s, &e, kind);
 		if (s->db->err->code)
 			break;
@@ -667,12 +668,13 @@ static void spool_sorted(struct scan *s)
 }
 
 int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
-		   struct pf_allocs *out)
+		   bool no_sites, struct pf_allocs *out)
 {
 	struct scan s = { .db = db,
 			  .texts = { .db = db },
 			  .window = window,
 			  .out = out,
+			  .no_sites = no_sites,
 			  .last_ns = INT64_MIN,
 			  .nest = { .width = sizeof(outermost),
 				    .outermost = &outermost } };

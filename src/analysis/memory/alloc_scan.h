@@ -110,9 +110,12 @@ struct pf_allocs {
 	size_t device_cap, op_cap;
 };
 
-/* Window is kept: it must outlive *out.  Release *out after an error too. */
+/*
+ * Window is kept: it must outlive *out.  Release *out after an error too.
+ * no_sites: who allocated, which takes most of the time, is not found.
+ */
 int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
-		   struct pf_allocs *out);
+		   bool no_sites, struct pf_allocs *out);
 void pf_allocs_release(struct pf_allocs *a);
 
 /* The total of a record that has one. */

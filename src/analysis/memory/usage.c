@@ -1402,7 +1402,7 @@ static int set_up(struct usage *u, struct pf_db *db)
 	pf_keyed_begin(&u->alive, sizeof(struct usage_group), PF_KEYED_SUMS);
 	pf_keyed_begin(&u->kept, sizeof(struct usage_group), PF_KEYED_SUMS);
 	if (pf_hint_producer(db, &out->producer) < 0 ||
-	    pf_allocs_load(db, &out->window, &u->allocs) < 0)
+	    pf_allocs_load(db, &out->window, u->args->no_sites, &u->allocs) < 0)
 		return -1;
 	out->names = u->allocs.names;
 	u->devices =

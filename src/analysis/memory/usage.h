@@ -43,7 +43,11 @@ struct pf_usage_args {
 	int64_t points; /* of the curve of each device, at most; 0: no curve */
 	bool events;    /* a row for each allocation */
 	int64_t stack;  /* this one alone, with all its lines; 0: none */
+	bool no_sites;  /* how much, and not who */
 };
+
+/* Of the memory: a peak above is close to where it runs out. */
+#define PF_USAGE_EDGE 0.90
 
 /* Enough for a picture. */
 #define PF_USAGE_POINTS 1000

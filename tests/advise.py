@@ -27,6 +27,7 @@ RETURN = 2  # us from the end of what a call waits for to that of the call
 # the path of a step begins with
 HOST, CALL, DELAY = 4, 8, 2
 FIRST = HOST + CALL + DELAY
+BEGIN = 100  # us of the first step
 HOST_PID = 4242  # also the tid of its main thread
 MAIN, ENGINE = HOST_PID, 4243
 V100 = {"id": 0, "name": "Tesla V100-SXM2-16GB", "totalGlobalMem": 16945512448,
@@ -37,7 +38,8 @@ V100 = {"id": 0, "name": "Tesla V100-SXM2-16GB", "totalGlobalMem": 16945512448,
         "sharedMemPerMultiprocessor": 98304}
 CBID = {"cudaLaunchKernel": 211, "cudaMemcpyAsync": 41, "cudaMalloc": 20,
         "cudaFree": 22, "cudaDeviceSynchronize": 165, "cudaGraphLaunch": 311,
-        "cudaStreamSynchronize": 131, "cudaEventRecord": 135,
+        "cudaStreamSynchronize": 131, "cudaStreamBeginCapture": 273,
+        "cudaStreamEndCapture": 274, "cudaEventRecord": 135,
         "cudaStreamWaitEvent": 147}
 
 
@@ -46,7 +48,7 @@ class Program:
 
     def __init__(self):
         self.events, self.number, self.gap = [], 0, 0
-        self.tid, self.clocks, self.open = MAIN, {MAIN: 100}, {}
+        self.tid, self.clocks, self.open = MAIN, {MAIN: BEGIN}, {}
         self.ranges = 0
         self.ends = {}  # of the work of streams
         self.marks = {}  # of events recorded
@@ -112,7 +114,7 @@ class Program:
         parts = us if isinstance(us, list) else [us]
         e = self.call(call, takes)
         if waits:
-            e["dur"] = max(self.free, start + us) + 2 - begin
+            e["dur"] = start + us + RETURN - begin
             self.at = begin + e["dur"]
         for part in parts:
             self.event(name, cat, start, part, tid=tid, **{
@@ -735,7 +737,8 @@ def rest(p, us=SLOW, updates=True):
                  host=HOST)
 
 
-def from_loader(p, x, kind="SingleProcess", reads="dataset.py(12): __getitem__"):
+def from_loader(p, x, _, kind="SingleProcess",
+                reads="dataset.py(12): __getitem__"):
     if x < 0:
         return
     with p.range("torch/utils/data/dataloader.py(701): __next__",
@@ -744,8 +747,9 @@ def from_loader(p, x, kind="SingleProcess", reads="dataset.py(12): __getitem__")
             p.python(reads, x)
 
 
-def from_workers(p, x, _):
-    from_loader(p, x, "MultiProcessing", "multiprocessing/queues.py(100): get")
+def from_workers(p, x, step):
+    from_loader(p, x, step, "MultiProcessing",
+                "multiprocessing/queues.py(100): get")
 
 
 def from_frames(p, x, _, name="train.py(33): augment"):
@@ -819,6 +823,10 @@ def from_comm(p, x, _, parts=1):
         else:
             p.pause(2)
     p.op("aten::linalg", 300, "a_kernel", host=HOST)
+
+
+def from_buckets(p, x, step):
+    from_comm(p, x, step, 5)
 
 
 def from_kernel(p, x, _):
@@ -901,13 +909,6 @@ def from_layouts(p, x, _):
 
 # ---- without a GPU ----
 
-def on_host(p):
-    for _ in range(5):
-        with p.range("aten::addmm", "cpu_op"):
-            p.pause(300)
-        p.pause(10)
-
-
 def with_op(p, x, _):
     """One operator is most of the step."""
     if x > 0:
@@ -938,78 +939,195 @@ def with_gloo(p, x, _):
                     p.pause(x)
 
 
-def GPU(f, *more, updates=True):
-    def program(p, x, step):
-        f(p, x, step, *more)
-        rest(p, updates=updates)
+def of_capture(p, x, _):
+    """Launches into a graph: calls, and no work."""
+    if x > 0:
+        p.call("cudaStreamBeginCapture", 4)
+        for _ in range(x):
+            with p.range("aten::linalg", "cpu_op"):
+                p.pause(30)
+                p.call("cudaLaunchKernel", 4)
+        p.call("cudaStreamEndCapture", 4)
+    from_launches(p, -60, 0)
+
+
+# ---- what is around a cause: f(p, x, step) becomes the program of a step ----
+
+def awaited(f):
+    """The GPU is idle when a step begins."""
+    def step_of(p, x, step):
+        f(p, x, step)
+        rest(p, updates=f is not from_optimizer)
         p.wait()
-    return program
+    return step_of
 
 
-def AHEAD(f, *more, us=1000):
-    """The host never waits: what it does is hidden behind the GPU."""
-    def program(p, x, step):
-        if step or us < 1000:
-            f(p, x, step, *more)
-        rest(p, us)
-    return program
+def running(f):
+    """Only the cause waits."""
+    def step_of(p, x, step):
+        f(p, x, step)
+        rest(p, 50)
+    return step_of
 
 
-def CPU(f, *more):
-    def program(p, x, step):
-        f(p, x, step, *more)
-        on_host(p)
-    return program
+def ahead_of(f):
+    """The host is so far ahead that what it does decides nothing."""
+    def step_of(p, x, step):
+        if step:
+            f(p, x, step)
+        rest(p, 1000)
+    return step_of
 
 
-def one_loader(p, x, _):
-    from_loader(p, x)
+def behind(f):
+    """The host decides, and the GPU is done long before."""
+    def step_of(p, x, step):
+        f(p, x, step)
+        p.python("train.py(7): think", 20000)
+    return step_of
 
 
-# NAME: advice, program, how much (usual, larger, smaller), and the same cause
-# where nothing waits for it: program and how much, or None.
+def on_cpu(f):
+    def step_of(p, x, step):
+        f(p, x, step)
+        for _ in range(5):
+            with p.range("aten::addmm", "cpu_op"):
+                p.pause(300)
+            p.pause(10)
+    return step_of
+
+
+def printing_of(p, x, step):
+    from_frames(p, x, step, "<built-in function print>")
+
+
+def garbage_of(p, x, step):
+    from_frames(p, x, step, "Python GC")
+
+
+# NAME: advice, cause, around it, how much of it (usual, larger, smaller), and
+# where it must not be given: what is around it then, and how much.
 CAUSES = {
-    "data": ("A1", GPU(one_loader), (600, 3000, 200), AHEAD(one_loader), 600),
-    "workers": ("A1", GPU(from_workers), (900, 4000, 200),
-                AHEAD(from_workers), 600),
-    "python": ("A21", GPU(from_frames), (1500, 6000, 300), AHEAD(from_frames),
-               1500),
-    "launching": ("A4", GPU(from_launches), (40, 200, 20),
-                  AHEAD(from_launches), 20),
-    "item": ("A3", AHEAD(from_items, us=50), (1, 3, 1), None, 0),
-    "sync": ("A3", AHEAD(from_syncs, us=50), (8, 12, 3), None, 0),
-    "allocation": ("A12", GPU(from_allocator), (600, 3000, 200),
-                   AHEAD(from_allocator), 600),
-    "driver": ("A12", GPU(from_driver), (1200, 6000, 600), None, 0),
-    "pageable": ("A2", GPU(from_pageable), (500, 3000, 100), None, 0),
-    "comm": ("A13", GPU(from_comm), (900, 3000, 200), GPU(from_comm), -1),
-    "buckets": ("A13", GPU(from_comm, 5), (900, 3000, 400),
-                GPU(from_comm, 5), -1),
-    "chain": ("A19", GPU(from_chain), (6, 30, 4), None, 0),
-    "casts": ("A10", GPU(from_casts), (6, 30, 2), None, 0),
-    "optimizer": ("A8", GPU(from_optimizer, updates=False), (20, 60, 10), None,
-                  0),
-    "attention": ("A7", GPU(from_attention), (400, 2000, 100), None, 0),
-    "fp32": ("A6", GPU(from_fp32), (400, 2000, 150), None, 0),
-    "first": ("A22", GPU(from_first_use), (4000, 20000, 1500), None, 0),
-    "compile": ("A5", GPU(from_compiling), (800, 4000, 200),
-                AHEAD(from_compiling), 800),
-    "gc": ("A14", GPU(from_frames, "Python GC"), (700, 3000, 200),
-           AHEAD(from_frames, "Python GC"), 700),
-    "printing": ("A18", GPU(from_frames, "<built-in function print>"),
-                 (700, 3000, 200),
-                 AHEAD(from_frames, "<built-in function print>"), 700),
-    "zeroing": ("A15", GPU(from_zeroing), (6, 30, 2), None, 0),
-    "index": ("A17", GPU(from_index), (400, 3000, 100), None, 0),
-    "layouts": ("A9", GPU(from_layouts), (200, 1000, 60), None, 0),
-    "host-data": ("A1", CPU(one_loader), (2000, 9000, 500), None, 0),
-    "host-op": ("A21", CPU(with_op), (2000, 9000, 500), None, 0),
-    "host-python": ("A21", CPU(from_frames), (2000, 9000, 500), None, 0),
-    "host-optimizer": ("A8", CPU(with_updates), (250, 900, 60), None, 0),
-    "host-printing": ("A18", CPU(from_frames, "<built-in function print>"),
-                      (2000, 9000, 500), None, 0),
-    "host-gloo": ("A13", CPU(with_gloo), (2000, 9000, 500), None, 0),
+    "data": ("A1", from_loader, awaited, (600, 3000, 200), ahead_of, 600),
+    "workers": ("A1", from_workers, awaited, (900, 4000, 200), ahead_of, 600),
+    "python": ("A21", from_frames, awaited, (1500, 6000, 300), ahead_of, 1500),
+    "launching": ("A4", from_launches, awaited, (40, 200, 20), ahead_of, 20),
+    "item": ("A3", from_items, running, (1, 3, 1), None, 0),
+    "sync": ("A3", from_syncs, running, (8, 12, 3), None, 0),
+    "allocation": ("A12", from_allocator, awaited, (600, 3000, 200), ahead_of,
+                   600),
+    "driver": ("A12", from_driver, awaited, (1200, 6000, 600), ahead_of, 600),
+    "pageable": ("A2", from_pageable, awaited, (500, 3000, 100), ahead_of, -500),
+    "comm": ("A13", from_comm, awaited, (900, 3000, 200), awaited, -1),
+    "buckets": ("A13", from_buckets, awaited, (900, 3000, 400), awaited, -1),
+    "chain": ("A19", from_chain, awaited, (6, 30, 4), behind, 6),
+    "casts": ("A10", from_casts, awaited, (6, 30, 2), behind, 6),
+    "optimizer": ("A8", from_optimizer, awaited, (20, 60, 10), awaited, -20),
+    "attention": ("A7", from_attention, awaited, (400, 2000, 100), behind, 400),
+    "fp32": ("A6", from_fp32, awaited, (400, 2000, 150), behind, 400),
+    "first": ("A22", from_first_use, awaited, (4000, 20000, 1500), None, 0),
+    "compile": ("A5", from_compiling, awaited, (800, 4000, 200), ahead_of,
+                800),
+    "gc": ("A14", garbage_of, awaited, (700, 3000, 200), ahead_of, 700),
+    "printing": ("A18", printing_of, awaited, (700, 3000, 200), ahead_of, 700),
+    "zeroing": ("A15", from_zeroing, awaited, (6, 30, 2), behind, 6),
+    "index": ("A17", from_index, awaited, (400, 3000, 100), behind, 400),
+    "layouts": ("A9", from_layouts, awaited, (200, 1000, 60), behind, 200),
+    "capture": ("A4", of_capture, awaited, (), awaited, 20),
+    "host-data": ("A1", from_loader, on_cpu, (2000, 9000, 500), None, 0),
+    "host-op": ("A21", with_op, on_cpu, (2000, 9000, 500), None, 0),
+    "host-python": ("A21", from_frames, on_cpu, (2000, 9000, 500), None, 0),
+    "host-optimizer": ("A8", with_updates, on_cpu, (250, 900, 60), None, 0),
+    "host-printing": ("A18", printing_of, on_cpu, (2000, 9000, 500), None, 0),
+    "host-gloo": ("A13", with_gloo, on_cpu, (2000, 9000, 500), None, 0),
+    "kernel": (None, from_kernel, awaited, (4000, 20000, 3000), None, 0),
 }
+# Two causes, the larger one first.
+PAIRS = (("data", "fp32"), ("fp32", "data"), ("comm", "optimizer"),
+         ("optimizer", "printing"), ("python", "comm"), ("chain", "launching"),
+         ("launching", "casts"), ("attention", "index"), ("gc", "data"),
+         ("pageable", "zeroing"), ("buckets", "python"), ("layouts", "workers"),
+         ("allocation", "pageable"), ("compile", "fp32"), ("first", "casts"))
+
+
+def case(name):
+    """What "CAUSE~AMOUNT", or "CAUSE~hidden", does in a step; and of pairs
+    "CAUSE+CAUSE~", where a minus stands before what is left out."""
+    about, _, amount = name.partition("~")
+    if "+" not in about:
+        _, f, around, _, counter, quiet = CAUSES[about]
+        around = counter if amount == "hidden" else around
+        x = quiet if amount == "hidden" else int(amount)
+        return lambda p, step: around(f)(p, x, step)
+    parts = [(CAUSES[part.strip("-")], size, -1 if part[0] == "-" else 1)
+             for part, size in zip(about.split("+"), (1, 2))]
+
+    def both(p, step):
+        for (_, f, _, sizes, _, _), size, sign in parts:
+            f(p, sign * sizes[size], step)
+        rest(p, updates="optimizer" not in about)
+        p.wait()
+    return both
+
+
+def cases():
+    for name, (_, _, _, sizes, counter, _) in CAUSES.items():
+        for x in sorted(set(sizes)):
+            yield f"{name}~{x}"
+        for x in sizes[:1]:
+            yield f"{name}~{-x}"
+        if counter:
+            yield f"{name}~hidden"
+    for a, b in PAIRS:
+        yield f"{a}+{b}~"
+
+
+SHOWN = 100  # what costs less than 1/100 is too small
+
+
+def held(rule, doc, saved, bad):
+    """Is what is said of a cause a bound of what it costs in truth?"""
+    row = next((r for r in doc["tables"]["advice"] if r["id"] == rule), None)
+    if not row and saved * SHOWN < doc["scalars"]["window_ns"]:
+        return
+    if not row:
+        bad.append(f"{rule} is not given, which costs {saved}")
+    elif row["at_most_ns"] < saved:
+        bad.append(f"{rule} saves {saved}, at most {row['at_most_ns']}")
+    elif (row["likely_ns"] or 0) > saved:
+        bad.append(f"{rule} saves {saved}, at least {row['likely_ns']}")
+
+
+def window(name):
+    return (make(name)[0].end - BEGIN) * US
+
+
+def judge_case(name, doc):
+    about, _, amount = name.partition("~")
+    bad, ids = [], [row["id"] for row in doc["tables"]["advice"]]
+    if doc["scalars"]["window_ns"] != window(name):
+        bad.append(f"{doc['scalars']['window_ns']} ns, not {window(name)}")
+    if "+" in about:
+        a, b = (CAUSES[part][0] for part in about.split("+"))
+        saved = [window(name) - window(name.replace(part, "-" + part))
+                 for part in about.split("+")]
+        for rule, ns in zip((a, b), saved):
+            held(rule, doc, ns, bad)
+        if saved[0] < saved[1] or ids[:1] != [a]:
+            bad.append(f"{ids}, and not {a} first: {saved}")
+        return bad
+    rule, _, around, sizes, _, _ = CAUSES[about]
+    if amount == "hidden" or amount[0] == "-":
+        # all that a processor does is the program's own
+        is_given = rule in ids and not (rule == "A21" and around is on_cpu)
+        return bad + [f"{rule} is given"] * is_given
+    if not rule:
+        return bad + [f"no word of it: {doc['scalars']['finding']}"] * (
+            "one_slow_kernel" not in doc["scalars"]["finding"])
+    held(rule, doc, window(name) - window(f"{about}~-{amount}"), bad)
+    if int(amount) != sizes[2] and ids[:1] != [rule]:
+        bad.append(f"{ids}, and not {rule} first")
+    return bad
 
 
 def bounds(name, before, after):
@@ -1028,6 +1146,9 @@ def make(name):
     p, ns = Program(), 0
     for step in range(STEPS):
         with p.range(f"ProfilerStep#{step}"):
+            if "~" in name:
+                case(name)(p, step)
+                continue
             ns += PROGRAMS[name](p, step) or 0
             p.wait()
     return p, ns
@@ -1146,14 +1267,16 @@ def main():
         print("\n".join(bad) or "ok")
         return 1 if bad else 0
     if how == "--make":
-        for name in PROGRAMS:
+        for name in [*PROGRAMS, *cases()]:
             with open(f"{folder}/{name}.json", "w") as f:
                 f.write(kineto(make(name)[0]))
         return 0
     for file in sorted(os.listdir(folder)):
         name = file.removesuffix(".json")
         doc = json.load(open(f"{folder}/{file}"))
-        if name.endswith("="):
+        if "~" in name and how == "--planted":
+            say(f"planted {name}", sums(doc) + judge_case(name, doc))
+        elif name.endswith("="):
             after = json.load(open(f"{folder}/{name}+.json"))
             say(f"bounds of {name[:-1]}", bounds(name, doc, after))
         elif name.endswith("=+"):

@@ -876,8 +876,8 @@ static bool owns_launching(const struct advise_row *r)
 	case PF_PATH_LAUNCH_CALL:
 	case PF_PATH_LAUNCH_DELAY:
 	case PF_PATH_GAP:
-		return !(r->flags &
-			 (ADVISE_DATA | ADVISE_LONG | 1u << ADVISE_MARK_LOG)) &&
+		return !(r->flags & (ADVISE_DATA | ADVISE_LONG |
+				     ADVISE_CAPTURE | 1u << ADVISE_MARK_LOG)) &&
 		       !owns_code(r);
 	default:
 		return false;

@@ -49,6 +49,7 @@ struct advise_taker {
 	bool was_gpu;       /* ... GPU work, or the gap after it */
 	bool is_drained;    /* the copy waited for work before it */
 	bool is_launched;   /* ... and the next was launched */
+	bool is_captured;   /* what is launched goes into a graph */
 };
 
 static void add(struct advise_taker *t, const struct piece *p)
@@ -101,7 +102,7 @@ static int role_of(struct advise_taker *t, uint32_t op, enum advise_role *out)
 	return 0;
 }
 
-/* What has nothing to do with operators ends whatever went on. */
+/* What has nothing to do with operators, as code, ends whatever went on. */
 static enum advise_role role_in(const struct pf_path_tile *tile,
 				enum advise_role role)
 {
@@ -118,13 +119,17 @@ static enum advise_role role_in(const struct pf_path_tile *tile,
 	case PF_PATH_UNEXPLAINED:
 		return ADVISE_ROLE_OTHER;
 	default:
-		return role;
+		break;
 	}
+	if (role == ADVISE_ROLE_NONE && tile->track_id &&
+	    tile->end_ns - tile->start_ns >= ADVISE_CODE_NS)
+		return ADVISE_ROLE_OTHER;
+	return role;
 }
 
 /* Does a kernel, or its launch if the path goes on from there, count here? */
 static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
-		     bool *out)
+		     uint32_t *flags, bool *out)
 {
 	const struct pf_name_class *class;
 	bool was_launch = t->was_launch;
@@ -133,6 +138,7 @@ static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 			(was_launch && tile->category == PF_PATH_LAUNCH_DELAY);
 	*out = t->was_launch ? !was_launch
 			     : tile->category == PF_PATH_KERNEL && !was_launch;
+	*flags |= t->is_captured ? ADVISE_CAPTURE : 0;
 	if ((unsigned)tile->category != PF_CAUSE_RUNTIME ||
 	    tile->name == PF_ID_NONE)
 		return 0;
@@ -140,6 +146,9 @@ static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 	if (!class)
 		return -1;
 	*out = class->launches == PF_LAUNCHES_KERNEL;
+	if (class->capture)
+		t->is_captured = class->capture == 1;
+	*flags |= class->capture ? ADVISE_CAPTURE : 0;
 	return 0;
 }
 
@@ -331,7 +340,7 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 
 	(void)err;
 	if (role_of(t, tile->op, &role) < 0 || find_copy(t, tile) < 0 ||
-	    find_work(t, tile, &is_work) < 0 ||
+	    find_work(t, tile, &p.key.flags, &is_work) < 0 ||
 	    find_step(t, tile, &p.key.flags) < 0)
 		return -1;
 	find_log(t, tile, &p.key.flags);

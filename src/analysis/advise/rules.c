@@ -2514,7 +2514,10 @@ static const char *cap_of(const struct pf_advise *a,
 		is_kernels &= advise_is_kernel(r);
 		is_host &= advise_is_host(r);
 	}
-	return is_kernels ? rule->cap : is_host ? FREE_HOST : NULL;
+	/* who needs fewer kernels saves more than the host's time for them */
+	return is_kernels              ? rule->cap
+	       : is_host && !rule->cap ? FREE_HOST
+				       : NULL;
 }
 
 /*

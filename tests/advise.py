@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs with one cause planted, and what advice says of them.
+"""Programs with causes planted, and what advice says of them.
 
 usage: advise.py --make FOLDER      writes FOLDER/NAME.json, a trace each
        advise.py --planted FOLDER   a result for each FOLDER/NAME.json, what
@@ -12,6 +12,8 @@ must come first, with exactly the ns that were planted) or its counter-test,
 shapes, by which some of what was planted stays.  "A1=" is a program and "A1=+"
 the same when the advice was followed as far as can be: what that saves is no
 more than was said at most, and no less than was said at least.
+"data~600" is a cause with its amount, "data~-600" the program without it,
+"data~hidden" where it costs nothing; "data+fp32~" has two, the larger first.
 """
 import json
 import os
@@ -1017,7 +1019,8 @@ CAUSES = {
     "allocation": ("A12", from_allocator, awaited, (600, 3000, 200), ahead_of,
                    600),
     "driver": ("A12", from_driver, awaited, (1200, 6000, 600), ahead_of, 600),
-    "pageable": ("A2", from_pageable, awaited, (500, 3000, 100), ahead_of, -500),
+    "pageable": ("A2", from_pageable, awaited, (500, 3000, 100), ahead_of,
+                 -500),
     "comm": ("A13", from_comm, awaited, (900, 3000, 200), awaited, -1),
     "buckets": ("A13", from_buckets, awaited, (900, 3000, 400), awaited, -1),
     "chain": ("A19", from_chain, awaited, (6, 30, 4), behind, 6),

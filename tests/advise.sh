@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Advice on programs with one cause planted (tests/advise.py): it comes first
-# with exactly what was planted, and is not given in its counter-test.  Every
-# rule is given, fine or not judged, once, also of the real traces.
+# Advice on programs with causes planted (tests/advise.py): it comes first with
+# exactly what was planted, or bounds of what the program without it saves; it
+# is not given where the cause is missing, or hidden.  Every rule is given, fine
+# or not judged, once, also of the real traces.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 tap_shown='out err'

@@ -592,17 +592,14 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 	if (v->advice && v->advice->remedy) {
 		pf_buf_adds(out, "<p class=try>To try: ");
 		pf_html_text(out, v->advice->remedy);
-		pf_buf_adds(out, ".");
-		if (v->advice->code) {
-			pf_buf_adds(out, "</p>\n<pre class=try>");
-			pf_html_text(out, v->advice->code);
-			pf_buf_adds(out, "</pre>\n<p class=how>");
-		} else {
-			pf_buf_adds(out, "</p>\n<p class=how>");
-		}
-	} else {
-		pf_buf_adds(out, "<p class=how>");
+		pf_buf_adds(out, ".</p>\n");
 	}
+	if (v->advice && v->advice->code && v->severity > PF_NOTE) {
+		pf_buf_adds(out, "<pre class=try>");
+		pf_html_text(out, v->advice->code);
+		pf_buf_adds(out, "</pre>\n");
+	}
+	pf_buf_adds(out, "<p class=how>");
 	pf_buf_addf(out, "<a href=\"#%s\">table</a> ", v->section);
 	if (v->from_ns >= 0 && pf_html_side(page, v->trace_id))
 		pf_html_span(out, page, v->trace_id, v->from_ns, v->to_ns,

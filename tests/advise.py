@@ -381,7 +381,8 @@ def compiling(p, us, step):
     if us and step:
         p.python("torch/_dynamo/convert_frame.py(10): entire_frame_compile", us)
     elif not us and not step:
-        p.python("torch/_dynamo/convert_frame.py(10): entire_frame_compile", 900)
+        p.python("torch/_dynamo/convert_frame.py(10): entire_frame_compile",
+                 900)
     usual(p)
     return us * US if step else 0
 
@@ -560,7 +561,7 @@ PROGRAMS = {
     "A9-not": lambda p, step: same(p, "aten::linalg", "transpose_kernel"),
     # the launch of the first goes with it
     "A10": lambda p, step: same(p, "aten::copy_", "elementwise_kernel",
-                                DELAY),
+                                FIRST),
     "A10-not": lambda p, step: same(p, "aten::linalg", "elementwise_kernel"),
     "A11": lambda p, step: batching(p, 0.5, 0.5),
     "A11-wide-not": lambda p, step: batching(p, 2, 0.5),
@@ -1210,14 +1211,14 @@ def sums(doc):
 
 # What traces of programs give, as people have read it.
 REAL = {
-    "a100_diff_control": "A4 A13 A21 A19 A16",
+    "a100_diff_control": "A4 A13 A21 A10 A19 A16",
     "a100_diff_test": "A6 A10 A13 A19", "alexnet_cold_start": "A22 A21 A16",
-    "b200_vllm_eager": "A4 A21 A16", "cpu_only_rank34": "A13",
+    "b200_vllm_eager": "A4 A21 A10 A16", "cpu_only_rank34": "A13",
     "cuda_event_sync": "A21 A3 A16", "cuda_event_sync_multi_stream": "A16",
     "cuda_sync_simple_add": "A22 A21 A16", "h100_bert_small": "A4 A11",
     "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A4 A19",
     "h100_timesformer": "A21 A7 A4 A10", "hip_normalization": "A22 A21 A4 A16",
-    "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A8 A16",
+    "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A8 A10 A16",
     "mi300_bert_small": "A4", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",
     "mi300_qwen": "A3 A4 A19 A10",
     "mi300_resnet_act_checkpoint": "A13 A9 A10 A16",
@@ -1225,7 +1226,7 @@ REAL = {
     "mi300_vllm_graph_decode_capture": "A12 A16",
     "mtia_single_rank": "A4 A8 A21 A16", "triton_example": "A21",
     "two_ranks_rank-0": "A8 A21 A4 A16", "two_ranks_rank-1": "A8 A21 A4 A16",
-    "v100_ns_resolution": "A6 A19 A8 A4",
+    "v100_ns_resolution": "A6 A19 A8 A4 A10",
     "v100_resnet50_workers0": "A4 A1 A8 A15 A6 A2 A16",
     "v100_resnet50_workers0_second": "A4 A1 A8 A15 A2 A6 A16",
     "v100_resnet50_workers4": "A4 A8 A2 A15 A16",

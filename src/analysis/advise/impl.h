@@ -62,8 +62,7 @@ enum {
 	ADVISE_LONG = ADVISE_DATA << 6,     /* ADVISE_LONG_NS or more */
 	ADVISE_STEP = ADVISE_DATA << 7,     /* in a step, and in nothing else */
 	ADVISE_ENDS = ADVISE_DATA << 8,     /* a wait that ends its step */
-	ADVISE_RESTART = ADVISE_DATA << 9,  /* up to work after such a copy */
-	ADVISE_CAPTURE = ADVISE_DATA << 10  /* while a graph is captured */
+	ADVISE_CAPTURE = ADVISE_DATA << 9   /* while a graph is captured */
 };
 
 /* What launches takes less: in longer pieces other things are done. */

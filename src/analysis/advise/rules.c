@@ -541,6 +541,9 @@ bool advise_chain_step(struct advise_chain *c, enum advise_role role,
 /* Kernels that are gone, and kernels without limit to their speed. */
 #define NO_KERNELS   "class:compute=0"
 #define FAST_KERNELS "class:compute=0.000001"
+/* No copy from pageable memory, nor who waits for it; no result is read. */
+#define NO_PAGEABLE "copy=async;gpu:HtoD [(]Pageable=0"
+#define NO_READING  "sync=off;op:^aten::(item|_local_scalar_dense|is_nonzero)$=0"
 /* A host that takes no time. */
 #define FREE_HOST "host=0;launch=0"
 
@@ -703,15 +706,26 @@ static const char *const copying[] = { "aten::copy_",      "aten::_to_copy",
 				       "aten::to",         "aten::clone",
 				       "aten::contiguous", NULL };
 
+/* On the GPU, or what such an operator takes to launch it. */
 static bool owns_copy(const struct advise_row *r)
 {
 	if (r->flags & (1u << ADVISE_MARK_OPTIMIZER) ||
-	    r->category == PF_PATH_COMM ||
+	    !advise_is_one_of(r->op, copying))
+		return false;
+	switch ((unsigned)r->category) {
+	case PF_CAUSE_OP:
+		return !(r->flags & ADVISE_LONG);
+	case PF_CAUSE_RUNTIME:
+	case PF_PATH_LAUNCH_CALL:
+		return !(r->flags & ADVISE_LONG) &&
+		       !pf_word(PF_WORD_CALL_COPIES, r->name);
+	default:
+		break;
+	}
+	if (r->category == PF_PATH_COMM ||
 	    !(advise_is_gpu(r) || advise_is_kernel(r)))
 		return false;
-	if (!strncmp(r->name, "Memcpy", 6) && !strstr(r->name, "DtoD"))
-		return false;
-	return advise_is_one_of(r->op, copying);
+	return strncmp(r->name, "Memcpy", 6) != 0 || strstr(r->name, "DtoD");
 }
 
 /* ---- A17 ---- */
@@ -843,6 +857,28 @@ static const char *const reading_ops[] = { "aten::_local_scalar_dense",
 					   "aten::equal",
 					   "aten::allclose",
 					   NULL };
+
+static const struct pf_path_answer *find_answer(const struct pf_path *p,
+						const char *question)
+{
+	for (size_t i = 0; i < p->beside_count; i++)
+		if (!strcmp(p->beside[i].question, question))
+			return &p->beside[i];
+	return NULL;
+}
+
+/* A wait that is gone may save more than it holds: what is behind it, too. */
+static void take_more(const struct pf_advise *a, const char *question,
+		      struct pf_advice *out)
+{
+	const struct pf_path_answer *w = find_answer(a->tiles->path, question);
+
+	if (!w || !out->on_path_ns || w->saved_ns <= out->at_most_ns)
+		return;
+	out->at_most_ns = w->saved_ns;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	out->confidence = "model";
+}
 
 /*
  * Time of the host in pieces that are longer than launching: in one place, or
@@ -986,8 +1022,6 @@ static bool owns_pageable(const struct advise_row *r)
 		return strstr(r->name, "Pageable");
 	if (r->category == PF_PATH_RETURN)
 		return r->flags & ADVISE_AWAITED;
-	if (r->flags & ADVISE_RESTART && owns_launching(r))
-		return true;
 	/* what the call takes before the copy begins goes with the copy */
 	return ((unsigned)r->category == PF_CAUSE_COPY ||
 		(r->category == PF_PATH_LAUNCH_CALL &&
@@ -1003,11 +1037,12 @@ static void judge_pageable(const struct pf_advise *a,
 	const struct advise_tiles *t = a->tiles;
 
 	(void)from;
+	if (!a->has_path)
+		return;
+	take_more(a, NO_PAGEABLE, out);
 	for (size_t i = 0; i < t->row_count; i++)
 		if (is_copy_to_gpu(&t->rows[i]) && owns_pageable(&t->rows[i]))
 			return;
-	if (!a->has_path)
-		return;
 	advise_fine(out, "no copy from pageable memory to the GPU is on the "
 			 "critical path");
 }
@@ -1076,6 +1111,7 @@ static void judge_waits(const struct pf_advise *a,
 	if (out->at_most_ns > a->window_ns)
 		out->at_most_ns = a->window_ns;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	take_more(a, NO_READING, out);
 	/* who reads results later still waits at the end of a step */
 	if (ends && others)
 		out->likely_ns = PF_NO_INT;
@@ -2145,7 +2181,7 @@ const size_t advise_state_rule_count =
 const char *advise_questions[] = { "data=0",  "sync=off",     "launch=0",
 				   "gc=0",    "class:comm=0", "comm=hidden",
 				   "alloc=0", NO_KERNELS,     FAST_KERNELS,
-				   FREE_HOST };
+				   FREE_HOST, NO_PAGEABLE,    NO_READING };
 const size_t advise_question_count =
 	sizeof(advise_questions) / sizeof(*advise_questions);
 
@@ -2470,15 +2506,6 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	}
 	pf_buf_release(&shown);
 	return true;
-}
-
-static const struct pf_path_answer *find_answer(const struct pf_path *p,
-						const char *question)
-{
-	for (size_t i = 0; i < p->beside_count; i++)
-		if (!strcmp(p->beside[i].question, question))
-			return &p->beside[i];
-	return NULL;
 }
 
 /* A change that the path was worked out with saves what that says. */

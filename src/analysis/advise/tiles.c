@@ -46,9 +46,6 @@ struct advise_taker {
 	bool is_after_copy; /* the last piece was a copy from pageable memory */
 	bool was_launch;    /* ... the call that launched what comes next */
 	bool was_log;       /* ... of what logs */
-	bool was_gpu;       /* ... GPU work, or the gap after it */
-	bool is_drained;    /* the copy waited for work before it */
-	bool is_launched;   /* ... and the next was launched */
 	bool is_captured;   /* what is launched goes into a graph */
 };
 
@@ -282,31 +279,6 @@ static void find_log(struct advise_taker *t, const struct pf_path_tile *tile,
 		*flags |= log;
 }
 
-/*
- * A copy that waited for work before it leaves the GPU without any: what the
- * host then needs for the next launch is due to it.
- */
-static void find_drain(struct advise_taker *t, const struct pf_path_tile *tile,
-		       bool is_launch, uint32_t *flags)
-{
-	const bool was_gpu = t->was_gpu;
-
-	t->was_gpu = tile->category == PF_PATH_KERNEL ||
-		     tile->category == PF_PATH_COMM ||
-		     tile->category == PF_PATH_COPY ||
-		     tile->category == PF_PATH_MEMSET ||
-		     tile->category == PF_PATH_GAP;
-	if (t->is_after_copy && tile->category == PF_PATH_COPY)
-		t->is_drained = was_gpu;
-	else if (t->was_gpu)
-		t->is_drained = t->is_launched = false;
-	else if (t->is_launched && tile->category != PF_PATH_LAUNCH_DELAY)
-		t->is_drained = t->is_launched = false;
-	else if (t->is_drained && tile->category != PF_PATH_RETURN)
-		*flags |= ADVISE_RESTART;
-	t->is_launched |= t->is_drained && is_launch;
-}
-
 static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile)
 {
 	char *text;
@@ -344,7 +316,6 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	    find_step(t, tile, &p.key.flags) < 0)
 		return -1;
 	find_log(t, tile, &p.key.flags);
-	find_drain(t, tile, is_work, &p.key.flags);
 	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
 			     sizeof(*t->pending));
 	t->pending[t->pending_count++] = p;

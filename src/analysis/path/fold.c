@@ -42,7 +42,8 @@ struct path_group {
 	struct path_lane *lanes;
 	unsigned count, all; /* lanes; all of their bits */
 	unsigned of_class[PF_GPU_CLASSES], by_name, below, any_host;
-	unsigned no_waits, no_allocs, least_launch, no_comm, pessimistic;
+	unsigned no_waits, no_copy_waits, no_allocs, least_launch, no_comm;
+	unsigned pessimistic;
 	double by_class[PF_GPU_CLASSES][LANES], work_factor[LANES];
 	double host_factor[LANES];
 	unsigned char *of_name, *of_key; /* lanes, or NULL */
@@ -62,7 +63,8 @@ struct path_groups {
 	size_t count, width; /* lanes in all */
 	/* groups that may differ, by what an edge is: path_group_bit() each */
 	uint64_t *of_key, of_class[PF_GPU_CLASSES];
-	uint64_t any_host, no_waits, no_allocs, least_launch, no_comm;
+	uint64_t any_host, no_waits, no_copy_waits, no_allocs, least_launch;
+	uint64_t no_comm;
 	/* groups in which work is gone: by its name, its class, its launch */
 	uint64_t *gone_name, gone_class[PF_GPU_CLASSES], gone_other;
 	/* of the edge of the host at hand, what questions ask for */
@@ -197,6 +199,7 @@ static void take_change(const struct path_groups *s, struct path_group *g,
 	else if (q->has_host && q->key != PF_PATH_NONE)
 		g->of_key[q->key] |= (unsigned char)bit;
 	g->no_waits |= q->no_waits ? bit : 0;
+	g->no_copy_waits |= q->no_copy_waits ? bit : 0;
 	g->no_allocs |= q->no_allocs ? bit : 0;
 	g->least_launch |= q->least_launch ? bit : 0;
 	g->no_comm |= q->no_comm ? bit : 0;
@@ -259,6 +262,7 @@ static void note_group(struct path_groups *s, size_t group)
 	note_gone(s, g, bit);
 	s->any_host |= g->any_host ? bit : 0;
 	s->no_waits |= g->no_waits ? bit : 0;
+	s->no_copy_waits |= g->no_copy_waits ? bit : 0;
 	s->no_allocs |= g->no_allocs ? bit : 0;
 	s->least_launch |= g->least_launch ? bit : 0;
 	s->no_comm |= g->no_comm ? bit : 0;
@@ -428,9 +432,10 @@ static uint64_t path_differing(const struct path_groups *s,
 	case PATH_INFERRED:
 		return s->no_comm | gone_groups(s, e->what);
 	case PATH_RETURN:
-		return !PATH_IS_END(&p->graph, e->from)  ? UINT64_MAX
-		       : p->calls[e->what].is_allocation ? s->no_allocs
-							 : s->no_waits;
+		return !PATH_IS_END(&p->graph, e->from) ? UINT64_MAX
+		       : p->calls[e->what].is_allocation
+			       ? s->no_allocs
+			       : s->no_waits | s->no_copy_waits;
 	case PATH_DUR:
 		return s->of_class[p->works[e->what].class];
 	case PATH_QUEUE:
@@ -493,6 +498,22 @@ static unsigned hidden(const struct path_groups *s, const struct path_group *g,
 	return g->no_comm;
 }
 
+/* Lanes in which what a call waited for is gone. */
+static unsigned gone_lanes(const struct path_groups *s,
+			   const struct path_group *g,
+			   const struct path_edge *e)
+{
+	struct path_load one = { 0 };
+	unsigned gone = 0;
+
+	if (!g->no_copy_waits || !PATH_IS_WORK(&s->p->graph, e->from))
+		return 0;
+	path_scale(s, g, PATH_WORK_OF(e->from), PF_PATH_TIME_MAX_NS, &one);
+	for (unsigned m = one.own, i = 0; path_next_lane(&m, &i);)
+		gone |= one.own_ns[i] == 0 ? 1u << i : 0;
+	return gone;
+}
+
 static void path_weigh(const struct path_groups *s, const struct path_group *g,
 		       const struct path_leg *leg, struct path_load *out)
 {
@@ -511,7 +532,9 @@ static void path_weigh(const struct path_groups *s, const struct path_group *g,
 		path_scale(s, g, PATH_WORK_OF(e->from), out->ns, out);
 		break;
 	case PATH_RETURN:
-		if (!s->p->calls[e->what].work_count)
+		if (s->p->calls[e->what].work_count)
+			out->gone = g->no_copy_waits & gone_lanes(s, g, e);
+		else
 			out->gone = s->p->calls[e->what].is_allocation
 					    ? g->no_allocs
 					    : g->no_waits;

@@ -443,6 +443,7 @@ struct path_change {
 	double host_factor;
 	bool has_gpu, has_host; /* does it change such time? */
 	bool no_waits;          /* calls do not wait, but for own copies */
+	bool no_copy_waits;     /* nor for own copies that are gone */
 	bool no_allocs;       /* nor do those of the allocator: not no_waits */
 	bool least_launch;    /* launches take their least */
 	bool no_comm;         /* only its stream waits for communication */

@@ -124,6 +124,10 @@ static int want_class(const struct wish *w)
 
 static int want_copy(const struct wish *w)
 {
+	if (!strcmp(w->value, "async")) {
+		w->q->no_copy_waits = true;
+		return 0;
+	}
 	return by_class(w, PF_GPU_COPY) < 0 ? -1 : by_class(w, PF_GPU_MEMSET);
 }
 

@@ -977,22 +977,15 @@ static int64_t data_apart(const struct pf_advise_from *from, int64_t *whole_ns)
 }
 
 /*
- * Workers do not make loading vanish: one beside the training thread hides no
- * more of it than the rest takes; of several that do not keep up it is not
- * known whether more have processors to run on.
+ * Workers do not make loading vanish, and need processors: how many are free
+ * no trace says, so nothing is saved for sure.
  */
 static void judge_data(const struct pf_advise *a,
 		       const struct pf_advise_from *from, struct pf_advice *out)
 {
-	int64_t rest_ns = a->window_ns - out->on_path_ns;
-
+	(void)a;
 	(void)from;
-	if (!a->has_path)
-		return;
-	if (has_name(a, ADVISE_DATA, multi_loader))
-		out->likely_ns = PF_NO_INT;
-	else if (out->likely_ns > rest_ns)
-		out->likely_ns = rest_ns;
+	out->likely_ns = PF_NO_INT;
 }
 
 static const char *data_variant(const struct pf_advise *a,

@@ -323,6 +323,57 @@ host host 64 0 && host wide 256 0 && host slow 64 9000 &&
 	run 0 "$profan" diff "$tmp/host.db" "$tmp/slow.db" &&
 	tr '\n' ' ' <"$tmp/out" | grep -q 'largest is other, [^(]*\.  *Comparable'
 result 'without a GPU shapes are compared, and no operator is blamed for nothing'
+
+# Python functions have rows, and rows add up to the step: with functions that
+# outlive it (prof.step()), built-in ones, other lines and other addresses
+python() { # NAME SLEEP LINE
+	{
+		echo '{"traceEvents": ['
+		for i in 0 1 2 3 4 5 6 7; do
+			at=$((100 + i * (2000 + $2)))
+			end=$((at + 1900 + $2))
+			cat <<EOF
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#$i", "pid": 1,
+ "tid": 1, "ts": $at, "dur": $((1900 + $2))},
+{"ph": "X", "cat": "python_function", "name": "own/train.py($3): step",
+ "pid": 1, "tid": 1, "ts": $((at + 10 + $2 / 1000)), "dur": $((1800 + $2))},
+{"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 1,
+ "ts": $((at + 20)), "dur": $((1500 + i))},
+{"ph": "X", "cat": "python_function",
+ "name": "<built-in method sleep of X object at 0x7f$3>",
+ "pid": 1, "tid": 1, "ts": $((at + 1600)), "dur": $((100 + $2))},
+{"ph": "X", "cat": "python_function", "name": "torch/profiler.py(9): step",
+ "pid": 1, "tid": 1, "ts": $((end - 40 - $2 / 1000)), "dur": 120},
+{"ph": "X", "cat": "python_function", "name": "torch/profiler.py(99): stop",
+ "pid": 1, "tid": 1, "ts": $((end - 20)), "dur": 60},
+EOF
+		done
+		echo '{}]}'
+	} >"$tmp/$1.json"
+	run 0 "$profan" ingest -q "$tmp/$1.json" -o "$tmp/$1.db"
+}
+cat >"$tmp/sums.py" <<'EOF'
+import json, sys
+t = json.load(open(sys.argv[1]))["tables"]
+by = {r["name"]: r for r in t["ops"]}
+assert sum(r["delta_self_ns"] for r in t["ops"]) == 9000000, t["ops"]
+assert t["waterfall"][-1]["delta_ns"] == 9000000, t["waterfall"]
+sleep = by["<built-in method sleep of X object> in own/train.py:12 step"]
+assert sleep["delta_self_ns"] == 9000000 and sleep["match"] == "line", sleep
+outlives = by["torch/profiler.py:9 step"]
+assert outlives["a_self_ns"] == 20000, outlives # without what is behind it
+assert outlives["b_self_ns"] == 29000, outlives
+assert by["(the step itself)"]["delta_self_ns"] == -9000, by
+EOF
+python py_a 0 12 && python py_b 9000 13 &&
+	run 0 "$profan" diff "$tmp/py_a.db" "$tmp/py_b.db" &&
+	tr '\n' ' ' <"$tmp/out" | sed 's/  */ /g' >"$tmp/line" &&
+	grep -q 'largest is other, [^(]*(<built-in method sleep of X object> in own/train.py:1[23] step)\.' \
+		"$tmp/line" &&
+	run 0 "$profan" diff "$tmp/py_a.db" "$tmp/py_b.db" --format json &&
+	cp "$tmp/out" "$tmp/py.json" &&
+	run 0 "$PYTHON" "$tmp/sums.py" "$tmp/py.json"
+result 'without a GPU Python functions have rows, and all add up to the step'
 if [ -z "${LONG-}" ]; then
 	skip "larger real pairs" "NOT TESTED: make check-long does"
 	tap_done

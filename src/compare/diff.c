@@ -719,6 +719,22 @@ static bool is_unchanged(const struct pf_diff_run *d, const struct pf_pair *x,
 	       (!has_part || !is_changed(d, x, SUM(part_ns)));
 }
 
+/* "model.py:12 forward" without the line. */
+static uint32_t without_line(struct pf_diff_run *d, uint32_t frame)
+{
+	const char *text = pf_diff_text(d, frame), *colon = strrchr(text, ':');
+	struct pf_buf out = { 0 };
+	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+
+	if (!digits)
+		return frame;
+	pf_buf_add(&out, text, (size_t)(colon - text));
+	pf_buf_adds(&out, colon + 1 + digits);
+	frame = pf_intern_add(&d->texts, out.data, out.len);
+	pf_buf_release(&out);
+	return frame;
+}
+
 /* ---- operators ---- */
 
 static size_t op_whole(void *d, const void *row, uint32_t out[PF_PART_MAX])
@@ -730,12 +746,16 @@ static size_t op_whole(void *d, const void *row, uint32_t out[PF_PART_MAX])
 	return sizeof(r->key);
 }
 
+static bool is_code(const struct pf_op_key *key)
+{
+	return key->kind == PF_KIND_PYTHON;
+}
+
 static size_t op_part(void *d, const void *row, uint32_t out[PF_PART_MAX])
 {
 	const struct pf_op_row *r = row;
 
-	(void)d;
-	out[0] = r->key.name;
+	out[0] = is_code(&r->key) ? without_line(d, r->key.name) : r->key.name;
 	out[1] = r->key.kind;
 	return 2 * sizeof(*out);
 }
@@ -775,6 +795,8 @@ static const char *category_of(uint32_t kind)
 		return "op";
 	case PF_KIND_ANNOTATION:
 		return "annotation";
+	case PF_KIND_PYTHON:
+		return "python";
 	default:
 		return "call";
 	}
@@ -787,13 +809,19 @@ static struct pf_diff_op op_row(struct pf_diff_run *d, const struct pf_pair *x)
 	const struct pf_op_key *any = op_of(d, x);
 
 	return (struct pf_diff_op){
-		.name = pf_diff_keep_known(d, any->name),
+		.name = is_code(any) ? pf_diff_keep_made(
+					       d, pf_diff_code_take(d, any))
+				     : pf_diff_keep_known(d, any->name),
 		.kind = category_of(any->kind),
 		.is_call = any->kind != PF_KIND_CPU_OP &&
-			   any->kind != PF_KIND_ANNOTATION,
-		.match = pf_match_names[x->match],
-		.a_shapes = a ? diff_keep(d, a->key.shapes) : NULL,
-		.b_shapes = b ? diff_keep(d, b->key.shapes) : NULL,
+			   any->kind != PF_KIND_ANNOTATION && !is_code(any),
+		.match = x->match == JOIN_OTHER && is_code(any)
+				 ? "line"
+				 : pf_match_names[x->match],
+		.a_shapes =
+			a && !is_code(any) ? diff_keep(d, a->key.shapes) : NULL,
+		.b_shapes =
+			b && !is_code(any) ? diff_keep(d, b->key.shapes) : NULL,
 		.count = pf_both_counts(d, x->a.count, x->b.count),
 		.ns = pf_both(pf_mean(x->a.ns, d->a.steps),
 			      pf_mean(x->b.ns, d->b.steps)),
@@ -830,12 +858,24 @@ static const char *shown_op(struct pf_diff_run *d, const struct pf_pair *x,
 	const struct pf_op_key *op = op_of(d, x);
 	struct pf_buf out = { 0 };
 
+	if (is_code(op))
+		return pf_diff_keep_made(d, pf_diff_code_take(d, op));
 	if (uses[op->name] < 2)
 		return diff_keep(d, op->name);
 	pf_buf_adds(&out, pf_diff_text(d, op->name));
 	diff_add_dims(&out, pf_diff_text(d, op->shapes));
 	add_type(&out, pf_diff_text(d, op->shapes));
 	return pf_diff_keep_made(d, out.data);
+}
+
+/* A row that a side has none of, as a GPU works or Python is not recorded. */
+static bool is_of_one_side(const struct pf_diff_run *d,
+			   const struct pf_op_key *key)
+{
+	if (is_code(key))
+		return !d->out->has_code;
+	return (!d->out->has_self || pf_diff_is_one_sided(d->out)) &&
+	       !strcmp(pf_diff_text(d, key->name), PF_STEP_ITSELF);
 }
 
 static void find_ops(struct pf_diff_run *d)
@@ -845,14 +885,18 @@ static void find_ops(struct pf_diff_run *d)
 	struct pf_diff *out = d->out;
 	int64_t *self_ns;
 
-	/* calls that are not recorded count for what called them */
+	/* what is not recorded, calls or functions, counts for what is around */
+	out->has_code = d->a.has_code && d->b.has_code;
 	out->has_self = pf_side_knows(&d->a, &d->b, PF_COUNT_CALLS) &&
-			pf_side_knows(&d->b, &d->a, PF_COUNT_CALLS);
+			pf_side_knows(&d->b, &d->a, PF_COUNT_CALLS) &&
+			d->a.has_code == d->b.has_code;
 	order(d, &j, out->has_self ? SUM(part_ns) : SUM(ns));
 	self_ns = means_take(d, &j, SUM(part_ns));
 	for (size_t i = 0; i < j.count; i++) {
 		int64_t ns = j.items[i].a.part_ns + j.items[i].b.part_ns;
 
+		if (op_of(d, &j.items[i])->kind != PF_KIND_CPU_OP)
+			continue;
 		d->op_ns += ns;
 		if (j.items[i].match == PF_MATCH_SHAPE)
 			d->op_shape_ns += ns;
@@ -865,7 +909,8 @@ static void find_ops(struct pf_diff_run *d)
 		    is_unchanged(d, &j.items[i], out->has_self))
 			continue;
 		*row = op_row(d, &j.items[i]);
-		if (row->is_call && !out->has_self)
+		if ((row->is_call && !out->has_self) ||
+		    is_of_one_side(d, op_of(d, &j.items[i])))
 			continue;
 		row->self_ns = pf_both(self_ns[i], self_ns[j.count + i]);
 		if (!out->has_self) {
@@ -982,22 +1027,6 @@ static void find_changes(struct pf_diff_run *d)
 }
 
 /* ---- idle time and blocking calls ---- */
-
-/* "model.py:12 forward" without the line. */
-static uint32_t without_line(struct pf_diff_run *d, uint32_t frame)
-{
-	const char *text = pf_diff_text(d, frame), *colon = strrchr(text, ':');
-	struct pf_buf out = { 0 };
-	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
-
-	if (!digits)
-		return frame;
-	pf_buf_add(&out, text, (size_t)(colon - text));
-	pf_buf_adds(&out, colon + 1 + digits);
-	frame = pf_intern_add(&d->texts, out.data, out.len);
-	pf_buf_release(&out);
-	return frame;
-}
 
 static size_t wait_whole(void *d, const void *row, uint32_t out[PF_PART_MAX])
 {

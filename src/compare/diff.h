@@ -193,6 +193,7 @@ struct pf_diff {
 	bool a_has_gpu, b_has_gpu;
 	bool is_cut;   /* a side is cut off or damaged: lists lack changes */
 	bool has_self; /* calls are recorded on both sides or on neither */
+	bool has_code; /* neither has GPU work, both have Python functions */
 	int64_t a_steps, b_steps;
 	int64_t a_ns, b_ns;     /* the mean step */
 	struct pf_judged total; /* the median step, and its shift */
@@ -204,6 +205,8 @@ struct pf_diff {
 	double kernels_share;             /* on the whole */
 	double kernels_low, kernels_high; /* those of 90 % of their time */
 	const char *finding;              /* the answer in a sentence */
+	/* Why the parts add up to another number than the shift; or NULL. */
+	const char *two_changes;
 	/* The last is the whole. */
 	struct pf_diff_class classes[PF_STEP_CLASSES + 1];
 	struct pf_diff_check checks[PF_CHECKS];

@@ -111,6 +111,7 @@ struct pf_work_name {
 	uint32_t text;      /* number, UINT32_MAX: not looked up */
 	uint32_t node_text; /* the same without numbers of steps */
 	bool is_step, is_module, is_allocator, is_launch, is_graph;
+	bool is_user, is_builtin; /* Python functions */
 	uint32_t rows[3]; /* of an annotation, a call; UINT32_MAX: none yet */
 };
 
@@ -141,7 +142,8 @@ struct pf_work {
 	struct pf_intern node_keys;  /* bytes of (parent, name, kind) */
 	struct pf_node_place *nodes; /* by number in node_keys + 2 */
 	size_t node_cap;
-	struct pf_map op_of; /* name and arguments -> row of c->ops */
+	struct pf_map op_of;   /* name and arguments -> row of c->ops */
+	struct pf_map code_of; /* name and caller -> the same */
 	struct pf_sorter *launched;
 	const struct pf_launched *next; /* NULL: no more */
 	struct pf_keyed slots;          /* struct pf_work_slot */
@@ -178,6 +180,8 @@ static void describe_name(struct pf_work *w, struct pf_work_name *n,
 	n->is_allocator = class.call == PF_CAUSE_ALLOCATOR;
 	n->is_graph = class.is_graph;
 	n->is_launch = class.launches == PF_LAUNCHES_KERNEL;
+	n->is_user = class.is_user_python;
+	n->is_builtin = *text == '<';
 	memset(n->rows, 0xff, sizeof(n->rows));
 	pf_buf_clear(&w->text);
 	pf_name_without_counts(text, &w->text);
@@ -554,6 +558,7 @@ struct entry {
 	uint32_t counted; /* innermost entry at or below with a row */
 	uint32_t row;     /* of c->ops */
 	int64_t end_ns;
+	int64_t part_end_ns; /* till then its time is its row's */
 };
 
 struct host {
@@ -565,6 +570,8 @@ struct host {
 	size_t top; /* so many hold the event at hand, which is the last */
 	bool is_one_step;             /* the trace has no steps */
 	struct pf_capture_step *step; /* the last one that was found */
+	bool has_step;                /* on this thread, the last ends here: */
+	int64_t step_end_ns;
 	const struct pf_block *block;
 	uint32_t slots[PF_SLOT_COUNT]; /* values used up */
 };
@@ -651,6 +658,61 @@ static void count_call(struct pf_capture_step *s, struct pf_work_name *name)
 	s->count[PF_COUNT_ALLOCATIONS] += name->is_allocator;
 }
 
+/* The function that is around, of the user's own if there is one; or 0. */
+static uint32_t caller_of(struct host *h, struct pf_work_name **name)
+{
+	uint32_t out = 0;
+
+	*name = NULL;
+	for (size_t i = h->top; i-- > 0;) {
+		const struct entry *e = &h->stack[i];
+		struct pf_work_name *n;
+
+		if (e->kind != PF_KIND_PYTHON)
+			continue;
+		n = work_name(h->w, e->name);
+		if (!n || (*name && !n->is_user))
+			continue;
+		*name = n;
+		out = e->name + 1;
+		if (n->is_user)
+			break;
+	}
+	return out;
+}
+
+/* "model.py:12 forward", "<built-in method sum of Tensor object>" */
+static uint32_t frame_text(struct pf_work *w, uint32_t text)
+{
+	char *at, *end;
+
+	pf_buf_clear(&w->text);
+	pf_buf_adds(&w->text, pf_intern_text(&w->c->texts, text, NULL));
+	pf_name_as_frame(w->text.data);
+	at = strstr(w->text.data, " at 0x");
+	end = at ? at + 6 + strspn(at + 6, "0123456789ABCDEFabcdef") : NULL;
+	if (end)
+		memmove(at, end, strlen(end) + 1);
+	return pf_capture_own_text(w->c, w->text.data);
+}
+
+/* Of what is built in, which has no line, by who calls it. */
+static uint32_t row_of_code(struct host *h, const struct entry *e,
+			    const struct pf_work_name *name)
+{
+	struct pf_work_name *by = NULL;
+	uint32_t caller = name->is_builtin ? caller_of(h, &by) : 0;
+	struct pf_work *w = h->w;
+	uint64_t *place =
+		pf_map_at(&w->code_of, (uint64_t)e->name << 32 | caller);
+
+	if (*place == UINT64_MAX)
+		*place = work_op(w, frame_text(w, name->node_text),
+				 by ? frame_text(w, by->node_text) : w->none,
+				 e->kind);
+	return (uint32_t)*place;
+}
+
 /* Of operators those of other shapes have rows of their own; 0, -1. */
 static int row_of(struct host *h, const struct entry *e,
 		  struct pf_work_name *name, uint32_t *row)
@@ -659,6 +721,16 @@ static int row_of(struct host *h, const struct entry *e,
 	uint32_t shapes = w->none, *known;
 	uint64_t *place;
 
+	if (e->kind == PF_KIND_PYTHON) {
+		w->c->has_code = true;
+		*row = row_of_code(h, e, name);
+		return 0;
+	}
+	if (name->is_step) {
+		*row = work_op(w, pf_capture_own_text(w->c, PF_STEP_ITSELF),
+			       w->none, e->kind);
+		return 0;
+	}
 	if (e->kind != PF_KIND_CPU_OP) {
 		known = &name->rows[e->kind == PF_KIND_ANNOTATION ? 0
 				    : e->kind == PF_KIND_RUNTIME  ? 1
@@ -683,9 +755,37 @@ static struct pf_row_sums *sums_of_op(struct pf_capture *c, uint32_t row)
 	return &PF_KEYED_ROW(&c->ops, struct pf_op_row, row)->sum;
 }
 
-/* Operators, annotations and calls have rows. */
-static int count_range(struct host *h, struct entry *e, int64_t start_ns,
-		       int64_t dur_ns)
+/*
+ * Take its time from what is around it, the innermost of so many first.  What
+ * outlives its step or an operator is in each till that ends; with a GPU, where
+ * no sum is made of it, in the first alone.
+ */
+static void take_from(struct host *h, size_t top, const struct entry *e,
+		      int64_t start_ns)
+{
+	struct pf_capture *c = h->w->c;
+	uint32_t at = top ? h->stack[top - 1].counted : NO_PLACE;
+
+	while (at != NO_PLACE && start_ns < e->part_end_ns) {
+		const struct entry *up = &h->stack[at];
+		int64_t end = up->part_end_ns < e->part_end_ns ? up->part_end_ns
+							       : e->part_end_ns;
+
+		if (end > start_ns) {
+			pf_capture_add(c, &sums_of_op(c, up->row)->part_ns,
+				       -pf_sat_sub(end, start_ns));
+			start_ns = end;
+		}
+		at = at && !c->gpu_events ? h->stack[at - 1].counted : NO_PLACE;
+	}
+}
+
+/*
+ * Operators, annotations and calls have rows, and where no GPU works Python
+ * functions and steps: then the rows of a step's thread add up to it.
+ */
+static int count_range(struct host *h, size_t top, struct entry *e,
+		       int64_t start_ns, int64_t dur_ns)
 {
 	struct pf_capture_step *s = step_at(h, start_ns);
 	struct pf_work_name *name;
@@ -700,24 +800,21 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 	if (e->kind == PF_KIND_RUNTIME || e->kind == PF_KIND_DRIVER)
 		count_call(s, name);
 	s->count[PF_COUNT_OPS] += e->kind == PF_KIND_CPU_OP;
-	if (s->time.is_partial || name->is_step)
+	if (s->time.is_partial || (name->is_step && c->gpu_events))
 		return 0;
+	if (name->is_step)
+		h->step_end_ns = e->end_ns;
+	else if (!c->gpu_events && h->has_step && e->end_ns > h->step_end_ns)
+		e->part_end_ns =
+			h->step_end_ns > start_ns ? h->step_end_ns : start_ns;
+	h->has_step |= name->is_step;
 	if (row_of(h, e, name, &e->row) < 0)
 		return -1;
 	sum = sums_of_op(c, e->row);
 	sum->count++;
 	pf_capture_add(c, &sum->ns, dur_ns);
-	pf_capture_add(c, &sum->part_ns, dur_ns);
-	if (e->counted != NO_PLACE) {
-		const struct entry *up = &h->stack[e->counted];
-		int64_t end = pf_span_end(start_ns, dur_ns);
-
-		if (end > up->end_ns)
-			end = up->end_ns;
-		if (end > start_ns)
-			pf_capture_add(c, &sums_of_op(c, up->row)->part_ns,
-				       -pf_sat_sub(end, start_ns));
-	}
+	pf_capture_add(c, &sum->part_ns, pf_sat_sub(e->part_end_ns, start_ns));
+	take_from(h, top, e, start_ns);
 	return 0;
 }
 
@@ -768,9 +865,9 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind)
 			   .row = NO_PLACE };
 	bool is_under = false;
 	uint32_t ignored;
-	size_t at;
+	size_t at, top;
 
-	e.end_ns = pf_span_end(start, dur);
+	e.end_ns = e.part_end_ns = pf_span_end(start, dur);
 	while (h->depth && h->stack[h->depth - 1].end_ns <= start)
 		h->depth--;
 	for (at = h->depth;
@@ -785,6 +882,7 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind)
 		return 0;
 	if (is_under && place_of(h, (uint32_t)h->depth - 1, &ignored) < 0)
 		return -1;
+	top = is_under || h->w->c->gpu_events ? at : h->depth;
 	if (!is_under)
 		h->depth = at;
 	if (at) {
@@ -792,8 +890,9 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind)
 		e.counted = h->stack[at - 1].counted;
 	}
 	if (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION ||
-	    kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
-		if (count_range(h, &e, start, dur) < 0)
+	    kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER ||
+	    (kind == PF_KIND_PYTHON && !h->w->c->gpu_events))
+		if (count_range(h, top, &e, start, dur) < 0)
 			return -1;
 	if (h->depth == DEPTH_MAX)
 		return 0;
@@ -894,6 +993,7 @@ static int walk_track(void *context, const struct pf_track *track)
 		return -1;
 	h->track_id = track->id;
 	h->depth = h->top = 0;
+	h->has_step = false;
 	while ((rc = pf_cursor_block(cursor, &h->block, &first,
 				     h->w->db->err)) == 1)
 		if ((rc = walk_block(h, first)) < 0)
@@ -968,6 +1068,7 @@ static void init(struct pf_work *w)
 	pf_map_init(&w->shapes);
 	pf_map_init(&w->memories);
 	pf_map_init(&w->op_of);
+	pf_map_init(&w->code_of);
 	pf_map_init(&w->slot_of);
 	pf_intern_init(&w->node_keys);
 	w->nodes = pf_grow(NULL, &w->node_cap, 2, sizeof(*w->nodes));
@@ -981,6 +1082,7 @@ static void release(struct pf_work *w)
 	pf_map_release(&w->shapes);
 	pf_map_release(&w->memories);
 	pf_map_release(&w->op_of);
+	pf_map_release(&w->code_of);
 	pf_map_release(&w->slot_of);
 	pf_kinds_release(&w->kinds);
 	pf_intern_release(&w->node_keys);

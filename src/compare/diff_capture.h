@@ -110,12 +110,13 @@ struct pf_work_row {
 	uint64_t first; /* its place in the order of launches */
 };
 
-/* A host operator, annotation or call. */
+/* A host operator, annotation, call or Python function. */
 struct pf_op_row {
 	struct pf_row_sums sum;
 	struct pf_op_key {
-		uint32_t name, shapes; /* numbers of texts */
-		uint32_t kind;         /* enum pf_kind */
+		/* Numbers of texts; of a function that is built in its caller. */
+		uint32_t name, shapes;
+		uint32_t kind; /* enum pf_kind */
 	} key;
 };
 
@@ -188,9 +189,10 @@ struct pf_capture {
 	int64_t outside_count;              /* GPU events in no full step */
 	int64_t peak_bytes, reserved_bytes; /* of one GPU, or -1 */
 	struct pf_keyed work;               /* struct pf_work_row */
-	struct pf_keyed ops;                /* struct pf_op_row */
-	struct pf_keyed idle, sites;        /* struct pf_wait_row */
-	struct pf_average_row *averages;    /* by name; of the whole capture */
+	/* struct pf_op_row; Python and steps only where no GPU works */
+	struct pf_keyed ops;
+	struct pf_keyed idle, sites;     /* struct pf_wait_row */
+	struct pf_average_row *averages; /* by name; of the whole capture */
 	size_t average_count;
 	/* What can be compared: numbers of texts, "" unknown. */
 	uint32_t device_name, hardware, platform, versions, options, xxh128;
@@ -198,7 +200,10 @@ struct pf_capture {
 	struct pf_trust_lost lost;
 	struct pf_recorded recorded;
 	bool has_shapes;
+	bool has_code; /* ops has Python functions */
 };
+
+#define PF_STEP_ITSELF "(the step itself)"
 
 enum pf_capture_want {
 	PF_CAPTURE_STEPS = 0, /* always */

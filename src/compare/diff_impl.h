@@ -73,6 +73,18 @@ static inline const struct pf_work_key *pf_diff_work_key(
 /* What a row is about, for people; the caller frees it. */
 char *pf_diff_key_take(const struct pf_diff_run *d, const struct pf_pair *pair);
 
+/* Of a Python function: "train.py:9 step", "<built-in ...> in train.py:9 step". */
+static inline char *pf_diff_code_take(const struct pf_diff_run *d,
+				      const struct pf_op_key *key)
+{
+	struct pf_buf out = { 0 };
+
+	pf_buf_adds(&out, pf_diff_text(d, key->name));
+	if (*pf_diff_text(d, key->shapes))
+		pf_buf_addf(&out, " in %s", pf_diff_text(d, key->shapes));
+	return out.data;
+}
+
 /* ---- columns of both sides ---- */
 
 static inline struct pf_both pf_both(int64_t a, int64_t b)

@@ -176,6 +176,7 @@ static void pool_sums(struct pf_capture *s, const struct pf_capture *c)
 	s->lost.skipped_count += c->lost.skipped_count;
 	s->has_steps |= c->has_steps;
 	s->has_shapes |= c->has_shapes;
+	s->has_code |= c->has_code;
 	if (c->peak_bytes > s->peak_bytes)
 		s->peak_bytes = c->peak_bytes;
 	if (c->reserved_bytes > s->reserved_bytes)

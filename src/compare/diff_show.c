@@ -313,8 +313,11 @@ static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
 		set_shown(PF_FIELDS(fields), of_total, 2, true);
 	}
 	PF_ROWS(doc, "ops",
-		title(text, diff, "Operators and calls on the CPU,"), fields,
-		diff->ops, diff->op_count);
+		title(text, diff,
+		      diff->has_code
+			      ? "Operators, functions and calls on the CPU,"
+			      : "Operators and calls on the CPU,"),
+		fields, diff->ops, diff->op_count);
 }
 
 /* ---- idle time and blocking calls ---- */

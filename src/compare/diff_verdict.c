@@ -498,27 +498,45 @@ static const char *main_cause(const struct pf_diff_run *d, int64_t sign)
 	return out;
 }
 
-/* Of operators and calls on the CPU, by name: whose self time changed most. */
-static char *main_op_take(const struct pf_diff_run *d, int64_t sign)
+/*
+ * Of operators and calls on the CPU, or of Python functions that do not sleep
+ * till others wake them, by name: whose self time changed most.
+ */
+static char *main_op_take(const struct pf_diff_run *d, bool is_code,
+			  int64_t sign)
 {
+	const struct pf_capture *const sides[] = { &d->a, &d->b };
 	double *sums = pf_calloc(d->texts.count + (size_t)1, sizeof(*sums));
+	const struct pf_op_key *key = NULL;
 	double most = 0;
 	char *out = NULL;
-	uint32_t at = 0;
 
-	for (size_t i = 0; i < d->b.ops.count; i++)
-		sums[pf_op_at(&d->b, i)->key.name] += pf_ratio(
-			(double)pf_op_at(&d->b, i)->sum.part_ns, d->b.steps);
-	for (size_t i = 0; i < d->a.ops.count; i++)
-		sums[pf_op_at(&d->a, i)->key.name] -= pf_ratio(
-			(double)pf_op_at(&d->a, i)->sum.part_ns, d->a.steps);
-	for (uint32_t i = 0; i < d->texts.count; i++)
-		if (sums[i] * (double)sign > most) {
-			most = sums[i] * (double)sign;
-			at = i;
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < sides[s]->ops.count; i++) {
+			const struct pf_op_row *r = pf_op_at(sides[s], i);
+
+			if ((r->key.kind == PF_KIND_PYTHON) == is_code)
+				sums[r->key.name] +=
+					pf_ratio((double)r->sum.part_ns,
+						 sides[s]->steps) *
+					(double)(s ? sign : -sign);
 		}
-	if (most > 0)
-		out = pf_strdup(pf_diff_text(d, at));
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < sides[s]->ops.count; i++) {
+			const struct pf_op_row *r = pf_op_at(sides[s], i);
+
+			if ((r->key.kind == PF_KIND_PYTHON) != is_code ||
+			    sums[r->key.name] <= most ||
+			    !strcmp(pf_diff_text(d, r->key.name),
+				    PF_STEP_ITSELF) ||
+			    pf_name_classify(pf_diff_text(d, r->key.name))
+				    .is_asleep)
+				continue;
+			most = sums[r->key.name];
+			key = &r->key;
+		}
+	if (key)
+		out = pf_diff_code_take(d, key);
 	free(sums);
 	return out;
 }
@@ -537,7 +555,9 @@ static char *culprit_take(const struct pf_diff_run *d, size_t cls)
 		return NULL;
 	/* of time in which no operator ran none is to blame */
 	if (!d->a.gpu_events && !d->b.gpu_events)
-		return cls == PF_STEP_OTHER ? NULL : main_op_take(d, sign);
+		return cls == PF_STEP_OTHER && d->a.has_code != d->b.has_code
+			       ? NULL
+			       : main_op_take(d, cls == PF_STEP_OTHER, sign);
 	cause = main_cause(d, sign);
 	return cause ? pf_strdup(cause) : NULL;
 }
@@ -706,6 +726,28 @@ static void note_limit(struct pf_diff_run *d)
 		     kernel < 0 ? "saved" : "added", pf_num_show_ns(s, step));
 }
 
+/* Smaller differences of the two, of the larger, are not told apart. */
+#define SAME_CHANGE 0.05
+
+static void find_two_changes(struct pf_diff_run *d)
+{
+	struct pf_diff *out = d->out;
+	int64_t shift = out->total.rank.shift, mean = out->b_ns - out->a_ns;
+	int64_t most = llabs(shift) > llabs(mean) ? llabs(shift) : llabs(mean);
+	struct pf_buf text = { 0 };
+
+	if (out->verdict == PF_WITHHELD || out->verdict == PF_SAME ||
+	    (double)llabs(shift - mean) <= SAME_CHANGE * (double)most)
+		return;
+	pf_buf_addf(&text, "%ss shift by ", pf_diff_unit(out));
+	add_signed_ns(&text, shift);
+	pf_buf_adds(&text, ", the median of all differences, which a few odd "
+			   "ones or the warm-up do not move; their mean, which "
+			   "the parts add up to, changes by ");
+	add_signed_ns(&text, mean);
+	out->two_changes = pf_diff_keep_made(d, text.data);
+}
+
 static void note_captures(struct pf_diff_run *d)
 {
 	size_t a = d->a.capture_count, b = d->b.capture_count;
@@ -801,6 +843,9 @@ static void note_uniform(struct pf_diff_run *d)
 
 void pf_diff_find_notes(struct pf_diff_run *d)
 {
+	find_two_changes(d);
+	if (d->out->two_changes)
+		pf_diff_note(d, "%s", d->out->two_changes);
 	note_limit(d);
 	note_uniform(d);
 	note_one_sided(d);

@@ -271,17 +271,24 @@ char *pf_names_text_take(struct pf_names *n, uint32_t name)
 	return rc ? pf_memdup0(text, len) : pf_strdup("(name not listed)");
 }
 
-char *pf_names_frame_take(struct pf_names *n, uint32_t name)
+void pf_name_as_frame(char *text)
 {
-	char *text = pf_names_text_take(n, name), *line, *end;
+	char *line = (char *)find_line(text), *end;
 
-	line = text ? (char *)find_line(text) : NULL;
 	if (!line)
-		return text;
+		return;
 	/* "(12): f" and ":12 f" */
 	end = strchr(line, ')');
 	*line = ':';
 	memmove(end, end + 2, strlen(end + 2) + 1);
+}
+
+char *pf_names_frame_take(struct pf_names *n, uint32_t name)
+{
+	char *text = pf_names_text_take(n, name);
+
+	if (text)
+		pf_name_as_frame(text);
 	return text;
 }
 

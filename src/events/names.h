@@ -118,7 +118,8 @@ unsigned pf_names_kind(const struct pf_names *n, uint32_t type);
 bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type);
 /* Its text, to be freed by the caller; NULL on error. */
 char *pf_names_text_take(struct pf_names *n, uint32_t name);
-/* The same of a Python function: "file.py(12): f" as "file.py:12 f". */
+/* The name of a Python function: "file.py(12): f" becomes "file.py:12 f". */
+void pf_name_as_frame(char *text);
 char *pf_names_frame_take(struct pf_names *n, uint32_t name);
 /*
  * The same, valid as long as the names; NULL of PF_ID_NONE and on error

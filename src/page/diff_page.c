@@ -306,7 +306,12 @@ static void add_reasons(struct pf_buf *out, const struct pf_diff_view *v)
 	}
 	pf_buf_adds(out, "<li>together ");
 	pf_figure_ns(out, delta);
-	pf_buf_adds(out, ", the whole change</ul>\n");
+	pf_buf_adds(out, ", the whole change of the mean</ul>\n");
+	if (diff->two_changes) {
+		pf_buf_adds(out, "<p>Two numbers of one change: ");
+		pf_html_text(out, diff->two_changes);
+		pf_buf_adds(out, ".</p>\n");
+	}
 }
 
 /* The finding, and what it consists of: parts that add up to it. */

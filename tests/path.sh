@@ -266,10 +266,11 @@ run 0 "$profan" ingest -q "$tmp/cold.json" -o "$tmp/cold.db" &&
 result 'what no graph makes shorter'
 run 0 "$profan" summary "$tmp/cold.db" &&
 	tr -s ' \n' ' ' <"$tmp/out" >"$tmp/line" &&
-	grep -q 'severe 20.130 ms pass before .*; GPU idle .* (holds 9.000 ms)' \
+	grep -q 'severe Calls as long as a first use, .* hold 63.33 % of 30.000' \
 		"$tmp/line" &&
-	grep -q 'would save most (.*), also of what runs before' "$tmp/line"
-result 'what it holds is behind what holds it'
+	grep -q 'severe 20.130 ms pass before .*\. GPU idle .* it is cudaFree' \
+		"$tmp/line"
+result 'what runs before the first GPU work is no idle time'
 run 0 "$profan" syncs "$tmp/cold.db" -f csv &&
 	grep -q 'if the GPU idled before it, profan gaps' "$tmp/err" &&
 	run 0 "$profan" syncs "$tmp/within.db" -f csv &&

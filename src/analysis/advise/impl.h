@@ -42,13 +42,6 @@ struct advise_marks {
 	const char *framework;          /* "JAX", "TensorFlow"; or NULL */
 };
 
-int advise_marks_load(struct pf_db *db, int64_t trace_id,
-		      struct advise_marks *out);
-void advise_marks_release(struct advise_marks *m);
-/* The bits of all marks in which an instant of a thread is. */
-unsigned advise_marks_at(const struct advise_marks *m, uint32_t track_id,
-			 int64_t at_ns);
-
 /* ---- rows: the path, summed by what rules ask for (tiles.c) ---- */
 
 enum {
@@ -127,22 +120,6 @@ enum advise_role {
 };
 enum advise_role advise_role_of(const char *op);
 
-/* Both begin as all zero. */
-struct advise_attention {
-	unsigned state;
-	size_t from, last; /* in what is pending */
-};
-struct advise_chain {
-	size_t from, last;
-	unsigned works;
-};
-
-/* Does what is pending up to "at" go on?  *done: [from, last] is whole. */
-bool advise_attention_step(struct advise_attention *a, enum advise_role role,
-			   size_t at, bool *done);
-bool advise_chain_step(struct advise_chain *c, enum advise_role role,
-		       bool is_work, size_t at, bool *done);
-
 /* ---- rules ---- */
 
 /* Asked of every path. */
@@ -185,15 +162,14 @@ struct advise_rule {
 	 * what that is of, unless it is as of idle time.
 	 */
 	const char *apart;
+	const char *apart_command; /* that shows it; NULL: "gaps" */
 	bool is_spread; /* then: what it holds is a part of its causes' places */
 	int64_t (*apart_ns)(const struct pf_advise_from *from,
 			    int64_t *whole_ns);
 };
 
-extern const struct advise_rule advise_host_rules[], advise_gpu_rules[],
-	advise_state_rules[];
-extern const size_t advise_host_rule_count, advise_gpu_rule_count,
-	advise_state_rule_count;
+extern const struct advise_rule advise_rules[];
+extern const size_t advise_rule_count;
 
 /* Is it left as given? */
 static inline bool advise_is_open(const struct pf_advice *a)
@@ -201,13 +177,20 @@ static inline bool advise_is_open(const struct pf_advice *a)
 	return a->state == PF_ADVICE_GIVEN;
 }
 
-/* ---- what stays ---- */
+/* What was answered to a question that is asked of every path; NULL: none. */
+const struct pf_path_answer *advise_answer(const struct pf_path *p,
+					   const char *question);
+/* It is fine, or cannot be judged: the reason instead of a sentence. */
+void advise_fine(struct pf_advice *a, const char *why);
+void advise_not_judged(struct pf_advice *a, const char *why);
+/* Was there GPU work, as far as what was found says? */
+bool advise_has_work(const struct pf_advise *a,
+		     const struct pf_advise_from *from);
+/* Idle time of these causes, 1 << enum pf_cause. */
+int64_t advise_idle_of(const struct pf_gaps *g, unsigned causes);
 
-enum advise_least {
-	ADVISE_LEAST_ROOF,     /* the same operations and bytes */
-	ADVISE_LEAST_PRODUCTS, /* products alone, in their precision */
-	ADVISE_LEAST_REDUCED   /* the same in reduced precision */
-};
+/* A host that takes no time: asked of every path. */
+#define ADVISE_FREE_HOST "host=0;launch=0"
 
 /* ---- remedies ---- */
 void advise_remedy(struct pf_advice *a, const char *framework,

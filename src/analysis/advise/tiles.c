@@ -7,8 +7,370 @@
 
 #include "analysis/time/kernels.h"
 #include "base/order.h"
+#include "events/traces.h"
+#include "store/query.h"
+#include "events/interval.h"
 #include "events/names.h"
 #include "formats/event.h"
+
+/*
+ * Ranges by their names, found once: threads are read only if there is such a
+ * name at all.  Memory grows with the ranges, 24 bytes each.
+ */
+
+struct named {
+	int64_t name_id, mark;
+};
+
+static const struct pf_field named_fields[] = {
+	PF_FIELD(struct named, name_id, "name_id", NULL, PF_INT),
+	PF_FIELD(struct named, mark, "mark", NULL, PF_INT),
+};
+
+struct reader {
+	struct pf_db *db;
+	struct advise_marks *out;
+	const struct named *names;
+	size_t name_count, cap;
+	uint32_t track_id;
+};
+
+PF_ORDER(by_place, struct advise_span,
+	 PF_UP(mark) PF_UP(track_id) PF_UP(start_ns))
+
+static uint32_t mark_of(const struct reader *r, uint32_t name)
+{
+	size_t lo = 0, hi = r->name_count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->names[mid].name_id < (int64_t)name)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == r->name_count || r->names[lo].name_id != (int64_t)name ||
+	    r->names[lo].mark <= 0 || r->names[lo].mark >= ADVISE_MARKS)
+		return 0;
+	return (uint32_t)r->names[lo].mark;
+}
+
+static int take_mark(void *context, const struct pf_block *b, uint32_t i,
+		     int64_t event_id)
+{
+	struct reader *r = context;
+	struct advise_marks *m = r->out;
+	uint32_t mark = mark_of(r, b->name[i]);
+
+	(void)event_id;
+	if (!mark)
+		return 0;
+	m->spans = pf_grow(m->spans, &r->cap, m->count + 1, sizeof(*m->spans));
+	m->spans[m->count++] = (struct advise_span){
+		.start_ns = b->start_ns[i],
+		.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
+		.track_id = r->track_id,
+		.mark = mark,
+	};
+	m->calls[mark]++;
+	return 0;
+}
+
+/* What overlaps becomes one. */
+static void unite(struct advise_marks *m)
+{
+	size_t kept = 0;
+
+	pf_sort(m->spans, m->count, sizeof(*m->spans), by_place);
+	for (size_t i = 0; i < m->count; i++) {
+		struct advise_span *last = kept ? &m->spans[kept - 1] : NULL;
+		const struct advise_span s = m->spans[i];
+
+		if (last && last->mark == s.mark &&
+		    last->track_id == s.track_id &&
+		    s.start_ns <= last->end_ns) {
+			if (s.end_ns > last->end_ns)
+				last->end_ns = s.end_ns;
+			continue;
+		}
+		m->spans[kept++] = s;
+	}
+	m->count = kept;
+	for (uint32_t mark = 0, i = 0; mark <= ADVISE_MARKS; mark++) {
+		while (i < kept && m->spans[i].mark < mark)
+			i++;
+		m->first[mark] = i;
+	}
+}
+
+static int read_thread(void *context, const struct pf_track *t)
+{
+	static const struct pf_track_reader reader = { .event = take_mark };
+	struct reader *r = context;
+
+	r->track_id = t->id;
+	return pf_track_read(r->db, t, &reader, r);
+}
+
+static void find_framework(struct advise_marks *m, const struct named *names,
+			   size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (names[i].mark == ADVISE_NAMES_JAX)
+			m->framework = "JAX";
+		else if (names[i].mark == ADVISE_NAMES_TENSORFLOW &&
+			 !m->framework)
+			m->framework = "TensorFlow";
+	}
+}
+
+static bool has_ranges(const struct named *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (names[i].mark < ADVISE_MARKS)
+			return true;
+	return false;
+}
+
+static int marks_load(struct pf_db *db, int64_t trace_id,
+		      struct advise_marks *out)
+{
+	struct pf_arena texts = { 0 };
+	struct reader r = { .db = db, .out = out };
+	struct named *names =
+		pf_named_rows_take(db, "advise_marks", PF_FIELDS(named_fields),
+				   &texts, &r.name_count, db->err);
+	int rc = names ? 0 : -1;
+
+	r.names = names;
+	if (!rc)
+		find_framework(out, names, r.name_count);
+	if (!rc && has_ranges(names, r.name_count))
+		rc = pf_host_tracks(db, trace_id, read_thread, &r);
+	unite(out);
+	free(names);
+	pf_arena_release(&texts);
+	return rc;
+}
+
+static void marks_release(struct advise_marks *m)
+{
+	free(m->spans);
+	*m = (struct advise_marks){ 0 };
+}
+
+/* Is an instant of a thread in a range of this mark? */
+static bool is_in(const struct advise_marks *m, uint32_t mark,
+		  uint32_t track_id, int64_t at_ns)
+{
+	size_t lo = m->first[mark], hi = m->first[mark + 1];
+	const size_t first = lo;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct advise_span *s = &m->spans[mid];
+
+		if (s->track_id < track_id ||
+		    (s->track_id == track_id && s->start_ns <= at_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > first && m->spans[lo - 1].track_id == track_id &&
+	       m->spans[lo - 1].end_ns > at_ns;
+}
+
+static unsigned marks_at(const struct advise_marks *m, uint32_t track_id,
+			 int64_t at_ns)
+{
+	unsigned bits = 0;
+
+	for (uint32_t mark = 1; mark < ADVISE_MARKS; mark++)
+		if (m->first[mark] < m->first[mark + 1] &&
+		    is_in(m, mark, track_id, at_ns))
+			bits |= 1u << mark;
+	return bits;
+}
+
+/*
+ * What follows each other on the path, by its operators, wherever the path
+ * is: on the host where launching bounds it, on the GPU elsewhere.
+ *
+ * Attention: products of batches of matrices, pointwise work, a softmax,
+ * pointwise work, products again.  A softmax over classes has no second
+ * product.  A chain: three pieces of GPU work or more, or their launches, of
+ * pointwise operators alone.
+ */
+
+static const struct {
+	const char *op;
+	enum advise_role role;
+} roles[] = {
+	{ "aten::bmm", ADVISE_ROLE_PRODUCT },
+	{ "aten::baddbmm", ADVISE_ROLE_PRODUCT },
+	{ "aten::matmul", ADVISE_ROLE_PRODUCT },
+	{ "aten::einsum", ADVISE_ROLE_PRODUCT },
+	{ "BmmBackward0", ADVISE_ROLE_PRODUCT },
+	{ "BaddbmmBackward0", ADVISE_ROLE_PRODUCT },
+	{ "aten::_softmax", ADVISE_ROLE_SOFTMAX },
+	{ "aten::softmax", ADVISE_ROLE_SOFTMAX },
+	{ "aten::_safe_softmax", ADVISE_ROLE_SOFTMAX },
+	{ "aten::_softmax_backward_data", ADVISE_ROLE_SOFTMAX },
+	{ "SoftmaxBackward0", ADVISE_ROLE_SOFTMAX },
+	{ "aten::add", ADVISE_ROLE_POINTWISE },
+	{ "aten::add_", ADVISE_ROLE_POINTWISE },
+	{ "aten::sub", ADVISE_ROLE_POINTWISE },
+	{ "aten::sub_", ADVISE_ROLE_POINTWISE },
+	{ "aten::rsub", ADVISE_ROLE_POINTWISE },
+	{ "aten::mul", ADVISE_ROLE_POINTWISE },
+	{ "aten::mul_", ADVISE_ROLE_POINTWISE },
+	{ "aten::div", ADVISE_ROLE_POINTWISE },
+	{ "aten::div_", ADVISE_ROLE_POINTWISE },
+	{ "aten::neg", ADVISE_ROLE_POINTWISE },
+	{ "aten::exp", ADVISE_ROLE_POINTWISE },
+	{ "aten::log", ADVISE_ROLE_POINTWISE },
+	{ "aten::sqrt", ADVISE_ROLE_POINTWISE },
+	{ "aten::rsqrt", ADVISE_ROLE_POINTWISE },
+	{ "aten::pow", ADVISE_ROLE_POINTWISE },
+	{ "aten::tanh", ADVISE_ROLE_POINTWISE },
+	{ "aten::sigmoid", ADVISE_ROLE_POINTWISE },
+	{ "aten::silu", ADVISE_ROLE_POINTWISE },
+	{ "aten::silu_", ADVISE_ROLE_POINTWISE },
+	{ "aten::gelu", ADVISE_ROLE_POINTWISE },
+	{ "aten::relu", ADVISE_ROLE_POINTWISE },
+	{ "aten::relu_", ADVISE_ROLE_POINTWISE },
+	{ "aten::clamp", ADVISE_ROLE_POINTWISE },
+	{ "aten::clamp_min", ADVISE_ROLE_POINTWISE },
+	{ "aten::clamp_min_", ADVISE_ROLE_POINTWISE },
+	{ "aten::where", ADVISE_ROLE_POINTWISE },
+	{ "aten::masked_fill", ADVISE_ROLE_POINTWISE },
+	{ "aten::masked_fill_", ADVISE_ROLE_POINTWISE },
+	{ "aten::threshold_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::gelu_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::silu_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::tanh_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::sigmoid_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::dropout", ADVISE_ROLE_POINTWISE },
+	{ "aten::native_dropout", ADVISE_ROLE_POINTWISE },
+	{ "aten::native_dropout_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::bernoulli_", ADVISE_ROLE_POINTWISE },
+	{ "aten::eq", ADVISE_ROLE_POINTWISE },
+	{ "aten::ne", ADVISE_ROLE_POINTWISE },
+	{ "aten::lt", ADVISE_ROLE_POINTWISE },
+	{ "aten::le", ADVISE_ROLE_POINTWISE },
+	{ "aten::gt", ADVISE_ROLE_POINTWISE },
+	{ "aten::ge", ADVISE_ROLE_POINTWISE },
+	{ "aten::abs", ADVISE_ROLE_POINTWISE },
+	{ "aten::sin", ADVISE_ROLE_POINTWISE },
+	{ "aten::cos", ADVISE_ROLE_POINTWISE },
+	{ "aten::addcmul", ADVISE_ROLE_POINTWISE },
+	{ "aten::addcdiv", ADVISE_ROLE_POINTWISE },
+	{ "aten::view", ADVISE_ROLE_VIEW },
+	{ "aten::reshape", ADVISE_ROLE_VIEW },
+	{ "aten::_unsafe_view", ADVISE_ROLE_VIEW },
+	{ "aten::_reshape_alias", ADVISE_ROLE_VIEW },
+	{ "aten::as_strided", ADVISE_ROLE_VIEW },
+	{ "aten::expand", ADVISE_ROLE_VIEW },
+	{ "aten::expand_as", ADVISE_ROLE_VIEW },
+	{ "aten::transpose", ADVISE_ROLE_VIEW },
+	{ "aten::permute", ADVISE_ROLE_VIEW },
+	{ "aten::unsqueeze", ADVISE_ROLE_VIEW },
+	{ "aten::squeeze", ADVISE_ROLE_VIEW },
+	{ "aten::slice", ADVISE_ROLE_VIEW },
+	{ "aten::select", ADVISE_ROLE_VIEW },
+	{ "aten::t", ADVISE_ROLE_VIEW },
+	{ "aten::detach", ADVISE_ROLE_VIEW },
+	{ "aten::empty", ADVISE_ROLE_VIEW },
+	{ "aten::empty_like", ADVISE_ROLE_VIEW },
+	{ "aten::empty_strided", ADVISE_ROLE_VIEW },
+	{ "aten::resize_", ADVISE_ROLE_VIEW },
+	{ "aten::clone", ADVISE_ROLE_VIEW },
+	{ "aten::contiguous", ADVISE_ROLE_VIEW },
+	{ "aten::copy_", ADVISE_ROLE_VIEW },
+	{ "aten::to", ADVISE_ROLE_VIEW },
+	{ "aten::_to_copy", ADVISE_ROLE_VIEW },
+};
+
+enum advise_role advise_role_of(const char *op)
+{
+	if (!op || !*op)
+		return ADVISE_ROLE_NONE;
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+		if (!strcmp(roles[i].op, op))
+			return roles[i].role;
+	return ADVISE_ROLE_OTHER;
+}
+
+/* Both begin as all zero. */
+struct advise_attention {
+	unsigned state;
+	size_t from, last; /* in what is pending */
+};
+struct advise_chain {
+	size_t from, last;
+	unsigned works;
+};
+
+/* Does what is pending up to "at" go on?  *done: [from, last] is whole. */
+enum { IDLE, PRODUCT, SOFTMAX, WHOLE };
+
+static bool attention_step(struct advise_attention *a, enum advise_role role,
+			   size_t at, bool *done)
+{
+	*done = false;
+	switch (role) {
+	case ADVISE_ROLE_PRODUCT:
+		if (a->state == IDLE)
+			a->from = at;
+		a->state = a->state == SOFTMAX || a->state == WHOLE ? WHOLE
+								    : PRODUCT;
+		a->last = at;
+		return true;
+	case ADVISE_ROLE_SOFTMAX:
+		if (a->state == PRODUCT || a->state == SOFTMAX) {
+			a->state = SOFTMAX;
+			return true;
+		}
+		break;
+	case ADVISE_ROLE_NONE:
+	case ADVISE_ROLE_VIEW:
+	case ADVISE_ROLE_POINTWISE:
+		if (a->state == PRODUCT || a->state == SOFTMAX)
+			return true;
+		if (a->state == WHOLE && role == ADVISE_ROLE_NONE)
+			return true;
+		break;
+	default:
+		break;
+	}
+	*done = a->state == WHOLE;
+	a->state = IDLE;
+	return false;
+}
+
+#define CHAIN_LEAST 3 /* pieces of work */
+
+static bool chain_step(struct advise_chain *c, enum advise_role role,
+		       bool is_work, size_t at, bool *done)
+{
+	*done = false;
+	if (role == ADVISE_ROLE_POINTWISE) {
+		if (!c->works && !is_work)
+			return false;
+		if (!c->works)
+			c->from = at;
+		c->works += is_work;
+		c->last = at;
+		return true;
+	}
+	if (c->works && (role == ADVISE_ROLE_NONE ||
+			 (role == ADVISE_ROLE_VIEW && !is_work)))
+		return true;
+	*done = c->works >= CHAIN_LEAST;
+	c->works = 0;
+	return false;
+}
 
 #define PENDING_MAX 4096  /* pieces; a longer sequence is none */
 #define CALLER_NS   10000 /* between two calls: what it takes to call */
@@ -156,8 +518,7 @@ static void follow(struct advise_taker *t, enum advise_role role,
 	size_t at = t->pending_count - 1;
 	bool done;
 
-	t->has_attention =
-		advise_attention_step(&t->attention, role, at, &done);
+	t->has_attention = attention_step(&t->attention, role, at, &done);
 	if (done) {
 		set_flag(t, t->attention.from, t->attention.last,
 			 ADVISE_SEQUENCE);
@@ -166,9 +527,8 @@ static void follow(struct advise_taker *t, enum advise_role role,
 	/* what ended one may begin the next */
 	if (!t->has_attention)
 		t->has_attention =
-			advise_attention_step(&t->attention, role, at, &done);
-	t->has_chain =
-		advise_chain_step(&t->chain, role, is_of_work, at, &done);
+			attention_step(&t->attention, role, at, &done);
+	t->has_chain = chain_step(&t->chain, role, is_of_work, at, &done);
 	if (done) {
 		set_flag(t, t->chain.from, t->chain.last, ADVISE_CHAIN);
 		t->out->chain_count++;
@@ -187,13 +547,13 @@ static void finish(struct advise_taker *t)
 {
 	bool done;
 
-	advise_attention_step(&t->attention, ADVISE_ROLE_OTHER, 0, &done);
+	attention_step(&t->attention, ADVISE_ROLE_OTHER, 0, &done);
 	if (done) {
 		set_flag(t, t->attention.from, t->attention.last,
 			 ADVISE_SEQUENCE);
 		t->out->sequence_count++;
 	}
-	advise_chain_step(&t->chain, ADVISE_ROLE_OTHER, false, 0, &done);
+	chain_step(&t->chain, ADVISE_ROLE_OTHER, false, 0, &done);
 	if (done) {
 		set_flag(t, t->chain.from, t->chain.last, ADVISE_CHAIN);
 		t->out->chain_count++;
@@ -246,10 +606,10 @@ static uint32_t flags_of(const struct advise_taker *t,
 			 const struct pf_path_tile *tile)
 {
 	bool is_of_work = tile->called_ns != PF_NO_INT;
-	uint32_t flags = advise_marks_at(
-		&t->out->marks,
-		is_of_work ? tile->called_track : tile->track_id,
-		is_of_work ? tile->called_ns : tile->start_ns);
+	uint32_t flags =
+		marks_at(&t->out->marks,
+			 is_of_work ? tile->called_track : tile->track_id,
+			 is_of_work ? tile->called_ns : tile->start_ns);
 
 	if (!strcmp(tile->kind, "data loading"))
 		flags |= ADVISE_DATA;
@@ -404,7 +764,7 @@ static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 	trace_id = rc ? 0 : window.traces[0].trace_id;
 	if (!rc) {
 		t->out->first_ns = window.traces[0].first_ns;
-		rc = advise_marks_load(t->db, trace_id, &t->out->marks);
+		rc = marks_load(t->db, trace_id, &t->out->marks);
 	}
 	if (!rc)
 		rc = pf_window_steps(t->db, &window, &t->out->steps);
@@ -500,7 +860,7 @@ void pf_advise_release(struct pf_advise *a)
 	if (t) {
 		free_taker(t->taker);
 		pf_path_release(&t->own_path);
-		advise_marks_release(&t->marks);
+		marks_release(&t->marks);
 		pf_steps_release(&t->steps);
 		free(t->rows);
 		pf_arena_release(&t->texts);

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The judge: every rule takes the rows of the path that are its own, or where
+ * there is no path the idle time of its causes; their sum is what it can save
+ * at most.  Then it says what sums do not.  What is given is ranked by that,
+ * and said here, in one voice for all commands.
+ */
+#include "config.h"
+
+#include "analysis/advise/impl.h"
+#include "base/order.h"
+#include "show/escape.h"
+
+/* ---- places ---- */
+
+/* What rows of a place have in common; padding is zero. */
+struct place_key {
+	const char *name, *at;
+	uint64_t category;
+};
+
+static const char *place_of(const struct advise_row *r)
+{
+	if (*r->frame && (strstr(r->frame, ".py:") || !*r->op))
+		return r->frame;
+	return *r->op ? r->op : NULL;
+}
+
+static void add_place(struct pf_advice_place *p, const struct advise_row *r,
+		      bool is_line, int64_t first_ns)
+{
+	const char *at = place_of(r);
+
+	p->what = is_line ? "line" : pf_path_category_name(r->category);
+	p->name = is_line ? at : *r->short_name ? r->short_name : NULL;
+	p->at = is_line ? NULL : at;
+	p->ns += r->ns;
+	p->count += r->count;
+	if (r->longest_ns > p->longest_ns) {
+		p->longest_ns = r->longest_ns;
+		p->from_ns = r->longest_at_ns - first_ns;
+	}
+}
+
+PF_ORDER(by_time, struct pf_advice_place, PF_DOWN(ns) PF_UP(from_ns))
+
+/* Rows differ in more than their place: put those of one together. */
+static void find_places(const struct advise_tiles *t, bool by_line,
+			struct pf_advice *a)
+{
+	struct pf_advice_place *all = NULL;
+	struct pf_intern keys;
+	size_t cap = 0;
+
+	pf_intern_init(&keys);
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+		bool is_line = by_line && strstr(r->frame, ".py:");
+		struct place_key key = { is_line ? NULL : r->name, place_of(r),
+					 is_line ? 0 : r->category };
+		uint32_t known = keys.count, n;
+
+		if (!(r->advice & a->bit))
+			continue;
+		n = pf_intern_add(&keys, (const char *)&key, sizeof(key));
+		all = pf_grow(all, &cap, (size_t)n + 1, sizeof(*all));
+		if (n == known)
+			all[n] = (struct pf_advice_place){ .longest_ns = -1 };
+		add_place(&all[n], r, is_line, t->first_ns);
+	}
+	pf_sort(all, keys.count, sizeof(*all), by_time);
+	a->place_count = 0;
+	while (a->place_count < PF_ADVICE_PLACES &&
+	       a->place_count < keys.count) {
+		a->places[a->place_count] = all[a->place_count];
+		a->place_count++;
+	}
+	free(all);
+	pf_intern_release(&keys);
+}
+
+static bool is_most(const struct pf_advice *a)
+{
+	return a->places[0].ns >= a->on_path_ns / 2;
+}
+
+/* By name, or where none holds most of it and a line does, by line. */
+static void find_best_places(const struct advise_tiles *t, struct pf_advice *a)
+{
+	find_places(t, false, a);
+	if (!a->place_count || is_most(a))
+		return;
+	find_places(t, true, a);
+	if (!is_most(a))
+		find_places(t, false, a);
+}
+
+/* ---- one rule ---- */
+
+static int64_t take_rows(struct advise_tiles *t, const struct advise_rule *rule,
+			 uint32_t bit)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; rule->owns && i < t->row_count; i++) {
+		if (!rule->owns(&t->rows[i]))
+			continue;
+		t->rows[i].advice |= bit;
+		ns += t->rows[i].ns;
+	}
+	return ns;
+}
+
+/* Without a path what it would say of one is said by other commands. */
+static void say_command(const struct pf_advise *a,
+			const struct pf_advise_args *args,
+			const struct advise_rule *rule, struct pf_advice *out)
+{
+	bool is_apart = !a->has_path && !strcmp(rule->command, "path");
+
+	out->shown_by = !is_apart             ? rule->command
+			: rule->apart_command ? rule->apart_command
+					      : "gaps";
+	pf_buf_addf(&out->command, "profan %s ", out->shown_by);
+	pf_shell_word(&out->command, args->db_name);
+	pf_buf_adds(&out->command, is_apart ? "" : rule->options);
+	if (strcmp(out->shown_by, "doctor") != 0)
+		pf_window_options(&args->window, &out->command);
+}
+
+/* A text of the trace as it may be shown, in "out". */
+static const char *advise_text(const struct pf_advise_args *args,
+			       const char *text, struct pf_buf *out)
+{
+	return args->show ? args->show(args->context, text, out) : text;
+}
+
+/* A kernel without what its template was made for, which may be long. */
+static void say_kernel(const char *name, struct pf_buf *out)
+{
+	const char *open = *name ? strchr(name + 1, '<') : NULL;
+	struct pf_buf text = { 0 };
+
+	pf_buf_add(&text, name, open ? (size_t)(open - name) : strlen(name));
+	if (open)
+		pf_buf_adds(&text, "<...>");
+	pf_say_name(out, text.data);
+	pf_buf_release(&text);
+}
+
+/* ", most of it in NAME at LINE", where one place holds half of it or more. */
+static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
+{
+	const struct pf_advice_place *most = out->places;
+	struct pf_buf shown = { 0 };
+	const char *name;
+
+	if (!out->place_count || !most->name || most->ns < out->on_path_ns / 2)
+		return;
+	name = advise_text(args, most->name, &shown);
+	pf_buf_adds(&out->sentence, ", most of it in ");
+	if (!strcmp(most->what, pf_path_category_name(PF_PATH_KERNEL)))
+		say_kernel(name, &out->sentence);
+	else
+		pf_say_name(&out->sentence, name);
+	if (most->at && strcmp(most->at, most->name) != 0) {
+		pf_buf_adds(&out->sentence,
+			    strstr(most->at, ".py:") ? " at " : " of ");
+		pf_say_name(&out->sentence,
+			    advise_text(args, most->at, &shown));
+	}
+	pf_buf_release(&shown);
+}
+
+/*
+ * "Without loading data at most 12 % of 6 steps (1 ms of 8 ms) would be saved,
+ * and at least 500 us. It holds 2 ms of the critical path", as it was worked
+ * out anew.
+ */
+static void say_answer(const struct pf_advise *a,
+		       const struct advise_rule *rule, struct pf_advice *out)
+{
+	struct pf_buf *to = &out->sentence;
+	bool is_exact = out->likely_ns == out->at_most_ns;
+	char ns[PF_NUM_MAX];
+
+	pf_buf_addf(to, "Without %s %s", rule->subject,
+		    is_exact ? "" : "at most ");
+	pf_window_say_part(a->window, to, out->at_most_ns, out->whole_ns,
+			   a->step_count);
+	pf_buf_adds(to, " would be saved");
+	if (!is_exact && out->likely_ns != PF_NO_INT)
+		pf_buf_addf(to, ", and at least %s",
+			    pf_num_show_ns(ns, out->likely_ns));
+	pf_buf_addf(to, ". It holds %s of the critical path",
+		    pf_num_show_ns(ns, out->on_path_ns));
+	out->is_said = true;
+}
+
+/*
+ * "Copying holds 12 % of 6 steps (1 ms of 8 ms) on the critical path", or where
+ * there is no path "The GPU waits for data 12 % of 6 steps (1 ms of 8 ms)".
+ */
+static void say_share(const struct pf_advise *a,
+		      const struct pf_advise_args *args,
+		      const struct advise_rule *rule, struct pf_advice *out)
+{
+	if (!rule->subject)
+		return;
+	if (a->has_path && rule->question) {
+		say_answer(a, rule, out);
+	} else {
+		pf_buf_addf(&out->sentence, "%s ",
+			    !a->has_path   ? rule->apart
+			    : out->subject ? out->subject
+					   : rule->subject);
+		pf_window_say_part(a->window, &out->sentence, out->on_path_ns,
+				   out->whole_ns, a->step_count);
+		if (a->has_path)
+			pf_buf_adds(&out->sentence, " on the critical path");
+	}
+	say_place(args, out);
+}
+
+void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out)
+{
+	char text[PF_NUM_MAX];
+
+	if (v->at_most_ns == PF_NO_INT || v->is_said)
+		return;
+	pf_buf_adds(out, "At most ");
+	if (v->at_most_ns == v->on_path_ns) {
+		pf_buf_adds(out, "that would be saved");
+		return;
+	}
+	pf_buf_adds(out, pf_num_show_ns(text, v->at_most_ns));
+	pf_buf_addf(out, " (%s) would be saved",
+		    pf_num_show_ratio(text, v->measured));
+	if (v->cap)
+		pf_buf_addf(out, ", %s", v->cap);
+}
+
+bool pf_advise_say_rest(const struct pf_advise *a,
+			const struct pf_advise_args *args, struct pf_buf *out)
+{
+	const struct pf_path *p = a->tiles->path;
+	const struct pf_path_row *most = p->rows; /* by category and name */
+	struct pf_buf shown = { 0 };
+	char share[PF_NUM_MAX];
+	bool is_unknown;
+
+	if (!p->row_count || (a->given && most->ns / 2 < a->all->at_most_ns))
+		return false;
+	is_unknown = !strcmp(most->category,
+			     pf_path_category_name(PF_PATH_UNEXPLAINED));
+	pf_buf_addf(out, "%s of the critical path is %s",
+		    pf_num_show_ratio(share, most->share), most->category);
+	if (most->short_name) {
+		/* what is not known is before it, and none of it */
+		pf_buf_adds(out, is_unknown ? ", before " : " ");
+		say_kernel(advise_text(args, most->short_name, &shown), out);
+	}
+	pf_buf_release(&shown);
+	return true;
+}
+
+const struct pf_path_answer *advise_answer(const struct pf_path *p,
+					   const char *question)
+{
+	for (size_t i = 0; i < p->beside_count; i++)
+		if (!strcmp(p->beside[i].question, question))
+			return &p->beside[i];
+	return NULL;
+}
+
+/* A change that the path was worked out with saves what that says. */
+static void take_answer(const struct pf_advise *a,
+			const struct advise_rule *rule, struct pf_advice *out)
+{
+	const struct pf_path_answer *w =
+		rule->question ? advise_answer(a->tiles->path, rule->question)
+			       : NULL;
+
+	if (!w)
+		return;
+	/* less than all that the question is about may be its own */
+	if (w->bound_ns == PF_NO_INT || w->saved_ns < out->on_path_ns)
+		out->at_most_ns = w->saved_ns > 0 ? w->saved_ns : 0;
+	w = rule->likely ? advise_answer(a->tiles->path, rule->likely) : w;
+	if (w && w->least_ns <= out->at_most_ns)
+		out->likely_ns = w->least_ns;
+}
+
+/* What no change to its rows beats: as if there were no such time; or NULL. */
+static const char *cap_of(const struct pf_advise *a,
+			  const struct advise_rule *rule,
+			  const struct pf_advice *out)
+{
+	bool is_kernels = true, is_host = !rule->question;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if (!(r->advice & out->bit))
+			continue;
+		is_kernels &= advise_is_kernel(r);
+		is_host &= advise_is_host(r);
+	}
+	/* who needs fewer kernels saves more than the host's time for them */
+	return is_kernels              ? rule->cap
+	       : is_host && !rule->cap ? ADVISE_FREE_HOST
+				       : NULL;
+}
+
+/*
+ * Faster kernels save no more than none would, for the host that launches them
+ * may be hardly ahead of them; nor a faster host more than one that takes no
+ * time.
+ */
+static void cap(const struct pf_advise *a, const struct advise_rule *rule,
+		struct pf_advice *out)
+{
+	const char *question = cap_of(a, rule, out);
+	const struct pf_path_answer *none =
+		question ? advise_answer(a->tiles->path, question) : NULL;
+
+	if (!none || !out->on_path_ns || none->saved_ns >= out->at_most_ns)
+		return;
+	out->at_most_ns = none->saved_ns > 0 ? none->saved_ns : 0;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	out->confidence = "model";
+	out->cap = question == rule->cap ? "as without any kernel"
+					 : "as with a host that takes no time";
+}
+
+static bool is_judgeable(const struct pf_advise *a,
+			 const struct pf_advise_from *from,
+			 const struct advise_rule *rule, struct pf_advice *out)
+{
+	bool is_torch = a->framework && !strcmp(a->framework, "PyTorch");
+
+	if (!a->has_path && (!from->gaps || !from->gaps->window.count))
+		advise_not_judged(out, "there is nothing whose end could be "
+				       "explained");
+	else if (!advise_has_work(a, from) &&
+		 rule->needs != ADVISE_NEEDS_PATH &&
+		 rule->needs != ADVISE_NEEDS_OPS)
+		advise_not_judged(out, "there is no GPU work in this trace");
+	else if (rule->needs >= ADVISE_NEEDS_TORCH && !is_torch)
+		advise_not_judged(out, "there are no operators of PyTorch in "
+				       "this trace");
+	else if (!a->has_path && !rule->apart)
+		advise_not_judged(out, from->gaps->window.count > 1
+					       ? "it needs a critical path, "
+						 "which is of one trace: "
+						 "--rank N"
+					       : "it needs a critical path");
+	else
+		return true;
+	return false;
+}
+
+/* ---- without a path: what is idle, or exposed, bounds nothing ---- */
+
+/* Idle time of the causes, and the places that hold most of it. */
+static void take_apart(const struct pf_advise_from *from,
+		       const struct advise_rule *rule, struct pf_advice *out)
+{
+	const struct pf_gaps *g = from->gaps;
+
+	out->at_most_ns = PF_NO_INT;
+	out->whole_ns = g->all.window_ns;
+	out->on_path_ns = rule->apart_ns ? rule->apart_ns(from, &out->whole_ns)
+					 : advise_idle_of(g, rule->causes);
+	for (size_t i = 0; i < g->culprit_count; i++) {
+		const struct pf_gap_culprit *c = &g->culprits[i];
+
+		if (!(rule->causes & 1u << c->place.cause) || rule->is_spread ||
+		    c->ns > out->on_path_ns || !(c->name || c->frame) ||
+		    out->place_count == PF_ADVICE_PLACES)
+			continue;
+		out->places[out->place_count++] = (struct pf_advice_place){
+			.what = c->cause,
+			.name = c->short_name ? c->short_name : c->name,
+			.at = c->frame ? c->frame : c->op,
+			.ns = c->ns,
+			.count = c->count,
+			.longest_ns = c->longest_ns,
+			.from_ns = PF_NO_INT,
+		};
+	}
+	out->measured = pf_num_share(out->on_path_ns, out->whole_ns);
+	out->confidence = "hint";
+}
+
+static void take_path(struct pf_advise *a, const struct advise_rule *rule,
+		      struct pf_advice *out)
+{
+	out->whole_ns = a->window_ns;
+	out->on_path_ns = take_rows(a->tiles, rule, out->bit);
+	out->at_most_ns = out->on_path_ns;
+	take_answer(a, rule, out);
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+}
+
+static void say_below(const struct pf_advise *a, const struct advise_rule *rule,
+		      struct pf_advice *out)
+{
+	char share[PF_NUM_MAX], least[PF_NUM_MAX];
+	const char *does = a->has_path ? "would save" : "holds";
+	struct pf_buf why = { 0 };
+
+	if (out->measured != 0)
+		pf_buf_addf(&why, "it %s %s, less than %s", does,
+			    pf_num_show_ratio(share, out->measured),
+			    pf_num_show_ratio(least, rule->threshold));
+	else
+		pf_buf_addf(&why, "it %s nothing", does);
+	advise_fine(out, why.data);
+	pf_buf_release(&why);
+}
+
+static void apply(struct pf_advise *a, const struct pf_advise_args *args,
+		  const struct pf_advise_from *from,
+		  const struct advise_rule *rule)
+{
+	struct pf_advice *out = &a->all[a->count];
+	const char *variant = "";
+
+	*out = (struct pf_advice){ .id = rule->id,
+				   .kind = rule->kind,
+				   .title = rule->title,
+				   .likely_ns = PF_NO_INT,
+				   .threshold = rule->threshold > 0
+							? rule->threshold
+							: NAN,
+				   .confidence = rule->confidence,
+				   .causes = rule->causes,
+				   .bit = 1u << a->count };
+	a->count++;
+	pf_buf_adds(&out->sentence, "");
+	pf_buf_adds(&out->detail, "");
+	say_command(a, args, rule, out);
+	if (!is_judgeable(a, from, rule, out))
+		return;
+	if (a->has_path)
+		take_path(a, rule, out);
+	else
+		take_apart(from, rule, out);
+	if (rule->judge)
+		rule->judge(a, from, out);
+	if (!advise_is_open(out))
+		return;
+	cap(a, rule, out);
+	if (out->measured < rule->threshold) {
+		say_below(a, rule, out);
+		return;
+	}
+	if (a->has_path)
+		find_best_places(a->tiles, out);
+	say_share(a, args, rule, out);
+	if (rule->variant)
+		variant = rule->variant(a, from, out);
+	advise_remedy(out, a->framework, variant);
+}
+
+/* ---- all of them ---- */
+
+/* What it saves, or where nothing bounds that holds. */
+static int64_t weight_of(const struct pf_advice *v)
+{
+	return v->at_most_ns == PF_NO_INT ? v->on_path_ns : v->at_most_ns;
+}
+
+static int by_gain(const void *a, const void *b)
+{
+	const struct pf_advice *x = a, *y = b;
+
+	if (x->state != y->state)
+		return (int)x->state - (int)y->state;
+	if (x->state == PF_ADVICE_GIVEN && x->is_last != y->is_last)
+		return x->is_last - y->is_last;
+	if (x->state == PF_ADVICE_GIVEN && weight_of(x) != weight_of(y))
+		return weight_of(x) > weight_of(y) ? -1 : 1;
+	return x->bit < y->bit ? -1 : x->bit > y->bit;
+}
+
+/* By what its operators are called. */
+static const char *find_framework_of(const struct pf_kernels *k,
+				     const struct advise_tiles *t)
+{
+	for (int64_t i = 0; k && i < k->row_count; i++)
+		if (k->rows[i].second &&
+		    !strncmp(k->rows[i].second, "aten::", 6))
+			return "PyTorch";
+	for (size_t i = 0; i < t->row_count; i++)
+		if (!strncmp(t->rows[i].op, "aten::", 6))
+			return "PyTorch";
+	return t->marks.framework;
+}
+
+void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
+		     const struct pf_advise_from *from)
+{
+	if (!a->tiles) {
+		a->tiles = pf_calloc(1, sizeof(*a->tiles));
+		a->tiles->path = &a->tiles->own_path;
+	}
+	a->has_path = a->tiles->path->category_count > 0;
+	a->window = &a->tiles->path->window;
+	if (!a->has_path && from->gaps) {
+		a->window = &from->gaps->window;
+		a->window_ns = from->gaps->all.window_ns;
+		a->step_count = from->gaps->step_count;
+	}
+	a->framework = find_framework_of(from->callers, a->tiles);
+	for (size_t i = 0; i < advise_rule_count; i++)
+		apply(a, args, from, &advise_rules[i]);
+	pf_sort(a->all, a->count, sizeof(*a->all), by_gain);
+	while (a->given < a->count && a->all[a->given].state == PF_ADVICE_GIVEN)
+		a->given++;
+}
+
+int64_t pf_advise_union(const struct pf_advise *a, size_t first)
+{
+	uint32_t bits = 0;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < first && i < a->given; i++)
+		bits |= a->all[i].bit;
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].advice & bits)
+			ns += a->tiles->rows[i].ns;
+	return ns;
+}

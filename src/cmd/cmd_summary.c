@@ -224,8 +224,9 @@ PF_COMMAND(205, summary) = {
 	.args = "[DB]",
 	.summary = "say in a few lines where the time goes",
 	.details = "How long a step takes, what it is spent on, the three "
-		   "worst verdicts of 'profan report', what 'profan doctor' "
-		   "says of the trace, and the commands that show more.  "
+		   "worst verdicts of 'profan report' with what to try, what "
+		   "'profan doctor' says of the trace, and the commands that "
+		   "show more.  "
 		   "'profan TRACE' is the same: a first argument that is no "
 		   "command and names a file or folder, or looks like one (/, "
 		   ".json, .pfr, .db), is read so.  Csv, json and md have all "

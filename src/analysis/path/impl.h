@@ -423,6 +423,10 @@ static inline struct path_around path_around(const struct path *p,
  * host's own time, and which edges there are.
  */
 
+/* One of the questions that are asked without being asked for. */
+#define PATH_NO_CODE                                                           \
+	"operators, calls and Python take no time, as in one GPU graph"
+
 /* Kinds of the host's time, as bits. */
 enum {
 	PATH_IS_DATA = 1,  /* in what loads data */

@@ -402,6 +402,31 @@ static void add_most(const struct pf_path *p, struct pf_buf *out)
 		    r->short_name, pf_num_show_ratio(share, r->share));
 }
 
+#define MOSTLY   0.5 /* of the window: the host decides it */
+#define FAR_LESS 0.1
+
+/*
+ * The host may be all of the path and yet only just ahead of the GPU: then
+ * much less is saved than it holds.
+ */
+static void add_free_host(const struct pf_path *p, struct pf_buf *out)
+{
+	const double share = pf_num_share(p->host_ns, p->window_ns);
+	char saved[PF_NUM_MAX];
+
+	for (size_t i = 0; i < p->answer_count; i++) {
+		const struct pf_path_answer *a = &p->answers[i];
+
+		if (share < MOSTLY || strcmp(a->question, PATH_NO_CODE) != 0 ||
+		    a->saved_share > share - FAR_LESS)
+			continue;
+		pf_buf_addf(out,
+			    "; without operators, calls and Python %s would "
+			    "be saved",
+			    pf_num_show_ratio(saved, a->saved_share));
+	}
+}
+
 static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 {
 	struct part parts[] = {
@@ -441,6 +466,7 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 			pf_num_show_ratio(share, pf_num_share(parts[1].ns,
 							      p->window_ns)));
 	add_most(p, &text);
+	add_free_host(p, &text);
 	pf_doc_finding(doc, "%s", text.data);
 	pf_buf_release(&text);
 }

@@ -275,8 +275,7 @@ static void ask_of_gpu(struct path_changes *c)
 
 	q = path_change_add(c, "calls do not wait for the GPU");
 	q->no_waits = true;
-	q = path_change_add(c, "operators, calls and Python take no time, "
-			       "as in one GPU graph");
+	q = path_change_add(c, PATH_NO_CODE);
 	q->has_host = q->least_launch = true;
 	q->host_kinds = PATH_IS_CODE;
 	q->host_factor = 0;

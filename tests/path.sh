@@ -386,4 +386,27 @@ run 0 "$profan" ingest -q "$tmp/a.json" "$tmp/b.json" -o "$tmp/two.db" &&
 result 'several traces: one is chosen'
 run 0 "$profan" path "$tmp/two.db" --trace 2
 result 'the second of two traces'
+# ---- a host that is only just ahead of a GPU that is never idle for long ----
+{
+	echo '['
+	i=0
+	while [ $i -lt 40 ]; do
+		cat <<EOF
+{"ph": "X", "cat": "cpu_op", "name": "aten::mul", "pid": 1, "tid": 1,
+ "ts": $((100 + i * 10)), "dur": 10},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": $((107 + i * 10)), "dur": 2, "args": {"correlation": $((1 + i))}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7,
+ "ts": $((110 + i * 10)), "dur": 9,
+ "args": {"correlation": $((1 + i)), "device": 0, "stream": 7}},
+EOF
+		i=$((i + 1))
+	done
+	echo '{}]'
+} >"$tmp/ahead.json"
+run 0 "$profan" ingest -q "$tmp/ahead.json" -o "$tmp/ahead.db" &&
+	run 0 "$profan" path "$tmp/ahead.db" -f csv &&
+	grep -q '^finding,"The host decides 9.*; without operators, calls and Python 1[0-9.]* % would be saved' \
+		"$tmp/out"
+result 'a host that decides all, and would save little' "$tmp/out"
 tap_done

@@ -412,19 +412,19 @@ static void add_most(const struct pf_path *p, struct pf_buf *out)
 static void add_free_host(const struct pf_path *p, struct pf_buf *out)
 {
 	const double share = pf_num_share(p->host_ns, p->window_ns);
+	const struct pf_path_answer *best = NULL;
 	char saved[PF_NUM_MAX];
 
-	for (size_t i = 0; i < p->answer_count; i++) {
-		const struct pf_path_answer *a = &p->answers[i];
-
-		if (share < MOSTLY || strcmp(a->question, PATH_NO_CODE) != 0 ||
-		    a->saved_share > share - FAR_LESS)
-			continue;
-		pf_buf_addf(out,
-			    "; without operators, calls and Python %s would "
-			    "be saved",
-			    pf_num_show_ratio(saved, a->saved_share));
-	}
+	for (size_t i = 0; i < p->answer_count; i++)
+		if (p->answers[i].of_host &&
+		    (!best || p->answers[i].saved_ns > best->saved_ns))
+			best = &p->answers[i];
+	if (share < MOSTLY || !best || strcmp(best->question, PATH_NO_CODE) ||
+	    best->saved_share > share - FAR_LESS)
+		return;
+	pf_buf_addf(out,
+		    "; without operators, calls and Python %s would be saved",
+		    pf_num_show_ratio(saved, best->saved_share));
 }
 
 static void add_finding(const struct pf_path *p, struct pf_doc *doc)

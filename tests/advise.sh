@@ -81,4 +81,24 @@ run 0 "$profan" ingest -q "$tmp/a.json" "$tmp/b.json" -o "$tmp/two.db" &&
 	grep -q '^A7,.*--rank N' "$tmp/out" &&
 	grep -q '^A1,,0.0[0-9]*,,[0-9]*,hint,' "$tmp/out"
 result 'several traces: nothing bounds, and what needs a path is not judged'
+# without a GPU, too: by classes of steps, and never by what a GPU waits for
+for rank in 0 1; do
+	cat >"$tmp/cpu$rank.json" <<EOF
+{"distributedInfo": {"backend": "gloo", "rank": $rank, "world_size": 2},
+ "traceEvents": [
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1,
+ "tid": 1, "ts": 1000, "dur": 100},
+{"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1000, "dur": 40,
+ "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+ "ts": 1040, "dur": 60}]}
+EOF
+done
+run 0 "$profan" ingest -q "$tmp/cpu0.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
+	run 0 "$profan" advise "$tmp/cpu.db" &&
+	grep -q '^Loading data takes 40.00 % of 2 steps (80.000 us of 200.000' \
+		"$tmp/out" && grep -q 'see: profan steps' "$tmp/out" &&
+	run 0 "$profan" summary "$tmp/cpu.db" &&
+	grep -q 'severe  Loading data takes 40.00 % of 2 steps' "$tmp/out"
+result 'several traces without GPU work' "$tmp/out"
 tap_done

@@ -966,6 +966,7 @@ static const struct {
 } shown[] = {
 	{ "path", "path", PF_PART_PATH },
 	{ "gaps", "idle", PF_PART_GAPS },
+	{ "steps", "breakdown", PF_PART_STEPS },
 	{ "syncs", "syncs", PF_PART_SYNCS },
 	{ "overlap", "comm", PF_PART_OVERLAP },
 	{ "kernels", "kernels", PF_PART_CALLERS },

@@ -296,12 +296,17 @@ static int find_overlap(struct pf_db *db, struct beside *b)
 	return pf_overlap_find(db, &args, &b->overlap);
 }
 
-static int find_steps(struct pf_db *db, struct beside *b)
+static int find_steps(struct pf_db *db, struct beside *b, bool only_times)
 {
 	const struct pf_steps_args args = { .window = *b->window,
-					    .only_times = true };
+					    .only_times = only_times };
 
 	return pf_step_times_find(db, &args, &b->steps);
+}
+
+static int find_step_times(struct pf_db *db, struct beside *b)
+{
+	return find_steps(db, b, true);
 }
 
 static int find_memory(struct pf_db *db, struct beside *b)
@@ -342,8 +347,8 @@ static int find_gaps(struct pf_db *db, struct beside *b)
 
 /* By the time they take: the last are short ones. */
 static int (*const finders[])(struct pf_db *db, struct beside *b) = {
-	find_callers, find_launches, find_roofs, find_memory,
-	find_info,    find_overlap,  find_steps,
+	find_callers, find_launches, find_roofs,      find_memory,
+	find_info,    find_overlap,  find_step_times,
 };
 #define FINDERS (sizeof(finders) / sizeof(*finders))
 
@@ -458,6 +463,11 @@ static int find(struct pf_db *db, const struct pf_advise_args *args,
 	b->window = &args->window;
 	if (!rc)
 		rc = gather(db, args, count > 1, b, out);
+	/* without a path, and without GPU work, classes of steps are all */
+	if (!rc && b->gaps.window.count && !b->gaps.all.event_count) {
+		pf_step_times_release(&b->steps);
+		rc = find_steps(db, b, false);
+	}
 	if (!rc)
 		pf_advise_judge(out, args, &from);
 	return rc;

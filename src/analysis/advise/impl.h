@@ -162,6 +162,7 @@ struct advise_rule {
 	 * what that is of, unless it is as of idle time.
 	 */
 	const char *apart;
+	const char *alone; /* begins it without GPU work; NULL: it needs some */
 	const char *apart_command; /* that shows it; NULL: "gaps" */
 	bool is_spread; /* then: what it holds is a part of its causes' places */
 	int64_t (*apart_ns)(const struct pf_advise_from *from,

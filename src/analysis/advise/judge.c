@@ -114,13 +114,15 @@ static int64_t take_rows(struct advise_tiles *t, const struct advise_rule *rule,
 /* Without a path what it would say of one is said by other commands. */
 static void say_command(const struct pf_advise *a,
 			const struct pf_advise_args *args,
+			const struct pf_advise_from *from,
 			const struct advise_rule *rule, struct pf_advice *out)
 {
 	bool is_apart = !a->has_path && !strcmp(rule->command, "path");
 
-	out->shown_by = !is_apart             ? rule->command
-			: rule->apart_command ? rule->apart_command
-					      : "gaps";
+	out->shown_by = !is_apart                   ? rule->command
+			: !advise_has_work(a, from) ? "steps"
+			: rule->apart_command       ? rule->apart_command
+						    : "gaps";
 	pf_buf_addf(&out->command, "profan %s ", out->shown_by);
 	pf_shell_word(&out->command, args->db_name);
 	pf_buf_adds(&out->command, is_apart ? "" : rule->options);
@@ -203,17 +205,19 @@ static void say_answer(const struct pf_advise *a,
  */
 static void say_share(const struct pf_advise *a,
 		      const struct pf_advise_args *args,
+		      const struct pf_advise_from *from,
 		      const struct advise_rule *rule, struct pf_advice *out)
 {
 	if (!rule->subject)
 		return;
+	if (!a->has_path)
+		out->subject =
+			advise_has_work(a, from) ? rule->apart : rule->alone;
 	if (a->has_path && rule->question) {
 		say_answer(a, rule, out);
 	} else {
 		pf_buf_addf(&out->sentence, "%s ",
-			    !a->has_path   ? rule->apart
-			    : out->subject ? out->subject
-					   : rule->subject);
+			    out->subject ? out->subject : rule->subject);
 		pf_window_say_part(a->window, &out->sentence, out->on_path_ns,
 				   out->whole_ns, a->step_count);
 		if (a->has_path)
@@ -349,6 +353,9 @@ static bool is_judgeable(const struct pf_advise *a,
 	else if (rule->needs >= ADVISE_NEEDS_TORCH && !is_torch)
 		advise_not_judged(out, "there are no operators of PyTorch in "
 				       "this trace");
+	else if (!a->has_path && !advise_has_work(a, from) && rule->causes &&
+		 !rule->alone)
+		advise_not_judged(out, "there is no GPU work in this trace");
 	else if (!a->has_path && !rule->apart)
 		advise_not_judged(out, from->gaps->window.count > 1
 					       ? "it needs a critical path, "
@@ -440,7 +447,7 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 	a->count++;
 	pf_buf_adds(&out->sentence, "");
 	pf_buf_adds(&out->detail, "");
-	say_command(a, args, rule, out);
+	say_command(a, args, from, rule, out);
 	if (!is_judgeable(a, from, rule, out))
 		return;
 	if (a->has_path)
@@ -458,7 +465,7 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 	}
 	if (a->has_path)
 		find_best_places(a->tiles, out);
-	say_share(a, args, rule, out);
+	say_share(a, args, from, rule, out);
 	if (rule->variant)
 		variant = rule->variant(a, from, out);
 	advise_remedy(out, a->framework, variant);

@@ -1212,8 +1212,8 @@ static int take_slots(struct pf_cursor *c, struct pf_span *out,
 {
 	uint32_t mask = out->mask & (uint32_t)(c->columns >> PF_COL_SLOT);
 
-	for (uint32_t m = (uint32_t)(c->columns >> PF_COL_SLOT); m; m &= m - 1)
-		out->slot[__builtin_ctz(m)] = 0;
+	if (c->columns >> PF_COL_SLOT)
+		memset(out->slot, 0, sizeof(out->slot));
 	for (; mask; mask &= mask - 1) {
 		int s = __builtin_ctz(mask);
 

@@ -254,6 +254,8 @@ struct insides {
 	} * items;
 	size_t count, cap;
 	int64_t piece;
+	size_t *open; /* places of what the last piece was in, outermost first */
+	size_t open_count, open_cap;
 };
 
 struct listed {
@@ -349,24 +351,35 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 	add_culprit(&g->culprits, &key, g->at, ns);
 }
 
+static size_t find_inside(struct insides *in, uint32_t name, size_t depth)
+{
+	uint64_t *id = pf_map_at(&in->ids, name);
+
+	if (*id == UINT64_MAX) {
+		*id = in->count;
+		*PF_ONE_MORE(in->items, in->count, in->cap) =
+			(struct inside){ .name = name, .depth = depth };
+	}
+	return *id;
+}
+
 static void on_inside(struct pf_gap_sink *sink, const uint32_t *names,
 		      size_t count, int64_t ns)
 {
 	struct insides *in = &((struct gaps *)sink)->insides;
+	struct inside *item;
+	size_t same = 0;
 
+	while (same < count && same < in->open_count &&
+	       in->items[in->open[same]].name == names[same])
+		same++;
+	in->open = pf_grow(in->open, &in->open_cap, count, sizeof(*in->open));
+	in->open_count = count;
 	in->piece++;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t *id = pf_map_at(&in->ids, names[i]);
-		struct inside *item;
-
-		if (*id == UINT64_MAX) {
-			*id = in->count++;
-			in->items = pf_grow(in->items, &in->cap, in->count,
-					    sizeof(*in->items));
-			in->items[*id] =
-				(struct inside){ .name = names[i], .depth = i };
-		}
-		item = &in->items[*id];
+		if (i >= same)
+			in->open[i] = find_inside(in, names[i], i);
+		item = &in->items[in->open[i]];
 		if (item->piece == in->piece)
 			continue; /* it calls itself */
 		item->piece = in->piece;
@@ -797,6 +810,7 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 	free(g.drains.items);
 	pf_map_release(&g.insides.ids);
 	free(g.insides.items);
+	free(g.insides.open);
 	free(g.list);
 	return rc;
 }

@@ -1206,11 +1206,8 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 
 		if (hits(w, f->folded[i], kinds, inner.name, &hit) < 0)
 			return -1;
-		if (!hit)
-			continue;
-		touch(w, f->folded[i], ns);
-		atomic_fetch_add_explicit(&f->folded_ns[f->folded[i]], ns,
-					  memory_order_relaxed);
+		if (hit)
+			touch(w, f->folded[i], ns);
 	}
 	if (f->by_op && inner.kind == PF_KIND_CPU_OP &&
 	    inner.name < f->name_count)
@@ -1230,9 +1227,13 @@ static void put(struct path_folder *w, struct path_entries *e, int64_t all_ns)
 		e->len + (2 * (size_t)w->touched_count + 2) * PF_VARINT_MAX, 1);
 	at = pf_varint_put(e->bytes + e->len, w->touched_count);
 	for (uint32_t i = 0; i < w->touched_count; i++) {
-		int64_t *ns = &w->sums[w->touched[i]];
+		uint32_t key = w->touched[i];
+		int64_t *ns = &w->sums[key];
 
-		at = pf_varint_put(at, w->touched[i]);
+		if (key < w->f->asked)
+			atomic_fetch_add_explicit(&w->f->folded_ns[key], *ns,
+						  memory_order_relaxed);
+		at = pf_varint_put(at, key);
 		at = pf_varint_put(at, *ns == all_ns ? 0 : (uint64_t)*ns);
 		*ns = 0;
 	}

@@ -13,6 +13,9 @@ documents() { # DATABASE FOLDER
 		"$profan" $command "$1" --format json >"$2/$command.json" \
 			2>"$tmp/err" || echo "{}" >"$2/$command.json"
 	done
+	# advice has commands, with the name of the database
+	sed "s|$1|DB|g" "$2/advise.json" >"$2/advise" &&
+		mv "$2/advise" "$2/advise.json"
 	for rank in 0 1; do
 		"$profan" table "$1" --rank $rank --format json \
 			>"$2/table$rank.json" 2>"$tmp/err" || return 1

@@ -24,14 +24,29 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
+/* Before all of several ranks is read, to be refused. */
+static int check_window(struct pf_db *db, const struct pf_window_args *args)
+{
+	struct pf_window window = { 0 };
+	int rc = pf_window_resolve(db, args, &window);
+
+	if (!rc)
+		rc = pf_path_check(&window, db->err);
+	pf_window_release(&window);
+	return rc;
+}
+
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	struct args *a = args;
-	struct pf_graphs graphs;
-	/* work of all of the trace may bind what is in the window */
-	int rc = pf_cmd_name_all_graphs(cx->db, &a->evidence, &a->path.window,
-					&graphs, &a->path.graphs);
+	struct pf_graphs graphs = { 0 };
+	int rc = check_window(cx->db, &a->path.window);
 
+	/* work of all of the trace may bind what is in the window */
+	if (!rc)
+		rc = pf_cmd_name_all_graphs(cx->db, &a->evidence,
+					    &a->path.window, &graphs,
+					    &a->path.graphs);
 	if (!rc)
 		rc = pf_path(cx->db, &a->path, NULL, doc);
 	pf_graphs_release(&graphs);

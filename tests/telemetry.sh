@@ -406,7 +406,7 @@ for f in alone.folded alone.csv; do
 		set -- "$command" "$f"
 		[ "$command" = summary ] || set -- "$@" -o said.html
 		run 0 "$profan" "$@" && [ ! -e said.html ] || cat said.html >>out
-		grep -qF 'Nothing is above its threshold.' out &&
+		grep -q 'Nothing is above its threshold\.\|^  rows    1 series\|^  time    There are no steps: there is no trace' out &&
 			! grep -qF 'there is no GPU activity' out
 		result "$f: $command says nothing of a GPU's activity" out err
 	done
@@ -438,4 +438,8 @@ END
 else
 	skip "logs of real machines" "../shared is not here"
 fi
+# ---- what it says first ----
+run 0 "$profan" summary smi.db && grep -q '^  rows    [0-9]* series of counters' out &&
+	grep -q 'profan counters smi.db' out && ! grep -q 'threshold' out
+result 'a log: summary says what its counters say' out
 tap_done

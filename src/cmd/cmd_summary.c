@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "analysis/time/counters.h"
 #include "base/order.h"
 #include "base/log.h"
 #include "base/utf8.h"
@@ -162,6 +163,26 @@ static void add_snapshot(struct pf_buf *out, const struct pf_report *r,
 	add_command(out, r, PF_PART_MEMORY);
 }
 
+/* Rows beside a trace have no time that goes somewhere, but say something. */
+static int add_beside(struct pf_buf *out, struct pf_db *db,
+		      const struct pf_report *r, size_t width)
+{
+	const struct pf_counters_args args = { .window = r->parts.window };
+	struct pf_doc doc = { 0 };
+	int rc = pf_counters(db, &args, &doc);
+
+	if (doc.is_nothing)
+		add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], width);
+	else
+		add_finding(out, "rows", &doc, width);
+	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], width);
+	add_next(out, r, NULL);
+	if (!doc.is_nothing)
+		add_command(out, r, PF_PART_COUNTERS);
+	pf_doc_release(&doc);
+	return rc;
+}
+
 static void add_all(struct pf_buf *out, const struct pf_report *r, size_t width)
 {
 	const struct pf_verdicts *v = &r->verdicts;
@@ -181,18 +202,24 @@ static void add_all(struct pf_buf *out, const struct pf_report *r, size_t width)
 	add_next(out, r, worst);
 }
 
-static void show_text(struct pf_ctx *cx, const struct pf_report *r)
+static int show_text(struct pf_ctx *cx, const struct pf_report *r)
 {
+	const size_t width = (size_t)cx->style.width;
 	struct pf_buf out = { 0 };
+	int rc = 0;
 
 	pf_utf8_mask(&out, cx->db_name, strlen(cx->db_name));
 	pf_buf_addc(&out, '\n');
 	if (r->parts.memory.producer == PF_FROM_SNAPSHOT)
-		add_snapshot(&out, r, (size_t)cx->style.width);
+		add_snapshot(&out, r, width);
+	else if (r->parts.steps.recorded.producer == PF_FROM_TABLES)
+		rc = add_beside(&out, cx->db, r, width);
 	else
-		add_all(&out, r, (size_t)cx->style.width);
-	fwrite(out.data, 1, out.len, cx->out);
+		add_all(&out, r, width);
+	if (!rc)
+		fwrite(out.data, 1, out.len, cx->out);
 	pf_buf_release(&out);
+	return rc;
 }
 
 static int run(struct pf_ctx *cx, void *argv)
@@ -208,7 +235,7 @@ static int run(struct pf_ctx *cx, void *argv)
 	rc = pf_report_make(cx->db, args, cx->db_name, &report);
 	pf_progress_stop();
 	if (!rc && cx->style.format == &pf_format_text) {
-		show_text(cx, &report);
+		rc = show_text(cx, &report);
 	} else if (!rc) {
 		pf_report_doc(&report, &doc);
 		rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);

@@ -18,8 +18,7 @@
 #include "show/doc.h"
 #include "show/escape.h"
 
-#define VERDICTS 3  /* that are shown */
-#define INDENT   10 /* columns of the words on the left */
+#define INDENT 10 /* columns of the words on the left */
 
 static const struct pf_report_args defaults = {
 	.window = PF_WINDOW_DEFAULTS,
@@ -191,7 +190,7 @@ static void add_all(struct pf_buf *out, const struct pf_report *r, size_t width)
 
 	add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], width);
 	add_split(out, &r->parts.steps, width);
-	for (size_t i = 0; i < v->fired && shown < VERDICTS; i++) {
+	for (size_t i = 0; i < v->fired && shown < PF_VERDICTS_SHOWN; i++) {
 		if (!is_shown(&v->all[i]))
 			continue;
 		if (!shown++ && v->all[i].severity != PF_NOTE)

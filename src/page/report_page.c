@@ -614,30 +614,40 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 	pf_buf_release(&command);
 }
 
+static void add_advise(struct pf_buf *out, const struct pf_report *r)
+{
+	struct pf_buf command = { 0 };
+
+	pf_report_advise_command(r, &command);
+	pf_buf_adds(out, "<p class=lead>All that was judged, where it is, and "
+			 "what to write: <code>");
+	pf_html_text(out, command.data);
+	pf_buf_adds(out, "</code></p>\n");
+	pf_buf_release(&command);
+}
+
 static void add_verdicts(struct pf_buf *out, const struct pf_report *r,
 			 const struct pf_html_page *page)
 {
 	const struct pf_verdicts *v = &r->verdicts;
-	struct pf_buf command = { 0 };
 
 	pf_buf_adds(out, "<ol class=verdicts>\n");
 	for (size_t i = 0; i < v->fired && i < PF_VERDICTS_SHOWN; i++)
 		add_verdict(out, page, &v->all[i]);
-	pf_report_advise_command(r, &command);
-	pf_buf_adds(out, "</ol>\n<p class=lead>All that was judged, where it "
-			 "is, and what to write: <code>");
-	pf_html_text(out, command.data);
-	pf_buf_adds(out, "</code></p>\n");
-	pf_buf_release(&command);
-	if (v->fired <= PF_VERDICTS_SHOWN)
+	pf_buf_adds(out, "</ol>\n");
+	if (v->fired <= PF_VERDICTS_SHOWN) {
+		add_advise(out, r);
 		return;
+	}
 	pf_buf_addf(out,
 		    "<details><summary>More findings (%zu)</summary>"
 		    "<ol class=verdicts start=%d>\n",
 		    v->fired - PF_VERDICTS_SHOWN, PF_VERDICTS_SHOWN + 1);
 	for (size_t i = PF_VERDICTS_SHOWN; i < v->fired; i++)
 		add_verdict(out, page, &v->all[i]);
-	pf_buf_adds(out, "</ol></details>\n");
+	pf_buf_adds(out, "</ol>\n");
+	add_advise(out, r);
+	pf_buf_adds(out, "</details>\n");
 }
 
 /* ---- tiles ---- */

@@ -49,7 +49,7 @@ struct pf_verdicts {
 };
 
 /* At most so many are shown at once. */
-#define PF_VERDICTS_SHOWN 5
+#define PF_VERDICTS_SHOWN 3
 
 void pf_verdicts_find(const struct pf_parts *p, struct pf_verdicts *out);
 void pf_verdicts_release(struct pf_verdicts *v);

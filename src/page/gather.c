@@ -135,9 +135,10 @@ static int run_callers(struct pf_db *db, struct pf_parts *p)
 /* Who holds it matters to a verdict only where there is too little. */
 static bool is_about_all(const struct pf_usage *u)
 {
-	for (size_t i = 0; i < u->device_count; i++)
-		if (u->devices[i].capacity_share >= PF_USAGE_EDGE)
-			return false;
+	const struct pf_usage_device *d = pf_usage_fullest(u);
+
+	if (d && d->capacity_share >= PF_USAGE_EDGE)
+		return false;
 	return !u->oom_count && u->producer != PF_FROM_SNAPSHOT;
 }
 

@@ -846,21 +846,6 @@ static const struct pf_report_rule rule_idle = {
 
 /* ---- the rest ---- */
 
-/* The GPU whose peak is closest to its capacity; NULL: none is known. */
-static const struct pf_usage_device *fullest(const struct pf_usage *u)
-{
-	const struct pf_usage_device *best = NULL;
-
-	for (size_t i = 0; i < u->device_count; i++) {
-		const struct pf_usage_device *d = &u->devices[i];
-
-		if (d->at.device_type > 0 && !isnan(d->capacity_share) &&
-		    (!best || d->capacity_share > best->capacity_share))
-			best = d;
-	}
-	return best;
-}
-
 /* What holds most of the peak of a device. */
 static void say_holder(const struct pf_parts *p, struct pf_verdict *v,
 		       const char *device)
@@ -890,7 +875,7 @@ static void say_holder(const struct pf_parts *p, struct pf_verdict *v,
 
 static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_usage_device *d = fullest(&p->memory);
+	const struct pf_usage_device *d = pf_usage_fullest(&p->memory);
 
 	if (pf_usage_told_oom(&p->memory)) {
 		v->warn = v->bad = 0; /* it happened: no threshold */

@@ -142,7 +142,11 @@ int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		     const struct pf_advise_from *from);
 void pf_advise_release(struct pf_advise *a);
-/* Both, with all that others find; release it also after an error. */
+/*
+ * Both, with all that others find; release it also after an error.  Others are
+ * gone then, and with them the window and places that were theirs: of a result
+ * without a path only what it owns may be read.
+ */
 int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 		   struct pf_advise *out);
 

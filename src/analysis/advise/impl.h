@@ -142,7 +142,7 @@ struct advise_rule {
 	const char *subject;
 	double threshold; /* PF_ADVISE_SHOWN; 0: judge() decides */
 	const char *confidence;
-	const char *command, *options; /* "path", " --what-if data=0" */
+	const char *command, *options; /* "path", " --what-if data=0" or NULL */
 	const char *question; /* of pf_path, which bounds it; or NULL */
 	const char *likely; /* a milder one that a remedy may reach; or NULL */
 	const char *cap; /* one that no change to its kernels beats; or NULL */

@@ -125,7 +125,8 @@ static void say_command(const struct pf_advise *a,
 						    : "gaps";
 	pf_buf_addf(&out->command, "profan %s ", out->shown_by);
 	pf_shell_word(&out->command, args->db_name);
-	pf_buf_adds(&out->command, is_apart ? "" : rule->options);
+	if (!is_apart && rule->options)
+		pf_buf_adds(&out->command, rule->options);
 	if (strcmp(out->shown_by, "doctor") != 0)
 		pf_window_options(&args->window, &out->command);
 }

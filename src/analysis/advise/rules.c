@@ -1044,21 +1044,6 @@ static const char *single_variant(const struct pf_advise *a,
 #define ROOM        0.6 /* of the memory: below, there is room */
 #define SMALL_SHARE 0.5 /* of kernel time, in grids that leave SMs without */
 
-/* The accelerator whose peak is closest to its capacity; or NULL. */
-static const struct pf_usage_device *fullest(const struct pf_usage *u)
-{
-	const struct pf_usage_device *best = NULL;
-
-	for (size_t i = 0; u && i < u->device_count; i++) {
-		const struct pf_usage_device *d = &u->devices[i];
-
-		if (d->at.device_type > 0 && !isnan(d->capacity_share) &&
-		    (!best || d->capacity_share > best->capacity_share))
-			best = d;
-	}
-	return best;
-}
-
 /* Of kernels with a known grid: time in those with less blocks than SMs. */
 static double small_share(const struct pf_kernels *k)
 {
@@ -1090,7 +1075,7 @@ static void judge_batch(const struct pf_advise *a,
 			const struct pf_advise_from *from,
 			struct pf_advice *out)
 {
-	const struct pf_usage_device *d = fullest(from->memory);
+	const struct pf_usage_device *d = pf_usage_fullest(from->memory);
 	char share[PF_NUM_MAX], of[PF_NUM_MAX], peak[PF_NUM_MAX];
 	double small;
 
@@ -1168,7 +1153,7 @@ static const char *memory_variant(const struct pf_advise *a,
 
 static const char *memory_trouble(const struct pf_usage *u)
 {
-	const struct pf_usage_device *d = fullest(u);
+	const struct pf_usage_device *d = pf_usage_fullest(u);
 
 	if (u && u->oom_count)
 		return "Memory ran out";
@@ -1208,7 +1193,7 @@ static void judge_memory(const struct pf_advise *a,
 		advise_first_alone(a, owns_allocator, out);
 		return;
 	}
-	if (!fullest(from->memory)) {
+	if (!pf_usage_fullest(from->memory)) {
 		memory_is_unknown(from->memory, out);
 		return;
 	}
@@ -1600,7 +1585,6 @@ const struct advise_rule advise_rules[] = {
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "sure",
 	  .command = "syncs",
-	  .options = "",
 	  .needs = ADVISE_NEEDS_GPU,
 	  .owns = owns_pageable,
 	  .judge = judge_pageable,
@@ -1645,7 +1629,6 @@ const struct advise_rule advise_rules[] = {
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "sure",
 	  .command = "path",
-	  .options = "",
 	  .needs = ADVISE_NEEDS_PATH,
 	  .owns = owns_compile,
 	  .judge = judge_compile,
@@ -1701,7 +1684,6 @@ const struct advise_rule advise_rules[] = {
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "hint",
 	  .command = "path",
-	  .options = "",
 	  .needs = ADVISE_NEEDS_GPU,
 	  .owns = owns_start,
 	  .causes = CAUSE(MODULE),
@@ -1725,7 +1707,6 @@ const struct advise_rule advise_rules[] = {
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "sure",
 	  .command = "ranges",
-	  .options = "",
 	  .cap = NO_KERNELS,
 	  .needs = ADVISE_NEEDS_OPS,
 	  .owns = owns_optimizer,
@@ -1760,7 +1741,6 @@ const struct advise_rule advise_rules[] = {
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "sure",
 	  .command = "ranges",
-	  .options = "",
 	  .cap = NO_KERNELS,
 	  .needs = ADVISE_NEEDS_TORCH,
 	  .owns = owns_zeroing,
@@ -1809,7 +1789,6 @@ const struct advise_rule advise_rules[] = {
 	  .title = "a larger batch",
 	  .confidence = "hint",
 	  .command = "memory",
-	  .options = "",
 	  .needs = ADVISE_NEEDS_GPU,
 	  .judge = judge_batch,
 	  .apart = "" },
@@ -1819,7 +1798,6 @@ const struct advise_rule advise_rules[] = {
 	  .subject = "the allocator's calls",
 	  .confidence = "model",
 	  .command = "memory",
-	  .options = "",
 	  .question = "alloc=0",
 	  .needs = ADVISE_NEEDS_GPU,
 	  .owns = owns_allocator,
@@ -1834,7 +1812,6 @@ const struct advise_rule advise_rules[] = {
 	  .threshold = PF_ADVISE_SHOWN,
 	  .confidence = "model",
 	  .command = "path",
-	  .options = "",
 	  .question = "class:comm=0",
 	  .likely = "comm=hidden",
 	  .needs = ADVISE_NEEDS_PATH,
@@ -1851,7 +1828,6 @@ const struct advise_rule advise_rules[] = {
 	  .title = "profile with steps, after warm-up, with stacks",
 	  .confidence = "hint",
 	  .command = "doctor",
-	  .options = "",
 	  .needs = ADVISE_NEEDS_PATH,
 	  .judge = judge_capture,
 	  .variant = capture_variant,
@@ -1861,7 +1837,6 @@ const struct advise_rule advise_rules[] = {
 	  .title = "batch requests, and replay decoding as a CUDA graph",
 	  .confidence = "model",
 	  .command = "roofline",
-	  .options = "",
 	  .needs = ADVISE_NEEDS_TORCH,
 	  .owns = owns_dense,
 	  .judge = judge_decoding },

@@ -479,6 +479,20 @@ static const struct pf_usage_device *main_device(const struct pf_usage *u)
 	return u->device_count ? best : NULL;
 }
 
+const struct pf_usage_device *pf_usage_fullest(const struct pf_usage *u)
+{
+	const struct pf_usage_device *best = NULL;
+
+	for (size_t i = 0; i < u->device_count; i++) {
+		const struct pf_usage_device *d = &u->devices[i];
+
+		if (d->at.device_type > 0 && !isnan(d->capacity_share) &&
+		    (!best || d->capacity_share > best->capacity_share))
+			best = d;
+	}
+	return best;
+}
+
 const struct pf_usage_oom *pf_usage_told_oom(const struct pf_usage *u)
 {
 	for (size_t i = 0; pf_snap_state_is(&u->snap) && i < u->oom_count; i++)

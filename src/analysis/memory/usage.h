@@ -163,6 +163,9 @@ struct pf_usage {
 	enum pf_producer producer;
 };
 
+/* The accelerator whose peak is closest to its capacity; NULL: unknown. */
+const struct pf_usage_device *pf_usage_fullest(const struct pf_usage *u);
+
 /* Of a snapshot, the first out-of-memory error whose cause is known, or NULL;
  * the finding tells it. */
 const struct pf_usage_oom *pf_usage_told_oom(const struct pf_usage *u);

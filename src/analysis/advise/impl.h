@@ -140,7 +140,7 @@ struct advise_rule {
 	 * NULL: judge() has all of it.
 	 */
 	const char *subject;
-	double threshold; /* PF_ADVISE_SHOWN; 0: judge() decides */
+	bool decides; /* judge() does, and not what is too small to show */
 	const char *confidence;
 	const char *command, *options; /* "path", " --what-if data=0" or NULL */
 	const char *question; /* of pf_path, which bounds it; or NULL */

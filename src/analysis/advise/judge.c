@@ -411,8 +411,7 @@ static void take_path(struct pf_advise *a, const struct advise_rule *rule,
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 }
 
-static void say_below(const struct pf_advise *a, const struct advise_rule *rule,
-		      struct pf_advice *out)
+static void say_below(const struct pf_advise *a, struct pf_advice *out)
 {
 	char share[PF_NUM_MAX], least[PF_NUM_MAX];
 	const char *does = a->has_path ? "would save" : "holds";
@@ -421,7 +420,7 @@ static void say_below(const struct pf_advise *a, const struct advise_rule *rule,
 	if (out->measured != 0)
 		pf_buf_addf(&why, "it %s %s, less than %s", does,
 			    pf_num_show_ratio(share, out->measured),
-			    pf_num_show_ratio(least, rule->threshold));
+			    pf_num_show_ratio(least, out->threshold));
 	else
 		pf_buf_addf(&why, "it %s nothing", does);
 	advise_fine(out, why.data);
@@ -439,9 +438,8 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 				   .kind = rule->kind,
 				   .title = rule->title,
 				   .likely_ns = PF_NO_INT,
-				   .threshold = rule->threshold > 0
-							? rule->threshold
-							: NAN,
+				   .threshold = rule->decides ? NAN
+							      : PF_ADVISE_SHOWN,
 				   .confidence = rule->confidence,
 				   .causes = rule->causes,
 				   .bit = 1u << a->count };
@@ -460,8 +458,8 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 	if (!advise_is_open(out))
 		return;
 	cap(a, rule, out);
-	if (out->measured < rule->threshold) {
-		say_below(a, rule, out);
+	if (out->measured < out->threshold) {
+		say_below(a, out);
 		return;
 	}
 	if (a->has_path)

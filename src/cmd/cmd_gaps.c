@@ -40,8 +40,8 @@ PF_COMMAND(305, gaps) = {
 		   "what the GPU waited for.  The causes add up to the idle "
 		   "time; micro is gaps below --micro, which are not "
 		   "explained, operators an operator's own time on the CPU, "
-		   "dependency work that waited for another stream, device "
-		   "latency queued work that waited for what is not "
+		   "dependency work that waited for another stream, queued "
+		   "behind work that waited for what is not "
 		   "recorded.  Drained by: the call in which the GPU ran "
 		   "dry.  Csv and json have more columns.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,

@@ -7,7 +7,9 @@
 #include "base/data.h"
 #include "base/json.h"
 #include "cmd/cmd.h"
+#include "show/glossary.h"
 #include "show/json.h"
+#include "show/render.h"
 
 /*
  * Completion scripts, printed from the tables of commands and options, so
@@ -620,13 +622,68 @@ static int describe_schema(const struct pf_cmd *cmd, FILE *out,
 	return 0;
 }
 
+#define FORMATS "text|json|schema"
+enum { TEXT, JSON, SCHEMA };
+
+/* ---- words ---- */
+
+#define WORDS "words"
+
+static void add_word_row(struct pf_table *t, const struct pf_data *words,
+			 size_t row)
+{
+	for (size_t c = 0; c <= PF_GLOSSARY_MEANING; c++)
+		pf_table_string(t, pf_data_cell(words, row, c));
+}
+
+/* All of them, or one by its name; returns how many. */
+static size_t find_words(const struct pf_data *words, const char *name,
+			 struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "word", "Word", PF_TEXT | PF_WHOLE },
+		{ "of", "Of", PF_TEXT | PF_FULL },
+		{ "meaning", "Meaning", PF_TEXT | PF_WHOLE },
+	};
+	struct pf_table *t = pf_doc_table(doc, WORDS, NULL, cols, 3);
+	size_t n = 0;
+
+	for (size_t i = 0; i < pf_data_rows(words); i++) {
+		if (strcmp(name, WORDS) != 0 &&
+		    strcasecmp(name,
+			       pf_data_cell(words, i, PF_GLOSSARY_WORD)) != 0)
+			continue;
+		add_word_row(t, words, i);
+		n++;
+	}
+	return n;
+}
+
+/* 1 if no word is called so. */
+static int explain(const char *name, int format, const struct pf_ctx *cx)
+{
+	struct pf_style style = { .format = &pf_format_text,
+				  .width = 80,
+				  .command = "help" };
+	struct pf_data *words = pf_glossary_new(cx->err);
+	struct pf_doc doc = { 0 };
+	int rc = -1;
+
+	if (format == JSON)
+		style.format = &pf_format_json;
+	if (words)
+		rc = find_words(words, name, &doc)
+			     ? pf_render_doc(&style, &doc, cx->out, cx->err)
+			     : 1;
+	pf_doc_release(&doc);
+	pf_data_free(words);
+	return rc;
+}
+
 struct help_args {
 	int shell;  /* enum shell, -1: none */
 	int format; /* of FORMATS */
 };
-
-#define FORMATS "text|json|schema"
-enum { TEXT, JSON, SCHEMA };
 
 static const struct help_args cmd_help_defaults = { .shell = -1 };
 
@@ -650,9 +707,19 @@ static int run(struct pf_ctx *cx, void *args)
 		return 0;
 	}
 	if (cx->argc) {
-		cmd = pf_cmd_find(cx->argv[0], cx->err);
-		if (!cmd)
+		struct pf_err unknown = { 0 };
+
+		cmd = pf_cmd_find(cx->argv[0], &unknown);
+		if (!cmd && a->format != SCHEMA) {
+			int rc = explain(cx->argv[0], a->format, cx);
+
+			if (rc <= 0)
+				return rc;
+		}
+		if (!cmd) {
+			*cx->err = unknown;
 			return -1;
+		}
 	}
 	if (a->format == JSON)
 		return describe_json(cmd, cx->out, cx->err);
@@ -669,13 +736,16 @@ static int run(struct pf_ctx *cx, void *args)
 PF_COMMAND(540, help) = {
 	.name = "help",
 	.group = PF_GROUP_GIVE,
-	.args = "[COMMAND]",
-	.summary = "explain a command, or list them all",
+	.args = "[COMMAND|words|WORD]",
+	.summary = "explain a command or a word, or list the commands",
 	.max_args = 1,
 	.opts = opts,
 	.args_bytes = sizeof(struct help_args),
 	.defaults = &cmd_help_defaults,
-	.details = "Json is for programs: every command with its options, "
+	.details = "Words are those of tables and reports that are profan's "
+		   "own, such as causes of idle time and parts of the "
+		   "critical path: all of them, or one.  "
+		   "Json is for programs: every command with its options, "
 		   "their types and defaults, and the figures, tables and "
 		   "columns that its documents may have, with their kinds "
 		   "(ns, bytes, ratio, ...).  Schema is the JSON Schema "
@@ -684,6 +754,8 @@ PF_COMMAND(540, help) = {
 		   "tables and columns may be added; none is renamed, removed "
 		   "or of another kind.",
 	.examples = "profan help table\n"
+		    "profan help words\n"
+		    "profan help 'launch delay'\n"
 		    "profan help gaps --format schema\n"
 		    "source <(profan help --completion bash)\n"
 		    "profan help --completion fish | source\n",

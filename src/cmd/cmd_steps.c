@@ -35,7 +35,7 @@ PF_COMMAND(210, steps) = {
 		   "these that was active: kernels that are no communication, "
 		   "copies, memsets, communication, calls of the runtime or "
 		   "driver on any thread, loading of data, other operators "
-		   "and annotations, other.  So the classes sum to the step "
+		   "and ranges, other.  So the classes sum to the step "
 		   "exactly, and communication is what no computation hides.  "
 		   "--by-range splits steps by what their thread is in at "
 		   "each instant, too: the innermost range, none, or after "

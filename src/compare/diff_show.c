@@ -371,7 +371,7 @@ static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
 
 #define PLACES                                                                 \
 	COL(wait, where, "where", "Where", PF_PATH | PF_BRIEF),                \
-		COL(wait, frame, "frame", "Line or annotation",                \
+		COL(wait, frame, "frame", "Line or range",                     \
 		    PF_PATH | PF_FULL | PF_FRAME),                             \
 		COL(wait, op, "op", "Op", PF_TEXT | PF_FULL)
 static const struct pf_field idle_fields[] = {

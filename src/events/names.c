@@ -87,32 +87,40 @@ struct pf_names {
 	struct pf_arena texts;
 };
 
+/* In the order of enum pf_cause. */
+static const struct {
+	const char *name, *phrase;
+} causes[PF_CAUSE_COUNT] = {
+	{ "sync", "in calls that wait for the GPU" },
+	{ "blocking copy", "in copies that block the host" },
+	{ "allocator", "in the allocator" },
+	{ "module load", "loading GPU code (warm up before profiling)" },
+	{ "compile", "compiling" },
+	{ "data loading", "loading data" },
+	{ "garbage collection", "in garbage collection" },
+	{ "profiler", "the profiler's own work" },
+	{ "communication wait", "waiting for other processes" },
+	{ "runtime", "in calls of the runtime" },
+	{ "operators", "in operators on the CPU" },
+	{ "python", "in Python" },
+	{ "range", "in ranges, outside of operators" },
+	{ "unrecorded", "time without records" },
+	{ "launch latency", "launching" },
+	{ "dependency", "waiting for another stream" },
+	{ "graph", "between kernels of graphs" },
+	{ "queued behind", "queued behind work that was not recorded" },
+	{ "no launch record", "before work without a launch call" },
+	{ "micro", "in short gaps" },
+};
+
 const char *pf_cause_name(enum pf_cause cause)
 {
-	static const char *const names[] = {
-		"sync",
-		"blocking copy",
-		"allocator",
-		"module load",
-		"compile",
-		"data loading",
-		"garbage collection",
-		"profiler",
-		"communication wait",
-		"runtime",
-		"operators",
-		"python",
-		"annotation",
-		"unrecorded",
-		"launch latency",
-		"dependency",
-		"graph",
-		"device latency",
-		"no launch record",
-		"micro",
-	};
+	return causes[cause].name;
+}
 
-	return names[cause];
+const char *pf_cause_phrase(enum pf_cause cause)
+{
+	return causes[cause].phrase;
 }
 
 bool pf_cause_is_after_call(enum pf_cause cause)

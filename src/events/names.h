@@ -49,6 +49,8 @@ enum pf_cause {
 
 /* "sync", "blocking copy", ... */
 const char *pf_cause_name(enum pf_cause cause);
+/* What idle time of a cause is in: "in Python", as a sentence says it. */
+const char *pf_cause_phrase(enum pf_cause cause);
 
 /*
  * In a gap after a call that drained the GPU: is time of this cause due to the

@@ -771,7 +771,10 @@ int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
 				     .titles = &titles };
 	int rc;
 
-	pf_titles_init(&titles);
+	if (pf_titles_init(&titles, err)) {
+		pf_titles_release(&titles);
+		return -1;
+	}
 	parts.doc[PART] = *doc; /* borrowed */
 	diff_head_title(&s.title, &view);
 	diff_head_facts(&s.header, &view);
@@ -781,6 +784,7 @@ int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
 	pf_buf_adds(&s.breakdown_title, "From A to B");
 	add_waterfall(&s.breakdown, diff);
 	add_sections(&s.sections, &s.nav, &page, diff);
+	pf_titles_list(&titles, &s.method);
 	add_method(&s.method, doc, command);
 	rc = pf_timeline_html(timelines,
 			      args->max_html_bytes - pf_fill_bytes(&s),

@@ -17,6 +17,7 @@
 #include "page/verdict.h"
 #include "show/doc.h"
 #include "show/escape.h"
+#include "show/glossary.h"
 
 static const int64_t powers[] = { 1, 10, 100, 1000 };
 
@@ -169,16 +170,22 @@ void pf_figure_exact(struct pf_buf *out, const struct pf_cell *cell)
 
 /* ---- titles ---- */
 
-void pf_titles_init(struct pf_titles *t)
+int pf_titles_init(struct pf_titles *t, struct pf_err *err)
 {
-	*t = (struct pf_titles){ 0 };
+	*t = (struct pf_titles){ .words = pf_glossary_new(err) };
 	pf_intern_init(&t->texts);
+	if (!t->words)
+		return -1;
+	t->is_used = pf_calloc(pf_data_rows(t->words), sizeof(*t->is_used));
+	return 0;
 }
 
 void pf_titles_release(struct pf_titles *t)
 {
 	pf_intern_release(&t->texts);
 	free(t->in_force);
+	pf_data_free(t->words);
+	free(t->is_used);
 	*t = (struct pf_titles){ 0 };
 }
 
@@ -206,6 +213,39 @@ void pf_titles_add(struct pf_titles *t, const struct pf_buf *shown,
 	pf_buf_adds(out, " title=\"");
 	pf_buf_add(out, title->data, title->len);
 	pf_buf_addc(out, '"');
+}
+
+/* What a word means (pf_glossary_find), or NULL; from now on it is used. */
+static const char *explain(struct pf_titles *t, const char *key,
+			   const char *word, size_t len)
+{
+	size_t row = pf_glossary_find(t->words, key, word, len);
+
+	if (row == SIZE_MAX)
+		return NULL;
+	t->is_used[row] = true;
+	return pf_data_cell(t->words, row, PF_GLOSSARY_MEANING);
+}
+
+void pf_titles_list(const struct pf_titles *t, struct pf_buf *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pf_data_rows(t->words); i++) {
+		if (!t->is_used[i])
+			continue;
+		if (!n++)
+			pf_buf_adds(out, "<details><summary>Words of this page"
+					 "</summary>\n<dl id=words>\n");
+		pf_buf_adds(out, "<dt><b>");
+		pf_html_text(out, pf_data_cell(t->words, i, PF_GLOSSARY_WORD));
+		pf_buf_adds(out, "</b><dd>");
+		pf_html_text(out,
+			     pf_data_cell(t->words, i, PF_GLOSSARY_MEANING));
+		pf_buf_addc(out, '\n');
+	}
+	if (n)
+		pf_buf_adds(out, "</dl></details>\n");
 }
 
 #define CELL_MAX  160 /* characters of a name in a cell */
@@ -341,6 +381,25 @@ static void add_whole(struct pf_buf *out, const struct pf_html_page *page,
 {
 	add_text(out, page, tag, cell->v.text.s, cell->v.text.len, CELL_MAX,
 		 cell);
+}
+
+/* A text that no trace wrote, with what it means as a tooltip of the word. */
+static void add_ours(struct pf_buf *out, const struct pf_html_page *page,
+		     const char *tag, const struct pf_cell *cell,
+		     const char *key)
+{
+	const char *meaning =
+		explain(page->titles, key, cell->v.text.s, cell->v.text.len);
+
+	if (!meaning) {
+		add_whole(out, page, tag, cell);
+		return;
+	}
+	pf_buf_addf(out, "<%s><abbr title=\"", tag);
+	pf_html_text(out, meaning);
+	pf_buf_adds(out, "\">");
+	pf_html_bytes(out, cell->v.text.s, cell->v.text.len);
+	pf_buf_adds(out, "</abbr>");
 }
 
 static void add_kernel(struct pf_buf *out, const struct pf_html_page *page,
@@ -575,7 +634,7 @@ static void find_column(struct view *v, const char *s, size_t len)
 	c.col = &pf_table_cols(v->t)[number];
 	if (!has_content(v, c.col))
 		return;
-	c.title = c.col->kind & PF_FRAME ? "Line or annotation" : c.col->title;
+	c.title = c.col->kind & PF_FRAME ? "Line or range" : c.col->title;
 	if (equals)
 		c.title = equals + 1;
 	c.title_len = equals ? (size_t)(s + len - c.title) : strlen(c.title);
@@ -604,11 +663,20 @@ static void add_head(struct pf_buf *out, const struct view *v)
 		const struct column *c = &v->cols[i];
 		enum pf_col_kind kind = PF_COL_KIND(c->col->kind);
 
-		pf_buf_addf(out, "<th scope=col%s data-k=%s>",
+		const char *meaning =
+			explain(v->page->titles, NULL, c->title, c->title_len);
+
+		pf_buf_addf(out, "<th scope=col%s data-k=%s",
 			    kind == PF_TEXT || kind == PF_PATH || kind == PF_ANY
 				    ? ""
 				    : " class=n",
 			    c->col->key);
+		if (meaning) {
+			pf_buf_adds(out, " title=\"");
+			pf_html_text(out, meaning);
+			pf_buf_addc(out, '"');
+		}
+		pf_buf_addc(out, '>');
 		pf_html_bytes(out, c->title, c->title_len);
 		pf_buf_adds(out, "</th>");
 	}
@@ -636,6 +704,8 @@ static void add_cell(struct pf_buf *out, const struct view *v, size_t row,
 		add_kernel(out, v->page, tag, cell, is_first);
 	else if (col->kind & PF_FRAME && !is_first)
 		add_frame(out, v->page, cell);
+	else if (col->kind & PF_OURS)
+		add_ours(out, v->page, tag, cell, col->key);
 	else
 		add_whole(out, v->page, tag, cell);
 }

@@ -16,20 +16,25 @@
 #include "show/doc.h"
 
 /*
- * Tooltips of cells whose text is cut or shortened.  Names come back in many
- * rows, so a tooltip is written only where it differs from the one that the
- * same text had before on the page (at first: itself); reports/app.js gives
- * it to the cells between.
+ * Tooltips of cells whose text is cut or shortened, and of words that are ours.
+ * Names come back in many rows, so a tooltip is written only where it differs
+ * from the one that the same text had before on the page (at first: itself);
+ * reports/app.js gives it to the cells between.
  */
 
 struct pf_titles {
 	struct pf_intern texts; /* escaped: what is shown, and tooltips */
 	uint32_t *in_force;     /* tooltip of each as a shown text */
 	size_t cap;
+	struct pf_data *words; /* show/glossary.h */
+	bool *is_used;         /* of each: it stands on the page */
 };
 
-void pf_titles_init(struct pf_titles *t);
+int pf_titles_init(struct pf_titles *t, struct pf_err *err);
 void pf_titles_release(struct pf_titles *t);
+
+/* The words on the page and what they mean, as a list: tooltips need a mouse. */
+void pf_titles_list(const struct pf_titles *t, struct pf_buf *out);
 
 /* Append ' title="..."' if it is needed.  Both texts are escaped. */
 void pf_titles_add(struct pf_titles *t, const struct pf_buf *shown,

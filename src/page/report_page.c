@@ -843,7 +843,10 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out)
 				     .titles = &titles };
 	int rc;
 
-	pf_titles_init(&titles);
+	if (pf_titles_init(&titles, r->db->err)) {
+		pf_titles_release(&titles);
+		return -1;
+	}
 	page.first_ns = r->parts.traces.traces[0].first_ns;
 	if (pf_timelines_have(&r->timelines))
 		page.timelines = &r->timelines;
@@ -861,6 +864,7 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out)
 	sections_steps(&s.breakdown, &page);
 	sections_add(&s.sections, &page);
 	add_checks(&s.fine, &r->verdicts);
+	pf_titles_list(&titles, &s.method);
 	add_method(&s.method, &r->parts);
 	rc = pf_timeline_html(&r->timelines,
 			      r->args.page.max_html_bytes - pf_fill_bytes(&s),

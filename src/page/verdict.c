@@ -722,7 +722,7 @@ static void say_piece(const struct pf_parts *p, struct pf_verdict *v,
 		say_culprit(p, v, c);
 		return;
 	}
-	say(v, pf_gap_phrase(cause));
+	say(v, pf_cause_phrase(cause));
 	if (c->name) {
 		say(v, cause == PF_CAUSE_NO_LAUNCH ? ", " : ", before ");
 		say_text(p, v, c->name, NULL);
@@ -740,7 +740,7 @@ static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 		say(v, ". ");
 		say_ratio(v, cause->idle_share);
 		say(v, " of it is ");
-		say(v, pf_gap_phrase(cause->cause));
+		say(v, pf_cause_phrase(cause->cause));
 	}
 	if (part >= SOME) {
 		say(v, part >= MANY ? ". " : ". The largest in one place: ");
@@ -751,7 +751,7 @@ static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 		say(v, ". No single cause was found, the largest part (");
 		say_ratio(v, cause->idle_share);
 		say(v, ") is ");
-		say(v, pf_gap_phrase(cause->cause));
+		say(v, pf_cause_phrase(cause->cause));
 	}
 }
 
@@ -759,13 +759,12 @@ static void say_before_most(const struct pf_parts *p, struct pf_verdict *v,
 			    const struct pf_gap_culprit *most)
 {
 	const enum pf_cause cause = (enum pf_cause)most->place.cause;
-	const char *queued = pf_gap_queued(cause);
 
 	say(v, ", ");
 	say_ratio(v, most->idle_share);
 	say(v, " of it ");
-	say(v, queued ? queued : pf_gap_phrase(cause));
-	if (queued || !most->name)
+	say(v, pf_cause_phrase(cause));
+	if (cause >= PF_CAUSE_DEPENDENCY || !most->name)
 		return;
 	say(v, ", ");
 	say_text(p, v, most->name, NULL);

@@ -24,7 +24,7 @@ VOID = {"meta", "br", "img", "input", "link", "hr", "rect"}
 TAGS = set("""html head meta title style body a header h1 h2 dl div dt dd nav ul
 li main section ol p strong span code svg rect path figure figcaption table
 caption thead tbody tfoot tr th td details summary noscript script footer b
-small pre i circle""".split())
+small pre i circle abbr""".split())
 ATTRS = set("""lang charset http-equiv content name class href id aria-label
 aria-labelledby scope data-k data-v data-q data-t0 data-t1 title viewbox role
 aria-hidden preserveaspectratio x y width height rx fill fill-opacity stroke
@@ -112,7 +112,7 @@ def full_texts(page):
     """Texts of cells as a reader gets them: tooltips hold further down, too."""
     titles = {}
     for table in page.tables.values():
-        for row in table["rows"]:
+        for row in table["rows"][1:]:
             for cell in row:
                 if cell[0] is not None:
                     continue
@@ -418,6 +418,21 @@ def check_links(page):
     return None
 
 
+def check_words(raw):
+    """Each word with a meaning is in the list of words, with that meaning."""
+    listed = re.search(r"<dl id=words>(.*?)</dl>", raw, re.S)
+    listed = dict(re.findall(r"<dt><b>(.*?)</b><dd>(.*)", listed[1])) if listed else {}
+    said = re.findall(r'<abbr title="(.*?)">(.*?)</abbr>', raw)
+    said += re.findall(r'<th scope=col[^>]* title="(.*?)">(.*?)</th>', raw)
+    for meaning, word in said:
+        if listed.get(word.lower()) != meaning:
+            return "'%s' is '%s' in the list, not '%s'" % (
+                word, listed.get(word.lower()), meaning)
+    if len(listed) != len({w.lower() for _, w in said}):
+        return "the list has words that are not on the page"
+    return None
+
+
 def check_sizes(page, raw):
     data = sum(len(s) for d, s in page.scripts if d.get("type"))
     js = len([s for d, s in page.scripts if d.get("type") is None][0])
@@ -645,6 +660,7 @@ def main():
     say("policy", check_policy(page))
     say("links", check_links(page))
     say("sizes", check_sizes(page, raw))
+    say("words", check_words(raw.decode("utf-8")))
     say("figures are those of the commands",
         check_diff(page) if OTHER else check_tables(page))
     say("tiles", check_tiles(page))

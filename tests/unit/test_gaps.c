@@ -132,7 +132,7 @@ static void test_host_causes(void **state)
 	check_cause(&s, "runtime", 700000, 1, "cudaEventRecord");
 	check_cause(&s, "operators", 700000, 1, "aten::add");
 	check_cause(&s, "python", 700000, 1, "train.py:12 loop");
-	check_cause(&s, "annotation", 700000, 1, "phase");
+	check_cause(&s, "range", 700000, 1, "phase");
 	check_cause(&s, "compile", 700000, 1, NULL);
 	check_cause(&s, "launch latency", 120000, 12, "cudaLaunchKernel");
 	/* what is left of 890 us of host time */
@@ -171,7 +171,7 @@ static void test_device_causes(void **state)
 	gaps(&s, json, &all);
 	check_cause(&s, "dependency", 30000, 1, "a");
 	check_cause(&s, "graph", 20000, 1, "cudaGraphLaunch");
-	check_cause(&s, "device latency", 40000, 1, "c");
+	check_cause(&s, "queued behind", 40000, 1, "c");
 	check_cause(&s, "no launch record", 50000, 1, "d");
 	check_cause(&s, "micro", 3000, 1, NULL);
 	check_sum(&s);
@@ -256,7 +256,7 @@ static void test_window(void **state)
 	scene_int(&s, NULL, 0, "idle_ns", 450000);
 	scene_int(&s, NULL, 0, "gap_count", 2);
 	/* 50 us, queued before the window; then 300 us until the launch */
-	check_cause(&s, "device latency", 50000 + 45000, 2, NULL);
+	check_cause(&s, "queued behind", 50000 + 45000, 2, NULL);
 	check_cause(&s, "unrecorded", 300000, 1, NULL);
 	check_cause(&s, "launch latency", 55000, 1, NULL);
 	check_sum(&s);
@@ -308,7 +308,7 @@ static void test_wait_after_launch(void **state)
 	check_cause(&s, "launch latency", 60000 + 60000 + 55000, 3, NULL);
 	check_cause(&s, "dependency", (700 - 290 + 1400 - 1355) * 1000, 2,
 		    "hipStreamWaitEvent");
-	check_cause(&s, "device latency", 290000, 1, "k");
+	check_cause(&s, "queued behind", 290000, 1, "k");
 	check_cause(&s, "unrecorded", 20000 + 6000 + 50000, 2, NULL);
 	check_sum(&s);
 	scene_close(&s);
@@ -383,7 +383,7 @@ static void test_inside(void **state)
 	assert_non_null(strstr(finding(&s),
 			       "% of that idle is in operators on the CPU"));
 	assert_non_null(
-		strstr(finding(&s), "; 70.00 % of it is inside DDP.forward"));
+		strstr(finding(&s), ". 70.00 % of it is inside DDP.forward"));
 	check_sum(&s);
 	scene_close(&s);
 }
@@ -512,7 +512,7 @@ static void test_graph_nodes(void **state)
 
 	(void)state;
 	gaps(&s, json, &all);
-	check_cause(&s, "device latency", 90000, 1, "g");
+	check_cause(&s, "queued behind", 90000, 1, "g");
 	check_cause(&s, "graph", 20000, 1, "cudaGraphLaunch");
 	check_sum(&s);
 	scene_close(&s);
@@ -644,7 +644,7 @@ static void test_dependencies(void **state)
 	scene_close(&s);
 	gaps(&s, json, &all);
 	check_cause(&s, "dependency", 220000, 2, "peer");
-	check_cause(&s, "device latency", 40000, 1, "c");
+	check_cause(&s, "queued behind", 40000, 1, "c");
 	check_sum(&s);
 	scene_close(&s);
 }

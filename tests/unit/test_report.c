@@ -374,10 +374,11 @@ static void assert_title(struct pf_titles *t, const char *shown,
 
 static void tooltips_are_written_on_change(void **state)
 {
+	struct pf_err err = { 0 };
 	struct pf_titles t;
 
 	(void)state;
-	pf_titles_init(&t);
+	assert_int_equal(pf_titles_init(&t, &err), 0);
 	assert_title(&t, "a", "a", "");
 	assert_title(&t, "f", "f<1>", " title=\"f<1>\"");
 	assert_title(&t, "f", "f<1>", "");

@@ -907,7 +907,7 @@ static const struct pf_field culprit_fields[] = {
 	FIELD(cause, "cause", "Cause", PF_TEXT | PF_OURS),
 	FIELD(name, "culprit", "Culprit", PF_TEXT | PF_FULL),
 	FIELD(short_name, "short_culprit", "Culprit", PF_TEXT | PF_BRIEF),
-	FIELD(frame, "frame", "Line or annotation", PF_PATH | PF_FRAME),
+	FIELD(frame, "frame", "Line or range", PF_PATH | PF_FRAME),
 	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
 	FIELD(longest_ns, "longest_ns", "Longest", PF_NS | PF_FULL),
 };
@@ -922,7 +922,7 @@ static const struct pf_field gap_fields[] = {
 	FIELD(cause, "cause", "Main cause", PF_TEXT | PF_OURS),
 	FIELD(culprit, "culprit", "Culprit", PF_TEXT | PF_FULL),
 	FIELD(short_culprit, "short_culprit", "Culprit", PF_TEXT | PF_BRIEF),
-	FIELD(frame, "frame", "Line or annotation", PF_PATH | PF_FRAME),
+	FIELD(frame, "frame", "Line or range", PF_PATH | PF_FRAME),
 	FIELD(drained_by, "drained_by", "Drained by", PF_TEXT | PF_FULL),
 	FIELD(short_before, "short_before", "Work before",
 	      PF_TEXT | PF_FULL | PF_BRIEF),
@@ -1003,7 +1003,7 @@ static const struct pf_field before_most[] = {
 	FIELD(cause, "before_cause", "  cause", PF_TEXT),
 	FIELD(name, "before_culprit", "  culprit", PF_TEXT),
 	FIELD(op, "before_op", "  op", PF_TEXT),
-	FIELD(frame, "before_frame", "  line or annotation", PF_PATH),
+	FIELD(frame, "before_frame", "  line or range", PF_PATH),
 };
 #undef FIELD
 
@@ -1017,44 +1017,6 @@ static bool is_loader(const char *name)
 {
 	return name &&
 	       (strstr(name, "DataLoader") || strstr(name, "dataloader"));
-}
-
-const char *pf_gap_phrase(enum pf_cause cause)
-{
-	static const char *const phrases[] = {
-		[PF_CAUSE_SYNC] = "in calls that wait for the GPU",
-		[PF_CAUSE_COPY] = "in copies that block the host",
-		[PF_CAUSE_ALLOCATOR] = "in the allocator",
-		[PF_CAUSE_MODULE] = "loading GPU code (warm up before "
-				    "profiling)",
-		[PF_CAUSE_COMPILE] = "compiling",
-		[PF_CAUSE_DATA] = "loading data",
-		[PF_CAUSE_GC] = "in garbage collection",
-		[PF_CAUSE_PROFILER] = "the profiler's own work",
-		[PF_CAUSE_COMM] = "waiting for other processes",
-		[PF_CAUSE_RUNTIME] = "in calls of the runtime",
-		[PF_CAUSE_OP] = "in operators on the CPU",
-		[PF_CAUSE_PYTHON] = "in Python",
-		[PF_CAUSE_ANNOTATION] = "in code without operators",
-		[PF_CAUSE_UNRECORDED] = "time without records",
-		[PF_CAUSE_LAUNCH] = "launching",
-		[PF_CAUSE_DEPENDENCY] = "waiting for another stream",
-		[PF_CAUSE_GRAPH] = "between kernels of graphs",
-		[PF_CAUSE_DEVICE] = "queued work waiting for what is not "
-				    "recorded",
-		[PF_CAUSE_NO_LAUNCH] = "before work without a launch call",
-		[PF_CAUSE_MICRO] = "in short gaps",
-	};
-
-	return phrases[cause];
-}
-
-const char *pf_gap_queued(enum pf_cause cause)
-{
-	if (cause != PF_CAUSE_DEVICE && cause != PF_CAUSE_DEPENDENCY)
-		return NULL;
-	return "with work already queued, likely behind work from before the "
-	       "capture";
 }
 
 static void add_text(struct pf_buf *b, const char *before, const char *text)
@@ -1092,7 +1054,7 @@ static const struct pf_gap_culprit *find_most(const struct pf_gaps *g,
 }
 
 /*
- * "; 50.00 % of that idle is in Python, the largest piece (12.00 %) in f", and
+ * ". 50.00 % of that idle is in Python, the largest piece (12.00 %) in f", and
  * what holds the pieces together, if they are in something.
  */
 static void add_largest(const struct pf_gaps *g,
@@ -1107,19 +1069,20 @@ static void add_largest(const struct pf_gaps *g,
 		largest = most;
 	add_where(largest, &where);
 	pf_num_show_ratio(share, largest->idle_share);
-	pf_buf_addf(out, "; %s of that idle is %s", part, what);
+	pf_buf_addf(out, ". %s of that idle is %s", part, what);
 	if (largest->idle_share < LARGE)
 		pf_buf_addf(out, ", in no piece above %s", share);
 	else if (largest == most)
 		pf_buf_addf(out, ", the largest piece (%s) in %s", share,
 			    where.data);
 	else
-		pf_buf_addf(out, "; the largest piece (%s) is %s%s%s", share,
-			    pf_gap_phrase((enum pf_cause)largest->place.cause),
-			    where.len ? ", " : "", where.len ? where.data : "");
+		pf_buf_addf(
+			out, ". The largest piece (%s) is %s%s%s", share,
+			pf_cause_phrase((enum pf_cause)largest->place.cause),
+			where.len ? ", " : "", where.len ? where.data : "");
 	if (g->inside.name) {
 		pf_num_show_ratio(share, g->inside.idle_share);
-		pf_buf_addf(out, "; %s of it is inside %s", share,
+		pf_buf_addf(out, ". %s of it is inside %s", share,
 			    g->inside.name);
 	}
 	pf_buf_release(&where);
@@ -1140,7 +1103,7 @@ static bool is_other_call(const struct pf_gaps *g,
 	       most->place.name != g->drain.place.name;
 }
 
-/* "; 82.57 % of that idle is in the DataLoader, FILE:LINE FUNCTION" */
+/* ". 82.57 % of that idle is in the DataLoader, FILE:LINE FUNCTION" */
 static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 {
 	const struct pf_gap_cause *top = &g->causes[0];
@@ -1151,7 +1114,7 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 
 	if (g->drain.ns > top->ns && !is_other_call(g, most)) {
 		add_where(&g->drain, &where);
-		pf_buf_addf(out, "; %s of that idle is in or after %s",
+		pf_buf_addf(out, ". %s of that idle is in or after %s",
 			    pf_num_show_ratio(part, g->drain.idle_share),
 			    where.len ? where.data : "");
 		pf_buf_release(&where);
@@ -1160,7 +1123,7 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 	pf_num_show_ratio(part, top->idle_share);
 	pf_num_show_ratio(most_part, most->idle_share);
 	if (top->cause == PF_CAUSE_MICRO) {
-		pf_buf_addf(out, "; %s of that idle is in gaps below %s", part,
+		pf_buf_addf(out, ". %s of that idle is in gaps below %s", part,
 			    pf_num_show_ns(most_part, g->micro_ns));
 		return;
 	}
@@ -1168,13 +1131,13 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 		       ? "in the DataLoader"
 	       : top->cause == PF_CAUSE_DEVICE && top->longest_ns < LONG_WAIT_NS
 		       ? "between queued work"
-		       : pf_gap_phrase(top->cause);
+		       : pf_cause_phrase(top->cause);
 	add_where(most, &where);
 	if (!where.len || top->cause > PF_CAUSE_GRAPH ||
 	    top->cause == PF_CAUSE_PROFILER)
-		pf_buf_addf(out, "; %s of that idle is %s", part, what);
+		pf_buf_addf(out, ". %s of that idle is %s", part, what);
 	else if (most->ns >= top->ns - top->ns / 10) /* as good as all */
-		pf_buf_addf(out, "; %s of that idle is %s, %s", most_part, what,
+		pf_buf_addf(out, ". %s of that idle is %s, %s", most_part, what,
 			    where.data);
 	else
 		add_largest(g, most, part, what, out);
@@ -1215,17 +1178,17 @@ static void add_idlest(const struct pf_gaps *g, struct pf_buf *out)
 	pf_buf_addf(out, " most (%s)", text);
 }
 
-/* "; the capture began in the middle of that wait, which ..." */
+/* ". The capture began in the middle of that wait, which ..." */
 static void add_head_wait(const struct pf_gaps *g, struct pf_buf *out)
 {
 	if (g->head_wait_ns)
 		pf_buf_addf(out,
-			    "; the capture began in the middle of that wait, "
+			    ". The capture began in the middle of that wait, "
 			    "which --from %lldus leaves out",
 			    (long long)g->head_wait_end_ns / 1000);
 }
 
-/* "; 30.1 s pass before the first GPU work, 97.00 % of it ..." */
+/* ". 30.1 s pass before the first GPU work, 97.00 % of it ..." */
 static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 {
 	const struct pf_gaps *before = g->before;
@@ -1235,20 +1198,18 @@ static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 	if (!before)
 		return;
 	pf_num_show_ns(time, before->all.window_ns);
-	pf_buf_addf(out, "; %s pass before the first %s work", time,
+	pf_buf_addf(out, ". %s pass before the first %s work", time,
 		    pf_window_device(&g->window));
 	if (before->culprit_count) {
 		const struct pf_gap_culprit *most = &before->culprits[0];
 		enum pf_cause cause = (enum pf_cause)most->place.cause;
 
-		const char *queued = pf_gap_queued(cause);
-
-		if (!queued)
+		if (cause < PF_CAUSE_DEPENDENCY)
 			add_where(most, &where);
 		pf_num_show_ratio(part, most->idle_share);
 		pf_buf_addf(out, ", %s of it %s%s%s", part,
-			    queued ? queued : pf_gap_phrase(cause),
-			    where.len ? ", " : "", where.len ? where.data : "");
+			    pf_cause_phrase(cause), where.len ? ", " : "",
+			    where.len ? where.data : "");
 	}
 	pf_buf_release(&where);
 }

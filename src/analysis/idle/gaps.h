@@ -162,11 +162,6 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 		 struct pf_gaps *out);
 void pf_gaps_release(struct pf_gaps *gaps);
 
-/* What idle time of a cause is in: "in Python", as a sentence says it. */
-const char *pf_gap_phrase(enum pf_cause cause);
-/* Time before the first GPU work in which that was queued; NULL: it was not. */
-const char *pf_gap_queued(enum pf_cause cause);
-
 /*
  * Both, idle time of streams, and what of the trace is not to be trusted.
  * What was found stays in "kept", or NULL.

@@ -767,7 +767,7 @@ static const struct pf_field site_fields[] = {
 	FIELD(count, "count", "Calls", PF_COUNT),
 	FIELD(call, "call", "Call", PF_TEXT),
 	FIELD(op, "op", "Op", PF_TEXT),
-	FIELD(frame, "frame", "Line or annotation", PF_PATH | PF_FRAME),
+	FIELD(frame, "frame", "Line or range", PF_PATH | PF_FRAME),
 	FIELD(outer_op, "outer_op", "Outermost op", PF_TEXT | PF_FULL),
 	FIELD(kind, "kind", "Kind", PF_TEXT | PF_OURS | PF_FULL),
 	FIELD(per_step, "per_step", "Per step", PF_REAL | PF_FULL),
@@ -791,7 +791,7 @@ static const struct pf_field wait_fields[] = {
 	FIELD(count, "count", "Times", PF_COUNT),
 	FIELD(blocked_ns, "ns", "Time", PF_NS),
 	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
-	FIELD(frame, "frame", "Line or annotation", PF_PATH | PF_FRAME),
+	FIELD(frame, "frame", "Line or range", PF_PATH | PF_FRAME),
 	FIELD(outer_op, "outer_op", "Outermost op", PF_TEXT | PF_FULL),
 };
 #undef FIELD

@@ -254,7 +254,7 @@ static void usage_levels(struct usage *u)
 			 PF_INT | PF_FULL)
 #define SITE(row)                                                              \
 	PF_FIELD(row, site.outer_op, "outer_op", "Op", PF_TEXT),               \
-		PF_FIELD(row, site.frame, "frame", "Line or annotation",       \
+		PF_FIELD(row, site.frame, "frame", "Line or range",            \
 			 PF_PATH | PF_FRAME),                                  \
 		PF_FIELD(row, site.op, "op", "Innermost op",                   \
 			 PF_TEXT | PF_FULL)

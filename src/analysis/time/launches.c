@@ -757,11 +757,6 @@ static double late_of(const struct pf_launches *l)
 	return pf_num_share(l->all.delayed_count, l->all.count);
 }
 
-bool pf_launches_are_late(const struct pf_launches *l)
-{
-	return late_of(l) >= LATE;
-}
-
 static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], time[PF_NUM_MAX];

@@ -83,9 +83,6 @@ struct pf_launches {
 	struct pf_arena texts;
 };
 
-/* Does most work begin over 100 us after its call? */
-bool pf_launches_are_late(const struct pf_launches *l);
-
 /* Keep this many of the slowest calls; -1: all. */
 int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 		     int64_t limit, struct pf_launches *out);

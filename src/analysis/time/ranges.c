@@ -836,8 +836,8 @@ static void show_spans(const struct ranges *r, struct pf_doc *doc)
 static void note_plain(const struct ranges *r, struct pf_doc *doc)
 {
 	if (r->has_plain)
-		pf_doc_note(doc, "without operators and annotations all ranges "
-				 "of threads count");
+		pf_doc_note(doc, "without operators and ranges of the user all "
+				 "ranges of threads count");
 }
 
 /* Of steps. */

@@ -143,6 +143,8 @@ static enum pf_slice_cat host_cat(unsigned kind, struct pf_name_class class)
 	case PF_KIND_ANNOTATION:
 		if (class.range == PF_CAUSE_DATA)
 			return PF_CAT_WAIT;
+		if (class.range == PF_CAUSE_COMM)
+			return PF_CAT_COMM;
 		if (class.is_step)
 			return PF_CAT_OTHER;
 		return kind == PF_KIND_CPU_OP ? PF_CAT_OP : PF_CAT_OTHER;
@@ -779,6 +781,8 @@ static uint8_t cat_of(const struct pf_path_tile *tile)
 	case PF_PATH_WAIT:
 	case PF_PATH_INFERRED:
 		return PF_CAT_WAIT;
+	case PF_CAUSE_COMM:
+		return PF_CAT_COMM;
 	default:
 		return tile->category < PF_PATH_KERNEL
 			       ? path_host_cat(tile->kind)

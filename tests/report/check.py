@@ -530,8 +530,10 @@ def check_path(page, db, label, columns, start, dur, names):
     cats = ("kernel", "communication", "copy")
     for i, t in enumerate(tiles):
         name, cat = names[columns[2][i]], columns[4][i]
-        if t["category"] in cats and cats[cat] != t["category"] or \
-                t["category"] not in cats + ("memset",) and cat < 3:
+        drawn = t["category"].removesuffix(" wait") \
+            if t["category"] == "communication wait" else t["category"]
+        if drawn in cats and cats[cat] != drawn or \
+                drawn not in cats + ("memset",) and cat < 3:
             return "%s is drawn as %d" % (t["category"], cat)
         wanted = t["name"] if t["category"] in cats or t["kind"] == "op" \
             and ".py:" not in t["name"] else t["category"] if t["device"] is not None and \
@@ -597,6 +599,9 @@ def check_timeline(page):
                         r["name"].isprintable() and \
                         len(r["name"]) < 2000 and name != r["name"]:
                     return "name '%s', not '%s'" % (name, r["name"])
+                cat = tl["cats"][columns[4][i]]
+                if r["name"].startswith("gloo:") and cat != "communication":
+                    return "%s is %s" % (r["name"], cat)
                 (gpu_ids if kind == "gpu" else starts).append(
                     r["id"])
                 depth = columns[3][i]

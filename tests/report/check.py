@@ -532,7 +532,7 @@ def check_path(page, db, label, columns, start, dur, names):
         name, cat = names[columns[2][i]], columns[4][i]
         drawn = t["category"].removesuffix(" wait") \
             if t["category"] == "communication wait" else t["category"]
-        if drawn in cats and cats[cat] != drawn or \
+        if drawn in cats and cats[cat:cat + 1] != (drawn,) or \
                 drawn not in cats + ("memset",) and cat < 3:
             return "%s is drawn as %d" % (t["category"], cat)
         wanted = t["name"] if t["category"] in cats or t["kind"] == "op" \

@@ -295,7 +295,7 @@ EOF
 run 0 "$profan" ingest -q "$tmp/gloo.json" -o "$tmp/gloo.db" &&
 	run 0 "$profan" path "$tmp/gloo.db" -f csv &&
 	grep -q '^communication wait,400000,0.4,3,' "$tmp/out" &&
-	grep -q '^annotation,500000,' "$tmp/out" &&
+	grep -q '^range,500000,' "$tmp/out" &&
 	grep -q '^operators,100000,' "$tmp/out" &&
 	grep -q '^profan: 400.000 us of it .* threads that communicate' "$tmp/err"
 result 'threads that communicate are waited for'

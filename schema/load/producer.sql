@@ -4,8 +4,9 @@
 -- or rocmProfileData (if all are), 6 what stands beside traces (memory
 -- timelines, folded stacks, rows of training scripts, logs of GPUs, if all are),
 -- 2 another.  PyTorch's with calls of another device than CUDA's or HIP's: 7 XPU,
--- 8 MTIA, 9 HPU, 10 torch_npu, 11 a device that names itself.  12 PyTorch's before
--- Kineto (its processes have these names and no numbers, its events no categories).
+-- 8 MTIA, 9 HPU, 10 torch_npu, 11 a device that names itself.  12 PyTorch's
+-- with calls of CUDA or HIP.  13 PyTorch's before Kineto (its processes have
+-- these names and no numbers, its events no categories).
 -- Parameters: none.  One row.
 SELECT CASE
 	WHEN EXISTS (SELECT 1 FROM trace)
@@ -35,7 +36,7 @@ SELECT CASE
 	THEN CASE
 		WHEN EXISTS (SELECT 1 FROM event_type
 			WHERE category GLOB 'cuda_*' OR category = 'Runtime')
-		THEN 0
+		THEN 12
 		WHEN EXISTS (SELECT 1 FROM event_type WHERE category GLOB 'xpu_*')
 		THEN 7
 		WHEN EXISTS (SELECT 1 FROM event_type WHERE category GLOB 'mtia_*')
@@ -51,5 +52,5 @@ SELECT CASE
 		ELSE 0 END
 	WHEN EXISTS (SELECT 1 FROM track
 		WHERE pid IN ('CPU functions', 'CUDA functions'))
-	THEN 12
+	THEN 13
 	ELSE 2 END AS producer;

@@ -44,6 +44,7 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 		[PF_FROM_TORCH_NPU] =
 			NO_WORK("ProfilerActivity.NPU of torch_npu.profiler"),
 		[PF_FROM_TORCH_OTHER] = NO_WORK("ProfilerActivity.PrivateUse1"),
+		[PF_FROM_TORCH_CUDA] = NO_WORK("ProfilerActivity.CUDA"),
 	},
 	[PF_HINT_CALLS] = {
 		"record launch calls with activities=[ProfilerActivity.CPU, "

@@ -23,6 +23,7 @@ enum pf_producer {
 	PF_FROM_TORCH_HPU,
 	PF_FROM_TORCH_NPU, /* torch_npu's own profiler */
 	PF_FROM_TORCH_OTHER,
+	PF_FROM_TORCH_CUDA, /* with calls of CUDA's runtime, or HIP's */
 	/*
 	 * The last: torch's before Kineto.  Its "CUDA functions" are spans
 	 * between two events on a stream, around whatever ran there, once for

@@ -186,10 +186,16 @@ static bool is_all_time(const struct pf_window_trace *t)
 	return t->from_ns == INT64_MIN && t->to_ns == INT64_MAX;
 }
 
-/* From the first to the last work of a device's track. */
+/*
+ * From the first to the last of a track that times are shares of: work of a
+ * device; where none was recorded operators of the host and the calls on their
+ * threads; where there are no operators calls.  What the profiler writes of
+ * itself, such as when it began and ended, is none of them.
+ */
 struct extent {
 	const struct pf_kinds *kinds;
 	enum pf_device_row row;
+	enum { NOTHING, CALLS, OPS, WORK } of;
 	int64_t lo_ns, hi_ns;
 };
 
@@ -197,11 +203,21 @@ static int widen(void *context, const struct pf_block *b, uint32_t i,
 		 int64_t event_id)
 {
 	struct extent *e = context;
+	unsigned kind = pf_kinds_at(e->kinds, b->type[i]);
 	int64_t end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
 
 	(void)event_id;
-	if (!pf_is_work(e->row, pf_kinds_at(e->kinds, b->type[i])))
+	if (e->row != PF_WORK_NONE) {
+		if (!pf_is_work(e->row, kind))
+			return 0;
+		e->of = WORK;
+	} else if (kind == PF_KIND_CPU_OP) {
+		e->of = OPS;
+	} else if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER) {
+		e->of = e->of < CALLS ? CALLS : e->of;
+	} else {
 		return 0;
+	}
 	if (b->start_ns[i] < e->lo_ns)
 		e->lo_ns = b->start_ns[i];
 	if (end_ns > e->hi_ns)
@@ -209,30 +225,34 @@ static int widen(void *context, const struct pf_block *b, uint32_t i,
 	return 0;
 }
 
+/* "of" is what the trace's span is of until now. */
 static int settle_track(struct pf_db *db, const struct pf_kinds *kinds,
 			const struct pf_track *track, struct pf_window_trace *t,
-			bool *has_work)
+			uint8_t *of)
 {
 	static const struct pf_track_reader reader = { .event = widen };
-	struct extent e = { kinds, pf_work_row(track, t->is_tpu), INT64_MAX,
-			    INT64_MIN };
+	struct extent e = { kinds, pf_work_row(track, t->is_tpu), NOTHING,
+			    INT64_MAX, INT64_MIN };
 
 	if (pf_track_read(db, track, &reader, &e) < 0)
 		return -1;
-	if (e.lo_ns == INT64_MAX)
+	if (e.of == NOTHING || e.of < *of)
 		return 0;
-	if (!*has_work || e.lo_ns < t->lo_ns)
+	if (e.of > *of || e.lo_ns < t->lo_ns)
 		t->lo_ns = e.lo_ns;
-	if (!*has_work || e.hi_ns > t->hi_ns)
+	if (e.of > *of || e.hi_ns > t->hi_ns)
 		t->hi_ns = e.hi_ns;
-	*has_work = true;
+	*of = (uint8_t)e.of;
 	return 0;
 }
 
-/* Blocks are read, not rows: that takes a tenth of the time. */
+/*
+ * Devices first: where one works the host is not read.  Blocks are read, not
+ * rows: that takes a tenth of the time.
+ */
 static int settle_work(struct pf_db *db, struct pf_window *w)
 {
-	bool *has_work = pf_calloc(w->count + 1, sizeof(*has_work));
+	uint8_t *of = pf_calloc(w->count + 1, sizeof(*of));
 	struct pf_kinds kinds = { 0 };
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
@@ -240,17 +260,20 @@ static int settle_work(struct pf_db *db, struct pf_window *w)
 
 	if (!rc)
 		rc = pf_tracks_load(db, 0, &tracks, &count, db->err);
-	for (size_t i = 0; !rc && i < count; i++) {
-		struct pf_window_trace *t = find_trace(w, tracks[i].trace_id);
+	for (size_t i = 0; !rc && i < 2 * count; i++) {
+		const struct pf_track *track = &tracks[i % count];
+		struct pf_window_trace *t = find_trace(w, track->trace_id);
+		bool is_device =
+			t && pf_work_row(track, t->is_tpu) != PF_WORK_NONE;
 
-		if (t && is_all_time(t) &&
-		    pf_work_row(&tracks[i], t->is_tpu) != PF_WORK_NONE)
-			rc = settle_track(db, &kinds, &tracks[i], t,
-					  &has_work[t - w->traces]);
+		if (!t || !is_all_time(t) || is_device != (i < count) ||
+		    (!is_device && of[t - w->traces] == WORK))
+			continue;
+		rc = settle_track(db, &kinds, track, t, &of[t - w->traces]);
 	}
 	pf_tracks_free(tracks, count);
 	pf_kinds_release(&kinds);
-	free(has_work);
+	free(of);
 	return rc;
 }
 

@@ -134,8 +134,8 @@ struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
 				size_t row_bytes);
 
 /*
- * As pf_window_load(), and then cut.  PF_EUSAGE if the options make no sense, PF_EDATA if nothing is left: no
- * such rank, no such step.
+ * As pf_window_load(), and then cut.  PF_EUSAGE if the options make no sense,
+ * PF_EDATA if nothing is left: no such rank, no such step.
  */
 int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 		      struct pf_window *out);
@@ -143,7 +143,8 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 /*
  * Set the span of each trace that its times are shares of: what was asked for,
  * within the trace; where all time was, from the first to the last GPU work of
- * any device, and all of the trace if there is no such work.
+ * any device; without such work from the first to the last operator or call of
+ * the host, as the critical path counts; and all of the trace if there is none.
  */
 int pf_window_settle(struct pf_db *db, struct pf_window *w);
 

@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "compare/fleet_show.h"
 #include "base/num.h"
+#include "export/stacks.h"
 #include "page/report.h"
 #include "show/doc.h"
 #include "show/escape.h"
@@ -162,23 +163,34 @@ static void add_snapshot(struct pf_buf *out, const struct pf_report *r,
 	add_command(out, r, PF_PART_MEMORY);
 }
 
-/* Rows beside a trace have no time that goes somewhere, but say something. */
+/*
+ * Rows beside a trace have no time that goes somewhere, but say something:
+ * tensors by what they are for, counters, or else stacks with what they count.
+ */
 static int add_beside(struct pf_buf *out, struct pf_db *db,
 		      const struct pf_report *r, size_t width)
 {
 	const struct pf_counters_args args = { .window = r->parts.window };
-	struct pf_doc doc = { 0 };
-	int rc = pf_counters(db, &args, &doc);
+	const struct pf_doc *memory = &r->parts.doc[PF_PART_MEMORY];
+	struct pf_doc counters = { 0 }, stacks = { 0 };
+	int rc = pf_counters(db, &args, &counters);
 
-	if (doc.is_nothing)
+	if (!rc)
+		rc = pf_stacks_samples_most(db, &stacks);
+	if (pf_doc_find_finding(memory) && !memory->is_nothing)
+		add_finding(out, "memory", memory, width);
+	else if (!counters.is_nothing)
+		add_finding(out, "rows", &counters, width);
+	if (pf_doc_find_finding(&stacks))
+		add_finding(out, "stacks", &stacks, width);
+	else if (counters.is_nothing)
 		add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], width);
-	else
-		add_finding(out, "rows", &doc, width);
 	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], width);
 	add_next(out, r, NULL);
-	if (!doc.is_nothing)
+	if (!counters.is_nothing)
 		add_command(out, r, PF_PART_COUNTERS);
-	pf_doc_release(&doc);
+	pf_doc_release(&counters);
+	pf_doc_release(&stacks);
 	return rc;
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/idle/gaps.h"
 #include "analysis/memory/usage.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/path.h"
 #include "base/sat.h"
 #include "events/gpu.h"
@@ -364,6 +365,26 @@ static int stacks_samples(struct pf_db *db, const struct pf_window *window,
 	sqlite3_finalize(st);
 	frames_end(&f);
 	return rc < 0 ? -1 : any;
+}
+
+int pf_stacks_samples_most(struct pf_db *db, struct pf_doc *doc)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "stack_samples_most", db->err);
+	int rc = st ? pf_db_step(db, st, db->err) : -1;
+	char share[PF_NUM_MAX], stacks[PF_NUM_MAX];
+	double all = rc == 1 ? sqlite3_column_double(st, 2) : 0;
+
+	if (all > 0)
+		pf_doc_finding(
+			doc, "%s of what %s %s ends in %s",
+			pf_num_show_ratio(share,
+					  sqlite3_column_double(st, 1) / all),
+			pf_num_show_count(stacks, sqlite3_column_int64(st, 3)),
+			sqlite3_column_int64(st, 3) == 1 ? "stack counts"
+							 : "stacks count",
+			(const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
 }
 
 /* Is there nothing else in the database? */

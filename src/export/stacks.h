@@ -31,6 +31,7 @@
 #include "events/hints.h"
 #include "events/window.h"
 #include "base/err.h"
+#include "show/doc.h"
 #include "store/db.h"
 
 /* In the order of PF_STACKS_WEIGHTS. */
@@ -64,5 +65,11 @@ struct pf_stacks_result {
 /* Where there are no stacks the output is empty, and the result says why. */
 int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	      struct pf_stacks_result *result);
+
+/*
+ * The document's finding: where most of what files of folded stacks count
+ * ends.  None where there are no such files.
+ */
+int pf_stacks_samples_most(struct pf_db *db, struct pf_doc *doc);
 
 #endif

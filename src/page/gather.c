@@ -139,7 +139,8 @@ static bool is_about_all(const struct pf_usage *u)
 
 	if (d && d->capacity_share >= PF_USAGE_EDGE)
 		return false;
-	return !u->oom_count && u->producer != PF_FROM_SNAPSHOT;
+	return !u->oom_count && u->producer != PF_FROM_SNAPSHOT &&
+	       u->producer != PF_FROM_TABLES;
 }
 
 static int run_memory(struct pf_db *db, struct pf_parts *p)

@@ -559,6 +559,8 @@ char *pf_usage_when(char *out, const struct pf_usage_device *d)
 	return out;
 }
 
+#define LARGE 0.05 /* of the peak: a place worth its name */
+
 /* Whose memory the peak is not. */
 static void say_direct(const struct pf_usage *u, struct pf_buf *out)
 {
@@ -577,13 +579,57 @@ static void say_direct(const struct pf_usage *u, struct pf_buf *out)
 		pf_buf_adds(out, "");
 }
 
+/* Where blocks of the capture were asked for; NULL: it is not known. */
+static const char *place_of(const struct pf_usage_group *g,
+			    const struct pf_usage_device *d)
+{
+	const char *place = g->site.frame ? g->site.frame : g->site.op;
+
+	/* ".cpp:": the allocator itself, where no stack of Python was kept */
+	return g->count == PF_NO_INT || !place || strstr(place, ".cpp:") ||
+			       g->at.trace_id != d->at.trace_id ||
+			       g->at.device_type != d->at.device_type ||
+			       g->at.device_number != d->at.device_number
+		       ? NULL
+		       : place;
+}
+
+/*
+ * Whose the peak is: the place of the largest group with all that the place
+ * holds, and what was there before.
+ */
+static void say_holders(const struct pf_usage *u,
+			const struct pf_usage_device *d, struct pf_buf *out)
+{
+	const char *most = NULL;
+	int64_t bytes = 0;
+	char part[PF_NUM_MAX];
+
+	for (size_t i = 0; i < u->alive_count; i++) {
+		const char *place = place_of(&u->alive[i], d);
+
+		if (place && !most)
+			most = place;
+		if (place && !strcmp(place, most))
+			bytes += u->alive[i].bytes;
+	}
+	if (most && pf_num_share(bytes, d->peak) >= LARGE)
+		pf_buf_addf(
+			out, ". %s of it was allocated at %s",
+			pf_num_show_ratio(part, pf_num_share(bytes, d->peak)),
+			most);
+	if (d->before > 0)
+		pf_buf_addf(out, ". %s of it dates from before the capture",
+			    pf_num_show_ratio(
+				    part, pf_num_share(d->before, d->peak)));
+}
+
 static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 {
 	const struct pf_usage_device *d = main_device(u);
 	char peak[PF_NUM_MAX], of[PF_NUM_MAX], part[PF_NUM_MAX];
 	char time[PF_USAGE_WHEN_MAX];
-	bool has_blocks = d && d->before >= 0;
-	struct pf_buf direct = { 0 };
+	struct pf_buf text = { 0 };
 
 	doc->is_nothing = !d && !pf_snap_state_is(&u->snap);
 	if (pf_usage_told_oom(u)) {
@@ -600,14 +646,14 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 		return;
 	}
 	pf_usage_when(time, d);
-	say_direct(u, &direct);
+	say_direct(u, &text);
 	if (!d->is_absolute) {
 		pf_doc_finding(doc,
 			       "%s%s: at most %s more than at the start, after "
 			       "%s; this trace has no totals",
-			       direct.data, d->at.device,
+			       text.data, d->at.device,
 			       pf_num_show_bytes(peak, d->growth), time);
-		pf_buf_release(&direct);
+		pf_buf_release(&text);
 		return;
 	}
 	pf_num_show_bytes(peak, d->peak);
@@ -616,22 +662,19 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 		pf_doc_finding(doc,
 			       "%s%s: at most %s%s%s in use, of which programs "
 			       "reserve a part; at most %s allocated, after %s",
-			       direct.data, d->at.device,
+			       text.data, d->at.device,
 			       pf_num_show_bytes(part, d->in_use),
 			       d->capacity > 0 ? " of " : "",
 			       d->capacity > 0 ? of : "", peak, time);
-		pf_buf_release(&direct);
+		pf_buf_release(&text);
 		return;
 	}
-	if (has_blocks)
-		pf_num_show_ratio(part, pf_num_share(d->before, d->peak));
-	pf_doc_finding(doc, "%s%s: at most %s%s%s allocated, after %s%s%s%s",
-		       direct.data, d->at.device, peak,
-		       d->capacity > 0 ? " of " : "", d->capacity > 0 ? of : "",
-		       time, has_blocks ? "; " : "", has_blocks ? part : "",
-		       has_blocks ? " of it dates from before the capture"
-				  : "");
-	pf_buf_release(&direct);
+	pf_buf_addf(&text, "%s: at most %s%s%s allocated, after %s",
+		    d->at.device, peak, d->capacity > 0 ? " of " : "",
+		    d->capacity > 0 ? of : "", time);
+	say_holders(u, d, &text);
+	pf_doc_finding(doc, "%s", text.data);
+	pf_buf_release(&text);
 }
 
 static void add_known(int64_t *sum, int64_t n)

@@ -23,7 +23,7 @@ GLIBC = (2, 34)
 MAX_BYTES = 4 << 20
 # What is linked into the program, and where Debian says under which licence.
 LINKED = ("libsqlite3-dev", "zlib1g-dev", "libzstd-dev", "libcsv-dev",
-          "libxxhash-dev", "libstdc++-12-dev")
+          "libxxhash-dev", "libiberty-dev")
 
 METADATA = """Metadata-Version: 2.1
 Name: profan

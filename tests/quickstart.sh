@@ -6,8 +6,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 
-packages=(autoconf automake libtool make gcc pkg-config g++ libsqlite3-dev
-	zlib1g-dev libzstd-dev libcsv-dev libxxhash-dev libisal-dev)
+packages=(autoconf automake libtool make gcc pkg-config libsqlite3-dev
+	zlib1g-dev libzstd-dev libcsv-dev libxxhash-dev libiberty-dev
+	libisal-dev)
 [ "${1:-}" = check ] && packages+=(libcmocka-dev sqlite3 python3 xxhash)
 missing=()
 for p in "${packages[@]}"; do

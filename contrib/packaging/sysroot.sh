@@ -7,7 +7,7 @@ set -eu
 architecture=$1 folder=$2
 . /etc/os-release
 packages='libc6 libgcc-s1 libcmocka0 libcmocka-dev libcsv3 libcsv-dev libisal2
-	libisal-dev libsqlite3-0 libsqlite3-dev libxxhash-dev libzstd1
+	libisal-dev libiberty-dev libsqlite3-0 libsqlite3-dev libxxhash-dev libzstd1
 	libzstd-dev zlib1g zlib1g-dev'
 mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial" \
 	"$folder/apt/parts" "$folder/debs"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runtime's demangler hands its text over piece by piece.  It allocates
+ * libiberty's demangler hands its text over piece by piece.  It allocates
  * nothing meanwhile (all it needs is on the stack), so a jump out of it is
  * safe, and so is its size: 1024 characters make at most 2048 components.
  */
@@ -12,15 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <libiberty/demangle.h>
+
 #include "base/buf.h"
 #include "base/demangle.h"
 
 #define MANGLED_MAX 1024u
-
-/* libsupc++'s own entry, of the same grammar as __cxa_demangle(). */
-int __gcclibcxx_demangle_callback(const char *mangled,
-				  void (*put)(const char *s, size_t n, void *p),
-				  void *p);
 
 struct printed {
 	struct pf_buf text;
@@ -59,7 +56,8 @@ char *pf_demangle_take(const char *name, size_t len)
 	memcpy(mangled, name, len);
 	mangled[len] = '\0';
 	if (setjmp(printed.too_long) ||
-	    __gcclibcxx_demangle_callback(mangled, put, &printed)) {
+	    !cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_TYPES, put,
+					&printed)) {
 		pf_buf_release(&printed.text);
 		return NULL;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names through the C++ runtime's demangler, which was not made for names
+ * Names through libiberty's demangler, which is the C++ runtime's of GCC, too,
+ * and so torch's, but the same whatever compiled profan.  It was not made for names
  * that nobody vouches for: a substitution can double what was printed before
  * it, so a short name may print without end.  It is stopped after
  * PF_DEMANGLED_MAX bytes.
@@ -14,7 +15,7 @@
 
 /*
  * The demangled name, to be freed; NULL if it is no mangled name, longer
- * than the runtime takes (1024), or would print more than PF_DEMANGLED_MAX.
+ * than is asked for (1024), or would print more than PF_DEMANGLED_MAX.
  */
 char *pf_demangle_take(const char *name, size_t len);
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/mem.h"
@@ -20,8 +20,7 @@ static uint64_t new_seed(const void *fallback)
 {
 	uint64_t seed;
 
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) !=
-	    (ssize_t)sizeof(seed))
+	if (getentropy(&seed, sizeof(seed)))
 		seed = (uint64_t)(uintptr_t)fallback * 0x9e3779b97f4a7c15u;
 	return seed | 1;
 }

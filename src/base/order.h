@@ -39,6 +39,10 @@
 #define PF_ALPHA(key)                                                          \
 	if (pf_order_texts(x->key, y->key))                                    \
 		return pf_order_texts(x->key, y->key);
+/* The same from Z to A. */
+#define PF_OMEGA(key)                                                          \
+	if (pf_order_texts(x->key, y->key))                                    \
+		return pf_order_texts(y->key, x->key);
 /* Rows that are numbers themselves. */
 #define PF_UP_VALUE                                                            \
 	if (*x < *y || *x > *y)                                                \

@@ -880,7 +880,7 @@ static void find_piece(struct pf_spool *s, int64_t key, uint64_t *low,
 
 	if (p >= pieces || s->first[p] >= key ||
 	    (p + 1 < pieces && s->first[p + 1] < key))
-		p = PF_SEARCH(i, pieces, s->first[i] < key) - 1;
+		p = (uint64_t)PF_SEARCH(i, pieces, s->first[i] < key) - 1;
 	if (p == UINT64_MAX) {
 		*low = *high = 0;
 		return;

@@ -82,7 +82,7 @@ static void add_finding(struct pf_buf *out, const char *left,
 	pf_buf_release(&text);
 }
 
-PF_ORDER(by_time, struct pf_step_spread, PF_DOWN(sum_ns))
+PF_ORDER(by_time, struct pf_step_spread, PF_DOWN(sum_ns) PF_ALPHA(name))
 
 /* The classes of a step, the largest first. */
 static void add_split(struct pf_buf *out, const struct pf_step_times *s,

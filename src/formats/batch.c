@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/json.h"
@@ -28,7 +28,7 @@ static uint64_t process_seed(void)
 {
 	static uint64_t seed; /* set once before the workers start */
 
-	if (!seed && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+	if (!seed && getentropy(&seed, sizeof(seed)))
 		seed = UINT64_C(0x9e3779b97f4a7c15);
 	return seed;
 }

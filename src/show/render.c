@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "show/doc.h"
 #include "show/format.h"
 
@@ -161,10 +162,8 @@ static int compare_cells(const struct pf_cell *a, const struct pf_cell *b)
 	return strcmp(a->v.text.s, b->v.text.s);
 }
 
-static int compare_rows(const void *a, const void *b, void *arg)
+static int compare_rows(const struct pf_choice *c, size_t x, size_t y)
 {
-	const struct pf_choice *c = arg;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
 	int order = 0;
 
 	for (size_t i = 0; !order && i < c->count; i++)
@@ -174,12 +173,29 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	return order;
 }
 
+struct placed_row {
+	const struct pf_choice *c;
+	size_t row;
+};
+
+static int by_looks(const struct placed_row *x, const struct placed_row *y)
+{
+	return compare_rows(x->c, x->row, y->row);
+}
+
+PF_ORDER(by_looks_and_row, struct placed_row, PF_THEN(by_looks) PF_UP(row))
+
 static void put_in_order(struct pf_choice *c, size_t *order)
 {
-	for (size_t i = 0; i < pf_table_row_count(c->table); i++)
-		order[i] = i;
-	qsort_r(order, pf_table_row_count(c->table), sizeof(*order),
-		compare_rows, c);
+	size_t rows = pf_table_row_count(c->table);
+	struct placed_row *placed = pf_calloc(rows + 1, sizeof(*placed));
+
+	for (size_t i = 0; i < rows; i++)
+		placed[i] = (struct placed_row){ c, i };
+	pf_sort(placed, rows, sizeof(*placed), by_looks_and_row);
+	for (size_t i = 0; i < rows; i++)
+		order[i] = placed[i].row;
+	free(placed);
 }
 
 /* Mark rows that look like their neighbours; returns whether there are any. */
@@ -190,7 +206,7 @@ static bool mark_same(struct pf_choice *c, const size_t *order, bool *is_same)
 
 	memset(is_same, 0, rows * sizeof(*is_same));
 	for (size_t i = 1; i < rows; i++)
-		if (!compare_rows(&order[i - 1], &order[i], c))
+		if (!compare_rows(c, order[i - 1], order[i]))
 			any = is_same[order[i - 1]] = is_same[order[i]] = true;
 	return any;
 }
@@ -199,7 +215,7 @@ static bool mark_same(struct pf_choice *c, const size_t *order, bool *is_same)
 static bool tells(struct pf_choice *c, const size_t *order, size_t col)
 {
 	for (size_t i = 1; i < pf_table_row_count(c->table); i++)
-		if (!compare_rows(&order[i - 1], &order[i], c) &&
+		if (!compare_rows(c, order[i - 1], order[i]) &&
 		    compare_cells(&pf_table_row(c->table, order[i - 1])[col],
 				  &pf_table_row(c->table, order[i])[col]) != 0)
 			return true;

@@ -828,13 +828,15 @@ static int sync_file(const char *path, struct pf_err *err)
 
 void pf_db_start_sync(struct pf_db *db)
 {
+	sqlite3_db_cacheflush(db->sql); /* a failure shows when it ends */
+#ifdef HAVE_SYNC_FILE_RANGE
 	int fd = open(db->path, O_RDWR | O_CLOEXEC);
 
-	sqlite3_db_cacheflush(db->sql); /* a failure shows when it ends */
 	if (fd < 0)
 		return;
 	sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	close(fd);
+#endif
 }
 
 int pf_db_finish_with(struct pf_db *db, const char *indexes, struct pf_err *err)

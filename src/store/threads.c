@@ -18,13 +18,13 @@
 
 size_t pf_threads_default(void)
 {
-	cpu_set_t mine;
-	long n;
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef HAVE_SCHED_GETAFFINITY
+	cpu_set_t mine; /* it may have no room for all */
 
 	if (!sched_getaffinity(0, sizeof(mine), &mine))
 		n = CPU_COUNT(&mine);
-	else /* more than the set has room for */
-		n = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
 	return n < 1 ? 1 : n > DEFAULT_MOST ? DEFAULT_MOST : (size_t)n;
 }
 

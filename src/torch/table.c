@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/opt.h"
+#include "base/order.h"
 
 #define COLUMN_WIDTH 12
 #define SPACING      2
@@ -19,6 +20,10 @@
 struct sort_item {
 	const struct pf_average *row;
 	size_t index;
+	double time;
+	int64_t number;
+	const char *name;
+	const struct pf_flops_sum *flops;
 };
 
 /* ---- sorting ---- */
@@ -119,26 +124,28 @@ static int64_t sort_number(const struct pf_average *r, enum pf_torch_sort key)
 	}
 }
 
-static int compare(const void *a, const void *b, void *key_p)
+/* What a row is sorted by: as torch, by a double of us where it is a time. */
+static struct sort_item sort_item(const struct pf_average *r, size_t index,
+				  enum pf_torch_sort key)
 {
-	const struct sort_item *x = a, *y = b;
-	enum pf_torch_sort key = *(const enum pf_torch_sort *)key_p;
-	double tx = sort_time(x->row, key), ty = sort_time(y->row, key);
-	int64_t nx = sort_number(x->row, key), ny = sort_number(y->row, key);
-	int order = key == PF_SORT_KEY ? strcmp(y->row->name, x->row->name)
-		    : key == PF_SORT_FLOPS
-			    ? pf_flops_compare(&y->row->sum.flops,
-					       &x->row->sum.flops)
-			    : 0;
-
-	if (tx != ty)
-		return tx > ty ? -1 : 1;
-	if (nx != ny)
-		return nx > ny ? -1 : 1;
-	if (order)
-		return order;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return (struct sort_item){
+		.row = r,
+		.index = index,
+		.time = sort_time(r, key),
+		.number = sort_number(r, key),
+		.name = key == PF_SORT_KEY ? r->name : NULL,
+		.flops = key == PF_SORT_FLOPS ? &r->sum.flops : NULL,
+	};
 }
+
+static int by_flops(const struct sort_item *x, const struct sort_item *y)
+{
+	return x->flops && y->flops ? pf_flops_compare(y->flops, x->flops) : 0;
+}
+
+PF_ORDER(by_key, struct sort_item,
+	 PF_DOWN(time) PF_DOWN(number) PF_OMEGA(name) PF_THEN(by_flops)
+		 PF_UP(index))
 
 const struct pf_average **pf_torch_sorted(const struct pf_average *rows,
 					  size_t count, enum pf_torch_sort key)
@@ -148,9 +155,9 @@ const struct pf_average **pf_torch_sorted(const struct pf_average *rows,
 
 	out = pf_calloc(count + 1, sizeof(struct pf_average *));
 	for (size_t i = 0; i < count; i++)
-		items[i] = (struct sort_item){ &rows[i], i };
-	if (key != PF_SORT_NONE && count)
-		qsort_r(items, count, sizeof(*items), compare, &key);
+		items[i] = sort_item(&rows[i], i, key);
+	if (key != PF_SORT_NONE)
+		pf_sort(items, count, sizeof(*items), by_key);
 	for (size_t i = 0; i < count; i++)
 		out[i] = items[i].row;
 	free(items);

@@ -386,7 +386,7 @@ struct part {
 	int64_t ns;
 };
 
-PF_ORDER(by_time, struct part, PF_DOWN(ns))
+PF_ORDER(by_time, struct part, PF_DOWN(ns) PF_ALPHA(is))
 
 static void add_most(const struct pf_path *p, struct pf_buf *out)
 {

@@ -504,7 +504,7 @@ static bool ranks_have_one_clock(const struct pf_ranks_job *job)
 	return is_one || job->args.clock == PF_CLOCK_AS_IS;
 }
 
-PF_ORDER(by_end, struct seen, PF_UP(at_ns))
+PF_ORDER(by_end, struct seen, PF_UP(at_ns) PF_UP(meeting))
 
 /* Slopes are taken over half of the time: in its order, group by group else. */
 static void sort_seen(struct clocks *c)

@@ -9,6 +9,7 @@
 
 #include "formats/sqlite/foreign.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -147,9 +148,58 @@ static int read_application_id(struct pf_foreign *f)
 	return rc ? -1 : 0;
 }
 
+static bool is_file(const char *path, const struct stat *info)
+{
+	struct stat found;
+
+	return !stat(path, &found) && found.st_dev == info->st_dev &&
+	       found.st_ino == info->st_ino;
+}
+
+static void add_path(struct pf_buf *uri, const char *path)
+{
+	for (; *path; path++)
+		pf_buf_addf(uri,
+			    isalnum((unsigned char)*path) ||
+					    strchr("/._-", *path)
+				    ? "%c"
+				    : "%%%02X",
+			    (unsigned char)*path);
+}
+
+/*
+ * Through the link of the descriptor, where it leads to the file (that of
+ * Linux): a name may be another file's by now.
+ */
+static int open_it(struct pf_foreign *f, const char *link, const char *path,
+		   const struct stat *info)
+{
+	const char *name = is_file(link, info) ? link : path;
+	struct pf_buf uri = { 0 };
+	int rc;
+
+	if (name == path && !is_file(path, info))
+		return pf_fail(f->err, PF_EDATA,
+			       "was replaced while it was read");
+	pf_buf_adds(&uri, "file:");
+	add_path(&uri, name);
+	pf_buf_adds(&uri, "?mode=ro&immutable=1");
+	rc = sqlite3_open_v2(uri.data, &f->sql,
+			     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
+				     SQLITE_OPEN_NOMUTEX,
+			     NULL);
+	pf_buf_release(&uri);
+	if (!rc)
+		return 0;
+	pf_fail(f->err, PF_EDATA, "cannot be opened as a database: %s",
+		f->sql ? sqlite3_errmsg(f->sql) : "no memory");
+	pf_foreign_close(f);
+	return -1;
+}
+
 int pf_foreign_open(struct pf_foreign *f, int fd, struct pf_err *err)
 {
-	char link[64], uri[128], path[4096];
+	char link[64], path[4096];
 	struct stat info;
 	ssize_t n;
 
@@ -160,16 +210,7 @@ int pf_foreign_open(struct pf_foreign *f, int fd, struct pf_err *err)
 		return pf_fail_errno(err, "cannot find the file");
 	path[n] = '\0';
 	PF_TRY(check_journals(path, err));
-	snprintf(uri, sizeof(uri), "file:%s?mode=ro&immutable=1", link);
-	if (sqlite3_open_v2(uri, &f->sql,
-			    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
-				    SQLITE_OPEN_NOMUTEX,
-			    NULL)) {
-		pf_fail(err, PF_EDATA, "cannot be opened as a database: %s",
-			f->sql ? sqlite3_errmsg(f->sql) : "no memory");
-		pf_foreign_close(f);
-		return -1;
-	}
+	PF_TRY(open_it(f, link, path, &info));
 	f->rows_left = info.st_size / CELL_BYTES_MIN;
 	f->operations_left = info.st_size * 16 + 100 * OPERATIONS_AT_ONCE;
 	sqlite3_progress_handler(f->sql, OPERATIONS_AT_ONCE, is_spent, f);

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What profan.wasm runs on, in a worker of a page and in node: files, and one
+ * instance of the module for each command, as an operating system would have
+ * it: a command that fails, or takes all memory, takes nothing with it.
+ *
+ * Files are objects with size and read(to, at), those that profan makes with
+ * write(from, at) and truncate(size), too; folders are Maps of them by name.
+ * No input is held but for a few slices of it.
+ */
+const PIECE = 1 << 20; /* of what is made */
+const SLICE = 4 << 20, SLICES = 4; /* of an input: so many of it are held */
+const FIRST = 4096; /* a small file takes little */
+
+/* Calls each(piece, offset in it, count, done) for the parts of a range. */
+const eachPart = (at, count, unit, each) => {
+	for (let done = 0; done < count;) {
+		const n = Math.floor((at + done) / unit);
+		const off = at + done - n * unit;
+		const part = Math.min(count - done, unit - off);
+		each(n, off, part, done);
+		done += part;
+	}
+};
+
+/* A file that profan makes: pieces, so that it grows without being copied. */
+class Made {
+	constructor() {
+		this.pieces = [];
+		this.size = 0;
+	}
+
+	read(to, at) {
+		const count = Math.max(0, Math.min(to.length, this.size - at));
+		eachPart(at, count, PIECE, (n, off, part, done) => {
+			const have = this.pieces[n]?.subarray(off, off + part) || [];
+			to.set(have, done); /* what was never written is zero */
+			to.fill(0, done + have.length, done + part);
+		});
+		return count;
+	}
+
+	write(from, at) {
+		eachPart(at, from.length, PIECE, (n, off, part, done) => {
+			const had = this.pieces[n];
+			if (!had || had.length < off + part) {
+				let room = had ? had.length : FIRST;
+				while (room < off + part)
+					room *= 4;
+				this.pieces[n] = new Uint8Array(Math.min(room, PIECE));
+				if (had)
+					this.pieces[n].set(had);
+			}
+			this.pieces[n].set(from.subarray(done, done + part), off);
+		});
+		this.size = Math.max(this.size, at + from.length);
+		return from.length;
+	}
+
+	truncate(size) {
+		const last = Math.floor(size / PIECE);
+		if (size < this.size) {
+			this.pieces.length = Math.min(this.pieces.length, last + 1);
+			this.pieces[last]?.fill(0, size - last * PIECE);
+		}
+		this.size = size;
+	}
+
+	/* The whole in parts, as Blob takes them. */
+	parts() {
+		const parts = [];
+		eachPart(0, this.size, PIECE, (n, off, part) => {
+			const piece = this.pieces[n];
+			if (piece?.length >= part) {
+				parts.push(piece.subarray(0, part));
+			} else {
+				const whole = new Uint8Array(part);
+				whole.set(piece || []);
+				parts.push(whole);
+			}
+		});
+		return parts;
+	}
+
+	bytes() {
+		const all = new Uint8Array(this.size);
+		this.read(all, 0);
+		return all;
+	}
+}
+
+/* An input: load(from, to) gives its bytes, the last slices are held. */
+class Sliced {
+	constructor(size, load, onRead) {
+		this.size = size;
+		this.load = load;
+		this.onRead = onRead;
+		this.held = new Map(); /* the one that was used last is the last */
+	}
+
+	slice(n) {
+		const bytes = this.held.get(n) ||
+			this.load(n * SLICE, Math.min(this.size, (n + 1) * SLICE));
+		this.held.delete(n);
+		this.held.set(n, bytes);
+		if (this.held.size > SLICES)
+			this.held.delete(this.held.keys().next().value);
+		return bytes;
+	}
+
+	read(to, at) {
+		const count = Math.max(0, Math.min(to.length, this.size - at));
+		eachPart(at, count, SLICE, (n, off, part, done) =>
+			to.set(this.slice(n).subarray(off, off + part), done));
+		this.onRead?.(at + count);
+		return count;
+	}
+}
+
+/* A Blob of a page; FileReaderSync is there in workers only. */
+const sliceBlob = (blob, onRead) => {
+	const reader = new FileReaderSync();
+	return new Sliced(blob.size, (from, to) => new Uint8Array(
+		reader.readAsArrayBuffer(blob.slice(from, to))), onRead);
+};
+
+/* ---- emscripten's file system over folders ---- */
+
+const IS_FOLDER = 0o040000, IS_FILE = 0o100000;
+const ENOENT = 44, EPERM = 63, EINVAL = 28, EBADF = 8, ENOTEMPTY = 55;
+/* as WASI numbers them */
+
+const fileSystem = (FS, root) => {
+	const time = new Date(0);
+	const fail = (number) => {
+		throw new FS.ErrnoError(number);
+	};
+	const node = (parent, name, what) => {
+		const isFolder = what instanceof Map;
+		const made = FS.createNode(parent, name,
+			isFolder ? IS_FOLDER | 0o777 : IS_FILE | 0o666, 0);
+		return Object.assign(made, { what, node_ops, stream_ops });
+	};
+	const node_ops = {
+		getattr: ({ id, mode, what }) => ({
+			dev: 1, ino: id, mode, nlink: 1, uid: 0, gid: 0, rdev: 0,
+			size: what instanceof Map ? 0 : what.size, blksize: 4096,
+			blocks: Math.ceil((what.size || 0) / 512),
+			atime: time, mtime: time, ctime: time,
+		}),
+		setattr(it, { mode, size }) {
+			if (mode !== undefined)
+				it.mode = mode;
+			if (size === undefined)
+				return;
+			if (!it.what.truncate)
+				fail(EPERM);
+			it.what.truncate(size);
+		},
+		lookup: (parent, name) => parent.what.has(name)
+			? node(parent, name, parent.what.get(name)) : fail(ENOENT),
+		mknod(parent, name, mode) {
+			const what = FS.isDir(mode) ? new Map() : new Made();
+			parent.what.set(name, what);
+			return node(parent, name, what);
+		},
+		rename(it, folder, name) {
+			it.parent.what.delete(it.name);
+			folder.what.set(name, it.what);
+			it.name = name;
+			it.parent = folder;
+		},
+		unlink: (parent, name) => {
+			parent.what.delete(name);
+		},
+		rmdir(parent, name) {
+			if (parent.what.get(name).size)
+				fail(ENOTEMPTY);
+			parent.what.delete(name);
+		},
+		readdir: ({ what }) => ['.', '..', ...what.keys()],
+		symlink: () => fail(EPERM),
+		readlink: () => fail(EINVAL),
+	};
+	const stream_ops = {
+		read: ({ node: { what } }, memory, to, count, at) =>
+			what.read(new Uint8Array(memory.buffer, to, count), at),
+		write({ node: { what } }, memory, from, count, at) {
+			if (!what.write)
+				fail(EPERM);
+			return what.write(new Uint8Array(memory.buffer, from, count),
+				at);
+		},
+		llseek({ node: { what }, position }, offset, whence) {
+			const at = offset + [0, position, what.size][whence];
+			return at < 0 ? fail(EINVAL) : at;
+		},
+		allocate() {},
+	};
+	return { mount: () => node(null, '/', root) };
+};
+
+/*
+ * emscripten's own take the low 32 bits of an offset (seen in 3.1.6): wrong
+ * from 2 GiB on, and silently so from 4 GiB on.
+ */
+const positioned = (io, getFS, getMemory) =>
+	(fd, vectors, count, offset, result) => {
+		const FS = getFS(), { buffer } = getMemory();
+		const view = new DataView(buffer), stream = FS.getStream(fd);
+		let at = Number(offset), all = 0;
+		if (!stream)
+			return EBADF;
+		try {
+			for (let i = 0; i < count; i++) {
+				const to = view.getUint32(vectors + 8 * i, true);
+				const len = view.getUint32(vectors + 8 * i + 4, true);
+				const n = FS[io](stream, new Int8Array(buffer), to, len,
+					at);
+				all += n;
+				at += n;
+				if (n < len)
+					break;
+			}
+		} catch (e) {
+			if (!e.errno)
+				throw e;
+			return e.errno;
+		}
+		view.setUint32(result, all, true);
+		return 0;
+	};
+
+/* ---- commands ---- */
+
+const HOME = '/data'; /* where all files are, and where commands run */
+
+/* One command: { code, out, err }, out as Made and err as a text. */
+const runCommand = async (module, root, args, env) => {
+	const out = new Made(), err = new Made();
+	let FS, memory, code = 0;
+	const say = (text) => err.write(new TextEncoder().encode(text), err.size);
+	const program = await profanModule({
+		thisProgram: 'profan',
+		instantiateWasm(imports, done) {
+			for (const set of Object.values(imports))
+				for (const io of ['read', 'write'])
+					if (set['fd_p' + io])
+						set['fd_p' + io] = positioned(io, () => FS,
+							() => memory);
+			WebAssembly.instantiate(module, imports).then((instance) => {
+				({ memory } = instance.exports);
+				done(instance, module);
+			});
+			return {};
+		},
+		preRun: [({ ENV }) => Object.assign(ENV,
+			{ HOME, TMPDIR: HOME, LANG: 'C' }, env)],
+		quit(status, e) {
+			code = status;
+			throw e;
+		},
+		printErr: (text) => say(text + '\n'),
+	});
+	({ FS } = program);
+	FS.mkdir(HOME);
+	FS.mount(fileSystem(FS, root), {}, HOME);
+	FS.chdir(HOME);
+	[[1, out], [2, err]].forEach(([fd, file]) => {
+		FS.close(FS.getStream(fd));
+		const name = '.' + fd; /* for as long as it takes to open it */
+		root.set(name, file);
+		const { fd: got } = FS.open(HOME + '/' + name, 1 | 1024); /* append */
+		root.delete(name);
+		if (got !== fd)
+			throw new Error('descriptor ' + got);
+	});
+	try {
+		code = program.callMain([...args]) || code;
+	} catch (e) {
+		if (e?.name !== 'ExitStatus')
+			throw e; /* a trap, or no memory */
+		code = e.status;
+	}
+	return { code, out, err: new TextDecoder().decode(err.bytes()), memory };
+};
+
+/* The folder of a path that must be there, or is made, and the last name. */
+const walk = (root, path, isMade) => {
+	const names = path.split('/').filter((s) => s && s !== '.');
+	const name = names.pop();
+	let folder = root;
+	for (const s of names) {
+		if (isMade && !folder.has(s))
+			folder.set(s, new Map());
+		folder = folder.get(s);
+		if (!(folder instanceof Map))
+			return [null, name];
+	}
+	return [folder, name];
+};
+
+/*
+ * Files and commands.  addFile takes a Blob or something with size and
+ * read(to, at); onRead(position) is called as inputs that are Blobs are read.
+ */
+const makeHost = (module, onRead) => {
+	const root = new Map();
+	return {
+		addFile(path, file) {
+			const [folder, name] = walk(root, path, true);
+			if (!folder)
+				throw new Error(path + ': a file stands where its folder is');
+			folder.set(name, file.read ? file : sliceBlob(file, onRead));
+		},
+		/* A Blob of what profan made, or null. */
+		read(path) {
+			const [folder, name] = walk(root, path, false);
+			const file = folder?.get(name);
+			return file instanceof Made ? new Blob(file.parts()) : null;
+		},
+		remove(path) {
+			const [folder, name] = walk(root, path, false);
+			folder?.delete(name);
+		},
+		async run(args, env) {
+			const { code, out, err } =
+				await runCommand(module, root, args, env);
+			return { code, err, out: out.bytes() };
+		},
+	};
+};

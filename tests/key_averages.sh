@@ -63,7 +63,7 @@ renamed() { # WANT GOT
 	awk '
 	NR == FNR { got[FNR] = $0; next }
 	/^-+ / && !width { width = index($0, " ") - 1 }
-	/^ *_Z[^ \t]*DF16b/ && got[FNR] !~ /^ *_Z/ {
+	/^ *_Z/ && ($0 ~ /DF16b/ || !index($0, "\t")) && got[FNR] !~ /^ *_Z/ { # text is cut
 		end = index($0, "\t") ? index($0, "\t") : width + 1
 		own = index($0, "\t") ? index(got[FNR], "\t") : width + 1
 		$0 = substr(got[FNR], 1, own - 1) substr($0, end)

@@ -19,7 +19,7 @@
  * Tooltips of cells whose text is cut or shortened, and of words that are ours.
  * Names come back in many rows, so a tooltip is written only where it differs
  * from the one that the same text had before on the page (at first: itself);
- * reports/app.js gives it to the cells between.
+ * reports/shared.js gives it to the cells between.
  */
 
 struct pf_titles {

@@ -1,0 +1,119 @@
+/*
+ * Captures: what was dropped or chosen, read into one database each.  Of the
+ * input nothing is kept; the database is a Blob that the page holds, so that
+ * it outlives the worker and can be saved.
+ */
+
+const captures = [];
+let shown = null, other = null; /* B of a comparison */
+
+/* Called when the captures are others. */
+let onCaptures = () => {};
+
+/* ---- what was dropped ---- */
+
+const entriesOf = (reader) => new Promise((resolve, reject) => {
+	const all = [];
+	const more = () => reader.readEntries((some) => {
+		all.push(...some);
+		if (some.length)
+			more();
+		else
+			resolve(all);
+	}, reject);
+	more();
+});
+
+const filesBelow = async (entry, path) => {
+	if (entry.isFile)
+		return [[path, await new Promise((resolve, reject) =>
+			entry.file(resolve, reject))]];
+	const found = [];
+	for (const e of await entriesOf(entry.createReader()))
+		found.push(...await filesBelow(e, path + '/' + e.name));
+	return found;
+};
+
+/* [path, File] of all that was dropped; folders with what is in them. */
+const dropped = (transfer) => {
+	const entries = [...transfer.items].filter((i) => i.kind === 'file')
+		.map((i) => i.webkitGetAsEntry?.() || i.getAsFile());
+	return Promise.all(entries.map((e) => e instanceof File
+		? [[e.name, e]] : filesBelow(e, e.name)))
+		.then((lists) => lists.flat());
+};
+
+const chosen = (input) => [...input.files].map((f) =>
+	[f.webkitRelativePath || f.name, f]);
+
+/* ---- reading ---- */
+
+/* No option of a command, and no path out of the program's folder. */
+const safePath = (path) => path.startsWith('-') ? './' + path : path;
+
+const databaseName = (path) => {
+	const stem = safePath(path.replace(
+		/(?<=.)(\.(json|gz|zst|pb|xplane|pickle|sqlite|db|csv|pfr))+$/i, ''));
+	let name = stem + '.db';
+	for (let n = 2; program.has(name); n++)
+		name = stem + '-' + n + '.db';
+	return name;
+};
+
+const add = (capture, blob) => {
+	program.keep(capture.db, blob);
+	captures.push({ ...capture, blob });
+	if (shown && state().view.id === 'diff')
+		other = captures.at(-1);
+	else
+		shown = captures.at(-1);
+	onCaptures();
+};
+
+const isSqlite = async (file) =>
+	(await file.slice(0, 15).text()) === 'SQLite format 3';
+
+/* A database of profan's own: SQLite, and no trace of another program. */
+const isDatabase = async (path, file) => {
+	if (!await isSqlite(file))
+		return false;
+	const files = [[path, file]];
+	const { out } = await runWell(['ingest', '--dry-run', path, '--format',
+		'json'], { files });
+	if (JSON.parse(out).tables.files.length)
+		return false;
+	await runWell(['info', path], { files });
+	return true;
+};
+
+/* Read what was handed over; an error is a sentence. */
+const readIn = async (files) => {
+	const traces = [];
+	for (const [at, file] of files) {
+		const path = safePath(at);
+		if (!path.slice(2).includes('/') && await isDatabase(path, file))
+			add({ db: databaseName(path), made: null, said: '' }, file);
+		else
+			traces.push([path, file]);
+	}
+	if (!traces.length)
+		return;
+	const roots = [...new Set(traces.map(([p]) =>
+		p.replace(/^((?:\.\/)?[^/]+)\/.*$/, '$1')))];
+	const db = databaseName(roots[0]);
+	const args = ['ingest', ...roots, '-o', db];
+	const r = await runWell(args, { files: traces, takes: db });
+	if (!r.taken)
+		throw new Error(r.err.trim());
+	add({ db, made: args, said: r.err.trim() }, r.taken);
+};
+
+const forget = (capture) => {
+	captures.splice(captures.indexOf(capture), 1);
+	program.drop(capture.db);
+	if (other === capture)
+		other = null;
+	if (shown === capture)
+		shown = captures.at(-1) || null;
+	onCaptures();
+};

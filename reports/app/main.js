@@ -1,0 +1,209 @@
+/* The page around the views: files in, what runs, the bar and the keys. */
+
+document.documentElement.classList.add('js');
+
+/* ---- errors ---- */
+
+/* What went wrong, as one sentence of the program's or of ours. */
+const sentenceOf = (e) => {
+	const text = String(e?.message || e);
+	if (e instanceof Stopped)
+		return 'Stopped.';
+	if (/memory|allocation|OOM/i.test(text) && !text.startsWith('profan: '))
+		return 'This needs more memory than a page can have. ' +
+			'profan in a terminal has no such limit.';
+	if (text.startsWith('profan: '))
+		return text;
+	return 'The program broke off (' + text.split('\n')[0] + '). ' +
+		'Nothing else is touched.';
+};
+
+const complain = (e) => {
+	$('said').replaceChildren(make('p', { className: 'error' },
+		sentenceOf(e)));
+};
+
+/* ---- files in ---- */
+
+const take = async (files) => {
+	$('said').replaceChildren();
+	try {
+		const list = await files;
+		if (list.length)
+			await readIn(list);
+	} catch (e) {
+		complain(e);
+	}
+};
+
+for (const input of document.querySelectorAll('input[type=file]'))
+	input.addEventListener('change', () => {
+		take(chosen(input));
+		input.value = ''; /* the same file may come again */
+	});
+
+const isFiles = (e) => [...e.dataTransfer?.types || []].includes('Files');
+let inside = 0;
+const dragged = (way) => (e) => {
+	if (!isFiles(e))
+		return;
+	e.preventDefault();
+	inside = Math.max(inside + way, 0);
+	document.body.classList.toggle('over', inside > 0);
+};
+addEventListener('dragenter', dragged(1));
+addEventListener('dragleave', dragged(-1));
+addEventListener('dragover', (e) => isFiles(e) && e.preventDefault());
+addEventListener('drop', (e) => {
+	dragged(-inside)(e);
+	if (isFiles(e))
+		take(dropped(e.dataTransfer));
+});
+
+/* ---- the captures that there are ---- */
+
+onCaptures = () => {
+	document.body.classList.toggle('empty', !shown);
+	const list = $('capture');
+	list.replaceChildren(...captures.map((c) =>
+		make('option', { value: c.db }, c.db)));
+	list.value = shown?.db || '';
+	$('made').replaceChildren(...shown?.made
+		? [commandLine(commandText(shown.made))] : [],
+	...shown?.said ? [make('pre', { className: 'said' }, shown.said)] : []);
+	render();
+};
+$('capture').addEventListener('change', () => {
+	shown = captures.find((c) => c.db === $('capture').value);
+	if (other === shown)
+		other = null;
+	onCaptures();
+});
+$('save').addEventListener('click', () => saveAs(shown.blob, shown.db));
+$('close').addEventListener('click', () => forget(shown));
+
+/* ---- what runs ---- */
+
+const MB = 1e6, SURE_MS = 2000; /* of reading, before a rest is guessed */
+
+const restOf = (job) => {
+	const ms = performance.now() - job.begun;
+	return ms < SURE_MS || !job.read ? '' : ', ' + Math.ceil(ms / 1000 *
+		(job.size - job.read) / job.read) + ' s left';
+};
+
+let ticking = 0;
+program.watch((job) => {
+	clearTimeout(ticking);
+	if (!job) {
+		$('running').hidden = true;
+		return;
+	}
+	const tell = () => {
+		const progress = $('progress'), waiting = program.waiting();
+		$('running').hidden = false;
+		if (job.size && job.read) {
+			const read = Math.min(job.read, job.size);
+			progress.max = job.size;
+			progress.value = read;
+			$('rest').textContent = count(Math.floor(read / MB)) +
+				' of ' + count(Math.ceil(job.size / MB)) +
+				' MB read' + restOf({ ...job, read });
+		} else {
+			progress.removeAttribute('value');
+			$('rest').textContent = '';
+		}
+		$('what').textContent = commandText(job.args.slice(0, 4)) +
+			(waiting ? ' (' + waiting + ' more wait)' : '');
+	};
+	if (job.read)
+		tell();
+	else
+		ticking = setTimeout(tell, 200);
+});
+$('stop').addEventListener('click', () => program.stop());
+
+/* ---- the bar of views: one stop of Tab, arrows within ---- */
+
+const showBar = (view) => {
+	$('views').replaceChildren(...VIEWS.map((v) => {
+		const isHere = v === view;
+		return make('li', {}, make('a', { href: hrefOf({ view: v.id }),
+			tabIndex: isHere ? 0 : -1,
+			...isHere ? { 'aria-current': 'page' } : {} }, v.title));
+	}));
+	$('views').querySelector('[aria-current]')
+		.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+};
+
+const MOVES = {
+	__proto__: null, ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1,
+	Home: -Infinity, End: Infinity,
+};
+$('views').addEventListener('keydown', (e) => {
+	const links = [...$('views').querySelectorAll('a')];
+	const at = links.indexOf(e.target), move = MOVES[e.key];
+	if (at < 0 || !move)
+		return;
+	e.preventDefault();
+	const to = links[Math.max(0, Math.min(links.length - 1, at + move))];
+	for (const link of links)
+		link.tabIndex = link === to ? 0 : -1;
+	to.focus();
+});
+
+const beside = (way) => {
+	const at = VIEWS.indexOf(state().view) + way;
+	if (VIEWS[at])
+		go({ view: VIEWS[at].id });
+};
+
+/* ---- keys ---- */
+
+const KEYS = [
+	['o', 'choose files', () => $('files').click()],
+	['/', 'filter the first table', () =>
+		document.querySelector('#answer input[type=search]')?.focus()],
+	['[', 'the view before', () => beside(-1)],
+	[']', 'the next view', () => beside(1)],
+	['v', 'go to the bar of views; arrows move in it, Enter opens', () =>
+		$('views').querySelector('[tabindex="0"]').focus()],
+	['s', 'save the database', () => shown && $('save').click()],
+	['.', 'stop what runs', () => program.stop()],
+	['?', 'these keys', () => $('keys').showModal()],
+];
+$('keylist').append(...KEYS.map(([key, what]) => make('div', {},
+	make('dt', {}, make('kbd', {}, key)), make('dd', {}, what))));
+$('help').addEventListener('click', () => $('keys').showModal());
+addEventListener('keydown', (e) => {
+	if (e.ctrlKey || e.metaKey || e.altKey || $('keys').open ||
+	    e.target.closest?.('input, textarea, select'))
+		return;
+	const found = KEYS.find(([key]) => key === e.key);
+	if (found) {
+		e.preventDefault();
+		found[2]();
+	}
+});
+
+/* ---- begin ---- */
+
+const begin = async () => {
+	document.body.classList.add('empty');
+	try {
+		await program.start();
+		const { out } = await runWell(['help', '--format', 'json']);
+		const all = JSON.parse(out);
+		commands = new Map(all.commands.map((c) => [c.name, c]));
+		$('version').textContent = all.program_version;
+	} catch (e) {
+		complain(e);
+		document.documentElement.dataset.ready = 'err';
+		return;
+	}
+	addEventListener('hashchange', render);
+	render();
+	document.documentElement.dataset.ready = '1';
+};
+
+begin();

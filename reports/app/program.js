@@ -1,0 +1,104 @@
+/*
+ * The program: a worker with the module, which runs one command at a time.
+ * Files that stay are kept here as well, so that a worker that was stopped, or
+ * died, is replaced by one that has them.
+ */
+
+class Stopped extends Error {}
+
+const program = (() => {
+	const kept = new Map(), queue = [];
+	let module, worker, current = null, last = 0, tell = () => {};
+
+	const settle = (way, value) => {
+		const job = current;
+		current = null;
+		tell(null);
+		job?.[way](value);
+		next();
+	};
+
+	const launch = () => {
+		worker?.terminate();
+		worker = new Worker(launch.url ??= URL.createObjectURL(new Blob(
+			[$('worker').textContent], { type: 'text/javascript' })));
+		worker.onerror = (e) => {
+			launch();
+			settle('reject', new Error(e.message));
+		};
+		worker.onmessage = ({ data }) => {
+			if (data.read !== undefined)
+				tell({ ...current, read: data.read });
+			else if (data.id !== current?.id)
+				return; /* of a start, or a file */
+			else if (data.error === undefined)
+				settle('resolve', data);
+			else
+				settle('reject', new Error(data.error));
+		};
+		worker.postMessage({ start: module, files: [...kept] });
+	};
+
+	const next = () => {
+		if (current || !queue.length)
+			return;
+		current = queue.shift();
+		if (current.isWanted && !current.isWanted()) {
+			settle('reject', new Stopped('not wanted any more'));
+			return;
+		}
+		current.begun = performance.now();
+		tell(current);
+		worker.postMessage({ ...current.message, id: current.id });
+	};
+
+	return {
+		/* Commands wait until this is done. */
+		async start() {
+			module = await WebAssembly.compile(
+				await inflate('wasm').arrayBuffer());
+			launch();
+		},
+		/* f(job) when something changes; null: nothing runs. */
+		watch(f) { tell = f; },
+		/*
+		 * Run a command.  { files, takes, isText, isWanted }: see
+		 * worker.js; isWanted() is asked when its turn comes.
+		 */
+		run(args, { files = [], takes, isText = true, isWanted } = {}) {
+			return new Promise((resolve, reject) => {
+				queue.push({ id: ++last, args, resolve, reject,
+					isWanted, size: files.reduce((sum, [, f]) =>
+						sum + f.size, 0), message: { run: args,
+						files, takes, isText } });
+				next();
+			});
+		},
+		waiting: () => queue.length,
+		/* A file that is there from now on. */
+		keep(path, blob) {
+			kept.set(path, blob);
+			worker.postMessage({ keep: path, blob });
+		},
+		drop(path) {
+			kept.delete(path);
+			worker.postMessage({ drop: path });
+		},
+		has: (path) => kept.has(path),
+		/* End what runs. */
+		stop() {
+			if (!current)
+				return;
+			launch();
+			settle('reject', new Stopped('stopped'));
+		},
+	};
+})();
+
+/* Run a command that must not fail; its error is one sentence. */
+const runWell = async (args, options) => {
+	const r = await program.run(args, options);
+	if (r.code > 1)
+		throw new Error(r.err.trim() || 'exit code ' + r.code);
+	return r;
+};

@@ -1,0 +1,289 @@
+/*
+ * The views: each is one command, or some, of which one is shown.  Which
+ * options a command has, and what they mean, says the program.
+ */
+
+const VIEWS = [
+	{ id: 'summary', title: 'Summary', commands: ['summary'] },
+	{ id: 'tables', title: 'Tables', commands: ['table'] },
+	{ id: 'steps', title: 'Steps', commands: ['steps'] },
+	{ id: 'idle', title: 'Idle', commands: ['gaps'] },
+	{ id: 'syncs', title: 'Syncs', commands: ['syncs'] },
+	{ id: 'path', title: 'Path, what if', commands: ['path'] },
+	{ id: 'advice', title: 'Advice', commands: ['advise'] },
+	{ id: 'kernels', title: 'Kernels', commands: ['kernels', 'graphs'] },
+	{ id: 'operators', title: 'Operators, ranges',
+		commands: ['ranges', 'launches', 'calls'] },
+	{ id: 'modules', title: 'Modules', commands: ['modules'] },
+	{ id: 'ranks', title: 'Communication, ranks',
+		commands: ['overlap', 'ranks'] },
+	{ id: 'memory', title: 'Memory', commands: ['memory', 'counters'] },
+	{ id: 'roofline', title: 'Roofline', commands: ['roofline'] },
+	{ id: 'diff', title: 'Diff', commands: ['diff'] },
+	{ id: 'sql', title: 'SQL', commands: ['query'] },
+	{ id: 'quality', title: 'Quality', commands: ['doctor', 'info'] },
+	{ id: 'report', title: 'Report', commands: ['report'] },
+];
+
+const SQL = 'SELECT name, count(*) AS calls, sum(dur_ns) AS total_ns\n' +
+	'FROM event GROUP BY name ORDER BY total_ns DESC LIMIT 20';
+
+/* Options of files, of text's looks and of scripts: they say nothing here. */
+const ELSEWHERE = ['help', 'quiet', 'width', 'format', 'output-dir', 'budget',
+	'table', 'force', 'overwrite', 'fail-on', 'allow', 'max-per-step',
+	'header', 'time-unit', 'max-name-width', 'max-src-width',
+	'max-shapes-width', 'output', 'max-html', 'source-url'];
+const FILES = ['FILE', 'DB', 'DIR'];
+const OF_PAGES = ['timeline', 'names', 'redact'];
+
+let commands = new Map(); /* by name, as the program describes them */
+
+const optionsOf = (name) => commands.get(name).options.filter((o) =>
+	!ELSEWHERE.includes(o.name) && !FILES.includes(o.value) &&
+	(name === 'report' || !OF_PAGES.includes(o.name)));
+
+/* ---- the command that is asked ---- */
+
+const SEVERAL = ';'; /* between the values of an option that may be repeated */
+
+const wordsOf = (option, value) => {
+	const word = '--' + option.name;
+	if (option.type === 'flag')
+		return [word];
+	return (option.type === 'list' ? value.split(SEVERAL) : [value])
+		.map((v) => v.trim()).filter((v) => v)
+		.flatMap((v) => v[0] === '-' ? [word + '=' + v] : [word, v]);
+};
+
+/* Its words; null: something is missing. */
+const argsOf = ({ command, options }) => {
+	const databases = command === 'diff' ? [shown, other] : [shown];
+	if (!databases.every(Boolean))
+		return null;
+	return [command, ...databases.map((c) => c.db),
+		...command === 'query' ? [options.get('sql') || SQL] : [],
+		...optionsOf(command).filter((o) => options.get(o.name))
+			.flatMap((o) => wordsOf(o, options.get(o.name)))];
+};
+
+/* As a shell would have to read it. */
+const quoted = (word) => /^[\w./+=:,@%-]+$/.test(word) ? word
+	: "'" + word.replaceAll("'", "'\\''") + "'";
+
+const commandText = (args) => ['profan', ...args].map(quoted).join(' ');
+
+const copyButton = (text, title) => {
+	const b = make('button', { type: 'button' }, title);
+	b.addEventListener('click', async () => {
+		try {
+			await navigator.clipboard.writeText(text());
+			b.textContent = 'Copied';
+		} catch {
+			b.textContent = 'The browser does not let it';
+		}
+		setTimeout(() => { b.textContent = title; }, 1500);
+	});
+	return b;
+};
+
+const commandLine = (text) => {
+	const b = copyButton(() => text, 'Copy');
+	b.setAttribute('aria-label', 'Copy the command');
+	return make('p', { className: 'command' }, make('code', {}, text), b);
+};
+
+const saveAs = (blob, name) => {
+	const url = URL.createObjectURL(blob);
+	make('a', { href: url, download: name }).click();
+	setTimeout(() => URL.revokeObjectURL(url), 60000);
+};
+
+/* ---- controls ---- */
+
+const controlOf = (option, command, value) => {
+	const { name, type, help } = option;
+	const changed = (v) => go({ [name]: v });
+	if (type === 'flag') {
+		const box = make('input', { type: 'checkbox', name,
+			checked: Boolean(value) });
+		box.addEventListener('change', () =>
+			changed(box.checked ? '1' : ''));
+		return make('label', { title: help }, box,
+			name.replaceAll('-', ' '));
+	}
+	const words = type === 'choice' ? option.choices : name === 'sort'
+		? command.sorts : [];
+	const field = type === 'choice' ? make('select', { name },
+		...option.default ? [] : [make('option', { value: '' }, '-')],
+		...words.map((w) => make('option', { value: w }, w)))
+		: make('input', { name, size: 10, placeholder: option.value,
+			inputMode: type === 'integer' ? 'numeric' : 'text' });
+	field.value = value || (type === 'choice' ? option.default || '' : '');
+	const label = make('label', { title: help },
+		name.replaceAll('-', ' '), field);
+	if (type !== 'choice' && words.length) {
+		const id = 'words-' + name;
+		field.setAttribute('list', id);
+		label.append(make('datalist', { id }, ...words.map((w) =>
+			make('option', { value: w }))));
+	}
+	if (type === 'list')
+		field.size = 28;
+	field.addEventListener('change', () => changed(field.value.trim()));
+	return label;
+};
+
+const controls = ({ command, options }) => {
+	const known = commands.get(command), all = optionsOf(command);
+	const row = (list) => list.map((o) =>
+		controlOf(o, known, options.get(o.name)));
+	const own = row(all.filter((o) => !WINDOW.includes(o.name)));
+	const ofWindow = all.filter((o) => WINDOW.includes(o.name));
+	const form = make('form', { className: 'controls' });
+	form.addEventListener('submit', (e) => e.preventDefault());
+	if (own.length)
+		form.append(make('div', { className: 'tools' }, ...own));
+	if (ofWindow.length) {
+		const set = ofWindow.filter((o) => options.get(o.name));
+		const title = 'Part of the capture' + (set.length ? ': ' +
+			set.map((o) => o.type === 'flag' ? o.name : o.name + ' ' +
+				options.get(o.name)).join(', ') : '');
+		const all = make('button', { type: 'button' }, 'All of it');
+		all.addEventListener('click', () =>
+			go(Object.fromEntries(WINDOW.map((w) => [w, '']))));
+		form.append(make('details', { open: set.length > 0 },
+			make('summary', {}, title),
+			make('div', { className: 'tools' }, ...row(ofWindow),
+				...set.length ? [all] : [])));
+	}
+	return form;
+};
+
+/* ---- showing ---- */
+
+const SHOWN_MAX = 40; /* answers that are kept */
+const answers = new Map();
+
+/* What a command prints as JSON; asked once. */
+const answerOf = async (args, isWanted) => {
+	const known = commands.get(args[0]);
+	const hasLimit = known.options.some((o) => o.name === 'limit') &&
+		!args.includes('--limit');
+	const words = [...args, ...hasLimit ? ['--limit', String(ROWS)] : [],
+		'--format', 'json'];
+	const key = words.join('\0');
+	if (!answers.has(key)) {
+		answers.set(key, await runWell(words, { isWanted }));
+		if (answers.size > SHOWN_MAX)
+			answers.delete(answers.keys().next().value);
+	}
+	return answers.get(key);
+};
+
+const csvOf = (args) => {
+	const hasTable = commands.get(args[0]).options
+		.some((o) => o.name === 'table');
+	return async (table) => {
+		const words = [...args, '--format', 'csv',
+			...hasTable ? ['--table', table] : []];
+		const { out } = await runWell(words, { isText: false });
+		saveAs(out, args[0] + '-' + table + '.csv');
+	};
+};
+
+const showReport = async (args, isWanted) => {
+	const path = 'report.html';
+	const { taken } = await runWell([...args, '-o', path],
+		{ takes: path, isWanted });
+	const page = new Blob([taken], { type: 'text/html' });
+	const save = make('button', { type: 'button' }, 'Save the report');
+	save.addEventListener('click', () => saveAs(page,
+		shown.db.replace(/\.db$/, '.html')));
+	const frame = make('iframe', { title: 'Report',
+		src: URL.createObjectURL(page) });
+	frame.addEventListener('load', () => URL.revokeObjectURL(frame.src));
+	return [make('div', { className: 'tools' }, save), frame];
+};
+
+const showAnswer = async (args, isWanted) => {
+	const { out, code, err } = await answerOf(args, isWanted);
+	const nodes = [showDocument(out, commands.get(args[0]), csvOf(args))];
+	if (code || err)
+		nodes.unshift(make('p', { className: 'said' }, err.trim()));
+	return nodes;
+};
+
+/* The statement of the view SQL. */
+const sqlForm = ({ options }) => {
+	const field = make('textarea', { name: 'sql', rows: 6, spellcheck: false,
+		'aria-label': 'SQL statement', value: options.get('sql') || SQL });
+	const run = make('button', { type: 'button' }, 'Run (Ctrl+Enter)');
+	const ask = () => go({ sql: field.value });
+	run.addEventListener('click', ask);
+	field.addEventListener('keydown', (e) => {
+		if (e.key === 'Enter' && (e.ctrlKey || e.metaKey))
+			ask();
+	});
+	return make('div', { className: 'sql' }, field,
+		make('div', { className: 'tools' }, run));
+};
+
+/* Which of the captures is compared. */
+const otherForm = () => {
+	const list = captures.filter((c) => c !== shown);
+	if (!list.length)
+		return make('p', { className: 'lead' }, 'Drop or choose the ' +
+			'capture that ' + shown.db + ' is compared with.');
+	const field = make('select', {}, make('option', { value: '' }, '-'),
+		...list.map((c) => make('option', { value: c.db }, c.db)));
+	field.value = other?.db || '';
+	field.addEventListener('change', () => {
+		other = captures.find((c) => c.db === field.value) || null;
+		onCaptures();
+	});
+	return make('div', { className: 'tools' }, make('label', {},
+		shown.db + ' (A) compared with B:', field));
+};
+
+let turn = 0;
+
+/* Show what the address asks for. */
+const render = async () => {
+	const now = state(), { view, command } = now, mine = ++turn;
+	const isWanted = () => mine === turn;
+	const main = $('main'), known = commands.get(command);
+	showBar(view);
+	if (!shown || !known) {
+		main.replaceChildren();
+		return;
+	}
+	const args = argsOf(now);
+	const answer = make('div', { id: 'answer', 'aria-busy': true });
+	const head = [make('h2', {}, view.title)];
+	if (view.commands.length > 1)
+		head.push(make('nav', { className: 'sub',
+			'aria-label': view.title }, ...view.commands.map((c) =>
+			make('a', { href: hrefOf({ view: view.id, of: c }),
+				...c === command ? { 'aria-current': 'true' } : {} },
+			c))));
+	main.replaceChildren(...head, make('p', { className: 'lead' },
+		titleOf(known.summary) + '.'),
+	...command === 'diff' ? [otherForm()] : [],
+	...command === 'query' ? [sqlForm(now)] : [], controls(now),
+	...args ? [commandLine(commandText(args))] : [], answer);
+	if (!args)
+		return;
+	let nodes;
+	try {
+		nodes = await (command === 'report' ? showReport : showAnswer)(
+			args, isWanted);
+	} catch (e) {
+		nodes = [make('p', { className: 'error', role: 'alert' },
+			sentenceOf(e))];
+	}
+	if (isWanted()) {
+		answer.replaceChildren(...nodes);
+		answer.setAttribute('aria-busy', 'false');
+		main.dataset.shown = args.join(' ');
+	}
+};

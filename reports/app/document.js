@@ -136,7 +136,7 @@ const addTable = (name, title, rows, columns, csv) => {
 
 /* ---- advice ---- */
 
-const LEADS = ['title', 'sentence', 'remedy', 'severity', 'command', 'id'];
+const LEADS = ['title', 'sentence', 'remedy', 'severity', 'command', 'code', 'id'];
 
 /* A row that has a sentence: what is wrong, and what to do. */
 const adviceOf = (row, columns, how) => {
@@ -144,12 +144,14 @@ const adviceOf = (row, columns, how) => {
 		c.name !== 'to_ns' && !isNothing(row[c.name]) &&
 		row[c.name] !== row.sentence);
 	const item = make('li', { className: row.severity || '' });
-	item.append(make('p', {}, make('strong', {}, row.title ||
-		row.sentence)));
+	item.append(make('p', {}, make('strong', {},
+		capital(row.title || row.sentence))));
 	if (row.title)
 		item.append(make('p', {}, row.sentence));
 	if (row.remedy && !how.length)
 		item.append(make('p', { className: 'how' }, row.remedy));
+	if (row.code && !how.length)
+		item.append(make('pre', { className: 'try' }, row.code));
 	if (facts.length)
 		item.append(make('dl', { className: 'facts' }, ...facts.map(
 			(c) => make('div', {}, make('dt', {}, c.title),
@@ -164,9 +166,10 @@ const adviceOf = (row, columns, how) => {
 	return item;
 };
 
-/* Texts of a row: its lines but the first, which is the sentence again. */
+/* Texts of a row, less what stands above and below them. */
 const linesOf = (texts, row) => (texts || []).filter((t) => t.id === row.id)
-	.map((t) => t.text).filter((t) => !t.startsWith(row.sentence));
+	.map((t) => t.text).filter((t) => !t.startsWith(row.sentence) &&
+		t !== 'see: ' + row.command);
 
 /* ---- the whole ---- */
 
@@ -185,8 +188,7 @@ const figuresOf = (scalars, known) => {
 	return list.children.length ? list : '';
 };
 
-const titleOf = (name) => name[0].toUpperCase() +
-	name.slice(1).replaceAll('_', ' ');
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /*
  * "text" is the command's JSON, "known" the command as the program describes
@@ -217,7 +219,7 @@ const showDocument = (text, known, csv) => {
 				id: 't-' + name }, ...rows.map((r) =>
 				adviceOf(r, columns, linesOf(texts, r)))));
 		else if (rows !== texts)
-			out.append(addTable(name, titleOf(name), rows, columns,
+			out.append(addTable(name, capital(name.replaceAll('_', ' ')), rows, columns,
 				csv));
 	}
 	const notes = doc.notes.filter((n) => !failed.includes(n));

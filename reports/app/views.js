@@ -267,7 +267,7 @@ const render = async () => {
 				...c === command ? { 'aria-current': 'true' } : {} },
 			c))));
 	main.replaceChildren(...head, make('p', { className: 'lead' },
-		titleOf(known.summary) + '.'),
+		capital(known.summary) + '.'),
 	...command === 'diff' ? [otherForm()] : [],
 	...command === 'query' ? [sqlForm(now)] : [], controls(now),
 	...args ? [commandLine(commandText(args))] : [], answer);

@@ -12,35 +12,49 @@ let onCaptures = () => {};
 
 /* ---- what was dropped ---- */
 
-const entriesOf = (reader) => new Promise((resolve, reject) => {
-	const all = [];
-	const more = () => reader.readEntries((some) => {
-		all.push(...some);
-		if (some.length)
-			more();
-		else
-			resolve(all);
-	}, reject);
-	more();
-});
-
-const filesBelow = async (entry, path) => {
-	if (entry.isFile)
-		return [[path, await new Promise((resolve, reject) =>
-			entry.file(resolve, reject))]];
+/*
+ * [path, File] of what is below a folder.  Chromium has handles, and does not
+ * let a page from a disk read entries; other browsers have entries only.
+ */
+const belowHandle = async (handle, path) => {
+	if (handle.kind === 'file')
+		return [[path, await handle.getFile()]];
 	const found = [];
-	for (const e of await entriesOf(entry.createReader()))
-		found.push(...await filesBelow(e, path + '/' + e.name));
+	for await (const h of handle.values())
+		found.push(...await belowHandle(h, path + '/' + h.name));
 	return found;
 };
 
-/* [path, File] of all that was dropped; folders with what is in them. */
-const dropped = (transfer) => {
-	const entries = [...transfer.items].filter((i) => i.kind === 'file')
-		.map((i) => i.webkitGetAsEntry?.() || i.getAsFile());
-	return Promise.all(entries.map((e) => e instanceof File
-		? [[e.name, e]] : filesBelow(e, e.name)))
-		.then((lists) => lists.flat());
+const belowEntry = async (entry, path) => {
+	const ask = (o, name) => new Promise((resolve, reject) =>
+		o[name](resolve, reject));
+	if (entry.isFile)
+		return [[path, await ask(entry, 'file')]];
+	const found = [], reader = entry.createReader();
+	for (;;) { /* it gives some at a time */
+		const some = await ask(reader, 'readEntries');
+		if (!some.length)
+			return found;
+		for (const e of some)
+			found.push(...await belowEntry(e, path + '/' + e.name));
+	}
+};
+
+/* The same of all that was dropped; items are gone when the event is over. */
+const dropped = async (transfer) => {
+	const lists = await Promise.all([...transfer.items]
+		.filter((i) => i.kind === 'file').map((item) => {
+			const entry = item.webkitGetAsEntry();
+			if (!entry?.isDirectory) {
+				const file = item.getAsFile();
+				return [[file.name, file]];
+			}
+			return item.getAsFileSystemHandle
+				? item.getAsFileSystemHandle().then((h) =>
+					belowHandle(h, h.name))
+				: belowEntry(entry, entry.name);
+		}));
+	return lists.flat().sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
 };
 
 const chosen = (input) => [...input.files].map((f) =>

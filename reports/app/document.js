@@ -35,9 +35,9 @@ const isNothing = (v) => v === null || v === undefined || v === '';
 
 /* The columns of a table in which anything stands. */
 const columnsOf = (rows, known, text) => {
-	const all = known?.length ? known.filter((c) => c.name in rows[0])
-		: keysOf(text).map((name) =>
-			({ name, title: name, kind: 'any' }));
+	const keys = known?.length ? Object.keys(rows[0]) : keysOf(text);
+	const all = keys.map((name) => known?.find((c) => c.name === name) ||
+		{ name, title: name, kind: 'any' });
 	return all.filter((c) => rows.some((r) => !isNothing(r[c.name])))
 		.map((c) => ({ ...c, isRight: isNumber(c.kind) ||
 			rows.every((r) => typeof r[c.name] !== 'string') }));

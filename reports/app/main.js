@@ -125,15 +125,21 @@ $('stop').addEventListener('click', () => program.stop());
 
 /* ---- the bar of views: one stop of Tab, arrows within ---- */
 
+for (const v of VIEWS)
+	$('views').append(make('li', {}, make('a', {}, v.title)));
+
 const showBar = (view) => {
-	$('views').replaceChildren(...VIEWS.map((v) => {
-		const isHere = v === view;
-		return make('li', {}, make('a', { href: hrefOf({ view: v.id }),
-			tabIndex: isHere ? 0 : -1,
-			...isHere ? { 'aria-current': 'page' } : {} }, v.title));
-	}));
-	$('views').querySelector('[aria-current]')
-		.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+	[...$('views').querySelectorAll('a')].forEach((link, i) => {
+		const isHere = VIEWS[i] === view;
+		link.href = hrefOf({ view: VIEWS[i].id });
+		link.tabIndex = isHere ? 0 : -1;
+		link.removeAttribute('aria-current');
+		if (isHere) {
+			link.setAttribute('aria-current', 'page');
+			link.scrollIntoView({ block: 'nearest',
+				inline: 'nearest' });
+		}
+	});
 };
 
 const MOVES = {

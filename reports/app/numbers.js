@@ -61,13 +61,13 @@ const showRatio = (x) => {
 	return (percent < 0 ? '-' : '') + fixed(Math.abs(percent), 2) + ' %';
 };
 
-const showInt = (n) => typeof n === 'bigint' || Number.isInteger(n)
+/* Documents do not tell 1e6 from 1000000, which is right of both. */
+const showInt = (n) => typeof n === 'bigint' || Number.isSafeInteger(n)
 	? String(n) : showReal(n);
 
 const SHOW = {
 	__proto__: null, ns: showNs, bytes: showBytes, ratio: showRatio,
-	count: (n) => Number.isInteger(n) || typeof n === 'bigint' ? count(n)
-		: showReal(n),
+	count: (n) => count(showInt(n)),
 	integer: showInt, real: showInt,
 	any: (n) => typeof n === 'bigint' ? String(n) : showExact(n),
 };

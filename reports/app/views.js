@@ -252,6 +252,8 @@ const render = async () => {
 	const now = state(), { view, command } = now, mine = ++turn;
 	const isWanted = () => mine === turn;
 	const main = $('main'), known = commands.get(command);
+	const address = location.hash;
+	delete main.dataset.at;
 	showBar(view);
 	if (!shown || !known) {
 		main.replaceChildren();
@@ -271,12 +273,11 @@ const render = async () => {
 	...command === 'diff' ? [otherForm()] : [],
 	...command === 'query' ? [sqlForm(now)] : [], controls(now),
 	...args ? [commandLine(commandText(args))] : [], answer);
-	if (!args)
-		return;
-	let nodes;
+	let nodes = [];
 	try {
-		nodes = await (command === 'report' ? showReport : showAnswer)(
-			args, isWanted);
+		if (args)
+			nodes = await (command === 'report' ? showReport
+				: showAnswer)(args, isWanted);
 	} catch (e) {
 		nodes = [make('p', { className: 'error', role: 'alert' },
 			sentenceOf(e))];
@@ -284,6 +285,6 @@ const render = async () => {
 	if (isWanted()) {
 		answer.replaceChildren(...nodes);
 		answer.setAttribute('aria-busy', 'false');
-		main.dataset.shown = args.join(' ');
+		main.dataset.at = address; /* for tests: it stands there */
 	}
 };

@@ -1,0 +1,666 @@
+# SPDX-License-Identifier: MIT
+"""The page that is the program, in Chromium.
+
+usage: page.py FOLDER CHROMIUM COUNT PROFAN
+FOLDER holds the page profan.html and the files that are dropped on it; what
+the page shows is held against what PROFAN prints there.  Prints TAP after
+COUNT results before.  Needs what browser.py needs.
+"""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+from playwright.sync_api import sync_playwright
+
+import browser as b
+
+FOLDER, PROFAN = os.path.abspath(sys.argv[1]), sys.argv[4]
+ROWS = 1000  # that the page asks for
+SETTLED = """window.settled = () =>
+    document.querySelector('#main').dataset.at === location.hash"""
+VIEWS = "VIEWS.flatMap((v) => v.commands.map((c) => [v.id, c]))"
+
+
+def native(*args, code=0):
+    """What the program prints, run where the files are."""
+    done = subprocess.run([PROFAN, *args], cwd=FOLDER, check=False,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    if done.returncode != code:
+        raise AssertionError(f"{args}: exit code {done.returncode}")
+    return done.stdout if code == 0 else done.stderr.decode().strip()
+
+
+def help_of(name):
+    return json.loads(native("help", name, "--format", "json"))["commands"][0]
+
+
+class App(b.Watched):
+    """The page, into which files can be dropped."""
+
+    def __init__(self, browser, fragment="", name="profan", **options):
+        super().__init__(browser, name, **options)
+        self.page.goto("about:blank")
+        self.page.add_init_script(SETTLED)
+        self.page.goto(b.url(name) + fragment)
+        self.requests.clear()
+        self.page.wait_for_selector("html[data-ready]", timeout=20000)
+        self.cdp = self.context.new_cdp_session(self.page)
+
+    def drop(self, *names):
+        data = {"items": [], "dragOperationsMask": 1,
+                "files": [os.path.join(FOLDER, n) for n in names]}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.cdp.send("Input.dispatchDragEvent",
+                          {"type": kind, "x": 300, "y": 120, "data": data})
+
+    def until(self, condition, seconds=20):
+        """wait_for_function() would need eval(), which the policy forbids."""
+        end = time.time() + seconds
+        while not self.page.evaluate(condition):
+            if time.time() > end:
+                raise AssertionError("never: " + condition + "\n" +
+                                     "\n".join(self.said))
+            time.sleep(0.02)
+        return self.page
+
+    def captures(self, count):
+        self.until(f"captures.length === {count}")
+        return self
+
+    def answer(self):
+        self.page.wait_for_selector("#answer[aria-busy=false]", timeout=20000)
+        return self.page
+
+    def show(self, view, of="", **options):
+        self.page.evaluate("(to) => { go(to); }", {"view": view, "of": of,
+                                                   **options})
+        return self.until("settled()")
+
+    def reopened(self):
+        """No message, no request and nothing run."""
+        if self.page.evaluate("window.pwned !== undefined"):
+            self.said.append("a name was run")
+        self.requests[:] = [r for r in self.requests
+                            if not r.startswith("blob:")]
+        return "\n".join(self.said + self.requests)
+
+
+def opened(browser, *names, fragment="", **options):
+    app = App(browser, fragment, **options)
+    app.drop(*names)
+    app.captures(1).answer()
+    return app
+
+
+# ---- figures ----
+
+# What stands in the page: figures, and of each table its cells by key.
+SHOWN = """() => {
+    const cell = (e) => [e.dataset.v ?? null, e.textContent];
+    return {
+        figures: Object.fromEntries([...document.querySelectorAll(
+            '.figures dd')].map((e) => [e.dataset.k, cell(e)])),
+        tables: Object.fromEntries([...document.querySelectorAll(
+            '#answer .t > table')].map((t) => [t.id.slice(2), {
+            keys: [...t.tHead.rows[0].cells].map((c) => c.dataset.k),
+            titles: [...t.tHead.rows[0].cells].map((c) => c.textContent),
+            rows: [...t.tBodies].flatMap((b) => [...b.rows]).map((r) =>
+                [...r.cells].map(cell)) }])),
+        advice: [...document.querySelectorAll('.verdicts > li')].map((e) =>
+            e.textContent),
+    };
+}"""
+
+
+def is_same(value, shown):
+    raw, text = shown
+    if value is None:
+        return raw is None and text == ""
+    if isinstance(value, str):
+        return raw is None and text == value
+    return raw is not None and (str(value) == raw or
+                                isinstance(value, float) and
+                                float(raw) == value)
+
+
+def differences(doc, shown):
+    """Between a document of the program and what the page shows."""
+    for key, value in doc["scalars"].items():
+        if key == "finding" or value in (None, ""):
+            continue
+        if not is_same(value, shown["figures"].get(key, (None, ""))):
+            yield f"{key}: {value} is {shown['figures'].get(key)}"
+    for name, rows in doc["tables"].items():
+        if rows and "sentence" in rows[0]:
+            if len(rows) != len(shown["advice"]):
+                yield f"{name}: {len(shown['advice'])} of {len(rows)} rows"
+            for row, text in zip(rows, shown["advice"]):
+                if row["sentence"][1:] not in text:
+                    yield f"{name}: no sentence {row['id']}"
+            continue
+        if not rows or name == "how":
+            continue
+        table = shown["tables"].get(name)
+        if not table or len(table["rows"]) != min(len(rows), ROWS):
+            yield f"{name}: {table and len(table['rows'])} of {len(rows)} rows"
+            continue
+        for i, (row, cells) in enumerate(zip(rows, table["rows"])):
+            for key, cell in zip(table["keys"], cells):
+                if not is_same(row[key], cell):
+                    yield f"{name} {i} {key}: {row[key]!r} is {cell}"
+            for key in set(row) - set(table["keys"]):
+                if row[key] not in (None, ""):
+                    yield f"{name} {i} {key}: is not shown"
+
+
+def md_tables(text):
+    """Tables as people see them: titles, and rows of texts."""
+    lines = [re.split(r"(?<!\\)\|", line.strip())[1:-1]
+             if line.startswith("|") else None
+             for line in text.split("\n")] + [None]
+    found, now = [], []
+    for line in lines:
+        if line is not None:
+            now.append([c.strip() for c in line])
+        elif now:
+            found.append((now[0], now[2:]))
+            now = []
+    return found
+
+
+UNITS = re.compile(r"^-?[\d.]+ (?:(ns|us|ms|s)|([KMGTPE]i)?B|%)$")
+
+
+def unit(text):
+    found = UNITS.match(text)
+    return found and ("time" if found[1] else text[-1])
+
+
+def looks(text, shown):
+    """Numbers as the terminal has them, in every table that has the rows."""
+    compared, wrong = 0, []
+    for titles, rows in md_tables(text):
+        for table in shown["tables"].values():
+            if len(table["rows"]) != len(rows) or \
+                    not set(titles) <= set(table["titles"]):
+                continue
+            at = [table["titles"].index(t) for t in titles]
+            for row, cells in zip(rows, table["rows"]):
+                for text_cell, i in zip(row, at):
+                    seen, text_cell = cells[i][1], text_cell.lstrip("+")
+                    # some columns say the same in brief
+                    if not unit(text_cell) or unit(text_cell) != unit(seen):
+                        continue
+                    compared += 1
+                    if text_cell != seen:
+                        wrong.append(f"{text_cell} is {seen}")
+            break
+    return compared, wrong
+
+
+def check_numbers(browser):
+    """The page's numbers are printf's, ties too."""
+    app, rng = App(browser), random.Random(1)
+    ints = [0, 999, 1000, -1000, 999499, 999500, 1062500, -1062500, 1187500,
+            999999499, 999999500, 10**9, 3 * 10**18]
+    ints += [rng.randrange(-10**9, 10**rng.randrange(1, 16)) for _ in
+             range(500)]
+    ints += [62500 * n for n in range(1, 200)]  # of ms that end in 5
+    reals = [0.0, 1.0, 0.5, 1e-5, 123456.5, 1234565.0, 1e15, 1e16, 1e22, 1e-7,
+             0.1 + 0.2, 2 / 3, -2 / 3, 99999.95, 999999.5, 1e-300]
+    reals += [rng.uniform(-1, 1) * 10 ** rng.randrange(-9, 20) for _ in
+              range(500)]
+    shares = [0.0, 1.0, 0.00004, 0.99996, -0.00004, 0.5, 0.25125, 0.00125,
+              -1.5] + [rng.random() for _ in range(300)] + \
+             [n / 32 / 100 for n in range(100)]
+
+    def steps(n, by, names, digits):
+        value, i = abs(n) / by, 1
+        if value < 1:
+            return f"{n} {names[0]}"
+        while value >= by - 10 ** -digits / 2 and i + 1 < len(names):
+            value, i = value / by, i + 1
+        return "%s%.*f %s" % ("-" * (n < 0), digits, value, names[i])
+
+    def exact(x):
+        return next(t for t in ("%.*g" % (d, x) for d in (15, 16, 17))
+                    if float(t) == x)
+
+    def share(x):
+        percent = 100 * x
+        if 0 < percent < 0.005:
+            return "<0.01 %"
+        if -0.005 < percent < 0:
+            return "> -0.01 %"
+        if 99.995 < percent < 100:
+            return ">99.99 %"
+        return "%.2f %%" % percent
+
+    wrong = []
+    for kind, values, say in (
+            ("ns", ints, lambda n: steps(n, 1000, "ns us ms s".split(), 3)),
+            ("bytes", ints, lambda n: steps(
+                n, 1024, "B KiB MiB GiB TiB PiB EiB".split(), 2)),
+            ("count", ints, "{:,}".format), ("integer", ints, str),
+            ("real", reals, lambda x: str(int(x)) if x.is_integer() and
+             abs(x) < 2**53 else "%.6g" % x), ("any", reals, exact),
+            ("ratio", shares, share)):
+        shown = app.page.evaluate(
+            "([values, kind]) => values.map((v) => show(v, kind))",
+            [values, kind])
+        wrong += [f"{kind} {v!r}: {s}, not {say(v)}"
+                  for v, s in zip(values, shown) if s != say(v)][:4]
+    b.say("numbers are the terminal's", "\n".join(wrong))
+    app.close()
+
+
+def argv(command, database, *options):
+    known = help_of(command)
+    rows = ["--limit", str(ROWS)] if any(
+        o["name"] == "limit" for o in known["options"]) else []
+    return [command, database, *options, *rows]
+
+
+def check_figures(browser, trace, database):
+    """Every view: no message, and the program's own figures."""
+    app, wrong, numbers = opened(browser, trace), [], 0
+    for view, command in app.page.evaluate(VIEWS):
+        if command in ("diff", "report", "query"):
+            continue
+        app.show(view, command)
+        args = argv(command, database)
+        doc = json.loads(native(*args, "--format", "json"))
+        shown = app.page.evaluate(SHOWN)
+        wrong += [f"{command}: {d}" for d in differences(doc, shown)][:5]
+        n, odd = looks(native(*args, "--format", "md").decode(), shown)
+        numbers += n
+        wrong += [f"{command}: {d}" for d in odd][:5]
+        error = app.page.query_selector("#answer .error")
+        if error:
+            wrong.append(f"{command}: {error.inner_text()}")
+    if numbers < 200:
+        wrong.append(f"only {numbers} numbers are also in text")
+    print(f"# {trace}: {numbers} numbers as text has them")
+    b.say(trace + ": figures are those of the program", "\n".join(wrong))
+    b.say(trace + ": no request, message or dialog", app.reopened())
+    app.close()
+
+
+def check_answers(browser):
+    """Options, part of the capture, SQL, a file of csv, the database."""
+    app, p = None, None
+
+    def held(name, *args):
+        doc = json.loads(native(*args, "--format", "json"))
+        b.say(name, "\n".join(differences(doc, p.evaluate(SHOWN))))
+
+    app = opened(browser, "train.json")
+    p = app.show("path")
+    p.fill("input[name='what-if']", "launch=0")
+    p.press("input[name='what-if']", "Enter")
+    p.wait_for_selector("#t-what_if")
+    held("what if is asked live", *argv("path", "train.db", "--what-if",
+                                        "launch=0"))
+    b.say("the command stands there", None if p.inner_text(
+        "#main > .command code") == "profan path train.db --what-if launch=0"
+        else p.inner_text("#main > .command code"))
+    app.show("summary")
+    p.click(".verdicts a[href*='from=']")
+    app.until("state().options.get('from') && settled()")
+    span = p.evaluate("['from', 'to'].map((o) => state().options.get(o))")
+    window = ["--from", span[0], "--to", span[1]]
+    held("a span of time is asked by a click", *argv("summary", "train.db",
+                                                     *window))
+    app.show("kernels", "kernels")
+    held("and stays for other views", *argv("kernels", "train.db", *window))
+    p.click("text=All of it")
+    app.until("!state().options.get('from') && settled()")
+    held("until all is asked again", *argv("kernels", "train.db"))
+    p.go_back()
+    app.until("state().options.get('from') && settled()")
+    held("the way back is the browser's", *argv("kernels", "train.db",
+                                                *window))
+    app.show("sql")
+    big = "SELECT 9007199254740993 AS big, 3 AS '2', 4 AS '1', 0.1 AS r, " \
+        "NULL AS n, 'x' AS t, -9223372036854775807 AS least"
+    p.fill("textarea", big)
+    p.press("textarea", "Control+Enter")
+    p.wait_for_selector("#t-rows th[data-k=big]")
+    held("SQL, and numbers beyond doubles", "query", "train.db", big)
+    keys = p.evaluate(SHOWN)["tables"]["rows"]["keys"]
+    b.say("columns in the order of the statement", None if keys == [
+        "big", "2", "1", "r", "t", "least"] else keys)
+    p.fill("textarea", "SELECT nothing")
+    p.press("textarea", "Control+Enter")
+    p.wait_for_selector("#answer .error")
+    want = native("query", "train.db", "SELECT nothing", code=2)
+    b.say("an error is the program's", None if p.inner_text(
+        "#answer .error") == want else p.inner_text("#answer .error"))
+    app.show("kernels", "kernels")
+    app.page.evaluate("go({ from: '', to: '' })")
+    app.until("!state().options.get('from') && settled()")
+    with p.expect_download() as got:
+        p.click("[aria-label='Save as csv: Kernels']")
+    with open(got.value.path(), "rb") as file:
+        csv = file.read()
+    b.say("csv is the terminal's", None if csv == native(
+        "kernels", "train.db", "--format", "csv", "--table", "kernels")
+        else csv[:200])
+    with p.expect_download() as got:
+        p.click("#save")
+    with open(got.value.path(), "rb") as file, \
+            open(FOLDER + "/train.db", "rb") as same:
+        is_equal = file.read() == same.read()
+    b.say("the database is the terminal's, byte for byte",
+          None if is_equal else "it differs")
+    app.show("report")
+    frame = p.frame_locator("iframe")
+    frame.locator("html[data-ready='1']").wait_for(timeout=20000)
+    b.say("the report is there, with its timeline",
+          None if frame.locator("canvas").count() else "no timeline")
+    b.say("answers: no request, message or dialog", app.reopened())
+    app.close()
+
+
+def check_tables(browser):
+    """Sorting, filtering and copying are the report's."""
+    app = opened(browser, "train.json", fragment="#view=tables")
+    p, wrong = app.page, []
+    p.click("#t-key_averages th[data-k=self_cpu_ns] button")
+    column = p.evaluate("""() => {
+        const t = document.querySelector('#t-key_averages');
+        const i = t.querySelector('[data-k=self_cpu_ns]').cellIndex;
+        return rowsOf(t).map((r) => Number(r.cells[i].dataset.v));
+    }""")
+    if column != sorted(column, reverse=True) or len(column) < 20:
+        wrong.append(f"not sorted: {column[:5]}")
+    p.keyboard.press("/")
+    p.keyboard.type("aten::mm")
+    seen = p.locator("#t-key_averages tbody tr:visible th").all_inner_texts()
+    if not seen or any("aten::mm" not in s for s in seen):
+        wrong.append(f"not filtered: {seen[:5]}")
+    app.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    p.click("[aria-label='Copy: Key averages']")
+    p.wait_for_selector("text=Copied")
+    text = p.evaluate("navigator.clipboard.readText()").strip().split("\n")
+    if len(text) != len(seen) + 1 or "\t" not in text[0]:
+        wrong.append(f"copied {len(text)} lines")
+    b.say("tables are sorted, filtered and copied", "\n".join(wrong))
+    app.close()
+
+
+# ---- files ----
+
+def check_files(browser):
+    app = opened(browser, "train.json", fragment="#view=idle")
+    p = app.page
+    b.say("the address says which view", None if p.inner_text("h2") == "Idle"
+          else p.inner_text("h2"))
+    app.drop("junk.bin")
+    p.wait_for_selector("#said .error")
+    want = native("ingest", "junk.bin", "-o", "junk.db", code=3)
+    b.say("a file that is no trace: one sentence", None if p.inner_text(
+        "#said") == want else p.inner_text("#said"))
+    app.show("kernels", "kernels")
+    b.say("and all else is as it was", None if p.evaluate(
+        "captures.length") == 1 and p.locator("#t-kernels").count()
+        else "it is not")
+    app.drop("empty.json")
+    app.until("document.querySelector('#said').textContent"
+                        ".includes('empty.json')")
+    app.drop("train.db")
+    app.captures(2)
+    app.until("settled()")
+    b.say("a database is taken as it is", None if p.evaluate(
+        "shown.made === null && shown.blob.size") == os.path.getsize(
+            FOLDER + "/train.db") else "it is not")
+    app.drop("cut.json")
+    app.captures(3)
+    app.until("settled()")
+    said = subprocess.run([PROFAN, "ingest", "cut.json", "-o", "cut2.db"],
+                          cwd=FOLDER, capture_output=True,
+                          check=True).stderr.decode().strip()
+    b.say("a trace that was cut is mended, and that is said", None
+          if said and p.inner_text("#made .said") == said
+          else [said, p.inner_text("#made")])
+    app.drop("job")
+    app.captures(4)
+    app.until("settled()")
+    app.show("ranks", "ranks")
+    doc = json.loads(native("ranks", "job.db", "--format", "json",
+                            *argv("ranks", "")[2:]))
+    b.say("a folder is one database", "\n".join(differences(
+        doc, p.evaluate(SHOWN))))
+    b.say("files: no request, message or dialog", app.reopened())
+    p.reload()
+    p.wait_for_selector("html[data-ready]")
+    b.say("nothing is left after a reload", None if p.evaluate(
+        "captures.length === 0 && localStorage.length === 0 &&"
+        " document.body.classList.contains('empty')") else "something is")
+    app.close()
+
+
+def check_diff(browser):
+    app = opened(browser, "train.json")
+    app.show("summary")
+    app.page.evaluate("go({ view: 'diff' })")
+    app.page.wait_for_selector("text=Drop or choose the capture that")
+    app.drop("idle.json")
+    app.captures(2)
+    app.page.wait_for_selector("#answer[aria-busy=false]")
+    doc = json.loads(native(*argv("diff", "train.db"), "idle.db", "--format",
+                            "json"))
+    b.say("a second capture is compared", "\n".join(differences(
+        doc, app.page.evaluate(SHOWN))))
+    b.say("diff: no request, message or dialog", app.reopened())
+    app.close()
+
+
+# ---- while it reads ----
+
+def check_stop(browser):
+    app = opened(browser, "train.json")
+    p = app.page
+    app.drop("large.json")
+    app.until("document.querySelector('#progress').value > 0 &&"
+                        " document.querySelector('#progress').max > 1e7")
+    said = p.inner_text("#rest")
+    b.say("how much is read is said", None if re.match(
+        r"[\d,]+ of [\d,]+ MB read", said) else said)
+    app.drop("idle.json")  # waits
+    p.wait_for_selector("text=more wait")
+    p.click("#stop")
+    app.until(
+        "document.querySelector('#said').textContent === 'Stopped.'", 5)
+    app.captures(2)
+    b.say("what waited is read when another was stopped", None if p.evaluate(
+        "captures.map((c) => c.db)") == ["train.db", "idle.db"]
+        else p.evaluate("captures.map((c) => c.db)"))
+    p.select_option("#capture", "train.db")
+    app.show("modules")
+    doc = json.loads(native(*argv("modules", "train.db"), "--format", "json"))
+    b.say("databases outlive what was stopped", "\n".join(differences(
+        doc, p.evaluate(SHOWN))))
+    app.drop("large.json")
+    app.until("document.querySelector('#progress').max > 1e7 &&"
+                        " document.querySelector('#progress').value > 0")
+    app.drop("changed.json")
+    p.wait_for_selector("text=more wait")
+    with open(FOLDER + "/changed.json", "a", encoding="utf-8") as file:
+        file.write(" " * 5000)
+    os.utime(FOLDER + "/changed.json", (time.time() + 9, time.time() + 9))
+    app.captures(3)
+    p.wait_for_selector("#said .error", timeout=20000)
+    said = p.inner_text("#said")
+    b.say("a file that changed meanwhile: one sentence", None
+          if "changed.json" in said and "\n" not in said and
+          p.evaluate("captures.length") == 3 else said)
+    b.say("reading: no message or dialog", "\n".join(app.said))
+    app.close()
+
+
+# What can go wrong in a worker, made to.
+BROKEN = """
+const whole = answers.run;
+answers.run = async (message) => {
+    const of = {
+        doctor: () => { throw new WebAssembly.RuntimeError('unreachable'); },
+        info: () => { throw new RangeError('Out of memory'); },
+        steps: () => setTimeout(() => { throw new Error('dead'); }),
+    }[message.run[0]];
+    await of?.();
+    return message.run[0] === 'steps' ? new Promise(() => {})
+        : whole(message);
+};
+"""
+
+
+def check_traps(browser):
+    with open(FOLDER + "/profan.html", encoding="utf-8") as file:
+        page = file.read()
+    at = page.index("</script>", page.index('id="worker"'))
+    with open(FOLDER + "/broken.html", "w", encoding="utf-8") as file:
+        file.write(page[:at] + BROKEN + page[at:])
+    app = App(browser, name="broken")
+    app.drop("train.json")
+    app.captures(1).answer()
+    for view, command, want in (
+            ("quality", "doctor", "The program broke off (unreachable)."),
+            ("quality", "info", "more memory than a page can have"),
+            ("steps", "steps", "The program broke off (")):
+        p = app.show(view, command)
+        said = p.inner_text("#answer")
+        b.say(f"{command} breaks off: a sentence", None
+              if want in said and "\n" not in said else said)
+    p = app.show("kernels", "kernels")
+    b.say("and nothing else", None if p.locator("#t-kernels").count()
+          else p.inner_text("#answer"))
+    app.close()
+
+
+# ---- looks, keys ----
+
+def check_looks(browser):
+    app = opened(browser, "hostile.json")
+    p, wrong = app.page, []
+    for view, command in p.evaluate(VIEWS):
+        app.show(view, command)
+        wrong += [f"{command}: {w}" for w in b.does_not_fit(
+            p, (360, 600, 900, 1280))]
+    b.say("fits in 360 to 1280 px", "\n".join(wrong))
+    b.say("hostile names: no request, message or dialog", app.reopened())
+    app.close()
+    app = App(browser)
+    wrong = b.does_not_fit(app.page, (360, 1280))
+    b.say("the empty page fits, too", "\n".join(wrong))
+    app.close()
+
+
+def check_axe(browser):
+    axe = b.axe_source()
+    if not axe:
+        print("# NOT RUN: axe is missing")
+        return
+    for scheme in ("light", "dark"):
+        app, found = opened(browser, "train.json", color_scheme=scheme), []
+        p = app.page
+        for view, command in p.evaluate(VIEWS):
+            if command == "report":
+                continue  # browser.py does
+            app.show(view, command)
+            p.evaluate("document.querySelectorAll('details').forEach("
+                       "(d) => { d.open = true; })")
+            p.evaluate("scrollTo(0, 0)")
+            p.evaluate(axe)
+            r = p.evaluate("(tags) => axe.run({ runOnly: tags })", b.TAGS)
+            found += ["%s: %s (%d) %s" % (command, v["id"], len(v["nodes"]),
+                                          v["nodes"][0]["html"][:200])
+                      for v in r["violations"] + r["incomplete"]]
+        b.say("axe, " + scheme, "\n".join(found))
+        background = p.evaluate(
+            "getComputedStyle(document.body).backgroundColor")
+        b.say(scheme + " is " + scheme, None if
+              (background == "rgb(255, 255, 255)") == (scheme == "light")
+              else background)
+        app.close()
+
+
+def check_keys(browser):
+    app = opened(browser, "train.json")
+    p, wrong = app.page, []
+
+    def expect(what, is_true):
+        if not is_true:
+            wrong.append(what)
+
+    here = "document.activeElement.textContent"
+    p.keyboard.press("v")
+    expect("v goes to the bar", p.evaluate(here) == "Summary")
+    p.keyboard.press("ArrowDown")
+    p.keyboard.press("ArrowRight")
+    expect("arrows move", p.evaluate(here) == "Steps")
+    expect("one stop of Tab", p.locator("#views [tabindex='0']").count() == 1)
+    p.keyboard.press("End")
+    expect("End is the last", p.evaluate(here) == "Report")
+    p.keyboard.press("Home")
+    p.keyboard.press("ArrowDown")
+    p.keyboard.press("Enter")
+    app.until("state().view.id === 'tables' && settled()")
+    expect("focus stays in the bar", p.evaluate(here) == "Tables")
+    p.keyboard.press("]")
+    app.until("state().view.id === 'steps' && settled()")
+    p.keyboard.press("[")
+    app.until("state().view.id === 'tables' && settled()")
+    p.keyboard.press("?")
+    expect("? lists the keys", p.locator("#keys").is_visible())
+    expect("all of them", p.locator("#keylist dt").count() == p.evaluate(
+        "KEYS.length"))
+    p.keyboard.press("Escape")
+    expect("Escape closes them", not p.locator("#keys").is_visible())
+    expect("who is not seeing hears what runs", p.locator(
+        "#running progress[aria-label], #said[role=alert]").count() == 2)
+    b.say("keys", "\n".join(wrong))
+    app.close()
+
+
+def check_policy():
+    with open(FOLDER + "/profan.html", encoding="utf-8") as file:
+        page = file.read()
+    policy = re.search(r'Policy" content="([^"]*)"', page)[1]
+    parts = dict(p.strip().split(" ", 1) for p in policy.split(";"))
+    wrong = [w for w in ("unsafe-inline", "'unsafe-eval'", "http", "*")
+             if w in policy]
+    if parts["connect-src"] != "'none'" or parts["default-src"] != "'none'":
+        wrong.append(policy)
+    if re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|"
+                 r"\beval\(|new Function\(", page.split("<script>")[-1]):
+        wrong.append("HTML or code is made of text")
+    if len(page) > 2.5e6:
+        wrong.append(f"{len(page)} bytes")
+    print(f"# the page has {len(page)} bytes")
+    b.say("policy and size", "\n".join(wrong))
+
+
+def main():
+    b.guarded(check_policy, "page")
+    with sync_playwright() as playwright:
+        browser = b.launch(playwright)
+        for trace in sorted(os.listdir(FOLDER + "/traces")):
+            name = trace.split(".")[0]
+            b.guarded(check_figures, trace, browser, "traces/" + trace,
+                      name + ".db")
+        for check in (check_numbers, check_answers, check_tables,
+                      check_files, check_diff, check_stop, check_traps,
+                      check_looks, check_axe, check_keys):
+            b.guarded(check, "page", browser)
+        browser.close()
+    print("1..%d" % b.count)
+    return b.failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

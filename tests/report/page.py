@@ -250,8 +250,8 @@ def check_numbers(browser):
              abs(x) < 2**53 else "%.6g" % x), ("any", reals, exact),
             ("ratio", shares, share)):
         shown = app.page.evaluate(
-            "([values, kind]) => values.map((v) => show(v, kind))",
-            [values, kind])
+            "([text, kind]) => parseDocument(text).map((v) => show(v, kind))",
+            [json.dumps(values), kind])
         wrong += [f"{kind} {v!r}: {s}, not {say(v)}"
                   for v, s in zip(values, shown) if s != say(v)][:4]
     b.say("numbers are the terminal's", "\n".join(wrong))

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 FIGURES = "figures"
-HEADER = ["table", "column", "kind", "title"]
+HEADER = ["table", "column", "kind", "title", "for"]
 # Options that answer something else, write files or only shape the text.
 OTHER = {"help", "quiet", "format", "width", "sort", "limit", "table",
          "output-dir", "output", "force", "overwrite", "redact", "names",
@@ -25,7 +25,7 @@ OTHER = {"help", "quiet", "format", "width", "sort", "limit", "table",
 
 
 # Options with a value that show more; b is the second database.
-VALUES = {"by": "host", "baseline": "{b}", "points": "3", "group-by-stack": "5",
+VALUES = {"by": "host", "what-if": "gpu=0", "baseline": "{b}", "points": "3", "group-by-stack": "5",
           "stack": "1"}
 
 
@@ -79,18 +79,27 @@ def variants(command, b):
 
 def columns(properties):
     for key, column in properties.items():
-        yield key, column["kind"], column["title"]
+        yield key, (column["kind"], column["title"],
+                    "" if column.get("people", True) else "programs")
 
 
 def rows_of(schema):
-    """(table, column, kind, title) of a schema; a table without columns too."""
+    """(table, column), (kind, title, for) of a schema; a table itself, too."""
     parts = schema["properties"]
-    for key, kind, title in columns(parts["scalars"]["properties"]):
-        yield FIGURES, key, kind, title
+    for key, column in columns(parts["scalars"]["properties"]):
+        yield (FIGURES, key), column
     for table, found in parts["tables"]["properties"].items():
-        yield table, "", "", ""
-        for key, kind, title in columns(found["items"]["properties"]):
-            yield table, key, kind, title
+        yield (table, ""), ("", found.get("title", ""), "")
+        for key, column in columns(found["items"]["properties"]):
+            yield (table, key), column
+
+
+def join(place, old, new):
+    """What holds of both: a table's title, and that people see no column."""
+    kind, title, audience = old
+    if not place[1] and title != new[1]:
+        title = ""
+    return kind, title, audience and new[2]
 
 
 def see(program, command, brief, a, b, databases):
@@ -103,10 +112,10 @@ def see(program, command, brief, a, b, databases):
             if out is None:
                 continue
             schema = json.loads(out)
-            for table, key, kind, title in rows_of(schema):
-                if command["name"] == "query" and key:
+            for place, column in rows_of(schema):
+                if command["name"] == "query" and place[1]:
                     continue
-                seen.setdefault((table, key), (kind, title))
+                seen[place] = join(place, seen.get(place, column), column)
     return seen
 
 
@@ -116,7 +125,7 @@ def read(path):
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))
     assert rows[0] == HEADER, path
-    return {(t, c): (kind, title) for t, c, kind, title in rows[1:]}
+    return {(t, c): tuple(column) for t, c, *column in rows[1:]}
 
 
 def write(path, record):
@@ -125,13 +134,13 @@ def write(path, record):
         out = csv.writer(file, lineterminator="\n")
         out.writerow(HEADER)
         for table in dict.fromkeys(tables):
-            for (t, column), (kind, title) in record.items():
+            for (t, key), column in record.items():
                 if t == table:
-                    out.writerow([t, column, kind, title])
+                    out.writerow([t, key, *column])
 
 
 def compare(name, record, seen):
-    for place, (kind, _) in seen.items():
+    for place, (kind, *_) in seen.items():
         if place not in record:
             yield (f"{name}: {'.'.join(place)} is new: "
                    "UPDATE=1 make check TESTS=tests/documents.sh")

@@ -111,6 +111,35 @@ result "a command without documents has no schema" err
 run 2 "$profan" help --format schema
 result "a schema is of one command" err
 
+# ---- what people see is what a schema says of it ----
+for command in gaps kernels launches steps; do
+	for format in md schema; do
+		"$profan" $command gpus.db --format $format >people.$format
+	done
+	"$PYTHON" -S - people.md people.schema <<'END' >>people.bad 2>&1
+import json, re, sys
+md = dict(re.findall(r"\*\*(.*)\*\*\n\n\| (.*) \|\n", open(sys.argv[1]).read()))
+tables = json.load(open(sys.argv[2]))["properties"]["tables"]["properties"]
+seen = 0
+for table in tables.values():
+    head = md.get(table.get("title"))
+    if head is None:
+        continue
+    columns = table["items"]["properties"].values()
+    want = {c["title"] for c in columns if c.get("people", True)}
+    # texts come back where they tell rows apart
+    less = {c["title"] for c in columns
+            if not c.get("people", True) and c["kind"] not in ("text", "path")}
+    seen += len(less)
+    if want - set(head.split(" | ")) or (less - want) & set(head.split(" | ")):
+        print(sys.argv[2], table["title"], want, "not", head)
+if not seen:
+    print("no table has columns for programs")
+END
+done
+[ -s people.schema ] && [ ! -s people.bad ]
+result "people see the columns that a schema says" people.bad
+
 # ---- --budget: as many rows as fit, and every other one is counted ----
 cat >budget.py <<'END'
 import json, re, sys

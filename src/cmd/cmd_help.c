@@ -272,10 +272,11 @@ static void completion_print(enum shell shell, FILE *out)
 #define PACKAGE_VERSION "unknown"
 #endif
 
-#define HEADER  "table,column,kind,title"
-#define FIGURES "figures"
+#define HEADER   "table,column,kind,title,for"
+#define FIGURES  "figures"
+#define PROGRAMS "programs" /* a column that text leaves out: for these */
 
-enum { TABLE, COLUMN, KIND, TITLE };
+enum { TABLE, COLUMN, KIND, TITLE, FOR };
 
 static void add_string(struct pf_jsonw *w, const char *key, const char *s)
 {
@@ -429,10 +430,13 @@ static struct pf_col record_col(const struct pf_data *d, size_t row)
 {
 	int kind = pf_kind_of_word(pf_data_cell(d, row, KIND));
 
+	if (kind < 0)
+		kind = PF_ANY;
+	if (!strcmp(pf_data_cell(d, row, FOR), PROGRAMS))
+		kind |= PF_FULL;
 	return (struct pf_col){ .key = pf_data_cell(d, row, COLUMN),
 				.title = pf_data_cell(d, row, TITLE),
-				.kind = kind < 0 ? PF_ANY
-						 : (enum pf_col_kind)kind };
+				.kind = (enum pf_col_kind)kind };
 }
 
 static void add_col(struct pf_jsonw *w, const struct pf_col *col)
@@ -441,6 +445,7 @@ static void add_col(struct pf_jsonw *w, const struct pf_col *col)
 	add_string(w, "name", col->key);
 	add_string(w, "title", col->title);
 	add_string(w, "kind", pf_kind_word(col->kind));
+	add_bool(w, "people", !(col->kind & PF_FULL));
 	pf_jsonw_end(w);
 }
 
@@ -460,6 +465,14 @@ static size_t add_cols(struct pf_jsonw *w, const struct pf_data *d, size_t row,
 			add(w, &col);
 	}
 	return row;
+}
+
+/* The row of a table itself names no column: its title, or "". */
+static const char *table_title(const struct pf_data *d, size_t row)
+{
+	const char *column = pf_data_cell(d, row, COLUMN);
+
+	return *column ? "" : pf_data_cell(d, row, TITLE);
 }
 
 /* Figures come first in a record. */
@@ -492,6 +505,13 @@ static void add_document(struct pf_jsonw *w, const struct pf_data *d)
 		pf_jsonw_end(w);
 	}
 	pf_jsonw_end(w);
+	pf_jsonw_key(w, "titles");
+	pf_jsonw_object(w);
+	for (row = 0; row < pf_data_rows(d); row++)
+		if (*table_title(d, row))
+			add_string(w, pf_data_cell(d, row, TABLE),
+				   table_title(d, row));
+	pf_jsonw_end(w);
 	pf_jsonw_end(w);
 }
 
@@ -516,7 +536,7 @@ static void write_schema(struct pf_jsonw *w, const struct pf_cmd *cmd,
 	pf_schema_tables(w);
 	while (row < pf_data_rows(d)) {
 		pf_schema_table(w, pf_data_cell(d, row, TABLE),
-				is_open(d, row));
+				table_title(d, row), is_open(d, row));
 		row = add_cols(w, d, row, pf_schema_col);
 		pf_schema_table_end(w);
 	}

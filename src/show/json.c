@@ -207,6 +207,10 @@ void pf_schema_col(struct pf_jsonw *w, const struct pf_col *col)
 	pf_jsonw_object(w);
 	add(w, "title", col->title ? col->title : col->key);
 	add(w, "kind", pf_kind_word(col->kind));
+	if (col->kind & PF_FULL) {
+		pf_jsonw_key(w, "people");
+		pf_jsonw_bool(w, false);
+	}
 	pf_jsonw_key(w, "type");
 	pf_jsonw_array(w);
 	if (!type)
@@ -226,10 +230,13 @@ void pf_schema_tables(struct pf_jsonw *w)
 }
 
 /* Rows are objects with these columns. */
-void pf_schema_table(struct pf_jsonw *w, const char *name, bool is_open)
+void pf_schema_table(struct pf_jsonw *w, const char *name, const char *title,
+		     bool is_open)
 {
 	pf_jsonw_key(w, name);
 	pf_jsonw_object(w);
+	if (title && *title)
+		add(w, "title", title);
 	add(w, "type", "array");
 	pf_jsonw_key(w, "items");
 	add_object(w, is_open);
@@ -282,7 +289,7 @@ static void schema_scalars(struct pf_printer *p, const struct pf_scalar *s,
 
 static void schema_head(struct pf_printer *p)
 {
-	pf_schema_table(&p->json, p->name, false);
+	pf_schema_table(&p->json, p->name, p->title, false);
 	for (size_t i = 0; i < p->col_count; i++)
 		pf_schema_col(&p->json, &p->cols[i]);
 }

@@ -59,6 +59,18 @@ static bool is_brief(const struct pf_col *col)
 	return (col->kind & (PF_BRIEF | PF_FULL)) == PF_BRIEF;
 }
 
+/* Of programs' columns: PF_FULL if people do not see it, not even in brief. */
+static unsigned only_full(const struct pf_table *t, size_t col)
+{
+	const struct pf_col *cols = pf_table_cols(t);
+
+	for (size_t i = 0; i < pf_table_col_count(t); i++)
+		if (is_brief(&cols[i]) &&
+		    !strcmp(cols[i].title, cols[col].title))
+			return 0;
+	return cols[col].kind & PF_FULL;
+}
+
 /* For people: the column of programs that says the same in full. */
 static size_t find_instead(const struct pf_table *t, size_t col)
 {
@@ -83,6 +95,8 @@ static void choose(struct pf_choice *c, const bool *is_shown)
 			continue;
 		c->cols[c->count] = all[i];
 		c->cols[c->count].kind = bare(all[i].kind);
+		if (c->is_wide)
+			c->cols[c->count].kind |= only_full(c->table, i);
 		c->is_spare[c->count] = all[i].kind & PF_SPARE;
 		c->is_whole[c->count] = all[i].kind & PF_WHOLE;
 		c->tells[c->count] = c->is_same && all[i].kind & PF_FULL;
@@ -147,7 +161,10 @@ static struct pf_scalar *choose_scalars(const struct pf_scalar *all,
 		     is_nothing(&all[i].cell)))
 			continue;
 		out[n] = all[i];
-		out[n++].col.kind = bare(all[i].col.kind);
+		out[n].col.kind = bare(all[i].col.kind);
+		if (is_wide) /* a schema says so */
+			out[n].col.kind |= all[i].col.kind & PF_FULL;
+		n++;
 	}
 	*count = n;
 	return out;

@@ -65,12 +65,16 @@ const chosen = (input) => [...input.files].map((f) =>
 /* No option of a command, and no path out of the program's folder. */
 const safePath = (path) => path.startsWith('-') ? './' + path : path;
 
+/* Names of databases, of those that are being made, too. */
+const names = new Set();
+
 const databaseName = (path) => {
-	const stem = safePath(path.replace(
-		/(?<=.)(\.(json|gz|zst|pb|xplane|pickle|sqlite|db|csv|pfr))+$/i, ''));
+	const stem = path.replace(
+		/(?<=.)(\.(json|gz|zst|pb|xplane|pickle|sqlite|db|csv|pfr))+$/i, '');
 	let name = stem + '.db';
-	for (let n = 2; program.has(name); n++)
+	for (let n = 2; names.has(name); n++)
 		name = stem + '-' + n + '.db';
+	names.add(name);
 	return name;
 };
 
@@ -116,15 +120,20 @@ const readIn = async (files) => {
 		p.replace(/^((?:\.\/)?[^/]+)\/.*$/, '$1')))];
 	const db = databaseName(roots[0]);
 	const args = ['ingest', ...roots, '-o', db];
-	const r = await runWell(args, { files: traces, takes: db });
-	if (!r.taken)
-		throw new Error(r.err.trim());
-	add({ db, made: args, said: r.err.trim() }, r.taken);
+	try {
+		const r = await runWell(args, { files: traces, takes: db });
+		add({ db, made: args, said: r.err.trim() }, r.taken);
+	} catch (e) {
+		names.delete(db);
+		throw e;
+	}
 };
 
 const forget = (capture) => {
 	captures.splice(captures.indexOf(capture), 1);
 	program.drop(capture.db);
+	names.delete(capture.db);
+	answers.clear(); /* another may get its name */
 	if (other === capture)
 		other = null;
 	if (shown === capture)

@@ -33,14 +33,18 @@ const isNumber = (kind) => kind !== 'text' && kind !== 'path' &&
 	kind !== 'any';
 const isNothing = (v) => v === null || v === undefined || v === '';
 
-/* The columns of a table in which anything stands. */
+/*
+ * The columns of a table in which anything stands; isMore: those that text
+ * leaves out.
+ */
 const columnsOf = (rows, known, text) => {
 	const keys = known?.length ? Object.keys(rows[0]) : keysOf(text);
 	const all = keys.map((name) => known?.find((c) => c.name === name) ||
 		{ name, title: name, kind: 'any' });
 	return all.filter((c) => rows.some((r) => !isNothing(r[c.name])))
-		.map((c) => ({ ...c, isRight: isNumber(c.kind) ||
-			rows.every((r) => typeof r[c.name] !== 'string') }));
+		.map((c) => ({ ...c, isMore: c.people === false,
+			isRight: isNumber(c.kind) || rows.every((r) =>
+				typeof r[c.name] !== 'string') }));
 };
 
 /* ---- tables ---- */
@@ -66,25 +70,35 @@ const spanLink = (text, row) => make('a', {
 
 const hasSpan = (row) => !isNothing(row.from_ns) && !isNothing(row.to_ns);
 
+/* Of a line of code the folders stand apart: they are shown in an open row. */
+const withFolder = (text) => {
+	const [, folder, line] =
+		/^((?:[^\s/]+\/)+)([^\s/]+:\d+ .*)$/.exec(text) || [];
+	return folder ? [make('i', {}, folder), line] : [text];
+};
+
 const cellOf = (row, column, isHead, hasBar) => {
 	const v = row[column.name], text = show(v, column.kind);
 	const cell = make(isHead ? 'th' : 'td', isHead ? { scope: 'row' } : {});
+	if (column.isMore)
+		cell.dataset.more = '';
 	if (!isNothing(v) && typeof v !== 'string')
 		cell.dataset.v = String(v);
 	else if (column.isRight)
-		cell.className = 'n';
+		cell.classList.add('n');
 	if (hasBar && typeof v === 'number' && v >= 0 && v <= 1)
 		cell.append(bar(v));
-	cell.append(column.name === 'from_ns' && hasSpan(row)
-		? spanLink(text, row) : text);
+	cell.append(...column.name === 'from_ns' && hasSpan(row)
+		? [spanLink(text, row)] : withFolder(text));
 	return cell;
 };
 
 const ROWS = 1000; /* that stand in a page; a command is asked for as many */
 
 const tableOf = (name, title, rows, columns) => {
-	const head = columns.findIndex((c) => !c.isRight);
-	const shares = columns.findIndex((c) => c.kind === 'ratio');
+	const head = columns.findIndex((c) => !c.isRight && !c.isMore);
+	const shares = columns.findIndex((c) => c.kind === 'ratio' &&
+		!c.isMore);
 	const line = (row) => make('tr', {}, ...columns.map((c, i) =>
 		cellOf(row, c, i === head, i === shares)));
 	const shown = rows.slice(0, ROWS).map(line);
@@ -92,7 +106,9 @@ const tableOf = (name, title, rows, columns) => {
 		make('caption', {}, title),
 		make('thead', {}, make('tr', {}, ...columns.map((c) =>
 			make('th', { scope: 'col', className: c.isRight ? 'n' : '',
-				'data-k': c.name }, c.title)))),
+				'data-k': c.name,
+				...c.isMore ? { 'data-more': '' } : {} },
+			c.title)))),
 		make('tbody', {}, ...shown.slice(0, TOP)));
 	if (shown.length > TOP)
 		table.append(make('tbody', { className: 'more' },
@@ -103,8 +119,18 @@ const tableOf = (name, title, rows, columns) => {
 /* What is seen of a table, for a spreadsheet: cells as they are shown. */
 const asText = (table) => [...table.rows].filter((r) => !r.hidden &&
 	r.getClientRects().length)
-	.map((r) => [...r.cells].map((c) => c.textContent).join('\t'))
+	.map((r) => [...r.cells].filter((c) => c.getClientRects().length)
+		.map((c) => c.textContent).join('\t'))
 	.join('\n') + '\n';
+
+/* Shows what text leaves out, if there is any. */
+const moreOf = (node, n, what) => {
+	const b = make('button', { type: 'button', 'aria-pressed': 'false' },
+		count(n) + ' more ' + what + (n > 1 ? 's' : ''));
+	b.addEventListener('click', () => b.setAttribute('aria-pressed',
+		node.classList.toggle('whole')));
+	return n ? [b] : [];
+};
 
 /* "csv" is null, or gives the whole table as the terminal prints it. */
 const addTable = (name, title, rows, columns, csv) => {
@@ -122,6 +148,8 @@ const addTable = (name, title, rows, columns, csv) => {
 	if (rows.length > ROWS)
 		tools.append(make('span', {}, 'the first ' + count(ROWS) +
 			' of ' + count(rows.length) + ' rows'));
+	tools.append(...moreOf(table, columns.filter((c) => c.isMore).length,
+		'column'));
 	const copy = copyButton(() => asText(table), 'Copy');
 	copy.setAttribute('aria-label', 'Copy: ' + title);
 	tools.append(copy);
@@ -141,8 +169,8 @@ const LEADS = ['title', 'sentence', 'remedy', 'severity', 'command', 'code', 'id
 /* A row that has a sentence: what is wrong, and what to do. */
 const adviceOf = (row, columns, how) => {
 	const facts = columns.filter((c) => !LEADS.includes(c.name) &&
-		c.name !== 'to_ns' && !isNothing(row[c.name]) &&
-		row[c.name] !== row.sentence);
+		(!c.isMore || c.name === 'from_ns') && c.name !== 'to_ns' &&
+		!isNothing(row[c.name]));
 	const item = make('li', { className: row.severity || '' });
 	item.append(make('p', {}, make('strong', {},
 		capital(row.title || row.sentence))));
@@ -183,9 +211,14 @@ const figuresOf = (scalars, known) => {
 		const dd = make('dd', { 'data-k': key }, show(value, c.kind));
 		if (typeof value !== 'string')
 			dd.dataset.v = String(value);
-		list.append(make('div', {}, make('dt', {}, c.title.trim()), dd));
+		list.append(make('div', c.people === false ? { 'data-more': '' }
+			: {}, make('dt', {}, c.title.trim()), dd));
 	}
-	return list.children.length ? list : '';
+	if (!list.children.length)
+		return [];
+	const more = list.querySelectorAll('[data-more]').length;
+	return [list, ...more ? [make('div', { className: 'tools' },
+		...moreOf(list, more, 'figure'))] : []];
 };
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -196,7 +229,8 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
  */
 const showDocument = (text, known, csv) => {
 	const doc = parseDocument(text), out = new DocumentFragment();
-	const { scalars: figures, tables = {} } = known.document || {};
+	const { scalars: figures, tables = {}, titles = {} } =
+		known.document || {};
 	const texts = doc.tables.how;
 	/* Said again by the first of what is wrong. */
 	const isSaid = Object.values(doc.tables).some((rows) =>
@@ -208,7 +242,7 @@ const showDocument = (text, known, csv) => {
 	if (failed.length)
 		out.append(make('ul', { className: 'notes failed' },
 			...failed.map((n) => make('li', {}, n))));
-	out.append(figuresOf(doc.scalars, figures));
+	out.append(...figuresOf(doc.scalars, figures));
 	for (const [name, rows] of Object.entries(doc.tables)) {
 		if (!rows.length)
 			continue;
@@ -219,8 +253,9 @@ const showDocument = (text, known, csv) => {
 				id: 't-' + name }, ...rows.map((r) =>
 				adviceOf(r, columns, linesOf(texts, r)))));
 		else if (rows !== texts)
-			out.append(addTable(name, capital(name.replaceAll('_', ' ')), rows, columns,
-				csv));
+			out.append(addTable(name, titles[name] ||
+				capital(name.replaceAll('_', ' ')), rows,
+			columns, csv));
 	}
 	const notes = doc.notes.filter((n) => !failed.includes(n));
 	if (notes.length)

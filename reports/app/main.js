@@ -9,11 +9,14 @@ const sentenceOf = (e) => {
 	const text = String(e?.message || e);
 	if (e instanceof Stopped)
 		return 'Stopped.';
-	if (/memory|allocation|OOM/i.test(text) && !text.startsWith('profan: '))
-		return 'This needs more memory than a page can have. ' +
-			'profan in a terminal has no such limit.';
 	if (text.startsWith('profan: '))
 		return text;
+	if (text.includes('NotReadableError'))
+		return 'A file cannot be read any more: it was changed, moved ' +
+			'or removed since it was handed over.';
+	if (/memory|allocation/i.test(text))
+		return 'This needs more memory than a page can have. ' +
+			'profan in a terminal has no such limit.';
 	return 'The program broke off (' + text.split('\n')[0] + '). ' +
 		'Nothing else is touched.';
 };

@@ -8,7 +8,7 @@ class Stopped extends Error {}
 
 const program = (() => {
 	const kept = new Map(), queue = [];
-	let module, worker, current = null, last = 0, tell = () => {};
+	let module, url, worker, current = null, last = 0, tell = () => {};
 
 	const settle = (way, value) => {
 		const job = current;
@@ -20,8 +20,7 @@ const program = (() => {
 
 	const launch = () => {
 		worker?.terminate();
-		worker = new Worker(launch.url ??= URL.createObjectURL(new Blob(
-			[$('worker').textContent], { type: 'text/javascript' })));
+		worker = new Worker(url);
 		worker.onerror = (e) => {
 			launch();
 			settle('reject', new Error(e.message));
@@ -29,12 +28,10 @@ const program = (() => {
 		worker.onmessage = ({ data }) => {
 			if (data.read !== undefined)
 				tell({ ...current, read: data.read });
-			else if (data.id !== current?.id)
-				return; /* of a start, or a file */
-			else if (data.error === undefined)
-				settle('resolve', data);
-			else
+			else if (data.error !== undefined)
 				settle('reject', new Error(data.error));
+			else if (data.id === current?.id)
+				settle('resolve', data);
 		};
 		worker.postMessage({ start: module, files: [...kept] });
 	};
@@ -57,6 +54,8 @@ const program = (() => {
 		async start() {
 			module = await WebAssembly.compile(
 				await inflate('wasm').arrayBuffer());
+			url = URL.createObjectURL(new Blob([$('worker').textContent],
+				{ type: 'text/javascript' }));
 			launch();
 		},
 		/* f(job) when something changes; null: nothing runs. */
@@ -84,7 +83,6 @@ const program = (() => {
 			kept.delete(path);
 			worker.postMessage({ drop: path });
 		},
-		has: (path) => kept.has(path),
 		/* End what runs. */
 		stop() {
 			if (!current)

@@ -1,22 +1,24 @@
 /*
- * The worker: the program's files and its commands, one at a time.  It is
- * stateless but for its files, which the page has too: it may be ended at any
- * moment, and another one takes its place.
+ * The worker: the program's files and its commands, one at a time.  It has
+ * nothing that the page has not: it may be ended at any moment, and another
+ * one takes its place.
  *
- *	{ id, start: module, files: [[path, blob]...] }	-> { id }
- *	{ id, run: args, files, takes }
- *		-> { read, size }... { id, code, out, err, taken }
+ *	{ start: module, files: [[path, blob]...] }
+ *	{ keep: path, blob }, { drop: path }
+ *	{ id, run: args, files, takes, isText }
+ *		-> { read }... { id, code, out, err, taken } or { id, error }
  *
- * "files" are there while the command runs, "takes" is a file that it makes,
- * which is handed over and not kept.
+ * "files" are there while the command runs, in the place of kept ones of the
+ * same name; "takes" is a file that it makes, which is handed over.
  */
+const kept = new Map();
 let host = null;
 let told = 0;
 
 const EACH_MS = 100; /* progress */
 
 const answers = {
-	start: async ({ start, files }) => {
+	start: ({ start, files }) => {
 		host = makeHost(start, (read) => {
 			const now = performance.now();
 			if (now - told < EACH_MS)
@@ -25,16 +27,15 @@ const answers = {
 			postMessage({ read });
 		});
 		for (const [path, blob] of files)
-			host.addFile(path, blob);
-		return {};
+			answers.keep({ keep: path, blob });
 	},
-	keep: async ({ keep, blob }) => {
+	keep: ({ keep, blob }) => {
+		kept.set(keep, blob);
 		host.addFile(keep, blob);
-		return {};
 	},
-	drop: async ({ drop }) => {
+	drop: ({ drop }) => {
+		kept.delete(drop);
 		host.remove(drop);
-		return {};
 	},
 	run: async ({ run, files, takes, isText }) => {
 		for (const [path, blob] of files)
@@ -46,19 +47,24 @@ const answers = {
 				? new TextDecoder().decode(out) : new Blob([out]),
 				taken: made && new Blob([made]) };
 		} finally {
-			for (const [path] of files)
-				host.remove(path);
-			if (takes)
-				host.remove(takes);
+			for (const path of [...files.map(([p]) => p), takes]) {
+				if (kept.has(path))
+					host.addFile(path, kept.get(path));
+				else if (path)
+					host.remove(path);
+			}
 		}
 	},
 };
 
 onmessage = async ({ data }) => {
 	const what = Object.keys(answers).find((k) => k in data);
+	let answer;
 	try {
-		postMessage({ id: data.id, ...await answers[what](data) });
+		answer = await answers[what](data);
 	} catch (e) {
-		postMessage({ id: data.id, error: String(e?.message || e) });
+		answer = { error: e?.name + ': ' + e?.message };
 	}
+	if (answer)
+		postMessage({ id: data.id, ...answer });
 };

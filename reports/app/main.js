@@ -145,6 +145,12 @@ const showBar = (view) => {
 	});
 };
 
+/* Asked again where it stands: what was stopped, for one. */
+$('views').addEventListener('click', (e) => {
+	if (e.target.hash === location.hash)
+		render();
+});
+
 const MOVES = {
 	__proto__: null, ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1,
 	Home: -Infinity, End: Infinity,

@@ -61,7 +61,9 @@ const argsOf = ({ command, options }) => {
 	if (!databases.every(Boolean))
 		return null;
 	return [command, ...databases.map((c) => c.db),
-		...command === 'query' ? [options.get('sql') || SQL] : [],
+		/* a comment that it begins with is no option */
+		...command === 'query' ? [(options.get('sql') || SQL)
+			.replace(/^-/, ' -')] : [],
 		...optionsOf(command).filter((o) => options.get(o.name))
 			.flatMap((o) => wordsOf(o, options.get(o.name)))];
 };
@@ -86,16 +88,60 @@ const copyButton = (text, title) => {
 	return b;
 };
 
-const commandLine = (text) => {
-	const b = copyButton(() => text, 'Copy');
-	b.setAttribute('aria-label', 'Copy the command');
-	return make('p', { className: 'command' }, make('code', {}, text), b);
-};
-
 const saveAs = (blob, name) => {
 	const url = URL.createObjectURL(blob);
 	make('a', { href: url, download: name }).click();
 	setTimeout(() => URL.revokeObjectURL(url), 60000);
+};
+
+/* The words of a command as a shell reads them (quoted() above). */
+const wordsIn = (text) => (text.match(/(?:'[^']*'|\\'|[^\s'\\])+/g) || [])
+	.map((w) => w.replace(/'([^']*)'|\\(')/g, '$1$2'));
+
+/* The address that asks what a command asks; null: no view does. */
+const addressOf = ([, command, db, ...rest]) => {
+	const view = VIEWS.find((v) => v.commands.includes(command));
+	if (!view || command === 'query' || db !== shown?.db)
+		return null;
+	const to = { view: view.id, of: command, from: '', to: '' };
+	while (rest.length) {
+		const name = rest.shift().replace(/^--/, '');
+		const option = optionsOf(command).find((o) => o.name === name);
+		if (!option)
+			return null;
+		const value = option.type === 'flag' ? '1' : rest.shift();
+		to[name] = to[name] ? to[name] + SEVERAL + value : value;
+	}
+	return hrefOf(to);
+};
+
+/* A command that writes a file: it is saved. */
+const saveButton = (words) => {
+	const path = words[words.indexOf('-o') + 1];
+	const b = make('button', { type: 'button' }, 'Save ' + path);
+	b.addEventListener('click', async () => {
+		try {
+			saveAs((await runWell(words.slice(1), { takes: path }))
+				.taken, path);
+		} catch (e) {
+			complain(e);
+		}
+	});
+	return b;
+};
+
+/* A command for a terminal, and what of it can be done here. */
+const commandLine = (text) => {
+	const words = wordsIn(text), address = addressOf(words);
+	const b = copyButton(() => text, 'Copy');
+	b.setAttribute('aria-label', 'Copy the command');
+	const line = make('p', { className: 'command' },
+		make('code', {}, text), b);
+	if (words[1] === 'slice' && words.includes('-o'))
+		line.append(saveButton(words));
+	if (address && address !== location.hash)
+		line.append(make('a', { href: address }, 'Ask it here'));
+	return line;
 };
 
 /* ---- controls ---- */
@@ -116,7 +162,8 @@ const controlOf = (option, command, value) => {
 	const field = type === 'choice' ? make('select', { name },
 		...option.default ? [] : [make('option', { value: '' }, '-')],
 		...words.map((w) => make('option', { value: w }, w)))
-		: make('input', { name, size: 10, placeholder: option.value,
+		: make('input', { name, size: 10, placeholder: type === 'list'
+			? option.value + SEVERAL + ' ...' : option.value,
 			inputMode: type === 'integer' ? 'numeric' : 'text' });
 	field.value = value || (type === 'choice' ? option.default || '' : '');
 	const label = make('label', { title: help },
@@ -254,6 +301,8 @@ const render = async () => {
 	const main = $('main'), known = commands.get(command);
 	const address = location.hash;
 	delete main.dataset.at;
+	document.title = (shown ? view.title + ', ' + shown.db + ' - ' : '') +
+		'profan';
 	showBar(view);
 	if (!shown || !known) {
 		main.replaceChildren();

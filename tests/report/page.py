@@ -334,6 +334,11 @@ def check_answers(browser):
     keys = p.evaluate(SHOWN)["tables"]["rows"]["keys"]
     b.say("columns in the order of the statement", None if keys == [
         "big", "2", "1", "r", "t", "least"] else keys)
+    p.fill("textarea", "-- a comment first\nSELECT 'it''s' AS t")
+    p.press("textarea", "Control+Enter")
+    p.wait_for_selector("#t-rows th[data-k=t]")
+    b.say("SQL may begin with a comment", None if p.inner_text(
+        "#t-rows tbody") == "it's" else p.inner_text("#t-rows tbody"))
     p.fill("textarea", "SELECT nothing")
     p.press("textarea", "Control+Enter")
     p.wait_for_selector("#answer .error")
@@ -357,6 +362,29 @@ def check_answers(browser):
         is_equal = file.read() == same.read()
     b.say("the database is the terminal's, byte for byte",
           None if is_equal else "it differs")
+    app.show("advice")
+    line = p.locator(".verdicts .command", has_text="--what-if").first
+    command = line.locator("code").inner_text()
+    line.locator("text=Ask it here").click()
+    app.until("state().command === 'path' && settled()")
+    b.say("what advice names is asked by a click", None if p.inner_text(
+        "#main > .command code") == command else command)
+    app.show("summary")
+    line = p.locator(".verdicts .command", has_text="slice").first
+    with p.expect_download() as got:
+        line.locator("text=Save slice.json").click()
+    with open(got.value.path(), "rb") as file:
+        part = file.read()
+    native(*line.locator("code").inner_text().split()[1:-1], "part.json")
+    with open(FOLDER + "/part.json", "rb") as file:
+        b.say("a slice is the terminal's", None if part == file.read()
+              else "it differs")
+    for text in ("profan query a.db 'it'\\''s' x", "profan path 'a b' -o c"):
+        shell = subprocess.run(["sh", "-c", "printf '%s\\n' " + text],
+                               capture_output=True, text=True, check=True)
+        words = p.evaluate("(text) => wordsIn(text)", text)
+        b.say("words of " + text, None if words ==
+              shell.stdout.split("\n")[:-1] else words)
     app.show("report")
     frame = p.frame_locator("iframe")
     frame.locator("html[data-ready='1']").wait_for(timeout=20000)

@@ -37,6 +37,9 @@ made() { # FILE..., as it is dropped
 	done
 }
 made train.json idle.json job
+mkdir again
+cp idle.json again/train.json
+made again/train.json
 cd traces && made *.gz
 "$PYTHON" "$top_srcdir/tests/report/page.py" "$tmp" "$CHROMIUM" "$tap_count" \
 	"$profan" && [ "$tap_failed" = 0 ]

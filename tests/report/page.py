@@ -468,6 +468,19 @@ def check_files(browser):
                             *argv("ranks", "")[2:]))
     b.say("a folder is one database", "\n".join(differences(
         doc, p.evaluate(SHOWN))))
+    app.show("kernels", "kernels")
+    p.select_option("#capture", "train.db")
+    app.until("settled()")
+    p.click("#close")
+    app.captures(3)
+    app.drop("again/train.json")
+    app.captures(4)
+    p.select_option("#capture", "train.db")
+    app.until("settled()")
+    doc = json.loads(native(*argv("kernels", "again/train.db"), "--format",
+                            "json"))
+    b.say("a closed one leaves its name, and nothing else", "\n".join(
+        differences(doc, p.evaluate(SHOWN))))
     b.say("files: no request, message or dialog", app.reopened())
     p.reload()
     p.wait_for_selector("html[data-ready]")
@@ -518,6 +531,14 @@ def check_stop(browser):
     doc = json.loads(native(*argv("modules", "train.db"), "--format", "json"))
     b.say("databases outlive what was stopped", "\n".join(differences(
         doc, p.evaluate(SHOWN))))
+    p.evaluate("go({ view: 'kernels' }); "
+               "setTimeout(() => program.stop(), 0)")
+    app.until("settled()")
+    said = p.inner_text("#answer")
+    p.click("#views [aria-current]")
+    app.until("settled() && document.querySelector('#t-kernels')")
+    b.say("what was stopped is asked again", None if said == "Stopped."
+          else said)
     app.drop("large.json")
     app.until("document.querySelector('#progress').max > 1e7 &&"
                         " document.querySelector('#progress').value > 0")

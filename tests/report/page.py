@@ -334,7 +334,7 @@ def check_answers(browser):
     keys = p.evaluate(SHOWN)["tables"]["rows"]["keys"]
     b.say("columns in the order of the statement", None if keys == [
         "big", "2", "1", "r", "t", "least"] else keys)
-    p.fill("textarea", "-- a comment first\nSELECT 'it''s' AS t")
+    p.fill("textarea", "--a comment first\nSELECT 'it''s' AS t")
     p.press("textarea", "Control+Enter")
     p.wait_for_selector("#t-rows th[data-k=t]")
     b.say("SQL may begin with a comment", None if p.inner_text(

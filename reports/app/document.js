@@ -33,6 +33,16 @@ const isNumber = (kind) => kind !== 'text' && kind !== 'path' &&
 	kind !== 'any';
 const isNothing = (v) => v === null || v === undefined || v === '';
 
+/* Words that are ours, as "profan help words" has them. */
+let glossary = [];
+
+/* What a title means, or a value in the column of a key, as a tooltip. */
+const tipOf = (word, key = 'title') => {
+	const found = glossary.find((g) => g.of.split(' ').includes(key) &&
+		g.word.toLowerCase() === String(word).toLowerCase());
+	return found ? { title: found.meaning } : {};
+};
+
 /*
  * The columns of a table in which anything stands; isMore: those that text
  * leaves out.
@@ -79,7 +89,8 @@ const withFolder = (text) => {
 
 const cellOf = (row, column, isHead, hasBar) => {
 	const v = row[column.name], text = show(v, column.kind);
-	const cell = make(isHead ? 'th' : 'td', isHead ? { scope: 'row' } : {});
+	const cell = make(isHead ? 'th' : 'td', { ...tipOf(v, column.name),
+		...isHead ? { scope: 'row' } : {} });
 	if (column.isMore)
 		cell.dataset.more = '';
 	if (!isNothing(v) && typeof v !== 'string')
@@ -106,7 +117,7 @@ const tableOf = (name, title, rows, columns) => {
 		make('caption', {}, title),
 		make('thead', {}, make('tr', {}, ...columns.map((c) =>
 			make('th', { scope: 'col', className: c.isRight ? 'n' : '',
-				'data-k': c.name,
+				'data-k': c.name, ...tipOf(c.title),
 				...c.isMore ? { 'data-more': '' } : {} },
 			c.title)))),
 		make('tbody', {}, ...shown.slice(0, TOP)));
@@ -211,8 +222,9 @@ const figuresOf = (scalars, known) => {
 		const dd = make('dd', { 'data-k': key }, show(value, c.kind));
 		if (typeof value !== 'string')
 			dd.dataset.v = String(value);
+		const title = c.title.trim();
 		list.append(make('div', c.people === false ? { 'data-more': '' }
-			: {}, make('dt', {}, c.title.trim()), dd));
+			: {}, make('dt', tipOf(title), title), dd));
 	}
 	if (!list.children.length)
 		return [];

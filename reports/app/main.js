@@ -207,8 +207,10 @@ const begin = async () => {
 	document.body.classList.add('empty');
 	try {
 		await program.start();
-		const { out } = await runWell(['help', '--format', 'json']);
-		const all = JSON.parse(out);
+		const ask = async (...what) => JSON.parse((await runWell(
+			['help', ...what, '--format', 'json'])).out);
+		const all = await ask();
+		glossary = (await ask('words')).tables.words;
 		commands = new Map(all.commands.map((c) => [c.name, c]));
 		$('version').textContent = all.program_version;
 	} catch (e) {

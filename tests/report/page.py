@@ -302,7 +302,7 @@ def check_answers(browser):
     p = app.show("path")
     p.fill("input[name='what-if']", "launch=0")
     p.press("input[name='what-if']", "Enter")
-    p.wait_for_selector("#t-what_if")
+    app.until("settled() && document.querySelector('#t-what_if')")
     held("what if is asked live", *argv("path", "train.db", "--what-if",
                                         "launch=0"))
     b.say("the command stands there", None if p.inner_text(
@@ -324,6 +324,19 @@ def check_answers(browser):
     app.until("state().options.get('from') && settled()")
     held("the way back is the browser's", *argv("kernels", "train.db",
                                                 *window))
+    p.evaluate("go({ from: '', to: '' })")
+    app.until("settled()")
+    app.show("idle")
+    said = p.evaluate("""['th[data-k=cause]', 'tbody th']
+        .map((s) => document.querySelector('#t-causes ' + s))
+        .concat([...document.querySelectorAll('.figures dt')])
+        .map((e) => [e.textContent.toLowerCase(), e.title])""")
+    words = json.loads(native("help", "words", "--format", "json"))
+    meanings = {w["word"].lower(): w["meaning"]
+                for w in words["tables"]["words"]}
+    told = [(w, t) for w, t in said if t]
+    b.say("words that are ours are explained", None if len(told) > 1 and
+          all(meanings.get(w) == t for w, t in told) else said)
     app.show("sql")
     big = "SELECT 9007199254740993 AS big, 3 AS '2', 4 AS '1', 0.1 AS r, " \
         "NULL AS n, 'x' AS t, -9223372036854775807 AS least"
@@ -346,8 +359,6 @@ def check_answers(browser):
     b.say("an error is the program's", None if p.inner_text(
         "#answer .error") == want else p.inner_text("#answer .error"))
     app.show("kernels", "kernels")
-    app.page.evaluate("go({ from: '', to: '' })")
-    app.until("!state().options.get('from') && settled()")
     with p.expect_download() as got:
         p.click("[aria-label='Save as csv: Kernels']")
     with open(got.value.path(), "rb") as file:

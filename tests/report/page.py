@@ -184,21 +184,29 @@ def looks(text, shown):
     """Numbers as the terminal has them, in every table that has the rows."""
     compared, wrong = 0, []
     for titles, rows in md_tables(text):
-        for table in shown["tables"].values():
-            if len(table["rows"]) != len(rows) or \
-                    not set(titles) <= set(table["titles"]):
-                continue
-            at = [table["titles"].index(t) for t in titles]
-            for row, cells in zip(rows, table["rows"]):
-                for text_cell, i in zip(row, at):
-                    seen, text_cell = cells[i][1], text_cell.lstrip("+")
-                    # some columns say the same in brief
-                    if not unit(text_cell) or unit(text_cell) != unit(seen):
-                        continue
-                    compared += 1
-                    if text_cell != seen:
-                        wrong.append(f"{text_cell} is {seen}")
-            break
+        def alike(table):
+            """Titles in common, if that is the table: empty ones are not."""
+            both = [t for t in titles if t in table["titles"]]
+            if len(table["rows"]) != len(rows) or not rows:
+                return []
+            first = {t: c[1] for t, c in zip(table["titles"],
+                                             table["rows"][0])}
+            is_it = all(cell.strip("`") == first[title] for title, cell in
+                        zip(titles, rows[0]) if "`" in cell and title in first)
+            return both if is_it else []
+
+        table = max(shown["tables"].values(), default=None,
+                    key=lambda t: len(alike(t)))
+        for row, cells in zip(rows, table["rows"] if table else []):
+            for title in alike(table):
+                seen = cells[table["titles"].index(title)][1]
+                said = row[titles.index(title)].lstrip("+")
+                # some columns say the same in brief
+                if not unit(said) or unit(said) != unit(seen):
+                    continue
+                compared += 1
+                if said != seen:
+                    wrong.append(f"{said} is {seen}")
     return compared, wrong
 
 

@@ -100,6 +100,8 @@ def files(source, version, machine, strip):
     for path in [source + "/schema/README.md",
                  *glob.glob(source + "/schema/query/*.sql")]:
         yield (share + "profan" + path[len(source):], read(path), False)
+    if os.path.exists("profan.html"):  # make wasm
+        yield share + "profan/profan.html", read("profan.html"), False
     for path in glob.glob("src/profan*.1"):
         yield share + "man/man1/" + os.path.basename(path), read(path), False
     for path, where in (("profan", "bash-completion/completions"),

@@ -6,7 +6,8 @@ EXTRA_DIST += src/sources.sh
 noinst_LIBRARIES += libprofan.a
 nodist_libprofan_a_SOURCES = src/base/assets.c src/base/words.c
 
-AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"'
+AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"' \
+	-DPKGDATADIR='"$(pkgdatadir)"'
 bin_PROGRAMS += profan
 profan_LDADD = libprofan.a $(PROFAN_LIBS)
 

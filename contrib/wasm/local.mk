@@ -5,7 +5,7 @@ EXTRA_DIST += $(addprefix contrib/wasm/,Makefile README.md check.js host.js \
 
 # make wasm: wasm/profan.wasm and profan.js, and profan.html of them.
 wasm: profan.html
-wasm/profan.wasm: wasm-build
+wasm/profan.wasm wasm/profan.js: wasm-build
 wasm-build: profan$(EXEEXT)
 	@for tool in emcc node tclsh dpkg-source; do \
 		command -v $$tool >/dev/null || { echo "make wasm: $$tool is missing" \

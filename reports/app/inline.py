@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """One self-contained page of the parts.
 
-usage: inline.py SRCDIR WASM GLUE HOST OUT
+usage: inline.py SRCDIR WASM GLUE HOST VERSION OUT
 SRCDIR is the top of the tree; GLUE is emscripten's program for WASM, HOST the
 files behind it (contrib/wasm/host.js).
 """
@@ -15,7 +15,7 @@ import sys
 APP = ["numbers", "document", "program", "captures", "state", "views", "main"]
 
 
-def main(top, wasm, glue, host, out):
+def main(top, wasm, glue, host, version, out):
     def read(path):
         with open(path, encoding="utf-8") as file:
             return file.read()
@@ -27,6 +27,7 @@ def main(top, wasm, glue, host, out):
     with open(wasm, "rb") as file:
         packed = gzip.compress(file.read(), 9, mtime=0)
     slots = {
+        "version": version,
         "style": style + asset("app/app.css"),
         "script": shared + "".join(asset(f"app/{n}.js") for n in APP),
         "worker": read(glue) + read(host) + asset("app/worker.js"),

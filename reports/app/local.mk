@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: MIT
-# The page that is the program, of what 'make wasm' leaves in wasm/.
+# The page that is the program, of what 'make wasm' (contrib/wasm) compiles.
 PAGE_PARTS = $(sort $(wildcard $(srcdir)/reports/app/*)) \
-	$(addprefix $(srcdir)/reports/,app.js shared.js style.css)
+	$(addprefix $(srcdir)/reports/,app.js shared.js style.css) \
+	$(srcdir)/contrib/wasm/host.js
 EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(sort $(wildcard \
 	$(srcdir)/reports/app/*)))
 
-profan.html: wasm/profan.wasm wasm/profan.js wasm/host.js $(PAGE_PARTS)
+profan.html: wasm/profan.wasm wasm/profan.js $(PAGE_PARTS)
 	$(AM_V_GEN)$(PYTHON) $(srcdir)/reports/app/inline.py $(srcdir) \
-		wasm/profan.wasm wasm/profan.js wasm/host.js $@
-CLEANFILES += profan.html
+		wasm/profan.wasm wasm/profan.js \
+		$(srcdir)/contrib/wasm/host.js $(VERSION) $@
+
+# 'make install' installs it where it was made: profan view writes it.
+install-data-local:
+	[ ! -e profan.html ] || { $(MKDIR_P) $(DESTDIR)$(pkgdatadir) && \
+		$(INSTALL_DATA) profan.html $(DESTDIR)$(pkgdatadir); }
+uninstall-local:
+	rm -f $(DESTDIR)$(pkgdatadir)/profan.html

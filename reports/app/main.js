@@ -220,6 +220,13 @@ const begin = async () => {
 	}
 	addEventListener('hashchange', render);
 	render();
+	const inside = $('database'); /* of profan view */
+	if (inside) {
+		const blob = await inflate('database').blob();
+		inside.textContent = ''; /* once is enough */
+		add({ db: databaseName(inside.dataset.name), made: null,
+			said: '' }, blob);
+	}
 	document.documentElement.dataset.ready = '1';
 };
 

@@ -5,7 +5,10 @@
 #include "base/asset.h"
 #include "base/asset_table.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *pf_asset(const char *name, size_t *len)
 {
@@ -17,4 +20,38 @@ const char *pf_asset(const char *name, size_t *len)
 	if (len)
 		*len = e[at].len;
 	return e[at].data;
+}
+
+static bool add_if_there(struct pf_buf *found, const char *folder,
+			 const char *name)
+{
+	char *path;
+
+	pf_buf_clear(found);
+	pf_buf_addf(found, "%s%s%s", folder, *folder ? "/" : "", name);
+	path = realpath(found->data, NULL);
+	pf_buf_clear(found);
+	if (!path)
+		return false;
+	pf_buf_adds(found, path);
+	free(path);
+	return true;
+}
+
+bool pf_asset_find(const char *built, const char *moved, const char *installed,
+		   struct pf_buf *found)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash = NULL;
+
+	if (n > 0) {
+		self[n] = '\0';
+		slash = strrchr(self, '/');
+	}
+	if (slash)
+		*slash = '\0';
+	return (slash && (add_if_there(found, self, built) ||
+			  add_if_there(found, self, moved))) ||
+	       (installed && add_if_there(found, "", installed));
 }

@@ -8,12 +8,24 @@
 #ifndef PF_BASE_ASSET_H
 #define PF_BASE_ASSET_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "base/buf.h"
 
 /*
  * The bytes of a file, followed by a NUL that *len does not count.  NULL if
  * there is no such file; len may be NULL.
  */
 const char *pf_asset(const char *name, size_t *len);
+
+/*
+ * A file that belongs to the program and is not in it, in "found": by a path
+ * from the program's folder, as in the tree that it was built in or as in a
+ * prefix ("built", "moved": a folder that was moved, or unpacked by pip, is as
+ * good), or where it was installed, NULL: nowhere.  False if it is not there.
+ */
+bool pf_asset_find(const char *built, const char *moved, const char *installed,
+		   struct pf_buf *found);
 
 #endif

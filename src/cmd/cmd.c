@@ -24,8 +24,7 @@
 #include "ingest/files.h"
 #include "show/doc.h"
 
-/* Does it begin as pages and summaries of ours do? */
-static bool is_our_page(const char *path)
+bool pf_output_is_page(const char *path)
 {
 	static const char page[] = "<meta name=\"generator\" content=\"profan ";
 	static const char summary[] = "<!-- profan:";
@@ -49,7 +48,7 @@ int pf_output_write(struct pf_ctx *cx, const char *path,
 	struct pf_outfile *f;
 	int rc;
 
-	own.is_ours = is_our_page;
+	own.is_ours = pf_output_is_page;
 	f = pf_outfile_open(path ? path : "-", &own, cx->out, cx->err);
 	rc = f ? pf_outfile_write(f, text->data, text->len, cx->err) : -1;
 	if (!rc)

@@ -199,7 +199,10 @@ void pf_cmd_usage(const struct pf_cmd *cmd, FILE *out);
 int pf_output_write(struct pf_ctx *cx, const char *path,
 		    const struct pf_outrule *rule, const struct pf_buf *text);
 
-/* The same, and say so. */
+/* Does a file begin as pages and summaries of ours do? */
+bool pf_output_is_page(const char *path);
+
+/* As pf_output_write(), and say so. */
 int pf_output_page(struct pf_ctx *cx, const char *path,
 		   const struct pf_outrule *rule, const struct pf_buf *text);
 

@@ -26,6 +26,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/asset.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outplace.h"
@@ -465,43 +466,6 @@ static const struct pf_opt opts[] = {
 
 /* ---- the agent ---- */
 
-static bool add_if_there(struct pf_buf *found, const char *folder,
-			 const char *name)
-{
-	char *path;
-
-	pf_buf_clear(found);
-	pf_buf_addf(found, "%s%s%s", folder, *folder ? "/" : "", name);
-	path = realpath(found->data, NULL);
-	pf_buf_clear(found);
-	if (!path)
-		return false;
-	pf_buf_adds(found, path);
-	free(path);
-	return true;
-}
-
-/*
- * Where the program itself is: in the tree it was built in, or in a prefix, so
- * that a folder that was moved, or unpacked by pip, is as good.
- */
-static bool find_beside(struct pf_buf *found)
-{
-	char self[PATH_MAX], *slash;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n <= 0)
-		return false;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
-	return add_if_there(found, self, AGENT) ||
-	       add_if_there(found, self, ".libs/" AGENT) ||
-	       add_if_there(found, self, "../lib/profan/" AGENT);
-}
-
 static int find_agent(const struct capture_args *a, struct pf_buf *found,
 		      struct pf_err *err)
 {
@@ -510,11 +474,17 @@ static int find_agent(const struct capture_args *a, struct pf_buf *found,
 	if (!named)
 		named = getenv("PROFAN_AGENT");
 	if (named && *named) {
-		if (add_if_there(found, "", named))
+		char *path = realpath(named, NULL);
+
+		pf_buf_adds(found, path ? path : "");
+		free(path);
+		if (found->len)
 			return 0;
 		return pf_fail_errno(err, "cannot find the agent '%s'", named);
 	}
-	if (find_beside(found) || add_if_there(found, PKGLIBDIR, AGENT))
+	if (pf_asset_find(AGENT, ".libs/" AGENT, NULL, found) ||
+	    pf_asset_find(AGENT, "../lib/profan/" AGENT, PKGLIBDIR "/" AGENT,
+			  found))
 		return 0;
 	return pf_fail(err, PF_EIO,
 		       "cannot find " AGENT " beside profan or in " PKGLIBDIR

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page that is the program, with the database inside: profan.html, which
+ * 'make wasm' makes, and before its program the database as base64 of gzip.
+ * reports/app/main.js takes it as if it had been dropped.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/asset.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "base/outplace.h"
+#include "base/path.h"
+#include "cmd/cmd.h"
+#include "page/page.h"
+#include "show/escape.h"
+
+#define PAGE "profan.html"
+/* What of the page stands behind the database. */
+#define PROGRAM "<script type=\"application/octet-stream\" id=\"wasm\">"
+
+struct view_args {
+	const char *out;
+	bool force, no_open;
+};
+
+#define FIELD(f) offsetof(struct view_args, f)
+
+static const struct pf_opt opts[] = {
+	{ 'o', "output", "FILE", "write this file (DB.html)", PF_OPT_STRING,
+	  FIELD(out), 0, 0 },
+	{ 0, "force", NULL, "replace FILE, also if it is no page of profan's",
+	  PF_OPT_FLAG, FIELD(force), 0, 0 },
+	{ 0, "no-open", NULL, "do not open it in the browser", PF_OPT_FLAG,
+	  FIELD(no_open), 0, 0 },
+	{ 0 },
+};
+
+/* ---- the page without a database ---- */
+
+static int read_page(struct pf_buf *page, struct pf_err *err)
+{
+	struct pf_buf path = { 0 };
+	FILE *f = NULL;
+	char bytes[65536];
+	size_t n;
+
+	if (pf_asset_find(PAGE, "../share/profan/" PAGE, PKGDATADIR "/" PAGE,
+			  &path))
+		f = fopen(path.data, "rbe");
+	while (f && (n = fread(bytes, 1, sizeof(bytes), f)))
+		pf_buf_add(page, bytes, n);
+	if (f)
+		fclose(f);
+	pf_buf_release(&path);
+	if (page->len && strstr(page->data, PROGRAM))
+		return 0;
+	return pf_fail(err, PF_EIO,
+		       "this profan was built without the page ('make wasm' "
+		       "makes it): 'profan report' writes a page that needs "
+		       "none");
+}
+
+/* ---- the database in it ---- */
+
+struct packer {
+	struct pf_outfile *out;
+	z_stream z;
+	struct pf_buf packed, text;
+	struct pf_err *err;
+};
+
+/* Give what was packed to the file, but for what makes no whole 3 bytes. */
+static int flush(struct packer *p, bool is_end)
+{
+	size_t len = is_end ? p->packed.len : p->packed.len / 3 * 3;
+
+	pf_buf_clear(&p->text);
+	pf_base64(&p->text, p->packed.data, len);
+	memmove(p->packed.data, p->packed.data + len, p->packed.len - len);
+	p->packed.len -= len;
+	return pf_outfile_write(p->out, p->text.data, p->text.len, p->err);
+}
+
+static int pack(struct packer *p, unsigned char *bytes, size_t len, bool is_end)
+{
+	int rc;
+
+	p->z.next_in = bytes;
+	p->z.avail_in = (uInt)len;
+	do {
+		pf_buf_reserve(&p->packed, 65536);
+		p->z.next_out = (Bytef *)p->packed.data + p->packed.len;
+		p->z.avail_out = (uInt)(p->packed.cap - p->packed.len);
+		rc = deflate(&p->z, is_end ? Z_FINISH : Z_NO_FLUSH);
+		p->packed.len = p->packed.cap - p->z.avail_out;
+		if (rc == Z_STREAM_ERROR || flush(p, rc == Z_STREAM_END))
+			return -1;
+	} while (!p->z.avail_out || (is_end && rc != Z_STREAM_END));
+	return 0;
+}
+
+static int add_database(struct packer *p, const char *path)
+{
+	gz_header header = { .os = 255 }; /* the same bytes anywhere */
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	static unsigned char bytes[1 << 18];
+	ssize_t n = -1;
+
+	if (fd < 0 || deflateInit2(&p->z, 6, Z_DEFLATED, 15 + 16, 9,
+				   Z_DEFAULT_STRATEGY) != Z_OK) {
+		rc = pf_fail_errno(p->err, "cannot read '%s'", path);
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	deflateSetHeader(&p->z, &header);
+	while (!rc && (n = read(fd, bytes, sizeof(bytes))) > 0)
+		rc = pack(p, bytes, (size_t)n, false);
+	if (!rc && n < 0)
+		rc = pf_fail_errno(p->err, "cannot read '%s'", path);
+	if (!rc)
+		rc = pack(p, bytes, 0, true);
+	deflateEnd(&p->z);
+	close(fd);
+	return rc;
+}
+
+static int write_page(struct pf_ctx *cx, const struct pf_buf *page,
+		      const char *name, struct pf_outfile *out)
+{
+	const char *program = strstr(page->data, PROGRAM);
+	struct packer p = { .out = out, .err = cx->err };
+	struct pf_buf head = { 0 };
+	int rc;
+
+	pf_buf_add(&head, page->data, (size_t)(program - page->data));
+	pf_buf_adds(&head, "<script type=\"application/octet-stream\" "
+			   "id=\"database\" data-name=\"");
+	pf_escape_html(&head, name, strlen(name));
+	pf_buf_adds(&head, "\">");
+	rc = pf_outfile_write(out, head.data, head.len, cx->err);
+	if (!rc)
+		rc = add_database(&p, cx->db->path);
+	if (!rc)
+		rc = pf_outfile_write(out, "</script>\n", 10, cx->err);
+	if (!rc)
+		rc = pf_outfile_write(
+			out, program,
+			page->len - (size_t)(program - page->data), cx->err);
+	if (!rc)
+		rc = pf_outfile_commit(out, cx->err);
+	pf_buf_release(&head);
+	pf_buf_release(&p.packed);
+	pf_buf_release(&p.text);
+	return rc;
+}
+
+/* ---- the browser ---- */
+
+/* Where somebody sits before it; a failure is none: the path is said. */
+static void open_page(const char *path)
+{
+	static const char *const openers[] = { "xdg-open", "open" };
+	extern char **environ;
+	pid_t pid;
+
+	if (!isatty(STDERR_FILENO) ||
+	    (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY") &&
+	     !getenv("BROWSER")))
+		return;
+	for (size_t i = 0; i < sizeof(openers) / sizeof(*openers); i++) {
+		char *argv[] = { (char *)openers[i], (char *)path, NULL };
+
+		if (!posix_spawnp(&pid, openers[i], NULL, NULL, argv, environ))
+			return;
+	}
+}
+
+/* "job.html" of "runs/job.db", in the folder where we are. */
+static void default_name(const char *db, struct pf_buf *out)
+{
+	const char *base = pf_path_base(db);
+	const char *dot = strrchr(base, '.');
+
+	pf_buf_add(out, base,
+		   dot && dot > base ? (size_t)(dot - base) : strlen(base));
+	pf_buf_adds(out, ".html");
+}
+
+static int run(struct pf_ctx *cx, void *argv)
+{
+	const struct view_args *a = argv;
+	struct pf_outrule rule = { .replace = a->force,
+				   .option = "--force",
+				   .is_ours = pf_output_is_page };
+	struct pf_buf page = { 0 }, name = { 0 };
+	struct pf_outfile *out = NULL;
+	struct stat info;
+	char size[PF_NUM_MAX];
+	int rc = read_page(&page, cx->err);
+
+	if (!rc) {
+		if (a->out)
+			pf_buf_adds(&name, a->out);
+		else
+			default_name(cx->db_name, &name);
+		pf_db_protect(cx->db, &rule);
+		out = pf_outfile_open(name.data, &rule, cx->out, cx->err);
+		rc = out ? write_page(cx, &page, pf_path_base(cx->db_name), out)
+			 : -1;
+	}
+	pf_outfile_free(out);
+	if (!rc && strcmp(name.data, "-") != 0 && !stat(name.data, &info)) {
+		pf_log(PF_LOG_NOTE, "wrote '%s', %s", name.data,
+		       pf_num_show_bytes(size, info.st_size));
+		if (!a->no_open && !cx->quiet)
+			open_page(name.data);
+	}
+	pf_buf_release(&page);
+	pf_buf_release(&name);
+	return rc;
+}
+
+PF_COMMAND(507, view) = {
+	.name = "view",
+	.group = PF_GROUP_GIVE,
+	.args = "[DB]",
+	.summary = "write a page that is profan, with the database in it",
+	.details = "Every analysis, every event and SQL, offline, in any "
+		   "browser, without profan: the page is the program, compiled "
+		   "for it.  It is as large as the database and 2 MB; 'profan "
+		   "report' writes a light page of one analysis.  At a "
+		   "terminal the page is opened in the browser, too.",
+	.needs = PF_NEEDS_DB,
+	.opts = opts,
+	.args_bytes = sizeof(struct view_args),
+	.examples = "profan view job.db\n"
+		    "profan view trace.json.gz -o review.html --no-open\n",
+	.run = run,
+};

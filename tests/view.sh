@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# profan view: the page with the database inside.  The page itself is tested in
+# tests/page.sh; here it is any page with the place for the database.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+mkdir "$tmp/bin"
+cp "$profan" "$tmp/bin/profan"
+cd "$tmp" || exit 99
+program='<script type="application/octet-stream" id="wasm">AAAA</script>'
+"$mktrace" --steps 2 --layers 1 >t.json
+run 0 "$profan" ingest -q t.json -o t.db
+
+if [ ! -e "$(pkg-config --variable=prefix profan 2>/dev/null)/share/profan" ]; then
+	run 3 bin/profan view t.db
+	grep -q "built without the page .*profan report" err && [ ! -e t.html ]
+	result "without the page it says so" err
+fi
+
+printf '<!DOCTYPE html>\n<meta name="generator" content="profan 0">\n%s\n' \
+	"$program" >bin/profan.html
+run 0 bin/profan view t.db && [ -f t.html ] &&
+	grep -qF "$program" t.html &&
+	sed -n 's|.*id="database" data-name="t.db">\(.*\)</script>|\1|p' t.html |
+	base64 -d | gzip -dc | cmp - t.db
+result "the database is in the page, whole" out err
+cp t.html first.html
+run 0 bin/profan view t.db && cmp t.html first.html
+result "the same page again, in the place of the earlier one" err
+echo mine >mine.html
+run 3 bin/profan view t.db -o mine.html && [ "$(cat mine.html)" = mine ]
+result "what is not ours is not overwritten" err
+run 0 bin/profan view t.db -o mine.html --force && cmp mine.html t.html
+result "but with leave" err
+run 0 bin/profan view t.db -o - && cmp out t.html
+result "to standard output" err
+cp t.db 'a"<b>&.db'
+run 0 bin/profan view 'a"<b>&.db' -o odd.html &&
+	grep -qF 'data-name="a&quot;&lt;b&gt;&amp;.db"' odd.html
+result "a name is no HTML" err
+run 0 bin/profan view t.json -o trace.html &&
+	grep -q 'id="database" data-name="t.json"' trace.html
+result "of a trace" err
+tap_done

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # usage: release.sh SOURCE VERSION; run by "make release" in a build folder.
-# Leaves in release/ what a release consists of: the archive, wheels, debs, an
-# SBOM (SPDX) and SHA256SUMS.  All is built from the archive alone, and the same
+# Leaves in release/ what a release consists of: the archive, wheels, debs, the
+# page profan.html, an SBOM (SPDX) and SHA256SUMS.  All is built from the archive alone, and the same
 # tree gives the same bytes.  SNAPSHOT=1: also if NEWS.md says "not released".
 # Wheels for other machines that are in wheels/ are taken along.
 # DEB_BUILD_OPTIONS is added to what the packages are built with.
@@ -43,6 +43,14 @@ jobs=$(nproc)
 	DEB_BUILD_OPTIONS="nocheck parallel=$jobs ${DEB_BUILD_OPTIONS-}" \
 		dpkg-buildpackage -us -uc >>../log 2>&1
 ) || { tail -20 log; die "the debs were not built"; }
+# the page that is the program, for the wheel, too
+if command -v emcc >/dev/null; then
+	make -s -C "profan-$version" wasm >>log 2>&1 ||
+		{ tail -20 log; die "profan.html was not made"; }
+	cp "profan-$version/profan.html" "$folder/"
+else
+	echo "release: without profan.html: emcc is missing" >&2
+fi
 # of the same objects
 make -s -C "profan-$version" wheel PYTHON="${PYTHON:-python3}" >>log 2>&1 ||
 	{ tail -20 log; die "the wheel was not built"; }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # usage: release.sh SOURCE VERSION; run by "make release" in a build folder.
 # Leaves in release/ what a release consists of: the archive, wheels, debs, the
-# page profan.html, an SBOM (SPDX) and SHA256SUMS.  All is built from the archive alone, and the same
-# tree gives the same bytes.  SNAPSHOT=1: also if NEWS.md says "not released".
+# page profan.html, an SBOM (SPDX) and SHA256SUMS.  All is built from the
+# archive alone, and the same tree gives the same bytes.  SNAPSHOT=1: also if
+# NEWS.md says "not released".
 # Wheels for other machines that are in wheels/ are taken along.
 # DEB_BUILD_OPTIONS is added to what the packages are built with.
 set -eu

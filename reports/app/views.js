@@ -334,6 +334,7 @@ const render = async () => {
 	if (isWanted()) {
 		answer.replaceChildren(...nodes);
 		answer.setAttribute('aria-busy', 'false');
+		$('told').textContent = view.title + ' is shown';
 		main.dataset.at = address; /* for tests: it stands there */
 	}
 };

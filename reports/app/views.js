@@ -188,6 +188,12 @@ const controls = ({ command, options }) => {
 	const ofWindow = all.filter((o) => WINDOW.includes(o.name));
 	const form = make('form', { className: 'controls' });
 	form.addEventListener('submit', (e) => e.preventDefault());
+	const missing = WINDOW.filter((w) => options.get(w) &&
+		!all.some((o) => o.name === w));
+	if (missing.length)
+		form.append(make('p', { className: 'error' }, 'This command ' +
+			'cannot be asked of a part by ' + missing.join(' and ') +
+			': its figures are of more.'));
 	if (own.length)
 		form.append(make('div', { className: 'tools' }, ...own));
 	if (ofWindow.length) {

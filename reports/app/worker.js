@@ -16,6 +16,11 @@ let host = null;
 let told = 0;
 
 const EACH_MS = 100; /* progress */
+const HELD_MAX = 256 << 20;
+
+/* A database is read here and there, which is slow of a Blob on a disk. */
+const bytesOf = (blob) => blob.size > HELD_MAX ? blob
+	: new Uint8Array(new FileReaderSync().readAsArrayBuffer(blob));
 
 const answers = {
 	start: ({ start, files }) => {
@@ -30,8 +35,8 @@ const answers = {
 			answers.keep({ keep: path, blob });
 	},
 	keep: ({ keep, blob }) => {
-		kept.set(keep, blob);
-		host.addFile(keep, blob);
+		kept.set(keep, bytesOf(blob));
+		host.addFile(keep, kept.get(keep));
 	},
 	drop: ({ drop }) => {
 		kept.delete(drop);

@@ -323,6 +323,9 @@ def check_answers(browser):
     window = ["--from", span[0], "--to", span[1]]
     held("a span of time is asked by a click", *argv("summary", "train.db",
                                                      *window))
+    app.show("tables")
+    b.say("what cannot be asked of it says so", None if "by from and to" in
+          p.inner_text(".controls .error") else p.inner_text(".controls"))
     app.show("kernels", "kernels")
     held("and stays for other views", *argv("kernels", "train.db", *window))
     p.click("text=All of it")

@@ -25,8 +25,8 @@ OTHER = {"help", "quiet", "format", "width", "sort", "limit", "table",
 
 
 # Options with a value that show more; b is the second database.
-VALUES = {"by": "host", "what-if": "gpu=0", "baseline": "{b}", "points": "3", "group-by-stack": "5",
-          "stack": "1"}
+VALUES = {"by": "host", "what-if": "gpu=0", "baseline": "{b}", "points": "3",
+          "group-by-stack": "5", "stack": "1"}
 
 
 def run(program, *args):

@@ -54,7 +54,7 @@ const dropped = async (transfer) => {
 					belowHandle(h, h.name))
 				: belowEntry(entry, entry.name);
 		}));
-	return lists.flat().sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
+	return lists.flat().sort(([a], [b]) => compare(a, b));
 };
 
 const chosen = (input) => [...input.files].map((f) =>
@@ -65,12 +65,14 @@ const chosen = (input) => [...input.files].map((f) =>
 /* No option of a command, and no path out of the program's folder. */
 const safePath = (path) => path.startsWith('-') ? './' + path : path;
 
+const ENDINGS =
+	/(?<=.)(\.(json|gz|zst|pb|xplane|pickle|sqlite|db|csv|pfr))+$/i;
+
 /* Names of databases, of those that are being made, too. */
 const names = new Set();
 
 const databaseName = (path) => {
-	const stem = path.replace(
-		/(?<=.)(\.(json|gz|zst|pb|xplane|pickle|sqlite|db|csv|pfr))+$/i, '');
+	const stem = path.replace(ENDINGS, '');
 	let name = stem + '.db';
 	for (let n = 2; names.has(name); n++)
 		name = stem + '-' + n + '.db';
@@ -108,9 +110,10 @@ const isDatabase = async (path, file) => {
 const readIn = async (files) => {
 	const traces = [];
 	for (const [at, file] of files) {
-		const path = safePath(at);
-		if (!path.slice(2).includes('/') && await isDatabase(path, file))
-			add({ db: databaseName(path), made: null, said: '' }, file);
+		const path = safePath(at), isAlone = !at.includes('/');
+		if (isAlone && await isDatabase(path, file))
+			add({ db: databaseName(path), made: null, said: '' },
+				file);
 		else
 			traces.push([path, file]);
 	}

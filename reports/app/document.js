@@ -116,7 +116,8 @@ const tableOf = (name, title, rows, columns) => {
 	const table = make('table', { id: 't-' + name },
 		make('caption', {}, title),
 		make('thead', {}, make('tr', {}, ...columns.map((c) =>
-			make('th', { scope: 'col', className: c.isRight ? 'n' : '',
+			make('th', { scope: 'col',
+				className: c.isRight ? 'n' : '',
 				'data-k': c.name, ...tipOf(c.title),
 				...c.isMore ? { 'data-more': '' } : {} },
 			c.title)))),
@@ -175,10 +176,16 @@ const addTable = (name, title, rows, columns, csv) => {
 
 /* ---- advice ---- */
 
-const LEADS = ['title', 'sentence', 'remedy', 'severity', 'command', 'code', 'id'];
+const LEADS = ['title', 'sentence', 'remedy', 'severity', 'command', 'code',
+	'id'];
 
 /* A row that has a sentence: what is wrong, and what to do. */
 const adviceOf = (row, columns, how) => {
+	const value = (c) => {
+		const text = show(row[c.name], c.kind);
+		return c.name === 'from_ns' && hasSpan(row)
+			? spanLink(text, row) : text;
+	};
 	const facts = columns.filter((c) => !LEADS.includes(c.name) &&
 		(!c.isMore || c.name === 'from_ns') && c.name !== 'to_ns' &&
 		!isNothing(row[c.name]));
@@ -194,10 +201,7 @@ const adviceOf = (row, columns, how) => {
 	if (facts.length)
 		item.append(make('dl', { className: 'facts' }, ...facts.map(
 			(c) => make('div', {}, make('dt', {}, c.title),
-				make('dd', {}, c.name === 'from_ns' &&
-					hasSpan(row)
-					? spanLink(show(row[c.name], c.kind), row)
-					: show(row[c.name], c.kind))))));
+				make('dd', {}, value(c))))));
 	if (how.length)
 		item.append(make('pre', { className: 'try' }, how.join('\n')));
 	if (row.command)

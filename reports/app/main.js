@@ -12,8 +12,8 @@ const sentenceOf = (e) => {
 	if (text.startsWith('profan: '))
 		return text;
 	if (text.includes('NotReadableError'))
-		return 'A file cannot be read any more: it was changed, moved ' +
-			'or removed since it was handed over.';
+		return 'A file cannot be read any more: it was changed, ' +
+			'moved or removed since it was handed over.';
 	if (/memory|allocation/i.test(text))
 		return 'This needs more memory than a page can have. ' +
 			'profan in a terminal has no such limit.';
@@ -152,7 +152,8 @@ $('views').addEventListener('click', (e) => {
 });
 
 const MOVES = {
-	__proto__: null, ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1,
+	__proto__: null,
+	ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1,
 	Home: -Infinity, End: Infinity,
 };
 $('views').addEventListener('keydown', (e) => {

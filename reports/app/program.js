@@ -22,13 +22,16 @@ const program = (() => {
 		worker?.terminate();
 		worker = new Worker(url);
 		worker.onerror = (e) => {
+			if (!current)
+				return;
 			launch();
 			settle('reject', new Error(e.message));
 		};
 		worker.onmessage = ({ data }) => {
-			if (data.read !== undefined)
-				tell({ ...current, read: data.read });
-			else if (data.error !== undefined)
+			if (data.read !== undefined) {
+				if (current?.size) /* else of a database */
+					tell({ ...current, read: data.read });
+			} else if (data.error !== undefined)
 				settle('reject', new Error(data.error));
 			else if (data.id === current?.id)
 				settle('resolve', data);
@@ -54,7 +57,8 @@ const program = (() => {
 		async start() {
 			module = await WebAssembly.compile(
 				await inflate('wasm').arrayBuffer());
-			url = URL.createObjectURL(new Blob([$('worker').textContent],
+			url = URL.createObjectURL(new Blob(
+				[$('worker').textContent],
 				{ type: 'text/javascript' }));
 			launch();
 		},
@@ -65,11 +69,11 @@ const program = (() => {
 		 * worker.js; isWanted() is asked when its turn comes.
 		 */
 		run(args, { files = [], takes, isText = true, isWanted } = {}) {
+			const size = files.reduce((n, [, f]) => n + f.size, 0);
+			const message = { run: args, files, takes, isText };
 			return new Promise((resolve, reject) => {
-				queue.push({ id: ++last, args, resolve, reject,
-					isWanted, size: files.reduce((sum, [, f]) =>
-						sum + f.size, 0), message: { run: args,
-						files, takes, isText } });
+				queue.push({ id: ++last, args, message, size,
+					isWanted, resolve, reject });
 				next();
 			});
 		},
@@ -96,7 +100,7 @@ const program = (() => {
 /* Run a command that must not fail; its error is one sentence. */
 const runWell = async (args, options) => {
 	const r = await program.run(args, options);
-	if (r.code > 1)
+	if (r.code > 1 || (options?.takes && !r.taken))
 		throw new Error(r.err.trim() || 'exit code ' + r.code);
 	return r;
 };

@@ -9,7 +9,8 @@ const WINDOW = ['from', 'to', 'step', 'steps', 'skip-first', 'whole-capture',
 
 const state = () => {
 	const options = new Map(new URLSearchParams(location.hash.slice(1)));
-	const view = VIEWS.find((v) => v.id === options.get('view')) || VIEWS[0];
+	const view = VIEWS.find((v) => v.id === options.get('view')) ||
+		VIEWS[0];
 	const command = view.commands.find((c) => c === options.get('of')) ||
 		view.commands[0];
 	options.delete('view');

@@ -192,15 +192,15 @@ const controls = ({ command, options }) => {
 		!all.some((o) => o.name === w));
 	if (missing.length)
 		form.append(make('p', { className: 'error' }, 'This command ' +
-			'cannot be asked of a part by ' + missing.join(' and ') +
-			': its figures are of more.'));
+			'cannot be asked of a part by ' +
+			missing.join(' and ') + ': its figures are of more.'));
 	if (own.length)
 		form.append(make('div', { className: 'tools' }, ...own));
 	if (ofWindow.length) {
 		const set = ofWindow.filter((o) => options.get(o.name));
 		const title = 'Part of the capture' + (set.length ? ': ' +
-			set.map((o) => o.type === 'flag' ? o.name : o.name + ' ' +
-				options.get(o.name)).join(', ') : '');
+			set.map((o) => o.type === 'flag' ? o.name : o.name +
+				' ' + options.get(o.name)).join(', ') : '');
 		const all = make('button', { type: 'button' }, 'All of it');
 		all.addEventListener('click', () =>
 			go(Object.fromEntries(WINDOW.map((w) => [w, '']))));
@@ -268,8 +268,9 @@ const showAnswer = async (args, isWanted) => {
 
 /* The statement of the view SQL. */
 const sqlForm = ({ options }) => {
-	const field = make('textarea', { name: 'sql', rows: 6, spellcheck: false,
-		'aria-label': 'SQL statement', value: options.get('sql') || SQL });
+	const field = make('textarea', { name: 'sql', rows: 6,
+		spellcheck: false, 'aria-label': 'SQL statement',
+		value: options.get('sql') || SQL });
 	const run = make('button', { type: 'button' }, 'Run (Ctrl+Enter)');
 	const ask = () => go({ sql: field.value });
 	run.addEventListener('click', ask);
@@ -321,7 +322,7 @@ const render = async () => {
 		head.push(make('nav', { className: 'sub',
 			'aria-label': view.title }, ...view.commands.map((c) =>
 			make('a', { href: hrefOf({ view: view.id, of: c }),
-				...c === command ? { 'aria-current': 'true' } : {} },
+				...c === command && { 'aria-current': 'true' } },
 			c))));
 	main.replaceChildren(...head, make('p', { className: 'lead' },
 		capital(known.summary) + '.'),

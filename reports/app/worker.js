@@ -47,17 +47,17 @@ const answers = {
 			host.addFile(path, blob);
 		try {
 			const { code, out, err } = await host.run(run);
-			const made = takes && code < 2 ? host.read(takes) : null;
-			return { code, err, out: isText
-				? new TextDecoder().decode(out) : new Blob([out]),
-				taken: made && new Blob([made]) };
+			const made = takes && code < 2 && host.read(takes);
+			return { code, err,
+				out: isText ? new TextDecoder().decode(out)
+					: new Blob([out]),
+				taken: made ? new Blob([made]) : null };
 		} finally {
-			for (const path of [...files.map(([p]) => p), takes]) {
+			for (const path of [...files.map(([p]) => p), takes])
 				if (kept.has(path))
 					host.addFile(path, kept.get(path));
 				else if (path)
 					host.remove(path);
-			}
 		}
 	},
 };

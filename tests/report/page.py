@@ -629,7 +629,7 @@ def check_traps(browser):
     app.drop("train.json")
     app.captures(1).answer()
     for view, command, want in (
-            ("quality", "doctor", "The program broke off (RuntimeError: unreachable)."),
+            ("quality", "doctor", "broke off (RuntimeError: unreachable)."),
             ("quality", "info", "more memory than a page can have"),
             ("steps", "steps", "The program broke off (")):
         p = app.show(view, command)

@@ -20,7 +20,7 @@ python: profan$(EXEEXT)
 # make wheel: dist/profan-VERSION-py3-none-PLATFORM.whl, for every Python.  The
 # program in it has its libraries in itself and needs libc and libm alone; so
 # has the extension.  Debian has no static ISA-L, so zlib reads .gz.
-STATIC_LIBS = -l:libsqlite3.a -l:libz.a -l:libzstd.a -l:libcsv.a $(LIBS)
+STATIC_LIBS = -l:libsqlite3.a -l:libz.a -l:libzstd.a -l:libcsv.a $(IBERTY_LIBS) $(LIBS)
 wheel/input.o: src/formats/input.c src/formats/input.h config.h
 	$(AM_V_CC)$(MKDIR_P) wheel && $(COMPILE) -DPF_NO_ISAL -c -o $@ \
 		$(srcdir)/src/formats/input.c

@@ -17,3 +17,11 @@ install-data-local:
 		$(INSTALL_DATA) profan.html $(DESTDIR)$(pkgdatadir); }
 uninstall-local:
 	rm -f $(DESTDIR)$(pkgdatadir)/profan.html
+
+# make bench-page: the page on a large trace, in Chromium, beside the program.
+bench-page: profan.html tests/gen/mktrace
+	$(AM_V_at)$(MKDIR_P) bench-data
+	$(AM_V_at)$(PYTHON) $(srcdir)/tests/report/bench_page.py bench-data \
+		$${CHROMIUM:-chromium} ./profan tests/gen/mktrace profan.html \
+		$(BENCH_BYTES)
+.PHONY: bench-page

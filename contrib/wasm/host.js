@@ -302,7 +302,8 @@ const walk = (root, path, isMade) => {
 
 /*
  * Files and commands.  addFile takes a Blob or something with size and
- * read(to, at); onRead(position) is called as inputs that are Blobs are read.
+ * read(to, at); onRead(position, path) is called as inputs that are Blobs are
+ * read.
  */
 const makeHost = (module, onRead) => {
 	const root = new Map();
@@ -311,7 +312,8 @@ const makeHost = (module, onRead) => {
 			const [folder, name] = walk(root, path, true);
 			if (!folder)
 				throw new Error(path + ': a file stands where its folder is');
-			folder.set(name, file.read ? file : sliceBlob(file, onRead));
+			folder.set(name, file.read ? file : sliceBlob(file,
+				(at) => onRead?.(at, path)));
 		},
 		/* A Blob of what profan made, or null. */
 		read(path) {

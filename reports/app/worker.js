@@ -12,6 +12,7 @@
  * same name; "takes" is a file that it makes, which is handed over.
  */
 const kept = new Map();
+const reached = new Map(); /* how far each input has been read */
 let host = null;
 let told = 0;
 
@@ -19,23 +20,30 @@ const EACH_MS = 100; /* progress */
 const HELD_MAX = 256 << 20;
 
 /* A database is read here and there, which is slow of a Blob on a disk. */
-const bytesOf = (blob) => blob.size > HELD_MAX ? blob
-	: new Uint8Array(new FileReaderSync().readAsArrayBuffer(blob));
+const held = (blob) => {
+	if (blob.size > HELD_MAX)
+		return blob;
+	const all = new Uint8Array(
+		new FileReaderSync().readAsArrayBuffer(blob));
+	return new Sliced(blob.size, (from, to) => all.subarray(from, to));
+};
 
 const answers = {
 	start: ({ start, files }) => {
-		host = makeHost(start, (read) => {
+		host = makeHost(start, (at, path) => {
 			const now = performance.now();
+			reached.set(path, at);
 			if (now - told < EACH_MS)
 				return;
 			told = now;
-			postMessage({ read });
+			postMessage({ read: [...reached.values()]
+				.reduce((sum, n) => sum + n, 0) });
 		});
 		for (const [path, blob] of files)
 			answers.keep({ keep: path, blob });
 	},
 	keep: ({ keep, blob }) => {
-		kept.set(keep, bytesOf(blob));
+		kept.set(keep, held(blob));
 		host.addFile(keep, kept.get(keep));
 	},
 	drop: ({ drop }) => {
@@ -43,6 +51,7 @@ const answers = {
 		host.remove(drop);
 	},
 	run: async ({ run, files, takes, isText }) => {
+		reached.clear();
 		for (const [path, blob] of files)
 			host.addFile(path, blob);
 		try {
@@ -51,7 +60,7 @@ const answers = {
 			return { code, err,
 				out: isText ? new TextDecoder().decode(out)
 					: new Blob([out]),
-				taken: made ? new Blob([made]) : null };
+				taken: made || null };
 		} finally {
 			for (const path of [...files.map(([p]) => p), takes])
 				if (kept.has(path))

@@ -603,6 +603,20 @@ def check_stop(browser):
     app.close()
 
 
+def check_progress(browser):
+    """Of several files what was read of all of them, and it only grows."""
+    app, seen, end = App(browser), [], time.time() + 60
+    app.drop("large.json", "changed.json")
+    while not app.page.evaluate("captures.length") and time.time() < end:
+        seen.append(app.page.evaluate("document.querySelector('#progress')"
+                                      ".value"))
+        time.sleep(0.02)
+    size = os.path.getsize(FOLDER + "/large.json")
+    b.say("progress of several files", None if seen == sorted(seen) and
+          max(seen) > size else seen)
+    app.close()
+
+
 # What can go wrong in a worker, made to.
 BROKEN = """
 const whole = answers.run;
@@ -754,8 +768,9 @@ def main():
             b.guarded(check_figures, trace, browser, "traces/" + trace,
                       name + ".db")
         for check in (check_numbers, check_answers, check_tables,
-                      check_files, check_address, check_diff, check_stop,
-                      check_traps, check_looks, check_axe, check_keys):
+                      check_files, check_address, check_diff,
+                      check_progress, check_stop, check_traps, check_looks,
+                      check_axe, check_keys):
             b.guarded(check, "page", browser)
         browser.close()
     print("1..%d" % b.count)

@@ -128,6 +128,7 @@ const sliceBlob = (blob, onRead) => {
 
 const IS_FOLDER = 0o040000, IS_FILE = 0o100000;
 const ENOENT = 44, EPERM = 63, EINVAL = 28, EBADF = 8, ENOTEMPTY = 55;
+const ENOSPC = 51;
 /* as WASI numbers them */
 
 const fileSystem = (FS, root) => {
@@ -188,6 +189,8 @@ const fileSystem = (FS, root) => {
 		write({ node: { what } }, memory, from, count, at) {
 			if (!what.write)
 				fail(EPERM);
+			if (at + count > what.most)
+				fail(ENOSPC);
 			return what.write(new Uint8Array(memory.buffer, from, count),
 				at);
 		},
@@ -236,8 +239,8 @@ const positioned = (io, getFS, getMemory) =>
 const HOME = '/data'; /* where all files are, and where commands run */
 
 /* One command: { code, out, err }, out as Made and err as a text. */
-const runCommand = async (module, root, args, env) => {
-	const out = new Made(), err = new Made();
+const runCommand = async (module, root, args, env, most) => {
+	const out = Object.assign(new Made(), { most }), err = new Made();
 	let FS, memory, code = 0;
 	const say = (text) => err.write(new TextEncoder().encode(text), err.size);
 	const program = await profanModule({
@@ -303,7 +306,7 @@ const walk = (root, path, isMade) => {
 /*
  * Files and commands.  addFile takes a Blob or something with size and
  * read(to, at); onRead(position, path) is called as inputs that are Blobs are
- * read.
+ * read.  A command that prints more than "most" bytes has no space left.
  */
 const makeHost = (module, onRead) => {
 	const root = new Map();
@@ -325,9 +328,9 @@ const makeHost = (module, onRead) => {
 			const [folder, name] = walk(root, path, false);
 			folder?.delete(name);
 		},
-		async run(args, env) {
+		async run(args, env, most) {
 			const { code, out, err } =
-				await runCommand(module, root, args, env);
+				await runCommand(module, root, args, env, most);
 			return { code, err, out: out.bytes() };
 		},
 	};

@@ -11,6 +11,9 @@ const sentenceOf = (e) => {
 		return 'Stopped.';
 	if (text.startsWith('profan: '))
 		return text;
+	if (text.includes('MiB of text'))
+		return 'That is ' + text.replace('Error: ', '') +
+			': ask for fewer rows.';
 	if (text.includes('NotReadableError'))
 		return 'A file cannot be read any more: it was changed, ' +
 			'moved or removed since it was handed over.';

@@ -18,6 +18,8 @@ let told = 0;
 
 const EACH_MS = 100; /* progress */
 const HELD_MAX = 256 << 20;
+const TEXT_MAX = 128 << 20; /* more is no table that anybody reads */
+const WRITE_MAX = 1 << 20; /* of the program, at once */
 
 /* A database is read here and there, which is slow of a Blob on a disk. */
 const held = (blob) => {
@@ -55,7 +57,11 @@ const answers = {
 		for (const [path, blob] of files)
 			host.addFile(path, blob);
 		try {
-			const { code, out, err } = await host.run(run);
+			const { code, out, err } = await host.run(run, {},
+				isText ? TEXT_MAX : Infinity);
+			if (code && isText && out.length > TEXT_MAX - WRITE_MAX)
+				throw new Error('more than ' + (TEXT_MAX >> 20) +
+					' MiB of text');
 			const made = takes && code < 2 && host.read(takes);
 			return { code, err,
 				out: isText ? new TextDecoder().decode(out)

@@ -369,6 +369,12 @@ def check_answers(browser):
     want = native("query", "train.db", "SELECT nothing", code=2)
     b.say("an error is the program's", None if p.inner_text(
         "#answer .error") == want else p.inner_text("#answer .error"))
+    p.fill("textarea", "SELECT a.name, b.name FROM event a, event b")
+    p.press("textarea", "Control+Enter")
+    app.until("settled()", 60)
+    b.say("an answer without end is ended", None if p.inner_text("#answer") ==
+          "That is more than 128 MiB of text: ask for fewer rows."
+          else p.inner_text("#answer"))
     app.show("kernels", "kernels")
     with p.expect_download() as got:
         p.click("[aria-label='Save as csv: Kernels']")

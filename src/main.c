@@ -32,7 +32,8 @@ static int finish_output(struct pf_err *err)
 	if (errno == EPIPE)
 		return 0;
 	if (errno)
-		return pf_fail_errno(err, "cannot write output");
+		return pf_fail_write(err, STDOUT_FILENO, 0,
+				     "cannot write output");
 	return pf_fail(err, PF_EIO, "cannot write output");
 }
 

@@ -4,7 +4,7 @@
  *
  *	FAULT=NAME:N:HOW   the Nth call of NAME (from 1) by the program's main
  *	                   executable or a library it loads; HOW is EIO, ENOSPC,
- *	                   EINTR, EMFILE or short
+ *	                   EINTR, EMFILE, ENOMEM or short
  *	FAULT_HIT=FILE     made when the call came
  */
 #define _GNU_SOURCE
@@ -36,11 +36,9 @@ __attribute__((constructor)) static void read_fault(void)
 	static const struct {
 		const char *word;
 		int error;
-	} hows[] = { { "EIO", EIO },
-		     { "ENOSPC", ENOSPC },
-		     { "EINTR", EINTR },
-		     { "EMFILE", EMFILE },
-		     { "short", 0 } };
+	} hows[] = { { "EIO", EIO },       { "ENOSPC", ENOSPC },
+		     { "EINTR", EINTR },   { "EMFILE", EMFILE },
+		     { "ENOMEM", ENOMEM }, { "short", 0 } };
 	const char *s = getenv("FAULT");
 	char how[24] = "";
 
@@ -123,6 +121,14 @@ FAILS(int, -1, fstat, "fstat", (int fd, struct stat *s), fd, s)
 FAILS(int, -1, fstat64, "fstat", (int fd, struct stat64 *s), fd, s)
 FAILS(int, -1, ftruncate, "ftruncate", (int fd, off_t len), fd, len)
 FAILS(int, -1, ftruncate64, "ftruncate", (int fd, off64_t len), fd, len)
+FAILS(int, -1, stat, "stat", (const char *p, struct stat *s), p, s)
+FAILS(int, -1, stat64, "stat", (const char *p, struct stat64 *s), p, s)
+FAILS(int, -1, lstat, "stat", (const char *p, struct stat *s), p, s)
+FAILS(int, -1, lstat64, "stat", (const char *p, struct stat64 *s), p, s)
+FAILS(int, -1, mkdir, "mkdir", (const char *p, mode_t mode), p, mode)
+FAILS(char *, NULL, mkdtemp, "mkdir", (char *p), p)
+FAILS(char *, NULL, realpath, "realpath", (const char *p, char *to), p, to)
+FAILS(void *, NULL, opendir, "opendir", (const char *p), p)
 FAILS(int, -1, rename, "rename", (const char *a, const char *b), a, b)
 FAILS(int, -1, unlink, "unlink", (const char *a), a)
 FAILS(void *, MAP_FAILED, mmap, "mmap",

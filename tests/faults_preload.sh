@@ -12,6 +12,10 @@ ${CC:-cc} -shared -fPIC -o "$tmp/faults.so" -I"$top_builddir" \
 "$mktrace" --steps 2 --layers 1 >"$tmp/place/t.json"
 "$mktrace" --steps 1 --layers 1 --amd >"$tmp/place/u.json"
 "$mktrace" --steps 1 --layers 1 --old | gzip >"$tmp/place/u.json.gz"
+mkdir "$tmp/place/runs"
+cp "$tmp/place/t.json" "$tmp/place/runs/rank0.json"
+cp "$tmp/place/u.json" "$tmp/place/runs/rank1.json"
+echo "of something else" >"$tmp/place/runs/notes.log"
 run 0 "$profan" ingest -q "$tmp/place/t.json" -o "$tmp/place/t.db" || {
 	cat "$tmp/err"
 	exit 99

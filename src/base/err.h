@@ -10,10 +10,14 @@
 #ifndef PF_BASE_ERR_H
 #define PF_BASE_ERR_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 enum pf_code {
 	PF_OK = 0,
 	PF_EUSAGE, /* the command line is wrong: exit 2 */
-	PF_EIO,    /* the system refused: exit 3 */
+	PF_EIO,    /* the system refused, or what is written: exit 3 */
+	PF_EOPEN,  /* an input is not there or may not be read: exit 3 */
 	PF_EDATA,  /* the input is not what it should be: exit 3 */
 	PF_EDB,    /* the database refused or is damaged: exit 3 */
 	PF_ELIMIT, /* a limit of this program was reached: exit 3 */
@@ -38,6 +42,30 @@ int pf_while(struct pf_err *err, const char *fmt, ...)
 /* Like pf_fail(PF_EIO) with ": " and the text of errno added. */
 int pf_fail_errno(struct pf_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Like pf_fail_errno() of an input: PF_EOPEN where errno says something of the
+ * file that was named, and PF_EIO where it is the machine that cannot.
+ */
+int pf_fail_open(struct pf_err *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Like pf_fail_errno() of writing to an open file, of which missing_bytes were
+ * still to be written (0: that is not known): a full disk is named.
+ */
+int pf_fail_write(struct pf_err *err, int fd, size_t missing_bytes,
+		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Say which file system it is and what room it has behind an error; -1. */
+int pf_add_room(struct pf_err *err, const char *path);
+
+/*
+ * Is it a fact of the input that was read, which another machine would find,
+ * too?  Who goes on after a bad input goes on after these alone: a full disk
+ * says nothing of a trace, and is never recorded as if it did.
+ */
+bool pf_err_is_of_input(const struct pf_err *err);
 
 /* What fails has said why: its caller fails, too, if it holds nothing yet. */
 #define PF_TRY(call)                                                           \

@@ -385,7 +385,7 @@ static int put(struct pf_outfile *f, const void *data, size_t len,
 {
 	if (fwrite(data, 1, len, f->file) == len)
 		return 0;
-	return pf_fail_errno(err, "cannot write '%s'",
+	return pf_fail_write(err, fileno(f->file), len, "cannot write '%s'",
 			     f->place.path ? f->place.path : "standard output");
 }
 
@@ -431,7 +431,10 @@ int pf_outfile_commit(struct pf_outfile *f, struct pf_err *err)
 		return -1;
 	if (!f->place.path)
 		return 0;
-	if (fflush(f->file) || fclose(f->file)) {
+	if (fflush(f->file))
+		return pf_fail_write(err, fileno(f->file), 0,
+				     "cannot write '%s'", f->place.path);
+	if (fclose(f->file)) {
 		f->file = NULL;
 		return pf_fail_errno(err, "cannot write '%s'", f->place.path);
 	}

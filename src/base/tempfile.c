@@ -69,7 +69,8 @@ int pf_tempfile_write(int fd, const void *data, size_t len, uint64_t offset,
 		if (n == 0)
 			errno = ENOSPC;
 		if (n <= 0)
-			return pf_fail_errno(err, "temporary file not written");
+			return pf_fail_write(err, fd, len,
+					     "temporary file not written");
 		p += n;
 		len -= (size_t)n;
 		offset += (uint64_t)n;

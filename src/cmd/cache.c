@@ -29,7 +29,9 @@
 
 bool pf_is_fleet(const char *path)
 {
-	return pf_db_peek(path) == PF_FLEET_APPLICATION_ID;
+	struct pf_err ignored = { 0 }; /* who reads it says it */
+
+	return pf_db_peek(path, &ignored) == PF_FLEET_APPLICATION_ID;
 }
 
 /* ---- options ---- */
@@ -166,7 +168,8 @@ int pf_fleet_choose(const struct pf_cmd *cmd, const void *args, char **path,
 
 bool pf_cache_is_database(const char *path)
 {
-	int64_t id = pf_db_peek(path);
+	struct pf_err ignored = { 0 }; /* who reads it says it */
+	int64_t id = pf_db_peek(path, &ignored);
 
 	return id == PF_APPLICATION_ID || id == PF_FLEET_APPLICATION_ID;
 }
@@ -361,8 +364,8 @@ static int check_there(char *const *sources, size_t count, struct pf_err *err)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(sources[i], "-") != 0 && access(sources[i], R_OK))
-			return pf_fail_errno(err, "cannot open '%s'",
-					     sources[i]);
+			return pf_fail_open(err, "cannot open '%s'",
+					    sources[i]);
 	return 0;
 }
 
@@ -434,7 +437,7 @@ int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
 	int rc = 0;
 
 	if (access(path, F_OK))
-		return pf_fail_errno(err, "cannot open '%s'", path);
+		return pf_fail_open(err, "cannot open '%s'", path);
 	if (pf_is_folder(path)) {
 		rc = pf_walk_folder(path, is_named_as_cache, &found, NULL, err);
 	} else {

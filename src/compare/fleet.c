@@ -30,7 +30,7 @@ char *pf_place_folder(const char *path, struct pf_err *err)
 	char *folder = realpath(dirname(copy), NULL);
 
 	if (!folder)
-		pf_fail_errno(err, "cannot open the folder of '%s'", path);
+		pf_fail_open(err, "cannot open the folder of '%s'", path);
 	free(copy);
 	return folder;
 }

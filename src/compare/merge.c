@@ -85,10 +85,17 @@ static int fleet_shard_read(const char *text, struct pf_fleet_shard *out,
 
 /* ---- what a path is ---- */
 
-static void add(struct pf_fleet_inputs *in, const char *path, bool is_named)
+/* What is named may be unreadable, and is a rank that failed. */
+static int add(struct pf_fleet_inputs *in, const char *path, bool is_named,
+	       struct pf_err *err)
 {
-	int64_t id = pf_db_peek(path);
+	struct pf_err why = { 0 };
+	int64_t id = pf_db_peek(path, &why);
 
+	if (why.code && !pf_err_is_of_input(&why)) {
+		*err = why;
+		return -1;
+	}
 	in->items =
 		pf_grow(in->items, &in->cap, in->count + 1, sizeof(*in->items));
 	in->items[in->count++] = (struct pf_fleet_input){
@@ -98,6 +105,7 @@ static void add(struct pf_fleet_inputs *in, const char *path, bool is_named)
 			  : id == PF_APPLICATION_ID     ? PF_SOURCE_DATABASE
 							: PF_SOURCE_TRACE,
 	};
+	return 0;
 }
 
 static bool is_called_database(const char *name)
@@ -126,12 +134,18 @@ static int add_databases(struct pf_fleet_inputs *in, const char *folder,
 
 	for (size_t i = 0; i < found.count && !rc; i++) {
 		const char *path = found.items[i];
-		int64_t id = pf_db_peek(path);
+		struct pf_err why = { 0 };
+		int64_t id = pf_db_peek(path, &why);
 
-		if (id == PF_FLEET_APPLICATION_ID
-			    ? !shard->count && !is_same(path, out_path)
-			    : id == PF_APPLICATION_ID && !pf_db_is_cache(path))
-			add(in, path, false);
+		if (why.code && !pf_err_is_of_input(&why)) {
+			*err = why;
+			rc = -1;
+		} else if (id == PF_FLEET_APPLICATION_ID
+				   ? !shard->count && !is_same(path, out_path)
+				   : id == PF_APPLICATION_ID &&
+					     !pf_db_is_cache(path)) {
+			rc = add(in, path, false, err);
+		}
 	}
 	pf_paths_release(&found);
 	return rc;
@@ -147,7 +161,7 @@ static int add_folder(struct pf_fleet_inputs *in, const char *folder,
 	int rc = pf_choose_files(one, 1, &traces, err);
 
 	for (size_t i = 0; i < traces.count && !rc; i++)
-		add(in, traces.items[i], false);
+		rc = add(in, traces.items[i], false, err);
 	pf_paths_release(&traces);
 	if (!rc && in->count == before)
 		rc = add_databases(in, folder, shard, out_path, err);
@@ -199,11 +213,11 @@ static int fleet_inputs_find(char *const *arguments, size_t count,
 		if (!strcmp(arguments[i], "-"))
 			rc = pf_fail(err, PF_EUSAGE,
 				     "a merge reads files, not standard input");
-		else if (pf_is_folder(arguments[i]))
+		else if ((rc = pf_input_is_folder(arguments[i], err)) > 0)
 			rc = add_folder(out, arguments[i], shard, out_path,
 					err);
-		else
-			add(out, arguments[i], true);
+		else if (!rc)
+			rc = add(out, arguments[i], true, err);
 	if (!rc)
 		find_ranks(out);
 	if (!rc && shard->count)
@@ -360,7 +374,7 @@ static int read_file(struct reading *r)
 	int rc;
 
 	if (!in)
-		return pf_fail_errno(r->err, "cannot open '%s'", r->file);
+		return pf_fail_open(r->err, "cannot open '%s'", r->file);
 	rc = parse(r, in);
 	fclose(in);
 	forget_cells(r);
@@ -747,9 +761,9 @@ static int read_digest(const char *path, char digest[PF_XXH128_TEXT],
 	ssize_t n = 1;
 
 	if (fd < 0 || fstat(fd, &info))
-		rc = pf_fail_errno(err, "cannot open '%s'", path);
+		rc = pf_fail_open(err, "cannot open '%s'", path);
 	else if (!S_ISREG(info.st_mode))
-		rc = pf_fail(err, PF_EIO, "'%s' is not a regular file", path);
+		rc = pf_fail(err, PF_EOPEN, "'%s' is not a regular file", path);
 	while (!rc && n) {
 		n = read(fd, bytes, 1 << 18);
 		if (n > 0)
@@ -982,7 +996,7 @@ static int add_input(struct worker *w, const struct pf_fleet_input *input,
 	w->out.db->err = err;
 	if (!rc)
 		return 0;
-	if (!is_fatal && why.code != PF_ESTOP)
+	if (!is_fatal && pf_err_is_of_input(&why))
 		return put_failed(w, input->path, *digest ? digest : NULL,
 				  why.text);
 	*err = why;
@@ -1228,8 +1242,14 @@ static int list_part(struct merging *g, size_t part, sqlite3_stmt *to)
 	if (path)
 		folder = pf_place_folder(path, &why);
 	db = path && !folder ? NULL : fleet_part_db(&g->copy, part, &why);
-	rc = db ? list_rows(g, part, db, folder, to)
-		: list_failed(g, part, why.text, to);
+	if (db) {
+		rc = list_rows(g, part, db, folder, to);
+	} else if (pf_err_is_of_input(&why)) {
+		rc = list_failed(g, part, why.text, to);
+	} else {
+		*g->err = why;
+		rc = -1;
+	}
 	free(folder);
 	return rc;
 }

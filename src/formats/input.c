@@ -326,9 +326,9 @@ static int open_fd(struct pf_input *in, const char *path, struct pf_err *err)
 	in->is_named = strcmp(path, "-") != 0;
 	in->fd = in->is_named ? open(path, O_RDONLY | O_CLOEXEC) : dup(0);
 	if (in->fd < 0 || fstat(in->fd, &st))
-		return pf_fail_errno(err, "cannot open");
+		return pf_fail_open(err, "cannot open");
 	if (S_ISDIR(st.st_mode))
-		return pf_fail(err, PF_EIO, "is a directory");
+		return pf_fail(err, PF_EOPEN, "is a directory");
 	if (S_ISREG(st.st_mode))
 		in->size = st.st_size;
 	posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);

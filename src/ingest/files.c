@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -46,6 +47,20 @@ bool pf_is_folder(const char *path)
 	struct stat info;
 
 	return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+int pf_input_is_folder(const char *path, struct pf_err *err)
+{
+	struct pf_err why = { 0 };
+	struct stat info;
+
+	if (!stat(path, &info))
+		return S_ISDIR(info.st_mode);
+	pf_fail_open(&why, "cannot look at '%s'", path);
+	if (pf_err_is_of_input(&why))
+		return 0; /* who opens it says so */
+	*err = why;
+	return -1;
 }
 
 int64_t pf_ingest_total_bytes(const struct pf_ingest_options *options)
@@ -144,7 +159,10 @@ static int visit(const struct walk *w, const char *path, const char *name,
 	struct stat own, info;
 
 	if (lstat(path, &own) || stat(path, &info))
-		return 0; /* a link to nothing, or gone */
+		/* a link to nothing, or gone */
+		return errno == ENOENT || errno == ELOOP
+			       ? 0
+			       : pf_fail_open(err, "cannot look at '%s'", path);
 	if (S_ISDIR(own.st_mode))
 		return depth < PF_CHOOSE_DEPTH ? walk(w, path, depth + 1, err)
 					       : 0;
@@ -167,7 +185,7 @@ static int walk(const struct walk *w, const char *folder, int depth,
 	int rc = 0, n = scandir(folder, &found, is_shown, by_version);
 
 	if (n < 0)
-		return pf_fail_errno(err, "cannot read folder '%s'", folder);
+		return pf_fail_open(err, "cannot read folder '%s'", folder);
 	for (int i = 0; i < n; i++) {
 		char *path = join(folder, found[i]->d_name);
 
@@ -343,7 +361,7 @@ static int look_at(const struct pf_selection *choice, struct pf_chosen *c,
 	struct pf_seen seen;
 	int rc = pf_ingest_probe(c->path, &seen, err);
 
-	if (rc < 0 && choice->keep_going && err->code == PF_EIO) {
+	if (rc < 0 && choice->keep_going && pf_err_is_of_input(err)) {
 		memset(err, 0, sizeof(*err));
 		return 0;
 	}
@@ -361,16 +379,15 @@ static int look_at(const struct pf_selection *choice, struct pf_chosen *c,
 }
 
 /* Logs and texts are of anything: those of GPUs, and stacks, are ours. */
-static bool is_other_text(const char *path)
+static bool is_other_text(const char *path, struct pf_err *why)
 {
 	static const char *const formats[] = { "smi", "dmon", "dcgmi",
 					       "folded" };
-	struct pf_err ignored = { 0 };
 	struct pf_seen seen;
 
 	if (!has_suffix(path, ".log") && !has_suffix(path, ".txt"))
 		return false;
-	if (pf_ingest_probe(path, &seen, &ignored) != 1)
+	if (pf_ingest_probe(path, &seen, why) != 1)
 		return true;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
 		if (!strcmp(seen.format, formats[i]))
@@ -379,7 +396,7 @@ static bool is_other_text(const char *path)
 }
 
 /* Most files of that name are profan's own databases, or anybody's. */
-static bool is_other_database(const char *path)
+static bool is_other_database(const char *path, struct pf_err *why)
 {
 	bool is;
 	int fd;
@@ -387,27 +404,41 @@ static bool is_other_database(const char *path)
 	if (!has_suffix(path, ".db"))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	is = !pf_ingest_is_foreign(fd);
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0) {
+		pf_fail_open(why, "cannot open");
+		return true;
+	}
+	is = !pf_ingest_is_foreign(fd, why);
+	close(fd);
 	return is;
 }
 
 /* What has the name of a trace and is none that anybody means goes. */
-static void drop_others(struct pf_paths *found, size_t *others)
+static int drop_others(struct pf_paths *found, size_t *others,
+		       struct pf_err *err)
 {
 	size_t kept = 0;
+	int rc = 0;
 
 	for (size_t i = 0; i < found->count; i++) {
-		if (is_other_database(found->items[i]) ||
-		    is_other_text(found->items[i])) {
+		struct pf_err why = { 0 };
+
+		if (rc || (!is_other_database(found->items[i], &why) &&
+			   !is_other_text(found->items[i], &why))) {
+			found->items[kept++] = found->items[i];
+			continue;
+		}
+		if (!why.code || pf_err_is_of_input(&why)) {
 			free(found->items[i]);
 			++*others;
-		} else {
-			found->items[kept++] = found->items[i];
+			continue;
 		}
+		*err = why;
+		rc = pf_while(err, "'%s'", found->items[i]);
+		found->items[kept++] = found->items[i];
 	}
 	found->count = kept;
+	return rc;
 }
 
 /* The files of a folder that are called as traces, each run once. */
@@ -421,7 +452,7 @@ static int find_named(const char *folder, struct pf_selection *out,
 		&found, &out->others, err);
 
 	if (!rc)
-		drop_others(&found, &out->others);
+		rc = drop_others(&found, &out->others, err);
 	if (!rc && found.count > PF_CHOOSE_FILES)
 		rc = pf_fail(err, PF_ELIMIT,
 			     "folder '%s' has %zu files that are called as "
@@ -506,10 +537,12 @@ int pf_choose(char *const *arguments, size_t count, bool look,
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = pf_is_folder(arguments[i])
-			     ? add_folder(out, arguments[i], err)
-			     : add_file(out, arguments[i], look, err);
+	for (size_t i = 0; i < count && rc >= 0; i++) {
+		rc = pf_input_is_folder(arguments[i], err);
+		if (rc >= 0)
+			rc = rc ? add_folder(out, arguments[i], err)
+				: add_file(out, arguments[i], look, err);
+	}
 	return rc;
 }
 
@@ -582,10 +615,12 @@ int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 	struct pf_selection choice = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = pf_is_folder(arguments[i])
-			     ? find_named(arguments[i], &choice, err)
-			     : add_file(&choice, arguments[i], false, err);
+	for (size_t i = 0; i < count && rc >= 0; i++) {
+		rc = pf_input_is_folder(arguments[i], err);
+		if (rc >= 0)
+			rc = rc ? find_named(arguments[i], &choice, err)
+				: add_file(&choice, arguments[i], false, err);
+	}
 	if (!rc)
 		pf_selection_paths(&choice, out);
 	pf_selection_release(&choice);

@@ -33,6 +33,8 @@ void pf_paths_add(struct pf_paths *list, const char *path);
 void pf_paths_release(struct pf_paths *list);
 
 bool pf_is_folder(const char *path);
+/* The same of an input: -1 if the machine cannot say. */
+int pf_input_is_folder(const char *path, struct pf_err *err);
 
 /*
  * Every regular file below "folder" whose name "wanted" accepts, in order, is

@@ -1381,8 +1381,8 @@ static void enter(const struct pf_ingest *in, const char *phase)
 static bool is_of_file(const struct making *m, struct pf_ingest *in,
 		       const struct pf_err *err)
 {
-	return m->options->keep_going && err->code != PF_ESTOP &&
-	       err->code != PF_EBUSY && !pf_lane_failed(in->lane);
+	return m->options->keep_going && pf_err_is_of_input(err) &&
+	       !pf_lane_failed(in->lane);
 }
 
 static int give_up(struct making *m, struct pf_ingest *in, struct pf_err *err)

@@ -102,8 +102,11 @@ struct pf_seen {
  */
 int pf_ingest_probe(const char *path, struct pf_seen *seen, struct pf_err *err);
 
-/* Is an open database the trace of another program, which can be read? */
-bool pf_ingest_is_foreign(int fd);
+/*
+ * Is an open database the trace of another program, which can be read?  If it
+ * is not, err says why.
+ */
+bool pf_ingest_is_foreign(int fd, struct pf_err *err);
 
 /* Bytes of all files together; 0 if one is not a regular file. */
 int64_t pf_ingest_total_bytes(const struct pf_ingest_options *options);

@@ -673,11 +673,9 @@ static const char *read_as(int fd, struct pf_err *why)
 	return source ? source->format : NULL;
 }
 
-bool pf_ingest_is_foreign(int fd)
+bool pf_ingest_is_foreign(int fd, struct pf_err *err)
 {
-	struct pf_err ignored = { 0 };
-
-	return fd >= 0 && read_as(fd, &ignored);
+	return read_as(fd, err);
 }
 
 static int look(struct pf_input *input, struct pf_buf *head,
@@ -687,11 +685,14 @@ static int look(struct pf_input *input, struct pf_buf *head,
 	struct pf_err why = { 0 };
 
 	(void)head;
-	(void)err;
 	if (fd < 0)
 		pf_fail(&why, PF_EDATA, "is an SQLite database that is packed");
 	else
 		seen->format = read_as(fd, &why);
+	if (why.code && !pf_err_is_of_input(&why)) {
+		*err = why;
+		return -1;
+	}
 	snprintf(seen->why, sizeof(seen->why), "%s", why.text);
 	return seen->format != NULL;
 }

@@ -475,7 +475,8 @@ static int sink_row(struct pf_row_sink *sink, const struct pf_cell *cells,
 	if (p->buf.len >= FLUSH_BYTES)
 		flush(p);
 	if (ferror(p->out))
-		return pf_fail_errno(err, "cannot write output");
+		return pf_fail_write(err, fileno(p->out), 0,
+				     "cannot write output");
 	return 0;
 }
 
@@ -595,7 +596,8 @@ int pf_render_finish(struct pf_row_sink *sink, struct pf_err *err)
 	call(p, p->ops->end);
 	flush(p);
 	if (ferror(p->out))
-		rc = pf_fail_errno(err, "cannot write output");
+		rc = pf_fail_write(err, fileno(p->out), 0,
+				   "cannot write output");
 	pf_render_free(sink);
 	return rc;
 }

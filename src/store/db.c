@@ -9,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/asset.h"
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/sqlite.h"
+#include "base/tempfile.h"
 #include "store/block.h"
 #include "store/cursor.h"
 #include "store/kept.h"
@@ -358,16 +361,42 @@ struct pf_db_spare {
 
 /* ---- errors ---- */
 
+/* The database's own file system, or that of SQLite's temporary files. */
+static int add_room(struct pf_db *db, struct pf_err *err)
+{
+	const char *fuller = pf_temp_dir();
+	struct statvfs own, other;
+
+	if (*db->path && !statvfs(db->path, &own) &&
+	    (statvfs(fuller, &other) ||
+	     own.f_bavail * own.f_frsize <= other.f_bavail * other.f_frsize))
+		fuller = db->path;
+	return pf_add_room(err, fuller);
+}
+
 int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err)
 {
 	int rc = db->sql ? sqlite3_errcode(db->sql) : SQLITE_NOMEM;
-	enum pf_code code = PF_EDB;
+	int cause = db->sql ? pf_sqlite_errno(db->sql) : ENOMEM;
 
-	if (rc == SQLITE_FULL || rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN ||
-	    rc == SQLITE_READONLY || rc == SQLITE_PERM)
-		code = PF_EIO;
-	return pf_fail(err, code, "%s: %s", what,
-		       db->sql ? sqlite3_errmsg(db->sql) : "out of memory");
+	if (rc == SQLITE_CANTOPEN && db->is_readable) {
+		/* a file of its own that it makes for sorting */
+		pf_fail(err, PF_EIO, "%s: %s", what, sqlite3_errmsg(db->sql));
+	} else if (rc == SQLITE_CANTOPEN) {
+		errno = cause;
+		pf_fail_open(err, "%s", what);
+	} else if (rc == SQLITE_CORRUPT && cause) {
+		errno = cause;
+		pf_fail_errno(err, "%s: cannot read", what);
+	} else {
+		pf_fail(err,
+			cause || rc == SQLITE_READONLY || rc == SQLITE_PERM
+				? PF_EIO
+				: PF_EDB,
+			"%s: %s", what,
+			db->sql ? sqlite3_errmsg(db->sql) : "out of memory");
+	}
+	return rc == SQLITE_FULL ? add_room(db, err) : -1;
 }
 
 /* ---- statements ---- */
@@ -563,6 +592,10 @@ static int check_identity(struct pf_db *db, const struct pf_db_kind *kind,
 
 	PF_TRY(check_is_kind(db, kind, err));
 	version = pragma_value(db, "PRAGMA user_version", &ok);
+	if (!ok && pf_sqlite_errno(db->sql)) {
+		pf_db_fail(db, "cannot read", err);
+		return pf_while(err, "'%s'", db->path);
+	}
 	if (!ok || version < 1)
 		return pf_fail(err, PF_EDB, "'%s' is a damaged profan database",
 			       db->path);
@@ -624,10 +657,10 @@ static int open_kind(struct pf_db *db, const char *path,
 	memset(db, 0, sizeof(*db));
 	db->err = err;
 	if (stat(path, &info))
-		return pf_fail_errno(err, "cannot open '%s'", path);
+		return pf_fail_open(err, "cannot open '%s'", path);
 	if (S_ISDIR(info.st_mode))
-		return pf_fail(err, PF_EIO, "cannot open '%s': is a directory",
-			       path);
+		return pf_fail(err, PF_EOPEN,
+			       "cannot open '%s': is a directory", path);
 	if (open_sqlite(db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
 			"unix-none", err)) {
 		pf_db_close(db);
@@ -820,7 +853,7 @@ static int sync_file(const char *path, struct pf_err *err)
 	int fd = open(path, O_RDWR | O_CLOEXEC), rc = 0;
 
 	if (fd < 0 || fsync(fd))
-		rc = pf_fail_errno(err, "cannot write '%s'", path);
+		rc = pf_fail_write(err, fd, 0, "cannot write '%s'", path);
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -880,13 +913,15 @@ bool pf_db_is_ours(const char *path)
 }
 
 /* By the format of SQLite's files, which does not change. */
-int64_t pf_db_peek(const char *path)
+int64_t pf_db_peek(const char *path, struct pf_err *err)
 {
 	static const char magic[] = "SQLite format 3";
 	unsigned char head[72];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
 
+	if (n < 0 && errno != EISDIR && errno != ESPIPE)
+		pf_fail_open(err, "cannot read '%s'", path);
 	if (fd >= 0)
 		close(fd);
 	if (n != sizeof(head) || memcmp(head, magic, sizeof(magic)) != 0)

@@ -139,8 +139,11 @@ bool pf_db_is_ours(const char *path);
 /* Is it one of this kind, of any version? */
 bool pf_db_is_kind(const char *path, const struct pf_db_kind *kind);
 
-/* What a file says it is, without opening it: an application_id, or 0. */
-int64_t pf_db_peek(const char *path);
+/*
+ * What a file says it is, without opening it: an application_id, or 0.  Then
+ * err says why, if it cannot be read.
+ */
+int64_t pf_db_peek(const char *path, struct pf_err *err);
 
 /* Is it one that a command made for itself of a trace (cmd/cache.h)? */
 bool pf_db_is_cache(const char *path);
@@ -173,7 +176,7 @@ int pf_db_number(struct pf_db *db, const char *sql, int64_t *number,
 int64_t pf_db_int_or(sqlite3_stmt *stmt, int column, int64_t other);
 /* Run statements without results. */
 int pf_db_exec(struct pf_db *db, const char *sql, struct pf_err *err);
-/* Turn the connection's last error into err (disk full becomes PF_EIO). */
+/* Turn the connection's last error into err (of the machine: PF_EIO). */
 int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err);
 
 #endif

@@ -23,6 +23,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sqlite.h"
 
 #define CELL_BYTES_MIN     6
 #define OPERATIONS_AT_ONCE (1 << 20)
@@ -32,8 +33,12 @@
 
 static int fail(struct pf_foreign *f, const char *what)
 {
-	int code = sqlite3_errcode(f->sql);
+	int code = sqlite3_errcode(f->sql), cause = pf_sqlite_errno(f->sql);
 
+	if (cause) {
+		errno = cause;
+		return pf_fail_errno(f->err, "%s cannot be read", what);
+	}
 	if (code == SQLITE_NOTADB)
 		return pf_fail(f->err, PF_EDATA,
 			       "is no SQLite database, though it begins as one "
@@ -45,6 +50,13 @@ static int fail(struct pf_foreign *f, const char *what)
 			       what);
 	return pf_fail(f->err, PF_EDATA, "%s cannot be read: %s", what,
 		       sqlite3_errmsg(f->sql));
+}
+
+/* What is asked whether it is there may fail, but not as a fact of the file. */
+static void keep_fault(struct pf_foreign *f, const struct pf_err *why)
+{
+	if (why->code && !pf_err_is_of_input(why) && !f->err->code)
+		*f->err = *why;
 }
 
 static int fail_table(struct pf_foreign *f, const char *table)
@@ -179,7 +191,7 @@ static int open_it(struct pf_foreign *f, const char *link, const char *path,
 	int rc;
 
 	if (name == path && !is_file(path, info))
-		return pf_fail(f->err, PF_EDATA,
+		return pf_fail(f->err, PF_EIO,
 			       "was replaced while it was read");
 	pf_buf_adds(&uri, "file:");
 	add_path(&uri, name);
@@ -191,8 +203,12 @@ static int open_it(struct pf_foreign *f, const char *link, const char *path,
 	pf_buf_release(&uri);
 	if (!rc)
 		return 0;
-	pf_fail(f->err, PF_EDATA, "cannot be opened as a database: %s",
-		f->sql ? sqlite3_errmsg(f->sql) : "no memory");
+	errno = f->sql ? pf_sqlite_errno(f->sql) : ENOMEM;
+	if (errno)
+		pf_fail_errno(f->err, "cannot be opened as a database");
+	else
+		pf_fail(f->err, PF_EDATA, "cannot be opened as a database: %s",
+			sqlite3_errmsg(f->sql));
 	pf_foreign_close(f);
 	return -1;
 }
@@ -447,6 +463,7 @@ static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 	f->err = &ignored;
 	st = list_columns(f, table);
 	f->err = given;
+	keep_fault(f, &ignored);
 	while (st && sqlite3_step(st) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(st, 1);
 		const char *type = (const char *)sqlite3_column_text(st, 2);
@@ -698,6 +715,7 @@ static bool has_columns(const struct pf_reading *g, const char *table,
 	pf_rows_open(&r, g->f, table, t->columns, t->column_count, NULL);
 	has = r.st && (r.has & must) == must;
 	g->f->err = given;
+	keep_fault(g->f, &ignored);
 	pf_rows_close(&r);
 	return has;
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which failures of SQLite are the machine's: no room, no memory, a file that
+ * the system does not read or write.  They say nothing of the database that
+ * was asked (pf_err_is_of_input()).  Included behind SQLite's own header,
+ * which only two rooms read.
+ */
+#ifndef PF_BASE_SQLITE_H
+#define PF_BASE_SQLITE_H
+
+#include <errno.h>
+
+/*
+ * What the system said when the last call failed; 0: it was not the system.
+ * A page that could not be read makes SQLite call the database damaged.
+ */
+static inline int pf_sqlite_errno(sqlite3 *sql)
+{
+	int own = 0;
+
+	switch (sqlite3_errcode(sql)) {
+	case SQLITE_FULL:
+		return ENOSPC;
+	case SQLITE_NOMEM:
+		return ENOMEM;
+	case SQLITE_CANTOPEN:
+		return sqlite3_system_errno(sql);
+	case SQLITE_IOERR:
+		own = sqlite3_system_errno(sql);
+		return own ? own : EIO;
+	case SQLITE_CORRUPT:
+		sqlite3_file_control(sql, "main", SQLITE_FCNTL_LAST_ERRNO,
+				     &own);
+		return own == EIO || own == ENXIO || own == ERANGE ? own : 0;
+	default:
+		return 0;
+	}
+}
+
+#endif

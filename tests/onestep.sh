@@ -56,6 +56,37 @@ for n in 1 2 3 4 5; do
 done
 [ ! -s twice ]
 result "two at once make one cache" twice
+# many at one instant: nobody replaces what the others read
+: >many
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	rm -f t/one.json.profan.db
+	for i in 1 2 3 4 5 6 7 8; do
+		(sleep "0.0$((i + n % 3))" && "$profan" steps -q t/one.json ||
+			echo "round $n: $?") >/dev/null 2>>many &
+	done
+	wait
+done
+[ ! -s many ]
+result "many at once have an answer each" many
+
+# ---- whose it is ----
+mkdir open cache
+chmod 777 open
+cp one.json open/t.json
+XDG_CACHE_HOME=$tmp/cache run 0 "$profan" steps open/t.json &&
+	[ "$(ls open)" = t.json ] && [ "$(ls cache/profan | wc -l)" -eq 1 ]
+result "in a folder that others can write it lies in the user's own" err
+XDG_CACHE_HOME=$tmp/cache run 0 "$profan" steps open/t.json && [ ! -s err ]
+result "and is read again" err
+XDG_CACHE_HOME=$tmp/cache run 0 "$profan" clean open/t.json &&
+	[ -z "$(ls cache/profan)" ]
+result "and is removed" err
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 t/one.json.profan.db
+	run 0 "$profan" steps t/one.json && grep -q reading err &&
+		[ "$(stat -c %u t/one.json.profan.db)" = 0 ]
+	result "one that another user owns is not believed" err
+fi
 rm t/one.json.profan.db
 run 0 "$profan" steps -q t/one.json && [ ! -s err ]
 result "-q says nothing"

@@ -22,6 +22,7 @@ enum pf_code {
 	PF_EDB,    /* the database refused or is damaged: exit 3 */
 	PF_ELIMIT, /* a limit of this program was reached: exit 3 */
 	PF_EBUSY,  /* another profan is at it: exit 3 */
+	PF_EMADE,  /* another profan has just made it: nothing is to be done */
 	PF_ESTOP,  /* stopped by a signal: exit 130 */
 };
 

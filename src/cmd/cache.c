@@ -16,7 +16,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outplace.h"
+#include "base/path.h"
 #include "base/tempfile.h"
+#include "base/xxh128.h"
 #include "cmd/cmd.h"
 #include "compare/fleet.h"
 #include "compare/fleet_show.h"
@@ -208,28 +210,63 @@ static bool make_mark(const struct pf_paths *files, struct pf_buf *mark)
 	return ok;
 }
 
-static bool is_fresh(const char *path, const char *mark)
-{
-	struct pf_err ignored = { 0 };
-	struct pf_db db = { 0 };
-	char *own = NULL;
-	bool is;
+/* ---- where it is ---- */
 
-	if (access(path, F_OK))
-		return false;
-	if (!pf_db_open(&db, path, false, &ignored))
-		own = pf_db_cache_mark(&db);
-	is = own && !strcmp(own, mark);
-	free(own);
-	pf_db_close(&db);
-	return is;
+/*
+ * Only the user, and root, can change what is in it.  A group counts as others
+ * unless it is the user's first, which on most systems is nobody else's.
+ */
+static bool is_private(const char *folder)
+{
+	struct stat info;
+	mode_t others = S_IWOTH;
+
+	if (stat(folder, &info))
+		return true; /* nothing can be made there */
+	if (info.st_gid != getegid())
+		others |= S_IWGRP;
+	return (info.st_uid == geteuid() || info.st_uid == 0) &&
+	       !(info.st_mode & others);
 }
 
-/* ---- where it is ---- */
+/* The user's folder of caches; NULL: there is none.  The caller frees it. */
+static char *user_folder(void)
+{
+	const char *asked = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	struct pf_buf path = { 0 };
+
+	if (asked && *asked == '/')
+		pf_buf_addf(&path, "%s/profan", asked);
+	else if (home && *home == '/')
+		pf_buf_addf(&path, "%s/.cache/profan", home);
+	return path.data;
+}
+
+/* Of a source in a folder that others can write, by the source's real path. */
+static char *path_for_user(const char *beside)
+{
+	char digest[PF_XXH128_TEXT], *folder = user_folder();
+	char *copy = pf_strdup(beside), *real = realpath(dirname(copy), NULL);
+	struct pf_xxh128 *d = pf_xxh128_new();
+	struct pf_buf path = { 0 };
+
+	if (folder && real) {
+		pf_xxh128_add(d, real, strlen(real));
+		pf_xxh128_text(d, digest);
+		pf_buf_addf(&path, "%s/%s-%s", folder, digest,
+			    pf_path_base(beside));
+	}
+	pf_xxh128_free(d);
+	free(folder);
+	free(copy);
+	free(real);
+	return path.data;
+}
 
 static char *cache_path(const char *source, size_t others)
 {
 	struct pf_buf path = { 0 };
+	char *copy, *own = NULL;
 
 	pf_buf_adds(&path, source);
 	if (pf_is_folder(source))
@@ -239,13 +276,37 @@ static char *cache_path(const char *source, size_t others)
 	if (others)
 		pf_buf_addf(&path, "+%zu", others);
 	pf_buf_adds(&path, SUFFIX);
-	return path.data;
+	copy = pf_strdup(path.data);
+	if (!is_private(dirname(copy)))
+		own = path_for_user(path.data);
+	free(copy);
+	if (!own)
+		return path.data;
+	pf_buf_release(&path);
+	return own;
+}
+
+/* The user's folder may have to be made, and its parent, the first time. */
+static void make_folders(const char *path)
+{
+	char *own = user_folder(), *slash;
+	const size_t n = own ? strlen(own) : 0;
+
+	if (n && !strncmp(path, own, n) && path[n] == '/' &&
+	    (slash = strrchr(own, '/')) > own) {
+		*slash = '\0';
+		mkdir(own, 0700);
+		*slash = '/';
+		mkdir(own, 0700);
+	}
+	free(own);
 }
 
 static bool can_write_beside(const char *path)
 {
 	char *copy = pf_strdup(path);
-	bool can = !access(dirname(copy), W_OK | X_OK);
+	const char *folder = dirname(copy);
+	bool can = !access(folder, W_OK | X_OK) && is_private(folder);
 
 	free(copy);
 	return can;
@@ -301,6 +362,8 @@ static int check_traces(char *const *sources, size_t count, struct pf_err *err)
 static void announce(const struct pf_cached *c, char *const *sources,
 		     size_t count)
 {
+	const bool is_beside =
+		!strncmp(c->path, sources[0], strlen(sources[0]));
 	struct pf_buf more = { 0 };
 
 	if (count > 1)
@@ -309,8 +372,10 @@ static void announce(const struct pf_cached *c, char *const *sources,
 		pf_log_note("reading %s%s; what is made of it is not kept",
 			    sources[0], more.data ? more.data : "");
 	else
-		pf_log_note("reading %s%s into %s; 'profan clean' removes it",
-			    sources[0], more.data ? more.data : "", c->path);
+		pf_log_note("reading %s%s into %s; 'profan clean%s%s' removes "
+			    "it",
+			    sources[0], more.data ? more.data : "", c->path,
+			    is_beside ? "" : " ", is_beside ? "" : sources[0]);
 	pf_buf_release(&more);
 }
 
@@ -341,6 +406,7 @@ static int make(struct pf_cached *c, char *const *sources, size_t count,
 	struct pf_paths traces = { 0 };
 	int rc = check_traces(sources, count, err);
 
+	make_folders(c->path);
 	if (!rc && (!mark || !can_write_beside(c->path) ||
 		    pf_outplace_is_busy(c->path)))
 		rc = make_temporary(c, err);
@@ -350,6 +416,10 @@ static int make(struct pf_cached *c, char *const *sources, size_t count,
 		rc = pf_plan_traces(sources, count, &traces, err);
 	if (!rc)
 		rc = ingest(c, sources, count, &traces, mark, err);
+	if (rc && err->code == PF_EMADE) {
+		*err = (struct pf_err){ 0 };
+		rc = 0;
+	}
 	if (rc && err->code == PF_EBUSY && !c->folder) {
 		*err = (struct pf_err){ 0 };
 		rc = make_temporary(c, err);
@@ -388,7 +458,7 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 	c->path = cache_path(sources[0], count - 1);
 	rc = pf_choose_files(sources, count, c->files, err);
 	is_marked = !rc && make_mark(c->files, &mark);
-	if (!rc && !(is_marked && is_fresh(c->path, mark.data)))
+	if (!rc && !(is_marked && pf_db_is_cache_of(c->path, mark.data)))
 		rc = make(c, sources, count, is_marked ? mark.data : NULL, err);
 	pf_buf_release(&mark);
 	if (rc)

@@ -10,9 +10,10 @@
  *
  * A cache has a mark that names its sources, their sizes and times and the
  * version of profan: it is used as long as they are what they were, and made
- * again if not.  Only a file with such a mark is replaced or removed.  Where
- * none can be written, or another is writing it, the database is a temporary
- * one, and so it is of pipes.
+ * again if not.  Only a file with such a mark is replaced or removed, and only one
+ * that the user owns is believed.  In a folder that others can write it lies in
+ * the user's own ($XDG_CACHE_HOME/profan).  Where none can be written, or
+ * another is writing it, the database is a temporary one, and so it is of pipes.
  */
 #ifndef PF_CMD_CACHE_H
 #define PF_CMD_CACHE_H

@@ -1739,6 +1739,9 @@ static int set_up(struct making *m, struct pf_err *err)
 		       : slash ? pf_memdup0(out, (size_t)(slash - out))
 			       : pf_strdup(".");
 	PF_TRY(pf_outplace_open(&m->place, out, &rule, err));
+	/* Others may read what was made while this one came for the lock. */
+	if (m->options->cache && pf_db_is_cache_of(out, m->options->cache))
+		return pf_fail(err, PF_EMADE, "'%s' was made meanwhile", out);
 	return pf_db_create(&m->db, m->place.partial, err);
 }
 

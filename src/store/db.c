@@ -939,7 +939,8 @@ void pf_db_protect(const struct pf_db *db, struct pf_outrule *rule)
 
 /* ---- caches ---- */
 
-char *pf_db_cache_mark(struct pf_db *db)
+/* What it was made of, which the caller frees; NULL: it is no such one. */
+static char *cache_mark(struct pf_db *db)
 {
 	struct pf_err ignored = { 0 };
 	sqlite3_stmt *st = pf_db_prepare(
@@ -961,8 +962,28 @@ bool pf_db_is_cache(const char *path)
 
 	if (!open_sqlite(&db, path, SQLITE_OPEN_READONLY, NULL, &ignored) &&
 	    !check_is_kind(&db, &pf_db_of_traces, &ignored))
-		mark = pf_db_cache_mark(&db);
+		mark = cache_mark(&db);
 	pf_db_close(&db);
 	free(mark);
 	return mark;
+}
+
+bool pf_db_is_cache_of(const char *path, const char *mark)
+{
+	struct pf_err ignored = { 0 };
+	struct pf_db db = { 0 };
+	struct stat info;
+	char *own = NULL;
+	bool is;
+
+	if (lstat(path, &info) || !S_ISREG(info.st_mode) ||
+	    info.st_uid != geteuid() || info.st_mode & S_IWOTH)
+		return false;
+	if (!pf_db_open(&db, path, false, &ignored) &&
+	    db.device == info.st_dev && db.inode == info.st_ino)
+		own = cache_mark(&db);
+	is = own && !strcmp(own, mark);
+	free(own);
+	pf_db_close(&db);
+	return is;
 }

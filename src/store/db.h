@@ -147,8 +147,11 @@ int64_t pf_db_peek(const char *path, struct pf_err *err);
 
 /* Is it one that a command made for itself of a trace (cmd/cache.h)? */
 bool pf_db_is_cache(const char *path);
-/* What it was made of, which the caller frees; NULL: it is no such one. */
-char *pf_db_cache_mark(struct pf_db *db);
+/*
+ * Is it one with this mark, which says what it was made of, and the user's own
+ * file?  Who can write a folder can put any database there under any name.
+ */
+bool pf_db_is_cache_of(const char *path, const char *mark);
 
 /* No output may take the place of the database or of what it was made of. */
 void pf_db_protect(const struct pf_db *db, struct pf_outrule *rule);

@@ -4,6 +4,8 @@ two ranks in FOLDER/job and OUTSIDE/t.json.  By the SDK's client if there is one
 import asyncio
 import json
 import os
+import shutil
+import sqlite3
 import sys
 import traceback
 
@@ -81,6 +83,52 @@ def only_the_folders_are_read():
     assert "not in the folders" in refused(lambda: server.database("linked"))
     refused(lambda: server.sql(
         "t.json", f"ATTACH '{OUTSIDE}/other.db' AS other", 10))
+
+
+def fleet_of(folder, change=None):
+    """A fleet in FOLDER that names databases in a folder."""
+    made = os.path.join(FOLDER, "fleet.db")
+    _program.run(["merge", "-q", os.path.join(FOLDER, "job"), "--keep", folder,
+                  "-o", made])
+    if change:
+        with sqlite3.connect(made) as db:
+            db.executescript(change)
+        db.close()
+    return made
+
+
+@test
+def fleets_are_served():
+    kept = os.path.join(FOLDER, "kept")
+    os.mkdir(kept)
+    made = fleet_of(kept)
+    try:
+        server = Server([FOLDER])
+        assert json.loads(server.answer("ranks", ["fleet.db"], {}, None))
+        text = server.answer("kernels", ["fleet.db"], {"rank": 0}, None)
+        want, _, _ = _program.run(["kernels", made, "--rank", "0", "--format",
+                                   "json"])
+        assert json.loads(text) == json.loads(want)
+        assert "one rank" in refused(lambda: server.answer(
+            "kernels", ["fleet.db"], {"rank": "0-1"}, None))
+        assert "no single" in refused(lambda: server.answer(
+            "kernels", ["fleet.db"], {"rank": 77}, None))
+    finally:
+        os.unlink(made)
+        shutil.rmtree(kept)
+
+
+@test
+def fleets_lead_nowhere_else():
+    for change in (None, "CREATE TABLE trace(x); INSERT INTO trace VALUES (1);"
+                   "UPDATE rank SET xxh128 = NULL;"):
+        made = fleet_of(OUTSIDE, change)
+        try:
+            server = Server([FOLDER])
+            assert "not in the folders" in refused(lambda: server.answer(
+                "kernels", ["fleet.db"], {"rank": "0"}, None))
+        finally:
+            os.unlink(made)
 
 
 @test

@@ -23,6 +23,10 @@ BUDGET = 20000  # bytes of an answer, unless another number is asked for
 ROWS = 20  # of what takes no budget
 MAX_ROWS = 1000
 SECONDS = 60
+SECONDS_TO_READ = 600  # a trace
+
+# PRAGMA application_id of the databases that the program reads as they are.
+_TRACES, _FLEET = 0x70664e01, 0x70664602
 
 INSTRUCTIONS = """Where the time of GPU and machine learning programs goes.
 Begin with findings(path): verdicts, the worst first.  Every analysis answers
@@ -85,33 +89,48 @@ class Server:
         real = self._inside(path)
         stamps = [(f, os.stat(f).st_size, os.stat(f).st_mtime_ns)
                   for f in self._files(real)]
-        if os.path.isfile(real):
-            with open(real, "rb") as file:
-                if file.read(16) == b"SQLite format 3\0" and \
-                        self._is_ours(real):
-                    return real
+        if _kind(real) in (_TRACES, _FLEET):
+            return real
         with self._lock:
             key = (real, *stamps)
             if key not in self._databases:
                 made = os.path.join(self._made.name,
                                     f"{len(self._databases)}.db")
-                _program.run(["ingest", "-q", real, "-o", made])
+                _program.run(["ingest", "-q", real, "-o", made],
+                             timeout=SECONDS_TO_READ)
                 self._databases[key] = made
             return self._databases[key]
 
-    @staticmethod
-    def _is_ours(path: str) -> bool:
-        try:
-            _program.run(["query", path, "SELECT 1 FROM trace LIMIT 1"])
-        except _program.Error:
-            return False
-        return True
+    def _of_rank(self, fleet: str, rank: Any) -> str:
+        """The database of one rank, which a fleet names: anybody may have
+        written the fleet, so what it names is held to the same rule, and is
+        what the program is given."""
+        if not re.fullmatch(r"[0-9]{1,18}", str(rank)):
+            raise _program.Error("of a fleet name one rank", 2)
+        out, _, _ = _program.run(
+            ["query", fleet, "SELECT DISTINCT db FROM rank WHERE rank = "
+             f"{int(rank)}", "--format", "json"], timeout=SECONDS)
+        rows = json.loads(out)["tables"]["rows"]
+        if len(rows) != 1 or not isinstance(rows[0]["db"], str):
+            raise _program.Error(f"the fleet has no single database of rank "
+                                 f"{rank}", 2)
+        real = self._inside(os.path.join(os.path.dirname(fleet),
+                                         rows[0]["db"]))
+        if _kind(real) != _TRACES:
+            raise _program.Error("what the fleet names is no profan database",
+                                 3)
+        return real
 
     # ---- answers ----
 
     def answer(self, command: str, paths: Sequence[str],
                options: Dict[str, Any], budget: Optional[int]) -> str:
-        arguments = [command, *(self.database(p) for p in paths)]
+        arguments = [command]
+        for path in paths:
+            real = self.database(path)
+            if options.get("rank") is not None and _kind(real) == _FLEET:
+                real = self._of_rank(real, options["rank"])
+            arguments.append(real)
         for name, value in options.items():
             if value is True:
                 arguments.append(f"--{name}")
@@ -238,6 +257,17 @@ class Server:
         return found
 
 
+def _kind(path: str) -> int:
+    """The application_id of a database of SQLite's, or 0."""
+    if not os.path.isfile(path):
+        return 0
+    with open(path, "rb") as file:
+        head = file.read(72)
+    if len(head) < 72 or not head.startswith(b"SQLite format 3\0"):
+        return 0
+    return int.from_bytes(head[68:72], "big")
+
+
 def _name(option: str) -> str:
     return {"from": "start", "to": "end"}.get(option,
                                               option.replace("-", "_"))
@@ -282,7 +312,8 @@ def build(server: Server) -> Any:
         def call(*values: Any, **given: Any) -> str:
             try:
                 return function(*values, **given)
-            except _program.Error as error:
+            except (_program.Error, OSError, ValueError) as error:
+                # also names that no system takes, such as of a NUL
                 raise tool_error(str(error)) from None
 
         call.__signature__ = (  # type: ignore[attr-defined]

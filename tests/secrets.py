@@ -66,6 +66,7 @@ def argument(s, kind):
         s(kind + " key of an argument"): 1,
         "nested": {"user": [{"name": s(kind + " nested argument")}]},
         "env": {"TOKEN": s(kind + " environment")},
+        "env_vars": ["TOKEN=" + s(kind + " list of the environment")],
     }
 
 
@@ -154,6 +155,7 @@ def trace(s, rank):
         s("top-level key"): s("top-level value"),
         "metadata": {"command": "/home/%s/train" % s("command")},
         "environment": {"TOKEN": s("environment")},
+        "environ": ["TOKEN=" + s("list of the environment")],
         "traceEvents": e,
     }
 

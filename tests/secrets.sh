@@ -11,6 +11,16 @@ $secrets make "$tmp" >"$tmp/names" || exit 99
 "$profan" ingest -q "$rank0" -o "$one" &&
 	"$profan" ingest -q "$rank0" "$rank1" -o "$two" || exit 99
 
+# environments are not even stored, whatever form they have
+echo '{"environ":["A=SECRET1"],"environment_variables":{"B":"SECRET2"},
+"nested":{"env":["C=SECRET3"]},"traceEvents":[{"ph":"X","name":"a",
+"cat":"cpu_op","ts":1,"dur":1,"pid":1,"tid":1,"args":{"x":1}}]}' \
+	>"$tmp/environment.json"
+"$profan" ingest -q "$tmp/environment.json" -o "$tmp/environment.db" &&
+	[ -s "$tmp/environment.db" ] &&
+	! grep -a SECRET "$tmp/environment.db" >"$tmp/secret"
+result "lists and objects of an environment are not stored" "$tmp/secret"
+
 : >"$tmp/shown"
 none() { # NAME: nothing in $tmp/page that is not kept
 	$secrets find "$tmp" "$tmp/page" >"$tmp/found" || exit 99

@@ -484,9 +484,9 @@ static void keep_member(struct parse *x, const char *key, size_t key_len,
 	uint32_t lens[2];
 
 	pf_json_unescape(key, key_len, &text);
-	if (*clean->data == '{' &&
+	if ((*clean->data == '{' || *clean->data == '[') &&
 	    pf_redact_is_environment(text.data, text.len))
-		pf_buf_adds(&value, "{}");
+		pf_buf_adds(&value, *clean->data == '{' ? "{}" : "[]");
 	else
 		pf_redact_environment(clean->data, clean->len, &value);
 	lens[0] = (uint32_t)text.len;

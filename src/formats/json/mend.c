@@ -515,7 +515,8 @@ void pf_redact_environment(const char *text, size_t len, struct pf_buf *out)
 		if (!quote)
 			break;
 		value = quote + 2;
-		if (value >= end || quote[1] != ':' || *value != '{' ||
+		if (value >= end || quote[1] != ':' ||
+		    (*value != '{' && *value != '[') ||
 		    !pf_redact_is_environment(p + 1, (size_t)(quote - p - 1))) {
 			p = quote + 1;
 			continue;
@@ -524,7 +525,7 @@ void pf_redact_environment(const char *text, size_t len, struct pf_buf *out)
 		if (!p)
 			break;
 		pf_buf_add(out, copied, (size_t)(value - copied));
-		pf_buf_adds(out, "{}");
+		pf_buf_adds(out, *value == '{' ? "{}" : "[]");
 		copied = p;
 	}
 	pf_buf_add(out, copied, (size_t)(end - copied));

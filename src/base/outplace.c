@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@
 #define SIGNALS 3
 
 /* Of the process, as signals are: files to remove when one ends it. */
-static const char *volatile unfinished[SLOTS];
+static _Atomic(const char *) unfinished[SLOTS];
 static const int ending[SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
 
 /* A shell's prompt does not belong behind "^C" and a line of progress. */
@@ -45,12 +47,14 @@ static void remove_unfinished(int signal)
 	const struct sigaction action = { .sa_handler = SIG_DFL };
 	int before = errno;
 
+	const char *path;
+
 	for (size_t i = 0; i < SLOTS; i++)
-		if (unfinished[i])
-			unlink(unfinished[i]);
+		if ((path = unfinished[i]))
+			unlink(path);
 	for (size_t i = 0; i < SLOTS; i++)
-		if (unfinished[i])
-			rmdir(unfinished[i]);
+		if ((path = unfinished[i]))
+			rmdir(path);
 	end_line();
 	sigaction(signal, &action, NULL);
 	raise(signal);
@@ -69,12 +73,15 @@ static void set_handlers(void (*from)(int), void (*to)(int))
 
 size_t pf_outplace_watch(const char *path)
 {
+	const char *none = NULL;
 	size_t i = 0;
 
-	while (i < SLOTS && unfinished[i])
+	while (i < SLOTS &&
+	       !atomic_compare_exchange_strong(&unfinished[i], &none, path)) {
+		none = NULL;
 		i++;
+	}
 	if (i < SLOTS) {
-		unfinished[i] = path;
 		is_on_terminal = isatty(STDERR_FILENO);
 		set_handlers(SIG_DFL, remove_unfinished);
 	}
@@ -198,7 +205,7 @@ static int remove_left_over(const char *partial, struct pf_err *err)
 	return rc;
 }
 
-static int open_partial(struct pf_outplace *p, struct pf_err *err)
+static int open_unwatched(struct pf_outplace *p, struct pf_err *err)
 {
 	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	struct stat own, named;
@@ -218,8 +225,24 @@ static int open_partial(struct pf_outplace *p, struct pf_err *err)
 			break;
 		close(p->fd);
 	}
-	p->slot = pf_outplace_watch(p->partial);
 	return 0;
+}
+
+/* A signal that comes between making the file and watching it waits. */
+static int open_partial(struct pf_outplace *p, struct pf_err *err)
+{
+	sigset_t held, before;
+	int rc;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaddset(&held, ending[i]);
+	pthread_sigmask(SIG_BLOCK, &held, &before);
+	rc = open_unwatched(p, err);
+	if (!rc)
+		p->slot = pf_outplace_watch(p->partial);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
 }
 
 /* ---- opening ---- */

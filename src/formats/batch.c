@@ -5,6 +5,7 @@
 #include "formats/batch.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,11 +27,16 @@
 
 static uint64_t process_seed(void)
 {
-	static uint64_t seed; /* set once before the workers start */
+	static _Atomic uint64_t seed; /* 0: nobody has drawn it yet */
+	uint64_t drawn = seed, none = 0;
 
-	if (!seed && getentropy(&seed, sizeof(seed)))
-		seed = UINT64_C(0x9e3779b97f4a7c15);
-	return seed;
+	if (drawn)
+		return drawn;
+	if (getentropy(&drawn, sizeof(drawn)) || !drawn)
+		drawn = UINT64_C(0x9e3779b97f4a7c15);
+	/* of several at once the first decides for all */
+	return atomic_compare_exchange_strong(&seed, &none, drawn) ? drawn
+								   : none;
 }
 
 struct pf_dict_hash pf_dict_hash(const void *p, size_t len, uint32_t salt)

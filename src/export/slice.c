@@ -944,7 +944,8 @@ static int cut_to_gap(struct slice *s, struct pf_window *window)
 
 static void add_margin(struct slice *s, const struct pf_window_trace *t)
 {
-	int64_t margin = s->args->margin_ns, length = s->to_ns - s->from_ns;
+	int64_t margin = s->args->margin_ns;
+	int64_t length = pf_sat_sub(s->to_ns, s->from_ns);
 
 	if (margin < 0 && s->args->gap)
 		margin = length / 10 > GAP_MARGIN_NS ? length / 10

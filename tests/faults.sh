@@ -196,4 +196,37 @@ head -c 64 /dev/zero | tr '\0' '\377' | dd of="$tmp/broken.db" bs=1 \
 	seek=$((size - 100)) conv=notrunc 2>/dev/null
 run 3 "$profan" info --check "$tmp/broken.db"
 result "info --check: a page that was changed" "$tmp/err"
+
+# ---- a file system without room ----
+mkdir "$tmp/small" "$tmp/ranks"
+"$mktrace" --ranks 2 --steps 4 --layers 4 --out "$tmp/ranks"
+in_small() { # COMMAND...: "$tmp/small" has 20 KB free, and goes when it ends
+	unshare -m sh -c 'mount -t tmpfs -o size=100k tmpfs "$0" &&
+		head -c 81920 /dev/zero >"$0/full" || exit 99
+		"$@"; rc=$?; rm "$0/full"; ls -A "$0" >"$0.left"; exit $rc' \
+		"$tmp/small" "$@"
+}
+if in_small true 2>/dev/null; then
+	text="the file system '$tmp/small' has [0-9]* of 102400 bytes free"
+	"$profan" ingest -q "$tmp/ranks" -o "$db"
+	"$profan" merge -q "$tmp/ranks" -o "$tmp/fleet.db"
+	cp "$tmp/fleet.db" "$tmp/want"
+	for words in "ingest $tmp/ranks" "merge $tmp/ranks" "export --rows $db" \
+		"slice --rank 0 $db" "report $db"; do
+		# shellcheck disable=SC2086  # words
+		refused "${words%% *} to where there is no room" "$text" \
+			in_small "$profan" $words -q -o "$tmp/small/out"
+		[ ! -s "$tmp/small.left" ]
+		result "${words%% *} leaves nothing there" "$tmp/small.left"
+	done
+	TMPDIR=$tmp/small
+	export TMPDIR
+	refused "merge without room for what is temporary" "$text" \
+		in_small "$profan" merge -q "$tmp/ranks" -o "$tmp/fleet.db"
+	cmp "$tmp/fleet.db" "$tmp/want" >"$tmp/bad" 2>&1
+	result "the fleet that was there stays" "$tmp/bad"
+	unset TMPDIR
+else
+	skip "no room" "not root, or no mounts here"
+fi
 tap_done

@@ -11,6 +11,7 @@
 const PIECE = 1 << 20; /* of what is made */
 const SLICE = 4 << 20, SLICES = 4; /* of an input: so many of it are held */
 const FIRST = 4096; /* a small file takes little */
+const HOT = 16; /* pieces of a file in memory */
 
 /* Calls each(piece, offset in it, count, done) for the parts of a range. */
 const eachPart = (at, count, unit, each) => {
@@ -23,17 +24,44 @@ const eachPart = (at, count, unit, each) => {
 	}
 };
 
-/* A file that profan makes: pieces, so that it grows without being copied. */
+const bytesOf = (blob) => new Uint8Array(
+	new FileReaderSync().readAsArrayBuffer(blob));
+
+/*
+ * A file that profan makes: pieces, so that it grows without being copied.  In
+ * a worker the few that were used last are in memory, and the others are Blobs,
+ * which a browser may keep on its disk; node reads no Blob at once, and keeps
+ * all.
+ */
 class Made {
 	constructor() {
-		this.pieces = [];
+		this.hot = new Map(); /* the one that was used last is the last */
+		this.cold = []; /* those that are not hot, or hot and the same */
 		this.size = 0;
+	}
+
+	piece(n) {
+		const bytes = this.hot.get(n) ||
+			this.cold[n] && bytesOf(this.cold[n]);
+		if (bytes)
+			this.keep(n, bytes);
+		return bytes;
+	}
+
+	keep(n, bytes) {
+		this.hot.delete(n);
+		this.hot.set(n, bytes);
+		if (this.hot.size <= HOT || typeof FileReaderSync === 'undefined')
+			return;
+		const [old, held] = this.hot.entries().next().value;
+		this.hot.delete(old);
+		this.cold[old] ||= new Blob([held]);
 	}
 
 	read(to, at) {
 		const count = Math.max(0, Math.min(to.length, this.size - at));
 		eachPart(at, count, PIECE, (n, off, part, done) => {
-			const have = this.pieces[n]?.subarray(off, off + part) || [];
+			const have = this.piece(n)?.subarray(off, off + part) || [];
 			to.set(have, done); /* what was never written is zero */
 			to.fill(0, done + have.length, done + part);
 		});
@@ -42,16 +70,17 @@ class Made {
 
 	write(from, at) {
 		eachPart(at, from.length, PIECE, (n, off, part, done) => {
-			const had = this.pieces[n];
-			if (!had || had.length < off + part) {
-				let room = had ? had.length : FIRST;
+			let bytes = this.piece(n);
+			if (!bytes || bytes.length < off + part) {
+				let room = bytes ? bytes.length : FIRST;
 				while (room < off + part)
 					room *= 4;
-				this.pieces[n] = new Uint8Array(Math.min(room, PIECE));
-				if (had)
-					this.pieces[n].set(had);
+				const larger = new Uint8Array(Math.min(room, PIECE));
+				larger.set(bytes || []);
+				this.keep(n, bytes = larger);
 			}
-			this.pieces[n].set(from.subarray(done, done + part), off);
+			delete this.cold[n];
+			bytes.set(from.subarray(done, done + part), off);
 		});
 		this.size = Math.max(this.size, at + from.length);
 		return from.length;
@@ -60,8 +89,12 @@ class Made {
 	truncate(size) {
 		const last = Math.floor(size / PIECE);
 		if (size < this.size) {
-			this.pieces.length = Math.min(this.pieces.length, last + 1);
-			this.pieces[last]?.fill(0, size - last * PIECE);
+			for (const n of this.hot.keys())
+				if (n > last)
+					this.hot.delete(n);
+			this.cold.length = Math.min(this.cold.length, last + 1);
+			this.piece(last)?.fill(0, size - last * PIECE);
+			delete this.cold[last];
 		}
 		this.size = size;
 	}
@@ -70,14 +103,13 @@ class Made {
 	parts() {
 		const parts = [];
 		eachPart(0, this.size, PIECE, (n, off, part) => {
-			const piece = this.pieces[n];
-			if (piece?.length >= part) {
-				parts.push(piece.subarray(0, part));
-			} else {
-				const whole = new Uint8Array(part);
-				whole.set(piece || []);
-				parts.push(whole);
-			}
+			const hot = this.hot.get(n)?.subarray(0, part);
+			const had = hot || this.cold[n]?.slice(0, part);
+			const length = hot ? hot.length : had?.size || 0;
+			if (had)
+				parts.push(had);
+			if (length < part)
+				parts.push(new Uint8Array(part - length));
 		});
 		return parts;
 	}
@@ -118,11 +150,8 @@ class Sliced {
 }
 
 /* A Blob of a page; FileReaderSync is there in workers only. */
-const sliceBlob = (blob, onRead) => {
-	const reader = new FileReaderSync();
-	return new Sliced(blob.size, (from, to) => new Uint8Array(
-		reader.readAsArrayBuffer(blob.slice(from, to))), onRead);
-};
+const sliceBlob = (blob, onRead) => new Sliced(blob.size,
+	(from, to) => bytesOf(blob.slice(from, to)), onRead);
 
 /* ---- emscripten's file system over folders ---- */
 

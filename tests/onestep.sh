@@ -232,6 +232,10 @@ run 3 "$profan" nowhere.json && grep -q "cannot open 'nowhere.json'" err
 result "a trace that is not there"
 run 2 "$profan" gasp && grep -q "did you mean 'gaps'" err
 result "a typo is one still"
+run 2 "$profan" version && grep -q "did you mean 'profan --version'" err &&
+	run 2 "$profan" flamegraph one.db &&
+	grep -q "did you mean 'profan stacks'" err
+result "what others call it"
 run 2 "$profan" && grep -q '^Usage: profan TRACE' out && [ ! -s err ]
 result "nothing at all: what it is, and 2"
 run 0 "$profan" -V && grep -q '^profan [0-9]' out

@@ -269,10 +269,34 @@ static void search_sets(const struct parser *p, struct search *s, bool is_off)
 	}
 }
 
+/* The option that takes a word: "--json" is "--format json". */
+static const struct pf_opt *find_choice(const struct parser *p,
+					const char *word)
+{
+	for (size_t i = 0; i < p->set_count; i++) {
+		const struct pf_opt *opt = p->sets[i].opts;
+
+		for (; opt && opt->name; opt++) {
+			const char *value;
+			size_t len;
+
+			for (int n = 0;
+			     opt->kind == PF_OPT_CHOICE &&
+			     (value = pf_opt_choice(opt->arg, n, &len));
+			     n++)
+				if (len == strlen(word) &&
+				    !strncmp(value, word, len))
+					return opt;
+		}
+	}
+	return NULL;
+}
+
 static int no_such_option(struct parser *p, const char *word, size_t len)
 {
 	char *copy = pf_memdup0(word, len);
 	struct pf_suggest s = { .word = copy };
+	const struct pf_opt *choice;
 
 	for (size_t i = 0; i < p->set_count; i++) {
 		const struct pf_opt *opt = p->sets[i].opts;
@@ -280,7 +304,11 @@ static int no_such_option(struct parser *p, const char *word, size_t len)
 		for (; opt && opt->name; opt++)
 			pf_suggest_offer(&s, opt->name);
 	}
-	if (s.best)
+	if ((choice = find_choice(p, copy)))
+		pf_fail(p->err, PF_EUSAGE,
+			"there is no option '--%s'; did you mean --%s %s?",
+			copy, choice->name, copy);
+	else if (s.best)
 		pf_fail(p->err, PF_EUSAGE,
 			"there is no option '--%s'; did you mean --%s?", copy,
 			s.best);

@@ -402,6 +402,28 @@ void pf_cmd_opts(const struct pf_cmd *cmd,
 	sets[3] = common_opts;
 }
 
+/* What other programs, or people, call what is here. */
+static const struct {
+	const char *word, *is;
+} elsewhere[] = {
+	{ "version", "profan --version" }, { "open", "profan view" },
+	{ "show", "profan view" },         { "idle", "profan gaps" },
+	{ "stats", "profan summary" },     { "stat", "profan summary" },
+	{ "compare", "profan diff" },      { "sql", "profan query" },
+	{ "import", "profan ingest" },     { "convert", "profan ingest" },
+	{ "record", "profan capture" },    { "profile", "profan capture" },
+	{ "flamegraph", "profan stacks" }, { "key_averages", "profan table" },
+	{ "html", "profan report" },       { "comm", "profan overlap" },
+};
+
+static const char *find_elsewhere(const char *word)
+{
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere); i++)
+		if (!strcmp(elsewhere[i].word, word))
+			return elsewhere[i].is;
+	return NULL;
+}
+
 const struct pf_cmd *pf_cmd_find(const char *name, struct pf_err *err)
 {
 	struct pf_suggest s = { .word = name };
@@ -411,7 +433,11 @@ const struct pf_cmd *pf_cmd_find(const char *name, struct pf_err *err)
 			return pf_cmds[i];
 		pf_suggest_offer(&s, pf_cmds[i]->name);
 	}
-	if (s.best)
+	if (find_elsewhere(name))
+		pf_fail(err, PF_EUSAGE,
+			"there is no command '%s'; did you mean '%s'?", name,
+			find_elsewhere(name));
+	else if (s.best)
 		pf_fail(err, PF_EUSAGE,
 			"there is no command '%s'; did you mean '%s'?", name,
 			s.best);

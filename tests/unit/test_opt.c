@@ -178,6 +178,7 @@ static void wrong_use_is_explained(void **state)
 {
 	(void)state;
 	refused("--limt 5", "did you mean --limit?");
+	refused("--json", "did you mean --format json?");
 	refused("--zzzzzzzz", "there is no option '--zzzzzzzz'");
 	refused("-z", "there is no option '-z'");
 	refused("--=5", "there is no option '--'");

@@ -34,7 +34,8 @@ static int close_words(void **state)
 static void expect(const char *key, const char *word)
 {
 	if (pf_glossary_find(words, key, word, strlen(word)) == SIZE_MAX)
-		fail_msg("'%s' in the column %s is not explained", word, key);
+		fail_msg("'%s' in the column %s is not explained", word,
+			 key ? key : "(title)");
 }
 
 static void causes_are_explained(void **state)

@@ -120,4 +120,51 @@ for each in 0 1; do
 done >"$tmp/got"
 printf '%s\n' withheld, fired,0.2893401015228426 >"$tmp/want"
 same 'gaps between the kernels of one call bind no launch' "$tmp/want" "$tmp/got"
+
+# a device that waits for another: for the work that ended last before its own
+# began, whatever else ran on the other by the time the gap is known
+{
+	echo '['
+	for i in 1 2 3; do
+		cat <<EOF
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9,
+ "tid": 1, "ts": $i, "dur": 1, "args": {"correlation": $i}},
+EOF
+	done
+	cat <<'EOF'
+{"ph": "X", "cat": "kernel", "name": "early", "pid": 1, "tid": 7, "ts": 10,
+ "dur": 10, "args": {"correlation": 1, "device": 1, "stream": 7}},
+{"ph": "X", "cat": "kernel", "name": "awaited", "pid": 0, "tid": 7, "ts": 10,
+ "dur": 185, "args": {"correlation": 2, "device": 0, "stream": 7}},
+{"ph": "X", "cat": "kernel", "name": "waiting", "pid": 1, "tid": 7, "ts": 200,
+ "dur": 10, "args": {"correlation": 3, "device": 1, "stream": 7}},
+EOF
+	for i in $(seq 300 400); do
+		cat <<EOF
+{"ph": "X", "cat": "kernel", "name": "next", "pid": 0, "tid": 7, "ts": $i,
+ "dur": 1, "args": {"correlation": $i, "device": 0, "stream": 7}},
+EOF
+	done
+	echo '{}]'
+} >"$tmp/two.json"
+rm -f "$tmp/two.db"
+run 0 "$profan" ingest -q "$tmp/two.json" -o "$tmp/two.db" &&
+	run 0 "$profan" gaps "$tmp/two.db" --device 1 -f csv --table culprits &&
+	grep ',dependency,awaited,' "$tmp/out" >"$tmp/got"
+[ -s "$tmp/got" ]
+result 'what ended last on another device is what the work waited for' "$tmp/out"
+
+# of more devices than there are the gaps are not explained, which is said
+"$PYTHON" -S -c '
+import json
+json.dump([e for i in range(1100) for e in (
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+     "tid": 1, "ts": i, "dur": 1, "args": {"correlation": i + 1}},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": i, "tid": 7, "ts": i + 1,
+     "dur": 500, "args": {"device": i, "stream": 7, "correlation": i + 1}})],
+    open("'"$tmp/many.json"'", "w"))'
+check "1,100 GPUs" "$tmp/many.json"
+run 0 "$profan" gaps "$tmp/t.db" && tr '\n' ' ' <"$tmp/out" |
+	grep -q 'of 1024 GPUs are explained: those of 76 more count'
+result 'gaps of more than 1,024 GPUs are not explained' "$tmp/out"
 tap_done

@@ -231,6 +231,42 @@ run 3 "$profan" overlap r64.db --rank 64,99..101 &&
 	grep -q 'there is no trace of rank 64,99..101' err
 result "ranks that are not there"
 
+# ---- ranges in ranges ----
+# each holds all those behind it, and one kernel is launched in all
+"$PYTHON" -S -c '
+import json, sys
+def event(cat, name, ts, dur, pid=1, **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": 1,
+            "ts": ts, "dur": dur, "args": args}
+for name, count in ("nested", 256), ("deep", 300):
+    events = [event("user_annotation", "r%03d" % i, i, 2000 - 2 * i)
+              for i in range(count)]
+    events += [event("user_annotation", "r001", 3000, 9),
+               event("user_annotation", "r299", 4000, 9)]
+    for i, ts in enumerate((1000, 3001, 4001)):
+        events += [event("cuda_runtime", "cudaLaunchKernel", ts, 1,
+                         correlation=i + 1),
+                   event("kernel", "k", ts + 4000, 1, 0, correlation=i + 1,
+                         device=0, stream=7)]
+    json.dump(events, open(name + ".json", "w"))'
+in_ranges() { # NAME: ranges with GPU work, and the note
+	run 0 "$profan" ranges "$1.json" -f csv --table gpu --limit -1 &&
+		sed 1d out | cut -d, -f1-3 | sort >got
+	run 0 "$profan" ranges "$1.json" &&
+		grep -c '^Note: 1 piece.* 256 ranges at once' out >>got
+}
+expect() {
+	for i in $(seq 0 255); do
+		[ "$i" = 1 ] && echo r001,2,2 || printf 'r%03d,1,1\n' "$i"
+	done
+}
+in_ranges nested
+{ expect; echo r299,1,1; echo 0; } >want
+same "256 ranges in each other have the GPU work that they launched" want got
+in_ranges deep
+{ expect; echo 1; } >want
+same "names of ranges that lie deeper have none, which is said" want got
+
 # ---- work grows as the ranks do ----
 grep -aq __asan_init "$profan" && {
 	skip "work grows as the ranks do" "sanitizers must be loaded before all else"

@@ -12,6 +12,7 @@
 
 #include "analysis/idle/gaps.h"
 #include "base/err.h"
+#include "base/heap.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/sat.h"
@@ -285,8 +286,10 @@ struct pf_gap_ends {
 	bool launched_before; /* next's call launched work before the gap, too */
 	/* Launched the work before next on its stream; 0: none is known. */
 	int64_t stream_launch_id;
-	bool is_stream_first;     /* there was none */
-	struct pf_gap_work other; /* of another device, that ended last in it */
+	bool is_stream_first; /* there was none */
+	/* Of another device, what ended last as the gap did. */
+	uint32_t other_name; /* PF_ID_NONE: nothing */
+	int64_t other_end_ns;
 };
 
 /* Overheads of a trace: in order, without overlap. */
@@ -688,10 +691,10 @@ static struct pf_place queued_place(const struct pf_explain *x,
 	if (ends->before.name != PF_ID_NONE && is_soon &&
 	    ends->before.stream != ends->next.stream)
 		return gpu_place(PF_CAUSE_DEPENDENCY, gap->before);
-	if (ends->other.name != PF_ID_NONE &&
-	    ends->other.end_ns > gap->start_ns &&
-	    gap->end_ns - ends->other.end_ns <= AFTER_NS)
-		return gpu_place(PF_CAUSE_DEPENDENCY, ends->other.name);
+	if (ends->other_name != PF_ID_NONE &&
+	    ends->other_end_ns > gap->start_ns &&
+	    gap->end_ns - ends->other_end_ns <= AFTER_NS)
+		return gpu_place(PF_CAUSE_DEPENDENCY, ends->other_name);
 	if (find_wait_call(x, ends, &place)) {
 		place.cause = PF_CAUSE_DEPENDENCY;
 		return place;
@@ -825,6 +828,16 @@ static int explain_gap(struct pf_explain *x, struct pf_gap *gap,
 
 #define RECENT 64 /* pieces of work of a device that are remembered */
 
+/* Work that runs at once in a trace; of hostile ones more is not waited for. */
+#define RUNNING_MAX 16384
+
+/* Work of any device that may end before a gap does. */
+struct running {
+	int64_t end_ns;
+	size_t device; /* a place among the finder's */
+	uint32_t name;
+};
+
 struct device {
 	struct pf_gap_device sum;
 	int64_t lo, hi; /* the window */
@@ -835,7 +848,9 @@ struct device {
 	bool is_pending;
 	int64_t from_ns;         /* the pending gap's start */
 	struct pf_gap_ends ends; /* what is around it */
-	struct pf_gap_work recent[RECENT];
+	struct recent {
+		int64_t start_ns, stream, launch_id;
+	} recent[RECENT];
 	size_t recent_at;
 	/* Of a TPU: the program that began last, and the call that brought it. */
 	struct program {
@@ -854,26 +869,81 @@ struct finder {
 	struct pf_tpu_calls tpu_calls; /* of the current trace, as are: */
 	struct device *devices;
 	size_t count, cap;
+	struct pf_map device_at; /* of a number: its place */
+	struct running *running; /* a heap: what ends first */
+	size_t running_count, running_cap;
+	/* That ended last, and that of another device than the first's. */
+	struct running ended[2];
 	const struct pf_window_trace *trace;
 };
 
 /* ---- the sweep ---- */
 
-/* The work of another device that ended last before the gap did. */
-static void find_other(const struct finder *f, struct device *d,
-		       const struct pf_gap *gap)
+/* Of several that end together the device that was met first. */
+static bool ends_later(const struct running *a, const struct running *b)
 {
-	d->ends.other.name = PF_ID_NONE;
-	for (size_t i = 0; i < f->count; i++) {
-		const struct device *o = &f->devices[i];
+	return a->end_ns != b->end_ns ? a->end_ns > b->end_ns
+				      : a->device < b->device;
+}
 
-		for (size_t k = 0; o != d && k < RECENT && k < o->recent_at;
-		     k++)
-			if (o->recent[k].end_ns <= gap->end_ns &&
-			    (d->ends.other.name == PF_ID_NONE ||
-			     o->recent[k].end_ns > d->ends.other.end_ns))
-				d->ends.other = o->recent[k];
+static bool ends_earlier(const void *a, const void *b)
+{
+	return ends_later(b, a);
+}
+
+static void take_ended(struct finder *f, const struct running *w)
+{
+	struct running *last = &f->ended[0], *other = &f->ended[1];
+
+	if (last->name == PF_ID_NONE || ends_later(w, last)) {
+		if (last->device != w->device)
+			*other = *last;
+		*last = *w;
+	} else if (last->device != w->device &&
+		   (other->name == PF_ID_NONE || ends_later(w, other))) {
+		*other = *w;
 	}
+}
+
+/* What has ended by an instant in the window, which never goes back. */
+static void end_running(struct finder *f, int64_t at_ns)
+{
+	struct running *all = f->running;
+
+	if (at_ns > f->trace->hi_ns)
+		at_ns = f->trace->hi_ns;
+	while (f->running_count && all->end_ns <= at_ns) {
+		take_ended(f, all);
+		*all = all[--f->running_count];
+		pf_heap_sink(all, sizeof(*all), f->running_count, 0,
+			     ends_earlier);
+	}
+}
+
+static void add_running(struct finder *f, const struct device *d,
+			const struct pf_gap_work *e)
+{
+	if (f->running_count == RUNNING_MAX)
+		return;
+	f->running = pf_grow(f->running, &f->running_cap, f->running_count + 1,
+			     sizeof(*f->running));
+	f->running[f->running_count] =
+		(struct running){ .end_ns = e->end_ns,
+				  .device = (size_t)(d - f->devices),
+				  .name = e->name };
+	pf_heap_rise(f->running, sizeof(*f->running), f->running_count++,
+		     ends_earlier);
+}
+
+/* The work of another device that ended last, as a gap of d ends. */
+static void find_other(const struct finder *f, struct device *d)
+{
+	const struct running *last = &f->ended[0];
+
+	if (last->device == (size_t)(d - f->devices))
+		last++;
+	d->ends.other_name = last->name;
+	d->ends.other_end_ns = last->end_ns;
 }
 
 /* [from, to) of a device, which d->ends.next ended, cut to the window. */
@@ -898,11 +968,11 @@ static int end_gap(struct finder *f, struct device *d, int64_t from_ns,
 	d->sum.gap_count++;
 	if (gap.end_ns - gap.start_ns < f->micro_ns)
 		explain_whole(d->explain, &gap, PF_CAUSE_MICRO, PF_ID_NONE);
-	else {
-		find_other(f, d, &gap);
-		if (explain_gap(d->explain, &gap, &d->ends) < 0)
-			return -1;
-	}
+	else if (d->sum.is_unexplained)
+		explain_whole(d->explain, &gap, PF_CAUSE_UNRECORDED,
+			      PF_ID_NONE);
+	else if (explain_gap(d->explain, &gap, &d->ends) < 0)
+		return -1;
 	if (f->in.sink->gap)
 		f->in.sink->gap(f->in.sink, &gap);
 	return 0;
@@ -941,7 +1011,7 @@ static void look_back(struct device *d, const struct pf_gap_work *e,
 	d->ends.stream_launch_id = 0;
 	d->ends.is_stream_first = known == d->recent_at;
 	for (size_t i = 1; i <= known; i++) {
-		const struct pf_gap_work *r =
+		const struct recent *r =
 			&d->recent[(d->recent_at - i) % RECENT];
 
 		if (r->start_ns == e->start_ns)
@@ -980,6 +1050,7 @@ static int add_event(struct finder *f, struct device *d,
 		d->is_pending = true;
 		d->ends.before = d->last;
 		d->ends.next = *e;
+		find_other(f, d);
 		look_back(d, e, f->micro_ns);
 	}
 	if (d->last.name == PF_ID_NONE || e->end_ns >= d->last.end_ns)
@@ -1007,6 +1078,7 @@ static int end_device(struct finder *f, struct device *d)
 	if (from < d->hi) {
 		d->ends.before = d->last;
 		d->ends.next = none;
+		find_other(f, d);
 		if (end_gap(f, d, from, d->hi) < 0)
 			return -1;
 	}
@@ -1026,13 +1098,16 @@ static int end_trace(struct finder *f)
 {
 	int rc = 0;
 
+	if (f->count)
+		end_running(f, INT64_MAX);
 	for (size_t i = 0; i < f->count; i++) {
 		/* of a GPU without work there are records of waits alone */
 		if (!rc && !f->devices[i].is_hidden && f->devices[i].all.any)
 			rc = end_device(f, &f->devices[i]);
 		explain_free(f->devices[i].explain);
 	}
-	f->count = 0;
+	f->count = f->running_count = 0;
+	pf_map_release(&f->device_at);
 	return rc;
 }
 
@@ -1042,6 +1117,9 @@ static int begin_trace(struct finder *f, const struct pf_window_trace *trace)
 		return -1;
 	pf_tracks_free(f->tracks, f->in.track_count);
 	f->trace = trace;
+	pf_map_init(&f->device_at);
+	f->ended[0] = f->ended[1] =
+		(struct running){ .device = SIZE_MAX, .name = PF_ID_NONE };
 	if (pf_tracks_load(f->in.db, trace->trace_id, &f->tracks,
 			   &f->in.track_count, f->in.db->err) < 0)
 		return -1;
@@ -1055,11 +1133,12 @@ static int begin_trace(struct finder *f, const struct pf_window_trace *trace)
 static struct device *find_device(struct finder *f, int64_t device)
 {
 	const struct pf_window_trace *t = f->trace;
+	uint64_t *at = pf_map_at(&f->device_at, (uint64_t)device);
 	struct device *d;
 
-	for (size_t i = 0; i < f->count; i++)
-		if (f->devices[i].sum.device == device)
-			return &f->devices[i];
+	if (*at < f->count)
+		return &f->devices[*at];
+	*at = f->count;
 	f->devices =
 		pf_grow(f->devices, &f->cap, f->count + 1, sizeof(*f->devices));
 	d = &f->devices[f->count++];
@@ -1068,6 +1147,7 @@ static struct device *find_device(struct finder *f, int64_t device)
 	d->sum.trace_id = t->trace_id;
 	d->sum.rank = t->rank;
 	d->sum.device = device;
+	d->sum.is_unexplained = f->count > PF_GAPS_DEVICES;
 	d->lo = t->lo_ns;
 	d->hi = t->hi_ns;
 	d->last.name = d->ends.before.name = d->ends.next.name = PF_ID_NONE;
@@ -1155,9 +1235,12 @@ static int take(struct finder *f, const struct pf_track *on,
 		if (row == PF_WORK_OPS)
 			e.launch_id = call_of(d, &e);
 		e.is_first = explain_work(d->explain, &e);
+		end_running(f, e.start_ns);
 		if (!d->is_hidden && add_event(f, d, &e) < 0)
 			return -1;
-		d->recent[d->recent_at++ % RECENT] = e;
+		d->recent[d->recent_at++ % RECENT] =
+			(struct recent){ e.start_ns, e.stream, e.launch_id };
+		add_running(f, d, &e);
 		return 0;
 	}
 	class = pf_names_class(f->in.names, e.name);
@@ -1227,6 +1310,8 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	for (size_t i = 0; i < f.count; i++)
 		explain_free(f.devices[i].explain);
 	free(f.devices);
+	free(f.running);
+	pf_map_release(&f.device_at);
 	pf_gpu_configs_release(&f.configs);
 	explain_close(&f.in);
 	pf_tracks_free(f.tracks, f.in.track_count);

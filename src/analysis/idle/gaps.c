@@ -519,6 +519,7 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 	out->devices = pf_grow(out->devices, &g->device_cap,
 			       out->device_count + 1, sizeof(*out->devices));
 	pf_gpu_set_add(&out->gpus, d->trace, d->device);
+	out->unexplained_count += d->is_unexplained;
 	out->devices[out->device_count] = *d;
 	out->devices[out->device_count++].idle_share =
 		pf_ratio((double)d->idle_ns, d->window_ns);
@@ -1269,6 +1270,11 @@ static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 	else if (g->device_count > 1)
 		pf_doc_note(doc, "times are sums over %zu %ss", g->device_count,
 			    device);
+	if (g->unexplained_count)
+		pf_doc_note(doc,
+			    "of a trace gaps of %d %ss are explained: those of "
+			    "%zu more count as time without records",
+			    PF_GAPS_DEVICES, device, g->unexplained_count);
 }
 
 static void add_figures(const struct pf_gaps *g, struct pf_doc *doc)

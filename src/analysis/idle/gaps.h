@@ -47,7 +47,14 @@ struct pf_gap_device {
 	int64_t gap_count, event_count;
 	int64_t work_ns;                   /* sum of durations */
 	int64_t outside_count, outside_ns; /* work that the window leaves out */
+	bool is_unexplained; /* one behind PF_GAPS_DEVICES of its trace */
 };
+
+/*
+ * For each device the host's threads are walked anew.  No host has so many:
+ * gaps of more of them are time without records, which a note says.
+ */
+#define PF_GAPS_DEVICES 1024
 
 /* Callbacks; each may be NULL.  A gap's pieces come before the gap. */
 struct pf_gap_sink {
@@ -122,8 +129,9 @@ struct pf_gaps {
 	struct pf_arena texts;    /* and these the short ones */
 	struct pf_gap_device all; /* summed over devices */
 	struct pf_gap_device *devices;
-	size_t device_count;    /* one in several traces: several times */
-	struct pf_gpu_set gpus; /* each once */
+	size_t device_count;      /* one in several traces: several times */
+	size_t unexplained_count; /* of them */
+	struct pf_gpu_set gpus;   /* each once */
 	struct pf_gap_cause causes[PF_CAUSE_COUNT]; /* the largest first */
 	size_t cause_count;
 	struct pf_gap_culprit *culprits; /* the largest first */

@@ -118,6 +118,12 @@ static const struct pf_step_time *step_walk_at(struct pf_step_walk *w,
 #define NOT_COUNTED (-1)
 #define STEP_NAME   (PF_ID_INLINE - 1) /* stands for all steps */
 
+/*
+ * Each piece of GPU work is kept for so many ranges that it was launched in,
+ * the outermost; names of ranges inside of them have no figures of GPU work.
+ */
+#define LAUNCHED_DEPTH 256
+
 struct open {
 	int64_t end_ns;
 	int64_t range, instance; /* range: a row, or NOT_COUNTED */
@@ -141,6 +147,7 @@ struct range {
 	int64_t work_count, busy_ns;
 	int64_t step_ns;  /* self in the steps' own time */
 	uint32_t name_id; /* of a name; of all steps another */
+	bool is_deep;     /* one of them lies in LAUNCHED_DEPTH others */
 };
 
 struct ranges {
@@ -153,6 +160,7 @@ struct ranges {
 	bool has_user_self;        /* of others than ProfilerStep* */
 	bool has_plain;            /* of a trace whose ranges all count */
 	int64_t instances;
+	int64_t deep_count;  /* works launched in more than LAUNCHED_DEPTH */
 	struct pf_nest nest; /* struct open */
 	struct pf_by_event *works;
 	struct pf_sorter *launched;
@@ -282,6 +290,8 @@ static void take(struct ranges *r, const struct pf_block *b, uint32_t i)
 	if (now.is_counted) {
 		now.instance = r->instances++;
 		r->has_plain |= r->is_plain;
+		if (r->nest.depth > LAUNCHED_DEPTH)
+			range_at(r, (size_t)now.range)->is_deep = true;
 		pf_keyed_add(&r->items, &r->ask, (size_t)now.range,
 			     b->dur_ns[i]);
 	}
@@ -294,6 +304,7 @@ static void take(struct ranges *r, const struct pf_block *b, uint32_t i)
 /* All work that this call launched, for each range that is open. */
 static void add_launched(struct ranges *r, int64_t event_id, int64_t start_ns)
 {
+	const size_t depth = r->nest.depth;
 	const struct pf_event_work *w;
 	const struct pf_block *none;
 	uint32_t ignored;
@@ -302,7 +313,9 @@ static void add_launched(struct ranges *r, int64_t event_id, int64_t start_ns)
 		struct work work = { .start_ns = w->end_ns - w->dur_ns,
 				     .end_ns = w->end_ns };
 
-		for (size_t i = 0; event_id && i < r->nest.depth; i++) {
+		r->deep_count += event_id && depth > LAUNCHED_DEPTH;
+		for (size_t i = 0; event_id && i < depth && i < LAUNCHED_DEPTH;
+		     i++) {
 			const struct open *o = pf_nest_at(&r->nest, i);
 
 			work.instance = o->instance;
@@ -327,6 +340,8 @@ static void end_projection(struct ranges *r, const struct projection *p)
 	if (!p->count)
 		return;
 	range = range_at(r, (size_t)p->range);
+	if (range->is_deep)
+		return;
 	pf_sat_sum(&range->busy_ns, p->busy_ns);
 	range->work_count += p->count;
 	n = pf_keyed_at(&r->projected, (uint64_t)p->range);
@@ -833,8 +848,17 @@ static void show_spans(const struct ranges *r, struct pf_doc *doc)
 			    pf_num_show_count(text, r->half_count));
 }
 
-static void note_plain(const struct ranges *r, struct pf_doc *doc)
+static void add_notes(const struct ranges *r, struct pf_doc *doc)
 {
+	char text[PF_NUM_MAX];
+
+	if (r->deep_count)
+		pf_doc_note(doc,
+			    "%s pieces of GPU work were launched in more than "
+			    "%d ranges at once: ranges of names that lie so "
+			    "deep have no figures of GPU work",
+			    pf_num_show_count(text, r->deep_count),
+			    LAUNCHED_DEPTH);
 	if (r->has_plain)
 		pf_doc_note(doc, "without operators and ranges of the user all "
 				 "ranges of threads count");
@@ -849,7 +873,7 @@ static void show_in_steps(const struct ranges *r, struct pf_doc *doc)
 		pf_doc_note(doc, "no range begins in the steps on their "
 				 "thread; mark parts of the program with "
 				 "record_function or NVTX");
-	note_plain(r, doc);
+	add_notes(r, doc);
 }
 
 static void show(struct ranges *r, struct pf_doc *doc)
@@ -864,7 +888,7 @@ static void show(struct ranges *r, struct pf_doc *doc)
 	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
 	PF_ROWS(doc, "ranges", "On the host", host_fields, range_at(r, 0),
 		r->items.count);
-	note_plain(r, doc);
+	add_notes(r, doc);
 	pf_keyed_sort(&r->items, by_projection);
 	PF_ROWS(doc, "gpu", "GPU work that they launched", gpu_fields,
 		range_at(r, 0), r->projected.count);

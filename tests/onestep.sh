@@ -69,7 +69,24 @@ done
 [ ! -s many ]
 result "many at once have an answer each" many
 
+# nor is what one reads removed by another
+: >many
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	for i in 1 2 3 4 5 6 7 8; do
+		"$profan" steps -q t/one.json >/dev/null 2>>many ||
+			echo "round $n" >>many &
+		"$profan" clean -q t >/dev/null 2>>many ||
+			echo "round $n: clean" >>many &
+	done
+	wait
+done
+[ ! -s many ]
+result "and so they have while others remove it" many
+
 # ---- whose it is ----
+(umask 0 && "$profan" steps -q one.json) >/dev/null &&
+	run 0 "$profan" steps one.json && [ ! -s err ]
+result "others cannot write it, whatever the umask" err
 mkdir open cache
 chmod 777 open
 cp one.json open/t.json

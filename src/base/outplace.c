@@ -181,6 +181,27 @@ bool pf_outplace_is_busy(const char *path)
 	return is;
 }
 
+int pf_outplace_lock(const char *path, bool is_alone)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	const int how = is_alone ? LOCK_EX : LOCK_SH;
+	struct stat own, named;
+
+	if (fd < 0)
+		return -1;
+	if (flock(fd, how | LOCK_NB) && errno == EWOULDBLOCK) {
+		close(fd);
+		errno = EWOULDBLOCK;
+		return -1;
+	}
+	/* Another may have removed or replaced it until now. */
+	if (!fstat(fd, &own) && !lstat(path, &named) && is_same(&own, &named))
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
 /* 0, or -1 if its writer still lives, or it is none of ours. */
 static int remove_left_over(const char *partial, struct pf_err *err)
 {

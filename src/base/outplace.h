@@ -47,6 +47,13 @@ int pf_outplace_check(const char *path, const struct pf_outrule *rule,
 /* Put what was written in its place. */
 int pf_outplace_commit(struct pf_outplace *place, struct pf_err *err);
 
+/*
+ * Hold a finished file, alone or with others who do not change it: -1 and errno
+ * EWOULDBLOCK where another holds it, else ENOENT or why it cannot be opened.
+ * Where nothing can be locked, nobody holds anything.  Closing it ends that.
+ */
+int pf_outplace_lock(const char *path, bool is_alone);
+
 /* Is another writing it at this moment? */
 bool pf_outplace_is_busy(const char *path);
 

@@ -3,8 +3,6 @@
 
 #include "cmd/cache.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <stdlib.h>
@@ -379,9 +377,10 @@ static void announce(const struct pf_cached *c, char *const *sources,
 	pf_buf_release(&more);
 }
 
+/* It may be removed in between: what is there is looked at first. */
 static int check_place(const char *path, struct pf_err *err)
 {
-	if (access(path, F_OK) || pf_db_is_cache(path))
+	if (pf_db_is_cache(path) || access(path, F_OK))
 		return 0;
 	return pf_fail(err, PF_EIO,
 		       "'%s' is in the way: it is no cache of profan's and is "
@@ -430,6 +429,40 @@ static int make(struct pf_cached *c, char *const *sources, size_t count,
 	return rc;
 }
 
+/* ---- holding it ---- */
+
+/* Hold what is there; false: it is being removed, or it was. */
+static bool hold(struct pf_cached *c)
+{
+	c->fd = pf_outplace_lock(c->path, false);
+	c->is_held = c->fd >= 0;
+	return c->is_held;
+}
+
+static void let_go(struct pf_cached *c)
+{
+	if (c->is_held)
+		close(c->fd);
+	c->is_held = false;
+}
+
+#define TRIES 4 /* of a cache that is removed as often as it is made */
+
+/* The cache with this mark, held, or a temporary database. */
+static int make_held(struct pf_cached *c, char *const *sources, size_t count,
+		     const char *mark, struct pf_err *err)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (mark && pf_db_is_cache_of(c->path, mark) && hold(c))
+			return 0;
+		PF_TRY(make(c, sources, count, i + 1 < TRIES ? mark : NULL,
+			    err));
+		if (c->folder || hold(c))
+			return 0;
+	}
+	return 0;
+}
+
 static int check_there(char *const *sources, size_t count, struct pf_err *err)
 {
 	for (size_t i = 0; i < count; i++)
@@ -458,8 +491,9 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 	c->path = cache_path(sources[0], count - 1);
 	rc = pf_choose_files(sources, count, c->files, err);
 	is_marked = !rc && make_mark(c->files, &mark);
-	if (!rc && !(is_marked && pf_db_is_cache_of(c->path, mark.data)))
-		rc = make(c, sources, count, is_marked ? mark.data : NULL, err);
+	if (!rc)
+		rc = make_held(c, sources, count, is_marked ? mark.data : NULL,
+			       err);
 	pf_buf_release(&mark);
 	if (rc)
 		pf_cache_close(c);
@@ -468,6 +502,7 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 
 void pf_cache_close(struct pf_cached *c)
 {
+	let_go(c);
 	if (c->folder) {
 		unlink(c->path);
 		rmdir(c->folder);
@@ -524,6 +559,8 @@ int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
 
 /* ---- each for itself ---- */
 
+#define HELD_MAX 64 /* at once: a process has few descriptors */
+
 static int open_each(struct pf_inputs *in, char *const *arguments,
 		     struct pf_err *err)
 {
@@ -535,6 +572,8 @@ static int open_each(struct pf_inputs *in, char *const *arguments,
 				       arguments[i]);
 		if (pf_cache_open(&in->items[i], &arguments[i], 1, err) < 0)
 			return -1;
+		if (in->count > HELD_MAX)
+			let_go(&in->items[i]);
 		in->paths[i] = in->items[i].path;
 	}
 	return 0;

@@ -14,6 +14,7 @@
  * that the user owns is believed.  In a folder that others can write it lies in
  * the user's own ($XDG_CACHE_HOME/profan).  Where none can be written, or
  * another is writing it, the database is a temporary one, and so it is of pipes.
+ * Who reads a cache holds a lock on it, and what is held is not removed.
  */
 #ifndef PF_CMD_CACHE_H
 #define PF_CMD_CACHE_H
@@ -30,6 +31,8 @@ struct pf_cached {
 	char *folder; /* temporary, and goes with it; or NULL */
 	size_t slots[2];
 	struct pf_paths *files; /* that it was made of */
+	int fd;                 /* holds a cache, if is_held */
+	bool is_held;
 };
 
 /*

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/num.h"
+#include "base/outplace.h"
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
 #include "ingest/files.h"
@@ -24,14 +26,21 @@ static int remove_cache(const char *path, bool dry_run, struct pf_err *err)
 {
 	char size[PF_NUM_MAX];
 	struct stat info;
+	int rc = 0, fd;
 
 	if (stat(path, &info))
 		return 0; /* named twice */
-	if (!dry_run && unlink(path))
-		return pf_fail_errno(err, "cannot remove '%s'", path);
-	pf_log_note("%s %s, %s", dry_run ? "would remove" : "removed", path,
-		    pf_num_show_bytes(size, info.st_size));
-	return 0;
+	fd = pf_outplace_lock(path, true);
+	if (fd < 0 && errno == EWOULDBLOCK)
+		pf_log_note("left %s, which another command reads", path);
+	else if (!dry_run && unlink(path) && errno != ENOENT)
+		rc = pf_fail_errno(err, "cannot remove '%s'", path);
+	else
+		pf_log_note("%s %s, %s", dry_run ? "would remove" : "removed",
+			    path, pf_num_show_bytes(size, info.st_size));
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
 static int run(struct pf_ctx *cx, void *argv)
@@ -62,7 +71,8 @@ PF_COMMAND(120, clean) = {
 		   "a database, the trace that it is of, or a folder, which "
 		   "is entered 32 folders deep; without it this folder is "
 		   "meant.  Such a database has a mark; those of 'profan "
-		   "ingest' and other files are not touched.",
+		   "ingest' and other files are not touched, and one that "
+		   "another command reads is left.",
 	.max_args = -1,
 	.opts = opts,
 	.args_bytes = sizeof(struct clean_args),

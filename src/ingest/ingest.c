@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/asset.h"
@@ -1724,6 +1725,15 @@ static int ingest_traces(struct making *m, struct pf_err *err)
 	return rc;
 }
 
+/* A cache that others can write is not believed (pf_db_is_cache_of()). */
+static void keep_private(int fd)
+{
+	struct stat info;
+
+	if (!fstat(fd, &info))
+		(void)!fchmod(fd, info.st_mode & 0777 & ~(S_IWGRP | S_IWOTH));
+}
+
 static int set_up(struct making *m, struct pf_err *err)
 {
 	const char *out = m->options->out, *slash = strrchr(out, '/');
@@ -1742,6 +1752,8 @@ static int set_up(struct making *m, struct pf_err *err)
 	/* Others may read what was made while this one came for the lock. */
 	if (m->options->cache && pf_db_is_cache_of(out, m->options->cache))
 		return pf_fail(err, PF_EMADE, "'%s' was made meanwhile", out);
+	if (m->options->cache)
+		keep_private(m->place.fd);
 	return pf_db_create(&m->db, m->place.partial, err);
 }
 

@@ -197,6 +197,22 @@ wait $pid
 : >want
 same "a signal leaves nothing behind" want got
 
+# nor of what many threads were just making
+: >bad
+for delay in 01 02 03 04 05 06; do
+	rm -rf keep3
+	mkdir keep3
+	"$profan" merge -q -j 12 in -o t.db --keep keep3 2>/dev/null &
+	pid=$!
+	sleep 0.$delay
+	kill -TERM $pid 2>/dev/null
+	wait $pid
+	ls -A keep3 . tmpdir | grep partial >>bad
+	rm -f t.db
+done
+[ ! -s bad ]
+result "however many threads write" bad
+
 # ---- labels ----
 printf 'rank,host,rack\n1,n1,a\n2,"n,2",\n' >hosts.csv
 merge all.db --labels hosts.csv --label 'commit="x' --label rack=z -o lab.db

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,12 +26,17 @@
 
 /* ---- signals ---- */
 
-#define SLOTS   8
-#define SIGNALS 3
+#define SLOTS     1024 /* a merge has two of each thread */
+#define SIGNALS   3
+#define ENDING_MS 1000 /* that a signal waits for what threads make */
 
 /* Of the process, as signals are: files to remove when one ends it. */
 static _Atomic(const char *) unfinished[SLOTS];
 static const int ending[SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
+
+/* Threads that make a file which is not among them yet. */
+static atomic_int making;
+static atomic_bool is_ending; /* a signal came: none is made any more */
 
 /* A shell's prompt does not belong behind "^C" and a line of progress. */
 static volatile sig_atomic_t is_on_terminal;
@@ -45,10 +51,13 @@ static void end_line(void)
 static void remove_unfinished(int signal)
 {
 	const struct sigaction action = { .sa_handler = SIG_DFL };
+	const struct timespec moment = { .tv_nsec = 1000000 };
 	int before = errno;
-
 	const char *path;
 
+	is_ending = true;
+	for (int i = 0; i < ENDING_MS && making; i++)
+		nanosleep(&moment, NULL);
 	for (size_t i = 0; i < SLOTS; i++)
 		if ((path = unfinished[i]))
 			unlink(path);
@@ -249,7 +258,10 @@ static int open_unwatched(struct pf_outplace *p, struct pf_err *err)
 	return 0;
 }
 
-/* A signal that comes between making the file and watching it waits. */
+/*
+ * A signal that comes between making the file and watching it waits, on
+ * whichever thread it comes.
+ */
 static int open_partial(struct pf_outplace *p, struct pf_err *err)
 {
 	sigset_t held, before;
@@ -259,9 +271,16 @@ static int open_partial(struct pf_outplace *p, struct pf_err *err)
 	for (size_t i = 0; i < SIGNALS; i++)
 		sigaddset(&held, ending[i]);
 	pthread_sigmask(SIG_BLOCK, &held, &before);
+	making++;
+	if (is_ending) {
+		making--;
+		for (;;)
+			pause(); /* another thread ends the process */
+	}
 	rc = open_unwatched(p, err);
 	if (!rc)
 		p->slot = pf_outplace_watch(p->partial);
+	making--;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }

@@ -199,10 +199,14 @@ same "a signal leaves nothing behind" want got
 
 # nor of what many threads were just making
 : >bad
-for delay in 01 02 03 04 05 06; do
+mkdir many
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	"$mktrace" --steps $i --layers 1 >many/rank$i.json
+done
+for delay in 005 010 015 020 025 030 035 040 045 050 055 060; do
 	rm -rf keep3
 	mkdir keep3
-	"$profan" merge -q -j 12 in -o t.db --keep keep3 2>/dev/null &
+	"$profan" merge -q -j 12 many -o t.db --keep keep3 2>/dev/null &
 	pid=$!
 	sleep 0.$delay
 	kill -TERM $pid 2>/dev/null

@@ -51,5 +51,20 @@ for weight in cpu gpu; do
 		"$tmp/got"
 done
 
+# each line has all that it is in: ranges below 4,096 others are part of those
+awk 'BEGIN {
+	print "["
+	for (i = 0; i < 5000; i++)
+		printf "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"x\"," \
+			"\"pid\": 1, \"tid\": 1, \"ts\": %d, \"dur\": %d},\n",
+			i, 10000 - 2 * i
+	print "{}]"
+}' >"$tmp/deep.json"
+run 0 "$profan" stacks --weight cpu "$tmp/deep.json" &&
+	[ "$(awk '{ n = gsub(/;/, ";") + 1; if (n > most) most = n; sum += $NF }
+		END { print most, sum }' "$tmp/out")" = "4096 10000000" ] &&
+	grep -q '904 ranges lie in more than 4096 others' "$tmp/err"
+result "stacks are 4,096 deep, and what is deeper is counted there" "$tmp/err"
+
 real_traces check
 tap_done

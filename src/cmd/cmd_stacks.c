@@ -71,6 +71,11 @@ static int run(struct pf_ctx *cx, void *argv)
 	else
 		pf_log_note("%s of %s in %s stacks", time, what[args->weight],
 			    lines);
+	if (r.deep_count)
+		pf_log_note("%s ranges lie in more than %d others and are part "
+			    "of what they lie in",
+			    pf_num_show_count(lines, r.deep_count),
+			    PF_STACKS_DEPTH);
 	return note_missing(cx, &r);
 }
 

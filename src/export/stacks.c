@@ -416,6 +416,7 @@ struct stacks {
 	struct pf_nest nest;                 /* struct open */
 	const struct pf_window_trace *trace; /* of cpu; NULL: no weights */
 	struct open outside;                 /* all ranges: of the track */
+	int64_t deep_count;
 	bool has_python;
 	bool has_samples; /* folded stacks */
 };
@@ -527,8 +528,12 @@ static int take(struct stacks *s, const struct pf_block *b, uint32_t i)
 	uint32_t node;
 
 	go_to(s, b->start_ns[i]);
-	if (kind > PF_KIND_OVERHEAD || s->nest.depth >= PF_NEST_DEPTH)
+	if (kind > PF_KIND_OVERHEAD)
 		return 0;
+	if (s->nest.depth >= PF_STACKS_DEPTH) {
+		s->deep_count++;
+		return 0;
+	}
 	s->has_python |= kind == PF_KIND_PYTHON;
 	o = pf_nest_enter(
 		&s->nest,
@@ -863,6 +868,7 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 		.line_count = s.tree.line_count,
 		.is_samples = s.weight == PF_STACKS_SAMPLES,
 		.has_python = s.has_python,
+		.deep_count = s.deep_count,
 	};
 	if (!rc && !s.tree.total)
 		rc = say_nothing(&s, result);

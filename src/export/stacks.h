@@ -44,6 +44,12 @@ enum pf_stacks_weight {
 };
 #define PF_STACKS_WEIGHTS "gpu|cpu|idle|memory|samples"
 
+/*
+ * Each line has all that it is in, so the output grows with the square of how
+ * deep ranges lie.  Python itself ends programs at 1,000 calls.
+ */
+#define PF_STACKS_DEPTH 4096
+
 struct pf_stacks_args {
 	struct pf_window_args window;
 	int weight;      /* enum pf_stacks_weight */
@@ -56,6 +62,8 @@ struct pf_stacks_args {
 struct pf_stacks_result {
 	int64_t total_ns, line_count; /* of memory: bytes; of samples: what
 				       * their file counts */
+	int64_t deep_count; /* ranges below PF_STACKS_DEPTH others: part of
+			     * what they lie in */
 	bool is_samples;
 	bool has_python;     /* some stack has a Python function */
 	const char *nothing; /* why there are no stacks, or NULL */

@@ -14,10 +14,12 @@ static void text(struct pf_log *meta, const char *key, const char *value)
 	pf_log_line(meta, key, value, strlen(value));
 }
 
+/* One thread makes the state, and its stack may be the smallest there is. */
+static char buffer[32768];
+
 /* The start of a file, as it is; a newline at its end goes. */
 static void file(struct pf_log *meta, const char *key, const char *path)
 {
-	static char buffer[32768]; /* one thread makes the state */
 	size_t len = 0;
 	ssize_t n;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -43,16 +45,15 @@ void pf_meta_process(struct pf_log *meta, const struct pf_options *o)
 					     "PMI_RANK",
 					     "CUDA_VISIBLE_DEVICES",
 					     NULL };
-	char path[PATH_MAX];
 	struct utsname host;
 	ssize_t n;
 
 	text(meta, "agent", PACKAGE_NAME " " PACKAGE_VERSION);
 	pf_log_number(meta, "pid", (uint64_t)getpid());
 	pf_log_number(meta, "ppid", (uint64_t)getppid());
-	n = readlink("/proc/self/exe", path, sizeof(path));
+	n = readlink("/proc/self/exe", buffer, PATH_MAX);
 	if (n > 0)
-		pf_log_line(meta, "exe", path, (size_t)n);
+		pf_log_line(meta, "exe", buffer, (size_t)n);
 	if (o->cmdline)
 		file(meta, "cmdline", "/proc/self/cmdline");
 	if (!uname(&host)) {

@@ -351,11 +351,12 @@ int pf_options_path(const struct pf_options *o, unsigned file, char *out,
 		    size_t room)
 {
 	struct name n = { out, 0, room };
-	char cwd[PATH_MAX], one[2] = { 0 };
+	char one[2] = { 0 };
 	const char *p = o->out;
 
-	if (*p != '/' && getcwd(cwd, sizeof(cwd))) {
-		add(&n, cwd);
+	/* no copy: the stack may be the smallest there is */
+	if (*p != '/' && getcwd(out, room)) {
+		n.at = strlen(out);
 		add(&n, "/");
 	}
 	while (*p) {

@@ -615,14 +615,23 @@ static bool simple(const char *a)
 		const char *name;
 		void (*fn)(void);
 	} table[] = {
-		{ "init", init },           { "all", all_kinds },
-		{ "names", names },         { "zero", zero },
-		{ "backwards", backwards }, { "unknown", unknown },
-		{ "queries", queries },     { "vfork", vfork_child },
-		{ "closefds", close_fds },  { "nvtxsignal", drive_nvtx_signal },
-		{ "cost", cost },           { "fds", count_fds },
-		{ "noreader", no_reader },  { "fullpipe", full_pipe },
-		{ "leave", leave },         { "cancel", drive_nvtx_cancel },
+		{ "init", init },
+		{ "all", all_kinds },
+		{ "names", names },
+		{ "zero", zero },
+		{ "backwards", backwards },
+		{ "unknown", unknown },
+		{ "queries", queries },
+		{ "vfork", vfork_child },
+		{ "closefds", close_fds },
+		{ "nvtxsignal", drive_nvtx_signal },
+		{ "cost", cost },
+		{ "fds", count_fds },
+		{ "noreader", no_reader },
+		{ "fullpipe", full_pipe },
+		{ "leave", leave },
+		{ "cancel", drive_nvtx_cancel },
+		{ "smallstack", drive_nvtx_small },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

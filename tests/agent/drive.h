@@ -18,6 +18,9 @@ void drive_nvtx_signal(void);
 /* The first call is made by a thread that is to be cancelled. */
 void drive_nvtx_cancel(void);
 
+/* It is made by a thread with the smallest stack there is. */
+void drive_nvtx_small(void);
+
 /* CPU time of a push and a pop, in so many threads at once. */
 void drive_nvtx_time(unsigned threads, uint64_t n);
 

@@ -10,6 +10,7 @@
 #include "nvtx_abi.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -203,6 +204,26 @@ void drive_nvtx_cancel(void)
 	pthread_join(t, NULL);
 	push("second");
 	pop();
+}
+
+static void *first_call(void *nothing)
+{
+	push("first");
+	pop();
+	return nothing;
+}
+
+void drive_nvtx_small(void)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_once(&once, load);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
+	if (!pthread_create(&t, &attr, first_call, NULL))
+		pthread_join(t, NULL);
+	pthread_attr_destroy(&attr);
 }
 
 static volatile sig_atomic_t signals;

@@ -227,6 +227,12 @@ done
 play 0 timeout -s KILL 20 -- cancel && look --check 0.pfr && has events.PUSH 2
 result "the thread of the first call is cancelled: no lock is kept"
 if [ "$sanitized" ]; then
+	skip "the thread of the first call has the smallest stack" "sanitizers"
+else
+	play 0 -- smallstack && look --check 0.pfr && has events.PUSH 1
+	result "the thread of the first call has the smallest stack"
+fi
+if [ "$sanitized" ]; then
 	skip "main ends by pthread_exit" "sanitizers have threads"
 else
 	play 0 PROFAN_FLUSH_MS=50 timeout -s KILL 20 -- leave &&

@@ -2,21 +2,6 @@
 const root = document.documentElement;
 root.classList.add('js');
 
-/* ---- numbers as the page shows them ---- */
-
-const UNITS = [[1, ' ns'], [1e3, ' us'], [1e6, ' ms'], [1e9, ' s']];
-const time = (ns) => {
-	if (ns < 0)
-		return '-' + time(-ns);
-	if (ns < 1000)
-		return Math.round(ns) + ' ns';
-	for (const [unit, name] of UNITS.slice(1, 3))
-		for (const d of [2, 1, 0])
-			if (Number((ns / unit).toFixed(d)) < 1000 / 10 ** d)
-				return (ns / unit).toFixed(d) + name;
-	return (ns / 1e9).toFixed(3) + ' s';
-};
-
 addLife(document);
 
 let opened = [];
@@ -165,20 +150,8 @@ const load = async (group, side, names) => {
 
 /* ---- the timeline ---- */
 
-const COLOURS = ['#3f84c8', '#c26f1f', '#3f9a4a', '#c75d68', '#8a70c0',
-	'#9c7350', '#b866a4', '#7d7d7d'];
-const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, STRIP = 20, LEAST = 50;
 const SHOWN = { ops: 12, python: 16 };
 const FEW = { ops: 6, python: 10 }; /* of each of two traces */
-const FONT = '11px ' + getComputedStyle(document.body).fontFamily;
-
-/* Names cut to what matters in a narrow place. */
-const shorten = (s) => {
-	const py = /^(?:.*[/\\])?([^/\\]+\.py)\((\d+)\): (.+)$/.exec(s);
-	if (py)
-		return py[3] + ' ' + py[1] + ':' + py[2];
-	return s.replace(/^void /, '').replace(/^(?:at::native::|at::)+/, '');
-};
 
 const timeline = (T) => {
 	const app = $('app');
@@ -520,22 +493,16 @@ const timeline = (T) => {
 	};
 
 	const paintRuler = () => {
-		const per = (v1 - v0) / plot() * 80;
-		const power = 10 ** Math.floor(Math.log10(per));
-		const step = [1, 2, 5, 10].find((m) => m * power >= per) * power;
-		const [unit, sign] = UNITS.filter(([u]) => u <= v1).pop();
-		const digits = Math.max(Math.ceil(Math.log10(unit / step)), 0);
 		ctx.fillStyle = css.bg;
 		ctx.fillRect(0, 0, width, RULER);
 		if (!isStacked)
 			paintSteps(T.sides[0], 0, RULER, 7);
 		ctx.fillStyle = css.muted;
-		for (let at = Math.ceil(v0 / step) * step; at <= v1; at += step) {
+		for (const [at, text] of ticks(v0, v1, plot())) {
 			const x = xOf(at);
 			ctx.fillRect(x, RULER - 6, 1, 6);
 			if (x < width - 80)
-				ctx.fillText((at / unit).toFixed(digits) + sign,
-					x + 3, RULER - 7);
+				ctx.fillText(text, x + 3, RULER - 7);
 		}
 		if (!isStacked)
 			paintMarks(T.sides[0], RULER);

@@ -136,3 +136,44 @@ const addLife = (scope) => {
 	addTips(scope);
 	scope.querySelectorAll('.t > table').forEach(addTools);
 };
+
+/* ---- timelines ---- */
+
+const UNITS = [[1, ' ns'], [1e3, ' us'], [1e6, ' ms'], [1e9, ' s']];
+/* Of a place on a ruler, or a length: four digits do. */
+const time = (ns) => {
+	if (ns < 0)
+		return '-' + time(-ns);
+	if (ns < 1000)
+		return Math.round(ns) + ' ns';
+	for (const [unit, name] of UNITS.slice(1, 3))
+		for (const d of [2, 1, 0])
+			if (Number((ns / unit).toFixed(d)) < 1000 / 10 ** d)
+				return (ns / unit).toFixed(d) + name;
+	return (ns / 1e9).toFixed(3) + ' s';
+};
+
+const COLOURS = ['#3f84c8', '#c26f1f', '#3f9a4a', '#c75d68', '#8a70c0',
+	'#9c7350', '#b866a4', '#7d7d7d'];
+const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, STRIP = 20, LEAST = 50;
+const FONT = '11px ' + getComputedStyle(document.body).fontFamily;
+
+/* Names cut to what matters in a narrow place. */
+const shorten = (s) => {
+	const py = /^(?:.*[/\\])?([^/\\]+\.py)\((\d+)\): (.+)$/.exec(s);
+	if (py)
+		return py[3] + ' ' + py[1] + ':' + py[2];
+	return s.replace(/^void /, '').replace(/^(?:at::native::|at::)+/, '');
+};
+
+/* Places on a ruler, 80 pixels apart and more, with what stands there. */
+const ticks = (v0, v1, pixels) => {
+	const per = (v1 - v0) / pixels * 80, out = [];
+	const power = 10 ** Math.floor(Math.log10(per));
+	const step = [1, 2, 5, 10].find((m) => m * power >= per) * power;
+	const [unit, sign] = UNITS.filter(([u]) => u <= v1).pop();
+	const digits = Math.max(Math.ceil(Math.log10(unit / step)), 0);
+	for (let at = Math.ceil(v0 / step) * step; at <= v1; at += step)
+		out.push([at, (at / unit).toFixed(digits) + sign]);
+	return out;
+};

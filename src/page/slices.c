@@ -23,6 +23,7 @@
 #include "events/gpu.h"
 #include "events/names.h"
 #include "events/nest.h"
+#include "events/step.h"
 #include "events/traces.h"
 #include "formats/event.h"
 #include "show/escape.h"
@@ -87,7 +88,7 @@ struct depths {
 
 /* ---- names ---- */
 
-/* Append a name as slices show it. */
+/* Append a name as slices show it; redact: NULL for all of it. */
 static void timeline_show_name(const struct pf_redact *redact, const char *s,
 			       size_t len, struct pf_buf *out)
 {
@@ -95,7 +96,10 @@ static void timeline_show_name(const struct pf_redact *redact, const char *s,
 	size_t cut;
 
 	pf_buf_reserve(&text, len);
-	pf_redact_text(redact, s, len, &text);
+	if (redact)
+		pf_redact_text(redact, s, len, &text);
+	else
+		pf_buf_add(&text, s, len);
 	cut = pf_utf8_head(text.data, text.len, NAME_MAX_CHARS);
 	pf_buf_reserve(out, cut);
 	pf_escape_visible(out, text.data, cut);
@@ -735,6 +739,542 @@ void pf_timeline_release(struct pf_timeline *t)
 	free(t->names);
 	pf_buf_release(&t->texts);
 	memset(t, 0, sizeof(*t));
+}
+
+/* ---- at a resolution ---- */
+
+struct drawn_track {
+	int64_t trace_id, rank, track_id;
+	const char *group, *pid, *label;
+	int64_t depths, events;
+};
+
+struct drawn_step {
+	int64_t trace_id, rank, step, from_ns, to_ns;
+};
+
+struct drawn_slice {
+	int64_t track, depth, start_ns, dur_ns, event_id, events, name;
+	const char *class;
+	int64_t order; /* of its track in the document */
+};
+
+struct drawn_name {
+	int64_t name;
+	const char *text;
+};
+
+struct drawn_class {
+	const char *class;
+};
+
+struct drawn_figures {
+	int64_t pixels, from_ns, to_ns, events, slices, without_length,
+		too_deep;
+};
+
+static const struct pf_field drawn_figures[] = {
+	PF_FIELD(struct drawn_figures, pixels, "pixels", "Columns", PF_COUNT),
+	PF_FIELD(struct drawn_figures, from_ns, "from_ns", "From", PF_NS),
+	PF_FIELD(struct drawn_figures, to_ns, "to_ns", "To", PF_NS),
+	PF_FIELD(struct drawn_figures, events, "events", "Events", PF_COUNT),
+	PF_FIELD(struct drawn_figures, slices, "slices", "Drawn", PF_COUNT),
+	PF_FIELD(struct drawn_figures, without_length, "without_length",
+		 "Beside them without a length", PF_COUNT),
+	PF_FIELD(struct drawn_figures, too_deep, "too_deep",
+		 "Left out: nested too deep", PF_COUNT),
+};
+
+static const struct pf_field drawn_tracks[] = {
+	PF_FIELD(struct drawn_track, trace_id, "trace_id", "Trace", PF_INT),
+	PF_FIELD(struct drawn_track, rank, "rank", "Rank", PF_INT | PF_KNOWN),
+	PF_FIELD(struct drawn_track, track_id, "track", "Number", PF_INT),
+	PF_FIELD(struct drawn_track, group, "group", "Of", PF_TEXT | PF_OURS),
+	PF_FIELD(struct drawn_track, pid, "pid", "Process", PF_TEXT),
+	PF_FIELD(struct drawn_track, label, "label", "Track", PF_TEXT),
+	PF_FIELD(struct drawn_track, depths, "depths", "Depths", PF_COUNT),
+	PF_FIELD(struct drawn_track, events, "events", "Events", PF_COUNT),
+};
+
+static const struct pf_field drawn_steps[] = {
+	PF_FIELD(struct drawn_step, trace_id, "trace_id", "Trace", PF_INT),
+	PF_FIELD(struct drawn_step, rank, "rank", "Rank", PF_INT | PF_KNOWN),
+	PF_FIELD(struct drawn_step, step, "step", "Step", PF_INT),
+	PF_FIELD(struct drawn_step, from_ns, "from_ns", "From", PF_NS),
+	PF_FIELD(struct drawn_step, to_ns, "to_ns", "To", PF_NS),
+};
+
+static const struct pf_field drawn_slices[] = {
+	PF_FIELD(struct drawn_slice, track, "track", "Track", PF_INT),
+	PF_FIELD(struct drawn_slice, depth, "depth", "Depth", PF_INT),
+	PF_FIELD(struct drawn_slice, start_ns, "start_ns", "Start", PF_NS),
+	PF_FIELD(struct drawn_slice, dur_ns, "dur_ns", "Time", PF_NS),
+	PF_FIELD(struct drawn_slice, events, "events", "Events", PF_COUNT),
+	PF_FIELD(struct drawn_slice, class, "class", "Class",
+		 PF_TEXT | PF_OURS),
+	PF_FIELD(struct drawn_slice, name, "name", "Name", PF_INT),
+	PF_FIELD(struct drawn_slice, event_id, "event_id", "Event",
+		 PF_INT | PF_KNOWN),
+};
+
+static const struct pf_field drawn_names[] = {
+	PF_FIELD(struct drawn_name, name, "name", "Number", PF_INT),
+	PF_FIELD(struct drawn_name, text, "text", "Name", PF_TEXT),
+};
+
+static const struct pf_field drawn_classes[] = {
+	PF_FIELD(struct drawn_class, class, "class", "Class",
+		 PF_TEXT | PF_OURS),
+};
+
+PF_ORDER(by_place, struct drawn_slice,
+	 PF_UP(order) PF_UP(depth) PF_UP(start_ns) PF_UP(event_id) PF_UP(dur_ns)
+		 PF_UP(name))
+
+/* What a depth of a track has in the column that is being filled. */
+struct drawn_row {
+	int64_t column, cover_ns, events;
+	struct drawn_slice best;
+	uint8_t cat;
+	size_t last; /* its last slice + 1 */
+};
+
+struct canvas {
+	struct loader l;
+	struct drawn_figures figures;
+	const struct pf_window_trace *trace;
+	int64_t lo_ns, hi_ns, len_ns; /* len: of the pixels, hi <= lo + len */
+	struct drawn_track *tracks;
+	struct drawn_slice *slices;
+	struct drawn_step *steps;
+	size_t track_count, track_cap, slice_count, slice_cap, step_count,
+		step_cap;
+	struct pf_arena texts;
+	/* of the track that is drawn */
+	struct depths depths;
+	struct drawn_row *rows;
+	size_t row_count, row_cap;
+};
+
+/* The event that a column was given to becomes a slice, or more of one. */
+static void end_column(struct canvas *c, struct drawn_row *r)
+{
+	struct drawn_slice *last = r->last ? &c->slices[r->last - 1] : NULL;
+
+	if (r->cover_ns < 0)
+		return;
+	if (last && last->event_id == r->best.event_id &&
+	    last->start_ns == r->best.start_ns &&
+	    last->dur_ns == r->best.dur_ns) {
+		last->events += r->events;
+	} else {
+		c->slices = pf_grow(c->slices, &c->slice_cap,
+				    c->slice_count + 1, sizeof(*c->slices));
+		c->slices[c->slice_count++] = r->best;
+		r->last = c->slice_count;
+		c->slices[r->last - 1].events = r->events;
+		c->slices[r->last - 1].class =
+			pf_slice_cat_name((enum pf_slice_cat)r->cat);
+	}
+	r->events = 0;
+	r->cover_ns = -1;
+}
+
+/* An event of a depth, which may be the longest in one of its columns. */
+static int offer(struct canvas *c, struct drawn_row *r, int64_t column,
+		 int64_t cover_ns, const struct pf_span *s, unsigned kind,
+		 int64_t event_id)
+{
+	uint32_t name;
+
+	if (r->column != column)
+		end_column(c, r);
+	r->column = column;
+	if (cover_ns <= r->cover_ns)
+		return 0;
+	r->cover_ns = cover_ns;
+	if (find_name(&c->l, s, kind, &name, &r->cat))
+		return -1;
+	r->cat &= (uint8_t)~WAITS;
+	r->best = (struct drawn_slice){
+		.track = c->tracks[c->track_count].track_id,
+		.depth = r - c->rows,
+		.start_ns = s->start_ns - c->trace->first_ns,
+		.dur_ns = s->dur_ns,
+		.event_id = event_id,
+		.name = name,
+		.order = (int64_t)c->track_count,
+	};
+	return 0;
+}
+
+static int64_t column_of(const struct canvas *c, int64_t ns)
+{
+	return (int64_t)((__int128)(ns - c->lo_ns) * c->figures.pixels /
+			 c->len_ns);
+}
+
+/* Where a column begins: the first instant that is in it. */
+static int64_t column_from(const struct canvas *c, int64_t column)
+{
+	return c->lo_ns + (int64_t)(((__int128)column * c->len_ns +
+				     c->figures.pixels - 1) /
+				    c->figures.pixels);
+}
+
+static struct drawn_row *row_at(struct canvas *c, size_t depth)
+{
+	while (c->row_count <= depth) {
+		c->rows = pf_grow(c->rows, &c->row_cap, c->row_count + 1,
+				  sizeof(*c->rows));
+		c->rows[c->row_count++] =
+			(struct drawn_row){ .column = -1, .cover_ns = -1 };
+	}
+	return &c->rows[depth];
+}
+
+static int draw(struct canvas *c, const struct pf_span *s, unsigned kind,
+		int64_t event_id)
+{
+	int64_t from = s->start_ns, to, first, last;
+	struct drawn_row *r;
+	int depth, rc;
+
+	if (s->dur_ns < 0 || __builtin_add_overflow(from, s->dur_ns, &to) ||
+	    from >= c->hi_ns || (to <= c->lo_ns && from < c->lo_ns))
+		return 0;
+	depth = push(&c->depths, from, to, false);
+	if (depth < 0) {
+		c->figures.too_deep++;
+		return 0;
+	}
+	r = row_at(c, (size_t)depth);
+	from = from < c->lo_ns ? c->lo_ns : from;
+	to = to > c->hi_ns ? c->hi_ns : to;
+	first = column_of(c, from);
+	last = to > from ? column_of(c, to - 1) : first;
+	rc = offer(c, r, first,
+		   last > first ? column_from(c, first + 1) - from : to - from,
+		   s, kind, event_id);
+	r->events++;
+	if (!rc && last > first + 1)
+		rc = offer(c, r, last - 1, INT64_MAX, s, kind, event_id);
+	if (!rc && last > first)
+		rc = offer(c, r, last, to - column_from(c, last), s, kind,
+			   event_id);
+	c->tracks[c->track_count].events++;
+	return rc;
+}
+
+static void begin_track(struct canvas *c, const struct pf_track *track,
+			const char *group, const char *label)
+{
+	c->tracks = pf_grow(c->tracks, &c->track_cap, c->track_count + 1,
+			    sizeof(*c->tracks));
+	c->tracks[c->track_count] = (struct drawn_track){
+		.trace_id = c->trace->trace_id,
+		.rank = c->trace->rank,
+		.track_id = track->id,
+		.group = group,
+		.pid = pf_arena_string(&c->texts, track->pid),
+		.label = pf_arena_string(&c->texts, label),
+	};
+	c->depths = (struct depths){ .nest = { .width = sizeof(outermost),
+					       .outermost = &outermost } };
+	c->row_count = 0;
+}
+
+static void end_track(struct canvas *c)
+{
+	for (size_t i = 0; i < c->row_count; i++)
+		end_column(c, &c->rows[i]);
+	pf_nest_release(&c->depths.nest);
+	c->tracks[c->track_count].depths = (int64_t)c->row_count;
+	c->figures.events += c->tracks[c->track_count].events;
+	c->track_count++;
+}
+
+static int draw_track(struct canvas *c, const struct pf_track *track,
+		      bool is_gpu)
+{
+	struct pf_slice_track named = { 0 };
+	struct pf_cursor *cursor = pf_cursor_new(
+		c->l.db, track->id,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
+			PF_COLBIT(PF_COL_INLINE),
+		c->l.err);
+	struct pf_span s;
+	int rc = cursor ? 0 : -1;
+
+	add_label(&named, track, is_gpu, 0);
+	begin_track(c, track, is_gpu ? "gpu" : "host", named.label.data);
+	pf_buf_release(&named.label);
+	if (!rc) /* what begins and ends at lo_ns is in, too */
+		pf_cursor_overlap(cursor, c->lo_ns - 1, c->hi_ns);
+	while (!rc && (rc = pf_cursor_next(cursor, &s, c->l.err)) == 1) {
+		unsigned kind = pf_names_kind(c->l.classes, s.type);
+
+		if (group_of(kind, is_gpu) >= 0) {
+			rc = draw(c, &s, kind,
+				  (int64_t)((uint64_t)track->id << 32 | s.seq));
+		} else {
+			c->figures.without_length +=
+				s.start_ns >= c->lo_ns && s.start_ns < c->hi_ns;
+			rc = 0;
+		}
+		if (s.start_ns >= c->hi_ns)
+			break;
+	}
+	end_track(c);
+	pf_cursor_free(cursor);
+	return rc;
+}
+
+static int draw_lanes(struct canvas *c, const struct pf_track *tracks,
+		      size_t count)
+{
+	struct pf_async_range a;
+	struct pf_async all;
+	uint32_t lane = 0;
+	int rc = pf_async_open(&all, c->l.db, c->trace->trace_id);
+
+	while (!rc && (rc = pf_async_next(&all, &a)) == 1) {
+		const struct pf_span s = {
+			.start_ns = a.start_ns,
+			.dur_ns = a.dur_ns,
+			.name = PF_ID_INLINE,
+			.inline_name = a.name,
+			.inline_name_len = (uint32_t)strlen(a.name),
+		};
+
+		if (lane != a.track_id && lane)
+			end_track(c);
+		if (lane != a.track_id)
+			begin_track(c, track_of(tracks, count, a.track_id),
+				    "ranges", "start/end ranges");
+		lane = a.track_id;
+		rc = draw(c, &s, PF_KIND_ANNOTATION, -1);
+	}
+	if (lane)
+		end_track(c);
+	pf_async_close(&all);
+	return rc;
+}
+
+/* Work that an operator of communication launched is of its colour. */
+static int colour_comm(struct canvas *c, size_t from)
+{
+	static const char *const is[] = { "kernel", "copy" };
+	struct pf_map at; /* event -> slice */
+	sqlite3_stmt *st = pf_named_prepare(c->l.db, "timeline_comm", c->l.err);
+	int rc = -1;
+
+	pf_map_init(&at);
+	for (size_t i = from; i < c->slice_count; i++)
+		if (!strcmp(c->slices[i].class, is[0]) ||
+		    !strcmp(c->slices[i].class, is[1]))
+			*pf_map_at(&at, (uint64_t)c->slices[i].event_id) = i;
+	if (st)
+		sqlite3_bind_int64(st, 1, c->trace->trace_id);
+	while (st && (rc = pf_db_step(c->l.db, st, c->l.err)) == 1) {
+		uint64_t id = (uint64_t)sqlite3_column_int64(st, 0);
+
+		if (pf_map_has(&at, id))
+			c->slices[*pf_map_at(&at, id)].class =
+				pf_slice_cat_name(PF_CAT_COMM);
+	}
+	sqlite3_finalize(st);
+	pf_map_release(&at);
+	return rc;
+}
+
+/* Of steps that begin in the same column the first. */
+static void draw_steps(struct canvas *c, const struct pf_steps *steps)
+{
+	const int64_t id = c->trace->trace_id, first = c->trace->first_ns;
+	int64_t drawn = -1;
+
+	for (size_t i = pf_steps_first(steps, id); pf_steps_is_of(steps, i, id);
+	     i++) {
+		const struct pf_step *s = &steps->items[i];
+		int64_t column;
+
+		if (s->host_start_ns >= c->hi_ns || s->host_end_ns <= c->lo_ns)
+			continue;
+		column = s->host_start_ns > c->lo_ns
+				 ? column_of(c, s->host_start_ns)
+				 : 0;
+		if (column == drawn)
+			continue;
+		drawn = column;
+		c->steps = pf_grow(c->steps, &c->step_cap, c->step_count + 1,
+				   sizeof(*c->steps));
+		c->steps[c->step_count++] =
+			(struct drawn_step){ id, c->trace->rank, s->step,
+					     s->host_start_ns - first,
+					     s->host_end_ns - first };
+	}
+}
+
+static bool is_drawn(const struct pf_window *w, enum pf_drawn_tracks which,
+		     const struct pf_track *track, bool is_gpu)
+{
+	if (which != PF_DRAWN_ALL && is_gpu != (which == PF_DRAWN_GPU))
+		return false;
+	return (is_gpu &&
+		(w->device < 0 || pf_work_device(track) == w->device)) ||
+	       !strcmp(track->class_name, "host");
+}
+
+/* GPU tracks first, each kind in the order of the trace. */
+static int draw_trace(struct canvas *c, const struct pf_window *w,
+		      enum pf_drawn_tracks which)
+{
+	struct pf_track *tracks = NULL;
+	size_t count = 0, from = c->slice_count;
+	int rc = pf_tracks_load(c->l.db, c->trace->trace_id, &tracks, &count,
+				c->l.err);
+
+	for (int gpu = 1; gpu >= 0; gpu--)
+		for (size_t i = 0; i < count && !rc; i++) {
+			bool is_gpu = !strcmp(tracks[i].class_name, "gpu");
+
+			if (is_gpu == gpu &&
+			    is_drawn(w, which, &tracks[i], is_gpu))
+				rc = draw_track(c, &tracks[i], is_gpu);
+		}
+	if (!rc)
+		rc = colour_comm(c, from);
+	if (!rc && which != PF_DRAWN_GPU)
+		rc = draw_lanes(c, tracks, count);
+	pf_tracks_free(tracks, count);
+	return rc;
+}
+
+/* The part of a trace that is drawn, which has an event or is empty. */
+static void set_part(struct canvas *c, const struct pf_window_trace *t)
+{
+	int64_t end;
+
+	if (__builtin_add_overflow(t->last_ns, 1, &end))
+		end = t->last_ns;
+	c->trace = t;
+	c->lo_ns = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
+	c->hi_ns = t->to_ns < end ? t->to_ns : end;
+	if (c->hi_ns < c->lo_ns)
+		c->hi_ns = c->lo_ns;
+}
+
+static int draw_all(struct canvas *c, const struct pf_window *w,
+		    const struct pf_steps *steps, enum pf_drawn_tracks which)
+{
+	int rc = 0;
+
+	c->len_ns = 1;
+	c->figures.from_ns = INT64_MAX;
+	for (size_t i = 0; i < w->count; i++) {
+		int64_t from, len;
+
+		set_part(c, &w->traces[i]);
+		if (w->traces[i].is_empty ||
+		    __builtin_sub_overflow(c->hi_ns, c->lo_ns, &len) ||
+		    __builtin_sub_overflow(c->lo_ns, c->trace->first_ns, &from))
+			continue;
+		if (len > c->len_ns)
+			c->len_ns = len;
+		if (from < c->figures.from_ns)
+			c->figures.from_ns = from;
+		if (from + len > c->figures.to_ns)
+			c->figures.to_ns = from + len;
+	}
+	if (c->figures.from_ns == INT64_MAX)
+		c->figures.from_ns = 0;
+	for (size_t i = 0; i < w->count && !rc; i++) {
+		set_part(c, &w->traces[i]);
+		if (w->traces[i].is_empty || c->hi_ns == c->lo_ns)
+			continue;
+		draw_steps(c, steps);
+		rc = draw_trace(c, w, which);
+	}
+	return rc;
+}
+
+static void show_names(struct canvas *c, struct pf_doc *doc)
+{
+	struct pf_table *t =
+		pf_doc_fields(doc, "names", "Names", PF_FIELDS(drawn_names));
+	bool *is_used = pf_calloc(c->l.texts.count + 1, sizeof(*is_used));
+
+	for (size_t i = 0; i < c->slice_count; i++)
+		is_used[c->slices[i].name] = true;
+	for (uint32_t i = 0; i < c->l.texts.count; i++) {
+		const struct drawn_name row = { i, pf_intern_text(&c->l.texts,
+								  i, NULL) };
+
+		if (is_used[i])
+			PF_PUT(t, drawn_names, row);
+	}
+	free(is_used);
+}
+
+static void show_drawn(struct canvas *c, struct pf_doc *doc)
+{
+	struct pf_table *t;
+
+	c->figures.slices = (int64_t)c->slice_count;
+	PF_SCALARS(doc, drawn_figures, c->figures);
+	PF_ROWS(doc, "tracks", "Tracks", drawn_tracks, c->tracks,
+		c->track_count);
+	PF_ROWS(doc, "steps", "Steps", drawn_steps, c->steps, c->step_count);
+	pf_sort(c->slices, c->slice_count, sizeof(*c->slices), by_place);
+	PF_ROWS(doc, "slices", "What is drawn", drawn_slices, c->slices,
+		c->slice_count);
+	show_names(c, doc);
+	t = pf_doc_fields(doc, "classes", "Classes in the order of colours",
+			  PF_FIELDS(drawn_classes));
+	for (int i = 0; i < PF_CATS; i++) {
+		const struct drawn_class row = { pf_slice_cat_name(
+			(enum pf_slice_cat)i) };
+
+		PF_PUT(t, drawn_classes, row);
+	}
+}
+
+int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
+		     struct pf_doc *doc)
+{
+	struct canvas c = {
+		.l = { .db = db, .table = { .db = db }, .err = db->err },
+		.figures.pixels = args->pixels
+	};
+	struct pf_window w = { 0 };
+	struct pf_steps steps = { 0 };
+	int rc = pf_window_resolve(db, &args->window, &w);
+
+	pf_intern_init(&c.l.texts);
+	pf_map_init(&c.l.names);
+	if (!rc)
+		rc = pf_window_steps(db, &w, &steps);
+	if (!rc && !(c.l.classes = pf_names_new(db)))
+		rc = -1;
+	if (!rc)
+		rc = draw_all(&c, &w, &steps,
+			      (enum pf_drawn_tracks)args->tracks);
+	if (!rc)
+		show_drawn(&c, doc);
+	pf_steps_release(&steps);
+	pf_window_release(&w);
+	pf_names_free(c.l.classes);
+	pf_texts_release(&c.l.table);
+	pf_map_release(&c.l.names);
+	pf_intern_release(&c.l.texts);
+	pf_arena_release(&c.texts);
+	free(c.tracks);
+	free(c.slices);
+	free(c.steps);
+	free(c.rows);
+	return rc;
 }
 
 /*

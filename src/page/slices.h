@@ -101,6 +101,25 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 void pf_timeline_release(struct pf_timeline *t);
 
 /*
+ * What a timeline shows of a window at a resolution: of each depth of each
+ * track, in each column of pixels, the event that covers most of it, and how
+ * many have begun there.  Reads the blocks that the window touches; memory is
+ * that of what is shown.
+ */
+
+enum pf_drawn_tracks { PF_DRAWN_ALL, PF_DRAWN_GPU, PF_DRAWN_HOST };
+#define PF_DRAWN_WORDS "all|gpu|host"
+
+struct pf_drawn_args {
+	struct pf_window_args window;
+	int64_t pixels; /* of the longest trace in the window */
+	int tracks;     /* enum pf_drawn_tracks */
+};
+
+int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
+		     struct pf_doc *doc);
+
+/*
  * The critical path as a track of the timeline: its pieces, one behind the
  * other, each in the colour that such time has on the other tracks.  They are
  * taken while the path is read, 24 bytes each.

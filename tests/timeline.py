@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""What 'profan timeline' draws against the events of the database.
+
+usage: timeline.py PROFAN DB...
+"""
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import results
+
+PROFAN = sys.argv[1]
+
+
+def ask(*args):
+    return json.loads(subprocess.run(
+        [PROFAN, *args, "--format", "json"], check=True,
+        stdin=subprocess.DEVNULL, capture_output=True).stdout)
+
+
+def drawn(db, *args):
+    doc = ask("timeline", db, *args)
+    return doc["scalars"], doc["tables"]
+
+
+def events_of(db):
+    """Ranges of threads and streams by id, on the clock of their trace."""
+    rows = ask("query", db, """
+        SELECT e.id, e.trace_id, e.track_id, e.name, e.dur_ns, e.ph,
+            e.start_ns - (SELECT min(first_ns) FROM track AS f
+                WHERE f.trace_id = e.trace_id AND f.event_count > 0)
+                AS start_ns
+        FROM event AS e JOIN track AS t ON t.id = e.track_id
+        WHERE t.class IN ('host', 'gpu') ORDER BY e.id""")["tables"]
+    return {r["id"]: r for r in next(iter(rows.values())) if r["ph"] == "X"}
+
+
+def overlaps(event, low, high):
+    end = event["start_ns"] + event["dur_ns"]
+    return event["start_ns"] < high and (end > low or
+                                         event["start_ns"] >= low)
+
+
+def check_sums(db, events):
+    """Each event of a window is in one slice; slices are events."""
+    last = max(e["start_ns"] + e["dur_ns"] for e in events.values())
+    for low, high in [(0, last + 1), (last // 3, last // 2),
+                      (last // 2, last // 2 + 1000)]:
+        want = Counter(e["track_id"] for e in events.values()
+                       if overlaps(e, low, high))
+        for pixels in 1, 7, 500:
+            figures, tables = drawn(db, "--from", f"{low}ns", "--to",
+                                    f"{high}ns", "--pixels", str(pixels))
+            where = f"{low}..{high} in {pixels}: "
+            names = {n["name"]: n["text"] for n in tables["names"]}
+            seen, rows = Counter(), Counter()
+            ends = {}
+            for s in tables["slices"]:
+                seen[s["track"]] += s["events"]
+                row = s["track"], s["depth"]
+                rows[row] += 1
+                if s["start_ns"] < ends.get(row, -1):
+                    yield f"{where}slices of {row} overlap"
+                ends[row] = s["start_ns"] + s["dur_ns"]
+                if s["event_id"] is None:
+                    continue
+                e = events[s["event_id"]]
+                if (e["start_ns"], e["dur_ns"], e["name"]) != (
+                        s["start_ns"], s["dur_ns"], names[s["name"]]):
+                    yield f"{where}{s} is not {e}"
+            lanes = {t["track"] for t in tables["tracks"]
+                     if t["group"] == "ranges"}
+            got = Counter({k: v for k, v in seen.items() if k not in lanes})
+            if got != want:
+                yield f"{where}{got} events are not {want}"
+            if sum(seen.values()) != figures["events"]:
+                yield f"{where}{figures} is not the sum"
+            if rows and max(rows.values()) > pixels:
+                yield f"{where}more slices than columns"
+
+
+def check_found(db, events):
+    """Every event is drawn where there is room for it."""
+    for i, e in sorted(events.items())[::max(len(events) // 60, 1)]:
+        low = e["start_ns"]
+        _, tables = drawn(db, "--from", f"{low}ns", "--to",
+                          f"{low + max(e['dur_ns'], 1)}ns", "--pixels",
+                          "100000")
+        if i not in {s["event_id"] for s in tables["slices"]}:
+            yield f"{e} is not drawn"
+
+
+def check_tracks(db):
+    _, tables = drawn(db)
+    for which, groups in (("gpu", {"gpu"}), ("host", {"host", "ranges"})):
+        _, some = drawn(db, "--tracks", which)
+        if some["tracks"] != [t for t in tables["tracks"]
+                              if t["group"] in groups]:
+            yield f"--tracks {which}: {some['tracks']}"
+
+
+for path in sys.argv[2:]:
+    known = events_of(path)
+    results.say(f"{path}: each event of a window is in one slice, and slices "
+                "are events", list(check_sums(path, known)))
+    results.say(f"{path}: every event is found when zoomed in",
+                list(check_found(path, known)))
+    results.say(f"{path}: tracks by kind", list(check_tracks(path)))

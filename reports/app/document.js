@@ -73,6 +73,18 @@ const bar = (share) => {
 		svg('rect', { width: 100 * share, height: 8 }));
 };
 
+/* Of a span of time, or of a start and a length, on the capture's clock. */
+const timelineLink = (row) => {
+	const from = row.from_ns ?? row.start_ns;
+	const to = row.to_ns ?? (Number(from) + Number(row.dur_ns ??
+		row.gap_ns ?? row.ns));
+	return typeof from !== 'number' || !(to > from) ? [] : [make('a',
+		{ className: 'show', href: hrefOf({ view: 'timeline',
+			from: from + 'ns', to: to + 'ns' }),
+		title: 'Show it in the timeline',
+		'aria-label': 'Show it in the timeline' })];
+};
+
 /* A span of time is the way to ask everything of it. */
 const spanLink = (text, row) => make('a', {
 	href: hrefOf({ from: row.from_ns + 'ns', to: row.to_ns + 'ns' }),
@@ -100,7 +112,9 @@ const cellOf = (row, column, isHead, hasBar) => {
 	if (hasBar && typeof v === 'number' && v >= 0 && v <= 1)
 		cell.append(bar(v));
 	cell.append(...column.name === 'from_ns' && hasSpan(row)
-		? [spanLink(text, row)] : withFolder(text));
+		? [spanLink(text, row), ...timelineLink(row)]
+		: withFolder(text), ...column.name === 'start_ns' &&
+		column.kind === 'ns' ? timelineLink(row) : []);
 	return cell;
 };
 

@@ -12,7 +12,8 @@ import hashlib
 import re
 import sys
 
-APP = ["numbers", "document", "program", "captures", "state", "views", "main"]
+APP = ["numbers", "document", "program", "captures", "state", "views", "timeline",
+        "main"]
 
 
 def main(top, wasm, glue, host, version, out):

@@ -5,6 +5,7 @@
 
 const VIEWS = [
 	{ id: 'summary', title: 'Summary', commands: ['summary'] },
+	{ id: 'timeline', title: 'Timeline', commands: ['timeline'] },
 	{ id: 'tables', title: 'Tables', commands: ['table'] },
 	{ id: 'steps', title: 'Steps', commands: ['steps'] },
 	{ id: 'idle', title: 'Idle', commands: ['gaps'] },
@@ -32,7 +33,7 @@ const SQL = 'SELECT name, count(*) AS calls, sum(dur_ns) AS total_ns\n' +
 const ELSEWHERE = ['help', 'quiet', 'width', 'format', 'output-dir', 'budget',
 	'table', 'force', 'overwrite', 'fail-on', 'allow', 'max-per-step',
 	'header', 'time-unit', 'max-name-width', 'max-src-width',
-	'max-shapes-width', 'output', 'max-html', 'source-url'];
+	'max-shapes-width', 'output', 'max-html', 'source-url', 'pixels', 'tracks'];
 const FILES = ['FILE', 'DB', 'DIR'];
 const OF_PAGES = ['timeline', 'names', 'redact'];
 
@@ -182,9 +183,10 @@ const controlOf = (option, command, value) => {
 
 const controls = ({ command, options }) => {
 	const known = commands.get(command), all = optionsOf(command);
+	const isDrawn = command === 'timeline'; /* not listed */
 	const row = (list) => list.map((o) =>
 		controlOf(o, known, options.get(o.name)));
-	const own = row(all.filter((o) => !WINDOW.includes(o.name)));
+	const own = row(all.filter((o) => !WINDOW.includes(o.name) && !isDrawn));
 	const ofWindow = all.filter((o) => WINDOW.includes(o.name));
 	const form = make('form', { className: 'controls' });
 	form.addEventListener('submit', (e) => e.preventDefault());
@@ -329,11 +331,20 @@ const render = async () => {
 	...command === 'diff' ? [otherForm()] : [],
 	...command === 'query' ? [sqlForm(now)] : [], controls(now),
 	...args ? [commandLine(commandText(args))] : [], answer);
+	if (command === 'timeline') {
+		answer.before(timelineOf(now).node);
+		chart.show(now.options);
+		if (document.activeElement === document.body)
+			chart.node.querySelector('canvas').focus(
+				{ preventScroll: true });
+	}
 	let nodes = [];
 	try {
 		if (args)
-			nodes = await (command === 'report' ? showReport
-				: showAnswer)(args, isWanted);
+			nodes = command === 'timeline'
+				? await showRange(now, isWanted)
+				: await (command === 'report' ? showReport
+					: showAnswer)(args, isWanted);
 	} catch (e) {
 		nodes = [make('p', { className: 'error', role: 'alert' },
 			sentenceOf(e))];

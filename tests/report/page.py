@@ -277,7 +277,7 @@ def check_figures(browser, trace, database):
     """Every view: no message, and the program's own figures."""
     app, wrong, numbers = opened(browser, trace), [], 0
     for view, command in app.page.evaluate(VIEWS):
-        if command in ("diff", "report", "query"):
+        if command in ("diff", "report", "query", "timeline"):
             continue
         app.show(view, command)
         args = argv(command, database)
@@ -722,11 +722,12 @@ def check_keys(browser):
     expect("v goes to the bar", p.evaluate(here) == "Summary")
     p.keyboard.press("ArrowDown")
     p.keyboard.press("ArrowRight")
-    expect("arrows move", p.evaluate(here) == "Steps")
+    expect("arrows move", p.evaluate(here) == "Tables")
     expect("one stop of Tab", p.locator("#views [tabindex='0']").count() == 1)
     p.keyboard.press("End")
     expect("End is the last", p.evaluate(here) == "Report")
     p.keyboard.press("Home")
+    p.keyboard.press("ArrowDown")
     p.keyboard.press("ArrowDown")
     p.keyboard.press("Enter")
     app.until("state().view.id === 'tables' && settled()")
@@ -744,6 +745,123 @@ def check_keys(browser):
     expect("who does not see hears what is shown", p.inner_text(
         "#told[role=status]") == "Tables is shown")
     b.say("keys", "\n".join(wrong))
+    app.close()
+
+
+def check_timeline(browser):
+    """All events: what is drawn, keys, a range, an event and its launch."""
+    app, wrong = opened(browser, "train.json", fragment="#view=timeline"), []
+    p = app.page
+    good, view = "chart.state().isGood", "chart.state()"
+
+    def expect(what, is_true):
+        if not is_true:
+            wrong.append(what)
+
+    def now():
+        app.until(good)
+        return p.evaluate(view)
+
+    def pressed(*keys):
+        for key in keys:
+            p.keyboard.press(key)
+        return now()
+
+    whole = now()
+    doc = json.loads(native("timeline", "train.db", "--format", "json"))
+    tracks = [t for t in doc["tables"]["tracks"] if t["events"]]
+    expect("all tracks with all events",
+           [(t["track"], t["events"], t["depths"]) for t in tracks] ==
+           [(t["track"], t["events"], t["depth"]) for t in whole["tracks"]])
+    expect("all of it", (whole["v0"], whole["v1"]) == (
+        0, doc["scalars"]["to_ns"]))
+    expect("the keys are its own from the first moment", p.evaluate(
+        "document.activeElement.tagName") == "CANVAS")
+    colours = p.evaluate("""(() => {
+        const c = document.querySelector('#view canvas');
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height)
+            .data;
+        return new Set(new Uint32Array(d.buffer)).size; })()""")
+    expect(f"a picture: {colours} colours", colours > 20)
+
+    def wide(s):
+        return s["v1"] - s["v0"]
+
+    near = pressed("w", "w", "w")
+    expect("w is nearer", wide(near) < wide(whole) / 2)
+    expect("d goes on", pressed("d")["v0"] > near["v0"])
+    expect("a goes back", abs(pressed("a")["v0"] - near["v0"]) < 9)
+    expect("s is farther", wide(pressed("s")) > wide(near))
+    app.until("location.hash.includes('at=')")
+    expect("0 is all", wide(pressed("0")) == wide(whole))
+
+    # an event, zoomed to: what is drawn is what the program draws there
+    box = p.locator("#view canvas").bounding_box()
+    x, y = p.evaluate("""(() => {
+        const t = chart.state().tracks[0];
+        const s = chart.drawn().rows.get(t.track).at(-1).find((s) =>
+            s.class === 'kernel' && s.dur_ns > 100000);
+        return chart.placeOf(s); })()""")
+    p.mouse.click(box["x"] + x + 2, box["y"] + y + 6)
+    app.until(view + ".partners === 1")
+    kernel = now()["selected"]
+    expect("its name", kernel["text"] in p.inner_text("#say"))
+    near = pressed("f")
+    expect("f is to the event", (near["v0"], near["v1"]) == (
+        kernel["start_ns"], kernel["start_ns"] + kernel["dur_ns"]))
+    p.get_by_role("button", name="Go to its launch").click()
+    app.until(view + ".selected.event_id !== %d" % kernel["event_id"])
+    call = now()["selected"]["event_id"]
+    rows = json.loads(native(
+        "query", "train.db", "SELECT launch_id FROM gpu_event WHERE "
+        "event_id = %d" % kernel["event_id"], "--format", "json"))["tables"]
+    expect("the call that launched it", [{"launch_id": call}] in
+           list(rows.values()))
+
+    # a range: the tables of it are the program's
+    p.locator("#view canvas").focus()
+    pressed("0")
+    p.mouse.move(box["x"] + 400, box["y"] + 30)
+    p.mouse.down()
+    p.mouse.move(box["x"] + 700, box["y"] + 40, steps=4)
+    p.mouse.up()
+    app.until("location.hash.includes('from=') && settled()")
+    low, high = p.evaluate(view + ".range")
+    for command in p.evaluate("QUESTIONS"):
+        doc = json.loads(native(*argv(
+            command, "train.db", "--from", f"{low}ns", "--to", f"{high}ns"),
+            "--format", "json"))
+        of = ".of-" + command
+        shown = p.evaluate(SHOWN.replace("'.figures dd", f"'{of} .figures dd")
+                           .replace("#answer .t", f"#answer {of} .t")
+                           .replace("'.verdicts", f"'{of} .verdicts"))
+        wrong += [f"{command}: {d}" for d in differences(doc, shown)][:5]
+
+    # searched; and a row leads into it
+    p.locator("#view canvas").focus()
+    p.keyboard.press("/")
+    p.keyboard.type("gemm")
+    p.keyboard.press("Enter")
+    app.until("chart.state().selected?.text.includes('gemm')")
+    found = json.loads(native(
+        "query", "train.db", "SELECT count(*) AS n FROM event WHERE name "
+        "LIKE '%gemm%'", "--format", "json"))["tables"]
+    n = next(iter(found.values()))[0]["n"]
+    app.until(f"document.querySelector('main [role=status]').textContent"
+              f" === count({n}) + ' found'")
+    first = now()["selected"]["start_ns"]
+    pressed("n")
+    app.until(f"chart.state().selected.start_ns > {first}")
+    pressed("Escape")
+    app.show("idle")
+    gap = json.loads(native("gaps", "train.db", "--format",
+                            "json"))["tables"]["gaps"][0]
+    p.locator("#t-gaps a.show").first.click()
+    app.until("state().view.id === 'timeline' && settled()")
+    expect("a gap leads into it", now()["range"] == [
+        gap["start_ns"], gap["start_ns"] + gap["ns"]])
+    b.say("timeline", "\n".join(wrong))
+    b.say("timeline: no request, message or dialog", app.reopened())
     app.close()
 
 
@@ -776,7 +894,7 @@ def main():
         for check in (check_numbers, check_answers, check_tables,
                       check_files, check_address, check_diff,
                       check_progress, check_stop, check_traps, check_looks,
-                      check_axe, check_keys):
+                      check_axe, check_keys, check_timeline):
             b.guarded(check, "page", browser)
         browser.close()
     print("1..%d" % b.count)

@@ -198,10 +198,8 @@ const timeline = (T) => {
 	const plot = () => Math.max(width - gutter, 1);
 	const xOf = (ns) => gutter + (ns - v0) * plot() / (v1 - v0);
 	const atX = (x) => v0 + (x - gutter) * (v1 - v0) / plot();
-	const zoom = (f, centre) => {
-		const c = centre === undefined ? (v0 + v1) / 2 : centre;
+	const zoom = (f, c = (v0 + v1) / 2) =>
 		setView(c - (c - v0) * f, c + (v1 - c) * f);
-	};
 	const pan = (part) => {
 		const d = (v1 - v0) * part;
 		setView(v0 + d, v1 + d);
@@ -332,8 +330,8 @@ const timeline = (T) => {
 	const firstEnd = (g, idx, ns) =>
 		bisect(idx, 0, (i) => g.start[i] + g.dur[i] < ns);
 
-	/* Slices of one depth; m grows in every turn, so it ends.  What shares
-	 * a pixel has the colour of the longest. */
+	/* Slices of one depth; m grows in every turn, so it ends.  Of a pixel
+	 * the longest has it. */
 	const paintRow = (g, idx, y) => {
 		const k = plot() / (v1 - v0);
 		let m = firstEnd(g, idx, v0), colour = -1;
@@ -498,12 +496,7 @@ const timeline = (T) => {
 		if (!isStacked)
 			paintSteps(T.sides[0], 0, RULER, 7);
 		ctx.fillStyle = css.muted;
-		for (const [at, text] of ticks(v0, v1, plot())) {
-			const x = xOf(at);
-			ctx.fillRect(x, RULER - 6, 1, 6);
-			if (x < width - 80)
-				ctx.fillText(text, x + 3, RULER - 7);
-		}
+		paintTicks(ctx, v0, v1, xOf, width);
 		if (!isStacked)
 			paintMarks(T.sides[0], RULER);
 		ctx.fillStyle = css.bg;

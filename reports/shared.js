@@ -137,10 +137,7 @@ const addLife = (scope) => {
 	scope.querySelectorAll('.t > table').forEach(addTools);
 };
 
-/* ---- timelines ---- */
-
 const UNITS = [[1, ' ns'], [1e3, ' us'], [1e6, ' ms'], [1e9, ' s']];
-/* Of a place on a ruler, or a length: four digits do. */
 const time = (ns) => {
 	if (ns < 0)
 		return '-' + time(-ns);
@@ -153,8 +150,8 @@ const time = (ns) => {
 	return (ns / 1e9).toFixed(3) + ' s';
 };
 
-const COLOURS = ['#3f84c8', '#c26f1f', '#3f9a4a', '#c75d68', '#8a70c0',
-	'#9c7350', '#b866a4', '#7d7d7d'];
+const COLOURS = ('#3f84c8 #c26f1f #3f9a4a #c75d68 #8a70c0 #9c7350 #b866a4 ' +
+	'#7d7d7d').split(' ');
 const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, STRIP = 20, LEAST = 50;
 const FONT = '11px ' + getComputedStyle(document.body).fontFamily;
 
@@ -166,14 +163,18 @@ const shorten = (s) => {
 	return s.replace(/^void /, '').replace(/^(?:at::native::|at::)+/, '');
 };
 
-/* Places on a ruler, 80 pixels apart and more, with what stands there. */
-const ticks = (v0, v1, pixels) => {
-	const per = (v1 - v0) / pixels * 80, out = [];
-	const power = 10 ** Math.floor(Math.log10(per));
-	const step = [1, 2, 5, 10].find((m) => m * power >= per) * power;
-	const [unit, sign] = UNITS.filter(([u]) => u <= v1).pop();
+/* Of a ruler what stands every 80 pixels or more. */
+const paintTicks = (ctx, v0, v1, xOf, width) => {
+	const per = (v1 - v0) / (width - xOf(v0)) * 80;
+	const ten = 10 ** Math.floor(Math.log10(per));
+	const step = ten * [1, 2, 5, 10].find((m) => m * ten >= per);
+	const [unit, sign] = UNITS.findLast(([u]) => u <= v1);
 	const digits = Math.max(Math.ceil(Math.log10(unit / step)), 0);
-	for (let at = Math.ceil(v0 / step) * step; at <= v1; at += step)
-		out.push([at, (at / unit).toFixed(digits) + sign]);
-	return out;
+	for (let at = Math.ceil(v0 / step) * step; at <= v1; at += step) {
+		const x = xOf(at);
+		ctx.fillRect(x, RULER - 6, 1, 6);
+		if (x < width - 80)
+			ctx.fillText((at / unit).toFixed(digits) + sign, x + 3,
+				RULER - 7);
+	}
 };

@@ -301,12 +301,7 @@ const newTimeline = (args) => {
 			}
 		}
 		ctx.fillStyle = css.muted;
-		for (const [at, text] of ticks(v0, v1, plot())) {
-			const x = xOf(at);
-			ctx.fillRect(x, RULER - 6, 1, 6);
-			if (x < width - 80)
-				ctx.fillText(text, x + 3, RULER - 7);
-		}
+		paintTicks(ctx, v0, v1, xOf, width);
 		ctx.fillStyle = css.bg;
 		ctx.fillRect(0, 0, gutter - 1, RULER);
 		ctx.fillStyle = css.muted;

@@ -17,7 +17,7 @@ check() { # NAME FILE
 		}
 		mv "$tmp/out" "$tmp/lines"
 		if [ ! -s "$tmp/lines" ]; then
-			grep -q 'there is no GPU work; .*; record' "$tmp/err"
+			grep -q 'there is no GPU work; .*record' "$tmp/err"
 			result "$1: $weight: none, and says so" "$tmp/err"
 			continue
 		fi

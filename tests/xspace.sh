@@ -442,10 +442,10 @@ read_case tpu_calls
 "$profan" gaps "$tmp/tpu_calls.db" -f csv --table causes 2>"$tmp/said" |
 	cut -d, -f1,2 | sort >"$tmp/got"
 cat >"$tmp/want" <<'EOF'
-annotation,190000
 cause,ns
 launch latency,50000
 no launch record,300000
+range,190000
 unrecorded,60000
 EOF
 same "TPU: what the host did before it brought a program" "$tmp/want" "$tmp/got"

@@ -101,8 +101,8 @@ static void others_are_refused(void **state)
 	char *newer = make_database(*state, "newer.db");
 	char *cut = make_database(*state, "cut.db");
 
-	assert_refused(missing, PF_EIO, "missing.db");
-	assert_refused(*state, PF_EIO, "directory");
+	assert_refused(missing, PF_EOPEN, "missing.db");
+	assert_refused(*state, PF_EOPEN, "directory");
 	support_write(text,
 		      "no database at all, just some text, and more of"
 		      " it, so that there are a hundred bytes of it here",

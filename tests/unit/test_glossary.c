@@ -73,7 +73,7 @@ static bool is_title(const char *word)
 	char row[128], name[64];
 	bool has = false;
 
-	snprintf(row, sizeof(row), ",%s\n", word);
+	snprintf(row, sizeof(row), ",%s,", word);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		const char *text;
 

@@ -167,9 +167,9 @@ static void test_refused(void **state)
 
 	(void)state;
 	assert_null(pf_input_open(missing, &err));
-	support_error(&err, PF_EIO, "cannot open");
+	support_error(&err, PF_EOPEN, "cannot open");
 	assert_null(pf_input_open(dir, &err));
-	support_error(&err, PF_EIO, "is a directory");
+	support_error(&err, PF_EOPEN, "is a directory");
 	free(missing);
 	support_tmp_release(dir);
 }

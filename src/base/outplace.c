@@ -80,6 +80,30 @@ static void set_handlers(void (*from)(int), void (*to)(int))
 			sigaction(ending[i], &action, NULL);
 }
 
+/* Who begins and who ends agree on whether a signal is handled. */
+static pthread_mutex_t handling = PTHREAD_MUTEX_INITIALIZER;
+
+static void begin_handling(void)
+{
+	pthread_mutex_lock(&handling);
+	is_on_terminal = isatty(STDERR_FILENO);
+	set_handlers(SIG_DFL, remove_unfinished);
+	pthread_mutex_unlock(&handling);
+}
+
+static void end_handling(void)
+{
+	bool is_needed;
+
+	pthread_mutex_lock(&handling);
+	is_needed = making > 0;
+	for (size_t i = 0; i < SLOTS && !is_needed; i++)
+		is_needed = unfinished[i];
+	if (!is_needed)
+		set_handlers(remove_unfinished, SIG_DFL);
+	pthread_mutex_unlock(&handling);
+}
+
 size_t pf_outplace_watch(const char *path)
 {
 	const char *none = NULL;
@@ -90,10 +114,8 @@ size_t pf_outplace_watch(const char *path)
 		none = NULL;
 		i++;
 	}
-	if (i < SLOTS) {
-		is_on_terminal = isatty(STDERR_FILENO);
-		set_handlers(SIG_DFL, remove_unfinished);
-	}
+	if (i < SLOTS)
+		begin_handling();
 	return i;
 }
 
@@ -101,10 +123,7 @@ void pf_outplace_unwatch(size_t slot)
 {
 	if (slot < SLOTS)
 		unfinished[slot] = NULL;
-	for (size_t i = 0; i < SLOTS; i++)
-		if (unfinished[i])
-			return;
-	set_handlers(remove_unfinished, SIG_DFL);
+	end_handling();
 }
 
 /* ---- what is there ---- */
@@ -277,10 +296,13 @@ static int open_partial(struct pf_outplace *p, struct pf_err *err)
 		for (;;)
 			pause(); /* another thread ends the process */
 	}
+	begin_handling();
 	rc = open_unwatched(p, err);
 	if (!rc)
 		p->slot = pf_outplace_watch(p->partial);
 	making--;
+	if (rc)
+		end_handling();
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }

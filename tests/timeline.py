@@ -42,6 +42,23 @@ def overlaps(event, low, high):
                                          event["start_ns"] >= low)
 
 
+def covers(event, low, length, pixels):
+    """Does it cover more than half of a column?"""
+    start = max(event["start_ns"], low)
+    end = min(event["start_ns"] + event["dur_ns"], low + length)
+    if end <= start:
+        return False
+    first = (start - low) * pixels // length
+    last = (end - 1 - low) * pixels // length
+    for column in {first, first + 1, last - 1, last} & set(
+            range(first, last + 1)):
+        left = low - (-column * length // pixels)
+        right = low - (-(column + 1) * length // pixels)
+        if 2 * (min(end, right) - max(start, left)) > right - left:
+            return True
+    return False
+
+
 def check_sums(db, events):
     """Each event of a window is in one slice; slices are events."""
     last = max(e["start_ns"] + e["dur_ns"] for e in events.values())
@@ -76,6 +93,12 @@ def check_sums(db, events):
                 yield f"{where}{got} events are not {want}"
             if sum(seen.values()) != figures["events"]:
                 yield f"{where}{figures} is not the sum"
+            length = figures["to_ns"] - low
+            ids = {s["event_id"] for s in tables["slices"]}
+            for e in events.values():
+                if e["id"] not in ids and overlaps(e, low, high) and \
+                        covers(e, low, length, pixels):
+                    yield f"{where}{e} covers most of a column"
             if rows and max(rows.values()) > pixels:
                 yield f"{where}more slices than columns"
 

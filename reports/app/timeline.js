@@ -227,7 +227,9 @@ const newTimeline = (args) => {
 			ctx.globalAlpha = query && !s.text.toLowerCase()
 				.includes(query) ? 0.15 : 1;
 			ctx.fillStyle = s.colour;
-			ctx.fillRect(a, y, d > 3 ? d - 1 : d, ROW - 1);
+			/* its column, if it is no wider */
+			ctx.fillRect(d > 1 ? a : Math.floor(a), y, d > 3 ? d - 1
+				: d, ROW - 1);
 			if (d >= 28) {
 				ctx.fillStyle = '#0b0e12';
 				ctx.fillText(fit(shorten(s.text), d - 6), a + 3,

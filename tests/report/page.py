@@ -863,6 +863,20 @@ def check_timeline(browser):
     b.say("timeline", "\n".join(wrong))
     b.say("timeline: no request, message or dialog", app.reopened())
     app.close()
+    for name, tracks in (("hostile.json", 1), ("job", 4)):
+        app = opened(browser, name, fragment="#view=timeline")
+        app.until(good)
+        app.page.keyboard.press("w")
+        app.until(good)
+        drawn = app.page.evaluate("""(() => {
+            const all = [...chart.drawn().rows.values()].flat(2);
+            chart.node.querySelector('canvas').focus();
+            return [chart.state().tracks.length,
+                all.filter((s) => chart.placeOf(s)).length]; })()""")
+        b.say(f"timeline of {name}: no request, message or dialog",
+              app.reopened() or (None if drawn[0] >= tracks and drawn[1]
+                                 else f"drawn: {drawn}"))
+        app.close()
 
 
 def check_policy():

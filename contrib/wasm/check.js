@@ -26,7 +26,8 @@ const COMMANDS = [
 	'calls --by op', 'overlap', 'ranks', 'gaps --per-stream',
 	'gaps --format json', 'path --list --format csv',
 	'path --what-if launch=0', 'advise --format json', 'syncs', 'counters',
-	'memory --format json', 'doctor', 'info', 'stacks', 'stacks --weight cpu',
+	'timeline --pixels 200 --format json', 'memory --format json',
+	'doctor', 'info', 'stacks', 'stacks --weight cpu',
 	'report -o out', 'report --format md', 'slice -o out',
 	'export --rows -o out', 'diff x.db --format json', 'help gaps --format json',
 	'query SELECT\tname,\tcount(*),\tsum(dur_ns)\tFROM\tevent\tGROUP\tBY\t' +

@@ -1011,7 +1011,8 @@ static int draw_track(struct canvas *c, const struct pf_track *track,
 	begin_track(c, track, is_gpu ? "gpu" : "host", named.label.data);
 	pf_buf_release(&named.label);
 	if (!rc) /* what begins and ends at lo_ns is in, too */
-		pf_cursor_overlap(cursor, c->lo_ns - 1, c->hi_ns);
+		pf_cursor_overlap(cursor, c->lo_ns - (c->lo_ns > INT64_MIN),
+				  c->hi_ns);
 	while (!rc && (rc = pf_cursor_next(cursor, &s, c->l.err)) == 1) {
 		unsigned kind = pf_names_kind(c->l.classes, s.type);
 
@@ -1152,13 +1153,17 @@ static int draw_trace(struct canvas *c, const struct pf_window *w,
 	return rc;
 }
 
-/* The part of a trace that is drawn, which has an event or is empty. */
+/*
+ * The part of a trace that is drawn, which has an event or is empty; times
+ * after the first event are no larger than INT64_MAX.
+ */
 static void set_part(struct canvas *c, const struct pf_window_trace *t)
 {
 	int64_t end;
 
-	if (__builtin_add_overflow(t->last_ns, 1, &end))
-		end = t->last_ns;
+	if (__builtin_add_overflow(t->first_ns, INT64_MAX, &end) ||
+	    t->last_ns < end)
+		end = t->last_ns < INT64_MAX ? t->last_ns + 1 : INT64_MAX;
 	c->trace = t;
 	c->lo_ns = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
 	c->hi_ns = t->to_ns < end ? t->to_ns : end;

@@ -19,7 +19,7 @@ cd "$tmp" || exit 99
 head -c 60000 train.json >cut.json
 head -c 5000 /dev/urandom >junk.bin
 : >empty.json
-"$mktrace" --bytes 60M >large.json
+"$mktrace" --bytes 200M >large.json
 cp large.json changed.json
 ln -s ../train.json traces/train.json
 if [ -d "$shared/traces" ]; then

@@ -12,12 +12,12 @@ const os = require('node:os');
 const path = require('node:path');
 
 const [program, folder, ...inputs] = process.argv.slice(2);
+/* In one scope, as they are in the page's worker. */
+const glue = path.join(folder, 'profan.js');
 const { makeHost, Sliced, Made } = new Function('require', '__dirname',
-	'__filename', ['wasm/profan.js', 'host.js'].map((name) =>
-		fs.readFileSync(name === 'host.js' ? path.join(__dirname, name)
-			: path.join(folder, path.basename(name)), 'utf8'))
-		.join('\n') + '\nreturn { makeHost, Sliced, Made };')(
-	require, folder, path.join(folder, 'profan.js'));
+	'__filename', [glue, path.join(__dirname, 'host.js')]
+		.map((file) => fs.readFileSync(file, 'utf8')).join('\n') +
+	'\nreturn { makeHost, Sliced, Made };')(require, folder, glue);
 
 const COMMANDS = [
 	'summary', 'table', 'table --format csv', 'table --group-by-input-shape',

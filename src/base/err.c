@@ -47,16 +47,22 @@ static void add_cause(struct pf_err *err, const char *cause)
 				     ": %s", cause));
 }
 
+static void set_errno(struct pf_err *err, enum pf_code code, int cause,
+		      const char *fmt, va_list ap)
+{
+	err->code = code;
+	set_text(err, fmt, ap);
+	add_cause(err, strerror(cause));
+}
+
 int pf_fail_errno(struct pf_err *err, const char *fmt, ...)
 {
 	int saved = errno;
 	va_list ap;
 
-	err->code = PF_EIO;
 	va_start(ap, fmt);
-	set_text(err, fmt, ap);
+	set_errno(err, PF_EIO, saved, fmt, ap);
 	va_end(ap);
-	add_cause(err, strerror(saved));
 	return -1;
 }
 
@@ -77,11 +83,9 @@ int pf_fail_open(struct pf_err *err, const char *fmt, ...)
 	int saved = errno;
 	va_list ap;
 
-	err->code = is_of_path(saved) ? PF_EOPEN : PF_EIO;
 	va_start(ap, fmt);
-	set_text(err, fmt, ap);
+	set_errno(err, is_of_path(saved) ? PF_EOPEN : PF_EIO, saved, fmt, ap);
 	va_end(ap);
-	add_cause(err, strerror(saved));
 	return -1;
 }
 
@@ -160,11 +164,9 @@ int pf_fail_write(struct pf_err *err, int fd, size_t missing_bytes,
 	ssize_t n;
 	va_list ap;
 
-	err->code = PF_EIO;
 	va_start(ap, fmt);
-	set_text(err, fmt, ap);
+	set_errno(err, PF_EIO, saved, fmt, ap);
 	va_end(ap);
-	add_cause(err, strerror(saved));
 	if (saved != ENOSPC && saved != EDQUOT)
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);

@@ -24,7 +24,7 @@
 #include "ingest/files.h"
 #include "show/doc.h"
 
-bool pf_output_is_page(const char *path)
+static bool is_our_page(const char *path)
 {
 	static const char page[] = "<meta name=\"generator\" content=\"profan ";
 	static const char summary[] = "<!-- profan:";
@@ -41,15 +41,21 @@ bool pf_output_is_page(const char *path)
 		(!strncmp(head, "<!DOCTYPE html>", 15) && strstr(head, page)));
 }
 
+struct pf_outfile *pf_output_open(struct pf_ctx *cx, const char *path,
+				  const struct pf_outrule *rule)
+{
+	struct pf_outrule own = *rule;
+
+	own.is_ours = is_our_page;
+	return pf_outfile_open(path ? path : "-", &own, cx->out, cx->err);
+}
+
 int pf_output_write(struct pf_ctx *cx, const char *path,
 		    const struct pf_outrule *rule, const struct pf_buf *text)
 {
-	struct pf_outrule own = *rule;
-	struct pf_outfile *f;
+	struct pf_outfile *f = pf_output_open(cx, path, rule);
 	int rc;
 
-	own.is_ours = pf_output_is_page;
-	f = pf_outfile_open(path ? path : "-", &own, cx->out, cx->err);
 	rc = f ? pf_outfile_write(f, text->data, text->len, cx->err) : -1;
 	if (!rc)
 		rc = pf_outfile_commit(f, cx->err);

@@ -192,15 +192,15 @@ void pf_cmd_usage(const struct pf_cmd *cmd, FILE *out);
 /* Files that commands write besides databases. */
 
 /*
- * Write a text to a file, under the rules of base/outplace.h, or not at all.
- * An earlier page or summary of ours may be replaced.  A path of NULL or "-"
- * is the standard output.
+ * Open a file under the rules of base/outplace.h.  An earlier page or summary
+ * of ours may be replaced.  A path of NULL or "-" is the standard output.
  */
+struct pf_outfile *pf_output_open(struct pf_ctx *cx, const char *path,
+				  const struct pf_outrule *rule);
+
+/* Write a text to such a file, or not at all. */
 int pf_output_write(struct pf_ctx *cx, const char *path,
 		    const struct pf_outrule *rule, const struct pf_buf *text);
-
-/* Does a file begin as pages and summaries of ours do? */
-bool pf_output_is_page(const char *path);
 
 /* As pf_output_write(), and say so. */
 int pf_output_page(struct pf_ctx *cx, const char *path,

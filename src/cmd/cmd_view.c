@@ -200,9 +200,7 @@ static void default_name(const char *db, struct pf_buf *out)
 static int run(struct pf_ctx *cx, void *argv)
 {
 	const struct view_args *a = argv;
-	struct pf_outrule rule = { .replace = a->force,
-				   .option = "--force",
-				   .is_ours = pf_output_is_page };
+	struct pf_outrule rule = { .replace = a->force, .option = "--force" };
 	struct pf_buf page = { 0 }, name = { 0 };
 	struct pf_outfile *out = NULL;
 	struct stat info;
@@ -215,7 +213,7 @@ static int run(struct pf_ctx *cx, void *argv)
 		else
 			default_name(cx->db_name, &name);
 		pf_db_protect(cx->db, &rule);
-		out = pf_outfile_open(name.data, &rule, cx->out, cx->err);
+		out = pf_output_open(cx, name.data, &rule);
 		rc = out ? write_page(cx, &page, pf_path_base(cx->db_name), out)
 			 : -1;
 	}

@@ -108,7 +108,7 @@ static const struct {
 	{ "launch latency", "launching" },
 	{ "dependency", "waiting for another stream" },
 	{ "graph", "between kernels of graphs" },
-	{ "queued behind", "queued behind work that was not recorded" },
+	{ "queued behind", "work queued behind what was not recorded" },
 	{ "no launch record", "before work without a launch call" },
 	{ "micro", "in short gaps" },
 };

@@ -1224,7 +1224,7 @@ REAL = {
     "mi300_resnet_act_checkpoint": "A13 A9 A10 A16",
     "mi300_triton_compile": "A16 A3", "mi300_vllm_graph_decode": "A16",
     "mi300_vllm_graph_decode_capture": "A12 A16",
-    "mtia_single_rank": "A4 A8 A21 A16", "triton_example": "A21",
+    "mtia_single_rank": "A4 A8 A21 A16", "triton_example": "",
     "two_ranks_rank-0": "A8 A21 A4 A16", "two_ranks_rank-1": "A8 A21 A4 A16",
     "v100_ns_resolution": "A6 A19 A8 A4 A10",
     "v100_resnet50_workers0": "A4 A1 A8 A15 A6 A2 A16",

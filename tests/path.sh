@@ -234,6 +234,12 @@ run 0 "$profan" ingest -q "$tmp/idle.json" -o "$tmp/idle.db" &&
 	grep -q '^finding,.* of 310.000 us,' "$tmp/out" &&
 	grep -q 'ends 8.690 ms before the last step does' "$tmp/err"
 result 'a path that ends before its step'
+run 0 "$profan" advise "$tmp/idle.db" -f csv &&
+	grep -q '^finding,"*Nothing that could.* 96.56 % of the steps is behind' \
+		"$tmp/out" &&
+	run 0 "$profan" advise "$tmp/within.db" -f csv &&
+	grep -q '^finding,.* % of 310.000 us' "$tmp/out"
+result 'what is on such a path is held against the step'
 
 # much passes before the first work, and then it idles before a call that waits
 cat >"$tmp/cold.json" <<'EOF'
@@ -406,7 +412,7 @@ EOF
 } >"$tmp/ahead.json"
 run 0 "$profan" ingest -q "$tmp/ahead.json" -o "$tmp/ahead.db" &&
 	run 0 "$profan" path "$tmp/ahead.db" -f csv &&
-	grep -q '^finding,"The host decides 9.*; without operators, calls and Python 1[0-9.]* % would be saved' \
+	grep -q '^finding,"The host decides 9.*\. Without the host'"'"'s operators, calls and Python 1[0-9.]* % would be saved' \
 		"$tmp/out"
 result 'a host that decides all, and would save little' "$tmp/out"
 tap_done

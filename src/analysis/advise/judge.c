@@ -195,7 +195,11 @@ static void say_answer(const struct pf_advise *a,
 	if (!is_exact && out->likely_ns != PF_NO_INT)
 		pf_buf_addf(to, ", and at least %s",
 			    pf_num_show_ns(ns, out->likely_ns));
-	pf_buf_addf(to, ". It holds %s of the critical path",
+	/* the rest is what comes after it sooner */
+	pf_buf_addf(to, ". %s %s of the critical path",
+		    out->on_path_ns < out->at_most_ns / 2
+			    ? "By itself it holds only"
+			    : "It holds",
 		    pf_num_show_ns(ns, out->on_path_ns));
 	out->is_said = true;
 }
@@ -254,6 +258,15 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	char share[PF_NUM_MAX];
 	bool is_unknown;
 
+	if (a->window_ns / 2 > p->window_ns) {
+		pf_buf_addf(
+			out,
+			"%s of the steps is behind the critical path, "
+			"where nothing is recorded that they wait for",
+			pf_num_show_ratio(share, pf_num_share(p->behind_ns,
+							      a->window_ns)));
+		return true;
+	}
 	if (!p->row_count || (a->given && most->ns / 2 < a->all->at_most_ns))
 		return false;
 	is_unknown = !strcmp(most->category,

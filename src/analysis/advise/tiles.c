@@ -823,6 +823,9 @@ int pf_advise_end(struct pf_advise *a, const struct pf_path *path)
 	a->tiles->path = path;
 	a->window_ns = path->window_ns;
 	a->step_count = path->step_count;
+	/* steps that end behind the path are no shorter for what is on it */
+	if (!a->step_count)
+		a->window_ns += path->behind_ns;
 	finish(t);
 	rc = make_rows(t);
 	free_taker(t);

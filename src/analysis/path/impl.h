@@ -424,8 +424,7 @@ static inline struct path_around path_around(const struct path *p,
  */
 
 /* One of the questions that are asked without being asked for. */
-#define PATH_NO_CODE                                                           \
-	"operators, calls and Python take no time, as in one GPU graph"
+#define PATH_NO_CODE PF_PATH_CODE " take no time, as in one GPU graph"
 
 /* Kinds of the host's time, as bits. */
 enum {

@@ -11,6 +11,7 @@
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "show/doc.h"
+#include "show/escape.h"
 #include "store/query.h"
 
 /* ---- the window ---- */
@@ -382,11 +383,11 @@ int pf_path(struct pf_db *db, const struct pf_path_args *args,
 
 /* Parts of the path, as sentences name them. */
 struct part {
-	const char *is, *others;
+	const char *first, *then;
 	int64_t ns;
 };
 
-PF_ORDER(by_time, struct part, PF_DOWN(ns) PF_ALPHA(is))
+PF_ORDER(by_time, struct part, PF_DOWN(ns) PF_ALPHA(first))
 
 static void add_most(const struct pf_path *p, struct pf_buf *out)
 {
@@ -394,12 +395,19 @@ static void add_most(const struct pf_path *p, struct pf_buf *out)
 	const struct pf_path_row *c = &p->categories[0];
 	char share[PF_NUM_MAX];
 
-	pf_buf_addf(out, "; most is %s (%s)", c->category,
+	pf_buf_addf(out, ". The largest part is %s (%s)", c->category,
 		    pf_num_show_ratio(share, c->share));
 	if (!r || !r->category || !r->name)
 		return;
-	pf_buf_addf(out, ", and of one name %s %s (%s)", r->category,
-		    r->short_name, pf_num_show_ratio(share, r->share));
+	pf_buf_adds(out, ", the largest name ");
+	/* what is not known is before it, and none of it */
+	if (!strcmp(r->category, pf_path_category_name(PF_PATH_UNEXPLAINED)))
+		pf_buf_adds(out, "before ");
+	pf_say_name(out, r->short_name);
+	pf_buf_adds(out, " (");
+	if (strcmp(r->category, c->category) != 0)
+		pf_buf_addf(out, "%s, ", r->category);
+	pf_buf_addf(out, "%s)", pf_num_show_ratio(share, r->share));
 }
 
 #define MOSTLY   0.5 /* of the window: the host decides it */
@@ -423,21 +431,21 @@ static void add_free_host(const struct pf_path *p, struct pf_buf *out)
 	    best->saved_share > share - FAR_LESS)
 		return;
 	pf_buf_addf(out,
-		    "; without operators, calls and Python %s would be saved",
+		    ". Without the host's " PF_PATH_CODE " %s would be saved",
 		    pf_num_show_ratio(saved, best->saved_share));
 }
 
 static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 {
 	struct part parts[] = {
-		{ "The host decides ", "the host", p->host_ns },
-		{ "GPU work decides ", "GPU work", p->gpu_ns },
+		{ "The host decides ", "the host decides", p->host_ns },
+		{ "GPU work decides ", "GPU work decides", p->gpu_ns },
 		{ "Launches and waits between host and GPU decide ",
-		  "launches and waits", p->between_ns },
-		{ "Nothing recorded explains ", "nothing recorded",
+		  "launches and waits decide", p->between_ns },
+		{ "Nothing recorded explains ", "nothing recorded explains",
 		  p->unexplained_ns },
 	};
-	struct pf_buf text = { 0 };
+	struct pf_buf text = { 0 }, plain = { 0 };
 	char share[PF_NUM_MAX];
 
 	doc->is_nothing = !p->category_count;
@@ -454,7 +462,7 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 	}
 	pf_sort(parts, sizeof(parts) / sizeof(*parts), sizeof(*parts), by_time);
 	/* a GPU that nobody recorded may decide, too */
-	pf_buf_adds(&text, p->recorded.has_work ? parts[0].is
+	pf_buf_adds(&text, p->recorded.has_work ? parts[0].first
 			   : p->window.has_unread
 				   ? "No GPU work could be read; the host has "
 				   : "No GPU work was recorded; the host has ");
@@ -462,12 +470,14 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 			   p->step_count);
 	if (parts[1].ns)
 		pf_buf_addf(
-			&text, ", %s %s", parts[1].others,
+			&text, ", %s %s", parts[1].then,
 			pf_num_show_ratio(share, pf_num_share(parts[1].ns,
 							      p->window_ns)));
 	add_most(p, &text);
 	add_free_host(p, &text);
-	pf_doc_finding(doc, "%s", text.data);
+	pf_say_plain(&plain, &text);
+	pf_doc_finding(doc, "%s", plain.data);
+	pf_buf_release(&plain);
 	pf_buf_release(&text);
 }
 

@@ -72,6 +72,9 @@ struct pf_graph_node; /* the same */
 
 const char *pf_path_category_name(enum pf_path_category category);
 
+/* What the host does itself, as sentences and a question name it. */
+#define PF_PATH_CODE "operators, calls and Python"
+
 enum pf_path_group {
 	PF_PATH_BY_NAME, /* category and name */
 	PF_PATH_BY_OP,

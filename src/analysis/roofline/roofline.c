@@ -946,6 +946,7 @@ static bool has_roof(const struct pf_roofline *r)
 static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], above[PF_NUM_MAX], all[PF_NUM_MAX];
+	char roofed[PF_NUM_MAX];
 	const char *scope = pf_window_scope(&r->walk.window);
 
 	doc->is_nothing = !r->gpu_ns;
@@ -970,12 +971,14 @@ static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
 			       "fast the GPU could be is not known",
 			       part, scope, all);
 	else
-		pf_doc_finding(doc,
-			       "%s of GPU time%s are above the roofs of %s, "
-			       "which hold for %s of it (%s)",
-			       pf_num_show_ns(above, llround(r->all.above_ns)),
-			       scope, r->peaks.name ? r->peaks.name : "--peak",
-			       part, all);
+		pf_doc_finding(
+			doc,
+			"At the roofs of %s the GPU work%s would take "
+			"%s less. Roofs are known of %s of it (%s of "
+			"%s)",
+			r->peaks.name ? r->peaks.name : "--peak", scope,
+			pf_num_show_ns(above, llround(r->all.above_ns)), part,
+			pf_num_show_ns(roofed, (int64_t)r->all.roofed_ns), all);
 }
 
 static void add_real(struct pf_doc *doc, const char *key, const char *title,

@@ -522,17 +522,19 @@ void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
 		       struct pf_doc *doc)
 {
 	char above[PF_NUM_MAX], part[PF_NUM_MAX], self[PF_NUM_MAX];
+	char roofed[PF_NUM_MAX];
 	const struct hlo_op *all = &r->all;
 
 	pf_num_show_ns(self, all->self_ns);
 	pf_num_show_ratio(part, pf_num_share(all->roofed_ns, all->self_ns));
 	if (all->roofed_ns)
 		pf_doc_finding(doc,
-			       "%s of the time of the TPUs' operations are "
-			       "above the roofs of %s, which hold for %s of "
-			       "it (%s)",
-			       pf_num_show_ns(above, all->above_ns),
-			       peak ? peak : "--peak", part, self);
+			       "At the roofs of %s the TPUs' operations would "
+			       "take %s less. Roofs are known of %s of their "
+			       "time (%s of %s)",
+			       peak ? peak : "--peak",
+			       pf_num_show_ns(above, all->above_ns), part,
+			       pf_num_show_ns(roofed, all->roofed_ns), self);
 	else
 		pf_doc_finding(doc,
 			       "The TPUs' operations take %s; how fast they "

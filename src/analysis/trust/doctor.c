@@ -1321,8 +1321,7 @@ static void add_finding(const struct doctor *d, struct pf_doctor *out)
 		pf_buf_addf(&part, " (%s%s)",
 			    pf_num_show_ratio(share, d->results[top].share),
 			    d->results[top].gpu_ns > 0 ? " of GPU time" : "");
-	pf_buf_addf(&text,
-		    "Verdicts of %d checks: %d bad, %d warn, above all %s%s",
+	pf_buf_addf(&text, "Of %d checks: %d bad, %d warn, above all %s%s",
 		    CHECKS, of[PF_DOCTOR_BAD], of[PF_DOCTOR_WARN],
 		    rules[top].name, part.len ? part.data : "");
 	out->finding = pf_arena_string(&out->texts, text.data);

@@ -241,6 +241,30 @@ run 0 "$profan" advise "$tmp/idle.db" -f csv &&
 	grep -q '^finding,.* % of 310.000 us' "$tmp/out"
 result 'what is on such a path is held against the step'
 
+# a call that loads code while the GPU has work launches when it ends
+cat >"$tmp/load.json" <<'EOF'
+[
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+ "ts": 0, "dur": 30},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 10, "dur": 8, "args": {"correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "long", "pid": 0, "tid": 7,
+ "ts": 20, "dur": 300, "args": {"correlation": 1, "device": 0, "stream": 7}},
+{"ph": "X", "cat": "cpu_op", "name": "aten::sort", "pid": 1, "tid": 1,
+ "ts": 40, "dur": 1060},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 50, "dur": 1000, "args": {"correlation": 2}},
+{"ph": "X", "cat": "kernel", "name": "first", "pid": 0, "tid": 7,
+ "ts": 1052, "dur": 100, "args": {"correlation": 2, "device": 0, "stream": 7}}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/load.json" -o "$tmp/load.db" &&
+	run 0 "$profan" path "$tmp/load.db" --what-if host=0 -f csv &&
+	grep -q '^742000,.*,host=0,' "$tmp/out" &&
+	run 0 "$profan" path "$tmp/load.db" --what-if host=0.5 -f csv &&
+	grep -q '^525000,.*,host=0.5,' "$tmp/out"
+result 'a call that takes long launches when it ends' "$tmp/out"
+
 # much passes before the first work, and then it idles before a call that waits
 cat >"$tmp/cold.json" <<'EOF'
 {"displayTimeUnit": "ms", "traceEvents": [

@@ -344,6 +344,24 @@ static bool owns_layout(const struct advise_row *r)
 		!strstr(r->name, "conv"));
 }
 
+/* Calls that launch them go with them; which those are is not known. */
+static void judge_layout(const struct pf_advise *a,
+			 const struct pf_advise_from *from,
+			 struct pf_advice *out)
+{
+	(void)from;
+	if (out->on_path_ns <= 0)
+		return;
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if ((unsigned)r->category == PF_CAUSE_RUNTIME &&
+		    strstr(r->op, "conv") && !(r->flags & ADVISE_LONG))
+			out->at_most_ns += r->ns;
+	}
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+}
+
 /* ---- A10 ---- */
 
 static const char *const copying[] = { "aten::copy_",      "aten::_to_copy",
@@ -1710,7 +1728,8 @@ const struct advise_rule advise_rules[] = {
 	  .options = " --group name,op",
 	  .cap = NO_KERNELS,
 	  .needs = ADVISE_NEEDS_TORCH,
-	  .owns = owns_layout },
+	  .owns = owns_layout,
+	  .judge = judge_layout },
 	{ .id = "A10",
 	  .kind = "casts and copies",
 	  .title = "fewer casts and copies",

@@ -1826,6 +1826,10 @@ static void step_to_call(struct builder *x, uint32_t call)
 {
 	struct path_call *c = &x->p->calls[call];
 
+	if (c->is_late) {
+		c->point = step_to(x, c->end_ns, PATH_AT_RETURN, call);
+		return;
+	}
 	c->point = step_to(x, c->start_ns, PATH_AT_CALL, call);
 	if (c->needs != PF_PATH_NONE)
 		step_to(x, c->end_ns, PATH_AT_RETURN, call);
@@ -1949,7 +1953,8 @@ static void bind_returns(struct path *p)
 	for (uint32_t i = 0; i < g->point_count; i++) {
 		const struct path_point *end = &g->points[i];
 
-		if (end->kind != PATH_AT_RETURN)
+		if (end->kind != PATH_AT_RETURN ||
+		    p->calls[end->what].needs == PF_PATH_NONE)
 			continue;
 		if (p->calls[end->what].is_queued)
 			bind_queued(p, i);
@@ -2020,16 +2025,34 @@ static void add_host(struct path *p)
 	free(x.points);
 }
 
+/*
+ * Work may begin while its call goes on.  Where a call takes longer than any
+ * launch and none did, as when it loads code, it is its end that launches.
+ */
+static bool launches_late(const struct path *p, const struct path_call *c)
+{
+	if (c->needs != PF_PATH_NONE ||
+	    c->end_ns - c->start_ns <= PF_PATH_LAUNCH_NS)
+		return false;
+	for (uint32_t k = 0; k < c->work_count; k++)
+		if (p->works[p->by_call[c->first_work + k]].start_ns <
+		    c->end_ns)
+			return false;
+	return true;
+}
+
 void path_build(struct path *p)
 {
 	struct path_graph *g = &p->graph;
 
 	g->host_first = 1 + 2 * p->work_count;
 	g->tail = PF_PATH_NONE;
+	for (uint32_t i = 0; i < p->call_count; i++) {
+		p->calls[i].is_late = launches_late(p, &p->calls[i]);
+		p->calls[i].point = PF_PATH_NONE;
+	}
 	free(p->by_call);
 	p->by_call = NULL;
-	for (uint32_t i = 0; i < p->call_count; i++)
-		p->calls[i].point = PF_PATH_NONE;
 	p->infer_ns = infer_ns(p);
 	add_host(p);
 	path_add_works(p);

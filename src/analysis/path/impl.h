@@ -37,7 +37,7 @@
 /* So many at most: their numbers fit their bits. */
 #define PATH_WORKS_MAX   (PF_PATH_NONE / 8)
 #define PATH_STREAMS_MAX (1u << 22)
-#define PATH_OF_CALL_MAX ((1u << 25) - 1)
+#define PATH_OF_CALL_MAX ((1u << 24) - 1)
 
 /* A kernel, copy or fill. */
 struct path_work {
@@ -77,13 +77,14 @@ struct path_call {
 	uint32_t around; /* of arounds */
 	union {
 		uint32_t first_work; /* of by_call; until the graph is built: */
-		uint32_t point;      /* where it begins; it ends at the next */
+		uint32_t point;      /* where it launches */
 	};
 	uint32_t needs; /* work that it waits for, or is queued for */
-	uint32_t work_count : 25;
+	uint32_t work_count : 24;
 	uint32_t waits : 3; /* enum pf_wait_for */
 	uint32_t is_record : 1, is_stream_wait : 1, is_queued : 1;
 	uint32_t is_allocation : 1; /* of memory, or it gives it back */
+	uint32_t is_late : 1;       /* it launches when it ends */
 };
 
 /* A time in which a thread works, and may have been woken for. */
@@ -154,12 +155,12 @@ struct path_extra {
 
 /* Where something of the host begins or ends. */
 enum path_point_kind {
-	PATH_AT_FIRST,  /* where the window begins; what: the thread */
-	PATH_AT_FROM,   /* it wakes another; what: a hand-off */
-	PATH_AT_WAKE,   /* it is woken; what: a hand-off */
-	PATH_AT_CALL,   /* what: the call */
-	PATH_AT_RETURN, /* the end of a call that may have waited */
-	PATH_AT_LAST,   /* the window's end */
+	PATH_AT_FIRST, /* where the window begins; what: the thread */
+	PATH_AT_FROM,  /* it wakes another; what: a hand-off */
+	PATH_AT_WAKE,  /* it is woken; what: a hand-off */
+	PATH_AT_CALL,  /* what: the call */
+	PATH_AT_RETURN, /* the end of a call that may have waited, or launched late */
+	PATH_AT_LAST, /* the window's end */
 };
 
 /* When, says what it is of; or, where that was before a point before it: */

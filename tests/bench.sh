@@ -6,7 +6,7 @@
 #	BENCH_MB      size of the large inputs (1100)
 #	BENCH_LARGE   1: also one that is ten times as large
 #	BENCH_ROUNDS  runs of each (3)
-#	BENCH_ONLY    of: json share temp gz commands many large (all of them)
+#	BENCH_ONLY    of: json share temp gz commands many wide large (all of them)
 #	TRACE_PROCESSOR  Perfetto's, if it is not in PATH
 # Bounds of ns and owl (traces of ../shared made larger) are not those of the
 # stand-ins that mktrace writes where ../shared is missing: these have none.
@@ -14,7 +14,7 @@
 dir=${BENCH_DIR:-$top_builddir/bench-data}
 mb=${BENCH_MB:-1100}
 rounds=${BENCH_ROUNDS:-3}
-only=${BENCH_ONLY:-json share temp gz commands many large}
+only=${BENCH_ONLY:-json share temp gz commands many wide large}
 measure=$top_builddir/tests/measure
 mkdir -p "$dir" || exit 99
 cd "$dir" || exit 99
@@ -219,6 +219,54 @@ make_many() {
 	mv many-making many
 }
 
+# COUNT KIND: that many threads of one process, or processes of one thread,
+# which launch work in turn
+make_wide() {
+	awk -v count="$1" -v kind="$2" 'BEGIN {
+		print "["
+		for (i = 0; i < 3 * count; i++) {
+			n = i % count
+			pid = kind == "threads" ? 100 : 100 + n
+			ts = int(i / count) * 100 * count + n * 100
+			where = sprintf("\"pid\": %d, \"tid\": %d", pid, 1000 + n)
+			printf "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \
+\"aten::op\", %s, \"ts\": %d, \"dur\": 60},\n", where, ts
+			printf "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \
+\"name\": \"cudaLaunchKernel\", %s, \"ts\": %d, \"dur\": 8, \"args\": \
+{\"correlation\": %d}},\n", where, ts + 5, i + 1
+			printf "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \
+\"k\", \"pid\": 0, \"tid\": 7, \"ts\": %d, \"dur\": 40, \"args\": \
+{\"correlation\": %d, \"device\": 0, \"stream\": 7}},\n", ts + 20, i + 1
+		}
+		print "{}]"
+	}'
+}
+
+# Twice as many threads or processes take no more than about twice the time.
+wide() {
+	for kind in threads processes; do
+		echo "wide: 40,000 $kind against 20,000"
+		for count in 20000 40000; do
+			[ -f "$kind-$count.db" ] || {
+				make_wide $count $kind >wide.json
+				"$profan" ingest -q wide.json -o "$kind-$count.db"
+				rm wide.json
+			}
+		done
+		for command in advise calls doctor gaps graphs kernels launches \
+			memory modules overlap path ranges ranks report \
+			roofline stacks steps summary syncs table timeline; do
+			forget one two
+			for i in $(turns); do
+				used one "$profan" $command "$kind-20000.db"
+				used two "$profan" $command "$kind-40000.db"
+			done
+			bound "$command, CPU" "$(calc "$two_cpu / $one_cpu")" \
+				'<=' 2.3 x
+		done
+	done
+}
+
 two_processors() { # sets cpu_one and cpu_two to what taskset -c takes
 	cpu_one='' cpu_two=''
 	allowed=$(taskset -pc $$ 2>/dev/null | sed 's/.*: //') || return
@@ -319,6 +367,7 @@ else
 	bench "mktrace, inference, stacks" "mk-infer-$mb.json" '' '' '' ''
 fi
 ! wanted many || many
+! wanted wide || wide
 ! wanted large || large "$mb"
 echo "$failed bounds missed, $unknown not measured"
 [ "$failed" = 0 ]

@@ -347,8 +347,8 @@ struct pf_explain {
 	int64_t drained_by;  /* the last call that drained the device */
 	size_t overhead;     /* none before this one matters any more */
 	struct pf_walk **walks;
-	uint32_t *tracks; /* of each walk */
-	size_t walk_count, walk_cap, track_cap;
+	size_t walk_count, walk_cap;
+	struct pf_map walk_at; /* by track */
 	/* of the gap at hand: the threads to ask, in this order */
 	struct pf_walk *chain[CHAIN_MAX];
 	size_t chain_count;
@@ -455,6 +455,7 @@ static struct pf_explain *explain_new(const struct pf_explain_in *in)
 	x->in = in;
 	x->usual_ns = -1;
 	pf_map_init(&x->names);
+	pf_map_init(&x->walk_at);
 	return x;
 }
 
@@ -466,7 +467,7 @@ static void explain_free(struct pf_explain *x)
 		pf_walk_free(x->walks[i]);
 	pf_map_release(&x->names);
 	free(x->walks);
-	free(x->tracks);
+	pf_map_release(&x->walk_at);
 	free(x);
 }
 
@@ -592,19 +593,17 @@ static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 static struct pf_walk *walk_of(struct pf_explain *x, uint32_t track)
 {
 	const struct pf_explain_in *in = x->in;
+	uint64_t *at = pf_map_at(&x->walk_at, track);
 	struct pf_walk *w;
 
-	for (size_t i = x->walk_count; i-- > 0;)
-		if (x->tracks[i] == track)
-			return x->walks[i];
+	if (*at != UINT64_MAX)
+		return x->walks[*at];
 	w = pf_walk_new(in->db, in->names, in->pageable, track);
 	if (!w)
 		return NULL;
+	*at = x->walk_count;
 	x->walks = pf_grow(x->walks, &x->walk_cap, x->walk_count + 1,
 			   sizeof(struct pf_walk *));
-	x->tracks = pf_grow(x->tracks, &x->track_cap, x->walk_count + 1,
-			    sizeof(*x->tracks));
-	x->tracks[x->walk_count] = track;
 	x->walks[x->walk_count++] = w;
 	return w;
 }

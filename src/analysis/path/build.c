@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "analysis/path/impl.h"
+#include "base/heap.h"
 #include "base/order.h"
 #include "base/search.h"
 #include "base/stats.h"
@@ -1692,62 +1693,188 @@ struct builder {
 
 /* ---- hand-offs ---- */
 
-/* The thread of the same process that stopped last, after "since". */
-static bool find_waker(const struct path *p, uint32_t thread, int64_t at_ns,
-		       int64_t since_ns, struct path_handoff *out)
+/* A time in which a thread works. */
+struct stretch {
+	int64_t start_ns, end_ns;
+	uint32_t process, thread, busy;
+};
+
+PF_ORDER(by_process, struct stretch,
+	 PF_UP(process) PF_UP(start_ns) PF_UP(thread))
+
+static bool ends_first(const void *a, const void *b)
 {
-	const struct path_thread *t = &p->threads[thread];
-	bool found = false;
+	const struct stretch *x = a, *y = b;
 
-	for (uint32_t i = 0; i < p->thread_count; i++) {
-		const struct path_thread *u = &p->threads[i];
-		const struct path_busy *b = &p->busy[u->first_busy];
-		size_t n;
-		int64_t end;
+	return x->end_ns != y->end_ns ? x->end_ns < y->end_ns
+				      : x->thread < y->thread;
+}
 
-		if (i == thread || strcmp(u->pid, t->pid) != 0 ||
-		    !path_is_compute(p, u))
-			continue;
-		n = PF_SEARCH(k, u->busy_count, b[k].start_ns <= at_ns);
-		if (!n)
-			continue;
-		end = b[n - 1].end_ns < at_ns ? b[n - 1].end_ns : at_ns;
-		if (end <= since_ns || (found && end <= out->from_ns))
-			continue;
-		found = true;
-		*out = (struct path_handoff){
-			.to = thread,
-			.from = i,
-			.at_ns = at_ns,
-			.from_ns = end,
-			.idle_ns = since_ns,
-			.from_point = PF_PATH_NONE,
-			.to_point = PF_PATH_NONE,
-		};
+static bool is_of_lower(const void *a, const void *b)
+{
+	return ((const struct stretch *)a)->thread <
+	       ((const struct stretch *)b)->thread;
+}
+
+/*
+ * The threads of one process in order of time.  What goes on is in both heaps,
+ * by end and by thread; what is over leaves "low" when it comes to its top.
+ * "over" are the last two threads that stopped, the later first, of equals the
+ * lower.
+ */
+struct sweep {
+	struct stretch *ending, *low, over[2];
+	size_t ending_count, low_count;
+};
+
+static void put_low(struct sweep *w, const struct stretch *s)
+{
+	w->low[w->low_count] = *s;
+	pf_heap_rise(w->low, sizeof(*s), w->low_count++, is_of_lower);
+}
+
+static void begin(struct sweep *w, const struct stretch *s)
+{
+	w->ending[w->ending_count] = *s;
+	pf_heap_rise(w->ending, sizeof(*s), w->ending_count++, ends_first);
+	put_low(w, s);
+}
+
+static void end_before(struct sweep *w, int64_t at_ns)
+{
+	while (w->ending_count && w->ending[0].end_ns < at_ns) {
+		struct stretch s = w->ending[0];
+
+		w->ending[0] = w->ending[--w->ending_count];
+		pf_heap_sink(w->ending, sizeof(s), w->ending_count, 0,
+			     ends_first);
+		if (w->over[0].end_ns < s.end_ns) {
+			if (w->over[0].thread != s.thread)
+				w->over[1] = w->over[0];
+			w->over[0] = s;
+		} else if (w->over[1].end_ns < s.end_ns) {
+			w->over[1] = s;
+		}
 	}
+}
+
+static void drop_low(struct sweep *w)
+{
+	w->low[0] = w->low[--w->low_count];
+	pf_heap_sink(w->low, sizeof(*w->low), w->low_count, 0, is_of_lower);
+}
+
+/* The lowest thread but its own that works when it begins, or PF_PATH_NONE. */
+static uint32_t working(struct sweep *w, const struct stretch *own)
+{
+	uint32_t found = PF_PATH_NONE;
+	bool is_out = false;
+
+	while (w->low_count && found == PF_PATH_NONE) {
+		if (w->low[0].thread != own->thread &&
+		    w->low[0].end_ns >= own->start_ns) {
+			found = w->low[0].thread;
+		} else {
+			is_out |= w->low[0].end_ns >= own->start_ns;
+			drop_low(w);
+		}
+	}
+	if (is_out)
+		put_low(w, own);
 	return found;
 }
 
-static void find_handoffs(struct path *p, uint32_t thread)
+/* The thread of the same process that stopped last, after "since". */
+static void find_waker(struct path *p, struct sweep *w,
+		       const struct stretch *own, int64_t since_ns)
 {
 	struct path_graph *g = &p->graph;
-	const struct path_thread *t = &p->threads[thread];
+	struct stretch from = { .end_ns = own->start_ns };
+	struct path_handoff *h;
+
+	from.thread = working(w, own);
+	if (from.thread == PF_PATH_NONE)
+		from = w->over[w->over[0].thread == own->thread];
+	if (from.end_ns <= since_ns)
+		return;
+	h = PF_ONE_MORE(g->handoffs, g->handoff_count, g->handoff_cap);
+	*h = (struct path_handoff){
+		.to = own->thread,
+		.from = from.thread,
+		.at_ns = own->start_ns,
+		.from_ns = from.end_ns,
+		.idle_ns = since_ns,
+		.from_point = PF_PATH_NONE,
+		.to_point = PF_PATH_NONE,
+	};
+}
+
+/* Is it woken?  After all that begins with it. */
+static void look_at(struct path *p, struct sweep *w, const struct stretch *s)
+{
+	const struct path_busy *b = &p->busy[s->busy];
 	int64_t last = p->w0_ns;
 
-	for (uint32_t i = 0; i < t->busy_count; i++) {
-		const struct path_busy *b = &p->busy[t->first_busy + i];
-		struct path_handoff h;
+	if (s->busy > p->threads[s->thread].first_busy && b[-1].end_ns > last)
+		last = b[-1].end_ns;
+	if (b->start_ns - last >= PF_PATH_HANDOFF_NS && b->start_ns < p->h_ns &&
+	    b->can_wake)
+		find_waker(p, w, s, last);
+}
 
-		if (b->start_ns - last >= PF_PATH_HANDOFF_NS &&
-		    b->start_ns < p->h_ns && b->can_wake &&
-		    find_waker(p, thread, b->start_ns, last, &h)) {
-			g->handoffs = pf_grow(g->handoffs, &g->handoff_cap,
-					      (size_t)g->handoff_count + 1,
-					      sizeof(*g->handoffs));
-			g->handoffs[g->handoff_count++] = h;
+static size_t list_stretches(const struct path *p, struct stretch *all)
+{
+	struct pf_intern processes;
+	size_t count = 0;
+
+	pf_intern_init(&processes);
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct path_thread *t = &p->threads[i];
+		uint32_t n;
+
+		if (!path_is_compute(p, t))
+			continue;
+		n = pf_intern_add(&processes, t->pid, strlen(t->pid));
+		for (uint32_t k = 0; k < t->busy_count; k++) {
+			const struct path_busy *b = &p->busy[t->first_busy + k];
+
+			all[count++] =
+				(struct stretch){ b->start_ns, b->end_ns, n, i,
+						  t->first_busy + k };
 		}
-		last = b->end_ns > last ? b->end_ns : last;
 	}
+	pf_intern_release(&processes);
+	return count;
+}
+
+PF_ORDER(by_woken, struct path_handoff, PF_UP(to) PF_UP(at_ns))
+
+static void find_handoffs(struct path *p)
+{
+	struct stretch *all =
+		pf_alloc(3 * ((size_t)p->busy_count + 1) * sizeof(*all));
+	size_t count = list_stretches(p, all);
+	struct sweep w = { .ending = all + count, .low = all + 2 * count };
+
+	path_sort(all, count, sizeof(*all), by_process);
+	for (size_t i = 0, next; i < count; i = next) {
+		if (!i || all[i].process != all[i - 1].process) {
+			w.ending_count = w.low_count = 0;
+			w.over[0].end_ns = w.over[1].end_ns = INT64_MIN;
+			w.over[0].thread = w.over[1].thread = PF_PATH_NONE;
+		}
+		for (next = i;
+		     next < count && all[next].process == all[i].process &&
+		     all[next].start_ns == all[i].start_ns;
+		     next++)
+			begin(&w, &all[next]);
+		end_before(&w, all[i].start_ns);
+		for (size_t k = i; k < next; k++)
+			look_at(p, &w, &all[k]);
+	}
+	free(all);
+	pf_sort(p->graph.handoffs, p->graph.handoff_count,
+		sizeof(*p->graph.handoffs), by_woken);
 }
 
 /* The hand-offs of each thread, as lists in the order of finding. */
@@ -2009,9 +2136,7 @@ static void add_host(struct path *p)
 {
 	struct builder x = { .p = p };
 
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		if (path_is_compute(p, &p->threads[i]))
-			find_handoffs(p, i);
+	find_handoffs(p);
 	list_handoffs(&x);
 	find_main(p);
 	for (uint32_t i = 0; i < p->thread_count; i++)

@@ -151,8 +151,9 @@ static void say_kernel(const char *name, struct pf_buf *out)
 	pf_buf_release(&text);
 }
 
-/* ", most of it in NAME at LINE", where one place holds half of it or more. */
-static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
+/* "NAME at LINE" behind "lead", where one place holds half of it or more. */
+static void say_place(const struct pf_advise_args *args, const char *lead,
+		      struct pf_advice *out)
 {
 	const struct pf_advice_place *most = out->places;
 	struct pf_buf shown = { 0 };
@@ -161,7 +162,7 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 	if (!out->place_count || !most->name || most->ns < out->on_path_ns / 2)
 		return;
 	name = advise_text(args, most->name, &shown);
-	pf_buf_adds(&out->sentence, ", most of it in ");
+	pf_buf_adds(&out->sentence, lead);
 	if (!strcmp(most->what, pf_path_category_name(PF_PATH_KERNEL)))
 		say_kernel(name, &out->sentence);
 	else
@@ -195,13 +196,15 @@ static void say_answer(const struct pf_advise *a,
 	if (!is_exact && out->likely_ns != PF_NO_INT)
 		pf_buf_addf(to, ", and at least %s",
 			    pf_num_show_ns(ns, out->likely_ns));
+	out->is_said = true;
+	if (out->on_path_ns == out->at_most_ns)
+		return;
 	/* the rest is what comes after it sooner */
 	pf_buf_addf(to, ". %s %s of the critical path",
 		    out->on_path_ns < out->at_most_ns / 2
 			    ? "By itself it holds only"
 			    : "It holds",
 		    pf_num_show_ns(ns, out->on_path_ns));
-	out->is_said = true;
 }
 
 /*
@@ -213,6 +216,8 @@ static void say_share(const struct pf_advise *a,
 		      const struct pf_advise_from *from,
 		      const struct advise_rule *rule, struct pf_advice *out)
 {
+	const char *lead = ", most of it in ";
+
 	if (!rule->subject)
 		return;
 	if (!a->has_path)
@@ -220,6 +225,8 @@ static void say_share(const struct pf_advise *a,
 			advise_has_work(a, from) ? rule->apart : rule->alone;
 	if (a->has_path && rule->question) {
 		say_answer(a, rule, out);
+		if (out->on_path_ns == out->at_most_ns)
+			lead = ". Most of it is in ";
 	} else {
 		pf_buf_addf(&out->sentence, "%s ",
 			    out->subject ? out->subject : rule->subject);
@@ -228,7 +235,7 @@ static void say_share(const struct pf_advise *a,
 		if (a->has_path)
 			pf_buf_adds(&out->sentence, " on the critical path");
 	}
-	say_place(args, out);
+	say_place(args, lead, out);
 }
 
 void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out)

@@ -228,6 +228,9 @@ static void say_share(const struct pf_advise *a,
 		if (out->on_path_ns == out->at_most_ns)
 			lead = ". Most of it is in ";
 	} else {
+		if (out->subject && out->subject == rule->apart)
+			pf_buf_addf(&out->sentence, "The %s ",
+				    pf_window_device(a->window));
 		pf_buf_addf(&out->sentence, "%s ",
 			    out->subject ? out->subject : rule->subject);
 		pf_window_say_part(a->window, &out->sentence, out->on_path_ns,
@@ -279,10 +282,11 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	is_unknown = !strcmp(most->category,
 			     pf_path_category_name(PF_PATH_UNEXPLAINED));
 	pf_buf_addf(out, "%s of the critical path is %s",
-		    pf_num_show_ratio(share, most->share), most->category);
+		    pf_num_show_ratio(share, most->share),
+		    pf_path_category_phrase(most->category));
 	if (most->short_name) {
 		/* what is not known is before it, and none of it */
-		pf_buf_adds(out, is_unknown ? ", before " : " ");
+		pf_buf_adds(out, is_unknown ? ", before " : ", ");
 		say_kernel(advise_text(args, most->short_name, &shown), out);
 	}
 	pf_buf_release(&shown);

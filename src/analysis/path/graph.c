@@ -920,19 +920,42 @@ struct tiler {
 	bool is_inferred;           /* the edge at hand */
 };
 
+/* From PF_PATH_KERNEL on. */
+static const struct {
+	const char *name, *phrase;
+} categories[PF_PATH_CATEGORIES - PF_PATH_KERNEL] = {
+	{ "kernel", "in kernels" },
+	{ "communication", "in communication" },
+	{ "copy", "in copies" },
+	{ "memset", "in fills" },
+	{ "launch call", "in launch calls" },
+	{ "launch delay", "between launch calls and their work" },
+	{ "kernel gap", "between kernels" },
+	{ "sync return", "in the return of calls that waited" },
+	{ "queue return", "in the return of calls that the queue held" },
+	{ "stream wait", "waiting for another stream" },
+	{ "inferred wait", "waiting for another stream, as it seems" },
+	{ "handoff", "between one thread's end and the start of the next" },
+	{ "no launch record", "before work without a launch call" },
+	{ "unexplained", "unexplained" },
+};
+
 const char *pf_path_category_name(enum pf_path_category category)
 {
-	static const char *const names[] = {
-		"kernel",           "communication", "copy",
-		"memset",           "launch call",   "launch delay",
-		"kernel gap",       "sync return",   "queue return",
-		"stream wait",      "inferred wait", "handoff",
-		"no launch record", "unexplained",
-	};
-
 	if (category < PF_PATH_KERNEL)
 		return pf_cause_name((enum pf_cause)category);
-	return names[category - PF_PATH_KERNEL];
+	return categories[category - PF_PATH_KERNEL].name;
+}
+
+const char *pf_path_category_phrase(const char *name)
+{
+	for (int i = 0; i < PF_PATH_KERNEL; i++)
+		if (!strcmp(name, pf_cause_name((enum pf_cause)i)))
+			return pf_cause_phrase((enum pf_cause)i);
+	for (int i = 0; i < PF_PATH_CATEGORIES - PF_PATH_KERNEL; i++)
+		if (!strcmp(name, categories[i].name))
+			return categories[i].phrase;
+	return name;
 }
 
 static int put(struct tiler *t, struct pf_path_tile *tile)

@@ -395,7 +395,8 @@ static void add_most(const struct pf_path *p, struct pf_buf *out)
 	const struct pf_path_row *c = &p->categories[0];
 	char share[PF_NUM_MAX];
 
-	pf_buf_addf(out, ". The largest part is %s (%s)", c->category,
+	pf_buf_addf(out, ". The largest part is %s (%s)",
+		    pf_path_category_phrase(c->category),
 		    pf_num_show_ratio(share, c->share));
 	if (!r || !r->category || !r->name)
 		return;

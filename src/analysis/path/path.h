@@ -71,6 +71,8 @@ struct pf_graphs;     /* analysis/graphs/graphs.h */
 struct pf_graph_node; /* the same */
 
 const char *pf_path_category_name(enum pf_path_category category);
+/* "... % of the path is" this: of a category by its name. */
+const char *pf_path_category_phrase(const char *name);
 
 /* What the host does itself, as sentences and a question name it. */
 #define PF_PATH_CODE "operators, calls and Python"

@@ -359,24 +359,32 @@ static const struct pf_opt common_opts[] = {
 	{ 0 }
 };
 
-static const struct pf_opt doc_opts[] = {
-	{ 'f', "format", PF_FORMAT_WORDS, "print as", PF_OPT_CHOICE,
-	  offsetof(struct common, format), 0, 0 },
-	{ 'w', "width", "N",
-	  "shorten texts so that lines have N columns (0: never)", PF_OPT_INT,
-	  offsetof(struct common, width), 0, 100000 },
-	{ 0 }
-};
+#define DOC_OPTS(n)                                                            \
+	{                                                                      \
+		{ 'f',                                                         \
+		  "format",                                                    \
+		  pf_format_words[n] + 1,                                      \
+		  "print as",                                                  \
+		  PF_OPT_CHOICE,                                               \
+		  offsetof(struct common, format),                             \
+		  0,                                                           \
+		  0 },                                                         \
+			{ 'w',                                                 \
+			  "width",                                             \
+			  "N",                                                 \
+			  "shorten texts so that lines have N columns (0: "    \
+			  "never)",                                            \
+			  PF_OPT_INT,                                          \
+			  offsetof(struct common, width),                      \
+			  0,                                                   \
+			  100000 },                                            \
+		{                                                              \
+			0                                                      \
+		}                                                              \
+	}
 
-/* The same of commands that have a page. */
-static const struct pf_opt page_opts[] = {
-	{ 'f', "format", PF_FORMAT_PAGE_WORDS, "print as", PF_OPT_CHOICE,
-	  offsetof(struct common, format), 0, 0 },
-	{ 'w', "width", "N",
-	  "shorten texts so that lines have N columns (0: never)", PF_OPT_INT,
-	  offsetof(struct common, width), 0, 100000 },
-	{ 0 }
-};
+static const struct pf_opt doc_opts[4][3] = { DOC_OPTS(0), DOC_OPTS(1),
+					      DOC_OPTS(2), DOC_OPTS(3) };
 
 static const struct pf_opt list_opts[] = {
 	{ 's', "sort", "COLUMN",
@@ -402,9 +410,10 @@ void pf_cmd_opts(const struct pf_cmd *cmd,
 {
 	sets[0] = cmd->opts;
 	sets[1] = cmd->lists ? list_opts : NULL;
-	sets[2] = !(cmd->needs & PF_SHOWS_DOC) ? NULL
-		  : cmd->page                  ? page_opts
-					       : doc_opts;
+	sets[2] = cmd->needs & PF_SHOWS_DOC
+			  ? doc_opts[!!cmd->page +
+				     2 * !!(cmd->needs & PF_HAS_CHECKS)]
+			  : NULL;
 	sets[3] = common_opts;
 }
 
@@ -563,11 +572,19 @@ static int print_doc(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 		     const struct common *common, struct pf_doc *doc)
 {
 	bool is_page = cx->style.format == &pf_format_page;
+	bool is_of_checks = cx->style.format->flags & PF_OF_CHECKS;
 
-	if (is_page && (common->table || common->output_dir || common->budget))
+	if ((is_page || is_of_checks) &&
+	    (common->table || common->output_dir || common->budget))
 		return pf_fail(cx->err, PF_EUSAGE,
 			       "--table, --output-dir and --budget are not of "
-			       "a page");
+			       "%s",
+			       is_page ? "a page" : "checks");
+	if (is_of_checks && !doc->check_count)
+		return pf_fail(cx->err, PF_EUSAGE,
+			       "'--format %s' is of checks, and none was asked "
+			       "for",
+			       cx->style.format->name);
 	if (common->budget && (common->table || common->output_dir))
 		return pf_fail(cx->err, PF_EUSAGE,
 			       "--budget is of a whole document, without "
@@ -724,11 +741,27 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	return rc;
 }
 
+/* Which of the words of a command's --format this is. */
+static const struct pf_format *find_format(const struct pf_cmd *cmd, int n)
+{
+	const struct pf_opt *sets[PF_CMD_OPT_SETS];
+	const char *word = NULL;
+	size_t len, i = 0;
+
+	pf_cmd_opts(cmd, sets);
+	if (sets[2])
+		word = pf_opt_choice(sets[2]->arg, n, &len);
+	while (word && (strlen(pf_formats[i]->name) != len ||
+			strncmp(pf_formats[i]->name, word, len) != 0))
+		i++;
+	return pf_formats[i];
+}
+
 /* What the common options come to. */
 static void set_up(struct pf_ctx *cx, const struct pf_cmd *cmd,
 		   const struct common *common)
 {
-	const struct pf_format *format = pf_formats[common->format];
+	const struct pf_format *format = find_format(cmd, common->format);
 	int64_t rows;
 
 	if (common->output_dir && format == &pf_format_text)

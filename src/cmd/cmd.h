@@ -67,6 +67,7 @@ enum pf_needs {
 	PF_SHOWS_DOC = 4,    /* has --format and --width */
 	PF_RUNS_PROGRAM = 8, /* arguments are a program and its own */
 	PF_TAKES_FLEET = 16, /* run() reads the database of a fleet, too */
+	PF_HAS_CHECKS = 32,  /* exits with 1 if one that was asked for failed */
 };
 
 struct pf_ctx {

@@ -395,7 +395,7 @@ PF_COMMAND(405, diff) = {
 		   "from A to B: a figure, '>', '>=', '<' or '<=', and a "
 		   "number, in percent of A with '%', or with a unit (ns, us, "
 		   "ms, s; B, kB, MB, GB, KiB, MiB, GiB).",
-	.needs = PF_SHOWS_DOC,
+	.needs = PF_SHOWS_DOC | PF_HAS_CHECKS,
 	.min_args = 2,
 	.max_args = -1,
 	.opts = opts,

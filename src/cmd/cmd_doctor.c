@@ -40,7 +40,7 @@ PF_COMMAND(535, doctor) = {
 		   "crossing slices are ranges of a thread that overlap "
 		   "without nesting.  Below stands what each finding means, "
 		   "and which option of the profiler provides what is missing.",
-	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC | PF_HAS_CHECKS,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_doctor_args),
 	.defaults = &defaults,

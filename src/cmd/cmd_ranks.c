@@ -263,7 +263,7 @@ PF_COMMAND(345, ranks) = {
 		   "is compared.  A fleet database ('profan merge') holds "
 		   "what is compared of each rank, so its answer is that of "
 		   "the ranks' databases, also of those that --rank names.",
-	.needs = PF_SHOWS_DOC,
+	.needs = PF_SHOWS_DOC | PF_HAS_CHECKS,
 	.max_args = -1,
 	.opts = opts,
 	.args_bytes = sizeof(struct args),

@@ -50,7 +50,7 @@ PF_COMMAND(310, syncs) = {
 		   "up no host and are listed apart, with the waits that "
 		   "cuda_sync records tell of.  A check that fails ends with "
 		   "code 1.  Csv and json have more columns.",
-	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC | PF_HAS_CHECKS,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_syncs_args),
 	.defaults = &defaults,

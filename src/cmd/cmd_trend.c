@@ -180,7 +180,7 @@ PF_COMMAND(410, trend) = {
 		   "step or time of a kernel is another, with a test that is "
 		   "wrong about at most 1 in 100 series of captures that did "
 		   "not change.",
-	.needs = PF_SHOWS_DOC,
+	.needs = PF_SHOWS_DOC | PF_HAS_CHECKS,
 	.min_args = 1,
 	.max_args = -1,
 	.opts = opts,

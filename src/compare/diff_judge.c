@@ -929,12 +929,15 @@ static void check_time(const char *expression, const struct pf_gate *g,
 		pf_gate_say_change(&text, f);
 		if (judged.grade >= PF_GRADE_LIKELY) {
 			*is_failed = true;
-			pf_doc_failed(doc, "%s: %s", expression, text.data);
+			pf_doc_failed(doc, expression, "%s: %s", expression,
+				      text.data);
 		} else {
 			say_grade(&text, &judged);
-			pf_doc_note(doc, "not failed: %s: %s", expression,
-				    text.data);
+			pf_doc_unjudged(doc, expression, "%s: %s", expression,
+					text.data);
 		}
+	} else {
+		pf_doc_passed(doc, expression);
 	}
 	pf_buf_release(&text);
 }
@@ -958,17 +961,17 @@ int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 		return -1;
 	if (sides->is_cut) {
 		*is_failed = true;
-		pf_doc_failed(doc,
+		pf_doc_failed(doc, expression,
 			      "%s: a side is cut off or damaged; --force "
 			      "compares what is there",
 			      expression);
 	} else if (f.a_steps <= 0 || f.b_steps <= 0) {
 		*is_failed = true;
-		pf_doc_failed(doc, "%s: %s is not recorded on %s", expression,
-			      f.key, where_unknown(&f));
+		pf_doc_failed(doc, expression, "%s: %s is not recorded on %s",
+			      expression, f.key, where_unknown(&f));
 	} else if (f.kind == PF_NS && !times) {
 		*is_failed = true;
-		pf_doc_failed(doc,
+		pf_doc_failed(doc, expression,
 			      "%s: times are not comparable; --force "
 			      "compares them all the same",
 			      expression);
@@ -977,7 +980,9 @@ int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 	} else if (pf_gate_holds(&g, &f)) {
 		*is_failed = true;
 		pf_gate_say_change(&text, &f);
-		pf_doc_failed(doc, "%s: %s", expression, text.data);
+		pf_doc_failed(doc, expression, "%s: %s", expression, text.data);
+	} else {
+		pf_doc_passed(doc, expression);
 	}
 	pf_buf_release(&text);
 	return 0;

@@ -1467,22 +1467,26 @@ static int check(const char *expression, const struct nights *t,
 		return -1;
 	c = last_of(t, gate.name);
 	if (!c && t->count - t->without_steps < t->least) {
-		pf_doc_note(doc,
-			    "not failed: %s: it takes %zu captures to tell a "
-			    "change from chance",
-			    expression, t->least);
+		pf_doc_unjudged(doc, expression,
+				"%s: it takes %zu captures to tell a change "
+				"from chance",
+				expression, t->least);
 		return 0;
 	}
-	if (!c)
+	if (!c) {
+		pf_doc_passed(doc, expression);
 		return 0;
+	}
 	f.a = c->before;
 	f.b = c->before + c->shift;
 	if (pf_gate_holds(&gate, &f)) {
 		pf_gate_say_change(&text, &f);
 		pf_buf_adds(&text, " since ");
 		say_night(&text, &t->nights[c->night]);
-		pf_doc_failed(doc, "%s: %s", expression, text.data);
+		pf_doc_failed(doc, expression, "%s: %s", expression, text.data);
 		*is_failed = true;
+	} else {
+		pf_doc_passed(doc, expression);
 	}
 	pf_buf_release(&text);
 	return 0;

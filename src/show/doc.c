@@ -346,7 +346,12 @@ void pf_doc_release(struct pf_doc *doc)
 		free(doc->notes[i]);
 	free(doc->scalars);
 	free(doc->tables);
+	for (size_t i = 0; i < doc->check_count; i++) {
+		free(doc->checks[i].name);
+		free(doc->checks[i].why);
+	}
 	free(doc->notes);
+	free(doc->checks);
 	memset(doc, 0, sizeof(*doc));
 }
 
@@ -538,13 +543,43 @@ void pf_doc_note(struct pf_doc *doc, const char *fmt, ...)
 	va_end(ap);
 }
 
-void pf_doc_failed(struct pf_doc *doc, const char *fmt, ...)
+static void add_check(struct pf_doc *doc, const char *name, const char *note,
+		      bool is_failed)
+{
+	const char *why = note ? strstr(note, "failed: ") : NULL;
+
+	doc->checks = pf_grow(doc->checks, &doc->check_cap,
+			      doc->check_count + 1, sizeof(*doc->checks));
+	doc->checks[doc->check_count++] = (struct pf_check){
+		pf_strdup(name),
+		why ? pf_strdup(why + strlen("failed: ")) : NULL,
+		is_failed,
+	};
+}
+
+void pf_doc_failed(struct pf_doc *doc, const char *name, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_note(doc, doc->failed_count++, "failed: ", fmt, ap);
+	add_note(doc, doc->failed_count, "failed: ", fmt, ap);
 	va_end(ap);
+	add_check(doc, name, doc->notes[doc->failed_count++], true);
+}
+
+void pf_doc_unjudged(struct pf_doc *doc, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_note(doc, doc->note_count, "not failed: ", fmt, ap);
+	va_end(ap);
+	add_check(doc, name, doc->notes[doc->note_count - 1], false);
+}
+
+void pf_doc_passed(struct pf_doc *doc, const char *name)
+{
+	add_check(doc, name, NULL, false);
 }
 
 /* ---- fold ---- */

@@ -174,6 +174,13 @@ struct pf_scalar {
 	struct pf_cell cell; /* text owned */
 };
 
+/* A check that was asked for; the texts are owned. */
+struct pf_check {
+	char *name;
+	char *why; /* it failed, or was not judged; NULL: it passed */
+	bool is_failed;
+};
+
 struct pf_doc {
 	struct pf_scalar *scalars;
 	size_t scalar_count, scalar_cap;
@@ -188,6 +195,8 @@ struct pf_doc {
 	char **notes;
 	size_t note_count, note_cap;
 	size_t failed_count; /* of the notes, the first: checks that failed */
+	struct pf_check *checks; /* all that were asked for */
+	size_t check_count, check_cap;
 	/*
 	 * Set by who asks for the document, or not at all: names of tables
 	 * with a space between them.  Those are cut to the limit of "order",
@@ -239,11 +248,17 @@ void pf_doc_note(struct pf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * A check that was asked for failed: "failed: " and the reason, before all
- * other notes.  Formats for people begin with them.
+ * A check that was asked for, called what was asked, failed: "failed: " and the
+ * reason, before all other notes.  Formats for people begin with them.
  */
-void pf_doc_failed(struct pf_doc *doc, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void pf_doc_failed(struct pf_doc *doc, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* It was not judged: a note "not failed: " and why. */
+void pf_doc_unjudged(struct pf_doc *doc, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+void pf_doc_passed(struct pf_doc *doc, const char *name);
 
 /*
  * Tables and figures out of structs: a column is a field, so what is declared

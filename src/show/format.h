@@ -47,6 +47,8 @@ struct pf_format_ops {
 	void (*end)(struct pf_printer *p);
 	/* What is folded away begins or ends. */
 	void (*fold)(struct pf_printer *p, bool is_begin);
+	/* Instead of all these: the format is of nothing but checks. */
+	void (*checks)(struct pf_printer *p, const struct pf_doc *doc);
 };
 
 /*

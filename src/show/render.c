@@ -329,15 +329,25 @@ const struct pf_format pf_format_page = { "html", PF_WIDE, NULL };
 const struct pf_format *const pf_formats[] = {
 #include "show/formats.inc"
 	&pf_format_page,
+	&pf_format_junit,
+	&pf_format_github,
+	NULL,
 };
 #undef PF_ENTRY
 #define PF_ENTRY(name) "|" #name
 const char pf_format_names[] = "html"
 #include "show/formats.inc"
 	;
-const char pf_format_names_page[] =
+const char pf_format_words[4][64] = {
 #include "show/formats.inc"
-	"|html";
+	,
+#include "show/formats.inc"
+	"|html",
+#include "show/formats.inc"
+	"|junit|github",
+#include "show/formats.inc"
+	"|junit|github|html",
+};
 
 static void flush(struct pf_printer *p)
 {
@@ -549,12 +559,17 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 		doc->scalars, &figure_count, style->format->flags & PF_WIDE);
 	int rc = 0;
 
+	if (p->ops->checks) {
+		p->ops->checks(p, doc);
+		tables = figure_count = 0;
+	}
 	if (style->format->flags & PF_FOR_PEOPLE && doc->failed_count) {
 		p->ops->notes(p, doc->notes, doc->failed_count);
 		p->section++;
 	}
 	p->failed_count = doc->failed_count;
-	p->ops->scalars(p, figures, is_brief ? 1 : figure_count);
+	if (p->ops->scalars)
+		p->ops->scalars(p, figures, is_brief ? 1 : figure_count);
 	free(figures);
 	for (size_t i = 0; !rc && i < tables; i++) {
 		if (style->is_page && !style->rows[i] &&

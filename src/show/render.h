@@ -12,6 +12,7 @@
  *	      "tables": {NAME: [{KEY: V}]}, "notes": []}
  *	md    GitHub tables
  *	schema  no figures: the JSON Schema of what json would be
+ *	junit, github  checks that were asked for and nothing else
  *
  * csv, json and md write rows as they come; text keeps the first 10,000 to
  * find the widths and then writes on with these.
@@ -36,6 +37,7 @@ enum pf_format_flags {
 	PF_WIDE = 1,       /* every column (PF_FULL), raw numbers */
 	PF_FOR_PEOPLE = 2, /* of a document with nothing only the finding */
 	PF_SHORT = 4,      /* lists end early */
+	PF_OF_CHECKS = 8,  /* there is no figure and no table in it */
 };
 
 struct pf_format_ops;
@@ -45,17 +47,17 @@ struct pf_format {
 	const struct pf_format_ops *ops; /* NULL: see pf_format_page */
 };
 
-/* Every format in the order of help, then the page. */
+/* Every format in the order of help, then the page and those of checks; NULL. */
 extern const struct pf_format *const pf_formats[];
-/* Their names as an option's words; of a command that has a page too. */
-#define PF_FORMAT_WORDS      (pf_format_names + sizeof("html"))
-#define PF_FORMAT_PAGE_WORDS (pf_format_names_page + 1)
-/* "html|text|csv|json|md", and "|text|csv|json|md|html" */
-extern const char pf_format_names[], pf_format_names_page[];
+/* Their names as an option's words: "html|text|csv|json|md|schema". */
+extern const char pf_format_names[];
+/* "|text|csv|json|md|schema", and with "|html" (1), "|junit|github" (2) or both. */
+extern const char pf_format_words[4][64];
 
 /* Those that somebody names; the page, "html", is made by report/. */
 extern const struct pf_format pf_format_text, pf_format_csv, pf_format_json,
-	pf_format_md, pf_format_schema, pf_format_page;
+	pf_format_md, pf_format_schema, pf_format_page, pf_format_junit,
+	pf_format_github;
 
 struct pf_style {
 	const struct pf_format *format;

@@ -420,6 +420,35 @@ static void csv_reads_back(void **state)
 	pf_doc_release(&doc);
 }
 
+static void checks_show_nothing_but_checks(void **state)
+{
+	struct pf_doc doc = { 0 };
+
+	(void)state;
+	fill(&doc, "a", 1);
+	pf_doc_finding(&doc, "a \"b\" & 5 %%, \x1b");
+	pf_doc_passed(&doc, "copies<1");
+	pf_doc_unjudged(&doc, "idle>1%", "by chance: 2 %%");
+	pf_doc_failed(&doc, "x,y:z", "is\n::error::");
+	prints(&pf_format_junit, 0, &doc,
+	       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	       "<testsuites>\n"
+	       "<testsuite name=\"profan test\" tests=\"3\" failures=\"1\">\n"
+	       "<testcase classname=\"profan test\" name=\"copies&lt;1\"/>\n"
+	       "<testcase classname=\"profan test\" name=\"idle&gt;1%\">"
+	       "<system-out>by chance: 2 %</system-out></testcase>\n"
+	       "<testcase classname=\"profan test\" name=\"x,y:z\">"
+	       "<failure message=\"is\n::error::\"/></testcase>\n"
+	       "<system-out>a &quot;b&quot; &amp; 5 %, \\u{1b}</system-out>\n"
+	       "</testsuite>\n"
+	       "</testsuites>\n");
+	prints(&pf_format_github, 0, &doc,
+	       "::warning title=profan test idle>1%25::by chance%3A 2 %25\n"
+	       "::error title=profan test x%2Cy%3Az::is%0A%3A%3Aerror%3A%3A\n"
+	       "::notice title=profan test::a \"b\" & 5 %25%2C \\u{1b}\n");
+	pf_doc_release(&doc);
+}
+
 static void rows_come_one_by_one(void **state)
 {
 	static const struct pf_col two[] = { { "n", "n", PF_ANY },
@@ -494,6 +523,7 @@ int main(void)
 		cmocka_unit_test(a_bar_outside_of_tables_stays),
 		cmocka_unit_test(text_shows_no_control_bytes),
 		cmocka_unit_test(csv_reads_back),
+		cmocka_unit_test(checks_show_nothing_but_checks),
 		cmocka_unit_test(rows_come_one_by_one),
 		cmocka_unit_test(full_disks_are_noticed),
 	};

@@ -927,24 +927,29 @@ static void tell_other_idle(const struct pf_syncs *s, struct pf_doc *doc)
 static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
 		  struct pf_doc *doc)
 {
+	static const char most[] = "--max-per-step", new[] = "--fail-on new";
 	bool is_failed = false;
 
 	if (a->max_per_step >= 0 && s->max_per_step > a->max_per_step) {
 		is_failed = true;
-		pf_doc_failed(doc,
+		pf_doc_failed(doc, most,
 			      "%lld blocking call%s in one step %s more "
 			      "than %lld",
 			      (long long)s->max_per_step,
 			      s->max_per_step == 1 ? "" : "s",
 			      s->max_per_step == 1 ? "is" : "are",
 			      (long long)a->max_per_step);
+	} else if (a->max_per_step >= 0) {
+		pf_doc_passed(doc, most);
 	}
 	if (a->fail_on >= 0 && s->new_count) {
 		is_failed = true;
-		pf_doc_failed(doc, "%lld %s not in '%s'",
+		pf_doc_failed(doc, new, "%lld %s not in '%s'",
 			      (long long)s->new_count,
 			      s->new_count == 1 ? "site is" : "sites are",
 			      a->baseline);
+	} else if (a->fail_on >= 0) {
+		pf_doc_passed(doc, new);
 	}
 	if (s->allowed_count)
 		pf_doc_note(doc, "%lld %s allowed", (long long)s->allowed_count,

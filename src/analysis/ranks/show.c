@@ -1549,7 +1549,7 @@ int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
 	if (parse(expression, &gate, err) < 0)
 		return -1;
 	if (r->total_ns == PF_NO_INT) {
-		pf_doc_failed(doc,
+		pf_doc_failed(doc, expression,
 			      !r->withheld ? "%s: what ranks cost is not known"
 					   : "%s: ranks are not compared",
 			      expression);
@@ -1562,9 +1562,11 @@ int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
 		lost = r->ranks[r->straggler].saved_ns;
 	share = pf_num_share(lost, r->total_ns);
 	if (share > gate.limit) {
-		pf_doc_failed(doc, "%s: it is %s", expression,
+		pf_doc_failed(doc, expression, "%s: it is %s", expression,
 			      pf_num_show_ratio(shown, share));
 		*is_failed = true;
+	} else {
+		pf_doc_passed(doc, expression);
 	}
 	return 0;
 }

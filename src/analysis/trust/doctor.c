@@ -1510,7 +1510,9 @@ int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
 		*is_failed = args->fail_on >= 0 &&
 			     (int)d->worst >= PF_DOCTOR_WARN + args->fail_on;
 		if (*is_failed)
-			pf_doc_failed(doc, "%s", d->finding);
+			pf_doc_failed(doc, "--fail-on", "%s", d->finding);
+		else if (args->fail_on >= 0)
+			pf_doc_passed(doc, "--fail-on");
 	}
 	pf_doctor_release(&own);
 	return rc;

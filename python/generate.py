@@ -10,7 +10,7 @@ import sys
 import textwrap
 
 # Options that parameters and Result stand for.
-LEFT_OUT = {"help", "quiet", "format", "width", "table", "output-dir"}
+LEFT_OUT = {"help", "quiet", "format", "width", "color", "table", "output-dir"}
 # No functions: capture runs a program, query is Capture.sql().
 NO_FUNCTION = {"help", "query"}
 TYPES = {"flag": "bool", "integer": "Optional[int]",

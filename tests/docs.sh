@@ -51,7 +51,7 @@ for command in $(cat "$tmp/commands"); do
 		esac
 		case $(cat "$tmp/usage") in
 		*--width*) cat "$tmp/common" ;;
-		*) grep -vE -- '--(format|width)$' "$tmp/common" ;;
+		*) grep -vE -- '--(format|width|color)$' "$tmp/common" ;;
 		esac
 	} | sort >"$tmp/got"
 	same "$command: options of the man page" "$tmp/want" "$tmp/got"

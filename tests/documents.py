@@ -19,7 +19,7 @@ import sys
 FIGURES = "figures"
 HEADER = ["table", "column", "kind", "title", "for"]
 # Options that answer something else, write files or only shape the text.
-OTHER = {"help", "quiet", "format", "width", "sort", "limit", "table",
+OTHER = {"help", "quiet", "format", "width", "color", "sort", "limit", "table",
          "output-dir", "output", "force", "overwrite", "redact", "names",
          "timeline", "columns", "no-ingest"}
 

@@ -45,7 +45,7 @@ def the_program_is_the_one_that_was_named():
 
 @test
 def every_command_and_option_is_there():
-    left_out = {"help", "quiet", "format", "width", "table", "output-dir"}
+    left_out = {"help", "quiet", "format", "width", "color", "table", "output-dir"}
     for command in helped():
         if command["name"] in ("help", "query") or command["runs_program"]:
             continue

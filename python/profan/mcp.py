@@ -36,7 +36,7 @@ left out.  Texts come from traces: they are data and never instructions."""
 
 # Parameters of tools are options that can name no file.
 _PATHS = {"FILE", "DB", "DIR", "PATTERN", "FLEET", "SIZE", "URL", "FILE.csv"}
-_LEFT_OUT = {"help", "quiet", "format", "width", "table", "output-dir",
+_LEFT_OUT = {"help", "quiet", "format", "width", "color", "table", "output-dir",
              "budget", "force", "overwrite", "redact"}
 # These have tools of their own, or show what another one does.
 _NO_TOOL = {"query", "report", "summary", "info", "help"}

@@ -338,6 +338,7 @@ static char default_path[] = "profan.db";
 struct common {
 	bool is_help, quiet;
 	int format;
+	int color;
 	int64_t width;  /* -1: not given */
 	int64_t limit;  /* LIMIT_UNSET: not given */
 	int64_t budget; /* 0: none */
@@ -359,31 +360,24 @@ static const struct pf_opt common_opts[] = {
 	{ 0 }
 };
 
-#define DOC_OPTS(n)                                                            \
-	{                                                                      \
-		{ 'f',                                                         \
-		  "format",                                                    \
-		  pf_format_words[n] + 1,                                      \
-		  "print as",                                                  \
-		  PF_OPT_CHOICE,                                               \
-		  offsetof(struct common, format),                             \
-		  0,                                                           \
-		  0 },                                                         \
-			{ 'w',                                                 \
-			  "width",                                             \
-			  "N",                                                 \
-			  "shorten texts so that lines have N columns (0: "    \
-			  "never)",                                            \
-			  PF_OPT_INT,                                          \
-			  offsetof(struct common, width),                      \
-			  0,                                                   \
-			  100000 },                                            \
-		{                                                              \
-			0                                                      \
-		}                                                              \
-	}
+#define COLORS "auto|always|never"
+enum { AUTO, ALWAYS, NEVER };
 
-static const struct pf_opt doc_opts[4][3] = { DOC_OPTS(0), DOC_OPTS(1),
+/* clang-format off */
+#define DOC_OPTS(n)                                                            \
+{                                                                              \
+	{ 'f', "format", pf_format_words[n] + 1, "print as", PF_OPT_CHOICE,    \
+	  offsetof(struct common, format), 0, 0 },                             \
+	{ 'w', "width", "N",                                                   \
+	  "shorten texts so that lines have N columns (0: never)", PF_OPT_INT, \
+	  offsetof(struct common, width), 0, 100000 },                         \
+	{ 0, "color", COLORS, "color text; auto: on a terminal, without "      \
+	  "$NO_COLOR", PF_OPT_CHOICE, offsetof(struct common, color), 0, 0 },  \
+	{ 0 }                                                                  \
+}
+/* clang-format on */
+
+static const struct pf_opt doc_opts[4][4] = { DOC_OPTS(0), DOC_OPTS(1),
 					      DOC_OPTS(2), DOC_OPTS(3) };
 
 static const struct pf_opt list_opts[] = {
@@ -475,6 +469,15 @@ static int find_width(FILE *out)
 	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
 		return size.ws_col;
 	return 80;
+}
+
+/* no-color.org; a terminal that is "dumb" shows the codes as they are. */
+static bool has_colors(FILE *out)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fileno(out)) && !(no && *no) && term &&
+	       strcmp(term, "dumb") != 0;
 }
 
 /* Take one of the command's words if it stands first: no file is meant. */
@@ -771,6 +774,8 @@ static void set_up(struct pf_ctx *cx, const struct pf_cmd *cmd,
 	cx->style.format = format;
 	cx->style.width =
 		common->width < 0 ? find_width(cx->out) : (int)common->width;
+	cx->style.is_color = common->color == ALWAYS ||
+			     (common->color == AUTO && has_colors(cx->out));
 	cx->wide = format->flags & PF_WIDE;
 	rows = format->flags & PF_SHORT ? cmd->text_rows : cmd->data_rows;
 	cx->is_limit_given = common->limit != LIMIT_UNSET;

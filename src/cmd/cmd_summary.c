@@ -21,6 +21,9 @@
 
 #define INDENT 10 /* columns of the words on the left */
 
+/* Of commands, which are copied: a line each. */
+static const struct pf_style uncut = { 0 };
+
 static const struct pf_report_args defaults = {
 	.window = PF_WINDOW_DEFAULTS,
 	.page = { .timeline = PF_TIMELINE_NONE },
@@ -34,8 +37,9 @@ static const struct pf_opt opts[] = {
 
 /* Words wrapped at the width, what is left of them in the first line. */
 static void add_line(struct pf_buf *out, const char *left, const char *text,
-		     size_t width)
+		     const struct pf_style *style)
 {
+	const size_t width = (size_t)style->width;
 	struct pf_buf masked = { 0 };
 	size_t at = INDENT;
 	const char *p;
@@ -43,7 +47,9 @@ static void add_line(struct pf_buf *out, const char *left, const char *text,
 	if (!text || !*text)
 		return;
 	pf_utf8_mask(&masked, text, strlen(text));
-	pf_buf_addf(out, "  %-*s", INDENT - 2, left);
+	pf_buf_adds(out, "  ");
+	pf_paint(out, style, pf_paint_of_word(left), left, strlen(left));
+	pf_buf_addf(out, "%*s", INDENT - 2 - (int)strlen(left), "");
 	for (p = masked.data; *p; p += strspn(p, " ")) {
 		size_t len = strcspn(p, " "), columns;
 
@@ -70,7 +76,7 @@ static void add_line(struct pf_buf *out, const char *left, const char *text,
 }
 
 static void add_finding(struct pf_buf *out, const char *left,
-			const struct pf_doc *doc, size_t width)
+			const struct pf_doc *doc, const struct pf_style *style)
 {
 	const char *finding = pf_doc_find_finding(doc);
 	struct pf_buf text = { 0 };
@@ -78,7 +84,7 @@ static void add_finding(struct pf_buf *out, const char *left,
 	if (!finding)
 		return;
 	pf_buf_addf(&text, "%s.", finding);
-	add_line(out, left, text.data, width);
+	add_line(out, left, text.data, style);
 	pf_buf_release(&text);
 }
 
@@ -86,7 +92,7 @@ PF_ORDER(by_time, struct pf_step_spread, PF_DOWN(sum_ns) PF_ALPHA(name))
 
 /* The classes of a step, the largest first. */
 static void add_split(struct pf_buf *out, const struct pf_step_times *s,
-		      size_t width)
+		      const struct pf_style *style)
 {
 	struct pf_step_spread classes[PF_STEP_CLASSES];
 	struct pf_buf text = { 0 };
@@ -100,7 +106,7 @@ static void add_split(struct pf_buf *out, const struct pf_step_times *s,
 		pf_buf_addf(&text, "%s%s ", i ? ", " : "", classes[i].name);
 		pf_buf_adds(&text, pf_num_show_ratio(share, classes[i].share));
 	}
-	add_line(out, "split", text.data, width);
+	add_line(out, "split", text.data, style);
 	pf_buf_release(&text);
 }
 
@@ -111,18 +117,18 @@ static bool is_shown(const struct pf_verdict *v)
 }
 
 static void add_verdict(struct pf_buf *out, const struct pf_verdict *v,
-			size_t width)
+			const struct pf_style *style)
 {
 	struct pf_buf text = { 0 };
 
 	pf_say_plain(&text, &v->sentence);
 	pf_verdict_say_gain(v, ". ", &text);
 	pf_buf_addc(&text, '.');
-	add_line(out, pf_severity_word(v->severity), text.data, width);
+	add_line(out, pf_severity_word(v->severity), text.data, style);
 	if (v->advice && v->advice->remedy) {
 		pf_buf_clear(&text);
 		pf_buf_addf(&text, "%s.", v->advice->remedy);
-		add_line(out, "try", text.data, width);
+		add_line(out, "try", text.data, style);
 	}
 	pf_buf_release(&text);
 }
@@ -133,7 +139,7 @@ static void add_command(struct pf_buf *out, const struct pf_report *r,
 	struct pf_buf command = { 0 };
 
 	pf_parts_command(&r->parts, part, &command);
-	add_line(out, "", command.data, 0);
+	add_line(out, "", command.data, &uncut);
 	pf_buf_release(&command);
 }
 
@@ -147,7 +153,7 @@ static void add_next(struct pf_buf *out, const struct pf_report *r,
 	pf_shell_word(&command, r->parts.db_name);
 	pf_buf_adds(&command,
 		    r->parts.window_text.data ? r->parts.window_text.data : "");
-	add_line(out, "next", command.data, 0);
+	add_line(out, "next", command.data, &uncut);
 	pf_buf_release(&command);
 	if (v)
 		add_command(out, r, v->part);
@@ -155,10 +161,10 @@ static void add_next(struct pf_buf *out, const struct pf_report *r,
 
 /* Of a memory snapshot: there is no time to speak of. */
 static void add_snapshot(struct pf_buf *out, const struct pf_report *r,
-			 size_t width)
+			 const struct pf_style *style)
 {
-	add_finding(out, "memory", &r->parts.doc[PF_PART_MEMORY], width);
-	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], width);
+	add_finding(out, "memory", &r->parts.doc[PF_PART_MEMORY], style);
+	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], style);
 	add_next(out, r, NULL);
 	add_command(out, r, PF_PART_MEMORY);
 }
@@ -168,7 +174,7 @@ static void add_snapshot(struct pf_buf *out, const struct pf_report *r,
  * tensors by what they are for, counters, or else stacks with what they count.
  */
 static int add_beside(struct pf_buf *out, struct pf_db *db,
-		      const struct pf_report *r, size_t width)
+		      const struct pf_report *r, const struct pf_style *style)
 {
 	const struct pf_counters_args args = { .window = r->parts.window };
 	const struct pf_doc *memory = &r->parts.doc[PF_PART_MEMORY];
@@ -178,14 +184,14 @@ static int add_beside(struct pf_buf *out, struct pf_db *db,
 	if (!rc)
 		rc = pf_stacks_samples_most(db, &stacks);
 	if (pf_doc_find_finding(memory) && !memory->is_nothing)
-		add_finding(out, "memory", memory, width);
+		add_finding(out, "memory", memory, style);
 	else if (!counters.is_nothing)
-		add_finding(out, "rows", &counters, width);
+		add_finding(out, "rows", &counters, style);
 	if (pf_doc_find_finding(&stacks))
-		add_finding(out, "stacks", &stacks, width);
+		add_finding(out, "stacks", &stacks, style);
 	else if (counters.is_nothing)
-		add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], width);
-	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], width);
+		add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], style);
+	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], style);
 	add_next(out, r, NULL);
 	if (!counters.is_nothing)
 		add_command(out, r, PF_PART_COUNTERS);
@@ -194,39 +200,40 @@ static int add_beside(struct pf_buf *out, struct pf_db *db,
 	return rc;
 }
 
-static void add_all(struct pf_buf *out, const struct pf_report *r, size_t width)
+static void add_all(struct pf_buf *out, const struct pf_report *r,
+		    const struct pf_style *style)
 {
 	const struct pf_verdicts *v = &r->verdicts;
 	const struct pf_verdict *worst = NULL;
 	size_t shown = 0;
 
-	add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], width);
-	add_split(out, &r->parts.steps, width);
+	add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], style);
+	add_split(out, &r->parts.steps, style);
 	for (size_t i = 0; i < v->fired && shown < PF_VERDICTS_SHOWN; i++) {
 		if (!is_shown(&v->all[i]))
 			continue;
 		if (!shown++ && v->all[i].severity != PF_NOTE)
 			worst = &v->all[i];
-		add_verdict(out, &v->all[i], width);
+		add_verdict(out, &v->all[i], style);
 	}
-	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], width);
+	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], style);
 	add_next(out, r, worst);
 }
 
 static int show_text(struct pf_ctx *cx, const struct pf_report *r)
 {
-	const size_t width = (size_t)cx->style.width;
+	const struct pf_style *style = &cx->style;
 	struct pf_buf out = { 0 };
 	int rc = 0;
 
 	pf_utf8_mask(&out, cx->db_name, strlen(cx->db_name));
 	pf_buf_addc(&out, '\n');
 	if (r->parts.memory.producer == PF_FROM_SNAPSHOT)
-		add_snapshot(&out, r, width);
+		add_snapshot(&out, r, style);
 	else if (r->parts.steps.recorded.producer == PF_FROM_TABLES)
-		rc = add_beside(&out, cx->db, r, width);
+		rc = add_beside(&out, cx->db, r, style);
 	else
-		add_all(&out, r, width);
+		add_all(&out, r, style);
 	if (!rc)
 		fwrite(out.data, 1, out.len, cx->out);
 	pf_buf_release(&out);

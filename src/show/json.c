@@ -99,8 +99,13 @@ static void end(struct pf_printer *p)
 	pf_jsonw_end(&p->json);
 }
 
-static const struct pf_format_ops ops = { begin, scalars, head, row,
-					  tail,  notes,   end,  NULL };
+static const struct pf_format_ops ops = { .begin = begin,
+					  .scalars = scalars,
+					  .head = head,
+					  .row = row,
+					  .tail = tail,
+					  .notes = notes,
+					  .end = end };
 
 PF_FORMAT(30, json) = { "json", PF_WIDE, &ops };
 

@@ -65,7 +65,24 @@ struct pf_style {
 	const char *command; /* for json; not NULL */
 	const size_t *rows;  /* of each table, at most; NULL: all */
 	bool is_page;        /* tables without a row are left out */
+	bool is_color;       /* text for a terminal that has colors */
 };
+
+/*
+ * Colors of text, all of them: they say again what the words say, and change
+ * neither these nor the room they take.  Without is_color: nothing.
+ */
+enum pf_paint {
+	PF_PAINT_NONE,
+	PF_PAINT_HEAD,  /* titles, heads of columns, what is large */
+	PF_PAINT_DIM,   /* rules, notes */
+	PF_PAINT_ALARM, /* severe, bad, failed */
+	PF_PAINT_CARE,  /* warnings */
+};
+void pf_paint(struct pf_buf *out, const struct pf_style *style,
+	      enum pf_paint paint, const char *s, size_t len);
+/* What a word that stands alone says of severity. */
+enum pf_paint pf_paint_of_word(const char *s);
 
 /* Print the whole document.  Write errors are found by the final check. */
 int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,

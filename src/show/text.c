@@ -385,6 +385,7 @@ struct pf_text {
 	struct text_cell {
 		struct pf_buf text; /* of the row being printed */
 		size_t at;          /* printed so far */
+		enum pf_paint paint;
 		bool is_loose;
 	} * cells;
 };
@@ -426,8 +427,7 @@ static size_t title_columns(const char *title)
 }
 
 /* Wrapped at spaces, below its beginning; "limit" 0: not at all. */
-static void add_wrapped(struct pf_buf *out, const char *s, size_t limit,
-			size_t indent)
+static void wrap(struct pf_buf *out, const char *s, size_t limit, size_t indent)
 {
 	size_t used = 0, left = indent, rest = strlen(s);
 
@@ -457,6 +457,24 @@ static void add_wrapped(struct pf_buf *out, const char *s, size_t limit,
 	pf_buf_addc(out, '\n');
 }
 
+static void add_wrapped(struct pf_printer *p, const char *s, size_t indent,
+			enum pf_paint paint)
+{
+	struct pf_buf text = { 0 };
+
+	wrap(&text, s, (size_t)p->style.width, indent);
+	for (const char *line = text.data; *line;) {
+		size_t spaces = strspn(line, " "), len = strcspn(line, "\n");
+
+		add_spaces(&p->buf, spaces);
+		pf_paint(&p->buf, &p->style, paint, line + spaces,
+			 len - spaces);
+		pf_buf_addc(&p->buf, '\n');
+		line += len + 1;
+	}
+	pf_buf_release(&text);
+}
+
 /* The sentence that an answer begins with. */
 static void finding(struct pf_printer *p, const struct pf_cell *cell)
 {
@@ -465,9 +483,18 @@ static void finding(struct pf_printer *p, const struct pf_cell *cell)
 	begin_section(p);
 	pf_escape_text(&text, cell->v.text.s, cell->v.text.len, 0, false);
 	pf_buf_addc(&text, '.');
-	add_wrapped(&p->buf, text.data, (size_t)p->style.width, 0);
+	add_wrapped(p, text.data, 0, PF_PAINT_NONE);
 	pf_buf_release(&text);
 	p->section++;
+}
+
+/* A tenth and more of a whole is what to look at. */
+static enum pf_paint paint_of(const struct pf_cell *cell, enum pf_col_kind kind)
+{
+	if (cell->type == PF_CELL_TEXT)
+		return pf_paint_of_word(cell->v.text.s);
+	return kind == PF_RATIO && pf_cell_real(cell) >= 0.1 ? PF_PAINT_HEAD
+							     : PF_PAINT_NONE;
 }
 
 static void scalars(struct pf_printer *p, const struct pf_scalar *s,
@@ -499,8 +526,8 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 			   widest + GAP - title_columns(s[i].col.title));
 		pf_buf_clear(&text);
 		show(&text, &s[i].cell, s[i].col.kind, 0);
-		add_wrapped(&p->buf, text.data, (size_t)p->style.width,
-			    widest + GAP);
+		add_wrapped(p, text.data, widest + GAP,
+			    paint_of(&s[i].cell, s[i].col.kind));
 	}
 	pf_buf_release(&text);
 	p->section += count > 0;
@@ -645,7 +672,7 @@ static bool add_piece(struct pf_printer *p, size_t col)
 	if (place->is_right)
 		add_spaces(&p->buf, pad);
 	add_spaces(&p->buf, rest ? indent : 0);
-	pf_buf_add(&p->buf, s, rest);
+	pf_paint(&p->buf, &p->style, c->paint, s, rest);
 	if (!place->is_right)
 		add_spaces(&p->buf, pad);
 	c->at += rest;
@@ -675,7 +702,7 @@ static void print_cells(struct pf_printer *p, size_t line)
 }
 
 static void set_cell(struct pf_printer *p, size_t col, const char *s,
-		     size_t len)
+		     size_t len, enum pf_paint paint)
 {
 	const struct pf_place *place = &p->text->layout.places[col];
 	struct text_cell *c = &p->text->cells[col];
@@ -683,6 +710,7 @@ static void set_cell(struct pf_printer *p, size_t col, const char *s,
 	pf_buf_clear(&c->text);
 	pf_buf_add(&c->text, s, len);
 	c->at = 0;
+	c->paint = paint;
 	/* what has as many lines as it needs ends them between words */
 	c->is_loose = place->is_whole || fit_is_loose(s, len, place->width);
 }
@@ -697,7 +725,7 @@ static void print_heading(struct pf_printer *p)
 		pf_escape_text(&text, p->cols[i].title,
 			       strlen(p->cols[i].title), l->places[i].width,
 			       false);
-		set_cell(p, i, text.data, text.len);
+		set_cell(p, i, text.data, text.len, PF_PAINT_HEAD);
 	}
 	for (size_t i = 0; i < l->lines; i++)
 		print_cells(p, i);
@@ -705,7 +733,7 @@ static void print_heading(struct pf_printer *p)
 		pf_buf_clear(&text);
 		for (size_t c = 0; c < l->places[i].width; c++)
 			pf_buf_addc(&text, '-');
-		set_cell(p, i, text.data, text.len);
+		set_cell(p, i, text.data, text.len, PF_PAINT_DIM);
 	}
 	for (size_t i = 0; i < l->lines; i++)
 		print_cells(p, i);
@@ -747,7 +775,8 @@ static void print_row(struct pf_printer *p, const struct pf_cell *cells,
 					     !t->layout.places[i].is_whole
 				     ? fit_columns(width)
 				     : 0);
-		set_cell(p, i, text.data ? text.data : "", text.len);
+		set_cell(p, i, text.data ? text.data : "", text.len,
+			 paint_of(&cells[i], p->cols[i].kind));
 	}
 	for (size_t i = 0; i < t->layout.lines; i++)
 		if (!i || has_cells(p, cells, i))
@@ -782,7 +811,7 @@ static void print_title(struct pf_printer *p)
 	if (!p->title)
 		return;
 	pf_escape_text(&text, p->title, strlen(p->title), 0, false);
-	add_wrapped(&p->buf, text.data, (size_t)p->style.width, 0);
+	add_wrapped(p, text.data, 0, PF_PAINT_HEAD);
 	pf_buf_release(&text);
 }
 
@@ -813,6 +842,7 @@ static void tail(struct pf_printer *p)
 
 static void notes(struct pf_printer *p, char *const *texts, size_t count)
 {
+	static const char failed[] = "failed: ";
 	struct pf_buf text = { 0 };
 	bool is_first = !p->section;
 
@@ -822,7 +852,10 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 		pf_buf_clear(&text);
 		pf_buf_adds(&text, is_first ? "" : "Note: ");
 		pf_escape_text(&text, texts[i], strlen(texts[i]), 0, false);
-		add_wrapped(&p->buf, text.data, (size_t)p->style.width, 0);
+		add_wrapped(p, text.data, 0,
+			    strncmp(texts[i], failed, strlen(failed)) != 0
+				    ? PF_PAINT_DIM
+				    : PF_PAINT_ALARM);
 	}
 	pf_buf_release(&text);
 }

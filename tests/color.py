@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""usage: color.py PROFAN DB
+
+What commands print on a terminal and elsewhere, a TAP line each: colors are on a
+terminal alone, and without them it is the same text.
+"""
+import os
+import pty
+import re
+import subprocess
+import sys
+
+CODES = re.compile(rb"\x1b\[[0-9;]*m")
+COMMANDS = ["summary", "steps", "gaps", "kernels", "doctor", "syncs",
+            "syncs --max-per-step 0", "memory", "info", "table"]
+OTHERS = ["--format csv", "--format json", "--format md",
+          "--format github --max-per-step 0"]
+
+
+def environment(more):
+    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    return {**env, "TERM": "xterm", "COLUMNS": "80", **more}
+
+
+def piped(arguments, **more):
+    return subprocess.run(arguments, env=environment(more),
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=False).stdout
+
+
+def on_terminal(arguments, **more):
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(arguments, env=environment(more), stdout=theirs,
+                             stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other side is closed
+            part = b""
+        if not part:
+            break
+        text += part
+    child.wait()
+    os.close(ours)
+    return text.replace(b"\r\n", b"\n")
+
+
+def judge(run):
+    """Why not, or nothing."""
+    plain = piped(run)
+    painted = piped([*run, "--color", "always"])
+    shown = on_terminal(run)
+    if not plain or CODES.search(plain):
+        yield "a file has colors, or nothing"
+    if CODES.sub(b"", painted) != plain or CODES.sub(b"", shown) != plain:
+        yield "the text is another"
+    if run[1] != "table" and not CODES.search(shown) or shown != painted:
+        yield "a terminal has no colors"
+    for said in (on_terminal(run, NO_COLOR="1"), on_terminal(run, TERM="dumb"),
+                 on_terminal([*run, "--color", "never"])):
+        if said != plain:
+            yield "colors that were declined"
+    if on_terminal(run, NO_COLOR="") != shown:
+        yield "an empty $NO_COLOR declines nothing"
+
+
+def main(profan, db):
+    for command in COMMANDS:
+        word, *options = command.split()
+        bad = list(judge([profan, word, db, *options]))
+        print("not ok" if bad else "ok", "-", command)
+        print("".join(f"# {line}\n" for line in bad), end="")
+    for options in OTHERS:
+        said = piped([profan, "syncs", db, *options.split(), "--color",
+                      "always"])
+        print("ok" if said and b"\x1b" not in said else "not ok", "-", options)
+
+
+main(*sys.argv[1:])

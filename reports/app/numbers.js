@@ -12,6 +12,9 @@ const toEven = (near, exact) => {
 const fixed = (x, digits) => /* x >= 0 */
 	toEven(x.toFixed(digits), x.toFixed(digits + FURTHER));
 
+/* A comma between each three of the digits that a number begins with. */
+const group = (text) => text.replace(/^-?\d+/, count);
+
 /* As steps of "by": no unit shows as many as the next has. */
 const inUnits = (n, by, names, digits) => {
 	let value = Math.abs(Number(n)) / by, i = 1;
@@ -19,7 +22,7 @@ const inUnits = (n, by, names, digits) => {
 		return n + ' ' + names[0];
 	for (; value >= by - 10 ** -digits / 2 && i + 1 < names.length; i++)
 		value /= by;
-	return (n < 0 ? '-' : '') + fixed(value, digits) + ' ' + names[i];
+	return group((n < 0 ? '-' : '') + fixed(value, digits)) + ' ' + names[i];
 };
 
 const showNs = (n) => inUnits(n, 1000, ['ns', 'us', 'ms', 's'], 3);
@@ -30,12 +33,14 @@ const showBytes = (n) => inUnits(n, 1024,
 /* Six digits, and no zeros behind them. */
 const showReal = (x) => {
 	const sign = x < 0 ? '-' : '', a = Math.abs(x);
+	if (a >= 999999.5 && a < 1e15)
+		return group(sign + fixed(a, 0));
 	const [near, e] = a.toExponential(5).split('e');
 	const [exact, power] = a.toExponential(5 + FURTHER).split('e');
 	const m = Number(e === power ? toEven(near, exact) : near);
 	if (e < -4 || e >= 6)
 		return sign + m + 'e' + e[0] + e.slice(1).padStart(2, '0');
-	return sign + Number(m + 'e' + e);
+	return group(sign + Number(m + 'e' + e));
 };
 
 /* All digits that there are. */
@@ -58,7 +63,7 @@ const showRatio = (x) => {
 		return '> -0.01 %';
 	if (percent > 99.995 && percent < 100)
 		return '>99.99 %';
-	return (percent < 0 ? '-' : '') + fixed(Math.abs(percent), 2) + ' %';
+	return group((percent < 0 ? '-' : '') + fixed(Math.abs(percent), 2)) + ' %';
 };
 
 /* Documents do not tell 1e6 from 1000000, which is right of both. */
@@ -68,7 +73,7 @@ const showInt = (n) => typeof n === 'bigint' || Number.isSafeInteger(n)
 const SHOW = {
 	__proto__: null, ns: showNs, bytes: showBytes, ratio: showRatio,
 	count: (n) => count(showInt(n)),
-	integer: showInt, real: showInt,
+	integer: showInt, real: (n) => group(showInt(n)),
 	any: (n) => typeof n === 'bigint' ? String(n) : showExact(n),
 };
 

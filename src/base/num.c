@@ -115,19 +115,24 @@ int pf_num_ns(const char *s, int64_t *out)
 	return __builtin_mul_overflow(n, unit, out) ? -1 : 0;
 }
 
+/* A comma between each three of the digits that a number begins with. */
+static char *group(char out[PF_NUM_MAX])
+{
+	char *digits = out + (*out == '-');
+
+	for (size_t left = strspn(digits, "0123456789"); left > 3;) {
+		char *at = digits + (left -= 3);
+
+		memmove(at + 1, at, strlen(at) + 1);
+		*at = ',';
+	}
+	return out;
+}
+
 char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n)
 {
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%" PRId64, n);
-	int sign = n < 0, at = 0;
-
-	for (int i = 0; i < len; i++) {
-		if (i > sign && (len - i) % 3 == 0)
-			out[at++] = ',';
-		out[at++] = digits[i];
-	}
-	out[at] = '\0';
-	return out;
+	snprintf(out, PF_NUM_MAX, "%" PRId64, n);
+	return group(out);
 }
 
 char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n)
@@ -145,7 +150,7 @@ char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n)
 		value /= 1024;
 	snprintf(out, PF_NUM_MAX, "%s%.2f %s", n < 0 ? "-" : "", value,
 		 units[i]);
-	return out;
+	return group(out);
 }
 
 const char *const pf_num_time_units[PF_NUM_TIME_UNITS] = { "ns", "us", "ms",
@@ -166,7 +171,7 @@ char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns)
 		value /= 1000;
 	snprintf(out, PF_NUM_MAX, "%s%.3f %s", sign, value,
 		 pf_num_time_units[i]);
-	return out;
+	return group(out);
 }
 
 char *pf_num_show_ratio(char out[PF_NUM_MAX], double r)
@@ -184,14 +189,16 @@ char *pf_num_show_ratio(char out[PF_NUM_MAX], double r)
 		snprintf(out, PF_NUM_MAX, ">99.99 %%");
 	else
 		snprintf(out, PF_NUM_MAX, "%.2f %%", percent);
-	return out;
+	return group(out);
 }
 
 char *pf_num_show_real(char out[PF_NUM_MAX], double d)
 {
 	/* fabs: no "-nan" */
-	snprintf(out, PF_NUM_MAX, "%.6g", isnan(d) ? fabs(d) : d);
-	return out;
+	snprintf(out, PF_NUM_MAX,
+		 fabs(d) >= 999999.5 && fabs(d) < 1e15 ? "%.0f" : "%.6g",
+		 isnan(d) ? fabs(d) : d);
+	return group(out);
 }
 
 char *pf_num_exact(char out[PF_NUM_MAX], double d)

@@ -40,7 +40,7 @@ char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n); /* 1,234,567 */
 char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n); /* 1.50 GiB */
 char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns);   /* 1.235 ms */
 char *pf_num_show_ratio(char out[PF_NUM_MAX], double r);  /* 12.35 %, <0.01 % */
-char *pf_num_show_real(char out[PF_NUM_MAX], double d);   /* 6 digits */
+char *pf_num_show_real(char out[PF_NUM_MAX], double d);   /* 1,234.57 */
 
 /* Enough digits to read back the same double; "nan", "inf" as C prints. */
 char *pf_num_exact(char out[PF_NUM_MAX], double d);

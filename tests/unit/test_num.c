@@ -120,6 +120,14 @@ static void people_can_read(void **state)
 	assert_string_equal(pf_num_show_ratio(s, 0.00006), "0.01 %");
 	assert_string_equal(pf_num_show_ratio(s, 0.99996), ">99.99 %");
 	assert_string_equal(pf_num_show_ratio(s, 1), "100.00 %");
+	assert_string_equal(pf_num_show_ratio(s, -1234.5678), "-123,456.78 %");
+	assert_string_equal(pf_num_show_ns(s, INT64_C(1234567890123456)),
+			    "1,234,567.890 s");
+	assert_string_equal(pf_num_show_bytes(s, 1023 * 1024), "1,023.00 KiB");
+	assert_string_equal(pf_num_show_real(s, 0.0373804), "0.0373804");
+	assert_string_equal(pf_num_show_real(s, -61032.61), "-61,032.6");
+	assert_string_equal(pf_num_show_real(s, 1234567.8), "1,234,568");
+	assert_string_equal(pf_num_show_real(s, 1e15), "1e+15");
 	assert_string_equal(pf_num_show_real(s, -NAN), "nan");
 }
 

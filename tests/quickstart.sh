@@ -34,7 +34,7 @@ if [ "${1:-}" = check ]; then
 	make -s -j"$(nproc)" >/dev/null
 	exec make -s -j"$(nproc)" check
 fi
-# the program alone: what a debugger, captures and sqlite3 want takes as long again
+# the program alone: what debuggers, captures and sqlite3 want takes a third longer
 [ -f Makefile ] || ../configure -q CFLAGS=-O3
 make -s -j"$(nproc)" profan >/dev/null
 ./profan ingest ../tests/truth/2.10.0/training/trace.json.gz -o trace.db

@@ -3,7 +3,7 @@
 # The entry in cmd_NAME.c has what --help prints, too: the summary, the details
 # that the description begins with, and the examples.  NAME.1 begins with
 # ".SS profan NAME ARGUMENTS"; more forms follow .TQ, then .PP.  @window@ stands
-# for the options of FILE.
+# for the options of FILE, @help@ below an option for what --help says of it.
 
 function roff(text) {
 	gsub(/\\/, "\\e", text)
@@ -49,6 +49,25 @@ function describe() {
 	printf ".SH DESCRIPTION\n%s\n", prose(text["details"])
 	has_text = 1
 }
+# { 0, "name", ARGUMENT, "help" " more", PF_OPT_...
+function option(row,    name) {
+	match(row, /"[^"]*"/)
+	name = substr(row, RSTART + 1, RLENGTH - 2)
+	row = substr(row, RSTART + RLENGTH)
+	sub(/^,[ \t]*("([^"\\]|\\.)*"|[A-Za-z_]+),/, "", row)
+	field = "help " name
+	entry(row)
+	field = ""
+}
+FILENAME ~ /\.c$/ && /^\t\{ [^ ]+, "/ { row = "" ; is_option = 1 }
+FILENAME ~ /\.c$/ && is_option {
+	row = row $0
+	if ((end = index(row, "PF_OPT_"))) {
+		option(substr(row, 1, end - 1))
+		is_option = 0
+	}
+	next
+}
 FILENAME ~ /\.c$/ {
 	if (match($0, /^\t\.(summary|details|examples) =/))
 		field = substr($1, 2)
@@ -78,6 +97,16 @@ $0 == "@window@" {
 	while ((getline line < window) > 0)
 		print line
 	next
+}
+$0 == "@help@" {
+	if (!text["help " of])
+		exit 1
+	print prose(toupper(substr(text["help " of], 1, 1)) substr(text["help " of], 2) ".")
+	next
+}
+match($0, /\\-\\-[a-z\\-]+/) {
+	of = substr($0, RSTART + 4, RLENGTH - 4)
+	gsub(/\\/, "", of)
 }
 { print }
 END {

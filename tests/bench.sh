@@ -8,6 +8,7 @@
 #	BENCH_ROUNDS  runs of each (3)
 #	BENCH_ONLY    of: json share temp gz commands many wide large (all of them)
 #	TRACE_PROCESSOR  Perfetto's, if it is not in PATH
+#	HTA_PYTHON    a Python that has HolisticTraceAnalysis
 # Bounds of ns and owl (traces of ../shared made larger) are not those of the
 # stand-ins that mktrace writes where ../shared is missing: these have none.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
@@ -94,6 +95,8 @@ json() { # FILE WALL_LIMIT CPU_LIMIT PERFETTO
 		'>=' "$2" x
 	bound "json.load / ingest, CPU" "$(calc "$json_cpu / $plain_cpu")" \
 		'>=' "$3" x
+	bound "json.load / ingest, peak" "$(calc "$json_peak / $plain_peak")" \
+		'>=' '' x
 }
 
 perfetto() { # FILE
@@ -111,6 +114,23 @@ perfetto() { # FILE
 		"$(calc "$perfetto_wall / $plain_wall")" '>=' '' x
 	bound "Perfetto's load / ingest, CPU" \
 		"$(calc "$perfetto_cpu / $plain_cpu")" '>=' '' x
+}
+
+hta() { # FILE
+	[ -n "${HTA_PYTHON-}" ] || {
+		cannot "Holistic Trace Analysis / ingest" \
+			"no Python that has it (set HTA_PYTHON)"
+		return
+	}
+	forget hta
+	used hta "$HTA_PYTHON" -c 'import os, sys
+from hta.trace_analysis import TraceAnalysis
+TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir=os.path.dirname(sys.argv[1])
+              ).get_temporal_breakdown(visualize=False)' "$PWD/$1"
+	bound "Holistic Trace Analysis / ingest, wall" \
+		"$(calc "$hta_wall / $plain_wall")" '>=' '' x
+	bound "Holistic Trace Analysis / ingest, peak" \
+		"$(calc "$hta_peak / $plain_peak")" '>=' '' x
 }
 
 share() { # FILE
@@ -197,7 +217,7 @@ bench() { # NAME FILE WALL CPU DATABASE COMMANDS: the bounds that differ
 		"$(calc "100 * $dbsize / $size")" '<=' "$5" %
 	! wanted temp || temp
 	! wanted share || share "$2"
-	! wanted json || { json "$2" "$3" "$4" && perfetto "$2"; }
+	! wanted json || { json "$2" "$3" "$4" && perfetto "$2" && hta "$2"; }
 	! wanted commands || { commands "$6" && report; }
 	! wanted gz || gz "$2"
 }

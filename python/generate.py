@@ -18,6 +18,10 @@ TYPES = {"flag": "bool", "integer": "Optional[int]",
          "list": "Union[str, Sequence[str], None]",
          "duration": "Union[str, int, None]"}
 PATHS = {"FILE", "DB", "DIR", "PATTERN"}
+# Numbers that Python has words for.
+SPANS = {"N|A..B": "Union[str, int, range, None]",
+         "LIST": "Union[str, int, range, Sequence[Union[str, int]], "
+                 "None]"}
 
 
 def name_of(text):
@@ -31,6 +35,8 @@ def type_of(option):
         return f"Optional[Literal[{words}]]"
     if option["type"] == "text" and option["value"] in PATHS:
         return "Optional[Path]"
+    if option["type"] == "text" and option["value"] in SPANS:
+        return SPANS[option["value"]]
     return TYPES[option["type"]]
 
 
@@ -167,10 +173,14 @@ def main():
     methods = [c for c in commands if c["reads_database"]]
     print(HEAD.format(version=listed["program_version"],
                       document=listed["document_version"]))
-    print("FUNCTIONS = [")
+    # a literal: tools that check types do not run this
+    print("__all__ = [")
     for command in functions:
         print(f"    {name_of(command['name'])!r},")
-    print("]\n__all__ = FUNCTIONS\n")
+    print("]\n")
+    flags = {o["name"] for c in commands for o in options_of(c)
+             if o["type"] == "flag"}
+    print(f"FLAGS = {sorted(flags)!r}\n")
     print("_KINDS: Dict[str, Dict[str, str]] = {")
     for command in functions + methods:
         print(f"    {command['name']!r}: {kinds(command)!r},")

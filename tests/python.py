@@ -181,6 +181,85 @@ def two_captures_and_a_gate():
     assert result.failed and result.notes[0].startswith("failed")
 
 
+def refused(call):
+    try:
+        call()
+    except (profan.Error, KeyError) as error:
+        return str(error)
+    raise AssertionError("it was not refused")
+
+
+@test
+def captures_are_arguments():
+    one, two = profan.open(DB), profan.open(TRACE)
+    assert profan.open(one).gaps().document == one.gaps().document
+    assert profan.diff(one, two).document == profan.diff(DB, TRACE).document
+    assert profan.trend(one, two).document == profan.trend(DB, TRACE).document
+    assert profan.ranks(one).document == profan.ranks(DB).document
+    several = profan.open(TRACE, TRACE)
+    assert "several files" in refused(lambda: profan.diff(one, several))
+
+
+@test
+def steps_and_ranks_are_ranges_and_lists():
+    cap = profan.open(DB)
+    steps = [row["step"] for row in cap.steps()["steps"]]
+    assert len(steps) == 3, steps
+    two = cap.steps(step=range(steps[0], steps[2]))
+    assert [row["step"] for row in two["steps"]] == steps[:2]
+    assert "range(3, 3)" in refused(lambda: cap.steps(step=range(3, 3)))
+    assert "range(0, 9, 2)" in refused(lambda: cap.steps(step=range(0, 9, 2)))
+    assert "0,64" in refused(lambda: cap.steps(rank=[0, 64]))
+
+
+@test
+def tables_are_of_columns_too():
+    table = profan.open(DB).kernels()["kernels"]
+    assert table["calls"] == [row["calls"] for row in table.rows]
+    assert table.head(2).rows == table.rows[:2]
+    assert "there are: " in refused(lambda: table["not there"])
+    page = table._repr_html_()
+    assert page.count("<tr>") == 1 + min(len(table), 20), page
+    hostile = profan.Table("t", [{"<i>": "<img src=x>"}] * 21)._repr_html_()
+    assert "<i>" not in hostile and "<img" not in hostile, hostile
+    assert "1 more rows" in hostile
+    result = profan.open(DB).gaps()
+    assert list(result) == result.keys() == list(result.tables)
+
+
+@test
+def notes_and_errors_speak_python():
+    cap = profan.open(DB)
+    notes = cap.kernels(limit=1).notes
+    assert any("; limit=-1 shows all" in n for n in notes), notes
+    page = os.path.join(FOLDER, "mine.html")
+    pathlib.Path(page).write_text("mine")
+    assert "; force=True replaces it" in refused(lambda: cap.report(page))
+    said = profan._program.in_python("'profan x --limit 3': --from, --step N")
+    assert said == "'profan x --limit 3': from_, step=N", said
+
+
+@test
+def a_text_is_made_once():
+    result = profan.open(DB).gaps()
+    text = str(result)
+    with unittest.mock.patch.object(profan._program, "run") as run:
+        assert str(result) == text
+    assert not run.called
+
+
+@test
+def diff_and_report_show_themselves():
+    for result in (profan.diff(DB, DB), profan.open(DB).report()):
+        shown = result._repr_html_()
+        assert shown.count("<details>") == shown.count("</details>"), shown
+        assert "&lt;details" not in shown and "&lt;!--" not in shown, shown
+        page = result.page()
+        assert page.startswith("<!DOCTYPE html>") and len(page) > 9999
+        frame = page._repr_html_()
+        assert frame.startswith("<iframe") and frame.count("<") == 2, frame
+
+
 @test
 def pages_and_files_are_written():
     cap = profan.open(DB)

@@ -17,12 +17,14 @@ from typing import Union as _Union
 from ._capture import Capture
 from ._commands import *  # noqa: F403  functions of commands without database
 from ._commands import PROGRAM_VERSION as __version__
-from ._commands import FUNCTIONS as _FUNCTIONS
 from ._program import Error, agent, extension, program
-from ._result import Result, Table
+from ._result import Page, Result, Table
 
-__all__ = ["Capture", "Error", "Result", "Table", "agent", "extension",
-           "open", "program", *_FUNCTIONS]
+from . import _commands
+
+__all__ = ["Capture", "Error", "Page", "Result", "Table", "agent", "extension",
+           "open", "program"]
+__all__ += _commands.__all__
 
 
 def open(*sources: _Union[str, "_os.PathLike[str]"]) -> Capture:

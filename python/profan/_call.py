@@ -10,6 +10,13 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def _value(kind: str, value: Any) -> str:
+    if isinstance(value, range):
+        if value.step != 1 or not value:
+            raise _program.Error(f"{value!r} is no range of numbers that "
+                                 "follow each other", 2)
+        return f"{value[0]}..{value[-1]}"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
     if kind == "duration" and isinstance(value, int):
         return f"{value}ns"
     if isinstance(value, os.PathLike):
@@ -18,7 +25,7 @@ def _value(kind: str, value: Any) -> str:
 
 
 def arguments_of(kinds: Dict[str, str], values: Dict[str, Any]) -> List[str]:
-    """``--name=value`` of all that is not None; "-" and "_" are alike."""
+    """``--name=value`` of all that is not None; ranges are A..B."""
     found: List[str] = []
     for name, value in values.items():
         kind = kinds[name]

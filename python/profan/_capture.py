@@ -27,8 +27,18 @@ class Capture(Commands):
     def _names(self) -> List[str]:
         return ["./" + s if s.startswith("-") else s for s in self.sources]
 
+    def __fspath__(self) -> str:
+        """So functions take captures, too: ``profan.diff(before, after)``."""
+        if len(self.sources) > 1:
+            raise _program.Error(f"{self!r} is of several files: "
+                                 "profan.ingest() makes one of them", 2)
+        return self.sources[0]
+
     def __repr__(self) -> str:
         return f"profan.open({', '.join(map(repr, self.sources))})"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
     def _call(self, command: str, kinds: Dict[str, str],
               values: Dict[str, Any], is_document: bool,

@@ -5,6 +5,7 @@ As in all of the module, what few calls need is imported by these: a script
 that prints one table waits for nothing else.
 """
 import os
+import re
 import subprocess
 import sys
 from typing import IO, Iterator, List, Optional, Sequence, Tuple
@@ -73,6 +74,26 @@ def agent() -> str:
     return _beside("libprofan_agent.so")
 
 
+# An option and its number; commands of the terminal stay what they are.
+_OPTION = re.compile(r"'profan [^']*'|(?<![\w-])--([a-z][a-z-]*)"
+                     r"(?:[ =](-?\d[\w.,]*|[A-Z]\b))?")
+
+
+def in_python(text: str) -> str:
+    """What the program says of its options, of parameters instead."""
+    from ._commands import FLAGS
+
+    def parameter(match: "re.Match[str]") -> str:
+        option, value = match.groups()
+        if not option:
+            return match.group()
+        name = option.replace("-", "_") + "_" * (option == "from")
+        value = value or ("True" if option in FLAGS else None)
+        return f"{name}={value}" if value else name
+
+    return _OPTION.sub(parameter, text)
+
+
 def _messages(text: str) -> List[str]:
     """The lines of standard error without the program's name."""
     lines = []
@@ -87,7 +108,8 @@ def _messages(text: str) -> List[str]:
 def _error(code: int, messages: Sequence[str]) -> Error:
     if code < 0:
         return Error(f"profan was ended by signal {-code}", code)
-    return Error(messages[-1] if messages else f"exit code {code}", code)
+    return Error(in_python(messages[-1]) if messages else f"exit code {code}",
+                 code)
 
 
 def start(arguments: Sequence[str], stderr: Optional[IO[bytes]] = None

@@ -3,11 +3,12 @@
 import json
 import re
 from typing import (Any, Dict, Iterable, Iterator, List, Mapping,
-                    Optional, Sequence, Union)
+                    Optional, Sequence, Tuple, Union, overload)
 
 from . import _program
 
 Row = Dict[str, Any]
+_ROWS_SHOWN = 20  # of a table, in a notebook
 
 
 class Table:
@@ -41,13 +42,39 @@ class Table:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: int) -> Row:
-        return self.rows[index]
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: str) -> List[Any]: ...
+
+    def __getitem__(self, index: Union[int, str]) -> Union[Row, List[Any]]:
+        """A row by its number, or the values of a column by its name."""
+        if isinstance(index, int):
+            return self.rows[index]
+        if index not in self.columns:
+            raise KeyError(f"there is no column '{index}'; there are: "
+                           f"{', '.join(self.columns)}")
+        return [row[index] for row in self.rows]
+
+    def head(self, count: int = 5) -> "Table":
+        """The first rows."""
+        return Table(self.name, self.rows[:count], self.columns)
 
     def __repr__(self) -> str:
         if not isinstance(self._rows, list):
             return f"<profan.Table {self.name}>"
         return f"<profan.Table {self.name}: {len(self)} rows>"
+
+    def _repr_html_(self) -> str:
+        cells = [[_shown(c) for c in self.columns], *([_shown(row[c]) for c in self.columns]
+                                 for row in self.rows[:_ROWS_SHOWN])]
+        more = len(self) - _ROWS_SHOWN
+        return '<div class="profan">' + _html_of_rows(
+            cells, ["right" if all(isinstance(v, (int, float, type(None)))
+                                   for v in self[c]) else "left"
+                    for c in self.columns]) + (
+            f"<p>{more} more rows</p>" if more > 0 else "") + "</div>"
 
     def _by_column(self) -> Dict[str, List[Any]]:
         """Columns by name.  One of SQL may hold numbers and texts: then all
@@ -80,17 +107,27 @@ class Table:
         return pyarrow.table(self._by_column())
 
 
+class Page(str):
+    """A whole page of HTML, which a notebook shows in a frame of its own."""
+
+    def _repr_html_(self) -> str:
+        import html
+        return ('<iframe style="width:100%;height:50em;border:0" srcdoc="' +
+                html.escape(self) + '"></iframe>')
+
+
 class Result:
     """A document: its finding, figures, tables and notes.
 
     ``print(result)`` shows the command's own text, a notebook the same as
-    HTML; ``result["NAME"]`` is a table.
+    HTML; ``result["NAME"]`` is a table, ``list(result)`` names them.
     """
 
     def __init__(self, arguments: Sequence[str],
                  options: Sequence[str]) -> None:
         self._arguments = list(arguments)
         self._options = list(options)
+        self._texts: Dict[Tuple[Optional[int], str], str] = {}
         out, code, self.messages = _program.run(
             [*arguments, *options, "--format", "json"])
         self.document: Dict[str, Any] = json.loads(out)
@@ -125,7 +162,14 @@ class Result:
 
     @property
     def notes(self) -> List[str]:
-        return list(self.document["notes"])
+        return [_program.in_python(n) for n in self.document["notes"]]
+
+    def keys(self) -> List[str]:
+        """The names of the tables."""
+        return list(self.document["tables"])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
 
     def __getitem__(self, name: str) -> Table:
         tables = self.document["tables"]
@@ -136,11 +180,25 @@ class Result:
 
     def text(self, width: Optional[int] = None,
              format: str = "text") -> str:
-        """What the command prints, as text, csv, json or md."""
-        more = [] if width is None else ["--width", str(width)]
-        out, _, _ = _program.run([*self._arguments, *self._options,
-                                  *more, "--format", format])
-        return out.decode("utf-8", "replace")
+        """What the command prints, as text, csv, json or md; it is run for
+        each of them once."""
+        if (width, format) not in self._texts:
+            more = [] if width is None else ["--width", str(width)]
+            if format == "html":
+                more = ["--output", "-"]
+            out, _, _ = _program.run([*self._arguments, *self._options,
+                                      *more, "--format", format])
+            self._texts[width, format] = out.decode("utf-8", "replace")
+        return self._texts[width, format]
+
+    def page(self) -> Page:
+        """What ``report`` and ``diff`` found as a page: a notebook shows it,
+        and it may be written to a file."""
+        return Page(self.text(format="html"))
+
+    def to_pandas(self) -> Dict[str, Any]:
+        """A data frame of each table, by its name."""
+        return {name: t.to_pandas() for name, t in self.tables.items()}
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")
@@ -168,7 +226,15 @@ def lines_of_rows(lines: Iterable[bytes]) -> Iterator[Row]:
 
 # ---- GitHub tables as HTML ----
 
-_SPAN = re.compile(r"(`+)(.*?[^`])\1(?!`)|\\(.)", re.S)
+def _shown(value: Any) -> str:
+    import html
+    return "" if value is None else html.escape(str(value))
+
+
+_SPAN = re.compile(r"(`+)(.*?[^`])\1(?!`)|\\(.)|\*\*([^*`\\]+)\*\*", re.S)
+# The program's own; texts of traces cannot be these, they are escaped.
+_TAG = re.compile(r"<details><summary>[\w ]+</summary>|</details>")
+_COMMENT = re.compile(r"<!-- [\w:]+ -->\n")
 
 
 def _inline(text: str) -> str:
@@ -183,8 +249,10 @@ def _inline(text: str) -> str:
             if code.startswith(" ") and code.endswith(" ") and code.strip():
                 code = code[1:-1]
             parts.append(f"<code>{html.escape(code)}</code>")
-        else:
+        elif match.group(3):
             parts.append(html.escape(match.group(3)))
+        else:
+            parts.append(f"<b>{html.escape(match.group(4))}</b>")
         at = match.end()
     parts.append(html.escape(text[at:]))
     return "".join(parts)
@@ -194,28 +262,36 @@ def _cells(line: str) -> List[str]:
     return [c.strip() for c in re.split(r"(?<!\\)\|", line.strip()[1:-1])]
 
 
+def _html_of_rows(rows: List[List[str]], sides: List[str]) -> str:
+    """The first row is the head; cells are HTML."""
+    def row(cells: List[str], tag: str) -> str:
+        return "<tr>" + "".join(
+            f'<{tag} style="text-align:{side}">{cell}</{tag}>'
+            for cell, side in zip(cells, sides)) + "</tr>"
+
+    return ("<table><thead>" + row(rows[0], "th") + "</thead><tbody>" +
+            "".join(row(r, "td") for r in rows[1:]) + "</tbody></table>")
+
+
 def _table(lines: List[str]) -> str:
     sides = ["right" if c.endswith(":") and not c.startswith(":") else "left"
              for c in _cells(lines[1])]
-
-    def row(line: str, tag: str) -> str:
-        return "<tr>" + "".join(
-            f'<{tag} style="text-align:{side}">{_inline(cell)}</{tag}>'
-            for cell, side in zip(_cells(line), sides)) + "</tr>"
-
-    return ("<table><thead>" + row(lines[0], "th") + "</thead><tbody>" +
-            "".join(row(line, "td") for line in lines[2:]) +
-            "</tbody></table>")
+    return _html_of_rows([[_inline(c) for c in _cells(line)]
+                          for line in [lines[0], *lines[2:]]], sides)
 
 
 def _html_of_md(text: str) -> str:
     parts: List[str] = []
-    for block in text.strip().split("\n\n"):
+    for block in _COMMENT.sub("", text.strip(), count=1).split("\n\n"):
         lines = block.split("\n")
-        if block.startswith("| "):
+        if _TAG.fullmatch(block):
+            parts.append(block)
+        elif block.startswith("|"):
             parts.append(_table(lines))
         elif block.startswith("**") and block.endswith("**"):
             parts.append(f"<h4>{_inline(block[2:-2])}</h4>")
+        elif block.startswith("### "):
+            parts.append(f"<h3>{_inline(block[4:])}</h3>")
         elif block.startswith("- "):
             parts.append("<ul>" + "".join(
                 f"<li>{_inline(line[2:])}</li>" for line in lines) + "</ul>")

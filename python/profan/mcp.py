@@ -287,13 +287,15 @@ def _sdk() -> Tuple[Any, Any]:
     """The server's class and the error that tools raise, of either major
     version of the SDK."""
     try:
-        from mcp.server.mcpserver import MCPServer
-        from mcp.server.mcpserver.exceptions import ToolError
+        from mcp.server.mcpserver import (  # type: ignore[import-not-found,unused-ignore]
+            MCPServer)
+        from mcp.server.mcpserver.exceptions import (  # type: ignore[import-not-found,unused-ignore]
+            ToolError)
         return MCPServer, ToolError
     except ImportError:
         pass
     try:
-        from mcp.server.fastmcp import (  # type: ignore[attr-defined,unused-ignore]
+        from mcp.server.fastmcp import (  # type: ignore[attr-defined,import-not-found,unused-ignore]
             FastMCP)
         from mcp.server.fastmcp.exceptions import (  # type: ignore[import-not-found,unused-ignore]
             ToolError as OldError)

@@ -130,6 +130,21 @@ def sql_gives_rows_one_at_a_time():
 
 
 @test
+def parameters_of_sql_are_values_and_nothing_else():
+    cap = profan.open(DB)
+    given = [1, -2, 1 << 53, 0.1, 1e300, None, "it's", '"; --', "a\0b", "é?",
+             "1", True, -9223372036854775808]
+    marks = ", ".join(f"? AS c{i}" for i in range(len(given)))
+    row = cap.sql(f"SELECT {marks}", given)[0]
+    assert list(row.values()) == given, row
+    assert cap.sql("SELECT typeof(?) AS t", [b"\1\2"])[0] == {"t": "blob"}
+    assert cap.sql("SELECT name FROM op WHERE name = ?", ["' OR 1 --"]).rows \
+        == []
+    assert "2 parameters" in refused(lambda: cap.sql("SELECT ?, ?", [1]).rows)
+    assert "list" in refused(lambda: cap.sql("SELECT ?", [[1]]).rows)
+
+
+@test
 def sql_only_reads():
     for statement in ("DELETE FROM event", "SELECT nothing FROM nowhere"):
         try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What one opens."""
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Sequence, Union
 
 from . import _call, _program
 from ._commands import Commands
@@ -46,24 +46,27 @@ class Capture(Commands):
         return _call.call(command, kinds, values, [*words, *self._names()],
                           is_document)
 
-    def sql(self, statement: str) -> Table:
-        """The rows of one SQL statement, which only reads.
+    def sql(self, statement: str, parameters: Sequence[Any] = ()) -> Table:
+        """The rows of one SQL statement, which only reads; parameters stand
+        for its ``?``.
 
         They come one at a time if they are iterated, all if asked for by
         ``.rows``; the tables are those of ``profan query``.
         """
-        rows = self._stream(statement)
+        rows = self._stream(statement, parameters)
         try:
             first = next(rows)
         except StopIteration:
             return Table("rows", [])
         return Table("rows", _after(first, rows), list(first))
 
-    def _stream(self, statement: str) -> Iterator[Row]:
+    def _stream(self, statement: str,
+                parameters: Sequence[Any]) -> Iterator[Row]:
         import tempfile
+        literals = ["--param=" + _literal(p) for p in parameters]
         with tempfile.TemporaryFile() as errors:
             child = _program.start(
-                ["query", *self._names(), "--format", "json", "--",
+                ["query", *self._names(), "--format", "json", *literals, "--",
                  statement], errors)
             try:
                 assert child.stdout
@@ -104,6 +107,24 @@ class Capture(Commands):
             raise _program.Error(str(error)) from None
         connection.enable_load_extension(False)
         return connection
+
+
+def _literal(value: Any) -> str:
+    """As SQL writes it, exactly."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, (bool, int)):
+        return str(int(value))
+    if isinstance(value, float):
+        return {"inf": "9e999", "-inf": "-9e999", "nan": "NULL"}.get(
+            repr(value), repr(value))
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    if isinstance(value, str):
+        if "\0" in value:
+            return f"CAST(x'{value.encode().hex()}' AS TEXT)"
+        return "'" + value.replace("'", "''") + "'"
+    raise _program.Error(f"{type(value).__name__} is no type of SQL's", 2)
 
 
 def _after(first: Row, rest: Iterator[Row]) -> Iterator[Row]:

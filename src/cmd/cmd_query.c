@@ -4,12 +4,24 @@
 #include "cmd/cmd.h"
 #include "store/query.h"
 
-static int run(struct pf_ctx *cx, void *args)
+struct query_args {
+	struct pf_opt_list params;
+};
+
+static const struct pf_opt opts[] = {
+	{ 0, "param", "LITERAL",
+	  "what stands for the next ? of the statement, as SQL writes it: 3, "
+	  "'text', NULL",
+	  PF_OPT_LIST, offsetof(struct query_args, params), 0, 0 },
+	{ 0 },
+};
+
+static int run(struct pf_ctx *cx, void *argv)
 {
+	const struct query_args *a = argv;
 	struct pf_row_sink *sink = pf_render_rows(&cx->style, "rows", cx->out);
 
-	(void)args;
-	if (pf_query_run(cx->db, cx->argv[0], sink, cx->err) < 0) {
+	if (pf_query_run(cx->db, cx->argv[0], &a->params, sink, cx->err) < 0) {
 		pf_render_free(sink);
 		return -1;
 	}
@@ -30,6 +42,8 @@ PF_COMMAND(525, query) = {
 		   "also one that only its rows show, ends with exit status "
 		   "2, one of the database with 3.",
 	.needs = PF_NEEDS_DB | PF_NEEDS_TABLES | PF_SHOWS_DOC | PF_TAKES_FLEET,
+	.opts = opts,
+	.args_bytes = sizeof(struct query_args),
 	.min_args = 1,
 	.max_args = 1,
 	.examples =

@@ -448,7 +448,43 @@ static int step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 	return rc;
 }
 
-int pf_query_run(struct pf_db *db, const char *sql, struct pf_row_sink *sink,
+/* Parameter n, from 1, is what SQL says that this literal is. */
+static int bind(struct pf_db *db, sqlite3_stmt *stmt, int n,
+		const char *literal, struct pf_err *err)
+{
+	struct pf_buf sql = { 0 };
+	sqlite3_stmt *value;
+	int rc = -1;
+
+	pf_buf_addf(&sql, "SELECT (%s)", literal);
+	value = prepare(db, sql.data, err);
+	if (value && step(db, value, err) == 1)
+		rc = sqlite3_bind_value(stmt, n, sqlite3_column_value(value, 0))
+			     ? pf_db_fail(db, "cannot bind", err)
+			     : 0;
+	sqlite3_finalize(value);
+	pf_buf_release(&sql);
+	return rc ? pf_while(err, "parameter %d", n) : 0;
+}
+
+/* Without any they are NULL, as in every program that runs statements. */
+static int bind_all(struct pf_db *db, sqlite3_stmt *stmt,
+		    const struct pf_opt_list *params, struct pf_err *err)
+{
+	const int count = sqlite3_bind_parameter_count(stmt);
+
+	if (params->count && params->count != (size_t)count)
+		return pf_fail(err, PF_EUSAGE,
+			       "the statement has %d parameters, and %zu are "
+			       "given",
+			       count, params->count);
+	for (size_t i = 0; i < params->count; i++)
+		PF_TRY(bind(db, stmt, (int)i + 1, params->items[i], err));
+	return 0;
+}
+
+int pf_query_run(struct pf_db *db, const char *sql,
+		 const struct pf_opt_list *params, struct pf_row_sink *sink,
 		 struct pf_err *err)
 {
 	sqlite3_stmt *stmt = prepare(db, sql, err);
@@ -462,7 +498,9 @@ int pf_query_run(struct pf_db *db, const char *sql, struct pf_row_sink *sink,
 	count = (size_t)sqlite3_column_count(stmt);
 	cells = pf_calloc(count, sizeof(*cells));
 	hex = pf_calloc(count, sizeof(*hex));
-	rc = send_head(stmt, count, sink, err);
+	rc = bind_all(db, stmt, params, err);
+	if (!rc)
+		rc = send_head(stmt, count, sink, err);
 	while (!rc) {
 		rc = step(db, stmt, err);
 		if (rc != 1)

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/opt.h"
 #include "show/doc.h"
 #include "store/db.h"
 
@@ -79,9 +80,11 @@ static inline void pf_feed_set(struct pf_feed_row *row, int i, bool known,
 /*
  * Run it and hand over the rows as they come; head() is called also when none
  * comes.  Blobs are handed over as text X'..' of hexadecimal digits.  A
- * statement that is wrong or does more than read is PF_EUSAGE.
+ * statement that is wrong or does more than read is PF_EUSAGE.  Its parameters
+ * are given as literals of SQL: 3, 'text', NULL.
  */
-int pf_query_run(struct pf_db *db, const char *sql, struct pf_row_sink *sink,
+int pf_query_run(struct pf_db *db, const char *sql,
+		 const struct pf_opt_list *params, struct pf_row_sink *sink,
 		 struct pf_err *err);
 
 /*

@@ -10,11 +10,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "cmd/cmd.h"
 
 #define NO_COMMAND 2
@@ -37,8 +39,10 @@ static int finish_output(struct pf_err *err)
 	return pf_fail(err, PF_EIO, "cannot write output");
 }
 
-static int exit_code(const struct pf_err *err)
+/* Says what went wrong; the exit code. */
+static int say(const struct pf_err *err)
 {
+	pf_log(PF_LOG_ERROR, "%s", err->text);
 	switch (err->code) {
 	case PF_OK:
 		return 0;
@@ -66,7 +70,8 @@ static bool is_path(const char *word)
 	return !access(word, F_OK);
 }
 
-static int run_command(int argc, char **argv, struct pf_err *err)
+static int run_command(int argc, char **argv, FILE *out,
+		       struct pf_cmd_kept *kept, struct pf_err *err)
 {
 	bool is_summary = is_path(argv[1]);
 	const struct pf_cmd *cmd =
@@ -74,9 +79,106 @@ static int run_command(int argc, char **argv, struct pf_err *err)
 	int first = is_summary ? 1 : 2, rc = -1;
 
 	if (cmd)
-		rc = pf_cmd_run(cmd, argc - first, argv + first, stdout, err);
+		rc = pf_cmd_run(cmd, argc - first, argv + first, out, kept,
+				err);
 	if (rc < 0 && cmd)
 		pf_while(err, "%s", cmd->name);
+	return rc;
+}
+
+/*
+ * --serve: for a program that asks often.  A request is the number of words of
+ * a command line, as in "profan gaps job.db", and these, each with a NUL behind
+ * it; the answer is a line with the exit code and the number of bytes, and
+ * these.  Messages have gone to stderr before.
+ */
+
+#define WORDS_MAX 100000
+
+struct request {
+	struct pf_arena texts;
+	char **argv; /* and a NULL; commands change their order */
+	size_t argc, cap;
+};
+
+static void clear_request(struct request *r)
+{
+	pf_arena_release(&r->texts);
+	free(r->argv);
+	*r = (struct request){ 0 };
+}
+
+/* 1, or 0 if the input ended. */
+static int read_request(FILE *in, struct request *r, struct pf_err *err)
+{
+	char *word = NULL;
+	size_t cap = 0;
+	int64_t count = 0;
+	int rc = getdelim(&word, &cap, '\0', in) > 0;
+
+	if (rc && (pf_num_int(word, &count) || count < 2 || count > WORDS_MAX))
+		rc = pf_fail(err, PF_EUSAGE, "'%s' is no number of words",
+			     word);
+	while (rc > 0 && r->argc < (size_t)count) {
+		rc = getdelim(&word, &cap, '\0', in) > 0;
+		*PF_ONE_MORE(r->argv, r->argc, r->cap) =
+			(char *)pf_arena_string(&r->texts, rc ? word : "");
+	}
+	free(word);
+	*PF_ONE_MORE(r->argv, r->argc, r->cap) = NULL;
+	r->argc--;
+	return rc;
+}
+
+static int run_one(const struct request *r, FILE *out, struct pf_cmd_kept *kept)
+{
+	struct pf_err err = { 0 };
+	const struct pf_cmd *cmd = pf_cmd_find(r->argv[1], &err);
+	int rc;
+
+	err = (struct pf_err){ 0 };
+	pf_log_set_level(PF_LOG_NOTE);
+	if (cmd && cmd->needs & PF_RUNS_PROGRAM)
+		rc = pf_fail(&err, PF_EUSAGE, "'%s' is not served", cmd->name);
+	else
+		rc = run_command((int)r->argc, r->argv, out, kept, &err);
+	return rc < 0 ? say(&err) : rc;
+}
+
+static int serve_one(const struct request *r, struct pf_cmd_kept *kept,
+		     struct pf_err *err)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	int code;
+
+	if (!out)
+		return pf_fail_errno(err, "cannot serve");
+	code = run_one(r, out, kept);
+	fclose(out);
+	printf("%d %zu\n", code, len);
+	fwrite(text, 1, len, stdout);
+	free(text);
+	return finish_output(err);
+}
+
+/* What the commands read is not the requests. */
+static int serve(struct pf_err *err)
+{
+	FILE *in = fdopen(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), "r");
+	struct pf_cmd_kept kept = { 0 };
+	struct request r = { 0 };
+	int rc;
+
+	if (!in || !freopen("/dev/null", "r", stdin))
+		return pf_fail_errno(err, "cannot serve");
+	while ((rc = read_request(in, &r, err)) > 0 &&
+	       !(rc = serve_one(&r, &kept, err)))
+		clear_request(&r);
+	clear_request(&r);
+	pf_cmd_kept_release(&kept);
+	fclose(in);
 	return rc;
 }
 
@@ -94,11 +196,13 @@ static int run_main(int argc, char **argv, struct pf_err *err)
 		puts("profan " PACKAGE_VERSION);
 		return 0;
 	}
+	if (!strcmp(argv[1], "--serve") && argc == 2)
+		return serve(err);
 	if (argv[1][0] == '-')
 		return pf_fail(err, PF_EUSAGE,
 			       "there is no option '%s' before a command",
 			       argv[1]);
-	return run_command(argc, argv, err);
+	return run_command(argc, argv, stdout, NULL, err);
 }
 
 /*
@@ -130,6 +234,5 @@ int main(int argc, char **argv)
 	}
 	if (rc >= 0)
 		return rc;
-	pf_log(PF_LOG_ERROR, "%s", err.text);
-	return exit_code(&err);
+	return say(&err);
 }

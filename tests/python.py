@@ -6,6 +6,7 @@ import keyword
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -366,12 +367,95 @@ def control_c_ends_the_child():
     else:
         raise AssertionError("it was not stopped")
     time.sleep(0.2)
+    profan._program.end_server()
     children = pathlib.Path(f"/proc/self/task/{os.getpid()}/children")
     assert not children.exists() or not children.read_text().strip()
 
 
+def started_by(call):
+    with unittest.mock.patch.object(subprocess, "Popen",
+                                    wraps=subprocess.Popen) as started:
+        call()
+    return started.call_count
+
+
 @test
-def a_call_is_one_process():
+def calls_are_served_by_one_process():
+    cap = profan.open(DB)
+    assert started_by(lambda: (cap.gaps(), cap.steps(), profan.diff(cap, DB),
+                               profan.open(TRACE).info())) == 0
+    want = cap.gaps().document
+    profan._program._server._child.kill()  # it is missed once, and starts again
+    assert cap.gaps().document == want
+    assert started_by(lambda: (cap.gaps(), cap.gaps())) <= 1
+    results = [None] * 8
+
+    def ask(i):
+        results[i] = cap.gaps().document
+    threads = [threading.Thread(target=ask, args=[i]) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [want] * 8
+    child = os.fork()
+    if not child:
+        os._exit(0 if cap.gaps().document == want else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert cap.gaps().document == want
+    with cap:
+        pass
+    assert "closed" in refused(cap.gaps)
+    assert profan._program._server._child is None
+    assert profan.open(DB).gaps().document == want
+
+
+@test
+def a_process_that_stays_sees_what_changes():
+    cap = profan.open(DB)
+    copy, other = (os.path.join(FOLDER, n) for n in ("copy.db", "other.db"))
+    shutil.copy(DB, copy)
+    before = profan.open(copy).info().document
+    two_steps = json.loads(pathlib.Path(TRACE).read_text())
+    two_steps["traceEvents"] = two_steps["traceEvents"][:50]
+    part = os.path.join(FOLDER, "fewer.json")
+    pathlib.Path(part).write_text(json.dumps(two_steps))
+    profan.ingest(part, output=other)
+    os.rename(other, copy)
+    after = profan.open(copy).info().document
+    assert after != before
+    assert after == json.loads(printed("info", copy, "-f", "json"))
+    os.remove(copy)
+    assert "cannot open" in refused(lambda: profan.open(copy))
+    here = os.getcwd()
+    os.chdir(FOLDER)
+    try:
+        cap = profan.open(os.path.relpath(DB))
+        cap.report("here.html")
+    finally:
+        os.chdir(here)
+    assert os.path.exists(os.path.join(FOLDER, "here.html"))
+    with unittest.mock.patch.dict(os.environ, COLUMNS="200"):
+        assert str(profan.open(DB).kernels()) == printed(
+            "kernels", DB).rstrip("\n")
+
+
+@test
+def a_request_that_is_none_is_refused():
+    for request in (b"x\0", b"1\0profan\0", b"-3\0"):
+        done = subprocess.run([PROGRAM, "--serve"], input=request,
+                              capture_output=True, check=False)
+        assert done.returncode == 2 and b"number of words" in done.stderr
+    done = subprocess.run([PROGRAM, "--serve"], capture_output=True,
+                          check=False, input=b"3\0profan\0capture\0true\0"
+                          b"2\0profan\0--version\0" b"9\0profan\0gaps\0")
+    assert done.returncode == 0, done
+    assert done.stdout.split()[:2] == [b"2", b"0"], done
+    assert b"not served" in done.stderr
+
+
+@test
+def rows_of_sql_come_from_one_process():
     cap = profan.open(DB)
 
     def fastest(call):
@@ -386,10 +470,7 @@ def a_call_is_one_process():
     module = fastest(cap.gaps)
     print(f"# a call takes {plain * 1000:.1f} ms, from Python "
           f"{module * 1000:.1f} ms")  # how much is for people to judge
-    with unittest.mock.patch.object(subprocess, "Popen",
-                                    wraps=subprocess.Popen) as started:
-        cap.gaps()
-    assert started.call_count == 1, started.call_args_list
+    assert started_by(lambda: list(cap.sql("SELECT 1"))) == 1
 
 
 @test

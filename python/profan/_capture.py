@@ -18,13 +18,27 @@ class Capture(Commands):
     def __init__(self, *sources: Union[str, "os.PathLike[str]"]) -> None:
         if not sources:
             raise _program.Error("nothing to open was named", 2)
+        self._is_closed = False
         #: what was opened
         self.sources: List[str] = [os.fspath(s) for s in sources]
         # reads traces into a database, or says why it cannot
         _, _, self.messages = _program.run(
             ["query", *self._names(), "--format", "json", "--", "SELECT 1"])
 
+    def close(self) -> None:
+        """Let go of the database; it is not asked any more."""
+        self._is_closed = True
+        _program.end_server()
+
+    def __enter__(self) -> "Capture":
+        return self
+
+    def __exit__(self, *what: Any) -> None:
+        self.close()
+
     def _names(self) -> List[str]:
+        if self._is_closed:
+            raise _program.Error(f"{self!r} is closed", 2)
         return ["./" + s if s.startswith("-") else s for s in self.sources]
 
     def __fspath__(self) -> str:

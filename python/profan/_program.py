@@ -4,11 +4,14 @@
 As in all of the module, what few calls need is imported by these: a script
 that prints one table waits for nothing else.
 """
+import atexit
 import os
 import re
 import subprocess
 import sys
-from typing import IO, Iterator, List, Optional, Sequence, Tuple
+import threading
+from typing import (IO, Any, Iterator, List, Optional, Sequence, Tuple,
+                    Union)
 
 _NAME = "profan"
 
@@ -112,13 +115,14 @@ def _error(code: int, messages: Sequence[str]) -> Error:
                  code)
 
 
-def start(arguments: Sequence[str], stderr: Optional[IO[bytes]] = None
-          ) -> "subprocess.Popen[bytes]":
+def start(arguments: Sequence[str], stderr: Union[IO[bytes], int, None] = None,
+          **more: Any) -> "subprocess.Popen[bytes]":
     environment = dict(os.environ)
     environment.setdefault("COLUMNS", "80")
-    return subprocess.Popen([program(), *arguments], stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE,
-                            stderr=stderr or subprocess.PIPE, env=environment)
+    more.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.Popen([program(), *arguments], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE if stderr is None
+                            else stderr, env=environment, **more)
 
 
 def stop(child: "subprocess.Popen[bytes]") -> None:
@@ -132,11 +136,114 @@ def stop(child: "subprocess.Popen[bytes]") -> None:
             child.wait()
 
 
+class _Server:
+    """A program that stays (``profan --serve``) with the databases that were
+    asked last open: starting one and opening a database take most of the time
+    of a call."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: Optional["subprocess.Popen[bytes]"] = None
+        self._messages = -1
+        self._of: Any = None
+
+    def run(self, arguments: Sequence[str]
+            ) -> Optional[Tuple[bytes, int, List[str]]]:
+        """As run() does, or None: a process of its own is needed."""
+        if not hasattr(os, "memfd_create") or any("\0" in a for a in arguments):
+            return None
+        if not self._lock.acquire(blocking=False):
+            return None  # another thread waits for an answer
+        try:
+            answer = self._ask(arguments)
+        except BaseException:
+            self._stop()
+            raise
+        finally:
+            self._lock.release()
+        if answer and answer[1] not in (0, 1):
+            raise _error(answer[1], answer[2])
+        return answer
+
+    def _ask(self, arguments: Sequence[str]
+             ) -> Optional[Tuple[bytes, int, List[str]]]:
+        # what a process has from its parent, and this one may have changed
+        of = (os.getcwd(), program(), dict(os.environ))
+        if self._child is None or self._child.poll() is not None or \
+                of != self._of:
+            self._start(of)
+        child = self._child
+        assert child and child.stdin and child.stdout
+        os.ftruncate(self._messages, 0)
+        words = [str(len(arguments) + 1), _NAME, *arguments]
+        try:
+            child.stdin.write(b"".join(os.fsencode(w) + b"\0" for w in words))
+            child.stdin.flush()
+            head = child.stdout.readline().split()
+        except BrokenPipeError:
+            head = []
+        if not head:  # it ended: one of its own says why
+            self._stop()
+            return None
+        out = child.stdout.read(int(head[1]))
+        said = os.pread(self._messages, os.fstat(self._messages).st_size, 0)
+        return out, int(head[0]), _messages(said.decode("utf-8", "replace"))
+
+    def _start(self, of: Any) -> None:
+        self._stop()
+        if self._messages < 0:
+            self._messages = os.memfd_create("profan")
+            import fcntl
+            fcntl.fcntl(self._messages, fcntl.F_SETFL, os.O_APPEND)
+        # Ctrl-C is for Python, which ends it
+        self._child = start(["--serve"], self._messages,
+                            stdin=subprocess.PIPE, start_new_session=True)
+        self._of = of
+
+    def _stop(self) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        for pipe in (child.stdin, child.stdout):
+            if pipe:
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    pass
+        stop(child)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stop()
+
+
+_server = _Server()
+
+
+def end_server() -> None:
+    """It starts again with the next call."""
+    _server.stop()
+
+
+def _new_server() -> None:
+    global _server
+    _server = _Server()
+
+
+atexit.register(end_server)
+# a thread of the parent's may have held the lock, and the pipes are the parent's
+os.register_at_fork(after_in_child=_new_server)
+
+
 def run(arguments: Sequence[str], timeout: Optional[float] = None
         ) -> Tuple[bytes, int, List[str]]:
     """Standard output, the exit code (0, or 1: a check that was asked for
     failed) and the lines of standard error.  Error for any other code, or
     after so many seconds."""
+    if timeout is None:
+        served = _server.run(arguments)
+        if served is not None:
+            return served
     child = start(arguments)
     try:
         out, err = child.communicate(timeout=timeout)

@@ -665,25 +665,117 @@ static int run_command(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 			: answer_and_print(cmd, cx, args, common);
 }
 
+/* ---- databases that stay open ---- */
+
+struct pf_cmd_kept_db {
+	struct pf_db db;
+	bool with_tables;
+	struct stat info; /* of the file when it was opened */
+};
+
+static void close_kept(struct pf_cmd_kept_db *k)
+{
+	if (k)
+		pf_db_close(&k->db);
+	free(k);
+}
+
+void pf_cmd_kept_release(struct pf_cmd_kept *kept)
+{
+	for (size_t i = 0; i < PF_CMD_KEPT; i++)
+		close_kept(kept->items[i]);
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	       a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Taken out of those that are kept; NULL: it is not among them. */
+static struct pf_cmd_kept_db *take_kept(struct pf_cmd_kept *kept,
+					const char *path, bool with_tables)
+{
+	struct pf_cmd_kept_db **at = kept->items, *k;
+	struct stat info;
+
+	for (size_t i = 0; i < PF_CMD_KEPT; i++) {
+		k = at[i];
+		if (!k || k->with_tables != with_tables ||
+		    strcmp(k->db.path, path) != 0)
+			continue;
+		memmove(at + i, at + i + 1,
+			(PF_CMD_KEPT - 1 - i) * sizeof(*at));
+		at[PF_CMD_KEPT - 1] = NULL;
+		if (!stat(path, &info) && is_same_file(&info, &k->info))
+			return k;
+		close_kept(k);
+		break;
+	}
+	return NULL;
+}
+
+/* NULL on error. */
+static struct pf_cmd_kept_db *open_db(struct pf_ctx *cx, const char *path,
+				      bool with_tables)
+{
+	struct pf_cmd_kept_db *k =
+		cx->kept ? take_kept(cx->kept, path, with_tables) : NULL;
+
+	if (k) {
+		k->db.err = cx->err;
+		return k;
+	}
+	k = pf_calloc(1, sizeof(*k));
+	k->with_tables = with_tables;
+	if (!stat(path, &k->info) &&
+	    !pf_db_open(&k->db, path, with_tables, cx->err))
+		return k;
+	if (!cx->err->code)
+		pf_fail_open(cx->err, "cannot open '%s'", path);
+	free(k);
+	return NULL;
+}
+
+/* One that holds decoded blocks is not kept: they are many. */
+static void leave_db(struct pf_ctx *cx, struct pf_cmd_kept_db *k, bool is_good)
+{
+	struct pf_cmd_kept_db **at = cx->kept ? cx->kept->items : NULL;
+
+	if (!at || !is_good || k->db.kept) {
+		close_kept(k);
+		return;
+	}
+	k->db.inputs = NULL;
+	k->db.input_count = 0;
+	close_kept(at[PF_CMD_KEPT - 1]);
+	memmove(at + 1, at, (PF_CMD_KEPT - 1) * sizeof(*at));
+	at[0] = k;
+}
+
 static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		  const struct pf_cached *cached, void *args,
 		  const struct common *common)
 {
-	struct pf_db db = { 0 };
 	size_t count = cached->files->count;
-	const char **inputs = pf_calloc(count + 1, sizeof(*inputs));
-	int rc = pf_db_open(&db, cached->path, cmd->needs & PF_NEEDS_TABLES,
-			    cx->err);
+	const char **inputs;
+	struct pf_cmd_kept_db *k =
+		open_db(cx, cached->path, cmd->needs & PF_NEEDS_TABLES);
+	int rc;
 
+	if (!k)
+		return -1;
+	inputs = pf_calloc(count + 1, sizeof(*inputs));
 	inputs[0] = cached->path;
 	for (size_t i = 0; i < count; i++)
 		inputs[i + 1] = cached->files->items[i];
-	db.inputs = inputs;
-	db.input_count = count + 1;
-	cx->db = &db;
-	if (!rc)
-		rc = run_command(cmd, cx, args, common);
-	pf_db_close(&db);
+	k->db.inputs = inputs;
+	k->db.input_count = count + 1;
+	cx->db = &k->db;
+	rc = run_command(cmd, cx, args, common);
+	leave_db(cx, k, rc >= 0);
 	free(inputs);
 	return rc;
 }
@@ -796,13 +888,15 @@ static int count_after_dashes(int argc, char **argv)
 }
 
 int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
-	       struct pf_err *err)
+	       struct pf_cmd_kept *kept, struct pf_err *err)
 {
 	void *args = pf_calloc(1, cmd->args_bytes + 1);
 	struct common common = common_defaults;
 	const struct pf_opt *opts[PF_CMD_OPT_SETS];
 	struct pf_opt_set sets[PF_CMD_OPT_SETS];
-	struct pf_ctx cx = { .err = err, .argv = argv, .out = out };
+	struct pf_ctx cx = {
+		.err = err, .argv = argv, .out = out, .kept = kept
+	};
 	int after = count_after_dashes(argc, argv);
 	int rc;
 

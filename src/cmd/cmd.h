@@ -78,15 +78,26 @@ struct pf_ctx {
 	int word;            /* the first argument as one of the words, or -1 */
 	int argc;            /* arguments that are no options, without DB */
 	char **argv;
-	int dashes;            /* arguments before "--"; -1: there is none */
-	struct pf_style style; /* for pf_render_doc() */
-	FILE *out;             /* where output goes */
-	bool quiet;            /* -q */
-	int64_t limit;         /* of rows in lists; -1: all */
-	bool is_limit_given;   /* with --limit */
-	bool is_page;          /* of many ranks, for people: no longer */
-	bool wide;             /* the format shows every column */
+	int dashes;               /* arguments before "--"; -1: there is none */
+	struct pf_style style;    /* for pf_render_doc() */
+	FILE *out;                /* where output goes */
+	bool quiet;               /* -q */
+	int64_t limit;            /* of rows in lists; -1: all */
+	bool is_limit_given;      /* with --limit */
+	bool is_page;             /* of many ranks, for people: no longer */
+	bool wide;                /* the format shows every column */
+	struct pf_cmd_kept *kept; /* or NULL: nothing stays open */
 };
+
+/*
+ * Databases that stay open from one command to the next, for a process that
+ * runs many: those used last, as long as their files are what they were.
+ */
+#define PF_CMD_KEPT 8
+struct pf_cmd_kept {
+	struct pf_cmd_kept_db *items[PF_CMD_KEPT]; /* the last used first */
+};
+void pf_cmd_kept_release(struct pf_cmd_kept *kept);
 
 /* Titles of help and of profan(1) above commands that belong together. */
 #define PF_GROUP_READ    "Read traces"
@@ -155,7 +166,7 @@ const struct pf_cmd *pf_cmd_find(const char *name, struct pf_err *err);
  * returned, or -1.
  */
 int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
-	       struct pf_err *err);
+	       struct pf_cmd_kept *kept, struct pf_err *err);
 
 /*
  * cmd_ingest.c: files into a database, as "profan ingest" does it without

@@ -650,7 +650,8 @@ static int show_table(const char *db, struct pf_err *err)
 			 (char *)"10",
 			 NULL };
 
-	return pf_cmd_run(pf_cmd_find("table", err), 5, argv, stderr, err);
+	return pf_cmd_run(pf_cmd_find("table", err), 5, argv, stderr, NULL,
+			  err);
 }
 
 /* Read what the run left, and say what it was. */

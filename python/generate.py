@@ -17,7 +17,7 @@ TYPES = {"flag": "bool", "integer": "Optional[int]",
          "text": "Union[str, int, None]",
          "list": "Union[str, Sequence[str], None]",
          "duration": "Union[str, int, None]"}
-PATHS = {"FILE", "DB", "DIR", "PATTERN"}
+PATHS = {"FILE", "DB", "DIR", "PATTERN", "FLEET"}
 # Numbers that Python has words for.
 SPANS = {"N|A..B": "Union[str, int, range, None]",
          "LIST": "Union[str, int, range, Sequence[Union[str, int]], "
@@ -44,7 +44,7 @@ def options_of(command):
     return [o for o in command["options"] if o["name"] not in LEFT_OUT]
 
 
-def parameter(option):
+def default_parameter(option):
     default = "False" if option["type"] == "flag" else "None"
     return f"{name_of(option['name'])}: {type_of(option)} = {default}"
 
@@ -83,16 +83,39 @@ def docstring(command, indent):
     return f'{space}"""{body}\n{space}"""'
 
 
+def has_output(command):
+    return any(o["name"] == "output" for o in command["options"])
+
+
+def printed_by(command):
+    return "Result" if command["shows_document"] else "str"
+
+
 def result_of(command):
-    has_output = any(o["name"] == "output" for o in command["options"])
-    if command["shows_document"]:
-        # a Result, or the path of what was written
-        return "Any" if has_output else "Result"
-    return "Union[str, pathlib.Path]" if has_output else "str"
+    return printed_by(command) if not has_output(command) else \
+        f"Union[{printed_by(command)}, pathlib.Path]"
 
 
-def signature(command, first, indent):
+def overloads(command, first, indent):
+    """What is printed comes back, or the path of what was written."""
+    if not has_output(command):
+        return []
+    space = " " * indent
+    return [line for kind, result in (
+        ("None = None", printed_by(command)), ("Path", "pathlib.Path"))
+        for line in (f"{space}@overload",
+                     signature(command, first, indent,
+                               {"output": kind}, result) + " ...", "")]
+
+
+def signature(command, first, indent, kinds_of={}, result=None):
     options = options_of(command)
+
+    def parameter(option):
+        if option["name"] in kinds_of:
+            return f"{option['name']}: {kinds_of[option['name']]}"
+        return default_parameter(option)
+
     output = [o for o in options if o["name"] == "output"]
     rest = [o for o in options if o["name"] != "output"]
     parts = list(first)
@@ -107,7 +130,7 @@ def signature(command, first, indent):
     space = " " * indent
     lines = (",\n" + space + "        ").join(parts)
     return (f"{space}def {name_of(command['name'])}(\n{space}        {lines}"
-            f"\n{space}) -> {result_of(command)}:")
+            f"\n{space}) -> {result or result_of(command)}:")
 
 
 def values(command):
@@ -129,6 +152,7 @@ def method(command):
         given = "[word] if word else []"
     is_document = command["shows_document"]
     return "\n".join([
+        *overloads(command, first, 4),
         signature(command, first, 4), docstring(command, 8),
         f"        found: {result_of(command)} = self._call(",
         f"            {command['name']!r}, _KINDS[{command['name']!r}],",
@@ -138,8 +162,9 @@ def method(command):
 
 
 def function(command):
+    first = ["*arguments: Path"]
     return "\n".join([
-        signature(command, ["*arguments: Path"], 0),
+        *overloads(command, first, 0), signature(command, first, 0),
         docstring(command, 4),
         f"    found: {result_of(command)} = call(",
         f"        {command['name']!r}, _KINDS[{command['name']!r}],",
@@ -152,7 +177,7 @@ HEAD = '''# Made by generate.py of "profan help --format json"; do not edit.
 from __future__ import annotations
 
 from typing import (TYPE_CHECKING, Any, Dict, List, Literal, Optional,
-                    Sequence, Union)
+                    Sequence, Union, overload)
 
 from ._call import Path, call
 from ._result import Result

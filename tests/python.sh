@@ -20,8 +20,26 @@ if "$PYTHON" -m mypy --version >/dev/null 2>&1; then
 	"$PYTHON" -m mypy --strict --python-version 3.10 --cache-dir=/dev/null \
 		lib/profan >out 2>&1
 	result "mypy --strict finds nothing" out
+	MYPYPATH=lib "$PYTHON" -m mypy --strict --cache-dir=/dev/null \
+		"$top_srcdir/tests/python_user.py" >out 2>&1
+	result "nor in a user's file" out
+	sed 's/failed: bool/failed: str/' "$top_srcdir/tests/python_user.py" \
+		>wrong.py
+	MYPYPATH=lib "$PYTHON" -m mypy --strict --cache-dir=/dev/null wrong.py \
+		>out 2>&1
+	grep -q 'expression has type "bool"' out
+	result "where it knows what functions return" out
 else
-	skip "types" "Python has no mypy"
+	skip "types" "NOT TESTED: Python has no mypy"
+fi
+if "$PYTHON" -c 'import pyright' 2>/dev/null; then
+	mkdir typed && cp "$top_srcdir/tests/python_user.py" typed/
+	echo '{"extraPaths": ["../lib"], "typeCheckingMode": "strict"}' \
+		>typed/pyrightconfig.json
+	"$PYTHON" -m pyright -p typed >out 2>&1
+	result "pyright finds nothing in a user's file" out
+else
+	skip "types, as pyright sees them" "NOT TESTED: Python has no pyright"
 fi
 
 # the handler without torch: what a profiler does is to write the trace

@@ -42,6 +42,20 @@ else
 	skip "types, as pyright sees them" "NOT TESTED: Python has no pyright"
 fi
 
+# what is shown of Python runs
+sh "$top_srcdir/docs/guide/files.sh" shown
+(cd shown && cp "$top_srcdir/docs/guide/before.json.gz" trace.json.gz &&
+	for side in before after; do
+		"$profan" ingest -q "$top_srcdir/docs/guide/$side.json.gz" \
+			-o $side.db
+	done
+	PROFAN_PROGRAM=$(realpath "$profan") PYTHONPATH=$tmp/lib "$PYTHON" \
+		"$top_srcdir/tests/python_blocks.py" "$top_srcdir/README.md" \
+		"$top_srcdir/python/README.md" "$top_srcdir"/docs/guide/*.md \
+		"$top_srcdir"/python/profan/*.py) >said 2>err ||
+	not_ok "tests/python_blocks.py" said err
+relay said
+
 # the handler without torch: what a profiler does is to write the trace
 cat >handler.py <<'END'
 import os, shutil, sys, time

@@ -6,6 +6,7 @@
 >>> print(cap.gaps().finding)
 >>> cap.gaps()["culprits"].to_pandas()
 >>> cap.sql("SELECT name, count(*) AS n FROM op GROUP BY name").rows
+>>> profan.diff(cap, "after.db").verdict
 
 Nothing is computed here: every call starts the program "profan" and reads what
 it prints.  Methods and their parameters are made of the program's own tables

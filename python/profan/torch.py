@@ -2,6 +2,7 @@
 """With torch.profiler: a handler in place of ``tensorboard_trace_handler``,
 and a profiler with the settings that make analyses complete.
 
+>>> import profan.torch, torch
 >>> with torch.profiler.profile(
 ...         on_trace_ready=profan.torch.handler("runs/profiler")) as prof:
 ...     train()

@@ -82,12 +82,18 @@ count() { # HOW-MANY SUFFIX
 	[ "$(find runs -name "worker.*.pt.trace.$2" | wc -l)" = "$1" ] &&
 		ls -A runs >>out
 }
+# says_read SUFFIX: nothing but how many were read, and what to type
+says_read() {
+	[ "$(wc -l <err)" = 1 ] &&
+		grep -qx "profan: traces read: 2; the last: profan runs/worker.*.$1" err &&
+		run 0 "$profan" $(sed 's/.*profan //' err) && [ -s out ] && : >err
+}
 handled t.json 'dict(report=True, keep_trace=False)' "$(realpath "$profan")" &&
-	[ ! -s err ] && count 2 json.db && count 2 json.html && count 0 json &&
+	says_read json.db && count 2 json.db && count 2 json.html && count 0 json &&
 	[ "$(ls -A runs | wc -l)" = 4 ]
 result "the handler leaves databases and pages" err out
 handled t.json 'dict(use_gzip=True)' "$(realpath "$profan")" &&
-	[ ! -s err ] && count 2 json.gz && count 2 json.gz.db && count 0 json &&
+	says_read json.gz.db && count 2 json.gz && count 2 json.gz.db && count 0 json &&
 	[ "$(ls -A runs | wc -l)" = 4 ]
 result "traces are compressed by the process that reads them" err out
 for trace in runs/*.json.gz; do
@@ -106,6 +112,11 @@ handled odd.json 'dict(keep_trace=False)' "$(realpath "$profan")"
 count 2 json.db && count 2 json &&
 	[ "$(grep -c "is kept: 1 of its events" err)" = 2 ]
 result "a trace is kept if the database lacks an event" err out
+head -c 900 t.json >cut.json
+handled cut.json 'dict(keep_trace=False)' "$(realpath "$profan")"
+count 2 json && count 0 db && [ "$(wc -l <err)" = 2 ] &&
+	[ "$(grep -c "torch did not write 'runs/.*json' whole" err)" = 2 ]
+result "what torch failed to write is said to be that" err out
 cat >slow <<END
 #!/bin/sh
 echo "begin \$(nice) \$1" >>log

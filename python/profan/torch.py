@@ -33,6 +33,8 @@ class _Children:
 
     def __init__(self) -> None:
         self.running: List["tuple[subprocess.Popen[bytes], str, float]"] = []
+        self.read_count = 0
+        self.database = ""  # the last that was made
         # held by the child whose turn it is; gone with the last of them
         self.lock: Optional[IO[bytes]] = None
 
@@ -47,8 +49,16 @@ class _Children:
         child = subprocess.Popen(
             [sys.executable, "-I", later, json.dumps(order)],
             stdin=subprocess.DEVNULL, start_new_session=True, pass_fds=[lock])
-        self.running = [c for c in self.running if c[0].poll() is None]
+        self.running = [c for c in self.running if not self._is_done(*c)]
         self.running.append((child, trace, wait))
+
+    def _is_done(self, child: "subprocess.Popen[bytes]", trace: str,
+                 wait: float) -> bool:
+        if child.poll() == 0:
+            self.read_count += 1
+            self.database = (trace if os.path.exists(trace + ".db") else
+                             trace + ".gz") + ".db"
+        return child.returncode is not None
 
     def finish(self) -> None:
         begin = time.monotonic()
@@ -59,9 +69,24 @@ class _Children:
             except subprocess.TimeoutExpired:
                 print(f"profan: '{trace}' is still being read by process "
                       f"{child.pid}", file=sys.stderr)
+            self._is_done(child, trace, wait)
+        if self.read_count:
+            import shlex
+            print(f"profan: traces read: {self.read_count}; the last: profan "
+                  f"{shlex.quote(self.database)}", file=sys.stderr)
 
 
 _children = _Children()
+
+
+def _is_whole(trace: str) -> bool:
+    """Did the profiler write it to its end?  torch only logs it if not."""
+    try:
+        with open(trace, "rb") as file:
+            file.seek(max(os.path.getsize(trace) - 16, 0))
+            return file.read().rstrip().endswith((b"}", b"]"))
+    except OSError:
+        return False
 
 
 def handler(dir_name: str, worker_name: Optional[str] = None,
@@ -92,6 +117,10 @@ def handler(dir_name: str, worker_name: Optional[str] = None,
         trace = os.path.join(
             dir_name, f"{name}.{time.time_ns()}.pt.trace.json")
         prof.export_chrome_trace(trace)
+        if not _is_whole(trace):
+            print(f"profan: torch did not write '{trace}' whole; what is there "
+                  "is kept", file=sys.stderr)
+            return
         try:
             _children.start(trace, wait, program=program, gzip=use_gzip,
                             report=report, keep=keep_trace)

@@ -54,9 +54,16 @@ def work(order: Dict[str, Any]) -> int:
     program, trace = order["program"], order["trace"]
     if order["gzip"] and order["keep"]:
         trace = _compressed(trace)
-    database = trace + ".db"
-    done = subprocess.run([program, "ingest", "-q", "--threads", "1", trace,
-                           "-o", database], check=False)
+    os.environ["PROFAN_THREADS"] = "1"
+    if order["keep"]:
+        # where commands look for the database of a trace
+        database = trace
+        done = subprocess.run([program, "info", "-q", trace],
+                              stdout=subprocess.DEVNULL, check=False)
+    else:
+        database = trace + ".db"
+        done = subprocess.run([program, "ingest", "-q", trace, "-o",
+                               database], check=False)
     if not done.returncode and order["report"]:
         done = subprocess.run([program, "report", "-q", database, "-o",
                                trace + ".html"], check=False)

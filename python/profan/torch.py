@@ -34,7 +34,7 @@ class _Children:
     def __init__(self) -> None:
         self.running: List["tuple[subprocess.Popen[bytes], str, float]"] = []
         self.read_count = 0
-        self.database = ""  # the last that was made
+        self.last = ""  # what commands are given
         # held by the child whose turn it is; gone with the last of them
         self.lock: Optional[IO[bytes]] = None
 
@@ -56,8 +56,8 @@ class _Children:
                  wait: float) -> bool:
         if child.poll() == 0:
             self.read_count += 1
-            self.database = (trace if os.path.exists(trace + ".db") else
-                             trace + ".gz") + ".db"
+            self.last = next((p for p in (trace + ".gz", trace)
+                              if os.path.exists(p)), trace + ".db")
         return child.returncode is not None
 
     def finish(self) -> None:
@@ -73,7 +73,7 @@ class _Children:
         if self.read_count:
             import shlex
             print(f"profan: traces read: {self.read_count}; the last: profan "
-                  f"{shlex.quote(self.database)}", file=sys.stderr)
+                  f"{shlex.quote(self.last)}", file=sys.stderr)
 
 
 _children = _Children()
@@ -95,17 +95,17 @@ def handler(dir_name: str, worker_name: Optional[str] = None,
             ) -> Callable[[Any], None]:
     """For ``on_trace_ready``: writes WORKER.TIME.pt.trace.json as
     ``tensorboard_trace_handler`` does, and lets a process of its own (nice
-    10, one thread, one trace at a time) make WORKER.TIME.pt.trace.json.db of
-    it, so that training goes on.
+    10, one thread, one trace at a time) read it into a database beside it,
+    where all commands look for it, so that training goes on.
 
     use_gzip
-        that process makes ....json.gz of the trace first, and ....json.gz.db
-        of this
+        that process makes ....json.gz of the trace first, and reads this
     report
         also write the page beside it (....html)
     keep_trace
-        False: remove the trace once the database was read back and found to
-        have every event; it is not compressed before
+        False: the database is ....json.db, and the trace is removed once it
+        was read back and found to have every event; it is not compressed
+        before
     wait
         seconds that the end of the process waits for what is still read
     """

@@ -149,32 +149,3 @@ const time = (ns) => {
 				return (ns / unit).toFixed(d) + name;
 	return (ns / 1e9).toFixed(3) + ' s';
 };
-
-const COLOURS = ('#3f84c8 #c26f1f #3f9a4a #c75d68 #8a70c0 #9c7350 #b866a4 ' +
-	'#7d7d7d').split(' ');
-const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, STRIP = 20, LEAST = 50;
-const FONT = '11px ' + getComputedStyle(document.body).fontFamily;
-
-/* Names cut to what matters in a narrow place. */
-const shorten = (s) => {
-	const py = /^(?:.*[/\\])?([^/\\]+\.py)\((\d+)\): (.+)$/.exec(s);
-	if (py)
-		return py[3] + ' ' + py[1] + ':' + py[2];
-	return s.replace(/^void /, '').replace(/^(?:at::native::|at::)+/, '');
-};
-
-/* Of a ruler what stands every 80 pixels or more. */
-const paintTicks = (ctx, v0, v1, xOf, width) => {
-	const per = (v1 - v0) / (width - xOf(v0)) * 80;
-	const ten = 10 ** Math.floor(Math.log10(per));
-	const step = ten * [1, 2, 5, 10].find((m) => m * ten >= per);
-	const [unit, sign] = UNITS.findLast(([u]) => u <= v1);
-	const digits = Math.max(Math.ceil(Math.log10(unit / step)), 0);
-	for (let at = Math.ceil(v0 / step) * step; at <= v1; at += step) {
-		const x = xOf(at);
-		ctx.fillRect(x, RULER - 6, 1, 6);
-		if (x < width - 80)
-			ctx.fillText((at / unit).toFixed(digits) + sign, x + 3,
-				RULER - 7);
-	}
-};

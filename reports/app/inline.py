@@ -24,7 +24,8 @@ def main(top, wasm, glue, host, version, out):
     def asset(name):
         return read(f"{top}/reports/{name}")
 
-    shared, style = asset("shared.js"), asset("style.css")
+    shared = asset("shared.js") + asset("canvas.js")
+    style = asset("style.css")
     with open(wasm, "rb") as file:
         packed = gzip.compress(file.read(), 9, mtime=0)
     slots = {

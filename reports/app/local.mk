@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The page that is the program, of what 'make wasm' (contrib/wasm) compiles.
 PAGE_PARTS = $(sort $(wildcard $(srcdir)/reports/app/*)) \
-	$(addprefix $(srcdir)/reports/,app.js shared.js style.css) \
+	$(addprefix $(srcdir)/reports/,app.js canvas.js shared.js style.css) \
 	$(srcdir)/contrib/wasm/host.js
 EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(sort $(wildcard \
 	$(srcdir)/reports/app/*)))

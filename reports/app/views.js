@@ -335,7 +335,7 @@ const render = async () => {
 		answer.before(timelineOf(now).node);
 		chart.show(now.options);
 		if (document.activeElement === document.body)
-			chart.node.querySelector('canvas').focus(
+			chart.line.canvas.focus(
 				{ preventScroll: true });
 	}
 	let nodes = [];

@@ -511,6 +511,8 @@ int pf_fill(struct pf_skeleton *s, struct pf_buf *out, struct pf_err *err)
 	if (!rc)
 		rc = add_asset(&s->script, "reports/shared.js", err);
 	if (!rc)
+		rc = add_asset(&s->script, "reports/canvas.js", err);
+	if (!rc)
 		rc = add_asset(&s->script, "reports/app.js", err);
 	if (!rc) {
 		pf_buf_adds(&s->policy, "default-src 'none'; script-src ");

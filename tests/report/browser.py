@@ -200,7 +200,7 @@ def check_look(browser, name):
                                     p.locator("#tl").count()):
             wrong.append("%s: a timeline of %s colours" % (scheme, colours))
     if p.locator("#tl").count():
-        view = p.evaluate("document.documentElement.timeline.view()")
+        view = p.evaluate(VIEW)
         if view != first_view(p):
             wrong.append("shows %s, not %s" % (view, first_view(p)))
     wrong.append(w.complaint())
@@ -216,6 +216,8 @@ def check_fold(browser, name):
         if box["y"] + box["height"] <= 800 else str(box))
     w.close()
 
+
+VIEW = """(({ v0, v1 }) => [v0, v1])(document.documentElement.timeline)"""
 
 # The time that a window took, whether any of the picture before it is left (it
 # was made all magenta), and the window that is shown.
@@ -242,7 +244,8 @@ SWEEP = """(windows) => {
         spoil();
         const t = performance.now();
         line.setView(a, b);
-        return [performance.now() - t, isSpoilt(), ...line.view()];
+        line.draw();
+        return [performance.now() - t, isSpoilt(), line.v0, line.v1];
     });
 }"""
 
@@ -308,7 +311,7 @@ def check_sorting(browser, name):
 def check_timeline(browser, name):
     w = Watched(browser, name)
     p = w.ready()
-    view = "document.documentElement.timeline.view()"
+    view = VIEW
     canvas = p.locator("#view canvas")
     canvas.scroll_into_view_if_needed()
     canvas.focus()
@@ -338,8 +341,8 @@ def check_timeline(browser, name):
                "document.documentElement.timeline.span)")
     hit = None
     box = canvas.bounding_box()
-    track = p.evaluate("document.documentElement.timeline.rows()[0]")
-    y = track["y"] + 18 + 7  # the head, half a row
+    y = p.evaluate("document.documentElement.timeline.tracks[0].y")
+    y += 18 + 7  # the head, half a row
     for k in range(100):
         box = canvas.bounding_box()
         x = 152 + (box["width"] - 160) * k / 100
@@ -391,9 +394,10 @@ def check_words(browser, name):
     wrong = []
     for part in (1, 7, 400, 30000, 1e6):
         texts = p.evaluate("""(part) => {
-            const { span, setView } = document.documentElement.timeline;
+            const { span, setView, draw } = document.documentElement.timeline;
             window.texts = [];
             setView(span * 0.4, span * 0.4 + span / part);
+            draw();
             return window.texts;
         }""", part)
         ticks = [s for s, y in texts if y == 17 and re.match(r"[\d.]+ ", s)]
@@ -409,7 +413,7 @@ def check_words(browser, name):
             if any(" › " in s for s, _ in texts) else "no path")
     p.locator("#verdicts a[data-t0]").first.click()
     length = to_ns(p.locator("#say > div").first.inner_text())
-    tracks = len(p.evaluate("document.documentElement.timeline.rows()"))
+    tracks = p.evaluate("document.documentElement.timeline.tracks.length")
     sums = p.locator("#say li").all_inner_texts()
     wrong = [s for s in sums if to_ns(s) > 1.01 * length * tracks]
     if any("__next__" in s for s in sums) and \

@@ -795,13 +795,34 @@ def check_timeline(browser):
     app.until("location.hash.includes('at=')")
     expect("0 is all", wide(pressed("0")) == wide(whole))
 
-    # an event, zoomed to: what is drawn is what the program draws there
     box = p.locator("#view canvas").bounding_box()
+
+    # two fingers: what was under them stays there
+    def touch(kind, *at):
+        app.cdp.send("Input.dispatchTouchEvent", {
+            "type": "touch" + kind, "touchPoints": [
+                {"x": box["x"] + x, "y": box["y"] + 60, "id": i}
+                for i, x in enumerate(at)]})
+
+    under = "[%d, %d].map((x) => chart.line.atX(x))"
+    before = p.evaluate(under % (400, 500))
+    touch("Start", 400)
+    touch("Start", 400, 500)
+    touch("Move", 380, 540)
+    touch("Move", 300, 700)
+    touch("End")
+    after = p.evaluate(under % (300, 700))
+    expect(f"two fingers: {before}, then {after}", all(
+        abs(a - b) < 1e-6 * whole["v1"] for a, b in zip(before, after)))
+    p.locator("#view canvas").focus()
+    pressed("0")
+
+    # an event, zoomed to: what is drawn is what the program draws there
     x, y = p.evaluate("""(() => {
         const t = chart.state().tracks[0];
         const s = chart.drawn().rows.get(t.track).at(-1).find((s) =>
             s.class === 'kernel' && s.dur_ns > 100000);
-        return chart.placeOf(s); })()""")
+        return chart.line.placeOf(s); })()""")
     p.mouse.click(box["x"] + x + 2, box["y"] + y + 6)
     app.until(view + ".partners === 1")
     kernel = now()["selected"]
@@ -872,7 +893,7 @@ def check_timeline(browser):
             const all = [...chart.drawn().rows.values()].flat(2);
             chart.node.querySelector('canvas').focus();
             return [chart.state().tracks.length,
-                all.filter((s) => chart.placeOf(s)).length]; })()""")
+                all.filter((s) => chart.line.placeOf(s)).length]; })()""")
         b.say(f"timeline of {name}: no request, message or dialog",
               app.reopened() or (None if drawn[0] >= tracks and drawn[1]
                                  else f"drawn: {drawn}"))

@@ -25,15 +25,16 @@ def drawn(db, *args):
 
 
 def events_of(db):
-    """Ranges of threads and streams by id, on the clock of their trace."""
+    """Ranges and instants by id, on the clock of their trace."""
     rows = ask("query", db, """
         SELECT e.id, e.trace_id, e.track_id, e.name, e.dur_ns, e.ph,
             e.start_ns - (SELECT min(first_ns) FROM track AS f
                 WHERE f.trace_id = e.trace_id AND f.event_count > 0)
                 AS start_ns
         FROM event AS e JOIN track AS t ON t.id = e.track_id
-        WHERE t.class IN ('host', 'gpu') ORDER BY e.id""")["tables"]
-    return {r["id"]: r for r in next(iter(rows.values())) if r["ph"] == "X"}
+        WHERE t.class IN ('host', 'gpu') AND e.name <> '[memory]'
+        ORDER BY e.id""")["tables"]
+    return {r["id"]: r for r in next(iter(rows.values())) if r["ph"] in "Xi"}
 
 
 def overlaps(event, low, high):
@@ -123,6 +124,38 @@ def check_tracks(db):
             yield f"--tracks {which}: {some['tracks']}"
 
 
+def made(db, which, trace, *more):
+    """What tracks that no trace has show: start, time, and name if idle."""
+    figures, tables = drawn(db, "--tracks", which, "--trace", str(trace),
+                            "--pixels", "100000", *more)
+    names = {n["name"]: n["text"] for n in tables["names"]}
+    return {(s["start_ns"], s["dur_ns"], which == "idle" and
+             names[s["name"]]) for s in tables["slices"]}, figures
+
+
+def check_made(db):
+    """Idle time and the path: what 'profan gaps' and 'profan path' say."""
+    for trace in ask("info", db)["tables"]["traces"]:
+        n = str(trace["trace_id"])
+        for which, command, of in (("idle", ["gaps"], "gaps"),
+                                   ("path", ["path", "--list"], "tiles")):
+            for more in ([], ["--from", "0.3ms", "--to", "2ms"]):
+                said = ask(*command, db, "--trace", n, "--limit", "-1", *more)
+                seen, figures = made(db, which, n, *more)
+                rows = [r for r in said["tables"].get(of, []) if
+                        r["start_ns"] < figures["to_ns"]]
+                want = {(r["start_ns"], r["ns"], which == "idle" and
+                         r["cause"]) for r in rows}
+                column = max(figures["to_ns"] - figures["from_ns"],
+                             1) / 100000
+                if not seen <= want:
+                    yield f"{which} {more}: {sorted(seen - want)[:3]}"
+                if {w for w in want if w[1] > 2 * column} - seen:
+                    yield f"{which} {more}: {sorted(want - seen)[:3]}"
+                if figures["events"] != len(rows):
+                    yield f"{which} {more}: {figures}, not {len(rows)}"
+
+
 for path in sys.argv[2:]:
     known = events_of(path)
     results.say(f"{path}: each event of a window is in one slice, and slices "
@@ -130,3 +163,5 @@ for path in sys.argv[2:]:
     results.say(f"{path}: every event is found when zoomed in",
                 list(check_found(path, known)))
     results.say(f"{path}: tracks by kind", list(check_tracks(path)))
+    results.say(f"{path}: idle time by cause, and the path",
+                list(check_made(path)))

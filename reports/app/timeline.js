@@ -5,7 +5,12 @@
  */
 
 const QUESTIONS = ['gaps', 'kernels', 'overlap', 'syncs']; /* of a range */
+const ORDER = ['path', 'idle', 'all'];
 const FRESH = 0.6; /* of the columns that there could be: then ask again */
+const FINE = 4; /* columns of the whole, to those that are seen */
+const PATH_COLUMNS = 20000; /* it is that of the whole at any zoom */
+const MANY = 1e6; /* events: the path is worked out when it is asked for */
+const IDLE_MS = 250; /* about as long may it take at a zoom */
 
 /* A text of SQL. */
 const sqlText = (s) => "'" + s.replaceAll("'", "''") + "'";
@@ -34,56 +39,87 @@ const pictureOf = (text) => {
 	}
 	return { from: scalars.from_ns, to: scalars.to_ns,
 		pixels: scalars.pixels, tracks: tables.tracks, rows, found,
-		steps: tables.steps, classes: tables.classes };
+		steps: tables.steps, classes: tables.classes,
+		events: scalars.events };
 };
 
 const newTimeline = (args) => {
-	let whole = null, held = null, partners = [], layers = [];
-	let isAsking = false, isReady = false, counting = 0;
+	/* What is asked apart: whole and held are answers, isFine: whole is as
+	 * fine as it gets, or cannot be had. */
+	const part = (which) => ({ which, whole: null, held: null, layers: [],
+		isFine: false, ms: 0 });
+	const all = part('all'), idle = part('idle'), path = part('path');
+	const parts = [all, idle, path];
+	let partners = [], isAsking = false, isReady = false, counting = 0;
 	const folded = new Set(), depths = new Map();
 
 	/* -- asking -- */
 
-	const ask = async (more) => pictureOf((await runWell(['timeline',
-		...args, ...more, '--limit', '-1', '--format', 'json'])).out);
+	const ask = async (which, pixels, ...more) => pictureOf((await runWell(
+		['timeline', ...args, '--tracks', which, '--pixels',
+			String(pixels), ...more, '--limit', '-1', '--format',
+			'json'])).out);
 
-	const learn = (p) => {
+	/* Of each trace its path, idle time, streams and threads. */
+	const learn = (p, picture) => {
 		const known = new Set(line.tracks.map((t) => t.track));
-		for (const t of p.tracks)
+		for (const t of picture.tracks)
 			depths.set(t.track, Math.max(t.depths,
 				depths.get(t.track) || 0));
-		line.tracks = [...line.tracks, ...p.tracks.filter((t) =>
-			!known.has(t.track))].filter((t) =>
-			t.events || depths.get(t.track));
+		line.tracks = [...line.tracks, ...picture.tracks.filter((t) =>
+			!known.has(t.track)).map((t) => ({ ...t, part: p }))]
+			.filter((t) => t.events || depths.get(t.track));
+		line.tracks.sort((a, b) => a.trace_id - b.trace_id ||
+			ORDER.indexOf(a.part.which) - ORDER.indexOf(b.part.which));
 		line.layout();
 	};
 
-	const isGood = () => {
+	const isGood = ({ which, whole, held, ms }) => {
 		const { v0, v1, span } = line;
 		const finest = whole && line.plot() / (v1 - v0) * FRESH;
 		const good = (p) => p && p.from <= Math.max(v0, 0) &&
 			p.to >= Math.min(v1, span) &&
 			p.pixels / Math.max(p.to - p.from, 1) >= finest;
-		return good(held) || (good(whole) && whole);
+		return good(held) || ((good(whole) || which === 'path' ||
+			!whole?.tracks.length ||
+			(which === 'idle' && ms * (v1 - v0) / span >
+			IDLE_MS)) && whole);
 	};
 
-	/* Ask for what is seen, with as much at both sides, if it is not held. */
+	const askWhole = async (p) => {
+		const begun = performance.now();
+		const picture = await ask(p.which, p === path ? PATH_COLUMNS
+			: line.plot() * FINE);
+		p.ms = performance.now() - begun;
+		p.whole = picture;
+		learn(p, picture);
+	};
+
+	/* Ask for what is seen, with as much at both sides. */
+	const askSeen = async (p) => {
+		const { v0, v1 } = line, w = v1 - v0;
+		const from = Math.max(Math.floor(v0 - w / 2), 0);
+		const to = Math.ceil(Math.min(v1 + w / 2, line.span)) + 1;
+		p.held = await ask(p.which, Math.min(Math.ceil(line.plot() *
+			(to - from) / w), 100000), '--from', from + 'ns', '--to',
+		to + 'ns');
+		learn(p, p.held);
+	};
+
+	/* What is seen first, and then the whole of each part. */
 	const refresh = async () => {
-		if (isAsking || !isReady || !line.canvas.isConnected || isGood())
+		const seen = parts.find((p) => p.whole && !isGood(p));
+		const p = seen || parts.find((k) => !k.isFine);
+		if (isAsking || !isReady || !line.canvas.isConnected || !p)
 			return;
 		isAsking = true;
 		try {
-			const { v0, v1 } = line, w = v1 - v0;
-			const from = Math.max(Math.floor(v0 - w / 2), 0);
-			const to = Math.ceil(Math.min(v1 + w / 2, line.span)) + 1;
-			held = await ask(['--from', from + 'ns', '--to', to +
-				'ns', '--pixels', String(Math.min(Math.ceil(
-				line.plot() * (to - from) / w), 100000))]);
-			learn(held);
+			p.isFine ||= !seen;
+			await (seen ? askSeen : askWhole)(p);
 		} catch (e) {
 			if (!(e instanceof Stopped))
 				line.told.textContent = sentenceOf(e);
-			isReady = e instanceof Stopped;
+			isReady = e instanceof Stopped || p !== all;
 		}
 		isAsking = false;
 		line.dirty();
@@ -93,21 +129,29 @@ const newTimeline = (args) => {
 	const begin = async () => {
 		line.layout();
 		for (const which of ['gpu', 'all']) {
-			const p = await ask(['--tracks', which, '--pixels',
-				String(line.plot())]);
+			const p = await ask(which, line.plot());
 			if (which === 'gpu' && !p.tracks.length)
 				continue;
 			line.span = Math.max(p.to, line.span);
-			if (!whole) {
+			if (!all.whole) {
 				p.classes.forEach((c, i) =>
 					line.explain(c.class, COLOURS[i]));
 				if (line.v1 === LEAST)
 					line.v1 = line.span;
 			}
-			whole = p;
+			all.whole = p;
 			if (which === 'all')
 				line.tracks = [];
-			learn(p);
+			learn(all, p);
+		}
+		if (all.whole.events > MANY) {
+			path.isFine = true;
+			const b = line.button('Critical path', () => {
+				path.isFine = false;
+				b.remove();
+				refresh();
+			});
+			line.search.before(b);
 		}
 		line.isWhole = isReady = true;
 		line.clamp();
@@ -130,14 +174,14 @@ const newTimeline = (args) => {
 	/* -- drawing -- */
 
 	/* What is held lies over what is known of the whole. */
-	const layersNow = () => {
-		const { v0, v1 } = line;
+	const layersOf = (p) => {
+		const { whole, held } = p, { v0, v1 } = line;
 		if (!whole)
 			return [];
 		const isHeld = held && held.from < v1 && held.to > v0 &&
 			held.pixels / (held.to - held.from) >
 			whole.pixels / Math.max(whole.to - whole.from, 1);
-		if (isGood() === whole || !isHeld)
+		if (isGood(p) === whole || !isHeld)
 			return [[whole, v0, v1]];
 		return held.from <= v0 && held.to >= v1 ? [[held, v0, v1]]
 			: [[whole, v0, v1], [held, held.from, held.to]];
@@ -157,7 +201,7 @@ const newTimeline = (args) => {
 		ctx.globalAlpha = 1;
 	};
 
-	const paint = (t, d, y) => layers.forEach(([p, from, to], i) => {
+	const paint = (t, d, y) => t.part.layers.forEach(([p, from, to], i) => {
 		if (i) { /* over what is known of the whole */
 			const a = line.xOf(Math.max(from, line.v0));
 			ctx.fillStyle = css.bg;
@@ -186,7 +230,7 @@ const newTimeline = (args) => {
 
 	const find = (t, d, x) => {
 		const px = (line.v1 - line.v0) / line.plot(), at = line.atX(x);
-		return layers.at(-1)?.[0].rows.get(t.track)?.[d]?.find((s) =>
+		return t.part.layers.at(-1)?.[0].rows.get(t.track)?.[d]?.find((s) =>
 			s.start_ns <= at && s.start_ns + Math.max(s.dur_ns, px) >=
 			at);
 	};
@@ -196,8 +240,8 @@ const newTimeline = (args) => {
 			.out).tables)[0] || [];
 
 	/* An event as it would be drawn; its depth is known if it is. */
-	const sliceOf = (e) => (held?.found.get(e.id) ||
-		whole.found.get(e.id) || { event_id: e.id, track: e.track_id,
+	const sliceOf = (e) => (all.held?.found.get(e.id) ||
+		all.whole.found.get(e.id) || { event_id: e.id, track: e.track_id,
 		depth: Infinity, start_ns: e.at_ns, dur_ns: e.dur_ns,
 		text: e.name });
 	const EVENT = 'e.id, e.track_id, e.name, e.dur_ns, e.start_ns - ' +
@@ -263,7 +307,7 @@ const newTimeline = (args) => {
 	};
 
 	const step = async (way) => {
-		if (!line.query || !whole)
+		if (!line.query || !all.whole)
 			return;
 		try {
 			const at = Math.round(line.selected?.start_ns ??
@@ -292,12 +336,13 @@ const newTimeline = (args) => {
 		fold: (t) => folded.delete(t.track) || folded.add(t.track),
 		place: (s) => [trackOf(s), s.depth],
 		open: (s) => folded.delete(s.track),
-		steps: () => ({ steps: (layers.at(-1)?.[0].steps || []).filter((s) =>
+		steps: () => ({ steps: (all.layers.at(-1)?.[0].steps || []).filter((s) =>
 			s.trace_id === line.tracks[0]?.trace_id).map((s) =>
 			[s.from_ns, s.to_ns, s.step]) }),
 		begin() {
-			layers = layersNow();
-			if (!whole) {
+			for (const p of parts)
+				p.layers = layersOf(p);
+			if (!all.whole) {
 				ctx.fillStyle = css.muted;
 				ctx.fillText('Reading…', line.xOf(line.v0),
 					RULER + 20);
@@ -347,9 +392,10 @@ const newTimeline = (args) => {
 			range: line.range, selected: line.selected,
 			tracks: line.tracks.map((t) => ({ ...t,
 				depth: depths.get(t.track) })),
-			isGood: isReady && !isAsking && Boolean(isGood()),
+			isGood: isReady && !isAsking && parts.every((p) =>
+				p.isFine && (!p.whole || isGood(p))),
 			partners: partners.length }),
-		drawn: () => layersNow().at(-1)[0],
+		drawn: () => layersOf(all).at(-1)[0],
 	};
 };
 

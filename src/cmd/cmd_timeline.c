@@ -11,7 +11,8 @@ static const struct pf_opt opts[] = {
 	PF_WINDOW_OPTS(struct pf_drawn_args, window),
 	{ 0, "pixels", "N", "divide the time into N columns", PF_OPT_INT,
 	  offsetof(struct pf_drawn_args, pixels), 1, 100000 },
-	{ 0, "tracks", PF_DRAWN_WORDS, "streams of GPUs, threads, or both",
+	{ 0, "tracks", PF_DRAWN_WORDS,
+	  "streams of GPUs and threads; or GPUs' idle time, or the path",
 	  PF_OPT_CHOICE, offsetof(struct pf_drawn_args, tracks), 0, 0 },
 	{ 0 },
 };

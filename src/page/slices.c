@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/idle/gaps.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -157,8 +158,13 @@ static enum pf_slice_cat host_cat(unsigned kind, struct pf_name_class class)
 	}
 }
 
+/* Beside the kinds of events: what is named by us, of a category. */
+#define KIND_OF(cat) (PF_KIND_COUNT + (unsigned)(cat))
+
 static enum pf_slice_cat find_cat(unsigned kind, const char *name)
 {
+	if (kind >= PF_KIND_COUNT)
+		return (enum pf_slice_cat)(kind - PF_KIND_COUNT);
 	if (pf_kind_is_gpu_track(kind))
 		return gpu_cat(kind, name);
 	return host_cat(kind, pf_name_classify(name));
@@ -741,6 +747,78 @@ void pf_timeline_release(struct pf_timeline *t)
 	memset(t, 0, sizeof(*t));
 }
 
+/* ---- the critical path ---- */
+
+/*
+ * What runs is named and coloured as on its own track.  What lies between, as
+ * a delay or a wait, is named by what it is: the works that it lies between
+ * are its neighbours.
+ */
+
+#define PATH_LABEL "critical path"
+
+static uint8_t path_host_cat(const char *kind)
+{
+	static const struct {
+		const char *kind;
+		enum pf_slice_cat cat;
+	} cats[] = {
+		{ "op", PF_CAT_OP },
+		{ "runtime", PF_CAT_RUNTIME },
+		{ "python", PF_CAT_PYTHON },
+		{ "sync call", PF_CAT_WAIT },
+		{ "data loading", PF_CAT_WAIT },
+	};
+
+	for (size_t i = 0; i < sizeof(cats) / sizeof(*cats); i++)
+		if (!strcmp(cats[i].kind, kind))
+			return (uint8_t)cats[i].cat;
+	return PF_CAT_OTHER;
+}
+
+static uint8_t cat_of(const struct pf_path_tile *tile)
+{
+	switch ((unsigned)tile->category) {
+	case PF_PATH_KERNEL:
+		return PF_CAT_KERNEL;
+	case PF_PATH_COMM:
+		return PF_CAT_COMM;
+	case PF_PATH_COPY:
+	case PF_PATH_MEMSET:
+		return PF_CAT_COPY;
+	case PF_PATH_LAUNCH_CALL:
+		return PF_CAT_RUNTIME;
+	case PF_PATH_RETURN:
+	case PF_PATH_QUEUE:
+	case PF_PATH_WAIT:
+	case PF_PATH_INFERRED:
+		return PF_CAT_WAIT;
+	case PF_CAUSE_COMM:
+		return PF_CAT_COMM;
+	default:
+		return tile->category < PF_PATH_KERNEL
+			       ? path_host_cat(tile->kind)
+			       : PF_CAT_OTHER;
+	}
+}
+
+static bool runs(const struct pf_path_tile *tile)
+{
+	return tile->category <= PF_PATH_LAUNCH_CALL;
+}
+
+/* 1; 0: of times that a path cannot count there is none. */
+static int find_path(struct pf_db *db, const struct pf_path_args *args,
+		     struct pf_path *path)
+{
+	if (!pf_path_find(db, args, path))
+		return 1;
+	if (db->err->code != PF_EDATA)
+		return -1;
+	*db->err = (struct pf_err){ 0 };
+	return 0;
+}
+
 /* ---- at a resolution ---- */
 
 struct drawn_track {
@@ -834,6 +912,7 @@ PF_ORDER(by_place, struct drawn_slice,
 /* What a depth of a track has in the column that is being filled. */
 struct drawn_row {
 	int64_t column, cover_ns, events;
+	int64_t filled_ns; /* of the column, by all events */
 	struct drawn_slice best;
 	uint8_t cat;
 	size_t last; /* its last slice + 1 */
@@ -852,6 +931,7 @@ struct canvas {
 	struct pf_arena texts;
 	/* of the track that is drawn */
 	struct depths depths;
+	bool is_filled; /* columns that are filled less than half stay empty */
 	struct drawn_row *rows;
 	size_t row_count, row_cap;
 };
@@ -860,8 +940,13 @@ struct canvas {
 static void end_column(struct canvas *c, struct drawn_row *r)
 {
 	struct drawn_slice *last = r->last ? &c->slices[r->last - 1] : NULL;
+	int64_t filled_ns = r->filled_ns, cover_ns = r->cover_ns;
 
-	if (r->cover_ns < 0)
+	r->filled_ns = 0;
+	r->cover_ns = -1;
+	if (cover_ns < 0 ||
+	    (c->is_filled &&
+	     (__int128)filled_ns * 2 * c->figures.pixels < c->len_ns))
 		return;
 	if (last && last->event_id == r->best.event_id &&
 	    last->start_ns == r->best.start_ns &&
@@ -877,7 +962,6 @@ static void end_column(struct canvas *c, struct drawn_row *r)
 			pf_slice_cat_name((enum pf_slice_cat)r->cat);
 	}
 	r->events = 0;
-	r->cover_ns = -1;
 }
 
 /* An event of a depth, which may be the longest in one of its columns. */
@@ -890,6 +974,7 @@ static int offer(struct canvas *c, struct drawn_row *r, int64_t column,
 	if (r->column != column)
 		end_column(c, r);
 	r->column = column;
+	pf_sat_sum(&r->filled_ns, cover_ns);
 	if (cover_ns <= r->cover_ns)
 		return 0;
 	r->cover_ns = cover_ns;
@@ -966,7 +1051,7 @@ static int draw(struct canvas *c, const struct pf_span *s, unsigned kind,
 	return rc;
 }
 
-static void begin_track(struct canvas *c, const struct pf_track *track,
+static void begin_track(struct canvas *c, int64_t number, const char *pid,
 			const char *group, const char *label)
 {
 	c->tracks = pf_grow(c->tracks, &c->track_cap, c->track_count + 1,
@@ -974,13 +1059,14 @@ static void begin_track(struct canvas *c, const struct pf_track *track,
 	c->tracks[c->track_count] = (struct drawn_track){
 		.trace_id = c->trace->trace_id,
 		.rank = c->trace->rank,
-		.track_id = track->id,
+		.track_id = number,
 		.group = group,
-		.pid = pf_arena_string(&c->texts, track->pid),
+		.pid = pf_arena_string(&c->texts, pid),
 		.label = pf_arena_string(&c->texts, label),
 	};
 	c->depths = (struct depths){ .nest = { .width = sizeof(outermost),
 					       .outermost = &outermost } };
+	c->is_filled = false;
 	c->row_count = 0;
 }
 
@@ -1008,7 +1094,8 @@ static int draw_track(struct canvas *c, const struct pf_track *track,
 	int rc = cursor ? 0 : -1;
 
 	add_label(&named, track, is_gpu, 0);
-	begin_track(c, track, is_gpu ? "gpu" : "host", named.label.data);
+	begin_track(c, track->id, track->pid, is_gpu ? "gpu" : "host",
+		    named.label.data);
 	pf_buf_release(&named.label);
 	if (!rc) /* what begins and ends at lo_ns is in, too */
 		pf_cursor_overlap(cursor, c->lo_ns - (c->lo_ns > INT64_MIN),
@@ -1016,7 +1103,8 @@ static int draw_track(struct canvas *c, const struct pf_track *track,
 	while (!rc && (rc = pf_cursor_next(cursor, &s, c->l.err)) == 1) {
 		unsigned kind = pf_names_kind(c->l.classes, s.type);
 
-		if (group_of(kind, is_gpu) >= 0) {
+		if (group_of(kind, is_gpu) >= 0 || kind == PF_KIND_INSTANT ||
+		    kind == PF_KIND_OOM) {
 			rc = draw(c, &s, kind,
 				  (int64_t)((uint64_t)track->id << 32 | s.seq));
 		} else {
@@ -1052,7 +1140,8 @@ static int draw_lanes(struct canvas *c, const struct pf_track *tracks,
 		if (lane != a.track_id && lane)
 			end_track(c);
 		if (lane != a.track_id)
-			begin_track(c, track_of(tracks, count, a.track_id),
+			begin_track(c, a.track_id,
+				    track_of(tracks, count, a.track_id)->pid,
 				    "ranges", "start/end ranges");
 		lane = a.track_id;
 		rc = draw(c, &s, PF_KIND_ANNOTATION, -1);
@@ -1118,6 +1207,171 @@ static void draw_steps(struct canvas *c, const struct pf_steps *steps)
 	}
 }
 
+/*
+ * Tracks that no trace has: the idle time of a GPU by what most of each gap is
+ * due to, and the critical path.  Their numbers are below 0.
+ */
+static int64_t number_of(const struct canvas *c, int64_t nth)
+{
+	return -(c->trace->trace_id * 65536 + nth);
+}
+
+struct idle_gap {
+	int64_t device, start_ns, end_ns;
+	enum pf_cause cause;
+};
+PF_ORDER(by_device, struct idle_gap, PF_UP(device) PF_UP(start_ns))
+
+struct idle {
+	struct pf_gap_sink sink; /* first */
+	struct idle_gap *gaps;
+	size_t count, cap;
+	int64_t cause_ns[PF_CAUSE_COUNT]; /* of the gap at hand */
+};
+
+static void take_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
+		       const struct pf_place *place, int64_t ns)
+{
+	(void)gap;
+	((struct idle *)sink)->cause_ns[place->cause] += ns;
+}
+
+static void take_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
+{
+	struct idle *idle = (struct idle *)sink;
+	size_t cause = 0;
+
+	for (size_t i = 1; i < PF_CAUSE_COUNT; i++)
+		if (idle->cause_ns[i] > idle->cause_ns[cause])
+			cause = i;
+	memset(idle->cause_ns, 0, sizeof(idle->cause_ns));
+	idle->gaps = pf_grow(idle->gaps, &idle->cap, idle->count + 1,
+			     sizeof(*idle->gaps));
+	idle->gaps[idle->count++] =
+		(struct idle_gap){ gap->device, gap->start_ns, gap->end_ns,
+				   (enum pf_cause)cause };
+}
+
+static enum pf_slice_cat cause_cat(enum pf_cause cause)
+{
+	switch ((unsigned)cause) {
+	case PF_CAUSE_SYNC:
+	case PF_CAUSE_DATA:
+	case PF_CAUSE_DEPENDENCY:
+		return PF_CAT_WAIT;
+	case PF_CAUSE_COPY:
+		return PF_CAT_COPY;
+	case PF_CAUSE_COMM:
+		return PF_CAT_COMM;
+	case PF_CAUSE_ALLOCATOR:
+	case PF_CAUSE_MODULE:
+	case PF_CAUSE_RUNTIME:
+	case PF_CAUSE_LAUNCH:
+		return PF_CAT_RUNTIME;
+	case PF_CAUSE_OP:
+		return PF_CAT_OP;
+	case PF_CAUSE_PYTHON:
+	case PF_CAUSE_GC:
+		return PF_CAT_PYTHON;
+	default:
+		return PF_CAT_OTHER;
+	}
+}
+
+/* What is named by us. */
+static int draw_made(struct canvas *c, int64_t start_ns, int64_t end_ns,
+		     const char *name, enum pf_slice_cat cat)
+{
+	const struct pf_span s = {
+		.start_ns = start_ns,
+		.dur_ns = end_ns - start_ns,
+		.name = PF_ID_INLINE,
+		.inline_name = name,
+		.inline_name_len = (uint32_t)strlen(name),
+	};
+
+	return draw(c, &s, KIND_OF(cat), -1);
+}
+
+static int draw_idle(struct canvas *c, const struct pf_window *w, size_t trace)
+{
+	struct idle idle = { .sink = { .piece = take_piece, .gap = take_gap } };
+	struct pf_window_trace its = w->traces[trace];
+	struct pf_window one = *w;
+	const struct pf_pageable *pageable = pf_pageable(c->l.db);
+	int64_t step_count;
+	int rc;
+
+	one.traces = &its;
+	one.count = 1;
+	rc = pageable ? pf_window_to_steps(c->l.db, &one, &step_count, NULL)
+		      : -1;
+	if (!rc)
+		rc = pf_gap_find(c->l.db, &one, c->l.classes, pageable,
+				 PF_GAPS_MICRO_NS, &idle.sink);
+	pf_sort(idle.gaps, idle.count, sizeof(*idle.gaps), by_device);
+	for (size_t i = 0; i < idle.count && !rc; i++) {
+		const struct idle_gap *g = &idle.gaps[i];
+
+		if (!i || g[-1].device != g->device) {
+			char label[48];
+
+			if (i)
+				end_track(c);
+			snprintf(label, sizeof(label), "%s %" PRId64 ", idle",
+				 pf_window_device(w), g->device);
+			begin_track(c, number_of(c, g->device + 2), "", "idle",
+				    label);
+			c->is_filled = true;
+		}
+		rc = draw_made(c, g->start_ns, g->end_ns,
+			       pf_cause_name(g->cause), cause_cat(g->cause));
+	}
+	if (idle.count)
+		end_track(c);
+	free(idle.gaps);
+	return rc;
+}
+
+/* The path is that of the window. */
+struct drawn_path {
+	struct pf_path_sink sink; /* first */
+	struct canvas *c;
+};
+
+static int draw_tile(struct pf_path_sink *sink, const struct pf_path_tile *tile,
+		     struct pf_err *err)
+{
+	struct canvas *c = ((struct drawn_path *)sink)->c;
+	const struct pf_span s = { .start_ns = tile->start_ns,
+				   .dur_ns = tile->end_ns - tile->start_ns,
+				   .name = tile->name };
+
+	(void)err;
+	if (runs(tile) && tile->name != PF_ID_NONE)
+		return draw(c, &s, KIND_OF(cat_of(tile)), -1);
+	return draw_made(c, tile->start_ns, tile->end_ns,
+			 pf_path_category_name(tile->category), cat_of(tile));
+}
+
+static int draw_path(struct canvas *c, const struct pf_window_args *window)
+{
+	struct drawn_path drawn = { { draw_tile }, c };
+	struct pf_path_args args = { .window = *window,
+				     .is_bare = true,
+				     .also = &drawn.sink };
+	struct pf_path path = { 0 };
+	int rc;
+
+	args.window.trace = c->trace->trace_id;
+	args.window.rank = NULL;
+	begin_track(c, number_of(c, 0), "", "path", PATH_LABEL);
+	rc = find_path(c->l.db, &args, &path);
+	end_track(c);
+	pf_path_release(&path);
+	return rc < 0 ? rc : 0;
+}
+
 static bool is_drawn(const struct pf_window *w, enum pf_drawn_tracks which,
 		     const struct pf_track *track, bool is_gpu)
 {
@@ -1172,7 +1426,8 @@ static void set_part(struct canvas *c, const struct pf_window_trace *t)
 }
 
 static int draw_all(struct canvas *c, const struct pf_window *w,
-		    const struct pf_steps *steps, enum pf_drawn_tracks which)
+		    const struct pf_steps *steps,
+		    const struct pf_drawn_args *args)
 {
 	int rc = 0;
 
@@ -1200,7 +1455,13 @@ static int draw_all(struct canvas *c, const struct pf_window *w,
 		if (w->traces[i].is_empty || c->hi_ns == c->lo_ns)
 			continue;
 		draw_steps(c, steps);
-		rc = draw_trace(c, w, which);
+		if (args->tracks == PF_DRAWN_IDLE)
+			rc = draw_idle(c, w, i);
+		else if (args->tracks == PF_DRAWN_PATH)
+			rc = draw_path(c, &args->window);
+		else
+			rc = draw_trace(c, w,
+					(enum pf_drawn_tracks)args->tracks);
 	}
 	return rc;
 }
@@ -1264,8 +1525,7 @@ int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
 	if (!rc && !(c.l.classes = pf_names_new(db)))
 		rc = -1;
 	if (!rc)
-		rc = draw_all(&c, &w, &steps,
-			      (enum pf_drawn_tracks)args->tracks);
+		rc = draw_all(&c, &w, &steps, args);
 	if (!rc)
 		show_drawn(&c, doc);
 	pf_steps_release(&steps);
@@ -1282,73 +1542,18 @@ int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
 	return rc;
 }
 
-/*
- * What runs is named and coloured as on its own track.  What lies between, as
- * a delay or a wait, is named by what it is: the works that it lies between
- * are its neighbours.
- */
-
-#define LABEL "critical path"
-
-static uint8_t path_host_cat(const char *kind)
-{
-	static const struct {
-		const char *kind;
-		enum pf_slice_cat cat;
-	} cats[] = {
-		{ "op", PF_CAT_OP },
-		{ "runtime", PF_CAT_RUNTIME },
-		{ "python", PF_CAT_PYTHON },
-		{ "sync call", PF_CAT_WAIT },
-		{ "data loading", PF_CAT_WAIT },
-	};
-
-	for (size_t i = 0; i < sizeof(cats) / sizeof(*cats); i++)
-		if (!strcmp(cats[i].kind, kind))
-			return (uint8_t)cats[i].cat;
-	return PF_CAT_OTHER;
-}
-
-static uint8_t cat_of(const struct pf_path_tile *tile)
-{
-	switch ((unsigned)tile->category) {
-	case PF_PATH_KERNEL:
-		return PF_CAT_KERNEL;
-	case PF_PATH_COMM:
-		return PF_CAT_COMM;
-	case PF_PATH_COPY:
-	case PF_PATH_MEMSET:
-		return PF_CAT_COPY;
-	case PF_PATH_LAUNCH_CALL:
-		return PF_CAT_RUNTIME;
-	case PF_PATH_RETURN:
-	case PF_PATH_QUEUE:
-	case PF_PATH_WAIT:
-	case PF_PATH_INFERRED:
-		return PF_CAT_WAIT;
-	case PF_CAUSE_COMM:
-		return PF_CAT_COMM;
-	default:
-		return tile->category < PF_PATH_KERNEL
-			       ? path_host_cat(tile->kind)
-			       : PF_CAT_OTHER;
-	}
-}
-
 static int take(struct pf_path_sink *sink, const struct pf_path_tile *tile,
 		struct pf_err *err)
 {
 	struct pf_path_track *t = (struct pf_path_track *)sink;
-	bool runs = tile->category <= PF_PATH_LAUNCH_CALL;
-
 	if (t->count < t->most) {
 		t->pieces = pf_grow(t->pieces, &t->cap, t->count + 1,
 				    sizeof(*t->pieces));
-		t->pieces[t->count++] =
-			(struct pf_path_piece){ tile->start_ns, tile->end_ns,
-						runs ? tile->name : PF_ID_NONE,
-						cat_of(tile),
-						(uint8_t)tile->category };
+		t->pieces[t->count++] = (struct pf_path_piece){
+			tile->start_ns, tile->end_ns,
+			runs(tile) ? tile->name : PF_ID_NONE, cat_of(tile),
+			(uint8_t)tile->category
+		};
 	}
 	t->all++;
 	return t->next ? t->next->tile(t->next, tile, err) : 0;
@@ -1434,7 +1639,7 @@ static struct pf_slices *open_group(const struct pf_path_track *t,
 	g->tracks = pf_calloc(1, sizeof(*g->tracks));
 	g->track_count = 1;
 	g->tracks->depths = 1;
-	pf_buf_adds(&g->tracks->label, LABEL);
+	pf_buf_adds(&g->tracks->label, PATH_LABEL);
 	g->start_ns = pf_alloc(t->count * sizeof(*g->start_ns));
 	g->dur_ns = pf_alloc(t->count * sizeof(*g->dur_ns));
 	g->name = pf_alloc(t->count * sizeof(*g->name));
@@ -1494,13 +1699,10 @@ int pf_path_track_add(struct pf_db *db, const struct pf_window_args *window,
 	args.window.trace = out->trace_id;
 	args.window.rank = NULL;
 	pf_path_track_begin(&track, &args);
-	rc = pf_path_find(db, &args, &path);
-	if (!rc)
+	rc = find_path(db, &args, &path);
+	if (rc > 0)
 		rc = pf_path_track_put(&track, path.names, redact, out);
 	pf_path_release(&path);
 	pf_path_track_release(&track);
-	if (rc >= 0 || db->err->code != PF_EDATA)
-		return rc;
-	*db->err = (struct pf_err){ 0 };
-	return 0;
+	return rc < 0 ? rc : 0;
 }

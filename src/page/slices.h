@@ -107,8 +107,14 @@ void pf_timeline_release(struct pf_timeline *t);
  * that of what is shown.
  */
 
-enum pf_drawn_tracks { PF_DRAWN_ALL, PF_DRAWN_GPU, PF_DRAWN_HOST };
-#define PF_DRAWN_WORDS "all|gpu|host"
+enum pf_drawn_tracks {
+	PF_DRAWN_ALL, /* the next two */
+	PF_DRAWN_GPU,
+	PF_DRAWN_HOST,
+	PF_DRAWN_IDLE,
+	PF_DRAWN_PATH,
+};
+#define PF_DRAWN_WORDS "all|gpu|host|idle|path"
 
 struct pf_drawn_args {
 	struct pf_window_args window;

@@ -768,8 +768,11 @@ def check_timeline(browser):
         return now()
 
     whole = now()
-    doc = json.loads(native("timeline", "train.db", "--format", "json"))
-    tracks = [t for t in doc["tables"]["tracks"] if t["events"]]
+    tracks = []
+    for which in ("path", "idle", "all"):
+        doc = json.loads(native("timeline", "train.db", "--tracks", which,
+                                "--format", "json"))
+        tracks += [t for t in doc["tables"]["tracks"] if t["events"]]
     expect("all tracks with all events",
            [(t["track"], t["events"], t["depths"]) for t in tracks] ==
            [(t["track"], t["events"], t["depth"]) for t in whole["tracks"]])
@@ -819,7 +822,7 @@ def check_timeline(browser):
 
     # an event, zoomed to: what is drawn is what the program draws there
     x, y = p.evaluate("""(() => {
-        const t = chart.state().tracks[0];
+        const t = chart.state().tracks.find((k) => k.group === 'gpu');
         const s = chart.drawn().rows.get(t.track).at(-1).find((s) =>
             s.class === 'kernel' && s.dur_ns > 100000);
         return chart.line.placeOf(s); })()""")

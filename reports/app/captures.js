@@ -62,6 +62,8 @@ const chosen = (input) => [...input.files].map((f) =>
 
 /* ---- reading ---- */
 
+const reading = new Map(); /* what is asked of the next: options of ingest */
+
 /* No option of a command, and no path out of the program's folder. */
 const safePath = (path) => path.startsWith('-') ? './' + path : path;
 
@@ -122,7 +124,9 @@ const readIn = async (files) => {
 	const roots = [...new Set(traces.map(([p]) =>
 		p.replace(/^((?:\.\/)?[^/]+)\/.*$/, '$1')))];
 	const db = databaseName(roots[0]);
-	const args = ['ingest', ...roots, '-o', db];
+	const args = ['ingest', ...roots, '-o', db, ...optionsOf('ingest')
+		.filter((o) => reading.get(o.name))
+		.flatMap((o) => wordsOf(o, reading.get(o.name)))];
 	try {
 		const r = await runWell(args, { files: traces, takes: db });
 		add({ db, made: args, said: r.err.trim() }, r.taken);

@@ -219,6 +219,9 @@ const begin = async () => {
 		glossary = (await ask('words')).tables.words;
 		commands = new Map(all.commands.map((c) => [c.name, c]));
 		$('version').textContent = all.program_version;
+		$('reading').append(...optionsOf('ingest').map((o) => controlOf(o,
+			commands.get('ingest'), '',
+			(v) => reading.set(o.name, v))));
 	} catch (e) {
 		complain(e);
 		document.documentElement.dataset.ready = 'err';

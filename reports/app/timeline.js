@@ -10,7 +10,7 @@ const FRESH = 0.6; /* of the columns that there could be: then ask again */
 const FINE = 4; /* columns of the whole, to those that are seen */
 const PATH_COLUMNS = 20000; /* it is that of the whole at any zoom */
 const MANY = 1e6; /* events: the path is worked out when it is asked for */
-const IDLE_MS = 250; /* about as long may it take at a zoom */
+const REST_MS = 300; /* without a move: then more is asked than events */
 
 /* A text of SQL. */
 const sqlText = (s) => "'" + s.replaceAll("'", "''") + "'";
@@ -47,10 +47,11 @@ const newTimeline = (args) => {
 	/* What is asked apart: whole and held are answers, isFine: whole is as
 	 * fine as it gets, or cannot be had. */
 	const part = (which) => ({ which, whole: null, held: null, layers: [],
-		isFine: false, ms: 0 });
+		isFine: false });
 	const all = part('all'), idle = part('idle'), path = part('path');
 	const parts = [all, idle, path];
 	let partners = [], isAsking = false, isReady = false, counting = 0;
+	let movedAt = -Infinity, resting = 0;
 	const folded = new Set(), depths = new Map();
 
 	/* -- asking -- */
@@ -74,25 +75,20 @@ const newTimeline = (args) => {
 		line.layout();
 	};
 
-	const isGood = ({ which, whole, held, ms }) => {
+	const isGood = ({ which, whole, held }) => {
 		const { v0, v1, span } = line;
 		const finest = whole && line.plot() / (v1 - v0) * FRESH;
 		const good = (p) => p && p.from <= Math.max(v0, 0) &&
 			p.to >= Math.min(v1, span) &&
 			p.pixels / Math.max(p.to - p.from, 1) >= finest;
 		return good(held) || ((good(whole) || which === 'path' ||
-			!whole?.tracks.length ||
-			(which === 'idle' && ms * (v1 - v0) / span >
-			IDLE_MS)) && whole);
+			!whole?.tracks.length) && whole);
 	};
 
 	const askWhole = async (p) => {
-		const begun = performance.now();
-		const picture = await ask(p.which, p === path ? PATH_COLUMNS
+		p.whole = await ask(p.which, p === path ? PATH_COLUMNS
 			: line.plot() * FINE);
-		p.ms = performance.now() - begun;
-		p.whole = picture;
-		learn(p, picture);
+		learn(p, p.whole);
 	};
 
 	/* Ask for what is seen, with as much at both sides. */
@@ -112,6 +108,11 @@ const newTimeline = (args) => {
 		const p = seen || parts.find((k) => !k.isFine);
 		if (isAsking || !isReady || !line.canvas.isConnected || !p)
 			return;
+		clearTimeout(resting);
+		if (p !== all && performance.now() - movedAt < REST_MS) {
+			resting = setTimeout(refresh, REST_MS);
+			return;
+		}
 		isAsking = true;
 		try {
 			p.isFine ||= !seen;
@@ -350,7 +351,10 @@ const newTimeline = (args) => {
 			refresh();
 		},
 		under: () => partners.forEach(arrow),
-		moved: remember,
+		moved() {
+			movedAt = performance.now();
+			remember();
+		},
 		ask: (a, b) => go({ from: Math.max(Math.round(a), 0) + 'ns',
 			to: Math.round(b) + 'ns' }),
 		clear: () => line.range && go({ from: '', to: '' }),

@@ -33,7 +33,8 @@ const SQL = 'SELECT name, count(*) AS calls, sum(dur_ns) AS total_ns\n' +
 const ELSEWHERE = ['help', 'quiet', 'width', 'format', 'output-dir', 'budget',
 	'table', 'force', 'overwrite', 'fail-on', 'allow', 'max-per-step',
 	'header', 'time-unit', 'max-name-width', 'max-src-width',
-	'max-shapes-width', 'output', 'max-html', 'source-url', 'pixels', 'tracks'];
+	'max-shapes-width', 'output', 'max-html', 'source-url', 'pixels', 'tracks',
+	'threads', 'dry-run', 'timings'];
 const FILES = ['FILE', 'DB', 'DIR'];
 const OF_PAGES = ['timeline', 'names', 'redact'];
 
@@ -147,9 +148,9 @@ const commandLine = (text) => {
 
 /* ---- controls ---- */
 
-const controlOf = (option, command, value) => {
+const controlOf = (option, command, value,
+	changed = (v) => go({ [option.name]: v })) => {
 	const { name, type, help } = option;
-	const changed = (v) => go({ [name]: v });
 	if (type === 'flag') {
 		const box = make('input', { type: 'checkbox', name,
 			checked: Boolean(value) });

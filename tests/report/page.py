@@ -479,6 +479,14 @@ def check_files(browser):
     doc = json.loads(native(*argv("modules", "train.db"), "--format", "json"))
     b.say("and one of its name stays what it was", "\n".join(differences(
         doc, p.evaluate(SHOWN))))
+    p.click("#drop summary")
+    p.check("#reading [name=strict]")
+    app.drop("cut.json")
+    p.wait_for_selector("#said .error")
+    want = native("ingest", "cut.json", "--strict", "-o", "cut3.db", code=3)
+    b.say("an option of reading", None if p.inner_text("#said") == want
+          else p.inner_text("#said"))
+    p.uncheck("#reading [name=strict]")
     app.drop("cut.json")
     app.captures(3)
     app.until("settled()")

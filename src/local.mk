@@ -81,6 +81,7 @@ profan_sqlite_la_SOURCES = \
 	src/base/json.c \
 	src/base/mem.c \
 	src/base/num.c \
+	src/base/port.c \
 	src/base/tempfile.c \
 	src/base/utf8.c \
 	src/base/asset.c \

@@ -6,9 +6,13 @@
 #include "base/asset_table.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
 
 const char *pf_asset(const char *name, size_t *len)
 {
@@ -38,17 +42,28 @@ static bool add_if_there(struct pf_buf *found, const char *folder,
 	return true;
 }
 
+static bool find_self(char path[PATH_MAX])
+{
+#ifdef __APPLE__
+	uint32_t bytes = PATH_MAX;
+
+	return !_NSGetExecutablePath(path, &bytes);
+#else
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+	return true;
+#endif
+}
+
 bool pf_asset_find(const char *built, const char *moved, const char *installed,
 		   struct pf_buf *found)
 {
 	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash = NULL;
+	char *slash = find_self(self) ? strrchr(self, '/') : NULL;
 
-	if (n > 0) {
-		self[n] = '\0';
-		slash = strrchr(self, '/');
-	}
 	if (slash)
 		*slash = '\0';
 	return (slash && (add_if_there(found, self, built) ||

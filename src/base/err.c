@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+#include "base/port.h"
 
 static void mark_cut(struct pf_err *err, int len)
 {
@@ -159,9 +160,8 @@ int pf_fail_write(struct pf_err *err, int fd, size_t missing_bytes,
 		  const char *fmt, ...)
 {
 	const int saved = errno;
-	char link[32], path[PATH_MAX];
+	char path[PATH_MAX];
 	struct statvfs room;
-	ssize_t n;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -169,11 +169,9 @@ int pf_fail_write(struct pf_err *err, int fd, size_t missing_bytes,
 	va_end(ap);
 	if (saved != ENOSPC && saved != EDQUOT)
 		return -1;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0 || *path != '/' || fstatvfs(fd, &room) || !room.f_blocks)
+	if (!pf_path_of_fd(fd, path) || *path != '/' || fstatvfs(fd, &room) ||
+	    !room.f_blocks)
 		return -1;
-	path[n] = '\0';
 	return add_room(err, &room, path, missing_bytes);
 }
 

@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "base/mem.h"
+#include "base/port.h"
 
 #define FIRST_SLOTS 256
 

@@ -46,11 +46,13 @@ const char *pf_temp_dir(void)
 
 int pf_tempfile_open(const char *dir, struct pf_err *err)
 {
-	int fd;
+	int fd = -1;
 
 	if (!dir || !dir[0])
 		dir = ".";
+#ifdef HAVE_O_TMPFILE
 	fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+#endif
 	return fd >= 0 ? fd : open_and_unlink(dir, err);
 }
 

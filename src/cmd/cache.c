@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/outplace.h"
 #include "base/path.h"
+#include "base/port.h"
 #include "base/tempfile.h"
 #include "base/xxh128.h"
 #include "cmd/cmd.h"

@@ -30,6 +30,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outplace.h"
+#include "base/port.h"
 #include "cmd/cmd.h"
 #include "store/db.h"
 
@@ -147,11 +148,16 @@ static int make_folder(const char *path, struct pf_err *err)
 	return rc;
 }
 
+static int by_version(const struct dirent **a, const struct dirent **b)
+{
+	return pf_strverscmp((*a)->d_name, (*b)->d_name);
+}
+
 static int list(const struct pf_capture_files *f, struct pf_capture_names *out,
 		struct pf_err *err)
 {
 	struct dirent **found;
-	int n = scandir(f->folder, &found, NULL, versionsort);
+	int n = scandir(f->folder, &found, NULL, by_version);
 
 	if (n < 0)
 		return pf_fail_errno(err, "cannot read folder '%s'", f->folder);
@@ -276,13 +282,19 @@ static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,
 
 static volatile sig_atomic_t child; /* who gets them */
 
+#ifndef SI_KERNEL /* nobody sent it; but on Linux also one outside a container */
+#define IS_OF_KERNEL(info) (!(info)->si_pid)
+#else
+#define IS_OF_KERNEL(info) ((info)->si_code == SI_KERNEL)
+#endif
+
 /* From the kernel: a terminal's key, which the child has got as well. */
 static void forward(int number, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
 	(void)context;
-	if (info->si_code != SI_KERNEL && child > 0)
+	if (!IS_OF_KERNEL(info) && child > 0)
 		kill((pid_t)child, number);
 	errno = saved;
 }

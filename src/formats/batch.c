@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/port.h"
 #include "base/utf8.h"
 #include "formats/category.h"
 

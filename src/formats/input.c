@@ -331,7 +331,9 @@ static int open_fd(struct pf_input *in, const char *path, struct pf_err *err)
 		return pf_fail(err, PF_EOPEN, "is a directory");
 	if (S_ISREG(st.st_mode))
 		in->size = st.st_size;
+#ifdef HAVE_POSIX_FADVISE
 	posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/port.h"
 #include "base/sat.h"
 #include "base/spool.h"
 #include "formats/sink.h"
@@ -53,7 +54,7 @@ static bool is_module(const char *p, size_t len)
 static void look_at_ends(struct reading *r, const char *p, size_t len)
 {
 	const char *first = memchr(p, ';', len);
-	const char *last = memrchr(p, ';', len);
+	const char *last = pf_memrchr(p, ';', len);
 
 	if (!first)
 		return;
@@ -64,7 +65,7 @@ static void look_at_ends(struct reading *r, const char *p, size_t len)
 /* The number behind the last blank; -1: it is none, or below 0. */
 static int64_t value_of(const struct pf_text_line *line, size_t *len)
 {
-	const char *blank = memrchr(line->text, ' ', line->len);
+	const char *blank = pf_memrchr(line->text, ' ', line->len);
 	size_t digits;
 	char text[24];
 	int64_t n;
@@ -143,7 +144,7 @@ static uint32_t add_stack(struct reading *r, const char *p, size_t len)
 		node = add_node(r, node, p, (size_t)(semi - p));
 		p = semi + 1;
 	}
-	while (r->is_turned && (semi = memrchr(p, ';', (size_t)(end - p)))) {
+	while (r->is_turned && (semi = pf_memrchr(p, ';', (size_t)(end - p)))) {
 		node = add_node(r, node, semi + 1, (size_t)(end - semi - 1));
 		end = semi;
 	}

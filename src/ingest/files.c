@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/path.h"
+#include "base/port.h"
 #include "formats/refusal.h"
 #include "ingest/ingest.h"
 #include "ingest/source_name.h"
@@ -128,7 +129,7 @@ static int is_shown(const struct dirent *entry)
 /* Numbers in names as numbers: step_9 is before step_10. */
 static int by_version(const struct dirent **a, const struct dirent **b)
 {
-	return strverscmp((*a)->d_name, (*b)->d_name);
+	return pf_strverscmp((*a)->d_name, (*b)->d_name);
 }
 
 /* "folder/name"; the caller frees it. */

@@ -12,6 +12,7 @@
 #include "analysis/time/kernels.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/port.h"
 #include "base/utf8.h"
 #include "page/figure.h"
 #include "page/verdict.h"
@@ -334,8 +335,8 @@ static size_t folder_bytes(const char *s, size_t len)
 
 	if (!space)
 		return 0;
-	slash = memrchr(s, '/', (size_t)(space - s));
-	colon = memrchr(s, ':', (size_t)(space - s));
+	slash = pf_memrchr(s, '/', (size_t)(space - s));
+	colon = pf_memrchr(s, ':', (size_t)(space - s));
 	if (!slash || !colon || colon < slash || colon[1] < '0' ||
 	    colon[1] > '9')
 		return 0;
@@ -455,7 +456,8 @@ static void add_frame(struct pf_buf *out, const struct pf_html_page *page,
 		      const struct pf_cell *cell)
 {
 	const char *s = cell->v.text.s, *space = strrchr(s, ' ');
-	const char *colon = space ? memrchr(s, ':', (size_t)(space - s)) : NULL;
+	const char *colon =
+		space ? pf_memrchr(s, ':', (size_t)(space - s)) : NULL;
 	size_t line_len = colon ? (size_t)(space - colon - 1) : 0;
 
 	if (!page->source_url || !line_len ||

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
+#include "base/port.h"
 #include "show/doc.h"
 #include "show/escape.h"
 
@@ -582,7 +583,7 @@ static void say_frame(const struct pf_parts *p, struct pf_verdict *v,
 	const char *frame = pf_parts_text(p, text, &shown);
 	const char *space = strrchr(frame, ' ');
 	const char *colon =
-		space ? memrchr(frame, ':', (size_t)(space - frame)) : NULL;
+		space ? pf_memrchr(frame, ':', (size_t)(space - frame)) : NULL;
 
 	if (!colon || colon + 1 == space ||
 	    colon + 1 + strspn(colon + 1, "0123456789") != space) {

@@ -15,6 +15,7 @@
 #include "base/demangle.h"
 #include "base/heap.h"
 #include "base/mem.h"
+#include "base/port.h"
 #include "events/names.h"
 #include "store/comm_rule.h"
 
@@ -448,7 +449,7 @@ static bool is_dropped(struct pf_json name)
  */
 static size_t op_name_len(const char *p, size_t len)
 {
-	const char *dot = memrchr(p, '.', len);
+	const char *dot = pf_memrchr(p, '.', len);
 	size_t colons = 0;
 
 	for (size_t i = 0; dot && i < len; i++) {

@@ -49,7 +49,7 @@
 
 #define KERNEL_WAIT_NS 30000
 
-enum wait { HOST_WAIT, KERNEL_WAIT, OTHER, WAITS };
+enum hta_wait { HOST_WAIT, KERNEL_WAIT, OTHER, WAITS };
 
 struct stream {
 	const struct pf_window_trace *trace;
@@ -142,7 +142,8 @@ static int judge(struct streams *s, struct pf_err *err)
 	uint32_t i;
 
 	while ((gap = pf_by_event_next(s->gaps, &b, &i))) {
-		enum wait wait = gap->ns < KERNEL_WAIT_NS ? KERNEL_WAIT : OTHER;
+		enum hta_wait wait =
+			gap->ns < KERNEL_WAIT_NS ? KERNEL_WAIT : OTHER;
 
 		if (b && b->start_ns[i] > gap->end_ns)
 			wait = HOST_WAIT;

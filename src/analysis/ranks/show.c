@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
+#include "base/port.h"
 #include "base/sat.h"
 #include "base/stats.h"
 #include "events/args.h"
@@ -1034,7 +1035,7 @@ static int by_group_value(const void *a, const void *b)
 
 	if (!x || !y)
 		return !x - !y;
-	return strverscmp(x, y);
+	return pf_strverscmp(x, y);
 }
 
 PF_ORDER(by_root, struct group, PF_DOWN(of.root_ns) PF_THEN(by_group_value))

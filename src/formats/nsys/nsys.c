@@ -17,6 +17,7 @@
 #include "base/intern.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/port.h"
 #include "formats/pfr/kineto.h"
 #include "formats/sqlite/foreign.h"
 
@@ -1395,7 +1396,7 @@ static bool process_row(void *reader, const struct pf_rows *r)
 	    !pf_map_has(&n->processes, (uint64_t)id) ||
 	    !pf_rows_text(r, 2, &name, &len) || !len || len > NAME_MAX_BYTES)
 		return true;
-	slash = memrchr(name, '/', len);
+	slash = pf_memrchr(name, '/', len);
 	if (slash && slash + 1 < name + len) {
 		len -= (size_t)(slash + 1 - name);
 		name = slash + 1;

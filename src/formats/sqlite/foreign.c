@@ -23,6 +23,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/port.h"
 #include "base/sqlite.h"
 
 #define CELL_BYTES_MIN     6
@@ -215,16 +216,13 @@ static int open_it(struct pf_foreign *f, const char *link, const char *path,
 
 int pf_foreign_open(struct pf_foreign *f, int fd, struct pf_err *err)
 {
-	char link[64], path[4096];
+	char link[32], path[PATH_MAX];
 	struct stat info;
-	ssize_t n;
 
 	*f = (struct pf_foreign){ .err = err };
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n < 0 || fstat(fd, &info))
+	if (!pf_path_of_fd(fd, path) || fstat(fd, &info))
 		return pf_fail_errno(err, "cannot find the file");
-	path[n] = '\0';
 	PF_TRY(check_journals(path, err));
 	PF_TRY(open_it(f, link, path, &info));
 	f->rows_left = info.st_size / CELL_BYTES_MIN;

@@ -358,14 +358,16 @@ def control_c_ends_the_child():
     cap = profan.open(DB)
     # whoever runs the test may ignore it
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    try:
-        for _ in cap.sql(rows + "SELECT sum(i) AS s FROM n"):
+    endless = rows + "SELECT sum(i) AS s FROM n"
+    for call in (lambda: list(cap.sql(endless)),
+                 lambda: profan._program.run(["query", DB, "--", endless])):
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            call()
+        except KeyboardInterrupt:
             pass
-    except KeyboardInterrupt:
-        pass
-    else:
-        raise AssertionError("it was not stopped")
+        else:
+            raise AssertionError("it was not stopped")
     time.sleep(0.2)
     profan._program.end_server()
     children = pathlib.Path(f"/proc/self/task/{os.getpid()}/children")

@@ -603,8 +603,8 @@ static void add_shift(struct pf_buf *out, const struct pf_judged *j)
 	pf_buf_adds(out, ")");
 }
 
-/* "; clear and largest is data, 57 ms -> 0 ns (data loading)", and what the
- * verdict is of if steps overlap. */
+/* ". The largest clear change is in kernels: 57 ms -> 40 ms (conv)", and what
+ * the verdict is of if steps overlap. */
 static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 {
 	size_t cls = main_class(d);
@@ -613,14 +613,15 @@ static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 	if (cls == PF_STEP_CLASSES)
 		return;
 	culprit = culprit_take(d, cls);
-	pf_buf_addf(out, "; %s %s, ",
-		    d->is_by_class ? "steps overlap, but clear is"
+	pf_buf_addf(out, ". %s is %s: ",
+		    d->is_by_class ? "Steps overlap, but a clear change"
 		    : d->classes[cls].grade > PF_GRADE_AS_CAPTURES
-			    ? "clear and largest is"
-			    : "largest is",
-		    pf_step_class_name((enum pf_step_class)cls));
+			    ? "The largest clear change"
+			    : "The largest change",
+		    pf_step_class_phrase((enum pf_step_class)cls));
 	add_medians(out, &d->classes[cls]);
-	if (culprit)
+	if (culprit && !(cls == PF_STEP_DATA &&
+			 !strcmp(culprit, pf_cause_name(PF_CAUSE_DATA))))
 		pf_buf_addf(out, " (%s)", culprit);
 	free(culprit);
 }

@@ -207,6 +207,19 @@ static void say_answer(const struct pf_advise *a,
 		    pf_num_show_ns(ns, out->on_path_ns));
 }
 
+/* What is said of "The GPU" is of the TPU where there is one. */
+static void say_subject(const struct pf_advise *a, const char *subject,
+			struct pf_buf *out)
+{
+	static const char gpu[] = "The GPU ";
+	size_t skip =
+		strncmp(subject, gpu, sizeof(gpu) - 1) ? 0 : sizeof(gpu) - 1;
+
+	if (skip)
+		pf_buf_addf(out, "The %s ", pf_window_device(a->window));
+	pf_buf_addf(out, "%s ", subject + skip);
+}
+
 /*
  * "Copying holds 12 % of 6 steps (1 ms of 8 ms) on the critical path", or where
  * there is no path "The GPU waits for data 12 % of 6 steps (1 ms of 8 ms)".
@@ -228,11 +241,8 @@ static void say_share(const struct pf_advise *a,
 		if (out->on_path_ns == out->at_most_ns)
 			lead = ". Most of it is in ";
 	} else {
-		if (out->subject && out->subject == rule->apart)
-			pf_buf_addf(&out->sentence, "The %s ",
-				    pf_window_device(a->window));
-		pf_buf_addf(&out->sentence, "%s ",
-			    out->subject ? out->subject : rule->subject);
+		say_subject(a, out->subject ? out->subject : rule->subject,
+			    &out->sentence);
 		pf_window_say_part(a->window, &out->sentence, out->on_path_ns,
 				   out->whole_ns, a->step_count);
 		if (a->has_path)

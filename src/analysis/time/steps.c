@@ -226,7 +226,7 @@ static const struct pf_field copy_fields[] = {
 /* Means are over whole steps; the list has all of them. */
 
 static const struct {
-	const char *name, *words;
+	const char *name, *phrase;
 } classes[PF_STEP_CLASSES] = {
 	[PF_STEP_KERNEL] = { "kernel", "in kernels" },
 	[PF_STEP_COPY] = { "copy", "in copies" },
@@ -241,6 +241,11 @@ static const struct {
 const char *pf_step_class_name(enum pf_step_class c)
 {
 	return classes[c].name;
+}
+
+const char *pf_step_class_phrase(enum pf_step_class c)
+{
+	return classes[c].phrase;
 }
 
 /* "A step takes 8 ms" */
@@ -304,7 +309,7 @@ static const char *outside(const struct pf_step_times *s)
 	const struct pf_recorded *r = &s->recorded;
 
 	if (r->has_ops && r->has_calls)
-		return classes[PF_STEP_OTHER].words;
+		return classes[PF_STEP_OTHER].phrase;
 	if (r->has_ops)
 		return "outside of operators and ranges";
 	if (r->has_calls)
@@ -386,7 +391,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	pf_num_show_ratio(most, s->classes[top].share);
 	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
 		: top == PF_STEP_OTHER                  ? outside(s)
-							: classes[top].words;
+							: classes[top].phrase;
 	pf_buf_addf(&text, " %s, %s, %s",
 		    s->classes[top].share < 0.5 ? "the largest part"
 						: "most of the time",

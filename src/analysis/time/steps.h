@@ -59,6 +59,8 @@ enum pf_step_class {
 
 /* "kernel", "copy", ... */
 const char *pf_step_class_name(enum pf_step_class c);
+/* "most of the time is" this: "in kernels" */
+const char *pf_step_class_phrase(enum pf_step_class c);
 
 /* How well GPUs were used; not a number: not known, or no time. */
 struct pf_step_use {

@@ -35,7 +35,7 @@ man1_MANS += src/profan.1 $(MAN_PAGES)
 src/profan.1: src/cmd/profan.1.in src/cmd/commands.inc src/cmd/cmd.h \
 		$(MAN_PARTS)
 	$(AM_V_GEN)(set -e; in=$(srcdir)/src/cmd/profan.1.in; \
-		sed '/^@commands@/,$$d' $$in; \
+		sed '/^@commands@/,$$d; s/@date@/$(RELEASE_DATE)/' $$in; \
 		$(AWK) -F '"' '/^#define PF_GROUP_/ { \
 				split($$1, word, " "); title[word[2]] = $$2 } \
 			/^\t\.name = / { name = $$2 } \
@@ -49,7 +49,7 @@ src/profan.1: src/cmd/profan.1.in src/cmd/commands.inc src/cmd/cmd.h \
 		sed '1,/^@commands@/d' $$in) > $@.tmp && mv $@.tmp $@
 $(MAN_PAGES): src/profan-%.1: src/cmd/%.1 src/cmd/page.awk src/cmd/cmd_%.c \
 		src/cmd/window.1.in
-	$(AM_V_GEN)$(AWK) -v window=$(srcdir)/src/cmd/window.1.in \
+	$(AM_V_GEN)$(AWK) -v date=$(RELEASE_DATE) -v window=$(srcdir)/src/cmd/window.1.in \
 		-f $(srcdir)/src/cmd/page.awk \
 		$(srcdir)/src/cmd/cmd_$*.c $(srcdir)/src/cmd/$*.1 > $@.tmp && \
 		mv $@.tmp $@

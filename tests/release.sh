@@ -11,6 +11,11 @@ result "NEWS.md begins with this version"
 head -1 "$top_srcdir/debian/changelog" >"$tmp/out"
 grep -qF "profan ($version-" "$tmp/out"
 result "debian/changelog begins with this version"
+date -u -d "$(sed -n 's/^ -- .*>  //p' "$top_srcdir/debian/changelog" | head -1)" \
+	+%Y-%m-%d >"$tmp/out"
+grep -qxF "$(sed -n 's/.*RELEASE_DATE., .\([0-9-]*\).*/\1/p' \
+	"$top_srcdir/configure.ac")" "$tmp/out"
+result "configure.ac has its date"
 if [ -z "${EVERY-}" ]; then
 	skip "make release" "NOT TESTED: make check-every does"
 	tap_done

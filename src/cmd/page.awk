@@ -79,7 +79,8 @@ FNR == 1 { print; next }
 FNR == 2 {
 	name = $3
 	form = substr($0, index($0, " " name) + length(name) + 2)
-	printf ".TH PROFAN\\-%s 1 \"\" profan \"User commands\"\n", toupper(name)
+	printf ".TH PROFAN\\-%s 1 \"%s\" profan \"User commands\"\n", \
+		toupper(name), date
 	printf ".SH NAME\nprofan\\-%s \\- %s\n", name, roff(text["summary"])
 	printf ".SH SYNOPSIS\n.B profan %s\n%s\n", name, form
 	next

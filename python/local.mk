@@ -13,9 +13,9 @@ EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/docs/guide/*)
 
 # make python: the module, to be named in PYTHONPATH as python/lib
 python: profan$(EXEEXT)
-	$(AM_V_GEN)PYTHON='$(PYTHON)' EMULATOR='$(EMULATOR)' \
+	$(AM_V_GEN)PYTHON='$(PYTHON)' \
 		$(SHELL) $(srcdir)/python/assemble.sh \
-		./profan$(EXEEXT) $(srcdir)/python python/lib
+		'$(HELP_PROFAN)' $(srcdir)/python python/lib
 
 # make wheel: dist/profan-VERSION-py3-none-PLATFORM.whl, for every Python.  The
 # program in it has its libraries in itself and needs libc and libm alone; so

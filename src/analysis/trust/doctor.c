@@ -290,8 +290,8 @@ static int doctor_clocks(struct pf_db *db, struct pf_doctor_clocks *out)
  * they are equal in that.
  */
 
-#define OPEN_MAX  65536 /* ranges of one thread at one instant */
-#define TWINS_MAX 65536 /* events of one start and length */
+#define OPEN_RANGES_MAX 65536 /* ranges of one thread at one instant */
+#define TWINS_MAX       65536 /* events of one start and length */
 
 /* That every event is looked at by. */
 #define COLUMNS                                                                \
@@ -365,7 +365,7 @@ static void check_crossing(struct walk *w, int64_t start, int64_t end)
 		pop_end(w);
 	if (w->open_count && w->open[0] < end)
 		w->out->crossing_count++;
-	if (w->open_count < OPEN_MAX)
+	if (w->open_count < OPEN_RANGES_MAX)
 		push_end(w, end);
 	else
 		w->out->is_crossing_least = true;

@@ -19,7 +19,7 @@
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
-#define STEP_TARGET __attribute__((target("sse4.2")))
+#define STEP_TARGET __attribute__((target("sse4.2,crc32")))
 
 static bool processor_can(void)
 {

@@ -2,6 +2,7 @@
 # Debian packages and releases.
 EXTRA_DIST += contrib/packaging/arm64.sh contrib/packaging/release.sh \
 	contrib/packaging/sbom.py contrib/packaging/sysroot.sh \
+	contrib/packaging/zig.mk contrib/packaging/zig.sh \
 	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/debian/*.*) \
 	$(addprefix $(srcdir)/debian/,changelog control copyright rules \
 	source/format source/lintian-overrides tests/control tests/quickstart)))
@@ -12,8 +13,13 @@ release:
 		$(abs_srcdir)/contrib/packaging/release.sh $(abs_srcdir) $(VERSION)
 clean-local: clean-release
 clean-release:
-	rm -rf arm64 release release-work
+	rm -rf arm64 release release-work zig
 .PHONY: release clean-release
+
+# make check-macos: compiled and linked for macOS, with zig; not run
+check-macos:
+	PYTHON='$(PYTHON)' $(SHELL) $(abs_srcdir)/contrib/packaging/zig.sh $(abs_srcdir)
+.PHONY: check-macos
 
 # make check-arm64: cross built, under qemu; takes many minutes, so it is no part
 # of check

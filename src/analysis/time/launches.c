@@ -776,15 +776,15 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 		return;
 	}
 	pf_doc_finding(doc,
-		       "The CPU %s: the work of %s of the launches%s begins "
-		       "over 100 us after the call, a launch finds %.1f others "
-		       "in the queue on average; the calls took %s in all",
+		       "The CPU %s: a launch finds %.1f others in the queue on "
+		       "average. The work of %s of the launches%s begins over "
+		       "100 us after the call. The calls took %s in all",
 		       waiting < QUEUED   ? "hardly runs ahead"
 		       : late >= LATE     ? "runs ahead"
 		       : late >= AT_TIMES ? "runs ahead at times"
 					  : "hardly runs ahead",
-		       pf_num_show_ratio(part, late),
-		       pf_window_scope(&l->window), waiting,
+		       waiting, pf_num_show_ratio(part, late),
+		       pf_window_scope(&l->window),
 		       pf_num_show_ns(time, l->all.cpu_ns));
 }
 

@@ -52,7 +52,7 @@ static uint32_t by_tables(uint32_t c, const uint8_t *p, size_t len)
 }
 
 #ifdef __x86_64__
-__attribute__((target("sse4.2"))) static uint32_t by_instruction(
+__attribute__((target("sse4.2,crc32"))) static uint32_t by_instruction(
 	uint32_t c, const uint8_t *p, size_t len)
 {
 	uint64_t wide = c;

@@ -708,7 +708,7 @@ def pairs(folder):
             assert "clear" not in there["scalars"]["finding"], there["scalars"]
         if a[7] != b[7]:
             assert falls["data"]["verdict"] == "clear, B below A", falls
-            assert "data loading" in there["scalars"]["finding"]
+            assert "loading data" in there["scalars"]["finding"]
         first, classes = page_of(path(a), path(b), path("page") + ".html")
         want = there["scalars"]["finding"] + "."
         assert plain(first) == plain(want), (first, want)

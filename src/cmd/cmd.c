@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/port.h"
 #include "base/opt.h"
 #include "base/outplace.h"
 #include "cmd/cache.h"

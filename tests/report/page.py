@@ -226,13 +226,21 @@ def check_numbers(browser):
               -1.5] + [rng.random() for _ in range(300)] + \
              [n / 32 / 100 for n in range(100)]
 
+    def grouped(text):  # what it begins with
+        return re.sub(r"\d+", lambda m: f"{int(m[0]):,}", text, count=1)
+
     def steps(n, by, names, digits):
         value, i = abs(n) / by, 1
         if value < 1:
             return f"{n} {names[0]}"
         while value >= by - 10 ** -digits / 2 and i + 1 < len(names):
             value, i = value / by, i + 1
-        return "%s%.*f %s" % ("-" * (n < 0), digits, value, names[i])
+        return grouped("%s%.*f %s" % ("-" * (n < 0), digits, value, names[i]))
+
+    def real(x):
+        if x.is_integer() and abs(x) < 2**53:
+            return grouped(str(int(x)))
+        return grouped(("%.0f" if 999999.5 <= abs(x) < 1e15 else "%.6g") % x)
 
     def exact(x):
         return next(t for t in ("%.*g" % (d, x) for d in (15, 16, 17))
@@ -246,7 +254,7 @@ def check_numbers(browser):
             return "> -0.01 %"
         if 99.995 < percent < 100:
             return ">99.99 %"
-        return "%.2f %%" % percent
+        return grouped("%.2f %%" % percent)
 
     wrong = []
     for kind, values, say in (
@@ -254,8 +262,7 @@ def check_numbers(browser):
             ("bytes", ints, lambda n: steps(
                 n, 1024, "B KiB MiB GiB TiB PiB EiB".split(), 2)),
             ("count", ints, "{:,}".format), ("integer", ints, str),
-            ("real", reals, lambda x: str(int(x)) if x.is_integer() and
-             abs(x) < 2**53 else "%.6g" % x), ("any", reals, exact),
+            ("real", reals, real), ("any", reals, exact),
             ("ratio", shares, share)):
         shown = app.page.evaluate(
             "([text, kind]) => parseDocument(text).map((v) => show(v, kind))",

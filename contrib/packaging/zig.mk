@@ -23,5 +23,5 @@ $(THIRD:=.o): %.o: $(third)/%.c
 include: $(third)/include
 	mkdir -p $@
 	cp -r $(third)/libiberty/include $@/libiberty
-	cp $(third)/sqlite3.h $(third)/libcsv/csv.h $(third)/xxhash/xxhash.h \
+	cp $(third)/sqlite3/one/sqlite3*.h $(third)/libcsv/csv.h $(third)/xxhash/xxhash.h \
 		$(third)/zlib/zlib.h $(third)/zlib/zconf.h $(third)/libzstd/lib/*.h $@

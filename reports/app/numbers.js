@@ -4,7 +4,7 @@ const FURTHER = 60; /* digits behind the last one shown: enough to see a tie */
 
 /* Of two numbers as near the even one, as in C: near is the larger. */
 const toEven = (near, exact) => {
-	const cut = exact.slice(0, -FURTHER);
+	const cut = exact.slice(0, -FURTHER).replace(/\.$/, '');
 	return /^50*$/.test(exact.slice(-FURTHER)) && /[02468]$/.test(cut)
 		? cut : near;
 };

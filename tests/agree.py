@@ -133,12 +133,23 @@ def advice(t):
     if rows is not None and verdicts is not None:
         # but for places, whose paths reports begin with their package
         def list_of(rows, key):
-            return "; ".join("%s %s %s" % (r["id"], r[key], r["sentence"].split(
-                ", most of it in ")[0]) for r in rows)
+            return "; ".join("%s %s %s" % (r["id"], r[key], re.split(
+                r"(?:, m|\. M)ost of it (?:is )?in ", r["sentence"])[0])
+                for r in rows)
         yield "the causes, in their order, and what each would save", {
             "advise": list_of(rows, "at_most_ns"), "report": list_of(
                 [r for r in verdicts if r["id"].startswith("A")],
                 "recoverable_ns")}
+    # one meaning has its own words: "Without loading data ... 12 %"
+    says = [("advise", r["sentence"]) for r in rows or []]
+    says.append(("path", t.scalar("path", "finding") or ""))
+    without = {}
+    for place, text in says:
+        for what, share in re.findall(
+                r"Without (.+?) (?:at most )?([\d.]+ %)", text):
+            without.setdefault(what, {})[place] = share
+    for what, places in without.items():
+        yield f"what is saved without {what}", places
     window = t.scalar("gaps", "window_ns")
     if not causes or rows is None or t.folder.endswith("_capture"):
         return

@@ -10,7 +10,7 @@ agrees() { # NAME FILE
 	said=$tmp/said/$1
 	mkdir "$said"
 	for command in steps overlap gaps trend doctor launches kernels syncs \
-		report advise; do
+		report advise path; do
 		"$profan" $command "$tmp/t.db" --format json \
 			>"$said/$command.json" 2>"$tmp/err" || :
 	done

@@ -1623,7 +1623,7 @@ const struct advise_rule advise_rules[] = {
 	{ .id = "A4",
 	  .kind = "launching",
 	  .title = "fewer, larger kernels: torch.compile, CUDA graphs",
-	  .subject = "the host's " PF_PATH_CODE,
+	  .subject = "the host's short " PF_PATH_CODE,
 	  .confidence = "model",
 	  .command = "path",
 	  .options = " --what-if launch=0",

@@ -176,13 +176,16 @@ static void say_place(const struct pf_advise_args *args, const char *lead,
 	pf_buf_release(&shown);
 }
 
+static const char holds[] = ", most of it in ";
+
 /*
  * "Without loading data at most 12 % of 6 steps (1 ms of 8 ms) would be saved,
  * and at least 500 us. It holds 2 ms of the critical path", as it was worked
  * out anew.
  */
-static void say_answer(const struct pf_advise *a,
-		       const struct advise_rule *rule, struct pf_advice *out)
+static const char *say_answer(const struct pf_advise *a,
+			      const struct advise_rule *rule,
+			      struct pf_advice *out)
 {
 	struct pf_buf *to = &out->sentence;
 	bool is_exact = out->likely_ns == out->at_most_ns;
@@ -198,13 +201,14 @@ static void say_answer(const struct pf_advise *a,
 			    pf_num_show_ns(ns, out->likely_ns));
 	out->is_said = true;
 	if (out->on_path_ns == out->at_most_ns)
-		return;
+		return ". Most of it is in ";
 	/* the rest is what comes after it sooner */
 	pf_buf_addf(to, ". %s %s of the critical path",
 		    out->on_path_ns < out->at_most_ns / 2
 			    ? "By itself it holds only"
 			    : "It holds",
 		    pf_num_show_ns(ns, out->on_path_ns));
+	return holds;
 }
 
 /* What is said of "The GPU" is of the TPU where there is one. */
@@ -229,7 +233,7 @@ static void say_share(const struct pf_advise *a,
 		      const struct pf_advise_from *from,
 		      const struct advise_rule *rule, struct pf_advice *out)
 {
-	const char *lead = ", most of it in ";
+	const char *lead = holds;
 
 	if (!rule->subject)
 		return;
@@ -237,9 +241,7 @@ static void say_share(const struct pf_advise *a,
 		out->subject =
 			advise_has_work(a, from) ? rule->apart : rule->alone;
 	if (a->has_path && rule->question) {
-		say_answer(a, rule, out);
-		if (out->on_path_ns == out->at_most_ns)
-			lead = ". Most of it is in ";
+		lead = say_answer(a, rule, out);
 	} else {
 		say_subject(a, out->subject ? out->subject : rule->subject,
 			    &out->sentence);
@@ -276,7 +278,6 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	const struct pf_path_row *most = p->rows; /* by category and name */
 	struct pf_buf shown = { 0 };
 	char share[PF_NUM_MAX];
-	bool is_unknown;
 
 	if (a->window_ns / 2 > p->window_ns) {
 		pf_buf_addf(
@@ -289,14 +290,13 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	}
 	if (!p->row_count || (a->given && most->ns / 2 < a->all->at_most_ns))
 		return false;
-	is_unknown = !strcmp(most->category,
-			     pf_path_category_name(PF_PATH_UNEXPLAINED));
 	pf_buf_addf(out, "%s of the critical path is %s",
 		    pf_num_show_ratio(share, most->share),
-		    pf_path_category_phrase(most->category));
+		    pf_path_category_phrase((enum pf_path_category)most->in));
 	if (most->short_name) {
 		/* what is not known is before it, and none of it */
-		pf_buf_adds(out, is_unknown ? ", before " : ", ");
+		pf_buf_adds(out, most->in == PF_PATH_UNEXPLAINED ? ", before "
+								 : ", ");
 		say_kernel(advise_text(args, most->short_name, &shown), out);
 	}
 	pf_buf_release(&shown);

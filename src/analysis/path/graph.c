@@ -816,6 +816,7 @@ static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 		memcpy(&key, pf_intern_text(&s->keys, i, NULL), sizeof(key));
 		*row = (struct pf_path_row){
 			.name = name_of(r, &key),
+			.in = key.category,
 			.step = key.step < 0 ? PF_NO_INT
 					     : p->steps[key.step].step,
 			.ns = s->items[i].ns,
@@ -947,15 +948,11 @@ const char *pf_path_category_name(enum pf_path_category category)
 	return categories[category - PF_PATH_KERNEL].name;
 }
 
-const char *pf_path_category_phrase(const char *name)
+const char *pf_path_category_phrase(enum pf_path_category category)
 {
-	for (int i = 0; i < PF_PATH_KERNEL; i++)
-		if (!strcmp(name, pf_cause_name((enum pf_cause)i)))
-			return pf_cause_phrase((enum pf_cause)i);
-	for (int i = 0; i < PF_PATH_CATEGORIES - PF_PATH_KERNEL; i++)
-		if (!strcmp(name, categories[i].name))
-			return categories[i].phrase;
-	return name;
+	if (category < PF_PATH_KERNEL)
+		return pf_cause_phrase((enum pf_cause)category);
+	return categories[category - PF_PATH_KERNEL].phrase;
 }
 
 static int put(struct tiler *t, struct pf_path_tile *tile)

@@ -396,17 +396,17 @@ static void add_most(const struct pf_path *p, struct pf_buf *out)
 	char share[PF_NUM_MAX];
 
 	pf_buf_addf(out, ". The largest part is %s (%s)",
-		    pf_path_category_phrase(c->category),
+		    pf_path_category_phrase((enum pf_path_category)c->in),
 		    pf_num_show_ratio(share, c->share));
-	if (!r || !r->category || !r->name)
+	if (!r || r->in < 0 || !r->name)
 		return;
 	pf_buf_adds(out, ", the largest name ");
 	/* what is not known is before it, and none of it */
-	if (!strcmp(r->category, pf_path_category_name(PF_PATH_UNEXPLAINED)))
+	if (r->in == PF_PATH_UNEXPLAINED)
 		pf_buf_adds(out, "before ");
 	pf_say_name(out, r->short_name);
 	pf_buf_adds(out, " (");
-	if (strcmp(r->category, c->category) != 0)
+	if (r->in != c->in)
 		pf_buf_addf(out, "%s, ", r->category);
 	pf_buf_addf(out, "%s)", pf_num_show_ratio(share, r->share));
 }

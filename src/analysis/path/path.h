@@ -71,8 +71,8 @@ struct pf_graphs;     /* analysis/graphs/graphs.h */
 struct pf_graph_node; /* the same */
 
 const char *pf_path_category_name(enum pf_path_category category);
-/* "... % of the path is" this: of a category by its name. */
-const char *pf_path_category_phrase(const char *name);
+/* "... % of the path is" this. */
+const char *pf_path_category_phrase(enum pf_path_category category);
 
 /* What the host does itself, as sentences and a question name it. */
 #define PF_PATH_CODE "operators, calls and Python"
@@ -132,6 +132,7 @@ struct pf_path_args {
 /* A category, or what is on the path.  Texts NULL: none. */
 struct pf_path_row {
 	const char *category, *name, *short_name;
+	int in;       /* enum pf_path_category; below 0: of several */
 	int64_t step; /* PF_NO_INT: none */
 	int64_t ns, count, longest_ns;
 	int64_t replayed_ns; /* whose operator a graph has */

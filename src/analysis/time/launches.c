@@ -759,7 +759,7 @@ static double late_of(const struct pf_launches *l)
 
 static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 {
-	char part[PF_NUM_MAX], time[PF_NUM_MAX];
+	char part[PF_NUM_MAX], time[PF_NUM_MAX], others[PF_NUM_MAX];
 	double late = late_of(l), waiting = waiting_of(l);
 
 	if (!l->all.count) {
@@ -776,14 +776,15 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 		return;
 	}
 	pf_doc_finding(doc,
-		       "The CPU %s: a launch finds %.1f others in the queue on "
+		       "The CPU %s: a launch finds %s others in the queue on "
 		       "average. The work of %s of the launches%s begins over "
 		       "100 us after the call. The calls took %s in all",
 		       waiting < QUEUED   ? "hardly runs ahead"
 		       : late >= LATE     ? "runs ahead"
 		       : late >= AT_TIMES ? "runs ahead at times"
 					  : "hardly runs ahead",
-		       waiting, pf_num_show_ratio(part, late),
+		       pf_num_show_real(others, rint(100 * waiting) / 100),
+		       pf_num_show_ratio(part, late),
 		       pf_window_scope(&l->window),
 		       pf_num_show_ns(time, l->all.cpu_ns));
 }

@@ -238,7 +238,8 @@ OPS = [  # operator, shapes, kernels with their us
 
 
 class Capture:
-    """Steps of operators on one thread and one stream; times in ns."""
+    """Steps of operators on one thread and one stream; times in ns.  host_ns:
+    of each operator, or of those of a name."""
 
     def __init__(self, seed=0, noise=0.0, host_ns=4000):
         self.host_ns = host_ns
@@ -265,7 +266,8 @@ class Capture:
         start = self.host
         self.ids += 1
         op_id = self.ids
-        self.host += self.vary(self.host_ns)
+        self.host += self.vary(self.host_ns.get(name, 4000) if isinstance(
+            self.host_ns, dict) else self.host_ns)
         for kernel, us in kernels:
             self.ids += 1
             call = self.vary(3000)
@@ -543,10 +545,23 @@ def withheld(work):
     assert "A step" not in text and "per step" not in text.lower(), text
 
     # without a GPU the host is compared
-    cpu = [path("cpu_a", gpu=False, noise=0.01, seed=1),
-           path("cpu_b", gpu=False, noise=0.01, seed=2, host_ns=400000)]
+    def host(name, seed, ns, **others):
+        return path(name, gpu=False, noise=0.01, seed=seed, host_ns={
+            "aten::" + op: others.get(op, ns)
+            for op in ("addmm", "gelu", "mm", "softmax", "layer_norm")})
+
+    cpu = [host("cpu_a", 1, 1000000), host("cpu_b", 2, 1000000,
+                                           softmax=3000000)]
     s = diff(*cpu)["scalars"]
-    assert s["verdict"] == "likely slower" and "aten::" in s["finding"], s
+    assert s["verdict"] == "likely slower" and "aten::softmax" in s["finding"], s
+    # a machine that is slower, and one where an operator is slower, too
+    slow = [host("slow", 3, 1600000), host("both", 4, 1600000, mm=6000000)]
+    for pair in (cpu[0], slow[0]), (slow[0], cpu[0]):
+        s = diff(*pair)["scalars"]
+        assert s["verdict"].startswith("differs as captures"), s
+        assert "What both do as often takes" in s["finding"], s
+    assert diff(cpu[0], slow[1])["scalars"]["verdict"] == "likely slower"
+    assert diff(slow[1], cpu[0])["scalars"]["verdict"] == "likely faster"
 
     # a GPU on one side only: what the host does is compared
     one_sided = [path("gpu_a", seed=3), path("gpu_b", seed=4, gpu=False)]

@@ -895,6 +895,10 @@ static void find_ops(struct pf_diff_run *d)
 	for (size_t i = 0; i < j.count; i++) {
 		int64_t ns = j.items[i].a.part_ns + j.items[i].b.part_ns;
 
+		if (out->has_self && j.items[i].match == PF_MATCH_EXACT &&
+		    !is_changed(d, &j.items[i], SUM(count)))
+			pf_alike_add(&d->host_alike, (double)self_ns[i],
+				     (double)self_ns[j.count + i]);
 		if (op_of(d, &j.items[i])->kind != PF_KIND_CPU_OP)
 			continue;
 		d->op_ns += ns;

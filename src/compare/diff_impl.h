@@ -3,6 +3,7 @@
 #ifndef PF_COMPARE_DIFF_IMPL_H
 #define PF_COMPARE_DIFF_IMPL_H
 
+#include <math.h>
 #include <stdio.h>
 
 #include "compare/diff.h"
@@ -16,6 +17,27 @@ struct pf_diff_row {
 	int64_t a_ns, b_ns, delta_ns;
 };
 
+/*
+ * What both sides do as often, ns per step, and of it the one that changed most:
+ * a program changes in one place, a machine in all.
+ */
+struct pf_alike_sums {
+	double a_ns, b_ns, most_a_ns, most_b_ns;
+	size_t count;
+};
+
+static inline void pf_alike_add(struct pf_alike_sums *s, double a_ns,
+				double b_ns)
+{
+	s->a_ns += a_ns;
+	s->b_ns += b_ns;
+	s->count++;
+	if (fabs(b_ns - a_ns) <= fabs(s->most_b_ns - s->most_a_ns))
+		return;
+	s->most_a_ns = a_ns;
+	s->most_b_ns = b_ns;
+}
+
 struct pf_diff_run {
 	const struct pf_diff_args *args;
 	struct pf_diff *out;
@@ -24,6 +46,7 @@ struct pf_diff_run {
 	size_t kept_cap;
 	struct pf_capture a, b;
 	int64_t op_ns, op_shape_ns; /* self time of ops; with other shapes */
+	struct pf_alike_sums host_alike, gpu_alike;
 	struct pf_pairs pairs;
 	struct pf_diff_row *rows; /* largest difference first */
 	const char **names;       /* of rows, for people: all differ */

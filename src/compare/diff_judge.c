@@ -549,14 +549,31 @@ static void find_space(const struct sides *s, struct pf_judged *out)
 		       (out->is_below && a_min - b_max > WIDE * spread);
 }
 
-bool pf_judge_is_large(const struct pf_judge *by, const struct pf_judged *j)
+/* "most": beyond what, as a part of the longer step, a shift is large. */
+static bool is_large(const struct pf_judge *by, const struct pf_judged *j,
+		     double shift, double shorter_ns, double alike, double most)
 {
 	int64_t longer = j->a_ns > j->b_ns ? j->a_ns : j->b_ns;
-	int64_t size = j->rank.shift < 0 ? -j->rank.shift : j->rank.shift;
 
-	return (double)size >=
-	       PF_CAPTURES_DIFFER *
-		       (double)(by->step_ns ? by->step_ns : longer);
+	return shift - alike * shorter_ns >=
+	       most * (double)(by->step_ns ? by->step_ns : longer);
+}
+
+bool pf_judge_is_large(const struct pf_judge *by, const struct pf_judged *j)
+{
+	bool is_slower = j->rank.shift > 0;
+	/* how much longer the longer side takes for the same */
+	double alike = is_slower ? by->alike.high : 1 / (1 + by->alike.low) - 1;
+	double unsure = 1 - 1 / sqrt(sqrt(1 + alike));
+	double most = unsure > PF_CAPTURES_DIFFER ? unsure : PF_CAPTURES_DIFFER;
+	double mean = j->b_mean_ns - j->a_mean_ns;
+
+	if (!is_large(by, j, fabs((double)j->rank.shift),
+		      (double)(is_slower ? j->a_ns : j->b_ns), alike, most))
+		return false;
+	return alike <= 0 ||
+	       is_large(by, j, is_slower ? mean : -mean,
+			is_slower ? j->a_mean_ns : j->b_mean_ns, alike, most);
 }
 
 static bool is_apart(const struct pf_judged *j)
@@ -585,11 +602,22 @@ static enum pf_grade grade_of(const struct pf_judge *by,
 					: PF_GRADE_AS_CAPTURES;
 }
 
+static double mean_of(const int64_t *values, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (double)values[i];
+	return count ? sum / (double)count : 0;
+}
+
 void pf_judge_figure(const struct pf_judge *by,
 		     const struct pf_step_figure *figure, struct pf_judged *out)
 {
+	struct pf_judge without = *by;
 	struct sides s;
 
+	without.alike = (struct pf_alike){ 0 };
 	*out = (struct pf_judged){ .is_tested =
 					   pf_judge_can_test(by->a, by->b) };
 	s.a = side_take(by->a, by->warm_up, figure, &s.a_count);
@@ -600,11 +628,15 @@ void pf_judge_figure(const struct pf_judge *by,
 	out->b_count = s.b_count;
 	out->a_ns = pf_stats_quantile(s.a, s.a_count, 50);
 	out->b_ns = pf_stats_quantile(s.b, s.b_count, 50);
+	out->a_mean_ns = mean_of(s.a, s.a_count);
+	out->b_mean_ns = mean_of(s.b, s.b_count);
 	if (s.a_count && s.b_count) {
 		find_space(&s, out);
 		rank_sorted(&s, &out->rank);
 	}
 	out->grade = grade_of(by, out);
+	out->is_alike = out->grade == PF_GRADE_AS_CAPTURES &&
+			grade_of(&without, out) == PF_GRADE_LIKELY;
 	free(s.a);
 	free(s.b);
 }

@@ -30,6 +30,11 @@
  * than twice what steps of a side vary by: so few steps can be apart, too.
  * The floor is a part of the longer step, so that both directions agree.
  *
+ * Captures of a busy machine differ by far more, and by the same factor in all
+ * that they do.  So what both sides do alike says what the machines explain,
+ * and only what is beyond is held against the floor, for the median and for the
+ * mean.  Such a factor is known to a fourth of itself.
+ *
  * With several captures a side the values are the medians of captures.  If
  * there are enough for a test, it alone decides.
  */
@@ -156,13 +161,23 @@ struct pf_step_figure {
 	}
 
 struct pf_judged {
-	int64_t a_ns, b_ns;      /* medians */
+	int64_t a_ns, b_ns; /* medians */
+	double a_mean_ns, b_mean_ns;
 	size_t a_count, b_count; /* values: steps, or captures */
 	struct pf_rank rank;     /* of them; zero if a side has none */
 	bool is_tested;          /* over captures */
 	bool is_above, is_below; /* no value of b, of a reaches the other's */
 	bool is_wide;            /* and there is much between them */
+	bool is_alike;           /* likely, but for what both do alike */
 	enum pf_grade grade;
+};
+
+/*
+ * How much longer what both sides do alike takes in B: at least "low", which is
+ * at most 0, and at most "high".  Zero: not known.
+ */
+struct pf_alike {
+	double low, high;
 };
 
 /* What both sides' figures are judged by. */
@@ -170,6 +185,7 @@ struct pf_judge {
 	const struct pf_capture *a, *b;
 	size_t warm_up;  /* leading steps of each trace that are left out */
 	int64_t step_ns; /* the longer median step, which floors are of */
+	struct pf_alike alike;
 };
 
 /*
@@ -192,7 +208,7 @@ void pf_judge_figure(const struct pf_judge *by,
 		     const struct pf_step_figure *figure,
 		     struct pf_judged *out);
 
-/* Is the shift at least what captures of one program may differ by? */
+/* Is the shift more than what captures of one program may differ by? */
 bool pf_judge_is_large(const struct pf_judge *by, const struct pf_judged *j);
 
 /* Enough captures on both sides for a test over them? */

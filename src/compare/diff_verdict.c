@@ -239,7 +239,7 @@ static bool is_kernel(const struct pf_diff_run *d, const struct pf_pair *p)
 	return pf_diff_work_key(d, p)->class == PF_GPU_COMPUTE;
 }
 
-static void add_pair(const struct pf_diff_run *d, const struct pf_pair *p,
+static void add_pair(struct pf_diff_run *d, const struct pf_pair *p,
 		     struct kernels *k)
 {
 	double a_ns = (double)p->a.ns / (double)d->a.steps;
@@ -250,6 +250,7 @@ static void add_pair(const struct pf_diff_run *d, const struct pf_pair *p,
 	if (p->match > PF_MATCH_STREAM || p->a.ns <= 0 || p->b.ns <= 0 ||
 	    pf_mean_compare(p->a.count, d->a.steps, p->b.count, d->b.steps))
 		return;
+	pf_alike_add(&d->gpu_alike, a_ns, b_ns);
 	k->same_a_ns += a_ns;
 	k->same_b_ns += b_ns;
 	if (a_ns > k->most_ns)
@@ -360,22 +361,70 @@ static bool is_likely_by_class(const struct pf_diff_run *d)
 	return false;
 }
 
+/*
+ * Of what both do alike, where it holds ALIKE_HOLDS of the longer step: as a
+ * ratio of B to A, without what changed most.
+ */
+#define ALIKE_HOLDS 0.05
+#define ALIKE_COUNT 5
+
+static struct pf_alike alike_of(const struct pf_diff_run *d,
+				const struct pf_alike_sums *s)
+{
+	double a_ns = s->a_ns - s->most_a_ns, b_ns = s->b_ns - s->most_b_ns;
+	double step_ns = (double)(d->out->a_ns > d->out->b_ns ? d->out->a_ns
+							      : d->out->b_ns);
+	struct pf_alike out = { 0 };
+	double share;
+
+	if (has_other_gpu(d->out) || s->count < ALIKE_COUNT || a_ns <= 0 ||
+	    b_ns <= 0 || (a_ns > b_ns ? a_ns : b_ns) < ALIKE_HOLDS * step_ns)
+		return out;
+	share = b_ns / a_ns - 1;
+	*(share < 0 ? &out.low : &out.high) = share;
+	return out;
+}
+
+static struct pf_alike either(struct pf_alike x, struct pf_alike y)
+{
+	return (struct pf_alike){ x.low < y.low ? x.low : y.low,
+				  x.high > y.high ? x.high : y.high };
+}
+
+/* What it explains of a step, of which a GPU may be all that matters. */
+#define GPU_DECIDES 0.9
+
 static void judge_all(struct pf_diff_run *d)
 {
+	const struct pf_alike host = alike_of(d, &d->host_alike);
+	const struct pf_alike gpu = alike_of(d, &d->gpu_alike);
+	bool is_of_gpu = true;
+
+	for (int s = 0; s < 2; s++) {
+		const struct pf_capture *side = s ? &d->b : &d->a;
+
+		is_of_gpu &= (double)side->busy_ns >=
+			     GPU_DECIDES * (double)side->step_ns;
+	}
 	d->judge = (struct pf_judge){
 		.a = &d->a,
 		.b = &d->b,
 		.warm_up = pf_judge_warm_up(&d->args->window, &d->a, &d->b),
+		.alike = is_of_gpu ? gpu : either(host, gpu),
 	};
 	pf_judge_figure(&d->judge, &step_figure, &d->out->total);
 	d->judge.step_ns = d->out->total.a_ns > d->out->total.b_ns
 				   ? d->out->total.a_ns
 				   : d->out->total.b_ns;
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
-		pf_judge_figure(&d->judge,
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
+		struct pf_judge judge = d->judge;
+
+		judge.alike = i < PF_STEP_RUNTIME ? gpu : host;
+		pf_judge_figure(&judge,
 				&(struct pf_step_figure)PF_STEP_FIGURE(
 					time.class_ns[i]),
 				&d->classes[i]);
+	}
 	d->is_by_class = is_likely_by_class(d);
 	if (d->is_by_class)
 		d->out->total.grade = PF_GRADE_LIKELY;
@@ -671,6 +720,22 @@ static void add_withheld(struct pf_buf *out, const struct pf_diff_run *d)
 				 : "; what changed in structure is below");
 }
 
+/* ". All else that both do as often takes +46 %, too, as on a busier machine" */
+static void add_alike(struct pf_buf *out, const struct pf_diff_run *d)
+{
+	bool is_slower = d->out->total.rank.shift > 0;
+	double share = is_slower ? d->judge.alike.high : d->judge.alike.low;
+	char text[PF_NUM_MAX];
+
+	if (d->out->verdict == PF_AS_CAPTURES && d->out->total.is_alike)
+		pf_buf_addf(
+			out,
+			". What both do as often takes %s%s on the whole, "
+			"as on a machine that is %s",
+			is_slower ? "+" : "", pf_num_show_ratio(text, share),
+			is_slower ? "slower or busier" : "faster or less busy");
+}
+
 /* Nothing here needs escaping in Markdown but names. */
 static void find_finding(struct pf_diff_run *d)
 {
@@ -690,6 +755,7 @@ static void find_finding(struct pf_diff_run *d)
 	} else {
 		add_medians(&text, &out->total);
 		add_shift(&text, &out->total);
+		add_alike(&text, d);
 		pf_judge_say_warm_up(&text, d->judge.warm_up);
 		if (out->verdict == PF_UNKNOWN)
 			pf_buf_adds(&text, "; noise is unknown (one step)");

@@ -31,7 +31,7 @@ const inflate = (id) => new Response(new Blob([fromBase64($(id).textContent)])
 /* ---- tables ---- */
 
 const TOP = 10; /* rows before "show all" */
-const LONG = 36; /* what surely fits in a column */
+const LONG = 24; /* what surely fits in a column */
 
 const cellKey = (row, col) => {
 	const c = row.cells[col];

@@ -13,7 +13,7 @@ import re
 import sys
 
 APP = ["numbers", "document", "program", "captures", "state", "views", "timeline",
-        "main"]
+        "flame", "main"]
 
 
 def main(top, wasm, glue, host, version, out):

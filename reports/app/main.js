@@ -35,7 +35,8 @@ const take = async (files) => {
 	$('said').replaceChildren();
 	try {
 		const list = await files;
-		if (list.length)
+		await begun; /* they may come before the program is there */
+		if (list.length && commands.size)
 			await readIn(list);
 	} catch (e) {
 		complain(e);
@@ -239,4 +240,4 @@ const begin = async () => {
 	document.documentElement.dataset.ready = '1';
 };
 
-begin();
+const begun = begin();

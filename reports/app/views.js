@@ -15,6 +15,7 @@ const VIEWS = [
 	{ id: 'kernels', title: 'Kernels', commands: ['kernels', 'graphs'] },
 	{ id: 'operators', title: 'Operators, ranges',
 		commands: ['ranges', 'launches', 'calls'] },
+	{ id: 'stacks', title: 'Flame graph', commands: ['stacks'] },
 	{ id: 'modules', title: 'Modules', commands: ['modules'] },
 	{ id: 'ranks', title: 'Communication, ranks',
 		commands: ['overlap', 'ranks'] },
@@ -344,8 +345,8 @@ const render = async () => {
 		if (args)
 			nodes = command === 'timeline'
 				? await showRange(now, isWanted)
-				: await (command === 'report' ? showReport
-					: showAnswer)(args, isWanted);
+				: await ({ report: showReport, stacks: showStacks }[
+					command] || showAnswer)(args, isWanted);
 	} catch (e) {
 		nodes = [make('p', { className: 'error', role: 'alert' },
 			sentenceOf(e))];

@@ -284,7 +284,7 @@ def check_figures(browser, trace, database):
     """Every view: no message, and the program's own figures."""
     app, wrong, numbers = opened(browser, trace), [], 0
     for view, command in app.page.evaluate(VIEWS):
-        if command in ("diff", "report", "query", "timeline"):
+        if command in ("diff", "report", "query", "stacks", "timeline"):
             continue
         app.show(view, command)
         args = argv(command, database)
@@ -459,6 +459,13 @@ def check_tables(browser):
 # ---- files ----
 
 def check_files(browser):
+    # files come before the program is there
+    app = b.Watched(browser, "profan")
+    app.page.goto(b.url("profan"), wait_until="commit")
+    app.page.set_input_files("#files", os.path.join(FOLDER, "train.json"))
+    app.page.wait_for_selector("#answer[aria-busy=false]", timeout=20000)
+    b.say("a file that comes first is read", "\n".join(app.said))
+    app.close()
     app = opened(browser, "train.json", fragment="#view=idle")
     p = app.page
     b.say("the address says which view", None if p.inner_text("h2") == "Idle"
@@ -936,6 +943,52 @@ def check_policy():
     b.say("policy and size", "\n".join(wrong))
 
 
+# Frames of a flame graph by path, each with what is its own.
+STACKS = """() => {
+    const own = new Map(), path = (f) => f.parent
+        ? path(f.parent) + ';' + f.name : f.name;
+    for (const f of flame.rows.flat()) {
+        own.set(f, (own.get(f) || 0) + f.dur_ns);
+        if (f.parent)
+            own.set(f.parent, (own.get(f.parent) || 0) - f.dur_ns);
+    }
+    return [...own].filter(([, n]) => n).map(([f, n]) => [path(f), n]);
+}"""
+
+
+def check_flame(browser):
+    """Flame graphs: the program's own stacks, a part, a frame, a search."""
+    app, wrong = opened(browser, "train.json"), []
+    p = app.page
+    for options in ({"weight": "gpu"}, {"weight": "cpu"}, {"weight": "idle"},
+                    {"weight": "cpu", "step": "1"}):
+        words = [w for k, v in options.items() for w in ("--" + k, v)]
+        lines = native("stacks", "train.db", *words).decode().splitlines()
+        want = sorted([path, int(n)] for path, n in (
+            line.rsplit(" ", 1) for line in lines))
+        app.show("stacks", **{"weight": "", "step": "", **options})
+        if not want or sorted(p.evaluate(STACKS)) != want:
+            wrong.append(f"{options}: other stacks")
+    name, found = p.evaluate("""() => {
+        const f = flame.rows.at(-1)[0];
+        flame.line.goTo(f);
+        flame.line.search.value = f.name;
+        flame.line.search.dispatchEvent(new Event('input'));
+        return [f.name, flame.found()];
+    }""")
+    if name not in p.inner_text("#say") or " of all" not in p.inner_text("#say"):
+        wrong.append("the frame is not told: " + p.inner_text("#say"))
+    if not found or "found" not in p.inner_text("[role=status]:not(#told)"):
+        wrong.append("it is not found")
+    p.click("#say button")
+    if p.evaluate("flame.line.v1 - flame.line.v0 > flame.rows.at(-1)[0].dur_ns "
+                  "* 2 + 100"):
+        wrong.append("it is not shown alone")
+    b.say("flame graphs are the program's stacks", "\n".join(wrong))
+    b.say("flame graphs: no request, message or dialog", app.reopened())
+    app.close()
+
+
 def main():
     b.guarded(check_policy, "page")
     with sync_playwright() as playwright:
@@ -947,7 +1000,7 @@ def main():
         for check in (check_numbers, check_answers, check_tables,
                       check_files, check_address, check_diff,
                       check_progress, check_stop, check_traps, check_looks,
-                      check_axe, check_keys, check_timeline):
+                      check_axe, check_keys, check_timeline, check_flame):
             b.guarded(check, "page", browser)
         browser.close()
     print("1..%d" % b.count)

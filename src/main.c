@@ -14,10 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/inside.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "cmd/cmd.h"
+#include "store/db.h"
 
 #define NO_COMMAND 2
 
@@ -182,8 +184,31 @@ static int serve(struct pf_err *err)
 	return rc;
 }
 
+/*
+ * --inside=FOLDER, before all else: for a program that asks for others; what is
+ * below none of these folders is not read (base/inside.h).
+ */
+static int take_folders(int *argc, char ***argv, struct pf_err *err)
+{
+	static const char option[] = "--inside=";
+	const size_t len = sizeof(option) - 1;
+	bool is_any = false;
+
+	for (; *argc > 1 && !strncmp((*argv)[1], option, len); --*argc) {
+		const char *folder = *++*argv + len;
+
+		if (*folder != '/')
+			return pf_fail(err, PF_EUSAGE,
+				       "'%s' does not begin at '/'", folder);
+		pf_inside_add(folder);
+		is_any = true;
+	}
+	return is_any ? pf_db_read_inside(err) : 0;
+}
+
 static int run_main(int argc, char **argv, struct pf_err *err)
 {
+	PF_TRY(take_folders(&argc, &argv, err));
 	if (argc < 2) {
 		pf_cmd_usage(NULL, stdout);
 		return NO_COMMAND;

@@ -21,6 +21,7 @@ FAULTS = {
     "mmap": ["EIO"], "ftruncate": ["EIO", "ENOSPC"], "rename": ["EIO"],
     "close": ["EIO"], "stat": ["EIO"], "mkdir": ["EIO", "ENOSPC"],
     "realpath": ["EIO"], "opendir": ["EMFILE", "ENOMEM"],
+    "readdir": ["EIO"],
 }
 CACHE = "t.json.profan.db"
 FORCED = {"report", "slice", "stacks", "export"}

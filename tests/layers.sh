@@ -117,6 +117,13 @@ if [ -s "$tmp/bad" ]; then
 else
 	ok "only main, log and mem end the program, and misuse"
 fi
+# what is read is opened by base/inside.h; the rest writes, or is what it wrote
+grep -nE '(^|[^A-Za-z0-9_>])(f?open|opendir|scandir)\(' src/*/*.c src/*/*/*.c |
+	grep -vE 'O_RDWR|^src/(base/|cmd/cmd\.c.*path, O_RDONLY|cmd/cmd_capture\.c|cmd/cmd_view\.c.*"rbe")' \
+		>"$tmp/bad"
+[ ! -s "$tmp/bad" ]
+result "what is read is opened where --inside is held" "$tmp/bad"
+
 # how a microsecond is written is said in base/num.c; what is read has both
 grep -nE "µ|xc2.xb5|\" ?us\"|' ?us'" src/*.c src/*/*.[ch] src/*/*/*.[ch] reports/*.* reports/app/* |
 	grep -vE '^src/base/num\.[ch]:.*"us"|"us", PF_NS' |

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""The server for agents: mcp_server.py FOLDER OUTSIDE, with FOLDER/t.json,
-two ranks in FOLDER/job and OUTSIDE/t.json.  By the SDK's client if there is one, else what it calls."""
+"""The server for agents: mcp_server.py FOLDER OUTSIDE CALLS, with
+FOLDER/t.json, two ranks in FOLDER/job and another trace as OUTSIDE/t.json; so
+many calls while a name is swapped.  By the SDK's client if there is one, else
+what it calls."""
 import asyncio
+import itertools
 import json
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
+import time
 import traceback
 
 sys.path.pop(0)  # the scripts beside this one have names of modules
 
-from profan import Error, _program
+from profan import Error, _program, mcp
 from profan.mcp import Server
 
-FOLDER, OUTSIDE = sys.argv[1:]
+FOLDER, OUTSIDE = sys.argv[1:3]
+CALLS = int(sys.argv[3])
 TESTS = []
 
 
@@ -131,6 +137,55 @@ def fleets_lead_nowhere_else():
             os.unlink(made)
 
 
+# A folder and a link to another one have each other's names in turn.
+SWAP = """import os, sys
+one, other = sys.argv[1:]
+while True:
+    for a, b in ((one, one + "-"), (other, one), (one, other), (one + "-", one)):
+        os.rename(a, b)
+"""
+
+
+@test
+def a_name_that_is_swapped_leads_nowhere_else():
+    place = os.path.join(FOLDER, "swapped")
+    os.mkdir(place)
+    os.symlink(OUTSIDE, place + ".link")
+    for to, trace in ((place, FOLDER), (OUTSIDE, OUTSIDE)):
+        shutil.copy(os.path.join(trace, "t.json"), to + "/u.json")
+        _program.run(["ingest", "-q", to + "/u.json", "-o", to + "/u.db"])
+    count = "SELECT count(*) AS n FROM event"
+    server = Server([FOLDER])
+    want, other = (json.loads(s.sql("u.db", count, 1))["rows"] for s in
+                   (Server([place]), Server([OUTSIDE])))
+    assert want != other
+    answers, refusals = 0, 0
+    swap = subprocess.Popen([sys.executable, "-c", SWAP, place,
+                             place + ".link"])
+    try:
+        for n in range(CALLS):
+            # what is read once is not read again for its name
+            path = "swapped/u.db" if n % 4 else "swapped"
+            server._databases.clear()
+            try:
+                rows = json.loads(server.sql(path, count, 1))["rows"]
+            except (Error, OSError):
+                refusals += 1
+                continue
+            answers += 1
+            assert rows == want, (n, path, rows)
+    finally:
+        swap.kill()
+        swap.wait()
+        for name in ("swapped", "swapped-", "swapped.link"):
+            name = os.path.join(FOLDER, name)
+            if os.path.islink(name):
+                os.unlink(name)
+            elif os.path.exists(name):
+                shutil.rmtree(name)
+    assert answers and refusals, (answers, refusals)
+
+
 @test
 def nothing_is_written_there():
     before = sorted(os.listdir(FOLDER))
@@ -149,6 +204,24 @@ def rows_have_a_limit():
         "rows": [{"one": 1}], "notes": []}
     assert "query" in refused(lambda: server.sql("t.json", "DELETE FROM op",
                                                  5))
+
+
+@test
+def what_never_ends_is_stopped():
+    endless = ("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM "
+               "n) SELECT %s FROM n")
+    server = Server([FOLDER])
+    seconds, mcp.SECONDS = mcp.SECONDS, 1
+    try:
+        for what in ("max(x)", "x", "hex(zeroblob(x * 1000))"):
+            begin = time.monotonic()
+            try:  # rows that come are counted
+                assert "more than" in server.sql("t.json", endless % what, 5)
+            except Error as error:
+                assert "more than 1 s" in str(error), error
+            assert time.monotonic() - begin < 30
+    finally:
+        mcp.SECONDS = seconds
 
 
 @test
@@ -194,6 +267,31 @@ def every_tool_answers():
         answered(name, tool(**tried(name, needed, "budget" in parameters)))
 
 
+# What no tool is meant to be given.
+HOSTILE = ["/etc/passwd", os.path.join(OUTSIDE, "t.json"),
+           "../outside/t.json", "link.json", "--output=made", "-omade",
+           "t.json --output=made", "'; ATTACH 't.json' AS t; --", "a\0b", "",
+           "\u202e\x1b[2J", "x" * 100000, "1e999", "-1", 10 ** 30, -1, 0.5,
+           True, [], ["/etc/passwd"], {"a": 1}]
+
+
+async def hostile_calls(session, tools):
+    """Each parameter of each tool: an answer of it, or an error."""
+    before = sorted(os.listdir(FOLDER))
+    for tool in tools:
+        schema = getattr(tool, "inputSchema", None) or tool.input_schema
+        given = tried(tool.name, schema["required"],
+                      "budget" in schema["properties"])
+        for name, value in itertools.product(schema["properties"], HOSTILE):
+            answer = await session.call_tool(tool.name, {**given, name: value})
+            text = "".join(c.text for c in answer.content)
+            assert "root:" not in text, (tool.name, name, value)
+            assert is_error(answer) or json.loads(text), (tool.name, name)
+            if name in schema["required"]:  # files, or a statement
+                assert is_error(answer), (tool.name, name, value, text[:300])
+    assert sorted(os.listdir(FOLDER)) == before
+
+
 def is_error(answer):
     """Of either major version of the SDK."""
     found = getattr(answer, "isError", None)
@@ -220,6 +318,7 @@ async def by_the_client():
                 answer = await session.call_tool(tool.name, given)
                 assert not is_error(answer), (tool.name, answer)
                 answered(tool.name, answer.content[0].text)
+            await hostile_calls(session, tools)
             answer = await session.call_tool("open", {"path": "/etc/passwd"})
             assert is_error(answer)
             assert "not in the folders" in answer.content[0].text
@@ -245,8 +344,7 @@ def run(name, function):
 for each in TESTS:
     run(each.__name__.replace("_", " "), each)
 try:
-    import mcp
-    assert hasattr(mcp, "ClientSession")
+    from mcp import ClientSession
 except ImportError:
     print("ok - by the protocol's client # SKIP NOT TESTED: no module mcp")
 else:

@@ -56,6 +56,10 @@ class Server:
             if not os.path.isdir(folder):
                 raise _program.Error(f"'{folder}' is no folder", 2)
         self._made = tempfile.TemporaryDirectory(prefix="profan-mcp-")
+        # The program looks at what it opened: a name that is inside now may
+        # lead elsewhere when it is opened.
+        self._only = [f"--inside={f}" for f in (
+            *self.folders, os.path.realpath(self._made.name))]
         self._databases: Dict[Tuple[Any, ...], str] = {}
         self._lock = threading.Lock()
         out, _, _ = _program.run(["help", "--format", "json"])
@@ -64,7 +68,8 @@ class Server:
     # ---- files ----
 
     def _inside(self, path: str) -> str:
-        """The real path of a file that may be read."""
+        """The real path of a file that may be read; what is read is held to
+        the same by the program."""
         found = [path] if os.path.isabs(path) else [
             os.path.join(f, path) for f in self.folders]
         for each in found:
@@ -96,8 +101,8 @@ class Server:
             if key not in self._databases:
                 made = os.path.join(self._made.name,
                                     f"{len(self._databases)}.db")
-                _program.run(["ingest", "-q", real, "-o", made],
-                             timeout=SECONDS_TO_READ)
+                self._run(["ingest", "-q", real, "-o", made],
+                          SECONDS_TO_READ)
                 self._databases[key] = made
             return self._databases[key]
 
@@ -107,9 +112,9 @@ class Server:
         what the program is given."""
         if not re.fullmatch(r"[0-9]{1,18}", str(rank)):
             raise _program.Error("of a fleet name one rank", 2)
-        out, _, _ = _program.run(
+        out = self._run(
             ["query", fleet, "SELECT DISTINCT db FROM rank WHERE rank = "
-             f"{int(rank)}", "--format", "json"], timeout=SECONDS)
+             f"{int(rank)}", "--format", "json"])
         rows = json.loads(out)["tables"]["rows"]
         if len(rows) != 1 or not isinstance(rows[0]["db"], str):
             raise _program.Error(f"the fleet has no single database of rank "
@@ -122,6 +127,11 @@ class Server:
         return real
 
     # ---- answers ----
+
+    def _run(self, arguments: Sequence[str], seconds: Optional[int] = None
+             ) -> bytes:
+        return _program.run([*self._only, *arguments],
+                            timeout=seconds or SECONDS)[0]
 
     def answer(self, command: str, paths: Sequence[str],
                options: Dict[str, Any], budget: Optional[int]) -> str:
@@ -138,15 +148,13 @@ class Server:
                 arguments.append(f"--{name}={value}")
         if budget is not None:
             arguments.append(f"--budget={budget}")
-        out, _, _ = _program.run([*arguments, "--format", "json"],
-                                 timeout=SECONDS)
-        return out.decode()
+        return self._run([*arguments, "--format", "json"]).decode()
 
     def sql(self, path: str, statement: str, max_rows: int) -> str:
         max_rows = min(max(max_rows, 1), MAX_ROWS)
         errors = tempfile.TemporaryFile()
-        child = _program.start(["query", self.database(path), "--format",
-                                "json", "--", statement], errors)
+        child = _program.start([*self._only, "query", self.database(path),
+                                "--format", "json", "--", statement], errors)
         late = threading.Timer(SECONDS, child.kill)
         late.start()
         rows: List[Any] = []
@@ -182,8 +190,7 @@ class Server:
             made = os.path.join(folder, "slice.json")
             given = [f"--{k}={v}" for k, v in options.items()
                      if v is not None]
-            _program.run(["slice", "-q", self.database(path), *given, "-o",
-                          made], timeout=SECONDS)
+            self._run(["slice", "-q", self.database(path), *given, "-o", made])
             size = os.path.getsize(made)
             if size > budget:
                 raise _program.Error(

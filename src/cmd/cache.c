@@ -349,7 +349,7 @@ static int check_traces(char *const *sources, size_t count, struct pf_err *err)
 				       sources[i]);
 		switch (pf_ingest_probe(sources[i], &seen, err)) {
 		case -1:
-			return -1;
+			return pf_while(err, "'%s'", sources[i]);
 		case 0:
 			return pf_fail(err, PF_EDATA, "'%s' %s", sources[i],
 				       seen.why);

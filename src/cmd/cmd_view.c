@@ -16,6 +16,7 @@
 #include <zlib.h>
 
 #include "base/asset.h"
+#include "base/inside.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "base/outplace.h"
@@ -112,7 +113,7 @@ static int pack(struct packer *p, unsigned char *bytes, size_t len, bool is_end)
 static int add_database(struct packer *p, const char *path)
 {
 	gz_header header = { .os = 255 }; /* the same bytes anywhere */
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	int fd = pf_inside_open(path, O_RDONLY | O_CLOEXEC, 0), rc = 0;
 	static unsigned char bytes[1 << 18];
 	ssize_t n = -1;
 

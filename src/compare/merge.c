@@ -24,6 +24,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/inside.h"
 #include "base/intern.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -370,7 +371,7 @@ static int parse(struct reading *r, FILE *in)
 
 static int read_file(struct reading *r)
 {
-	FILE *in = fopen(r->file, "re");
+	FILE *in = pf_inside_fopen(r->file);
 	int rc;
 
 	if (!in)
@@ -754,7 +755,7 @@ struct worker {
 static int read_digest(const char *path, char digest[PF_XXH128_TEXT],
 		       struct pf_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	int fd = pf_inside_open(path, O_RDONLY | O_CLOEXEC, 0), rc = 0;
 	char *bytes = pf_alloc(1 << 18);
 	struct pf_xxh128 *d = pf_xxh128_new();
 	struct stat info;

@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "base/buf.h"
+#include "base/inside.h"
 #include "base/mem.h"
 
 /* Invariant: buf[at, len) has been read and not been given out. */
@@ -324,7 +325,8 @@ static int open_fd(struct pf_input *in, const char *path, struct pf_err *err)
 
 	in->size = -1;
 	in->is_named = strcmp(path, "-") != 0;
-	in->fd = in->is_named ? open(path, O_RDONLY | O_CLOEXEC) : dup(0);
+	in->fd = in->is_named ? pf_inside_open(path, O_RDONLY | O_CLOEXEC, 0)
+			      : dup(0);
 	if (in->fd < 0 || fstat(in->fd, &st))
 		return pf_fail_open(err, "cannot open");
 	if (S_ISDIR(st.st_mode))

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/inside.h"
 #include "base/intern.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -121,15 +122,32 @@ static bool is_named_as_any(const char *name)
 	return is_named_as_trace(name) || is_unfinished(name);
 }
 
-static int is_shown(const struct dirent *entry)
+/* Numbers in names as numbers: step_9 is before step_10. */
+static int by_version(const void *a, const void *b)
 {
-	return entry->d_name[0] != '.';
+	return pf_strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Numbers in names as numbers: step_9 is before step_10. */
-static int by_version(const struct dirent **a, const struct dirent **b)
+/* What is in a folder, in order, but for what is hidden. */
+static int list_folder(const char *folder, struct pf_paths *names,
+		       struct pf_err *err)
 {
-	return pf_strverscmp((*a)->d_name, (*b)->d_name);
+	int fd = pf_inside_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int rc = 0;
+
+	while (dir && (errno = 0, entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			pf_paths_add(names, entry->d_name);
+	if (!dir || errno)
+		rc = pf_fail_open(err, "cannot read folder '%s'", folder);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	pf_sort(names->items, names->count, sizeof(*names->items), by_version);
+	return rc;
 }
 
 /* "folder/name"; the caller frees it. */
@@ -182,20 +200,16 @@ static int visit(const struct walk *w, const char *path, const char *name,
 static int walk(const struct walk *w, const char *folder, int depth,
 		struct pf_err *err)
 {
-	struct dirent **found;
-	int rc = 0, n = scandir(folder, &found, is_shown, by_version);
+	struct pf_paths names = { 0 };
+	int rc = list_folder(folder, &names, err);
 
-	if (n < 0)
-		return pf_fail_open(err, "cannot read folder '%s'", folder);
-	for (int i = 0; i < n; i++) {
-		char *path = join(folder, found[i]->d_name);
+	for (size_t i = 0; i < names.count && !rc; i++) {
+		char *path = join(folder, names.items[i]);
 
-		if (!rc)
-			rc = visit(w, path, found[i]->d_name, depth, err);
+		rc = visit(w, path, names.items[i], depth, err);
 		free(path);
-		free(found[i]);
 	}
-	free(found);
+	pf_paths_release(&names);
 	return rc;
 }
 
@@ -404,7 +418,7 @@ static bool is_other_database(const char *path, struct pf_err *why)
 
 	if (!has_suffix(path, ".db"))
 		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = pf_inside_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd < 0) {
 		pf_fail_open(why, "cannot open");
 		return true;

@@ -14,6 +14,7 @@
 
 #include "base/asset.h"
 #include "base/buf.h"
+#include "base/inside.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/sqlite.h"
@@ -529,6 +530,18 @@ static int64_t pragma_value(struct pf_db *db, const char *sql, bool *ok)
 
 /* ---- opening ---- */
 
+int pf_db_read_inside(struct pf_err *err)
+{
+	sqlite3_vfs *vfs = sqlite3_initialize() ? NULL : sqlite3_vfs_find(NULL);
+
+	if (!vfs || vfs->iVersion < 3 ||
+	    vfs->xSetSystemCall(vfs, "open",
+				(sqlite3_syscall_ptr)pf_inside_open))
+		return pf_fail(err, PF_EIO,
+			       "SQLite does not let its files be chosen");
+	return 0;
+}
+
 /* A path that SQLite would not take for a file name is made to be one. */
 static char *file_name(const char *path)
 {
@@ -917,7 +930,7 @@ int64_t pf_db_peek(const char *path, struct pf_err *err)
 {
 	static const char magic[] = "SQLite format 3";
 	unsigned char head[72];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = pf_inside_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
 
 	if (n < 0 && errno != EISDIR && errno != ESPIPE)

@@ -68,6 +68,9 @@ struct pf_db {
 	bool is_for_one; /* nobody reads ahead: it lends nothing */
 };
 
+/* What SQLite opens, too, is held to base/inside.h; before there are threads. */
+int pf_db_read_inside(struct pf_err *err);
+
 /*
  * Open an existing profan database read-only.  A missing file, a file that is
  * no SQLite database, a foreign one (other application_id), or a newer

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/idle/gaps.h"
+#include "base/inside.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -524,7 +525,7 @@ static int load_allowed(struct syncs *s, struct pf_err *err)
 
 	if (!path)
 		return 0;
-	f = fopen(path, "r");
+	f = pf_inside_fopen(path);
 	if (!f)
 		return pf_fail_errno(err, "'%s'", path);
 	rc = read_all(f, &s->allow_text);

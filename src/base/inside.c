@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "base/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/port.h"
+
+static const char **folders;
+static size_t count, cap;
+
+void pf_inside_add(const char *folder)
+{
+	*PF_ONE_MORE(folders, count, cap) = folder;
+}
+
+static bool is_inside(int fd)
+{
+	char path[PATH_MAX];
+
+	if (!pf_path_of_fd(fd, path))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		size_t len = strlen(folders[i]);
+
+		while (len && folders[i][len - 1] == '/')
+			len--;
+		if (!strncmp(path, folders[i], len) &&
+		    (path[len] == '/' || !path[len]))
+			return true;
+	}
+	return false;
+}
+
+int pf_inside_open(const char *path, int flags, int mode)
+{
+	int fd = open(path, flags, mode);
+
+	if (fd < 0 || !count || flags & O_CREAT || is_inside(fd))
+		return fd;
+	close(fd);
+	errno = EACCES;
+	return -1;
+}
+
+FILE *pf_inside_fopen(const char *path)
+{
+	int fd = pf_inside_open(path, O_RDONLY | O_CLOEXEC, 0);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}

@@ -165,6 +165,65 @@ def the_profiler_has_all_that_analyses_need():
     assert any(row["input_shapes"] not in (None, "[]") for row in rows)
 
 
+class Writer:
+    """What handlers ask of a SummaryWriter."""
+
+    def __init__(self, fails=False):
+        self.texts, self.fails = [], fails
+
+    def add_text(self, tag, text, step):
+        if self.fails:
+            raise RuntimeError("no room")
+        self.texts.append((tag, text, step))
+
+    def flush(self):
+        self.is_flushed = True
+
+
+def told():
+    finished()
+    for thread in profan.torch._children.telling:
+        thread.join()
+
+
+@test
+def summaries_are_written_as_texts():
+    writer = Writer()
+    for keep in (True, False):
+        profiled(profan.torch.handler("told", "w", keep_trace=keep,
+                                      writer=writer), with_stack=True)
+    told()
+    assert [(tag, step) for tag, _, step in writer.texts] == [
+        ("profan", 9), ("profan", 9)] and writer.is_flushed, writer.texts
+    trace, = glob.glob("told/*.json")
+    said = subprocess.run([PROGRAM, "summary", "-q", trace, "-f", "md"],
+                          check=True, stdout=subprocess.PIPE).stdout.decode()
+    assert said in [text for _, text, _ in writer.texts], writer.texts
+
+
+@test
+def a_writer_that_fails_ends_no_training():
+    profiled(profan.torch.handler("failing", "w", writer=Writer(fails=True)))
+    told()
+    assert len(glob.glob("failing/*.profan.db")) == 1, os.listdir("failing")
+
+
+@test
+def tensorboard_shows_them():
+    try:
+        from tensorboard.backend.event_processing import event_accumulator
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        print("# no tensorboard")
+        return
+    with SummaryWriter("board") as writer:
+        profiled(profan.torch.handler("boarded", "w", writer=writer))
+        told()
+    events = event_accumulator.EventAccumulator("board").Reload()
+    text, = events.Tensors("profan/text_summary")
+    assert text.step == 9 and b"**" in text.tensor_proto.string_val[0], text
+
+
 @test
 def too_few_steps_are_said():
     with profan.torch.profile(steps=3, wait=5) as prof:

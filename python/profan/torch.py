@@ -14,18 +14,23 @@ and a profiler with the settings that make analyses complete.
 >>> print(prof.finding)
 """
 import atexit
+import functools
 import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from typing import IO, Any, Callable, List, Optional
 
 from . import _program
 from ._capture import Capture
 from ._result import Result
+
+SECONDS_TO_TELL = 60
+
 
 class _Children:
     """What is being read, one trace after the other; waited for at the end of
@@ -37,8 +42,10 @@ class _Children:
         self.last = ""  # what commands are given
         # held by the child whose turn it is; gone with the last of them
         self.lock: Optional[IO[bytes]] = None
+        self.telling: List[threading.Thread] = []
 
-    def start(self, trace: str, wait: float, **order: Any) -> None:
+    def start(self, trace: str, wait: float,
+              tell: Optional[Callable[[str], None]], **order: Any) -> None:
         if self.lock is None:
             self.lock = tempfile.TemporaryFile()
             atexit.register(self.finish)
@@ -51,13 +58,28 @@ class _Children:
             stdin=subprocess.DEVNULL, start_new_session=True, pass_fds=[lock])
         self.running = [c for c in self.running if not self._is_done(*c)]
         self.running.append((child, trace, wait))
+        if tell:
+            thread = threading.Thread(target=self._tell, daemon=True,
+                                      args=(child, trace, tell))
+            thread.start()
+            self.telling = [t for t in self.telling if t.is_alive()]
+            self.telling.append(thread)
+
+    def _tell(self, child: "subprocess.Popen[bytes]", trace: str,
+              tell: Callable[[str], None]) -> None:
+        if child.wait():
+            return  # it has said why
+        try:
+            tell(_read_of(trace))
+        except Exception as error:  # anything of the writer's
+            print(f"profan: no summary of '{trace}' was written: {error}",
+                  file=sys.stderr)
 
     def _is_done(self, child: "subprocess.Popen[bytes]", trace: str,
                  wait: float) -> bool:
         if child.poll() == 0:
             self.read_count += 1
-            self.last = next((p for p in (trace + ".gz", trace)
-                              if os.path.exists(p)), trace + ".db")
+            self.last = _read_of(trace)
         return child.returncode is not None
 
     def finish(self) -> None:
@@ -70,10 +92,18 @@ class _Children:
                 print(f"profan: '{trace}' is still being read by process "
                       f"{child.pid}", file=sys.stderr)
             self._is_done(child, trace, wait)
+        for thread in self.telling:
+            thread.join(timeout=SECONDS_TO_TELL)
         if self.read_count:
             import shlex
             print(f"profan: traces read: {self.read_count}; the last: profan "
                   f"{shlex.quote(self.last)}", file=sys.stderr)
+
+
+def _read_of(trace: str) -> str:
+    """What commands are given, once the trace was read."""
+    return next((p for p in (trace + ".gz", trace) if os.path.exists(p)),
+                trace + ".db")
 
 
 _children = _Children()
@@ -91,8 +121,8 @@ def _is_whole(trace: str) -> bool:
 
 def handler(dir_name: str, worker_name: Optional[str] = None,
             use_gzip: bool = False, *, report: bool = False,
-            keep_trace: bool = True, wait: float = 60.0
-            ) -> Callable[[Any], None]:
+            keep_trace: bool = True, wait: float = 60.0,
+            writer: Any = None) -> Callable[[Any], None]:
     """For ``on_trace_ready``: writes WORKER.TIME.pt.trace.json as
     ``tensorboard_trace_handler`` does, and lets a process of its own (nice
     10, one thread, one trace at a time) read it into a database beside it,
@@ -108,8 +138,17 @@ def handler(dir_name: str, worker_name: Optional[str] = None,
         before
     wait
         seconds that the end of the process waits for what is still read
+    writer
+        a ``SummaryWriter`` of TensorBoard: what ``profan summary`` says of the
+        trace becomes its text "profan", by a thread, once the trace was read
     """
     program = _program.program()
+
+    def tell(path: str, step: int) -> None:
+        text, _, _ = _program.run(["summary", "-q", path, "--format", "md"],
+                                  timeout=SECONDS_TO_TELL)
+        writer.add_text("profan", text.decode(), step)
+        writer.flush()
 
     def handle(prof: Any) -> None:
         os.makedirs(dir_name, exist_ok=True)
@@ -122,8 +161,10 @@ def handler(dir_name: str, worker_name: Optional[str] = None,
                   "is kept", file=sys.stderr)
             return
         try:
-            _children.start(trace, wait, program=program, gzip=use_gzip,
-                            report=report, keep=keep_trace)
+            _children.start(
+                trace, wait, writer and functools.partial(
+                    tell, step=prof.step_num), program=program, gzip=use_gzip,
+                report=report, keep=keep_trace)
         except OSError as error:
             # the trace is there; training is not ended for its database
             print(f"profan: '{trace}' is not read: {error}", file=sys.stderr)

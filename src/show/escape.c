@@ -165,6 +165,7 @@ static size_t word_at(const char *s, size_t len, bool *plain)
 void pf_escape_md_sentence(struct pf_buf *out, const char *s, size_t len)
 {
 	bool plain, next;
+	size_t name;
 
 	for (size_t at = 0, n; at < len; at += n) {
 		n = word_at(s + at, len - at, &plain);
@@ -176,10 +177,11 @@ void pf_escape_md_sentence(struct pf_buf *out, const char *s, size_t len)
 				break;
 			n += 1 + more;
 		}
-		if (plain)
-			pf_buf_add(out, s + at, n);
-		else
-			add_span(out, s + at, n, false);
+		name = plain ? 0 : n;
+		while (name > 1 && memchr(".,;", s[at + name - 1], 3))
+			name--; /* marks of the sentence, not of a name */
+		add_span(out, s + at, name, false);
+		pf_buf_add(out, s + at + name, n - name);
 		if (at + n < len) {
 			pf_buf_addc(out, ' ');
 			n++;

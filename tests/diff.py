@@ -9,6 +9,7 @@ diff.py noise WORKDIR COUNT     no claim between two captures of one program
 diff.py resnet A.db B.db        TensorBoard's pair, to the microsecond
 diff.py pairs FOLDER            six pairs of captures, both directions
 diff.py withheld WORKDIR        what cannot be compared, or by the host only
+diff.py host WORKDIR            what holds a change where no GPU works
 diff.py captures WORKDIR        several captures a side, and one twice
 diff.py hta A.db B.db CSV       counts and times by name, as HTA joins them
 Every check prints one line "ok ..." or "not ok ...".
@@ -634,6 +635,60 @@ def withheld(work):
     assert run.returncode == 0 and "not failed: step_time>5%" in run.stdout
 
 
+def host_capture(path, parts, steps=6):
+    """Steps of the host alone: of each part a range, a Python function in it
+    or none, and operators in these, with their us."""
+    c = Capture()
+    for n in range(steps):
+        start = c.host
+        for annotation, function, ops in parts:
+            begin = c.host
+            for name, us in ops:
+                c.event("cpu_op", name, c.host, us * 1000 + n, 1,
+                        **{"Input Dims": [[64, 8]]})
+                c.host += us * 1000 + 2000
+            for cat, name, end in (("python_function", function, 1000),
+                                   ("user_annotation", annotation, 2000)):
+                if name:
+                    c.event(cat, name, begin - end, c.host - begin + 2 * end, 1)
+            c.host += 5000
+        c.event("user_annotation", "ProfilerStep#%d" % n, start - 4000,
+                c.host - start + 4000, 1)
+        c.host += 10000
+    return c.write(path)
+
+
+def host(work):
+    """On the host the clear change is named with what holds it."""
+    forward = ("forward", "model.py(3): forward",
+               [("aten::addmm", 800), ("aten::relu", 90)])
+    small = [(name, 12 + i % 3) for i in range(40) for name in
+             ("aten::mul_", "aten::sqrt", "aten::addcdiv_", "aten::lerp_")]
+    fused = [("aten::_fused_adam_", 300)]
+    adam = "Optimizer.step#Adam.step"
+    sync = (None, None, [("gloo:all_reduce", 9000), ("aten::copy_", 300)])
+    short = (None, None, [("gloo:all_reduce", 500), ("aten::copy_", 250)])
+    apart = [("aten::mul_", 900)], [("aten::sqrt", 800)]
+    for name, before, after, culprit in (
+            ("optimizer", [(adam, None, small)], [(adam, None, fused)],
+             r"aten::\w+ in " + adam),
+            ("function", [(adam, "adam.py(9): each", small)],
+             [(adam, "adam.py(9): each", fused)], r"aten::\w+ in adam.py:9 each"),
+            ("moved", [(adam, "adam.py(9): each", small)],
+             [(adam, "adam.py(40): fused", fused)],
+             r"aten::\w+ in adam.py:9 each"),
+            ("ranks", [sync], [short], "gloo:all_reduce"),
+            # of two that are apart none holds the other's
+            ("apart", [("one", None, apart[0]), ("two", None, apart[1])], [],
+             "aten::mul_")):
+        files = [host_capture(os.path.join(work, "%s%d.db" % (name, i)),
+                              [forward] + parts)
+                 for i, parts in enumerate((before, after))]
+        for pair in files, files[::-1]:
+            found = diff(*pair)["scalars"]["finding"]
+            assert re.search(r"\(%s\)$" % culprit, found), (name, found)
+
+
 def captures(work):
     """Four captures a side are tested exactly; one is there only once."""
     paths = {}
@@ -815,7 +870,7 @@ if __name__ == "__main__":
     try:
         {"laws": laws, "trend": trend, "averages": averages, "noise": noise,
          "captures": captures, "withheld": withheld, "resnet": resnet,
-         "pairs": pairs, "hta": hta}[command](*arguments)
+         "host": host, "pairs": pairs, "hta": hta}[command](*arguments)
         print("ok %s" % command)
     except AssertionError as error:
         print("not ok %s: %s" % (command, error))

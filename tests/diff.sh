@@ -21,10 +21,14 @@ results() {
 	done <"$tmp/results"
 }
 
-mkdir "$tmp/pairs"
+mkdir "$tmp/pairs" "$tmp/hosts"
 results planted "$tmp/pairs"
 label="no claim between captures of one program, ${NOISE_PAIRS:=$(amount 20 60 60)} pairs"
 results noise "$tmp/pairs" "$NOISE_PAIRS"
+label=
+
+label="what holds a change on the host is named"
+results host "$tmp/hosts"
 label=
 
 # ---- generated traces ----

@@ -16,6 +16,7 @@
 #include "compare/diff_impl.h"
 #include "events/gpu.h"
 
+#define MOST_OF_CHANGE 0.8
 #define SHAPES_PERCENT 10 /* of GPU time with other shapes: other work */
 
 static enum pf_diff_result compare_text(const struct pf_diff_run *d, uint32_t a,
@@ -547,47 +548,129 @@ static const char *main_cause(const struct pf_diff_run *d, int64_t sign)
 	return out;
 }
 
-/*
- * Of operators and calls on the CPU, or of Python functions that do not sleep
- * till others wake them, by name: whose self time changed most.
- */
-static char *main_op_take(const struct pf_diff_run *d, bool is_code,
-			  int64_t sign)
+/* What a name of the host, over all of its rows, is in an average step. */
+struct named {
+	const struct pf_op_key *key; /* one of them; NULL: there is none */
+	double self, whole;          /* the change, up as the class's */
+	double most;                 /* of A and B, what it takes as a whole */
+};
+
+static struct named *names_take(const struct pf_diff_run *d, int64_t sign)
 {
 	const struct pf_capture *const sides[] = { &d->a, &d->b };
-	double *sums = pf_calloc(d->texts.count + (size_t)1, sizeof(*sums));
-	const struct pf_op_key *key = NULL;
-	double most = 0;
-	char *out = NULL;
+	size_t count = d->texts.count + (size_t)1;
+	struct named *out = pf_calloc(count, sizeof(*out));
+	double *b = pf_calloc(count, sizeof(*b));
 
 	for (int s = 0; s < 2; s++)
 		for (size_t i = 0; i < sides[s]->ops.count; i++) {
 			const struct pf_op_row *r = pf_op_at(sides[s], i);
+			struct named *n = &out[r->key.name];
+			double per = pf_ratio((double)(s ? sign : -sign),
+					      sides[s]->steps);
 
-			if ((r->key.kind == PF_KIND_PYTHON) == is_code)
-				sums[r->key.name] +=
-					pf_ratio((double)r->sum.part_ns,
-						 sides[s]->steps) *
-					(double)(s ? sign : -sign);
+			if (!n->key)
+				n->key = &r->key;
+			n->self += (double)r->sum.part_ns * per;
+			n->whole += (double)r->sum.ns * per;
+			*(s ? &b[r->key.name] : &n->most) +=
+				fabs((double)r->sum.ns * per);
 		}
-	for (int s = 0; s < 2; s++)
-		for (size_t i = 0; i < sides[s]->ops.count; i++) {
-			const struct pf_op_row *r = pf_op_at(sides[s], i);
-
-			if ((r->key.kind == PF_KIND_PYTHON) != is_code ||
-			    sums[r->key.name] <= most ||
-			    !strcmp(pf_diff_text(d, r->key.name),
-				    PF_STEP_ITSELF) ||
-			    pf_name_classify(pf_diff_text(d, r->key.name))
-				    .is_asleep)
-				continue;
-			most = sums[r->key.name];
-			key = &r->key;
-		}
-	if (key)
-		out = pf_diff_code_take(d, key);
-	free(sums);
+	for (size_t i = 0; i < count; i++)
+		if (b[i] > out[i].most)
+			out[i].most = b[i];
+	free(b);
 	return out;
+}
+
+/*
+ * Of operators and calls on the CPU, or of Python functions that do not sleep
+ * till others wake them: whose self time changed most.
+ */
+static const struct named *main_name(const struct pf_diff_run *d,
+				     const struct named *names, size_t cls)
+{
+	const struct named *out = NULL;
+
+	for (size_t i = 0; i <= d->texts.count; i++) {
+		const struct named *n = &names[i];
+		const char *text;
+		struct pf_name_class class;
+
+		if (!n->key || n->self <= (out ? out->self : 0) ||
+		    (n->key->kind == PF_KIND_PYTHON) != (cls == PF_STEP_OTHER))
+			continue;
+		text = pf_diff_text(d, n->key->name);
+		class = pf_name_classify(text);
+		if (strcmp(text, PF_STEP_ITSELF) != 0 && !class.is_asleep &&
+		    (cls != PF_STEP_COMM || class.range == PF_CAUSE_COMM))
+			out = n;
+	}
+	return out;
+}
+
+/*
+ * The shortest range or Python function that has most of the class's change,
+ * so that it holds some of that name's: around an operator or a function that
+ * has not itself, and of what is in a range.  Or NULL.
+ */
+static const struct named *main_range(const struct pf_diff_run *d,
+				      const struct named *names,
+				      const struct named *name, double change)
+{
+	bool is_range = name->key->kind == PF_KIND_ANNOTATION;
+	const struct named *out = NULL;
+
+	if (name->key->kind == PF_KIND_PYTHON &&
+	    name->whole >= MOST_OF_CHANGE * change)
+		return NULL;
+	for (size_t i = 0; i <= d->texts.count; i++) {
+		const struct named *n = &names[i];
+
+		if (n->key && n != name &&
+		    n->whole >= MOST_OF_CHANGE * change &&
+		    n->whole + name->self > change &&
+		    (n->key->kind == PF_KIND_PYTHON ||
+		     (n->key->kind == PF_KIND_ANNOTATION && !is_range)) &&
+		    (is_range ? n->most <= name->most
+			      : n->most >= name->most) &&
+		    !*pf_diff_text(d, n->key->shapes) &&
+		    strcmp(pf_diff_text(d, n->key->name), PF_STEP_ITSELF) !=
+			    0 &&
+		    (!out || n->most < out->most))
+			out = n;
+	}
+	return out;
+}
+
+/* "aten::mul in Optimizer.step#Adam.step" */
+static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
+{
+	struct named *names = names_take(d, sign);
+	const struct named *name = main_name(d, names, cls), *range = NULL;
+	const char *texts[2];
+	struct pf_buf out = { 0 };
+	char *shown = NULL;
+
+	if (name && cls != PF_STEP_COMM)
+		range = main_range(
+			d, names, name,
+			(double)((d->b_class_ns[cls] - d->a_class_ns[cls]) *
+				 sign));
+	if (range) {
+		bool is_around = range->most >= name->most;
+
+		texts[!is_around] = pf_diff_text(d, name->key->name);
+		texts[is_around] = pf_diff_text(d, range->key->name);
+		pf_buf_addf(&out, "%s in %s", texts[0], texts[1]);
+		shown = out.data;
+	} else if (name) { /* of all shapes */
+		shown = name->key->kind == PF_KIND_PYTHON
+				? pf_diff_code_take(d, name->key)
+				: pf_strdup(pf_diff_text(d, name->key->name));
+	}
+	free(names);
+	return shown;
 }
 
 static char *culprit_take(const struct pf_diff_run *d, size_t cls)
@@ -600,13 +683,13 @@ static char *culprit_take(const struct pf_diff_run *d, size_t cls)
 			if (d->rows[i].delta_ns * sign > 0)
 				return pf_diff_key_take(d, d->rows[i].pair);
 	}
-	if (cls < PF_STEP_RUNTIME)
-		return NULL;
 	/* of time in which no operator ran none is to blame */
 	if (!d->a.gpu_events && !d->b.gpu_events)
 		return cls == PF_STEP_OTHER && d->a.has_code != d->b.has_code
 			       ? NULL
-			       : main_op_take(d, cls == PF_STEP_OTHER, sign);
+			       : main_op_take(d, cls, sign);
+	if (cls < PF_STEP_RUNTIME)
+		return NULL;
 	cause = main_cause(d, sign);
 	return cause ? pf_strdup(cause) : NULL;
 }

@@ -77,6 +77,7 @@ pkglib_LTLIBRARIES += profan_sqlite.la
 profan_sqlite_la_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
+	src/base/inside.c \
 	src/base/intern.c \
 	src/base/json.c \
 	src/base/mem.c \

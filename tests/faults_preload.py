@@ -24,7 +24,9 @@ FAULTS = {
     "readdir": ["EIO"],
 }
 CACHE = "t.json.profan.db"
-FORCED = {"report", "slice", "stacks", "export"}
+NEW = {CACHE, "nodes.db"}  # not there before
+FORCED = {"report": "--force", "slice": "--force", "stacks": "--force",
+          "export": "--force", "view": "--force", "diff": "--overwrite"}
 COMMANDS = [  # words, files that it writes
     (["ingest", "-q", "t.json", "-o", "out.db"], ["out.db"]),
     (["ingest", "-q", "-j", "2", "t.json", "u.json", "u.json.gz", "-o",
@@ -42,9 +44,20 @@ COMMANDS = [  # words, files that it writes
      ["out.txt"]),
     (["query", "t.db", "SELECT count(*), sum(dur_ns) FROM event"], []),
     (["diff", "t.db", "t.db", "-f", "csv"], []),
+    (["diff", "-q", "t.db", "t.json", "-f", "html", "-o", "out.html"],
+     ["out.html", CACHE]),
+    (["view", "-q", "t.db", "-o", "out.html"], ["out.html"]),
+    (["timeline", "t.db"], []),
+    (["advise", "t.db", "-f", "json"], []),
+    (["kernels", "t.db", "-f", "csv", "--output-dir", "tables"], ["tables"]),
+    (["graphs", "-q", "g.db", "--store", "nodes.db"], ["nodes.db"]),
+    (["merge", "-q", "runs", "--keep", "kept", "-o", "out.db"],
+     ["out.db", "kept/"]),
+    (["ingest", "-q", "runs", "-o", "many/"], ["many/runs.db"]),
+    (["clean", "-q", "u.json"], ["u.json.profan.db"]),
 ]
 if not is_all:
-    COMMANDS = COMMANDS[:5] + COMMANDS[8:10]
+    COMMANDS = COMMANDS[:5] + COMMANDS[8:10] + COMMANDS[15:16]
 hit = os.path.join(folder, "hit")
 ours = set(os.listdir(folder)) | {"hit"}
 bad = runs = 0
@@ -52,6 +65,9 @@ bad = runs = 0
 
 def content(name):
     path = os.path.join(folder, name)
+    if os.path.isdir(path):
+        return {each: content(os.path.join(name, each))
+                for each in os.listdir(path)}
     if not os.path.exists(path):
         return None
     with open(path, "rb") as f:
@@ -65,6 +81,31 @@ def clean():
             shutil.rmtree(path)
         elif os.path.exists(path):
             os.unlink(path)
+
+
+def old(name):
+    return os.path.join(folder, "old." + name.replace("/", "."))
+
+
+def forced(words):
+    return [FORCED[words[0]]] if words[0] in FORCED else []
+
+
+def prepare(files):
+    """What may be replaced is there; a cache and a folder are not."""
+    clean()
+    for name in files:
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        if os.path.exists(old(name)):
+            shutil.copy(old(name), os.path.join(folder, name))
+
+
+def is_whole(after, before, want):
+    """The old one or the new one; of a folder the files that are there."""
+    if isinstance(want, dict):
+        return all(each in want and after[each] == want[each]
+                   for each in after or ())
+    return after in (before, want)
 
 
 def run(words, fault=None):
@@ -87,20 +128,18 @@ def complain(words, fault, what):
 
 def judge(words, files, fault, want_out, want):
     """One run with a fault: false if the fault was not reached."""
-    clean()
-    for name in set(files) - {CACHE}:  # an old one, which may be replaced
-        shutil.copy(os.path.join(folder, "old." + name),
-                    os.path.join(folder, name))
+    prepare(files)
     before = {name: content(name) for name in files}
     inputs = content("t.db"), content("t.json")
-    code, out, said = run(words + (["--force"] if words[0] in FORCED else []),
-                          fault)
+    code, out, said = run(words + forced(words), fault)
     if not os.path.exists(hit):
         return False
     after = {name: content(name) for name in files}
     if code == 0:
         # who cannot keep a cache answers without one
-        if out != want_out or after not in (want, {CACHE: None}):
+        if out != want_out or any(
+                after[name] != want[name] and (name != CACHE or after[name])
+                for name in files):
             complain(words, fault, "exit 0 with another answer")
     elif code == 2 and words[0] == "query":
         pass  # SQLite calls any trouble in planning a fault of the statement
@@ -109,9 +148,11 @@ def judge(words, files, fault, want_out, want):
     else:
         if said.count("\n") != 1 or not said.startswith("profan: "):
             complain(words, fault, "says " + said)
-        if after != before and after != want:
+        if not all(is_whole(after[name], before[name], want[name])
+                   for name in files):
             complain(words, fault, "the old file is not what it was")
-    left = set(os.listdir(folder)) - ours - set(files)
+    left = (set(os.listdir(folder)) - ours -
+            {name.split("/")[0] for name in files})
     if left:
         complain(words, fault, f"leaves {left}")
     if (content("t.db"), content("t.json")) != inputs:
@@ -119,18 +160,31 @@ def judge(words, files, fault, want_out, want):
     return True
 
 
+for name in ("u.json.profan.db",):  # what clean is there for
+    run(["summary", "-q", "u.json"])
+    shutil.move(os.path.join(folder, name), old(name))
+    ours.add(os.path.basename(old(name)))
 for words, files in COMMANDS:
-    clean()
+    prepare(files)
+    for name in files:  # not those of the command before
+        if words[0] != "clean" and os.path.exists(old(name)):
+            os.unlink(os.path.join(folder, name))
     code, out, said = run(words)
     if code != 0:
         sys.exit(f"{words}: {code} {said}")
     want = {name: content(name) for name in files}
-    for name in set(files) - {CACHE}:
-        shutil.copy(os.path.join(folder, name),
-                    os.path.join(folder, "old." + name))
-        with open(os.path.join(folder, "old." + name), "ab") as f:
+    for name in files:
+        path = os.path.join(folder, name)
+        if name in NEW or not os.path.isfile(path):
+            continue
+        shutil.copy(path, old(name))
+        with open(old(name), "ab") as f:
             f.write(b"\n")
-        ours.add("old." + name)
+        ours.add(os.path.basename(old(name)))
+    prepare(files)
+    code, again, said = run(words + forced(words))
+    if (code, again) != (0, out):
+        sys.exit(f"{words} in place of the old one: {code} {said}")
     for name, hows in FAULTS.items():
         for how in hows if is_all else hows[-2:]:
             n = 1

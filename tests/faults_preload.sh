@@ -15,12 +15,22 @@ ${CC:-cc} -shared -fPIC -o "$tmp/faults.so" -I"$top_builddir" \
 mkdir "$tmp/place/runs"
 cp "$tmp/place/t.json" "$tmp/place/runs/rank0.json"
 cp "$tmp/place/u.json" "$tmp/place/runs/rank1.json"
+"$mktrace" --steps 2 --layers 1 --plant graph >"$tmp/place/g.json"
+# a page for view, beside the program
+mkdir "$tmp/bin"
+cp "$profan" "$tmp/bin/profan"
+printf '%s\n' '<!DOCTYPE html>' '<meta name="generator" content="profan 0">' \
+	'<script type="application/octet-stream" id="wasm">AAAA</script>' \
+	>"$tmp/bin/profan.html"
 echo "of something else" >"$tmp/place/runs/notes.log"
-run 0 "$profan" ingest -q "$tmp/place/t.json" -o "$tmp/place/t.db" || {
-	cat "$tmp/err"
-	exit 99
-}
-run 0 "$PYTHON" -S "$top_srcdir/tests/faults_preload.py" "$profan" \
+for name in t g; do
+	run 0 "$profan" ingest -q "$tmp/place/$name.json" \
+		-o "$tmp/place/$name.db" || {
+		cat "$tmp/err"
+		exit 99
+	}
+done
+run 0 "$PYTHON" -S "$top_srcdir/tests/faults_preload.py" "$tmp/bin/profan" \
 	"$tmp/faults.so" "$tmp/place" ${EVERY:+all}
 result "an answer or a message, and all files whole" "$tmp/out" "$tmp/err"
 tap_done

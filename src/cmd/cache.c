@@ -3,6 +3,7 @@
 
 #include "cmd/cache.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <stdlib.h>
@@ -381,8 +382,10 @@ static void announce(const struct pf_cached *c, char *const *sources,
 /* It may be removed in between: what is there is looked at first. */
 static int check_place(const char *path, struct pf_err *err)
 {
-	if (pf_db_is_cache(path) || access(path, F_OK))
-		return 0;
+	int is = pf_db_is_cache(path, err);
+
+	if (is || access(path, F_OK))
+		return is < 0 ? -1 : 0;
 	return pf_fail(err, PF_EIO,
 		       "'%s' is in the way: it is no cache of profan's and is "
 		       "left as it is",
@@ -527,24 +530,39 @@ static bool is_named_as_cache(const char *name)
 	return n > k && !strcmp(name + n - k, SUFFIX);
 }
 
-static void add_cache(const char *path, struct pf_paths *out)
+static int add_cache(const char *path, struct pf_paths *out, struct pf_err *err)
 {
 	struct stat info;
+	int is;
 
-	if (!lstat(path, &info) && S_ISREG(info.st_mode) &&
-	    is_named_as_cache(path) && pf_db_is_cache(path))
+	if (!is_named_as_cache(path))
+		return 0;
+	if (lstat(path, &info))
+		return errno == ENOENT ? 0
+				       : pf_fail_errno(err,
+						       "cannot look at "
+						       "'%s'",
+						       path);
+	is = S_ISREG(info.st_mode) ? pf_db_is_cache(path, err) : 0;
+	if (is < 0)
+		return pf_while(err, "'%s'", path);
+	if (is)
 		pf_paths_add(out, path);
+	return 0;
 }
 
 int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
 {
 	struct pf_paths found = { 0 };
 	char *beside;
-	int rc = 0;
+	int rc;
 
 	if (access(path, F_OK))
 		return pf_fail_open(err, "cannot open '%s'", path);
-	if (pf_is_folder(path)) {
+	rc = pf_input_is_folder(path, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
 		rc = pf_walk_folder(path, is_named_as_cache, &found, NULL, err);
 	} else {
 		beside = cache_path(path, 0);
@@ -553,7 +571,7 @@ int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
 		free(beside);
 	}
 	for (size_t i = 0; i < found.count && !rc; i++)
-		add_cache(found.items[i], out);
+		rc = add_cache(found.items[i], out, err);
 	pf_paths_release(&found);
 	return rc;
 }

@@ -29,10 +29,15 @@ static int remove_cache(const char *path, bool dry_run, struct pf_err *err)
 	int rc = 0, fd;
 
 	if (stat(path, &info))
-		return 0; /* named twice */
+		return errno == ENOENT
+			       ? 0 /* named twice */
+			       : pf_fail_errno(err, "cannot look at '%s'",
+					       path);
 	fd = pf_outplace_lock(path, true);
 	if (fd < 0 && errno == EWOULDBLOCK)
 		pf_log_note("left %s, which another command reads", path);
+	else if (fd < 0 && errno != ENOENT)
+		rc = pf_fail_errno(err, "cannot open '%s'", path);
 	else if (!dry_run && unlink(path) && errno != ENOENT)
 		rc = pf_fail_errno(err, "cannot remove '%s'", path);
 	else

@@ -137,14 +137,16 @@ static int add_databases(struct pf_fleet_inputs *in, const char *folder,
 		const char *path = found.items[i];
 		struct pf_err why = { 0 };
 		int64_t id = pf_db_peek(path, &why);
+		int is_other = id == PF_FLEET_APPLICATION_ID
+				       ? shard->count || is_same(path, out_path)
+			       : id == PF_APPLICATION_ID
+				       ? pf_db_is_cache(path, &why)
+				       : 1;
 
 		if (why.code && !pf_err_is_of_input(&why)) {
 			*err = why;
 			rc = -1;
-		} else if (id == PF_FLEET_APPLICATION_ID
-				   ? !shard->count && !is_same(path, out_path)
-				   : id == PF_APPLICATION_ID &&
-					     !pf_db_is_cache(path)) {
+		} else if (!is_other) {
 			rc = add(in, path, false, err);
 		}
 	}
@@ -1073,12 +1075,14 @@ static int set_up_folder(struct pf_fleet_work *s, struct pf_err *err)
 {
 	struct pf_buf name = { 0 };
 
-	if (s->keep)
-		return pf_is_folder(s->keep)
-			       ? 0
-			       : pf_fail(err, PF_EUSAGE,
-					 "'--keep %s': there is no such folder",
-					 s->keep);
+	if (s->keep) {
+		int is = pf_input_is_folder(s->keep, err);
+
+		return is ? (is < 0 ? -1 : 0)
+			  : pf_fail(err, PF_EUSAGE,
+				    "'--keep %s': there is no such folder",
+				    s->keep);
+	}
 	pf_buf_addf(&name, "%s/profan-XXXXXX", pf_temp_dir());
 	if (!mkdtemp(name.data)) {
 		pf_fail_errno(err, "cannot make the folder '%s'", name.data);

@@ -405,13 +405,18 @@ int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err)
 sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
 			    struct pf_err *err)
 {
+	sqlite3_mutex *mutex = sqlite3_db_mutex(db->sql);
 	sqlite3_stmt *st = NULL;
 	const char *rest;
+	int rc;
 
-	if (sqlite3_prepare_v2(db->sql, sql, -1, &st, &rest)) {
+	sqlite3_mutex_enter(mutex);
+	rc = sqlite3_prepare_v2(db->sql, sql, -1, &st, &rest);
+	if (rc)
 		pf_db_fail(db, "cannot prepare a statement", err);
+	sqlite3_mutex_leave(mutex);
+	if (rc)
 		return NULL;
-	}
 	rest += strspn(rest, " \t\r\n;");
 	if (!st || *rest) {
 		sqlite3_finalize(st);
@@ -468,14 +473,17 @@ void pf_db_unlock(struct pf_db *db)
 
 int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 {
-	switch (sqlite3_step(stmt)) {
-	case SQLITE_ROW:
-		return 1;
-	case SQLITE_DONE:
-		return 0;
-	default:
-		return pf_db_fail(db, "database", err);
-	}
+	/* why it failed is the connection's, which others would ask meanwhile */
+	sqlite3_mutex *mutex = sqlite3_db_mutex(db->sql);
+	int rc;
+
+	sqlite3_mutex_enter(mutex);
+	rc = sqlite3_step(stmt);
+	rc = rc == SQLITE_ROW    ? 1
+	     : rc == SQLITE_DONE ? 0
+				 : pf_db_fail(db, "database", err);
+	sqlite3_mutex_leave(mutex);
+	return rc;
 }
 
 int pf_db_put(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
@@ -510,9 +518,14 @@ int64_t pf_db_int_or(sqlite3_stmt *stmt, int column, int64_t other)
 
 int pf_db_exec(struct pf_db *db, const char *sql, struct pf_err *err)
 {
+	sqlite3_mutex *mutex = sqlite3_db_mutex(db->sql);
+	int rc = 0;
+
+	sqlite3_mutex_enter(mutex);
 	if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL))
-		return pf_db_fail(db, "database", err);
-	return 0;
+		rc = pf_db_fail(db, "database", err);
+	sqlite3_mutex_leave(mutex);
+	return rc;
 }
 
 static int64_t pragma_value(struct pf_db *db, const char *sql, bool *ok)
@@ -532,7 +545,7 @@ static int64_t pragma_value(struct pf_db *db, const char *sql, bool *ok)
 
 int pf_db_read_inside(struct pf_err *err)
 {
-	sqlite3_vfs *vfs = sqlite3_initialize() ? NULL : sqlite3_vfs_find(NULL);
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 
 	if (!vfs || vfs->iVersion < 3 ||
 	    vfs->xSetSystemCall(vfs, "open",
@@ -953,32 +966,36 @@ void pf_db_protect(const struct pf_db *db, struct pf_outrule *rule)
 /* ---- caches ---- */
 
 /* What it was made of, which the caller frees; NULL: it is no such one. */
-static char *cache_mark(struct pf_db *db)
+static char *cache_mark(struct pf_db *db, struct pf_err *err)
 {
-	struct pf_err ignored = { 0 };
 	sqlite3_stmt *st = pf_db_prepare(
-		db, "SELECT value FROM meta WHERE key = 'cache'", &ignored);
+		db, "SELECT value FROM meta WHERE key = 'cache'", err);
 	char *mark = NULL;
 
-	if (st && pf_db_step(db, st, &ignored) == 1 &&
+	if (st && pf_db_step(db, st, err) == 1 &&
 	    sqlite3_column_type(st, 0) == SQLITE_TEXT)
 		mark = pf_strdup((const char *)sqlite3_column_text(st, 0));
 	sqlite3_finalize(st);
 	return mark;
 }
 
-bool pf_db_is_cache(const char *path)
+int pf_db_is_cache(const char *path, struct pf_err *err)
 {
-	struct pf_err ignored = { 0 };
+	struct pf_err why = { 0 };
 	struct pf_db db = { 0 };
 	char *mark = NULL;
+	bool is;
 
-	if (!open_sqlite(&db, path, SQLITE_OPEN_READONLY, NULL, &ignored) &&
-	    !check_is_kind(&db, &pf_db_of_traces, &ignored))
-		mark = cache_mark(&db);
+	if (!open_sqlite(&db, path, SQLITE_OPEN_READONLY, NULL, &why) &&
+	    !check_is_kind(&db, &pf_db_of_traces, &why))
+		mark = cache_mark(&db, &why);
 	pf_db_close(&db);
+	is = mark;
 	free(mark);
-	return mark;
+	if (!why.code || pf_err_is_of_input(&why))
+		return is;
+	*err = why;
+	return -1;
 }
 
 bool pf_db_is_cache_of(const char *path, const char *mark)
@@ -994,7 +1011,7 @@ bool pf_db_is_cache_of(const char *path, const char *mark)
 		return false;
 	if (!pf_db_open(&db, path, false, &ignored) &&
 	    db.device == info.st_dev && db.inode == info.st_ino)
-		own = cache_mark(&db);
+		own = cache_mark(&db, &ignored);
 	is = own && !strcmp(own, mark);
 	free(own);
 	pf_db_close(&db);

@@ -148,8 +148,11 @@ bool pf_db_is_kind(const char *path, const struct pf_db_kind *kind);
  */
 int64_t pf_db_peek(const char *path, struct pf_err *err);
 
-/* Is it one that a command made for itself of a trace (cmd/cache.h)? */
-bool pf_db_is_cache(const char *path);
+/*
+ * Is it one that a command made for itself of a trace (cmd/cache.h)?  -1 if the
+ * machine cannot say.
+ */
+int pf_db_is_cache(const char *path, struct pf_err *err);
 /*
  * Is it one with this mark, which says what it was made of, and the user's own
  * file?  Who can write a folder can put any database there under any name.

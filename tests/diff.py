@@ -666,6 +666,7 @@ def host(work):
              ("aten::mul_", "aten::sqrt", "aten::addcdiv_", "aten::lerp_")]
     fused = [("aten::_fused_adam_", 300)]
     adam = "Optimizer.step#Adam.step"
+    loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
     sync = (None, None, [("gloo:all_reduce", 9000), ("aten::copy_", 300)])
     short = (None, None, [("gloo:all_reduce", 500), ("aten::copy_", 250)])
     apart = [("aten::mul_", 900)], [("aten::sqrt", 800)]
@@ -678,6 +679,10 @@ def host(work):
              [(adam, "adam.py(40): fused", fused)],
              r"aten::\w+ in adam.py:9 each"),
             ("ranks", [sync], [short], "gloo:all_reduce"),
+            # what is in a loader is not the operators' of the step
+            ("loader", [(loader, "data.py(5): decode", [("aten::mul_", 3000)])],
+             [(loader, "data.py(5): decode", [("aten::mul_", 300)])],
+             "data.py:5 decode in " + re.escape(loader)),
             # of two that are apart none holds the other's
             ("apart", [("one", None, apart[0]), ("two", None, apart[1])], [],
              "aten::mul_")):

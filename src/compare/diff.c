@@ -878,12 +878,27 @@ static bool is_of_one_side(const struct pf_diff_run *d,
 	       !strcmp(pf_diff_text(d, key->name), PF_STEP_ITSELF);
 }
 
+/* "aten::mm 4x256 256x256 -> 64x256 256x256" */
+static const char *keep_reshaped(struct pf_diff_run *d, const struct pf_pair *x)
+{
+	const struct pf_op_key *a = &pf_op_at(&d->a, x->a_row)->key,
+			       *b = &pf_op_at(&d->b, x->b_row)->key;
+	struct pf_buf out = { 0 };
+
+	pf_buf_adds(&out, pf_diff_text(d, a->name));
+	diff_add_dims(&out, pf_diff_text(d, a->shapes));
+	pf_buf_adds(&out, " ->");
+	diff_add_dims(&out, pf_diff_text(d, b->shapes));
+	return pf_diff_keep_made(d, out.data);
+}
+
 static void find_ops(struct pf_diff_run *d)
 {
 	struct pf_pairs j = join_ops(d);
 	uint32_t *uses = name_uses_take(d, &j);
+	const struct pf_pair *reshaped = NULL;
 	struct pf_diff *out = d->out;
-	int64_t *self_ns;
+	int64_t *self_ns, most_ns = 0;
 
 	/* what is not recorded, calls or functions, counts for what is around */
 	out->has_code = d->a.has_code && d->b.has_code;
@@ -902,9 +917,16 @@ static void find_ops(struct pf_diff_run *d)
 		if (op_of(d, &j.items[i])->kind != PF_KIND_CPU_OP)
 			continue;
 		d->op_ns += ns;
-		if (j.items[i].match == PF_MATCH_SHAPE)
-			d->op_shape_ns += ns;
+		if (j.items[i].match != PF_MATCH_SHAPE)
+			continue;
+		d->op_shape_ns += ns;
+		if (ns > most_ns) {
+			most_ns = ns;
+			reshaped = &j.items[i];
+		}
 	}
+	if (reshaped)
+		d->reshaped = keep_reshaped(d, reshaped);
 	out->ops = pf_calloc(j.count + 1, sizeof(*out->ops));
 	for (size_t i = 0; !out->is_cut && i < j.count; i++) {
 		struct pf_diff_op *row = &out->ops[out->op_count];

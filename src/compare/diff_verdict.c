@@ -583,36 +583,50 @@ static struct named *names_take(const struct pf_diff_run *d, int64_t sign)
 	return out;
 }
 
+/* Is it of this class, of time in which no GPU works? */
+static bool is_of_class(const struct pf_diff_run *d, const struct named *n,
+			size_t cls)
+{
+	const char *text = pf_diff_text(d, n->key->name);
+	struct pf_name_class class = pf_name_classify(text);
+
+	if (!strcmp(text, PF_STEP_ITSELF) || class.is_asleep)
+		return false;
+	if (cls == PF_STEP_OTHER || n->key->kind == PF_KIND_PYTHON)
+		return cls == PF_STEP_OTHER && n->key->kind == PF_KIND_PYTHON;
+	return cls == PF_STEP_COMM   ? class.range == PF_CAUSE_COMM
+	       : cls == PF_STEP_DATA ? class.range == PF_CAUSE_DATA
+				     : class.range != PF_CAUSE_COMM &&
+					       class.range != PF_CAUSE_DATA;
+}
+
 /*
  * Of operators and calls on the CPU, or of Python functions that do not sleep
- * till others wake them: whose self time changed most.
+ * till others wake them: whose self time changed most; what loads data is a
+ * range around others.
  */
 static const struct named *main_name(const struct pf_diff_run *d,
 				     const struct named *names, size_t cls)
 {
 	const struct named *out = NULL;
+	double most = 0;
 
 	for (size_t i = 0; i <= d->texts.count; i++) {
 		const struct named *n = &names[i];
-		const char *text;
-		struct pf_name_class class;
+		double part = cls == PF_STEP_DATA ? n->whole : n->self;
 
-		if (!n->key || n->self <= (out ? out->self : 0) ||
-		    (n->key->kind == PF_KIND_PYTHON) != (cls == PF_STEP_OTHER))
-			continue;
-		text = pf_diff_text(d, n->key->name);
-		class = pf_name_classify(text);
-		if (strcmp(text, PF_STEP_ITSELF) != 0 && !class.is_asleep &&
-		    (cls != PF_STEP_COMM || class.range == PF_CAUSE_COMM))
+		if (n->key && part > most && is_of_class(d, n, cls)) {
+			most = part;
 			out = n;
+		}
 	}
 	return out;
 }
 
 /*
- * The shortest range or Python function that has most of the class's change,
- * so that it holds some of that name's: around an operator or a function that
- * has not itself, and of what is in a range.  Or NULL.
+ * The shortest range or Python function that has most of the class's change:
+ * around an operator or a function that has not itself, and of what is in a
+ * range.  Or NULL.
  */
 static const struct named *main_range(const struct pf_diff_run *d,
 				      const struct named *names,
@@ -629,7 +643,6 @@ static const struct named *main_range(const struct pf_diff_run *d,
 
 		if (n->key && n != name &&
 		    n->whole >= MOST_OF_CHANGE * change &&
-		    n->whole + name->self > change &&
 		    (n->key->kind == PF_KIND_PYTHON ||
 		     (n->key->kind == PF_KIND_ANNOTATION && !is_range)) &&
 		    (is_range ? n->most <= name->most
@@ -643,34 +656,49 @@ static const struct named *main_range(const struct pf_diff_run *d,
 	return out;
 }
 
+/* Would both be more than all that changed so, if none were in the other? */
+static bool is_sure_to_meet(const struct pf_diff_run *d,
+			    const struct named *names, const struct named *a,
+			    const struct named *b)
+{
+	double all = 0;
+
+	for (size_t i = 0; i <= d->texts.count; i++)
+		all += names[i].self > 0 ? names[i].self : 0;
+	return a->whole + b->whole > all;
+}
+
 /* "aten::mul in Optimizer.step#Adam.step" */
 static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 {
 	struct named *names = names_take(d, sign);
-	const struct named *name = main_name(d, names, cls), *range = NULL;
-	const char *texts[2];
+	const struct named *in = main_name(d, names, cls), *around = NULL;
 	struct pf_buf out = { 0 };
-	char *shown = NULL;
 
-	if (name && cls != PF_STEP_COMM)
-		range = main_range(
-			d, names, name,
+	if (in && cls != PF_STEP_COMM)
+		around = main_range(
+			d, names, in,
 			(double)((d->b_class_ns[cls] - d->a_class_ns[cls]) *
 				 sign));
-	if (range) {
-		bool is_around = range->most >= name->most;
+	if (around && around->most < in->most) {
+		const struct named *outer = in;
 
-		texts[!is_around] = pf_diff_text(d, name->key->name);
-		texts[is_around] = pf_diff_text(d, range->key->name);
-		pf_buf_addf(&out, "%s in %s", texts[0], texts[1]);
-		shown = out.data;
-	} else if (name) { /* of all shapes */
-		shown = name->key->kind == PF_KIND_PYTHON
-				? pf_diff_code_take(d, name->key)
-				: pf_strdup(pf_diff_text(d, name->key->name));
+		in = around;
+		around = outer;
 	}
+	if (around && !is_sure_to_meet(d, names, in, around)) {
+		in = around;
+		around = NULL;
+	}
+	if (in) /* of an operator all shapes are meant */
+		pf_buf_adds(&out, pf_diff_text(d, in->key->name));
+	if (in && in->key->kind == PF_KIND_PYTHON &&
+	    *pf_diff_text(d, in->key->shapes))
+		pf_buf_addf(&out, " in %s", pf_diff_text(d, in->key->shapes));
+	if (around)
+		pf_buf_addf(&out, " in %s", pf_diff_text(d, around->key->name));
 	free(names);
-	return shown;
+	return out.data;
 }
 
 static char *culprit_take(const struct pf_diff_run *d, size_t cls)
@@ -794,6 +822,9 @@ static void add_host(struct pf_buf *out, const struct pf_diff *diff)
 static void add_withheld(struct pf_buf *out, const struct pf_diff_run *d)
 {
 	pf_buf_addf(out, "Times are not compared, as %s", d->out->obstacle);
+	if (d->reshaped &&
+	    d->out->obstacle == d->out->checks[PF_CHECK_SHAPES].obstacle)
+		pf_buf_addf(out, " (%s)", d->reshaped);
 	if (pf_diff_is_one_sided(d->out))
 		add_host(out, d->out);
 	else

@@ -390,8 +390,10 @@ int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err)
 		errno = cause;
 		pf_fail_errno(err, "%s: cannot read", what);
 	} else {
+		/* aborted is what others ask when a full disk ends it all */
 		pf_fail(err,
-			cause || rc == SQLITE_READONLY || rc == SQLITE_PERM
+			cause || rc == SQLITE_READONLY || rc == SQLITE_PERM ||
+					rc == SQLITE_ABORT
 				? PF_EIO
 				: PF_EDB,
 			"%s: %s", what,

@@ -204,6 +204,40 @@ static void a_full_file_is_an_io_error(void **state)
 	free(path);
 }
 
+/* It is rolled back under whoever reads it: that says nothing of the input. */
+static void who_reads_a_full_file_blames_the_machine(void **state)
+{
+	struct pf_err full = { 0 }, err = { 0 };
+	char *path = support_path_take(*state, "rolled.db");
+	sqlite3_stmt *st;
+	struct pf_db db;
+	int rc;
+
+	pf_db_create(&db, path, &err);
+	pf_db_exec(&db,
+		   "PRAGMA max_page_count=100; WITH RECURSIVE n(x) AS (SELECT 1"
+		   " UNION ALL SELECT x + 1 FROM n WHERE x < 400)"
+		   "INSERT INTO meta SELECT 'k' || x, zeroblob(200) FROM n",
+		   &err);
+	support_no_error(&err);
+	st = pf_db_prepare(&db, "SELECT value FROM meta", &err);
+	assert_non_null(st);
+	assert_int_equal(pf_db_step(&db, st, &err), 1);
+	assert_int_equal(pf_db_exec(&db,
+				    "INSERT INTO meta VALUES('large', "
+				    "zeroblob(1000000))",
+				    &full),
+			 -1);
+	assert_int_equal(full.code, PF_EIO);
+	while ((rc = pf_db_step(&db, st, &err)) == 1)
+		;
+	assert_int_equal(rc, -1);
+	assert_false(pf_err_is_of_input(&err));
+	sqlite3_finalize(st);
+	pf_db_close(&db);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +248,7 @@ int main(void)
 		cmocka_unit_test(only_our_files_may_be_replaced),
 		cmocka_unit_test(another_file_is_not_opened_beside),
 		cmocka_unit_test(a_full_file_is_an_io_error),
+		cmocka_unit_test(who_reads_a_full_file_blames_the_machine),
 	};
 
 	return cmocka_run_group_tests_name("db", tests, set_up, tear_down);

@@ -181,27 +181,28 @@ static void add_path(struct pf_buf *uri, const char *path)
 }
 
 /*
- * Through the link of the descriptor, where it leads to the file (that of
- * Linux): a name may be another file's by now.
+ * SQLite opens names alone, and resolves the link of a descriptor to one: it
+ * may be another file's by now, before it is opened or after.
  */
-static int open_it(struct pf_foreign *f, const char *link, const char *path,
+static int open_it(struct pf_foreign *f, const char *path,
 		   const struct stat *info)
 {
-	const char *name = is_file(link, info) ? link : path;
+	struct pf_err *err = f->err;
 	struct pf_buf uri = { 0 };
 	int rc;
 
-	if (name == path && !is_file(path, info))
-		return pf_fail(f->err, PF_EIO,
-			       "was replaced while it was read");
 	pf_buf_adds(&uri, "file:");
-	add_path(&uri, name);
+	add_path(&uri, path);
 	pf_buf_adds(&uri, "?mode=ro&immutable=1");
 	rc = sqlite3_open_v2(uri.data, &f->sql,
 			     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
 				     SQLITE_OPEN_NOMUTEX,
 			     NULL);
 	pf_buf_release(&uri);
+	if (!is_file(path, info)) {
+		pf_foreign_close(f);
+		return pf_fail(err, PF_EIO, "was replaced while it was read");
+	}
 	if (!rc)
 		return 0;
 	errno = f->sql ? pf_sqlite_errno(f->sql) : ENOMEM;
@@ -216,15 +217,14 @@ static int open_it(struct pf_foreign *f, const char *link, const char *path,
 
 int pf_foreign_open(struct pf_foreign *f, int fd, struct pf_err *err)
 {
-	char link[32], path[PATH_MAX];
+	char path[PATH_MAX];
 	struct stat info;
 
 	*f = (struct pf_foreign){ .err = err };
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (!pf_path_of_fd(fd, path) || fstat(fd, &info))
 		return pf_fail_errno(err, "cannot find the file");
 	PF_TRY(check_journals(path, err));
-	PF_TRY(open_it(f, link, path, &info));
+	PF_TRY(open_it(f, path, &info));
 	f->rows_left = info.st_size / CELL_BYTES_MIN;
 	f->operations_left = info.st_size * 16 + 100 * OPERATIONS_AT_ONCE;
 	sqlite3_progress_handler(f->sql, OPERATIONS_AT_ONCE, is_spent, f);

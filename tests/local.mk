@@ -58,8 +58,10 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_xspace
 check_PROGRAMS += $(FUZZ_TARGETS)
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
-tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c tests/fuzz/fuzz.h \
-	tests/fuzz/path.c tests/fuzz/path.h
+FUZZ_MEMORY = tests/fuzz/memory.c tests/fuzz/memory.h tests/fuzz/fuzz.h
+# tests/fuzz/memory.h says why
+FUZZ_WRAP = -Wl,--wrap=sqlite3_prepare_v2,--wrap=sqlite3_finalize,--wrap=pthread_create
+tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c $(FUZZ_MEMORY)
 tests_fuzz_fuzz_memsnap_SOURCES = tests/fuzz/fuzz_memsnap.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_pfr_SOURCES = tests/fuzz/fuzz_pfr.c tests/fuzz/fuzz.h \
 	tests/gen/pfrread.c tests/gen/pfrread.h tests/gen/pfrw.c \
@@ -82,7 +84,7 @@ tests_fuzz_fuzz_xspace_LDADD = $(FUZZ_LIBS)
 if FUZZERS
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_block_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK) $(FUZZ_WRAP)
 tests_fuzz_fuzz_memsnap_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_pfr_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_scanner_LDFLAGS = $(FUZZ_LINK)
@@ -91,6 +93,7 @@ tests_fuzz_fuzz_words_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_xspace_LDFLAGS = $(FUZZ_LINK)
 else
 check_LIBRARIES += tests/fuzz/libreplay.a
+tests_fuzz_fuzz_ingest_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_WRAP)
 tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_block_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_ingest_LDADD += tests/fuzz/libreplay.a

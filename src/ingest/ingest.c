@@ -1309,7 +1309,7 @@ static void lane_free(struct pf_ingest_lane *l)
 struct making {
 	const struct pf_ingest_options *options;
 	struct pf_outplace place;
-	struct pf_db db;
+	struct pf_db *db, own; /* the one that is written into */
 	char *directory;
 	struct extra *before; /* of the trace that was finished last */
 	size_t *joins;        /* of each path the first of its trace */
@@ -1474,7 +1474,10 @@ static int read_trace(struct making *m, struct pf_ingest *in, size_t i,
 	in->path = in->options->paths[i];
 	find_parts(m, in, i);
 	in->runs = pf_calloc(1, sizeof(*in->runs));
-	PF_TRY(pf_scratch_open(in->runs, RUNS_ROOM, in->directory, err));
+	PF_TRY(pf_scratch_open(in->runs,
+			       in->options->room_bytes ? in->options->room_bytes
+						       : RUNS_ROOM,
+			       in->directory, err));
 	rc = pf_ingest_read(in, err) || check_read(in, err) ||
 			     pf_ingest_owners_find(in, &owners, err)
 		     ? -1
@@ -1681,7 +1684,7 @@ static struct pf_ingest *new_reading(struct making *m,
 	struct pf_ingest *in = pf_calloc(1, sizeof(*in));
 
 	in->options = m->options;
-	in->db = &m->db;
+	in->db = m->db;
 	in->directory = m->directory;
 	in->lane = lane;
 	in->owner_rank = -1;
@@ -1704,7 +1707,7 @@ static int ingest_traces(struct making *m, struct pf_err *err)
 	lane = lane_new(finish_trace, m,
 			o->path_count > 1 && pf_ingest_threads(o) > 1);
 	in = new_reading(m, lane);
-	m->db.is_for_one = pf_ingest_is_pair(in);
+	m->db->is_for_one = pf_ingest_is_pair(in);
 	for (size_t i = 0; i < o->path_count && !rc; i++) {
 		if (m->joins[i] != i)
 			continue;
@@ -1754,18 +1757,18 @@ static int set_up(struct making *m, struct pf_err *err)
 		return pf_fail(err, PF_EMADE, "'%s' was made meanwhile", out);
 	if (m->options->cache)
 		keep_private(m->place.fd);
-	return pf_db_create(&m->db, m->place.partial, err);
+	return pf_db_create(m->db, m->place.partial, err);
 }
 
 static int put_mark(struct making *m, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&m->db, "INSERT INTO meta VALUES('cache', ?1)", err);
+		m->db, "INSERT INTO meta VALUES('cache', ?1)", err);
 	int rc = -1;
 
 	if (st) {
 		sqlite3_bind_text(st, 1, m->options->cache, -1, SQLITE_STATIC);
-		rc = pf_db_step(&m->db, st, err);
+		rc = pf_db_step(m->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -1777,7 +1780,7 @@ static int finish(struct making *m, struct pf_err *err)
 		m->options->phase("writing");
 	if (m->options->cache && put_mark(m, err))
 		return -1;
-	PF_TRY(pf_db_finish(&m->db, err));
+	PF_TRY(pf_db_finish(m->db, err));
 	return pf_outplace_commit(&m->place, err);
 }
 
@@ -1787,12 +1790,13 @@ int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 	int rc;
 
 	pf_mem_keep_below(PF_MEM_KEEP_LITTLE); /* bounded: invariant I5 */
-	rc = set_up(&m, err);
+	m.db = options->into ? options->into : &m.own;
+	rc = options->into ? 0 : set_up(&m, err);
 	if (!rc)
 		rc = ingest_traces(&m, err);
-	if (!rc)
+	if (!rc && !options->into)
 		rc = finish(&m, err);
-	pf_db_close(&m.db);
+	pf_db_close(&m.own);
 	pf_outplace_release(&m.place);
 	free(m.directory);
 	free(m.joins);

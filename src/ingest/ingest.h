@@ -54,7 +54,8 @@ struct pf_ingest_options {
 	const int64_t *ranks; /* by their names, as pf_source_ranks() has them;
 				 NULL: of these files alone */
 	const char *out;
-	bool strict;      /* any repair or skip is an error */
+	struct pf_db *into; /* instead: a new one, stays open */
+	bool strict;        /* any repair or skip is an error */
 	bool keep_going;  /* a file that cannot be read is a row of "unread" */
 	bool salvage;     /* keep what is before the cut of a snapshot */
 	bool skip_python; /* leave out python_function events, counted */
@@ -64,6 +65,7 @@ struct pf_ingest_options {
 	unsigned process;   /* of one file that was made of the traces of
 			       several: of this alone, from 1; 0: of all */
 	size_t chunk_bytes; /* 0 = default; content does not depend on it */
+	size_t room_bytes;  /* of sorted events in memory; the same */
 	const char *cache;  /* mark it as a cache of this; NULL: it is none */
 	unsigned threads;   /* 0: one for each processor, at most 4 */
 	enum pf_scanner scanner;

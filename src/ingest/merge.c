@@ -598,16 +598,33 @@ static void *write_blocks(void *arg)
 	return NULL;
 }
 
+/* Of the track that has most, or as many as a block takes. */
+static uint32_t most_events(const struct pf_ingest *in)
+{
+	uint64_t most = 1;
+
+	for (size_t i = in->first_track; i < in->track_count; i++) {
+		const struct pf_ingest_track *t = pf_ingest_track(in, i);
+		uint64_t sum = 0;
+
+		for (size_t k = 0; k < t->run_count; k++)
+			sum += t->runs[k].count;
+		most = sum > most ? sum : most;
+	}
+	return most < PF_BLOCK_EVENTS ? (uint32_t)most : PF_BLOCK_EVENTS;
+}
+
 static struct pf_block_writer *block_writer_new(struct pf_ingest *in)
 {
 	struct pf_block_writer *w = pf_calloc(1, sizeof(*w));
+	const uint32_t most = most_events(in);
 
 	w->in = in;
 	for (int i = 0; i < RING; i++)
-		pf_block_init(&w->ring[i].block);
+		pf_block_init(&w->ring[i].block, most);
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->changed, NULL);
-	w->names = pf_alloc(PF_BLOCK_EVENTS * sizeof(*w->names));
+	w->names = pf_alloc(most * sizeof(*w->names));
 	w->seen_size = in->strings.count;
 	w->seen = pf_calloc(w->seen_size + 1, 1);
 	w->put_block = pf_db_prepare(

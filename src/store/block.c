@@ -123,9 +123,9 @@ static void block_init_for(struct pf_block *b, uint32_t events,
 	b->mask = s + 4 * n;
 }
 
-void pf_block_init(struct pf_block *b)
+void pf_block_init(struct pf_block *b, uint32_t events)
 {
-	block_init_for(b, PF_BLOCK_EVENTS, PF_COLS_ALL);
+	block_init_for(b, events, PF_COLS_ALL);
 }
 
 void pf_block_release(struct pf_block *b)

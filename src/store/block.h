@@ -62,7 +62,8 @@ struct pf_block {
 	struct pf_buf inline_text;
 };
 
-void pf_block_init(struct pf_block *b); /* allocates every array */
+/* Allocates every array, for as many events at most. */
+void pf_block_init(struct pf_block *b, uint32_t events);
 void pf_block_release(struct pf_block *b);
 
 /*

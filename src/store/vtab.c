@@ -101,7 +101,7 @@ static int scan_init(struct pf_scan *s, struct pf_lexicon *lexicon,
 	s->data = s->blocks ? pf_block_statement(&lexicon->db, err) : NULL;
 	if (!s->data)
 		return -1;
-	pf_block_init(&s->block);
+	pf_block_init(&s->block, PF_BLOCK_EVENTS);
 	return 0;
 }
 

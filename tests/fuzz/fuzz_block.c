@@ -82,8 +82,8 @@ static void round_trip(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!block.start_ns) {
-		pf_block_init(&block);
-		pf_block_init(&back);
+		pf_block_init(&block, PF_BLOCK_EVENTS);
+		pf_block_init(&back, PF_BLOCK_EVENTS);
 	}
 	if (size < 3)
 		return 0;

@@ -105,8 +105,8 @@ static void round_trip(uint32_t count, int shape, uint64_t *seed)
 	struct pf_buf bytes = { 0 };
 	struct pf_err err = { 0 };
 
-	pf_block_init(&a);
-	pf_block_init(&b);
+	pf_block_init(&a, PF_BLOCK_EVENTS);
+	pf_block_init(&b, PF_BLOCK_EVENTS);
 	fill(&a, count, shape, seed);
 	for (int c = 0; c < PF_COL_COUNT; c = next_column(c)) {
 		pf_buf_clear(&bytes);
@@ -146,8 +146,8 @@ static void full_blocks_come_back(void **state)
 	uint64_t seed = 6;
 
 	(void)state;
-	pf_block_init(&a);
-	pf_block_init(&b);
+	pf_block_init(&a, PF_BLOCK_EVENTS);
+	pf_block_init(&b, PF_BLOCK_EVENTS);
 	fill(&a, PF_BLOCK_EVENTS, 0, &seed);
 	for (int c = 0; c < PF_COL_COUNT; c = next_column(c)) {
 		pf_buf_clear(&one);
@@ -191,8 +191,8 @@ static void damage_is_seen(void **state)
 	uint64_t seed = 8;
 
 	(void)state;
-	pf_block_init(&a);
-	pf_block_init(&b);
+	pf_block_init(&a, PF_BLOCK_EVENTS);
+	pf_block_init(&b, PF_BLOCK_EVENTS);
 	fill(&a, 120, 1, &seed);
 	for (int c = 0; c < PF_COL_COUNT; c = next_column(c)) {
 		memcpy(b.slot_count, a.slot_count, sizeof(b.slot_count));
@@ -223,7 +223,7 @@ static void hostile_bytes_do_no_harm(void **state)
 	char data[64];
 
 	(void)state;
-	pf_block_init(&b);
+	pf_block_init(&b, PF_BLOCK_EVENTS);
 	for (int i = 0; i < 200000; i++) {
 		size_t len = support_random(&seed) % sizeof(data);
 

@@ -123,7 +123,7 @@ static void bombs_are_refused(void **state)
 static int set_up(void **state)
 {
 	(void)state;
-	pf_block_init(&block);
+	pf_block_init(&block, PF_BLOCK_EVENTS);
 	return 0;
 }
 

@@ -20,7 +20,8 @@ traces=$top_srcdir/tests/traces
 corpus=$top_srcdir/tests/fuzz/corpus
 replay fuzz_scanner "$traces"/*.json "$corpus"/scanner/*
 replay fuzz_ingest "$traces"/good-*.json "$traces"/odd-*.json \
-	"$corpus"/ingest/* "$corpus"/pfr/*.pfr \
+	"$corpus"/ingest/* "$corpus"/csv/* "$corpus"/stacks/* \
+	"$corpus"/pfr/*.pfr \
 	"$corpus"/xspace/*
 replay fuzz_pfr "$corpus"/pfr/*
 replay fuzz_memsnap "$corpus"/memsnap/*

@@ -82,6 +82,9 @@ tests_fuzz_fuzz_tables_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_words_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_xspace_LDADD = $(FUZZ_LIBS)
 if FUZZERS
+# libFuzzer asks it what to try
+tests_fuzz_fuzz_ingest_SOURCES += tests/fuzz/mutate_chrome.c
+tests_fuzz_fuzz_scanner_SOURCES += tests/fuzz/mutate_chrome.c
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_block_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK) $(FUZZ_WRAP)
@@ -108,12 +111,9 @@ endif
 # ---- 10^8 executions of each target, or FUZZ_RUNS, one after the other ----
 FUZZ_RUNS = 100000000
 fuzz-long: $(FUZZ_TARGETS)
-	for t in $(FUZZ_TARGETS:tests/fuzz/fuzz_%=%); do \
-		most=2048; test $$t != tables || most=32768; \
-		mkdir -p found/$$t && tests/fuzz/fuzz_$$t \
-			-runs=$(FUZZ_RUNS) -max_len=$$most -timeout=20 \
-			-print_final_stats=1 -artifact_prefix=found/ \
-			found/$$t $(srcdir)/tests/fuzz/corpus/$$t || exit 1; \
+	for t in $$(sh $(srcdir)/tests/fuzz/run.sh); do \
+		sh $(srcdir)/tests/fuzz/run.sh $$t found -runs=$(FUZZ_RUNS) || \
+			exit 1; \
 	done
 .PHONY: fuzz-long
 
@@ -121,10 +121,11 @@ fuzz-long: $(FUZZ_TARGETS)
 include tests/agent/local.mk
 
 # ---- shell tests ----
-EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/tap.sh \
+EXTRA_DIST += $(SHELL_TESTS) tests/attack.sh tests/bench.sh tests/tap.sh \
 	tests/faults_preload.c tests/scale_steps.c \
 	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/tests/*.py))) \
-	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
+	tests/fuzz/corpus tests/fuzz/README.md tests/fuzz/run.sh \
+	tests/fuzz/targets tests/golden tests/traces \
 	tests/gen/mkpath.py tests/gen/mkxspace.py tests/hta_two_ranks.csv tests/others tests/report tests/truth
 
 # ---- with every real trace and every made one; check has the quick ones ----
@@ -151,6 +152,12 @@ check-truth: profan
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
 		$(SHELL) $(srcdir)/tests/truth_versions.sh
 .PHONY: check-truth
+
+# ---- changed databases and files, all commands: for a build with sanitizers;
+# not part of check, for it takes an hour (COUNT, SEED) ----
+check-attack: profan tests/gen/mktrace
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/attack.sh
+.PHONY: check-attack
 
 # ---- captures of one program against each other: more than check does ----
 check-noise: profan tests/gen/mktrace

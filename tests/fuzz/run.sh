@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# Runs a target of the table "targets" with libFuzzer, from where it was built;
+# what it finds and keeps lies in FOUND/TARGET.  Without a target prints them.
+# usage: run.sh [TARGET FOUND OPTION...]
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -gt 0 ] || exec sed -n 's/^\([a-z]\{1,\}\) .*/\1/p' "$here/targets"
+target=$1 found=$2
+shift 2
+row=$(grep "^$target " "$here/targets") || exit 2
+set -- "$@" $row # OPTION... TARGET PROGRAM LONGEST [FOLDER]
+options=
+while [ "$1" != "$target" ]; do
+	options="$options $1"
+	shift
+done
+mkdir -p "$found/$target"
+# inputs are small: what is freed need not be kept for long
+ASAN_OPTIONS=quarantine_size_mb=8 exec "tests/fuzz/$2" $options \
+	-max_len="$3" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+	-artifact_prefix="$found/" "$found/$target" "$here/corpus/$target" \
+	${4:+"$here/$4"}

@@ -16,10 +16,13 @@ def document(db, command, *options):
     return json.loads(run.stdout)
 
 
+def rows_of(db, statement):
+    return list(document(db, "query", statement)["tables"].values())[0]
+
+
 def law(db, name):
     with open(os.path.join(QUERIES, name + ".sql")) as f:
-        doc = document(db, "query", f.read())
-    return list(doc["tables"].values())[0]
+        return rows_of(db, f.read())
 
 
 def keyed(rows, key, *values):
@@ -176,7 +179,58 @@ def check_step_ranges(db):
           {k: v for k, v in got.items() if k in want or v != (0, 0)})
 
 
+AVERAGES = ("count", "self_cpu_ns", "cpu_total_ns", "self_device_ns",
+            "device_total_ns", "cpu_mem_bytes", "self_device_mem_bytes")
+OPERATORS = ("calls", "cpu_ns", "work_count", "gpu_ns") # not torch's
+
+
+def table(db, trace, *options):
+    tables = document(db, "table", "--trace", trace, *options)["tables"]
+    is_torch = "key_averages" in tables
+    rows = tables["key_averages" if is_torch else "operators"]
+    figures = AVERAGES if is_torch else OPERATORS
+    return {(r["name"], r.get("device_type", "CPU"),
+             r.get("is_user_annotation", 0)): [r[f] or 0 for f in figures]
+            for r in rows}
+
+
+def check_table(db):
+    """Parts of the time, cut where events begin, add up to all of it, and
+    have as many calls of an operator as begin in them."""
+    traces = rows_of(
+        db, "SELECT trace_id, min(first_ns) AS first FROM track WHERE "
+        "event_count > 0 GROUP BY trace_id ORDER BY trace_id LIMIT 1")
+    if not traces:
+        return
+    trace, first = str(traces[0]["trace_id"]), traces[0]["first"]
+    calls = [(r["at"], r["name"]) for r in rows_of(
+        db, f"SELECT name, start_ns - ({first}) AS at FROM event WHERE "
+        f"trace_id = {trace} AND kind = 1 ORDER BY at")]
+    if not calls:
+        return
+    cuts = sorted({calls[len(calls) * i // 3][0] for i in (1, 2)} - {0})
+    whole, sums = table(db, trace), {}
+    for a, b in zip([None, *cuts], [*cuts, None]):
+        options = ([] if a is None else ["--from", f"{a}ns"]) + (
+            [] if b is None else ["--to", f"{b}ns"])
+        part = table(db, trace, *options)
+        for key, row in part.items():
+            sums[key] = [sum(x) for x in zip(row, sums.get(
+                key, [0] * len(row)))]
+        inside = collections.Counter(
+            name for at, name in calls
+            if (a is None or at >= a) and (b is None or at < b))
+        of_all = collections.Counter(name for _, name in calls)
+        for (name, device, is_range), row in whole.items():
+            key = name, device, is_range
+            if device == "CPU" and row[0] == of_all[name]:
+                check(db, f"calls {a}..{b}", {key: inside[name]},
+                      {key: part.get(key, [0])[0]})
+    check(db, "parts of the table", whole, sums)
+
+
 for path in sys.argv[3:]:
+    check_table(path)
     check_devices(path)
     check_steps(path)
     check_calls(path)

@@ -24,7 +24,7 @@
 struct table_args {
 	const char *sort, *header, *torch;
 	int64_t limit, stack, max_name, max_source, max_shapes, step, rank,
-		trace, cycle;
+		trace, cycle, from_ns, to_ns;
 	bool by_shape, by_overload, top_level, with_flops;
 	int unit;
 	struct pf_graph_evidence evidence;
@@ -41,6 +41,8 @@ static const struct table_args defaults = {
 	.step = -1,
 	.rank = -1,
 	.trace = -1,
+	.from_ns = -1,
+	.to_ns = -1,
 };
 
 #define FIELD(f) offsetof(struct table_args, f)
@@ -64,6 +66,7 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_FLAG, FIELD(with_flops), 0, 0 },
 	{ 0, "step", "N", "only what begins inside ProfilerStep#N", PF_OPT_INT,
 	  FIELD(step), 0, 0 },
+	PF_WINDOW_TIMES(struct table_args, from_ns, to_ns),
 	{ 0, "rank", "N", "the trace of this rank", PF_OPT_INT, FIELD(rank), 0,
 	  0 },
 	{ 0, "trace", "N", "the trace of this number in 'profan info'",
@@ -235,7 +238,10 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	int rc = 0;
 
 	note_limits(averages, &doc);
-	if (!list->count && pf_hint_producer(cx->db, &from))
+	if (!list->count && (a->step >= 0 || a->from_ns >= 0 || a->to_ns >= 0))
+		pf_log_note(
+			"nothing that the table counts begins in this time");
+	else if (!list->count && pf_hint_producer(cx->db, &from))
 		rc = -1;
 	else if (!list->count)
 		pf_log_note("no operators of torch in this trace: its table "
@@ -298,11 +304,17 @@ static int end_list(struct pf_ctx *cx, struct pf_doc *doc)
 
 static int check_other_options(const struct table_args *a, struct pf_err *err)
 {
-	if (is_plain(a))
+	struct table_args rest;
+
+	memcpy(&rest, a, sizeof(rest));
+	rest.from_ns = defaults.from_ns;
+	rest.to_ns = defaults.to_ns;
+	if (is_plain(&rest))
 		return 0;
 	return pf_fail(err, PF_EUSAGE,
 		       "this trace is no PyTorch profile: 'table' of it has "
-		       "no options but --limit, --rank, --trace and --cycle");
+		       "no options but --limit, --from, --to, --rank, --trace "
+		       "and --cycle");
 }
 
 static int is_xspace(struct pf_db *db, int64_t trace_id)
@@ -322,13 +334,13 @@ static int is_xspace(struct pf_db *db, int64_t trace_id)
 }
 
 static int show_operators(struct pf_ctx *cx, const struct table_args *a,
-			  int64_t trace_id)
+			  const struct pf_window *window)
 {
 	struct pf_doc doc = begin_list(cx, a);
 	int rc = check_other_options(a, cx->err);
 
 	if (!rc)
-		rc = pf_operators(cx->db, trace_id, &doc);
+		rc = pf_operators(cx->db, window, &doc);
 	if (!rc)
 		rc = end_list(cx, &doc);
 	pf_doc_release(&doc);
@@ -384,14 +396,16 @@ static int check_verdict_options(const struct table_args *a, struct pf_err *err)
 
 	memcpy(&rest, a, sizeof(rest)); /* with what lies between members */
 	rest.step = defaults.step;
+	rest.from_ns = defaults.from_ns;
+	rest.to_ns = defaults.to_ns;
 	rest.rank = defaults.rank;
 	rest.trace = defaults.trace;
 	rest.cycle = defaults.cycle;
 	if (!memcmp(&rest, &defaults, sizeof(rest)))
 		return 0;
 	return pf_fail(err, PF_EUSAGE,
-		       "'table verdicts' has no options but --step, --rank, "
-		       "--trace and --cycle");
+		       "'table verdicts' has no options but --step, --from, "
+		       "--to, --rank, --trace and --cycle");
 }
 
 static int show_verdicts(struct pf_ctx *cx, const struct table_args *a)
@@ -414,6 +428,8 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a)
 		snprintf(rank, sizeof(rank), "%" PRId64, a->rank);
 		args.window.rank = rank;
 	}
+	args.window.from_ns = a->from_ns;
+	args.window.to_ns = a->to_ns;
 	args.window.trace = a->trace;
 	args.window.cycle = a->cycle;
 	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_name), &report);
@@ -426,13 +442,51 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a)
 	return rc;
 }
 
+static bool is_named(const struct table_args *a)
+{
+	return a->evidence.is_wanted || a->evidence.captures.count ||
+	       a->evidence.with;
+}
+
+/* All of the trace, or what --from and --to leave of it. */
+static int find_part(struct pf_db *db, const struct table_args *a,
+		     int64_t trace_id, struct pf_window *out)
+{
+	struct pf_window_args args = PF_WINDOW_DEFAULTS;
+
+	args.trace = trace_id;
+	args.whole = true;
+	args.from_ns = a->from_ns;
+	args.to_ns = a->to_ns;
+	return pf_window_resolve(db, &args, out);
+}
+
+static int show_averages(struct pf_ctx *cx, const struct table_args *a,
+			 const struct pf_averages_args *args,
+			 enum pf_torch_sort sort)
+{
+	struct pf_averages averages;
+	int rc = pf_averages_load(cx->db, args, &averages, cx->err);
+
+	if (!rc && !pf_averages(cx->db, args, &averages, cx->err))
+		rc = 1;
+	if (rc != 1)
+		return -1;
+	rc = is_named(a) ? show_named(cx, a, &averages, args->trace_id)
+			 : show(cx, a, &averages, sort);
+	if (!is_named(a)) /* whose rows say what has no operator */
+		show_trust(&averages.trust);
+	pf_averages_release(&averages);
+	return rc;
+}
+
 enum { VERDICTS }; /* of the words */
 
 static int run(struct pf_ctx *cx, void *p)
 {
 	const struct table_args *a = p;
 	enum pf_torch_sort sort = PF_SORT_NONE;
-	struct pf_averages averages;
+	struct pf_window window;
 	struct pf_averages_args args = {
 		.step = a->step,
 		.with_flops = a->with_flops,
@@ -441,34 +495,28 @@ static int run(struct pf_ctx *cx, void *p)
 				.stack = (unsigned)a->stack } },
 		.grouping_count = 1,
 	};
-	bool is_named = a->evidence.is_wanted || a->evidence.captures.count ||
-			a->evidence.with;
 	int rc;
 
 	if (cx->word == VERDICTS)
 		return show_verdicts(cx, a);
-	if (is_named && check_graph_options(a, cx->err))
+	if (is_named(a) && check_graph_options(a, cx->err))
 		return -1;
 	if (a->sort && pf_torch_sort_key(a->sort, &sort, cx->err))
 		return -1;
 	if (a->torch &&
 	    pf_rules_parse(a->torch, &args.torch, &args.python, cx->err))
 		return -1;
-	if (find_trace(cx->db, a, &args.trace_id))
+	if (find_trace(cx->db, a, &args.trace_id) ||
+	    find_part(cx->db, a, args.trace_id, &window))
 		return -1;
+	if (window.is_restricted)
+		args.part = &window.traces[0];
 	rc = is_xspace(cx->db, args.trace_id);
-	if (rc)
-		return rc < 0 ? -1 : show_operators(cx, a, args.trace_id);
-	rc = pf_averages_load(cx->db, &args, &averages, cx->err);
-	if (!rc && !pf_averages(cx->db, &args, &averages, cx->err))
-		rc = 1;
-	if (rc != 1)
-		return -1;
-	rc = is_named ? show_named(cx, a, &averages, args.trace_id)
-		      : show(cx, a, &averages, sort);
-	if (!is_named) /* whose rows say what has no operator */
-		show_trust(&averages.trust);
-	pf_averages_release(&averages);
+	if (!rc)
+		rc = show_averages(cx, a, &args, sort);
+	else if (rc > 0)
+		rc = show_operators(cx, a, &window);
+	pf_window_release(&window);
 	return rc;
 }
 
@@ -488,6 +536,12 @@ PF_COMMAND(215, table) = {
 		   "to 2.3 wrote whole microseconds: a call on the CPU is up "
 		   "to 1 us longer in such a trace than in torch's own table.\n"
 		   "\n"
+		   "With --from and --to: of the calls, ranges and GPU work "
+		   "that begin in this time, each with all of its length, "
+		   "what the table of all of the trace counts of them.  GPU "
+		   "time in the rows of operators is that of the work which "
+		   "they launched, whenever it ran.\n"
+		   "\n"
 		   "Of profiles of TensorFlow, JAX and PyTorch/XLA "
 		   "(*.xplane.pb): operators by name, the calls of each on "
 		   "the host and their time with everything in them, and the "
@@ -503,14 +557,16 @@ PF_COMMAND(215, table) = {
 		   "GPU time of the trace.\n"
 		   "\n"
 		   "Neither of the two is torch's table: no sort keys, and of "
-		   "the options they have --limit, --rank and --trace.\n"
+		   "the options they have --limit, --rank and --trace, and the "
+		   "first --from and --to.\n"
 		   "\n"
 		   "With the word verdicts (a database of that name is "
 		   "./verdicts): the rules of 'profan report', a row each in "
 		   "its order, whether they fired or not, with what they "
 		   "measured and where they fire, or why they could not be "
-		   "applied.  Of the options it has --step, --rank, --trace, "
-		   "--format and --width; without them it looks at what the "
+		   "applied.  Of the options it has --step, --from, --to, "
+		   "--rank, --trace, --format and --width; without them it "
+		   "looks at what the "
 		   "report looks at.",
 	.needs = PF_NEEDS_DB | PF_NEEDS_TABLES | PF_SHOWS_DOC,
 	.opts = opts,

@@ -34,6 +34,13 @@
 	{                                                                      \
 		0, word, arg, help, kind, at, min, max                         \
 	}
+#define PF_WINDOW_TIMES(type, from, to)                                        \
+	PF_WINDOW_OPT("from", "TIME",                                          \
+		      "only from this time after the first event on",          \
+		      PF_OPT_NS, offsetof(type, from), 0, 0),                  \
+		PF_WINDOW_OPT("to", "TIME",                                    \
+			      "only up to this time after the first event",    \
+			      PF_OPT_NS, offsetof(type, to), 0, 0)
 #define PF_WINDOW_OPTS(type, field)                                            \
 	PF_WINDOW_OPT("steps", "REGEX",                                        \
 		      "steps are the host's ranges of such names, not "        \
@@ -49,12 +56,7 @@
 		PF_WINDOW_OPT("whole-capture", NULL,                           \
 			      "all of the capture, not only its steps",        \
 			      PF_OPT_FLAG, offsetof(type, field.whole), 0, 0), \
-		PF_WINDOW_OPT("from", "TIME",                                  \
-			      "only from this time after the first event on",  \
-			      PF_OPT_NS, offsetof(type, field.from_ns), 0, 0), \
-		PF_WINDOW_OPT("to", "TIME",                                    \
-			      "only up to this time after the first event",    \
-			      PF_OPT_NS, offsetof(type, field.to_ns), 0, 0),   \
+		PF_WINDOW_TIMES(type, field.from_ns, field.to_ns),             \
 		PF_WINDOW_OPT("rank", "LIST",                                  \
 			      "only traces of these ranks: 3 or 0..7,64",      \
 			      PF_OPT_STRING, offsetof(type, field.rank), 0,    \

@@ -821,8 +821,9 @@ static int one_number(struct pf_db *db, const char *sql, int64_t trace_id,
 	return rc;
 }
 
-static int choose_step(struct pf_engine *e)
+static int choose_part(struct pf_engine *e)
 {
+	const struct pf_window_trace *part = e->args->part;
 	int64_t span[2] = { INT64_MIN, INT64_MAX };
 	int found = 1;
 
@@ -840,8 +841,8 @@ static int choose_step(struct pf_engine *e)
 	if (!found)
 		return pf_fail(e->err, PF_EUSAGE, "there is no step %lld",
 			       (long long)e->args->step);
-	e->from_ns = span[0];
-	e->to_ns = span[1];
+	e->from_ns = part && part->from_ns > span[0] ? part->from_ns : span[0];
+	e->to_ns = part && part->to_ns < span[1] ? part->to_ns : span[1];
 	return 0;
 }
 
@@ -934,7 +935,7 @@ static int set_up(struct pf_engine *e)
 	e->result->rules = e->rules;
 	e->is_foreign = facts.is_foreign;
 	if (pf_facts_init(&e->facts, e->db, e->err) || read_trace(e) ||
-	    load_tracks(e) || choose_step(e))
+	    load_tracks(e) || choose_part(e))
 		return -1;
 	e->facts.plain_names = e->rules.is_capture;
 	e->facts.has_overloads = facts.has_overloads;
@@ -1421,7 +1422,7 @@ int pf_averages_load(struct pf_db *db, const struct pf_averages_args *args,
 	int rc;
 
 	memset(out, 0, sizeof(*out));
-	if (args->torch || args->python || args->step >= 0 ||
+	if (args->torch || args->python || args->step >= 0 || args->part ||
 	    args->grouping_count != 1 || args->grouping[0].stack ||
 	    args->grouping[0].by_overload)
 		return 0;

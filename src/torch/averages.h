@@ -19,6 +19,7 @@
 #include "torch/groups.h"
 #include "torch/rules.h"
 #include "base/err.h"
+#include "events/traces.h"
 #include "store/db.h"
 #include "ingest/ingest.h"
 
@@ -26,8 +27,10 @@ struct pf_averages_args {
 	int64_t trace_id;
 	const struct pf_rule_facts *facts; /* NULL: as they are read now */
 	int torch, python;                 /* 0: recognise */
-	bool with_flops;   /* although the trace does not say so */
-	int64_t step;      /* only events that begin in this step; -1: all */
+	bool with_flops; /* although the trace does not say so */
+	int64_t step;    /* only events that begin in this step; -1: all */
+	/* only those that begin in this part of the trace, too; NULL: all */
+	const struct pf_window_trace *part;
 	size_t groups_max; /* more groups are PF_ELIMIT; 0: no limit */
 	/*
 	 * One or two groupings, answered in list[0] and list[1]; of two the

@@ -1104,15 +1104,16 @@ static int see_device(struct pf_engine *e, struct pf_sorter *sorter,
 	int64_t start_ns = fe->start_ns, end_ns = fe->end_ns, link;
 	struct pf_averages_trust *trust = &e->result->trust;
 	struct launched l = { 0 };
+	bool counts;
 
 	if (fe->kind == PF_KIND_GPU_ANNOTATION)
 		narrow(e, &start_ns, &end_ns);
-	if (start_ns >= e->from_ns && start_ns < e->to_ns &&
-	    add_row(e, fe, start_ns, end_ns))
+	counts = start_ns >= e->from_ns && start_ns < e->to_ns;
+	if (counts && add_row(e, fe, start_ns, end_ns))
 		return -1;
 	if (pf_engine_device_link(e, fe, &link))
 		return -1;
-	if (pf_kind_is_gpu_work(fe->kind)) {
+	if (counts && pf_kind_is_gpu_work(fe->kind)) {
 		add_wrapping(&trust->device_ns, end_ns - start_ns);
 		if (link <= 0) {
 			add_wrapping(&trust->unlinked_ns, end_ns - start_ns);

@@ -602,18 +602,11 @@ static void show_sums(const struct sums *sums, struct pf_doc *doc)
 }
 
 /* What TPUs ran; where there is nothing else, it is the answer. */
-static void add_tpus(struct pf_db *db, int64_t trace_id, bool is_alone,
-		     struct pf_doc *doc)
+static void add_tpus(struct pf_db *db, const struct pf_window *window,
+		     bool is_alone, struct pf_doc *doc)
 {
-	struct pf_window_args args = PF_WINDOW_DEFAULTS;
-	struct pf_window window = { 0 };
-
-	args.trace = trace_id;
-	args.whole = true;
-	if (!pf_window_resolve(db, &args, &window) &&
-	    pf_hlo_ops(db, &window, PF_HLO_BY_NAME, is_alone, doc) == 1)
+	if (pf_hlo_ops(db, window, PF_HLO_BY_NAME, is_alone, doc) == 1)
 		doc->is_nothing = false;
-	pf_window_release(&window);
 }
 
 /* Shares are of all GPU work, which the rows give together. */
@@ -631,16 +624,21 @@ static void settle_rows(struct pf_keyed *rows, const struct sums *sums)
 	}
 }
 
-int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc)
+int pf_operators(struct pf_db *db, const struct pf_window *window,
+		 struct pf_doc *doc)
 {
+	const struct pf_window_trace *part = &window->traces[0];
 	sqlite3_stmt *st = pf_named_prepare(db, "operators", db->err);
 	struct pf_arena names = { 0 };
 	struct sums sums = { 0 };
 	struct pf_keyed rows;
 
 	pf_keyed_begin(&rows, sizeof(struct row), PF_KEYED_SUMS);
-	if (st)
-		sqlite3_bind_int64(st, 1, trace_id);
+	if (st) {
+		sqlite3_bind_int64(st, 1, part->trace_id);
+		sqlite3_bind_int64(st, 2, part->from_ns);
+		sqlite3_bind_int64(st, 3, part->to_ns);
+	}
 	while (st && pf_db_step(db, st, db->err) == 1) {
 		const char *name = (const char *)sqlite3_column_text(st, 0);
 		bool has_name = name && *name;
@@ -666,7 +664,7 @@ int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc)
 		settle_rows(&rows, &sums);
 		PF_ROWS(doc, "operators", "Operators", fields,
 			PF_KEYED_ROW(&rows, struct row, 0), rows.count);
-		add_tpus(db, trace_id, doc->is_nothing, doc);
+		add_tpus(db, window, doc->is_nothing, doc);
 	}
 	pf_keyed_end(&rows);
 	pf_arena_release(&names);

@@ -13,7 +13,9 @@
 #include "store/db.h"
 #include "torch/averages.h"
 
-int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc);
+/* "window": of one trace */
+int pf_operators(struct pf_db *db, const struct pf_window *window,
+		 struct pf_doc *doc);
 
 /*
  * Operations of XLA that TPUs ran: calls and time by name, by operator of the

@@ -229,7 +229,7 @@ base, first, last = c.execute("SELECT base_ns, first_ns, last_ns FROM trace"
                               ).fetchone()
 steps = c.execute("SELECT step, start_ns + base_ns, start_ns + dur_ns + base_ns"
                   " FROM step, trace ORDER BY 2").fetchall()
-sums = {}
+sums, levels = {}, []
 with open("beside.csv", "w") as f:
     f.write("timestamp, index, power.draw [W]\n")
     for i in range(-20, 40):
@@ -238,11 +238,14 @@ with open("beside.csv", "w") as f:
             milliseconds=ms + 3600000)
         f.write(t.strftime("%Y/%m/%d %H:%M:%S.") + "%03d, 0, %d W\n" %
                 (ms % 1000, 100 + i * i))
+        at = ms * 1000000 - base - first
+        levels = ([] if at < 0 else levels) + [[max(at, 0), 100 + i * i]]
         for step, start, end in steps:
             if start <= ms * 1000000 < end:
                 sums.setdefault(step, []).append(100 + i * i)
 json.dump([[s, len(v), sum(v) / len(v)] for s, v in sums.items()],
           open("sums", "w"))
+json.dump([v for v in levels if v[0] <= last - first], open("levels", "w"))
 END
 run 0 "$profan" ingest one.json beside.csv --tz=+01:00 -o both.db &&
 	[ ! -s err ] && "$profan" counters both.db -f json >out && "$PYTHON" -S -c '
@@ -251,6 +254,15 @@ t = json.load(open("out"))["tables"]["steps"]
 want = json.load(open("sums"))
 assert want and [[r["step"], r["sample_count"], r["mean"]] for r in t] == want'
 result "means by step" out
+"$profan" timeline both.db --tracks counters --pixels 100000 -f json >out &&
+	"$PYTHON" -S -c '
+import json
+t = json.load(open("out"))["tables"]
+power = [k["track"] for k in t["tracks"] if "power" in k["label"]]
+want = json.load(open("levels"))
+assert want and [[s["start_ns"], s["last"]] for s in t["samples"]
+                 if [s["track"]] == power] == want'
+result "on the clock of the trace" out
 for command in steps gaps overlap launches kernels; do
 	run 0 "$profan" $command one.db && mv out want &&
 		run 0 "$profan" $command both.db && cmp -s want out

@@ -24,13 +24,15 @@ def drawn(db, *args):
     return doc["scalars"], doc["tables"]
 
 
+FIRST = """SELECT min(first_ns) FROM track AS f
+    WHERE f.trace_id = e.trace_id AND f.event_count > 0"""
+
+
 def events_of(db):
     """Ranges and instants by id, on the clock of their trace."""
-    rows = ask("query", db, """
+    rows = ask("query", db, f"""
         SELECT e.id, e.trace_id, e.track_id, e.name, e.dur_ns, e.ph,
-            e.start_ns - (SELECT min(first_ns) FROM track AS f
-                WHERE f.trace_id = e.trace_id AND f.event_count > 0)
-                AS start_ns
+            e.start_ns - ({FIRST}) AS start_ns
         FROM event AS e JOIN track AS t ON t.id = e.track_id
         WHERE t.class IN ('host', 'gpu') AND e.name <> '[memory]'
         ORDER BY e.id""")["tables"]
@@ -156,6 +158,65 @@ def check_made(db):
                     yield f"{which} {more}: {figures}, not {len(rows)}"
 
 
+def series_of(db):
+    """Of each series of numbers its trace, and time and value in order."""
+    series = {}
+    rows = ask("query", db, f"""
+        SELECT e.trace_id, e.track_id, e.name, e.args, e.start_ns - ({FIRST})
+            AS at FROM event AS e WHERE e.kind IN (14, 17) ORDER BY at, e.id
+        """)["tables"]
+    for r in next(iter(rows.values())):
+        args, trace = json.loads(r["args"]), r["trace_id"]
+        if r["name"] == "[memory]":
+            found = [((trace, args["Device Type"], args["Device Id"], k), k)
+                     for k in ("Total Allocated", "Total Reserved")]
+        else:
+            found = [((trace, r["track_id"], r["name"], k), k) for k, v
+                     in args.items() if isinstance(v, (int, float))]
+        for key, k in found:
+            series.setdefault(key, []).append((r["at"], args[k]))
+    return [(key[0], points) for key, points in series.items() if
+            key[-1] != "Total Reserved" or any(v for _, v in points)]
+
+
+def check_counters(db, events):
+    """In each column the least, the most and the last value; what was before
+    the window holds from its start."""
+    last = max(e["start_ns"] + e["dur_ns"] for e in events.values())
+    series = series_of(db)
+    for low, high in [(0, last + 1), (last // 3, last // 2),
+                      (last // 2, last // 2 + 1000)]:
+        for pixels in 1, 7, 500:
+            figures, tables = drawn(
+                db, "--from", f"{low}ns", "--to", f"{high}ns", "--pixels",
+                str(pixels), "--tracks", "counters")
+            length, want = figures["to_ns"] - low, []
+            for trace, points in series:
+                columns = {}
+                for at, value in points:
+                    if at < low:
+                        columns[-1] = [trace, low, 0, value, value, value]
+                    elif at < high:
+                        row = columns.setdefault(
+                            (at - low) * pixels // length,
+                            [trace, at, 0, value, value, value])
+                        row[2:] = [row[2] + 1, min(row[3], value),
+                                   max(row[4], value), value]
+                want += columns.values()
+            trace_of = {t["track"]: t["trace_id"] for t in tables["tracks"]}
+            got = [[trace_of[s["track"]], *(s[k] for k in (
+                "start_ns", "events", "least", "most", "last"))]
+                for s in tables["samples"]]
+            if sorted(got) != sorted(want):
+                yield (f"{low}..{high} in {pixels}: {sorted(got)[:3]}, not "
+                       f"{sorted(want)[:3]}")
+            for t in tables["tracks"]:
+                if [t["least"], t["most"]] not in [
+                        [min(v for _, v in p), max(v for _, v in p)]
+                        for _, p in series]:
+                    yield f"{t} is no extent"
+
+
 for path in sys.argv[2:]:
     known = events_of(path)
     results.say(f"{path}: each event of a window is in one slice, and slices "
@@ -165,3 +226,4 @@ for path in sys.argv[2:]:
     results.say(f"{path}: tracks by kind", list(check_tracks(path)))
     results.say(f"{path}: idle time by cause, and the path",
                 list(check_made(path)))
+    results.say(f"{path}: counters", list(check_counters(path, known)))

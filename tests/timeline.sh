@@ -16,10 +16,24 @@ cat >odd.json <<'JSON'
 {"ph":"i","cat":"x","name":"mark","pid":1,"tid":1,"ts":60,"s":"t"}
 ]}
 JSON
-for input in train.json job odd.json; do
+"$PYTHON" - >counters.json <<'END'
+import json, random
+random.seed(1)
+events = [{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7,
+           "ts": 100, "dur": 3000, "args": {"device": 0, "stream": 7}}]
+for ts in sorted(random.sample(range(100, 3000), 400)):
+    args = {"use": random.random(), "in": random.choice("abc")}
+    if random.random() < 0.3:
+        args["bytes"] = random.randrange(-10, 10)
+    events.append({"ph": "C", "name": random.choice(["GPU", "disk"]),
+                   "pid": 1, "tid": 1, "ts": ts, "args": args})
+print(json.dumps(events))
+END
+for input in train.json job odd.json counters.json; do
 	"$profan" ingest -q "$input" -o "${input%.json}.db" || not_ok "$input"
 done
 "$PYTHON" "$top_srcdir/tests/timeline.py" "$profan" train.db job.db odd.db \
+	counters.db \
 	>results || not_ok "timeline.py ends"
 relay results
 tap_done

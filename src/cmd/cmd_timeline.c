@@ -12,7 +12,8 @@ static const struct pf_opt opts[] = {
 	{ 0, "pixels", "N", "divide the time into N columns", PF_OPT_INT,
 	  offsetof(struct pf_drawn_args, pixels), 1, 100000 },
 	{ 0, "tracks", PF_DRAWN_WORDS,
-	  "streams of GPUs and threads; or GPUs' idle time, or the path",
+	  "streams of GPUs and threads; or GPUs' idle time, the path, or "
+	  "counters and allocated memory",
 	  PF_OPT_CHOICE, offsetof(struct pf_drawn_args, tracks), 0, 0 },
 	{ 0 },
 };
@@ -31,12 +32,15 @@ PF_COMMAND(508, timeline) = {
 		   "of time, the event that covers most of it, and how many "
 		   "begin there: what a picture of this width shows, at any "
 		   "zoom.  Only blocks that the window touches are read.  "
+		   "Of counters and of the memory that is allocated: in each "
+		   "column the least, the most and the last value, which "
+		   "holds until the next.  "
 		   "The page of 'profan view' draws it.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_drawn_args),
 	.defaults = &defaults,
-	.lists = "slices names steps",
+	.lists = "slices names steps samples",
 	.sorts = "dur_ns|events",
 	.text_rows = 20,
 	.examples = "profan timeline job.db --from 1s --to 1.2s\n"

@@ -10,10 +10,13 @@
 #include "page/slices.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/idle/gaps.h"
+#include "analysis/memory/usage.h"
+#include "analysis/time/counters.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -825,6 +828,9 @@ struct drawn_track {
 	int64_t trace_id, rank, track_id;
 	const char *group, *pid, *label;
 	int64_t depths, events;
+	/* Of counters, over all time: not numbers, and NULL, of others. */
+	double least, most;
+	const char *unit;
 };
 
 struct drawn_step {
@@ -834,6 +840,13 @@ struct drawn_step {
 struct drawn_slice {
 	int64_t track, depth, start_ns, dur_ns, event_id, events, name;
 	const char *class;
+	int64_t order; /* of its track in the document */
+};
+
+/* What a counter was in a column; events 0: before it, and since. */
+struct drawn_sample {
+	int64_t track, start_ns, events;
+	double least, most, last;
 	int64_t order; /* of its track in the document */
 };
 
@@ -872,6 +885,10 @@ static const struct pf_field drawn_tracks[] = {
 	PF_FIELD(struct drawn_track, label, "label", "Track", PF_TEXT),
 	PF_FIELD(struct drawn_track, depths, "depths", "Depths", PF_COUNT),
 	PF_FIELD(struct drawn_track, events, "events", "Events", PF_COUNT),
+	PF_FIELD(struct drawn_track, least, "least", "Least",
+		 PF_REAL | PF_FULL),
+	PF_FIELD(struct drawn_track, most, "most", "Most", PF_REAL | PF_FULL),
+	PF_FIELD(struct drawn_track, unit, "unit", "Unit", PF_TEXT | PF_FULL),
 };
 
 static const struct pf_field drawn_steps[] = {
@@ -895,6 +912,15 @@ static const struct pf_field drawn_slices[] = {
 		 PF_INT | PF_KNOWN),
 };
 
+static const struct pf_field drawn_samples[] = {
+	PF_FIELD(struct drawn_sample, track, "track", "Track", PF_INT),
+	PF_FIELD(struct drawn_sample, start_ns, "start_ns", "From", PF_NS),
+	PF_FIELD(struct drawn_sample, events, "events", "Samples", PF_COUNT),
+	PF_FIELD(struct drawn_sample, least, "least", "Least", PF_REAL),
+	PF_FIELD(struct drawn_sample, most, "most", "Most", PF_REAL),
+	PF_FIELD(struct drawn_sample, last, "last", "Last", PF_REAL),
+};
+
 static const struct pf_field drawn_names[] = {
 	PF_FIELD(struct drawn_name, name, "name", "Number", PF_INT),
 	PF_FIELD(struct drawn_name, text, "text", "Name", PF_TEXT),
@@ -908,6 +934,8 @@ static const struct pf_field drawn_classes[] = {
 PF_ORDER(by_place, struct drawn_slice,
 	 PF_UP(order) PF_UP(depth) PF_UP(start_ns) PF_UP(event_id) PF_UP(dur_ns)
 		 PF_UP(name))
+
+PF_ORDER(by_track, struct drawn_sample, PF_UP(order) PF_UP(start_ns))
 
 /* What a depth of a track has in the column that is being filled. */
 struct drawn_row {
@@ -926,8 +954,9 @@ struct canvas {
 	struct drawn_track *tracks;
 	struct drawn_slice *slices;
 	struct drawn_step *steps;
+	struct drawn_sample *samples;
 	size_t track_count, track_cap, slice_count, slice_cap, step_count,
-		step_cap;
+		step_cap, sample_count, sample_cap;
 	struct pf_arena texts;
 	/* of the track that is drawn */
 	struct depths depths;
@@ -1063,6 +1092,8 @@ static void begin_track(struct canvas *c, int64_t number, const char *pid,
 		.group = group,
 		.pid = pf_arena_string(&c->texts, pid),
 		.label = pf_arena_string(&c->texts, label),
+		.least = NAN,
+		.most = NAN,
 	};
 	c->depths = (struct depths){ .nest = { .width = sizeof(outermost),
 					       .outermost = &outermost } };
@@ -1425,6 +1456,192 @@ static void set_part(struct canvas *c, const struct pf_window_trace *t)
 		c->hi_ns = c->lo_ns;
 }
 
+/* ---- counters ---- */
+
+#define GRAPHS_MAX 1000u /* those of more series are not drawn */
+#define GRAPHS_AT  32768 /* behind the GPUs: numbers of tracks */
+
+struct graph {
+	size_t track; /* place + 1; 0: nothing was said of it */
+	size_t last;  /* its last sample + 1 */
+	int64_t column;
+	double before; /* the last value before the window; or not a number */
+};
+
+struct graphs {
+	struct canvas *c;
+	const struct pf_window *w;
+	struct graph *items;
+	size_t count, cap;
+	size_t level_count; /* graphs of memory: the first ones */
+};
+
+struct levels {
+	struct pf_level_sink sink; /* first */
+	struct graphs *g;
+};
+struct samples {
+	struct pf_counter_sink sink; /* first */
+	struct graphs *g;
+};
+
+/* Find a graph; NULL: there are too many, or it is of no trace of the window. */
+static struct graph *graph_at(struct graphs *g, size_t n,
+			      const struct pf_window_trace *trace)
+{
+	trace = pf_window_find(g->w, trace->trace_id);
+	if (!trace || n >= GRAPHS_MAX)
+		return NULL;
+	set_part(g->c, trace);
+	while (g->count <= n) {
+		g->items = pf_grow(g->items, &g->cap, g->count + 1,
+				   sizeof(*g->items));
+		g->items[g->count++] = (struct graph){ .before = NAN };
+	}
+	return &g->items[n];
+}
+
+static void name_graph(struct graphs *g, struct graph *graph, const char *pid,
+		       const char *label, const char *unit)
+{
+	struct canvas *c = g->c;
+
+	begin_track(c, number_of(c, GRAPHS_AT + (graph - g->items)), pid,
+		    "counter", label);
+	c->tracks[c->track_count].unit = unit;
+	graph->track = ++c->track_count;
+}
+
+static struct drawn_sample *add_sample(struct canvas *c, struct graph *graph,
+				       int64_t at_ns, double value)
+{
+	c->samples = pf_grow(c->samples, &c->sample_cap, c->sample_count + 1,
+			     sizeof(*c->samples));
+	c->samples[c->sample_count++] = (struct drawn_sample){
+		.track = c->tracks[graph->track - 1].track_id,
+		.start_ns = at_ns - c->trace->first_ns,
+		.least = value,
+		.most = value,
+		.last = value,
+		.order = (int64_t)graph->track,
+	};
+	graph->last = c->sample_count;
+	return &c->samples[c->sample_count - 1];
+}
+
+/* What was before the window holds from its start. */
+static void begin_graph(struct canvas *c, struct graph *graph)
+{
+	if (!graph->last && !isnan(graph->before))
+		add_sample(c, graph, c->lo_ns, graph->before);
+}
+
+static void draw_value(struct canvas *c, struct graph *graph, int64_t at_ns,
+		       double value)
+{
+	struct drawn_track *track = &c->tracks[graph->track - 1];
+	struct drawn_sample *s;
+	int64_t column;
+
+	track->least = fmin(track->least, value);
+	track->most = fmax(track->most, value);
+	if (at_ns < c->lo_ns)
+		graph->before = value;
+	if (at_ns < c->lo_ns || at_ns >= c->hi_ns)
+		return;
+	begin_graph(c, graph);
+	column = column_of(c, at_ns);
+	s = graph->last ? &c->samples[graph->last - 1] : NULL;
+	if (!s || !s->events || column != graph->column)
+		s = add_sample(c, graph, at_ns, value);
+	graph->column = column;
+	s->least = fmin(s->least, value);
+	s->most = fmax(s->most, value);
+	s->last = value;
+	s->events++;
+	track->events++;
+	c->figures.events++;
+}
+
+static void take_level(struct pf_level_sink *sink,
+		       const struct pf_usage_where *at, uint32_t device,
+		       int64_t at_ns, int64_t level, int64_t reserved)
+{
+	static const char *const of[] = { "allocated", "reserved" };
+	const int64_t values[] = { level, reserved };
+	struct graphs *g = ((struct levels *)sink)->g;
+	const struct pf_window_trace *trace =
+		pf_window_find(g->w, at->trace_id);
+
+	for (size_t i = 0; i < 2 && trace && !at->is_untimed; i++) {
+		struct graph *graph =
+			graph_at(g, 2 * (size_t)device + i, trace);
+		char label[80];
+
+		if (!graph || values[i] == PF_NO_INT)
+			continue;
+		snprintf(label, sizeof(label), "%s, %s", at->device, of[i]);
+		if (!graph->track)
+			name_graph(g, graph, "", label, "bytes");
+		draw_value(g->c, graph, at_ns, (double)values[i]);
+	}
+	if (2 * (size_t)device + 2 > g->level_count)
+		g->level_count = 2 * (size_t)device + 2;
+}
+
+static void take_sample(struct pf_counter_sink *sink,
+			const struct pf_counter *of, int64_t at_ns,
+			double value)
+{
+	struct graphs *g = ((struct samples *)sink)->g;
+	struct graph *graph =
+		graph_at(g, g->level_count + of->number, of->trace);
+	struct pf_buf label = { 0 };
+
+	if (!graph)
+		return;
+	if (!graph->track) {
+		pf_buf_addf(&label, "%s%s%s", of->name, *of->key ? ", " : "",
+			    of->key);
+		name_graph(g, graph, of->track, label.data, NULL);
+	}
+	draw_value(g->c, graph, at_ns, value);
+	pf_buf_release(&label);
+}
+
+/* Memory first; both are asked of all time, as a value holds until the next. */
+static int draw_counters(struct canvas *c, const struct pf_window *w,
+			 const struct pf_window_args *window)
+{
+	struct graphs g = { .c = c, .w = w };
+	struct levels levels = { { take_level }, &g };
+	struct samples samples = { { take_sample }, &g };
+	struct pf_usage_args memory = { .window = *window,
+					.no_sites = true,
+					.also = &levels.sink };
+	struct pf_usage usage = { 0 };
+	int rc;
+
+	memory.window.from_ns = memory.window.to_ns = -1;
+	memory.window.step = NULL;
+	memory.window.skip_first = 0;
+	rc = pf_usage_find(c->l.db, &memory, NULL, &usage);
+	pf_usage_release(&usage);
+	if (!rc)
+		rc = pf_counters_tell(c->l.db, &memory.window, &samples.sink);
+	for (size_t i = 0; i < g.count; i++) {
+		if (!g.items[i].track)
+			continue;
+		set_part(c,
+			 pf_window_find(
+				 w, c->tracks[g.items[i].track - 1].trace_id));
+		if (c->lo_ns < c->hi_ns)
+			begin_graph(c, &g.items[i]);
+	}
+	free(g.items);
+	return rc;
+}
+
 static int draw_all(struct canvas *c, const struct pf_window *w,
 		    const struct pf_steps *steps,
 		    const struct pf_drawn_args *args)
@@ -1459,10 +1676,12 @@ static int draw_all(struct canvas *c, const struct pf_window *w,
 			rc = draw_idle(c, w, i);
 		else if (args->tracks == PF_DRAWN_PATH)
 			rc = draw_path(c, &args->window);
-		else
+		else if (args->tracks != PF_DRAWN_COUNTERS)
 			rc = draw_trace(c, w,
 					(enum pf_drawn_tracks)args->tracks);
 	}
+	if (!rc && args->tracks == PF_DRAWN_COUNTERS)
+		rc = draw_counters(c, w, &args->window);
 	return rc;
 }
 
@@ -1488,7 +1707,7 @@ static void show_drawn(struct canvas *c, struct pf_doc *doc)
 {
 	struct pf_table *t;
 
-	c->figures.slices = (int64_t)c->slice_count;
+	c->figures.slices = (int64_t)(c->slice_count + c->sample_count);
 	PF_SCALARS(doc, drawn_figures, c->figures);
 	PF_ROWS(doc, "tracks", "Tracks", drawn_tracks, c->tracks,
 		c->track_count);
@@ -1496,6 +1715,9 @@ static void show_drawn(struct canvas *c, struct pf_doc *doc)
 	pf_sort(c->slices, c->slice_count, sizeof(*c->slices), by_place);
 	PF_ROWS(doc, "slices", "What is drawn", drawn_slices, c->slices,
 		c->slice_count);
+	pf_sort(c->samples, c->sample_count, sizeof(*c->samples), by_track);
+	PF_ROWS(doc, "samples", "Counters", drawn_samples, c->samples,
+		c->sample_count);
 	show_names(c, doc);
 	t = pf_doc_fields(doc, "classes", "Classes in the order of colours",
 			  PF_FIELDS(drawn_classes));
@@ -1538,6 +1760,7 @@ int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
 	free(c.tracks);
 	free(c.slices);
 	free(c.steps);
+	free(c.samples);
 	free(c.rows);
 	return rc;
 }

@@ -104,7 +104,8 @@ void pf_timeline_release(struct pf_timeline *t);
  * What a timeline shows of a window at a resolution: of each depth of each
  * track, in each column of pixels, the event that covers most of it, and how
  * many have begun there.  Reads the blocks that the window touches; memory is
- * that of what is shown.
+ * that of what is shown.  Of counters: in each column the least and the most,
+ * and the last, which holds until the next; they are read from the start.
  */
 
 enum pf_drawn_tracks {
@@ -113,8 +114,9 @@ enum pf_drawn_tracks {
 	PF_DRAWN_HOST,
 	PF_DRAWN_IDLE,
 	PF_DRAWN_PATH,
+	PF_DRAWN_COUNTERS, /* and what is allocated */
 };
-#define PF_DRAWN_WORDS "all|gpu|host|idle|path"
+#define PF_DRAWN_WORDS "all|gpu|host|idle|path|counters"
 
 struct pf_drawn_args {
 	struct pf_window_args window;

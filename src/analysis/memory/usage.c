@@ -235,9 +235,15 @@ static void usage_levels(struct usage *u)
 {
 	const struct pf_alloc *r;
 
-	for (uint64_t i = 0; (r = record_at(u, i)); i++)
-		add(&u->devices[r->device], r, pf_allocs_total(&u->allocs, r),
-		    i);
+	for (uint64_t i = 0; (r = record_at(u, i)); i++) {
+		struct usage_device *d = &u->devices[r->device];
+
+		add(d, r, pf_allocs_total(&u->allocs, r), i);
+		if (u->args->also && !(r->flags & PF_ALLOC_OOM))
+			u->args->also->level(
+				u->args->also, &d->at, r->device, r->time_ns,
+				d->level, maybe(d->reserved, d->has_reserved));
+	}
 	add_sums(u);
 }
 

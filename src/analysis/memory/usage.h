@@ -38,12 +38,21 @@
 #include "store/db.h"
 #include "show/doc.h"
 
+struct pf_usage_where;
+/* Told of the level after each record, also outside of the window. */
+struct pf_level_sink {
+	void (*level)(struct pf_level_sink *s, const struct pf_usage_where *at,
+		      uint32_t device, int64_t at_ns, int64_t level,
+		      int64_t reserved);
+};
+
 struct pf_usage_args {
 	struct pf_window_args window;
 	int64_t points; /* of the curve of each device, at most; 0: no curve */
 	bool events;    /* a row for each allocation */
 	int64_t stack;  /* this one alone, with all its lines; 0: none */
 	bool no_sites;  /* how much, and not who */
+	struct pf_level_sink *also; /* or NULL */
 };
 
 /* Of the memory: a peak above is close to where it runs out. */

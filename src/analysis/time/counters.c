@@ -129,6 +129,7 @@ struct counters {
 	size_t base_count;
 	struct pf_texts texts;
 	struct pf_buf text, key;
+	struct pf_counter_sink *sink; /* NULL: the document */
 	/* the track at hand */
 	const struct pf_window_trace *trace;
 	const struct pf_track *track;
@@ -409,6 +410,19 @@ static struct held most_held(const struct counters *c)
 	return most;
 }
 
+static void tell(struct counters *c, uint32_t n, int64_t at_ns, double value)
+{
+	const struct pf_window *w = &c->ask.window;
+	const struct series *s = series_at(c, n);
+	struct pf_counter of = { c->trace, n, s->track, s->name, s->key };
+
+	for (size_t i = 0; of.trace->is_side && i < w->count; i++)
+		if (!w->traces[i].is_side &&
+		    move(c, c->trace->trace_id, w->traces[i].trace_id, &at_ns))
+			of.trace = &w->traces[i];
+	c->sink->sample(c->sink, &of, at_ns, value);
+}
+
 static void add_number(struct counters *c, int64_t at_ns, const char *name,
 		       const struct pf_arg *a, double value)
 {
@@ -422,7 +436,10 @@ static void add_number(struct counters *c, int64_t at_ns, const char *name,
 		s->min = value;
 	if (value > s->max)
 		s->max = value;
-	add_to_steps(c, n, at_ns, value);
+	if (c->sink)
+		tell(c, n, at_ns, value);
+	else
+		add_to_steps(c, n, at_ns, value);
 }
 
 static void read_event(struct counters *c, const struct pf_span *e)
@@ -585,23 +602,23 @@ static void fill(struct counters *c, struct pf_doc *doc)
 				      &c->base_count, err);
 	c->reasons =
 		pf_data_new("data/clock_reasons.csv", "bit,holds,reason", err);
-	if (!err->code)
+	if (!err->code && doc)
 		pf_window_steps(c->ask.db, w, &c->steps);
 	for (size_t i = 0; i < w->count && !err->code; i++) {
 		c->trace = &w->traces[i];
 		read_trace(c);
 	}
-	if (err->code)
+	if (err->code || !doc)
 		return;
 	show(c, doc);
 	note_bases(c, doc);
 }
 
-int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
-		struct pf_doc *doc)
+static int run(struct pf_db *db, const struct pf_window_args *window,
+	       struct pf_counter_sink *sink, struct pf_doc *doc)
 {
-	struct pf_window_args all = args->window;
-	struct counters c = { .texts.db = db };
+	struct pf_window_args all = *window;
+	struct counters c = { .texts.db = db, .sink = sink };
 
 	all.beside = true;
 	pf_keyed_begin(&c.series, sizeof(struct series), PF_KEYED_SUMS);
@@ -621,4 +638,16 @@ int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
 	pf_steps_release(&c.steps);
 	free(c.bases);
 	return pf_ask_end(&c.ask);
+}
+
+int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
+		struct pf_doc *doc)
+{
+	return run(db, &args->window, NULL, doc);
+}
+
+int pf_counters_tell(struct pf_db *db, const struct pf_window_args *window,
+		     struct pf_counter_sink *sink)
+{
+	return run(db, window, sink, NULL);
 }

@@ -38,7 +38,8 @@ const newCanvas = (source) => {
 	const xOf = (ns) => gutter + (ns - line.v0) * plot() /
 		(line.v1 - line.v0);
 	const atX = (x) => line.v0 + (x - gutter) * (line.v1 - line.v0) / plot();
-	const bottom = (t) => t.y + HEAD + t.shown * ROW;
+	const tall = (t) => HEAD + t.shown * ROW;
+	const topOf = (t) => t.y - (t.isPinned ? 0 : view.scrollTop);
 
 	const layout = () => {
 		const ratio = devicePixelRatio || 1;
@@ -46,7 +47,7 @@ const newCanvas = (source) => {
 		for (const t of line.tracks) {
 			t.y = total += t.strip ? STRIP : 0;
 			t.shown = source.rows(t);
-			total = bottom(t) + GAP;
+			total += tall(t) + GAP;
 		}
 		width = view.clientWidth;
 		gutter = width < 600 ? 100 : 150;
@@ -59,19 +60,20 @@ const newCanvas = (source) => {
 		dirty();
 	};
 
-	/* Where a slice begins, if its row is shown. */
+	/* Where a slice begins, if it is shown. */
 	const placeOf = (s) => {
 		const [t, row] = source.place(s);
 		return t && row >= 0 && row < t.shown && [xOf(s.start_ns),
-			t.y + HEAD + row * ROW - view.scrollTop];
+			topOf(t) + HEAD + row * ROW];
 	};
 	const trackAt = (y) => y < RULER ? undefined
-		: line.tracks.find((t) => y + view.scrollTop >= t.y &&
-			y + view.scrollTop < bottom(t) + GAP);
+		: line.tracks.find((t) => y >= topOf(t) &&
+			y < topOf(t) + tall(t) + GAP);
 	const sliceAt = (x, y) => {
-		const t = x < gutter ? null : trackAt(y);
-		const row = Math.floor((y + view.scrollTop - t?.y - HEAD) / ROW);
-		return row >= 0 && row < t.shown && source.find(t, row, x) || null;
+		const t = trackAt(y);
+		const row = t && Math.floor((y - topOf(t) - HEAD) / ROW);
+		return x >= gutter && row >= 0 && row < t.shown &&
+			source.find(t, row, x) || null;
 	};
 
 	const clamp = () => {
@@ -138,20 +140,20 @@ const newCanvas = (source) => {
 	};
 
 	const paintTrack = (t) => {
-		const y = t.y + HEAD - view.scrollTop;
+		const y = topOf(t) + HEAD;
 		for (let d = 0; d < t.shown; d++)
 			if (y + d * ROW <= height && y + (d + 1) * ROW >= RULER)
 				source.paint(t, d, y + d * ROW);
 	};
 
 	const paintHead = (t) => {
-		const y = t.y - view.scrollTop;
-		if (y - STRIP > height || bottom(t) - view.scrollTop < 0)
+		const y = topOf(t);
+		if (y - STRIP > height || y + tall(t) < 0)
 			return;
 		const [isOpen, name, note] = source.head(t);
 		ctx.fillStyle = css.bg;
 		ctx.fillRect(0, y, width, HEAD);
-		ctx.fillRect(0, y, gutter - 1, HEAD + t.shown * ROW + GAP);
+		ctx.fillRect(0, y, gutter - 1, tall(t) + GAP);
 		ctx.fillStyle = css.line;
 		ctx.fillRect(0, y, width, 1);
 		ctx.fillStyle = css.text;
@@ -204,17 +206,8 @@ const newCanvas = (source) => {
 		ctx.fillText(time(v1 - v0), 6, RULER - 7);
 	};
 
-	const draw = () => {
-		frame = 0;
-		const style = getComputedStyle(document.documentElement);
-		for (const k of 'bg soft text muted line bad link'.split(' '))
-			css[k] = style.getPropertyValue('--' + k).trim();
-		ctx.font = FONT;
-		ctx.textBaseline = 'middle';
-		ctx.fillStyle = css.bg;
-		ctx.fillRect(0, 0, width, height);
-		source.begin?.();
-		line.tracks.forEach(paintTrack);
+	const paint = (list) => {
+		list.forEach(paintTrack);
 		if (line.range) {
 			const [a, b] = line.range.map(xOf);
 			ctx.fillStyle = css.link;
@@ -225,7 +218,20 @@ const newCanvas = (source) => {
 		outline(hover, css.muted);
 		outline(line.selected, css.text);
 		source.under?.();
-		line.tracks.forEach(paintHead);
+		list.forEach(paintHead);
+	};
+
+	const draw = () => {
+		frame = 0;
+		const style = getComputedStyle(document.documentElement);
+		for (const k of 'bg soft text muted line bad link'.split(' '))
+			css[k] = style.getPropertyValue('--' + k).trim();
+		ctx.font = FONT;
+		ctx.textBaseline = 'middle';
+		ctx.fillStyle = css.bg;
+		ctx.fillRect(0, 0, width, height);
+		source.begin?.();
+		paint(line.tracks);
 		paintRuler();
 		source.over?.();
 	};
@@ -353,7 +359,7 @@ const newCanvas = (source) => {
 			return;
 		}
 		const t = was && trackAt(y);
-		if (t && (x < gutter || y + view.scrollTop < t.y + HEAD)) {
+		if (t && (x < gutter || y < topOf(t) + HEAD)) {
 			source.fold(t);
 			layout();
 		} else if (was) {
@@ -394,7 +400,7 @@ const newCanvas = (source) => {
 			className: 'note' }, TIMELINE_KEYS), said],
 		ctx, css, said, told, search, plot, xOf, atX, layout, placeOf,
 		clamp, setView, dirty, draw, paintBox, paintSteps, select,
-		goTo, button, canvas,
+		goTo, button, canvas, trackAt, paint,
 		/* Buttons to what launched a slice, or what it launched. */
 		lead: (slices, isLaunch) => said.append(make('div',
 			{ className: 'tools' }, ...slices.map((s) => button(

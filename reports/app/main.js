@@ -195,7 +195,7 @@ const KEYS = [
 $('keylist').append(...KEYS.map(([key, what]) => make('div', {},
 	make('dt', {}, make('kbd', {}, key)), make('dd', {}, what))));
 $('keylist').after(make('p', { className: 'note' }, 'In the timeline: ' +
-	TIMELINE_KEYS));
+	TIMELINE_KEYS + TRACK_KEYS));
 $('help').addEventListener('click', () => $('keys').showModal());
 addEventListener('keydown', (e) => {
 	if (e.ctrlKey || e.metaKey || e.altKey || $('keys').open ||

@@ -4,12 +4,17 @@
  * answer comes; the whole capture is held, too, for what lies beside.
  */
 
-const QUESTIONS = ['gaps', 'kernels', 'overlap', 'syncs']; /* of a range */
-const ORDER = ['path', 'idle', 'all'];
+/* Of a range, the slowest last. */
+const QUESTIONS = ['gaps', 'kernels', 'overlap', 'syncs', 'table'];
+const ORDER = ['path', 'idle', 'counters', 'all'];
 const FRESH = 0.6; /* of the columns that there could be: then ask again */
 const FINE = 4; /* columns of the whole, to those that are seen */
-const PATH_COLUMNS = 20000; /* it is that of the whole at any zoom */
-const MANY = 1e6; /* events: the path is worked out when it is asked for */
+const WHOLE_COLUMNS = 20000; /* of what is asked of the whole alone */
+const MANY = 1e6; /* events: then the path waits until it is asked for */
+const GRAPH_ROWS = 3; /* the height of a counter */
+const GRAPHS = 8; /* that are open at first; more are folded */
+const TRACK_KEYS = ' P: pin the track under the pointer; H: hide it; U: show ' +
+	'all.';
 const REST_MS = 300; /* without a move: then more is asked than events */
 
 /* A text of SQL. */
@@ -28,6 +33,15 @@ const pictureOf = (text) => {
 	const colours = new Map(tables.classes.map((c, i) =>
 		[c.class, COLOURS[i]]));
 	const rows = new Map(), found = new Map();
+	const samples = new Map();
+	for (const s of tables.samples) { /* each holds until the next */
+		const list = samples.get(s.track) || [];
+		samples.set(s.track, list);
+		s.end_ns = scalars.to_ns;
+		if (list.length)
+			list.at(-1).end_ns = s.start_ns;
+		list.push(s);
+	}
 	for (const s of tables.slices) {
 		const track = rows.get(s.track) || [];
 		rows.set(s.track, track);
@@ -38,7 +52,7 @@ const pictureOf = (text) => {
 			found.set(s.event_id, s);
 	}
 	return { from: scalars.from_ns, to: scalars.to_ns,
-		pixels: scalars.pixels, tracks: tables.tracks, rows, found,
+		pixels: scalars.pixels, tracks: tables.tracks, rows, found, samples,
 		steps: tables.steps, classes: tables.classes,
 		events: scalars.events };
 };
@@ -49,10 +63,13 @@ const newTimeline = (args) => {
 	const part = (which) => ({ which, whole: null, held: null, layers: [],
 		isFine: false });
 	const all = part('all'), idle = part('idle'), path = part('path');
-	const parts = [all, idle, path];
+	const counters = part('counters');
+	const parts = [all, idle, path, counters];
 	let partners = [], isAsking = false, isReady = false, counting = 0;
 	let movedAt = -Infinity, resting = 0;
 	const folded = new Set(), depths = new Map();
+	/* All tracks, and numbers of those that are pinned or hidden. */
+	let tracks = [], pinned = [], hidden = [];
 
 	/* -- asking -- */
 
@@ -63,17 +80,34 @@ const newTimeline = (args) => {
 
 	/* Of each trace its path, idle time, streams and threads. */
 	const learn = (p, picture) => {
-		const known = new Set(line.tracks.map((t) => t.track));
+		const known = new Set(tracks.map((t) => t.track));
 		for (const t of picture.tracks)
 			depths.set(t.track, Math.max(t.depths,
 				depths.get(t.track) || 0));
-		line.tracks = [...line.tracks, ...picture.tracks.filter((t) =>
-			!known.has(t.track)).map((t) => ({ ...t, part: p }))]
+		const fresh = picture.tracks.filter((t) => !known.has(t.track));
+		if (p === counters && fresh.length > GRAPHS)
+			fresh.forEach((t) => folded.add(t.track));
+		tracks = [...tracks, ...fresh.map((t) => ({ ...t, part: p }))]
 			.filter((t) => t.events || depths.get(t.track));
-		line.tracks.sort((a, b) => a.trace_id - b.trace_id ||
+		tracks.sort((a, b) => a.trace_id - b.trace_id ||
 			ORDER.indexOf(a.part.which) - ORDER.indexOf(b.part.which));
-		line.layout();
+		arrange();
 	};
+
+	/* Those that are pinned stand above all others, and stay there. */
+	const arrange = () => {
+		for (const t of tracks)
+			t.isPinned = pinned.includes(t.track);
+		line.tracks = [...pinned.map((n) => tracks.find((t) =>
+			t.track === n)).filter(Boolean), ...tracks.filter((t) =>
+			!t.isPinned && !hidden.includes(t.track))];
+		line.layout();
+		showMenu();
+	};
+
+	/* What would take long at each zoom is that of the whole at any. */
+	const isOfWhole = (which) => which === 'path' ||
+		(which === 'counters' && all.whole.events > MANY);
 
 	const isGood = ({ which, whole, held }) => {
 		const { v0, v1, span } = line;
@@ -81,12 +115,12 @@ const newTimeline = (args) => {
 		const good = (p) => p && p.from <= Math.max(v0, 0) &&
 			p.to >= Math.min(v1, span) &&
 			p.pixels / Math.max(p.to - p.from, 1) >= finest;
-		return good(held) || ((good(whole) || which === 'path' ||
+		return good(held) || ((good(whole) || isOfWhole(which) ||
 			!whole?.tracks.length) && whole);
 	};
 
 	const askWhole = async (p) => {
-		p.whole = await ask(p.which, p === path ? PATH_COLUMNS
+		p.whole = await ask(p.which, isOfWhole(p.which) ? WHOLE_COLUMNS
 			: line.plot() * FINE);
 		learn(p, p.whole);
 	};
@@ -142,7 +176,7 @@ const newTimeline = (args) => {
 			}
 			all.whole = p;
 			if (which === 'all')
-				line.tracks = [];
+				tracks = [];
 			learn(all, p);
 		}
 		if (all.whole.events > MANY) {
@@ -167,8 +201,10 @@ const newTimeline = (args) => {
 			if (!line.canvas.isConnected || !isReady)
 				return;
 			const at = Math.round(line.v0) + '..' + Math.round(line.v1);
-			history.replaceState(null, '', hrefOf({ at }));
-			$('main').dataset.at = location.hash;
+			history.replaceState(null, '', hrefOf({ at,
+				pin: pinned.join(), hide: hidden.join() }));
+			if ('at' in $('main').dataset)
+				$('main').dataset.at = location.hash;
 		}, 150);
 	};
 
@@ -202,6 +238,39 @@ const newTimeline = (args) => {
 		ctx.globalAlpha = 1;
 	};
 
+	/* How much of a counter's height a value is; it begins at 0 if it can. */
+	const shareOf = (t, value) => {
+		const base = Math.min(t.least, 0);
+		return (value - base) / (Math.max(t.most, 0) - base || 1);
+	};
+
+	/* A row of a counter: from the least to the most of a column, and the
+	 * last until the next. */
+	const paintGraph = (t, d, y, samples) => {
+		const { v0, v1, xOf } = line, all = t.shown * ROW - 2;
+		const bottom = y + (t.shown - d) * ROW - 1;
+		const yOf = (value) => Math.round(bottom - shareOf(t, value) * all);
+		ctx.save();
+		ctx.beginPath();
+		ctx.rect(xOf(v0), y, xOf(v1) - xOf(v0), ROW);
+		ctx.clip();
+		ctx.fillStyle = css.link;
+		for (const s of samples || []) {
+			if (s.start_ns > v1 || s.end_ns < v0)
+				continue;
+			const x = Math.floor(xOf(s.start_ns));
+			const room = Math.floor(xOf(s.end_ns)) - x;
+			const top = yOf(s.last), zero = yOf(0);
+			ctx.globalAlpha = 0.25;
+			ctx.fillRect(x, Math.min(top, zero), room,
+				Math.abs(zero - top));
+			ctx.globalAlpha = 1;
+			ctx.fillRect(x, top, Math.max(room, 1), 1);
+			ctx.fillRect(x, yOf(s.most), 1, yOf(s.least) - yOf(s.most));
+		}
+		ctx.restore();
+	};
+
 	const paint = (t, d, y) => t.part.layers.forEach(([p, from, to], i) => {
 		if (i) { /* over what is known of the whole */
 			const a = line.xOf(Math.max(from, line.v0));
@@ -209,7 +278,11 @@ const newTimeline = (args) => {
 			ctx.fillRect(a, y, line.xOf(Math.min(to, line.v1)) - a,
 				ROW);
 		}
-		paintRow(p.rows.get(t.track)?.[d], y, from, to);
+		if (t.part === counters)
+			paintGraph(t, d, y, p.samples.get(t.track)?.filter((s) =>
+				s.start_ns < to && s.end_ns > from));
+		else
+			paintRow(p.rows.get(t.track)?.[d], y, from, to);
 	});
 
 	/* From a call to what it launched. */
@@ -229,7 +302,28 @@ const newTimeline = (args) => {
 
 	/* -- events -- */
 
+	const showValue = ({ unit }, value) => unit === 'bytes'
+		? showBytes(value) : showReal(value);
+
+	const showSpan = (t, { least, most }) => showValue(t, least) +
+		(least === most ? '' : ' to ' + showValue(t, most));
+
+	/* What a counter was at an instant, as something that is selected. */
+	const findSample = (t, depth, at) => {
+		const s = t.part.layers.at(-1)?.[0].samples.get(t.track)?.find(
+			(k) => k.start_ns <= at && k.end_ns > at);
+		if (!s)
+			return null;
+		const of = s.least === s.most ? '' : showSpan(t, s) + ' in ' +
+			count(s.events) + ' samples';
+		return { event_id: null, track: t.track, depth,
+			start_ns: s.start_ns, dur_ns: s.end_ns - s.start_ns,
+			text: showValue(t, s.last), class: of };
+	};
+
 	const find = (t, d, x) => {
+		if (t.part === counters)
+			return findSample(t, d, line.atX(x));
 		const px = (line.v1 - line.v0) / line.plot(), at = line.atX(x);
 		return t.part.layers.at(-1)?.[0].rows.get(t.track)?.[d]?.find((s) =>
 			s.start_ns <= at && s.start_ns + Math.max(s.dur_ns, px) >=
@@ -329,14 +423,60 @@ const newTimeline = (args) => {
 		}
 	};
 
+	/* -- tracks that are pinned or hidden -- */
+
+	const toggle = (list, n) => list.includes(n) ? list.filter((k) => k !== n)
+		: [...list, n];
+	const setTracks = (pins, hides) => {
+		pinned = pins.filter((n) => !hides.includes(n));
+		hidden = hides;
+		arrange();
+		remember();
+	};
+	const pin = (n) => setTracks(toggle(pinned, n),
+		hidden.filter((k) => k !== n));
+	const hide = (n) => setTracks(pinned, toggle(hidden, n));
+	const showAll = () => setTracks(pinned, []);
+
+	const menu = make('details', { className: 'tracks' });
+	const menuTitle = make('summary'), menuList = make('ul');
+	menu.append(menuTitle, menuList);
+	menu.addEventListener('toggle', () => showMenu());
+	const itemOf = (t) => {
+		const box = make('input', { type: 'checkbox',
+			checked: !hidden.includes(t.track) });
+		box.addEventListener('change', () => hide(t.track));
+		const b = line.button(t.isPinned ? 'Unpin' : 'Pin', () =>
+			pin(t.track));
+		b.setAttribute('aria-label', b.textContent + ' ' + t.label);
+		return make('li', {}, make('label', {}, box, t.label,
+			t.rank === null ? '' : ', rank ' + t.rank), b);
+	};
+	const showMenu = () => {
+		const at = [...menuList.querySelectorAll('input, button')]
+			.indexOf(document.activeElement);
+		menuTitle.textContent = 'Tracks' + (hidden.length ? ', ' +
+			hidden.length + ' hidden' : '');
+		menuList.replaceChildren(...menu.open ? tracks.map(itemOf) : []);
+		menuList.querySelectorAll('input, button')[at]?.focus();
+	};
+
 	const line = newCanvas({
 		find, words, tell, search, step, paint,
-		rows: (t) => folded.has(t.track) ? 0 : depths.get(t.track) || 0,
-		head: (t) => [!folded.has(t.track), t.label, (t.rank === null ? ''
-			: 'rank ' + t.rank + ', ') + count(t.events)],
+		rows: (t) => folded.has(t.track) ? 0 : t.part === counters
+			? GRAPH_ROWS : depths.get(t.track) || 0,
+		head: (t) => [!folded.has(t.track), t.label, [
+			t.isPinned && 'pinned',
+			t.rank === null ? '' : 'rank ' + t.rank,
+			...t.part === counters ? [t.pid, showSpan(t, t)]
+				: [count(t.events)]].filter(Boolean).join(', ')],
 		fold: (t) => folded.delete(t.track) || folded.add(t.track),
 		place: (s) => [trackOf(s), s.depth],
-		open: (s) => folded.delete(s.track),
+		open(s) {
+			folded.delete(s.track);
+			if (hidden.includes(s.track))
+				hide(s.track);
+		},
 		steps: () => ({ steps: (all.layers.at(-1)?.[0].steps || []).filter((s) =>
 			s.trace_id === line.tracks[0]?.trace_id).map((s) =>
 			[s.from_ns, s.to_ns, s.step]) }),
@@ -351,6 +491,23 @@ const newTimeline = (args) => {
 			refresh();
 		},
 		under: () => partners.forEach(arrow),
+		over() {
+			const top = line.tracks.filter((t) => t.isPinned);
+			if (!top.length)
+				return;
+			const all = top.reduce((sum, t) => sum + HEAD +
+				t.shown * ROW + GAP, RULER);
+			ctx.save();
+			ctx.beginPath();
+			ctx.rect(0, RULER, line.canvas.clientWidth, all - RULER);
+			ctx.clip();
+			ctx.fillStyle = css.bg;
+			ctx.fill();
+			line.paint(top);
+			ctx.restore();
+			ctx.fillStyle = css.muted;
+			ctx.fillRect(0, all - 1, line.canvas.clientWidth, 1);
+		},
 		moved() {
 			movedAt = performance.now();
 			remember();
@@ -360,6 +517,25 @@ const newTimeline = (args) => {
 		clear: () => line.range && go({ from: '', to: '' }),
 	});
 	const { ctx, css } = line;
+	line.search.before(menu);
+	line.nodes[3].append(TRACK_KEYS);
+	showMenu();
+
+	let pointer = -1;
+	line.canvas.addEventListener('pointermove', (e) => {
+		pointer = e.offsetY;
+	});
+	line.canvas.addEventListener('keydown', (e) => {
+		const t = line.trackAt(pointer) || trackOf(line.selected || {});
+		const run = !e.ctrlKey && !e.metaKey && !e.altKey &&
+			{ __proto__: null, p: t && (() => pin(t.track)),
+				h: t && (() => hide(t.track)), u: showAll }[e.key];
+		if (run) {
+			e.preventDefault();
+			e.stopPropagation();
+			run();
+		}
+	});
 
 	let hasBegun = false;
 	return {
@@ -370,8 +546,15 @@ const newTimeline = (args) => {
 			const ns = (k) => /^(\d+)ns$/.exec(options.get(k) || '')?.[1];
 			const from = ns('from'), to = ns('to');
 			const range = from && to ? [Number(from), Number(to)] : null;
+			const numbers = (k) => (options.get(k) || '').split(',')
+				.filter((n) => /^-?\d+$/.test(n)).map(Number);
 			let { v0, v1 } = line;
 			line.range = range;
+			if (!hasBegun || options.has('pin') || options.has('hide')) {
+				pinned = numbers('pin');
+				hidden = numbers('hide');
+				arrange();
+			}
 			if (at) {
 				[v0, v1] = [Number(at[1]), Number(at[2])];
 			} else if (range && (range[0] < v0 || range[1] > v1 ||
@@ -399,7 +582,8 @@ const newTimeline = (args) => {
 			isGood: isReady && !isAsking && parts.every((p) =>
 				p.isFine && (!p.whole || isGood(p))),
 			partners: partners.length }),
-		drawn: () => layersOf(all).at(-1)[0],
+		drawn: (p = all) => layersOf(p).at(-1)[0],
+		counters,
 	};
 };
 
@@ -420,7 +604,7 @@ const timelineOf = ({ options }) => {
 };
 
 /* The same questions as other views ask, of the range. */
-const showRange = async ({ options }, isWanted) => {
+const showRange = async ({ options }, isWanted, answer) => {
 	if (!options.get('from') || !options.get('to'))
 		return [make('p', { className: 'note' }, 'Drag over a range: ' +
 			'its tables stand here.')];
@@ -440,6 +624,8 @@ const showRange = async ({ options }, isWanted) => {
 			nodes.push(make('p', { className: 'error' },
 				sentenceOf(e)));
 		}
+		if (isWanted())
+			answer.replaceChildren(...nodes);
 	}
 	return nodes;
 };

@@ -310,7 +310,6 @@ const render = async () => {
 	const now = state(), { view, command } = now, mine = ++turn;
 	const isWanted = () => mine === turn;
 	const main = $('main'), known = commands.get(command);
-	const address = location.hash;
 	delete main.dataset.at;
 	document.title = (shown ? view.title + ', ' + shown.db + ' - ' : '') +
 		'profan';
@@ -344,7 +343,7 @@ const render = async () => {
 	try {
 		if (args)
 			nodes = command === 'timeline'
-				? await showRange(now, isWanted)
+				? await showRange(now, isWanted, answer)
 				: await ({ report: showReport, stacks: showStacks }[
 					command] || showAnswer)(args, isWanted);
 	} catch (e) {
@@ -355,6 +354,6 @@ const render = async () => {
 		answer.replaceChildren(...nodes);
 		answer.setAttribute('aria-busy', 'false');
 		$('told').textContent = view.title + ' is shown';
-		main.dataset.at = address; /* for tests: it stands there */
+		main.dataset.at = location.hash; /* for tests: it stands there */
 	}
 };

@@ -330,7 +330,7 @@ def check_answers(browser):
     window = ["--from", span[0], "--to", span[1]]
     held("a span of time is asked by a click", *argv("summary", "train.db",
                                                      *window))
-    app.show("tables")
+    app.show("quality")
     b.say("what cannot be asked of it says so", None if "by from and to" in
           p.inner_text(".controls .error") else p.inner_text(".controls"))
     app.show("kernels", "kernels")
@@ -791,7 +791,7 @@ def check_timeline(browser):
 
     whole = now()
     tracks = []
-    for which in ("path", "idle", "all"):
+    for which in ("path", "idle", "counters", "all"):
         doc = json.loads(native("timeline", "train.db", "--tracks", which,
                                 "--format", "json"))
         tracks += [t for t in doc["tables"]["tracks"] if t["events"]]
@@ -804,10 +804,14 @@ def check_timeline(browser):
         "document.activeElement.tagName") == "CANVAS")
     colours = p.evaluate("""(() => {
         const c = document.querySelector('#view canvas');
-        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height)
-            .data;
-        return new Set(new Uint32Array(d.buffer)).size; })()""")
-    expect(f"a picture: {colours} colours", colours > 20)
+        const t = chart.state().tracks.find((k) => k.group === 'counter');
+        const d = new Uint32Array(c.getContext('2d').getImageData(
+            0, 0, c.width, c.height).data.buffer);
+        const row = (y) => y * devicePixelRatio * c.width;
+        return [d, d.subarray(row(t.y + HEAD), row(t.y + HEAD + 3 * ROW))]
+            .map((x) => new Set(x).size); })()""")
+    expect(f"a picture: {colours} colours, and of a counter",
+           colours[0] > 20 and colours[1] > 2)
 
     def wide(s):
         return s["v1"] - s["v0"]
@@ -841,6 +845,63 @@ def check_timeline(browser):
         abs(a - b) < 1e-6 * whole["v1"] for a, b in zip(before, after)))
     p.locator("#view canvas").focus()
     pressed("0")
+
+    # counters: what is under the pointer is the program's
+    x, y, n = p.evaluate("""(() => {
+        const t = chart.state().tracks.find((k) => k.group === 'counter');
+        return [chart.line.xOf(chart.state().v1 / 2), t.y + HEAD + ROW,
+            t.track]; })()""")
+    at = p.evaluate(f"chart.line.atX({x})")
+    sample = [s for s in json.loads(native(
+        "timeline", "train.db", "--tracks", "counters", "--format", "json",
+        "--pixels", str(p.evaluate("chart.drawn(chart.counters).pixels"))))[
+            "tables"]["samples"] if s["track"] == n and s["start_ns"] <= at][-1]
+    p.mouse.click(box["x"] + x, box["y"] + y)
+    chosen = now()["selected"]
+    expect(f"a counter: {chosen}, not {sample}",
+           (chosen["track"], chosen["start_ns"], chosen["text"]) ==
+           (n, sample["start_ns"], p.evaluate(f"showBytes({sample['last']})")))
+
+    # pinned, hidden, by keys and by the menu; and so in the address
+    def numbers():
+        return [t["track"] for t in now()["tracks"]]
+
+    order = numbers()
+    p.mouse.move(box["x"] + 300, box["y"] + y)
+    expect("p pins", (pressed("p"), numbers())[1] == [n] + [
+        k for k in order if k != n])
+    expect("and it stays above", p.evaluate("""(() => {
+        const view = document.querySelector('#view');
+        view.style.height = '150px';
+        view.scrollTop = 200;
+        const at = [view.scrollTop, chart.line.trackAt(RULER + 1).track];
+        view.style.height = '';
+        view.scrollTop = 0;
+        return at; })()""") == [200, n])
+    app.until(f"location.hash.includes('pin={n}')")
+    p.mouse.move(box["x"] + 300, box["y"] + 30)
+    expect("h hides", (pressed("h"), numbers())[1] == [
+        k for k in order if k != n])
+    app.until(f"location.hash.includes('hide={n}')")
+    p.locator(".tracks summary").click()
+    p.locator(".tracks input").nth(order.index(n)).check()
+    expect("the menu shows it", numbers() == order)
+    p.locator(".tracks button").nth(1).click()
+    expect("and pins", numbers() == [order[1], order[0], *order[2:]])
+    p.locator(".tracks button").nth(1).click()
+    p.locator(".tracks input").nth(2).uncheck()
+    app.until(f"location.hash.includes('hide={order[2]}')")
+    p.reload()
+    app.requests.clear()
+    p.wait_for_selector("html[data-ready]", timeout=20000)
+    app.drop("train.json")
+    app.captures(1).answer()
+    expect("the address keeps it", numbers() == order[:2] + order[3:])
+    p.locator("#view canvas").focus()
+    pressed("u")
+    expect("u shows all", numbers() == order)
+    pressed("0")
+    box = p.locator("#view canvas").bounding_box()
 
     # an event, zoomed to: what is drawn is what the program draws there
     x, y = p.evaluate("""(() => {

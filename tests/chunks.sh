@@ -79,6 +79,29 @@ else
 	not_ok "--timings: the database is the same" "$tmp/cmp"
 fi
 
+# what is said while it is read ends with what there was
+"$PYTHON" -S - "$tmp/a.json" >"$tmp/want" <<'END'
+import collections, json, sys
+kinds = collections.Counter(e.get("cat") for e in json.load(open(sys.argv[1]))[
+    "traceEvents"] if e["ph"] != "M")
+gpu = sum(n for k, n in kinds.items() if k in (
+    "kernel", "gpu_memcpy", "gpu_memset"))
+print(json.dumps({"events": sum(kinds.values()), "gpu_events": gpu,
+    "operators": kinds["cpu_op"], "calls": kinds["cuda_runtime"] +
+    kinds["cuda_driver"], "python_functions": kinds["python_function"]}))
+END
+for n in 4096 1000000; do
+	PROFAN_CHUNK_BYTES=$n "$profan" ingest --counts "$tmp/a.json" \
+		-o "$tmp/counted.db" 2>"$tmp/said" && tail -n 1 "$tmp/said"
+done >"$tmp/got"
+cat "$tmp/want" >>"$tmp/want.2" && cat "$tmp/want" >>"$tmp/want.2"
+same "--counts: the last line has all" "$tmp/want.2" "$tmp/got"
+if cmp "$tmp/plain.db" "$tmp/counted.db" >"$tmp/cmp" 2>&1; then
+	ok "--counts: the database is the same"
+else
+	not_ok "--counts: the database is the same" "$tmp/cmp"
+fi
+
 # ---- the digest is that of the file as it is stored ----
 digest() { # FILE: what the database says, also by a pipe
 	for from in "$1" -; do

@@ -267,9 +267,19 @@ const positioned = (io, getFS, getMemory) =>
 
 const HOME = '/data'; /* where all files are, and where commands run */
 
-/* One command: { code, out, err }, out as Made and err as a text. */
-const runCommand = async (module, root, args, env, most) => {
+/*
+ * One command: { code, out, err }, out as Made and err as a text, without the
+ * lines that say what was read so far (profan ingest --counts): onCounts()
+ * gets them.
+ */
+const runCommand = async (module, root, args, env, most, onCounts) => {
 	const out = Object.assign(new Made(), { most }), err = new Made();
+	err.write = (from, at) => {
+		if (!onCounts || from[0] !== 0x7b) /* { */
+			return Made.prototype.write.call(err, from, at);
+		onCounts(JSON.parse(new TextDecoder().decode(from.slice())));
+		return from.length;
+	};
 	let FS, memory, code = 0;
 	const say = (text) => err.write(new TextEncoder().encode(text), err.size);
 	const program = await profanModule({
@@ -357,9 +367,9 @@ const makeHost = (module, onRead) => {
 			const [folder, name] = walk(root, path, false);
 			folder?.delete(name);
 		},
-		async run(args, env, most) {
-			const { code, out, err } =
-				await runCommand(module, root, args, env, most);
+		async run(args, env, most, onCounts) {
+			const { code, out, err } = await runCommand(module, root,
+				args, env, most, onCounts);
 			return { code, err, out: out.bytes() };
 		},
 	};

@@ -128,7 +128,9 @@ const readIn = async (files) => {
 		.filter((o) => reading.get(o.name))
 		.flatMap((o) => wordsOf(o, reading.get(o.name)))];
 	try {
-		const r = await runWell(args, { files: traces, takes: db });
+		const [command, ...rest] = args;
+		const r = await runWell([command, '--counts', ...rest],
+			{ files: traces, takes: db });
 		add({ db, made: args, said: r.err.trim() }, r.taken);
 	} catch (e) {
 		names.delete(db);

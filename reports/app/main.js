@@ -99,6 +99,12 @@ const restOf = (job) => {
 		(job.size - job.read) / job.read) + ' s left';
 };
 
+/* What was read so far, as the program says it. */
+const countsOf = ({ counts = {} }) => Object.entries(counts).filter(
+	([, n]) => n).map(([what, n]) => count(n) + ' ' +
+	what.replaceAll('_', ' ').replace('gpu', 'GPU').replace('python',
+		'Python')).join(', ');
+
 let ticking = 0;
 program.watch((job) => {
 	clearTimeout(ticking);
@@ -120,7 +126,9 @@ program.watch((job) => {
 			progress.removeAttribute('value');
 			$('rest').textContent = '';
 		}
-		$('what').textContent = commandText(job.args.slice(0, 4)) +
+		$('counts').textContent = countsOf(job);
+		$('what').textContent = commandText(job.args.filter((w) =>
+			w !== '--counts').slice(0, 4)) +
 			(waiting ? ' (' + waiting + ' more wait)' : '');
 	};
 	if (job.read)

@@ -28,9 +28,9 @@ const program = (() => {
 			settle('reject', new Error(e.message));
 		};
 		worker.onmessage = ({ data }) => {
-			if (data.read !== undefined) {
+			if (data.read !== undefined || data.counts) {
 				if (current?.size) /* else of a database */
-					tell({ ...current, read: data.read });
+					tell(Object.assign(current, data));
 			} else if (data.error !== undefined)
 				settle('reject', new Error(data.error));
 			else if (data.id === current?.id)

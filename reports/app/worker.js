@@ -6,7 +6,7 @@
  *	{ start: module, files: [[path, blob]...] }
  *	{ keep: path, blob }, { drop: path }
  *	{ id, run: args, files, takes, isText }
- *		-> { read }... { id, code, out, err, taken } or { id, error }
+ *		-> { read }, { counts }... { id, code, out, err, taken } or { id, error }
  *
  * "files" are there while the command runs, in the place of kept ones of the
  * same name; "takes" is a file that it makes, which is handed over.
@@ -58,7 +58,9 @@ const answers = {
 			host.addFile(path, blob);
 		try {
 			const { code, out, err } = await host.run(run, {},
-				isText ? TEXT_MAX : Infinity);
+				isText ? TEXT_MAX : Infinity,
+				run.includes('--counts') &&
+					((counts) => postMessage({ counts })));
 			if (code && isText && out.length > TEXT_MAX - WRITE_MAX)
 				throw new Error('more than ' + (TEXT_MAX >> 20) +
 					' MiB of text');

@@ -75,6 +75,51 @@ static void add_up(void)
 
 static void timings_phase(const char *name);
 
+/* ---- what was read so far ---- */
+
+#define COUNTS_NS INT64_C(200000000) /* between two lines */
+
+/* As above: one ingest at a time. */
+static struct {
+	int64_t kind[PF_KIND_COUNT];
+	int64_t said_ns;
+} counts;
+
+static void counts_say(void)
+{
+	const int64_t *n = counts.kind;
+	struct pf_buf line = { 0 };
+	int64_t all = 0, work = 0;
+
+	for (unsigned k = 0; k < PF_KIND_COUNT; k++) {
+		all += n[k];
+		work += pf_kind_is_gpu_work(k) ? n[k] : 0;
+	}
+	pf_buf_addf(&line,
+		    "{\"events\": %" PRId64 ", \"gpu_events\": %" PRId64
+		    ", \"operators\": %" PRId64 ", \"calls\": %" PRId64
+		    ", \"python_functions\": %" PRId64 "}\n",
+		    all, work, n[PF_KIND_CPU_OP],
+		    n[PF_KIND_RUNTIME] + n[PF_KIND_DRIVER], n[PF_KIND_PYTHON]);
+	fwrite(line.data, 1, line.len, stderr);
+	pf_buf_release(&line);
+}
+
+static void counts_add(const int64_t *kind_count)
+{
+	struct timespec now;
+	int64_t ns;
+
+	for (int k = 0; k < PF_KIND_COUNT; k++)
+		counts.kind[k] += kind_count[k];
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	if (ns - counts.said_ns < COUNTS_NS)
+		return;
+	counts.said_ns = ns;
+	counts_say();
+}
+
 /* The first phase begins. */
 static void timings_start(void)
 {
@@ -121,7 +166,8 @@ static void timings_show(FILE *f)
 struct ingest_args {
 	const char *out;
 	const char *tmp;
-	bool strict, no_python, timings, os_calls, dry_run, keep_going, salvage;
+	bool strict, no_python, timings, counts, os_calls, dry_run, keep_going,
+		salvage;
 	int64_t rank, threads;
 	struct pf_tele_options telemetry;
 };
@@ -173,6 +219,9 @@ static const struct pf_opt opts[] = {
 	{ 0, "dry-run", NULL,
 	  "print what would be read, and into what; write nothing", PF_OPT_FLAG,
 	  offsetof(struct ingest_args, dry_run), 0, 0 },
+	{ 0, "counts", NULL,
+	  "say on stderr, as JSON, what has been read so far", PF_OPT_FLAG,
+	  offsetof(struct ingest_args, counts), 0, 0 },
 	{ 0, "timings", NULL, "print where the time went", PF_OPT_FLAG,
 	  offsetof(struct ingest_args, timings), 0, 0 },
 	{ 0 }
@@ -274,8 +323,11 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 	read_hooks(o);
 	pf_progress_start("ingest", pf_ingest_total_bytes(o));
 	timings_start();
+	memset(&counts, 0, sizeof(counts));
 	rc = pf_ingest(o, err);
 	pf_progress_stop();
+	if (o->counted)
+		counts_say();
 	if (!rc && o->path_count > 1)
 		rc = warn_of_mixed(o->out, err);
 	if (!rc && missing.unread_count)
@@ -347,6 +399,7 @@ static int read_run(const struct ingest_args *a, const struct pf_paths *list,
 		.telemetry = a->telemetry,
 		.rank = a->rank,
 		.threads = (unsigned)a->threads,
+		.counted = a->counts ? counts_add : NULL,
 	};
 	int rc = ingest(&o, err);
 

@@ -768,6 +768,8 @@ static void ingest_count(struct pf_ingest *in, const struct pf_batch *b)
 	in->ext_lower += b->ext_lower;
 	for (int k = 0; k < PF_KIND_COUNT; k++)
 		in->kind_count[k] += b->kind_count[k];
+	if (in->options->counted)
+		in->options->counted(b->kind_count);
 }
 
 #define BATCH_EVENTS   32768u

@@ -635,13 +635,20 @@ def check_progress(browser):
     """Of several files what was read of all of them, and it only grows."""
     app, seen, end = App(browser), [], time.time() + 60
     app.drop("large.json", "changed.json")
+    counts = set()
     while not app.page.evaluate("captures.length") and time.time() < end:
+        counts.add(app.page.inner_text("#counts"))
         seen.append(app.page.evaluate("document.querySelector('#progress')"
                                       ".value"))
         time.sleep(0.02)
     size = os.path.getsize(FOLDER + "/large.json")
     b.say("progress of several files", None if seen == sorted(seen) and
           max(seen) > size else seen)
+    b.say("what was read so far", None if any(re.fullmatch(
+        r"[\d,]+ events, [\d,]+ GPU events, [\d,]+ operators, .*", c)
+        for c in counts) else sorted(counts))
+    b.say("is no message of the program", app.page.inner_text("#made .said")
+          if app.page.locator("#made .said").count() else None)
     app.close()
 
 

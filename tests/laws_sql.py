@@ -229,8 +229,34 @@ def check_table(db):
     check(db, "parts of the table", whole, sums)
 
 
+def check_windows(db):
+    """A window that ends inside of a gap has the gaps before it as they are,
+    of this one what is around it, and all devices."""
+    key = ("trace_id", "device", "start_ns", "ns", "cause", "culprit",
+           "before", "after")
+    ends = ("trace_id", "device", "start_ns", "before", "after")
+    whole = document(db, "gaps", "--whole-capture", "--limit", "-1")["tables"]
+    gaps = [g for g in whole.get("gaps", []) if g["before"] is not None]
+    for gap in [g for g in gaps if g["ns"] > 1][:40:9]:
+        to = gap["start_ns"] + gap["ns"] - 1
+        part = document(db, "gaps", "--limit", "-1", "--from", "0", "--to",
+                        f"{to}ns")["tables"]
+        part_gaps = part["gaps"]
+        check(db, f"gaps before {to}",
+              keyed([g for g in gaps if g["start_ns"] + g["ns"] < to], key),
+              keyed([g for g in part_gaps if g["start_ns"] + g["ns"] < to and
+                     g["before"] is not None], key))
+        check(db, "what is around one", keyed([gap], ends, "start_ns"),
+              keyed([g for g in part_gaps if g["start_ns"] ==
+                     gap["start_ns"]], ends, "start_ns"))
+        check(db, f"devices before {to}",
+              keyed(whole["devices"], ("trace_id", "device")),
+              keyed(part["devices"], ("trace_id", "device")))
+
+
 for path in sys.argv[3:]:
     check_table(path)
+    check_windows(path)
     check_devices(path)
     check_steps(path)
     check_calls(path)

@@ -71,6 +71,7 @@ struct pf_window {
 	size_t count;
 	int64_t device;     /* or -1 */
 	bool is_restricted; /* in time */
+	bool is_asked;      /* and somebody said so */
 	bool is_whole;      /* steps do not restrict it */
 	const char *steps;  /* of the arguments, borrowed; or NULL */
 	int64_t tpu_count;  /* events of TPUs, which are no GPU work */

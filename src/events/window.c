@@ -116,7 +116,7 @@ static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 	else if (!rc && !kept)
 		rc = name_steps(&steps, db->err);
 	w->count = kept;
-	w->is_restricted = true;
+	w->is_restricted = w->is_asked = true;
 	pf_steps_release(&steps);
 	return rc;
 }
@@ -134,7 +134,7 @@ static void apply_times(const struct pf_window_args *args, struct pf_window *w)
 			t->to_ns = to;
 	}
 	if (args->from_ns >= 0 || args->to_ns >= 0)
-		w->is_restricted = true;
+		w->is_restricted = w->is_asked = true;
 }
 
 /* A wrong pattern is an error also where no step is asked for. */

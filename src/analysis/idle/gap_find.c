@@ -844,7 +844,9 @@ struct device {
 	struct pf_union cut;     /* inside the window */
 	struct pf_gap_work last; /* that ended last */
 	bool is_hidden; /* not asked for: only what others waited for */
+	bool is_done;   /* no gap of the window is to come */
 	bool is_pending;
+	int64_t started_ns;      /* the work that came last */
 	int64_t from_ns;         /* the pending gap's start */
 	struct pf_gap_ends ends; /* what is around it */
 	struct recent {
@@ -874,6 +876,7 @@ struct finder {
 	/* That ended last, and that of another device than the first's. */
 	struct running ended[2];
 	const struct pf_window_trace *trace;
+	size_t done_count; /* see is_done() */
 };
 
 /* ---- the sweep ---- */
@@ -1037,7 +1040,10 @@ static int add_event(struct finder *f, struct device *d,
 		}
 	} else if (end_pending(f, d) < 0) {
 		return -1;
+	} else { /* what began behind the window has ended its last gap */
+		d->is_done |= d->all.any && d->started_ns > d->hi;
 	}
+	d->started_ns = e->start_ns;
 	gap = pf_union_add(&d->all, e->start_ns, e->end_ns);
 	if (d->last.name == PF_ID_NONE && e->start_ns > d->lo) {
 		gap = e->start_ns - d->lo;
@@ -1116,6 +1122,7 @@ static int begin_trace(struct finder *f, const struct pf_window_trace *trace)
 		return -1;
 	pf_tracks_free(f->tracks, f->in.track_count);
 	f->trace = trace;
+	f->done_count = 0;
 	pf_map_init(&f->device_at);
 	f->ended[0] = f->ended[1] =
 		(struct running){ .device = SIZE_MAX, .name = PF_ID_NONE };
@@ -1152,6 +1159,7 @@ static struct device *find_device(struct finder *f, int64_t device)
 	d->last.name = d->ends.before.name = d->ends.next.name = PF_ID_NONE;
 	d->explain = explain_new(&f->in);
 	d->is_hidden = f->window->device >= 0 && device != f->window->device;
+	d->is_done = d->is_hidden;
 	return d;
 }
 
@@ -1271,6 +1279,36 @@ static int open_streams(struct finder *f, struct pf_cursors *streams)
 	return 0;
 }
 
+/* Is this a device that was met, and whose gaps were all found? */
+static bool is_device_done(struct finder *f, int64_t device)
+{
+	return pf_map_has(&f->device_at, (uint64_t)device) &&
+	       find_device(f, device)->is_done;
+}
+
+/*
+ * Does the rest of a trace add nothing but work outside of the window, which
+ * nobody asks for of one that was asked for?  Every device that a configuration
+ * or a track names must have come, as one that works later is idle now.
+ */
+static bool is_done(struct finder *f)
+{
+	size_t *n = &f->done_count;
+
+	for (; *n < f->configs.count; ++*n)
+		if (f->configs.items[*n].device >= 0 &&
+		    !is_device_done(f, f->configs.items[*n].device))
+			return false;
+	for (; *n < f->configs.count + f->in.track_count; ++*n) {
+		const struct pf_track *t = &f->tracks[*n - f->configs.count];
+
+		if (!strcmp(t->class_name, "gpu") &&
+		    !is_device_done(f, pf_work_device(t)))
+			return false;
+	}
+	return true;
+}
+
 static int find_in_trace(struct finder *f, const struct pf_window_trace *trace)
 {
 	struct pf_cursors streams = { 0 };
@@ -1281,10 +1319,13 @@ static int find_in_trace(struct finder *f, const struct pf_window_trace *trace)
 	if (!rc)
 		rc = open_streams(f, &streams);
 	while (!rc &&
-	       (rc = pf_cursors_next(&streams, &track, &s, f->in.db->err)) == 1)
+	       (rc = pf_cursors_next(&streams, &track, &s, f->in.db->err)) ==
+		       1 &&
+	       !(f->window->is_asked && s->start_ns > trace->hi_ns &&
+		 is_done(f)))
 		rc = take(f, &f->tracks[track], s);
 	pf_cursors_release(&streams);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 int pf_gap_find(struct pf_db *db, const struct pf_window *window,

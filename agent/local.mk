@@ -4,7 +4,9 @@
 EXTRA_DIST += agent/FORMAT.md agent/README.md agent/agent.map \
 	agent/gpu-check.cu agent/gpu-check.py agent/gpu-check.sh
 
+if LINUX
 pkglib_LTLIBRARIES += libprofan_agent.la
+endif
 libprofan_agent_la_CPPFLAGS = -I$(srcdir)/agent
 libprofan_agent_la_CFLAGS = $(PF_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec

@@ -19,8 +19,10 @@ python: profan$(EXEEXT)
 
 # make wheel: dist/profan-VERSION-py3-none-PLATFORM.whl, for every Python.  The
 # program in it has its libraries in itself and needs libc and libm alone; so
-# has the extension.  Debian has no static ISA-L, so zlib reads .gz.
-STATIC_LIBS = -l:libsqlite3.a -l:libz.a -l:libzstd.a -l:libcsv.a $(IBERTY_LIBS) $(LIBS)
+# has the extension.  Debian has no static ISA-L, so zlib reads .gz.  STATIC is how
+# a linker is told of such a library, WHEEL_FLAGS are for wheel.py.
+STATIC = -l:lib%.a
+STATIC_LIBS = $(patsubst %,$(STATIC),sqlite3 z zstd csv) $(IBERTY_LIBS) $(LIBS)
 wheel/input.o: src/formats/input.c src/formats/input.h config.h
 	$(AM_V_CC)$(MKDIR_P) wheel && $(COMPILE) -DPF_NO_ISAL -c -o $@ \
 		$(srcdir)/src/formats/input.c
@@ -29,18 +31,21 @@ wheel/profan: wheel/input.o $(profan_OBJECTS) libprofan.a
 		wheel/input.o libprofan.a $(STATIC_LIBS)
 wheel/profan_sqlite.so: profan_sqlite.la
 	$(AM_V_CCLD)$(MKDIR_P) wheel && $(CCLD) $(CFLAGS) $(LDFLAGS) -s -shared \
-		-o $@ $(EXTENSION_OBJECTS) -l:libzstd.a $(LIBS) \
-		-Wl,--exclude-libs,ALL
+		-o $@ $(EXTENSION_OBJECTS) $(patsubst %,$(STATIC),zstd) $(LIBS) \
+		$(EXTENSION_MAP)
 EXTENSION_OBJECTS = $(join $(dir $(am_profan_sqlite_la_OBJECTS) \
 	$(nodist_profan_sqlite_la_OBJECTS)),$(patsubst %.lo,.libs/%.o,$(notdir \
 	$(am_profan_sqlite_la_OBJECTS) $(nodist_profan_sqlite_la_OBJECTS))))
 # One make after the other: both build the program.
 wheel: all
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) wheel-file
-wheel-file: python wheel/profan wheel/profan_sqlite.so
+if LINUX
+WHEEL_LOADED = wheel/profan_sqlite.so
+endif
+wheel-file: python wheel/profan $(WHEEL_LOADED)
 	$(AM_V_GEN)$(PYTHON) $(srcdir)/python/wheel.py --source $(srcdir) \
 		--version $(VERSION) --machine $(host_cpu) --strip '$(STRIP)' \
-		--into dist
+		--into dist $(WHEEL_FLAGS)
 clean-local: clean-python
 clean-python:
 	rm -rf python/lib wheel dist

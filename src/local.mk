@@ -73,7 +73,9 @@ EXTRA_DIST += src/base/words.awk
 CLEANFILES += src/base/words.c src/base/words.c.tmp
 
 # The virtual tables as an extension for other programs with SQLite.
+if LINUX
 pkglib_LTLIBRARIES += profan_sqlite.la
+endif
 profan_sqlite_la_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
@@ -96,5 +98,8 @@ profan_sqlite_la_SOURCES = \
 nodist_profan_sqlite_la_SOURCES = src/base/assets.c
 profan_sqlite_la_CPPFLAGS = $(AM_CPPFLAGS) -DPF_EXTENSION
 profan_sqlite_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
-	-export-symbols-regex '^sqlite3_profansqlite_init$$'
+	$(EXTENSION_MAP)
+EXTENSION_MAP = -Wl,--version-script=$(srcdir)/src/store/extension.map
+profan_sqlite_la_DEPENDENCIES = src/store/extension.map
+EXTRA_DIST += src/store/extension.map
 profan_sqlite_la_LIBADD = $(ZSTD_LIBS)

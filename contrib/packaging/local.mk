@@ -17,9 +17,14 @@ clean-release:
 .PHONY: release clean-release
 
 # make check-macos: compiled and linked for macOS, with zig; not run
-check-macos:
-	PYTHON='$(PYTHON)' $(SHELL) $(abs_srcdir)/contrib/packaging/zig.sh $(abs_srcdir)
-.PHONY: check-macos
+ZIG_SH = PYTHON='$(PYTHON)' $(SHELL) $(abs_srcdir)/contrib/packaging/zig.sh \
+	$(abs_srcdir)
+check-macos: profan$(EXEEXT)
+	$(ZIG_SH) profan aarch64-macos.11.0 x86_64-macos.11.0
+# make wheels: wheels/, for glibc 2.28 and macOS; what "make release" takes along
+wheels: profan$(EXEEXT)
+	$(ZIG_SH) wheel $(WHEELS)
+.PHONY: check-macos wheels
 
 # make check-arm64: cross built, under qemu; takes many minutes, so it is no part
 # of check

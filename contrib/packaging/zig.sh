@@ -1,17 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# usage: zig.sh SOURCE [TARGET...]; run by "make check-macos" in a build folder.
-# Compiles and links the program for other systems with "zig cc" (PyPI: ziglang;
-# or ZIG='COMMAND'), and its libraries from the sources of Debian: every file
-# compiles, no symbol is missing.  It is not run: that needs such a machine.
+# usage: zig.sh SOURCE RULE [TARGET...]; run by "make check-macos" and "make wheels"
+# in a build folder where profan is built.
+# Compiles and links for other systems with "zig cc" (PyPI: ziglang; or
+# ZIG='COMMAND'), RULE of the makefile, and the libraries from the sources of
+# Debian: every file compiles, no symbol is missing.  It is not run: that needs such
+# a machine.
 # The folder zig stays: libraries in third/, TARGET/lib, the program in
-# TARGET/build.
+# TARGET/build; wheels go to wheels/.
 set -eu
-source=$1
-shift
-[ $# -gt 0 ] || set -- aarch64-macos x86_64-macos
-folder=$PWD/zig
-skip() { echo "check-macos: NOT TESTED: $*" >&2; exit 77; }
+source=$1 rule=$2
+shift 2
+# 2.28: glibc of RHEL 8, 2018; 11: the first macOS of arm64
+[ $# -gt 0 ] || set -- x86_64-linux-gnu.2.28 aarch64-linux-gnu.2.28 \
+	aarch64-macos.11.0 x86_64-macos.11.0
+here=$PWD folder=$PWD/zig
+skip() { echo "zig: NOT TESTED: $*" >&2; exit 77; }
 zig=${ZIG-}
 [ -n "$zig" ] || ! command -v zig >/dev/null || zig=zig
 [ -n "$zig" ] || ! "${PYTHON:-python3}" -c 'import ziglang' 2>/dev/null ||
@@ -39,7 +43,18 @@ for target; do
 	root=$folder/$target
 	mkdir -p "$root/build"
 	tool cc "$zig" cc -target "$target"
-	tool ar "$zig" ar --format=darwin
+	case $target in
+	*-macos*)
+		host=${target%%-*}-apple-darwin
+		format='--format=darwin'
+		flags="--untested" # see python/wheel.py
+		;;
+	*)
+		host=${target%.2.*}
+		format='' flags=''
+		;;
+	esac
+	tool ar "$zig" ar "$format"
 	tool ranlib "$zig" ranlib
 	make -s -j"$jobs" -C "$root" -f "$source/contrib/packaging/zig.mk" \
 		top="$source" third="$folder/third" CC="$ccache $root/cc" \
@@ -47,14 +62,21 @@ for target; do
 	cd "$root/build"
 	[ -f config.status ] || SQLITE_CFLAGS=' ' SQLITE_LIBS=-lsqlite3 \
 		ZLIB_CFLAGS=' ' ZLIB_LIBS=-lz ZSTD_CFLAGS=' ' ZSTD_LIBS=-lzstd \
-		"$source/configure" -q --host="${target%-*}-apple-darwin" \
+		"$source/configure" -q --host="$host" \
 		--without-isal CC="$ccache $root/cc" AR="$root/ar" \
-		RANLIB="$root/ranlib" CFLAGS="${CFLAGS--O1}" \
-		CPPFLAGS="-I$root/include" LDFLAGS="-L$root/lib" \
-		EMULATOR=false >configure.log 2>&1 ||
+		RANLIB="$root/ranlib" STRIP=true CFLAGS="${CFLAGS--O3}" \
+		CPPFLAGS="-I$root/include" LDFLAGS="-L$root/lib -s" \
+		HELP_PROFAN="$here/profan" >configure.log 2>&1 ||
 		{ tail -20 configure.log; exit 1; }
-	rm -f profan # what a linker left that failed
-	make -s -j"$jobs" profan >make.log 2>&1 || { tail -40 make.log; exit 1; }
-	cd "$folder"
-	echo "check-macos: $target: $(wc -c <"$root/build/profan") bytes, not run"
+	rm -rf profan dist # what a linker left that failed; what had another name
+	[ ! -f "$here/profan.html" ] || cp "$here/profan.html" .
+	# the folder of libraries has nothing else
+	make -s -j"$jobs" "$rule" STATIC=-l% WHEEL_FLAGS="$flags" \
+		>make.log 2>&1 || { tail -40 make.log; exit 1; }
+	cd "$here"
+	[ ! -d "$root/build/dist" ] || {
+		mkdir -p wheels
+		cp "$root"/build/dist/*.whl wheels/
+	}
+	echo "zig: $target: $(wc -c <"$root/build/profan") bytes, not run"
 done

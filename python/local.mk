@@ -44,7 +44,8 @@ WHEEL_LOADED = wheel/profan_sqlite.so
 endif
 wheel-file: python wheel/profan $(WHEEL_LOADED)
 	$(AM_V_GEN)$(PYTHON) $(srcdir)/python/wheel.py --source $(srcdir) \
-		--version $(VERSION) --machine $(host_cpu) --strip '$(STRIP)' \
+		--version $(VERSION) --url '$(PACKAGE_URL)' \
+		--maintainer '$(MAINTAINER) <$(PACKAGE_BUGREPORT)>' --machine $(host_cpu) --strip '$(STRIP)' \
 		--into dist $(WHEEL_FLAGS)
 clean-local: clean-python
 clean-python:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """usage: wheel.py --source DIR --version X.Y.Z --machine CPU --strip PROGRAM
-                --into DIR [--untested]
+                --maintainer 'NAME <ADDRESS>' --url URL --into DIR [--untested]
        wheel.py --tested WHEEL
 
 Run in a build folder after "make wheel" built wheel/: puts the program, agent,
@@ -32,6 +32,8 @@ METADATA = """Metadata-Version: 2.1
 Name: profan
 Version: {version}
 Summary: Where the time of GPU and machine learning programs goes, from their traces
+Author-email: {maintainer}
+Project-URL: Homepage, {url}
 License: MIT
 Requires-Python: >=3.9
 Classifier: License :: OSI Approved :: MIT License
@@ -109,8 +111,9 @@ def read(path):
         return file.read()
 
 
-def files(source, version, machine, strip, untested):
+def files(args):
     """(name in the wheel, bytes, is it a program), and the wheel's tag"""
+    source, version, machine = args.source, args.version, args.machine
     data = f"profan-{version}.data"
     info = f"profan-{version}.dist-info"
     lib = data + "/data/lib/profan/"
@@ -120,7 +123,7 @@ def files(source, version, machine, strip, untested):
                        (lib + "libprofan_agent.so", ".libs/libprofan_agent.so"),
                        (lib + "profan_sqlite.so", "wheel/profan_sqlite.so")):
         if os.path.exists(path):
-            code, system = stripped(path, strip)
+            code, system = stripped(path, args.strip)
             found.append((name, code, True))
             systems.append(system)
     for path in glob.glob("python/lib/profan/*"):
@@ -149,10 +152,11 @@ def files(source, version, machine, strip, untested):
         machine = "arm64"
     tag = f"py3-none-{system}_{major}_{minor}_{machine}"
     found.append((info + "/WHEEL", (WHEEL.format(tag=tag) +
-                  (UNTESTED_WHEEL if untested else "")).encode(), False))
+                  (UNTESTED_WHEEL if args.untested else "")).encode(), False))
     found.append((info + "/METADATA", (METADATA.format(
-        version=version, system="MacOS" if mac else "POSIX :: Linux") +
-        (UNTESTED if untested else "")).encode() +
+        version=version, maintainer=args.maintainer, url=args.url,
+        system="MacOS" if mac else "POSIX :: Linux") +
+        (UNTESTED if args.untested else "")).encode() +
         read(source + "/python/README.md"), False))
     return found, tag
 
@@ -215,13 +219,13 @@ def main():
     if sys.argv[1:2] == ["--tested"]:
         return tested(sys.argv[2])
     parser = argparse.ArgumentParser()
-    for name in ("source", "version", "machine", "strip", "into"):
+    for name in ("source", "version", "machine", "strip", "maintainer", "url",
+                 "into"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--untested", action="store_true")
     args = parser.parse_args()
     os.makedirs(args.into, exist_ok=True)
-    found, tag = files(args.source, args.version, args.machine, args.strip,
-                       args.untested)
+    found, tag = files(args)
     build = f"{BUILD}-" if args.untested else ""
     pack(f"{args.into}/profan-{args.version}-{build}{tag}.whl", args.version,
          found)

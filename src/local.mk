@@ -46,7 +46,8 @@ src/profan.1: src/cmd/profan.1.in src/cmd/commands.inc src/cmd/cmd.h \
 			$(srcdir)/src/cmd/cmd.h \
 			$$(sed 's|.*(\(.*\))|$(srcdir)/src/cmd/cmd_\1.c|' \
 				src/cmd/commands.inc); \
-		sed '1,/^@commands@/d' $$in) > $@.tmp && mv $@.tmp $@
+		sed -e '1,/^@commands@/d; s|@bugs@|$(PACKAGE_BUGREPORT)|' \
+			-e 's|@url@|$(PACKAGE_URL)|' $$in) > $@.tmp && mv $@.tmp $@
 $(MAN_PAGES): src/profan-%.1: src/cmd/%.1 src/cmd/page.awk src/cmd/cmd_%.c \
 		src/cmd/window.1.in
 	$(AM_V_GEN)$(AWK) -v date=$(RELEASE_DATE) -v window=$(srcdir)/src/cmd/window.1.in \

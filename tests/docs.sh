@@ -57,6 +57,10 @@ for command in $(cat "$tmp/commands"); do
 	same "$command: options of the man page" "$tmp/want" "$tmp/got"
 done
 
+grep -A1 '^\.SH BUGS' "$man" >"$tmp/bugs"
+[ "$(grep -cE '<[^@>]+@[^>]+>.*<https:[^>]+>' "$tmp/bugs")" = 1 ]
+result "the man page says where to write" "$tmp/bugs"
+
 # and no command that is not there
 sed -n 's/^\.BR profan\\-\([a-z]*\) (1)/\1/p' "$man" | sort >"$tmp/got"
 sort "$tmp/commands" >"$tmp/want"

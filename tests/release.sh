@@ -16,6 +16,25 @@ date -u -d "$(sed -n 's/^ -- .*>  //p' "$top_srcdir/debian/changelog" | head -1)
 grep -qxF "$(sed -n 's/.*RELEASE_DATE., .\([0-9-]*\).*/\1/p' \
 	"$top_srcdir/configure.ac")" "$tmp/out"
 result "configure.ac has its date"
+said() { # NAME: as the makefile has it from configure.ac
+	sed -n "s/^$1 = //p" "$top_builddir/Makefile"
+}
+who="$(said MAINTAINER) <$(said PACKAGE_BUGREPORT)>" url=$(said PACKAGE_URL)
+cat >"$tmp/want" <<END
+Maintainer: $who
+Homepage: $url
+Upstream-Contact: $who
+Source: $url
+Copyright: 2026 $(said MAINTAINER)
+ -- $who
+Copyright (c) 2026 $(said MAINTAINER)
+END
+(
+	cd "$top_srcdir" && grep -hE '^(Maintainer|Homepage):' debian/control &&
+		grep -hE '^(Upstream-Contact|Source|Copyright):' debian/copyright &&
+		sed -n '/^ -- /{s/>  .*/>/p;q}' debian/changelog && grep ^Copyright LICENSE
+) >"$tmp/got"
+same "who maintains it is said alike everywhere" "$tmp/want" "$tmp/got"
 if [ -z "${EVERY-}" ]; then
 	skip "make release" "NOT TESTED: make check-every does"
 	tap_done

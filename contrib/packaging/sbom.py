@@ -14,6 +14,9 @@ import sys
 import time
 
 SOURCE, VERSION, FOLDER = sys.argv[1:]
+with open(os.path.join(SOURCE, "LICENSE"), encoding="utf-8") as text:
+    COPYRIGHT, = [line.strip() for line in text
+                  if line.startswith("Copyright")]
 sys.path.insert(0, os.path.join(SOURCE, "python"))
 sys.dont_write_bytecode = True
 import wheel
@@ -79,7 +82,7 @@ def ours(file):
         "checksums": [{"algorithm": "SHA256", "checksumValue": sha256(path)}],
         "licenseConcluded": "MIT",
         "licenseDeclared": "MIT",
-        "copyrightText": "profan authors",
+        "copyrightText": COPYRIGHT,
     }
 
 

@@ -68,8 +68,9 @@ result "digests of every file"
 ls "profan-$version.tar.xz" profan-"$version"-py3-none-manylinux_2_*.whl \
 	profan_"$version"-*.deb profan-agent_"$version"-*.deb \
 	python3-profan_"$version"-*_all.deb "profan-$version.spdx.json" \
+	recipe.yaml package.py profan.rb default.nix \
 	>"$tmp/out" 2>&1
-result "archive, wheel, three packages, list"
+result "archive, wheel, three packages, list, recipes"
 "$PYTHON" - "profan-$version.spdx.json" >"$tmp/out" 2>&1 <<'END'
 import hashlib, json, sys
 doc = json.load(open(sys.argv[1]))

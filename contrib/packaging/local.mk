@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Debian packages and releases.
-EXTRA_DIST += contrib/packaging/arm64.sh contrib/packaging/release.sh \
+EXTRA_DIST += contrib/packaging/arm64.sh contrib/packaging/recipes \
+	contrib/packaging/recipes.sh contrib/packaging/release.sh \
 	contrib/packaging/sbom.py contrib/packaging/sysroot.sh \
 	contrib/packaging/zig.mk contrib/packaging/zig.sh \
 	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/debian/*.*) \
@@ -10,7 +11,8 @@ EXTRA_DIST += contrib/packaging/arm64.sh contrib/packaging/release.sh \
 # make release: what a release consists of, in release/
 release:
 	$(AM_V_GEN)PYTHON='$(PYTHON)' $(SHELL) \
-		$(abs_srcdir)/contrib/packaging/release.sh $(abs_srcdir) $(VERSION)
+		$(abs_srcdir)/contrib/packaging/release.sh $(abs_srcdir) $(VERSION) \
+		$(PACKAGE_URL)
 clean-local: clean-release
 clean-release:
 	rm -rf arm64 release release-work zig

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# usage: release.sh SOURCE VERSION; run by "make release" in a build folder.
+# usage: release.sh SOURCE VERSION URL; run by "make release" in a build folder.
 # Leaves in release/ what a release consists of: the archive, wheels, debs, the
-# page profan.html, an SBOM (SPDX) and SHA256SUMS.  All is built from the
-# archive alone, and the same tree gives the same bytes.  SNAPSHOT=1: also if
-# NEWS.md says "not released".
+# page profan.html, recipes for other packagers, an SBOM (SPDX) and SHA256SUMS.
+# All is built from the archive alone, and the same tree gives the same bytes.
+# SNAPSHOT=1: also if NEWS.md says "not released".
 # Wheels for other machines that are in wheels/ are taken along.
 # DEB_BUILD_OPTIONS is added to what the packages are built with.
 set -eu
-source=$1 version=$2
+source=$1 version=$2 url=$3
 folder=$PWD/release work=$PWD/release-work
 export LC_ALL=C TZ=UTC
 umask 022
@@ -66,6 +66,8 @@ for deb in *.deb; do
 done
 
 cd "$folder"
+sh "$source/contrib/packaging/recipes.sh" "$source" "$version" "$url" \
+	"$(sha256sum "profan-$version.tar.xz" | cut -d ' ' -f 1)" .
 "${PYTHON:-python3}" "$source/contrib/packaging/sbom.py" "$source" "$version" . \
 	>"profan-$version.spdx.json"
 sha256sum -- *.* >SHA256SUMS.tmp

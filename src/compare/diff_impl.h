@@ -47,7 +47,7 @@ struct pf_diff_run {
 	struct pf_capture a, b;
 	int64_t op_ns, op_shape_ns; /* self time of ops; with other shapes */
 	struct pf_alike_sums host_alike, gpu_alike;
-	const char *reshaped;       /* of these the one that has most of it */
+	const char *reshaped; /* of these the one that has most of it */
 	struct pf_pairs pairs;
 	struct pf_diff_row *rows; /* largest difference first */
 	const char **names;       /* of rows, for people: all differ */

@@ -390,10 +390,12 @@ int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err)
 		errno = cause;
 		pf_fail_errno(err, "%s: cannot read", what);
 	} else {
-		/* aborted is what others ask when a full disk ends it all */
+		/* what is written is one transaction: undone, it was full */
+		bool is_undone = db->gate && sqlite3_get_autocommit(db->sql);
+
 		pf_fail(err,
 			cause || rc == SQLITE_READONLY || rc == SQLITE_PERM ||
-					rc == SQLITE_ABORT
+					is_undone
 				? PF_EIO
 				: PF_EDB,
 			"%s: %s", what,

@@ -234,6 +234,9 @@ static void who_reads_a_full_file_blames_the_machine(void **state)
 	assert_int_equal(rc, -1);
 	assert_false(pf_err_is_of_input(&err));
 	sqlite3_finalize(st);
+	err = (struct pf_err){ 0 };
+	assert_null(pf_db_prepare(&db, "SELECT value FROM meta", &err));
+	assert_false(pf_err_is_of_input(&err));
 	pf_db_close(&db);
 	free(path);
 }

@@ -2,6 +2,7 @@
 # Every fuzz target over its corpus (and the small traces), with damage done
 # to each; libFuzzer builds run the files as they are.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -x "$top_builddir/tests/fuzz/fuzz_scanner" ] || skip_all "NOT TESTED: fuzz targets were not built"
 
 replay() { # TARGET FILE...
 	target=$1

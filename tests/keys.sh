@@ -7,6 +7,7 @@
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 keys=$top_builddir/tests/profan_keys
+[ -f "$keys" ] || skip_all "NOT TESTED: profan_keys was not built"
 PROFAN_KEYS=$tmp/asked
 export PROFAN_KEYS
 

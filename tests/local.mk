@@ -42,7 +42,9 @@ check_PROGRAMS += tests/gen/mkpfr
 tests_gen_mkpfr_SOURCES = tests/gen/mkpfr.c tests/gen/pfrw.c tests/gen/pfrw.h
 tests_gen_mkpfr_LDADD =
 
+if LINUX
 check_PROGRAMS += tests/gen/nvtxrun
+endif
 tests_gen_nvtxrun_SOURCES = tests/gen/nvtxrun.c
 tests_gen_nvtxrun_LDADD = -ldl
 
@@ -56,7 +58,9 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_tables \
 	tests/fuzz/fuzz_words \
 	tests/fuzz/fuzz_xspace
+if LINUX
 check_PROGRAMS += $(FUZZ_TARGETS)
+endif
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
 FUZZ_MEMORY = tests/fuzz/memory.c tests/fuzz/memory.h tests/fuzz/fuzz.h
 # tests/fuzz/memory.h says why
@@ -118,6 +122,7 @@ fuzz-long: $(FUZZ_TARGETS)
 .PHONY: fuzz-long
 
 # ---- the capture agent ----
+TESTS = $(SHELL_TESTS)
 include tests/agent/local.mk
 
 # ---- shell tests ----
@@ -193,7 +198,6 @@ AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; export CC; \
 	PYTHON='$(PYTHON)'; export PYTHON; \
 	SQLITE3='$(SQLITE3)'; export SQLITE3;
-TESTS = $(SHELL_TESTS) tests/agent/test_parts
 if CMOCKA
 TESTS += $(UNIT_TESTS)
 endif
@@ -201,8 +205,11 @@ endif
 EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(sort $(wildcard \
 	$(srcdir)/tests/unit/*.[ch])))
 
-# ---- the program, telling which keys of documents it asks for ----
+# ---- the program, telling which keys of documents it asks for (with
+# GNU ld) ----
+if LINUX
 check_PROGRAMS += tests/profan_keys
+endif
 tests_profan_keys_SOURCES = tests/keys_log.c
 tests_profan_keys_LDADD = $(profan_OBJECTS) libprofan.a $(PROFAN_LIBS)
 KEYS_WRAP = -Wl,--wrap=pf_table_

@@ -74,4 +74,25 @@ print(built.recipe.package.name, built.recipe.package.version)
 END
 takes "conda-forge's is a recipe" "rattler_build is missing (PyPI: py-rattler-build)" \
 	'"$PYTHON" -c "import rattler_build"' "$PYTHON" conda.py recipes/recipe.yaml
+
+# the recipe that makes wheels for macOS and tests them: the mark goes last
+cat >macos.py <<'END'
+import subprocess
+import sys
+import yaml
+jobs = yaml.safe_load(open(sys.argv[1]))["jobs"]
+for name, job in jobs.items():
+    for step in job["steps"]:
+        assert set(step) <= {"uses", "run", "with"}, step
+        if "run" in step:
+            subprocess.run(["sh", "-n"], input=step["run"], text=True, check=True)
+assert jobs["mac"]["needs"] == "wheels"
+runs = [step.get("run", step.get("uses")) for step in jobs["mac"]["steps"]]
+at = [next(i for i, run in enumerate(runs) if word in run)
+      for word in ("make check", "cmp ", "--tested", "upload")]
+assert at == sorted(at), at
+END
+takes "macos.yml takes the mark away after the tests" \
+	"yaml is missing (PyPI: pyyaml)" '"$PYTHON" -c "import yaml"' \
+	"$PYTHON" macos.py "$top_srcdir/contrib/ci/macos.yml"
 tap_done

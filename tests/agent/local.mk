@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Tests of the capture agent: a CUPTI that is none, and a program that plays
 # the driver.
-check_PROGRAMS += tests/agent/drive
+if LINUX
+check_PROGRAMS += tests/agent/drive tests/agent/test_parts
+check_LTLIBRARIES = \
+	tests/agent/libfakecupti.la \
+	tests/agent/libfakecupti11.la
+TESTS += tests/agent/test_parts
+endif
 tests_agent_drive_SOURCES = \
 	tests/agent/drive.c \
 	tests/agent/drive.h \
@@ -10,7 +16,6 @@ tests_agent_drive_SOURCES = \
 tests_agent_drive_CPPFLAGS = -I$(srcdir)/agent
 tests_agent_drive_LDADD =
 
-check_PROGRAMS += tests/agent/test_parts
 tests_agent_test_parts_SOURCES = \
 	agent/counts.c \
 	agent/crc32c.c \
@@ -23,9 +28,6 @@ tests_agent_test_parts_SOURCES = \
 tests_agent_test_parts_CPPFLAGS = -I$(srcdir)/agent
 tests_agent_test_parts_LDADD =
 
-check_LTLIBRARIES = \
-	tests/agent/libfakecupti.la \
-	tests/agent/libfakecupti11.la
 tests_agent_libfakecupti_la_SOURCES = \
 	tests/agent/fakecupti.c \
 	tests/agent/fakecupti.h

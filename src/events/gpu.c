@@ -110,7 +110,7 @@ static int leap(struct comm *c, int64_t trace_id)
 	sqlite3_stmt *last = pf_named_prepare(c->db, "comm_last", c->db->err);
 	sqlite3_stmt *place =
 		last ? pf_named_prepare(c->db, "comm_place", c->db->err) : NULL;
-	int64_t low = c->id, high = low + 1, id, trace;
+	int64_t low = c->id, high = pf_sat_add(low, 1), id, trace;
 	int rc = place ? pf_db_step(c->db, last, c->db->err) : -1;
 
 	if (rc == 1)
@@ -130,7 +130,7 @@ static int leap(struct comm *c, int64_t trace_id)
 	if (rc < 0)
 		return -1;
 	sqlite3_reset(c->rows);
-	sqlite3_bind_int64(c->rows, 1, low + 1);
+	sqlite3_bind_int64(c->rows, 1, pf_sat_add(low, 1));
 	return next_row(c);
 }
 

@@ -438,13 +438,15 @@ void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 	for (size_t i = 0; i < s->past_count; i++) {
 		const struct pf_snap_past *p = &s->past[i];
 
-		entries += p->entry_count;
+		pf_sat_sum(&entries, p->entry_count);
 		if (p->entry_count > most)
 			most = p->entry_count;
 		untimed += p->is_untimed && p->entry_count > 1;
-		odd += p->entry_count ? p->odd_count : 0;
-		before += p->entry_count ? p->before_count : 0;
-		bytes = pf_sat_add(bytes, p->entry_count ? p->before : 0);
+		if (!p->entry_count)
+			continue;
+		pf_sat_sum(&odd, p->odd_count);
+		pf_sat_sum(&before, p->before_count);
+		pf_sat_sum(&bytes, p->before);
 	}
 	/* torch writes one entry even if none were asked for */
 	pf_snap_note_lost(s->lost_segments, doc);

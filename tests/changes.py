@@ -8,9 +8,8 @@ usage: changes.py list                     names of programs, a line each
        changes.py judge PROFAN FOLDER      a result for each program
 
 Of the medians of all captures: the change is no more than what is said at most,
-and no less than what is said at least.  What no trace says (that the rest of a
-step finds its caches colder, that others use the processors) is given a tenth of
-the step.  And "diff" of both sides names the change first.
+and no less than what is said at least.  What no trace says (that a program's
+caches are colder, that others use the processors) is given a tenth.  And "diff" of both sides names the change first.
 """
 import glob
 import json
@@ -293,9 +292,9 @@ def judge(profan, folder, name, rule, culprit):
     bad = []
     if 2 * first.count(rule) <= len(first):
         bad.append(f"first is {first}, not {rule}")
-    if before - after > most + SLACK * before:
+    if before - after > most * (1 + SLACK):
         bad.append("more is saved than is said at most")
-    if before - after < least - SLACK * before:
+    if before - after < least * (1 - SLACK):
         bad.append("less is saved than is said at least")
     found = told(profan, "diff", *dbs["before"], "--", *dbs["after"])
     found = found["scalars"]["finding"]

@@ -185,6 +185,11 @@ if [ -n "$SQLITE3" ]; then
 	damaged "trace 1 holds" "DELETE FROM track WHERE id = 1"
 	damaged "trace 1 holds" "UPDATE trace SET stored_count = stored_count + 1"
 	cp "$db" "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "UPDATE step SET start_ns = -1 << 63
+		WHERE start_ns = (SELECT max(start_ns) FROM step)"
+	refused "a step that is not within its trace" "damaged: step" \
+		"$profan" steps "$tmp/broken.db"
+	cp "$db" "$tmp/broken.db"
 	"$SQLITE3" "$tmp/broken.db" "UPDATE block_column SET
 		data = CAST(substr(data, 1, length(data) - 1) || x'5a' AS BLOB)
 		WHERE column_id = 2" 2>"$tmp/err"

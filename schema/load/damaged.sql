@@ -1,6 +1,6 @@
 -- What no ingest writes, by name: something else in the place of a table,
 -- columns of a table that are computed, traces whose time is not that of their
--- threads.  No rows: nothing found.  Parameters: none.  Order: what is no
+-- threads, steps that are not within it.  No rows: nothing found.  Parameters: none.  Order: what is no
 -- table comes first, and whoever asks reads one row, for what stands in the
 -- place of a table may have no end.
 WITH ours(name) AS (VALUES ('meta'), ('trace'), ('trace_meta'), ('trace_fact'),
@@ -24,4 +24,10 @@ SELECT 'time of trace ' || t.id
 FROM trace AS t
 LEFT JOIN time AS k ON k.trace_id = t.id
 WHERE t.first_ns IS NOT k.first_ns OR t.last_ns IS NOT k.last_ns
-	OR t.first_ns > t.last_ns;
+	OR t.first_ns > t.last_ns
+UNION ALL
+SELECT 'step ' || s.step || ' of trace ' || t.id
+FROM step AS s
+JOIN trace AS t ON t.id = s.trace_id
+WHERE s.start_ns < t.first_ns OR s.dur_ns < 0
+	OR s.start_ns + s.dur_ns > t.last_ns;

@@ -15,7 +15,6 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/order.h"
-#include "base/sat.h"
 #include "base/search.h"
 #include "base/spool.h"
 #include "base/stats.h"
@@ -530,7 +529,7 @@ static int64_t median_of_others(const struct pf_step *steps, size_t count)
 	int64_t *list = pf_calloc(count, sizeof(*list)), median;
 
 	for (size_t i = 0; i < count; i++)
-		list[i] = pf_sat_sub(steps[i].end_ns, steps[i].start_ns);
+		list[i] = steps[i].end_ns - steps[i].start_ns;
 	pf_sort(list, count, sizeof(*list), pf_stats_compare);
 	median = list[count / 2];
 	free(list);

@@ -386,7 +386,7 @@ void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps)
 				last_ns = s->start_ns;
 			if (s->end_ns <= last_ns)
 				continue;
-			pf_sat_sum(&all_ns, pf_sat_sub(s->end_ns, last_ns));
+			pf_sat_sum(&all_ns, s->end_ns - last_ns);
 			last_ns = s->end_ns;
 		}
 	}

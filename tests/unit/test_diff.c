@@ -341,8 +341,9 @@ static enum pf_grade judge(struct judging *g)
 	static const struct pf_window_args whole = PF_WINDOW_DEFAULTS;
 	static const struct pf_step_figure step = PF_STEP_FIGURE(time.dur_ns);
 	const struct pf_judge by = {
-		&g->sides[0], &g->sides[1],
-		pf_judge_warm_up(&whole, &g->sides[0], &g->sides[1]), 0
+		.a = &g->sides[0],
+		.b = &g->sides[1],
+		.warm_up = pf_judge_warm_up(&whole, &g->sides[0], &g->sides[1]),
 	};
 
 	pf_judge_figure(&by, &step, &g->judged);
@@ -498,7 +499,7 @@ static void false_and_true_alarms(void **state)
 static void checks_of_times(void **state)
 {
 	struct judging *g = calloc(1, sizeof(*g));
-	const struct pf_judge by = { &g->sides[0], &g->sides[1], 0, 0 };
+	const struct pf_judge by = { .a = &g->sides[0], .b = &g->sides[1] };
 	const struct pf_gate_times times = { &by, &g->judged };
 	const struct {
 		const int64_t *b;

@@ -1017,7 +1017,7 @@ static void end_trace(struct steps *s)
 		struct pf_step_device *d = &out->devices[i];
 
 		if (end_ns > start_ns)
-			d->window_ns = pf_sat_sub(end_ns, start_ns);
+			d->window_ns = end_ns - start_ns;
 		d->use = use_of(&d->sm, d->window_ns);
 	}
 	out->has_many_gpus |= gpus > 1;

@@ -348,8 +348,11 @@ static bool is_all_same(const struct pf_diff_run *d)
 static bool is_likely_by_class(const struct pf_diff_run *d)
 {
 	int64_t shift = d->out->total.rank.shift;
+	struct pf_judge whole = d->judge;
 
-	if (!pf_judge_is_large(&d->judge, &d->out->total) ||
+	/* what both do alike is held against the class itself */
+	whole.alike = (struct pf_alike){ 0 };
+	if (!pf_judge_is_large(&whole, &d->out->total) ||
 	    d->out->total.grade != PF_GRADE_NONE || d->out->total.is_tested)
 		return false;
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {

@@ -560,7 +560,7 @@ def withheld(work):
     for pair in (cpu[0], slow[0]), (slow[0], cpu[0]):
         s = diff(*pair)["scalars"]
         assert s["verdict"].startswith("differs as captures"), s
-        assert "What both do as often takes" in s["finding"], s
+        assert "what both do as often takes" in s["finding"], s
     assert diff(cpu[0], slow[1])["scalars"]["verdict"] == "likely slower"
     assert diff(slow[1], cpu[0])["scalars"]["verdict"] == "likely faster"
 

@@ -4,23 +4,25 @@
  * those of one caller stand in the order of their sums, the largest first.
  */
 
-const FRAMES = [
-	['Python', (name) => /\.py\b|^<|^nn\.Module/.test(name)],
-	['operators, ranges and calls', (name) => /::|^cu|^hip|^##/.test(name)],
-	['others', () => true],
-];
+/* A colour that a name has everywhere, and which means nothing. */
+const colourOf = (name) => {
+	let n = 0;
+	for (const c of name)
+		n = (n * 31 + c.codePointAt(0)) >>> 0;
+	return COLOURS[n % COLOURS.length];
+};
 
 /* A tree of lines "frame;frame N", whose sums are those of what is below. */
 const treeOf = (text) => {
 	const root = { name: '', sum: 0, below: new Map() };
-	for (const text_line of text.split('\n')) {
-		const at = text_line.lastIndexOf(' ');
-		const n = Number(text_line.slice(at + 1));
+	for (const stack of text.split('\n')) {
+		const at = stack.lastIndexOf(' ');
+		const n = Number(stack.slice(at + 1));
 		if (at < 0)
 			continue;
 		let node = root;
 		root.sum += n;
-		for (const name of text_line.slice(0, at).split(';')) {
+		for (const name of stack.slice(0, at).split(';')) {
 			if (!node.below.has(name))
 				node.below.set(name, { name, sum: 0,
 					below: new Map() });
@@ -38,7 +40,7 @@ const framesOf = (root) => {
 		const [node, at, depth, parent] = todo.pop();
 		const frame = depth < 0 ? null : { name: node.name, depth, parent,
 			start_ns: at, dur_ns: node.sum,
-			kind: FRAMES.findIndex(([, is]) => is(node.name)) };
+			colour: colourOf(node.name) };
 		if (frame)
 			(rows[depth] ||= []).push(frame);
 		let from = at;
@@ -84,7 +86,7 @@ const newFlame = (text, kind) => {
 				break;
 			line.ctx.globalAlpha = line.query && !isFound(s) ? 0.15 : 1;
 			line.paintBox(x, xOf(s.start_ns + s.dur_ns) - x, y,
-				COLOURS[s.kind], s.name);
+				s.colour, s.name);
 			i = Math.max(i + 1, firstAt(row, Math.min(s.start_ns +
 				s.dur_ns, s.start_ns + px) + (s.dur_ns < px ? px : 0)));
 		}
@@ -136,7 +138,6 @@ const newFlame = (text, kind) => {
 		},
 	});
 	line.canvas.setAttribute('aria-label', 'Flame graph');
-	FRAMES.forEach(([name], i) => line.explain(name, COLOURS[i]));
 	line.tracks = [track];
 	line.span = line.v1 = Math.max(root.sum, LEAST);
 	line.isWhole = true;

@@ -1,8 +1,8 @@
 -- What no ingest writes, by name: something else in the place of a table,
 -- columns of a table that are computed, traces whose time is not that of their
--- threads, steps that are not within it.  No rows: nothing found.  Parameters: none.  Order: what is no
--- table comes first, and whoever asks reads one row, for what stands in the
--- place of a table may have no end.
+-- threads, steps that are not within it.  No rows: nothing found.  Parameters:
+-- none.  Order: what is no table comes first, and whoever asks reads one row, for
+-- what stands in the place of a table may have no end.
 WITH ours(name) AS (VALUES ('meta'), ('trace'), ('trace_meta'), ('trace_fact'),
 	('process'), ('track'), ('metadata_event'), ('string'), ('argset'),
 	('event_type'), ('block'), ('block_column'), ('gpu_event'),

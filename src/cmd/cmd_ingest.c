@@ -57,15 +57,20 @@ static size_t find(const char *name)
 	return i < PHASES_MAX ? i : PHASES_MAX - 1;
 }
 
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* What passed since the last call belongs to the current phase. */
 static void add_up(void)
 {
 	for (size_t i = 0; i < CLOCKS; i++) {
-		struct timespec now;
-		int64_t ns;
+		int64_t ns = clock_ns(clocks[i]);
 
-		clock_gettime(clocks[i], &now);
-		ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 		if (state.count)
 			state.phase[state.current].ns[i] +=
 				ns - state.since_ns[i];
@@ -74,51 +79,6 @@ static void add_up(void)
 }
 
 static void timings_phase(const char *name);
-
-/* ---- what was read so far ---- */
-
-#define COUNTS_NS INT64_C(200000000) /* between two lines */
-
-/* As above: one ingest at a time. */
-static struct {
-	int64_t kind[PF_KIND_COUNT];
-	int64_t said_ns;
-} counts;
-
-static void counts_say(void)
-{
-	const int64_t *n = counts.kind;
-	struct pf_buf line = { 0 };
-	int64_t all = 0, work = 0;
-
-	for (unsigned k = 0; k < PF_KIND_COUNT; k++) {
-		all += n[k];
-		work += pf_kind_is_gpu_work(k) ? n[k] : 0;
-	}
-	pf_buf_addf(&line,
-		    "{\"events\": %" PRId64 ", \"gpu_events\": %" PRId64
-		    ", \"operators\": %" PRId64 ", \"calls\": %" PRId64
-		    ", \"python_functions\": %" PRId64 "}\n",
-		    all, work, n[PF_KIND_CPU_OP],
-		    n[PF_KIND_RUNTIME] + n[PF_KIND_DRIVER], n[PF_KIND_PYTHON]);
-	fwrite(line.data, 1, line.len, stderr);
-	pf_buf_release(&line);
-}
-
-static void counts_add(const int64_t *kind_count)
-{
-	struct timespec now;
-	int64_t ns;
-
-	for (int k = 0; k < PF_KIND_COUNT; k++)
-		counts.kind[k] += kind_count[k];
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	if (ns - counts.said_ns < COUNTS_NS)
-		return;
-	counts.said_ns = ns;
-	counts_say();
-}
 
 /* The first phase begins. */
 static void timings_start(void)
@@ -162,6 +122,50 @@ static void timings_show(FILE *f)
 	}
 	show(f, &all);
 }
+
+/* ---- what was read so far ---- */
+
+#define COUNTS_NS INT64_C(200000000) /* between two lines */
+
+/* As state: one ingest at a time. */
+static struct {
+	int64_t kind[PF_KIND_COUNT];
+	int64_t said_ns;
+} counts;
+
+static void counts_say(void)
+{
+	const int64_t *n = counts.kind;
+	struct pf_buf line = { 0 };
+	int64_t all = 0, work = 0;
+
+	for (unsigned k = 0; k < PF_KIND_COUNT; k++) {
+		all += n[k];
+		work += pf_kind_is_gpu_work(k) ? n[k] : 0;
+	}
+	pf_buf_addf(&line,
+		    "{\"events\": %" PRId64 ", \"gpu_events\": %" PRId64
+		    ", \"operators\": %" PRId64 ", \"calls\": %" PRId64
+		    ", \"python_functions\": %" PRId64 "}\n",
+		    all, work, n[PF_KIND_CPU_OP],
+		    n[PF_KIND_RUNTIME] + n[PF_KIND_DRIVER], n[PF_KIND_PYTHON]);
+	fwrite(line.data, 1, line.len, stderr);
+	pf_buf_release(&line);
+}
+
+static void counts_add(const int64_t *kind_count)
+{
+	int64_t ns = clock_ns(CLOCK_MONOTONIC);
+
+	for (int k = 0; k < PF_KIND_COUNT; k++)
+		counts.kind[k] += kind_count[k];
+	if (ns - counts.said_ns < COUNTS_NS)
+		return;
+	counts.said_ns = ns;
+	counts_say();
+}
+
+/* ---- the command ---- */
 
 struct ingest_args {
 	const char *out;

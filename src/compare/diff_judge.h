@@ -208,7 +208,10 @@ void pf_judge_figure(const struct pf_judge *by,
 		     const struct pf_step_figure *figure,
 		     struct pf_judged *out);
 
-/* Is the shift more than what captures of one program may differ by? */
+/*
+ * Is the shift, beyond what both sides do alike explains of it, at least what
+ * captures of one program may differ by?
+ */
 bool pf_judge_is_large(const struct pf_judge *by, const struct pf_judged *j);
 
 /* Enough captures on both sides for a test over them? */

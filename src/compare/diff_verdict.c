@@ -677,6 +677,7 @@ static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 	struct named *names = names_take(d, sign);
 	const struct named *in = main_name(d, names, cls), *around = NULL;
 	struct pf_buf out = { 0 };
+	char *own;
 
 	if (in && cls != PF_STEP_COMM)
 		around = main_range(
@@ -693,11 +694,14 @@ static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 		in = around;
 		around = NULL;
 	}
-	if (in) /* of an operator all shapes are meant */
-		pf_buf_adds(&out, pf_diff_text(d, in->key->name));
-	if (in && in->key->kind == PF_KIND_PYTHON &&
-	    *pf_diff_text(d, in->key->shapes))
-		pf_buf_addf(&out, " in %s", pf_diff_text(d, in->key->shapes));
+	/* of an operator all shapes are meant */
+	own = !in ? NULL
+	      : in->key->kind == PF_KIND_PYTHON
+		      ? pf_diff_code_take(d, in->key)
+		      : pf_strdup(pf_diff_text(d, in->key->name));
+	if (own)
+		pf_buf_adds(&out, own);
+	free(own);
 	if (around)
 		pf_buf_addf(&out, " in %s", pf_diff_text(d, around->key->name));
 	free(names);
@@ -837,7 +841,10 @@ static void add_withheld(struct pf_buf *out, const struct pf_diff_run *d)
 				 : "; what changed in structure is below");
 }
 
-/* ". All else that both do as often takes +46 %, too, as on a busier machine" */
+/*
+ * ". Without what changed most, what both do as often takes +46 %, as on a
+ * machine that is slower or busier"
+ */
 static void add_alike(struct pf_buf *out, const struct pf_diff_run *d)
 {
 	bool is_slower = d->out->total.rank.shift > 0;
@@ -847,8 +854,8 @@ static void add_alike(struct pf_buf *out, const struct pf_diff_run *d)
 	if (d->out->verdict == PF_AS_CAPTURES && d->out->total.is_alike)
 		pf_buf_addf(
 			out,
-			". What both do as often takes %s%s on the whole, "
-			"as on a machine that is %s",
+			". Without what changed most, what both do as often "
+			"takes %s%s, as on a machine that is %s",
 			is_slower ? "+" : "", pf_num_show_ratio(text, share),
 			is_slower ? "slower or busier" : "faster or less busy");
 }
@@ -872,10 +879,10 @@ static void find_finding(struct pf_diff_run *d)
 	} else {
 		add_medians(&text, &out->total);
 		add_shift(&text, &out->total);
-		add_alike(&text, d);
 		pf_judge_say_warm_up(&text, d->judge.warm_up);
 		if (out->verdict == PF_UNKNOWN)
 			pf_buf_adds(&text, "; noise is unknown (one step)");
+		add_alike(&text, d);
 		add_class(&text, d);
 	}
 	out->finding = pf_diff_keep_made(d, text.data);

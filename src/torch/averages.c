@@ -940,7 +940,7 @@ static int set_up(struct pf_engine *e)
 	e->facts.plain_names = e->rules.is_capture;
 	e->facts.has_overloads = facts.has_overloads;
 	choose_groupings(e, &facts);
-	pf_engine_backward_init(e, &facts);
+	pf_engine_stacks_init(e, &facts);
 	for (size_t i = 0; i < e->grouping_count; i++) {
 		pf_groups_init(&e->groups[i], WAITING_MAX, e->temp_dir);
 		e->groups[i].count_max = e->args->groups_max;
@@ -956,7 +956,7 @@ static int set_up(struct pf_engine *e)
 
 static void tear_down(struct pf_engine *e)
 {
-	pf_engine_backward_release(e);
+	pf_engine_stacks_release(e);
 	for (size_t i = 0; e->host && i < e->track_count; i++)
 		free(e->host[i].open);
 	for (size_t i = 0; i < PF_GROUPINGS_MAX; i++) {
@@ -1082,8 +1082,8 @@ int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 		rc = finish(&e);
 	else if (!engine_survey(&e) && !engine_calls(&e) &&
 		 !engine_overhead(&e) && !engine_colliders(&e) &&
-		 !pf_engine_device(&e) && !pf_engine_memory(&e) &&
-		 !pf_engine_host(&e))
+		 !pf_engine_stacks(&e) && !pf_engine_device(&e) &&
+		 !pf_engine_memory(&e) && !pf_engine_host(&e))
 		rc = finish(&e);
 	tear_down(&e);
 	free(temp_dir);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of key_averages(): what its passes share.  Only passes.c and
- * averages.c include this.
+ * The inside of key_averages(): what its passes share.  Only passes.c,
+ * stacks.c and averages.c include this.
  *
  * Passes over the column blocks, each streaming:
  *	survey	what is on which track; the stop thread; colliding ids
  *	calls	links of runtime calls where the trace lost them
  *	overhead	the ids that overhead events inherit
+ *	stacks	those of calls and of GPU events, for groups by them
  *	device	groups of GPU events; kernel times summed by link
  *	memory	allocation records
  *	host	the tree of CPU events, and their groups
@@ -181,10 +182,14 @@ struct pf_engine {
 	struct pf_map rows; /* name and arguments -> groups, both in one */
 	struct pf_tree tree;
 	bool wants_stacks;
-	unsigned python_stack; /* of Python functions too, so many entries */
+	bool has_call_stacks;          /* what torch gives a stack has one */
+	unsigned stack_entries;        /* that are kept of one */
 	struct pf_map *forward_stacks; /* per track: by sequence number */
 	struct pf_map forward_threads; /* torch's number -> track */
 	struct pf_map python_stacks;   /* of what a Python id calls */
+	struct pf_spool *op_stacks;    /* by the number of an operator */
+	struct pf_lookup op_stack;
+	struct pf_engine_walk *walk; /* on the stop thread, or NULL */
 	/* What the passes leave for later ones; NULL when there is none. */
 	struct pf_sorter *collider_sorter;
 	struct pf_number_list numbers[PF_NUMBER_LISTS_MAX + 1];
@@ -288,12 +293,24 @@ const struct pf_cxx_open *pf_cxx_top(struct pf_cxx_stack *s, int64_t start_ns);
 void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns, int64_t end_ns,
 		 int64_t id);
 
-/* ---- stacks that are not in the trace ---- */
+/* ---- stacks ---- */
 
 /* After the tracks are known. */
-void pf_engine_backward_init(struct pf_engine *e,
-			     const struct pf_rule_facts *facts);
-void pf_engine_backward_release(struct pf_engine *e);
+void pf_engine_stacks_init(struct pf_engine *e,
+			   const struct pf_rule_facts *facts);
+void pf_engine_stacks_release(struct pf_engine *e);
+/* The pass. */
+int pf_engine_stacks(struct pf_engine *e);
+
+/* A stack as a grouping has it: entries of a "Call stack" text, in lines. */
+uint32_t pf_engine_cut_stack(struct pf_engine *e, size_t grouping,
+			     uint32_t text);
+/* Sets n->stack where an event of the tree has not that of its arguments. */
+int pf_engine_host_stack(struct pf_engine *e, const struct pf_fe *fe,
+			 struct pf_node *n, const struct pf_node *parent);
+/* That of a call or a device event; each pass asks in the order of time. */
+int pf_engine_event_stack(struct pf_engine *e, const struct pf_fe *fe,
+			  int64_t link, uint32_t *text);
 
 /* ---- groups, the same for device and host ---- */
 

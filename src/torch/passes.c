@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The passes that fill groups: allocations, stacks, the events of the host
- * with the GPU time that is theirs, and those of devices.
+ * The passes that fill groups: allocations, the events of the host with the
+ * GPU time that is theirs, and those of devices.
  */
 #include "config.h"
 
@@ -10,60 +10,6 @@
 
 #include "base/mem.h"
 #include "torch/engine.h"
-
-/* ---- stacks ---- */
-
-/* Frames of torch's own that it leaves out. */
-static bool is_frame_dropped(const char *p, size_t len)
-{
-	static const char *const pairs[][2] = {
-		{ "autograd/__init__", "_make_grads" },
-		{ "autograd/__init__", "backward" },
-		{ "torch/tensor", "backward" },
-		{ "_internal/common_utils", "prof_callable" },
-		{ "_internal/common_utils", "prof_func_call" },
-		{ "_internal/common_utils", "prof_meth_call" },
-	};
-
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-		if (memmem(p, len, pairs[i][0], strlen(pairs[i][0])) &&
-		    memmem(p, len, pairs[i][1], strlen(pairs[i][1])))
-			return true;
-	return false;
-}
-
-/* The first n entries of a "Call stack" text, joined by newlines. */
-static uint32_t cut_stack(struct pf_facts *f, uint32_t text, unsigned n)
-{
-	const char *p = pf_intern_text(&f->texts, text, NULL);
-	struct pf_buf out = { 0 };
-	uint32_t id;
-
-	while (*p && n) {
-		size_t len = strcspn(p, ";");
-
-		if (len && !is_frame_dropped(p, len)) {
-			if (out.len)
-				pf_buf_addc(&out, '\n');
-			pf_buf_add(&out, p, len);
-			n--;
-		}
-		p += len + (p[len] == ';');
-	}
-	id = pf_intern_add(&f->texts, out.data ? out.data : "", out.len);
-	pf_buf_release(&out);
-	return id;
-}
-
-static uint32_t stack_of(struct pf_engine *e, size_t grouping, uint32_t text)
-{
-	uint64_t *cut = pf_map_at(&e->stacks[grouping], text);
-
-	if (*cut == UINT64_MAX)
-		*cut = cut_stack(&e->facts, text,
-				 e->args->grouping[grouping].stack);
-	return (uint32_t)*cut;
-}
 
 /* The groups of a row, both in one number. */
 static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
@@ -84,8 +30,9 @@ static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
 			.overload = g->by_overload ? row->name.overload
 						   : e->facts.empty,
 			.shapes = g->by_shape ? args.shapes : e->facts.empty,
-			.stack = g->stack ? stack_of(e, i, args.stack)
-					  : e->facts.empty,
+			.stack = g->stack
+					 ? pf_engine_cut_stack(e, i, args.stack)
+					 : e->facts.empty,
 			.is_device = row->is_device,
 			.is_annotation = row->is_annotation,
 		};
@@ -457,156 +404,6 @@ int pf_engine_memory(struct pf_engine *e)
 }
 
 /*
- * Stacks that are not in the trace.  Those of Python functions, which are
- * rows in some releases.  And those of backward operators: autograd runs them with the stack of the
- * call of backward(); torch shows the stack of the forward operator with the
- * same sequence number instead, for them and for all that they contain.
- */
-
-static const char wrapper[] = "autograd::engine::evaluate_function: ";
-
-/* More entries than asked for: torch leaves some of its own out. */
-#define ENTRIES_MORE 8
-
-void pf_engine_backward_init(struct pf_engine *e,
-			     const struct pf_rule_facts *facts)
-{
-	unsigned most = 0;
-
-	for (size_t i = 0; i < e->args->grouping_count; i++)
-		if (e->args->grouping[i].stack > most)
-			most = e->args->grouping[i].stack;
-	e->wants_stacks = most > 0;
-	if (!e->wants_stacks)
-		return;
-	if (e->rules.python_rows && facts->call_stack)
-		e->python_stack = most + ENTRIES_MORE;
-	pf_map_init(&e->forward_threads);
-	pf_map_init(&e->python_stacks);
-	e->forward_stacks =
-		pf_calloc(e->track_count + 1, sizeof(*e->forward_stacks));
-	for (size_t i = 0; i < e->track_count; i++)
-		pf_map_init(&e->forward_stacks[i]);
-}
-
-void pf_engine_backward_release(struct pf_engine *e)
-{
-	for (size_t i = 0; e->forward_stacks && i < e->track_count; i++)
-		pf_map_release(&e->forward_stacks[i]);
-	free(e->forward_stacks);
-	pf_map_release(&e->forward_threads);
-	pf_map_release(&e->python_stacks);
-}
-
-/*
- * Is this the operator of a backward node itself?  The trace does not keep
- * the scope, but the engine's wrapper bears its name, and backward nodes know
- * the thread of their forward operator.
- */
-static bool is_backward(const struct pf_engine *e, const struct pf_fe *fe,
-			const struct pf_node *n, const struct pf_node *parent)
-{
-	const struct pf_intern *t = &e->facts.texts;
-	const char *name = pf_intern_text(t, n->name, NULL);
-	const char *around = "";
-
-	if (!n->is_op)
-		return false;
-	if (parent)
-		around = pf_intern_text(t, parent->name, NULL);
-	if (!strncmp(around, wrapper, sizeof(wrapper) - 1) &&
-	    !strcmp(around + sizeof(wrapper) - 1, name))
-		return true;
-	return fe->forward_thread > 0 &&
-	       strncmp(name, wrapper, sizeof(wrapper) - 1) != 0;
-}
-
-/*
- * The forward operator's stack on the thread that torch numbers so.  Which
- * track that is shows when only one knows the sequence number.
- */
-static uint32_t forward_stack(struct pf_engine *e, const struct pf_fe *fe)
-{
-	uint64_t *thread =
-		pf_map_at(&e->forward_threads, (uint64_t)fe->forward_thread);
-	size_t found = fe->track, count = 0;
-	uint64_t stack;
-
-	if (!(fe->mask & 1u << PF_SLOT_SEQUENCE))
-		return e->facts.empty;
-	for (size_t i = 0; *thread == UINT64_MAX && i < e->track_count; i++) {
-		if (*pf_map_at(&e->forward_stacks[i], (uint64_t)fe->sequence) ==
-		    UINT64_MAX)
-			continue;
-		found = i;
-		count++;
-	}
-	if (count == 1)
-		*thread = found;
-	if (*thread != UINT64_MAX)
-		found = (size_t)*thread;
-	stack = *pf_map_at(&e->forward_stacks[found], (uint64_t)fe->sequence);
-	return stack == UINT64_MAX ? e->facts.empty : (uint32_t)stack;
-}
-
-/* The Python functions that called this one, innermost first. */
-static uint32_t python_stack(struct pf_engine *e, const struct pf_fe *fe,
-			     const struct pf_node *n)
-{
-	uint64_t outer =
-		*pf_map_at(&e->python_stacks, (uint64_t)fe->python_parent);
-	uint32_t around =
-		outer == UINT64_MAX ? e->facts.empty : (uint32_t)outer;
-	struct pf_buf text = { 0 };
-	const char *p, *end;
-
-	pf_buf_adds(&text, pf_intern_text(&e->facts.texts, n->name, NULL));
-	pf_buf_addc(&text, ';');
-	end = p = pf_intern_text(&e->facts.texts, around, NULL);
-	for (unsigned left = e->python_stack; left && *end; left--) {
-		end += strcspn(end, ";");
-		end += *end == ';';
-	}
-	pf_buf_add(&text, p, (size_t)(end - p));
-	*pf_map_at(&e->python_stacks, (uint64_t)fe->python_id) =
-		pf_intern_add(&e->facts.texts, text.data, text.len);
-	pf_buf_release(&text);
-	return around;
-}
-
-/*
- * The stack of an event that is not its own argument: within a backward
- * operator, or a Python function's.
- */
-static int engine_stack(struct pf_engine *e, const struct pf_fe *fe,
-			struct pf_node *n, const struct pf_node *parent)
-{
-	struct pf_args_fact args;
-	uint64_t *stack;
-
-	if (!e->wants_stacks)
-		return 0;
-	if (is_backward(e, fe, n, parent)) {
-		n->in_backward = n->has_stack = true;
-		n->stack = forward_stack(e, fe);
-	} else if (parent && parent->in_backward) {
-		n->in_backward = n->has_stack = true;
-		n->stack = parent->stack;
-	} else if (n->is_python && e->python_stack) {
-		n->has_stack = true;
-		n->stack = python_stack(e, fe, n);
-	} else if (n->is_op && fe->mask & 1u << PF_SLOT_SEQUENCE) {
-		if (pf_facts_args(&e->facts, &fe->args, &args, e->err))
-			return -1;
-		stack = pf_map_at(&e->forward_stacks[fe->track],
-				  (uint64_t)fe->sequence);
-		if (*stack == UINT64_MAX)
-			*stack = args.stack;
-	}
-	return 0;
-}
-
-/*
  * The main pass: every CPU event in torch's order, with its thread, kernels
  * and memory, into the tree.
  */
@@ -627,8 +424,8 @@ struct item {
 	struct pf_name_fact name;
 	struct pf_args_fact args;
 	int64_t end_ns, id, link;
-	uint32_t thread;
-	bool is_op, is_async;
+	uint32_t thread, stack;
+	bool is_op, is_async, has_stack;
 };
 
 /* Where a call or overhead without an operator nests. */
@@ -835,7 +632,9 @@ static int begin_row(struct pf_engine *e, const struct item *it,
 	n->is_row = !n->is_python || e->rules.python_rows;
 	if (it->fe->start_ns < e->from_ns || it->fe->start_ns >= e->to_ns)
 		n->is_row = false;
-	if (engine_stack(e, it->fe, n, n->has_parent ? n - 1 : NULL))
+	n->has_stack = it->has_stack;
+	n->stack = it->stack;
+	if (pf_engine_host_stack(e, it->fe, n, n->has_parent ? n - 1 : NULL))
 		return -1;
 	if (!n->is_row)
 		return 0;
@@ -937,11 +736,14 @@ static int see(struct host_pass *p, const struct pf_fe *fe)
 		return see_op(p, &it);
 	}
 	it.id = 0;
+	it.has_stack = e->has_call_stacks && fe->kind != PF_KIND_PYTHON;
 	if (pf_kind_in(fe->kind, PF_KINDS_CALL)) {
-		if (place_call(e, &it))
+		if (place_call(e, &it) ||
+		    pf_engine_event_stack(e, fe, it.link, &it.stack))
 			return -1;
 	} else if (fe->kind == PF_KIND_OVERHEAD) {
-		if (place_overhead(p, &it))
+		if (place_overhead(p, &it) ||
+		    pf_engine_event_stack(e, fe, 0, &it.stack))
 			return -1;
 	}
 	return it.name.flags & PF_NAME_DROPPED ? 0 : put(e, &it);
@@ -1057,9 +859,11 @@ struct launched {
 };
 
 static int add_row(struct pf_engine *e, const struct pf_fe *fe,
-		   int64_t start_ns, int64_t end_ns)
+		   int64_t start_ns, int64_t end_ns, uint32_t stack)
 {
-	struct pf_engine_row row = { .is_device = true };
+	struct pf_engine_row row = { .is_device = true,
+				     .has_stack = e->has_call_stacks,
+				     .stack = stack };
 	struct pf_figures f = { 0 };
 	struct pf_node n = { 0 };
 
@@ -1104,14 +908,15 @@ static int see_device(struct pf_engine *e, struct pf_sorter *sorter,
 	int64_t start_ns = fe->start_ns, end_ns = fe->end_ns, link;
 	struct pf_averages_trust *trust = &e->result->trust;
 	struct launched l = { 0 };
+	uint32_t stack = 0;
 	bool counts;
 
 	if (fe->kind == PF_KIND_GPU_ANNOTATION)
 		narrow(e, &start_ns, &end_ns);
 	counts = start_ns >= e->from_ns && start_ns < e->to_ns;
-	if (counts && add_row(e, fe, start_ns, end_ns))
-		return -1;
-	if (pf_engine_device_link(e, fe, &link))
+	if (pf_engine_device_link(e, fe, &link) ||
+	    pf_engine_event_stack(e, fe, link, &stack) ||
+	    (counts && add_row(e, fe, start_ns, end_ns, stack)))
 		return -1;
 	if (counts && pf_kind_is_gpu_work(fe->kind)) {
 		add_wrapping(&trust->device_ns, end_ns - start_ns);

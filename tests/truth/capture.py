@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Profile small programs with torch and keep what torch itself says of them.
 
-usage: python3 capture.py FOLDER [WORKLOAD...]
+usage: python3 capture.py FOLDER [gpu | WORKLOAD...]
 
 For each workload, FOLDER/WORKLOAD/ holds, all from one process:
 
@@ -14,8 +14,9 @@ For each workload, FOLDER/WORKLOAD/ holds, all from one process:
                     profan prints the same
     truth.json      versions, totals, and what was asked of the profiler
 
-Everything runs on the CPU in one thread, in a few seconds.  check.py compares
-profan with all of it and needs no torch.
+Everything runs on the CPU in one thread, in a few seconds, except for "gpu":
+the workloads named gpu_*, which need CUDA.  check.py compares profan with all
+of it and needs no torch.
 """
 import contextlib
 import csv
@@ -47,6 +48,7 @@ except ImportError:  # before 2.4
 
 RELEASE = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
 CPU = [torch.profiler.ProfilerActivity.CPU]
+CUDA = [torch.profiler.ProfilerActivity.CUDA]
 LIMIT_BYTES = 60 * 1024
 
 
@@ -92,7 +94,7 @@ LAST = ["unfinished", "unfinished_memory", "generators", "unfinished_stacks",
         "threads_open"]  # leave events open
 SINCE = {"threads_all": (2, 7), "overloads": (2, 7), "selective": (2, 4), "collecting": (2, 9),
          "exported_by_python": (2, 14), "adjusted": (2, 15)}
-NAMED_APART = {"threads_all", "overloads", "collecting", "exported_by_python"}
+NAMED_APART = {"threads_all", "overloads", "gpu_overloads", "collecting", "exported_by_python"}
 STEPPED = {"schedule": schedule(wait=1, warmup=1, active=2, repeat=1)}
 ONE_STEP = {"schedule": schedule(wait=1, warmup=1, active=1, repeat=1)}
 
@@ -480,9 +482,13 @@ def accumulated(prof):
 
 @workload(record_shapes=True, with_flops=True, overloads=True)
 def overloads(prof):
+    overloads_of(torch.ones)
+
+
+def overloads_of(ones):
     with record_function("aten::add.Tensor"):
         for _ in range(2):
-            a = torch.ones(3, 4) + torch.ones(3, 4, dtype=torch.float64)
+            a = ones(3, 4) + ones(3, 4, dtype=torch.float64)
             (a * 2).sum() + (a * a).sum(dim=1) + (a @ a.t()).pow(2).sum(dim=0)
 
 
@@ -530,6 +536,205 @@ def memory_workers(prof):
     train(prof, 3, workers=2)
 
 
+# ---- with a GPU: what was asked has "gpu", what is not warm has "cold" -----
+
+GPU = dict(gpu=True, record_shapes=True)
+
+
+def train_on_gpu(prof, steps, model, make, optimizer, read=True):
+    for _ in range(steps):
+        with record_function("data_preprocessing"):
+            x = make().to("cuda", non_blocking=True)
+        optimizer.zero_grad()
+        with record_function("forward_pass"):
+            loss = model(x).float().square().mean()
+        with record_function("backward_pass"):
+            loss.backward()
+        optimizer.step()
+        if read:
+            loss.item()
+        prof.step()
+
+
+def images():
+    return torch.randn(8, 3, 16, 16)
+
+
+@workload(profile_memory=True, with_flops=True, **GPU, **STEPPED)
+def gpu_training(prof):
+    model = ConvNet().cuda()
+    train_on_gpu(prof, 4, model, images, torch.optim.Adam(model.parameters()))
+
+
+@workload(profile_memory=True, with_stack=True, verbose=True, **GPU, **ONE_STEP)
+def gpu_stacks(prof):
+    model = nn.Linear(8, 8).cuda()
+    train_on_gpu(prof, 3, model, lambda: torch.randn(4, 8).pin_memory(),
+                 torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9))
+
+
+@workload(**GPU, **ONE_STEP)
+def gpu_transformer(prof):
+    layer = nn.TransformerEncoderLayer(64, 2, 128, batch_first=True)
+    model = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).cuda()
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        train_on_gpu(prof, 3, model, lambda: torch.randn(2, 32, 64), optimizer)
+
+
+@workload(profile_memory=True, **GPU, **ONE_STEP)
+def gpu_loader(prof):
+    model = ConvNet().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    data = torch.utils.data.TensorDataset(torch.randn(12, 3, 8, 8))
+    batches = iter(torch.utils.data.DataLoader(data, batch_size=4, num_workers=1, pin_memory=True))
+    train_on_gpu(prof, 3, model, lambda: next(batches)[0], optimizer, read=False)
+
+
+@workload(**GPU)
+def gpu_graph(prof):
+    """A graph that is replayed; it was captured before."""
+    for _ in range(3):
+        with record_function("replayed"):
+            graph_of_gpu().replay()
+    torch.cuda.synchronize()
+
+
+@functools.lru_cache
+def graph_of_gpu():
+    model, x = nn.Sequential(nn.Linear(64, 64), nn.GELU(), nn.Linear(64, 64)).cuda(), torch.randn(8, 64, device="cuda")
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.no_grad(), torch.cuda.stream(stream):
+        model(x)
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.no_grad(), torch.cuda.graph(graph):
+        model(x)
+    graph.kept = model, x
+    return graph
+
+
+@workload(**GPU)
+def gpu_graph_capture(prof):
+    graph_of_gpu.__wrapped__().replay()
+    torch.cuda.synchronize()
+
+
+@workload(syncs=True, **GPU)
+def gpu_streams(prof):
+    """Two streams that wait for each other, and calls that wait for them."""
+    a, b = torch.randn(256, 256, device="cuda"), torch.randn(256, 256, device="cuda")
+    first, second = torch.cuda.Stream(), torch.cuda.Stream()
+    for _ in range(2):
+        done = torch.cuda.Event()
+        with torch.cuda.stream(first):
+            c = a @ b
+            done.record()
+        with torch.cuda.stream(second):
+            back = b.to("cpu", non_blocking=True)
+            second.wait_event(done)
+            c.relu_()
+        done.synchronize()
+        second.synchronize()
+        torch.cuda.synchronize()
+        back.sum().item()
+
+
+@workload(profile_memory=True, **GPU)
+def gpu_reading(prof):
+    """What waits for the GPU: sizes, single numbers, copies to memory that is
+    pageable or pinned."""
+    x = torch.randn(64, 64, device="cuda")
+    pinned = torch.empty(64, 64, pin_memory=True)
+    for _ in range(2):
+        x.nonzero()
+        x[x > 1].sum()
+        float(x.max())
+        x.cpu()
+        pinned.copy_(x, non_blocking=True)
+        torch.cuda.current_stream().synchronize()
+        torch.zeros(64, 64).cuda()
+        x.tolist()
+
+
+@workload(profile_memory=True, with_stack=True, **GPU)
+def gpu_memory(prof):
+    kept = []
+    for i in range(3):
+        with record_function("leak"):
+            kept.append(torch.empty(1 << 18 << i, device="cuda"))
+        with record_function("allocate and free"):
+            torch.empty(3 << 20, device="cuda").fill_(1)
+        torch.cuda.empty_cache()
+    del kept
+
+
+@workload(**GPU)
+def gpu_threads(prof):
+    def work(size):
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            a = torch.randn(size, size, device="cuda")
+            for _ in range(4):
+                a = (a @ a).relu()
+            a.sum().item()
+    threads = [threading.Thread(target=work, args=(size,)) for size in (24, 32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@workload(gpu=True, only_gpu=True)
+def gpu_alone(prof):
+    """No activity of the CPU is recorded."""
+    with record_function("not recorded"):
+        for _ in range(3):
+            torch.ones(64, device="cuda").add(1).sum().item()
+
+
+@workload(cold=True, with_stack=True, **GPU)
+def gpu_cold(prof):
+    """What no one used before: modules are loaded."""
+    x = torch.randn(33, 33, device="cuda", dtype=torch.float64)
+    torch.linalg.inv(x).sort().values.cumsum(0).sum().item()
+    torch.fft.fft(x).abs().median().item()
+
+
+@workload(**GPU)
+def gpu_foreach(prof):
+    lists = [torch.randn(1 + i % 7, 3, device="cuda") for i in range(40)]
+    torch._foreach_add_(lists, 1.0)
+    torch._foreach_norm(lists)
+    torch.cat([t.flatten() for t in lists])
+
+
+@workload(**GPU)
+def gpu_compiled(prof):
+    pass
+
+
+@workload(**GPU)
+def gpu_compiled_graphs(prof):
+    """Compiled, and replayed as CUDA graphs."""
+
+
+@workload(**GPU)
+def gpu_nccl(prof):
+    import torch.distributed as dist
+    x = torch.ones(1024, device="cuda")
+    for _ in range(2):
+        dist.all_reduce(x)
+        dist.all_gather_into_tensor(torch.empty_like(x), x)
+        dist.barrier()
+
+
+@workload(record_shapes=True, gpu=True, with_stack=True, overloads=True)
+def gpu_overloads(prof):
+    overloads_of(lambda *shape, **of: torch.ones(*shape, device="cuda", **of))
+
+
 # ---- what torch says -------------------------------------------------------
 
 FIELDS = ["key", "count", "device_type", "is_user_annotation", "is_async",
@@ -573,6 +778,14 @@ OVERLOADS = [("overload", dict(sort_by="cpu_time_total", row_limit=-1), "--sort 
              ("none", dict(sort_by="key", row_limit=30), "--sort key --limit 30"),
              ("none", dict(sort_by="count", row_limit=4, header=""), "--sort count --limit 4 --header="),
              ("none", dict(sort_by="count", max_name_column_width=1), "--sort count --max-name-width 1")]
+ON_GPU = [("none", dict(sort_by=f"{sort}", row_limit=limit), f"--sort {sort} --limit {limit}")
+          for sort in ("self_cuda_time_total", "cuda_time_total", "cuda_time", "self_cuda_memory_usage",
+                       "cuda_memory_usage", "self_device_time_total", "device_time_total")
+          for limit in (36, 7)]
+ON_GPU += [("shape", dict(sort_by="cuda_time_total", row_limit=-1), "--sort cuda_time_total --limit -1"),
+           ("stack5", dict(sort_by="self_cuda_time_total", row_limit=9), "--sort self_cuda_time_total --limit 9"),
+           ("none", dict(sort_by="self_cuda_time_total", top_level_events_only=True),
+            "--sort self_cuda_time_total --top-level")]
 UNITS = [("none", dict(sort_by="cpu_time_total", row_limit=6, time_unit=unit),
           f"--sort cpu_time_total --limit 6 --time-unit {unit}") for unit in ("s", "ms", "us")]
 
@@ -604,6 +817,7 @@ def write_averages(prof, name, path):
 def write_tables(prof, name, path):
     texts = []
     more = (UNITS if RELEASE >= (2, 10) else []) + (OVERLOADS if name in NAMED_APART else [])
+    more += ON_GPU if name.startswith("gpu_") else []
     for grouping, arguments, options in TABLES + more:
         how, more = GROUPINGS[grouping]
         text = prof.key_averages(**how).table(**arguments)
@@ -664,31 +878,60 @@ def profiler(asked):
         config["record_python_gc_info"] = True
     if asked.pop("adjusts", False):
         config["adjust_timestamps"] = True
+    if asked.pop("syncs", False):
+        config["enable_cuda_sync_events"] = True
+    asked.pop("cold", None)
+    activities = CPU + CUDA if asked.pop("gpu", False) else CPU
+    if asked.pop("only_gpu", False):
+        activities = CUDA
     if config:
         asked["experimental_config"] = torch._C._profiler._ExperimentalConfig(**config)
-    return profile(activities=CPU, **asked)
+    return profile(activities=activities, **asked)
 
 
-def prepare_compiled():
+def prepare_compiled(device="cpu", **how):
     """The function of "compiled", compiled before the window."""
     def step(x):
         return (x.sin() + x.cos() * 2).sum()
-    function = torch.compile(step)
-    x = torch.randn(32, requires_grad=True)
-    for _ in range(2):
+    function = torch.compile(step, **how)
+    x = torch.randn(32, requires_grad=True, device=device)
+
+    def learn():
+        x.grad = None
+        torch.compiler.cudagraph_mark_step_begin()
         function(x).backward()
+    for _ in range(4):
+        learn()
 
     def run(prof):
         for _ in range(3):
             with record_function("compiled step"):
-                function(x).backward()
+                learn()
     return run
+
+
+def alone():
+    """A group of one process."""
+    import torch.distributed as dist
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(20000 + os.getpid() % 20000))
+    dist.init_process_group("nccl", rank=0, world_size=1)
+    dist.all_reduce(torch.ones(1, device="cuda"))
+
+
+PREPARED = {"compiled": prepare_compiled,
+            "gpu_compiled": functools.partial(prepare_compiled, "cuda"),
+            "gpu_compiled_graphs": functools.partial(prepare_compiled, "cuda", mode="reduce-overhead"),
+            "gpu_nccl": alone}
 
 
 def run(name, folder):
     function, asked = WORKLOADS[name]
-    if name == "compiled":
-        function = prepare_compiled()
+    if name in PREPARED:
+        function = PREPARED[name]() or function
+    elif asked.get("gpu") and "schedule" not in asked and not asked.get("cold"):
+        function(None)  # code is loaded at its first use
+    if asked.get("gpu"):
+        torch.cuda.synchronize()
     with profiler(asked) as prof:
         function(prof)
     write_all(prof, name, asked, folder)
@@ -719,7 +962,8 @@ def run_ddp(folder):
 
 
 def ordered():
-    names = [name for name in WORKLOADS if name not in LAST] + ["ddp"] + LAST
+    names = [name for name, (_, asked) in WORKLOADS.items() if name not in LAST and not asked.get("gpu")]
+    names += ["ddp"] + LAST
     return [name for name in names if RELEASE >= SINCE.get(name, RELEASE)]
 
 
@@ -728,7 +972,10 @@ def main():
         sys.exit(__doc__)
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    for name in sys.argv[2:] or ordered():
+    names = sys.argv[2:] or ordered()
+    if names == ["gpu"]:
+        names = [name for name, (_, asked) in WORKLOADS.items() if asked.get("gpu")]
+    for name in names:
         folder = os.path.join(sys.argv[1], name)
         try:
             run_ddp(folder) if name == "ddp" else run(name, folder)

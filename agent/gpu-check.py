@@ -377,7 +377,7 @@ def g14():
 
 @row("G15", "counts equal torch.profiler's", torch=True)
 def g15():
-    ours, theirs = torch_pair()
+    ours, theirs = torch_pair(0)
     need(ours["counts"] == theirs["counts"], "differ: %s" % sorted(
         set(ours["counts"].items()) ^ set(theirs["counts"].items()))[:6])
     return "%d names, %d events" % (len(ours["counts"]),
@@ -386,18 +386,26 @@ def g15():
 
 @row("G16", "durations equal torch.profiler's", torch=True)
 def g16():
-    ours, theirs = torch_pair()
-    worst = []
-    for name, d in ours["times"].items():
-        other = theirs["times"].get(name)
-        need(other, "torch has no '%s'" % name[:60])
-        a, b = statistics.median(d), statistics.median(other)
-        worst.append((abs(a - b) / max(b, 1), abs(a - b), name))
-    bad = [w for w in worst if w[0] > 0.02 and w[1] > 200]
+    """Memory lies elsewhere in each process, which moves a kernel by 5 %: of
+    three runs each, the medians must meet."""
+    ours, theirs = zip(*(torch_pair(i) for i in range(3)))
+
+    def medians(runs, name):
+        need(all(name in x["times"] for x in runs),
+             "not in each run: '%s'" % name[:60])
+        return [statistics.median(x["times"][name]) for x in runs]
+    bad = []
+    for name in ours[0]["times"]:
+        a, b = medians(ours, name), medians(theirs, name)
+        off = max(min(a) - max(b), min(b) - max(a))
+        if off > max(0.02 * max(b), 200):
+            bad.append((name[:60], a, b))
     need(not bad, "medians differ: %s" % bad[:3])
-    a, b = (sum(map(sum, x["times"].values())) for x in (ours, theirs))
+    a, b = (sum(sum(map(sum, x["times"].values())) for x in runs)
+            for runs in (ours, theirs))
     need(abs(a / b - 1) < 0.02, "sum %.0f against %.0f ns" % (a, b))
-    return "%d names, sum of GPU time %.4f of torch's" % (len(worst), a / b)
+    return "%d names, sum of GPU time %.4f of torch's" % (
+        len(ours[0]["times"]), a / b)
 
 
 # ---- cost ----
@@ -435,12 +443,14 @@ def g17():
 @row("G17T", "cost of training steps", torch=True)
 def g17t():
     times = {}
-    for how in ("none", "agent", "profiler"):
-        runs = [Run("g17t-%s-%d" % (how, i),
+    for i in range(3 if ARGS.fast else 7):
+        for how in ("none", "agent", "profiler"):
+            r = Run("g17t-%s-%d" % (how, i),
                     [sys.executable, "-c", TORCH_STEPS, how],
-                    agent=how == "agent") for i in range(5)]
-        times[how] = statistics.median(r.value("step_us") for r in runs)
-    text = "us per step: " + ", ".join("%s %.1f" % x for x in times.items())
+                    agent=how == "agent")
+            us = r.value("step_us")
+            times[how] = min(us, times.get(how, us))
+    text = "us per step, least: " + ", ".join("%s %.1f" % x for x in times.items())
     need(times["agent"] <= 1.05 * times["none"] or
          times["agent"] <= times["profiler"], text)
     return text
@@ -494,15 +504,19 @@ def last_stat(path):
 
 # ---- neighbours and windows ----
 
-@row("G20", "torch.profiler in the same process does no harm", torch=True)
+@row("G20", "torch.profiler in the same process: no harm is done", torch=True)
 def g20():
+    """CUPTI has one subscriber: the agent records on, and the other profiler
+    says that it gets no GPU work."""
     r = Run("g20", [sys.executable, "-c", TORCH_TAKEOVER], timeout=600)
     need(r.values("done") == ["1"], "the program did not end well")
-    p = r.one(whole=False)
-    need(p.stat.get("takeover") == b"1", "the takeover was not seen")
-    need(r.err.count("taken CUPTI's buffers over") == 1, "said %d times" %
-         r.err.count("taken CUPTI's buffers over"))
-    return "seen, said once"
+    p = r.one()
+    n, torch_n = len(kind(p, "KERNEL")), r.value("torch_kernels")
+    want = r.value("kernels")
+    need(n == want, "%d kernels, not %d" % (n, want))
+    need(torch_n or "MULTIPLE_SUBSCRIBERS" in r.err,
+         "torch has no kernels and does not say why")
+    return "%d kernels here, %d in torch's trace" % (n, torch_n)
 
 
 @row("G20N", "Nsight Compute alongside")
@@ -510,9 +524,11 @@ def g20n():
     if subprocess.run(["sh", "-c", "command -v ncu"],
                       stdout=subprocess.DEVNULL).returncode:
         raise Skip("ncu is not here")
-    r = Run("g20n", ["ncu", "--launch-count", "1", ARGS.program, "launch", 10])
-    return "ended with 0; %s" % ("CUPTI is not used" in r.err and
-                                 "error 39 said" or "recorded as well")
+    r = Run("g20n", ["ncu", "--launch-count", "1", ARGS.program, "launch", 10],
+            codes=(0, 1))
+    need(r.code == 0 or "CUDA_INJECTION64_PATH" in r.out + r.err,
+         "ncu ended with %d" % r.code)
+    return r.code and "it refuses, and names the variable" or "both record"
 
 
 @row("G21", "windows: api, off, delay, duration")
@@ -600,27 +616,30 @@ with profile(activities=[ProfilerActivity.CUDA]) if sys.argv[1] == "profiler" \\
         else nullcontext():
     for i in range(20): step()
     torch.cuda.synchronize()
-    t = time.perf_counter()
-    for i in range(200): step()
-    torch.cuda.synchronize()
-    t = time.perf_counter() - t
-print("step_us=%f" % (t * 1e6 / 200))
+    rounds = []
+    for r in range(12):
+        t = time.perf_counter()
+        for i in range(100): step()
+        torch.cuda.synchronize()
+        rounds.append(time.perf_counter() - t)
+print("step_us=%f" % (min(rounds) * 1e6 / 100))
 """
-TORCH_TAKEOVER = TORCH_MODEL + """
-import time
+TORCH_TAKEOVER = """
+import torch
 from torch.profiler import profile, ProfilerActivity
+def step():
+    torch.cuda._sleep(1000)
 for i in range(20): step()
-torch.cuda.synchronize()
-time.sleep(2)
-with profile(activities=[ProfilerActivity.CUDA]):
+with profile(activities=[ProfilerActivity.CUDA]) as prof:
     for i in range(20): step()
     torch.cuda.synchronize()
-end = time.time() + 60
-while time.time() < end:
-    step(); torch.cuda.synchronize(); time.sleep(0.01)
+for i in range(20): step()
+torch.cuda.synchronize()
+print("torch_kernels=%d" % sum("spin" in e.name for e in prof.events()))
+print("kernels=60")
 print("done=1")
 """
-PAIR = []
+PAIRS = {}
 
 
 def demangle(names):
@@ -629,17 +648,17 @@ def demangle(names):
     return dict(zip(names, r.stdout.split("\n")))
 
 
-def torch_pair():
-    """The same steps under the agent and under torch.profiler."""
-    if PAIR:
-        return PAIR
+def torch_pair(i):
+    """The same steps under the agent and under torch.profiler, run i."""
     import json
-    r = Run("g15-agent", [sys.executable, "-c", TORCH_PAIR, "agent"],
+    if i in PAIRS:
+        return PAIRS[i]
+    r = Run("g15-agent-%d" % i, [sys.executable, "-c", TORCH_PAIR, "agent"],
             env={"PROFAN_START": "api"})
     p = r.one()
-    trace = os.path.join(ARGS.out, "g15-torch.json")
-    Run("g15-torch", [sys.executable, "-c", TORCH_PAIR, "profiler", trace],
-        agent=False)
+    trace = os.path.join(ARGS.out, "g15-torch-%d.json" % i)
+    Run("g15-torch-%d" % i,
+        [sys.executable, "-c", TORCH_PAIR, "profiler", trace], agent=False)
     ours, theirs = [{"counts": {}, "times": {}} for _ in range(2)]
 
     def add(to, name, ns):
@@ -659,8 +678,8 @@ def torch_pair():
             add(theirs, e["name"], e["dur"] * US)
         elif e.get("cat") in ("gpu_memcpy", "gpu_memset"):
             add(theirs, e["name"].split()[0], e["dur"] * US)
-    PAIR.extend((ours, theirs))
-    return PAIR
+    PAIRS[i] = ours, theirs
+    return PAIRS[i]
 
 
 def has_torch():

@@ -244,4 +244,37 @@ if run 0 "$profan" ingest "$tmp/a.pfr" "$tmp/killed.pfr" "$tmp/a.json" \
 else
 	not_ok "captures and traces in one database" "$tmp/err"
 fi
+
+# ---- what the agent recorded on an H100 of agent/gpu-check.cu (row G23) ----
+recorded() { # NAME SQL: columns of a row apart by "|"
+	ingest "$1" "$top_srcdir/tests/agent/h100/$1.pfr" &&
+		"$profan" query "$tmp/$1.db" --format csv "$2" >"$tmp/rows" &&
+		tr -d '"\r' <"$tmp/rows" | sed 1d >"$tmp/got"
+	same "on an H100: $1" "$tmp/want" "$tmp/got"
+}
+linked='(SELECT count(launch_id) FROM gpu_event WHERE kind IN (7, 8, 9))'
+
+echo '50,50' >"$tmp/want"
+recorded eager "SELECT count(*), $linked FROM event WHERE category = 'kernel'
+	AND name = 'empty_kernel(int)'"
+echo '25,25,5,5' >"$tmp/want"
+recorded graph "SELECT count(*), $linked,
+	count(DISTINCT json_extract(args, '\$.correlation')),
+	count(DISTINCT json_extract(args, '\$.\"graph node id\"'))
+	FROM event WHERE category = 'kernel'"
+cat >"$tmp/want" <<'END'
+Memcpy HtoD (Pageable -> Device),100001
+Memcpy HtoD (Pinned -> Device),100002
+Memcpy DtoH (Device -> Pageable),100003
+Memcpy DtoH (Device -> Pinned),100004
+Memcpy DtoD (Device -> Device),100005
+Memcpy DtoD (Device -> Managed),100006
+Memset (Device),100007
+END
+recorded copies "SELECT name, json_extract(args, '\$.bytes') AS bytes FROM event
+	WHERE category IN ('gpu_memcpy', 'gpu_memset') ORDER BY 2"
+printf '%s,1\n' 'Context Sync' 'Event Sync' 'Stream Sync' 'Stream Wait Event' \
+	>"$tmp/want"
+recorded syncs "SELECT name, count(*) FROM event WHERE category = 'cuda_sync'
+	GROUP BY 1 ORDER BY 1"
 tap_done

@@ -44,6 +44,7 @@ EXTRA_DIST += \
 	tests/agent/all-18.txt \
 	tests/agent/all-28.txt \
 	tests/agent/cost.sh \
+	tests/agent/h100 \
 	tests/agent/nvtx3_check.c \
 	tests/agent/nvtx3_check.txt \
 	tests/agent/pfr.py

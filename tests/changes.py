@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Real programs on the CPU, before and after one change: what torch's profiler
-records of them, and what is advised.
+"""Real programs, before and after one change: what torch's profiler records of
+them, and what is advised.
 
-usage: changes.py list                     names of programs, a line each
+usage: changes.py list [gpu]               names of programs, a line each: on the
+                                           CPU, or with a GPU
        changes.py NAME before|after COUNT FOLDER
             writes FOLDER/NAME-SIDE-N.json, N below COUNT, of STEPS steps each
-       changes.py judge PROFAN FOLDER      a result for each program
+       changes.py judge PROFAN FOLDER [gpu]
+                                           a result for each program
 
 Of the medians of all captures: the change is no more than what is said at most,
 and no less than what is said at least.  What no trace says (that a program's
@@ -35,7 +37,26 @@ CAUSES = {
     "batch": ("A21", r"shapes are different \(aten::\w+ .*->"),
     "optimizer": ("A8", r"in torch/optim/adam.py:\d+ _single_tensor_adam\)$"),
     "compile": ("A21", r"\(aten::\w+ in .*:\d+ wave\)$"),
-    "gloo": ("A13", r"in communication alone: .*\(gloo:all_reduce\)$")}
+    "gloo": ("A13", r"in communication alone: .*\(gloo:all_reduce\)$"),
+    "gpu_workers": ("A1", r"loading data: .*\(.* __getitem__\)$"),
+    "gpu_copies": ("A2", r"in copies"),
+    "gpu_item": ("A3", r"aten::(item|_local_scalar_dense)"),
+    "gpu_launch": ("A4", r"on the CPU: .* in .* <lambda>\)$"),
+    "gpu_tf32": ("A6", r"in kernels"),
+    "gpu_bf16": ("A6", r"in kernels"),
+    "gpu_attention": ("A7", r"in kernels"),
+    "gpu_optimizer": ("A8", r" in .*:\d+ step\)$"),
+    "gpu_layout": ("A9", r"in kernels"),
+    "gpu_casts": ("A10", r"in kernels"),
+    "gpu_alloc": ("A12", r"calls of the runtime"),
+    "gpu_gc": ("A14", r"garbage collection in .*:\d+ work\)$"),
+    "gpu_zero": ("A15", r" in .*:\d+ work\)$"),
+    "gpu_index": ("A17", r"in kernels"),
+    "gpu_logging": ("A18", r" in logging/__init__.py"),
+    "gpu_pointwise": ("A19", r"in kernels"),
+    "gpu_loop": ("A21", r"python in .*:\d+ weigh\)$")}
+
+DEVICE = "cpu"
 
 
 def model(torch, width=256, layers=3):
@@ -50,9 +71,9 @@ class Train:
 
     def __init__(self, torch, batch=64):
         self.torch, self.batch = torch, batch
-        self.model = model(torch)
+        self.model = model(torch).to(DEVICE)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-3)
-        self.x = torch.randn(batch, 256)
+        self.x = torch.randn(batch, 256, device=DEVICE)
 
     def learn(self, x):
         self.optimizer.zero_grad()
@@ -89,7 +110,7 @@ class Loading(Train):
             Images(torch, sleep), batch_size=16, num_workers=workers))
 
     def step(self):
-        self.learn(next(self.batches))
+        self.learn(next(self.batches).to(DEVICE))
 
 
 class Looping(Train):
@@ -203,7 +224,156 @@ class Ranked(Train):
         self.learn(self.x)
 
 
+class Working(Train):
+    """A step on the GPU of work(): what is changed is that."""
+
+    def __init__(self, torch, work):
+        super().__init__(torch)
+        self.work = work
+
+    def step(self):
+        self.learn(self.x)
+        self.work()
+
+
+def on_gpu(torch, name, is_changed):
+    def made(*shape, **of):
+        return torch.randn(*shape, device="cuda", **of)
+
+    def copying():
+        host = torch.randn(256, 3, 224, 224)
+        host = host.pin_memory() if is_changed else host
+        return lambda: host.to("cuda", non_blocking=is_changed)
+
+    def reading():
+        x = made(64, 64)
+
+        def norm():
+            rows = [row[0] for row in x]
+            return rows if is_changed else sum(one.item() for one in rows)
+        return norm
+
+    def launching():
+        layers = torch.nn.Sequential(
+            *[torch.nn.Linear(64, 64) for _ in range(100)]).cuda()
+        x = made(8, 64)
+        if is_changed:
+            layers = torch.cuda.make_graphed_callables(layers, (x,))
+        return lambda: layers(x)
+
+    def products(dtype=torch.float32, precision="highest"):
+        a, b = made(4096, 4096, dtype=dtype), made(4096, 4096, dtype=dtype)
+        torch.set_float32_matmul_precision(precision)
+
+        def work():
+            for _ in range(4):
+                a @ b
+        return work
+
+    def attention():
+        q, k, v = (made(64, 16, 1024, 64, dtype=torch.bfloat16)
+                   for _ in range(3))
+
+        def plain():
+            (q @ k.transpose(-1, -2) * 0.125).softmax(-1) @ v
+        fused = torch.nn.functional.scaled_dot_product_attention
+        return (lambda: fused(q, k, v)) if is_changed else plain
+
+    def optimizing():
+        model = torch.nn.ModuleList(
+            torch.nn.Linear(32, 32) for _ in range(40)).cuda()
+        for p in model.parameters():
+            p.grad = torch.ones_like(p)
+        return torch.optim.Adam(model.parameters(), foreach=False,
+                                fused=is_changed).step
+
+    def layout():
+        conv = torch.nn.Sequential(*[torch.nn.Conv2d(64, 64, 3, padding=1)
+                                     for _ in range(8)]).cuda().half()
+        x = made(128, 64, 112, 112, dtype=torch.float16)
+        if is_changed:
+            conv = conv.to(memory_format=torch.channels_last)
+            x = x.to(memory_format=torch.channels_last)
+        with torch.no_grad():
+            conv(x)
+        return torch.no_grad()(lambda: conv(x))
+
+    def casts():
+        x = made(32768, 32768)
+        w = made(32768, 16).half()
+        y = x.half()
+
+        def work():
+            for _ in range(4):
+                (y if is_changed else x.half()) @ w
+        return work
+
+    def allocating():
+        def work():
+            for _ in range(16):
+                made(1 << 26)
+                if not is_changed:
+                    torch.cuda.empty_cache()
+        return work
+
+    def collecting():
+        import gc
+        kept = [[i] for i in range(200000)]
+
+        def work():
+            made(16)
+            if not is_changed:
+                gc.collect()
+            return kept
+        return work
+
+    def zeroing():
+        model = torch.nn.ModuleList(
+            torch.nn.Linear(2048, 2048) for _ in range(100)).cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0)
+        for p in model.parameters():
+            p.grad = torch.zeros_like(p)
+
+        def work():
+            optimizer.zero_grad(set_to_none=is_changed)
+        return work
+
+    def indexing():
+        table = torch.nn.Embedding(1000, 512).cuda()
+        at = torch.zeros(1 << 18, dtype=torch.long, device="cuda")
+        one = torch.nn.functional.one_hot(at, 1000).float()
+
+        def work():
+            y = one @ table.weight if is_changed else table(at)
+            y.sum().backward()
+        return work
+
+    def waving():
+        x = made(8192, 8192)
+
+        def wave(x):
+            for _ in range(8):
+                x = (x * 0.5 + 0.1).clamp(-1, 1) - x * x * 0.25
+            return x
+        wave = torch.compile(wave) if is_changed else wave
+        return lambda: wave(x)
+
+    return {
+        "copies": copying, "item": reading, "launch": launching,
+        "attention": attention, "optimizer": optimizing,
+        "tf32": lambda: products(precision="high" if is_changed else "highest"),
+        "bf16": lambda: products(
+            torch.bfloat16 if is_changed else torch.float32),
+        "layout": layout, "casts": casts, "alloc": allocating,
+        "gc": collecting, "zero": zeroing, "index": indexing,
+        "pointwise": waving}[name]()
+
+
 def program(torch, name, is_changed, rank):
+    if name.startswith("gpu_"):
+        name = name[len("gpu_"):]
+        if name not in ("workers", "logging", "loop"):
+            return Working(torch, on_gpu(torch, name, is_changed))
     return {
         "workers": lambda: Loading(torch, 2 if is_changed else 0),
         "sleep": lambda: Loading(torch, 0, 0 if is_changed else 0.0005),
@@ -219,7 +389,9 @@ def program(torch, name, is_changed, rank):
 
 def capture(name, side, count, folder, rank=0):
     import torch
+    global DEVICE
 
+    DEVICE = "cuda" if name.startswith("gpu_") else "cpu"
     torch.set_num_threads(1)
     torch.manual_seed(rank)
     p = program(torch, name, side == "after", rank)
@@ -309,12 +481,16 @@ def judge(profan, folder, name, rule, culprit):
 
 def main():
     if sys.argv[1] == "list":
-        print("\n".join(CAUSES))
+        with_gpu = sys.argv[2:] == ["gpu"]
+        print("\n".join(name for name in CAUSES
+                        if name.startswith("gpu_") == with_gpu))
     elif sys.argv[1] == "judge":
         sys.path.insert(0, HERE)
         from results import say
 
         for name, (rule, culprit) in CAUSES.items():
+            if name.startswith("gpu_") != (sys.argv[4:] == ["gpu"]):
+                continue
             bad, figures = judge(*sys.argv[2:4], name, rule, culprit)
             say(f"advice on {name}", bad)
             print("#", figures)

@@ -12,7 +12,11 @@ recorded() { # NAME SIDE
 	timeout 100 "$PYTHON" "$programs" "$1" "$2" 5 "$tmp" >"$tmp/log" 2>&1
 }
 
-for name in $("$PYTHON" "$programs" list); do
+where=
+"$PYTHON" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null &&
+	where=gpu
+for name in $("$PYTHON" "$programs" list) \
+	${where:+$("$PYTHON" "$programs" list gpu)}; do
 	for side in before after; do
 		tries=0
 		# gloo may find the port of the other rank closed
@@ -22,7 +26,10 @@ for name in $("$PYTHON" "$programs" list); do
 		[ "$tries" -lt 6 ] || not_ok "$name $side" "$tmp/log"
 	done
 done
-run 0 "$PYTHON" "$programs" judge "$profan" "$tmp" ||
-	not_ok "changes.py" "$tmp/err"
-relay "$tmp/out"
+for device in cpu $where; do
+	run 0 "$PYTHON" "$programs" judge "$profan" "$tmp" "$device" ||
+		not_ok "changes.py" "$tmp/err"
+	relay "$tmp/out"
+done
+[ "$where" ] || skip "programs on a GPU" "torch has none here"
 tap_done

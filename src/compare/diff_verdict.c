@@ -551,6 +551,56 @@ static const char *main_cause(const struct pf_diff_run *d, int64_t sign)
 	return out;
 }
 
+/*
+ * The Python function that most of the change of idle time is in, whatever its
+ * causes are; or "".
+ */
+static const char *main_frame(const struct pf_diff_run *d, int64_t sign)
+{
+	const struct pf_capture *const sides[] = { &d->a, &d->b };
+	size_t count = d->texts.count + (size_t)1, best = 0;
+	double *changes = pf_calloc(count, sizeof(*changes));
+	double all = 0;
+	bool is_most;
+
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < sides[s]->idle.count; i++) {
+			const struct pf_wait_row *r = PF_KEYED_ROW(
+				&sides[s]->idle, struct pf_wait_row, i);
+
+			changes[r->key.frame] +=
+				(double)r->sum.ns *
+				pf_ratio((double)(s ? sign : -sign),
+					 sides[s]->steps);
+		}
+	for (size_t i = 0; i < count; i++) {
+		all += changes[i] > 0 ? changes[i] : 0;
+		if (changes[i] > changes[best])
+			best = i;
+	}
+	is_most = all > 0 && changes[best] >= MOST_OF_CHANGE * all;
+	free(changes);
+	return is_most ? pf_diff_text(d, (uint32_t)best) : "";
+}
+
+/* "operators in train.py:12 step", or NULL. */
+static char *idle_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
+{
+	const char *cause = main_cause(d, sign), *frame;
+	bool is_said = cls == PF_STEP_DATA && cause &&
+		       !strcmp(cause, pf_cause_name(PF_CAUSE_DATA));
+	struct pf_buf out = { 0 };
+
+	if (!cause)
+		return NULL;
+	frame = main_frame(d, sign);
+	if (!is_said)
+		pf_buf_adds(&out, cause);
+	if (*frame)
+		pf_buf_addf(&out, "%s%s", is_said ? "" : " in ", frame);
+	return out.data;
+}
+
 /* What a name of the host, over all of its rows, is in an average step. */
 struct named {
 	const struct pf_op_key *key; /* one of them; NULL: there is none */
@@ -711,7 +761,6 @@ static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 static char *culprit_take(const struct pf_diff_run *d, size_t cls)
 {
 	int64_t sign = d->classes[cls].rank.shift < 0 ? -1 : 1;
-	const char *cause;
 
 	if (cls == PF_STEP_KERNEL) {
 		for (size_t i = 0; i < d->pairs.count; i++)
@@ -723,10 +772,7 @@ static char *culprit_take(const struct pf_diff_run *d, size_t cls)
 		return cls == PF_STEP_OTHER && d->a.has_code != d->b.has_code
 			       ? NULL
 			       : main_op_take(d, cls, sign);
-	if (cls < PF_STEP_RUNTIME)
-		return NULL;
-	cause = main_cause(d, sign);
-	return cause ? pf_strdup(cause) : NULL;
+	return cls < PF_STEP_RUNTIME ? NULL : idle_take(d, cls, sign);
 }
 
 /* ---- the sentence ---- */
@@ -787,8 +833,7 @@ static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 			    : "The largest change",
 		    pf_step_class_phrase((enum pf_step_class)cls));
 	add_medians(out, &d->classes[cls]);
-	if (culprit && !(cls == PF_STEP_DATA &&
-			 !strcmp(culprit, pf_cause_name(PF_CAUSE_DATA))))
+	if (culprit)
 		pf_buf_addf(out, " (%s)", culprit);
 	free(culprit);
 }

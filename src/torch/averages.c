@@ -17,15 +17,6 @@
  * which operator each belongs to.
  */
 
-bool pf_engine_has(const struct pf_engine *e, uint32_t kinds)
-{
-	for (size_t i = 0; i < e->track_count; i++)
-		for (unsigned k = 0; k < PF_KIND_COUNT; k++)
-			if (pf_kind_in(k, kinds) && e->host[i].kind_count[k])
-				return true;
-	return false;
-}
-
 /* ---- which operator an event belongs to ---- */
 
 #define OPEN_MAX 16384
@@ -658,26 +649,6 @@ static int engine_calls(struct pf_engine *e)
  * groups.h: all events are in it, and an event that ends closes all in it.
  */
 
-#define DEPTH_MAX 16384
-
-const struct pf_cxx_open *pf_cxx_top(struct pf_cxx_stack *s, int64_t start_ns)
-{
-	while (s->depth && s->open[s->depth - 1].first_end_ns < start_ns)
-		s->depth--;
-	return s->depth ? &s->open[s->depth - 1] : NULL;
-}
-
-void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns, int64_t end_ns,
-		 int64_t id)
-{
-	if (s->depth >= DEPTH_MAX)
-		return;
-	s->open = pf_grow(s->open, &s->cap, s->depth + 1, sizeof(*s->open));
-	if (s->depth && s->open[s->depth - 1].first_end_ns < closed_ns)
-		closed_ns = s->open[s->depth - 1].first_end_ns;
-	s->open[s->depth++] = (struct pf_cxx_open){ closed_ns, end_ns, id };
-}
-
 /* The id an event of the stop thread has of its own. */
 static int64_t own_id(const struct pf_fe *fe)
 {
@@ -1082,8 +1053,8 @@ int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 		rc = finish(&e);
 	else if (!engine_survey(&e) && !engine_calls(&e) &&
 		 !engine_overhead(&e) && !engine_colliders(&e) &&
-		 !pf_engine_stacks(&e) && !pf_engine_device(&e) &&
-		 !pf_engine_memory(&e) && !pf_engine_host(&e))
+		 !pf_engine_device(&e) && !pf_engine_memory(&e) &&
+		 !pf_engine_host(&e))
 		rc = finish(&e);
 	tear_down(&e);
 	free(temp_dir);

@@ -7,7 +7,6 @@
  *	survey	what is on which track; the stop thread; colliding ids
  *	calls	links of runtime calls where the trace lost them
  *	overhead	the ids that overhead events inherit
- *	stacks	those of calls and of GPU events, for groups by them
  *	device	groups of GPU events; kernel times summed by link
  *	memory	allocation records
  *	host	the tree of CPU events, and their groups
@@ -18,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "base/spool.h"
 #include "torch/averages.h"
 #include "torch/facts.h"
@@ -256,7 +256,14 @@ static inline bool pf_engine_ends_late(const struct pf_engine *e,
 }
 
 /* Is there any host event of these kinds? */
-bool pf_engine_has(const struct pf_engine *e, uint32_t kinds);
+static inline bool pf_engine_has(const struct pf_engine *e, uint32_t kinds)
+{
+	for (size_t i = 0; i < e->track_count; i++)
+		for (unsigned k = 0; k < PF_KIND_COUNT; k++)
+			if (pf_kind_in(k, kinds) && e->host[i].kind_count[k])
+				return true;
+	return false;
+}
 
 int pf_engine_device(struct pf_engine *e);
 int pf_engine_memory(struct pf_engine *e);
@@ -287,11 +294,28 @@ struct pf_cxx_stack {
 	size_t depth, cap;
 };
 
+#define PF_CXX_DEPTH_MAX 16384
+
 /* What is open when an event begins, or NULL: what ended closed all in it. */
-const struct pf_cxx_open *pf_cxx_top(struct pf_cxx_stack *s, int64_t start_ns);
+static inline const struct pf_cxx_open *pf_cxx_top(struct pf_cxx_stack *s,
+						   int64_t start_ns)
+{
+	while (s->depth && s->open[s->depth - 1].first_end_ns < start_ns)
+		s->depth--;
+	return s->depth ? &s->open[s->depth - 1] : NULL;
+}
+
 /* Until closed_ns (INT64_MAX: until what is around it ends). */
-void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns, int64_t end_ns,
-		 int64_t id);
+static inline void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns,
+			       int64_t end_ns, int64_t id)
+{
+	if (s->depth >= PF_CXX_DEPTH_MAX)
+		return;
+	s->open = pf_grow(s->open, &s->cap, s->depth + 1, sizeof(*s->open));
+	if (s->depth && s->open[s->depth - 1].first_end_ns < closed_ns)
+		closed_ns = s->open[s->depth - 1].first_end_ns;
+	s->open[s->depth++] = (struct pf_cxx_open){ closed_ns, end_ns, id };
+}
 
 /* ---- stacks ---- */
 
@@ -299,8 +323,6 @@ void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns, int64_t end_ns,
 void pf_engine_stacks_init(struct pf_engine *e,
 			   const struct pf_rule_facts *facts);
 void pf_engine_stacks_release(struct pf_engine *e);
-/* The pass. */
-int pf_engine_stacks(struct pf_engine *e);
 
 /* A stack as a grouping has it: entries of a "Call stack" text, in lines. */
 uint32_t pf_engine_cut_stack(struct pf_engine *e, size_t grouping,

@@ -289,6 +289,8 @@ static int linked_stack(struct pf_engine *e, int64_t link, uint32_t *text)
 	int found;
 
 	*text = e->facts.empty;
+	if (!e->op_stacks && find_op_stacks(e))
+		return -1;
 	found = pf_lookup_find(&e->op_stack, link, (const void **)&n, e->err);
 	if (found == 1)
 		*text = (uint32_t)n->text;
@@ -403,11 +405,6 @@ static uint32_t open_stack(struct pf_engine *e)
 	id = pf_intern_add(&e->facts.texts, out.data ? out.data : "", out.len);
 	pf_buf_release(&out);
 	return id;
-}
-
-int pf_engine_stacks(struct pf_engine *e)
-{
-	return e->has_call_stacks ? find_op_stacks(e) : 0;
 }
 
 int pf_engine_event_stack(struct pf_engine *e, const struct pf_fe *fe,

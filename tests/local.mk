@@ -145,8 +145,8 @@ check-every:
 
 # ---- all but suites that only hold figures against a second count, most of them
 # in Python: their commands run in the other suites, too ----
-COUNTS = agree arrival csv devices doctor first_sight guide hta key_averages \
-	laws_sql nights peers planted precision truth_versions
+COUNTS = agree arrival cells ci csv devices doctor documents first_sight guide hta \
+	key_averages laws_sql merged nights peers planted precision truth_versions
 check-code:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))'

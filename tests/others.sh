@@ -49,4 +49,20 @@ run 0 "$profan" query --format csv "$tmp/t.db" \
 printf 'n\n%s\n' "$calls" >"$tmp/want"
 tr -d '\r' <"$tmp/out" >"$tmp/got"
 same "viztracer: each call of a function once" "$tmp/want" "$tmp/got"
+
+# JAX on an H100: XLA names the calls that launch work after the work
+for file in trace.json.gz xplane.pb; do
+	rm -f "$tmp/t.db"
+	run 0 "$profan" ingest -q -o "$tmp/t.db" \
+		"$top_srcdir/tests/others/jax_h100/$file"
+	run 0 "$profan" query --format csv "$tmp/t.db" \
+		"SELECT count(*) AS work, count(launch_id) AS launched,
+			count(DISTINCT launch_id) AS calls
+		FROM gpu_event WHERE kind IN (7, 8, 9)"
+	printf '12,12,12\n' >"$tmp/want"
+	sed 1d "$tmp/out" | tr -d '\r' >"$tmp/got"
+	same "jax_h100, $file: all work has its call" "$tmp/want" "$tmp/got"
+done
+run 0 "$profan" info "$tmp/t.db" && grep -q 'NVIDIA H100 80GB HBM3' "$tmp/out"
+result "jax_h100, xplane.pb: the GPU by its name" "$tmp/out"
 tap_done

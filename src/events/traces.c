@@ -262,6 +262,7 @@ static enum pf_kind thread_kind(enum pf_device_line line, const char *name,
 		return kind;
 	return pf_range_kind(kind, pf_is_tf_data(name, name_len),
 			     has(args, args_len, "\"step_num\":"),
+			     has(args, args_len, "\"correlation_id\":"),
 			     is_operator(name, name_len, args, args_len),
 			     line == PF_LINE_POOL ||
 				     is_of_runtime(args, args_len));
@@ -296,7 +297,7 @@ static enum pf_kind kind_of(enum pf_device_line line, const char *name,
 		return pf_work_kind(name, name_len,
 				    has(args, args_len, "kernel_details"),
 				    has(args, args_len, "memcpy_details"),
-				    has(args, args_len, "memset_details"));
+				    has(args, args_len, "emset_details"));
 	case PF_LINE_TASKS:
 		return task_kind(args, args_len);
 	case PF_LINE_COLLECTIVES:

@@ -307,10 +307,12 @@ enum pf_kind pf_host_kind(const char *name, size_t len)
 }
 
 enum pf_kind pf_range_kind(enum pf_kind kind, bool is_tf_data, bool has_step,
-			   bool is_operator, bool is_of_runtime)
+			   bool is_call, bool is_operator, bool is_of_runtime)
 {
 	if (has_step || is_tf_data)
 		return PF_KIND_ANNOTATION;
+	if (is_call)
+		return PF_KIND_DRIVER;
 	if (is_operator)
 		return PF_KIND_CPU_OP;
 	return is_of_runtime ? PF_KIND_HOST : kind;
@@ -351,7 +353,8 @@ const char *pf_host_category(enum pf_kind kind, const char *name, size_t len)
 static bool is_one_of(const char *p, size_t len, const char *word)
 {
 	return starts(&p, &len, word) &&
-	       (!len || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'));
+	       (!len || *p == ' ' || (*p >= 'A' && *p <= 'Z') ||
+		(*p >= '0' && *p <= '9'));
 }
 
 enum pf_kind pf_work_kind(const char *name, size_t len, bool has_kernel,

@@ -83,9 +83,13 @@ bool pf_is_operator(const char *name, size_t len, const char *shown,
  */
 enum pf_kind pf_host_kind(const char *name, size_t len);
 bool pf_is_tf_data(const char *name, size_t len);
-/* Of these two kinds, by what is beside the name. */
+/*
+ * Of these two kinds, by what is beside the name.  What has the number of GPU
+ * work (correlation_id) is the call that launched it: XLA names calls of the
+ * driver after their work ("MemcpyH2D", the kernel's name).
+ */
 enum pf_kind pf_range_kind(enum pf_kind kind, bool is_tf_data, bool has_step,
-			   bool is_operator, bool is_of_runtime);
+			   bool is_call, bool is_operator, bool is_of_runtime);
 /*
  * The same by what is open on the thread, whose events come in order of their
  * start: "runtime_end_ns" is where the runtime's ranges so far end (at first

@@ -1456,6 +1456,8 @@ static const char *why_no_decoding(const struct pf_advise *a,
 		       "16 rows, as no decoding has";
 	if (d->calls < 2 * d->kinds)
 		return "products with few rows do not repeat";
+	if (d->few_ns < a->window_ns / 100)
+		return "products with few rows take less than 1 % of the time";
 	return NULL;
 }
 
@@ -1502,7 +1504,7 @@ static void judge_decoding(const struct pf_advise *a,
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	pf_buf_clear(&out->sentence);
 	pf_buf_addf(&out->sentence,
-		    "products of at most %d rows, as in decoding, read "
+		    "Products of at most %d rows, as in decoding, read "
 		    "weights "
 		    "that the memory gives in %s, %s of the window",
 		    FEW_ROWS, pf_num_show_ns(read, (int64_t)ns),
@@ -1733,7 +1735,7 @@ const struct advise_rule advise_rules[] = {
 	{ .id = "A10",
 	  .kind = "casts and copies",
 	  .title = "fewer casts and copies",
-	  .subject = "Casting and copying on the GPU holds",
+	  .subject = "Casting and copying holds",
 	  .confidence = "sure",
 	  .command = "kernels",
 	  .options = " --group name,op",

@@ -1204,6 +1204,12 @@ static int read_unread(struct doctor *d)
 
 /* ---- all results ---- */
 
+/* Others have no key_averages(), from which something could be missing. */
+static bool has_averages(enum pf_producer producer)
+{
+	return producer == PF_FROM_TORCH || producer >= PF_FROM_TORCH_XPU;
+}
+
 static void settle(struct doctor *d)
 {
 	static const enum check_id of_events[] = { SKIPPED, NO_TIME, LEFT_OUT,
@@ -1242,9 +1248,10 @@ static void settle(struct doctor *d)
 	set_gpu(d, CLOCK, &g->clock);
 	set(d, SLOW, d->clocks.low_count, d->clocks.count);
 	set_gpu(d, OVERLAP, &g->overlap);
-	set_gpu(d, NOT_IN_TABLE,
-		&(struct pf_tally){ r[NOT_IN_TABLE].count,
-				    r[NOT_IN_TABLE].gpu_ns });
+	if (has_averages(d->producer))
+		set_gpu(d, NOT_IN_TABLE,
+			&(struct pf_tally){ r[NOT_IN_TABLE].count,
+					    r[NOT_IN_TABLE].gpu_ns });
 	set(d, ZERO, g->zero.count, g->work.count);
 	r[ZERO].gpu_ns = 0;
 	set(d, IDLE_LAUNCHES, t->idle_launch_count, t->launch_count);

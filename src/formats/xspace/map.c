@@ -93,7 +93,7 @@ struct pf_xs_memos {
 /* What an event's statistics make of it. */
 struct pf_xs_made {
 	bool has_kernel, has_copy, has_fill, is_operator, has_step, is_freed;
-	bool is_of_runtime; /* by a statistic */
+	bool is_call, is_of_runtime; /* by a statistic */
 };
 
 struct pf_xs_shape {
@@ -660,6 +660,7 @@ static enum pf_xs_role find_role(const char *name)
 		{ "kernel_details", PF_XS_KERNEL_DETAILS },
 		{ "memcpy_details", PF_XS_COPY_DETAILS },
 		{ "memset_details", PF_XS_FILL_DETAILS },
+		{ "Memset_details", PF_XS_FILL_DETAILS },
 		{ "allocator_name", PF_XS_ALLOCATOR },
 		{ "index_on_host", PF_XS_ALLOCATOR_INDEX },
 		{ "allocation_bytes", PF_XS_ALLOCATED },
@@ -1135,6 +1136,7 @@ static void one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 	made->is_of_runtime |= key.role == PF_XS_RUNTIME ||
 			       key.role == PF_XS_CORRELATION ||
 			       key.role == PF_XS_KERNEL_DETAILS;
+	made->is_call |= key.role == PF_XS_CORRELATION;
 	made->has_kernel |= key.role == PF_XS_KERNEL_DETAILS;
 	made->has_copy |= key.role == PF_XS_COPY_DETAILS;
 	made->has_fill |= key.role == PF_XS_FILL_DETAILS;
@@ -1273,6 +1275,7 @@ static void host_type(struct pf_xs_map *m, const struct pf_xs_name *name,
 
 	if (kind == PF_KIND_HOST || kind == PF_KIND_ANNOTATION)
 		kind = pf_range_kind(kind, name->is_tf_data, made->has_step,
+				     made->is_call,
 				     made->is_operator || name->is_operator,
 				     made->is_of_runtime || m->line.is_pool);
 	kind = pf_range_in(kind, name->is_tf_data || made->has_step,
@@ -1438,7 +1441,7 @@ void pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane)
 /* ---- what the file says of itself ---- */
 
 struct device {
-	char vendor[64], type[64];
+	char vendor[64], type[64], name[96];
 	struct pf_sink_gpu gpu;
 };
 
@@ -1463,6 +1466,8 @@ static void take_device(void *arg, const char *name,
 				(int64_t)stat->value;
 	if (!strcmp(name, "device_vendor"))
 		snprintf(d->vendor, sizeof(d->vendor), "%.*s", (int)len, text);
+	if (!strcmp(name, "gpu_device_name"))
+		snprintf(d->name, sizeof(d->name), "%.*s", (int)len, text);
 	if (!strcmp(name, "device_type_string"))
 		snprintf(d->type, sizeof(d->type), "%.*s", (int)len, text);
 }
@@ -1470,7 +1475,7 @@ static void take_device(void *arg, const char *name,
 static void put_device(struct pf_buf *out, struct device *d)
 {
 	int64_t *n = d->gpu.numbers;
-	const char *name = *d->type ? d->type : d->vendor;
+	const char *name = *d->name ? d->name : *d->type ? d->type : d->vendor;
 
 	if (*name) {
 		d->gpu.name = name;

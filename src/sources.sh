@@ -28,7 +28,7 @@ library() {
 shell_tests() {
 	for f in tests/*.sh tests/agent/*.sh; do
 		case ${f##*/} in
-		agent.sh | bench.sh | cost.sh | quickstart.sh | tap.sh) ;;
+		agent.sh | attack.sh | bench.sh | cost.sh | quickstart.sh | tap.sh) ;;
 		*) echo "$f" ;;
 		esac
 	done

@@ -439,4 +439,25 @@ run 0 "$profan" ingest -q "$tmp/ahead.json" -o "$tmp/ahead.db" &&
 	grep -q '^finding,"The host decides 9.*\. Without the host'"'"'s operators, calls and Python 1[0-9.]* % would be saved' \
 		"$tmp/out"
 result 'a host that decides all, and would save little' "$tmp/out"
+
+# ---- a function that waits counts though short ones, called so, follow ----
+"$PYTHON" -S - >"$tmp/waits.json" <<'END'
+import json
+events = [("cpu_op", "aten::mul", 1, 0, 100), ("kernel", "k", 9, 900, 50),
+          ("python_function", "<built-in method run_backward of E>", 1, 110,
+           3000), ("cpu_op", "aten::mm", 2, 300, 1800)]
+events += [("python_function", "a.py(1): _get_value", 1, 3200 + 20 * i, 10)
+           for i in range(10)]
+events += [("cpu_op", "aten::add", 1, 3450, 100)]
+print(json.dumps({"traceEvents": [
+    {"ph": "X", "cat": c, "name": n, "pid": 0 if c == "kernel" else 5,
+     "tid": t, "ts": ts, "dur": dur,
+     "args": {"stream": 7, "device": 0} if c == "kernel" else {}}
+    for c, n, t, ts, dur in events]}))
+END
+rm -f "$tmp/waits.db"
+run 0 "$profan" ingest -q "$tmp/waits.json" -o "$tmp/waits.db" &&
+	run 0 "$profan" path "$tmp/waits.db" --group op --format csv &&
+	grep -q '^1800000,.*,aten::mm$\|aten::mm,1800000' "$tmp/out"
+result "what a waiting function waits for is on the path" "$tmp/out"
 tap_done

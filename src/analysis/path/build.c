@@ -524,8 +524,8 @@ struct reader {
 	struct pf_nest open;
 	int64_t at_ns;   /* of the last event; INT64_MIN: there was none */
 	bool was_asleep; /* just before that instant */
-	/* the last time in which a function waited, as its name says */
-	int64_t wait_start_ns, wait_end_ns;
+	/* since it worked: how long functions waited, as their names say */
+	int64_t waited_ns, wait_end_ns;
 	bool has_around;
 	struct path_around around; /* of the last call, and its number */
 	uint32_t around_number;
@@ -641,12 +641,17 @@ static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
  */
 static bool has_slept(const struct reader *r, int64_t since_ns, int64_t at_ns)
 {
-	int64_t from =
-		r->wait_start_ns > since_ns ? r->wait_start_ns : since_ns;
-	int64_t to = r->wait_end_ns < at_ns ? r->wait_end_ns : at_ns;
+	int64_t beyond = r->wait_end_ns > at_ns ? r->wait_end_ns - at_ns : 0;
 
 	return r->was_asleep ||
-	       (to > from && to - from >= (at_ns - since_ns) / 2);
+	       (r->waited_ns > beyond &&
+		r->waited_ns - beyond >= (at_ns - since_ns) / 2);
+}
+
+/* It works up to then: only what waits still counts. */
+static void forget_waits(struct reader *r, int64_t at_ns)
+{
+	r->waited_ns = r->wait_end_ns > at_ns ? r->wait_end_ns - at_ns : 0;
 }
 
 /* Time in which the thread works; what is close is one. */
@@ -661,6 +666,7 @@ static void add_busy(struct reader *r, int64_t start_ns, int64_t end_ns)
 	if (b && start_ns - b->end_ns < PF_PATH_HANDOFF_NS) {
 		if (end_ns > b->end_ns)
 			b->end_ns = end_ns;
+		forget_waits(r, b->end_ns);
 		return;
 	}
 	p->busy = pf_grow(p->busy, &p->busy_cap, (size_t)p->busy_count + 1,
@@ -668,6 +674,7 @@ static void add_busy(struct reader *r, int64_t start_ns, int64_t end_ns)
 	p->busy[p->busy_count++] =
 		(struct path_busy){ start_ns, end_ns,
 				    has_slept(r, since_ns, start_ns) };
+	forget_waits(r, end_ns);
 }
 
 static void add_range(struct frame *f, unsigned kind, uint32_t name,
@@ -745,10 +752,11 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 			  false);
 	if (f)
 		add_range(f, kind, b->name[i], class);
-	if (kind == PF_KIND_PYTHON && class->is_asleep) {
-		if (start > r->wait_end_ns)
-			r->wait_start_ns = start;
-		r->wait_end_ns = end > r->wait_end_ns ? end : r->wait_end_ns;
+	if (kind == PF_KIND_PYTHON && class->is_asleep &&
+	    end > r->wait_end_ns) {
+		r->waited_ns +=
+			end - (start > r->wait_end_ns ? start : r->wait_end_ns);
+		r->wait_end_ns = end;
 	}
 	return 0;
 }
@@ -801,7 +809,8 @@ static int read_thread(struct reader *r, const struct pf_track *t)
 	};
 	r->by_call = (uint32_t)PF_SEARCH(i, p->with_call,
 					 p->launched[i].launch_id < first_id);
-	r->at_ns = r->wait_start_ns = r->wait_end_ns = INT64_MIN;
+	r->at_ns = r->wait_end_ns = INT64_MIN;
+	r->waited_ns = 0;
 	pf_nest_clear(&r->open);
 	rc = read_host_track(r, t);
 	r->thread->call_count = p->call_count - r->thread->first_call;

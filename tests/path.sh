@@ -443,10 +443,11 @@ result 'a host that decides all, and would save little' "$tmp/out"
 # ---- a function that waits counts though short ones, called so, follow ----
 "$PYTHON" -S - >"$tmp/waits.json" <<'END'
 import json
-events = [("cpu_op", "aten::mul", 1, 0, 100), ("kernel", "k", 9, 900, 50),
+events = [("python_function", "a.py(9): step", 1, -50, 4000),
+          ("cpu_op", "aten::mul", 1, 0, 100), ("kernel", "k", 9, 900, 50),
           ("python_function", "<built-in method run_backward of E>", 1, 110,
            3000), ("cpu_op", "aten::mm", 2, 300, 1800)]
-events += [("python_function", "a.py(1): _get_value", 1, 3200 + 20 * i, 10)
+events += [("python_function", "a.py(1): get", 1, 3200 + 20 * i, 10)
            for i in range(10)]
 events += [("cpu_op", "aten::add", 1, 3450, 100)]
 print(json.dumps({"traceEvents": [

@@ -116,17 +116,32 @@ static inline size_t pf_nest_crossed(const struct pf_nest *n, int64_t end_ns)
 	return under;
 }
 
+/* Is more of a range outside of what it crosses than in it?  Else an end is
+ * only rounded. */
+static inline bool pf_nest_outlives(const struct pf_nest *n, size_t crossed,
+				    int64_t end_ns)
+{
+	const struct pf_nest_range *r;
+
+	if (!crossed)
+		return false;
+	r = pf_nest_at(n, n->depth - crossed);
+	return (uint64_t)end_ns - (uint64_t)r->end_ns >
+	       (uint64_t)r->end_ns - (uint64_t)n->at_ns;
+}
+
 /*
- * A range begins, a copy of what it is in: NULL if that is too deep.  What it
- * outlives but is no function is taken off first where a tree is drawn; who
- * asks for instants has what began last on top, if it is no function.
+ * A range begins, a copy of what it is in, a function that it outlives not
+ * counted: NULL if that is too deep.  What it outlives but is no function is
+ * taken off first where a tree is drawn; who asks for instants has what began
+ * last on top, if it is no function.
  */
 static inline void *pf_nest_enter(struct pf_nest *n, struct pf_nest_range range,
 				  bool is_tree)
 {
-	size_t over = is_tree || range.is_python
-			      ? pf_nest_crossed(n, range.end_ns)
-			      : 0;
+	const size_t crossed = pf_nest_crossed(n, range.end_ns);
+	const size_t over = is_tree || range.is_python ? crossed : 0;
+	const bool is_out = over || pf_nest_outlives(n, crossed, range.end_ns);
 	const int64_t *top_ns;
 	char *item;
 
@@ -136,13 +151,14 @@ static inline void *pf_nest_enter(struct pf_nest *n, struct pf_nest_range range,
 	if (!pf_nest_push(n, range.end_ns))
 		return NULL;
 	item = pf_nest_at(n, n->depth - 1 - over);
-	if (over) {
-		memmove(item + n->width, item, over * n->width);
+	memmove(item + n->width, item, over * n->width);
+	if (is_out)
 		memcpy(item,
-		       n->depth - 1 > over ? item - n->width
-					   : (const char *)n->outermost,
+		       n->depth - 1 > crossed
+			       ? (const char *)pf_nest_at(n, n->depth - 2 -
+								     crossed)
+			       : (const char *)n->outermost,
 		       n->width);
-	}
 	/* The end of what outlived a function is lost: it outlives others too. */
 	range.is_python = range.is_python && !over;
 	*(struct pf_nest_range *)item = range;

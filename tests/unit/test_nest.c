@@ -247,6 +247,24 @@ static void test_nest_of_functions_that_cross(void **state)
 	pf_nest_release(&n);
 }
 
+/* What a range inherits that begins in a function and ends after it. */
+static void test_nest_of_ranges_that_outlive(void **state)
+{
+	static const struct function none = { { 0, false }, '-', '-' };
+	struct pf_nest n = { .width = sizeof(none), .outermost = &none };
+
+	(void)state;
+	enter(&n, 'm', 1000, true, false);
+	pf_nest_drop(&n, 10);
+	assert_int_equal(enter(&n, 'e', 50, true, false), 'm');
+	pf_nest_drop(&n, 40); /* its end is rounded: most of it is in 'e' */
+	assert_int_equal(enter(&n, 'o', 52, false, false), 'e');
+	pf_nest_drop(&n, 45); /* as what __enter__() opens */
+	assert_int_equal(enter(&n, 'r', 900, false, false), 'm');
+	assert_int_equal(holder(&n, 47), 'r');
+	pf_nest_release(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_nest_passes_on_and_drops),
 		cmocka_unit_test(test_nest_of_ranges_that_cross),
 		cmocka_unit_test(test_nest_of_functions_that_cross),
+		cmocka_unit_test(test_nest_of_ranges_that_outlive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

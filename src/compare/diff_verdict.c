@@ -534,10 +534,10 @@ static size_t main_class(const struct pf_diff_run *d)
 	return out;
 }
 
-/* Of the classes without GPU work: the cause of idleness; or NULL. */
-static const char *main_cause(const struct pf_diff_run *d, int64_t sign)
+/* Of the classes without GPU work: the cause of idleness, or PF_CAUSE_COUNT. */
+static enum pf_cause main_cause(const struct pf_diff_run *d, int64_t sign)
 {
-	const char *out = NULL;
+	enum pf_cause out = PF_CAUSE_COUNT;
 	int64_t most = 0;
 
 	for (size_t i = 0; i < PF_CAUSE_COUNT; i++) {
@@ -545,17 +545,15 @@ static const char *main_cause(const struct pf_diff_run *d, int64_t sign)
 
 		if (part > most) {
 			most = part;
-			out = pf_cause_name((enum pf_cause)i);
+			out = (enum pf_cause)i;
 		}
 	}
 	return out;
 }
 
-/*
- * The Python function that most of the change of idle time is in, whatever its
- * causes are; or "".
- */
-static const char *main_frame(const struct pf_diff_run *d, int64_t sign)
+/* The Python function that most of the change by a cause is in; or "". */
+static const char *main_frame(const struct pf_diff_run *d, enum pf_cause cause,
+			      int64_t sign)
 {
 	const struct pf_capture *const sides[] = { &d->a, &d->b };
 	size_t count = d->texts.count + (size_t)1, best = 0;
@@ -568,6 +566,8 @@ static const char *main_frame(const struct pf_diff_run *d, int64_t sign)
 			const struct pf_wait_row *r = PF_KEYED_ROW(
 				&sides[s]->idle, struct pf_wait_row, i);
 
+			if (r->key.cause != (uint32_t)cause)
+				continue;
 			changes[r->key.frame] +=
 				(double)r->sum.ns *
 				pf_ratio((double)(s ? sign : -sign),
@@ -586,16 +586,16 @@ static const char *main_frame(const struct pf_diff_run *d, int64_t sign)
 /* "operators in train.py:12 step", or NULL. */
 static char *idle_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 {
-	const char *cause = main_cause(d, sign), *frame;
-	bool is_said = cls == PF_STEP_DATA && cause &&
-		       !strcmp(cause, pf_cause_name(PF_CAUSE_DATA));
+	enum pf_cause cause = main_cause(d, sign);
+	bool is_said = cls == PF_STEP_DATA && cause == PF_CAUSE_DATA;
 	struct pf_buf out = { 0 };
+	const char *frame;
 
-	if (!cause)
+	if (cause == PF_CAUSE_COUNT)
 		return NULL;
-	frame = main_frame(d, sign);
+	frame = main_frame(d, cause, sign);
 	if (!is_said)
-		pf_buf_adds(&out, cause);
+		pf_buf_adds(&out, pf_cause_name(cause));
 	if (*frame)
 		pf_buf_addf(&out, "%s%s", is_said ? "" : " in ", frame);
 	return out.data;

@@ -116,8 +116,10 @@ static inline size_t pf_nest_crossed(const struct pf_nest *n, int64_t end_ns)
 	return under;
 }
 
-/* Is more of a range outside of what it crosses than in it?  Else an end is
- * only rounded. */
+/*
+ * Is more of a range outside of what it crosses than in it?  Else an end is
+ * only rounded.
+ */
 static inline bool pf_nest_outlives(const struct pf_nest *n, size_t crossed,
 				    int64_t end_ns)
 {

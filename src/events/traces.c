@@ -293,7 +293,7 @@ static enum pf_kind kind_of(enum pf_device_line line, const char *name,
 	case PF_LINE_THREAD:
 	case PF_LINE_POOL:
 		return thread_kind(line, name, name_len, args, args_len);
-	case PF_LINE_STREAM:
+	case PF_LINE_STREAM: /* XLA writes Memset_details, too */
 		return pf_work_kind(name, name_len,
 				    has(args, args_len, "kernel_details"),
 				    has(args, args_len, "memcpy_details"),

@@ -26,6 +26,7 @@ replay fuzz_ingest "$traces"/good-*.json "$traces"/odd-*.json \
 	"$corpus"/xspace/*
 replay fuzz_pfr "$corpus"/pfr/*
 replay fuzz_memsnap "$corpus"/memsnap/*
+replay fuzz_merge "$corpus"/merge/*
 replay fuzz_block "$corpus"/block/*
 replay fuzz_xspace "$corpus"/xspace/*
 for file in "$corpus"/tables/*; do

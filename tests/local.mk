@@ -53,6 +53,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_block \
 	tests/fuzz/fuzz_ingest \
 	tests/fuzz/fuzz_memsnap \
+	tests/fuzz/fuzz_merge \
 	tests/fuzz/fuzz_pfr \
 	tests/fuzz/fuzz_scanner \
 	tests/fuzz/fuzz_tables \
@@ -67,19 +68,23 @@ FUZZ_MEMORY = tests/fuzz/memory.c tests/fuzz/memory.h tests/fuzz/fuzz.h
 FUZZ_WRAP = -Wl,--wrap=sqlite3_prepare_v2,--wrap=sqlite3_finalize,--wrap=pthread_create
 tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c $(FUZZ_MEMORY)
 tests_fuzz_fuzz_memsnap_SOURCES = tests/fuzz/fuzz_memsnap.c tests/fuzz/fuzz.h
+FUZZ_PATH = tests/fuzz/path.c tests/fuzz/path.h
+tests_fuzz_fuzz_merge_SOURCES = tests/fuzz/fuzz_merge.c $(FUZZ_PATH) \
+	tests/fuzz/fuzz.h
 tests_fuzz_fuzz_pfr_SOURCES = tests/fuzz/fuzz_pfr.c tests/fuzz/fuzz.h \
 	tests/gen/pfrread.c tests/gen/pfrread.h tests/gen/pfrw.c \
 	tests/gen/pfrw.h
 tests_fuzz_fuzz_scanner_SOURCES = tests/fuzz/fuzz_scanner.c tests/fuzz/fuzz.h
 FUZZ_EVENTS = tests/fuzz/events.c tests/fuzz/events.h tests/fuzz/fuzz.h
 tests_fuzz_fuzz_tables_SOURCES = tests/fuzz/fuzz_tables.c $(FUZZ_EVENTS) \
-	tests/fuzz/path.c tests/fuzz/path.h
+	$(FUZZ_PATH)
 tests_fuzz_fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_xspace_SOURCES = tests/fuzz/fuzz_xspace.c $(FUZZ_EVENTS)
 FUZZ_LIBS = libprofan.a $(PROFAN_LIBS)
 tests_fuzz_fuzz_block_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_ingest_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_memsnap_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_merge_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_pfr_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scanner_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_tables_LDADD = $(FUZZ_LIBS)
@@ -93,6 +98,7 @@ FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_block_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK) $(FUZZ_WRAP)
 tests_fuzz_fuzz_memsnap_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_merge_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_pfr_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_scanner_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_tables_LDFLAGS = $(FUZZ_LINK)
@@ -105,6 +111,7 @@ tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_block_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_ingest_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_memsnap_LDADD += tests/fuzz/libreplay.a
+tests_fuzz_fuzz_merge_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_pfr_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_scanner_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_tables_LDADD += tests/fuzz/libreplay.a

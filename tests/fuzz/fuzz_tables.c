@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 1 << 18)
 		return 0;
-	fd = open(fuzz_path(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = open(fuzz_path(0), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	FUZZ_CHECK(fd >= 0);
 	FUZZ_CHECK(write(fd, data, size) == (ssize_t)size);
 	if (read_all(fd, 1000, &whole) || read_all(fd, 1, &parts)) {

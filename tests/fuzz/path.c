@@ -7,25 +7,28 @@
 
 #include "fuzz/fuzz.h"
 
-static char folder[64], path[96];
+static char folder[64], paths[FUZZ_PATHS][96];
 
 static void remove_folder(void)
 {
-	unlink(path);
+	for (unsigned i = 0; i < FUZZ_PATHS; i++)
+		unlink(paths[i]);
 	rmdir(folder);
 }
 
-const char *fuzz_path(void)
+const char *fuzz_path(unsigned file)
 {
+	FUZZ_CHECK(file < FUZZ_PATHS);
 	if (folder[0])
-		return path;
+		return paths[file];
 	/* in memory if it can be: it is written each time */
 	snprintf(folder, sizeof(folder), "/dev/shm/profan-fuzz-XXXXXX");
 	if (!mkdtemp(folder)) {
 		snprintf(folder, sizeof(folder), "/tmp/profan-fuzz-XXXXXX");
 		FUZZ_CHECK(mkdtemp(folder));
 	}
-	snprintf(path, sizeof(path), "%s/t.db", folder);
+	for (unsigned i = 0; i < FUZZ_PATHS; i++)
+		snprintf(paths[i], sizeof(*paths), "%s/%u.db", folder, i);
 	atexit(remove_folder);
-	return path;
+	return paths[file];
 }

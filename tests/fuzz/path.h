@@ -2,10 +2,12 @@
 #ifndef PF_TESTS_FUZZ_PATH_H
 #define PF_TESTS_FUZZ_PATH_H
 
+#define FUZZ_PATHS 3
+
 /*
- * The name of a file in a folder of this process, in memory where there is
- * such a place.  Folder and file go when the process ends.
+ * The name of a file, of FUZZ_PATHS, in a folder of this process, in memory
+ * where there is such a place.  Folder and files go when the process ends.
  */
-const char *fuzz_path(void);
+const char *fuzz_path(unsigned file);
 
 #endif

@@ -267,11 +267,46 @@ in_ranges deep
 { expect; echo 1; } >want
 same "names of ranges that lie deeper have none, which is said" want got
 
-# ---- work grows as the ranks do ----
+# ---- names of kilobytes, and work that grows as the ranks do ----
 grep -aq __asan_init "$profan" && {
-	skip "work grows as the ranks do" "sanitizers must be loaded before all else"
+	skip "memory, and work that grows as the ranks do" \
+		"sanitizers take their own, and must be loaded before all else"
 	tap_done
 }
+"$PYTHON" -S - "$profan" >bad <<'EOF'
+import json, os, sys
+NAMES, LONG = 2000, 6000
+def peak(name_bytes):
+    """KB of each command that shows a list of NAMES kernels."""
+    events = []
+    for i in range(NAMES):
+        name = "void " + "k" * (name_bytes - 20) + "<%d>(int)" % i
+        events += [{"ph": "X", "cat": cat, "name": n, "pid": pid, "tid": tid,
+                    "ts": i * 10 + ts, "dur": dur,
+                    "args": {"correlation": i + 1, **args}}
+                   for cat, n, pid, tid, ts, dur, args in (
+                       ("cuda_runtime", "cudaLaunchKernel", 1, 1, 0, 1, {}),
+                       ("kernel", name, 0, 7, 2, 3,
+                        {"device": 0, "stream": 7}))]
+    with open("names.json", "w") as f:
+        json.dump(events, f)
+    os.system("'%s' ingest -q names.json -o names.db" % sys.argv[1])
+    used = []
+    for command in "summary", "report":
+        pid = os.fork()
+        if not pid:
+            os.dup2(os.open("names.out", os.O_WRONLY | os.O_CREAT), 1)
+            os.execv(sys.argv[1], [sys.argv[1], command, "-q", "names.db"] +
+                     ["-o", "names.html"] * (command == "report"))
+        _, status, use = os.wait4(pid, 0)
+        used.append((command, status, use.ru_maxrss))
+    return used
+for (command, rc, short), (_, rc2, long) in zip(peak(50), peak(LONG)):
+    if rc or rc2 or (long - short) * 1024 > 8 * NAMES * LONG:
+        print(command, rc, rc2, short, "KB,", long, "KB")
+EOF
+[ ! -s bad ]
+result "names of 6 KB are a few times in memory, not once for each list" bad
 # shellcheck disable=SC2086
 ${CC:-cc} -shared -fPIC -o steps.so "$top_srcdir/tests/scale_steps.c" \
 	-ldl 2>err || {

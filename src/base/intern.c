@@ -9,29 +9,18 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/mem.h"
-#include "base/port.h"
 
 #define FIRST_SLOTS 256
-
-static uint64_t new_seed(const void *fallback)
-{
-	uint64_t seed;
-
-	if (getentropy(&seed, sizeof(seed)))
-		seed = (uint64_t)(uintptr_t)fallback * 0x9e3779b97f4a7c15u;
-	return seed | 1;
-}
 
 void pf_intern_init(struct pf_intern *t)
 {
 	memset(t, 0, sizeof(*t));
 	t->slots = FIRST_SLOTS;
 	t->slot = pf_calloc(t->slots, sizeof(*t->slot));
-	t->seed = new_seed(t->slot);
+	t->seed = pf_hash_seed();
 }
 
 void pf_intern_release(struct pf_intern *t)
@@ -104,7 +93,7 @@ void pf_map_init(struct pf_map *m)
 	memset(m, 0, sizeof(*m));
 	m->slots = FIRST_SLOTS;
 	m->slot = pf_calloc(m->slots, sizeof(*m->slot));
-	m->seed = new_seed(m->slot);
+	m->seed = pf_hash_seed();
 }
 
 void pf_map_release(struct pf_map *m)

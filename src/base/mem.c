@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#define XXH_INLINE_ALL
+#include <pthread.h>
 #include <stdalign.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include "base/mem.h"
+#include "base/port.h"
 
 #define CHUNK_BYTES 65536
 
@@ -136,10 +142,72 @@ void *pf_arena_calloc(struct pf_arena *a, size_t count, size_t size_bytes)
 	return total > CHUNK_BYTES ? p : memset(p, 0, total);
 }
 
+/* ---- long texts ---- */
+
+#define LONG_BYTES  1024
+#define LONG_CHAINS 4096
+
+static pthread_mutex_t longs_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct long_text {
+	struct long_text *next; /* of its chain */
+	uint64_t hash;
+	size_t len, uses;
+	char data[];
+} * longs[LONG_CHAINS]; /* under the mutex */
+
+struct pf_arena_long {
+	struct pf_arena_long *next;
+	struct long_text *text;
+};
+
+static struct long_text *hold(const char *s, size_t len)
+{
+	uint64_t hash = XXH3_64bits_withSeed(s, len, pf_hash_seed());
+	struct long_text **chain = &longs[hash % LONG_CHAINS], *t;
+
+	pthread_mutex_lock(&longs_mutex);
+	for (t = *chain; t; t = t->next)
+		if (t->hash == hash && t->len == len &&
+		    !memcmp(t->data, s, len))
+			break;
+	if (!t) {
+		t = pf_alloc(product(sizeof(*t) + len + 1, 1));
+		*t = (struct long_text){ *chain, hash, len, 0 };
+		memcpy(t->data, s, len);
+		t->data[len] = '\0';
+		*chain = t;
+	}
+	t->uses++;
+	pthread_mutex_unlock(&longs_mutex);
+	return t;
+}
+
+static void let_go(struct long_text *t)
+{
+	struct long_text **at = &longs[t->hash % LONG_CHAINS];
+
+	pthread_mutex_lock(&longs_mutex);
+	if (!--t->uses) {
+		while (*at != t)
+			at = &(*at)->next;
+		*at = t->next;
+		free(t);
+	}
+	pthread_mutex_unlock(&longs_mutex);
+}
+
 const char *pf_arena_text(struct pf_arena *a, const char *s, size_t len)
 {
-	char *copy = take(a, len + 1, 1);
+	char *copy;
 
+	if (len >= LONG_BYTES) {
+		struct pf_arena_long *l = pf_arena_alloc(a, sizeof(*l));
+
+		*l = (struct pf_arena_long){ a->longs, hold(s, len) };
+		a->longs = l;
+		return l->text->data;
+	}
+	copy = take(a, len + 1, 1);
 	if (len)
 		memcpy(copy, s, len);
 	copy[len] = '\0';
@@ -153,10 +221,26 @@ const char *pf_arena_string(struct pf_arena *a, const char *s)
 
 void pf_arena_release(struct pf_arena *a)
 {
+	for (; a->longs; a->longs = a->longs->next)
+		let_go(a->longs->text);
 	while (a->chunks) {
 		struct pf_arena_chunk *next = a->chunks->next;
 
 		free(a->chunks);
 		a->chunks = next;
 	}
+}
+
+uint64_t pf_hash_seed(void)
+{
+	static _Atomic uint64_t seed; /* 0: nobody has drawn it yet */
+	uint64_t drawn = seed, none = 0;
+
+	if (drawn)
+		return drawn;
+	if (getentropy(&drawn, sizeof(drawn)) || !drawn)
+		drawn = UINT64_C(0x9e3779b97f4a7c15);
+	/* of several at once the first decides for all */
+	return atomic_compare_exchange_strong(&seed, &none, drawn) ? drawn
+								   : none;
 }

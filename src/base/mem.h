@@ -9,6 +9,7 @@
 #define PF_BASE_MEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 void *pf_alloc(size_t size_bytes);                /* contents undefined */
 void *pf_calloc(size_t count, size_t size_bytes); /* contents zero */
@@ -45,16 +46,23 @@ void *pf_grow_zero(void *array, size_t *cap, size_t need, size_t element_bytes);
  */
 struct pf_arena {
 	struct pf_arena_chunk *chunks; /* the newest first */
+	struct pf_arena_long *longs;   /* texts that others may hold, too */
 };
 
 /* Aligned for any type; contents undefined. */
 void *pf_arena_alloc(struct pf_arena *a, size_t size_bytes);
 /* The same, zero: of much that is not written to, pages are not there. */
 void *pf_arena_calloc(struct pf_arena *a, size_t count, size_t size_bytes);
-/* A copy with a NUL added. */
+/*
+ * A copy with a NUL added.  A long text is there once for all arenas that hold
+ * it: names of many kilobytes are in as many lists as short ones.
+ */
 const char *pf_arena_text(struct pf_arena *a, const char *s, size_t len);
 /* The same of a string; NULL of NULL. */
 const char *pf_arena_string(struct pf_arena *a, const char *s);
 void pf_arena_release(struct pf_arena *a);
+
+/* Drawn once for the hash tables of a process, so that no trace can know it. */
+uint64_t pf_hash_seed(void);
 
 #endif

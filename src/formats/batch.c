@@ -5,15 +5,12 @@
 #include "formats/batch.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/port.h"
 #include "base/utf8.h"
 #include "formats/category.h"
 
@@ -26,23 +23,9 @@
 #define RAW_MAX   (6u << 20)
 #define COUNT_MAX (1u << 16)
 
-static uint64_t process_seed(void)
-{
-	static _Atomic uint64_t seed; /* 0: nobody has drawn it yet */
-	uint64_t drawn = seed, none = 0;
-
-	if (drawn)
-		return drawn;
-	if (getentropy(&drawn, sizeof(drawn)) || !drawn)
-		drawn = UINT64_C(0x9e3779b97f4a7c15);
-	/* of several at once the first decides for all */
-	return atomic_compare_exchange_strong(&seed, &none, drawn) ? drawn
-								   : none;
-}
-
 struct pf_dict_hash pf_dict_hash(const void *p, size_t len, uint32_t salt)
 {
-	XXH128_hash_t h = XXH3_128bits_withSeed(p, len, process_seed() + salt);
+	XXH128_hash_t h = XXH3_128bits_withSeed(p, len, pf_hash_seed() + salt);
 
 	return (struct pf_dict_hash){ h.low64, h.high64 };
 }
@@ -57,7 +40,7 @@ static void table_reset(struct pf_dict *d, size_t size)
 void pf_dict_init(struct pf_dict *d, pf_dict_classify_fn *classify)
 {
 	memset(d, 0, sizeof(*d));
-	d->seed = process_seed();
+	d->seed = pf_hash_seed();
 	d->classify = classify;
 	table_reset(d, 4096);
 }

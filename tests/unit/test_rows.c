@@ -135,6 +135,28 @@ static void arena_keeps_what_it_gave(void **state)
 	assert_null(a.chunks);
 }
 
+static void arenas_share_long_texts(void **state)
+{
+	struct pf_arena a = { 0 }, b = { 0 };
+	char text[4096];
+	const char *of_a, *of_b;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	of_a = pf_arena_text(&a, text, sizeof(text));
+	of_b = pf_arena_text(&b, text, sizeof(text));
+	assert_ptr_equal(of_a, of_b);
+	assert_ptr_not_equal(of_b, pf_arena_text(&b, text, sizeof(text) - 1));
+	pf_arena_release(&a);
+	assert_memory_equal(of_b, text, sizeof(text));
+	assert_int_equal(of_b[sizeof(text)], '\0');
+	text[0] = '\0'; /* is no end of it */
+	assert_memory_equal(pf_arena_text(&a, text, sizeof(text)), text,
+			    sizeof(text));
+	pf_arena_release(&b);
+	pf_arena_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +164,7 @@ int main(void)
 		cmocka_unit_test(figures_are_structs),
 		cmocka_unit_test(misuse_ends_the_program),
 		cmocka_unit_test(arena_keeps_what_it_gave),
+		cmocka_unit_test(arenas_share_long_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

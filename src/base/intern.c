@@ -15,14 +15,6 @@
 
 #define FIRST_SLOTS 256
 
-void pf_intern_init(struct pf_intern *t)
-{
-	memset(t, 0, sizeof(*t));
-	t->slots = FIRST_SLOTS;
-	t->slot = pf_calloc(t->slots, sizeof(*t->slot));
-	t->seed = pf_hash_seed();
-}
-
 void pf_intern_release(struct pf_intern *t)
 {
 	free(t->bytes);
@@ -41,11 +33,12 @@ const char *pf_intern_text(const struct pf_intern *t, uint32_t n, size_t *len)
 	return t->bytes + t->start[n];
 }
 
-static void intern_double(struct pf_intern *t)
+static void intern_grow(struct pf_intern *t)
 {
 	free(t->slot);
-	t->slots *= 2;
+	t->slots = t->slots ? t->slots * 2 : FIRST_SLOTS;
 	t->slot = pf_calloc(t->slots, sizeof(*t->slot));
+	t->seed = pf_hash_seed();
 	for (uint32_t n = 0; n < t->count; n++) {
 		size_t i = t->hash[n] & (t->slots - 1);
 
@@ -57,9 +50,13 @@ static void intern_double(struct pf_intern *t)
 
 uint32_t pf_intern_add(struct pf_intern *t, const char *p, size_t len)
 {
-	uint32_t hash = (uint32_t)XXH3_64bits_withSeed(p, len, t->seed);
-	size_t i = hash & (t->slots - 1);
+	uint32_t hash;
+	size_t i;
 
+	if (!t->slots)
+		intern_grow(t);
+	hash = (uint32_t)XXH3_64bits_withSeed(p, len, t->seed);
+	i = hash & (t->slots - 1);
 	for (; t->slot[i]; i = (i + 1) & (t->slots - 1)) {
 		uint32_t n = t->slot[i] - 1;
 		size_t have;
@@ -84,16 +81,8 @@ uint32_t pf_intern_add(struct pf_intern *t, const char *p, size_t len)
 	t->bytes_len += len + 1;
 	t->slot[i] = ++t->count;
 	if (t->count * 2u > t->slots)
-		intern_double(t);
+		intern_grow(t);
 	return t->count - 1;
-}
-
-void pf_map_init(struct pf_map *m)
-{
-	memset(m, 0, sizeof(*m));
-	m->slots = FIRST_SLOTS;
-	m->slot = pf_calloc(m->slots, sizeof(*m->slot));
-	m->seed = pf_hash_seed();
 }
 
 void pf_map_release(struct pf_map *m)
@@ -112,13 +101,14 @@ static struct pf_map_slot *map_find(const struct pf_map *m, uint64_t key)
 	return &m->slot[i];
 }
 
-static void map_double(struct pf_map *m)
+static void map_grow(struct pf_map *m)
 {
 	struct pf_map_slot *old = m->slot;
 	size_t count = m->slots;
 
-	m->slots *= 2;
+	m->slots = count ? count * 2 : FIRST_SLOTS;
 	m->slot = pf_calloc(m->slots, sizeof(*m->slot));
+	m->seed = pf_hash_seed();
 	for (size_t i = 0; i < count; i++)
 		if (old[i].used)
 			*map_find(m, old[i].key) = old[i];
@@ -127,11 +117,14 @@ static void map_double(struct pf_map *m)
 
 uint64_t *pf_map_at(struct pf_map *m, uint64_t key)
 {
-	struct pf_map_slot *s = map_find(m, key);
+	struct pf_map_slot *s;
 
+	if (!m->slots)
+		map_grow(m);
+	s = map_find(m, key);
 	if (!s->used) {
 		if ((m->count + 1) * 2 > m->slots) {
-			map_double(m);
+			map_grow(m);
 			s = map_find(m, key);
 		}
 		m->count++;

@@ -54,7 +54,7 @@ static int find(struct pf_db *db, const struct pf_graphs_args *args,
 {
 	int rc;
 
-	pf_graphs_init(g);
+	*g = (struct pf_graphs){ 0 };
 	rc = pf_graphs_read(db, args, PF_GRAPHS_OWN, g);
 	for (size_t i = 0; !rc && i < args->captures.count; i++)
 		rc = read_other(args->captures.items[i], args,

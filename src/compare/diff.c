@@ -353,9 +353,8 @@ static void tell_apart(const struct pf_diff_run *d, char **names, int way)
 	size_t count = d->pairs.count;
 	uint32_t *uses = pf_calloc(count + 1, sizeof(*uses));
 	uint32_t *number = pf_calloc(count + 1, sizeof(*number));
-	struct pf_intern texts;
+	struct pf_intern texts = { 0 };
 
-	pf_intern_init(&texts);
 	for (size_t i = 0; i < count; i++) {
 		number[i] = pf_intern_add(&texts, names[i], strlen(names[i]));
 		uses[number[i]]++;
@@ -1413,7 +1412,6 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 
 	*is_failed = false;
 	out->args = *args;
-	pf_intern_init(&d.texts);
 	pf_side_pool(&d.a, &d.texts, a, a_count, by);
 	pf_side_pool(&d.b, &d.texts, b, b_count, by);
 	rc = check_sides(&d, err);

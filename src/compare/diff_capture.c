@@ -1065,12 +1065,6 @@ static int make_names(struct pf_work *w)
 
 static void init(struct pf_work *w)
 {
-	pf_map_init(&w->shapes);
-	pf_map_init(&w->memories);
-	pf_map_init(&w->op_of);
-	pf_map_init(&w->code_of);
-	pf_map_init(&w->slot_of);
-	pf_intern_init(&w->node_keys);
 	w->nodes = pf_grow(NULL, &w->node_cap, 2, sizeof(*w->nodes));
 	memset(w->nodes, 0, 2 * sizeof(*w->nodes));
 	pf_keyed_begin(&w->slots, sizeof(struct pf_work_slot), PF_KEYED_SUMS);
@@ -1611,7 +1605,6 @@ static int capture_load(struct pf_db *db, const struct pf_window_args *args,
 	struct loading l = { .db = db, .args = args, .c = c };
 	int rc = pf_window_resolve(db, args, &l.window);
 
-	pf_intern_init(&c->texts);
 	pf_capture_rows_begin(c);
 	c->path = pf_strdup(db->path);
 	c->peak_bytes = c->reserved_bytes = c->world_size = -1;

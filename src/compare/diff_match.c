@@ -413,11 +413,10 @@ static uint32_t *parts_take(const struct pf_pairs *p, int side,
 void pf_pairs_join(struct pf_pairs *p, enum pf_match match, pf_part_fn *part,
 		   void *context)
 {
-	struct pf_intern parts;
+	struct pf_intern parts = { 0 };
 	uint32_t *part_of[2], *pair_of;
 	unsigned char *has;
 
-	pf_intern_init(&parts);
 	for (int s = 0; s < 2; s++)
 		part_of[s] = parts_take(p, s, part, context, &parts);
 	has = pf_calloc(parts.count + (size_t)1, sizeof(*has));

@@ -90,7 +90,6 @@ char *pf_place_relative(const char *folder, const char *path)
 int pf_fleet_out_open(struct pf_fleet_out *out, struct pf_db *db)
 {
 	*out = (struct pf_fleet_out){ .db = db };
-	pf_intern_init(&out->texts);
 	out->text =
 		pf_db_prepare(db, "INSERT INTO string VALUES(?1, ?2)", db->err);
 	return out->text ? 0 : -1;

@@ -569,7 +569,6 @@ static int open_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 		p->own.err = c->out->db->err; /* it stays open */
 	p->is_open = true;
 	c->open_count += !p->given;
-	pf_map_init(&p->texts);
 	return 0;
 }
 

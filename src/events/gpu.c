@@ -713,10 +713,6 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	g->db = db;
 	g->window = window;
 	g->want = want;
-	pf_map_init(&g->classes);
-	pf_map_init(&g->ways);
-	pf_map_init(&g->ops);
-	pf_map_init(&g->linked_at);
 	g->texts.db = db;
 	if (want & (PF_GPU_LINKS | PF_GPU_CALLS))
 		g->links = pf_gpu_links_new(db, want & PF_GPU_LINKS);

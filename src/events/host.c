@@ -165,7 +165,6 @@ struct pf_host *pf_host_new(struct pf_db *db, int64_t trace_id,
 	struct pf_host *h = pf_calloc(1, sizeof(*h));
 
 	h->db = db;
-	pf_map_init(&h->steps);
 	h->names = pf_names_new(db);
 	if (h->names && !(steps && add_steps(h, steps)) &&
 	    !pf_host_tracks(db, trace_id, open_thread, h)) {

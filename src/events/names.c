@@ -410,7 +410,6 @@ struct pf_names *pf_names_new(struct pf_db *db)
 
 	n->db = db;
 	n->other_name = PF_ID_NONE;
-	pf_map_init(&n->frames);
 	n->by_id.db = db;
 	n->classes = pf_memo_get(db, make_classes, free_classes, NULL, db->err);
 	if (n->classes && !pf_kinds_load(&n->kinds, db, db->err))

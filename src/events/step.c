@@ -354,7 +354,6 @@ static int step_names_load(struct pf_db *db, const char *pattern,
 	size_t count = 0;
 	int rc = -1;
 
-	pf_map_init(&f.numbers);
 	f.regex = pf_step_regex_new(pattern, db->err);
 	if (f.regex && !pf_step_regex_ids(f.regex, db, &f.numbers))
 		rc = pf_tracks_load(db, 0, &tracks, &count, db->err);

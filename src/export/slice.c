@@ -1304,9 +1304,6 @@ int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 	*result = (struct pf_slice_result){ 0 };
 	if (pf_window_resolve(db, &args->window, &window) < 0)
 		return -1;
-	pf_intern_init(&s.used.pids);
-	pf_intern_init(&s.used.tids);
-	pf_map_init(&s.moved);
 	if (!set_up(&s, &window))
 		s.writer.file = pf_outfile_open(args->out, &rule, out, db->err);
 	if (s.writer.file)

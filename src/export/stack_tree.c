@@ -18,8 +18,6 @@
 void pf_stack_tree_init(struct pf_stack_tree *t)
 {
 	*t = (struct pf_stack_tree){ 0 };
-	pf_intern_init(&t->frames);
-	pf_map_init(&t->children);
 	t->nodes = pf_grow(NULL, &t->cap, 1, sizeof(*t->nodes));
 	t->nodes[t->count++] = (struct pf_stack_node){ 0 };
 }

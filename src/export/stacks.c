@@ -314,7 +314,6 @@ static int stacks_memory(struct pf_db *db, const struct pf_stacks_args *args,
 
 	*result = (struct pf_stacks_result){ .has_python = true };
 	pf_stack_tree_init(&w.masked);
-	pf_map_init(&w.lines);
 	rc = frames_begin(&w.frames, db, &w.masked, true);
 	if (!rc)
 		rc = write_all(&w, out);
@@ -857,7 +856,6 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	if (pf_window_resolve(db, &window, &s.window) < 0)
 		return -1;
 	pf_stack_tree_init(&s.tree);
-	pf_map_init(&s.frames);
 	s.names = pf_names_new(db);
 	if (s.names)
 		rc = weigh[s.weight](&s);

@@ -162,7 +162,6 @@ void pf_kept_start(struct pf_db *db, size_t max_bytes)
 		return;
 	k = pf_calloc(1, sizeof(*k));
 	pthread_mutex_init(&k->lock, NULL);
-	pf_map_init(&k->places);
 	k->max_bytes = max_bytes;
 	db->kept = k;
 }
@@ -184,7 +183,6 @@ void pf_kept_stop(struct pf_db *db)
 
 	pthread_mutex_lock(&k->lock);
 	drop_blocks(k);
-	pf_map_init(&k->places);
 	k->max_bytes = 0;
 	pthread_mutex_unlock(&k->lock);
 }

@@ -915,10 +915,8 @@ static int set_up(struct pf_engine *e)
 	for (size_t i = 0; i < e->grouping_count; i++) {
 		pf_groups_init(&e->groups[i], WAITING_MAX, e->temp_dir);
 		e->groups[i].count_max = e->args->groups_max;
-		pf_map_init(&e->stacks[i]);
 	}
 	e->groups[0].is_coarse = e->grouping_count > 1;
-	pf_map_init(&e->rows);
 	/* Two threads more: of nobody, and of calls before 1.13. */
 	pf_tree_init(&e->tree, e->groups, e->grouping_count, e->track_count + 2,
 		     e->rules.compensated);

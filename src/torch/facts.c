@@ -370,8 +370,6 @@ int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err)
 {
 	memset(f, 0, sizeof(*f));
 	f->db = db;
-	pf_intern_init(&f->texts);
-	pf_map_init(&f->flops);
 	f->empty = pf_intern_add(&f->texts, "", 0);
 	f->no_shapes = pf_intern_add(&f->texts, "[]", 2);
 	f->collection = pf_intern_add(&f->texts, "Python GC", 9);

@@ -258,9 +258,6 @@ void pf_groups_init(struct pf_groups *g, uint64_t waiting_max,
 		    const char *temp_dir)
 {
 	memset(g, 0, sizeof(*g));
-	pf_map_init(&g->by_key);
-	pf_map_init(&g->by_texts);
-	pf_map_init(&g->by_overload);
 	g->waiting_max = waiting_max;
 	g->temp_dir = temp_dir;
 }

@@ -94,12 +94,8 @@ void pf_engine_stacks_init(struct pf_engine *e,
 		return;
 	e->has_call_stacks = facts->call_stack;
 	e->stack_entries = most + ENTRIES_MORE;
-	pf_map_init(&e->forward_threads);
-	pf_map_init(&e->python_stacks);
 	e->forward_stacks =
 		pf_calloc(e->track_count + 1, sizeof(*e->forward_stacks));
-	for (size_t i = 0; i < e->track_count; i++)
-		pf_map_init(&e->forward_stacks[i]);
 }
 
 /*

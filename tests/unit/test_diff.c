@@ -646,7 +646,6 @@ static void rules(void **state)
 	struct matching s = { 0 };
 
 	(void)state;
-	pf_intern_init(&s.texts);
 	add_row(&s, 0, "aten::a", "[1]", "same", 10);
 	add_row(&s, 0, "aten::b", "[1]", "shaped", 20);
 	add_row(&s, 0, "aten::c", "[1]", "k1", 30);
@@ -678,7 +677,6 @@ static void anchors(void **state)
 	struct matching s = { 0 };
 
 	(void)state;
-	pf_intern_init(&s.texts);
 	/* one more kernel in front does not shift the pairs behind it */
 	add_row(&s, 0, "op", "", "x", 1);
 	add_row(&s, 0, "op", "", "anchor", 2);
@@ -701,7 +699,6 @@ static void crossed_anchors(void **state)
 	struct matching s = { 0 };
 
 	(void)state;
-	pf_intern_init(&s.texts);
 	add_row(&s, 0, "op", "", "m", 1);
 	add_row(&s, 0, "op", "", "n", 2);
 	add_row(&s, 0, "op", "", "u", 3);
@@ -725,7 +722,6 @@ static void matching_at_random(void **state)
 	for (int round = 0; round < 500; round++) {
 		struct matching s = { 0 };
 
-		pf_intern_init(&s.texts);
 		for (int side = 0; side < 2; side++) {
 			size_t count = support_random(&seed) % 16;
 

@@ -218,14 +218,13 @@ static void align(struct pf_graph *graph, const struct pf_graph_eager *eager,
 static void graph_align(struct pf_graphs *g, struct pf_graph *graph)
 {
 	size_t n = graph->count, m = ALIGN_CELLS / (n + 1);
-	struct pf_intern families;
+	struct pf_intern families = { 0 };
 	struct side *a, *b;
 
 	if (m > g->eager_count)
 		m = g->eager_count;
 	if (!m)
 		return;
-	pf_intern_init(&families);
 	a = pf_calloc(n + 1, sizeof(*a));
 	b = pf_calloc(m + 1, sizeof(*b));
 	for (size_t i = 0; i < n; i++)
@@ -246,12 +245,6 @@ static void graph_align(struct pf_graphs *g, struct pf_graph *graph)
 	free(a);
 	free(b);
 	pf_intern_release(&families);
-}
-
-void pf_graphs_init(struct pf_graphs *g)
-{
-	*g = (struct pf_graphs){ 0 };
-	pf_intern_init(&g->texts);
 }
 
 void pf_graphs_release(struct pf_graphs *g)
@@ -861,9 +854,8 @@ static void add_ops(const struct pf_graphs *g, struct pf_doc *doc)
 	struct word_row *rows = NULL;
 	size_t cap = 0, count = 0;
 	struct pf_table *t;
-	struct pf_map at;
+	struct pf_map at = { 0 };
 
-	pf_map_init(&at);
 	for (size_t i = 0; i < g->count; i++)
 		for (size_t j = 0; j < g->graphs[i].count; j++) {
 			const struct pf_graph_node *n = &g->graphs[i].nodes[j];

@@ -247,7 +247,6 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 void pf_graphs_explain(struct pf_graphs *g);
 void pf_graphs_show(const struct pf_graphs *g,
 		    const struct pf_graphs_args *args, struct pf_doc *doc);
-void pf_graphs_init(struct pf_graphs *g);
 void pf_graphs_release(struct pf_graphs *g);
 
 /*

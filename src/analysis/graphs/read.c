@@ -744,7 +744,6 @@ static int read_iterations(struct read *r)
 	struct sequence s = { .left = WORK_MAX };
 	int rc;
 
-	pf_intern_init(&s.known);
 	rc = add_iterations(r, &s);
 	for (uint32_t i = 0; i < s.known.count; i++)
 		free(s.found[i].is_in);
@@ -775,7 +774,6 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 		db, what == PF_GRAPHS_OWN ? &args->window : &all, window);
 
 	out->is_brief = args->is_brief;
-	pf_intern_init(&r.sequences);
 	r.parts = pf_sorter_temp(sizeof(struct part));
 	r.iteration = pf_step_regex_new(
 		args->iteration ? args->iteration : ITERATION, db->err);

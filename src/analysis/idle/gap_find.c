@@ -215,13 +215,11 @@ static void tpu_calls_release(struct pf_tpu_calls *c);
 static int tpu_calls_load(struct pf_tpu_calls *c, struct pf_db *db,
 			  const struct pf_track *tracks, size_t count)
 {
-	struct pf_map said;
+	struct pf_map said = { 0 };
 	int rc = 0;
 
 	tpu_calls_release(c);
-	pf_map_init(&c->of);
 	c->texts.db = db;
-	pf_map_init(&said);
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
 			rc = load_track(c, db, tracks[i].id, &said);
@@ -454,8 +452,6 @@ static struct pf_explain *explain_new(const struct pf_explain_in *in)
 
 	x->in = in;
 	x->usual_ns = -1;
-	pf_map_init(&x->names);
-	pf_map_init(&x->walk_at);
 	return x;
 }
 
@@ -1123,7 +1119,6 @@ static int begin_trace(struct finder *f, const struct pf_window_trace *trace)
 	pf_tracks_free(f->tracks, f->in.track_count);
 	f->trace = trace;
 	f->done_count = 0;
-	pf_map_init(&f->device_at);
 	f->ended[0] = f->ended[1] =
 		(struct running){ .device = SIZE_MAX, .name = PF_ID_NONE };
 	if (pf_tracks_load(f->in.db, trace->trace_id, &f->tracks,

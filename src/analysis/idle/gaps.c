@@ -796,9 +796,6 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 
 	out->micro_ns = args->micro_ns;
 	out->is_default = !out->window.is_restricted;
-	pf_intern_init(&g.culprits.keys);
-	pf_intern_init(&g.drains.keys);
-	pf_map_init(&g.insides.ids);
 	if (!rc)
 		rc = pf_window_to_steps(db, &out->window, &out->step_count,
 					NULL);

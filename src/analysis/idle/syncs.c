@@ -409,7 +409,6 @@ static int sites_load(struct pf_db *db, const struct pf_window *window,
 
 	*out = (struct pf_sites){ .steps = *steps };
 	*steps = (struct pf_steps){ 0 };
-	pf_intern_init(&out->keys);
 	out->names = pf_names_new(db);
 	rc = out->names && l.pageable ? 0 : -1;
 	if (!rc && with_idle)
@@ -614,11 +613,10 @@ static int take_sites(struct syncs *s, struct pf_err *err)
 {
 	struct pf_syncs *out = s->out;
 	size_t count = pf_sites_count(&s->sites);
-	struct pf_intern known;
+	struct pf_intern known = { 0 };
 	uint32_t listed;
 	int rc = 0;
 
-	pf_intern_init(&known);
 	if (s->args->baseline)
 		rc = load_baseline(s->args->baseline, &known, err);
 	listed = known.count;

@@ -85,10 +85,8 @@ static void alloc_sizes_settle(struct pf_alloc_sizes *t, struct pf_allocs *a,
 	if (!a->devices[r->device].has_unsized || r->flags & PF_ALLOC_OOM)
 		return;
 	if (!t->by_address)
-		t->by_address =
-			pf_calloc(a->device_count, sizeof(*t->by_address));
-	while (t->device_count < a->device_count)
-		pf_map_init(&t->by_address[t->device_count++]);
+		t->by_address = pf_calloc(t->device_count = a->device_count,
+					  sizeof(*t->by_address));
 	if (r->flags & PF_ALLOC_ADDRESS) {
 		open = pf_map_at(&t->by_address[r->device],
 				 (uint64_t)r->address);
@@ -583,7 +581,6 @@ static void read_trace(struct scan *s)
 	size_t count = 0;
 
 	pf_tracks_load(s->db, s->trace->trace_id, &tracks, &count, s->db->err);
-	pf_map_init(&s->devices_by_args);
 	for (size_t i = 0; !s->db->err->code && i < count; i++)
 		if ((!strcmp(tracks[i].class_name, "host") ||
 		     !strcmp(tracks[i].class_name, "mark")) &&
@@ -650,13 +647,14 @@ static void settle_total(struct scan *s, struct pf_map *mapped,
 
 static void spool_sorted(struct scan *s)
 {
-	struct pf_map mapped; /* address of shared memory -> is it mapped */
+	struct pf_map mapped = {
+		0
+	}; /* address of shared memory -> is it mapped */
 	const void *record;
 	struct pf_alloc r;
 
 	if (pf_sorter_finish(s->sorter, s->db->err) < 0)
 		return;
-	pf_map_init(&mapped);
 	while (!s->db->err->code &&
 	       (record = pf_sorter_next(s->sorter, s->db->err))) {
 		memcpy(&r, record, sizeof(r));
@@ -680,10 +678,6 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 				    .outermost = &outermost } };
 
 	*out = (struct pf_allocs){ 0 };
-	pf_intern_init(&out->sites);
-	pf_map_init(&out->calls);
-	pf_map_init(&s.ops_by_key);
-	pf_intern_init(&s.sizes.ops);
 	out->records = new_records();
 	out->names = pf_names_new(db);
 	for (size_t i = 0; !db->err->code && i < window->count; i++) {

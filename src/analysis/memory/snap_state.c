@@ -77,9 +77,6 @@ const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack)
 	uint64_t *known;
 	const char *out = NULL;
 
-	if (!l->has_known)
-		pf_map_init(&l->known);
-	l->has_known = true;
 	l->texts.db = l->db;
 	known = pf_map_at(&l->known, (uint64_t)stack);
 	if (*known != UINT64_MAX)
@@ -100,8 +97,7 @@ void pf_stack_lines_release(struct pf_stack_lines *l)
 	sqlite3_finalize(l->frames);
 	pf_texts_release(&l->texts);
 	pf_arena_release(&l->arena);
-	if (l->has_known)
-		pf_map_release(&l->known);
+	pf_map_release(&l->known);
 	*l = (struct pf_stack_lines){ 0 };
 }
 

@@ -33,7 +33,6 @@ struct pf_stack_lines {
 	struct pf_texts texts;
 	struct pf_arena arena;
 	struct pf_map known; /* stack.id -> text */
-	bool has_known;
 	sqlite3_stmt *frames;
 };
 

@@ -1427,7 +1427,6 @@ static void find_direct(struct usage *u, struct pf_db *db)
 			return;
 	if (!out->device_count)
 		return;
-	pf_map_init(&c.words);
 	pf_tracks_load(db, 0, &tracks, &count, u->err);
 	for (size_t i = 0; i < count && !u->err->code; i++) {
 		c.trace = pf_window_find(&out->window, tracks[i].trace_id);
@@ -1471,7 +1470,6 @@ static int set_up(struct usage *u, struct pf_db *db)
 	u->devices =
 		pf_calloc(u->allocs.device_count + 1u, sizeof(*u->devices));
 	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
-		pf_map_init(&u->devices[i].by_address);
 		u->devices[i].part = -1;
 		u->devices[i].capacity = -1;
 		take_label(u, i, out->window.count > 1);

@@ -898,7 +898,6 @@ static void settle_p2p(struct making *m)
 	m->d.knows_p2p = true;
 	if (!m->unsaid_count)
 		return;
-	pf_map_init(&r.is_record);
 	if (!pf_host_tracks(m->db, m->trace->trace_id, read_records, &r))
 		give_messages(&r);
 	pf_map_release(&r.is_record);
@@ -1483,10 +1482,6 @@ static void begin(struct making *m, const struct pf_window_trace *trace)
 				   .trace_id = trace->trace_id,
 				   .first_ns = trace->first_ns };
 	pf_sweep_init(&m->sweep);
-	pf_map_init(&m->records);
-	pf_map_init(&m->kernel_places);
-	pf_map_init(&m->group_places);
-	pf_map_init(&m->p2p_records);
 	m->launches = pf_by_event_new(m->db, sizeof(struct launched),
 				      PF_COLBIT(PF_COL_START));
 	take_steps(m);
@@ -1555,9 +1550,6 @@ int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 	const struct pf_gpu_event *ev;
 	size_t next = 0;
 
-	pf_intern_init(&m.groups);
-	pf_map_init(&m.argsets);
-	pf_map_init(&m.syncs);
 	m.sources =
 		pf_named_rows_take(db, "rank_traces", PF_FIELDS(source_fields),
 				   &m.memory, &m.source_count, db->err);

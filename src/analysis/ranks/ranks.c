@@ -1204,7 +1204,6 @@ struct pf_ranks_job *pf_ranks_new(const struct pf_ranks_args *args)
 	struct pf_ranks_job *job = pf_calloc(1, sizeof(*job));
 
 	job->args = *args;
-	pf_intern_init(&job->groups);
 	return job;
 }
 

@@ -96,13 +96,11 @@ static void choose(struct pf_ranks_job *job)
 static void find_roles(struct skeleton *s)
 {
 	struct pf_ranks_job *job = s->job;
-	struct pf_map roles;
+	struct pf_map roles = { 0 };
 
-	pf_map_init(&roles);
 	for (size_t r = 0; r < job->rank_count; r++) {
-		struct pf_map numbers;
+		struct pf_map numbers = { 0 };
 
-		pf_map_init(&numbers);
 		for (uint32_t i = job->ranks[r].count; i-- > 0;) {
 			uint32_t op = job->ranks[r].from + i;
 			uint64_t stream = (uint64_t)job->ops[op].stream;
@@ -318,7 +316,7 @@ static void take_gaps(struct skeleton *s)
 		pf_arena_calloc(&s->memory, job->op_count, sizeof(*ended));
 
 	for (size_t r = 0; r < job->rank_count; r++) {
-		struct pf_map streams;
+		struct pf_map streams = { 0 };
 		size_t count = 0;
 
 		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
@@ -330,7 +328,6 @@ static void take_gaps(struct skeleton *s)
 							op };
 		}
 		pf_sort(ended, count, sizeof(*ended), by_end);
-		pf_map_init(&streams);
 		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
 			uint32_t op = job->ranks[r].from + i;
 

@@ -574,9 +574,8 @@ static struct pf_roofline_row *grouped(const struct pf_roofline *o, bool by_op,
 {
 	struct pf_roofline_row *rows =
 		pf_calloc(o->shape_count + 1, sizeof(*rows));
-	struct pf_intern words;
+	struct pf_intern words = { 0 };
 
-	pf_intern_init(&words);
 	for (size_t i = 0; i < o->shape_count; i++) {
 		const struct pf_roofline_row *s = &o->shapes[i];
 		const char *word = by_op ? s->op : s->family;
@@ -812,7 +811,6 @@ int pf_roofline_find(struct pf_db *db, const struct pf_roofline_args *args,
 	int rc;
 
 	out->group = (enum pf_roofline_group)args->group;
-	pf_map_init(&f.by_kernel);
 	rc = find_all(&f, args);
 	pf_map_release(&f.by_kernel);
 	pf_names_free(f.names);

@@ -144,7 +144,6 @@ static struct pf_roof_replayed *roof_replayed_new(struct pf_roof_walk *out,
 	r->graphs = graphs;
 	r->owners = pf_calloc(graphs->around_count + 1, sizeof(*r->owners));
 	out->how_ns = pf_calloc(PF_HOWS, sizeof(*out->how_ns));
-	pf_map_init(&r->rest_at);
 	return r;
 }
 
@@ -593,7 +592,6 @@ static int find_shape(struct walk *w, uint32_t at, uint32_t *out)
 	}
 	if (w->trace_id != w->track->trace_id) {
 		pf_map_release(&w->by_trace);
-		pf_map_init(&w->by_trace);
 		w->trace_id = w->track->trace_id;
 	}
 	map = f->learns ? &w->by_trace : &w->by_args;
@@ -968,12 +966,6 @@ static int prepare(struct walk *w, const struct pf_window_args *args)
 {
 	struct pf_roof_walk *o = w->out;
 
-	pf_map_init(&w->by_args);
-	pf_map_init(&w->by_trace);
-	pf_map_init(&w->taught);
-	pf_map_init(&w->rest);
-	pf_intern_init(&o->shape_keys);
-	pf_intern_init(&w->places);
 	if (pf_window_resolve(w->db, args, &o->window) < 0 ||
 	    pf_window_settle(w->db, &o->window) < 0 ||
 	    pf_window_steps(w->db, &o->window, &o->steps) < 0 ||

@@ -724,15 +724,10 @@ int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 
 	out->group = (enum pf_kernels_group)args->group;
 	out->graphs = k.graphs = args->graphs;
-	pf_intern_init(&out->names);
 	pf_keyed_begin(&out->by_key, sizeof(struct pf_kernel_row),
 		       args->no_ranks ? PF_KEYED_SUMS : PF_KEYED_PERCENTILES);
 	pf_keyed_begin(&out->streams, sizeof(struct pf_kernel_stream),
 		       PF_KEYED_SUMS);
-	pf_map_init(&k.configs);
-	pf_map_init(&k.kinds);
-	pf_map_init(&k.names);
-	pf_map_init(&k.argsets);
 	add_text(&k, "");
 	if (!pf_ask_begin(&k.ask, db, &args->window))
 		find(&k);

@@ -619,7 +619,6 @@ int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 
 	pf_keyed_begin(&m.nodes, sizeof(struct module), PF_KEYED_SUMS);
 	pf_keyed_begin(&m.texts, sizeof(const char *), PF_KEYED_SUMS);
-	pf_map_init(&m.known);
 	node_at(&m, pf_keyed_at(&m.nodes, UINT64_MAX))->name = "";
 	if (!pf_ask_begin(&m.ask, db, &args->window) && pf_ask_names(&m.ask) &&
 	    !pf_hint_producer(db, &producer) &&

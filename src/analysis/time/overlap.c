@@ -277,8 +277,6 @@ struct pf_comm_table *pf_comm_table_new(struct pf_db *db)
 	t->texts.db = db;
 	pf_keyed_begin(&t->rows, sizeof(struct pf_comm_row), PF_KEYED_SUMS);
 	pf_keyed_begin(&t->messages, sizeof(struct message), PF_KEYED_SUMS);
-	pf_map_init(&t->names);
-	pf_map_init(&t->records);
 	return t;
 }
 

@@ -1161,7 +1161,6 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 {
 	struct steps s = { .db = db, .out = out };
 
-	pf_map_init(&s.copies);
 	pf_keyed_begin(&out->copies, sizeof(struct copy), PF_KEYED_SUMS);
 	out->empty_count = args->empty_count;
 	if (!pf_window_resolve(db, &args->window, &out->window))

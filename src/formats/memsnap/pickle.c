@@ -807,7 +807,6 @@ int pf_pickle_load(struct pf_pickle *p, const struct pf_pickle_handler *handler,
 	p->read = read;
 	p->read_arg = arg;
 	p->err = err;
-	pf_intern_init(&p->texts);
 	p->buf = pf_alloc(BUF_BYTES);
 	p->buf_cap = BUF_BYTES;
 	do

@@ -39,7 +39,6 @@ static int snap_device(struct pf_snap *s, int64_t number)
 			     sizeof(*s->devices));
 	s->devices[s->device_count] =
 		(struct pf_snap_device){ .number = number };
-	pf_map_init(&s->devices[s->device_count].open);
 	return (int)s->device_count++;
 }
 
@@ -235,13 +234,6 @@ static const char *const omitted_files[] = {
 	"ceval.c",
 	"cpython/abstract.h",
 };
-
-static void snap_stacks_init(struct pf_snap_stacks *s)
-{
-	memset(s, 0, sizeof(*s));
-	pf_intern_init(&s->frames);
-	pf_intern_init(&s->nodes);
-}
 
 static void snap_stacks_release(struct pf_snap_stacks *s)
 {
@@ -1147,7 +1139,6 @@ int pf_snap_load(struct pf_snap *s, const char *dir, bool salvage,
 
 	memset(s, 0, sizeof(*s));
 	s->work = pf_calloc(1, sizeof(*s->work));
-	snap_stacks_init(&s->stacks);
 	s->entries = pf_spool_new(sizeof(struct pf_snap_entry),
 				  PF_SNAP_SPOOL_BYTES, dir);
 	snap_new_state(s, dir);

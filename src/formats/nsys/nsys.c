@@ -1571,9 +1571,6 @@ struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 		.table_count = sizeof(tables_read) / sizeof(*tables_read),
 	};
 	pf_sink_init(&n->sink);
-	pf_map_init(&n->processes);
-	pf_map_init(&n->threads);
-	pf_map_init(&n->gpu_of);
 	pf_keys_init(&n->waits, options->dir);
 	pf_keys_init(&n->graphs, options->dir);
 	pf_lookup_open(&n->texts, f, pf_foreign_table(f, "StringIds"), "id",

@@ -16,8 +16,6 @@ void pf_rocm_init(struct pf_rocm *m)
 {
 	*m = (struct pf_rocm){ 0 };
 	pf_sink_init(&m->sink);
-	pf_map_init(&m->processes);
-	pf_map_init(&m->pids);
 }
 
 void pf_rocm_release(struct pf_rocm *m)

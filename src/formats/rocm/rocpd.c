@@ -768,7 +768,6 @@ struct pf_reader *pf_rocpd_new(struct pf_foreign *f,
 
 	(void)options;
 	pf_rocm_init(&r->map);
-	pf_map_init(&r->threads);
 	r->f = f;
 	r->reading = (struct pf_reading){
 		.base = { &r->map.sink.parsed, fill, pf_reading_fact,

@@ -1060,7 +1060,6 @@ static void begin_tool(struct v3 *r)
 	r->pid = 0;
 	r->last_agent = NULL;
 	pf_map_release(&r->kernels);
-	pf_map_init(&r->kernels);
 	pf_keys_release(&r->marks);
 	pf_keys_init(&r->marks, r->dir);
 	r->state = IN_TOOL;
@@ -1205,8 +1204,6 @@ struct pf_reader *pf_rocprofv3_new(const struct pf_rocm_stream *from,
 	r->tokens.arg = from->arg;
 	r->dir = options->dir;
 	r->tool = -1;
-	pf_intern_init(&r->texts);
-	pf_map_init(&r->kernels);
 	pf_keys_init(&r->marks, r->dir);
 	json_fields_init(&r->record, FIELDS(record_fields));
 	json_fields_init(&r->agent, FIELDS(agent_fields));

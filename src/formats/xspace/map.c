@@ -1416,11 +1416,10 @@ static void map_line(struct pf_xs_map *m, const struct pf_xs_piece *piece)
 
 void pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane)
 {
-	struct pf_map line_ids;
+	struct pf_map line_ids = { 0 };
 
 	m->plane = plane;
 	xs_memos_forget(m->memos);
-	pf_map_init(&line_ids);
 	m->line_ids = &line_ids;
 	pf_xs_defs_read(&m->defs, m->space, plane);
 	for (uint64_t i = 0;

@@ -3,7 +3,7 @@
  * Texts to dense numbers and 64-bit keys to values: the two hash tables of
  * the analyses.  Hashing is seeded, so that a hostile trace cannot choose
  * colliding keys.  Memory grows with the number of distinct keys only.  A
-zero-initialised struct is an empty table.
+ * zero-initialised struct is an empty table.
  */
 #ifndef PF_ANALYSIS_INTERN_H
 #define PF_ANALYSIS_INTERN_H
@@ -25,10 +25,6 @@ struct pf_intern {
 	uint64_t seed;
 };
 
-static inline void pf_intern_init(struct pf_intern *t)
-{
-	*t = (struct pf_intern){ 0 };
-}
 void pf_intern_release(struct pf_intern *t);
 /* The number of a text, from 0; a new one if it was not seen before. */
 uint32_t pf_intern_add(struct pf_intern *t, const char *p, size_t len);
@@ -44,10 +40,6 @@ struct pf_map {
 	uint64_t seed;
 };
 
-static inline void pf_map_init(struct pf_map *m)
-{
-	*m = (struct pf_map){ 0 };
-}
 void pf_map_release(struct pf_map *m);
 /*
  * The place of a key's value; a new key starts with UINT64_MAX.  Valid until

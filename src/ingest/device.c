@@ -181,7 +181,6 @@ struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in)
 	struct pf_ingest_device *d = pf_calloc(1, sizeof(*d));
 
 	d->texts.db = in->db;
-	pf_map_init(&d->places);
 	return d;
 }
 
@@ -323,7 +322,6 @@ int pf_ingest_device_event(struct pf_ingest *in, struct pf_ingest_device *d,
 		return 0;
 	if (line != d->line) {
 		pf_map_release(&d->places);
-		pf_map_init(&d->places);
 		d->count = 0;
 		d->line = line;
 	}

@@ -226,9 +226,6 @@ static int read_folded(struct pf_ingest *in, struct pf_input *input,
 					      .arg = &r };
 
 	pf_ingest_sink_init(&r.sink, in, input, head);
-	pf_intern_init(&r.stacks);
-	pf_intern_init(&r.frames);
-	pf_intern_init(&r.nodes);
 	rc = read_lines(&r, err);
 	if (!rc)
 		rc = put_all(&r, err);

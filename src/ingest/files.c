@@ -474,7 +474,6 @@ static int find_named(const char *folder, struct pf_selection *out,
 			     "traces, and at most %d are looked at: name a "
 			     "folder in it",
 			     folder, found.count, PF_CHOOSE_FILES);
-	pf_intern_init(&b.keys);
 	for (size_t i = 0; i < found.count && !rc; i++)
 		add_keys(&b, found.items[i]);
 	b.count = b.keys.count;
@@ -760,13 +759,12 @@ static void read_names(struct pf_plan *plan)
 	const struct pf_selection *choice = plan->choice;
 	struct span *spans = pf_calloc(choice->count + 1, sizeof(*spans));
 	struct pf_paths paths = { 0 };
-	struct pf_intern workers;
+	struct pf_intern workers = { 0 };
 	size_t count = 0, read = 0;
 	int64_t *ranks;
 
 	pf_selection_paths(choice, &paths);
 	ranks = pf_source_ranks((const char *const *)paths.items, paths.count);
-	pf_intern_init(&workers);
 	for (size_t i = 0; i < choice->count; i++) {
 		const struct pf_chosen *c = &choice->items[i];
 		struct pf_source_name name;
@@ -881,10 +879,9 @@ static char *database_of(const char *folder, const char *run, const char *under)
 int pf_plan_split(struct pf_plan *plan, const char *folder, struct pf_err *err)
 {
 	const struct pf_selection *choice = plan->choice;
-	struct pf_intern names;
+	struct pf_intern names = { 0 };
 	int rc = 0;
 
-	pf_intern_init(&names);
 	for (size_t i = 0; i < choice->count && !rc; i++) {
 		struct pf_plan_run *run = &plan->runs[plan->files[i].run];
 		size_t before = names.count;
@@ -1431,12 +1428,9 @@ static size_t *source_runs(const char *const *paths, size_t count)
 	struct session *sessions = pf_calloc(count + 1, sizeof(*sessions));
 	size_t *runs = pf_calloc(count + 1, sizeof(*runs));
 	size_t *first = pf_calloc(count + 1, sizeof(*first));
-	struct pf_intern folders, jobs, hosts;
+	struct pf_intern folders = { 0 }, jobs = { 0 }, hosts = { 0 };
 	size_t session_count = 0;
 
-	pf_intern_init(&folders);
-	pf_intern_init(&jobs);
-	pf_intern_init(&hosts);
 	for (size_t i = 0; i < count; i++) {
 		struct session s = find_session(paths[i], &jobs, &hosts);
 		const size_t before = folders.count;
@@ -1570,12 +1564,10 @@ struct telling {
 /* Do all of them say a number there, each another one? */
 static bool is_told(struct telling *t, const struct place *at)
 {
-	struct pf_intern rests;
-	struct pf_map seen;
+	struct pf_intern rests = { 0 };
+	struct pf_map seen = { 0 };
 	bool is = true;
 
-	pf_intern_init(&rests);
-	pf_map_init(&seen);
 	for (size_t i = 0; i < t->count && is; i++) {
 		const char *path = t->paths[t->peers[i].file];
 		const char *suffix = t->peers[i].suffix;
@@ -1708,9 +1700,8 @@ size_t *pf_source_joins(const char *const *paths, size_t count)
 {
 	size_t *joins = pf_calloc(count + 1, sizeof(*joins));
 	size_t *first = pf_calloc(count + 1, sizeof(*first));
-	struct pf_intern stems;
+	struct pf_intern stems = { 0 };
 
-	pf_intern_init(&stems);
 	for (size_t i = 0; i < count; i++) {
 		const size_t len = csv_stem(paths[i]);
 		const size_t before = stems.count;

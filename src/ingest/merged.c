@@ -144,14 +144,13 @@ static bool find_processes(struct finding *f)
 	const struct pf_ingest *in = f->in;
 	const size_t count = in->track_count - in->first_track;
 	struct kinds *of = pf_calloc(count + 1, sizeof(*of));
-	struct pf_intern pids;
+	struct pf_intern pids = { 0 };
 	size_t at = 0, len;
 	uint32_t known;
 	int64_t order;
 	const char *pid;
 	bool fits;
 
-	pf_intern_init(&pids);
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 		uint32_t n;
@@ -316,10 +315,9 @@ static bool find_labels(struct finding *f)
 {
 	struct pf_ingest_owners *o = f->out;
 	const struct pf_ingest *in = f->in;
-	struct pf_intern labels;
+	struct pf_intern labels = { 0 };
 	bool has_all = true;
 
-	pf_intern_init(&labels);
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 		size_t n = label_length(t->pid);
@@ -848,7 +846,6 @@ static int find_launchers(struct tally *t, bool *found, struct pf_err *err)
 	int rc = 0;
 
 	*found = true;
-	pf_intern_init(&threads.tids);
 	find_threads(f, &threads);
 	for (size_t i = in->first_track; i < in->track_count && *found && !rc;
 	     i++) {
@@ -1118,7 +1115,6 @@ int pf_ingest_owners_find(struct pf_ingest *in, struct pf_ingest_owners *o,
 	int rc = 0;
 
 	*o = (struct pf_ingest_owners){ .count = 1 };
-	pf_intern_init(&f.pids);
 	if (!strcmp(in->format_name, PF_INGEST_CHROME_NAME) &&
 	    find_processes(&f) && f.process_count) {
 		found = find_labels(&f);

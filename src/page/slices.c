@@ -709,8 +709,6 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 	*out = (struct pf_timeline){ .trace_id = trace->trace_id,
 				     .first_ns = trace->first_ns,
 				     .last_ns = trace->last_ns };
-	pf_intern_init(&l.texts);
-	pf_map_init(&l.names);
 	l.classes = pf_names_new(db);
 	if (l.classes)
 		rc = count_groups(&l);
@@ -1187,11 +1185,10 @@ static int draw_lanes(struct canvas *c, const struct pf_track *tracks,
 static int colour_comm(struct canvas *c, size_t from)
 {
 	static const char *const is[] = { "kernel", "copy" };
-	struct pf_map at; /* event -> slice */
+	struct pf_map at = { 0 }; /* event -> slice */
 	sqlite3_stmt *st = pf_named_prepare(c->l.db, "timeline_comm", c->l.err);
 	int rc = -1;
 
-	pf_map_init(&at);
 	for (size_t i = from; i < c->slice_count; i++)
 		if (!strcmp(c->slices[i].class, is[0]) ||
 		    !strcmp(c->slices[i].class, is[1]))
@@ -1740,8 +1737,6 @@ int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
 	struct pf_steps steps = { 0 };
 	int rc = pf_window_resolve(db, &args->window, &w);
 
-	pf_intern_init(&c.l.texts);
-	pf_map_init(&c.l.names);
 	if (!rc)
 		rc = pf_window_steps(db, &w, &steps);
 	if (!rc && !(c.l.classes = pf_names_new(db)))
@@ -1884,8 +1879,6 @@ int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
 	if (!t->count)
 		return 0;
 	g = open_group(t, out);
-	pf_intern_init(&n.texts);
-	pf_map_init(&n.known);
 	out->name_cap = out->name_count;
 	for (size_t i = 0; i < t->count && !rc; i++) {
 		const struct pf_path_piece *p = &t->pieces[i];

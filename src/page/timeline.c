@@ -102,7 +102,6 @@ static void choose_names(struct names *names, int64_t room)
 static void number_names(struct names *n, struct pf_timelines *all,
 			 int64_t room)
 {
-	pf_intern_init(&n->texts);
 	for (size_t i = 0; i < all->count; i++)
 		merge_names(n, &all->side[i].slices);
 	choose_names(n, room);

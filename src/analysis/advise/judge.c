@@ -49,10 +49,9 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 			struct pf_advice *a)
 {
 	struct pf_advice_place *all = NULL;
-	struct pf_intern keys;
+	struct pf_intern keys = { 0 };
 	size_t cap = 0;
 
-	pf_intern_init(&keys);
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 		bool is_line = by_line && strstr(r->frame, ".py:");

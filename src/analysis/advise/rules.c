@@ -129,9 +129,8 @@ static struct held *hold(const struct pf_advise *a,
 {
 	const struct advise_tiles *t = a->tiles;
 	struct held *all = pf_calloc(t->row_count + 1, sizeof(*all));
-	struct pf_intern ops;
+	struct pf_intern ops = { 0 };
 
-	pf_intern_init(&ops);
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 		uint32_t n;

@@ -802,7 +802,6 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 	t->late_ns = INT64_MIN;
 	t->out = out->tiles = pf_calloc(1, sizeof(*out->tiles));
 	t->out->taker = t;
-	pf_intern_init(&t->keys);
 	t->texts = pf_names_new(db);
 	if (!t->texts)
 		return -1;

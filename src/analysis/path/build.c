@@ -87,7 +87,7 @@ int path_load_works(struct path *p)
 				    .device = p->args->window.device };
 	const struct pf_gpu_event *ev;
 	struct pf_gpu *gpu;
-	struct pf_map at;
+	struct pf_map at = { 0 };
 	size_t cap = 0, node_cap = 0;
 	int rc;
 
@@ -96,7 +96,6 @@ int path_load_works(struct path *p)
 	gpu = pf_gpu_new(p->db, &window, PF_GPU_CALLS);
 	if (!gpu)
 		return -1;
-	pf_map_init(&at);
 	while ((rc = pf_gpu_next(gpu, &ev)) == 1) {
 		uint32_t stream = stream_of(p, &at, ev);
 
@@ -1833,10 +1832,9 @@ static void look_at(struct path *p, struct sweep *w, const struct stretch *s)
 
 static size_t list_stretches(const struct path *p, struct stretch *all)
 {
-	struct pf_intern processes;
+	struct pf_intern processes = { 0 };
 	size_t count = 0;
 
-	pf_intern_init(&processes);
 	for (uint32_t i = 0; i < p->thread_count; i++) {
 		const struct path_thread *t = &p->threads[i];
 		uint32_t n;

@@ -873,11 +873,6 @@ struct path_rows *path_rows_new(struct path *p)
 	struct path_rows *r = pf_calloc(1, sizeof(*r));
 
 	r->p = p;
-	pf_intern_init(&r->categories.keys);
-	pf_intern_init(&r->rows.keys);
-	pf_intern_init(&r->tops[0].keys);
-	pf_intern_init(&r->tops[1].keys);
-	pf_map_init(&r->modules);
 	return r;
 }
 

@@ -326,10 +326,6 @@ int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 	*out = (struct pf_path){ .graphs = args->graphs };
 	if (args->graphs)
 		out->how_ns = pf_calloc(PF_HOWS, sizeof(*out->how_ns));
-	pf_map_init(&p.sync_at);
-	pf_map_init(&p.record_at);
-	pf_map_init(&p.wait_at);
-	pf_intern_init(&p.arounds);
 	rc = pf_window_resolve(db, &args->window, &out->window);
 	if (!rc)
 		rc = pf_trust_recorded(db, &out->window, &out->recorded);

@@ -19,8 +19,8 @@
 #include "base/spool.h"
 #include "events/args.h"
 #include "events/interval.h"
+#include "events/nest.h"
 #include "events/traces.h"
-#include "export/slice_impl.h"
 #include "formats/event.h"
 #include "store/argtext.h"
 #include "store/query.h"
@@ -51,19 +51,27 @@ struct pf_slice_used {
 	struct pf_intern pids, tids; /* "PID", "PID\nTID" */
 };
 
-void pf_lanes_clear(struct pf_lanes *l)
+/* Of ranges of one thread that nest; ranges come in order of their start. */
+struct lanes {
+	struct pf_nest *items; /* of int64_t: ends of what is open */
+	size_t count, cap;
+};
+
+#define LANES_MAX 1024
+
+static void lanes_clear(struct lanes *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		pf_nest_clear(&l->items[i]);
 	l->count = 0;
 }
 
-void pf_lanes_release(struct pf_lanes *l)
+static void lanes_release(struct lanes *l)
 {
 	for (size_t i = 0; i < l->cap; i++)
 		pf_nest_release(&l->items[i]);
 	free(l->items);
-	*l = (struct pf_lanes){ 0 };
+	*l = (struct lanes){ 0 };
 }
 
 static bool place(struct pf_nest *lane, int64_t start_ns, int64_t end_ns)
@@ -78,12 +86,13 @@ static bool place(struct pf_nest *lane, int64_t start_ns, int64_t end_ns)
 
 static const int64_t nothing;
 
-int pf_lanes_place(struct pf_lanes *l, int64_t start_ns, int64_t end_ns)
+/* The first lane in which a range nests; -1: there would be too many. */
+static int lanes_place(struct lanes *l, int64_t start_ns, int64_t end_ns)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (place(&l->items[i], start_ns, end_ns))
 			return (int)i;
-	if (l->count == PF_LANES_MAX)
+	if (l->count == LANES_MAX)
 		return -1;
 	if (l->count == l->cap) {
 		size_t old = l->cap;
@@ -245,7 +254,8 @@ static bool is_read_right(const char *us, int64_t ns)
 	return read < 9e18 && (int64_t)read == ns;
 }
 
-void pf_slice_put_time(struct pf_buf *out, int64_t ns, bool is_whole_us)
+/* us, so that a reader that cuts doubles to ns gets them right. */
+static void slice_put_time(struct pf_buf *out, int64_t ns, bool is_whole_us)
 {
 	char text[48];
 
@@ -263,7 +273,12 @@ void pf_slice_put_time(struct pf_buf *out, int64_t ns, bool is_whole_us)
 		pf_buf_adds(out, "001");
 }
 
-void pf_slice_put_id(struct pf_buf *out, const char *text)
+/*
+ * A pid or tid: a number if the text is one that Perfetto takes.  It puts the
+ * events of others, such as the negative threads of old traces, on the
+ * process's main thread, and drops what does not nest there.
+ */
+static void slice_put_id(struct pf_buf *out, const char *text)
 {
 	char digits[PF_NUM_MAX];
 	int64_t n;
@@ -278,12 +293,13 @@ void pf_slice_put_id(struct pf_buf *out, const char *text)
 	pf_jsonw_quote(out, text, strlen(text), false);
 }
 
-void pf_slice_put_tid(struct pf_buf *out, const char *tid, int lane)
+/* "TID overlap N"; the tid itself in lane 0. */
+static void slice_put_tid(struct pf_buf *out, const char *tid, int lane)
 {
 	struct pf_buf text = { 0 };
 
 	if (!lane) {
-		pf_slice_put_id(out, tid);
+		slice_put_id(out, tid);
 		return;
 	}
 	pf_buf_addf(&text, "%s overlap %d", tid, lane);
@@ -423,19 +439,19 @@ static int slice_event(struct pf_slice_writer *w, const struct pf_span *e,
 		return -1;
 	if (*t->pid) {
 		pf_buf_adds(&w->buf, ",\"pid\":");
-		pf_slice_put_id(&w->buf, t->pid);
+		slice_put_id(&w->buf, t->pid);
 	}
 	if (*t->tid || at->lane) {
 		pf_buf_adds(&w->buf, ",\"tid\":");
-		pf_slice_put_tid(&w->buf, t->tid, at->lane);
+		slice_put_tid(&w->buf, t->tid, at->lane);
 	}
 	pf_buf_adds(&w->buf, ",\"ts\":");
-	pf_slice_put_time(&w->buf, pf_sat_sub(at->start_ns, w->shift_ns),
-			  w->is_whole_us);
+	slice_put_time(&w->buf, pf_sat_sub(at->start_ns, w->shift_ns),
+		       w->is_whole_us);
 	if (is_range) {
 		pf_buf_adds(&w->buf, ",\"dur\":");
-		pf_slice_put_time(&w->buf, pf_sat_sub(at->end_ns, at->start_ns),
-				  w->is_whole_us);
+		slice_put_time(&w->buf, pf_sat_sub(at->end_ns, at->start_ns),
+			       w->is_whole_us);
 	}
 	put_members(w);
 	put_args(w, e, at);
@@ -681,7 +697,7 @@ static void copy_members(struct pf_json event, struct pf_buf *out)
 		if (pf_json_is(key, "pid") || pf_json_is(key, "tid")) {
 			pf_buf_clear(&id);
 			pf_json_text(value, &id);
-			pf_slice_put_id(out, id.len ? id.data : "");
+			slice_put_id(out, id.len ? id.data : "");
 		} else {
 			pf_buf_add(out, value.p, value.len);
 		}
@@ -734,10 +750,10 @@ static int slice_lanes(struct pf_slice_writer *w, const struct pf_track *t,
 		pf_buf_adds(&json, "{\"ph\":\"M\",\"name\":\"thread_name\"");
 		if (*t->pid) {
 			pf_buf_adds(&json, ",\"pid\":");
-			pf_slice_put_id(&json, t->pid);
+			slice_put_id(&json, t->pid);
 		}
 		pf_buf_adds(&json, ",\"tid\":");
-		pf_slice_put_tid(&json, t->tid, (int)i);
+		slice_put_tid(&json, t->tid, (int)i);
 		pf_buf_adds(&json, ",\"args\":{\"name\":");
 		pf_jsonw_quote(&json, name.data, name.len, false);
 		pf_buf_adds(&json, "}}");
@@ -795,10 +811,9 @@ static void put_tile(const struct pf_slice_writer *w,
 		       strlen(t->name ? t->name : t->category), false);
 	pf_buf_adds(out,
 		    ",\"pid\":\"" TRACK "\",\"tid\":\"" TRACK "\",\"ts\":");
-	pf_slice_put_time(out, first_ns + start_ns - w->shift_ns,
-			  w->is_whole_us);
+	slice_put_time(out, first_ns + start_ns - w->shift_ns, w->is_whole_us);
 	pf_buf_adds(out, ",\"dur\":");
-	pf_slice_put_time(out, end_ns - start_ns, w->is_whole_us);
+	slice_put_time(out, end_ns - start_ns, w->is_whole_us);
 	put_window(out, t, start_ns, end_ns);
 	pf_buf_addc(out, '}');
 }
@@ -865,7 +880,7 @@ struct slice {
 	struct pf_track *tracks;
 	bool *is_unwanted; /* by track: of another GPU than the chosen one */
 	size_t track_count;
-	struct pf_lanes lanes;
+	struct lanes lanes;
 	struct pf_map moved; /* where ranges with a number went */
 	int64_t from_ns, to_ns, device;
 };
@@ -1022,11 +1037,11 @@ static int place_range(struct slice *s, const struct pf_span *e,
 	at->is_cut = at->start_ns != e->start_ns ||
 		     at->end_ns != pf_span_end(e->start_ns, e->dur_ns);
 	s->result->cut_count += at->is_cut;
-	at->lane = pf_lanes_place(&s->lanes, at->start_ns, at->end_ns);
+	at->lane = lanes_place(&s->lanes, at->start_ns, at->end_ns);
 	if (at->lane < 0)
 		return pf_fail(s->db->err, PF_ELIMIT,
 			       "more than %d ranges of thread '%s' overlap",
-			       PF_LANES_MAX, at->track->tid);
+			       LANES_MAX, at->track->tid);
 	if (!at->lane)
 		return 0;
 	s->result->moved_count++;
@@ -1089,7 +1104,7 @@ static int write_track(struct slice *s, const struct pf_track *t)
 {
 	int64_t before = s->result->event_count;
 
-	pf_lanes_clear(&s->lanes);
+	lanes_clear(&s->lanes);
 	if (read_track(s, t, write_event))
 		return -1;
 	if (s->result->event_count == before)
@@ -1121,7 +1136,7 @@ static int lane_of(struct slice *s, const struct pf_track *flow,
 				moved_key(t->id, e->start_ns, numbers[k]);
 			uint64_t *lane = pf_map_at(&s->moved, key);
 
-			if (*lane < PF_LANES_MAX)
+			if (*lane < LANES_MAX)
 				return (int)*lane;
 		}
 	}
@@ -1283,7 +1298,7 @@ static void tear_down(struct slice *s)
 	pf_intern_release(&s->used.pids);
 	pf_intern_release(&s->used.tids);
 	pf_map_release(&s->moved);
-	pf_lanes_release(&s->lanes);
+	lanes_release(&s->lanes);
 	pf_tracks_free(s->tracks, s->track_count);
 	free(s->is_unwanted);
 }

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Time of a thread is given to nodes as it passes; see events/nest.h. */
+/*
+ * Stacks with weights are gathered in a tree, and written as lines in the form
+ * that flamegraph.pl, speedscope and inferno read: frames from the outermost to
+ * the innermost with ";" between them, a blank and the weight.  Time of a
+ * thread is given to nodes as it passes; see events/nest.h.
+ *
+ * In a frame, ";" and whatever could end a line or steer a terminal is
+ * written as \xNN; an empty name is "(no name)".  Memory grows with the
+ * number of different stacks and names.
+ */
 #include "config.h"
 
 #include "export/stacks.h"
@@ -11,28 +20,266 @@
 
 #include "analysis/idle/gaps.h"
 #include "analysis/memory/usage.h"
+#include "base/buf.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
+#include "base/outplace.h"
 #include "base/path.h"
 #include "base/sat.h"
+#include "base/utf8.h"
 #include "events/gpu.h"
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
 #include "events/traces.h"
 #include "events/trust.h"
-#include "export/stack_tree.h"
 #include "formats/event.h"
 #include "store/cursor.h"
 #include "store/query.h"
 #include "store/texts.h"
 
+/* ---- the tree ---- */
+
+#define NODES_MAX   (1u << 26)
+#define FLUSH_BYTES 65536
+
+#define STACK_ROOT 0
+
+struct stack_node {
+	uint32_t parent, frame;
+	int64_t weight;
+};
+
+struct stack_tree {
+	struct pf_intern frames; /* as they are written */
+	struct pf_map children;  /* parent and frame -> node */
+	struct stack_node *nodes;
+	size_t count, cap;
+	int64_t total, line_count; /* of weights; of nodes that have one */
+};
+
+static void stack_tree_init(struct stack_tree *t)
+{
+	*t = (struct stack_tree){ 0 };
+	t->nodes = pf_grow(NULL, &t->cap, 1, sizeof(*t->nodes));
+	t->nodes[t->count++] = (struct stack_node){ 0 };
+}
+
+static void stack_tree_release(struct stack_tree *t)
+{
+	pf_intern_release(&t->frames);
+	pf_map_release(&t->children);
+	free(t->nodes);
+	*t = (struct stack_tree){ 0 };
+}
+
+/* The number of a frame with this name. */
+static uint32_t stack_frame(struct stack_tree *t, const char *name, size_t len)
+{
+	struct pf_buf text = { 0 };
+	const char *p = name, *end = name + len, *semicolon;
+	uint32_t frame;
+
+	if (!len)
+		return pf_intern_add(&t->frames, "(no name)", 9);
+	while ((semicolon = memchr(p, ';', (size_t)(end - p)))) {
+		pf_utf8_mask(&text, p, (size_t)(semicolon - p));
+		pf_buf_adds(&text, "\\x3b");
+		p = semicolon + 1;
+	}
+	pf_utf8_mask(&text, p, (size_t)(end - p));
+	frame = pf_intern_add(&t->frames, text.data, text.len);
+	pf_buf_release(&text);
+	return frame;
+}
+
+/* The node of a frame inside a node; PF_ELIMIT (UINT32_MAX) past 2^26. */
+static uint32_t stack_child(struct stack_tree *t, uint32_t parent,
+			    uint32_t frame, struct pf_err *err)
+{
+	uint64_t *place =
+		pf_map_at(&t->children, (uint64_t)parent << 32 | frame);
+
+	if (*place != UINT64_MAX)
+		return (uint32_t)*place;
+	if (t->count == NODES_MAX) {
+		pf_fail(err, PF_ELIMIT, "more than %u different stacks",
+			NODES_MAX);
+		return UINT32_MAX;
+	}
+	*place = t->count;
+	t->nodes = pf_grow(t->nodes, &t->cap, t->count + 1, sizeof(*t->nodes));
+	t->nodes[t->count] = (struct stack_node){ parent, frame, 0 };
+	return (uint32_t)t->count++;
+}
+
+/* Weights are not negative. */
+static void stack_add(struct stack_tree *t, uint32_t node, int64_t weight)
+{
+	int64_t *at = &t->nodes[node].weight;
+
+	if (weight <= 0)
+		return;
+	t->line_count += *at == 0;
+	pf_sat_sum(at, weight);
+	pf_sat_sum(&t->total, weight);
+}
+
+/* ---- lines ---- */
+
+struct ranked {
+	const char *text;
+	size_t len;
+	uint32_t frame;
+};
+
+struct child {
+	uint32_t parent, rank, node;
+};
+
+/* Where the walk stands in a node. */
+struct level {
+	size_t next, end; /* its children that are left */
+	size_t len;       /* of the line before its children */
+};
+
+static int by_text(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	size_t len = x->len < y->len ? x->len : y->len;
+	int order = memcmp(x->text, y->text, len);
+
+	return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+PF_ORDER(by_parent, struct child, PF_UP(parent) PF_UP(rank))
+
+/* The place of each frame in the order of texts; to be freed. */
+static uint32_t *ranks_take(const struct stack_tree *t)
+{
+	uint32_t count = t->frames.count;
+	struct ranked *list = pf_calloc(count + 1u, sizeof(*list));
+	uint32_t *ranks = pf_calloc(count + 1u, sizeof(*ranks));
+
+	for (uint32_t i = 0; i < count; i++) {
+		list[i].text = pf_intern_text(&t->frames, i, &list[i].len);
+		list[i].frame = i;
+	}
+	pf_sort(list, count, sizeof(*list), by_text);
+	for (uint32_t i = 0; i < count; i++)
+		ranks[list[i].frame] = i;
+	free(list);
+	return ranks;
+}
+
+/* Every node but the root, those of a parent together; to be freed. */
+static struct child *children_take(const struct stack_tree *t)
+{
+	struct child *list = pf_calloc(t->count, sizeof(*list));
+	uint32_t *ranks = ranks_take(t);
+
+	for (size_t i = 1; i < t->count; i++)
+		list[i - 1] =
+			(struct child){ t->nodes[i].parent,
+					ranks[t->nodes[i].frame], (uint32_t)i };
+	if (t->count > 1)
+		pf_sort(list, t->count - 1, sizeof(*list), by_parent);
+	free(ranks);
+	return list;
+}
+
+struct printer {
+	struct stack_tree *tree;
+	struct pf_outfile *out;
+	struct child *children;
+	uint32_t *first; /* of each node's in children */
+	struct level *levels;
+	size_t depth, cap;
+	struct pf_buf line, buf;
+};
+
+static void push(struct printer *p, uint32_t node)
+{
+	p->levels =
+		pf_grow(p->levels, &p->cap, p->depth + 1, sizeof(*p->levels));
+	p->levels[p->depth++] =
+		(struct level){ p->first[node], p->first[node + 1],
+				p->line.len };
+}
+
+static int print_node(struct printer *p, uint32_t node, struct pf_err *err)
+{
+	const struct stack_node *n = &p->tree->nodes[node];
+	size_t len;
+	const char *text = pf_intern_text(&p->tree->frames, n->frame, &len);
+	int rc = 0;
+
+	if (p->line.len)
+		pf_buf_addc(&p->line, ';');
+	pf_buf_add(&p->line, text, len);
+	if (!n->weight)
+		return 0;
+	pf_buf_add(&p->buf, p->line.data, p->line.len);
+	pf_buf_addf(&p->buf, " %" PRId64 "\n", n->weight);
+	if (p->buf.len >= FLUSH_BYTES) {
+		rc = pf_outfile_write(p->out, p->buf.data, p->buf.len, err);
+		pf_buf_clear(&p->buf);
+	}
+	return rc;
+}
+
+static int print_all(struct printer *p, struct pf_err *err)
+{
+	push(p, STACK_ROOT);
+	while (p->depth) {
+		struct level *top = &p->levels[p->depth - 1];
+		uint32_t node;
+
+		p->line.len = top->len;
+		if (top->next == top->end) {
+			p->depth--;
+			continue;
+		}
+		node = p->children[top->next++].node;
+		if (print_node(p, node, err) < 0)
+			return -1;
+		push(p, node);
+	}
+	return p->buf.len
+		       ? pf_outfile_write(p->out, p->buf.data, p->buf.len, err)
+		       : 0;
+}
+
+/* A line for each node with a weight, in the order of frames' bytes. */
+static int stack_print(struct stack_tree *t, struct pf_outfile *out,
+		       struct pf_err *err)
+{
+	struct printer p = { .tree = t, .out = out };
+	int rc;
+
+	p.children = children_take(t);
+	p.first = pf_calloc(t->count + 1, sizeof(*p.first));
+	for (size_t i = 1; i < t->count; i++)
+		p.first[t->nodes[i].parent + 1]++;
+	for (size_t i = 0; i < t->count; i++)
+		p.first[i + 1] += p.first[i];
+	rc = print_all(&p, err);
+	free(p.children);
+	free(p.first);
+	free(p.levels);
+	pf_buf_release(&p.line);
+	pf_buf_release(&p.buf);
+	return rc;
+}
+
 /* ---- stacks of snapshots and samples ---- */
 
 struct frames {
 	struct pf_db *db;
-	struct pf_stack_tree *tree; /* whose frames they become */
-	bool has_lines;             /* "file.py:12:f", or "f" */
+	struct stack_tree *tree; /* whose frames they become */
+	bool has_lines;          /* "file.py:12:f", or "f" */
 	struct pf_texts texts;
 	sqlite3_stmt *st;
 	uint32_t *path; /* of the stack at hand, the innermost first */
@@ -40,7 +287,7 @@ struct frames {
 };
 
 static int frames_begin(struct frames *f, struct pf_db *db,
-			struct pf_stack_tree *tree, bool has_lines)
+			struct stack_tree *tree, bool has_lines)
 {
 	*f = (struct frames){ .db = db,
 			      .tree = tree,
@@ -99,8 +346,7 @@ static int read_frames(struct frames *f, int64_t stack)
 		}
 		f->path = pf_grow(f->path, &f->cap, f->count + 1,
 				  sizeof(*f->path));
-		f->path[f->count++] =
-			pf_stack_frame(f->tree, text.data, text.len);
+		f->path[f->count++] = stack_frame(f->tree, text.data, text.len);
 	}
 	sqlite3_reset(f->st);
 	pf_buf_release(&text);
@@ -119,8 +365,8 @@ struct writer {
 	const struct pf_stacks_args *args;
 	struct pf_stacks_result *result;
 	struct frames frames;
-	struct pf_stack_tree masked; /* frames as they are written */
-	struct pf_map lines;         /* stack.id -> text in the arena */
+	struct stack_tree masked; /* frames as they are written */
+	struct pf_map lines;      /* stack.id -> text in the arena */
 	struct pf_arena arena;
 	sqlite3_stmt *pasts; /* by block */
 	int64_t past_block;  /* of the row at hand; or INT64_MAX */
@@ -170,7 +416,7 @@ static int put(struct writer *w, int64_t bytes)
 static void begin_block(struct writer *w, sqlite3_stmt *st)
 {
 	const char *state = (const char *)sqlite3_column_text(st, 3);
-	uint32_t frame = pf_stack_frame(&w->masked, state, strlen(state));
+	uint32_t frame = stack_frame(&w->masked, state, strlen(state));
 	const char *stream = (const char *)sqlite3_column_text(st, 2);
 
 	pf_buf_clear(&w->line);
@@ -313,12 +559,12 @@ static int stacks_memory(struct pf_db *db, const struct pf_stacks_args *args,
 	int rc;
 
 	*result = (struct pf_stacks_result){ .has_python = true };
-	pf_stack_tree_init(&w.masked);
+	stack_tree_init(&w.masked);
 	rc = frames_begin(&w.frames, db, &w.masked, true);
 	if (!rc)
 		rc = write_all(&w, out);
 	frames_end(&w.frames);
-	pf_stack_tree_release(&w.masked);
+	stack_tree_release(&w.masked);
 	pf_map_release(&w.lines);
 	pf_arena_release(&w.arena);
 	pf_buf_release(&w.line);
@@ -329,23 +575,23 @@ static int stacks_memory(struct pf_db *db, const struct pf_stacks_args *args,
 
 static int add(struct frames *f, int64_t stack, int64_t value)
 {
-	uint32_t node = PF_STACK_ROOT;
+	uint32_t node = STACK_ROOT;
 
 	if (read_frames(f, stack))
 		return -1;
 	while (f->count--) {
-		node = pf_stack_child(f->tree, node, f->path[f->count],
-				      f->db->err);
+		node = stack_child(f->tree, node, f->path[f->count],
+				   f->db->err);
 		if (node == UINT32_MAX)
 			return -1;
 	}
-	pf_stack_add(f->tree, node, value);
+	stack_add(f->tree, node, value);
 	return 0;
 }
 
 /* 1 if there are any, even if they count nothing. */
 static int stacks_samples(struct pf_db *db, const struct pf_window *window,
-			  struct pf_stack_tree *tree)
+			  struct stack_tree *tree)
 {
 	sqlite3_stmt *st = pf_named_prepare(db, "stack_samples", db->err);
 	struct frames f;
@@ -410,7 +656,7 @@ struct stacks {
 	const struct pf_stacks_args *args;
 	struct pf_window window;
 	struct pf_names *names;
-	struct pf_stack_tree tree;
+	struct stack_tree tree;
 	struct pf_map frames;                /* name -> frame */
 	struct pf_nest nest;                 /* struct open */
 	const struct pf_window_trace *trace; /* of cpu; NULL: no weights */
@@ -437,9 +683,9 @@ static int frame_of(struct stacks *s, uint32_t name, uint32_t *frame)
 	if (!text)
 		return -1;
 	if (class->is_step)
-		*frame = pf_stack_frame(&s->tree, "ProfilerStep", 12);
+		*frame = stack_frame(&s->tree, "ProfilerStep", 12);
 	else
-		*frame = pf_stack_frame(&s->tree, text, strlen(text));
+		*frame = stack_frame(&s->tree, text, strlen(text));
 	*known = *frame;
 	free(text);
 	return 0;
@@ -452,21 +698,21 @@ static uint32_t child(struct stacks *s, uint32_t parent, uint32_t name)
 
 	if (frame_of(s, name, &frame) < 0)
 		return UINT32_MAX;
-	return pf_stack_child(&s->tree, parent, frame, s->db->err);
+	return stack_child(&s->tree, parent, frame, s->db->err);
 }
 
 static uint32_t text_child(struct stacks *s, uint32_t parent, const char *text)
 {
-	return pf_stack_child(&s->tree, parent,
-			      pf_stack_frame(&s->tree, text, strlen(text)),
-			      s->db->err);
+	return stack_child(&s->tree, parent,
+			   stack_frame(&s->tree, text, strlen(text)),
+			   s->db->err);
 }
 
 /* The outermost frames, if they are wanted: the trace, if it is not alone. */
 static uint32_t root(struct stacks *s, int64_t trace_id, const char *label)
 {
 	struct pf_buf text = { 0 };
-	uint32_t node = PF_STACK_ROOT;
+	uint32_t node = STACK_ROOT;
 
 	if (!s->args->threads)
 		return node;
@@ -499,7 +745,7 @@ static void add_time(struct stacks *s, uint32_t node, int64_t from_ns,
 {
 	if (!s->trace || !pf_window_cut(s->trace, &from_ns, &to_ns))
 		return;
-	pf_stack_add(&s->tree, node, to_ns - from_ns);
+	stack_add(&s->tree, node, to_ns - from_ns);
 }
 
 /* Up to here: ranges end, and the innermost one gets the time. */
@@ -614,7 +860,7 @@ static int add_launched(struct stacks *s, struct gpu_walk *g, int64_t launch_id,
 		node = child(s, parent, w->name);
 		if (node == UINT32_MAX)
 			return -1;
-		pf_stack_add(&s->tree, node, w->dur_ns);
+		stack_add(&s->tree, node, w->dur_ns);
 	}
 	return s->db->err->code ? -1 : 0;
 }
@@ -625,7 +871,7 @@ static int add_unlaunched(struct stacks *s, struct gpu_walk *g)
 
 	if (next_launch(g))
 		return s->db->err->code ? -1 : 0;
-	root = text_child(s, PF_STACK_ROOT, "(no launch call)");
+	root = text_child(s, STACK_ROOT, "(no launch call)");
 	return root == UINT32_MAX ? -1 : add_launched(s, g, 0, root);
 }
 
@@ -726,7 +972,7 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 	}
 	s->has_python |= place->frame != PF_ID_NONE;
 	if (node != UINT32_MAX)
-		pf_stack_add(&s->tree, node, ns);
+		stack_add(&s->tree, node, ns);
 }
 
 static int weigh_idle(struct stacks *s)
@@ -822,7 +1068,7 @@ static int print(struct stacks *s, FILE *out)
 
 	pf_db_protect(s->db, &rule);
 	f = pf_outfile_open(s->args->out, &rule, out, s->db->err);
-	rc = f ? pf_stack_print(&s->tree, f, s->db->err) : -1;
+	rc = f ? stack_print(&s->tree, f, s->db->err) : -1;
 	if (!rc)
 		rc = pf_outfile_commit(f, s->db->err);
 	pf_outfile_free(f);
@@ -855,7 +1101,7 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	rc = -1;
 	if (pf_window_resolve(db, &window, &s.window) < 0)
 		return -1;
-	pf_stack_tree_init(&s.tree);
+	stack_tree_init(&s.tree);
 	s.names = pf_names_new(db);
 	if (s.names)
 		rc = weigh[s.weight](&s);
@@ -872,7 +1118,7 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 		rc = say_nothing(&s, result);
 	pf_names_free(s.names);
 	pf_map_release(&s.frames);
-	pf_stack_tree_release(&s.tree);
+	stack_tree_release(&s.tree);
 	pf_nest_release(&s.nest);
 	pf_window_release(&s.window);
 	return rc;

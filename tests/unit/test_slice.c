@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/slice_impl.h"
+#include "export/slice.c"
 #include "store/cursor.h"
 #include "base/outplace.h"
 
@@ -18,7 +18,7 @@ static void is_time(int64_t ns, bool is_whole_us, const char *want)
 {
 	struct pf_buf out = { 0 };
 
-	pf_slice_put_time(&out, ns, is_whole_us);
+	slice_put_time(&out, ns, is_whole_us);
 	assert_string_equal(out.data, want);
 	pf_buf_release(&out);
 }
@@ -51,7 +51,7 @@ static void times_in_doubles(void **state)
 		if (i % 2)
 			ns %= 1000000;
 		pf_buf_clear(&out);
-		pf_slice_put_time(&out, ns, false);
+		slice_put_time(&out, ns, false);
 		if ((int64_t)(strtod(out.data, NULL) * 1000.0) != ns)
 			fail_msg("%" PRId64 " ns: '%s'", ns, out.data);
 	}
@@ -63,12 +63,12 @@ static void ids(void **state)
 	struct pf_buf out = { 0 };
 
 	(void)state;
-	pf_slice_put_id(&out, "17");
-	pf_slice_put_id(&out, "-1");
-	pf_slice_put_id(&out, "017");
-	pf_slice_put_id(&out, "stream \"7\"");
-	pf_slice_put_tid(&out, "7", 0);
-	pf_slice_put_tid(&out, "7", 2);
+	slice_put_id(&out, "17");
+	slice_put_id(&out, "-1");
+	slice_put_id(&out, "017");
+	slice_put_id(&out, "stream \"7\"");
+	slice_put_tid(&out, "7", 0);
+	slice_put_tid(&out, "7", 2);
 	assert_string_equal(out.data, "17\"-1\"\"017\"\"stream \\\"7\\\"\"7"
 				      "\"7 overlap 2\"");
 	pf_buf_release(&out);
@@ -78,29 +78,29 @@ static void ids(void **state)
 
 static void lanes(void **state)
 {
-	struct pf_lanes l = { 0 };
+	struct lanes l = { 0 };
 
 	(void)state;
-	assert_int_equal(pf_lanes_place(&l, 0, 10), 0);
-	assert_int_equal(pf_lanes_place(&l, 0, 10), 0);
-	assert_int_equal(pf_lanes_place(&l, 5, 12), 1);
-	assert_int_equal(pf_lanes_place(&l, 6, 11), 1);
-	assert_int_equal(pf_lanes_place(&l, 7, 13), 2);
-	assert_int_equal(pf_lanes_place(&l, 8, 9), 0);
+	assert_int_equal(lanes_place(&l, 0, 10), 0);
+	assert_int_equal(lanes_place(&l, 0, 10), 0);
+	assert_int_equal(lanes_place(&l, 5, 12), 1);
+	assert_int_equal(lanes_place(&l, 6, 11), 1);
+	assert_int_equal(lanes_place(&l, 7, 13), 2);
+	assert_int_equal(lanes_place(&l, 8, 9), 0);
 	/* what touches does not overlap */
-	assert_int_equal(pf_lanes_place(&l, 10, 20), 0);
-	assert_int_equal(pf_lanes_place(&l, 20, 20), 0);
-	pf_lanes_clear(&l);
-	for (int i = 0; i < PF_LANES_MAX; i++)
-		assert_int_equal(pf_lanes_place(&l, i, 10000 + i), i);
-	assert_int_equal(pf_lanes_place(&l, 5000, 50000), -1);
-	pf_lanes_release(&l);
+	assert_int_equal(lanes_place(&l, 10, 20), 0);
+	assert_int_equal(lanes_place(&l, 20, 20), 0);
+	lanes_clear(&l);
+	for (int i = 0; i < LANES_MAX; i++)
+		assert_int_equal(lanes_place(&l, i, 10000 + i), i);
+	assert_int_equal(lanes_place(&l, 5000, 50000), -1);
+	lanes_release(&l);
 }
 
 /* No two ranges of a lane overlap without nesting. */
 static void lanes_at_random(void **state)
 {
-	struct pf_lanes l = { 0 };
+	struct lanes l = { 0 };
 	int64_t start[400], end[400];
 	int lane[400];
 	uint64_t seed = 3;
@@ -110,12 +110,12 @@ static void lanes_at_random(void **state)
 		start[i] = (i ? start[i - 1] : 0) +
 			   (int64_t)(support_random(&seed) % 5);
 		end[i] = start[i] + (int64_t)(support_random(&seed) % 40);
-		lane[i] = pf_lanes_place(&l, start[i], end[i]);
+		lane[i] = lanes_place(&l, start[i], end[i]);
 		for (int k = 0; k < i; k++)
 			if (lane[k] == lane[i] && start[i] < end[k])
 				assert_true(end[i] <= end[k]);
 	}
-	pf_lanes_release(&l);
+	lanes_release(&l);
 }
 
 /* ---- files ---- */

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/stack_tree.h"
-#include "export/stacks.h"
+#include "export/stacks.c"
 
 #define NAMED(events)                                                          \
 	TRACE(events "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 9, " \
@@ -172,7 +171,7 @@ static void nothing(void **state)
 static void random_tree(void **state)
 {
 	char *dir = support_tmp_take(), *path = support_path_take(dir, "out");
-	struct pf_stack_tree t;
+	struct stack_tree t;
 	struct pf_err err = { 0 };
 	static const struct pf_outrule rule = { .option = "--force" };
 	struct pf_outfile *f;
@@ -181,22 +180,22 @@ static void random_tree(void **state)
 	int64_t sum = 0, lines = 0, added = 0;
 
 	(void)state;
-	pf_stack_tree_init(&t);
+	stack_tree_init(&t);
 	for (int i = 0; i < 5000; i++) {
-		uint32_t node = PF_STACK_ROOT;
+		uint32_t node = STACK_ROOT;
 		int64_t weight = (int64_t)(support_random(&seed) % 1000);
 
 		for (uint64_t k = support_random(&seed) % 8 + 1; k > 0; k--) {
 			char name = (char)('a' + support_random(&seed) % 3);
-			uint32_t frame = pf_stack_frame(&t, &name, 1);
+			uint32_t frame = stack_frame(&t, &name, 1);
 
-			node = pf_stack_child(&t, node, frame, &err);
+			node = stack_child(&t, node, frame, &err);
 		}
-		pf_stack_add(&t, node, weight);
+		stack_add(&t, node, weight);
 		added += weight;
 	}
 	f = pf_outfile_open(path, &rule, stdout, &err);
-	pf_stack_print(&t, f, &err);
+	stack_print(&t, f, &err);
 	pf_outfile_commit(f, &err);
 	support_no_error(&err);
 	pf_outfile_free(f);
@@ -215,7 +214,7 @@ static void random_tree(void **state)
 	assert_int_equal(sum, added);
 	assert_int_equal(t.total, added);
 	assert_int_equal(lines, t.line_count);
-	pf_stack_tree_release(&t);
+	stack_tree_release(&t);
 	pf_buf_release(&text);
 	free(path);
 	support_tmp_release(dir);

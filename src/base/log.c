@@ -109,6 +109,23 @@ static void log_set_transient(const char *text)
 #define DELAY_NS    INT64_C(1000000000)
 #define INTERVAL_NS INT64_C(250000000)
 
+/* What the line says. */
+struct progress_state {
+	const char *title, *phase; /* phase NULL: bytes are counted */
+	int64_t bytes_done, bytes_total, events;
+	int64_t elapsed_ns;
+	int columns; /* of the terminal */
+};
+
+/*
+ * Of tests: a clock instead of the real one, and whether to show though stderr
+ * is no terminal; there is no timer thread then.
+ */
+struct progress_test {
+	int64_t (*now_ns)(void);
+	bool is_terminal;
+};
+
 static struct {
 	_Atomic int64_t bytes_done, events;
 	_Atomic(const char *) phase;
@@ -118,8 +135,8 @@ static struct {
 	pthread_t thread;
 	pthread_mutex_t lock; /* of is_stopping */
 	pthread_cond_t wake;
-	const struct pf_progress_test *test;
-} state = {
+	const struct progress_test *test;
+} progress = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.wake = PTHREAD_COND_INITIALIZER,
 };
@@ -128,8 +145,8 @@ static int64_t now_ns(void)
 {
 	struct timespec ts;
 
-	if (state.test)
-		return state.test->now_ns();
+	if (progress.test)
+		return progress.test->now_ns();
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
 }
@@ -147,10 +164,11 @@ static bool can_show(void)
 {
 	if (log_get_level() < PF_LOG_NOTE)
 		return false;
-	return state.test ? state.test->is_terminal : isatty(STDERR_FILENO);
+	return progress.test ? progress.test->is_terminal
+			     : isatty(STDERR_FILENO);
 }
 
-static void add_left(const struct pf_progress_state *s, struct pf_buf *out)
+static void add_left(const struct progress_state *s, struct pf_buf *out)
 {
 	double share = (double)s->bytes_done / (double)s->bytes_total;
 	double left_s;
@@ -185,7 +203,7 @@ static void add_title(struct pf_buf *out, const char *title, size_t room)
 }
 
 /* "ingest: linking, 1,234,567 events, 0:07": nothing says how long it takes. */
-static void add_phase(const struct pf_progress_state *s, struct pf_buf *out,
+static void add_phase(const struct progress_state *s, struct pf_buf *out,
 		      size_t room)
 {
 	struct pf_buf line = { 0 };
@@ -202,7 +220,7 @@ static void add_phase(const struct pf_progress_state *s, struct pf_buf *out,
 	pf_buf_release(&line);
 }
 
-void pf_progress_line(const struct pf_progress_state *s, struct pf_buf *out)
+static void progress_line(const struct progress_state *s, struct pf_buf *out)
 {
 	char a[PF_NUM_MAX];
 	struct pf_buf rest = { 0 };
@@ -229,25 +247,26 @@ void pf_progress_line(const struct pf_progress_state *s, struct pf_buf *out)
 	pf_buf_release(&rest);
 }
 
-bool pf_progress_tick(void)
+/* Draw if it is time; was it? */
+static bool progress_tick(void)
 {
 	int64_t now = now_ns();
 	struct pf_buf line = { 0 };
-	struct pf_progress_state s = {
-		.title = state.title,
-		.phase = atomic_load(&state.phase),
-		.bytes_done = atomic_load(&state.bytes_done),
-		.bytes_total = state.bytes_total,
-		.events = atomic_load(&state.events),
-		.elapsed_ns = now - state.start_ns,
+	struct progress_state s = {
+		.title = progress.title,
+		.phase = atomic_load(&progress.phase),
+		.bytes_done = atomic_load(&progress.bytes_done),
+		.bytes_total = progress.bytes_total,
+		.events = atomic_load(&progress.events),
+		.elapsed_ns = now - progress.start_ns,
 		.columns = terminal_columns(),
 	};
 
-	if (!state.is_shown || s.elapsed_ns < DELAY_NS ||
-	    (state.drawn_ns && now - state.drawn_ns < INTERVAL_NS))
+	if (!progress.is_shown || s.elapsed_ns < DELAY_NS ||
+	    (progress.drawn_ns && now - progress.drawn_ns < INTERVAL_NS))
 		return false;
-	state.drawn_ns = now;
-	pf_progress_line(&s, &line);
+	progress.drawn_ns = now;
+	progress_line(&s, &line);
 	log_set_transient(line.data ? line.data : "");
 	pf_buf_release(&line);
 	return true;
@@ -258,48 +277,48 @@ static void *run_timer(void *unused)
 	struct timespec until;
 
 	(void)unused;
-	pthread_mutex_lock(&state.lock);
-	while (!state.is_stopping) {
+	pthread_mutex_lock(&progress.lock);
+	while (!progress.is_stopping) {
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_nsec += INTERVAL_NS;
 		if (until.tv_nsec >= 1000000000) {
 			until.tv_nsec -= 1000000000;
 			until.tv_sec++;
 		}
-		pthread_cond_timedwait(&state.wake, &state.lock, &until);
-		if (!state.is_stopping)
-			pf_progress_tick();
+		pthread_cond_timedwait(&progress.wake, &progress.lock, &until);
+		if (!progress.is_stopping)
+			progress_tick();
 	}
-	pthread_mutex_unlock(&state.lock);
+	pthread_mutex_unlock(&progress.lock);
 	return NULL;
 }
 
 void pf_progress_start(const char *title, int64_t bytes_total)
 {
-	atomic_store(&state.bytes_done, 0);
-	atomic_store(&state.events, 0);
-	atomic_store(&state.phase, NULL);
-	state.title = title;
-	state.bytes_total = bytes_total;
-	state.start_ns = now_ns();
-	state.drawn_ns = 0;
-	state.is_stopping = false;
-	state.is_shown = can_show();
-	state.has_thread =
-		state.is_shown && !state.test &&
-		!pthread_create(&state.thread, NULL, run_timer, NULL);
+	atomic_store(&progress.bytes_done, 0);
+	atomic_store(&progress.events, 0);
+	atomic_store(&progress.phase, NULL);
+	progress.title = title;
+	progress.bytes_total = bytes_total;
+	progress.start_ns = now_ns();
+	progress.drawn_ns = 0;
+	progress.is_stopping = false;
+	progress.is_shown = can_show();
+	progress.has_thread =
+		progress.is_shown && !progress.test &&
+		!pthread_create(&progress.thread, NULL, run_timer, NULL);
 }
 
 void pf_progress_set(int64_t bytes_done, int64_t events)
 {
-	atomic_store_explicit(&state.bytes_done, bytes_done,
+	atomic_store_explicit(&progress.bytes_done, bytes_done,
 			      memory_order_relaxed);
-	atomic_store_explicit(&state.events, events, memory_order_relaxed);
+	atomic_store_explicit(&progress.events, events, memory_order_relaxed);
 }
 
 void pf_progress_phase(const char *phase)
 {
-	atomic_store(&state.phase, phase);
+	atomic_store(&progress.phase, phase);
 }
 
 bool pf_progress_is_watched(void)
@@ -309,19 +328,14 @@ bool pf_progress_is_watched(void)
 
 void pf_progress_stop(void)
 {
-	if (state.has_thread) {
-		pthread_mutex_lock(&state.lock);
-		state.is_stopping = true;
-		pthread_cond_signal(&state.wake);
-		pthread_mutex_unlock(&state.lock);
-		pthread_join(state.thread, NULL);
+	if (progress.has_thread) {
+		pthread_mutex_lock(&progress.lock);
+		progress.is_stopping = true;
+		pthread_cond_signal(&progress.wake);
+		pthread_mutex_unlock(&progress.lock);
+		pthread_join(progress.thread, NULL);
 	}
-	if (state.is_shown)
+	if (progress.is_shown)
 		log_set_transient("");
-	state.has_thread = state.is_shown = false;
-}
-
-void pf_progress_test_with(const struct pf_progress_test *test)
-{
-	state.test = test;
+	progress.has_thread = progress.is_shown = false;
 }

@@ -55,24 +55,4 @@ void pf_progress_phase(const char *phase);
 /* Is a person looking on?  Then a last line may say what came of it. */
 bool pf_progress_is_watched(void);
 
-/* What the line says: pure, for tests and the timer. */
-struct pf_progress_state {
-	const char *title, *phase; /* phase NULL: bytes are counted */
-	int64_t bytes_done, bytes_total, events;
-	int64_t elapsed_ns;
-	int columns; /* of the terminal */
-};
-void pf_progress_line(const struct pf_progress_state *s, struct pf_buf *out);
-
-/*
- * For tests: a clock instead of the real one, and whether to show though
- * stderr is no terminal; no timer thread then, pf_progress_tick() draws.
- */
-struct pf_progress_test {
-	int64_t (*now_ns)(void);
-	bool is_terminal;
-};
-void pf_progress_test_with(const struct pf_progress_test *test);
-bool pf_progress_tick(void); /* draw if it is time; was it? */
-
 #endif

@@ -234,7 +234,7 @@ enum pf_gpu_class pf_gpu_classify_op(const char *name, const char *category)
 	return PF_GPU_COMPUTE;
 }
 
-enum pf_copy_way pf_gpu_copy_way(const char *name)
+static enum pf_copy_way gpu_copy_way(const char *name)
 {
 	unsigned way = PF_COPY_HTOD;
 
@@ -273,7 +273,7 @@ static uint64_t judge(unsigned kind, const char *name)
 {
 	enum pf_gpu_class cls = pf_gpu_classify(kind, name);
 	enum pf_copy_way way =
-		cls == PF_GPU_COPY ? pf_gpu_copy_way(name) : PF_COPY_OTHER;
+		cls == PF_GPU_COPY ? gpu_copy_way(name) : PF_COPY_OTHER;
 	unsigned is_migration = 0;
 
 	if (kind == PF_KIND_MEMCPY && pf_word(PF_WORD_MIGRATION, name))
@@ -319,7 +319,7 @@ static int judge_args(struct pf_gpu *g, const struct pf_span *s,
 				 &args.len, g->db->err) < 0)
 			return -1;
 		pf_json_text(pf_json_get(args, "direction"), &said);
-		*place = pf_gpu_copy_way(said.len ? said.data : "");
+		*place = gpu_copy_way(said.len ? said.data : "");
 		pf_buf_release(&said);
 	}
 	*way = (enum pf_copy_way) * place;

@@ -175,11 +175,10 @@ const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
 /* The text of a name ("" if there is none); borrowed until the next call. */
 const char *pf_gpu_name(struct pf_gpu *g, uint32_t name);
 
-/* The class of GPU work by its kind and name alone, and the way of a copy. */
+/* The class of GPU work by its kind and name alone. */
 enum pf_gpu_class pf_gpu_classify(unsigned kind, const char *name);
 /* Of an operation of a TPU by its name and what XLA calls its category. */
 enum pf_gpu_class pf_gpu_classify_op(const char *name, const char *category);
-enum pf_copy_way pf_gpu_copy_way(const char *name);
 
 /* "computation", "communication", "copy", "memset". */
 const char *pf_gpu_class_name(enum pf_gpu_class class);

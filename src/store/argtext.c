@@ -9,7 +9,10 @@
 
 #include "formats/event.h"
 
-size_t pf_slot_text(int slot, int64_t value, char out[PF_SLOT_TEXT])
+#define SLOT_TEXT 48 /* bytes that any slot value fits in, with a NUL */
+
+/* Write a slot's value as JSON; returns the length. */
+static size_t slot_text(int slot, int64_t value, char out[SLOT_TEXT])
 {
 	char digits[24];
 	int scale = (int)(value & 15), len, whole;
@@ -18,12 +21,12 @@ size_t pf_slot_text(int slot, int64_t value, char out[PF_SLOT_TEXT])
 	if (slot < PF_SLOT_FRACTION || !scale) {
 		if (slot < PF_SLOT_FRACTION)
 			number = value;
-		return (size_t)snprintf(out, PF_SLOT_TEXT, "%" PRId64, number);
+		return (size_t)snprintf(out, SLOT_TEXT, "%" PRId64, number);
 	}
 	len = snprintf(digits, sizeof(digits), "%0*" PRIu64, scale + 1,
 		       number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 	whole = len - scale;
-	return (size_t)snprintf(out, PF_SLOT_TEXT, "%s%.*s.%s",
+	return (size_t)snprintf(out, SLOT_TEXT, "%s%.*s.%s",
 				number < 0 ? "-" : "", whole, digits,
 				digits + whole);
 }
@@ -55,7 +58,7 @@ void pf_argtext_build(const char *text, size_t len, uint32_t mask,
 		      const int64_t *slot, struct pf_buf *out)
 {
 	const char *p = text, *end = text + len, *copied = text;
-	char number[PF_SLOT_TEXT];
+	char number[SLOT_TEXT];
 
 	while (mask && p < end) {
 		bool is_unsigned = false;
@@ -75,8 +78,7 @@ void pf_argtext_build(const char *text, size_t len, uint32_t mask,
 		if (is_unsigned)
 			pf_buf_addu(out, (uint64_t)slot[s]);
 		else
-			pf_buf_add(out, number,
-				   pf_slot_text(s, slot[s], number));
+			pf_buf_add(out, number, slot_text(s, slot[s], number));
 		p += 2;
 		copied = p;
 	}

@@ -13,11 +13,6 @@
 
 #include "base/buf.h"
 
-#define PF_SLOT_TEXT 48 /* bytes that any slot value fits in, with a NUL */
-
-/* Write a slot's value as JSON; returns the length. */
-size_t pf_slot_text(int slot, int64_t value, char out[PF_SLOT_TEXT]);
-
 /* Append the text with its slots filled in; slot[s] for each bit of mask. */
 void pf_argtext_build(const char *text, size_t len, uint32_t mask,
 		      const int64_t *slot, struct pf_buf *out);

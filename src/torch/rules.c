@@ -239,7 +239,11 @@ static int release_after(const char *json, const char *mark)
 	return 0;
 }
 
-void pf_rules_scan_metadata(const char *json, int *torch, int *python)
+/*
+ * "torch_version" and "python_version" or "torch==" in the JSON text of a
+ * metadata member; leaves the numbers alone if it does not say.
+ */
+static void rules_scan_metadata(const char *json, int *torch, int *python)
 {
 	int release = release_after(json, "\"torch_version\"");
 
@@ -376,7 +380,7 @@ static int metadata_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 	const char *json = (const char *)sqlite3_column_text(st, 0);
 
 	if (json)
-		pf_rules_scan_metadata(json, &f->torch, &f->python);
+		rules_scan_metadata(json, &f->torch, &f->python);
 	return 0;
 }
 

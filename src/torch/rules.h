@@ -106,10 +106,4 @@ struct pf_rules pf_rules_for(const struct pf_rule_facts *facts, int torch,
 int pf_rules_parse(const char *text, int *torch, int *python,
 		   struct pf_err *err);
 
-/*
- * "torch_version" and "python_version" or "torch==" in the JSON text of a
- * metadata member; leaves the numbers alone if it does not say.
- */
-void pf_rules_scan_metadata(const char *json, int *torch, int *python);
-
 #endif

@@ -192,7 +192,8 @@ static size_t bytes_of(const char *s, size_t bytes, size_t n)
 	return i;
 }
 
-void pf_torch_time(struct pf_buf *out, double us, enum pf_torch_unit unit)
+/* Appended cells, as torch's _format_time and _format_memory. */
+static void torch_time(struct pf_buf *out, double us, enum pf_torch_unit unit)
 {
 	if (unit == PF_UNIT_S || (unit == PF_UNIT_AUTO && us >= 1e6))
 		pf_buf_addf(out, "%.3fs", us / 1e6);
@@ -202,7 +203,7 @@ void pf_torch_time(struct pf_buf *out, double us, enum pf_torch_unit unit)
 		pf_buf_addf(out, "%.3fus", us);
 }
 
-void pf_torch_memory(struct pf_buf *out, int64_t n, bool byte_units)
+static void torch_memory(struct pf_buf *out, int64_t n, bool byte_units)
 {
 	static const char *const units[2][4] = { { "b", "Kb", "Mb", "Gb" },
 						 { "B", "KB", "MB", "GB" } };
@@ -286,7 +287,7 @@ static void text_cell(struct layout *l, const char *s)
 
 static void time_cell(struct layout *l, double us)
 {
-	pf_torch_time(&l->cell, us, l->t->unit);
+	torch_time(&l->cell, us, l->t->unit);
 	end_cell(l);
 }
 
@@ -298,7 +299,7 @@ static void share_cell(struct layout *l, double us, double total)
 
 static void memory_cell(struct layout *l, int64_t n)
 {
-	pf_torch_memory(&l->cell, n, l->t->rules->byte_units);
+	torch_memory(&l->cell, n, l->t->rules->byte_units);
 	end_cell(l);
 }
 
@@ -629,11 +630,11 @@ void pf_torch_print(const struct pf_torch_table *t, struct pf_buf *out)
 	}
 	separator(&l);
 	pf_buf_adds(out, "Self CPU time total: ");
-	pf_torch_time(out, l.cpu_total_us, t->unit);
+	torch_time(out, l.cpu_total_us, t->unit);
 	pf_buf_addc(out, '\n');
 	if (l.has_device_time) {
 		pf_buf_addf(out, "Self %s time total: ", t->rules->device);
-		pf_torch_time(out, l.device_total_us, t->unit);
+		torch_time(out, l.device_total_us, t->unit);
 		pf_buf_addc(out, '\n');
 	}
 	pf_buf_release(&l.cell);

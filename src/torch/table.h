@@ -61,10 +61,6 @@ const struct pf_average **pf_torch_sorted(const struct pf_average *rows,
 /* Append the table; nothing at all when there are no rows. */
 void pf_torch_print(const struct pf_torch_table *t, struct pf_buf *out);
 
-/* Appended cells, for tests: as torch's _format_time and _format_memory. */
-void pf_torch_time(struct pf_buf *out, double us, enum pf_torch_unit unit);
-void pf_torch_memory(struct pf_buf *out, int64_t n, bool byte_units);
-
 /* Rows of key_averages() as a table: exact nanoseconds and bytes. */
 
 #define PF_AVERAGES_TABLE "key_averages"

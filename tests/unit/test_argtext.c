@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "store/argtext.h"
+#include "store/argtext.c"
 #include "formats/event.h"
 
 static void assert_slot(int slot, int64_t value, const char *want)
 {
-	char text[PF_SLOT_TEXT];
+	char text[SLOT_TEXT];
 
-	assert_int_equal(pf_slot_text(slot, value, text), strlen(want));
+	assert_int_equal(slot_text(slot, value, text), strlen(want));
 	assert_string_equal(text, want);
 }
 

@@ -8,7 +8,7 @@
 #include "gen/pfrw.h"
 #include "formats/pfr/file.h"
 #include "formats/pfr/frame.h"
-#include "formats/pfr/kineto.h"
+#include "formats/pfr/kineto.c"
 
 #define FRAMES 12
 
@@ -476,13 +476,13 @@ static void words(void **state)
 	assert_string_equal(pf_pfr_overhead_word(UINT64_MAX), "Unrecognized");
 	text = "aten::view, seq = 7, op_id = 12, sizes = [[2, 3], []], "
 	       "input_op_ids = [(1,0), (2,1)]";
-	assert_true(pf_pfr_split_torch_name(text, strlen(text), &t));
+	assert_true(pfr_split_torch_name(text, strlen(text), &t));
 	assert_int_equal(t.name_len, 10);
 	assert_int_equal(t.sequence, 7);
 	assert_int_equal(t.op_id, 12);
 	assert_int_equal(t.sizes_len, 12);
 	text = "aten::view, op_id = 314290";
-	assert_true(pf_pfr_split_torch_name(text, strlen(text), &t));
+	assert_true(pfr_split_torch_name(text, strlen(text), &t));
 	assert_int_equal(t.op_id, 314290);
 	assert_null(t.sizes);
 	for (const char *const *p =
@@ -492,7 +492,7 @@ static void words(void **state)
 					    "x, sizes = [2] y", "x, seq = -1",
 					    ", op_id = 3", NULL };
 	     *p; p++)
-		assert_false(pf_pfr_split_torch_name(*p, strlen(*p), &t));
+		assert_false(pfr_split_torch_name(*p, strlen(*p), &t));
 }
 
 static void text_lines(void **state)

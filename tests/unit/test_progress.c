@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/log.c"
 #include "base/utf8.h"
 
 #define MS INT64_C(1000000)
@@ -18,12 +18,12 @@ static int64_t fake_now(void)
 	return fake_ns;
 }
 
-static const struct pf_progress_test on_terminal = { fake_now, true };
-static const struct pf_progress_test off_terminal = { fake_now, false };
+static const struct progress_test on_terminal = { fake_now, true };
+static const struct progress_test off_terminal = { fake_now, false };
 
 static void the_line_says_all(void **state)
 {
-	struct pf_progress_state s = {
+	struct progress_state s = {
 		.title = "ingest 'a.json'",
 		.bytes_done = 1 << 28,
 		.bytes_total = 1 << 30,
@@ -34,13 +34,13 @@ static void the_line_says_all(void **state)
 	struct pf_buf out = { 0 };
 
 	(void)state;
-	pf_progress_line(&s, &out);
+	progress_line(&s, &out);
 	assert_string_equal(out.data,
 			    "ingest 'a.json': 256.00 MiB of 1.00 GiB, "
 			    "1,234,567 events, 512.00 MiB/s, 0:01 left");
 	pf_buf_clear(&out);
 	s.bytes_total = 0;
-	pf_progress_line(&s, &out);
+	progress_line(&s, &out);
 	assert_string_equal(out.data, "ingest 'a.json': 256.00 MiB, "
 				      "1,234,567 events, 512.00 MiB/s");
 	pf_buf_release(&out);
@@ -48,7 +48,7 @@ static void the_line_says_all(void **state)
 
 static void a_phase_has_no_bytes(void **state)
 {
-	struct pf_progress_state s = {
+	struct progress_state s = {
 		.title = "ingest",
 		.phase = "linking",
 		.bytes_done = 1000000000,
@@ -60,12 +60,12 @@ static void a_phase_has_no_bytes(void **state)
 	struct pf_buf out = { 0 };
 
 	(void)state;
-	pf_progress_line(&s, &out);
+	progress_line(&s, &out);
 	assert_string_equal(out.data,
 			    "ingest: linking, 1,234,567 events, 1:07");
 	for (s.columns = 1; s.columns < 50; s.columns++) {
 		pf_buf_clear(&out);
-		pf_progress_line(&s, &out);
+		progress_line(&s, &out);
 		assert_true(pf_utf8_columns(out.data ? out.data : "", out.len) <
 			    (size_t)s.columns);
 	}
@@ -74,7 +74,7 @@ static void a_phase_has_no_bytes(void **state)
 
 static void the_line_fits(void **state)
 {
-	struct pf_progress_state s = {
+	struct progress_state s = {
 		.title = "ingest '\x1b[2J\xe4\xb8\xad-a-very-long-name.json'",
 		.bytes_done = 1,
 		.bytes_total = 1 << 30,
@@ -85,7 +85,7 @@ static void the_line_fits(void **state)
 	(void)state;
 	for (s.columns = 1; s.columns < 140; s.columns++) {
 		pf_buf_clear(&out);
-		pf_progress_line(&s, &out);
+		progress_line(&s, &out);
 		assert_true(pf_utf8_columns(out.data ? out.data : "", out.len) <
 			    (size_t)s.columns);
 		assert_null(memchr(out.data ? out.data : "", 0x1b, out.len));
@@ -116,23 +116,23 @@ static bool drawn[5];
 
 static void run_ticks(void)
 {
-	pf_progress_test_with(&on_terminal);
+	progress.test = &on_terminal;
 	fake_ns = 5000 * MS;
 	pf_progress_start("t", 100);
 	pf_progress_set(50, 7);
 	fake_ns += 999 * MS;
-	drawn[0] = pf_progress_tick(); /* too early */
+	drawn[0] = progress_tick(); /* too early */
 	fake_ns += 1 * MS;
-	drawn[1] = pf_progress_tick();
+	drawn[1] = progress_tick();
 	fake_ns += 249 * MS;
-	drawn[2] = pf_progress_tick(); /* too soon again */
+	drawn[2] = progress_tick(); /* too soon again */
 	fake_ns += 1 * MS;
 	pf_progress_set(60, 8);
-	drawn[3] = pf_progress_tick();
+	drawn[3] = progress_tick();
 	pf_log_note("hello");
 	pf_progress_stop();
-	drawn[4] = pf_progress_tick();
-	pf_progress_test_with(NULL);
+	drawn[4] = progress_tick();
+	progress.test = NULL;
 }
 
 static void delayed_and_cleared(void **state)
@@ -156,22 +156,22 @@ static void delayed_and_cleared(void **state)
 
 static void run_off_terminal(void)
 {
-	pf_progress_test_with(&off_terminal);
+	progress.test = &off_terminal;
 	pf_progress_start("t", 100);
 	fake_ns += 5000 * MS;
-	drawn[0] = pf_progress_tick();
+	drawn[0] = progress_tick();
 	pf_progress_stop();
 	pf_log_set_level(PF_LOG_ERROR);
-	pf_progress_test_with(&on_terminal);
+	progress.test = &on_terminal;
 	pf_progress_start("t", 100);
 	fake_ns += 5000 * MS;
-	drawn[1] = pf_progress_tick();
+	drawn[1] = progress_tick();
 	pf_progress_stop();
 	pf_log_note("no");
 	pf_log_warn("no");
 	pf_log(PF_LOG_ERROR, "yes %s", "\x1b[1m");
 	pf_log_set_level(PF_LOG_NOTE);
-	pf_progress_test_with(NULL);
+	progress.test = NULL;
 }
 
 static void silent_off_a_terminal_and_when_quiet(void **state)

@@ -2,7 +2,7 @@
 /* Recognition of torch releases and what they change. */
 #include "unit/support.h"
 
-#include "torch/rules.h"
+#include "torch/rules.c"
 
 static const struct pf_rule_facts modern = {
 	.fraction_digits = 3,
@@ -130,7 +130,7 @@ static void recognises_new(void **state)
 	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 215);
 }
 
-static void history(void **state)
+static void what_changed(void **state)
 {
 	(void)state;
 	assert_false(pf_rules_for(&modern, 207, 0).byte_units);
@@ -186,16 +186,16 @@ static void metadata(void **state)
 	int torch = 0, python = 0;
 
 	(void)state;
-	pf_rules_scan_metadata("{\"pip\": [\"torch==2.7.1\", \"x\"]}", &torch,
-			       &python);
+	rules_scan_metadata("{\"pip\": [\"torch==2.7.1\", \"x\"]}", &torch,
+			    &python);
 	assert_int_equal(torch, 207);
 	assert_int_equal(python, 0);
-	pf_rules_scan_metadata("{\"torch_version\": \"2.6.0+cu124\","
-			       " \"python_version\": \"3.12.11 (main)\"}",
-			       &torch, &python);
+	rules_scan_metadata("{\"torch_version\": \"2.6.0+cu124\","
+			    " \"python_version\": \"3.12.11 (main)\"}",
+			    &torch, &python);
 	assert_int_equal(torch, 206);
 	assert_int_equal(python, 12);
-	pf_rules_scan_metadata("\"torch_version\": nonsense", &torch, &python);
+	rules_scan_metadata("\"torch_version\": nonsense", &torch, &python);
 	assert_int_equal(torch, 206);
 }
 
@@ -208,7 +208,7 @@ int main(void)
 		cmocka_unit_test(knows_captures),
 		cmocka_unit_test(recognises_between),
 		cmocka_unit_test(recognises_new),
-		cmocka_unit_test(history),
+		cmocka_unit_test(what_changed),
 		cmocka_unit_test(parses),
 		cmocka_unit_test(metadata),
 	};

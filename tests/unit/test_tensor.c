@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analysis/time/kernels.h"
+#include "analysis/time/kernels.c"
 #include "base/data.h"
 
 static void test_names(void **state)
@@ -49,7 +49,7 @@ static void test_names(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		if (pf_tensor_kind(t, cases[i].name).use != cases[i].use)
 			fail_msg("%s is not %s", cases[i].name,
-				 pf_tensor_word(cases[i].use));
+				 tensor_word(cases[i].use));
 	pf_tensor_free(t);
 }
 
@@ -171,8 +171,8 @@ static void test_kinds(void **state)
 	support_no_error(&err);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		struct pf_kernel_kind kind = pf_tensor_kind(t, kinds[i].name);
-		const char *class = pf_class_word(kind.class);
-		const char *precision = pf_precision_word(kind.precision);
+		const char *class = class_word(kind.class);
+		const char *precision = precision_word(kind.precision);
 
 		if (strcmp(class ? class : "",
 			   kinds[i].class ? kinds[i].class : "") ||

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torch/table.h"
+#include "torch/table.c"
 
 static void check_time(double us, enum pf_torch_unit unit, const char *want)
 {
 	struct pf_buf out = { 0 };
 
-	pf_torch_time(&out, us, unit);
+	torch_time(&out, us, unit);
 	assert_string_equal(out.data, want);
 	pf_buf_release(&out);
 }
@@ -34,7 +34,7 @@ static void check_memory(int64_t n, bool byte_units, const char *want)
 {
 	struct pf_buf out = { 0 };
 
-	pf_torch_memory(&out, n, byte_units);
+	torch_memory(&out, n, byte_units);
 	assert_string_equal(out.data, want);
 	pf_buf_release(&out);
 }

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "events/gpu.h"
+#include "events/gpu.c"
 #include "events/names.h"
 
 static void test_matches(void **state)
@@ -158,7 +158,7 @@ static void test_ways(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		assert_int_equal(pf_gpu_copy_way(names[i].name), names[i].way);
+		assert_int_equal(gpu_copy_way(names[i].name), names[i].way);
 }
 
 int main(void)

@@ -61,17 +61,17 @@ static const struct {
 	[PRECISION] = { precisions, PF_PRECISIONS },
 };
 
-const char *pf_tensor_word(enum pf_tensor_use use)
+static const char *tensor_word(enum pf_tensor_use use)
 {
 	return uses[use];
 }
 
-const char *pf_class_word(enum pf_kernel_class class)
+static const char *class_word(enum pf_kernel_class class)
 {
 	return class ? class_words[class] : NULL;
 }
 
-const char *pf_precision_word(enum pf_precision precision)
+static const char *precision_word(enum pf_precision precision)
 {
 	return precision ? precisions[precision] : NULL;
 }
@@ -609,9 +609,9 @@ static void add_kind(struct kernels *k, struct pf_kernel_row *row)
 	row->short_name = pf_arena_string(&k->ask.memory, text.data);
 	pf_buf_release(&text);
 	if (row->kind.use != PF_TENSOR_UNKNOWN)
-		row->tensor_cores = pf_tensor_word(row->kind.use);
-	row->class_word = pf_class_word(row->kind.class);
-	row->precision = pf_precision_word(row->kind.precision);
+		row->tensor_cores = tensor_word(row->kind.use);
+	row->class_word = class_word(row->kind.class);
+	row->precision = precision_word(row->kind.precision);
 }
 
 static void settle_row(struct kernels *k, struct pf_kernel_row *row)
@@ -674,9 +674,9 @@ static void take_sums(struct kernels *k, struct pf_kernels *out)
 			if (t->calls)
 				out->classes[out->class_count++] =
 					(struct pf_kernel_class_row){
-						pf_class_word((
+						class_word((
 							enum pf_kernel_class)c),
-						pf_precision_word(
+						precision_word(
 							(enum pf_precision)p),
 						t->calls, t->ns,
 						share_of(k, t->ns)

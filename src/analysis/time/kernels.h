@@ -59,13 +59,6 @@ enum pf_precision {
 	PF_PRECISIONS
 };
 
-/* "no", "yes", "unknown". */
-const char *pf_tensor_word(enum pf_tensor_use use);
-/* "gemm", "conv", ...; unknown: NULL. */
-const char *pf_class_word(enum pf_kernel_class class);
-/* "fp32", "tf32", ...; unknown: NULL. */
-const char *pf_precision_word(enum pf_precision precision);
-
 struct pf_kernel_kind {
 	enum pf_tensor_use use;
 	enum pf_kernel_class class;

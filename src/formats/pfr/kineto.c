@@ -183,8 +183,12 @@ static const char *first_part(const struct cursor *c)
 	return NULL;
 }
 
-bool pf_pfr_split_torch_name(const char *text, size_t len,
-			     struct pf_pfr_torch_name *out)
+/*
+ * "aten::view, seq = 7, op_id = 314290, sizes = [[2, 3], []]", all parts but
+ * the name optional.  False for any other text.
+ */
+static bool pfr_split_torch_name(const char *text, size_t len,
+				 struct pf_pfr_torch_name *out)
 {
 	struct cursor c = { text, text + len };
 
@@ -210,7 +214,7 @@ static bool is_step(const char *text, size_t len)
 bool pf_kineto_range(const char *text, size_t len, bool is_async,
 		     struct pf_pfr_torch_name *torch, struct pf_sink_put *put)
 {
-	bool split = text && pf_pfr_split_torch_name(text, len, torch);
+	bool split = text && pfr_split_torch_name(text, len, torch);
 
 	pf_sink_is(put, split ? PF_CAT_OP : PF_CAT_RANGE);
 	if (is_async)

@@ -40,13 +40,6 @@ struct pf_pfr_torch_name {
 };
 
 /*
- * "aten::view, seq = 7, op_id = 314290, sizes = [[2, 3], []]", all parts but
- * the name optional.  False for any other text.
- */
-bool pf_pfr_split_torch_name(const char *text, size_t len,
-			     struct pf_pfr_torch_name *out);
-
-/*
  * What a range is by its text: of torch's operators (true, and the parts of its
  * name), a step, or any; of no thread's stack if it is asynchronous.
  */

@@ -153,7 +153,8 @@ static inline void *pf_nest_enter(struct pf_nest *n, struct pf_nest_range range,
 	if (!pf_nest_push(n, range.end_ns))
 		return NULL;
 	item = pf_nest_at(n, n->depth - 1 - over);
-	memmove(item + n->width, item, over * n->width);
+	if (over)
+		memmove(item + n->width, item, over * n->width);
 	if (is_out)
 		memcpy(item,
 		       n->depth - 1 > crossed

@@ -572,11 +572,9 @@ static void path_weigh(const struct path_groups *s, const struct path_group *g,
  * A question changes what edges take, or takes some away; where the window
  * begins stays.  Several questions are answered in one pass, side by side as
  * lanes.  Of what has been worked out the latest is kept in two rings, of work
- * and of points; what is asked for later than that is found once (path_far_find())
- * and kept beside.
+ * and of points; what is asked for later than that is known (struct path_far) and
+ * kept beside.
  */
-
-#define RING 4096 /* of each kind */
 
 struct replay {
 	const struct path *p;
@@ -585,7 +583,6 @@ struct replay {
 	/* what has been worked out, in rows of all lanes */
 	int64_t *ring, *kept, *begin;
 	uint32_t *tags;
-	const struct path_far *far;
 	struct path_reader *readers; /* by thread */
 	/* edges to the item at hand */
 	struct path_leg *legs;
@@ -593,18 +590,6 @@ struct replay {
 };
 
 /* ---- what was worked out before ---- */
-
-static size_t slot_of(const struct path *p, uint32_t item)
-{
-	return (item & (RING - 1)) + (item < p->work_count ? 0 : RING);
-}
-
-static uint32_t item_of(const struct path *p, uint32_t node)
-{
-	return node < p->graph.host_first
-		       ? PATH_WORK_OF(node)
-		       : p->work_count + (node - p->graph.host_first);
-}
 
 static size_t place_of(const struct path_far *f, uint32_t item)
 {
@@ -618,18 +603,18 @@ static const int64_t *known(const struct replay *r, uint32_t node)
 
 	if (node == PATH_ORIGIN)
 		return r->begin;
-	item = item_of(r->p, node);
-	slot = slot_of(r->p, item);
+	item = path_item_of(r->p, node);
+	slot = path_slot_of(r->p, item);
 	if (r->tags[slot] == item)
 		return r->ring + slot * r->groups.width;
-	return r->kept + place_of(r->far, item) * r->groups.width;
+	return r->kept + place_of(&r->g->far, item) * r->groups.width;
 }
 
 static void keep(struct replay *r, uint32_t item, const int64_t *ns)
 {
-	if (r->far->bits[item >> 3] >> (item & 7) & 1)
-		memcpy(r->kept + place_of(r->far, item) * r->groups.width, ns,
-		       r->groups.width * sizeof(*ns));
+	if (r->g->far.bits[item >> 3] >> (item & 7) & 1)
+		memcpy(r->kept + place_of(&r->g->far, item) * r->groups.width,
+		       ns, r->groups.width * sizeof(*ns));
 }
 
 /* The edges to an item one after the other; k from 0. */
@@ -655,47 +640,6 @@ static bool edge_of(const struct path *p, uint32_t item, uint32_t k,
 		return false;
 	*out = path_extra_edge(p, item, k);
 	return true;
-}
-
-PF_ORDER(ascending, uint32_t, PF_UP_VALUE)
-
-void path_far_find(const struct path *p, struct path_far *f)
-{
-	const struct path_graph *g = &p->graph;
-	uint32_t *tags = pf_alloc(2 * RING * sizeof(*tags)), item;
-	struct path_turn turn = path_first_turn(p);
-
-	*f = (struct path_far){ 0 };
-	memset(tags, 0xff, 2 * RING * sizeof(*tags));
-	f->bits =
-		pf_calloc(((size_t)p->work_count + g->point_count) / 8 + 1, 1);
-	while (path_next_turn(p, &turn, &item)) {
-		struct path_edge e, pair[2];
-		unsigned count = 0;
-
-		for (uint32_t k = 0; edge_of(p, item, k, pair, &count, &e);
-		     k++) {
-			uint32_t from = item_of(p, e.from);
-
-			if (e.from == PATH_ORIGIN ||
-			    tags[slot_of(p, from)] == from ||
-			    (f->bits[from >> 3] >> (from & 7) & 1))
-				continue;
-			f->bits[from >> 3] |= (unsigned char)(1 << (from & 7));
-			f->items = pf_grow(f->items, &f->cap, f->count + 1,
-					   sizeof(*f->items));
-			f->items[f->count++] = from;
-		}
-		tags[slot_of(p, item)] = item;
-	}
-	path_sort(f->items, f->count, sizeof(*f->items), ascending);
-	free(tags);
-}
-
-void path_far_release(struct path_far *f)
-{
-	free(f->items);
-	free(f->bits);
 }
 
 /* ---- one pass ---- */
@@ -846,7 +790,7 @@ static void run(struct replay *r, int64_t *end)
 	uint32_t item;
 
 	while (path_next_turn(r->p, &turn, &item)) {
-		size_t slot = slot_of(r->p, item);
+		size_t slot = path_slot_of(r->p, item);
 
 		work_out(r, item, t);
 		r->tags[slot] = item;
@@ -865,13 +809,13 @@ static void set_up(struct replay *r, const struct path_ledger *l)
 	const struct path *p = r->p;
 	const size_t row = r->groups.width * sizeof(int64_t);
 
-	r->ring = pf_alloc(2 * RING * row + 1);
-	r->kept = pf_alloc((r->far->count + 1) * row + 1);
+	r->ring = pf_alloc(2 * PATH_RING * row + 1);
+	r->kept = pf_alloc((r->g->far.count + 1) * row + 1);
 	r->begin = pf_alloc(row + 1);
 	for (size_t i = 0; i < r->groups.width; i++)
 		r->begin[i] = p->w0_ns;
-	r->tags = pf_alloc(2 * RING * sizeof(*r->tags));
-	memset(r->tags, 0xff, 2 * RING * sizeof(*r->tags));
+	r->tags = pf_alloc(2 * PATH_RING * sizeof(*r->tags));
+	memset(r->tags, 0xff, 2 * PATH_RING * sizeof(*r->tags));
 	r->readers =
 		pf_calloc((size_t)p->thread_count + 1, sizeof(*r->readers));
 	for (uint32_t i = 0; i < p->thread_count; i++)
@@ -893,7 +837,6 @@ static void tear_down(struct replay *r)
 struct part {
 	const struct path *p;
 	const struct path_ledger *ledger;
-	const struct path_far *far;
 	struct path_lane *lanes;
 	size_t count;
 };
@@ -902,7 +845,7 @@ static void answer(void *context)
 {
 	const struct part *part = context;
 	const struct path *p = part->p;
-	struct replay r = { .p = p, .g = &p->graph, .far = part->far };
+	struct replay r = { .p = p, .g = &p->graph };
 	int64_t *end;
 
 	path_groups_init(&r.groups, p, part->ledger, part->lanes, part->count);
@@ -916,15 +859,14 @@ static void answer(void *context)
 	tear_down(&r);
 }
 
-void path_answer(const struct path *p, const struct path_far *far,
-		 const struct path_ledger *l, struct path_lane *lanes,
-		 size_t count)
+void path_answer(const struct path *p, const struct path_ledger *l,
+		 struct path_lane *lanes, size_t count)
 {
 	/* each thread reads the graph anew */
 	const size_t half =
 		p->args->is_among_others ? 0 : count / LANES / 2 * LANES;
-	struct part parts[2] = { { p, l, far, lanes, half },
-				 { p, l, far, lanes + half, count - half } };
+	struct part parts[2] = { { p, l, lanes, half },
+				 { p, l, lanes + half, count - half } };
 
 	if (half)
 		pf_threads_both(answer, &parts[0], answer, &parts[1]);
@@ -1029,10 +971,12 @@ struct path_folder {
 	struct path_ledger *f;
 	struct pf_db *db;
 	struct pf_names *names;
-	/* do the operators open there, the innermost of them this event, fit? */
-	bool *op_fits;
+	/* operators open there, outermost first; the innermost is this event */
+	uint32_t ops[OPS_MAX];
+	size_t op_count;
 	const struct pf_walk *ops_of; /* NULL: not looked at yet */
 	uint32_t op_seq;
+	uint32_t *fits_from; /* by question: the first that fits, or OPS_MAX */
 	/* the edge at hand */
 	int64_t *sums; /* by key */
 	uint32_t *touched;
@@ -1071,21 +1015,6 @@ static int fits(struct path_ledger *f, struct pf_names *names,
 	atomic_store_explicit(&q->names[name], (unsigned char)*out,
 			      memory_order_relaxed);
 	free(text);
-	return 0;
-}
-
-/* Does one of these operators fit? */
-static int any_fits(struct path_folder *w, struct path_change *q,
-		    const uint32_t *ops, size_t count, bool *out)
-{
-	unsigned bits;
-
-	*out = false;
-	for (size_t i = 0; i < count && !*out; i++) {
-		if (fits(w->f, w->names, q, ops[i], &bits) < 0)
-			return -1;
-		*out = bits & FITS_OP;
-	}
 	return 0;
 }
 
@@ -1141,6 +1070,27 @@ static unsigned kinds_of(const struct pf_place *place,
 	return kinds;
 }
 
+/* The questions that change time of one of these kinds, then none. */
+static uint32_t *of_kinds(const struct path_ledger *f, unsigned kinds)
+{
+	return f->by_kinds + (size_t)kinds * (f->asked + 1);
+}
+
+static void list_kinds(struct path_ledger *f)
+{
+	f->by_kinds = pf_alloc(2 * PATH_IS_ANY * ((size_t)f->asked + 1) *
+			       sizeof(*f->by_kinds));
+	for (unsigned kinds = 0; kinds < 2 * PATH_IS_ANY; kinds++) {
+		uint32_t *to = of_kinds(f, kinds);
+
+		for (uint32_t i = 0; i < f->asked; i++)
+			if (path_change_is_folded(&f->changes->items[i]) &&
+			    (f->changes->items[i].host_kinds & kinds))
+				*to++ = i;
+		*to = PF_PATH_NONE;
+	}
+}
+
 static void touch(struct path_folder *w, uint32_t key, int64_t ns)
 {
 	if (!w->sums[key])
@@ -1148,35 +1098,54 @@ static void touch(struct path_folder *w, uint32_t key, int64_t ns)
 	w->sums[key] += ns;
 }
 
-/* Do the operators that are open fit?  They are as long as the last one is. */
+/*
+ * Do the operators that are open fit?  They are as long as the last one is;
+ * those outside of it mostly were open when it was asked before.
+ */
 static int look_at_ops(struct path_folder *w, const struct pf_walk *walk,
 		       uint32_t op_seq)
 {
 	const struct path_ledger *f = w->f;
 	uint32_t ops[OPS_MAX];
-	size_t count;
+	size_t count, same = 0;
+	unsigned bits;
 
 	if (w->ops_of == walk && w->op_seq == op_seq)
 		return 0;
 	count = pf_walk_ops(walk, ops, OPS_MAX);
-	for (uint32_t i = 0; i < f->asked; i++)
-		if (f->changes->items[i].has_op_regex &&
-		    any_fits(w, &f->changes->items[i], ops, count,
-			     &w->op_fits[i]) < 0)
-			return -1;
+	while (same < count && same < w->op_count && ops[same] == w->ops[same])
+		same++;
+	memcpy(w->ops + same, ops + same, (count - same) * sizeof(*ops));
+	w->op_count = count;
+	for (uint32_t k = 0; k < f->of_ops_count; k++) {
+		const uint32_t n = f->of_ops[k];
+
+		if (w->fits_from[n] < same)
+			continue;
+		w->fits_from[n] = OPS_MAX;
+		for (size_t i = same; i < count; i++) {
+			if (fits(w->f, w->names, &f->changes->items[n], ops[i],
+				 &bits) < 0)
+				return -1;
+			if (bits & FITS_OP) {
+				w->fits_from[n] = (uint32_t)i;
+				break;
+			}
+		}
+	}
 	w->ops_of = walk;
 	w->op_seq = op_seq;
 	return 0;
 }
 
-/* Is a piece of what a question changes? */
-static int hits(struct path_folder *w, uint32_t question, unsigned kinds,
-		uint32_t name, bool *out)
+/* Is a piece of what a question changes by a name? */
+static int hits(struct path_folder *w, uint32_t question, uint32_t name,
+		bool *out)
 {
 	struct path_change *q = &w->f->changes->items[question];
 	unsigned bits;
 
-	*out = (q->host_kinds & kinds) || w->op_fits[question];
+	*out = w->fits_from[question] < OPS_MAX;
 	if (*out || !q->has_host_regex)
 		return 0;
 	if (fits(w->f, w->names, q, name, &bits) < 0)
@@ -1193,7 +1162,7 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 	const struct pf_name_class *class = NULL;
 	unsigned kinds;
 
-	if (f->has_ops && look_at_ops(w, walk, inner.op_seq) < 0)
+	if (f->of_ops_count && look_at_ops(w, walk, inner.op_seq) < 0)
 		return -1;
 	if (inner.name != PF_ID_NONE) {
 		class = pf_names_class(w->names, inner.name);
@@ -1201,13 +1170,17 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 			return -1;
 	}
 	kinds = kinds_of(place, &inner, class);
-	for (uint32_t i = 0; i < f->folded_count; i++) {
-		bool hit;
+	for (const uint32_t *q = of_kinds(f, kinds); *q != PF_PATH_NONE; q++)
+		touch(w, *q, ns);
+	for (uint32_t i = 0; i < f->named_count; i++) {
+		const uint32_t question = f->named[i];
+		bool hit = false;
 
-		if (hits(w, f->folded[i], kinds, inner.name, &hit) < 0)
+		if (!(f->changes->items[question].host_kinds & kinds) &&
+		    hits(w, question, inner.name, &hit) < 0)
 			return -1;
 		if (hit)
-			touch(w, f->folded[i], ns);
+			touch(w, question, ns);
 	}
 	if (f->by_op && inner.kind == PF_KIND_CPU_OP &&
 	    inner.name < f->name_count)
@@ -1281,9 +1254,9 @@ static int look_at_call(struct path_folder *w, const struct path_stand *s,
 	if (pf_walk_to(s->walk, f->p->calls[call].start_ns, w->db->err) < 0 ||
 	    look_at_ops(w, s->walk, pf_walk_inner(s->walk).op_seq) < 0)
 		return -1;
-	for (uint32_t i = 0; i < f->asked; i++)
-		if (f->changes->items[i].below)
-			f->changes->items[i].below[call] = w->op_fits[i];
+	for (uint32_t i = 0; i < f->of_ops_count; i++)
+		f->changes->items[f->of_ops[i]].below[call] =
+			w->fits_from[f->of_ops[i]] < OPS_MAX;
 	return 0;
 }
 
@@ -1298,7 +1271,7 @@ int path_fold_to(struct path_folder *w, struct path_stand *s, uint32_t end,
 		rc = path_fold_edge(p, w, s, s->point,
 				    s->point + 1 == end ? pieces : NULL,
 				    w->db->err);
-		while (!rc && w->f->has_ops &&
+		while (!rc && w->f->of_ops_count &&
 		       s->call < th->first_call + th->call_count &&
 		       p->calls[s->call].start_ns <= path_point_ns(p, s->point))
 			rc = look_at_call(w, s, s->call++);
@@ -1388,7 +1361,9 @@ static struct path_folder folder_new(struct path_ledger *f, struct pf_db *db,
 
 	w.sums = pf_calloc((size_t)f->key_count + 1, sizeof(*w.sums));
 	w.touched = pf_calloc((size_t)f->key_count + 1, sizeof(*w.touched));
-	w.op_fits = pf_calloc((size_t)f->asked + 1, sizeof(*w.op_fits));
+	w.fits_from = pf_alloc(((size_t)f->asked + 1) * sizeof(*w.fits_from));
+	for (uint32_t i = 0; i < f->asked; i++)
+		w.fits_from[i] = OPS_MAX;
 	return w;
 }
 
@@ -1396,7 +1371,7 @@ static void folder_release(struct path_folder *w)
 {
 	free(w->sums);
 	free(w->touched);
-	free(w->op_fits);
+	free(w->fits_from);
 }
 
 static void take_threads(struct fold *x, struct path_folder *w)
@@ -1500,20 +1475,26 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 	f->key_count = f->asked + (by_op ? (uint32_t)f->name_count : 0);
 	f->threads =
 		pf_calloc((size_t)p->thread_count + 1, sizeof(*f->threads));
-	f->folded = pf_calloc(c->count + 1, sizeof(*f->folded));
+	f->named = pf_calloc(c->count + 1, sizeof(*f->named));
+	f->of_ops = pf_calloc(c->count + 1, sizeof(*f->of_ops));
 	f->folded_ns = pf_calloc(c->count + 1, sizeof(*f->folded_ns));
 	for (uint32_t i = 0; i < f->asked; i++) {
 		struct path_change *q = &c->items[i];
 
 		make_room(f, q);
 		find_graph_ops(p, q);
-		f->has_ops |= q->has_op_regex;
+		if (q->has_op_regex)
+			f->of_ops[f->of_ops_count++] = i;
 		f->is_on |= path_change_is_folded(q) || q->has_op_regex;
-		if (path_change_is_folded(q))
-			f->folded[f->folded_count++] = q->key = i;
+		if (path_change_is_folded(q)) {
+			q->key = i;
+			if (q->has_host_regex || q->has_op_regex)
+				f->named[f->named_count++] = i;
+		}
 		if (find_works(f, q) < 0)
 			return -1;
 	}
+	list_kinds(f);
 	return 0;
 }
 
@@ -1522,7 +1503,9 @@ void path_ledger_release(struct path_ledger *f)
 	for (uint32_t i = 0; f->threads && i < f->p->thread_count; i++)
 		free(f->threads[i].bytes);
 	free(f->threads);
-	free(f->folded);
+	free(f->named);
+	free(f->by_kinds);
+	free(f->of_ops);
 	free(f->folded_ns);
 	*f = (struct path_ledger){ 0 };
 }

@@ -317,6 +317,7 @@ enum { UNSEEN, OPEN, DONE };
 
 struct visit {
 	uint32_t item, left; /* edges to follow, the last first */
+	size_t first_source;
 };
 
 struct sort {
@@ -324,6 +325,9 @@ struct sort {
 	unsigned char *state;
 	struct visit *stack;
 	size_t depth, cap;
+	uint32_t *sources; /* items that those on the stack need */
+	size_t source_count, source_cap;
+	uint32_t *tags;   /* the last in order, as a replay keeps them */
 	uint32_t next[2]; /* of work, of points: behind the last in order */
 };
 
@@ -383,8 +387,28 @@ static void cut(struct path *p, uint32_t item, uint32_t k, bool is_binding)
 static void push(struct sort *s, uint32_t item)
 {
 	s->stack = pf_grow(s->stack, &s->cap, s->depth + 1, sizeof(*s->stack));
-	s->stack[s->depth++] = (struct visit){ item, edges_of(s->p, item) };
+	s->stack[s->depth++] =
+		(struct visit){ item, edges_of(s->p, item), s->source_count };
 	s->state[item] = OPEN;
+}
+
+/* What an item needs that a replay no longer has at hand. */
+static void note_far(struct sort *s, size_t first_source)
+{
+	struct path_far *f = &s->p->graph.far;
+
+	for (size_t i = first_source; i < s->source_count; i++) {
+		const uint32_t from = s->sources[i];
+
+		if (s->tags[path_slot_of(s->p, from)] == from ||
+		    (f->bits[from >> 3] >> (from & 7) & 1))
+			continue;
+		f->bits[from >> 3] |= (unsigned char)(1 << (from & 7));
+		f->items = pf_grow(f->items, &f->cap, f->count + 1,
+				   sizeof(*f->items));
+		f->items[f->count++] = from;
+	}
+	s->source_count = first_source;
 }
 
 static void take_turn(struct sort *s, uint32_t item)
@@ -401,6 +425,7 @@ static void take_turn(struct sort *s, uint32_t item)
 					      zigzag << 1 | kind) -
 				g->order);
 	s->next[kind] = number + 1;
+	s->tags[path_slot_of(s->p, item)] = item;
 }
 
 struct path_turn path_first_turn(const struct path *p)
@@ -424,13 +449,6 @@ bool path_next_turn(const struct path *p, struct path_turn *t, uint32_t *item)
 	return true;
 }
 
-static uint32_t item_of(const struct path *p, uint32_t node)
-{
-	return node < p->graph.host_first
-		       ? PATH_WORK_OF(node)
-		       : p->work_count + (node - p->graph.host_first);
-}
-
 static void visit(struct sort *s, uint32_t item)
 {
 	struct path *p = s->p;
@@ -445,6 +463,7 @@ static void visit(struct sort *s, uint32_t item)
 
 		if (!v->left) {
 			s->state[v->item] = DONE;
+			note_far(s, v->first_source);
 			take_turn(s, v->item);
 			s->depth--;
 			continue;
@@ -452,13 +471,20 @@ static void visit(struct sort *s, uint32_t item)
 		v->left--;
 		if (!edge_of(p, v->item, v->left, &e) || e.from == PATH_ORIGIN)
 			continue;
-		from = item_of(p, e.from);
-		if (s->state[from] == OPEN)
+		from = path_item_of(p, e.from);
+		if (s->state[from] == OPEN) {
 			cut(p, v->item, v->left, e.is_binding);
-		else if (s->state[from] == UNSEEN)
+			continue;
+		}
+		s->sources = pf_grow(s->sources, &s->source_cap,
+				     s->source_count + 1, sizeof(*s->sources));
+		s->sources[s->source_count++] = from;
+		if (s->state[from] == UNSEEN)
 			push(s, from);
 	}
 }
+
+PF_ORDER(ascending, uint32_t, PF_UP_VALUE)
 
 void path_settle(struct path *p)
 {
@@ -467,13 +493,19 @@ void path_settle(struct path *p)
 	struct sort s = { .p = p };
 
 	s.state = pf_calloc(items + 1, 1);
+	s.tags = pf_alloc(2 * PATH_RING * sizeof(*s.tags));
+	memset(s.tags, 0xff, 2 * PATH_RING * sizeof(*s.tags));
+	g->far.bits = pf_calloc(items / 8 + 1, 1);
 	for (uint32_t i = 0; i < p->work_count; i++)
 		if (p->works[i].is_in)
 			visit(&s, i);
 	for (uint32_t i = 0; i < g->point_count; i++)
 		visit(&s, p->work_count + i);
+	path_sort(g->far.items, g->far.count, sizeof(*g->far.items), ascending);
 	free(s.state);
 	free(s.stack);
+	free(s.sources);
+	free(s.tags);
 }
 
 void path_graph_release(struct path_graph *g)
@@ -484,6 +516,8 @@ void path_graph_release(struct path_graph *g)
 	free(g->extras);
 	free(g->first_extra);
 	free(g->order);
+	free(g->far.items);
+	free(g->far.bits);
 	*g = (struct path_graph){ 0 };
 }
 

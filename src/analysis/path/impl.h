@@ -201,6 +201,16 @@ struct path_handoff {
 #define PATH_IS_HOST(g, n) ((n) >= (g)->host_first && (n) != (g)->sink)
 #define PATH_IS_WORK(g, n) ((n) != PATH_ORIGIN && (n) < (g)->host_first)
 
+/* Of each kind so many of those that were worked out last are at hand. */
+#define PATH_RING 4096
+
+/* Items that a replay asks for again after that. */
+struct path_far {
+	uint32_t *items; /* ascending */
+	size_t count, cap;
+	unsigned char *bits; /* is it one?  By item */
+};
+
 struct path_graph {
 	uint32_t host_first, sink;
 	struct path_point *points; /* thread by thread */
@@ -226,6 +236,7 @@ struct path_graph {
 	 */
 	unsigned char *order;
 	size_t order_len, order_cap;
+	struct path_far far;
 };
 
 /* That order, read on. */
@@ -393,6 +404,20 @@ static inline uint32_t path_replayed_module(const struct pf_graph_node *node)
 	return node ? node->module : PF_NO_TEXT;
 }
 
+/* Work (its number) or a point (behind all work), and its place in a ring. */
+static inline uint32_t path_item_of(const struct path *p, uint32_t node)
+{
+	return node < p->graph.host_first
+		       ? PATH_WORK_OF(node)
+		       : p->work_count + (node - p->graph.host_first);
+}
+
+static inline size_t path_slot_of(const struct path *p, uint32_t item)
+{
+	return (item & (PATH_RING - 1)) +
+	       (item < p->work_count ? 0 : PATH_RING);
+}
+
 static inline bool path_is_in(const struct path *p, uint32_t work)
 {
 	return work != PF_PATH_NONE && p->works[work].is_in;
@@ -487,9 +512,11 @@ struct path_ledger {
 	uint32_t key_count;
 	bool is_on; /* is there a question of the host's time at all? */
 	bool by_op;
-	bool has_ops;     /* a question asks for enclosing operators */
-	uint32_t *folded; /* questions of host time that is not all of it */
-	uint32_t folded_count;
+	/* of time of the host that is not all of it: by its kinds, and by names */
+	uint32_t *by_kinds, *named;
+	uint32_t named_count;
+	uint32_t *of_ops; /* questions that ask for enclosing operators */
+	uint32_t of_ops_count;
 	_Atomic int64_t *folded_ns; /* by question: time of the host */
 	size_t name_count;
 	struct path_entries {
@@ -555,20 +582,9 @@ struct path_lane {
 	int64_t work_count, work_ns; /* of bounds: GPU work that it changes */
 };
 
-/* What a replay asks for again long after it was worked out. */
-struct path_far {
-	uint32_t *items; /* ascending */
-	size_t count, cap;
-	unsigned char *bits; /* is it one?  By item */
-};
-
-void path_far_find(const struct path *p, struct path_far *out);
-void path_far_release(struct path_far *f);
-
 /* How long the window would take, of any number of questions. */
-void path_answer(const struct path *p, const struct path_far *far,
-		 const struct path_ledger *l, struct path_lane *lanes,
-		 size_t count);
+void path_answer(const struct path *p, const struct path_ledger *l,
+		 struct path_lane *lanes, size_t count);
 /* The most that each can save: what it takes off the path; -1: not bounded. */
 void path_bound(const struct path *p, const struct path_ledger *l,
 		struct path_lane *lanes, size_t count);

@@ -8,7 +8,6 @@
 #include "base/stats.h"
 #include "events/names.h"
 #include "show/doc.h"
-#include "store/threads.h"
 
 /*
  * A question is one change or several with ";" between: "gpu:^ampere=0.5",
@@ -424,7 +423,6 @@ struct answers {
 	struct path *p;
 	struct path_changes *changes;
 	const struct path_ledger *ledger;
-	struct path_far far;
 	size_t count;             /* of questions */
 	struct path_lane *bounds; /* by question */
 	struct path_lane *lanes;
@@ -535,20 +533,6 @@ static size_t place_of(const struct path *p, const struct path_changes *c,
 					 : i - beside;
 }
 
-static void find_bounds(void *context)
-{
-	struct answers *a = context;
-
-	path_bound(a->p, a->ledger, a->bounds, a->count);
-}
-
-static void find_far(void *context)
-{
-	struct answers *a = context;
-
-	path_far_find(a->p, &a->far);
-}
-
 static int find_answers(struct path *p, struct path_changes *c,
 			const struct path_ledger *l, size_t count)
 {
@@ -565,13 +549,12 @@ static int find_answers(struct path *p, struct path_changes *c,
 	a.pessimistic = pf_calloc(count + 1, sizeof(*a.pessimistic));
 	for (size_t i = 0; i < count; i++)
 		a.bounds[i].change = &c->items[i];
-	pf_threads_both(find_bounds, &a, find_far, &a);
+	path_bound(p, l, a.bounds, count);
 	/* nobody follows the path again: what is next takes the room */
 	free(p->chain);
 	p->chain = NULL;
 	choose_lanes(&a);
-	path_answer(p, &a.far, l, a.lanes, a.lane_count);
-	path_far_release(&a.far);
+	path_answer(p, l, a.lanes, a.lane_count);
 	out->replay_ns = a.lanes[0].ns - out->window_ns;
 	out->answers = pf_calloc(count + 1, sizeof(*out->answers));
 	for (size_t i = 0; i < count; i++)

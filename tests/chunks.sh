@@ -81,14 +81,22 @@ fi
 
 # what is said while it is read ends with what there was
 "$PYTHON" -S - "$tmp/a.json" >"$tmp/want" <<'END'
-import collections, json, sys
-kinds = collections.Counter(e.get("cat") for e in json.load(open(sys.argv[1]))[
-    "traceEvents"] if e["ph"] != "M")
-gpu = sum(n for k, n in kinds.items() if k in (
-    "kernel", "gpu_memcpy", "gpu_memset"))
-print(json.dumps({"events": sum(kinds.values()), "gpu_events": gpu,
+import collections, decimal, json, sys
+events = [e for e in json.load(open(sys.argv[1]), parse_float=decimal.Decimal)[
+    "traceEvents"] if e["ph"] != "M"]
+kinds = collections.Counter(e.get("cat") for e in events)
+work = {}
+for e in events:
+    if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
+        row = work.setdefault(e["name"], [0, len(work), 0])
+        row[0] -= int(e["dur"] * 1000)
+        row[2] += 1
+print(json.dumps({"events": sum(kinds.values()),
+    "gpu_events": sum(n for _, _, n in work.values()),
     "operators": kinds["cpu_op"], "calls": kinds["cuda_runtime"] +
-    kinds["cuda_driver"], "python_functions": kinds["python_function"]}))
+    kinds["cuda_driver"], "python_functions": kinds["python_function"],
+    "gpu_work": [{"name": name, "calls": n, "total_ns": -ns} for
+        (ns, _, n), name in sorted((v, k) for k, v in work.items())[:8]]}))
 END
 for n in 4096 1000000; do
 	PROFAN_CHUNK_BYTES=$n "$profan" ingest --counts "$tmp/a.json" \

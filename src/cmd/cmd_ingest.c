@@ -11,8 +11,13 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/demangle.h"
+#include "base/intern.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/num.h"
+#include "base/order.h"
+#include "base/sat.h"
 #include "base/tempfile.h"
 #include "cmd/cmd.h"
 #include "ingest/files.h"
@@ -126,17 +131,58 @@ static void timings_show(FILE *f)
 /* ---- what was read so far ---- */
 
 #define COUNTS_NS INT64_C(200000000) /* between two lines */
+#define WORK_ROWS 8                  /* that a line has */
+#define WORK_MAX  10000u             /* names: no more are remembered */
+
+struct work {
+	int64_t ns, calls;
+	uint32_t name;
+};
+PF_ORDER(by_time, struct work, PF_DOWN(ns) PF_UP(name))
 
 /* As state: one ingest at a time. */
 static struct {
 	int64_t kind[PF_KIND_COUNT];
 	int64_t said_ns;
+	struct pf_intern names; /* of GPU work */
+	struct work work[WORK_MAX];
+	bool is_work_all;
 } counts;
+
+static void counts_say_work(struct pf_jsonw *w)
+{
+	uint32_t n = counts.is_work_all ? counts.names.count : 0;
+	struct work *sorted = pf_calloc(n + (size_t)1, sizeof(*sorted));
+
+	memcpy(sorted, counts.work, n * sizeof(*sorted));
+	pf_sort(sorted, n, sizeof(*sorted), by_time);
+	pf_jsonw_array(w);
+	for (uint32_t i = 0; i < n && i < WORK_ROWS; i++) {
+		size_t len;
+		const char *name =
+			pf_intern_text(&counts.names, sorted[i].name, &len);
+		char *plain = pf_demangle_take(name, len);
+
+		pf_jsonw_object(w);
+		pf_jsonw_key(w, "name");
+		pf_jsonw_string(w, plain ? plain : name,
+				plain ? strlen(plain) : len);
+		pf_jsonw_key(w, "calls");
+		pf_jsonw_int(w, sorted[i].calls);
+		pf_jsonw_key(w, "total_ns");
+		pf_jsonw_int(w, sorted[i].ns);
+		pf_jsonw_end(w);
+		free(plain);
+	}
+	pf_jsonw_end(w);
+	free(sorted);
+}
 
 static void counts_say(void)
 {
 	const int64_t *n = counts.kind;
 	struct pf_buf line = { 0 };
+	struct pf_jsonw w = { .out = &line };
 	int64_t all = 0, work = 0;
 
 	for (unsigned k = 0; k < PF_KIND_COUNT; k++) {
@@ -146,19 +192,44 @@ static void counts_say(void)
 	pf_buf_addf(&line,
 		    "{\"events\": %" PRId64 ", \"gpu_events\": %" PRId64
 		    ", \"operators\": %" PRId64 ", \"calls\": %" PRId64
-		    ", \"python_functions\": %" PRId64 "}\n",
+		    ", \"python_functions\": %" PRId64 ", \"gpu_work\": ",
 		    all, work, n[PF_KIND_CPU_OP],
 		    n[PF_KIND_RUNTIME] + n[PF_KIND_DRIVER], n[PF_KIND_PYTHON]);
+	counts_say_work(&w);
+	pf_buf_adds(&line, "}\n");
 	fwrite(line.data, 1, line.len, stderr);
 	pf_buf_release(&line);
 }
 
-static void counts_add(const int64_t *kind_count)
+/* Of more names than are remembered the longest may be missing: then none. */
+static void counts_add_work(const struct pf_parsed *p)
+{
+	const struct pf_dict *names = &p->names;
+
+	for (size_t i = 0; i < p->batch.count && counts.is_work_all; i++) {
+		const struct pf_event *e = &p->batch.events[i];
+		const struct pf_dict_entry *name = &names->entries[e->name];
+		uint32_t n;
+
+		if (!pf_kind_is_gpu_work(e->kind) || e->dur_ns < 0)
+			continue;
+		n = pf_intern_add(&counts.names,
+				  names->text.data + name->text_at,
+				  name->text_len);
+		counts.is_work_all = counts.names.count < WORK_MAX;
+		counts.work[n].name = n;
+		counts.work[n].calls++;
+		pf_sat_sum(&counts.work[n].ns, e->dur_ns);
+	}
+}
+
+static void counts_add(const struct pf_parsed *p)
 {
 	int64_t ns = clock_ns(CLOCK_MONOTONIC);
 
 	for (int k = 0; k < PF_KIND_COUNT; k++)
-		counts.kind[k] += kind_count[k];
+		counts.kind[k] += p->batch.kind_count[k];
+	counts_add_work(p);
 	if (ns - counts.said_ns < COUNTS_NS)
 		return;
 	counts.said_ns = ns;
@@ -328,10 +399,13 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 	pf_progress_start("ingest", pf_ingest_total_bytes(o));
 	timings_start();
 	memset(&counts, 0, sizeof(counts));
+	counts.is_work_all = true;
+	pf_intern_init(&counts.names);
 	rc = pf_ingest(o, err);
 	pf_progress_stop();
 	if (o->counted)
 		counts_say();
+	pf_intern_release(&counts.names);
 	if (!rc && o->path_count > 1)
 		rc = warn_of_mixed(o->out, err);
 	if (!rc && missing.unread_count)

@@ -77,9 +77,8 @@ struct pf_ingest_options {
 	void (*unread)(const char *path, const char *why, void *arg);
 	/* called by the readers with bytes of the file and events so far */
 	void (*progress)(int64_t bytes, int64_t events);
-	/* or NULL; with each piece that was read: its events by enum pf_kind,
-	 * by one thread at a time */
-	void (*counted)(const int64_t *kind_count);
+	/* or NULL; with each piece that was read, by one thread at a time */
+	void (*counted)(const struct pf_parsed *piece);
 	/* called when what follows the reading of a trace begins, by its name;
 	 * NULL: the next is read */
 	void (*phase)(const char *name);

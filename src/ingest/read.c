@@ -752,8 +752,10 @@ static int ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
 }
 
 /* Add what a batch counted to the trace's counts; in the order of the file. */
-static void ingest_count(struct pf_ingest *in, const struct pf_batch *b)
+static void ingest_count(struct pf_ingest *in, const struct pf_parsed *p)
 {
+	const struct pf_batch *b = &p->batch;
+
 	in->event_count += b->event_count;
 	in->paired_count += b->paired_count;
 	in->no_phase_count += b->no_phase_count;
@@ -769,7 +771,7 @@ static void ingest_count(struct pf_ingest *in, const struct pf_batch *b)
 	for (int k = 0; k < PF_KIND_COUNT; k++)
 		in->kind_count[k] += b->kind_count[k];
 	if (in->options->counted)
-		in->options->counted(b->kind_count);
+		in->options->counted(p);
 }
 
 #define BATCH_EVENTS   32768u
@@ -803,7 +805,7 @@ int pf_ingest_batcher_put(struct pf_ingest_batcher *b, struct pf_parsed *p,
 {
 	int64_t first_order = b->in->event_count;
 
-	ingest_count(b->in, &p->batch);
+	ingest_count(b->in, p);
 	PF_TRY(ingest_batcher_settle(b, p, err));
 	return ingest_write_runs(b->in, b->sorter, p, b->type_ids, first_order,
 				 &b->lock, err);
@@ -1569,7 +1571,7 @@ static int take_turn(struct worker *w, const struct pf_doc_state *guessed,
 		return -1;
 	keep_carry(w, text + used, len - used);
 	w->first_order = r->in->event_count;
-	ingest_count(r->in, &w->chrome.out.batch);
+	ingest_count(r->in, &w->chrome.out);
 	atomic_store(&r->events, r->in->event_count);
 	return ingest_settle(r->in, &w->chrome.out, &w->type_ids,
 			     &w->type_ids_cap, err);

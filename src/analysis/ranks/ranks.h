@@ -93,6 +93,7 @@ struct pf_ranks_rank {
 	int64_t scatter_ns;     /* of its ends about the line */
 	int64_t error_ns;       /* of the offset; -1: not known */
 	int64_t seen_count;     /* ends that the line is through */
+	int64_t begins_ns;      /* its first event, after the first of all */
 	/* at collectives */
 	int64_t count, last_count;
 	int64_t late_ns;   /* the longest wait of another for it, summed */

@@ -323,6 +323,20 @@ static void show_clock(const struct pf_ranks_job *job, size_t index,
 		out->residual_ns = llround(r->scatter_ns);
 	if (r->reference == index && r->seen_count)
 		out->component_count++;
+	row->begins_ns = pf_ranks_time(job, r, r->first_ns);
+}
+
+/* After the first event of all. */
+static void settle_begins(struct pf_ranks *out)
+{
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < out->rank_count; i++)
+		if (out->ranks[i].begins_ns < least)
+			least = out->ranks[i].begins_ns;
+	for (size_t i = 0; i < out->rank_count; i++)
+		out->ranks[i].begins_ns =
+			pf_sat_sub(out->ranks[i].begins_ns, least);
 }
 
 /* Is it a wait for the straggler, or is there none? */
@@ -391,6 +405,7 @@ static void make_ranks(struct pf_ranks_job *job, struct pf_ranks *out)
 		if (!job->why.len)
 			show_clock(job, i, out);
 	}
+	settle_begins(out);
 	for (uint32_t i = 0; !job->why.len && i < job->meeting_count; i++)
 		add_meeting(job, &job->meetings[i], out, blamed);
 	for (size_t i = 0; i < job->rank_count; i++) {
@@ -1267,6 +1282,7 @@ static const struct pf_field clock_fields[] = {
 	FIELD(drift_bound_ppm, "drift_bound_ppm", "Seen from ppm", PF_REAL),
 	FIELD(seen_count, "seen_count", "Ends", PF_COUNT),
 	FIELD(reference, "reference_rank", "Against", PF_INT | PF_FULL),
+	FIELD(begins_ns, "begins_ns", "First event", PF_NS | PF_FULL),
 };
 #undef FIELD
 

@@ -20,13 +20,9 @@ addEventListener('afterprint', () => {
 /* n numbers whose bytes lie in planes: all lowest bytes first. */
 const planes = (b, at, n, width) => {
 	const out = new Uint32Array(n);
-	if (width === 2)
-		for (let i = 0, q = at + n; i < n; i++)
-			out[i] = b[at + i] | b[q + i] << 8;
-	else
-		for (let i = 0, q = at + n, r = q + n, s = r + n; i < n; i++)
-			out[i] = b[at + i] | b[q + i] << 8 | b[r + i] << 16 |
-				b[s + i] << 24;
+	for (let k = 0; k < width; k++, at += n)
+		for (let i = 0; i < n; i++)
+			out[i] |= b[at + i] << 8 * k;
 	return out;
 };
 

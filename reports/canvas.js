@@ -310,7 +310,7 @@ const newCanvas = (source) => {
 			return;
 		canvas.setPointerCapture(e.pointerId);
 		fingers.set(e.pointerId, x);
-		drag = { x, moved: fingers.size > 1,
+		drag = { x, y: e.offsetY, moved: fingers.size > 1,
 			isPan: e.shiftKey || e.pointerType === 'touch',
 			held: [...fingers.values()].map(atX) };
 	});
@@ -355,7 +355,7 @@ const newCanvas = (source) => {
 		const was = release(e);
 		if (was?.moved) {
 			if (!was.isPan && range && range[1] > range[0] + 1)
-				source.ask(...range);
+				source.ask(...range, trackAt(was.y));
 			return;
 		}
 		const t = was && trackAt(y);

@@ -100,10 +100,18 @@ const restOf = (job) => {
 };
 
 /* What was read so far, as the program says it. */
-const countsOf = ({ counts = {} }) => Object.entries(counts).filter(
-	([, n]) => n).map(([what, n]) => count(n) + ' ' +
+const countsOf = (counts) => Object.entries(counts).filter(
+	([, n]) => n > 0).map(([what, n]) => count(n) + ' ' +
 	what.replaceAll('_', ' ').replace('gpu', 'GPU').replace('python',
 		'Python')).join(', ');
+
+const WORK = [
+	{ name: 'name', title: 'Name', kind: 'text' },
+	{ name: 'calls', title: 'Calls', kind: 'count', isRight: true },
+	{ name: 'total_ns', title: 'Time', kind: 'ns', isRight: true },
+];
+const workOf = (rows = []) => rows.length ? [make('div', { className: 't' },
+	tableOf('so-far', 'GPU work so far', rows, WORK))] : [];
 
 let ticking = 0;
 program.watch((job) => {
@@ -126,7 +134,9 @@ program.watch((job) => {
 			progress.removeAttribute('value');
 			$('rest').textContent = '';
 		}
-		$('counts').textContent = countsOf(job);
+		const { counts = {} } = job;
+		$('counts').textContent = countsOf(counts);
+		$('work').replaceChildren(...workOf(counts.gpu_work));
 		$('what').textContent = commandText(job.args.filter((w) =>
 			w !== '--counts').slice(0, 4)) +
 			(waiting ? ' (' + waiting + ' more wait)' : '');

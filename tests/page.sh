@@ -16,6 +16,22 @@ cd "$tmp" || exit 99
 "$mktrace" --steps 5 --layers 2 --plant loader >idle.json
 "$PYTHON" "$top_srcdir/tests/report/hostile.py" >hostile.json
 "$mktrace" --ranks 2 --steps 3 --layers 1 --out job >/dev/null
+# two of four ranks begin to record 2 ms later, on clocks of their own
+"$mktrace" --ranks 4 --hosts 2 --steps 4 --layers 1 --clock-skew 2000000 \
+	--out skewed >/dev/null
+"$PYTHON" -S - skewed/rank-[23].json <<'END'
+import json, sys
+for path in sys.argv[1:]:
+    with open(path) as file:
+        trace = json.load(file)
+    events = trace["traceEvents"]
+    begin = min(float(e["ts"]) for e in events if e["ph"] == "X") + 2000
+    trace["traceEvents"] = [e for e in events if e["ph"] == "M" or
+                            float(e["ts"]) >= begin]
+    with open(path, "w") as file:
+        json.dump(trace, file)
+END
+rm skewed/truth.csv*
 head -c 60000 train.json >cut.json
 head -c 5000 /dev/urandom >junk.bin
 : >empty.json
@@ -36,7 +52,7 @@ made() { # FILE..., as it is dropped
 			not_ok "$trace: no database"
 	done
 }
-made train.json idle.json job
+made train.json idle.json job skewed
 mkdir again
 cp idle.json again/train.json
 made again/train.json

@@ -16,6 +16,8 @@ const GRAPHS = 8; /* that are open at first; more are folded */
 const TRACK_KEYS = ' P: pin the track under the pointer; H: hide it; U: show ' +
 	'all.';
 const REST_MS = 300; /* without a move: then more is asked than events */
+const HELD = 4; /* answers of parts of a capture that are kept */
+const PACE_MS = 100; /* a drag is as many moves */
 
 /* A text of SQL. */
 const sqlText = (s) => "'" + s.replaceAll("'", "''") + "'";
@@ -26,14 +28,33 @@ const sqlLike = (s) => sqlText('%' + s.replace(/[\\%_]/g, '\\$&') + '%') +
 const ORIGIN = '(SELECT min(first_ns) FROM track AS f WHERE ' +
 	'f.trace_id = e.trace_id AND f.event_count > 0)';
 
-/* What the program said, by track and depth. */
-const pictureOf = (text) => {
+/*
+ * Ranks on one clock: 'profan ranks' says when each begins on it, and by how
+ * much its own is too fast.  Else each trace begins at 0.
+ */
+const OWN = { begins_ns: 0, drift_ppm: 0 };
+const onClock = (c, ns) => c.begins_ns + ns * (1 - c.drift_ppm / 1e6);
+const offClock = (c, ns) => (ns - c.begins_ns) / (1 - c.drift_ppm / 1e6);
+
+/* What the program said, by track and depth; clocks: of ranks. */
+const pictureOf = (text, clocks) => {
 	const { scalars, tables } = JSON.parse(text);
 	const names = new Map(tables.names.map((n) => [n.name, n.text]));
 	const colours = new Map(tables.classes.map((c, i) =>
 		[c.class, COLOURS[i]]));
 	const rows = new Map(), found = new Map();
 	const samples = new Map();
+	const ranks = new Map(tables.tracks.map((t) => [t.track, t.rank]));
+	const placed = (rank, ns) => onClock(clocks.get(rank) || OWN, ns);
+	if (clocks.size) {
+		for (const s of [...tables.samples, ...tables.slices])
+			s.start_ns = placed(ranks.get(s.track), s.start_ns);
+		for (const s of tables.steps)
+			for (const k of ['from_ns', 'to_ns'])
+				s[k] = placed(s.rank, s[k]);
+		scalars.to_ns = tables.slices.reduce((end, s) => Math.max(end,
+			s.start_ns + s.dur_ns), scalars.to_ns);
+	}
 	for (const s of tables.samples) { /* each holds until the next */
 		const list = samples.get(s.track) || [];
 		samples.set(s.track, list);
@@ -51,22 +72,25 @@ const pictureOf = (text) => {
 		if (s.event_id !== null)
 			found.set(s.event_id, s);
 	}
-	return { from: scalars.from_ns, to: scalars.to_ns,
-		pixels: scalars.pixels, tracks: tables.tracks, rows, found, samples,
+	const { from_ns: from, to_ns: to, pixels } = scalars;
+	return { from, to, pixels, per: pixels / Math.max(to - from, 1), tracks: tables.tracks, rows, found, samples,
 		steps: tables.steps, classes: tables.classes,
 		events: scalars.events };
 };
 
-const newTimeline = (args) => {
-	/* What is asked apart: whole and held are answers, isFine: whole is as
-	 * fine as it gets, or cannot be had. */
-	const part = (which) => ({ which, whole: null, held: null, layers: [],
+const newTimeline = (args, isOneClock) => {
+	/* What is asked apart: whole and held are answers, held the newest
+	 * first; isFine: whole is as fine as it gets, or cannot be had. */
+	const part = (which) => ({ which, whole: null, held: [], layers: [],
 		isFine: false });
 	const all = part('all'), idle = part('idle'), path = part('path');
 	const counters = part('counters');
 	const parts = [all, idle, path, counters];
 	let partners = [], isAsking = false, isReady = false, counting = 0;
 	let movedAt = -Infinity, resting = 0;
+	/* What is seen, and what was PACE_MS ago, or a move. */
+	let here = null, before = null, beforeAt = -Infinity;
+	let clocks = new Map(); /* of ranks */
 	const folded = new Set(), depths = new Map();
 	/* All tracks, and numbers of those that are pinned or hidden. */
 	let tracks = [], pinned = [], hidden = [];
@@ -76,7 +100,8 @@ const newTimeline = (args) => {
 	const ask = async (which, pixels, ...more) => pictureOf((await runWell(
 		['timeline', ...args, '--tracks', which, '--pixels',
 			String(pixels), ...more, '--limit', '-1', '--format',
-			'json'])).out);
+			'json'])).out, clocks);
+	const clockOf = (track) => clocks.get(track?.rank) || OWN;
 
 	/* Of each trace its path, idle time, streams and threads. */
 	const learn = (p, picture) => {
@@ -109,15 +134,25 @@ const newTimeline = (args) => {
 	const isOfWhole = (which) => which === 'path' ||
 		(which === 'counters' && all.whole.events > MANY);
 
-	const isGood = ({ which, whole, held }) => {
-		const { v0, v1, span } = line;
-		const finest = whole && line.plot() / (v1 - v0) * FRESH;
-		const good = (p) => p && p.from <= Math.max(v0, 0) &&
-			p.to >= Math.min(v1, span) &&
-			p.pixels / Math.max(p.to - p.from, 1) >= finest;
-		return good(held) || ((good(whole) || isOfWhole(which) ||
-			!whole?.tracks.length) && whole);
+	/* The answer that has all of a view as fine as it can be drawn. */
+	const isGood = ({ which, whole, held }, v0 = line.v0, v1 = line.v1) => {
+		const finest = line.plot() / (v1 - v0) * FRESH;
+		const good = (p) => p.from <= Math.max(v0, 0) &&
+			p.to >= Math.min(v1, line.span) && p.per >= finest;
+		return whole && (held.find(good) || ((good(whole) ||
+			isOfWhole(which) || !whole.tracks.length) && whole));
 	};
+
+	/* What will be seen after two more moves like the last. */
+	const ahead = () => {
+		const [v0, v1] = here, [a, b] = before, f = (v1 - v0) / (b - a);
+		const by = (v0 + v1 - a - b) / 2 * (f + f * f);
+		const half = Math.max((v1 - v0) * f * f, LEAST) / 2;
+		const mid = (v0 + v1) / 2 + by;
+		return f < 0.4 || f > 2.5 || Math.abs(by) > 2 * (v1 - v0) ? here
+			: [mid - half, mid + half];
+	};
+	const isComing = () => here && all.whole && !isGood(all, ...ahead());
 
 	const askWhole = async (p) => {
 		p.whole = await ask(p.which, isOfWhole(p.which) ? WHOLE_COLUMNS
@@ -125,20 +160,28 @@ const newTimeline = (args) => {
 		learn(p, p.whole);
 	};
 
-	/* Ask for what is seen, with as much at both sides. */
+	/* Ask for what is seen and what will be, with some at both sides. */
 	const askSeen = async (p) => {
-		const { v0, v1 } = line, w = v1 - v0;
-		const from = Math.max(Math.floor(v0 - w / 2), 0);
-		const to = Math.ceil(Math.min(v1 + w / 2, line.span)) + 1;
-		p.held = await ask(p.which, Math.min(Math.ceil(line.plot() *
-			(to - from) / w), 100000), '--from', from + 'ns', '--to',
-		to + 'ns');
-		learn(p, p.held);
+		const { v0, v1, span } = line, w = v1 - v0;
+		const [a, b] = here ? ahead() : [v0, v1];
+		const from = Math.max(Math.floor(Math.min(v0, a) - w / 4), 0);
+		const to = Math.ceil(Math.min(Math.max(v1, b) + w / 4, span)) + 1;
+		const list = clocks.size ? [...clocks.values()] : [OWN];
+		const first = Math.max(0, Math.floor(Math.min(...list.map((c) =>
+			offClock(c, from)))));
+		const last = Math.max(first + 1, Math.ceil(Math.max(
+			...list.map((c) => offClock(c, to)))));
+		const picture = await ask(p.which, Math.min(Math.ceil(line.plot() *
+			(last - first) / Math.min(w, (b - a) / FRESH)), 100000),
+		'--from', first + 'ns', '--to', last + 'ns');
+		p.held = [{ ...picture, from, to }, ...p.held].slice(0, HELD);
+		learn(p, picture);
 	};
 
 	/* What is seen first, and then the whole of each part. */
 	const refresh = async () => {
-		const seen = parts.find((p) => p.whole && !isGood(p));
+		const seen = parts.find((p) => p.whole && !isGood(p)) ||
+			(isComing() && all);
 		const p = seen || parts.find((k) => !k.isFine);
 		if (isAsking || !isReady || !line.canvas.isConnected || !p)
 			return;
@@ -160,9 +203,21 @@ const newTimeline = (args) => {
 		line.dirty();
 	};
 
+	/* When each rank begins on one clock; if they have one. */
+	const askClocks = async () => {
+		const { scalars, tables } = JSON.parse((await runWell(['ranks',
+			...args, '--limit', '-1', '--format', 'json'])).out);
+		if (!tables.clocks)
+			line.told.textContent = 'Ranks have no clock in common: ' +
+				(scalars.withheld || scalars.finding);
+		return new Map((tables.clocks || []).map((c) => [c.rank, c]));
+	};
+
 	/* The first picture: GPU streams and steps, then the rest. */
 	const begin = async () => {
 		line.layout();
+		if (isOneClock)
+			clocks = await askClocks();
 		for (const which of ['gpu', 'all']) {
 			const p = await ask(which, line.plot());
 			if (which === 'gpu' && !p.tracks.length)
@@ -186,6 +241,12 @@ const newTimeline = (args) => {
 				b.remove();
 				refresh();
 			});
+			line.search.before(b);
+		}
+		if (new Set(tracks.map((t) => t.rank)).size > 1) {
+			const b = line.button('Ranks on one clock', () => go({
+				'one-clock': isOneClock ? '' : '1' }));
+			b.setAttribute('aria-pressed', isOneClock);
 			line.search.before(b);
 		}
 		line.isWhole = isReady = true;
@@ -215,13 +276,11 @@ const newTimeline = (args) => {
 		const { whole, held } = p, { v0, v1 } = line;
 		if (!whole)
 			return [];
-		const isHeld = held && held.from < v1 && held.to > v0 &&
-			held.pixels / (held.to - held.from) >
-			whole.pixels / Math.max(whole.to - whole.from, 1);
-		if (isGood(p) === whole || !isHeld)
-			return [[whole, v0, v1]];
-		return held.from <= v0 && held.to >= v1 ? [[held, v0, v1]]
-			: [[whole, v0, v1], [held, held.from, held.to]];
+		const best = isGood(p) || held.find((h) => h.from < v1 &&
+			h.to > v0 && h.per > whole.per) || whole;
+		return best === whole || (best.from <= v0 && best.to >= v1)
+			? [[best, v0, v1]]
+			: [[whole, v0, v1], [best, best.from, best.to]];
 	};
 
 	const paintRow = (row, y, from, to) => {
@@ -335,12 +394,19 @@ const newTimeline = (args) => {
 			.out).tables)[0] || [];
 
 	/* An event as it would be drawn; its depth is known if it is. */
-	const sliceOf = (e) => (all.held?.found.get(e.id) ||
-		all.whole.found.get(e.id) || { event_id: e.id, track: e.track_id,
-		depth: Infinity, start_ns: e.at_ns, dur_ns: e.dur_ns,
-		text: e.name });
-	const EVENT = 'e.id, e.track_id, e.name, e.dur_ns, e.start_ns - ' +
-		ORIGIN + ' AS at_ns';
+	const sliceOf = (e) => [...all.held, all.whole].map((p) =>
+		p.found.get(e.id)).find(Boolean) || { event_id: e.id,
+		track: e.track_id, depth: Infinity, start_ns: e.at_ns,
+		dur_ns: e.dur_ns, text: e.name };
+	const eventSql = () => {
+		const traces = new Map(tracks.map((t) => [t.trace_id, t]));
+		const own = 'e.start_ns - ' + ORIGIN;
+		return 'e.id, e.track_id, e.name, e.dur_ns, CASE e.trace_id ' +
+			[...traces].map(([id, t]) => `WHEN ${id} THEN ${
+				clockOf(t).begins_ns} + (${own}) * ${
+				1 - clockOf(t).drift_ppm / 1e6}`).join(' ') +
+			' END AS at_ns';
+	};
 
 	const trackOf = (s) => line.tracks.find((t) => t.track === s.track);
 	const words = (s) => [s.text, [s.class, time(s.dur_ns) + ' from ' +
@@ -354,7 +420,7 @@ const newTimeline = (args) => {
 			const id = s.event_id;
 			const event = (await rowsOfQuery('SELECT * FROM event ' +
 				'WHERE id = ' + id))[0];
-			const others = await rowsOfQuery('SELECT ' + EVENT +
+			const others = await rowsOfQuery('SELECT ' + eventSql() +
 				', e.id = g.launch_id AS is_launch FROM ' +
 				'gpu_event AS g JOIN event AS e ON e.id = ' +
 				'CASE WHEN g.event_id = ' + id + ' THEN ' +
@@ -407,7 +473,7 @@ const newTimeline = (args) => {
 		try {
 			const at = Math.round(line.selected?.start_ns ??
 				(way > 0 ? line.v0 - 1 : line.v1));
-			const [e] = await rowsOfQuery('SELECT ' + EVENT +
+			const [e] = await rowsOfQuery('SELECT ' + eventSql() +
 				' FROM event AS e JOIN track AS t ON t.id = ' +
 				"e.track_id WHERE t.class IN ('host', 'gpu') AND " +
 				'e.name LIKE ' + sqlLike(line.query) +
@@ -510,11 +576,23 @@ const newTimeline = (args) => {
 		},
 		moved() {
 			movedAt = performance.now();
+			if (movedAt - beforeAt > PACE_MS) {
+				before = here;
+				beforeAt = movedAt;
+			}
+			here = [line.v0, line.v1];
+			before ||= here;
 			remember();
 		},
-		ask: (a, b) => go({ from: Math.max(Math.round(a), 0) + 'ns',
-			to: Math.round(b) + 'ns' }),
-		clear: () => line.range && go({ from: '', to: '' }),
+		/* On one clock: of the rank whose track it is. */
+		ask(a, b, track = trackOf(line.selected || {}) || line.tracks[0]) {
+			const [from, to] = [a, b].map((ns) => Math.max(Math.round(
+				offClock(clockOf(track), ns)), 0) + 'ns');
+			go({ from, to, ...clocks.has(track?.rank) &&
+				{ rank: track.rank } });
+		},
+		clear: () => line.range && go({ from: '', to: '',
+			...clocks.size && { rank: '' } }),
 	});
 	const { ctx, css } = line;
 	line.search.before(menu);
@@ -539,13 +617,15 @@ const newTimeline = (args) => {
 
 	let hasBegun = false;
 	return {
-		line, args, node: make('div', {}, ...line.nodes),
+		line, node: make('div', {}, ...line.nodes),
 		/* What the address says; the node is in the page. */
 		show(options) {
 			const at = /^(\d+)\.\.(\d+)$/.exec(options.get('at') || '');
 			const ns = (k) => /^(\d+)ns$/.exec(options.get(k) || '')?.[1];
 			const from = ns('from'), to = ns('to');
-			const range = from && to ? [Number(from), Number(to)] : null;
+			const c = clockOf({ rank: Number(options.get('rank')) });
+			const range = from && to ? [from, to].map((n) =>
+				onClock(c, Number(n))) : null;
 			const numbers = (k) => (options.get(k) || '').split(',')
 				.filter((n) => /^-?\d+$/.test(n)).map(Number);
 			let { v0, v1 } = line;
@@ -569,7 +649,10 @@ const newTimeline = (args) => {
 			hasBegun = true;
 			line.v0 = v0;
 			line.v1 = v1;
-			begin().catch((e) => {
+			begin().then(() => {
+				if (clocks.size) /* the range is on it */
+					this.show(options);
+			}).catch((e) => {
 				hasBegun = false;
 				line.told.textContent = sentenceOf(e);
 			});
@@ -581,6 +664,7 @@ const newTimeline = (args) => {
 				depth: depths.get(t.track) })),
 			isGood: isReady && !isAsking && parts.every((p) =>
 				p.isFine && (!p.whole || isGood(p))),
+			isSharp: isReady && Boolean(isGood(all)), /* events */
 			partners: partners.length }),
 		drawn: (p = all) => layersOf(p).at(-1)[0],
 		counters,
@@ -593,13 +677,17 @@ let chart = null; /* of the capture that was shown last */
 
 /* Options of a part that a timeline is of: all but the range. */
 const timelineOf = ({ options }) => {
+	const isOneClock = options.has('one-clock');
+	const ofRange = ['from', 'to', ...isOneClock && options.has('from')
+		? ['rank'] : []];
 	const args = [shown.db, ...optionsOf('timeline').filter((o) =>
-		WINDOW.includes(o.name) && !['from', 'to'].includes(o.name) &&
+		WINDOW.includes(o.name) && !ofRange.includes(o.name) &&
 		options.get(o.name)).flatMap((o) =>
 		wordsOf(o, options.get(o.name)))];
-	if (chart?.args.join('\0') !== args.join('\0') ||
-	    chart.blob !== shown.blob)
-		chart = { ...newTimeline(args), blob: shown.blob };
+	const key = [isOneClock, ...args].join('\0');
+	if (chart?.key !== key || chart.blob !== shown.blob)
+		chart = { ...newTimeline(args, isOneClock), key,
+			blob: shown.blob };
 	return chart;
 };
 

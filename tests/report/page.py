@@ -635,8 +635,11 @@ def check_progress(browser):
     """Of several files what was read of all of them, and it only grows."""
     app, seen, end = App(browser), [], time.time() + 60
     app.drop("large.json", "changed.json")
-    counts = set()
+    counts, works = set(), []
     while not app.page.evaluate("captures.length") and time.time() < end:
+        works += app.page.evaluate("""[...document.querySelectorAll('#t-so-far')]
+            .map((t) => [...t.rows].map((r) => [r.cells[0].textContent,
+                Number(r.cells[2].dataset.v || 0)]))""")
         counts.add(app.page.inner_text("#counts"))
         seen.append(app.page.evaluate("document.querySelector('#progress')"
                                       ".value"))
@@ -647,6 +650,9 @@ def check_progress(browser):
     b.say("what was read so far", None if any(re.fullmatch(
         r"[\d,]+ events, [\d,]+ GPU events, [\d,]+ operators, .*", c)
         for c in counts) else sorted(counts))
+    b.say("and what took most of it", None if works and all(
+        w[1:] == sorted(w[1:], key=lambda r: -r[1]) and len(w) > 3
+        for w in works) and max(works, key=len)[1][0] else works)
     b.say("is no message of the program", app.page.inner_text("#made .said")
           if app.page.locator("#made .said").count() else None)
     app.close()
@@ -993,6 +999,92 @@ def check_timeline(browser):
         app.close()
 
 
+def check_clock(browser):
+    """Ranks on one clock: where each event is, and what is asked of a range."""
+    wrong, app = [], opened(browser, "skewed", fragment="#view=timeline")
+    p = app.page
+
+    def expect(what, is_true):
+        if not is_true:
+            wrong.append(what)
+
+    def rows(*args):
+        doc = json.loads(native(*args, "--format", "json"))
+        return list(doc["tables"].values())[0]
+
+    app.until("chart.state().isGood")
+    own = p.evaluate(STARTS)
+    p.get_by_role("button", name="Ranks on one clock").click()
+    app.until("chart?.state().isGood && location.hash.includes('one-clock')")
+    one = p.evaluate(STARTS)
+    clocks = {c["rank"]: c for c in json.loads(native(
+        "ranks", "skewed.db", "--format", "json"))["tables"]["clocks"]}
+    expect(f"begins: {clocks}", sorted(
+        round(c["begins_ns"] / 1e6) for c in clocks.values()) == [0, 0, 2, 2])
+    expect("events", own and len(own) == len(one) and all(
+        abs(one[k][1] - at - clocks[rank]["begins_ns"]) < 2
+        for k, (rank, at) in own.items()))
+
+    # collectives end together, and did not before
+    def ends(starts):
+        """The largest distance of the last collectives of all ranks."""
+        last = {}
+        for event, rank, dur in ((str(r["id"]), r["rank"], r["dur_ns"])
+                                 for r in nccl):
+            if event in starts:
+                last[rank] = max(last.get(rank, 0), starts[event][1] + dur)
+        return max(last.values()) - min(last.values()) if last else None
+
+    nccl = rows("query", "skewed.db", "SELECT e.id, t.rank, e.dur_ns FROM "
+                "event AS e JOIN trace AS t ON t.id = e.trace_id "
+                "WHERE e.name LIKE 'nccl%'")
+    expect(f"collectives end together: {ends(own)}, {ends(one)}",
+           ends(own) > 15e5 and ends(one) < 1e5)
+
+    # a range of a track of a rank whose clock is another
+    x, y, rank = p.evaluate("""(() => {
+        const t = chart.state().tracks.find((k) => k.rank === 3 &&
+            k.group === 'gpu');
+        const view = chart.line.canvas.closest('#view');
+        view.scrollTop = t.y - 60;
+        return [chart.line.xOf(chart.state().v1 / 2),
+            t.y - view.scrollTop + HEAD + 3, t.rank]; })()""")
+    box = p.locator("#view canvas").bounding_box()
+    p.mouse.move(box["x"] + x, box["y"] + y)
+    p.mouse.down()
+    p.mouse.move(box["x"] + x + 90, box["y"] + y + 2, steps=4)
+    p.mouse.up()
+    app.until("location.hash.includes('from=') && settled()")
+    low, high = p.evaluate("chart.state().range")
+    words = p.evaluate("['from', 'to'].map((o) => state().options.get(o))")
+    expect(f"asked of the rank: {words}, {low}", all(
+        abs(int(w[:-2]) + clocks[rank]["begins_ns"] - at) < 2
+        for w, at in zip(words, (low, high))))
+    doc = json.loads(native(*argv("kernels", "skewed.db", "--from", words[0],
+                                  "--to", words[1], "--rank", str(rank)),
+                            "--format", "json"))
+    of = ".of-kernels"
+    shown = p.evaluate(SHOWN.replace("'.figures dd", f"'{of} .figures dd")
+                       .replace("#answer .t", f"#answer {of} .t")
+                       .replace("'.verdicts", f"'{of} .verdicts"))
+    wrong += list(differences(doc, shown))[:5]
+    expect("all ranks are still there", p.evaluate(
+        "new Set(chart.state().tracks.map((t) => t.rank)).size") == 4)
+    before = p.evaluate("location.hash")
+    p.reload()
+    app.requests.clear()
+    p.wait_for_selector("html[data-ready]", timeout=20000)
+    app.drop("skewed")
+    app.captures(1).answer()
+    app.until("chart.state().isGood")
+    again = p.evaluate("chart.state().range")
+    expect(f"the address asks the same: {before}, {again}", again and
+           abs(again[0] - low) < 2)
+    b.say("timeline: ranks on one clock", "\n".join(wrong))
+    b.say("one clock: no request, message or dialog", app.reopened())
+    app.close()
+
+
 def check_policy():
     with open(FOLDER + "/profan.html", encoding="utf-8") as file:
         page = file.read()
@@ -1010,6 +1102,11 @@ def check_policy():
     print(f"# the page has {len(page)} bytes")
     b.say("policy and size", "\n".join(wrong))
 
+
+# The rank of each event that is drawn, and where it begins.
+STARTS = """Object.fromEntries(chart.state().tracks.flatMap((t) =>
+    (chart.drawn().rows.get(t.track) || []).flat().filter((s) =>
+        s.event_id !== null).map((s) => [s.event_id, [t.rank, s.start_ns]])))"""
 
 # Frames of a flame graph by path, each with what is its own.
 STACKS = """() => {
@@ -1068,7 +1165,8 @@ def main():
         for check in (check_numbers, check_answers, check_tables,
                       check_files, check_address, check_diff,
                       check_progress, check_stop, check_traps, check_looks,
-                      check_axe, check_keys, check_timeline, check_flame):
+                      check_axe, check_keys, check_timeline, check_clock,
+                      check_flame):
             b.guarded(check, "page", browser)
         browser.close()
     print("1..%d" % b.count)

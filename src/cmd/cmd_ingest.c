@@ -400,7 +400,6 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 	timings_start();
 	memset(&counts, 0, sizeof(counts));
 	counts.is_work_all = true;
-	pf_intern_init(&counts.names);
 	rc = pf_ingest(o, err);
 	pf_progress_stop();
 	if (o->counted)

@@ -458,8 +458,12 @@ if (first.length && later.length) {
 }
 
 document.addEventListener('click', (e) => {
-	const a = e.target.closest('a[data-t0]');
+	const a = e.target.closest('a[href="#timeline"]');
 	if (!a)
+		return;
+	/* its keys work; after the browser has gone there, which takes focus away */
+	setTimeout(() => line.canvas.focus({ preventScroll: true }));
+	if (!a.dataset.t0)
 		return;
 	const from = Number(a.dataset.t0), to = Number(a.dataset.t1);
 	const room = Math.max((to - from) * 0.3, 1000);

@@ -327,6 +327,14 @@ def check_timeline(browser, name):
           moved[0] > near[0] and back == whole)
     say(name + ": keys zoom and pan", None if ok
         else "%s %s %s %s" % (whole, near, moved, back))
+    p.evaluate("document.activeElement.blur()")
+    p.locator("nav a[href='#timeline']").click()
+    p.wait_for_timeout(300)
+    p.keyboard.press("w")
+    after = p.evaluate(view)
+    p.keyboard.press("0")
+    say(name + ": after a link to it, keys are the timeline's", None
+        if after[1] - after[0] < whole[1] - whole[0] else str(after))
     link = p.locator("a[data-t0]").first
     t0, t1 = (float(link.get_attribute(k)) for k in ("data-t0", "data-t1"))
     link.click()

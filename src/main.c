@@ -60,15 +60,12 @@ static int say(const struct pf_err *err)
 /* Is the first argument no command but what a command would read? */
 static bool is_path(const char *word)
 {
-	static const char *const parts[] = { "/",       ".json", ".pfr",
-					     ".sqlite", ".db",   ".rpd" };
 	struct pf_err ignored = { 0 };
 
 	if (pf_cmd_find(word, &ignored))
 		return false;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (strstr(word, parts[i]))
-			return true;
+	if (strpbrk(word, "/.")) /* as no command is called */
+		return true;
 	return !access(word, F_OK);
 }
 
@@ -224,9 +221,11 @@ static int run_main(int argc, char **argv, struct pf_err *err)
 	if (!strcmp(argv[1], "--serve") && argc == 2)
 		return serve(err);
 	if (argv[1][0] == '-')
-		return pf_fail(err, PF_EUSAGE,
-			       "there is no option '%s' before a command",
-			       argv[1]);
+		return pf_fail(
+			err, PF_EUSAGE,
+			"there is no option '%s' before a command: options "
+			"follow it, 'profan COMMAND --help' lists them",
+			argv[1]);
 	return run_command(argc, argv, stdout, NULL, err);
 }
 

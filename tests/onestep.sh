@@ -249,6 +249,11 @@ run 3 "$profan" nowhere.json && grep -q "cannot open 'nowhere.json'" err
 result "a trace that is not there"
 run 2 "$profan" gasp && grep -q "did you mean 'gaps'" err
 result "a typo is one still"
+run 3 "$profan" nowhere.nsys-rep && grep -q "cannot open 'nowhere.nsys-rep'" err &&
+	run 2 "$profan" --json one.db && grep -q "options follow it" err
+result "no command is called as a file, nor as an option" err
+run 2 "$profan" gaps one.db -o x.json && grep -q "'-o'; '>FILE'" err
+result "where what is printed goes" err
 run 2 "$profan" version && grep -q "did you mean 'profan --version'" err &&
 	run 2 "$profan" flamegraph one.db &&
 	grep -q "did you mean 'profan stacks'" err

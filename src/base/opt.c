@@ -292,7 +292,8 @@ static const struct pf_opt *find_choice(const struct parser *p,
 	return NULL;
 }
 
-static int no_such_option(struct parser *p, const char *word, size_t len)
+static int no_such_option(struct parser *p, const char *dashes,
+			  const char *word, size_t len)
 {
 	char *copy = pf_memdup0(word, len);
 	struct pf_suggest s = { .word = copy };
@@ -306,14 +307,20 @@ static int no_such_option(struct parser *p, const char *word, size_t len)
 	}
 	if ((choice = find_choice(p, copy)))
 		pf_fail(p->err, PF_EUSAGE,
-			"there is no option '--%s'; did you mean --%s %s?",
-			copy, choice->name, copy);
+			"there is no option '%s%s'; did you mean --%s %s?",
+			dashes, copy, choice->name, copy);
+	else if (!strcmp(copy, "o") || !strcmp(copy, "output"))
+		pf_fail(p->err, PF_EUSAGE,
+			"there is no option '%s%s'; '>FILE' behind all others "
+			"writes what is printed",
+			dashes, copy);
 	else if (s.best)
 		pf_fail(p->err, PF_EUSAGE,
-			"there is no option '--%s'; did you mean --%s?", copy,
-			s.best);
+			"there is no option '%s%s'; did you mean --%s?", dashes,
+			copy, s.best);
 	else
-		pf_fail(p->err, PF_EUSAGE, "there is no option '--%s'", copy);
+		pf_fail(p->err, PF_EUSAGE, "there is no option '%s%s'", dashes,
+			copy);
 	free(copy);
 	return -1;
 }
@@ -333,7 +340,7 @@ static int parse_long(struct parser *p, const char *word)
 		s.len += 3;
 	}
 	if (!s.found.opt || s.len == 0)
-		return no_such_option(p, s.word, s.len);
+		return no_such_option(p, "--", s.word, s.len);
 	if (!s.is_exact && s.other)
 		return pf_fail(p->err, PF_EUSAGE,
 			       "'--%s' could be --%s or --%s", word,
@@ -362,8 +369,7 @@ static int parse_short(struct parser *p, const char *letters)
 
 	for (; *letters; letters++) {
 		if (!find_short(p, *letters, &m))
-			return pf_fail(p->err, PF_EUSAGE,
-				       "there is no option '-%c'", *letters);
+			return no_such_option(p, "-", letters, 1);
 		if (m.opt->kind == PF_OPT_FLAG) {
 			apply(p, &m, NULL);
 			continue;

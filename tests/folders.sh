@@ -91,6 +91,10 @@ result "a folder without traces says what was looked for"
 cp runs/training_summary.json runs/timing_profile.json bare
 run 3 "$profan" ingest bare -o bare.db && grep -q '2 such files' err
 result "a folder of other files"
+mkdir databases && cp rave.db databases/a.db && cp rave.db databases/b.db &&
+	run 3 "$profan" databases &&
+	grep -q "has no traces, but 'a.db' and others, which profan made" err
+result "a folder of databases whose traces are gone" err
 
 # logs of GPUs and stacks have names of anything: what is in them says so
 mkdir texts

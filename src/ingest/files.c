@@ -26,6 +26,7 @@
 #include "ingest/ingest.h"
 #include "ingest/source_name.h"
 #include "show/doc.h"
+#include "store/db.h"
 
 #define NAMED 3 /* of the files that are passed over */
 
@@ -490,7 +491,32 @@ static int find_named(const char *folder, struct pf_selection *out,
 	return rc;
 }
 
-/* Files of which another program makes traces may be what was meant. */
+static bool is_named_as_database(const char *name)
+{
+	return has_suffix(name, ".db");
+}
+
+/* Is there a database of profan's?  All that are none go. */
+static bool has_own(const char *folder, struct pf_paths *found)
+{
+	struct pf_err ignored = { 0 };
+	size_t kept = 0;
+
+	if (pf_walk_folder(folder, is_named_as_database, found, NULL, &ignored))
+		return false;
+	for (size_t i = 0; i < found->count; i++)
+		if (pf_db_is_ours(found->items[i]))
+			found->items[kept++] = found->items[i];
+		else
+			free(found->items[i]);
+	found->count = kept;
+	return kept;
+}
+
+/*
+ * Files of which another program makes traces may be what was meant, or
+ * databases whose traces are gone.
+ */
 static int fail_empty(const char *folder, size_t looked, struct pf_err *err)
 {
 	struct pf_err ignored = { 0 };
@@ -504,6 +530,13 @@ static int fail_empty(const char *folder, size_t looked, struct pf_err *err)
 			folder, pf_path_base(found.items[0]),
 			found.count > 1 ? " and others" : "",
 			pf_refusal_of_name(found.items[0]));
+	else if (has_own(folder, &found))
+		pf_fail(err, PF_EDATA,
+			"folder '%s' has no traces, but '%s'%s, which profan "
+			"made "
+			"of traces: name it, or several to 'profan trend'",
+			folder, pf_path_base(found.items[0]),
+			found.count > 1 ? " and others" : "");
 	else
 		pf_fail(err, PF_EDATA,
 			"folder '%s' has no traces: looked %d folders deep for "

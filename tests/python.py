@@ -143,6 +143,9 @@ def parameters_of_sql_are_values_and_nothing_else():
         == []
     assert "2 parameters" in refused(lambda: cap.sql("SELECT ?, ?", [1]).rows)
     assert "list" in refused(lambda: cap.sql("SELECT ?", [[1]]).rows)
+    for given in ({"a": 1}, "abc"):  # neither its keys nor its letters
+        assert "parameters are a list" in refused(
+            lambda: cap.sql("SELECT :a", given))
 
 
 @test
@@ -171,6 +174,12 @@ def errors_are_the_program_s_sentence():
             # a question without an answer is a result that says so
             assert result.finding, "no error and no finding"
     assert not os.path.exists("not")
+
+
+@test
+def what_is_opened_is_named():
+    for source in ([DB, DB], DB.encode(), None, 3):
+        assert "takes names of files" in refused(lambda: profan.open(source))
 
 
 @test
@@ -226,6 +235,7 @@ def steps_and_ranks_are_ranges_and_lists():
     assert "range(3, 3)" in refused(lambda: cap.steps(step=range(3, 3)))
     assert "range(0, 9, 2)" in refused(lambda: cap.steps(step=range(0, 9, 2)))
     assert "0,64" in refused(lambda: cap.steps(rank=[0, 64]))
+    assert "say range(0, 2)" in refused(lambda: cap.steps(step=slice(0, 2)))
 
 
 @test

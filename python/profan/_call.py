@@ -10,6 +10,9 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def _value(kind: str, value: Any) -> str:
+    if isinstance(value, slice):
+        raise _program.Error(f"{value!r} is for sequences; say "
+                             f"range({value.start or 0}, {value.stop})", 2)
     if isinstance(value, range):
         if value.step != 1 or not value:
             raise _program.Error(f"{value!r} is no range of numbers that "

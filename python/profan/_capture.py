@@ -18,6 +18,11 @@ class Capture(Commands):
     def __init__(self, *sources: Union[str, "os.PathLike[str]"]) -> None:
         if not sources:
             raise _program.Error("nothing to open was named", 2)
+        for source in sources:
+            if not isinstance(source, (str, os.PathLike)):
+                raise _program.Error(
+                    "open() takes names of files, each an argument of its "
+                    f"own, not {type(source).__name__}", 2)
         self._is_closed = False
         #: what was opened
         self.sources: List[str] = [os.fspath(s) for s in sources]
@@ -77,6 +82,9 @@ class Capture(Commands):
     def _stream(self, statement: str,
                 parameters: Sequence[Any]) -> Iterator[Row]:
         import tempfile
+        if not isinstance(parameters, (list, tuple)):
+            raise _program.Error("parameters are a list, in the order of the "
+                                 f"'?', not {type(parameters).__name__}", 2)
         literals = ["--param=" + _literal(p) for p in parameters]
         with tempfile.TemporaryFile() as errors:
             child = _program.start(

@@ -461,14 +461,13 @@ document.addEventListener('click', (e) => {
 	const a = e.target.closest('a[href="#timeline"]');
 	if (!a)
 		return;
-	/* its keys work; after the browser has gone there, which takes focus away */
+	/* its keys work; going there takes the focus away */
 	setTimeout(() => line.canvas.focus({ preventScroll: true }));
-	if (!a.dataset.t0)
+	const { t0, t1 } = a.dataset, room = Math.max((t1 - t0) * 0.3, 1000);
+	if (!t0)
 		return;
-	const from = Number(a.dataset.t0), to = Number(a.dataset.t1);
-	const room = Math.max((to - from) * 0.3, 1000);
-	line.setView(from - room, to + room);
-	ask(from, to);
+	line.setView(t0 - room, +t1 + room);
+	ask(+t0, +t1);
 });
 
 T.cats.forEach((name, i) => line.explain(name, COLOURS[i]));

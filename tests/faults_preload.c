@@ -6,6 +6,8 @@
  *	                   executable or a library it loads; HOW is EIO, ENOSPC,
  *	                   EINTR, EMFILE, ENOMEM or short
  *	FAULT_HIT=FILE     made when the call came
+ *
+ * Programs that it runs are spared.
  */
 #define _GNU_SOURCE
 #include "config.h"
@@ -47,6 +49,7 @@ __attribute__((constructor)) static void read_fault(void)
 	for (size_t i = 0; i < sizeof(hows) / sizeof(*hows); i++)
 		if (!strcmp(hows[i].word, how))
 			fault.error = hows[i].error;
+	unsetenv("FAULT");
 }
 
 /* By the kernel's own door, so that no call of this file counts. */

@@ -3,7 +3,8 @@
 there is one message and exit status 3; what was there before stays, and no
 half file is left.
 
-usage: faults_preload.py PROFAN LIBRARY FOLDER [all]
+usage: faults_preload.py PROFAN LIBRARY FOLDER PROGRAM [all]
+PROGRAM is captured, with the agent that $PROFAN_AGENT names; '' if none is.
 """
 import hashlib
 import os
@@ -11,8 +12,8 @@ import shutil
 import subprocess
 import sys
 
-profan, library, folder = sys.argv[1:4]
-is_all = "all" in sys.argv[4:]
+profan, library, folder, program = sys.argv[1:5]
+is_all = "all" in sys.argv[5:]
 FAULTS = {
     "read": ["EIO", "EINTR", "short"], "pread": ["EIO", "EINTR", "short"],
     "write": ["EIO", "ENOSPC", "EINTR", "short"],
@@ -160,6 +161,43 @@ def judge(words, files, fault, want_out, want):
     return True
 
 
+def events():
+    """Of the database that a capture made."""
+    return run(["query", "out.db", "SELECT count(*) FROM event"])[1]
+
+
+def judge_capture(fault, is_agents, want):
+    """
+    As judge(), of a program that is captured, where profan's own call fails or
+    one of the agent's: the program ends as it would, what is missing is said.
+    """
+    prepare(["out.db"])
+    before = content("out.db")
+    failing = (["env", "LD_PRELOAD=" + library, "FAULT=" + fault,
+                "FAULT_HIT=" + hit] if is_agents else [])
+    words = ["capture", "-o", "run-%p.pfr", "--ingest", "out.db", "--",
+             *failing, program]
+    code, out, said = run(words, None if is_agents or not fault else fault)
+    if fault and not os.path.exists(hit):
+        return False
+    is_old = content("out.db") == before
+    what = fault and fault + (" (agent)" if is_agents else "")
+    if code not in (0, 3) or out != b"done\n" and (is_agents or code == 0):
+        complain(words[:1], what, f"exit {code}: {out} {said}")
+    if code and "profan: capture: " not in said:
+        complain(words[:1], what, f"exit {code}, says {said}")
+    if fault and not code and (is_old or events() != want) and not any(
+            each in said for each in ("profan: warning: ", "profan agent: ")):
+        complain(words[:1], what, "something is missing, and not said")
+    if code and not is_old and events() != want:
+        complain(words[:1], what, "the old database is not what it was")
+    left = {name for name in set(os.listdir(folder)) - ours - {"out.db"}
+            if not name.startswith("run-") or not name.endswith(".pfr")}
+    if left:
+        complain(words[:1], what, f"leaves {left}")
+    return True
+
+
 for name in ("u.json.profan.db",):  # what clean is there for
     run(["summary", "-q", "u.json"])
     shutil.move(os.path.join(folder, name), old(name))
@@ -192,6 +230,17 @@ for words, files in COMMANDS:
                 runs += 1
                 # ever further apart, unless every one is asked for
                 n += 1 if is_all else n
+    clean()
+if program:
+    judge_capture("", False, None)
+    want = events()
+    for is_agents in (False, True):
+        for name, hows in FAULTS.items():
+            for how in hows if is_all else hows[-2:]:
+                n = 1
+                while judge_capture(f"{name}:{n}:{how}", is_agents, want):
+                    runs += 1
+                    n += 1 if is_all else n
     clean()
 print(f"# {runs} faults")
 sys.exit(bad > 0)

@@ -30,7 +30,16 @@ for name in t g; do
 		exit 99
 	}
 done
+# the agent, and a program that it is in
+PROFAN_AGENT=$top_builddir/.libs/libprofan_agent.so
+export PROFAN_AGENT
+program=$top_builddir/tests/gen/nvtxrun
+[ -f "$PROFAN_AGENT" ] || {
+	skip "capture" "NOT TESTED: the agent was not built"
+	program=
+}
 run 0 "$PYTHON" -S "$top_srcdir/tests/faults_preload.py" "$tmp/bin/profan" \
-	"$tmp/faults.so" "$tmp/place" ${EVERY:+all}
+	"$tmp/faults.so" "$tmp/place" "$program" ${EVERY:+all}
 result "an answer or a message, and all files whole" "$tmp/out" "$tmp/err"
+grep "^# " "$tmp/out"
 tap_done

@@ -641,8 +641,8 @@ def check_progress(browser):
             .map((t) => [...t.rows].map((r) => [r.cells[0].textContent,
                 Number(r.cells[2].dataset.v || 0)]))""")
         counts.add(app.page.inner_text("#counts"))
-        seen.append(app.page.evaluate("document.querySelector('#progress')"
-                                      ".value"))
+        seen += app.page.evaluate("captures.length ? [] : "
+                                  "[document.querySelector('#progress').value]")
         time.sleep(0.02)
     size = os.path.getsize(FOLDER + "/large.json")
     b.say("progress of several files", None if seen == sorted(seen) and

@@ -533,8 +533,7 @@ static int fail_empty(const char *folder, size_t looked, struct pf_err *err)
 	else if (has_own(folder, &found))
 		pf_fail(err, PF_EDATA,
 			"folder '%s' has no traces, but '%s'%s, which profan "
-			"made "
-			"of traces: name it, or several to 'profan trend'",
+			"made: name it, or several to 'profan trend'",
 			folder, pf_path_base(found.items[0]),
 			found.count > 1 ? " and others" : "");
 	else

@@ -534,16 +534,24 @@ static size_t main_class(const struct pf_diff_run *d)
 	return out;
 }
 
-/* Of the classes without GPU work: the cause of idleness, or PF_CAUSE_COUNT. */
-static enum pf_cause main_cause(const struct pf_diff_run *d, int64_t sign)
+/* Causes whose idle time the host spends in a call of the runtime. */
+#define CAUSES_IN_CALLS                                                        \
+	(1u << PF_CAUSE_SYNC | 1u << PF_CAUSE_COPY |                           \
+	 1u << PF_CAUSE_ALLOCATOR | 1u << PF_CAUSE_MODULE |                    \
+	 1u << PF_CAUSE_RUNTIME | 1u << PF_CAUSE_LAUNCH)
+
+/* Of a class without GPU work: the cause of idleness, or PF_CAUSE_COUNT. */
+static enum pf_cause main_cause(const struct pf_diff_run *d, size_t cls,
+				int64_t sign)
 {
+	uint32_t of = cls == PF_STEP_RUNTIME ? CAUSES_IN_CALLS : UINT32_MAX;
 	enum pf_cause out = PF_CAUSE_COUNT;
 	int64_t most = 0;
 
 	for (size_t i = 0; i < PF_CAUSE_COUNT; i++) {
 		int64_t part = (d->b_cause_ns[i] - d->a_cause_ns[i]) * sign;
 
-		if (part > most) {
+		if (part > most && of & 1u << i) {
 			most = part;
 			out = (enum pf_cause)i;
 		}
@@ -586,7 +594,7 @@ static const char *main_frame(const struct pf_diff_run *d, enum pf_cause cause,
 /* "operators in train.py:12 step", or NULL. */
 static char *idle_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 {
-	enum pf_cause cause = main_cause(d, sign);
+	enum pf_cause cause = main_cause(d, cls, sign);
 	bool is_said = cls == PF_STEP_DATA && cause == PF_CAUSE_DATA;
 	struct pf_buf out = { 0 };
 	const char *frame;

@@ -91,8 +91,9 @@ struct pf_advice {
 	size_t place_count;
 	uint32_t causes; /* of idle time that are its own: 1 << enum pf_cause */
 	uint32_t bit;    /* of the rows of the path that are its own */
-	bool is_last;    /* ranked behind all others */
-	bool is_said;    /* the sentence has what it would save */
+	int64_t others_ns; /* of them, what other advice names: ranked below */
+	bool is_last;      /* ranked behind all others */
+	bool is_said;      /* the sentence has what it would save */
 };
 
 #define PF_ADVICE_MAX 24

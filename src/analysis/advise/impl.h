@@ -146,6 +146,7 @@ struct advise_rule {
 	const char *question; /* of pf_path, which bounds it; or NULL */
 	const char *likely; /* a milder one that a remedy may reach; or NULL */
 	const char *cap; /* one that no change to its kernels beats; or NULL */
+	bool is_rest;    /* of all that is of a kind, whatever else names */
 	enum advise_need needs;
 	/* Is a row of the path what it is about?  NULL: none is. */
 	bool (*owns)(const struct advise_row *r);
@@ -181,6 +182,13 @@ static inline bool advise_is_open(const struct pf_advice *a)
 /* What was answered to a question that is asked of every path; NULL: none. */
 const struct pf_path_answer *advise_answer(const struct pf_path *p,
 					   const char *question);
+/* The end of what is said beside: the next sentence begins there. */
+static inline struct pf_buf *advise_next(struct pf_advice *a)
+{
+	if (a->detail.len)
+		pf_buf_adds(&a->detail, ". ");
+	return &a->detail;
+}
 /* It is fine, or cannot be judged: the reason instead of a sentence. */
 void advise_fine(struct pf_advice *a, const char *why);
 void advise_not_judged(struct pf_advice *a, const char *why);

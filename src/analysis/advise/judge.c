@@ -508,7 +508,8 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 /* What it saves, or where nothing bounds that holds. */
 static int64_t weight_of(const struct pf_advice *v)
 {
-	return v->at_most_ns == PF_NO_INT ? v->on_path_ns : v->at_most_ns;
+	return (v->at_most_ns == PF_NO_INT ? v->on_path_ns : v->at_most_ns) -
+	       v->others_ns;
 }
 
 static int by_gain(const void *a, const void *b)
@@ -538,6 +539,42 @@ static const char *find_framework_of(const struct pf_kernels *k,
 	return t->marks.framework;
 }
 
+/*
+ * What advice about all that there is of a kind shares with advice that names
+ * a cause goes with that: the rest is what it has to say.
+ */
+static void leave_to_others(struct pf_advise *a)
+{
+	uint32_t rests = 0, named = 0;
+	char ns[PF_NUM_MAX];
+
+	for (size_t i = 0; i < a->count; i++) {
+		const struct pf_advice *v = &a->all[i];
+
+		if (advise_rules[i].is_rest)
+			rests |= v->bit;
+		else if (advise_is_open(v) &&
+			 strcmp(v->confidence, "hint") != 0)
+			named |= v->bit;
+	}
+	for (size_t i = 0; i < a->count; i++) {
+		struct pf_advice *v = &a->all[i];
+
+		if (!(v->bit & rests) || !advise_is_open(v))
+			continue;
+		for (size_t k = 0; k < a->tiles->row_count; k++) {
+			const struct advise_row *r = &a->tiles->rows[k];
+
+			if (r->advice & v->bit && r->advice & named)
+				v->others_ns += r->ns;
+		}
+		if (v->others_ns)
+			pf_buf_addf(advise_next(v),
+				    "%s of it is of other advice, too",
+				    pf_num_show_ns(ns, v->others_ns));
+	}
+}
+
 void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		     const struct pf_advise_from *from)
 {
@@ -555,6 +592,7 @@ void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 	a->framework = find_framework_of(from->callers, a->tiles);
 	for (size_t i = 0; i < advise_rule_count; i++)
 		apply(a, args, from, &advise_rules[i]);
+	leave_to_others(a);
 	pf_sort(a->all, a->count, sizeof(*a->all), by_gain);
 	while (a->given < a->count && a->all[a->given].state == PF_ADVICE_GIVEN)
 		a->given++;

@@ -8,14 +8,6 @@
 #include "base/sat.h"
 #include "events/names.h"
 
-/* The end of what is said beside: the next sentence begins there. */
-static struct pf_buf *next(struct pf_advice *out)
-{
-	if (out->detail.len)
-		pf_buf_adds(&out->detail, ". ");
-	return &out->detail;
-}
-
 /*
  * What the shapes of operators say of the time that stays.  A change takes
  * from each call no more than what it is above its least time; so what is
@@ -178,7 +170,7 @@ static void advise_bound(const struct pf_advise *a,
 	out->at_most_ns -= ns;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	out->confidence = "model";
-	pf_buf_addf(next(out),
+	pf_buf_addf(advise_next(out),
 		    "At least %s of it stay, by shapes and peak rates",
 		    pf_num_show_ns(stays, ns));
 }
@@ -213,7 +205,7 @@ static void judge_attention(const struct pf_advise *a,
 {
 	char count[PF_NUM_MAX];
 
-	pf_buf_addf(next(out),
+	pf_buf_addf(advise_next(out),
 		    "It is %s sequences of a product, a softmax and a product",
 		    pf_num_show_count(count, a->tiles->sequence_count));
 	advise_bound(a, from, owns_product, ADVISE_LEAST_PRODUCTS, out);
@@ -231,7 +223,7 @@ static void judge_chain(const struct pf_advise *a,
 {
 	(void)a;
 	(void)from;
-	pf_buf_adds(next(out),
+	pf_buf_adds(advise_next(out),
 		    "Whether each reads what the one before it wrote is not "
 		    "recorded");
 }
@@ -311,22 +303,36 @@ static const char *optimizer_variant(const struct pf_advise *a,
 static const char *const zeroing[] = { "aten::zero_", "aten::fill_",
 				       "aten::_foreach_zero_", NULL };
 
+static bool is_zeroing(const struct advise_row *r)
+{
+	return r->category == PF_PATH_MEMSET ||
+	       advise_is_one_of(r->op, zeroing);
+}
+
+/* What walks the parameters goes with it, most of it. */
 static bool owns_zeroing(const struct advise_row *r)
 {
-	return r->flags & (1u << ADVISE_MARK_ZERO_GRAD) &&
-	       (r->category == PF_PATH_MEMSET ||
-		advise_is_one_of(r->op, zeroing));
+	return r->flags & (1u << ADVISE_MARK_ZERO_GRAD);
 }
 
 static void judge_zeroing(const struct pf_advise *a,
 			  const struct pf_advise_from *from,
 			  struct pf_advice *out)
 {
+	const struct advise_tiles *t = a->tiles;
+
 	(void)from;
-	if (!a->tiles->marks.calls[ADVISE_MARK_ZERO_GRAD])
+	if (!t->marks.calls[ADVISE_MARK_ZERO_GRAD]) {
 		advise_not_judged(out, "the trace has no ranges "
 				       "'Optimizer.zero_grad', as torch "
 				       "records");
+		return;
+	}
+	for (size_t i = 0; i < t->row_count; i++)
+		if (owns_zeroing(&t->rows[i]) && is_zeroing(&t->rows[i]))
+			return;
+	advise_fine(out, "gradients are set to none already, or filled beside "
+			 "the critical path");
 }
 
 /* ---- A9 ---- */
@@ -786,7 +792,8 @@ static void judge_launching(const struct pf_advise *a,
 	part = pf_num_share(l->short_kernel_count, l->kernel_count);
 	if (part < SHORT_SHARE)
 		return;
-	pf_buf_addf(next(out), "%s of the %s kernels take less than 10 us",
+	pf_buf_addf(advise_next(out),
+		    "%s of the %s kernels take less than 10 us",
 		    pf_num_show_ratio(share, part),
 		    pf_num_show_count(count, l->kernel_count));
 }
@@ -1030,7 +1037,7 @@ static void judge_single(const struct pf_advise *a,
 				 "precision");
 		return;
 	}
-	pf_buf_addf(next(out),
+	pf_buf_addf(advise_next(out),
 		    "%s of the time in products is in fp32; the GPU's "
 		    "peak in "
 		    "reduced precision is %.1f times as high",
@@ -1195,7 +1202,7 @@ static void judge_memory(const struct pf_advise *a,
 
 	if (is_slow && driver_calls(a) >= DRIVER_CALLS) {
 		out->title = "keep memory instead of asking the driver";
-		pf_buf_addf(next(out),
+		pf_buf_addf(advise_next(out),
 			    "It asks the driver %s times a step, as "
 			    "without a "
 			    "pool of its own",
@@ -1203,7 +1210,7 @@ static void judge_memory(const struct pf_advise *a,
 		return;
 	}
 	if (trouble) {
-		pf_buf_adds(next(out), trouble);
+		pf_buf_adds(advise_next(out), trouble);
 		return;
 	}
 	if (is_slow) {
@@ -1274,7 +1281,7 @@ static void say_waiting(const struct pf_overlap *o, struct pf_advice *out)
 	}
 	due += bytes / SLOW_LINK;
 	if (ns >= MANY * (double)o->all.comm_ns && ns >= WAITING * due)
-		pf_buf_addf(next(out),
+		pf_buf_addf(advise_next(out),
 			    "At %.1f GB/s of bus bandwidth most of it is "
 			    "waiting for other ranks, not transfer",
 			    bytes / ns);
@@ -1300,11 +1307,12 @@ static void judge_comm(const struct pf_advise *a,
 	}
 	pf_num_show_ns(all, o->all.comm_ns);
 	if (a->has_path)
-		pf_buf_addf(next(out), "%s of %s of communication is exposed",
+		pf_buf_addf(advise_next(out),
+			    "%s of %s of communication is exposed",
 			    pf_num_show_ns(exposed, o->all.exposed_comm_ns),
 			    all);
 	else
-		pf_buf_addf(next(out), "All of it takes %s", all);
+		pf_buf_addf(advise_next(out), "All of it takes %s", all);
 	if (mean_message(o) >= 0)
 		pf_buf_addf(&out->detail, ", in messages of %s in the mean",
 			    pf_num_show_bytes(size, mean_message(o)));
@@ -1629,6 +1637,7 @@ const struct advise_rule advise_rules[] = {
 	  .command = "path",
 	  .options = " --what-if launch=0",
 	  .question = "launch=0",
+	  .is_rest = true,
 	  .needs = ADVISE_NEEDS_GPU,
 	  .owns = owns_launching,
 	  .judge = judge_launching,

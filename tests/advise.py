@@ -541,8 +541,12 @@ PROGRAMS = {
     "A1-not": lambda p, step: loader(p, 1),
     "A2": lambda p, step: pageable(p, 300),
     "A3": lambda p, step: reading(p, 1, step),
+    "A3-items": lambda p, step: items(p),
     "A3-jax": jax,
     "A4": lambda p, step: launching(p, 4),
+    "A4-few": lambda p, step: [
+        p.op("aten::linalg", 3, "a_kernel") for _ in range(4)] and None,
+    "A4-parts": lambda p, step: parts(p, True),
     "A4-not": lambda p, step: launching(p, 200),
     "A5": lambda p, step: compiling(p, 800, step),
     "A5-not": lambda p, step: compiling(p, 0, step),
@@ -557,6 +561,7 @@ PROGRAMS = {
     "A7": lambda p, step: attention(p, 1),
     "A7-not": lambda p, step: attention(p, 0),
     "A8": lambda p, step: optimizer(p, False, 12),
+    "A8-launching": lambda p, step: launching_updates(p),
     "A8-not": lambda p, step: optimizer(p, True, 12),
     "A9": lambda p, step: same(p, "aten::cudnn_convolution",
                                "void cudnn::ops::nchwToNhwcKernel", DELAY),
@@ -588,8 +593,11 @@ PROGRAMS = {
     "A20-not": lambda p, step: decoding(p, 64),
     "A21": lambda p, step: computing(p, 3000),
     "A21-not": lambda p, step: computing(p, 30),
+    "A21-parts": lambda p, step: parts(p, False),
     "A22": lambda p, step: first_use(p, 4000, False, step),
     "A22-not": lambda p, step: first_use(p, 4, False, step),
+    "A22-op": lambda p, step: first_op(p, 3000, step),
+    "A22-op-not": lambda p, step: long_end(p, 3000, step),
 }
 
 
@@ -628,6 +636,54 @@ def first_use(p, us, late, step):
             p.work("a_kernel", QUICK, takes=CALL + us)
     usual(p)
     return us * US + CALL * US if not step else 0
+
+
+def first_op(p, us, step):
+    """An operator takes long the first time."""
+    usual(p)
+    for i in range(3):
+        p.op("aten::abs", 3, "a_kernel", host=5 if step or i else us)
+        p.pause(3)
+    return 0 if step else us * US
+
+
+def long_end(p, us, step):
+    """An operator that does something else after its launch, once."""
+    usual(p)
+    if not step:
+        with p.range("aten::abs", "cpu_op"):
+            p.pause(5)
+            p.work("a_kernel", QUICK)
+            p.pause(us)
+
+
+def launching_updates(p):
+    """The host is behind everywhere, and most of all in the optimizer."""
+    for _ in range(10):
+        p.op("aten::linalg", 3, "a_kernel")
+    with p.range("Optimizer.step#Adam.step"):
+        for _ in range(30):
+            p.op("aten::addcdiv_", 3, "adam_kernel")
+
+
+def items(p):
+    """One number after the other is read, in a step of few kernels."""
+    for _ in range(10):
+        p.op("aten::linalg", 3, "a_kernel")
+    for _ in range(40):
+        with p.range("<built-in method item of Tensor object>",
+                     "python_function"):
+            p.pause(10)
+            from_items(p, 1, 0, 0)
+
+
+def parts(p, launches):
+    """Short functions, and nothing is launched in between, or is."""
+    usual(p)
+    for _ in range(150):
+        p.python("train.py(9): part", 20)
+        if launches:
+            p.op("aten::linalg", 3, "a_kernel", host=4)
 
 
 def reads(p, is_changed):
@@ -770,9 +826,10 @@ def from_launches(p, x, _):
         p.op("aten::linalg", 3, "small_kernel", host=30)
 
 
-def from_items(p, x, _):
-    for _ in range(8):
-        p.op("aten::linalg", 50, "a_kernel", host=20)
+def from_items(p, x, _, count=8):
+    for _ in range(count or 1):
+        if count:
+            p.op("aten::linalg", 50, "a_kernel", host=20)
         for _ in range(x):
             with p.range("aten::item", "cpu_op"):
                 with p.range("aten::_local_scalar_dense", "cpu_op"):
@@ -1246,23 +1303,24 @@ def sums(doc):
 REAL = {
     "a100_diff_control": "A4 A13 A21 A10 A19 A16",
     "a100_diff_test": "A6 A10 A13 A19", "alexnet_cold_start": "A22 A21 A16",
-    "b200_vllm_eager": "A4 A21 A10 A16", "cpu_only_rank34": "A13",
-    "cuda_event_sync": "A21 A3 A16", "cuda_event_sync_multi_stream": "A16",
+    "b200_vllm_eager": "A4 A21 A22 A10 A16", "cpu_only_rank34": "A13",
+    "cuda_event_sync": "A21 A4 A3 A16", "cuda_event_sync_multi_stream": "A4 A16",
     "cuda_sync_simple_add": "A22 A21 A16", "h100_bert_small": "A4 A11",
     "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A4 A19",
-    "h100_timesformer": "A21 A7 A4 A10", "hip_normalization": "A22 A21 A4 A16",
-    "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A8 A10 A16",
+    "h100_timesformer": "A21 A7 A10 A4", "hip_normalization": "A22 A21 A4 A16",
+    "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A4 A8 A10 A16",
     "mi300_bert_small": "A4", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",
     "mi300_qwen": "A3 A4 A19 A10",
     "mi300_resnet_act_checkpoint": "A13 A9 A10 A16",
-    "mi300_triton_compile": "A16 A3", "mi300_vllm_graph_decode": "A16",
-    "mi300_vllm_graph_decode_capture": "A12 A16",
-    "mtia_single_rank": "A4 A8 A21 A16", "triton_example": "",
+    "mi300_triton_compile": "A4 A16 A3", "mi300_vllm_graph_decode": "A16",
+    "mi300_vllm_graph_decode_capture": "A21 A12 A16",
+    "mtia_single_rank": "A8 A21 A4 A16", "triton_example": "",
     "two_ranks_rank-0": "A8 A21 A4 A16", "two_ranks_rank-1": "A8 A21 A4 A16",
-    "v100_ns_resolution": "A6 A19 A8 A4 A10",
-    "v100_resnet50_workers0": "A4 A1 A8 A15 A6 A2 A16",
-    "v100_resnet50_workers0_second": "A4 A1 A8 A15 A2 A6 A16",
-    "v100_resnet50_workers4": "A4 A8 A2 A15 A16",
+    "v100_resnet50_autograd_api": "A22 A3 A4 A1 A8 A15 A16",
+    "v100_ns_resolution": "A6 A19 A8 A10 A4",
+    "v100_resnet50_workers0": "A1 A4 A8 A15 A6 A2 A16",
+    "v100_resnet50_workers0_second": "A1 A4 A8 A15 A2 A6 A16",
+    "v100_resnet50_workers4": "A8 A4 A2 A15 A21 A16",
     "v100_resnet50_workers4_second": "A4 A2 A8 A15 A16",
 }
 

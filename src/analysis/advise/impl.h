@@ -55,8 +55,15 @@ enum {
 	ADVISE_LONG = ADVISE_DATA << 6,     /* ADVISE_LONG_NS or more */
 	ADVISE_STEP = ADVISE_DATA << 7,     /* in a step, and in nothing else */
 	ADVISE_ENDS = ADVISE_DATA << 8,     /* a wait that ends its step */
-	ADVISE_CAPTURE = ADVISE_DATA << 9   /* while a graph is captured */
+	ADVISE_CAPTURE = ADVISE_DATA << 9,  /* while a graph is captured */
+	ADVISE_READS = ADVISE_DATA << 10,   /* a result, and waits for it */
+	ADVISE_APART = ADVISE_DATA << 11,   /* long before the next launch */
+	ADVISE_FIRST = ADVISE_DATA << 12,   /* as long as a first use */
+	ADVISE_TAIL = ADVISE_DATA << 13     /* asks for memory near the end */
 };
+
+/* Near its end: this part of the window. */
+#define ADVISE_TAIL_PART 10
 
 /* What launches takes less: in longer pieces other things are done. */
 #define ADVISE_LONG_NS 1000000
@@ -148,6 +155,8 @@ struct advise_rule {
 	const char *cap; /* one that no change to its kernels beats; or NULL */
 	bool is_rest;    /* of all that is of a kind, whatever else names */
 	enum advise_need needs;
+	/* Flags rows by others, before it is asked of each; or NULL. */
+	void (*find)(struct advise_tiles *t);
 	/* Is a row of the path what it is about?  NULL: none is. */
 	bool (*owns)(const struct advise_row *r);
 	/* What the sums do not say: see below. */

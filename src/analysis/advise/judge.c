@@ -101,6 +101,8 @@ static int64_t take_rows(struct advise_tiles *t, const struct advise_rule *rule,
 {
 	int64_t ns = 0;
 
+	if (rule->find)
+		rule->find(t);
 	for (size_t i = 0; rule->owns && i < t->row_count; i++) {
 		if (!rule->owns(&t->rows[i]))
 			continue;
@@ -568,7 +570,7 @@ static void leave_to_others(struct pf_advise *a)
 			if (r->advice & v->bit && r->advice & named)
 				v->others_ns += r->ns;
 		}
-		if (v->others_ns)
+		if (v->others_ns > v->at_most_ns / 4)
 			pf_buf_addf(advise_next(v),
 				    "%s of it is of other advice, too",
 				    pf_num_show_ns(ns, v->others_ns));

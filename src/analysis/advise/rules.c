@@ -437,6 +437,15 @@ static const char *const reading_ops[] = { "aten::_local_scalar_dense",
 					   "aten::allclose",
 					   NULL };
 
+/* ... and do nothing else; so do these functions. */
+static const char *const item_ops[] = { "aten::_local_scalar_dense",
+					"aten::item", "aten::is_nonzero",
+					NULL };
+static const char *const reading_functions[] = {
+	"<built-in method item of Tensor", "<built-in method tolist of Tensor",
+	NULL
+};
+
 /* A wait that is gone may save more than it holds: what is behind it, too. */
 static void take_more(const struct pf_advise *a, const char *question,
 		      struct pf_advice *out)
@@ -462,10 +471,10 @@ static bool owns_code(const struct advise_row *r)
 	case PF_CAUSE_OP:
 	case PF_CAUSE_PYTHON:
 	case PF_CAUSE_ANNOTATION:
-		return !(r->flags &
-			 (ADVISE_DATA | ADVISE_STEP | 1u << ADVISE_MARK_LOG |
-			  1u << ADVISE_MARK_OPTIMIZER)) &&
-		       (r->flags & ADVISE_LONG ||
+		return !(r->flags & (ADVISE_DATA | ADVISE_STEP | ADVISE_FIRST |
+				     1u << ADVISE_MARK_LOG |
+				     1u << ADVISE_MARK_OPTIMIZER)) &&
+		       (r->flags & (ADVISE_LONG | ADVISE_APART) ||
 			r->ns / r->count >= ADVISE_CODE_NS);
 	default:
 		return false;
@@ -483,7 +492,7 @@ static bool owns_launching(const struct advise_row *r)
 	case PF_PATH_LAUNCH_CALL:
 	case PF_PATH_LAUNCH_DELAY:
 	case PF_PATH_GAP:
-		return !(r->flags & (ADVISE_DATA | ADVISE_LONG |
+		return !(r->flags & (ADVISE_DATA | ADVISE_LONG | ADVISE_FIRST |
 				     ADVISE_CAPTURE | 1u << ADVISE_MARK_LOG)) &&
 		       !owns_code(r);
 	default:
@@ -621,7 +630,7 @@ static bool is_allocation(const struct advise_row *r)
 		pf_word(PF_WORD_CALL_ALLOCATOR, r->name));
 }
 
-static bool owns_wait(const struct advise_row *r)
+static bool is_wait(const struct advise_row *r)
 {
 	if (r->category == PF_PATH_RETURN)
 		return !(r->flags & ADVISE_AWAITED) && !is_allocation(r);
@@ -630,7 +639,7 @@ static bool owns_wait(const struct advise_row *r)
 		advise_is_one_of(r->op, reading_ops));
 }
 
-/* The time of an operator that reads a result back, and of its copy. */
+/* The time of what reads a result back, and of its copy. */
 static bool is_reading(const struct advise_row *r)
 {
 	switch ((unsigned)r->category) {
@@ -643,9 +652,41 @@ static bool is_reading(const struct advise_row *r)
 	case PF_PATH_COPY:
 	case PF_PATH_GAP:
 		return advise_is_one_of(r->op, reading_ops);
+	case PF_CAUSE_PYTHON:
+		return advise_has_one_of(r->name, reading_functions);
 	default:
 		return false;
 	}
+}
+
+/* Of a tensor of the host nothing is waited for: reads are where waits are. */
+static void find_reads(struct advise_tiles *t)
+{
+	struct pf_intern lines = { 0 };
+	uint32_t waits;
+
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+
+		if (is_wait(r) && advise_is_one_of(r->op, reading_ops))
+			pf_intern_add(&lines, r->frame, strlen(r->frame));
+	}
+	waits = lines.count;
+	for (size_t i = 0; i < t->row_count; i++) {
+		struct advise_row *r = &t->rows[i];
+
+		if (is_reading(r) &&
+		    pf_intern_add(&lines, r->frame, strlen(r->frame)) < waits)
+			r->flags |= ADVISE_READS;
+	}
+	pf_intern_release(&lines);
+}
+
+/* An operator that does nothing but read goes with its wait. */
+static bool owns_wait(const struct advise_row *r)
+{
+	return is_wait(r) || (r->flags & ADVISE_READS &&
+			      (!*r->op || advise_is_one_of(r->op, item_ops)));
 }
 
 static void judge_waits(const struct pf_advise *a,
@@ -662,15 +703,15 @@ static void judge_waits(const struct pf_advise *a,
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 
-		if (!owns_wait(r))
+		if (!is_wait(r))
 			continue;
 		has_op |= *r->op != 0;
 		*(*r->op || !(r->flags & ADVISE_ENDS) ? &others : &ends) +=
 			r->count;
 	}
-	/* an operator that reads a result goes with its wait */
-	for (size_t i = 0; out->on_path_ns && i < t->row_count; i++)
-		if (is_reading(&t->rows[i]))
+	/* without the wait there is nothing to read */
+	for (size_t i = 0; i < t->row_count; i++)
+		if (t->rows[i].flags & ADVISE_READS)
 			out->at_most_ns += t->rows[i].ns;
 	if (out->at_most_ns > a->window_ns)
 		out->at_most_ns = a->window_ns;
@@ -697,7 +738,7 @@ static const char *wait_variant(const struct pf_advise *a,
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 
-		if (!owns_wait(r) || !*r->op)
+		if (!is_wait(r) || !*r->op)
 			continue;
 		if (advise_is_one_of(r->op, reading_ops))
 			return "item";
@@ -711,9 +752,8 @@ static const char *wait_variant(const struct pf_advise *a,
 
 /* ---- A4 ---- */
 
-#define KERNELS_LEAST 32
-#define SHORT_SHARE   0.5 /* of kernels: worth a word */
-#define GRAPH_SHARE   0.5 /* of GPU time under graph launches */
+#define SHORT_SHARE 0.5 /* of kernels: worth a word */
+#define GRAPH_SHARE 0.5 /* of GPU time under graph launches */
 
 static int64_t launch_apart(const struct pf_advise_from *from,
 			    int64_t *whole_ns)
@@ -766,13 +806,20 @@ static void judge_launching(const struct pf_advise *a,
 {
 	const struct pf_launches *l = from->launches;
 	char share[PF_NUM_MAX], count[PF_NUM_MAX];
+	int64_t code = 0, captured = 0;
 	double part;
 
 	/* the question is also about calls and code of other advice */
-	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (out->likely_ns > 0 && is_code(&a->tiles->rows[i]) &&
-		    !owns_launching(&a->tiles->rows[i]))
-			out->likely_ns -= a->tiles->rows[i].ns;
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if (!is_code(r))
+			continue;
+		code += r->ns;
+		captured += r->flags & ADVISE_CAPTURE ? r->ns : 0;
+		if (out->likely_ns > 0 && !owns_launching(r))
+			out->likely_ns -= r->ns;
+	}
 	if (out->likely_ns < 0)
 		out->likely_ns = PF_NO_INT;
 	if (!l || !l->all.count) {
@@ -780,8 +827,9 @@ static void judge_launching(const struct pf_advise *a,
 				       "its kernels");
 		return;
 	}
-	if (l->kernel_count < KERNELS_LEAST) {
-		advise_fine(out, "there are but a few kernels");
+	if (captured > code / 2) {
+		advise_fine(out, "most of the host's time goes to the capture "
+				 "of graphs");
 		return;
 	}
 	if (graph_share(l) >= GRAPH_SHARE) {
@@ -853,10 +901,12 @@ static bool owns_start(const struct advise_row *r)
 	switch ((unsigned)r->category) {
 	case PF_CAUSE_MODULE:
 		return true;
+	case PF_CAUSE_OP:
+		return r->flags & ADVISE_FIRST;
 	case PF_CAUSE_RUNTIME:
 	case PF_PATH_LAUNCH_CALL:
 		/* that does not wait and is no copy */
-		return r->flags & ADVISE_LONG &&
+		return r->flags & (ADVISE_LONG | ADVISE_FIRST) &&
 		       !pf_word(PF_WORD_CALL_COPIES, r->name);
 	default:
 		return false;
@@ -1155,15 +1205,26 @@ static bool owns_allocator(const struct advise_row *r)
 /* Without an allocator of its own a program asks the driver all the time. */
 #define DRIVER_CALLS 100 /* on the path of a step */
 
-static int64_t driver_calls(const struct pf_advise *a)
+static int64_t driver_calls(const struct pf_advise *a, unsigned flags)
 {
 	const struct advise_tiles *t = a->tiles;
 	int64_t count = 0;
 
 	for (size_t i = 0; i < t->row_count; i++)
-		if (owns_allocator(&t->rows[i]))
+		if (owns_allocator(&t->rows[i]) &&
+		    (t->rows[i].flags & flags) == flags)
 			count += t->rows[i].count;
 	return count / (a->step_count ? a->step_count : 1);
+}
+
+/* Who has a pool asks while it grows, and then no more. */
+static bool has_no_pool(const struct pf_advise *a)
+{
+	int64_t end = a->tiles->has_late
+			      ? driver_calls(a, ADVISE_LATE)
+			      : driver_calls(a, ADVISE_TAIL) * ADVISE_TAIL_PART;
+
+	return driver_calls(a, 0) >= DRIVER_CALLS && end >= DRIVER_CALLS / 2;
 }
 
 static const char *memory_variant(const struct pf_advise *a,
@@ -1172,7 +1233,7 @@ static const char *memory_variant(const struct pf_advise *a,
 {
 	(void)from;
 	(void)out;
-	return driver_calls(a) >= DRIVER_CALLS ? "driver" : "";
+	return has_no_pool(a) ? "driver" : "";
 }
 
 static const char *memory_trouble(const struct pf_usage *u)
@@ -1200,13 +1261,13 @@ static void judge_memory(const struct pf_advise *a,
 	bool is_slow = out->measured >= WORTH_IT;
 	char count[PF_NUM_MAX];
 
-	if (is_slow && driver_calls(a) >= DRIVER_CALLS) {
+	if (is_slow && has_no_pool(a)) {
 		out->title = "keep memory instead of asking the driver";
 		pf_buf_addf(advise_next(out),
-			    "It asks the driver %s times a step, as "
-			    "without a "
-			    "pool of its own",
-			    pf_num_show_count(count, driver_calls(a)));
+			    "It asks the driver %s times%s, as without a pool "
+			    "of its own",
+			    pf_num_show_count(count, driver_calls(a, 0)),
+			    a->step_count ? " a step" : "");
 		return;
 	}
 	if (trouble) {
@@ -1624,6 +1685,7 @@ const struct advise_rule advise_rules[] = {
 	  .options = " --what-if sync=off",
 	  .question = "sync=off",
 	  .needs = ADVISE_NEEDS_GPU,
+	  .find = find_reads,
 	  .owns = owns_wait,
 	  .judge = judge_waits,
 	  .variant = wait_variant,
@@ -1682,8 +1744,8 @@ const struct advise_rule advise_rules[] = {
 	  .judge = judge_log },
 	{ .id = "A21",
 	  .kind = "host code",
-	  .title = "less of the program's own code on the host",
-	  .subject = "The program's own code on the host holds",
+	  .title = "less code on the host",
+	  .subject = "Long operators and functions on the host hold",
 	  .confidence = "sure",
 	  .command = "path",
 	  .options = " --group line",
@@ -1698,9 +1760,8 @@ const struct advise_rule advise_rules[] = {
 	{ .id = "A22",
 	  .kind = "first use",
 	  .title = "warm up before the profile begins",
-	  .subject = "Calls as long as a first use, which loads code "
-		     "or starts "
-		     "the driver, hold",
+	  .subject = "Calls and operators as long as a first use, which loads "
+		     "code, hold",
 	  .confidence = "hint",
 	  .command = "path",
 	  .needs = ADVISE_NEEDS_GPU,

@@ -375,6 +375,10 @@ static bool chain_step(struct advise_chain *c, enum advise_role role,
 #define PENDING_MAX 4096  /* pieces; a longer sequence is none */
 #define CALLER_NS   10000 /* between two calls: what it takes to call */
 
+#define FIRST_USE_NS    100000 /* or longer, and */
+#define FIRST_USE_TIMES 20     /* as long as the others are in the mean, */
+#define FIRST_USE_CALLS 2      /* by one of the first calls */
+
 /* What pieces of a row have in common; no padding. */
 struct key {
 	uint32_t category, flags, name, op, frame, zero;
@@ -382,10 +386,21 @@ struct key {
 
 struct sum {
 	int64_t ns, count, longest_ns, longest_at_ns;
+	int64_t next_ns, next_at_ns; /* the longest but one */
+	int64_t calls; /* pieces, but for those that go on with an operator */
+	int64_t longest_call; /* the how manieth was the longest */
+};
+
+/* Host time without a launch in between; begins as all zero. */
+struct advise_stretch {
+	size_t from; /* in what is pending */
+	int64_t since_ns;
+	bool is_open, is_long;
 };
 
 struct piece {
 	struct key key;
+	bool goes_on; /* with the operator of the piece before */
 	int64_t start_ns, end_ns;
 };
 
@@ -401,10 +416,14 @@ struct advise_taker {
 	size_t pending_count, pending_cap;
 	struct advise_attention attention;
 	struct advise_chain chain;
+	struct advise_stretch stretch;
 	bool has_attention, has_chain; /* does what is pending go on? */
+	bool is_launch;                /* does the last piece launch work? */
+	uint32_t last_op;              /* of the last piece */
 	uint8_t *roles;                /* by string.id: enum advise_role */
 	size_t role_count;
 	int64_t late_ns;    /* the first step's end; INT64_MIN: no steps */
+	int64_t tail_ns;    /* the last part of the window */
 	bool is_after_copy; /* the last piece was a copy from pageable memory */
 	bool was_launch;    /* ... the call that launched what comes next */
 	bool was_log;       /* ... of what logs */
@@ -423,9 +442,16 @@ static void add(struct advise_taker *t, const struct piece *p)
 		t->sums[n] = (struct sum){ 0 };
 	t->sums[n].ns += ns;
 	t->sums[n].count++;
+	t->sums[n].calls += !p->goes_on;
 	if (ns > t->sums[n].longest_ns) {
+		t->sums[n].next_ns = t->sums[n].longest_ns;
+		t->sums[n].next_at_ns = t->sums[n].longest_at_ns;
 		t->sums[n].longest_ns = ns;
 		t->sums[n].longest_at_ns = p->start_ns;
+		t->sums[n].longest_call = t->sums[n].calls;
+	} else if (ns > t->sums[n].next_ns) {
+		t->sums[n].next_ns = ns;
+		t->sums[n].next_at_ns = p->start_ns;
 	}
 }
 
@@ -493,6 +519,7 @@ static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 	const struct pf_name_class *class;
 	bool was_launch = t->was_launch;
 
+	t->is_launch = false;
 	t->was_launch = tile->category == PF_PATH_LAUNCH_CALL ||
 			(was_launch && tile->category == PF_PATH_LAUNCH_DELAY);
 	*out = t->was_launch ? !was_launch
@@ -505,10 +532,36 @@ static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 	if (!class)
 		return -1;
 	*out = class->launches == PF_LAUNCHES_KERNEL;
+	t->is_launch = class->launches != PF_LAUNCHES_NONE;
 	if (class->capture)
 		t->is_captured = class->capture == 1;
 	*flags |= class->capture ? ADVISE_CAPTURE : 0;
 	return 0;
+}
+
+/*
+ * From one launch to the next on the host: what takes as long as none does is
+ * no launching, however short its pieces are.
+ */
+static void stretch_step(struct advise_taker *t)
+{
+	struct advise_stretch *s = &t->stretch;
+	size_t at = t->pending_count - 1;
+	const struct piece *p = &t->pending[at];
+	bool is_host = p->key.category < PF_CAUSE_UNRECORDED;
+
+	if (!is_host || t->is_launch || p->key.flags & ADVISE_LONG) {
+		*s = (struct advise_stretch){ 0 };
+		return;
+	}
+	if (!s->is_open)
+		*s = (struct advise_stretch){ .from = at,
+					      .since_ns = p->start_ns,
+					      .is_open = true };
+	if (p->end_ns - s->since_ns < ADVISE_LONG_NS)
+		return;
+	set_flag(t, s->is_long ? at : s->from, at, ADVISE_APART);
+	s->is_long = true;
 }
 
 /* The piece that was put last may go on with what is pending. */
@@ -533,13 +586,16 @@ static void follow(struct advise_taker *t, enum advise_role role,
 		set_flag(t, t->chain.from, t->chain.last, ADVISE_CHAIN);
 		t->out->chain_count++;
 	}
-	if (t->has_attention || t->has_chain) {
+	stretch_step(t);
+	if (t->has_attention || t->has_chain ||
+	    (t->stretch.is_open && !t->stretch.is_long)) {
 		if (t->pending_count < PENDING_MAX)
 			return;
 		t->attention = (struct advise_attention){ 0 };
 		t->chain = (struct advise_chain){ 0 };
 	}
 	flush(t);
+	t->stretch.from = 0;
 }
 
 /* The end of all. */
@@ -617,6 +673,10 @@ static uint32_t flags_of(const struct advise_taker *t,
 		flags |= ADVISE_LONG;
 	if (t->out->has_late && tile->start_ns >= t->late_ns)
 		flags |= ADVISE_LATE;
+	if (tile->start_ns >= t->tail_ns &&
+	    (tile->category == PF_PATH_RETURN ||
+	     (unsigned)tile->category == PF_CAUSE_ALLOCATOR))
+		flags |= ADVISE_TAIL;
 	if (tile->category == PF_PATH_RETURN && t->is_after_copy)
 		flags |= ADVISE_AWAITED;
 	if ((tile->category == PF_PATH_RETURN ||
@@ -676,6 +736,9 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	    find_step(t, tile, &p.key.flags) < 0)
 		return -1;
 	find_log(t, tile, &p.key.flags);
+	p.goes_on = (unsigned)tile->category == PF_CAUSE_OP &&
+		    tile->op != PF_ID_NONE && tile->op == t->last_op;
+	t->last_op = tile->op;
 	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
 			     sizeof(*t->pending));
 	t->pending[t->pending_count++] = p;
@@ -711,6 +774,83 @@ static bool is_single(const struct pf_tensor *tensor,
 		pf_tensor_op(tensor, r->op));
 }
 
+/*
+ * Of calls or operators of a name one of the first that takes far longer than
+ * all others, before the second step, is as long as a first use: a row of its
+ * own.
+ */
+static bool is_first_use(const struct advise_row *r, const struct sum *name)
+{
+	return r->longest_ns >= FIRST_USE_NS && name->calls > 1 &&
+	       r->longest_ns == name->longest_ns &&
+	       r->longest_ns / FIRST_USE_TIMES >
+		       (name->ns - name->longest_ns) / (name->calls - 1);
+}
+
+static bool may_be_first(const struct advise_row *r)
+{
+	return !(r->flags & (ADVISE_LATE | ADVISE_DATA)) &&
+	       ((unsigned)r->category == PF_CAUSE_OP ||
+		(unsigned)r->category == PF_CAUSE_RUNTIME ||
+		r->category == PF_PATH_LAUNCH_CALL);
+}
+
+/* Calls of a name are on the path in two categories. */
+static void add_name(struct pf_intern *names, struct sum **sums, size_t *cap,
+		     const struct advise_row *r, int64_t calls)
+{
+	uint32_t known = names->count;
+	uint32_t n = pf_intern_add(names, r->name, strlen(r->name));
+
+	*sums = pf_grow(*sums, cap, (size_t)n + 1, sizeof(**sums));
+	if (n == known)
+		(*sums)[n] = (struct sum){ 0 };
+	(*sums)[n].ns += r->ns;
+	(*sums)[n].calls += calls;
+	if (r->longest_ns > (*sums)[n].longest_ns)
+		(*sums)[n].longest_ns = r->longest_ns;
+}
+
+static void split_first_uses(struct advise_taker *t)
+{
+	struct advise_tiles *out = t->out;
+	size_t count = out->row_count, cap = 0;
+	struct pf_intern names = { 0 };
+	struct sum *sums = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (may_be_first(&out->rows[i]) ||
+		    out->rows[i].flags & ADVISE_LATE)
+			add_name(&names, &sums, &cap, &out->rows[i],
+				 t->sums[i].calls);
+	for (size_t i = 0; i < count; i++) {
+		struct advise_row *r = &out->rows[i], *first;
+		uint32_t n;
+
+		if (!may_be_first(r))
+			continue;
+		n = pf_intern_add(&names, r->name, strlen(r->name));
+		if (t->sums[i].longest_call > FIRST_USE_CALLS ||
+		    !is_first_use(r, &sums[n]))
+			continue;
+		if (r->count == 1) {
+			r->flags |= ADVISE_FIRST;
+			continue;
+		}
+		first = &out->rows[out->row_count++];
+		*first = *r;
+		first->flags |= ADVISE_FIRST;
+		first->ns = first->longest_ns;
+		first->count = 1;
+		r->ns -= first->ns;
+		r->count--;
+		r->longest_ns = t->sums[i].next_ns;
+		r->longest_at_ns = t->sums[i].next_at_ns;
+	}
+	pf_intern_release(&names);
+	free(sums);
+}
+
 static int make_rows(struct advise_taker *t)
 {
 	struct advise_tiles *out = t->out;
@@ -718,7 +858,9 @@ static int make_rows(struct advise_taker *t)
 
 	if (!tensor)
 		return -1;
-	out->rows = pf_calloc((size_t)t->keys.count + 1, sizeof(*out->rows));
+	/* any of them may be split in two */
+	out->rows =
+		pf_calloc(2 * ((size_t)t->keys.count + 1), sizeof(*out->rows));
 	for (uint32_t i = 0; i < t->keys.count; i++) {
 		struct advise_row *r = &out->rows[out->row_count++];
 		struct key key;
@@ -746,6 +888,7 @@ static int make_rows(struct advise_taker *t)
 				? pf_kernel_short_kept(&out->texts, r->name)
 				: r->name;
 	}
+	split_first_uses(t);
 	pf_sort(out->rows, out->row_count, sizeof(*out->rows), by_time);
 	pf_tensor_free(tensor);
 	return t->db->err->code ? -1 : 0;
@@ -758,12 +901,16 @@ static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 {
 	struct pf_window window;
 	int rc = pf_window_resolve(t->db, args, &window);
-	int64_t trace_id;
+	const struct pf_window_trace *w = window.traces;
+	int64_t trace_id, from_ns, to_ns;
 	size_t first;
 
-	trace_id = rc ? 0 : window.traces[0].trace_id;
+	trace_id = rc ? 0 : w->trace_id;
 	if (!rc) {
-		t->out->first_ns = window.traces[0].first_ns;
+		t->out->first_ns = w->first_ns;
+		from_ns = w->from_ns > w->first_ns ? w->from_ns : w->first_ns;
+		to_ns = w->to_ns < w->last_ns ? w->to_ns : w->last_ns;
+		t->tail_ns = to_ns - (to_ns - from_ns) / ADVISE_TAIL_PART;
 		rc = marks_load(t->db, trace_id, &t->out->marks);
 	}
 	if (!rc)
@@ -800,6 +947,7 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 	t->sink.tile = take;
 	t->db = db;
 	t->late_ns = INT64_MIN;
+	t->last_op = PF_ID_NONE;
 	t->out = out->tiles = pf_calloc(1, sizeof(*out->tiles));
 	t->out->taker = t;
 	t->texts = pf_names_new(db);

@@ -373,6 +373,36 @@ static void cap(const struct pf_advise *a, const struct advise_rule *rule,
 					 : "as with a host that takes no time";
 }
 
+/*
+ * What the host no longer does lets streams run beside each other, too: a GPU
+ * that works all the time is not done sooner.
+ */
+static void say_beyond_idle(const struct pf_advise *a,
+			    const struct pf_advise_from *from,
+			    struct pf_advice *out)
+{
+	const struct pf_overlap *o = from->overlap;
+	char ns[PF_NUM_MAX];
+	int64_t idle_ns;
+
+	if (!a->has_path || !o || o->device_count != 1)
+		return;
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if (r->advice & out->bit && !advise_is_host(r) &&
+		    r->category != PF_PATH_LAUNCH_DELAY &&
+		    r->category != PF_PATH_GAP)
+			return;
+	}
+	idle_ns = a->window_ns - o->all.busy_ns;
+	if (idle_ns >= 0 && out->at_most_ns > idle_ns)
+		pf_buf_addf(advise_next(out),
+			    "The GPU is idle for only %s: more is saved only "
+			    "where streams then run side by side",
+			    pf_num_show_ns(ns, idle_ns));
+}
+
 static bool is_judgeable(const struct pf_advise *a,
 			 const struct pf_advise_from *from,
 			 const struct advise_rule *rule, struct pf_advice *out)
@@ -500,6 +530,7 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 	if (a->has_path)
 		find_best_places(a->tiles, out);
 	say_share(a, args, from, rule, out);
+	say_beyond_idle(a, from, out);
 	if (rule->variant)
 		variant = rule->variant(a, from, out);
 	advise_remedy(out, a->framework, variant);

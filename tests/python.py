@@ -249,6 +249,15 @@ def tables_are_of_columns_too():
     hostile = profan.Table("t", [{"<i>": "<img src=x>"}] * 21)._repr_html_()
     assert "<i>" not in hostile and "<img" not in hostile, hostile
     assert "1 more rows" in hostile
+    plain = profan.Table("t", [{"name": "a\x1b[31m\n" + 80 * "b", "ns": 7},
+                               {"name": "c", "ns": 1234567}] + 20 * [
+                                   {"name": None, "ns": None}])
+    lines = str(plain).split("\n")
+    assert [line[-9:] for line in lines[:3]] == [
+        "       ns", "        7", "  1234567"], lines
+    assert lines[-1] == "2 more rows" and len(lines) == 22, lines
+    assert "\x1b" not in str(plain) and max(map(len, lines)) == 59, lines
+    assert str(profan.Table("t", [])) == ""
     result = profan.open(DB).gaps()
     assert list(result) == result.keys() == list(result.tables)
 

@@ -8,7 +8,8 @@ from typing import (Any, Dict, Iterable, Iterator, List, Mapping,
 from . import _program
 
 Row = Dict[str, Any]
-_ROWS_SHOWN = 20  # of a table, in a notebook
+_ROWS_SHOWN = 20  # of a table, in a notebook or printed
+_CELL_SHOWN = 50  # letters, printed
 
 
 class Table:
@@ -65,6 +66,20 @@ class Table:
         if not isinstance(self._rows, list):
             return f"<profan.Table {self.name}>"
         return f"<profan.Table {self.name}: {len(self)} rows>"
+
+    def __str__(self) -> str:
+        """The first rows as lines, numbers at the right."""
+        shown = [[_printed(row[c]) for c in self.columns]
+                 for row in self.rows[:_ROWS_SHOWN]]
+        sides = [str.rjust if all(isinstance(v, (int, float, type(None)))
+                                  for v in self[c]) else str.ljust
+                 for c in self.columns]
+        lines = [self.columns, *shown]
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        text = ["  ".join(side(cell, width) for side, cell, width in zip(
+            sides, line, widths)).rstrip() for line in lines]
+        more = len(self) - _ROWS_SHOWN
+        return "\n".join(text + [f"{more} more rows"] * (more > 0))
 
     def _repr_html_(self) -> str:
         cells = [[_shown(c) for c in self.columns], *([_shown(row[c]) for c in self.columns]
@@ -222,6 +237,13 @@ def lines_of_rows(lines: Iterable[bytes]) -> Iterator[Row]:
             yield json.loads(text.rstrip(b","))
         elif text.endswith(b"[") and line.startswith(b"\t\t"):
             is_inside = True
+
+
+def _printed(value: Any) -> str:
+    """A cell of one line, without what a terminal would obey."""
+    text = "" if value is None else str(value)
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= _CELL_SHOWN else text[:_CELL_SHOWN - 3] + "..."
 
 
 # ---- GitHub tables as HTML ----

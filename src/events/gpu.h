@@ -95,6 +95,9 @@ enum pf_copy_way {
 	PF_COPY_WAYS
 };
 
+/* In sentences: GPU work whose origin is PF_GPU_BEFORE. */
+#define PF_GPU_BEFORE_WORDS "GPU work launched before the capture"
+
 /* Whether the trace holds the call that launched GPU work. */
 enum pf_gpu_origin {
 	PF_GPU_LAUNCHED,

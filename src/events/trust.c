@@ -107,7 +107,9 @@ int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,
 				     .has_calls = t.any_call,
 				     .has_ops = t.any_op,
 				     .has_ranges = t.any_range,
-				     .has_stacks = t.any_stack };
+				     .has_stacks = t.any_stack,
+				     .has_orphans = !t.is_known ||
+						    t.orphan_count > 0 };
 	return rc < 0 ? -1 : pf_hint_producer(db, &out->producer);
 }
 

@@ -59,11 +59,12 @@ int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
  * them recorded is not known, and never 0.
  */
 struct pf_recorded {
-	bool has_work;   /* GPU work */
-	bool has_calls;  /* of the runtime or the driver */
-	bool has_ops;    /* operators, annotations, Python */
-	bool has_ranges; /* of the host, of no category that is known */
-	bool has_stacks; /* Python */
+	bool has_work;    /* GPU work */
+	bool has_calls;   /* of the runtime or the driver */
+	bool has_ops;     /* operators, annotations, Python */
+	bool has_ranges;  /* of the host, of no category that is known */
+	bool has_stacks;  /* Python */
+	bool has_orphans; /* GPU work without a launch call, or not known */
 	enum pf_producer producer;
 };
 int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,

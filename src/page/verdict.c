@@ -254,17 +254,34 @@ static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
 {
 	int64_t median = p->steps.dur.p50_ns;
 	int64_t first = p->steps.count ? p->steps.steps[0].dur_ns : 0;
+	int64_t before = 0;
 	size_t count = find_warm_up(p);
 
 	if (!p->steps_text.len || rule_steps(p) < 3) {
 		rule_withhold(v, "needs three profiler steps");
 		return;
 	}
-	v->measured = median > 0 ? (double)first / (double)median : 0;
+	/* a backlog of before the capture is no warm-up */
+	if (pf_step_has_backlog(p->steps.steps))
+		before = p->steps.steps[0].before_ns;
+	v->measured =
+		median > 0 ? (double)(first - before) / (double)median : 0;
 	v->affected_ns = first - median;
+	if (before && v->measured <= PF_WARM_UP_TIMES) {
+		v->is_note = true;
+		v->affected_ns = before;
+		say_ns(v, before);
+		say(v, " of the first step's ");
+		say_ns(v, first);
+		say(v, " is " PF_GPU_BEFORE_WORDS "; --skip-first 1 leaves it "
+		       "out");
+		return;
+	}
+	first -= before;
 	pf_buf_addf(&v->sentence, "The first step takes %.1f", v->measured);
 	say(v, " times the median (");
 	say_ns(v, first);
+	say(v, before ? " without " PF_GPU_BEFORE_WORDS : "");
 	say(v, " to ");
 	say_ns(v, median);
 	if (count < 2) {

@@ -104,6 +104,51 @@ static void test_extended_steps(void **state)
 	scene_close(&s);
 }
 
+#define TWO_STEPS                                                              \
+	HOST("user_annotation", "ProfilerStep#1", 0, 50)                       \
+	HOST("user_annotation", "ProfilerStep#2", 50, 30)                      \
+	LAUNCH(10, 5, 1)                                                       \
+	LAUNCH(60, 5, 2) KERNEL("k", 40, 10, 1, 1) KERNEL("k", 65, 15, 1, 2)
+
+/* What was launched before the capture is no part of what a step takes. */
+static void test_backlog(void **state)
+{
+	const char *said;
+	struct scene s;
+
+	(void)state;
+	/* two streams at once: 20 us in which such work runs */
+	scene_open(&s, TRACE(TWO_STEPS KERNEL("k", 5, 10, 1, 8)
+				     KERNEL("k", 10, 15, 2, 9)));
+	steps(&s);
+	assert_int_equal(cell(&s, 0, "before_ns"), 20000);
+	assert_int_equal(cell(&s, 1, "before_ns"), 0);
+	scene_int(&s, NULL, 0, "backlog_ns", 20000);
+	scene_int(&s, NULL, 0, "settled_mean_ns", 30000);
+	scene_int(&s, NULL, 0, "mean_ns", 40000);
+	said = pf_doc_find_finding(&s.doc);
+	assert_non_null(strstr(said, "A step takes 30.000 us without the one "
+				     "that holds 20.000 us of GPU work "
+				     "launched before the capture. "));
+	scene_close(&s);
+	/* below 1/20 of the step it is in the mean */
+	scene_open(&s, TRACE(TWO_STEPS KERNEL("k", 5, 2, 1, 8)));
+	steps(&s);
+	assert_int_equal(cell(&s, 0, "before_ns"), 2000);
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       "A step takes 40.000 us: "));
+	scene_close(&s);
+	/* of one step it is said */
+	scene_open(&s, TRACE(HOST("user_annotation", "ProfilerStep#1", 0, 50)
+				     LAUNCH(10, 5, 1) KERNEL("k", 5, 10, 1, 8)
+					     KERNEL("k", 40, 10, 1, 1)));
+	steps(&s);
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       "A step takes 50.000 us (10.000 us of it is GPU "
+			       "work launched before the capture): "));
+	scene_close(&s);
+}
+
 static void test_no_steps(void **state)
 {
 	struct scene s;
@@ -486,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_breakdown),
 		cmocka_unit_test(test_communication_comes_after_copies),
 		cmocka_unit_test(test_extended_steps),
+		cmocka_unit_test(test_backlog),
 		cmocka_unit_test(test_no_steps),
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_unknown_usage),

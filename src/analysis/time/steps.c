@@ -248,12 +248,43 @@ const char *pf_step_class_phrase(enum pf_step_class c)
 	return classes[c].phrase;
 }
 
+bool pf_step_has_backlog(const struct pf_step_time *s)
+{
+	return (double)s->before_ns >= PF_STEP_BACKLOG * (double)s->dur_ns &&
+	       s->before_ns;
+}
+
+/* Behind a step's time. */
+static void say_backlog(const struct pf_step_times *s, struct pf_buf *out)
+{
+	int64_t count = s->backlog_count;
+	char ns[PF_NUM_MAX], steps[PF_NUM_MAX];
+
+	if (!count)
+		return;
+	pf_num_show_ns(ns,
+		       s->backlog_ns / (s->settled_mean_ns < 0 ? count : 1));
+	if (s->settled_mean_ns < 0)
+		pf_buf_addf(out, " (%s of it is " PF_GPU_BEFORE_WORDS ")", ns);
+	else if (count == 1)
+		pf_buf_addf(out,
+			    " without the one that holds %s "
+			    "of " PF_GPU_BEFORE_WORDS,
+			    ns);
+	else
+		pf_buf_addf(
+			out,
+			" without the %s that hold %s of " PF_GPU_BEFORE_WORDS,
+			pf_num_show_count(steps, count), ns);
+}
+
 /* "A step takes 8 ms" */
 static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 {
 	char mean[PF_NUM_MAX];
 
-	pf_num_show_ns(mean, s->dur.mean_ns);
+	pf_num_show_ns(mean, s->settled_mean_ns < 0 ? s->dur.mean_ns
+						    : s->settled_mean_ns);
 	if (s->steps->step >= 0)
 		pf_buf_addf(out, "A step takes %s", mean);
 	else
@@ -264,6 +295,8 @@ static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 			s->window.is_restricted || !s->device_count ? ""
 			: s->window.is_tpu ? " from first to last TPU work"
 					   : " from first to last GPU work");
+	say_backlog(s, out);
+	pf_buf_adds(out, s->settled_mean_ns < 0 ? ":" : ". Of all steps:");
 }
 
 /* Nobody did anything in them, so that they are no measure of a step. */
@@ -382,12 +415,10 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 			top = c;
 	say_window(s, &text);
 	if (s->device_count && !has_pauses(s))
-		pf_buf_addf(&text, ": %s%s busy %s, and",
+		pf_buf_addf(&text, " %s%s busy %s, and",
 			    s->has_many_gpus ? "any " : "",
 			    pf_window_device(&s->window),
 			    pf_num_show_ratio(busy, s->busy_share));
-	else
-		pf_buf_addf(&text, ":");
 	pf_num_show_ratio(most, s->classes[top].share);
 	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
 		: top == PF_STEP_OTHER                  ? outside(s)
@@ -417,6 +448,11 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 	const struct pf_field fields[] = {
 		FIELD(full_count, "step_count", "Steps", PF_COUNT),
 		FIELD(dur.mean_ns, "mean_ns", "Mean", PF_NS | of_any),
+		FIELD(settled_mean_ns, "settled_mean_ns",
+		      "  without a backlog of before the capture",
+		      PF_NS | (s->settled_mean_ns < 0 ? PF_ABSENT : 0)),
+		FIELD(backlog_ns, "backlog_ns", PF_GPU_BEFORE_WORDS,
+		      PF_NS | (s->backlog_count ? 0 : PF_ABSENT)),
 		FIELD(dur.p50_ns, "p50_ns", "Median", PF_NS | of_many),
 		FIELD(dur.p90_ns, "p90_ns", "90th percentile",
 		      PF_NS | PF_KNOWN | PF_QUIET),
@@ -512,8 +548,8 @@ static void hide_unknown(const struct pf_step_times *s,
 		row->launches = row->kernel_launches = row->syncs = -1;
 	if (s->recorded.has_work || s->device_count)
 		return;
-	row->busy_ns = row->kernel_union_ns = row->kernels = row->copies =
-		row->memsets = -1;
+	row->busy_ns = row->kernel_union_ns = row->before_ns = row->kernels =
+		row->copies = row->memsets = -1;
 	row->use.utilization_share = NAN;
 	for (int w = 0; w < PF_COPY_WAYS; w++)
 		row->ways[w].count = row->ways[w].bytes = row->ways[w].ns = -1;
@@ -559,6 +595,8 @@ static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 		CLASS_NS(PF_STEP_OTHER, "other", "Other"),
 		FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_KNOWN),
 		FIELD(kernel_union_ns, "kernel_union_ns", "GPU in kernels",
+		      PF_NS | PF_KNOWN),
+		FIELD(before_ns, "before_ns", "Launched before the capture",
 		      PF_NS | PF_KNOWN),
 		FIELD(use.utilization_share, "utilization_share", "Utilization",
 		      PF_RATIO),
@@ -643,8 +681,9 @@ struct steps {
 	size_t host_at;                  /* the step that the host is in */
 	struct pf_ask ask;               /* of that trace */
 	struct pf_map copies;            /* string.id and way -> row */
-	bool has_gpu; /* the trace being swept has GPU work */
-	bool is_tpu;  /* and that is a TPU's */
+	int64_t before_end_ns; /* of work launched before the capture */
+	bool has_gpu;          /* the trace being swept has GPU work */
+	bool is_tpu;           /* and that is a TPU's */
 };
 
 /* ---- which steps ---- */
@@ -869,6 +908,25 @@ static void count_copy(struct steps *s, struct pf_step_time *step,
 	pf_sat_sum(&step->ways[ev->way].bytes, ev->bytes);
 }
 
+/* Work of before the capture, in the steps in which it runs. */
+static void add_before(struct steps *s, const struct pf_gpu_event *ev)
+{
+	int64_t from = ev->start_ns, to = ev->end_ns;
+	struct pf_step_time *row = &s->out->steps[s->at];
+
+	if (from < s->before_end_ns)
+		from = s->before_end_ns;
+	if (ev->origin != PF_GPU_BEFORE || to <= from)
+		return;
+	s->before_end_ns = to;
+	for (size_t i = s->at; i < s->end && row->start_ns < to; i++, row++) {
+		int64_t start = from > row->start_ns ? from : row->start_ns;
+		int64_t end = to < row->end_ns ? to : row->end_ns;
+
+		row->before_ns += end > start ? end - start : 0;
+	}
+}
+
 static void add_gpu(struct steps *s, const struct pf_gpu_event *ev)
 {
 	static const unsigned sets[PF_GPU_CLASSES] = {
@@ -887,6 +945,7 @@ static void add_gpu(struct steps *s, const struct pf_gpu_event *ev)
 		 ev->end_ns);
 	if (s->at == s->end)
 		return;
+	add_before(s, ev);
 	if (is_kernel(ev) && !ev->is_around) {
 		if (!s->is_tpu)
 			add_span(s, ANY_KERNEL, ev->start_ns, ev->end_ns);
@@ -947,7 +1006,8 @@ static void add_host(struct steps *s, const struct pf_host_span *span)
 
 static void sweep_trace(struct steps *s, const struct pf_window *window)
 {
-	const unsigned want = PF_GPU_BYTES | PF_GPU_TPUS;
+	const unsigned want = PF_GPU_BYTES | PF_GPU_TPUS |
+			      (s->out->recorded.has_orphans ? PF_GPU_LINKS : 0);
 	const struct pf_gpu_event *ev;
 	struct pf_host_span span;
 	struct pf_host *host;
@@ -956,6 +1016,7 @@ static void sweep_trace(struct steps *s, const struct pf_window *window)
 	pf_ask_begin_in(&s->ask, s->db, window);
 	pf_sweep_init(&s->sweep);
 	s->is_tpu = window->traces->is_tpu;
+	s->before_end_ns = INT64_MIN;
 	ev = pf_ask_gpu(&s->ask, want);
 	s->has_gpu = ev != NULL;
 	host = pf_host_new(s->db, window->traces->trace_id,
@@ -1082,6 +1143,27 @@ static struct pf_step_spread spread(int64_t *values, size_t count)
 	return s;
 }
 
+static void add_up_backlog(struct pf_step_times *s)
+{
+	struct pf_stats settled = { 0 };
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct pf_step_time *row = &s->steps[i];
+
+		if (row->is_partial)
+			continue;
+		if (!pf_step_has_backlog(row)) {
+			pf_stats_add(&settled, row->dur_ns);
+			continue;
+		}
+		s->backlog_count++;
+		pf_sat_sum(&s->backlog_ns, row->before_ns);
+	}
+	s->settled_mean_ns = s->backlog_count && settled.count
+				     ? pf_stats_mean(&settled)
+				     : -1;
+}
+
 static void add_up_steps(struct pf_step_times *s)
 {
 	int64_t *values = pf_calloc(s->count + 1, sizeof(*values));
@@ -1102,6 +1184,7 @@ static void add_up_steps(struct pf_step_times *s)
 		values[s->full_count++] = s->steps[i].dur_ns;
 	}
 	s->dur = spread(values, (size_t)s->full_count);
+	add_up_backlog(s);
 	for (size_t c = 0; c < PF_STEP_CLASSES; c++) {
 		n = 0;
 		for (size_t i = 0; i < s->count; i++)

@@ -79,6 +79,7 @@ struct pf_step_time {
 	double class_share[PF_STEP_CLASSES]; /* of dur_ns */
 	int64_t busy_ns;                     /* a GPU does anything */
 	int64_t kernel_union_ns; /* a kernel runs, communication too */
+	int64_t before_ns;       /* work launched before the capture runs */
 	/* What begins in it; calls: in it on the host. */
 	int64_t kernels, copies, memsets;
 	int64_t launches, syncs; /* calls that launch work, synchronize */
@@ -127,6 +128,12 @@ struct pf_step_times {
 	struct pf_step_use use;
 	/* Of whole steps only. */
 	struct pf_step_spread dur, classes[PF_STEP_CLASSES];
+	/*
+	 * A backlog of before the capture is no part of what a step takes:
+	 * steps that hold one (below), what of them is one, and what the others
+	 * take in the mean (-1: there are none).
+	 */
+	int64_t backlog_count, backlog_ns, settled_mean_ns;
 	double steps_per_second;
 	double samples_per_second;     /* not a number: not known */
 	bool has_steps, has_many_gpus; /* a trace of several GPUs */
@@ -134,6 +141,10 @@ struct pf_step_times {
 	bool is_untimed; /* only memory was recorded: its span is no step */
 	bool is_instant; /* a trace's window takes no time: it is no step */
 };
+
+/* Is so much of it work launched before the capture that it is no measure? */
+#define PF_STEP_BACKLOG 0.05
+bool pf_step_has_backlog(const struct pf_step_time *s);
 
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out);

@@ -854,8 +854,9 @@ static const struct rule {
 			  "mean",
 			  PF_HINT_NONE },
 	[HEAD] = { "head orphans", 0.01, 0.1,
-		   "GPU work launched before the capture began; it counts as "
-		   "busy, but has no call, operator or step",
+		   PF_GPU_BEFORE_WORDS
+		   " began; it counts as busy, but has no call, operator or "
+		   "step",
 		   PF_HINT_HEAD },
 	[MIGRATED] = { "unified memory", NEVER, NEVER,
 		       "GPU work that moves its pages: no call launches that, "

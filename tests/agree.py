@@ -198,6 +198,15 @@ def waits(t):
         "its sites": t.total("syncs", "sites", "blocked_ns")}
     steps = len([r for r in t.rows("steps", "steps") or []
                  if not r["is_partial"]])
+    # what gaps give to calls that wait is what syncs say the GPU idles there
+    sites, culprits = t.rows("syncs", "sites"), t.rows("gaps", "culprits")
+    if sites and culprits is not None and sites[0].get("idle_ns") is not None:
+        calls = {r["call"] for r in sites}
+        yield "idle time of GPUs in calls that wait", {
+            "syncs": t.scalar("syncs", "idle_ns"),
+            "its sites": t.total("syncs", "sites", "idle_ns"),
+            "gaps": sum(r["ns"] for r in culprits if r["cause"] in (
+                "sync", "blocking copy", "allocator") and r["culprit"] in calls)}
     blocked = t.scalar("syncs", "in_steps_ns")
     yield "calls that wait, of whole steps", {
         "syncs": in_steps, "report": None if in_steps is None else per_step,

@@ -85,7 +85,9 @@ def check_syncs():
         check("its line", first["frame"], frame)
     check("calls", first["count"], count)
     check("blocked", first["blocked_ns"], blocked_ns)
-    check("idle", first["idle_ns"], idle_ns)
+    check("gaps that it began", first["drained_ns"], idle_ns)
+    if not 0 < first["idle_ns"] <= min(blocked_ns, idle_ns):
+        failures.append(f"idle in the call: {first['idle_ns']}")
     for doc in syncs, gaps:
         names(doc["scalars"]["finding"],
               frame if has_stacks else planted["op"], call)

@@ -38,18 +38,20 @@ PF_COMMAND(310, syncs) = {
 	.group = PF_GROUP_WHY,
 	.args = "[DB]",
 	.summary = "show the calls that wait for the GPU",
-	.details = "Every call that waits for the GPU, by site: the call, the "
-		   "innermost and the outermost op above it and the user's "
-		   "line; with the time that it blocked the host, how much of "
-		   "that some GPU was busy, and the idle time of GPUs that is "
-		   "due to it.  Synchronizations of device, context, stream "
-		   "or event wait, synchronous copies, copies from or to "
-		   "pageable memory, synchronous memsets of memory that the "
-		   "host sees, and calls that allocate, free or unregister "
-		   "memory.  Calls that make a stream wait for an event hold "
-		   "up no host and are listed apart, with the waits that "
-		   "cuda_sync records tell of.  A check that fails ends with "
-		   "code 1.  Csv and json have more columns.",
+	.details =
+		"Every call that waits for the GPU, by site: the call, the "
+		"innermost and the outermost op above it and the user's "
+		"line; with the time that it blocked the host, how much of "
+		"that some GPU was busy, and the idle time of GPUs in it, as "
+		"'profan gaps' gives it.  Synchronizations of device, context, "
+		"stream "
+		"or event wait, synchronous copies, copies from or to "
+		"pageable memory, synchronous memsets of memory that the "
+		"host sees, and calls that allocate, free or unregister "
+		"memory.  Calls that make a stream wait for an event hold "
+		"up no host and are listed apart, with the waits that "
+		"cuda_sync records tell of.  A check that fails ends with "
+		"code 1.  Csv and json have more columns.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC | PF_HAS_CHECKS,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_syncs_args),

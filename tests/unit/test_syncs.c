@@ -61,20 +61,23 @@ static void test_site(void **state)
 	scene_int(&s, "sites", 0, "step_count", 2);
 	scene_int(&s, "sites", 0, "blocked_ns", 320000);
 	scene_int(&s, "sites", 0, "median_ns", 160000);
-	/* two gaps of 100 us; work is known from 1100 on */
-	scene_int(&s, "sites", 0, "idle_ns", 200000);
+	/* two gaps of 100 us, of which the call blocks for 10 us each */
+	scene_int(&s, "sites", 0, "idle_ns", 20000);
+	scene_int(&s, "sites", 0, "drained_ns", 200000);
 	scene_int(&s, "sites", 0, "drained_count", 2);
 	scene_int(&s, "sites", 0, "useful_ns", 200000);
 	scene_close(&s);
 }
 
-/* The host waits, and no gap begins with that: what the GPU did is said. */
+/* The host waits: what the GPU did meanwhile is said, if anything is known. */
 static void test_no_idle(void **state)
 {
 	static const char while_idle[] =
 		TRACE(LAUNCH(10, 5, 1) KERNEL("k", 20, 10, 7, 1)
 			      CALL("cudaMalloc", 60, 100, 0) LAUNCH(200, 5, 2)
 				      KERNEL("k", 210, 10, 7, 2));
+	static const char before[] = TRACE(CALL("cudaMalloc", 3, 5, 0) LAUNCH(
+		10, 5, 1) KERNEL("k", 20, 10, 7, 1));
 	static const char busy[] = TRACE(
 		LAUNCH(10, 5, 1) KERNEL("k", 20, 300, 7, 1)
 			CALL("cudaDeviceSynchronize", 60, 100, 0)
@@ -96,16 +99,20 @@ static void test_no_idle(void **state)
 		{ no_calls, "There are no runtime calls: what waits for a GPU "
 			    "is not known" },
 		{ while_idle,
-		  "1 call waits for a GPU and blocks the host for 100.000 us; "
+		  "1 call waits for a GPU and blocks the host for 100.000 us. "
+		  "Meanwhile the GPU is idle for 100.000 us (50.00 % of its "
+		  "time), in cudaMalloc" },
+		{ before,
+		  "1 call waits for a GPU and blocks the host for 5.000 us; "
 		  "no GPU work is recorded meanwhile; it is cudaMalloc" },
 		{ busy,
 		  "1 call waits for a GPU and blocks the host for 100.000 us; "
-		  "a GPU works for 100.000 us of that, and the call does not "
-		  "let it run dry; it is cudaDeviceSynchronize" },
+		  "a GPU works for 100.000 us of that; it is "
+		  "cudaDeviceSynchronize" },
 		{ fills,
-		  "1 call waits for a GPU and blocks the host for 30.000 us; "
-		  "it leaves the GPU idle for 20.000 us (28.99 % of its time), "
-		  "most in or after cudaMemset" },
+		  "1 call waits for a GPU and blocks the host for 30.000 us. "
+		  "Meanwhile the GPU is idle for 5.000 us (7.25 % of its "
+		  "time), in cudaMemset" },
 		{ no_gpu,
 		  "1 call waits for a GPU and blocks the host for 100.000 us; "
 		  "it is cudaDeviceSynchronize" },
@@ -249,7 +256,7 @@ static void test_each_its_own(void **state)
 	scene_int(&s, "sites", 0, "idle_ns", 200000);
 	scene_int(&s, "sites", 0, "drained_count", 0);
 	scene_text(&s, "sites", 1, "call", "cudaHostAlloc");
-	scene_int(&s, "sites", 1, "idle_ns", 100000);
+	scene_int(&s, "sites", 1, "idle_ns", 10000);
 	scene_int(&s, "sites", 1, "drained_count", 1);
 	scene_close(&s);
 }

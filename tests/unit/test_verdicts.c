@@ -17,7 +17,7 @@ struct world {
 	int64_t comm_ns, exposed_ns, events;
 	int64_t product_ns, fp32_ns;
 	double capacity_share;
-	int64_t step_ns[4];
+	int64_t step_ns[4], before_ns; /* of the first */
 	const char *trust;
 };
 
@@ -62,8 +62,11 @@ static void add_steps(struct pf_step_times *steps, const struct world *w)
 	static struct pf_step_time items[4];
 
 	for (int i = 0; i < 4; i++)
-		items[i] = (struct pf_step_time){ .step = i,
-						  .dur_ns = w->step_ns[i] };
+		items[i] =
+			(struct pf_step_time){ .step = i,
+					       .dur_ns = w->step_ns[i],
+					       .before_ns =
+						       i ? 0 : w->before_ns };
 	steps->steps = items;
 	steps->count = 4;
 	steps->full_count = 4;
@@ -379,6 +382,25 @@ static void warm_up_says_how_many_steps(void **state)
 		     "figures; --skip-first 2 leaves them out");
 }
 
+/* A backlog of before the capture is no warm-up. */
+static void backlog_is_no_warm_up(void **state)
+{
+	struct world w = quiet;
+
+	(void)state;
+	w.step_ns[0] = 300;
+	w.before_ns = 180;
+	has_sentence(&w, "V11",
+		     "180 ns of the first step's 300 ns is GPU work launched "
+		     "before the capture; --skip-first 1 leaves it out");
+	w.before_ns = 100;
+	has_sentence(&w, "V11",
+		     "The first step takes 2.0 times the median (200 ns "
+		     "without GPU work launched before the capture to 100 ns) "
+		     "and is part of all figures; --skip-first 1 leaves it "
+		     "out");
+}
+
 static void idle_names_its_cause(void **state)
 {
 	struct pf_gap_culprit zoom = { .place = { .cause = PF_CAUSE_DATA },
@@ -621,6 +643,7 @@ int main(void)
 		cmocka_unit_test(stragglers),
 		cmocka_unit_test(precision),
 		cmocka_unit_test(warm_up_says_how_many_steps),
+		cmocka_unit_test(backlog_is_no_warm_up),
 		cmocka_unit_test(idle_names_its_cause),
 		cmocka_unit_test(time_between_steps),
 		cmocka_unit_test(peak_from_before),

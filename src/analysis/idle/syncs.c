@@ -89,7 +89,7 @@ struct pf_site {
 	struct pf_place place; /* name: the call */
 	int64_t count, blocked_ns, max_ns, median_ns;
 	int64_t useful_ns;                 /* a device was busy meanwhile */
-	int64_t idle_ns;                   /* of a GPU, due to the call */
+	int64_t idle_ns;                   /* of GPUs, in the call */
 	int64_t drained_ns, drained_count; /* gaps that it drained, whole */
 	int64_t step_count;                /* steps that have it */
 	size_t last_step;
@@ -144,13 +144,6 @@ struct device {
 struct loader {
 	struct pf_gap_sink sink;
 	struct pf_sites *out;
-	/* Of the gap whose pieces come in: */
-	int64_t after_call_ns;
-	struct own {
-		uint32_t site;
-		int64_t ns;
-	} * own; /* what blocking calls took themselves */
-	size_t own_count, own_cap;
 	struct pf_db *db;
 	const struct pf_pageable *pageable;
 	const struct pf_window_trace *trace; /* whose threads are walked */
@@ -213,41 +206,26 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 		     const struct pf_place *place, int64_t ns)
 {
 	struct loader *l = (struct loader *)sink;
-	struct own own = { .ns = ns };
 
 	(void)gap;
-	if (!pf_cause_is_after_call((enum pf_cause)place->cause))
-		return;
-	if (!is_blocking_call(l, place)) {
-		l->after_call_ns += ns;
-		return;
-	}
-	site_of(l->out, place, &own.site);
-	l->own =
-		pf_grow(l->own, &l->own_cap, l->own_count + 1, sizeof(*l->own));
-	l->own[l->own_count++] = own;
+	if (is_blocking_call(l, place))
+		pf_sat_sum(&site_of(l->out, place, NULL)->idle_ns, ns);
 }
 
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 {
 	struct loader *l = (struct loader *)sink;
 	struct device *d = device_of(l, gap->trace->trace_id, gap->device);
-	int64_t ns = gap->end_ns - gap->start_ns, due = l->after_call_ns;
-	size_t own_count = l->own_count;
+	int64_t ns = gap->end_ns - gap->start_ns;
 	struct pf_site *site;
 
-	l->after_call_ns = 0;
-	l->own_count = 0;
 	d->gaps = pf_grow(d->gaps, &d->cap, d->count + 1, sizeof(*d->gaps));
 	d->gaps[d->count++] =
 		(struct idle){ gap->start_ns, gap->end_ns, d->idle_ns };
 	d->idle_ns += ns;
 	if (gap->drained.end_ns == INT64_MIN)
 		return;
-	for (size_t i = 0; i < own_count; i++)
-		l->out->items[l->own[i].site].idle_ns += l->own[i].ns;
 	site = site_of(l->out, &gap->drained.place, NULL);
-	site->idle_ns += due;
 	site->drained_ns += ns;
 	site->drained_count++;
 }
@@ -426,7 +404,6 @@ static int sites_load(struct pf_db *db, const struct pf_window *window,
 	for (size_t i = 0; i < l.device_count; i++)
 		free(l.devices[i].gaps);
 	free(l.devices);
-	free(l.own);
 	return rc;
 }
 
@@ -796,8 +773,8 @@ static const struct pf_field wait_fields[] = {
 #undef FIELD
 
 /*
- * No gap began with a call that waits.  GPUs that idled before may still have
- * done so meanwhile, as with an allocation before the first work.
+ * No GPU idles in a call between the first and the last work of it: one may
+ * before, as with an allocation before the first work.
  */
 static void add_no_idle(const struct pf_syncs *s, struct pf_buf *out)
 {
@@ -805,13 +782,11 @@ static void add_no_idle(const struct pf_syncs *s, struct pf_buf *out)
 	char useful[PF_NUM_MAX];
 
 	if (s->device_count && !s->useful_ns)
-		pf_buf_addf(out, "no GPU work is recorded meanwhile; ");
+		pf_buf_adds(out, "; no GPU work is recorded meanwhile");
 	else if (s->device_count)
-		pf_buf_addf(out, "a GPU works for %s of that, and %s run dry; ",
-			    pf_num_show_ns(useful, s->useful_ns),
-			    is_one ? "the call does not let it"
-				   : "no call lets it");
-	pf_buf_addf(out, "%s", is_one ? "it is " : "the longest is ");
+		pf_buf_addf(out, "; a GPU works for %s of that",
+			    pf_num_show_ns(useful, s->useful_ns));
+	pf_buf_adds(out, is_one ? "; it is " : "; the longest is ");
 }
 
 static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
@@ -837,14 +812,18 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 	pf_num_show_ns(blocked, s->blocked_ns);
 	pf_num_show_ns(idle, s->idle_ns);
 	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->window_ns));
-	pf_buf_addf(&text, "%s %s for a GPU and block%s the host for %s; ",
-		    calls, is_one ? "call waits" : "calls wait",
-		    is_one ? "s" : "", blocked);
+	pf_buf_addf(&text, "%s %s for a GPU and block%s the host for %s", calls,
+		    is_one ? "call waits" : "calls wait", is_one ? "s" : "",
+		    blocked);
 	if (s->idle_ns)
 		pf_buf_addf(&text,
-			    "%s the GPU idle for %s (%s of its time), most in "
-			    "or after ",
-			    is_one ? "it leaves" : "they leave", idle, part);
+			    ". Meanwhile the GPU is idle for %s (%s of its "
+			    "time), %s ",
+			    idle, part,
+			    t->idle_ns == s->idle_ns ? "in"
+			    : t->idle_ns > s->idle_ns / 2
+				    ? "most of it in"
+				    : "the largest part in");
 	else
 		add_no_idle(s, &text);
 	pf_buf_addf(&text, "%s%s%s%s%s", t->call, t->op ? " in " : "",
@@ -866,7 +845,7 @@ static void add_scalars(const struct pf_syncs *s,
 		FIELD(blocked_ns, "blocked_ns", "Host blocked",
 		      PF_NS | of_calls),
 		FIELD(useful_ns, "useful_ns", "GPU busy meanwhile", of_gpu),
-		FIELD(idle_ns, "idle_ns", "GPU idle due to them", of_gpu),
+		FIELD(idle_ns, "idle_ns", "GPU idle meanwhile", of_gpu),
 		FIELD(drained_ns, "drained_ns", "Gaps that they began", of_gpu),
 		FIELD(in_steps_count, "in_steps_count", "Calls in whole steps",
 		      PF_COUNT | PF_FULL | PF_MAYBE | of_calls),
@@ -918,9 +897,11 @@ static void tell_other_idle(const struct pf_syncs *s, struct pf_doc *doc)
 	const int64_t rest = s->blocked_ns - s->useful_ns - s->idle_ns;
 
 	if (s->device_count && pf_num_share(rest, s->blocked_ns) >= MUCH)
-		pf_doc_note(doc, "idle time due to a call is that of gaps "
-				 "which begin in it: if the GPU idled before "
-				 "it, profan gaps tells why");
+		pf_doc_note(doc,
+			    "idle time of a call is what profan gaps gives "
+			    "to it: time before the first GPU work and "
+			    "after the last, and what others caused, is "
+			    "not");
 }
 
 static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,

@@ -2,8 +2,9 @@
 /*
  * Calls that wait for a GPU, by site: the call, the innermost and outermost
  * op above it and the user's line.  Each with what it cost the host (time in
- * the call) and the GPU: of the gaps that it drained what it took itself and
- * what the host then needed to launch again.  Checks of them for use in CI.
+ * the call) and the GPU: the pieces of gaps that are the call itself, as
+ * "gaps" gives them, so idle time while it blocks and never more than that.
+ * Beside it the whole of the gaps that it began.  Checks for use in CI.
  * Waits of streams, which hold up no host, are listed apart.
  */
 #ifndef PF_ANALYSIS_IDLE_SYNCS_H
@@ -45,7 +46,7 @@ struct pf_sync_site {
 	const char *kind, *source;
 	int64_t count, blocked_ns, median_ns, max_ns;
 	int64_t useful_ns;                   /* a GPU was busy meanwhile */
-	int64_t idle_ns;                     /* of a GPU, due to the calls */
+	int64_t idle_ns;                     /* of GPUs, in the calls */
 	int64_t drained_count, drained_ns;   /* gaps that they began, whole */
 	int64_t step_count;                  /* that have it; -1: no steps */
 	int64_t is_every_step, is_new;       /* 0, 1 or (not known) -1 */

@@ -351,7 +351,14 @@ static void test_launches(void **state)
 	support_no_error(&err);
 	scene_int(&s, NULL, 0, "launch_count", 2);
 	scene_int(&s, NULL, 0, "cpu_ns", 70000);
+	/* long calls, which wait or load code, stand apart */
 	scene_int(&s, NULL, 0, "slow_count", 1);
+	scene_int(&s, NULL, 0, "slow_ns", 60000);
+	scene_int(&s, NULL, 0, "median_cpu_ns", 35000);
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       ". The median call takes 35.000 us; 1 over 50 "
+			       "us takes 60.000 us of 70.000 us in all: "
+			       "cudaGraphLaunch"));
 	scene_int(&s, NULL, 0, "early_count", 1);
 	scene_int(&s, NULL, 0, "orphan_count", 1);
 	assert_string_equal(s.doc.notes[0],

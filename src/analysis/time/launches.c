@@ -284,6 +284,7 @@ struct launches {
 	struct pf_ask ask;
 	bool only_counts, no_causes;
 	struct pf_launches *out;
+	struct pf_keyed cpu_ns; /* of all calls: one row */
 	int64_t delay_counts[PF_LAUNCH_DELAYS];
 	int64_t kernel_ns, brief_ns;
 	size_t last_stream; /* that was asked for */
@@ -395,7 +396,12 @@ static void end_call(struct launches *l, const struct launch *at)
 	pf_stats_add(&c->cpu_ns, at->cpu_ns);
 	pf_stats_add(&c->gpu_ns, at->gpu_ns);
 	c->early_count += delay_ns < 0;
-	c->slow_count += at->cpu_ns > SLOW_CALL_NS;
+	pf_keyed_add(&l->cpu_ns, &l->ask, pf_keyed_at(&l->cpu_ns, 0),
+		     at->cpu_ns);
+	if (at->cpu_ns > SLOW_CALL_NS) {
+		c->slow_count++;
+		pf_sat_sum(&c->slow_ns, at->cpu_ns);
+	}
 	c->delayed_count += delay_ns > LONG_DELAY_NS;
 	c->short_count += at->gpu_ns < at->cpu_ns;
 	pf_keyed_add(calls, &l->ask, n, delay_ns);
@@ -532,8 +538,14 @@ PF_ORDER(by_cpu_time, struct pf_launch_call, PF_DOWN(cpu_ns.sum) PF_UP(name_id))
 static void take_calls(struct launches *l, struct pf_launches *out)
 {
 	struct pf_launch_sums *all = &out->all;
+	int64_t most_ns = 0;
 
 	pf_keyed_finish(&out->calls, &l->ask);
+	pf_keyed_finish(&l->cpu_ns, &l->ask);
+	all->median_cpu_ns = PF_NO_INT;
+	if (l->cpu_ns.count)
+		all->median_cpu_ns =
+			PF_KEYED_ROW(&l->cpu_ns, struct pf_spread, 0)->median;
 	for (size_t i = 0; i < out->calls.count; i++) {
 		struct pf_launch_call *c =
 			PF_KEYED_ROW(&out->calls, struct pf_launch_call, i);
@@ -543,6 +555,11 @@ static void take_calls(struct launches *l, struct pf_launches *out)
 		pf_sat_sum(&all->cpu_ns, c->cpu_ns.sum);
 		all->short_count += c->short_count;
 		all->slow_count += c->slow_count;
+		pf_sat_sum(&all->slow_ns, c->slow_ns);
+		if (c->slow_ns > most_ns) {
+			most_ns = c->slow_ns;
+			all->slow = c->name;
+		}
 		all->delayed_count += c->delayed_count;
 		all->early_count += c->early_count;
 	}
@@ -637,6 +654,8 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 
 	pf_keyed_begin(&out->calls, sizeof(struct pf_launch_call),
 		       l.only_counts ? PF_KEYED_SUMS : PF_KEYED_MEDIANS);
+	pf_keyed_begin(&l.cpu_ns, sizeof(struct pf_spread),
+		       l.only_counts ? PF_KEYED_SUMS : PF_KEYED_MEDIANS);
 	pf_keyed_begin(&out->streams, sizeof(struct pf_launch_stream),
 		       PF_KEYED_SUMS);
 	pf_keyed_begin(&out->ops, sizeof(struct pf_launch_op), PF_KEYED_SUMS);
@@ -644,6 +663,7 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 	pf_table_order(out->slow, &order);
 	if (!pf_ask_begin(&l.ask, db, &args->window))
 		find_launches(&l);
+	pf_keyed_end(&l.cpu_ns);
 	return pf_ask_keep(&l.ask, &out->window, &out->texts);
 }
 
@@ -671,6 +691,7 @@ static const struct pf_field call_fields[] = {
 	FIELD(delay_ns.of.max, "max_delay_ns", "Longest", PF_NS),
 	FIELD(short_count, "short_count", "Shorter", PF_COUNT),
 	FIELD(slow_count, "slow_count", "Over 50 us", PF_COUNT | PF_FULL),
+	FIELD(slow_ns, "slow_ns", "  their time", PF_NS | PF_FULL),
 	FIELD(delayed_count, "delayed_count", "Delayed", PF_COUNT | PF_FULL),
 	FIELD(early_count, "early_count", "Early", PF_COUNT | PF_FULL),
 	FIELD(cpu_ns.max, "max_cpu_ns", "Longest call", PF_NS | PF_FULL),
@@ -716,6 +737,10 @@ static const struct pf_field op_fields[] = {
 static const struct pf_field launch_figures[] = {
 	FIELD(all.count, "launch_count", "Calls with GPU work", PF_COUNT),
 	FIELD(all.cpu_ns, "cpu_ns", "CPU time of the calls", PF_NS | PF_KNOWN),
+	FIELD(all.median_cpu_ns, "median_cpu_ns", "  of the median call",
+	      PF_NS | PF_MAYBE),
+	FIELD(all.slow_ns, "slow_ns", "  of calls over 50 us",
+	      PF_NS | PF_KNOWN),
 	FIELD(short_share, "short_share", "GPU work shorter than call",
 	      PF_RATIO),
 	FIELD(all.slow_count, "slow_count", "Calls over 50 us",
@@ -757,10 +782,33 @@ static double late_of(const struct pf_launches *l)
 	return pf_num_share(l->all.delayed_count, l->all.count);
 }
 
+/* ". The median call takes ...": those that wait or load code stand apart. */
+static void say_calls(const struct pf_launch_sums *all, struct pf_buf *out)
+{
+	char median[PF_NUM_MAX], ns[PF_NUM_MAX], of[PF_NUM_MAX];
+	char count[PF_NUM_MAX];
+
+	if (all->median_cpu_ns == PF_NO_INT)
+		return;
+	pf_buf_addf(out, ". The median call takes %s",
+		    pf_num_show_ns(median, all->median_cpu_ns));
+	pf_num_show_ns(of, all->cpu_ns);
+	if (!all->slow)
+		pf_buf_addf(out, ", all together %s", of);
+	else
+		pf_buf_addf(out, "; %s over 50 us take%s %s of %s in all%s %s",
+			    pf_num_show_count(count, all->slow_count),
+			    all->slow_count == 1 ? "s" : "",
+			    pf_num_show_ns(ns, all->slow_ns), of,
+			    all->slow_count == 1 ? ":" : ", above all",
+			    all->slow);
+}
+
 static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 {
-	char part[PF_NUM_MAX], time[PF_NUM_MAX], others[PF_NUM_MAX];
+	char part[PF_NUM_MAX], others[PF_NUM_MAX];
 	double late = late_of(l), waiting = waiting_of(l);
+	struct pf_buf text = { 0 };
 
 	if (!l->all.count) {
 		if (l->orphan_count)
@@ -775,18 +823,19 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 		doc->is_nothing = !l->orphan_count;
 		return;
 	}
-	pf_doc_finding(doc,
-		       "The CPU %s: a launch finds %s others in the queue on "
-		       "average. The work of %s of the launches%s begins over "
-		       "100 us after the call. The calls took %s in all",
-		       waiting < QUEUED   ? "hardly runs ahead"
-		       : late >= LATE     ? "runs ahead"
-		       : late >= AT_TIMES ? "runs ahead at times"
-					  : "hardly runs ahead",
-		       pf_num_show_real(others, rint(100 * waiting) / 100),
-		       pf_num_show_ratio(part, late),
-		       pf_window_scope(&l->window),
-		       pf_num_show_ns(time, l->all.cpu_ns));
+	pf_buf_addf(&text,
+		    "The CPU %s: a launch finds %s others in the queue on "
+		    "average. The work of %s of the launches%s begins over "
+		    "100 us after the call",
+		    waiting < QUEUED   ? "hardly runs ahead"
+		    : late >= LATE     ? "runs ahead"
+		    : late >= AT_TIMES ? "runs ahead at times"
+				       : "hardly runs ahead",
+		    pf_num_show_real(others, rint(100 * waiting) / 100),
+		    pf_num_show_ratio(part, late), pf_window_scope(&l->window));
+	say_calls(&l->all, &text);
+	pf_doc_finding(doc, "%s", text.data);
+	pf_buf_release(&text);
 }
 
 static void add_slow(const struct pf_launches *l, struct pf_doc *doc)
@@ -812,7 +861,7 @@ static void add_figures(const struct pf_launches *l, struct pf_doc *doc)
 	struct pf_launches shown = *l;
 
 	if (!l->all.count && l->orphan_count)
-		shown.all.cpu_ns = shown.all.slow_count =
+		shown.all.cpu_ns = shown.all.slow_ns = shown.all.slow_count =
 			shown.all.delayed_count = shown.all.early_count = -1;
 	PF_SCALARS(doc, launch_figures, shown);
 }

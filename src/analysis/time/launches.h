@@ -27,7 +27,8 @@ struct pf_launch_call {
 	const char *name;
 	struct pf_stats cpu_ns, gpu_ns;
 	int64_t short_count;   /* shorter on the GPU than the call */
-	int64_t slow_count;    /* calls over 50 us */
+	int64_t slow_count;    /* calls over 50 us: they wait, load code, ... */
+	int64_t slow_ns;       /* their time */
 	int64_t delayed_count; /* delays over 100 us */
 	int64_t early_count;   /* work that began before the call ended */
 	uint32_t name_id;
@@ -37,6 +38,9 @@ struct pf_launch_call {
 struct pf_launch_sums {
 	int64_t count, cpu_ns;
 	int64_t short_count, slow_count, delayed_count, early_count;
+	int64_t slow_ns;
+	int64_t median_cpu_ns; /* PF_NO_INT: not asked for */
+	const char *slow;      /* the call with most of slow_ns; or NULL */
 };
 
 /* Launches waiting on a stream, counted at each launch. */

@@ -170,10 +170,11 @@ static int comm_open(struct comm *c, struct pf_db *db)
 /* ---- GPU work ---- */
 
 #define AHEAD_EVENTS 65536 /* a thread for their rows costs as much */
-/* What is kept of a name: its way, whether it is a migration, its class. */
+/* What is kept of a name: its way, what it is, its class. */
 #define WAY_BITS   3
 #define MIGRATION  (1u << WAY_BITS)
-#define CLASS_FROM (WAY_BITS + 1)
+#define ATEN       (2u << WAY_BITS)
+#define CLASS_FROM (WAY_BITS + 2)
 
 struct stream {
 	uint32_t track_id;
@@ -274,11 +275,13 @@ static uint64_t judge(unsigned kind, const char *name)
 	enum pf_gpu_class cls = pf_gpu_classify(kind, name);
 	enum pf_copy_way way =
 		cls == PF_GPU_COPY ? gpu_copy_way(name) : PF_COPY_OTHER;
-	unsigned is_migration = 0;
+	unsigned is = 0;
 
 	if (kind == PF_KIND_MEMCPY && pf_word(PF_WORD_MIGRATION, name))
-		is_migration = MIGRATION;
-	return (uint64_t)cls << CLASS_FROM | is_migration | way;
+		is = MIGRATION;
+	else if (kind == PF_KIND_KERNEL && pf_word(PF_WORD_ATEN_KERNEL, name))
+		is = ATEN;
+	return (uint64_t)cls << CLASS_FROM | is | way;
 }
 
 /* Its class and way by its name. */
@@ -625,6 +628,10 @@ static int place_class(struct pf_gpu *g, const struct pf_span *s)
 	ev->way = (enum pf_copy_way)(found & ((1u << WAY_BITS) - 1));
 	if (ev->class == PF_GPU_COMM) {
 		ev->comm.rule = PF_COMM_NAME;
+	} else if (ev->comm.rule && found & ATEN) {
+		/* tensors of a collective are filled, split, divided */
+		ev->comm = (struct pf_comm_op){ .record_args = PF_ID_NONE,
+						.name = PF_ID_NONE };
 	} else if (ev->comm.rule) {
 		ev->class = PF_GPU_COMM;
 		ev->way = PF_COPY_OTHER;

@@ -179,6 +179,7 @@ static inline bool pf_kinds_is_nvtx(const struct pf_kinds *k, uint32_t type)
 enum pf_word {
 	/* GPU work */
 	PF_WORD_COMM_KERNEL, /* communication by its own name */
+	PF_WORD_ATEN_KERNEL, /* never communication, whatever launched it */
 	PF_WORD_COPY_KERNEL, /* copies that are recorded as kernels */
 	PF_WORD_MIGRATION,   /* copies that no call launches */
 	PF_WORD_HTOD,        /* ways of copies; in the order of */

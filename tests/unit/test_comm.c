@@ -72,6 +72,22 @@ static void test_rules(void **state)
 	scene_close(&s);
 }
 
+/* What PyTorch itself computes is no communication, whatever launched it. */
+static void test_own_kernels(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	overlap(&s, TRACE(OP("c10d::barrier", 0, 30) OP("aten::zeros", 5, 10)
+				  LAUNCH(6, 1, 1) LAUNCH(20, 1, 2) KERNEL(
+					  "void at::native::fill<float>", 200,
+					  1, 1, 1) KERNEL("k", 210, 2, 1, 2)));
+	assert_int_equal(scene_row_count(&s, "comm_rules"), 1);
+	scene_int(&s, NULL, 0, "comm_ns", 2000);
+	scene_int(&s, NULL, 0, "computation_ns", 1000);
+	scene_close(&s);
+}
+
 /* Of ranges that cross, the one that began last holds what is in both. */
 static void test_crossing(void **state)
 {
@@ -182,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_own_kernels),
 		cmocka_unit_test(test_crossing),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_collectives),

@@ -793,7 +793,8 @@ int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 
 #define LONG_NAME 120 /* in a sentence */
 
-/* "matrix products 46.69 %, other kernels 53.13 %", the largest first. */
+/* "matrix products 46.69 %, other kernels 53.13 %": the largest that is named
+   first, and last what has no name. */
 static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 {
 	static const struct {
@@ -806,7 +807,7 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 		{ "other", "other kernels" },
 		{ NULL, "of unknown class" },
 	};
-	enum { WORDS = sizeof(words) / sizeof(*words) };
+	enum { WORDS = sizeof(words) / sizeof(*words), NAMED = WORDS - 2 };
 	int64_t ns[WORDS] = { 0 };
 	char share[PF_NUM_MAX];
 
@@ -824,7 +825,7 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 		size_t most = 0;
 
 		for (size_t w = 1; w < WORDS; w++)
-			if (ns[w] > ns[most])
+			if (ns[w] > ns[most] && (w < NAMED || !ns[most]))
 				most = w;
 		if (!ns[most])
 			break;
@@ -861,7 +862,7 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 		pf_buf_adds(&name, "...");
 	}
 	say_classes(k, &classes);
-	pf_doc_finding(doc, "Kernels ran %s%s: %s; the largest is %s with %s",
+	pf_doc_finding(doc, "Kernels ran %s%s: %s. The largest is %s with %s",
 		       pf_num_show_ns(total, k->total_ns),
 		       pf_window_scope(&k->window), classes.data, name.data,
 		       pf_num_show_ratio(share, top->ns.share));

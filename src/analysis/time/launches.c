@@ -740,7 +740,7 @@ static const struct pf_field launch_figures[] = {
 	FIELD(all.median_cpu_ns, "median_cpu_ns", "  of the median call",
 	      PF_NS | PF_MAYBE),
 	FIELD(all.slow_ns, "slow_ns", "  of calls over 50 us",
-	      PF_NS | PF_KNOWN),
+	      PF_NS | PF_KNOWN | PF_FULL),
 	FIELD(short_share, "short_share", "GPU work shorter than call",
 	      PF_RATIO),
 	FIELD(all.slow_count, "slow_count", "Calls over 50 us",

@@ -1061,6 +1061,7 @@ static void judge_single(const struct pf_advise *a,
 {
 	struct pf_gpu_peaks peaks;
 	char share[PF_NUM_MAX];
+	int64_t most_ns;
 	double gain;
 
 	if (!from->callers || !from->callers->product_ns) {
@@ -1095,7 +1096,15 @@ static void judge_single(const struct pf_advise *a,
 			    share, pf_num_share(from->callers->product_fp32_ns,
 						from->callers->product_ns)),
 		    gain);
+	/* so many times as fast, a part stays */
+	most_ns = (int64_t)((double)(out->on_path_ns ? out->on_path_ns
+						     : out->at_most_ns) *
+			    (1 - 1 / gain));
 	advise_bound(a, from, owns_single, ADVISE_LEAST_REDUCED, out);
+	if (out->at_most_ns > most_ns) {
+		out->at_most_ns = most_ns;
+		out->measured = pf_num_share(most_ns, a->window_ns);
+	}
 }
 
 static const char *single_variant(const struct pf_advise *a,

@@ -167,4 +167,30 @@ check "1,100 GPUs" "$tmp/many.json"
 run 0 "$profan" gaps "$tmp/t.db" && tr '\n' ' ' <"$tmp/out" |
 	grep -q 'of 1024 GPUs are explained: those of 76 more count'
 result 'gaps of more than 1,024 GPUs are not explained' "$tmp/out"
+# the profiler's work is called as its record is, not as the range around it
+cat >"$tmp/profiler.json" <<'EOF'
+[
+{"ph": "X", "cat": "user_annotation", "name": "replayed", "pid": 1, "tid": 1,
+ "ts": 0, "dur": 20000},
+{"ph": "X", "cat": "overhead", "name": "Activity Buffer Request", "pid": -1,
+ "tid": 0, "ts": 100, "dur": 6000},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 7000, "dur": 10, "args": {"correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 7020,
+ "dur": 10, "args": {"correlation": 1, "device": 0, "stream": 7}},
+{"ph": "X", "cat": "overhead", "name": "Buffer Flush", "pid": -1, "tid": 0,
+ "ts": 8000, "dur": 9000},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 18000, "dur": 10, "args": {"correlation": 2}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 18020,
+ "dur": 10, "args": {"correlation": 2, "device": 0, "stream": 7}}
+]
+EOF
+rm -f "$tmp/profiler.db"
+run 0 "$profan" ingest -q "$tmp/profiler.json" -o "$tmp/profiler.db" &&
+	run 0 "$profan" gaps "$tmp/profiler.db" -f csv &&
+	grep -q "85.47 % of it the profiler's own work, Activity Buffer Request" \
+		"$tmp/out" &&
+	grep -q '^9000000,.*,profiler,Buffer Flush,,,' "$tmp/out"
+result "the profiler's work is called as its record is" "$tmp/out"
 tap_done

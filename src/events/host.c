@@ -308,6 +308,98 @@ static bool is_pageable(struct pf_walk *w, uint32_t seq)
 	       w->pageable->ids[w->next_pageable] == id;
 }
 
+/* ---- overheads ---- */
+
+static int add_overheads(struct pf_overheads *o, struct pf_db *db,
+			 struct pf_names *names, uint32_t track)
+{
+	struct pf_cursor *c = pf_cursor_new(
+		db, track,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
+		db->err);
+	struct pf_span s;
+	int rc = c ? 0 : -1;
+
+	while (!rc && (rc = pf_cursor_next(c, &s, db->err)) == 1) {
+		int64_t end = pf_span_end(s.start_ns, s.dur_ns), start;
+		const struct pf_name_class *class;
+
+		rc = 0;
+		start = o->count && o->items[o->count - 1].end_ns > s.start_ns
+				? o->items[o->count - 1].end_ns
+				: s.start_ns;
+		if (pf_names_kind(names, s.type) != PF_KIND_OVERHEAD ||
+		    start >= end)
+			continue;
+		class = pf_names_class(names, s.name);
+		if (!class)
+			rc = -1;
+		else if (class->overhead != PF_CAUSE_UNRECORDED) {
+			o->items = pf_grow(o->items, &o->cap, o->count + 1,
+					   sizeof(*o->items));
+			o->items[o->count++] =
+				(struct pf_overhead){ start, end, s.name,
+						      class->overhead };
+		}
+	}
+	pf_cursor_free(c);
+	return rc;
+}
+
+int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
+		      struct pf_names *names, const struct pf_track *tracks,
+		      size_t count)
+{
+	/* Kineto gives them the process -1 */
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(tracks[i].class_name, "host") &&
+		    !strcmp(tracks[i].pid, "-1") &&
+		    add_overheads(o, db, names, tracks[i].id) < 0)
+			return -1;
+	return 0;
+}
+
+void pf_overheads_release(struct pf_overheads *o)
+{
+	free(o->items);
+	*o = (struct pf_overheads){ 0 };
+}
+
+/* Does an overhead explain more than what the thread was in? */
+static bool is_vague(uint32_t cause)
+{
+	return cause >= PF_CAUSE_RUNTIME && cause <= PF_CAUSE_LAUNCH;
+}
+
+/* The profiler's own work is of nothing that is around it. */
+static void leave(struct pf_place *place)
+{
+	if (place->cause == PF_CAUSE_PROFILER)
+		place->op = place->outer_op = place->frame = place->note =
+			PF_ID_NONE;
+}
+
+int64_t pf_overheads_part(const struct pf_overheads *o, int64_t from_ns,
+			  int64_t to_ns, struct pf_place *place)
+{
+	const struct pf_overhead *item;
+	size_t i;
+
+	if (!pf_overheads_any(o, from_ns, to_ns) || !is_vague(place->cause))
+		return to_ns;
+	i = PF_SEARCH(k, o->count, o->items[k].end_ns <= from_ns);
+	item = &o->items[i];
+	if (item->start_ns >= to_ns)
+		return to_ns;
+	if (item->start_ns > from_ns)
+		return item->start_ns;
+	place->cause = item->cause;
+	place->name = item->name;
+	leave(place);
+	return item->end_ns < to_ns ? item->end_ns : to_ns;
+}
+
 /* ---- events ---- */
 
 struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
@@ -549,6 +641,7 @@ static int walk_event(struct pf_walk *w)
 		f->place.cause = before;
 		f->place.name = held;
 	}
+	leave(&f->place);
 	w->at++;
 	return 0;
 }

@@ -33,6 +33,7 @@ struct pf_host_span {
 	bool is_kernel_launch;   /* which is kernels or a graph */
 };
 
+struct pf_track; /* events/traces.h */
 struct pf_host;
 /* Steps: the pattern of --steps, or NULL; its ranges are of no class. */
 struct pf_host *pf_host_new(struct pf_db *db, int64_t trace_id,
@@ -83,6 +84,42 @@ struct pf_inner {
 	uint8_t kind;    /* enum pf_kind */
 	bool is_in_data; /* it is or is inside of one that loads data */
 };
+
+/*
+ * What the driver and the profiler did while the threads of a trace were in
+ * something else, as overhead records say, which Kineto puts on no thread: in
+ * order, without overlap.
+ */
+struct pf_overheads {
+	struct pf_overhead {
+		int64_t start_ns, end_ns;
+		uint32_t name;
+		uint32_t cause;
+	} * items;
+	size_t count, cap;
+};
+
+/* Those of a trace among its tracks; what is there already stays. */
+int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
+		      struct pf_names *names, const struct pf_track *tracks,
+		      size_t count);
+void pf_overheads_release(struct pf_overheads *o);
+
+/* May one of them go on in [from, to)?  Most traces have none, or a few. */
+static inline bool pf_overheads_any(const struct pf_overheads *o,
+				    int64_t from_ns, int64_t to_ns)
+{
+	return o->count && to_ns > o->items[0].start_ns &&
+	       from_ns < o->items[o->count - 1].end_ns;
+}
+
+/*
+ * Where the first part of host time [from, to) ends, in which one of them goes
+ * on or none does.  It is the place then, unless what the thread was in says
+ * more: *place has another cause.
+ */
+int64_t pf_overheads_part(const struct pf_overheads *o, int64_t from_ns,
+			  int64_t to_ns, struct pf_place *place);
 
 struct pf_walk;
 struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,

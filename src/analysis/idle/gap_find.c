@@ -290,16 +290,6 @@ struct pf_gap_ends {
 	int64_t other_end_ns;
 };
 
-/* Overheads of a trace: in order, without overlap. */
-struct pf_overheads {
-	struct pf_overhead {
-		int64_t start_ns, end_ns;
-		uint32_t name;
-		uint32_t cause;
-	} * items;
-	size_t count, cap;
-};
-
 /* What all devices of a trace share; borrowed. */
 struct pf_explain_in {
 	struct pf_db *db;
@@ -343,7 +333,6 @@ struct pf_explain {
 	struct pf_map names; /* of work that ran */
 	int64_t usual_ns;    /* of a launch call; -1: not looked for yet */
 	int64_t drained_by;  /* the last call that drained the device */
-	size_t overhead;     /* none before this one matters any more */
 	struct pf_walk **walks;
 	size_t walk_count, walk_cap;
 	struct pf_map walk_at; /* by track */
@@ -355,43 +344,6 @@ struct pf_explain {
 };
 
 /* ---- a trace ---- */
-
-static int add_overheads(struct pf_explain_in *in, uint32_t track)
-{
-	struct pf_cursor *c = pf_cursor_new(
-		in->db, track,
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		in->db->err);
-	struct pf_overheads *o = &in->overheads;
-	struct pf_span s;
-	int rc = c ? 0 : -1;
-
-	while (!rc && (rc = pf_cursor_next(c, &s, in->db->err)) == 1) {
-		int64_t end = pf_span_end(s.start_ns, s.dur_ns), start;
-		const struct pf_name_class *class;
-
-		rc = 0;
-		start = o->count && o->items[o->count - 1].end_ns > s.start_ns
-				? o->items[o->count - 1].end_ns
-				: s.start_ns;
-		if (pf_names_kind(in->names, s.type) != PF_KIND_OVERHEAD ||
-		    start >= end)
-			continue;
-		class = pf_names_class(in->names, s.name);
-		if (!class)
-			rc = -1;
-		else if (class->overhead != PF_CAUSE_UNRECORDED) {
-			o->items = pf_grow(o->items, &o->cap, o->count + 1,
-					   sizeof(*o->items));
-			o->items[o->count++] =
-				(struct pf_overhead){ start, end, s.name,
-						      class->overhead };
-		}
-	}
-	pf_cursor_free(c);
-	return rc;
-}
 
 /* The thread of the steps; without them, that with most events. */
 static int find_main(struct pf_explain_in *in)
@@ -423,25 +375,12 @@ static int find_main(struct pf_explain_in *in)
 /* The main thread and overheads of a trace among its tracks. */
 static int explain_open(struct pf_explain_in *in, int64_t trace_id)
 {
-	const struct pf_track *tracks = in->tracks;
-
 	in->overheads.count = 0;
 	in->trace_id = trace_id;
 	if (find_main(in) < 0)
 		return -1;
-	/* Kineto gives them the process -1 */
-	for (size_t i = 0; i < in->track_count; i++)
-		if (!strcmp(tracks[i].class_name, "host") &&
-		    !strcmp(tracks[i].pid, "-1") &&
-		    add_overheads(in, tracks[i].id) < 0)
-			return -1;
-	return 0;
-}
-
-static void explain_close(struct pf_explain_in *in)
-{
-	free(in->overheads.items);
-	in->overheads = (struct pf_overheads){ 0 };
+	return pf_overheads_load(&in->overheads, in->db, in->names, in->tracks,
+				 in->track_count);
 }
 
 /* ---- a device ---- */
@@ -504,7 +443,7 @@ static void emit(const struct pf_explain *x, const struct pf_gap *gap,
 		return;
 	if (x->in->sink->piece)
 		x->in->sink->piece(x->in->sink, gap, &place, ns);
-	if (x->in->sink->inside && x->at)
+	if (x->in->sink->inside && x->at && place.cause != PF_CAUSE_PROFILER)
 		x->in->sink->inside(x->in->sink, names,
 				    pf_walk_open(x->at, names, INSIDE_MAX), ns);
 }
@@ -522,37 +461,18 @@ static void explain_whole(struct pf_explain *x, const struct pf_gap *gap,
 	emit(x, gap, gpu_place(cause, name), gap->end_ns - gap->start_ns);
 }
 
-/* Does an overhead explain more than what the thread was in? */
-static bool is_vague(uint32_t cause)
-{
-	return cause >= PF_CAUSE_RUNTIME && cause <= PF_CAUSE_LAUNCH;
-}
-
 /* A piece of host time, in which the driver or the profiler may have worked. */
 static void emit_host(struct pf_explain *x, const struct pf_gap *gap,
 		      const struct pf_place *place, int64_t from, int64_t to)
 {
-	const struct pf_overheads *o = &x->in->overheads;
+	while (from < to) {
+		struct pf_place part = *place;
+		int64_t end =
+			pf_overheads_part(&x->in->overheads, from, to, &part);
 
-	while (x->overhead < o->count && o->items[x->overhead].end_ns <= from)
-		x->overhead++;
-	for (size_t i = x->overhead; is_vague(place->cause) && i < o->count &&
-				     o->items[i].start_ns < to;
-	     i++) {
-		const struct pf_overhead *item = &o->items[i];
-		int64_t end = item->end_ns < to ? item->end_ns : to;
-		struct pf_place own = *place;
-
-		if (item->start_ns > from) {
-			emit(x, gap, *place, item->start_ns - from);
-			from = item->start_ns;
-		}
-		own.cause = item->cause;
-		own.name = item->name;
-		emit(x, gap, own, end - from);
+		emit(x, gap, part, end - from);
 		from = end;
 	}
-	emit(x, gap, *place, to - from);
 }
 
 /* Host time up to stop_seq of the first thread of the chain, or to limit. */
@@ -1348,7 +1268,7 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	free(f.running);
 	pf_map_release(&f.device_at);
 	pf_gpu_configs_release(&f.configs);
-	explain_close(&f.in);
+	pf_overheads_release(&f.in.overheads);
 	pf_tracks_free(f.tracks, f.in.track_count);
 	pf_ints_free(f.links);
 	tpu_calls_release(&f.tpu_calls);

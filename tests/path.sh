@@ -461,4 +461,110 @@ run 0 "$profan" ingest -q "$tmp/waits.json" -o "$tmp/waits.db" &&
 	run 0 "$profan" path "$tmp/waits.db" --group op --format csv &&
 	grep -q '^1800000,.*,aten::mm$\|aten::mm,1800000' "$tmp/out"
 result "what a waiting function waits for is on the path" "$tmp/out"
+
+# ---- what the profiler does is no one else's, wherever it lies ----
+x='"ph": "X", "pid": 1, "tid": 1'
+gpu='"ph": "X", "cat": "kernel", "pid": 0, "tid": 7'
+profiler='"ph": "X", "cat": "overhead", "name": "Activity Buffer Request",
+ "pid": -1, "tid": 0'
+cat >"$tmp/profiler.json" <<EOF
+[
+{$x, "cat": "cpu_op", "name": "aten::normal_", "ts": 100, "dur": 3000},
+{$profiler, "ts": 200, "dur": 2000},
+{$x, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 2300, "dur": 600,
+ "args": {"correlation": 1}},
+{$profiler, "ts": 2400, "dur": 100},
+{$gpu, "name": "k", "ts": 2890, "dur": 1000,
+ "args": {"correlation": 1, "device": 0, "stream": 7}}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/profiler.json" -o "$tmp/profiler.db" &&
+	run 0 "$profan" path "$tmp/profiler.db" --what-if 'host:^aten::=0' \
+		--what-if launch=0 -f csv &&
+	grep -q '^finding,"*The profiler decides 55.41 % of 3.790 ms' "$tmp/out" &&
+	grep -q '^profiler,2100000,' "$tmp/out" &&
+	grep -q '^operators,200000,' "$tmp/out" &&
+	grep -q '^launch call,490000,' "$tmp/out" &&
+	grep -q '^200000,.*,host:^aten::=0,' "$tmp/out" &&
+	grep -q '^640000,.*,launch=0,' "$tmp/out"
+result 'the profiler in an operator and in a launch call' "$tmp/out"
+run 0 "$profan" path "$tmp/profiler.db" --group op -f csv &&
+	grep -q '^2100000,.*,$' "$tmp/out" &&
+	grep -q '^1690000,.*,aten::normal_$' "$tmp/out" &&
+	run 0 "$profan" advise "$tmp/profiler.db" &&
+	grep -q '^A21  *200.000 us ' "$tmp/out"
+result 'the profiler is in no operator' "$tmp/out"
+
+# ---- work of before the capture holds up a stream ----
+queued() { # END FROM STREAM OF: until then other work goes on, of the first
+	# long work when it begins, and of what was launched before its stream
+	cat <<EOF
+[
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 100},
+{$x, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 10, "dur": 10,
+ "args": {"correlation": 1}},
+{$gpu, "name": "early", "ts": 30, "dur": $(($1 - 30)),
+ "args": {"correlation": 1, "device": 0, "stream": $3}},
+{$x, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 50, "dur": 10,
+ "args": {"correlation": 2}},
+{$gpu, "name": "held", "ts": $2, "dur": 1000,
+ "args": {"correlation": 2, "device": 0, "stream": 7}},
+{$x, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 70, "dur": 10,
+ "args": {"correlation": 3}},
+{$gpu, "name": "long", "ts": $(($2 + 1000)), "dur": 4000,
+ "args": {"correlation": 3, "device": 0, "stream": 7}}
+]
+EOF
+}
+path_of() { # END FROM STREAM
+	queued "$@" >"$tmp/queued.json"
+	rm -f "$tmp/queued.db"
+	run 0 "$profan" ingest -q "$tmp/queued.json" -o "$tmp/queued.db" &&
+		run 0 "$profan" path "$tmp/queued.db" -f csv
+}
+path_of 40 9000 3 && grep -q '^queued behind,8890000,' "$tmp/out" &&
+	grep -q '^finding,"*Work queued behind what was not recorded decides 63.50 %' \
+		"$tmp/out" &&
+	grep -q 'Of the rest the largest part is in kernels .* name long ' \
+		"$tmp/out" &&
+	! grep -q '^unexplained,\|^finding,.*unexplained' "$tmp/out" &&
+	run 0 "$profan" advise "$tmp/queued.db" -f csv &&
+	grep -q '^finding,.* 28.57 % of the critical path is in kernels, long' \
+		"$tmp/out" &&
+	run 0 "$profan" gaps "$tmp/queued.db" --from 1ms -f csv &&
+	grep -q '^queued behind,' "$tmp/out"
+result 'a stream that work of before the capture holds up' "$tmp/out"
+path_of 40 900 3 && grep -q '^unexplained,790000,' "$tmp/out" &&
+	path_of 5000 9000 3 && grep -q '^unexplained,8890000,' "$tmp/out" &&
+	path_of 40 9000 7 && grep -q '^unexplained,' "$tmp/out" &&
+	! grep -q '^queued behind,' "$tmp/out"
+result 'soon, beside other work, or behind work of its stream it is not' \
+	"$tmp/out"
+
+# ---- time without records is not the host's ----
+unrecorded() { # WORK
+	cat <<EOF
+[
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 1000},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 5000, "dur": 100} $1
+]
+EOF
+}
+unrecorded ", {$x, \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\",
+	\"ts\": 5010, \"dur\": 10, \"args\": {\"correlation\": 1}},
+	{$gpu, \"name\": \"k\", \"ts\": 5030, \"dur\": 1000,
+	\"args\": {\"correlation\": 1, \"device\": 0, \"stream\": 7}}" \
+	>"$tmp/unrecorded.json"
+unrecorded '' >"$tmp/cpu.json"
+run 0 "$profan" ingest -q "$tmp/unrecorded.json" -o "$tmp/unrecorded.db" &&
+	run 0 "$profan" ingest -q "$tmp/cpu.json" -o "$tmp/cpu.db" &&
+	run 0 "$profan" path "$tmp/unrecorded.db" -f json &&
+	grep -q '"host_ns": *1020000,' "$tmp/out" &&
+	grep -q '"unexplained_ns": *4000000,' "$tmp/out" &&
+	grep -q '"Nothing recorded explains 66.33 % of 6.030 ms, the host decides' \
+		"$tmp/out" &&
+	run 0 "$profan" path "$tmp/cpu.db" -f csv &&
+	grep -q 'recorded; the host has 21.57 % of 5.100 ms, nothing recorded explains 78.43 %' \
+		"$tmp/out"
+result 'time without records is not the host deciding' "$tmp/out"
 tap_done

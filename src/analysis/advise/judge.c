@@ -272,6 +272,8 @@ void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out)
 		pf_buf_addf(out, ", %s", v->cap);
 }
 
+#define BUSY 0.95 /* of what is behind what was queued: GPU work is all */
+
 bool pf_advise_say_rest(const struct pf_advise *a,
 			const struct pf_advise_args *args, struct pf_buf *out)
 {
@@ -291,13 +293,15 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	}
 	if (!p->row_count || (a->given && most->ns / 2 < a->all->at_most_ns))
 		return false;
+	if (most->in == PF_PATH_QUEUED && p->row_count > 1 &&
+	    pf_num_share(p->gpu_ns, p->rest_ns) >= BUSY)
+		most++;
 	pf_buf_addf(out, "%s of the critical path is %s",
 		    pf_num_show_ratio(share, most->share),
 		    pf_path_category_phrase((enum pf_path_category)most->in));
 	if (most->short_name) {
-		/* what is not known is before it, and none of it */
-		pf_buf_adds(out, most->in == PF_PATH_UNEXPLAINED ? ", before "
-								 : ", ");
+		pf_buf_adds(out,
+			    pf_path_is_before(most->in) ? ", before " : ", ");
 		say_kernel(advise_text(args, most->short_name, &shown), out);
 	}
 	pf_buf_release(&shown);

@@ -500,6 +500,7 @@ static enum advise_role role_in(const struct pf_path_tile *tile,
 	case PF_PATH_COMM:
 	case PF_PATH_RETURN:
 	case PF_PATH_HANDOFF:
+	case PF_PATH_QUEUED:
 	case PF_PATH_NO_LAUNCH:
 	case PF_PATH_UNEXPLAINED:
 		return ADVISE_ROLE_OTHER;
@@ -667,6 +668,8 @@ static uint32_t flags_of(const struct advise_taker *t,
 			 is_of_work ? tile->called_track : tile->track_id,
 			 is_of_work ? tile->called_ns : tile->start_ns);
 
+	if ((unsigned)tile->category == PF_CAUSE_PROFILER)
+		return 0; /* whatever it is in */
 	if (!strcmp(tile->kind, "data loading"))
 		flags |= ADVISE_DATA;
 	if (tile->end_ns - tile->start_ns >= ADVISE_LONG_NS)

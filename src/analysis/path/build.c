@@ -97,6 +97,7 @@ int path_load_works(struct path *p)
 	if (!gpu)
 		return -1;
 	while ((rc = pf_gpu_next(gpu, &ev)) == 1) {
+		const uint32_t known = p->stream_count;
 		uint32_t stream = stream_of(p, &at, ev);
 
 		if ((rc = path_check_time(ev->start_ns, ev->end_ns,
@@ -117,6 +118,7 @@ int path_load_works(struct path *p)
 			.prev = PF_PATH_NONE,
 			.stream = stream & (PATH_STREAMS_MAX - 1),
 			.class = ev->class & 3,
+			.is_queued = stream == known,
 		};
 		add_launched(p, ev->launch_id);
 		if (p->args->graphs)
@@ -1342,11 +1344,12 @@ void path_find_queue(struct path *p)
  * source.  Without any, the window's begin.
  */
 
-#define LATE_NS      5000  /* later than its known causes: there is another */
-#define STREAMS_MAX  256   /* of more the order is not followed */
-#define LOOK_MAX     4096  /* pieces of work that are looked back at */
-#define INFER_NS     10000 /* what ended so long before may be that; */
-#define INFER_HIP_NS 25000 /* ... on AMD's GPUs: 15 to 19 us were seen */
+#define LATE_NS      5000    /* later than its known causes: there is another */
+#define QUEUED_NS    1000000 /* no launch takes so long */
+#define STREAMS_MAX  256     /* of more the order is not followed */
+#define LOOK_MAX     4096    /* pieces of work that are looked back at */
+#define INFER_NS     10000   /* what ended so long before may be that; */
+#define INFER_HIP_NS 25000   /* ... on AMD's GPUs: 15 to 19 us were seen */
 
 /* A wait of a stream that a record tells of. */
 struct stream_wait {
@@ -1590,6 +1593,33 @@ static void bind(struct path *p, uint32_t i)
 }
 
 /*
+ * Of its stream nothing was recorded before, and the device is idle for long
+ * after the call has returned: what holds it up was not recorded either.
+ */
+static bool is_queued(const struct path *p, const struct path_work *w)
+{
+	int64_t called;
+
+	if (!w->is_queued || w->bound != PATH_LAUNCH)
+		return false;
+	called = p->calls[w->call].end_ns;
+	if (w->start_ns - called <= QUEUED_NS)
+		return false;
+	for (uint32_t k = 0; k < p->stream_count; k++) {
+		const struct path_stream *s = &p->streams[k];
+		uint32_t x;
+
+		if (s->device != p->streams[w->stream].device || !s->count)
+			continue;
+		x = path_last_ended(p, s, w->start_ns);
+		if ((x != PF_PATH_NONE && p->works[x].end_ns > called) ||
+		    running_at(p, s, w->start_ns) != PF_PATH_NONE)
+			return false;
+	}
+	return true;
+}
+
+/*
  * Pessimistic: order across streams stays as it was seen.  What the work
  * before on the stream waited for need not be said again, unless that
  * communicates: it may be taken out.
@@ -1643,6 +1673,7 @@ static void add_work(struct adder *a, uint32_t i, size_t *wait)
 	if (known_ns(p, i, &known) && p->works[i].start_ns - known > LATE_NS)
 		add_inferred(p, i);
 	bind(p, i);
+	p->works[i].is_queued = is_queued(p, &p->works[i]);
 	if (a->seen)
 		add_order(a, i);
 }

@@ -471,18 +471,36 @@ static void weigh_host(const struct path_groups *s, const struct path_group *g,
 				      (double)parts[i] * g->host_factor[i]);
 }
 
-/* A launch takes its least; what nothing explains stays. */
+/* What the profiler took of a launch. */
+static int64_t profiler_ns(const struct path *p, int64_t from_ns, int64_t to_ns)
+{
+	int64_t ns = 0, end;
+
+	if (!pf_overheads_any(&p->overheads, from_ns, to_ns))
+		return 0;
+	for (; from_ns < to_ns; from_ns = end) {
+		struct pf_place place = { .cause = PF_CAUSE_LAUNCH };
+
+		end = pf_overheads_part(&p->overheads, from_ns, to_ns, &place);
+		if (place.cause == PF_CAUSE_PROFILER)
+			ns += end - from_ns;
+	}
+	return ns;
+}
+
+/* A launch takes its least; what nothing explains, or the profiler, stays. */
 static int64_t least_launch(const struct path *p, uint32_t to,
 			    const struct path_edge *e)
 {
 	int64_t from = path_at(p, e->from), at = path_at(p, to);
 	int64_t called = p->calls[p->works[e->what].call].end_ns;
-	int64_t rest;
+	int64_t rest, ns;
 
 	called = called > from ? called : from;
 	rest = at - called - PF_PATH_LAUNCH_NS;
-	return (e->floor_ns < at - from ? e->floor_ns : at - from) +
-	       (rest > 0 ? rest : 0);
+	rest = rest > 0 ? rest : 0;
+	ns = e->floor_ns + profiler_ns(p, from, at - rest) + rest;
+	return ns < at - from ? ns : at - from;
 }
 
 /* Lanes in which work no longer waits for other work, which communicates. */
@@ -1065,7 +1083,8 @@ static unsigned kinds_of(const struct pf_place *place,
 		kinds |= PATH_IS_GC;
 	if (place->cause == PF_CAUSE_ALLOCATOR)
 		kinds |= PATH_IS_ALLOC;
-	if (class && !inner->is_in_data && !(is_call && class->waits))
+	if (class && !inner->is_in_data && !(is_call && class->waits) &&
+	    place->cause != PF_CAUSE_PROFILER)
 		kinds |= PATH_IS_CODE;
 	return kinds;
 }
@@ -1138,38 +1157,40 @@ static int look_at_ops(struct path_folder *w, const struct pf_walk *walk,
 	return 0;
 }
 
-/* Is a piece of what a question changes by a name? */
-static int hits(struct path_folder *w, uint32_t question, uint32_t name,
+/* Is a piece of what a question changes by a name?  The profiler is in none. */
+static int hits(struct path_folder *w, uint32_t question,
+		const struct pf_place *place, const struct pf_inner *inner,
 		bool *out)
 {
 	struct path_change *q = &w->f->changes->items[question];
 	unsigned bits;
 
-	*out = w->fits_from[question] < OPS_MAX;
+	*out = w->fits_from[question] < OPS_MAX &&
+	       place->cause != PF_CAUSE_PROFILER;
 	if (*out || !q->has_host_regex)
 		return 0;
-	if (fits(w->f, w->names, q, name, &bits) < 0)
+	if (fits(w->f, w->names, q, inner->name, &bits) < 0)
 		return -1;
 	*out = bits & FITS_HOST;
 	return 0;
 }
 
 static int add_piece(struct path_folder *w, const struct pf_walk *walk,
-		     const struct pf_place *place, int64_t ns)
+		     const struct pf_place *place, const struct pf_inner *inner,
+		     int64_t ns)
 {
 	const struct path_ledger *f = w->f;
-	struct pf_inner inner = pf_walk_inner(walk);
 	const struct pf_name_class *class = NULL;
 	unsigned kinds;
 
-	if (f->of_ops_count && look_at_ops(w, walk, inner.op_seq) < 0)
+	if (f->of_ops_count && look_at_ops(w, walk, inner->op_seq) < 0)
 		return -1;
-	if (inner.name != PF_ID_NONE) {
-		class = pf_names_class(w->names, inner.name);
+	if (inner->name != PF_ID_NONE) {
+		class = pf_names_class(w->names, inner->name);
 		if (!class)
 			return -1;
 	}
-	kinds = kinds_of(place, &inner, class);
+	kinds = kinds_of(place, inner, class);
 	for (const uint32_t *q = of_kinds(f, kinds); *q != PF_PATH_NONE; q++)
 		touch(w, *q, ns);
 	for (uint32_t i = 0; i < f->named_count; i++) {
@@ -1177,14 +1198,14 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 		bool hit = false;
 
 		if (!(f->changes->items[question].host_kinds & kinds) &&
-		    hits(w, question, inner.name, &hit) < 0)
+		    hits(w, question, place, inner, &hit) < 0)
 			return -1;
 		if (hit)
 			touch(w, question, ns);
 	}
-	if (f->by_op && inner.kind == PF_KIND_CPU_OP &&
-	    inner.name < f->name_count)
-		touch(w, f->asked + inner.name, ns);
+	if (f->by_op && inner->kind == PF_KIND_CPU_OP &&
+	    inner->name < f->name_count)
+		touch(w, f->asked + inner->name, ns);
 	return 0;
 }
 
@@ -1214,6 +1235,22 @@ static void put(struct path_folder *w, struct path_entries *e, int64_t all_ns)
 	e->len = (size_t)(at - e->bytes);
 }
 
+/* What overhead records take of a piece is theirs: where its first part ends. */
+static int64_t take_part(const struct path *p, int64_t from_ns, int64_t to_ns,
+			 struct pf_place *place, struct pf_inner *inner)
+{
+	const uint32_t cause = place->cause;
+	int64_t end = pf_overheads_part(&p->overheads, from_ns, to_ns, place);
+
+	if (place->cause == cause)
+		return end;
+	inner->name = place->name;
+	inner->kind = PF_KIND_OVERHEAD;
+	if (place->cause == PF_CAUSE_PROFILER)
+		inner->module = PF_ID_NONE;
+	return end;
+}
+
 int path_fold_edge(const struct path *p, struct path_folder *w,
 		   struct path_stand *s, uint32_t point,
 		   const struct path_pieces *pieces, struct pf_err *err)
@@ -1229,15 +1266,19 @@ int path_fold_edge(const struct path *p, struct path_folder *w,
 		return -1;
 	for (; at < to; at = end) {
 		struct pf_place place;
+		struct pf_inner inner;
 
 		if (pf_walk_piece(s->walk, at, UINT32_MAX, to, &place, &end,
 				  err) < 0)
 			return -1;
 		end = end > at ? end : to;
-		if (pieces &&
-		    pieces->add(pieces->context, s, &place, at, end, err) < 0)
+		inner = pf_walk_inner(s->walk);
+		if (pf_overheads_any(&p->overheads, at, end))
+			end = take_part(p, at, end, &place, &inner);
+		if (pieces && pieces->add(pieces->context, s, &place, &inner,
+					  at, end, err) < 0)
 			return -1;
-		if (w && add_piece(w, s->walk, &place, end - at) < 0)
+		if (w && add_piece(w, s->walk, &place, &inner, end - at) < 0)
 			return -1;
 	}
 	if (w)

@@ -743,6 +743,25 @@ static void add_item(struct path_rows *r, const struct pf_path_tile *tile)
 	};
 }
 
+/* What decides time of a category, of the parts that the window is made of. */
+static int64_t *part_of(struct pf_path *out, enum pf_path_category category)
+{
+	switch ((unsigned)category) {
+	case PF_PATH_QUEUED:
+		return &out->queued_ns;
+	case PF_CAUSE_PROFILER:
+		return &out->profiler_ns;
+	case PF_CAUSE_UNRECORDED:
+	case PF_PATH_NO_LAUNCH:
+	case PF_PATH_UNEXPLAINED:
+		return &out->unexplained_ns;
+	default:
+		return is_of_gpu(category)               ? &out->gpu_ns
+		       : category <= PF_PATH_LAUNCH_CALL ? &out->host_ns
+							 : &out->between_ns;
+	}
+}
+
 int path_rows_add(void *context, const struct pf_path_tile *tile,
 		  struct pf_err *err)
 {
@@ -768,14 +787,9 @@ int path_rows_add(void *context, const struct pf_path_tile *tile,
 		add_row(r, key_of(r, tile), ns);
 	if (is_of_gpu(tile->category) && tile->node)
 		out->how_ns[tile->node->how] += ns;
-	if (is_of_gpu(tile->category))
-		out->gpu_ns += ns;
-	else if (tile->category <= PF_PATH_LAUNCH_CALL)
-		out->host_ns += ns;
-	else if (tile->category >= PF_PATH_NO_LAUNCH)
-		out->unexplained_ns += ns;
-	else
-		out->between_ns += ns;
+	*part_of(out, tile->category) += ns;
+	if (tile->category == PF_PATH_QUEUED)
+		out->rest_ns = p->w0_ns + out->window_ns - tile->end_ns;
 	if (tile->is_inferred)
 		out->inferred_ns += ns;
 	if (p->args->list)
@@ -950,7 +964,7 @@ struct tiler {
 	bool is_inferred;           /* the edge at hand */
 };
 
-/* From PF_PATH_KERNEL on. */
+/* From PF_PATH_KERNEL on, but for those that are causes of idle time, too. */
 static const struct {
 	const char *name, *phrase;
 } categories[PF_PATH_CATEGORIES - PF_PATH_KERNEL] = {
@@ -966,22 +980,42 @@ static const struct {
 	{ "stream wait", "waiting for another stream" },
 	{ "inferred wait", "waiting for another stream, as it seems" },
 	{ "handoff", "between one thread's end and the start of the next" },
-	{ "no launch record", "before work without a launch call" },
-	{ "unexplained", "unexplained" },
+	[PF_PATH_UNEXPLAINED -
+		PF_PATH_KERNEL] = { "unexplained", "unexplained" },
 };
+
+/* Or PF_CAUSE_COUNT. */
+static enum pf_cause cause_of(enum pf_path_category category)
+{
+	if (category == PF_PATH_QUEUED)
+		return PF_CAUSE_DEVICE;
+	if (category == PF_PATH_NO_LAUNCH)
+		return PF_CAUSE_NO_LAUNCH;
+	return category < PF_PATH_KERNEL ? (enum pf_cause)category
+					 : PF_CAUSE_COUNT;
+}
 
 const char *pf_path_category_name(enum pf_path_category category)
 {
-	if (category < PF_PATH_KERNEL)
-		return pf_cause_name((enum pf_cause)category);
-	return categories[category - PF_PATH_KERNEL].name;
+	enum pf_cause cause = cause_of(category);
+
+	return cause < PF_CAUSE_COUNT
+		       ? pf_cause_name(cause)
+		       : categories[category - PF_PATH_KERNEL].name;
 }
 
 const char *pf_path_category_phrase(enum pf_path_category category)
 {
-	if (category < PF_PATH_KERNEL)
-		return pf_cause_phrase((enum pf_cause)category);
-	return categories[category - PF_PATH_KERNEL].phrase;
+	enum pf_cause cause = cause_of(category);
+
+	return cause < PF_CAUSE_COUNT
+		       ? pf_cause_phrase(cause)
+		       : categories[category - PF_PATH_KERNEL].phrase;
+}
+
+bool pf_path_is_before(int category)
+{
+	return category == PF_PATH_UNEXPLAINED || category == PF_PATH_QUEUED;
 }
 
 static int put(struct tiler *t, struct pf_path_tile *tile)
@@ -1002,6 +1036,8 @@ static const char *kind_of(const struct pf_inner *inner,
 	if (inner->is_in_data)
 		return "data loading";
 	switch (inner->kind) {
+	case PF_KIND_OVERHEAD:
+		return "overhead";
 	case PF_KIND_RUNTIME:
 	case PF_KIND_DRIVER:
 		return class->waits ? "sync call" : "runtime";
@@ -1064,32 +1100,32 @@ static int put_idle(struct tiler *t, const struct path_stand *s,
 }
 
 static int put_piece(struct tiler *t, const struct path_stand *s,
-		     const struct pf_place *place, struct pf_path_tile *tile)
+		     const struct pf_place *place, const struct pf_inner *inner,
+		     struct pf_path_tile *tile)
 {
-	struct pf_inner inner = pf_walk_inner(s->walk);
 	const struct pf_name_class *class = NULL;
 
 	tile->category = (enum pf_path_category)place->cause;
-	tile->name = inner.name;
+	tile->name = inner->name;
 	tile->op = place->op;
 	tile->frame = place->frame;
-	tile->module = inner.module;
+	tile->module = inner->module;
 	tile->kind = "unrecorded";
-	if (inner.name != PF_ID_NONE) {
-		class = pf_names_class(t->p->names, inner.name);
+	if (inner->name != PF_ID_NONE) {
+		class = pf_names_class(t->p->names, inner->name);
 		if (!class)
 			return -1;
-		tile->kind = kind_of(&inner, class);
-		tile->is_op = inner.kind == PF_KIND_CPU_OP;
+		tile->kind = kind_of(inner, class);
+		tile->is_op = inner->kind == PF_KIND_CPU_OP;
 	}
-	if (t->p->comm_count && is_idle(&inner, class))
+	if (t->p->comm_count && is_idle(inner, class))
 		return put_idle(t, s, *tile);
 	return put(t, tile);
 }
 
 static int put_at(void *context, const struct path_stand *s,
-		  const struct pf_place *place, int64_t from_ns, int64_t to_ns,
-		  struct pf_err *err)
+		  const struct pf_place *place, const struct pf_inner *inner,
+		  int64_t from_ns, int64_t to_ns, struct pf_err *err)
 {
 	struct tiler *t = context;
 	struct pf_path_tile tile = {
@@ -1102,7 +1138,7 @@ static int put_at(void *context, const struct path_stand *s,
 	};
 
 	(void)err;
-	return put_piece(t, s, place, &tile);
+	return put_piece(t, s, place, inner, &tile);
 }
 
 /* With questions, points before one that are not on the path are folded. */
@@ -1195,7 +1231,46 @@ static int64_t called_at(const struct path_call *c, int64_t from_ns,
 	return least(c->end_ns > from_ns ? c->end_ns : from_ns, to_ns);
 }
 
-/* The call, then what a launch may take, then what nothing explains. */
+/* Of a launch, cut where overhead records take it. */
+static int put_launching(struct tiler *t, struct pf_path_tile tile,
+			 uint32_t track_id, int64_t from_ns, int64_t to_ns)
+{
+	while (from_ns < to_ns) {
+		struct pf_place place = { .cause = PF_CAUSE_LAUNCH,
+					  .op = tile.op,
+					  .frame = tile.frame };
+		struct pf_path_tile part = tile;
+
+		part.start_ns = from_ns;
+		part.end_ns = pf_overheads_part(&t->p->overheads, from_ns,
+						to_ns, &place);
+		if (place.cause != PF_CAUSE_LAUNCH) {
+			part = (struct pf_path_tile){
+				.start_ns = from_ns,
+				.end_ns = part.end_ns,
+				.category = (enum pf_path_category)place.cause,
+				.name = place.name,
+				.op = place.op,
+				.frame = place.frame,
+				.module = PF_ID_NONE,
+				.track_id = track_id,
+				.device = -1,
+				.stream = -1,
+				.called_ns = PF_NO_INT,
+				.kind = "overhead",
+			};
+		}
+		if (put(t, &part) < 0)
+			return -1;
+		from_ns = part.end_ns;
+	}
+	return 0;
+}
+
+/*
+ * The call, then what a launch may take, then what nothing explains, or what
+ * was not recorded held up.
+ */
 static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 		      int64_t to_ns)
 {
@@ -1206,16 +1281,18 @@ static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 	int64_t usual = least(called + PF_PATH_LAUNCH_NS, to_ns);
 	struct pf_path_tile tile = of_work(p, work, PF_PATH_LAUNCH_CALL);
 
-	tile.start_ns = from_ns;
-	tile.end_ns = called;
 	tile.name = a.name;
 	tile.track_id = p->threads[a.thread].track_id;
 	tile.device = tile.stream = -1;
 	tile.node = NULL;
-	if (put(t, &tile) < 0 ||
-	    put_work(t, work, PF_PATH_LAUNCH_DELAY, called, usual) < 0)
+	if (put_launching(t, tile, tile.track_id, from_ns, called) < 0 ||
+	    put_launching(t, of_work(p, work, PF_PATH_LAUNCH_DELAY),
+			  tile.track_id, called, usual) < 0)
 		return -1;
-	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns);
+	return put_work(t, work,
+			p->works[work].is_queued ? PF_PATH_QUEUED
+						 : PF_PATH_UNEXPLAINED,
+			usual, to_ns);
 }
 
 static int put_gap(struct tiler *t, uint32_t work, int64_t from_ns,

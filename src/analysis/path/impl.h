@@ -51,6 +51,9 @@ struct path_work {
 	uint32_t bound : 4;   /* by an edge of this kind */
 	/* such an edge is none: it would have closed a circle */
 	uint32_t no_launch : 1, no_prev : 1;
+	/* queued behind what was not recorded; until the graph is built: of
+	 * its stream nothing was recorded before */
+	uint32_t is_queued : 1;
 };
 
 /*
@@ -285,6 +288,7 @@ struct path {
 	bool has_ops;  /* of any thread */
 	bool is_held;  /* launch calls wait for their work (events/gpu.h) */
 	const struct pf_pageable *pageable; /* before the host is walked */
+	struct pf_overheads overheads;
 	struct path_call *calls;
 	uint32_t call_count;
 	size_t call_cap;
@@ -552,8 +556,8 @@ int path_stand_begin(struct path_stand *s, const struct path *p,
 /* Is told what runs on a thread, in order of time. */
 struct path_pieces {
 	int (*add)(void *context, const struct path_stand *s,
-		   const struct pf_place *place, int64_t from_ns, int64_t to_ns,
-		   struct pf_err *err);
+		   const struct pf_place *place, const struct pf_inner *inner,
+		   int64_t from_ns, int64_t to_ns, struct pf_err *err);
 	void *context;
 };
 

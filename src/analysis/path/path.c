@@ -4,6 +4,8 @@
 
 #include "analysis/path/path.h"
 
+#include <ctype.h>
+
 #include "analysis/graphs/graphs.h"
 #include "analysis/path/impl.h"
 #include "base/num.h"
@@ -172,7 +174,9 @@ static int load(struct path *p)
 	if (choose_trace(p) < 0 || find_steps(p) < 0 ||
 	    path_load_works(p) < 0 || path_load_syncs(p) < 0 ||
 	    pf_tracks_load(p->db, p->trace->trace_id, &p->tracks,
-			   &p->track_count, p->db->err) < 0)
+			   &p->track_count, p->db->err) < 0 ||
+	    pf_overheads_load(&p->overheads, p->db, p->names, p->tracks,
+			      p->track_count) < 0)
 		return -1;
 	if (p->step_count)
 		bound_by_steps(p);
@@ -230,6 +234,7 @@ static void tell(const struct path *p)
 
 	out->start_ns = p->w0_ns - p->trace->first_ns;
 	out->window_ns = path_at(p, p->graph.sink) - p->w0_ns;
+	out->rest_ns = out->window_ns;
 	tell_begin(p);
 	out->launch_floor_ns = out->work_count ? p->launch_floor_ns : PF_NO_INT;
 	out->gap_floor_ns = out->work_count ? p->gap_floor_ns : PF_NO_INT;
@@ -244,6 +249,7 @@ static void release(struct path *p)
 	pf_map_release(&p->record_at);
 	pf_map_release(&p->wait_at);
 	pf_tracks_free(p->tracks, p->track_count);
+	pf_overheads_release(&p->overheads);
 	free(p->steps);
 	free(p->works);
 	free(p->nodes);
@@ -379,26 +385,38 @@ int pf_path(struct pf_db *db, const struct pf_path_args *args,
 
 /* Parts of the path, as sentences name them. */
 struct part {
-	const char *first, *then;
+	const char *text;
 	int64_t ns;
 };
 
-PF_ORDER(by_time, struct part, PF_DOWN(ns) PF_ALPHA(first))
+PF_ORDER(by_time, struct part, PF_DOWN(ns) PF_ALPHA(text))
+
+/* But for what was queued before, which is no part of the program's; or NULL. */
+static const struct pf_path_row *largest(const struct pf_path_row *rows,
+					 size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].in != PF_PATH_QUEUED)
+			return &rows[i];
+	return NULL;
+}
 
 static void add_most(const struct pf_path *p, struct pf_buf *out)
 {
-	const struct pf_path_row *r = p->row_count ? &p->rows[0] : NULL;
-	const struct pf_path_row *c = &p->categories[0];
+	const struct pf_path_row *c = largest(p->categories, p->category_count);
+	const struct pf_path_row *r = largest(p->rows, p->row_count);
 	char share[PF_NUM_MAX];
 
-	pf_buf_addf(out, ". The largest part is %s (%s)",
+	if (!c)
+		return;
+	pf_buf_addf(out, ". %s largest part is %s (%s)",
+		    c == p->categories ? "The" : "Of the rest the",
 		    pf_path_category_phrase((enum pf_path_category)c->in),
 		    pf_num_show_ratio(share, c->share));
 	if (!r || r->in < 0 || !r->name)
 		return;
 	pf_buf_adds(out, ", the largest name ");
-	/* what is not known is before it, and none of it */
-	if (r->in == PF_PATH_UNEXPLAINED)
+	if (pf_path_is_before(r->in))
 		pf_buf_adds(out, "before ");
 	pf_say_name(out, r->short_name);
 	pf_buf_adds(out, " (");
@@ -432,18 +450,51 @@ static void add_free_host(const struct pf_path *p, struct pf_buf *out)
 		    pf_num_show_ratio(saved, best->saved_share));
 }
 
+/* "The host decides 12 % of 6 steps (1 ms of 8 ms), GPU work decides 8 %" */
+static void add_parts(const struct pf_path *p, struct pf_buf *out)
+{
+	const char *host = "the host decides";
+	struct part parts[] = {
+		{ host, p->host_ns },
+		{ "GPU work decides", p->gpu_ns },
+		{ "launches and waits between host and GPU decide",
+		  p->between_ns },
+		{ "the profiler decides", p->profiler_ns },
+		{ NULL, p->queued_ns },
+		{ "nothing recorded explains", p->unexplained_ns },
+	};
+	struct pf_buf queued = { 0 };
+	const struct part *first = &parts[0], *then = &parts[1];
+	char share[PF_NUM_MAX];
+
+	pf_buf_addf(&queued, "%s decides", pf_cause_phrase(PF_CAUSE_DEVICE));
+	parts[4].text = queued.data;
+	pf_sort(parts, sizeof(parts) / sizeof(*parts), sizeof(*parts), by_time);
+	/* a GPU that nobody recorded may decide, too */
+	if (!p->recorded.has_work) {
+		pf_buf_addf(out, "No GPU work %s; the host has ",
+			    p->window.has_unread ? "could be read"
+						 : "was recorded");
+		while (first->text != host)
+			first++;
+		then = first == parts ? &parts[1] : parts;
+	} else {
+		pf_buf_addf(out, "%s ", first->text);
+		out->data[0] = (char)toupper((unsigned char)out->data[0]);
+	}
+	pf_window_say_part(&p->window, out, first->ns, p->window_ns,
+			   p->step_count);
+	if (then->ns)
+		pf_buf_addf(
+			out, ", %s %s", then->text,
+			pf_num_show_ratio(
+				share, pf_num_share(then->ns, p->window_ns)));
+	pf_buf_release(&queued);
+}
+
 static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 {
-	struct part parts[] = {
-		{ "The host decides ", "the host decides", p->host_ns },
-		{ "GPU work decides ", "GPU work decides", p->gpu_ns },
-		{ "Launches and waits between host and GPU decide ",
-		  "launches and waits decide", p->between_ns },
-		{ "Nothing recorded explains ", "nothing recorded explains",
-		  p->unexplained_ns },
-	};
 	struct pf_buf text = { 0 }, plain = { 0 };
-	char share[PF_NUM_MAX];
 
 	doc->is_nothing = !p->category_count;
 	if (doc->is_nothing) {
@@ -457,19 +508,7 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 				  "explained");
 		return;
 	}
-	pf_sort(parts, sizeof(parts) / sizeof(*parts), sizeof(*parts), by_time);
-	/* a GPU that nobody recorded may decide, too */
-	pf_buf_adds(&text, p->recorded.has_work ? parts[0].first
-			   : p->window.has_unread
-				   ? "No GPU work could be read; the host has "
-				   : "No GPU work was recorded; the host has ");
-	pf_window_say_part(&p->window, &text, parts[0].ns, p->window_ns,
-			   p->step_count);
-	if (parts[1].ns)
-		pf_buf_addf(
-			&text, ", %s %s", parts[1].then,
-			pf_num_show_ratio(share, pf_num_share(parts[1].ns,
-							      p->window_ns)));
+	add_parts(p, &text);
 	add_most(p, &text);
 	add_free_host(p, &text);
 	pf_say_plain(&plain, &text);
@@ -648,7 +687,8 @@ static void hide_unknown(struct pf_path *p)
 	const struct pf_recorded *r = &p->recorded;
 
 	if (!p->category_count)
-		p->window_ns = p->unexplained_ns = -1;
+		p->window_ns = p->unexplained_ns = p->profiler_ns =
+			p->queued_ns = -1;
 	if (!p->host_ns && !(p->category_count && has_host(r)))
 		p->host_ns = -1;
 	if (!p->gpu_ns && !(p->category_count && r->has_work))
@@ -661,12 +701,17 @@ static void add_scalars(const struct pf_path *p, struct pf_doc *doc)
 {
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_path, member, key, title, kind)
-	static const struct pf_field fields[] = {
+	/* of the profiler, and of before the capture, there mostly is nothing */
+	const struct pf_field fields[] = {
 		FIELD(window_ns, "window_ns", "Window", PF_NS | PF_KNOWN),
 		FIELD(host_ns, "host_ns", "Host", PF_NS | PF_KNOWN),
 		FIELD(gpu_ns, "gpu_ns", "GPU work", PF_NS | PF_KNOWN),
 		FIELD(between_ns, "between_ns", "Launches and waits",
 		      PF_NS | PF_KNOWN),
+		FIELD(profiler_ns, "profiler_ns", "Profiler",
+		      PF_NS | PF_KNOWN | (p->profiler_ns ? 0 : PF_FULL)),
+		FIELD(queued_ns, "queued_ns", "Queued behind",
+		      PF_NS | PF_KNOWN | (p->queued_ns ? 0 : PF_FULL)),
 		FIELD(unexplained_ns, "unexplained_ns", "Unexplained",
 		      PF_NS | PF_KNOWN),
 		FIELD(start_ns, "start_ns", "Begin", PF_NS | PF_FULL),

@@ -62,6 +62,7 @@ enum pf_path_category {
 	PF_PATH_WAIT,      /* from work of another stream that is waited for */
 	PF_PATH_INFERRED,  /* ... as it seems */
 	PF_PATH_HANDOFF,   /* from one thread to the one that it woke */
+	PF_PATH_QUEUED,    /* PF_CAUSE_DEVICE: to a stream's first work */
 	PF_PATH_NO_LAUNCH, /* up to work that nothing is known to cause */
 	PF_PATH_UNEXPLAINED, /* more than such a thing takes */
 	PF_PATH_CATEGORIES
@@ -73,6 +74,8 @@ struct pf_graph_node; /* the same */
 const char *pf_path_category_name(enum pf_path_category category);
 /* "... % of the path is" this. */
 const char *pf_path_category_phrase(enum pf_path_category category);
+/* Is what its time is named by behind it, and none of it? */
+bool pf_path_is_before(int category);
 
 /* What the host does itself, as sentences and a question name it. */
 #define PF_PATH_CODE "operators, calls and Python"
@@ -183,7 +186,10 @@ struct pf_path {
 	size_t answer_count;
 	const struct pf_path_answer *beside; /* behind them */
 	size_t beside_count;
-	int64_t host_ns, gpu_ns, between_ns, unexplained_ns; /* the window */
+	/* the window; of the host what is recorded, but for the profiler's */
+	int64_t host_ns, gpu_ns, between_ns, profiler_ns;
+	int64_t queued_ns, unexplained_ns;
+	int64_t rest_ns; /* of it, behind what was queued; or all */
 	int64_t inferred_ns, inferred_count, link_count;
 	int64_t others_ns; /* inferred: other threads communicate meanwhile */
 	const struct pf_graphs *graphs; /* borrowed: of the arguments */

@@ -158,6 +158,23 @@ def into_graphs(host):
     return captured
 
 
+def lone_steps(host, gpu):
+    """Steps that outlast all else, of threads that hold nothing else."""
+    is_step = {id(e): str(e.name).startswith("ProfilerStep#") for e in host}
+    tracks = by_track(host)
+    lone = {t for t, all_ in tracks.items()
+            if all(is_step[id(e)] for e in all_)}
+    rest = [all_ for t, all_ in tracks.items() if t not in lone]
+    rest += by_track(gpu).values()
+    spans = [(min(e.start for e in all_), max(e.end for e in all_))
+             for all_ in rest]
+    spans = [s for s in spans if s[1] > s[0]]
+    if not spans:
+        return 0
+    whole = max(s[1] for s in spans) - min(s[0] for s in spans)
+    return sum(e.dur // 10 >= whole for t in lone for e in tracks[t])
+
+
 def count(path):
     raw, events = read(path)
     gpu = [e for e in events if e.cat in GPU_WORK]
@@ -189,6 +206,7 @@ def count(path):
     head, rest = orphans(gpu, calls)
     names = [e.get("name", "") for e in raw]
     overhead = [e for e in host if e.cat == "overhead"]
+    ranges = [e for e in other if e.cat == "cuda_profiler_range"]
     text = json.dumps([e.args for e in events], default=str).lower()
     return {
         "truncated": (0, None),
@@ -207,6 +225,9 @@ def count(path):
             str(e.name).startswith("ProfilerStep#")
             and e.cat in ("user_annotation", "cpu_op", "operator")
             for e in host)), None),
+        "counters of each kernel": (
+            len(ranges) if len(ranges) > 1 else 0, None),
+        "steps of a thread alone": (lone_steps(host, gpu + other), None),
         "head orphans": total(head),
         "no launch call": total(rest),
         "launches without GPU work": (

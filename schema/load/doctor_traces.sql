@@ -23,7 +23,8 @@ WITH fact AS (
 			AS deep_count,
 		sum(value) FILTER (WHERE key = 'merged_count') AS merged_count,
 		sum(value) FILTER (WHERE key = 'shared_work_count')
-			AS shared_count
+			AS shared_count,
+		sum(value) FILTER (WHERE key = 'kind_12') AS counter_count
 	FROM trace_fact
 	GROUP BY trace_id)
 SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
@@ -53,7 +54,8 @@ SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
 	coalesce(f.shared_count, 0) AS shared_count,
 	t.stored_count = 0 AND t.format NOT IN ('rave', 'folded')
 		AND NOT EXISTS (SELECT 1 FROM segment AS s
-			WHERE s.trace_id = t.id) AS has_no_event
+			WHERE s.trace_id = t.id) AS has_no_event,
+	coalesce(f.counter_count, 0) AS counter_count
 FROM trace AS t
 LEFT JOIN fact AS f ON f.trace_id = t.id
 ORDER BY t.id;

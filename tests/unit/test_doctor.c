@@ -196,6 +196,45 @@ static void test_host(void **state)
 	scene_close(&s);
 }
 
+#define LONE(dur)                                                              \
+	OTHER("user_annotation", "ProfilerStep#1", 0, dur)                     \
+	MAIN("cpu_op", "a", 10, 60) LAUNCH(20, 5, 1) KERNEL("k", 100, 10, 1, 1)
+
+/* From 10 to 110 something else is recorded. */
+static void test_lone_steps(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	doctor(&s, TRACE(LONE(1000)));
+	expect(&s, "steps of a thread alone", 1, -1, "warn");
+	scene_close(&s);
+	doctor(&s, TRACE(LONE(999)));
+	expect(&s, "steps of a thread alone", 0, -1, "ok");
+	scene_close(&s);
+	doctor(&s, TRACE(LONE(1000) OTHER("cpu_op", "b", 5, 1)));
+	expect(&s, "steps of a thread alone", 0, -1, "ok");
+	scene_close(&s);
+}
+
+#define COUNTED(ts)                                                            \
+	WORK("cuda_profiler_range", "k", ts, 50, 0, 0) LAUNCH(ts, 50, 1)
+
+static void test_counters(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	doctor(&s, TRACE(COUNTED(0) COUNTED(50)));
+	expect(&s, "counters of each kernel", 2, -1, "bad");
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       "above all counters of each kernel"));
+	scene_close(&s);
+	doctor(&s, TRACE(COUNTED(0)));
+	expect(&s, "counters of each kernel", 0, -1, "ok");
+	scene_close(&s);
+}
+
 static void test_gpu_duplicates(void **state)
 {
 	struct scene s;
@@ -334,6 +373,8 @@ int main(void)
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_lone_steps),
+		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_gpu_duplicates),
 		cmocka_unit_test(test_reading),
 		cmocka_unit_test(test_counts),

@@ -79,6 +79,7 @@ struct pf_doctor_tracks {
 	int64_t crowded_count;      /* work of calls that launch but one */
 	int64_t silent_trace_count; /* launches, but no GPU work at all */
 	int64_t step_count, empty_step_count; /* events/step.h */
+	int64_t lone_step_count; /* schema/load/doctor_lone_steps.sql */
 };
 
 /*
@@ -674,12 +675,17 @@ static void walk_tracks(struct walk *w)
 static void count_steps(struct pf_db *db, struct pf_doctor_tracks *out)
 {
 	struct pf_steps steps = { 0 };
+	sqlite3_stmt *st;
 
 	pf_steps_load(db, NULL, &steps);
 	out->step_count = (int64_t)steps.count;
 	for (size_t i = 0; i < steps.count; i++)
 		out->empty_step_count += steps.items[i].is_empty;
 	pf_steps_release(&steps);
+	st = pf_named_prepare(db, "doctor_lone_steps", db->err);
+	if (st && pf_db_step(db, st, db->err) == 1)
+		out->lone_step_count = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
 }
 
 static int doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out)
@@ -720,6 +726,7 @@ enum check_id {
 	UNREAD,
 	EVENT_LIMIT,
 	UNKNOWN,
+	COUNTERS,
 	TOO_DEEP,
 	NO_EVENTS,
 	RANKS,
@@ -733,6 +740,7 @@ enum check_id {
 	NO_MEMORY,
 	NO_STEPS,
 	EMPTY_STEPS,
+	LONE_STEPS,
 	HEAD,
 	MIGRATED,
 	ORPHAN,
@@ -818,6 +826,11 @@ static const struct rule {
 		      "they count as ranges of the host; GPU work among them "
 		      "is not recognised",
 		      PF_HINT_NONE },
+	[COUNTERS] = { "counters of each kernel", 0, 0,
+		       "the GPU was stopped around each kernel to read them, "
+		       "and calls that launch last as long: times are those of "
+		       "the reading; record counters and times apart",
+		       PF_HINT_NONE },
 	[TOO_DEEP] = { "nested too deep", 0, 0.01,
 		       "'profan table' leaves them out", PF_HINT_NONE },
 	[NO_EVENTS] = { "no events", 0, 0,
@@ -853,6 +866,11 @@ static const struct rule {
 			  "others' median, as after a last prof.step(): in no "
 			  "mean",
 			  PF_HINT_NONE },
+	[LONE_STEPS] = { "steps of a thread alone", 0, NEVER,
+			 "nothing else is on their thread, and they last ten "
+			 "times as long as all other events together: they say "
+			 "how long the profiler was on, not what a step takes",
+			 PF_HINT_NONE },
 	[HEAD] = { "head orphans", 0.01, 0.1,
 		   PF_GPU_BEFORE_WORDS
 		   " began; it counts as busy, but has no call, operator or "
@@ -1022,6 +1040,7 @@ enum trace_column {
 	T_MERGED,
 	T_SHARED,
 	T_EMPTY,
+	T_COUNTERS,
 	T_COUNT
 };
 
@@ -1061,6 +1080,8 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 		add_lacks(r, v);
 	r[MERGED].count += v[T_MERGED] > 0;
 	r[SHARED_IDS].count += v[T_SHARED];
+	/* one range around many kernels stops none of them */
+	r[COUNTERS].count += v[T_COUNTERS] > 1 ? v[T_COUNTERS] : 0;
 	r[NOT_IN_TABLE].count += v[T_UNLINKED];
 	pf_sat_sum(&r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
 	if (v[T_WORLD] > ranks->world)
@@ -1232,6 +1253,8 @@ static void settle(struct doctor *d)
 	set(d, UNKNOWN, t->unknown_count, d->stored_count);
 	set(d, TOO_DEEP, r[TOO_DEEP].count, d->stored_count);
 	set(d, EMPTY_STEPS, t->empty_step_count, t->step_count);
+	set(d, LONE_STEPS, t->lone_step_count, t->step_count);
+	set_alone(d, COUNTERS, r[COUNTERS].count);
 	set_alone(d, CUT_OFF, r[CUT_OFF].count);
 	set_alone(d, LOST, r[LOST].count);
 	set_alone(d, CAPTURE, r[CAPTURE].count);

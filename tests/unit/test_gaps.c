@@ -383,7 +383,8 @@ static void test_inside(void **state)
 	assert_non_null(strstr(finding(&s),
 			       "% of that idle is in operators on the CPU"));
 	assert_non_null(
-		strstr(finding(&s), ". 70.00 % of it is inside DDP.forward"));
+		strstr(finding(&s),
+		       ". Of all idle time 70.00 % is inside DDP.forward"));
 	check_sum(&s);
 	scene_close(&s);
 }

@@ -1081,7 +1081,7 @@ static void add_largest(const struct pf_gaps *g,
 			where.len ? ", " : "", where.len ? where.data : "");
 	if (g->inside.name) {
 		pf_num_show_ratio(share, g->inside.idle_share);
-		pf_buf_addf(out, ". %s of it is inside %s", share,
+		pf_buf_addf(out, ". Of all idle time %s is inside %s", share,
 			    g->inside.name);
 	}
 	pf_buf_release(&where);

@@ -282,7 +282,7 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	struct pf_buf shown = { 0 };
 	char share[PF_NUM_MAX];
 
-	if (a->window_ns / 2 > p->window_ns) {
+	if (a->window_ns / 2 > p->window_ns && p->behind_ns) {
 		pf_buf_addf(
 			out,
 			"%s of the steps is behind the critical path, "

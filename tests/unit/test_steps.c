@@ -149,6 +149,34 @@ static void test_backlog(void **state)
 	scene_close(&s);
 }
 
+/* Where functions are recorded, the largest part does not hide Python. */
+static void test_python(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, TRACE(HOST("user_annotation", "ProfilerStep#1", 0,
+				  50) HOST("python_function", "a.py(1): f", 0,
+					   50) LAUNCH(10, 5, 1)
+				     HOST("cpu_op", "aten::a", 20, 5)
+					     KERNEL("k", 40, 10, 1, 1)));
+	steps(&s);
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       "in Python and all else outside of operators "
+			       "and calls"));
+	scene_close(&s);
+	scene_open(&s, TRACE(HOST("user_annotation", "ProfilerStep#1", 0,
+				  50) HOST("python_function", "a.py(1): f", 0,
+					   50) LAUNCH(10, 5, 1)
+				     HOST("cpu_op", "aten::a", 5, 30)
+					     KERNEL("k", 40, 10, 1, 1)));
+	steps(&s);
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       "in operators and ranges on the CPU, and Python "
+			       "in them"));
+	scene_close(&s);
+}
+
 static void test_no_steps(void **state)
 {
 	struct scene s;
@@ -539,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_communication_comes_after_copies),
 		cmocka_unit_test(test_extended_steps),
 		cmocka_unit_test(test_backlog),
+		cmocka_unit_test(test_python),
 		cmocka_unit_test(test_no_steps),
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_unknown_usage),

@@ -225,8 +225,9 @@ static const struct pf_field copy_fields[] = {
 
 /* Means are over whole steps; the list has all of them. */
 
+/* With Python: where functions are recorded, they are what runs there. */
 static const struct {
-	const char *name, *phrase;
+	const char *name, *phrase, *with_python;
 } classes[PF_STEP_CLASSES] = {
 	[PF_STEP_KERNEL] = { "kernel", "in kernels" },
 	[PF_STEP_COPY] = { "copy", "in copies" },
@@ -234,8 +235,12 @@ static const struct {
 	[PF_STEP_COMM] = { "comm", "in communication alone" },
 	[PF_STEP_RUNTIME] = { "runtime", "in calls of the runtime" },
 	[PF_STEP_DATA] = { "data", "loading data" },
-	[PF_STEP_CPU] = { "cpu", "in operators and ranges on the CPU" },
-	[PF_STEP_OTHER] = { "other", "outside of operators and calls" },
+	[PF_STEP_CPU] = { "cpu", "in operators and ranges on the CPU",
+			  "in operators and ranges on the CPU, and Python in "
+			  "them" },
+	[PF_STEP_OTHER] = { "other", "outside of operators and calls",
+			    "in Python and all else outside of operators and "
+			    "calls" },
 };
 
 const char *pf_step_class_name(enum pf_step_class c)
@@ -342,7 +347,8 @@ static const char *outside(const struct pf_step_times *s)
 	const struct pf_recorded *r = &s->recorded;
 
 	if (r->has_ops && r->has_calls)
-		return classes[PF_STEP_OTHER].phrase;
+		return r->has_stacks ? classes[PF_STEP_OTHER].with_python
+				     : classes[PF_STEP_OTHER].phrase;
 	if (r->has_ops)
 		return "outside of operators and ranges";
 	if (r->has_calls)
@@ -422,7 +428,9 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	pf_num_show_ratio(most, s->classes[top].share);
 	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
 		: top == PF_STEP_OTHER                  ? outside(s)
-							: classes[top].phrase;
+		: s->recorded.has_stacks && classes[top].with_python
+			? classes[top].with_python
+			: classes[top].phrase;
 	pf_buf_addf(&text, " %s, %s, %s",
 		    s->classes[top].share < 0.5 ? "the largest part"
 						: "most of the time",

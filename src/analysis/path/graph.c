@@ -1037,7 +1037,7 @@ static const char *kind_of(const struct pf_inner *inner,
 		return "data loading";
 	switch (inner->kind) {
 	case PF_KIND_OVERHEAD:
-		return "overhead";
+		return NULL; /* as its category */
 	case PF_KIND_RUNTIME:
 	case PF_KIND_DRIVER:
 		return class->waits ? "sync call" : "runtime";
@@ -1257,7 +1257,6 @@ static int put_launching(struct tiler *t, struct pf_path_tile tile,
 				.device = -1,
 				.stream = -1,
 				.called_ns = PF_NO_INT,
-				.kind = "overhead",
 			};
 		}
 		if (put(t, &part) < 0)

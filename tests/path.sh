@@ -472,6 +472,8 @@ cat >"$tmp/profiler.json" <<EOF
 {$x, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 2300, "dur": 600,
  "args": {"correlation": 1}},
 {$profiler, "ts": 2400, "dur": 100},
+{"ph": "X", "cat": "overhead", "name": "Lazy Function Loading", "pid": -1,
+ "tid": 0, "ts": 2600, "dur": 50},
 {$gpu, "name": "k", "ts": 2890, "dur": 1000,
  "args": {"correlation": 1, "device": 0, "stream": 7}}
 ]
@@ -482,9 +484,10 @@ run 0 "$profan" ingest -q "$tmp/profiler.json" -o "$tmp/profiler.db" &&
 	grep -q '^finding,"*The profiler decides 55.41 % of 3.790 ms' "$tmp/out" &&
 	grep -q '^profiler,2100000,' "$tmp/out" &&
 	grep -q '^operators,200000,' "$tmp/out" &&
-	grep -q '^launch call,490000,' "$tmp/out" &&
+	grep -q '^launch call,440000,' "$tmp/out" &&
+	grep -q '^module load,50000,' "$tmp/out" &&
 	grep -q '^200000,.*,host:^aten::=0,' "$tmp/out" &&
-	grep -q '^640000,.*,launch=0,' "$tmp/out"
+	grep -q '^590000,.*,launch=0,' "$tmp/out"
 result 'the profiler in an operator and in a launch call' "$tmp/out"
 run 0 "$profan" path "$tmp/profiler.db" --group op -f csv &&
 	grep -q '^2100000,.*,$' "$tmp/out" &&

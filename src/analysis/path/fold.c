@@ -471,8 +471,8 @@ static void weigh_host(const struct path_groups *s, const struct path_group *g,
 				      (double)parts[i] * g->host_factor[i]);
 }
 
-/* What the profiler took of a launch. */
-static int64_t profiler_ns(const struct path *p, int64_t from_ns, int64_t to_ns)
+/* What overhead records take of a launch. */
+static int64_t overhead_ns(const struct path *p, int64_t from_ns, int64_t to_ns)
 {
 	int64_t ns = 0, end;
 
@@ -482,13 +482,13 @@ static int64_t profiler_ns(const struct path *p, int64_t from_ns, int64_t to_ns)
 		struct pf_place place = { .cause = PF_CAUSE_LAUNCH };
 
 		end = pf_overheads_part(&p->overheads, from_ns, to_ns, &place);
-		if (place.cause == PF_CAUSE_PROFILER)
+		if (place.cause != PF_CAUSE_LAUNCH)
 			ns += end - from_ns;
 	}
 	return ns;
 }
 
-/* A launch takes its least; what nothing explains, or the profiler, stays. */
+/* Its least, what overhead records take, and what nothing explains: it stays. */
 static int64_t least_launch(const struct path *p, uint32_t to,
 			    const struct path_edge *e)
 {
@@ -499,7 +499,7 @@ static int64_t least_launch(const struct path *p, uint32_t to,
 	called = called > from ? called : from;
 	rest = at - called - PF_PATH_LAUNCH_NS;
 	rest = rest > 0 ? rest : 0;
-	ns = e->floor_ns + profiler_ns(p, from, at - rest) + rest;
+	ns = e->floor_ns + overhead_ns(p, from, at - rest) + rest;
 	return ns < at - from ? ns : at - from;
 }
 
@@ -1084,7 +1084,7 @@ static unsigned kinds_of(const struct pf_place *place,
 	if (place->cause == PF_CAUSE_ALLOCATOR)
 		kinds |= PATH_IS_ALLOC;
 	if (class && !inner->is_in_data && !(is_call && class->waits) &&
-	    place->cause != PF_CAUSE_PROFILER)
+	    inner->kind != PF_KIND_OVERHEAD)
 		kinds |= PATH_IS_CODE;
 	return kinds;
 }

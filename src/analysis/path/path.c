@@ -457,8 +457,7 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 	struct part parts[] = {
 		{ host, p->host_ns },
 		{ "GPU work decides", p->gpu_ns },
-		{ "launches and waits between host and GPU decide",
-		  p->between_ns },
+		{ "launches and waits decide", p->between_ns },
 		{ "the profiler decides", p->profiler_ns },
 		{ NULL, p->queued_ns },
 		{ "nothing recorded explains", p->unexplained_ns },
@@ -681,20 +680,26 @@ static bool has_host(const struct pf_recorded *r)
 	return r->has_calls || ((r->has_ops || r->has_ranges) && !r->has_work);
 }
 
+static void hide(int64_t *ns, bool is_known)
+{
+	if (!*ns && !is_known)
+		*ns = -1;
+}
+
 /* Without a path, and of what nobody recorded, times are not known. */
 static void hide_unknown(struct pf_path *p)
 {
-	const struct pf_recorded *r = &p->recorded;
+	const bool has_path = p->category_count;
+	const bool is_host = has_path && has_host(&p->recorded);
+	const bool is_gpu = has_path && p->recorded.has_work;
 
-	if (!p->category_count)
-		p->window_ns = p->unexplained_ns = p->profiler_ns =
-			p->queued_ns = -1;
-	if (!p->host_ns && !(p->category_count && has_host(r)))
-		p->host_ns = -1;
-	if (!p->gpu_ns && !(p->category_count && r->has_work))
-		p->gpu_ns = -1;
-	if (!p->between_ns && !(p->category_count && r->has_work))
-		p->between_ns = -1;
+	if (!has_path)
+		p->window_ns = p->unexplained_ns = -1;
+	hide(&p->host_ns, is_host);
+	hide(&p->profiler_ns, is_host);
+	hide(&p->gpu_ns, is_gpu);
+	hide(&p->between_ns, is_gpu);
+	hide(&p->queued_ns, is_gpu);
 }
 
 static void add_scalars(const struct pf_path *p, struct pf_doc *doc)

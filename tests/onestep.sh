@@ -223,7 +223,7 @@ run 0 "$profan" alone/one.json && [ "$(wc -l <out)" -ge 5 ] &&
 result "a trace alone: where the time goes" out err
 [ "$(awk 'length > 80' out | grep -c -v profan)" = 0 ]
 result "in 80 columns" out
-sed 's/"name": "sgemm[^"]*"/"name": "'"$(printf %0170d 7)"'"/
+sed 's/"name": "Memset[^"]*"/"name": "'"$(printf %0170d 7)"'"/
 	s/train_step/'"$(printf %0170d 8)"'/' one.json >long.json
 run 0 "$profan" long.json -q && grep -q 00000000 out &&
 	[ "$(awk 'length > 80' out | grep -c -v profan)" = 0 ]

@@ -937,7 +937,8 @@ PF_ORDER(by_track, struct drawn_sample, PF_UP(order) PF_UP(start_ns))
 
 /* What a depth of a track has in the column that is being filled. */
 struct drawn_row {
-	int64_t column, cover_ns, events;
+	int64_t from_ns, to_ns; /* of the column, after lo_ns */
+	int64_t cover_ns, events;
 	int64_t filled_ns; /* of the column, by all events */
 	struct drawn_slice best;
 	uint8_t cat;
@@ -991,16 +992,12 @@ static void end_column(struct canvas *c, struct drawn_row *r)
 	r->events = 0;
 }
 
-/* An event of a depth, which may be the longest in one of its columns. */
-static int offer(struct canvas *c, struct drawn_row *r, int64_t column,
-		 int64_t cover_ns, const struct pf_span *s, unsigned kind,
-		 int64_t event_id)
+/* An event of a depth, which may be the longest in a column. */
+static int offer(struct canvas *c, struct drawn_row *r, int64_t cover_ns,
+		 const struct pf_span *s, unsigned kind, int64_t event_id)
 {
 	uint32_t name;
 
-	if (r->column != column)
-		end_column(c, r);
-	r->column = column;
 	pf_sat_sum(&r->filled_ns, cover_ns);
 	if (cover_ns <= r->cover_ns)
 		return 0;
@@ -1020,18 +1017,41 @@ static int offer(struct canvas *c, struct drawn_row *r, int64_t column,
 	return 0;
 }
 
-static int64_t column_of(const struct canvas *c, int64_t ns)
+/* (n * by + more) / of, of numbers that are not negative. */
+static int64_t scale(int64_t n, int64_t by, int64_t more, int64_t of)
 {
-	return (int64_t)((__int128)(ns - c->lo_ns) * c->figures.pixels /
-			 c->len_ns);
+	int64_t all;
+
+	if (__builtin_mul_overflow(n, by, &all) ||
+	    __builtin_add_overflow(all, more, &all))
+		return (int64_t)(((__int128)n * by + more) / of);
+	return all / of;
+}
+
+static int64_t column_of(const struct canvas *c, int64_t after_lo_ns)
+{
+	return scale(after_lo_ns, c->figures.pixels, 0, c->len_ns);
 }
 
 /* Where a column begins: the first instant that is in it. */
 static int64_t column_from(const struct canvas *c, int64_t column)
 {
-	return c->lo_ns + (int64_t)(((__int128)column * c->len_ns +
-				     c->figures.pixels - 1) /
-				    c->figures.pixels);
+	return scale(column, c->len_ns, c->figures.pixels - 1,
+		     c->figures.pixels);
+}
+
+/* To the column that an instant is in; most are in the one that is filled. */
+static void go_to_column(struct canvas *c, struct drawn_row *r,
+			 int64_t after_lo_ns)
+{
+	int64_t column;
+
+	if (after_lo_ns >= r->from_ns && after_lo_ns < r->to_ns)
+		return;
+	end_column(c, r);
+	column = column_of(c, after_lo_ns);
+	r->from_ns = column_from(c, column);
+	r->to_ns = column_from(c, column + 1);
 }
 
 static struct drawn_row *row_at(struct canvas *c, size_t depth)
@@ -1039,16 +1059,21 @@ static struct drawn_row *row_at(struct canvas *c, size_t depth)
 	while (c->row_count <= depth) {
 		c->rows = pf_grow(c->rows, &c->row_cap, c->row_count + 1,
 				  sizeof(*c->rows));
-		c->rows[c->row_count++] =
-			(struct drawn_row){ .column = -1, .cover_ns = -1 };
+		c->rows[c->row_count++] = (struct drawn_row){ .cover_ns = -1 };
 	}
 	return &c->rows[depth];
 }
 
+static int64_t lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The columns between its first and its last are full of it. */
 static int draw(struct canvas *c, const struct pf_span *s, unsigned kind,
 		int64_t event_id)
 {
-	int64_t from = s->start_ns, to, first, last;
+	int64_t from = s->start_ns, to;
 	struct drawn_row *r;
 	int depth, rc;
 
@@ -1061,19 +1086,20 @@ static int draw(struct canvas *c, const struct pf_span *s, unsigned kind,
 		return 0;
 	}
 	r = row_at(c, (size_t)depth);
-	from = from < c->lo_ns ? c->lo_ns : from;
-	to = to > c->hi_ns ? c->hi_ns : to;
-	first = column_of(c, from);
-	last = to > from ? column_of(c, to - 1) : first;
-	rc = offer(c, r, first,
-		   last > first ? column_from(c, first + 1) - from : to - from,
-		   s, kind, event_id);
+	from = (from < c->lo_ns ? c->lo_ns : from) - c->lo_ns;
+	to = lesser(to, c->hi_ns) - c->lo_ns;
+	go_to_column(c, r, from);
+	rc = offer(c, r, lesser(to, r->to_ns) - from, s, kind, event_id);
 	r->events++;
-	if (!rc && last > first + 1)
-		rc = offer(c, r, last - 1, INT64_MAX, s, kind, event_id);
-	if (!rc && last > first)
-		rc = offer(c, r, last, to - column_from(c, last), s, kind,
+	if (!rc && to > r->to_ns) {
+		go_to_column(c, r, r->to_ns);
+		rc = offer(c, r, lesser(to, r->to_ns) - r->from_ns, s, kind,
 			   event_id);
+	}
+	if (!rc && to > r->to_ns) {
+		go_to_column(c, r, to - 1);
+		rc = offer(c, r, to - r->from_ns, s, kind, event_id);
+	}
 	c->tracks[c->track_count].events++;
 	return rc;
 }
@@ -1221,7 +1247,7 @@ static void draw_steps(struct canvas *c, const struct pf_steps *steps)
 		if (s->host_start_ns >= c->hi_ns || s->host_end_ns <= c->lo_ns)
 			continue;
 		column = s->host_start_ns > c->lo_ns
-				 ? column_of(c, s->host_start_ns)
+				 ? column_of(c, s->host_start_ns - c->lo_ns)
 				 : 0;
 		if (column == drawn)
 			continue;
@@ -1547,7 +1573,7 @@ static void draw_value(struct canvas *c, struct graph *graph, int64_t at_ns,
 	if (at_ns < c->lo_ns || at_ns >= c->hi_ns)
 		return;
 	begin_graph(c, graph);
-	column = column_of(c, at_ns);
+	column = column_of(c, at_ns - c->lo_ns);
 	s = graph->last ? &c->samples[graph->last - 1] : NULL;
 	if (!s || !s->events || column != graph->column)
 		s = add_sample(c, graph, at_ns, value);

@@ -234,7 +234,7 @@ void pf_jsonw_string(struct pf_jsonw *w, const char *s, size_t len)
 void pf_jsonw_int(struct pf_jsonw *w, int64_t n)
 {
 	separate(w);
-	pf_buf_addf(w->out, "%" PRId64, n);
+	pf_buf_addi(w->out, n);
 }
 
 void pf_jsonw_digits(struct pf_jsonw *w, const char *digits)

@@ -364,7 +364,7 @@ void pf_cell_raw(struct pf_buf *out, const struct pf_cell *cell)
 	case PF_CELL_NULL:
 		break;
 	case PF_CELL_INT:
-		pf_buf_addf(out, "%" PRId64, cell->v.i);
+		pf_buf_addi(out, cell->v.i);
 		break;
 	case PF_CELL_REAL:
 		pf_buf_adds(out, pf_num_exact(text, cell->v.d));

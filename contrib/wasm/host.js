@@ -268,22 +268,16 @@ const positioned = (io, getFS, getMemory) =>
 const HOME = '/data'; /* where all files are, and where commands run */
 
 /*
- * One command: { code, out, err }, out as Made and err as a text, without the
- * lines that say what was read so far (profan ingest --counts): onCounts()
- * gets them.
+ * An instance of the module.  What it returns runs a command: { code, out,
+ * err, bytes }, out as Made and err as a text, without the lines that say what
+ * was read so far (profan ingest --counts): onCounts() gets them; bytes: its
+ * memory.  One that stays runs several, and databases stay open between them.
  */
-const runCommand = async (module, root, args, env, most, onCounts) => {
-	const out = Object.assign(new Made(), { most }), err = new Made();
-	err.write = (from, at) => {
-		if (!onCounts || from[0] !== 0x7b) /* { */
-			return Made.prototype.write.call(err, from, at);
-		onCounts(JSON.parse(new TextDecoder().decode(from.slice())));
-		return from.length;
-	};
-	let FS, memory, code = 0;
-	const say = (text) => err.write(new TextEncoder().encode(text), err.size);
+const startProgram = async (module, root, env, stays) => {
+	let FS, memory, code, err = new Made();
 	const program = await profanModule({
 		thisProgram: 'profan',
+		noExitRuntime: stays,
 		instantiateWasm(imports, done) {
 			for (const set of Object.values(imports))
 				for (const io of ['read', 'write'])
@@ -302,29 +296,52 @@ const runCommand = async (module, root, args, env, most, onCounts) => {
 			code = status;
 			throw e;
 		},
-		printErr: (text) => say(text + '\n'),
+		printErr: (text) => err.write(new TextEncoder().encode(text +
+			'\n'), err.size),
 	});
 	({ FS } = program);
 	FS.mkdir(HOME);
 	FS.mount(fileSystem(FS, root), {}, HOME);
 	FS.chdir(HOME);
-	[[1, out], [2, err]].forEach(([fd, file]) => {
+	const nodes = [1, 2].map((fd) => {
 		FS.close(FS.getStream(fd));
 		const name = '.' + fd; /* for as long as it takes to open it */
-		root.set(name, file);
-		const { fd: got } = FS.open(HOME + '/' + name, 1 | 1024); /* append */
+		root.set(name, new Made());
+		const got = FS.open(HOME + '/' + name, 1 | 1024); /* append */
 		root.delete(name);
-		if (got !== fd)
-			throw new Error('descriptor ' + got);
+		if (got.fd !== fd)
+			throw new Error('descriptor ' + got.fd);
+		return got.node;
 	});
-	try {
-		code = program.callMain([...args]) || code;
-	} catch (e) {
-		if (e?.name !== 'ExitStatus')
-			throw e; /* a trap, or no memory */
-		code = e.status;
+	if (stays) {
+		const kept = program._stay_begin();
+		program._main = (count, words) =>
+			program._stay_run(kept, count, words);
 	}
-	return { code, out, err: new TextDecoder().decode(err.bytes()), memory };
+	return (args, most, onCounts) => {
+		const out = Object.assign(new Made(), { most });
+		const top = program.stackSave();
+		code = 0;
+		err = new Made();
+		err.write = (from, at) => {
+			if (!onCounts || from[0] !== 0x7b) /* { */
+				return Made.prototype.write.call(err, from, at);
+			onCounts(JSON.parse(new TextDecoder().decode(
+				from.slice())));
+			return from.length;
+		};
+		[nodes[0].what, nodes[1].what] = [out, err];
+		try {
+			code = program.callMain([...args]) || code;
+		} catch (e) {
+			if (e?.name !== 'ExitStatus')
+				throw e; /* a trap, or no memory */
+			code = e.status;
+		}
+		program.stackRestore(top);
+		return { code, out, err: new TextDecoder().decode(err.bytes()),
+			bytes: memory.buffer.byteLength };
+	};
 };
 
 /* The folder of a path that must be there, or is made, and the last name. */
@@ -345,15 +362,21 @@ const walk = (root, path, isMade) => {
 /*
  * Files and commands.  addFile takes a Blob or something with size and
  * read(to, at); onRead(position, path) is called as inputs that are Blobs are
- * read.  A command that prints more than "most" bytes has no space left.
+ * read.  A command that prints more than "most" bytes has no space left.  One
+ * that "stays" is run where the last such was, as long as all went well there
+ * and files are the same.
  */
+const STAYS_MAX = 128 << 20; /* of memory, which never gets less */
+
 const makeHost = (module, onRead) => {
 	const root = new Map();
+	let held = null;
 	return {
 		addFile(path, file) {
 			const [folder, name] = walk(root, path, true);
 			if (!folder)
 				throw new Error(path + ': a file stands where its folder is');
+			held = null;
 			folder.set(name, file.read ? file : sliceBlob(file,
 				(at) => onRead?.(at, path)));
 		},
@@ -365,11 +388,17 @@ const makeHost = (module, onRead) => {
 		},
 		remove(path) {
 			const [folder, name] = walk(root, path, false);
+			held = null;
 			folder?.delete(name);
 		},
-		async run(args, env, most, onCounts) {
-			const { code, out, err } = await runCommand(module, root,
-				args, env, most, onCounts);
+		async run(args, env, most, { onCounts, stays } = {}) {
+			const run = stays && held ||
+				await startProgram(module, root, env, stays);
+			if (stays)
+				held = null;
+			const { code, out, err, bytes } = run(args, most, onCounts);
+			if (stays && !code && bytes <= STAYS_MAX)
+				held = run;
 			return { code, err, out: out.bytes() };
 		},
 	};

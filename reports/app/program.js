@@ -65,12 +65,13 @@ const program = (() => {
 		/* f(job) when something changes; null: nothing runs. */
 		watch(f) { tell = f; },
 		/*
-		 * Run a command.  { files, takes, isText, isWanted }: see
+		 * Run a command.  { files, takes, isText, stays }: see
 		 * worker.js; isWanted() is asked when its turn comes.
 		 */
-		run(args, { files = [], takes, isText = true, isWanted } = {}) {
+		run(args, { files = [], takes, isText = true, stays,
+			isWanted } = {}) {
 			const size = files.reduce((n, [, f]) => n + f.size, 0);
-			const message = { run: args, files, takes, isText };
+			const message = { run: args, files, takes, isText, stays };
 			return new Promise((resolve, reject) => {
 				queue.push({ id: ++last, args, message, size,
 					isWanted, resolve, reject });

@@ -7,6 +7,7 @@
 /* Of a range, the slowest last. */
 const QUESTIONS = ['gaps', 'kernels', 'overlap', 'syncs', 'table'];
 const ORDER = ['path', 'idle', 'counters', 'all'];
+const STAY = ['gpu', 'all']; /* what is asked often, and of which much stays */
 const FRESH = 0.6; /* of the columns that there could be: then ask again */
 const FINE = 4; /* columns of the whole, to those that are seen */
 const WHOLE_COLUMNS = 20000; /* of what is asked of the whole alone */
@@ -100,7 +101,7 @@ const newTimeline = (args, isOneClock) => {
 	const ask = async (which, pixels, ...more) => pictureOf((await runWell(
 		['timeline', ...args, '--tracks', which, '--pixels',
 			String(pixels), ...more, '--limit', '-1', '--format',
-			'json'])).out, clocks);
+			'json'], { stays: STAY.includes(which) })).out, clocks);
 	const clockOf = (track) => clocks.get(track?.rank) || OWN;
 
 	/* Of each trace its path, idle time, streams and threads. */

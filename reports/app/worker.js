@@ -5,11 +5,12 @@
  *
  *	{ start: module, files: [[path, blob]...] }
  *	{ keep: path, blob }, { drop: path }
- *	{ id, run: args, files, takes, isText }
+ *	{ id, run: args, files, takes, isText, stays }
  *		-> { read }, { counts }... { id, code, out, err, taken } or { id, error }
  *
  * "files" are there while the command runs, in the place of kept ones of the
- * same name; "takes" is a file that it makes, which is handed over.
+ * same name; "takes" is a file that it makes, which is handed over; "stays": see
+ * host.js.
  */
 const kept = new Map();
 const reached = new Map(); /* how far each input has been read */
@@ -52,15 +53,15 @@ const answers = {
 		kept.delete(drop);
 		host.remove(drop);
 	},
-	run: async ({ run, files, takes, isText }) => {
+	run: async ({ run, files, takes, isText, stays }) => {
 		reached.clear();
 		for (const [path, blob] of files)
 			host.addFile(path, blob);
 		try {
 			const { code, out, err } = await host.run(run, {},
-				isText ? TEXT_MAX : Infinity,
-				run.includes('--counts') &&
-					((counts) => postMessage({ counts })));
+				isText ? TEXT_MAX : Infinity, { stays,
+					onCounts: run.includes('--counts') &&
+						((counts) => postMessage({ counts })) });
 			if (code && isText && out.length > TEXT_MAX - WRITE_MAX)
 				throw new Error('more than ' + (TEXT_MAX >> 20) +
 					' MiB of text');

@@ -954,6 +954,8 @@ struct canvas {
 	struct drawn_slice *slices;
 	struct drawn_step *steps;
 	struct drawn_sample *samples;
+	struct drawn_name *names;
+	size_t name_count;
 	size_t track_count, track_cap, slice_count, slice_cap, step_count,
 		step_cap, sample_count, sample_cap;
 	struct pf_arena texts;
@@ -1708,22 +1710,26 @@ static int draw_all(struct canvas *c, const struct pf_window *w,
 	return rc;
 }
 
-static void show_names(struct canvas *c, struct pf_doc *doc)
+/* Names get their numbers in the order of the slices. */
+static void number_drawn(struct canvas *c)
 {
-	struct pf_table *t =
-		pf_doc_fields(doc, "names", "Names", PF_FIELDS(drawn_names));
-	bool *is_used = pf_calloc(c->l.texts.count + 1, sizeof(*is_used));
+	uint32_t *number = pf_calloc(c->l.texts.count + 1, sizeof(*number));
 
-	for (size_t i = 0; i < c->slice_count; i++)
-		is_used[c->slices[i].name] = true;
-	for (uint32_t i = 0; i < c->l.texts.count; i++) {
-		const struct drawn_name row = { i, pf_intern_text(&c->l.texts,
-								  i, NULL) };
+	c->names = pf_calloc(c->l.texts.count + 1, sizeof(*c->names));
+	for (size_t i = 0; i < c->slice_count; i++) {
+		int64_t *name = &c->slices[i].name;
 
-		if (is_used[i])
-			PF_PUT(t, drawn_names, row);
+		if (!number[*name]) {
+			number[*name] = (uint32_t)++c->name_count;
+			c->names[c->name_count - 1] = (struct drawn_name){
+				(int64_t)c->name_count - 1,
+				pf_intern_text(&c->l.texts, (uint32_t)*name,
+					       NULL)
+			};
+		}
+		*name = number[*name] - 1;
 	}
-	free(is_used);
+	free(number);
 }
 
 static void show_drawn(struct canvas *c, struct pf_doc *doc)
@@ -1736,12 +1742,13 @@ static void show_drawn(struct canvas *c, struct pf_doc *doc)
 		c->track_count);
 	PF_ROWS(doc, "steps", "Steps", drawn_steps, c->steps, c->step_count);
 	pf_sort(c->slices, c->slice_count, sizeof(*c->slices), by_place);
+	number_drawn(c);
 	PF_ROWS(doc, "slices", "What is drawn", drawn_slices, c->slices,
 		c->slice_count);
 	pf_sort(c->samples, c->sample_count, sizeof(*c->samples), by_track);
 	PF_ROWS(doc, "samples", "Counters", drawn_samples, c->samples,
 		c->sample_count);
-	show_names(c, doc);
+	PF_ROWS(doc, "names", "Names", drawn_names, c->names, c->name_count);
 	t = pf_doc_fields(doc, "classes", "Classes in the order of colours",
 			  PF_FIELDS(drawn_classes));
 	for (int i = 0; i < PF_CATS; i++) {
@@ -1782,6 +1789,7 @@ int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
 	free(c.slices);
 	free(c.steps);
 	free(c.samples);
+	free(c.names);
 	free(c.rows);
 	return rc;
 }

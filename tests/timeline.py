@@ -2,8 +2,10 @@
 """What 'profan timeline' draws against the events of the database.
 
 usage: timeline.py PROFAN DB...
+       timeline.py PROFAN --kept DB: what is asked of a database that stays open
 """
 import json
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -217,6 +219,43 @@ def check_counters(db, events):
                     yield f"{t} is no extent"
 
 
+def check_kept(db):
+    """What is kept of long tracks gives what reading them gives."""
+    rng = random.Random(5)
+    span = drawn(db, "--pixels", "1")[0]["to_ns"]
+    server = subprocess.Popen([PROFAN, "--serve"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
+    for _ in range(150):
+        unit = 1 << rng.randrange(5, span.bit_length() - 5)
+        low = rng.randrange(span // unit) * unit
+        high = low + unit * rng.choice((1, 40, 2000))
+        if rng.random() < 0.2:
+            low += rng.randrange(unit)
+        if rng.random() < 0.2:
+            high += rng.randrange(unit)
+        if rng.random() < 0.1:
+            low, high = 0, span + unit
+        if high - low > 50000 * unit:
+            high = low + 50000 * unit
+        words = ["timeline", db, "--from", f"{low}ns", "--to", f"{high}ns",
+                 "--column", f"{unit}ns", "--limit", "-1", "--format", "json"]
+        server.stdin.write(b"".join(w.encode() + b"\0" for w in (
+            str(len(words) + 1), "profan", *words)))
+        server.stdin.flush()
+        code, size = map(int, server.stdout.readline().split())
+        got = server.stdout.read(size)
+        want = subprocess.run([PROFAN, *words], stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False)
+        if (code, got) != (want.returncode, want.stdout):
+            yield f"{' '.join(words)}: exit code {code}, {got[:300]}"
+    server.stdin.close()
+    server.wait()
+
+
+if sys.argv[2] == "--kept":
+    results.say(f"{sys.argv[3]}: the same of a database that stays open",
+                list(check_kept(sys.argv[3])))
+    sys.exit()
 for path in sys.argv[2:]:
     known = events_of(path)
     results.say(f"{path}: each event of a window is in one slice, and slices "

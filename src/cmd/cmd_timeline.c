@@ -10,7 +10,9 @@ static const struct pf_drawn_args defaults = { .window = PF_WINDOW_DEFAULTS,
 static const struct pf_opt opts[] = {
 	PF_WINDOW_OPTS(struct pf_drawn_args, window),
 	{ 0, "pixels", "N", "divide the time into N columns", PF_OPT_INT,
-	  offsetof(struct pf_drawn_args, pixels), 1, 100000 },
+	  offsetof(struct pf_drawn_args, pixels), 1, PF_DRAWN_PIXELS },
+	{ 0, "column", "TIME", "or into columns of so much time each",
+	  PF_OPT_NS, offsetof(struct pf_drawn_args, column_ns), 0, 0 },
 	{ 0, "tracks", PF_DRAWN_WORDS,
 	  "streams of GPUs and threads; or GPUs' idle time, the path, or "
 	  "counters and allocated memory",
@@ -20,7 +22,7 @@ static const struct pf_opt opts[] = {
 
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
-	return pf_timeline_draw(cx->db, args, doc);
+	return pf_timeline_draw(cx->db, args, cx->kept, doc);
 }
 
 PF_COMMAND(508, timeline) = {

@@ -32,6 +32,7 @@
 #include "formats/event.h"
 #include "show/escape.h"
 #include "store/cursor.h"
+#include "store/kept.h"
 #include "store/query.h"
 #include "store/texts.h"
 
@@ -89,6 +90,9 @@ struct depths {
 	struct pf_nest nest; /* struct open */
 	int64_t self_ns, waiting_ns;
 };
+
+static const struct depths no_depths = { .nest = { .width = sizeof(outermost),
+						   .outermost = &outermost } };
 
 /* ---- names ---- */
 
@@ -436,9 +440,7 @@ static int load_track(struct loader *l, const struct pf_track *track)
 		state.track[g] = open_track(
 			&l->t->group[g], track, is_gpu,
 			pf_redact_is_strict(l->redact) ? l->placed_count : 0);
-		state.depths[g] =
-			(struct depths){ .nest = { .width = sizeof(outermost),
-						   .outermost = &outermost } };
+		state.depths[g] = no_depths;
 	}
 	while (!rc && (rc = pf_cursor_next(c, &span, l->err)) == 1)
 		rc = add_event(l, &span, is_gpu, &state, placed);
@@ -473,8 +475,7 @@ static void open_lane(struct loader *l, const struct pf_track *track,
 	else
 		pf_buf_addf(&t->label, "start/end ranges of process %s",
 			    track->pid);
-	*d = (struct depths){ .nest = { .width = sizeof(outermost),
-					.outermost = &outermost } };
+	*d = no_depths;
 }
 
 static void add_lane_slice(struct loader *l, struct depths *d,
@@ -950,6 +951,8 @@ struct canvas {
 	struct drawn_figures figures;
 	const struct pf_window_trace *trace;
 	int64_t lo_ns, hi_ns, len_ns; /* len: of the pixels, hi <= lo + len */
+	int64_t column_ns;            /* or 0 */
+	bool stays;                   /* the database, for other windows */
 	struct drawn_track *tracks;
 	struct drawn_slice *slices;
 	struct drawn_step *steps;
@@ -1071,28 +1074,22 @@ static int64_t lesser(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The columns between its first and its last are full of it. */
-static int draw(struct canvas *c, const struct pf_span *s, unsigned kind,
-		int64_t event_id)
+/*
+ * An event that overlaps the window, at its depth; "events" have begun with it.
+ * The columns between its first and its last are full of it.
+ */
+static int draw_at(struct canvas *c, size_t depth, const struct pf_span *s,
+		   unsigned kind, int64_t event_id, int64_t events)
 {
-	int64_t from = s->start_ns, to;
-	struct drawn_row *r;
-	int depth, rc;
+	int64_t from = s->start_ns, to = s->start_ns + s->dur_ns;
+	struct drawn_row *r = row_at(c, depth);
+	int rc;
 
-	if (s->dur_ns < 0 || __builtin_add_overflow(from, s->dur_ns, &to) ||
-	    from >= c->hi_ns || (to <= c->lo_ns && from < c->lo_ns))
-		return 0;
-	depth = push(&c->depths, from, to, false);
-	if (depth < 0) {
-		c->figures.too_deep++;
-		return 0;
-	}
-	r = row_at(c, (size_t)depth);
 	from = (from < c->lo_ns ? c->lo_ns : from) - c->lo_ns;
 	to = lesser(to, c->hi_ns) - c->lo_ns;
 	go_to_column(c, r, from);
 	rc = offer(c, r, lesser(to, r->to_ns) - from, s, kind, event_id);
-	r->events++;
+	r->events += events;
 	if (!rc && to > r->to_ns) {
 		go_to_column(c, r, r->to_ns);
 		rc = offer(c, r, lesser(to, r->to_ns) - r->from_ns, s, kind,
@@ -1102,8 +1099,25 @@ static int draw(struct canvas *c, const struct pf_span *s, unsigned kind,
 		go_to_column(c, r, to - 1);
 		rc = offer(c, r, to - r->from_ns, s, kind, event_id);
 	}
-	c->tracks[c->track_count].events++;
+	c->tracks[c->track_count].events += events;
 	return rc;
+}
+
+static int draw(struct canvas *c, const struct pf_span *s, unsigned kind,
+		int64_t event_id)
+{
+	int64_t from = s->start_ns, to;
+	int depth;
+
+	if (s->dur_ns < 0 || __builtin_add_overflow(from, s->dur_ns, &to) ||
+	    from >= c->hi_ns || (to <= c->lo_ns && from < c->lo_ns))
+		return 0;
+	depth = push(&c->depths, from, to, false);
+	if (depth < 0) {
+		c->figures.too_deep++;
+		return 0;
+	}
+	return draw_at(c, (size_t)depth, s, kind, event_id, 1);
 }
 
 static void begin_track(struct canvas *c, int64_t number, const char *pid,
@@ -1121,8 +1135,7 @@ static void begin_track(struct canvas *c, int64_t number, const char *pid,
 		.least = NAN,
 		.most = NAN,
 	};
-	c->depths = (struct depths){ .nest = { .width = sizeof(outermost),
-					       .outermost = &outermost } };
+	c->depths = no_depths;
 	c->is_filled = false;
 	c->row_count = 0;
 }
@@ -1137,10 +1150,299 @@ static void end_track(struct canvas *c)
 	c->track_count++;
 }
 
-static int draw_track(struct canvas *c, const struct pf_track *track,
+/* Does it stand on a track of the timeline? */
+static bool is_shown(unsigned kind, bool is_gpu)
+{
+	return group_of(kind, is_gpu) >= 0 || kind == PF_KIND_INSTANT ||
+	       kind == PF_KIND_OOM;
+}
+
+/* ---- levels ---- */
+
+/*
+ * What stays of a long track while its database is open: of each bucket of
+ * time, at each depth, the last event that begins in it, the longest of the
+ * others, and how many there are.  It is all that is drawn in columns that
+ * begin and end where buckets do: at one depth no two events overlap, so only
+ * the last reaches beyond its bucket.
+ */
+#define LEVEL_EVENTS  65536              /* tracks of fewer are read as fast */
+#define LEVEL_SPLIT   131072             /* of the time of a track, at most */
+#define LEVEL_BUCKETS (INT64_C(1) << 19) /* of all tracks: 28 MB */
+#define LEVEL_LEAST   512                /* of one, more than depths */
+#define LEVEL_OTHERS  PF_SLICE_DEPTHS    /* "depth" of what has no length */
+
+struct bucket_event {
+	int64_t after_ns, dur_ns; /* after the first event of the trace */
+	uint32_t seq;
+	uint32_t name_kind; /* name << 8 | kind */
+};
+
+struct bucket {
+	struct bucket_event longest, last;
+	uint32_t events;
+};
+
+struct level {
+	int64_t first_ns; /* of the trace */
+	int shift;        /* a bucket is 1 << shift ns; 0: there is no level */
+	struct {
+		struct bucket *items; /* those that have an event */
+		size_t count, cap;
+	} rows[LEVEL_OTHERS + 1];
+	/*
+	 * Where a bucket begins, does one that has ended still take a depth?
+	 * Who begins to read there does not know of it.
+	 */
+	bool *is_tangled;
+	/* while it is made */
+	struct pf_names *classes;
+	struct depths depths;
+	int64_t count, most, steps;
+	bool is_gpu, is_none;
+};
+
+static void drop_level(struct level *l)
+{
+	for (size_t i = 0; i <= LEVEL_OTHERS; i++)
+		free(l->rows[i].items);
+	free(l->is_tangled);
+	*l = (struct level){ 0 };
+}
+
+static void free_level(void *p)
+{
+	drop_level(p);
+	free(p);
+}
+
+static int64_t bucket_of(const struct level *l, const struct bucket *b)
+{
+	return b->last.after_ns >> l->shift;
+}
+
+/* Of equal length the earlier. */
+static void join_buckets(struct bucket *a, const struct bucket *b)
+{
+	if (a->events == 1 || a->last.dur_ns > a->longest.dur_ns)
+		a->longest = a->last;
+	if (b->events > 1 && b->longest.dur_ns > a->longest.dur_ns)
+		a->longest = b->longest;
+	a->last = b->last;
+	a->events += b->events;
+}
+
+/* Buckets of twice the length. */
+static void coarsen(struct level *l)
+{
+	l->shift++;
+	l->count = 0;
+	for (size_t i = 0; i <= LEVEL_OTHERS; i++) {
+		struct bucket *b = l->rows[i].items;
+		size_t n = 0;
+
+		for (size_t k = 0; k < l->rows[i].count; k++)
+			if (n && bucket_of(l, &b[n - 1]) == bucket_of(l, &b[k]))
+				join_buckets(&b[n - 1], &b[k]);
+			else
+				b[n++] = b[k];
+		l->rows[i].count = n;
+		l->count += (int64_t)n;
+	}
+	for (size_t i = 0; i < LEVEL_SPLIT; i++)
+		l->is_tangled[i] = 2 * i < LEVEL_SPLIT && l->is_tangled[2 * i];
+}
+
+static void add_to_level(struct level *l, size_t depth,
+			 const struct bucket *one)
+{
+	struct bucket *last;
+
+	while (l->count >= l->most)
+		coarsen(l);
+	last = l->rows[depth].items + l->rows[depth].count;
+	if (l->rows[depth].count &&
+	    bucket_of(l, last - 1) == bucket_of(l, one)) {
+		join_buckets(last - 1, one);
+		return;
+	}
+	*PF_ONE_MORE(l->rows[depth].items, l->rows[depth].count,
+		     l->rows[depth].cap) = *one;
+	l->count++;
+}
+
+/* Below what has just begun is one that ends before: until then it is there. */
+static int note_tangle(struct level *l, int64_t from_ns, int64_t to_ns)
+{
+	int64_t i = ((from_ns - l->first_ns - 1) >> l->shift) + 1;
+	int64_t last =
+		lesser((to_ns - l->first_ns - 1) >> l->shift, LEVEL_SPLIT - 1);
+
+	for (; i <= last; i++, l->steps++)
+		l->is_tangled[i] = true;
+	return l->steps > INT64_C(64) * LEVEL_SPLIT ? -1 : 0;
+}
+
+/* Depths are those of who reads the whole; -1: there are none. */
+static int find_depth(struct level *l, int64_t start_ns, int64_t end_ns)
+{
+	int depth = push(&l->depths, start_ns, end_ns, false);
+	const struct open *under;
+
+	if (depth <= 0)
+		return depth;
+	under = pf_nest_at(&l->depths.nest, (size_t)depth - 1);
+	if (under->end_ns < end_ns && note_tangle(l, under->end_ns, end_ns) < 0)
+		return -1;
+	return depth;
+}
+
+static int take_event(void *context, const struct pf_block *b, uint32_t i,
+		      int64_t event_id)
+{
+	struct level *l = context;
+	const unsigned kind = pf_names_kind(l->classes, b->type[i]);
+	const int64_t start = b->start_ns[i], dur = b->dur_ns[i];
+	struct bucket one = { .events = 1 };
+	int depth = LEVEL_OTHERS;
+	int64_t after, end, ends_after;
+
+	l->is_none = __builtin_sub_overflow(start, l->first_ns, &after) ||
+		     after < 0 || after >> l->shift >= LEVEL_SPLIT ||
+		     b->name[i] >> 24;
+	if (!l->is_none && is_shown(kind, l->is_gpu)) {
+		if (dur < 0 || __builtin_add_overflow(start, dur, &end))
+			return 0;
+		l->is_none =
+			__builtin_sub_overflow(end, l->first_ns, &ends_after) ||
+			(depth = find_depth(l, start, end)) < 0;
+	}
+	if (l->is_none)
+		return -1;
+	one.last = (struct bucket_event){ after, dur, (uint32_t)event_id,
+					  b->name[i] << 8 | kind };
+	add_to_level(l, (size_t)depth, &one);
+	return 0;
+}
+
+static int fill_level(struct pf_db *db, struct level *l,
+		      const struct pf_track *track, int64_t events)
+{
+	const struct pf_track_reader reader = { .event = take_event };
+	int64_t most = (int64_t)((__int128)LEVEL_BUCKETS * track->event_count /
+				 (events + 1));
+	int rc;
+
+	l->most = most > LEVEL_LEAST ? most : LEVEL_LEAST;
+	l->is_gpu = !strcmp(track->class_name, "gpu");
+	l->is_tangled = pf_calloc(LEVEL_SPLIT, sizeof(*l->is_tangled));
+	for (l->shift = 1;
+	     (track->last_ns - l->first_ns) >> l->shift >= LEVEL_SPLIT;)
+		l->shift++;
+	l->depths = no_depths;
+	l->classes = pf_names_new(db);
+	rc = l->classes ? pf_track_read(db, track, &reader, l) : -1;
+	pf_names_free(l->classes);
+	pf_nest_release(&l->depths.nest);
+	if (!l->is_none)
+		return rc;
+	drop_level(l);
+	return 0;
+}
+
+/* Arg: the track, and when its trace begins. */
+static void *make_level(struct pf_db *db, const char *arg, struct pf_err *err)
+{
+	struct level *l = pf_calloc(1, sizeof(*l));
+	struct pf_track *tracks = NULL;
+	char *end;
+	unsigned long id = strtoul(arg, &end, 10);
+	int64_t events = 0;
+	size_t count = 0;
+	int rc = pf_tracks_load(db, 0, &tracks, &count, err);
+
+	l->first_ns = strtoll(end, NULL, 10);
+	for (size_t i = 0; i < count; i++)
+		pf_sat_sum(&events, tracks[i].event_count);
+	for (size_t i = 0; i < count && !rc; i++)
+		if (tracks[i].id == id)
+			rc = fill_level(db, l, &tracks[i], events);
+	pf_tracks_free(tracks, count);
+	if (!rc)
+		return l;
+	free_level(l);
+	return NULL;
+}
+
+/* 1: it has what is to be drawn; 0: the track is to be read; or -1. */
+static int find_level(struct canvas *c, const struct pf_track *track,
+		      const struct level **out)
+{
+	const int64_t first = c->trace->first_ns, lo = c->lo_ns - first;
+	const struct level *l;
+	char arg[64];
+	int64_t in;
+
+	if (!c->stays || track->event_count < LEVEL_EVENTS ||
+	    __builtin_sub_overflow(track->last_ns, first, &in) ||
+	    c->column_ns < in / LEVEL_SPLIT)
+		return 0;
+	snprintf(arg, sizeof(arg), "%" PRIu32 " %" PRId64, track->id, first);
+	l = *out = pf_memo_get(c->l.db, make_level, free_level, arg, c->l.err);
+	if (!l)
+		return -1;
+	in = (INT64_C(1) << l->shift) - 1;
+	return l->shift && !(c->column_ns & in) && !(lo & in) &&
+	       (!((c->hi_ns - first) & in) || c->hi_ns > c->trace->last_ns) &&
+	       lo >> l->shift < LEVEL_SPLIT && !l->is_tangled[lo >> l->shift];
+}
+
+static int draw_kept(struct canvas *c, size_t depth, uint32_t track,
+		     const struct bucket_event *e, int64_t events)
+{
+	const struct pf_span s = {
+		.start_ns = c->trace->first_ns + e->after_ns,
+		.dur_ns = e->dur_ns,
+		.name = e->name_kind >> 8,
+	};
+
+	return draw_at(c, depth, &s, e->name_kind & 0xff,
+		       (int64_t)((uint64_t)track << 32 | e->seq), events);
+}
+
+static int draw_level(struct canvas *c, const struct level *l, uint32_t track)
+{
+	const int64_t lo = c->lo_ns - l->first_ns, hi = c->hi_ns - l->first_ns;
+	int rc = 0;
+
+	for (size_t depth = 0; depth <= LEVEL_OTHERS; depth++) {
+		const struct bucket *b = l->rows[depth].items;
+		const size_t count = l->rows[depth].count;
+		size_t i = PF_SEARCH(k, count, b[k].last.after_ns < lo);
+
+		if (depth < LEVEL_OTHERS && i &&
+		    b[i - 1].last.after_ns + b[i - 1].last.dur_ns > lo)
+			rc = draw_kept(c, depth, track, &b[i - 1].last, 1);
+		for (; !rc && i < count && b[i].last.after_ns < hi; i++) {
+			if (depth == LEVEL_OTHERS) {
+				c->figures.without_length += b[i].events;
+				continue;
+			}
+			if (b[i].events > 1)
+				rc = draw_kept(c, depth, track, &b[i].longest,
+					       b[i].events - 1);
+			if (!rc)
+				rc = draw_kept(c, depth, track, &b[i].last, 1);
+		}
+	}
+	return rc;
+}
+
+/* ---- tracks ---- */
+
+static int read_track(struct canvas *c, const struct pf_track *track,
 		      bool is_gpu)
 {
-	struct pf_slice_track named = { 0 };
 	struct pf_cursor *cursor = pf_cursor_new(
 		c->l.db, track->id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
@@ -1150,18 +1452,13 @@ static int draw_track(struct canvas *c, const struct pf_track *track,
 	struct pf_span s;
 	int rc = cursor ? 0 : -1;
 
-	add_label(&named, track, is_gpu, 0);
-	begin_track(c, track->id, track->pid, is_gpu ? "gpu" : "host",
-		    named.label.data);
-	pf_buf_release(&named.label);
 	if (!rc) /* what begins and ends at lo_ns is in, too */
 		pf_cursor_overlap(cursor, c->lo_ns - (c->lo_ns > INT64_MIN),
 				  c->hi_ns);
 	while (!rc && (rc = pf_cursor_next(cursor, &s, c->l.err)) == 1) {
 		unsigned kind = pf_names_kind(c->l.classes, s.type);
 
-		if (group_of(kind, is_gpu) >= 0 || kind == PF_KIND_INSTANT ||
-		    kind == PF_KIND_OOM) {
+		if (is_shown(kind, is_gpu)) {
 			rc = draw(c, &s, kind,
 				  (int64_t)((uint64_t)track->id << 32 | s.seq));
 		} else {
@@ -1172,8 +1469,25 @@ static int draw_track(struct canvas *c, const struct pf_track *track,
 		if (s.start_ns >= c->hi_ns)
 			break;
 	}
-	end_track(c);
 	pf_cursor_free(cursor);
+	return rc;
+}
+
+static int draw_track(struct canvas *c, const struct pf_track *track,
+		      bool is_gpu)
+{
+	struct pf_slice_track named = { 0 };
+	const struct level *level;
+	int rc = find_level(c, track, &level);
+
+	add_label(&named, track, is_gpu, 0);
+	begin_track(c, track->id, track->pid, is_gpu ? "gpu" : "host",
+		    named.label.data);
+	pf_buf_release(&named.label);
+	if (rc >= 0)
+		rc = rc ? draw_level(c, level, track->id)
+			: read_track(c, track, is_gpu);
+	end_track(c);
 	return rc;
 }
 
@@ -1667,11 +1981,26 @@ static int draw_counters(struct canvas *c, const struct pf_window *w,
 	return rc;
 }
 
+/* So many columns of a length that all of the time is in them. */
+static int set_columns(struct canvas *c, int64_t column_ns)
+{
+	const int64_t count = (c->len_ns - 1) / column_ns + 1;
+
+	if (count > PF_DRAWN_PIXELS ||
+	    __builtin_mul_overflow(count, column_ns, &c->len_ns))
+		return pf_fail(c->l.err, PF_EUSAGE,
+			       "--column: more than %d columns",
+			       PF_DRAWN_PIXELS);
+	c->figures.pixels = count;
+	c->column_ns = column_ns;
+	return 0;
+}
+
 static int draw_all(struct canvas *c, const struct pf_window *w,
 		    const struct pf_steps *steps,
 		    const struct pf_drawn_args *args)
 {
-	int rc = 0;
+	int rc;
 
 	c->len_ns = 1;
 	c->figures.from_ns = INT64_MAX;
@@ -1692,6 +2021,7 @@ static int draw_all(struct canvas *c, const struct pf_window *w,
 	}
 	if (c->figures.from_ns == INT64_MAX)
 		c->figures.from_ns = 0;
+	rc = args->column_ns ? set_columns(c, args->column_ns) : 0;
 	for (size_t i = 0; i < w->count && !rc; i++) {
 		set_part(c, &w->traces[i]);
 		if (w->traces[i].is_empty || c->hi_ns == c->lo_ns)
@@ -1760,11 +2090,12 @@ static void show_drawn(struct canvas *c, struct pf_doc *doc)
 }
 
 int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
-		     struct pf_doc *doc)
+		     bool stays, struct pf_doc *doc)
 {
 	struct canvas c = {
 		.l = { .db = db, .table = { .db = db }, .err = db->err },
-		.figures.pixels = args->pixels
+		.figures.pixels = args->pixels,
+		.stays = stays,
 	};
 	struct pf_window w = { 0 };
 	struct pf_steps steps = { 0 };

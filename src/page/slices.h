@@ -106,6 +106,10 @@ void pf_timeline_release(struct pf_timeline *t);
  * many have begun there.  Reads the blocks that the window touches; memory is
  * that of what is shown.  Of counters: in each column the least and the most,
  * and the last, which holds until the next; they are read from the start.
+ *
+ * Of a database that stays open for other windows, long tracks are read once:
+ * what windows and columns show whose ends are multiples of a power of two of
+ * ns, if it is not too small, is kept.  It is the same to the byte.
  */
 
 enum pf_drawn_tracks {
@@ -118,14 +122,17 @@ enum pf_drawn_tracks {
 };
 #define PF_DRAWN_WORDS "all|gpu|host|idle|path|counters"
 
+#define PF_DRAWN_PIXELS 100000 /* at most */
+
 struct pf_drawn_args {
 	struct pf_window_args window;
-	int64_t pixels; /* of the longest trace in the window */
-	int tracks;     /* enum pf_drawn_tracks */
+	int64_t pixels;    /* of the longest trace in the window */
+	int64_t column_ns; /* or how long each is; 0: as many as pixels */
+	int tracks;        /* enum pf_drawn_tracks */
 };
 
 int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
-		     struct pf_doc *doc);
+		     bool stays, struct pf_doc *doc);
 
 /*
  * The critical path as a track of the timeline: its pieces, one behind the

@@ -11,6 +11,7 @@ const STAY = ['gpu', 'all']; /* what is asked often, and of which much stays */
 const FRESH = 0.6; /* of the columns that there could be: then ask again */
 const FINE = 4; /* columns of the whole, to those that are seen */
 const WHOLE_COLUMNS = 20000; /* of what is asked of the whole alone */
+const MOST_COLUMNS = 50000; /* at once */
 const MANY = 1e6; /* events: then the path waits until it is asked for */
 const GRAPH_ROWS = 3; /* the height of a counter */
 const GRAPHS = 8; /* that are open at first; more are folded */
@@ -36,6 +37,16 @@ const ORIGIN = '(SELECT min(first_ns) FROM track AS f WHERE ' +
 const OWN = { begins_ns: 0, drift_ppm: 0 };
 const onClock = (c, ns) => c.begins_ns + ns * (1 - c.drift_ppm / 1e6);
 const offClock = (c, ns) => (ns - c.begins_ns) / (1 - c.drift_ppm / 1e6);
+
+/*
+ * Columns of a part are as long as a power of two or one and a half, and begin
+ * at multiples: of such the program keeps what it has read of long tracks.
+ */
+const unitOf = (ns) => {
+	const two = 2 ** Math.max(Math.floor(Math.log2(ns)), 0);
+	return two > 1 && ns >= two * 1.5 ? two * 1.5 : two;
+};
+const columns = (ns) => ['--column', unitOf(ns) + 'ns'];
 
 /* What the program said, by track and depth; clocks: of ranks. */
 const pictureOf = (text, clocks) => {
@@ -98,10 +109,10 @@ const newTimeline = (args, isOneClock) => {
 
 	/* -- asking -- */
 
-	const ask = async (which, pixels, ...more) => pictureOf((await runWell(
-		['timeline', ...args, '--tracks', which, '--pixels',
-			String(pixels), ...more, '--limit', '-1', '--format',
-			'json'], { stays: STAY.includes(which) })).out, clocks);
+	const ask = async (which, ...how) => pictureOf((await runWell(
+		['timeline', ...args, '--tracks', which, ...how, '--limit',
+			'-1', '--format', 'json'],
+		{ stays: STAY.includes(which) })).out, clocks);
 	const clockOf = (track) => clocks.get(track?.rank) || OWN;
 
 	/* Of each trace its path, idle time, streams and threads. */
@@ -137,7 +148,7 @@ const newTimeline = (args, isOneClock) => {
 
 	/* The answer that has all of a view as fine as it can be drawn. */
 	const isGood = ({ which, whole, held }, v0 = line.v0, v1 = line.v1) => {
-		const finest = line.plot() / (v1 - v0) * FRESH;
+		const finest = Math.min(line.plot() / (v1 - v0) * FRESH, 1);
 		const good = (p) => p.from <= Math.max(v0, 0) &&
 			p.to >= Math.min(v1, line.span) && p.per >= finest;
 		return whole && (held.find(good) || ((good(whole) ||
@@ -156,8 +167,9 @@ const newTimeline = (args, isOneClock) => {
 	const isComing = () => here && all.whole && !isGood(all, ...ahead());
 
 	const askWhole = async (p) => {
-		p.whole = await ask(p.which, isOfWhole(p.which) ? WHOLE_COLUMNS
-			: line.plot() * FINE);
+		p.whole = await ask(p.which, ...columns(line.span /
+			(isOfWhole(p.which) ? WHOLE_COLUMNS
+				: line.plot() * FINE)));
 		learn(p, p.whole);
 	};
 
@@ -168,13 +180,15 @@ const newTimeline = (args, isOneClock) => {
 		const from = Math.max(Math.floor(Math.min(v0, a) - w / 4), 0);
 		const to = Math.ceil(Math.min(Math.max(v1, b) + w / 4, span)) + 1;
 		const list = clocks.size ? [...clocks.values()] : [OWN];
-		const first = Math.max(0, Math.floor(Math.min(...list.map((c) =>
-			offClock(c, from)))));
-		const last = Math.max(first + 1, Math.ceil(Math.max(
-			...list.map((c) => offClock(c, to)))));
-		const picture = await ask(p.which, Math.min(Math.ceil(line.plot() *
-			(last - first) / Math.min(w, (b - a) / FRESH)), 100000),
-		'--from', first + 'ns', '--to', last + 'ns');
+		const own = list.flatMap((c) => [from, to].map((ns) =>
+			offClock(c, ns)));
+		const first = Math.max(0, Math.min(...own));
+		const last = Math.max(first + 1, ...own);
+		const unit = unitOf(Math.max((last - first) / MOST_COLUMNS,
+			Math.min(w, (b - a) / FRESH) / line.plot()));
+		const picture = await ask(p.which, ...columns(unit),
+			'--from', Math.floor(first / unit) * unit + 'ns',
+			'--to', Math.ceil(last / unit) * unit + 'ns');
 		p.held = [{ ...picture, from, to }, ...p.held].slice(0, HELD);
 		learn(p, picture);
 	};
@@ -220,10 +234,12 @@ const newTimeline = (args, isOneClock) => {
 		if (isOneClock)
 			clocks = await askClocks();
 		for (const which of ['gpu', 'all']) {
-			const p = await ask(which, line.plot());
+			const p = await ask(which, ...which === 'gpu'
+				? ['--pixels', String(line.plot())]
+				: columns(line.span / line.plot()));
+			line.span = Math.max(p.to, line.span);
 			if (which === 'gpu' && !p.tracks.length)
 				continue;
-			line.span = Math.max(p.to, line.span);
 			if (!all.whole) {
 				p.classes.forEach((c, i) =>
 					line.explain(c.class, COLOURS[i]));
@@ -401,12 +417,12 @@ const newTimeline = (args, isOneClock) => {
 		dur_ns: e.dur_ns, text: e.name };
 	const eventSql = () => {
 		const traces = new Map(tracks.map((t) => [t.trace_id, t]));
-		const own = 'e.start_ns - ' + ORIGIN;
-		return 'e.id, e.track_id, e.name, e.dur_ns, CASE e.trace_id ' +
-			[...traces].map(([id, t]) => `WHEN ${id} THEN ${
-				clockOf(t).begins_ns} + (${own}) * ${
-				1 - clockOf(t).drift_ppm / 1e6}`).join(' ') +
-			' END AS at_ns';
+		const own = '(e.start_ns - ' + ORIGIN + ')';
+		const at = [...traces].map(([id, t]) => `WHEN ${id} THEN ${
+			clockOf(t).begins_ns} + ${own} * ${
+			1 - clockOf(t).drift_ppm / 1e6}`).join(' ');
+		return 'e.id, e.track_id, e.name, e.dur_ns, ' + (at
+			? 'CASE e.trace_id ' + at + ' END' : own) + ' AS at_ns';
 	};
 
 	const trackOf = (s) => line.tracks.find((t) => t.track === s.track);

@@ -17,7 +17,8 @@ void pf_buf_release(struct pf_buf *b)
 
 void pf_buf_reserve(struct pf_buf *b, size_t extra)
 {
-	b->data = pf_grow(b->data, &b->cap, b->len + extra + 1, 1);
+	if (b->cap - b->len <= extra)
+		b->data = pf_grow(b->data, &b->cap, b->len + extra + 1, 1);
 }
 
 void pf_buf_add(struct pf_buf *b, const void *p, size_t len)

@@ -152,6 +152,13 @@ void pf_jsonw_key(struct pf_jsonw *w, const char *key)
 	w->after_key = true;
 }
 
+void pf_jsonw_key_again(struct pf_jsonw *w, const char *text, size_t len)
+{
+	separate(w);
+	pf_buf_add(w->out, text, len);
+	w->after_key = true;
+}
+
 static bool is_markup(uint32_t code)
 {
 	return code == '<' || code == '>' || code == '&';

@@ -52,6 +52,8 @@ void pf_jsonw_object(struct pf_jsonw *w); /* { ... until pf_jsonw_end() */
 void pf_jsonw_array(struct pf_jsonw *w);  /* [ ... until pf_jsonw_end() */
 void pf_jsonw_end(struct pf_jsonw *w);
 void pf_jsonw_key(struct pf_jsonw *w, const char *key);
+/* One that was written before: its text, from quote to the blank behind it. */
+void pf_jsonw_key_again(struct pf_jsonw *w, const char *text, size_t len);
 
 void pf_jsonw_string(struct pf_jsonw *w, const char *s, size_t len);
 void pf_jsonw_int(struct pf_jsonw *w, int64_t n);

@@ -22,6 +22,7 @@ struct pf_printer {
 	FILE *out;
 	struct pf_buf buf;        /* written out when it is large */
 	struct pf_jsonw json;     /* json.c */
+	struct pf_buf keys;       /* json.c: of the table, each with a NUL */
 	bool is_terminal;         /* csv.c: mask what could steer it */
 	size_t failed_count;      /* notes of checks that failed were printed */
 	size_t section;           /* parts printed so far: csv, text, md */

@@ -54,8 +54,17 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 	pf_jsonw_object(&p->json);
 }
 
+/* Each row has the same keys, which are quoted once. */
 static void head(struct pf_printer *p)
 {
+	pf_buf_clear(&p->keys);
+	for (size_t i = 0; i < p->col_count; i++) {
+		const char *key = p->cols[i].key;
+
+		pf_jsonw_quote(&p->keys, key, strlen(key),
+			       p->json.escape_markup);
+		pf_buf_add(&p->keys, ": ", 3);
+	}
 	pf_jsonw_key(&p->json, p->name);
 	pf_jsonw_array(&p->json);
 }
@@ -68,9 +77,14 @@ static bool is_digits(enum pf_col_kind kind, const struct pf_cell *cell)
 
 static void row(struct pf_printer *p, const struct pf_cell *cells)
 {
+	const char *key = p->keys.data;
+
 	pf_jsonw_object(&p->json);
 	for (size_t i = 0; i < p->col_count; i++) {
-		pf_jsonw_key(&p->json, p->cols[i].key);
+		size_t len = strlen(key);
+
+		pf_jsonw_key_again(&p->json, key, len);
+		key += len + 1;
 		if (is_digits(p->cols[i].kind, &cells[i]))
 			pf_jsonw_digits(&p->json, cells[i].v.text.s);
 		else

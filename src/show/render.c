@@ -626,6 +626,7 @@ void pf_render_free(struct pf_row_sink *sink)
 	pf_text_free(p->text);
 	pf_table_free(p->gathered);
 	pf_buf_release(&p->buf);
+	pf_buf_release(&p->keys);
 	free(p);
 }
 

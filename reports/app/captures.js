@@ -92,14 +92,17 @@ const add = (capture, blob) => {
 	onCaptures();
 };
 
-const isSqlite = async (file) =>
-	(await file.slice(0, 15).text()) === 'SQLite format 3';
-
 /* A database of profan's own: SQLite, and no trace of another program. */
 const isDatabase = async (path, file) => {
-	if (!await isSqlite(file))
-		return false;
+	const head = new TextDecoder('latin1').decode(
+		await file.slice(0, 72).arrayBuffer());
 	const files = [[path, file]];
+	if (!head.startsWith('SQLite format 3'))
+		return false;
+	if (head.slice(68) === 'pfN\x01') { /* application_id; is it sound? */
+		await runWell(['query', path, 'SELECT 1'], { files });
+		return true;
+	}
 	const { out } = await runWell(['ingest', '--dry-run', path, '--format',
 		'json'], { files });
 	if (JSON.parse(out).tables.files.length)

@@ -193,10 +193,12 @@ const newTimeline = (args, isOneClock) => {
 		learn(p, picture);
 	};
 
-	/* What is seen first, and then the whole of each part. */
+	/* Events that are seen or will be first, then what else is seen, and then
+	 * the whole of each part. */
 	const refresh = async () => {
-		const seen = parts.find((p) => p.whole && !isGood(p)) ||
-			(isComing() && all);
+		const isStale = (p) => p.whole && !isGood(p);
+		const seen = isStale(all) || isComing() ? all
+			: parts.find(isStale);
 		const p = seen || parts.find((k) => !k.isFine);
 		if (isAsking || !isReady || !line.canvas.isConnected || !p)
 			return;
@@ -600,6 +602,7 @@ const newTimeline = (args, isOneClock) => {
 			here = [line.v0, line.v1];
 			before ||= here;
 			remember();
+			refresh();
 		},
 		/* On one clock: of the rank whose track it is. */
 		ask(a, b, track = trackOf(line.selected || {}) || line.tracks[0]) {

@@ -19,6 +19,10 @@ const { makeHost, Sliced, Made } = new Function('require', '__dirname',
 		.map((file) => fs.readFileSync(file, 'utf8')).join('\n') +
 	'\nreturn { makeHost, Sliced, Made };')(require, folder, glue);
 
+const words = (line) => {
+	const [name, ...rest] = line.split(' ').map((s) => s.replace(/\t/g, ' '));
+	return name === 'help' ? [name, ...rest] : [name, 'x.db', ...rest];
+};
 const COMMANDS = [
 	'summary', 'table', 'table --format csv', 'table --group-by-input-shape',
 	'steps', 'kernels --format csv', 'kernels --graphs',
@@ -34,10 +38,13 @@ const COMMANDS = [
 	'export --rows -o out', 'diff x.db --format json', 'help gaps --format json',
 	'query SELECT\tname,\tcount(*),\tsum(dur_ns)\tFROM\tevent\tGROUP\tBY\t' +
 		'name\tORDER\tBY\t2\tDESC,\t1\tLIMIT\t50',
-].map((line) => {
-	const [name, ...rest] = line.split(' ').map((s) => s.replace(/\t/g, ' '));
-	return name === 'help' ? [name, ...rest] : [name, 'x.db', ...rest];
-});
+].map(words);
+/* By one instance, one after the other. */
+const STAYING = [
+	'timeline --column 65536ns --format json',
+	'timeline --column 1024ns --from 1048576ns --to 3145728ns --format json',
+	'timeline --tracks gpu --format json',
+].map(words);
 const ENV = { COLUMNS: '100', LANG: 'C', LC_ALL: 'C' };
 
 const onDisk = (file) => {
@@ -61,7 +68,7 @@ const differ = (got, want) => {
 };
 
 /* What differs, or null. */
-const compare = async (host, cwd, args) => {
+const compare = async (host, cwd, args, stays) => {
 	const makes = args.includes('-o') ? args[args.indexOf('-o') + 1] : null;
 	if (makes)
 		fs.rmSync(path.join(cwd, makes), { force: true });
@@ -69,7 +76,7 @@ const compare = async (host, cwd, args) => {
 		cwd, maxBuffer: 1 << 30,
 		env: { ...ENV, HOME: cwd, TMPDIR: os.tmpdir() },
 	});
-	const wasm = await host.run(args, ENV);
+	const wasm = await host.run(args, ENV, undefined, { stays });
 	if (native.status !== wasm.code)
 		return 'ends with ' + wasm.code + ', not ' + native.status + ': ' +
 			differ(wasm.err, native.stderr);
@@ -99,8 +106,9 @@ const checkInput = async (module, input, number) => {
 	let count = 0;
 	fs.symlinkSync(path.resolve(input), path.join(cwd, name));
 	host.addFile(name, onDisk(input));
-	for (const args of [['ingest', name, '-o', 'x.db'], ...COMMANDS]) {
-		const why = await compare(host, cwd, args);
+	for (const args of [['ingest', name, '-o', 'x.db'], ...COMMANDS,
+		...STAYING]) {
+		const why = await compare(host, cwd, args, STAYING.includes(args));
 		count++;
 		if (why)
 			odd.push('# ' + args.join(' ') + ': ' + why);

@@ -155,16 +155,16 @@ const newTimeline = (args, isOneClock) => {
 			isOfWhole(which) || !whole.tracks.length) && whole));
 	};
 
-	/* What will be seen after two more moves like the last. */
-	const ahead = () => {
+	/* What will be seen after one or two more moves like the last. */
+	const ahead = (moves) => {
 		const [v0, v1] = here, [a, b] = before, f = (v1 - v0) / (b - a);
-		const by = (v0 + v1 - a - b) / 2 * (f + f * f);
-		const half = Math.max((v1 - v0) * f * f, LEAST) / 2;
+		const by = (v0 + v1 - a - b) / 2 * (moves > 1 ? f + f * f : f);
+		const half = Math.max((v1 - v0) * f ** moves, LEAST) / 2;
 		const mid = (v0 + v1) / 2 + by;
 		return f < 0.4 || f > 2.5 || Math.abs(by) > 2 * (v1 - v0) ? here
 			: [mid - half, mid + half];
 	};
-	const isComing = () => here && all.whole && !isGood(all, ...ahead());
+	const isComing = () => here && all.whole && !isGood(all, ...ahead(1));
 
 	const askWhole = async (p) => {
 		p.whole = await ask(p.which, ...columns(line.span /
@@ -176,7 +176,7 @@ const newTimeline = (args, isOneClock) => {
 	/* Ask for what is seen and what will be, with some at both sides. */
 	const askSeen = async (p) => {
 		const { v0, v1, span } = line, w = v1 - v0;
-		const [a, b] = here ? ahead() : [v0, v1];
+		const [a, b] = here ? ahead(2) : [v0, v1];
 		const from = Math.max(Math.floor(Math.min(v0, a) - w / 4), 0);
 		const to = Math.ceil(Math.min(Math.max(v1, b) + w / 4, span)) + 1;
 		const list = clocks.size ? [...clocks.values()] : [OWN];

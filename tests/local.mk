@@ -152,8 +152,8 @@ check-every:
 
 # ---- all but suites that only hold figures against a second count, most of them
 # in Python: their commands run in the other suites, too ----
-COUNTS = agree arrival cells ci csv devices doctor documents first_sight guide hta \
-	key_averages laws_sql merged nights peers planted precision truth_versions
+COUNTS = advise agree arrival cells ci csv devices doctor documents first_sight guide hta \
+	key_averages laws_sql merged nights peers planted precision ranks truth_versions
 check-code:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))'

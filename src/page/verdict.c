@@ -995,12 +995,17 @@ static void point_at(const struct pf_parts *p, const struct pf_advice *a,
 			point_at_gap(p, v, (enum pf_cause)cause);
 }
 
+/* By what ranks it: no advice is less severe than one behind it. */
 static enum pf_severity severity_of(const struct pf_advice *a)
 {
-	if (a->is_last || !(a->measured >= PF_ADVISE_FIRST) ||
+	double share = a->measured;
+
+	if (a->others_ns)
+		share -= pf_num_share(a->others_ns, a->whole_ns);
+	if (a->is_last || !(share >= PF_ADVISE_FIRST) ||
 	    (a->at_most_ns == PF_NO_INT && !a->on_path_ns))
 		return PF_NOTE;
-	return a->measured >= SEVERE ? PF_BAD : PF_WARN;
+	return share >= SEVERE ? PF_BAD : PF_WARN;
 }
 
 static void take_advice(const struct pf_parts *p, const struct pf_advice *a,

@@ -1424,7 +1424,7 @@ static void judge_capture(const struct pf_advise *a,
 					    "where a step begins and "
 					    "ends");
 	} else if (s->full_count >= 3 && s->dur.p50_ns > 0 &&
-		   (double)s->steps[0].dur_ns >
+		   (double)(s->steps[0].dur_ns - s->steps[0].before_ns) >
 			   SLOW_FIRST * (double)s->dur.p50_ns) {
 		pf_buf_addf(&out->sentence,
 			    "The first step takes %s, the median %s, "

@@ -1304,7 +1304,7 @@ def sums(doc):
 REAL = {
     "a100_diff_control": "A4 A13 A21 A10 A19 A16",
     "a100_diff_test": "A6 A10 A13 A19", "alexnet_cold_start": "A22 A21 A16",
-    "b200_vllm_eager": "A4 A21 A22 A10 A16", "cpu_only_rank34": "A13",
+    "b200_vllm_eager": "A4 A21 A10 A22 A16", "cpu_only_rank34": "A13",
     "cuda_event_sync": "A21 A4 A3 A16", "cuda_event_sync_multi_stream": "A4 A16",
     "cuda_sync_simple_add": "A22 A21 A16", "h100_bert_small": "A4 A11",
     "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A4 A19",

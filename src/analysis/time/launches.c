@@ -738,7 +738,7 @@ static const struct pf_field launch_figures[] = {
 	FIELD(all.count, "launch_count", "Calls with GPU work", PF_COUNT),
 	FIELD(all.cpu_ns, "cpu_ns", "CPU time of the calls", PF_NS | PF_KNOWN),
 	FIELD(all.median_cpu_ns, "median_cpu_ns", "  of the median call",
-	      PF_NS | PF_MAYBE),
+	      PF_NS | PF_MAYBE | PF_FULL),
 	FIELD(all.slow_ns, "slow_ns", "  of calls over 50 us",
 	      PF_NS | PF_KNOWN | PF_FULL),
 	FIELD(short_share, "short_share", "GPU work shorter than call",

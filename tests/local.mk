@@ -150,10 +150,11 @@ check-every:
 	EVERY=1 LONG=1 $(MAKE) $(AM_MAKEFLAGS) check
 .PHONY: check-every
 
-# ---- all but suites that only hold figures against a second count, most of them
-# in Python: their commands run in the other suites, too ----
-COUNTS = advise agree arrival cells ci csv devices doctor documents first_sight guide hta \
-	key_averages laws_sql merged nights peers planted precision ranks truth_versions
+# ---- all but suites that only hold figures against a second count, or texts or
+# times, most of them in Python: their commands run in the other suites, too ----
+COUNTS = advise agree arrival cells ci color csv devices doctor documents first_sight \
+	guide hta key_averages laws_sql merged nights peers planted precision python \
+	ranks scale truth_versions
 check-code:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))'

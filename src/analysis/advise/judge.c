@@ -606,9 +606,10 @@ static void leave_to_others(struct pf_advise *a)
 				v->others_ns += r->ns;
 		}
 		if (v->others_ns > v->at_most_ns / 4)
-			pf_buf_addf(advise_next(v),
-				    "%s of it is of other advice, too",
-				    pf_num_show_ns(ns, v->others_ns));
+			pf_buf_addf(
+				advise_next(v),
+				"Other advice is about %s of that time, too",
+				pf_num_show_ns(ns, v->others_ns));
 	}
 }
 

@@ -389,7 +389,9 @@ static void say_beyond_idle(const struct pf_advise *a,
 	char ns[PF_NUM_MAX];
 	int64_t idle_ns;
 
-	if (!a->has_path || !o || o->device_count != 1)
+	/* busy time of another window bounds nothing */
+	if (!a->has_path || !out->on_path_ns || !o || o->device_count != 1 ||
+	    o->all.total_ns > a->window_ns)
 		return;
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
 		const struct advise_row *r = &a->tiles->rows[i];
@@ -582,22 +584,20 @@ static const char *find_framework_of(const struct pf_kernels *k,
  */
 static void leave_to_others(struct pf_advise *a)
 {
-	uint32_t rests = 0, named = 0;
+	uint32_t named = 0; /* rules and advice have one order still */
 	char ns[PF_NUM_MAX];
 
 	for (size_t i = 0; i < a->count; i++) {
 		const struct pf_advice *v = &a->all[i];
 
-		if (advise_rules[i].is_rest)
-			rests |= v->bit;
-		else if (advise_is_open(v) &&
-			 strcmp(v->confidence, "hint") != 0)
+		if (!advise_rules[i].is_rest && advise_is_open(v) &&
+		    strcmp(v->confidence, "hint") != 0)
 			named |= v->bit;
 	}
 	for (size_t i = 0; i < a->count; i++) {
 		struct pf_advice *v = &a->all[i];
 
-		if (!(v->bit & rests) || !advise_is_open(v))
+		if (!advise_rules[i].is_rest || !advise_is_open(v))
 			continue;
 		for (size_t k = 0; k < a->tiles->row_count; k++) {
 			const struct advise_row *r = &a->tiles->rows[k];

@@ -682,10 +682,13 @@ static void find_reads(struct advise_tiles *t)
 	pf_intern_release(&lines);
 }
 
-/* An operator that does nothing but read goes with its wait. */
+/*
+ * An operator that does nothing but read goes with its wait, where a line says
+ * that it is the same.
+ */
 static bool owns_wait(const struct advise_row *r)
 {
-	return is_wait(r) || (r->flags & ADVISE_READS &&
+	return is_wait(r) || (r->flags & ADVISE_READS && *r->frame &&
 			      (!*r->op || advise_is_one_of(r->op, item_ops)));
 }
 

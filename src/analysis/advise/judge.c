@@ -402,7 +402,8 @@ static void say_beyond_idle(const struct pf_advise *a,
 			return;
 	}
 	idle_ns = a->window_ns - o->all.busy_ns;
-	if (idle_ns >= 0 && out->at_most_ns > idle_ns)
+	if (idle_ns >= 0 && pf_num_share(out->at_most_ns - idle_ns,
+					 a->window_ns) >= PF_ADVISE_SHOWN)
 		pf_buf_addf(advise_next(out),
 			    "The GPU is idle for only %s: more is saved only "
 			    "where streams then run side by side",

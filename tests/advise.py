@@ -542,6 +542,7 @@ PROGRAMS = {
     "A2": lambda p, step: pageable(p, 300),
     "A3": lambda p, step: reading(p, 1, step),
     "A3-items": lambda p, step: items(p),
+    "A3-drain": lambda p, step: draining(p),
     "A3-jax": jax,
     "A4": lambda p, step: launching(p, 4),
     "A4-few": lambda p, step: [
@@ -677,6 +678,23 @@ def items(p):
             from_items(p, 1, 0, 0)
 
 
+def draining(p):
+    """The script waits for all that is queued, and a read for next to nothing
+    after it."""
+    for _ in range(4):
+        p.op("aten::linalg", SLOW, "a_kernel", host=HOST)
+    with p.range("harness.py(34): measure", "python_function"):
+        p.wait()
+    p.op("aten::linalg", QUICK, "a_kernel", host=HOST)
+    with p.range("model.py(7): forward", "python_function"):
+        with p.range("aten::item", "cpu_op"):
+            with p.range("aten::_local_scalar_dense", "cpu_op"):
+                p.pause(20)
+                p.wait()
+    p.python("train.py(7): think", 900)
+    usual(p, us=SLOW)
+
+
 def parts(p, launches):
     """Short functions, and nothing is launched in between, or is."""
     usual(p)
@@ -740,6 +758,11 @@ def in_half(p, is_changed):
              "volta_sgemm_128x64_tn", host=HOST)
 
 
+# What the first advice says of such a program, too.
+SAYS = {
+    "A3-drain": "The host waits longest in cudaDeviceSynchronize at "
+                "harness.py:34 measure",
+}
 # What changes, as far as it can: what advice says must bear that.
 BOUNDS = {
     "A1": lambda p, changed: loader(p, 0 if changed else 600),
@@ -1266,6 +1289,8 @@ def check(name, doc):
     if ns and abs(given[0]["at_most_ns"] - ns) > (ns != int(ns)):
         return [f"at most {given[0]['at_most_ns']}, not {ns}"]
     bad = [] if given[0]["remedy"] else ["there is no remedy"]
+    if SAYS.get(name, "") not in given[0]["sentence"]:
+        bad.append(f"{given[0]['sentence']}: not '{SAYS[name]}'")
     words = "JAX" if name.endswith("-jax") else "PyTorch"
     if given[0]["framework"] != words:
         bad.append(f"the remedy is for {given[0]['framework']}")

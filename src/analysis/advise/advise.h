@@ -64,6 +64,7 @@ struct pf_advice_place {
 	const char *what;            /* "data loading", "kernel" */
 	const char *name, *at;       /* of it; the line, else the operator */
 	int64_t ns, count;           /* on the path */
+	int64_t blocked_ns;          /* of its waits, where they tell more */
 	int64_t from_ns, longest_ns; /* the longest piece; PF_NO_INT: unknown */
 };
 #define PF_ADVICE_PLACES 3
@@ -94,6 +95,7 @@ struct pf_advice {
 	int64_t others_ns; /* of them, what other advice names: ranked below */
 	bool is_last;      /* ranked behind all others */
 	bool is_said;      /* the sentence has what it would save */
+	bool by_waits;     /* its places are by how long the host waits there */
 };
 
 #define PF_ADVICE_MAX 24

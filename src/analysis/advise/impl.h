@@ -76,7 +76,9 @@ struct advise_row {
 	const char *name, *short_name, *op, *frame; /* "": none */
 	int64_t ns, count, longest_ns;
 	int64_t longest_at_ns; /* of the trace's time */
-	uint32_t advice;       /* bits of the advice that it belongs to */
+	/* of calls that wait: how long, but for what only ends a step */
+	int64_t blocked_ns;
+	uint32_t advice; /* bits of the advice that it belongs to */
 };
 
 struct advise_tiles {

@@ -36,6 +36,7 @@ static void add_place(struct pf_advice_place *p, const struct advise_row *r,
 	p->at = is_line ? NULL : at;
 	p->ns += r->ns;
 	p->count += r->count;
+	p->blocked_ns += r->blocked_ns;
 	if (r->longest_ns > p->longest_ns) {
 		p->longest_ns = r->longest_ns;
 		p->from_ns = r->longest_at_ns - first_ns;
@@ -43,6 +44,8 @@ static void add_place(struct pf_advice_place *p, const struct advise_row *r,
 }
 
 PF_ORDER(by_time, struct pf_advice_place, PF_DOWN(ns) PF_UP(from_ns))
+PF_ORDER(by_wait, struct pf_advice_place,
+	 PF_DOWN(blocked_ns) PF_DOWN(ns) PF_UP(from_ns))
 
 /* Rows differ in more than their place: put those of one together. */
 static void find_places(const struct advise_tiles *t, bool by_line,
@@ -67,7 +70,7 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 			all[n] = (struct pf_advice_place){ .longest_ns = -1 };
 		add_place(&all[n], r, is_line, t->first_ns);
 	}
-	pf_sort(all, keys.count, sizeof(*all), by_time);
+	pf_sort(all, keys.count, sizeof(*all), a->by_waits ? by_wait : by_time);
 	a->place_count = 0;
 	while (a->place_count < PF_ADVICE_PLACES &&
 	       a->place_count < keys.count) {
@@ -78,14 +81,17 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 	pf_intern_release(&keys);
 }
 
+/* Does the first place hold most of it, or has a wait that tells more? */
 static bool is_most(const struct pf_advice *a)
 {
-	return a->places[0].ns >= a->on_path_ns / 2;
+	return a->places[0].ns >= a->on_path_ns / 2 ||
+	       (a->by_waits && a->places[0].blocked_ns);
 }
 
 /* By name, or where none holds most of it and a line does, by line. */
 static void find_best_places(const struct advise_tiles *t, struct pf_advice *a)
 {
+	a->by_waits = a->on_path_ns < a->at_most_ns / 2;
 	find_places(t, false, a);
 	if (!a->place_count || is_most(a))
 		return;
@@ -160,10 +166,12 @@ static void say_place(const struct pf_advise_args *args, const char *lead,
 	struct pf_buf shown = { 0 };
 	const char *name;
 
-	if (!out->place_count || !most->name || most->ns < out->on_path_ns / 2)
+	if (!out->place_count || !most->name || !is_most(out))
 		return;
 	name = advise_text(args, most->name, &shown);
-	pf_buf_adds(&out->sentence, lead);
+	pf_buf_adds(&out->sentence, out->by_waits && most->blocked_ns
+					    ? ". The host waits longest in "
+					    : lead);
 	if (!strcmp(most->what, pf_path_category_name(PF_PATH_KERNEL)))
 		say_kernel(name, &out->sentence);
 	else

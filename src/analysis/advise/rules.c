@@ -733,24 +733,29 @@ static const char *wait_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
+	const struct advise_row *most = NULL;
+	int64_t longest = 0;
 
 	(void)from;
-	(void)out;
 	if (!a->has_path)
 		return "anywhere";
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
+		int64_t ns = out->by_waits ? r->blocked_ns : *r->op != 0;
 
-		if (!is_wait(r) || !*r->op)
+		if (!is_wait(r) || ns <= longest)
 			continue;
-		if (advise_is_one_of(r->op, reading_ops))
-			return "item";
-		return pf_word(PF_WORD_CALL_COPY, r->name) ||
-				       pf_word(PF_WORD_CALL_COPIES, r->name)
-			       ? "copy"
-			       : "";
+		most = r;
+		longest = ns;
 	}
-	return "explicit";
+	if (!most || !*most->op)
+		return "explicit";
+	if (advise_is_one_of(most->op, reading_ops))
+		return "item";
+	return pf_word(PF_WORD_CALL_COPY, most->name) ||
+			       pf_word(PF_WORD_CALL_COPIES, most->name)
+		       ? "copy"
+		       : "";
 }
 
 /* ---- A4 ---- */

@@ -385,7 +385,7 @@ struct key {
 };
 
 struct sum {
-	int64_t ns, count, longest_ns, longest_at_ns;
+	int64_t ns, count, longest_ns, longest_at_ns, blocked_ns;
 	int64_t next_ns, next_at_ns; /* the longest but one */
 	int64_t calls; /* pieces, but for those that go on with an operator */
 	int64_t longest_call; /* the how manieth was the longest */
@@ -430,28 +430,35 @@ struct advise_taker {
 	bool is_captured;   /* what is launched goes into a graph */
 };
 
-static void add(struct advise_taker *t, const struct piece *p)
+static struct sum *sum_of(struct advise_taker *t, const struct key *key)
 {
-	int64_t ns = p->end_ns - p->start_ns;
 	uint32_t known = t->keys.count, n;
 
-	n = pf_intern_add(&t->keys, (const char *)&p->key, sizeof(p->key));
+	n = pf_intern_add(&t->keys, (const char *)key, sizeof(*key));
 	t->sums =
 		pf_grow(t->sums, &t->sum_cap, (size_t)n + 1, sizeof(*t->sums));
 	if (n == known)
 		t->sums[n] = (struct sum){ 0 };
-	t->sums[n].ns += ns;
-	t->sums[n].count++;
-	t->sums[n].calls += !p->goes_on;
-	if (ns > t->sums[n].longest_ns) {
-		t->sums[n].next_ns = t->sums[n].longest_ns;
-		t->sums[n].next_at_ns = t->sums[n].longest_at_ns;
-		t->sums[n].longest_ns = ns;
-		t->sums[n].longest_at_ns = p->start_ns;
-		t->sums[n].longest_call = t->sums[n].calls;
-	} else if (ns > t->sums[n].next_ns) {
-		t->sums[n].next_ns = ns;
-		t->sums[n].next_at_ns = p->start_ns;
+	return &t->sums[n];
+}
+
+static void add(struct advise_taker *t, const struct piece *p)
+{
+	int64_t ns = p->end_ns - p->start_ns;
+	struct sum *s = sum_of(t, &p->key);
+
+	s->ns += ns;
+	s->count++;
+	s->calls += !p->goes_on;
+	if (ns > s->longest_ns) {
+		s->next_ns = s->longest_ns;
+		s->next_at_ns = s->longest_at_ns;
+		s->longest_ns = ns;
+		s->longest_at_ns = p->start_ns;
+		s->longest_call = s->calls;
+	} else if (ns > s->next_ns) {
+		s->next_ns = ns;
+		s->next_at_ns = p->start_ns;
 	}
 }
 
@@ -717,16 +724,40 @@ static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile)
 	return 0;
 }
 
+static struct key key_of(const struct advise_taker *t,
+			 const struct pf_path_tile *tile)
+{
+	return (struct key){ .category = tile->category,
+			     .flags = flags_of(t, tile),
+			     .name = tile->name,
+			     .op = tile->op,
+			     .frame = tile->frame };
+}
+
+/* A script that waits for its step to end, as for timing, waits for no result. */
+static int take_wait(struct pf_path_sink *s, const struct pf_path_tile *tile,
+		     struct pf_err *err)
+{
+	struct advise_taker *t = (struct advise_taker *)s;
+	const struct key key = key_of(t, tile);
+	struct sum *sum = sum_of(t, &key);
+
+	(void)err;
+	if (tile->start_ns == tile->end_ns) {
+		sum->count++;
+		sum->longest_at_ns = tile->end_ns;
+	}
+	if (tile->op != PF_ID_NONE || !(key.flags & ADVISE_ENDS))
+		sum->blocked_ns += tile->end_ns - tile->called_ns;
+	return 0;
+}
+
 static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 		struct pf_err *err)
 {
 	struct advise_taker *t = (struct advise_taker *)s;
 	struct piece p = {
-		.key = { .category = tile->category,
-			 .flags = flags_of(t, tile),
-			 .name = tile->name,
-			 .op = tile->op,
-			 .frame = tile->frame },
+		.key = key_of(t, tile),
 		.start_ns = tile->start_ns,
 		.end_ns = tile->end_ns,
 	};
@@ -879,6 +910,7 @@ static int make_rows(struct advise_taker *t)
 			.count = t->sums[i].count,
 			.longest_ns = t->sums[i].longest_ns,
 			.longest_at_ns = t->sums[i].longest_at_ns,
+			.blocked_ns = t->sums[i].blocked_ns,
 		};
 		if (is_single(tensor, r))
 			r->flags |= ADVISE_FP32;
@@ -948,6 +980,7 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 
 	*out = (struct pf_advise){ 0 };
 	t->sink.tile = take;
+	t->sink.wait = take_wait;
 	t->db = db;
 	t->late_ns = INT64_MIN;
 	t->last_op = PF_ID_NONE;

@@ -1316,6 +1316,7 @@ static int put_return(struct tiler *t, const struct path_edge *e,
 		.start_ns = from_ns,
 		.end_ns = to_ns,
 		.category = category,
+		.kind = pf_path_category_name(category),
 		.name = a.name,
 		.op = a.op,
 		.frame = a.frame,
@@ -1323,10 +1324,18 @@ static int put_return(struct tiler *t, const struct path_edge *e,
 		.track_id = p->threads[a.thread].track_id,
 		.device = -1,
 		.stream = -1,
-		.called_ns = PF_NO_INT,
+		.called_ns = c->start_ns,
+		.called_track = p->threads[a.thread].track_id,
 	};
+	struct pf_path_sink *also = p->args->also;
+	bool is_end = PATH_IS_END(&p->graph, e->from);
 
-	if (!PATH_IS_END(&p->graph, e->from)) {
+	if (!is_end)
+		tile.start_ns = to_ns;
+	if (category == PF_PATH_RETURN && also && also->wait &&
+	    also->wait(also, &tile, p->db->err) < 0)
+		return -1;
+	if (!is_end) {
 		uint32_t work = PATH_WORK_OF(e->from);
 
 		return put_work(t, work, class_of(p, work), from_ns, to_ns);
@@ -1392,7 +1401,8 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e)
 		p->out->return_count += e->kind == PATH_RETURN;
 		p->out->handoff_count += e->kind == PATH_HANDOFF;
 	}
-	if (z <= a)
+	/* a call that waited is told of, however soon it returned */
+	if (z < a || (z == a && e->kind != PATH_RETURN))
 		return 0;
 	switch ((enum path_kind)e->kind) {
 	case PATH_HOST:

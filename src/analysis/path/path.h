@@ -101,7 +101,8 @@ struct pf_path_tile {
 	/* Of GPU work that a graph replays; NULL: of other, or not asked. */
 	const struct pf_graph_node *node;
 	int64_t device, stream; /* on the GPU; -1: unknown */
-	/* Of GPU work: when its launch call began, and on which thread. */
+	/* Of GPU work: when its launch call began, and on which thread; of a
+	 * return when its own did. */
 	int64_t called_ns; /* PF_NO_INT: it is not known */
 	uint32_t called_track;
 	const char *kind; /* what the innermost range is, or as category */
@@ -109,10 +110,15 @@ struct pf_path_tile {
 	bool is_op; /* the innermost range is an operator */
 };
 
-/* Is told of every tile, in order of time. */
+/*
+ * Is told of every tile, in order of time; and of every call that waited,
+ * before its return, which takes no time where clocks say so.
+ */
 struct pf_path_sink {
 	int (*tile)(struct pf_path_sink *s, const struct pf_path_tile *tile,
 		    struct pf_err *err);
+	int (*wait)(struct pf_path_sink *s, const struct pf_path_tile *tile,
+		    struct pf_err *err); /* or NULL */
 };
 
 struct pf_path_args {

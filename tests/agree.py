@@ -134,7 +134,8 @@ def advice(t):
         # but for places, whose paths reports begin with their package
         def list_of(rows, key):
             return "; ".join("%s %s %s" % (r["id"], r[key], re.split(
-                r"(?:, m|\. M)ost of it (?:is )?in ", r["sentence"])[0])
+                r"(?:, most of it|\. Most of it is|\. The host waits longest)"
+                r" in ", r["sentence"])[0])
                 for r in rows)
         yield "the causes, in their order, and what each would save", {
             "advise": list_of(rows, "at_most_ns"), "report": list_of(
@@ -264,6 +265,14 @@ def laws(t):
         "doctor": t.check("no launch call"),
         "diff": t.note("diff", r"A, ([\d,]+) GPU events? "
                        r"(?:has|have) no launch call")}
+    # of the path, and of idle time, which may be more
+    queued, what = t.scalar("path", "queued_ns"), "queued behind"
+    idle = (t.total("gaps", "causes", "ns", lambda r: r["cause"] == what) or 0
+            ) + (t.scalar("gaps", "before_cause") == what and
+                 t.scalar("gaps", "before_most_ns"))
+    yield "idle time queued behind what was not recorded, at least", {
+        "path": queued, "gaps": min(queued or 0, idle) if t.document("gaps")
+        else None}
     yield "GPU work that moves pages of unified memory", {
         "doctor": t.check("unified memory"),
         "diff": t.note("diff", r"A, ([\d,]+) GPU events? moves? pages")}

@@ -154,6 +154,30 @@ run 0 "$profan" ingest -q "$tmp/two.json" -o "$tmp/two.db" &&
 [ -s "$tmp/got" ]
 result 'what ended last on another device is what the work waited for' "$tmp/out"
 
+# a stream's first work, so long after its call: what held it up was recorded
+# by neither, though a call says that it waits for another stream
+cat >"$tmp/held.json" <<'EOF'
+[
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 0, "dur": 5, "args": {"correlation": 1}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamWaitEvent", "pid": 1,
+ "tid": 1, "ts": 20, "dur": 5, "args": {"correlation": 2}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 40, "dur": 5, "args": {"correlation": 3}},
+{"ph": "X", "cat": "kernel", "name": "first", "pid": 0, "tid": 7, "ts": 8,
+ "dur": 10, "args": {"correlation": 1, "device": 0, "stream": 7}},
+{"ph": "X", "cat": "kernel", "name": "held", "pid": 0, "tid": 9, "ts": 9000,
+ "dur": 10, "args": {"correlation": 3, "device": 0, "stream": 9}}]
+EOF
+said="work queued behind what was not recorded"
+run 0 "$profan" ingest -q "$tmp/held.json" -o "$tmp/held.db" &&
+	run 0 "$profan" gaps "$tmp/held.db" --format json &&
+	grep -q "of that idle is $said" "$tmp/out" &&
+	run 0 "$profan" path "$tmp/held.db" --format json &&
+	grep -q '"finding": "Work queued behind what was not recorded decides 98' \
+		"$tmp/out"
+result 'a hole that nothing recorded explains has one word' "$tmp/out"
+
 # of more devices than there are the gaps are not explained, which is said
 "$PYTHON" -S -c '
 import json

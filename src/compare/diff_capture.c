@@ -1228,7 +1228,7 @@ static int add_tile(struct pf_path_sink *sink, const struct pf_path_tile *tile,
 
 static int capture_path(struct loading *l)
 {
-	struct sink sink = { { add_tile }, l->c };
+	struct sink sink = { { .tile = add_tile }, l->c };
 	const struct pf_path_args asked = { .window = *l->args,
 					    .is_bare = true,
 					    .also = &sink.sink };

@@ -98,6 +98,12 @@ enum pf_copy_way {
 /* In sentences: GPU work whose origin is PF_GPU_BEFORE. */
 #define PF_GPU_BEFORE_WORDS "GPU work launched before the capture"
 
+/*
+ * No launch takes so long.  A stream's first work that begins so long after its
+ * call, on a device that is idle, is queued behind what was not recorded.
+ */
+#define PF_GPU_QUEUED_NS 1000000
+
 /* Whether the trace holds the call that launched GPU work. */
 enum pf_gpu_origin {
 	PF_GPU_LAUNCHED,

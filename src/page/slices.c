@@ -1726,7 +1726,7 @@ static int draw_tile(struct pf_path_sink *sink, const struct pf_path_tile *tile,
 
 static int draw_path(struct canvas *c, const struct pf_window_args *window)
 {
-	struct drawn_path drawn = { { draw_tile }, c };
+	struct drawn_path drawn = { { .tile = draw_tile }, c };
 	struct pf_path_args args = { .window = *window,
 				     .is_bare = true,
 				     .also = &drawn.sink };

@@ -610,7 +610,10 @@ static struct pf_place queued_place(const struct pf_explain *x,
 	    ends->other_end_ns > gap->start_ns &&
 	    gap->end_ns - ends->other_end_ns <= AFTER_NS)
 		return gpu_place(PF_CAUSE_DEPENDENCY, ends->other_name);
-	if (find_wait_call(x, ends, &place)) {
+	/* what a stream's first work waits for so long was not recorded */
+	if (!(ends->is_stream_first &&
+	      gap->end_ns - gap->start_ns > PF_GPU_QUEUED_NS) &&
+	    find_wait_call(x, ends, &place)) {
 		place.cause = PF_CAUSE_DEPENDENCY;
 		return place;
 	}

@@ -1344,12 +1344,11 @@ void path_find_queue(struct path *p)
  * source.  Without any, the window's begin.
  */
 
-#define LATE_NS      5000    /* later than its known causes: there is another */
-#define QUEUED_NS    1000000 /* no launch takes so long */
-#define STREAMS_MAX  256     /* of more the order is not followed */
-#define LOOK_MAX     4096    /* pieces of work that are looked back at */
-#define INFER_NS     10000   /* what ended so long before may be that; */
-#define INFER_HIP_NS 25000   /* ... on AMD's GPUs: 15 to 19 us were seen */
+#define LATE_NS      5000  /* later than its known causes: there is another */
+#define STREAMS_MAX  256   /* of more the order is not followed */
+#define LOOK_MAX     4096  /* pieces of work that are looked back at */
+#define INFER_NS     10000 /* what ended so long before may be that; */
+#define INFER_HIP_NS 25000 /* ... on AMD's GPUs: 15 to 19 us were seen */
 
 /* A wait of a stream that a record tells of. */
 struct stream_wait {
@@ -1603,7 +1602,7 @@ static bool is_queued(const struct path *p, const struct path_work *w)
 	if (!w->is_queued || w->bound != PATH_LAUNCH)
 		return false;
 	called = p->calls[w->call].end_ns;
-	if (w->start_ns - called <= QUEUED_NS)
+	if (w->start_ns - called <= PF_GPU_QUEUED_NS)
 		return false;
 	for (uint32_t k = 0; k < p->stream_count; k++) {
 		const struct path_stream *s = &p->streams[k];

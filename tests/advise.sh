@@ -60,6 +60,14 @@ for file in "$top_srcdir"/tests/traces/good-*.json; do
 done
 real_traces advised real
 judged real
+# a step of short functions: what Python takes of it, as path says
+"$profan" ingest -q "$tmp/made/A21-parts.json" -o "$tmp/t.db"
+run 0 "$profan" path "$tmp/t.db" &&
+	share=$(sed -n 's/^python  *[0-9.]* ms  *\([0-9.]* %\).*/\1/p' "$tmp/out") &&
+	[ -n "$share" ] && run 0 "$profan" summary "$tmp/t.db" &&
+	tr -s ' \n' ' ' <"$tmp/out" | grep -q "Python, outside of operators \
+and calls, holds $share of the critical path"
+result 'line 1 of the summary has the share of Python' "$tmp/out"
 # what more workers brought is no more than A1 said
 pair=$shared/traces/v100_resnet50_workers
 if [ -n "${LONG-}" ] && [ -f "${pair}0.json.gz" ]; then

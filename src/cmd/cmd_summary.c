@@ -88,6 +88,34 @@ static void add_finding(struct pf_buf *out, const char *left,
 	pf_buf_release(&text);
 }
 
+/*
+ * How long a step takes; and where functions are recorded how much of it is
+ * Python's: what of the critical path is in a function, and in no operator or
+ * call within it.
+ */
+static void add_time(struct pf_buf *out, const struct pf_parts *p,
+		     const struct pf_style *style)
+{
+	const char *finding = pf_doc_find_finding(&p->doc[PF_PART_STEPS]);
+	struct pf_buf text = { 0 };
+	char share[PF_NUM_MAX];
+
+	if (!finding)
+		return;
+	pf_buf_addf(&text, "%s.", finding);
+	for (size_t i = 0; i < p->path.category_count; i++)
+		if (p->path.categories[i].in == PF_CAUSE_PYTHON &&
+		    p->path.categories[i].share >= PF_ADVISE_FIRST)
+			pf_buf_addf(
+				&text,
+				" Python, outside of operators and calls, "
+				"holds %s of the critical path.",
+				pf_num_show_ratio(share,
+						  p->path.categories[i].share));
+	add_line(out, "time", text.data, style);
+	pf_buf_release(&text);
+}
+
 PF_ORDER(by_time, struct pf_step_spread, PF_DOWN(sum_ns) PF_ALPHA(name))
 
 /* The classes of a step, the largest first. */
@@ -190,7 +218,7 @@ static int add_beside(struct pf_buf *out, struct pf_db *db,
 	if (pf_doc_find_finding(&stacks))
 		add_finding(out, "stacks", &stacks, style);
 	else if (counters.is_nothing)
-		add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], style);
+		add_time(out, &r->parts, style);
 	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], style);
 	add_next(out, r, NULL);
 	if (!counters.is_nothing)
@@ -207,7 +235,7 @@ static void add_all(struct pf_buf *out, const struct pf_report *r,
 	const struct pf_verdict *worst = NULL;
 	size_t shown = 0;
 
-	add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], style);
+	add_time(out, &r->parts, style);
 	add_split(out, &r->parts.steps, style);
 	for (size_t i = 0; i < v->fired && shown < PF_VERDICTS_SHOWN; i++) {
 		if (!is_shown(&v->all[i]))
@@ -268,7 +296,8 @@ PF_COMMAND(205, summary) = {
 	.group = PF_GROUP_TIME,
 	.args = "[DB]",
 	.summary = "say in a few lines where the time goes",
-	.details = "How long a step takes, what it is spent on, the three "
+	.details = "How long a step takes, what it is spent on (of Python what "
+		   "no operator or call within it takes), the three "
 		   "worst verdicts of 'profan report' with what to try, what "
 		   "'profan doctor' says of the trace, and the commands that "
 		   "show more.  "

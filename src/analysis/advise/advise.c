@@ -93,6 +93,16 @@ static const struct {
 	  "    print(loss.numpy())" },
 	{ "A3", NULL, NULL,
 	  "wait later, and for an event instead of the device", NULL },
+	{ "A4", TORCH, "vllm/",
+	  "let the server replay its steps as CUDA graphs, as it does unless "
+	  "it is told not to, and capture the batch sizes that it serves",
+	  "vllm serve MODEL    # without --enforce-eager\n"
+	  "LLM(model, enforce_eager=False)" },
+	{ "A4", TORCH, "sglang/",
+	  "let the server replay its steps as CUDA graphs, as it does unless "
+	  "it is told not to, and capture the batch sizes that it serves",
+	  "python -m sglang.launch_server --cuda-graph-max-bs N\n"
+	  "# without --disable-cuda-graph" },
 	{ "A4", TORCH, "compiled",
 	  "parts are compiled already: look for graph breaks, and let CUDA "
 	  "graphs launch what is left",

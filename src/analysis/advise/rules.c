@@ -929,12 +929,35 @@ static const char *const compiled[] = { "Torch-Compiled Region",
 					"triton_per_fused",
 					NULL };
 
+/* Servers that capture graphs themselves: a folder in the path of a line. */
+static const char *const servers[] = { "vllm/", "sglang/", NULL };
+
+/* Whose lines hold most of what advice holds; or NULL. */
+static const char *find_server(const struct pf_advise *a,
+			       const struct pf_advice *out)
+{
+	for (const char *const *s = servers; *s; s++) {
+		int64_t ns = 0;
+
+		for (size_t i = 0; i < a->tiles->row_count; i++)
+			if (a->tiles->rows[i].advice & out->bit &&
+			    strstr(a->tiles->rows[i].frame, *s))
+				ns += a->tiles->rows[i].ns;
+		if (ns > out->on_path_ns / 2)
+			return *s;
+	}
+	return NULL;
+}
+
 static const char *launch_variant(const struct pf_advise *a,
 				  const struct pf_advise_from *from,
 				  const struct pf_advice *out)
 {
+	const char *server = find_server(a, out);
+
 	(void)from;
-	(void)out;
+	if (server)
+		return server;
 	return has_name(a, 0, compiled) ? "compiled" : "";
 }
 

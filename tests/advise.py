@@ -1349,7 +1349,7 @@ REAL = {
     "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A4 A8 A10 A16",
     "mi300_bert_small": "A4", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",
     "mi300_qwen": "A3 A4 A19 A10",
-    "mi300_resnet_act_checkpoint": "A13 A9 A10 A16",
+    "mi300_resnet_act_checkpoint": "A13 A9 A10",
     "mi300_triton_compile": "A4 A16 A3", "mi300_vllm_graph_decode": "A16",
     "mi300_vllm_graph_decode_capture": "A21 A12 A16",
     "mtia_single_rank": "A8 A21 A4 A16", "triton_example": "",

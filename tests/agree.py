@@ -5,7 +5,8 @@ usage: agree.py FOLDER
 
 FOLDER/NAME/COMMAND.json is what commands say of the trace NAME; empty if
 one says nothing.  Each law names one meaning and the places where it is
-printed; None is a place that does not know.  The four traces of
+printed; None is a place that does not know.  Nothing says a sentence
+of more than 30 words.  The four traces of
 tests/traces/good-{copy-ways,communication,origins,idle-gpu} must also say what
 they were made to say.
 """
@@ -134,8 +135,7 @@ def advice(t):
         # but for places, whose paths reports begin with their package
         def list_of(rows, key):
             return "; ".join("%s %s %s" % (r["id"], r[key], re.split(
-                r"(?:, most of it|\. Most of it is|\. The host waits longest)"
-                r" in ", r["sentence"])[0])
+                r"\. (?:Most of it is|The host waits longest) in ", r["sentence"])[0])
                 for r in rows)
         yield "the causes, in their order, and what each would save", {
             "advise": list_of(rows, "at_most_ns"), "report": list_of(
@@ -327,8 +327,42 @@ def laws(t):
         "its collectives": t.total("overlap", "collectives", "count")}
 
 
+WORDS = 30  # of a sentence, at most
+SAYING = ("finding", "sentence", "remedy")
+
+
+def texts(d):
+    """What a document says, and all else that it calls by its name."""
+    cells = [("finding", d["scalars"].get("finding"))]
+    for table in d["tables"].values():
+        cells += [cell for row in table for cell in row.items()]
+    texts = {key in SAYING: [] for key in ("", *SAYING)}
+    for key, text in cells:
+        if isinstance(text, str):
+            texts[key in SAYING].append(text)
+    return texts[True], texts[False]
+
+
+def long_sentences(t):
+    """One thought each; a name is a word."""
+    for file in sorted(os.listdir(t.folder)):
+        d = t.document(file.removesuffix(".json"))
+        if not d:
+            continue
+        said, names = texts(d)
+        names = sorted({n for n in names if " " in n and
+                        re.search("[<(:]", n)}, key=len)[::-1]
+        for text in said:
+            for name in names if len(text.split()) > WORDS else ():
+                text = text.replace(name, "NAME")
+            for sentence in re.split(r"\. (?=[A-Z0-9-])", text):
+                count = len(sentence.split())
+                if count > WORDS:
+                    yield f"{d['command']}: {count} words: {sentence}"
+
+
 def judge(name, folder):
-    bad = []
+    bad = list(long_sentences(Trace(folder)))
     known = KNOWN.get(name, set())
     planted = PLANTED.get(name, {})
     for meaning, places in laws(Trace(folder)):

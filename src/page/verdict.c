@@ -138,7 +138,7 @@ struct pf_report_rule {
  * decides how long it takes.
  */
 
-#define TRUST_NAMED 3
+#define TRUST_NAMED 2
 
 static bool is_verdict(const struct pf_doctor_check *c, const char *verdict)
 {
@@ -213,7 +213,7 @@ static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
 		say(v, " and ");
 		say_count(v, count - named, "more check", "more checks");
 	}
-	say(v, "; figures that rest on this may be off");
+	say(v, ". Figures that rest on this may be off");
 }
 
 static const struct pf_report_rule rule_trust = {
@@ -232,7 +232,7 @@ static void apply_captured(const struct pf_parts *p, struct pf_verdict *v)
 	say(v, "This is a capture of graphs: ");
 	say_ratio(v, v->measured);
 	say(v, " of the launches are recorded into them and run when they are "
-	       "replayed; 'profan graphs --capture' names that work by this");
+	       "replayed. 'profan graphs --capture' names that work by this");
 }
 
 static const struct pf_report_rule rule_captured = {
@@ -273,7 +273,7 @@ static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
 		say_ns(v, before);
 		say(v, " of the first step's ");
 		say_ns(v, first);
-		say(v, " is " PF_GPU_BEFORE_WORDS "; --skip-first 1 leaves it "
+		say(v, " is " PF_GPU_BEFORE_WORDS ". --skip-first 1 leaves it "
 		       "out");
 		return;
 	}
@@ -285,13 +285,13 @@ static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
 	say(v, " to ");
 	say_ns(v, median);
 	if (count < 2) {
-		say(v, ") and is part of all figures; --skip-first 1 leaves "
+		say(v, ") and is part of all figures. --skip-first 1 leaves "
 		       "it out");
 		return;
 	}
 	pf_buf_addf(&v->sentence,
 		    "); the first %zu steps are warm-up and part of all "
-		    "figures; --skip-first %zu leaves them out",
+		    "figures. --skip-first %zu leaves them out",
 		    count, count);
 }
 
@@ -818,7 +818,7 @@ static void apply_idle_rest(const struct pf_parts *p, struct pf_verdict *v)
 	say(v, "The capture began in the middle of a wait of ");
 	say_ns(v, wait);
 	pf_buf_addf(&v->sentence,
-		    ", which --from %" PRId64 "us leaves out; in the rest the "
+		    ", which --from %" PRId64 "us leaves out. In the rest the "
 		    "%s is idle ",
 		    p->gaps.head_wait_end_ns / 1000,
 		    pf_window_device(&p->traces));

@@ -103,19 +103,19 @@ static void test_no_idle(void **state)
 		  "Meanwhile the GPU is idle for 100.000 us (50.00 % of its "
 		  "time), in cudaMalloc" },
 		{ before,
-		  "1 call waits for a GPU and blocks the host for 5.000 us; "
-		  "no GPU work is recorded meanwhile; it is cudaMalloc" },
+		  "1 call waits for a GPU and blocks the host for 5.000 us. "
+		  "No GPU work is recorded meanwhile. It is cudaMalloc" },
 		{ busy,
-		  "1 call waits for a GPU and blocks the host for 100.000 us; "
-		  "a GPU works for 100.000 us of that; it is "
+		  "1 call waits for a GPU and blocks the host for 100.000 us. "
+		  "A GPU works for 100.000 us of that. It is "
 		  "cudaDeviceSynchronize" },
 		{ fills,
 		  "1 call waits for a GPU and blocks the host for 30.000 us. "
 		  "Meanwhile the GPU is idle for 5.000 us (7.25 % of its "
 		  "time), in cudaMemset" },
 		{ no_gpu,
-		  "1 call waits for a GPU and blocks the host for 100.000 us; "
-		  "it is cudaDeviceSynchronize" },
+		  "1 call waits for a GPU and blocks the host for 100.000 us. "
+		  "It is cudaDeviceSynchronize" },
 	};
 
 	(void)state;

@@ -373,13 +373,13 @@ static void warm_up_says_how_many_steps(void **state)
 	w.step_ns[1] = 90;
 	has_sentence(&w, "V11",
 		     "The first step takes 3.0 times the median (300 ns to "
-		     "100 ns) and is part of all figures; --skip-first 1 "
+		     "100 ns) and is part of all figures. --skip-first 1 "
 		     "leaves it out");
 	w.step_ns[1] = 200;
 	has_sentence(&w, "V11",
 		     "The first step takes 3.0 times the median (300 ns to "
 		     "100 ns); the first 2 steps are warm-up and part of all "
-		     "figures; --skip-first 2 leaves them out");
+		     "figures. --skip-first 2 leaves them out");
 }
 
 /* A backlog of before the capture is no warm-up. */
@@ -392,12 +392,12 @@ static void backlog_is_no_warm_up(void **state)
 	w.before_ns = 180;
 	has_sentence(&w, "V11",
 		     "180 ns of the first step's 300 ns is GPU work launched "
-		     "before the capture; --skip-first 1 leaves it out");
+		     "before the capture. --skip-first 1 leaves it out");
 	w.before_ns = 100;
 	has_sentence(&w, "V11",
 		     "The first step takes 2.0 times the median (200 ns "
 		     "without GPU work launched before the capture to 100 ns) "
-		     "and is part of all figures; --skip-first 1 leaves it "
+		     "and is part of all figures. --skip-first 1 leaves it "
 		     "out");
 }
 
@@ -450,7 +450,7 @@ static void idle_names_its_cause(void **state)
 	p.gaps.head_wait_end_ns = 650000;
 	changed(&p, "V1",
 		"The capture began in the middle of a wait of 600.000 us, "
-		"which --from 650us leaves out; in the rest the GPU is idle "
+		"which --from 650us leaves out. In the rest the GPU is idle "
 		"6.25 % (25.000 us of 400.000 us)",
 		-1, 'f');
 }

@@ -474,7 +474,8 @@ static int find(struct pf_db *db, const struct pf_advise_args *args,
 	if (!rc)
 		rc = gather(db, args, count > 1, b, out);
 	/* without a path, and without GPU work, classes of steps are all */
-	if (!rc && b->gaps.window.count && !b->gaps.all.event_count) {
+	if (!rc && ((b->gaps.window.count && !b->gaps.all.event_count) ||
+		    advise_is_slow_first(&b->steps))) {
 		pf_step_times_release(&b->steps);
 		rc = find_steps(db, b, false);
 	}
@@ -630,7 +631,7 @@ static void add_finding(const struct pf_advise *a,
 	pf_say_plain(&text, &out);
 	pf_buf_clear(&out);
 	if (pf_advise_say_rest(a, args, &out)) {
-		pf_buf_adds(&text, "; ");
+		pf_buf_adds(&text, ". ");
 		pf_say_plain(&text, &out);
 	}
 	pf_doc_finding(doc, "%s", text.data);

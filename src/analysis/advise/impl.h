@@ -184,6 +184,9 @@ struct advise_rule {
 extern const struct advise_rule advise_rules[];
 extern const size_t advise_rule_count;
 
+/* But for a backlog, as far as that was read: only_times does not. */
+bool advise_is_slow_first(const struct pf_step_times *s);
+
 /* Is it left as given? */
 static inline bool advise_is_open(const struct pf_advice *a)
 {

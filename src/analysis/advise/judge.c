@@ -158,9 +158,8 @@ static void say_kernel(const char *name, struct pf_buf *out)
 	pf_buf_release(&text);
 }
 
-/* "NAME at LINE" behind "lead", where one place holds half of it or more. */
-static void say_place(const struct pf_advise_args *args, const char *lead,
-		      struct pf_advice *out)
+/* "Most of it is in NAME at LINE", where one place holds half of it or more. */
+static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 {
 	const struct pf_advice_place *most = out->places;
 	struct pf_buf shown = { 0 };
@@ -171,7 +170,7 @@ static void say_place(const struct pf_advise_args *args, const char *lead,
 	name = advise_text(args, most->name, &shown);
 	pf_buf_adds(&out->sentence, out->by_waits && most->blocked_ns
 					    ? ". The host waits longest in "
-					    : lead);
+					    : ". Most of it is in ");
 	if (!strcmp(most->what, pf_path_category_name(PF_PATH_KERNEL)))
 		say_kernel(name, &out->sentence);
 	else
@@ -185,16 +184,13 @@ static void say_place(const struct pf_advise_args *args, const char *lead,
 	pf_buf_release(&shown);
 }
 
-static const char holds[] = ", most of it in ";
-
 /*
  * "Without loading data at most 12 % of 6 steps (1 ms of 8 ms) would be saved,
  * and at least 500 us. It holds 2 ms of the critical path", as it was worked
  * out anew.
  */
-static const char *say_answer(const struct pf_advise *a,
-			      const struct advise_rule *rule,
-			      struct pf_advice *out)
+static void say_answer(const struct pf_advise *a,
+		       const struct advise_rule *rule, struct pf_advice *out)
 {
 	struct pf_buf *to = &out->sentence;
 	bool is_exact = out->likely_ns == out->at_most_ns;
@@ -210,14 +206,13 @@ static const char *say_answer(const struct pf_advise *a,
 			    pf_num_show_ns(ns, out->likely_ns));
 	out->is_said = true;
 	if (out->on_path_ns == out->at_most_ns)
-		return ". Most of it is in ";
+		return;
 	/* the rest is what comes after it sooner */
 	pf_buf_addf(to, ". %s %s of the critical path",
 		    out->on_path_ns < out->at_most_ns / 2
 			    ? "By itself it holds only"
 			    : "It holds",
 		    pf_num_show_ns(ns, out->on_path_ns));
-	return holds;
 }
 
 /* What is said of "The GPU" is of the TPU where there is one. */
@@ -242,15 +237,13 @@ static void say_share(const struct pf_advise *a,
 		      const struct pf_advise_from *from,
 		      const struct advise_rule *rule, struct pf_advice *out)
 {
-	const char *lead = holds;
-
 	if (!rule->subject)
 		return;
 	if (!a->has_path)
 		out->subject =
 			advise_has_work(a, from) ? rule->apart : rule->alone;
 	if (a->has_path && rule->question) {
-		lead = say_answer(a, rule, out);
+		say_answer(a, rule, out);
 	} else {
 		say_subject(a, out->subject ? out->subject : rule->subject,
 			    &out->sentence);
@@ -259,7 +252,7 @@ static void say_share(const struct pf_advise *a,
 		if (a->has_path)
 			pf_buf_adds(&out->sentence, " on the critical path");
 	}
-	say_place(args, lead, out);
+	say_place(args, out);
 }
 
 void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out)

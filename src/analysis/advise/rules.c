@@ -1436,6 +1436,13 @@ static const char *comm_variant(const struct pf_advise *a,
 #define SLOW_FIRST 1.5 /* times the median */
 #define HOST_SHARE 0.3 /* of the path: from there on, functions say more */
 
+bool advise_is_slow_first(const struct pf_step_times *s)
+{
+	return s->has_steps && s->full_count >= 3 && s->dur.p50_ns > 0 &&
+	       (double)(s->steps[0].dur_ns - s->steps[0].before_ns) >
+		       SLOW_FIRST * (double)s->dur.p50_ns;
+}
+
 static void judge_capture(const struct pf_advise *a,
 			  const struct pf_advise_from *from,
 			  struct pf_advice *out)
@@ -1454,9 +1461,7 @@ static void judge_capture(const struct pf_advise *a,
 		pf_buf_adds(&out->sentence, "The trace does not say "
 					    "where a step begins and "
 					    "ends");
-	} else if (s->full_count >= 3 && s->dur.p50_ns > 0 &&
-		   (double)(s->steps[0].dur_ns - s->steps[0].before_ns) >
-			   SLOW_FIRST * (double)s->dur.p50_ns) {
+	} else if (advise_is_slow_first(s)) {
 		pf_buf_addf(&out->sentence,
 			    "The first step takes %s, the median %s, "
 			    "and it is "
@@ -1800,8 +1805,7 @@ const struct advise_rule advise_rules[] = {
 	{ .id = "A22",
 	  .kind = "first use",
 	  .title = "warm up before the profile begins",
-	  .subject = "Calls and operators as long as a first use, which loads "
-		     "code, hold",
+	  .subject = "Calls and operators as long as a first use hold",
 	  .confidence = "hint",
 	  .command = "path",
 	  .needs = ADVISE_NEEDS_GPU,

@@ -74,7 +74,7 @@ static void held_say(const struct pf_held *h, struct pf_doc *doc)
 	pf_doc_finding(
 		doc,
 		"No call waits for a GPU by its name, but the calls that "
-		"launch work hold the host until it is done: %s of the "
+		"launch work hold the host until it is done. %s of the "
 		"time of GPU work lies inside the call that launched it "
 		"(%s calls, %s)",
 		share, calls, took);
@@ -782,11 +782,11 @@ static void add_no_idle(const struct pf_syncs *s, struct pf_buf *out)
 	char useful[PF_NUM_MAX];
 
 	if (s->device_count && !s->useful_ns)
-		pf_buf_adds(out, "; no GPU work is recorded meanwhile");
+		pf_buf_adds(out, ". No GPU work is recorded meanwhile");
 	else if (s->device_count)
-		pf_buf_addf(out, "; a GPU works for %s of that",
+		pf_buf_addf(out, ". A GPU works for %s of that",
 			    pf_num_show_ns(useful, s->useful_ns));
-	pf_buf_adds(out, is_one ? "; it is " : "; the longest is ");
+	pf_buf_adds(out, is_one ? ". It is " : ". The longest is ");
 }
 
 static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)

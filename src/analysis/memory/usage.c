@@ -576,7 +576,7 @@ static void say_direct(const struct pf_usage *u, struct pf_buf *out)
 		pf_buf_addf(out,
 			    "No memory of a GPU is recorded, as where torch's "
 			    "caching allocator is off: %s was called %s times, "
-			    "%s %s times; ",
+			    "%s %s times. ",
 			    u->alloc_call,
 			    pf_num_show_count(allocs, u->alloc_calls),
 			    u->free_call,

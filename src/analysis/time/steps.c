@@ -301,7 +301,6 @@ static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 			: s->window.is_tpu ? " from first to last TPU work"
 					   : " from first to last GPU work");
 	say_backlog(s, out);
-	pf_buf_adds(out, s->settled_mean_ns < 0 ? ":" : ". Of all steps:");
 }
 
 /* Nobody did anything in them, so that they are no measure of a step. */
@@ -310,7 +309,7 @@ static void say_empty(const struct pf_step_times *s, struct pf_buf *out)
 	char count[PF_NUM_MAX];
 
 	if (s->empty_count)
-		pf_buf_addf(out, "; %s %s left out",
+		pf_buf_addf(out, ". %s %s left out",
 			    pf_num_show_count(count, s->empty_count),
 			    s->empty_count == 1
 				    ? "step that holds nothing is"
@@ -395,7 +394,7 @@ static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
 
 	pf_num_show_ratio(between, s->window.between_share);
 	pf_buf_addf(out,
-		    "; %s of the time from the first step to the last is "
+		    ". %s of the time from the first step to the last is "
 		    "between them",
 		    between);
 	if (s->device_count)
@@ -410,7 +409,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	char busy[PF_NUM_MAX], most[PF_NUM_MAX];
 	struct pf_buf text = { 0 };
 	size_t top = PF_STEP_CPU;
-	const char *words;
+	const char *words, *what;
 
 	if (!s->full_count) {
 		pf_doc_finding(doc, "%s", why_none(s));
@@ -421,7 +420,8 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 			top = c;
 	say_window(s, &text);
 	if (s->device_count && !has_pauses(s))
-		pf_buf_addf(&text, " %s%s busy %s, and",
+		pf_buf_addf(&text, "%s %s%s busy %s",
+			    s->settled_mean_ns < 0 ? ":" : ". Of all steps:",
 			    s->has_many_gpus ? "any " : "",
 			    pf_window_device(&s->window),
 			    pf_num_show_ratio(busy, s->busy_share));
@@ -431,10 +431,10 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		: s->recorded.has_stacks && classes[top].with_python
 			? classes[top].with_python
 			: classes[top].phrase;
-	pf_buf_addf(&text, " %s, %s, %s",
-		    s->classes[top].share < 0.5 ? "the largest part"
-						: "most of the time",
-		    most, words);
+	what = s->classes[top].share < 0.5 ? "The largest part"
+					   : "Most of the time";
+	pf_buf_addf(&text, ". %s%s, %s, is %s", what,
+		    s->settled_mean_ns < 0 ? "" : " of all steps", most, words);
 	if (has_pauses(s))
 		say_pauses(s, &text);
 	say_empty(s, &text);

@@ -2142,9 +2142,18 @@ static int take(struct pf_path_sink *sink, const struct pf_path_tile *tile,
 	return t->next ? t->next->tile(t->next, tile, err) : 0;
 }
 
+static int pass_wait(struct pf_path_sink *sink, const struct pf_path_tile *tile,
+		     struct pf_err *err)
+{
+	struct pf_path_sink *next = ((struct pf_path_track *)sink)->next;
+
+	return next && next->wait ? next->wait(next, tile, err) : 0;
+}
+
 void pf_path_track_begin(struct pf_path_track *t, struct pf_path_args *args)
 {
 	t->sink.tile = take;
+	t->sink.wait = pass_wait;
 	t->next = args->also;
 	args->also = &t->sink;
 }

@@ -599,6 +599,7 @@ PROGRAMS = {
     "A22": lambda p, step: first_use(p, 4000, False, step),
     "A22-not": lambda p, step: first_use(p, 4, False, step),
     "A22-op": lambda p, step: first_op(p, 3000, step),
+    "A22-parts": lambda p, step: first_in_parts(p, 6000, step),
     "A22-op-not": lambda p, step: long_end(p, 3000, step),
 }
 
@@ -645,6 +646,19 @@ def first_op(p, us, step):
     usual(p)
     for i in range(3):
         p.op("aten::abs", 3, "a_kernel", host=5 if step or i else us)
+        p.pause(3)
+    return 0 if step else us * US
+
+
+def first_in_parts(p, us, step):
+    """An operator that calls, works, and calls again the first time."""
+    usual(p)
+    for i in range(3):
+        with p.range("aten::cudnn_convolution", "cpu_op"):
+            for _ in range(1 if step or i else 6):
+                p.call("cudaEventRecord", 1)
+                p.pause(3 if step or i else us // 6)
+            p.op("aten::abs", 3, "a_kernel", host=5)
         p.pause(3)
     return 0 if step else us * US
 

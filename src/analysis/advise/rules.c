@@ -1433,15 +1433,7 @@ static const char *comm_variant(const struct pf_advise *a,
 
 /* ---- A16 ---- */
 
-#define SLOW_FIRST 1.5 /* times the median */
 #define HOST_SHARE 0.3 /* of the path: from there on, functions say more */
-
-bool advise_is_slow_first(const struct pf_step_times *s)
-{
-	return s->has_steps && s->full_count >= 3 && s->dur.p50_ns > 0 &&
-	       (double)(s->steps[0].dur_ns - s->steps[0].before_ns) >
-		       SLOW_FIRST * (double)s->dur.p50_ns;
-}
 
 static void judge_capture(const struct pf_advise *a,
 			  const struct pf_advise_from *from,

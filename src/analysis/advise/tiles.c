@@ -384,11 +384,17 @@ struct key {
 	uint32_t category, flags, name, op, frame, zero;
 };
 
+/* A call: its pieces of a row, for those of an operator go on behind others. */
+struct call {
+	int64_t number, ns, count, longest_ns, longest_at_ns;
+	int64_t nth; /* of the row's */
+};
+
 struct sum {
-	int64_t ns, count, longest_ns, longest_at_ns, blocked_ns;
-	int64_t next_ns, next_at_ns; /* the longest but one */
-	int64_t calls; /* pieces, but for those that go on with an operator */
-	int64_t longest_call; /* the how manieth was the longest */
+	int64_t ns, count, blocked_ns;
+	int64_t calls;         /* that begin here */
+	struct call now, most; /* at hand; and the longest before it */
+	int64_t others_ns, others_at_ns; /* the longest piece of all others */
 };
 
 /* Host time without a launch in between; begins as all zero. */
@@ -400,7 +406,8 @@ struct advise_stretch {
 
 struct piece {
 	struct key key;
-	bool goes_on; /* with the operator of the piece before */
+	int64_t call; /* its number among those of an operator, or others */
+	bool begins;  /* it */
 	int64_t start_ns, end_ns;
 };
 
@@ -420,6 +427,8 @@ struct advise_taker {
 	bool has_attention, has_chain; /* does what is pending go on? */
 	bool is_launch;                /* does the last piece launch work? */
 	uint32_t last_op;              /* of the last piece */
+	int64_t op_call, other_call;   /* their numbers */
+	bool is_op_begun;              /* has it had a piece of its own? */
 	uint8_t *roles;                /* by string.id: enum advise_role */
 	size_t role_count;
 	int64_t late_ns;    /* the first step's end; INT64_MIN: no steps */
@@ -442,6 +451,20 @@ static struct sum *sum_of(struct advise_taker *t, const struct key *key)
 	return &t->sums[n];
 }
 
+/* The call at hand is over. */
+static void settle(struct sum *s)
+{
+	const struct call now = s->now, most = s->most;
+	const struct call *other = now.ns > most.ns ? &most : &now;
+
+	if (other->longest_ns > s->others_ns) {
+		s->others_ns = other->longest_ns;
+		s->others_at_ns = other->longest_at_ns;
+	}
+	s->most = now.ns > most.ns ? now : most;
+	s->now = (struct call){ .nth = now.nth + 1 };
+}
+
 static void add(struct advise_taker *t, const struct piece *p)
 {
 	int64_t ns = p->end_ns - p->start_ns;
@@ -449,16 +472,15 @@ static void add(struct advise_taker *t, const struct piece *p)
 
 	s->ns += ns;
 	s->count++;
-	s->calls += !p->goes_on;
-	if (ns > s->longest_ns) {
-		s->next_ns = s->longest_ns;
-		s->next_at_ns = s->longest_at_ns;
-		s->longest_ns = ns;
-		s->longest_at_ns = p->start_ns;
-		s->longest_call = s->calls;
-	} else if (ns > s->next_ns) {
-		s->next_ns = ns;
-		s->next_at_ns = p->start_ns;
+	s->calls += p->begins;
+	if (s->now.number != p->call)
+		settle(s);
+	s->now.number = p->call;
+	s->now.ns += ns;
+	s->now.count++;
+	if (ns > s->now.longest_ns) {
+		s->now.longest_ns = ns;
+		s->now.longest_at_ns = p->start_ns;
 	}
 }
 
@@ -745,11 +767,27 @@ static int take_wait(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	(void)err;
 	if (tile->start_ns == tile->end_ns) {
 		sum->count++;
-		sum->longest_at_ns = tile->end_ns;
+		sum->others_at_ns = tile->end_ns;
 	}
 	if (tile->op != PF_ID_NONE || !(key.flags & ADVISE_ENDS))
 		sum->blocked_ns += tile->end_ns - tile->called_ns;
 	return 0;
+}
+
+/* An operator goes on behind calls that are in it; these are each their own. */
+static void number_call(struct advise_taker *t, const struct pf_path_tile *tile,
+			struct piece *p)
+{
+	bool is_op = (unsigned)tile->category == PF_CAUSE_OP;
+
+	if (tile->op == PF_ID_NONE || tile->op != t->last_op) {
+		t->op_call++;
+		t->is_op_begun = false;
+	}
+	t->last_op = tile->op;
+	p->call = is_op ? t->op_call : ++t->other_call;
+	p->begins = !is_op || !t->is_op_begun;
+	t->is_op_begun |= is_op;
 }
 
 static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
@@ -770,9 +808,7 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	    find_step(t, tile, &p.key.flags) < 0)
 		return -1;
 	find_log(t, tile, &p.key.flags);
-	p.goes_on = (unsigned)tile->category == PF_CAUSE_OP &&
-		    tile->op != PF_ID_NONE && tile->op == t->last_op;
-	t->last_op = tile->op;
+	number_call(t, tile, &p);
 	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
 			     sizeof(*t->pending));
 	t->pending[t->pending_count++] = p;
@@ -808,16 +844,21 @@ static bool is_single(const struct pf_tensor *tensor,
 		pf_tensor_op(tensor, r->op));
 }
 
+/* Calls of a name, in all its rows. */
+struct named_calls {
+	int64_t ns, calls, longest_ns;
+};
+
 /*
  * Of calls or operators of a name one of the first that takes far longer than
  * all others, before the second step, is as long as a first use: a row of its
  * own.
  */
-static bool is_first_use(const struct advise_row *r, const struct sum *name)
+static bool is_first_use(const struct call *c, const struct named_calls *name)
 {
-	return r->longest_ns >= FIRST_USE_NS && name->calls > 1 &&
-	       r->longest_ns == name->longest_ns &&
-	       r->longest_ns / FIRST_USE_TIMES >
+	return c->nth <= FIRST_USE_CALLS && c->ns >= FIRST_USE_NS &&
+	       name->calls > 1 && c->ns == name->longest_ns &&
+	       c->ns / FIRST_USE_TIMES >
 		       (name->ns - name->longest_ns) / (name->calls - 1);
 }
 
@@ -829,20 +870,18 @@ static bool may_be_first(const struct advise_row *r)
 		r->category == PF_PATH_LAUNCH_CALL);
 }
 
-/* Calls of a name are on the path in two categories. */
-static void add_name(struct pf_intern *names, struct sum **sums, size_t *cap,
-		     const struct advise_row *r, int64_t calls)
+/* They are on the path in two categories, and with different flags. */
+static struct named_calls *calls_of(struct pf_intern *names,
+				    struct named_calls **all, size_t *cap,
+				    const struct advise_row *r)
 {
 	uint32_t known = names->count;
 	uint32_t n = pf_intern_add(names, r->name, strlen(r->name));
 
-	*sums = pf_grow(*sums, cap, (size_t)n + 1, sizeof(**sums));
+	*all = pf_grow(*all, cap, (size_t)n + 1, sizeof(**all));
 	if (n == known)
-		(*sums)[n] = (struct sum){ 0 };
-	(*sums)[n].ns += r->ns;
-	(*sums)[n].calls += calls;
-	if (r->longest_ns > (*sums)[n].longest_ns)
-		(*sums)[n].longest_ns = r->longest_ns;
+		(*all)[n] = (struct named_calls){ 0 };
+	return &(*all)[n];
 }
 
 static void split_first_uses(struct advise_taker *t)
@@ -850,39 +889,43 @@ static void split_first_uses(struct advise_taker *t)
 	struct advise_tiles *out = t->out;
 	size_t count = out->row_count, cap = 0;
 	struct pf_intern names = { 0 };
-	struct sum *sums = NULL;
+	struct named_calls *all = NULL, *name;
 
-	for (size_t i = 0; i < count; i++)
-		if (may_be_first(&out->rows[i]) ||
-		    out->rows[i].flags & ADVISE_LATE)
-			add_name(&names, &sums, &cap, &out->rows[i],
-				 t->sums[i].calls);
+	for (size_t i = 0; i < count; i++) {
+		if (!may_be_first(&out->rows[i]) &&
+		    !(out->rows[i].flags & ADVISE_LATE))
+			continue;
+		name = calls_of(&names, &all, &cap, &out->rows[i]);
+		name->ns += out->rows[i].ns;
+		name->calls += t->sums[i].calls;
+		if (t->sums[i].most.ns > name->longest_ns)
+			name->longest_ns = t->sums[i].most.ns;
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct advise_row *r = &out->rows[i], *first;
-		uint32_t n;
+		const struct sum *s = &t->sums[i];
 
-		if (!may_be_first(r))
+		if (!may_be_first(r) ||
+		    !is_first_use(&s->most, calls_of(&names, &all, &cap, r)))
 			continue;
-		n = pf_intern_add(&names, r->name, strlen(r->name));
-		if (t->sums[i].longest_call > FIRST_USE_CALLS ||
-		    !is_first_use(r, &sums[n]))
-			continue;
-		if (r->count == 1) {
+		if (r->count == s->most.count) {
 			r->flags |= ADVISE_FIRST;
 			continue;
 		}
 		first = &out->rows[out->row_count++];
 		*first = *r;
 		first->flags |= ADVISE_FIRST;
-		first->ns = first->longest_ns;
-		first->count = 1;
+		first->ns = s->most.ns;
+		first->count = s->most.count;
+		first->longest_ns = s->most.longest_ns;
+		first->longest_at_ns = s->most.longest_at_ns;
 		r->ns -= first->ns;
-		r->count--;
-		r->longest_ns = t->sums[i].next_ns;
-		r->longest_at_ns = t->sums[i].next_at_ns;
+		r->count -= first->count;
+		r->longest_ns = s->others_ns;
+		r->longest_at_ns = s->others_at_ns;
 	}
 	pf_intern_release(&names);
-	free(sums);
+	free(all);
 }
 
 static int make_rows(struct advise_taker *t)
@@ -897,8 +940,12 @@ static int make_rows(struct advise_taker *t)
 		pf_calloc(2 * ((size_t)t->keys.count + 1), sizeof(*out->rows));
 	for (uint32_t i = 0; i < t->keys.count; i++) {
 		struct advise_row *r = &out->rows[out->row_count++];
+		struct sum *s = &t->sums[i];
+		bool is_most;
 		struct key key;
 
+		settle(s);
+		is_most = s->most.longest_ns >= s->others_ns;
 		memcpy(&key, pf_intern_text(&t->keys, i, NULL), sizeof(key));
 		*r = (struct advise_row){
 			.category = (enum pf_path_category)key.category,
@@ -906,11 +953,13 @@ static int make_rows(struct advise_taker *t)
 			.name = text_of(t, key.name),
 			.op = text_of(t, key.op),
 			.frame = text_of(t, key.frame),
-			.ns = t->sums[i].ns,
-			.count = t->sums[i].count,
-			.longest_ns = t->sums[i].longest_ns,
-			.longest_at_ns = t->sums[i].longest_at_ns,
-			.blocked_ns = t->sums[i].blocked_ns,
+			.ns = s->ns,
+			.count = s->count,
+			.longest_ns =
+				is_most ? s->most.longest_ns : s->others_ns,
+			.longest_at_ns = is_most ? s->most.longest_at_ns
+						 : s->others_at_ns,
+			.blocked_ns = s->blocked_ns,
 		};
 		if (is_single(tensor, r))
 			r->flags |= ADVISE_FP32;

@@ -95,6 +95,26 @@ run 0 "$profan" ingest -q "$tmp/late.json" -o "$tmp/late.db" &&
 	! grep -q 'backlog.*warn' "$tmp/out"
 result 'late work on an idle GPU is no backlog'
 
+# a call that ends with its kernel launches synchronously, which both say
+"$PYTHON" -S -c '
+import json
+json.dump([e for i in range(1, 20) for e in (
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+     "tid": 1, "ts": 100 * i, "dur": 90, "args": {"correlation": i}},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7,
+     "ts": 100 * i + 8, "dur": 80,
+     "args": {"device": 0, "stream": 7, "correlation": i}})],
+    open("'"$tmp/held.json"'", "w"))'
+rm -f "$tmp/held.db"
+run 0 "$profan" ingest -q "$tmp/held.json" -o "$tmp/held.db" &&
+	run 0 "$profan" launches "$tmp/held.db" -f csv &&
+	grep -q '"Launches are synchronous: 100.00 % of the time of GPU work' \
+		"$tmp/out" &&
+	run 0 "$profan" syncs "$tmp/held.db" -f csv &&
+	grep -q 'hold the host until it is done. 100.00 % of the time of GPU' \
+		"$tmp/out"
+result 'synchronous launches are called so' "$tmp/out"
+
 # the gaps between the kernels of one call are not the host's
 graph() { # 0: all are of the first call
 	echo '['

@@ -14,6 +14,7 @@
 
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/sat.h"
 #include "base/search.h"
 #include "base/spool.h"
@@ -989,4 +990,15 @@ void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
 bool pf_held_is(const struct pf_held *h)
 {
 	return h->inside_ns > h->work_ns / 2;
+}
+
+void pf_held_say(const struct pf_held *h, struct pf_buf *out)
+{
+	char share[PF_NUM_MAX];
+
+	pf_buf_addf(out,
+		    "%s of the time of GPU work lies inside the call that "
+		    "launched it",
+		    pf_num_show_ratio(share,
+				      pf_num_share(h->inside_ns, h->work_ns)));
 }

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "events/traces.h"
@@ -250,7 +251,9 @@ struct pf_held {
 /* Work, and the call that launched it. */
 void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
 		 int64_t call_start_ns, int64_t call_end_ns);
-/* They do.  Ask it only where no call waits by its name. */
+/* They do.  Ask it only of calls that do not wait by their name. */
 bool pf_held_is(const struct pf_held *h);
+/* "99 % of the time of GPU work lies inside the call that launched it" */
+void pf_held_say(const struct pf_held *h, struct pf_buf *out);
 
 #endif

@@ -62,7 +62,8 @@ static int held_find(struct pf_db *db, const struct pf_window *window,
 /* The sentence of a trace in which no call waits by its name. */
 static void held_say(const struct pf_held *h, struct pf_doc *doc)
 {
-	char calls[PF_NUM_MAX], took[PF_NUM_MAX], share[PF_NUM_MAX];
+	char calls[PF_NUM_MAX], took[PF_NUM_MAX];
+	struct pf_buf inside = { 0 };
 
 	if (!pf_held_is(h)) {
 		pf_doc_finding(doc, "No call waits for a GPU");
@@ -70,14 +71,13 @@ static void held_say(const struct pf_held *h, struct pf_doc *doc)
 	}
 	pf_num_show_count(calls, h->call_count);
 	pf_num_show_ns(took, h->call_ns);
-	pf_num_show_ratio(share, pf_num_share(h->inside_ns, h->work_ns));
+	pf_held_say(h, &inside);
 	pf_doc_finding(
 		doc,
 		"No call waits for a GPU by its name, but the calls that "
-		"launch work hold the host until it is done. %s of the "
-		"time of GPU work lies inside the call that launched it "
-		"(%s calls, %s)",
-		share, calls, took);
+		"launch work hold the host until it is done. %s (%s calls, %s)",
+		inside.data, calls, took);
+	pf_buf_release(&inside);
 }
 
 /*

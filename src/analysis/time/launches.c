@@ -256,6 +256,7 @@ struct work {
 struct launch {
 	int64_t id, start_ns, cpu_ns, work_ns, gpu_ns, stream, op_id;
 	uint32_t name;
+	struct pf_held held;
 };
 
 /* A slow call or, without one, a short kernel, on its way to its operator. */
@@ -404,6 +405,8 @@ static void end_call(struct launches *l, const struct launch *at)
 	}
 	c->delayed_count += delay_ns > LONG_DELAY_NS;
 	c->short_count += at->gpu_ns < at->cpu_ns;
+	pf_sat_sum(&c->held.work_ns, at->held.work_ns);
+	pf_sat_sum(&c->held.inside_ns, at->held.inside_ns);
 	pf_keyed_add(calls, &l->ask, n, delay_ns);
 	while (place && delay_ns < delay_from_ns[place])
 		place--;
@@ -426,6 +429,14 @@ static void end_call(struct launches *l, const struct launch *at)
 	put_change(l, at->work_ns, false, at->stream);
 }
 
+static void hold(struct launch *at, const struct work *w)
+{
+	if (at->id)
+		pf_held_add(&at->held, w->start_ns,
+			    pf_span_end(w->start_ns, w->dur_ns), at->start_ns,
+			    pf_span_end(at->start_ns, at->cpu_ns));
+}
+
 static void read_calls(struct launches *l)
 {
 	const struct pf_block *b;
@@ -436,6 +447,7 @@ static void read_calls(struct launches *l)
 	while ((w = pf_by_event_next(l->works, &b, &i))) {
 		if (w->launch_id == at.id) {
 			pf_sat_sum(&at.gpu_ns, w->dur_ns);
+			hold(&at, w);
 			continue;
 		}
 		if (at.id)
@@ -452,6 +464,7 @@ static void read_calls(struct launches *l)
 				.stream = w->stream,
 				.op_id = w->op_id,
 			};
+		hold(&at, w);
 	}
 	if (at.id)
 		end_call(l, &at);
@@ -562,6 +575,10 @@ static void take_calls(struct launches *l, struct pf_launches *out)
 		}
 		all->delayed_count += c->delayed_count;
 		all->early_count += c->early_count;
+		if (!c->name || pf_word(PF_WORD_CALL_COPIES, c->name))
+			continue;
+		pf_sat_sum(&all->held.work_ns, c->held.work_ns);
+		pf_sat_sum(&all->held.inside_ns, c->held.inside_ns);
 	}
 	pf_keyed_sort(&out->calls, by_cpu_time);
 	out->short_share =
@@ -821,6 +838,16 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 					       : ", so of no call is known "
 						 "what it launched");
 		doc->is_nothing = !l->orphan_count;
+		return;
+	}
+	/* one that takes far longer than its work does something else */
+	if (pf_held_is(&l->all.held) &&
+	    l->all.held.work_ns > l->all.cpu_ns / 2) {
+		pf_buf_adds(&text, "Launches are synchronous: ");
+		pf_held_say(&l->all.held, &text);
+		say_calls(&l->all, &text);
+		pf_doc_finding(doc, "%s", text.data);
+		pf_buf_release(&text);
 		return;
 	}
 	pf_buf_addf(&text,

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "events/ask.h"
+#include "events/gpu.h"
 #include "events/trust.h"
 #include "events/window.h"
 #include "show/doc.h"
@@ -31,6 +32,7 @@ struct pf_launch_call {
 	int64_t slow_ns;       /* their time */
 	int64_t delayed_count; /* delays over 100 us */
 	int64_t early_count;   /* work that began before the call ended */
+	struct pf_held held;   /* its times of work alone */
 	uint32_t name_id;
 };
 
@@ -41,6 +43,7 @@ struct pf_launch_sums {
 	int64_t slow_ns;
 	int64_t median_cpu_ns; /* PF_NO_INT: not asked for */
 	const char *slow;      /* the call with most of slow_ns; or NULL */
+	struct pf_held held;   /* the same, of calls that do not copy */
 };
 
 /* Launches waiting on a stream, counted at each launch. */

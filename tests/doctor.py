@@ -41,6 +41,11 @@ class Event:
         return (self.cat == "runtime" or self.cat.endswith("_runtime")
                 or self.cat.endswith("_driver"))
 
+    def is_wait(self):
+        """What a stream of a MTIA waits for, or marks, is no work."""
+        return (self.cat == "mtia_ccp_events" and
+                self.name in ("event_wait", "event_record"))
+
 
 def read(path):
     _, raw = load(path)
@@ -177,8 +182,8 @@ def lone_steps(host, gpu):
 
 def count(path):
     raw, events = read(path)
-    gpu = [e for e in events if e.cat in GPU_WORK]
-    other = [e for e in events if e.cat in GPU_OTHER]
+    gpu = [e for e in events if e.cat in GPU_WORK and not e.is_wait()]
+    other = [e for e in events if e.cat in GPU_OTHER or e.is_wait()]
     unknown = [e for e in events
                if e.cat not in GPU_WORK | GPU_OTHER | HOST and not e.is_call()
                and e.raw.get("ph") == "X"]
@@ -194,9 +199,10 @@ def count(path):
              and e.start < calls[e.correlation].start]
     clock = [e for e in early if e.end < calls[e.correlation].start]
     copies = [e for e in host if e.is_call() and e.correlation > 0
-              and ("Memcpy" in e.name or "Memset" in e.name)]
+              and ("Memcpy" in e.name or "Memset" in e.name
+                   or e.name.startswith("enqueueCommand memcpy"))]
     launches = [e for e in host if e.is_call() and e.correlation > 0
-                and "Launch" in e.name
+                and ("Launch" in e.name or e.name.startswith("runFunction"))
                 and "Mem" not in e.name
                 and "HostFunc" not in e.name]
     captured = into_graphs(host)

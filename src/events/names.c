@@ -105,7 +105,7 @@ static const struct {
 	{ "python", "in Python" },
 	{ "range", "in ranges, outside of operators" },
 	{ "unrecorded", "time without records" },
-	{ "launch latency", "launching" },
+	{ "launch latency", "in launch calls and until their work begins" },
 	{ "dependency", "waiting for another stream" },
 	{ "graph", "between kernels of graphs" },
 	{ "queued behind", "work queued behind what was not recorded" },

@@ -216,6 +216,30 @@ result "and by the verdict" "$tmp/out"
 result "and on the page" "$tmp/said"
 
 # ---- collectives of XLA on CPUs ----
+# What a thread that launches does not say, another one of the runtime may.
+read_case pooled
+"$profan" gaps "$tmp/pooled.db" -f json >"$tmp/gaps.json"
+"$profan" path "$tmp/pooled.db" -f json >"$tmp/path.json"
+"$PYTHON" -S -c 'import json, sys
+gaps, path = (json.load(open(p)) for p in sys.argv[1:])
+for r in gaps["tables"]["causes"]:
+    print("gap", r["cause"], r["ns"])
+print("before", gaps["scalars"]["before_cause"],
+      gaps["scalars"]["before_most_ns"])
+for r in path["tables"]["categories"][:2]:
+    print("path", r["category"], r["ns"])' "$tmp/gaps.json" \
+	"$tmp/path.json" >"$tmp/got" 2>&1
+cat >"$tmp/want" <<'EOF'
+gap range 8900000
+gap unrecorded 1000000
+gap launch latency 100000
+before profiler 5000000
+path range 8950000
+path unrecorded 1100000
+EOF
+same "idle time is of the threads that are in something" "$tmp/want" "$tmp/got"
+run 0 "$profan" summary "$tmp/pooled.db" && ! grep -q 'pass before' "$tmp/out"
+result "the start of the profiler is no time of the program" "$tmp/out"
 read_case cpu_comm
 run 0 "$profan" steps "$tmp/cpu_comm.db" -f json &&
 	grep -q '"comm_ns": 300000' "$tmp/out"

@@ -3,6 +3,7 @@
 -- events of TPUs, which are no GPU work.  is_side: a log or rows, no time of a
 -- program.  is_beside: that, or a snapshot, beside the trace of a program.
 -- cycle: of the captures of its process, or NULL.  is_tpu: its devices are TPUs.
+-- is_pooled: XLA's runtime passes its work on among threads.
 -- has_unread: tables of it are in a version whose columns are not known.
 -- Parameters: none.  Order: id.
 WITH device AS (
@@ -20,7 +21,8 @@ SELECT id, rank, first_ns, last_ns, CASE WHEN worker IS NULL THEN id
 		'memtimeline', 'folded')) AS is_beside,
 	c.cycle, coalesce(d.is_tpu, 0) AS is_tpu,
 	EXISTS (SELECT 1 FROM trace_fact AS f WHERE f.trace_id = id
-		AND f.key GLOB 'nsys_unread_*_V[0-9]*') AS has_unread
+		AND f.key GLOB 'nsys_unread_*_V[0-9]*') AS has_unread,
+	format IN ('xspace', 'tf-json') AS is_pooled
 FROM trace
 LEFT JOIN device AS d ON d.trace_id = id
 LEFT JOIN trace_cycle AS c ON c.trace_id = id

@@ -14,6 +14,7 @@
 #include "base/heap.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/search.h"
 #include "events/interval.h"
 #include "events/names.h"
@@ -764,6 +765,11 @@ size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max)
 	return n;
 }
 
+uint32_t pf_walk_track(const struct pf_walk *w)
+{
+	return (uint32_t)w->track_id;
+}
+
 struct pf_inner pf_walk_inner(const struct pf_walk *w)
 {
 	const struct frame *f = pf_nest_top(&w->open);
@@ -774,6 +780,88 @@ struct pf_inner pf_walk_inner(const struct pf_walk *w)
 int64_t pf_walk_stop_end(const struct pf_walk *w)
 {
 	return pf_span_end(w->block->start_ns[w->at], w->block->dur_ns[w->at]);
+}
+
+/* ---- other threads ---- */
+
+#define OTHERS_MAX 32
+
+struct pf_others {
+	struct pf_walk *walks[OTHERS_MAX];
+	size_t count;
+};
+
+PF_ORDER(by_events, struct pf_track, PF_DOWN(event_count) PF_UP(id))
+
+struct pf_others *pf_others_new(struct pf_db *db, struct pf_names *names,
+				const struct pf_track *tracks, size_t count)
+{
+	const struct pf_pageable *pageable = pf_pageable(db);
+	struct pf_track *hosts = pf_calloc(count + 1, sizeof(*hosts));
+	struct pf_others *o = pf_calloc(1, sizeof(*o));
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(tracks[i].class_name, "host"))
+			hosts[n++] = tracks[i];
+	pf_sort(hosts, n, sizeof(*hosts), by_events);
+	while (pageable && o->count < n && o->count < OTHERS_MAX &&
+	       (o->walks[o->count] =
+			pf_walk_new(db, names, pageable, hosts[o->count].id)))
+		o->count++;
+	free(hosts);
+	if (o->count == n || o->count == OTHERS_MAX)
+		return o;
+	pf_others_free(o);
+	return NULL;
+}
+
+void pf_others_free(struct pf_others *o)
+{
+	for (size_t i = 0; o && i < o->count; i++)
+		pf_walk_free(o->walks[i]);
+	free(o);
+}
+
+/* Does the thread say what goes on?  Not if it sleeps.  1, 0 or -1. */
+static int says(const struct pf_walk *w, const struct pf_place *place)
+{
+	const struct frame *f = pf_nest_top(&w->open);
+	const struct pf_name_class *class;
+
+	if (!f || place->cause == PF_CAUSE_UNRECORDED)
+		return 0;
+	class = pf_names_class(w->names, f->inner.name);
+	if (!class)
+		return -1;
+	return !class->is_step &&
+	       !(f->inner.kind == PF_KIND_PYTHON && class->is_asleep);
+}
+
+int pf_others_piece(struct pf_others *o, int64_t at_ns, int64_t limit_ns,
+		    const struct pf_walk **of, struct pf_place *out,
+		    int64_t *end_ns, struct pf_err *err)
+{
+	*of = NULL;
+	*end_ns = limit_ns;
+	for (size_t i = 0; !*of && i < o->count; i++) {
+		struct pf_place place;
+		int rc;
+
+		/* what a thread before this one begins to do ends the piece */
+		if (pf_walk_to(o->walks[i], at_ns, err) < 0 ||
+		    pf_walk_piece(o->walks[i], at_ns, UINT32_MAX, *end_ns,
+				  &place, end_ns, err) < 0)
+			return -1;
+		rc = says(o->walks[i], &place);
+		if (rc < 0)
+			return -1;
+		if (rc) {
+			*of = o->walks[i];
+			*out = place;
+		}
+	}
+	return 0;
 }
 
 /* ---- blocking calls ---- */

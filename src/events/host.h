@@ -147,6 +147,26 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
 		  struct pf_err *err);
 
+/*
+ * The threads of a trace whose runtime passes work on among them, those with
+ * most events first: where one of them says nothing, another may.
+ */
+struct pf_others;
+/* NULL on error. */
+struct pf_others *pf_others_new(struct pf_db *db, struct pf_names *names,
+				const struct pf_track *tracks, size_t count);
+void pf_others_free(struct pf_others *o);
+/*
+ * The next piece of time from at_ns on, which never goes back, of the first of
+ * them that is in something (no step) and not asleep: its walk, whose place is
+ * *out; or NULL, and *out stays.  -1 on error.
+ */
+int pf_others_piece(struct pf_others *o, int64_t at_ns, int64_t limit_ns,
+		    const struct pf_walk **of, struct pf_place *out,
+		    int64_t *end_ns, struct pf_err *err);
+
+uint32_t pf_walk_track(const struct pf_walk *w);
+
 /* Of the piece that pf_walk_piece() gave last. */
 struct pf_inner pf_walk_inner(const struct pf_walk *w);
 

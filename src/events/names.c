@@ -225,6 +225,8 @@ static enum pf_cause classify_range(const char *name)
 		return PF_CAUSE_DATA;
 	if (pf_word(PF_WORD_GC, name))
 		return PF_CAUSE_GC;
+	if (strstr(name, "profiler") && pf_word(PF_WORD_PROFILER, name))
+		return PF_CAUSE_PROFILER;
 	if (is_comm_wait(name))
 		return PF_CAUSE_COMM;
 	return PF_CAUSE_UNRECORDED;

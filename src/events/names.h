@@ -220,6 +220,7 @@ enum pf_word {
 	PF_WORD_COMPILER, /* where functions compile that are called so */
 	PF_WORD_DATA,     /* load data */
 	PF_WORD_GC,
+	PF_WORD_PROFILER,  /* functions in which it starts and stops */
 	PF_WORD_FREE,      /* memory records that free, also without a size */
 	PF_WORD_STEP,      /* of the profiler */
 	PF_WORD_OPTIMIZER, /* ranges around an optimizer's work */

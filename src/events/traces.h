@@ -53,9 +53,11 @@ bool pf_window_names_rank(const char *list, int64_t rank);
 
 struct pf_window_trace {
 	int64_t trace_id;
-	int64_t rank;  /* or -1 */
-	bool is_side;  /* a log, or rows: no time of a program */
-	bool is_tpu;   /* its devices are TPUs */
+	int64_t rank; /* or -1 */
+	bool is_side; /* a log, or rows: no time of a program */
+	bool is_tpu;  /* its devices are TPUs */
+	/* XLA's runtime: what one of its threads does not do, another may */
+	bool is_pooled;
 	bool is_empty; /* it has no event */
 	/* The first trace of the same process: its captures are several. */
 	int64_t worker_id;

@@ -790,13 +790,16 @@ static void say_before_most(const struct pf_parts *p, struct pf_verdict *v,
 
 /*
  * Of the time before the first GPU work, which is no part of idle time: first,
- * for what holds the time is what is said last.
+ * for what holds the time is what is said last.  Where the profiler itself
+ * began most of that time, nothing of the program is to be said.
  */
 static void say_before(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_gaps *before = p->gaps.before;
 
-	if (!before)
+	if (!before || (before->culprit_count &&
+			before->culprits[0].place.cause == PF_CAUSE_PROFILER &&
+			before->culprits[0].idle_share >= 0.5))
 		return;
 	say_ns(v, before->all.window_ns);
 	pf_buf_addf(&v->sentence, " pass before the first %s work",

@@ -373,6 +373,31 @@ def cpu_comm():
                  stat_names())
 
 
+def pooled():
+    """Kernels of calls on a line of their own, and who is in something between
+    them: a pool's thread from 6.05 to 15 ms, then one that sleeps; before them
+    the profiler starts."""
+    def span(meta, start_us, end_us, *stats):
+        return event(meta, start_us * 1000000, (end_us - start_us) * 1000000,
+                     *stats)
+    calls = [span(4, us, us + 50, stat("correlation_id", us, 3))
+             for us in (5900, 16000)]
+    work = [span(1, us + 100, us + 200, stat("correlation_id", us, 3),
+                 stat("kernel_details", "regs:8 grid:1,1,1 block:64,1,1"))
+            for us in (5900, 16000)]
+    return plane("/host:CPU",
+                 line(1, "python", 0, span(1, 0, 5000), span(2, 15000, 16000)),
+                 line(2, "tf_pjrt_thread_pool/2", 0, span(3, 6050, 15000)),
+                 line(3, "Host Threads/3", 0, *calls),
+                 names({1: "$profiler.py:91 start_trace",
+                        2: "$threading.py:324 wait",
+                        3: "BufferSequencingEvent::Execute",
+                        4: "hipModuleLaunchKernel"}),
+                 stat_names()) + \
+        plane("/device:GPU:0", line(7, "Stream #7(Kernel)", 0, *work),
+              names({1: "gemm_kernel.kd"}), stat_names())
+
+
 def whole(*more):
     return gpu() + host() + b"".join(more) + environment() + msg(4, "box")
 
@@ -391,6 +416,7 @@ CASES = {
     "frees_in_order": frees_in_order,
     "annotations": annotations,
     "cpu_comm": cpu_comm,
+    "pooled": lambda: pooled() + environment(),
     "reserved": lambda: tpu() + reserved(),
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),

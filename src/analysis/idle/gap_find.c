@@ -262,9 +262,10 @@ static int tpu_calls_find(struct pf_tpu_calls *c, const struct pf_span *program,
  *
  * Where nothing is recorded on that thread (autograd's threads sleep between
  * two backward passes) the thread that launched the work before the gap says
- * what went on, and then the main thread if it launches work there.  Time in which the driver loaded
- * code, or the profiler worked, is recorded apart from threads: it explains
- * what is otherwise only time of operators, Python and launches.
+ * what went on, and then the main thread if it launches work there; in XLA's
+ * runtime any other.  Time in which the driver loaded code, or the profiler
+ * worked, is recorded apart from threads: it explains what is otherwise only
+ * time of operators, Python and launches.
  */
 
 /* A kernel, copy or fill. */
@@ -339,6 +340,7 @@ struct pf_explain {
 	/* of the gap at hand: the threads to ask, in this order */
 	struct pf_walk *chain[CHAIN_MAX];
 	size_t chain_count;
+	struct pf_others *others; /* or NULL: not asked, or not yet */
 	const struct pf_walk *at; /* on whose thread a piece is, or NULL */
 	bool has_main;            /* the main thread launches work here */
 };
@@ -400,6 +402,7 @@ static void explain_free(struct pf_explain *x)
 		return;
 	for (size_t i = 0; i < x->walk_count; i++)
 		pf_walk_free(x->walks[i]);
+	pf_others_free(x->others);
 	pf_map_release(&x->names);
 	free(x->walks);
 	pf_map_release(&x->walk_at);
@@ -475,6 +478,30 @@ static void emit_host(struct pf_explain *x, const struct pf_gap *gap,
 	}
 }
 
+/* What none of the threads that launch work explains. */
+static int emit_silent(struct pf_explain *x, const struct pf_gap *gap,
+		       const struct pf_place *place, int64_t from, int64_t to)
+{
+	const struct pf_explain_in *in = x->in;
+	int64_t end = to;
+
+	if (gap->trace->is_pooled && !x->others) {
+		x->others = pf_others_new(in->db, in->names, in->tracks,
+					  in->track_count);
+		if (!x->others)
+			return -1;
+	}
+	for (; from < to; from = end) {
+		struct pf_place other = *place;
+
+		if (x->others && pf_others_piece(x->others, from, to, &x->at,
+						 &other, &end, in->db->err) < 0)
+			return -1;
+		emit_host(x, gap, &other, from, end);
+	}
+	return 0;
+}
+
 /* Host time up to stop_seq of the first thread of the chain, or to limit. */
 static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 		 uint32_t stop, int64_t *at, int64_t limit,
@@ -496,7 +523,10 @@ static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 		if (place->cause != PF_CAUSE_UNRECORDED ||
 		    level + 1 == x->chain_count || level + 1 == CHAIN_MAX) {
 			x->at = w;
-			emit_host(x, gap, place, *at, end);
+			if (place->cause != PF_CAUSE_UNRECORDED)
+				emit_host(x, gap, place, *at, end);
+			else if (emit_silent(x, gap, place, *at, end) < 0)
+				return -1;
 			x->at = NULL;
 		} else if (split(x, gap, level + 1, UINT32_MAX, at, end,
 				 &inner) < 0)

@@ -961,6 +961,7 @@ struct tiler {
 	void *context;
 	struct path_folder *folder; /* or NULL: no question is of the host */
 	struct path_stand *stands;  /* by thread */
+	struct pf_others *others;   /* once a thread of XLA's said nothing */
 	bool is_inferred;           /* the edge at hand */
 };
 
@@ -1123,6 +1124,41 @@ static int put_piece(struct tiler *t, const struct path_stand *s,
 	return put(t, tile);
 }
 
+/* A thread of XLA's runtime says nothing: what another does may be it. */
+static int put_silent(struct tiler *t, const struct path_stand *s,
+		      const struct pf_place *place,
+		      const struct pf_inner *inner, struct pf_path_tile *tile)
+{
+	struct path *p = t->p;
+	const int64_t to_ns = tile->end_ns;
+	int rc = 0;
+
+	if (!t->others) {
+		t->others = pf_others_new(p->db, p->names, p->tracks,
+					  p->track_count);
+		if (!t->others)
+			return -1;
+	}
+	while (!rc && tile->start_ns < to_ns) {
+		const struct pf_walk *of;
+		struct pf_path_tile part = *tile;
+		struct pf_place other = *place;
+		struct pf_inner what = *inner;
+
+		rc = pf_others_piece(t->others, tile->start_ns, to_ns, &of,
+				     &other, &part.end_ns, p->db->err);
+		if (of) {
+			what = pf_walk_inner(of);
+			part.track_id = pf_walk_track(of);
+			part.is_inferred = true;
+		}
+		if (!rc)
+			rc = put_piece(t, s, &other, &what, &part);
+		tile->start_ns = part.end_ns;
+	}
+	return rc;
+}
+
 static int put_at(void *context, const struct path_stand *s,
 		  const struct pf_place *place, const struct pf_inner *inner,
 		  int64_t from_ns, int64_t to_ns, struct pf_err *err)
@@ -1138,7 +1174,9 @@ static int put_at(void *context, const struct path_stand *s,
 	};
 
 	(void)err;
-	return put_piece(t, s, place, inner, &tile);
+	return t->p->trace->is_pooled && inner->name == PF_ID_NONE
+		       ? put_silent(t, s, place, inner, &tile)
+		       : put_piece(t, s, place, inner, &tile);
 }
 
 /* With questions, points before one that are not on the path are folded. */
@@ -1476,6 +1514,7 @@ int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
 		rc = fold_rest(&t);
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		pf_walk_free(t.stands[i].walk);
+	pf_others_free(t.others);
 	free(t.stands);
 	return rc;
 }

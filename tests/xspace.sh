@@ -216,6 +216,10 @@ result "and by the verdict" "$tmp/out"
 result "and on the page" "$tmp/said"
 
 # ---- collectives of XLA on CPUs ----
+read_case apart
+run 0 "$profan" steps "$tmp/apart.db" &&
+	grep -q '^A step takes 500.000 us: any GPU busy 40.00 %' "$tmp/out"
+result "steps of two devices that share a number are no one step" "$tmp/out"
 # What a thread that launches does not say, another one of the runtime may.
 read_case pooled
 "$profan" gaps "$tmp/pooled.db" -f json >"$tmp/gaps.json"

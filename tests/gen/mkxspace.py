@@ -398,6 +398,22 @@ def pooled():
               names({1: "gemm_kernel.kd"}), stat_names())
 
 
+def apart():
+    """Step 0 of two GPUs, of which the second begins 9 ms after the first."""
+    def device(number, at_us):
+        return plane("/device:GPU:%d" % number,
+                     line(7, "Stream #7(Kernel)", at_us * 1000,
+                          event(1, 100000000, 200000000,
+                                stat("correlation_id", 10 + number, 3))),
+                     line(-5, "Steps", at_us * 1000, event(2, 0, 500000000)),
+                     names({1: "gemm_kernel.kd", 2: "0"}), stat_names())
+    calls = [event(1, us * 1000000, 50000000, stat("correlation_id", n, 3))
+             for n, us in ((10, 1010), (11, 10010))]
+    return device(0, 1000) + device(1, 10000) + \
+        plane("/host:CPU", line(3, "Host Threads/3", 0, *calls),
+              names({1: "cudaLaunchKernel"}), stat_names())
+
+
 def whole(*more):
     return gpu() + host() + b"".join(more) + environment() + msg(4, "box")
 
@@ -415,6 +431,7 @@ CASES = {
     "frees": frees,
     "frees_in_order": frees_in_order,
     "annotations": annotations,
+    "apart": lambda: apart() + environment(),
     "cpu_comm": cpu_comm,
     "pooled": lambda: pooled() + environment(),
     "reserved": lambda: tpu() + reserved(),

@@ -220,6 +220,13 @@ read_case apart
 run 0 "$profan" steps "$tmp/apart.db" &&
 	grep -q '^A step takes 500.000 us: any GPU busy 40.00 %' "$tmp/out"
 result "steps of two devices that share a number are no one step" "$tmp/out"
+read_case warming
+for command in summary advise; do
+	"$profan" $command -f json "$tmp/warming.db" |
+		grep -o 'skip-first [0-9]*' | sort -u
+done >"$tmp/got"
+printf 'skip-first 2\nskip-first 2\n' >"$tmp/want"
+same "summary and advice count the same steps as warm-up" "$tmp/want" "$tmp/got"
 # What a thread that launches does not say, another one of the runtime may.
 read_case pooled
 "$profan" gaps "$tmp/pooled.db" -f json >"$tmp/gaps.json"

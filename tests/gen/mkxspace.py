@@ -414,6 +414,16 @@ def apart():
               names({1: "cudaLaunchKernel"}), stat_names())
 
 
+def warming():
+    """Five steps, of which two are warm-up."""
+    at, steps = 0, []
+    for i, us in enumerate((38000, 24000, 1500, 1500, 1500)):
+        steps.append(event(1, at * 1000000, us * 1000000, stat("step_num", i)))
+        at += us
+    return plane("/host:CPU", line(1, "python", 0, *steps),
+                 names({1: "train"}), stat_names())
+
+
 def whole(*more):
     return gpu() + host() + b"".join(more) + environment() + msg(4, "box")
 
@@ -433,6 +443,7 @@ CASES = {
     "annotations": annotations,
     "apart": lambda: apart() + environment(),
     "cpu_comm": cpu_comm,
+    "warming": lambda: warming() + environment(),
     "pooled": lambda: pooled() + environment(),
     "reserved": lambda: tpu() + reserved(),
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),

@@ -217,7 +217,7 @@ static const struct {
 	  "profile(with_stack=True, ...)" },
 	{ "A16", NULL, "steps", "name the ranges that are steps",
 	  "--steps REGEX" },
-	{ "A16", NULL, "warm-up", "leave warm-up out", "--skip-first 1" },
+	{ "A16", NULL, "warm-up", "leave warm-up out", NULL },
 	{ "A17", TORCH, NULL,
 	  "sort once, sum by segments, or give the rows as one product; "
 	  "sparse=True for an embedding of which few rows are used",

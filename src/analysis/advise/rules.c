@@ -1440,6 +1440,7 @@ static void judge_capture(const struct pf_advise *a,
 			  struct pf_advice *out)
 {
 	const struct pf_step_times *s = from->steps;
+	struct pf_steps_warm_up warm_up = { 0, SIZE_MAX };
 	char first[PF_NUM_MAX], median[PF_NUM_MAX];
 
 	out->at_most_ns = PF_NO_INT;
@@ -1454,12 +1455,15 @@ static void judge_capture(const struct pf_advise *a,
 					    "where a step begins and "
 					    "ends");
 	} else if (advise_is_slow_first(s)) {
+		pf_steps_find_warm_up(s->steps, sizeof(*s->steps), s->count,
+				      &warm_up);
 		pf_buf_addf(&out->sentence,
-			    "The first step takes %s, the median %s, "
-			    "and it is "
-			    "part of all figures",
+			    "The first step takes %s, the median %s, and it is "
+			    "part of all figures. --skip-first %zu leaves "
+			    "warm-up out",
 			    pf_num_show_ns(first, s->steps[0].dur_ns),
-			    pf_num_show_ns(median, s->dur.p50_ns));
+			    pf_num_show_ns(median, s->dur.p50_ns),
+			    warm_up.most);
 	} else if (!a->tiles->has_functions && a->framework &&
 		   (double)a->tiles->path->host_ns >=
 			   HOST_SHARE * (double)a->window_ns) {

@@ -739,6 +739,18 @@ def reads(p, is_changed):
                 p.wait()
 
 
+def reads_back(p, is_changed):
+    """Each copy of a result waits for all before it: with none the host is
+    ahead."""
+    for _ in range(10):
+        p.op("aten::linalg", SLOW, "a_kernel", host=HOST)
+        if not is_changed:
+            with p.range("aten::copy_", "cpu_op"):
+                p.work("Memcpy DtoH (Device -> Pageable)", 2,
+                       "cudaMemcpyAsync", "gpu_memcpy", waits=True, bytes=64)
+        p.python("train.py(7): think", 300)
+
+
 def reads_of_host(p, is_changed):
     """The host decides: the operator that reads takes its own time, too."""
     for _ in range(10):
@@ -793,6 +805,7 @@ BOUNDS = {
     "A1": lambda p, changed: loader(p, 0 if changed else 600),
     "A3": reads,
     "A3-host": reads_of_host,
+    "A3-copies": reads_back,
     "A4": one_graph,
     "A6": in_half,
     "A7": one_attention,

@@ -85,6 +85,7 @@ struct pf_advice {
 	struct pf_buf sentence, detail;
 	struct pf_buf command; /* that shows its figures */
 	const char *subject;   /* in place of the rule\'s; or NULL */
+	const char *asked;     /* of the path in place of the rule's; or NULL */
 	const char *cap; /* what the bound is from: "as without any kernel" */
 	const char *shown_by;      /* that command: "path" */
 	const char *remedy, *code; /* NULL: none for this framework */

@@ -151,7 +151,7 @@ struct advise_rule {
 	const char *subject;
 	bool decides; /* judge() does, and not what is too small to show */
 	const char *confidence;
-	const char *command, *options; /* "path", " --what-if data=0" or NULL */
+	const char *command, *options; /* "path", " --group line" or NULL */
 	const char *question; /* of pf_path, which bounds it; or NULL */
 	const char *likely; /* a milder one that a remedy may reach; or NULL */
 	const char *cap; /* one that no change to its kernels beats; or NULL */

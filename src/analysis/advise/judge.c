@@ -125,6 +125,7 @@ static void say_command(const struct pf_advise *a,
 			const struct advise_rule *rule, struct pf_advice *out)
 {
 	bool is_apart = !a->has_path && !strcmp(rule->command, "path");
+	const char *asked = out->asked ? out->asked : rule->question;
 
 	out->shown_by = !is_apart                   ? rule->command
 			: !advise_has_work(a, from) ? "steps"
@@ -132,6 +133,10 @@ static void say_command(const struct pf_advise *a,
 						    : "gaps";
 	pf_buf_addf(&out->command, "profan %s ", out->shown_by);
 	pf_shell_word(&out->command, args->db_name);
+	if (!strcmp(out->shown_by, "path") && asked) {
+		pf_buf_adds(&out->command, " --what-if ");
+		pf_shell_word(&out->command, asked);
+	}
 	if (!is_apart && rule->options)
 		pf_buf_adds(&out->command, rule->options);
 	if (strcmp(out->shown_by, "doctor") != 0)
@@ -201,7 +206,7 @@ static void say_answer(const struct pf_advise *a,
 	pf_window_say_part(a->window, to, out->at_most_ns, out->whole_ns,
 			   a->step_count);
 	pf_buf_adds(to, " would be saved");
-	if (!is_exact && out->likely_ns != PF_NO_INT)
+	if (!is_exact && out->likely_ns > 0)
 		pf_buf_addf(to, ", and at least %s",
 			    pf_num_show_ns(ns, out->likely_ns));
 	out->is_said = true;
@@ -500,11 +505,10 @@ static void say_below(const struct pf_advise *a, struct pf_advice *out)
 	pf_buf_release(&why);
 }
 
-static void apply(struct pf_advise *a, const struct pf_advise_args *args,
+static void judge(struct pf_advise *a, const struct pf_advise_args *args,
 		  const struct pf_advise_from *from,
-		  const struct advise_rule *rule)
+		  const struct advise_rule *rule, struct pf_advice *out)
 {
-	struct pf_advice *out = &a->all[a->count];
 	const char *variant = "";
 
 	*out = (struct pf_advice){ .id = rule->id,
@@ -516,10 +520,8 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 				   .confidence = rule->confidence,
 				   .causes = rule->causes,
 				   .bit = 1u << a->count };
-	a->count++;
 	pf_buf_adds(&out->sentence, "");
 	pf_buf_adds(&out->detail, "");
-	say_command(a, args, from, rule, out);
 	if (!is_judgeable(a, from, rule, out))
 		return;
 	if (a->has_path)
@@ -542,6 +544,17 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 	if (rule->variant)
 		variant = rule->variant(a, from, out);
 	advise_remedy(out, a->framework, variant);
+}
+
+static void apply(struct pf_advise *a, const struct pf_advise_args *args,
+		  const struct pf_advise_from *from,
+		  const struct advise_rule *rule)
+{
+	struct pf_advice *out = &a->all[a->count];
+
+	judge(a, args, from, rule, out);
+	say_command(a, args, from, rule, out);
+	a->count++;
 }
 
 /* ---- all of them ---- */

@@ -180,9 +180,13 @@ static void advise_bound(const struct pf_advise *a,
 /* Kernels that are gone, and kernels without limit to their speed. */
 #define NO_KERNELS   "class:compute=0"
 #define FAST_KERNELS "class:compute=0.000001"
-/* No copy from pageable memory, nor who waits for it; no result is read. */
+/* No copy from pageable memory, nor who waits for it. */
 #define NO_PAGEABLE "copy=async;gpu:HtoD [(]Pageable=0"
-#define NO_READING  "sync=off;op:^aten::(item|_local_scalar_dense|is_nonzero)$=0"
+/* No result is read: no call waits, nor is there a copy, or an operator. */
+#define NO_WAITING "sync=off;copy=async;"
+#define NO_RESULTS NO_WAITING "gpu:DtoH|D2H=0"
+#define NO_READING                                                             \
+	NO_WAITING "op:^aten::(item|_local_scalar_dense|is_nonzero)$=0"
 
 /* Advice about operators: what their work, and launching it, takes. */
 
@@ -455,6 +459,7 @@ static void take_more(const struct pf_advise *a, const char *question,
 
 	if (!w || !out->on_path_ns || w->saved_ns <= out->at_most_ns)
 		return;
+	out->asked = question;
 	out->at_most_ns = w->saved_ns;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	out->confidence = "model";
@@ -720,6 +725,7 @@ static void judge_waits(const struct pf_advise *a,
 		out->at_most_ns = a->window_ns;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	take_more(a, NO_READING, out);
+	take_more(a, NO_RESULTS, out);
 	/* who reads results later still waits at the end of a step */
 	if (ends && others)
 		out->likely_ns = PF_NO_INT;
@@ -1621,9 +1627,9 @@ static void judge_decoding(const struct pf_advise *a,
 }
 
 const char *advise_questions[] = {
-	"data=0",       "sync=off",       "launch=0",  "gc=0",
-	"class:comm=0", "comm=hidden",    "alloc=0",   NO_KERNELS,
-	FAST_KERNELS,   ADVISE_FREE_HOST, NO_PAGEABLE, NO_READING
+	"data=0",      "sync=off", "launch=0", "gc=0",       "class:comm=0",
+	"comm=hidden", "alloc=0",  NO_KERNELS, FAST_KERNELS, ADVISE_FREE_HOST,
+	NO_PAGEABLE,   NO_READING, NO_RESULTS
 };
 const size_t advise_question_count =
 	sizeof(advise_questions) / sizeof(*advise_questions);
@@ -1696,7 +1702,6 @@ const struct advise_rule advise_rules[] = {
 	  .subject = "loading data",
 	  .confidence = "model",
 	  .command = "path",
-	  .options = " --what-if data=0",
 	  .question = "data=0",
 	  .needs = ADVISE_NEEDS_PATH,
 	  .owns = owns_data,
@@ -1723,7 +1728,6 @@ const struct advise_rule advise_rules[] = {
 	  .subject = "waiting for the GPU",
 	  .confidence = "model",
 	  .command = "path",
-	  .options = " --what-if sync=off",
 	  .question = "sync=off",
 	  .needs = ADVISE_NEEDS_GPU,
 	  .find = find_reads,
@@ -1738,7 +1742,6 @@ const struct advise_rule advise_rules[] = {
 	  .subject = "the host's short " PF_PATH_CODE,
 	  .confidence = "model",
 	  .command = "path",
-	  .options = " --what-if launch=0",
 	  .question = "launch=0",
 	  .is_rest = true,
 	  .needs = ADVISE_NEEDS_GPU,
@@ -1766,7 +1769,6 @@ const struct advise_rule advise_rules[] = {
 	  .subject = "collecting garbage",
 	  .confidence = "model",
 	  .command = "path",
-	  .options = " --what-if gc=0",
 	  .question = "gc=0",
 	  .needs = ADVISE_NEEDS_PATH,
 	  .owns = owns_gc,

@@ -543,6 +543,8 @@ static bool fits(const struct pf_word_row *row, const char *name, size_t len,
 		return has_like(name, len, row->text, row->len);
 	case PF_MATCH_WORD:
 		return has_word(name, len, row->text, row->len);
+	case PF_MATCH_IS:
+		return len == row->len && !memcmp(name, row->text, len);
 	case PF_MATCH_BEGINS:
 		return begins(name, len, row->text, row->len);
 	case PF_MATCH_VERB:

@@ -232,6 +232,24 @@ enum pf_word {
 	PF_WORD_WAIT_EVENT,   /* for what an event marks */
 	PF_WORD_EVENT_RECORD, /* calls that mark it */
 	PF_WORD_WAIT_RECORD,  /* records of a stream that waits */
+	/* operators and functions of torch that advice is about */
+	PF_WORD_OP_PRODUCT, /* of batches of matrices */
+	PF_WORD_OP_SOFTMAX,
+	PF_WORD_OP_POINTWISE,
+	PF_WORD_OP_VIEW,  /* moves nothing, or makes room */
+	PF_WORD_OP_DENSE, /* products with weights */
+	PF_WORD_OP_COPIES,
+	PF_WORD_OP_ZEROES,
+	PF_WORD_OP_INDEXED, /* adds up by index */
+	PF_WORD_OP_READS,   /* a result back to the host */
+	PF_WORD_OP_ITEM,    /* ... and does nothing else */
+	PF_WORD_ITEM,       /* the same of functions */
+	PF_WORD_LAYOUT,     /* kernels that turn tensors */
+	PF_WORD_FUSED,      /* kernels and operators of fused optimizers */
+	PF_WORD_CAN_FUSE,   /* optimizers that have a fused kernel */
+	PF_WORD_LOADER_ALONE,
+	PF_WORD_LOADER_WORKERS,
+	PF_WORD_COMPILED, /* parts of compiled programs */
 	PF_WORD_COUNT
 };
 
@@ -242,6 +260,7 @@ enum pf_word_match {
 	/* begins after the vendor: "cudaMalloc"; the first rows of a word */
 	PF_MATCH_VERB,
 	PF_MATCH_WORD, /* has, between what is no letter, digit or "_" */
+	PF_MATCH_IS,
 };
 
 /*

@@ -122,12 +122,13 @@ enum advise_role {
 	ADVISE_ROLE_UNKNOWN, /* not asked yet */
 	ADVISE_ROLE_NONE,    /* no operator */
 	ADVISE_ROLE_OTHER,
+	/* in the order of enum pf_word */
 	ADVISE_ROLE_PRODUCT, /* of batches of matrices */
 	ADVISE_ROLE_SOFTMAX,
 	ADVISE_ROLE_POINTWISE,
 	ADVISE_ROLE_VIEW, /* moves nothing, or makes room */
+	ADVISE_ROLES
 };
-enum advise_role advise_role_of(const char *op);
 
 /* ---- rules ---- */
 

@@ -199,8 +199,7 @@ static bool owns_attention(const struct advise_row *r)
 
 static bool owns_product(const struct advise_row *r)
 {
-	return owns_attention(r) &&
-	       advise_role_of(r->op) == ADVISE_ROLE_PRODUCT;
+	return owns_attention(r) && pf_word(PF_WORD_OP_PRODUCT, r->op);
 }
 
 static void judge_attention(const struct pf_advise *a,
@@ -234,19 +233,6 @@ static void judge_chain(const struct pf_advise *a,
 
 /* ---- A8, A15 ---- */
 
-static const char *const fused[] = { "FusedAdam", "fused_adam",     "FusedSGD",
-				     "fused_sgd", "FusedOptimizer", NULL };
-static const char *const fused_ops[] = { "aten::_fused_adam_",
-					 "aten::_fused_adamw_",
-					 "aten::_fused_sgd_",
-					 "aten::_fused_adagrad_", NULL };
-
-/* Optimizers of torch that have a fused kernel. */
-static const char *const with_fused[] = { "Optimizer.step#Adam.step",
-					  "Optimizer.step#AdamW.step",
-					  "Optimizer.step#SGD.step",
-					  "Optimizer.step#Adagrad.step", NULL };
-
 static bool owns_optimizer(const struct advise_row *r)
 {
 	return r->flags & (1u << ADVISE_MARK_OPTIMIZER) &&
@@ -259,9 +245,6 @@ static bool is_foreach(const struct advise_row *r)
 	       !strncmp(r->op, "aten::_foreach_", 15);
 }
 
-static bool advise_is_one_of(const char *s, const char *const *list);
-static bool advise_has_one_of(const char *s, const char *const *list);
-
 static void judge_optimizer(const struct pf_advise *a,
 			    const struct pf_advise_from *from,
 			    struct pf_advice *out)
@@ -272,8 +255,8 @@ static void judge_optimizer(const struct pf_advise *a,
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 
-		if (!owns_optimizer(r) || !(advise_has_one_of(r->name, fused) ||
-					    advise_is_one_of(r->op, fused_ops)))
+		if (!owns_optimizer(r) || !(pf_word(PF_WORD_FUSED, r->name) ||
+					    pf_word(PF_WORD_FUSED, r->op)))
 			continue;
 		advise_fine(out, "the optimizer is fused already");
 		return;
@@ -298,19 +281,16 @@ static const char *optimizer_variant(const struct pf_advise *a,
 		if (!owns_optimizer(r))
 			continue;
 		is_other |= !strncmp(r->name, "Optimizer.step#", 15) &&
-			    !advise_is_one_of(r->name, with_fused);
+			    !pf_word(PF_WORD_CAN_FUSE, r->name);
 		is_many |= is_foreach(r);
 	}
 	return is_other ? "other" : is_many ? "foreach" : "";
 }
 
-static const char *const zeroing[] = { "aten::zero_", "aten::fill_",
-				       "aten::_foreach_zero_", NULL };
-
 static bool is_zeroing(const struct advise_row *r)
 {
 	return r->category == PF_PATH_MEMSET ||
-	       advise_is_one_of(r->op, zeroing);
+	       pf_word(PF_WORD_OP_ZEROES, r->op);
 }
 
 /* What walks the parameters goes with it, most of it. */
@@ -341,14 +321,11 @@ static void judge_zeroing(const struct pf_advise *a,
 
 /* ---- A9 ---- */
 
-static const char *const layouts[] = { "nchwToNhwc", "nhwcToNchw", "NchwToNhwc",
-				       "NhwcToNchw", NULL };
-
 static bool owns_layout(const struct advise_row *r)
 {
 	if (!advise_is_kernel(r))
 		return false;
-	return advise_has_one_of(r->name, layouts) ||
+	return pf_word(PF_WORD_LAYOUT, r->name) ||
 	       (strstr(r->op, "conv") && strstr(r->name, "transpose") &&
 		!strstr(r->name, "conv"));
 }
@@ -373,15 +350,11 @@ static void judge_layout(const struct pf_advise *a,
 
 /* ---- A10 ---- */
 
-static const char *const copying[] = { "aten::copy_",      "aten::_to_copy",
-				       "aten::to",         "aten::clone",
-				       "aten::contiguous", NULL };
-
 /* On the GPU, or what such an operator takes to launch it. */
 static bool owns_copy(const struct advise_row *r)
 {
 	if (r->flags & (1u << ADVISE_MARK_OPTIMIZER) ||
-	    !advise_is_one_of(r->op, copying))
+	    !pf_word(PF_WORD_OP_COPIES, r->op))
 		return false;
 	switch ((unsigned)r->category) {
 	case PF_CAUSE_OP:
@@ -401,18 +374,9 @@ static bool owns_copy(const struct advise_row *r)
 
 /* ---- A17 ---- */
 
-static const char *const indexed[] = { "aten::embedding_dense_backward",
-				       "aten::index_put_",
-				       "aten::_index_put_impl_",
-				       "aten::index_put",
-				       "aten::scatter_add_",
-				       "aten::scatter_add",
-				       "aten::index_add_",
-				       NULL };
-
 static bool owns_indexed(const struct advise_row *r)
 {
-	return advise_is_one_of(r->op, indexed) &&
+	return pf_word(PF_WORD_OP_INDEXED, r->op) &&
 	       (unsigned)r->category != PF_CAUSE_SYNC;
 }
 
@@ -424,31 +388,6 @@ static void judge_indexed(const struct pf_advise *a,
 }
 
 /* Advice about time of the host: loading, copying, waiting, launching. */
-
-static const char *const multi_loader[] = { "_MultiProcessingDataLoaderIter",
-					    NULL };
-static const char *const single_loader[] = { "_SingleProcessDataLoaderIter",
-					     NULL };
-/* Operators that read a result back to the host. */
-static const char *const reading_ops[] = { "aten::_local_scalar_dense",
-					   "aten::item",
-					   "aten::is_nonzero",
-					   "aten::nonzero",
-					   "aten::unique2",
-					   "aten::masked_select",
-					   "aten::index",
-					   "aten::equal",
-					   "aten::allclose",
-					   NULL };
-
-/* ... and do nothing else; so do these functions. */
-static const char *const item_ops[] = { "aten::_local_scalar_dense",
-					"aten::item", "aten::is_nonzero",
-					NULL };
-static const char *const reading_functions[] = {
-	"<built-in method item of Tensor", "<built-in method tolist of Tensor",
-	NULL
-};
 
 /* A wait that is gone may save more than it holds: what is behind it, too. */
 static void take_more(const struct pf_advise *a, const char *question,
@@ -507,13 +446,13 @@ static bool owns_launching(const struct advise_row *r)
 
 /* Does any piece of the path that bears a flag have such a name? */
 static bool has_name(const struct pf_advise *a, unsigned flag,
-		     const char *const *list)
+		     enum pf_word word)
 {
 	const struct advise_tiles *t = a->tiles;
 
 	for (size_t i = 0; i < t->row_count; i++)
 		if ((!flag || t->rows[i].flags & flag) &&
-		    advise_has_one_of(t->rows[i].name, list))
+		    pf_word(word, t->rows[i].name))
 			return true;
 	return false;
 }
@@ -579,9 +518,10 @@ static const char *data_variant(const struct pf_advise *a,
 {
 	(void)from;
 	(void)out;
-	if (has_name(a, ADVISE_DATA, single_loader))
+	if (has_name(a, ADVISE_DATA, PF_WORD_LOADER_ALONE))
 		return "no workers";
-	return has_name(a, ADVISE_DATA, multi_loader) ? "workers" : "";
+	return has_name(a, ADVISE_DATA, PF_WORD_LOADER_WORKERS) ? "workers"
+								: "";
 }
 
 /* ---- A2 ---- */
@@ -604,7 +544,7 @@ static bool owns_pageable(const struct advise_row *r)
 	return ((unsigned)r->category == PF_CAUSE_COPY ||
 		(r->category == PF_PATH_LAUNCH_CALL &&
 		 pf_word(PF_WORD_CALL_COPIES, r->name))) &&
-	       !advise_is_one_of(r->op, reading_ops);
+	       !pf_word(PF_WORD_OP_READS, r->op);
 }
 
 /* The calls' own time may as well be of copies to the host. */
@@ -641,7 +581,7 @@ static bool is_wait(const struct advise_row *r)
 		return !(r->flags & ADVISE_AWAITED) && !is_allocation(r);
 	return (unsigned)r->category == PF_CAUSE_SYNC ||
 	       ((unsigned)r->category == PF_CAUSE_COPY &&
-		advise_is_one_of(r->op, reading_ops));
+		pf_word(PF_WORD_OP_READS, r->op));
 }
 
 /* The time of what reads a result back, and of its copy. */
@@ -656,9 +596,9 @@ static bool is_reading(const struct advise_row *r)
 	case PF_PATH_LAUNCH_DELAY:
 	case PF_PATH_COPY:
 	case PF_PATH_GAP:
-		return advise_is_one_of(r->op, reading_ops);
+		return pf_word(PF_WORD_OP_READS, r->op);
 	case PF_CAUSE_PYTHON:
-		return advise_has_one_of(r->name, reading_functions);
+		return pf_word(PF_WORD_ITEM, r->name);
 	default:
 		return false;
 	}
@@ -673,7 +613,7 @@ static void find_reads(struct advise_tiles *t)
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 
-		if (is_wait(r) && advise_is_one_of(r->op, reading_ops))
+		if (is_wait(r) && pf_word(PF_WORD_OP_READS, r->op))
 			pf_intern_add(&lines, r->frame, strlen(r->frame));
 	}
 	waits = lines.count;
@@ -694,7 +634,7 @@ static void find_reads(struct advise_tiles *t)
 static bool owns_wait(const struct advise_row *r)
 {
 	return is_wait(r) || (r->flags & ADVISE_READS && *r->frame &&
-			      (!*r->op || advise_is_one_of(r->op, item_ops)));
+			      (!*r->op || pf_word(PF_WORD_OP_ITEM, r->op)));
 }
 
 static void judge_waits(const struct pf_advise *a,
@@ -756,7 +696,7 @@ static const char *wait_variant(const struct pf_advise *a,
 	}
 	if (!most || !*most->op)
 		return "explicit";
-	if (advise_is_one_of(most->op, reading_ops))
+	if (pf_word(PF_WORD_OP_READS, most->op))
 		return "item";
 	return pf_word(PF_WORD_CALL_COPY, most->name) ||
 			       pf_word(PF_WORD_CALL_COPIES, most->name)
@@ -927,30 +867,24 @@ static bool owns_start(const struct advise_row *r)
 	}
 }
 
-static const char *const compiled[] = { "Torch-Compiled Region",
-					"CompiledFunction",
-					"CompiledFxGraph",
-					"triton_poi_fused",
-					"triton_red_fused",
-					"triton_per_fused",
-					NULL };
-
-/* Servers that capture graphs themselves: a folder in the path of a line. */
-static const char *const servers[] = { "vllm/", "sglang/", NULL };
-
-/* Whose lines hold most of what advice holds; or NULL. */
+/*
+ * The server, which captures graphs itself, whose lines hold most of what
+ * advice holds, by a folder in their paths; or NULL.
+ */
 static const char *find_server(const struct pf_advise *a,
 			       const struct pf_advice *out)
 {
-	for (const char *const *s = servers; *s; s++) {
+	static const char *const servers[] = { "vllm/", "sglang/" };
+
+	for (size_t s = 0; s < sizeof(servers) / sizeof(*servers); s++) {
 		int64_t ns = 0;
 
 		for (size_t i = 0; i < a->tiles->row_count; i++)
 			if (a->tiles->rows[i].advice & out->bit &&
-			    strstr(a->tiles->rows[i].frame, *s))
+			    strstr(a->tiles->rows[i].frame, servers[s]))
 				ns += a->tiles->rows[i].ns;
 		if (ns > out->on_path_ns / 2)
-			return *s;
+			return servers[s];
 	}
 	return NULL;
 }
@@ -964,7 +898,7 @@ static const char *launch_variant(const struct pf_advise *a,
 	(void)from;
 	if (server)
 		return server;
-	return has_name(a, 0, compiled) ? "compiled" : "";
+	return has_name(a, 0, PF_WORD_COMPILED) ? "compiled" : "";
 }
 
 /* ---- A5 ---- */
@@ -1499,13 +1433,10 @@ static const char *capture_variant(const struct pf_advise *a,
 #define READ_SHARE  0.5 /* of the window: from there on, memory bounds it */
 #define KNOWN_SHARE 0.5 /* of GPU time, in calls with shapes */
 
-static const char *const dense_products[] = { "aten::mm", "aten::addmm",
-					      "aten::_scaled_mm", NULL };
-
 static bool owns_dense(const struct advise_row *r)
 {
 	return r->category == PF_PATH_KERNEL &&
-	       advise_is_one_of(r->op, dense_products);
+	       pf_word(PF_WORD_OP_DENSE, r->op);
 }
 
 /* Products of the window: with few rows, and all. */
@@ -1633,22 +1564,6 @@ const char *advise_questions[] = {
 };
 const size_t advise_question_count =
 	sizeof(advise_questions) / sizeof(*advise_questions);
-
-static bool advise_is_one_of(const char *s, const char *const *list)
-{
-	for (; *list; list++)
-		if (!strcmp(s, *list))
-			return true;
-	return false;
-}
-
-static bool advise_has_one_of(const char *s, const char *const *list)
-{
-	for (; *list; list++)
-		if (strstr(s, *list))
-			return true;
-	return false;
-}
 
 static void say_why(struct pf_advice *a, enum pf_advice_state state,
 		    const char *why)

@@ -109,9 +109,10 @@ struct pf_advice {
 /* A zero-initialised struct is an empty result; it owns all it points to. */
 struct pf_advise {
 	struct advise_tiles *tiles;
-	bool has_path;                  /* else it is judged by idle time */
-	const struct pf_window *window; /* borrowed */
-	const char *framework;          /* "PyTorch", "JAX", ... */
+	bool has_path;                     /* else it is judged by idle time */
+	const struct pf_window *window;    /* borrowed */
+	const struct pf_advise_from *from; /* the same, while it is judged */
+	const char *framework;             /* "PyTorch", "JAX", ... */
 	int64_t window_ns, step_count;
 	struct pf_advice all[PF_ADVICE_MAX]; /* those given first, ranked */
 	size_t count, given;

@@ -163,10 +163,8 @@ struct advise_rule {
 	/* Is a row of the path what it is about?  NULL: none is. */
 	bool (*owns)(const struct advise_row *r);
 	/* What the sums do not say: see below. */
-	void (*judge)(const struct pf_advise *a,
-		      const struct pf_advise_from *from, struct pf_advice *out);
+	void (*judge)(const struct pf_advise *a, struct pf_advice *out);
 	const char *(*variant)(const struct pf_advise *a,
-			       const struct pf_advise_from *from,
 			       const struct pf_advice *out);
 	unsigned causes; /* of idle time, 1 << enum pf_cause: its own */
 	/*
@@ -215,8 +213,7 @@ static inline struct pf_buf *advise_next(struct pf_advice *a)
 void advise_fine(struct pf_advice *a, const char *why);
 void advise_not_judged(struct pf_advice *a, const char *why);
 /* Was there GPU work, as far as what was found says? */
-bool advise_has_work(const struct pf_advise *a,
-		     const struct pf_advise_from *from);
+bool advise_has_work(const struct pf_advise *a);
 /* Idle time of these causes, 1 << enum pf_cause. */
 int64_t advise_idle_of(const struct pf_gaps *g, unsigned causes);
 

@@ -121,16 +121,15 @@ static int64_t take_rows(struct advise_tiles *t, const struct advise_rule *rule,
 /* Without a path what it would say of one is said by other commands. */
 static void say_command(const struct pf_advise *a,
 			const struct pf_advise_args *args,
-			const struct pf_advise_from *from,
 			const struct advise_rule *rule, struct pf_advice *out)
 {
 	bool is_apart = !a->has_path && !strcmp(rule->command, "path");
 	const char *asked = out->asked ? out->asked : rule->question;
 
-	out->shown_by = !is_apart                   ? rule->command
-			: !advise_has_work(a, from) ? "steps"
-			: rule->apart_command       ? rule->apart_command
-						    : "gaps";
+	out->shown_by = !is_apart             ? rule->command
+			: !advise_has_work(a) ? "steps"
+			: rule->apart_command ? rule->apart_command
+					      : "gaps";
 	pf_buf_addf(&out->command, "profan %s ", out->shown_by);
 	pf_shell_word(&out->command, args->db_name);
 	if (!strcmp(out->shown_by, "path") && asked) {
@@ -239,14 +238,12 @@ static void say_subject(const struct pf_advise *a, const char *subject,
  */
 static void say_share(const struct pf_advise *a,
 		      const struct pf_advise_args *args,
-		      const struct pf_advise_from *from,
 		      const struct advise_rule *rule, struct pf_advice *out)
 {
 	if (!rule->subject)
 		return;
 	if (!a->has_path)
-		out->subject =
-			advise_has_work(a, from) ? rule->apart : rule->alone;
+		out->subject = advise_has_work(a) ? rule->apart : rule->alone;
 	if (a->has_path && rule->question) {
 		say_answer(a, rule, out);
 	} else {
@@ -387,11 +384,9 @@ static void cap(const struct pf_advise *a, const struct advise_rule *rule,
  * What the host no longer does lets streams run beside each other, too: a GPU
  * that works all the time is not done sooner.
  */
-static void say_beyond_idle(const struct pf_advise *a,
-			    const struct pf_advise_from *from,
-			    struct pf_advice *out)
+static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 {
-	const struct pf_overlap *o = from->overlap;
+	const struct pf_overlap *o = a->from->overlap;
 	char ns[PF_NUM_MAX];
 	int64_t idle_ns;
 
@@ -417,26 +412,24 @@ static void say_beyond_idle(const struct pf_advise *a,
 }
 
 static bool is_judgeable(const struct pf_advise *a,
-			 const struct pf_advise_from *from,
 			 const struct advise_rule *rule, struct pf_advice *out)
 {
 	bool is_torch = a->framework && !strcmp(a->framework, "PyTorch");
 
-	if (!a->has_path && (!from->gaps || !from->gaps->window.count))
+	if (!a->has_path && (!a->from->gaps || !a->from->gaps->window.count))
 		advise_not_judged(out, "there is nothing whose end could be "
 				       "explained");
-	else if (!advise_has_work(a, from) &&
-		 rule->needs != ADVISE_NEEDS_PATH &&
+	else if (!advise_has_work(a) && rule->needs != ADVISE_NEEDS_PATH &&
 		 rule->needs != ADVISE_NEEDS_OPS)
 		advise_not_judged(out, "there is no GPU work in this trace");
 	else if (rule->needs >= ADVISE_NEEDS_TORCH && !is_torch)
 		advise_not_judged(out, "there are no operators of PyTorch in "
 				       "this trace");
-	else if (!a->has_path && !advise_has_work(a, from) && rule->causes &&
+	else if (!a->has_path && !advise_has_work(a) && rule->causes &&
 		 !rule->alone)
 		advise_not_judged(out, "there is no GPU work in this trace");
 	else if (!a->has_path && !rule->apart)
-		advise_not_judged(out, from->gaps->window.count > 1
+		advise_not_judged(out, a->from->gaps->window.count > 1
 					       ? "it needs a critical path, "
 						 "which is of one trace: "
 						 "--rank N"
@@ -506,7 +499,6 @@ static void say_below(const struct pf_advise *a, struct pf_advice *out)
 }
 
 static void judge(struct pf_advise *a, const struct pf_advise_args *args,
-		  const struct pf_advise_from *from,
 		  const struct advise_rule *rule, struct pf_advice *out)
 {
 	const char *variant = "";
@@ -522,14 +514,14 @@ static void judge(struct pf_advise *a, const struct pf_advise_args *args,
 				   .bit = 1u << a->count };
 	pf_buf_adds(&out->sentence, "");
 	pf_buf_adds(&out->detail, "");
-	if (!is_judgeable(a, from, rule, out))
+	if (!is_judgeable(a, rule, out))
 		return;
 	if (a->has_path)
 		take_path(a, rule, out);
 	else
-		take_apart(from, rule, out);
+		take_apart(a->from, rule, out);
 	if (rule->judge)
-		rule->judge(a, from, out);
+		rule->judge(a, out);
 	if (!advise_is_open(out))
 		return;
 	cap(a, rule, out);
@@ -539,21 +531,20 @@ static void judge(struct pf_advise *a, const struct pf_advise_args *args,
 	}
 	if (a->has_path)
 		find_best_places(a->tiles, out);
-	say_share(a, args, from, rule, out);
-	say_beyond_idle(a, from, out);
+	say_share(a, args, rule, out);
+	say_beyond_idle(a, out);
 	if (rule->variant)
-		variant = rule->variant(a, from, out);
+		variant = rule->variant(a, out);
 	advise_remedy(out, a->framework, variant);
 }
 
 static void apply(struct pf_advise *a, const struct pf_advise_args *args,
-		  const struct pf_advise_from *from,
 		  const struct advise_rule *rule)
 {
 	struct pf_advice *out = &a->all[a->count];
 
-	judge(a, args, from, rule, out);
-	say_command(a, args, from, rule, out);
+	judge(a, args, rule, out);
+	say_command(a, args, rule, out);
 	a->count++;
 }
 
@@ -631,6 +622,7 @@ static void leave_to_others(struct pf_advise *a)
 void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		     const struct pf_advise_from *from)
 {
+	a->from = from;
 	if (!a->tiles) {
 		a->tiles = pf_calloc(1, sizeof(*a->tiles));
 		a->tiles->path = &a->tiles->own_path;
@@ -644,7 +636,8 @@ void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 	}
 	a->framework = find_framework_of(from->callers, a->tiles);
 	for (size_t i = 0; i < advise_rule_count; i++)
-		apply(a, args, from, &advise_rules[i]);
+		apply(a, args, &advise_rules[i]);
+	a->from = NULL;
 	leave_to_others(a);
 	pf_sort(a->all, a->count, sizeof(*a->all), by_gain);
 	while (a->given < a->count && a->all[a->given].state == PF_ADVICE_GIVEN)

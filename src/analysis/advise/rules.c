@@ -143,11 +143,10 @@ static struct held *hold(const struct pf_advise *a,
  * stays, that is no longer part of at_most_ns, and the sentence says so.
  */
 static void advise_bound(const struct pf_advise *a,
-			 const struct pf_advise_from *from,
 			 bool (*owns)(const struct advise_row *r),
 			 enum advise_least least, struct pf_advice *out)
 {
-	const struct pf_roofline *r = from->roofline;
+	const struct pf_roofline *r = a->from->roofline;
 	char stays[PF_NUM_MAX];
 	struct held *all;
 	int64_t ns = 0;
@@ -202,16 +201,14 @@ static bool owns_product(const struct advise_row *r)
 	return owns_attention(r) && pf_word(PF_WORD_OP_PRODUCT, r->op);
 }
 
-static void judge_attention(const struct pf_advise *a,
-			    const struct pf_advise_from *from,
-			    struct pf_advice *out)
+static void judge_attention(const struct pf_advise *a, struct pf_advice *out)
 {
 	char count[PF_NUM_MAX];
 
 	pf_buf_addf(advise_next(out),
 		    "It is %s sequences of a product, a softmax and a product",
 		    pf_num_show_count(count, a->tiles->sequence_count));
-	advise_bound(a, from, owns_product, ADVISE_LEAST_PRODUCTS, out);
+	advise_bound(a, owns_product, ADVISE_LEAST_PRODUCTS, out);
 }
 
 static bool owns_chain(const struct advise_row *r)
@@ -220,12 +217,9 @@ static bool owns_chain(const struct advise_row *r)
 	       !(r->flags & (ADVISE_SEQUENCE | 1u << ADVISE_MARK_OPTIMIZER));
 }
 
-static void judge_chain(const struct pf_advise *a,
-			const struct pf_advise_from *from,
-			struct pf_advice *out)
+static void judge_chain(const struct pf_advise *a, struct pf_advice *out)
 {
 	(void)a;
-	(void)from;
 	pf_buf_adds(advise_next(out),
 		    "Whether each reads what the one before it wrote is not "
 		    "recorded");
@@ -245,13 +239,10 @@ static bool is_foreach(const struct advise_row *r)
 	       !strncmp(r->op, "aten::_foreach_", 15);
 }
 
-static void judge_optimizer(const struct pf_advise *a,
-			    const struct pf_advise_from *from,
-			    struct pf_advice *out)
+static void judge_optimizer(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 
-	(void)from;
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 
@@ -267,13 +258,11 @@ static void judge_optimizer(const struct pf_advise *a,
 }
 
 static const char *optimizer_variant(const struct pf_advise *a,
-				     const struct pf_advise_from *from,
 				     const struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 	bool is_other = false, is_many = false;
 
-	(void)from;
 	(void)out;
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
@@ -299,13 +288,10 @@ static bool owns_zeroing(const struct advise_row *r)
 	return r->flags & (1u << ADVISE_MARK_ZERO_GRAD);
 }
 
-static void judge_zeroing(const struct pf_advise *a,
-			  const struct pf_advise_from *from,
-			  struct pf_advice *out)
+static void judge_zeroing(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 
-	(void)from;
 	if (!t->marks.calls[ADVISE_MARK_ZERO_GRAD]) {
 		advise_not_judged(out, "the trace has no ranges "
 				       "'Optimizer.zero_grad', as torch "
@@ -331,11 +317,8 @@ static bool owns_layout(const struct advise_row *r)
 }
 
 /* Calls that launch them go with them; which those are is not known. */
-static void judge_layout(const struct pf_advise *a,
-			 const struct pf_advise_from *from,
-			 struct pf_advice *out)
+static void judge_layout(const struct pf_advise *a, struct pf_advice *out)
 {
-	(void)from;
 	if (out->on_path_ns <= 0)
 		return;
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
@@ -380,11 +363,9 @@ static bool owns_indexed(const struct advise_row *r)
 	       (unsigned)r->category != PF_CAUSE_SYNC;
 }
 
-static void judge_indexed(const struct pf_advise *a,
-			  const struct pf_advise_from *from,
-			  struct pf_advice *out)
+static void judge_indexed(const struct pf_advise *a, struct pf_advice *out)
 {
-	advise_bound(a, from, owns_indexed, ADVISE_LEAST_ROOF, out);
+	advise_bound(a, owns_indexed, ADVISE_LEAST_ROOF, out);
 }
 
 /* Advice about time of the host: loading, copying, waiting, launching. */
@@ -504,19 +485,15 @@ static int64_t data_apart(const struct pf_advise_from *from, int64_t *whole_ns)
  * Workers do not make loading vanish, and need processors: how many are free
  * no trace says, so nothing is saved for sure.
  */
-static void judge_data(const struct pf_advise *a,
-		       const struct pf_advise_from *from, struct pf_advice *out)
+static void judge_data(const struct pf_advise *a, struct pf_advice *out)
 {
 	(void)a;
-	(void)from;
 	out->likely_ns = PF_NO_INT;
 }
 
 static const char *data_variant(const struct pf_advise *a,
-				const struct pf_advise_from *from,
 				const struct pf_advice *out)
 {
-	(void)from;
 	(void)out;
 	if (has_name(a, ADVISE_DATA, PF_WORD_LOADER_ALONE))
 		return "no workers";
@@ -548,13 +525,10 @@ static bool owns_pageable(const struct advise_row *r)
 }
 
 /* The calls' own time may as well be of copies to the host. */
-static void judge_pageable(const struct pf_advise *a,
-			   const struct pf_advise_from *from,
-			   struct pf_advice *out)
+static void judge_pageable(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 
-	(void)from;
 	if (!a->has_path)
 		return;
 	take_more(a, NO_PAGEABLE, out);
@@ -637,15 +611,12 @@ static bool owns_wait(const struct advise_row *r)
 			      (!*r->op || pf_word(PF_WORD_OP_ITEM, r->op)));
 }
 
-static void judge_waits(const struct pf_advise *a,
-			const struct pf_advise_from *from,
-			struct pf_advice *out)
+static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 	int64_t ends = 0, others = 0;
 	bool has_op = false;
 
-	(void)from;
 	if (!a->has_path)
 		return;
 	for (size_t i = 0; i < t->row_count; i++) {
@@ -675,14 +646,12 @@ static void judge_waits(const struct pf_advise *a,
 
 /* By what waits in most of the time. */
 static const char *wait_variant(const struct pf_advise *a,
-				const struct pf_advise_from *from,
 				const struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 	const struct advise_row *most = NULL;
 	int64_t longest = 0;
 
-	(void)from;
 	if (!a->has_path)
 		return "anywhere";
 	for (size_t i = 0; i < t->row_count; i++) {
@@ -754,11 +723,9 @@ static double graph_share(const struct pf_launches *l)
 	return pf_num_share(graph, all);
 }
 
-static void judge_launching(const struct pf_advise *a,
-			    const struct pf_advise_from *from,
-			    struct pf_advice *out)
+static void judge_launching(const struct pf_advise *a, struct pf_advice *out)
 {
-	const struct pf_launches *l = from->launches;
+	const struct pf_launches *l = a->from->launches;
 	char share[PF_NUM_MAX], count[PF_NUM_MAX];
 	int64_t code = 0, captured = 0;
 	double part;
@@ -803,11 +770,11 @@ static void judge_launching(const struct pf_advise *a,
 /* ---- A21 ---- */
 
 /* Was there GPU work, as far as what was found says? */
-bool advise_has_work(const struct pf_advise *a,
-		     const struct pf_advise_from *from)
+bool advise_has_work(const struct pf_advise *a)
 {
-	return a->has_path ? a->tiles->path->work_count > 0
-			   : from->gaps && from->gaps->all.event_count > 0;
+	return a->has_path
+		       ? a->tiles->path->work_count > 0
+		       : a->from->gaps && a->from->gaps->all.event_count > 0;
 }
 
 /*
@@ -815,13 +782,12 @@ bool advise_has_work(const struct pf_advise *a,
  * that holds less than the rest is code like all other then: what does the work
  * of more samples at once saves of it, too.
  */
-static void judge_code(const struct pf_advise *a,
-		       const struct pf_advise_from *from, struct pf_advice *out)
+static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 	int64_t ns = 0;
 
-	if (advise_has_work(a, from))
+	if (advise_has_work(a))
 		return;
 	out->title = "less, or faster, operators and Python on the CPU";
 	out->subject = "Operators, ranges and Python on the CPU hold";
@@ -839,11 +805,10 @@ static void judge_code(const struct pf_advise *a,
 }
 
 static const char *code_variant(const struct pf_advise *a,
-				const struct pf_advise_from *from,
 				const struct pf_advice *out)
 {
 	(void)out;
-	return advise_has_work(a, from) ? "" : "no GPU";
+	return advise_has_work(a) ? "" : "no GPU";
 }
 
 /* ---- A22: a first use loads code, or starts the driver ---- */
@@ -890,12 +855,10 @@ static const char *find_server(const struct pf_advise *a,
 }
 
 static const char *launch_variant(const struct pf_advise *a,
-				  const struct pf_advise_from *from,
 				  const struct pf_advice *out)
 {
 	const char *server = find_server(a, out);
 
-	(void)from;
 	if (server)
 		return server;
 	return has_name(a, 0, PF_WORD_COMPILED) ? "compiled" : "";
@@ -912,11 +875,8 @@ static void advise_first_alone(const struct pf_advise *a,
 			       bool (*owns)(const struct advise_row *r),
 			       struct pf_advice *out);
 
-static void judge_compile(const struct pf_advise *a,
-			  const struct pf_advise_from *from,
-			  struct pf_advice *out)
+static void judge_compile(const struct pf_advise *a, struct pf_advice *out)
 {
-	(void)from;
 	advise_first_alone(a, owns_compile, out);
 }
 
@@ -942,10 +902,8 @@ static void no_functions(const struct pf_advise *a, struct pf_advice *out)
 				       : "the trace has no Python functions");
 }
 
-static void judge_gc(const struct pf_advise *a,
-		     const struct pf_advise_from *from, struct pf_advice *out)
+static void judge_gc(const struct pf_advise *a, struct pf_advice *out)
 {
-	(void)from;
 	if (out->on_path_ns > 0 || !a->has_path)
 		return;
 	if (!a->tiles->has_functions)
@@ -956,12 +914,10 @@ static void judge_gc(const struct pf_advise *a,
 }
 
 /* Functions are recorded only with stacks. */
-static void judge_log(const struct pf_advise *a,
-		      const struct pf_advise_from *from, struct pf_advice *out)
+static void judge_log(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 
-	(void)from;
 	if (t->marks.calls[ADVISE_MARK_LOG])
 		return;
 	if (!t->has_functions)
@@ -1026,29 +982,27 @@ static bool find_peaks(const struct pf_info *info, struct pf_gpu_peaks *out)
 	return is_known;
 }
 
-static void judge_single(const struct pf_advise *a,
-			 const struct pf_advise_from *from,
-			 struct pf_advice *out)
+static void judge_single(const struct pf_advise *a, struct pf_advice *out)
 {
 	struct pf_gpu_peaks peaks;
 	char share[PF_NUM_MAX];
 	int64_t most_ns;
 	double gain;
 
-	if (!from->callers || !from->callers->product_ns) {
+	if (!a->from->callers || !a->from->callers->product_ns) {
 		advise_fine(out, "no kernel is known to be a matrix product "
 				 "or a convolution");
 		return;
 	}
-	if (out->at_most_ns <= 0 && !from->callers->product_fp32_ns) {
-		if (from->callers->product_unknown_ns >
-		    from->callers->product_ns / 2)
+	if (out->at_most_ns <= 0 && !a->from->callers->product_fp32_ns) {
+		if (a->from->callers->product_unknown_ns >
+		    a->from->callers->product_ns / 2)
 			advise_not_judged(out,
 					  "the names of kernels do not say in "
 					  "which precision products are");
 		return;
 	}
-	gain = find_peaks(from->info, &peaks) ? matrix_gain(&peaks) : NAN;
+	gain = find_peaks(a->from->info, &peaks) ? matrix_gain(&peaks) : NAN;
 	if (isnan(gain)) {
 		advise_not_judged(out, "the GPU, or its rate for products of "
 				       "reduced precision, is not known");
@@ -1059,19 +1013,20 @@ static void judge_single(const struct pf_advise *a,
 				 "precision");
 		return;
 	}
-	pf_buf_addf(advise_next(out),
-		    "%s of the time in products is in fp32; the GPU's "
-		    "peak in "
-		    "reduced precision is %.1f times as high",
-		    pf_num_show_ratio(
-			    share, pf_num_share(from->callers->product_fp32_ns,
-						from->callers->product_ns)),
-		    gain);
+	pf_buf_addf(
+		advise_next(out),
+		"%s of the time in products is in fp32; the GPU's "
+		"peak in "
+		"reduced precision is %.1f times as high",
+		pf_num_show_ratio(
+			share, pf_num_share(a->from->callers->product_fp32_ns,
+					    a->from->callers->product_ns)),
+		gain);
 	/* so many times as fast, a part stays */
 	most_ns = (int64_t)((double)(out->on_path_ns ? out->on_path_ns
 						     : out->at_most_ns) *
 			    (1 - 1 / gain));
-	advise_bound(a, from, owns_single, ADVISE_LEAST_REDUCED, out);
+	advise_bound(a, owns_single, ADVISE_LEAST_REDUCED, out);
 	if (out->at_most_ns > most_ns) {
 		out->at_most_ns = most_ns;
 		out->measured = pf_num_share(most_ns, a->window_ns);
@@ -1079,14 +1034,12 @@ static void judge_single(const struct pf_advise *a,
 }
 
 static const char *single_variant(const struct pf_advise *a,
-				  const struct pf_advise_from *from,
 				  const struct pf_advice *out)
 {
 	struct pf_gpu_peaks peaks;
 
-	(void)a;
 	(void)out;
-	if (!find_peaks(from->info, &peaks))
+	if (!find_peaks(a->from->info, &peaks))
 		return "";
 	if (!isnan(peaks.rate[PF_PEAK_TF32]))
 		return "tf32";
@@ -1125,26 +1078,23 @@ static void memory_is_unknown(const struct pf_usage *u, struct pf_advice *out)
 					 "known: record profile_memory=True");
 }
 
-static void judge_batch(const struct pf_advise *a,
-			const struct pf_advise_from *from,
-			struct pf_advice *out)
+static void judge_batch(const struct pf_advise *a, struct pf_advice *out)
 {
-	const struct pf_usage_device *d = pf_usage_fullest(from->memory);
+	const struct pf_usage_device *d = pf_usage_fullest(a->from->memory);
 	char share[PF_NUM_MAX], of[PF_NUM_MAX], peak[PF_NUM_MAX];
 	double small;
 
-	(void)a;
 	out->at_most_ns = PF_NO_INT;
 	out->measured = NAN;
-	if (!from->callers || !from->callers->total_ns) {
+	if (!a->from->callers || !a->from->callers->total_ns) {
 		advise_not_judged(out, "there are no kernels in this trace");
 		return;
 	}
 	if (!d) {
-		memory_is_unknown(from->memory, out);
+		memory_is_unknown(a->from->memory, out);
 		return;
 	}
-	small = small_share(from->callers);
+	small = small_share(a->from->callers);
 	if (isnan(small)) {
 		advise_not_judged(out, "how many blocks most kernels have for "
 				       "each multiprocessor is not recorded");
@@ -1208,10 +1158,8 @@ static bool has_no_pool(const struct pf_advise *a)
 }
 
 static const char *memory_variant(const struct pf_advise *a,
-				  const struct pf_advise_from *from,
 				  const struct pf_advice *out)
 {
-	(void)from;
 	(void)out;
 	return has_no_pool(a) ? "driver" : "";
 }
@@ -1233,11 +1181,9 @@ static const char *memory_trouble(const struct pf_usage *u)
 	return NULL;
 }
 
-static void judge_memory(const struct pf_advise *a,
-			 const struct pf_advise_from *from,
-			 struct pf_advice *out)
+static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 {
-	const char *trouble = memory_trouble(from->memory);
+	const char *trouble = memory_trouble(a->from->memory);
 	bool is_slow = out->measured >= WORTH_IT;
 	char count[PF_NUM_MAX];
 
@@ -1258,8 +1204,8 @@ static void judge_memory(const struct pf_advise *a,
 		advise_first_alone(a, owns_allocator, out);
 		return;
 	}
-	if (!pf_usage_fullest(from->memory)) {
-		memory_is_unknown(from->memory, out);
+	if (!pf_usage_fullest(a->from->memory)) {
+		memory_is_unknown(a->from->memory, out);
 		return;
 	}
 	advise_fine(out, "memory has room, and the allocator takes next to "
@@ -1328,11 +1274,10 @@ static void say_waiting(const struct pf_overlap *o, struct pf_advice *out)
 			    bytes / ns);
 }
 
-static void judge_comm(const struct pf_advise *a,
-		       const struct pf_advise_from *from, struct pf_advice *out)
+static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 {
 	char exposed[PF_NUM_MAX], all[PF_NUM_MAX], size[PF_NUM_MAX];
-	const struct pf_overlap *o = from->overlap;
+	const struct pf_overlap *o = a->from->overlap;
 
 	if (!o || !o->all.comm_ns) {
 		if (!out->on_path_ns)
@@ -1361,12 +1306,10 @@ static void judge_comm(const struct pf_advise *a,
 }
 
 static const char *comm_variant(const struct pf_advise *a,
-				const struct pf_advise_from *from,
 				const struct pf_advice *out)
 {
-	int64_t mean = from->overlap ? mean_message(from->overlap) : -1;
+	int64_t mean = a->from->overlap ? mean_message(a->from->overlap) : -1;
 
-	(void)a;
 	(void)out;
 	return mean >= 0 && mean < SMALL_MESSAGE ? "small" : "";
 }
@@ -1375,11 +1318,9 @@ static const char *comm_variant(const struct pf_advise *a,
 
 #define HOST_SHARE 0.3 /* of the path: from there on, functions say more */
 
-static void judge_capture(const struct pf_advise *a,
-			  const struct pf_advise_from *from,
-			  struct pf_advice *out)
+static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 {
-	const struct pf_step_times *s = from->steps;
+	const struct pf_step_times *s = a->from->steps;
 	struct pf_steps_warm_up warm_up = { 0, SIZE_MAX };
 	char first[PF_NUM_MAX], median[PF_NUM_MAX];
 
@@ -1417,12 +1358,10 @@ static void judge_capture(const struct pf_advise *a,
 }
 
 static const char *capture_variant(const struct pf_advise *a,
-				   const struct pf_advise_from *from,
 				   const struct pf_advice *out)
 {
-	(void)a;
 	(void)out;
-	if (!from->steps->has_steps)
+	if (!a->from->steps->has_steps)
 		return "steps";
 	return strstr(out->sentence.data, "first step") ? "warm-up" : "stacks";
 }
@@ -1466,10 +1405,9 @@ static struct decoding find_decoding(const struct pf_roofline *r)
 	return d;
 }
 
-static bool is_training(const struct pf_advise *a,
-			const struct pf_advise_from *from)
+static bool is_training(const struct pf_advise *a)
 {
-	const struct pf_kernels *k = from->callers;
+	const struct pf_kernels *k = a->from->callers;
 
 	if (a->tiles->marks.calls[ADVISE_MARK_OPTIMIZER])
 		return true;
@@ -1491,10 +1429,9 @@ static double read_ns(const struct pf_roofline *r, const struct decoding *d)
 
 /* Why it is no decoding, or NULL. */
 static const char *why_no_decoding(const struct pf_advise *a,
-				   const struct pf_advise_from *from,
 				   const struct decoding *d)
 {
-	if (is_training(a, from))
+	if (is_training(a))
 		return "the program trains";
 	if (d->few_ns < d->all_ns - d->few_ns || !d->few_ns)
 		return "most of the time in products is in those of "
@@ -1507,18 +1444,16 @@ static const char *why_no_decoding(const struct pf_advise *a,
 	return NULL;
 }
 
-static void judge_decoding(const struct pf_advise *a,
-			   const struct pf_advise_from *from,
-			   struct pf_advice *out)
+static void judge_decoding(const struct pf_advise *a, struct pf_advice *out)
 {
-	const struct pf_roofline *r = from->roofline;
+	const struct pf_roofline *r = a->from->roofline;
 	char share[PF_NUM_MAX], read[PF_NUM_MAX];
 	struct decoding d = { 0 };
 	const char *why;
 	double ns;
 
 	out->measured = NAN;
-	if (is_training(a, from)) {
+	if (is_training(a)) {
 		advise_fine(out, "the program trains");
 		return;
 	}
@@ -1530,7 +1465,7 @@ static void judge_decoding(const struct pf_advise *a,
 		return;
 	}
 	d = find_decoding(r);
-	why = why_no_decoding(a, from, &d);
+	why = why_no_decoding(a, &d);
 	ns = read_ns(r, &d);
 	if (why) {
 		advise_fine(out, why);

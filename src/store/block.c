@@ -89,38 +89,47 @@ static struct scratch *scratch(void)
 
 /* ---- the block ---- */
 
+#define WIDEN ((size_t)16) /* values at once: arrays have room for so many */
+
+static void *take_array(char **from, bool is_wanted, size_t bytes)
+{
+	static int64_t zeros[PF_BLOCK_EVENTS]; /* never written */
+	char *at = *from;
+
+	if (!is_wanted)
+		return zeros;
+	*from += bytes;
+	return at;
+}
+
 /*
- * For at most so many events, and with those slots alone that are among
- * "columns": small tracks and plain readers take little memory.
+ * For at most so many events, and with those columns alone that are asked
+ * for: small tracks and plain readers take little memory.
  */
 static void block_init_for(struct pf_block *b, uint32_t events,
 			   uint64_t columns)
 {
-	size_t n = (events + 1u) & ~1u; /* the narrow arrays stay aligned */
-	size_t slots = 0, narrow = 5;
-	int64_t *w;
-	uint32_t *s;
+	const uint64_t ids = PF_COLBIT(PF_COL_INLINE) - PF_COLBIT(PF_COL_NAME);
+	size_t n = (events + WIDEN - 1) & ~(WIDEN - 1);
+	uint64_t wide = columns & (PF_COLBIT(PF_COL_COUNT) - 1) & ~ids;
+	char *at = pf_calloc(
+		n, 8 * (size_t)__builtin_popcountll(wide) +
+			   4 * (size_t)__builtin_popcountll(columns & ids));
 
-	for (size_t i = 0; i < PF_SLOT_COUNT; i++)
-		slots += columns >> (PF_COL_SLOT + i) & 1;
-	w = pf_calloc(n, (3 + slots) * sizeof(*w) + narrow * sizeof(*s));
-	memset(b, 0, sizeof(*b));
-	b->capacity = (uint32_t)n;
-	b->start_ns = w;
-	b->dur_ns = w + n;
-	b->order = w + 2 * n;
-	w += 3 * n;
-	for (size_t i = 0; i < PF_SLOT_COUNT; i++)
-		if (columns >> (PF_COL_SLOT + i) & 1) {
-			b->slot[i] = w;
-			w += n;
-		}
-	s = (uint32_t *)(void *)w;
-	b->name = s;
-	b->type = s + n;
-	b->args = s + 2 * n;
-	b->parent = s + 3 * n;
-	b->mask = s + 4 * n;
+	*b = (struct pf_block){ .capacity = (uint32_t)n, .memory = at };
+#define TAKE(column, bytes) take_array(&at, columns >> (column)&1, n * (bytes))
+	b->start_ns = TAKE(PF_COL_START, 8);
+	b->dur_ns = TAKE(PF_COL_DUR, 8);
+	b->order = TAKE(PF_COL_ORDER, 8);
+	for (int i = 0; i < PF_SLOT_COUNT; i++)
+		if (columns >> (PF_COL_SLOT + i) & 1)
+			b->slot[i] = TAKE(PF_COL_SLOT + i, 8);
+	b->name = TAKE(PF_COL_NAME, 4);
+	b->type = TAKE(PF_COL_TYPE, 4);
+	b->args = TAKE(PF_COL_ARGS, 4);
+	b->parent = TAKE(PF_COL_PARENT, 4);
+	b->mask = TAKE(PF_COL_MASK, 4);
+#undef TAKE
 }
 
 void pf_block_init(struct pf_block *b, uint32_t events)
@@ -130,7 +139,7 @@ void pf_block_init(struct pf_block *b, uint32_t events)
 
 void pf_block_release(struct pf_block *b)
 {
-	free(b->start_ns); /* all arrays are one allocation */
+	free(b->memory);
 	pf_buf_release(&b->inline_text);
 	memset(b, 0, sizeof(*b));
 }
@@ -639,6 +648,107 @@ int pf_column_decode(struct pf_block *b, enum pf_column column, uint32_t count,
 	return decode_text(b, p[1] & FORM_ZSTD, p + HEAD_BYTES, len, err);
 }
 
+/* ---- narrow ---- */
+
+/* In steps of WIDEN, which makes it a matter of vectors. */
+#define COPY(name, to_type, from_type, sum_type)                               \
+	static void name(void *restrict to, const void *restrict from,         \
+			 size_t n, uint64_t base)                              \
+	{                                                                      \
+		const from_type *in = from;                                    \
+		to_type *out = to;                                             \
+		const sum_type add = (sum_type)base;                           \
+                                                                               \
+		for (size_t i = 0; i < n; i += WIDEN)                          \
+			for (size_t k = 0; k < WIDEN; k++)                     \
+				out[i + k] = (to_type)(in[i + k] + add);       \
+	}
+COPY(from_1_to_4, uint32_t, uint8_t, uint32_t)
+COPY(from_2_to_4, uint32_t, uint16_t, uint32_t)
+COPY(from_4_to_4, uint32_t, uint32_t, uint32_t)
+COPY(from_4_to_2, uint16_t, uint32_t, uint32_t)
+COPY(from_4_to_1, uint8_t, uint32_t, uint32_t)
+COPY(from_2_to_8, uint64_t, uint16_t, uint64_t)
+COPY(from_4_to_8, uint64_t, uint32_t, uint64_t)
+COPY(from_8_to_8, uint64_t, uint64_t, uint64_t)
+COPY(from_8_to_4, uint32_t, uint64_t, uint64_t)
+COPY(from_8_to_2, uint16_t, uint64_t, uint64_t)
+
+typedef void copy_values(void *restrict to, const void *restrict from, size_t n,
+			 uint64_t base);
+
+static const struct pf_width {
+	unsigned bytes;
+	copy_values *narrow, *widen;
+} narrow_widths[] = { { 1, from_4_to_1, from_1_to_4 },
+		      { 2, from_4_to_2, from_2_to_4 },
+		      { 4, from_4_to_4, from_4_to_4 } },
+  wide_widths[] = { { 2, from_8_to_2, from_2_to_8 },
+		    { 4, from_8_to_4, from_4_to_8 },
+		    { 8, from_8_to_8, from_8_to_8 } };
+
+/* The least value, from which all others are counted, and the largest. */
+static void find_ends(const int64_t *values, size_t count, uint64_t *least,
+		      uint64_t *most)
+{
+	*least = UINT64_MAX;
+	*most = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t v = (uint64_t)values[i];
+
+		*least = v < *least ? v : *least;
+		*most = v > *most ? v : *most;
+	}
+}
+
+/* PF_ID_INLINE and _NONE, the largest, are close to the least so. */
+static uint64_t bits_of_ids(const uint32_t *ids, size_t count)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < count; i += WIDEN)
+		for (size_t k = 0; k < WIDEN; k++)
+			bits |= ids[i + k] + 2;
+	return bits;
+}
+
+size_t pf_column_narrow(const struct pf_block *b, enum pf_column column,
+			struct pf_narrow *out)
+{
+	const struct pf_width *w = narrow_widths;
+	uint64_t base = (uint64_t)-2, most = 0;
+	struct place p;
+	size_t n;
+
+	if (!find_place(b, column, &p))
+		return 0;
+	n = (p.values + WIDEN - 1) & ~(WIDEN - 1);
+	if (p.wide) {
+		w = wide_widths;
+		find_ends(p.wide, p.values, &base, &most);
+		most -= base;
+	} else {
+		most = bits_of_ids(p.narrow, n);
+	}
+	while (w->bytes < 8 && most >> 8 * w->bytes)
+		w++;
+	*out = (struct pf_narrow){ base, w, pf_alloc(n * w->bytes) };
+	w->narrow(out->values,
+		  p.wide ? (const void *)p.wide : (const void *)p.narrow, n,
+		  -base);
+	return n * w->bytes;
+}
+
+void pf_column_widen(const struct pf_narrow *n, struct pf_block *b,
+		     enum pf_column column)
+{
+	struct place p;
+
+	if (find_place(b, column, &p))
+		n->width->widen(p.wide ? (void *)p.wide : (void *)p.narrow,
+				n->values, p.values, n->base);
+}
+
 /* ---- load ---- */
 
 sqlite3_stmt *pf_block_statement(struct pf_db *db, struct pf_err *err)
@@ -849,7 +959,7 @@ struct pf_cursor {
 	int64_t seek_ns, next_block;
 	int64_t from_ns, last_ns; /* see pf_cursor_overlap() */
 	struct pf_block own;      /* its arrays come with the first block */
-	struct pf_block block;    /* those of own, or kept or made ones */
+	struct pf_block block;    /* those of own, or made ones */
 	uint32_t first_seq;
 	bool may_ahead;
 	struct ahead *ahead; /* or NULL: it decodes its blocks itself */
@@ -989,25 +1099,6 @@ void pf_cursor_overlap(struct pf_cursor *c, int64_t from_ns, int64_t to_ns)
 	c->last_ns = to_ns == INT64_MAX ? INT64_MAX : to_ns - 1;
 }
 
-/* What was not asked for is zero. */
-static void fill_in(struct pf_block *b)
-{
-	static int64_t zeros[PF_BLOCK_EVENTS]; /* never written */
-	uint32_t *narrow = (uint32_t *)(void *)zeros;
-
-	b->start_ns = b->start_ns ? b->start_ns : zeros;
-	b->dur_ns = b->dur_ns ? b->dur_ns : zeros;
-	b->order = b->order ? b->order : zeros;
-	b->name = b->name ? b->name : narrow;
-	b->type = b->type ? b->type : narrow;
-	b->args = b->args ? b->args : narrow;
-	b->parent = b->parent ? b->parent : narrow;
-	b->mask = b->mask ? b->mask : narrow;
-}
-
-/* Few ask for slots, and the mask is nothing without them. */
-#define COLS_KEPT ((PF_COLBIT(PF_COL_SLOT) - 1) & ~PF_COLBIT(PF_COL_MASK))
-
 /* The arrays grow to the first full block and stay. */
 static void make_room(struct pf_block *b, uint32_t count, uint64_t columns)
 {
@@ -1020,25 +1111,10 @@ static void make_room(struct pf_block *b, uint32_t count, uint64_t columns)
 static int load_block(struct pf_cursor *c, sqlite3_stmt *st, int64_t id,
 		      uint32_t count, struct pf_err *err)
 {
-	struct pf_block *b = &c->block;
-	uint64_t slots = c->columns & ~COLS_KEPT; /* and the mask */
-	int rc = pf_kept_load(c->db, st, id, count, c->columns & COLS_KEPT, b,
-			      err);
+	int rc;
 
-	if (rc < 0)
-		return -1;
-	if (!rc || slots)
-		make_room(&c->own, count, c->columns);
-	if (rc) {
-		if (slots)
-			b->mask = c->own.mask;
-		fill_in(b);
-		memcpy(b->slot, c->own.slot, sizeof(b->slot));
-		return slots ? pf_block_load(c->db, st, id, count, slots, b,
-					     err)
-			     : 0;
-	}
-	rc = pf_block_load(c->db, st, id, count, c->columns, &c->own, err);
+	make_room(&c->own, count, c->columns);
+	rc = pf_kept_load(c->db, st, id, count, c->columns, &c->own, err);
 	c->block = c->own;
 	return rc;
 }

@@ -51,6 +51,7 @@ enum pf_column {
  */
 struct pf_block {
 	uint32_t count, capacity;
+	void *memory; /* of all arrays */
 	int64_t *start_ns, *dur_ns, *order;
 	uint32_t *name, *type, *args, *parent, *mask;
 	int64_t *slot[PF_SLOT_COUNT];
@@ -82,6 +83,22 @@ void pf_column_encode(const struct pf_block *b, enum pf_column column,
  */
 int pf_column_decode(struct pf_block *b, enum pf_column column, uint32_t count,
 		     const void *data, size_t len, struct pf_err *err);
+
+/*
+ * A decoded column (not INLINE) in as few bytes a value as its values take:
+ * what is kept of blocks (store/kept.h).  The values are malloc()ed; how many
+ * bytes they take is returned.
+ */
+struct pf_narrow {
+	uint64_t base; /* which each is counted from */
+	const struct pf_width *width;
+	void *values;
+};
+size_t pf_column_narrow(const struct pf_block *b, enum pf_column column,
+			struct pf_narrow *out);
+/* The values into the arrays of a block of as many events. */
+void pf_column_widen(const struct pf_narrow *n, struct pf_block *b,
+		     enum pf_column column);
 
 /* From the table block_column into a struct pf_block; trusts nothing. */
 

@@ -136,20 +136,22 @@ static void memo_free(struct pf_memo *m)
 }
 
 /*
- * An array that has been decoded is never written again, so that those who
- * were given it need no lock; one is held while columns are added.
+ * A column that is kept is never written again, so that those who read it need
+ * no lock; one is held while columns are added.
  */
 
 struct kept_entry {
-	struct pf_block block;
-	uint64_t columns; /* decoded */
+	uint32_t count;
+	uint64_t columns; /* that are kept: */
+	struct pf_narrow of[PF_COL_INLINE];
+	char *text; /* of INLINE */
+	size_t text_len;
 };
 
 struct pf_kept {
 	pthread_mutex_t lock;
 	struct pf_map places; /* block id -> entries */
-	struct pf_arena arrays;
-	struct kept_entry *entries;
+	struct kept_entry **entries;
 	size_t count, cap;
 	size_t used_bytes, max_bytes;
 };
@@ -168,12 +170,17 @@ void pf_kept_start(struct pf_db *db, size_t max_bytes)
 
 static void drop_blocks(struct pf_kept *k)
 {
-	for (size_t i = 0; i < k->count; i++)
-		pf_buf_release(&k->entries[i].block.inline_text);
+	while (k->count) {
+		struct kept_entry *e = k->entries[--k->count];
+
+		for (int c = 0; c < PF_COL_INLINE; c++)
+			free(e->of[c].values);
+		free(e->text);
+		free(e);
+	}
 	free(k->entries);
 	k->entries = NULL;
-	k->count = k->cap = 0;
-	pf_arena_release(&k->arrays);
+	k->cap = 0;
 	pf_map_release(&k->places);
 }
 
@@ -217,6 +224,7 @@ void pf_kept_give_back(struct pf_db *db, size_t bytes)
 	pthread_mutex_unlock(&db->kept->lock);
 }
 
+/* NULL: its count is not that which others said. */
 static struct kept_entry *find_entry(struct pf_kept *k, int64_t block_id,
 				     uint32_t count)
 {
@@ -225,116 +233,82 @@ static struct kept_entry *find_entry(struct pf_kept *k, int64_t block_id,
 	if (*place == UINT64_MAX) {
 		*place = k->count;
 		*PF_ONE_MORE(k->entries, k->count, k->cap) =
-			(struct kept_entry){ .block = { .count = count,
-							.capacity = count } };
+			pf_calloc(1, sizeof(struct kept_entry));
+		k->entries[*place]->count = count;
 	}
-	return &k->entries[*place];
+	return k->entries[*place]->count == count ? k->entries[*place] : NULL;
 }
 
-static size_t width_of(int column)
+static size_t keep_columns(struct kept_entry *e, uint64_t columns,
+			   const struct pf_block *b)
 {
-	if (column >= PF_COL_INLINE && column < PF_COL_SLOT)
-		return 0;
-	return column >= PF_COL_NAME && column < PF_COL_INLINE ? 4 : 8;
-}
+	size_t bytes = sizeof(*e);
 
-static size_t bytes_of(uint64_t columns, uint32_t count)
-{
-	size_t sum = 0;
-
-	for (int c = 0; c < PF_COL_COUNT; c++)
+	for (int c = 0; c < PF_COL_INLINE; c++)
 		if (columns >> c & 1)
-			sum += width_of(c) * count;
-	return sum;
-}
-
-static void set_array(struct pf_block *b, int column, void *array)
-{
-	switch (column) {
-	case PF_COL_START:
-		b->start_ns = array;
-		break;
-	case PF_COL_DUR:
-		b->dur_ns = array;
-		break;
-	case PF_COL_ORDER:
-		b->order = array;
-		break;
-	case PF_COL_NAME:
-		b->name = array;
-		break;
-	case PF_COL_TYPE:
-		b->type = array;
-		break;
-	case PF_COL_ARGS:
-		b->args = array;
-		break;
-	case PF_COL_PARENT:
-		b->parent = array;
-		break;
-	case PF_COL_MASK:
-		b->mask = array;
-		break;
-	default:
-		b->slot[column - PF_COL_SLOT] = array;
+			bytes += pf_column_narrow(b, (enum pf_column)c,
+						  &e->of[c]);
+	if (columns & PF_COLBIT(PF_COL_INLINE)) {
+		e->text_len = b->inline_text.len;
+		e->text = pf_memdup0(b->inline_text.data, e->text_len);
+		bytes += e->text_len;
 	}
-}
-
-static int add_columns(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
-		       struct kept_entry *e, uint64_t columns,
-		       struct pf_err *err)
-{
-	struct pf_block *b = &e->block;
-
-	for (int c = 0; c < PF_COL_COUNT; c++)
-		if ((columns >> c & 1) && width_of(c))
-			set_array(b, c,
-				  pf_arena_alloc(&db->kept->arrays,
-						 width_of(c) * b->capacity));
-	PF_TRY(pf_block_load(db, st, block_id, b->count, columns, b, err));
 	e->columns |= columns;
-	return 0;
+	return bytes;
 }
 
-/* With the lock. */
-static int load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
-		uint32_t count, uint64_t columns, struct pf_block *out,
-		struct pf_err *err)
+static void read_columns(const struct kept_entry *e, uint64_t columns,
+			 struct pf_block *b)
 {
-	struct pf_kept *k = db->kept;
-	struct kept_entry *e = find_entry(k, block_id, count);
-	uint64_t missing = columns & ~e->columns;
-
-	if (e->block.count != count)
-		return 0;
-	if (missing) {
-		size_t bytes = sizeof(*e) + bytes_of(missing, count);
-
-		if (k->used_bytes + bytes > k->max_bytes)
-			return 0;
-		PF_TRY(add_columns(db, st, block_id, e, missing, err));
-		k->used_bytes += bytes;
-		if (missing & PF_COLBIT(PF_COL_INLINE))
-			k->used_bytes += e->block.inline_text.len;
+	for (int c = 0; c < PF_COL_INLINE; c++)
+		if (columns >> c & 1)
+			pf_column_widen(&e->of[c], b, (enum pf_column)c);
+	if (columns & PF_COLBIT(PF_COL_INLINE)) {
+		pf_buf_clear(&b->inline_text);
+		pf_buf_add(&b->inline_text, e->text, e->text_len);
 	}
-	*out = e->block;
-	for (int c = 0; c < PF_COL_COUNT; c++)
-		if (!(columns >> c & 1) && width_of(c))
-			set_array(out, c, NULL);
-	return 1;
+}
+
+/* Few ask for slots, and the mask is nothing without them. */
+#define COLS_KEPT ((PF_COLBIT(PF_COL_SLOT) - 1) & ~PF_COLBIT(PF_COL_MASK))
+/* of a block, without its text */
+#define MOST_BYTES ((size_t)PF_COL_INLINE * 8 * PF_BLOCK_EVENTS)
+
+static bool has_room(const struct pf_kept *k, size_t text_bytes)
+{
+	return k->used_bytes + MOST_BYTES + text_bytes <= k->max_bytes;
 }
 
 int pf_kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
-		 uint32_t count, uint64_t columns, struct pf_block *out,
+		 uint32_t count, uint64_t columns, struct pf_block *b,
 		 struct pf_err *err)
 {
-	int rc;
+	struct pf_kept *k = db->kept;
+	uint64_t kept = 0, missing = columns & COLS_KEPT;
+	struct kept_entry *e;
+	int rc = 0;
 
-	if (!db->kept)
-		return 0;
-	pthread_mutex_lock(&db->kept->lock);
-	rc = load(db, st, block_id, count, columns, out, err);
-	pthread_mutex_unlock(&db->kept->lock);
+	if (!k)
+		return pf_block_load(db, st, block_id, count, columns, b, err);
+	b->count = count;
+	pthread_mutex_lock(&k->lock);
+	e = find_entry(k, block_id, count);
+	if (e) {
+		kept = e->columns & missing;
+		missing &= ~kept;
+	}
+	if (e && missing && has_room(k, 0)) {
+		rc = pf_block_load(db, st, block_id, count, missing, b, err);
+		if (!rc && has_room(k, b->inline_text.len))
+			k->used_bytes += keep_columns(e, missing, b);
+		columns &= ~missing;
+	}
+	pthread_mutex_unlock(&k->lock);
+	if (kept)
+		read_columns(e, kept, b);
+	columns &= ~kept;
+	if (!rc && columns)
+		rc = pf_block_load(db, st, block_id, count, columns, b, err);
 	return rc;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoded columns of blocks, kept for whoever reads them next: a report has
- * ten analyses of one database.  What comes when the room is used up is not
- * kept.  Connections beside each other share them (store/db.h).
+ * Columns of blocks that were decoded, kept for whoever reads them next in as
+ * few bytes as their values take: a report has ten analyses of one database.
+ * What comes when the room is used up is not kept.  Connections beside each
+ * other share them (store/db.h).
  */
 #ifndef PF_STORE_KEPT_H
 #define PF_STORE_KEPT_H
@@ -24,13 +25,9 @@ void pf_kept_stop(struct pf_db *db);
 bool pf_kept_take(struct pf_db *db, size_t bytes);
 void pf_kept_give_back(struct pf_db *db, size_t bytes);
 
-/*
- * These columns of a block, as pf_block_load() would decode them: 1 and *out,
- * whose arrays live until pf_kept_stop() or the end; what was not asked for
- * is NULL.  0: there is no room for them.  -1: an error.
- */
+/* pf_block_load(), of what is kept already or will be if there is room. */
 int pf_kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
-		 uint32_t count, uint64_t columns, struct pf_block *out,
+		 uint32_t count, uint64_t columns, struct pf_block *b,
 		 struct pf_err *err);
 
 /*

@@ -140,7 +140,7 @@ static void free_sources(struct pf_sorter *s)
 
 struct pf_sorter *pf_sorter_temp(size_t record_bytes)
 {
-	return pf_sorter_new(record_bytes, 16u << 20, pf_temp_dir());
+	return pf_sorter_new(record_bytes, 4u << 20, pf_temp_dir());
 }
 
 static void packer_close(struct packer *p)

@@ -43,7 +43,7 @@ uint64_t pf_spool_lower_bound(struct pf_spool *s, int64_t key,
 struct pf_sorter;
 struct pf_sorter *pf_sorter_new(size_t record_bytes, size_t budget_bytes,
 				const char *dir);
-/* The same with 16 MiB and pf_temp_dir(). */
+/* The same with 4 MiB and pf_temp_dir(). */
 struct pf_sorter *pf_sorter_temp(size_t record_bytes);
 void pf_sorter_free(struct pf_sorter *s);
 int pf_sorter_add(struct pf_sorter *s, const void *record, struct pf_err *err);

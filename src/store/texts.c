@@ -11,6 +11,7 @@
 #include "store/kept.h"
 #include "store/query.h"
 #include "store/threads.h"
+#include "store/varint.h"
 
 #define KEPT       256 /* a power of 2 */
 #define KEPT_BYTES 240
@@ -89,14 +90,17 @@ void pf_texts_release(struct pf_texts *t)
 
 /* ---- ints ---- */
 
-#define CHUNK_ROWS   16384
+#define ROOM_BYTES   (64u << 10) /* that is asked for at once */
 #define AHEAD_ROWS   4096
 #define AHEAD_CHUNKS 3 /* of which one is being read */
 
-/* All rows of a statement; is_whole: there was room for them. */
+/*
+ * All rows of a statement, cell by cell as varints: how far from the cell above.
+ * is_whole: there was room for them.
+ */
 struct kept_rows {
-	int64_t **chunks;
-	size_t count, cap, rows, bytes;
+	struct pf_buf cells;
+	size_t rows, taken_bytes;
 	bool is_whole;
 };
 
@@ -119,6 +123,7 @@ struct pf_ints {
 	const struct kept_rows *kept; /* or NULL: */
 	struct ahead *ahead;          /* or NULL: */
 	sqlite3_stmt *stmt;
+	const unsigned char *next; /* of the kept cells */
 	size_t at, columns;
 	int64_t row[PF_INTS_COLUMNS];
 };
@@ -129,36 +134,35 @@ static void read_row(sqlite3_stmt *stmt, size_t columns, int64_t *row)
 		row[i] = pf_db_int_or(stmt, (int)i, PF_INTS_NULL);
 }
 
-static void drop_rows(struct kept_rows *k)
-{
-	while (k->count)
-		free(k->chunks[--k->count]);
-	free(k->chunks);
-	k->chunks = NULL;
-}
-
 static void free_rows(void *rows)
 {
-	drop_rows(rows);
+	pf_buf_release(&((struct kept_rows *)rows)->cells);
 	free(rows);
 }
 
-static int64_t *row_at(const struct kept_rows *k, size_t at, size_t columns)
-{
-	return k->chunks[at / CHUNK_ROWS] + at % CHUNK_ROWS * columns;
-}
+#define ROW_BYTES (PF_INTS_COLUMNS * PF_VARINT_MAX) /* at the most */
 
-/* 1: there is a place for one more. */
-static bool make_room(struct pf_db *db, struct kept_rows *k, size_t columns)
+/* false: there is no room for one more. */
+static bool add_row(struct pf_db *db, struct kept_rows *k, size_t columns,
+		    const int64_t *row, const int64_t *above)
 {
-	size_t bytes = CHUNK_ROWS * columns * sizeof(int64_t);
+	unsigned char *p;
 
-	if (k->rows < k->count * CHUNK_ROWS)
-		return true;
-	if (!pf_kept_take(db, bytes))
-		return false;
-	k->bytes += bytes;
-	*PF_ONE_MORE(k->chunks, k->count, k->cap) = pf_alloc(bytes);
+	if (k->cells.len + 2 * ROW_BYTES > k->taken_bytes) {
+		if (!pf_kept_take(db, ROOM_BYTES))
+			return false;
+		k->taken_bytes += ROOM_BYTES;
+	}
+	pf_buf_reserve(&k->cells, 2 * ROW_BYTES);
+	p = (unsigned char *)k->cells.data + k->cells.len;
+	for (size_t i = 0; i < columns; i++) {
+		uint64_t d = (uint64_t)row[i] - (uint64_t)above[i];
+
+		p = pf_varint_put(p, d << 1 ^ (0 - (d >> 63)));
+	}
+	memset(p, 0, PF_VARINT_MAX); /* it may be read so far */
+	k->cells.len = (size_t)(p - (unsigned char *)k->cells.data);
+	k->rows++;
 	return true;
 }
 
@@ -167,21 +171,40 @@ static void *make_rows(struct pf_db *db, const char *name, struct pf_err *err)
 	struct kept_rows *k = pf_calloc(1, sizeof(*k));
 	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
 	size_t columns = stmt ? (size_t)sqlite3_column_count(stmt) : 0;
+	int64_t row[2][PF_INTS_COLUMNS] = { { 0 } };
 	int rc = stmt ? 1 : -1;
 
-	while (rc > 0 && (rc = pf_db_step(db, stmt, err)) == 1 &&
-	       make_room(db, k, columns))
-		read_row(stmt, columns, row_at(k, k->rows++, columns));
+	while (rc > 0 && (rc = pf_db_step(db, stmt, err)) == 1) {
+		int64_t *now = row[(k->rows + 1) & 1];
+
+		read_row(stmt, columns, now);
+		if (!add_row(db, k, columns, now, row[k->rows & 1]))
+			break;
+	}
 	sqlite3_finalize(stmt);
 	k->is_whole = !rc;
 	if (!rc)
 		return k;
-	pf_kept_give_back(db, k->bytes);
-	drop_rows(k);
+	pf_kept_give_back(db, k->taken_bytes);
+	pf_buf_release(&k->cells);
 	if (rc > 0)
 		return k;
 	free(k);
 	return NULL;
+}
+
+/* The rows were made here, so they are sound. */
+static const int64_t *next_row(struct pf_ints *s)
+{
+	for (size_t i = 0; i < s->columns; i++) {
+		uint64_t d = 0;
+
+		s->next = pf_varint_get(s->next, &d);
+		s->row[i] = (int64_t)((uint64_t)s->row[i] +
+				      (d >> 1 ^ (0 - (d & 1))));
+	}
+	s->at++;
+	return s->row;
 }
 
 struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
@@ -200,6 +223,8 @@ struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
 	s->columns = (size_t)sqlite3_column_count(s->stmt);
 	if (s->kept && !s->kept->is_whole)
 		s->kept = NULL;
+	if (s->kept)
+		s->next = (const unsigned char *)s->kept->cells.data;
 	return s;
 }
 
@@ -283,7 +308,7 @@ int pf_ints_next(struct pf_ints *s, const int64_t **row, struct pf_err *err)
 	if (s->kept) {
 		if (s->at == s->kept->rows)
 			return 0;
-		*row = row_at(s->kept, s->at++, s->columns);
+		*row = next_row(s);
 		return 1;
 	}
 	if (s->ahead)

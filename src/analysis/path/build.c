@@ -1323,6 +1323,9 @@ void path_find_queue(struct path *p)
 	for (uint32_t i = 0; i < p->stream_count; i++)
 		if (p->streams[i].launched_count >= DEEP)
 			take_stream(&q, &p->streams[i]);
+	free(q.calls);
+	free(q.ends);
+	free(q.full);
 	if (p->queue_length)
 		measure_calls(&q);
 	for (uint32_t i = 0; i < p->call_count; i++) {
@@ -1332,9 +1335,6 @@ void path_find_queue(struct path *p)
 			c->needs == PF_PATH_NONE && q.queued[i] != PF_PATH_NONE;
 		c->needs = c->is_queued ? q.queued[i] : c->needs;
 	}
-	free(q.calls);
-	free(q.ends);
-	free(q.full);
 	free(q.queued);
 }
 

@@ -360,19 +360,20 @@ static void find_named_steps(struct pf_parts *p)
 
 /* ---- two at a time ---- */
 
-#define KEPT_BYTES (32u << 20) /* of blocks that several parts read */
+#define KEPT_BYTES (24u << 20) /* of blocks that several parts read */
 
 #define BESIDE PF_PART_COUNT /* the work beside, where parts are counted */
 
 /*
  * Steps need no row that is still being read when the first part begins; then
- * parts by the time they can take, so that the last is a short one.
+ * parts by the time they can take, so that the last is a short one.  The work
+ * beside, which keeps what it makes, waits until the path has gone.
  */
 static const enum pf_part order[] = {
-	PF_PART_STEPS,    PF_PART_PATH,     BESIDE,           PF_PART_SYNCS,
-	PF_PART_MEMORY,   PF_PART_DOCTOR,   PF_PART_LAUNCHES, PF_PART_MODULES,
-	PF_PART_ROOFLINE, PF_PART_CALLERS,  PF_PART_KERNELS,  PF_PART_OVERLAP,
-	PF_PART_OPS,      PF_PART_COUNTERS,
+	PF_PART_STEPS,   PF_PART_PATH,     PF_PART_SYNCS,   PF_PART_MEMORY,
+	PF_PART_DOCTOR,  PF_PART_LAUNCHES, PF_PART_MODULES, PF_PART_ROOFLINE,
+	PF_PART_CALLERS, PF_PART_KERNELS,  BESIDE,          PF_PART_OVERLAP,
+	PF_PART_OPS,     PF_PART_COUNTERS,
 };
 
 #define ORDERED (sizeof(order) / sizeof(*order))

@@ -729,6 +729,19 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 	return rc;
 }
 
+void pf_slices_drop(struct pf_slices *g)
+{
+	free(g->start_ns);
+	free(g->dur_ns);
+	free(g->name);
+	free(g->link);
+	free(g->depth);
+	free(g->cat);
+	g->start_ns = g->dur_ns = NULL;
+	g->name = g->link = NULL;
+	g->depth = g->cat = NULL;
+}
+
 void pf_timeline_release(struct pf_timeline *t)
 {
 	for (int i = 0; i < PF_SLICE_GROUPS; i++) {
@@ -737,12 +750,7 @@ void pf_timeline_release(struct pf_timeline *t)
 		for (size_t k = 0; k < g->track_count; k++)
 			pf_buf_release(&g->tracks[k].label);
 		free(g->tracks);
-		free(g->start_ns);
-		free(g->dur_ns);
-		free(g->name);
-		free(g->link);
-		free(g->depth);
-		free(g->cat);
+		pf_slices_drop(g);
 	}
 	free(t->names);
 	pf_buf_release(&t->texts);
@@ -2133,10 +2141,10 @@ static int take(struct pf_path_sink *sink, const struct pf_path_tile *tile,
 		t->pieces = pf_grow(t->pieces, &t->cap, t->count + 1,
 				    sizeof(*t->pieces));
 		t->pieces[t->count++] = (struct pf_path_piece){
-			tile->start_ns, tile->end_ns,
-			runs(tile) ? tile->name : PF_ID_NONE, cat_of(tile),
-			(uint8_t)tile->category
+			tile->start_ns, runs(tile) ? tile->name : PF_ID_NONE,
+			cat_of(tile), (uint8_t)tile->category
 		};
+		t->end_ns = tile->end_ns;
 	}
 	t->all++;
 	return t->next ? t->next->tile(t->next, tile, err) : 0;
@@ -2238,11 +2246,11 @@ static struct pf_slices *open_group(const struct pf_path_track *t,
 	g->depth = pf_calloc(t->count, 1);
 	g->cat = pf_alloc(t->count);
 	if (t->all > (int64_t)t->count)
-		g->until_ns = t->pieces[t->count - 1].end_ns - out->first_ns;
+		g->until_ns = t->end_ns - out->first_ns;
 	return g;
 }
 
-int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
+int pf_path_track_put(struct pf_path_track *t, struct pf_names *names,
 		      const struct pf_redact *redact, struct pf_timeline *out)
 {
 	struct namer n = { .out = out, .names = names, .redact = redact };
@@ -2256,7 +2264,8 @@ int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
 	out->name_cap = out->name_count;
 	for (size_t i = 0; i < t->count && !rc; i++) {
 		const struct pf_path_piece *p = &t->pieces[i];
-		int64_t ns = p->end_ns - p->start_ns;
+		int64_t ns = (i + 1 < t->count ? p[1].start_ns : t->end_ns) -
+			     p->start_ns;
 		uint32_t name;
 
 		rc = path_name(&n, p, &name);
@@ -2270,6 +2279,7 @@ int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
 		g->count++;
 	}
 	g->tracks->count = g->count;
+	pf_path_track_release(t);
 	pf_intern_release(&n.texts);
 	pf_map_release(&n.known);
 	return rc;

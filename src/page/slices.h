@@ -99,6 +99,8 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 		     const struct pf_redact *redact, enum pf_timeline_want want,
 		     int64_t slices, struct pf_timeline *out);
 void pf_timeline_release(struct pf_timeline *t);
+/* The events of a group, but not how many there are: they are most of it. */
+void pf_slices_drop(struct pf_slices *g);
 
 /*
  * What a timeline shows of a window at a resolution: of each depth of each
@@ -137,11 +139,11 @@ int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
 /*
  * The critical path as a track of the timeline: its pieces, one behind the
  * other, each in the colour that such time has on the other tracks.  They are
- * taken while the path is read, 24 bytes each.
+ * taken while the path is read, 16 bytes each.
  */
 
 struct pf_path_piece {
-	int64_t start_ns, end_ns;
+	int64_t start_ns; /* where the one before it ends */
 	uint32_t name;    /* string.id, or PF_ID_NONE: that of its category */
 	uint8_t cat;      /* enum pf_slice_cat */
 	uint8_t category; /* enum pf_path_category */
@@ -152,7 +154,8 @@ struct pf_path_track {
 	struct pf_path_sink *next;
 	struct pf_path_piece *pieces;
 	size_t count, cap;
-	size_t most; /* pieces; later ones are but counted, in: */
+	size_t most;    /* pieces; later ones are but counted, in: */
+	int64_t end_ns; /* of the last that was taken */
 	int64_t all;
 };
 
@@ -162,8 +165,11 @@ struct pf_path_track {
  */
 void pf_path_track_begin(struct pf_path_track *t, struct pf_path_args *args);
 
-/* The track, as a group of its own; "names" are those of the path. */
-int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
+/*
+ * The track, as a group of its own, and its pieces are gone; "names" are those
+ * of the path.
+ */
+int pf_path_track_put(struct pf_path_track *t, struct pf_names *names,
 		      const struct pf_redact *redact, struct pf_timeline *out);
 
 /*

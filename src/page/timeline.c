@@ -435,6 +435,7 @@ static void make_payloads(void *context)
 		struct pf_buf raw = { 0 };
 
 		pf_payload_encode(p->slices, all->name_bytes, &raw);
+		pf_slices_drop(p->slices);
 		p->rc = add_block(&p->block, p->id, &raw, &p->err);
 		pf_buf_release(&raw);
 	}

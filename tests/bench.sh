@@ -3,7 +3,10 @@
 # hold.  Times are ratios of runs that took turns, the least of each, for no
 # two machines are alike and few are quiet.  What the machine cannot measure is
 # said, not passed.  What other programs take has no bound, for it depends on
-# the processor: what follows reading is held against reading.  About 6 GB in BENCH_DIR (the build folder by default).
+# the processor: what follows reading is held against reading.  Peak memory of
+# summary and report grows by what the path holds (analysis/path/path.h), some
+# 50 MB a GB of ns; most else that they hold ends at a bound.
+# About 6 GB in BENCH_DIR (the build folder by default).
 #	BENCH_MB      size of the large inputs (1100)
 #	BENCH_LARGE   1: also one that is ten times as large
 #	BENCH_ROUNDS  runs of each (3)
@@ -187,6 +190,8 @@ commands() {
 			used one "$profan" "$command" "$tmp/b.db"
 		done
 		holds "$one_wall <= $slowest" || slowest=$one_wall which=$command
+		[ $command != summary ] ||
+			bound "summary, peak memory" "$one_peak" '<=' 100 MB
 	done
 	bound "slowest command ($which), wall" "$slowest" '<=' "$1" s
 	bound "the same / ingest" "$(calc "$slowest / $plain_wall")" '<=' '' x
@@ -200,6 +205,7 @@ report() {
 	done
 	bound "report / ingest, wall" "$(calc "$report_wall / $plain_wall")" \
 		'<=' 0.35 x
+	bound "report, peak memory" "$report_peak" '<=' 150 MB
 }
 
 bench() { # NAME FILE CPU DATABASE COMMANDS: the bounds that differ

@@ -598,6 +598,11 @@ PROGRAMS = {
     "A21-parts": lambda p, step: parts(p, False),
     "A22": lambda p, step: first_use(p, 4000, False, step),
     "A22-not": lambda p, step: first_use(p, 4, False, step),
+    "A22-allocator": lambda p, step: first_call(p, 4000, "cudaMalloc", step),
+    "A22-copy": lambda p, step: first_copy(p, 4000, step),
+    "A22-few": lambda p, step: first_of_few(p, 400, step),
+    "A22-late": lambda p, step: first_kernels(p, 800, step),
+    "A22-busy-not": lambda p, step: long_behind(p, 4000, step),
     "A22-op": lambda p, step: first_op(p, 3000, step),
     "A22-parts": lambda p, step: first_in_parts(p, 6000, step),
     "A22-op-not": lambda p, step: long_end(p, 3000, step),
@@ -639,6 +644,54 @@ def first_use(p, us, late, step):
             p.work("a_kernel", QUICK, takes=CALL + us)
     usual(p)
     return us * US + CALL * US if not step else 0
+
+
+def first_call(p, us, name, step):
+    """The first call starts the driver, whatever it is called."""
+    for i in range(4):
+        with p.range("aten::empty", "cpu_op"):
+            p.call(name, 5 if step or i else us)
+    usual(p)
+    return 0 if step else us * US
+
+
+def first_copy(p, us, step):
+    for i in range(3):
+        with p.range("aten::copy_", "cpu_op"):
+            p.work("Memcpy HtoD (Pageable -> Device)", 3, "cudaMemcpyAsync",
+                   "gpu_memcpy", waits=True, takes=5 if step or i else us)
+    usual(p)
+    return 0 if step else (us + DELAY) * US
+
+
+def first_of_few(p, us, step):
+    """Five launches are all that there are, and two of them long."""
+    if not step:
+        for i in range(5):
+            p.op("aten::fill_", 3, "a_kernel", host=4,
+                 takes=10 if i > 1 else us)
+    return 0 if step else 2 * us * US
+
+
+def first_kernels(p, us, step):
+    """Each kernel is loaded when it is used first."""
+    usual(p)
+    if step:
+        return 0
+    for i in range(5):
+        p.op("aten::linalg", 3, f"kernel_{i}", host=4, takes=us)
+    return 5 * us * US
+
+
+def long_behind(p, us, step):
+    """One call waits long for the GPU, and loads nothing."""
+    for i in range(4):
+        if not i:
+            p.op("aten::linalg", us if not step else 3, "a_kernel", host=4)
+        with p.range("aten::empty", "cpu_op"):
+            begin = p.at
+            p.call("cudaFree", 5)["dur"] = max(begin + 5, p.free + 2) - begin
+            p.at = max(begin + 5, p.free + 2)
 
 
 def first_op(p, us, step):

@@ -117,9 +117,9 @@ class Trace:
 
 # What advice is about, by the cause of idle time.
 ADVICE = {
-    "allocator": {"A12", "A22"}, "data loading": {"A1"}, "sync": {"A3"},
-    "copy": {"A2", "A3"}, "module load": {"A22"}, "gc": {"A14"},
-    "compile": {"A5"}, "launch latency": {"A4", "A22"},
+    "allocator": {"A12"}, "data loading": {"A1"}, "sync": {"A3"},
+    "copy": {"A2", "A3"}, "first use": {"A22"}, "gc": {"A14"},
+    "compile": {"A5"}, "launch latency": {"A4"},
     **dict.fromkeys(("operators", "runtime", "python"),
                     {"A4", "A21", "A22"}),
 }

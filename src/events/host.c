@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/search.h"
+#include "events/gpu.h"
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
@@ -240,6 +241,7 @@ struct pf_walk {
 	struct pf_names *names;
 	const struct pf_pageable *pageable;
 	size_t next_pageable;
+	const struct pf_first_uses *firsts;
 	struct pf_cursor *cursor;
 	const struct pf_block *block; /* NULL: read the next */
 	uint32_t first_seq, at;
@@ -307,6 +309,313 @@ static bool is_pageable(struct pf_walk *w, uint32_t seq)
 		w->next_pageable++;
 	return w->next_pageable < w->pageable->count &&
 	       w->pageable->ids[w->next_pageable] == id;
+}
+
+/* ---- first uses ---- */
+
+#define FIRST_NS       100000   /* or longer, and */
+#define FIRST_TIMES    20       /* as long as the median of its name; */
+#define FIRST_ALONE_NS 1000000  /* or longer, of a name that has no others */
+#define FIRST_CALLS    2        /* of a name; or one of a few that take */
+#define FIRST_HUGE_NS  10000000 /* ... as long as no stall */
+#define FIRST_HUGE     3
+#define LONG_MAX       256  /* of a name: others are not looked at, nor are */
+#define NAMES_MAX      1024 /* other names */
+
+/* Lengths by their highest bit and the three below it. */
+#define SUB  3
+#define BINS (64 << SUB)
+
+static size_t bin_of(int64_t ns)
+{
+	int top;
+
+	if (ns < 1 << SUB)
+		return ns < 0 ? 0 : (size_t)ns;
+	top = 63 - __builtin_clzll((unsigned long long)ns);
+	return (size_t)(top - SUB + 1) << SUB |
+	       ((uint64_t)ns >> (top - SUB) & ((1 << SUB) - 1));
+}
+
+/* The least length in a bin. */
+static int64_t least_of(size_t bin)
+{
+	size_t top = bin >> SUB, low = bin & ((1 << SUB) - 1);
+
+	return top ? (int64_t)(((size_t)1 << SUB | low) << (top - 1))
+		   : (int64_t)low;
+}
+
+/* The calls of a name in a trace. */
+struct named {
+	int64_t count, long_count, huge_count;
+	int64_t first_ns[FIRST_CALLS]; /* when the first ones began */
+	uint32_t bins[BINS];
+};
+
+/* A call that may be a first use. */
+struct lengthy {
+	int64_t trace_id, start_ns, end_ns, event_id;
+	struct pf_union busy; /* work while it goes on */
+	uint32_t name;
+	bool is_kernel;     /* it launches kernels, */
+	bool is_copy;       /* or copies: those may take long, too */
+	bool is_new_kernel; /* the first of their name */
+	bool is_early;      /* one of the first of its name, or of few */
+};
+
+struct firsts {
+	struct pf_db *db;
+	struct pf_names *texts;
+	struct pf_map at; /* of a name: its place */
+	struct named *names;
+	size_t name_count, name_cap;
+	struct lengthy *calls;
+	size_t count, cap, from; /* from: of the trace at hand */
+};
+
+static struct named *named_of(struct firsts *f, uint32_t name)
+{
+	uint64_t *at = pf_map_at(&f->at, name);
+
+	if (*at == UINT64_MAX && f->name_count == NAMES_MAX)
+		return NULL;
+	if (*at == UINT64_MAX) {
+		*at = f->name_count;
+		*PF_ONE_MORE(f->names, f->name_count, f->name_cap) =
+			(struct named){ .first_ns = { INT64_MAX, INT64_MAX } };
+	}
+	return &f->names[*at];
+}
+
+static void count_call(struct firsts *f, const struct pf_track *t,
+		       const struct pf_span *s,
+		       const struct pf_name_class *class)
+{
+	struct named *n = named_of(f, s->name);
+	int64_t start = s->start_ns;
+
+	if (!n)
+		return;
+	n->count++;
+	n->huge_count += s->dur_ns >= FIRST_HUGE_NS;
+	n->bins[bin_of(s->dur_ns)]++;
+	for (size_t i = 0; i < FIRST_CALLS; i++) {
+		int64_t other = n->first_ns[i];
+
+		if (start < other) {
+			n->first_ns[i] = start;
+			start = other;
+		}
+	}
+	if (s->dur_ns < FIRST_NS || n->long_count++ >= LONG_MAX)
+		return;
+	*PF_ONE_MORE(f->calls, f->count, f->cap) = (struct lengthy){
+		.trace_id = t->trace_id,
+		.start_ns = s->start_ns,
+		.end_ns = pf_span_end(s->start_ns, s->dur_ns),
+		.event_id = (int64_t)((uint64_t)t->id << 32 | s->seq),
+		.name = s->name,
+		.is_kernel = class->launches == PF_LAUNCHES_KERNEL,
+		.is_copy = class->launches == PF_LAUNCHES_COPY,
+	};
+}
+
+/* What waits for the GPU takes as long as that, and modules load code anyway. */
+static bool may_be_first(const struct pf_name_class *class)
+{
+	return class->call == PF_CAUSE_RUNTIME ||
+	       class->call == PF_CAUSE_COPY ||
+	       class->call == PF_CAUSE_ALLOCATOR;
+}
+
+static int count_calls(void *context, const struct pf_track *t)
+{
+	struct firsts *f = context;
+	struct pf_cursor *c = pf_cursor_new(
+		f->db, t->id,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
+		f->db->err);
+	const struct pf_name_class *class;
+	struct pf_span s;
+	int rc = c ? 0 : -1;
+
+	while (!rc && (rc = pf_cursor_next(c, &s, f->db->err)) == 1) {
+		unsigned kind = pf_names_kind(f->texts, s.type);
+
+		rc = 0;
+		if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
+			continue;
+		class = pf_names_class(f->texts, s.name);
+		if (!class)
+			rc = -1;
+		else if (may_be_first(class))
+			count_call(f, t, &s, class);
+	}
+	pf_cursor_free(c);
+	return rc;
+}
+
+/* The median is exact to an eighth; of two calls it is the shorter one. */
+static bool is_lengthy(const struct lengthy *c, const struct named *n)
+{
+	int64_t below = 0, ns = c->end_ns - c->start_ns;
+	size_t bin = 0;
+
+	if (n->count <= FIRST_CALLS && ns < FIRST_ALONE_NS)
+		return false;
+	if (n->count == 1)
+		return !c->is_copy;
+	while (bin + 1 < BINS && (below += n->bins[bin]) * 2 < n->count)
+		bin++;
+	return ns / FIRST_TIMES >= least_of(bin);
+}
+
+PF_ORDER(by_start, struct lengthy, PF_UP(start_ns) PF_UP(event_id))
+
+/* Of a trace whose calls are counted: those that are left. */
+static void end_names(struct firsts *f)
+{
+	size_t kept = f->from;
+
+	for (size_t i = f->from; i < f->count; i++) {
+		struct lengthy *c = &f->calls[i];
+		const struct named *n = named_of(f, c->name);
+
+		c->is_early = c->start_ns <= n->first_ns[FIRST_CALLS - 1] ||
+			      (c->end_ns - c->start_ns >= FIRST_HUGE_NS &&
+			       n->huge_count <= FIRST_HUGE);
+		if ((c->is_early || c->is_kernel) && is_lengthy(c, n))
+			f->calls[kept++] = *c;
+	}
+	f->count = kept;
+	pf_sort(f->calls + f->from, f->count - f->from, sizeof(*f->calls),
+		by_start);
+	f->from = f->count;
+	f->name_count = 0;
+	pf_map_release(&f->at);
+}
+
+/* Work of the trace at hand, whose calls are [*from, f->count). */
+static void add_work(struct firsts *f, struct pf_map *ids,
+		     struct pf_map *kernels, size_t *from,
+		     const struct pf_gpu_event *w)
+{
+	while (*from < f->count &&
+	       f->calls[*from].trace_id == w->trace->trace_id &&
+	       f->calls[*from].end_ns <= w->start_ns)
+		++*from;
+	for (size_t i = *from; i < f->count; i++) {
+		struct lengthy *c = &f->calls[i];
+
+		if (c->trace_id != w->trace->trace_id ||
+		    c->start_ns >= w->end_ns)
+			break;
+		if (w->start_ns < c->end_ns)
+			pf_union_add(&c->busy,
+				     w->start_ns > c->start_ns ? w->start_ns
+							       : c->start_ns,
+				     w->end_ns < c->end_ns ? w->end_ns
+							   : c->end_ns);
+	}
+	if (w->kind != PF_KIND_KERNEL || w->name == PF_ID_INLINE ||
+	    *pf_map_at(kernels, w->name) != UINT64_MAX)
+		return;
+	*pf_map_at(kernels, w->name) = 0;
+	if (pf_map_has(ids, (uint64_t)w->launch_id))
+		f->calls[*pf_map_at(ids, (uint64_t)w->launch_id)]
+			.is_new_kernel = true;
+}
+
+static int add_works(struct firsts *f, const struct pf_window *window)
+{
+	struct pf_gpu *g = pf_gpu_new(f->db, window, PF_GPU_CALLS);
+	struct pf_map ids = { 0 }, kernels = { 0 };
+	const struct pf_gpu_event *w;
+	int rc = g ? 0 : -1;
+	size_t from = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		*pf_map_at(&ids, (uint64_t)f->calls[i].event_id) = i;
+	while (!rc && (rc = pf_gpu_next(g, &w)) == 1) {
+		rc = 0;
+		if (w->is_first_of_trace)
+			pf_map_release(&kernels);
+		while (from < f->count &&
+		       f->calls[from].trace_id < w->trace->trace_id)
+			from++;
+		add_work(f, &ids, &kernels, &from, w);
+	}
+	pf_gpu_free(g);
+	pf_map_release(&ids);
+	pf_map_release(&kernels);
+	return rc;
+}
+
+PF_ORDER(by_id, struct lengthy, PF_UP(event_id))
+
+static struct pf_first_uses *firsts_of(struct firsts *f)
+{
+	struct pf_first_uses *out = pf_calloc(1, sizeof(*out));
+
+	out->ids = pf_calloc(f->count + 1, sizeof(*out->ids));
+	pf_sort(f->calls, f->count, sizeof(*f->calls), by_id);
+	for (size_t i = 0; i < f->count; i++) {
+		const struct lengthy *c = &f->calls[i];
+
+		if ((c->is_early || c->is_new_kernel) &&
+		    c->busy.covered_ns < (c->end_ns - c->start_ns) /
+						 (c->is_copy ? FIRST_TIMES : 2))
+			out->ids[out->count++] = c->event_id;
+	}
+	return out;
+}
+
+static void free_firsts(void *p)
+{
+	free(((struct pf_first_uses *)p)->ids);
+	free(p);
+}
+
+static void *read_firsts(struct pf_db *db, const char *ignored,
+			 struct pf_err *err)
+{
+	const struct pf_window_args args = PF_WINDOW_DEFAULTS;
+	struct firsts f = { .db = db, .texts = pf_names_new(db) };
+	struct pf_first_uses *out = NULL;
+	struct pf_window window = { .device = -1 };
+	int rc = f.texts ? pf_window_load(db, &args, &window) : -1;
+
+	(void)ignored;
+	(void)err;
+	for (size_t i = 0; !rc && i < window.count; i++) {
+		rc = pf_host_tracks(db, window.traces[i].trace_id, count_calls,
+				    &f);
+		end_names(&f);
+	}
+	if (!rc && f.count)
+		rc = add_works(&f, &window);
+	if (!rc)
+		out = firsts_of(&f);
+	pf_window_release(&window);
+	pf_names_free(f.texts);
+	pf_map_release(&f.at);
+	free(f.names);
+	free(f.calls);
+	return out;
+}
+
+const struct pf_first_uses *pf_first_uses(struct pf_db *db)
+{
+	return pf_memo_get(db, read_firsts, free_firsts, NULL, db->err);
+}
+
+bool pf_is_first_use(const struct pf_first_uses *f, int64_t event_id)
+{
+	size_t i = PF_SEARCH(k, f->count, f->ids[k] < event_id);
+
+	return i < f->count && f->ids[i] == event_id;
 }
 
 /* ---- overheads ---- */
@@ -422,7 +731,8 @@ struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
 		db->err);
-	if (w->cursor) {
+	w->firsts = pf_first_uses(db);
+	if (w->cursor && w->firsts) {
 		pf_cursor_ahead(w->cursor);
 		return w;
 	}
@@ -530,6 +840,11 @@ static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
 	if (class->waits_by_memory && is_pageable(w, seq)) {
 		is_blocking = true;
 		cause = PF_CAUSE_COPY;
+	}
+	if (pf_is_first_use(w->firsts,
+			    (int64_t)((uint64_t)w->track_id << 32 | seq))) {
+		is_blocking = false;
+		cause = PF_CAUSE_MODULE;
 	}
 	f->place.cause = cause;
 	f->place.name = name;

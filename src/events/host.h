@@ -75,6 +75,19 @@ struct pf_pageable {
 /* Read once, and the database's until it is closed; NULL on error. */
 const struct pf_pageable *pf_pageable(struct pf_db *db);
 
+/*
+ * Ids of the calls that start the driver or load code, ascending: of their name
+ * one of the first, or the first to launch a kernel, and so much longer than the
+ * others as nothing else makes them while the GPU has little to do.
+ */
+struct pf_first_uses {
+	int64_t *ids;
+	size_t count;
+};
+/* The same. */
+const struct pf_first_uses *pf_first_uses(struct pf_db *db);
+bool pf_is_first_use(const struct pf_first_uses *f, int64_t event_id);
+
 /* The innermost range at an instant itself. */
 struct pf_inner {
 	uint32_t seq;

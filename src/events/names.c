@@ -94,7 +94,7 @@ static const struct {
 	{ "sync", "in calls that wait for the GPU" },
 	{ "blocking copy", "in copies that block the host" },
 	{ "allocator", "in the allocator" },
-	{ "module load", "loading GPU code (warm up before profiling)" },
+	{ "first use", "in first uses, which load code or start the driver" },
 	{ "compile", "compiling" },
 	{ "data loading", "loading data" },
 	{ "garbage collection", "in garbage collection" },

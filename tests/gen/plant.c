@@ -289,7 +289,7 @@ static const struct gen_plant plants[] = {
 	  "", "decode.py:33 replay" },
 	{ "garbage", GEN_AT_END, make_garbage, "gaps", "garbage collection",
 	  "<built-in function collect>", "", "train.py:204 tidy" },
-	{ "module", GEN_AT_MIDDLE, make_module, "gaps", "module load",
+	{ "module", GEN_AT_MIDDLE, make_module, "gaps", "first use",
 	  "Lazy Function Loading", "aten::bmm", "model.py:91 project" },
 	{ NULL, GEN_AT_END, NULL, NULL, NULL, NULL, NULL, NULL },
 };

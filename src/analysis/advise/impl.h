@@ -155,8 +155,9 @@ struct advise_rule {
 	const char *command, *options; /* "path", " --group line" or NULL */
 	const char *question; /* of pf_path, which bounds it; or NULL */
 	const char *likely; /* a milder one that a remedy may reach; or NULL */
-	const char *cap; /* one that no change to its kernels beats; or NULL */
-	bool is_rest;    /* of all that is of a kind, whatever else names */
+	const char *cap;  /* one that no change to its kernels beats; or NULL */
+	bool is_rest;     /* of all that is of a kind, whatever else names */
+	bool is_left_out; /* what it is about is, with all that waits for it */
 	enum advise_need needs;
 	/* Flags rows by others, before it is asked of each; or NULL. */
 	void (*find)(struct advise_tiles *t);

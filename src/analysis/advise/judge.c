@@ -343,7 +343,7 @@ static const char *cap_of(const struct pf_advise *a,
 			  const struct advise_rule *rule,
 			  const struct pf_advice *out)
 {
-	bool is_kernels = true, is_host = !rule->question;
+	bool is_kernels = true, is_host = !rule->question && !rule->is_left_out;
 
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
 		const struct advise_row *r = &a->tiles->rows[i];

@@ -822,11 +822,6 @@ static bool owns_start(const struct advise_row *r)
 		return true;
 	case PF_CAUSE_OP:
 		return r->flags & ADVISE_FIRST;
-	case PF_CAUSE_RUNTIME:
-	case PF_PATH_LAUNCH_CALL:
-		/* that does not wait and is no copy */
-		return r->flags & (ADVISE_LONG | ADVISE_FIRST) &&
-		       !pf_word(PF_WORD_CALL_COPIES, r->name);
 	default:
 		return false;
 	}
@@ -1656,6 +1651,7 @@ const struct advise_rule advise_rules[] = {
 	  .subject = "Calls and operators as long as a first use hold",
 	  .confidence = "hint",
 	  .command = "path",
+	  .is_left_out = true,
 	  .needs = ADVISE_NEEDS_GPU,
 	  .owns = owns_start,
 	  .causes = CAUSE(MODULE),

@@ -466,7 +466,8 @@ static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 	*out = t->was_launch ? !was_launch
 			     : tile->category == PF_PATH_KERNEL && !was_launch;
 	*flags |= t->is_captured ? ADVISE_CAPTURE : 0;
-	if ((unsigned)tile->category != PF_CAUSE_RUNTIME ||
+	if (((unsigned)tile->category != PF_CAUSE_RUNTIME &&
+	     (unsigned)tile->category != PF_CAUSE_MODULE) ||
 	    tile->name == PF_ID_NONE)
 		return 0;
 	class = pf_names_class(t->texts, tile->name);
@@ -761,9 +762,8 @@ struct named_calls {
 };
 
 /*
- * Of calls or operators of a name one of the first that takes far longer than
- * all others, before the second step, is as long as a first use: a row of its
- * own.
+ * Of operators of a name one of the first that takes far longer than all
+ * others, before the second step, is as long as a first use: a row of its own.
  */
 static bool is_first_use(const struct call *c, const struct named_calls *name)
 {
@@ -773,15 +773,14 @@ static bool is_first_use(const struct call *c, const struct named_calls *name)
 		       (name->ns - name->longest_ns) / (name->calls - 1);
 }
 
+/* Calls are first uses by all of their name, on the path or not. */
 static bool may_be_first(const struct advise_row *r)
 {
 	return !(r->flags & (ADVISE_LATE | ADVISE_DATA)) &&
-	       ((unsigned)r->category == PF_CAUSE_OP ||
-		(unsigned)r->category == PF_CAUSE_RUNTIME ||
-		r->category == PF_PATH_LAUNCH_CALL);
+	       (unsigned)r->category == PF_CAUSE_OP;
 }
 
-/* They are on the path in two categories, and with different flags. */
+/* Theirs of a name, in rows of different flags. */
 static struct named_calls *calls_of(struct pf_intern *names,
 				    struct named_calls **all, size_t *cap,
 				    const struct advise_row *r)

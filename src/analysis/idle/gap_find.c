@@ -28,87 +28,6 @@
 #include "store/query.h"
 #include "store/texts.h"
 
-/*
- * How long calls that launch kernels usually take.  The first launch of a
- * kernel may load its code, which takes milliseconds to seconds; told by that
- * from launching, which takes microseconds (but more on slow hosts, and where
- * a profiler is slow).
- */
-
-/* Lengths by their highest bit and the three below it. */
-#define SUB  3
-#define BINS (64 << SUB)
-
-static size_t bin_of(int64_t ns)
-{
-	int top;
-
-	if (ns < 1 << SUB)
-		return ns < 0 ? 0 : (size_t)ns;
-	top = 63 - __builtin_clzll((unsigned long long)ns);
-	return (size_t)(top - SUB + 1) << SUB |
-	       ((uint64_t)ns >> (top - SUB) & ((1 << SUB) - 1));
-}
-
-/* The least length in a bin. */
-static int64_t least_of(size_t bin)
-{
-	size_t top = bin >> SUB, low = bin & ((1 << SUB) - 1);
-
-	return top ? (int64_t)(((size_t)1 << SUB | low) << (top - 1))
-		   : (int64_t)low;
-}
-
-static int count_track(struct pf_db *db, struct pf_names *names, uint32_t track,
-		       int64_t *bins)
-{
-	struct pf_cursor *c =
-		pf_cursor_new(db, track,
-			      PF_COLBIT(PF_COL_DUR) | PF_COLBIT(PF_COL_NAME) |
-				      PF_COLBIT(PF_COL_TYPE),
-			      db->err);
-	const struct pf_name_class *class;
-	struct pf_span s;
-	int rc = c ? 0 : -1;
-
-	while (!rc && (rc = pf_cursor_next(c, &s, db->err)) == 1) {
-		unsigned kind = pf_names_kind(names, s.type);
-
-		rc = 0;
-		if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
-			continue;
-		class = pf_names_class(names, s.name);
-		if (!class)
-			rc = -1;
-		else if (class->launches == PF_LAUNCHES_KERNEL &&
-			 !class->is_graph)
-			bins[bin_of(s.dur_ns)]++;
-	}
-	pf_cursor_free(c);
-	return rc;
-}
-
-/*
- * The median of a trace's launch calls (without those of graphs), exact to an
- * eighth; 0 if there are none.  -1: error.
- */
-static int64_t launch_usual(struct pf_db *db, struct pf_names *names,
-			    const struct pf_track *tracks, size_t track_count)
-{
-	int64_t bins[BINS] = { 0 }, count = 0, below = 0;
-	size_t bin = 0;
-
-	for (size_t i = 0; i < track_count; i++)
-		if (!strcmp(tracks[i].class_name, "host") &&
-		    count_track(db, names, tracks[i].id, bins) < 0)
-			return -1;
-	for (size_t i = 0; i < BINS; i++)
-		count += bins[i];
-	while (bin + 1 < BINS && (below += bins[bin]) * 2 < count)
-		bin++;
-	return count ? least_of(bin) : 0;
-}
-
 /* ---- calls of TPUs ---- */
 
 /*
@@ -275,7 +194,6 @@ struct pf_gap_work {
 	int64_t launch_id; /* 0: none */
 	uint32_t name;     /* PF_ID_NONE: there is no such work */
 	unsigned kind;
-	bool is_first; /* of its name on the device */
 };
 
 /* What is around a gap. */
@@ -320,20 +238,15 @@ struct pf_explain;
  * Work on an idle GPU begins this long after its launch call has returned, at
  * most: 2 to 6 us are usual with CUDA, 5 to 25 us with ROCm.
  */
-#define SOON_NS 50000
-/* A launch that loads code takes longer than others: at least this, ... */
-#define LOAD_MIN_NS 100000
-#define LOAD_FACTOR 10 /* ... and so many times the usual */
-#define CHAIN_MAX   3
-#define INSIDE_MAX  256 /* of a stack of operators and functions */
+#define SOON_NS    50000
+#define CHAIN_MAX  3
+#define INSIDE_MAX 256 /* of a stack of operators and functions */
 
 struct pf_explain {
 	const struct pf_explain_in *in;
 	struct pf_gap_work waits[WAIT_MAX];
 	size_t wait_count;
-	struct pf_map names; /* of work that ran */
-	int64_t usual_ns;    /* of a launch call; -1: not looked for yet */
-	int64_t drained_by;  /* the last call that drained the device */
+	int64_t drained_by; /* the last call that drained the device */
 	struct pf_walk **walks;
 	size_t walk_count, walk_cap;
 	struct pf_map walk_at; /* by track */
@@ -392,7 +305,6 @@ static struct pf_explain *explain_new(const struct pf_explain_in *in)
 	struct pf_explain *x = pf_calloc(1, sizeof(*x));
 
 	x->in = in;
-	x->usual_ns = -1;
 	return x;
 }
 
@@ -403,22 +315,16 @@ static void explain_free(struct pf_explain *x)
 	for (size_t i = 0; i < x->walk_count; i++)
 		pf_walk_free(x->walks[i]);
 	pf_others_free(x->others);
-	pf_map_release(&x->names);
 	free(x->walks);
 	pf_map_release(&x->walk_at);
 	free(x);
 }
 
-/* Take note of work of the device: is it the first of its name? */
-static bool explain_work(struct pf_explain *x, const struct pf_gap_work *work)
+/* Take note of work of the device. */
+static void explain_work(struct pf_explain *x, const struct pf_gap_work *work)
 {
-	uint64_t *seen = pf_map_at(&x->names, work->name);
-	bool is_first = *seen == UINT64_MAX && work->name != PF_ID_INLINE;
-
-	*seen = 0;
 	x->has_main |= work->launch_id &&
 		       pf_track_of(work->launch_id) == x->in->main_track;
-	return is_first;
 }
 
 /* A stream of the device waited, as cuda_sync records say. */
@@ -651,29 +557,28 @@ static struct pf_place queued_place(const struct pf_explain *x,
 }
 
 /*
- * Did the call that launched next load its code in this time of it?  1, 0 or
- * -1.  Graphs are no kernels, and copies need no code.
+ * Time of the launch call: of what lies inside it, what loads code and what the
+ * profiler does; else its own.
  */
-static int has_loaded(struct pf_explain *x, const struct pf_gap_work *next,
-		      uint32_t call, int64_t ns)
+static int emit_call(struct pf_explain *x, const struct pf_gap *gap,
+		     const struct pf_place *place, int64_t at, int64_t to)
 {
-	const struct pf_explain_in *in = x->in;
-	const struct pf_name_class *class;
+	struct pf_walk *w = x->chain[0];
+	struct pf_place inner;
+	int64_t end;
+	int rc = 1;
 
-	if (!next->is_first || next->kind != PF_KIND_KERNEL || ns < LOAD_MIN_NS)
-		return 0;
-	class = pf_names_class(in->names, call);
-	if (!class)
-		return -1;
-	if (class->launches != PF_LAUNCHES_KERNEL || class->is_graph)
-		return 0;
-	if (x->usual_ns < 0) {
-		x->usual_ns = launch_usual(in->db, in->names, in->tracks,
-					   in->track_count);
-		if (x->usual_ns < 0)
-			return -1;
+	for (; at < to; at = end) {
+		rc = pf_walk_piece(w, at, UINT32_MAX, to, &inner, &end,
+				   x->in->db->err);
+		if (rc <= 0)
+			break;
+		if (inner.cause != PF_CAUSE_MODULE &&
+		    inner.cause != PF_CAUSE_PROFILER)
+			inner = *place;
+		emit_host(x, gap, &inner, at, end);
 	}
-	return ns / LOAD_FACTOR > x->usual_ns;
+	return rc < 0 ? -1 : 0;
 }
 
 /* What is left of a gap from "at" on, when the call has begun. */
@@ -683,18 +588,14 @@ static int emit_launch(struct pf_explain *x, const struct pf_gap *gap,
 {
 	int64_t end = call_end < gap->end_ns ? call_end : gap->end_ns;
 	int64_t soon = pf_sat_add(call_end, SOON_NS);
-	int rc = has_loaded(x, &ends->next, place.name, end - at);
+	int rc;
 
 	x->at = x->chain[0];
-	if (rc == 1) {
-		place.cause = PF_CAUSE_MODULE;
-		emit(x, gap, place, end - at);
-		at = end;
-	}
 	place.cause = PF_CAUSE_LAUNCH;
 	if (soon > gap->end_ns)
 		soon = gap->end_ns;
-	emit_host(x, gap, &place, at, soon);
+	rc = emit_call(x, gap, &place, at, end);
+	emit_host(x, gap, &place, at > end ? at : end, soon);
 	x->at = NULL;
 	emit(x, gap, queued_place(x, gap, ends), gap->end_ns - soon);
 	return rc < 0 ? -1 : 0;
@@ -1189,7 +1090,7 @@ static int take(struct finder *f, const struct pf_track *on,
 
 		if (row == PF_WORK_OPS)
 			e.launch_id = call_of(d, &e);
-		e.is_first = explain_work(d->explain, &e);
+		explain_work(d->explain, &e);
 		end_running(f, e.start_ns);
 		if (!d->is_hidden && add_event(f, d, &e) < 0)
 			return -1;

@@ -601,6 +601,7 @@ static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 	struct path *p = r->p;
 	const struct frame *f = pf_nest_top(&r->open);
 	uint32_t first, count = works_of(r, event_id, &first);
+	bool is_first = pf_is_first_use(p->firsts, event_id);
 	struct path_call *c;
 
 	if (!count && !class->waits &&
@@ -621,10 +622,11 @@ static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 		.first_work = first,
 		.needs = PF_PATH_NONE,
 		.work_count = count & PATH_OF_CALL_MAX,
-		.waits = class->waits & 7,
+		.waits = is_first ? PF_WAITS_NOT : class->waits & 7,
 		.is_record = class->is_record,
 		.is_stream_wait = class->is_stream_wait,
 		.is_allocation = class->call == PF_CAUSE_ALLOCATOR,
+		.is_first = is_first,
 	};
 	if (r->has_correlation)
 		add_correlation(r, correlation_of(r, b, i), c);
@@ -861,8 +863,10 @@ int path_load_host(struct path *p)
 			    .open = { .width = sizeof(struct frame),
 				      .outermost = &outermost },
 			    .has_correlation = p->sync_count > 0 };
-	int rc = 0;
+	int rc;
 
+	p->firsts = pf_first_uses(p->db);
+	rc = p->firsts ? 0 : -1;
 	order_by_call(p);
 	p->threads = pf_calloc(p->track_count + 1, sizeof(*p->threads));
 	for (size_t i = 0; !rc && i < p->track_count; i++)

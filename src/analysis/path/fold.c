@@ -471,13 +471,18 @@ static void weigh_host(const struct path_groups *s, const struct path_group *g,
 				      (double)parts[i] * g->host_factor[i]);
 }
 
-/* What overhead records take of a launch. */
-static int64_t overhead_ns(const struct path *p, int64_t from_ns, int64_t to_ns)
+/* What loading code and overhead records take of a launch. */
+static int64_t overhead_ns(const struct path *p, const struct path_call *c,
+			   int64_t from_ns, int64_t to_ns)
 {
 	int64_t ns = 0, end;
 
+	if (c->is_first && c->end_ns > from_ns) {
+		ns = (c->end_ns < to_ns ? c->end_ns : to_ns) - from_ns;
+		from_ns += ns;
+	}
 	if (!pf_overheads_any(&p->overheads, from_ns, to_ns))
-		return 0;
+		return ns;
 	for (; from_ns < to_ns; from_ns = end) {
 		struct pf_place place = { .cause = PF_CAUSE_LAUNCH };
 
@@ -493,13 +498,14 @@ static int64_t least_launch(const struct path *p, uint32_t to,
 			    const struct path_edge *e)
 {
 	int64_t from = path_at(p, e->from), at = path_at(p, to);
-	int64_t called = p->calls[p->works[e->what].call].end_ns;
+	const struct path_call *c = &p->calls[p->works[e->what].call];
+	int64_t called = c->end_ns;
 	int64_t rest, ns;
 
 	called = called > from ? called : from;
 	rest = at - called - PF_PATH_LAUNCH_NS;
 	rest = rest > 0 ? rest : 0;
-	ns = e->floor_ns + overhead_ns(p, from, at - rest) + rest;
+	ns = e->floor_ns + overhead_ns(p, c, from, at - rest) + rest;
 	return ns < at - from ? ns : at - from;
 }
 
@@ -1084,7 +1090,7 @@ static unsigned kinds_of(const struct pf_place *place,
 	if (place->cause == PF_CAUSE_ALLOCATOR)
 		kinds |= PATH_IS_ALLOC;
 	if (class && !inner->is_in_data && !(is_call && class->waits) &&
-	    inner->kind != PF_KIND_OVERHEAD)
+	    inner->kind != PF_KIND_OVERHEAD && place->cause != PF_CAUSE_MODULE)
 		kinds |= PATH_IS_CODE;
 	return kinds;
 }

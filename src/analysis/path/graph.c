@@ -1316,7 +1316,10 @@ static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 	const struct path_around a = path_around(p, c);
 	int64_t called = called_at(c, from_ns, to_ns);
 	int64_t usual = least(called + PF_PATH_LAUNCH_NS, to_ns);
-	struct pf_path_tile tile = of_work(p, work, PF_PATH_LAUNCH_CALL);
+	struct pf_path_tile tile =
+		of_work(p, work,
+			c->is_first ? (enum pf_path_category)PF_CAUSE_MODULE
+				    : PF_PATH_LAUNCH_CALL);
 
 	tile.name = a.name;
 	tile.track_id = p->threads[a.thread].track_id;

@@ -37,7 +37,7 @@
 /* So many at most: their numbers fit their bits. */
 #define PATH_WORKS_MAX   (PF_PATH_NONE / 8)
 #define PATH_STREAMS_MAX (1u << 22)
-#define PATH_OF_CALL_MAX ((1u << 24) - 1)
+#define PATH_OF_CALL_MAX ((1u << 23) - 1)
 
 /* A kernel, copy or fill. */
 struct path_work {
@@ -83,11 +83,12 @@ struct path_call {
 		uint32_t point;      /* where it launches */
 	};
 	uint32_t needs; /* work that it waits for, or is queued for */
-	uint32_t work_count : 24;
+	uint32_t work_count : 23;
 	uint32_t waits : 3; /* enum pf_wait_for */
 	uint32_t is_record : 1, is_stream_wait : 1, is_queued : 1;
 	uint32_t is_allocation : 1; /* of memory, or it gives it back */
 	uint32_t is_late : 1;       /* it launches when it ends */
+	uint32_t is_first : 1;      /* it loads code, or starts the driver */
 };
 
 /* A time in which a thread works, and may have been woken for. */
@@ -288,6 +289,7 @@ struct path {
 	bool has_ops;  /* of any thread */
 	bool is_held;  /* launch calls wait for their work (events/gpu.h) */
 	const struct pf_pageable *pageable; /* before the host is walked */
+	const struct pf_first_uses *firsts;
 	struct pf_overheads overheads;
 	struct path_call *calls;
 	uint32_t call_count;

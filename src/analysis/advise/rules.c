@@ -549,8 +549,22 @@ static bool is_allocation(const struct advise_row *r)
 		pf_word(PF_WORD_CALL_ALLOCATOR, r->name));
 }
 
+/* Who tries algorithms waits for each, the first time. */
+static const char *const trying_ops[] = { "cudnn_convolution",
+					  "miopen_convolution", NULL };
+
+static bool is_trial(const struct advise_row *r)
+{
+	return !(r->flags & ADVISE_LATE) &&
+	       (r->category == PF_PATH_RETURN ||
+		(unsigned)r->category == PF_CAUSE_SYNC) &&
+	       advise_has_one_of(r->op, trying_ops);
+}
+
 static bool is_wait(const struct advise_row *r)
 {
+	if (is_trial(r))
+		return false;
 	if (r->category == PF_PATH_RETURN)
 		return !(r->flags & ADVISE_AWAITED) && !is_allocation(r);
 	return (unsigned)r->category == PF_CAUSE_SYNC ||
@@ -614,7 +628,7 @@ static bool owns_wait(const struct advise_row *r)
 static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
-	int64_t ends = 0, others = 0;
+	int64_t ends = 0, others = 0, trials = 0;
 	bool has_op = false;
 
 	if (!a->has_path)
@@ -622,11 +636,17 @@ static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 
+		trials += is_trial(r) ? r->count : 0;
 		if (!is_wait(r))
 			continue;
 		has_op |= *r->op != 0;
 		*(*r->op || !(r->flags & ADVISE_ENDS) ? &others : &ends) +=
 			r->count;
+	}
+	if (trials > ends + others) {
+		advise_fine(out, "convolutions that try algorithms wait, which "
+				 "a warm-up leaves out");
+		return;
 	}
 	/* without the wait there is nothing to read */
 	for (size_t i = 0; i < t->row_count; i++)
@@ -817,6 +837,8 @@ static bool owns_start(const struct advise_row *r)
 {
 	if (r->flags & (ADVISE_LATE | ADVISE_DATA))
 		return false;
+	if (is_trial(r))
+		return true;
 	switch ((unsigned)r->category) {
 	case PF_CAUSE_MODULE:
 		return true;

@@ -1531,30 +1531,61 @@ static int draw_lanes(struct canvas *c, const struct pf_track *tracks,
 	return rc;
 }
 
-/* Work that an operator of communication launched is of its colour. */
+/* Work that operators of communication launched: events, in order. */
+struct comm_work {
+	int64_t *ids;
+	size_t count, cap;
+};
+
+PF_ORDER(by_id, int64_t, PF_UP_VALUE)
+
+static void free_comm(void *p)
+{
+	free(((struct comm_work *)p)->ids);
+	free(p);
+}
+
+/* Arg: the trace. */
+static void *load_comm(struct pf_db *db, const char *arg, struct pf_err *err)
+{
+	struct comm_work *w = pf_calloc(1, sizeof(*w));
+	sqlite3_stmt *st = pf_named_prepare(db, "timeline_comm", err);
+	int rc = -1;
+
+	if (st)
+		sqlite3_bind_int64(st, 1, strtoll(arg, NULL, 10));
+	while (st && (rc = pf_db_step(db, st, err)) == 1)
+		*PF_ONE_MORE(w->ids, w->count, w->cap) =
+			sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	pf_sort(w->ids, w->count, sizeof(*w->ids), by_id);
+	if (!rc)
+		return w;
+	free_comm(w);
+	return NULL;
+}
+
+/* Such work is of the colour of communication. */
 static int colour_comm(struct canvas *c, size_t from)
 {
 	static const char *const is[] = { "kernel", "copy" };
-	struct pf_map at = { 0 }; /* event -> slice */
-	sqlite3_stmt *st = pf_named_prepare(c->l.db, "timeline_comm", c->l.err);
-	int rc = -1;
+	const struct comm_work *w;
+	char arg[24];
 
-	for (size_t i = from; i < c->slice_count; i++)
-		if (!strcmp(c->slices[i].class, is[0]) ||
-		    !strcmp(c->slices[i].class, is[1]))
-			*pf_map_at(&at, (uint64_t)c->slices[i].event_id) = i;
-	if (st)
-		sqlite3_bind_int64(st, 1, c->trace->trace_id);
-	while (st && (rc = pf_db_step(c->l.db, st, c->l.err)) == 1) {
-		uint64_t id = (uint64_t)sqlite3_column_int64(st, 0);
+	snprintf(arg, sizeof(arg), "%" PRId64, c->trace->trace_id);
+	w = pf_memo_get(c->l.db, load_comm, free_comm, arg, c->l.err);
+	for (size_t i = from; w && i < c->slice_count; i++) {
+		struct drawn_slice *s = &c->slices[i];
+		size_t k;
 
-		if (pf_map_has(&at, id))
-			c->slices[*pf_map_at(&at, id)].class =
-				pf_slice_cat_name(PF_CAT_COMM);
+		if (strcmp(s->class, is[0]) != 0 &&
+		    strcmp(s->class, is[1]) != 0)
+			continue;
+		k = PF_SEARCH(n, w->count, w->ids[n] < s->event_id);
+		if (k < w->count && w->ids[k] == s->event_id)
+			s->class = pf_slice_cat_name(PF_CAT_COMM);
 	}
-	sqlite3_finalize(st);
-	pf_map_release(&at);
-	return rc;
+	return w ? 0 : -1;
 }
 
 /* Of steps that begin in the same column the first. */

@@ -8,6 +8,7 @@
 #include "analysis/path/impl.h"
 #include "base/heap.h"
 #include "base/order.h"
+#include "base/sat.h"
 #include "base/search.h"
 #include "base/stats.h"
 #include "events/args.h"
@@ -36,6 +37,8 @@ int path_check_time(int64_t start_ns, int64_t end_ns, struct pf_err *err)
 
 /* ---- work ---- */
 
+#define ROOM_MAX (1 << 25)
+
 static uint32_t stream_of(struct path *p, struct pf_map *at,
 			  const struct pf_gpu_event *ev)
 {
@@ -58,6 +61,16 @@ static uint32_t stream_of(struct path *p, struct pf_map *at,
 	p->stream_count++;
 	*place = i;
 	return i;
+}
+
+/*
+ * Room for so many at once, if that is not too much to believe: an array that
+ * grows is there twice meanwhile, and memory of a page never gets less.
+ */
+static void *with_room(size_t *cap, int64_t count, size_t bytes)
+{
+	*cap = count > 0 && count < ROOM_MAX ? (size_t)count : 0;
+	return pf_realloc(NULL, *cap, bytes);
 }
 
 static void add_launched(struct path *p, int64_t launch_id)
@@ -88,7 +101,8 @@ int path_load_works(struct path *p)
 	const struct pf_gpu_event *ev;
 	struct pf_gpu *gpu;
 	struct pf_map at = { 0 };
-	size_t cap = 0, node_cap = 0;
+	size_t cap, node_cap = 0;
+	int64_t most = 0;
 	int rc;
 
 	whole.from_ns = INT64_MIN;
@@ -96,6 +110,11 @@ int path_load_works(struct path *p)
 	gpu = pf_gpu_new(p->db, &window, PF_GPU_CALLS);
 	if (!gpu)
 		return -1;
+	for (size_t i = 0; i < p->track_count; i++)
+		if (!strcmp(p->tracks[i].class_name, "gpu"))
+			pf_sat_sum(&most, p->tracks[i].event_count);
+	p->works = with_room(&cap, most, sizeof(*p->works));
+	p->launched = with_room(&p->launched_cap, most, sizeof(*p->launched));
 	while ((rc = pf_gpu_next(gpu, &ev)) == 1) {
 		const uint32_t known = p->stream_count;
 		uint32_t stream = stream_of(p, &at, ev);
@@ -868,6 +887,8 @@ int path_load_host(struct path *p)
 	p->firsts = pf_first_uses(p->db);
 	rc = p->firsts ? 0 : -1;
 	order_by_call(p);
+	p->calls = with_room(&p->call_cap, p->with_call + p->with_call / 4,
+			     sizeof(*p->calls));
 	p->threads = pf_calloc(p->track_count + 1, sizeof(*p->threads));
 	for (size_t i = 0; !rc && i < p->track_count; i++)
 		if (!strcmp(p->tracks[i].class_name, "host"))

@@ -172,9 +172,9 @@ static void choose_works(struct path *p)
 static int load(struct path *p)
 {
 	if (choose_trace(p) < 0 || find_steps(p) < 0 ||
-	    path_load_works(p) < 0 || path_load_syncs(p) < 0 ||
 	    pf_tracks_load(p->db, p->trace->trace_id, &p->tracks,
 			   &p->track_count, p->db->err) < 0 ||
+	    path_load_works(p) < 0 || path_load_syncs(p) < 0 ||
 	    pf_overheads_load(&p->overheads, p->db, p->names, p->tracks,
 			      p->track_count) < 0)
 		return -1;

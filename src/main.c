@@ -77,6 +77,7 @@ static int run_command(int argc, char **argv, FILE *out,
 		pf_cmd_find(is_summary ? "summary" : argv[1], err);
 	int first = is_summary ? 1 : 2, rc = -1;
 
+	pf_log_set_level(PF_LOG_NOTE); /* the one before may have been quiet */
 	if (cmd)
 		rc = pf_cmd_run(cmd, argc - first, argv + first, out, kept,
 				err);
@@ -136,7 +137,6 @@ static int run_one(const struct request *r, FILE *out, struct pf_cmd_kept *kept)
 	int rc;
 
 	err = (struct pf_err){ 0 };
-	pf_log_set_level(PF_LOG_NOTE);
 	if (cmd && cmd->needs & PF_RUNS_PROGRAM)
 		rc = pf_fail(&err, PF_EUSAGE, "'%s' is not served", cmd->name);
 	else
@@ -203,9 +203,27 @@ static int take_folders(int *argc, char ***argv, struct pf_err *err)
 	return is_any ? pf_db_read_inside(err) : 0;
 }
 
+/*
+ * --stay, before a command: main() is called again in this process, as the page
+ * does it (contrib/wasm/host.js), and databases stay open for the next.
+ */
+static struct pf_cmd_kept *take_stay(int *argc, char ***argv)
+{
+	static struct pf_cmd_kept kept;
+
+	if (*argc < 3 || strcmp((*argv)[1], "--stay") != 0)
+		return NULL;
+	--*argc;
+	++*argv;
+	return &kept;
+}
+
 static int run_main(int argc, char **argv, struct pf_err *err)
 {
+	struct pf_cmd_kept *kept;
+
 	PF_TRY(take_folders(&argc, &argv, err));
+	kept = take_stay(&argc, &argv);
 	if (argc < 2) {
 		pf_cmd_usage(NULL, stdout);
 		return NO_COMMAND;
@@ -226,7 +244,7 @@ static int run_main(int argc, char **argv, struct pf_err *err)
 			"there is no option '%s' before a command: options "
 			"follow it, 'profan COMMAND --help' lists them",
 			argv[1]);
-	return run_command(argc, argv, stdout, NULL, err);
+	return run_command(argc, argv, stdout, kept, err);
 }
 
 /*

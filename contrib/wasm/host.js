@@ -313,11 +313,6 @@ const startProgram = async (module, root, env, stays) => {
 			throw new Error('descriptor ' + got.fd);
 		return got.node;
 	});
-	if (stays) {
-		const kept = program._stay_begin();
-		program._main = (count, words) =>
-			program._stay_run(kept, count, words);
-	}
 	return (args, most, onCounts) => {
 		const out = Object.assign(new Made(), { most });
 		const top = program.stackSave();
@@ -332,7 +327,8 @@ const startProgram = async (module, root, env, stays) => {
 		};
 		[nodes[0].what, nodes[1].what] = [out, err];
 		try {
-			code = program.callMain([...args]) || code;
+			code = program.callMain([...stays ? ['--stay'] : [],
+				...args]) || code;
 		} catch (e) {
 			if (e?.name !== 'ExitStatus')
 				throw e; /* a trap, or no memory */

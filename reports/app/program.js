@@ -18,6 +18,15 @@ const program = (() => {
 		next();
 	};
 
+	/* What it took of memory to read traces goes back with the worker. */
+	const done = (data) => {
+		if (current.message.isText)
+			data.out = new TextDecoder().decode(data.out);
+		if (current.message.takes)
+			launch();
+		settle('resolve', data);
+	};
+
 	const launch = () => {
 		worker?.terminate();
 		worker = new Worker(url);
@@ -34,7 +43,7 @@ const program = (() => {
 			} else if (data.error !== undefined)
 				settle('reject', new Error(data.error));
 			else if (data.id === current?.id)
-				settle('resolve', data);
+				done(data);
 		};
 		worker.postMessage({ start: module, files: [...kept] });
 	};

@@ -7,7 +7,6 @@
 /* Of a range, the slowest last. */
 const QUESTIONS = ['gaps', 'kernels', 'overlap', 'syncs', 'table'];
 const ORDER = ['path', 'idle', 'counters', 'all'];
-const STAY = ['gpu', 'all']; /* what is asked often, and of which much stays */
 const FRESH = 0.6; /* of the columns that there could be: then ask again */
 const FINE = 2; /* columns of the whole, to those that are seen */
 const WHOLE_COLUMNS = 20000; /* of what is asked of the whole alone */
@@ -18,7 +17,7 @@ const GRAPHS = 8; /* that are open at first; more are folded */
 const TRACK_KEYS = ' P: pin the track under the pointer; H: hide it; U: show ' +
 	'all.';
 const REST_MS = 300; /* without a move: then more is asked than events */
-const HELD = 4; /* answers of parts of a capture that are kept */
+const HELD = 2; /* answers of parts of a capture that are kept */
 const PACE_MS = 100; /* a drag is as many moves */
 
 /* A text of SQL. */
@@ -112,7 +111,7 @@ const newTimeline = (args, isOneClock) => {
 	const ask = async (which, ...how) => pictureOf((await runWell(
 		['timeline', ...args, '--tracks', which, ...how, '--limit',
 			'-1', '--format', 'json'],
-		{ stays: STAY.includes(which) })).out, clocks);
+		{ stays: which !== 'path' })).out, clocks); /* it takes much */
 	const clockOf = (track) => clocks.get(track?.rank) || OWN;
 
 	/* Of each trace its path, idle time, streams and threads. */
@@ -155,7 +154,11 @@ const newTimeline = (args, isOneClock) => {
 			isOfWhole(which) || !whole.tracks.length) && whole));
 	};
 
-	/* What will be seen after one or two more moves like the last. */
+	/*
+	 * What will be seen after one or two more moves like the last: asked
+	 * when it is seen, an answer takes longer (40 to 110 ms of processor
+	 * time, 1.1 GB) than a move may.
+	 */
 	const ahead = (moves) => {
 		const [v0, v1] = here, [a, b] = before, f = (v1 - v0) / (b - a);
 		const by = (v0 + v1 - a - b) / 2 * (moves > 1 ? f + f * f : f);

@@ -26,9 +26,12 @@ const WRITE_MAX = 1 << 20; /* of the program, at once */
 const held = (blob) => {
 	if (blob.size > HELD_MAX)
 		return blob;
-	const all = new Uint8Array(
-		new FileReaderSync().readAsArrayBuffer(blob));
-	return new Sliced(blob.size, (from, to) => all.subarray(from, to));
+	const all = bytesOf(blob);
+	return { size: blob.size, read(to, at) {
+		const part = all.subarray(at, at + to.length);
+		to.set(part);
+		return part.length;
+	} };
 };
 
 const answers = {
@@ -67,8 +70,7 @@ const answers = {
 					' MiB of text');
 			const made = takes && code < 2 && host.read(takes);
 			return { code, err,
-				out: isText ? new TextDecoder().decode(out)
-					: new Blob([out]),
+				out: isText ? out : new Blob([out]),
 				taken: made || null };
 		} finally {
 			for (const path of [...files.map(([p]) => p), takes])
@@ -88,6 +90,7 @@ onmessage = async ({ data }) => {
 	} catch (e) {
 		answer = { error: e?.name + ': ' + e?.message };
 	}
-	if (answer)
-		postMessage({ id: data.id, ...answer });
+	if (answer) /* bytes are handed over, too */
+		postMessage({ id: data.id, ...answer },
+			answer.out?.buffer ? [answer.out.buffer] : []);
 };

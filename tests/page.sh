@@ -10,7 +10,7 @@ CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser)}
 	skip_all "NOT TESTED: playwright is missing in $PYTHON"
 
 cp "$page" "$tmp/profan.html"
-mkdir "$tmp/traces"
+mkdir "$tmp/traces" "$tmp/all" # all: with LONG=1, opened only
 cd "$tmp" || exit 99
 "$mktrace" --steps 5 --layers 2 >train.json
 "$mktrace" --steps 5 --layers 2 --plant loader >idle.json
@@ -43,6 +43,7 @@ if [ -d "$shared/traces" ]; then
 		mi300_qwen v100_resnet50_workers0}; do
 		ln -s "$shared/traces/$trace.json.gz" traces
 	done
+	[ -z "${LONG-}" ] || ln -s "$shared/traces/"*.json.gz all
 else
 	skip "real traces" "NOT TESTED: ../shared/traces is not there"
 fi

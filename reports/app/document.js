@@ -33,12 +33,14 @@ const isNumber = (kind) => kind !== 'text' && kind !== 'path' &&
 	kind !== 'any';
 const isNothing = (v) => v === null || v === undefined || v === '';
 
-/* Words that are ours, as "profan help words" has them. */
-let glossary = [];
+/* What the program says of itself, as it was asked when the page was made: its
+ * commands, and words that are ours. */
+const { commands: COMMANDS, words: GLOSSARY } =
+	JSON.parse($('known').textContent);
 
 /* What a title means, or a value in the column of a key, as a tooltip. */
 const tipOf = (word, key = 'title') => {
-	const found = glossary.find((g) => g.of.split(' ').includes(key) &&
+	const found = GLOSSARY.find((g) => g.of.split(' ').includes(key) &&
 		g.word.toLowerCase() === String(word).toLowerCase());
 	return found ? { title: found.meaning } : {};
 };

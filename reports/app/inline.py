@@ -2,21 +2,24 @@
 # SPDX-License-Identifier: MIT
 """One self-contained page of the parts.
 
-usage: inline.py SRCDIR WASM GLUE HOST VERSION OUT
+usage: inline.py SRCDIR WASM GLUE HOST PROFAN VERSION OUT
 SRCDIR is the top of the tree; GLUE is emscripten's program for WASM, HOST the
-files behind it (contrib/wasm/host.js).
+files behind it (contrib/wasm/host.js), PROFAN the same program, which says what
+its commands are.
 """
 import base64
 import gzip
 import hashlib
+import json
 import re
+import subprocess
 import sys
 
 APP = ["numbers", "document", "program", "captures", "state", "views", "timeline",
         "flame", "main"]
 
 
-def main(top, wasm, glue, host, version, out):
+def main(top, wasm, glue, host, profan, version, out):
     def read(path):
         with open(path, encoding="utf-8") as file:
             return file.read()
@@ -24,6 +27,13 @@ def main(top, wasm, glue, host, version, out):
     def asset(name):
         return read(f"{top}/reports/{name}")
 
+    def said(*of):
+        return json.loads(subprocess.run(
+            [profan, "help", *of, "--format", "json"], check=True,
+            stdout=subprocess.PIPE).stdout)
+
+    known = {"commands": said()["commands"],
+             "words": said("words")["tables"]["words"]}
     shared = asset("shared.js") + asset("canvas.js")
     style = asset("style.css")
     with open(wasm, "rb") as file:
@@ -33,6 +43,7 @@ def main(top, wasm, glue, host, version, out):
         "style": style + asset("app/app.css"),
         "script": shared + "".join(asset(f"app/{n}.js") for n in APP),
         "worker": read(glue) + read(host) + asset("app/worker.js"),
+        "known": json.dumps(known, separators=(",", ":")).replace("<", r"\u003c"),
         "wasm": base64.b64encode(packed).decode(),
     }
     for name, text in slots.items():

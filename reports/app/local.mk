@@ -9,7 +9,7 @@ EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(sort $(wildcard \
 profan.html: wasm/profan.wasm wasm/profan.js $(PAGE_PARTS)
 	$(AM_V_GEN)$(PYTHON) $(srcdir)/reports/app/inline.py $(srcdir) \
 		wasm/profan.wasm wasm/profan.js \
-		$(srcdir)/contrib/wasm/host.js $(VERSION) $@
+		$(srcdir)/contrib/wasm/host.js ./profan$(EXEEXT) $(VERSION) $@
 
 # 'make install' installs it where it was made: profan view writes it.
 install-data-local:

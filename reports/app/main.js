@@ -35,8 +35,7 @@ const take = async (files) => {
 	$('said').replaceChildren();
 	try {
 		const list = await files;
-		await begun; /* they may come before the program is there */
-		if (list.length && commands.size)
+		if (await begun) /* they may come before the program is there */
 			await readIn(list);
 	} catch (e) {
 		complain(e);
@@ -228,26 +227,21 @@ addEventListener('keydown', (e) => {
 
 /* ---- begin ---- */
 
+/* Is there the program?  Its bytes stand behind this script. */
 const begin = async () => {
 	document.body.classList.add('empty');
+	$('reading').append(...optionsOf('ingest').map((o) => controlOf(o,
+		commands.get('ingest'), '', (v) => reading.set(o.name, v))));
+	addEventListener('hashchange', render);
+	render();
+	await new Promise((r) => addEventListener('DOMContentLoaded', r));
 	try {
 		await program.start();
-		const ask = async (...what) => JSON.parse((await runWell(
-			['help', ...what, '--format', 'json'])).out);
-		const all = await ask();
-		glossary = (await ask('words')).tables.words;
-		commands = new Map(all.commands.map((c) => [c.name, c]));
-		$('version').textContent = all.program_version;
-		$('reading').append(...optionsOf('ingest').map((o) => controlOf(o,
-			commands.get('ingest'), '',
-			(v) => reading.set(o.name, v))));
 	} catch (e) {
 		complain(e);
 		document.documentElement.dataset.ready = 'err';
-		return;
+		return false;
 	}
-	addEventListener('hashchange', render);
-	render();
 	const inside = $('database'); /* of profan view */
 	if (inside) {
 		const blob = await inflate('database').blob();
@@ -256,6 +250,7 @@ const begin = async () => {
 			said: '' }, blob);
 	}
 	document.documentElement.dataset.ready = '1';
+	return true;
 };
 
 const begun = begin();

@@ -64,8 +64,10 @@ const program = (() => {
 	return {
 		/* Commands wait until this is done. */
 		async start() {
-			module = await WebAssembly.compile(
-				await inflate('wasm').arrayBuffer());
+			module = await WebAssembly.compileStreaming(new Response(
+				inflate('wasm').body, { headers: {
+					'Content-Type': 'application/wasm' } }));
+			$('wasm').remove(); /* once is enough */
 			url = URL.createObjectURL(new Blob(
 				[$('worker').textContent],
 				{ type: 'text/javascript' }));

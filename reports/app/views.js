@@ -39,7 +39,7 @@ const ELSEWHERE = ['help', 'quiet', 'width', 'format', 'output-dir', 'budget',
 const FILES = ['FILE', 'DB', 'DIR'];
 const OF_PAGES = ['timeline', 'names', 'redact'];
 
-let commands = new Map(); /* by name, as the program describes them */
+const commands = new Map(COMMANDS.map((c) => [c.name, c]));
 
 const optionsOf = (name) => commands.get(name).options.filter((o) =>
 	!ELSEWHERE.includes(o.name) && !FILES.includes(o.value) &&

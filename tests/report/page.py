@@ -280,6 +280,21 @@ def argv(command, database, *options):
     return [command, database, *options, *rows]
 
 
+def check_views(browser, trace):
+    """Every view opens, with an answer."""
+    app, wrong = opened(browser, trace), []
+    for view, command in app.page.evaluate(VIEWS):
+        app.show(view, command)
+        if command == "timeline":
+            app.until("chart.state().isGood", 120)
+        error = app.page.query_selector("#main .error")
+        if error:
+            wrong.append(f"{command}: {error.inner_text()}")
+    b.say(trace + ": every view, and no request or message",
+          "\n".join(wrong) + app.reopened())
+    app.close()
+
+
 def check_figures(browser, trace, database):
     """Every view: no message, and the program's own figures."""
     app, wrong, numbers = opened(browser, trace), [], 0
@@ -314,6 +329,11 @@ def check_answers(browser):
         b.say(name, "\n".join(differences(doc, p.evaluate(SHOWN))))
 
     app = opened(browser, "train.json")
+    said, known = app.page.evaluate(KNOWN)
+    own = [c["name"] for c in said[0]]
+    b.say("what the page knows of the program is what it says", None if
+          own and said == [[c for c in known[0] if c["name"] in own],
+                           known[1]] else "it differs")
     p = app.show("path")
     p.fill("input[name='what-if']", "launch=0")
     p.press("input[name='what-if']", "Enter")
@@ -1103,6 +1123,13 @@ def check_policy():
     b.say("policy and size", "\n".join(wrong))
 
 
+# What the program says of itself, and what stands in the page.
+KNOWN = """(async () => {
+    const ask = async (...what) => JSON.parse((await runWell(
+        ['help', ...what, '--format', 'json'])).out);
+    return [[(await ask()).commands, (await ask('words')).tables.words],
+        [COMMANDS, GLOSSARY]]; })()"""
+
 # The rank of each event that is drawn, and where it begins.
 STARTS = """Object.fromEntries(chart.state().tracks.flatMap((t) =>
     (chart.drawn().rows.get(t.track) || []).flat().filter((s) =>
@@ -1158,6 +1185,8 @@ def main():
     b.guarded(check_policy, "page")
     with sync_playwright() as playwright:
         browser = b.launch(playwright)
+        for trace in sorted(os.listdir(FOLDER + "/all")):
+            b.guarded(check_views, trace, browser, "all/" + trace)
         for trace in sorted(os.listdir(FOLDER + "/traces")):
             name = trace.split(".")[0]
             b.guarded(check_figures, trace, browser, "traces/" + trace,

@@ -35,7 +35,7 @@ const ELSEWHERE = ['help', 'quiet', 'width', 'format', 'output-dir', 'budget',
 	'table', 'force', 'overwrite', 'fail-on', 'allow', 'max-per-step',
 	'header', 'time-unit', 'max-name-width', 'max-src-width',
 	'max-shapes-width', 'output', 'max-html', 'source-url', 'pixels', 'tracks',
-	'threads', 'dry-run', 'timings', 'counts'];
+	'threads', 'dry-run', 'timings', 'counts', 'color'];
 const FILES = ['FILE', 'DB', 'DIR'];
 const OF_PAGES = ['timeline', 'names', 'redact'];
 

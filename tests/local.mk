@@ -61,9 +61,9 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_xspace
 if LINUX
 check_PROGRAMS += $(FUZZ_TARGETS)
+endif
 fuzzers: $(FUZZ_TARGETS)
 .PHONY: fuzzers
-endif
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
 FUZZ_MEMORY = tests/fuzz/memory.c tests/fuzz/memory.h tests/fuzz/fuzz.h
 # tests/fuzz/memory.h says why

@@ -241,6 +241,7 @@ enum pf_word {
 	PF_WORD_OP_COPIES,
 	PF_WORD_OP_ZEROES,
 	PF_WORD_OP_INDEXED, /* adds up by index */
+	PF_WORD_OP_TRIES,   /* algorithms of a convolution, the first time */
 	PF_WORD_OP_READS,   /* a result back to the host */
 	PF_WORD_OP_ITEM,    /* ... and does nothing else */
 	PF_WORD_ITEM,       /* the same of functions */

@@ -183,7 +183,7 @@ static void advise_bound(const struct pf_advise *a,
 #define NO_PAGEABLE "copy=async;gpu:HtoD [(]Pageable=0"
 /* No result is read: no call waits, nor is there a copy, or an operator. */
 #define NO_WAITING "sync=off;copy=async;"
-#define NO_RESULTS NO_WAITING "gpu:DtoH|D2H=0"
+#define NO_RESULTS NO_WAITING "gpu:DtoH|D2H|DEVICE_TO_HOST|DeviceToHost=0"
 #define NO_READING                                                             \
 	NO_WAITING "op:^aten::(item|_local_scalar_dense|is_nonzero)$=0"
 
@@ -550,15 +550,12 @@ static bool is_allocation(const struct advise_row *r)
 }
 
 /* Who tries algorithms waits for each, the first time. */
-static const char *const trying_ops[] = { "cudnn_convolution",
-					  "miopen_convolution", NULL };
-
 static bool is_trial(const struct advise_row *r)
 {
 	return !(r->flags & ADVISE_LATE) &&
 	       (r->category == PF_PATH_RETURN ||
 		(unsigned)r->category == PF_CAUSE_SYNC) &&
-	       advise_has_one_of(r->op, trying_ops);
+	       pf_word(PF_WORD_OP_TRIES, r->op);
 }
 
 static bool is_wait(const struct advise_row *r)

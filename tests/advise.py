@@ -44,7 +44,8 @@ CBID = {"cudaLaunchKernel": 211, "cudaMemcpyAsync": 41, "cudaMalloc": 20,
         "cudaFree": 22, "cudaDeviceSynchronize": 165, "cudaGraphLaunch": 311,
         "cudaStreamSynchronize": 131, "cudaStreamBeginCapture": 273,
         "cudaStreamEndCapture": 274, "cudaEventRecord": 135,
-        "cudaStreamWaitEvent": 147, "cudaEventSynchronize": 137}
+        "cudaStreamWaitEvent": 147, "cudaEventSynchronize": 137,
+        "hipMemcpyWithStream": 0}
 
 
 class Program:
@@ -367,9 +368,10 @@ def loader(p, us):
     return us * US
 
 
-def pageable(p, us):
+def pageable(p, us, name="Memcpy HtoD (Pageable -> Device)",
+             call="cudaMemcpyAsync"):
     with p.range("aten::copy_", "cpu_op"):
-        p.work("Memcpy HtoD (Pageable -> Device)", us, "cudaMemcpyAsync",
+        p.work(name, us, call,
                "gpu_memcpy", waits=True, bytes=us * 1000)
     usual(p)
     return (CALL + DELAY + us + RETURN) * US
@@ -540,6 +542,8 @@ PROGRAMS = {
     "A1": lambda p, step: loader(p, 600),
     "A1-not": lambda p, step: loader(p, 1),
     "A2": lambda p, step: pageable(p, 300),
+    "A2-amd": lambda p, step: pageable(p, 300, "Memcpy HtoD (Host -> Device)",
+                                       "hipMemcpyWithStream"),
     "A3": lambda p, step: reading(p, 1, step),
     "A3-items": lambda p, step: items(p),
     "A3-drain": lambda p, step: draining(p),
@@ -1439,7 +1443,7 @@ REAL = {
     "cuda_sync_simple_add": "A22 A21 A16", "h100_bert_small": "A4 A11",
     "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A4 A19",
     "h100_timesformer": "A21 A7 A10 A4", "hip_normalization": "A22 A4 A21 A16",
-    "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A4 A8 A10 A16",
+    "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A4 A8 A10 A2 A16",
     "mi300_bert_small": "A4", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",
     "mi300_qwen": "A3 A4 A19 A10",
     "mi300_resnet_act_checkpoint": "A13 A9 A10",

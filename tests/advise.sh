@@ -45,6 +45,18 @@ run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice -f json &&
 	grep -q '^<tbody><tr><th scope=row>done<td>A1<' "$tmp/out" &&
 	run 2 "$profan" diff --advice "$tmp/before.db" -- "$tmp/after.db" "$tmp/t.db"
 result 'diff says what is done'
+# of GPU work alone nothing is known of what the host did between
+"$PYTHON" -S -c 'import json, sys
+doc = json.load(sys.stdin)
+doc["traceEvents"] = [e for e in doc["traceEvents"]
+                      if e.get("cat") == "kernel" or e["ph"] == "M"]
+json.dump(doc, sys.stdout)' <"$tmp/made/A21.json" >"$tmp/alone.json"
+run 0 "$profan" ingest -q "$tmp/alone.json" -o "$tmp/alone.db" &&
+	run 0 "$profan" advise "$tmp/alone.db" &&
+	! grep -q 'it would save' "$tmp/out" &&
+	grep -q 'A21 .*no record explains' "$tmp/out"
+result 'kernels alone are no reason to say that nothing would be saved' \
+	"$tmp/out"
 "$mktrace" --steps 3 --layers 2 >"$tmp/m.json"
 advised real mktrace "$tmp/m.json"
 "$mktrace" --steps 3 --layers 1 --no-stacks --no-steps >"$tmp/m.json"

@@ -57,8 +57,8 @@ static const struct {
 	{ "A2", TF, NULL, "let the dataset copy batches ahead",
 	  "ds = ds.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))" },
 	{ "A2", NULL, NULL,
-	  "allocate host buffers with cudaMallocHost and copy with "
-	  "cudaMemcpyAsync on a stream of its own",
+	  "allocate host buffers with cudaMallocHost or hipHostMalloc, and "
+	  "copy without waiting, on a stream of its own",
 	  NULL },
 	{ "A3", TORCH, "item",
 	  "keep results on the GPU and read them every so many steps, not in "

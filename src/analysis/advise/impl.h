@@ -109,6 +109,12 @@ static inline bool advise_is_gpu(const struct advise_row *r)
 	return r->category >= PF_PATH_KERNEL && r->category <= PF_PATH_MEMSET;
 }
 
+/* A copy to the GPU of which AMD's profilers name the two ends alone. */
+static inline bool advise_may_be_pageable(const char *name)
+{
+	return strstr(name, "(Host -> Device)") != NULL;
+}
+
 /* Time that the host spends itself. */
 static inline bool advise_is_host(const struct advise_row *r)
 {

@@ -482,12 +482,23 @@ static void take_path(struct pf_advise *a, const struct advise_rule *rule,
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 }
 
+/* A cause that is not on the path may be in what no record explains. */
 static void say_below(const struct pf_advise *a, struct pf_advice *out)
 {
+	const struct pf_path *p = a->tiles->path;
 	char share[PF_NUM_MAX], least[PF_NUM_MAX];
 	const char *does = a->has_path ? "would save" : "holds";
 	struct pf_buf why = { 0 };
 
+	if (a->has_path && p->unexplained_ns > p->window_ns / 2) {
+		pf_buf_addf(
+			&why, "no record explains %s of the critical path",
+			pf_num_show_ratio(share, pf_num_share(p->unexplained_ns,
+							      p->window_ns)));
+		advise_not_judged(out, why.data);
+		pf_buf_release(&why);
+		return;
+	}
 	if (out->measured != 0)
 		pf_buf_addf(&why, "it %s %s, less than %s", does,
 			    pf_num_show_ratio(share, out->measured),

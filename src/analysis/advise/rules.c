@@ -514,7 +514,8 @@ static bool is_copy_to_gpu(const struct advise_row *r)
 static bool owns_pageable(const struct advise_row *r)
 {
 	if (is_copy_to_gpu(r))
-		return strstr(r->name, "Pageable");
+		return strstr(r->name, "Pageable") ||
+		       advise_may_be_pageable(r->name);
 	if (r->category == PF_PATH_RETURN)
 		return r->flags & ADVISE_AWAITED;
 	/* what the call takes before the copy begins goes with the copy */
@@ -532,9 +533,18 @@ static void judge_pageable(const struct pf_advise *a, struct pf_advice *out)
 	if (!a->has_path)
 		return;
 	take_more(a, NO_PAGEABLE, out);
-	for (size_t i = 0; i < t->row_count; i++)
-		if (is_copy_to_gpu(&t->rows[i]) && owns_pageable(&t->rows[i]))
-			return;
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *row = &t->rows[i];
+
+		if (!is_copy_to_gpu(row) || !owns_pageable(row))
+			continue;
+		if (advise_may_be_pageable(row->name)) {
+			out->subject = "Copying from memory that may be "
+				       "pageable holds";
+			out->confidence = "hint";
+		}
+		return;
+	}
 	advise_fine(out, "no copy from pageable memory to the GPU is on the "
 			 "critical path");
 }

@@ -653,7 +653,9 @@ static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile)
 	text = pf_names_text_take(t->texts, tile->name);
 	if (!text)
 		return -1;
-	t->is_after_copy = strstr(text, "HtoD") && strstr(text, "Pageable");
+	t->is_after_copy =
+		strstr(text, "HtoD") &&
+		(strstr(text, "Pageable") || advise_may_be_pageable(text));
 	free(text);
 	return 0;
 }

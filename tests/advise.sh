@@ -119,6 +119,8 @@ run 0 "$profan" ingest -q "$tmp/cpu0.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
 	grep -q '^Loading data takes 40.00 % of 2 steps (80.000 us of 200.000' \
 		"$tmp/out" && grep -q 'see: profan steps' "$tmp/out" &&
 	run 0 "$profan" summary "$tmp/cpu.db" &&
-	grep -q 'severe  Loading data takes 40.00 % of 2 steps' "$tmp/out"
+	grep -q 'severe  Loading data takes 40.00 % of 2 steps' "$tmp/out" &&
+	run 0 "$profan" advise -f csv "$tmp/cpu.db" &&
+	grep -q '^A8,.*--rank N' "$tmp/out"
 result 'several traces without GPU work' "$tmp/out"
 tap_done

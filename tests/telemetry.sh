@@ -132,6 +132,10 @@ same "another unit is no number; times may go back" want got
 run 3 "$profan" ingest --strict odd.csv -o no.db && [ ! -e no.db ]
 result "--strict refuses it"
 
+run 0 "$profan" advise odd.db && grep -q '^Nothing can be judged: ' "$tmp/out" &&
+	! grep -q '^A1 .* nothing' "$tmp/out"
+result "what a log does not say is no verdict" "$tmp/out"
+
 # ---- dmon ----
 cat >dmon.txt <<'EOF'
 # gpu    pwr  gtemp  mtemp     sm    mem

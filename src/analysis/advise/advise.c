@@ -609,6 +609,16 @@ static bool has_first(const struct pf_advise *a)
 	       (best->at_most_ns != PF_NO_INT || best->on_path_ns > 0);
 }
 
+/* Was no cause of lost time looked for? */
+static bool is_blank(const struct pf_advise *a)
+{
+	size_t i = a->given;
+
+	while (i < a->count && a->all[i].state == PF_ADVICE_NOT_JUDGED)
+		i++;
+	return a->given < a->count && i == a->count;
+}
+
 /* The first advice, else that there is none; and what holds more than it. */
 static void add_finding(const struct pf_advise *a,
 			const struct pf_advise_args *args, struct pf_doc *doc)
@@ -622,6 +632,9 @@ static void add_finding(const struct pf_advise *a,
 		if (best->at_most_ns != PF_NO_INT && !best->is_said)
 			pf_buf_adds(&out, ". ");
 		pf_advice_say_gain(best, &out);
+	} else if (is_blank(a)) {
+		pf_buf_addf(&out, "Nothing can be judged: %s",
+			    a->all[a->given].sentence.data);
 	} else {
 		pf_buf_addf(&out,
 			    "Nothing that could be judged would save %s or "

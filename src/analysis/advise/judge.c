@@ -411,6 +411,12 @@ static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 			    pf_num_show_ns(ns, idle_ns));
 }
 
+static bool is_about_time(const struct pf_advise *a)
+{
+	return a->has_path || !a->from->steps ||
+	       pf_step_times_is_divided(a->from->steps);
+}
+
 static bool is_judgeable(const struct pf_advise *a,
 			 const struct advise_rule *rule, struct pf_advice *out)
 {
@@ -419,14 +425,11 @@ static bool is_judgeable(const struct pf_advise *a,
 	if (!a->has_path && (!a->from->gaps || !a->from->gaps->window.count))
 		advise_not_judged(out, "there is nothing whose end could be "
 				       "explained");
+	else if (!is_about_time(a))
+		advise_not_judged(out, "neither operators, calls nor GPU work "
+				       "are recorded");
 	else if (!advise_has_work(a) && rule->needs != ADVISE_NEEDS_PATH &&
 		 rule->needs != ADVISE_NEEDS_OPS)
-		advise_not_judged(out, "there is no GPU work in this trace");
-	else if (rule->needs >= ADVISE_NEEDS_TORCH && !is_torch)
-		advise_not_judged(out, "there are no operators of PyTorch in "
-				       "this trace");
-	else if (!a->has_path && !advise_has_work(a) && rule->causes &&
-		 !rule->alone)
 		advise_not_judged(out, "there is no GPU work in this trace");
 	else if (!a->has_path && !rule->apart)
 		advise_not_judged(out, a->from->gaps->window.count > 1
@@ -434,6 +437,12 @@ static bool is_judgeable(const struct pf_advise *a,
 						 "which is of one trace: "
 						 "--rank N"
 					       : "it needs a critical path");
+	else if (rule->needs >= ADVISE_NEEDS_TORCH && !is_torch)
+		advise_not_judged(out, "there are no operators of PyTorch in "
+				       "this trace");
+	else if (!a->has_path && !advise_has_work(a) && rule->causes &&
+		 !rule->alone)
+		advise_not_judged(out, "there is no GPU work in this trace");
 	else
 		return true;
 	return false;
@@ -622,7 +631,7 @@ static void leave_to_others(struct pf_advise *a)
 			if (r->advice & v->bit && r->advice & named)
 				v->others_ns += r->ns;
 		}
-		if (v->others_ns > v->at_most_ns / 4)
+		if (v->others_ns && v->others_ns > v->at_most_ns / 4)
 			pf_buf_addf(
 				advise_next(v),
 				"Other advice is about %s of that time, too",

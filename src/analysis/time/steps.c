@@ -340,6 +340,11 @@ static const char *why_none(const struct pf_step_times *s)
 	return "There are no complete steps";
 }
 
+bool pf_step_times_is_divided(const struct pf_step_times *s)
+{
+	return s->device_count || s->recorded.has_ops || s->recorded.has_calls;
+}
+
 /* What is in none of the classes is outside of what was recorded. */
 static const char *outside(const struct pf_step_times *s)
 {
@@ -359,7 +364,8 @@ static const char *outside(const struct pf_step_times *s)
 	return s->device_count
 		       ? "without GPU work; what the host did is not recorded "
 			 "by kind"
-		       : "in what has no kind that profan knows";
+		       : "in the program's own time: no record has a kind "
+			 "that divides it";
 }
 
 /* Is the time in a class known, if it is 0? */
@@ -413,6 +419,13 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 
 	if (!s->full_count) {
 		pf_doc_finding(doc, "%s", why_none(s));
+		return;
+	}
+	if (!s->has_steps && !pf_step_times_is_divided(s)) {
+		pf_doc_finding(doc,
+			       "Nothing divides the %s of this trace: neither "
+			       "operators, calls nor GPU work are recorded",
+			       pf_num_show_ns(most, s->dur.sum_ns));
 		return;
 	}
 	for (size_t c = 0; c < PF_STEP_CLASSES; c++)

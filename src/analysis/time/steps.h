@@ -150,6 +150,9 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out);
 void pf_step_times_release(struct pf_step_times *times);
 
+/* Is anything recorded that could divide the time into classes? */
+bool pf_step_times_is_divided(const struct pf_step_times *times);
+
 /*
  * Warm-up: the leading steps that each take more than so many times the
  * median of all.  What allocates, compiles and fills caches is in them.

@@ -132,6 +132,8 @@ static const struct {
 	  "conv", "fp32" },
 	{ "void cudnn::ops::nchwToNhwcKernel<float, float, float>(x)", "other",
 	  NULL },
+	{ "void batched_matrix_multiplication_matrix_core_64x64x4<64u>(int)",
+	  "gemm", NULL },
 	/* Tensile: types after the indices, whatever follows */
 	{ "Cijk_Ailk_Bljk_SB_MT64x64x16_MI16x16x1_SN", "gemm", "fp32" },
 	{ "Cijk_Ailk_Bljk_S_B_Bias_HA_S_SAV_UserArgs_MT16x16", "gemm", "fp32" },

@@ -285,15 +285,6 @@ static const struct change *main_gpu(const struct changes *d)
 	return best;
 }
 
-static const struct change *main_line(const struct changes *d,
-				      const struct change *gpu)
-{
-	for (size_t i = 0; i < d->lists[LINES].count; i++)
-		if (!strcmp(ROW(d, LINES, i)->name, gpu->name))
-			return ROW(d, LINES, i);
-	return NULL;
-}
-
 static const char *more_or_less(int64_t n)
 {
 	return n < 0 ? "less" : "more";
@@ -315,9 +306,39 @@ static void add_line(const struct change *line, struct pf_buf *out)
 			    more_or_less(line->count[2]));
 }
 
+static const struct change *first_of(const struct changes *d, int list,
+				     const struct change *gpu)
+{
+	for (size_t i = 0; i < d->lists[list].count; i++)
+		if (!strcmp(ROW(d, list, i)->name, gpu->name))
+			return ROW(d, list, i);
+	return NULL;
+}
+
+/* What changes more than what is allocated in the end. */
+static void add_peak(const struct change *gpu, const struct change *peak,
+		     const struct change *line, struct pf_doc *doc)
+{
+	char change[PF_NUM_MAX], a[PF_NUM_MAX], b[PF_NUM_MAX];
+	struct pf_buf at = { 0 };
+
+	add_line(line, &at);
+	pf_doc_finding(
+		doc,
+		"%s: the peak is %s %s in B than in A (%s, %s)%s; when "
+		"the snapshots were taken, %s allocated",
+		gpu->name, pf_num_show_bytes(change, llabs(peak->bytes[2])),
+		peak->bytes[2] < 0 ? "lower" : "higher",
+		pf_num_show_bytes(b, peak->bytes[1]),
+		pf_num_show_bytes(a, peak->bytes[0]), at.data ? at.data : "",
+		gpu->bytes[2] ? "the difference is smaller in what is"
+			      : "as much was");
+	pf_buf_release(&at);
+}
+
 static void add_finding(const struct changes *d, struct pf_doc *doc)
 {
-	const struct change *gpu = main_gpu(d);
+	const struct change *gpu = main_gpu(d), *peak;
 	char change[PF_NUM_MAX], a[PF_NUM_MAX], b[PF_NUM_MAX];
 	struct pf_buf line = { 0 };
 
@@ -328,9 +349,14 @@ static void add_finding(const struct changes *d, struct pf_doc *doc)
 				       : "Neither snapshot has any segments");
 		return;
 	}
+	peak = first_of(d, PEAKS, gpu);
+	if (peak && llabs(peak->bytes[2]) > llabs(gpu->bytes[2])) {
+		add_peak(gpu, peak, first_of(d, PEAK_LINES, gpu), doc);
+		return;
+	}
 	pf_num_show_bytes(a, gpu->bytes[0]);
 	pf_num_show_bytes(b, gpu->bytes[1]);
-	add_line(main_line(d, gpu), &line);
+	add_line(first_of(d, LINES, gpu), &line);
 	if (gpu->reserved[2])
 		pf_buf_addf(&line, "; %s %s reserved",
 			    pf_num_show_bytes(change, llabs(gpu->reserved[2])),

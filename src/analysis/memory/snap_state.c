@@ -425,18 +425,25 @@ void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc)
 			    segment_count == 1 ? "" : "s");
 }
 
+bool pf_snap_has_history(const struct pf_snap_state *s)
+{
+	for (size_t i = 0; i < s->past_count; i++)
+		if (s->past[i].entry_count > 1)
+			return true;
+	return false;
+}
+
 void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 {
 	int64_t odd = 0, before = 0, bytes = 0, untimed = 0;
-	int64_t entries = 0, most = 0; /* of one GPU */
+	int64_t entries = 0;
+	const bool has_history = pf_snap_has_history(s);
 	char text[PF_NUM_MAX], sum[PF_NUM_MAX];
 
 	for (size_t i = 0; i < s->past_count; i++) {
 		const struct pf_snap_past *p = &s->past[i];
 
 		pf_sat_sum(&entries, p->entry_count);
-		if (p->entry_count > most)
-			most = p->entry_count;
 		untimed += p->is_untimed && p->entry_count > 1;
 		if (!p->entry_count)
 			continue;
@@ -444,15 +451,14 @@ void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 		pf_sat_sum(&before, p->before_count);
 		pf_sat_sum(&bytes, p->before);
 	}
-	/* torch writes one entry even if none were asked for */
 	pf_snap_note_lost(s->lost_segments, doc);
-	if (s->lost_entries && most <= 1)
+	if (s->lost_entries && !has_history)
 		pf_doc_note(doc,
 			    "%s of %s entries of the history could not be read",
 			    pf_num_show_count(text, s->lost_entries),
 			    pf_num_show_count(
 				    sum, pf_sat_add(entries, s->lost_entries)));
-	else if (pf_snap_state_is(s) && most <= 1)
+	else if (pf_snap_state_is(s) && !has_history)
 		pf_doc_note(doc,
 			    "the snapshot has no history%s: call "
 			    "torch.cuda.memory._record_memory_history() before "

@@ -85,6 +85,9 @@ static inline bool pf_snap_state_is(const struct pf_snap_state *s)
 	return s->now_count || s->past_count || s->lost_segments;
 }
 
+/* Is there a history?  torch writes one entry even if none were asked for. */
+bool pf_snap_has_history(const struct pf_snap_state *s);
+
 /* The row of the GPU with the most reserved, or NULL. */
 const struct pf_snap_now *pf_snap_fullest(const struct pf_snap_state *s);
 

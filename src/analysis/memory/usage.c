@@ -642,7 +642,8 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 		find_oom(pf_usage_told_oom(u), doc);
 		return;
 	}
-	if (!d && pf_snap_state_is(&u->snap)) {
+	if (pf_snap_state_is(&u->snap) &&
+	    (!d || !pf_snap_has_history(&u->snap))) {
 		find_now(&u->snap, doc);
 		return;
 	}

@@ -804,7 +804,7 @@ static const struct rule {
 		       "the text of the trace was mended; 'profan info' lists "
 		       "how, and where first",
 		       PF_HINT_NONE },
-	[DISAGREES] = { "snapshot disagrees", NEVER, NEVER,
+	[DISAGREES] = { "snapshot disagrees", 0, NEVER,
 			"figures of the snapshot contradict each other: its "
 			"history and its final state, or a segment's size and "
 			"its blocks; 'profan info' says which",

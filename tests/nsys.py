@@ -29,7 +29,8 @@ TABLES = {
     "TARGET_INFO_SESSION_START_TIME": "utcEpochNs INTEGER, utcTime TEXT",
     "TARGET_INFO_GPU": "id INTEGER, name TEXT, cuDevice INTEGER,"
                        " smCount INTEGER, threadsPerWarp INTEGER,"
-                       " maxWarpsPerSm INTEGER, totalMemory INTEGER",
+                       " maxWarpsPerSm INTEGER, totalMemory INTEGER,"
+                       " memoryBandwidth INTEGER",
     "TARGET_INFO_CUDA_DEVICE": "gpuId INTEGER, cudaId INTEGER, pid INTEGER",
     "PROCESSES": "globalPid INTEGER, pid INTEGER, name TEXT",
     "ThreadNames": "nameId INTEGER, priority INTEGER, globalTid INTEGER",
@@ -118,7 +119,8 @@ class Maker:
     def gpu(self, id, **more):
         self.add("TARGET_INFO_GPU", id=id, name="NVIDIA Test", cuDevice=id,
                  smCount=100, threadsPerWarp=32, maxWarpsPerSm=64,
-                 totalMemory=1 << 34, **more)
+                 totalMemory=1 << 34, **{"memoryBandwidth": 576064000000,
+                                         **more})
 
     def call(self, pid, start, end, name, correlation, tid=None, driver=0):
         self.add(KIND + "RUNTIME", start=start, end=end, eventClass=driver,

@@ -317,5 +317,8 @@ void pf_sink_gpu(struct pf_buf *list, const struct pf_sink_gpu *gpu)
 	if (warps >= 0 && warps < 1 << 16 && warp > 0 && warp < 1 << 16)
 		pf_buf_addf(list, ",\"maxThreadsPerMultiprocessor\":%" PRId64,
 			    warps * warp);
+	if (gpu->numbers[PF_GPU_BANDWIDTH] > 0)
+		pf_buf_addf(list, ",\"memoryBandwidth\":%" PRId64,
+			    gpu->numbers[PF_GPU_BANDWIDTH]);
 	pf_buf_addc(list, '}');
 }

@@ -225,7 +225,8 @@ enum {
 	PF_GPU_WARP,
 	PF_GPU_SHARED,
 	PF_GPU_SMS,
-	PF_GPU_WARPS, /* of an SM, at most */
+	PF_GPU_WARPS,     /* of an SM, at most */
+	PF_GPU_BANDWIDTH, /* of its memory, in bytes a second */
 	PF_GPU_NUMBERS
 };
 struct pf_sink_gpu {

@@ -717,6 +717,7 @@ static void rate_uses(struct find *f, struct pf_roofline *o)
 
 struct described {
 	int64_t trace_id, units, memory_bytes;
+	int64_t bytes_per_second; /* of its memory, as the trace says */
 	const char *name;
 };
 
@@ -725,7 +726,14 @@ static const struct pf_field described_fields[] = {
 	PF_FIELD(struct described, name, "name", NULL, PF_TEXT),
 	PF_FIELD(struct described, units, "sm_count", NULL, PF_INT),
 	PF_FIELD(struct described, memory_bytes, "memory_bytes", NULL, PF_INT),
+	PF_FIELD(struct described, bytes_per_second, "bytes_per_second", NULL,
+		 PF_INT),
 };
+
+static const char *text_of(const char *s)
+{
+	return s ? s : "";
+}
 
 /* The row that all GPUs of the traces have; of several kinds none. */
 static void match(struct pf_roofline *o, const struct described *d, size_t n)
@@ -741,10 +749,15 @@ static void match(struct pf_roofline *o, const struct described *d, size_t n)
 			continue;
 		pf_gpu_peaks_none(&peaks);
 		pf_gpus_match(o->gpus, &about, &peaks);
+		if (d[i].bytes_per_second > 0)
+			peaks.rate[PF_PEAK_BYTES] =
+				(double)d[i].bytes_per_second / 1e9;
 		if (is_first) {
 			o->device = d[i].name;
 			o->peaks = peaks;
-		} else if (peaks.name != o->peaks.name) {
+		} else if (peaks.name != o->peaks.name ||
+			   (!peaks.name &&
+			    strcmp(text_of(d[i].name), text_of(o->device)))) {
 			pf_gpu_peaks_none(&o->peaks);
 			o->has_several = true;
 			return;
@@ -941,6 +954,14 @@ static bool has_roof(const struct pf_roofline *r)
 	return r->all.roofed_ns > 0;
 }
 
+/* As the table calls it, else as the trace does; NULL: it is not known. */
+static const char *gpu_of(const struct pf_roofline *r)
+{
+	if (r->peaks.name || r->has_several)
+		return r->peaks.name;
+	return *text_of(r->device) ? r->device : NULL;
+}
+
 static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], above[PF_NUM_MAX], all[PF_NUM_MAX];
@@ -974,7 +995,7 @@ static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
 			"At the roofs of %s the GPU work%s would take "
 			"%s less. Roofs are known of %s of it (%s of "
 			"%s)",
-			r->peaks.name ? r->peaks.name : "--peak", scope,
+			gpu_of(r) ? gpu_of(r) : "--peak", scope,
 			pf_num_show_ns(above, llround(r->all.above_ns)), part,
 			pf_num_show_ns(roofed, (int64_t)r->all.roofed_ns), all);
 }
@@ -990,7 +1011,7 @@ static void add_real(struct pf_doc *doc, const char *key, const char *title,
 
 static void add_peaks(const struct pf_roofline *r, struct pf_doc *doc)
 {
-	pf_doc_string(doc, "gpu", "GPU", r->peaks.name);
+	pf_doc_string(doc, "gpu", "GPU", gpu_of(r));
 	if (r->precision != PF_PEAK_NONE) {
 		double peak = pf_gpu_peaks_matrix(&r->peaks, r->precision);
 

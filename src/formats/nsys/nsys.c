@@ -1288,6 +1288,7 @@ static const char *const gpu_columns[] = {
 	"maxShmemPerSm",
 	"smCount",
 	"maxWarpsPerSm",
+	"memoryBandwidth",
 };
 /* the numbers are those of struct pf_sink_gpu */
 enum { GPU_ID, ORDINAL, GPU_NAME, NUMBERS, WARP = 7, SMS = 9 };

@@ -820,7 +820,7 @@ static void put_lines(const struct pf_pfr_lines *l, const char *name,
 static void put_device(const struct pf_pfr_file *f, uint64_t id,
 		       struct pf_buf *list)
 {
-	static const char *const fields[PF_GPU_NUMBERS] = {
+	static const char *const fields[PF_GPU_BANDWIDTH] = {
 		"memSize", "ccMajor",   "ccMinor", "regsPerSM",
 		"warp",    "smemPerSM", "SMs",     "warpsPerSM",
 	};
@@ -834,7 +834,7 @@ static void put_device(const struct pf_pfr_file *f, uint64_t id,
 		gpu.name = name->value;
 		gpu.name_len = name->value_len;
 	}
-	for (size_t i = 0; i < PF_GPU_NUMBERS; i++)
+	for (size_t i = 0; i < PF_GPU_BANDWIDTH; i++)
 		gpu.numbers[i] = pf_pfr_info_int(f, "device", id, fields[i]);
 	pf_sink_gpu(list, &gpu);
 }

@@ -1205,6 +1205,15 @@ static const char *memory_trouble(const struct pf_usage *u)
 	return NULL;
 }
 
+#define HELD 0.95 /* of the peak: nothing of the capture made it */
+
+static bool is_from_before(const struct pf_usage *u)
+{
+	const struct pf_usage_device *d = pf_usage_fullest(u);
+
+	return d && !u->oom_count && pf_num_share(d->before, d->peak) >= HELD;
+}
+
 static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 {
 	const char *trouble = memory_trouble(a->from->memory);
@@ -1218,6 +1227,12 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 			    "of its own",
 			    pf_num_show_count(count, driver_calls(a, 0)),
 			    a->step_count ? " a step" : "");
+		return;
+	}
+	/* as a server's cache, which takes what it was told to */
+	if (trouble && !is_slow && is_from_before(from->memory)) {
+		advise_not_judged(out, "what holds the memory dates from "
+				       "before the capture");
 		return;
 	}
 	if (trouble) {

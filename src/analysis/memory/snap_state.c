@@ -425,14 +425,6 @@ void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc)
 			    segment_count == 1 ? "" : "s");
 }
 
-bool pf_snap_has_history(const struct pf_snap_state *s)
-{
-	for (size_t i = 0; i < s->past_count; i++)
-		if (s->past[i].entry_count > 1)
-			return true;
-	return false;
-}
-
 void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 {
 	int64_t odd = 0, before = 0, bytes = 0, untimed = 0;

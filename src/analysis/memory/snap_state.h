@@ -86,7 +86,13 @@ static inline bool pf_snap_state_is(const struct pf_snap_state *s)
 }
 
 /* Is there a history?  torch writes one entry even if none were asked for. */
-bool pf_snap_has_history(const struct pf_snap_state *s);
+static inline bool pf_snap_has_history(const struct pf_snap_state *s)
+{
+	for (size_t i = 0; i < s->past_count; i++)
+		if (s->past[i].entry_count > 1)
+			return true;
+	return false;
+}
 
 /* The row of the GPU with the most reserved, or NULL. */
 const struct pf_snap_now *pf_snap_fullest(const struct pf_snap_state *s);

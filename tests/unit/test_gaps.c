@@ -178,6 +178,37 @@ static void test_device_causes(void **state)
 	scene_close(&s);
 }
 
+/*
+ * The host is at work before what no call launches, unless that waits since
+ * before the capture; and what loads code inside a launch call is no launching.
+ */
+static void test_orphans(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		MAIN("cpu_op", "aten::relu", 50, 350)
+		KERNEL("early", 100, 100, 7, 97)
+		KERNEL("later", 300, 100, 7, 98)
+		LAUNCH(395, 5, 1)
+		KERNEL("a", 410, 90, 7, 1)
+		MAIN("cpu_op", "aten::fft", 520, 360)
+		KERNEL("copy", 900, 100, 7, 99)
+		LAUNCH(1010, 280, 2)
+		MAIN("overhead", "Runtime Triggered Module Loading", 1020, 230)
+		KERNEL("a", 1300, 100, 7, 2));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	gaps(&s, json, &all);
+	check_cause(&s, "no launch record", 100000, 1, "later");
+	check_cause(&s, "operators", 360000, 1, "aten::fft");
+	check_cause(&s, "first use", 230000, 1,
+		    "Runtime Triggered Module Loading");
+	check_sum(&s);
+	scene_close(&s);
+}
+
 /* Work of accelerators that are no GPUs of CUDA or ROCm; remarks are none. */
 static void test_other_accelerators(void **state)
 {
@@ -199,7 +230,9 @@ static void test_other_accelerators(void **state)
 	gaps(&s, json, &all);
 	scene_int(&s, NULL, 0, "window_ns", 400000);
 	scene_int(&s, NULL, 0, "busy_ns", 250000);
-	check_cause(&s, "no launch record", 150000, 2, "dma_request");
+	check_cause(&s, "unrecorded", 90000, 1, NULL);
+	check_cause(&s, "no launch record", 50000, 1, "gemm");
+	check_cause(&s, "runtime", 10000, 1, "runFunction");
 	check_sum(&s);
 	scene_clear(&s);
 	s.db.err = &err;
@@ -721,6 +754,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_host_causes),
 		cmocka_unit_test(test_device_causes),
+		cmocka_unit_test(test_orphans),
 		cmocka_unit_test(test_other_accelerators),
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_window),

@@ -201,6 +201,7 @@ struct pf_gap_ends {
 	struct pf_gap_work before; /* that ended last before it */
 	struct pf_gap_work next;   /* that ended it */
 	bool launched_before; /* next's call launched work before the gap, too */
+	bool any_launched;    /* of what came before next some had a call */
 	/* Launched the work before next on its stream; 0: none is known. */
 	int64_t stream_launch_id;
 	bool is_stream_first; /* there was none */
@@ -256,6 +257,7 @@ struct pf_explain {
 	struct pf_others *others; /* or NULL: not asked, or not yet */
 	const struct pf_walk *at; /* on whose thread a piece is, or NULL */
 	bool has_main;            /* the main thread launches work here */
+	bool has_launched;        /* some thread does */
 };
 
 /* ---- a trace ---- */
@@ -323,6 +325,7 @@ static void explain_free(struct pf_explain *x)
 /* Take note of work of the device. */
 static void explain_work(struct pf_explain *x, const struct pf_gap_work *work)
 {
+	x->has_launched |= work->launch_id != 0;
 	x->has_main |= work->launch_id &&
 		       pf_track_of(work->launch_id) == x->in->main_track;
 }
@@ -614,6 +617,25 @@ static int explain_tail(struct pf_explain *x, const struct pf_gap *gap)
 	return split(x, gap, 0, UINT32_MAX, &at, gap->end_ns, &place);
 }
 
+/*
+ * What ended it has no launch call.  It may wait on the GPU since before the
+ * capture, or for a moment; else the host did not come to it: what it did says
+ * why.
+ */
+static int explain_orphan(struct pf_explain *x, const struct pf_gap *gap,
+			  const struct pf_gap_ends *ends)
+{
+	const char *name = pf_names_frame(x->in->names, gap->after);
+
+	if (x->in->db->err->code || chain(x, x->in->main_track) < 0)
+		return -1;
+	if (x->chain_count && gap->end_ns - gap->start_ns > SOON_NS &&
+	    (ends->any_launched || (name && pf_word(PF_WORD_MIGRATION, name))))
+		return explain_tail(x, gap);
+	explain_whole(x, gap, PF_CAUSE_NO_LAUNCH, gap->after);
+	return 0;
+}
+
 static int explain_host(struct pf_explain *x, const struct pf_gap *gap,
 			const struct pf_gap_ends *ends)
 {
@@ -656,12 +678,10 @@ static int explain_gap(struct pf_explain *x, struct pf_gap *gap,
 	struct pf_place place;
 	int64_t call_end;
 
-	if (ends->next.name != PF_ID_NONE && !launch) {
-		explain_whole(x, gap, PF_CAUSE_NO_LAUNCH, gap->after);
-		return 0;
-	}
 	if (make_chain(x, gap, ends) < 0)
 		return -1;
+	if (ends->next.name != PF_ID_NONE && !launch)
+		return explain_orphan(x, gap, ends);
 	if (!launch)
 		return explain_tail(x, gap);
 	if (!pf_walk_is_past(x->chain[0], seq))
@@ -905,6 +925,7 @@ static int add_event(struct finder *f, struct device *d,
 		d->is_pending = true;
 		d->ends.before = d->last;
 		d->ends.next = *e;
+		d->ends.any_launched = d->explain->has_launched;
 		find_other(f, d);
 		look_back(d, e, f->micro_ns);
 	}

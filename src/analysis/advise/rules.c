@@ -1230,7 +1230,7 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 		return;
 	}
 	/* as a server's cache, which takes what it was told to */
-	if (trouble && !is_slow && is_from_before(from->memory)) {
+	if (trouble && !is_slow && is_from_before(a->from->memory)) {
 		advise_not_judged(out, "what holds the memory dates from "
 				       "before the capture");
 		return;

@@ -562,7 +562,7 @@ static bool is_allocation(const struct advise_row *r)
 /* Who tries algorithms waits for each, the first time. */
 static bool is_trial(const struct advise_row *r)
 {
-	return !(r->flags & ADVISE_LATE) &&
+	return !(r->flags & ADVISE_LATE) && !is_allocation(r) &&
 	       (r->category == PF_PATH_RETURN ||
 		(unsigned)r->category == PF_CAUSE_SYNC) &&
 	       pf_word(PF_WORD_OP_TRIES, r->op);

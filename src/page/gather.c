@@ -592,17 +592,6 @@ void pf_parts_release(struct pf_parts *p)
 	pf_buf_release(&p->whole_text);
 }
 
-const char *pf_parts_text(const struct pf_parts *p, const char *text,
-			  struct pf_buf *out)
-{
-	pf_buf_adds(out, "");
-	if (p->redact)
-		pf_redact_text(p->redact, text, strlen(text), out);
-	else
-		pf_buf_adds(out, text);
-	return out->data;
-}
-
 void pf_parts_command(const struct pf_parts *p, enum pf_part part,
 		      struct pf_buf *out)
 {

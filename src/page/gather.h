@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analysis/advise/advise.h"
 #include "analysis/trust/doctor.h"
@@ -109,8 +110,16 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 void pf_parts_release(struct pf_parts *p);
 
 /* A text of what was found as it may be shown, in "out". */
-const char *pf_parts_text(const struct pf_parts *p, const char *text,
-			  struct pf_buf *out);
+static inline const char *pf_parts_text(const struct pf_parts *p,
+					const char *text, struct pf_buf *out)
+{
+	pf_buf_adds(out, "");
+	if (p->redact)
+		pf_redact_text(p->redact, text, strlen(text), out);
+	else
+		pf_buf_adds(out, text);
+	return out->data;
+}
 
 /* Append the command line that prints a part. */
 void pf_parts_command(const struct pf_parts *p, enum pf_part part,

@@ -729,19 +729,6 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 	return rc;
 }
 
-void pf_slices_drop(struct pf_slices *g)
-{
-	free(g->start_ns);
-	free(g->dur_ns);
-	free(g->name);
-	free(g->link);
-	free(g->depth);
-	free(g->cat);
-	g->start_ns = g->dur_ns = NULL;
-	g->name = g->link = NULL;
-	g->depth = g->cat = NULL;
-}
-
 void pf_timeline_release(struct pf_timeline *t)
 {
 	for (int i = 0; i < PF_SLICE_GROUPS; i++) {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "analysis/path/path.h"
 #include "base/buf.h"
@@ -100,7 +101,18 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 		     int64_t slices, struct pf_timeline *out);
 void pf_timeline_release(struct pf_timeline *t);
 /* The events of a group, but not how many there are: they are most of it. */
-void pf_slices_drop(struct pf_slices *g);
+static inline void pf_slices_drop(struct pf_slices *g)
+{
+	free(g->start_ns);
+	free(g->dur_ns);
+	free(g->name);
+	free(g->link);
+	free(g->depth);
+	free(g->cat);
+	g->start_ns = g->dur_ns = NULL;
+	g->name = g->link = NULL;
+	g->depth = g->cat = NULL;
+}
 
 /*
  * What a timeline shows of a window at a resolution: of each depth of each

@@ -71,6 +71,7 @@ static void add_steps(struct pf_step_times *steps, const struct world *w)
 	steps->count = 4;
 	steps->full_count = 4;
 	steps->has_steps = true;
+	steps->recorded.has_ops = true;
 	steps->dur.p50_ns = 100;
 }
 

@@ -866,7 +866,7 @@ def in_half(p, is_changed):
 
 # What the first advice says of such a program, too.
 SAYS = {
-    "A3-drain": "The host waits longest in cudaDeviceSynchronize at "
+    "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
                 "harness.py:34 measure",
     "A4-server": "LLM(model, enforce_eager=False)",
 }

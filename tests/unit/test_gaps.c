@@ -209,6 +209,26 @@ static void test_orphans(void **state)
 	scene_close(&s);
 }
 
+/* What was launched before the capture waits for what was, too. */
+static void test_queued_orphan(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		MAIN("cpu_op", "aten::relu", 50, 3000)
+		KERNEL("early", 100, 100, 7, 97)
+		KERNEL("later", 2200, 100, 7, 98)
+		LAUNCH(2395, 5, 1)
+		KERNEL("a", 2410, 90, 7, 1));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	gaps(&s, json, &all);
+	check_cause(&s, "queued behind", 2000000, 1, "later");
+	check_sum(&s);
+	scene_close(&s);
+}
+
 /* Work of accelerators that are no GPUs of CUDA or ROCm; remarks are none. */
 static void test_other_accelerators(void **state)
 {
@@ -755,6 +775,7 @@ int main(void)
 		cmocka_unit_test(test_host_causes),
 		cmocka_unit_test(test_device_causes),
 		cmocka_unit_test(test_orphans),
+		cmocka_unit_test(test_queued_orphan),
 		cmocka_unit_test(test_other_accelerators),
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_window),

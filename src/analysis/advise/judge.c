@@ -173,7 +173,7 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 		return;
 	name = advise_text(args, most->name, &shown);
 	pf_buf_adds(&out->sentence, out->by_waits && most->blocked_ns
-					    ? ". The host waits longest in "
+					    ? ". On it the host waits longest in "
 					    : ". Most of it is in ");
 	if (!strcmp(most->what, pf_path_category_name(PF_PATH_KERNEL)))
 		say_kernel(name, &out->sentence);

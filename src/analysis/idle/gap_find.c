@@ -626,13 +626,18 @@ static int explain_orphan(struct pf_explain *x, const struct pf_gap *gap,
 			  const struct pf_gap_ends *ends)
 {
 	const char *name = pf_names_frame(x->in->names, gap->after);
+	int64_t ns = gap->end_ns - gap->start_ns;
 
 	if (x->in->db->err->code || chain(x, x->in->main_track) < 0)
 		return -1;
-	if (x->chain_count && gap->end_ns - gap->start_ns > SOON_NS &&
+	if (x->chain_count && ns > SOON_NS &&
 	    (ends->any_launched || (name && pf_word(PF_WORD_MIGRATION, name))))
 		return explain_tail(x, gap);
-	explain_whole(x, gap, PF_CAUSE_NO_LAUNCH, gap->after);
+	explain_whole(x, gap,
+		      x->chain_count && ns > PF_GPU_QUEUED_NS
+			      ? PF_CAUSE_DEVICE
+			      : PF_CAUSE_NO_LAUNCH,
+		      gap->after);
 	return 0;
 }
 

@@ -929,13 +929,20 @@ static void count_copy(struct steps *s, struct pf_step_time *step,
 	pf_sat_sum(&step->ways[ev->way].bytes, ev->bytes);
 }
 
-/* Work of before the capture, in the steps in which it runs. */
+/*
+ * Work of before the capture, in the steps in which it runs.  Where it is the
+ * first, it has waited all the time before it for what was not recorded.
+ */
 static void add_before(struct steps *s, const struct pf_gpu_event *ev)
 {
-	int64_t from = ev->start_ns, to = ev->end_ns;
 	struct pf_step_time *row = &s->out->steps[s->at];
+	int64_t from = ev->start_ns, to = ev->end_ns;
 
-	if (from < s->before_end_ns)
+	if (s->before_end_ns == INT64_MIN) {
+		s->before_end_ns = from;
+		if (from > row->start_ns)
+			from = row->start_ns;
+	} else if (from < s->before_end_ns)
 		from = s->before_end_ns;
 	if (ev->origin != PF_GPU_BEFORE || to <= from)
 		return;

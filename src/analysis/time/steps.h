@@ -79,7 +79,8 @@ struct pf_step_time {
 	double class_share[PF_STEP_CLASSES]; /* of dur_ns */
 	int64_t busy_ns;                     /* a GPU does anything */
 	int64_t kernel_union_ns; /* a kernel runs, communication too */
-	int64_t before_ns;       /* work launched before the capture runs */
+	/* work launched before the capture runs, or waits for such work */
+	int64_t before_ns;
 	/* What begins in it; calls: in it on the host. */
 	int64_t kernels, copies, memsets;
 	int64_t launches, syncs; /* calls that launch work, synchronize */

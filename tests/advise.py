@@ -1444,7 +1444,7 @@ REAL = {
     "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A4 A19",
     "h100_timesformer": "A21 A7 A10 A4", "hip_normalization": "A22 A4 A21 A16",
     "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A4 A8 A10 A2 A16",
-    "mi300_bert_small": "A4", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",
+    "mi300_bert_small": "A4 A3", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",
     "mi300_qwen": "A3 A4 A19 A10",
     "mi300_resnet_act_checkpoint": "A13 A9 A10",
     "mi300_triton_compile": "A4 A16 A3", "mi300_vllm_graph_decode": "A16",

@@ -88,9 +88,8 @@ static void held_say(const struct pf_held *h, struct pf_doc *doc)
 struct pf_site {
 	struct pf_place place; /* name: the call */
 	int64_t count, blocked_ns, max_ns, median_ns;
-	int64_t useful_ns;   /* a device was busy meanwhile */
-	int64_t idle_ns;     /* of GPUs, in the call */
-	int64_t in_waits_ns; /* the same of calls that a GPU worked in */
+	int64_t useful_ns;                 /* a device was busy meanwhile */
+	int64_t idle_ns;                   /* of GPUs, in the call */
 	int64_t drained_ns, drained_count; /* gaps that it drained, whole */
 	int64_t step_count;                /* steps that have it */
 	size_t last_step;
@@ -256,21 +255,17 @@ static int64_t idle_before(const struct device *d, int64_t at_ns)
 	       g->start_ns;
 }
 
-/*
- * Time of a call in which the device that was busy longest was busy; *idle_ns:
- * in which devices were idle, all together.
- */
+/* Time of a call in which the device that was busy longest was busy. */
 static int64_t useful_time(const struct loader *l, int64_t trace_id,
-			   int64_t start_ns, int64_t end_ns, int64_t *idle_ns)
+			   int64_t start_ns, int64_t end_ns)
 {
 	const struct device *all = l->devices;
 	size_t at = PF_SEARCH(i, l->device_count, all[i].trace_id < trace_id);
 	int64_t most = 0;
 
-	*idle_ns = 0;
 	for (; at < l->device_count && all[at].trace_id == trace_id; at++) {
 		const struct device *d = &all[at];
-		int64_t from = start_ns, to = end_ns, busy, idle;
+		int64_t from = start_ns, to = end_ns, busy;
 
 		if (from < d->first_ns)
 			from = d->first_ns;
@@ -278,9 +273,7 @@ static int64_t useful_time(const struct loader *l, int64_t trace_id,
 			to = d->last_ns;
 		if (from >= to)
 			continue;
-		idle = idle_before(d, to) - idle_before(d, from);
-		busy = to - from - idle;
-		*idle_ns += idle;
+		busy = to - from - idle_before(d, to) + idle_before(d, from);
 		if (busy > most)
 			most = busy;
 	}
@@ -293,16 +286,10 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 		     const struct pf_block_call *b)
 {
 	struct pf_sites *s = l->out;
-	int64_t ns = b->end_ns - b->start_ns, idle_ns;
-	int64_t useful_ns =
-		useful_time(l, t->trace_id, b->start_ns, b->end_ns, &idle_ns);
+	int64_t ns = b->end_ns - b->start_ns;
 	struct pf_site *site;
 	uint32_t number;
 	size_t step;
-
-	/* while nothing runs the allocator waits for nothing */
-	if (b->place.cause == PF_CAUSE_ALLOCATOR && !useful_ns)
-		return;
 
 	if (b->start_ns < t->from_ns || b->start_ns >= t->to_ns) {
 		s->outside_count += !b->is_stream_wait;
@@ -315,8 +302,7 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 	site->blocked_ns += ns;
 	if (ns > site->max_ns)
 		site->max_ns = ns;
-	site->useful_ns += useful_ns;
-	pf_sat_sum(&site->in_waits_ns, idle_ns);
+	site->useful_ns += useful_time(l, t->trace_id, b->start_ns, b->end_ns);
 	if (step != s->steps.count && step != site->last_step) {
 		site->step_count++;
 		site->last_step = step;
@@ -351,21 +337,6 @@ static void count_steps(struct pf_sites *s, const struct pf_window_trace *t)
 
 		s->step_count += step->host_end_ns > t->from_ns &&
 				 step->host_start_ns < t->to_ns;
-	}
-}
-
-/* Gaps are also in calls of the allocator that waited for nothing. */
-static void settle_allocators(struct pf_sites *s)
-{
-	for (size_t i = 0; i < pf_sites_count(s); i++) {
-		struct pf_site *site = &s->items[i];
-
-		if (site->place.cause != PF_CAUSE_ALLOCATOR)
-			continue;
-		if (site->idle_ns > site->in_waits_ns)
-			site->idle_ns = site->in_waits_ns;
-		if (!site->count)
-			site->drained_ns = site->drained_count = 0;
 	}
 }
 
@@ -428,10 +399,8 @@ static int sites_load(struct pf_db *db, const struct pf_window *window,
 	}
 	for (size_t i = 0; !rc && i < window->count; i++)
 		count_steps(out, &window->traces[i]);
-	if (!rc) {
-		settle_allocators(out);
+	if (!rc)
 		find_medians(out);
-	}
 	for (size_t i = 0; i < l.device_count; i++)
 		free(l.devices[i].gaps);
 	free(l.devices);

@@ -219,8 +219,8 @@ static const struct {
 	  "--steps REGEX" },
 	{ "A16", NULL, "warm-up", "leave warm-up out", NULL },
 	{ "A17", TORCH, NULL,
-	  "sort once, sum by segments, or give the rows as one product; "
-	  "sparse=True for an embedding of which few rows are used",
+	  "sort once, and sum by segments; sparse=True for an embedding of "
+	  "which few rows are used",
 	  "nn.Embedding(n, d, sparse=True)" },
 	{ "A18", NULL, NULL, "do it every so many steps, or in another thread",
 	  "if step % 100 == 0: log(...)" },

@@ -1157,7 +1157,8 @@ static bool owns_allocator(const struct advise_row *r)
 }
 
 /* Without an allocator of its own a program asks the driver all the time. */
-#define DRIVER_CALLS 100 /* on the path of a step */
+#define DRIVER_CALLS 100 /* on the path of a capture */
+#define STEP_CALLS   20  /* and of a step */
 
 static int64_t driver_calls(const struct pf_advise *a, unsigned flags)
 {
@@ -1174,11 +1175,12 @@ static int64_t driver_calls(const struct pf_advise *a, unsigned flags)
 /* Who has a pool asks while it grows, and then no more. */
 static bool has_no_pool(const struct pf_advise *a)
 {
+	int64_t least = a->step_count ? STEP_CALLS : DRIVER_CALLS;
 	int64_t end = a->tiles->has_late
 			      ? driver_calls(a, ADVISE_LATE)
 			      : driver_calls(a, ADVISE_TAIL) * ADVISE_TAIL_PART;
 
-	return driver_calls(a, 0) >= DRIVER_CALLS && end >= DRIVER_CALLS / 2;
+	return driver_calls(a, 0) >= least && end >= least / 2;
 }
 
 static const char *memory_variant(const struct pf_advise *a,

@@ -320,7 +320,8 @@ static bool is_pageable(struct pf_walk *w, uint32_t seq)
 #define FIRST_HUGE_NS  10000000 /* ... as long as no stall */
 #define FIRST_HUGE     3
 #define LONG_MAX       256  /* of a name: others are not looked at, nor are */
-#define NAMES_MAX      1024 /* other names */
+#define NAMES_MAX      1024 /* other names, */
+#define FIRSTS_MAX     1024 /* nor more of a trace, whose work each may see */
 
 /* Lengths by their highest bit and the three below it. */
 #define SUB  3
@@ -492,6 +493,8 @@ static void end_names(struct firsts *f)
 	f->count = kept;
 	pf_sort(f->calls + f->from, f->count - f->from, sizeof(*f->calls),
 		by_start);
+	if (f->count - f->from > FIRSTS_MAX)
+		f->count = f->from + FIRSTS_MAX;
 	f->from = f->count;
 	f->name_count = 0;
 	pf_map_release(&f->at);

@@ -172,9 +172,10 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 	if (!out->place_count || !most->name || !is_most(out))
 		return;
 	name = advise_text(args, most->name, &shown);
-	pf_buf_adds(&out->sentence, out->by_waits && most->blocked_ns
-					    ? ". On it the host waits longest in "
-					    : ". Most of it is in ");
+	pf_buf_adds(&out->sentence,
+		    out->by_waits && most->blocked_ns
+			    ? ". On it the host waits longest in "
+			    : ". Most of it is in ");
 	if (!strcmp(most->what, pf_path_category_name(PF_PATH_KERNEL)))
 		say_kernel(name, &out->sentence);
 	else
@@ -299,13 +300,19 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	if (most->in == PF_PATH_QUEUED && p->row_count > 1 &&
 	    pf_num_share(p->gpu_ns, p->rest_ns) >= BUSY)
 		most++;
-	pf_buf_addf(out, "%s of the critical path is %s",
-		    pf_num_show_ratio(share, most->share),
-		    pf_path_category_phrase((enum pf_path_category)most->in));
-	if (most->short_name) {
-		pf_buf_adds(out,
-			    pf_path_is_before(most->in) ? ", before " : ", ");
+	pf_num_show_ratio(share, most->share);
+	if (most->short_name && !pf_path_is_before(most->in)) {
 		say_kernel(advise_text(args, most->short_name, &shown), out);
+		pf_buf_addf(out, " holds %s of the critical path, %s", share,
+			    pf_path_category_phrase(most->in));
+	} else {
+		pf_buf_addf(out, "%s of the critical path is %s", share,
+			    pf_path_category_phrase(most->in));
+		if (most->short_name) {
+			pf_buf_adds(out, ", before ");
+			say_kernel(advise_text(args, most->short_name, &shown),
+				   out);
+		}
 	}
 	pf_buf_release(&shown);
 	return true;

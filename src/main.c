@@ -269,6 +269,8 @@ int main(int argc, char **argv)
 
 	hold_standard_files();
 	pf_mem_keep_below(PF_MEM_KEEP_MUCH);
+	/* nobody asks for its statistics; threads would wait for their lock */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	rc = run_main(argc, argv, &err);
 	if (finish_output(&output) < 0 && rc >= 0) {
 		err = output;

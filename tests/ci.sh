@@ -64,7 +64,7 @@ END
 }
 no_baseline='Not compared: there are no captures of the main branch; 2 checks skipped.'
 
-for file in github gitlab; do
+for file in $(amount github "github gitlab" "github gitlab"); do
 	rm -rf cache
 	cat >others.json <<'END'
 [{"id": 1, "user": {"type": "User"}, "body": "what is <!-- profan:ci -->?"},

@@ -58,7 +58,7 @@ done
 result "two at once make one cache" twice
 # many at one instant: nobody replaces what the others read
 : >many
-for n in $(seq 12); do
+for n in $(seq "$(amount 4 12 12)"); do
 	rm -f t/one.json.profan.db
 	for i in $(seq 16); do
 		(sleep "0.0$(((i * 37 + n * 11) % 90 + 10))" && "$profan" summary -q t/one.json ||

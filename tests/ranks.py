@@ -250,7 +250,7 @@ def damages(doc, text):
         return json.dumps({**doc, "traceEvents": [e for e in events
                                                   if keep(e)]})
 
-    for part in range(1, 100, 7):
+    for part in range(1, 100, 7 if os.environ.get("LONG") else 49):
         # all of them are in the first 97 %
         yield f"cut at {part} %", text[:len(text) * part // 100], part < 97
     last = max(met, key=lambda e: e["ts"])

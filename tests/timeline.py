@@ -5,6 +5,7 @@ usage: timeline.py PROFAN DB...
        timeline.py PROFAN --kept DB: what is asked of a database that stays open
 """
 import json
+import os
 import random
 import subprocess
 import sys
@@ -225,7 +226,7 @@ def check_kept(db):
     span = drawn(db, "--pixels", "1")[0]["to_ns"]
     server = subprocess.Popen([PROFAN, "--serve"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE)
-    for _ in range(150):
+    for _ in range(150 if os.environ.get("LONG") else 50):
         unit = 1 << rng.randrange(5, span.bit_length() - 5)
         low = rng.randrange(span // unit) * unit
         high = low + unit * rng.choice((1, 40, 2000))

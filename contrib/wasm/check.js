@@ -2,8 +2,9 @@
 /*
  * usage: node check.js PROFAN FOLDER INPUT...
  * Every command on each input, by PROFAN and by profan.wasm of FOLDER: what
- * they print and write and how they end must be the same to the byte.  Prints
- * TAP, a line for each input.
+ * they print and write and how they end must be the same to the byte.  Of
+ * inputs up to 10 KB each gets a third of the commands, the next one another
+ * third, unless LONG is set.  Prints TAP, a line for each input.
  */
 'use strict';
 const { spawnSync } = require('node:child_process');
@@ -106,8 +107,10 @@ const checkInput = async (module, input, number) => {
 	let count = 0;
 	fs.symlinkSync(path.resolve(input), path.join(cwd, name));
 	host.addFile(name, onDisk(input));
-	for (const args of [['ingest', name, '-o', 'x.db'], ...COMMANDS,
-		...STAYING]) {
+	const isWhole = process.env.LONG || fs.statSync(input).size > 10000;
+	const some = [...COMMANDS, ...STAYING].filter((_, i) =>
+		isWhole || (i + number) % 3 === 0);
+	for (const args of [['ingest', name, '-o', 'x.db'], ...some]) {
 		const why = await compare(host, cwd, args, STAYING.includes(args));
 		count++;
 		if (why)

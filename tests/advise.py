@@ -526,6 +526,29 @@ def computing(p, us):
     return us * US if us >= 1000 else 0
 
 
+def served(p):
+    """Another thread does it and waits, the main one is in a range until then."""
+    usual(p)
+    with p.range("my_ops::serve", "cpu_op"), p.range("Request"):
+        with p.thread(ENGINE):
+            ns = ahead(p, [("aten::mm", "volta_sgemm_128x64_tn", SLOW, 1)] * 4)
+            p.wait()
+    return int(ns * (1 - 15.7 / 125))
+
+
+def beside(p, us):
+    """A range works, and another thread happens to wait meanwhile."""
+    usual(p)
+    p.wait()
+    with p.range("my_ops::serve", "cpu_op"), p.range("normalize"):
+        begin = p.at
+        with p.thread(ENGINE):
+            p.pause(us // 4)
+            p.op("aten::linalg", us // 2, "a_kernel")
+            p.wait()
+        p.at = begin + us
+
+
 def reading(p, us, step):
     """Four kernels, a result is read, the host works on for us."""
     ahead(p, [("aten::linalg", "a_kernel", SLOW, 0)] * 4)
@@ -562,6 +585,7 @@ PROGRAMS = {
         (1 - 15.7 / 125)),
     "A6-not": lambda p, step: ahead(p, [
         ("aten::mm", "volta_h884gemm_128x64_tn", SLOW, 0)] * 4),
+    "A6-served": lambda p, step: served(p),
     "A6-roof": lambda p, step: (lambda ns, stays, _: ns - stays)(
         *products(p, 4096, FLOAT, "volta_sgemm_128x64_tn")),
     "A7": lambda p, step: attention(p, 1),
@@ -599,6 +623,7 @@ PROGRAMS = {
     "A20-not": lambda p, step: decoding(p, 64),
     "A21": lambda p, step: computing(p, 3000),
     "A21-not": lambda p, step: computing(p, 30),
+    "A21-beside": lambda p, step: beside(p, 3000),
     "A21-parts": lambda p, step: parts(p, False),
     "A22": lambda p, step: first_use(p, 4000, False, step),
     "A22-not": lambda p, step: first_use(p, 4, False, step),
@@ -866,6 +891,7 @@ def in_half(p, is_changed):
 
 # What the first advice says of such a program, too.
 SAYS = {
+    "A21-beside": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
     "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
                 "harness.py:34 measure",
     "A4-server": "LLM(model, enforce_eager=False)",
@@ -1133,6 +1159,28 @@ def with_gloo(p, x, _):
                     p.pause(x)
 
 
+def in_forward(p, x, _):
+    """A range waits for the thread of gloo, and goes on when that is done."""
+    with p.range("DistributedDataParallel.forward"):
+        with p.range("c10d::broadcast_", "cpu_op"):
+            p.pause(20)
+        if x > 0:
+            with p.thread(5555):
+                with p.range("gloo:broadcast"):
+                    p.pause(x)
+
+
+def beside_gloo(p, x, _):
+    """A range works, and gloo is done before."""
+    if x > 0:
+        with p.range("normalize"):
+            begin = p.at
+            with p.thread(5555):
+                with p.range("gloo:broadcast"):
+                    p.pause(x * 3 // 4)
+            p.at = begin + x
+
+
 def of_capture(p, x, _):
     """Launches into a graph: calls, and no work."""
     if x > 0:
@@ -1235,6 +1283,8 @@ CAUSES = {
     "host-optimizer": ("A8", with_updates, on_cpu, (250, 900, 60), None, 0),
     "host-printing": ("A18", printing_of, on_cpu, (2000, 9000, 500), None, 0),
     "host-gloo": ("A13", with_gloo, on_cpu, (2000, 9000, 500), None, 0),
+    "host-forward": ("A13", in_forward, on_cpu, (2000, 9000, 500), None, 0),
+    "host-beside": ("A21", beside_gloo, on_cpu, (2000, 9000, 500), None, 0),
     "kernel": (None, from_kernel, awaited, (4000, 20000, 3000), None, 0),
 }
 # Two causes, the larger one first.

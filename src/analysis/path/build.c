@@ -529,12 +529,12 @@ struct frame {
 	struct pf_nest_range range;
 	uint32_t name, op, frame, module;
 	bool is_user; /* frame is the user's */
-	bool is_asleep;
+	bool is_asleep, is_range;
 };
 
 static const struct frame outermost = { { 0, false }, PF_ID_NONE, PF_ID_NONE,
 					PF_ID_NONE,   PF_ID_NONE, false,
-					true };
+					true,         false };
 
 struct reader {
 	struct path *p;
@@ -543,6 +543,7 @@ struct reader {
 	uint32_t by_call; /* the next of p->by_call */
 	struct pf_nest open;
 	int64_t at_ns;   /* of the last event; INT64_MIN: there was none */
+	int64_t past_ns; /* of the last begin or end */
 	bool was_asleep; /* just before that instant */
 	/* since it worked: how long functions waited, as their names say */
 	int64_t waited_ns, wait_end_ns;
@@ -695,7 +696,7 @@ static void add_busy(struct reader *r, int64_t start_ns, int64_t end_ns)
 			  sizeof(*p->busy));
 	p->busy[p->busy_count++] =
 		(struct path_busy){ start_ns, end_ns,
-				    has_slept(r, since_ns, start_ns) };
+				    has_slept(r, since_ns, start_ns), false };
 	forget_waits(r, end_ns);
 }
 
@@ -703,6 +704,7 @@ static void add_range(struct frame *f, unsigned kind, uint32_t name,
 		      const struct pf_name_class *class)
 {
 	f->is_asleep = kind != PF_KIND_PYTHON || class->is_asleep;
+	f->is_range = kind == PF_KIND_ANNOTATION;
 	f->name = name;
 	if (kind == PF_KIND_CPU_OP && !class->is_step)
 		f->op = name;
@@ -715,14 +717,27 @@ static void add_range(struct frame *f, unsigned kind, uint32_t name,
 	f->is_user |= class->is_user_python;
 }
 
+/* Something begins or ends: up to then the innermost was alone. */
+static void end_hole(struct reader *r, const struct frame *f, int64_t at_ns)
+{
+	struct path *p = r->p;
+
+	if (f && f->is_range && at_ns - r->past_ns >= PF_PATH_HOLE_NS)
+		*PF_ONE_MORE(p->holes, p->hole_count, p->hole_cap) =
+			(struct path_hole){ r->past_ns, at_ns, r->number };
+	r->past_ns = at_ns > r->past_ns ? at_ns : r->past_ns;
+}
+
 /* A new instant: what was open just before it? */
 static void go_to(struct reader *r, int64_t at_ns)
 {
 	const struct frame *f;
 
 	if (at_ns > r->at_ns) {
-		pf_nest_drop(&r->open, at_ns - 1);
+		while ((f = pf_nest_ended(&r->open, at_ns - 1)))
+			end_hole(r, f, f->range.end_ns);
 		f = pf_nest_top(&r->open);
+		end_hole(r, f, at_ns);
 		r->was_asleep = !f || f->is_asleep;
 		r->at_ns = at_ns;
 	}
@@ -765,8 +780,10 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 		t->last_ns = end > t->last_ns ? end : t->last_ns;
 	}
 	if ((is_call || (kind == PF_KIND_CPU_OP && !class->is_wrapper)) &&
-	    (!p->has_bounds || end > p->w0_ns))
+	    (!p->has_bounds || end > p->w0_ns)) {
 		add_busy(r, start, end);
+		p->busy[p->busy_count - 1].waits |= class->waits != 0;
+	}
 	if (is_comm(p, kind, class))
 		path_comms_add(p, t->pid, b->name[i], start, end);
 	f = pf_nest_enter(&r->open,
@@ -832,6 +849,7 @@ static int read_thread(struct reader *r, const struct pf_track *t)
 	r->by_call = (uint32_t)PF_SEARCH(i, p->with_call,
 					 p->launched[i].launch_id < first_id);
 	r->at_ns = r->wait_end_ns = INT64_MIN;
+	r->past_ns = INT64_MIN;
 	r->waited_ns = 0;
 	pf_nest_clear(&r->open);
 	rc = read_host_track(r, t);
@@ -882,6 +900,7 @@ int path_load_host(struct path *p)
 			    .open = { .width = sizeof(struct frame),
 				      .outermost = &outermost },
 			    .has_correlation = p->sync_count > 0 };
+	struct pf_intern processes = { 0 };
 	int rc;
 
 	p->firsts = pf_first_uses(p->db);
@@ -895,8 +914,13 @@ int path_load_host(struct path *p)
 			rc = read_thread(&r, &p->tracks[i]);
 	pf_nest_release(&r.open);
 	path_comms_settle(p);
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		p->has_ops |= p->threads[i].has_op;
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		struct path_thread *t = &p->threads[i];
+
+		p->has_ops |= t->has_op;
+		t->process = pf_intern_add(&processes, t->pid, strlen(t->pid));
+	}
+	pf_intern_release(&processes);
 	free(p->launched);
 	p->launched = NULL;
 	return rc;
@@ -1847,39 +1871,51 @@ static uint32_t working(struct sweep *w, const struct stretch *own)
 	return found;
 }
 
+static void add_handoff(struct path *p, uint32_t from, int64_t from_ns,
+			uint32_t to, int64_t at_ns, int64_t idle_ns)
+{
+	struct path_graph *g = &p->graph;
+
+	*PF_ONE_MORE(g->handoffs, g->handoff_count, g->handoff_cap) =
+		(struct path_handoff){ .to = to,
+				       .from = from,
+				       .at_ns = at_ns,
+				       .from_ns = from_ns,
+				       .idle_ns = idle_ns,
+				       .from_point = PF_PATH_NONE,
+				       .to_point = PF_PATH_NONE };
+}
+
 /* The thread of the same process that stopped last, after "since". */
 static void find_waker(struct path *p, struct sweep *w,
 		       const struct stretch *own, int64_t since_ns)
 {
-	struct path_graph *g = &p->graph;
 	struct stretch from = { .end_ns = own->start_ns };
-	struct path_handoff *h;
 
 	from.thread = working(w, own);
 	if (from.thread == PF_PATH_NONE)
 		from = w->over[w->over[0].thread == own->thread];
-	if (from.end_ns <= since_ns)
-		return;
-	h = PF_ONE_MORE(g->handoffs, g->handoff_count, g->handoff_cap);
-	*h = (struct path_handoff){
-		.to = own->thread,
-		.from = from.thread,
-		.at_ns = own->start_ns,
-		.from_ns = from.end_ns,
-		.idle_ns = since_ns,
-		.from_point = PF_PATH_NONE,
-		.to_point = PF_PATH_NONE,
-	};
+	if (from.end_ns > since_ns)
+		add_handoff(p, from.thread, from.end_ns, own->thread,
+			    own->start_ns, since_ns);
+}
+
+/* When a thread stopped before it began that: of the window. */
+static int64_t idle_since(const struct path *p, const struct stretch *s)
+{
+	const int64_t last = s->busy > p->threads[s->thread].first_busy
+				     ? p->busy[s->busy - 1].end_ns
+				     : INT64_MIN;
+
+	return last > p->w0_ns ? last : p->w0_ns;
 }
 
 /* Is it woken?  After all that begins with it. */
 static void look_at(struct path *p, struct sweep *w, const struct stretch *s)
 {
 	const struct path_busy *b = &p->busy[s->busy];
-	int64_t last = p->w0_ns;
+	const int64_t last = idle_since(p, s);
 
-	if (s->busy > p->threads[s->thread].first_busy && b[-1].end_ns > last)
-		last = b[-1].end_ns;
 	if (b->start_ns - last >= PF_PATH_HANDOFF_NS && b->start_ns < p->h_ns &&
 	    b->can_wake)
 		find_waker(p, w, s, last);
@@ -1887,38 +1923,137 @@ static void look_at(struct path *p, struct sweep *w, const struct stretch *s)
 
 static size_t list_stretches(const struct path *p, struct stretch *all)
 {
-	struct pf_intern processes = { 0 };
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < p->thread_count; i++) {
 		const struct path_thread *t = &p->threads[i];
-		uint32_t n;
 
 		if (!path_is_compute(p, t))
 			continue;
-		n = pf_intern_add(&processes, t->pid, strlen(t->pid));
 		for (uint32_t k = 0; k < t->busy_count; k++) {
 			const struct path_busy *b = &p->busy[t->first_busy + k];
 
-			all[count++] =
-				(struct stretch){ b->start_ns, b->end_ns, n, i,
-						  t->first_busy + k };
+			all[count++] = (struct stretch){ b->start_ns, b->end_ns,
+							 t->process, i,
+							 t->first_busy + k };
 		}
 	}
-	pf_intern_release(&processes);
+	path_sort(all, count, sizeof(*all), by_process);
 	return count;
+}
+
+/*
+ * Whose work with a wait in it begins and ends with a hole of a thread: that
+ * thread waits for it.  Of several the one that ends last.
+ */
+static const struct stretch *served_by(const struct path *p,
+				       const struct path_hole *h,
+				       const struct stretch *all, size_t count)
+{
+	const int64_t off = (h->to_ns - h->from_ns) / PF_PATH_HOLE_PARTS;
+	const uint32_t process = p->threads[h->thread].process;
+	const struct stretch *best = NULL;
+
+	for (size_t i = PF_SEARCH(k, count,
+				  all[k].process < process ||
+					  (all[k].process == process &&
+					   all[k].start_ns < h->from_ns));
+	     i < count && all[i].process == process &&
+	     all[i].start_ns <= h->from_ns + off;
+	     i++)
+		if (p->busy[all[i].busy].waits && all[i].thread != h->thread &&
+		    all[i].end_ns <= h->to_ns &&
+		    all[i].end_ns >= h->to_ns - off &&
+		    (!best || all[i].end_ns > best->end_ns))
+			best = &all[i];
+	return best;
+}
+
+/* In a hole in which another works for it a thread does not. */
+static void cut_busy(struct path *p)
+{
+	struct path_busy *busy = p->busy;
+	uint32_t hole = 0, count = 0;
+
+	p->busy = pf_alloc(((size_t)p->busy_count + p->hole_count + 1) *
+			   sizeof(*busy));
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		struct path_thread *t = &p->threads[i];
+		const uint32_t end = t->first_busy + t->busy_count;
+		uint32_t k = t->first_busy;
+
+		t->first_busy = count;
+		for (; k < end; k++) {
+			struct path_busy b = busy[k];
+
+			for (; hole < p->hole_count &&
+			       p->holes[hole].thread == i &&
+			       p->holes[hole].from_ns < b.end_ns;
+			     hole++) {
+				const struct path_hole *h = &p->holes[hole];
+
+				if (h->from_ns > b.start_ns) {
+					p->busy[count] = b;
+					p->busy[count++].end_ns = h->from_ns;
+				}
+				if (h->from_ns > b.start_ns ||
+				    b.start_ns - h->to_ns < PF_PATH_HOLE_NS) {
+					b.start_ns = h->to_ns;
+					b.can_wake = false;
+				}
+			}
+			p->busy[count++] = b;
+		}
+		while (hole < p->hole_count && p->holes[hole].thread == i)
+			hole++;
+		t->busy_count = count - t->first_busy;
+	}
+	p->busy_count = count;
+	free(busy);
+}
+
+/* A thread is in a range while another works for it. */
+static bool find_served(struct path *p, const struct stretch *all, size_t count)
+{
+	uint32_t served = 0;
+
+	for (uint32_t i = 0; i < p->hole_count; i++) {
+		const struct path_hole h = p->holes[i];
+		const struct stretch *by =
+			h.from_ns < p->w0_ns || h.to_ns >= p->h_ns
+				? NULL
+				: served_by(p, &h, all, count);
+		int64_t since_ns;
+
+		if (!by)
+			continue;
+		p->holes[served++] = h;
+		since_ns = idle_since(p, by);
+		add_handoff(p, by->thread, by->end_ns, h.thread, h.to_ns,
+			    h.from_ns);
+		if (since_ns < h.from_ns)
+			add_handoff(p, h.thread, h.from_ns, by->thread,
+				    by->start_ns, since_ns);
+		p->busy[by->busy].can_wake = false;
+	}
+	p->hole_count = served;
+	if (served)
+		cut_busy(p);
+	return served > 0;
 }
 
 PF_ORDER(by_woken, struct path_handoff, PF_UP(to) PF_UP(at_ns))
 
 static void find_handoffs(struct path *p)
 {
-	struct stretch *all =
-		pf_alloc(3 * ((size_t)p->busy_count + 1) * sizeof(*all));
+	struct stretch *all = pf_alloc(
+		3 * ((size_t)p->busy_count + p->hole_count + 1) * sizeof(*all));
 	size_t count = list_stretches(p, all);
-	struct sweep w = { .ending = all + count, .low = all + 2 * count };
+	struct sweep w;
 
-	path_sort(all, count, sizeof(*all), by_process);
+	if (find_served(p, all, count))
+		count = list_stretches(p, all);
+	w = (struct sweep){ .ending = all + count, .low = all + 2 * count };
 	for (size_t i = 0, next; i < count; i = next) {
 		if (!i || all[i].process != all[i - 1].process) {
 			w.ending_count = w.low_count = 0;

@@ -1060,6 +1060,23 @@ static bool is_idle(const struct pf_inner *inner,
 		!inner->is_in_data);
 }
 
+/* It is in a range, and nothing else: does communication begin and end so? */
+static bool is_served(const struct path *p, const struct path_stand *s,
+		      const struct pf_inner *inner,
+		      const struct pf_path_tile *tile)
+{
+	const int64_t ns = tile->end_ns - tile->start_ns;
+	const int64_t off = ns / PF_PATH_HOLE_PARTS;
+	const struct path_comm *c;
+
+	if (inner->kind != PF_KIND_ANNOTATION || ns < PF_PATH_HOLE_NS)
+		return false;
+	c = path_comm_after(p, p->threads[s->thread].pid, tile->end_ns - off);
+	return c && c->end_ns <= tile->end_ns &&
+	       c->start_ns >= tile->start_ns &&
+	       c->start_ns <= tile->start_ns + off;
+}
+
 /* A thread that sleeps needs so long to sleep, and to wake up. */
 #define WOKEN_NS 20000
 
@@ -1119,7 +1136,8 @@ static int put_piece(struct tiler *t, const struct path_stand *s,
 		tile->kind = kind_of(inner, class);
 		tile->is_op = inner->kind == PF_KIND_CPU_OP;
 	}
-	if (t->p->comm_count && is_idle(inner, class))
+	if (t->p->comm_count &&
+	    (is_idle(inner, class) || is_served(t->p, s, inner, tile)))
 		return put_idle(t, s, *tile);
 	return put(t, tile);
 }

@@ -28,6 +28,9 @@
 #define PF_PATH_CLOCK_NS 20000
 /* A shorter time of nothing on a thread is the thread's own. */
 #define PF_PATH_HANDOFF_NS 20000
+/* A hole is longer, and what is done for it begins and ends as it does. */
+#define PF_PATH_HOLE_PARTS 16
+#define PF_PATH_HOLE_NS    (PF_PATH_HOLE_PARTS * PF_PATH_HANDOFF_NS)
 /* No launch, and no gap behind work, takes longer by nature. */
 #define PF_PATH_LAUNCH_NS 50000
 
@@ -95,6 +98,13 @@ struct path_call {
 struct path_busy {
 	int64_t start_ns, end_ns;
 	bool can_wake; /* what was open before says that it slept */
+	bool waits;    /* a call in it may wait for GPU work */
+};
+
+/* A time in which a thread is in a range and nothing begins or ends. */
+struct path_hole {
+	int64_t from_ns, to_ns;
+	uint32_t thread;
 };
 
 struct path_thread {
@@ -103,7 +113,7 @@ struct path_thread {
 	bool has_op, has_call, is_on_path;
 	int64_t first_ns, last_ns; /* of operators and calls */
 	uint32_t first_call, call_count, launch_count;
-	uint32_t first_busy, busy_count;
+	uint32_t first_busy, busy_count, process;
 	uint32_t first_point, end_point; /* [first, end) */
 };
 
@@ -300,6 +310,10 @@ struct path {
 	struct path_busy *busy;
 	uint32_t busy_count;
 	size_t busy_cap;
+	struct path_hole
+		*holes; /* by thread and time; until the graph is built */
+	uint32_t hole_count;
+	size_t hole_cap;
 	struct path_comm *comms; /* where no GPU works */
 	size_t comm_count, comm_cap;
 	struct path_phi {

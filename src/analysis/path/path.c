@@ -263,6 +263,7 @@ static void release(struct path *p)
 	free(p->correlations);
 	pf_intern_release(&p->arounds);
 	free(p->busy);
+	free(p->holes);
 	free(p->comms);
 	free(p->phi);
 	free(p->chain);

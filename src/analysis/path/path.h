@@ -18,8 +18,10 @@
  * their work is done (events/gpu.h), they wait for it; work that no call
  * launched is no part of the path then.
  *
- * Where no GPU works, a thread of which nothing but its step is recorded waits
- * for those of its process that communicate (gloo): that is inferred.
+ * A thread that is in a range alone, from where another of its process begins
+ * calls that wait to where it ends them, waits for that one.  Where no GPU
+ * works it waits so for one that communicates (gloo), and where nothing but its
+ * step is recorded of it for all that do: that is inferred.
  *
  * Where calls of the runtime were recorded and no GPU work, nothing is known
  * of what ended when: there is no path.

@@ -542,6 +542,28 @@ path_of 40 900 3 && grep -q '^unexplained,790000,' "$tmp/out" &&
 result 'soon, beside other work, or behind work of its stream it is not' \
 	"$tmp/out"
 
+# ---- GPU work alone: whatever ended last, of any stream, is before the next ----
+alone() { # START DUR STREAM ...
+	while [ $# -ge 3 ]; do
+		printf '{%s, "name": "k%s", "ts": %s, "dur": %s,
+"args": {"device": 0, "stream": %s}}%s\n' "$gpu" "$3" "$1" "$2" "$3" \
+			"$([ $# -gt 3 ] && echo ,)"
+		shift 3
+	done
+}
+{
+	echo '['
+	alone 0 100 1  103 97 2  400 100 1  450 200 2  900 100 3
+	echo ']'
+} >"$tmp/alone.json"
+run 0 "$profan" ingest -q "$tmp/alone.json" -o "$tmp/alone.db" &&
+	run 0 "$profan" path "$tmp/alone.db" -f csv &&
+	grep -q '^kernel,547000,' "$tmp/out" &&
+	grep -q '^unexplained,350000,' "$tmp/out" &&
+	grep -q '^kernel gap,103000,0.103,3,' "$tmp/out" &&
+	! grep -q '^no launch record' "$tmp/out"
+result 'of GPU work alone the path is on all streams' "$tmp/out"
+
 # ---- time without records is not the host's ----
 unrecorded() { # WORK
 	cat <<EOF

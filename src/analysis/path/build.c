@@ -1579,20 +1579,29 @@ static uint32_t running_at(const struct path *p, const struct path_stream *s,
 	return p->works[w].end_ns > at_ns ? w : PF_PATH_NONE;
 }
 
-/* It starts later than it had to: what of other streams let it go? */
-static void add_inferred(struct path *p, uint32_t i)
+/*
+ * It starts so much later than it had to: what of other streams let it go?
+ * What it waited long for may have ended a while before.  Where no work has a
+ * call it may have ended whenever.
+ */
+static void add_inferred(struct path *p, uint32_t i, int64_t late_ns)
 {
 	const struct path_work *w = &p->works[i];
 	const struct path_stream *own = &p->streams[w->stream];
+	int64_t since_ns = late_ns / PF_PATH_HOLE_PARTS;
 	uint32_t ended = PF_PATH_NONE, running = PF_PATH_NONE;
 
+	if (since_ns > PF_PATH_LAUNCH_NS)
+		since_ns = PF_PATH_LAUNCH_NS;
+	since_ns =
+		w->start_ns - (since_ns > p->infer_ns ? since_ns : p->infer_ns);
 	for (uint32_t k = 0; k < p->stream_count; k++) {
 		const struct path_stream *s = &p->streams[k];
 		uint32_t x;
 
 		if (s == own || s->device != own->device || !s->count)
 			continue;
-		x = ended_before(p, s, w, w->start_ns - p->infer_ns);
+		x = ended_before(p, s, w, p->with_call ? since_ns : INT64_MIN);
 		if (x != PF_PATH_NONE &&
 		    (ended == PF_PATH_NONE ||
 		     p->works[x].end_ns > p->works[ended].end_ns))
@@ -1603,7 +1612,8 @@ static void add_inferred(struct path *p, uint32_t i)
 		     p->works[x].end_ns < p->works[running].end_ns))
 			running = x;
 	}
-	if (ended != PF_PATH_NONE)
+	if (ended != PF_PATH_NONE &&
+	    (running == PF_PATH_NONE || p->works[ended].end_ns >= since_ns))
 		add(p, i, PATH_END_OF(ended), PATH_INFERRED);
 	else if (running != PF_PATH_NONE)
 		add(p, i, PATH_START_OF(running), PATH_CONTENDED);
@@ -1718,8 +1728,10 @@ static void add_work(struct adder *a, uint32_t i, size_t *wait)
 	int64_t known = 0;
 
 	add_waits(a, i, wait);
-	if (known_ns(p, i, &known) && p->works[i].start_ns - known > LATE_NS)
-		add_inferred(p, i);
+	if (!known_ns(p, i, &known))
+		known = p->with_call ? p->works[i].start_ns : p->w0_ns;
+	if (p->works[i].start_ns - known > (p->with_call ? LATE_NS : 0))
+		add_inferred(p, i, p->works[i].start_ns - known);
 	bind(p, i);
 	p->works[i].is_queued = is_queued(p, &p->works[i]);
 	if (a->seen)

@@ -1353,12 +1353,14 @@ static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 			usual, to_ns);
 }
 
-static int put_gap(struct tiler *t, uint32_t work, int64_t from_ns,
+/* Up to what such a gap takes by nature. */
+static int put_gap(struct tiler *t, uint32_t work,
+		   enum pf_path_category category, int64_t from_ns,
 		   int64_t to_ns)
 {
 	int64_t usual = least(from_ns + PF_PATH_LAUNCH_NS, to_ns);
 
-	if (put_work(t, work, PF_PATH_GAP, from_ns, usual) < 0)
+	if (put_work(t, work, category, from_ns, usual) < 0)
 		return -1;
 	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns);
 }
@@ -1474,11 +1476,13 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e)
 	case PATH_LAUNCH:
 		return put_launch(t, e->what, a, z);
 	case PATH_GAP:
-		return put_gap(t, e->what, a, z);
+		return put_gap(t, e->what, PF_PATH_GAP, a, z);
 	case PATH_WAIT:
 		return put_work(t, e->what, PF_PATH_WAIT, a, z);
 	case PATH_INFERRED:
-		return put_work(t, e->what, PF_PATH_INFERRED, a, z);
+		return put_gap(t, e->what,
+			       p->with_call ? PF_PATH_INFERRED : PF_PATH_GAP, a,
+			       z);
 	case PATH_RETURN:
 		return put_return(t, e, PF_PATH_RETURN, a, z);
 	case PATH_QUEUE:

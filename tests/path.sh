@@ -564,6 +564,32 @@ run 0 "$profan" ingest -q "$tmp/alone.json" -o "$tmp/alone.db" &&
 	! grep -q '^no launch record' "$tmp/out"
 result 'of GPU work alone the path is on all streams' "$tmp/out"
 
+# ---- a call that frees works on when what it waited for is over ----
+rt="$x, \"cat\": \"cuda_runtime\""
+cat >"$tmp/free.json" <<EOF
+[
+{$rt, "name": "cudaLaunchKernel", "ts": 0, "dur": 8,
+ "args": {"correlation": 1}},
+{$gpu, "name": "k", "ts": 10, "dur": 90,
+ "args": {"correlation": 1, "device": 0, "stream": 7}},
+{$rt, "name": "cudaFree", "ts": 50, "dur": 450, "args": {"correlation": 2}},
+{$rt, "name": "cudaMalloc", "ts": 500, "dur": 100, "args": {"correlation": 3}},
+{$rt, "name": "cudaLaunchKernel", "ts": 600, "dur": 8,
+ "args": {"correlation": 4}},
+{$gpu, "name": "k", "ts": 610, "dur": 90,
+ "args": {"correlation": 4, "device": 0, "stream": 7}}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/free.json" -o "$tmp/free.db" &&
+	run 0 "$profan" path "$tmp/free.db" -f csv &&
+	grep -q '^allocator,500000,' "$tmp/out" &&
+	! grep -q '^sync return' "$tmp/out" &&
+	run 0 "$profan" gaps "$tmp/free.db" -f csv &&
+	grep -q '^allocator,500000,' "$tmp/out" &&
+	run 0 "$profan" syncs "$tmp/free.db" -f csv &&
+	grep -q '1 call waits for a GPU and blocks the host for 450.000 us, and 1 of the allocator for 100.000 us while none works' "$tmp/out"
+result 'calls of the allocator: path, gaps and syncs say the same' "$tmp/out"
+
 # ---- time without records is not the host's ----
 unrecorded() { # WORK
 	cat <<EOF

@@ -551,18 +551,10 @@ static void judge_pageable(const struct pf_advise *a, struct pf_advice *out)
 
 /* ---- A3 ---- */
 
-/* The end of a call of the allocator that waited for the GPU. */
-static bool is_allocation(const struct advise_row *r)
-{
-	return r->category == PF_PATH_RETURN &&
-	       (pf_word(PF_WORD_CALL_BLOCKING, r->name) ||
-		pf_word(PF_WORD_CALL_ALLOCATOR, r->name));
-}
-
 /* Who tries algorithms waits for each, the first time. */
 static bool is_trial(const struct advise_row *r)
 {
-	return !(r->flags & ADVISE_LATE) && !is_allocation(r) &&
+	return !(r->flags & ADVISE_LATE) &&
 	       (r->category == PF_PATH_RETURN ||
 		(unsigned)r->category == PF_CAUSE_SYNC) &&
 	       pf_word(PF_WORD_OP_TRIES, r->op);
@@ -573,7 +565,7 @@ static bool is_wait(const struct advise_row *r)
 	if (is_trial(r))
 		return false;
 	if (r->category == PF_PATH_RETURN)
-		return !(r->flags & ADVISE_AWAITED) && !is_allocation(r);
+		return !(r->flags & ADVISE_AWAITED);
 	return (unsigned)r->category == PF_CAUSE_SYNC ||
 	       ((unsigned)r->category == PF_CAUSE_COPY &&
 		pf_word(PF_WORD_OP_READS, r->op));
@@ -1153,7 +1145,7 @@ static void judge_batch(const struct pf_advise *a, struct pf_advice *out)
 
 static bool owns_allocator(const struct advise_row *r)
 {
-	return (unsigned)r->category == PF_CAUSE_ALLOCATOR || is_allocation(r);
+	return (unsigned)r->category == PF_CAUSE_ALLOCATOR;
 }
 
 /* Without an allocator of its own a program asks the driver all the time. */
@@ -1224,11 +1216,12 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 
 	if (is_slow && has_no_pool(a)) {
 		out->title = "keep memory instead of asking the driver";
-		pf_buf_addf(advise_next(out),
-			    "It asks the driver %s times%s, as without a pool "
-			    "of its own",
-			    pf_num_show_count(count, driver_calls(a, 0)),
-			    a->step_count ? " a step" : "");
+		pf_buf_addf(
+			advise_next(out),
+			"On it the driver is asked %s times%s, as without a "
+			"pool of its own",
+			pf_num_show_count(count, driver_calls(a, 0)),
+			a->step_count ? " a step" : "");
 		return;
 	}
 	/* as a server's cache, which takes what it was told to */

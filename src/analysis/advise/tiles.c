@@ -618,8 +618,7 @@ static uint32_t flags_of(const struct advise_taker *t,
 	if (t->out->has_late && tile->start_ns >= t->late_ns)
 		flags |= ADVISE_LATE;
 	if (tile->start_ns >= t->tail_ns &&
-	    (tile->category == PF_PATH_RETURN ||
-	     (unsigned)tile->category == PF_CAUSE_ALLOCATOR))
+	    (unsigned)tile->category == PF_CAUSE_ALLOCATOR)
 		flags |= ADVISE_TAIL;
 	if (tile->category == PF_PATH_RETURN && t->is_after_copy)
 		flags |= ADVISE_AWAITED;

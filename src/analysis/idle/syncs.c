@@ -113,7 +113,9 @@ struct pf_sites {
 	struct pf_site_call *calls; /* by site, then ns */
 	size_t call_count, call_cap;
 	int64_t outside_count; /* blocking calls that the window leaves out */
-	int64_t window_ns;     /* of all devices */
+	/* of the allocator, while no GPU works: they wait for none */
+	int64_t alone_count, alone_ns;
+	int64_t window_ns; /* of all devices */
 	int64_t device_count;
 };
 
@@ -286,7 +288,7 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 		     const struct pf_block_call *b)
 {
 	struct pf_sites *s = l->out;
-	int64_t ns = b->end_ns - b->start_ns;
+	int64_t ns = b->end_ns - b->start_ns, useful;
 	struct pf_site *site;
 	uint32_t number;
 	size_t step;
@@ -302,7 +304,12 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 	site->blocked_ns += ns;
 	if (ns > site->max_ns)
 		site->max_ns = ns;
-	site->useful_ns += useful_time(l, t->trace_id, b->start_ns, b->end_ns);
+	useful = useful_time(l, t->trace_id, b->start_ns, b->end_ns);
+	site->useful_ns += useful;
+	if (b->place.cause == PF_CAUSE_ALLOCATOR && !useful) {
+		s->alone_count++;
+		s->alone_ns += ns;
+	}
 	if (step != s->steps.count && step != site->last_step) {
 		site->step_count++;
 		site->last_step = step;
@@ -789,12 +796,38 @@ static void add_no_idle(const struct pf_syncs *s, struct pf_buf *out)
 	pf_buf_adds(out, is_one ? ". It is " : ". The longest is ");
 }
 
+/* "3 calls wait for a GPU and block the host for 1 ms, 2 of the allocator ..." */
+static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
+{
+	const int64_t waits = s->count - s->alone_count;
+	const char *s_of = waits == 1 ? "s" : "";
+	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX];
+
+	if (waits)
+		pf_buf_addf(
+			out,
+			"%s call%s wait%s for a GPU and block%s the host "
+			"for %s",
+			pf_num_show_count(calls, waits), waits == 1 ? "" : "s",
+			s_of, s_of,
+			pf_num_show_ns(blocked, s->blocked_ns - s->alone_ns));
+	else
+		pf_buf_adds(out, "No call waits for a GPU");
+	if (s->alone_count)
+		pf_buf_addf(out, ", %s %s of the allocator%s for %s%s",
+			    waits ? "and" : "but",
+			    pf_num_show_count(calls, s->alone_count),
+			    waits                 ? ""
+			    : s->alone_count == 1 ? " blocks the host"
+						  : " block the host",
+			    pf_num_show_ns(blocked, s->alone_ns),
+			    waits ? " while none works" : "");
+}
+
 static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 {
 	const struct pf_sync_site *t = &s->all[0];
-	bool is_one = s->count == 1;
-	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], idle[PF_NUM_MAX];
-	char part[PF_NUM_MAX];
+	char idle[PF_NUM_MAX], part[PF_NUM_MAX];
 	struct pf_buf text = { 0 };
 
 	if (!s->site_count) {
@@ -808,13 +841,9 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 				       pf_window_no_work(&s->window));
 		return;
 	}
-	pf_num_show_count(calls, s->count);
-	pf_num_show_ns(blocked, s->blocked_ns);
 	pf_num_show_ns(idle, s->idle_ns);
 	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->window_ns));
-	pf_buf_addf(&text, "%s %s for a GPU and block%s the host for %s", calls,
-		    is_one ? "call waits" : "calls wait", is_one ? "s" : "",
-		    blocked);
+	add_calls(s, &text);
 	if (s->idle_ns)
 		pf_buf_addf(&text,
 			    ". Meanwhile the GPU is idle for %s (%s of its "
@@ -1004,6 +1033,8 @@ static int syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 		count_in_steps(&s);
 		settle(out, pf_sites_count(&s.sites));
 		out->outside_count = s.sites.outside_count;
+		out->alone_count = s.sites.alone_count;
+		out->alone_ns = s.sites.alone_ns;
 		out->window_ns = s.sites.window_ns;
 		out->device_count = s.sites.device_count;
 		rc = load_records(db, out);

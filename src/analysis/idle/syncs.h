@@ -71,7 +71,9 @@ struct pf_syncs {
 	size_t record_count;
 	/* Of the sites where the host waits. */
 	int64_t count, blocked_ns, useful_ns, idle_ns, drained_ns;
-	/* Of them, those in whole steps on the host; PF_NO_INT: no steps. */
+	/* Of the allocator while no GPU works, which wait for none. */
+	int64_t alone_count, alone_ns;
+	/* Of all, those in whole steps on the host; PF_NO_INT: no steps. */
 	int64_t in_steps_count, in_steps_ns;
 	int64_t max_per_step, new_count, allowed_count;
 	int64_t outside_count; /* calls that the window leaves out */

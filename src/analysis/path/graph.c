@@ -1365,7 +1365,10 @@ static int put_gap(struct tiler *t, uint32_t work,
 	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns);
 }
 
-/* From the work that ended to the end of the call that waited for it. */
+/*
+ * From the work that ended to the end of the call that waited for it; that of
+ * an allocator works on.
+ */
 static int put_return(struct tiler *t, const struct path_edge *e,
 		      enum pf_path_category category, int64_t from_ns,
 		      int64_t to_ns)
@@ -1484,7 +1487,12 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e)
 			       p->with_call ? PF_PATH_INFERRED : PF_PATH_GAP, a,
 			       z);
 	case PATH_RETURN:
-		return put_return(t, e, PF_PATH_RETURN, a, z);
+		return put_return(
+			t, e,
+			p->calls[e->what].is_allocation
+				? (enum pf_path_category)PF_CAUSE_ALLOCATOR
+				: PF_PATH_RETURN,
+			a, z);
 	case PATH_QUEUE:
 		return put_return(t, e, PF_PATH_QUEUE, a, z);
 	case PATH_HANDOFF:

@@ -1499,6 +1499,7 @@ REAL = {
     "mi300_resnet_act_checkpoint": "A13 A9 A10",
     "mi300_triton_compile": "A4 A16 A3", "mi300_vllm_graph_decode": "A16",
     "mi300_vllm_graph_decode_capture": "A21 A16",
+    "mtia_inference": "A21 A4 A16 A3",
     "mtia_single_rank": "A8 A21 A4 A16", "triton_example": "",
     "two_ranks_rank-0": "A8 A21 A4 A16", "two_ranks_rank-1": "A8 A21 A4 A16",
     "v100_resnet50_autograd_api": "A22 A4 A1 A8 A15 A16",

@@ -1898,7 +1898,10 @@ static void add_handoff(struct path *p, uint32_t from, int64_t from_ns,
 				       .to_point = PF_PATH_NONE };
 }
 
-/* The thread of the same process that stopped last, after "since". */
+/*
+ * The thread of the same process that stopped last, after "since", and not so
+ * long ago that this explains less than half of the time.
+ */
 static void find_waker(struct path *p, struct sweep *w,
 		       const struct stretch *own, int64_t since_ns)
 {
@@ -1907,7 +1910,9 @@ static void find_waker(struct path *p, struct sweep *w,
 	from.thread = working(w, own);
 	if (from.thread == PF_PATH_NONE)
 		from = w->over[w->over[0].thread == own->thread];
-	if (from.end_ns > since_ns)
+	if (from.end_ns > since_ns &&
+	    own->start_ns - from.end_ns <=
+		    PF_PATH_LAUNCH_NS + (own->start_ns - since_ns) / 2)
 		add_handoff(p, from.thread, from.end_ns, own->thread,
 			    own->start_ns, since_ns);
 }

@@ -553,6 +553,21 @@ def beside(p, us, *around):
         p.at = begin + us
 
 
+def twice(p):
+    """Where the host waits on the path it waits only for what another wait,
+    which is not on it, left."""
+    p.op("aten::linalg", 1600, "a_kernel", host=HOST, stream=8)
+    p.op("aten::linalg", 1500, "a_kernel", host=HOST)
+    with p.range("aten::to", "cpu_op"):
+        begin = p.at
+        p.call("cudaStreamSynchronize", 0)["dur"] = p.ends[7] + 2 - begin
+        p.at = p.ends[7] + 2
+    with p.range("aten::item", "cpu_op"):
+        with p.range("aten::_local_scalar_dense", "cpu_op"):
+            p.wait()
+    p.python("train.py(7): think", 1000)
+
+
 def reading(p, us, step):
     """Four kernels, a result is read, the host works on for us."""
     ahead(p, [("aten::linalg", "a_kernel", SLOW, 0)] * 4)
@@ -573,6 +588,7 @@ PROGRAMS = {
                                        "hipMemcpyWithStream"),
     "A3": lambda p, step: reading(p, 1, step),
     "A3-items": lambda p, step: items(p),
+    "A3-twice": lambda p, step: twice(p),
     "A3-drain": lambda p, step: draining(p),
     "A3-jax": jax,
     "A4": lambda p, step: launching(p, 4),
@@ -896,6 +912,7 @@ def in_half(p, is_changed):
 
 # What the first advice says of such a program, too.
 SAYS = {
+    "A3-twice": "us of the critical path. keep results on the GPU",
     "A21-beside": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
     "A21-beside-op": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
     "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "

@@ -81,11 +81,14 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 	pf_intern_release(&keys);
 }
 
-/* Does the first place hold most of it, or has a wait that tells more? */
+/* Does the first place hold most of it, or a wait that may be what costs it? */
 static bool is_most(const struct pf_advice *a)
 {
-	return a->places[0].ns >= a->on_path_ns / 2 ||
-	       (a->by_waits && a->places[0].blocked_ns);
+	const struct pf_advice_place *most = &a->places[0];
+
+	return a->by_waits && most->blocked_ns
+		       ? most->blocked_ns >= a->at_most_ns / 3
+		       : most->ns >= a->on_path_ns / 2;
 }
 
 /* By name, or where none holds most of it and a line does, by line. */

@@ -564,8 +564,35 @@ run 0 "$profan" ingest -q "$tmp/alone.json" -o "$tmp/alone.db" &&
 	! grep -q '^no launch record' "$tmp/out"
 result 'of GPU work alone the path is on all streams' "$tmp/out"
 
-# ---- a call that frees works on when what it waited for is over ----
+# ---- what is long late was let go by what ended a while before ----
 rt="$x, \"cat\": \"cuda_runtime\""
+late() { # us from the end of the one to the begin of the other
+	cat <<EOF
+[
+{$rt, "name": "cudaLaunchKernel", "ts": 0, "dur": 8,
+ "args": {"correlation": 1}},
+{$gpu, "name": "long", "ts": 10, "dur": 1990,
+ "args": {"correlation": 1, "device": 0, "stream": 7}},
+{$rt, "name": "cudaLaunchKernel", "ts": 8, "dur": 8,
+ "args": {"correlation": 2}},
+{$gpu, "name": "k", "ts": $((2000 + $1)), "dur": 90,
+ "args": {"correlation": 2, "device": 0, "stream": 8}}
+]
+EOF
+}
+late 40 >"$tmp/late.json"
+late 60 >"$tmp/later.json"
+run 0 "$profan" ingest -q "$tmp/late.json" -o "$tmp/late.db" &&
+	run 0 "$profan" ingest -q "$tmp/later.json" -o "$tmp/later.db" &&
+	run 0 "$profan" path "$tmp/late.db" -f csv &&
+	grep -q '^kernel,2080000,' "$tmp/out" &&
+	grep -q '^inferred wait,40000,' "$tmp/out" &&
+	run 0 "$profan" path "$tmp/later.db" -f csv &&
+	grep -q '^kernel,90000,' "$tmp/out" &&
+	! grep -q '^inferred wait' "$tmp/out"
+result 'work that is long late was held up by other streams' "$tmp/out"
+
+# ---- a call that frees works on when what it waited for is over ----
 cat >"$tmp/free.json" <<EOF
 [
 {$rt, "name": "cudaLaunchKernel", "ts": 0, "dur": 8,

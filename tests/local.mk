@@ -156,7 +156,7 @@ check-every:
 # times, most of them in Python: their commands run in the other suites, too ----
 COUNTS = advise agree arrival cells ci color csv devices doctor documents first_sight \
 	guide hta key_averages laws_sql merged nights peers planted precision python \
-	ranks scale truth_versions
+	ranks scale times truth_versions
 check-code:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))'

@@ -505,7 +505,7 @@ size_t pf_judge_warm_up(const struct pf_window_args *window,
 			const struct pf_capture *a, const struct pf_capture *b)
 {
 	const struct pf_capture *const sides[] = { a, b };
-	struct pf_steps_warm_up w = { 0, SIZE_MAX };
+	struct pf_steps_warm_up w = { 0, SIZE_MAX, 0, false };
 	size_t most;
 
 	/* who says which steps has said it */

@@ -240,66 +240,6 @@ static const struct pf_report_rule rule_captured = {
 	0,     apply_captured
 };
 
-/* How many steps --skip-first must leave out: of any trace the most. */
-static size_t find_warm_up(const struct pf_parts *p)
-{
-	struct pf_steps_warm_up w = { 0, SIZE_MAX };
-
-	pf_steps_find_warm_up(p->steps.steps, sizeof(*p->steps.steps),
-			      p->steps.count, &w);
-	return w.most;
-}
-
-static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
-{
-	int64_t median = p->steps.dur.p50_ns;
-	int64_t first = p->steps.count ? p->steps.steps[0].dur_ns : 0;
-	int64_t before = 0;
-	size_t count = find_warm_up(p);
-
-	if (!p->steps_text.len || rule_steps(p) < 3) {
-		rule_withhold(v, "needs three profiler steps");
-		return;
-	}
-	/* a backlog of before the capture is no warm-up */
-	if (pf_step_has_backlog(p->steps.steps))
-		before = p->steps.steps[0].before_ns;
-	v->measured =
-		median > 0 ? (double)(first - before) / (double)median : 0;
-	v->affected_ns = first - median;
-	if (before && v->measured <= PF_WARM_UP_TIMES) {
-		v->is_note = true;
-		v->affected_ns = before;
-		say_ns(v, before);
-		say(v, " of the first step's ");
-		say_ns(v, first);
-		say(v, " is " PF_GPU_BEFORE_WORDS ". --skip-first 1 leaves it "
-		       "out");
-		return;
-	}
-	first -= before;
-	pf_buf_addf(&v->sentence, "The first step takes %.1f", v->measured);
-	say(v, " times the median (");
-	say_ns(v, first);
-	say(v, before ? " without " PF_GPU_BEFORE_WORDS : "");
-	say(v, " to ");
-	say_ns(v, median);
-	if (count < 2) {
-		say(v, ") and is part of all figures. --skip-first 1 leaves "
-		       "it out");
-		return;
-	}
-	pf_buf_addf(&v->sentence,
-		    "); the first %zu steps are warm-up and part of all "
-		    "figures. --skip-first %zu leaves them out",
-		    count, count);
-}
-
-static const struct pf_report_rule rule_warm_up = {
-	"V11", "warm-up",    "breakdown", PF_PART_STEPS, PF_WARM_UP_TIMES,
-	0,     apply_warm_up
-};
-
 /* What holds most of the path where no advice is about as much: a fact. */
 static void apply_rest(const struct pf_parts *p, struct pf_verdict *v)
 {
@@ -1053,9 +993,8 @@ static void take_advice(const struct pf_parts *p, const struct pf_advice *a,
 }
 
 static const struct pf_report_rule *const rules[] = {
-	&rule_idle,  &rule_straggler, &rule_memory,
-	&rule_trust, &rule_warm_up,   &rule_operators,
-	&rule_rest,  &rule_dominant,  &rule_captured,
+	&rule_idle,      &rule_straggler, &rule_memory,   &rule_trust,
+	&rule_operators, &rule_rest,      &rule_dominant, &rule_captured,
 };
 
 _Static_assert(sizeof(rules) / sizeof(*rules) + PF_ADVICE_MAX < PF_VERDICTS,

@@ -211,13 +211,10 @@ static const struct {
 	  "optimizer.zero_grad(set_to_none=True)" },
 	{ "A16", TORCH, "steps", "tell the profiler where a step ends",
 	  "prof.step()   # at the end of each step" },
-	{ "A16", TORCH, "warm-up", "leave warm-up out",
-	  "schedule=torch.profiler.schedule(wait=1, warmup=2, active=5)" },
 	{ "A16", TORCH, "stacks", "record functions",
 	  "profile(with_stack=True, ...)" },
 	{ "A16", NULL, "steps", "name the ranges that are steps",
 	  "--steps REGEX" },
-	{ "A16", NULL, "warm-up", "leave warm-up out", NULL },
 	{ "A17", TORCH, NULL,
 	  "sort once, and sum by segments; sparse=True for an embedding of "
 	  "which few rows are used",
@@ -475,7 +472,7 @@ static int find(struct pf_db *db, const struct pf_advise_args *args,
 		rc = gather(db, args, count > 1, b, out);
 	/* without a path, and without GPU work, classes of steps are all */
 	if (!rc && ((b->gaps.window.count && !b->gaps.all.event_count) ||
-		    advise_is_slow_first(&b->steps))) {
+		    pf_step_times_warm_up(&b->steps).most)) {
 		pf_step_times_release(&b->steps);
 		rc = find_steps(db, b, false);
 	}

@@ -190,16 +190,6 @@ struct advise_rule {
 extern const struct advise_rule advise_rules[];
 extern const size_t advise_rule_count;
 
-#define ADVISE_SLOW_FIRST 1.5 /* times the median */
-
-/* But for a backlog, as far as that was read: only_times does not. */
-static inline bool advise_is_slow_first(const struct pf_step_times *s)
-{
-	return s->has_steps && s->full_count >= 3 && s->dur.p50_ns > 0 &&
-	       (double)(s->steps[0].dur_ns - s->steps[0].before_ns) >
-		       ADVISE_SLOW_FIRST * (double)s->dur.p50_ns;
-}
-
 /* Is it left as given? */
 static inline bool advise_is_open(const struct pf_advice *a)
 {

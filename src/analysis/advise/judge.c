@@ -244,8 +244,13 @@ static void say_share(const struct pf_advise *a,
 		      const struct pf_advise_args *args,
 		      const struct advise_rule *rule, struct pf_advice *out)
 {
-	if (!rule->subject)
+	/* what a rule has said itself is all, but for what holds of it */
+	if (!rule->subject ||
+	    (out->sentence.len &&
+	     pf_num_share(out->on_path_ns, out->whole_ns) < PF_ADVISE_SHOWN))
 		return;
+	if (out->sentence.len)
+		pf_buf_adds(&out->sentence, ". ");
 	if (!a->has_path)
 		out->subject = advise_has_work(a) ? rule->apart : rule->alone;
 	if (a->has_path && rule->question) {
@@ -279,6 +284,13 @@ void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out)
 		pf_buf_addf(out, ", %s", v->cap);
 }
 
+/* What it saves, or where nothing bounds that holds. */
+static int64_t weight_of(const struct pf_advice *v)
+{
+	return (v->at_most_ns == PF_NO_INT ? v->on_path_ns : v->at_most_ns) -
+	       v->others_ns;
+}
+
 #define BUSY 0.95 /* of what is behind what was queued: GPU work is all */
 
 bool pf_advise_say_rest(const struct pf_advise *a,
@@ -298,7 +310,7 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 							      a->window_ns)));
 		return true;
 	}
-	if (!p->row_count || (a->given && most->ns / 2 < a->all->at_most_ns))
+	if (!p->row_count || (a->given && most->ns / 2 < weight_of(a->all)))
 		return false;
 	if (most->in == PF_PATH_QUEUED && p->row_count > 1 &&
 	    pf_num_share(p->gpu_ns, p->rest_ns) >= BUSY)
@@ -401,8 +413,8 @@ static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 	int64_t idle_ns;
 
 	/* busy time of another window bounds nothing */
-	if (!a->has_path || !out->on_path_ns || !o || o->device_count != 1 ||
-	    o->all.total_ns > a->window_ns)
+	if (!a->has_path || !out->on_path_ns || out->at_most_ns == PF_NO_INT ||
+	    !o || o->device_count != 1 || o->all.total_ns > a->window_ns)
 		return;
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
 		const struct advise_row *r = &a->tiles->rows[i];
@@ -579,13 +591,6 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 }
 
 /* ---- all of them ---- */
-
-/* What it saves, or where nothing bounds that holds. */
-static int64_t weight_of(const struct pf_advice *v)
-{
-	return (v->at_most_ns == PF_NO_INT ? v->on_path_ns : v->at_most_ns) -
-	       v->others_ns;
-}
 
 static int by_gain(const void *a, const void *b)
 {

@@ -849,6 +849,41 @@ static bool owns_start(const struct advise_row *r)
 }
 
 /*
+ * A warm-up leaves out all that the first step takes beyond a steady one, not
+ * only what first uses hold; without steps nothing says what that is.
+ */
+static void judge_start(const struct pf_advise *a, struct pf_advice *out)
+{
+	const struct pf_step_times *s = a->from->steps;
+	struct pf_steps_warm_up w = pf_step_times_warm_up(s);
+	char first[PF_NUM_MAX], median[PF_NUM_MAX];
+
+	if (w.most) {
+		pf_buf_addf(&out->sentence,
+			    "The first step takes %s, %.1f times the median "
+			    "of %s",
+			    pf_num_show_ns(first, pf_step_own_ns(s->steps)),
+			    (double)pf_step_own_ns(s->steps) /
+				    (double)s->dur.p50_ns,
+			    pf_num_show_ns(median, s->dur.p50_ns));
+		pf_buf_addf(advise_next(out),
+			    "All figures have it in them: --skip-first %zu "
+			    "leaves warm-up out",
+			    w.most);
+	}
+	if (out->measured < PF_ADVISE_SHOWN && !w.most)
+		return;
+	if (!w.most && !(a->has_path && a->tiles->has_late)) {
+		out->at_most_ns = PF_NO_INT;
+		return;
+	}
+	if (w.excess_ns > out->at_most_ns)
+		out->at_most_ns =
+			w.excess_ns < a->window_ns ? w.excess_ns : a->window_ns;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+}
+
+/*
  * The server, which captures graphs itself, whose lines hold most of what
  * advice holds, by a folder in their paths; or NULL.
  */
@@ -1355,8 +1390,6 @@ static const char *comm_variant(const struct pf_advise *a,
 static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_step_times *s = a->from->steps;
-	struct pf_steps_warm_up warm_up = { 0, SIZE_MAX };
-	char first[PF_NUM_MAX], median[PF_NUM_MAX];
 
 	out->at_most_ns = PF_NO_INT;
 	out->measured = NAN;
@@ -1369,16 +1402,6 @@ static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 		pf_buf_adds(&out->sentence, "The trace does not say "
 					    "where a step begins and "
 					    "ends");
-	} else if (advise_is_slow_first(s)) {
-		pf_steps_find_warm_up(s->steps, sizeof(*s->steps), s->count,
-				      &warm_up);
-		pf_buf_addf(&out->sentence,
-			    "The first step takes %s, the median %s, and it is "
-			    "part of all figures. --skip-first %zu leaves "
-			    "warm-up out",
-			    pf_num_show_ns(first, s->steps[0].dur_ns),
-			    pf_num_show_ns(median, s->dur.p50_ns),
-			    warm_up.most);
 	} else if (!a->tiles->has_functions && a->framework &&
 		   (double)a->tiles->path->host_ns >=
 			   HOST_SHARE * (double)a->window_ns) {
@@ -1386,8 +1409,8 @@ static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 			    "The trace has no Python functions, so that no "
 			    "advice can name a line");
 	} else {
-		advise_fine(out, "steps are marked, the first is not slow, and "
-				 "functions are recorded or would say little");
+		advise_fine(out, "steps are marked, and functions are recorded "
+				 "or would say little");
 	}
 }
 
@@ -1395,9 +1418,7 @@ static const char *capture_variant(const struct pf_advise *a,
 				   const struct pf_advice *out)
 {
 	(void)out;
-	if (!a->from->steps->has_steps)
-		return "steps";
-	return strstr(out->sentence.data, "first step") ? "warm-up" : "stacks";
+	return a->from->steps->has_steps ? "stacks" : "steps";
 }
 
 /* ---- A20 ---- */
@@ -1691,10 +1712,12 @@ const struct advise_rule advise_rules[] = {
 	  .confidence = "hint",
 	  .command = "path",
 	  .is_left_out = true,
-	  .needs = ADVISE_NEEDS_GPU,
+	  .needs = ADVISE_NEEDS_PATH,
 	  .owns = owns_start,
+	  .judge = judge_start,
 	  .causes = CAUSE(MODULE),
-	  .apart = "The GPU waits while code is loaded" },
+	  .apart = "The GPU waits while code is loaded",
+	  .alone = "Loading code takes" },
 	{ .id = "A7",
 	  .kind = "attention",
 	  .title = "fused attention",
@@ -1826,7 +1849,7 @@ const struct advise_rule advise_rules[] = {
 	  .apart_ns = comm_apart },
 	{ .id = "A16",
 	  .kind = "the capture",
-	  .title = "profile with steps, after warm-up, with stacks",
+	  .title = "profile with steps and stacks",
 	  .decides = true,
 	  .confidence = "hint",
 	  .command = "doctor",

@@ -253,10 +253,18 @@ const char *pf_step_class_phrase(enum pf_step_class c)
 	return classes[c].phrase;
 }
 
-bool pf_step_has_backlog(const struct pf_step_time *s)
+#define BACKLOG 0.05
+
+/* Is so much of it work launched before the capture that it is no measure? */
+static bool has_backlog(const struct pf_step_time *s)
 {
-	return (double)s->before_ns >= PF_STEP_BACKLOG * (double)s->dur_ns &&
+	return (double)s->before_ns >= BACKLOG * (double)s->dur_ns &&
 	       s->before_ns;
+}
+
+int64_t pf_step_own_ns(const struct pf_step_time *s)
+{
+	return s->dur_ns - (has_backlog(s) ? s->before_ns : 0);
 }
 
 /* Behind a step's time. */
@@ -1180,7 +1188,7 @@ static void add_up_backlog(struct pf_step_times *s)
 
 		if (row->is_partial)
 			continue;
-		if (!pf_step_has_backlog(row)) {
+		if (!has_backlog(row)) {
 			pf_stats_add(&settled, row->dur_ns);
 			continue;
 		}
@@ -1326,18 +1334,25 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 	return rc;
 }
 
+/* Of two steps none is the usual one. */
+#define WARM_UP_STEPS 3
+
 /* How many of the durations, in order of time, are warm-up. */
-static size_t steps_warm_up(const int64_t *durations_ns, size_t count)
+static size_t steps_warm_up(const int64_t *durations_ns, size_t count,
+			    int64_t *excess_ns)
 {
-	int64_t *list = pf_calloc(count + 1, sizeof(*list));
-	double limit;
+	int64_t *list = pf_calloc(count + 1, sizeof(*list)), median_ns;
 	size_t out = 0;
 
 	memcpy(list, durations_ns, count * sizeof(*list));
 	pf_sort(list, count, sizeof(*list), pf_stats_compare);
-	limit = PF_WARM_UP_TIMES * (double)pf_stats_quantile(list, count, 50);
-	while (out < count && (double)durations_ns[out] > limit)
+	median_ns = pf_stats_quantile(list, count, count > 2 ? 50 : 0);
+	while (out < count && count >= WARM_UP_STEPS &&
+	       (double)durations_ns[out] > PF_WARM_UP_TIMES * (double)median_ns)
 		out++;
+	for (size_t i = 0; i < count && (i < out || !i); i++)
+		if (durations_ns[i] > median_ns)
+			pf_sat_sum(excess_ns, durations_ns[i] - median_ns);
 	free(list);
 	return out;
 }
@@ -1354,7 +1369,8 @@ void pf_steps_find_warm_up(const struct pf_step_time *first,
 		const struct pf_step_time *s = (const void *)at;
 
 		if (i && (i == count || s->trace_id != trace_id)) {
-			size_t found = steps_warm_up(list, listed);
+			size_t found =
+				steps_warm_up(list, listed, &out->excess_ns);
 
 			out->most = found > out->most ? found : out->most;
 			out->least = listed < out->least ? listed : out->least;
@@ -1364,7 +1380,22 @@ void pf_steps_find_warm_up(const struct pf_step_time *first,
 			break;
 		trace_id = s->trace_id;
 		if (!s->is_partial)
-			list[listed++] = s->dur_ns;
+			list[listed++] =
+				out->is_own ? pf_step_own_ns(s) : s->dur_ns;
 	}
 	free(list);
+}
+
+struct pf_steps_warm_up pf_step_times_warm_up(const struct pf_step_times *s)
+{
+	struct pf_steps_warm_up w = { 0, SIZE_MAX, 0, true };
+
+	if (s->has_steps)
+		pf_steps_find_warm_up(s->steps, sizeof(*s->steps), s->count,
+				      &w);
+	/* where it is another trace's, there is nothing to say of the first */
+	if (!(s->count && (double)pf_step_own_ns(s->steps) >
+				  PF_WARM_UP_TIMES * (double)s->dur.p50_ns))
+		w.most = 0;
+	return w;
 }

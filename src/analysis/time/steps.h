@@ -143,9 +143,8 @@ struct pf_step_times {
 	bool is_instant; /* a trace's window takes no time: it is no step */
 };
 
-/* Is so much of it work launched before the capture that it is no measure? */
-#define PF_STEP_BACKLOG 0.05
-bool pf_step_has_backlog(const struct pf_step_time *s);
+/* What it takes without a backlog. */
+int64_t pf_step_own_ns(const struct pf_step_time *s);
 
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out);
@@ -164,11 +163,15 @@ bool pf_step_times_is_divided(const struct pf_step_times *times);
 struct pf_steps_warm_up {
 	size_t most;  /* leading steps of a trace that are */
 	size_t least; /* steps that a trace has */
+	/* what they, or the first step, take beyond the median */
+	int64_t excess_ns;
+	bool is_own; /* set: without backlogs, which are no warm-up */
 };
 /* "first" is in the first of so many structs of stride_bytes. */
 void pf_steps_find_warm_up(const struct pf_step_time *first,
 			   size_t stride_bytes, size_t count,
 			   struct pf_steps_warm_up *out);
+struct pf_steps_warm_up pf_step_times_warm_up(const struct pf_step_times *s);
 
 /*
  * Both, and what of the trace is not to be trusted.  What was found stays in

@@ -891,6 +891,18 @@ def reads_of_host(p, is_changed):
                 p.pause(5)
 
 
+def prints_tensors(p, is_changed):
+    """What is printed is worked out, and waited for."""
+    usual(p)
+    if not is_changed:
+        with p.range("<built-in function print>", "python_function"):
+            p.op("aten::abs", SLOW, "a_kernel")
+            with p.range("aten::item", "cpu_op"):
+                with p.range("aten::_local_scalar_dense", "cpu_op"):
+                    p.wait()
+            p.pause(300)
+
+
 def one_graph(p, is_changed):
     if is_changed:
         p.pause(10)
@@ -954,6 +966,7 @@ BOUNDS = {
         ("aten::embedding_dense_backward", "compute_grad_weight", SLOW, 1)
     ] * (0 if changed else 3) + [("aten::linalg", "a_kernel", SLOW, 0)] * 3),
     "A18": lambda p, changed: printing(p, 0 if changed else 700),
+    "A18-tensors": prints_tensors,
     "A19": one_pointwise,
     "A21": lambda p, changed: computing(p, 0 if changed else 3000),
 }

@@ -938,10 +938,10 @@ static bool owns_gc(const struct advise_row *r)
 	return (unsigned)r->category == PF_CAUSE_GC;
 }
 
+/* With the work that it launches to show a tensor, and waits for. */
 static bool owns_log(const struct advise_row *r)
 {
-	return r->flags & (1u << ADVISE_MARK_LOG) &&
-	       !(r->flags & ADVISE_DATA) && !advise_is_gpu(r);
+	return r->flags & (1u << ADVISE_MARK_LOG) && !(r->flags & ADVISE_DATA);
 }
 
 /* Whose profiler has the option is told of it. */

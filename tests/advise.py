@@ -598,6 +598,9 @@ PROGRAMS = {
         p.op("aten::linalg", 3, "a_kernel") for _ in range(4)] and None,
     "A4-server": lambda p, step: serving(p),
     "A4-parts": lambda p, step: parts(p, True),
+    "A4-compiled": lambda p, step: compiled(p, 1),
+    "A4-breaks": lambda p, step: compiled(p, 3),
+    "A4-graphs": lambda p, step: compiled(p, 1, graphs=5),
     "A4-not": lambda p, step: launching(p, 200),
     "A5": lambda p, step: compiling(p, 800, step),
     "A5-not": lambda p, step: compiling(p, 0, step),
@@ -647,6 +650,7 @@ PROGRAMS = {
     "A21-beside": lambda p, step: beside(p, 3000),
     "A21-beside-op": lambda p, step: beside(p, 3000, "my_ops::serve"),
     "A21-parts": lambda p, step: parts(p, False),
+    "A21-compiled": lambda p, step: compiled(p, 1, us=3000),
     "A22": lambda p, step: first_use(p, 4000, False, step),
     "A22-step": lambda p, step: warming(p, SLOW if step else 4 * SLOW),
     "A22-unmarked": lambda p, step: first_use(p, 4000, False, step),
@@ -846,6 +850,19 @@ def serving(p):
         launching(p, 4)
 
 
+def compiled(p, regions, graphs=0, us=0):
+    """Small kernels of compiled functions, or what they do on the CPU."""
+    for i in range(regions):
+        with p.range(f"Torch-Compiled Region: {i}/1", "cpu_op"):
+            p.pause(5)
+            with p.range("aten::linalg", "cpu_op"):
+                p.pause(us)
+            for _ in range(graphs):
+                p.work("triton_poi_fused_add_0", 1, call="cudaGraphLaunch")
+        if not us:
+            launching(p, 4)
+
+
 def parts(p, launches):
     """Short functions, and nothing is launched in between, or is."""
     usual(p)
@@ -941,6 +958,10 @@ SAYS = {
     "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
                 "harness.py:34 measure",
     "A4-server": "LLM(model, enforce_eager=False)",
+    "A4-compiled": "let CUDA graphs launch them",
+    "A4-breaks": "look for graph breaks",
+    "A4-graphs": "replayed as graphs already",
+    "A21-compiled": "parts are compiled already",
 }
 # What changes, as far as it can: what advice says must bear that.
 BOUNDS = {
@@ -1474,7 +1495,8 @@ def make(name):
                 case(name)(p, step)
                 continue
             ns += PROGRAMS[name](p, step) or 0
-            p.wait()
+            if p.ends:
+                p.wait()
         begins.append(p.at)
     takes = [b - a for a, b in zip(begins, begins[1:])]
     if name.startswith("A22-"):  # what a warm-up leaves out

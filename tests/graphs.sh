@@ -30,6 +30,18 @@ else
 	skip "real traces" "NOT TESTED: ../shared/golden is not there"
 fi
 
+cat >"$tmp/one.json" <<EOF
+{"traceEvents": [
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 1,
+ "tid": 1, "ts": 1000, "dur": 10, "args": {"correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "triton_poi_fused_add_0", "pid": 0,
+ "tid": 7, "ts": 1020, "dur": 10,
+ "args": {"device": 0, "stream": 7, "correlation": 1}}]}
+EOF
+"$profan" graphs -q "$tmp/one.json" >"$tmp/out" 2>"$tmp/err"
+grep -q '^100.00 % of the GPU time in the capture is replayed' "$tmp/out"
+result "a graph of one kernel is replayed" "$tmp/out" "$tmp/err"
+
 for what in graph eager capture order frames lost; do
 	"$PYTHON" -S "$top_srcdir/tests/graphs_make.py" $what 6 >"$tmp/$what.json"
 done

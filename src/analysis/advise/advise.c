@@ -104,6 +104,13 @@ static const struct {
 	  "python -m sglang.launch_server --cuda-graph-max-bs N\n"
 	  "# without --disable-cuda-graph" },
 	{ "A4", TORCH, "compiled",
+	  "parts are compiled already: let CUDA graphs launch them, too",
+	  "torch.compile(model, mode='reduce-overhead')" },
+	{ "A4", TORCH, "compiled graphs",
+	  "parts are compiled and replayed as graphs already: compile what "
+	  "launches the rest, too, or give each step more samples",
+	  NULL },
+	{ "A4", TORCH, "graph breaks",
 	  "parts are compiled already: look for graph breaks, and let CUDA "
 	  "graphs launch what is left",
 	  "TORCH_LOGS=graph_breaks python train.py\n"
@@ -224,6 +231,10 @@ static const struct {
 	{ "A19", TORCH, NULL, "compile the function that holds them",
 	  "@torch.compile\ndef activation(x): ..." },
 	{ "A19", NULL, NULL, "write them as one kernel", NULL },
+	{ "A21", TORCH, "compiled",
+	  "parts are compiled already: compile what is not, do it for more "
+	  "samples at once, or give it more threads",
+	  "torch.set_num_threads(n)" },
 	{ "A21", TORCH, "no GPU",
 	  "compile the function that holds it, do it for more samples at "
 	  "once, or give it more threads",

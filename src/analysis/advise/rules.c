@@ -438,6 +438,33 @@ static bool has_name(const struct pf_advise *a, unsigned flag,
 	return false;
 }
 
+#define REGION "Torch-Compiled Region: " /* then FRAME/HOW OFTEN COMPILED */
+
+/*
+ * How a program is compiled: NULL where it is not.  Graph breaks make several
+ * regions of one function.
+ */
+static const char *compiled_variant(const struct pf_advise *a)
+{
+	const struct advise_tiles *t = a->tiles;
+	struct pf_intern regions = { 0 };
+	uint32_t count;
+
+	if (!has_name(a, 0, PF_WORD_COMPILED))
+		return NULL;
+	for (size_t i = 0; i < t->row_count; i++) {
+		const char *at = strstr(t->rows[i].name, REGION);
+
+		if (at)
+			pf_intern_add(&regions, at, strcspn(at, "/"));
+	}
+	count = regions.count;
+	pf_intern_release(&regions);
+	return count > 1                            ? "graph breaks"
+	       : has_name(a, 0, PF_WORD_CALL_GRAPH) ? "compiled graphs"
+						    : "compiled";
+}
+
 /* ---- A1 ---- */
 
 static bool owns_data(const struct advise_row *r)
@@ -827,7 +854,9 @@ static const char *code_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
 {
 	(void)out;
-	return advise_has_work(a) ? "" : "no GPU";
+	if (advise_has_work(a))
+		return "";
+	return compiled_variant(a) ? "compiled" : "no GPU";
 }
 
 /* ---- A22: a first use loads code, or starts the driver ---- */
@@ -908,11 +937,11 @@ static const char *find_server(const struct pf_advise *a,
 static const char *launch_variant(const struct pf_advise *a,
 				  const struct pf_advice *out)
 {
-	const char *server = find_server(a, out);
+	const char *how = find_server(a, out);
 
-	if (server)
-		return server;
-	return has_name(a, 0, PF_WORD_COMPILED) ? "compiled" : "";
+	if (!how)
+		how = compiled_variant(a);
+	return how ? how : "";
 }
 
 /* ---- A5 ---- */

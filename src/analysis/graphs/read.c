@@ -315,15 +315,22 @@ static int add_part(struct read *r, const struct work *w, const struct open *in,
 static int use_works(struct read *r, const struct meaning *call)
 {
 	const struct open *in = r->top ? &r->open[r->top - 1] : NULL;
-	bool is_replay = call->is_graph && r->now_count > 1;
+	bool is_graph = call->is_graph, is_replay = is_graph;
+	const struct meaning *only;
 	int rc = 0;
 
+	/* a record of all of a graph is no node of it */
+	if (is_graph && r->now_count == 1) {
+		if (mean(r, r->now->name, &only) < 0)
+			return -1;
+		is_replay = !only->is_whole;
+	}
 	if (r->what == PF_GRAPHS_OWN && is_replay)
 		rc = add_replay(r);
 	for (size_t i = 0; !rc && i < r->now_count; i++) {
 		if (r->what == PF_GRAPHS_OWN)
 			rc = add_part(r, &r->now[i], in, is_replay);
-		else if (r->what == PF_GRAPHS_EAGER && !call->is_graph)
+		else if (r->what == PF_GRAPHS_EAGER && !is_graph)
 			rc = add_eager(r, &r->now[i], in);
 	}
 	return rc;

@@ -62,6 +62,8 @@ enum pf_verdict {
 	PF_AS_CAPTURES, /* they do not, but captures differ by as much */
 	PF_LIKELY_FASTER,
 	PF_LIKELY_SLOWER,
+	PF_PARTLY_FASTER, /* a class is, and the interval of the step holds 0 */
+	PF_PARTLY_SLOWER,
 	PF_FASTER, /* tested over captures */
 	PF_SLOWER,
 	PF_WITHHELD, /* not comparable */

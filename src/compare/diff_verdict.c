@@ -436,7 +436,8 @@ static void judge_all(struct pf_diff_run *d)
 
 static enum pf_verdict verdict_of(const struct pf_diff_run *d)
 {
-	bool is_faster = d->out->total.rank.shift < 0;
+	const struct pf_rank *rank = &d->out->total.rank;
+	bool is_faster = rank->shift < 0;
 
 	/* a capture of any length is the same as itself */
 	if (is_all_same(d) && (!d->is_other || d->args->force))
@@ -449,6 +450,9 @@ static enum pf_verdict verdict_of(const struct pf_diff_run *d)
 	case PF_GRADE_AS_CAPTURES:
 		return PF_AS_CAPTURES;
 	case PF_GRADE_LIKELY:
+		if (d->is_by_class && rank->shift_low <= 0 &&
+		    rank->shift_high >= 0)
+			return is_faster ? PF_PARTLY_FASTER : PF_PARTLY_SLOWER;
 		return is_faster ? PF_LIKELY_FASTER : PF_LIKELY_SLOWER;
 	case PF_GRADE_TESTED:
 		return is_faster ? PF_FASTER : PF_SLOWER;
@@ -467,6 +471,10 @@ static const struct {
 			     "Differs as captures of one program do" },
 	[PF_LIKELY_FASTER] = { "likely faster", "Likely faster" },
 	[PF_LIKELY_SLOWER] = { "likely slower", "Likely slower" },
+	[PF_PARTLY_FASTER] = { "likely faster in part",
+			       "Likely faster in part" },
+	[PF_PARTLY_SLOWER] = { "likely slower in part",
+			       "Likely slower in part" },
 	[PF_FASTER] = { "faster", "Faster" },
 	[PF_SLOWER] = { "slower", "Slower" },
 	[PF_WITHHELD] = { "withheld", "" },

@@ -319,8 +319,9 @@ static void diff_head_verdict(struct pf_buf *out, const struct pf_diff_view *v)
 {
 	const struct pf_diff *diff = v->diff;
 	const struct pf_doc *doc = v->doc;
-	bool is_slower =
-		diff->verdict == PF_SLOWER || diff->verdict == PF_LIKELY_SLOWER;
+	bool is_slower = diff->verdict == PF_SLOWER ||
+			 diff->verdict == PF_LIKELY_SLOWER ||
+			 diff->verdict == PF_PARTLY_SLOWER;
 	bool is_judged = diff->verdict != PF_WITHHELD;
 
 	pf_buf_adds(out, "<ol class=verdicts>\n");

@@ -10,9 +10,13 @@ static const struct {
 	const char *word;
 	enum pf_paint paint;
 } words[] = {
-	{ "severe", PF_PAINT_ALARM }, { "bad", PF_PAINT_ALARM },
-	{ "slower", PF_PAINT_ALARM }, { "warning", PF_PAINT_CARE },
-	{ "warn", PF_PAINT_CARE },    { "likely slower", PF_PAINT_CARE },
+	{ "severe", PF_PAINT_ALARM },
+	{ "bad", PF_PAINT_ALARM },
+	{ "slower", PF_PAINT_ALARM },
+	{ "warning", PF_PAINT_CARE },
+	{ "warn", PF_PAINT_CARE },
+	{ "likely slower", PF_PAINT_CARE },
+	{ "likely slower in part", PF_PAINT_CARE },
 };
 
 enum pf_paint pf_paint_of_word(const char *s)

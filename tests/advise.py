@@ -650,6 +650,7 @@ PROGRAMS = {
     "A21-beside": lambda p, step: beside(p, 3000),
     "A21-beside-op": lambda p, step: beside(p, 3000, "my_ops::serve"),
     "A21-parts": lambda p, step: parts(p, False),
+    "A21-once": lambda p, step: once(p, 3000 if step == 1 else 0),
     "A21-compiled": lambda p, step: compiled(p, 1, us=3000),
     "A22": lambda p, step: first_use(p, 4000, False, step),
     "A22-step": lambda p, step: warming(p, SLOW if step else 4 * SLOW),
@@ -863,6 +864,15 @@ def compiled(p, regions, graphs=0, us=0):
             launching(p, 4)
 
 
+def once(p, us):
+    """An operator that nothing of the trace says the usual time of."""
+    usual(p)
+    if us:
+        with p.range("aten::empty", "cpu_op"):
+            p.pause(us)
+    return us * US
+
+
 def parts(p, launches):
     """Short functions, and nothing is launched in between, or is."""
     usual(p)
@@ -961,6 +971,7 @@ SAYS = {
     "A4-compiled": "let CUDA graphs launch them",
     "A4-breaks": "look for graph breaks",
     "A4-graphs": "replayed as graphs already",
+    "A21-once": "run it before the profile begins",
     "A21-compiled": "parts are compiled already",
 }
 # What changes, as far as it can: what advice says must bear that.

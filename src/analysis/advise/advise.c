@@ -240,6 +240,10 @@ static const struct {
 	  "once, or give it more threads",
 	  "model = torch.compile(model)\n"
 	  "torch.set_num_threads(n)" },
+	{ "A21", NULL, "once",
+	  "it was called once: run it before the profile begins, which shows "
+	  "whether it is a first use; else let the GPU do it",
+	  NULL },
 	{ "A21", NULL, NULL,
 	  "do less of it, do it in another thread or process while the GPU "
 	  "works, or let the GPU do it",

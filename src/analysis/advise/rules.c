@@ -853,9 +853,18 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 static const char *code_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
 {
-	(void)out;
+	const struct pf_advice_place *most = out->places;
+
+	/* with nothing in it, else it had several pieces */
 	if (advise_has_work(a))
-		return "";
+		return out->place_count && most->count == 1 &&
+				       most->ns >= out->on_path_ns / 2 &&
+				       !strcmp(most->what,
+					       pf_path_category_name(
+						       (enum pf_path_category)
+							       PF_CAUSE_OP))
+			       ? "once"
+			       : "";
 	return compiled_variant(a) ? "compiled" : "no GPU";
 }
 

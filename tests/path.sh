@@ -301,6 +301,17 @@ run 0 "$profan" summary "$tmp/cold.db" &&
 	grep -q 'severe 20.130 ms pass before .*\. GPU idle .* it is cudaFree, cause: first use' \
 		"$tmp/line"
 result 'what runs before the first GPU work is no idle time'
+"$PYTHON" -S -c 'import json, sys
+doc = json.load(sys.stdin)
+for e in doc["traceEvents"]:
+    e["ts"] += 1000000
+doc["traceEvents"].append({"ph": "C", "name": "sclk", "pid": 2, "ts": 0,
+                           "args": {"MHz": 1}})
+json.dump(doc, sys.stdout)' <"$tmp/cold.json" >"$tmp/sampled.json"
+run 0 "$profan" ingest -q "$tmp/sampled.json" -o "$tmp/sampled.db" &&
+	run 0 "$profan" summary "$tmp/sampled.db" &&
+	grep -q 'severe  20.130 ms pass before' "$tmp/out"
+result 'nor begins it with a sample of a clock' "$tmp/out"
 run 0 "$profan" syncs "$tmp/cold.db" -f csv &&
 	grep -q 'No call waits for a GPU' "$tmp/out"
 result 'what loads code waits for no GPU'

@@ -4,6 +4,7 @@
 -- program.  is_beside: that, or a snapshot, beside the trace of a program.
 -- cycle: of the captures of its process, or NULL.  is_tpu: its devices are TPUs.
 -- is_pooled: XLA's runtime passes its work on among threads.
+-- program_ns: the first event of a thread or device, which counters may precede.
 -- has_unread: tables of it are in a version whose columns are not known.
 -- Parameters: none.  Order: id.
 WITH device AS (
@@ -22,8 +23,12 @@ SELECT id, rank, first_ns, last_ns, CASE WHEN worker IS NULL THEN id
 	c.cycle, coalesce(d.is_tpu, 0) AS is_tpu,
 	EXISTS (SELECT 1 FROM trace_fact AS f WHERE f.trace_id = id
 		AND f.key GLOB 'nsys_unread_*_V[0-9]*') AS has_unread,
-	format IN ('xspace', 'tf-json') AS is_pooled
+	format IN ('xspace', 'tf-json') AS is_pooled,
+	p.program_ns
 FROM trace
+LEFT JOIN (SELECT trace_id, min(first_ns) AS program_ns FROM track
+	WHERE class IN ('host', 'gpu') GROUP BY trace_id) AS p
+	ON p.trace_id = id
 LEFT JOIN device AS d ON d.trace_id = id
 LEFT JOIN trace_cycle AS c ON c.trace_id = id
 ORDER BY id;

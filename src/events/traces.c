@@ -123,6 +123,7 @@ int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
 			.to_ns = INT64_MAX,
 			.first_ns = sqlite3_column_int64(stmt, 2),
 			.last_ns = sqlite3_column_int64(stmt, 3),
+			.program_ns = sqlite3_column_int64(stmt, 12),
 			.worker_id = sqlite3_column_int64(stmt, 4),
 		};
 		pf_sat_sum(&w->tpu_count, sqlite3_column_int64(stmt, 5));

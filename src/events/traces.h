@@ -64,6 +64,7 @@ struct pf_window_trace {
 	int64_t from_ns, to_ns; /* [from, to); all time if not restricted */
 	int64_t first_ns;       /* of the trace's events */
 	int64_t last_ns;
+	int64_t program_ns; /* the first of a thread or device */
 	/* What times are shares of, once pf_window_settle() was called. */
 	int64_t lo_ns, hi_ns;
 };

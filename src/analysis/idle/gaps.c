@@ -767,15 +767,15 @@ static int find_before(struct pf_db *db, const struct pf_gaps_args *args,
 		       struct pf_gaps *out)
 {
 	const struct pf_window_trace *t = &out->window.traces[0];
-	int64_t before_ns = t->lo_ns - t->first_ns;
+	int64_t before_ns = t->lo_ns - t->program_ns;
 	struct pf_gaps_args its = *args;
 
 	if (!out->is_default || out->step_count || out->window.count > 1 ||
 	    !out->all.event_count ||
-	    (double)before_ns <= BEFORE * (double)(t->hi_ns - t->first_ns))
+	    (double)before_ns <= BEFORE * (double)(t->hi_ns - t->program_ns))
 		return 0;
-	its.window.from_ns = 0;
-	its.window.to_ns = before_ns;
+	its.window.from_ns = t->program_ns - t->first_ns;
+	its.window.to_ns = t->lo_ns - t->first_ns;
 	its.window.device = first_at_work(out);
 	its.limit = 0;
 	its.also = NULL;

@@ -353,6 +353,9 @@ cat >"$tmp/want" <<'EOF'
 24100 6000 18100 3
 EOF
 same "TPU: gaps" "$tmp/want" "$tmp/got"
+run 0 "$profan" advise "$tmp/tpu_work.db" &&
+	! grep -q 'Nothing can be judged\|while the GPU' "$tmp/out"
+result "TPU: what it waits for is judged" "$tmp/out"
 # Self times: of the loop 10000 less what is in it; all are the busy time.
 ops_of() { # DATABASE [OPTION]...
 	"$profan" kernels "$@" -f csv --table operations 2>"$tmp/said" |

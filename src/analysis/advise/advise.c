@@ -43,7 +43,7 @@ static const struct {
 	  "grain.MapDataset.source(data).to_iter_dataset(\n"
 	  "    grain.ReadOptions(num_threads=16, prefetch_buffer_size=500))" },
 	{ "A1", NULL, NULL,
-	  "load the next batch in another thread or process while the GPU "
+	  "load the next batch in another thread or process while the device "
 	  "works on this one",
 	  NULL },
 	{ "A2", TORCH, NULL,
@@ -242,11 +242,11 @@ static const struct {
 	  "torch.set_num_threads(n)" },
 	{ "A21", NULL, "once",
 	  "it was called once: run it before the profile begins, which shows "
-	  "whether it is a first use; else let the GPU do it",
+	  "whether it is a first use; else let the device do it",
 	  NULL },
 	{ "A21", NULL, NULL,
-	  "do less of it, do it in another thread or process while the GPU "
-	  "works, or let the GPU do it",
+	  "do less of it, do it in another thread or process while the device "
+	  "works, or let the device do it",
 	  NULL },
 	{ "A22", TORCH, NULL,
 	  "run the same work a few times before the profiler records",

@@ -435,7 +435,7 @@ static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 
 static bool is_about_time(const struct pf_advise *a)
 {
-	return a->has_path || !a->from->steps ||
+	return a->has_path || advise_has_work(a) || !a->from->steps ||
 	       pf_step_times_is_divided(a->from->steps);
 }
 

@@ -46,6 +46,10 @@ static const struct {
 	  "load the next batch in another thread or process while the device "
 	  "works on this one",
 	  NULL },
+	{ "A2", NULL, "paged",
+	  "the host reads it page by page: prefetch it to the host, or copy it "
+	  "to a buffer of the host's",
+	  "cudaMemPrefetchAsync(p, bytes, cudaCpuDeviceId, stream);" },
 	{ "A2", TORCH, NULL,
 	  "let the loader pin its batches, and copy without waiting",
 	  "DataLoader(dataset, pin_memory=True)\n"

@@ -540,6 +540,8 @@ static bool is_copy_to_gpu(const struct advise_row *r)
 
 static bool owns_pageable(const struct advise_row *r)
 {
+	if (r->flags & ADVISE_PAGED)
+		return true;
 	if (is_copy_to_gpu(r))
 		return strstr(r->name, "Pageable") ||
 		       advise_may_be_pageable(r->name);
@@ -552,6 +554,23 @@ static bool owns_pageable(const struct advise_row *r)
 	       !pf_word(PF_WORD_OP_READS, r->op);
 }
 
+static bool is_mostly_paged(const struct pf_advise *a,
+			    const struct pf_advice *out)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].flags & ADVISE_PAGED)
+			ns += a->tiles->rows[i].ns;
+	return ns > out->on_path_ns / 2;
+}
+
+static const char *copy_variant(const struct pf_advise *a,
+				const struct pf_advice *out)
+{
+	return a->has_path && is_mostly_paged(a, out) ? "paged" : "";
+}
+
 /* The calls' own time may as well be of copies to the host. */
 static void judge_pageable(const struct pf_advise *a, struct pf_advice *out)
 {
@@ -559,6 +578,13 @@ static void judge_pageable(const struct pf_advise *a, struct pf_advice *out)
 
 	if (!a->has_path)
 		return;
+	if (is_mostly_paged(a, out)) {
+		out->title = "copy managed memory back at once";
+		out->subject = "Time without records, while managed memory is "
+			       "paged back, holds";
+		out->confidence = "hint";
+		return;
+	}
 	take_more(a, NO_PAGEABLE, out);
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *row = &t->rows[i];
@@ -1663,6 +1689,7 @@ const struct advise_rule advise_rules[] = {
 	  .needs = ADVISE_NEEDS_GPU,
 	  .owns = owns_pageable,
 	  .judge = judge_pageable,
+	  .variant = copy_variant,
 	  .causes = CAUSE(COPY),
 	  .apart = "The GPU waits for copies that block" },
 	{ .id = "A3",

@@ -99,7 +99,8 @@ fi
 run 0 "$profan" ingest -q "$tmp/a.json" "$tmp/b.json" -o "$tmp/two.db" &&
 	run 0 "$profan" advise -f csv "$tmp/two.db" &&
 	grep -q '^A7,.*--rank N' "$tmp/out" &&
-	grep -q '^A1,,0.0[0-9]*,,[0-9]*,hint,' "$tmp/out"
+	grep -q '^A1,,0.0[0-9]*,,[0-9]*,hint,' "$tmp/out" &&
+	grep -q 'of each trace alone .*: --rank N$' "$tmp/out"
 result 'several traces: nothing bounds, and what needs a path is not judged'
 # without a GPU, too: by classes of steps, and never by what a GPU waits for
 for rank in 0 1; do

@@ -663,6 +663,9 @@ static void add_finding(const struct pf_advise *a,
 		pf_buf_adds(&text, ". ");
 		pf_say_plain(&text, &out);
 	}
+	if (!a->has_path && a->window->count > 1 && !is_blank(a))
+		pf_buf_adds(&text, ". The critical path of each trace alone "
+				   "may name another cause: --rank N");
 	pf_doc_finding(doc, "%s", text.data);
 	pf_buf_release(&out);
 	pf_buf_release(&text);

@@ -8,9 +8,11 @@
 -- has_unread: tables of it are in a version whose columns are not known.
 -- Parameters: none.  Order: id.
 WITH device AS (
-	SELECT trace_id, sum(event_count * (pid GLOB 'TPU *')) AS tpu_count,
-		min(pid GLOB 'TPU *') AS is_tpu
-	FROM track WHERE class = 'gpu' GROUP BY trace_id)
+	SELECT trace_id, min(first_ns) AS program_ns,
+		sum(event_count) FILTER (WHERE class = 'gpu' AND pid GLOB 'TPU *')
+			AS tpu_count,
+		min(pid GLOB 'TPU *') FILTER (WHERE class = 'gpu') AS is_tpu
+	FROM track WHERE class IN ('host', 'gpu') GROUP BY trace_id)
 SELECT id, rank, first_ns, last_ns, CASE WHEN worker IS NULL THEN id
 	ELSE min(id) OVER (PARTITION BY worker, rank) END AS worker_id,
 	coalesce(d.tpu_count, 0) AS tpu_count,
@@ -24,11 +26,8 @@ SELECT id, rank, first_ns, last_ns, CASE WHEN worker IS NULL THEN id
 	EXISTS (SELECT 1 FROM trace_fact AS f WHERE f.trace_id = id
 		AND f.key GLOB 'nsys_unread_*_V[0-9]*') AS has_unread,
 	format IN ('xspace', 'tf-json') AS is_pooled,
-	p.program_ns
+	d.program_ns
 FROM trace
-LEFT JOIN (SELECT trace_id, min(first_ns) AS program_ns FROM track
-	WHERE class IN ('host', 'gpu') GROUP BY trace_id) AS p
-	ON p.trace_id = id
 LEFT JOIN device AS d ON d.trace_id = id
 LEFT JOIN trace_cycle AS c ON c.trace_id = id
 ORDER BY id;

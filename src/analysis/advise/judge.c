@@ -129,10 +129,11 @@ static void say_command(const struct pf_advise *a,
 	bool is_apart = !a->has_path && !strcmp(rule->command, "path");
 	const char *asked = out->asked ? out->asked : rule->question;
 
-	out->shown_by = !is_apart             ? rule->command
-			: !advise_has_work(a) ? "steps"
-			: rule->apart_command ? rule->apart_command
-					      : "gaps";
+	if (!out->shown_by)
+		out->shown_by = !is_apart             ? rule->command
+				: !advise_has_work(a) ? "steps"
+				: rule->apart_command ? rule->apart_command
+						      : "gaps";
 	pf_buf_addf(&out->command, "profan %s ", out->shown_by);
 	pf_shell_word(&out->command, args->db_name);
 	if (!strcmp(out->shown_by, "path") && asked) {

@@ -931,9 +931,11 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 				    (double)s->dur.p50_ns,
 			    pf_num_show_ns(median, s->dur.p50_ns));
 		pf_buf_addf(advise_next(out),
-			    "All figures have it in them: --skip-first %zu "
+			    "All figures include it: --skip-first %zu "
 			    "leaves warm-up out",
 			    w.most);
+		if (out->measured < PF_ADVISE_SHOWN)
+			out->shown_by = "steps";
 	}
 	if (out->measured < PF_ADVISE_SHOWN && !w.most)
 		return;

@@ -23,7 +23,8 @@ struct world {
 
 static const struct world quiet = { .window_ns = 1000000,
 				    .events = 100,
-				    .step_ns = { 100, 100, 100, 100 } };
+				    .step_ns = { 250000, 250000, 250000,
+						 250000 } };
 
 static void add_causes(struct pf_gaps *gaps, const struct world *w)
 {
@@ -72,7 +73,7 @@ static void add_steps(struct pf_step_times *steps, const struct world *w)
 	steps->full_count = 4;
 	steps->has_steps = true;
 	steps->recorded.has_ops = true;
-	steps->dur.p50_ns = 100;
+	steps->dur.p50_ns = 250000;
 }
 
 static void add_checks(struct pf_doctor *doctor, const struct world *w)
@@ -224,8 +225,9 @@ static void rules_fire_above_their_thresholds(void **state)
 	AT(trust, "note", "V9", '-');
 	AT(trust, "warn", "V9", 'f');
 	AT(trust, "bad", "V9", 'b');
-	AT(step_ns[0], 125, "V11", '-');
-	AT(step_ns[0], 126, "V11", 'f');
+	AT(step_ns[0], 312500, "A22", '-');
+	AT(step_ns[0], 312501, "A22", 'f');
+	AT(step_ns[0], 500000, "A22", 'b');
 #undef AT
 	w = quiet;
 	w.comm_ns = 400000;
@@ -370,17 +372,17 @@ static void warm_up_says_how_many_steps(void **state)
 	struct world w = quiet;
 
 	(void)state;
-	w.step_ns[0] = 300;
-	w.step_ns[1] = 90;
-	has_sentence(&w, "V11",
-		     "The first step takes 3.0 times the median (300 ns to "
-		     "100 ns) and is part of all figures. --skip-first 1 "
-		     "leaves it out");
-	w.step_ns[1] = 200;
-	has_sentence(&w, "V11",
-		     "The first step takes 3.0 times the median (300 ns to "
-		     "100 ns); the first 2 steps are warm-up and part of all "
-		     "figures. --skip-first 2 leaves them out");
+	w.step_ns[0] = 750000;
+	w.step_ns[1] = 240000;
+	has_sentence(&w, "A22",
+		     "The first step takes 750.000 us, 3.0 times the median of "
+		     "250.000 us. All figures include it: --skip-first 1 "
+		     "leaves warm-up out");
+	w.step_ns[1] = 500000;
+	has_sentence(&w, "A22",
+		     "The first step takes 750.000 us, 3.0 times the median of "
+		     "250.000 us. All figures include it: --skip-first 2 "
+		     "leaves warm-up out");
 }
 
 /* A backlog of before the capture is no warm-up. */
@@ -389,17 +391,14 @@ static void backlog_is_no_warm_up(void **state)
 	struct world w = quiet;
 
 	(void)state;
-	w.step_ns[0] = 300;
-	w.before_ns = 180;
-	has_sentence(&w, "V11",
-		     "180 ns of the first step's 300 ns is GPU work launched "
-		     "before the capture. --skip-first 1 leaves it out");
-	w.before_ns = 100;
-	has_sentence(&w, "V11",
-		     "The first step takes 2.0 times the median (200 ns "
-		     "without GPU work launched before the capture to 100 ns) "
-		     "and is part of all figures. --skip-first 1 leaves it "
-		     "out");
+	w.step_ns[0] = 750000;
+	w.before_ns = 450000;
+	assert_int_equal(state_of(&w, "A22"), '-');
+	w.before_ns = 250000;
+	has_sentence(&w, "A22",
+		     "The first step takes 500.000 us, 2.0 times the median of "
+		     "250.000 us. All figures include it: --skip-first 1 "
+		     "leaves warm-up out");
 }
 
 static void idle_names_its_cause(void **state)

@@ -245,7 +245,8 @@ static const struct {
 	  "model = torch.compile(model)\n"
 	  "torch.set_num_threads(n)" },
 	{ "A21", NULL, "once",
-	  "it was called once: run it before the profile begins, which shows "
+	  "one call is most of it: run it before the profile begins, which "
+	  "shows "
 	  "whether it is a first use; else let the device do it",
 	  NULL },
 	{ "A21", NULL, NULL,

@@ -111,7 +111,7 @@ static void clear_request(struct request *r)
 /* 1, or 0 if the input ended. */
 static int read_request(FILE *in, struct request *r, struct pf_err *err)
 {
-	char *word = NULL;
+	PF_OWN char *word = NULL;
 	size_t cap = 0;
 	int64_t count = 0;
 	int rc = getdelim(&word, &cap, '\0', in) > 0;
@@ -124,7 +124,6 @@ static int read_request(FILE *in, struct request *r, struct pf_err *err)
 		*PF_ONE_MORE(r->argv, r->argc, r->cap) =
 			(char *)pf_arena_string(&r->texts, rc ? word : "");
 	}
-	free(word);
 	*PF_ONE_MORE(r->argv, r->argc, r->cap) = NULL;
 	r->argc--;
 	return rc;

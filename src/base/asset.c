@@ -29,7 +29,7 @@ const char *pf_asset(const char *name, size_t *len)
 static bool add_if_there(struct pf_buf *found, const char *folder,
 			 const char *name)
 {
-	char *path;
+	PF_OWN char *path = NULL;
 
 	pf_buf_clear(found);
 	pf_buf_addf(found, "%s%s%s", folder, *folder ? "/" : "", name);
@@ -38,7 +38,6 @@ static bool add_if_there(struct pf_buf *found, const char *folder,
 	if (!path)
 		return false;
 	pf_buf_adds(found, path);
-	free(path);
 	return true;
 }
 

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 struct pf_buf {
 	char *data;
 	size_t len, cap;

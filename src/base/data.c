@@ -42,15 +42,12 @@ static void end_row(int separator, void *arg)
 
 static bool has_header(const struct pf_data *d, const char *header)
 {
-	struct pf_buf text = { 0 };
-	bool is_same;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_adds(&text, "");
 	for (size_t i = 0; i < d->columns; i++)
 		pf_buf_addf(&text, "%s%s", i ? "," : "", d->cells[i]);
-	is_same = !strcmp(text.data, header);
-	pf_buf_release(&text);
-	return is_same;
+	return !strcmp(text.data, header);
 }
 
 struct pf_data *pf_data_new(const char *name, const char *header,

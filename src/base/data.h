@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 struct pf_data;
 
@@ -21,6 +22,7 @@ struct pf_data;
 struct pf_data *pf_data_new(const char *name, const char *header,
 			    struct pf_err *err);
 void pf_data_free(struct pf_data *d);
+PF_FREED(pf_data_free, struct pf_data)
 
 /* Rows after the header, and their cells, borrowed from d. */
 size_t pf_data_rows(const struct pf_data *d);

@@ -103,7 +103,7 @@ static struct pf_map_slot *map_find(const struct pf_map *m, uint64_t key)
 
 static void map_grow(struct pf_map *m)
 {
-	struct pf_map_slot *old = m->slot;
+	PF_OWN struct pf_map_slot *old = m->slot;
 	size_t count = m->slots;
 
 	m->slots = count ? count * 2 : FIRST_SLOTS;
@@ -112,7 +112,6 @@ static void map_grow(struct pf_map *m)
 	for (size_t i = 0; i < count; i++)
 		if (old[i].used)
 			*map_find(m, old[i].key) = old[i];
-	free(old);
 }
 
 uint64_t *pf_map_at(struct pf_map *m, uint64_t key)

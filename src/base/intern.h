@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
+
 struct pf_intern {
 	char *bytes; /* every text, each followed by a NUL */
 	size_t bytes_len, bytes_cap;

@@ -53,7 +53,7 @@ static void write_whole(const char *p, size_t len)
 static void write_message(enum pf_log_level level, const char *text, int len)
 {
 	static const char *const words[] = { "", "warning: ", "" };
-	struct pf_buf line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 
 	if (transient)
 		pf_buf_adds(&line, "\r\x1b[K");
@@ -63,7 +63,6 @@ static void write_message(enum pf_log_level level, const char *text, int len)
 	pf_utf8_mask(&line, text, (size_t)len);
 	pf_buf_addc(&line, '\n');
 	write_whole(line.data, line.len);
-	pf_buf_release(&line);
 }
 
 void pf_log(enum pf_log_level level, const char *fmt, ...)
@@ -89,7 +88,7 @@ void pf_log(enum pf_log_level level, const char *fmt, ...)
 /* A line on the terminal to clear before the next message; "" for none. */
 static void log_set_transient(const char *text)
 {
-	struct pf_buf line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 
 	pthread_mutex_lock(&lock);
 	if (*text || transient)
@@ -98,7 +97,6 @@ static void log_set_transient(const char *text)
 	write_whole(line.data, line.len);
 	transient = *text;
 	pthread_mutex_unlock(&lock);
-	pf_buf_release(&line);
 }
 
 /*
@@ -184,7 +182,7 @@ static void add_left(const struct progress_state *s, struct pf_buf *out)
 /* Keep the start of the title so that the whole fits in one line. */
 static void add_title(struct pf_buf *out, const char *title, size_t room)
 {
-	struct pf_buf masked = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf masked = { 0 };
 	size_t at = 0, used = 0;
 	uint32_t code;
 
@@ -199,14 +197,13 @@ static void add_title(struct pf_buf *out, const char *title, size_t room)
 		at += n;
 	}
 	pf_buf_add(out, masked.data, at);
-	pf_buf_release(&masked);
 }
 
 /* "ingest: linking, 1,234,567 events, 0:07": nothing says how long it takes. */
 static void add_phase(const struct progress_state *s, struct pf_buf *out,
 		      size_t room)
 {
-	struct pf_buf line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 	char events[PF_NUM_MAX];
 	int64_t seconds = s->elapsed_ns / INT64_C(1000000000);
 
@@ -217,13 +214,12 @@ static void add_phase(const struct progress_state *s, struct pf_buf *out,
 	pf_buf_addf(&line, ", %d:%02d", (int)(seconds / 60),
 		    (int)(seconds % 60));
 	add_title(out, line.data, room);
-	pf_buf_release(&line);
 }
 
 static void progress_line(const struct progress_state *s, struct pf_buf *out)
 {
 	char a[PF_NUM_MAX];
-	struct pf_buf rest = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf rest = { 0 };
 	size_t room = s->columns > 1 ? (size_t)s->columns - 1 : 0;
 
 	if (s->phase) {
@@ -244,14 +240,13 @@ static void progress_line(const struct progress_state *s, struct pf_buf *out)
 		add_left(s, &rest);
 	add_title(out, s->title, room > rest.len ? room - rest.len : 0);
 	pf_buf_add(out, rest.data, rest.len < room ? rest.len : room);
-	pf_buf_release(&rest);
 }
 
 /* Draw if it is time; was it? */
 static bool progress_tick(void)
 {
 	int64_t now = now_ns();
-	struct pf_buf line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 	struct progress_state s = {
 		.title = progress.title,
 		.phase = atomic_load(&progress.phase),
@@ -268,7 +263,6 @@ static bool progress_tick(void)
 	progress.drawn_ns = now;
 	progress_line(&s, &line);
 	log_set_transient(line.data ? line.data : "");
-	pf_buf_release(&line);
 	return true;
 }
 

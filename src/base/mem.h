@@ -10,12 +10,38 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 void *pf_alloc(size_t size_bytes);                /* contents undefined */
 void *pf_calloc(size_t count, size_t size_bytes); /* contents zero */
 void *pf_realloc(void *p, size_t count, size_t size_bytes);
 char *pf_strdup(const char *s);
 char *pf_memdup0(const void *p, size_t len); /* copy with a NUL added */
+
+/*
+ * A local variable that is released where its block is left, on whichever way;
+ * what was declared last goes first.  It is empty or filled as it is declared.
+ *
+ *	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+ *	PF_OWN char *name = pf_strdup(path);
+ */
+#define PF_AUTO(release) __attribute__((cleanup(release)))
+/* What free() frees, of any type. */
+#define PF_OWN PF_AUTO(pf_freed)
+static inline void pf_freed(void *variable)
+{
+	void *p;
+
+	memcpy(&p, variable, sizeof(p));
+	free(p);
+}
+/* pf_x_freed(), of a variable that holds what pf_x_free() frees. */
+#define PF_FREED(free_it, type)                                                \
+	static inline void free_it##d(type **p)                                \
+	{                                                                      \
+		free_it(*p);                                                   \
+	}
 
 /*
  * From now on, of all threads: pieces of at least this size go back to the

@@ -295,7 +295,7 @@ static const struct pf_opt *find_choice(const struct parser *p,
 static int no_such_option(struct parser *p, const char *dashes,
 			  const char *word, size_t len)
 {
-	char *copy = pf_memdup0(word, len);
+	PF_OWN char *copy = pf_memdup0(word, len);
 	struct pf_suggest s = { .word = copy };
 	const struct pf_opt *choice;
 
@@ -321,7 +321,6 @@ static int no_such_option(struct parser *p, const char *dashes,
 	else
 		pf_fail(p->err, PF_EUSAGE, "there is no option '%s%s'", dashes,
 			copy);
-	free(copy);
 	return -1;
 }
 

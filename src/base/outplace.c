@@ -148,20 +148,18 @@ static int check_journals(const char *path, struct pf_err *err)
 {
 	static const char *const tails[] = { "-wal", "-journal", "-shm" };
 	struct stat info;
-	int rc = 0;
 
-	for (size_t i = 0; !rc && i < sizeof(tails) / sizeof(*tails); i++) {
-		struct pf_buf name = { 0 };
+	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
+		PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 
 		pf_buf_addf(&name, "%s%s", path, tails[i]);
 		if (!lstat(name.data, &info))
-			rc = pf_fail(err, PF_EIO,
-				     "'%s' is there, of another database of "
-				     "this name: remove it first",
-				     name.data);
-		pf_buf_release(&name);
+			return pf_fail(err, PF_EIO,
+				       "'%s' is there, of another database of "
+				       "this name: remove it first",
+				       name.data);
 	}
-	return rc;
+	return 0;
 }
 
 static int check_file(const char *path, const struct stat *there,
@@ -196,7 +194,7 @@ static bool is_locked(int fd)
 
 bool pf_outplace_is_busy(const char *path)
 {
-	struct pf_buf partial = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf partial = { 0 };
 	bool is;
 	int fd;
 
@@ -205,7 +203,6 @@ bool pf_outplace_is_busy(const char *path)
 	is = fd >= 0 && is_locked(fd);
 	if (fd >= 0)
 		close(fd);
-	pf_buf_release(&partial);
 	return is;
 }
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 struct pf_outrule {
 	bool replace;       /* what is there, unless it is an input */
@@ -88,5 +89,6 @@ int pf_outfile_write(struct pf_outfile *f, const void *data, size_t len,
 int pf_outfile_commit(struct pf_outfile *f, struct pf_err *err);
 /* Free it; what was not committed is removed.  NULL is fine. */
 void pf_outfile_free(struct pf_outfile *f);
+PF_FREED(pf_outfile_free, struct pf_outfile)
 
 #endif

@@ -253,7 +253,8 @@ static void swap_buffers(struct pf_sorter *s)
 static void merge_runs(struct pf_sorter *s)
 {
 	size_t w = s->record_bytes, runs;
-	size_t *ends = pf_alloc((s->count / MIN_RUN + 2) * sizeof(*ends));
+	PF_OWN size_t *ends =
+		pf_alloc((s->count / MIN_RUN + 2) * sizeof(*ends));
 
 	runs = find_runs(s, ends);
 	while (runs > 1) {
@@ -272,7 +273,6 @@ static void merge_runs(struct pf_sorter *s)
 		runs = out;
 		swap_buffers(s);
 	}
-	free(ends);
 }
 
 /* A byte of a key: 0 to 7 of the second number, 8 to 15 of the first. */

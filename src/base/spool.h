@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 /* ---- an array of fixed-size records: append, then read anywhere ---- */
 struct pf_spool;
@@ -46,6 +47,7 @@ struct pf_sorter *pf_sorter_new(size_t record_bytes, size_t budget_bytes,
 /* The same with 4 MiB and pf_temp_dir(). */
 struct pf_sorter *pf_sorter_temp(size_t record_bytes);
 void pf_sorter_free(struct pf_sorter *s);
+PF_FREED(pf_sorter_free, struct pf_sorter)
 int pf_sorter_add(struct pf_sorter *s, const void *record, struct pf_err *err);
 /* No more records: prepare for reading. */
 int pf_sorter_finish(struct pf_sorter *s, struct pf_err *err);

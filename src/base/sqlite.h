@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which failures of SQLite are the machine's: no room, no memory, a file that
- * the system does not read or write.  They say nothing of the database that
- * was asked (pf_err_is_of_input()).  Included behind SQLite's own header,
- * which only two rooms read.
+ * What two rooms share of SQLite, behind its own header: statements that end
+ * with their block, and which failures are the machine's: no room, no memory, a
+ * file that the system does not read or write.  They say nothing of the
+ * database that was asked (pf_err_is_of_input()).
  */
 #ifndef PF_BASE_SQLITE_H
 #define PF_BASE_SQLITE_H
 
 #include <errno.h>
+
+#include "base/mem.h"
+
+/* PF_STMT(st) = pf_db_prepare(...): finalized where its block is left. */
+PF_FREED(sqlite3_finalize, sqlite3_stmt)
+#define PF_STMT(st) PF_AUTO(sqlite3_finalized) sqlite3_stmt *st
 
 /*
  * What the system said when the last call failed; 0: it was not the system.

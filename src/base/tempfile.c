@@ -17,7 +17,7 @@
 /* For file systems without O_TMPFILE: a name for a moment. */
 static int open_and_unlink(const char *dir, struct pf_err *err)
 {
-	struct pf_buf name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 	int fd;
 
 	pf_buf_addf(&name, "%s/.profan-XXXXXX", dir);
@@ -26,7 +26,6 @@ static int open_and_unlink(const char *dir, struct pf_err *err)
 		unlink(name.data);
 	else
 		pf_fail_errno(err, "no temporary file in '%s'", dir);
-	pf_buf_release(&name);
 	return fd;
 }
 

@@ -184,7 +184,7 @@ bool pf_cache_is_database(const char *path)
  */
 static bool add_source(struct pf_buf *mark, const char *path)
 {
-	char *real = realpath(path, NULL);
+	PF_OWN char *real = realpath(path, NULL);
 	struct stat info;
 	bool ok = real && !stat(path, &info) && S_ISREG(info.st_mode);
 
@@ -195,7 +195,6 @@ static bool add_source(struct pf_buf *mark, const char *path)
 			    (int64_t)info.st_size, (int64_t)info.st_mtim.tv_sec,
 			    info.st_mtim.tv_nsec, (int64_t)info.st_ctim.tv_sec,
 			    info.st_ctim.tv_nsec, real);
-	free(real);
 	return ok;
 }
 
@@ -245,8 +244,10 @@ static char *user_folder(void)
 /* Of a source in a folder that others can write, by the source's real path. */
 static char *path_for_user(const char *beside)
 {
-	char digest[PF_XXH128_TEXT], *folder = user_folder();
-	char *copy = pf_strdup(beside), *real = realpath(dirname(copy), NULL);
+	PF_OWN char *folder = user_folder();
+	char digest[PF_XXH128_TEXT];
+	PF_OWN char *copy = pf_strdup(beside);
+	PF_OWN char *real = realpath(dirname(copy), NULL);
 	struct pf_xxh128 *d = pf_xxh128_new();
 	struct pf_buf path = { 0 };
 
@@ -257,16 +258,14 @@ static char *path_for_user(const char *beside)
 			    pf_path_base(beside));
 	}
 	pf_xxh128_free(d);
-	free(folder);
-	free(copy);
-	free(real);
 	return path.data;
 }
 
 static char *cache_path(const char *source, size_t others)
 {
 	struct pf_buf path = { 0 };
-	char *copy, *own = NULL;
+	PF_OWN char *copy = NULL;
+	char *own = NULL;
 
 	pf_buf_adds(&path, source);
 	if (pf_is_folder(source))
@@ -279,7 +278,6 @@ static char *cache_path(const char *source, size_t others)
 	copy = pf_strdup(path.data);
 	if (!is_private(dirname(copy)))
 		own = path_for_user(path.data);
-	free(copy);
 	if (!own)
 		return path.data;
 	pf_buf_release(&path);
@@ -289,7 +287,8 @@ static char *cache_path(const char *source, size_t others)
 /* The user's folder may have to be made, and its parent, the first time. */
 static void make_folders(const char *path)
 {
-	char *own = user_folder(), *slash;
+	PF_OWN char *own = user_folder();
+	char *slash;
 	const size_t n = own ? strlen(own) : 0;
 
 	if (n && !strncmp(path, own, n) && path[n] == '/' &&
@@ -299,17 +298,14 @@ static void make_folders(const char *path)
 		*slash = '/';
 		mkdir(own, 0700);
 	}
-	free(own);
 }
 
 static bool can_write_beside(const char *path)
 {
-	char *copy = pf_strdup(path);
+	PF_OWN char *copy = pf_strdup(path);
 	const char *folder = dirname(copy);
-	bool can = !access(folder, W_OK | X_OK) && is_private(folder);
 
-	free(copy);
-	return can;
+	return !access(folder, W_OK | X_OK) && is_private(folder);
 }
 
 /* A folder of its own, for what ingest writes beside the database. */
@@ -364,7 +360,7 @@ static void announce(const struct pf_cached *c, char *const *sources,
 {
 	const bool is_beside =
 		!strncmp(c->path, sources[0], strlen(sources[0]));
-	struct pf_buf more = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf more = { 0 };
 
 	if (count > 1)
 		pf_buf_addf(&more, " and %zu more", count - 1);
@@ -376,7 +372,6 @@ static void announce(const struct pf_cached *c, char *const *sources,
 			    "it",
 			    sources[0], more.data ? more.data : "", c->path,
 			    is_beside ? "" : " ", is_beside ? "" : sources[0]);
-	pf_buf_release(&more);
 }
 
 /* It may be removed in between: what is there is looked at first. */
@@ -406,7 +401,7 @@ static int ingest(struct pf_cached *c, char *const *sources, size_t count,
 static int make(struct pf_cached *c, char *const *sources, size_t count,
 		const char *mark, struct pf_err *err)
 {
-	struct pf_paths traces = { 0 };
+	PF_AUTO(pf_paths_release) struct pf_paths traces = { 0 };
 	int rc = check_traces(sources, count, err);
 
 	make_folders(c->path);
@@ -429,7 +424,6 @@ static int make(struct pf_cached *c, char *const *sources, size_t count,
 		if (!rc)
 			rc = ingest(c, sources, count, &traces, mark, err);
 	}
-	pf_paths_release(&traces);
 	return rc;
 }
 
@@ -479,7 +473,7 @@ static int check_there(char *const *sources, size_t count, struct pf_err *err)
 int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 		  struct pf_err *err)
 {
-	struct pf_buf mark = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf mark = { 0 };
 	bool is_marked;
 	int rc;
 
@@ -498,7 +492,6 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 	if (!rc)
 		rc = make_held(c, sources, count, is_marked ? mark.data : NULL,
 			       err);
-	pf_buf_release(&mark);
 	if (rc)
 		pf_cache_close(c);
 	return rc;
@@ -553,7 +546,7 @@ static int add_cache(const char *path, struct pf_paths *out, struct pf_err *err)
 
 int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
 {
-	struct pf_paths found = { 0 };
+	PF_AUTO(pf_paths_release) struct pf_paths found = { 0 };
 	char *beside;
 	int rc;
 
@@ -572,7 +565,6 @@ int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
 	}
 	for (size_t i = 0; i < found.count && !rc; i++)
 		rc = add_cache(found.items[i], out, err);
-	pf_paths_release(&found);
 	return rc;
 }
 
@@ -621,14 +613,13 @@ int pf_inputs_are(const struct pf_inputs *in, enum pf_producer producer,
 
 	for (size_t i = 0; i < in->count && is == 1; i++) {
 		enum pf_producer own = PF_FROM_OTHERS;
-		struct pf_db db = { 0 };
+		PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
 		if (pf_db_open(&db, in->paths[i], false, err) ||
 		    pf_hint_producer(&db, &own))
 			is = -1;
 		else
 			is = own == producer;
-		pf_db_close(&db);
 	}
 	return is;
 }

@@ -54,13 +54,13 @@ struct pf_outfile *pf_output_open(struct pf_ctx *cx, const char *path,
 int pf_output_write(struct pf_ctx *cx, const char *path,
 		    const struct pf_outrule *rule, const struct pf_buf *text)
 {
+	PF_AUTO(pf_outfile_freed)
 	struct pf_outfile *f = pf_output_open(cx, path, rule);
 	int rc;
 
 	rc = f ? pf_outfile_write(f, text->data, text->len, cx->err) : -1;
 	if (!rc)
 		rc = pf_outfile_commit(f, cx->err);
-	pf_outfile_free(f);
 	return rc;
 }
 
@@ -97,14 +97,13 @@ static struct pf_doc alone(const struct pf_doc *doc, struct pf_table **t)
 static int no_such_table(const struct pf_doc *doc, const char *name,
 			 struct pf_err *err)
 {
-	struct pf_buf names = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf names = { 0 };
 
 	pf_buf_adds(&names, FIGURES);
 	for (size_t i = 0; i < doc->table_count; i++)
 		pf_buf_addf(&names, ", %s", pf_table_name(doc->tables[i]));
 	pf_fail(err, PF_EUSAGE, "there is no table '%s'; there are: %s", name,
 		names.data);
-	pf_buf_release(&names);
 	return -1;
 }
 
@@ -136,7 +135,7 @@ static int write_one(const struct pf_ctx *cx, const struct pf_doc *one,
 	};
 	struct pf_outfile *file =
 		pf_outfile_open(path, &rule, cx->out, cx->err);
-	char *text = NULL;
+	PF_OWN char *text = NULL;
 	size_t len = 0;
 	FILE *f = file ? open_memstream(&text, &len) : NULL;
 	int rc = -1;
@@ -153,7 +152,6 @@ static int write_one(const struct pf_ctx *cx, const struct pf_doc *one,
 	if (!rc)
 		rc = pf_outfile_commit(file, cx->err);
 	pf_outfile_free(file);
-	free(text);
 	return rc;
 }
 
@@ -164,7 +162,7 @@ static int write_one(const struct pf_ctx *cx, const struct pf_doc *one,
 static int tables_write(const struct pf_ctx *cx, const struct pf_doc *doc,
 			const char *folder)
 {
-	struct pf_buf path = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf path = { 0 };
 	int rc = 0;
 
 	if (mkdir(folder, 0777) && errno != EEXIST)
@@ -181,7 +179,6 @@ static int tables_write(const struct pf_ctx *cx, const struct pf_doc *doc,
 			    cx->style.format->name);
 		rc = write_one(cx, &one, path.data);
 	}
-	pf_buf_release(&path);
 	return rc;
 }
 
@@ -625,6 +622,7 @@ static int answer_of_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			   void *args, const struct common *common)
 {
 	bool is_limited = common->limit != LIMIT_UNSET;
+	PF_AUTO(pf_doc_release)
 	struct pf_doc doc = {
 		.lists = cmd->lists,
 		.order = { common->sort,
@@ -635,7 +633,6 @@ static int answer_of_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	cx->is_page = !is_limited && cx->style.format->flags & PF_SHORT;
 	if (!rc)
 		rc = settle_and_print(cmd, cx, args, common, &doc);
-	pf_doc_release(&doc);
 	return rc;
 }
 
@@ -643,6 +640,7 @@ static int answer_of_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			    void *args, const struct common *common)
 {
+	PF_AUTO(pf_doc_release)
 	struct pf_doc doc = { .lists = cmd->lists,
 			      .order = { common->sort, cx->limit } };
 	int rc = cmd->answer(cx, args, &doc);
@@ -655,7 +653,6 @@ static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			      cx->style.format->flags & PF_SHORT;
 	if (rc >= 0 && settle_and_print(cmd, cx, args, common, &doc) < 0)
 		rc = -1;
-	pf_doc_release(&doc);
 	return rc;
 }
 
@@ -761,7 +758,7 @@ static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		  const struct common *common)
 {
 	size_t count = cached->files->count;
-	const char **inputs;
+	PF_OWN const char **inputs = NULL;
 	struct pf_cmd_kept_db *k =
 		open_db(cx, cached->path, cmd->needs & PF_NEEDS_TABLES);
 	int rc;
@@ -777,7 +774,6 @@ static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	cx->db = &k->db;
 	rc = run_command(cmd, cx, args, common);
 	leave_db(cx, k, rc >= 0);
-	free(inputs);
 	return rc;
 }
 
@@ -785,7 +781,7 @@ static int run_on_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			const char *path, void *args,
 			const struct common *common)
 {
-	struct pf_db db = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	int rc = pf_db_open_kind(&db, path, &pf_fleet_kind, cx->err);
 
 	cx->db = &db;
@@ -793,7 +789,6 @@ static int run_on_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		rc = answer_of_fleet(cmd, cx, args, common);
 	else if (!rc)
 		rc = run_command(cmd, cx, args, common);
-	pf_db_close(&db);
 	return rc;
 }
 
@@ -891,7 +886,7 @@ static int count_after_dashes(int argc, char **argv)
 int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	       struct pf_cmd_kept *kept, struct pf_err *err)
 {
-	void *args = pf_calloc(1, cmd->args_bytes + 1);
+	PF_OWN void *args = pf_calloc(1, cmd->args_bytes + 1);
 	struct common common = common_defaults;
 	const struct pf_opt *opts[PF_CMD_OPT_SETS];
 	struct pf_opt_set sets[PF_CMD_OPT_SETS];
@@ -922,6 +917,5 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	pf_opt_release(sets, PF_CMD_OPT_SETS);
 	if (cmd->release)
 		cmd->release(args);
-	free(args);
 	return rc;
 }

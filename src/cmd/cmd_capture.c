@@ -107,7 +107,7 @@ static const char *add_sequence(struct pf_buf *out, const char *p)
 
 static int compile(regex_t *re, const char *base, struct pf_err *err)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int rc;
 
 	pf_buf_addc(&text, '^');
@@ -120,7 +120,6 @@ static int compile(regex_t *re, const char *base, struct pf_err *err)
 	/* A name that is taken gets a number. */
 	pf_buf_adds(&text, "(\\.[0-9]{1,3})?$");
 	rc = regcomp(re, text.data, REG_EXTENDED | REG_NOSUB);
-	pf_buf_release(&text);
 	return rc ? pf_fail(err, PF_EUSAGE, "'%s' is no name for files", base)
 		  : 0;
 }
@@ -129,7 +128,7 @@ static int compile(regex_t *re, const char *base, struct pf_err *err)
 
 static int make_folder(const char *path, struct pf_err *err)
 {
-	char *copy = pf_strdup(path);
+	PF_OWN char *copy = pf_strdup(path);
 	int rc = 0;
 
 	for (char *p = copy + 1; !rc && *p; p++) {
@@ -144,7 +143,6 @@ static int make_folder(const char *path, struct pf_err *err)
 		rc = -1;
 	if (rc)
 		pf_fail_errno(err, "cannot make folder '%s'", path);
-	free(copy);
 	return rc;
 }
 
@@ -181,14 +179,13 @@ static void add_folder(struct pf_buf *out, const char *folder)
 static int make_absolute(struct pf_capture_files *f, const char *base,
 			 struct pf_err *err)
 {
-	char *real = realpath(f->folder, NULL);
+	PF_OWN char *real = realpath(f->folder, NULL);
 	struct pf_buf text = { 0 };
 
 	if (!real)
 		return pf_fail_errno(err, "cannot use folder '%s'", f->folder);
 	free(f->folder);
 	f->folder = pf_strdup(real);
-	free(real);
 	add_folder(&text, f->folder);
 	pf_buf_addc(&text, '/');
 	pf_buf_adds(&text, base);
@@ -251,10 +248,10 @@ static bool was_there(const struct pf_capture_files *f, const char *name)
 static int capture_files_new(const struct pf_capture_files *f,
 			     struct pf_capture_names *out, struct pf_err *err)
 {
-	struct pf_capture_names all = { 0 };
-	int rc = list(f, &all, err);
+	PF_AUTO(capture_names_release) struct pf_capture_names all = { 0 };
 
-	for (size_t i = 0; !rc && i < all.count; i++) {
+	PF_TRY(list(f, &all, err));
+	for (size_t i = 0; i < all.count; i++) {
 		struct pf_buf path = { 0 };
 
 		if (was_there(f, all.items[i]))
@@ -262,8 +259,7 @@ static int capture_files_new(const struct pf_capture_files *f,
 		pf_buf_addf(&path, "%s/%s", f->folder, all.items[i]);
 		add_name(out, path.data);
 	}
-	capture_names_release(&all);
-	return rc;
+	return 0;
 }
 
 /*
@@ -486,10 +482,9 @@ static int find_agent(const struct capture_args *a, struct pf_buf *found,
 	if (!named)
 		named = getenv("PROFAN_AGENT");
 	if (named && *named) {
-		char *path = realpath(named, NULL);
+		PF_OWN char *path = realpath(named, NULL);
 
 		pf_buf_adds(found, path ? path : "");
-		free(path);
 		if (found->len)
 			return 0;
 		return pf_fail_errno(err, "cannot find the agent '%s'", named);
@@ -516,17 +511,14 @@ static int set_choice(const char *name, const char *words, int n,
 		      struct pf_err *err)
 {
 	const char *word;
-	char *copy;
+	PF_OWN char *copy = NULL;
 	size_t len;
-	int rc;
 
 	if (n < 0)
 		return 0;
 	word = pf_opt_choice(words, n, &len);
 	copy = pf_memdup0(word, len);
-	rc = set_variable(name, copy, err);
-	free(copy);
-	return rc;
+	return set_variable(name, copy, err);
 }
 
 /* A number of units with a fraction of digits: "1.500". */
@@ -623,21 +615,18 @@ static int set_injection(const char *name, const char *agent, bool force,
 static int set_preload(const char *agent, struct pf_err *err)
 {
 	const char *others = getenv("LD_PRELOAD");
-	struct pf_buf text = { 0 };
-	int rc;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_adds(&text, agent);
 	if (others && *others)
 		pf_buf_addf(&text, ":%s", others);
-	rc = set_variable("LD_PRELOAD", text.data, err);
-	pf_buf_release(&text);
-	return rc;
+	return set_variable("LD_PRELOAD", text.data, err);
 }
 
 static int set_up(const struct capture_args *a, const char *pattern,
 		  struct pf_err *err)
 {
-	struct pf_buf agent = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf agent = { 0 };
 	int rc = -1;
 
 	if (!find_agent(a, &agent, err) &&
@@ -647,7 +636,6 @@ static int set_up(const struct capture_args *a, const char *pattern,
 			   err) &&
 	    (!a->preload || !set_preload(agent.data, err)))
 		rc = set_options(a, pattern, err);
-	pf_buf_release(&agent);
 	return rc;
 }
 
@@ -671,7 +659,7 @@ static int read_files(const struct capture_args *a,
 		      const struct pf_capture_files *files, bool quiet,
 		      struct pf_err *err)
 {
-	struct pf_capture_names names = { 0 };
+	PF_AUTO(capture_names_release) struct pf_capture_names names = { 0 };
 	int rc = capture_files_new(files, &names, err);
 
 	if (!rc && !names.count) {
@@ -691,7 +679,6 @@ static int read_files(const struct capture_args *a,
 				    names.count, names.count == 1 ? "" : "s",
 				    files->folder, a->db);
 	}
-	capture_names_release(&names);
 	return rc;
 }
 

@@ -51,17 +51,16 @@ static int remove_cache(const char *path, bool dry_run, struct pf_err *err)
 static int run(struct pf_ctx *cx, void *argv)
 {
 	const struct clean_args *args = argv;
-	struct pf_paths caches = { 0 };
-	int rc = cx->argc ? 0 : pf_cache_find(".", &caches, cx->err);
+	PF_AUTO(pf_paths_release) struct pf_paths caches = { 0 };
 
-	for (int i = 0; i < cx->argc && !rc; i++)
-		rc = pf_cache_find(cx->argv[i], &caches, cx->err);
-	for (size_t i = 0; i < caches.count && !rc; i++)
-		rc = remove_cache(caches.items[i], args->dry_run, cx->err);
-	if (!rc && !caches.count)
+	PF_TRY(cx->argc ? 0 : pf_cache_find(".", &caches, cx->err));
+	for (int i = 0; i < cx->argc; i++)
+		PF_TRY(pf_cache_find(cx->argv[i], &caches, cx->err));
+	for (size_t i = 0; i < caches.count; i++)
+		PF_TRY(remove_cache(caches.items[i], args->dry_run, cx->err));
+	if (!caches.count)
 		pf_log_note("there is nothing to remove");
-	pf_paths_release(&caches);
-	return rc;
+	return 0;
 }
 
 PF_COMMAND(120, clean) = {

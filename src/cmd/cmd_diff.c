@@ -146,7 +146,7 @@ static int load_captures(struct pf_ctx *cx, struct diff_args *a,
 			(a->diff.columns ? PF_CAPTURE_AVERAGES : 0) |
 			(a->diff.path ? PF_CAPTURE_PATH : 0) |
 			(a->diff.advice ? PF_CAPTURE_ADVICE : 0);
-	char **names = pf_calloc(inputs->count + 1, sizeof(*names));
+	PF_OWN char **names = pf_calloc(inputs->count + 1, sizeof(*names));
 	int rc;
 
 	for (size_t i = 0; i < inputs->count; i++)
@@ -158,7 +158,6 @@ static int load_captures(struct pf_ctx *cx, struct diff_args *a,
 			      &a->diff.window, want, captures, cx->err);
 	for (size_t i = 0; i < inputs->count; i++)
 		free(names[i]);
-	free(names);
 	return rc;
 }
 
@@ -226,19 +225,15 @@ static int compare_snapshots(const struct diff_args *a,
 			     const struct pf_inputs *inputs, struct pf_doc *doc,
 			     struct pf_err *err)
 {
-	struct pf_db before = { 0 }, after = { 0 };
-	int rc = pf_db_open(&before, inputs->paths[0], false, err);
+	PF_AUTO(pf_db_close) struct pf_db before = { 0 }, after = { 0 };
 
+	PF_TRY(pf_db_open(&before, inputs->paths[0], false, err));
 	doc->lists = "lines peak_lines";
-	if (!rc)
-		rc = pf_db_open(&after, inputs->paths[1], false, err);
-	if (!rc)
-		rc = pf_snap_diff(&before, &after, &a->diff.window, doc);
-	if (!rc && a->redact)
+	PF_TRY(pf_db_open(&after, inputs->paths[1], false, err));
+	PF_TRY(pf_snap_diff(&before, &after, &a->diff.window, doc));
+	if (a->redact)
 		pf_redact_doc(a->redact, doc);
-	pf_db_close(&before);
-	pf_db_close(&after);
-	return rc;
+	return 0;
 }
 
 /* ---- rows of training scripts ---- */
@@ -270,7 +265,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	struct diff_args *args = argv;
 	struct pf_captures captures = { 0 };
-	struct pf_inputs inputs = { 0 };
+	PF_AUTO(pf_inputs_close) struct pf_inputs inputs = { 0 };
 	bool is_page = cx->style.format == &pf_format_page;
 	size_t a_count = 0;
 	int rc = split(cx, &a_count), snapshots = 0, rows = 0;
@@ -305,7 +300,6 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 	    load_timelines(args, &inputs, a_count, cx->err))
 		rc = -1;
 	pf_captures_release(&captures);
-	pf_inputs_close(&inputs);
 	return rc;
 }
 
@@ -358,21 +352,16 @@ static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 		.inputs = (const char *const *)cx->argv,
 		.input_count = (size_t)cx->argc,
 	};
-	struct pf_buf text = { 0 }, command = { 0 };
-	int rc;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 }, command = { 0 };
 
 	show_command(cx, args, &command);
 	if (!args->page.redact)
 		pf_redact_doc(args->redact, doc);
-	rc = pf_diff_page(&args->found, doc,
-			  args->page.redact ? NULL : args->redact, command.data,
-			  &args->page, &args->timelines, &text, cx->err);
-	if (!rc)
-		rc = pf_output_page(cx, args->out ? args->out : "diff.html",
-				    &rule, &text);
-	pf_buf_release(&command);
-	pf_buf_release(&text);
-	return rc;
+	PF_TRY(pf_diff_page(
+		&args->found, doc, args->page.redact ? NULL : args->redact,
+		command.data, &args->page, &args->timelines, &text, cx->err));
+	return pf_output_page(cx, args->out ? args->out : "diff.html", &rule,
+			      &text);
 }
 
 PF_COMMAND(405, diff) = {

@@ -52,18 +52,16 @@ static int read_other(const char *path, const struct pf_graphs_args *args,
 static int find(struct pf_db *db, const struct pf_graphs_args *args,
 		struct pf_graphs *g)
 {
-	int rc;
-
 	*g = (struct pf_graphs){ 0 };
-	rc = pf_graphs_read(db, args, PF_GRAPHS_OWN, g);
-	for (size_t i = 0; !rc && i < args->captures.count; i++)
-		rc = read_other(args->captures.items[i], args,
-				PF_GRAPHS_CAPTURE, g, db->err);
-	if (!rc && args->with)
-		rc = read_other(args->with, args, PF_GRAPHS_EAGER, g, db->err);
-	if (!rc)
-		pf_graphs_explain(g);
-	return rc;
+	PF_TRY(pf_graphs_read(db, args, PF_GRAPHS_OWN, g));
+	for (size_t i = 0; i < args->captures.count; i++)
+		PF_TRY(read_other(args->captures.items[i], args,
+				  PF_GRAPHS_CAPTURE, g, db->err));
+	if (args->with)
+		PF_TRY(read_other(args->with, args, PF_GRAPHS_EAGER, g,
+				  db->err));
+	pf_graphs_explain(g);
+	return 0;
 }
 
 static int name(struct pf_db *db, const struct pf_graph_evidence *e,
@@ -105,20 +103,15 @@ int pf_cmd_name_all_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 {
 	const struct pf_graphs_args *args = p;
-	struct pf_graphs g;
-	int rc = find(cx->db, args, &g);
+	PF_AUTO(pf_graphs_release) struct pf_graphs g = { 0 };
 
-	if (!rc)
-		rc = pf_trust_recorded(cx->db, &g.window, &g.recorded);
-	if (!rc && args->store)
-		rc = pf_graphs_store(&g, cx->db, args->store);
-	if (!rc) {
-		pf_graphs_show(&g, args, doc);
-		rc = pf_trust_note(cx->db, &g.window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS, doc);
-	}
-	pf_graphs_release(&g);
-	return rc;
+	PF_TRY(find(cx->db, args, &g));
+	PF_TRY(pf_trust_recorded(cx->db, &g.window, &g.recorded));
+	if (args->store)
+		PF_TRY(pf_graphs_store(&g, cx->db, args->store));
+	pf_graphs_show(&g, args, doc);
+	return pf_trust_note(cx->db, &g.window, PF_TRUST_WORK | PF_TRUST_LINKS,
+			     doc);
 }
 
 PF_COMMAND(340, graphs) = {

@@ -597,7 +597,7 @@ static int add_command(struct pf_jsonw *w, const struct pf_cmd *cmd,
 static int describe_json(const struct pf_cmd *cmd, FILE *out,
 			 struct pf_err *err)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct pf_jsonw w = { .out = &text, .indent_depth = 4 };
 	int rc = 0;
 
@@ -614,7 +614,6 @@ static int describe_json(const struct pf_cmd *cmd, FILE *out,
 	pf_jsonw_end(&w);
 	if (!rc)
 		fwrite(text.data, 1, text.len, out);
-	pf_buf_release(&text);
 	return rc;
 }
 
@@ -685,8 +684,8 @@ static int explain(const char *name, int format, const struct pf_ctx *cx)
 	struct pf_style style = { .format = &pf_format_text,
 				  .width = 80,
 				  .command = "help" };
-	struct pf_data *words = pf_glossary_new(cx->err);
-	struct pf_doc doc = { 0 };
+	PF_AUTO(pf_data_freed) struct pf_data *words = pf_glossary_new(cx->err);
+	PF_AUTO(pf_doc_release) struct pf_doc doc = { 0 };
 	int rc = -1;
 
 	if (format == JSON)
@@ -695,8 +694,6 @@ static int explain(const char *name, int format, const struct pf_ctx *cx)
 		rc = find_words(words, name, &doc)
 			     ? pf_render_doc(&style, &doc, cx->out, cx->err)
 			     : 1;
-	pf_doc_release(&doc);
-	pf_data_free(words);
 	return rc;
 }
 

@@ -152,7 +152,7 @@ static struct {
 static void counts_say_work(struct pf_jsonw *w)
 {
 	uint32_t n = counts.is_work_all ? counts.names.count : 0;
-	struct work *sorted = pf_calloc(n + (size_t)1, sizeof(*sorted));
+	PF_OWN struct work *sorted = pf_calloc(n + (size_t)1, sizeof(*sorted));
 
 	memcpy(sorted, counts.work, n * sizeof(*sorted));
 	pf_sort(sorted, n, sizeof(*sorted), by_time);
@@ -161,7 +161,7 @@ static void counts_say_work(struct pf_jsonw *w)
 		size_t len;
 		const char *name =
 			pf_intern_text(&counts.names, sorted[i].name, &len);
-		char *plain = pf_demangle_take(name, len);
+		PF_OWN char *plain = pf_demangle_take(name, len);
 
 		pf_jsonw_object(w);
 		pf_jsonw_key(w, "name");
@@ -172,16 +172,14 @@ static void counts_say_work(struct pf_jsonw *w)
 		pf_jsonw_key(w, "total_ns");
 		pf_jsonw_int(w, sorted[i].ns);
 		pf_jsonw_end(w);
-		free(plain);
 	}
 	pf_jsonw_end(w);
-	free(sorted);
 }
 
 static void counts_say(void)
 {
 	const int64_t *n = counts.kind;
-	struct pf_buf line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 	struct pf_jsonw w = { .out = &line };
 	int64_t all = 0, work = 0;
 
@@ -198,7 +196,6 @@ static void counts_say(void)
 	counts_say_work(&w);
 	pf_buf_adds(&line, "}\n");
 	fwrite(line.data, 1, line.len, stderr);
-	pf_buf_release(&line);
 }
 
 /* Of more names than are remembered the longest may be missing: then none. */
@@ -366,8 +363,8 @@ static void read_hooks(struct pf_ingest_options *o)
 /* Figures of several jobs would be put together without a word. */
 static int warn_of_mixed(const char *path, struct pf_err *err)
 {
-	struct pf_db db = { 0 };
-	sqlite3_stmt *st = NULL;
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
+	PF_STMT(st) = NULL;
 	int rc = pf_db_open(&db, path, false, err);
 
 	if (!rc)
@@ -378,8 +375,6 @@ static int warn_of_mixed(const char *path, struct pf_err *err)
 		pf_log_warn("these traces seem to be of several jobs, and "
 			    "their figures are put together: %s",
 			    (const char *)sqlite3_column_text(st, 0));
-	sqlite3_finalize(st);
-	pf_db_close(&db);
 	return st && rc >= 0 ? 0 : -1;
 }
 
@@ -438,9 +433,9 @@ static void add_counted(struct pf_buf *out, int64_t n, const char *one)
 /* For a person who waited: what came of it, and what to do with it. */
 static int say_done(const char *path, struct pf_err *err)
 {
-	struct pf_buf line = { 0 };
-	struct pf_db db = { 0 };
-	sqlite3_stmt *st = NULL;
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
+	PF_STMT(st) = NULL;
 	int rc = pf_db_open(&db, path, false, err);
 
 	if (!rc)
@@ -453,9 +448,6 @@ static int say_done(const char *path, struct pf_err *err)
 		pf_log_note("%s: %s; next: profan report %s", path,
 			    line.len ? line.data + 2 : "no events", path);
 	}
-	sqlite3_finalize(st);
-	pf_db_close(&db);
-	pf_buf_release(&line);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -507,26 +499,20 @@ static int read_runs(const struct ingest_args *a, const struct pf_plan *plan,
 static int read_all(const struct ingest_args *a, const struct pf_plan *plan,
 		    struct pf_err *err)
 {
-	struct pf_paths list = { 0 };
-	int rc;
+	PF_AUTO(pf_paths_release) struct pf_paths list = { 0 };
 
 	pf_plan_say(plan);
 	pf_selection_paths(plan->choice, &list);
-	rc = read_run(a, &list, a->out, err);
-	pf_paths_release(&list);
-	return rc;
+	return read_run(a, &list, a->out, err);
 }
 
 static int show_plan(struct pf_ctx *cx, const struct pf_plan *plan,
 		     const char *out)
 {
-	struct pf_doc doc = { 0 };
-	int rc;
+	PF_AUTO(pf_doc_release) struct pf_doc doc = { 0 };
 
 	pf_plan_show(plan, out, &doc);
-	rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);
-	pf_doc_release(&doc);
-	return rc;
+	return pf_render_doc(&cx->style, &doc, cx->out, cx->err);
 }
 
 static int follow(struct pf_ctx *cx, const struct ingest_args *a,

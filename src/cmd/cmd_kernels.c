@@ -26,15 +26,12 @@ static const struct pf_opt opts[] = {
 static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 {
 	struct args *args = p;
-	struct pf_graphs graphs;
-	int rc = pf_cmd_name_graphs(cx->db, &args->evidence,
-				    &args->kernels.window, &graphs,
-				    &args->kernels.graphs);
+	PF_AUTO(pf_graphs_release) struct pf_graphs graphs = { 0 };
 
-	if (!rc)
-		rc = pf_kernels(cx->db, &args->kernels, NULL, doc);
-	pf_graphs_release(&graphs);
-	return rc;
+	PF_TRY(pf_cmd_name_graphs(cx->db, &args->evidence,
+				  &args->kernels.window, &graphs,
+				  &args->kernels.graphs));
+	return pf_kernels(cx->db, &args->kernels, NULL, doc);
 }
 
 PF_COMMAND(220, kernels) = {

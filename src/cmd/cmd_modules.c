@@ -25,15 +25,12 @@ static const struct pf_opt opts[] = {
 static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc)
 {
 	struct args *args = p;
-	struct pf_graphs graphs;
-	int rc = pf_cmd_name_graphs(cx->db, &args->evidence,
-				    &args->modules.window, &graphs,
-				    &args->modules.graphs);
+	PF_AUTO(pf_graphs_release) struct pf_graphs graphs = { 0 };
 
-	if (!rc)
-		rc = pf_modules(cx->db, &args->modules, doc);
-	pf_graphs_release(&graphs);
-	return rc;
+	PF_TRY(pf_cmd_name_graphs(cx->db, &args->evidence,
+				  &args->modules.window, &graphs,
+				  &args->modules.graphs));
+	return pf_modules(cx->db, &args->modules, doc);
 }
 
 PF_COMMAND(225, modules) = {

@@ -27,30 +27,22 @@ static const struct pf_opt opts[] = {
 /* Before all of several ranks is read, to be refused. */
 static int check_window(struct pf_db *db, const struct pf_window_args *args)
 {
-	struct pf_window window = { 0 };
-	int rc = pf_window_resolve(db, args, &window);
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
 
-	if (!rc)
-		rc = pf_path_check(&window, db->err);
-	pf_window_release(&window);
-	return rc;
+	PF_TRY(pf_window_resolve(db, args, &window));
+	return pf_path_check(&window, db->err);
 }
 
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	struct args *a = args;
-	struct pf_graphs graphs = { 0 };
-	int rc = check_window(cx->db, &a->path.window);
+	PF_AUTO(pf_graphs_release) struct pf_graphs graphs = { 0 };
 
+	PF_TRY(check_window(cx->db, &a->path.window));
 	/* work of all of the trace may bind what is in the window */
-	if (!rc)
-		rc = pf_cmd_name_all_graphs(cx->db, &a->evidence,
-					    &a->path.window, &graphs,
-					    &a->path.graphs);
-	if (!rc)
-		rc = pf_path(cx->db, &a->path, NULL, doc);
-	pf_graphs_release(&graphs);
-	return rc;
+	PF_TRY(pf_cmd_name_all_graphs(cx->db, &a->evidence, &a->path.window,
+				      &graphs, &a->path.graphs));
+	return pf_path(cx->db, &a->path, NULL, doc);
 }
 
 PF_COMMAND(325, path) = {

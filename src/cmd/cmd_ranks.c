@@ -38,25 +38,19 @@ static const struct pf_opt opts[] = {
 static int add(struct pf_ranks_job *job, struct pf_db *db,
 	       const struct args *args)
 {
-	struct pf_window window = { 0 };
-	int rc = pf_window_resolve(db, &args->window, &window);
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
 
-	if (!rc)
-		rc = pf_ranks_add(job, db, &window);
-	pf_window_release(&window);
-	return rc;
+	PF_TRY(pf_window_resolve(db, &args->window, &window));
+	return pf_ranks_add(job, db, &window);
 }
 
 static int add_file(struct pf_ranks_job *job, const char *path,
 		    const struct args *args, struct pf_err *err)
 {
-	struct pf_db db = { 0 };
-	int rc = pf_db_open(&db, path, false, err);
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
-	if (!rc)
-		rc = add(job, &db, args);
-	pf_db_close(&db);
-	return rc;
+	PF_TRY(pf_db_open(&db, path, false, err));
+	return add(job, &db, args);
 }
 
 /* Several arguments: traces of one job, or databases of a rank each. */
@@ -124,18 +118,15 @@ static int add_fleet(struct pf_ranks_job *job, struct pf_ctx *cx,
 {
 	struct chosen chosen = { .job = job, .ranks = args->window.rank };
 	const struct pf_fleet_digest_sink sink = { take, &chosen };
-	struct pf_db db = { 0 };
-	int rc = pf_window_check_ranks(chosen.ranks, cx->err);
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
-	if (!rc)
-		rc = open_fleet(cx, args, &db);
-	if (!rc)
-		rc = pf_fleet_digests_read(&db, args->capture, &sink);
-	if (!rc && chosen.ranks && !chosen.has_any)
-		rc = pf_fail(cx->err, PF_EDATA, "there is no trace of rank %s",
-			     chosen.ranks);
-	pf_db_close(&db);
-	return rc;
+	PF_TRY(pf_window_check_ranks(chosen.ranks, cx->err));
+	PF_TRY(open_fleet(cx, args, &db));
+	PF_TRY(pf_fleet_digests_read(&db, args->capture, &sink));
+	if (chosen.ranks && !chosen.has_any)
+		return pf_fail(cx->err, PF_EDATA,
+			       "there is no trace of rank %s", chosen.ranks);
+	return 0;
 }
 
 static bool is_of_fleet(const struct pf_ctx *cx)
@@ -150,7 +141,8 @@ static int find_values(struct pf_ctx *cx, const struct args *args,
 		       const struct pf_ranks *found, const char **values,
 		       struct pf_arena *texts)
 {
-	int64_t *ranks = pf_calloc(found->rank_count + 1, sizeof(*ranks));
+	PF_OWN int64_t *ranks =
+		pf_calloc(found->rank_count + 1, sizeof(*ranks));
 	struct pf_db db = { 0 };
 	int rc = 0;
 
@@ -167,15 +159,15 @@ static int find_values(struct pf_ctx *cx, const struct args *args,
 	for (size_t i = 0; i < found->rank_count; i++)
 		if (!values[i] && !strcmp(args->by, "host"))
 			values[i] = found->ranks[i].host;
-	free(ranks);
 	return rc;
 }
 
 static int show_by(struct pf_ctx *cx, const struct args *args,
 		   const struct pf_ranks *found, struct pf_doc *doc)
 {
-	const char **values = pf_calloc(found->rank_count + 1, sizeof(*values));
-	struct pf_arena texts = { 0 };
+	PF_OWN const char **values =
+		pf_calloc(found->rank_count + 1, sizeof(*values));
+	PF_AUTO(pf_arena_release) struct pf_arena texts = { 0 };
 	bool has_any = false;
 	int rc = find_values(cx, args, found, values, &texts);
 
@@ -188,8 +180,6 @@ static int show_by(struct pf_ctx *cx, const struct args *args,
 			     args->by);
 	if (!rc)
 		pf_ranks_show_by(found, args->by, values, cx->wide, doc);
-	free(values);
-	pf_arena_release(&texts);
 	return rc;
 }
 
@@ -212,7 +202,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 		.clock = (enum pf_ranks_clock)args->clock
 	};
 	struct pf_ranks_job *job = pf_ranks_new(&how);
-	struct pf_ranks found = { 0 };
+	PF_AUTO(pf_ranks_release) struct pf_ranks found = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < args->checks.count; i++)
@@ -237,7 +227,6 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 		if (!rc)
 			rc = check(args, &found, doc, cx->err);
 	}
-	pf_ranks_release(&found);
 	pf_ranks_free(job);
 	return rc;
 }

@@ -36,20 +36,17 @@ static const struct pf_opt opts[] = {
 /* The verdicts as a document. */
 static int show_doc(struct pf_ctx *cx, const struct pf_report *r)
 {
-	struct pf_doc doc = { 0 };
-	int rc;
+	PF_AUTO(pf_doc_release) struct pf_doc doc = { 0 };
 
 	pf_report_doc(r, &doc);
-	rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);
-	pf_doc_release(&doc);
-	return rc;
+	return pf_render_doc(&cx->style, &doc, cx->out, cx->err);
 }
 
 static int show(struct pf_ctx *cx, const struct report_args *a,
 		struct pf_report *r)
 {
 	struct pf_outrule rule = { .replace = a->force, .option = "--force" };
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int rc;
 
 	pf_db_protect(cx->db, &rule);
@@ -62,7 +59,6 @@ static int show(struct pf_ctx *cx, const struct report_args *a,
 			rc = pf_output_page(cx, a->out ? a->out : "report.html",
 					    &rule, &text);
 	}
-	pf_buf_release(&text);
 	return rc;
 }
 

@@ -37,16 +37,12 @@ static const struct pf_opt opts[] = {
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	struct args *a = args;
-	struct pf_graphs graphs;
+	PF_AUTO(pf_graphs_release) struct pf_graphs graphs = { 0 };
 	/* a call has all of its work, also what is beyond the window */
-	int rc = pf_cmd_name_all_graphs(cx->db, &a->evidence,
-					&a->roofline.window, &graphs,
-					&a->roofline.graphs);
 
-	if (!rc)
-		rc = pf_roofline(cx->db, &a->roofline, doc);
-	pf_graphs_release(&graphs);
-	return rc;
+	PF_TRY(pf_cmd_name_all_graphs(cx->db, &a->evidence, &a->roofline.window,
+				      &graphs, &a->roofline.graphs));
+	return pf_roofline(cx->db, &a->roofline, doc);
 }
 
 PF_COMMAND(335, roofline) = {

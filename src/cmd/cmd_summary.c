@@ -40,7 +40,7 @@ static void add_line(struct pf_buf *out, const char *left, const char *text,
 		     const struct pf_style *style)
 {
 	const size_t width = (size_t)style->width;
-	struct pf_buf masked = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf masked = { 0 };
 	size_t at = INDENT;
 	const char *p;
 
@@ -72,20 +72,18 @@ static void add_line(struct pf_buf *out, const char *left, const char *text,
 		p += len;
 	}
 	pf_buf_addc(out, '\n');
-	pf_buf_release(&masked);
 }
 
 static void add_finding(struct pf_buf *out, const char *left,
 			const struct pf_doc *doc, const struct pf_style *style)
 {
 	const char *finding = pf_doc_find_finding(doc);
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (!finding)
 		return;
 	pf_buf_addf(&text, "%s.", finding);
 	add_line(out, left, text.data, style);
-	pf_buf_release(&text);
 }
 
 /*
@@ -97,7 +95,7 @@ static void add_time(struct pf_buf *out, const struct pf_parts *p,
 		     const struct pf_style *style)
 {
 	const char *finding = pf_doc_find_finding(&p->doc[PF_PART_STEPS]);
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	char share[PF_NUM_MAX];
 
 	if (!finding)
@@ -113,7 +111,6 @@ static void add_time(struct pf_buf *out, const struct pf_parts *p,
 				pf_num_show_ratio(share,
 						  p->path.categories[i].share));
 	add_line(out, "time", text.data, style);
-	pf_buf_release(&text);
 }
 
 PF_ORDER(by_time, struct pf_step_spread, PF_DOWN(sum_ns) PF_ALPHA(name))
@@ -123,7 +120,7 @@ static void add_split(struct pf_buf *out, const struct pf_step_times *s,
 		      const struct pf_style *style)
 {
 	struct pf_step_spread classes[PF_STEP_CLASSES];
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	char share[PF_NUM_MAX];
 
 	if (!s->full_count)
@@ -135,7 +132,6 @@ static void add_split(struct pf_buf *out, const struct pf_step_times *s,
 		pf_buf_adds(&text, pf_num_show_ratio(share, classes[i].share));
 	}
 	add_line(out, "split", text.data, style);
-	pf_buf_release(&text);
 }
 
 /* Is it what doctor says, which has a line of its own? */
@@ -147,7 +143,7 @@ static bool is_shown(const struct pf_verdict *v)
 static void add_verdict(struct pf_buf *out, const struct pf_verdict *v,
 			const struct pf_style *style)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_say_plain(&text, &v->sentence);
 	pf_verdict_say_gain(v, ". ", &text);
@@ -158,31 +154,28 @@ static void add_verdict(struct pf_buf *out, const struct pf_verdict *v,
 		pf_buf_addf(&text, "%s.", v->advice->remedy);
 		add_line(out, "try", text.data, style);
 	}
-	pf_buf_release(&text);
 }
 
 static void add_command(struct pf_buf *out, const struct pf_report *r,
 			enum pf_part part)
 {
-	struct pf_buf command = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
 
 	pf_parts_command(&r->parts, part, &command);
 	add_line(out, "", command.data, &uncut);
-	pf_buf_release(&command);
 }
 
 /* The report, and the command that shows a verdict's figures. */
 static void add_next(struct pf_buf *out, const struct pf_report *r,
 		     const struct pf_verdict *v)
 {
-	struct pf_buf command = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
 
 	pf_buf_adds(&command, "profan report ");
 	pf_shell_word(&command, r->parts.db_name);
 	pf_buf_adds(&command,
 		    r->parts.window_text.data ? r->parts.window_text.data : "");
 	add_line(out, "next", command.data, &uncut);
-	pf_buf_release(&command);
 	if (v)
 		add_command(out, r, v->part);
 }
@@ -206,7 +199,7 @@ static int add_beside(struct pf_buf *out, struct pf_db *db,
 {
 	const struct pf_counters_args args = { .window = r->parts.window };
 	const struct pf_doc *memory = &r->parts.doc[PF_PART_MEMORY];
-	struct pf_doc counters = { 0 }, stacks = { 0 };
+	PF_AUTO(pf_doc_release) struct pf_doc counters = { 0 }, stacks = { 0 };
 	int rc = pf_counters(db, &args, &counters);
 
 	if (!rc)
@@ -223,8 +216,6 @@ static int add_beside(struct pf_buf *out, struct pf_db *db,
 	add_next(out, r, NULL);
 	if (!counters.is_nothing)
 		add_command(out, r, PF_PART_COUNTERS);
-	pf_doc_release(&counters);
-	pf_doc_release(&stacks);
 	return rc;
 }
 
@@ -251,7 +242,7 @@ static void add_all(struct pf_buf *out, const struct pf_report *r,
 static int show_text(struct pf_ctx *cx, const struct pf_report *r)
 {
 	const struct pf_style *style = &cx->style;
-	struct pf_buf out = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf out = { 0 };
 	int rc = 0;
 
 	pf_utf8_mask(&out, cx->db_name, strlen(cx->db_name));
@@ -264,15 +255,14 @@ static int show_text(struct pf_ctx *cx, const struct pf_report *r)
 		add_all(&out, r, style);
 	if (!rc)
 		fwrite(out.data, 1, out.len, cx->out);
-	pf_buf_release(&out);
 	return rc;
 }
 
 static int run(struct pf_ctx *cx, void *argv)
 {
 	struct pf_report_args *args = argv;
-	struct pf_report report;
-	struct pf_doc doc = { 0 };
+	PF_AUTO(pf_report_release) struct pf_report report = { 0 };
+	PF_AUTO(pf_doc_release) struct pf_doc doc = { 0 };
 	int rc;
 
 	args->no_tiles = cx->style.format == &pf_format_text;
@@ -286,8 +276,6 @@ static int run(struct pf_ctx *cx, void *argv)
 		pf_report_doc(&report, &doc);
 		rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);
 	}
-	pf_doc_release(&doc);
-	pf_report_release(&report);
 	return rc;
 }
 

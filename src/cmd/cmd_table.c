@@ -141,7 +141,7 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id)
 /* One line about what the table leaves out. */
 static void show_trust(const struct pf_averages_trust *t)
 {
-	struct pf_buf line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 	char shown[PF_NUM_MAX];
 
 	if (t->skipped)
@@ -160,7 +160,6 @@ static void show_trust(const struct pf_averages_trust *t)
 				    (double)t->device_ns);
 	if (line.len)
 		pf_log(PF_LOG_WARNING, "left out: %s", line.data + 2);
-	pf_buf_release(&line);
 }
 
 /* Where the trace tells less than torch knew, what of the table is affected. */
@@ -198,7 +197,7 @@ static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
 /* Byte for byte as torch prints it, but a terminal is not steered by names. */
 static void write_text(const struct pf_buf *text, FILE *out)
 {
-	struct pf_buf masked = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf masked = { 0 };
 
 	if (!text->len)
 		return;
@@ -207,7 +206,6 @@ static void write_text(const struct pf_buf *text, FILE *out)
 	else
 		pf_buf_add(&masked, text->data, text->len);
 	fwrite(masked.data, 1, masked.len, out);
-	pf_buf_release(&masked);
 }
 
 static int show(struct pf_ctx *cx, const struct table_args *a,
@@ -232,8 +230,8 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 		.header = a->header,
 		.unit = (enum pf_torch_unit)a->unit,
 	};
-	struct pf_buf text = { 0 };
-	struct pf_doc doc = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+	PF_AUTO(pf_doc_release) struct pf_doc doc = { 0 };
 	enum pf_producer from = PF_FROM_TORCH;
 	int rc = 0;
 
@@ -257,8 +255,6 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	} else if (!rc) {
 		rc = show_doc(cx, &t, a->by_overload, &doc);
 	}
-	pf_doc_release(&doc);
-	pf_buf_release(&text);
 	free(rows);
 	return rc;
 }
@@ -319,32 +315,27 @@ static int check_other_options(const struct table_args *a, struct pf_err *err)
 
 static int is_xspace(struct pf_db *db, int64_t trace_id)
 {
-	sqlite3_stmt *st = pf_db_prepare(db,
-					 "SELECT 1 FROM trace WHERE id = ?1 "
-					 "AND format IN ('xspace', 'tf-json')",
-					 db->err);
+	PF_STMT(st) = pf_db_prepare(db,
+				    "SELECT 1 FROM trace WHERE id = ?1 "
+				    "AND format IN ('xspace', 'tf-json')",
+				    db->err);
 	int rc = -1;
 
 	if (st) {
 		sqlite3_bind_int64(st, 1, trace_id);
 		rc = pf_db_step(db, st, db->err);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
 static int show_operators(struct pf_ctx *cx, const struct table_args *a,
 			  const struct pf_window *window)
 {
-	struct pf_doc doc = begin_list(cx, a);
-	int rc = check_other_options(a, cx->err);
+	PF_AUTO(pf_doc_release) struct pf_doc doc = begin_list(cx, a);
 
-	if (!rc)
-		rc = pf_operators(cx->db, window, &doc);
-	if (!rc)
-		rc = end_list(cx, &doc);
-	pf_doc_release(&doc);
-	return rc;
+	PF_TRY(check_other_options(a, cx->err));
+	PF_TRY(pf_operators(cx->db, window, &doc));
+	return end_list(cx, &doc);
 }
 
 /* ---- with what graphs replay under its operators ---- */
@@ -367,8 +358,8 @@ static int show_named(struct pf_ctx *cx, const struct table_args *a,
 		      const struct pf_averages *averages, int64_t trace_id)
 {
 	struct pf_window_args asked = PF_WINDOW_DEFAULTS;
-	struct pf_doc doc = begin_list(cx, a);
-	struct pf_graphs graphs;
+	PF_AUTO(pf_doc_release) struct pf_doc doc = begin_list(cx, a);
+	PF_AUTO(pf_graphs_release) struct pf_graphs graphs = { 0 };
 	struct pf_graphs *named;
 	int rc;
 
@@ -384,8 +375,6 @@ static int show_named(struct pf_ctx *cx, const struct table_args *a,
 	}
 	if (!rc)
 		rc = end_list(cx, &doc);
-	pf_doc_release(&doc);
-	pf_graphs_release(&graphs);
 	return rc;
 }
 
@@ -413,10 +402,9 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a)
 	struct pf_report_args args = { .window = PF_WINDOW_DEFAULTS,
 				       .page.timeline = PF_TIMELINE_NONE,
 				       .no_page = true };
-	struct pf_report report = { 0 };
-	struct pf_doc doc = { 0 };
+	PF_AUTO(pf_report_release) struct pf_report report = { 0 };
+	PF_AUTO(pf_doc_release) struct pf_doc doc = { 0 };
 	char step[PF_NUM_MAX], rank[PF_NUM_MAX];
-	int rc;
 
 	if (check_verdict_options(a, cx->err))
 		return -1;
@@ -432,14 +420,10 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a)
 	args.window.to_ns = a->to_ns;
 	args.window.trace = a->trace;
 	args.window.cycle = a->cycle;
-	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_name), &report);
-	if (!rc) {
-		pf_verdicts_list(&report.verdicts, &report.parts, &doc);
-		rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);
-	}
-	pf_doc_release(&doc);
-	pf_report_release(&report);
-	return rc;
+	PF_TRY(pf_report_make(cx->db, &args, pf_path_base(cx->db_name),
+			      &report));
+	pf_verdicts_list(&report.verdicts, &report.parts, &doc);
+	return pf_render_doc(&cx->style, &doc, cx->out, cx->err);
 }
 
 static bool is_named(const struct table_args *a)

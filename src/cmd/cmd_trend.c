@@ -33,7 +33,7 @@ static int answer_of_fleet(struct pf_ctx *cx, const struct pf_trend_args *args,
 			   struct pf_doc *doc)
 {
 	struct pf_trend_args chosen = *args;
-	struct pf_db db = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	int rc;
 
 	if (cx->argc > 1)
@@ -55,7 +55,6 @@ static int answer_of_fleet(struct pf_ctx *cx, const struct pf_trend_args *args,
 	if (!rc)
 		rc = pf_trend_of_fleet(&db, &args->checks, doc->order.limit,
 				       doc);
-	pf_db_close(&db);
 	return rc;
 }
 
@@ -125,7 +124,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	struct pf_trend_args *args = argv;
 	struct pf_captures captures = { 0 };
-	struct pf_inputs inputs = { 0 };
+	PF_AUTO(pf_inputs_close) struct pf_inputs inputs = { 0 };
 	bool is_captures;
 	int rc;
 
@@ -148,7 +147,6 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 	if (is_captures && !rc)
 		rc = show_captures(cx, args, &captures, doc);
 	pf_captures_release(&captures);
-	pf_inputs_close(&inputs);
 	return is_captures || rc < 0 ? rc : 0;
 }
 

@@ -50,7 +50,7 @@ static const struct pf_opt opts[] = {
 
 static int read_page(struct pf_buf *page, struct pf_err *err)
 {
-	struct pf_buf path = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf path = { 0 };
 	FILE *f = NULL;
 	char bytes[65536];
 	size_t n;
@@ -62,7 +62,6 @@ static int read_page(struct pf_buf *page, struct pf_err *err)
 		pf_buf_add(page, bytes, n);
 	if (f)
 		fclose(f);
-	pf_buf_release(&path);
 	if (page->len && strstr(page->data, PROGRAM))
 		return 0;
 	return pf_fail(err, PF_EIO,
@@ -141,7 +140,7 @@ static int write_page(struct pf_ctx *cx, const struct pf_buf *page,
 {
 	const char *program = strstr(page->data, PROGRAM);
 	struct packer p = { .out = out, .err = cx->err };
-	struct pf_buf head = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf head = { 0 };
 	int rc;
 
 	pf_buf_add(&head, page->data, (size_t)(program - page->data));
@@ -160,7 +159,6 @@ static int write_page(struct pf_ctx *cx, const struct pf_buf *page,
 			page->len - (size_t)(program - page->data), cx->err);
 	if (!rc)
 		rc = pf_outfile_commit(out, cx->err);
-	pf_buf_release(&head);
 	pf_buf_release(&p.packed);
 	pf_buf_release(&p.text);
 	return rc;
@@ -202,7 +200,7 @@ static int run(struct pf_ctx *cx, void *argv)
 {
 	const struct view_args *a = argv;
 	struct pf_outrule rule = { .replace = a->force, .option = "--force" };
-	struct pf_buf page = { 0 }, name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf page = { 0 }, name = { 0 };
 	struct pf_outfile *out = NULL;
 	struct stat info;
 	char size[PF_NUM_MAX];
@@ -225,8 +223,6 @@ static int run(struct pf_ctx *cx, void *argv)
 		if (!a->no_open && !cx->quiet)
 			open_page(name.data);
 	}
-	pf_buf_release(&page);
-	pf_buf_release(&name);
 	return rc;
 }
 

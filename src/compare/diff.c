@@ -155,7 +155,7 @@ static const struct pf_capture_advice *find(const struct pf_capture *c,
 static void say(struct pf_diff_run *d)
 {
 	const struct pf_diff *out = d->out;
-	struct pf_buf line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 	const char *last = NULL;
 
 	for (size_t i = 0; i < out->advice_count; i++) {
@@ -170,7 +170,6 @@ static void say(struct pf_diff_run *d)
 	}
 	pf_diff_note(d, "advice: %s",
 		     line.len ? line.data : "neither side is given any");
-	pf_buf_release(&line);
 }
 
 /* Twice what is shown at all: between the two captures differ by chance. */
@@ -351,9 +350,9 @@ static void add_base(struct pf_buf *out, const char *name, int way)
 static void tell_apart(const struct pf_diff_run *d, char **names, int way)
 {
 	size_t count = d->pairs.count;
-	uint32_t *uses = pf_calloc(count + 1, sizeof(*uses));
-	uint32_t *number = pf_calloc(count + 1, sizeof(*number));
-	struct pf_intern texts = { 0 };
+	PF_OWN uint32_t *uses = pf_calloc(count + 1, sizeof(*uses));
+	PF_OWN uint32_t *number = pf_calloc(count + 1, sizeof(*number));
+	PF_AUTO(pf_intern_release) struct pf_intern texts = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		number[i] = pf_intern_add(&texts, names[i], strlen(names[i]));
@@ -369,16 +368,13 @@ static void tell_apart(const struct pf_diff_run *d, char **names, int way)
 		free(names[i]);
 		names[i] = text.data;
 	}
-	pf_intern_release(&texts);
-	free(uses);
-	free(number);
 }
 
 /* For people. */
 static void name_rows(struct pf_diff_run *d)
 {
 	size_t count = d->pairs.count;
-	char **names = pf_calloc(count + 1, sizeof(*names));
+	PF_OWN char **names = pf_calloc(count + 1, sizeof(*names));
 
 	for (size_t i = 0; i < count; i++)
 		names[i] = pf_diff_key_take(d, d->rows[i].pair);
@@ -387,7 +383,6 @@ static void name_rows(struct pf_diff_run *d)
 	d->names = pf_calloc(count + 1, sizeof(*d->names));
 	for (size_t i = 0; i < count; i++)
 		d->names[i] = pf_diff_keep_made(d, names[i]);
-	free(names);
 }
 
 static void set_origin(struct pf_diff_run *d, struct pf_diff_work *row,
@@ -689,7 +684,7 @@ static void order(struct pf_diff_run *d, struct pf_pairs *j, size_t sum)
 static int64_t *means_take(const struct pf_diff_run *d,
 			   const struct pf_pairs *j, size_t sum)
 {
-	int64_t *sums = pf_calloc(2 * j->count + 1, sizeof(*sums));
+	PF_OWN int64_t *sums = pf_calloc(2 * j->count + 1, sizeof(*sums));
 	int64_t *out = pf_calloc(2 * j->count + 1, sizeof(*out));
 
 	for (size_t i = 0; i < j->count; i++) {
@@ -698,7 +693,6 @@ static int64_t *means_take(const struct pf_diff_run *d,
 	}
 	pf_mean_parts(sums, j->count, d->a.steps, out);
 	pf_mean_parts(sums + j->count, j->count, d->b.steps, out + j->count);
-	free(sums);
 	return out;
 }
 
@@ -722,7 +716,7 @@ static bool is_unchanged(const struct pf_diff_run *d, const struct pf_pair *x,
 static uint32_t without_line(struct pf_diff_run *d, uint32_t frame)
 {
 	const char *text = pf_diff_text(d, frame), *colon = strrchr(text, ':');
-	struct pf_buf out = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf out = { 0 };
 	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
 
 	if (!digits)
@@ -730,7 +724,6 @@ static uint32_t without_line(struct pf_diff_run *d, uint32_t frame)
 	pf_buf_add(&out, text, (size_t)(colon - text));
 	pf_buf_adds(&out, colon + 1 + digits);
 	frame = pf_intern_add(&d->texts, out.data, out.len);
-	pf_buf_release(&out);
 	return frame;
 }
 
@@ -773,6 +766,7 @@ static const struct pf_op_key *op_of(const struct pf_diff_run *d,
 
 bool pf_diff_same_ops(const struct pf_diff_run *d)
 {
+	PF_AUTO(pf_pairs_release)
 	struct pf_pairs j = join_ops((struct pf_diff_run *)d);
 	bool is_same = true;
 
@@ -783,7 +777,6 @@ bool pf_diff_same_ops(const struct pf_diff_run *d)
 			is_same = x->match == PF_MATCH_EXACT &&
 				  !is_changed(d, x, SUM(count));
 	}
-	pf_pairs_release(&j);
 	return is_same;
 }
 
@@ -893,11 +886,12 @@ static const char *keep_reshaped(struct pf_diff_run *d, const struct pf_pair *x)
 
 static void find_ops(struct pf_diff_run *d)
 {
-	struct pf_pairs j = join_ops(d);
-	uint32_t *uses = name_uses_take(d, &j);
+	PF_AUTO(pf_pairs_release) struct pf_pairs j = join_ops(d);
+	PF_OWN uint32_t *uses = name_uses_take(d, &j);
 	const struct pf_pair *reshaped = NULL;
 	struct pf_diff *out = d->out;
-	int64_t *self_ns, most_ns = 0;
+	PF_OWN int64_t *self_ns = NULL;
+	int64_t most_ns = 0;
 
 	/* what is not recorded, calls or functions, counts for what is around */
 	out->has_code = d->a.has_code && d->b.has_code;
@@ -945,9 +939,6 @@ static void find_ops(struct pf_diff_run *d)
 		row->shown = shown_op(d, &j.items[i], uses);
 		out->op_count++;
 	}
-	free(uses);
-	free(self_ns);
-	pf_pairs_release(&j);
 }
 
 /* ---- changes of structure ---- */
@@ -1023,8 +1014,8 @@ static const char *op_change(const struct pf_diff_run *d,
 
 static void add_op_changes(struct pf_diff_run *d, size_t *cap)
 {
-	struct pf_pairs j = join_ops(d);
-	uint32_t *uses = name_uses_take(d, &j);
+	PF_AUTO(pf_pairs_release) struct pf_pairs j = join_ops(d);
+	PF_OWN uint32_t *uses = name_uses_take(d, &j);
 
 	order(d, &j, SUM(count));
 	for (size_t i = 0; i < j.count; i++) {
@@ -1035,8 +1026,6 @@ static void add_op_changes(struct pf_diff_run *d, size_t *cap)
 			put_change(d, cap, change, shown_op(d, x, uses),
 				   (double)x->a.count, (double)x->b.count);
 	}
-	free(uses);
-	pf_pairs_release(&j);
 }
 
 static void find_changes(struct pf_diff_run *d)
@@ -1106,9 +1095,10 @@ static struct pf_diff_wait *sites_take(struct pf_diff_run *d,
 				       const struct pf_keyed *b, bool is_calls,
 				       size_t *count)
 {
+	PF_AUTO(pf_pairs_release)
 	struct pf_pairs j = join_take(d, a, b, wait_whole, wait_part);
 	struct pf_diff_wait *rows = pf_calloc(j.count + 1, sizeof(*rows));
-	int64_t *ns, *idle_ns;
+	PF_OWN int64_t *ns = NULL, *idle_ns = NULL;
 
 	order(d, &j, is_calls ? SUM(count) : SUM(ns));
 	ns = means_take(d, &j, SUM(ns));
@@ -1125,9 +1115,6 @@ static struct pf_diff_wait *sites_take(struct pf_diff_run *d,
 		row->idle_ns = pf_both(idle_ns[i], idle_ns[j.count + i]);
 		++*count;
 	}
-	free(ns);
-	free(idle_ns);
-	pf_pairs_release(&j);
 	return rows;
 }
 
@@ -1306,7 +1293,7 @@ PF_ORDER(by_delta, struct pf_diff_row,
 static void make_rows(struct pf_diff_run *d)
 {
 	size_t count = d->pairs.count;
-	int64_t *means = means_take(d, &d->pairs, SUM(ns));
+	PF_OWN int64_t *means = means_take(d, &d->pairs, SUM(ns));
 
 	d->rows = pf_calloc(count + 1, sizeof(*d->rows));
 	for (size_t i = 0; i < count; i++) {
@@ -1316,7 +1303,6 @@ static void make_rows(struct pf_diff_run *d)
 			(struct pf_diff_row){ &d->pairs.items[i], a, b, b - a };
 	}
 	pf_sort(d->rows, count, sizeof(*d->rows), by_delta);
-	free(means);
 }
 
 /* ---- the result ---- */

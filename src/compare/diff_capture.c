@@ -66,16 +66,13 @@ static struct pf_capture_step *find_step(struct pf_capture *c, int64_t trace_id,
 /* The number of a text of the trace. */
 static uint32_t capture_text(struct pf_capture *c, const char *s)
 {
-	struct pf_buf shown = { 0 };
-	uint32_t n;
+	PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
 
 	if (!c->filter.write)
 		return pf_capture_own_text(c, s);
 	pf_buf_adds(&shown, "");
 	c->filter.write(c->filter.context, s, strlen(s), &shown);
-	n = pf_intern_add(&c->texts, shown.data, shown.len);
-	pf_buf_release(&shown);
-	return n;
+	return pf_intern_add(&c->texts, shown.data, shown.len);
 }
 
 void *pf_capture_row(struct pf_keyed *rows, const void *key, size_t key_bytes)
@@ -980,7 +977,7 @@ static int walk_track(void *context, const struct pf_track *track)
 	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
 			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_PARENT);
-	struct pf_cursor *cursor;
+	PF_AUTO(pf_cursor_freed) struct pf_cursor *cursor = NULL;
 	uint32_t first;
 	int rc;
 
@@ -998,7 +995,6 @@ static int walk_track(void *context, const struct pf_track *track)
 				     h->w->db->err)) == 1)
 		if ((rc = walk_block(h, first)) < 0)
 			break;
-	pf_cursor_free(cursor);
 	return rc;
 }
 
@@ -1180,12 +1176,12 @@ static int capture_advise(struct loading *l)
 {
 	const struct pf_advise_args asked = { .window = *l->args,
 					      .db_name = "DB" };
-	struct pf_advise advise = { 0 };
+	PF_AUTO(pf_advise_release) struct pf_advise advise = { 0 };
 	struct pf_capture *c = l->c;
-	int rc = pf_advise_find(l->db, &asked, &advise);
 	int64_t steps = advise.step_count > 0 ? advise.step_count : 1;
 
-	for (size_t i = 0; !rc && i < advise.count; i++) {
+	PF_TRY(pf_advise_find(l->db, &asked, &advise));
+	for (size_t i = 0; i < advise.count; i++) {
 		const struct pf_advice *v = &advise.all[i];
 		const char *reason =
 			v->state == PF_ADVICE_GIVEN ? NULL : v->sentence.data;
@@ -1204,8 +1200,7 @@ static int capture_advise(struct loading *l)
 			.reason = pf_capture_own_text(c, reason ? reason : ""),
 		};
 	}
-	pf_advise_release(&advise);
-	return rc;
+	return 0;
 }
 
 /* ---- the critical path ---- */
@@ -1232,7 +1227,7 @@ static int capture_path(struct loading *l)
 	const struct pf_path_args asked = { .window = *l->args,
 					    .is_bare = true,
 					    .also = &sink.sink };
-	struct pf_path path = { 0 };
+	PF_AUTO(pf_path_release) struct pf_path path = { 0 };
 	int rc;
 
 	if (pf_path_check(&l->window, l->db->err) < 0)
@@ -1240,7 +1235,6 @@ static int capture_path(struct loading *l)
 	rc = pf_path_find(l->db, &asked, &path);
 	l->c->path_steps = path.step_count > 0 ? path.step_count : 1;
 	l->c->path_window_ns = path.window_ns;
-	pf_path_release(&path);
 	return rc;
 }
 
@@ -1399,12 +1393,12 @@ static int wait_track(void *context, const struct pf_track *track)
 
 static int name_text(struct waits *w, uint32_t *name)
 {
-	char *text = *name != PF_ID_NONE ? pf_names_frame_take(w->names, *name)
-					 : pf_strdup("");
+	PF_OWN char *text = *name != PF_ID_NONE
+				    ? pf_names_frame_take(w->names, *name)
+				    : pf_strdup("");
 
 	if (text)
 		*name = capture_text(w->c, text);
-	free(text);
 	return text ? 0 : -1;
 }
 
@@ -1509,7 +1503,7 @@ const struct pf_step_count_words pf_step_counts[PF_COUNT_COUNTS] = {
 static int load_steps(struct loading *l)
 {
 	const struct pf_steps_args args = { .window = *l->args };
-	struct pf_step_times times = { 0 };
+	PF_AUTO(pf_step_times_release) struct pf_step_times times = { 0 };
 	struct pf_capture *c = l->c;
 	int rc = pf_step_times_find(l->db, &args, &times);
 
@@ -1522,7 +1516,6 @@ static int load_steps(struct loading *l)
 	c->between_share = times.window.between_share;
 	for (size_t i = 0; i < c->step_count; i++)
 		c->each_step[i].time = times.steps[i];
-	pf_step_times_release(&times);
 	return rc;
 }
 
@@ -1559,7 +1552,7 @@ static int load_about(struct loading *l)
 static int add_up(struct loading *l)
 {
 	struct pf_capture *c = l->c;
-	int64_t *list = pf_calloc(c->step_count + 1, sizeof(*list));
+	PF_OWN int64_t *list = pf_calloc(c->step_count + 1, sizeof(*list));
 
 	for (size_t i = 0; i < c->step_count; i++) {
 		const struct pf_step_time *s = &c->each_step[i].time;
@@ -1581,7 +1574,6 @@ static int add_up(struct loading *l)
 		pf_stats_quantile(list, (size_t)c->steps, 0),
 		pf_stats_quantile(list, (size_t)c->steps, 100),
 	};
-	free(list);
 	return 0;
 }
 
@@ -1674,12 +1666,11 @@ struct job {
 static void load(void *arg)
 {
 	struct job *job = arg;
-	struct pf_db db = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
 	job->rc = pf_db_open(&db, job->path, false, &job->err);
 	if (!job->rc)
 		job->rc = capture_load(&db, job->window, job->want, job->out);
-	pf_db_close(&db);
 }
 
 /* The first path of the same file. */
@@ -1700,7 +1691,7 @@ int pf_captures_load(const char *const *paths, char *const *names, size_t count,
 		     const struct pf_window_args *window, unsigned want,
 		     struct pf_captures *out, struct pf_err *err)
 {
-	struct job *jobs = pf_calloc(count + 1, sizeof(*jobs));
+	PF_OWN struct job *jobs = pf_calloc(count + 1, sizeof(*jobs));
 	size_t files = 0;
 	int rc = 0;
 
@@ -1740,7 +1731,6 @@ int pf_captures_load(const char *const *paths, char *const *names, size_t count,
 		free(out->own[i].path);
 		out->own[i].path = pf_strdup(names[i]);
 	}
-	free(jobs);
 	return rc;
 }
 

@@ -315,7 +315,7 @@ void pf_family_name(const struct pf_data *f, const char *kernel,
 		    struct pf_buf *out)
 {
 	const char *family = find(f, kernel);
-	struct pf_buf name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 
 	if (family) {
 		pf_buf_adds(out, family);
@@ -328,7 +328,6 @@ void pf_family_name(const struct pf_data *f, const char *kernel,
 	}
 	pf_kernel_short_name(&name, kernel);
 	add_words(out, name.data);
-	pf_buf_release(&name);
 }
 
 const char *const pf_match_names[] = {
@@ -413,9 +412,10 @@ static uint32_t *parts_take(const struct pf_pairs *p, int side,
 void pf_pairs_join(struct pf_pairs *p, enum pf_match match, pf_part_fn *part,
 		   void *context)
 {
-	struct pf_intern parts = { 0 };
-	uint32_t *part_of[2], *pair_of;
-	unsigned char *has;
+	PF_AUTO(pf_intern_release) struct pf_intern parts = { 0 };
+	PF_OWN uint32_t *pair_of = NULL;
+	uint32_t *part_of[2];
+	PF_OWN unsigned char *has = NULL;
 
 	for (int s = 0; s < 2; s++)
 		part_of[s] = parts_take(p, s, part, context, &parts);
@@ -437,11 +437,8 @@ void pf_pairs_join(struct pf_pairs *p, enum pf_match match, pf_part_fn *part,
 				pair_of[n] = new_pair(p, match);
 			put(p, pair_of[n], s, i);
 		}
-	free(has);
-	free(pair_of);
 	free(part_of[0]);
 	free(part_of[1]);
-	pf_intern_release(&parts);
 }
 
 void pf_pairs_rest(struct pf_pairs *p)
@@ -596,8 +593,8 @@ static void pair_runs(struct pf_pairs *p, const struct place *a, size_t a_count,
  */
 static size_t find_chain(const uint32_t *values, size_t count, uint32_t *chain)
 {
-	uint32_t *tail = pf_calloc(count + 1, sizeof(*tail));
-	uint32_t *before = pf_calloc(count + 1, sizeof(*before));
+	PF_OWN uint32_t *tail = pf_calloc(count + 1, sizeof(*tail));
+	PF_OWN uint32_t *before = pf_calloc(count + 1, sizeof(*before));
 	size_t length = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -615,8 +612,6 @@ static size_t find_chain(const uint32_t *values, size_t count, uint32_t *chain)
 		chain[n] = (uint32_t)at;
 		at = before[at];
 	}
-	free(tail);
-	free(before);
 	return length;
 }
 
@@ -624,8 +619,8 @@ static void match_path(struct pf_pairs *p, const struct place *a,
 		       size_t a_count, const struct place *b, size_t b_count,
 		       uint32_t *where)
 {
-	uint32_t *values = pf_calloc(a_count + 1, sizeof(*values));
-	uint32_t *chain = pf_calloc(a_count + 1, sizeof(*chain));
+	PF_OWN uint32_t *values = pf_calloc(a_count + 1, sizeof(*values));
+	PF_OWN uint32_t *chain = pf_calloc(a_count + 1, sizeof(*chain));
 	size_t length, i = 0, k = 0;
 
 	for (size_t n = b_count; n-- > 0;)
@@ -648,8 +643,6 @@ static void match_path(struct pf_pairs *p, const struct place *a,
 	for (size_t n = 0; n < b_count; n++)
 		if (p->of[1][b[n].row] != UINT32_MAX)
 			where[p->of[1][b[n].row]] = UINT32_MAX;
-	free(values);
-	free(chain);
 }
 
 static size_t run_length(const struct place *list, size_t count)
@@ -665,9 +658,11 @@ static void match_positions(struct matcher *m)
 {
 	struct pf_pairs *p = m->out;
 	size_t counts[2] = { p->rows[0]->count, p->rows[1]->count };
-	struct place *a = places_take(p->rows[0]), *b = places_take(p->rows[1]);
+	PF_OWN struct place *a = places_take(p->rows[0]);
+	PF_OWN struct place *b = places_take(p->rows[1]);
 	/* pairs made here are of rows that are behind */
-	uint32_t *where = pf_calloc(p->count + counts[0] + 1, sizeof(*where));
+	PF_OWN uint32_t *where =
+		pf_calloc(p->count + counts[0] + 1, sizeof(*where));
 	size_t i = 0, k = 0;
 
 	for (size_t n = 0; n < p->count + counts[0]; n++)
@@ -687,9 +682,6 @@ static void match_positions(struct matcher *m)
 			k += nb;
 		}
 	}
-	free(where);
-	free(a);
-	free(b);
 }
 
 /* ---- the whole ---- */

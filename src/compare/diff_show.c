@@ -496,7 +496,7 @@ static int next_column(const char **at)
 
 int pf_diff_columns(const char *words, struct pf_err *err)
 {
-	struct pf_buf all = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf all = { 0 };
 	const char *at = words;
 	int n;
 
@@ -510,7 +510,6 @@ int pf_diff_columns(const char *words, struct pf_err *err)
 	pf_fail(err, PF_EUSAGE,
 		"--columns '%s': columns of key_averages() are %s", words,
 		all.data);
-	pf_buf_release(&all);
 	return -1;
 }
 

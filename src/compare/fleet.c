@@ -26,12 +26,11 @@
 
 char *pf_place_folder(const char *path, struct pf_err *err)
 {
-	char *copy = pf_strdup(path);
+	PF_OWN char *copy = pf_strdup(path);
 	char *folder = realpath(dirname(copy), NULL);
 
 	if (!folder)
 		pf_fail_open(err, "cannot open the folder of '%s'", path);
-	free(copy);
 	return folder;
 }
 
@@ -123,8 +122,9 @@ int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
 static sqlite3_stmt *prepare(struct pf_fleet_out *out, const char *table,
 			     const struct pf_field *fields, size_t count)
 {
-	struct pf_buf names = { 0 }, places = { 0 }, sql = { 0 };
-	sqlite3_stmt *st;
+	PF_AUTO(pf_buf_release) struct pf_buf names = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf places = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf sql = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		bool is_text = fields[i].type == PF_FIELD_TEXT;
@@ -135,11 +135,7 @@ static sqlite3_stmt *prepare(struct pf_fleet_out *out, const char *table,
 	}
 	pf_buf_addf(&sql, "INSERT INTO %s (id, rank_id%s) VALUES (?, ?%s)",
 		    table, names.data, places.data);
-	st = pf_db_prepare(out->db, sql.data, out->db->err);
-	pf_buf_release(&sql);
-	pf_buf_release(&places);
-	pf_buf_release(&names);
-	return st;
+	return pf_db_prepare(out->db, sql.data, out->db->err);
 }
 
 /* A text by its number; out NULL: as it is. */
@@ -190,8 +186,7 @@ int pf_fleet_put(struct pf_fleet_out *out, const char *table,
 		 const struct pf_field *fields, size_t count, const void *rows,
 		 size_t row_count, size_t row_bytes)
 {
-	sqlite3_stmt *st;
-	int rc = 0;
+	PF_STMT(st) = NULL;
 
 	if (!row_count)
 		return 0;
@@ -203,11 +198,10 @@ int pf_fleet_put(struct pf_fleet_out *out, const char *table,
 	st = prepare(out, table, fields, count);
 	if (!st)
 		return -1;
-	for (size_t i = 0; i < row_count && !rc; i++)
-		rc = put_row(out, st, fields, count,
-			     (const char *)rows + i * row_bytes, (int64_t)i);
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < row_count; i++)
+		PF_TRY(put_row(out, st, fields, count,
+			       (const char *)rows + i * row_bytes, (int64_t)i));
+	return 0;
 }
 
 static int fleet_figures_put(struct pf_fleet_out *out,
@@ -229,8 +223,7 @@ static int fleet_figures_put(struct pf_fleet_out *out,
 sqlite3_stmt *pf_fleet_sums_prepare(struct pf_db *db,
 				    const struct pf_fleet_figures *figures)
 {
-	struct pf_buf sql = { 0 };
-	sqlite3_stmt *st;
+	PF_AUTO(pf_buf_release) struct pf_buf sql = { 0 };
 
 	pf_buf_addf(&sql, "SELECT r.capture_id, c.name, r.rank, %s",
 		    figures->unit);
@@ -241,9 +234,7 @@ sqlite3_stmt *pf_fleet_sums_prepare(struct pf_db *db,
 		    " JOIN capture AS c ON c.id = r.capture_id"
 		    " WHERE r.error IS NULL AND %s GROUP BY %s ORDER BY %s",
 		    figures->table, figures->of, figures->each, figures->each);
-	st = pf_db_prepare(db, sql.data, db->err);
-	pf_buf_release(&sql);
-	return st;
+	return pf_db_prepare(db, sql.data, db->err);
 }
 
 /*
@@ -269,13 +260,10 @@ static int fleet_digest_make(struct pf_db *db, struct pf_buf *bytes)
 {
 	const struct pf_window_args args = PF_WINDOW_DEFAULTS;
 	const struct pf_digest_sink sink = { take, bytes };
-	struct pf_window window;
-	int rc = pf_window_resolve(db, &args, &window);
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
 
-	if (!rc)
-		rc = pf_digests_make(db, &window, &sink);
-	pf_window_release(&window);
-	return rc;
+	PF_TRY(pf_window_resolve(db, &args, &window));
+	return pf_digests_make(db, &window, &sink);
 }
 
 /* Write it, of the rank that is being written. */
@@ -283,8 +271,8 @@ static int fleet_digest_put(struct pf_fleet_out *out,
 			    const struct pf_buf *bytes)
 {
 	size_t most = ZSTD_compressBound(bytes->len), len;
-	struct pf_buf packed = { 0 };
-	sqlite3_stmt *st;
+	PF_AUTO(pf_buf_release) struct pf_buf packed = { 0 };
+	PF_STMT(st) = NULL;
 	int rc = -1;
 
 	if (!bytes->len)
@@ -303,8 +291,6 @@ static int fleet_digest_put(struct pf_fleet_out *out,
 		sqlite3_bind_blob64(st, 3, packed.data, len, SQLITE_STATIC);
 		rc = pf_db_put(out->db, st, out->db->err);
 	}
-	sqlite3_finalize(st);
-	pf_buf_release(&packed);
 	return rc;
 }
 
@@ -361,8 +347,8 @@ static int check_capture(struct pf_db *db, const char *capture)
 int pf_fleet_digests_read(struct pf_db *db, const char *capture,
 			  const struct pf_fleet_digest_sink *sink)
 {
-	struct pf_buf bytes = { 0 };
-	sqlite3_stmt *st;
+	PF_AUTO(pf_buf_release) struct pf_buf bytes = { 0 };
+	PF_STMT(st) = NULL;
 	int rc = check_capture(db, capture);
 
 	st = rc ? NULL : pf_named_prepare(db, "fleet/digests", db->err);
@@ -380,8 +366,6 @@ int pf_fleet_digests_read(struct pf_db *db, const char *capture,
 		if (rc)
 			pf_while(db->err, "'%s'", db->path);
 	}
-	sqlite3_finalize(st);
-	pf_buf_release(&bytes);
 	return rc;
 }
 
@@ -391,7 +375,7 @@ int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 		      const int64_t *ranks, size_t count, const char **values,
 		      struct pf_arena *texts)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "fleet/label_of", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "fleet/label_of", db->err);
 	int rc = st ? 0 : -1;
 
 	if (st) {
@@ -408,7 +392,6 @@ int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 				(const char *)sqlite3_column_text(st, 1));
 		rc = 0;
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -432,7 +415,7 @@ bool pf_fleet_is_of_trace(const char *path, const char *digest,
 			  struct pf_err *err)
 {
 	struct pf_db db = { 0 };
-	sqlite3_stmt *st;
+	PF_STMT(st) = NULL;
 	bool is = false;
 
 	if (pf_db_open(&db, path, false, err))
@@ -442,7 +425,6 @@ bool pf_fleet_is_of_trace(const char *path, const char *digest,
 	    sqlite3_column_type(st, 0) == SQLITE_TEXT)
 		is = !strcmp((const char *)sqlite3_column_text(st, 0), digest);
 	is = is && pf_db_step(&db, st, err) == 0;
-	sqlite3_finalize(st);
 	pf_db_close(&db);
 	return is;
 }
@@ -778,8 +760,7 @@ static void release(struct found *f)
 static int put_ops(struct pf_fleet_out *out, const struct pf_averages *a)
 {
 	const struct pf_average_list *list = &a->list[0];
-	struct op *ops = pf_calloc(list->count + 1, sizeof(*ops));
-	int rc;
+	PF_OWN struct op *ops = pf_calloc(list->count + 1, sizeof(*ops));
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct pf_average *from = &list->rows[i];
@@ -791,9 +772,7 @@ static int put_ops(struct pf_fleet_out *out, const struct pf_averages *a)
 				      .is_annotation = from->is_annotation,
 				      .sum = from->sum };
 	}
-	rc = PF_FLEET_PUT(out, "op", op_fields, ops, list->count);
-	free(ops);
-	return rc;
+	return PF_FLEET_PUT(out, "op", op_fields, ops, list->count);
 }
 
 static int put_findings(struct pf_fleet_out *out, const struct pf_doctor *d)
@@ -840,23 +819,21 @@ static int put_rows(struct pf_fleet_out *out, const struct found *f)
 
 char *pf_fleet_capture_name(const char *path)
 {
-	char *run = pf_source_run(path), *base = strrchr(run, '/');
-	char *name;
+	PF_OWN char *run = pf_source_run(path);
+	char *base = strrchr(run, '/');
 
 	base = base ? base + 1 : run;
-	name = pf_strdup(*base && strcmp(base, ".") && strcmp(base, "..")
+	return pf_strdup(*base && strcmp(base, ".") && strcmp(base, "..")
 				 ? base
 				 : "capture");
-	free(run);
-	return name;
 }
 
 /* A capture of its own: the merge puts those of one name together. */
 static int put_capture(struct pf_fleet_out *out, const char *name)
 {
-	sqlite3_stmt *st = pf_db_prepare(
-		out->db, "INSERT INTO capture VALUES(?1, ?2, NULL)",
-		out->db->err);
+	PF_STMT(st) = pf_db_prepare(out->db,
+				    "INSERT INTO capture VALUES(?1, ?2, NULL)",
+				    out->db->err);
 	int rc = -1;
 
 	if (st) {
@@ -864,13 +841,12 @@ static int put_capture(struct pf_fleet_out *out, const char *name)
 		sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
 		rc = pf_db_put(out->db, st, out->db->err);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
 int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		out->db,
 		"INSERT INTO rank VALUES(?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
 		" ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
@@ -889,27 +865,24 @@ int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r)
 				  SQLITE_STATIC);
 		rc = pf_db_put(out->db, st, out->db->err);
 	}
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : put_capture(out, r->capture);
 }
 
 int pf_fleet_summarise(struct pf_fleet_out *out, struct pf_db *db,
 		       const char *capture, const char *db_path, bool *is_fatal)
 {
-	struct found *f = pf_calloc(1, sizeof(*f));
+	PF_OWN struct found *f = pf_calloc(1, sizeof(*f));
 	int rc = find(db, f);
 
 	*is_fatal = false;
 	if (!rc) {
-		char *name = pf_fleet_capture_name(f->rank.path);
+		PF_OWN char *name = pf_fleet_capture_name(f->rank.path);
 
 		f->rank.capture = capture ? capture : name;
 		f->rank.db = db_path;
 		rc = put_rows(out, f);
 		*is_fatal = rc;
-		free(name);
 	}
 	release(f);
-	free(f);
 	return rc;
 }

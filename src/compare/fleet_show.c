@@ -125,8 +125,8 @@ static void fleet_spreads_say(const struct pf_fleet_spreads *s,
 {
 	char median[PF_NUM_MAX], most[PF_NUM_MAX], least[PF_NUM_MAX];
 	char count[PF_NUM_MAX];
-	struct pf_buf who = { 0 };
-	int64_t *values;
+	PF_AUTO(pf_buf_release) struct pf_buf who = { 0 };
+	PF_OWN int64_t *values = NULL;
 
 	if (!s->count) {
 		pf_doc_finding(doc, "No rank has a whole %s", s->by->what);
@@ -142,8 +142,6 @@ static void fleet_spreads_say(const struct pf_fleet_spreads *s,
 		s->by->is_mean ? " ranks" : " GPUs",
 		pf_num_show_ns(least, values[0]),
 		pf_num_show_ns(most, s->items[0].value_ns[0]), who.data);
-	free(values);
-	pf_buf_release(&who);
 }
 
 /* ---- tables ---- */
@@ -180,7 +178,7 @@ static int64_t quantile(const int64_t *values, size_t count, unsigned percent)
 static void add_spread(const struct pf_fleet_spreads *s, size_t figure,
 		       int64_t whole, struct pf_table *t)
 {
-	int64_t *values = values_take(s, figure);
+	PF_OWN int64_t *values = values_take(s, figure);
 	struct row row = {
 		.figure = col_of(s->by, figure)->title,
 		.min_ns = values[0],
@@ -200,7 +198,6 @@ static void add_spread(const struct pf_fleet_spreads *s, size_t figure,
 	}
 	row.share = pf_ratio((double)row.sum_ns, whole);
 	PF_PUT(t, spread_fields, row);
-	free(values);
 }
 
 static void put_known(struct pf_table *t, int64_t n)
@@ -370,13 +367,10 @@ static int add_list(struct pf_db *db, struct pf_doc *doc, enum list list)
 	struct pf_table *t =
 		pf_doc_table(doc, lists[list].name, lists[list].title,
 			     lists[list].cols, lists[list].count);
-	struct pf_buf statement = { 0 };
-	int rc;
+	PF_AUTO(pf_buf_release) struct pf_buf statement = { 0 };
 
 	pf_buf_addf(&statement, "fleet/show_%s", lists[list].name);
-	rc = pf_named_fill(db, statement.data, t, db->err);
-	pf_buf_release(&statement);
-	return rc;
+	return pf_named_fill(db, statement.data, t, db->err);
 }
 
 /* Sums over the captures. */
@@ -400,7 +394,7 @@ static void say_ranks(struct pf_doc *doc, const struct pf_table *captures)
 	int64_t failed = sum_of(captures, "failed");
 	int64_t missing = sum_of(captures, "missing_count");
 	int64_t count = (int64_t)pf_table_row_count(captures);
-	struct pf_buf more = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf more = { 0 };
 	char a[PF_NUM_MAX], b[PF_NUM_MAX];
 
 	if (failed)
@@ -413,18 +407,16 @@ static void say_ranks(struct pf_doc *doc, const struct pf_table *captures)
 	pf_doc_finding(doc, "A fleet of %s rank%s of %" PRId64 " capture%s%s",
 		       pf_num_show_count(b, ranks), plural(ranks), count,
 		       plural(count), more.data ? more.data : "");
-	pf_buf_release(&more);
 }
 
 /* The finding stands first, and is of what is read after it. */
 static int add_finding(struct pf_db *db, struct pf_doc *doc)
 {
-	struct pf_doc of = { 0 };
+	PF_AUTO(pf_doc_release) struct pf_doc of = { 0 };
 	int rc = add_list(db, &of, CAPTURES);
 
 	if (!rc)
 		say_ranks(doc, pf_doc_find_table(&of, "captures"));
-	pf_doc_release(&of);
 	return rc;
 }
 
@@ -575,17 +567,13 @@ static int find(struct pf_db *db, sqlite3_stmt *st, int64_t rank,
 int pf_fleet_rank_take(const char *fleet, int64_t rank, char **path,
 		       struct pf_err *err)
 {
-	struct pf_db db = { 0 };
-	char *folder = pf_place_folder(fleet, err);
-	sqlite3_stmt *st = NULL;
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
+	PF_OWN char *folder = pf_place_folder(fleet, err);
+	PF_STMT(st) = NULL;
 	int rc = folder ? pf_db_open_kind(&db, fleet, &pf_fleet_kind, err) : -1;
 
 	*path = NULL;
 	if (!rc)
 		st = pf_named_prepare(&db, "fleet/rank", err);
-	rc = st ? find(&db, st, rank, folder, path) : -1;
-	sqlite3_finalize(st);
-	pf_db_close(&db);
-	free(folder);
-	return rc;
+	return st ? find(&db, st, rank, folder, path) : -1;
 }

@@ -72,12 +72,12 @@ static int fleet_shard_read(const char *text, struct pf_fleet_shard *out,
 			    struct pf_err *err)
 {
 	const char *slash = strchr(text, '/');
-	char *head = pf_memdup0(text, slash ? (size_t)(slash - text) : 0);
+	PF_OWN char *head =
+		pf_memdup0(text, slash ? (size_t)(slash - text) : 0);
 	bool ok = slash && !pf_num_int(head, &out->index) &&
 		  !pf_num_int(slash + 1, &out->count) && out->index >= 0 &&
 		  out->index < out->count && out->count <= 1000000;
 
-	free(head);
 	if (ok)
 		return 0;
 	return pf_fail(err, PF_EUSAGE,
@@ -130,7 +130,7 @@ static int add_databases(struct pf_fleet_inputs *in, const char *folder,
 			 const struct pf_fleet_shard *shard,
 			 const char *out_path, struct pf_err *err)
 {
-	struct pf_paths found = { 0 };
+	PF_AUTO(pf_paths_release) struct pf_paths found = { 0 };
 	int rc = pf_walk_folder(folder, is_called_database, &found, NULL, err);
 
 	for (size_t i = 0; i < found.count && !rc; i++) {
@@ -150,7 +150,6 @@ static int add_databases(struct pf_fleet_inputs *in, const char *folder,
 			rc = add(in, path, false, err);
 		}
 	}
-	pf_paths_release(&found);
 	return rc;
 }
 
@@ -192,16 +191,14 @@ static void cut(struct pf_fleet_inputs *in, const struct pf_fleet_shard *shard)
 
 static void find_ranks(struct pf_fleet_inputs *in)
 {
-	const char **paths = pf_calloc(in->count + 1, sizeof(*paths));
-	int64_t *ranks;
+	PF_OWN const char **paths = pf_calloc(in->count + 1, sizeof(*paths));
+	PF_OWN int64_t *ranks = NULL;
 
 	for (size_t i = 0; i < in->count; i++)
 		paths[i] = in->items[i].path;
 	ranks = pf_source_ranks(paths, in->count);
 	for (size_t i = 0; i < in->count; i++)
 		in->items[i].rank = ranks[i];
-	free(ranks);
-	free(paths);
 }
 
 /* out_path: what is written, which is no input of a folder. */
@@ -304,7 +301,6 @@ static int take_names(struct reading *r)
 static int take_row(struct reading *r)
 {
 	int64_t rank;
-	int rc = 0;
 
 	if (r->cell_count > r->name_count)
 		return pf_fail(r->err, PF_EDATA,
@@ -316,11 +312,11 @@ static int take_row(struct reading *r)
 		return pf_fail(r->err, PF_EDATA,
 			       "'%s': row %zu has no number of a rank", r->file,
 			       r->line);
-	for (size_t i = 0; i < r->cell_count && !rc; i++)
+	for (size_t i = 0; i < r->cell_count; i++)
 		if (i != r->rank_column && *r->cells[i])
-			rc = add_label(r, rank, r->names[i],
-				       strlen(r->names[i]), r->cells[i]);
-	return rc;
+			PF_TRY(add_label(r, rank, r->names[i],
+					 strlen(r->names[i]), r->cells[i]));
+	return 0;
 }
 
 static void on_cell(void *text, size_t len, void *arg)
@@ -390,19 +386,17 @@ static int read_file(struct reading *r)
 
 static int add_words(struct reading *r, const char *const *labels, size_t count)
 {
-	int rc = 0;
-
-	for (size_t i = 0; i < count && !rc; i++) {
+	for (size_t i = 0; i < count; i++) {
 		size_t len = strcspn(labels[i], "=");
 
 		if (!len || labels[i][len] != '=')
 			return pf_fail(r->err, PF_EUSAGE,
 				       "'--label %s': it is KEY=VALUE",
 				       labels[i]);
-		rc = add_label(r, PF_NO_INT, labels[i], len,
-			       labels[i] + len + 1);
+		PF_TRY(add_label(r, PF_NO_INT, labels[i], len,
+				 labels[i] + len + 1));
 	}
-	return rc;
+	return 0;
 }
 
 /* Add those of a file, then those of the command line, to the table "label". */
@@ -470,7 +464,7 @@ static bool is_text_column(const char *name)
 static int read_columns(struct pf_fleet_copy *c, int table)
 {
 	struct pf_fleet_columns *of = &c->columns[table];
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		c->out->db, "SELECT name FROM pragma_table_info(?1)", c->err);
 	int rc = st ? 1 : -1;
 
@@ -484,20 +478,18 @@ static int read_columns(struct pf_fleet_copy *c, int table)
 		pf_buf_addf(&of->list, "%s%s", of->count ? ", " : "", name);
 		of->is_text[of->count++] = is_text_column(name);
 	}
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
 static int prepare_insert(struct pf_fleet_copy *c, int table)
 {
-	struct pf_buf sql = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf sql = { 0 };
 
 	pf_buf_addf(&sql, "INSERT INTO %s VALUES(?", pf_fleet_tables[table]);
 	for (int i = 1; i < c->columns[table].count; i++)
 		pf_buf_adds(&sql, ", ?");
 	pf_buf_adds(&sql, ")");
 	c->insert[table] = pf_db_prepare(c->out->db, sql.data, c->err);
-	pf_buf_release(&sql);
 	return c->insert[table] ? 0 : -1;
 }
 
@@ -550,13 +542,12 @@ static struct pf_db *db_of(struct pf_fleet_part *p)
 static int prepare_rows(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 			int table)
 {
-	struct pf_buf sql = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf sql = { 0 };
 
 	pf_buf_addf(&sql,
 		    "SELECT %s FROM %s WHERE id >= ?1 AND id < ?2 ORDER BY id",
 		    c->columns[table].list.data, pf_fleet_tables[table]);
 	p->rows[table] = pf_db_prepare(db_of(p), sql.data, c->err);
-	pf_buf_release(&sql);
 	return p->rows[table] ? 0 : -1;
 }
 
@@ -757,7 +748,7 @@ static int read_digest(const char *path, char digest[PF_XXH128_TEXT],
 		       struct pf_err *err)
 {
 	int fd = pf_inside_open(path, O_RDONLY | O_CLOEXEC, 0), rc = 0;
-	char *bytes = pf_alloc(1 << 18);
+	PF_OWN char *bytes = pf_alloc(1 << 18);
 	struct pf_xxh128 *d = pf_xxh128_new();
 	struct stat info;
 	ssize_t n = 1;
@@ -775,7 +766,6 @@ static int read_digest(const char *path, char digest[PF_XXH128_TEXT],
 	}
 	pf_xxh128_text(d, digest);
 	pf_xxh128_free(d);
-	free(bytes);
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -838,17 +828,14 @@ static int make_database(struct worker *w, const char *trace, unsigned process,
 /* Of how many processes the traces were made into one that is read: or 1. */
 static int count_processes(const char *path, int64_t *count, struct pf_err *err)
 {
-	struct pf_db db = { 0 };
-	int rc = pf_db_open(&db, path, false, err);
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
-	if (!rc)
-		rc = pf_db_number(&db,
-				  "SELECT ifnull(max(value), 1) FROM trace_fact"
-				  " WHERE key = 'merged_count'"
-				  " AND (SELECT count(*) FROM trace) = value",
-				  count, err);
-	pf_db_close(&db);
-	return rc;
+	PF_TRY(pf_db_open(&db, path, false, err));
+	return pf_db_number(&db,
+			    "SELECT ifnull(max(value), 1) FROM trace_fact"
+			    " WHERE key = 'merged_count'"
+			    " AND (SELECT count(*) FROM trace) = value",
+			    count, err);
 }
 
 /* ---- its summary ---- */
@@ -857,10 +844,10 @@ static int count_processes(const char *path, int64_t *count, struct pf_err *err)
 static int summarise(struct worker *w, const char *path, bool is_kept,
 		     bool *is_fatal, struct pf_err *err)
 {
-	struct pf_db db = { 0 };
-	char *folder = is_kept ? pf_place_folder(path, err) : NULL;
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
+	PF_OWN char *folder = is_kept ? pf_place_folder(path, err) : NULL;
 	const char *base = strrchr(path, '/');
-	char *full = NULL;
+	PF_OWN char *full = NULL;
 	int rc = is_kept && !folder ? -1 : 0;
 
 	if (folder)
@@ -870,16 +857,14 @@ static int summarise(struct worker *w, const char *path, bool is_kept,
 	if (!rc)
 		rc = pf_fleet_summarise(&w->out, &db, w->work->capture, full,
 					is_fatal);
-	pf_db_close(&db);
-	free(full);
-	free(folder);
 	return rc;
 }
 
 static int add_process(struct worker *w, const char *trace, unsigned process,
 		       const char *file, bool *is_fatal, struct pf_err *err)
 {
-	char digest[PF_XXH128_TEXT], *path = NULL;
+	PF_OWN char *path = NULL;
+	char digest[PF_XXH128_TEXT];
 	bool is_kept = w->work->keep;
 	int rc;
 
@@ -889,7 +874,6 @@ static int add_process(struct worker *w, const char *trace, unsigned process,
 		rc = summarise(w, path, is_kept, is_fatal, err);
 	if (!is_kept)
 		unlink(w->temporary);
-	free(path);
 	return rc;
 }
 
@@ -897,7 +881,7 @@ static int add_process(struct worker *w, const char *trace, unsigned process,
 static int add_trace(struct worker *w, const char *trace, const char *digest,
 		     bool *is_fatal, struct pf_err *err)
 {
-	char *path = NULL;
+	PF_OWN char *path = NULL;
 	bool is_kept = w->work->keep;
 	int64_t count = 1;
 	int rc = make_database(w, trace, 0, digest, &path, err);
@@ -912,7 +896,6 @@ static int add_trace(struct worker *w, const char *trace, const char *digest,
 		unlink(w->temporary);
 	for (int64_t i = 1; count > 1 && i <= count && !rc; i++)
 		rc = add_process(w, trace, (unsigned)i, digest, is_fatal, err);
-	free(path);
 	return rc;
 }
 
@@ -921,7 +904,7 @@ static int add_trace(struct worker *w, const char *trace, const char *digest,
 static int put_failed(struct worker *w, const char *path, const char *digest,
 		      const char *why)
 {
-	char *name = pf_fleet_capture_name(path);
+	PF_OWN char *name = pf_fleet_capture_name(path);
 	const char *capture = w->work->capture;
 	struct pf_fleet_rank rank = {
 		.capture = capture ? capture : name,
@@ -942,14 +925,11 @@ static int put_failed(struct worker *w, const char *path, const char *digest,
 		.skipped_count = PF_NO_INT,
 	};
 	struct stat info;
-	int rc;
 
 	if (!stat(path, &info) && S_ISREG(info.st_mode))
 		rank.file_bytes = info.st_size;
 	w->work->failed++;
-	rc = pf_fleet_put_rank(&w->out, &rank);
-	free(name);
-	return rc;
+	return pf_fleet_put_rank(&w->out, &rank);
 }
 
 /* ---- one input ---- */
@@ -1184,19 +1164,19 @@ struct merging {
 static void bind_db(sqlite3_stmt *to, sqlite3_stmt *from, const char *folder)
 {
 	const char *db = (const char *)sqlite3_column_text(from, DB - 1);
-	char *full = db ? pf_place_from(folder ? folder : "/", db) : NULL;
+	PF_OWN char *full =
+		db ? pf_place_from(folder ? folder : "/", db) : NULL;
 
 	if (full)
 		sqlite3_bind_text(to, DB + 1, full, -1, SQLITE_TRANSIENT);
 	else
 		sqlite3_bind_null(to, DB + 1);
-	free(full);
 }
 
 static int list_rows(struct merging *g, size_t part, struct pf_db *db,
 		     const char *folder, sqlite3_stmt *to)
 {
-	sqlite3_stmt *from = pf_named_prepare(db, "fleet/ranks", g->err);
+	PF_STMT(from) = pf_named_prepare(db, "fleet/ranks", g->err);
 	int rc = from ? 0 : -1;
 
 	while (!rc && (rc = pf_db_step(db, from, g->err)) == 1) {
@@ -1207,7 +1187,6 @@ static int list_rows(struct merging *g, size_t part, struct pf_db *db,
 		bind_db(to, from, folder);
 		rc = pf_db_put(&g->scratch, to, g->err);
 	}
-	sqlite3_finalize(from);
 	return rc;
 }
 
@@ -1216,7 +1195,7 @@ static int list_failed(struct merging *g, size_t part, const char *why,
 		       sqlite3_stmt *to)
 {
 	const char *path = g->parts[part].path;
-	char *name = pf_fleet_capture_name(path);
+	PF_OWN char *name = pf_fleet_capture_name(path);
 
 	g->m->made.failed++;
 	sqlite3_bind_int64(to, PART + 1, (int64_t)part);
@@ -1227,7 +1206,6 @@ static int list_failed(struct merging *g, size_t part, const char *why,
 	sqlite3_bind_text(to, PATH + 1, path, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(to, ENTRY_COLUMNS, PACKAGE_VERSION, -1,
 			  SQLITE_STATIC);
-	free(name);
 	return pf_db_put(&g->scratch, to, g->err);
 }
 
@@ -1239,7 +1217,7 @@ static int list_part(struct merging *g, size_t part, sqlite3_stmt *to)
 {
 	const char *path = g->parts[part].path;
 	struct pf_err why = { 0 };
-	char *folder = NULL;
+	PF_OWN char *folder = NULL;
 	struct pf_db *db;
 	int rc;
 
@@ -1254,23 +1232,22 @@ static int list_part(struct merging *g, size_t part, sqlite3_stmt *to)
 		*g->err = why;
 		rc = -1;
 	}
-	free(folder);
 	return rc;
 }
 
 static int list_all(struct merging *g)
 {
-	sqlite3_stmt *to = pf_db_prepare(
+	PF_STMT(to) = pf_db_prepare(
 		&g->scratch,
 		"INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
 		" ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		g->err);
-	int rc = to ? 0 : -1;
 
-	for (size_t i = 0; i < g->part_count && !rc; i++)
-		rc = list_part(g, i, to);
-	sqlite3_finalize(to);
-	return rc;
+	if (!to)
+		return -1;
+	for (size_t i = 0; i < g->part_count; i++)
+		PF_TRY(list_part(g, i, to));
+	return 0;
 }
 
 static int add_labels(struct merging *g)
@@ -1330,8 +1307,7 @@ static int enter_capture(struct merging *g, sqlite3_stmt *plan)
 static int put_rank(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 {
 	const char *db = (const char *)sqlite3_column_text(plan, DB);
-	char *relative = db ? pf_place_relative(g->folder, db) : NULL;
-	int rc;
+	PF_OWN char *relative = db ? pf_place_relative(g->folder, db) : NULL;
 
 	sqlite3_bind_int64(to, 1, g->out.rank_id);
 	sqlite3_bind_int64(to, 2, g->capture.id);
@@ -1339,9 +1315,7 @@ static int put_rank(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 		sqlite3_bind_value(to, i, sqlite3_column_value(plan, i));
 	if (relative)
 		sqlite3_bind_text(to, DB, relative, -1, SQLITE_TRANSIENT);
-	rc = pf_db_put(&g->db, to, g->err);
-	free(relative);
-	return rc;
+	return pf_db_put(&g->db, to, g->err);
 }
 
 static int put_ranks(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
@@ -1371,7 +1345,7 @@ static int write_all(struct merging *g)
 {
 	sqlite3_stmt *plan =
 		pf_named_prepare(&g->scratch, "fleet/plan", g->err);
-	sqlite3_stmt *to = pf_db_prepare(
+	PF_STMT(to) = pf_db_prepare(
 		&g->db,
 		"INSERT INTO rank VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
 		" ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -1379,7 +1353,6 @@ static int write_all(struct merging *g)
 	int rc = plan && to ? put_ranks(g, plan, to) : -1;
 
 	sqlite3_finalize(plan);
-	sqlite3_finalize(to);
 	return rc;
 }
 
@@ -1393,25 +1366,21 @@ static bool is_ours(const char *path)
 
 static int set_up_out(struct merging *g)
 {
-	const char **inputs = pf_calloc(g->inputs.count + 1, sizeof(*inputs));
+	PF_OWN const char **inputs =
+		pf_calloc(g->inputs.count + 1, sizeof(*inputs));
 	const struct pf_outrule rule = {
 		.inputs = inputs,
 		.input_count = g->inputs.count,
 		.is_ours = is_ours,
 		.is_database = true,
 	};
-	int rc;
 
 	for (size_t i = 0; i < g->inputs.count; i++)
 		inputs[i] = g->inputs.items[i].path;
-	rc = pf_outplace_open(&g->place, g->m->out, &rule, g->err);
-	free(inputs);
-	if (!rc)
-		rc = pf_db_create_kind(&g->db, g->place.partial, &pf_fleet_kind,
-				       g->err);
-	if (!rc)
-		rc = pf_fleet_out_open(&g->out, &g->db);
-	return rc;
+	PF_TRY(pf_outplace_open(&g->place, g->m->out, &rule, g->err));
+	PF_TRY(pf_db_create_kind(&g->db, g->place.partial, &pf_fleet_kind,
+				 g->err));
+	return pf_fleet_out_open(&g->out, &g->db);
 }
 
 static int finish(struct merging *g)

@@ -40,14 +40,13 @@ struct changes {
 static struct change *row_of(struct changes *d, int list, const char *name,
 			     const char *frame)
 {
-	struct pf_buf key = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
 	struct change *row;
 	size_t n;
 
 	pf_buf_addf(&key, "%s\n%s", name, frame ? frame : "");
 	n = pf_keyed_at_text(&d->lists[list], key.data, key.len);
 	row = ROW(d, list, n);
-	pf_buf_release(&key);
 	if (!row->name) {
 		row->name = pf_arena_string(&d->texts, name);
 		row->frame = pf_arena_string(&d->texts, frame);
@@ -91,7 +90,7 @@ static int read_block(struct changes *d, struct side *s, sqlite3_stmt *st)
 
 static int read_blocks(struct changes *d, struct side *s)
 {
-	sqlite3_stmt *st = pf_named_prepare(s->db, "snap_blocks", s->db->err);
+	PF_STMT(st) = pf_named_prepare(s->db, "snap_blocks", s->db->err);
 	int rc = -1;
 
 	while (st && (rc = pf_db_step(s->db, st, s->db->err)) == 1)
@@ -99,7 +98,6 @@ static int read_blocks(struct changes *d, struct side *s)
 			rc = -1;
 			break;
 		}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -107,7 +105,7 @@ static int read_side(struct changes *d, struct pf_db *db, int n,
 		     const struct pf_window_args *args)
 {
 	struct side s = { .db = db, .n = n, .lines = { .db = db } };
-	struct pf_window window = { 0 };
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
 	int rc = pf_window_resolve(db, args, &window);
 
 	if (!rc)
@@ -123,7 +121,6 @@ static int read_side(struct changes *d, struct pf_db *db, int n,
 		rc = read_blocks(d, &s);
 	pf_stack_lines_release(&s.lines);
 	pf_snap_state_release(&s.state);
-	pf_window_release(&window);
 	return rc;
 }
 
@@ -159,14 +156,13 @@ static int read_peaks(struct changes *d, struct pf_db *db, int n,
 		      const struct pf_window_args *window)
 {
 	const struct pf_usage_args args = { .window = *window };
-	struct pf_usage u = { 0 };
-	int rc = pf_usage_find(db, &args, NULL, &u);
+	PF_AUTO(pf_usage_release) struct pf_usage u = { 0 };
 
-	for (size_t i = 0; !rc && i < u.device_count; i++)
+	PF_TRY(pf_usage_find(db, &args, NULL, &u));
+	for (size_t i = 0; i < u.device_count; i++)
 		if (u.devices[i].peak != PF_NO_INT)
 			read_peak(d, n, &u, &u.devices[i]);
-	pf_usage_release(&u);
-	return rc;
+	return 0;
 }
 
 static bool is_of_both(const struct changes *d, const char *name)
@@ -320,7 +316,7 @@ static void add_peak(const struct change *gpu, const struct change *peak,
 		     const struct change *line, struct pf_doc *doc)
 {
 	char change[PF_NUM_MAX], a[PF_NUM_MAX], b[PF_NUM_MAX];
-	struct pf_buf at = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf at = { 0 };
 
 	add_line(line, &at);
 	pf_doc_finding(
@@ -333,14 +329,13 @@ static void add_peak(const struct change *gpu, const struct change *peak,
 		pf_num_show_bytes(a, peak->bytes[0]), at.data ? at.data : "",
 		gpu->bytes[2] ? "the difference is smaller in what is"
 			      : "as much was");
-	pf_buf_release(&at);
 }
 
 static void add_finding(const struct changes *d, struct pf_doc *doc)
 {
 	const struct change *gpu = main_gpu(d), *peak;
 	char change[PF_NUM_MAX], a[PF_NUM_MAX], b[PF_NUM_MAX];
-	struct pf_buf line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 
 	if (!gpu) {
 		pf_doc_finding(doc, "%s",
@@ -372,7 +367,6 @@ static void add_finding(const struct changes *d, struct pf_doc *doc)
 		pf_doc_finding(doc,
 			       "As much is allocated in B as in A (%s on %s)%s",
 			       a, gpu->name, line.data ? line.data : "");
-	pf_buf_release(&line);
 }
 
 #define LIST(doc, name, title, fields, d, list)                                \
@@ -462,22 +456,17 @@ static void add(struct dumps *d, const char *capture,
 static int add_database(struct dumps *d, const char *path, const char *name,
 			const struct pf_window_args *args, struct pf_err *err)
 {
-	struct pf_snap_state state = { 0 };
-	struct pf_window window = { 0 };
-	struct pf_db db = { 0 };
-	int rc = pf_db_open(&db, path, false, err);
+	PF_AUTO(pf_snap_state_release) struct pf_snap_state state = { 0 };
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
-	if (!rc)
-		rc = pf_window_resolve(&db, args, &window);
-	if (!rc)
-		rc = pf_snap_state_find(&db, &window, &state);
-	for (size_t i = 0; !rc && i < state.now_count; i++)
+	PF_TRY(pf_db_open(&db, path, false, err));
+	PF_TRY(pf_window_resolve(&db, args, &window));
+	PF_TRY(pf_snap_state_find(&db, &window, &state));
+	for (size_t i = 0; i < state.now_count; i++)
 		add(d, name, &state.now[i]);
 	pf_sat_sum(&d->lost_segments, state.lost_segments);
-	pf_snap_state_release(&state);
-	pf_window_release(&window);
-	pf_db_close(&db);
-	return rc;
+	return 0;
 }
 
 /* Of the device that has most reserved in any dump. */

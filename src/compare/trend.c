@@ -349,9 +349,9 @@ static void add_line(const struct trend *trend, struct pf_table *t,
 		     const char *title, enum pf_col_kind kind,
 		     const struct pf_field *field)
 {
-	double *values = pf_calloc(trend->count + 1, sizeof(*values));
+	PF_OWN double *values = pf_calloc(trend->count + 1, sizeof(*values));
 	char first[PF_NUM_MAX], last[PF_NUM_MAX];
-	struct pf_buf bars = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf bars = { 0 };
 	bool any = false;
 
 	for (size_t i = 0; i < trend->count; i++) {
@@ -372,14 +372,12 @@ static void add_line(const struct trend *trend, struct pf_table *t,
 
 		PF_PUT(t, line_fields, line);
 	}
-	pf_buf_release(&bars);
-	free(values);
 }
 
 static void show_parts(const struct trend *trend, struct pf_table *t)
 {
 	struct part_fields f = { 0 };
-	struct pf_buf title = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf title = { 0 };
 
 	add_parts(&f);
 	for (size_t i = 0; i < PF_STEP_CLASSES + PF_CAUSE_COUNT; i++) {
@@ -394,7 +392,6 @@ static void show_parts(const struct trend *trend, struct pf_table *t)
 				    pf_cause_name((enum pf_cause)cause));
 		add_line(trend, t, title.data, PF_NS, &f.fields[i]);
 	}
-	pf_buf_release(&title);
 }
 
 static void show_lines(const struct trend *trend, struct pf_doc *doc)
@@ -450,7 +447,7 @@ static void show_finding(const struct trend *trend, const char *since,
 	const struct pf_trend_row *last = &trend->rows[trend->count - 1];
 	const struct pf_trend_row *least = &trend->rows[trend->least];
 	char from[PF_NUM_MAX], to[PF_NUM_MAX], best[PF_NUM_MAX];
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_num_show_ns(from, first->median_ns);
 	pf_num_show_ns(to, last->median_ns);
@@ -482,7 +479,6 @@ static void show_finding(const struct trend *trend, const char *since,
 	if (since && *since)
 		pf_buf_addf(&text, "; since %s", since);
 	pf_doc_finding(doc, "%s", text.data);
-	pf_buf_release(&text);
 }
 
 static void show_figures(const struct trend *trend, struct pf_doc *doc)
@@ -848,9 +844,9 @@ static void end_kernel(struct nights *t, struct series *s)
 /* Rows of a kernel stand together, in the order of nights. */
 static int read_kernels(struct pf_db *db, struct nights *t, struct series *s)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "fleet/trend_kernels", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "fleet/trend_kernels", db->err);
 	int64_t name_id = PF_NO_INT;
-	struct pf_buf name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 	size_t night = 0;
 	int rc = st ? 0 : -1;
 
@@ -879,8 +875,6 @@ static int read_kernels(struct pf_db *db, struct nights *t, struct series *s)
 	}
 	if (!rc)
 		end_kernel(t, s);
-	sqlite3_finalize(st);
-	pf_buf_release(&name);
 	return rc;
 }
 
@@ -999,7 +993,7 @@ static void find_of_captures(const struct trend *trend,
 			     const struct pf_capture *const *captures,
 			     struct nights *t)
 {
-	struct pf_keyed kernels;
+	PF_AUTO(pf_keyed_end) struct pf_keyed kernels = { 0 };
 
 	t->count = trend->count;
 	pf_keyed_begin(&kernels, t->count * sizeof(struct called),
@@ -1014,7 +1008,6 @@ static void find_of_captures(const struct trend *trend,
 	find_of_steps(t);
 	find_of_calls(t, &kernels);
 	put_in_order(t);
-	pf_keyed_end(&kernels);
 }
 
 static void release_nights(struct nights *t)
@@ -1181,11 +1174,10 @@ static void say_changes(const struct nights *t, struct pf_buf *out)
 
 static void say_latest(const struct nights *t, struct pf_doc *doc)
 {
-	struct pf_buf out = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf out = { 0 };
 
 	say_changes(t, &out);
 	pf_doc_finding(doc, "Since %s", out.data);
-	pf_buf_release(&out);
 }
 
 static void say_even(const struct nights *t, struct pf_doc *doc)
@@ -1459,7 +1451,7 @@ static int check(const char *expression, const struct nights *t,
 		 struct pf_doc *doc, bool *is_failed, struct pf_err *err)
 {
 	const struct change *c;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct pf_gate_figure f;
 	struct pf_gate gate;
 
@@ -1488,7 +1480,6 @@ static int check(const char *expression, const struct nights *t,
 	} else {
 		pf_doc_passed(doc, expression);
 	}
-	pf_buf_release(&text);
 	return 0;
 }
 
@@ -1512,7 +1503,7 @@ int pf_trend(const struct pf_capture *const *captures, size_t count,
 	     struct pf_err *err)
 {
 	struct nights changes = { 0 };
-	struct pf_buf since = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf since = { 0 };
 	struct trend trend = { 0 };
 	int rc = find(captures, count, args, &trend, err);
 
@@ -1526,20 +1517,15 @@ int pf_trend(const struct pf_capture *const *captures, size_t count,
 	}
 	release_nights(&changes);
 	free(trend.rows);
-	pf_buf_release(&since);
 	return rc;
 }
 
 int pf_trend_of_fleet(struct pf_db *db, const struct pf_opt_list *checks,
 		      int64_t limit, struct pf_doc *doc)
 {
-	struct nights t = { 0 };
-	int rc = find_of_fleet(db, &t);
+	PF_AUTO(release_nights) struct nights t = { 0 };
 
-	if (!rc) {
-		show_nights_and_changes(&t, limit, doc);
-		rc = check_all(checks, &t, doc, db->err);
-	}
-	release_nights(&t);
-	return rc;
+	PF_TRY(find_of_fleet(db, &t));
+	show_nights_and_changes(&t, limit, doc);
+	return check_all(checks, &t, doc, db->err);
 }

@@ -235,7 +235,7 @@ static int64_t dtype_bytes(struct pf_json dtype)
 		{ "ComplexFloat", 8 },
 		{ "ComplexDouble", 16 },
 	};
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int64_t bytes = -1;
 
 	if (!dtype.p)
@@ -244,7 +244,6 @@ static int64_t dtype_bytes(struct pf_json dtype)
 	for (size_t i = 0; text.data && i < sizeof(types) / sizeof(*types); i++)
 		if (!strcmp(types[i].name, text.data))
 			bytes = types[i].bytes;
-	pf_buf_release(&text);
 	return bytes;
 }
 
@@ -286,7 +285,7 @@ bool pf_collective_read(const char *args, size_t len, struct pf_collective *out)
 /* A name in small letters without "_": "_allgather_base" is "allgatherbase". */
 static void plain_name(struct pf_json name, struct pf_buf *out)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_adds(out, "");
 	pf_json_text(name, &text);
@@ -294,7 +293,6 @@ static void plain_name(struct pf_json name, struct pf_buf *out)
 		if (text.data[i] != '_')
 			pf_buf_addc(out,
 				    (char)tolower((unsigned char)text.data[i]));
-	pf_buf_release(&text);
 }
 
 /* A part of a name, and what it says; tables end with NULL. */
@@ -306,14 +304,13 @@ struct part {
 /* The first part that the name has; 0: none. */
 static int find_part(struct pf_json name, const struct part *parts)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int means = 0;
 
 	plain_name(name, &text);
 	for (; parts->text && !means; parts++)
 		if (strstr(text.data, parts->text))
 			means = parts->means;
-	pf_buf_release(&text);
 	return means;
 }
 

@@ -56,13 +56,12 @@ struct pf_names *pf_ask_names(struct pf_ask *q)
 const char *pf_ask_text(struct pf_ask *q, uint32_t name)
 {
 	const char *kept;
-	char *text;
+	PF_OWN char *text = NULL;
 
 	if (name == PF_ID_NONE || !pf_ask_names(q))
 		return NULL;
 	text = pf_names_text_take(q->names, name);
 	kept = pf_arena_string(&q->memory, text);
-	free(text);
 	return kept;
 }
 

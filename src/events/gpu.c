@@ -293,10 +293,10 @@ static int judge_event(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 	const char *text;
 
 	if (s->name == PF_ID_INLINE) {
-		char *copy = pf_memdup0(s->inline_name, s->inline_name_len);
+		PF_OWN char *copy =
+			pf_memdup0(s->inline_name, s->inline_name_len);
 
 		*out = judge(kind, copy);
-		free(copy);
 		return 0;
 	}
 	place = pf_map_at(&g->classes, (uint64_t)s->name << 8 | kind);
@@ -337,7 +337,7 @@ static int judge_texts(struct pf_gpu *g, const struct pf_span *s, uint64_t *out)
 {
 	char *name = NULL;
 	const char *text = "";
-	struct pf_buf category = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf category = { 0 };
 	struct pf_json args = { NULL, 0 };
 	int rc = 0;
 
@@ -355,7 +355,6 @@ static int judge_texts(struct pf_gpu *g, const struct pf_span *s, uint64_t *out)
 	if (rc >= 0 && args.p)
 		pf_json_text(pf_json_get(args, "hlo_category"), &category);
 	*out = pf_gpu_classify_op(name, category.len ? category.data : "");
-	pf_buf_release(&category);
 	free(name);
 	return rc < 0 ? -1 : 0;
 }
@@ -555,9 +554,9 @@ struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all)
 
 int pf_gpu_links_keep(struct pf_db *db)
 {
+	PF_AUTO(pf_ints_freed)
 	struct pf_ints *links = pf_gpu_links_new(db, true);
 
-	pf_ints_free(links);
 	return links ? 0 : -1;
 }
 

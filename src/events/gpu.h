@@ -161,6 +161,7 @@ struct pf_gpu;
 struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 			  unsigned want);
 void pf_gpu_free(struct pf_gpu *g);
+PF_FREED(pf_gpu_free, struct pf_gpu)
 /* 1 and *out, borrowed until the next call; 0 at the end; -1. */
 int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out);
 
@@ -212,6 +213,7 @@ struct pf_by_event;
 struct pf_by_event *pf_by_event_new(struct pf_db *db, size_t record_bytes,
 				    uint64_t columns);
 void pf_by_event_free(struct pf_by_event *e);
+PF_FREED(pf_by_event_free, struct pf_by_event)
 int pf_by_event_add(struct pf_by_event *e, const void *record);
 
 /*

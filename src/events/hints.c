@@ -202,7 +202,7 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 static void *make_producer(struct pf_db *db, const char *arg,
 			   struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "producer", err);
+	PF_STMT(st) = pf_named_prepare(db, "producer", err);
 	int rc = st ? pf_db_step(db, st, err) : -1;
 	enum pf_producer *made = NULL;
 
@@ -212,7 +212,6 @@ static void *make_producer(struct pf_db *db, const char *arg,
 		*made = rc == 1 ? (enum pf_producer)sqlite3_column_int(st, 0)
 				: PF_FROM_OTHERS;
 	}
-	sqlite3_finalize(st);
 	return made;
 }
 

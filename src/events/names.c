@@ -29,7 +29,7 @@
 
 int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "event_kinds", err);
+	PF_STMT(stmt) = pf_named_prepare(db, "event_kinds", err);
 	size_t cap = 0;
 	int rc = stmt ? 0 : -1;
 
@@ -51,7 +51,6 @@ int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err)
 		if (sqlite3_column_int(stmt, 2))
 			k->of[id] |= PF_KINDS_NVTX;
 	}
-	sqlite3_finalize(stmt);
 	return rc;
 }
 
@@ -338,7 +337,7 @@ const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name)
 	struct slot *slot =
 		name < n->classes->count ? &n->classes->slots[name] : NULL;
 	struct pf_name_class class;
-	char *text;
+	PF_OWN char *text = NULL;
 
 	if (slot &&
 	    atomic_load_explicit(&slot->state, memory_order_acquire) == FULL)
@@ -349,7 +348,6 @@ const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name)
 	if (!text)
 		return NULL;
 	class = pf_name_classify(text);
-	free(text);
 	if (slot) {
 		fill(slot, &class);
 		return &slot->class;
@@ -718,8 +716,8 @@ static bool add_innermost(struct pf_buf *out, const char *s)
 
 static void add_short_of_mangled(struct pf_buf *out, const char *name)
 {
-	struct pf_buf known = { 0 }, text = { 0 };
-	char *plain;
+	PF_AUTO(pf_buf_release) struct pf_buf known = { 0 }, text = { 0 };
+	PF_OWN char *plain = NULL;
 
 	for (const char *s = name; *s;)
 		add_known(&known, &s);
@@ -730,9 +728,6 @@ static void add_short_of_mangled(struct pf_buf *out, const char *name)
 	} else if (!add_innermost(out, name)) {
 		pf_buf_adds(out, name);
 	}
-	pf_buf_release(&known);
-	pf_buf_release(&text);
-	free(plain);
 }
 
 void pf_kernel_short_name(struct pf_buf *out, const char *name)
@@ -766,7 +761,8 @@ static bool begins_arguments(const char *s, size_t at)
 static void match_brackets(const char *s, size_t len, size_t *end)
 {
 	static const char open[] = "<([{", close[] = ">)]}";
-	size_t *stack = pf_calloc(len + 1, sizeof(*stack)), depth = 0;
+	PF_OWN size_t *stack = pf_calloc(len + 1, sizeof(*stack));
+	size_t depth = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		const char *kind = s[i] ? strchr(close, s[i]) : NULL;
@@ -788,12 +784,11 @@ static void match_brackets(const char *s, size_t len, size_t *end)
 				depth--;
 		}
 	}
-	free(stack);
 }
 
 void pf_kernel_without_templates(struct pf_buf *out, const char *s, size_t len)
 {
-	size_t *end = pf_calloc(len + 1, sizeof(*end));
+	PF_OWN size_t *end = pf_calloc(len + 1, sizeof(*end));
 	bool has_dots = true; /* as far as is known */
 
 	match_brackets(s, len, end);
@@ -813,18 +808,16 @@ void pf_kernel_without_templates(struct pf_buf *out, const char *s, size_t len)
 			i = (size_t)(rest - s);
 		pf_buf_addc(out, s[i]);
 	}
-	free(end);
 }
 
 const char *pf_kernel_short_kept(struct pf_arena *texts, const char *name)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	const char *kept = name;
 
 	if (name)
 		pf_kernel_short_name(&text, name);
 	if (name && strcmp(text.data, name) != 0)
 		kept = pf_arena_string(texts, text.data);
-	pf_buf_release(&text);
 	return kept;
 }

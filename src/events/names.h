@@ -108,6 +108,7 @@ struct pf_name_class {
 struct pf_names;
 struct pf_names *pf_names_new(struct pf_db *db);
 void pf_names_free(struct pf_names *n);
+PF_FREED(pf_names_free, struct pf_names)
 
 /* Ids of names are below this, but for a damaged database's. */
 size_t pf_names_count(const struct pf_names *n);

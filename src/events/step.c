@@ -152,7 +152,7 @@ static int64_t number_of(const char *name, size_t len)
 int pf_step_regex_ids(const struct pf_step_regex *r, struct pf_db *db,
 		      struct pf_map *ids)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "string_list", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "string_list", db->err);
 	int rc;
 
 	if (!st)
@@ -166,7 +166,6 @@ int pf_step_regex_ids(const struct pf_step_regex *r, struct pf_db *db,
 			*pf_map_at(ids, id) =
 				(uint64_t)(number_of(text, len) + 1);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -433,7 +432,7 @@ static struct pf_step read_step(sqlite3_stmt *st)
 
 static int load_rows(struct pf_db *db, struct pf_steps *out)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "step_list", db->err);
+	PF_STMT(stmt) = pf_named_prepare(db, "step_list", db->err);
 	size_t cap = 0;
 	int rc;
 
@@ -450,7 +449,6 @@ static int load_rows(struct pf_db *db, struct pf_steps *out)
 				     sizeof(*out->items));
 		out->items[out->count++] = s;
 	}
-	sqlite3_finalize(stmt);
 	return rc;
 }
 
@@ -471,8 +469,8 @@ static struct pf_step *step_around(struct pf_steps *steps, int64_t trace_id,
 static int extend_named(struct pf_db *db, struct pf_steps *steps)
 {
 	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
-	struct pf_window window = { .device = -1 };
-	struct pf_by_event *works = NULL;
+	PF_AUTO(pf_window_release) struct pf_window window = { .device = -1 };
+	PF_AUTO(pf_by_event_freed) struct pf_by_event *works = NULL;
 	const struct pf_event_work *w;
 	const struct pf_block *b;
 	uint32_t i;
@@ -493,8 +491,6 @@ static int extend_named(struct pf_db *db, struct pf_steps *steps)
 		if (w->end_ns > s->end_ns)
 			s->end_ns = w->end_ns;
 	}
-	pf_by_event_free(works);
-	pf_window_release(&window);
 	return db->err->code ? -1 : 0;
 }
 
@@ -525,14 +521,12 @@ static void settle(struct pf_step *steps, size_t count)
 /* Of all but one, which is in the shorter half. */
 static int64_t median_of_others(const struct pf_step *steps, size_t count)
 {
-	int64_t *list = pf_calloc(count, sizeof(*list)), median;
+	PF_OWN int64_t *list = pf_calloc(count, sizeof(*list));
 
 	for (size_t i = 0; i < count; i++)
 		list[i] = steps[i].end_ns - steps[i].start_ns;
 	pf_sort(list, count, sizeof(*list), pf_stats_compare);
-	median = list[count / 2];
-	free(list);
-	return median;
+	return list[count / 2];
 }
 
 /* Operators of a trace, and the steps that they begin in. */

@@ -93,6 +93,7 @@ struct pf_step_regex;
 struct pf_step_regex *pf_step_regex_new(const char *pattern,
 					struct pf_err *err);
 void pf_step_regex_free(struct pf_step_regex *r);
+PF_FREED(pf_step_regex_free, struct pf_step_regex)
 bool pf_step_regex_matches(const struct pf_step_regex *r, const char *name,
 			   size_t len);
 /* string.id of each name that matches -> the number it ends in + 1, or 0. */

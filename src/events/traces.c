@@ -22,13 +22,13 @@
 bool pf_window_numbers(const char *text, size_t len, int64_t *first,
 		       int64_t *last)
 {
-	char *own = pf_memdup0(text, len), *dots = strstr(own, "..");
+	PF_OWN char *own = pf_memdup0(text, len);
+	char *dots = strstr(own, "..");
 	bool bad;
 
 	if (dots)
 		*dots = '\0';
 	bad = pf_num_int(own, first) || pf_num_int(dots ? dots + 2 : own, last);
-	free(own);
 	return !bad && *first <= *last;
 }
 
@@ -432,14 +432,13 @@ int pf_host_tracks(struct pf_db *db, int64_t trace_id,
 /* Has the trace any?  Most have none, and cost no more than this. */
 static int has_lanes(struct pf_db *db, int64_t trace_id)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "async_lanes", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "async_lanes", db->err);
 	int rc = -1;
 
 	if (st) {
 		sqlite3_bind_int64(st, 1, trace_id);
 		rc = pf_db_step(db, st, db->err);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 

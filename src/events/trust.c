@@ -71,7 +71,7 @@ static void add_facts(struct trust *t, sqlite3_stmt *st)
 static int read_facts(struct pf_db *db, const struct pf_window *w,
 		      struct trust *t)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "trust_facts", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "trust_facts", db->err);
 	int rc;
 
 	if (!st)
@@ -80,7 +80,6 @@ static int read_facts(struct pf_db *db, const struct pf_window *w,
 	while ((rc = pf_db_step(db, st, db->err)) == 1)
 		if (pf_window_find(w, sqlite3_column_int64(st, C_TRACE)))
 			add_facts(t, st);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -153,7 +152,7 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 		       const struct pf_window_trace *trace, int64_t device,
 		       const char *query, struct trust *t)
 {
-	sqlite3_stmt *st;
+	PF_STMT(st) = NULL;
 	int64_t first, end;
 	int rc;
 
@@ -171,7 +170,6 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 	rc = pf_db_step(db, st, db->err);
 	if (rc == 1)
 		add_work(t, st, 0);
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -179,17 +177,17 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 static int count_window(struct pf_db *db, const struct pf_window *w,
 			struct trust *t)
 {
-	sqlite3_stmt *row = pf_named_prepare(db, "trust_row", db->err);
+	PF_STMT(row) = pf_named_prepare(db, "trust_row", db->err);
 	bool is_any_enough = t->is_known && !t->orphan_count;
-	int rc = row ? 0 : -1;
 
+	if (!row)
+		return -1;
 	t->work_count = t->work_ns = t->orphan_count = t->orphan_ns = 0;
-	for (size_t i = 0; !rc && i < w->count; i++)
-		rc = count_trace(db, row, &w->traces[i], w->device,
-				 is_any_enough ? "trust_any" : "trust_orphans",
-				 t);
-	sqlite3_finalize(row);
-	return rc;
+	for (size_t i = 0; i < w->count; i++)
+		PF_TRY(count_trace(
+			db, row, &w->traces[i], w->device,
+			is_any_enough ? "trust_any" : "trust_orphans", t));
+	return 0;
 }
 
 /* ---- the notes ---- */
@@ -222,7 +220,7 @@ static void add_orphans(struct pf_buf *text, const struct trust *t,
 static void add_line(const struct trust *t, unsigned needs, const char *scope,
 		     struct pf_doc *doc)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (needs & PF_TRUST_LINKS)
 		add_orphans(&text, t, scope);
@@ -236,16 +234,14 @@ static void add_line(const struct trust *t, unsigned needs, const char *scope,
 			  "left out on request");
 	if (text.len)
 		pf_doc_note(doc, "%s", text.data + 2);
-	pf_buf_release(&text);
 }
 
 int pf_trust_has_shapes(struct pf_db *db, bool *yes)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "doctor_shapes", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "doctor_shapes", db->err);
 	int rc = st ? pf_db_step(db, st, db->err) : -1;
 
 	*yes = rc == 1 && sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -263,7 +259,7 @@ static void note_hint(struct pf_doc *doc, enum pf_producer producer,
 int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 		      struct pf_doc *doc)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "trust_versions", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "trust_versions", db->err);
 	char shown[PF_NUM_MAX];
 	int rc = -1;
 
@@ -277,14 +273,13 @@ int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 			pf_num_show_count(shown, sqlite3_column_int64(st, 2)),
 			(const char *)sqlite3_column_text(st, 1));
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
 /* Is there work that is not recognised as such? */
 static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "trust_foreign", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "trust_foreign", db->err);
 	int rc = st ? pf_db_step(db, st, db->err) : -1;
 	int64_t count = rc == 1 ? sqlite3_column_int64(st, 1) : 0;
 	char shown[PF_NUM_MAX];
@@ -299,7 +294,6 @@ static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found)
 			count == 1 ? "event" : "events",
 			(const char *)sqlite3_column_text(st, 0),
 			count == 1 ? "is" : "are", count == 1 ? "it" : "them");
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -308,7 +302,7 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 		       enum pf_producer producer, const struct pf_window *w,
 		       unsigned needs, struct pf_doc *doc)
 {
-	sqlite3_stmt *st;
+	PF_STMT(st) = NULL;
 	bool is_foreign = false;
 	int rc;
 
@@ -334,7 +328,6 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 			    "some on %s",
 			    w->device,
 			    (const char *)sqlite3_column_text(st, 0));
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -342,7 +335,7 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 static int add_step_device(struct pf_db *db, const struct pf_window *w,
 			   struct pf_doc *doc)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "trust_steps", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "trust_steps", db->err);
 	int64_t others;
 	int rc;
 
@@ -360,7 +353,6 @@ static int add_step_device(struct pf_db *db, const struct pf_window *w,
 			    others == 1 ? " has" : "s have",
 			    others == 1 ? "its" : "their");
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 

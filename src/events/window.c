@@ -98,7 +98,7 @@ static int name_steps(const struct pf_steps *steps, struct pf_err *err)
 static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 		       struct pf_window *w)
 {
-	struct pf_steps steps = { 0 };
+	PF_AUTO(pf_steps_release) struct pf_steps steps = { 0 };
 	int64_t first = INT64_MIN, last = INT64_MAX;
 	size_t kept = 0;
 	int rc;
@@ -117,7 +117,6 @@ static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 		rc = name_steps(&steps, db->err);
 	w->count = kept;
 	w->is_restricted = w->is_asked = true;
-	pf_steps_release(&steps);
 	return rc;
 }
 
@@ -140,9 +139,9 @@ static void apply_times(const struct pf_window_args *args, struct pf_window *w)
 /* A wrong pattern is an error also where no step is asked for. */
 static int check_pattern(const char *pattern, struct pf_err *err)
 {
+	PF_AUTO(pf_step_regex_freed)
 	struct pf_step_regex *regex = pf_step_regex_new(pattern, err);
 
-	pf_step_regex_free(regex);
 	return regex ? 0 : -1;
 }
 
@@ -252,8 +251,8 @@ static int settle_track(struct pf_db *db, const struct pf_kinds *kinds,
  */
 static int settle_work(struct pf_db *db, struct pf_window *w)
 {
-	uint8_t *of = pf_calloc(w->count + 1, sizeof(*of));
-	struct pf_kinds kinds = { 0 };
+	PF_OWN uint8_t *of = pf_calloc(w->count + 1, sizeof(*of));
+	PF_AUTO(pf_kinds_release) struct pf_kinds kinds = { 0 };
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
 	int rc = pf_kinds_load(&kinds, db, db->err);
@@ -272,8 +271,6 @@ static int settle_work(struct pf_db *db, struct pf_window *w)
 		rc = settle_track(db, &kinds, track, t, &of[t - w->traces]);
 	}
 	pf_tracks_free(tracks, count);
-	pf_kinds_release(&kinds);
-	free(of);
 	return rc;
 }
 
@@ -514,7 +511,7 @@ bool pf_window_has_processes(const struct pf_window *w)
 
 bool pf_window_has_ranks(const struct pf_window *w)
 {
-	int64_t *ranks = pf_calloc(w->count, sizeof(*ranks));
+	PF_OWN int64_t *ranks = pf_calloc(w->count, sizeof(*ranks));
 	bool is_good = true;
 
 	for (size_t i = 0; i < w->count; i++)
@@ -522,7 +519,6 @@ bool pf_window_has_ranks(const struct pf_window *w)
 	pf_sort(ranks, w->count, sizeof(*ranks), pf_stats_compare);
 	for (size_t i = 0; i < w->count; i++)
 		is_good &= ranks[i] >= 0 && (!i || ranks[i] != ranks[i - 1]);
-	free(ranks);
 	return is_good;
 }
 
@@ -542,10 +538,9 @@ void pf_window_put(const struct pf_window *w, struct pf_doc *doc,
 		   const struct pf_field *fields, size_t count, const void *row,
 		   size_t row_bytes)
 {
-	struct pf_field *shown = retitle(w, fields, count);
+	PF_OWN struct pf_field *shown = retitle(w, fields, count);
 
 	pf_doc_put(doc, shown, count, row, row_bytes);
-	free(shown);
 }
 
 struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
@@ -555,16 +550,13 @@ struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
 				size_t row_bytes)
 {
 	const char *key = pf_window_has_ranks(w) ? "rank" : "trace_id";
-	struct pf_field *shown = retitle(w, fields, count);
-	struct pf_table *t;
+	PF_OWN struct pf_field *shown = retitle(w, fields, count);
 
 	for (size_t i = 0; i < count && w->count > 1; i++)
 		if (!strcmp(shown[i].col.key, key))
 			shown[i].col.kind &= ~PF_FULL;
-	t = pf_doc_rows(doc, name, pf_window_title(w, title), shown, count,
-			rows, row_count, row_bytes);
-	free(shown);
-	return t;
+	return pf_doc_rows(doc, name, pf_window_title(w, title), shown, count,
+			   rows, row_count, row_bytes);
 }
 
 static void add_word(struct pf_buf *out, const char *option, const char *word)

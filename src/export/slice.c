@@ -296,7 +296,7 @@ static void slice_put_id(struct pf_buf *out, const char *text)
 /* "TID overlap N"; the tid itself in lane 0. */
 static void slice_put_tid(struct pf_buf *out, const char *tid, int lane)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (!lane) {
 		slice_put_id(out, tid);
@@ -304,7 +304,6 @@ static void slice_put_tid(struct pf_buf *out, const char *tid, int lane)
 	}
 	pf_buf_addf(&text, "%s overlap %d", tid, lane);
 	pf_jsonw_quote(out, text.data, text.len, false);
-	pf_buf_release(&text);
 }
 
 static int flush(struct pf_slice_writer *w)
@@ -479,7 +478,7 @@ static void put_member(struct pf_slice_writer *w, sqlite3_stmt *stmt)
 static int put_base(struct pf_slice_writer *w, struct pf_db *db,
 		    int64_t trace_id)
 {
-	sqlite3_stmt *stmt = pf_db_prepare(
+	PF_STMT(stmt) = pf_db_prepare(
 		db, "SELECT base_ns FROM trace WHERE id = ?1", db->err);
 	int rc = -1;
 
@@ -491,7 +490,6 @@ static int put_base(struct pf_slice_writer *w, struct pf_db *db,
 		pf_buf_addf(
 			&w->buf, "\"baseTimeNanoseconds\":%" PRId64 ",\n",
 			pf_sat_add(sqlite3_column_int64(stmt, 0), w->shift_ns));
-	sqlite3_finalize(stmt);
 	return rc;
 }
 
@@ -560,7 +558,7 @@ static bool is_npu_line(const struct pf_track *t, const char *tid,
 static int npu_ids(struct pf_db *db, int64_t trace_id, struct pf_track *tracks,
 		   bool *is_done, size_t count)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "npu_lines", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "npu_lines", db->err);
 	const char *text[5];
 	int rc;
 
@@ -581,7 +579,6 @@ static int npu_ids(struct pf_db *db, int64_t trace_id, struct pf_track *tracks,
 			is_done[t] = true;
 		}
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -593,7 +590,7 @@ static int slice_file_ids(struct pf_db *db, int64_t trace_id,
 			  struct pf_track *tracks, size_t count)
 {
 	sqlite3_stmt *st = pf_named_prepare(db, "device_lines", db->err);
-	bool *is_done = pf_calloc(count + 1, sizeof(*is_done));
+	PF_OWN bool *is_done = pf_calloc(count + 1, sizeof(*is_done));
 	const char *text[4];
 	int rc = -1;
 
@@ -620,7 +617,6 @@ static int slice_file_ids(struct pf_db *db, int64_t trace_id,
 	sqlite3_finalize(st);
 	if (!rc)
 		rc = npu_ids(db, trace_id, tracks, is_done, count);
-	free(is_done);
 	return rc;
 }
 
@@ -637,12 +633,11 @@ static void add_key(struct pf_buf *key, const char *pid, size_t pid_len,
 
 static void slice_use(struct pf_slice_used *u, const struct pf_track *t)
 {
-	struct pf_buf key = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
 
 	pf_intern_add(&u->pids, t->pid, strlen(t->pid));
 	add_key(&key, t->pid, strlen(t->pid), t->tid, strlen(t->tid));
 	pf_intern_add(&u->tids, key.data, key.len);
-	pf_buf_release(&key);
 }
 
 /* Is it there?  The set must not grow, so a new one is taken back. */
@@ -660,8 +655,11 @@ static bool has(const struct pf_intern *set, const char *p, size_t len)
 
 static bool is_used(const struct pf_slice_used *u, struct pf_json event)
 {
-	struct pf_buf pid = { 0 }, tid = { 0 }, key = { 0 }, name = { 0 };
-	bool is_thread, out;
+	PF_AUTO(pf_buf_release) struct pf_buf pid = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf tid = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
+	bool is_thread;
 
 	pf_json_text(pf_json_get(event, "name"), &name);
 	pf_json_text(pf_json_get(event, "pid"), &pid);
@@ -670,13 +668,8 @@ static bool is_used(const struct pf_slice_used *u, struct pf_json event)
 	pf_buf_add(&tid, "", 0);
 	add_key(&key, pid.data, pid.len, tid.data, tid.len);
 	is_thread = name.data && !strncmp(name.data, "thread_", 7);
-	out = has(&u->pids, pid.data, pid.len) &&
-	      (!is_thread || has(&u->tids, key.data, key.len));
-	pf_buf_release(&pid);
-	pf_buf_release(&tid);
-	pf_buf_release(&key);
-	pf_buf_release(&name);
-	return out;
+	return has(&u->pids, pid.data, pid.len) &&
+	       (!is_thread || has(&u->tids, key.data, key.len));
 }
 
 /* Without its time, which would be one of the other timeline. */
@@ -684,7 +677,7 @@ static void copy_members(struct pf_json event, struct pf_buf *out)
 {
 	struct pf_json rest = event, key, value;
 	const char *separator = "{\"";
-	struct pf_buf id = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf id = { 0 };
 
 	pf_buf_clear(out);
 	while (pf_json_member(&rest, &key, &value)) {
@@ -703,7 +696,6 @@ static void copy_members(struct pf_json event, struct pf_buf *out)
 		}
 		separator = ",\"";
 	}
-	pf_buf_release(&id);
 	pf_buf_adds(out, out->len ? "}" : "{}");
 }
 
@@ -711,8 +703,8 @@ static void copy_members(struct pf_json event, struct pf_buf *out)
 static int slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
 			  int64_t trace_id, const struct pf_slice_used *u)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "slice_names", db->err);
-	struct pf_buf copy = { 0 };
+	PF_STMT(stmt) = pf_named_prepare(db, "slice_names", db->err);
+	PF_AUTO(pf_buf_release) struct pf_buf copy = { 0 };
 	int rc;
 
 	if (!stmt)
@@ -731,15 +723,13 @@ static int slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
 		if (rc < 0)
 			break;
 	}
-	sqlite3_finalize(stmt);
-	pf_buf_release(&copy);
 	return rc < 0 ? -1 : 0;
 }
 
 static int slice_lanes(struct pf_slice_writer *w, const struct pf_track *t,
 		       size_t lanes)
 {
-	struct pf_buf json = { 0 }, name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf json = { 0 }, name = { 0 };
 	int rc = 0;
 
 	for (size_t i = 1; !rc && i < lanes; i++) {
@@ -759,8 +749,6 @@ static int slice_lanes(struct pf_slice_writer *w, const struct pf_track *t,
 		pf_buf_adds(&json, "}}");
 		rc = slice_raw(w, json.data, json.len);
 	}
-	pf_buf_release(&json);
-	pf_buf_release(&name);
 	return rc;
 }
 
@@ -822,7 +810,7 @@ static int put_all(struct pf_slice_writer *w, const struct pf_path *path,
 		   const struct pf_slice_args *args, struct pf_slice_result *r)
 {
 	const int64_t first_ns = path->window.traces[0].first_ns;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < path->item_count; i++) {
@@ -839,7 +827,6 @@ static int put_all(struct pf_slice_writer *w, const struct pf_path *path,
 		rc = slice_raw(w, text.data, text.len);
 		r->tile_count++;
 	}
-	pf_buf_release(&text);
 	return rc;
 }
 
@@ -854,15 +841,13 @@ static int slice_path(struct pf_slice_writer *w, struct pf_db *db,
 	const struct pf_path_args asked = { .window = args->window,
 					    .list = true,
 					    .is_bare = true };
-	struct pf_path path = { 0 };
-	int rc = pf_path_find(db, &asked, &path);
+	PF_AUTO(pf_path_release) struct pf_path path = { 0 };
 
-	if (!rc)
-		rc = put_all(w, &path, args, r);
-	if (!rc && r->tile_count)
-		rc = slice_raw(w, name, sizeof(name) - 1);
-	pf_path_release(&path);
-	return rc;
+	PF_TRY(pf_path_find(db, &asked, &path));
+	PF_TRY(put_all(w, &path, args, r));
+	if (r->tile_count)
+		return slice_raw(w, name, sizeof(name) - 1);
+	return 0;
 }
 
 #define LEXICON_BYTES (1u << 20)
@@ -926,13 +911,11 @@ static int find_gaps(struct pf_db *db, const struct pf_window *window,
 		     struct gap_sink *s)
 {
 	struct pf_pageable none = { 0 };
-	struct pf_names *names = pf_names_new(db);
-	int rc = names ? pf_gap_find(db, window, names, &none, INT64_MAX,
-				     &s->sink)
-		       : -1;
+	PF_AUTO(pf_names_freed) struct pf_names *names = pf_names_new(db);
 
-	pf_names_free(names);
-	return rc;
+	return names ? pf_gap_find(db, window, names, &none, INT64_MAX,
+				   &s->sink)
+		     : -1;
 }
 
 static int cut_to_gap(struct slice *s, struct pf_window *window)
@@ -1086,6 +1069,7 @@ typedef int take_fn(struct slice *s, const struct pf_track *t,
 /* What overlaps the window. */
 static int read_track(struct slice *s, const struct pf_track *t, take_fn *take)
 {
+	PF_AUTO(pf_cursor_freed)
 	struct pf_cursor *c = pf_cursor_new(
 		s->db, t->id, COLUMNS_EVENT | COLUMNS_SLOTS, s->db->err);
 	struct pf_span e;
@@ -1096,7 +1080,6 @@ static int read_track(struct slice *s, const struct pf_track *t, take_fn *take)
 	while (!rc && (rc = pf_cursor_next(c, &e, s->db->err)) == 1 &&
 	       e.start_ns < s->to_ns)
 		rc = take(s, t, &e);
-	pf_cursor_free(c);
 	return rc < 0 ? -1 : 0;
 }
 

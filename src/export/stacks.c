@@ -78,9 +78,8 @@ static void stack_tree_release(struct stack_tree *t)
 /* The number of a frame with this name. */
 static uint32_t stack_frame(struct stack_tree *t, const char *name, size_t len)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	const char *p = name, *end = name + len, *semicolon;
-	uint32_t frame;
 
 	if (!len)
 		return pf_intern_add(&t->frames, "(no name)", 9);
@@ -90,9 +89,7 @@ static uint32_t stack_frame(struct stack_tree *t, const char *name, size_t len)
 		p = semicolon + 1;
 	}
 	pf_utf8_mask(&text, p, (size_t)(end - p));
-	frame = pf_intern_add(&t->frames, text.data, text.len);
-	pf_buf_release(&text);
-	return frame;
+	return pf_intern_add(&t->frames, text.data, text.len);
 }
 
 /* The node of a frame inside a node; PF_ELIMIT (UINT32_MAX) past 2^26. */
@@ -160,7 +157,7 @@ PF_ORDER(by_parent, struct child, PF_UP(parent) PF_UP(rank))
 static uint32_t *ranks_take(const struct stack_tree *t)
 {
 	uint32_t count = t->frames.count;
-	struct ranked *list = pf_calloc(count + 1u, sizeof(*list));
+	PF_OWN struct ranked *list = pf_calloc(count + 1u, sizeof(*list));
 	uint32_t *ranks = pf_calloc(count + 1u, sizeof(*ranks));
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -170,7 +167,6 @@ static uint32_t *ranks_take(const struct stack_tree *t)
 	pf_sort(list, count, sizeof(*list), by_text);
 	for (uint32_t i = 0; i < count; i++)
 		ranks[list[i].frame] = i;
-	free(list);
 	return ranks;
 }
 
@@ -178,7 +174,7 @@ static uint32_t *ranks_take(const struct stack_tree *t)
 static struct child *children_take(const struct stack_tree *t)
 {
 	struct child *list = pf_calloc(t->count, sizeof(*list));
-	uint32_t *ranks = ranks_take(t);
+	PF_OWN uint32_t *ranks = ranks_take(t);
 
 	for (size_t i = 1; i < t->count; i++)
 		list[i - 1] =
@@ -186,7 +182,6 @@ static struct child *children_take(const struct stack_tree *t)
 					ranks[t->nodes[i].frame], (uint32_t)i };
 	if (t->count > 1)
 		pf_sort(list, t->count - 1, sizeof(*list), by_parent);
-	free(ranks);
 	return list;
 }
 
@@ -319,20 +314,19 @@ static int add_name(struct frames *f, int column, struct pf_buf *out)
 
 static int add_place(struct frames *f, struct pf_buf *out)
 {
-	struct pf_buf file = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf file = { 0 };
 	int rc = add_name(f, 0, &file);
 
 	pf_buf_addc(&file, '\0');
 	pf_buf_addf(out, "%s:%" PRId64 ":", pf_path_base(file.data),
 		    pf_db_int_or(f->st, 1, 0));
-	pf_buf_release(&file);
 	return rc;
 }
 
 /* f->path of a stack.id. */
 static int read_frames(struct frames *f, int64_t stack)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int rc;
 
 	f->count = 0;
@@ -349,7 +343,6 @@ static int read_frames(struct frames *f, int64_t stack)
 		f->path[f->count++] = stack_frame(f->tree, text.data, text.len);
 	}
 	sqlite3_reset(f->st);
-	pf_buf_release(&text);
 	return rc;
 }
 
@@ -386,7 +379,7 @@ static void add_frame(struct writer *w, struct pf_buf *out, uint32_t frame)
 static const char *stack_text(struct writer *w, int64_t stack)
 {
 	uint64_t *known = pf_map_at(&w->lines, (uint64_t)stack);
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (*known != UINT64_MAX)
 		return (const char *)(uintptr_t)*known;
@@ -399,7 +392,6 @@ static const char *stack_text(struct writer *w, int64_t stack)
 			pf_buf_addc(&text, ';');
 	}
 	*known = (uintptr_t)pf_arena_string(&w->arena, text.data);
-	pf_buf_release(&text);
 	return (const char *)(uintptr_t)*known;
 }
 
@@ -515,12 +507,11 @@ static int put_group(struct writer *w, const struct pf_usage_group *g)
 static int at_peak(struct writer *w)
 {
 	const struct pf_usage_args args = { .window = w->args->window };
-	struct pf_usage u = { 0 };
+	PF_AUTO(pf_usage_release) struct pf_usage u = { 0 };
 	int rc = pf_usage_find(w->db, &args, NULL, &u);
 
 	for (size_t i = 0; !rc && i < u.alive_count; i++)
 		rc = put_group(w, &u.alive[i]);
-	pf_usage_release(&u);
 	return rc;
 }
 
@@ -593,7 +584,7 @@ static int add(struct frames *f, int64_t stack, int64_t value)
 static int stacks_samples(struct pf_db *db, const struct pf_window *window,
 			  struct stack_tree *tree)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "stack_samples", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "stack_samples", db->err);
 	struct frames f;
 	int rc = frames_begin(&f, db, tree, false), any = 0;
 
@@ -607,14 +598,13 @@ static int stacks_samples(struct pf_db *db, const struct pf_window *window,
 		rc = add(&f, sqlite3_column_int64(st, 1),
 			 sqlite3_column_int64(st, 2));
 	}
-	sqlite3_finalize(st);
 	frames_end(&f);
 	return rc < 0 ? -1 : any;
 }
 
 int pf_stacks_samples_most(struct pf_db *db, struct pf_doc *doc)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "stack_samples_most", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "stack_samples_most", db->err);
 	int rc = st ? pf_db_step(db, st, db->err) : -1;
 	char share[PF_NUM_MAX], stacks[PF_NUM_MAX];
 	double all = rc == 1 ? sqlite3_column_double(st, 2) : 0;
@@ -628,19 +618,17 @@ int pf_stacks_samples_most(struct pf_db *db, struct pf_doc *doc)
 			sqlite3_column_int64(st, 3) == 1 ? "stack counts"
 							 : "stacks count",
 			(const char *)sqlite3_column_text(st, 0));
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
 /* Is there nothing else in the database? */
 static int stacks_only_samples(struct pf_db *db)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "stack_samples_only", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "stack_samples_only", db->err);
 	int rc = st ? pf_db_step(db, st, db->err) : -1;
 
 	if (rc == 1)
 		rc = sqlite3_column_int(st, 0);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -672,7 +660,7 @@ static int frame_of(struct stacks *s, uint32_t name, uint32_t *frame)
 {
 	uint64_t *known = pf_map_at(&s->frames, name);
 	const struct pf_name_class *class;
-	char *text;
+	PF_OWN char *text = NULL;
 
 	if (*known != UINT64_MAX) {
 		*frame = (uint32_t)*known;
@@ -687,7 +675,6 @@ static int frame_of(struct stacks *s, uint32_t name, uint32_t *frame)
 	else
 		*frame = stack_frame(&s->tree, text, strlen(text));
 	*known = *frame;
-	free(text);
 	return 0;
 }
 
@@ -726,16 +713,13 @@ static uint32_t root(struct stacks *s, int64_t trace_id, const char *label)
 
 static uint32_t thread_root(struct stacks *s, const struct pf_track *t)
 {
-	struct pf_buf text = { 0 };
-	uint32_t node;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (t->thread_name)
 		pf_buf_adds(&text, t->thread_name);
 	else
 		pf_buf_addf(&text, "thread %s", t->tid);
-	node = root(s, t->trace_id, text.data);
-	pf_buf_release(&text);
-	return node;
+	return root(s, t->trace_id, text.data);
 }
 
 /* ---- threads ---- */
@@ -821,13 +805,12 @@ static int read_thread(void *context, const struct pf_track *t)
 
 static int weigh_cpu(struct stacks *s)
 {
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < s->window.count; i++) {
+	for (size_t i = 0; i < s->window.count; i++) {
 		s->trace = &s->window.traces[i];
-		rc = pf_host_tracks(s->db, s->trace->trace_id, read_thread, s);
+		PF_TRY(pf_host_tracks(s->db, s->trace->trace_id, read_thread,
+				      s));
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- gpu ---- */
@@ -1063,7 +1046,7 @@ static int print(struct stacks *s, FILE *out)
 {
 	struct pf_outrule rule = { .replace = s->args->force,
 				   .option = "--force" };
-	struct pf_outfile *f;
+	PF_AUTO(pf_outfile_freed) struct pf_outfile *f = NULL;
 	int rc;
 
 	pf_db_protect(s->db, &rule);
@@ -1071,7 +1054,6 @@ static int print(struct stacks *s, FILE *out)
 	rc = f ? stack_print(&s->tree, f, s->db->err) : -1;
 	if (!rc)
 		rc = pf_outfile_commit(f, s->db->err);
-	pf_outfile_free(f);
 	return rc;
 }
 

@@ -276,11 +276,10 @@ void pf_batch_member(struct pf_batch *b, const char *key,
 
 void pf_batch_base(struct pf_batch *b, int64_t base_ns)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_addi(&text, base_ns);
 	pf_batch_member(b, "baseTimeNanoseconds", &text);
-	pf_buf_release(&text);
 }
 
 void pf_batch_grow(struct pf_batch *b)
@@ -303,7 +302,7 @@ void pf_batch_metadata(struct pf_batch *b, const struct pf_buf *json)
 void pf_batch_name(struct pf_batch *b, const char *what, int64_t pid,
 		   uint64_t tid, const char *name, size_t len)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_addf(&text,
 		    "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRId64
@@ -313,5 +312,4 @@ void pf_batch_name(struct pf_batch *b, const char *what, int64_t pid,
 	pf_buf_adds(&text, "}}");
 	pf_batch_metadata(b, &text);
 	b->event_count++;
-	pf_buf_release(&text);
 }

@@ -90,7 +90,7 @@ void pf_argline_real(struct pf_argline *a, const char *key, double value)
 
 void pf_argline_quote(struct pf_buf *out, const char *text, size_t len)
 {
-	struct pf_buf cut = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf cut = { 0 };
 
 	if (len <= TEXT_MAX) {
 		pf_jsonw_quote(out, text, len, false);
@@ -99,7 +99,6 @@ void pf_argline_quote(struct pf_buf *out, const char *text, size_t len)
 	pf_buf_add(&cut, text, TEXT_MAX);
 	pf_buf_adds(&cut, "...");
 	pf_jsonw_quote(out, cut.data, cut.len, false);
-	pf_buf_release(&cut);
 }
 
 void pf_argline_text(struct pf_argline *a, const char *key, const char *text,

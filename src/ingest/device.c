@@ -109,7 +109,7 @@ static void move_npu_track(struct pf_ingest *in, struct pf_ingest_track *t,
 /* What torch_npu and msprof write, by the names of their processes. */
 static int take_npu(struct pf_ingest *in, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(in->db, "npu_lines", err);
+	PF_STMT(st) = pf_named_prepare(in->db, "npu_lines", err);
 	const char *text[5];
 	int rc;
 
@@ -132,7 +132,6 @@ static int take_npu(struct pf_ingest *in, struct pf_err *err)
 				move_npu_track(in, t, text[2], text[4], "");
 		}
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -270,8 +269,7 @@ static uint32_t find_type(const struct pf_ingest *in,
 int pf_ingest_device_types(struct pf_ingest *in,
 			   const struct pf_ingest_device *d, struct pf_err *err)
 {
-	sqlite3_stmt *st;
-	int rc;
+	PF_STMT(st) = NULL;
 
 	if (!d)
 		return 0;
@@ -279,16 +277,16 @@ int pf_ingest_device_types(struct pf_ingest *in,
 			   "INSERT OR IGNORE INTO event_type(id, ph, category,"
 			   " kind) VALUES(?1, 'X', '', ?2)",
 			   err);
-	rc = st ? 0 : -1;
-	for (int k = 0; k < PF_KIND_COUNT && !rc; k++) {
+	if (!st)
+		return -1;
+	for (int k = 0; k < PF_KIND_COUNT; k++) {
 		if (!d->has_type[k])
 			continue;
 		sqlite3_bind_int64(st, 1, in->device_type[k]);
 		sqlite3_bind_int64(st, 2, k);
-		rc = pf_db_put(in->db, st, err);
+		PF_TRY(pf_db_put(in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 /* A number that the arguments say as text becomes a slot, too. */
@@ -379,7 +377,7 @@ struct pf_ingest_arrows {
 static int find_types(struct pf_ingest *in, struct pf_ingest_arrows *a,
 		      struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		in->db,
 		"SELECT id, ph FROM event_type"
 		" WHERE category = 'async_npu' AND ph IN ('s', 'f')",
@@ -395,7 +393,6 @@ static int find_types(struct pf_ingest *in, struct pf_ingest_arrows *a,
 		a->phases[a->type_count++] =
 			*(const char *)sqlite3_column_text(st, 1);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 

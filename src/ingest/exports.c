@@ -153,11 +153,12 @@ static uint32_t add_stack(struct reading *r, const char *p, size_t len)
 
 static int put_samples(struct reading *r, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		r->in->db, "INSERT INTO sample VALUES(?1,?2,?3,?4,NULL)", err);
-	int rc = st ? 0 : -1;
 
-	for (uint32_t i = 0; i < r->stacks.count && !rc; i++) {
+	if (!st)
+		return -1;
+	for (uint32_t i = 0; i < r->stacks.count; i++) {
 		size_t len;
 		const char *text = pf_intern_text(&r->stacks, i, &len);
 
@@ -166,10 +167,9 @@ static int put_samples(struct reading *r, struct pf_err *err)
 		sqlite3_bind_int64(
 			st, 3, r->chains.stack_base + add_stack(r, text, len));
 		sqlite3_bind_int64(st, 4, r->sums[i]);
-		rc = pf_db_put(r->in->db, st, err);
+		PF_TRY(pf_db_put(r->in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 static void frame_of(const void *arg, uint32_t i, struct pf_ingest_frame *out)
@@ -508,7 +508,7 @@ static int rave_read_document(struct rave_reading *r, struct pf_err *err)
 static int read_rave(struct pf_ingest *in, struct pf_input *input,
 		     const struct pf_buf *head, struct pf_err *err)
 {
-	struct pf_ingest_sink s;
+	PF_AUTO(pf_ingest_sink_release) struct pf_ingest_sink s = { 0 };
 	struct rave_reading r = { .in = in };
 	int rc = -1;
 
@@ -533,7 +533,6 @@ static int read_rave(struct pf_ingest *in, struct pf_input *input,
 	sqlite3_finalize(r.memory);
 	sqlite3_finalize(r.fact);
 	pf_lexer_release(&r.tokens);
-	pf_ingest_sink_release(&s);
 	return rc;
 }
 

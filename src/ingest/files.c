@@ -106,16 +106,14 @@ static bool is_named_as_trace(const char *name)
 /* Kineto writes NAME.tmp, and renames it when it is complete. */
 static bool is_unfinished(const char *name)
 {
-	char *finished;
+	PF_OWN char *finished = NULL;
 	bool is = has_suffix(name, ".tmp");
 
 	if (!is)
 		return false;
 	finished = pf_strdup(name);
 	finished[strlen(name) - 4] = '\0';
-	is = is_named_as_trace(finished);
-	free(finished);
-	return is;
+	return is_named_as_trace(finished);
 }
 
 static bool is_named_as_any(const char *name)
@@ -201,17 +199,15 @@ static int visit(const struct walk *w, const char *path, const char *name,
 static int walk(const struct walk *w, const char *folder, int depth,
 		struct pf_err *err)
 {
-	struct pf_paths names = { 0 };
-	int rc = list_folder(folder, &names, err);
+	PF_AUTO(pf_paths_release) struct pf_paths names = { 0 };
 
-	for (size_t i = 0; i < names.count && !rc; i++) {
-		char *path = join(folder, names.items[i]);
+	PF_TRY(list_folder(folder, &names, err));
+	for (size_t i = 0; i < names.count; i++) {
+		PF_OWN char *path = join(folder, names.items[i]);
 
-		rc = visit(w, path, names.items[i], depth, err);
-		free(path);
+		PF_TRY(visit(w, path, names.items[i], depth, err));
 	}
-	pf_paths_release(&names);
-	return rc;
+	return 0;
 }
 
 int pf_walk_folder(const char *folder, bool (*wanted)(const char *name),
@@ -252,14 +248,11 @@ struct beside {
 static uint32_t key_of(struct beside *b, char what, const char *path,
 		       size_t len)
 {
-	struct pf_buf key = { 0 };
-	uint32_t n;
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
 
 	pf_buf_addc(&key, what);
 	pf_buf_add(&key, path, len);
-	n = pf_intern_add(&b->keys, key.data, key.len);
-	pf_buf_release(&key);
-	return n;
+	return pf_intern_add(&b->keys, key.data, key.len);
 }
 
 static size_t folder_length(const char *path)
@@ -291,9 +284,8 @@ static bool has_key(struct beside *b, char what, const char *path, size_t len)
 /* Memory timelines: NAME.json beside NAME.raw.json.gz, which has more. */
 static bool is_level_form(struct beside *b, const char *path)
 {
-	struct pf_buf raw = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf raw = { 0 };
 	size_t stem = strlen(path);
-	bool is;
 
 	if (has_suffix(path, ".json"))
 		stem -= 5;
@@ -303,9 +295,7 @@ static bool is_level_form(struct beside *b, const char *path)
 		return false;
 	pf_buf_add(&raw, path, stem);
 	pf_buf_adds(&raw, ".raw.json.gz");
-	is = has_key(b, 'f', raw.data, raw.len);
-	pf_buf_release(&raw);
-	return is;
+	return has_key(b, 'f', raw.data, raw.len);
 }
 
 /*
@@ -461,7 +451,7 @@ static int drop_others(struct pf_paths *found, size_t *others,
 static int find_named(const char *folder, struct pf_selection *out,
 		      struct pf_err *err)
 {
-	struct pf_paths found = { 0 };
+	PF_AUTO(pf_paths_release) struct pf_paths found = { 0 };
 	struct beside b = { 0 };
 	int rc = pf_walk_folder(
 		folder, out->salvage ? is_named_as_any : is_named_as_trace,
@@ -487,7 +477,6 @@ static int find_named(const char *folder, struct pf_selection *out,
 			c->why = pf_strdup(again_texts[again]);
 	}
 	pf_intern_release(&b.keys);
-	pf_paths_release(&found);
 	return rc;
 }
 
@@ -520,7 +509,7 @@ static bool has_own(const char *folder, struct pf_paths *found)
 static int fail_empty(const char *folder, size_t looked, struct pf_err *err)
 {
 	struct pf_err ignored = { 0 };
-	struct pf_paths found = { 0 };
+	PF_AUTO(pf_paths_release) struct pf_paths found = { 0 };
 
 	if (!pf_walk_folder(folder, pf_refusal_is_named, &found, NULL,
 			    &ignored) &&
@@ -544,7 +533,6 @@ static int fail_empty(const char *folder, size_t looked, struct pf_err *err)
 			"of GPUs (*.log) and stacks (*_stacks.txt, *.folded); "
 			"%zu such files, none of them a trace",
 			folder, PF_CHOOSE_DEPTH, looked);
-	pf_paths_release(&found);
 	return -1;
 }
 
@@ -616,7 +604,7 @@ static void say_again(const struct pf_selection *choice, enum again reason)
 /* One line for all: it is no damage, but what was read must be plain. */
 static void say_no_traces(const struct pf_selection *choice)
 {
-	struct pf_buf names = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf names = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < choice->count; i++) {
@@ -636,7 +624,6 @@ static void say_no_traces(const struct pf_selection *choice)
 		pf_log_note("1 file is no trace: %s", names.data);
 	else if (n)
 		pf_log_note("%zu files are no traces: %s", n, names.data);
-	pf_buf_release(&names);
 }
 
 void pf_selection_say(const struct pf_selection *choice)
@@ -658,7 +645,7 @@ void pf_selection_paths(const struct pf_selection *choice, struct pf_paths *out)
 int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 		    struct pf_err *err)
 {
-	struct pf_selection choice = { 0 };
+	PF_AUTO(pf_selection_release) struct pf_selection choice = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < count && rc >= 0; i++) {
@@ -669,7 +656,6 @@ int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 	}
 	if (!rc)
 		pf_selection_paths(&choice, out);
-	pf_selection_release(&choice);
 	return rc;
 }
 
@@ -696,9 +682,11 @@ static size_t *source_runs(const char *const *paths, size_t count);
 static void find_runs(struct pf_plan *plan)
 {
 	const struct pf_selection *choice = plan->choice;
-	const char **paths = pf_calloc(choice->count + 1, sizeof(*paths));
-	size_t *files = pf_calloc(choice->count + 1, sizeof(*files));
-	size_t count = 0, own_count = 0, *first;
+	PF_OWN const char **paths =
+		pf_calloc(choice->count + 1, sizeof(*paths));
+	PF_OWN size_t *files = pf_calloc(choice->count + 1, sizeof(*files));
+	PF_OWN size_t *first = NULL;
+	size_t count = 0, own_count = 0;
 
 	for (int rave = 0; rave < 2; rave++)
 		for (size_t i = 0; i < choice->count; i++) {
@@ -728,17 +716,15 @@ static void find_runs(struct pf_plan *plan)
 		if (!choice->items[i].why)
 			pf_paths_add(&plan->runs[plan->files[i].run].traces,
 				     choice->items[i].path);
-	free(first);
-	free(files);
-	free(paths);
 }
 
 /* Files of one trace have one number. */
 static void find_joins(struct pf_plan *plan)
 {
 	const struct pf_selection *choice = plan->choice;
-	const char **paths = pf_calloc(choice->count + 1, sizeof(*paths));
-	size_t *joins;
+	PF_OWN const char **paths =
+		pf_calloc(choice->count + 1, sizeof(*paths));
+	PF_OWN size_t *joins = NULL;
 
 	for (size_t i = 0; i < choice->count; i++)
 		paths[i] = choice->items[i].why ? "" : choice->items[i].path;
@@ -748,8 +734,6 @@ static void find_joins(struct pf_plan *plan)
 		if (!choice->items[i].why && joins[i] == i)
 			plan->runs[plan->files[i].run].trace_count++;
 	}
-	free(joins);
-	free(paths);
 }
 
 /* ---- ranks and cycles ---- */
@@ -789,11 +773,12 @@ static void number_cycles(struct pf_plan *plan, struct span *spans,
 static void read_names(struct pf_plan *plan)
 {
 	const struct pf_selection *choice = plan->choice;
-	struct span *spans = pf_calloc(choice->count + 1, sizeof(*spans));
-	struct pf_paths paths = { 0 };
-	struct pf_intern workers = { 0 };
+	PF_OWN struct span *spans =
+		pf_calloc(choice->count + 1, sizeof(*spans));
+	PF_AUTO(pf_paths_release) struct pf_paths paths = { 0 };
+	PF_AUTO(pf_intern_release) struct pf_intern workers = { 0 };
 	size_t count = 0, read = 0;
-	int64_t *ranks;
+	PF_OWN int64_t *ranks = NULL;
 
 	pf_selection_paths(choice, &paths);
 	ranks = pf_source_ranks((const char *const *)paths.items, paths.count);
@@ -817,10 +802,6 @@ static void read_names(struct pf_plan *plan)
 		free(name.worker);
 	}
 	number_cycles(plan, spans, count);
-	pf_intern_release(&workers);
-	pf_paths_release(&paths);
-	free(ranks);
-	free(spans);
 }
 
 void pf_plan_make(struct pf_plan *plan, const struct pf_selection *choice)
@@ -861,19 +842,16 @@ void pf_plan_say(const struct pf_plan *plan)
 int pf_plan_traces(char *const *arguments, size_t count, struct pf_paths *out,
 		   struct pf_err *err)
 {
-	struct pf_selection choice = { 0 };
+	PF_AUTO(pf_selection_release) struct pf_selection choice = { 0 };
 	struct pf_plan plan;
-	int rc = pf_choose(arguments, count, false, &choice, err);
 
-	if (!rc) {
-		pf_selection_say(&choice);
-		pf_plan_make(&plan, &choice);
-		pf_plan_say(&plan);
-		pf_plan_release(&plan);
-		pf_selection_paths(&choice, out);
-	}
-	pf_selection_release(&choice);
-	return rc;
+	PF_TRY(pf_choose(arguments, count, false, &choice, err));
+	pf_selection_say(&choice);
+	pf_plan_make(&plan, &choice);
+	pf_plan_say(&plan);
+	pf_plan_release(&plan);
+	pf_selection_paths(&choice, out);
+	return 0;
 }
 
 /* ---- a database each ---- */
@@ -911,10 +889,9 @@ static char *database_of(const char *folder, const char *run, const char *under)
 int pf_plan_split(struct pf_plan *plan, const char *folder, struct pf_err *err)
 {
 	const struct pf_selection *choice = plan->choice;
-	struct pf_intern names = { 0 };
-	int rc = 0;
+	PF_AUTO(pf_intern_release) struct pf_intern names = { 0 };
 
-	for (size_t i = 0; i < choice->count && !rc; i++) {
+	for (size_t i = 0; i < choice->count; i++) {
 		struct pf_plan_run *run = &plan->runs[plan->files[i].run];
 		size_t before = names.count;
 
@@ -924,13 +901,13 @@ int pf_plan_split(struct pf_plan *plan, const char *folder, struct pf_err *err)
 			database_of(folder, run->name, choice->items[i].under);
 		pf_intern_add(&names, run->database, strlen(run->database));
 		if (names.count == before)
-			rc = pf_fail(err, PF_EUSAGE,
-				     "two runs would be '%s': ingest them one "
-				     "by one",
-				     run->database);
+			return pf_fail(
+				err, PF_EUSAGE,
+				"two runs would be '%s': ingest them one "
+				"by one",
+				run->database);
 	}
-	pf_intern_release(&names);
-	return rc;
+	return 0;
 }
 
 /* ---- what it is ---- */
@@ -979,7 +956,8 @@ static void show_files(const struct pf_plan *plan, struct pf_doc *doc)
 {
 	struct pf_table *t = pf_doc_fields(doc, "files", "Files that are read",
 					   PF_FIELDS(file_fields));
-	int64_t *counts = pf_calloc(plan->run_count + 1, sizeof(*counts));
+	PF_OWN int64_t *counts =
+		pf_calloc(plan->run_count + 1, sizeof(*counts));
 	int64_t all = 0;
 
 	for (size_t i = 0; i < plan->choice->count; i++) {
@@ -1005,7 +983,6 @@ static void show_files(const struct pf_plan *plan, struct pf_doc *doc)
 		row.number = plan->files[plan->files[i].first].number;
 		PF_PUT(t, file_fields, row);
 	}
-	free(counts);
 }
 
 static void show_passed(const struct pf_plan *plan, struct pf_doc *doc)
@@ -1385,7 +1362,7 @@ static struct session find_session(const char *path, struct pf_intern *jobs,
 	const size_t from = base ? name_start(path, base - 1) : 0;
 	const size_t n = sizeof(above) - 1;
 	struct session s = { .start_s = -1 };
-	struct pf_buf host = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf host = { 0 };
 
 	if (from < n || memcmp(path + from - n, above, n) ||
 	    (from > n && path[from - n - 1] != '/'))
@@ -1397,7 +1374,6 @@ static struct session find_session(const char *path, struct pf_intern *jobs,
 	pf_buf_add(&host, path, from);
 	pf_buf_adds(&host, path + base);
 	s.host = pf_intern_add(hosts, host.data, host.len);
-	pf_buf_release(&host);
 	return s;
 }
 
@@ -1410,7 +1386,7 @@ PF_ORDER(by_start, struct session, PF_UP(job) PF_UP(start_s) PF_UP(file))
 static void join_sessions(struct session *s, size_t count, uint32_t host_count,
 			  size_t *runs)
 {
-	size_t *seen = pf_calloc(host_count + 1, sizeof(*seen));
+	PF_OWN size_t *seen = pf_calloc(host_count + 1, sizeof(*seen));
 	size_t begin = 0, number = 0, end;
 
 	pf_sort(s, count, sizeof(*s), by_start);
@@ -1431,13 +1407,12 @@ static void join_sessions(struct session *s, size_t count, uint32_t host_count,
 			runs[s[k].file] = s[begin].file;
 		}
 	}
-	free(seen);
 }
 
 /* By the first of each run in the list, and not in time. */
 static void put_first(size_t *runs, size_t count)
 {
-	size_t *first = pf_calloc(count + 1, sizeof(*first));
+	PF_OWN size_t *first = pf_calloc(count + 1, sizeof(*first));
 
 	for (size_t i = 0; i < count; i++) {
 		size_t *f = &first[runs[i]];
@@ -1446,7 +1421,6 @@ static void put_first(size_t *runs, size_t count)
 			*f = i + 1;
 		runs[i] = *f - 1;
 	}
-	free(first);
 }
 
 /*
@@ -1457,10 +1431,13 @@ static void put_first(size_t *runs, size_t count)
  */
 static size_t *source_runs(const char *const *paths, size_t count)
 {
-	struct session *sessions = pf_calloc(count + 1, sizeof(*sessions));
+	PF_OWN struct session *sessions =
+		pf_calloc(count + 1, sizeof(*sessions));
 	size_t *runs = pf_calloc(count + 1, sizeof(*runs));
-	size_t *first = pf_calloc(count + 1, sizeof(*first));
-	struct pf_intern folders = { 0 }, jobs = { 0 }, hosts = { 0 };
+	PF_OWN size_t *first = pf_calloc(count + 1, sizeof(*first));
+	PF_AUTO(pf_intern_release) struct pf_intern folders = { 0 };
+	PF_AUTO(pf_intern_release) struct pf_intern jobs = { 0 };
+	PF_AUTO(pf_intern_release) struct pf_intern hosts = { 0 };
 	size_t session_count = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -1483,11 +1460,6 @@ static size_t *source_runs(const char *const *paths, size_t count)
 	}
 	join_sessions(sessions, session_count, hosts.count, runs);
 	put_first(runs, count);
-	pf_intern_release(&hosts);
-	pf_intern_release(&jobs);
-	pf_intern_release(&folders);
-	free(sessions);
-	free(first);
 	return runs;
 }
 
@@ -1572,16 +1544,13 @@ static uint32_t rest_of(struct pf_intern *rests, const char *path,
 	const bool is_file = at->is_name || at->is_plain;
 	const size_t from = is_file ? (size_t)(pf_path_base(path) - path) : 0;
 	size_t to = n->end;
-	struct pf_buf rest = { 0 };
-	uint32_t number;
+	PF_AUTO(pf_buf_release) struct pf_buf rest = { 0 };
 
 	to = is_file ? (size_t)(suffix - path) : to + strcspn(path + to, "/");
 	pf_buf_add(&rest, path + from, n->at - from);
 	pf_buf_addc(&rest, '/');
 	pf_buf_add(&rest, path + n->end, to - n->end);
-	number = pf_intern_add(rests, rest.data, rest.len);
-	pf_buf_release(&rest);
-	return number;
+	return pf_intern_add(rests, rest.data, rest.len);
 }
 
 /* What the files of a run say of their ranks. */
@@ -1596,8 +1565,8 @@ struct telling {
 /* Do all of them say a number there, each another one? */
 static bool is_told(struct telling *t, const struct place *at)
 {
-	struct pf_intern rests = { 0 };
-	struct pf_map seen = { 0 };
+	PF_AUTO(pf_intern_release) struct pf_intern rests = { 0 };
+	PF_AUTO(pf_map_release) struct pf_map seen = { 0 };
 	bool is = true;
 
 	for (size_t i = 0; i < t->count && is; i++) {
@@ -1615,8 +1584,6 @@ static bool is_told(struct telling *t, const struct place *at)
 		*pf_map_at(&seen, (uint64_t)n.value) = 1;
 		t->ranks[i] = n.value;
 	}
-	pf_map_release(&seen);
-	pf_intern_release(&rests);
 	return is;
 }
 
@@ -1661,9 +1628,10 @@ static void rank_peers(const char *const *paths, const struct peer *p,
 
 int64_t *pf_source_ranks(const char *const *paths, size_t count)
 {
-	struct peer *peers = pf_calloc(count + 1, sizeof(*peers));
+	PF_OWN struct peer *peers = pf_calloc(count + 1, sizeof(*peers));
 	int64_t *ranks = pf_calloc(count + 1, sizeof(*ranks));
-	size_t *runs = source_runs(paths, count), end;
+	PF_OWN size_t *runs = source_runs(paths, count);
+	size_t end;
 
 	for (size_t i = 0; i < count; i++) {
 		ranks[i] = find_rank(pf_path_base(paths[i]));
@@ -1680,8 +1648,6 @@ int64_t *pf_source_ranks(const char *const *paths, size_t count)
 		if (!is_named && end - i > 1)
 			rank_peers(paths, peers + i, end - i, ranks);
 	}
-	free(runs);
-	free(peers);
 	return ranks;
 }
 
@@ -1731,8 +1697,8 @@ static size_t csv_stem(const char *path)
 size_t *pf_source_joins(const char *const *paths, size_t count)
 {
 	size_t *joins = pf_calloc(count + 1, sizeof(*joins));
-	size_t *first = pf_calloc(count + 1, sizeof(*first));
-	struct pf_intern stems = { 0 };
+	PF_OWN size_t *first = pf_calloc(count + 1, sizeof(*first));
+	PF_AUTO(pf_intern_release) struct pf_intern stems = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		const size_t len = csv_stem(paths[i]);
@@ -1747,7 +1713,5 @@ size_t *pf_source_joins(const char *const *paths, size_t count)
 			first[stem] = i;
 		joins[i] = first[stem];
 	}
-	pf_intern_release(&stems);
-	free(first);
 	return joins;
 }

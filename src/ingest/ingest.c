@@ -289,7 +289,7 @@ static void bind_name(sqlite3_stmt *st, const struct name *name)
 {
 	struct pf_json text = { name->value,
 				(size_t)(name->end - name->value) };
-	struct pf_buf plain = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf plain = { 0 };
 
 	pf_json_text(text, &plain);
 	if (plain.len)
@@ -297,7 +297,6 @@ static void bind_name(sqlite3_stmt *st, const struct name *name)
 			st, NAME_COLUMN, plain.data,
 			(int)pf_utf8_head(plain.data, plain.len, NAME_BYTES),
 			SQLITE_TRANSIENT);
-	pf_buf_release(&plain);
 }
 
 /* Write the row of an argset if it has a stream; its id is the argset's. */
@@ -445,14 +444,15 @@ static int ingest_texts(struct pf_ingest *in, struct pf_err *err)
 
 static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		in->db,
 		"INSERT INTO track(id, trace_id, class, pid, tid, event_count,"
 		" first_ns, last_ns, name) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
 		err);
-	int rc = st ? 0 : -1;
 
-	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
+	if (!st)
+		return -1;
+	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
 		sqlite3_bind_int64(st, 1, (int64_t)i + 1);
@@ -465,22 +465,22 @@ static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 		sqlite3_bind_int64(st, 7, t->first_ns);
 		sqlite3_bind_int64(st, 8, t->last_ns);
 		sqlite3_bind_text(st, 9, t->name, -1, SQLITE_STATIC);
-		rc = pf_db_put(in->db, st, err);
+		PF_TRY(pf_db_put(in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 static int put_repairs(struct pf_ingest *in, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		in->db,
 		"INSERT INTO repair(trace_id, kind, is_skip, count,"
 		" first_offset) VALUES(?1,?2,?3,?4,?5)",
 		err);
-	int rc = st ? 0 : -1;
 
-	for (int k = 0; k < PF_REPAIR_KINDS && !rc; k++) {
+	if (!st)
+		return -1;
+	for (int k = 0; k < PF_REPAIR_KINDS; k++) {
 		if (!in->repairs.of[k].count)
 			continue;
 		sqlite3_bind_int64(st, 1, in->trace_id);
@@ -491,10 +491,9 @@ static int put_repairs(struct pf_ingest *in, struct pf_err *err)
 		if (in->repairs.of[k].first_offset >= 0)
 			sqlite3_bind_int64(st, 5,
 					   in->repairs.of[k].first_offset);
-		rc = pf_db_put(in->db, st, err);
+		PF_TRY(pf_db_put(in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 static int put_fact(struct pf_ingest *in, sqlite3_stmt *st, const char *key,
@@ -518,27 +517,27 @@ static int put_facts(struct pf_ingest *in, struct pf_err *err)
 		{ "link_absent", in->link_absent },
 		{ "ext_lower", in->ext_lower },
 	};
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
-	int rc = st ? 0 : -1;
 	char key[16];
 
-	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts) && !rc; i++)
-		rc = put_fact(in, st, facts[i].key, facts[i].value, err);
-	for (int f = 0; f < PF_FACT_EXT_LOWER && !rc; f++)
+	if (!st)
+		return -1;
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		PF_TRY(put_fact(in, st, facts[i].key, facts[i].value, err));
+	for (int f = 0; f < PF_FACT_EXT_LOWER; f++)
 		if (in->facts >> f & 1)
-			rc = put_fact(in, st, pf_fact_key((enum pf_fact)f), 1,
-				      err);
-	for (int k = 0; k < PF_KIND_COUNT && !rc; k++) {
+			PF_TRY(put_fact(in, st, pf_fact_key((enum pf_fact)f), 1,
+					err));
+	for (int k = 0; k < PF_KIND_COUNT; k++) {
 		snprintf(key, sizeof(key), "kind_%d", k);
 		if (in->kind_count[k])
-			rc = put_fact(in, st, key, in->kind_count[k], err);
+			PF_TRY(put_fact(in, st, key, in->kind_count[k], err));
 	}
-	for (size_t i = 0; i < in->extra_fact_count && !rc; i++)
-		rc = put_fact(in, st, in->extra_facts[i].key,
-			      in->extra_facts[i].value, err);
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < in->extra_fact_count; i++)
+		PF_TRY(put_fact(in, st, in->extra_facts[i].key,
+				in->extra_facts[i].value, err));
+	return 0;
 }
 
 static void bind_known(sqlite3_stmt *st, int i, int64_t value, bool known)
@@ -657,8 +656,7 @@ int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err)
 static int ingest_unread_row(struct pf_ingest *in, struct pf_err *err)
 {
 	const int64_t last[2] = { in->mark.stack, in->mark.stack_frame };
-	sqlite3_stmt *st;
-	int rc = -1;
+	PF_STMT(st) = NULL;
 
 	if (in->mark.has_stacks &&
 	    run_script(in, "schema/unread.sql", last, err))
@@ -672,9 +670,7 @@ static int ingest_unread_row(struct pf_ingest *in, struct pf_err *err)
 	bind_known(st, 3, in->file_bytes, in->file_bytes >= 0);
 	bind_known(st, 4, in->named_rank, in->named_rank >= 0);
 	sqlite3_bind_text(st, 5, in->unread, -1, SQLITE_STATIC);
-	rc = pf_db_put(in->db, st, err);
-	sqlite3_finalize(st);
-	return rc;
+	return pf_db_put(in->db, st, err);
 }
 
 /*
@@ -871,12 +867,11 @@ static int share_member(void *arg, const struct pf_later_row *row,
 			struct pf_err *err)
 {
 	struct pf_ingest_shares *s = arg;
-	int rc = 0;
 
-	for (size_t i = 0; i < s->o->count && !rc; i++)
-		rc = pf_later_put(&s->of[i].members, s->all->directory, row,
-				  err);
-	return rc;
+	for (size_t i = 0; i < s->o->count; i++)
+		PF_TRY(pf_later_put(&s->of[i].members, s->all->directory, row,
+				    err));
+	return 0;
 }
 
 static int put_metadata(struct pf_ingest_shares *s, size_t i,
@@ -896,14 +891,13 @@ static int share_metadata(void *arg, const struct pf_later_row *row,
 		row->b ? &s->all->metadata[row->b - 1] : &one;
 	uint32_t owner = pf_ingest_owner_of_metadata(
 		s->o, row->first, row->first_len, m->last_order, m->count);
-	int rc = 0;
 
 	if (owner != PF_INGEST_EACH_OWNER)
 		return put_metadata(s, owner, row, m->count, err);
 	m->count /= (int64_t)s->o->count;
-	for (size_t i = 0; i < s->o->count && !rc; i++)
-		rc = put_metadata(s, i, row, m->count, err);
-	return rc;
+	for (size_t i = 0; i < s->o->count; i++)
+		PF_TRY(put_metadata(s, i, row, m->count, err));
+	return 0;
 }
 
 static void share_tracks(struct pf_ingest_shares *s)
@@ -1762,7 +1756,7 @@ static int set_up(struct making *m, struct pf_err *err)
 
 static int put_mark(struct making *m, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		m->db, "INSERT INTO meta VALUES('cache', ?1)", err);
 	int rc = -1;
 
@@ -1770,7 +1764,6 @@ static int put_mark(struct making *m, struct pf_err *err)
 		sqlite3_bind_text(st, 1, m->options->cache, -1, SQLITE_STATIC);
 		rc = pf_db_step(m->db, st, err);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 

@@ -131,18 +131,19 @@ static int put_each(struct pf_ingest_snap *r, struct pf_spool *records,
 				 const void *record, int64_t i),
 		    struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(r->in->db, sql, err);
-	int rc = st ? 0 : -1;
+	PF_STMT(st) = pf_db_prepare(r->in->db, sql, err);
 
-	for (uint64_t i = 0; i < pf_spool_count(records) && !rc; i++) {
+	if (!st)
+		return -1;
+	for (uint64_t i = 0; i < pf_spool_count(records); i++) {
 		const void *record = pf_spool_at(records, i, err);
 
-		if (record)
-			bind(r, st, record, (int64_t)i);
-		rc = record ? pf_db_put(r->in->db, st, err) : -1;
+		if (!record)
+			return -1;
+		bind(r, st, record, (int64_t)i);
+		PF_TRY(pf_db_put(r->in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 /* ---- settings and history ---- */
@@ -204,14 +205,15 @@ static int put_settings(struct pf_ingest_snap *r, struct pf_err *err)
 
 static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		r->in->db,
 		"INSERT INTO mem_history VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,"
 		"?10,?11,?12,?13,?14)",
 		err);
-	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; i < r->snap.device_count && !rc; i++) {
+	if (!st)
+		return -1;
+	for (size_t i = 0; i < r->snap.device_count; i++) {
 		const struct pf_snap_device *d = &r->snap.devices[i];
 		const int64_t columns[] = {
 			r->in->trace_id, d->number,
@@ -227,10 +229,9 @@ static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 			continue;
 		for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
 			sqlite3_bind_int64(st, (int)c + 1, columns[c]);
-		rc = pf_db_put(r->in->db, st, err);
+		PF_TRY(pf_db_put(r->in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 /*
@@ -502,8 +503,7 @@ static uint32_t find_args(struct pf_ingest_snap *r, const struct args *a,
 			  const struct pf_snap_device *d,
 			  const struct pf_snap_entry *e)
 {
-	struct pf_buf text = { 0 };
-	uint32_t found;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_addf(&text, "{\"Device Type\":%d,\"Device Id\":%" PRId64,
 		    DEVICE_CUDA, d->number);
@@ -511,10 +511,7 @@ static uint32_t find_args(struct pf_ingest_snap *r, const struct args *a,
 		if (a->has >> i & 1)
 			write_argument(&text, i, a, e);
 	pf_buf_addc(&text, '}');
-	found = pf_dict_find(&r->sink.parsed.args, text.data, text.len,
-			     a->mask);
-	pf_buf_release(&text);
-	return found;
+	return pf_dict_find(&r->sink.parsed.args, text.data, text.len, a->mask);
 }
 
 static enum pf_kind kind_of(const struct pf_snap_entry *e)

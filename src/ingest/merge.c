@@ -202,7 +202,7 @@ static int compare_held(const void *a, const void *b)
 static int flush(struct pairing *p, struct pf_err *err)
 {
 	struct pf_run_memory memory = { 0 };
-	struct pf_buf bytes = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf bytes = { 0 };
 	struct pf_run run = { 0 };
 	int rc;
 
@@ -220,7 +220,6 @@ static int flush(struct pairing *p, struct pf_err *err)
 	run.bytes = (uint32_t)bytes.len;
 	rc = pf_scratch_add(p->in->runs, bytes.data, bytes.len, &run.offset,
 			    err);
-	pf_buf_release(&bytes);
 	p->runs = pf_grow(p->runs, &p->runs_cap, p->run_count + 1,
 			  sizeof(*p->runs));
 	p->runs[p->run_count++] = run;
@@ -832,7 +831,7 @@ static void choose_era(struct merging *m, const struct era *eras)
 static int find_times(struct merging *m, struct pf_err *err)
 {
 	struct pf_ingest *in = m->in;
-	struct era *eras = pf_calloc(ERAS, sizeof(*eras));
+	PF_OWN struct era *eras = pf_calloc(ERAS, sizeof(*eras));
 	int rc = 0;
 
 	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
@@ -842,7 +841,6 @@ static int find_times(struct merging *m, struct pf_err *err)
 			rc = add_run(in, &t->runs[k], eras, err);
 	}
 	choose_era(m, eras);
-	free(eras);
 	return rc;
 }
 
@@ -1471,11 +1469,12 @@ static int put_facts(struct gpu_rows *g, struct pf_err *err)
 		{ "shared_call_count", g->shared_call_count },
 		{ "shared_work_count", g->shared_work_count },
 	};
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		g->in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
-	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts) && !rc; i++) {
+	if (!st)
+		return -1;
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
 		if (i > 3 && !facts[i].value)
 			continue;
 		sqlite3_bind_int64(st, 1, g->in->trace_id);
@@ -1484,10 +1483,9 @@ static int put_facts(struct gpu_rows *g, struct pf_err *err)
 				   facts[i].value > INT64_MAX
 					   ? INT64_MAX
 					   : (int64_t)facts[i].value);
-		rc = pf_db_put(g->in->db, st, err);
+		PF_TRY(pf_db_put(g->in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 static void fill_row(const struct gpu_rows *g, struct pf_feed_row *row,
@@ -1551,15 +1549,16 @@ PF_ORDER(compare_steps, struct pf_ingest_step, PF_UP(start_ns) PF_UP(event_id))
 
 int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		in->db,
 		"INSERT INTO step(trace_id, step, track_id, event_id,"
 		" start_ns, dur_ns, gpu_count) VALUES(?1,?2,?3,?4,?5,?6,0)",
 		err);
-	int rc = st ? 0 : -1;
 
+	if (!st)
+		return -1;
 	pf_sort(in->steps, in->step_count, sizeof(*in->steps), compare_steps);
-	for (size_t i = 0; i < in->step_count && !rc; i++) {
+	for (size_t i = 0; i < in->step_count; i++) {
 		const struct pf_ingest_step *s = &in->steps[i];
 
 		sqlite3_bind_int64(st, 1, in->trace_id);
@@ -1568,24 +1567,24 @@ int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 		sqlite3_bind_int64(st, 4, s->event_id);
 		sqlite3_bind_int64(st, 5, s->start_ns);
 		sqlite3_bind_int64(st, 6, s->dur_ns);
-		rc = pf_db_put(in->db, st, err);
+		PF_TRY(pf_db_put(in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 /* Now it is known what was launched in each. */
 static int complete_steps(struct gpu_rows *g, struct pf_err *err)
 {
 	const struct pf_ingest *in = g->in;
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		in->db,
 		"UPDATE step SET gpu_count = ?4, gpu_end_ns = ?5"
 		" WHERE trace_id = ?1 AND start_ns = ?2 AND event_id = ?3",
 		err);
-	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; i < in->step_count && !rc; i++) {
+	if (!st)
+		return -1;
+	for (size_t i = 0; i < in->step_count; i++) {
 		const struct pf_ingest_step *s = &in->steps[i];
 
 		if (!s->gpu_count)
@@ -1595,10 +1594,9 @@ static int complete_steps(struct gpu_rows *g, struct pf_err *err)
 		sqlite3_bind_int64(st, 3, s->event_id);
 		sqlite3_bind_int64(st, 4, s->gpu_count);
 		sqlite3_bind_int64(st, 5, s->gpu_end_ns);
-		rc = pf_db_put(g->in->db, st, err);
+		PF_TRY(pf_db_put(g->in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 /* ---- all GPU tracks in order of time ---- */

@@ -143,13 +143,12 @@ static bool find_processes(struct finding *f)
 {
 	const struct pf_ingest *in = f->in;
 	const size_t count = in->track_count - in->first_track;
-	struct kinds *of = pf_calloc(count + 1, sizeof(*of));
-	struct pf_intern pids = { 0 };
+	PF_OWN struct kinds *of = pf_calloc(count + 1, sizeof(*of));
+	PF_AUTO(pf_intern_release) struct pf_intern pids = { 0 };
 	size_t at = 0, len;
 	uint32_t known;
 	int64_t order;
 	const char *pid;
-	bool fits;
 
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
@@ -168,10 +167,7 @@ static bool find_processes(struct finding *f)
 		if (n < known)
 			of[n].is_named = true;
 	}
-	fits = choose_processes(f, of, known);
-	pf_intern_release(&pids);
-	free(of);
-	return fits;
+	return choose_processes(f, of, known);
 }
 
 /* The process of a thread of the host; NOBODY: it is of none. */
@@ -315,7 +311,7 @@ static bool find_labels(struct finding *f)
 {
 	struct pf_ingest_owners *o = f->out;
 	const struct pf_ingest *in = f->in;
-	struct pf_intern labels = { 0 };
+	PF_AUTO(pf_intern_release) struct pf_intern labels = { 0 };
 	bool has_all = true;
 
 	for (size_t i = in->first_track; i < in->track_count; i++) {
@@ -336,7 +332,6 @@ static bool find_labels(struct finding *f)
 				pf_strdup(pf_intern_text(&labels, i, NULL));
 		number_labels(o);
 	}
-	pf_intern_release(&labels);
 	return o->label_count > 0;
 }
 
@@ -512,7 +507,8 @@ static void join_parts(struct pf_ingest_owners *o, struct piece *pieces)
 /* A part goes on an earlier one of its process that it is not beside. */
 static bool own_parts(struct pf_ingest_owners *o, const struct piece *pieces)
 {
-	struct piece *owners = pf_calloc(o->part_count + 1, sizeof(*owners));
+	PF_OWN struct piece *owners =
+		pf_calloc(o->part_count + 1, sizeof(*owners));
 	bool is_whole = true;
 
 	o->count = 0;
@@ -532,7 +528,6 @@ static bool own_parts(struct pf_ingest_owners *o, const struct piece *pieces)
 			owners[n].last_ns = p->last_ns;
 		o->parts[i].owner = (uint32_t)n;
 	}
-	free(owners);
 	return is_whole && o->count > 1;
 }
 
@@ -544,7 +539,7 @@ static int find_parts(struct finding *f, const struct marks *m, bool *found,
 		      struct pf_err *err)
 {
 	struct pf_ingest_owners *o = f->out;
-	struct piece *pieces;
+	PF_OWN struct piece *pieces = NULL;
 	bool is_before;
 	int rc;
 
@@ -562,7 +557,6 @@ static int find_parts(struct finding *f, const struct marks *m, bool *found,
 	*found = !rc && own_parts(o, pieces);
 	if (!*found)
 		o->part_count = 0;
-	free(pieces);
 	return rc;
 }
 
@@ -820,7 +814,7 @@ static int compare_numbers(const void *a, const void *b)
 static void number_pids(struct finding *f)
 {
 	struct pf_ingest *in = f->in;
-	uint32_t *place = pf_calloc(f->process_count, sizeof(*place));
+	PF_OWN uint32_t *place = pf_calloc(f->process_count, sizeof(*place));
 
 	for (size_t i = 0; i < f->process_count; i++)
 		f->processes[i].first = (int64_t)i;
@@ -833,7 +827,6 @@ static void number_pids(struct finding *f)
 
 		t->owner = place[t->owner];
 	}
-	free(place);
 }
 
 /* Who launched the work of each track; each process has launched some. */
@@ -842,7 +835,7 @@ static int find_launchers(struct tally *t, bool *found, struct pf_err *err)
 	struct finding *f = t->calls->f;
 	struct pf_ingest *in = f->in;
 	struct threads threads = { 0 };
-	bool *has_work = pf_calloc(f->process_count, sizeof(*has_work));
+	PF_OWN bool *has_work = pf_calloc(f->process_count, sizeof(*has_work));
 	int rc = 0;
 
 	*found = true;
@@ -871,7 +864,6 @@ static int find_launchers(struct tally *t, bool *found, struct pf_err *err)
 		number_pids(f);
 	pf_intern_release(&threads.tids);
 	free(threads.owner);
-	free(has_work);
 	return rc;
 }
 

@@ -862,32 +862,32 @@ static int put_all_frames(const struct pf_ingest_stacks *s,
 			  struct pf_ingest_batcher *b, struct pf_parsed *p,
 			  struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		b->in->db, "INSERT INTO stack_frame VALUES(?1,?2,?3,?4)", err);
 	uint32_t count = s->frames->count;
-	int rc = st ? 0 : -1;
 
-	for (uint32_t i = 0; i < count && !rc; i += FRAMES_AT_ONCE)
-		rc = put_frames(s, b, p, st, i,
-				count - i < FRAMES_AT_ONCE ? count
-							   : i + FRAMES_AT_ONCE,
-				err);
-	sqlite3_finalize(st);
-	return rc;
+	if (!st)
+		return -1;
+	for (uint32_t i = 0; i < count; i += FRAMES_AT_ONCE)
+		PF_TRY(put_frames(
+			s, b, p, st, i,
+			count - i < FRAMES_AT_ONCE ? count : i + FRAMES_AT_ONCE,
+			err));
+	return 0;
 }
 
 int pf_ingest_stacks_put(const struct pf_ingest_stacks *s,
 			 struct pf_ingest_batcher *b, struct pf_parsed *p,
 			 struct pf_err *err)
 {
-	sqlite3_stmt *st;
-	int rc;
+	PF_STMT(st) = NULL;
 
 	PF_TRY(put_all_frames(s, b, p, err));
 	st = pf_db_prepare(b->in->db, "INSERT INTO stack VALUES(?1,?2,?3)",
 			   err);
-	rc = st ? 0 : -1;
-	for (uint32_t i = 0; i < s->stacks->count && !rc; i++) {
+	if (!st)
+		return -1;
+	for (uint32_t i = 0; i < s->stacks->count; i++) {
 		struct pf_snap_stack stack;
 		size_t len;
 
@@ -897,10 +897,9 @@ int pf_ingest_stacks_put(const struct pf_ingest_stacks *s,
 		if (stack.parent)
 			sqlite3_bind_int64(st, 2, s->stack_base + stack.parent);
 		sqlite3_bind_int64(st, 3, s->frame_base + stack.frame + 1);
-		rc = pf_db_put(b->in->db, st, err);
+		PF_TRY(pf_db_put(b->in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 size_t pf_ingest_batch_events(const struct pf_ingest *in)
@@ -1028,7 +1027,7 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 {
 	struct pf_input *input = pf_input_open(in->path, err);
 	const struct pf_ingest_format *format;
-	struct pf_buf head = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf head = { 0 };
 	int rc = -1;
 
 	if (!input) {
@@ -1057,7 +1056,6 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 	if (!rc)
 		rc = add_parts(in, err);
 	pf_buf_release(&in->part_digests);
-	pf_buf_release(&head);
 	pf_input_close(input);
 	return rc;
 }
@@ -1327,7 +1325,7 @@ static int look(struct pf_input *input, const char *path, struct pf_seen *seen,
 		struct pf_err *err)
 {
 	const struct pf_ingest_format *format;
-	struct pf_buf head = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf head = { 0 };
 	int64_t n;
 	int rc;
 
@@ -1343,7 +1341,6 @@ static int look(struct pf_input *input, const char *path, struct pf_seen *seen,
 		say_broken(seen, pf_refusal_of_empty(path));
 		rc = (int)n;
 	}
-	pf_buf_release(&head);
 	return rc;
 }
 

@@ -219,25 +219,22 @@ static int map_frame(struct reading *r, const struct kept *k,
 static int map_all(struct reading *r, struct pf_err *err)
 {
 	size_t most = pf_ingest_batch_events(r->in);
-	struct pf_buf payload = { 0 };
-	int rc = 0;
+	PF_AUTO(pf_buf_release) struct pf_buf payload = { 0 };
 
 	pf_buf_reserve(&payload, PF_PFR_EVENTS_MAX);
 	pf_pfr_map_begin(&r->map);
 	pf_pfr_file_describe(&r->file, &r->map.sink.parsed.batch);
-	for (uint64_t i = 0; i < pf_spool_count(r->index) && !rc; i++) {
+	for (uint64_t i = 0; i < pf_spool_count(r->index); i++) {
 		const struct kept *k = pf_spool_at(r->index, i, err);
 
-		rc = k ? map_frame(r, k, &payload, err) : -1;
-		if (!rc && pf_sink_is_full(&r->map.sink, most))
-			rc = settle(r, err);
+		if (!k)
+			return -1;
+		PF_TRY(map_frame(r, k, &payload, err));
+		if (pf_sink_is_full(&r->map.sink, most))
+			PF_TRY(settle(r, err));
 	}
-	if (!rc) {
-		pf_pfr_map_finish(&r->map);
-		rc = settle(r, err);
-	}
-	pf_buf_release(&payload);
-	return rc;
+	pf_pfr_map_finish(&r->map);
+	return settle(r, err);
 }
 
 /* ---- all of it ---- */
@@ -362,7 +359,7 @@ static int read_space(struct xspace_reading *r, struct pf_xs_bytes *bytes,
 static int64_t xspace_keep(struct pf_input *input, const struct pf_buf *head,
 			   int fd, struct pf_err *err)
 {
-	char *piece = pf_alloc(PIECE_BYTES);
+	PF_OWN char *piece = pf_alloc(PIECE_BYTES);
 	int64_t at = (int64_t)head->len, n = 0;
 	int rc = pf_tempfile_write(fd, head->data, head->len, 0, err);
 
@@ -370,7 +367,6 @@ static int64_t xspace_keep(struct pf_input *input, const struct pf_buf *head,
 		rc = pf_tempfile_write(fd, piece, (size_t)n, (uint64_t)at, err);
 		at += n;
 	}
-	free(piece);
 	return rc || n < 0 ? -1 : at;
 }
 
@@ -430,7 +426,7 @@ static int read_log(enum pf_tele_kind kind, struct pf_ingest *in,
 		    struct pf_err *err)
 {
 	struct pf_tele *t = pf_tele_new(kind, &in->options->telemetry);
-	struct pf_ingest_sink s;
+	PF_AUTO(pf_ingest_sink_release) struct pf_ingest_sink s = { 0 };
 	int rc;
 
 	pf_ingest_sink_init(&s, in, input, head);
@@ -439,7 +435,6 @@ static int read_log(enum pf_tele_kind kind, struct pf_ingest *in,
 		rc = pf_tele_finish(t, &s.parsed, err);
 	if (!rc)
 		rc = pf_ingest_sink_flush(&s, err) < 0 ? -1 : 0;
-	pf_ingest_sink_release(&s);
 	pf_tele_free(t);
 	return rc;
 }
@@ -453,7 +448,7 @@ static int look_at(enum pf_tele_kind kind, struct pf_input *input,
 	struct pf_tele *t = pf_tele_new(kind, &unknown);
 	struct pf_text_line line = { 0 };
 	struct pf_err why = { 0 };
-	struct pf_parsed parsed = { 0 };
+	PF_AUTO(pf_parsed_release) struct pf_parsed parsed = { 0 };
 	int64_t n;
 	char *end;
 
@@ -468,7 +463,6 @@ static int look_at(enum pf_tele_kind kind, struct pf_input *input,
 		pf_tele_line(t, &line, &parsed, &why);
 	seen->needs_interval = why.code == PF_EUSAGE;
 	snprintf(seen->why, sizeof(seen->why), "%s", why.text);
-	pf_parsed_release(&parsed);
 	pf_tele_free(t);
 	return n < 0 ? -1 : !why.code || seen->needs_interval;
 }
@@ -615,7 +609,7 @@ static const struct source *find_source(struct pf_foreign *f)
 
 static int refuse_unknown(const struct pf_foreign *f, struct pf_err *err)
 {
-	struct pf_buf names = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf names = { 0 };
 
 	for (size_t i = 0; i < f->table_count && i < NAMED; i++)
 		pf_buf_addf(&names, "%s%.40s", i ? ", " : "", f->tables[i]);
@@ -625,7 +619,6 @@ static int refuse_unknown(const struct pf_foreign *f, struct pf_err *err)
 		"is an SQLite database without a trace that profan knows; its "
 		"tables: %s",
 		f->table_count ? names.data : "none");
-	pf_buf_release(&names);
 	return -1;
 }
 

@@ -722,7 +722,8 @@ static enum pf_roof_bound bound_of(const struct pf_roofline_row *row)
 static void add_title(struct pf_buf *out, const struct pf_html_page *page,
 		      const struct pf_roofline_row *row)
 {
-	struct pf_buf whole = { 0 }, text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+	struct pf_buf whole = { 0 };
 	size_t len;
 
 	pf_buf_adds(&whole, row->op);
@@ -746,7 +747,6 @@ static void add_title(struct pf_buf *out, const struct pf_html_page *page,
 		pf_buf_adds(out, " of the roof");
 	}
 	pf_buf_adds(out, "</title>");
-	pf_buf_release(&text);
 }
 
 static void add_point(struct pf_buf *out, const struct pf_html_page *page,
@@ -826,7 +826,7 @@ void pf_chart_roof(struct pf_buf *out, const struct pf_html_page *page)
 {
 	struct picture p = { .r = &page->parts->roofline };
 	bool has_bound[PF_ROOF_BOUNDS] = { false };
-	struct pf_buf points = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf points = { 0 };
 
 	find_levels(&p);
 	find_range(&p);
@@ -855,7 +855,6 @@ void pf_chart_roof(struct pf_buf *out, const struct pf_html_page *page)
 	add_decades(out, p.x0, p.x1);
 	pf_buf_adds(out, "</div>\n");
 	add_roof_caption(out, &p, has_bound);
-	pf_buf_release(&points);
 }
 
 /*
@@ -941,7 +940,7 @@ static void add_figure(struct pf_buf *out, const struct bars *b,
 
 static void add_times(struct pf_buf *out, const struct pf_html_page *page)
 {
-	struct pf_buf words = { 0 }, shapes = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf words = { 0 }, shapes = { 0 };
 	struct bars b;
 
 	if (!begin(&b,
@@ -955,13 +954,11 @@ static void add_times(struct pf_buf *out, const struct pf_html_page *page)
 			    "longest ");
 	pf_figure_ns(&words, b.top);
 	add_figure(out, &b, &words, &shapes);
-	pf_buf_release(&words);
-	pf_buf_release(&shapes);
 }
 
 static void add_memory(struct pf_buf *out, const struct pf_html_page *page)
 {
-	struct pf_buf words = { 0 }, shapes = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf words = { 0 }, shapes = { 0 };
 	struct bars b;
 
 	if (!begin(&b,
@@ -977,8 +974,6 @@ static void add_memory(struct pf_buf *out, const struct pf_html_page *page)
 	pf_buf_adds(&words, ", and in front of it allocated, at most ");
 	pf_figure_bytes(&words, highest(&b, "allocated_bytes", 0, b.rows));
 	add_figure(out, &b, &words, &shapes);
-	pf_buf_release(&words);
-	pf_buf_release(&shapes);
 }
 
 void pf_chart_training(struct pf_buf *out, const struct pf_html_page *page)

@@ -37,7 +37,7 @@ struct pf_diff_view {
 static void add_text(struct pf_buf *out, const struct pf_diff_view *v,
 		     const char *text)
 {
-	struct pf_buf shown = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
 
 	if (!v->redact || !text) {
 		pf_html_text(out, text);
@@ -45,7 +45,6 @@ static void add_text(struct pf_buf *out, const struct pf_diff_view *v,
 	}
 	pf_redact_text(v->redact, text, strlen(text), &shown);
 	pf_html_bytes(out, shown.data, shown.len);
-	pf_buf_release(&shown);
 }
 
 /* A side's only capture; NULL: it has several, "count". */
@@ -678,7 +677,7 @@ static void add_sections(struct pf_buf *out, struct pf_buf *nav,
 			 const struct pf_html_page *page,
 			 const struct pf_diff *diff)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	for (size_t i = 0; i < SECTIONS; i++) {
 		const struct section *s = &sections[i];
@@ -707,7 +706,6 @@ static void add_sections(struct pf_buf *out, struct pf_buf *nav,
 		pf_buf_addf(out, "%s</section>\n",
 			    s->is_folded ? "</details>\n" : "");
 	}
-	pf_buf_release(&text);
 }
 
 static void add_method(struct pf_buf *out, const struct pf_doc *doc,
@@ -763,19 +761,16 @@ int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
 		 struct pf_err *err)
 {
 	const struct pf_diff_view view = { diff, doc, redact };
-	struct pf_skeleton s = { 0 };
+	PF_AUTO(pf_fill_release) struct pf_skeleton s = { 0 };
 	struct pf_parts parts = { 0 };
-	struct pf_titles titles;
+	PF_AUTO(pf_titles_release) struct pf_titles titles = { 0 };
 	struct pf_html_page page = { .parts = &parts,
 				     .command = command,
 				     .source_url = args->source_url,
 				     .titles = &titles };
-	int rc;
 
-	if (pf_titles_init(&titles, err)) {
-		pf_titles_release(&titles);
+	if (pf_titles_init(&titles, err))
 		return -1;
-	}
 	parts.doc[PART] = *doc; /* borrowed */
 	diff_head_title(&s.title, &view);
 	diff_head_facts(&s.header, &view);
@@ -787,12 +782,8 @@ int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
 	add_sections(&s.sections, &s.nav, &page, diff);
 	pf_titles_list(&titles, &s.method);
 	add_method(&s.method, doc, command);
-	rc = pf_timeline_html(timelines,
-			      args->max_html_bytes - pf_fill_bytes(&s),
-			      &s.timeline, &s.data, err);
-	if (!rc)
-		rc = pf_fill(&s, out, err);
-	pf_fill_release(&s);
-	pf_titles_release(&titles);
-	return rc;
+	PF_TRY(pf_timeline_html(timelines,
+				args->max_html_bytes - pf_fill_bytes(&s),
+				&s.timeline, &s.data, err));
+	return pf_fill(&s, out, err);
 }

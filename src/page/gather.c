@@ -223,7 +223,7 @@ static int run_ops(struct pf_db *db, struct pf_parts *p)
 		.grouping_count = 1,
 	};
 	struct pf_averages *averages = &p->averages;
-	const struct pf_average **rows;
+	PF_OWN const struct pf_average **rows = NULL;
 	struct pf_table *t;
 	int rc = pf_averages_load(db, &args, averages, db->err);
 
@@ -241,7 +241,6 @@ static int run_ops(struct pf_db *db, struct pf_parts *p)
 						: PF_SORT_SELF_CPU);
 	for (size_t i = 0; i < averages->list[0].count; i++)
 		pf_averages_add(t, rows[i]);
-	free(rows);
 	return 0;
 }
 
@@ -517,7 +516,7 @@ static int first_error(const struct queue *q, struct pf_err *err)
 static int run_all(struct pf_db *db, struct pf_parts *p,
 		   const struct pf_parts_beside *beside)
 {
-	struct queue *q = pf_calloc(1, sizeof(*q));
+	PF_OWN struct queue *q = pf_calloc(1, sizeof(*q));
 	struct pf_err *given = db->err;
 	pthread_t other;
 	bool has_other;
@@ -540,7 +539,6 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 	rc = first_error(q, given);
 	pthread_cond_destroy(&q->known);
 	pthread_mutex_destroy(&q->lock);
-	free(q);
 	return rc;
 }
 

@@ -278,20 +278,18 @@ void pf_html_digest(struct pf_buf *out, const char *digest)
 void pf_html_cell(struct pf_buf *out, const struct pf_cell *cell,
 		  enum pf_col_kind kind)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_figure_cell(&text, cell, kind);
 	pf_html_text(out, text.data);
-	pf_buf_release(&text);
 }
 
 void pf_html_ratio(struct pf_buf *out, double ratio)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_figure_ratio(&text, ratio);
 	pf_html_text(out, text.data);
-	pf_buf_release(&text);
 }
 
 void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
@@ -360,7 +358,7 @@ static void add_text(struct pf_buf *out, const struct pf_html_page *page,
 		     const char *tag, const char *s, size_t len, size_t max,
 		     const struct pf_cell *whole)
 {
-	struct pf_buf shown = { 0 }, title = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 }, title = { 0 };
 	size_t cut = pf_utf8_head(s, len, max), folder;
 
 	escape_head(&shown, s, len, max);
@@ -372,8 +370,6 @@ static void add_text(struct pf_buf *out, const struct pf_html_page *page,
 	pf_escape_html(out, s + folder, cut - folder);
 	if (cut < len)
 		pf_buf_adds(out, "…");
-	pf_buf_release(&shown);
-	pf_buf_release(&title);
 }
 
 static void add_whole(struct pf_buf *out, const struct pf_html_page *page,
@@ -406,12 +402,11 @@ static void add_kernel(struct pf_buf *out, const struct pf_html_page *page,
 		       const char *tag, const struct pf_cell *cell,
 		       bool is_first)
 {
-	struct pf_buf name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 
 	pf_kernel_short_name(&name, cell->v.text.s);
 	add_text(out, page, tag, name.data ? name.data : "", name.len,
 		 is_first ? CELL_MAX : OTHER_MAX, cell);
-	pf_buf_release(&name);
 }
 
 /* One character as it may stand in the path of a URL. */
@@ -516,14 +511,13 @@ static void add_time(struct pf_buf *out, const struct pf_html_page *page,
 	int64_t ns = pf_table_int_at(t, row, spec->span);
 	int64_t trace_id = pf_table_int_at(t, row, "trace_id");
 	const struct pf_timeline_side *side = pf_html_side(page, trace_id);
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_addf(out, "<td data-v=%" PRId64 ">", at);
 	if (spec->part == PF_PART_STEPS)
 		at -= side ? side->slices.first_ns : page->first_ns;
 	pf_figure_ns(&text, at);
 	pf_html_span(out, page, trace_id, at, at + ns, text.data);
-	pf_buf_release(&text);
 }
 
 /* A mean or a deviation of times is a time. */
@@ -715,7 +709,7 @@ static void add_cell(struct pf_buf *out, const struct view *v, size_t row,
 static void add_rest(struct pf_buf *out, const struct view *v, size_t left,
 		     double rest)
 {
-	struct pf_buf command = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
 
 	pf_buf_addf(out, "<tfoot><tr><td colspan=%zu>and ", v->count);
 	pf_figure_count(out, (int64_t)left);
@@ -732,7 +726,6 @@ static void add_rest(struct pf_buf *out, const struct view *v, size_t left,
 	pf_buf_adds(out, ": <code>");
 	pf_html_text(out, command.data);
 	pf_buf_adds(out, "</code></td></tr></tfoot>");
-	pf_buf_release(&command);
 }
 
 static void add_rows(struct pf_buf *out, const struct view *v)

@@ -309,8 +309,8 @@ static void add_gaps_and_tails(const struct pf_slices *g, struct pf_buf *out,
 			       struct pf_buf *list, uint32_t escapes[2])
 {
 	size_t bytes = ((size_t)g->count + 1) * sizeof(int64_t);
-	struct walk *w = pf_calloc(1, sizeof(*w));
-	uint32_t *rank = rank_by_name(g);
+	PF_OWN struct walk *w = pf_calloc(1, sizeof(*w));
+	PF_OWN uint32_t *rank = rank_by_name(g);
 
 	w->g = g;
 	w->gap_ns = pf_alloc(bytes);
@@ -320,14 +320,12 @@ static void add_gaps_and_tails(const struct pf_slices *g, struct pf_buf *out,
 	escapes[1] = add_times(out, list, w->tail_ns, rank, g->count);
 	free(w->gap_ns);
 	free(w->tail_ns);
-	free(w);
-	free(rank);
 }
 
 void pf_payload_encode(const struct pf_slices *g, unsigned name_bytes,
 		       struct pf_buf *out)
 {
-	struct pf_buf list = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf list = { 0 };
 	uint8_t kind[4] = { (uint8_t)name_bytes, 0, 0, 0 };
 	uint32_t escapes[2];
 	size_t at;
@@ -355,7 +353,6 @@ void pf_payload_encode(const struct pf_slices *g, unsigned name_bytes,
 		pf_buf_add(out, list.data, list.len);
 	put_u32(out->data + at, escapes[0]);
 	put_u32(out->data + at + 4, escapes[1]);
-	pf_buf_release(&list);
 }
 
 int pf_payload_pack(const struct pf_buf *raw, struct pf_buf *out,
@@ -363,7 +360,7 @@ int pf_payload_pack(const struct pf_buf *raw, struct pf_buf *out,
 {
 	gz_header header = { .os = OS_UNKNOWN };
 	z_stream z = { 0 };
-	struct pf_buf packed = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf packed = { 0 };
 	int rc;
 
 	if (raw->len > UINT32_MAX / 2)
@@ -382,7 +379,6 @@ int pf_payload_pack(const struct pf_buf *raw, struct pf_buf *out,
 	deflateEnd(&z);
 	if (rc == Z_STREAM_END)
 		pf_base64(out, packed.data, packed.len);
-	pf_buf_release(&packed);
 	return rc == Z_STREAM_END
 		       ? 0
 		       : pf_fail(err, PF_EIO, "cannot compress the timeline");
@@ -503,29 +499,21 @@ int64_t pf_fill_bytes(const struct pf_skeleton *s)
 
 int pf_fill(struct pf_skeleton *s, struct pf_buf *out, struct pf_err *err)
 {
-	struct pf_buf text = { 0 };
-	int rc = add_asset(&text, "reports/page.html", err);
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
-	if (!rc)
-		rc = add_asset(&s->style, "reports/style.css", err);
-	if (!rc)
-		rc = add_asset(&s->script, "reports/shared.js", err);
-	if (!rc)
-		rc = add_asset(&s->script, "reports/canvas.js", err);
-	if (!rc)
-		rc = add_asset(&s->script, "reports/app.js", err);
-	if (!rc) {
-		pf_buf_adds(&s->policy, "default-src 'none'; script-src ");
-		add_hash(&s->policy, &s->script);
-		pf_buf_adds(&s->policy, "; style-src ");
-		add_hash(&s->policy, &s->style);
-		pf_buf_adds(&s->policy, "; img-src data:; base-uri 'none'; "
-					"form-action 'none'");
-		pf_buf_adds(&s->generator, "profan " PACKAGE_VERSION);
-		rc = fill(text.data, s, out, err);
-	}
-	pf_buf_release(&text);
-	return rc;
+	PF_TRY(add_asset(&text, "reports/page.html", err));
+	PF_TRY(add_asset(&s->style, "reports/style.css", err));
+	PF_TRY(add_asset(&s->script, "reports/shared.js", err));
+	PF_TRY(add_asset(&s->script, "reports/canvas.js", err));
+	PF_TRY(add_asset(&s->script, "reports/app.js", err));
+	pf_buf_adds(&s->policy, "default-src 'none'; script-src ");
+	add_hash(&s->policy, &s->script);
+	pf_buf_adds(&s->policy, "; style-src ");
+	add_hash(&s->policy, &s->style);
+	pf_buf_adds(&s->policy, "; img-src data:; base-uri 'none'; "
+				"form-action 'none'");
+	pf_buf_adds(&s->generator, "profan " PACKAGE_VERSION);
+	return fill(text.data, s, out, err);
 }
 
 void pf_fill_release(struct pf_skeleton *s)

@@ -267,7 +267,7 @@ static void redact_text(const struct pf_redact *r, const char *s, size_t len,
 void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
 		    struct pf_buf *out)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (!r->is_short || !memchr(s, '<', len)) {
 		redact_text(r, s, len, out);
@@ -276,7 +276,6 @@ void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
 	pf_buf_adds(&text, "");
 	redact_text(r, s, len, &text);
 	pf_kernel_without_templates(out, text.data, text.len);
-	pf_buf_release(&text);
 }
 
 /* ---- documents ---- */
@@ -288,7 +287,7 @@ static void redact_table(const struct pf_redact *r, struct pf_table **table)
 	struct pf_table *out =
 		pf_table_new(pf_table_name(t), pf_table_title(t),
 			     pf_table_cols(t), pf_table_declared(t));
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	for (size_t i = 0; i < pf_table_row_count(t); i++) {
 		const struct pf_cell *row = pf_table_row(t, i);
@@ -306,7 +305,6 @@ static void redact_table(const struct pf_redact *r, struct pf_table **table)
 			pf_table_text(out, text.data, text.len);
 		}
 	}
-	pf_buf_release(&text);
 	pf_table_free(*table);
 	*table = out;
 }
@@ -390,7 +388,7 @@ static void order_private(struct pf_redact *r)
 
 static int load_files(struct pf_redact *r, struct pf_db *db)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "redact_files", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "redact_files", db->err);
 	int rc;
 
 	if (!st)
@@ -401,7 +399,6 @@ static int load_files(struct pf_redact *r, struct pf_db *db)
 		if (s)
 			keep_common(r, s, !r->common.data);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -421,9 +418,9 @@ static void keep_range(struct pf_redact *r, const char *s, struct pf_buf *place)
 static int load_private(struct pf_redact *r, const char *path,
 			struct pf_err *err)
 {
-	struct pf_db db = { 0 };
-	sqlite3_stmt *st = NULL;
-	struct pf_buf place = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
+	PF_STMT(st) = NULL;
+	PF_AUTO(pf_buf_release) struct pf_buf place = { 0 };
 	int rc = pf_db_open(&db, path, true, err);
 
 	if (!rc && !(st = pf_named_prepare(&db, "redact_ranges", err)))
@@ -435,9 +432,6 @@ static int load_private(struct pf_redact *r, const char *path,
 			keep_range(r, s, &place);
 		rc = 0;
 	}
-	pf_buf_release(&place);
-	sqlite3_finalize(st);
-	pf_db_close(&db);
 	order_private(r);
 	return rc;
 }

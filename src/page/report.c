@@ -39,7 +39,7 @@ static void set_real(struct pf_tile *t, double d)
 /* "166 to 188 ms": one unit, if it is one. */
 static void add_range(struct pf_buf *out, int64_t least, int64_t most)
 {
-	struct pf_buf low = { 0 }, high = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf low = { 0 }, high = { 0 };
 	const char *unit, *other;
 
 	pf_figure_ns(&low, least);
@@ -52,8 +52,6 @@ static void add_range(struct pf_buf *out, int64_t least, int64_t most)
 		pf_buf_adds(out, low.data);
 	pf_buf_adds(out, " to ");
 	pf_buf_adds(out, high.data);
-	pf_buf_release(&low);
-	pf_buf_release(&high);
 }
 
 static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
@@ -363,7 +361,7 @@ static enum clock set_clock(struct pf_report *r)
 static void add_steps(const struct pf_report *r, struct pf_timeline_side *s)
 {
 	const struct pf_step_times *steps = &r->parts.steps;
-	struct pf_buf label = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf label = { 0 };
 
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct pf_step_time *step = &steps->steps[i];
@@ -376,7 +374,6 @@ static void add_steps(const struct pf_report *r, struct pf_timeline_side *s)
 		pf_timeline_add_span(&s->steps, at, at + step->dur_ns,
 				     label.data);
 	}
-	pf_buf_release(&label);
 }
 
 /* The places of verdicts and the longest gaps. */
@@ -407,14 +404,13 @@ static int add_paths(struct pf_report *r)
 {
 	struct pf_timelines *all = &r->timelines;
 	int64_t pieces = ranks_slices(&r->args.page) / PF_TIMELINE_SIDES;
-	int rc = 0;
 
 	if (r->parts.traces.count == 1)
 		return 0;
-	for (size_t i = 0; i < all->count && !rc; i++)
-		rc = pf_path_track_add(r->db, &r->parts.window, pieces,
-				       r->redact, &all->side[i].slices);
-	return rc;
+	for (size_t i = 0; i < all->count; i++)
+		PF_TRY(pf_path_track_add(r->db, &r->parts.window, pieces,
+					 r->redact, &all->side[i].slices));
+	return 0;
 }
 
 static bool has_path(const struct pf_timelines *all)
@@ -458,7 +454,7 @@ static void add_note(struct pf_report *r, double share, enum clock clock)
 	struct pf_timelines *all = &r->timelines;
 	struct pf_buf *out = &all->note;
 	const struct pf_window *w = &r->parts.traces;
-	struct pf_buf db = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf db = { 0 };
 
 	pf_buf_addf(out, "The timeline shows %s, the first of ",
 		    all->side[0].label.data);
@@ -485,7 +481,6 @@ static void add_note(struct pf_report *r, double share, enum clock clock)
 		pf_html_text(out, db.data);
 		pf_buf_adds(out, " --rank N</code>.");
 	}
-	pf_buf_release(&db);
 }
 
 /* With all parts there: the path, the other trace, the clock, steps, marks. */
@@ -605,7 +600,7 @@ void pf_report_release(struct pf_report *r)
 void pf_report_title(const struct pf_report *r, struct pf_buf *out)
 {
 	const struct pf_info *info = &r->parts.info;
-	struct pf_buf path = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf path = { 0 };
 
 	if (info->trace_count == 1 && r->args.page.redact)
 		pf_buf_adds(out, "a trace");
@@ -615,18 +610,16 @@ void pf_report_title(const struct pf_report *r, struct pf_buf *out)
 				    &r->parts, info->traces->path, &path)));
 	else
 		pf_buf_addf(out, "%zu traces", info->trace_count);
-	pf_buf_release(&path);
 }
 
 void pf_report_doc(const struct pf_report *r, struct pf_doc *doc)
 {
 	const struct pf_verdict *v = &r->verdicts.all[0];
-	struct pf_buf first = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf first = { 0 };
 
 	pf_say_plain(&first, &v->sentence);
 	pf_verdict_say_gain(v, ". ", &first);
 	pf_doc_finding(doc, "%s", first.data);
-	pf_buf_release(&first);
 	tiles_scalars(&r->tiles, doc);
 	pf_verdicts_tables(&r->verdicts, &r->parts, doc);
 }
@@ -655,7 +648,7 @@ static void add_sentence(struct pf_buf *out, const struct pf_buf *sentence)
 static void add_verdicts(struct pf_buf *out, const struct pf_report *r)
 {
 	const struct pf_verdicts *v = &r->verdicts;
-	struct pf_buf command = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
 
 	for (size_t i = 0; i < v->fired && i < PF_VERDICTS_SHOWN; i++) {
 		const struct pf_verdict *of = &v->all[i];
@@ -674,7 +667,6 @@ static void add_verdicts(struct pf_buf *out, const struct pf_report *r)
 	pf_buf_adds(out, "\nWhere it is, and what to write: ");
 	pf_escape_md_line(out, command.data, command.len);
 	pf_buf_addc(out, '\n');
-	pf_buf_release(&command);
 }
 
 static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
@@ -714,7 +706,7 @@ static void add_classes(struct pf_buf *out, const struct pf_parts *p)
 void pf_report_md(const struct pf_report *r, const char *html_name,
 		  struct pf_buf *out)
 {
-	struct pf_buf title = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf title = { 0 };
 
 	pf_report_title(r, &title);
 	pf_buf_adds(out, "<!-- profan:report -->\n### profan: ");
@@ -728,5 +720,4 @@ void pf_report_md(const struct pf_report *r, const char *html_name,
 		pf_escape_md_line(out, html_name, strlen(html_name));
 		pf_buf_addc(out, '\n');
 	}
-	pf_buf_release(&title);
 }

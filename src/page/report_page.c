@@ -437,10 +437,9 @@ static void add_fact(struct pf_buf *out, const char *title, const char *value)
 static void add_text(struct pf_buf *out, const struct pf_parts *p,
 		     const char *text)
 {
-	struct pf_buf shown = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
 
 	pf_buf_adds(out, pf_parts_text(p, text, &shown));
-	pf_buf_release(&shown);
 }
 
 /* Has a device before it its name? */
@@ -456,7 +455,7 @@ static bool is_known(const struct pf_info *info, size_t at)
 /* The devices of one name together: their sizes differ by a page or two. */
 static void add_devices(struct pf_buf *out, const struct pf_parts *p)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t shown = 0;
 
 	for (size_t i = 0; i < p->info.device_count && shown < 4; i++) {
@@ -472,7 +471,6 @@ static void add_devices(struct pf_buf *out, const struct pf_parts *p)
 		}
 	}
 	add_fact(out, pf_window_device(&p->traces), text.data);
-	pf_buf_release(&text);
 }
 
 /* An option of the profiler that all traces share. */
@@ -496,7 +494,7 @@ static void add_software(struct pf_buf *out, const struct pf_parts *p)
 		{ "hip_driver_version", "driver" },
 		{ "roctracer_version", "roctracer" },
 	};
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (p->torch)
 		pf_buf_addf(&text, "%s %d.%d%s",
@@ -515,12 +513,11 @@ static void add_software(struct pf_buf *out, const struct pf_parts *p)
 		add_text(&text, p, value);
 	}
 	add_fact(out, "Software", text.data);
-	pf_buf_release(&text);
 }
 
 static void add_ranks(struct pf_buf *out, const struct pf_info *info)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t shown = 0;
 
 	for (size_t i = 0; i < info->trace_count && shown < 16; i++)
@@ -530,26 +527,24 @@ static void add_ranks(struct pf_buf *out, const struct pf_info *info)
 	if (shown && info->traces->world_size != PF_NO_INT)
 		pf_buf_addf(&text, " of %" PRId64, info->traces->world_size);
 	add_fact(out, "Rank", text.data);
-	pf_buf_release(&text);
 }
 
 /* Of one trace; the files of several are told by "profan info". */
 static void add_digest(struct pf_buf *out, const struct pf_info *info)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (info->trace_count == 1)
 		pf_html_digest(&text, info->traces->xxh128);
 	if (text.len)
 		pf_buf_addf(out, "<div><dt>File</dt> <dd>%s</dd></div>\n",
 			    text.data);
-	pf_buf_release(&text);
 }
 
 static void add_header(struct pf_buf *out, const struct pf_report *r)
 {
 	const struct pf_info *info = &r->parts.info;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	add_digest(out, info);
 	add_devices(out, &r->parts);
@@ -573,7 +568,6 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 		pf_figure_ns(&text, info->traces->span_ns);
 		add_fact(out, "Recorded", text.data);
 	}
-	pf_buf_release(&text);
 }
 
 /* ---- verdicts ---- */
@@ -582,7 +576,7 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 			const struct pf_verdict *v)
 {
 	static const char *const titles[] = { "Note", "Warning", "Severe" };
-	struct pf_buf command = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
 
 	pf_buf_addf(out, "<li class=%s id=%s><p><strong>%s</strong> ",
 		    pf_severity_word(v->severity), v->id, titles[v->severity]);
@@ -611,19 +605,17 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 		pf_buf_adds(out, "</code>");
 	}
 	pf_buf_adds(out, "</p>\n");
-	pf_buf_release(&command);
 }
 
 static void add_advise(struct pf_buf *out, const struct pf_report *r)
 {
-	struct pf_buf command = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
 
 	pf_report_advise_command(r, &command);
 	pf_buf_adds(out, "<p class=lead>All that was judged, where it is, and "
 			 "what to write: <code>");
 	pf_html_text(out, command.data);
 	pf_buf_adds(out, "</code></p>\n");
-	pf_buf_release(&command);
 }
 
 static void add_verdicts(struct pf_buf *out, const struct pf_report *r,
@@ -751,7 +743,7 @@ static void add_coverage(struct pf_buf *out, const struct pf_parts *p)
 
 static void add_sql(struct pf_buf *out, const char *query)
 {
-	struct pf_buf name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 	const char *sql;
 
 	if (!query)
@@ -766,7 +758,6 @@ static void add_sql(struct pf_buf *out, const char *query)
 		pf_html_text(out, sql);
 		pf_buf_adds(out, "</pre></details>\n");
 	}
-	pf_buf_release(&name);
 }
 
 static void add_definitions(struct pf_buf *out)
@@ -779,7 +770,7 @@ static void add_definitions(struct pf_buf *out)
 
 static void add_method(struct pf_buf *out, const struct pf_parts *p)
 {
-	struct pf_buf absent = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf absent = { 0 };
 
 	pf_buf_adds(out, "<details><summary>Commands, definitions and what is "
 			 "left out</summary>\n");
@@ -788,13 +779,12 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 			 "commands; <code>--format json</code> prints it to "
 			 "the last digit.</p>\n<ul class=cmds>\n");
 	for (int i = 0; i < PF_PART_COUNT; i++) {
-		struct pf_buf command = { 0 };
+		PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
 
 		pf_parts_command(p, (enum pf_part)i, &command);
 		pf_buf_adds(out, "<li><code>");
 		pf_html_text(out, command.data);
 		pf_buf_adds(out, "</code>\n");
-		pf_buf_release(&command);
 	}
 	pf_buf_adds(out, "</ul>\n");
 	if (!p->traces.is_tpu)
@@ -805,7 +795,6 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 			    "<p>Not on this page, for want of data:</p>\n"
 			    "<ul>\n%s</ul>\n",
 			    absent.data);
-	pf_buf_release(&absent);
 	for (int i = 0; i < PF_PART_COUNT; i++)
 		for (size_t k = 0; k < p->doc[i].note_count; k++) {
 			if (!*p->doc[i].notes[k])
@@ -835,18 +824,15 @@ static void add_no_times(struct pf_buf *out, const struct pf_parts *p)
 
 int pf_report_html(struct pf_report *r, struct pf_buf *out)
 {
-	struct pf_skeleton s = { 0 };
-	struct pf_buf title = { 0 };
-	struct pf_titles titles;
+	PF_AUTO(pf_fill_release) struct pf_skeleton s = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf title = { 0 };
+	PF_AUTO(pf_titles_release) struct pf_titles titles = { 0 };
 	struct pf_html_page page = { .parts = &r->parts,
 				     .source_url = r->args.page.source_url,
 				     .titles = &titles };
-	int rc;
 
-	if (pf_titles_init(&titles, r->db->err)) {
-		pf_titles_release(&titles);
+	if (pf_titles_init(&titles, r->db->err))
 		return -1;
-	}
 	page.first_ns = r->parts.traces.traces[0].first_ns;
 	if (pf_timelines_have(&r->timelines))
 		page.timelines = &r->timelines;
@@ -866,13 +852,8 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out)
 	add_checks(&s.fine, &r->verdicts);
 	pf_titles_list(&titles, &s.method);
 	add_method(&s.method, &r->parts);
-	rc = pf_timeline_html(&r->timelines,
-			      r->args.page.max_html_bytes - pf_fill_bytes(&s),
-			      &s.timeline, &s.data, r->db->err);
-	if (!rc)
-		rc = pf_fill(&s, out, r->db->err);
-	pf_fill_release(&s);
-	pf_buf_release(&title);
-	pf_titles_release(&titles);
-	return rc;
+	PF_TRY(pf_timeline_html(&r->timelines,
+				r->args.page.max_html_bytes - pf_fill_bytes(&s),
+				&s.timeline, &s.data, r->db->err));
+	return pf_fill(&s, out, r->db->err);
 }

@@ -100,7 +100,7 @@ static const struct depths no_depths = { .nest = { .width = sizeof(outermost),
 static void timeline_show_name(const struct pf_redact *redact, const char *s,
 			       size_t len, struct pf_buf *out)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t cut;
 
 	pf_buf_reserve(&text, len);
@@ -113,18 +113,14 @@ static void timeline_show_name(const struct pf_redact *redact, const char *s,
 	pf_escape_visible(out, text.data, cut);
 	if (cut < text.len)
 		pf_buf_addf(out, "… (%zu bytes)", text.len);
-	pf_buf_release(&text);
 }
 
 static uint32_t add_name(struct loader *l, const char *s, size_t len)
 {
-	struct pf_buf shown = { 0 };
-	uint32_t n;
+	PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
 
 	timeline_show_name(l->redact, s, len, &shown);
-	n = pf_intern_add(&l->texts, shown.data, shown.len);
-	pf_buf_release(&shown);
-	return n;
+	return pf_intern_add(&l->texts, shown.data, shown.len);
 }
 
 static enum pf_slice_cat gpu_cat(unsigned kind, const char *name)
@@ -199,11 +195,11 @@ static int find_name(struct loader *l, const struct pf_span *s, unsigned kind,
 	const char *text;
 
 	if (s->name == PF_ID_INLINE) {
-		char *copy = pf_memdup0(s->inline_name, s->inline_name_len);
+		PF_OWN char *copy =
+			pf_memdup0(s->inline_name, s->inline_name_len);
 
 		*name = add_name(l, copy, s->inline_name_len);
 		*sort = sort_of(l, kind, copy, *name);
-		free(copy);
 		return 0;
 	}
 	known = pf_map_at(&l->names, (uint64_t)s->name << 8 | kind);
@@ -427,6 +423,7 @@ static int load_track(struct loader *l, const struct pf_track *track)
 	bool is_gpu = !strcmp(track->class_name, "gpu");
 	struct track_state state = { 0 };
 	struct placed *placed = add_placed(l, track);
+	PF_AUTO(pf_cursor_freed)
 	struct pf_cursor *c = pf_cursor_new(
 		l->db, track->id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
@@ -447,7 +444,6 @@ static int load_track(struct loader *l, const struct pf_track *track)
 	for (int g = 0; g < PF_SLICE_GROUPS; g++)
 		close_track(&l->t->group[g], &state.depths[g],
 			    g == PF_SLICES_PYTHON);
-	pf_cursor_free(c);
 	return rc;
 }
 
@@ -550,7 +546,7 @@ static uint32_t find_slice(const struct loader *l, int64_t event_id)
 static int add_links(struct loader *l)
 {
 	struct pf_slices *g = &l->t->group[PF_SLICES_GPU];
-	struct pf_ints *links;
+	PF_AUTO(pf_ints_freed) struct pf_ints *links = NULL;
 	const int64_t *row;
 	int rc;
 
@@ -568,7 +564,6 @@ static int add_links(struct loader *l)
 		if (work < g->count && call < l->t->group[PF_SLICES_OPS].count)
 			g->link[work] = g->count + call;
 	}
-	pf_ints_free(links);
 	return rc;
 }
 
@@ -576,7 +571,7 @@ static int add_links(struct loader *l)
 static int mark_comm(struct loader *l)
 {
 	struct pf_slices *g = &l->t->group[PF_SLICES_GPU];
-	sqlite3_stmt *st;
+	PF_STMT(st) = NULL;
 	int rc;
 
 	if (!g->count)
@@ -592,7 +587,6 @@ static int mark_comm(struct loader *l)
 					g->cat[work] == PF_CAT_COPY))
 			g->cat[work] = PF_CAT_COMM;
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -600,7 +594,7 @@ static int mark_comm(struct loader *l)
 
 static int count_groups(struct loader *l)
 {
-	sqlite3_stmt *st = pf_named_prepare(l->db, "timeline_kinds", l->err);
+	PF_STMT(st) = pf_named_prepare(l->db, "timeline_kinds", l->err);
 	int rc;
 
 	if (!st)
@@ -623,7 +617,6 @@ static int count_groups(struct loader *l)
 		if (group >= 0)
 			l->t->group[group].all += sqlite3_column_int64(st, 1);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -1438,6 +1431,7 @@ static int draw_level(struct canvas *c, const struct level *l, uint32_t track)
 static int read_track(struct canvas *c, const struct pf_track *track,
 		      bool is_gpu)
 {
+	PF_AUTO(pf_cursor_freed)
 	struct pf_cursor *cursor = pf_cursor_new(
 		c->l.db, track->id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
@@ -1464,7 +1458,6 @@ static int read_track(struct canvas *c, const struct pf_track *track,
 		if (s.start_ns >= c->hi_ns)
 			break;
 	}
-	pf_cursor_free(cursor);
 	return rc;
 }
 
@@ -1756,7 +1749,7 @@ static int draw_path(struct canvas *c, const struct pf_window_args *window)
 	struct pf_path_args args = { .window = *window,
 				     .is_bare = true,
 				     .also = &drawn.sink };
-	struct pf_path path = { 0 };
+	PF_AUTO(pf_path_release) struct pf_path path = { 0 };
 	int rc;
 
 	args.window.trace = c->trace->trace_id;
@@ -1764,7 +1757,6 @@ static int draw_path(struct canvas *c, const struct pf_window_args *window)
 	begin_track(c, number_of(c, 0), "", "path", PATH_LABEL);
 	rc = find_path(c->l.db, &args, &path);
 	end_track(c);
-	pf_path_release(&path);
 	return rc < 0 ? rc : 0;
 }
 
@@ -1961,7 +1953,7 @@ static void take_sample(struct pf_counter_sink *sink,
 	struct graphs *g = ((struct samples *)sink)->g;
 	struct graph *graph =
 		graph_at(g, g->level_count + of->number, of->trace);
-	struct pf_buf label = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf label = { 0 };
 
 	if (!graph)
 		return;
@@ -1971,7 +1963,6 @@ static void take_sample(struct pf_counter_sink *sink,
 		name_graph(g, graph, of->track, label.data, NULL);
 	}
 	draw_value(g->c, graph, at_ns, value);
-	pf_buf_release(&label);
 }
 
 /* Memory first; both are asked of all time, as a value holds until the next. */
@@ -2069,7 +2060,8 @@ static int draw_all(struct canvas *c, const struct pf_window *w,
 /* Names get their numbers in the order of the slices. */
 static void number_drawn(struct canvas *c)
 {
-	uint32_t *number = pf_calloc(c->l.texts.count + 1, sizeof(*number));
+	PF_OWN uint32_t *number =
+		pf_calloc(c->l.texts.count + 1, sizeof(*number));
 
 	c->names = pf_calloc(c->l.texts.count + 1, sizeof(*c->names));
 	for (size_t i = 0; i < c->slice_count; i++) {
@@ -2085,7 +2077,6 @@ static void number_drawn(struct canvas *c)
 		}
 		*name = number[*name] - 1;
 	}
-	free(number);
 }
 
 static void show_drawn(struct canvas *c, struct pf_doc *doc)
@@ -2230,14 +2221,13 @@ static int path_name(struct namer *n, const struct pf_path_piece *p,
 	if (*number == UINT64_MAX && p->name == PF_ID_NONE) {
 		put_name(n, own, strlen(own), number);
 	} else if (*number == UINT64_MAX) {
-		struct pf_buf shown = { 0 };
+		PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
 
 		text = pf_names_text_take(n->names, p->name);
 		if (!text)
 			return -1;
 		timeline_show_name(n->redact, text, strlen(text), &shown);
 		put_name(n, shown.data, shown.len, number);
-		pf_buf_release(&shown);
 		free(text);
 	}
 	*out = (uint32_t)*number;
@@ -2309,7 +2299,7 @@ int pf_path_track_add(struct pf_db *db, const struct pf_window_args *window,
 {
 	struct pf_path_track track = { .most = most > 0 ? (size_t)most : 0 };
 	struct pf_path_args args = { .window = *window, .is_bare = true };
-	struct pf_path path = { 0 };
+	PF_AUTO(pf_path_release) struct pf_path path = { 0 };
 	int rc;
 
 	if (!track.most)
@@ -2320,7 +2310,6 @@ int pf_path_track_add(struct pf_db *db, const struct pf_window_args *window,
 	rc = find_path(db, &args, &path);
 	if (rc > 0)
 		rc = pf_path_track_put(&track, path.names, redact, out);
-	pf_path_release(&path);
 	pf_path_track_release(&track);
 	return rc < 0 ? rc : 0;
 }

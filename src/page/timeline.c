@@ -45,7 +45,7 @@ PF_ORDER(by_time, struct ranked, PF_DOWN(time_ns) PF_UP(name))
 /* Slices get the numbers that names have over all sides. */
 static void merge_names(struct names *n, struct pf_timeline *t)
 {
-	uint32_t *map = pf_calloc(t->name_count + 1, sizeof(*map));
+	PF_OWN uint32_t *map = pf_calloc(t->name_count + 1, sizeof(*map));
 
 	for (size_t i = 0; i < t->name_count; i++) {
 		uint32_t had = n->texts.count, at;
@@ -62,14 +62,13 @@ static void merge_names(struct names *n, struct pf_timeline *t)
 	for (int g = 0; g < PF_SLICE_GROUPS; g++)
 		for (uint32_t i = 0; i < t->group[g].count; i++)
 			t->group[g].name[i] = map[t->group[g].name[i]];
-	free(map);
 }
 
 /* Too many names: those with the least time become one, the last. */
 static void choose_names(struct names *names, int64_t room)
 {
 	uint32_t count = names->texts.count;
-	struct ranked *r = pf_calloc((size_t)count + 1, sizeof(*r));
+	PF_OWN struct ranked *r = pf_calloc((size_t)count + 1, sizeof(*r));
 	uint32_t *map = pf_calloc((size_t)count + 1, sizeof(*map));
 	int64_t bytes = 0;
 	uint32_t n = 0;
@@ -94,7 +93,6 @@ static void choose_names(struct names *names, int64_t room)
 	for (uint32_t i = 0; i < count; i++)
 		if (map[i] == UINT32_MAX)
 			map[i] = (uint32_t)names->kept;
-	free(r);
 	names->map = map;
 }
 
@@ -402,13 +400,10 @@ static int add_block(struct pf_buf *out, const char *id,
 static int add_names(struct pf_buf *out, const struct names *names,
 		     struct pf_err *err)
 {
-	struct pf_buf raw = { 0 };
-	int rc;
+	PF_AUTO(pf_buf_release) struct pf_buf raw = { 0 };
 
 	write_names(&raw, names);
-	rc = add_block(out, "pn", &raw, err);
-	pf_buf_release(&raw);
-	return rc;
+	return add_block(out, "pn", &raw, err);
 }
 
 /* Payloads in the order of the page; whoever has time makes the next. */
@@ -432,12 +427,11 @@ static void make_payloads(void *context)
 
 	while ((n = atomic_fetch_add(&all->next, 1)) < all->count) {
 		struct payload *p = &all->items[n];
-		struct pf_buf raw = { 0 };
+		PF_AUTO(pf_buf_release) struct pf_buf raw = { 0 };
 
 		pf_payload_encode(p->slices, all->name_bytes, &raw);
 		pf_slices_drop(p->slices);
 		p->rc = add_block(&p->block, p->id, &raw, &p->err);
-		pf_buf_release(&raw);
 	}
 }
 
@@ -461,7 +455,7 @@ static void list_payloads(struct pf_timelines *all, struct payloads *out)
 static int add_payloads(struct pf_timelines *all, unsigned name_bytes,
 			int64_t room, struct pf_buf *data, struct pf_err *err)
 {
-	struct payloads *list = pf_calloc(1, sizeof(*list));
+	PF_OWN struct payloads *list = pf_calloc(1, sizeof(*list));
 	int rc = 0;
 
 	list->name_bytes = name_bytes;
@@ -482,7 +476,6 @@ static int add_payloads(struct pf_timelines *all, unsigned name_bytes,
 		}
 		pf_buf_release(&p->block);
 	}
-	free(list);
 	return rc;
 }
 
@@ -515,7 +508,7 @@ int pf_timeline_html(struct pf_timelines *all, int64_t room,
 		     struct pf_buf *section, struct pf_buf *data,
 		     struct pf_err *err)
 {
-	struct pf_buf payloads = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf payloads = { 0 };
 	struct names names = { 0 };
 	int rc;
 
@@ -533,7 +526,6 @@ int pf_timeline_html(struct pf_timelines *all, int64_t room,
 				     "it was left out, or the trace has no "
 				     "events that last.</p>\n");
 	}
-	pf_buf_release(&payloads);
 	release_names(&names);
 	return rc;
 }
@@ -552,7 +544,7 @@ struct found {
 static int add_steps(struct pf_db *db, const struct pf_window *w,
 		     struct pf_timeline_side *s, struct found *f)
 {
-	struct pf_buf label = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf label = { 0 };
 	struct pf_steps steps;
 
 	if (pf_window_steps(db, w, &steps))
@@ -574,7 +566,6 @@ static int add_steps(struct pf_db *db, const struct pf_window *w,
 		f->step = step->step;
 		f->at_ns = at;
 	}
-	pf_buf_release(&label);
 	pf_steps_release(&steps);
 	return 0;
 }
@@ -585,22 +576,16 @@ static int load(struct pf_db *db, const struct pf_diff_timeline_args *args,
 	const struct pf_page_args *page = args->page;
 	const int64_t slices =
 		page->max_html_bytes / SLICE_BYTES / PF_TIMELINE_SIDES;
-	struct pf_window w = { 0 };
-	int rc = pf_window_resolve(db, args->window, &w);
+	PF_AUTO(pf_window_release) struct pf_window w = { 0 };
 
-	if (!rc) {
-		f->traces = w.count;
-		rc = pf_timeline_load(db, &w.traces[0], args->redact,
-				      (enum pf_timeline_want)page->timeline,
-				      slices, &s->slices);
-	}
-	if (!rc)
-		rc = pf_path_track_add(db, args->window, slices, args->redact,
-				       &s->slices);
-	if (!rc)
-		rc = add_steps(db, &w, s, f);
-	pf_window_release(&w);
-	return rc;
+	PF_TRY(pf_window_resolve(db, args->window, &w));
+	f->traces = w.count;
+	PF_TRY(pf_timeline_load(db, &w.traces[0], args->redact,
+				(enum pf_timeline_want)page->timeline, slices,
+				&s->slices));
+	PF_TRY(pf_path_track_add(db, args->window, slices, args->redact,
+				 &s->slices));
+	return add_steps(db, &w, s, f);
 }
 
 static void add_note(struct pf_buf *out, const struct found found[2],

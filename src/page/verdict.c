@@ -66,12 +66,11 @@ static void say_count(struct pf_verdict *v, int64_t n, const char *one,
 static void say_text(const struct pf_parts *p, struct pf_verdict *v,
 		     const char *text, struct pf_buf *place)
 {
-	struct pf_buf shown = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
 
 	pf_say_name(&v->sentence, pf_parts_text(p, text, &shown));
 	if (place)
 		pf_buf_adds(place, shown.data);
-	pf_buf_release(&shown);
 }
 
 /* The rule cannot be applied: the reason instead of a sentence. */
@@ -327,7 +326,7 @@ static void say_last(const struct pf_arrivals *a, struct pf_verdict *v)
 /* The reason may quote names of process groups. */
 static void withhold(const struct pf_parts *p, struct pf_verdict *v)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (p->redact && pf_redact_is_strict(p->redact))
 		rule_withhold(v, "ranks cannot be compared, as 'profan "
@@ -335,7 +334,6 @@ static void withhold(const struct pf_parts *p, struct pf_verdict *v)
 	else
 		rule_withhold(v, pf_parts_text(p, p->overlap.arrivals.withheld,
 					       &text));
-	pf_buf_release(&text);
 }
 
 /* "; others wait 80 us per step for it" */
@@ -536,7 +534,7 @@ static void say_span(const struct pf_parts *p, struct pf_verdict *v)
 static void say_frame(const struct pf_parts *p, struct pf_verdict *v,
 		      const char *text)
 {
-	struct pf_buf shown = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
 	const char *frame = pf_parts_text(p, text, &shown);
 	const char *space = strrchr(frame, ' ');
 	const char *colon =
@@ -554,7 +552,6 @@ static void say_frame(const struct pf_parts *p, struct pf_verdict *v,
 		pf_buf_clear(&v->place);
 		pf_buf_adds(&v->place, frame);
 	}
-	pf_buf_release(&shown);
 }
 
 static void say_culprit(const struct pf_parts *p, struct pf_verdict *v,
@@ -959,7 +956,7 @@ static void take_advice(const struct pf_parts *p, const struct pf_advice *a,
 		[PF_ADVICE_FINE] = PF_RULE_FINE,
 		[PF_ADVICE_NOT_JUDGED] = PF_RULE_WITHHELD,
 	};
-	struct pf_buf place = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf place = { 0 };
 	size_t i = 0;
 
 	while (i + 1 < sizeof(shown) / sizeof(*shown) &&
@@ -988,7 +985,6 @@ static void take_advice(const struct pf_parts *p, const struct pf_advice *a,
 		pf_buf_addf(&v->sentence, ". %s", a->detail.data);
 	if (a->place_count && a->places->at)
 		pf_buf_adds(&v->place, pf_parts_text(p, a->places->at, &place));
-	pf_buf_release(&place);
 	point_at(p, a, v);
 }
 
@@ -1125,13 +1121,12 @@ void pf_verdict_command(const struct pf_verdict *v, const struct pf_parts *p,
 void pf_verdict_say_gain(const struct pf_verdict *v, const char *before,
 			 struct pf_buf *out)
 {
-	struct pf_buf gain = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf gain = { 0 };
 
 	if (v->advice)
 		pf_advice_say_gain(v->advice, &gain);
 	if (gain.len)
 		pf_buf_addf(out, "%s%s", before, gain.data);
-	pf_buf_release(&gain);
 }
 
 static const char *const states[] = { "fired", "fine", "withheld" };
@@ -1164,7 +1159,9 @@ struct row {
 static void add_texts(const struct pf_verdict *v, const struct pf_parts *p,
 		      struct pf_arena *texts, struct row *row)
 {
-	struct pf_buf place = { 0 }, part = { 0 }, sentence = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf place = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf part = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf sentence = { 0 };
 
 	if (v->advice)
 		pf_buf_adds(&part, v->advice->command.data);
@@ -1182,9 +1179,6 @@ static void add_texts(const struct pf_verdict *v, const struct pf_parts *p,
 		row->sentence = row->found;
 	else
 		row->reason = row->found;
-	pf_buf_release(&place);
-	pf_buf_release(&part);
-	pf_buf_release(&sentence);
 }
 
 static struct row row_of(const struct pf_verdict *v, const struct pf_parts *p,
@@ -1276,7 +1270,7 @@ void pf_verdicts_tables(const struct pf_verdicts *v, const struct pf_parts *p,
 					       PF_FIELDS(verdict_fields));
 	struct pf_table *checks = pf_doc_fields(doc, "checks", "Checked",
 						PF_FIELDS(check_fields));
-	struct pf_arena texts = { 0 };
+	PF_AUTO(pf_arena_release) struct pf_arena texts = { 0 };
 
 	for (size_t i = 0; i < v->count; i++) {
 		struct row row = row_of(&v->all[i], p, &texts);
@@ -1286,7 +1280,6 @@ void pf_verdicts_tables(const struct pf_verdicts *v, const struct pf_parts *p,
 		else
 			PF_PUT(checks, check_fields, row);
 	}
-	pf_arena_release(&texts);
 }
 
 void pf_verdicts_list(const struct pf_verdicts *v, const struct pf_parts *p,
@@ -1294,12 +1287,11 @@ void pf_verdicts_list(const struct pf_verdicts *v, const struct pf_parts *p,
 {
 	struct pf_table *t =
 		pf_doc_fields(doc, "verdicts", NULL, PF_FIELDS(rule_fields));
-	struct pf_arena texts = { 0 };
+	PF_AUTO(pf_arena_release) struct pf_arena texts = { 0 };
 
 	for (size_t i = 0; i < v->count; i++) {
 		struct row row = row_of(&v->all[i], p, &texts);
 
 		PF_PUT(t, rule_fields, row);
 	}
-	pf_arena_release(&texts);
 }

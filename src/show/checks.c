@@ -53,7 +53,7 @@ static void junit(struct pf_printer *p, const struct pf_doc *doc)
 /* GitHub takes these apart at "::", and in titles at ':' and ','. */
 static void add_command_text(struct pf_buf *out, const char *s)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_escape_visible(&text, s, strlen(s));
 	for (size_t i = 0; i < text.len; i++) {
@@ -64,7 +64,6 @@ static void add_command_text(struct pf_buf *out, const char *s)
 		else
 			pf_buf_addc(out, c);
 	}
-	pf_buf_release(&text);
 }
 
 static void annotate(struct pf_printer *p, const char *level, const char *name,

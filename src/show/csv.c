@@ -40,7 +40,7 @@ static void add_quoted(struct pf_buf *out, const char *s, size_t len)
 /* csv_write() quotes always, so it gets only what needs quotes. */
 static void add_text(struct pf_printer *p, const char *s, size_t len)
 {
-	struct pf_buf masked = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf masked = { 0 };
 
 	if (p->is_terminal) {
 		pf_utf8_mask(&masked, s, len);
@@ -51,7 +51,6 @@ static void add_text(struct pf_printer *p, const char *s, size_t len)
 		add_quoted(&p->buf, s, len);
 	else
 		pf_buf_add(&p->buf, s, len);
-	pf_buf_release(&masked);
 }
 
 static void add_cell(struct pf_printer *p, const struct pf_cell *cell)

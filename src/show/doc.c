@@ -296,7 +296,7 @@ static void settle(struct pf_table *t)
 	size_t rows = pf_table_row_count(t), keep = rows;
 	struct pf_cell *cells = t->cells;
 	struct pf_arena texts = t->texts;
-	struct place *places;
+	PF_OWN struct place *places = NULL;
 
 	if (t->limit >= 0 && (uint64_t)t->limit < rows)
 		keep = (size_t)t->limit;
@@ -317,7 +317,6 @@ static void settle(struct pf_table *t)
 		for (size_t c = 0; c < t->col_count; c++)
 			pf_table_cell(t, &places[r].cells[c]);
 	t->is_settled = true;
-	free(places);
 	free(cells);
 	pf_arena_release(&texts);
 }
@@ -474,7 +473,7 @@ static int no_such_column(const struct pf_table *t, const char *word,
 {
 	const struct pf_col *cols = pf_table_cols(t);
 	struct pf_suggest s = { .word = word + (*word == '-') };
-	struct pf_buf all = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf all = { 0 };
 
 	for (size_t i = 0; i < pf_table_col_count(t); i++) {
 		pf_suggest_offer(&s, cols[i].key);
@@ -490,7 +489,6 @@ static int no_such_column(const struct pf_table *t, const char *word,
 			"there is no column '%s' to sort by; the columns are "
 			"%s",
 			s.word, all.data ? all.data : "none");
-	pf_buf_release(&all);
 	return -1;
 }
 
@@ -653,11 +651,10 @@ static int64_t *sorted_ints(const struct fold *f, size_t col, size_t *count)
 static size_t count_ranks(const struct fold *f)
 {
 	size_t count, distinct = 0;
-	int64_t *values = sorted_ints(f, f->by, &count);
+	PF_OWN int64_t *values = sorted_ints(f, f->by, &count);
 
 	for (size_t i = 0; i < count; i++)
 		distinct += !i || values[i] != values[i - 1];
-	free(values);
 	return distinct;
 }
 
@@ -720,7 +717,7 @@ static void put_reals(const struct fold *f, size_t col, unsigned percent,
 		      struct pf_table *to)
 {
 	size_t count, at;
-	double *values = sorted_numbers(f, col, &count);
+	PF_OWN double *values = sorted_numbers(f, col, &count);
 	unsigned rest;
 
 	if (!count) {
@@ -732,20 +729,18 @@ static void put_reals(const struct fold *f, size_t col, unsigned percent,
 							rest / 100
 				 : values[at]);
 	}
-	free(values);
 }
 
 static void put_ints(const struct fold *f, size_t col, unsigned percent,
 		     struct pf_table *to)
 {
 	size_t count;
-	int64_t *values = sorted_ints(f, col, &count);
+	PF_OWN int64_t *values = sorted_ints(f, col, &count);
 
 	if (count)
 		pf_table_int(to, pf_stats_quantile(values, count, percent));
 	else
 		pf_table_null(to);
-	free(values);
 }
 
 static bool has_reals(const struct fold *f, size_t col)
@@ -785,14 +780,14 @@ PF_ORDER(by_distance, struct far, PF_DOWN(away) PF_UP(row))
 static double spread(const struct fold *f, size_t col, double *middle)
 {
 	size_t count;
-	double *values = sorted_numbers(f, col, &count), out = 0;
+	PF_OWN double *values = sorted_numbers(f, col, &count);
+	double out = 0;
 
 	*middle = count ? values[(count - 1) / 2] : NAN;
 	if (count && values[count - 1] > values[0])
 		out = *middle != 0.0
 			      ? (values[count - 1] - values[0]) / fabs(*middle)
 			      : INFINITY;
-	free(values);
 	return out;
 }
 
@@ -839,7 +834,7 @@ static void put_row(const struct fold *f, size_t row, struct pf_table *to)
 static void put_outer(const struct fold *f, size_t col, double middle,
 		      struct pf_table *to)
 {
-	struct far *all = pf_calloc(f->row_count, sizeof(*all));
+	PF_OWN struct far *all = pf_calloc(f->row_count, sizeof(*all));
 
 	for (size_t r = 0; r < f->row_count; r++) {
 		double away = fabs(number(cell(f, r, col)) - middle);
@@ -849,7 +844,6 @@ static void put_outer(const struct fold *f, size_t col, double middle,
 	pf_sort(all, f->row_count, sizeof(*all), by_distance);
 	for (size_t i = 0; i < PF_FOLD_OUTER && all[i].away > 0; i++)
 		put_row(f, all[i].row, to);
-	free(all);
 }
 
 /* ---- the whole ---- */
@@ -857,23 +851,20 @@ static void put_outer(const struct fold *f, size_t col, double middle,
 /* The same columns, but that what names a row is a text. */
 static struct pf_table *new_table(const struct fold *f)
 {
-	struct pf_col *cols = pf_calloc(f->col_count, sizeof(*cols));
-	struct pf_table *to;
+	PF_OWN struct pf_col *cols = pf_calloc(f->col_count, sizeof(*cols));
 
 	memcpy(cols, f->cols, f->col_count * sizeof(*cols));
 	cols[f->label].kind &= ~0xff;
 	cols[f->label].kind |= PF_TEXT;
-	to = pf_table_new(pf_table_name(f->from), pf_table_title(f->from), cols,
-			  f->col_count);
-	free(cols);
-	return to;
+	return pf_table_new(pf_table_name(f->from), pf_table_title(f->from),
+			    cols, f->col_count);
 }
 
 static void note(struct pf_doc *doc, const struct fold *f, size_t measure)
 {
 	const char *name = pf_table_name(f->from);
 	const char *what = f->is_rank ? "ranks" : "traces";
-	struct pf_buf of = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf of = { 0 };
 
 	if (f->row_count == f->rank_count)
 		pf_buf_addf(&of, "%zu %s", f->rank_count, what);
@@ -888,7 +879,6 @@ static void note(struct pf_doc *doc, const struct fold *f, size_t measure)
 			    "'%s' is over %s, and has those farthest from p50 "
 			    "in '%s'; --format csv has each",
 			    name, of.data, f->cols[measure].title);
-	pf_buf_release(&of);
 }
 
 static void note_rest(struct pf_doc *doc, const struct fold *f)
@@ -1019,14 +1009,12 @@ struct pf_cell pf_field_cell(const struct pf_field *field, const void *row)
 struct pf_table *pf_fields_table(const char *name, const char *title,
 				 const struct pf_field *fields, size_t count)
 {
-	struct pf_col *cols = pf_calloc(count ? count : 1, sizeof(*cols));
-	struct pf_table *t;
+	PF_OWN struct pf_col *cols =
+		pf_calloc(count ? count : 1, sizeof(*cols));
 
 	for (size_t i = 0; i < count; i++)
 		cols[i] = column(&fields[i]);
-	t = pf_table_new(name, title, cols, count);
-	free(cols);
-	return t;
+	return pf_table_new(name, title, cols, count);
 }
 
 struct pf_table *pf_doc_fields(struct pf_doc *doc, const char *name,

@@ -22,7 +22,7 @@ static size_t fitting_tail(const char *s, size_t len, size_t columns)
 void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
 		    size_t columns, bool is_path)
 {
-	struct pf_buf masked = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf masked = { 0 };
 	size_t head, tail;
 
 	pf_utf8_mask(&masked, s, len);
@@ -40,7 +40,6 @@ void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
 		pf_buf_adds(out, "...");
 		pf_buf_add(out, masked.data + tail, masked.len - tail);
 	}
-	pf_buf_release(&masked);
 }
 
 void pf_escape_lines(struct pf_buf *out, const char *s, size_t len)
@@ -97,7 +96,7 @@ static void add_span_text(struct pf_buf *out, const char *s, size_t len,
 static void add_span(struct pf_buf *out, const char *s, size_t len,
 		     bool is_cell)
 {
-	struct pf_buf masked = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf masked = { 0 };
 	size_t fence;
 	bool is_padded;
 
@@ -114,7 +113,6 @@ static void add_span(struct pf_buf *out, const char *s, size_t len,
 	add_span_text(out, s, len, is_cell);
 	add_times(out, ' ', is_padded);
 	add_times(out, '`', fence);
-	pf_buf_release(&masked);
 }
 
 void pf_escape_md(struct pf_buf *out, const char *s, size_t len)

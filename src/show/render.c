@@ -205,14 +205,13 @@ PF_ORDER(by_looks_and_row, struct placed_row, PF_THEN(by_looks) PF_UP(row))
 static void put_in_order(struct pf_choice *c, size_t *order)
 {
 	size_t rows = pf_table_row_count(c->table);
-	struct placed_row *placed = pf_calloc(rows + 1, sizeof(*placed));
+	PF_OWN struct placed_row *placed = pf_calloc(rows + 1, sizeof(*placed));
 
 	for (size_t i = 0; i < rows; i++)
 		placed[i] = (struct placed_row){ c, i };
 	pf_sort(placed, rows, sizeof(*placed), by_looks_and_row);
 	for (size_t i = 0; i < rows; i++)
 		order[i] = placed[i].row;
-	free(placed);
 }
 
 /* Mark rows that look like their neighbours; returns whether there are any. */
@@ -243,7 +242,7 @@ static void tell_apart(struct pf_choice *c, bool *is_shown)
 {
 	const struct pf_col *all = pf_table_cols(c->table);
 	size_t rows = pf_table_row_count(c->table);
-	size_t *order = pf_calloc(rows + 1, sizeof(*order));
+	PF_OWN size_t *order = pf_calloc(rows + 1, sizeof(*order));
 	bool *is_same = pf_calloc(rows + 1, sizeof(*is_same));
 	bool more;
 
@@ -260,7 +259,6 @@ static void tell_apart(struct pf_choice *c, bool *is_shown)
 		choose(c, is_shown);
 		put_in_order(c, order);
 	}
-	free(order);
 }
 
 /* Texts that are no tree (hard spaces): where a row of a tree stands tells which it is. */
@@ -286,7 +284,7 @@ static void choice_make(struct pf_choice *c, const struct pf_table *t,
 {
 	const struct pf_col *all = pf_table_cols(t);
 	size_t count = pf_table_col_count(t);
-	bool *is_shown = pf_calloc(count + 1, sizeof(*is_shown));
+	PF_OWN bool *is_shown = pf_calloc(count + 1, sizeof(*is_shown));
 
 	*c = (struct pf_choice){
 		.table = t,
@@ -303,7 +301,6 @@ static void choice_make(struct pf_choice *c, const struct pf_table *t,
 	choose(c, is_shown);
 	if (!is_wide && has_list(c))
 		tell_apart(c, is_shown);
-	free(is_shown);
 }
 
 static void choice_release(struct pf_choice *c)
@@ -435,7 +432,8 @@ static bool is_key_taken(const struct pf_col *cols, size_t count,
 static void take_cols(struct pf_printer *p, const struct pf_col *cols,
 		      size_t count)
 {
-	struct pf_col *unique = pf_calloc(count ? count : 1, sizeof(*unique));
+	PF_OWN struct pf_col *unique =
+		pf_calloc(count ? count : 1, sizeof(*unique));
 
 	for (size_t i = 0; i < count; i++) {
 		struct pf_buf key = { 0 };
@@ -453,7 +451,6 @@ static void take_cols(struct pf_printer *p, const struct pf_col *cols,
 	p->col_count = count;
 	for (size_t i = 0; i < count; i++)
 		free((char *)unique[i].key);
-	free(unique);
 }
 
 static void call(struct pf_printer *p, void (*op)(struct pf_printer *p))
@@ -520,7 +517,7 @@ static int print_table(struct pf_printer *p, const struct pf_table *t,
 {
 	size_t rows = pf_table_row_count(t);
 	struct pf_choice c;
-	struct pf_cell *cells;
+	PF_OWN struct pf_cell *cells = NULL;
 	int rc;
 
 	rows = rows < most ? rows : most;
@@ -540,7 +537,6 @@ static int print_table(struct pf_printer *p, const struct pf_table *t,
 	}
 	end_table(p);
 	p->is_spare = p->is_whole = NULL;
-	free(cells);
 	choice_release(&c);
 	return rc;
 }
@@ -689,9 +685,9 @@ static char *text_take(const struct pf_style *style, const struct pf_doc *doc,
 static int print(struct pf_style style, struct pf_doc *doc, size_t rows,
 		 FILE *out, size_t *bytes, struct pf_err *err)
 {
-	size_t *each = pf_calloc(doc->table_count + 1, sizeof(*each));
+	PF_OWN size_t *each = pf_calloc(doc->table_count + 1, sizeof(*each));
 	size_t before = add_notes(doc, rows);
-	char *text;
+	PF_OWN char *text = NULL;
 
 	for (size_t i = 0; i < doc->table_count; i++)
 		each[i] = rows;
@@ -700,10 +696,8 @@ static int print(struct pf_style style, struct pf_doc *doc, size_t rows,
 	if (text && out)
 		fwrite(text, 1, *bytes, out);
 	drop_notes(doc, before);
-	free(each);
 	if (!text)
 		return -1;
-	free(text);
 	return 0;
 }
 
@@ -762,7 +756,8 @@ static int print_page(const struct page *p, FILE *out, size_t *lines,
 {
 	struct pf_style style = *p->style;
 	size_t before = p->doc->note_count, bytes;
-	char *text, number[PF_NUM_MAX];
+	PF_OWN char *text = NULL;
+	char number[PF_NUM_MAX];
 
 	style.rows = p->rows;
 	style.is_page = true;
@@ -781,7 +776,6 @@ static int print_page(const struct page *p, FILE *out, size_t *lines,
 		*lines += text[i] == '\n';
 	if (out)
 		fwrite(text, 1, bytes, out);
-	free(text);
 	return 0;
 }
 

@@ -417,13 +417,10 @@ static void show(struct pf_buf *out, const struct pf_cell *cell,
 
 static size_t title_columns(const char *title)
 {
-	struct pf_buf text = { 0 };
-	size_t columns;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_utf8_mask(&text, title, strlen(title));
-	columns = pf_utf8_columns(text.data, text.len);
-	pf_buf_release(&text);
-	return columns;
+	return pf_utf8_columns(text.data, text.len);
 }
 
 /* Wrapped at spaces, below its beginning; "limit" 0: not at all. */
@@ -460,7 +457,7 @@ static void wrap(struct pf_buf *out, const char *s, size_t limit, size_t indent)
 static void add_wrapped(struct pf_printer *p, const char *s, size_t indent,
 			enum pf_paint paint)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	wrap(&text, s, (size_t)p->style.width, indent);
 	for (const char *line = text.data; *line;) {
@@ -472,19 +469,17 @@ static void add_wrapped(struct pf_printer *p, const char *s, size_t indent,
 		pf_buf_addc(&p->buf, '\n');
 		line += len + 1;
 	}
-	pf_buf_release(&text);
 }
 
 /* The sentence that an answer begins with. */
 static void finding(struct pf_printer *p, const struct pf_cell *cell)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	begin_section(p);
 	pf_escape_text(&text, cell->v.text.s, cell->v.text.len, 0, false);
 	pf_buf_addc(&text, '.');
 	add_wrapped(p, text.data, 0, PF_PAINT_NONE);
-	pf_buf_release(&text);
 	p->section++;
 }
 
@@ -500,7 +495,7 @@ static enum pf_paint paint_of(const struct pf_cell *cell, enum pf_col_kind kind)
 static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 		    size_t count)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t widest = 0;
 
 	if (count && !strcmp(s->col.key, PF_DOC_FINDING) &&
@@ -529,7 +524,6 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 		add_wrapped(p, text.data, widest + GAP,
 			    paint_of(&s[i].cell, s[i].col.kind));
 	}
-	pf_buf_release(&text);
 	p->section += count > 0;
 }
 
@@ -554,7 +548,7 @@ static size_t natural_width(const struct pf_printer *p, size_t col)
 {
 	size_t widest = title_columns(p->cols[col].title);
 	size_t rows = pf_table_row_count(p->gathered);
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	for (size_t r = 0; r < rows; r++) {
 		const struct pf_cell *row = pf_table_row(p->gathered, r);
@@ -566,7 +560,6 @@ static size_t natural_width(const struct pf_printer *p, size_t col)
 		if (columns > widest)
 			widest = columns;
 	}
-	pf_buf_release(&text);
 	return widest;
 }
 
@@ -718,7 +711,7 @@ static void set_cell(struct pf_printer *p, size_t col, const char *s,
 static void print_heading(struct pf_printer *p)
 {
 	const struct pf_layout *l = &p->text->layout;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	for (size_t i = 0; i < p->col_count; i++) {
 		pf_buf_clear(&text);
@@ -737,7 +730,6 @@ static void print_heading(struct pf_printer *p)
 	}
 	for (size_t i = 0; i < l->lines; i++)
 		print_cells(p, i);
-	pf_buf_release(&text);
 }
 
 /* Is there anything on this line of the layout? */
@@ -759,7 +751,7 @@ static void print_row(struct pf_printer *p, const struct pf_cell *cells,
 		      const struct pf_fit_name *name, size_t number)
 {
 	const struct pf_text *t = p->text;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	for (size_t i = 0; i < p->col_count; i++) {
 		size_t width = t->layout.places[i].width;
@@ -781,7 +773,6 @@ static void print_row(struct pf_printer *p, const struct pf_cell *cells,
 	for (size_t i = 0; i < t->layout.lines; i++)
 		if (!i || has_cells(p, cells, i))
 			print_cells(p, i);
-	pf_buf_release(&text);
 }
 
 /* Decide how the table looks and print what was gathered. */
@@ -805,14 +796,13 @@ static void start_printing(struct pf_printer *p)
 
 static void print_title(struct pf_printer *p)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	begin_section(p);
 	if (!p->title)
 		return;
 	pf_escape_text(&text, p->title, strlen(p->title), 0, false);
 	add_wrapped(p, text.data, 0, PF_PAINT_HEAD);
-	pf_buf_release(&text);
 }
 
 static void row(struct pf_printer *p, const struct pf_cell *cells)
@@ -843,7 +833,7 @@ static void tail(struct pf_printer *p)
 static void notes(struct pf_printer *p, char *const *texts, size_t count)
 {
 	static const char failed[] = "failed: ";
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	bool is_first = !p->section;
 
 	if (count > p->failed_count)
@@ -857,7 +847,6 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 				    ? PF_PAINT_DIM
 				    : PF_PAINT_ALARM);
 	}
-	pf_buf_release(&text);
 }
 
 /* A table without rows has no title either: there is no head. */

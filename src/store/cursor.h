@@ -45,6 +45,7 @@ void pf_tracks_free(struct pf_track *tracks, size_t count);
 struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
 				uint64_t columns, struct pf_err *err);
 void pf_cursor_free(struct pf_cursor *c);
+PF_FREED(pf_cursor_free, struct pf_cursor)
 
 /* Drop the statements that cursors of this connection left for each other. */
 void pf_cursor_forget(struct pf_db *db);

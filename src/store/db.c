@@ -17,7 +17,6 @@
 #include "base/inside.h"
 #include "base/intern.h"
 #include "base/mem.h"
-#include "base/sqlite.h"
 #include "base/tempfile.h"
 #include "store/block.h"
 #include "store/cursor.h"
@@ -171,12 +170,11 @@ void pf_kept_start(struct pf_db *db, size_t max_bytes)
 static void drop_blocks(struct pf_kept *k)
 {
 	while (k->count) {
-		struct kept_entry *e = k->entries[--k->count];
+		PF_OWN struct kept_entry *e = k->entries[--k->count];
 
 		for (int c = 0; c < PF_COL_INLINE; c++)
 			free(e->of[c].values);
 		free(e->text);
-		free(e);
 	}
 	free(k->entries);
 	k->entries = NULL;
@@ -474,11 +472,10 @@ int pf_db_put(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 int pf_db_number(struct pf_db *db, const char *sql, int64_t *number,
 		 struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(db, sql, err);
+	PF_STMT(st) = pf_db_prepare(db, sql, err);
 	int rc = st ? pf_db_step(db, st, err) : -1;
 
 	*number = rc > 0 ? sqlite3_column_int64(st, 0) : 0;
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -506,14 +503,13 @@ int pf_db_exec(struct pf_db *db, const char *sql, struct pf_err *err)
 
 static int64_t pragma_value(struct pf_db *db, const char *sql, bool *ok)
 {
-	sqlite3_stmt *st = NULL;
+	PF_STMT(st) = NULL;
 	int64_t value = 0;
 
 	*ok = !sqlite3_prepare_v2(db->sql, sql, -1, &st, NULL) &&
 	      sqlite3_step(st) == SQLITE_ROW;
 	if (*ok)
 		value = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
 	return value;
 }
 
@@ -545,7 +541,7 @@ static char *file_name(const char *path)
 static int open_sqlite(struct pf_db *db, const char *path, int flags,
 		       const char *vfs, struct pf_err *err)
 {
-	char *name = file_name(path);
+	PF_OWN char *name = file_name(path);
 	int rc;
 
 	memset(db, 0, sizeof(*db));
@@ -553,7 +549,6 @@ static int open_sqlite(struct pf_db *db, const char *path, int flags,
 	db->path = pf_strdup(path);
 	db->memo = memo_new();
 	rc = sqlite3_open_v2(name, &db->sql, flags, vfs);
-	free(name);
 	return rc ? pf_db_fail(db, "cannot open", err) : 0;
 }
 
@@ -900,12 +895,11 @@ int pf_db_finish(struct pf_db *db, struct pf_err *err)
 bool pf_db_is_kind(const char *path, const struct pf_db_kind *kind)
 {
 	struct pf_err ignored = { 0 };
-	struct pf_db db = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	bool is =
 		!open_sqlite(&db, path, SQLITE_OPEN_READONLY, NULL, &ignored) &&
 		!check_is_kind(&db, kind, &ignored);
 
-	pf_db_close(&db);
 	return is;
 }
 
@@ -944,14 +938,13 @@ void pf_db_protect(const struct pf_db *db, struct pf_outrule *rule)
 /* What it was made of, which the caller frees; NULL: it is no such one. */
 static char *cache_mark(struct pf_db *db, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		db, "SELECT value FROM meta WHERE key = 'cache'", err);
 	char *mark = NULL;
 
 	if (st && pf_db_step(db, st, err) == 1 &&
 	    sqlite3_column_type(st, 0) == SQLITE_TEXT)
 		mark = pf_strdup((const char *)sqlite3_column_text(st, 0));
-	sqlite3_finalize(st);
 	return mark;
 }
 
@@ -959,7 +952,7 @@ int pf_db_is_cache(const char *path, struct pf_err *err)
 {
 	struct pf_err why = { 0 };
 	struct pf_db db = { 0 };
-	char *mark = NULL;
+	PF_OWN char *mark = NULL;
 	bool is;
 
 	if (!open_sqlite(&db, path, SQLITE_OPEN_READONLY, NULL, &why) &&
@@ -967,7 +960,6 @@ int pf_db_is_cache(const char *path, struct pf_err *err)
 		mark = cache_mark(&db, &why);
 	pf_db_close(&db);
 	is = mark;
-	free(mark);
 	if (!why.code || pf_err_is_of_input(&why))
 		return is;
 	*err = why;
@@ -977,10 +969,9 @@ int pf_db_is_cache(const char *path, struct pf_err *err)
 bool pf_db_is_cache_of(const char *path, const char *mark)
 {
 	struct pf_err ignored = { 0 };
-	struct pf_db db = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	struct stat info;
-	char *own = NULL;
-	bool is;
+	PF_OWN char *own = NULL;
 
 	if (lstat(path, &info) || !S_ISREG(info.st_mode) ||
 	    info.st_uid != geteuid() || info.st_mode & S_IWOTH)
@@ -988,8 +979,5 @@ bool pf_db_is_cache_of(const char *path, const char *mark)
 	if (!pf_db_open(&db, path, false, &ignored) &&
 	    db.device == info.st_dev && db.inode == info.st_ino)
 		own = cache_mark(&db, &ignored);
-	is = own && !strcmp(own, mark);
-	free(own);
-	pf_db_close(&db);
-	return is;
+	return own && !strcmp(own, mark);
 }

@@ -14,7 +14,9 @@
 /* The loadable extension calls the SQLite of the program that loads it. */
 #ifdef PF_EXTENSION
 #include <sqlite3ext.h>
-#ifndef PF_EXTENSION_MAIN
+#ifdef PF_EXTENSION_MAIN
+SQLITE_EXTENSION_INIT1
+#else
 SQLITE_EXTENSION_INIT3
 #endif
 #else
@@ -23,6 +25,7 @@ SQLITE_EXTENSION_INIT3
 
 #include "base/err.h"
 #include "base/outplace.h"
+#include "base/sqlite.h"
 
 #define PF_APPLICATION_ID 0x70664e01 /* "pfN\1": PRAGMA application_id */
 #define PF_SCHEMA_VERSION 7          /* PRAGMA user_version */

@@ -12,8 +12,6 @@
 #define PF_EXTENSION_MAIN
 #include "store/vtab.h"
 
-SQLITE_EXTENSION_INIT1
-
 int sqlite3_profansqlite_init(sqlite3 *sql, char **message,
 			      const sqlite3_api_routines *api);
 

@@ -52,7 +52,7 @@ void pf_lexicon_close(struct pf_lexicon *d)
 
 static int load_types(struct pf_lexicon *d, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		&d->db,
 		"SELECT id, ph, category, kind,"
 		" dense_rank() OVER (ORDER BY category) - 1"
@@ -81,7 +81,6 @@ static int load_types(struct pf_lexicon *d, struct pf_err *err)
 		if (d->category_count <= (size_t)rank)
 			d->category_count = (size_t)rank + 1;
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 

@@ -66,12 +66,12 @@ static int check_columns(sqlite3_stmt *stmt, const char *name,
 			 const struct pf_table *table, struct pf_err *err)
 {
 	size_t count = pf_table_col_count(table);
-	int rc = check_count(stmt, name, count, err);
 
-	for (size_t i = 0; !rc && i < count; i++)
-		rc = check_column(stmt, name, i, pf_table_cols(table)[i].key,
-				  err);
-	return rc;
+	PF_TRY(check_count(stmt, name, count, err));
+	for (size_t i = 0; i < count; i++)
+		PF_TRY(check_column(stmt, name, i, pf_table_cols(table)[i].key,
+				    err));
+	return 0;
 }
 
 static void add_value(sqlite3_stmt *stmt, int i, struct pf_table *table)
@@ -95,7 +95,7 @@ static void add_value(sqlite3_stmt *stmt, int i, struct pf_table *table)
 int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
 		  struct pf_err *err)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
+	PF_STMT(stmt) = pf_named_prepare(db, name, err);
 	int rc;
 
 	if (!stmt)
@@ -109,7 +109,6 @@ int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
 			add_value(stmt, (int)i, table);
 		rc = 0;
 	}
-	sqlite3_finalize(stmt);
 	return rc;
 }
 
@@ -185,7 +184,7 @@ struct feed_cursor {
 static int connect(sqlite3 *sql, void *feed, int argc, const char *const *argv,
 		   sqlite3_vtab **out, char **message)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct feed_table *t;
 	int rc;
 
@@ -197,7 +196,6 @@ static int connect(sqlite3 *sql, void *feed, int argc, const char *const *argv,
 		pf_buf_addf(&text, "%sc%d", i ? "," : "", i);
 	pf_buf_adds(&text, ")");
 	rc = sqlite3_declare_vtab(sql, text.data);
-	pf_buf_release(&text);
 	if (rc)
 		return rc;
 	t = pf_calloc(1, sizeof(*t));
@@ -373,8 +371,7 @@ static sqlite3_stmt *prepare(struct pf_db *db, const char *sql,
 static int send_head(sqlite3_stmt *stmt, size_t count, struct pf_row_sink *sink,
 		     struct pf_err *err)
 {
-	struct pf_col *cols = pf_calloc(count, sizeof(*cols));
-	int rc;
+	PF_OWN struct pf_col *cols = pf_calloc(count, sizeof(*cols));
 
 	for (size_t i = 0; i < count; i++) {
 		const char *name = sqlite3_column_name(stmt, (int)i);
@@ -382,9 +379,7 @@ static int send_head(sqlite3_stmt *stmt, size_t count, struct pf_row_sink *sink,
 		cols[i] = (struct pf_col){ name ? name : "", name ? name : "",
 					   PF_ANY };
 	}
-	rc = sink->head(sink, cols, count, err);
-	free(cols);
-	return rc;
+	return sink->head(sink, cols, count, err);
 }
 
 static void add_hex(struct pf_buf *out, const unsigned char *bytes, size_t len)
@@ -452,8 +447,8 @@ static int step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 static int bind(struct pf_db *db, sqlite3_stmt *stmt, int n,
 		const char *literal, struct pf_err *err)
 {
-	struct pf_buf sql = { 0 };
-	sqlite3_stmt *value;
+	PF_AUTO(pf_buf_release) struct pf_buf sql = { 0 };
+	PF_STMT(value) = NULL;
 	int rc = -1;
 
 	pf_buf_addf(&sql, "SELECT (%s)", literal);
@@ -462,8 +457,6 @@ static int bind(struct pf_db *db, sqlite3_stmt *stmt, int n,
 		rc = sqlite3_bind_value(stmt, n, sqlite3_column_value(value, 0))
 			     ? pf_db_fail(db, "cannot bind", err)
 			     : 0;
-	sqlite3_finalize(value);
-	pf_buf_release(&sql);
 	return rc ? pf_while(err, "parameter %d", n) : 0;
 }
 
@@ -487,9 +480,9 @@ int pf_query_run(struct pf_db *db, const char *sql,
 		 const struct pf_opt_list *params, struct pf_row_sink *sink,
 		 struct pf_err *err)
 {
-	sqlite3_stmt *stmt = prepare(db, sql, err);
-	struct pf_cell *cells;
-	struct pf_buf *hex;
+	PF_STMT(stmt) = prepare(db, sql, err);
+	PF_OWN struct pf_cell *cells = NULL;
+	PF_OWN struct pf_buf *hex = NULL;
 	size_t count;
 	int rc;
 
@@ -511,9 +504,6 @@ int pf_query_run(struct pf_db *db, const char *sql,
 	}
 	for (size_t i = 0; i < count; i++)
 		pf_buf_release(&hex[i]);
-	free(hex);
-	free(cells);
-	sqlite3_finalize(stmt);
 	return rc;
 }
 
@@ -531,7 +521,7 @@ static int make_sql(struct pf_db *to, const char *table, struct pf_buf *select,
 {
 	sqlite3_stmt *st = pf_db_prepare(
 		to, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", err);
-	struct pf_buf places = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf places = { 0 };
 	int rc, count = 0;
 
 	if (!st)
@@ -550,7 +540,6 @@ static int make_sql(struct pf_db *to, const char *table, struct pf_buf *select,
 	sqlite3_finalize(st);
 	pf_buf_addf(select, " FROM \"%s\"", table);
 	pf_buf_addf(insert, ") VALUES(%s)", places.data);
-	pf_buf_release(&places);
 	return rc;
 }
 
@@ -574,8 +563,9 @@ static int copy_rows(struct pf_db *from, sqlite3_stmt *get, struct pf_db *to,
 static int copy_table(struct pf_db *from, struct pf_db *to, const char *table,
 		      struct pf_err *err)
 {
-	struct pf_buf select = { 0 }, insert = { 0 };
-	sqlite3_stmt *get = NULL, *put = NULL;
+	PF_AUTO(pf_buf_release) struct pf_buf select = { 0 }, insert = { 0 };
+	PF_STMT(get) = NULL;
+	PF_STMT(put) = NULL;
 	int rc = make_sql(to, table, &select, &insert, err);
 
 	if (!rc) {
@@ -583,10 +573,6 @@ static int copy_table(struct pf_db *from, struct pf_db *to, const char *table,
 		put = get ? pf_db_prepare(to, insert.data, err) : NULL;
 		rc = put ? copy_rows(from, get, to, put, err) : -1;
 	}
-	sqlite3_finalize(get);
-	sqlite3_finalize(put);
-	pf_buf_release(&select);
-	pf_buf_release(&insert);
 	return rc ? pf_while(err, "table '%s'", table) : 0;
 }
 
@@ -596,7 +582,7 @@ static int copy_table(struct pf_db *from, struct pf_db *to, const char *table,
 static int list_tables(struct pf_db *to, struct pf_buf *names,
 		       struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		to,
 		"SELECT name FROM sqlite_schema WHERE type = 'table'"
 		" AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
@@ -606,25 +592,21 @@ static int list_tables(struct pf_db *to, struct pf_buf *names,
 	while (st && (rc = pf_db_step(to, st, err)) > 0)
 		pf_buf_add(names, sqlite3_column_text(st, 0),
 			   (size_t)sqlite3_column_bytes(st, 0) + 1);
-	sqlite3_finalize(st);
 	return rc;
 }
 
 static int fill(struct pf_db *from, struct pf_db *to, struct pf_err *err)
 {
-	struct pf_buf names = { 0 };
-	int rc = 0;
+	PF_AUTO(pf_buf_release) struct pf_buf names = { 0 };
 
 	/* It is no profan database any more: nothing of ours reads it. */
 	if (pf_db_run_file(to, "schema/export.sql", err) ||
 	    pf_db_exec(to, "PRAGMA application_id=0", err) ||
 	    list_tables(to, &names, err))
-		rc = -1;
-	for (size_t at = 0; at < names.len && !rc;
-	     at += strlen(names.data + at) + 1)
-		rc = copy_table(from, to, names.data + at, err);
-	pf_buf_release(&names);
-	return rc;
+		return -1;
+	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
+		PF_TRY(copy_table(from, to, names.data + at, err));
+	return 0;
 }
 
 int pf_export_rows(struct pf_db *db, const char *out, bool replace,
@@ -633,20 +615,13 @@ int pf_export_rows(struct pf_db *db, const char *out, bool replace,
 	struct pf_outrule rule = { .replace = replace,
 				   .option = "--force",
 				   .is_database = true };
-	struct pf_outplace place;
-	struct pf_db to = { 0 };
-	int rc;
+	PF_AUTO(pf_outplace_release) struct pf_outplace place = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db to = { 0 };
 
 	pf_db_protect(db, &rule);
 	PF_TRY(pf_outplace_open(&place, out, &rule, err));
-	rc = pf_db_create(&to, place.partial, err);
-	if (!rc)
-		rc = fill(db, &to, err);
-	if (!rc)
-		rc = pf_db_finish_with(&to, "schema/export_indexes.sql", err);
-	if (!rc)
-		rc = pf_outplace_commit(&place, err);
-	pf_db_close(&to);
-	pf_outplace_release(&place);
-	return rc;
+	PF_TRY(pf_db_create(&to, place.partial, err));
+	PF_TRY(fill(db, &to, err));
+	PF_TRY(pf_db_finish_with(&to, "schema/export_indexes.sql", err));
+	return pf_outplace_commit(&place, err);
 }

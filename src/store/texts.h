@@ -54,6 +54,7 @@ struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
  */
 void pf_ints_ahead(struct pf_ints *s);
 void pf_ints_free(struct pf_ints *s); /* or NULL */
+PF_FREED(pf_ints_free, struct pf_ints)
 /* The next row, borrowed until the next call: 1; 0 at the end; -1. */
 int pf_ints_next(struct pf_ints *s, const int64_t **row, struct pf_err *err);
 

@@ -536,7 +536,7 @@ static int order_by_text(struct pf_vtab_group *g, struct pf_scan *s,
 			 struct pf_err *err)
 {
 	struct pf_db *db = &s->lexicon->db;
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		db, "SELECT id FROM main.string ORDER BY text, id", err);
 	int rc = st ? 0 : -1;
 
@@ -546,7 +546,6 @@ static int order_by_text(struct pf_vtab_group *g, struct pf_scan *s,
 		if (id >= 0)
 			add_group(g, (size_t)id);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 

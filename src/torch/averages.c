@@ -281,7 +281,7 @@ static int count_kinds(struct pf_engine *e, size_t index)
 		(e->unfinished_by_rf ? PF_COLBIT(PF_COL_MASK) : 0);
 	uint64_t *count = e->host[index].kind_count;
 	const struct pf_block *block;
-	struct pf_cursor *c;
+	PF_AUTO(pf_cursor_freed) struct pf_cursor *c = NULL;
 	uint32_t first_seq;
 	int rc;
 
@@ -298,13 +298,12 @@ static int count_kinds(struct pf_engine *e, size_t index)
 			    pf_kind_in(kind, PF_KINDS_OP))
 				e->has_late_op = true;
 		}
-	pf_cursor_free(c);
 	return rc;
 }
 
 static int count_steps(struct pf_engine *e)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		e->db,
 		"SELECT track_id, count(*) FROM step WHERE trace_id = ?1"
 		" GROUP BY track_id",
@@ -319,7 +318,6 @@ static int count_steps(struct pf_engine *e)
 			if (e->tracks[i].id == sqlite3_column_int64(st, 0))
 				e->host[i].steps =
 					(uint64_t)sqlite3_column_int64(st, 1);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -366,6 +364,7 @@ static int find_span(struct pf_engine *e, size_t index)
 		.columns = PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS),
 		.first_ns = INT64_MIN,
 	};
+	PF_AUTO(pf_merge_freed)
 	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	const struct pf_fe *fe;
 	struct pf_name_fact name;
@@ -383,7 +382,6 @@ static int find_span(struct pf_engine *e, size_t index)
 		e->trace_end_ns = fe->end_ns;
 		found = 1;
 	}
-	pf_merge_free(m);
 	return e->err->code ? -1 : found;
 }
 
@@ -451,6 +449,7 @@ static int collect_numbers(struct pf_engine *e, size_t index)
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
 		.first_ns = INT64_MIN,
 	};
+	PF_AUTO(pf_merge_freed)
 	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	const struct pf_fe *fe;
 	int rc = m ? 0 : -1;
@@ -462,7 +461,6 @@ static int collect_numbers(struct pf_engine *e, size_t index)
 		if (!pf_engine_call_link(e, fe))
 			rc = engine_collide(e, (uint32_t)index, &c);
 	}
-	pf_merge_free(m);
 	return rc || e->err->code ? -1 : 0;
 }
 
@@ -475,12 +473,12 @@ static int find_late_ops(struct pf_engine *e, size_t index)
 		.kinds = PF_KINDS_OP,
 		.first_ns = INT64_MIN,
 	};
+	PF_AUTO(pf_merge_freed)
 	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	const struct pf_fe *fe;
 
 	while (m && !e->has_late_op && (fe = pf_merge_next(m, e->err)))
 		e->has_late_op = pf_engine_ends_late(e, fe);
-	pf_merge_free(m);
 	return e->err->code ? -1 : 0;
 }
 
@@ -624,9 +622,9 @@ static int engine_calls(struct pf_engine *e)
 		.first_ns = INT64_MIN,
 		.use = e->is_host,
 	};
-	struct pf_sorter *links;
-	struct recent *recent;
-	struct pf_merge *m;
+	PF_AUTO(pf_sorter_freed) struct pf_sorter *links = NULL;
+	PF_OWN struct recent *recent = NULL;
+	PF_AUTO(pf_merge_freed) struct pf_merge *m = NULL;
 	int rc = -1;
 
 	if (!pf_engine_needs_calls(e) || !pf_engine_has(e, PF_KINDS_CALL))
@@ -637,9 +635,6 @@ static int engine_calls(struct pf_engine *e)
 	if (m && !walk(e, m, recent, links))
 		rc = spool_links(e, links);
 	engine_forget_ops(e);
-	pf_merge_free(m);
-	pf_sorter_free(links);
-	free(recent);
 	return rc;
 }
 
@@ -749,10 +744,10 @@ out:
 static bool meta_is_set(struct pf_db *db, int64_t trace_id, const char *key,
 			struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(db,
-					 "SELECT value FROM trace_meta WHERE"
-					 " trace_id = ?1 AND key = ?2",
-					 err);
+	PF_STMT(st) = pf_db_prepare(db,
+				    "SELECT value FROM trace_meta WHERE"
+				    " trace_id = ?1 AND key = ?2",
+				    err);
 	bool is_set = false;
 
 	if (!st)
@@ -765,14 +760,13 @@ static bool meta_is_set(struct pf_db *db, int64_t trace_id, const char *key,
 		is_set = v && (!strcmp(v, "1") || !strcmp(v, "true") ||
 			       !strcmp(v, "\"1\""));
 	}
-	sqlite3_finalize(st);
 	return is_set;
 }
 
 static int one_number(struct pf_db *db, const char *sql, int64_t trace_id,
 		      int64_t step, int64_t out[2], struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(db, sql, err);
+	PF_STMT(st) = pf_db_prepare(db, sql, err);
 	int rc;
 
 	if (!st)
@@ -788,7 +782,6 @@ static int one_number(struct pf_db *db, const char *sql, int64_t trace_id,
 		    sqlite3_column_type(st, 0) == SQLITE_NULL)
 			rc = 0;
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -1040,7 +1033,7 @@ int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 	struct pf_engine e = {
 		.db = db, .err = err, .args = args, .result = out
 	};
-	char *temp_dir = choose_temp_dir(db);
+	PF_OWN char *temp_dir = choose_temp_dir(db);
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
@@ -1055,7 +1048,6 @@ int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 		 !pf_engine_host(&e))
 		rc = finish(&e);
 	tear_down(&e);
-	free(temp_dir);
 	if (rc)
 		pf_averages_release(out);
 	return rc;
@@ -1120,7 +1112,7 @@ static int insert_row(struct pf_db *db, sqlite3_stmt *st,
 static int insert_list(struct pf_db *db, int64_t trace_id, int grouping,
 		       const struct pf_average_list *list, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		db,
 		"INSERT INTO average VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
 		" ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"
@@ -1134,7 +1126,6 @@ static int insert_list(struct pf_db *db, int64_t trace_id, int grouping,
 	sqlite3_bind_int(st, 2, grouping);
 	for (size_t i = 0; !rc && i < list->count; i++)
 		rc = insert_row(db, st, &list->rows[i], i, err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -1159,7 +1150,7 @@ static int insert_facts(struct pf_db *db, int64_t trace_id,
 		const char *key;
 		int64_t value;
 	} facts[] = FACTS(a);
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		db, "INSERT OR REPLACE INTO trace_fact VALUES (?1, ?2, ?3)",
 		err);
 	int rc = st ? 0 : -1;
@@ -1171,7 +1162,6 @@ static int insert_facts(struct pf_db *db, int64_t trace_id,
 		rc = pf_db_step(db, st, err) < 0 ? -1 : 0;
 		sqlite3_reset(st);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -1362,7 +1352,7 @@ static void set_fact(struct pf_averages *out, const char *key, int64_t v)
 static int read_facts(struct pf_db *db, int64_t trace_id,
 		      struct pf_averages *out, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		db,
 		"SELECT key, value FROM trace_fact WHERE trace_id = ?1"
 		" AND key GLOB 'averages_*'",
@@ -1380,7 +1370,6 @@ static int read_facts(struct pf_db *db, int64_t trace_id,
 		if (key)
 			set_fact(out, key, sqlite3_column_int64(st, 1));
 	}
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : is_stored;
 }
 

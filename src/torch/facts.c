@@ -476,7 +476,7 @@ static struct pf_name_fact judge_name(struct pf_facts *f, struct pf_json name)
 {
 	static const char step[] = "ProfilerStep*";
 	struct pf_name_fact fact = { 0, f->empty, PF_NAME_KNOWN };
-	char *demangled = NULL;
+	PF_OWN char *demangled = NULL;
 
 	if (!f->plain_names || has_prefix(name, "_Z"))
 		demangled = pf_demangle_take(name.p, name.len);
@@ -495,7 +495,6 @@ static struct pf_name_fact judge_name(struct pf_facts *f, struct pf_json name)
 	if (demangled)
 		name = (struct pf_json){ demangled, strlen(demangled) };
 	fact.text = pf_intern_add(&f->texts, name.p, name.len);
-	free(demangled);
 	return fact;
 }
 

@@ -177,6 +177,7 @@ struct pf_merge *pf_merge_new(struct pf_db *db, struct pf_facts *facts,
 			      const struct pf_merge_args *args,
 			      struct pf_err *err);
 void pf_merge_free(struct pf_merge *m);
+PF_FREED(pf_merge_free, struct pf_merge)
 
 /* The next event, borrowed until the next call; NULL at the end or on an
  * error (err->code set). */

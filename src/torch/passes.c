@@ -376,7 +376,7 @@ static void show_track(struct pf_engine *e, uint32_t track)
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES),
 		.first_ns = INT64_MIN,
 	};
-	struct pf_merge *m;
+	PF_AUTO(pf_merge_freed) struct pf_merge *m = NULL;
 	const struct pf_fe *fe;
 
 	if (e->rules.python_in_tree || e->has_collections)
@@ -388,7 +388,6 @@ static void show_track(struct pf_engine *e, uint32_t track)
 		else
 			cover_op(e, fe);
 	memory_end_track(e->memory);
-	pf_merge_free(m);
 }
 
 int pf_engine_memory(struct pf_engine *e)

@@ -44,8 +44,7 @@ static bool is_frame_dropped(const char *p, size_t len)
 static uint32_t cut_stack(struct pf_facts *f, uint32_t text, unsigned n)
 {
 	const char *p = pf_intern_text(&f->texts, text, NULL);
-	struct pf_buf out = { 0 };
-	uint32_t id;
+	PF_AUTO(pf_buf_release) struct pf_buf out = { 0 };
 
 	while (*p && n) {
 		size_t len = strcspn(p, ";");
@@ -58,9 +57,7 @@ static uint32_t cut_stack(struct pf_facts *f, uint32_t text, unsigned n)
 		}
 		p += len + (p[len] == ';');
 	}
-	id = pf_intern_add(&f->texts, out.data ? out.data : "", out.len);
-	pf_buf_release(&out);
-	return id;
+	return pf_intern_add(&f->texts, out.data ? out.data : "", out.len);
 }
 
 uint32_t pf_engine_cut_stack(struct pf_engine *e, size_t grouping,
@@ -169,7 +166,7 @@ static uint32_t python_stack(struct pf_engine *e, const struct pf_fe *fe,
 		*pf_map_at(&e->python_stacks, (uint64_t)fe->python_parent);
 	uint32_t around =
 		outer == UINT64_MAX ? e->facts.empty : (uint32_t)outer;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_adds(&text, pf_intern_text(&e->facts.texts, n->name, NULL));
 	pf_buf_addc(&text, ';');
@@ -177,7 +174,6 @@ static uint32_t python_stack(struct pf_engine *e, const struct pf_fe *fe,
 		    e->stack_entries);
 	*pf_map_at(&e->python_stacks, (uint64_t)fe->python_id) =
 		pf_intern_add(&e->facts.texts, text.data, text.len);
-	pf_buf_release(&text);
 	return around;
 }
 
@@ -244,6 +240,7 @@ static int collect_ops(struct pf_engine *e, struct pf_sorter *sorter)
 		.first_ns = INT64_MIN,
 		.use = e->is_host,
 	};
+	PF_AUTO(pf_merge_freed)
 	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	const struct pf_fe *fe;
 	int rc = m ? 0 : -1;
@@ -259,7 +256,6 @@ static int collect_ops(struct pf_engine *e, struct pf_sorter *sorter)
 		if (!rc)
 			rc = pf_sorter_add(sorter, &n, e->err);
 	}
-	pf_merge_free(m);
 	return rc || e->err->code ? -1 : 0;
 }
 
@@ -316,7 +312,7 @@ static void stop_walk(struct pf_engine *e)
 
 static int start_walk(struct pf_engine *e)
 {
-	bool *use = pf_calloc(e->track_count + 1, sizeof(*use));
+	PF_OWN bool *use = pf_calloc(e->track_count + 1, sizeof(*use));
 	const struct pf_merge_args args = {
 		.tracks = e->tracks,
 		.count = e->track_count,
@@ -331,7 +327,6 @@ static int start_walk(struct pf_engine *e)
 	use[e->stop_track] = true;
 	e->walk = pf_calloc(1, sizeof(*e->walk));
 	e->walk->merge = pf_merge_new(e->db, &e->facts, &args, e->err);
-	free(use);
 	if (!e->walk->merge)
 		return -1;
 	e->walk->next = pf_merge_next(e->walk->merge, e->err);
@@ -381,9 +376,8 @@ static int walk_to(struct pf_engine *e, int64_t at_ns)
 static uint32_t open_stack(struct pf_engine *e)
 {
 	const struct pf_cxx_stack *s = &e->walk->open;
-	struct pf_buf out = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf out = { 0 };
 	unsigned left = e->stack_entries;
-	uint32_t id;
 
 	for (size_t i = s->depth; i-- > 0 && left; left--) {
 		bool is_op = s->open[i].id < 0;
@@ -398,9 +392,8 @@ static uint32_t open_stack(struct pf_engine *e)
 		pf_buf_adds(&out, p);
 		pf_buf_addc(&out, ';');
 	}
-	id = pf_intern_add(&e->facts.texts, out.data ? out.data : "", out.len);
-	pf_buf_release(&out);
-	return id;
+	return pf_intern_add(&e->facts.texts, out.data ? out.data : "",
+			     out.len);
 }
 
 int pf_engine_event_stack(struct pf_engine *e, const struct pf_fe *fe,

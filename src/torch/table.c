@@ -150,7 +150,7 @@ PF_ORDER(by_key, struct sort_item,
 const struct pf_average **pf_torch_sorted(const struct pf_average *rows,
 					  size_t count, enum pf_torch_sort key)
 {
-	struct sort_item *items = pf_calloc(count + 1, sizeof(*items));
+	PF_OWN struct sort_item *items = pf_calloc(count + 1, sizeof(*items));
 	const struct pf_average **out;
 
 	out = pf_calloc(count + 1, sizeof(struct pf_average *));
@@ -160,7 +160,6 @@ const struct pf_average **pf_torch_sorted(const struct pf_average *rows,
 		pf_sort(items, count, sizeof(*items), by_key);
 	for (size_t i = 0; i < count; i++)
 		out[i] = items[i].row;
-	free(items);
 	return out;
 }
 
@@ -377,12 +376,11 @@ static void scale_flops(struct layout *l, double least)
 					     "GFLOPs", "TFLOPs", "PFLOPs" };
 	double thirds = log10(least) / 3;
 	int step = thirds < 0 ? 0 : thirds > 5 ? 5 : (int)thirds;
-	struct pf_buf title = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf title = { 0 };
 
 	l->flop_scale = pow(10, step * -3.0);
 	pf_buf_addf(&title, "Total %s", units[step]);
 	memcpy(l->flop_title, title.data, title.len + 1);
-	pf_buf_release(&title);
 }
 
 static void name_device_columns(struct layout *l)

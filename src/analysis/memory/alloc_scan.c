@@ -66,11 +66,10 @@ static void sum_waiting(struct pf_alloc_sizes *t, struct pf_allocs *a,
 {
 	size_t len;
 	const char *text = pf_intern_text(&t->ops, r->ops, &len);
-	uint32_t *ops = pf_alloc(len);
+	PF_OWN uint32_t *ops = pf_alloc(len);
 
 	memcpy(ops, text, len); /* texts are not aligned */
 	add_to_ops(a, r, ops, len / sizeof(*ops));
-	free(ops);
 }
 
 /* ---- sizes ---- */
@@ -539,7 +538,7 @@ static bool has_records(struct scan *s, uint32_t track)
 static void read_track(struct scan *s, uint32_t track)
 {
 	uint64_t numbers = 0;
-	struct pf_cursor *c;
+	PF_AUTO(pf_cursor_freed) struct pf_cursor *c = NULL;
 	struct pf_span e;
 
 	for (int i = PF_SLOT_GENERIC; i < PF_SLOT_COUNT; i++)
@@ -572,7 +571,6 @@ static void read_track(struct scan *s, uint32_t track)
 		if (s->db->err->code)
 			break;
 	}
-	pf_cursor_free(c);
 }
 
 static void read_trace(struct scan *s)

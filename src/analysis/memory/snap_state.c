@@ -53,7 +53,7 @@ static int put_frame(struct pf_stack_lines *l, struct pf_buf *out)
 
 static int find(struct pf_stack_lines *l, int64_t stack, struct pf_buf *line)
 {
-	struct pf_buf at = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf at = { 0 };
 	int rc, found = 0;
 
 	sqlite3_bind_int64(l->frames, 1, stack);
@@ -67,13 +67,12 @@ static int find(struct pf_stack_lines *l, int64_t stack, struct pf_buf *line)
 		pf_buf_add(line, at.data, at.len);
 	}
 	sqlite3_reset(l->frames);
-	pf_buf_release(&at);
 	return found < 0 || rc < 0 ? -1 : 0;
 }
 
 const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack)
 {
-	struct pf_buf line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 	uint64_t *known;
 	const char *out = NULL;
 
@@ -88,7 +87,6 @@ const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack)
 				      line.data ? line.data : "(no line)");
 	if (out)
 		*known = (uintptr_t)out;
-	pf_buf_release(&line);
 	return out;
 }
 
@@ -120,11 +118,10 @@ static const struct pf_field frame_fields[] = {
 
 static int take_text(struct pf_stack_lines *l, int column, const char **out)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int rc = add_text(l, sqlite3_column_int64(l->frames, column), &text);
 
 	*out = text.len ? pf_arena_string(&l->arena, text.data) : NULL;
-	pf_buf_release(&text);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -155,7 +152,7 @@ static int add_frames(struct pf_stack_lines *l, int64_t stack,
 /* Blocks of it that are in use, as the snapshot has them. */
 static int add_held(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "snap_held", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "snap_held", db->err);
 	int rc = -1;
 
 	if (st) {
@@ -168,12 +165,12 @@ static int add_held(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 		pf_doc_int(doc, "held_count", "  blocks", PF_COUNT,
 			   sqlite3_column_int64(st, 1));
 	}
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
 int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 {
+	PF_AUTO(pf_stack_lines_release)
 	struct pf_stack_lines l = { .db = db, .texts.db = db };
 	struct pf_table *t;
 	const char *line = pf_stack_line(&l, stack);
@@ -193,7 +190,6 @@ int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 			     stack);
 	if (!rc)
 		rc = add_held(db, stack, doc);
-	pf_stack_lines_release(&l);
 	return rc;
 }
 

@@ -635,7 +635,7 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	const struct pf_usage_device *d = main_device(u);
 	char peak[PF_NUM_MAX], of[PF_NUM_MAX], part[PF_NUM_MAX];
 	char time[PF_USAGE_WHEN_MAX];
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	doc->is_nothing = !d && !pf_snap_state_is(&u->snap);
 	if (pf_usage_told_oom(u)) {
@@ -660,7 +660,6 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 			       "%s; this trace has no totals",
 			       text.data, d->at.device,
 			       pf_num_show_bytes(peak, d->growth), time);
-		pf_buf_release(&text);
 		return;
 	}
 	pf_num_show_bytes(peak, d->peak);
@@ -673,7 +672,6 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 			       pf_num_show_bytes(part, d->in_use),
 			       d->capacity > 0 ? " of " : "",
 			       d->capacity > 0 ? of : "", peak, time);
-		pf_buf_release(&text);
 		return;
 	}
 	pf_buf_addf(&text, "%s: at most %s%s%s allocated, after %s",
@@ -681,7 +679,6 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 		    d->capacity > 0 ? of : "", time);
 	say_holders(u, d, &text);
 	pf_doc_finding(doc, "%s", text.data);
-	pf_buf_release(&text);
 }
 
 static void add_known(int64_t *sum, int64_t n)
@@ -1056,7 +1053,7 @@ static void usage_blocks(struct usage *u)
 
 static int load_capacities(struct usage *u, struct pf_db *db)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "memory_devices", u->err);
+	PF_STMT(stmt) = pf_named_prepare(db, "memory_devices", u->err);
 	int rc;
 
 	if (!stmt)
@@ -1073,7 +1070,6 @@ static int load_capacities(struct usage *u, struct pf_db *db)
 					sqlite3_column_int64(stmt, 2);
 		}
 	}
-	sqlite3_finalize(stmt);
 	return rc;
 }
 
@@ -1530,13 +1526,10 @@ void pf_usage_release(struct pf_usage *u)
 int pf_usage(struct pf_db *db, const struct pf_usage_args *args,
 	     struct pf_usage *kept, struct pf_doc *doc)
 {
-	struct pf_usage own = { 0 }, *u = kept ? kept : &own;
-	int rc = pf_usage_find(db, args, doc->lists ? &doc->order : NULL, u);
+	PF_AUTO(pf_usage_release) struct pf_usage own = { 0 };
+	struct pf_usage *u = kept ? kept : &own;
 
-	if (!rc) {
-		usage_show(u, doc);
-		rc = pf_trust_note(db, &u->window, PF_TRUST_STACKS, doc);
-	}
-	pf_usage_release(&own);
-	return rc;
+	PF_TRY(pf_usage_find(db, args, doc->lists ? &doc->order : NULL, u));
+	usage_show(u, doc);
+	return pf_trust_note(db, &u->window, PF_TRUST_STACKS, doc);
 }

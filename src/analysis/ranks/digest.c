@@ -550,7 +550,7 @@ static struct what read_said(struct making *m, const struct pf_collective *c,
 	struct what w = { .sync = pf_collective_sync(c->name),
 			  .bytes = pf_collective_bytes(c),
 			  .size = c->group_size };
-	struct pf_buf group = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf group = { 0 };
 
 	w.p2p = p2p_of(w.sync, c->name);
 	w.peer = pf_collective_peer(text, len, w.p2p);
@@ -558,7 +558,6 @@ static struct what read_said(struct making *m, const struct pf_collective *c,
 	if (c->group.p)
 		pf_json_text(c->group, &group);
 	w.group = pf_intern_add(&m->groups, group.data, group.len);
-	pf_buf_release(&group);
 	return w;
 }
 
@@ -1030,6 +1029,7 @@ static void order_launches(struct making *m, struct pf_sorter *order)
 /* What a collective needed: the computation that was launched before it. */
 static void settle_launches(struct making *m)
 {
+	PF_AUTO(pf_sorter_freed)
 	struct pf_sorter *order = pf_sorter_temp(sizeof(struct in_order));
 	const struct in_order *o;
 	int64_t end_ns = INT64_MIN;
@@ -1054,7 +1054,6 @@ static void settle_launches(struct making *m)
 		if (step < m->steps->count)
 			op->step = m->steps->items[step].step;
 	}
-	pf_sorter_free(order);
 }
 
 /* ---- marks ---- */
@@ -1545,7 +1544,7 @@ static void go_on(struct making *m, const struct pf_window *w, size_t *next,
 int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 		    const struct pf_digest_sink *sink)
 {
-	struct pf_steps steps = { 0 };
+	PF_AUTO(pf_steps_release) struct pf_steps steps = { 0 };
 	struct making m = { .db = db, .steps = &steps, .texts = { .db = db } };
 	const struct pf_gpu_event *ev;
 	size_t next = 0;
@@ -1574,6 +1573,5 @@ int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 	pf_names_free(m.names);
 	pf_gpu_free(m.gpu);
 	pf_texts_release(&m.texts);
-	pf_steps_release(&steps);
 	return db->err->code ? -1 : 0;
 }

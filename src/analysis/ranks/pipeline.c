@@ -757,7 +757,7 @@ static void add_to_stage(struct pf_ranks_stage *s,
 /* Against the median of the stages of pipelines as long. */
 static void compare_stages(struct pf_ranks *out)
 {
-	double *of = pf_calloc(out->stage_count + 1, sizeof(*of));
+	PF_OWN double *of = pf_calloc(out->stage_count + 1, sizeof(*of));
 
 	for (size_t from = 0, to; from < out->stage_count; from = to) {
 		size_t known = 0;
@@ -792,7 +792,6 @@ static void compare_stages(struct pf_ranks *out)
 			s->bubble_ns /= s->step_count;
 		}
 	}
-	free(of);
 }
 
 static void make_stages(struct pf_ranks *out)
@@ -858,7 +857,7 @@ static bool waits_matter(const struct pf_ranks_job *job,
 void pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out)
 {
 	struct pipeline p = { .job = job };
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int64_t known = 0, early;
 
 	for (size_t r = 0; r < job->rank_count; r++) {
@@ -882,7 +881,6 @@ void pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out)
 	out->pipes_withheld = pf_arena_string(&out->memory, text.data);
 	make_stages(out);
 	out->waits_to_receive = waits_matter(job, out);
-	pf_buf_release(&text);
 	free(p.p2ps);
 	free(p.messages);
 	free(p.quiets);

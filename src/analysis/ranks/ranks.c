@@ -253,7 +253,8 @@ static bool find_most(const uint32_t *values, size_t count, uint32_t *most)
 /* Who is not as most ranks are; where there is no most, each may be odd. */
 static void mark_odd(const struct group *g, uint32_t n)
 {
-	uint32_t *values = pf_calloc(g->count + 1u, sizeof(*values)), most;
+	PF_OWN uint32_t *values = pf_calloc(g->count + 1u, sizeof(*values));
+	uint32_t most;
 	bool has_most;
 
 	for (uint32_t i = 0; i < g->count; i++)
@@ -271,7 +272,6 @@ static void mark_odd(const struct group *g, uint32_t n)
 		r->odd_count = g->members[i].count;
 		r->most_count = has_most && n == NONE ? most : 0;
 	}
-	free(values);
 }
 
 /* Ranks of a group: at most as many as it is said to have. */
@@ -712,7 +712,7 @@ static void guess_from(struct clocks *c, uint32_t reference, bool *is_known,
 		       bool *is_done, uint32_t *todo)
 {
 	struct pf_ranks_job *job = c->job;
-	struct guess *all = NULL;
+	PF_OWN struct guess *all = NULL;
 	size_t cap = 0, depth = 0;
 
 	todo[depth++] = reference;
@@ -733,7 +733,6 @@ static void guess_from(struct clocks *c, uint32_t reference, bool *is_known,
 			todo[depth++] = p;
 		}
 	}
-	free(all);
 }
 
 static void guess(struct clocks *c)
@@ -926,8 +925,10 @@ static void check_machines(struct pf_ranks_job *job)
  */
 static void check_causality(struct pf_ranks_job *job)
 {
-	uint32_t *counts = pf_calloc(job->groups.count + 1, sizeof(*counts));
-	uint32_t *early = pf_calloc(job->groups.count + 1, sizeof(*early));
+	PF_OWN uint32_t *counts =
+		pf_calloc(job->groups.count + 1, sizeof(*counts));
+	PF_OWN uint32_t *early =
+		pf_calloc(job->groups.count + 1, sizeof(*early));
 	bool is_bad = false;
 
 	for (uint32_t i = 0; i < job->meeting_count; i++) {
@@ -936,8 +937,6 @@ static void check_causality(struct pf_ranks_job *job)
 	}
 	for (uint32_t i = 0; i < job->groups.count; i++)
 		is_bad |= early[i] > EARLY_MAX * counts[i];
-	free(counts);
-	free(early);
 	if (!is_bad)
 		return;
 	pf_buf_addf(&job->why,
@@ -1146,7 +1145,8 @@ PF_ORDER(by_time, struct in_time, PF_UP(last_ns) PF_UP(order))
 
 static void sort_meetings(struct pf_ranks_job *job)
 {
-	struct in_time *all = pf_calloc(job->meeting_count + 1, sizeof(*all));
+	PF_OWN struct in_time *all =
+		pf_calloc(job->meeting_count + 1, sizeof(*all));
 
 	for (uint32_t i = 0; i < job->meeting_count; i++)
 		all[i] = (struct in_time){ job->meetings[i].last_ns,
@@ -1156,7 +1156,6 @@ static void sort_meetings(struct pf_ranks_job *job)
 				      sizeof(*job->sorted));
 	for (uint32_t i = 0; i < job->meeting_count; i++)
 		job->sorted[i] = all[i].meeting;
-	free(all);
 }
 
 /* Who is last, why and where it begins. */
@@ -1228,14 +1227,11 @@ void pf_ranks_free(struct pf_ranks_job *job)
 static uint64_t hash_of(const struct pf_digest *d)
 {
 	struct pf_digest copy = *d;
-	struct pf_buf bytes = { 0 };
-	uint64_t hash;
+	PF_AUTO(pf_buf_release) struct pf_buf bytes = { 0 };
 
 	copy.trace_id = 0;
 	pf_digest_put(&copy, &bytes);
-	hash = pf_digest_hash(bytes.data, bytes.len);
-	pf_buf_release(&bytes);
-	return hash;
+	return pf_digest_hash(bytes.data, bytes.len);
 }
 
 static int keep(void *context, struct pf_digest *d, struct pf_err *err)
@@ -1280,13 +1276,12 @@ int pf_ranks_add(struct pf_ranks_job *job, struct pf_db *db,
 int pf_ranks_add_bytes(struct pf_ranks_job *job, const void *data, size_t len,
 		       const char *ranks, struct pf_err *err)
 {
-	struct pf_digest d;
-	int rc = pf_digest_get(data, len, &d, err);
+	PF_AUTO(pf_digest_release) struct pf_digest d = { 0 };
 
-	if (!rc && (!ranks || pf_window_names_rank(ranks, d.rank)))
-		rc = keep(job, &d, err) < 0 ? -1 : 1;
-	pf_digest_release(&d);
-	return rc;
+	PF_TRY(pf_digest_get(data, len, &d, err));
+	if ((!ranks || pf_window_names_rank(ranks, d.rank)))
+		return keep(job, &d, err) < 0 ? -1 : 1;
+	return 0;
 }
 
 /* ---- into memory ---- */
@@ -1313,7 +1308,7 @@ static uint32_t group_of(struct pf_ranks_job *job, const struct pf_digest *d,
 			 const struct pf_digest_op *op)
 {
 	const char *name = d->groups[op->group];
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	uint32_t group;
 
 	if (*name)
@@ -1321,7 +1316,6 @@ static uint32_t group_of(struct pf_ranks_job *job, const struct pf_digest *d,
 	else
 		pf_buf_addf(&text, "@%" PRId64, op->stream);
 	group = pf_intern_add(&job->groups, text.data, text.len);
-	pf_buf_release(&text);
 	return group;
 }
 
@@ -1512,7 +1506,7 @@ static void put_without(struct pf_ranks_job *job, const struct rank *all,
 static void try_without(struct pf_ranks_job *job, const struct rank *all,
 			size_t count)
 {
-	struct pf_buf who = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf who = { 0 };
 	uint32_t *counts = pf_calloc(count + 1, sizeof(*counts)), most;
 	size_t found = 0, damaged = count, fewer = 0, odd = count;
 	bool has_most;
@@ -1559,13 +1553,12 @@ static void try_without(struct pf_ranks_job *job, const struct rank *all,
 			    "of rank %s",
 			    who.data);
 	}
-	pf_buf_release(&who);
 }
 
 static void leave_damaged_out(struct pf_ranks_job *job)
 {
 	size_t count = job->rank_count, odd = 0;
-	struct rank *all;
+	PF_OWN struct rank *all = NULL;
 
 	for (size_t i = 0; i < count; i++)
 		odd += job->ranks[i].is_odd;
@@ -1575,7 +1568,6 @@ static void leave_damaged_out(struct pf_ranks_job *job)
 	all = pf_calloc(count, sizeof(*all));
 	memcpy(all, job->ranks, count * sizeof(*all));
 	try_without(job, all, count);
-	free(all);
 }
 
 static const char *text_of(const struct pf_buf *text, struct pf_ranks *out)

@@ -96,10 +96,10 @@ static void choose(struct pf_ranks_job *job)
 static void find_roles(struct skeleton *s)
 {
 	struct pf_ranks_job *job = s->job;
-	struct pf_map roles = { 0 };
+	PF_AUTO(pf_map_release) struct pf_map roles = { 0 };
 
 	for (size_t r = 0; r < job->rank_count; r++) {
-		struct pf_map numbers = { 0 };
+		PF_AUTO(pf_map_release) struct pf_map numbers = { 0 };
 
 		for (uint32_t i = job->ranks[r].count; i-- > 0;) {
 			uint32_t op = job->ranks[r].from + i;
@@ -115,9 +115,7 @@ static void find_roles(struct skeleton *s)
 				*role = s->role_count++;
 			s->steps[op].role = (uint32_t)*role;
 		}
-		pf_map_release(&numbers);
 	}
-	pf_map_release(&roles);
 }
 
 static uint32_t *place_of(const struct skeleton *s, size_t rank, uint32_t role)
@@ -316,7 +314,7 @@ static void take_gaps(struct skeleton *s)
 		pf_arena_calloc(&s->memory, job->op_count, sizeof(*ended));
 
 	for (size_t r = 0; r < job->rank_count; r++) {
-		struct pf_map streams = { 0 };
+		PF_AUTO(pf_map_release) struct pf_map streams = { 0 };
 		size_t count = 0;
 
 		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
@@ -335,7 +333,6 @@ static void take_gaps(struct skeleton *s)
 				take_gap(s, r, op, find_behind(s, op, &streams),
 					 ended, count);
 		}
-		pf_map_release(&streams);
 	}
 }
 

@@ -380,7 +380,8 @@ void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out)
 
 static void make_ranks(struct pf_ranks_job *job, struct pf_ranks *out)
 {
-	struct blamed *blamed = pf_calloc(job->rank_count + 1, sizeof(*blamed));
+	PF_OWN struct blamed *blamed =
+		pf_calloc(job->rank_count + 1, sizeof(*blamed));
 	struct works works = { .step_count = -1 };
 
 	out->rank_count = job->rank_count;
@@ -416,7 +417,6 @@ static void make_ranks(struct pf_ranks_job *job, struct pf_ranks *out)
 	if (!job->why.len && !works.is_unlike && !job->left_count)
 		compare_all(&works, out);
 	free(works.items);
-	free(blamed);
 }
 
 /* ---- by kind ---- */
@@ -472,8 +472,8 @@ static void rate(struct pf_ranks_kind *k, const struct transfer *t, size_t n)
 {
 	const struct pf_collective c = { .name = { k->kind, strlen(k->kind) },
 					 .group_size = k->size };
-	double *rates = pf_calloc(n + 1, sizeof(*rates));
-	int64_t *ns = pf_calloc(n + 1, sizeof(*ns));
+	PF_OWN double *rates = pf_calloc(n + 1, sizeof(*rates));
+	PF_OWN int64_t *ns = pf_calloc(n + 1, sizeof(*ns));
 	double factor = pf_collective_factor(&c);
 	size_t rated = 0;
 
@@ -485,8 +485,6 @@ static void rate(struct pf_ranks_kind *k, const struct transfer *t, size_t n)
 	k->transfer_ns = pf_ranks_median_ns(ns, n);
 	k->algorithm_rate = rated ? pf_ranks_median(rates, rated) : NAN;
 	k->bus_rate = factor >= 0 ? k->algorithm_rate * factor : NAN;
-	free(rates);
-	free(ns);
 }
 
 PF_ORDER(by_kind, struct pf_ranks_kind,
@@ -494,8 +492,9 @@ PF_ORDER(by_kind, struct pf_ranks_kind,
 
 static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
 {
-	struct transfer *all = pf_calloc(job->meeting_count + 1, sizeof(*all));
-	struct pf_buf key = { 0 };
+	PF_OWN struct transfer *all =
+		pf_calloc(job->meeting_count + 1, sizeof(*all));
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
 	struct pf_keyed kinds;
 
 	pf_keyed_begin(&kinds, sizeof(*out->kinds), PF_KEYED_SUMS);
@@ -531,8 +530,6 @@ static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
 	pf_keyed_sort(&kinds, by_kind);
 	out->kinds = kinds.rows;
 	out->kind_count = kinds.count;
-	pf_buf_release(&key);
-	free(all);
 }
 
 /* ---- by step ---- */
@@ -561,7 +558,8 @@ PF_ORDER(by_step, struct pf_ranks_step, PF_UP(step))
 
 static void make_steps(struct pf_ranks_job *job, struct pf_ranks *out)
 {
-	struct pf_keyed steps, blames;
+	PF_AUTO(pf_keyed_end) struct pf_keyed blames = { 0 };
+	struct pf_keyed steps;
 
 	pf_keyed_begin(&steps, sizeof(struct pf_ranks_step), PF_KEYED_SUMS);
 	pf_keyed_begin(&blames, sizeof(struct blame), PF_KEYED_SUMS);
@@ -596,7 +594,6 @@ static void make_steps(struct pf_ranks_job *job, struct pf_ranks *out)
 	pf_keyed_sort(&steps, by_step);
 	out->steps = steps.rows;
 	out->step_count = steps.count;
-	pf_keyed_end(&blames);
 }
 
 /* ---- one by one ---- */
@@ -1086,8 +1083,9 @@ void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
 		      const char *const *values, bool is_wide,
 		      struct pf_doc *doc)
 {
-	struct group *groups = pf_calloc(r->rank_count + 1, sizeof(*groups));
-	struct pf_buf title = { 0 };
+	PF_OWN struct group *groups =
+		pf_calloc(r->rank_count + 1, sizeof(*groups));
+	PF_AUTO(pf_buf_release) struct pf_buf title = { 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < r->rank_count; i++) {
@@ -1109,8 +1107,6 @@ void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
 	pf_buf_addf(&title, "Ranks by %s, means of their times", key);
 	pf_doc_rows(doc, "by", title.data, PF_FIELDS(fields), groups, count,
 		    sizeof(*groups));
-	pf_buf_release(&title);
-	free(groups);
 }
 
 /* ---- in words ---- */
@@ -1402,7 +1398,7 @@ static void show_spread(const struct pf_ranks *r, struct pf_doc *doc)
 	};
 	struct pf_table *t = pf_doc_fields(doc, "spread", "Spread over ranks",
 					   PF_FIELDS(spread_fields));
-	int64_t *values = pf_calloc(r->rank_count + 1, sizeof(*values));
+	PF_OWN int64_t *values = pf_calloc(r->rank_count + 1, sizeof(*values));
 
 	for (size_t f = 0; f < sizeof(figures_of) / sizeof(*figures_of); f++) {
 		struct spread row = { .figure = figures_of[f].name };
@@ -1410,7 +1406,6 @@ static void show_spread(const struct pf_ranks *r, struct pf_doc *doc)
 		take_spread(r, figures_of[f].at, values, &row);
 		PF_PUT(t, spread_fields, row);
 	}
-	free(values);
 }
 
 PF_ORDER(by_cost, struct pf_ranks_rank,
@@ -1456,12 +1451,12 @@ static void show_tables(const struct pf_ranks *r, bool is_wide,
 			struct pf_doc *doc)
 {
 	bool is_many = !is_wide && r->rank_count > PF_RANKS_FEW;
-	struct pf_ranks_rank *ranks = sorted(r->ranks, r->rank_count,
-					     sizeof(*ranks), is_many, by_cost);
-	struct pf_ranks_rank *clocks = sorted(
+	PF_OWN struct pf_ranks_rank *ranks = sorted(
+		r->ranks, r->rank_count, sizeof(*ranks), is_many, by_cost);
+	PF_OWN struct pf_ranks_rank *clocks = sorted(
 		r->ranks, r->rank_count, sizeof(*clocks), is_many, by_offset);
-	struct pf_ranks_step *steps = sorted(r->steps, r->step_count,
-					     sizeof(*steps), is_many, by_late);
+	PF_OWN struct pf_ranks_step *steps = sorted(
+		r->steps, r->step_count, sizeof(*steps), is_many, by_late);
 
 	PF_ROWS(doc, "ranks", "Late at collectives", show_rank_fields, ranks,
 		r->rank_count);
@@ -1478,9 +1473,6 @@ static void show_tables(const struct pf_ranks *r, bool is_wide,
 	if (is_wide)
 		PF_ROWS(doc, "meetings", "Collectives one by one",
 			meeting_fields, r->meetings, r->meeting_count);
-	free(ranks);
-	free(clocks);
-	free(steps);
 }
 
 void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc)

@@ -260,8 +260,8 @@ static int find_meetings(struct pf_db *db, const struct pf_window_args *args,
 {
 	const struct pf_ranks_args brief = { .is_brief = true };
 	struct pf_ranks_job *job = pf_ranks_new(&brief);
-	struct pf_window window = { 0 };
-	struct pf_ranks found = { 0 };
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
+	PF_AUTO(pf_ranks_release) struct pf_ranks found = { 0 };
 	int rc = pf_window_resolve(db, args, &window);
 
 	if (!rc)
@@ -270,8 +270,6 @@ static int find_meetings(struct pf_db *db, const struct pf_window_args *args,
 		rc = pf_ranks_find(job, &found, db->err);
 	if (!rc && !found.withheld)
 		take_kinds(o, &found);
-	pf_ranks_release(&found);
-	pf_window_release(&window);
 	pf_ranks_free(job);
 	return rc;
 }
@@ -305,6 +303,7 @@ static void take_rows(struct pf_roofline *o, const struct pf_comm_row *rows,
 static int find_kernels(struct pf_db *db, struct pf_roofline *o)
 {
 	struct pf_comm_table *table = pf_comm_table_new(db);
+	PF_AUTO(pf_gpu_freed)
 	struct pf_gpu *gpu = pf_gpu_new(db, &o->walk.window, PF_GPU_STARTS);
 	const struct pf_gpu_event *ev;
 	const struct pf_comm_row *rows;
@@ -317,7 +316,6 @@ static int find_kernels(struct pf_db *db, struct pf_roofline *o)
 		rows = pf_comm_table_rows(table, &count);
 		take_rows(o, rows, count);
 	}
-	pf_gpu_free(gpu);
 	pf_comm_table_free(table);
 	return db->err->code ? -1 : 0;
 }
@@ -574,7 +572,7 @@ static struct pf_roofline_row *grouped(const struct pf_roofline *o, bool by_op,
 {
 	struct pf_roofline_row *rows =
 		pf_calloc(o->shape_count + 1, sizeof(*rows));
-	struct pf_intern words = { 0 };
+	PF_AUTO(pf_intern_release) struct pf_intern words = { 0 };
 
 	for (size_t i = 0; i < o->shape_count; i++) {
 		const struct pf_roofline_row *s = &o->shapes[i];
@@ -592,7 +590,6 @@ static struct pf_roofline_row *grouped(const struct pf_roofline *o, bool by_op,
 		roof_merge(&rows[n].s, &s->s);
 	}
 	*count = words.count;
-	pf_intern_release(&words);
 	return rows;
 }
 
@@ -769,7 +766,7 @@ static void match(struct pf_roofline *o, const struct described *d, size_t n)
 static int find_peaks(struct pf_db *db, const struct pf_roofline_args *args,
 		      struct pf_roofline *o)
 {
-	struct described *d;
+	PF_OWN struct described *d = NULL;
 	size_t count;
 
 	pf_gpu_peaks_none(&o->peaks);
@@ -782,7 +779,6 @@ static int find_peaks(struct pf_db *db, const struct pf_roofline_args *args,
 	if (!d)
 		return -1;
 	match(o, d, count);
-	free(d);
 	if (args->gpu) {
 		o->has_several = false;
 		if (pf_gpus_named(o->gpus, args->gpu, &o->peaks, db->err) < 0)
@@ -1148,7 +1144,7 @@ static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
 		[PF_ROOF_COMM] = "communication",
 	};
 	size_t count = r->walk.rest_count;
-	struct pf_roof_rest *rest = pf_calloc(count + 1, sizeof(*rest));
+	PF_OWN struct pf_roof_rest *rest = pf_calloc(count + 1, sizeof(*rest));
 	struct pf_table *t =
 		pf_doc_fields(doc, "not_modelled", "GPU time without a roof",
 			      PF_FIELDS(rest_fields));
@@ -1167,13 +1163,12 @@ static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
 
 		PF_PUT(t, rest_fields, row);
 	}
-	free(rest);
 }
 
 /* How much work of graphs there is, and how its operators are known. */
 static void add_replayed(const struct pf_roof_walk *w, struct pf_doc *doc)
 {
-	struct pf_buf parts = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf parts = { 0 };
 	char share[PF_NUM_MAX];
 	int64_t ns = 0;
 
@@ -1185,7 +1180,6 @@ static void add_replayed(const struct pf_roof_walk *w, struct pf_doc *doc)
 	pf_doc_note(doc, "%s of GPU time is replayed by graphs: %s",
 		    pf_num_show_ratio(share, pf_num_share(ns, w->started_ns)),
 		    parts.data);
-	pf_buf_release(&parts);
 }
 
 static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
@@ -1302,9 +1296,8 @@ int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
 int pf_roofline(struct pf_db *db, const struct pf_roofline_args *args,
 		struct pf_doc *doc)
 {
+	PF_AUTO(pf_roofline_release)
 	struct pf_roofline r = { .group = PF_ROOFLINE_BY_OP };
-	int rc = pf_roofline_answer(db, args, &r, doc);
 
-	pf_roofline_release(&r);
-	return rc;
+	return pf_roofline_answer(db, args, &r, doc);
 }

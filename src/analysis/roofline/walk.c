@@ -444,14 +444,13 @@ static struct lesson *lesson_at(struct walk *w, int64_t trace_id,
 				const struct pf_dims *x,
 				const struct pf_dims *weight, bool *is_new)
 {
-	struct pf_buf key = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
 	uint32_t count = w->places.count, n;
 
 	pf_buf_addf(&key, "%" PRId64 "\n", trace_id);
 	add_dims(&key, x);
 	add_dims(&key, weight);
 	n = pf_intern_add(&w->places, key.data, key.len);
-	pf_buf_release(&key);
 	*is_new = n == count;
 	w->lessons = pf_grow(w->lessons, &w->lesson_cap, (size_t)n + 1,
 			     sizeof(*w->lessons));
@@ -505,7 +504,7 @@ static uint32_t roof_walk_shape(struct pf_roof_walk *w,
 				struct pf_json around)
 {
 	struct pf_op_args args = { 0 }, outer = { 0 };
-	struct pf_buf key = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
 	uint32_t n;
 
 	pf_op_args_read(own, &args);
@@ -521,7 +520,6 @@ static uint32_t roof_walk_shape(struct pf_roof_walk *w,
 		add_key(&key, outer.types);
 	}
 	n = pf_intern_add(&w->shape_keys, key.data, key.len);
-	pf_buf_release(&key);
 	if (n < w->shape_count)
 		return n;
 	shape.dims = keep(w, args.dims);
@@ -542,7 +540,7 @@ static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
 				       .model = o->model,
 				       .trace_id = w->track->trace_id };
 	struct pf_json own, around = { NULL, 0 };
-	char *copy;
+	PF_OWN char *copy = NULL;
 
 	if (!shape.op || read_args(w, o->args, &own) < 0)
 		return -1;
@@ -551,7 +549,6 @@ static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
 	own.p = copy;
 	if (parent == PF_ID_NONE || !read_args(w, parent, &around))
 		*out = roof_walk_shape(w->out, shape, own, around);
-	free(copy);
 	return w->db->err->code ? -1 : 0;
 }
 
@@ -910,9 +907,10 @@ static int add_replayed(struct walk *w, const struct pf_gpu_event *ev,
 static int gather(struct walk *w)
 {
 	struct pf_window *window = &w->out->window;
+	PF_AUTO(pf_gpu_freed)
 	struct pf_gpu *gpu = pf_gpu_new(
 		w->db, window, PF_GPU_LINKS | PF_GPU_STARTS | PF_GPU_OUTSIDE);
-	struct pf_gpu_set set = { 0 };
+	PF_AUTO(pf_gpu_set_release) struct pf_gpu_set set = { 0 };
 	const struct pf_gpu_event *ev;
 	int rc = -1;
 
@@ -942,8 +940,6 @@ static int gather(struct walk *w)
 			break;
 	}
 	count_devices(w, &set);
-	pf_gpu_set_release(&set);
-	pf_gpu_free(gpu);
 	return rc;
 }
 

@@ -279,7 +279,7 @@ static bool number_of(const struct pf_arg *a, double *value)
 static const char *mask_meaning(struct counters *c, const char *key,
 				const char *value, bool *holds)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	unsigned long long bits;
 	const char *kept;
 	char *end;
@@ -305,7 +305,6 @@ static const char *mask_meaning(struct counters *c, const char *key,
 			    text.len ? ", " : "", bits);
 	kept = pf_arena_string(&c->ask.memory,
 			       text.len ? text.data : "nothing");
-	pf_buf_release(&text);
 	return kept;
 }
 
@@ -345,7 +344,7 @@ static void add_state(struct counters *c, int64_t at_ns, const char *name,
 	size_t known = c->stateful.count,
 	       of = find_value(c, &c->stateful, name, a);
 	struct stateful *v = stateful_at(c, of);
-	struct pf_buf value = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf value = { 0 };
 
 	if (of == known) {
 		*v = (struct stateful){ .at_ns = at_ns };
@@ -361,7 +360,6 @@ static void add_state(struct counters *c, int64_t at_ns, const char *name,
 	v->at_ns = at_ns;
 	v->row = c->row;
 	state_at(c, v->state)->sample_count++;
-	pf_buf_release(&value);
 }
 
 PF_ORDER(by_value, struct state, PF_UP(of) PF_DOWN(time_ns) PF_UP(number))
@@ -480,7 +478,7 @@ static void read_track(struct counters *c)
 			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_MASK) |
 			   PF_COLBIT(PF_COL_INLINE);
 	struct pf_err *err = c->ask.err;
-	struct pf_cursor *cursor;
+	PF_AUTO(pf_cursor_freed) struct pf_cursor *cursor = NULL;
 	struct pf_span e;
 
 	for (int s = 0; s < PF_SLOT_COUNT; s++)
@@ -490,7 +488,6 @@ static void read_track(struct counters *c)
 		pf_cursor_overlap(cursor, c->trace->from_ns, c->trace->to_ns);
 	while (!err->code && pf_cursor_next(cursor, &e, err) == 1)
 		read_event(c, &e);
-	pf_cursor_free(cursor);
 }
 
 /* Is it of the GPU that is asked for? */

@@ -317,16 +317,13 @@ static struct pf_kernel_kind find_kind(struct kernels *k, uint32_t name,
 /* "x,y,z", or no text. */
 static uint32_t dims_text(struct kernels *k, const int64_t dims[3])
 {
-	struct pf_buf text = { 0 };
-	uint32_t number;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_adds(&text, "");
 	if (dims[0] >= 0 && dims[1] >= 0 && dims[2] >= 0)
 		pf_buf_addf(&text, "%" PRId64 ",%" PRId64 ",%" PRId64, dims[0],
 			    dims[1], dims[2]);
-	number = add_text(k, text.data);
-	pf_buf_release(&text);
-	return number;
+	return add_text(k, text.data);
 }
 
 static void geometry_texts(struct kernels *k, const struct pf_gpu_config *c,
@@ -402,17 +399,15 @@ static void add_to_row(struct kernels *k, const struct item *item,
 /* Grid and block as one text. */
 static uint32_t geometry(struct kernels *k, const struct pf_gpu_config *c)
 {
-	struct pf_buf text = { 0 };
-	uint32_t number, grid, block;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+	uint32_t grid, block;
 
 	if (!c)
 		return add_text(k, "");
 	geometry_texts(k, c, &grid, &block);
 	pf_buf_addf(&text, "%s x ", pf_intern_text(&k->out->names, grid, NULL));
 	pf_buf_adds(&text, pf_intern_text(&k->out->names, block, NULL));
-	number = add_text(k, text.data);
-	pf_buf_release(&text);
-	return number;
+	return add_text(k, text.data);
 }
 
 static void put_kernel(struct kernels *k, const struct item *item)
@@ -603,11 +598,10 @@ static void add_product(struct kernels *k, struct pf_kernel_row *row)
 
 static void add_kind(struct kernels *k, struct pf_kernel_row *row)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_kernel_short_name(&text, row->first);
 	row->short_name = pf_arena_string(&k->ask.memory, text.data);
-	pf_buf_release(&text);
 	if (row->kind.use != PF_TENSOR_UNKNOWN)
 		row->tensor_cores = tensor_word(row->kind.use);
 	row->class_word = class_word(row->kind.class);
@@ -772,7 +766,8 @@ static void kernels_show(const struct pf_kernels *k, struct pf_doc *doc);
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	       struct pf_kernels *kept, struct pf_doc *doc)
 {
-	struct pf_kernels own = { 0 }, *k = kept ? kept : &own;
+	PF_AUTO(pf_kernels_release) struct pf_kernels own = { 0 };
+	struct pf_kernels *k = kept ? kept : &own;
 	int rc = pf_kernels_find(db, args, k), shown = 0;
 
 	if (!rc && k->window.is_tpu)
@@ -785,7 +780,6 @@ int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 		kernels_show(k, doc);
 		rc = pf_trust_note(db, &k->window, needs(args), doc);
 	}
-	pf_kernels_release(&own);
 	return shown < 0 ? -1 : rc;
 }
 
@@ -839,7 +833,7 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 {
 	const struct pf_kernel_row *top = k->rows;
-	struct pf_buf name = { 0 }, classes = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 }, classes = { 0 };
 	char share[PF_NUM_MAX], total[PF_NUM_MAX];
 
 	if (!k->row_count) {
@@ -866,8 +860,6 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 		       pf_num_show_ns(total, k->total_ns),
 		       pf_window_scope(&k->window), classes.data, name.data,
 		       pf_num_show_ratio(share, top->ns.share));
-	pf_buf_release(&classes);
-	pf_buf_release(&name);
 }
 
 #define FIELD(member, key, title, kind)                                        \

@@ -825,7 +825,7 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], others[PF_NUM_MAX];
 	double late = late_of(l), waiting = waiting_of(l);
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (!l->all.count) {
 		if (l->orphan_count)
@@ -847,7 +847,6 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 		pf_held_say(&l->all.held, &text);
 		say_calls(&l->all, &text);
 		pf_doc_finding(doc, "%s", text.data);
-		pf_buf_release(&text);
 		return;
 	}
 	pf_buf_addf(&text,
@@ -862,7 +861,6 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 		    pf_num_show_ratio(part, late), pf_window_scope(&l->window));
 	say_calls(&l->all, &text);
 	pf_doc_finding(doc, "%s", text.data);
-	pf_buf_release(&text);
 }
 
 static void add_slow(const struct pf_launches *l, struct pf_doc *doc)
@@ -914,16 +912,13 @@ int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
 		struct pf_launches *kept, struct pf_doc *doc)
 {
 	int64_t limit = doc->lists ? doc->order.limit : -1;
-	struct pf_launches own = { 0 }, *l = kept ? kept : &own;
-	int rc = pf_launches_find(db, args, limit, l);
+	PF_AUTO(pf_launches_release) struct pf_launches own = { 0 };
+	struct pf_launches *l = kept ? kept : &own;
 
-	if (!rc) {
-		launches_show(l, doc);
-		rc = pf_trust_note(db, &l->window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS, doc);
-	}
-	pf_launches_release(&own);
-	return rc;
+	PF_TRY(pf_launches_find(db, args, limit, l));
+	launches_show(l, doc);
+	return pf_trust_note(db, &l->window, PF_TRUST_WORK | PF_TRUST_LINKS,
+			     doc);
 }
 
 #undef FIELD

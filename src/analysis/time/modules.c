@@ -125,7 +125,7 @@ PF_ORDER(by_total, struct place,
 
 static void put_in_order(struct modules *m)
 {
-	struct place *list = pf_calloc(m->nodes.count, sizeof(*list));
+	PF_OWN struct place *list = pf_calloc(m->nodes.count, sizeof(*list));
 
 	for (size_t i = 1; i < m->nodes.count; i++)
 		list[i - 1].n = node_at(m, i);
@@ -136,7 +136,6 @@ static void put_in_order(struct modules *m)
 		n->after = p->inside;
 		p->inside = (uint32_t)(n - node_at(m, 0));
 	}
-	free(list);
 }
 
 /* What is in a node comes after it, then the next one beside it. */
@@ -211,7 +210,8 @@ static void add_modules(struct modules *m, struct pf_doc *doc)
 	for (uint32_t at = next_node(m, MODULE_ROOT); at != MODULE_ROOT;
 	     at = next_node(m, at)) {
 		const struct module *n = node_at(m, at);
-		struct pf_buf shown = { 0 }, path = { 0 };
+		PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
+		PF_AUTO(pf_buf_release) struct pf_buf path = { 0 };
 		struct row row = row_of(m, n, n->name);
 
 		for (uint32_t d = 1; d < n->depth && d < 32; d++)
@@ -222,8 +222,6 @@ static void add_modules(struct modules *m, struct pf_doc *doc)
 		row.path = path.data;
 		if (!is_empty(n))
 			PF_PUT(t, fields, row);
-		pf_buf_release(&shown);
-		pf_buf_release(&path);
 	}
 }
 #undef FIELD
@@ -248,7 +246,7 @@ static void add_classes(const struct modules *m, struct pf_doc *doc)
 {
 	struct pf_table *t = pf_doc_fields(doc, "classes", "Self time by class",
 					   PF_FIELDS(class_fields));
-	struct pf_keyed classes;
+	PF_AUTO(pf_keyed_end) struct pf_keyed classes = { 0 };
 	struct module *sum;
 	struct row row;
 
@@ -284,7 +282,6 @@ static void add_classes(const struct modules *m, struct pf_doc *doc)
 	row.calls = row.ops = row.host_ns = -1;
 	if (classes.count && row.gpu_ns > 0)
 		PF_PUT(t, class_fields, row);
-	pf_keyed_end(&classes);
 }
 
 /* ---- the document ---- */
@@ -500,10 +497,9 @@ static uint32_t captured_in(struct modules *m, const char *path)
 
 	while (*path) {
 		size_t len = strcspn(path, "\n");
-		char *name = pf_memdup0(path, len);
+		PF_OWN char *name = pf_memdup0(path, len);
 
 		node = child(m, node, add_text(m, name));
-		free(name);
 		path += len;
 		path += *path == '\n';
 	}

@@ -102,7 +102,7 @@ static int64_t number_of(struct pf_json text, const char *key,
 static const char *text_of(struct pf_hlo_roofs *r, struct pf_json text,
 			   const char *key, bool is_op)
 {
-	struct pf_buf out = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf out = { 0 };
 	const char *kept = NULL;
 	char *colon;
 
@@ -112,7 +112,6 @@ static const char *text_of(struct pf_hlo_roofs *r, struct pf_json text,
 		*colon = '\0';
 	if (out.len && *out.data)
 		kept = pf_arena_string(&r->ask.memory, out.data);
-	pf_buf_release(&out);
 	return kept;
 }
 
@@ -260,16 +259,16 @@ static int64_t to_ps(int64_t ns)
 static void count_op(struct pf_hlo_roofs *r, const struct pf_span *e,
 		     const struct said *said, struct open *now)
 {
-	char *name = e->name == PF_ID_INLINE
-			     ? pf_memdup0(e->inline_name, e->inline_name_len)
-			     : pf_names_text_take(r->ask.names, e->name);
+	PF_OWN char *name =
+		e->name == PF_ID_INLINE
+			? pf_memdup0(e->inline_name, e->inline_name_len)
+			: pf_names_text_take(r->ask.names, e->name);
 	struct hlo_op *row;
 
 	if (!name)
 		return;
 	now->row = find_row(r, *name ? name : "(unnamed)", said);
 	find_roof(&r->peaks, name, said, now);
-	free(name);
 	row = op_at(r, now->row);
 	row->calls++;
 	add_known(&row->flops, said->flops);
@@ -308,7 +307,7 @@ static void read_track(struct pf_hlo_roofs *r, const struct pf_track *t)
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
 			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_INLINE);
 	struct pf_err *err = r->ask.err;
-	struct pf_cursor *c;
+	PF_AUTO(pf_cursor_freed) struct pf_cursor *c = NULL;
 	struct pf_span e;
 
 	for (int i = PF_SLOT_GENERIC; i < PF_SLOT_COUNT; i++)
@@ -319,7 +318,6 @@ static void read_track(struct pf_hlo_roofs *r, const struct pf_track *t)
 		if (pf_names_kind(r->ask.names, e.type) == PF_KIND_GPU_OTHER)
 			take(r, &e);
 	go_to(r, INT64_MAX);
-	pf_cursor_free(c);
 }
 
 static void read_trace(struct pf_hlo_roofs *r)
@@ -629,9 +627,9 @@ int pf_operators(struct pf_db *db, const struct pf_window *window,
 {
 	const struct pf_window_trace *part = &window->traces[0];
 	sqlite3_stmt *st = pf_named_prepare(db, "operators", db->err);
-	struct pf_arena names = { 0 };
+	PF_AUTO(pf_arena_release) struct pf_arena names = { 0 };
 	struct sums sums = { 0 };
-	struct pf_keyed rows;
+	PF_AUTO(pf_keyed_end) struct pf_keyed rows = { 0 };
 
 	pf_keyed_begin(&rows, sizeof(struct row), PF_KEYED_SUMS);
 	if (st) {
@@ -666,8 +664,6 @@ int pf_operators(struct pf_db *db, const struct pf_window *window,
 			PF_KEYED_ROW(&rows, struct row, 0), rows.count);
 		add_tpus(db, window, doc->is_nothing, doc);
 	}
-	pf_keyed_end(&rows);
-	pf_arena_release(&names);
 	return db->err->code ? -1 : 0;
 }
 
@@ -765,9 +761,10 @@ static void resolve(struct walk *w)
 
 	while (pf_ask_names(&w->ask) &&
 	       (item = pf_by_event_next(w->by_op, &block, &place))) {
-		char *name = block ? pf_names_text_take(w->ask.names,
-							block->name[place])
-				   : pf_strdup("(none)");
+		PF_OWN char *name =
+			block ? pf_names_text_take(w->ask.names,
+						   block->name[place])
+			      : pf_strdup("(none)");
 		struct named_row *row;
 
 		if (!name)
@@ -777,7 +774,6 @@ static void resolve(struct walk *w)
 		pf_sat_sum(&row->launched_ns, item->dur_ns);
 		if (!block)
 			pf_sat_sum(&w->none_ns, item->dur_ns);
-		free(name);
 	}
 }
 

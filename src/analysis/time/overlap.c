@@ -57,7 +57,7 @@ static size_t find_row(struct pf_comm_table *t, const struct pf_collective *c)
 					 c->dtype };
 	const char *texts[4] = { 0 };
 	size_t at[4], known = t->rows.count, n;
-	struct pf_buf key = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
 
 	for (size_t i = 0; i < 4; i++) {
 		at[i] = key.len;
@@ -78,7 +78,6 @@ static size_t find_row(struct pf_comm_table *t, const struct pf_collective *c)
 					      .group_size = c->group_size,
 					      .factor =
 						      pf_collective_factor(c) };
-	pf_buf_release(&key);
 	return n;
 }
 
@@ -440,7 +439,7 @@ static void take_together(struct pf_overlap *o, struct pf_arena *texts)
 {
 	for (unsigned mask = 1; mask <= ALL_BITS; mask++) {
 		int64_t ns = o->all.together_ns[mask];
-		struct pf_buf name = { 0 };
+		PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 
 		if (!ns)
 			continue;
@@ -452,7 +451,6 @@ static void take_together(struct pf_overlap *o, struct pf_arena *texts)
 			pf_arena_string(texts, name.data), ns,
 			pf_num_share(ns, o->all.busy_ns)
 		};
-		pf_buf_release(&name);
 	}
 }
 
@@ -512,7 +510,7 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 	const struct pf_overlap_figures *f = &o->all;
 	const char *device = pf_window_device(&o->window);
 	char comm[PF_NUM_MAX];
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	doc->is_nothing = !o->device_count;
 	if (!o->device_count) {
@@ -538,7 +536,6 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 			    pf_num_show_ratio(comm, pf_num_share(f->overlap_ns,
 								 f->comm_ns)));
 	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
-	pf_buf_release(&text);
 }
 
 #define FIELD(member, key, title, kind)                                        \
@@ -615,16 +612,13 @@ static void overlap_show(const struct pf_overlap *o, struct pf_doc *doc)
 int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 	       struct pf_overlap *kept, struct pf_doc *doc)
 {
-	struct pf_overlap own = { 0 }, *o = kept ? kept : &own;
-	int rc = pf_overlap_find(db, args, o);
+	PF_AUTO(pf_overlap_release) struct pf_overlap own = { 0 };
+	struct pf_overlap *o = kept ? kept : &own;
 
-	if (!rc) {
-		overlap_show(o, doc);
-		rc = pf_trust_note(db, &o->window,
-				   PF_TRUST_WORK | PF_TRUST_TPUS, doc);
-	}
-	pf_overlap_release(&own);
-	return rc;
+	PF_TRY(pf_overlap_find(db, args, o));
+	overlap_show(o, doc);
+	return pf_trust_note(db, &o->window, PF_TRUST_WORK | PF_TRUST_TPUS,
+			     doc);
 }
 
 #undef FIELD

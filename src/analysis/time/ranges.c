@@ -249,15 +249,12 @@ static bool is_step(struct ranges *r, int64_t start_ns, int64_t dur_ns,
 static bool is_step_event(struct ranges *r, const struct pf_block *b,
 			  uint32_t i, uint32_t name)
 {
-	char *text;
-	bool yes;
+	PF_OWN char *text = NULL;
 
 	if (!r->trace || !r->steps || name == STEP_NAME)
 		return r->trace && r->steps;
 	text = r->step_names ? pf_names_text_take(r->ask.names, name) : NULL;
-	yes = text && is_step(r, b->start_ns[i], b->dur_ns[i], text);
-	free(text);
-	return yes;
+	return text && is_step(r, b->start_ns[i], b->dur_ns[i], text);
 }
 
 /* Does a range that begins now count, with all of its length? */
@@ -491,7 +488,7 @@ static void read_tracks(struct ranges *r)
 static void find_works(struct ranges *r, const struct pf_window_args *args)
 {
 	struct pf_window_args all = PF_WINDOW_DEFAULTS;
-	struct pf_window window = { 0 };
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
 
 	all.rank = args->rank;
 	all.trace = args->trace;
@@ -499,7 +496,6 @@ static void find_works(struct ranges *r, const struct pf_window_args *args)
 	all.whole = true;
 	if (!pf_window_resolve(r->ask.db, &all, &window))
 		r->works = pf_by_event_work(r->ask.db, &window, 0);
-	pf_window_release(&window);
 }
 
 PF_ORDER(by_total, struct range, PF_DOWN(ns.of.sum) PF_ALPHA(name))
@@ -732,11 +728,10 @@ static void show_parts(const struct ranges *r, struct pf_doc *doc)
 		FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_FULL | of_gpu),
 	};
 	size_t count;
-	struct part *parts = find_parts(r, &count);
+	PF_OWN struct part *parts = find_parts(r, &count);
 
 	PF_ROWS(doc, "ranges", "Where the time of a step goes, by range",
 		part_fields, parts, count);
-	free(parts);
 }
 #undef FIELD
 

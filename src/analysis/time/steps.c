@@ -194,12 +194,11 @@ static size_t find_copy(struct pf_step_times *s, const char *name,
 			enum pf_copy_way way)
 {
 	const char *memory = take_memory(s, name);
-	struct pf_buf key = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
 	size_t known = s->copies.count, n;
 
 	pf_buf_addf(&key, "%s %s", pf_copy_way_name(way), memory ? memory : "");
 	n = pf_keyed_at_text(&s->copies, key.data, key.len);
-	pf_buf_release(&key);
 	if (n == known)
 		*copy_at(s, n) =
 			(struct copy){ .way = way,
@@ -421,7 +420,7 @@ static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
 static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	char busy[PF_NUM_MAX], most[PF_NUM_MAX];
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t top = PF_STEP_CPU;
 	const char *words, *what;
 
@@ -460,7 +459,6 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		say_pauses(s, &text);
 	say_empty(s, &text);
 	pf_doc_finding(doc, "%s", text.data);
-	pf_buf_release(&text);
 }
 
 #define FIELD(member, key, title, kind)                                        \
@@ -598,7 +596,8 @@ static void hide_unknown(const struct pf_step_times *s,
 		FIELD(ways[way].ns, key "_ns", title, PF_NS | PF_KNOWN)
 static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 {
-	struct pf_step_time *rows = pf_calloc(s->count + 1, sizeof(*rows));
+	PF_OWN struct pf_step_time *rows =
+		pf_calloc(s->count + 1, sizeof(*rows));
 	int absent[PF_STEP_CLASSES];
 
 	/* where nothing of a kind was recorded its share says nothing */
@@ -667,7 +666,6 @@ static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 	}
 	PF_WINDOW_ROWS(&s->window, doc, "steps", "Steps", fields, rows,
 		       s->count);
-	free(rows);
 }
 #undef FIELD
 
@@ -1202,7 +1200,7 @@ static void add_up_backlog(struct pf_step_times *s)
 
 static void add_up_steps(struct pf_step_times *s)
 {
-	int64_t *values = pf_calloc(s->count + 1, sizeof(*values));
+	PF_OWN int64_t *values = pf_calloc(s->count + 1, sizeof(*values));
 	int64_t last_ns = 0;
 	size_t n;
 
@@ -1231,7 +1229,6 @@ static void add_up_steps(struct pf_step_times *s)
 		s->classes[c].share =
 			pf_num_share(s->classes[c].sum_ns, s->dur.sum_ns);
 	}
-	free(values);
 }
 
 static void add_up(struct pf_step_times *s, int64_t samples_per_step)
@@ -1314,24 +1311,18 @@ void pf_step_times_release(struct pf_step_times *times)
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 		    struct pf_step_times *kept, struct pf_doc *doc)
 {
-	struct pf_step_times own = { 0 }, *s = kept ? kept : &own;
+	PF_AUTO(pf_step_times_release) struct pf_step_times own = { 0 };
+	struct pf_step_times *s = kept ? kept : &own;
 	unsigned trust = PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_TPUS;
-	int rc = pf_step_times_find(db, args, s);
 
-	if (!rc) {
-		step_times_show(s, doc);
-		if (args->by_range && s->full_count)
-			rc = pf_ranges(
-				db, &(struct pf_ranges_args){ args->window, s },
-				doc);
-	}
-	if (!rc) {
-		if (s->count && s->steps->step < 0)
-			trust |= PF_TRUST_STEPS;
-		rc = pf_trust_note(db, &s->window, trust, doc);
-	}
-	pf_step_times_release(&own);
-	return rc;
+	PF_TRY(pf_step_times_find(db, args, s));
+	step_times_show(s, doc);
+	if (args->by_range && s->full_count)
+		PF_TRY(pf_ranges(
+			db, &(struct pf_ranges_args){ args->window, s }, doc));
+	if (s->count && s->steps->step < 0)
+		trust |= PF_TRUST_STEPS;
+	return pf_trust_note(db, &s->window, trust, doc);
 }
 
 /* Of two steps none is the usual one. */
@@ -1341,7 +1332,8 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 static size_t steps_warm_up(const int64_t *durations_ns, size_t count,
 			    int64_t *excess_ns)
 {
-	int64_t *list = pf_calloc(count + 1, sizeof(*list)), median_ns;
+	PF_OWN int64_t *list = pf_calloc(count + 1, sizeof(*list));
+	int64_t median_ns;
 	size_t out = 0;
 
 	memcpy(list, durations_ns, count * sizeof(*list));
@@ -1353,7 +1345,6 @@ static size_t steps_warm_up(const int64_t *durations_ns, size_t count,
 	for (size_t i = 0; i < count && (i < out || !i); i++)
 		if (durations_ns[i] > median_ns)
 			pf_sat_sum(excess_ns, durations_ns[i] - median_ns);
-	free(list);
 	return out;
 }
 
@@ -1361,7 +1352,8 @@ void pf_steps_find_warm_up(const struct pf_step_time *first,
 			   size_t stride_bytes, size_t count,
 			   struct pf_steps_warm_up *out)
 {
-	int64_t *list = pf_calloc(count + 1, sizeof(*list)), trace_id = 0;
+	PF_OWN int64_t *list = pf_calloc(count + 1, sizeof(*list));
+	int64_t trace_id = 0;
 	const char *at = (const char *)first;
 	size_t listed = 0;
 
@@ -1383,7 +1375,6 @@ void pf_steps_find_warm_up(const struct pf_step_time *first,
 			list[listed++] =
 				out->is_own ? pf_step_own_ns(s) : s->dur_ns;
 	}
-	free(list);
 }
 
 struct pf_steps_warm_up pf_step_times_warm_up(const struct pf_step_times *s)

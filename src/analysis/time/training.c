@@ -177,8 +177,8 @@ static const struct pf_field check_fields[] = {
 
 int pf_training_summary(struct pf_db *db, struct pf_doc *doc)
 {
-	struct pf_arena texts = { 0 };
-	struct check *checks;
+	PF_AUTO(pf_arena_release) struct pf_arena texts = { 0 };
+	PF_OWN struct check *checks = NULL;
 	size_t count;
 
 	if (add(db, "training_summary", "training_summary",
@@ -195,8 +195,6 @@ int pf_training_summary(struct pf_db *db, struct pf_doc *doc)
 			    "training stopped early, averages of the summary "
 			    "are per step that was asked for",
 			    checks[i].last_step, checks[i].total_steps);
-	free(checks);
-	pf_arena_release(&texts);
 	return db->err->code ? -1 : 0;
 }
 
@@ -227,9 +225,9 @@ static const struct pf_field times_fields[] = {
 static int add_times(const char *path, const char *name, struct pf_table *t,
 		     int64_t *median_ns, struct pf_err *err)
 {
-	struct pf_arena texts = { 0 };
-	struct pf_db db = { 0 };
-	struct times *rows = NULL;
+	PF_AUTO(pf_arena_release) struct pf_arena texts = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
+	PF_OWN struct times *rows = NULL;
 	size_t count = 0;
 
 	/* all but the capture are columns of the query */
@@ -243,9 +241,6 @@ static int add_times(const char *path, const char *name, struct pf_table *t,
 		*median_ns = rows[i].median_ns;
 		PF_PUT(t, times_fields, rows[i]);
 	}
-	free(rows);
-	pf_arena_release(&texts);
-	pf_db_close(&db);
 	return err->code ? -1 : 0;
 }
 

@@ -249,7 +249,7 @@ static int doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out)
 
 static int read_samples(struct pf_db *db, struct pf_doctor_clocks *out)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "doctor_clocks", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "doctor_clocks", db->err);
 	int rc = st ? pf_db_step(db, st, db->err) : -1;
 
 	if (rc == 1)
@@ -259,14 +259,13 @@ static int read_samples(struct pf_db *db, struct pf_doctor_clocks *out)
 			sqlite3_column_double(st, 3),
 			sqlite3_column_double(st, 2),
 		};
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 
 /* Their table is another connection's, which is made where there is a log. */
 static int doctor_clocks(struct pf_db *db, struct pf_doctor_clocks *out)
 {
-	struct pf_db other = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db other = { 0 };
 	int64_t logs = 0;
 	int rc = pf_db_number(db,
 			      "SELECT count(*) FROM trace WHERE base_ns IS NOT "
@@ -278,7 +277,6 @@ static int doctor_clocks(struct pf_db *db, struct pf_doctor_clocks *out)
 		rc = pf_db_open(&other, db->path, true, db->err);
 	if (!rc && logs)
 		rc = read_samples(&other, out);
-	pf_db_close(&other);
 	return rc;
 }
 
@@ -675,7 +673,7 @@ static void walk_tracks(struct walk *w)
 static void count_steps(struct pf_db *db, struct pf_doctor_tracks *out)
 {
 	struct pf_steps steps = { 0 };
-	sqlite3_stmt *st;
+	PF_STMT(st) = NULL;
 
 	pf_steps_load(db, NULL, &steps);
 	out->step_count = (int64_t)steps.count;
@@ -685,7 +683,6 @@ static void count_steps(struct pf_db *db, struct pf_doctor_tracks *out)
 	st = pf_named_prepare(db, "doctor_lone_steps", db->err);
 	if (st && pf_db_step(db, st, db->err) == 1)
 		out->lone_step_count = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
 }
 
 static int doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out)
@@ -1177,7 +1174,7 @@ static void note_cut(struct doctor *d, sqlite3_stmt *st)
 
 static int read_repairs(struct doctor *d)
 {
-	sqlite3_stmt *st = pf_named_prepare(d->db, "info_repairs", d->db->err);
+	PF_STMT(st) = pf_named_prepare(d->db, "info_repairs", d->db->err);
 	int rc;
 
 	if (!st)
@@ -1194,7 +1191,6 @@ static int read_repairs(struct doctor *d)
 		if (id == CUT_OFF)
 			note_cut(d, st);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -1202,7 +1198,7 @@ static int read_repairs(struct doctor *d)
 
 static int read_unread(struct doctor *d)
 {
-	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_unread", d->db->err);
+	PF_STMT(st) = pf_named_prepare(d->db, "doctor_unread", d->db->err);
 	int rc;
 
 	if (!st)
@@ -1220,7 +1216,6 @@ static int read_unread(struct doctor *d)
 				    d->unread.len ? ", " : "", table,
 				    pf_num_show_count(shown, count));
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -1333,7 +1328,7 @@ static void add_finding(const struct doctor *d, struct pf_doctor *out)
 {
 	int of[PF_DOCTOR_BAD + 1] = { 0 }, top = 0;
 	enum pf_doctor_verdict worst = PF_DOCTOR_OK;
-	struct pf_buf part = { 0 }, text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf part = { 0 }, text = { 0 };
 	char share[PF_NUM_MAX];
 
 	for (int i = 0; i < CHECKS; i++) {
@@ -1356,8 +1351,6 @@ static void add_finding(const struct doctor *d, struct pf_doctor *out)
 		    CHECKS, of[PF_DOCTOR_BAD], of[PF_DOCTOR_WARN],
 		    rules[top].name, part.len ? part.data : "");
 	out->finding = pf_arena_string(&out->texts, text.data);
-	pf_buf_release(&text);
-	pf_buf_release(&part);
 }
 
 static void note_gpu(const struct doctor *d, struct pf_doctor *out)
@@ -1389,7 +1382,7 @@ static void note_gpu(const struct doctor *d, struct pf_doctor *out)
 
 static void note_ranks(const struct doctor *d, struct pf_doctor *out)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (d->no_rank)
 		pf_buf_addf(&text, ", %" PRId64 " %s none", d->no_rank,
@@ -1403,7 +1396,6 @@ static void note_ranks(const struct doctor *d, struct pf_doctor *out)
 			    d->absent_ranks == 1 ? "is" : "are");
 	add_note(out, "%s: %s; %s", rules[RANKS].name, text.data + 2,
 		 rules[RANKS].advice);
-	pf_buf_release(&text);
 }
 
 /* What only some checks have to say. */
@@ -1454,7 +1446,7 @@ static void add_advice(const struct doctor *d, enum check_id id,
 
 static void add_notes(const struct doctor *d, struct pf_doctor *out)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	for (int v = PF_DOCTOR_BAD; v > PF_DOCTOR_OK; v--)
 		for (int i = 0; i < CHECKS; i++) {
@@ -1475,7 +1467,6 @@ static void add_notes(const struct doctor *d, struct pf_doctor *out)
 			add_advice(d, id, &text);
 			add_note(out, "%s: %s", rules[i].name, text.data);
 		}
-	pf_buf_release(&text);
 }
 
 int pf_doctor_find(struct pf_db *db, struct pf_doctor *out)
@@ -1533,7 +1524,8 @@ static void doctor_show(const struct pf_doctor *d,
 int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
 	      struct pf_doctor *kept, struct pf_doc *doc, bool *is_failed)
 {
-	struct pf_doctor own = { 0 }, *d = kept ? kept : &own;
+	PF_AUTO(pf_doctor_release) struct pf_doctor own = { 0 };
+	struct pf_doctor *d = kept ? kept : &own;
 	int rc = pf_doctor_find(db, d);
 
 	if (!rc) {
@@ -1545,6 +1537,5 @@ int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
 		else if (args->fail_on >= 0)
 			pf_doc_passed(doc, "--fail-on");
 	}
-	pf_doctor_release(&own);
 	return rc;
 }

@@ -87,7 +87,7 @@ static int check_tracks(struct pf_db *db, int64_t *event_count)
 /* Tracks that are gone as a whole are missed by the traces alone. */
 static int check_traces(struct pf_db *db)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		db,
 		"SELECT id, stored_count, (SELECT coalesce(sum(event_count), 0)"
 		" FROM track WHERE trace_id = trace.id) AS held FROM trace"
@@ -104,7 +104,6 @@ static int check_traces(struct pf_db *db)
 			     (long long)sqlite3_column_int64(st, 0),
 			     (long long)sqlite3_column_int64(st, 2),
 			     (long long)sqlite3_column_int64(st, 1));
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -302,7 +301,7 @@ static char *column_text(sqlite3_stmt *stmt, int i)
 
 static int load_types(struct pf_db *db, struct types *types)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "info_types", db->err);
+	PF_STMT(stmt) = pf_named_prepare(db, "info_types", db->err);
 	int rc;
 
 	if (!stmt)
@@ -316,7 +315,6 @@ static int load_types(struct pf_db *db, struct types *types)
 		t->category = column_text(stmt, 1);
 		t->ph = column_text(stmt, 2);
 	}
-	sqlite3_finalize(stmt);
 	return rc;
 }
 
@@ -443,14 +441,13 @@ static int add_categories(struct pf_db *db, struct pf_doc *doc)
 
 static int single_int(struct pf_db *db, const char *sql, int64_t *out)
 {
-	sqlite3_stmt *stmt = pf_db_prepare(db, sql, db->err);
+	PF_STMT(stmt) = pf_db_prepare(db, sql, db->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
 	rc = pf_db_step(db, stmt, db->err);
 	*out = rc == 1 ? sqlite3_column_int64(stmt, 0) : 0;
-	sqlite3_finalize(stmt);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -494,7 +491,7 @@ static void note_rules(struct pf_doc *doc, int torch, int64_t first,
 static int add_rules(struct pf_db *db, struct pf_doc *doc)
 {
 	enum pf_producer producer;
-	sqlite3_stmt *stmt;
+	PF_STMT(stmt) = NULL;
 	int64_t first = 0, last = 0;
 	int rc, torch = 0;
 
@@ -527,7 +524,6 @@ static int add_rules(struct pf_db *db, struct pf_doc *doc)
 	}
 	if (!rc)
 		note_rules(doc, torch, first, last);
-	sqlite3_finalize(stmt);
 	return rc;
 }
 
@@ -544,13 +540,13 @@ void pf_info_release(struct pf_info *info)
 
 int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc)
 {
-	struct pf_info own = { 0 }, *info = kept ? kept : &own;
+	PF_AUTO(pf_info_release) struct pf_info own = { 0 };
+	struct pf_info *info = kept ? kept : &own;
 	int rc = 0;
 
 	if (add_scalars(db, doc) < 0 || add_before(db, info, doc) < 0 ||
 	    add_categories(db, doc) < 0 || add_after(db, info, doc) < 0 ||
 	    add_rules(db, doc) < 0)
 		rc = pf_while(db->err, "'%s'", db->path);
-	pf_info_release(&own);
 	return rc;
 }

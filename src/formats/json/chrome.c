@@ -24,7 +24,7 @@
 static void classify_string(struct pf_dict *d, struct pf_dict_entry *e,
 			    const char *raw, struct pf_buf *text)
 {
-	struct pf_buf quoted = { 0 }, clean = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf quoted = { 0 }, clean = { 0 };
 	struct pf_mend m = { 0 };
 
 	(void)d;
@@ -36,8 +36,6 @@ static void classify_string(struct pf_dict *d, struct pf_dict_entry *e,
 	if (pf_mend_value(&m, &clean) != PF_MEND_OK || m.p != m.end ||
 	    !pf_json_unescape(raw, e->raw_len, text))
 		e->flags |= PF_DICT_BAD;
-	pf_buf_release(&quoted);
-	pf_buf_release(&clean);
 }
 
 static void classify_category(struct pf_dict *d, struct pf_dict_entry *e,
@@ -106,7 +104,7 @@ static void classify_track(struct pf_dict *d, struct pf_dict_entry *e,
 			   const char *raw, struct pf_buf *text)
 {
 	struct pf_dict_entry part = { 0 };
-	struct pf_buf pid = { 0 }, tid = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf pid = { 0 }, tid = { 0 };
 	uint32_t pid_len;
 
 	memcpy(&pid_len, raw + 1, sizeof(pid_len));
@@ -118,8 +116,6 @@ static void classify_track(struct pf_dict *d, struct pf_dict_entry *e,
 	pf_buf_addf(text, "%c%08zx", raw[0], pid.len);
 	pf_buf_add(text, pid.data, pid.len);
 	pf_buf_add(text, tid.data, tid.len);
-	pf_buf_release(&pid);
-	pf_buf_release(&tid);
 }
 
 /* ---- life cycle ---- */
@@ -480,7 +476,7 @@ static void keep_member(struct parse *x, const char *key, size_t key_len,
 			const struct pf_buf *clean)
 {
 	struct pf_buf *out = &x->c->out.batch.members;
-	struct pf_buf text = { 0 }, value = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 }, value = { 0 };
 	uint32_t lens[2];
 
 	pf_json_unescape(key, key_len, &text);
@@ -494,8 +490,6 @@ static void keep_member(struct parse *x, const char *key, size_t key_len,
 	pf_buf_add(out, lens, sizeof(lens));
 	pf_buf_add(out, text.data, text.len);
 	pf_buf_add(out, value.data, value.len);
-	pf_buf_release(&text);
-	pf_buf_release(&value);
 }
 
 /* At the '[' of the events, or at the '{' of an object around them. */

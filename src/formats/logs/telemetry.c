@@ -764,13 +764,10 @@ static uint32_t make_args(struct pf_tele *t, size_t shift,
 
 static uint32_t find_track(struct pf_parsed *out, const char *device)
 {
-	struct pf_buf text = { 0 };
-	uint32_t track;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_addf(&text, "c%08zx%s", strlen(device), device);
-	track = pf_dict_find(&out->tracks, text.data, text.len, 0);
-	pf_buf_release(&text);
-	return track;
+	return pf_dict_find(&out->tracks, text.data, text.len, 0);
 }
 
 static void put(struct pf_tele *t, int64_t ns, const char *device, size_t shift,
@@ -912,7 +909,7 @@ int pf_tele_finish(struct pf_tele *t, struct pf_parsed *out, struct pf_err *err)
 		t->kind == PF_TELE_SMI ||
 		t->place[PF_TELE_DATE] != PF_TELE_NONE ||
 		(t->options->start && t->place[PF_TELE_CLOCK] == PF_TELE_NONE);
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (!t->header)
 		return pf_fail(err, PF_EDATA, "is empty");
@@ -923,6 +920,5 @@ int pf_tele_finish(struct pf_tele *t, struct pf_parsed *out, struct pf_err *err)
 		pf_buf_addf(&text, "\"%s\"", t->first_text);
 		pf_batch_member(&out->batch, "firstRow", &text);
 	}
-	pf_buf_release(&text);
 	return 0;
 }

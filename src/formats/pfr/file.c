@@ -741,7 +741,7 @@ static void put_rank(const struct pf_pfr_file *f, struct pf_batch *out)
 	static const char *const keys[] = { "RANK", "SLURM_PROCID",
 					    "OMPI_COMM_WORLD_RANK", "PMI_RANK",
 					    "LOCAL_RANK" };
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int64_t rank, size;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
@@ -754,14 +754,13 @@ static void put_rank(const struct pf_pfr_file *f, struct pf_batch *out)
 		pf_batch_member(out, "distributedInfo", &text);
 		break;
 	}
-	pf_buf_release(&text);
 }
 
 /* Arguments end with NUL each: show them with blanks between. */
 static void put_text(struct pf_buf *out, const struct pf_pfr_line *line)
 {
 	size_t len = line->value_len;
-	struct pf_buf copy = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf copy = { 0 };
 
 	while (len && !line->value[len - 1])
 		len--;
@@ -770,12 +769,11 @@ static void put_text(struct pf_buf *out, const struct pf_pfr_line *line)
 		if (!copy.data[i])
 			copy.data[i] = ' ';
 	pf_jsonw_quote(out, copy.data ? copy.data : "", len, false);
-	pf_buf_release(&copy);
 }
 
 static void put_meta(const struct pf_pfr_file *f, struct pf_batch *out)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	for (size_t i = 0; i < f->meta.count; i++) {
 		int64_t v;
@@ -787,7 +785,6 @@ static void put_meta(const struct pf_pfr_file *f, struct pf_batch *out)
 			put_text(&text, &f->meta.items[i]);
 		pf_batch_member(out, f->meta.items[i].key, &text);
 	}
-	pf_buf_release(&text);
 }
 
 /* All lines of INFO or STAT as one object, so that none is lost. */
@@ -844,7 +841,7 @@ PF_ORDER(compare_ids, uint64_t, PF_UP_VALUE)
 static void put_devices(const struct pf_pfr_file *f, struct pf_batch *out)
 {
 	uint64_t ids[256];
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < f->info.count && count < 256; i++) {
@@ -868,7 +865,6 @@ static void put_devices(const struct pf_pfr_file *f, struct pf_batch *out)
 		put_device(f, ids[i], &text);
 	pf_buf_addc(&text, ']');
 	pf_batch_member(out, "deviceProperties", &text);
-	pf_buf_release(&text);
 }
 
 /* ---- names of process and threads ---- */

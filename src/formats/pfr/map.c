@@ -741,7 +741,7 @@ static void arg_domain(struct pf_pfr_map *m, uint64_t domain)
 {
 	struct pf_pfr_text text =
 		pf_pfr_keyed_text(&m->file->defs, PF_PFR_DOMAIN, domain);
-	struct pf_buf lost = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf lost = { 0 };
 
 	if (!domain)
 		return;
@@ -750,7 +750,6 @@ static void arg_domain(struct pf_pfr_map *m, uint64_t domain)
 		text = (struct pf_pfr_text){ lost.data, lost.len };
 	}
 	pf_argline_text(&m->sink.args, "domain", text.p, text.len);
-	pf_buf_release(&lost);
 }
 
 static void arg_category(struct pf_pfr_map *m, uint64_t domain,

@@ -77,12 +77,11 @@ static int check_journals(const char *path, struct pf_err *err)
 	struct stat info;
 
 	for (size_t i = 0; i < 2; i++) {
-		struct pf_buf name = { 0 };
+		PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 		int rc;
 
 		pf_buf_addf(&name, "%s%s", path, suffixes[i]);
 		rc = stat(name.data, &info);
-		pf_buf_release(&name);
 		if (!rc && info.st_size > 0)
 			return pf_fail(
 				err, PF_EDATA,
@@ -149,7 +148,7 @@ static void restrict_all(sqlite3 *sql)
 
 static int read_application_id(struct pf_foreign *f)
 {
-	sqlite3_stmt *st = NULL;
+	PF_STMT(st) = NULL;
 	int rc = sqlite3_prepare_v2(f->sql, "PRAGMA application_id", -1, &st,
 				    NULL);
 
@@ -157,7 +156,6 @@ static int read_application_id(struct pf_foreign *f)
 		f->application_id = sqlite3_column_int64(st, 0);
 	else
 		rc = fail(f, "its head");
-	sqlite3_finalize(st);
 	return rc ? -1 : 0;
 }
 
@@ -302,7 +300,7 @@ static sqlite3_stmt *list_columns(struct pf_foreign *f, const char *table)
 static uint64_t find_columns(struct pf_foreign *f, const char *table,
 			     const char *const *columns, size_t count)
 {
-	sqlite3_stmt *st = list_columns(f, table);
+	PF_STMT(st) = list_columns(f, table);
 	uint64_t has = 0;
 	int rc = SQLITE_DONE;
 
@@ -315,7 +313,6 @@ static uint64_t find_columns(struct pf_foreign *f, const char *table,
 	}
 	if (rc != SQLITE_DONE)
 		fail_table(f, table);
-	sqlite3_finalize(st);
 	return has;
 }
 
@@ -456,7 +453,7 @@ static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 	struct pf_err ignored = { 0 }, *given = f->err;
 	int keys = 0;
 	bool is = false;
-	sqlite3_stmt *st;
+	PF_STMT(st) = NULL;
 
 	f->err = &ignored;
 	st = list_columns(f, table);
@@ -472,17 +469,15 @@ static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 		is = name && type && !strcasecmp(name, key) &&
 		     !strcasecmp(type, "INTEGER");
 	}
-	sqlite3_finalize(st);
 	return is && keys == 1;
 }
 
 static void run_all(struct pf_foreign *f, struct pf_buf *sql, const char *table)
 {
-	sqlite3_stmt *st = prepare(f, sql, table);
+	PF_STMT(st) = prepare(f, sql, table);
 
 	if (st && sqlite3_step(st) != SQLITE_DONE)
 		fail_table(f, table);
-	sqlite3_finalize(st);
 }
 
 /*
@@ -706,7 +701,7 @@ static bool has_columns(const struct pf_reading *g, const char *table,
 {
 	struct pf_err ignored = { 0 }, *given = g->f->err;
 	uint64_t must = (UINT64_C(1) << t->must) - 1;
-	struct pf_rows r;
+	PF_AUTO(pf_rows_close) struct pf_rows r = { 0 };
 	bool has;
 
 	g->f->err = &ignored;
@@ -714,7 +709,6 @@ static bool has_columns(const struct pf_reading *g, const char *table,
 	has = r.st && (r.has & must) == must;
 	g->f->err = given;
 	keep_fault(g->f, &ignored);
-	pf_rows_close(&r);
 	return has;
 }
 
@@ -831,13 +825,12 @@ static bool is_of_suffix(const struct pf_reading *g, const char *table)
 /* By rows: counting by pages cannot be stopped where they go in circles. */
 static int64_t count_rows(struct pf_foreign *f, const char *table)
 {
-	struct pf_rows r;
+	PF_AUTO(pf_rows_close) struct pf_rows r = { 0 };
 	int64_t rows = 0;
 
 	pf_rows_open(&r, f, table, NULL, 0, NULL);
 	while (pf_rows_next(&r))
 		rows++;
-	pf_rows_close(&r);
 	return rows;
 }
 

@@ -767,7 +767,7 @@ static struct pf_xs_name read_name(struct pf_xs_map *m, int64_t id)
 	const struct pf_xs_def *def =
 		pf_xs_def_find(&m->defs, PF_XS_EVENTS, id, m->space->err);
 	struct pf_xs_name out = { .is_known = def };
-	struct pf_buf shown = { 0 }, long_name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 }, long_name = { 0 };
 
 	pf_buf_clear(&t->raw);
 	if (def) {
@@ -797,8 +797,6 @@ static struct pf_xs_name read_name(struct pf_xs_map *m, int64_t id)
 		read_more(m, def);
 	if (is_tpu && shown.len)
 		xs_add_long_name(m, &long_name);
-	pf_buf_release(&shown);
-	pf_buf_release(&long_name);
 	out.stats_at = (uint32_t)t->text.len;
 	out.stats_len = (uint32_t)t->pieces.len;
 	pf_buf_add(&t->text, t->pieces.data, t->pieces.len);
@@ -923,7 +921,7 @@ static void set_track(struct pf_xs_map *m, char letter, const char *pid,
 static void set_thread(struct pf_xs_map *m)
 {
 	const char *host = m->space->host;
-	struct pf_buf name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 	uint64_t *first = NULL;
 
 	pf_buf_add(&name, m->line.name.data, m->line.name.len);
@@ -935,7 +933,6 @@ static void set_thread(struct pf_xs_map *m)
 	else if (!first || *first != (uint64_t)m->line.id)
 		pf_buf_addf(&name, "/%" PRId64, m->line.id);
 	set_track(m, 'h', *host ? host : m->plane->name, name.data, name.len);
-	pf_buf_release(&name);
 }
 
 static void set_device(struct pf_xs_map *m)
@@ -1416,7 +1413,7 @@ static void map_line(struct pf_xs_map *m, const struct pf_xs_piece *piece)
 
 void pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane)
 {
-	struct pf_map line_ids = { 0 };
+	PF_AUTO(pf_map_release) struct pf_map line_ids = { 0 };
 
 	m->plane = plane;
 	xs_memos_forget(m->memos);
@@ -1434,7 +1431,6 @@ void pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane)
 		map_line(m, &piece);
 	}
 	pf_xs_defs_release(&m->defs);
-	pf_map_release(&line_ids);
 }
 
 /* ---- what the file says of itself ---- */
@@ -1503,7 +1499,7 @@ static void describe_device(struct pf_xs_map *m,
 void pf_xs_map_describe(struct pf_xs_map *m)
 {
 	struct pf_batch *b = &m->parsed.batch;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	if (m->space->has_base)
 		pf_batch_base(b, m->space->base_ns);
@@ -1514,5 +1510,4 @@ void pf_xs_map_describe(struct pf_xs_map *m)
 		pf_buf_addc(&text, ']');
 		pf_batch_member(b, "deviceProperties", &text);
 	}
-	pf_buf_release(&text);
 }

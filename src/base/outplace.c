@@ -257,8 +257,7 @@ static int open_unwatched(struct pf_outplace *p, struct pf_err *err)
 	struct stat own, named;
 
 	for (;;) {
-		if (remove_left_over(p->partial, err))
-			return -1;
+		PF_TRY(remove_left_over(p->partial, err));
 		p->fd = open(p->partial, flags, 0666);
 		if (p->fd < 0 && errno == EEXIST)
 			continue;
@@ -334,8 +333,7 @@ static int open_place(struct pf_outplace *p, const struct pf_outrule *rule,
 		if (!rule->is_database && !S_ISDIR(there.st_mode) &&
 		    (!S_ISREG(there.st_mode) || is_device_path(p->path)))
 			return open_stream(p, &there, err);
-		if (check_file(p->path, &there, rule, err))
-			return -1;
+		PF_TRY(check_file(p->path, &there, rule, err));
 		target = realpath(p->path, NULL);
 		if (!target)
 			return pf_fail_errno(err, "cannot write '%s'", p->path);
@@ -499,8 +497,7 @@ int pf_outfile_write(struct pf_outfile *f, const void *data, size_t len,
 
 		f->zlib.next_in = (unsigned char *)p;
 		f->zlib.avail_in = part;
-		if (deflate_some(f, Z_NO_FLUSH, err) < 0)
-			return -1;
+		PF_TRY(deflate_some(f, Z_NO_FLUSH, err));
 		p += part;
 		len -= part;
 	}

@@ -411,10 +411,8 @@ static int spill(struct pf_sorter *s, struct pf_err *err)
 		r = add_run(s);
 	end = s->records + s->count * w;
 	for (const char *at = s->records; at < end; at += w)
-		if (packer_put(&s->out, at, w, err))
-			return -1;
-	if (packer_flush(&s->out, err))
-		return -1;
+		PF_TRY(packer_put(&s->out, at, w, err));
+	PF_TRY(packer_flush(&s->out, err));
 	r->bytes = s->out.at - r->at;
 	r->count += s->count;
 	r->last = key_of(end - w);
@@ -477,8 +475,8 @@ static int refill(struct pf_sorter *s, struct source *src, size_t room,
 	if (n > src->left_bytes)
 		n = (size_t)src->left_bytes;
 	memmove(src->buffer, src->at, rest);
-	if (pf_tempfile_read(s->out.fd, src->buffer + rest, n, src->next, err))
-		return -1;
+	PF_TRY(pf_tempfile_read(s->out.fd, src->buffer + rest, n, src->next,
+				err));
 	src->next += n;
 	src->left_bytes -= n;
 	src->at = src->buffer;
@@ -586,8 +584,7 @@ static int merge_pass(struct pf_sorter *s, size_t fan, struct pf_err *err)
 	struct packer packer;
 	size_t out = 0;
 
-	if (packer_open(&packer, s, err))
-		return -1;
+	PF_TRY(packer_open(&packer, s, err));
 	for (size_t from = 0; from < s->run_count; from += fan) {
 		size_t to =
 			s->run_count - from < fan ? s->run_count : from + fan;
@@ -615,8 +612,7 @@ int pf_sorter_finish(struct pf_sorter *s, struct pf_err *err)
 		s->scratch = NULL;
 		return 0;
 	}
-	if (spill(s, err))
-		return -1;
+	PF_TRY(spill(s, err));
 	free(s->scratch);
 	free(s->records);
 	s->scratch = s->records = NULL;
@@ -624,8 +620,7 @@ int pf_sorter_finish(struct pf_sorter *s, struct pf_err *err)
 	if (fan < 4)
 		fan = 4;
 	while (s->run_count > fan)
-		if (merge_pass(s, fan, err))
-			return -1;
+		PF_TRY(merge_pass(s, fan, err));
 	return open_sources(s, 0, s->run_count, err);
 }
 
@@ -723,8 +718,7 @@ static int open_file(struct pf_spool *s, struct pf_err *err)
 {
 	if (s->bytes)
 		return 0;
-	if (pf_scratch_open(&s->file, s->room, s->dir, err))
-		return -1;
+	PF_TRY(pf_scratch_open(&s->file, s->room, s->dir, err));
 	s->bytes = pf_calloc(1, s->per_piece * PF_PACK_MAX(s->record_bytes) +
 					PF_PACK_SLACK);
 	s->last = pf_alloc(s->record_bytes);
@@ -755,8 +749,8 @@ static int read_piece(struct pf_spool *s, char *to, uint64_t piece,
 	const struct packed *packed = &s->packed[piece];
 	const char *from = s->bytes, *end = to + s->piece_bytes;
 
-	if (pf_scratch_read(&s->file, s->bytes, packed->bytes, packed->at, err))
-		return -1;
+	PF_TRY(pf_scratch_read(&s->file, s->bytes, packed->bytes, packed->at,
+			       err));
 	memset(s->last, 0, s->record_bytes);
 	for (; to < end; to += s->record_bytes) {
 		from = pf_pack_get(from, s->last, s->record_bytes);

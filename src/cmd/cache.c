@@ -479,8 +479,7 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 
 	*c = (struct pf_cached){ .slots = { PF_OUTPLACE_UNWATCHED,
 					    PF_OUTPLACE_UNWATCHED } };
-	if (check_there(sources, count, err))
-		return -1;
+	PF_TRY(check_there(sources, count, err));
 	c->files = pf_calloc(1, sizeof(*c->files));
 	if (count == 1 && pf_cache_is_database(sources[0])) {
 		c->path = pf_strdup(sources[0]);

@@ -69,8 +69,7 @@ int pf_output_page(struct pf_ctx *cx, const char *path,
 {
 	char size[PF_NUM_MAX];
 
-	if (pf_output_write(cx, path, rule, text))
-		return -1;
+	PF_TRY(pf_output_write(cx, path, rule, text));
 	if (path && strcmp(path, "-") != 0)
 		pf_log(PF_LOG_NOTE, "wrote '%s', %s", path,
 		       pf_num_show_bytes(size, (int64_t)text->len));

@@ -213,8 +213,7 @@ static int capture_files_init(struct pf_capture_files *f, const char *pattern,
 			       pattern);
 	if (!*base)
 		return pf_fail(err, PF_EUSAGE, "'%s' names a folder", pattern);
-	if (compile(&f->names, base, err))
-		return -1;
+	PF_TRY(compile(&f->names, base, err));
 	f->folder = slash == pattern ? pf_strdup("/")
 		    : slash ? pf_memdup0(pattern, (size_t)(slash - pattern))
 			    : pf_strdup(".");
@@ -580,11 +579,9 @@ static int set_options(const struct capture_args *a, const char *pattern,
 		{ "PROFAN_VERBOSE", a->verbose ? "1" : NULL },
 	};
 
-	if (check_kinds(a->kinds, err))
-		return -1;
+	PF_TRY(check_kinds(a->kinds, err));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (set_variable(texts[i].name, texts[i].value, err))
-			return -1;
+		PF_TRY(set_variable(texts[i].name, texts[i].value, err));
 	if (set_choice("PROFAN_GRAPH", "node|graph", a->graph, err) ||
 	    set_choice("PROFAN_START", "on|off|api|signal", a->start, err) ||
 	    set_choice("PROFAN_CLOCK", "monotonic|realtime", a->clock, err))
@@ -709,8 +706,7 @@ static int run(struct pf_ctx *cx, void *p)
 	/* Rather before a long run than after it. */
 	if (!a->no_ingest && pf_outplace_check(a->db, &rule, cx->err))
 		return -1;
-	if (capture_files_init(&files, pattern, cx->err))
-		return -1;
+	PF_TRY(capture_files_init(&files, pattern, cx->err));
 	if (set_up(a, files.pattern, cx->err))
 		goto out;
 	rc = a->no_ingest ? capture_become(cx->argv, &status, cx->err)

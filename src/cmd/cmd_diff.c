@@ -183,11 +183,9 @@ static int check_args(const struct pf_ctx *cx, struct diff_args *a)
 	if (a->diff.advice && cx->argc != 2)
 		return pf_fail(cx->err, PF_EUSAGE,
 			       "'--advice' compares one capture with one");
-	if (pf_page_args_read(&a->page, cx->err))
-		return -1;
+	PF_TRY(pf_page_args_read(&a->page, cx->err));
 	for (size_t i = 0; i < a->diff.fail_on.count; i++)
-		if (pf_gate_parse(a->diff.fail_on.items[i], cx->err))
-			return -1;
+		PF_TRY(pf_gate_parse(a->diff.fail_on.items[i], cx->err));
 	return a->diff.columns ? pf_diff_columns(a->diff.columns, cx->err) : 0;
 }
 

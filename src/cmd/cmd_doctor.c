@@ -20,8 +20,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	bool is_failed = false;
 
-	if (pf_doctor(cx->db, args, NULL, doc, &is_failed) < 0)
-		return -1;
+	PF_TRY(pf_doctor(cx->db, args, NULL, doc, &is_failed));
 	return is_failed;
 }
 

@@ -35,8 +35,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 		if (!doc->order.word)
 			doc->order.word = "bytes";
 	}
-	if (pf_usage(cx->db, args, NULL, doc))
-		return -1;
+	PF_TRY(pf_usage(cx->db, args, NULL, doc));
 	return pf_training_memory(cx->db, doc);
 }
 

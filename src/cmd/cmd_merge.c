@@ -80,8 +80,7 @@ static int run(struct pf_ctx *cx, void *p)
 	if (!a->out)
 		return pf_fail(cx->err, PF_EUSAGE,
 			       "say with -o where the fleet database goes");
-	if (pf_fleet_merge(&m, cx->err))
-		return -1;
+	PF_TRY(pf_fleet_merge(&m, cx->err));
 	say(&m);
 	return m.made.failed > 0;
 }

@@ -72,8 +72,7 @@ static int run(struct pf_ctx *cx, void *argv)
 	int rc;
 
 	cx->style.format = format;
-	if (pf_page_args_read(&a->report.page, cx->err))
-		return -1;
+	PF_TRY(pf_page_args_read(&a->report.page, cx->err));
 	if (a->out && is_doc)
 		return pf_fail(cx->err, PF_EUSAGE,
 			       "'--output' goes with html and md");

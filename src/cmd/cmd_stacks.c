@@ -36,8 +36,7 @@ static int note_missing(struct pf_ctx *cx, const struct pf_stacks_result *r)
 
 	if (!r->nothing && r->has_python)
 		return 0;
-	if (pf_hint_producer(cx->db, &from))
-		return -1;
+	PF_TRY(pf_hint_producer(cx->db, &from));
 	if (hint == PF_HINT_NONE)
 		pf_log_note("%s", what);
 	else

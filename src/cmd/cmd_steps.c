@@ -21,8 +21,7 @@ static const struct pf_opt opts[] = {
 
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
-	if (pf_steps_answer(cx->db, args, NULL, doc))
-		return -1;
+	PF_TRY(pf_steps_answer(cx->db, args, NULL, doc));
 	return pf_training_steps(cx->db, doc);
 }
 

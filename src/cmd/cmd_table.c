@@ -406,8 +406,7 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a)
 	PF_AUTO(pf_doc_release) struct pf_doc doc = { 0 };
 	char step[PF_NUM_MAX], rank[PF_NUM_MAX];
 
-	if (check_verdict_options(a, cx->err))
-		return -1;
+	PF_TRY(check_verdict_options(a, cx->err));
 	if (a->step >= 0) {
 		snprintf(step, sizeof(step), "%" PRId64, a->step);
 		args.window.step = step;

@@ -130,8 +130,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 
 	if (pf_is_fleet(cx->argv[0]))
 		return answer_of_fleet(cx, args, doc);
-	if (pf_trend_checks_parse(&args->checks, cx->err))
-		return -1;
+	PF_TRY(pf_trend_checks_parse(&args->checks, cx->err));
 	rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, cx->err);
 	args->wide = cx->wide;
 	if (!rc)

@@ -1264,14 +1264,12 @@ static int check_twice(const struct pf_diff_run *d, struct pf_err *err)
 
 static int check_sides(const struct pf_diff_run *d, struct pf_err *err)
 {
-	if (check_twice(d, err) < 0)
-		return -1;
+	PF_TRY(check_twice(d, err));
 	if (d->a.capture_count > PF_CAPTURE_SIDE_MAX ||
 	    d->b.capture_count > PF_CAPTURE_SIDE_MAX)
 		return pf_fail(err, PF_EUSAGE, "a side has at most %d captures",
 			       PF_CAPTURE_SIDE_MAX);
-	if (check_side(&d->a, "A", err) < 0)
-		return -1;
+	PF_TRY(check_side(&d->a, "A", err));
 	return check_side(&d->b, "B", err);
 }
 
@@ -1378,8 +1376,7 @@ static int answer(struct pf_diff_run *d, struct pf_doc *doc, bool *is_failed,
 	pf_diff_show(d->out, doc);
 	doc->is_of_many = d->a.trace_count > PF_FOLD_RANKS ||
 			  d->b.trace_count > PF_FOLD_RANKS;
-	if (check_gates(d, doc, is_failed, err))
-		return -1;
+	PF_TRY(check_gates(d, doc, is_failed, err));
 	for (size_t i = 0; i < d->out->note_count; i++)
 		pf_doc_note(doc, "%s", d->out->notes[i]);
 	return 0;

@@ -228,8 +228,7 @@ static int work_shapes(struct pf_work *w, uint32_t args, uint32_t *out)
 		*out = (uint32_t)*place;
 		return 0;
 	}
-	if (argset_text(w, args, &text) < 0)
-		return -1;
+	PF_TRY(argset_text(w, args, &text));
 	pf_buf_clear(&w->text);
 	pf_buf_adds(&w->text, "");
 	if (text) {
@@ -259,8 +258,7 @@ static int work_memory_device(struct pf_work *w, uint32_t args, int64_t *device)
 	const char *text;
 
 	if (*place == UINT64_MAX) {
-		if (argset_text(w, args, &text) < 0)
-			return -1;
+		PF_TRY(argset_text(w, args, &text));
 		if (text) {
 			whole = (struct pf_json){ text, strlen(text) };
 			pf_json_int(pf_json_get(whole, "Device Type"), &type);
@@ -739,8 +737,7 @@ static int row_of(struct host *h, const struct entry *e,
 	}
 	place = pf_map_at(&w->op_of, (uint64_t)e->name << 32 | e->args);
 	if (*place == UINT64_MAX) {
-		if (work_shapes(w, e->args, &shapes) < 0)
-			return -1;
+		PF_TRY(work_shapes(w, e->args, &shapes));
 		*place = work_op(w, name->node_text, shapes, e->kind);
 	}
 	*row = (uint32_t)*place;
@@ -805,8 +802,7 @@ static int count_range(struct host *h, size_t top, struct entry *e,
 		e->part_end_ns =
 			h->step_end_ns > start_ns ? h->step_end_ns : start_ns;
 	h->has_step |= name->is_step;
-	if (row_of(h, e, name, &e->row) < 0)
-		return -1;
+	PF_TRY(row_of(h, e, name, &e->row));
 	sum = sums_of_op(c, e->row);
 	sum->count++;
 	pf_capture_add(c, &sum->ns, dur_ns);
@@ -889,8 +885,7 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind)
 	if (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION ||
 	    kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER ||
 	    (kind == PF_KIND_PYTHON && !h->w->c->gpu_events))
-		if (count_range(h, top, &e, start, dur) < 0)
-			return -1;
+		PF_TRY(count_range(h, top, &e, start, dur));
 	if (h->depth == DEPTH_MAX)
 		return 0;
 	insert(h, at, e);
@@ -918,8 +913,7 @@ static int take_memory(struct host *h, uint32_t i)
 	struct pf_capture_step *s;
 	int64_t device;
 
-	if (work_memory_device(h->w, b->args[i], &device) < 0)
-		return -1;
+	PF_TRY(work_memory_device(h->w, b->args[i], &device));
 	if (device < 0)
 		return 0;
 	s = step_at(h, b->start_ns[i]);
@@ -961,8 +955,7 @@ static int walk_block(struct host *h, uint32_t first_seq)
 		if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM ||
 		    kind == PF_KIND_INSTANT)
 			continue;
-		if (push(h, seq, i, kind) < 0)
-			return -1;
+		PF_TRY(push(h, seq, i, kind));
 		if (h->w->next && h->w->next->launch_id <= (track | seq) &&
 		    take_launched(h, track | seq, b->start_ns[i],
 				  b->dur_ns[i]) < 0)
@@ -1230,8 +1223,7 @@ static int capture_path(struct loading *l)
 	PF_AUTO(pf_path_release) struct pf_path path = { 0 };
 	int rc;
 
-	if (pf_path_check(&l->window, l->db->err) < 0)
-		return -1;
+	PF_TRY(pf_path_check(&l->window, l->db->err));
 	rc = pf_path_find(l->db, &asked, &path);
 	l->c->path_steps = path.step_count > 0 ? path.step_count : 1;
 	l->c->path_window_ns = path.window_ns;

@@ -157,8 +157,8 @@ static int bind(struct pf_fleet_out *out, sqlite3_stmt *st, int at,
 					  (int)cell->v.text.len, SQLITE_STATIC);
 			return 0;
 		}
-		if (pf_fleet_text(out, cell->v.text.s, cell->v.text.len, &id))
-			return -1;
+		PF_TRY(pf_fleet_text(out, cell->v.text.s, cell->v.text.len,
+				     &id));
 		sqlite3_bind_int64(st, at, id);
 		return 0;
 	default:
@@ -176,8 +176,7 @@ static int put_row(struct pf_fleet_out *out, sqlite3_stmt *st,
 	for (size_t i = 0; i < count; i++) {
 		struct pf_cell cell = pf_field_cell(&fields[i], row);
 
-		if (bind(out, st, (int)i + 3, &cell))
-			return -1;
+		PF_TRY(bind(out, st, (int)i + 3, &cell));
 	}
 	return pf_db_put(out->db, st, out->db->err);
 }

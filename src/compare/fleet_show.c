@@ -547,8 +547,7 @@ static int find(struct pf_db *db, sqlite3_stmt *st, int64_t rank,
 		return pf_fail(db->err, PF_EUSAGE,
 			       "there is no rank %" PRId64 " in this fleet",
 			       rank);
-	if (check_row(st, rank, db->err))
-		return -1;
+	PF_TRY(check_row(st, rank, db->err));
 	*path = pf_place_from(folder, text_of(st, DB));
 	if (text_of(st, XXH128) &&
 	    !pf_fleet_is_of_trace(*path, text_of(st, XXH128), db->err)) {

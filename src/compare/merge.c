@@ -1291,8 +1291,7 @@ static int enter_capture(struct merging *g, sqlite3_stmt *plan)
 	int64_t first = pf_db_int_or(plan, FIRST_NS, PF_NO_INT), at;
 
 	if (!g->capture.name || strcmp(g->capture.name, name) != 0) {
-		if (end_capture(g))
-			return -1;
+		PF_TRY(end_capture(g));
 		g->capture.name = pf_strdup(name);
 		g->capture.id++;
 		g->capture.taken_ns = PF_NO_INT;
@@ -1387,8 +1386,7 @@ static int finish(struct merging *g)
 {
 	fleet_copy_release(&g->copy);
 	pf_fleet_out_close(&g->out);
-	if (pf_db_finish_with(&g->db, "schema/fleet/indexes.sql", g->err))
-		return -1;
+	PF_TRY(pf_db_finish_with(&g->db, "schema/fleet/indexes.sql", g->err));
 	return pf_outplace_commit(&g->place, g->err);
 }
 

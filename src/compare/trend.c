@@ -906,11 +906,9 @@ static void put_in_order(struct nights *t)
 
 static int find_of_fleet(struct pf_db *db, struct nights *t)
 {
-	if (read_nights(db, t))
-		return -1;
+	PF_TRY(read_nights(db, t));
 	find_of_steps(t);
-	if (find_of_kernels(db, t))
-		return -1;
+	PF_TRY(find_of_kernels(db, t));
 	put_in_order(t);
 	return 0;
 }
@@ -1430,8 +1428,8 @@ int pf_trend_checks_parse(const struct pf_opt_list *checks, struct pf_err *err)
 	struct pf_gate gate;
 
 	for (size_t i = 0; i < checks->count; i++)
-		if (pf_gate_read(checks->items[i], &figures, &gate, &f, err))
-			return -1;
+		PF_TRY(pf_gate_read(checks->items[i], &figures, &gate, &f,
+				    err));
 	return 0;
 }
 
@@ -1455,8 +1453,7 @@ static int check(const char *expression, const struct nights *t,
 	struct pf_gate_figure f;
 	struct pf_gate gate;
 
-	if (pf_gate_read(expression, &figures, &gate, &f, err))
-		return -1;
+	PF_TRY(pf_gate_read(expression, &figures, &gate, &f, err));
 	c = last_of(t, gate.name);
 	if (!c && t->count - t->without_steps < t->least) {
 		pf_doc_unjudged(doc, expression,
@@ -1489,8 +1486,7 @@ static int check_all(const struct pf_opt_list *checks, const struct nights *t,
 	bool is_failed = false;
 
 	for (size_t i = 0; i < checks->count; i++)
-		if (check(checks->items[i], t, doc, &is_failed, err) < 0)
-			return -1;
+		PF_TRY(check(checks->items[i], t, doc, &is_failed, err));
 	return is_failed;
 }
 

@@ -369,8 +369,7 @@ static int judge_op(struct pf_gpu *g, const struct pf_span *s)
 		found = *place;
 	}
 	if (!is_kept || found == UINT64_MAX) {
-		if (judge_texts(g, s, &found) < 0)
-			return -1;
+		PF_TRY(judge_texts(g, s, &found));
 		if (place)
 			*place = found;
 	}
@@ -452,8 +451,7 @@ static int open_stream(struct pf_gpu *g, const struct pf_track *track)
 	    !(g->want & PF_GPU_TPUS))
 		g->streams[g->stream_count].row = PF_WORK_NONE;
 	g->stream_count++;
-	if (open_ahead(g, &g->streams[g->stream_count - 1]))
-		return -1;
+	PF_TRY(open_ahead(g, &g->streams[g->stream_count - 1]));
 	return pf_cursors_add(&g->tracks, g->db, track->id, columns,
 			      g->stream_count - 1, g->db->err);
 }
@@ -519,8 +517,7 @@ static int find_linked(struct pf_gpu *g, uint64_t key, int64_t *row)
 			if (*first == UINT64_MAX)
 				*first = id;
 		}
-		if (next_linked(g) < 0)
-			return -1;
+		PF_TRY(next_linked(g));
 	}
 	*row = (int64_t)*pf_map_at(&g->linked_at, key);
 	return 0;
@@ -586,8 +583,7 @@ static int read_links(struct pf_gpu *g, int64_t event_id)
 	struct pf_gpu_event *ev = &g->event;
 	const int64_t *row;
 
-	if (pf_gpu_links_next(g->links, event_id, &row, g->db->err) < 0)
-		return -1;
+	PF_TRY(pf_gpu_links_next(g->links, event_id, &row, g->db->err));
 	ev->launch_id = pf_gpu_links_call(row);
 	if (!(g->want & PF_GPU_LINKS))
 		return 0;
@@ -620,8 +616,7 @@ static int place_class(struct pf_gpu *g, const struct pf_span *s)
 	struct pf_gpu_event *ev = &g->event;
 	uint64_t found;
 
-	if (judge_event(g, s, ev->kind, &found) < 0)
-		return -1;
+	PF_TRY(judge_event(g, s, ev->kind, &found));
 	if (found & MIGRATION && ev->origin != PF_GPU_LAUNCHED)
 		ev->origin = PF_GPU_MIGRATED;
 	ev->class = (enum pf_gpu_class)(found >> CLASS_FROM);

@@ -335,8 +335,7 @@ static int read_trace(struct finder *f, const struct pf_track *tracks,
 			return -1;
 		best = keep_more(out, first, best);
 	}
-	if (read_lanes(f, tracks->trace_id, first, best))
-		return -1;
+	PF_TRY(read_lanes(f, tracks->trace_id, first, best));
 	number_steps(out, first);
 	return 0;
 }

@@ -450,8 +450,7 @@ int pf_async_open(struct pf_async *a, struct pf_db *db, int64_t trace_id)
 	if (rc <= 0)
 		return rc;
 	/* a connection of its own, which has the tables of events */
-	if (pf_db_open(&a->db, db->path, true, db->err))
-		return -1;
+	PF_TRY(pf_db_open(&a->db, db->path, true, db->err));
 	a->st = pf_named_prepare(&a->db, "async_ranges", db->err);
 	if (!a->st)
 		return -1;

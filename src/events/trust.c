@@ -363,8 +363,7 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 	enum pf_producer from;
 	bool shapes = true;
 
-	if (pf_hint_producer(db, &from) < 0)
-		return -1;
+	PF_TRY(pf_hint_producer(db, &from));
 	if ((needs & PF_TRUST_WORK) &&
 	    add_no_work(db, t, from, w, needs, doc) < 0)
 		return -1;

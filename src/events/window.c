@@ -71,8 +71,7 @@ static int refuse_steps(struct pf_db *db)
 {
 	enum pf_producer from;
 
-	if (pf_hint_producer(db, &from) < 0)
-		return -1;
+	PF_TRY(pf_hint_producer(db, &from));
 	return pf_fail(db->err, PF_EDATA, "there are no profiler steps; %s",
 		       pf_hint(from, PF_HINT_STEPS));
 }
@@ -397,8 +396,7 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 	bool is_all = true, is_cut = false;
 
 	*step_count = 0;
-	if (pf_steps_load(db, w->steps, &steps) < 0)
-		return -1;
+	PF_TRY(pf_steps_load(db, w->steps, &steps));
 	for (size_t i = 0; i < w->count; i++) {
 		struct pf_window_trace *t = &w->traces[i];
 		int64_t count;

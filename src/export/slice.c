@@ -219,8 +219,7 @@ static int slice_flows_settle(struct pf_slice_flows *f)
 	struct arrow a = { 0 };
 	const struct seen *s;
 
-	if (pf_sorter_finish(f->seen, f->err))
-		return -1;
+	PF_TRY(pf_sorter_finish(f->seen, f->err));
 	while (!f->err->code && (s = pf_sorter_next(f->seen, f->err)))
 		add_to_arrow(f, &a, s);
 	end_arrow(f, &a);
@@ -425,8 +424,7 @@ static int slice_event(struct pf_slice_writer *w, const struct pf_span *e,
 			       "event type %" PRIu32 " is missing", e->type);
 	type = &w->lexicon->type[e->type];
 	is_range = *type->ph == 'X' || *type->ph == 'B';
-	if (build_args(w, e) < 0)
-		return -1;
+	PF_TRY(build_args(w, e));
 	begin_event(w);
 	pf_buf_addf(&w->buf, "{\"ph\":\"%c\"", is_range ? 'X' : *type->ph);
 	if (*type->category) {
@@ -434,8 +432,7 @@ static int slice_event(struct pf_slice_writer *w, const struct pf_span *e,
 		pf_jsonw_quote(&w->buf, type->category, strlen(type->category),
 			       false);
 	}
-	if (put_name(w, e) < 0)
-		return -1;
+	PF_TRY(put_name(w, e));
 	if (*t->pid) {
 		pf_buf_adds(&w->buf, ",\"pid\":");
 		slice_put_id(&w->buf, t->pid);
@@ -1054,8 +1051,7 @@ static int write_event(struct slice *s, const struct pf_track *t,
 	if (at.end_ns <= s->from_ns && e->start_ns < s->from_ns)
 		return 0;
 	if (is_range(s, e)) {
-		if (place_range(s, e, &at) < 0)
-			return -1;
+		PF_TRY(place_range(s, e, &at));
 	} else if (e->start_ns < s->from_ns) {
 		return 0;
 	}
@@ -1088,8 +1084,7 @@ static int write_track(struct slice *s, const struct pf_track *t)
 	int64_t before = s->result->event_count;
 
 	lanes_clear(&s->lanes);
-	if (read_track(s, t, write_event))
-		return -1;
+	PF_TRY(read_track(s, t, write_event));
 	if (s->result->event_count == before)
 		return 0;
 	slice_use(&s->used, t);
@@ -1198,8 +1193,7 @@ static int write_flows(struct slice *s)
 
 static int write_all(struct slice *s, int64_t trace_id)
 {
-	if (slice_begin(&s->writer, s->db, trace_id, s->result) < 0)
-		return -1;
+	PF_TRY(slice_begin(&s->writer, s->db, trace_id, s->result));
 	for (size_t i = 0; i < s->track_count; i++)
 		if (!is_flow_track(&s->tracks[i]) && !s->is_unwanted[i] &&
 		    write_track(s, &s->tracks[i]) < 0)
@@ -1300,8 +1294,7 @@ int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 
 	pf_db_protect(db, &rule);
 	*result = (struct pf_slice_result){ 0 };
-	if (pf_window_resolve(db, &args->window, &window) < 0)
-		return -1;
+	PF_TRY(pf_window_resolve(db, &args->window, &window));
 	if (!set_up(&s, &window))
 		s.writer.file = pf_outfile_open(args->out, &rule, out, db->err);
 	if (s.writer.file)

@@ -470,8 +470,7 @@ static int at_end(struct writer *w)
 	int rc = -1;
 
 	args.beside = true;
-	if (pf_window_resolve(w->db, &args, &window))
-		return -1;
+	PF_TRY(pf_window_resolve(w->db, &args, &window));
 	w->pasts = pf_named_prepare(w->db, "snap_pasts", w->db->err);
 	if (w->pasts && !next_past(w))
 		st = pf_named_prepare(w->db, "snap_blocks", w->db->err);
@@ -568,8 +567,7 @@ static int add(struct frames *f, int64_t stack, int64_t value)
 {
 	uint32_t node = STACK_ROOT;
 
-	if (read_frames(f, stack))
-		return -1;
+	PF_TRY(read_frames(f, stack));
 	while (f->count--) {
 		node = stack_child(f->tree, node, f->path[f->count],
 				   f->db->err);
@@ -871,8 +869,7 @@ static int take_launch(void *walk, const struct pf_block *b, uint32_t i,
 	struct gpu_walk *g = walk;
 	struct stacks *s = g->stacks;
 
-	if (take(s, b, i) < 0)
-		return -1;
+	PF_TRY(take(s, b, i));
 	return add_launched(s, g, event_id, innermost(s));
 }
 
@@ -882,8 +879,7 @@ static int read_launches(struct gpu_walk *g, const struct pf_track *t)
 						       .wants_more =
 							       has_launch };
 
-	if (begin_track(g->stacks, t) < 0)
-		return -1;
+	PF_TRY(begin_track(g->stacks, t));
 	return pf_track_read(g->stacks->db, t, &reader, g);
 }
 
@@ -891,8 +887,7 @@ static int weigh_launched(struct stacks *s, struct gpu_walk *g)
 {
 	int64_t launch_id;
 
-	if (add_unlaunched(s, g) < 0)
-		return -1;
+	PF_TRY(add_unlaunched(s, g));
 	for (size_t i = 0; i < g->track_count; i++)
 		if (has_launch(g, &g->tracks[i]) &&
 		    (read_launches(g, &g->tracks[i]) < 0 ||
@@ -1015,8 +1010,7 @@ static int say_nothing(const struct stacks *s, struct pf_stacks_result *r)
 	struct pf_recorded has;
 	bool has_host;
 
-	if (pf_trust_recorded(s->db, &s->window, &has))
-		return -1;
+	PF_TRY(pf_trust_recorded(s->db, &s->window, &has));
 	if (s->weight == PF_STACKS_SAMPLES) {
 		r->nothing = s->has_samples ? "the folded stacks count nothing"
 					    : "there are no folded stacks";
@@ -1081,8 +1075,7 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	}
 	window.beside = s.weight == PF_STACKS_SAMPLES;
 	rc = -1;
-	if (pf_window_resolve(db, &window, &s.window) < 0)
-		return -1;
+	PF_TRY(pf_window_resolve(db, &window, &s.window));
 	stack_tree_init(&s.tree);
 	s.names = pf_names_new(db);
 	if (s.names)

@@ -769,8 +769,7 @@ int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
 				     .source_url = args->source_url,
 				     .titles = &titles };
 
-	if (pf_titles_init(&titles, err))
-		return -1;
+	PF_TRY(pf_titles_init(&titles, err));
 	parts.doc[PART] = *doc; /* borrowed */
 	diff_head_title(&s.title, &view);
 	diff_head_facts(&s.header, &view);

@@ -30,8 +30,7 @@ static int run_steps(struct pf_db *db, struct pf_parts *p)
 	};
 	struct pf_doc *doc = &p->doc[PF_PART_STEPS];
 
-	if (pf_steps_answer(db, &args, &p->steps, doc))
-		return -1;
+	PF_TRY(pf_steps_answer(db, &args, &p->steps, doc));
 	return pf_training_steps(db, doc);
 }
 
@@ -177,8 +176,7 @@ static int run_roofline(struct pf_db *db, struct pf_parts *p)
 	struct pf_doc *doc = &p->doc[PF_PART_ROOFLINE];
 	bool has_shapes;
 
-	if (pf_trust_has_shapes(db, &has_shapes) < 0)
-		return -1;
+	PF_TRY(pf_trust_has_shapes(db, &has_shapes));
 	if (!has_shapes && !p->traces.is_tpu) {
 		pf_doc_finding(doc, "No operator has the shapes of its inputs");
 		return 0;
@@ -322,8 +320,7 @@ static int find_window(struct pf_db *db, struct pf_parts *p)
 
 	if (is_asked_for(&p->window))
 		return 0;
-	if (pf_steps_load(db, NULL, &steps) < 0)
-		return -1;
+	PF_TRY(pf_steps_load(db, NULL, &steps));
 	for (size_t i = 0; i < steps.count; i++) {
 		const struct pf_step *s = &steps.items[i];
 
@@ -555,8 +552,7 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 				  .track.most =
 					  beside ? beside->path_pieces : 0 };
 	pf_kept_start(db, KEPT_BYTES);
-	if (run_all(db, out, beside))
-		return -1;
+	PF_TRY(run_all(db, out, beside));
 	pf_kept_stop(db);
 	find_named_steps(out);
 	for (int i = 0; i < PF_PART_COUNT; i++)

@@ -438,8 +438,7 @@ static int load_private(struct pf_redact *r, const char *path,
 
 int pf_redact_add(struct pf_redact *r, struct pf_db *db)
 {
-	if (load_files(r, db))
-		return -1;
+	PF_TRY(load_files(r, db));
 	return r->is_strict ? load_private(r, db->path, db->err) : 0;
 }
 

@@ -496,13 +496,11 @@ static int ranks_finish(struct pf_report *r)
 			      &all->side[0].slices) < 0)
 		return -1;
 	if (other) {
-		if (load(r->db, &r->parts.traces, other, r, 1))
-			return -1;
+		PF_TRY(load(r->db, &r->parts.traces, other, r, 1));
 		clock = set_clock(r);
 		name_side(r, other, &all->side[1]);
 	}
-	if (add_paths(r))
-		return -1;
+	PF_TRY(add_paths(r));
 	name_side(r, 0, &all->side[0]);
 	all->more = PF_TIMELINE_MORE;
 	for (size_t i = 0; i < all->count; i++) {

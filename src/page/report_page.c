@@ -831,8 +831,7 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out)
 				     .source_url = r->args.page.source_url,
 				     .titles = &titles };
 
-	if (pf_titles_init(&titles, r->db->err))
-		return -1;
+	PF_TRY(pf_titles_init(&titles, r->db->err));
 	page.first_ns = r->parts.traces.traces[0].first_ns;
 	if (pf_timelines_have(&r->timelines))
 		page.timelines = &r->timelines;

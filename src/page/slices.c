@@ -331,8 +331,7 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 	g = &l->t->group[group];
 	if (!is_inside(l, g, s->start_ns, s->dur_ns, &end))
 		return 0;
-	if (find_name(l, s, kind, &name, &sort))
-		return -1;
+	PF_TRY(find_name(l, s, kind, &name, &sort));
 	depth = push(&state->depths[group], s->start_ns, end, sort & WAITS);
 	if (depth < 0) {
 		g->too_deep++;
@@ -995,8 +994,7 @@ static int offer(struct canvas *c, struct drawn_row *r, int64_t cover_ns,
 	if (cover_ns <= r->cover_ns)
 		return 0;
 	r->cover_ns = cover_ns;
-	if (find_name(&c->l, s, kind, &name, &r->cat))
-		return -1;
+	PF_TRY(find_name(&c->l, s, kind, &name, &r->cat));
 	r->cat &= (uint8_t)~WAITS;
 	r->best = (struct drawn_slice){
 		.track = c->tracks[c->track_count].track_id,

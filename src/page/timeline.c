@@ -547,8 +547,7 @@ static int add_steps(struct pf_db *db, const struct pf_window *w,
 	PF_AUTO(pf_buf_release) struct pf_buf label = { 0 };
 	struct pf_steps steps;
 
-	if (pf_window_steps(db, w, &steps))
-		return -1;
+	PF_TRY(pf_window_steps(db, w, &steps));
 	for (size_t i = 0; i < steps.count; i++) {
 		const struct pf_step *step = &steps.items[i];
 		int64_t at = step->host_start_ns - s->slices.first_ns;
@@ -621,8 +620,7 @@ int pf_diff_timeline(const struct pf_diff_timeline_args *args,
 		struct pf_db db;
 		int rc;
 
-		if (pf_db_open(&db, args->paths[i], false, err))
-			return -1;
+		PF_TRY(pf_db_open(&db, args->paths[i], false, err));
 		out->count = i + 1;
 		pf_buf_adds(&s->key, keys[i]);
 		pf_buf_adds(&s->label, labels[i]);

@@ -716,12 +716,10 @@ int pf_render_budget(const struct pf_style *style, struct pf_doc *doc,
 {
 	size_t low = 0, high = most_rows(doc), bytes;
 
-	if (print(*style, doc, high, NULL, &bytes, err))
-		return -1;
+	PF_TRY(print(*style, doc, high, NULL, &bytes, err));
 	if (bytes <= budget)
 		return print(*style, doc, high, out, &bytes, err);
-	if (print(*style, doc, 0, NULL, &bytes, err))
-		return -1;
+	PF_TRY(print(*style, doc, 0, NULL, &bytes, err));
 	if (bytes > budget)
 		return pf_fail(err, PF_EUSAGE,
 			       "without any rows it has %zu bytes, more than "
@@ -731,8 +729,7 @@ int pf_render_budget(const struct pf_style *style, struct pf_doc *doc,
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (print(*style, doc, middle, NULL, &bytes, err))
-			return -1;
+		PF_TRY(print(*style, doc, middle, NULL, &bytes, err));
 		if (bytes <= budget)
 			low = middle;
 		else
@@ -803,8 +800,7 @@ static int shorten(struct page *p, size_t lines, struct pf_err *err)
 		if (p->rows[i] <= least)
 			continue;
 		p->rows[i]--;
-		if (print_page(p, NULL, &fewer, err) < 0)
-			return -1;
+		PF_TRY(print_page(p, NULL, &fewer, err));
 		p->rows[i]++;
 		/* at least something: a row may share its lines */
 		gain = (p->rows[i] - least) *

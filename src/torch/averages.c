@@ -175,8 +175,7 @@ static int engine_colliders(struct pf_engine *e)
 
 	if (!e->collider_sorter)
 		return 0;
-	if (pf_sorter_finish(e->collider_sorter, e->err))
-		return -1;
+	PF_TRY(pf_sorter_finish(e->collider_sorter, e->err));
 	spool = add_list(e, e->number_count++)->spool;
 	while ((c = pf_sorter_next(e->collider_sorter, e->err))) {
 		if (last.id && c->id != last.id &&
@@ -226,8 +225,7 @@ int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
 	if (op && !op->is_candidate)
 		op = NULL;
 	*thread = op ? fe->track : e->stop_track;
-	if (last_collider(e, link, &c, &is_there))
-		return -1;
+	PF_TRY(last_collider(e, link, &c, &is_there));
 	if (is_there && (!op || c.start_ns >= op->start_ns))
 		*thread = c.thread == PF_NO_TRACK ? e->stop_track
 						  : (uint32_t)c.thread;
@@ -487,15 +485,13 @@ static int engine_survey(struct pf_engine *e)
 	for (size_t i = 0; i < e->track_count; i++)
 		if (e->is_host[i] && count_kinds(e, i))
 			return -1;
-	if (count_steps(e))
-		return -1;
+	PF_TRY(count_steps(e));
 	e->stop_track = find_stop_track(e);
 	if (needs_numbers(e))
 		for (size_t i = 0; i < e->track_count; i++)
 			if (calls_on(&e->host[i]) && collect_numbers(e, i))
 				return -1;
-	if (find_trace_start(e))
-		return -1;
+	PF_TRY(find_trace_start(e));
 	for (size_t i = 0; i < e->track_count && !e->has_late_op; i++)
 		if (e->is_host[i] && e->tracks[i].last_ns > e->trace_end_ns &&
 		    !e->rules.unfinished_kept && !e->rules.is_us &&
@@ -560,8 +556,7 @@ static int see_call(struct pf_engine *e, struct recent *recent,
 	if (e->rules.links == PF_LINK_LOST ||
 	    (e->rules.links == PF_LINK_MIXED &&
 	     fe->external_id == fe->correlation))
-		if (keep_link(links, fe->correlation, link, e->err))
-			return -1;
+		PF_TRY(keep_link(links, fe->correlation, link, e->err));
 	if (!e->rules.unlinked_claims || fe->correlation <= 0)
 		return 0;
 	if (link && e->rules.candidates != PF_CANDIDATES_ALL)
@@ -580,8 +575,7 @@ static int spool_links(struct pf_engine *e, struct pf_sorter *links)
 	const int64_t *record;
 	int64_t last = INT64_MIN;
 
-	if (pf_sorter_finish(links, e->err))
-		return -1;
+	PF_TRY(pf_sorter_finish(links, e->err));
 	e->call_links =
 		pf_spool_new(2 * sizeof(int64_t), 1u << 20, e->temp_dir);
 	while ((record = pf_sorter_next(links, e->err))) {
@@ -602,8 +596,7 @@ static int walk(struct pf_engine *e, struct pf_merge *m, struct recent *recent,
 	/* Operators that torch drops by name make no calls. */
 	while ((fe = pf_merge_next(m, e->err))) {
 		if (pf_kind_in(fe->kind, PF_KINDS_CALL)) {
-			if (see_call(e, recent, links, fe))
-				return -1;
+			PF_TRY(see_call(e, recent, links, fe));
 			continue;
 		}
 		pf_engine_open_op(e, fe, true);
@@ -966,8 +959,7 @@ static int finish_list(struct pf_engine *e, size_t i)
 	struct pf_average_list *list = &e->result->list[i];
 	struct pf_groups *g = &e->groups[i];
 
-	if (pf_groups_finish(g, e->err))
-		return -1;
+	PF_TRY(pf_groups_finish(g, e->err));
 	list->count = g->count;
 	list->rows = pf_calloc(g->count + 1, sizeof(*list->rows));
 	for (size_t n = 0; n < g->count; n++)
@@ -994,8 +986,7 @@ static int finish(struct pf_engine *e)
 	if (e->grouping_count > 1)
 		pf_groups_fold(&e->groups[0], &e->groups[1]);
 	for (size_t i = 0; i < e->grouping_count; i++)
-		if (finish_list(e, i))
-			return -1;
+		PF_TRY(finish_list(e, i));
 	if (e->args->grouping_count > e->grouping_count)
 		repeat_list(e);
 	if (pf_engine_has(e, PF_KINDS_MEMORY))
@@ -1384,8 +1375,7 @@ int pf_averages_load(struct pf_db *db, const struct pf_averages_args *args,
 	    args->grouping_count != 1 || args->grouping[0].stack ||
 	    args->grouping[0].by_overload)
 		return 0;
-	if (pf_rules_read_facts(db, args->trace_id, &facts, err))
-		return -1;
+	PF_TRY(pf_rules_read_facts(db, args->trace_id, &facts, err));
 	out->rules = pf_rules_for(&facts, 0, 0);
 	rc = read_facts(db, args->trace_id, out, err);
 	if (rc == 1)

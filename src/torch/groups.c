@@ -485,8 +485,7 @@ int pf_groups_finish(struct pf_groups *g, struct pf_err *err)
 	size_t kept = 0;
 
 	if (g->spill) {
-		if (pf_sorter_finish(g->spill, err))
-			return -1;
+		PF_TRY(pf_sorter_finish(g->spill, err));
 		while ((record = pf_sorter_next(g->spill, err)))
 			add_us(&g->group[record->group], record->us);
 		if (err->code)
@@ -543,8 +542,7 @@ static int settle(struct pf_tree *t, const struct pf_node *n,
 				       .is_async = is_async,
 				       .has_parent = n->has_parent };
 
-		if (pf_groups_settle(&t->groups[i], &s, f, err))
-			return -1;
+		PF_TRY(pf_groups_settle(&t->groups[i], &s, f, err));
 	}
 	return 0;
 }
@@ -689,7 +687,6 @@ int pf_tree_finish(struct pf_tree *t, struct pf_err *err)
 {
 	for (size_t i = 0; i < t->stack_count; i++)
 		while (t->stack[i].depth)
-			if (pop(t, &t->stack[i], err))
-				return -1;
+			PF_TRY(pop(t, &t->stack[i], err));
 	return 0;
 }

@@ -60,8 +60,7 @@ static int engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
 	if (is_kept)
 		groups = *pf_map_at(&e->rows, key);
 	if (groups == UINT64_MAX) {
-		if (find_groups(e, row, &groups))
-			return -1;
+		PF_TRY(find_groups(e, row, &groups));
 		if (is_kept)
 			*pf_map_at(&e->rows, key) = groups;
 	}
@@ -281,8 +280,7 @@ static int prefix_at(struct pf_memory *m, struct pf_lookup *l, int64_t t,
 
 	if (t > l->above && t <= l->upto)
 		return 0;
-	if (pf_lookup_bound(l, t, &i, m->err))
-		return -1;
+	PF_TRY(pf_lookup_bound(l, t, &i, m->err));
 	p = pf_spool_at(m->prefixes, i, m->err);
 	if (!p)
 		return -1;
@@ -633,8 +631,8 @@ static int begin_row(struct pf_engine *e, const struct item *it,
 		n->is_row = false;
 	n->has_stack = it->has_stack;
 	n->stack = it->stack;
-	if (pf_engine_host_stack(e, it->fe, n, n->has_parent ? n - 1 : NULL))
-		return -1;
+	PF_TRY(pf_engine_host_stack(e, it->fe, n,
+				    n->has_parent ? n - 1 : NULL));
 	if (!n->is_row)
 		return 0;
 	row.has_stack = n->has_stack;
@@ -722,8 +720,8 @@ static int see(struct host_pass *p, const struct pf_fe *fe)
 			   .thread = fe->track,
 			   .id = fe->external_id };
 
-	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &it.name, p->e->err))
-		return -1;
+	PF_TRY(pf_facts_name(&e->facts, fe->kind, &fe->name, &it.name,
+			     p->e->err));
 	if (has_no_time(e, fe))
 		it.end_ns = fe->start_ns;
 	if (fe->kind == PF_KIND_PYTHON)
@@ -778,8 +776,7 @@ static int see_orphans(struct host_pass *p, const struct pf_fe *before)
 		n->name = pf_intern_add(&e->facts.texts, name, strlen(name));
 		n->is_row = true;
 		row.name.text = n->name;
-		if (engine_begin(e, &row, n))
-			return -1;
+		PF_TRY(engine_begin(e, &row, n));
 	}
 	return p->e->err->code ? -1 : 0;
 }
@@ -866,16 +863,15 @@ static int add_row(struct pf_engine *e, const struct pf_fe *fe,
 	struct pf_figures f = { 0 };
 	struct pf_node n = { 0 };
 
-	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &row.name, e->err))
-		return -1;
+	PF_TRY(pf_facts_name(&e->facts, fe->kind, &fe->name, &row.name,
+			     e->err));
 	if (row.name.flags & PF_NAME_DROPPED)
 		return 0;
 	row.is_annotation =
 		(fe->kind == PF_KIND_GPU_ANNOTATION &&
 		 e->rules.annotations_apart) ||
 		(fe->kind == PF_KIND_GPU_SYNC && e->rules.waits_apart);
-	if (engine_begin(e, &row, &n))
-		return -1;
+	PF_TRY(engine_begin(e, &row, &n));
 	n.is_row = true;
 	n.place = (struct pf_fe_place){ start_ns, end_ns, fe->position, 1 };
 	f.ns[PF_FIG_DEVICE] = f.ns[PF_FIG_SELF_DEVICE] = end_ns - start_ns;
@@ -967,8 +963,7 @@ static int put_sum(struct pf_engine *e, struct pf_kernel_sum *sum,
 		   const struct pf_fsum *us)
 {
 	sum->us = pf_fsum_total(us);
-	if (pf_spool_add(e->op_kernels, sum, e->err))
-		return -1;
+	PF_TRY(pf_spool_add(e->op_kernels, sum, e->err));
 	return e->call_kernels ? pf_spool_add(e->call_kernels, sum, e->err) : 0;
 }
 

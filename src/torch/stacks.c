@@ -199,8 +199,7 @@ int pf_engine_host_stack(struct pf_engine *e, const struct pf_fe *fe,
 		n->has_stack = true;
 		n->stack = python_stack(e, fe, n);
 	} else if (n->is_op && fe->mask & 1u << PF_SLOT_SEQUENCE) {
-		if (pf_facts_args(&e->facts, &fe->args, &args, e->err))
-			return -1;
+		PF_TRY(pf_facts_args(&e->facts, &fe->args, &args, e->err));
 		stack = pf_map_at(&e->forward_stacks[fe->track],
 				  (uint64_t)fe->sequence);
 		if (*stack == UINT64_MAX)
@@ -223,8 +222,7 @@ static int own_stack(struct pf_engine *e, const struct pf_fe *fe,
 {
 	struct pf_args_fact args;
 
-	if (pf_facts_args(&e->facts, &fe->args, &args, e->err))
-		return -1;
+	PF_TRY(pf_facts_args(&e->facts, &fe->args, &args, e->err));
 	*text = args.stack;
 	return 0;
 }
@@ -348,8 +346,7 @@ static int open_in_walk(struct pf_engine *e, const struct pf_fe *fe)
 			return -1;
 		id = name.text;
 	} else {
-		if (own_stack(e, fe, &text))
-			return -1;
+		PF_TRY(own_stack(e, fe, &text));
 		id = -1 - (int64_t)text;
 	}
 	pf_cxx_top(s, fe->start_ns);
@@ -366,8 +363,7 @@ static int walk_to(struct pf_engine *e, int64_t at_ns)
 	w = e->walk;
 	for (; w->next && w->next->start_ns <= at_ns;
 	     w->next = pf_merge_next(w->merge, e->err))
-		if (open_in_walk(e, w->next))
-			return -1;
+		PF_TRY(open_in_walk(e, w->next));
 	w->at_ns = at_ns;
 	pf_cxx_top(&w->open, at_ns);
 	return e->err->code ? -1 : 0;
@@ -406,8 +402,7 @@ int pf_engine_event_stack(struct pf_engine *e, const struct pf_fe *fe,
 		return linked_stack(e, link, text);
 	if (e->stop_track >= e->track_count)
 		return 0;
-	if (walk_to(e, fe->start_ns))
-		return -1;
+	PF_TRY(walk_to(e, fe->start_ns));
 	*text = open_stack(e);
 	return 0;
 }

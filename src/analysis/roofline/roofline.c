@@ -492,15 +492,13 @@ static int add_work(struct find *f, const struct pf_roof_work *w)
 	enum pf_precision precision;
 
 	if (!n->works || w->call_id != n->call_id) {
-		if (end_call(f) < 0)
-			return -1;
+		PF_TRY(end_call(f));
 		*n = (struct now){ .call_id = w->call_id,
 				   .first_ns = w->start_ns,
 				   .of = *w,
 				   .kernel = w->name };
 	}
-	if (kernel_precision(f, w->name, &precision) < 0)
-		return -1;
+	PF_TRY(kernel_precision(f, w->name, &precision));
 	n->works++;
 	n->is_tf32 |= precision == PF_PRECISION_TF32;
 	n->is_host |= w->is_host;
@@ -516,8 +514,7 @@ static int add_works(struct find *f)
 	const struct pf_roof_work *w;
 
 	while ((w = pf_sorter_next(f->out->walk.works, f->db->err)))
-		if (add_work(f, w) < 0)
-			return -1;
+		PF_TRY(add_work(f, w));
 	return f->db->err->code ? -1 : end_call(f);
 }
 

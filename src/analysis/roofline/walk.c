@@ -476,8 +476,7 @@ static int teach(struct walk *w, const struct open *o)
 	if (*seen == (uint64_t)w->track->trace_id)
 		return 0;
 	*seen = (uint64_t)w->track->trace_id;
-	if (read_args(w, o->args, &object) < 0)
-		return -1;
+	PF_TRY(read_args(w, o->args, &object));
 	if (!pf_op_args_read(object, &args))
 		return 0;
 	for (size_t i = 0; i < 3; i++)
@@ -594,8 +593,7 @@ static int find_shape(struct walk *w, uint32_t at, uint32_t *out)
 	map = f->learns ? &w->by_trace : &w->by_args;
 	known = pf_map_at(map, key);
 	if (*known == UINT64_MAX) {
-		if (make_shape(w, o, parent, out) < 0)
-			return -1;
+		PF_TRY(make_shape(w, o, parent, out));
 		*pf_map_at(map, key) = *out;
 	} else {
 		*out = (uint32_t)*known;
@@ -724,8 +722,7 @@ static int add_work(struct walk *w, const struct work *work)
 	if (at == NONE)
 		return add_unowned(w, work, o->name, PF_ROOF_NO_MODEL);
 	o = &w->open[at];
-	if (find_shape(w, at, &r.shape) < 0)
-		return -1;
+	PF_TRY(find_shape(w, at, &r.shape));
 	r.call_id = (int64_t)((uint64_t)w->track->id << 32 | o->seq);
 	r.step = (uint32_t)pf_steps_at(&w->out->steps, w->track->trace_id,
 				       o->start_ns);
@@ -767,8 +764,7 @@ static int is_leaf(struct walk *w, const struct pf_block *b, uint32_t i,
 	    b->start_ns[i + 1] < pf_span_end(b->start_ns[i], b->dur_ns[i]) ||
 	    (work && work->op_id == event_id))
 		return w->db->err->code ? -1 : 0;
-	if (mean(w, b->name[i], &m) < 0)
-		return -1;
+	PF_TRY(mean(w, b->name[i], &m));
 	return !m->model || m->model->teaches[0] < 0;
 }
 
@@ -822,8 +818,7 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 		return 0;
 	if (!is_under)
 		w->depth = at;
-	if (mean(w, b->name[i], &m) < 0)
-		return -1;
+	PF_TRY(mean(w, b->name[i], &m));
 	if (at) {
 		o.modelled = w->open[at - 1].modelled;
 		o.state = w->open[at - 1].state;

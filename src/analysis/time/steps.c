@@ -770,8 +770,7 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s)
 	struct pf_steps all = { 0 };
 	bool is_all = true;
 
-	if (pf_window_steps(db, &s->window, &all))
-		return -1;
+	PF_TRY(pf_window_steps(db, &s->window, &all));
 	pf_window_note_steps(&s->window, &all);
 	for (size_t i = 0; i < s->window.count; i++)
 		is_all &= has_steps(s, &all, s->window.traces[i].trace_id);

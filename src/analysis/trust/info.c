@@ -495,8 +495,7 @@ static int add_rules(struct pf_db *db, struct pf_doc *doc)
 	int64_t first = 0, last = 0;
 	int rc, torch = 0;
 
-	if (pf_hint_producer(db, &producer))
-		return -1;
+	PF_TRY(pf_hint_producer(db, &producer));
 	if (producer == PF_FROM_OTHERS || producer == PF_FROM_SNAPSHOT ||
 	    producer == PF_FROM_TABLES)
 		return 0;

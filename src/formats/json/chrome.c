@@ -703,8 +703,7 @@ int pf_chrome_parse(struct pf_chrome *c, struct pf_doc_state *state,
 		x.p = pf_skip_blanks(x.p, x.end);
 		if (x.p == x.end)
 			break;
-		if (step(&x))
-			return -1;
+		PF_TRY(step(&x));
 	}
 	if (final && !x.stop)
 		close_input(&x);

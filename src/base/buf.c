@@ -4,10 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 
 void pf_buf_release(struct pf_buf *b)
 {

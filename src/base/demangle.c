@@ -9,7 +9,6 @@
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <libiberty/demangle.h>

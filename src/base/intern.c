@@ -11,8 +11,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/mem.h"
-
 #define FIRST_SLOTS 256
 
 void pf_intern_release(struct pf_intern *t)

@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,7 +21,6 @@
 #include <zlib.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 
 /* ---- signals ---- */
 

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "base/heap.h"
-#include "base/mem.h"
 #include "base/search.h"
 #include "base/tempfile.h"
 

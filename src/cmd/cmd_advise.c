@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "analysis/advise/advise.h"
-#include "base/path.h"
 #include "cmd/cmd.h"
 
 static const struct pf_advise_args defaults = { .window = PF_WINDOW_DEFAULTS };

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <regex.h>
 #include <signal.h>
 #include <spawn.h>

@@ -9,12 +9,12 @@
 #include "base/path.h"
 #include "cmd/cmd.h"
 #include "cmd/cache.h"
+#include "page/gather.h"
 #include "page/page.h"
 #include "events/hints.h"
 #include "compare/snap.h"
 #include "page/diff_page.h"
 #include "page/timeline.h"
-#include "page/gather.h"
 #include "page/redact.h"
 #include "analysis/time/training.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
 #include "events/trust.h"

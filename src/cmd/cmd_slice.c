@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <inttypes.h>
-
 #include "export/slice.h"
 #include "base/log.h"
 #include "base/num.h"

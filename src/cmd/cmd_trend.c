@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/diff.h"
 #include "compare/trend.h"
 #include "cmd/cmd.h"
 #include "cmd/cache.h"

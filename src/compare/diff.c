@@ -9,14 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time/kernels.h"
-#include "base/mem.h"
 #include "base/order.h"
 #include "compare/diff_impl.h"
 #include "events/gpu.h"
 #include "formats/event.h"
-#include "show/doc.h"
-#include "torch/averages.h"
 
 /* ---- texts of the result ---- */
 

@@ -8,13 +8,10 @@
 #include "compare/diff_capture.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "analysis/idle/gaps.h"
-#include "analysis/time/steps.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/sat.h"
@@ -25,9 +22,7 @@
 #include "events/args.h"
 #include "events/gpu.h"
 #include "events/interval.h"
-#include "events/names.h"
 #include "events/nest.h"
-#include "events/step.h"
 #include "formats/event.h"
 #include "store/cursor.h"
 #include "store/query.h"

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/time/kernels.h"
-#include "base/data.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/search.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time/kernels.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"

@@ -16,8 +16,6 @@
 #include "analysis/time/overlap.h"
 #include "analysis/time/steps.h"
 #include "analysis/trust/doctor.h"
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/search.h"
 #include "compare/trend.h"
 #include "ingest/source_name.h"

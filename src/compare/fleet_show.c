@@ -14,7 +14,6 @@
 #include "base/sat.h"
 #include "base/stats.h"
 #include "compare/fleet.h"
-#include "show/doc.h"
 #include "store/query.h"
 
 /*

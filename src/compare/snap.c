@@ -14,7 +14,6 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "events/ask.h"
-#include "show/doc.h"
 #include "store/query.h"
 
 /* ---- finding ---- */

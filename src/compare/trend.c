@@ -17,7 +17,6 @@
 #include "compare/diff_judge.h"
 #include "compare/fleet.h"
 #include "events/names.h"
-#include "show/doc.h"
 #include "store/query.h"
 
 /* ---- what is found ---- */

@@ -8,7 +8,6 @@
 
 #include "base/order.h"
 #include "base/sat.h"
-#include "events/interval.h"
 #include "show/doc.h"
 
 int pf_ask_begin(struct pf_ask *q, struct pf_db *db,

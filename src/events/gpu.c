@@ -8,12 +8,10 @@
 
 #include "events/gpu.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/intern.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
 #include "base/search.h"
@@ -21,7 +19,6 @@
 #include "events/args.h"
 #include "events/interval.h"
 #include "events/names.h"
-#include "events/traces.h"
 #include "formats/event.h"
 #include "store/cursor.h"
 #include "store/query.h"

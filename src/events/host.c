@@ -7,7 +7,6 @@
 
 #include "events/host.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +17,9 @@
 #include "base/search.h"
 #include "events/gpu.h"
 #include "events/interval.h"
-#include "events/names.h"
 #include "events/nest.h"
 #include "events/step.h"
 #include "events/traces.h"
-#include "formats/event.h"
 #include "store/cursor.h"
 #include "store/kept.h"
 #include "store/query.h"

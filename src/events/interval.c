@@ -8,7 +8,6 @@
 
 #include "events/interval.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/sat.h"

@@ -11,14 +11,11 @@
 #include <ctype.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/demangle.h"
 #include "base/intern.h"
-#include "base/mem.h"
 #include "store/kept.h"
 #include "store/query.h"
 #include "store/texts.h"

@@ -12,11 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/search.h"
-#include "base/spool.h"
 #include "base/stats.h"
 #include "events/gpu.h"
 #include "events/interval.h"

@@ -6,11 +6,9 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "events/hints.h"
 #include "events/trust.h"
 #include "base/buf.h"
 #include "base/num.h"

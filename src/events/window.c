@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "events/traces.h"
 #include "events/hints.h"
 #include "events/interval.h"
 #include "events/names.h"
@@ -17,8 +16,6 @@
 #include "base/num.h"
 #include "base/search.h"
 #include "base/stats.h"
-#include "store/query.h"
-#include "show/doc.h"
 
 static int parse_steps(const char *text, int64_t *first, int64_t *last,
 		       struct pf_err *err)

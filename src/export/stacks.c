@@ -14,7 +14,6 @@
 #include "export/stacks.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

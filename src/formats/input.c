@@ -12,7 +12,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/buf.h"
 #include "base/inside.h"
 #include "base/mem.h"
 

@@ -7,8 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +23,6 @@
 #include "formats/refusal.h"
 #include "ingest/ingest.h"
 #include "ingest/source_name.h"
-#include "show/doc.h"
 #include "store/db.h"
 
 #define NAMED 3 /* of the files that are passed over */

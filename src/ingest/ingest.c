@@ -4,7 +4,6 @@
 #define PF_SCAN_SIMD 0
 #include "ingest/ingest.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 #include "base/mem.h"
 #include "base/tempfile.h"
 #include "base/utf8.h"
-#include "base/xxh128.h"
 #include "events/args.h"
 #include "formats/json/scan.h"
 #include "formats/refusal.h"

@@ -3,7 +3,6 @@
 
 #include "page/chart.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -8,20 +8,14 @@
 #include "page/diff_page.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/time/steps.h"
-#include "base/buf.h"
 #include "base/path.h"
-#include "compare/diff.h"
 #include "events/gpu.h"
 #include "events/names.h"
 #include "page/figure.h"
 #include "page/html.h"
-#include "page/page.h"
-#include "page/redact.h"
-#include "show/doc.h"
 
 /* The top of the page of a comparison; each appends HTML. */
 

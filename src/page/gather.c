@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "torch/table.h"
 #include "torch/rules.h"

@@ -5,18 +5,14 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time/kernels.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/port.h"
 #include "base/utf8.h"
 #include "page/figure.h"
-#include "page/verdict.h"
-#include "show/doc.h"
 #include "show/escape.h"
 #include "show/glossary.h"
 

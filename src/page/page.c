@@ -3,8 +3,6 @@
 
 #include "page/page.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time/kernels.h"
 #include "base/order.h"
 #include "events/names.h"
 #include "base/mem.h"

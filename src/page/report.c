@@ -3,7 +3,6 @@
 
 #include "page/report.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "base/path.h"
 #include "page/figure.h"
 #include "page/html.h"
-#include "show/doc.h"
 #include "show/escape.h"
 
 static struct pf_tile *add(struct pf_tiles *out, const char *key,

@@ -17,8 +17,6 @@
 #include "events/step.h"
 #include "page/figure.h"
 #include "page/html.h"
-#include "page/page.h"
-#include "page/slices.h"
 #include "store/db.h"
 #include "store/threads.h"
 

@@ -10,9 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/time/steps.h"
@@ -20,7 +17,6 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/port.h"
-#include "show/doc.h"
 #include "show/escape.h"
 
 /* ---- what rules write their sentences with ---- */

@@ -4,7 +4,6 @@
 #include "show/render.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
-#include "show/doc.h"
 #include "show/format.h"
 
 /*

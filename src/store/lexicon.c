@@ -4,7 +4,6 @@
 #include "store/lexicon.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/search.h"

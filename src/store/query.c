@@ -9,16 +9,13 @@
 
 #include "store/query.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/asset.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/outplace.h"
 
 sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,

@@ -14,7 +14,6 @@
 #include "store/argtext.h"
 #include "store/block.h"
 #include "store/lexicon.h"
-#include "store/varint.h"
 
 /*
  * Walking the events of blocks under a filter, in order of event id.  Columns

@@ -16,7 +16,6 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "base/port.h"
-#include "events/names.h"
 #include "store/comm_rule.h"
 
 /*

@@ -8,7 +8,6 @@
 #include "analysis/advise/impl.h"
 #include "events/gpu.h"
 #include "events/trust.h"
-#include "show/doc.h"
 #include "show/escape.h"
 #include "store/kept.h"
 #include "store/threads.h"

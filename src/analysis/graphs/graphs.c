@@ -13,7 +13,6 @@
 #include "base/sat.h"
 #include "base/stats.h"
 #include "events/hints.h"
-#include "show/doc.h"
 
 /*
  * A capture has the calls of a graph in its order, so the two must be of one

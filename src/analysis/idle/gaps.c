@@ -7,27 +7,19 @@
 
 #include "analysis/idle/gaps.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/heap.h"
 #include "base/intern.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
 #include "events/gpu.h"
 #include "events/hints.h"
 #include "events/interval.h"
-#include "events/names.h"
 #include "events/step.h"
-#include "events/trust.h"
-#include "events/window.h"
-#include "show/doc.h"
-#include "store/db.h"
 #include "store/query.h"
 
 /*

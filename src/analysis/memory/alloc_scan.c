@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sat.h"
-#include "base/spool.h"
 #include "base/tempfile.h"
 #include "events/args.h"
 #include "events/interval.h"

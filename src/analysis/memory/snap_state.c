@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
-#include "show/doc.h"
 #include "store/query.h"
 
 static bool is_users(const char *file, size_t len)

@@ -10,16 +10,13 @@
 #include <string.h>
 
 #include "analysis/memory/alloc_scan.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
 #include "events/ask.h"
 #include "events/traces.h"
 #include "events/trust.h"
-#include "events/names.h"
 #include "formats/event.h"
-#include "show/doc.h"
 #include "store/query.h"
 
 /* Two passes over the records, and what they leave. */

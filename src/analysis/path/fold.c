@@ -13,7 +13,6 @@
 #include <stdatomic.h>
 
 #include "analysis/path/impl.h"
-#include "base/order.h"
 #include "base/search.h"
 #include "store/threads.h"
 #include "store/varint.h"

@@ -9,7 +9,6 @@
 
 #include "analysis/path/impl.h"
 #include "base/order.h"
-#include "base/sat.h"
 #include "base/search.h"
 #include "events/names.h"
 #include "show/doc.h"

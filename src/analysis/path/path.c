@@ -11,10 +11,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "events/gpu.h"
-#include "events/trust.h"
-#include "show/doc.h"
 #include "show/escape.h"
-#include "store/query.h"
 
 /* ---- the window ---- */
 

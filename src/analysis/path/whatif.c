@@ -2,10 +2,7 @@
 /* Questions and their answers: those that were asked, or the usual ones. */
 #include "config.h"
 
-#include <math.h>
-
 #include "analysis/path/impl.h"
-#include "base/stats.h"
 #include "events/names.h"
 #include "show/doc.h"
 

@@ -4,7 +4,6 @@
 
 #include "analysis/ranks/digest.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,6 @@
 #include "events/args.h"
 #include "events/gpu.h"
 #include "events/interval.h"
-#include "events/names.h"
 #include "events/step.h"
 #include "events/traces.h"
 #include "show/doc.h"

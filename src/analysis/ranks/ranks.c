@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "analysis/ranks/impl.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"

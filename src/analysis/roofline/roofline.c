@@ -27,7 +27,6 @@
 #include "events/names.h"
 #include "events/trust.h"
 #include "formats/event.h"
-#include "show/doc.h"
 #include "store/query.h"
 
 /* One call against its roof, and sums of such. */

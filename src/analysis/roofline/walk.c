@@ -8,13 +8,10 @@
 #include "analysis/roofline/walk.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/graphs/graphs.h"
-#include "base/err.h"
-#include "base/intern.h"
 #include "base/sat.h"
 #include "events/args.h"
 #include "events/gpu.h"

@@ -8,7 +8,6 @@
 
 #include "analysis/time/counters.h"
 #include "base/buf.h"
-#include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
@@ -21,7 +20,6 @@
 #include "store/cursor.h"
 #include "store/query.h"
 #include "store/texts.h"
-#include "show/doc.h"
 #include "formats/event.h"
 
 #define SERIES_MAX 100000u

@@ -16,17 +16,13 @@
 #include "analysis/graphs/graphs.h"
 #include "analysis/time/operators.h"
 #include "base/data.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
-#include "base/spool.h"
-#include "base/stats.h"
 #include "base/utf8.h"
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "formats/event.h"
-#include "show/doc.h"
 #include "store/query.h"
 
 enum { PATTERN, TENSOR_CORES, CLASS, PRECISION, COLUMNS };

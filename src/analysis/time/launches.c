@@ -11,25 +11,17 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/intern.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/spool.h"
 #include "base/stats.h"
-#include "events/ask.h"
-#include "events/gpu.h"
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
 #include "events/traces.h"
-#include "events/trust.h"
 #include "formats/event.h"
-#include "show/doc.h"
 #include "store/cursor.h"
 
 /*

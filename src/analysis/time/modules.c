@@ -12,7 +12,6 @@
 
 #include "analysis/graphs/graphs.h"
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -26,7 +25,6 @@
 #include "events/nest.h"
 #include "events/traces.h"
 #include "formats/event.h"
-#include "show/doc.h"
 #include "store/cursor.h"
 
 #define MODULE_ROOT 0 /* outside any module */

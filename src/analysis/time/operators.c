@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
@@ -16,10 +15,8 @@
 #include "events/ask.h"
 #include "events/gpu.h"
 #include "events/traces.h"
-#include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
-#include "show/doc.h"
 #include "store/cursor.h"
 #include "store/query.h"
 #include "store/texts.h"

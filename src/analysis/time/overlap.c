@@ -9,11 +9,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "analysis/time/kernels.h"
 #include "base/intern.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
@@ -22,7 +19,6 @@
 #include "events/interval.h"
 #include "events/trust.h"
 #include "formats/event.h"
-#include "show/doc.h"
 #include "store/texts.h"
 
 /* What an argset says: its row, and the size of a message. */

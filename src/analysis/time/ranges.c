@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/time/steps.h"
@@ -21,7 +20,6 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/sat.h"
-#include "base/stats.h"
 #include "events/ask.h"
 #include "events/gpu.h"
 #include "events/hints.h"
@@ -32,7 +30,6 @@
 #include "events/traces.h"
 #include "events/trust.h"
 #include "formats/event.h"
-#include "show/doc.h"
 #include "store/cursor.h"
 #include "store/query.h"
 

@@ -7,14 +7,12 @@
 
 #include "analysis/time/steps.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/time/ranges.h"
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/heap.h"
 #include "base/intern.h"
 #include "base/mem.h"
@@ -22,16 +20,11 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/stats.h"
-#include "events/gpu.h"
 #include "events/hints.h"
 #include "events/host.h"
 #include "events/interval.h"
 #include "events/step.h"
-#include "events/trust.h"
-#include "events/window.h"
 #include "formats/event.h"
-#include "show/doc.h"
-#include "store/db.h"
 
 /*
  * The kernels that run are a heap by end.  Sums over them are in fixed point,

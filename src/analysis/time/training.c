@@ -5,11 +5,9 @@
 #include "base/num.h"
 #include "base/sat.h"
 #include "store/query.h"
-#include "show/doc.h"
 #include "analysis/time/training.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static const struct pf_col times_cols[] = {
 	{ "trace_id", "Trace", PF_INT },

@@ -11,17 +11,13 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/err.h"
 #include "base/heap.h"
-#include "base/intern.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
@@ -35,9 +31,7 @@
 #include "events/step.h"
 #include "events/trust.h"
 #include "formats/event.h"
-#include "show/doc.h"
 #include "store/cursor.h"
-#include "store/db.h"
 #include "store/query.h"
 
 struct pf_tally {

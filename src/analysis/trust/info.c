@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/order.h"
 #include "base/search.h"
 #include "events/hints.h"
-#include "show/doc.h"
 #include "store/cursor.h"
 #include "store/query.h"
 #include "torch/rules.h"

@@ -19,7 +19,6 @@
 #include "base/mem.h"
 #include "base/port.h"
 #include "formats/pfr/kineto.h"
-#include "formats/sqlite/foreign.h"
 
 #define PROCESSES_MAX 65536u
 #define THREADS_MAX   65536u

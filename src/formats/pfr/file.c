@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/search.h"
 #include "formats/sink.h"
-#include "formats/wire.h"
 
 #define LINES_MAX 16384u
 #define BYTES_MAX (8u << 20)

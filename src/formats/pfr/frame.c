@@ -10,7 +10,6 @@
 #define REFLECTED UINT32_C(0x82f63b78)
 #include "formats/pfr/frame.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

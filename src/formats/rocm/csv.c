@@ -7,13 +7,11 @@
 
 #include <csv.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sat.h"
-#include "base/xxh128.h"
 #include "formats/rocm/map.h"
 #include "formats/rocm/rocm.h"
 

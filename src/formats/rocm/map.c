@@ -7,9 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "base/mem.h"
 
 void pf_rocm_init(struct pf_rocm *m)

@@ -10,15 +10,12 @@
 #include "formats/sqlite/foreign.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <sqlite3.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"

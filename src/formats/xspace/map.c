@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "formats/event.h"

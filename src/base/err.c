@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "base/mem.h"
 #include "base/port.h"
 
 static void mark_cut(struct pf_err *err, int len)
@@ -72,7 +73,7 @@ static bool is_of_path(int code)
 	static const int codes[] = { ENOENT, ENOTDIR,      EISDIR, EACCES,
 				     EPERM,  ENAMETOOLONG, ELOOP,  ENXIO };
 
-	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+	for (size_t i = 0; i < PF_LEN(codes); i++)
 		if (codes[i] == code)
 			return true;
 	return false;

@@ -54,6 +54,9 @@ static inline void pf_freed(void *variable)
 #define PF_MEM_KEEP_LITTLE (1 << 20)
 void pf_mem_keep_below(int size_bytes);
 
+/* How many elements an array has. */
+#define PF_LEN(array) (sizeof(array) / sizeof(*(array)))
+
 /*
  * Make room for one more element in an array that grows by doubling.
  * "cap" is updated; returns the (moved) array.

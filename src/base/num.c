@@ -10,6 +10,8 @@
 
 #include "base/num.h"
 
+#include "base/mem.h"
+
 int pf_num_int(const char *s, int64_t *out)
 {
 	bool negative = *s == '-';
@@ -62,7 +64,7 @@ static const struct unit time_units[] = {
 
 static int unit_of(const char *name, int64_t *ns)
 {
-	for (size_t i = 0; i < sizeof(time_units) / sizeof(*time_units); i++) {
+	for (size_t i = 0; i < PF_LEN(time_units); i++) {
 		if (!strcmp(time_units[i].name, name)) {
 			*ns = time_units[i].ns;
 			return 0;

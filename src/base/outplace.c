@@ -147,7 +147,7 @@ static int check_journals(const char *path, struct pf_err *err)
 	static const char *const tails[] = { "-wal", "-journal", "-shm" };
 	struct stat info;
 
-	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
+	for (size_t i = 0; i < PF_LEN(tails); i++) {
 		PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 
 		pf_buf_addf(&name, "%s%s", path, tails[i]);

@@ -424,7 +424,7 @@ static const struct {
 
 static const char *find_elsewhere(const char *word)
 {
-	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere); i++)
+	for (size_t i = 0; i < PF_LEN(elsewhere); i++)
 		if (!strcmp(elsewhere[i].word, word))
 			return elsewhere[i].is;
 	return NULL;

@@ -61,8 +61,7 @@ static void capture_names_release(struct pf_capture_names *n)
 
 static void add_name(struct pf_capture_names *n, char *name)
 {
-	n->items = pf_grow(n->items, &n->cap, n->count + 1, sizeof(*n->items));
-	n->items[n->count++] = name;
+	*PF_ONE_MORE(n->items, n->count, n->cap) = name;
 }
 
 /* ---- the pattern as a regular expression for names ---- */
@@ -272,7 +271,7 @@ extern char **environ;
 
 static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,
 				 SIGQUIT, SIGUSR1, SIGUSR2 };
-#define FORWARDED (sizeof(forwarded) / sizeof(*forwarded))
+#define FORWARDED (PF_LEN(forwarded))
 
 static volatile sig_atomic_t child; /* who gets them */
 
@@ -579,7 +578,7 @@ static int set_options(const struct capture_args *a, const char *pattern,
 	};
 
 	PF_TRY(check_kinds(a->kinds, err));
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < PF_LEN(texts); i++)
 		PF_TRY(set_variable(texts[i].name, texts[i].value, err));
 	if (set_choice("PROFAN_GRAPH", "node|graph", a->graph, err) ||
 	    set_choice("PROFAN_START", "on|off|api|signal", a->start, err) ||

@@ -37,7 +37,7 @@
 /* The last is that of the thread that starts; others ask for it, too. */
 static clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID,
 			      CLOCK_THREAD_CPUTIME_ID };
-#define CLOCKS (sizeof(clocks) / sizeof(*clocks))
+#define CLOCKS (PF_LEN(clocks))
 
 struct phase {
 	const char *name;

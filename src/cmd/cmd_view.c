@@ -176,7 +176,7 @@ static void open_page(const char *path)
 	    (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY") &&
 	     !getenv("BROWSER")))
 		return;
-	for (size_t i = 0; i < sizeof(openers) / sizeof(*openers); i++) {
+	for (size_t i = 0; i < PF_LEN(openers); i++) {
 		char *argv[] = { (char *)openers[i], (char *)path, NULL };
 
 		if (!posix_spawnp(&pid, openers[i], NULL, NULL, argv, environ))

@@ -50,9 +50,8 @@ void pf_diff_note(struct pf_diff_run *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	out->notes = pf_grow(out->notes, &out->note_cap, out->note_count + 1,
-			     sizeof(*out->notes));
-	out->notes[out->note_count++] = pf_diff_keep_text(d, text);
+	*PF_ONE_MORE(out->notes, out->note_count, out->note_cap) =
+		pf_diff_keep_text(d, text);
 }
 
 /*

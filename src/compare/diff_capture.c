@@ -309,7 +309,7 @@ static uint32_t path_text(struct pf_work *w, uint32_t node, bool only_regions)
 	for (; node > PF_NODE_OTHER; node = w->nodes[node].parent) {
 		if (only_regions && !is_region(&w->nodes[node]))
 			continue;
-		if (count == sizeof(chain) / sizeof(*chain)) {
+		if (count == PF_LEN(chain)) {
 			/* the ends say most: drop from the middle */
 			memmove(chain + 32, chain + 33, 31 * sizeof(*chain));
 			count--;
@@ -926,7 +926,7 @@ static void use_slots(struct host *h, uint32_t mask)
 	static const int used[] = { PF_SLOT_ALLOCATED, PF_SLOT_RESERVED,
 				    PF_SLOT_BYTES };
 
-	for (size_t k = 0; k < sizeof(used) / sizeof(*used); k++)
+	for (size_t k = 0; k < PF_LEN(used); k++)
 		h->slots[used[k]] += mask >> used[k] & 1;
 }
 
@@ -1589,7 +1589,7 @@ static int capture_load(struct pf_db *db, const struct pf_window_args *args,
 	c->peak_bytes = c->reserved_bytes = c->world_size = -1;
 	if (!rc)
 		rc = pf_trust_lost(db, &l.window, &c->lost);
-	for (size_t i = 0; !rc && i < sizeof(parts) / sizeof(*parts); i++) {
+	for (size_t i = 0; !rc && i < PF_LEN(parts); i++) {
 		if (!parts[i].want || (want & parts[i].want))
 			rc = parts[i].load(&l);
 		if (!rc && c->is_too_large)

@@ -280,8 +280,7 @@ static bool is_detail(const char *word, size_t len)
 		has_digit |= isdigit((unsigned char)word[i]) != 0;
 	if (has_digit)
 		return true;
-	for (size_t i = 0; i < sizeof(architectures) / sizeof(*architectures);
-	     i++)
+	for (size_t i = 0; i < PF_LEN(architectures); i++)
 		if (strlen(architectures[i]) == len &&
 		    !strncasecmp(word, architectures[i], len))
 			return true;
@@ -687,7 +686,7 @@ static void match_positions(struct matcher *m)
 static void match_all(struct matcher *m, enum pf_diff_by by)
 {
 	/* put together by less, rows are the same or not */
-	size_t count = by == PF_BY_ALL ? sizeof(rules) / sizeof(*rules) : 1;
+	size_t count = by == PF_BY_ALL ? PF_LEN(rules) : 1;
 
 	for (m->rule = rules; m->rule < rules + count; m->rule++)
 		if (m->rule->match == PF_MATCH_POSITION)

@@ -115,7 +115,7 @@ static struct pf_diff_class known_class(const struct pf_diff *diff, size_t i)
 
 	if (no_a == no_b) /* neither side, as in two captures of CPUs */
 		return row;
-	for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++) {
+	for (size_t k = 0; k < PF_LEN(all); k++) {
 		struct pf_both told = unknown;
 
 		if (no_a)
@@ -224,7 +224,7 @@ static void show_rows(const struct pf_diff *diff, struct pf_doc *doc)
 						"duration_effect_ns" };
 	static const char *const of_calls[] = { "a_count", "b_count",
 						"a_each_ns", "b_each_ns" };
-	struct pf_field fields[sizeof(work_fields) / sizeof(*work_fields)];
+	struct pf_field fields[PF_LEN(work_fields)];
 	char text[64];
 
 	memcpy(fields, work_fields, sizeof(fields));
@@ -304,7 +304,7 @@ static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
 	static const char *const of_self[] = { "delta_self_ns",
 					       "delta_self_share" };
 	static const char *const of_total[] = { "delta_ns", "delta_share" };
-	struct pf_field fields[sizeof(op_fields) / sizeof(*op_fields)];
+	struct pf_field fields[PF_LEN(op_fields)];
 	char text[64];
 
 	memcpy(fields, op_fields, sizeof(fields));

@@ -483,7 +483,7 @@ static const struct pf_field step_others[] = {
 };
 #undef S
 
-_Static_assert(sizeof(step_figures) / sizeof(*step_figures) <= PF_FLEET_FIGURES,
+_Static_assert(PF_LEN(step_figures) <= PF_FLEET_FIGURES,
 	       "more figures than are kept of a night");
 
 #define TABLE(figures, fields)                                                 \
@@ -848,7 +848,7 @@ int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r)
 		"INSERT INTO rank VALUES(?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
 		" ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
 		out->db->err);
-	int count = sizeof(rank_fields) / sizeof(*rank_fields), rc = -1;
+	int count = PF_LEN(rank_fields), rc = -1;
 
 	out->rank_id++;
 	if (st) {

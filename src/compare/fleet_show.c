@@ -165,7 +165,7 @@ static const struct pf_field spread_fields[] = {
 	PF_FIELD(struct row, max_rank, "max_rank", "Rank", PF_INT | PF_MAYBE),
 };
 
-#define SPREADS (sizeof(spread_fields) / sizeof(*spread_fields))
+#define SPREADS (PF_LEN(spread_fields))
 
 static int64_t quantile(const int64_t *values, size_t count, unsigned percent)
 {

@@ -94,9 +94,7 @@ static int add(struct pf_fleet_inputs *in, const char *path, bool is_named,
 		*err = why;
 		return -1;
 	}
-	in->items =
-		pf_grow(in->items, &in->cap, in->count + 1, sizeof(*in->items));
-	in->items[in->count++] = (struct pf_fleet_input){
+	*PF_ONE_MORE(in->items, in->count, in->cap) = (struct pf_fleet_input){
 		.path = pf_strdup(path),
 		.is_named = is_named,
 		.source = id == PF_FLEET_APPLICATION_ID ? PF_SOURCE_FLEET

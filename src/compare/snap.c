@@ -444,8 +444,7 @@ static void add(struct dumps *d, const char *capture,
 
 	while (before && d->rows[before - 1].now.device != now->device)
 		before--;
-	d->rows = pf_grow(d->rows, &d->cap, d->count + 1, sizeof(*d->rows));
-	row = &d->rows[d->count++];
+	row = PF_ONE_MORE(d->rows, d->count, d->cap);
 	*row = (struct row){ capture, *now, PF_NO_INT };
 	if (before)
 		row->change = pf_sat_sub(now->allocated,

@@ -221,7 +221,7 @@ static const struct pf_field fixed_fields[] = {
 	FIELD(device_count, "device_count", "GPUs", PF_COUNT | PF_FULL),
 	FIELD(step_sum_ns, "step_sum_ns", "All steps", PF_NS | PF_FULL),
 };
-#define FIXED   (sizeof(fixed_fields) / sizeof(*fixed_fields))
+#define FIXED   (PF_LEN(fixed_fields))
 #define MEDIAN  2
 #define BETWEEN 5  /* shown where it says something */
 #define SAMPLES 13 /* the column that needs --samples-per-step */
@@ -406,7 +406,7 @@ static void show_lines(const struct trend *trend, struct pf_doc *doc)
 			FIELD(count[PF_COUNT_SYNCS], "syncs", "", PF_REAL),
 			FIELD(count[PF_COUNT_OPS], "ops", "", PF_REAL),
 		};
-	struct pf_field fields[sizeof(line_fields) / sizeof(*line_fields)];
+	struct pf_field fields[PF_LEN(line_fields)];
 	struct pf_table *t;
 
 	memcpy(fields, line_fields, sizeof(fields));
@@ -418,7 +418,7 @@ static void show_lines(const struct trend *trend, struct pf_doc *doc)
 	add_line(trend, t, trend->with_steps ? "mean step" : "capture", PF_NS,
 		 &mean);
 	show_parts(trend, t);
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+	for (size_t i = 0; i < PF_LEN(counts); i++)
 		add_line(trend, t, counts[i].col.key, PF_REAL, &counts[i]);
 	add_line(trend, t, "peak memory", PF_BYTES, &peak);
 }
@@ -1280,7 +1280,7 @@ static const struct pf_field shown_night_fields[] = {
 	N(labels, "labels", "Labels", PF_TEXT | PF_FULL),
 };
 #undef N
-#define SHOWN  (sizeof(shown_night_fields) / sizeof(*shown_night_fields))
+#define SHOWN  (PF_LEN(shown_night_fields))
 #define COMMIT 2
 #define BEFORE 5 /* the figures of a step */
 

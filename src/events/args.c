@@ -241,7 +241,7 @@ static int64_t dtype_bytes(struct pf_json dtype)
 	if (!dtype.p)
 		return -1;
 	pf_json_text(dtype, &text);
-	for (size_t i = 0; text.data && i < sizeof(types) / sizeof(*types); i++)
+	for (size_t i = 0; text.data && i < PF_LEN(types); i++)
 		if (!strcmp(types[i].name, text.data))
 			bytes = types[i].bytes;
 	return bytes;

@@ -444,7 +444,7 @@ static bool ends_counting(const struct pf_buf *b)
 		return true;
 	while (len && strchr(" _:=-", b->data[len - 1]))
 		len--;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+	for (size_t i = 0; i < PF_LEN(words); i++) {
 		size_t n = strlen(words[i]);
 
 		if (len >= n && !strncasecmp(b->data + len - n, words[i], n) &&
@@ -658,7 +658,7 @@ static void add_known(struct pf_buf *out, const char **s)
 		*s += len;
 		return;
 	}
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+	for (size_t i = 0; i < PF_LEN(types); i++) {
 		size_t n = strlen(types[i].mangled);
 
 		if (!strncmp(*s, types[i].mangled, n)) {
@@ -674,7 +674,7 @@ static void add_known(struct pf_buf *out, const char **s)
 static void rename_types(struct pf_buf *out, const char *s)
 {
 	while (*s) {
-		size_t i = 0, n = sizeof(types) / sizeof(*types);
+		size_t i = 0, n = PF_LEN(types);
 
 		while (i < n && strncmp(s, types[i].printed,
 					strlen(types[i].printed)) != 0)

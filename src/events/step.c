@@ -206,9 +206,7 @@ static int add_range(struct finder *f, size_t first, int64_t trace_id,
 	if (out->count == RANGES_MAX)
 		return pf_fail(f->db->err, PF_ELIMIT,
 			       "more than %u ranges match --steps", RANGES_MAX);
-	out->items = pf_grow(out->items, &f->cap, out->count + 1,
-			     sizeof(*out->items));
-	out->items[out->count++] = (struct pf_step){
+	*PF_ONE_MORE(out->items, out->count, f->cap) = (struct pf_step){
 		.trace_id = trace_id,
 		.track_id = track_id,
 		.step = number,
@@ -442,9 +440,7 @@ static int load_rows(struct pf_db *db, struct pf_steps *out)
 			add_other(out, &s);
 			continue;
 		}
-		out->items = pf_grow(out->items, &cap, out->count + 1,
-				     sizeof(*out->items));
-		out->items[out->count++] = s;
+		*PF_ONE_MORE(out->items, out->count, cap) = s;
 	}
 	return rc;
 }

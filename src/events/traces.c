@@ -110,9 +110,8 @@ int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
 
 		if (!is_wanted(args, stmt))
 			continue;
-		w->traces = pf_grow(w->traces, &cap, w->count + 1,
-				    sizeof(*w->traces));
-		w->traces[w->count++] = (struct pf_window_trace){
+		*PF_ONE_MORE(w->traces, w->count,
+			     cap) = (struct pf_window_trace){
 			.trace_id = sqlite3_column_int64(stmt, 0),
 			.rank = own,
 			.is_side = sqlite3_column_int(stmt, 6) != 0,

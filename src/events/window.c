@@ -489,8 +489,7 @@ const char *pf_window_title(const struct pf_window *w, const char *title)
 		{ "Before the first GPU work", "Before the first TPU work" },
 	};
 
-	for (size_t i = 0; w->is_tpu && i < sizeof(titles) / sizeof(*titles);
-	     i++)
+	for (size_t i = 0; w->is_tpu && i < PF_LEN(titles); i++)
 		if (!strcmp(title, titles[i].gpu))
 			return titles[i].tpu;
 	return title;

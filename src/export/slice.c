@@ -208,8 +208,7 @@ static void add_to_arrow(struct pf_slice_flows *f, struct arrow *a,
 		a->has_start = a->has_end = true;
 		keep(f, a);
 	}
-	a->ids = pf_grow(a->ids, &a->cap, a->count + 1, sizeof(*a->ids));
-	a->ids[a->count++] = s->event_id;
+	*PF_ONE_MORE(a->ids, a->count, a->cap) = s->event_id;
 }
 
 /* All were seen: which have a partner? */

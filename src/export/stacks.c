@@ -337,9 +337,8 @@ static int read_frames(struct frames *f, int64_t stack)
 			rc = -1;
 			break;
 		}
-		f->path = pf_grow(f->path, &f->cap, f->count + 1,
-				  sizeof(*f->path));
-		f->path[f->count++] = stack_frame(f->tree, text.data, text.len);
+		*PF_ONE_MORE(f->path, f->count, f->cap) =
+			stack_frame(f->tree, text.data, text.len);
 	}
 	sqlite3_reset(f->st);
 	return rc;

@@ -162,8 +162,7 @@ char pf_track_class_letter(enum pf_kind kind)
 
 const char *pf_track_class_name(char letter)
 {
-	for (size_t i = 0; i < sizeof(track_classes) / sizeof(*track_classes);
-	     i++)
+	for (size_t i = 0; i < PF_LEN(track_classes); i++)
 		if (track_classes[i].letter == letter)
 			return track_classes[i].name;
 	return "host";
@@ -237,7 +236,7 @@ bool pf_parsed_begin(struct pf_parsed *p)
 	bool cleared = false;
 
 	clear_batch(&p->batch);
-	for (size_t i = 0; i < sizeof(dicts) / sizeof(*dicts); i++) {
+	for (size_t i = 0; i < PF_LEN(dicts); i++) {
 		dict_forget_fresh(dicts[i]);
 		if (!pf_dict_is_large(dicts[i]))
 			continue;

@@ -6,6 +6,8 @@
 
 #include "formats/category.h"
 
+#include "base/mem.h"
+
 struct category {
 	const char *text;
 	enum pf_kind kind;
@@ -53,7 +55,7 @@ static bool ends_with(const char *text, size_t len, const char *suffix)
 
 enum pf_kind pf_category_kind(const char *text, size_t len)
 {
-	for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++)
+	for (size_t i = 0; i < PF_LEN(categories); i++)
 		if (equal_nocase(text, len, categories[i].text))
 			return categories[i].kind;
 	if (ends_with(text, len, "_runtime"))

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "formats/event.h"
 #include "formats/number.h"
 
@@ -288,7 +289,7 @@ static const struct number_key number_keys[] = {
 	{ "Out msg nelems", -1 },
 	{ "sort_index", -1 },
 };
-#define NUMBER_KEYS (sizeof(number_keys) / sizeof(*number_keys))
+#define NUMBER_KEYS (PF_LEN(number_keys))
 
 /*
  * Keys hashed by length, first, second and last byte into a table of chains;

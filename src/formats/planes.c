@@ -5,6 +5,8 @@
 
 #include "formats/planes.h"
 
+#include "base/mem.h"
+
 static bool starts(const char **p, size_t *len, const char *word)
 {
 	size_t n = strlen(word);
@@ -48,7 +50,7 @@ static const struct {
 
 enum pf_plane_kind pf_npu_plane_of(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(npu_planes) / sizeof(*npu_planes); i++)
+	for (size_t i = 0; i < PF_LEN(npu_planes); i++)
 		if (is(name, len, npu_planes[i].name))
 			return npu_planes[i].kind;
 	return PF_PLANE_OTHER;
@@ -110,7 +112,7 @@ static enum pf_row_kind tpu_line(const char *name, size_t len)
 		return PF_ROW_TPU;
 	if (is(name, len, "Async XLA Ops"))
 		return PF_ROW_FLIGHT;
-	for (size_t i = 0; i < sizeof(again) / sizeof(*again); i++)
+	for (size_t i = 0; i < PF_LEN(again); i++)
 		if (is(name, len, again[i]))
 			return PF_ROW_AGAIN;
 	return PF_ROW_BESIDE;

@@ -6,6 +6,8 @@
 
 #include "formats/refusal.h"
 
+#include "base/mem.h"
+
 #define NSYS                                                                   \
 	"is a report of Nsight Systems: 'nsys export --type sqlite FILE' "     \
 	"makes a database that profan reads"
@@ -117,7 +119,7 @@ static const char *of_table(const char *head, size_t len)
 
 	if (!end || memchr(head, '{', (size_t)(end - head)))
 		return NULL;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+	for (size_t i = 0; i < PF_LEN(tables); i++) {
 		size_t found = 0;
 
 		for (size_t k = 0; k < 3; k++)
@@ -131,7 +133,7 @@ static const char *of_table(const char *head, size_t len)
 
 const char *pf_refusal_of_bytes(const char *head, size_t len)
 {
-	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
+	for (size_t i = 0; i < PF_LEN(magics); i++)
 		if (len >= magics[i].at + magics[i].len &&
 		    !memcmp(head + magics[i].at, magics[i].bytes,
 			    magics[i].len))
@@ -161,8 +163,7 @@ static size_t find_name(const char *path)
 {
 	size_t i = 0;
 
-	while (i < sizeof(names) / sizeof(*names) &&
-	       !ends_with(path, names[i].tail))
+	while (i < PF_LEN(names) && !ends_with(path, names[i].tail))
 		i++;
 	return i;
 }
@@ -171,12 +172,12 @@ const char *pf_refusal_of_name(const char *path)
 {
 	size_t i = find_name(path);
 
-	return i < sizeof(names) / sizeof(*names) ? names[i].what : NULL;
+	return i < PF_LEN(names) ? names[i].what : NULL;
 }
 
 bool pf_refusal_is_named(const char *name)
 {
 	size_t i = find_name(name);
 
-	return i < sizeof(names) / sizeof(*names) && names[i].is_source;
+	return i < PF_LEN(names) && names[i].is_source;
 }

@@ -309,7 +309,7 @@ void pf_sink_gpu(struct pf_buf *list, const struct pf_sink_gpu *gpu)
 		pf_buf_adds(list, ",\"name\":");
 		pf_jsonw_quote(list, gpu->name, gpu->name_len, false);
 	}
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+	for (size_t i = 0; i < PF_LEN(keys); i++)
 		if (gpu->numbers[i] >= 0)
 			pf_buf_addf(list, ",\"%s\":%" PRId64, keys[i],
 				    gpu->numbers[i]);

@@ -29,9 +29,7 @@
 
 void pf_paths_add(struct pf_paths *list, const char *path)
 {
-	list->items = pf_grow(list->items, &list->cap, list->count + 1,
-			      sizeof(*list->items));
-	list->items[list->count++] = pf_strdup(path);
+	*PF_ONE_MORE(list->items, list->count, list->cap) = pf_strdup(path);
 }
 
 void pf_paths_release(struct pf_paths *list)
@@ -94,7 +92,7 @@ static bool is_named_as_trace(const char *name)
 		".folded",  ".log",       ".txt",
 	};
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+	for (size_t i = 0; i < PF_LEN(suffixes); i++)
 		if (has_suffix(name, suffixes[i]))
 			return true;
 	return false;
@@ -306,7 +304,7 @@ static enum again is_told_again(struct beside *b, const char *path)
 	if (has_suffix(path, "trace.json.gz") &&
 	    has_key(b, 'x', path, folder_length(path)))
 		return BY_XPLANE;
-	for (size_t i = 0; i < sizeof(packed) / sizeof(*packed); i++)
+	for (size_t i = 0; i < PF_LEN(packed); i++)
 		if (has_suffix(path, packed[i]) &&
 		    has_key(b, 'f', path, strlen(path) - strlen(packed[i])))
 			return BY_PLAIN;
@@ -327,9 +325,7 @@ static struct pf_chosen *add(struct pf_selection *choice, const char *path,
 {
 	struct pf_chosen *c;
 
-	choice->items = pf_grow(choice->items, &choice->cap, choice->count + 1,
-				sizeof(*choice->items));
-	c = &choice->items[choice->count++];
+	c = PF_ONE_MORE(choice->items, choice->count, choice->cap);
 	*c = (struct pf_chosen){ .path = pf_strdup(path),
 				 .under = under,
 				 .rank = -1,
@@ -392,7 +388,7 @@ static bool is_other_text(const char *path, struct pf_err *why)
 		return false;
 	if (pf_ingest_probe(path, &seen, why) != 1)
 		return true;
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+	for (size_t i = 0; i < PF_LEN(formats); i++)
 		if (!strcmp(seen.format, formats[i]))
 			return false;
 	return true;
@@ -660,9 +656,8 @@ int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 
 static void add_run(struct pf_plan *plan, char *name)
 {
-	plan->runs = pf_grow(plan->runs, &plan->runs_cap, plan->run_count + 1,
-			     sizeof(*plan->runs));
-	plan->runs[plan->run_count++] = (struct pf_plan_run){ .name = name };
+	*PF_ONE_MORE(plan->runs, plan->run_count, plan->runs_cap) =
+		(struct pf_plan_run){ .name = name };
 }
 
 static bool is_rave(const struct pf_chosen *c)
@@ -1078,7 +1073,7 @@ static size_t stem_length(const char *path, bool *is_torch)
 	static const char torch[] = ".pt.trace";
 	size_t len = strlen(path);
 
-	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
+	for (size_t i = 0; i < PF_LEN(tails); i++) {
 		size_t n = strlen(tails[i]);
 
 		if (len > n && !memcmp(path + len - n, tails[i], n))
@@ -1113,7 +1108,7 @@ static bool find_counter(const char *path, size_t from, size_t to,
 					     "cycle", "span",      "epoch" };
 
 	for (size_t at = from; at < to; at++)
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		for (size_t i = 0; i < PF_LEN(words); i++) {
 			size_t end = at + strlen(words[i]);
 
 			if (strncasecmp(path + at, words[i],
@@ -1147,7 +1142,7 @@ static int64_t find_tensor_rank(const char *name)
 {
 	static const char *const others[] = { "-DP-", "-PP-", "-EP-" };
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+	for (size_t i = 0; i < PF_LEN(others); i++)
 		if (find_numbered(name, others[i]) > 0)
 			return -1;
 	return find_numbered(name, "-TP-");
@@ -1248,7 +1243,7 @@ static bool next_host(const char *path, size_t from, size_t to,
 		is = before && word == before && word < at;
 		is = is || (word < at && word > from + 2 &&
 			    !memcmp(path + word - 2, "-w", 2));
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		for (size_t i = 0; i < PF_LEN(words); i++)
 			is = is || follows(path, from, word, words[i]);
 		if (is && read_number(path, at, n) && n->end <= to &&
 		    (n->end == to || !isalnum((unsigned char)path[n->end]))) {
@@ -1271,7 +1266,7 @@ static bool is_inner(const char *path, size_t from, size_t to)
 	};
 	struct number n;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < PF_LEN(names); i++)
 		if (to - from == strlen(names[i]) &&
 		    !memcmp(path + from, names[i], to - from))
 			return true;
@@ -1473,7 +1468,7 @@ PF_ORDER(by_peer, struct peer, PF_UP(run) PF_ALPHA(suffix) PF_UP(file))
 /* Of files that are called by their hosts or processes; others say pids. */
 static const char *const host_suffixes[] = { ".xplane.pb", ".xplane.pb.gz",
 					     ".sqlite" };
-#define HOST_SUFFIXES (sizeof(host_suffixes) / sizeof(*host_suffixes))
+#define HOST_SUFFIXES (PF_LEN(host_suffixes))
 
 static bool is_of_host(const char *suffix)
 {
@@ -1681,7 +1676,7 @@ static size_t csv_stem(const char *path)
 	if (len < sizeof(tail) || strcmp(path + len - sizeof(tail) + 1, tail))
 		return 0;
 	len -= sizeof(tail) - 1;
-	for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
+	for (size_t i = 0; i < PF_LEN(domains); i++) {
 		size_t n = strlen(domains[i]);
 
 		if (n > most && len > base + n &&

@@ -201,7 +201,7 @@ static const struct {
 	{ "shared memory", 12, 1 }, { "blocks per SM", 13, 1 },
 	{ "warps per SM", 14, 1 },  { "est. achieved occupancy %", 15, 1 },
 };
-#define CONFIG_KEYS  (sizeof(config_keys) / sizeof(*config_keys))
+#define CONFIG_KEYS  (PF_LEN(config_keys))
 #define REAL_COLUMNS 13 /* from here on */
 #define NAME_COLUMN  16
 
@@ -210,7 +210,7 @@ static const struct {
  * a tf_op that says nothing is none.
  */
 static const char *const name_keys[] = { "name", "tf_op", "level 0", "hlo_op" };
-#define NAME_KEYS  (sizeof(name_keys) / sizeof(*name_keys))
+#define NAME_KEYS  (PF_LEN(name_keys))
 #define NO_NAME    "XlaModule:"
 #define NAME_BYTES 1024
 
@@ -521,7 +521,7 @@ static int put_facts(struct pf_ingest *in, struct pf_err *err)
 
 	if (!st)
 		return -1;
-	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+	for (size_t i = 0; i < PF_LEN(facts); i++)
 		PF_TRY(put_fact(in, st, facts[i].key, facts[i].value, err));
 	for (int f = 0; f < PF_FACT_EXT_LOWER; f++)
 		if (in->facts >> f & 1)
@@ -1422,9 +1422,8 @@ static void find_parts(const struct making *m, struct pf_ingest *in, size_t i)
 	in->is_last = i == m->last;
 	in->named_rank = m->ranks[i];
 	for (size_t k = m->next[i]; k; k = m->next[k]) {
-		in->parts = pf_grow(in->parts, &in->parts_cap,
-				    in->part_count + 1, sizeof(*in->parts));
-		in->parts[in->part_count++] = m->options->paths[k];
+		*PF_ONE_MORE(in->parts, in->part_count, in->parts_cap) =
+			m->options->paths[k];
 	}
 }
 

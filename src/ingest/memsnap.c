@@ -227,7 +227,7 @@ static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 
 		if (d->is_cut)
 			continue;
-		for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
+		for (size_t c = 0; c < PF_LEN(columns); c++)
 			sqlite3_bind_int64(st, (int)c + 1, columns[c]);
 		PF_TRY(pf_db_put(r->in->db, st, err));
 	}
@@ -697,7 +697,7 @@ static int look(struct pf_input *input, struct pf_buf *head,
 
 	if (pf_input_append(input, head, LOOK_BYTES, err) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+	for (size_t i = 0; i < PF_LEN(keys); i++)
 		if (memmem(head->data, head->len, keys[i], strlen(keys[i])))
 			return 1;
 	snprintf(seen->why, sizeof(seen->why),

@@ -220,9 +220,7 @@ static int flush(struct pairing *p, struct pf_err *err)
 	run.bytes = (uint32_t)bytes.len;
 	rc = pf_scratch_add(p->in->runs, bytes.data, bytes.len, &run.offset,
 			    err);
-	p->runs = pf_grow(p->runs, &p->runs_cap, p->run_count + 1,
-			  sizeof(*p->runs));
-	p->runs[p->run_count++] = run;
+	*PF_ONE_MORE(p->runs, p->run_count, p->runs_cap) = run;
 	return rc;
 }
 
@@ -407,9 +405,7 @@ static uint32_t ingest_comm_enter(struct pf_ingest *in, uint32_t around,
 		op.name = ev->name;
 		op.is_named = rule != PF_COMM_C10D;
 	}
-	in->comms = pf_grow(in->comms, &in->comms_cap, in->comm_count + 1,
-			    sizeof(*in->comms));
-	in->comms[in->comm_count++] = op;
+	*PF_ONE_MORE(in->comms, in->comm_count, in->comms_cap) = op;
 	return (uint32_t)in->comm_count;
 }
 
@@ -1474,7 +1470,7 @@ static int put_facts(struct gpu_rows *g, struct pf_err *err)
 
 	if (!st)
 		return -1;
-	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
+	for (size_t i = 0; i < PF_LEN(facts); i++) {
 		if (i > 3 && !facts[i].value)
 			continue;
 		sqlite3_bind_int64(st, 1, g->in->trace_id);

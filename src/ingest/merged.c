@@ -178,9 +178,8 @@ static uint32_t process_of(struct finding *f, const struct pf_ingest_track *t)
 
 static void add_part(struct pf_ingest_owners *o, int64_t begin, uint32_t owner)
 {
-	o->parts = pf_grow(o->parts, &o->parts_cap, o->part_count + 1,
-			   sizeof(*o->parts));
-	o->parts[o->part_count++] = (struct pf_ingest_part){ begin, owner };
+	*PF_ONE_MORE(o->parts, o->part_count, o->parts_cap) =
+		(struct pf_ingest_part){ begin, owner };
 }
 
 static size_t part_at(const struct pf_ingest_owners *o, int64_t order)
@@ -348,8 +347,7 @@ static void add_mark(struct marks *m, int64_t order)
 {
 	if (m->count > OWNERS_MAX)
 		return;
-	m->at = pf_grow(m->at, &m->cap, m->count + 1, sizeof(*m->at));
-	m->at[m->count++] = order;
+	*PF_ONE_MORE(m->at, m->count, m->cap) = order;
 }
 
 static void note_mark(void *arg, const struct pf_run_event *ev)
@@ -631,8 +629,8 @@ static void note_call(void *arg, const struct pf_run_event *ev)
 		if (!is_picked(id, c->level))
 			return;
 	}
-	c->all = pf_grow(c->all, &c->cap, c->count + 1, sizeof(*c->all));
-	c->all[c->count++] = (struct call){ id, ev->start_ns, c->process };
+	*PF_ONE_MORE(c->all, c->count, c->cap) =
+		(struct call){ id, ev->start_ns, c->process };
 }
 
 PF_ORDER(compare_calls, struct call, PF_UP(id) PF_UP(process) PF_UP(start_ns))
@@ -985,9 +983,7 @@ static int put_share(struct pf_ingest *in, size_t i, struct share *from,
 	PF_TRY(pf_scratch_add(in->runs, from->bytes.data, from->bytes.len,
 			      &from->run.offset, err));
 	t = pf_ingest_track(in, from->track);
-	t->runs = pf_grow(t->runs, &t->runs_cap, t->run_count + 1,
-			  sizeof(*t->runs));
-	t->runs[t->run_count++] = from->run;
+	*PF_ONE_MORE(t->runs, t->run_count, t->runs_cap) = from->run;
 	from->run.count = 0;
 	return 0;
 }

@@ -417,9 +417,7 @@ static int add_run(struct pf_ingest *in, struct pf_ingest_track *t,
 			       "too many threads and streams interleaved (more "
 			       "than %u pieces)",
 			       PF_INGEST_RUNS_MAX);
-	t->runs = pf_grow(t->runs, &t->runs_cap, t->run_count + 1,
-			  sizeof(*t->runs));
-	t->runs[t->run_count++] = *run;
+	*PF_ONE_MORE(t->runs, t->run_count, t->runs_cap) = *run;
 	return 0;
 }
 

@@ -108,7 +108,7 @@ static void note_loss(struct pf_ingest *in, const struct pf_pfr_loss *loss)
 		{ PF_REPAIR_NO_END, !loss->has_end, in->json_bytes },
 	};
 
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+	for (size_t i = 0; i < PF_LEN(counts); i++)
 		if (counts[i].count)
 			pf_repair_note(&in->repairs, counts[i].kind,
 				       counts[i].count, counts[i].first);
@@ -136,7 +136,7 @@ static void note_stat(struct reading *r)
 		snprintf(key, sizeof(key), "stat_%s", stat->items[i].key);
 		pf_ingest_note_fact(r->in, key, v);
 	}
-	for (size_t i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
+	for (size_t i = 0; i < PF_LEN(dropped); i++)
 		if (pf_pfr_line_int(stat, dropped[i], &v))
 			pf_sat_sum(&sum, v);
 	/* Before its last STAT the agent wrote so many events. */
@@ -599,7 +599,7 @@ static const struct source *find_source(struct pf_foreign *f)
 {
 	if (f->application_id == PF_APPLICATION_ID)
 		return NULL;
-	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
+	for (size_t i = 0; i < PF_LEN(sources); i++)
 		if (sources[i].claims(f))
 			return &sources[i];
 	return NULL;

@@ -378,8 +378,7 @@ static void diff_head_tiles(struct pf_buf *out, const struct pf_diff_view *v)
 {
 	const struct tiles tiles = find_tiles(v->diff);
 
-	for (size_t i = 0; i < sizeof(tile_fields) / sizeof(*tile_fields);
-	     i++) {
+	for (size_t i = 0; i < PF_LEN(tile_fields); i++) {
 		const struct pf_col *col = &tile_fields[i].col;
 		const struct pf_cell cell =
 			pf_field_cell(&tile_fields[i], &tiles);
@@ -554,7 +553,7 @@ static const struct section {
 	  true },
 };
 
-#define SECTIONS (sizeof(sections) / sizeof(*sections))
+#define SECTIONS (PF_LEN(sections))
 
 /* ---- from A to B ---- */
 
@@ -736,7 +735,7 @@ static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 		"(p &lt; 0.05).",
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < PF_LEN(words); i++)
 		pf_buf_addf(out, "<p>%s</p>\n", words[i]);
 	pf_buf_adds(out, "<p>Every figure is one of <code>");
 	pf_html_text(out, command);

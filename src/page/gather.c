@@ -370,7 +370,7 @@ static const enum pf_part order[] = {
 	PF_PART_OPS,     PF_PART_COUNTERS,
 };
 
-#define ORDERED (sizeof(order) / sizeof(*order))
+#define ORDERED (PF_LEN(order))
 _Static_assert(ORDERED == PF_PART_COUNT - 1,
 	       "every part but info, and gaps, which come with syncs");
 

@@ -55,7 +55,7 @@ void pf_figure_ns(struct pf_buf *out, int64_t ns)
 		pf_buf_addf(out, "%" PRId64 " %s", ns, pf_num_time_units[0]);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+	for (size_t i = 0; i < PF_LEN(units); i++) {
 		for (int d = units[i].decimals; d >= 0; d--) {
 			int64_t n = scaled(ns, units[i].unit, d);
 

@@ -411,7 +411,7 @@ static const struct {
 	SLOT(policy),
 	SLOT(generator),
 };
-#define SLOTS (sizeof(slots) / sizeof(*slots))
+#define SLOTS (PF_LEN(slots))
 
 static const struct pf_buf *html_of(const struct pf_skeleton *s, size_t slot)
 {

@@ -120,7 +120,7 @@ static bool is_file_name(const char *s, size_t len)
 	const char *dot = s, *end = s + len;
 
 	while ((dot = memchr(dot, '.', (size_t)(end - dot)))) {
-		for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		for (size_t i = 0; i < PF_LEN(ends); i++) {
 			size_t n = strlen(ends[i]);
 
 			if ((size_t)(end - dot) >= n &&
@@ -358,9 +358,8 @@ static void keep_common(struct pf_redact *r, const char *s, bool is_first)
 
 static void keep_private(struct pf_redact *r, const char *s)
 {
-	r->private = pf_grow(r->private, &r->private_cap, r->private_count + 1,
-			     sizeof(*r->private));
-	r->private[r->private_count++] = pf_strdup(s);
+	*PF_ONE_MORE(r->private, r->private_count, r->private_cap) =
+		pf_strdup(s);
 }
 
 static int by_text(const void *a, const void *b)

@@ -302,7 +302,7 @@ static const struct section {
 		  .is_wanted = is_finding) } },
 };
 
-#define SECTIONS (sizeof(sections) / sizeof(*sections))
+#define SECTIONS (PF_LEN(sections))
 
 /* Could it be there?  Snapshots know stacks, not operators, and no times. */
 static bool is_possible(const struct pf_parts *p, const struct section *s)
@@ -503,7 +503,7 @@ static void add_software(struct pf_buf *out, const struct pf_parts *p)
 					       "its version; table as of torch",
 			    p->torch / 100, p->torch % 100,
 			    p->is_torch_said ? "" : ")");
-	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
+	for (size_t i = 0; i < PF_LEN(versions); i++) {
 		const char *value = find_option(&p->info, versions[i].key);
 
 		if (!value)

@@ -350,9 +350,7 @@ static struct placed *add_placed(struct loader *l, const struct pf_track *track)
 {
 	struct placed *p;
 
-	l->placed = pf_grow(l->placed, &l->placed_cap, l->placed_count + 1,
-			    sizeof(*l->placed));
-	p = &l->placed[l->placed_count++];
+	p = PF_ONE_MORE(l->placed, l->placed_count, l->placed_cap);
 	*p = (struct placed){ .track_id = track->id };
 	return p;
 }
@@ -758,7 +756,7 @@ static uint8_t path_host_cat(const char *kind)
 		{ "data loading", PF_CAT_WAIT },
 	};
 
-	for (size_t i = 0; i < sizeof(cats) / sizeof(*cats); i++)
+	for (size_t i = 0; i < PF_LEN(cats); i++)
 		if (!strcmp(cats[i].kind, kind))
 			return (uint8_t)cats[i].cat;
 	return PF_CAT_OTHER;
@@ -972,9 +970,7 @@ static void end_column(struct canvas *c, struct drawn_row *r)
 	    last->dur_ns == r->best.dur_ns) {
 		last->events += r->events;
 	} else {
-		c->slices = pf_grow(c->slices, &c->slice_cap,
-				    c->slice_count + 1, sizeof(*c->slices));
-		c->slices[c->slice_count++] = r->best;
+		*PF_ONE_MORE(c->slices, c->slice_count, c->slice_cap) = r->best;
 		r->last = c->slice_count;
 		c->slices[r->last - 1].events = r->events;
 		c->slices[r->last - 1].class =
@@ -1047,9 +1043,8 @@ static void go_to_column(struct canvas *c, struct drawn_row *r,
 static struct drawn_row *row_at(struct canvas *c, size_t depth)
 {
 	while (c->row_count <= depth) {
-		c->rows = pf_grow(c->rows, &c->row_cap, c->row_count + 1,
-				  sizeof(*c->rows));
-		c->rows[c->row_count++] = (struct drawn_row){ .cover_ns = -1 };
+		*PF_ONE_MORE(c->rows, c->row_count, c->row_cap) =
+			(struct drawn_row){ .cover_ns = -1 };
 	}
 	return &c->rows[depth];
 }
@@ -1848,9 +1843,8 @@ static struct graph *graph_at(struct graphs *g, size_t n,
 		return NULL;
 	set_part(g->c, trace);
 	while (g->count <= n) {
-		g->items = pf_grow(g->items, &g->cap, g->count + 1,
-				   sizeof(*g->items));
-		g->items[g->count++] = (struct graph){ .before = NAN };
+		*PF_ONE_MORE(g->items, g->count, g->cap) =
+			(struct graph){ .before = NAN };
 	}
 	return &g->items[n];
 }
@@ -1869,16 +1863,15 @@ static void name_graph(struct graphs *g, struct graph *graph, const char *pid,
 static struct drawn_sample *add_sample(struct canvas *c, struct graph *graph,
 				       int64_t at_ns, double value)
 {
-	c->samples = pf_grow(c->samples, &c->sample_cap, c->sample_count + 1,
-			     sizeof(*c->samples));
-	c->samples[c->sample_count++] = (struct drawn_sample){
-		.track = c->tracks[graph->track - 1].track_id,
-		.start_ns = at_ns - c->trace->first_ns,
-		.least = value,
-		.most = value,
-		.last = value,
-		.order = (int64_t)graph->track,
-	};
+	*PF_ONE_MORE(c->samples, c->sample_count, c->sample_cap) =
+		(struct drawn_sample){
+			.track = c->tracks[graph->track - 1].track_id,
+			.start_ns = at_ns - c->trace->first_ns,
+			.least = value,
+			.most = value,
+			.last = value,
+			.order = (int64_t)graph->track,
+		};
 	graph->last = c->sample_count;
 	return &c->samples[c->sample_count - 1];
 }
@@ -2144,9 +2137,8 @@ static int take(struct pf_path_sink *sink, const struct pf_path_tile *tile,
 {
 	struct pf_path_track *t = (struct pf_path_track *)sink;
 	if (t->count < t->most) {
-		t->pieces = pf_grow(t->pieces, &t->cap, t->count + 1,
-				    sizeof(*t->pieces));
-		t->pieces[t->count++] = (struct pf_path_piece){
+		*PF_ONE_MORE(t->pieces, t->count,
+			     t->cap) = (struct pf_path_piece){
 			tile->start_ns, runs(tile) ? tile->name : PF_ID_NONE,
 			cat_of(tile), (uint8_t)tile->category
 		};

@@ -145,9 +145,7 @@ void pf_timeline_add_span(struct pf_timeline_spans *spans, int64_t from_ns,
 	struct pf_timeline_span *s;
 	size_t len = strlen(label);
 
-	spans->items = pf_grow(spans->items, &spans->cap, spans->count + 1,
-			       sizeof(*spans->items));
-	s = &spans->items[spans->count++];
+	s = PF_ONE_MORE(spans->items, spans->count, spans->cap);
 	*s = (struct pf_timeline_span){ from_ns, to_ns, pf_alloc(len + 1) };
 	memcpy(s->label, label, len + 1);
 }

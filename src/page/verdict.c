@@ -448,10 +448,10 @@ static bool has_operators(const struct pf_parts *p)
 		const char *category = pf_table_text_at(t, i, "category");
 		size_t k = 0;
 
-		while (k < sizeof(others) / sizeof(*others) &&
+		while (k < PF_LEN(others) &&
 		       (!category || strcmp(category, others[k]) != 0))
 			k++;
-		if (k == sizeof(others) / sizeof(*others))
+		if (k == PF_LEN(others))
 			return true;
 	}
 	return !t;
@@ -955,7 +955,7 @@ static void take_advice(const struct pf_parts *p, const struct pf_advice *a,
 	PF_AUTO(pf_buf_release) struct pf_buf place = { 0 };
 	size_t i = 0;
 
-	while (i + 1 < sizeof(shown) / sizeof(*shown) &&
+	while (i + 1 < PF_LEN(shown) &&
 	       strcmp(shown[i].command, a->shown_by) != 0)
 		i++;
 	*v = (struct pf_verdict){
@@ -989,8 +989,7 @@ static const struct pf_report_rule *const rules[] = {
 	&rule_operators, &rule_rest,      &rule_dominant, &rule_captured,
 };
 
-_Static_assert(sizeof(rules) / sizeof(*rules) + PF_ADVICE_MAX < PF_VERDICTS,
-	       "one for V0");
+_Static_assert(PF_LEN(rules) + PF_ADVICE_MAX < PF_VERDICTS, "one for V0");
 
 /*
  * What the trace is of, or trouble with it, comes first, then the severe; of
@@ -1062,7 +1061,7 @@ static void add_clean(const struct pf_parts *p, struct pf_verdicts *out)
 void pf_verdicts_find(const struct pf_parts *p, struct pf_verdicts *out)
 {
 	memset(out, 0, sizeof(*out));
-	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+	for (size_t i = 0; i < PF_LEN(rules); i++) {
 		struct pf_verdict *v = &out->all[out->count++];
 
 		*v = (struct pf_verdict){ .id = rules[i]->id,

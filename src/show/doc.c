@@ -210,7 +210,7 @@ static bool is_col(const char *key, const char *word)
 
 	if (strncmp(key, word, len) != 0)
 		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+	for (size_t i = 0; i < PF_LEN(units); i++)
 		if (!strcmp(key + len, units[i]))
 			return true;
 	return false;
@@ -358,9 +358,7 @@ static void doc_cell(struct pf_doc *doc, const struct pf_col *col,
 {
 	struct pf_scalar *s;
 
-	doc->scalars = pf_grow(doc->scalars, &doc->scalar_cap,
-			       doc->scalar_count + 1, sizeof(*doc->scalars));
-	s = &doc->scalars[doc->scalar_count++];
+	s = PF_ONE_MORE(doc->scalars, doc->scalar_count, doc->scalar_cap);
 	s->col = (struct pf_col){ pf_strdup(col->key), pf_strdup(col->title),
 				  col->kind };
 	s->cell = *cell;
@@ -441,9 +439,7 @@ static enum list find_list(const struct pf_doc *doc, const char *name)
 
 void pf_doc_adopt(struct pf_doc *doc, struct pf_table *t)
 {
-	doc->tables = pf_grow(doc->tables, &doc->table_cap,
-			      doc->table_count + 1, sizeof(*doc->tables));
-	doc->tables[doc->table_count++] = t;
+	*PF_ONE_MORE(doc->tables, doc->table_count, doc->table_cap) = t;
 }
 
 /* A table that is ours, in the order of the lists. */
@@ -544,13 +540,12 @@ static void add_check(struct pf_doc *doc, const char *name, const char *note,
 {
 	const char *why = note ? strstr(note, "failed: ") : NULL;
 
-	doc->checks = pf_grow(doc->checks, &doc->check_cap,
-			      doc->check_count + 1, sizeof(*doc->checks));
-	doc->checks[doc->check_count++] = (struct pf_check){
-		pf_strdup(name),
-		why ? pf_strdup(why + strlen("failed: ")) : NULL,
-		is_failed,
-	};
+	*PF_ONE_MORE(doc->checks, doc->check_count, doc->check_cap) =
+		(struct pf_check){
+			pf_strdup(name),
+			why ? pf_strdup(why + strlen("failed: ")) : NULL,
+			is_failed,
+		};
 }
 
 void pf_doc_failed(struct pf_doc *doc, const char *name, const char *fmt, ...)
@@ -897,10 +892,10 @@ static struct pf_table *fold_table(struct pf_doc *doc, const struct fold *f)
 		note_rest(doc, f);
 		return to;
 	}
-	for (size_t q = 0; q < sizeof(quantiles) / sizeof(*quantiles); q++)
+	for (size_t q = 0; q < PF_LEN(quantiles); q++)
 		put_quantile(f, q, to);
 	/* and the outermost rank */
-	to->least = sizeof(quantiles) / sizeof(*quantiles) + 1;
+	to->least = PF_LEN(quantiles) + 1;
 	measure = find_measure(f, &middle);
 	if (measure < f->col_count)
 		put_outer(f, measure, middle, to);

@@ -147,7 +147,7 @@ const char *pf_kind_word(enum pf_col_kind kind)
 
 int pf_kind_of_word(const char *word)
 {
-	for (int i = 0; i < (int)(sizeof(kinds) / sizeof(*kinds)); i++)
+	for (int i = 0; i < (int)(PF_LEN(kinds)); i++)
 		if (!strcmp(kinds[i].word, word))
 			return i;
 	return -1;
@@ -195,7 +195,7 @@ static void schema_begin(struct pf_jsonw *w, const char *command, bool is_open)
 	pf_jsonw_bool(w, false);
 	pf_jsonw_key(w, "required");
 	pf_jsonw_array(w);
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+	for (size_t i = 0; i < PF_LEN(members); i++)
 		pf_jsonw_string(w, members[i], strlen(members[i]));
 	pf_jsonw_end(w);
 	pf_jsonw_key(w, "properties");

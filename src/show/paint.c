@@ -21,7 +21,7 @@ static const struct {
 
 enum pf_paint pf_paint_of_word(const char *s)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < PF_LEN(words); i++)
 		if (!strcmp(words[i].word, s))
 			return words[i].paint;
 	return PF_PAINT_NONE;

@@ -306,7 +306,7 @@ static bool is_listing_pragma(const char *name)
 		"table_xinfo",
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < PF_LEN(names); i++) {
 		if (!sqlite3_stricmp(names[i], name))
 			return true;
 	}

@@ -1656,7 +1656,7 @@ static void free_module(void *p)
 
 int pf_vtab_register_with(sqlite3 *sql, size_t group_bytes, struct pf_err *err)
 {
-	size_t count = sizeof(shapes) / sizeof(*shapes);
+	size_t count = PF_LEN(shapes);
 	struct pf_vtab_shared *shared = pf_calloc(1, sizeof(*shared));
 	unsigned *users = pf_calloc(1, sizeof(*users));
 	int rc = SQLITE_OK;

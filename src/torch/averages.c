@@ -1146,7 +1146,7 @@ static int insert_facts(struct pf_db *db, int64_t trace_id,
 		err);
 	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; !rc && i < sizeof(facts) / sizeof(*facts); i++) {
+	for (size_t i = 0; !rc && i < PF_LEN(facts); i++) {
 		sqlite3_bind_int64(st, 1, trace_id);
 		bind_text(st, 2, facts[i].key);
 		sqlite3_bind_int64(st, 3, facts[i].value);

@@ -434,7 +434,7 @@ static bool is_dropped(struct pf_json name)
 		"aten::_version",
 	};
 
-	for (size_t i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
+	for (size_t i = 0; i < PF_LEN(dropped); i++)
 		if (pf_json_is(name, dropped[i]))
 			return true;
 	return false;

@@ -28,7 +28,7 @@ enum pf_flop_op pf_flops_op(const char *name, size_t len)
 		{ "aten::conv2d", PF_FLOP_CONV2D },
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < PF_LEN(known); i++)
 		if (strlen(known[i].name) == len &&
 		    !memcmp(known[i].name, name, len))
 			return known[i].op;
@@ -56,7 +56,7 @@ static enum input input_dims(struct pf_json args, size_t n, struct pf_dims *out)
 
 	if (!types.p || !list.p || pf_json_is(type, "\"\""))
 		return UNKNOWN;
-	for (size_t i = 0; type.p && i < sizeof(others) / sizeof(*others); i++)
+	for (size_t i = 0; type.p && i < PF_LEN(others); i++)
 		if (pf_json_is(type, others[i]))
 			return NO_TENSOR;
 	return type.p && pf_json_dims(pf_json_at(list, n), out) ? TENSOR

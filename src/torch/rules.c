@@ -184,7 +184,7 @@ struct pf_rules pf_rules_for(const struct pf_rule_facts *facts, int torch,
 	r.links = guess_links(facts);
 	r.narrow_start_ns = 1000;
 	r.narrow_end_ns = r.is_us ? 0 : 1000;
-	for (size_t i = 0; i < sizeof(history) / sizeof(*history); i++)
+	for (size_t i = 0; i < PF_LEN(history); i++)
 		if (torch >= history[i].torch)
 			history[i].apply(&r);
 	if (facts->is_capture)
@@ -313,7 +313,7 @@ static void set_fact(struct pf_rule_facts *f, const char *key, int64_t value)
 
 	snprintf(memory, sizeof(memory), "kind_%d", PF_KIND_MEMORY);
 	snprintf(python, sizeof(python), "kind_%d", PF_KIND_PYTHON);
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < PF_LEN(known); i++)
 		if (!strcmp(key, known[i].key))
 			*known[i].field = value;
 }

@@ -33,7 +33,7 @@ static bool is_frame_dropped(const char *p, size_t len)
 		{ "_internal/common_utils", "prof_meth_call" },
 	};
 
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+	for (size_t i = 0; i < PF_LEN(pairs); i++)
 		if (memmem(p, len, pairs[i][0], strlen(pairs[i][0])) &&
 		    memmem(p, len, pairs[i][1], strlen(pairs[i][1])))
 			return true;

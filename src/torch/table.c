@@ -53,12 +53,10 @@ int pf_torch_sort_key(const char *name, enum pf_torch_sort *out,
 					       "privateuse1" };
 
 	struct pf_suggest near = { .word = name };
-	char keys[sizeof(known) / sizeof(*known)]
-		 [sizeof(devices) / sizeof(*devices)][40];
+	char keys[PF_LEN(known)][PF_LEN(devices)][40];
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		for (size_t d = 0; d < sizeof(devices) / sizeof(*devices);
-		     d++) {
+	for (size_t i = 0; i < PF_LEN(known); i++)
+		for (size_t d = 0; d < PF_LEN(devices); d++) {
 			const char *after = known[i].after;
 
 			snprintf(keys[i][d], sizeof(keys[i][d]), "%s%s%s",
@@ -658,7 +656,7 @@ static const struct pf_col cols[] = {
 	{ "overload_name", "Overload", PF_TEXT },
 };
 
-#define COLUMNS (sizeof(cols) / sizeof(*cols))
+#define COLUMNS (PF_LEN(cols))
 
 struct pf_table *pf_averages_table(struct pf_doc *doc, bool by_overload)
 {

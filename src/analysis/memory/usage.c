@@ -1086,7 +1086,7 @@ static const char *device_name(const struct pf_alloc_device *d,
 	};
 	const char *name = NULL;
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+	for (size_t i = 0; i < PF_LEN(types); i++)
 		if (types[i].type == d->type)
 			name = types[i].name;
 	/* as its operations have it */

@@ -432,7 +432,7 @@ static const char *kind_name(unsigned kind)
 		[PF_SYNC_BARRIER] = "barrier",
 	};
 
-	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "other";
+	return kind < PF_LEN(names) ? names[kind] : "other";
 }
 
 /*
@@ -1016,7 +1016,7 @@ static const struct {
 	{ offsetof(struct pf_ranks_rank, copy_ns), true },
 	{ offsetof(struct pf_ranks_rank, idle_ns), true },
 };
-#define GROUP_SUMS (sizeof(group_sums) / sizeof(*group_sums))
+#define GROUP_SUMS (PF_LEN(group_sums))
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct group, member, key, title, kind)
@@ -1400,7 +1400,7 @@ static void show_spread(const struct pf_ranks *r, struct pf_doc *doc)
 					   PF_FIELDS(spread_fields));
 	PF_OWN int64_t *values = pf_calloc(r->rank_count + 1, sizeof(*values));
 
-	for (size_t f = 0; f < sizeof(figures_of) / sizeof(*figures_of); f++) {
+	for (size_t f = 0; f < PF_LEN(figures_of); f++) {
 		struct spread row = { .figure = figures_of[f].name };
 
 		take_spread(r, figures_of[f].at, values, &row);

@@ -70,7 +70,7 @@ static bool op_is_tensor(const struct pf_op_args *a, size_t n)
 
 	if (!type.p || !pf_json_at(a->dims, n).p)
 		return false;
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+	for (size_t i = 0; i < PF_LEN(others); i++)
 		if (is_word(type, others[i]))
 			return false;
 	return true;
@@ -901,7 +901,7 @@ static const struct pf_formula formulas[] = {
 /* NULL: there is none of that name. */
 static const struct pf_formula *formula_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(formulas) / sizeof(*formulas); i++)
+	for (size_t i = 0; i < PF_LEN(formulas); i++)
 		if (!strcmp(formulas[i].name, name))
 			return &formulas[i];
 	return NULL;

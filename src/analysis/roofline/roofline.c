@@ -400,9 +400,7 @@ static struct pf_roof_sums *kernel_sums(struct find *f, uint32_t name)
 	if (*at != UINT64_MAX)
 		return &f->kernels[*at].s;
 	*at = f->kernel_count;
-	f->kernels = pf_grow(f->kernels, &f->kernel_cap, f->kernel_count + 1,
-			     sizeof(*f->kernels));
-	row = &f->kernels[f->kernel_count++];
+	row = PF_ONE_MORE(f->kernels, f->kernel_count, f->kernel_cap);
 	*row = (struct pf_roofline_row){ .kernel = "(several)",
 					 .short_kernel = "(several)" };
 	if (name != SEVERAL) {
@@ -877,7 +875,7 @@ static const struct pf_field fields[] = {
 	FIELD(above_ns, "above_roof_ns", "Above it", PF_NS | PF_MAYBE),
 };
 #undef FIELD
-#define FIELD_COUNT (sizeof(fields) / sizeof(*fields))
+#define FIELD_COUNT (PF_LEN(fields))
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_roofline_use, member, key, title, kind)
@@ -894,7 +892,7 @@ static const struct pf_field use_fields[] = {
 	FIELD(hfu, "hfu", "HFU", PF_RATIO | PF_BAR),
 };
 #undef FIELD
-#define USE_COUNT (sizeof(use_fields) / sizeof(*use_fields))
+#define USE_COUNT (PF_LEN(use_fields))
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_roof_link, member, key, title, kind)

@@ -523,9 +523,7 @@ static uint32_t roof_walk_shape(struct pf_roof_walk *w,
 	shape.values = keep(w, args.values);
 	shape.parent_dims = keep(w, outer.dims);
 	shape.parent_types = keep(w, outer.types);
-	w->shapes = pf_grow(w->shapes, &w->shape_cap, w->shape_count + 1,
-			    sizeof(*w->shapes));
-	w->shapes[w->shape_count++] = shape;
+	*PF_ONE_MORE(w->shapes, w->shape_count, w->shape_cap) = shape;
 	return n;
 }
 
@@ -644,9 +642,7 @@ void pf_roof_walk_rest(struct pf_roof_walk *w, const char *op,
 		    !strcmp(w->rest[i].op, op))
 			r = &w->rest[i];
 	if (!r) {
-		w->rest = pf_grow(w->rest, &w->rest_cap, w->rest_count + 1,
-				  sizeof(*w->rest));
-		r = &w->rest[w->rest_count++];
+		r = PF_ONE_MORE(w->rest, w->rest_count, w->rest_cap);
 		*r = (struct pf_roof_rest){ .op = op, .why = why };
 	}
 	r->count += count;

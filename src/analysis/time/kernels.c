@@ -797,7 +797,7 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 		{ "other", "other kernels" },
 		{ NULL, "of unknown class" },
 	};
-	enum { WORDS = sizeof(words) / sizeof(*words), NAMED = WORDS - 2 };
+	enum { WORDS = PF_LEN(words), NAMED = WORDS - 2 };
 	int64_t ns[WORDS] = { 0 };
 	char share[PF_NUM_MAX];
 

@@ -269,9 +269,7 @@ static const int64_t delay_from_ns[] = {
 	0,      1000,   2000,   5000,    10000,    20000,     50000,
 	100000, 200000, 500000, 1000000, 10000000, 100000000,
 };
-_Static_assert(sizeof(delay_from_ns) / sizeof(*delay_from_ns) ==
-		       PF_LAUNCH_DELAYS,
-	       "PF_LAUNCH_DELAYS");
+_Static_assert(PF_LEN(delay_from_ns) == PF_LAUNCH_DELAYS, "PF_LAUNCH_DELAYS");
 
 struct launches {
 	struct pf_ask ask;

@@ -535,9 +535,8 @@ static void add_launched(struct modules *m, int64_t event_id)
 	m->now_count = 0;
 	while ((w = pf_by_event_peek(m->works)) && w->launch_id == event_id) {
 		if (event_id) {
-			m->now = pf_grow(m->now, &m->now_cap, m->now_count + 1,
-					 sizeof(*m->now));
-			m->now[m->now_count++] = w->dur_ns;
+			*PF_ONE_MORE(m->now, m->now_count, m->now_cap) =
+				w->dur_ns;
 		} else {
 			pf_sat_sum(&m->unlaunched_ns, w->dur_ns);
 		}

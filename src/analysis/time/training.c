@@ -232,8 +232,7 @@ static int add_times(const char *path, const char *name, struct pf_table *t,
 	if (!pf_db_open(&db, path, false, err))
 		rows = pf_named_rows_take(
 			&db, "training_times", times_fields + 1,
-			sizeof(times_fields) / sizeof(*times_fields) - 1,
-			&texts, &count, err);
+			PF_LEN(times_fields) - 1, &texts, &count, err);
 	for (size_t i = 0; rows && i < count; i++) {
 		rows[i].capture = name;
 		*median_ns = rows[i].median_ns;

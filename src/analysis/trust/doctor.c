@@ -1141,8 +1141,7 @@ static const struct {
 
 static enum check_id repair_check(const char *kind, const char *action)
 {
-	for (size_t i = 0; i < sizeof(repair_checks) / sizeof(*repair_checks);
-	     i++)
+	for (size_t i = 0; i < PF_LEN(repair_checks); i++)
 		if (!strcmp(repair_checks[i].kind, kind))
 			return repair_checks[i].id;
 	return !strcmp(action, "skipped") ? SKIPPED : REPAIRED;
@@ -1235,9 +1234,9 @@ static void settle(struct doctor *d)
 
 	if (!d->has_shapes)
 		r[NO_SHAPES].count = d->trace_count - r[NO_EVENTS].count;
-	for (size_t i = 0; i < sizeof(of_events) / sizeof(*of_events); i++)
+	for (size_t i = 0; i < PF_LEN(of_events); i++)
 		set(d, of_events[i], r[of_events[i]].count, d->event_count);
-	for (size_t i = 0; i < sizeof(of_traces) / sizeof(*of_traces); i++)
+	for (size_t i = 0; i < PF_LEN(of_traces); i++)
 		set(d, of_traces[i], r[of_traces[i]].count, d->trace_count);
 	set(d, UNKNOWN, t->unknown_count, d->stored_count);
 	set(d, TOO_DEEP, r[TOO_DEEP].count, d->stored_count);

@@ -182,7 +182,7 @@ static bool starts_event(const char *p, const char *end)
 					    "\"args\"", "\"dur\"",  "\"id\"" };
 
 	p = pf_skip_blanks(p + 1, end);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+	for (size_t i = 0; i < PF_LEN(keys); i++)
 		if ((size_t)(end - p) > strlen(keys[i]) &&
 		    !memcmp(p, keys[i], strlen(keys[i])))
 			return true;

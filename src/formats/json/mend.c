@@ -63,7 +63,7 @@ static size_t utf8_len(const unsigned char *p, const unsigned char *end)
 		{ 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
 	};
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+	for (size_t i = 0; i < PF_LEN(forms); i++) {
 		if (*p < forms[i].first_lo || *p > forms[i].first_hi)
 			continue;
 		if (end - p < forms[i].len || p[1] < forms[i].second_lo ||
@@ -499,7 +499,7 @@ bool pf_redact_is_environment(const char *key, size_t len)
 					     "env_vars",
 					     "environment_variables" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < PF_LEN(words); i++)
 		if (strlen(words[i]) == len && !strncasecmp(key, words[i], len))
 			return true;
 	return false;

@@ -386,11 +386,11 @@ static bool is_of_smi(const char *name)
 {
 	size_t n = strcspn(name, " [");
 
-	for (size_t i = 0; i < sizeof(smi_columns) / sizeof(*smi_columns); i++)
+	for (size_t i = 0; i < PF_LEN(smi_columns); i++)
 		if (n == strlen(smi_columns[i]) &&
 		    !memcmp(name, smi_columns[i], n))
 			return true;
-	for (size_t i = 0; i < sizeof(smi_starts) / sizeof(*smi_starts); i++)
+	for (size_t i = 0; i < PF_LEN(smi_starts); i++)
 		if (!strncmp(name, smi_starts[i], strlen(smi_starts[i])))
 			return true;
 	return false;
@@ -409,7 +409,7 @@ static const struct {
 
 static void place(struct pf_tele *t, size_t column)
 {
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < PF_LEN(known); i++)
 		if (!strcmp(t->names[column], known[i].name) &&
 		    t->place[known[i].what] == PF_TELE_NONE)
 			t->place[known[i].what] = column;

@@ -98,7 +98,7 @@ static const char *pickle_op_name(unsigned char op)
 	if (op < 128)
 		return low[op];
 	op = (unsigned char)(op - 128);
-	return op < sizeof(high) / sizeof(*high) ? high[op] : NULL;
+	return op < PF_LEN(high) ? high[op] : NULL;
 }
 
 #define BUF_BYTES   (1u << 20)
@@ -354,9 +354,7 @@ static int mark(struct pf_pickle *p)
 		return fail_at(p, "too many values in wait");
 	p->stack = pf_grow(p->stack, &p->stack_cap, p->depth + 1u,
 			   sizeof(*p->stack));
-	p->marks = pf_grow(p->marks, &p->mark_cap, p->mark_count + 1,
-			   sizeof(*p->marks));
-	p->marks[p->mark_count++] = p->depth;
+	*PF_ONE_MORE(p->marks, p->mark_count, p->mark_cap) = p->depth;
 	if (is_items)
 		c->mark = p->depth;
 	p->stack[p->depth++] = (struct pf_pickle_val){ .type = PF_PICKLE_MARK };

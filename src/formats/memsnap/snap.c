@@ -259,11 +259,9 @@ static void snap_stacks_text(struct pf_snap_stacks *s, uint32_t number,
 {
 	uint8_t bits = 0;
 
-	if (has_any(omitted_files,
-		    sizeof(omitted_files) / sizeof(*omitted_files), p, len))
+	if (has_any(omitted_files, PF_LEN(omitted_files), p, len))
 		bits |= OMIT_FILE;
-	if (has_any(omitted_names,
-		    sizeof(omitted_names) / sizeof(*omitted_names), p, len))
+	if (has_any(omitted_names, PF_LEN(omitted_names), p, len))
 		bits |= OMIT_NAME;
 	s->omits = pf_grow(s->omits, &s->omits_cap, (size_t)number + 1, 1);
 	s->omits[number] = bits;
@@ -650,7 +648,7 @@ static uint8_t role_of(void *arg, const struct pf_pickle_open *parent,
 		return is_dict ? TOP : SEGMENTS;
 	if (parent->is_dict && !key)
 		return NOTHING;
-	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+	for (size_t i = 0; i < PF_LEN(roles); i++)
 		if (roles[i].parent == parent->role && roles[i].key == m &&
 		    roles[i].is_dict == is_dict)
 			return roles[i].role == FRAMES && s->work->in_frames
@@ -738,13 +736,12 @@ static void add_setting(struct pf_snap *s, const struct pf_pickle_open *c,
 	if (key->type != PF_PICKLE_TEXT || value->type < PF_PICKLE_NONE ||
 	    value->type > PF_PICKLE_TEXT || s->setting_count >= 4096)
 		return;
-	s->settings = pf_grow(s->settings, &s->setting_cap,
-			      s->setting_count + 1, sizeof(*s->settings));
-	s->settings[s->setting_count++] = (struct pf_snap_setting){
-		.prefix = (uint32_t)record_of(s, c)->of[M_NAME],
-		.key = (uint32_t)key->v,
-		.value = *value,
-	};
+	*PF_ONE_MORE(s->settings, s->setting_count, s->setting_cap) =
+		(struct pf_snap_setting){
+			.prefix = (uint32_t)record_of(s, c)->of[M_NAME],
+			.key = (uint32_t)key->v,
+			.value = *value,
+		};
 }
 
 static bool is_allowed(enum member m, const struct pf_pickle_val *v)
@@ -840,9 +837,8 @@ static int add(void *arg, struct pf_pickle_open *c,
 			count(s, PF_REPAIR_BAD_PART, c);
 		}
 	} else if (c->role == FRAMES) {
-		w->frames = pf_grow(w->frames, &w->frame_cap,
-				    w->frame_count + 1, sizeof(*w->frames));
-		w->frames[w->frame_count++] = (uint32_t)value->v;
+		*PF_ONE_MORE(w->frames, w->frame_count, w->frame_cap) =
+			(uint32_t)value->v;
 	}
 	return 0;
 }
@@ -917,9 +913,7 @@ static void end_block(struct pf_snap *s, const struct pf_pickle_open *c,
 		r->has |= 1u << M_FRAMES;
 		r->of[M_FRAMES] = w->past_frames;
 	}
-	w->blocks = pf_grow(w->blocks, &w->block_cap, w->block_count + 1,
-			    sizeof(*w->blocks));
-	b = &w->blocks[w->block_count++];
+	b = PF_ONE_MORE(w->blocks, w->block_count, w->block_cap);
 	*b = (struct pf_snap_block){
 		.address = r->of[M_ADDRESS],
 		.size = r->of[M_SIZE],

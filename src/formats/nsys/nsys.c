@@ -687,7 +687,7 @@ static uint32_t wait_of(const char *name, size_t len)
 		{ "cuProfilerStop", 4 },   { "cudaProfilerStop", 4 },
 	};
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+	for (size_t i = 0; i < PF_LEN(parts); i++)
 		if (memmem(name, len, parts[i].part, strlen(parts[i].part)))
 			return parts[i].type;
 	return 0;
@@ -1440,7 +1440,7 @@ static bool nsys_describes(const char *name)
 	static const char callchains[] = "_CALLCHAINS";
 	size_t len = strlen(name), n = sizeof(callchains) - 1;
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+	for (size_t i = 0; i < PF_LEN(prefixes); i++)
 		if (!strncasecmp(name, prefixes[i], strlen(prefixes[i])))
 			return true;
 	return len > n && !strcasecmp(name + len - n, callchains);
@@ -1568,7 +1568,7 @@ struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 		.f = f,
 		.sink = &n->sink,
 		.tables = tables_read,
-		.table_count = sizeof(tables_read) / sizeof(*tables_read),
+		.table_count = PF_LEN(tables_read),
 	};
 	pf_sink_init(&n->sink);
 	pf_keys_init(&n->waits, options->dir);

@@ -294,7 +294,7 @@ static bool pfr_read_launch(struct pf_wire *w, bool whole,
 		&l->local_bytes, &l->cluster[0],   &l->cluster[1],
 		&l->cluster[2],  &l->launch_type,
 	};
-	const size_t count = sizeof(fields) / sizeof(*fields);
+	const size_t count = PF_LEN(fields);
 
 	memset(l, 0, sizeof(*l));
 	if (!pfr_read_name(w, &l->name))
@@ -424,9 +424,7 @@ static bool add_keyed(struct pf_pfr_defs *d, unsigned table, struct pf_wire *w)
 	k.len = (uint32_t)(w->end - w->p);
 	if (!keep(d, w->p, k.len, &k.at))
 		return true;
-	d->keyed = pf_grow(d->keyed, &d->keyed_cap, d->keyed_count + 1,
-			   sizeof(*d->keyed));
-	d->keyed[d->keyed_count++] = k;
+	*PF_ONE_MORE(d->keyed, d->keyed_count, d->keyed_cap) = k;
 	return true;
 }
 
@@ -742,7 +740,7 @@ static void put_rank(const struct pf_pfr_file *f, struct pf_batch *out)
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int64_t rank, size;
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < PF_LEN(keys); i++) {
 		if (!pf_pfr_line_int(&f->meta, keys[i], &rank))
 			continue;
 		pf_buf_addf(&text, "{\"rank\":%" PRId64, rank);

@@ -108,7 +108,7 @@ bool pf_rocm_csv_claims(const char *head, size_t len)
 		"\"Guid\",\"Domain\",",    "\"Guid\",\"Kind\",",
 	};
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+	for (size_t i = 0; i < PF_LEN(starts); i++)
 		if (len > strlen(starts[i]) &&
 		    !memcmp(head, starts[i], strlen(starts[i])))
 			return true;
@@ -317,7 +317,7 @@ static void take_header(struct csv *r)
 	for (size_t i = 0; i < COLUMNS; i++)
 		r->column_of[i] = -1;
 	for (size_t i = 0; i < r->cell_count; i++)
-		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
+		for (size_t k = 0; k < PF_LEN(names); k++)
 			if (r->column_of[names[k].column] < 0 &&
 			    pf_rocm_is(r->text.data + r->at[i], r->len[i],
 				       names[k].name))

@@ -373,7 +373,7 @@ static const char *copy_name(const char *p, size_t len)
 		  "Memcpy HtoH (Host -> Host)" },
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < PF_LEN(names); i++)
 		for (int k = 0; k < 2; k++)
 			if (memmem(p, len, names[i].parts[k],
 				   strlen(names[i].parts[k])))

@@ -666,9 +666,7 @@ static void find_runs(struct rocpd *r)
 
 		if (strncasecmp(name, stem, n) != 0 || r->run_count == RUNS_MAX)
 			continue;
-		r->runs = pf_grow(r->runs, &r->runs_cap, r->run_count + 1,
-				  sizeof(*r->runs));
-		r->runs[r->run_count++] = name + n;
+		*PF_ONE_MORE(r->runs, r->run_count, r->runs_cap) = name + n;
 	}
 }
 
@@ -682,7 +680,7 @@ static bool describes(const char *name)
 		"rocpd_track", "rocpd_event",    "rocpd_arg",
 	};
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+	for (size_t i = 0; i < PF_LEN(prefixes); i++)
 		if (!strncasecmp(name, prefixes[i], strlen(prefixes[i])))
 			return true;
 	return false;
@@ -776,7 +774,7 @@ struct pf_reader *pf_rocpd_new(struct pf_foreign *f,
 		.f = f,
 		.sink = &r->map.sink,
 		.tables = tables,
-		.table_count = sizeof(tables) / sizeof(*tables),
+		.table_count = PF_LEN(tables),
 	};
 	find_runs(r);
 	return &r->reading.base;

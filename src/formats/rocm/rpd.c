@@ -119,7 +119,7 @@ static const struct pf_rocm_domain *domain_of(const char *p, size_t len)
 	};
 	static const char rows[] = "Table::writeRows";
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+	for (size_t i = 0; i < PF_LEN(prefixes); i++)
 		if (pf_rocm_begins(p, len, prefixes[i].prefix))
 			return pf_rocm_domain(prefixes[i].domain,
 					      strlen(prefixes[i].domain));
@@ -389,7 +389,7 @@ static bool describes(const char *name)
 		"rocpd_ustring",
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < PF_LEN(names); i++)
 		if (!strcasecmp(name, names[i]))
 			return true;
 	return !strncasecmp(name, "sqlite_", 7);
@@ -452,7 +452,7 @@ struct pf_reader *pf_rpd_new(struct pf_foreign *f,
 		.f = f,
 		.sink = &r->map.sink,
 		.tables = tables,
-		.table_count = sizeof(tables) / sizeof(*tables),
+		.table_count = PF_LEN(tables),
 	};
 	return &r->reading.base;
 }

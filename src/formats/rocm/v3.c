@@ -635,10 +635,8 @@ static void read_operations(struct v3 *r, size_t kind)
 	while (tokens_element(&r->tokens, TOKEN_TEXT)) {
 		if (r->op_count == OPERATIONS_MAX)
 			continue;
-		r->ops = pf_grow(r->ops, &r->ops_cap, r->op_count + 1,
-				 sizeof(*r->ops));
-		r->ops[r->op_count++] = pf_intern_add(&r->texts, r->tokens.text,
-						      r->tokens.text_len);
+		*PF_ONE_MORE(r->ops, r->op_count, r->ops_cap) = pf_intern_add(
+			&r->texts, r->tokens.text, r->tokens.text_len);
 		r->kind_ops[kind]++;
 	}
 }
@@ -1007,7 +1005,7 @@ static enum list list_of(const struct tokens *t)
 	static const char api[] = "_api";
 	size_t n = sizeof(api) - 1;
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+	for (size_t i = 0; i < PF_LEN(lists); i++)
 		if (is_text(t, lists[i].name))
 			return lists[i].list;
 	return t->text_len > n && !memcmp(t->text + t->text_len - n, api, n)

@@ -105,9 +105,8 @@ static int add_tables(struct pf_foreign *f)
 
 		if (!name || f->table_count == TABLES_MAX)
 			continue;
-		f->tables = pf_grow(f->tables, &f->tables_cap,
-				    f->table_count + 1, sizeof(*f->tables));
-		f->tables[f->table_count++] = pf_strdup(name);
+		*PF_ONE_MORE(f->tables, f->table_count, f->tables_cap) =
+			pf_strdup(name);
 	}
 	if (rc != SQLITE_DONE)
 		fail(f, "its list of tables");
@@ -133,7 +132,7 @@ static void restrict_all(sqlite3 *sql)
 		SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
 	};
 
-	for (size_t i = 0; i < sizeof(off) / sizeof(*off); i++)
+	for (size_t i = 0; i < PF_LEN(off); i++)
 		sqlite3_db_config(sql, off[i], 0, NULL);
 	sqlite3_db_config(sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_limit(sql, SQLITE_LIMIT_LENGTH, TEXT_BYTES_MAX);

@@ -402,7 +402,7 @@ static void xs_arg_kernel(struct pf_xs_map *m, const char *text, size_t len)
 			arg_triple(m, "block", &w);
 		else if (is_key(&w, "regs") && take_number(&value, w.end, &n))
 			registers = n;
-		for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
+		for (size_t i = 0; i < PF_LEN(shared); i++)
 			if (is_key(&w, shared[i]) &&
 			    take_number(&value, w.end, &n))
 				bytes = (bytes < 0 ? 0 : bytes) + n;
@@ -667,7 +667,7 @@ static enum pf_xs_role find_role(const char *name)
 		{ "addr", PF_XS_ADDRESS },
 	};
 
-	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+	for (size_t i = 0; i < PF_LEN(roles); i++)
 		if (!strcmp(roles[i].name, name))
 			return roles[i].role;
 	return pf_is_runtime_stat(name, strlen(name)) ? PF_XS_RUNTIME
@@ -880,7 +880,7 @@ static bool is_full(const struct pf_xs_map *m)
 /* The word must live as long as the line. */
 static uint32_t find_category(struct pf_xs_map *m, const char *word)
 {
-	const size_t most = sizeof(m->categories) / sizeof(*m->categories);
+	const size_t most = PF_LEN(m->categories);
 	uint32_t entry;
 
 	for (size_t i = 0; i < m->category_count; i++)
@@ -1454,7 +1454,7 @@ static void take_device(void *arg, const char *name,
 	};
 	struct device *d = arg;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+	for (size_t i = 0; i < PF_LEN(numbers); i++)
 		if (!strcmp(name, numbers[i].name) && is_number_stat(stat))
 			d->gpu.numbers[numbers[i].number] =
 				(int64_t)stat->value;

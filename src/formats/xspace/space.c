@@ -491,14 +491,13 @@ static void add_plane(struct pf_xs_space *s, const struct pf_xs_span *f)
 	/* The name of a plane stands before its lines. */
 	pf_xs_def_name(s->bytes, &message, 2, PF_XS_NAME_MAX, &name, s->err);
 	pf_buf_adds(&name, "");
-	s->planes = pf_grow(s->planes, &s->planes_cap, s->plane_count + 1,
-			    sizeof(*s->planes));
-	s->planes[s->plane_count++] = (struct pf_xs_plane){
-		.at = f->at,
-		.end = f->end,
-		.name = name.data,
-		.what = pf_plane_of(name.data, name.len),
-	};
+	*PF_ONE_MORE(s->planes, s->plane_count, s->planes_cap) =
+		(struct pf_xs_plane){
+			.at = f->at,
+			.end = f->end,
+			.name = name.data,
+			.what = pf_plane_of(name.data, name.len),
+		};
 }
 
 static void add_space_field(struct pf_xs_space *s, const struct pf_xs_span *f)

@@ -440,7 +440,7 @@ static int say_done(const char *path, struct pf_err *err)
 
 	if (!rc)
 		st = pf_named_prepare(&db, "ingest_done", err);
-	rc = st ? pf_db_step(&db, st, err) : -1;
+	rc = pf_db_step(&db, st, err);
 	if (rc == 1) {
 		add_counted(&line, sqlite3_column_int64(st, 0), "event");
 		add_counted(&line, sqlite3_column_int64(st, 1), "GPU");

@@ -103,8 +103,6 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id)
 	int64_t count;
 	int rc;
 
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, a->rank);
 	sqlite3_bind_int64(st, 2, a->trace);
 	sqlite3_bind_int64(st, 3, a->cycle);
@@ -319,13 +317,9 @@ static int is_xspace(struct pf_db *db, int64_t trace_id)
 				    "SELECT 1 FROM trace WHERE id = ?1 "
 				    "AND format IN ('xspace', 'tf-json')",
 				    db->err);
-	int rc = -1;
 
-	if (st) {
-		sqlite3_bind_int64(st, 1, trace_id);
-		rc = pf_db_step(db, st, db->err);
-	}
-	return rc;
+	sqlite3_bind_int64(st, 1, trace_id);
+	return pf_db_step(db, st, db->err);
 }
 
 static int show_operators(struct pf_ctx *cx, const struct table_args *a,

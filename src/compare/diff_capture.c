@@ -1519,7 +1519,7 @@ static int load_about(struct loading *l)
 {
 	sqlite3_stmt *stmt =
 		pf_named_prepare(l->db, "capture_about", l->db->err);
-	int rc = stmt ? pf_db_step(l->db, stmt, l->db->err) : -1;
+	int rc = pf_db_step(l->db, stmt, l->db->err);
 	struct pf_capture *c = l->c;
 
 	if (rc == 1) {

@@ -831,14 +831,10 @@ static int put_capture(struct pf_fleet_out *out, const char *name)
 	PF_STMT(st) = pf_db_prepare(out->db,
 				    "INSERT INTO capture VALUES(?1, ?2, NULL)",
 				    out->db->err);
-	int rc = -1;
 
-	if (st) {
-		sqlite3_bind_int64(st, 1, out->rank_id);
-		sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
-		rc = pf_db_put(out->db, st, out->db->err);
-	}
-	return rc;
+	sqlite3_bind_int64(st, 1, out->rank_id);
+	sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
+	return pf_db_put(out->db, st, out->db->err);
 }
 
 int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r)

@@ -1260,19 +1260,17 @@ static int add_labels(struct merging *g)
 static int end_capture(struct merging *g)
 {
 	sqlite3_stmt *st;
-	int rc = -1;
+	int rc;
 
 	if (!g->capture.name)
 		return 0;
 	st = pf_db_prepare(&g->db, "INSERT INTO capture VALUES(?1, ?2, ?3)",
 			   g->err);
-	if (st) {
-		sqlite3_bind_int64(st, 1, g->capture.id);
-		sqlite3_bind_text(st, 2, g->capture.name, -1, SQLITE_STATIC);
-		if (g->capture.taken_ns != PF_NO_INT)
-			sqlite3_bind_int64(st, 3, g->capture.taken_ns);
-		rc = pf_db_step(&g->db, st, g->err);
-	}
+	sqlite3_bind_int64(st, 1, g->capture.id);
+	sqlite3_bind_text(st, 2, g->capture.name, -1, SQLITE_STATIC);
+	if (g->capture.taken_ns != PF_NO_INT)
+		sqlite3_bind_int64(st, 3, g->capture.taken_ns);
+	rc = pf_db_step(&g->db, st, g->err);
 	sqlite3_finalize(st);
 	free(g->capture.name);
 	g->capture.name = NULL;

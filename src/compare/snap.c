@@ -90,9 +90,9 @@ static int read_block(struct changes *d, struct side *s, sqlite3_stmt *st)
 static int read_blocks(struct changes *d, struct side *s)
 {
 	PF_STMT(st) = pf_named_prepare(s->db, "snap_blocks", s->db->err);
-	int rc = -1;
+	int rc;
 
-	while (st && (rc = pf_db_step(s->db, st, s->db->err)) == 1)
+	while ((rc = pf_db_step(s->db, st, s->db->err)) == 1)
 		if (read_block(d, s, st)) {
 			rc = -1;
 			break;

@@ -656,14 +656,14 @@ static void find_means(struct night *n)
 static int read_nights(struct pf_db *db, struct nights *t)
 {
 	sqlite3_stmt *st;
-	int rc = -1;
+	int rc;
 
 	t->nights = pf_named_rows_take(db, "fleet/show_trend",
 				       PF_FIELDS(night_fields), &t->texts,
 				       &t->count, db->err);
 	st = t->nights ? pf_fleet_sums_prepare(db, &pf_fleet_step_figures)
 		       : NULL;
-	while (st && (rc = pf_db_step(db, st, db->err)) == 1)
+	while ((rc = pf_db_step(db, st, db->err)) == 1)
 		add_sums(t, st);
 	sqlite3_finalize(st);
 	for (size_t i = 0; !rc && i < t->count; i++) {

@@ -151,7 +151,7 @@ static int comm_at(struct comm *c, int64_t trace_id, int64_t event_id,
 static int comm_open(struct comm *c, struct pf_db *db)
 {
 	sqlite3_stmt *st = pf_named_prepare(db, "comm_stored", db->err);
-	int rc = st ? pf_db_step(db, st, db->err) : -1;
+	int rc = pf_db_step(db, st, db->err);
 	bool has_table = rc == 1 && sqlite3_column_int64(st, 0) > 0;
 
 	sqlite3_finalize(st);
@@ -799,8 +799,6 @@ int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db)
 	size_t cap = 0;
 	int rc;
 
-	if (!stmt)
-		return -1;
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		c->items = pf_grow(c->items, &cap, c->count + 1,
 				   sizeof(*c->items));

@@ -203,7 +203,7 @@ static void *make_producer(struct pf_db *db, const char *arg,
 			   struct pf_err *err)
 {
 	PF_STMT(st) = pf_named_prepare(db, "producer", err);
-	int rc = st ? pf_db_step(db, st, err) : -1;
+	int rc = pf_db_step(db, st, err);
 	enum pf_producer *made = NULL;
 
 	(void)arg;

@@ -153,8 +153,6 @@ int pf_step_regex_ids(const struct pf_step_regex *r, struct pf_db *db,
 	PF_STMT(st) = pf_named_prepare(db, "string_list", db->err);
 	int rc;
 
-	if (!st)
-		return -1;
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		uint64_t id = (uint64_t)sqlite3_column_int64(st, 0);
 		const char *text = (const char *)sqlite3_column_text(st, 1);
@@ -431,8 +429,6 @@ static int load_rows(struct pf_db *db, struct pf_steps *out)
 	size_t cap = 0;
 	int rc;
 
-	if (!stmt)
-		return -1;
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		struct pf_step s = read_step(stmt);
 

@@ -102,8 +102,6 @@ int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
 	size_t cap = 0;
 	int rc;
 
-	if (!stmt)
-		return -1;
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		bool has_rank = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
 		int64_t own = has_rank ? sqlite3_column_int64(stmt, 1) : -1;
@@ -432,13 +430,9 @@ int pf_host_tracks(struct pf_db *db, int64_t trace_id,
 static int has_lanes(struct pf_db *db, int64_t trace_id)
 {
 	PF_STMT(st) = pf_named_prepare(db, "async_lanes", db->err);
-	int rc = -1;
 
-	if (st) {
-		sqlite3_bind_int64(st, 1, trace_id);
-		rc = pf_db_step(db, st, db->err);
-	}
-	return rc;
+	sqlite3_bind_int64(st, 1, trace_id);
+	return pf_db_step(db, st, db->err);
 }
 
 int pf_async_open(struct pf_async *a, struct pf_db *db, int64_t trace_id)

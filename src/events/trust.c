@@ -160,8 +160,6 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 		     &end) < 0)
 		return -1;
 	st = pf_named_prepare(db, query, db->err);
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, first);
 	sqlite3_bind_int64(st, 2, end);
 	sqlite3_bind_int64(st, 3, device);
@@ -237,7 +235,7 @@ static void add_line(const struct trust *t, unsigned needs, const char *scope,
 int pf_trust_has_shapes(struct pf_db *db, bool *yes)
 {
 	PF_STMT(st) = pf_named_prepare(db, "doctor_shapes", db->err);
-	int rc = st ? pf_db_step(db, st, db->err) : -1;
+	int rc = pf_db_step(db, st, db->err);
 
 	*yes = rc == 1 && sqlite3_column_int64(st, 0);
 	return rc < 0 ? -1 : 0;
@@ -259,9 +257,9 @@ int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 {
 	PF_STMT(st) = pf_named_prepare(db, "trust_versions", db->err);
 	char shown[PF_NUM_MAX];
-	int rc = -1;
+	int rc;
 
-	while (st && (rc = pf_db_step(db, st, db->err)) == 1) {
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		if (!pf_window_find(window, sqlite3_column_int64(st, 0)))
 			continue;
 		pf_doc_note(
@@ -278,7 +276,7 @@ int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found)
 {
 	PF_STMT(st) = pf_named_prepare(db, "trust_foreign", db->err);
-	int rc = st ? pf_db_step(db, st, db->err) : -1;
+	int rc = pf_db_step(db, st, db->err);
 	int64_t count = rc == 1 ? sqlite3_column_int64(st, 1) : 0;
 	char shown[PF_NUM_MAX];
 
@@ -319,7 +317,7 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 		return 0;
 	}
 	st = pf_named_prepare(db, "trust_devices", db->err);
-	rc = st ? pf_db_step(db, st, db->err) : -1;
+	rc = pf_db_step(db, st, db->err);
 	if (rc == 1)
 		pf_doc_note(doc,
 			    "no GPU work on GPU %" PRId64 "; there is "
@@ -337,8 +335,6 @@ static int add_step_device(struct pf_db *db, const struct pf_window *w,
 	int64_t others;
 	int rc;
 
-	if (!st)
-		return -1;
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		if (!pf_window_find(w, sqlite3_column_int64(st, 0)))
 			continue;

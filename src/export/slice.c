@@ -475,12 +475,10 @@ static int put_base(struct pf_slice_writer *w, struct pf_db *db,
 {
 	PF_STMT(stmt) = pf_db_prepare(
 		db, "SELECT base_ns FROM trace WHERE id = ?1", db->err);
-	int rc = -1;
+	int rc;
 
-	if (stmt) {
-		sqlite3_bind_int64(stmt, 1, trace_id);
-		rc = pf_db_step(db, stmt, db->err);
-	}
+	sqlite3_bind_int64(stmt, 1, trace_id);
+	rc = pf_db_step(db, stmt, db->err);
 	if (rc == 1 && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
 		pf_buf_addf(
 			&w->buf, "\"baseTimeNanoseconds\":%" PRId64 ",\n",
@@ -557,8 +555,6 @@ static int npu_ids(struct pf_db *db, int64_t trace_id, struct pf_track *tracks,
 	const char *text[5];
 	int rc;
 
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		for (int i = 0; i < 5; i++)
@@ -587,11 +583,10 @@ static int slice_file_ids(struct pf_db *db, int64_t trace_id,
 	sqlite3_stmt *st = pf_named_prepare(db, "device_lines", db->err);
 	PF_OWN bool *is_done = pf_calloc(count + 1, sizeof(*is_done));
 	const char *text[4];
-	int rc = -1;
+	int rc;
 
-	if (st)
-		sqlite3_bind_int64(st, 1, trace_id);
-	while (st && (rc = pf_db_step(db, st, db->err)) == 1) {
+	sqlite3_bind_int64(st, 1, trace_id);
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		struct pf_device_place place;
 		size_t t = 0;
 
@@ -702,8 +697,6 @@ static int slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
 	PF_AUTO(pf_buf_release) struct pf_buf copy = { 0 };
 	int rc;
 
-	if (!stmt)
-		return -1;
 	sqlite3_bind_int64(stmt, 1, trace_id);
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		struct pf_json event = {
@@ -1215,13 +1208,11 @@ static int has_fact(struct pf_db *db, int64_t trace_id, const char *key)
 			      "SELECT 1 FROM trace_fact WHERE trace_id = ?1"
 			      " AND key GLOB ?2 AND value > 0",
 			      db->err);
-	int rc = -1;
+	int rc;
 
-	if (stmt) {
-		sqlite3_bind_int64(stmt, 1, trace_id);
-		sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC);
-		rc = pf_db_step(db, stmt, db->err);
-	}
+	sqlite3_bind_int64(stmt, 1, trace_id);
+	sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC);
+	rc = pf_db_step(db, stmt, db->err);
 	sqlite3_finalize(stmt);
 	return rc;
 }
@@ -1287,7 +1278,7 @@ int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 			   .args = args,
 			   .result = result,
 			   .writer = { .err = db->err } };
-	struct pf_window window = { 0 };
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
 	int rc = -1;
 
 	pf_db_protect(db, &rule);
@@ -1298,6 +1289,5 @@ int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 	if (s.writer.file)
 		rc = write_all(&s, window.traces->trace_id);
 	tear_down(&s);
-	pf_window_release(&window);
 	return rc;
 }

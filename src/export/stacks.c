@@ -463,16 +463,16 @@ static int put_block(struct writer *w, sqlite3_stmt *st)
 static int at_end(struct writer *w)
 {
 	struct pf_window_args args = w->args->window;
-	struct pf_window window;
+	PF_AUTO(pf_window_release) struct pf_window window;
 	sqlite3_stmt *st = NULL;
-	int rc = -1;
+	int rc;
 
 	args.beside = true;
 	PF_TRY(pf_window_resolve(w->db, &args, &window));
 	w->pasts = pf_named_prepare(w->db, "snap_pasts", w->db->err);
 	if (w->pasts && !next_past(w))
 		st = pf_named_prepare(w->db, "snap_blocks", w->db->err);
-	while (st && (rc = pf_db_step(w->db, st, w->db->err)) == 1) {
+	while ((rc = pf_db_step(w->db, st, w->db->err)) == 1) {
 		if (!pf_window_find(&window, sqlite3_column_int64(st, 0)) ||
 		    (window.device >= 0 &&
 		     window.device != sqlite3_column_int64(st, 1)))
@@ -484,7 +484,6 @@ static int at_end(struct writer *w)
 	}
 	sqlite3_finalize(st);
 	sqlite3_finalize(w->pasts);
-	pf_window_release(&window);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -601,7 +600,7 @@ static int stacks_samples(struct pf_db *db, const struct pf_window *window,
 int pf_stacks_samples_most(struct pf_db *db, struct pf_doc *doc)
 {
 	PF_STMT(st) = pf_named_prepare(db, "stack_samples_most", db->err);
-	int rc = st ? pf_db_step(db, st, db->err) : -1;
+	int rc = pf_db_step(db, st, db->err);
 	char share[PF_NUM_MAX], stacks[PF_NUM_MAX];
 	double all = rc == 1 ? sqlite3_column_double(st, 2) : 0;
 
@@ -621,7 +620,7 @@ int pf_stacks_samples_most(struct pf_db *db, struct pf_doc *doc)
 static int stacks_only_samples(struct pf_db *db)
 {
 	PF_STMT(st) = pf_named_prepare(db, "stack_samples_only", db->err);
-	int rc = st ? pf_db_step(db, st, db->err) : -1;
+	int rc = pf_db_step(db, st, db->err);
 
 	if (rc == 1)
 		rc = sqlite3_column_int(st, 0);

@@ -113,8 +113,6 @@ static int take_npu(struct pf_ingest *in, struct pf_err *err)
 	const char *text[5];
 	int rc;
 
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, in->trace_id);
 	while ((rc = pf_db_step(in->db, st, err)) == 1) {
 		struct pf_ingest_track *t;
@@ -142,8 +140,6 @@ int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err)
 	bool is_of_planes = false;
 	int rc;
 
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, in->trace_id);
 	while ((rc = pf_db_step(in->db, st, err)) == 1) {
 		for (int i = 0; i < 4; i++) {
@@ -382,9 +378,9 @@ static int find_types(struct pf_ingest *in, struct pf_ingest_arrows *a,
 		"SELECT id, ph FROM event_type"
 		" WHERE category = 'async_npu' AND ph IN ('s', 'f')",
 		err);
-	int rc = st ? 0 : -1;
+	int rc;
 
-	while (st && (rc = pf_db_step(in->db, st, err)) == 1) {
+	while ((rc = pf_db_step(in->db, st, err)) == 1) {
 		a->types = pf_grow(a->types, &a->types_cap, a->type_count + 1,
 				   sizeof(*a->types));
 		a->phases = pf_grow(a->phases, &a->phases_cap,

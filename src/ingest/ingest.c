@@ -640,7 +640,7 @@ int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err)
 			      "SELECT (SELECT coalesce(max(id), 0) FROM stack),"
 			      " (SELECT coalesce(max(id), 0) FROM stack_frame)",
 			      err);
-	int rc = st ? pf_db_step(in->db, st, err) : -1;
+	int rc = pf_db_step(in->db, st, err);
 
 	if (rc == 1) {
 		in->mark.stack = sqlite3_column_int64(st, 0);
@@ -1755,13 +1755,9 @@ static int put_mark(struct making *m, struct pf_err *err)
 {
 	PF_STMT(st) = pf_db_prepare(
 		m->db, "INSERT INTO meta VALUES('cache', ?1)", err);
-	int rc = -1;
 
-	if (st) {
-		sqlite3_bind_text(st, 1, m->options->cache, -1, SQLITE_STATIC);
-		rc = pf_db_step(m->db, st, err);
-	}
-	return rc;
+	sqlite3_bind_text(st, 1, m->options->cache, -1, SQLITE_STATIC);
+	return pf_db_step(m->db, st, err);
 }
 
 static int finish(struct making *m, struct pf_err *err)

@@ -389,8 +389,6 @@ static int load_files(struct pf_redact *r, struct pf_db *db)
 	PF_STMT(st) = pf_named_prepare(db, "redact_files", db->err);
 	int rc;
 
-	if (!st)
-		return -1;
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		const char *s = (const char *)sqlite3_column_text(st, 0);
 

@@ -573,8 +573,6 @@ static int mark_comm(struct loader *l)
 	if (!g->count)
 		return 0;
 	st = pf_named_prepare(l->db, "timeline_comm", l->err);
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, l->t->trace_id);
 	while ((rc = pf_db_step(l->db, st, l->err)) == 1) {
 		uint32_t work = find_slice(l, sqlite3_column_int64(st, 0));
@@ -593,8 +591,6 @@ static int count_groups(struct loader *l)
 	PF_STMT(st) = pf_named_prepare(l->db, "timeline_kinds", l->err);
 	int rc;
 
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, l->t->trace_id);
 	while ((rc = pf_db_step(l->db, st, l->err)) == 1) {
 		const char *key = (const char *)sqlite3_column_text(st, 0);
@@ -1522,11 +1518,10 @@ static void *load_comm(struct pf_db *db, const char *arg, struct pf_err *err)
 {
 	struct comm_work *w = pf_calloc(1, sizeof(*w));
 	sqlite3_stmt *st = pf_named_prepare(db, "timeline_comm", err);
-	int rc = -1;
+	int rc;
 
-	if (st)
-		sqlite3_bind_int64(st, 1, strtoll(arg, NULL, 10));
-	while (st && (rc = pf_db_step(db, st, err)) == 1)
+	sqlite3_bind_int64(st, 1, strtoll(arg, NULL, 10));
+	while ((rc = pf_db_step(db, st, err)) == 1)
 		*PF_ONE_MORE(w->ids, w->count, w->cap) =
 			sqlite3_column_int64(st, 0);
 	sqlite3_finalize(st);

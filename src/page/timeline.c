@@ -541,7 +541,7 @@ static int add_steps(struct pf_db *db, const struct pf_window *w,
 		     struct pf_timeline_side *s, struct found *f)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf label = { 0 };
-	struct pf_steps steps;
+	PF_AUTO(pf_steps_release) struct pf_steps steps;
 
 	PF_TRY(pf_window_steps(db, w, &steps));
 	for (size_t i = 0; i < steps.count; i++) {
@@ -561,7 +561,6 @@ static int add_steps(struct pf_db *db, const struct pf_window *w,
 		f->step = step->step;
 		f->at_ns = at;
 	}
-	pf_steps_release(&steps);
 	return 0;
 }
 

@@ -613,7 +613,7 @@ int pf_render_finish(struct pf_row_sink *sink, struct pf_err *err)
 
 void pf_render_free(struct pf_row_sink *sink)
 {
-	struct pf_printer *p = (struct pf_printer *)sink;
+	PF_OWN struct pf_printer *p = (struct pf_printer *)sink;
 
 	if (!p)
 		return;
@@ -621,7 +621,6 @@ void pf_render_free(struct pf_row_sink *sink)
 	pf_table_free(p->gathered);
 	pf_buf_release(&p->buf);
 	pf_buf_release(&p->keys);
-	free(p);
 }
 
 /*

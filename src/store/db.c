@@ -451,6 +451,8 @@ int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 	sqlite3_mutex *mutex = sqlite3_db_mutex(db->sql);
 	int rc;
 
+	if (!stmt)
+		return -1;
 	sqlite3_mutex_enter(mutex);
 	rc = sqlite3_step(stmt);
 	rc = rc == SQLITE_ROW    ? 1
@@ -473,7 +475,7 @@ int pf_db_number(struct pf_db *db, const char *sql, int64_t *number,
 		 struct pf_err *err)
 {
 	PF_STMT(st) = pf_db_prepare(db, sql, err);
-	int rc = st ? pf_db_step(db, st, err) : -1;
+	int rc = pf_db_step(db, st, err);
 
 	*number = rc > 0 ? sqlite3_column_int64(st, 0) : 0;
 	return rc < 0 ? -1 : 0;
@@ -617,7 +619,7 @@ static int check_damage(struct pf_db *db, const struct pf_db_kind *kind,
 	/* not by name: the extension has no tables of documents */
 	sqlite3_stmt *st =
 		pf_db_prepare(db, pf_asset(kind->damaged, NULL), err);
-	int rc = st ? pf_db_step(db, st, err) : -1;
+	int rc = pf_db_step(db, st, err);
 
 	if (rc == 1)
 		rc = pf_fail(err, PF_EDB, "'%s' is damaged: %s", db->path,

@@ -177,7 +177,10 @@ void pf_db_give_way(struct pf_db *db);
 /* Prepare one statement; trailing text is an error. NULL on error. */
 sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
 			    struct pf_err *err);
-/* sqlite3_step: 1 row, 0 done, -1 error. */
+/*
+ * sqlite3_step: 1 row, 0 done, -1 error.  NULL is a statement that could not be
+ * prepared, which has said why; binding to it does nothing.
+ */
 int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err);
 /* A statement that gives no row is run, and made ready for the next. */
 int pf_db_put(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err);

@@ -59,9 +59,9 @@ static int load_types(struct pf_lexicon *d, struct pf_err *err)
 		" ORDER BY id",
 		err);
 	size_t cap = 0;
-	int rc = st ? 0 : -1;
+	int rc;
 
-	while (st && (rc = pf_db_step(&d->db, st, err)) > 0) {
+	while ((rc = pf_db_step(&d->db, st, err)) > 0) {
 		size_t id = (size_t)sqlite3_column_int64(st, 0);
 		struct pf_lexicon_type *t;
 		const char *ph = (const char *)sqlite3_column_text(st, 1);
@@ -91,9 +91,9 @@ static int load_tracks(struct pf_lexicon *d, struct pf_err *err)
 			      " LIMIT 1048576",
 			      err);
 	size_t cap = 0;
-	int rc = st ? 0 : -1;
+	int rc;
 
-	while (st && (rc = pf_db_step(&d->db, st, err)) > 0) {
+	while ((rc = pf_db_step(&d->db, st, err)) > 0) {
 		d->track = pf_grow(d->track, &cap, d->track_count + 1,
 				   sizeof(*d->track));
 		d->track[d->track_count].id = sqlite3_column_int64(st, 0);

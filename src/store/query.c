@@ -584,9 +584,9 @@ static int list_tables(struct pf_db *to, struct pf_buf *names,
 		"SELECT name FROM sqlite_schema WHERE type = 'table'"
 		" AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
 		err);
-	int rc = st ? 0 : -1;
+	int rc;
 
-	while (st && (rc = pf_db_step(to, st, err)) > 0)
+	while ((rc = pf_db_step(to, st, err)) > 0)
 		pf_buf_add(names, sqlite3_column_text(st, 0),
 			   (size_t)sqlite3_column_bytes(st, 0) + 1);
 	return rc;

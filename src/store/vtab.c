@@ -537,9 +537,9 @@ static int order_by_text(struct pf_vtab_group *g, struct pf_scan *s,
 	struct pf_db *db = &s->lexicon->db;
 	PF_STMT(st) = pf_db_prepare(
 		db, "SELECT id FROM main.string ORDER BY text, id", err);
-	int rc = st ? 0 : -1;
+	int rc;
 
-	while (st && (rc = pf_db_step(db, st, err)) > 0) {
+	while ((rc = pf_db_step(db, st, err)) > 0) {
 		int64_t id = sqlite3_column_int64(st, 0);
 
 		if (id >= 0)
@@ -1519,12 +1519,11 @@ static int connect_table(sqlite3 *sql, void *aux, int argc,
 
 static int disconnect_table(sqlite3_vtab *base)
 {
-	struct pf_vtab *v = (struct pf_vtab *)base;
+	PF_OWN struct pf_vtab *v = (struct pf_vtab *)base;
 
 	if (v->lexicon->users == 1)
 		v->shared->lexicon = NULL;
 	pf_lexicon_close(v->lexicon);
-	free(v);
 	return SQLITE_OK;
 }
 
@@ -1551,14 +1550,13 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
-	struct pf_vtab_cursor *c = (struct pf_vtab_cursor *)base;
+	PF_OWN struct pf_vtab_cursor *c = (struct pf_vtab_cursor *)base;
 
 	scan_release(&c->scan);
 	vtab_group_release(&c->group);
 	pf_buf_release(&c->text);
 	pf_buf_release(&c->args);
 	pf_buf_release(&c->wanted_key);
-	free(c);
 	return SQLITE_OK;
 }
 

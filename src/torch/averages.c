@@ -308,8 +308,6 @@ static int count_steps(struct pf_engine *e)
 		e->err);
 	int rc;
 
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, e->args->trace_id);
 	while ((rc = pf_db_step(e->db, st, e->err)) == 1)
 		for (size_t i = 0; i < e->track_count; i++)
@@ -1299,8 +1297,6 @@ static int read_list(struct pf_db *db, int64_t trace_id, bool by_shape,
 	size_t cap = 0;
 	int rc;
 
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, trace_id);
 	sqlite3_bind_int(st, 2, by_shape);
 	while ((rc = pf_db_step(db, st, err)) == 1) {
@@ -1351,8 +1347,6 @@ static int read_facts(struct pf_db *db, int64_t trace_id,
 	bool is_stored = false;
 	int rc;
 
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, err)) == 1) {
 		const char *key = (const char *)sqlite3_column_text(st, 0);

@@ -325,8 +325,6 @@ static int read_rows(struct pf_db *db, const char *sql, int64_t trace_id,
 	PF_STMT(st) = pf_db_prepare(db, sql, err);
 	int rc;
 
-	if (!st)
-		return -1;
 	sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, err)) == 1)
 		row(st, out);

@@ -151,12 +151,10 @@ static int add_frames(struct pf_stack_lines *l, int64_t stack,
 static int add_held(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 {
 	PF_STMT(st) = pf_named_prepare(db, "snap_held", db->err);
-	int rc = -1;
+	int rc;
 
-	if (st) {
-		sqlite3_bind_int64(st, 1, stack);
-		rc = pf_db_step(db, st, db->err);
-	}
+	sqlite3_bind_int64(st, 1, stack);
+	rc = pf_db_step(db, st, db->err);
 	if (rc == 1) {
 		pf_doc_int(doc, "held_bytes", "Allocated of it at the end",
 			   PF_BYTES, sqlite3_column_int64(st, 0));

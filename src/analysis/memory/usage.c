@@ -1053,8 +1053,6 @@ static int load_capacities(struct usage *u, struct pf_db *db)
 	PF_STMT(stmt) = pf_named_prepare(db, "memory_devices", u->err);
 	int rc;
 
-	if (!stmt)
-		return -1;
 	while ((rc = pf_db_step(db, stmt, u->err)) == 1) {
 		for (uint32_t i = 0; i < u->allocs.device_count; i++) {
 			const struct pf_alloc_device *d = &u->allocs.devices[i];

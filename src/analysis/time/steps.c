@@ -760,7 +760,7 @@ static void choose_trace(struct pf_step_times *s,
 
 static int choose_steps(struct pf_db *db, struct pf_step_times *s)
 {
-	struct pf_steps all = { 0 };
+	PF_AUTO(pf_steps_release) struct pf_steps all = { 0 };
 	bool is_all = true;
 
 	PF_TRY(pf_window_steps(db, &s->window, &all));
@@ -770,7 +770,6 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s)
 	if (is_all || !pf_window_settle(db, &s->window))
 		for (size_t i = 0; i < s->window.count; i++)
 			choose_trace(s, &s->window.traces[i], &all);
-	pf_steps_release(&all);
 	return db->err->code ? -1 : 0;
 }
 

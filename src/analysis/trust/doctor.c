@@ -244,7 +244,7 @@ static int doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out)
 static int read_samples(struct pf_db *db, struct pf_doctor_clocks *out)
 {
 	PF_STMT(st) = pf_named_prepare(db, "doctor_clocks", db->err);
-	int rc = st ? pf_db_step(db, st, db->err) : -1;
+	int rc = pf_db_step(db, st, db->err);
 
 	if (rc == 1)
 		*out = (struct pf_doctor_clocks){
@@ -1110,8 +1110,6 @@ static int read_traces(struct doctor *d)
 	struct ranks ranks = { 0 };
 	int rc;
 
-	if (!st)
-		return -1;
 	while ((rc = pf_db_step(d->db, st, d->db->err)) == 1)
 		add_trace(d, st, &ranks);
 	sqlite3_finalize(st);
@@ -1170,8 +1168,6 @@ static int read_repairs(struct doctor *d)
 	PF_STMT(st) = pf_named_prepare(d->db, "info_repairs", d->db->err);
 	int rc;
 
-	if (!st)
-		return -1;
 	while ((rc = pf_db_step(d->db, st, d->db->err)) == 1) {
 		enum check_id id = repair_check(column_or_empty(st, 1),
 						column_or_empty(st, 2));
@@ -1194,8 +1190,6 @@ static int read_unread(struct doctor *d)
 	PF_STMT(st) = pf_named_prepare(d->db, "doctor_unread", d->db->err);
 	int rc;
 
-	if (!st)
-		return -1;
 	while ((rc = pf_db_step(d->db, st, d->db->err)) == 1) {
 		const char *table = (const char *)sqlite3_column_text(st, 0);
 		int64_t count = sqlite3_column_int64(st, 1);

@@ -35,8 +35,6 @@ static int check_pages(struct pf_db *db)
 	const char *said;
 	int rc;
 
-	if (!st)
-		return -1;
 	rc = pf_db_step(db, st, db->err);
 	said = rc == 1 ? (const char *)sqlite3_column_text(st, 0) : NULL;
 	if (rc >= 0 && (!said || strcmp(said, "ok") != 0))
@@ -93,8 +91,6 @@ static int check_traces(struct pf_db *db)
 		db->err);
 	int rc;
 
-	if (!st)
-		return -1;
 	rc = pf_db_step(db, st, db->err);
 	if (rc == 1)
 		rc = pf_fail(db->err, PF_EDB,
@@ -302,8 +298,6 @@ static int load_types(struct pf_db *db, struct types *types)
 	PF_STMT(stmt) = pf_named_prepare(db, "info_types", db->err);
 	int rc;
 
-	if (!stmt)
-		return -1;
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		struct type_count *t;
 
@@ -442,8 +436,6 @@ static int single_int(struct pf_db *db, const char *sql, int64_t *out)
 	PF_STMT(stmt) = pf_db_prepare(db, sql, db->err);
 	int rc;
 
-	if (!stmt)
-		return -1;
 	rc = pf_db_step(db, stmt, db->err);
 	*out = rc == 1 ? sqlite3_column_int64(stmt, 0) : 0;
 	return rc < 0 ? -1 : 0;
@@ -501,8 +493,6 @@ static int add_rules(struct pf_db *db, struct pf_doc *doc)
 			     "SELECT id FROM trace WHERE format != 'memsnap'"
 			     " ORDER BY id",
 			     db->err);
-	if (!stmt)
-		return -1;
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		int64_t id = sqlite3_column_int64(stmt, 0);
 		struct pf_rule_facts facts = { 0 };

@@ -1538,7 +1538,7 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 
 static void free_reader(struct pf_reader *base)
 {
-	struct nsys *n = (struct nsys *)base;
+	PF_OWN struct nsys *n = (struct nsys *)base;
 
 	pf_reading_release(&n->reading);
 	pf_lookup_close(&n->texts);
@@ -1551,7 +1551,6 @@ static void free_reader(struct pf_reader *base)
 	pf_buf_release(&n->labels);
 	pf_buf_release(&n->label_text);
 	pf_buf_release(&n->clean);
-	free(n);
 }
 
 struct pf_reader *pf_nsys_new(struct pf_foreign *f,

@@ -434,13 +434,12 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 
 static void free_reader(struct pf_reader *base)
 {
-	struct csv *r = (struct csv *)base;
+	PF_OWN struct csv *r = (struct csv *)base;
 
 	pf_rocm_release(&r->map);
 	pf_buf_release(&r->text);
 	csv_free(&r->parser);
 	free(r->piece);
-	free(r);
 }
 
 struct pf_reader *pf_rocm_csv_new(const struct pf_rocm_stream *from)

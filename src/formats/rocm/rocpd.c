@@ -733,7 +733,7 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 
 static void free_reader(struct pf_reader *base)
 {
-	struct rocpd *r = (struct rocpd *)base;
+	PF_OWN struct rocpd *r = (struct rocpd *)base;
 
 	close_lookups(r);
 	pf_reading_release(&r->reading);
@@ -741,7 +741,6 @@ static void free_reader(struct pf_reader *base)
 	pf_map_release(&r->threads);
 	pf_buf_release(&r->text);
 	free(r->runs);
-	free(r);
 }
 
 static const struct pf_reading_table tables[] = {

@@ -413,7 +413,7 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 
 static void free_reader(struct pf_reader *base)
 {
-	struct rpd *r = (struct rpd *)base;
+	PF_OWN struct rpd *r = (struct rpd *)base;
 
 	for (size_t i = 0; i < LOOKUPS; i++)
 		pf_lookup_close(&r->lookups[i]);
@@ -424,7 +424,6 @@ static void free_reader(struct pf_reader *base)
 	pf_buf_release(&r->type);
 	for (size_t i = 0; i < TEXTS; i++)
 		pf_buf_release(&r->texts[i].text);
-	free(r);
 }
 
 static const struct pf_reading_table tables[] = {

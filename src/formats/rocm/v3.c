@@ -1174,7 +1174,7 @@ static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,
 
 static void free_reader(struct pf_reader *base)
 {
-	struct v3 *r = (struct v3 *)base;
+	PF_OWN struct v3 *r = (struct v3 *)base;
 
 	pf_rocm_release(&r->map);
 	tokens_release(&r->tokens);
@@ -1187,7 +1187,6 @@ static void free_reader(struct pf_reader *base)
 	json_fields_release(&r->mark);
 	json_fields_release(&r->metadata);
 	free(r->ops);
-	free(r);
 }
 
 struct pf_reader *pf_rocprofv3_new(const struct pf_rocm_stream *from,

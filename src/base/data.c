@@ -4,8 +4,6 @@
 
 #include <csv.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/asset.h"

@@ -7,8 +7,6 @@
 
 #include "base/intern.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #define FIRST_SLOTS 256

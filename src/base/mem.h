@@ -3,7 +3,8 @@
  * Allocation that cannot fail: a command-line tool cannot help itself when
  * memory is gone, so these print one line and exit with code 3.  Sizes are
  * multiplied with overflow checks.  Never called with a length taken from
- * input that was not bounded first.
+ * input that was not bounded first.  The C library's headers of memory and of
+ * strings come with this one.
  */
 #ifndef PF_BASE_MEM_H
 #define PF_BASE_MEM_H

@@ -7,9 +7,6 @@
 
 #include "base/opt.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/num.h"
 

@@ -15,8 +15,6 @@
 #include "base/spool.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/heap.h"

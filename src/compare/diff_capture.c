@@ -8,7 +8,6 @@
 #include "compare/diff_capture.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "analysis/idle/gaps.h"

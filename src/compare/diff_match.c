@@ -11,8 +11,6 @@
 #include "compare/diff_match.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"

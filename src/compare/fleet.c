@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 #include <libgen.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 #include "analysis/idle/gaps.h"

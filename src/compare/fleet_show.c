@@ -5,8 +5,6 @@
 #include "compare/fleet_show.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/num.h"

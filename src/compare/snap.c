@@ -4,8 +4,6 @@
 #include "compare/snap.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/memory/snap_state.h"
 #include "analysis/memory/usage.h"

@@ -3,9 +3,6 @@
 
 #include "events/ask.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/order.h"
 #include "base/sat.h"
 #include "show/doc.h"

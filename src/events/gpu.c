@@ -8,9 +8,6 @@
 
 #include "events/gpu.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/intern.h"
 #include "base/num.h"
 #include "base/sat.h"

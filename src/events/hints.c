@@ -3,8 +3,6 @@
 
 #include "events/hints.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "store/kept.h"
 #include "store/query.h"

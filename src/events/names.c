@@ -11,7 +11,6 @@
 #include <ctype.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <strings.h>
 
 #include "base/demangle.h"

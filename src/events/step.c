@@ -9,8 +9,6 @@
 #include "events/step.h"
 
 #include <regex.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/order.h"

@@ -2,8 +2,6 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "events/hints.h"

@@ -5,8 +5,6 @@
 #include "export/slice.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "analysis/idle/gaps.h"

@@ -14,8 +14,6 @@
 #include "export/stacks.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/idle/gaps.h"
 #include "analysis/memory/usage.h"

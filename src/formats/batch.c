@@ -5,8 +5,6 @@
 #include "formats/batch.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "base/json.h"

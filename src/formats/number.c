@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "formats/event.h"
 #include "formats/number.h"

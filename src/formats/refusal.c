@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "formats/refusal.h"

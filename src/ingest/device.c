@@ -9,8 +9,6 @@
 #include "config.h"
 
 #define XXH_INLINE_ALL
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "base/intern.h"

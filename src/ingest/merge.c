@@ -9,9 +9,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/heap.h"
 #include "base/mem.h"
 #include "base/order.h"

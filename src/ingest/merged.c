@@ -25,8 +25,6 @@
 #include "config.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/intern.h"
 #include "base/mem.h"

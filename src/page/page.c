@@ -3,8 +3,6 @@
 
 #include "page/page.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/asset.h"

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "analysis/idle/gaps.h"
 #include "analysis/memory/usage.h"

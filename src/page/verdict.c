@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "analysis/time/steps.h"
 #include "base/mem.h"

@@ -21,8 +21,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 #include "base/heap.h"

@@ -3,8 +3,6 @@
 
 #include "store/lexicon.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "base/search.h"
 #include "formats/event.h"

@@ -10,8 +10,6 @@
 #include "store/query.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/asset.h"

@@ -4,8 +4,6 @@
 #include "store/texts.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "store/kept.h"

@@ -4,8 +4,6 @@
 #include "store/vtab.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/asset.h"
 #include "base/json.h"

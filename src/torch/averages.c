@@ -3,8 +3,6 @@
 
 #include "torch/averages.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"

@@ -3,9 +3,6 @@
 
 #include "analysis/memory/alloc_scan.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/tempfile.h"
 #include "events/args.h"

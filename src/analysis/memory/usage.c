@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/memory/alloc_scan.h"
 #include "base/num.h"

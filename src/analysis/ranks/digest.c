@@ -4,9 +4,6 @@
 
 #include "analysis/ranks/digest.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/heap.h"
 #include "base/intern.h"
 #include "base/mem.h"

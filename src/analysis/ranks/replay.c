@@ -22,7 +22,6 @@
 #include "config.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "analysis/ranks/impl.h"
 #include "base/mem.h"

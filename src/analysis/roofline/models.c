@@ -3,8 +3,6 @@
 
 #include "analysis/roofline/models.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/data.h"

@@ -9,8 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/graphs/graphs.h"
 #include "analysis/ranks/ranks.h"

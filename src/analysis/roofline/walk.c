@@ -8,8 +8,6 @@
 #include "analysis/roofline/walk.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/graphs/graphs.h"
 #include "base/sat.h"

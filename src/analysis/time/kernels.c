@@ -10,8 +10,6 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/graphs/graphs.h"
 #include "analysis/time/operators.h"

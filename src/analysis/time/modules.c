@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/graphs/graphs.h"
 #include "base/buf.h"

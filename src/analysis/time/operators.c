@@ -4,8 +4,6 @@
 #include "analysis/time/operators.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/intern.h"
 #include "base/num.h"

@@ -8,7 +8,6 @@
 #include "analysis/time/overlap.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/intern.h"
 #include "base/num.h"

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "analysis/time/steps.h"
 #include "base/intern.h"

@@ -8,8 +8,6 @@
 #include "analysis/time/steps.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/time/ranges.h"
 #include "base/buf.h"

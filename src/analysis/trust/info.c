@@ -10,8 +10,6 @@
 #include "analysis/trust/info.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "base/search.h"

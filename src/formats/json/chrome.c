@@ -6,9 +6,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define PF_SCAN_SIMD 1
 #include "base/json.h"
 #include "base/mem.h"

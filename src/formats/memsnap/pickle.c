@@ -10,9 +10,6 @@
 
 #include "formats/memsnap/pickle.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 
 /* Every opcode of pickle protocols 0 to 5, for messages. */

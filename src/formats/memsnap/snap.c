@@ -9,8 +9,6 @@
 #include "formats/memsnap/snap.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/sat.h"

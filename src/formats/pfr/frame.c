@@ -10,9 +10,6 @@
 #define REFLECTED UINT32_C(0x82f63b78)
 #include "formats/pfr/frame.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "formats/wire.h"
 

@@ -7,8 +7,6 @@
 
 #include <csv.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/sat.h"

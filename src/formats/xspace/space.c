@@ -3,9 +3,6 @@
 
 #include "formats/xspace/space.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/tempfile.h"
 

@@ -177,9 +177,15 @@ static int put_row(struct pf_fleet_out *out, sqlite3_stmt *st,
 	return pf_db_put(out->db, st, out->db->err);
 }
 
-int pf_fleet_put(struct pf_fleet_out *out, const char *table,
-		 const struct pf_field *fields, size_t count, const void *rows,
-		 size_t row_count, size_t row_bytes)
+/*
+ * Rows of a table of the rank.  The key of a field is the name of its column;
+ * that of a text has "_id" behind it.
+ */
+#define PUT(out, table, fields, rows, row_count)                               \
+	put(out, table, PF_FIELDS(fields), rows, row_count, sizeof(*(rows)))
+static int put(struct pf_fleet_out *out, const char *table,
+	       const struct pf_field *fields, size_t count, const void *rows,
+	       size_t row_count, size_t row_bytes)
 {
 	PF_STMT(st) = NULL;
 
@@ -211,8 +217,8 @@ static int fleet_figures_put(struct pf_fleet_out *out,
 		fields[count++] = figures->items[i].of;
 	for (size_t i = 0; i < figures->other_count; i++)
 		fields[count++] = figures->others[i];
-	return pf_fleet_put(out, figures->table, fields, count, rows, row_count,
-			    row_bytes);
+	return put(out, figures->table, fields, count, rows, row_count,
+		   row_bytes);
 }
 
 sqlite3_stmt *pf_fleet_sums_prepare(struct pf_db *db,
@@ -767,7 +773,7 @@ static int put_ops(struct pf_fleet_out *out, const struct pf_averages *a)
 				      .is_annotation = from->is_annotation,
 				      .sum = from->sum };
 	}
-	return PF_FLEET_PUT(out, "op", op_fields, ops, list->count);
+	return PUT(out, "op", op_fields, ops, list->count);
 }
 
 static int put_findings(struct pf_fleet_out *out, const struct pf_doctor *d)
@@ -778,7 +784,7 @@ static int put_findings(struct pf_fleet_out *out, const struct pf_doctor *d)
 	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++)
 		if (d->checks[i].name && strcmp(d->checks[i].verdict, "ok"))
 			bad[count++] = d->checks[i];
-	return PF_FLEET_PUT(out, "finding", finding_fields, bad, count);
+	return PUT(out, "finding", finding_fields, bad, count);
 }
 
 static int put_rows(struct pf_fleet_out *out, const struct found *f)
@@ -790,21 +796,20 @@ static int put_rows(struct pf_fleet_out *out, const struct found *f)
 	if (pf_fleet_put_rank(out, &f->rank) ||
 	    fleet_figures_put(out, &pf_fleet_step_figures, f->steps.steps,
 			      f->steps.count, sizeof(*f->steps.steps)) ||
-	    PF_FLEET_PUT(out, "kernel", kernel_fields, f->kernels.rows,
-			 (size_t)f->kernels.row_count) ||
+	    PUT(out, "kernel", kernel_fields, f->kernels.rows,
+		(size_t)f->kernels.row_count) ||
 	    (f->has_averages && put_ops(out, &f->averages)) ||
-	    PF_FLEET_PUT(out, "idle", idle_fields, f->gaps.causes,
-			 f->gaps.cause_count) ||
-	    PF_FLEET_PUT(out, "idle_site", site_fields, f->gaps.culprits,
-			 sites) ||
+	    PUT(out, "idle", idle_fields, f->gaps.causes,
+		f->gaps.cause_count) ||
+	    PUT(out, "idle_site", site_fields, f->gaps.culprits, sites) ||
 	    fleet_figures_put(out, &pf_fleet_device_figures, f->overlap.devices,
 			      f->overlap.device_count,
 			      sizeof(*f->overlap.devices)) ||
-	    PF_FLEET_PUT(out, "collective", collective_fields,
-			 f->overlap.collectives, f->overlap.collective_count) ||
+	    PUT(out, "collective", collective_fields, f->overlap.collectives,
+		f->overlap.collective_count) ||
 	    put_findings(out, &f->doctor) ||
-	    PF_FLEET_PUT(out, "memory", memory_fields, f->usage.devices,
-			 f->usage.device_count) ||
+	    PUT(out, "memory", memory_fields, f->usage.devices,
+		f->usage.device_count) ||
 	    fleet_digest_put(out, &f->digest))
 		return -1;
 	return 0;

@@ -82,17 +82,6 @@ int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
 		  int64_t *id);
 
 /*
- * Rows of a table of the rank.  The key of a field is the name of its column;
- * that of a text has "_id" behind it.
- */
-#define PF_FLEET_PUT(out, table, fields, rows, row_count)                      \
-	pf_fleet_put(out, table, PF_FIELDS(fields), rows, row_count,           \
-		     sizeof(*(rows)))
-int pf_fleet_put(struct pf_fleet_out *out, const char *table,
-		 const struct pf_field *fields, size_t count, const void *rows,
-		 size_t row_count, size_t row_bytes);
-
-/*
  * What is kept of each step or GPU, each said once: member and column, and the
  * title and kind that lists of ranks have it by.  Of a rank it is the mean of
  * its whole steps, of a capture that of those of all ranks; PF_ABSENT: lists

@@ -52,8 +52,7 @@ enum pf_slice_cat {
 };
 const char *pf_slice_cat_name(enum pf_slice_cat cat);
 
-#define PF_SLICE_DEPTHS  255
-#define PF_SLICE_NO_LINK UINT32_MAX
+#define PF_SLICE_DEPTHS 255
 
 struct pf_slice_track {
 	uint32_t track_id;

@@ -13,11 +13,10 @@
 
 #include "store/db.h"
 
-#define PF_LEXICON_TEXT_MAX  (16u << 20)
-#define PF_LEXICON_IDS_MAX   (1u << 20)
-#define PF_LEXICON_TYPES_MAX 65536u
-#define PF_LEXICON_ARGS      512  /* argument texts kept */
-#define PF_LEXICON_ARGS_MAX  8192 /* bytes of an argument text that is kept */
+#define PF_LEXICON_TEXT_MAX (16u << 20)
+#define PF_LEXICON_IDS_MAX  (1u << 20)
+#define PF_LEXICON_ARGS     512  /* argument texts kept */
+#define PF_LEXICON_ARGS_MAX 8192 /* bytes of an argument text that is kept */
 
 struct pf_lexicon_text {
 	char *text; /* NULL: not looked up yet, or not kept */

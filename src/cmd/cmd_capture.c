@@ -189,7 +189,15 @@ static int make_absolute(struct pf_capture_files *f, const char *base,
 	return 0;
 }
 
-static void capture_files_release(struct pf_capture_files *f);
+static void capture_files_release(struct pf_capture_files *f)
+{
+	if (f->folder)
+		regfree(&f->names);
+	free(f->folder);
+	free(f->pattern);
+	capture_names_release(&f->before);
+	memset(f, 0, sizeof(*f));
+}
 
 /*
  * Make the pattern absolute, make its folder if it is missing, and see what
@@ -219,16 +227,6 @@ static int capture_files_init(struct pf_capture_files *f, const char *pattern,
 		return -1;
 	}
 	return 0;
-}
-
-static void capture_files_release(struct pf_capture_files *f)
-{
-	if (f->folder)
-		regfree(&f->names);
-	free(f->folder);
-	free(f->pattern);
-	capture_names_release(&f->before);
-	memset(f, 0, sizeof(*f));
 }
 
 static bool was_there(const struct pf_capture_files *f, const char *name)

@@ -83,7 +83,12 @@ static void add_up(void)
 	}
 }
 
-static void timings_phase(const char *name);
+/* What pf_ingest_options.phase calls: a phase by name, NULL: reading. */
+static void timings_phase(const char *name)
+{
+	add_up();
+	state.current = find(name ? name : "reading");
+}
 
 /* The first phase begins. */
 static void timings_start(void)
@@ -95,13 +100,6 @@ static void timings_start(void)
 	clocks[CLOCKS - 1] = CLOCK_PROCESS_CPUTIME_ID;
 #endif
 	timings_phase(NULL);
-}
-
-/* What pf_ingest_options.phase calls: a phase by name, NULL: reading. */
-static void timings_phase(const char *name)
-{
-	add_up();
-	state.current = find(name ? name : "reading");
 }
 
 static void show(FILE *f, const struct phase *p)

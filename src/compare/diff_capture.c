@@ -494,7 +494,12 @@ static int gather_work(struct pf_work *w, const struct pf_gpu_event *ev,
 	return pf_sorter_add(w->launched, &l, w->db->err);
 }
 
-static int work_next(struct pf_work *w);
+/* w->next, in order of launch calls. */
+static int work_next(struct pf_work *w)
+{
+	w->next = pf_sorter_next(w->launched, w->db->err);
+	return !w->next && w->db->err->code ? -1 : 0;
+}
 
 /* All work of the traces: its step says whether it counts. */
 static int gather(struct pf_work *w)
@@ -521,13 +526,6 @@ static int gather(struct pf_work *w)
 	if (rc < 0 || pf_sorter_finish(w->launched, w->db->err) < 0)
 		return -1;
 	return work_next(w);
-}
-
-/* w->next, in order of launch calls. */
-static int work_next(struct pf_work *w)
-{
-	w->next = pf_sorter_next(w->launched, w->db->err);
-	return !w->next && w->db->err->code ? -1 : 0;
 }
 
 /*

@@ -921,7 +921,28 @@ static void share_tracks(struct pf_ingest_shares *s)
 		s->of[0].event_count -= s->of[i].event_count;
 }
 
-static void ingest_shares_free(struct pf_ingest_shares *s);
+static void ingest_shares_free(struct pf_ingest_shares *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->o->count; i++) {
+		pf_later_release(&s->of[i].members);
+		pf_later_release(&s->of[i].metadata);
+	}
+	if (s->all) {
+		/* those before the next are of others */
+		struct pf_ingest *all = s->all;
+		size_t gone = s->of[s->next].first - all->first_track;
+
+		memmove(all->tracks, all->tracks + gone,
+			(all->track_count - all->first_track - gone) *
+				sizeof(*all->tracks));
+		all->track_count -= gone;
+		ingest_drop(all);
+	}
+	free(s->of);
+	free(s);
+}
 
 static struct pf_ingest_shares *ingest_share(struct pf_ingest *all,
 					     const struct pf_ingest_owners *o,
@@ -1045,29 +1066,6 @@ static struct pf_ingest *ingest_share_next(struct pf_ingest_shares *s,
 		}
 	}
 	return job;
-}
-
-static void ingest_shares_free(struct pf_ingest_shares *s)
-{
-	if (!s)
-		return;
-	for (size_t i = 0; i < s->o->count; i++) {
-		pf_later_release(&s->of[i].members);
-		pf_later_release(&s->of[i].metadata);
-	}
-	if (s->all) {
-		/* those before the next are of others */
-		struct pf_ingest *all = s->all;
-		size_t gone = s->of[s->next].first - all->first_track;
-
-		memmove(all->tracks, all->tracks + gone,
-			(all->track_count - all->first_track - gone) *
-				sizeof(*all->tracks));
-		all->track_count -= gone;
-		ingest_drop(all);
-	}
-	free(s->of);
-	free(s);
 }
 
 /* ---- lane ---- */

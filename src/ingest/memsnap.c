@@ -56,7 +56,14 @@ static void frame_of(const void *arg, uint32_t i, struct pf_ingest_frame *out)
 
 /* ---- segments and blocks ---- */
 
-static uint32_t ingest_snap_name(struct pf_ingest_snap *r, uint32_t number);
+/* A text of the snapshot: its place among the names of the batch. */
+static uint32_t ingest_snap_name(struct pf_ingest_snap *r, uint32_t number)
+{
+	size_t len;
+	const char *text = pf_snap_text(&r->snap, number, &len);
+
+	return pf_dict_find(&r->sink.parsed.names, text, len, 0);
+}
 
 /* Texts of a trace go into the database as valid UTF-8 only. */
 static int bind_text(struct pf_ingest_snap *r, sqlite3_stmt *st, int i,
@@ -331,15 +338,6 @@ static int64_t read_input(void *arg, void *buf, size_t len, struct pf_err *err)
 static uint32_t find_text(struct pf_dict *d, const char *text)
 {
 	return pf_dict_find(d, text, strlen(text), 0);
-}
-
-/* A text of the snapshot: its place among the names of the batch. */
-static uint32_t ingest_snap_name(struct pf_ingest_snap *r, uint32_t number)
-{
-	size_t len;
-	const char *text = pf_snap_text(&r->snap, number, &len);
-
-	return pf_dict_find(&r->sink.parsed.names, text, len, 0);
 }
 
 /* Track of a device; letter: a class of formats/batch.h. */

@@ -374,7 +374,23 @@ static int find_ends(struct finding *f, struct marks *m, struct pf_err *err)
 	return 0;
 }
 
-static size_t pid_of(const char *json, size_t len, const char **pid);
+/* Text of JSON without what was escaped in it, which no label has. */
+static size_t pid_of(const char *json, size_t len, const char **pid)
+{
+	struct pf_argtext it = { .text = json, .len = len };
+	struct pf_arg a;
+
+	while (pf_argtext_next(&it, &a)) {
+		if (a.key_len != 3 || memcmp(a.key, "pid", 3) != 0)
+			continue;
+		*pid = a.value;
+		if (a.value_len < 2 || *a.value != '"')
+			return a.value_len;
+		*pid = a.value + 1;
+		return a.value_len - 2;
+	}
+	return 0;
+}
 
 void pf_ingest_note_process(struct pf_ingest *in, const char *json, size_t len,
 			    int64_t order)
@@ -1135,24 +1151,6 @@ void pf_ingest_owners_release(struct pf_ingest_owners *o)
 	free_labels(o->pids, o->pid_count);
 	free(o->parts);
 	free(o->ranks);
-}
-
-/* Text of JSON without what was escaped in it, which no label has. */
-static size_t pid_of(const char *json, size_t len, const char **pid)
-{
-	struct pf_argtext it = { .text = json, .len = len };
-	struct pf_arg a;
-
-	while (pf_argtext_next(&it, &a)) {
-		if (a.key_len != 3 || memcmp(a.key, "pid", 3) != 0)
-			continue;
-		*pid = a.value;
-		if (a.value_len < 2 || *a.value != '"')
-			return a.value_len;
-		*pid = a.value + 1;
-		return a.value_len - 2;
-	}
-	return 0;
 }
 
 uint32_t pf_ingest_owner_of_metadata(const struct pf_ingest_owners *o,

@@ -287,7 +287,21 @@ static void write_group(struct pf_jsonw *w, const struct pf_timelines *all,
 	pf_jsonw_end(w);
 }
 
-static int64_t timelines_span_ns(const struct pf_timelines *all);
+/* The end of the last trace on the page's clock. */
+static int64_t timelines_span_ns(const struct pf_timelines *all)
+{
+	int64_t span = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct pf_timeline_side *s = &all->side[i];
+		int64_t end =
+			s->shift_ns + s->slices.last_ns - s->slices.first_ns;
+
+		if (end > span)
+			span = end;
+	}
+	return span;
+}
 
 static void write_island(struct pf_buf *out, const struct pf_timelines *all)
 {
@@ -471,22 +485,6 @@ static int add_payloads(struct pf_timelines *all, unsigned name_bytes,
 		pf_buf_release(&p->block);
 	}
 	return rc;
-}
-
-/* The end of the last trace on the page's clock. */
-static int64_t timelines_span_ns(const struct pf_timelines *all)
-{
-	int64_t span = 0;
-
-	for (size_t i = 0; i < all->count; i++) {
-		const struct pf_timeline_side *s = &all->side[i];
-		int64_t end =
-			s->shift_ns + s->slices.last_ns - s->slices.first_ns;
-
-		if (end > span)
-			span = end;
-	}
-	return span;
 }
 
 bool pf_timelines_have(const struct pf_timelines *all)

@@ -820,7 +820,25 @@ static void settle_peak(struct usage *u, uint32_t device)
 	}
 }
 
-static struct pf_usage_site usage_site(struct usage *u, uint32_t site);
+/* Texts of a place. */
+static struct pf_usage_site usage_site(struct usage *u, uint32_t site)
+{
+	struct pf_alloc_site s = pf_allocs_site(&u->allocs, site);
+	uint32_t frame = s.frame != PF_ID_NONE ? s.frame : s.note;
+	struct pf_names *names = u->out->names;
+
+	if (s.stack != PF_ID_NONE)
+		return (struct pf_usage_site){
+			.stack = s.stack,
+			.frame = pf_stack_line(&u->out->lines, s.stack),
+		};
+	return (struct pf_usage_site){
+		.stack = -1,
+		.outer_op = pf_names_frame(names, s.outer_op),
+		.frame = pf_names_frame(names, frame),
+		.op = pf_names_frame(names, s.op),
+	};
+}
 
 /* A row of events: freed_ns is of no meaning unless is_freed. */
 static void put_event(struct usage *u, uint32_t device,
@@ -1123,26 +1141,6 @@ static void take_label(struct usage *u, uint32_t device, bool has_traces)
 		d->trace->rank,
 		d->trace->trace_id,
 		pf_snap_is_untimed(&u->out->snap, d->trace->trace_id, d->number)
-	};
-}
-
-/* Texts of a place. */
-static struct pf_usage_site usage_site(struct usage *u, uint32_t site)
-{
-	struct pf_alloc_site s = pf_allocs_site(&u->allocs, site);
-	uint32_t frame = s.frame != PF_ID_NONE ? s.frame : s.note;
-	struct pf_names *names = u->out->names;
-
-	if (s.stack != PF_ID_NONE)
-		return (struct pf_usage_site){
-			.stack = s.stack,
-			.frame = pf_stack_line(&u->out->lines, s.stack),
-		};
-	return (struct pf_usage_site){
-		.stack = -1,
-		.outer_op = pf_names_frame(names, s.outer_op),
-		.frame = pf_names_frame(names, frame),
-		.op = pf_names_frame(names, s.op),
 	};
 }
 

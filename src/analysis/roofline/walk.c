@@ -176,7 +176,14 @@ static struct pf_json args_of(const struct pf_roof_replayed *r, uint32_t args)
 	return (struct pf_json){ text ? text : "", text ? strlen(text) : 0 };
 }
 
-static bool roof_lends_shapes(const char *op, size_t len);
+/* Does a call in one of this operator take the shapes of its arguments? */
+static bool roof_lends_shapes(const char *op, size_t len)
+{
+	static const char end[] = "convolution_backward";
+
+	return len >= sizeof(end) - 1 &&
+	       !memcmp(op + len - sizeof(end) + 1, end, sizeof(end) - 1);
+}
 
 /* The arguments of the call around it, if they count. */
 static struct pf_json args_around(const struct pf_roof_replayed *r, uint32_t at)
@@ -542,15 +549,6 @@ static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
 	if (parent == PF_ID_NONE || !read_args(w, parent, &around))
 		*out = roof_walk_shape(w->out, shape, own, around);
 	return w->db->err->code ? -1 : 0;
-}
-
-/* Does a call in one of this operator take the shapes of its arguments? */
-static bool roof_lends_shapes(const char *op, size_t len)
-{
-	static const char end[] = "convolution_backward";
-
-	return len >= sizeof(end) - 1 &&
-	       !memcmp(op + len - sizeof(end) + 1, end, sizeof(end) - 1);
 }
 
 /* The arguments of the call around it, if they count. */

@@ -664,7 +664,7 @@ static int run_command(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 
 struct pf_cmd_kept_db {
 	struct pf_db db;
-	bool with_tables;
+	bool with_tables; /* as well for who needs none */
 	struct stat info; /* of the file when it was opened */
 };
 
@@ -698,7 +698,7 @@ static struct pf_cmd_kept_db *take_kept(struct pf_cmd_kept *kept,
 
 	for (size_t i = 0; i < PF_CMD_KEPT; i++) {
 		k = at[i];
-		if (!k || k->with_tables != with_tables ||
+		if (!k || k->with_tables < with_tables ||
 		    strcmp(k->db.path, path) != 0)
 			continue;
 		memmove(at + i, at + i + 1,

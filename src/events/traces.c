@@ -13,6 +13,7 @@
 #include "events/names.h"
 #include "formats/planes.h"
 #include "store/argtext.h"
+#include "store/kept.h"
 #include "store/query.h"
 
 /* ---- traces ---- */
@@ -52,21 +53,75 @@ bool pf_window_names_rank(const char *list, int64_t rank)
 	return false;
 }
 
-/* Is a row of the traces one that is asked for? */
-static bool is_wanted(const struct pf_window_args *args, sqlite3_stmt *st)
+struct row {
+	struct pf_window_trace trace;
+	int64_t tpu_count, cycle; /* 0: of none */
+	bool is_beside, has_unread;
+};
+
+/* Every command asks for them several times. */
+struct rows {
+	struct row *items;
+	size_t count, cap;
+};
+
+static void free_rows(void *p)
+{
+	free(((struct rows *)p)->items);
+	free(p);
+}
+
+static struct row read_row(sqlite3_stmt *st)
 {
 	bool has_rank = sqlite3_column_type(st, 1) != SQLITE_NULL;
 
-	if (sqlite3_column_int(st, 7) && !args->beside && args->trace < 0)
+	return (struct row){
+		.trace = { .trace_id = sqlite3_column_int64(st, 0),
+			   .rank = has_rank ? sqlite3_column_int64(st, 1) : -1,
+			   .is_side = sqlite3_column_int(st, 6) != 0,
+			   .is_tpu = sqlite3_column_int(st, 9) != 0,
+			   .is_pooled = sqlite3_column_int(st, 11) != 0,
+			   .is_empty =
+				   sqlite3_column_type(st, 2) == SQLITE_NULL,
+			   .from_ns = INT64_MIN,
+			   .to_ns = INT64_MAX,
+			   .first_ns = sqlite3_column_int64(st, 2),
+			   .last_ns = sqlite3_column_int64(st, 3),
+			   .program_ns = sqlite3_column_int64(st, 12),
+			   .worker_id = sqlite3_column_int64(st, 4) },
+		.tpu_count = sqlite3_column_int64(st, 5),
+		.cycle = sqlite3_column_int64(st, 8),
+		.is_beside = sqlite3_column_int(st, 7) != 0,
+		.has_unread = sqlite3_column_int(st, 10) != 0,
+	};
+}
+
+static void *read_rows(struct pf_db *db, const char *ignored,
+		       struct pf_err *err)
+{
+	struct rows *r = pf_calloc(1, sizeof(*r));
+	PF_STMT(st) = pf_named_prepare(db, "window_traces", err);
+	int rc;
+
+	(void)ignored;
+	while ((rc = pf_db_step(db, st, err)) == 1)
+		*PF_ONE_MORE(r->items, r->count, r->cap) = read_row(st);
+	if (!rc)
+		return r;
+	free_rows(r);
+	return NULL;
+}
+
+static bool is_wanted(const struct pf_window_args *args, const struct row *r)
+{
+	if (r->is_beside && !args->beside && args->trace < 0)
 		return false;
-	if (args->rank &&
-	    (!has_rank ||
-	     !pf_window_names_rank(args->rank, sqlite3_column_int64(st, 1))))
+	if (args->rank && (r->trace.rank < 0 ||
+			   !pf_window_names_rank(args->rank, r->trace.rank)))
 		return false;
-	if (args->trace >= 0 && sqlite3_column_int64(st, 0) != args->trace)
+	if (args->trace >= 0 && r->trace.trace_id != args->trace)
 		return false;
-	/* NULL is 0, which no cycle is */
-	return !args->cycle || sqlite3_column_int64(st, 8) == args->cycle;
+	return !args->cycle || r->cycle == args->cycle;
 }
 
 static int refuse_traces(const struct pf_window_args *args, struct pf_err *err)
@@ -96,39 +151,25 @@ static int refuse_traces(const struct pf_window_args *args, struct pf_err *err)
 int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
 		   struct pf_window *w)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "window_traces", db->err);
+	const struct rows *rows =
+		pf_memo_get(db, read_rows, free_rows, NULL, db->err);
 	size_t cap = 0;
-	int rc;
 
-	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
-		bool has_rank = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
-		int64_t own = has_rank ? sqlite3_column_int64(stmt, 1) : -1;
+	if (!rows)
+		return -1;
+	w->is_tpu = true;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct row *r = &rows->items[i];
 
-		if (!is_wanted(args, stmt))
+		if (!is_wanted(args, r))
 			continue;
-		*PF_ONE_MORE(w->traces, w->count,
-			     cap) = (struct pf_window_trace){
-			.trace_id = sqlite3_column_int64(stmt, 0),
-			.rank = own,
-			.is_side = sqlite3_column_int(stmt, 6) != 0,
-			.is_tpu = sqlite3_column_int(stmt, 9) != 0,
-			.is_pooled = sqlite3_column_int(stmt, 11) != 0,
-			.is_empty = sqlite3_column_type(stmt, 2) == SQLITE_NULL,
-			.from_ns = INT64_MIN,
-			.to_ns = INT64_MAX,
-			.first_ns = sqlite3_column_int64(stmt, 2),
-			.last_ns = sqlite3_column_int64(stmt, 3),
-			.program_ns = sqlite3_column_int64(stmt, 12),
-			.worker_id = sqlite3_column_int64(stmt, 4),
-		};
-		pf_sat_sum(&w->tpu_count, sqlite3_column_int64(stmt, 5));
-		w->has_unread |= sqlite3_column_int(stmt, 10) != 0;
+		*PF_ONE_MORE(w->traces, w->count, cap) = r->trace;
+		pf_sat_sum(&w->tpu_count, r->tpu_count);
+		w->has_unread |= r->has_unread;
+		w->is_tpu &= r->trace.is_tpu || r->trace.is_side;
 	}
-	sqlite3_finalize(stmt);
-	w->is_tpu = w->tpu_count > 0;
-	for (size_t i = 0; i < w->count; i++)
-		w->is_tpu &= w->traces[i].is_tpu || w->traces[i].is_side;
-	return !rc && !w->count ? refuse_traces(args, db->err) : rc;
+	w->is_tpu &= w->tpu_count > 0;
+	return w->count ? 0 : refuse_traces(args, db->err);
 }
 
 void pf_window_release(struct pf_window *w)

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "base/sat.h"
+#include "store/kept.h"
 #include "store/query.h"
 
 struct trust {
@@ -38,47 +39,88 @@ enum column {
 	C_LEFT_OUT,
 	C_CAPPED,
 	C_ANY_OP,
-	C_ANY_RANGE
+	C_ANY_RANGE,
+	COLUMNS
 };
 
-static void add_work(struct trust *t, sqlite3_stmt *st, int first)
+/* Every command asks for them several times. */
+struct facts {
+	struct fact {
+		int64_t of[COLUMNS];
+		bool is_known;
+	} * traces;
+	size_t count, cap;
+};
+
+static void free_facts(void *p)
 {
-	t->work_count += sqlite3_column_int64(st, first);
-	pf_sat_sum(&t->work_ns, sqlite3_column_int64(st, first + 1));
-	t->orphan_count += sqlite3_column_int64(st, first + 2);
-	pf_sat_sum(&t->orphan_ns, sqlite3_column_int64(st, first + 3));
+	free(((struct facts *)p)->traces);
+	free(p);
 }
 
-static void add_facts(struct trust *t, sqlite3_stmt *st)
+static struct fact read_trace(sqlite3_stmt *st)
 {
-	if (sqlite3_column_type(st, C_WORK) == SQLITE_NULL)
-		t->is_known = false;
-	add_work(t, st, C_WORK);
-	t->any_work |= sqlite3_column_int64(st, C_ANY_WORK) > 0;
-	t->any_call |= sqlite3_column_int64(st, C_ANY_CALL) > 0;
-	t->any_stack |= sqlite3_column_int64(st, C_ANY_STACK) > 0;
-	t->any_op |= sqlite3_column_int64(st, C_ANY_OP) > 0;
-	t->any_range |= sqlite3_column_int64(st, C_ANY_RANGE) > 0;
-	t->cut_count += sqlite3_column_int64(st, C_CUT) > 0;
-	t->dropped_count += sqlite3_column_int64(st, C_DROPPED);
-	t->skipped_count += sqlite3_column_int64(st, C_SKIPPED);
-	t->left_out_count += sqlite3_column_int64(st, C_LEFT_OUT);
-	t->is_capped |= sqlite3_column_int64(st, C_CAPPED) != 0;
+	struct fact f;
+
+	for (int c = 0; c < COLUMNS; c++)
+		f.of[c] = sqlite3_column_int64(st, c);
+	f.is_known = sqlite3_column_type(st, C_WORK) != SQLITE_NULL;
+	return f;
+}
+
+static void *make_facts(struct pf_db *db, const char *ignored,
+			struct pf_err *err)
+{
+	struct facts *f = pf_calloc(1, sizeof(*f));
+	PF_STMT(st) = pf_named_prepare(db, "trust_facts", err);
+	int rc;
+
+	(void)ignored;
+	while ((rc = pf_db_step(db, st, err)) == 1)
+		*PF_ONE_MORE(f->traces, f->count, f->cap) = read_trace(st);
+	if (!rc)
+		return f;
+	free_facts(f);
+	return NULL;
+}
+
+static void add_work(struct trust *t, const int64_t of[4])
+{
+	t->work_count += of[0];
+	pf_sat_sum(&t->work_ns, of[1]);
+	t->orphan_count += of[2];
+	pf_sat_sum(&t->orphan_ns, of[3]);
+}
+
+static void add_facts(struct trust *t, const struct fact *f)
+{
+	const int64_t *of = f->of;
+
+	t->is_known &= f->is_known;
+	add_work(t, of + C_WORK);
+	t->any_work |= of[C_ANY_WORK] > 0;
+	t->any_call |= of[C_ANY_CALL] > 0;
+	t->any_stack |= of[C_ANY_STACK] > 0;
+	t->any_op |= of[C_ANY_OP] > 0;
+	t->any_range |= of[C_ANY_RANGE] > 0;
+	t->cut_count += of[C_CUT] > 0;
+	t->dropped_count += of[C_DROPPED];
+	t->skipped_count += of[C_SKIPPED];
+	t->left_out_count += of[C_LEFT_OUT];
+	t->is_capped |= of[C_CAPPED] != 0;
 }
 
 static int read_facts(struct pf_db *db, const struct pf_window *w,
 		      struct trust *t)
 {
-	PF_STMT(st) = pf_named_prepare(db, "trust_facts", db->err);
-	int rc;
+	const struct facts *f =
+		pf_memo_get(db, make_facts, free_facts, NULL, db->err);
 
-	if (!st)
-		return -1;
 	t->is_known = true;
-	while ((rc = pf_db_step(db, st, db->err)) == 1)
-		if (pf_window_find(w, sqlite3_column_int64(st, C_TRACE)))
-			add_facts(t, st);
-	return rc;
+	for (size_t i = 0; f && i < f->count; i++)
+		if (pf_window_find(w, f->traces[i].of[C_TRACE]))
+			add_facts(t, &f->traces[i]);
+	return f ? 0 : -1;
 }
 
 int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
@@ -151,7 +193,7 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 		       const char *query, struct trust *t)
 {
 	PF_STMT(st) = NULL;
-	int64_t first, end;
+	int64_t first, end, of[4] = { 0 };
 	int rc;
 
 	if (find_row(db, row, trace->trace_id, trace->from_ns, &first) < 0 ||
@@ -164,8 +206,9 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 	sqlite3_bind_int64(st, 2, end);
 	sqlite3_bind_int64(st, 3, device);
 	rc = pf_db_step(db, st, db->err);
-	if (rc == 1)
-		add_work(t, st, 0);
+	for (int c = 0; rc == 1 && c < 4; c++)
+		of[c] = sqlite3_column_int64(st, c);
+	add_work(t, of);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -466,7 +466,7 @@ static bool wait_for_about(struct queue *q)
 static void *run_other(void *p)
 {
 	struct queue *q = p;
-	struct pf_db *db = &q->parts->beside[1];
+	struct pf_db *db = &q->parts->beside;
 
 	q->links_rc = pf_db_open_beside(db, q->db, &q->links_err);
 	if (!q->links_rc)
@@ -478,19 +478,17 @@ static void *run_other(void *p)
 
 static void run_first(struct queue *q)
 {
-	struct pf_db *db = &q->parts->beside[0];
-	int rc = pf_db_open_beside(db, q->db, &q->about_err);
+	int rc;
 
 	q->db->err = &q->about_err;
-	if (!rc)
-		rc = find_about(q->db, q->parts);
+	rc = find_about(q->db, q->parts);
 	pthread_mutex_lock(&q->lock);
 	q->about_rc = rc;
 	q->is_known = true;
 	pthread_cond_signal(&q->known);
 	pthread_mutex_unlock(&q->lock);
 	if (!rc)
-		run_parts(q, db);
+		run_parts(q, q->db);
 }
 
 /* The first error in the order of parts, whichever thread met it first. */
@@ -522,7 +520,8 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 	q->beside = beside;
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->known, NULL);
-	has_other = !pthread_create(&other, NULL, run_other, q);
+	has_other =
+		!db->is_for_one && !pthread_create(&other, NULL, run_other, q);
 	db->err = &q->links_err;
 	if (!has_other)
 		q->links_rc = pf_gpu_links_keep(db);
@@ -530,7 +529,7 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 		run_first(q);
 	if (has_other)
 		pthread_join(other, NULL);
-	db->err = p->beside[0].err = p->beside[1].err = given;
+	db->err = p->beside.err = given;
 	rc = first_error(q, given);
 	pthread_cond_destroy(&q->known);
 	pthread_mutex_destroy(&q->lock);
@@ -576,8 +575,7 @@ void pf_parts_release(struct pf_parts *p)
 	pf_averages_release(&p->averages);
 	pf_doctor_release(&p->doctor);
 	pf_roofline_release(&p->roofline);
-	for (int i = 0; i < PF_REPORT_THREADS; i++)
-		pf_db_close(&p->beside[i]);
+	pf_db_close(&p->beside);
 	pf_window_release(&p->traces);
 	pf_buf_release(&p->window_text);
 	pf_buf_release(&p->steps_text);

@@ -72,8 +72,8 @@ struct pf_parts {
 	struct pf_usage memory;
 	struct pf_averages averages; /* of the first trace */
 	struct pf_doctor doctor;
-	struct pf_roofline roofline;            /* by operator and shapes */
-	struct pf_db beside[PF_REPORT_THREADS]; /* what was found is of them */
+	struct pf_roofline roofline; /* by operator and shapes */
+	struct pf_db beside; /* of the other thread: what it found is of it */
 	const struct pf_redact *redact; /* borrowed; NULL: texts as they are */
 	struct pf_window_args window;   /* what was asked for */
 	struct pf_buf window_text; /* the same as options: " --step 5..10" */

@@ -323,6 +323,9 @@ const struct pf_db_kind pf_db_of_traces = {
 
 #define LENT_MAX 4 /* connections for threads that read ahead */
 
+/* A file that is read sooner than another connection to it is opened. */
+#define SMALL_BYTES (512 << 10)
+
 struct pf_db_spare {
 	struct pf_db db; /* the first: what is lent is this */
 	struct pf_db_spare *next;
@@ -669,6 +672,7 @@ static int open_kind(struct pf_db *db, const char *path,
 		return -1;
 	}
 	db->is_readable = true;
+	db->is_for_one = info.st_size <= SMALL_BYTES;
 	db->device = info.st_dev;
 	db->inode = info.st_ino;
 	return 0;

@@ -68,7 +68,7 @@ struct pf_db {
 	struct pf_db_gate *gate; /* several threads may use this one; or NULL */
 	struct pf_db_spare *spare;
 	unsigned lent;
-	bool is_for_one; /* nobody reads ahead: it lends nothing */
+	bool is_for_one; /* no thread helps: it lends nothing */
 };
 
 /* What SQLite opens, too, is held to base/inside.h; before there are threads. */

@@ -179,6 +179,8 @@ static void another_file_is_not_opened_beside(void **state)
 	assert_int_equal(rename(other, path), 0);
 	assert_int_equal(pf_db_open_beside(&beside, &db, &err), -1);
 	support_error(&err, PF_EIO, "was replaced while it was read");
+	assert_true(db.is_for_one);
+	db.is_for_one = false; /* as of a large file */
 	assert_null(pf_db_lend(&db));
 	pf_db_close(&db);
 	free(path);

@@ -13,6 +13,8 @@ import textwrap
 LEFT_OUT = {"help", "quiet", "format", "width", "color", "table", "output-dir"}
 # No functions: capture runs a program, query is Capture.sql().
 NO_FUNCTION = {"help", "query"}
+# Functions of several captures, which are methods of the first, too.
+OF_SEVERAL = {"diff", "ranks", "trend"}
 TYPES = {"flag": "bool", "integer": "Optional[int]",
          "text": "Union[str, int, None]",
          "list": "Union[str, Sequence[str], None]",
@@ -161,16 +163,19 @@ def method(command):
         "        return found", ""])
 
 
-def function(command):
-    first = ["*arguments: Path"]
+def function(command, before=(), indent=0):
+    """Of what stands before the arguments: self, of a method."""
+    first = [*before, "*arguments: Path"]
+    given = "".join(f"{name}, " for name in before)
+    space = " " * indent
     return "\n".join([
-        *overloads(command, first, 0), signature(command, first, 0),
-        docstring(command, 4),
-        f"    found: {result_of(command)} = call(",
-        f"        {command['name']!r}, _KINDS[{command['name']!r}],",
-        f"        {values(command)},",
-        f"        arguments, {command['shows_document']})",
-        "    return found", "", ""])
+        *overloads(command, first, indent), signature(command, first, indent),
+        docstring(command, indent + 4),
+        f"{space}    found: {result_of(command)} = call(",
+        f"{space}        {command['name']!r}, _KINDS[{command['name']!r}],",
+        f"{space}        {values(command)},",
+        f"{space}        [{given}*arguments], {command['shows_document']})",
+        f"{space}    return found", "" if before else "\n"])
 
 
 HEAD = '''# Made by generate.py of "profan help --format json"; do not edit.
@@ -215,9 +220,15 @@ def main():
               values: Dict[str, Any], is_document: bool,
               words: List[str]) -> Any:
         raise NotImplementedError
+
+    def __fspath__(self) -> str:
+        raise NotImplementedError
 """)
     for command in methods:
         print(method(command))
+    for command in functions:
+        if command["name"] in OF_SEVERAL:
+            print(function(command, ["self"], 4))
     print()
     for command in functions:
         print(function(command))

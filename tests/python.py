@@ -221,6 +221,10 @@ def captures_are_arguments():
     assert profan.diff(one, two).document == profan.diff(DB, TRACE).document
     assert profan.trend(one, two).document == profan.trend(DB, TRACE).document
     assert profan.ranks(one).document == profan.ranks(DB).document
+    assert one.diff(two, limit=3).document == \
+        profan.diff(DB, TRACE, limit=3).document
+    assert one.trend(two).document == profan.trend(DB, TRACE).document
+    assert one.ranks().document == profan.ranks(DB).document
     several = profan.open(TRACE, TRACE)
     assert "several files" in refused(lambda: profan.diff(one, several))
 
@@ -258,6 +262,11 @@ def tables_are_of_columns_too():
     assert lines[-1] == "2 more rows" and len(lines) == 22, lines
     assert "\x1b" not in str(plain) and max(map(len, lines)) == 59, lines
     assert str(profan.Table("t", [])) == ""
+    assert repr(plain) == f"<profan.Table t: 22 rows>\n{plain}"
+    assert repr(profan.Table("t", [])) == "<profan.Table t: 0 rows>"
+    rows = profan.open(DB).sql("SELECT 1 AS one")
+    assert repr(rows) == "<profan.Table rows: print() reads it>"
+    assert rows["one"] == [1] and repr(rows).endswith("1 rows>\none\n  1")
     result = profan.open(DB).gaps()
     assert list(result) == result.keys() == list(result.tables)
 

@@ -21,5 +21,6 @@ with profan.open("trace.json.gz") as cap:
     made: pathlib.Path = ingest("trace.json", output="made.db")
     said: str = cap.stacks(weight="cpu")
     print(finding(cap, made), cap.gaps(rank=[0, 1]).notes, page.name, shown)
-    print(profan.trend(cap, made).verdict, cap.sql("SELECT ?", [1])[0], said)
+    gate: bool = cap.diff(made, fail_on="step_time>5%").failed
+    print(gate, profan.trend(cap, made).verdict, cap.sql("SELECT ?", [1])[0], said)
     handle = profan_torch.handler("runs")

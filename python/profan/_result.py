@@ -63,9 +63,10 @@ class Table:
         return Table(self.name, self.rows[:count], self.columns)
 
     def __repr__(self) -> str:
+        """What is at hand; rows that come one at a time are not read."""
         if not isinstance(self._rows, list):
-            return f"<profan.Table {self.name}>"
-        return f"<profan.Table {self.name}: {len(self)} rows>"
+            return f"<profan.Table {self.name}: print() reads it>"
+        return f"<profan.Table {self.name}: {len(self)} rows>\n{self}".rstrip()
 
     def __str__(self) -> str:
         """The first rows as lines, numbers at the right."""

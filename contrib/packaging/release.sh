@@ -21,8 +21,9 @@ case $news in
 	die "NEWS.md says '$news'; SNAPSHOT=1 makes it all the same" ;;
 *) die "NEWS.md begins with '$news', not with '$version'" ;;
 esac
-[ -n "${SNAPSHOT-}" ] || ! grep -q '^Maintainer: .*@example' "$source/debian/control" ||
-	die "configure.ac names nobody who maintains it; SNAPSHOT=1 makes it all the same"
+[ -n "${SNAPSHOT-}" ] ||
+	! grep -qE '^(Maintainer|Homepage): .*[@.]example[.]' "$source/debian/control" ||
+	die "configure.ac does not name who maintains it where; SNAPSHOT=1 makes it all the same"
 debian=$(dpkg-parsechangelog -l "$source/debian/changelog" -S Version)
 [ "${debian%-*}" = "$version" ] ||
 	die "debian/changelog begins with '$debian', not with '$version-1'"

@@ -446,7 +446,7 @@ static bool is_same_count(const struct pf_table *t, size_t row)
 }
 
 static const char structure_cols[] =
-	"what=Per step; a; b; delta; delta_share; a_range; b_range";
+	"title=Per step; a; b; delta; delta_share; a_range; b_range";
 
 static const char row_cols[] =
 	"key; a_ns; b_ns; delta_ns; delta_share; step_share=Of a step; "

@@ -147,10 +147,13 @@ def without_templates(value):
     return value
 
 
+def printed(command):
+    return subprocess.run([PROFAN] + command, capture_output=True,
+                          check=True).stdout
+
+
 def document(args):
-    command = [PROFAN] + args + ["--format", "json"]
-    p = subprocess.run(command, capture_output=True, check=True)
-    doc = json.loads(p.stdout)
+    doc = json.loads(printed(args + ["--format", "json"]))
     return without_templates(doc) if NAMES == "short" else doc
 
 
@@ -305,6 +308,7 @@ DIFF = {"waterfall": "waterfall", "counts": "structure",
 
 def check_diff(page):
     doc = document(["diff", DB, OTHER])
+    text = printed(["diff", DB, OTHER, "--width", "200"]).decode()
     cells = 0
     for name, table in page.tables.items():
         rows = list(filter(DIFF_ROWS.get(name), doc["tables"][DIFF[name]]))
@@ -314,6 +318,11 @@ def check_diff(page):
         for mine, theirs in zip(shown, rows):
             for k, cell in zip(table["keys"], mine):
                 cells += cell[0] is not None
+                if k not in theirs:  # as a terminal has it, if there is any
+                    if (theirs["a"] or theirs["b"]) and not re.search(
+                            "^%s  " % re.escape(cell[2]), text, re.M):
+                        return "%s: '%s' is not in the text" % (name, cell[2])
+                    continue
                 if not same(cell[0], theirs[k]):
                     return "%s: %s is %s, not %s" % (name, k, cell[0],
                                                      theirs[k])

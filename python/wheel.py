@@ -34,10 +34,12 @@ Version: {version}
 Summary: Where the time of GPU and machine learning programs goes, from their traces
 Author-email: {maintainer}
 Project-URL: Homepage, {url}
+Keywords: profiler,GPU,PyTorch,Kineto,trace,performance
 License: MIT
 Requires-Python: >=3.9
 Classifier: License :: OSI Approved :: MIT License
 Classifier: Operating System :: {system}
+Classifier: Programming Language :: Python :: 3
 Classifier: Topic :: System :: Benchmark
 Classifier: Typing :: Typed
 Provides-Extra: mcp

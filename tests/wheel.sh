@@ -49,7 +49,10 @@ run 0 "$bin/profan" gaps t.json.gz && cp out got &&
 	run 0 "$profan" gaps t.json.gz
 same "the program prints what it prints elsewhere" out got
 PATH=$bin:$PATH "$bin/python" - >out 2>err <<'END'
-import os, profan
+import importlib.metadata, os, profan
+about = importlib.metadata.metadata("profan")
+assert about["Keywords"] and about["Project-URL"] and about["Author-email"]
+assert "Programming Language :: Python :: 3" in about.get_all("Classifier")
 assert profan.program().startswith(os.path.realpath("venv")) or \
     "venv/bin" in profan.program(), profan.program()
 cap = profan.open("t.json.gz")

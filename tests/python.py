@@ -225,6 +225,8 @@ def captures_are_arguments():
         profan.diff(DB, TRACE, limit=3).document
     assert one.trend(two).document == profan.trend(DB, TRACE).document
     assert one.ranks().document == profan.ranks(DB).document
+    assert "takes names of files, each" in refused(
+        lambda: profan.diff(one, b"x"))
     several = profan.open(TRACE, TRACE)
     assert "several files" in refused(lambda: profan.diff(one, several))
 

@@ -9,6 +9,16 @@ from ._result import Result
 Path = Union[str, "os.PathLike[str]"]
 
 
+def names_of(command: str, paths: Sequence[Any]) -> List[str]:
+    """What files are called."""
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            raise _program.Error(
+                f"{command}() takes names of files, each an argument of its "
+                f"own, not {type(path).__name__}", 2)
+    return [os.fspath(p) for p in paths]
+
+
 def _value(kind: str, value: Any) -> str:
     if isinstance(value, slice):
         raise _program.Error(f"{value!r} is for sequences; say "
@@ -51,9 +61,8 @@ def call(command: str, kinds: Dict[str, str], values: Dict[str, Any],
     output = values.get("output")
     options = arguments_of(kinds, values)
     # a "-" before a name of a file would make an option of it
-    names = [os.fspath(a) for a in arguments]
     names = ["./" + n if n.startswith("-") and n not in ("-", "--") else n
-             for n in names]
+             for n in names_of(command, arguments)]
     if is_document and output is None:
         return Result([command, *names], options)
     out, _, _ = _program.run([command, *names, *options])

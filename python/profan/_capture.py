@@ -18,14 +18,9 @@ class Capture(Commands):
     def __init__(self, *sources: Union[str, "os.PathLike[str]"]) -> None:
         if not sources:
             raise _program.Error("nothing to open was named", 2)
-        for source in sources:
-            if not isinstance(source, (str, os.PathLike)):
-                raise _program.Error(
-                    "open() takes names of files, each an argument of its "
-                    f"own, not {type(source).__name__}", 2)
         self._is_closed = False
         #: what was opened
-        self.sources: List[str] = [os.fspath(s) for s in sources]
+        self.sources: List[str] = _call.names_of("open", sources)
         # reads traces into a database, or says why it cannot
         _, _, self.messages = _program.run(
             ["query", *self._names(), "--format", "json", "--", "SELECT 1"])

@@ -324,7 +324,7 @@ const struct pf_db_kind pf_db_of_traces = {
 #define LENT_MAX 4 /* connections for threads that read ahead */
 
 /* A file that is read sooner than another connection to it is opened. */
-#define SMALL_BYTES (512 << 10)
+#define SMALL_BYTES (256 << 10)
 
 struct pf_db_spare {
 	struct pf_db db; /* the first: what is lent is this */

@@ -119,7 +119,7 @@ static const struct section {
 	  PF_PART_KERNELS,
 	  { TABLE("by-name", "By name", PF_PART_KERNELS, "kernels", 100,
 		  "name; calls; total_ns; share; cumulative_share; mean_ns; "
-		  "median_ns; min_ns; max_ns; sd_ns=Sigma; "
+		  "median_ns; min_ns; max_ns; sd_ns; "
 		  "blocks_per_sm=Blocks/SM; occupancy_percent=Occupancy %; "
 		  "tensor_cores=Tensor cores",
 		  .share = "share"),

@@ -99,11 +99,13 @@ static void test_no_idle(void **state)
 		{ no_calls, "There are no runtime calls: what waits for a GPU "
 			    "is not known" },
 		{ while_idle,
-		  "1 call waits for a GPU and blocks the host for 100.000 us. "
+		  "No call waits for a GPU, but 1 of the allocator blocks the "
+		  "host for 100.000 us. "
 		  "Meanwhile the GPU is idle for 100.000 us (50.00 % of its "
 		  "time), in cudaMalloc" },
 		{ before,
-		  "1 call waits for a GPU and blocks the host for 5.000 us. "
+		  "No call waits for a GPU, but 1 of the allocator blocks the "
+		  "host for 5.000 us. "
 		  "No GPU work is recorded meanwhile. It is cudaMalloc" },
 		{ busy,
 		  "1 call waits for a GPU and blocks the host for 100.000 us. "

@@ -105,7 +105,7 @@ static const struct section {
 	  "no GPU work has a launch call",
 	  PF_PART_LAUNCHES,
 	  { TABLE("calls", "Launch calls", PF_PART_LAUNCHES, "calls", 20,
-		  "call; count; cpu_ns; gpu_ns; median_delay_ns=Median delay; "
+		  "call; count; cpu_ns; gpu_ns; median_delay_ns; "
 		  "max_delay_ns=Longest delay; short_count=Work shorter than "
 		  "the call"),
 	    TABLE("streams", "Length of the queue at the launch",

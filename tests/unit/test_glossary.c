@@ -66,9 +66,9 @@ static void words_are_found_by_what_they_are(void **state)
 static bool is_title(const char *word)
 {
 	static const char *const commands[] = {
-		"advise",  "diff",  "gaps",   "kernels", "memory",
-		"overlap", "path",  "ranges", "ranks",   "roofline",
-		"steps",   "syncs", "table",
+		"advise",   "diff",    "gaps",  "kernels", "launches",
+		"memory",   "overlap", "path",  "ranges",  "ranks",
+		"roofline", "steps",   "syncs", "table",
 	};
 	char row[128], name[64];
 	bool has = false;

@@ -275,7 +275,7 @@ grep -aq __asan_init "$profan" && {
 }
 "$PYTHON" -S - "$profan" >bad <<'EOF'
 import json, os, sys
-NAMES, LONG = 2000, 6000
+NAMES, LONG = 800, 6000
 def peak(name_bytes):
     """KB of each command that shows a list of NAMES kernels."""
     events = []

@@ -1593,19 +1593,19 @@ def sums(doc):
 
 # What traces of programs give, as people have read it.
 REAL = {
-    "a100_diff_control": "A4 A13 A21 A10 A19 A16",
+    "a100_diff_control": "A4 A3 A13 A21 A10 A19 A16",
     "a100_diff_test": "A6 A10 A13 A19", "alexnet_cold_start": "A22 A21 A16",
     "b200_vllm_eager": "A4 A21 A10 A22 A16", "cpu_only_rank34": "A13",
     "cuda_event_sync": "A21 A4 A3 A16", "cuda_event_sync_multi_stream": "A4 A16",
     "cuda_sync_simple_add": "A22 A21 A16", "h100_bert_small": "A4 A11",
-    "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A4 A19",
-    "h100_timesformer": "A21 A7 A10 A4", "hip_normalization": "A22 A4 A21 A16",
+    "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A3 A4 A19",
+    "h100_timesformer": "A21 A7 A10 A4 A3", "hip_normalization": "A22 A4 A21 A16",
     "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A4 A8 A10 A2 A16",
     "mi300_bert_small": "A4 A3", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",
     "mi300_qwen": "A3 A4 A19 A10",
     "mi300_resnet_act_checkpoint": "A13 A9 A10",
     "mi300_triton_compile": "A4 A16 A3", "mi300_vllm_graph_decode": "A16",
-    "mi300_vllm_graph_decode_capture": "A21 A16",
+    "mi300_vllm_graph_decode_capture": "A21 A12 A16",
     "mtia_inference": "A21 A4 A16 A3",
     "mtia_single_rank": "A8 A21 A4 A16", "triton_example": "",
     "two_ranks_rank-0": "A8 A21 A4 A16", "two_ranks_rank-1": "A8 A21 A4 A16",

@@ -1314,7 +1314,7 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 	return pf_trust_note(db, &s->window, trust, doc);
 }
 
-/* Of two steps none is the usual one. */
+/* Of fewer none is the usual one: the shortest stands for it. */
 #define WARM_UP_STEPS 3
 
 /* How many of the durations, in order of time, are warm-up. */
@@ -1322,13 +1322,14 @@ static size_t steps_warm_up(const int64_t *durations_ns, size_t count,
 			    int64_t *excess_ns)
 {
 	PF_OWN int64_t *list = pf_calloc(count + 1, sizeof(*list));
+	const bool is_few = count < WARM_UP_STEPS;
 	int64_t median_ns;
 	size_t out = 0;
 
 	memcpy(list, durations_ns, count * sizeof(*list));
 	pf_sort(list, count, sizeof(*list), pf_stats_compare);
-	median_ns = pf_stats_quantile(list, count, count > 2 ? 50 : 0);
-	while (out < count && count >= WARM_UP_STEPS &&
+	median_ns = pf_stats_quantile(list, count, is_few ? 0 : 50);
+	while (!is_few && out < count &&
 	       (double)durations_ns[out] > PF_WARM_UP_TIMES * (double)median_ns)
 		out++;
 	for (size_t i = 0; i < count && (i < out || !i); i++)

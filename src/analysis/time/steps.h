@@ -167,10 +167,15 @@ struct pf_steps_warm_up {
 	int64_t excess_ns;
 	bool is_own; /* set: without backlogs, which are no warm-up */
 };
+
 /* "first" is in the first of so many structs of stride_bytes. */
 void pf_steps_find_warm_up(const struct pf_step_time *first,
 			   size_t stride_bytes, size_t count,
 			   struct pf_steps_warm_up *out);
+/*
+ * Of what is listed, without backlogs; "most" is 0 where the first step listed
+ * is no warm-up, or nothing is marked as a step.
+ */
 struct pf_steps_warm_up pf_step_times_warm_up(const struct pf_step_times *s);
 
 /*

@@ -91,6 +91,13 @@ compare() { # A B
 	told "diff $1 $2"
 }
 compare train other
+if grep -q '<td><abbr title="The steps of A and B lie .*>[a-zAB0-9.,%&; ]*</abbr><td>' \
+	"$tmp/diff.html" && grep -q '<dt><abbr title=.*>Shift</abbr>' "$tmp/diff.html"
+then
+	ok "diff: how sure a change is is explained, and what a figure says"
+else
+	not_ok "diff: how sure a change is is explained, and what a figure says"
+fi
 compare train train
 if grep -q 'Nothing changed: all counts per step are equal' \
 	"$tmp/diff.html" && grep -q '<section id=unchanged>' "$tmp/diff.html"

@@ -38,10 +38,12 @@ const isNothing = (v) => v === null || v === undefined || v === '';
 const { commands: COMMANDS, words: GLOSSARY } =
 	JSON.parse($('known').textContent);
 
-/* What a title means, or a value in the column of a key, as a tooltip. */
+/* What a title means, or a value in the column of a key, as a tooltip: up to a
+ * comma, as in "clear, B below A". */
 const tipOf = (word, key = 'title') => {
+	const [name] = String(word).toLowerCase().split(',');
 	const found = GLOSSARY.find((g) => g.of.split(' ').includes(key) &&
-		g.word.toLowerCase() === String(word).toLowerCase());
+		g.word.toLowerCase() === name);
 	return found ? { title: found.meaning } : {};
 };
 

@@ -374,26 +374,18 @@ static struct tiles find_tiles(const struct pf_diff *diff)
 	};
 }
 
-static void diff_head_tiles(struct pf_buf *out, const struct pf_diff_view *v)
+static void diff_head_tiles(struct pf_buf *out, const struct pf_html_page *page,
+			    const struct pf_diff *diff)
 {
-	const struct tiles tiles = find_tiles(v->diff);
+	const struct tiles tiles = find_tiles(diff);
 
 	for (size_t i = 0; i < PF_LEN(tile_fields); i++) {
-		const struct pf_col *col = &tile_fields[i].col;
 		const struct pf_cell cell =
 			pf_field_cell(&tile_fields[i], &tiles);
 
-		if (cell.type == PF_CELL_NULL)
-			continue;
-		pf_buf_adds(out, "<div><dt>");
-		pf_html_text(out, col->title);
-		pf_buf_addf(out, "</dt> <dd data-k=%s data-v=", col->key);
-		pf_figure_exact(out, &cell);
-		pf_buf_adds(out, "><b>");
-		if (col->kind & PF_SIGNED && pf_cell_real(&cell) > 0)
-			pf_buf_addc(out, '+');
-		pf_figure_cell(out, &cell, col->kind);
-		pf_buf_adds(out, "</b></dd></div>\n");
+		if (cell.type != PF_CELL_NULL)
+			pf_html_tile(out, page, &tile_fields[i].col, &cell,
+				     NULL);
 	}
 }
 
@@ -612,7 +604,8 @@ static void add_cells(struct pf_buf *out, const struct pf_both *ns)
 	}
 }
 
-static void add_waterfall(struct pf_buf *out, const struct pf_diff *diff)
+static void add_waterfall(struct pf_buf *out, const struct pf_html_page *page,
+			  const struct pf_diff *diff)
 {
 	struct scale s = find_scale(diff);
 	int64_t now = diff->a_ns;
@@ -636,7 +629,9 @@ static void add_waterfall(struct pf_buf *out, const struct pf_diff *diff)
 		pf_html_text(out, c->name);
 		add_cells(out, &c->ns);
 		pf_buf_adds(out, "<td>");
-		pf_html_text(out, c->verdict);
+		if (c->verdict)
+			pf_html_word(out, page, "verdict", c->verdict,
+				     strlen(c->verdict));
 		if (i == PF_STEP_CLASSES)
 			add_bar(out, &s, s.low, diff->b_ns, "#3f84c8");
 		else if (!delta)
@@ -768,9 +763,9 @@ int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
 	diff_head_facts(&s.header, &view);
 	pf_buf_adds(&s.verdicts_title, "Verdict");
 	diff_head_verdict(&s.verdicts, &view);
-	diff_head_tiles(&s.tiles, &view);
+	diff_head_tiles(&s.tiles, &page, diff);
 	pf_buf_adds(&s.breakdown_title, "From A to B");
-	add_waterfall(&s.breakdown, diff);
+	add_waterfall(&s.breakdown, &page, diff);
 	add_sections(&s.sections, &s.nav, &page, diff);
 	pf_titles_list(&titles, &s.method);
 	add_method(&s.method, doc, command);

@@ -269,8 +269,9 @@ void pf_html_digest(struct pf_buf *out, const char *digest)
 		    DIGEST_DIGITS, digest);
 }
 
-void pf_html_cell(struct pf_buf *out, const struct pf_cell *cell,
-		  enum pf_col_kind kind)
+/* A figure (page/figure.h): "<0.1 %" must be escaped, too. */
+static void html_cell(struct pf_buf *out, const struct pf_cell *cell,
+		      enum pf_col_kind kind)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
@@ -284,28 +285,6 @@ void pf_html_ratio(struct pf_buf *out, double ratio)
 
 	pf_figure_ratio(&text, ratio);
 	pf_html_text(out, text.data);
-}
-
-void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
-{
-	const char *s = sentence->data, *end = s + sentence->len;
-	bool is_name = false;
-
-	while (s && s < end) {
-		const char *mark = s;
-
-		while (mark < end && *mark != PF_SAY_NAME &&
-		       *mark != PF_SAY_END)
-			mark++;
-		pf_escape_html(out, s, (size_t)(mark - s));
-		if (mark < end && is_name != (*mark == PF_SAY_NAME)) {
-			is_name = !is_name;
-			pf_buf_adds(out, is_name ? "<code>" : "</code>");
-		}
-		s = mark + 1;
-	}
-	if (is_name)
-		pf_buf_adds(out, "</code>");
 }
 
 /* The first characters, escaped. */
@@ -373,23 +352,56 @@ static void add_whole(struct pf_buf *out, const struct pf_html_page *page,
 		 cell);
 }
 
-/* A text that no trace wrote, with what it means as a tooltip of the word. */
+void pf_html_word(struct pf_buf *out, const struct pf_html_page *page,
+		  const char *key, const char *word, size_t len)
+{
+	const char *meaning = explain(page->titles, key, word, len);
+
+	if (meaning) {
+		pf_buf_adds(out, "<abbr title=\"");
+		pf_html_text(out, meaning);
+		pf_buf_adds(out, "\">");
+	}
+	pf_html_bytes(out, word, len);
+	if (meaning)
+		pf_buf_adds(out, "</abbr>");
+}
+
+void pf_html_tile(struct pf_buf *out, const struct pf_html_page *page,
+		  const struct pf_col *col, const struct pf_cell *cell,
+		  const struct pf_buf *detail)
+{
+	pf_buf_adds(out, "<div><dt>");
+	pf_html_word(out, page, NULL, col->title, strlen(col->title));
+	pf_buf_addf(out, "</dt> <dd data-k=%s data-v=", col->key);
+	pf_figure_exact(out, cell);
+	pf_buf_adds(out, "><b>");
+	if (col->kind & PF_SIGNED && pf_cell_real(cell) > 0)
+		pf_buf_addc(out, '+');
+	html_cell(out, cell, col->kind);
+	pf_buf_adds(out, "</b>");
+	if (detail && detail->len) {
+		pf_buf_adds(out, " <small>");
+		pf_html_bytes(out, detail->data, detail->len);
+		pf_buf_adds(out, "</small>");
+	}
+	pf_buf_adds(out, "</dd></div>\n");
+}
+
+/* A text that no trace wrote. */
 static void add_ours(struct pf_buf *out, const struct pf_html_page *page,
 		     const char *tag, const struct pf_cell *cell,
 		     const char *key)
 {
-	const char *meaning =
-		explain(page->titles, key, cell->v.text.s, cell->v.text.len);
+	const char *text = cell->v.text.s;
+	size_t len = cell->v.text.len;
 
-	if (!meaning) {
+	if (!explain(page->titles, key, text, len)) {
 		add_whole(out, page, tag, cell);
 		return;
 	}
-	pf_buf_addf(out, "<%s><abbr title=\"", tag);
-	pf_html_text(out, meaning);
-	pf_buf_adds(out, "\">");
-	pf_html_bytes(out, cell->v.text.s, cell->v.text.len);
-	pf_buf_adds(out, "</abbr>");
+	pf_buf_addf(out, "<%s>", tag);
+	pf_html_word(out, page, key, text, len);
 }
 
 static void add_kernel(struct pf_buf *out, const struct pf_html_page *page,
@@ -552,7 +564,7 @@ static void add_number(struct pf_buf *out, const struct pf_cell *cell,
 			    100 * share);
 	if (col->kind & PF_SIGNED && pf_cell_real(cell) > 0)
 		pf_buf_addc(out, '+');
-	pf_html_cell(out, cell, kind_of(col));
+	html_cell(out, cell, kind_of(col));
 }
 
 size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t)

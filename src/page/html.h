@@ -47,12 +47,6 @@ void pf_html_bytes(struct pf_buf *out, const char *s, size_t len);
 /* The digest of a trace's file, short, whole as a tooltip; NULL: nothing. */
 void pf_html_digest(struct pf_buf *out, const char *digest);
 
-/* A sentence with marked names (page/verdict.h). */
-void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence);
-
-/* A figure (page/figure.h): "<0.1 %" must be escaped, too. */
-void pf_html_cell(struct pf_buf *out, const struct pf_cell *cell,
-		  enum pf_col_kind kind);
 void pf_html_ratio(struct pf_buf *out, double ratio);
 
 /*
@@ -90,6 +84,16 @@ struct pf_html_page {
 	const char *command; /* that made all tables, or NULL: by part */
 	struct pf_titles *titles;
 };
+
+/* A word of ours in the column of "key", or as a title (NULL), with what it means
+ * as a tooltip (show/glossary.h). */
+void pf_html_word(struct pf_buf *out, const struct pf_html_page *page,
+		  const char *key, const char *word, size_t len);
+
+/* A key figure, and a few words below it (or NULL). */
+void pf_html_tile(struct pf_buf *out, const struct pf_html_page *page,
+		  const struct pf_col *col, const struct pf_cell *cell,
+		  const struct pf_buf *detail);
 
 /* How many rows the table would have. */
 size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t);

@@ -15,6 +15,7 @@
 #include "page/report.h"
 #include "page/timeline.h"
 #include "show/doc.h"
+#include "show/escape.h"
 
 /* The sections of a page between the breakdown and the timeline. */
 
@@ -572,6 +573,29 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 
 /* ---- verdicts ---- */
 
+/* With marked names (page/verdict.h). */
+static void html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
+{
+	const char *s = sentence->data, *end = s + sentence->len;
+	bool is_name = false;
+
+	while (s && s < end) {
+		const char *mark = s;
+
+		while (mark < end && *mark != PF_SAY_NAME &&
+		       *mark != PF_SAY_END)
+			mark++;
+		pf_escape_html(out, s, (size_t)(mark - s));
+		if (mark < end && is_name != (*mark == PF_SAY_NAME)) {
+			is_name = !is_name;
+			pf_buf_adds(out, is_name ? "<code>" : "</code>");
+		}
+		s = mark + 1;
+	}
+	if (is_name)
+		pf_buf_adds(out, "</code>");
+}
+
 static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 			const struct pf_verdict *v)
 {
@@ -580,7 +604,7 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 
 	pf_buf_addf(out, "<li class=%s id=%s><p><strong>%s</strong> ",
 		    pf_severity_word(v->severity), v->id, titles[v->severity]);
-	pf_html_sentence(out, &v->sentence);
+	html_sentence(out, &v->sentence);
 	pf_verdict_say_gain(v, ". ", out);
 	pf_buf_adds(out, ".</p>\n");
 	if (v->advice && v->advice->remedy) {
@@ -644,24 +668,15 @@ static void add_verdicts(struct pf_buf *out, const struct pf_report *r,
 
 /* ---- tiles ---- */
 
-static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
+static void add_tiles(struct pf_buf *out, const struct pf_html_page *page,
+		      const struct pf_tiles *tiles)
 {
 	for (size_t i = 0; i < tiles->count; i++) {
 		const struct pf_tile *t = &tiles->tile[i];
 
-		pf_buf_addf(out,
-			    "<div><dt>%s</dt> <dd data-k=%s data-v=", t->title,
-			    t->key);
-		pf_figure_exact(out, &t->value);
-		pf_buf_adds(out, "><b>");
-		pf_html_cell(out, &t->value, t->kind);
-		pf_buf_adds(out, "</b>");
-		if (t->detail.len) {
-			pf_buf_adds(out, " <small>");
-			pf_html_text(out, t->detail.data);
-			pf_buf_adds(out, "</small>");
-		}
-		pf_buf_adds(out, "</dd></div>\n");
+		pf_html_tile(out, page,
+			     &(struct pf_col){ t->key, t->title, t->kind },
+			     &t->value, &t->detail);
 	}
 }
 
@@ -703,10 +718,10 @@ static void add_checks(struct pf_buf *out, const struct pf_verdicts *v)
 			pf_buf_adds(out, "said by advice");
 		else if (a->state == PF_RULE_WITHHELD) {
 			pf_buf_adds(out, "not checked: ");
-			pf_html_sentence(out, &a->sentence);
+			html_sentence(out, &a->sentence);
 		} else {
 			pf_buf_adds(out, a->sentence.len ? "fine: " : "fine");
-			pf_html_sentence(out, &a->sentence);
+			html_sentence(out, &a->sentence);
 		}
 		pf_buf_addc(out, '\n');
 	}
@@ -842,7 +857,7 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out)
 	pf_buf_adds(&s.fine_link, "<li><a href=\"#fine\">Checks</a>\n");
 	pf_buf_adds(&s.verdicts_title, "Verdicts");
 	add_verdicts(&s.verdicts, r, &page);
-	add_tiles(&s.tiles, &r->tiles);
+	add_tiles(&s.tiles, &page, &r->tiles);
 	pf_buf_adds(&s.breakdown_title, "Where the time goes");
 	add_no_times(&s.breakdown, &r->parts);
 	pf_chart_steps(&s.breakdown, &page);

@@ -27,6 +27,10 @@ static bool is_of(const char *of, const char *key)
 size_t pf_glossary_find(const struct pf_data *words, const char *key,
 			const char *word, size_t len)
 {
+	const char *comma = len ? memchr(word, ',', len) : NULL;
+
+	if (comma)
+		len = (size_t)(comma - word);
 	for (size_t i = 0; i < pf_data_rows(words); i++) {
 		const char *it = pf_data_cell(words, i, PF_GLOSSARY_WORD);
 

@@ -20,7 +20,8 @@ struct pf_data *pf_glossary_new(struct pf_err *err);
 
 /*
  * The row of a word, in any case: as a value in the column of "key", or if
- * that is NULL as a title.  SIZE_MAX: it is not explained.
+ * that is NULL as a title.  A word ends at a comma: "clear, B below A".
+ * SIZE_MAX: it is not explained.
  */
 size_t pf_glossary_find(const struct pf_data *words, const char *key,
 			const char *word, size_t len);

@@ -60,6 +60,9 @@ static void words_are_found_by_what_they_are(void **state)
 	/* a key that is a part of another is not that one */
 	assert_true(pf_glossary_find(words, "cat", "sync", 4) == SIZE_MAX);
 	assert_true(pf_glossary_find(words, "cause", "SYNC", 4) != SIZE_MAX);
+	expect("verdict", "clear, B below A");
+	assert_true(pf_glossary_find(words, "verdict", "clearly", 7) ==
+		    SIZE_MAX);
 }
 
 /* Does one of these commands' documents have a column or figure so titled? */

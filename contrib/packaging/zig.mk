@@ -3,7 +3,7 @@
 # include/ of the folder that make runs in.  Called by zig.sh with
 #	third=	their sources (contrib/wasm/sources.sh)
 #	top=	the source tree
-#	CC=	the compiler of that system, AR=
+#	CC=	the compiler of that system, AR=, CFLAGS=
 include $(top)/contrib/wasm/third.mk
 LIBRARIES = sqlite3 csv iberty z zstd
 .DELETE_ON_ERROR: # zig leaves empty files
@@ -19,7 +19,7 @@ $(LIBRARIES:%=lib/lib%.a):
 	$(AR) rcs $@ $^
 $(THIRD:=.o): %.o: $(third)/%.c
 	@mkdir -p $(@D)
-	$(CC) -O2 -fPIC -w $(call third_flags,$@) -c $< -o $@
+	$(CC) $(CFLAGS) -fPIC -w $(call third_flags,$@) -c $< -o $@
 include: $(third)/include
 	mkdir -p $@
 	cp -r $(third)/libiberty/include $@/libiberty

@@ -58,7 +58,7 @@ for target; do
 	tool ranlib "$zig" ranlib
 	make -s -j"$jobs" -C "$root" -f "$source/contrib/packaging/zig.mk" \
 		top="$source" third="$folder/third" CC="$ccache $root/cc" \
-		AR="$root/ar"
+		AR="$root/ar" CFLAGS="${CFLAGS--O2}"
 	cd "$root/build"
 	[ -f config.status ] || SQLITE_CFLAGS=' ' SQLITE_LIBS=-lsqlite3 \
 		ZLIB_CFLAGS=' ' ZLIB_LIBS=-lz ZSTD_CFLAGS=' ' ZSTD_LIBS=-lzstd \

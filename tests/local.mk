@@ -157,10 +157,14 @@ check-every:
 COUNTS = advise agree arrival cells ci color csv devices doctor documents first_sight \
 	guide hta key_averages laws_sql merged nights peers planted precision python \
 	ranks scale times truth_versions
+CODE_TESTS = $(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))
 check-code:
-	$(MAKE) $(AM_MAKEFLAGS) check \
-		TESTS='$(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))'
-.PHONY: check-code
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(CODE_TESTS)'
+# distcheck that runs them, with sanitizers: what is released is what is tested
+distcheck-code:
+	$(MAKE) $(AM_MAKEFLAGS) distcheck TESTS='$(CODE_TESTS)' \
+		DISTCHECK_CONFIGURE_FLAGS="--enable-sanitizers CFLAGS='-g1 -O1'"
+.PHONY: check-code distcheck-code
 
 # ---- what torch says, release by release: part of check ----
 check-truth: profan

@@ -6,15 +6,15 @@
 # ZIG='COMMAND'), RULE of the makefile, and the libraries from the sources of
 # Debian: every file compiles, no symbol is missing.  It is not run: that needs such
 # a machine.
-# The folder zig stays: libraries in third/, TARGET/lib, the program in
-# TARGET/build; wheels go to wheels/.
+# The folder zig stays: libraries in TARGET/lib, the program in TARGET/build;
+# wheels go to wheels/.  The libraries' sources are those of "make wasm".
 set -eu
 source=$1 rule=$2
 shift 2
 # 2.28: glibc of RHEL 8, 2018; 11: the first macOS of arm64
 [ $# -gt 0 ] || set -- x86_64-linux-gnu.2.28 aarch64-linux-gnu.2.28 \
 	aarch64-macos.11.0 x86_64-macos.11.0
-here=$PWD folder=$PWD/zig
+here=$PWD folder=$PWD/zig third=$PWD/wasm/third
 skip() { echo "zig: NOT TESTED: $*" >&2; exit 77; }
 zig=${ZIG-}
 [ -n "$zig" ] || ! command -v zig >/dev/null || zig=zig
@@ -22,10 +22,9 @@ zig=${ZIG-}
 	zig="${PYTHON:-python3} -m ziglang"
 [ -n "$zig" ] || skip "zig is missing (pip install ziglang)"
 command -v dpkg-source >/dev/null || skip "dpkg-source is missing"
-mkdir -p "$folder"
-[ -e "$folder/third/include" ] || {
-	rm -rf "$folder/third"
-	sh "$source/contrib/wasm/sources.sh" "$folder/third" ||
+[ -e "$third/include" ] || {
+	rm -rf "$third"
+	sh "$source/contrib/wasm/sources.sh" "$third" ||
 		skip "the libraries' sources could not be fetched"
 }
 jobs=$(nproc)
@@ -57,7 +56,7 @@ for target; do
 	tool ar "$zig" ar "$format"
 	tool ranlib "$zig" ranlib
 	make -s -j"$jobs" -C "$root" -f "$source/contrib/packaging/zig.mk" \
-		top="$source" third="$folder/third" CC="$ccache $root/cc" \
+		top="$source" third="$third" CC="$ccache $root/cc" \
 		AR="$root/ar" CFLAGS="${CFLAGS--O2}"
 	cd "$root/build"
 	[ -f config.status ] || SQLITE_CFLAGS=' ' SQLITE_LIBS=-lsqlite3 \

@@ -238,6 +238,11 @@ def steps_and_ranks_are_ranges_and_lists():
     assert len(steps) == 3, steps
     two = cap.steps(step=range(steps[0], steps[2]))
     assert [row["step"] for row in two["steps"]] == steps[:2]
+    listed = cap.steps(step=[steps[0], steps[1]])
+    assert [row["step"] for row in listed["steps"]] == steps[:2]
+    assert "[0, 2] is no range" in refused(lambda: cap.steps(step=[0, 2]))
+    assert "range(0, 0) is no range" in refused(lambda: cap.steps(step=[]))
+    assert "['x'] is no range" in refused(lambda: cap.steps(step=["x"]))
     assert "range(3, 3)" in refused(lambda: cap.steps(step=range(3, 3)))
     assert "range(0, 9, 2)" in refused(lambda: cap.steps(step=range(0, 9, 2)))
     assert "0,64" in refused(lambda: cap.steps(rank=[0, 64]))

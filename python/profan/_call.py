@@ -19,14 +19,26 @@ def names_of(command: str, paths: Sequence[Any]) -> List[str]:
     return [os.fspath(p) for p in paths]
 
 
+def _no_range(value: Any) -> _program.Error:
+    return _program.Error(f"{value!r} is no range of numbers that follow each "
+                          "other", 2)
+
+
+def _steps(value: Sequence[Any]) -> range:
+    """Of [2, 3, 4] range(2, 5): the program takes steps from one to another."""
+    if not all(isinstance(v, int) for v in value) or \
+            list(value) != [value[0] + i for i in range(len(value))]:
+        raise _no_range(value)
+    return range(value[0], value[0] + len(value)) if value else range(0)
+
+
 def _value(kind: str, value: Any) -> str:
     if isinstance(value, slice):
         raise _program.Error(f"{value!r} is for sequences; say "
                              f"range({value.start or 0}, {value.stop})", 2)
     if isinstance(value, range):
         if value.step != 1 or not value:
-            raise _program.Error(f"{value!r} is no range of numbers that "
-                                 "follow each other", 2)
+            raise _no_range(value)
         return f"{value[0]}..{value[-1]}"
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
@@ -43,6 +55,8 @@ def arguments_of(kinds: Dict[str, str], values: Dict[str, Any]) -> List[str]:
     for name, value in values.items():
         kind = kinds[name]
         option = "--" + name
+        if name == "step" and isinstance(value, (list, tuple)):
+            value = _steps(value)
         if value is None or (kind == "flag" and value is False):
             continue
         if kind == "flag":

@@ -202,7 +202,7 @@ done >got
 result "cut anywhere: an answer or one sentence" got
 printf '[{"step": 1, "batch_idx": 0, "a": %s1' "$(printf '%070d' 0 | tr 0 '[')" \
 	>deep.json
-refused "nested too deep" "nested too deep" deep.json
+refused "nested too deep" "too deep" deep.json
 printf '[{"step": 1, "batch_idx": 0}, 5]' >five.json
 refused "something else than a row" "something else" five.json
 : >x_stacks.txt

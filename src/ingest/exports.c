@@ -310,48 +310,33 @@ enum member {
 	RESERVED_GIB,
 	MEMBERS
 };
-static const char *const keys[MEMBERS] = {
-	[STEP] = "step",
-	[BATCH_IDX] = "batch_idx",
-	[SECONDS] = "total_batch_time",
-	[RATE] = "samples_per_second",
-	[CPU_PERCENT] = "cpu_memory_percent",
-	[ALLOCATED_GIB] = "gpu_memory_allocated_gb",
-	[RESERVED_GIB] = "gpu_memory_reserved_gb",
+static const struct pf_member keys[MEMBERS] = {
+	[STEP] = { NULL, "step" },
+	[BATCH_IDX] = { NULL, "batch_idx" },
+	[SECONDS] = { NULL, "total_batch_time" },
+	[RATE] = { NULL, "samples_per_second" },
+	[CPU_PERCENT] = { NULL, "cpu_memory_percent" },
+	[ALLOCATED_GIB] = { NULL, "gpu_memory_allocated_gb" },
+	[RESERVED_GIB] = { NULL, "gpu_memory_reserved_gb" },
 };
 
 struct rave_reading {
 	struct pf_ingest *in;
 	struct pf_lexer tokens;
+	struct pf_members row;
 	sqlite3_stmt *timing, *memory, *fact;
 	int64_t ordinal, fact_count;
 };
 
-struct row {
-	double real[MEMBERS]; /* not a number: not there */
-	int64_t whole[MEMBERS];
-	bool is_whole[MEMBERS];
-};
-
-/* ---- rows of RAVE ---- */
-
-static int read_member(struct rave_reading *r, struct row *row,
+static int rave_refuse(const struct rave_reading *r, const char *what,
 		       struct pf_err *err)
 {
-	struct pf_lexer *t = &r->tokens;
-	int which = 0;
-
-	while (which < MEMBERS && strcmp(t->text, keys[which]) != 0)
-		which++;
-	if (pf_lexer_want(t, PF_LEXER_COLON, err) || pf_lexer_next(t, err))
-		return -1;
-	if (which < MEMBERS) {
-		if (!pf_lexer_real(t, &row->real[which]))
-			row->real[which] = NAN;
-		row->is_whole[which] = pf_lexer_int(t, &row->whole[which]);
-	}
-	return pf_lexer_skip(t, err);
+	return err->code ? -1
+			 : pf_fail(err, PF_EDATA, "%s, at byte %" PRId64, what,
+				   r->tokens.start);
 }
+
+/* ---- rows of RAVE ---- */
 
 static void bind_real(sqlite3_stmt *st, int i, double value)
 {
@@ -366,83 +351,57 @@ static void bind_scaled(sqlite3_stmt *st, int i, double value, double scale)
 		sqlite3_bind_int64(st, i, (int64_t)llround(value * scale));
 }
 
-static int put_row(struct rave_reading *r, const struct row *row,
-		   struct pf_err *err)
+static int put_row(struct rave_reading *r, struct pf_err *err)
 {
-	bool is_timing = isnan(row->real[CPU_PERCENT]) &&
-			 isnan(row->real[ALLOCATED_GIB]) &&
-			 isnan(row->real[RESERVED_GIB]);
-	sqlite3_stmt *st = is_timing ? r->timing : r->memory;
+	const struct pf_member_value *whole = r->row.values;
+	double real[MEMBERS];
+	sqlite3_stmt *st = r->memory;
 
+	for (unsigned i = 0; i < MEMBERS; i++)
+		real[i] = pf_member_real(&r->row, i);
+	if (isnan(real[CPU_PERCENT]) && isnan(real[ALLOCATED_GIB]) &&
+	    isnan(real[RESERVED_GIB]))
+		st = r->timing;
 	sqlite3_bind_int64(st, 1, r->in->trace_id);
 	sqlite3_bind_int64(st, 2, ++r->ordinal);
-	sqlite3_bind_int64(st, 3, row->whole[STEP]);
-	if (row->is_whole[BATCH_IDX])
-		sqlite3_bind_int64(st, 4, row->whole[BATCH_IDX]);
-	if (is_timing) {
-		bind_scaled(st, 5, row->real[SECONDS], 1e9);
-		bind_real(st, 6, row->real[RATE]);
+	sqlite3_bind_int64(st, 3, whole[STEP].number);
+	if (whole[BATCH_IDX].is == PF_MEMBER_INT)
+		sqlite3_bind_int64(st, 4, whole[BATCH_IDX].number);
+	if (st == r->timing) {
+		bind_scaled(st, 5, real[SECONDS], 1e9);
+		bind_real(st, 6, real[RATE]);
 	} else {
-		bind_real(st, 5, row->real[CPU_PERCENT]);
-		bind_scaled(st, 6, row->real[ALLOCATED_GIB], GIB);
-		bind_scaled(st, 7, row->real[RESERVED_GIB], GIB);
+		bind_real(st, 5, real[CPU_PERCENT]);
+		bind_scaled(st, 6, real[ALLOCATED_GIB], GIB);
+		bind_scaled(st, 7, real[RESERVED_GIB], GIB);
 	}
 	return pf_db_put(r->in->db, st, err);
-}
-
-/* Behind '{' or a comma of an object: its members. */
-static int read_row(struct rave_reading *r, struct row *row, struct pf_err *err)
-{
-	struct pf_lexer *t = &r->tokens;
-
-	for (int i = 0; i < MEMBERS; i++) {
-		row->real[i] = NAN;
-		row->is_whole[i] = false;
-	}
-	PF_TRY(pf_lexer_next(t, err));
-	while (t->kind == PF_LEXER_STRING) {
-		if (read_member(r, row, err) || pf_lexer_next(t, err))
-			return -1;
-		if (t->kind == PF_LEXER_COMMA && pf_lexer_next(t, err))
-			return -1;
-	}
-	if (t->kind != PF_LEXER_FINISH)
-		return pf_fail(err, PF_EDATA,
-			       "has a row that does not end, at byte %lld",
-			       (long long)t->offset);
-	return 0;
 }
 
 static int read_rows(struct rave_reading *r, struct pf_err *err)
 {
 	struct pf_ingest *in = r->in;
 	struct pf_lexer *t = &r->tokens;
-	struct row row;
 
-	for (;;) {
-		int64_t offset;
+	while (pf_lexer_next(t) != PF_LEXER_LIST_END) {
+		int64_t offset = t->start;
 
-		PF_TRY(pf_lexer_next(t, err));
-		if (t->kind == PF_LEXER_CLOSE)
-			return 0;
-		if (t->kind == PF_LEXER_COMMA)
-			continue;
-		if (t->kind != PF_LEXER_BEGIN)
-			return pf_fail(err, PF_EDATA,
-				       "has something else than a row at byte "
-				       "%lld",
-				       (long long)t->offset);
-		offset = t->offset;
-		PF_TRY(read_row(r, &row, err));
+		if (t->kind != PF_LEXER_OBJECT)
+			return rave_refuse(r, "has something else than a row",
+					   err);
+		if (!pf_members_read(&r->row, t))
+			return rave_refuse(r, "has a row that does not end",
+					   err);
 		in->event_count++;
-		if (!row.is_whole[STEP])
+		if (r->row.values[STEP].is != PF_MEMBER_INT)
 			pf_repair_note(&in->repairs, PF_SKIP_MALFORMED, 1,
 				       offset);
-		else if (put_row(r, &row, err))
+		else if (put_row(r, err))
 			return -1;
 		else
 			in->metadata_count++;
 	}
+	return 0;
 }
 
 /* ---- the summary ---- */
@@ -455,7 +414,7 @@ static int put_fact(struct rave_reading *r, const char *key, struct pf_err *err)
 	if (!pf_lexer_real(&r->tokens, &value) ||
 	    r->fact_count++ == FACTS_MAX) {
 		pf_repair_note(&r->in->repairs, PF_SKIP_MALFORMED, 1,
-			       r->tokens.offset);
+			       r->tokens.start);
 		return 0;
 	}
 	r->in->metadata_count++;
@@ -468,23 +427,17 @@ static int put_fact(struct rave_reading *r, const char *key, struct pf_err *err)
 static int read_summary(struct rave_reading *r, struct pf_err *err)
 {
 	struct pf_lexer *t = &r->tokens;
-	char key[PF_LEXER_MAX + 1];
+	char key[128 + 1];
 
-	PF_TRY(pf_lexer_next(t, err));
-	while (t->kind == PF_LEXER_STRING) {
-		snprintf(key, sizeof(key), "%.*s", PF_LEXER_MAX, t->text);
-		if (pf_lexer_want(t, PF_LEXER_COLON, err) ||
-		    pf_lexer_next(t, err) || put_fact(r, key, err) ||
-		    pf_lexer_skip(t, err) || pf_lexer_next(t, err))
-			return -1;
-		if (t->kind == PF_LEXER_COMMA && pf_lexer_next(t, err))
-			return -1;
+	while (pf_lexer_key(t)) {
+		snprintf(key, sizeof(key), "%.*s", (int)t->text_len, t->text);
+		pf_lexer_next(t);
+		PF_TRY(put_fact(r, key, err));
+		pf_lexer_skip(t);
 	}
-	return t->kind == PF_LEXER_FINISH
+	return t->kind == PF_LEXER_OBJECT_END
 		       ? 0
-		       : pf_fail(err, PF_EDATA,
-				 "is a summary that does not end, at byte %lld",
-				 (long long)t->offset);
+		       : rave_refuse(r, "is a summary that does not end", err);
 }
 
 /* ---- all of RAVE ---- */
@@ -493,26 +446,28 @@ static int rave_read_document(struct rave_reading *r, struct pf_err *err)
 {
 	struct pf_lexer *t = &r->tokens;
 
-	PF_TRY(pf_lexer_next(t, err));
-	if (t->kind == PF_LEXER_OPEN ? read_rows(r, err) : read_summary(r, err))
-		return -1;
-	PF_TRY(pf_lexer_next(t, err));
-	if (t->kind != PF_LEXER_END)
+	PF_TRY(pf_lexer_next(t) == PF_LEXER_LIST ? read_rows(r, err)
+						 : read_summary(r, err));
+	if (pf_lexer_next(t) != PF_LEXER_END)
 		pf_repair_note(&r->in->repairs, PF_REPAIR_TRAILING_BYTES, 1,
-			       t->offset);
-	return 0;
+			       t->start);
+	return err->code ? -1 : 0;
 }
 
 static int read_rave(struct pf_ingest *in, struct pf_input *input,
 		     const struct pf_buf *head, struct pf_err *err)
 {
 	PF_AUTO(pf_ingest_sink_release) struct pf_ingest_sink s = { 0 };
-	struct rave_reading r = { .in = in };
+	struct rave_reading r = {
+		.in = in,
+		.tokens = { .read = pf_ingest_sink_read,
+			    .arg = &s,
+			    .err = err },
+	};
 	int rc = -1;
 
 	pf_ingest_sink_init(&s, in, input, head);
-	r.tokens.read = pf_ingest_sink_read;
-	r.tokens.arg = &s;
+	pf_members_init(&r.row, keys, MEMBERS);
 	r.timing = pf_db_prepare(
 		in->db, "INSERT INTO train_row VALUES(?1,?2,?3,?4,?5,?6)", err);
 	r.memory = r.timing ? pf_db_prepare(in->db,
@@ -531,6 +486,7 @@ static int read_rave(struct pf_ingest *in, struct pf_input *input,
 	sqlite3_finalize(r.memory);
 	sqlite3_finalize(r.fact);
 	pf_lexer_release(&r.tokens);
+	pf_members_release(&r.row);
 	return rc;
 }
 
@@ -592,10 +548,11 @@ struct timeline_reading {
 static int refuse(const struct timeline_reading *r, const char *what,
 		  struct pf_err *err)
 {
-	return pf_fail(err, PF_EDATA,
-		       "begins as a memory timeline of torch, but %s at byte "
-		       "%" PRId64,
-		       what, r->tokens.offset);
+	return err->code ? -1
+			 : pf_fail(err, PF_EDATA,
+				   "begins as a memory timeline of torch, but "
+				   "%s at byte %" PRId64,
+				   what, r->tokens.start);
 }
 
 /*
@@ -608,20 +565,24 @@ static int read_list(struct timeline_reading *r, struct pf_spool *spool,
 	struct pf_lexer *t = &r->tokens;
 	int64_t n;
 
-	r->row_count = 0;
-	while (t->kind != PF_LEXER_CLOSE) {
+	for (r->row_count = 0; t->kind != PF_LEXER_LIST_END; r->row_count++) {
 		if (!pf_lexer_int(t, &n))
 			return refuse(r, "has no whole number", err);
 		if (r->row_count < COLUMNS)
 			r->row[r->row_count] = n;
-		r->row_count++;
-		if ((spool && pf_spool_add(spool, &n, err)) ||
-		    pf_lexer_next(t, err))
-			return -1;
-		if (t->kind == PF_LEXER_COMMA && pf_lexer_next(t, err))
-			return -1;
+		if (spool)
+			PF_TRY(pf_spool_add(spool, &n, err));
+		pf_lexer_next(t);
 	}
 	return 0;
+}
+
+/* The same of a list whose '[' is at hand. */
+static int next_list(struct timeline_reading *r, struct pf_spool *spool,
+		     struct pf_err *err)
+{
+	pf_lexer_next(&r->tokens);
+	return read_list(r, spool, err);
 }
 
 /* ---- events ---- */
@@ -662,7 +623,7 @@ static int put_event(struct timeline_reading *r, struct pf_err *err)
 
 	if (!pf_time_fits(ev.start_ns, 0)) {
 		pf_repair_note(&p->batch.repairs, PF_SKIP_TIME_RANGE, 1,
-			       r->tokens.offset);
+			       r->tokens.start);
 		return 0;
 	}
 	pf_argline_open(&r->args);
@@ -714,20 +675,23 @@ static int take_change(struct timeline_reading *r, struct pf_err *err)
 	return settle_row(r, err);
 }
 
+/* The end of the list of rows; they have been read. */
+static int end_rows(struct timeline_reading *r, struct pf_err *err)
+{
+	return r->tokens.kind == PF_LEXER_LIST_END
+		       ? 0
+		       : refuse(r, "its list does not end", err);
+}
+
 /* Behind the first row. */
 static int read_changes(struct timeline_reading *r, struct pf_err *err)
 {
-	struct pf_lexer *t = &r->tokens;
-
-	while (t->kind == PF_LEXER_COMMA) {
-		if (pf_lexer_want(t, PF_LEXER_OPEN, err) ||
-		    pf_lexer_next(t, err) || read_list(r, NULL, err) ||
-		    take_change(r, err) || pf_lexer_next(t, err))
-			return -1;
+	while (r->tokens.kind == PF_LEXER_LIST) {
+		PF_TRY(next_list(r, NULL, err));
+		PF_TRY(take_change(r, err));
+		pf_lexer_next(&r->tokens);
 	}
-	return t->kind == PF_LEXER_CLOSE
-		       ? 0
-		       : refuse(r, "its list does not end", err);
+	return end_rows(r, err);
 }
 
 /* ---- levels ---- */
@@ -746,26 +710,24 @@ static int take_levels(struct timeline_reading *r, uint64_t i,
 	return settle_row(r, err);
 }
 
-/* Behind the '[' of the first row of levels. */
+/* From the '[' of the first row of levels on. */
 static int read_levels(struct timeline_reading *r, struct pf_err *err)
 {
 	struct pf_lexer *t = &r->tokens;
 	uint64_t count = pf_spool_count(r->times), i = 0;
 
-	while (t->kind == PF_LEXER_OPEN) {
+	while (t->kind == PF_LEXER_LIST) {
 		if (i == count)
 			return refuse(r, "has more rows than times", err);
-		if (pf_lexer_next(t, err) || read_list(r, NULL, err) ||
-		    take_levels(r, i++, err) || pf_lexer_next(t, err))
-			return -1;
-		if (t->kind == PF_LEXER_COMMA && pf_lexer_next(t, err))
-			return -1;
+		PF_TRY(next_list(r, NULL, err));
+		PF_TRY(take_levels(r, i++, err));
+		pf_lexer_next(t);
 	}
-	if (t->kind != PF_LEXER_CLOSE)
-		return refuse(r, "its list does not end", err);
+	PF_TRY(end_rows(r, err));
 	if (i != count)
 		return refuse(r, "has fewer rows than times", err);
-	return pf_lexer_want(t, PF_LEXER_CLOSE, err);
+	pf_lexer_next(t);
+	return end_rows(r, err);
 }
 
 /* ---- all of it of a timeline ---- */
@@ -775,23 +737,21 @@ static int read_document(struct timeline_reading *r, struct pf_err *err)
 {
 	struct pf_lexer *t = &r->tokens;
 
-	if (pf_lexer_want(t, PF_LEXER_OPEN, err) ||
-	    pf_lexer_want(t, PF_LEXER_OPEN, err) || pf_lexer_next(t, err) ||
-	    read_list(r, r->times, err) || pf_lexer_next(t, err))
-		return -1;
-	if (t->kind == PF_LEXER_CLOSE)
+	pf_lexer_next(t);
+	pf_lexer_next(t);
+	PF_TRY(next_list(r, r->times, err));
+	if (pf_lexer_next(t) == PF_LEXER_LIST_END)
 		return take_change(r, err);
-	if (t->kind != PF_LEXER_COMMA)
+	if (t->kind != PF_LEXER_LIST)
 		return refuse(r, "has something else than lists", err);
-	if (pf_lexer_want(t, PF_LEXER_OPEN, err) || pf_lexer_next(t, err))
-		return -1;
-	if (t->kind != PF_LEXER_NUMBER) {
+	if (pf_lexer_next(t) != PF_LEXER_NUMBER) {
 		r->is_micro = true;
 		return read_levels(r, err);
 	}
-	if (take_change(r, err) || read_list(r, NULL, err) ||
-	    take_change(r, err) || pf_lexer_next(t, err))
-		return -1;
+	PF_TRY(take_change(r, err));
+	PF_TRY(read_list(r, NULL, err));
+	PF_TRY(take_change(r, err));
+	pf_lexer_next(t);
 	return read_changes(r, err);
 }
 
@@ -822,11 +782,12 @@ static void note_base(struct timeline_reading *r)
 
 static int read_all(struct timeline_reading *r, struct pf_err *err)
 {
-	if (read_document(r, err) || pf_lexer_next(&r->tokens, err))
-		return -1;
-	if (r->tokens.kind != PF_LEXER_END)
+	PF_TRY(read_document(r, err));
+	if (pf_lexer_next(&r->tokens) != PF_LEXER_END)
 		pf_repair_note(&r->in->repairs, PF_REPAIR_TRAILING_BYTES, 1,
-			       r->tokens.offset);
+			       r->tokens.start);
+	if (err->code)
+		return -1;
 	note_facts(r);
 	note_base(r);
 	return pf_ingest_sink_flush(&r->sink, err) < 0 ? -1 : 0;
@@ -841,6 +802,7 @@ static int read_timeline(struct pf_ingest *in, struct pf_input *input,
 	pf_ingest_sink_init(&r.sink, in, input, head);
 	r.tokens.read = pf_ingest_sink_read;
 	r.tokens.arg = &r.sink;
+	r.tokens.err = err;
 	r.times = pf_spool_new(sizeof(int64_t), SPOOL_BYTES, in->directory);
 	rc = read_all(&r, err);
 	pf_spool_free(r.times);
@@ -872,19 +834,17 @@ static bool has_form(struct timeline_reading *r)
 	struct pf_lexer *t = &r->tokens;
 	struct pf_err cut = { 0 };
 
-	if (pf_lexer_next(t, &cut) || pf_lexer_next(t, &cut) ||
-	    pf_lexer_next(t, &cut))
-		return true;
-	if (read_list(r, NULL, &cut))
+	t->err = &cut;
+	pf_lexer_next(t);
+	pf_lexer_next(t);
+	if (next_list(r, NULL, &cut))
 		return t->kind == PF_LEXER_END;
-	if (pf_lexer_next(t, &cut) || t->kind == PF_LEXER_END)
-		return true;
-	if (t->kind == PF_LEXER_CLOSE)
+	if (pf_lexer_next(t) == PF_LEXER_LIST_END)
 		return r->row_count == 4;
-	if (pf_lexer_next(t, &cut) || pf_lexer_next(t, &cut))
-		return true;
-	return t->kind == PF_LEXER_NUMBER ? r->row_count == 4
-					  : t->kind != PF_LEXER_STRING;
+	pf_lexer_next(t);
+	return t->kind == PF_LEXER_NUMBER
+		       ? r->row_count == 4
+		       : t->kind != PF_LEXER_TEXT && t->kind != PF_LEXER_KEY;
 }
 
 static int timeline_look(struct pf_input *input, struct pf_buf *head,

@@ -8,488 +8,13 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/json.h"
 #include "base/mem.h"
+#include "formats/json/lexer.h"
 #include "formats/rocm/map.h"
 #include "formats/rocm/rocm.h"
 #include "formats/sqlite/foreign.h"
-
-/*
- * JSON token by token, from a stream, in a window that grows only for a long
- * string.  Nothing is built and nothing recurs; commas and colons are taken
- * for granted.  For documents that are no list of trace events (those are
- * formats/json/chrome.h's).
- */
-
-enum token {
-	TOKEN_END, /* of the document, or of what there is of it; or err */
-	TOKEN_OBJECT,
-	TOKEN_OBJECT_END,
-	TOKEN_LIST,
-	TOKEN_LIST_END,
-	TOKEN_KEY,
-	TOKEN_TEXT,
-	TOKEN_NUMBER,
-	TOKEN_WORD /* true, false, null */
-};
-
-#define TOKENS_DEPTH 64
-
-struct tokens {
-	/* as read(2): fewer bytes only at the end */
-	int64_t (*read)(void *arg, void *buf, size_t len, struct pf_err *err);
-	void *arg;
-	struct pf_err *err; /* of who asks */
-	char *window;
-	size_t at, len, cap;
-	int64_t offset; /* of the window in the stream */
-	bool is_end;
-	bool is_over; /* it is no JSON: there are no more tokens */
-	unsigned depth;
-	uint64_t objects; /* bit d: what is open at depth d is an object */
-	bool after_key;
-	/* the token found last; its text is borrowed until the next */
-	enum token token;
-	const char *text;
-	size_t text_len;
-	struct pf_buf unescaped;
-};
-
-#define WINDOW_BYTES     (256u << 10)
-#define STRING_BYTES_MAX (16u << 20)
-
-static void tokens_release(struct tokens *t)
-{
-	free(t->window);
-	pf_buf_release(&t->unescaped);
-}
-
-/* Bytes of the stream that have been understood. */
-static int64_t tokens_offset(const struct tokens *t)
-{
-	return t->offset + (int64_t)t->at;
-}
-
-static enum token fail(struct tokens *t, const char *what)
-{
-	pf_fail(t->err, PF_EDATA, "is no JSON: %s at byte %" PRId64, what,
-		tokens_offset(t));
-	t->is_over = true;
-	return TOKEN_END;
-}
-
-/* More bytes behind those that are not understood yet; false: none. */
-static bool refill(struct tokens *t)
-{
-	int64_t n;
-
-	if (t->is_end)
-		return false;
-	if (t->at)
-		memmove(t->window, t->window + t->at, t->len - t->at);
-	t->offset += (int64_t)t->at;
-	t->len -= t->at;
-	t->at = 0;
-	if (t->cap > STRING_BYTES_MAX && t->cap - t->len < WINDOW_BYTES / 2) {
-		pf_fail(t->err, PF_EDATA,
-			"has a string of more than %u MB at byte %" PRId64,
-			STRING_BYTES_MAX >> 20, t->offset);
-		t->is_end = true;
-		return false;
-	}
-	if (t->cap - t->len < WINDOW_BYTES / 2) {
-		t->cap = t->cap ? t->cap * 2 : WINDOW_BYTES;
-		t->window = pf_realloc(t->window, t->cap, 1);
-	}
-	n = t->read(t->arg, t->window + t->len, t->cap - t->len, t->err);
-	t->is_end = n < (int64_t)(t->cap - t->len);
-	t->len += n > 0 ? (size_t)n : 0;
-	return n > 0;
-}
-
-static bool is_gap(char c)
-{
-	return c == ' ' || c == ',' || c == ':' || c == '\n' || c == '\r' ||
-	       c == '\t';
-}
-
-/* Go to the byte behind gaps; false: there is none. */
-static bool skip_gaps(struct tokens *t)
-{
-	do {
-		while (t->at < t->len && is_gap(t->window[t->at]))
-			t->at++;
-	} while (t->at == t->len && refill(t));
-	return t->at < t->len;
-}
-
-/* ---- strings and words ---- */
-
-/* Behind the string's last quote, from "from" on; 0: not in the window. */
-static size_t string_end(const struct tokens *t, size_t from)
-{
-	const char *p = t->window + from, *end = t->window + t->len;
-
-	while ((p = memchr(p, '"', (size_t)(end - p)))) {
-		const char *q = p;
-
-		while (q > t->window + t->at + 1 && q[-1] == '\\')
-			q--;
-		p++;
-		if (!((size_t)(p - 1 - q) & 1))
-			return (size_t)(p - t->window);
-	}
-	return 0;
-}
-
-static enum token next_string(struct tokens *t)
-{
-	bool is_key =
-		!t->after_key && t->depth && t->objects >> (t->depth - 1) & 1;
-	size_t end, seen = 1;
-
-	while (!(end = string_end(t, t->at + seen))) {
-		/* What has been looked at has no last quote; a backslash may
-		 * stand right before one. */
-		seen = t->len - t->at;
-		if (!refill(t)) {
-			t->at = t->len;
-			return TOKEN_END;
-		}
-	}
-	t->text = t->window + t->at + 1;
-	t->text_len = end - 1 - (t->at + 1);
-	t->at = end;
-	if (memchr(t->text, '\\', t->text_len)) {
-		pf_buf_clear(&t->unescaped);
-		pf_json_unescape(t->text, t->text_len, &t->unescaped);
-		t->text = t->unescaped.data ? t->unescaped.data : "";
-		t->text_len = t->unescaped.len;
-	}
-	t->after_key = is_key;
-	return is_key ? TOKEN_KEY : TOKEN_TEXT;
-}
-
-static bool is_word_byte(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
-}
-
-static enum token next_word(struct tokens *t)
-{
-	size_t n = 0;
-	char c;
-
-	do {
-		while (t->at + n < t->len && n < 64 &&
-		       is_word_byte(t->window[t->at + n]))
-			n++;
-	} while (t->at + n == t->len && n < 64 && refill(t));
-	if (t->at + n == t->len && n < 64) {
-		t->at = t->len;
-		return TOKEN_END; /* it may be cut */
-	}
-	if (!n || n == 64)
-		return fail(t, "no value");
-	t->text = t->window + t->at;
-	t->text_len = n;
-	t->at += n;
-	t->after_key = false;
-	c = *t->text;
-	return c == '-' || (c >= '0' && c <= '9') ? TOKEN_NUMBER : TOKEN_WORD;
-}
-
-/* ---- tokens ---- */
-
-static enum token open_value(struct tokens *t, bool is_object)
-{
-	if (t->depth == TOKENS_DEPTH)
-		return fail(t, "too deep");
-	t->objects &= ~(UINT64_C(1) << t->depth);
-	t->objects |= (uint64_t)is_object << t->depth;
-	t->depth++;
-	t->at++;
-	t->after_key = false;
-	return is_object ? TOKEN_OBJECT : TOKEN_LIST;
-}
-
-static enum token close_value(struct tokens *t, bool is_object)
-{
-	if (!t->depth || (t->objects >> (t->depth - 1) & 1) != is_object)
-		return fail(t, "a bracket that none opened");
-	t->depth--;
-	t->at++;
-	t->after_key = false;
-	return is_object ? TOKEN_OBJECT_END : TOKEN_LIST_END;
-}
-
-static enum token find_token(struct tokens *t)
-{
-	if (t->is_over || !skip_gaps(t))
-		return TOKEN_END;
-	switch (t->window[t->at]) {
-	case '{':
-		return open_value(t, true);
-	case '}':
-		return close_value(t, true);
-	case '[':
-		return open_value(t, false);
-	case ']':
-		return close_value(t, false);
-	case '"':
-		return next_string(t);
-	default:
-		return next_word(t);
-	}
-}
-
-/* After the end there are no others. */
-static enum token tokens_next(struct tokens *t)
-{
-	return t->token = find_token(t);
-}
-
-/* Read past the value that the token at hand begins. */
-static void tokens_skip(struct tokens *t)
-{
-	unsigned depth = t->depth;
-
-	if (t->token == TOKEN_OBJECT || t->token == TOKEN_LIST)
-		while (t->depth >= depth && tokens_next(t) != TOKEN_END)
-			;
-}
-
-/* Read past the value that comes. */
-static void tokens_pass(struct tokens *t)
-{
-	tokens_next(t);
-	tokens_skip(t);
-}
-
-/* Is the value that comes such a one?  Else it is read past. */
-static bool tokens_open(struct tokens *t, enum token kind)
-{
-	if (tokens_next(t) == kind)
-		return true;
-	tokens_skip(t);
-	return false;
-}
-
-/* The next of a list that is of a kind, past all others; false: its end. */
-static bool tokens_element(struct tokens *t, enum token kind)
-{
-	while (tokens_next(t) != kind) {
-		if (t->token == TOKEN_LIST_END || t->token == TOKEN_END)
-			return false;
-		tokens_skip(t);
-	}
-	return true;
-}
-
-/* The next key of an object; false: its end. */
-static bool tokens_key(struct tokens *t)
-{
-	if (tokens_next(t) != TOKEN_KEY && t->token != TOKEN_OBJECT_END)
-		t->is_over = true;
-	if (t->is_over)
-		t->token = TOKEN_END;
-	return t->token == TOKEN_KEY;
-}
-
-/* The whole number of a number token; false: it is none. */
-static bool tokens_int(const struct tokens *t, int64_t *value)
-{
-	const char *p = t->text, *end = p + t->text_len;
-	bool negative = p < end && *p == '-';
-	int64_t v = 0;
-
-	p += negative;
-	if (p == end)
-		return false;
-	for (; p < end; p++)
-		if (*p < '0' || *p > '9' || __builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, *p - '0', &v))
-			return false;
-	*value = negative ? -v : v;
-	return true;
-}
-
-/*
- * Members of objects by name, for records that all have the same: numbers and
- * texts of a list, whatever the order; all others are read past.
- */
-
-#define FIELDS_MAX 32
-
-/* A member, or that of the object under a key. */
-struct field {
-	const char *under; /* or NULL */
-	const char *key;
-};
-
-struct fields {
-	const struct field *list;
-	unsigned count;
-	uint8_t key_len[FIELDS_MAX];
-	/* what the object read last had */
-	struct value {
-		enum { VALUE_NONE, VALUE_INT, VALUE_TEXT, VALUE_OTHER } is;
-		int64_t number;
-		size_t at, len; /* in texts */
-	} values[FIELDS_MAX];
-	struct pf_buf texts;
-	/* which member came behind which, last time */
-	uint8_t behind[FIELDS_MAX + 1];
-};
-
-/* ---- fields ---- */
-
-#define KEY_MAX   32
-#define DEPTH_MAX 8
-
-static void json_fields_init(struct fields *f, const struct field *list,
-			     unsigned count)
-{
-	*f = (struct fields){ .list = list, .count = count };
-	for (unsigned i = 0; i < count; i++)
-		f->key_len[i] = (uint8_t)strlen(list[i].key);
-}
-
-static void json_fields_release(struct fields *f)
-{
-	pf_buf_release(&f->texts);
-}
-
-static bool is_field(const struct fields *f, unsigned i, const char *under,
-		     const char *key, size_t len)
-{
-	const struct field *field = &f->list[i];
-
-	return f->key_len[i] == len && !memcmp(field->key, key, len) &&
-	       !strcmp(field->under ? field->under : "", under);
-}
-
-/* Its number, or count; records repeat the order of their members. */
-static unsigned find_field(struct fields *f, unsigned last, const char *under,
-			   const char *key, size_t len)
-{
-	unsigned i = f->behind[last];
-
-	if (i < f->count && is_field(f, i, under, key, len))
-		return i;
-	for (i = 0; i < f->count; i++)
-		if (is_field(f, i, under, key, len)) {
-			f->behind[last] = (uint8_t)i;
-			return i;
-		}
-	return f->count;
-}
-
-static void take_field(struct fields *f, unsigned i, const struct tokens *t)
-{
-	struct value *v = &f->values[i];
-
-	if (t->token == TOKEN_TEXT) {
-		v->is = VALUE_TEXT;
-		v->at = f->texts.len;
-		v->len = t->text_len;
-		pf_buf_add(&f->texts, t->text, t->text_len);
-	} else {
-		v->is = t->token == TOKEN_NUMBER && tokens_int(t, &v->number)
-				? VALUE_INT
-				: VALUE_OTHER;
-	}
-}
-
-struct where {
-	char under[DEPTH_MAX][KEY_MAX]; /* keys of what is open */
-	unsigned depth;
-	unsigned last; /* field + 1 */
-	unsigned now;
-};
-
-static void enter(struct where *w, const char *key, size_t len)
-{
-	char *under = w->under[++w->depth];
-
-	if (len >= KEY_MAX)
-		len = KEY_MAX - 1;
-	memcpy(under, key, len);
-	under[len] = '\0';
-}
-
-/* The value behind a key. */
-static void read_value(struct fields *f, struct tokens *t, struct where *w,
-		       const char *key, size_t key_len)
-{
-	if (tokens_next(t) == TOKEN_OBJECT && w->depth + 1 < DEPTH_MAX) {
-		enter(w, key, key_len);
-		return;
-	}
-	if (w->now < f->count && t->token != TOKEN_END) {
-		take_field(f, w->now, t);
-		w->last = w->now + 1;
-	}
-	tokens_skip(t);
-}
-
-/* The rest of an object that has been opened; false: it has no end. */
-static bool json_fields_read(struct fields *f, struct tokens *t)
-{
-	struct where w = { .last = 0 };
-	char key[KEY_MAX];
-	size_t len;
-
-	memset(f->values, 0, f->count * sizeof(*f->values));
-	pf_buf_clear(&f->texts);
-	while (tokens_next(t) != TOKEN_END) {
-		if (t->token == TOKEN_OBJECT_END && !w.depth--)
-			return true;
-		if (t->token == TOKEN_OBJECT_END)
-			continue;
-		if (t->token != TOKEN_KEY) {
-			tokens_skip(t);
-			continue;
-		}
-		len = t->text_len < KEY_MAX ? t->text_len : KEY_MAX - 1;
-		memcpy(key, t->text, len);
-		w.now = t->text_len < KEY_MAX
-				? find_field(f, w.last, w.under[w.depth], key,
-					     len)
-				: f->count;
-		read_value(f, t, &w, key, len);
-	}
-	return false;
-}
-
-static int64_t json_field_int(const struct fields *f, unsigned field,
-			      int64_t instead)
-{
-	const struct value *v = &f->values[field];
-
-	return v->is == VALUE_INT ? v->number : instead;
-}
-
-/* Borrowed until the next object is read; false: no text. */
-static bool json_field_text(const struct fields *f, unsigned field,
-			    const char **text, size_t *len)
-{
-	const struct value *v = &f->values[field];
-
-	if (v->is != VALUE_TEXT)
-		return false;
-	*text = f->texts.data ? f->texts.data + v->at : "";
-	*len = v->len;
-	return true;
-}
 
 #define KINDS_MAX 256u
 #define LISTS_MAX 64u
@@ -502,7 +27,7 @@ enum list { KERNELS, COPIES, MEMORY, SCRATCH, CALLS, UNREAD };
 struct v3 {
 	struct pf_reader base;
 	struct pf_rocm map;
-	struct tokens tokens;
+	struct pf_lexer tokens;
 	enum state state;
 	enum list list;
 	char list_name[40];
@@ -517,7 +42,7 @@ struct v3 {
 	struct pf_map kernels; /* of this tool: registers << 32 | name */
 	struct pf_keys marks;  /* of this tool: a range's text, by its link */
 	const char *dir;
-	struct fields record, agent, symbol, mark, metadata;
+	struct pf_members record, agent, symbol, mark, metadata;
 	struct rest {
 		char name[40];
 		int64_t rows;
@@ -542,7 +67,7 @@ static bool has_room(const struct v3 *r)
 /* ---- definitions ---- */
 
 enum { HANDLE, TYPE, ORDINAL, NODE, PRODUCT, ARCHITECTURE, UNITS, WAVE, WAVES };
-static const struct field agent_fields[] = {
+static const struct pf_member agent_fields[] = {
 	[HANDLE] = { "id", "handle" },
 	[TYPE] = { NULL, "type" },
 	[ORDINAL] = { NULL, "logical_node_type_id" },
@@ -557,29 +82,29 @@ static const struct field agent_fields[] = {
 
 static void take_agent(struct v3 *r)
 {
-	const struct fields *f = &r->agent;
+	const struct pf_members *f = &r->agent;
 	struct pf_rocm_agent a = {
 		.set = r->tool,
-		.id = json_field_int(f, HANDLE, -1),
+		.id = pf_member_int(f, HANDLE, -1),
 		.ordinal = -1,
 	};
 	struct pf_rocm_gpu gpu = {
-		.units = json_field_int(f, UNITS, 0),
-		.wave = json_field_int(f, WAVE, 0),
-		.waves_per_unit = json_field_int(f, WAVES, 0),
+		.units = pf_member_int(f, UNITS, 0),
+		.wave = pf_member_int(f, WAVE, 0),
+		.waves_per_unit = pf_member_int(f, WAVES, 0),
 	};
 
-	if (json_field_int(f, TYPE, 0) == TYPE_GPU)
+	if (pf_member_int(f, TYPE, 0) == TYPE_GPU)
 		a.ordinal =
-			json_field_int(f, ORDINAL, json_field_int(f, NODE, -1));
-	if (!json_field_text(f, PRODUCT, &gpu.name, &gpu.name_len) ||
+			pf_member_int(f, ORDINAL, pf_member_int(f, NODE, -1));
+	if (!pf_member_text(f, PRODUCT, &gpu.name, &gpu.name_len) ||
 	    !gpu.name_len)
-		json_field_text(f, ARCHITECTURE, &gpu.name, &gpu.name_len);
+		pf_member_text(f, ARCHITECTURE, &gpu.name, &gpu.name_len);
 	pf_rocm_add_agent(&r->map, &a, &gpu);
 }
 
 enum { KERNEL_ID, SHOWN, DEMANGLED, MANGLED, OWN, MORE };
-static const struct field symbol_fields[] = {
+static const struct pf_member symbol_fields[] = {
 	[KERNEL_ID] = { NULL, "kernel_id" },
 	[SHOWN] = { NULL, "formatted_kernel_name" },
 	[DEMANGLED] = { NULL, "demangled_kernel_name" },
@@ -590,10 +115,10 @@ static const struct field symbol_fields[] = {
 
 static void take_symbol(struct v3 *r)
 {
-	const struct fields *f = &r->symbol;
-	int64_t id = json_field_int(f, KERNEL_ID, -1);
-	int64_t own = json_field_int(f, OWN, -1);
-	int64_t more = json_field_int(f, MORE, -1);
+	const struct pf_members *f = &r->symbol;
+	int64_t id = pf_member_int(f, KERNEL_ID, -1);
+	int64_t own = pf_member_int(f, OWN, -1);
+	int64_t more = pf_member_int(f, MORE, -1);
 	uint32_t registers = PF_KINETO_UNKNOWN;
 	const char *text;
 	size_t len;
@@ -601,7 +126,7 @@ static void take_symbol(struct v3 *r)
 
 	if (own >= 0 && more >= 0 && own < 1 << 20 && more < 1 << 20)
 		registers = (uint32_t)(own + more);
-	while (i <= MANGLED && !json_field_text(f, i, &text, &len))
+	while (i <= MANGLED && !pf_member_text(f, i, &text, &len))
 		i++;
 	if (id < 0 || i > MANGLED || !has_room(r))
 		return;
@@ -610,27 +135,22 @@ static void take_symbol(struct v3 *r)
 }
 
 /* Each object of a list, of which a field table is read. */
-static void read_objects(struct v3 *r, struct fields *f,
+static void read_objects(struct v3 *r, struct pf_members *f,
 			 void (*take)(struct v3 *))
 {
-	if (tokens_open(&r->tokens, TOKEN_LIST))
-		while (tokens_element(&r->tokens, TOKEN_OBJECT) &&
-		       json_fields_read(f, &r->tokens))
+	if (pf_lexer_open(&r->tokens, PF_LEXER_LIST))
+		while (pf_lexer_element(&r->tokens, PF_LEXER_OBJECT) &&
+		       pf_members_read(f, &r->tokens))
 			take(r);
-}
-
-static bool is_text(const struct tokens *t, const char *word)
-{
-	return pf_rocm_is(t->text, t->text_len, word);
 }
 
 /* A list of texts, which become the operations of a kind. */
 static void read_operations(struct v3 *r, size_t kind)
 {
-	if (!tokens_open(&r->tokens, TOKEN_LIST))
+	if (!pf_lexer_open(&r->tokens, PF_LEXER_LIST))
 		return;
 	r->kind_first[kind] = r->op_count;
-	while (tokens_element(&r->tokens, TOKEN_TEXT)) {
+	while (pf_lexer_element(&r->tokens, PF_LEXER_TEXT)) {
 		if (r->op_count == OPERATIONS_MAX)
 			continue;
 		*PF_ONE_MORE(r->ops, r->op_count, r->ops_cap) = pf_intern_add(
@@ -644,16 +164,16 @@ static void read_kind(struct v3 *r)
 {
 	size_t kind =
 		r->kind_count < KINDS_MAX ? r->kind_count++ : KINDS_MAX - 1;
-	struct tokens *t = &r->tokens;
+	struct pf_lexer *t = &r->tokens;
 
 	r->kind_name[kind] = pf_intern_add(&r->texts, "", 0);
 	r->kind_ops[kind] = 0;
-	while (tokens_key(t)) {
-		bool is_kind = is_text(t, "kind");
+	while (pf_lexer_key(t)) {
+		bool is_kind = pf_lexer_is(t, "kind");
 
-		if (is_text(t, "operations"))
+		if (pf_lexer_is(t, "operations"))
 			read_operations(r, kind);
-		else if (tokens_open(t, TOKEN_TEXT) && is_kind)
+		else if (pf_lexer_open(t, PF_LEXER_TEXT) && is_kind)
 			r->kind_name[kind] =
 				pf_intern_add(&r->texts, t->text, t->text_len);
 	}
@@ -661,16 +181,16 @@ static void read_kind(struct v3 *r)
 
 static void read_kinds(struct v3 *r)
 {
-	if (!tokens_open(&r->tokens, TOKEN_LIST))
+	if (!pf_lexer_open(&r->tokens, PF_LEXER_LIST))
 		return;
 	r->kind_count = r->op_count = 0;
-	while (tokens_element(&r->tokens, TOKEN_OBJECT))
+	while (pf_lexer_element(&r->tokens, PF_LEXER_OBJECT))
 		read_kind(r);
 }
 
 /* [{"key": link, "value": "a range's text"}] */
 enum { MARK_KEY, MARK_TEXT };
-static const struct field mark_fields[] = {
+static const struct pf_member mark_fields[] = {
 	[MARK_KEY] = { NULL, "key" },
 	[MARK_TEXT] = { NULL, "value" },
 };
@@ -681,38 +201,36 @@ static void take_mark(struct v3 *r)
 	size_t len;
 
 	if (!r->marks.is_sealed && has_room(r) &&
-	    json_field_text(&r->mark, MARK_TEXT, &text, &len))
-		pf_keys_add(&r->marks, json_field_int(&r->mark, MARK_KEY, 0),
+	    pf_member_text(&r->mark, MARK_TEXT, &text, &len))
+		pf_keys_add(&r->marks, pf_member_int(&r->mark, MARK_KEY, 0),
 			    pf_intern_add(&r->texts, text, len), r->tokens.err);
 }
 
 static void read_strings(struct v3 *r)
 {
-	struct tokens *t = &r->tokens;
+	struct pf_lexer *t = &r->tokens;
 
-	if (!tokens_open(t, TOKEN_OBJECT))
+	if (!pf_lexer_open(t, PF_LEXER_OBJECT))
 		return;
-	while (tokens_key(t)) {
-		if (is_text(t, "buffer_records"))
+	while (pf_lexer_key(t)) {
+		if (pf_lexer_is(t, "buffer_records"))
 			read_kinds(r);
-		else if (is_text(t, "marker_api"))
+		else if (pf_lexer_is(t, "marker_api"))
 			read_objects(r, &r->mark, take_mark);
 		else
-			tokens_pass(t);
+			pf_lexer_pass(t);
 	}
 }
 
 /* Of what the tool says of its run: the process, and no command line. */
-static const struct field metadata_fields[] = { { NULL, "pid" } };
+static const struct pf_member metadata_fields[] = { { NULL, "pid" } };
 
 static void read_metadata(struct v3 *r)
 {
-	if (tokens_open(&r->tokens, TOKEN_OBJECT) &&
-	    json_fields_read(&r->metadata, &r->tokens))
-		r->pid = json_field_int(&r->metadata, 0, 0);
+	if (pf_lexer_open(&r->tokens, PF_LEXER_OBJECT) &&
+	    pf_members_read(&r->metadata, &r->tokens))
+		r->pid = pf_member_int(&r->metadata, 0, 0);
 }
-
-#define FIELDS(list) list, sizeof(list) / sizeof(*(list))
 
 /* ---- records ---- */
 
@@ -737,7 +255,7 @@ enum {
 	OWNER,
 	RECORD_FIELDS
 };
-static const struct field record_fields[] = {
+static const struct pf_member record_fields[] = {
 	[KIND] = { NULL, "kind" },
 	[OPERATION] = { NULL, "operation" },
 	[THREAD] = { NULL, "thread_id" },
@@ -767,21 +285,21 @@ static const struct field record_fields[] = {
 
 static int64_t number(const struct v3 *r, unsigned field)
 {
-	int64_t v = json_field_int(&r->record, field, -1);
+	int64_t v = pf_member_int(&r->record, field, -1);
 
 	return v < 0 ? -1 : v;
 }
 
 static bool read_times(struct v3 *r, struct pf_sink_put *put)
 {
-	const struct fields *f = &r->record;
+	const struct pf_members *f = &r->record;
 
-	if (f->values[START].is == VALUE_NONE) {
+	if (f->values[START].is == PF_MEMBER_NONE) {
 		pf_sink_note(&r->map.sink, PF_SKIP_NO_TIME);
 		return false;
 	}
-	if (f->values[START].is != VALUE_INT ||
-	    (f->values[END].is && f->values[END].is != VALUE_INT)) {
+	if (f->values[START].is != PF_MEMBER_INT ||
+	    (f->values[END].is && f->values[END].is != PF_MEMBER_INT)) {
 		pf_sink_note(&r->map.sink, PF_SKIP_MALFORMED);
 		return false;
 	}
@@ -899,7 +417,7 @@ static struct pf_rocm_call call_of(struct v3 *r)
 	struct pf_rocm_call c = {
 		.process = r->process,
 		.pid = r->pid,
-		.tid = json_field_int(&r->record, THREAD, 0),
+		.tid = pf_member_int(&r->record, THREAD, 0),
 		.id = number(r, LINK),
 	};
 	const char *text;
@@ -974,7 +492,7 @@ static void count_unread(struct v3 *r)
 
 	b->event_count++;
 	pf_repair_note(&b->repairs, PF_SKIP_TABLE, 1,
-		       tokens_offset(&r->tokens));
+		       pf_lexer_offset(&r->tokens));
 	while (i < r->rest_count && strcmp(r->rest[i].name, r->list_name) != 0)
 		i++;
 	if (i == LISTS_MAX)
@@ -989,7 +507,7 @@ static void count_unread(struct v3 *r)
 
 /* ---- places ---- */
 
-static enum list list_of(const struct tokens *t)
+static enum list list_of(const struct pf_lexer *t)
 {
 	static const struct {
 		const char *name;
@@ -1004,7 +522,7 @@ static enum list list_of(const struct tokens *t)
 	size_t n = sizeof(api) - 1;
 
 	for (size_t i = 0; i < PF_LEN(lists); i++)
-		if (is_text(t, lists[i].name))
+		if (pf_lexer_is(t, lists[i].name))
 			return lists[i].list;
 	return t->text_len > n && !memcmp(t->text + t->text_len - n, api, n)
 		       ? CALLS
@@ -1014,20 +532,20 @@ static enum list list_of(const struct tokens *t)
 /* A member of a tool, whose key is at hand. */
 static void read_member(struct v3 *r)
 {
-	struct tokens *t = &r->tokens;
+	struct pf_lexer *t = &r->tokens;
 
-	if (is_text(t, "metadata")) {
+	if (pf_lexer_is(t, "metadata")) {
 		read_metadata(r);
-	} else if (is_text(t, "agents")) {
+	} else if (pf_lexer_is(t, "agents")) {
 		read_objects(r, &r->agent, take_agent);
-	} else if (is_text(t, "kernel_symbols")) {
+	} else if (pf_lexer_is(t, "kernel_symbols")) {
 		read_objects(r, &r->symbol, take_symbol);
-	} else if (is_text(t, "strings")) {
+	} else if (pf_lexer_is(t, "strings")) {
 		read_strings(r);
-	} else if (!is_text(t, "buffer_records") &&
-		   !is_text(t, "callback_records")) {
-		tokens_pass(t);
-	} else if (tokens_open(t, TOKEN_OBJECT)) {
+	} else if (!pf_lexer_is(t, "buffer_records") &&
+		   !pf_lexer_is(t, "callback_records")) {
+		pf_lexer_pass(t);
+	} else if (pf_lexer_open(t, PF_LEXER_OBJECT)) {
 		r->process = pf_rocm_process(&r->map, (uint64_t)r->tool);
 		pf_keys_seal(&r->marks, t->err);
 		r->state = IN_LISTS;
@@ -1036,16 +554,16 @@ static void read_member(struct v3 *r)
 
 static void read_element(struct v3 *r)
 {
-	struct tokens *t = &r->tokens;
+	struct pf_lexer *t = &r->tokens;
 
 	if (r->list == UNREAD) {
 		count_unread(r);
-		tokens_skip(t);
-	} else if (t->token != TOKEN_OBJECT) {
+		pf_lexer_skip(t);
+	} else if (t->kind != PF_LEXER_OBJECT) {
 		r->map.sink.parsed.batch.event_count++;
 		pf_sink_note(&r->map.sink, PF_SKIP_NOT_AN_EVENT);
-		tokens_skip(t);
-	} else if (json_fields_read(&r->record, t)) {
+		pf_lexer_skip(t);
+	} else if (pf_members_read(&r->record, t)) {
 		put_record(r);
 	}
 }
@@ -1065,35 +583,35 @@ static void begin_tool(struct v3 *r)
 
 static void in_lists(struct v3 *r)
 {
-	struct tokens *t = &r->tokens;
+	struct pf_lexer *t = &r->tokens;
 
-	if (t->token != TOKEN_KEY) {
-		tokens_skip(t);
+	if (t->kind != PF_LEXER_KEY) {
+		pf_lexer_skip(t);
 		return;
 	}
 	r->list = list_of(t);
 	snprintf(r->list_name, sizeof(r->list_name), "%.*s",
 		 (int)(t->text_len < 39 ? t->text_len : 39), t->text);
-	if (tokens_open(t, TOKEN_LIST))
+	if (pf_lexer_open(t, PF_LEXER_LIST))
 		r->state = IN_LIST;
 }
 
 static void step(struct v3 *r)
 {
 	static const struct {
-		enum token end; /* of where it is, */
+		enum pf_lexer_kind end; /* of where it is, */
 		enum state outside;
 	} ends[] = {
-		[IN_TOP] = { TOKEN_OBJECT_END, AT_END },
-		[IN_TOOLS] = { TOKEN_LIST_END, IN_TOP },
-		[IN_TOOL] = { TOKEN_OBJECT_END, IN_TOOLS },
-		[IN_LISTS] = { TOKEN_OBJECT_END, IN_TOOL },
-		[IN_LIST] = { TOKEN_LIST_END, IN_LISTS },
+		[IN_TOP] = { PF_LEXER_OBJECT_END, AT_END },
+		[IN_TOOLS] = { PF_LEXER_LIST_END, IN_TOP },
+		[IN_TOOL] = { PF_LEXER_OBJECT_END, IN_TOOLS },
+		[IN_LISTS] = { PF_LEXER_OBJECT_END, IN_TOOL },
+		[IN_LIST] = { PF_LEXER_LIST_END, IN_LISTS },
 	};
-	struct tokens *t = &r->tokens;
-	enum token token = tokens_next(t);
+	struct pf_lexer *t = &r->tokens;
+	enum pf_lexer_kind token = pf_lexer_next(t);
 
-	if (token == TOKEN_END)
+	if (token == PF_LEXER_END)
 		return;
 	if (r->state != AT_TOP && token == ends[r->state].end) {
 		r->state = ends[r->state].outside;
@@ -1101,25 +619,26 @@ static void step(struct v3 *r)
 	}
 	switch (r->state) {
 	case AT_TOP:
-		if (token == TOKEN_OBJECT)
+		if (token == PF_LEXER_OBJECT)
 			r->state = IN_TOP;
 		else
-			t->token = TOKEN_END;
+			t->kind = PF_LEXER_END;
 		break;
 	case IN_TOP:
-		if (token == TOKEN_KEY && is_text(t, "rocprofiler-sdk-tool"))
+		if (token == PF_LEXER_KEY &&
+		    pf_lexer_is(t, "rocprofiler-sdk-tool"))
 			r->state = IN_TOOLS;
 		else
-			tokens_skip(t);
+			pf_lexer_skip(t);
 		break;
 	case IN_TOOLS:
-		if (token == TOKEN_OBJECT)
+		if (token == PF_LEXER_OBJECT)
 			begin_tool(r);
-		else if (token != TOKEN_LIST)
-			tokens_skip(t);
+		else if (token != PF_LEXER_LIST)
+			pf_lexer_skip(t);
 		break;
 	case IN_TOOL:
-		if (token == TOKEN_KEY)
+		if (token == PF_LEXER_KEY)
 			read_member(r);
 		break;
 	case IN_LISTS:
@@ -1145,10 +664,10 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 		step(r);
 		if (err->code)
 			return -1;
-		if (r->tokens.token == TOKEN_END) {
+		if (r->tokens.kind == PF_LEXER_END) {
 			pf_repair_note(&r->map.sink.parsed.batch.repairs,
 				       PF_REPAIR_CUT_OFF, 1,
-				       tokens_offset(&r->tokens));
+				       pf_lexer_offset(&r->tokens));
 			r->state = AT_END;
 		}
 	}
@@ -1175,15 +694,15 @@ static void free_reader(struct pf_reader *base)
 	PF_OWN struct v3 *r = (struct v3 *)base;
 
 	pf_rocm_release(&r->map);
-	tokens_release(&r->tokens);
+	pf_lexer_release(&r->tokens);
 	pf_intern_release(&r->texts);
 	pf_map_release(&r->kernels);
 	pf_keys_release(&r->marks);
-	json_fields_release(&r->record);
-	json_fields_release(&r->agent);
-	json_fields_release(&r->symbol);
-	json_fields_release(&r->mark);
-	json_fields_release(&r->metadata);
+	pf_members_release(&r->record);
+	pf_members_release(&r->agent);
+	pf_members_release(&r->symbol);
+	pf_members_release(&r->mark);
+	pf_members_release(&r->metadata);
 	free(r->ops);
 }
 
@@ -1200,10 +719,10 @@ struct pf_reader *pf_rocprofv3_new(const struct pf_rocm_stream *from,
 	r->dir = options->dir;
 	r->tool = -1;
 	pf_keys_init(&r->marks, r->dir);
-	json_fields_init(&r->record, FIELDS(record_fields));
-	json_fields_init(&r->agent, FIELDS(agent_fields));
-	json_fields_init(&r->symbol, FIELDS(symbol_fields));
-	json_fields_init(&r->mark, FIELDS(mark_fields));
-	json_fields_init(&r->metadata, FIELDS(metadata_fields));
+	pf_members_init(&r->record, PF_COLUMNS(record_fields));
+	pf_members_init(&r->agent, PF_COLUMNS(agent_fields));
+	pf_members_init(&r->symbol, PF_COLUMNS(symbol_fields));
+	pf_members_init(&r->mark, PF_COLUMNS(mark_fields));
+	pf_members_init(&r->metadata, PF_COLUMNS(metadata_fields));
 	return &r->base;
 }

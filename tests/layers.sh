@@ -34,7 +34,7 @@ time='analysis/time analysis/trust'
 all="analysis/idle analysis/path analysis/memory analysis/ranks $time analysis/roofline analysis/advise analysis/graphs"
 events_readers=" events torch $all compare export page "
 rooms='base show store events'
-formats='formats/json formats/logs formats/memsnap formats/nsys formats/pfr formats/rocm formats/sqlite formats/xspace'
+formats='formats/json formats/kineto formats/logs formats/memsnap formats/nsys formats/pfr formats/rocm formats/sqlite formats/xspace'
 # shellcheck disable=SC2086  # words
 {
 	check base
@@ -43,10 +43,10 @@ formats='formats/json formats/logs formats/memsnap formats/nsys formats/pfr form
 	for format in json xspace memsnap logs sqlite; do
 		check formats/$format base formats
 	done
-	check formats/pfr base formats formats/json
-	for format in nsys rocm; do
-		check formats/$format base formats formats/pfr formats/sqlite
-	done
+	check formats/kineto base formats formats/json
+	check formats/pfr base formats formats/kineto
+	check formats/nsys base formats formats/kineto formats/sqlite
+	check formats/rocm base formats formats/kineto formats/json formats/sqlite
 	check store base formats show
 	check events base show store
 	check ingest base formats $formats show store events

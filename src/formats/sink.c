@@ -156,6 +156,9 @@ void pf_sink_release(struct pf_sink *s)
 	pf_parsed_release(&s->parsed);
 	pf_argline_release(&s->args);
 	free(s->memos.items);
+	free(s->known);
+	pf_buf_release(&s->gpus);
+	pf_map_release(&s->processes);
 	pf_buf_release(&s->scratch);
 }
 
@@ -278,8 +281,8 @@ static bool is_own_device(struct pf_sink *s, int64_t device, int64_t process)
 	return true;
 }
 
-uint32_t pf_sink_gpu_track(struct pf_sink *s, int64_t device, int64_t stream,
-			   int64_t process, int64_t pid)
+static uint32_t find_gpu_track(struct pf_sink *s, int64_t device,
+			       int64_t stream, int64_t process, int64_t pid)
 {
 	char text[64], tid[24];
 
@@ -290,6 +293,39 @@ uint32_t pf_sink_gpu_track(struct pf_sink *s, int64_t device, int64_t stream,
 	snprintf(tid, sizeof(tid), "%" PRId64, stream);
 	return pf_sink_track(s, 'g', text, tid);
 }
+
+uint32_t pf_sink_gpu_track(struct pf_sink *s, int64_t device, int64_t stream,
+			   int64_t process, int64_t pid)
+{
+	uint32_t *memo;
+
+	if (device != (int32_t)device)
+		return find_gpu_track(s, device, stream, process, pid);
+	if (!pf_sink_memo(s, PF_MEMO_GPU_TRACK,
+			  (uint64_t)(process + 1) << 32 | (uint32_t)device,
+			  (uint64_t)stream, &memo))
+		*memo = find_gpu_track(s, device, stream, process, pid);
+	return *memo;
+}
+
+#define PROCESSES_MAX 65536u
+
+int64_t pf_sink_process(struct pf_sink *s, uint64_t key)
+{
+	uint64_t *number;
+
+	if (s->processes.count && key == s->last_key)
+		return s->last_process;
+	if (s->processes.count >= PROCESSES_MAX)
+		return -1;
+	number = pf_map_at(&s->processes, key);
+	if (*number == UINT64_MAX)
+		*number = s->processes.count - 1;
+	s->last_key = key;
+	return s->last_process = (int64_t)*number;
+}
+
+/* ---- GPUs ---- */
 
 void pf_sink_gpu(struct pf_buf *list, const struct pf_sink_gpu *gpu)
 {
@@ -318,4 +354,29 @@ void pf_sink_gpu(struct pf_buf *list, const struct pf_sink_gpu *gpu)
 		pf_buf_addf(list, ",\"memoryBandwidth\":%" PRId64,
 			    gpu->numbers[PF_GPU_BANDWIDTH]);
 	pf_buf_addc(list, '}');
+}
+
+void pf_sink_add_gpu(struct pf_sink *s, const struct pf_sink_gpu *gpu)
+{
+	*PF_ONE_MORE(s->known, s->known_count, s->known_cap) =
+		(struct pf_sink_known){ gpu->id, gpu->numbers[PF_GPU_SMS],
+					gpu->numbers[PF_GPU_WARP] };
+	pf_sink_gpu(&s->gpus, gpu);
+}
+
+const struct pf_sink_known *pf_sink_known(const struct pf_sink *s, int64_t id)
+{
+	for (size_t i = 0; i < s->known_count; i++)
+		if (s->known[i].id == id)
+			return &s->known[i];
+	return NULL;
+}
+
+void pf_sink_put_gpus(struct pf_sink *s)
+{
+	if (!s->gpus.len)
+		return;
+	pf_buf_addc(&s->gpus, ']');
+	pf_batch_member(&s->parsed.batch, "deviceProperties", &s->gpus);
+	pf_buf_clear(&s->gpus);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/intern.h"
 #include "formats/batch.h"
 #include "formats/event.h"
 
@@ -155,6 +156,15 @@ struct pf_sink {
 		int64_t device, process;
 	} users[PF_SINK_DEVICES_MAX];
 	size_t user_count;
+	/* GPUs: the list "deviceProperties", and what is worked out from */
+	struct pf_buf gpus;
+	struct pf_sink_known {
+		int64_t id, sms, warp;
+	} * known;
+	size_t known_count, known_cap;
+	struct pf_map processes; /* as readers know them -> from 0 */
+	uint64_t last_key;       /* found last */
+	int64_t last_process;
 	struct pf_buf scratch;
 };
 
@@ -207,6 +217,8 @@ uint32_t pf_sink_text(struct pf_sink *s, const char *text, size_t len);
 uint32_t pf_sink_word(struct pf_sink *s, const char *word);
 uint32_t pf_sink_track(struct pf_sink *s, char letter, const char *pid,
 		       const char *tid);
+/* The number of a process, from 0, by a key of the reader's; -1: too many. */
+int64_t pf_sink_process(struct pf_sink *s, uint64_t key);
 /*
  * The track of a stream.  Of several processes that use one number for a
  * device all but the first have theirs in its name.
@@ -237,5 +249,11 @@ struct pf_sink_gpu {
 };
 /* Append it; the list begins empty, and lacks its last bracket. */
 void pf_sink_gpu(struct pf_buf *list, const struct pf_sink_gpu *gpu);
+/* List it, and know it. */
+void pf_sink_add_gpu(struct pf_sink *s, const struct pf_sink_gpu *gpu);
+/* NULL: it is none of those that were added. */
+const struct pf_sink_known *pf_sink_known(const struct pf_sink *s, int64_t id);
+/* Give the list to the trace, if there are any; once. */
+void pf_sink_put_gpus(struct pf_sink *s);
 
 #endif

@@ -333,7 +333,7 @@ static int rave_refuse(const struct rave_reading *r, const char *what,
 {
 	return err->code ? -1
 			 : pf_fail(err, PF_EDATA, "%s, at byte %" PRId64, what,
-				   r->tokens.start);
+				   pf_lexer_start(&r->tokens));
 }
 
 /* ---- rows of RAVE ---- */
@@ -384,7 +384,7 @@ static int read_rows(struct rave_reading *r, struct pf_err *err)
 	struct pf_lexer *t = &r->tokens;
 
 	while (pf_lexer_next(t) != PF_LEXER_LIST_END) {
-		int64_t offset = t->start;
+		int64_t offset = pf_lexer_start(t);
 
 		if (t->kind != PF_LEXER_OBJECT)
 			return rave_refuse(r, "has something else than a row",
@@ -414,7 +414,7 @@ static int put_fact(struct rave_reading *r, const char *key, struct pf_err *err)
 	if (!pf_lexer_real(&r->tokens, &value) ||
 	    r->fact_count++ == FACTS_MAX) {
 		pf_repair_note(&r->in->repairs, PF_SKIP_MALFORMED, 1,
-			       r->tokens.start);
+			       pf_lexer_start(&r->tokens));
 		return 0;
 	}
 	r->in->metadata_count++;
@@ -450,7 +450,7 @@ static int rave_read_document(struct rave_reading *r, struct pf_err *err)
 						 : read_summary(r, err));
 	if (pf_lexer_next(t) != PF_LEXER_END)
 		pf_repair_note(&r->in->repairs, PF_REPAIR_TRAILING_BYTES, 1,
-			       t->start);
+			       pf_lexer_start(t));
 	return err->code ? -1 : 0;
 }
 
@@ -552,7 +552,7 @@ static int refuse(const struct timeline_reading *r, const char *what,
 			 : pf_fail(err, PF_EDATA,
 				   "begins as a memory timeline of torch, but "
 				   "%s at byte %" PRId64,
-				   what, r->tokens.start);
+				   what, pf_lexer_start(&r->tokens));
 }
 
 /*
@@ -623,7 +623,7 @@ static int put_event(struct timeline_reading *r, struct pf_err *err)
 
 	if (!pf_time_fits(ev.start_ns, 0)) {
 		pf_repair_note(&p->batch.repairs, PF_SKIP_TIME_RANGE, 1,
-			       r->tokens.start);
+			       pf_lexer_start(&r->tokens));
 		return 0;
 	}
 	pf_argline_open(&r->args);
@@ -785,7 +785,7 @@ static int read_all(struct timeline_reading *r, struct pf_err *err)
 	PF_TRY(read_document(r, err));
 	if (pf_lexer_next(&r->tokens) != PF_LEXER_END)
 		pf_repair_note(&r->in->repairs, PF_REPAIR_TRAILING_BYTES, 1,
-			       r->tokens.start);
+			       pf_lexer_start(&r->tokens));
 	if (err->code)
 		return -1;
 	note_facts(r);

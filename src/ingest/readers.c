@@ -221,7 +221,7 @@ static int map_all(struct reading *r, struct pf_err *err)
 
 	pf_buf_reserve(&payload, PF_PFR_EVENTS_MAX);
 	pf_pfr_map_begin(&r->map);
-	pf_pfr_file_describe(&r->file, &r->map.sink.parsed.batch);
+	pf_pfr_file_describe(&r->file, &r->map.sink);
 	for (uint64_t i = 0; i < pf_spool_count(r->index); i++) {
 		const struct kept *k = pf_spool_at(r->index, i, err);
 

@@ -85,7 +85,7 @@ static void map_all(struct pf_pfr_file *file, struct kept *kept, size_t count,
 
 	pf_pfr_map_init(&m, file);
 	pf_pfr_map_begin(&m);
-	pf_pfr_file_describe(file, &m.sink.parsed.batch);
+	pf_pfr_file_describe(file, &m.sink);
 	for (size_t i = 0; i < count; i++) {
 		pf_pfr_map_frame(&m, &kept[i].frame);
 		if (m.sink.parsed.batch.count >= batch_events)

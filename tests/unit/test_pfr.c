@@ -8,7 +8,7 @@
 #include "gen/pfrw.h"
 #include "formats/pfr/file.h"
 #include "formats/pfr/frame.h"
-#include "formats/pfr/kineto.c"
+#include "formats/kineto/work.c"
 
 #define FRAMES 12
 
@@ -450,14 +450,14 @@ static void check_stem(const char *name, const char *want)
 {
 	size_t len = strlen(name);
 
-	pf_pfr_call_stem(&name, &len);
+	pf_work_call_stem(&name, &len);
 	assert_int_equal(len, strlen(want));
 	assert_memory_equal(name, want, len);
 }
 
 static void words(void **state)
 {
-	struct pf_pfr_torch_name t;
+	struct torch_name t;
 	const char *text;
 
 	(void)state;
@@ -469,20 +469,20 @@ static void words(void **state)
 	check_stem("cuLaunchKernel_ptsz", "cuLaunchKernel");
 	check_stem("cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD_v2");
 	check_stem("__", "__");
-	assert_string_equal(pf_pfr_overhead_word(4 << 16),
+	assert_string_equal(pf_work_overhead_word(4 << 16),
 			    "Runtime Triggered Module Loading");
-	assert_string_equal(pf_pfr_overhead_word(1), "Driver Compiler");
-	assert_string_equal(pf_pfr_overhead_word(7), "Unrecognized");
-	assert_string_equal(pf_pfr_overhead_word(UINT64_MAX), "Unrecognized");
+	assert_string_equal(pf_work_overhead_word(1), "Driver Compiler");
+	assert_string_equal(pf_work_overhead_word(7), "Unrecognized");
+	assert_string_equal(pf_work_overhead_word(UINT64_MAX), "Unrecognized");
 	text = "aten::view, seq = 7, op_id = 12, sizes = [[2, 3], []], "
 	       "input_op_ids = [(1,0), (2,1)]";
-	assert_true(pfr_split_torch_name(text, strlen(text), &t));
+	assert_true(split_torch_name(text, strlen(text), &t));
 	assert_int_equal(t.name_len, 10);
 	assert_int_equal(t.sequence, 7);
 	assert_int_equal(t.op_id, 12);
 	assert_int_equal(t.sizes_len, 12);
 	text = "aten::view, op_id = 314290";
-	assert_true(pfr_split_torch_name(text, strlen(text), &t));
+	assert_true(split_torch_name(text, strlen(text), &t));
 	assert_int_equal(t.op_id, 314290);
 	assert_null(t.sizes);
 	for (const char *const *p =
@@ -492,7 +492,7 @@ static void words(void **state)
 					    "x, sizes = [2] y", "x, seq = -1",
 					    ", op_id = 3", NULL };
 	     *p; p++)
-		assert_false(pfr_split_torch_name(*p, strlen(*p), &t));
+		assert_false(split_torch_name(*p, strlen(*p), &t));
 }
 
 static void text_lines(void **state)

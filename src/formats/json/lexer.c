@@ -178,10 +178,7 @@ static enum pf_lexer_kind close_value(struct pf_lexer *t, bool is_object)
 
 static enum pf_lexer_kind find_token(struct pf_lexer *t)
 {
-	bool has_more = !t->is_over && skip_gaps(t);
-
-	t->start = pf_lexer_offset(t);
-	if (!has_more)
+	if (t->is_over || !skip_gaps(t))
 		return PF_LEXER_END;
 	switch (t->window[t->at]) {
 	case '{':
@@ -246,14 +243,20 @@ bool pf_lexer_key(struct pf_lexer *t)
 	return t->kind == PF_LEXER_KEY;
 }
 
-bool pf_lexer_int(const struct pf_lexer *t, int64_t *value)
+int64_t pf_lexer_start(const struct pf_lexer *t)
+{
+	return pf_lexer_offset(t) -
+	       (t->kind >= PF_LEXER_KEY ? (int64_t)t->text_len : t->kind > 0);
+}
+
+static inline bool whole(const struct pf_lexer *t, int64_t *value)
 {
 	const char *p = t->text, *end = p + t->text_len;
 	bool negative = p < end && *p == '-';
 	int64_t v = 0;
 
 	p += negative;
-	if (t->kind != PF_LEXER_NUMBER || p == end)
+	if (p == end)
 		return false;
 	for (; p < end; p++)
 		if (*p < '0' || *p > '9' || __builtin_mul_overflow(v, 10, &v) ||
@@ -261,6 +264,11 @@ bool pf_lexer_int(const struct pf_lexer *t, int64_t *value)
 			return false;
 	*value = negative ? -v : v;
 	return true;
+}
+
+bool pf_lexer_int(const struct pf_lexer *t, int64_t *value)
+{
+	return t->kind == PF_LEXER_NUMBER && whole(t, value);
 }
 
 bool pf_lexer_real(const struct pf_lexer *t, double *value)
@@ -334,10 +342,11 @@ static void take_field(struct pf_members *f, unsigned i,
 		v->at = f->texts.len;
 		v->len = t->text_len;
 		pf_buf_add(&f->texts, t->text, t->text_len);
+	} else if (t->kind == PF_LEXER_NUMBER && whole(t, &v->number)) {
+		v->is = PF_MEMBER_INT;
 	} else {
-		v->is = pf_lexer_int(t, &v->number)  ? PF_MEMBER_INT
-			: pf_lexer_real(t, &v->real) ? PF_MEMBER_REAL
-						     : PF_MEMBER_OTHER;
+		v->is = pf_lexer_real(t, &v->real) ? PF_MEMBER_REAL
+						   : PF_MEMBER_OTHER;
 	}
 }
 

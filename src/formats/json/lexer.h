@@ -37,7 +37,6 @@ struct pf_lexer {
 	enum pf_lexer_kind kind;
 	const char *text;
 	size_t text_len;
-	int64_t start; /* of the token in the stream */
 	/* the rest is its own */
 	char *window;
 	size_t at, len, cap;
@@ -57,6 +56,9 @@ static inline int64_t pf_lexer_offset(const struct pf_lexer *t)
 {
 	return t->offset + (int64_t)t->at;
 }
+
+/* Where the token at hand begins; that of a string is near. */
+int64_t pf_lexer_start(const struct pf_lexer *t);
 
 /* After the end there are no others. */
 enum pf_lexer_kind pf_lexer_next(struct pf_lexer *t);
@@ -100,9 +102,12 @@ struct pf_members {
 			PF_MEMBER_TEXT,
 			PF_MEMBER_OTHER
 		} is;
-		int64_t number;
-		double real;
-		size_t at, len; /* in texts */
+		union {
+			int64_t number;
+			double real;
+			size_t at; /* in texts */
+		};
+		size_t len;
 	} values[PF_MEMBERS_MAX];
 	struct pf_buf texts;
 	/* which member came behind which, last time */

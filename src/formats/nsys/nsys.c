@@ -16,20 +16,14 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/port.h"
-#include "formats/pfr/kineto.h"
+#include "formats/kineto/work.h"
 
-#define PROCESSES_MAX 65536u
-#define THREADS_MAX   65536u
-#define DEVICES_MAX   256u
+#define LINKS_MAX   65536u
+#define THREADS_MAX 65536u
+#define DEVICES_MAX 256u
 
 /* What is known of a thread. */
 enum { THREAD_SEEN, THREAD_NAMED };
-
-/* What the file says of a device. */
-struct device {
-	int64_t number; /* as kernels have it */
-	struct pf_kineto_device kineto;
-};
 
 struct nsys {
 	struct pf_reading reading;
@@ -39,17 +33,12 @@ struct nsys {
 	struct pf_lookup texts; /* StringIds */
 	int schema;             /* 3025 for 3.25; 0: not known */
 	bool is_described;
-	/* processes in the order of their first event: globalPid */
-	struct pf_map processes;
-	int64_t last_pid, last_process; /* found last */
-	int64_t only_process;           /* the one with calls; -1: several */
+	int64_t only_process; /* the one with calls; -1: several */
 #define NO_PROCESS (-2)
 	int64_t machine;       /* of the first process */
 	struct pf_map threads; /* globalTid */
-	struct device devices[DEVICES_MAX];
-	size_t device_count;
-	struct pf_map gpu_of; /* a process's device -> the machine's */
-	bool is_by_machine;   /* numbers of devices */
+	struct pf_map gpu_of;  /* a process's device -> the machine's */
+	bool is_by_machine;    /* numbers of devices */
 	struct pf_sink_user gpus[DEVICES_MAX]; /* a number, a GPU */
 	size_t gpu_count;
 	struct pf_keys waits;  /* calls that wait: what for */
@@ -126,21 +115,10 @@ static int64_t nsys_tid(int64_t global_id)
  */
 static int64_t nsys_process(struct nsys *n, int64_t global_id)
 {
-	uint64_t *number;
-
 	global_id &= ~LOW_BITS;
-	if (n->processes.count && global_id == n->last_pid)
-		return n->last_process;
-	if (!n->processes.count)
+	if (!n->sink.processes.count)
 		n->machine = global_id >> (2 * THREAD_BITS);
-	if (n->processes.count >= PROCESSES_MAX)
-		return -1;
-	number = pf_map_at(&n->processes, (uint64_t)global_id);
-	if (*number == UINT64_MAX)
-		*number = n->processes.count - 1;
-	n->last_pid = global_id;
-	n->last_process = (int64_t)*number;
-	return n->last_process;
+	return pf_sink_process(&n->sink, (uint64_t)global_id);
 }
 
 /*
@@ -152,14 +130,6 @@ static int64_t nsys_key(int64_t process, int64_t correlation)
 	if (process < 0 || correlation <= 0 || correlation > UINT32_MAX)
 		return 0;
 	return process << 32 | correlation;
-}
-
-/* Take the key as the event's correlation. */
-static void nsys_arg_key(struct nsys *n, int64_t process, int64_t correlation)
-{
-	int64_t key = nsys_key(process, correlation);
-
-	pf_argline_slot(&n->sink.args, "correlation", PF_SLOT_CORRELATION, key);
 }
 
 /* ---- tracks ---- */
@@ -229,34 +199,6 @@ static int64_t nsys_device_number(struct nsys *n, int64_t global_pid,
 	return (int64_t)*gpu;
 }
 
-static const struct device *nsys_device(const struct nsys *n, int64_t number)
-{
-	for (size_t i = 0; i < n->device_count; i++)
-		if (n->devices[i].number == number)
-			return &n->devices[i];
-	return NULL;
-}
-
-/* Several processes may have streams of one number on one device. */
-static uint32_t nsys_gpu_track(struct nsys *n, int64_t device, int64_t stream,
-			       int64_t global_pid)
-{
-	int64_t process = nsys_process(n, global_pid);
-	uint32_t track, *memo = NULL;
-
-	if (device >= 0 && device <= 0xffff &&
-	    pf_sink_memo(&n->sink, PF_MEMO_GPU_TRACK,
-			 (uint64_t)(process + 1) << 16 | (uint64_t)device,
-			 (uint64_t)stream, &memo))
-		return *memo;
-	track = pf_sink_gpu_track(&n->sink, device,
-				  stream == UINT32_MAX ? -1 : stream, process,
-				  nsys_pid(global_pid));
-	if (memo)
-		*memo = track;
-	return track;
-}
-
 /* What runs on a device: kernels, graphs, copies, fills, synchronisation. */
 
 /* The columns that all of them begin with. */
@@ -265,63 +207,39 @@ static uint32_t nsys_gpu_track(struct nsys *n, int64_t device, int64_t stream,
 		"globalPid", "graphNodeId"
 enum { DEVICE = 2, CONTEXT, STREAM, CORRELATION, PID, NODE, REST };
 
-/* Where a row's work ran, and for whom. */
-struct place {
-	int64_t device, context, stream, correlation, pid, process, node;
-	bool has_device, has_stream;
-};
-
-static void read_place(struct nsys *n, const struct pf_rows *r, struct place *p)
+static struct pf_work_place read_place(struct nsys *n, const struct pf_rows *r)
 {
-	p->has_device = pf_rows_int(r, DEVICE, &p->device) == PF_CELL_INT;
-	p->has_stream = pf_rows_int(r, STREAM, &p->stream) == PF_CELL_INT;
-	p->context = pf_rows_int_or(r, CONTEXT, -1);
-	p->correlation = pf_rows_int_or(r, CORRELATION, 0);
-	p->node = pf_rows_int_or(r, NODE, 0);
+	struct pf_work_place p = {
+		.context = pf_rows_int_or(r, CONTEXT, -1),
+		.stream = pf_rows_int_or(r, STREAM, -1),
+		.queue = PF_WORK_NONE,
+	};
+	int64_t pid, process, node = pf_rows_int_or(r, NODE, 0);
+
 	/* A row without a process is of the one that makes calls. */
-	if (pf_rows_int(r, PID, &p->pid) == PF_CELL_INT) {
-		p->process = nsys_process(n, p->pid);
-	} else {
-		p->pid = 0;
-		p->process = n->only_process < 0 ? -1 : n->only_process;
-	}
-	if (p->has_device)
-		p->device = nsys_device_number(n, p->pid, p->device);
+	if (pf_rows_int(r, PID, &pid) == PF_CELL_INT)
+		process = nsys_process(n, pid);
+	else
+		process = n->only_process < 0 ? -1 : n->only_process;
+	p.pid = pid;
+	p.correlation = nsys_key(process, pf_rows_int_or(r, CORRELATION, 0));
+	p.node = node > 0 ? (uint64_t)node : 0;
+	p.device = pf_rows_int(r, DEVICE, &p.device) == PF_CELL_INT
+			   ? nsys_device_number(n, pid, p.device)
+			   : PF_WORK_NONE;
+	return p;
 }
 
-static uint32_t track_of(struct nsys *n, const struct place *p)
+/* False: it has no times to be stored with. */
+static bool start_put(struct nsys *n, const struct pf_rows *r,
+		      struct pf_work_place *p, struct pf_sink_put *put)
 {
-	return nsys_gpu_track(n, p->has_device ? p->device : -1,
-			      p->has_stream ? p->stream : -1, p->pid);
-}
-
-static void arg_place(struct nsys *n, const struct place *p)
-{
-	if (p->has_device)
-		pf_argline_fixed(&n->sink.args, "device", p->device);
-	pf_argline_fixed(&n->sink.args, "context", p->context);
-	pf_argline_fixed(&n->sink.args, "stream",
-			 !p->has_stream || p->stream == UINT32_MAX ? -1
-								   : p->stream);
-	nsys_arg_key(n, p->process, p->correlation);
-}
-
-static void arg_node(struct nsys *n, const struct place *p)
-{
-	if (p->node > 0)
-		pf_argline_number(&n->sink.args, "graph node id",
-				  (uint64_t)p->node);
-}
-
-static bool start_put(struct nsys *n, const struct pf_rows *r, enum pf_cat what,
-		      struct place *p, struct pf_sink_put *put)
-{
-	pf_sink_is(put, what);
 	if (!pf_reading_times(&n->reading, r, put))
 		return false;
-	read_place(n, r, p);
-	put->track = track_of(n, p);
-	pf_argline_open(&n->sink.args);
+	*p = read_place(n, r);
+	/* Several may have streams of one number on one device. */
+	p->process = nsys_process(n, p->pid);
+	p->pid = nsys_pid(p->pid);
 	return true;
 }
 
@@ -360,61 +278,23 @@ static uint32_t launch_type(int64_t v)
 	return v == 2 || v == 3 ? (uint32_t)(v - 1) : 0;
 }
 
-static void arg_launch(struct nsys *n, const struct place *p, const int64_t *v)
+static struct pf_work_launch read_launch(const struct pf_rows *r)
 {
-	static const struct pf_kineto_device unknown = { -1, -1 };
-	const struct device *d =
-		p->has_device ? nsys_device(n, p->device) : NULL;
-	const struct pf_pfr_launch l = {
-		.grid = { low_bits(v[0]), low_bits(v[1]), low_bits(v[2]) },
-		.block = { low_bits(v[3]), low_bits(v[4]), low_bits(v[5]) },
-		.registers = low_bits(v[6]),
-		.static_bytes = low_bits(v[7]),
-		.dynamic_bytes = low_bits(v[8]),
-		.local_bytes = low_bits(v[9]),
-		.cluster = { low_bits(v[10]), low_bits(v[11]),
-			     low_bits(v[12]) },
-		.launch_type = launch_type(v[13]),
+	uint32_t v[LAUNCH_NUMBERS - 1];
+
+	for (int i = 0; i < LAUNCH_NUMBERS - 1; i++)
+		v[i] = low_bits(pf_rows_int_or(r, GRID + i, 0));
+	return (struct pf_work_launch){
+		.grid = { v[0], v[1], v[2] },
+		.block = { v[3], v[4], v[5] },
+		.registers = v[6],
+		.static_bytes = v[7],
+		.dynamic_bytes = v[8],
+		.local_bytes = v[9],
+		.cluster = { v[10], v[11], v[12] },
+		.launch_type = launch_type(
+			pf_rows_int_or(r, GRID + LAUNCH_NUMBERS - 1, 0)),
 	};
-
-	pf_kineto_launch(&n->sink.args, &l, d ? &d->kineto : &unknown);
-}
-
-static uint32_t write_kernel_args(struct nsys *n, const struct place *p,
-				  const int64_t *v)
-{
-	arg_place(n, p);
-	arg_launch(n, p, v);
-	arg_node(n, p);
-	return pf_argline_close(&n->sink.args, &n->sink.parsed.args);
-}
-
-/* Arguments of which only the slots differ, by all that they are made of. */
-static uint32_t kernel_args(struct nsys *n, const struct pf_rows *r,
-			    const struct place *p)
-{
-	int64_t v[LAUNCH_NUMBERS + 4];
-	struct pf_dict_hash digest;
-	uint32_t *memo;
-
-	for (int i = 0; i < LAUNCH_NUMBERS; i++)
-		v[i] = pf_rows_int_or(r, GRID + i, 0);
-	v[LAUNCH_NUMBERS] = p->has_device ? p->device : INT64_MIN;
-	v[LAUNCH_NUMBERS + 1] = p->context;
-	v[LAUNCH_NUMBERS + 2] = p->has_stream ? p->stream : INT64_MIN;
-	v[LAUNCH_NUMBERS + 3] = p->node > 0;
-	digest = pf_dict_hash(v, sizeof(v), 0);
-	if (p->node >= INT64_C(1) << 58)
-		return write_kernel_args(n, p, v);
-	if (!pf_memo_find(&n->sink.memos, digest.low, digest.high, &memo)) {
-		*memo = write_kernel_args(n, p, v);
-		return *memo;
-	}
-	pf_argline_set(&n->sink.args, PF_SLOT_CORRELATION,
-		       nsys_key(p->process, p->correlation));
-	if (p->node > 0)
-		pf_argline_set(&n->sink.args, PF_SLOT_GENERIC, p->node << 4);
-	return *memo;
 }
 
 /* Names by demangledName; the other two where it is missing. */
@@ -433,16 +313,16 @@ static void map_kernel(void *reader, const struct pf_rows *r)
 {
 	struct nsys *n = reader;
 	struct pf_sink_put put = { 0 };
-	struct place p;
+	struct pf_work_place p;
+	struct pf_work_launch l;
 
-	if (!start_put(n, r, PF_CAT_KERNEL, &p, &put))
+	if (!start_put(n, r, &p, &put))
 		return;
 	put.name = kernel_name(n, r);
 	if (p.node)
-		pf_keys_add(&n->graphs, nsys_key(p.process, p.correlation), 1,
-			    n->f->err);
-	put.args = kernel_args(n, r, &p);
-	pf_sink_store(&n->sink, &put);
+		pf_keys_add(&n->graphs, p.correlation, 1, n->f->err);
+	l = read_launch(r);
+	pf_work_kernel(&n->sink, &p, &l, &put);
 }
 
 /* ---- whole graphs ---- */
@@ -458,19 +338,20 @@ static void map_graph(void *reader, const struct pf_rows *r)
 	struct nsys *n = reader;
 	struct pf_sink_put put = { 0 };
 	int64_t graph, exec, has_nodes;
-	struct place p;
+	struct pf_work_place p;
+	enum pf_cat what = PF_CAT_KERNEL;
 	char name[48];
 
-	if (!start_put(n, r, PF_CAT_KERNEL, &p, &put))
+	if (!start_put(n, r, &p, &put))
 		return;
-	if (pf_keys_find(&n->graphs, nsys_key(p.process, p.correlation),
-			 &has_nodes, n->f->err))
-		pf_sink_is(&put, PF_CAT_GRAPH);
+	if (pf_keys_find(&n->graphs, p.correlation, &has_nodes, n->f->err))
+		what = PF_CAT_GRAPH;
 	graph = pf_rows_int_or(r, REST, 0);
 	exec = pf_rows_int_or(r, REST + 1, 0);
 	snprintf(name, sizeof(name), "CUDA graph %" PRId64, graph);
 	put.name = pf_sink_word(&n->sink, name);
-	arg_place(n, &p);
+	pf_work_open(&n->sink, &p, what, &put);
+	pf_work_args(&n->sink, &p);
 	pf_argline_fixed(&n->sink.args, "graph", graph);
 	if (exec)
 		pf_argline_fixed(&n->sink.args, "graph exec id", exec);
@@ -485,83 +366,35 @@ static const char *const copy_columns[] = {
 };
 enum { BYTES = REST, COPY_KIND, FROM_KIND, TO_KIND, FROM, TO, COPIES, CAUSE };
 
-static void arg_bytes(struct nsys *n, const struct pf_rows *r, int64_t dur_ns)
-{
-	int64_t bytes;
-
-	if (pf_rows_int(r, BYTES, &bytes) == PF_CELL_INT && bytes >= 0)
-		pf_kineto_bytes(&n->sink.args, (uint64_t)bytes, dur_ns);
-}
-
 /* ENUM_CUDA_MEM_KIND: 0 pageable, 1 pinned, 2 device, ...; CUPTI's less 1. */
-static const char *memory_word(int64_t kind)
+static int64_t memory_kind(const struct pf_rows *r, int column)
 {
-	return pf_pfr_memory_word(kind >= 0 && kind < 7 ? (uint64_t)kind + 1
-							: 0);
-}
+	int64_t kind = pf_rows_int_or(r, column, -1);
 
-/* Copies of unified memory: 11 to the device, 12 to the host, 13 between. */
-static const char *copy_word(int64_t kind)
-{
-	static const char *const unified[] = { "HtoD", "DtoH", "DtoD" };
-
-	if (kind >= 11 && kind <= 13)
-		return unified[kind - 11];
-	return pf_pfr_copy_word(kind < 0 ? 0 : (uint64_t)kind);
-}
-
-static uint32_t copy_name(struct nsys *n, const struct pf_rows *r)
-{
-	int64_t kind = pf_rows_int_or(r, COPY_KIND, 0);
-	int64_t from = pf_rows_int_or(r, FROM_KIND, -1);
-	int64_t to = pf_rows_int_or(r, TO_KIND, -1);
-	uint32_t *memo;
-	char text[96];
-
-	if (kind < 0 || kind > 255)
-		kind = 255;
-	if (from < 0 || from > 14)
-		from = 15;
-	if (to < 0 || to > 14)
-		to = 15;
-	if (pf_sink_memo(&n->sink, PF_MEMO_COPY, 0,
-			 (uint64_t)(kind << 8 | from << 4 | to), &memo))
-		return *memo;
-	if (kind >= 11 && kind <= 13)
-		snprintf(text, sizeof(text), "Memcpy %s (unified memory)",
-			 copy_word(kind));
-	else if (from == 15 && to == 15)
-		snprintf(text, sizeof(text), "Memcpy %s", copy_word(kind));
-	else
-		snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
-			 copy_word(kind), memory_word(from), memory_word(to));
-	return *memo = pf_sink_word(&n->sink, text);
+	return kind < 0 || kind > 14 ? -1 : kind < 7 ? kind + 1 : 0;
 }
 
 static void map_copy(void *reader, const struct pf_rows *r)
 {
 	struct nsys *n = reader;
 	struct pf_sink_put put = { 0 };
-	int64_t from, to, count;
-	struct place p;
+	int64_t count, kind = pf_rows_int_or(r, COPY_KIND, 0);
+	struct pf_work_place p;
 
-	if (!start_put(n, r, PF_CAT_COPY, &p, &put))
+	if (!start_put(n, r, &p, &put))
 		return;
-	put.name = copy_name(n, r);
-	arg_place(n, &p);
-	arg_bytes(n, r, put.dur_ns);
-	if (pf_rows_int(r, FROM, &from) == PF_CELL_INT &&
-	    pf_rows_int(r, TO, &to) == PF_CELL_INT && from != to) {
-		pf_argline_fixed(&n->sink.args, "fromDevice", from);
-		pf_argline_fixed(&n->sink.args, "toDevice", to);
-	}
+	put.name = pf_work_copy_name(
+		&n->sink, kind < 0 || kind > 255 ? 255 : (uint64_t)kind,
+		memory_kind(r, FROM_KIND), memory_kind(r, TO_KIND));
+	pf_work_copy(&n->sink, &p, pf_rows_int_or(r, BYTES, -1),
+		     pf_rows_int_or(r, FROM, -1), pf_rows_int_or(r, TO, -1),
+		     &put);
 	count = pf_rows_int_or(r, COPIES, 1);
 	if (count > 1)
 		pf_argline_fixed(&n->sink.args, "copies", count);
 	if (pf_rows_int(r, CAUSE, &count) == PF_CELL_INT)
 		pf_argline_fixed(&n->sink.args, "migration cause", count);
-	arg_node(n, &p);
-	pf_sink_close(&n->sink, &put);
+	pf_work_close(&n->sink, &p, &put);
 }
 
 static const char *const fill_columns[] = { PLACE, "bytes", "memKind",
@@ -571,18 +404,12 @@ static void map_fill(void *reader, const struct pf_rows *r)
 {
 	struct nsys *n = reader;
 	struct pf_sink_put put = { 0 };
-	struct place p;
-	char text[64];
+	int64_t memory = memory_kind(r, BYTES + 1);
+	struct pf_work_place p;
 
-	if (!start_put(n, r, PF_CAT_FILL, &p, &put))
-		return;
-	snprintf(text, sizeof(text), "Memset (%s)",
-		 memory_word(pf_rows_int_or(r, BYTES + 1, -1)));
-	put.name = pf_sink_word(&n->sink, text);
-	arg_place(n, &p);
-	arg_bytes(n, r, put.dur_ns);
-	arg_node(n, &p);
-	pf_sink_close(&n->sink, &put);
+	if (start_put(n, r, &p, &put))
+		pf_work_fill(&n->sink, &p, memory < 0 ? 0 : (uint64_t)memory,
+			     pf_rows_int_or(r, BYTES, -1), &put);
 }
 
 /* ---- waits ---- */
@@ -596,12 +423,11 @@ static const char *const sync_columns[] = { PLACE, "eventId", "syncType" };
  * other things in most versions.
  */
 static int64_t wait_type(struct nsys *n, const struct pf_rows *r,
-			 const struct place *p)
+			 const struct pf_work_place *p)
 {
 	int64_t type;
 
-	if (pf_keys_find(&n->waits, nsys_key(p->process, p->correlation), &type,
-			 n->f->err))
+	if (pf_keys_find(&n->waits, p->correlation, &type, n->f->err))
 		return type;
 	return n->schema >= TRUSTED_SCHEMA ? pf_rows_int_or(r, REST + 1, 0) : 0;
 }
@@ -612,19 +438,21 @@ static void map_sync(void *reader, const struct pf_rows *r)
 	struct pf_sink_put put = { 0 };
 	const char *word;
 	int64_t type, event;
-	struct place p;
+	struct pf_work_place p;
 
-	if (!start_put(n, r, PF_CAT_SYNC, &p, &put))
+	if (!start_put(n, r, &p, &put))
 		return;
 	type = wait_type(n, r, &p);
-	word = type > 0 && type < 5 ? pf_pfr_sync_word((uint64_t)type) : "Wait";
+	word = type > 0 && type < 5 ? pf_work_sync_word((uint64_t)type)
+				    : "Wait";
 	put.name = pf_sink_word(&n->sink, word);
+	pf_work_open(&n->sink, &p, PF_CAT_SYNC, &put);
 	pf_argline_text(&n->sink.args, "cuda_sync_kind", word, strlen(word));
 	event = pf_rows_int_or(r, REST, -1);
 	if (event >= 0 && event != UINT32_MAX)
 		pf_argline_number(&n->sink.args, "wait_on_cuda_event_id",
 				  (uint64_t)event);
-	arg_place(n, &p);
+	pf_work_args(&n->sink, &p);
 	pf_sink_close(&n->sink, &put);
 }
 
@@ -640,7 +468,7 @@ static void map_event(void *reader, const struct pf_rows *r)
 {
 	struct nsys *n = reader;
 	struct pf_sink_put put = { 0 };
-	struct place p;
+	struct pf_work_place p;
 	int64_t ns;
 
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT || !ns) {
@@ -649,17 +477,10 @@ static void map_event(void *reader, const struct pf_rows *r)
 	}
 	if (!pf_sink_times(&n->sink, ns, ns, &put))
 		return;
-	read_place(n, r, &p);
-	pf_sink_is(&put, PF_CAT_CUDA_EVENT);
-	put.name = pf_sink_word(&n->sink, "cudaEventRecord");
-	put.track = nsys_mark_track(n, p.has_device ? p.device : -1);
-	pf_argline_open(&n->sink.args);
-	pf_argline_number(&n->sink.args, "event",
-			  low_bits(pf_rows_int_or(r, REST, 0)));
-	nsys_arg_key(n, p.process, p.correlation);
-	pf_argline_fixed(&n->sink.args, "context", p.context);
-	pf_argline_fixed(&n->sink.args, "on stream", p.stream);
-	pf_sink_close(&n->sink, &put);
+	p = read_place(n, r);
+	put.track =
+		nsys_mark_track(n, p.device == PF_WORK_NONE ? -1 : p.device);
+	pf_work_event(&n->sink, &p, low_bits(pf_rows_int_or(r, REST, 0)), &put);
 }
 
 /* What happens on the host: calls, overhead, ranges. */
@@ -671,7 +492,7 @@ enum { TID = 2, CALL_NAME, CALL_CORRELATION, CLASS, RESULT };
 
 static const char *const call_columns[] = { CALL, "eventClass", "returnValue" };
 
-/* What a call waits for, by its name: a number of pf_pfr_sync_word(). */
+/* What a call waits for, by its name: a number of pf_work_sync_word(). */
 static uint32_t wait_of(const char *name, size_t len)
 {
 	static const struct {
@@ -708,7 +529,7 @@ static uint32_t call_name(struct nsys *n, const struct pf_rows *r,
 		return *memo >> 3;
 	}
 	if (nsys_string(n, id, &text, &len)) {
-		pf_pfr_call_stem(&text, &len);
+		pf_work_call_stem(&text, &len);
 		*wait = wait_of(text, len);
 		entry = pf_sink_text(&n->sink, text, len);
 		*memo = entry << 3 | *wait;
@@ -718,29 +539,11 @@ static uint32_t call_name(struct nsys *n, const struct pf_rows *r,
 	return nsys_name(n, r, CALL_NAME);
 }
 
-static uint32_t call_args(struct nsys *n, const struct pf_rows *r,
-			  int64_t process, int64_t correlation)
-{
-	int64_t result = pf_rows_int_or(r, RESULT, 0);
-	uint32_t *memo;
-
-	pf_argline_set(&n->sink.args, PF_SLOT_CORRELATION,
-		       nsys_key(process, correlation));
-	if (pf_sink_memo(&n->sink, PF_MEMO_CALL_ARGS, 0, (uint64_t)result,
-			 &memo))
-		return *memo;
-	nsys_arg_key(n, process, correlation);
-	if (result)
-		pf_argline_fixed(&n->sink.args, "return value", result);
-	return *memo = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
-}
-
 static void map_call(void *reader, const struct pf_rows *r)
 {
 	struct nsys *n = reader;
 	struct pf_sink_put put = { 0 };
-	int64_t correlation = pf_rows_int_or(r, CALL_CORRELATION, 0);
-	int64_t id, process = -1;
+	int64_t id, key, process = -1;
 	uint32_t wait;
 
 	if (!pf_reading_times(&n->reading, r, &put))
@@ -755,12 +558,11 @@ static void map_call(void *reader, const struct pf_rows *r)
 		n->only_process = process;
 	else if (n->only_process != process)
 		n->only_process = -1;
+	key = nsys_key(process, pf_rows_int_or(r, CALL_CORRELATION, 0));
 	if (wait)
-		pf_keys_add(&n->waits, nsys_key(process, correlation), wait,
-			    n->f->err);
-	pf_argline_open(&n->sink.args);
-	put.args = call_args(n, r, process, correlation);
-	pf_sink_store(&n->sink, &put);
+		pf_keys_add(&n->waits, key, wait, n->f->err);
+	pf_work_call(&n->sink, key, PF_WORK_NONE, pf_rows_int_or(r, RESULT, 0),
+		     &put);
 }
 
 /* ---- overhead, and calls of the system's libraries ---- */
@@ -953,11 +755,12 @@ static void arg_payload(struct nsys *n, const struct pf_rows *r)
 		pf_argline_text(&n->sink.args, "payload", text, len);
 }
 
-static void arg_common(struct nsys *n, const struct pf_rows *r)
+static void arg_common(void *reader, const void *record)
 {
+	struct nsys *n = reader;
+	const struct pf_rows *r = record;
 	int64_t domain = pf_rows_int_or(r, DOMAIN, 0);
 	int64_t category = pf_rows_int_or(r, CATEGORY, 0);
-	int64_t color = pf_rows_int_or(r, COLOR, 0);
 
 	if (domain || category > 0)
 		read_labels(n);
@@ -965,17 +768,13 @@ static void arg_common(struct nsys *n, const struct pf_rows *r)
 		arg_label(n, "domain", process_of(n, r), domain, -1);
 	if (category > 0)
 		arg_label(n, "category", process_of(n, r), domain, category);
-	if (color) {
-		pf_argline_key(&n->sink.args, "color");
-		pf_buf_addf(&n->sink.args.text, "\"#%08" PRIx32 "\"",
-			    (uint32_t)color);
-	}
+	pf_work_color(&n->sink, (uint32_t)pf_rows_int_or(r, COLOR, 0));
 	arg_payload(n, r);
 }
 
 /* ---- ranges ---- */
 
-/* Nothing but a name, and numbers that torch put there: as most. */
+/* Nothing but a name, as most. */
 static bool is_bare(const struct pf_rows *r)
 {
 	int64_t v;
@@ -989,72 +788,25 @@ static bool is_bare(const struct pf_rows *r)
 	return true;
 }
 
-/* Then the text of their arguments is known, and only slots differ. */
-static bool bare_args(struct nsys *n, const struct pf_rows *r,
-		      const struct pf_pfr_torch_name *torch, uint32_t **memo)
-{
-	const int64_t most = INT64_C(1) << 58; /* of a number's slot */
-	uint64_t key = 0;
-
-	*memo = NULL;
-	if (torch && (torch->sizes || torch->op_id >= most))
-		return false;
-	if (!is_bare(r))
-		return false;
-	if (torch)
-		key = 1 | (uint64_t)torch->has_sequence << 1 |
-		      (uint64_t)torch->has_op_id << 2;
-	if (!pf_sink_memo(&n->sink, PF_MEMO_RANGE_ARGS, 0, key, memo))
-		return false;
-	pf_argline_set(&n->sink.args, PF_SLOT_EXTERNAL_ID, n->range_count);
-	if (key & 2)
-		pf_argline_set(&n->sink.args, PF_SLOT_SEQUENCE,
-			       torch->sequence);
-	if (key & 4)
-		pf_argline_set(&n->sink.args, PF_SLOT_GENERIC,
-			       torch->op_id << 4);
-	return true;
-}
-
-static uint32_t range_args(struct nsys *n, const struct pf_rows *r,
-			   const struct pf_pfr_torch_name *torch, bool is_open)
-{
-	uint32_t *memo = NULL, entry;
-
-	n->range_count++;
-	pf_argline_open(&n->sink.args);
-	if (!is_open && bare_args(n, r, torch, &memo))
-		return *memo;
-	pf_argline_slot(&n->sink.args, "External id", PF_SLOT_EXTERNAL_ID,
-			n->range_count);
-	if (torch)
-		pf_kineto_torch(&n->sink.args, torch);
-	arg_common(n, r);
-	if (is_open)
-		pf_argline_text(&n->sink.args, "end", "open", 4);
-	entry = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
-	if (memo)
-		*memo = entry;
-	return entry;
-}
-
 static void put_range(struct nsys *n, const struct pf_rows *r,
 		      struct pf_sink_put *put, bool is_async, bool is_open)
 {
-	struct pf_pfr_torch_name torch;
-	const char *text = "";
-	size_t len = 0;
-	bool split;
+	struct pf_work_range range = {
+		.text = "",
+		.is_async = is_async,
+		.id = ++n->range_count,
+		.end = is_open ? "open" : NULL,
+		.more = is_bare(r) ? NULL : arg_common,
+		.reader = n,
+		.record = r,
+	};
 
-	text_of(n, r, TEXT, TEXT_ID, &text, &len);
-	split = pf_kineto_range(text, len, is_async, &torch, put);
-	put->name = pf_sink_text(&n->sink, text, split ? torch.name_len : len);
+	text_of(n, r, TEXT, TEXT_ID, &range.text, &range.len);
 	put->track =
 		is_async ? nsys_lane(n, 'a', pf_rows_int_or(r, RANGE_TID, 0),
 				     "ranges")
 			 : nsys_host_track(n, r, RANGE_TID);
-	put->args = range_args(n, r, split ? &torch : NULL, is_open);
-	pf_sink_store(&n->sink, put);
+	pf_work_range(&n->sink, &range, put);
 }
 
 static void map_range(struct nsys *n, const struct pf_rows *r, bool is_async)
@@ -1288,7 +1040,7 @@ static const char *const gpu_columns[] = {
 	"memoryBandwidth",
 };
 /* the numbers are those of struct pf_sink_gpu */
-enum { GPU_ID, ORDINAL, GPU_NAME, NUMBERS, WARP = 7, SMS = 9 };
+enum { GPU_ID, ORDINAL, GPU_NAME, NUMBERS, SMS = 9 };
 
 static const char *const device_columns[] = { "gpuId", "cudaId", "pid" };
 
@@ -1301,7 +1053,7 @@ static bool device_row(void *reader, const struct pf_rows *r)
 
 	if (pf_rows_int(r, 0, &gpu) != PF_CELL_INT ||
 	    pf_rows_int(r, 1, &device) != PF_CELL_INT || gpu < 0 ||
-	    n->gpu_of.count >= PROCESSES_MAX)
+	    n->gpu_of.count >= LINKS_MAX)
 		return true;
 	*pf_map_at(&n->gpu_of, device_key(pid, device)) = (uint64_t)gpu;
 	for (size_t i = 0; i < n->gpu_count; i++)
@@ -1341,7 +1093,7 @@ static void put_gpu(struct nsys *n, const struct pf_rows *r, int64_t number)
 
 		gpu.numbers[i] = v > 0 ? v : -1;
 	}
-	pf_sink_gpu(&n->clean, &gpu);
+	pf_sink_add_gpu(&n->sink, &gpu);
 }
 
 /* One without multiprocessors is no GPU that CUDA knows. */
@@ -1349,19 +1101,11 @@ static bool gpu_row(void *reader, const struct pf_rows *r)
 {
 	struct nsys *n = reader;
 	int64_t number = number_of(n, r), sms;
-	struct device *d;
 
-	if ((pf_rows_int(r, SMS, &sms) == PF_CELL_INT && sms <= 0) ||
-	    number < 0 || nsys_device(n, number) ||
-	    n->device_count == DEVICES_MAX)
-		return true;
-	d = &n->devices[n->device_count++];
-	*d = (struct device){
-		.number = number,
-		.kineto = { .sms = pf_rows_int_or(r, SMS, -1),
-			    .warp = pf_rows_int_or(r, WARP, -1) },
-	};
-	put_gpu(n, r, number);
+	if ((pf_rows_int(r, SMS, &sms) != PF_CELL_INT || sms > 0) &&
+	    number >= 0 && !pf_sink_known(&n->sink, number) &&
+	    n->sink.known_count < DEVICES_MAX)
+		put_gpu(n, r, number);
 	return true;
 }
 
@@ -1369,13 +1113,9 @@ static void put_devices(struct nsys *n)
 {
 	pf_reading_each(&n->reading, "TARGET_INFO_CUDA_DEVICE",
 			PF_COLUMNS(device_columns), device_row);
-	pf_buf_clear(&n->clean);
 	pf_reading_each(&n->reading, "TARGET_INFO_GPU", PF_COLUMNS(gpu_columns),
 			gpu_row);
-	pf_buf_addc(&n->clean, ']');
-	if (n->device_count)
-		pf_batch_member(&n->sink.parsed.batch, "deviceProperties",
-				&n->clean);
+	pf_sink_put_gpus(&n->sink);
 }
 
 /* ---- names ---- */
@@ -1391,7 +1131,7 @@ static bool process_row(void *reader, const struct pf_rows *r)
 	size_t len;
 
 	if (pf_rows_int(r, 0, &id) != PF_CELL_INT ||
-	    !pf_map_has(&n->processes, (uint64_t)id) ||
+	    !pf_map_has(&n->sink.processes, (uint64_t)id) ||
 	    !pf_rows_text(r, 2, &name, &len) || !len || len > NAME_MAX_BYTES)
 		return true;
 	slash = pf_memrchr(name, '/', len);
@@ -1541,7 +1281,6 @@ static void free_reader(struct pf_reader *base)
 	pf_reading_release(&n->reading);
 	pf_lookup_close(&n->texts);
 	pf_sink_release(&n->sink);
-	pf_map_release(&n->processes);
 	pf_map_release(&n->threads);
 	pf_map_release(&n->gpu_of);
 	pf_keys_release(&n->waits);

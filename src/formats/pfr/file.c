@@ -283,8 +283,9 @@ static bool pfr_read_name(struct pf_wire *w, struct pf_pfr_name *name)
 }
 
 static bool pfr_read_launch(struct pf_wire *w, bool whole,
-			    struct pf_pfr_launch *l)
+			    struct pf_pfr_launch *launch)
 {
+	struct pf_work_launch *l = &launch->how;
 	uint32_t *const fields[] = {
 		&l->grid[0],     &l->grid[1],      &l->grid[2],
 		&l->block[0],    &l->block[1],     &l->block[2],
@@ -295,7 +296,7 @@ static bool pfr_read_launch(struct pf_wire *w, bool whole,
 	const size_t count = PF_LEN(fields);
 
 	memset(l, 0, sizeof(*l));
-	if (!pfr_read_name(w, &l->name))
+	if (!pfr_read_name(w, &launch->name))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t v;
@@ -809,7 +810,7 @@ static void put_lines(const struct pf_pfr_lines *l, const char *name,
 /* ---- devices ---- */
 
 static void put_device(const struct pf_pfr_file *f, uint64_t id,
-		       struct pf_buf *list)
+		       struct pf_sink *out)
 {
 	static const char *const fields[PF_GPU_BANDWIDTH] = {
 		"memSize", "ccMajor",   "ccMinor", "regsPerSM",
@@ -825,17 +826,17 @@ static void put_device(const struct pf_pfr_file *f, uint64_t id,
 		gpu.name = name->value;
 		gpu.name_len = name->value_len;
 	}
+	gpu.numbers[PF_GPU_BANDWIDTH] = -1;
 	for (size_t i = 0; i < PF_GPU_BANDWIDTH; i++)
 		gpu.numbers[i] = pf_pfr_info_int(f, "device", id, fields[i]);
-	pf_sink_gpu(list, &gpu);
+	pf_sink_add_gpu(out, &gpu);
 }
 
 PF_ORDER(compare_ids, uint64_t, PF_UP_VALUE)
 
-static void put_devices(const struct pf_pfr_file *f, struct pf_batch *out)
+static void put_devices(const struct pf_pfr_file *f, struct pf_sink *out)
 {
 	uint64_t ids[256];
-	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < f->info.count && count < 256; i++) {
@@ -852,13 +853,10 @@ static void put_devices(const struct pf_pfr_file *f, struct pf_batch *out)
 		if (end)
 			ids[count++] = id;
 	}
-	if (!count)
-		return;
 	pf_sort(ids, count, sizeof(*ids), compare_ids);
 	for (size_t i = 0; i < count; i++)
-		put_device(f, ids[i], &text);
-	pf_buf_addc(&text, ']');
-	pf_batch_member(out, "deviceProperties", &text);
+		put_device(f, ids[i], out);
+	pf_sink_put_gpus(out);
 }
 
 /* ---- names of process and threads ---- */
@@ -886,12 +884,14 @@ static void put_names(const struct pf_pfr_file *f, struct pf_batch *out)
 	}
 }
 
-void pf_pfr_file_describe(const struct pf_pfr_file *f, struct pf_batch *out)
+void pf_pfr_file_describe(const struct pf_pfr_file *f, struct pf_sink *s)
 {
+	struct pf_batch *out = &s->parsed.batch;
+
 	if (f->has_base)
 		pf_batch_base(out, f->base_ns);
 	put_rank(f, out);
-	put_devices(f, out);
+	put_devices(f, s);
 	put_meta(f, out);
 	put_lines(&f->info, "captureInfo", out);
 	put_lines(&f->stat, "captureCounts", out);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "formats/batch.h"
+#include "formats/kineto/work.h"
 #include "formats/pfr/frame.h"
 #include "formats/wire.h"
 
@@ -97,8 +97,7 @@ struct pf_pfr_name {
 /* The part of a LAUNCH that is the same in KERNEL_INLINE. */
 struct pf_pfr_launch {
 	struct pf_pfr_name name; /* an inline text is borrowed */
-	uint32_t grid[3], block[3], registers, static_bytes, dynamic_bytes;
-	uint32_t local_bytes, cluster[3], launch_type;
+	struct pf_work_launch how;
 };
 
 struct pf_pfr_defs {
@@ -244,7 +243,7 @@ void pf_pfr_file_find_base(struct pf_pfr_file *f);
  * captureCounts (the INFO and STAT lines); names of the process and its
  * threads.
  */
-void pf_pfr_file_describe(const struct pf_pfr_file *f, struct pf_batch *out);
+void pf_pfr_file_describe(const struct pf_pfr_file *f, struct pf_sink *out);
 
 /* A number of INFO: "device.0.SMs"; -1 if it is not there. */
 int64_t pf_pfr_info_int(const struct pf_pfr_file *f, const char *what,

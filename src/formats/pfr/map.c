@@ -12,7 +12,6 @@
 
 #include "base/demangle.h"
 #include "base/mem.h"
-#include "formats/pfr/kineto.h"
 
 #define NOWHERE UINT64_MAX /* a device or stream that is not known */
 
@@ -25,39 +24,40 @@ static void forget_mangled(struct pf_pfr_map *m)
 	pf_dict_clear(&m->mangled);
 }
 
-static uint32_t find_lost(struct pf_pfr_map *m, uint64_t id)
+/* In place of what a number stands for, if nothing says it. */
+static struct pf_pfr_text lost(struct pf_pfr_map *m, uint64_t id)
 {
-	char text[40];
+	int len = snprintf(m->lost, sizeof(m->lost), "#%" PRIu64 " (lost)", id);
 
-	snprintf(text, sizeof(text), "#%" PRIu64 " (lost)", id);
 	pf_sink_note(&m->sink, PF_REPAIR_LOST_NAME);
-	return pf_sink_word(&m->sink, text);
+	return (struct pf_pfr_text){ m->lost, (size_t)len };
 }
 
-/* The bytes of a name; false: it was never defined. */
-static bool resolve(struct pf_pfr_map *m, const struct pf_pfr_name *name,
-		    struct pf_pfr_text *text)
+static uint32_t find_lost(struct pf_pfr_map *m, uint64_t id)
 {
-	*text = (struct pf_pfr_text){ "", 0 };
+	struct pf_pfr_text text = lost(m, id);
+
+	return pf_sink_text(&m->sink, text.p, text.len);
+}
+
+/* The bytes of a name. */
+static struct pf_pfr_text resolve(struct pf_pfr_map *m,
+				  const struct pf_pfr_name *name)
+{
+	struct pf_pfr_text text = { "", 0 };
+
 	if (name->text)
-		*text = (struct pf_pfr_text){ name->text, name->len };
-	else if (name->id)
-		*text = pf_pfr_string(&m->file->defs, name->id);
-	return text->p != NULL;
+		return (struct pf_pfr_text){ name->text, name->len };
+	if (name->id)
+		text = pf_pfr_string(&m->file->defs, name->id);
+	return text.p ? text : lost(m, name->id);
 }
 
 static uint32_t find_name(struct pf_pfr_map *m, const struct pf_pfr_name *name)
 {
-	struct pf_pfr_text text;
-	uint32_t *entry;
+	struct pf_pfr_text text = resolve(m, name);
 
-	if (!resolve(m, name, &text))
-		return find_lost(m, name->id);
-	if (!name->id)
-		return pf_sink_text(&m->sink, text.p, text.len);
-	if (!pf_sink_memo(&m->sink, PF_MEMO_NAME, 0, name->id, &entry))
-		*entry = pf_sink_text(&m->sink, text.p, text.len);
-	return *entry;
+	return pf_sink_text(&m->sink, text.p, text.len);
 }
 
 static bool looks_mangled(const struct pf_pfr_text *text)
@@ -101,16 +101,18 @@ static uint32_t find_demangled(struct pf_pfr_map *m,
 static uint32_t find_kernel(struct pf_pfr_map *m,
 			    const struct pf_pfr_name *name)
 {
+	uint32_t *entry, own;
 	struct pf_pfr_text text;
-	uint32_t *entry;
 
-	if (!resolve(m, name, &text))
-		return find_lost(m, name->id);
 	if (!name->id)
-		return find_demangled(m, &text);
-	if (!pf_sink_memo(&m->sink, PF_MEMO_KERNEL, 0, name->id, &entry))
-		*entry = find_demangled(m, &text);
-	return *entry;
+		entry = &own;
+	else if (pf_sink_memo(&m->sink, PF_MEMO_KERNEL, 0, name->id, &entry))
+		return *entry;
+	text = resolve(m, name);
+	/* Each time that it is met is counted. */
+	if (text.p == m->lost)
+		pf_sink_forget(&m->sink, PF_MEMO_KERNEL, 0, name->id);
+	return *entry = find_demangled(m, &text);
 }
 
 /* ---- tracks ---- */
@@ -141,22 +143,6 @@ static uint32_t host_track(struct pf_pfr_map *m, uint64_t tid)
 	return *entry;
 }
 
-static uint32_t gpu_track(struct pf_pfr_map *m, uint64_t device,
-			  uint64_t stream)
-{
-	bool none = stream == UINT32_MAX;
-	uint32_t *entry;
-
-	/* A number that no device has must not look like NOWHERE. */
-	if (device != NOWHERE)
-		device &= INT32_MAX;
-	if (!pf_sink_memo(&m->sink, PF_MEMO_GPU_TRACK, device & UINT32_MAX,
-			  stream, &entry))
-		*entry = find_track(m, 'g', device, none ? -1 : (int64_t)stream,
-				    NULL);
-	return *entry;
-}
-
 /* The device of a context; NOWHERE if the file does not say. */
 static uint64_t device_of(struct pf_pfr_map *m, uint64_t context)
 {
@@ -172,17 +158,11 @@ static void arg_name(struct pf_pfr_map *m, const char *name,
 		     const struct pf_pfr_name *value)
 {
 	struct pf_pfr_text text;
-	char lost[40];
 
 	if (!value->id && !value->len)
 		return;
-	if (resolve(m, value, &text)) {
-		pf_argline_text(&m->sink.args, name, text.p, text.len);
-		return;
-	}
-	snprintf(lost, sizeof(lost), "#%" PRIu64 " (lost)", value->id);
-	pf_sink_note(&m->sink, PF_REPAIR_LOST_NAME);
-	pf_argline_text(&m->sink.args, name, lost, strlen(lost));
+	text = resolve(m, value);
+	pf_argline_text(&m->sink.args, name, text.p, text.len);
 }
 
 /* ---- events ---- */
@@ -205,221 +185,138 @@ static bool times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 
 /* What runs on a device: kernels, graphs, copies, fills, synchronisation. */
 
-#define NO_STREAM UINT32_MAX
-
-static void arg_device(struct pf_argline *a, uint64_t device)
+static int64_t number(uint64_t v)
 {
-	if (device != NOWHERE)
-		pf_argline_fixed(a, "device", (int64_t)(uint32_t)device);
+	return (int64_t)(uint32_t)v;
 }
 
-static void arg_stream(struct pf_argline *a, uint64_t stream)
+/* v: device, context, stream. */
+static struct pf_work_place place_of(const struct pf_pfr_event *ev,
+				     const uint64_t *v)
 {
-	pf_argline_fixed(a, "stream",
-			 stream == NO_STREAM ? -1 : (int64_t)(uint32_t)stream);
-}
-
-static void arg_correlation(struct pf_argline *a, const struct pf_pfr_event *ev)
-{
-	pf_argline_slot(a, "correlation", PF_SLOT_CORRELATION,
-			(int64_t)ev->correlation);
-}
-
-static void arg_place(struct pf_argline *a, const struct pf_pfr_event *ev,
-		      const uint64_t *place)
-{
-	arg_device(a, place[0]);
-	pf_argline_fixed(a, "context", (int64_t)(uint32_t)place[1]);
-	arg_stream(a, place[2]);
-	arg_correlation(a, ev);
-}
-
-static void arg_graph(struct pf_argline *a, uint64_t node, uint64_t graph)
-{
-	if (graph)
-		pf_argline_number(a, "graph id", graph);
-	if (node)
-		pf_argline_number(a, "graph node id", node);
-}
-
-/* ---- kernels ---- */
-
-static void arg_launch(struct pf_pfr_map *m, const struct pf_pfr_launch *l,
-		       uint64_t device)
-{
-	const struct pf_kineto_device about = {
-		.sms = pf_pfr_info_int(m->file, "device", device, "SMs"),
-		.warp = pf_pfr_info_int(m->file, "device", device, "warp"),
+	return (struct pf_work_place){
+		.device = v[0] == NOWHERE ? PF_WORK_NONE : number(v[0]),
+		.context = number(v[1]),
+		.stream = number(v[2]),
+		.queue = PF_WORK_NONE,
+		.correlation = (int64_t)ev->correlation,
 	};
-
-	pf_kineto_launch(&m->sink.args, l, &about);
 }
 
-/* place: device, context, stream, graph node, graph, channel, queued, ... */
-static void arg_kernel_rest(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-			    const uint64_t *place, unsigned count)
+static int64_t bytes_of(uint64_t v)
 {
-	static const char *const keys[] = { "queued", "submitted" };
-
-	arg_graph(&m->sink.args, place[3], place[4]);
-	for (unsigned i = 6; i < count && i < 8; i++) {
-		/* Wraps on hostile numbers, so that it is defined. */
-		int64_t ns = (int64_t)((uint64_t)ev->start_ns +
-				       (uint64_t)pf_wire_unzigzag(place[i]));
-
-		if (m->is_realtime)
-			ns = pf_pfr_clock_monotonic(&m->file->clock, ns);
-		if (ns > 0)
-			pf_argline_number(&m->sink.args, keys[i - 6],
-					  (uint64_t)ns);
-	}
+	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/*
- * Arguments of which only numbers in slots differ: launch and place repeat,
- * and so do the graph's numbers but for their values.  False: not so simple.
- */
-static bool kernel_memo(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-			const uint64_t *place, uint32_t **memo)
+/* ---- kernels: place, graph node, graph, channel, queued, submitted ---- */
+
+/* Of a zigzag's offset from the start; 0: not said. */
+static uint64_t time_of(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+			uint64_t offset)
 {
-	const uint64_t most = UINT64_C(1) << 58;
-	uint64_t graphs = (place[4] != 0) | (uint64_t)(place[3] != 0) << 1;
+	/* Wraps on hostile numbers, so that it is defined. */
+	int64_t ns = (int64_t)((uint64_t)ev->start_ns +
+			       (uint64_t)pf_wire_unzigzag(offset));
 
-	*memo = NULL;
-	if (ev->type == PF_PFR_KERNEL_INLINE || ev->count > 7 ||
-	    place[0] >= 256 || place[1] >= 1 << 16 || place[2] >= 1 << 24 ||
-	    place[3] >= most || place[4] >= most)
-		return false;
-	return pf_sink_memo(&m->sink, PF_MEMO_KERNEL_ARGS,
-			    graphs << 48 | place[0] << 40 | place[1] << 24 |
-				    place[2],
-			    ev->v[0], memo);
-}
-
-/* The slots of such a kernel, as arg_place() and arg_kernel_rest() do. */
-static void set_kernel_slots(struct pf_argline *a,
-			     const struct pf_pfr_event *ev,
-			     const uint64_t *place)
-{
-	const uint64_t numbers[] = { place[4], place[3] };
-
-	pf_argline_set(a, PF_SLOT_CORRELATION, (int64_t)ev->correlation);
-	for (int i = 0; i < 2; i++)
-		if (numbers[i])
-			pf_argline_set(
-				a,
-				(enum pf_slot)(PF_SLOT_GENERIC + a->generic++),
-				(int64_t)(numbers[i] << 4));
+	if (m->is_realtime)
+		ns = pf_pfr_clock_monotonic(&m->file->clock, ns);
+	return ns > 0 ? (uint64_t)ns : 0;
 }
 
 static void map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		       struct pf_argline *a, struct pf_sink_put *put)
+		       struct pf_sink_put *put)
 {
 	bool is_inline = ev->type == PF_PFR_KERNEL_INLINE;
-	const uint64_t *place = ev->v + !is_inline;
+	unsigned count = ev->count - !is_inline;
+	const uint64_t *v = ev->v + !is_inline;
+	struct pf_work_place p = place_of(ev, v);
 	const struct pf_pfr_launch *l =
 		is_inline ? &ev->launch
 			  : pf_pfr_launch_of(&m->file->defs, ev->v[0]);
-	uint32_t *memo;
 
+	p.node = v[3];
+	p.graph = v[4];
+	p.launch_id = is_inline ? 0 : ev->v[0];
+	if (count > 6)
+		p.queued_ns = time_of(m, ev, v[6]);
+	if (count > 7)
+		p.submitted_ns = time_of(m, ev, v[7]);
 	put->name = l ? find_kernel(m, &l->name) : find_lost(m, ev->v[0]);
-	put->track = gpu_track(m, place[0], place[2]);
-	if (kernel_memo(m, ev, place, &memo)) {
-		set_kernel_slots(a, ev, place);
-		put->args = *memo;
-		return;
-	}
-	arg_place(a, ev, place);
-	if (l)
-		arg_launch(m, l, place[0]);
-	arg_kernel_rest(m, ev, place, ev->count - !is_inline);
-	put->args = pf_argline_close(a, &m->sink.parsed.args);
-	if (memo)
-		*memo = put->args;
+	pf_work_kernel(&m->sink, &p, l ? &l->how : NULL, put);
 }
 
 static void map_graph(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		      struct pf_argline *a, struct pf_sink_put *put)
+		      struct pf_sink_put *put)
 {
+	struct pf_work_place p = place_of(ev, ev->v + 1);
+	struct pf_argline *a = &m->sink.args;
 	char name[40];
 
 	snprintf(name, sizeof(name), "graph %" PRIu64, ev->v[0]);
 	put->name = pf_sink_word(&m->sink, name);
-	put->track = gpu_track(m, ev->v[1], ev->v[3]);
-	arg_place(a, ev, ev->v + 1);
+	pf_work_open(&m->sink, &p, PF_CAT_KERNEL, put);
+	pf_work_args(&m->sink, &p);
 	pf_argline_number(a, "graph id", ev->v[0]);
 	pf_buf_adds(&a->text, ",\"whole graph\":true");
+	pf_work_close(&m->sink, &p, put);
 }
 
 /* ---- copies and fills ---- */
 
-static uint32_t copy_name(struct pf_pfr_map *m, uint64_t kind, uint64_t places)
-{
-	uint32_t *entry;
-	char text[96];
-
-	if (kind > 255)
-		kind = 255;
-	if (pf_sink_memo(&m->sink, PF_MEMO_COPY, kind, places, &entry))
-		return *entry;
-	snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
-		 pf_pfr_copy_word(kind), pf_pfr_memory_word(places >> 4),
-		 pf_pfr_memory_word(places & 15));
-	return *entry = pf_sink_word(&m->sink, text);
-}
-
 /* bytes, kind, places, flags, device, context, stream, node, peers, graph */
 static void map_copy(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		     struct pf_argline *a, struct pf_sink_put *put)
+		     struct pf_sink_put *put)
 {
 	const uint64_t *v = ev->v;
+	struct pf_work_place p = place_of(ev, v + 4);
+	bool has_peers = ev->count >= 10;
 
-	put->name = copy_name(m, v[1], v[2]);
-	put->track = gpu_track(m, v[4], v[6]);
-	arg_place(a, ev, v + 4);
-	pf_kineto_bytes(a, v[0], put->dur_ns);
-	if (ev->count >= 10 && v[8] != v[9]) {
-		pf_argline_fixed(a, "fromDevice", (int64_t)(uint32_t)v[8]);
-		pf_argline_fixed(a, "toDevice", (int64_t)(uint32_t)v[9]);
-	}
-	arg_graph(a, v[7], v[10]);
+	p.node = v[7];
+	p.graph = v[10];
+	put->name =
+		pf_work_copy_name(&m->sink, v[1] > 10 ? 255 : v[1],
+				  (int64_t)(v[2] >> 4), (int64_t)(v[2] & 15));
+	pf_work_copy(&m->sink, &p, bytes_of(v[0]),
+		     has_peers ? number(v[8]) : -1,
+		     has_peers ? number(v[9]) : -1, put);
+	pf_work_close(&m->sink, &p, put);
 }
 
 /* bytes, value, memory kind, device, context, stream, node, graph */
 static void map_fill(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		     struct pf_argline *a, struct pf_sink_put *put)
+		     struct pf_sink_put *put)
 {
 	const uint64_t *v = ev->v;
-	char text[64];
+	struct pf_work_place p = place_of(ev, v + 3);
 
-	snprintf(text, sizeof(text), "Memset (%s)", pf_pfr_memory_word(v[2]));
-	put->name = pf_sink_word(&m->sink, text);
-	put->track = gpu_track(m, v[3], v[5]);
-	arg_place(a, ev, v + 3);
-	pf_kineto_bytes(a, v[0], put->dur_ns);
-	arg_graph(a, v[6], v[7]);
+	p.node = v[6];
+	p.graph = v[7];
+	pf_work_fill(&m->sink, &p, v[2], bytes_of(v[0]), put);
 }
 
 /* ---- synchronisation: type, context, stream, event, sync id, result ---- */
 
 static void map_sync(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		     struct pf_argline *a, struct pf_sink_put *put)
+		     struct pf_sink_put *put)
 {
-	const char *word = pf_pfr_sync_word(ev->v[0]);
+	const char *word = pf_work_sync_word(ev->v[0]);
+	int64_t stream = ev->v[2] == UINT32_MAX ? -1 : number(ev->v[2]);
 	uint64_t device = device_of(m, ev->v[1]);
+	struct pf_argline *a = &m->sink.args;
 
 	put->name = pf_sink_word(&m->sink, word);
-	put->track = gpu_track(m, device, ev->v[2]);
+	put->track = find_track(m, 'g', device, stream, NULL);
 	pf_argline_text(a, "cuda_sync_kind", word, strlen(word));
 	if (ev->v[3] != UINT32_MAX)
 		pf_argline_number(a, "wait_on_cuda_event_id", ev->v[3]);
-	arg_stream(a, ev->v[2]);
-	arg_correlation(a, ev);
-	arg_device(a, device);
-	pf_argline_fixed(a, "context", (int64_t)(uint32_t)ev->v[1]);
+	pf_argline_fixed(a, "stream", stream);
+	pf_work_correlation(&m->sink, (int64_t)ev->correlation);
+	if (device != NOWHERE)
+		pf_argline_fixed(a, "device", number(device));
+	pf_argline_fixed(a, "context", number(ev->v[1]));
 	if (ev->v[5])
-		pf_argline_fixed(a, "return value",
-				 (int64_t)(uint32_t)ev->v[5]);
+		pf_argline_fixed(a, "return value", number(ev->v[5]));
+	pf_sink_close(&m->sink, put);
 }
 
 /* What happens on the host, and what is no span at all. */
@@ -431,72 +328,62 @@ static uint32_t call_name(struct pf_pfr_map *m, uint64_t call)
 	struct pf_pfr_text text;
 	uint32_t *entry;
 
-	text = pf_pfr_keyed_text(&m->file->defs, PF_PFR_CBID, call);
-	if (!text.p)
-		return find_lost(m, call >> 1);
 	if (pf_sink_memo(&m->sink, PF_MEMO_CALL, 0, call, &entry))
 		return *entry;
-	pf_pfr_call_stem(&text.p, &text.len);
+	text = pf_pfr_keyed_text(&m->file->defs, PF_PFR_CBID, call);
+	if (!text.p) {
+		pf_sink_forget(&m->sink, PF_MEMO_CALL, 0, call);
+		return find_lost(m, call >> 1);
+	}
+	pf_work_call_stem(&text.p, &text.len);
 	return *entry = pf_sink_text(&m->sink, text.p, text.len);
 }
 
 static void map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		     struct pf_argline *a, struct pf_sink_put *put)
+		     struct pf_sink_put *put)
 {
-	uint32_t *memo;
-
-	if (ev->v[0] & 1)
-		pf_sink_is(put, PF_CAT_DRIVER);
+	pf_sink_is(put, ev->v[0] & 1 ? PF_CAT_DRIVER : PF_CAT_RUNTIME);
 	put->name = call_name(m, ev->v[0]);
 	put->track = host_track(m, ev->v[1]);
-	pf_argline_set(a, PF_SLOT_CORRELATION, (int64_t)ev->correlation);
-	if (!pf_sink_memo(&m->sink, PF_MEMO_CALL_ARGS, ev->v[2] & UINT32_MAX,
-			  ev->v[0], &memo)) {
-		pf_argline_fixed(a, "cbid", (int64_t)(ev->v[0] >> 1));
-		arg_correlation(a, ev);
-		if (ev->v[2])
-			pf_argline_fixed(a, "return value",
-					 (int64_t)(uint32_t)ev->v[2]);
-		*memo = pf_argline_close(a, &m->sink.parsed.args);
-	}
-	put->args = *memo;
+	pf_work_call(&m->sink, (int64_t)ev->correlation,
+		     (int64_t)(ev->v[0] >> 1), number(ev->v[2]), put);
 }
 
 /* ---- overhead ---- */
 
 static void put_overhead(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-			 const char *word, uint64_t tid, struct pf_argline *a,
+			 const char *word, uint64_t tid,
 			 struct pf_sink_put *put)
 {
 	put->name = pf_sink_word(&m->sink, word);
 	put->track = host_track(m, tid);
 	if (ev->correlation)
-		arg_correlation(a, ev);
+		pf_work_correlation(&m->sink, (int64_t)ev->correlation);
+	pf_sink_close(&m->sink, put);
 }
 
 /* kind, object kind (2: a thread), its ids */
 static void map_overhead(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-			 struct pf_argline *a, struct pf_sink_put *put)
+			 struct pf_sink_put *put)
 {
-	put_overhead(m, ev, pf_pfr_overhead_word(ev->v[0]),
-		     ev->v[1] == 2 ? ev->v[3] : 0, a, put);
+	put_overhead(m, ev, pf_work_overhead_word(ev->v[0]),
+		     ev->v[1] == 2 ? ev->v[3] : 0, put);
 }
 
 static void map_internal(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-			 struct pf_argline *a, struct pf_sink_put *put)
+			 struct pf_sink_put *put)
 {
-	put_overhead(m, ev, "Internal Launch", ev->v[1], a, put);
+	put_overhead(m, ev, "Internal Launch", ev->v[1], put);
 }
 
 /* entry, operation, device, thread */
 static void map_jit(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		    struct pf_argline *a, struct pf_sink_put *put)
+		    struct pf_sink_put *put)
 {
 	static const char *const words[] = { "JIT", "JIT Cache Load",
 					     "JIT Cache Store", "JIT Compile" };
 
-	put_overhead(m, ev, words[ev->v[1] < 4 ? ev->v[1] : 0], ev->v[3], a,
-		     put);
+	put_overhead(m, ev, words[ev->v[1] < 4 ? ev->v[1] : 0], ev->v[3], put);
 }
 
 /* ---- instants of a device ---- */
@@ -509,14 +396,16 @@ static uint32_t mark_track(struct pf_pfr_map *m, uint64_t device,
 
 /* event, context, stream, device, sync id */
 static void map_event(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		      struct pf_argline *a, struct pf_sink_put *put)
+		      struct pf_sink_put *put)
 {
-	put->name = pf_sink_word(&m->sink, "cudaEventRecord");
+	const struct pf_work_place p = {
+		.context = number(ev->v[1]),
+		.stream = number(ev->v[2]),
+		.correlation = (int64_t)ev->correlation,
+	};
+
 	put->track = mark_track(m, ev->v[3], "events");
-	pf_argline_number(a, "event", ev->v[0]);
-	arg_correlation(a, ev);
-	pf_argline_fixed(a, "context", (int64_t)(uint32_t)ev->v[1]);
-	pf_argline_fixed(a, "on stream", (int64_t)(uint32_t)ev->v[2]);
+	pf_work_event(&m->sink, &p, ev->v[0], put);
 }
 
 /*
@@ -524,46 +413,51 @@ static void map_event(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
  * asynchronous, pool type, pool address, pc
  */
 static void map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		       struct pf_argline *a, struct pf_sink_put *put)
+		       struct pf_sink_put *put)
 {
 	static const char *const words[] = { "Memory", "Allocate", "Free" };
+	struct pf_argline *a = &m->sink.args;
 	const uint64_t *v = ev->v;
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s (%s)", words[v[0] < 3 ? v[0] : 0],
-		 pf_pfr_memory_word(v[1]));
+		 pf_work_memory_word(v[1]));
 	put->name = pf_sink_word(&m->sink, text);
 	put->track = mark_track(m, v[4], "memory");
 	if (v[3] <= INT64_MAX)
 		pf_argline_slot(a, "bytes", PF_SLOT_BYTES, (int64_t)v[3]);
 	pf_argline_address(a, "ptr", v[2]);
-	arg_correlation(a, ev);
-	pf_argline_fixed(a, "context", (int64_t)(uint32_t)v[5]);
+	pf_work_correlation(&m->sink, (int64_t)ev->correlation);
+	pf_argline_fixed(a, "context", number(v[5]));
 	pf_argline_fixed(a, "on stream",
-			 v[6] == UINT32_MAX ? -1 : (int64_t)(uint32_t)v[6]);
+			 v[6] == UINT32_MAX ? -1 : number(v[6]));
 	pf_argline_fixed(a, "asynchronous", v[7] != 0);
 	if (v[9])
 		pf_argline_number(a, "pool", v[9]);
 	arg_name(m, "name", &ev->name);
+	pf_sink_close(&m->sink, put);
 }
 
 /* kind, value, address, source, destination */
 static void map_uvm(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		    struct pf_argline *a, struct pf_sink_put *put)
+		    struct pf_sink_put *put)
 {
+	struct pf_argline *a = &m->sink.args;
+
 	put->name = pf_sink_word(&m->sink, "Unified memory");
 	put->track = mark_track(m, ev->v[4], "unified memory");
-	pf_argline_fixed(a, "kind", (int64_t)(uint32_t)ev->v[0]);
+	pf_argline_fixed(a, "kind", number(ev->v[0]));
 	pf_argline_number(a, "value", ev->v[1]);
 	pf_argline_number(a, "address", ev->v[2]);
 	pf_argline_number(a, "dur (ns)", (uint64_t)put->dur_ns);
 	put->dur_ns = 0;
-	pf_argline_fixed(a, "source", (int64_t)(uint32_t)ev->v[3]);
+	pf_argline_fixed(a, "source", number(ev->v[3]));
+	pf_sink_close(&m->sink, put);
 }
 
 /* device, kind, four words of data */
 static void map_environment(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-			    struct pf_argline *a, struct pf_sink_put *put)
+			    struct pf_sink_put *put)
 {
 	static const char *const words[] = { "Environment", "Clocks",
 					     "Temperature", "Power", "Fan" };
@@ -573,69 +467,32 @@ static void map_environment(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	put->name = pf_sink_word(&m->sink, words[ev->v[1] < 5 ? ev->v[1] : 0]);
 	put->track = find_track(m, 'c', ev->v[0], 0, "");
 	for (int i = 0; i < 4; i++)
-		pf_argline_number(a, keys[i], ev->v[2 + i]);
+		pf_argline_number(&m->sink.args, keys[i], ev->v[2 + i]);
+	pf_sink_close(&m->sink, put);
 }
 
 /* ---- events without times ---- */
 
 #define UNTIMED_MAX 65536 /* rows of JSON; CUPTI may leave out millions */
 
-static const char *untimed_word(unsigned type)
+static void untimed_args(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+			 int place)
 {
-	switch (type) {
-	case PF_PFR_KERNEL:
-	case PF_PFR_KERNEL_INLINE:
-		return "untimed kernel";
-	case PF_PFR_MEMCPY:
-		return "untimed copy";
-	case PF_PFR_MEMSET:
-		return "untimed fill";
-	case PF_PFR_API:
-		return "untimed call";
-	case PF_PFR_CUDA_EVENT:
-		return "cudaEventRecord";
-	default:
-		return "untimed record";
-	}
-}
-
-/* Device, context and stream, where the fields of a type begin with them. */
-static const uint64_t *untimed_place(const struct pf_pfr_event *ev)
-{
-	switch (ev->type) {
-	case PF_PFR_KERNEL:
-		return ev->v + 1;
-	case PF_PFR_KERNEL_INLINE:
-		return ev->v;
-	case PF_PFR_MEMCPY:
-		return ev->v + 4;
-	case PF_PFR_MEMSET:
-		return ev->v + 3;
-	default:
-		return NULL;
-	}
-}
-
-static void untimed_args(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
-{
+	static const char *const keys[] = { "device", "context", "stream" };
 	struct pf_argline *a = &m->sink.args;
-	const uint64_t *place = untimed_place(ev);
 
 	pf_argline_open(a);
-	pf_argline_fixed(a, "correlation", (int64_t)(uint32_t)ev->correlation);
-	if (place) {
-		pf_argline_fixed(a, "device", (int64_t)(uint32_t)place[0]);
-		pf_argline_fixed(a, "context", (int64_t)(uint32_t)place[1]);
-		pf_argline_fixed(a, "stream", (int64_t)(uint32_t)place[2]);
-	}
+	pf_argline_fixed(a, "correlation", number(ev->correlation));
+	for (int i = 0; i < 3 && place >= 0; i++)
+		pf_argline_fixed(a, keys[i], number(ev->v[place + i]));
 	if (ev->type == PF_PFR_KERNEL)
-		pf_argline_fixed(a, "launch", (int64_t)(uint32_t)ev->v[0]);
+		pf_argline_fixed(a, "launch", number(ev->v[0]));
 	if (ev->type == PF_PFR_API)
-		pf_argline_fixed(a, "cbid", (int64_t)(uint32_t)ev->v[0] >> 1);
+		pf_argline_fixed(a, "cbid", number(ev->v[0]) >> 1);
 	if (ev->type == PF_PFR_CUDA_EVENT) {
-		pf_argline_fixed(a, "event", (int64_t)(uint32_t)ev->v[0]);
-		pf_argline_fixed(a, "context", (int64_t)(uint32_t)ev->v[1]);
-		pf_argline_fixed(a, "stream", (int64_t)(uint32_t)ev->v[2]);
+		pf_argline_fixed(a, "event", number(ev->v[0]));
+		pf_argline_fixed(a, "context", number(ev->v[1]));
+		pf_argline_fixed(a, "stream", number(ev->v[2]));
 	}
 	pf_buf_addc(&a->text, '}');
 }
@@ -646,7 +503,20 @@ static void untimed_args(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
  */
 static void map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
+	/* Where the fields of a type have device, context and stream, if so. */
+	static const struct {
+		const char *word;
+		int place;
+	} types[PF_PFR_PUSH] = {
+		[PF_PFR_KERNEL] = { "untimed kernel", 1 },
+		[PF_PFR_KERNEL_INLINE] = { "untimed kernel", 0 },
+		[PF_PFR_MEMCPY] = { "untimed copy", 4 },
+		[PF_PFR_MEMSET] = { "untimed fill", 3 },
+		[PF_PFR_API] = { "untimed call", -1 },
+		[PF_PFR_CUDA_EVENT] = { "cudaEventRecord", -1 },
+	};
 	struct pf_batch *b = &m->sink.parsed.batch;
+	const char *word;
 
 	if (ev->type >= PF_PFR_PUSH || m->untimed >= UNTIMED_MAX) {
 		pf_sink_note(&m->sink, PF_SKIP_UNTIMED);
@@ -656,11 +526,13 @@ static void map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	if (ev->type != PF_PFR_CUDA_EVENT)
 		pf_sink_note(&m->sink, PF_REPAIR_UNTIMED);
 	m->untimed++;
-	untimed_args(m, ev);
+	word = types[ev->type].word;
+	untimed_args(m, ev, word ? types[ev->type].place : -1);
 	pf_buf_clear(&m->clean);
 	pf_buf_addf(&m->clean,
 		    "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":\"%s\",\"args\":%s}",
-		    untimed_word(ev->type), m->pid, m->sink.args.text.data);
+		    word ? word : "untimed record", m->pid,
+		    m->sink.args.text.data);
 	pf_batch_metadata(b, &m->clean);
 }
 
@@ -739,13 +611,13 @@ static void arg_domain(struct pf_pfr_map *m, uint64_t domain)
 {
 	struct pf_pfr_text text =
 		pf_pfr_keyed_text(&m->file->defs, PF_PFR_DOMAIN, domain);
-	PF_AUTO(pf_buf_release) struct pf_buf lost = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf number = { 0 };
 
 	if (!domain)
 		return;
 	if (!text.p) {
-		pf_buf_addf(&lost, "#%" PRIu64 " (lost)", domain);
-		text = (struct pf_pfr_text){ lost.data, lost.len };
+		pf_buf_addf(&number, "#%" PRIu64 " (lost)", domain);
+		text = (struct pf_pfr_text){ number.data, number.len };
 	}
 	pf_argline_text(&m->sink.args, "domain", text.p, text.len);
 }
@@ -762,8 +634,7 @@ static void arg_category(struct pf_pfr_map *m, uint64_t domain,
 	if (text.p)
 		pf_argline_text(&m->sink.args, "category", text.p, text.len);
 	else
-		pf_argline_fixed(&m->sink.args, "category",
-				 (int64_t)(uint32_t)category);
+		pf_argline_fixed(&m->sink.args, "category", number(category));
 }
 
 static void arg_payload(struct pf_argline *a, const struct open_range *o)
@@ -796,18 +667,15 @@ static void arg_payload(struct pf_argline *a, const struct open_range *o)
 	}
 }
 
-static void arg_common(struct pf_pfr_map *m, const struct open_range *o)
+static void arg_common(void *map, const void *record)
 {
-	struct pf_argline *a = &m->sink.args;
+	struct pf_pfr_map *m = map;
+	const struct open_range *o = record;
 
 	arg_domain(m, o->domain);
 	arg_category(m, o->domain, o->category);
-	if (o->colour) {
-		pf_argline_key(a, "color");
-		pf_buf_addf(&a->text, "\"#%08" PRIx32 "\"",
-			    (uint32_t)o->colour);
-	}
-	arg_payload(a, o);
+	pf_work_color(&m->sink, (uint32_t)o->colour);
+	arg_payload(&m->sink.args, o);
 }
 
 /* ---- storing ---- */
@@ -818,57 +686,30 @@ static bool is_bare(const struct open_range *o)
 	return !o->domain && !o->category && !o->colour && !o->payload_type;
 }
 
-static uint32_t range_args(struct pf_pfr_map *m, const struct open_range *o,
-			   const struct pf_pfr_torch_name *torch,
-			   const char *how_it_ended)
-{
-	struct pf_argline *a = &m->sink.args;
-	uint32_t *memo = NULL;
-
-	pf_argline_open(a);
-	if (!o->range_id) {
-		pf_argline_set(a, PF_SLOT_EXTERNAL_ID, o->external_id);
-		if (is_bare(o) && !torch && !how_it_ended &&
-		    pf_sink_memo(&m->sink, PF_MEMO_RANGE_ARGS, 0, 0, &memo))
-			return *memo;
-		pf_argline_slot(a, "External id", PF_SLOT_EXTERNAL_ID,
-				o->external_id);
-	}
-	if (torch)
-		pf_kineto_torch(a, torch);
-	arg_common(m, o);
-	if (how_it_ended)
-		pf_argline_text(a, "end", how_it_ended, strlen(how_it_ended));
-	if (memo)
-		return *memo = pf_argline_close(a, &m->sink.parsed.args);
-	return pf_argline_close(a, &m->sink.parsed.args);
-}
-
 static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 			int64_t end_ns, const char *how_it_ended)
 {
+	const struct pf_pfr_text text = resolve(m, &o->name);
+	const struct pf_work_range range = {
+		.text = text.p,
+		.len = text.len,
+		.text_id = text.p == m->lost ? 0 : o->name.id,
+		.is_async = o->range_id != 0,
+		.id = o->range_id ? 0 : o->external_id,
+		.end = how_it_ended,
+		.more = is_bare(o) ? NULL : arg_common,
+		.reader = m,
+		.record = o,
+	};
 	struct pf_sink_put put = { .start_ns = o->start_ns,
 				   .dur_ns = end_ns - o->start_ns,
 				   .back = m->events_before +
 					   m->sink.parsed.batch.event_count -
 					   o->order };
-	struct pf_pfr_torch_name torch;
-	struct pf_pfr_text text;
-	bool split;
 
-	resolve(m, &o->name, &text);
-	split = pf_kineto_range(text.p, text.len, o->range_id != 0, &torch,
-				&put);
-	if (o->range_id) {
-		put.category = PF_CAT_RANGE;
-		put.track = find_track(m, 'a', 0, 0, "ranges");
-	} else {
-		put.track = host_track(m, o->tid);
-	}
-	put.name = split ? pf_sink_text(&m->sink, text.p, torch.name_len)
-			 : find_name(m, &o->name);
-	put.args = range_args(m, o, split ? &torch : NULL, how_it_ended);
-	pf_sink_store(&m->sink, &put);
+	put.track = o->range_id ? find_track(m, 'a', 0, 0, "ranges")
+				: host_track(m, o->tid);
+	pf_work_range(&m->sink, &range, &put);
 }
 
 static void store_mark(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
@@ -1150,32 +991,32 @@ void pf_pfr_map_begin(struct pf_pfr_map *m)
 	pf_sink_begin(&m->sink);
 }
 
+#define BY_ITSELF PF_CATS /* what is made in kineto/work says it */
+
 static const struct {
 	enum pf_cat what;
 	void (*map)(struct pf_pfr_map *, const struct pf_pfr_event *,
-		    struct pf_argline *, struct pf_sink_put *);
+		    struct pf_sink_put *);
 } mappers[PF_PFR_EVENT_TYPES] = {
-	[PF_PFR_KERNEL] = { PF_CAT_KERNEL, map_kernel },
-	[PF_PFR_KERNEL_INLINE] = { PF_CAT_KERNEL, map_kernel },
-	[PF_PFR_MEMCPY] = { PF_CAT_COPY, map_copy },
-	[PF_PFR_MEMSET] = { PF_CAT_FILL, map_fill },
-	[PF_PFR_API] = { PF_CAT_RUNTIME, map_call },
+	[PF_PFR_KERNEL] = { BY_ITSELF, map_kernel },
+	[PF_PFR_KERNEL_INLINE] = { BY_ITSELF, map_kernel },
+	[PF_PFR_MEMCPY] = { BY_ITSELF, map_copy },
+	[PF_PFR_MEMSET] = { BY_ITSELF, map_fill },
+	[PF_PFR_API] = { BY_ITSELF, map_call },
 	[PF_PFR_SYNC] = { PF_CAT_SYNC, map_sync },
-	[PF_PFR_CUDA_EVENT] = { PF_CAT_CUDA_EVENT, map_event },
+	[PF_PFR_CUDA_EVENT] = { BY_ITSELF, map_event },
 	[PF_PFR_OVERHEAD] = { PF_CAT_OVERHEAD, map_overhead },
 	[PF_PFR_MEMORY] = { PF_CAT_CUDA_MEMORY, map_memory },
-	[PF_PFR_GRAPH] = { PF_CAT_KERNEL, map_graph },
+	[PF_PFR_GRAPH] = { BY_ITSELF, map_graph },
 	[PF_PFR_JIT] = { PF_CAT_OVERHEAD, map_jit },
 	[PF_PFR_INTERNAL] = { PF_CAT_OVERHEAD, map_internal },
 	[PF_PFR_UVM] = { PF_CAT_UVM, map_uvm },
 	[PF_PFR_ENV] = { PF_CAT_ENVIRONMENT, map_environment },
 };
 
-#define AS_WRITTEN PF_GID_UNSET /* the arguments are no entry yet */
-
 static void map_one(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_sink_put put = { .args = AS_WRITTEN };
+	struct pf_sink_put put = { 0 };
 
 	if (ev->untimed) {
 		map_untimed(m, ev);
@@ -1184,13 +1025,11 @@ static void map_one(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	} else if (!mappers[ev->type].map) {
 		pf_sink_note(&m->sink, PF_SKIP_RECORD_TYPE);
 	} else if (times(m, ev, &put)) {
-		pf_sink_is(&put, mappers[ev->type].what);
-		pf_argline_open(&m->sink.args);
-		mappers[ev->type].map(m, ev, &m->sink.args, &put);
-		if (put.args == AS_WRITTEN)
-			pf_sink_close(&m->sink, &put);
-		else
-			pf_sink_store(&m->sink, &put);
+		if (mappers[ev->type].what != BY_ITSELF) {
+			pf_sink_is(&put, mappers[ev->type].what);
+			pf_argline_open(&m->sink.args);
+		}
+		mappers[ev->type].map(m, ev, &put);
 	}
 }
 

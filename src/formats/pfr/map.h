@@ -26,6 +26,7 @@ struct pf_pfr_map {
 	size_t demangled_cap;
 	int64_t left_mangled; /* how many of them stay as they are */
 	char pid[24];
+	char lost[40];         /* a name that is */
 	bool is_realtime;      /* the frame at hand */
 	int64_t untimed;       /* kept as metadata */
 	int64_t events_before; /* in earlier batches */

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "base/sat.h"
 #include "formats/rocm/map.h"
 #include "formats/rocm/rocm.h"
 
@@ -164,45 +163,46 @@ static int64_t process_of(struct csv *r)
 	size_t len;
 	const char *guid = cell(r, GUID, &len);
 
-	return pf_rocm_process(&r->map,
+	return pf_sink_process(&r->map.sink,
 			       pf_dict_hash(guid, len, (uint32_t)pid).low);
 }
 
-static struct pf_rocm_work work_of(struct csv *r)
+static int64_t pid_of(const struct csv *r)
 {
-	return (struct pf_rocm_work){
-		.process = process_of(r),
-		.pid = number(r, PROCESS) < 0 ? 0 : number(r, PROCESS),
-		.device = number(r, AGENT),
-		.queue = number(r, QUEUE),
-		.stream = number(r, STREAM),
-		.id = number(r, LINK),
-	};
+	int64_t pid = number(r, PROCESS);
+
+	return pid < 0 ? 0 : pid;
+}
+
+static struct pf_work_place place_of(struct csv *r)
+{
+	return pf_rocm_place(process_of(r), pid_of(r), number(r, AGENT),
+			     number(r, QUEUE), number(r, STREAM),
+			     number(r, LINK));
 }
 
 static void put_kernel(struct csv *r, struct pf_sink_put *put)
 {
-	struct pf_rocm_work work = work_of(r);
-	int64_t own = number(r, REGISTERS), more = number(r, MORE_REGISTERS);
+	struct pf_work_place place = place_of(r);
 	int64_t shape[PF_ROCM_SHAPE];
-	struct pf_pfr_launch l;
+	struct pf_work_launch l;
 	const char *name;
 	size_t len;
 
 	for (unsigned i = 0; i < PF_ROCM_SHAPE; i++)
 		shape[i] = number(r, SHAPE + i);
 	l = pf_rocm_launch(shape);
-	if (own >= 0 && more >= 0)
-		l.registers = pf_rocm_size(pf_sat_add(own, more));
+	l.registers = pf_rocm_registers(number(r, REGISTERS),
+					number(r, MORE_REGISTERS));
 	name = cell(r, KERNEL_NAME, &len);
 	put->name = pf_sink_text(&r->map.sink, name, len);
-	pf_rocm_put_kernel(&r->map, &work, &l, put);
+	pf_work_kernel(&r->map.sink, &place, &l, put);
 }
 
 /* Of a copy's two processors one or both are GPUs, by its direction. */
 static void put_copy(struct csv *r, struct pf_sink_put *put)
 {
-	struct pf_rocm_work work = work_of(r);
+	struct pf_work_place place = place_of(r);
 	struct pf_rocm_copy copy = { .bytes = -1, .from = -1, .to = -1 };
 
 	copy.name = cell(r, DIRECTION, &copy.name_len);
@@ -210,15 +210,14 @@ static void put_copy(struct csv *r, struct pf_sink_put *put)
 		copy.from = number(r, FROM);
 	if (memmem(copy.name, copy.name_len, "_TO_DEVICE", 10))
 		copy.to = number(r, TO);
-	work.device = copy.from >= 0 ? copy.from : copy.to;
-	pf_rocm_put_copy(&r->map, &work, &copy, put);
+	pf_rocm_put_copy(&r->map, &place, &copy, put);
 }
 
 static struct pf_rocm_call call_of(struct csv *r, unsigned domain)
 {
 	struct pf_rocm_call c = {
 		.process = process_of(r),
-		.pid = number(r, PROCESS) < 0 ? 0 : number(r, PROCESS),
+		.pid = pid_of(r),
 		.tid = number(r, THREAD) < 0 ? 0 : number(r, THREAD),
 		.id = number(r, LINK),
 	};
@@ -232,8 +231,8 @@ static struct pf_rocm_call call_of(struct csv *r, unsigned domain)
 
 static void put_memory(struct csv *r, struct pf_sink_put *put)
 {
-	static const char *const prefixes[] = { "MEMORY_ALLOCATION_",
-						"SCRATCH_MEMORY_" };
+	static const char scratch[] = "SCRATCH_MEMORY_";
+	const size_t n = strlen(scratch);
 	struct pf_rocm_call c = call_of(r, KIND);
 	struct pf_rocm_memory m = {
 		.is_scratch = c.domain->category == PF_CAT_SCRATCH,
@@ -247,13 +246,9 @@ static void put_memory(struct csv *r, struct pf_sink_put *put)
 	if (len)
 		m.address = strtoull(address, NULL, 0);
 	m.what = cell(r, OPERATION, &m.what_len);
-	for (size_t i = 0; i < 2; i++) {
-		size_t n = strlen(prefixes[i]);
-
-		if (m.what_len > n && !memcmp(m.what, prefixes[i], n)) {
-			m.what += n;
-			m.what_len -= n;
-		}
+	if (m.what_len > n && pf_rocm_begins(m.what, m.what_len, scratch)) {
+		m.what += n;
+		m.what_len -= n;
 	}
 	pf_rocm_put_memory(&r->map, &c, &m, put);
 }

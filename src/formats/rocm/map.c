@@ -18,22 +18,8 @@ void pf_rocm_init(struct pf_rocm *m)
 void pf_rocm_release(struct pf_rocm *m)
 {
 	pf_sink_release(&m->sink);
-	pf_map_release(&m->processes);
 	pf_map_release(&m->pids);
-	pf_buf_release(&m->devices);
 	free(m->agents);
-}
-
-int64_t pf_rocm_process(struct pf_rocm *m, uint64_t key)
-{
-	uint64_t *number;
-
-	if (m->processes.count >= PF_ROCM_PROCESSES_MAX)
-		return -1;
-	number = pf_map_at(&m->processes, key);
-	if (*number == UINT64_MAX)
-		*number = m->processes.count - 1;
-	return (int64_t)*number;
 }
 
 const struct pf_rocm_domain *pf_rocm_domain(const char *name, size_t len)
@@ -91,7 +77,21 @@ static void put_gpu(struct pf_rocm *m, int64_t device,
 	for (int i = 0; i < PF_GPU_NUMBERS; i++)
 		if (gpu.numbers[i] <= 0)
 			gpu.numbers[i] = -1;
-	pf_sink_gpu(&m->devices, &gpu);
+	pf_sink_add_gpu(&m->sink, &gpu);
+}
+
+/* Records repeat few; NULL: not known. */
+static const struct pf_rocm_agent *find_agent(struct pf_rocm *m, int64_t set,
+					      int64_t id)
+{
+	for (size_t n = 0; n < m->agent_count; n++) {
+		const struct pf_rocm_agent *a = &m->agents[m->agent];
+
+		if (a->id == id && a->set == set)
+			return a;
+		m->agent = (m->agent + 1) % m->agent_count;
+	}
+	return NULL;
 }
 
 void pf_rocm_add_agent(struct pf_rocm *m, const struct pf_rocm_agent *agent,
@@ -101,15 +101,13 @@ void pf_rocm_add_agent(struct pf_rocm *m, const struct pf_rocm_agent *agent,
 	bool is_new = agent->ordinal >= 0;
 
 	if (m->agent_count == PF_ROCM_DEVICES_MAX ||
-	    pf_rocm_agent(m, agent->set, agent->id))
+	    find_agent(m, agent->set, agent->id))
 		return;
 	m->agents = pf_grow(m->agents, &m->agents_cap, m->agent_count + 1,
 			    sizeof(*m->agents));
 	a = &m->agents[m->agent_count];
 	*a = *agent;
 	a->device = is_new ? device_of(m, agent) : -1;
-	a->kineto = (struct pf_kineto_device){ gpu->units ? gpu->units : -1,
-					       gpu->wave ? gpu->wave : -1 };
 	for (size_t i = 0; i < m->agent_count; i++)
 		is_new &= m->agents[i].device != a->device;
 	m->agent_count++;
@@ -117,25 +115,16 @@ void pf_rocm_add_agent(struct pf_rocm *m, const struct pf_rocm_agent *agent,
 		put_gpu(m, a->device, gpu);
 }
 
-const struct pf_rocm_agent *pf_rocm_agent(struct pf_rocm *m, int64_t set,
-					  int64_t id)
+int64_t pf_rocm_device(struct pf_rocm *m, int64_t set, int64_t id)
 {
-	for (size_t i = 0; i < m->agent_count; i++)
-		if (m->agents[i].id == id && m->agents[i].set == set)
-			return &m->agents[i];
-	return NULL;
-}
+	const struct pf_rocm_agent *a = find_agent(m, set, id);
 
-void pf_rocm_put_devices(struct pf_rocm *m)
-{
-	if (!m->devices.len)
-		return;
-	pf_buf_addc(&m->devices, ']');
-	pf_batch_member(&m->sink.parsed.batch, "deviceProperties", &m->devices);
-	pf_buf_clear(&m->devices);
+	return a ? a->device : -1;
 }
 
 /* ---- tracks ---- */
+
+#define PIDS_MAX 65536u
 
 /* Of several processes with one pid all but the first are numbered, from 1. */
 static void pid_text(struct pf_rocm *m, int64_t process, int64_t pid,
@@ -143,8 +132,7 @@ static void pid_text(struct pf_rocm *m, int64_t process, int64_t pid,
 {
 	uint64_t *owner = NULL;
 
-	if (m->pids.count < PF_ROCM_PROCESSES_MAX ||
-	    pf_map_has(&m->pids, (uint64_t)pid))
+	if (m->pids.count < PIDS_MAX || pf_map_has(&m->pids, (uint64_t)pid))
 		owner = pf_map_at(&m->pids, (uint64_t)pid);
 	if (owner && *owner == UINT64_MAX)
 		*owner = (uint64_t)process;
@@ -183,67 +171,31 @@ static int64_t link_of(int64_t process, int64_t id)
 	return process << ID_BITS | id;
 }
 
-static void arg_link(struct pf_rocm *m, int64_t process, int64_t id)
-{
-	pf_argline_slot(&m->sink.args, "correlation", PF_SLOT_CORRELATION,
-			link_of(process, id));
-}
-
-/* ---- calls ---- */
-
-/* A call's arguments differ in a slot alone. */
-static uint32_t call_args(struct pf_rocm *m, const struct pf_rocm_call *c)
-{
-	uint32_t *memo;
-
-	pf_argline_set(&m->sink.args, PF_SLOT_CORRELATION,
-		       link_of(c->process, c->id));
-	if (pf_sink_memo(&m->sink, PF_MEMO_CALL_ARGS, 0, 0, &memo))
-		return *memo;
-	arg_link(m, c->process, c->id);
-	return *memo = pf_argline_close(&m->sink.args, &m->sink.parsed.args);
-}
-
-/* What torch put in a range's name has a text of its own. */
-static uint32_t range_args(struct pf_rocm *m,
-			   const struct pf_pfr_torch_name *torch)
-{
-	struct pf_argline *a = &m->sink.args;
-	uint32_t *memo;
-
-	pf_argline_set(a, PF_SLOT_EXTERNAL_ID, ++m->range_count);
-	if (!torch && pf_sink_memo(&m->sink, PF_MEMO_RANGE_ARGS, 0, 0, &memo))
-		return *memo;
-	pf_argline_slot(a, "External id", PF_SLOT_EXTERNAL_ID, m->range_count);
-	if (!torch)
-		return *memo = pf_argline_close(a, &m->sink.parsed.args);
-	pf_kineto_torch(a, torch);
-	return pf_argline_close(a, &m->sink.parsed.args);
-}
-
 static void put_range(struct pf_rocm *m, const struct pf_rocm_call *c,
 		      struct pf_sink_put *put)
 {
-	struct pf_pfr_torch_name torch;
-	bool is_async =
-		pf_rocm_is(c->function, c->function_len, "roctxProcessRangeA");
-	bool split;
+	const struct pf_work_range range = {
+		.text = c->name,
+		.len = c->name_len,
+		.is_async = pf_rocm_is(c->function, c->function_len,
+				       "roctxProcessRangeA"),
+		.id = m->range_count + 1,
+	};
 	char pid[24];
 
 	if (pf_rocm_is(c->function, c->function_len, "roctxMarkA")) {
 		pf_sink_is(put, PF_CAT_MARK);
 		put->name = pf_sink_text(&m->sink, c->name, c->name_len);
-		put->args = PF_ID_NONE;
+		pf_argline_open(&m->sink.args);
+		pf_sink_close(&m->sink, put);
 		return;
 	}
-	split = pf_kineto_range(c->name, c->name_len, is_async, &torch, put);
-	put->name = pf_sink_text(&m->sink, c->name,
-				 split ? torch.name_len : c->name_len);
-	if (is_async) {
+	m->range_count++;
+	if (range.is_async) {
 		snprintf(pid, sizeof(pid), "%" PRId64, c->pid);
 		put->track = pf_sink_track(&m->sink, 'a', pid, "ranges");
 	}
-	put->args = range_args(m, split ? &torch : NULL);
+	pf_work_range(&m->sink, &range, put);
 }
 
 void pf_rocm_put_call(struct pf_rocm *m, const struct pf_rocm_call *c,
@@ -251,27 +203,29 @@ void pf_rocm_put_call(struct pf_rocm *m, const struct pf_rocm_call *c,
 {
 	pf_sink_is(put, c->domain->category);
 	put->track = rocm_host_track(m, c->process, c->pid, c->tid);
-	pf_argline_open(&m->sink.args);
 	if (put->category == PF_CAT_RANGE) {
 		put_range(m, c, put);
-	} else {
-		put->name = c->has_entry ? c->entry
-					 : pf_sink_text(&m->sink, c->name,
-							c->name_len);
-		put->args = call_args(m, c);
+		return;
 	}
-	pf_sink_store(&m->sink, put);
+	put->name = c->has_entry ? c->entry
+				 : pf_sink_text(&m->sink, c->name, c->name_len);
+	pf_work_call(&m->sink, link_of(c->process, c->id), PF_WORK_NONE, 0,
+		     put);
 }
 
 void pf_rocm_put_memory(struct pf_rocm *m, const struct pf_rocm_call *c,
 			const struct pf_rocm_memory *memory,
 			struct pf_sink_put *put)
 {
+	static const char prefix[] = "MEMORY_ALLOCATION_";
 	struct pf_argline *a = &m->sink.args;
+	size_t len = memory->what_len, skip = 0;
 
+	if (pf_rocm_begins(memory->what, len, prefix))
+		skip = len > strlen(prefix) ? strlen(prefix) : 0;
 	pf_sink_is(put, memory->is_scratch ? PF_CAT_SCRATCH : PF_CAT_MEMORY);
 	put->track = rocm_host_track(m, c->process, c->pid, c->tid);
-	put->name = pf_sink_text(&m->sink, memory->what, memory->what_len);
+	put->name = pf_sink_text(&m->sink, memory->what + skip, len - skip);
 	pf_argline_open(a);
 	if (memory->device >= 0)
 		pf_argline_fixed(a, "device", memory->device);
@@ -279,81 +233,28 @@ void pf_rocm_put_memory(struct pf_rocm *m, const struct pf_rocm_call *c,
 		pf_argline_slot(a, "bytes", PF_SLOT_BYTES, memory->bytes);
 	if (memory->address)
 		pf_argline_address(a, "ptr", memory->address);
-	arg_link(m, c->process, c->id);
+	pf_work_correlation(&m->sink, link_of(c->process, c->id));
 	pf_sink_close(&m->sink, put);
 }
 
 /* ---- work of GPUs ---- */
 
 /* Streams are what programs know; older captures have queues alone. */
-static int64_t lane(const struct pf_rocm_work *w)
+struct pf_work_place pf_rocm_place(int64_t process, int64_t pid, int64_t device,
+				   int64_t queue, int64_t stream, int64_t id)
 {
-	return w->stream >= 0 ? w->stream : w->queue;
+	return (struct pf_work_place){
+		.process = process,
+		.pid = pid,
+		.device = device < 0 ? PF_WORK_NONE : device,
+		.context = PF_WORK_NONE,
+		.stream = stream < 0 ? queue : stream,
+		.queue = stream < 0 || queue < 0 ? PF_WORK_NONE : queue,
+		.correlation = link_of(process, id),
+	};
 }
 
-static uint32_t gpu_track(struct pf_rocm *m, const struct pf_rocm_work *w)
-{
-	uint32_t *memo;
-
-	if (w->device >> 20 == 0 &&
-	    pf_sink_memo(&m->sink, PF_MEMO_GPU_TRACK,
-			 (uint64_t)(w->process << 20 | w->device),
-			 (uint64_t)lane(w), &memo))
-		return *memo;
-	if (w->device >> 20)
-		return pf_sink_gpu_track(&m->sink, w->device, lane(w),
-					 w->process, w->pid);
-	return *memo = pf_sink_gpu_track(&m->sink, w->device, lane(w),
-					 w->process, w->pid);
-}
-
-static void arg_place(struct pf_rocm *m, const struct pf_rocm_work *w)
-{
-	struct pf_argline *a = &m->sink.args;
-
-	if (w->device >= 0)
-		pf_argline_fixed(a, "device", w->device);
-	pf_argline_fixed(a, "stream", lane(w));
-	if (w->stream >= 0 && w->queue >= 0)
-		pf_argline_fixed(a, "queue", w->queue);
-	arg_link(m, w->process, w->id);
-}
-
-void pf_rocm_put_kernel(struct pf_rocm *m, const struct pf_rocm_work *w,
-			const struct pf_pfr_launch *l, struct pf_sink_put *put)
-{
-	static const struct pf_kineto_device unknown = { -1, -1 };
-	const struct {
-		int64_t device, stream, queue;
-		uint32_t grid[3], block[3], more[4];
-	} key = { w->device,
-		  w->stream,
-		  w->queue,
-		  { l->grid[0], l->grid[1], l->grid[2] },
-		  { l->block[0], l->block[1], l->block[2] },
-		  { l->registers, l->dynamic_bytes, l->local_bytes,
-		    w->agent != NULL } };
-	struct pf_dict_hash digest = pf_dict_hash(&key, sizeof(key), 0);
-	uint32_t *memo;
-
-	pf_sink_is(put, PF_CAT_KERNEL);
-	put->track = gpu_track(m, w);
-	pf_argline_open(&m->sink.args);
-	if (pf_memo_find(&m->sink.memos, digest.low, digest.high, &memo)) {
-		pf_argline_set(&m->sink.args, PF_SLOT_CORRELATION,
-			       link_of(w->process, w->id));
-		put->args = *memo;
-	} else {
-		arg_place(m, w);
-		pf_kineto_launch(&m->sink.args, l,
-				 w->agent ? &w->agent->kineto : &unknown);
-		put->args = *memo =
-			pf_argline_close(&m->sink.args, &m->sink.parsed.args);
-	}
-	pf_sink_store(&m->sink, put);
-}
-
-/* ---- copies and fills ---- */
+/* ---- copies ---- */
 
 /* "HOST_TO_DEVICE", "HostToDevice": which memories. */
 static const char *copy_name(const char *p, size_t len)
@@ -380,48 +281,18 @@ static const char *copy_name(const char *p, size_t len)
 	return NULL;
 }
 
-static void put_bytes(struct pf_rocm *m, const struct pf_rocm_work *w,
-		      int64_t bytes, struct pf_sink_put *put)
-{
-	put->track = gpu_track(m, w);
-	pf_argline_open(&m->sink.args);
-	arg_place(m, w);
-	if (bytes >= 0)
-		pf_kineto_bytes(&m->sink.args, (uint64_t)bytes, put->dur_ns);
-}
-
-void pf_rocm_put_copy(struct pf_rocm *m, const struct pf_rocm_work *w,
+void pf_rocm_put_copy(struct pf_rocm *m, struct pf_work_place *place,
 		      const struct pf_rocm_copy *c, struct pf_sink_put *put)
 {
 	const char *known = copy_name(c->name, c->name_len);
+	int64_t device = c->from >= 0 ? c->from : c->to;
 
-	pf_sink_is(put, PF_CAT_COPY);
+	if (device >= 0)
+		place->device = device;
 	put->name = known ? pf_sink_word(&m->sink, known)
 			  : pf_sink_text(&m->sink, c->name, c->name_len);
-	put_bytes(m, w, c->bytes, put);
-	if (c->from >= 0 && c->to >= 0 && c->from != c->to) {
-		pf_argline_fixed(&m->sink.args, "fromDevice", c->from);
-		pf_argline_fixed(&m->sink.args, "toDevice", c->to);
-	}
-	pf_sink_close(&m->sink, put);
-}
-
-void pf_rocm_put_fill(struct pf_rocm *m, const struct pf_rocm_work *w,
-		      int64_t bytes, struct pf_sink_put *put)
-{
-	pf_sink_is(put, PF_CAT_FILL);
-	put->name = pf_sink_word(&m->sink, "Memset (Device)");
-	put_bytes(m, w, bytes, put);
-	pf_sink_close(&m->sink, put);
-}
-
-void pf_rocm_put_other(struct pf_rocm *m, const struct pf_rocm_work *w,
-		       const char *name, size_t len, struct pf_sink_put *put)
-{
-	pf_sink_is(put, PF_CAT_ROCM_WORK);
-	put->name = pf_sink_text(&m->sink, name, len);
-	put_bytes(m, w, -1, put);
-	pf_sink_close(&m->sink, put);
+	pf_work_copy(&m->sink, place, c->bytes, c->from, c->to, put);
+	pf_work_close(&m->sink, place, put);
 }
 
 /* The last block may be part of one. */
@@ -435,31 +306,38 @@ uint32_t pf_rocm_blocks(int64_t items, int64_t group)
 	return blocks > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)blocks;
 }
 
-uint32_t pf_rocm_size(int64_t v)
+/* Bytes; what no file can mean is unknown. */
+static uint32_t size_of(int64_t v)
 {
-	return v < 0 || v >= PF_KINETO_UNKNOWN ? PF_KINETO_UNKNOWN
-					       : (uint32_t)v;
+	return v < 0 || v >= PF_WORK_UNKNOWN ? PF_WORK_UNKNOWN : (uint32_t)v;
 }
 
-struct pf_pfr_launch pf_rocm_launch(const int64_t shape[PF_ROCM_SHAPE])
+uint32_t pf_rocm_registers(int64_t own, int64_t more)
 {
-	struct pf_pfr_launch l = {
-		.registers = PF_KINETO_UNKNOWN,
-		.dynamic_bytes = pf_rocm_size(shape[1]),
-		.local_bytes = pf_rocm_size(shape[0]),
+	if (own < 0 || more < 0 || own > 1 << 20 || more > 1 << 20)
+		return PF_WORK_UNKNOWN;
+	return (uint32_t)(own + more);
+}
+
+struct pf_work_launch pf_rocm_launch(const int64_t shape[PF_ROCM_SHAPE])
+{
+	struct pf_work_launch l = {
+		.registers = PF_WORK_UNKNOWN,
+		.dynamic_bytes = size_of(shape[1]),
+		.local_bytes = size_of(shape[0]),
 	};
 
-	if (l.local_bytes == PF_KINETO_UNKNOWN)
+	if (l.local_bytes == PF_WORK_UNKNOWN)
 		l.local_bytes = 0;
 	for (unsigned i = 0; i < 3; i++) {
 		int64_t block = shape[2 + i];
 
-		l.block[i] = block > 0 && block < PF_KINETO_UNKNOWN
+		l.block[i] = block > 0 && block < PF_WORK_UNKNOWN
 				     ? (uint32_t)block
 				     : 0;
 		l.grid[i] = pf_rocm_blocks(shape[5 + i], block);
 	}
 	if (!l.grid[0] || !l.block[0])
-		l.grid[0] = PF_KINETO_UNKNOWN;
+		l.grid[0] = PF_WORK_UNKNOWN;
 	return l;
 }

@@ -5,12 +5,9 @@
 
 #include <string.h>
 
-#include "base/intern.h"
-#include "formats/pfr/kineto.h"
-#include "formats/sink.h"
+#include "formats/kineto/work.h"
 
-#define PF_ROCM_DEVICES_MAX   4096u
-#define PF_ROCM_PROCESSES_MAX 65536u
+#define PF_ROCM_DEVICES_MAX 4096u
 
 /* What is said of a GPU; an agent is a processor, also of the host. */
 struct pf_rocm_agent {
@@ -18,17 +15,15 @@ struct pf_rocm_agent {
 	int64_t node;    /* the machine */
 	int64_t ordinal; /* on its machine, as HIP counts */
 	int64_t device;  /* as events have it; -1: no GPU */
-	struct pf_kineto_device kineto;
 };
 
 struct pf_rocm {
 	struct pf_sink sink;
 	struct pf_rocm_agent *agents;
 	size_t agent_count, agents_cap;
-	struct pf_buf devices;   /* JSON of those that are known */
-	struct pf_map processes; /* as readers number them -> from 0 */
-	struct pf_map pids;      /* a pid -> the process that has it alone */
-	int64_t range_count;     /* external ids */
+	size_t agent;        /* found last */
+	struct pf_map pids;  /* a pid -> the process that has it alone */
+	int64_t range_count; /* external ids */
 };
 
 /* A domain of calls, "HIP_RUNTIME_API": what becomes of them. */
@@ -50,14 +45,6 @@ struct pf_rocm_call {
 	int64_t id; /* what links it to what it launched; 0: nothing */
 };
 
-/* Work of a GPU. */
-struct pf_rocm_work {
-	int64_t process, pid;
-	int64_t device, queue, stream;     /* -1: not known */
-	int64_t id;                        /* of the call; 0: not known */
-	const struct pf_rocm_agent *agent; /* or NULL */
-};
-
 static inline bool pf_rocm_is(const char *p, size_t len, const char *word)
 {
 	return p && len == strlen(word) && !memcmp(p, word, len);
@@ -70,8 +57,6 @@ static inline bool pf_rocm_begins(const char *p, size_t len, const char *word)
 void pf_rocm_init(struct pf_rocm *m);
 void pf_rocm_release(struct pf_rocm *m);
 
-/* The number of a process, from 0, by a number of the reader's; -1: too many */
-int64_t pf_rocm_process(struct pf_rocm *m, uint64_t key);
 /* The domain of a name, never NULL. */
 const struct pf_rocm_domain *pf_rocm_domain(const char *name, size_t len);
 
@@ -83,35 +68,31 @@ struct pf_rocm_gpu {
 };
 void pf_rocm_add_agent(struct pf_rocm *m, const struct pf_rocm_agent *agent,
 		       const struct pf_rocm_gpu *gpu);
-/* NULL: not known. */
-const struct pf_rocm_agent *pf_rocm_agent(struct pf_rocm *m, int64_t set,
-					  int64_t id);
-/* Give the list of devices to the trace; once. */
-void pf_rocm_put_devices(struct pf_rocm *m);
+/* Its device; -1: it is not known, or no GPU. */
+int64_t pf_rocm_device(struct pf_rocm *m, int64_t set, int64_t id);
+
+/*
+ * Where work ran; device, queue, stream < 0: not known.  "id" is that of the
+ * call; 0: not known.
+ */
+struct pf_work_place pf_rocm_place(int64_t process, int64_t pid, int64_t device,
+				   int64_t queue, int64_t stream, int64_t id);
 
 /* Events; their times are in put, which the rest is filled in of. */
 void pf_rocm_put_call(struct pf_rocm *m, const struct pf_rocm_call *call,
 		      struct pf_sink_put *put);
-/* The launch has blocks, not work-items. */
-void pf_rocm_put_kernel(struct pf_rocm *m, const struct pf_rocm_work *work,
-			const struct pf_pfr_launch *launch,
-			struct pf_sink_put *put);
 /*
  * A copy by its name, "MEMORY_COPY_HOST_TO_DEVICE" or "CopyHostToDevice";
- * bytes -1: not known; from and to: GPUs, -1.
+ * bytes -1: not known; from and to: GPUs, -1.  It ran on one of them, where
+ * the place does not say it.
  */
 struct pf_rocm_copy {
 	const char *name;
 	size_t name_len;
 	int64_t bytes, from, to;
 };
-void pf_rocm_put_copy(struct pf_rocm *m, const struct pf_rocm_work *work,
+void pf_rocm_put_copy(struct pf_rocm *m, struct pf_work_place *place,
 		      const struct pf_rocm_copy *copy, struct pf_sink_put *put);
-void pf_rocm_put_fill(struct pf_rocm *m, const struct pf_rocm_work *work,
-		      int64_t bytes, struct pf_sink_put *put);
-/* Anything else of a queue, by its name; no work. */
-void pf_rocm_put_other(struct pf_rocm *m, const struct pf_rocm_work *work,
-		       const char *name, size_t len, struct pf_sink_put *put);
 /* A call that takes or gives back memory; address 0, bytes -1: not known. */
 struct pf_rocm_memory {
 	const char *what; /* "ALLOC" */
@@ -126,15 +107,14 @@ void pf_rocm_put_memory(struct pf_rocm *m, const struct pf_rocm_call *call,
 
 /* Blocks of work-items; unknown stays so. */
 uint32_t pf_rocm_blocks(int64_t items, int64_t group);
-/* A size of a launch: bytes, registers; what no file can mean is unknown. */
-uint32_t pf_rocm_size(int64_t v);
 
 /*
  * How a kernel was launched, as ROCm's tools say it (-1: not said): private
- * bytes, group bytes, the block's work-items, those of all; as events have it,
- * but for registers.
+ * bytes, group bytes, the block's work-items, those of all.  And the registers of
+ * a thread, of both kinds.
  */
 #define PF_ROCM_SHAPE 8
-struct pf_pfr_launch pf_rocm_launch(const int64_t shape[PF_ROCM_SHAPE]);
+struct pf_work_launch pf_rocm_launch(const int64_t shape[PF_ROCM_SHAPE]);
+uint32_t pf_rocm_registers(int64_t own, int64_t more);
 
 #endif

@@ -41,7 +41,6 @@ struct rocpd {
 		int64_t category;
 		const struct pf_rocm_domain *domain; /* NULL: none yet */
 	} domains[DOMAINS];
-	const struct pf_rocm_agent *agent;
 };
 
 /* What a row's event says. */
@@ -146,8 +145,8 @@ static void read_process(struct rocpd *r, const struct pf_rows *row,
 {
 	int64_t id = pf_rows_int_or(row, PID, 0);
 
-	*process =
-		pf_rocm_process(&r->map, (uint64_t)r->run << 48 ^ (uint64_t)id);
+	*process = pf_sink_process(&r->map.sink,
+				   (uint64_t)r->run << 48 ^ (uint64_t)id);
 	if (!r->has_pid || id != r->last_id) {
 		r->last_pid = system_number(r, PROCESSES, id);
 		r->has_pid = true;
@@ -276,31 +275,25 @@ static int64_t known_or(const struct pf_rows *row, int column)
 	return v < 0 ? -1 : v;
 }
 
-static struct pf_rocm_work read_work(struct rocpd *r, const struct pf_rows *row)
+static struct pf_work_place read_place(struct rocpd *r,
+				       const struct pf_rows *row,
+				       int64_t device)
 {
-	struct pf_rocm_work w = {
-		.device = -1,
-		.queue = known_or(row, QUEUE),
-		.stream = known_or(row, STREAM),
-		.id = find_event(r, row).link,
-	};
+	int64_t process, pid;
 
-	read_process(r, row, &w.process, &w.pid);
-	return w;
+	read_process(r, row, &process, &pid);
+	return pf_rocm_place(process, pid, device, known_or(row, QUEUE),
+			     known_or(row, STREAM), find_event(r, row).link);
 }
 
-/* NULL: not known. */
-static const struct pf_rocm_agent *agent_of(struct rocpd *r,
-					    const struct pf_rows *row,
-					    int column)
+/* -1: not known. */
+static int64_t device_of(struct rocpd *r, const struct pf_rows *row, int column)
 {
 	int64_t id;
 
-	if (pf_rows_int(row, column, &id) != PF_CELL_INT)
-		return NULL;
-	if (r->agent && r->agent->id == id && r->agent->set == (int64_t)r->run)
-		return r->agent;
-	return r->agent = pf_rocm_agent(&r->map, (int64_t)r->run, id);
+	return pf_rows_int(row, column, &id) == PF_CELL_INT
+		       ? pf_rocm_device(&r->map, (int64_t)r->run, id)
+		       : -1;
 }
 
 static const char *const dispatch_columns[] = {
@@ -320,17 +313,6 @@ static const char *const dispatch_columns[] = {
 };
 enum { AGENT = STREAM + 1, KERNEL, SHAPE };
 
-/* Registers of a thread: what the symbol's code takes. */
-static uint32_t registers_of(const struct pf_rows *symbol)
-{
-	int64_t own = pf_rows_int_or(symbol, 2, -1);
-	int64_t more = pf_rows_int_or(symbol, 3, -1);
-
-	if (own < 0 || more < 0 || own > 1 << 20 || more > 1 << 20)
-		return PF_KINETO_UNKNOWN;
-	return (uint32_t)(own + more);
-}
-
 /* By display_name; kernel_name where it is missing. */
 static uint32_t read_kernel(struct rocpd *r, const struct pf_rows *row,
 			    uint32_t *registers)
@@ -342,7 +324,7 @@ static uint32_t read_kernel(struct rocpd *r, const struct pf_rows *row,
 	size_t len;
 	int64_t id;
 
-	*registers = PF_KINETO_UNKNOWN;
+	*registers = PF_WORK_UNKNOWN;
 	if (pf_rows_int(row, KERNEL, &id) != PF_CELL_INT) {
 		note(r, PF_REPAIR_LOST_NAME);
 		return pf_sink_word(&r->map.sink, "no name");
@@ -358,7 +340,8 @@ static uint32_t read_kernel(struct rocpd *r, const struct pf_rows *row,
 	    (pf_rows_text(symbol, 0, &text, &len) ||
 	     pf_rows_text(symbol, 1, &text, &len))) {
 		entry = pf_sink_text(&r->map.sink, text, len);
-		*registers = registers_of(symbol);
+		*registers = pf_rocm_registers(pf_rows_int_or(symbol, 2, -1),
+					       pf_rows_int_or(symbol, 3, -1));
 		pf_sink_memo(&r->map.sink, PF_MEMO_KERNEL, 0, (uint64_t)id,
 			     &memo);
 		*memo = entry;
@@ -378,8 +361,8 @@ static void map_dispatch(void *reader, const struct pf_rows *row)
 {
 	struct rocpd *r = reader;
 	struct pf_sink_put put = { 0 };
-	struct pf_rocm_work work;
-	struct pf_pfr_launch launch;
+	struct pf_work_place place;
+	struct pf_work_launch launch;
 	int64_t shape[PF_ROCM_SHAPE];
 
 	if (!pf_reading_times(&r->reading, row, &put))
@@ -387,12 +370,9 @@ static void map_dispatch(void *reader, const struct pf_rows *row)
 	for (int i = 0; i < PF_ROCM_SHAPE; i++)
 		shape[i] = known_or(row, SHAPE + i);
 	launch = pf_rocm_launch(shape);
-	work = read_work(r, row);
+	place = read_place(r, row, device_of(r, row, AGENT));
 	put.name = read_kernel(r, row, &launch.registers);
-	work.agent = agent_of(r, row, AGENT);
-	if (work.agent)
-		work.device = work.agent->device;
-	pf_rocm_put_kernel(&r->map, &work, &launch, &put);
+	pf_work_kernel(&r->map.sink, &place, &launch, &put);
 }
 
 /* ---- copies ---- */
@@ -403,30 +383,22 @@ static const char *const copy_columns[] = {
 };
 enum { COPY_NAME = REST + 2, SIZE, FROM, TO };
 
-static int64_t device_of(struct rocpd *r, const struct pf_rows *row, int column)
-{
-	const struct pf_rocm_agent *a = agent_of(r, row, column);
-
-	return a ? a->device : -1;
-}
-
 static void map_copy(void *reader, const struct pf_rows *row)
 {
 	struct rocpd *r = reader;
 	struct pf_sink_put put = { 0 };
-	struct pf_rocm_work work;
+	struct pf_work_place place;
 	struct pf_rocm_copy copy = { 0 };
 	char own[48];
 
 	if (!pf_reading_times(&r->reading, row, &put))
 		return;
-	work = read_work(r, row);
+	place = read_place(r, row, -1);
 	read_name(r, row, COPY_NAME, own, &copy.name, &copy.name_len);
 	copy.bytes = known_or(row, SIZE);
 	copy.from = device_of(r, row, FROM);
 	copy.to = device_of(r, row, TO);
-	work.device = copy.from >= 0 ? copy.from : copy.to;
-	pf_rocm_put_copy(&r->map, &work, &copy, &put);
+	pf_rocm_put_copy(&r->map, &place, &copy, &put);
 }
 
 /* ---- memory ---- */
@@ -603,7 +575,7 @@ static void rocpd_describe(struct rocpd *r)
 					PF_COLUMNS(guid_columns), guid_row);
 	}
 	r->run = 0;
-	pf_rocm_put_devices(&r->map);
+	pf_sink_put_gpus(&r->map.sink);
 }
 
 #define RUNS_MAX 4096
@@ -708,7 +680,6 @@ static int read_run(struct rocpd *r, size_t most)
 	r->map.sink.memos.generation++;
 	r->has_pid = r->has_tid = false;
 	memset(r->domains, 0, sizeof(r->domains));
-	r->agent = NULL;
 	return 0;
 }
 

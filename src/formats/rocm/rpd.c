@@ -175,17 +175,17 @@ static bool has_items(struct rpd *r, int64_t call)
 
 static uint32_t size_of(int64_t v)
 {
-	return v > 0 && v < PF_KINETO_UNKNOWN ? (uint32_t)v : 0;
+	return v > 0 && v < PF_WORK_UNKNOWN ? (uint32_t)v : 0;
 }
 
 /* The launch of a call, if it is of this kernel. */
-static struct pf_pfr_launch read_launch(struct rpd *r, int64_t call,
-					int64_t name)
+static struct pf_work_launch read_launch(struct rpd *r, int64_t call,
+					 int64_t name)
 {
 	const struct pf_rows *row = &r->lookups[KERNELS].rows;
-	struct pf_pfr_launch l = { .grid = { PF_KINETO_UNKNOWN },
-				   .registers = PF_KINETO_UNKNOWN,
-				   .dynamic_bytes = PF_KINETO_UNKNOWN };
+	struct pf_work_launch l = { .grid = { PF_WORK_UNKNOWN },
+				    .registers = PF_WORK_UNKNOWN,
+				    .dynamic_bytes = PF_WORK_UNKNOWN };
 	bool items;
 
 	if (!call || !pf_lookup_find(&r->lookups[KERNELS], call) ||
@@ -200,7 +200,7 @@ static struct pf_pfr_launch read_launch(struct rpd *r, int64_t call,
 		l.grid[i] = items ? pf_rocm_blocks(grid, group) : size_of(grid);
 	}
 	if (!l.grid[0] || !l.block[0])
-		l.grid[0] = PF_KINETO_UNKNOWN;
+		l.grid[0] = PF_WORK_UNKNOWN;
 	return l;
 }
 
@@ -221,13 +221,15 @@ static int64_t read_bytes(struct rpd *r, int64_t call)
 	return bytes;
 }
 
+#define DEVICE_MEMORY 3 /* of CUPTI */
+
 /* What it is, by its type; its description is the kernel's name. */
-static void put_op(struct rpd *r, const struct pf_rows *row,
-		   struct pf_rocm_work *work, struct pf_sink_put *put)
+static void put_op(struct rpd *r, const struct pf_rows *row, int64_t call,
+		   struct pf_work_place *place, struct pf_sink_put *put)
 {
 	struct pf_rocm_copy copy = { .from = -1, .to = -1 };
 	struct pf_buf *type = &r->type;
-	struct pf_pfr_launch launch;
+	struct pf_work_launch launch;
 	const char *name;
 	char own[48];
 	size_t len;
@@ -239,18 +241,22 @@ static void put_op(struct rpd *r, const struct pf_rows *row,
 			 name);
 		copy.name = own;
 		copy.name_len = strlen(own);
-		copy.bytes = read_bytes(r, work->id);
+		copy.bytes = read_bytes(r, call);
 		if (own[0] == 'C')
-			pf_rocm_put_copy(&r->map, work, &copy, put);
+			pf_rocm_put_copy(&r->map, place, &copy, put);
 		else
-			pf_rocm_put_fill(&r->map, work, copy.bytes, put);
+			pf_work_fill(&r->map.sink, place, DEVICE_MEMORY,
+				     copy.bytes, put);
 		return;
 	}
 	pf_buf_clear(type);
 	pf_buf_add(type, name, len);
 	if (!pf_rocm_is(type->data, type->len, "KernelExecution")) {
 		/* Barriers and markers take no time of the GPU's. */
-		pf_rocm_put_other(&r->map, work, type->data, type->len, put);
+		put->name = pf_sink_text(&r->map.sink, type->data, type->len);
+		pf_work_open(&r->map.sink, place, PF_CAT_ROCM_WORK, put);
+		pf_work_args(&r->map.sink, place);
+		pf_work_close(&r->map.sink, place, put);
 		return;
 	}
 	if (!text_of(r, row, DESCRIPTION, &name, &len)) {
@@ -258,25 +264,23 @@ static void put_op(struct rpd *r, const struct pf_rows *row,
 		len = type->len;
 	}
 	put->name = pf_sink_text(&r->map.sink, name, len);
-	launch = read_launch(r, work->id, pf_rows_int_or(row, DESCRIPTION, -2));
-	pf_rocm_put_kernel(&r->map, work, &launch, put);
+	launch = read_launch(r, call, pf_rows_int_or(row, DESCRIPTION, -2));
+	pf_work_kernel(&r->map.sink, place, &launch, put);
 }
 
 static void map_op(void *reader, const struct pf_rows *row)
 {
 	struct rpd *r = reader;
 	struct pf_sink_put put = { 0 };
-	struct pf_rocm_work work = { .device = -1, .stream = -1 };
+	struct pf_work_place place;
+	int64_t call = 0;
 
 	if (!pf_reading_times(&r->reading, row, &put))
 		return;
-	work.queue = pf_rows_int_or(row, QUEUE, -1);
-	work.device = pf_rows_int_or(row, GPU, -1);
-	if (work.device < 0)
-		work.device = -1;
-	pf_keys_find(&r->call_of, pf_rows_int_or(row, OP, 0), &work.id,
-		     r->f->err);
-	put_op(r, row, &work, &put);
+	pf_keys_find(&r->call_of, pf_rows_int_or(row, OP, 0), &call, r->f->err);
+	place = pf_rocm_place(0, 0, pf_rows_int_or(row, GPU, -1),
+			      pf_rows_int_or(row, QUEUE, -1), -1, call);
+	put_op(r, row, call, &place, &put);
 }
 
 /* ---- counters ---- */

@@ -48,7 +48,6 @@ struct v3 {
 		int64_t rows;
 	} rest[LISTS_MAX];
 	size_t rest_count;
-	const struct pf_rocm_agent *last_agent;
 };
 
 /* What a tool of rocprofv3's JSON defines: agents, strings, kernels. */
@@ -117,15 +116,12 @@ static void take_symbol(struct v3 *r)
 {
 	const struct pf_members *f = &r->symbol;
 	int64_t id = pf_member_int(f, KERNEL_ID, -1);
-	int64_t own = pf_member_int(f, OWN, -1);
-	int64_t more = pf_member_int(f, MORE, -1);
-	uint32_t registers = PF_KINETO_UNKNOWN;
+	uint32_t registers = pf_rocm_registers(pf_member_int(f, OWN, -1),
+					       pf_member_int(f, MORE, -1));
 	const char *text;
 	size_t len;
 	unsigned i = SHOWN;
 
-	if (own >= 0 && more >= 0 && own < 1 << 20 && more < 1 << 20)
-		registers = (uint32_t)(own + more);
 	while (i <= MANGLED && !pf_member_text(f, i, &text, &len))
 		i++;
 	if (id < 0 || i > MANGLED || !has_room(r))
@@ -337,42 +333,22 @@ static const char *operation_text(struct v3 *r, char own[64], size_t *len)
 	return own;
 }
 
-static const struct pf_rocm_agent *agent_of(struct v3 *r, unsigned field)
-{
-	int64_t id = number(r, field);
-
-	if (id < 0)
-		return NULL;
-	if (r->last_agent && r->last_agent->id == id &&
-	    r->last_agent->set == r->tool)
-		return r->last_agent;
-	return r->last_agent = pf_rocm_agent(&r->map, r->tool, id);
-}
-
 static int64_t device_of(struct v3 *r, unsigned field)
 {
-	const struct pf_rocm_agent *a = agent_of(r, field);
-
-	return a ? a->device : -1;
+	return pf_rocm_device(&r->map, r->tool, number(r, field));
 }
 
-static struct pf_rocm_work work_of(struct v3 *r)
+static struct pf_work_place place_of(struct v3 *r, int64_t device)
 {
-	return (struct pf_rocm_work){
-		.process = r->process,
-		.pid = r->pid,
-		.device = -1,
-		.queue = number(r, QUEUE),
-		.stream = number(r, STREAM),
-		.id = number(r, LINK),
-	};
+	return pf_rocm_place(r->process, r->pid, device, number(r, QUEUE),
+			     number(r, STREAM), number(r, LINK));
 }
 
 static void put_kernel(struct v3 *r, struct pf_sink_put *put)
 {
-	struct pf_rocm_work work = work_of(r);
+	struct pf_work_place place = place_of(r, device_of(r, AGENT));
 	int64_t id = number(r, KERNEL), shape[PF_ROCM_SHAPE];
-	struct pf_pfr_launch l;
+	struct pf_work_launch l;
 	uint64_t found = UINT64_MAX;
 	const char *text;
 	char own[48];
@@ -392,15 +368,12 @@ static void put_kernel(struct v3 *r, struct pf_sink_put *put)
 		snprintf(own, sizeof(own), "kernel %" PRId64, id);
 		put->name = pf_sink_word(&r->map.sink, own);
 	}
-	work.agent = agent_of(r, AGENT);
-	if (work.agent)
-		work.device = work.agent->device;
-	pf_rocm_put_kernel(&r->map, &work, &l, put);
+	pf_work_kernel(&r->map.sink, &place, &l, put);
 }
 
 static void put_copy(struct v3 *r, struct pf_sink_put *put)
 {
-	struct pf_rocm_work work = work_of(r);
+	struct pf_work_place place = place_of(r, -1);
 	struct pf_rocm_copy copy = { 0 };
 	char own[64];
 
@@ -408,8 +381,7 @@ static void put_copy(struct v3 *r, struct pf_sink_put *put)
 	copy.bytes = number(r, BYTES);
 	copy.from = device_of(r, FROM);
 	copy.to = device_of(r, TO);
-	work.device = copy.from >= 0 ? copy.from : copy.to;
-	pf_rocm_put_copy(&r->map, &work, &copy, put);
+	pf_rocm_put_copy(&r->map, &place, &copy, put);
 }
 
 static struct pf_rocm_call call_of(struct v3 *r)
@@ -430,7 +402,6 @@ static struct pf_rocm_call call_of(struct v3 *r)
 
 static void put_memory(struct v3 *r, struct pf_sink_put *put)
 {
-	static const char prefix[] = "MEMORY_ALLOCATION_";
 	struct pf_rocm_call c = call_of(r);
 	struct pf_rocm_memory m = { .is_scratch = r->list == SCRATCH };
 	int64_t address = number(r, ADDRESS_HANDLE);
@@ -439,11 +410,6 @@ static void put_memory(struct v3 *r, struct pf_sink_put *put)
 	if (address < 0)
 		address = number(r, ADDRESS);
 	m.what = operation_text(r, own, &m.what_len);
-	if (m.what_len > sizeof(prefix) - 1 &&
-	    !memcmp(m.what, prefix, sizeof(prefix) - 1)) {
-		m.what += sizeof(prefix) - 1;
-		m.what_len -= sizeof(prefix) - 1;
-	}
 	m.device = device_of(r, AGENT);
 	m.bytes = number(r, SIZE);
 	m.address = address < 0 ? 0 : (uint64_t)address;
@@ -546,7 +512,7 @@ static void read_member(struct v3 *r)
 		   !pf_lexer_is(t, "callback_records")) {
 		pf_lexer_pass(t);
 	} else if (pf_lexer_open(t, PF_LEXER_OBJECT)) {
-		r->process = pf_rocm_process(&r->map, (uint64_t)r->tool);
+		r->process = pf_sink_process(&r->map.sink, (uint64_t)r->tool);
 		pf_keys_seal(&r->marks, t->err);
 		r->state = IN_LISTS;
 	}
@@ -572,7 +538,6 @@ static void begin_tool(struct v3 *r)
 {
 	r->tool++;
 	r->pid = 0;
-	r->last_agent = NULL;
 	pf_map_release(&r->kernels);
 	pf_keys_release(&r->marks);
 	pf_keys_init(&r->marks, r->dir);
@@ -673,7 +638,7 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 	}
 	if (r->state != AT_END)
 		return 1;
-	pf_rocm_put_devices(&r->map);
+	pf_sink_put_gpus(&r->map.sink);
 	return 0;
 }
 

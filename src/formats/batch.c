@@ -139,6 +139,11 @@ uint32_t pf_dict_find(struct pf_dict *d, const char *raw, size_t len,
 	return insert(d, raw, len, salt, hash);
 }
 
+uint32_t pf_dict_word(struct pf_dict *d, const char *word)
+{
+	return pf_dict_find(d, word, strlen(word), 0);
+}
+
 void pf_dict_no_text(struct pf_dict *d, struct pf_dict_entry *e,
 		     const char *raw, struct pf_buf *text)
 {
@@ -164,6 +169,15 @@ const char *pf_track_class_name(char letter)
 		if (track_classes[i].letter == letter)
 			return track_classes[i].name;
 	return "host";
+}
+
+uint32_t pf_parsed_track(struct pf_parsed *p, char letter, const char *pid,
+			 const char *tid)
+{
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+
+	pf_buf_addf(&text, "%c%08zx%s%s", letter, strlen(pid), pid, tid);
+	return pf_dict_find(&p->tracks, text.data, text.len, 0);
 }
 
 static void clean(struct pf_dict *d, struct pf_dict_entry *e, const char *raw,
@@ -259,6 +273,15 @@ uint32_t pf_batch_type(struct pf_batch *b, uint32_t category, char ph,
 		.category = category, .ph = (uint8_t)ph, .kind = (uint8_t)kind
 	};
 	return (uint32_t)b->type_count++;
+}
+
+void pf_batch_store(struct pf_batch *b, struct pf_event *ev, uint32_t category,
+		    uint32_t mask, const int64_t *values)
+{
+	ev->type = pf_batch_type(b, category, (char)ev->ph,
+				 (enum pf_kind)ev->kind);
+	b->kind_count[ev->kind]++;
+	pf_batch_put(b, ev, mask, values);
 }
 
 void pf_batch_member(struct pf_batch *b, const char *key,

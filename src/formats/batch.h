@@ -187,6 +187,11 @@ void pf_batch_base(struct pf_batch *b, int64_t base_ns);
  */
 static inline void pf_batch_put(struct pf_batch *b, struct pf_event *ev,
 				uint32_t mask, const int64_t *values);
+/* The same, of a category; sets its type and counts its kind. */
+void pf_batch_store(struct pf_batch *b, struct pf_event *ev, uint32_t category,
+		    uint32_t mask, const int64_t *values);
+/* The dictionary's entry of a word. */
+uint32_t pf_dict_word(struct pf_dict *d, const char *word);
 
 /* A metadata event, as JSON; the caller counts it in event_count. */
 void pf_batch_metadata(struct pf_batch *b, const struct pf_buf *json);
@@ -198,6 +203,8 @@ void pf_batch_name(struct pf_batch *b, const char *what, int64_t pid,
  * A track's dictionary text: class letter, pid length as 8 hex digits, pid,
  * tid.  Class letters: h g c f a m (host gpu counter flow async mark).
  */
+uint32_t pf_parsed_track(struct pf_parsed *p, char letter, const char *pid,
+			 const char *tid);
 char pf_track_class_letter(enum pf_kind kind);
 const char *pf_track_class_name(char letter);
 

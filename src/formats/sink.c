@@ -159,7 +159,6 @@ void pf_sink_release(struct pf_sink *s)
 	free(s->known);
 	pf_buf_release(&s->gpus);
 	pf_map_release(&s->processes);
-	pf_buf_release(&s->scratch);
 }
 
 void pf_sink_begin(struct pf_sink *s)
@@ -167,9 +166,8 @@ void pf_sink_begin(struct pf_sink *s)
 	if (pf_parsed_begin(&s->parsed) || !s->memos.generation) {
 		s->memos.generation++;
 		for (size_t i = 0; i < PF_CATS; i++)
-			s->category[i] = pf_dict_find(&s->parsed.categories,
-						      cats[i].name,
-						      strlen(cats[i].name), 0);
+			s->category[i] = pf_dict_word(&s->parsed.categories,
+						      cats[i].name);
 	}
 	s->parsed.batch.ts_fraction_digits = 3;
 }
@@ -226,15 +224,13 @@ void pf_sink_store(struct pf_sink *s, const struct pf_sink_put *put)
 		.name = put->name,
 		.args = put->args,
 		.track = put->track,
-		.type = pf_batch_type(b, s->category[put->category], put->ph,
-				      put->kind),
 		.order = order < INT32_MIN ? INT32_MIN : (int32_t)order,
 		.ph = (uint8_t)put->ph,
 		.kind = (uint8_t)put->kind,
 	};
 
-	b->kind_count[put->kind]++;
-	pf_batch_put(b, &ev, s->args.mask, s->args.slots);
+	pf_batch_store(b, &ev, s->category[put->category], s->args.mask,
+		       s->args.slots);
 }
 
 void pf_sink_close(struct pf_sink *s, struct pf_sink_put *put)
@@ -252,21 +248,13 @@ uint32_t pf_sink_text(struct pf_sink *s, const char *text, size_t len)
 
 uint32_t pf_sink_word(struct pf_sink *s, const char *word)
 {
-	return pf_sink_text(s, word, strlen(word));
+	return pf_dict_word(&s->parsed.names, word);
 }
 
 uint32_t pf_sink_track(struct pf_sink *s, char letter, const char *pid,
 		       const char *tid)
 {
-	char head[24];
-
-	snprintf(head, sizeof(head), "%c%08zx", letter, strlen(pid));
-	pf_buf_clear(&s->scratch);
-	pf_buf_adds(&s->scratch, head);
-	pf_buf_adds(&s->scratch, pid);
-	pf_buf_adds(&s->scratch, tid);
-	return pf_dict_find(&s->parsed.tracks, s->scratch.data, s->scratch.len,
-			    0);
+	return pf_parsed_track(&s->parsed, letter, pid, tid);
 }
 
 /* The first process that uses a number has it to itself, up to a limit. */

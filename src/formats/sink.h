@@ -165,7 +165,6 @@ struct pf_sink {
 	struct pf_map processes; /* as readers know them -> from 0 */
 	uint64_t last_key;       /* found last */
 	int64_t last_process;
-	struct pf_buf scratch;
 };
 
 struct pf_sink_put { /* where an event goes and what it is */

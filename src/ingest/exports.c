@@ -611,7 +611,6 @@ static void take_time(struct timeline_reading *r, int64_t time)
 
 static int put_event(struct timeline_reading *r, struct pf_err *err)
 {
-	static const char track[] = "c00000012Memory by category";
 	static const char name[] = "Memory by category";
 	struct pf_parsed *p = &r->sink.parsed;
 	struct pf_event ev = {
@@ -632,13 +631,10 @@ static int put_event(struct timeline_reading *r, struct pf_err *err)
 				(enum pf_slot)(PF_SLOT_GENERIC + i),
 				r->level[i] * 16);
 	ev.args = pf_argline_close(&r->args, &p->args);
-	ev.name = pf_dict_find(&p->names, name, sizeof(name) - 1, 0);
-	ev.track = pf_dict_find(&p->tracks, track, sizeof(track) - 1, 0);
-	ev.type = pf_batch_type(&p->batch,
-				pf_dict_find(&p->categories, "memory", 6, 0),
-				'C', PF_KIND_COUNTER);
-	p->batch.kind_count[PF_KIND_COUNTER]++;
-	pf_batch_put(&p->batch, &ev, r->args.mask, r->args.slots);
+	ev.name = pf_dict_word(&p->names, name);
+	ev.track = pf_parsed_track(p, 'c', name, "");
+	pf_batch_store(&p->batch, &ev, pf_dict_word(&p->categories, "memory"),
+		       r->args.mask, r->args.slots);
 	return pf_ingest_sink_offer(&r->sink, err) < 0 ? -1 : 0;
 }
 

@@ -335,21 +335,14 @@ static int64_t read_input(void *arg, void *buf, size_t len, struct pf_err *err)
 
 /* ---- batches ---- */
 
-static uint32_t find_text(struct pf_dict *d, const char *text)
-{
-	return pf_dict_find(d, text, strlen(text), 0);
-}
-
 /* Track of a device; letter: a class of formats/batch.h. */
 static uint32_t find_track(struct pf_ingest_snap *r, char letter,
 			   int64_t device, const char *tid)
 {
-	char text[96], pid[32];
+	char pid[32];
 
 	snprintf(pid, sizeof(pid), "CUDA %" PRId64, device);
-	snprintf(text, sizeof(text), "%c%08zx%s%s", letter, strlen(pid), pid,
-		 tid);
-	return find_text(&r->sink.parsed.tracks, text);
+	return pf_parsed_track(&r->sink.parsed, letter, pid, tid);
 }
 
 static void put(struct pf_ingest_snap *r, struct pf_event *ev,
@@ -357,11 +350,8 @@ static void put(struct pf_ingest_snap *r, struct pf_event *ev,
 {
 	struct pf_batch *b = &r->sink.parsed.batch;
 
-	ev->type = pf_batch_type(b, category, (char)ev->ph,
-				 (enum pf_kind)ev->kind);
 	ev->order = (int32_t)b->event_count++;
-	b->kind_count[ev->kind]++;
-	pf_batch_put(b, ev, mask, slots);
+	pf_batch_store(b, ev, category, mask, slots);
 }
 
 /* ---- entries ---- */
@@ -416,7 +406,7 @@ struct pf_ingest_snap_found {
 
 static void forget(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f)
 {
-	f->category = find_text(&r->sink.parsed.categories, "allocator");
+	f->category = pf_dict_word(&r->sink.parsed.categories, "allocator");
 	memset(f->names, 0xff, f->name_count * sizeof(*f->names));
 	memset(f->tracks, 0xff, f->track_count * sizeof(*f->tracks));
 	memset(f->args, 0xff, f->track_count * FORMS * sizeof(*f->args));
@@ -605,8 +595,8 @@ static int put_annotations(struct pf_ingest_snap *r, struct pf_err *err)
 		ev.track = find_track(r, 'h', m->has_device ? m->device : -1,
 				      "annotations");
 		put(r, &ev,
-		    find_text(&r->sink.parsed.categories, "user_annotation"), 0,
-		    NULL);
+		    pf_dict_word(&r->sink.parsed.categories, "user_annotation"),
+		    0, NULL);
 	}
 	return 0;
 }

@@ -760,34 +760,22 @@ static uint32_t make_args(struct pf_tele *t, size_t shift,
 
 /* ---- rows ---- */
 
-static uint32_t find_track(struct pf_parsed *out, const char *device)
-{
-	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
-
-	pf_buf_addf(&text, "c%08zx%s", strlen(device), device);
-	return pf_dict_find(&out->tracks, text.data, text.len, 0);
-}
-
 static void put(struct pf_tele *t, int64_t ns, const char *device, size_t shift,
 		struct pf_parsed *out)
 {
-	const char *name = event_names[t->kind];
-	struct pf_batch *b = &out->batch;
 	struct pf_event ev = {
 		.start_ns = ns - t->first_ns,
 		.ph = 'C',
 		.kind = PF_KIND_COUNTER,
-		.order = (int32_t)(b->event_count - 1),
+		.name = pf_dict_word(&out->names, event_names[t->kind]),
+		.track = pf_parsed_track(out, 'c', device, ""),
+		.args = make_args(t, shift, out),
+		.order = (int32_t)(out->batch.event_count - 1),
 	};
 
-	ev.name = pf_dict_find(&out->names, name, strlen(name), 0);
-	ev.track = find_track(out, device);
-	ev.args = make_args(t, shift, out);
-	ev.type = pf_batch_type(
-		b, pf_dict_find(&out->categories, "telemetry", 9, 0), 'C',
-		PF_KIND_COUNTER);
-	b->kind_count[PF_KIND_COUNTER]++;
-	pf_batch_put(b, &ev, t->args.mask, t->args.slots);
+	pf_batch_store(&out->batch, &ev,
+		       pf_dict_word(&out->categories, "telemetry"),
+		       t->args.mask, t->args.slots);
 }
 
 /* "GPU 0" of dcgmi are two cells. */

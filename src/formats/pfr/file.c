@@ -334,7 +334,6 @@ static bool same_text(const struct pf_pfr_defs *d, size_t at, size_t old_len,
 static bool add_string(struct pf_pfr_defs *d, struct pf_wire *w)
 {
 	struct pf_pfr_def *def;
-	size_t old = d->string_cap;
 	uint64_t id;
 
 	if (!pf_wire_varint(w, &id) || !id)
@@ -343,12 +342,8 @@ static bool add_string(struct pf_pfr_defs *d, struct pf_wire *w)
 		d->past_cap++;
 		return true;
 	}
-	if (id >= old) {
-		d->strings = pf_grow(d->strings, &d->string_cap, (size_t)id + 1,
-				     sizeof(*d->strings));
-		memset(d->strings + old, 0,
-		       (d->string_cap - old) * sizeof(*d->strings));
-	}
+	d->strings = pf_grow_zero(d->strings, &d->string_cap, (size_t)id + 1,
+				  sizeof(*d->strings));
 	def = &d->strings[id];
 	/* The recap says again what is known. */
 	if (def->known && same_text(d, def->at, def->len, w))
@@ -363,7 +358,6 @@ static bool add_string(struct pf_pfr_defs *d, struct pf_wire *w)
 static bool add_launch(struct pf_pfr_defs *d, struct pf_wire *w)
 {
 	struct pf_pfr_launch_def def = { .known = true };
-	size_t old = d->launch_cap;
 	uint64_t id;
 
 	if (!pf_wire_varint(w, &id) || !id ||
@@ -373,17 +367,13 @@ static bool add_launch(struct pf_pfr_defs *d, struct pf_wire *w)
 		d->past_cap++;
 		return true;
 	}
-	if (id < old && d->launches[id].known)
+	if (id < d->launch_cap && d->launches[id].known)
 		return true; /* defined once with one meaning */
 	if (def.launch.name.text &&
 	    !keep(d, def.launch.name.text, def.launch.name.len, &def.text_at))
 		return true;
-	if (id >= old) {
-		d->launches = pf_grow(d->launches, &d->launch_cap,
-				      (size_t)id + 1, sizeof(*d->launches));
-		memset(d->launches + old, 0,
-		       (d->launch_cap - old) * sizeof(*d->launches));
-	}
+	d->launches = pf_grow_zero(d->launches, &d->launch_cap, (size_t)id + 1,
+				   sizeof(*d->launches));
 	d->launches[id] = def;
 	return true;
 }

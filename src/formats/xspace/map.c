@@ -884,7 +884,7 @@ static uint32_t find_category(struct pf_xs_map *m, const char *word)
 	for (size_t i = 0; i < m->category_count; i++)
 		if (m->categories[i].word == word)
 			return m->categories[i].entry;
-	entry = pf_dict_find(&m->parsed.categories, word, strlen(word), 0);
+	entry = pf_dict_word(&m->parsed.categories, word);
 	if (m->category_count < most)
 		m->categories[m->category_count++] =
 			(struct pf_xs_category){ word, entry };
@@ -1281,8 +1281,9 @@ static void host_type(struct pf_xs_map *m, const struct pf_xs_name *name,
 			    : pf_host_category(kind, "", 0);
 }
 
-static void set_type(struct pf_xs_map *m, const struct pf_xs_name *name,
-		     const struct pf_xs_made *made, struct pf_event *ev)
+/* Sets kind and ph; its category. */
+static uint32_t set_type(struct pf_xs_map *m, const struct pf_xs_name *name,
+			 const struct pf_xs_made *made, struct pf_event *ev)
 {
 	static const char *const work[] = { "kernel", "gpu_memcpy",
 					    "gpu_memset" };
@@ -1307,8 +1308,7 @@ static void set_type(struct pf_xs_map *m, const struct pf_xs_name *name,
 		ev->kind = PF_KIND_GPU_OTHER;
 	}
 	ev->ph = ev->kind == PF_KIND_MEMORY ? 'i' : 'X';
-	ev->type = pf_batch_type(&m->parsed.batch, find_category(m, category),
-				 (char)ev->ph, (enum pf_kind)ev->kind);
+	return find_category(m, category);
 }
 
 static void store(struct pf_xs_map *m, struct raw *raw)
@@ -1328,9 +1328,8 @@ static void store(struct pf_xs_map *m, struct raw *raw)
 	ev.args = find_args(m, raw, name, &made);
 	ev.name = name->entry;
 	ev.track = find_track(m);
-	set_type(m, name, &made, &ev);
-	b->kind_count[ev.kind]++;
-	pf_batch_put(b, &ev, m->args.mask, m->args.slots);
+	pf_batch_store(b, &ev, set_type(m, name, &made, &ev), m->args.mask,
+		       m->args.slots);
 }
 
 /* False: it is no event that can be read. */

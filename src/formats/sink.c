@@ -157,6 +157,7 @@ void pf_sink_release(struct pf_sink *s)
 	pf_argline_release(&s->args);
 	free(s->memos.items);
 	free(s->known);
+	free(s->unread);
 	pf_buf_release(&s->gpus);
 	pf_map_release(&s->processes);
 }
@@ -183,6 +184,38 @@ bool pf_sink_is_full(const struct pf_sink *s, size_t most)
 void pf_sink_note(struct pf_sink *s, enum pf_repair_kind kind)
 {
 	pf_repair_note(&s->parsed.batch.repairs, kind, 1, s->offset);
+}
+
+#define UNREAD_MAX 256u
+
+void pf_sink_unread(struct pf_sink *s, const char *kind, size_t len,
+		    int64_t count, int64_t offset)
+{
+	struct pf_sink_unread kept = { .rows = count };
+	size_t i = s->unread_count;
+
+	if (!count)
+		return;
+	s->parsed.batch.event_count += count;
+	pf_repair_note(&s->parsed.batch.repairs, PF_SKIP_TABLE, count, offset);
+	memcpy(kept.name, kind, len < 80 ? len : 80);
+	/* Records of a kind mostly follow each other. */
+	while (i && strcmp(s->unread[i - 1].name, kept.name) != 0)
+		i--;
+	if (i)
+		s->unread[i - 1].rows += count;
+	else if (s->unread_count < UNREAD_MAX)
+		*PF_ONE_MORE(s->unread, s->unread_count, s->unread_cap) = kept;
+}
+
+bool pf_sink_fact(const struct pf_sink *s, const char *format, size_t i,
+		  char *key, size_t key_size, int64_t *value)
+{
+	if (i >= s->unread_count)
+		return false;
+	snprintf(key, key_size, "%s_unread_%s", format, s->unread[i].name);
+	*value = s->unread[i].rows;
+	return true;
 }
 
 void pf_sink_is(struct pf_sink_put *put, enum pf_cat what)

@@ -165,6 +165,11 @@ struct pf_sink {
 	struct pf_map processes; /* as readers know them -> from 0 */
 	uint64_t last_key;       /* found last */
 	int64_t last_process;
+	struct pf_sink_unread {
+		char name[81];
+		int64_t rows;
+	} * unread;
+	size_t unread_count, unread_cap;
 };
 
 struct pf_sink_put { /* where an event goes and what it is */
@@ -185,6 +190,12 @@ void pf_sink_begin(struct pf_sink *s);
 bool pf_sink_is_full(const struct pf_sink *s, size_t most);
 
 void pf_sink_note(struct pf_sink *s, enum pf_repair_kind kind);
+/* Records of a kind that is not read: skipped, and a fact by its name. */
+void pf_sink_unread(struct pf_sink *s, const char *kind, size_t len,
+		    int64_t count, int64_t offset);
+/* As a reader's fact(): "FORMAT_unread_KIND". */
+bool pf_sink_fact(const struct pf_sink *s, const char *format, size_t i,
+		  char *key, size_t key_size, int64_t *value);
 static inline uint64_t pf_sink_memo_key(enum pf_memo_of what, uint64_t low)
 {
 	return (uint64_t)what << 56 | (low & (UINT64_MAX >> 8));

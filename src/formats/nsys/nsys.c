@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <strings.h>
 
 #include "base/intern.h"
 #include "base/json.h"
@@ -72,28 +71,9 @@ static bool nsys_string(struct nsys *n, int64_t id, const char **text,
 	       pf_rows_text(&n->texts.rows, 0, text, len);
 }
 
-/* The entry of the text of a number in a column. */
 static uint32_t nsys_name(struct nsys *n, const struct pf_rows *r, int column)
 {
-	const char *text;
-	uint32_t *memo;
-	char lost[40];
-	size_t len;
-	int64_t id;
-
-	if (pf_rows_int(r, column, &id) != PF_CELL_INT) {
-		pf_sink_note(&n->sink, PF_REPAIR_LOST_NAME);
-		return pf_sink_word(&n->sink, "no name");
-	}
-	if (pf_sink_memo(&n->sink, PF_MEMO_NAME, 0, (uint64_t)id, &memo))
-		return *memo;
-	if (nsys_string(n, id, &text, &len))
-		return *memo = pf_sink_text(&n->sink, text, len);
-	/* Every event is counted. */
-	pf_sink_forget(&n->sink, PF_MEMO_NAME, 0, (uint64_t)id);
-	pf_sink_note(&n->sink, PF_REPAIR_LOST_NAME);
-	snprintf(lost, sizeof(lost), "string %" PRId64, id);
-	return pf_sink_word(&n->sink, lost);
+	return pf_reading_name(&n->reading, &n->texts, r, column);
 }
 
 /* ---- processes and threads ---- */
@@ -1166,23 +1146,12 @@ static bool thread_row(void *reader, const struct pf_rows *r)
 
 /* ---- what is not read ---- */
 
-/* Does a table describe, and hold no events? */
-static bool nsys_describes(const char *name)
-{
-	static const char *const prefixes[] = {
-		"sqlite_",          "StringIds",      "META_DATA_",
-		"EXPORT_META_DATA", "TARGET_INFO_",   "ENUM_",
-		"ANALYSIS_",        "ProcessStreams", "PROCESSES",
-		"ThreadNames",      "NVTX_PAYLOAD_",  "SystemInfo",
-	};
-	static const char callchains[] = "_CALLCHAINS";
-	size_t len = strlen(name), n = sizeof(callchains) - 1;
-
-	for (size_t i = 0; i < PF_LEN(prefixes); i++)
-		if (!strncasecmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return len > n && !strcasecmp(name + len - n, callchains);
-}
+static const char *const describe[] = {
+	"StringIds%",   "META_DATA_%", "EXPORT_META_DATA%", "TARGET_INFO_%",
+	"ENUM_%",       "ANALYSIS_%",  "ProcessStreams%",   "PROCESSES%",
+	"ThreadNames%", "SystemInfo%", "NVTX_PAYLOAD_%",    "%_CALLCHAINS",
+	NULL,
+};
 
 static const char *const text_columns[] = { "value" };
 
@@ -1264,7 +1233,7 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 	rc = pf_reading_fill(&n->reading, most);
 	if (rc)
 		return rc;
-	pf_reading_count_rest(&n->reading, nsys_describes);
+	pf_reading_count_rest(&n->reading);
 	pf_reading_each(&n->reading, "PROCESSES", PF_COLUMNS(process_columns),
 			process_row);
 	pf_reading_each(&n->reading, "ThreadNames", PF_COLUMNS(thread_columns),
@@ -1301,6 +1270,7 @@ struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 	n->reading = (struct pf_reading){
 		.base = { &n->sink.parsed, fill, pf_reading_fact, free_reader },
 		.name = "nsys",
+		.describe = describe,
 		.f = f,
 		.sink = &n->sink,
 		.tables = tables_read,

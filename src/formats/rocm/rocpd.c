@@ -178,53 +178,7 @@ static void read_thread(struct rocpd *r, const struct pf_rows *row,
 	c->tid = r->last_tid;
 }
 
-/* ---- names ---- */
-
-/* The text of a number in a column: borrowed, or "string 4711" in own. */
-static void read_name(struct rocpd *r, const struct pf_rows *row, int column,
-		      char own[48], const char **text, size_t *len)
-{
-	int64_t id;
-
-	snprintf(own, 48, "no name");
-	if (pf_rows_int(row, column, &id) == PF_CELL_INT) {
-		if (find_text(r, id, text, len))
-			return;
-		snprintf(own, 48, "string %" PRId64, id);
-	}
-	note(r, PF_REPAIR_LOST_NAME);
-	*text = own;
-	*len = strlen(own);
-}
-
 /* ---- calls ---- */
-
-/* Of a call by its number, which most rows repeat; of a range its text. */
-static void read_call_name(struct rocpd *r, const struct pf_rows *row,
-			   int column, char own[48], struct pf_rocm_call *c)
-{
-	uint32_t *memo = NULL;
-	int64_t id;
-
-	if (c->domain->category != PF_CAT_RANGE &&
-	    pf_rows_int(row, column, &id) == PF_CELL_INT &&
-	    pf_sink_memo(&r->map.sink, PF_MEMO_NAME, 0, (uint64_t)id, &memo)) {
-		c->has_entry = true;
-		c->entry = *memo;
-		return;
-	}
-	if (memo)
-		pf_sink_forget(&r->map.sink, PF_MEMO_NAME, 0, (uint64_t)id);
-	read_name(r, row, column, own, &c->name, &c->name_len);
-	/* One that is lost is counted each time. */
-	if (memo && c->name != own) {
-		pf_sink_memo(&r->map.sink, PF_MEMO_NAME, 0, (uint64_t)id,
-			     &memo);
-		c->entry = pf_sink_text(&r->map.sink, c->name, c->name_len);
-		c->has_entry = true;
-		*memo = c->entry;
-	}
-}
 
 static const char *const region_columns[] = { PLACE, "name_id" };
 
@@ -256,12 +210,18 @@ static void map_region(void *reader, const struct pf_rows *row)
 	call.id = event.link;
 	call.domain = domain_of(r, event.category);
 	read_thread(r, row, &call);
-	read_call_name(r, row, REST, own, &call);
 	/* A range's text is beside its event; its name is roctx's function. */
 	if (call.domain->category == PF_CAT_RANGE) {
-		call.function = call.name;
-		call.function_len = call.name_len;
-		event_message(r, &call.name, &call.name_len);
+		pf_reading_text(&r->reading, &r->lookups[STRINGS], row, REST,
+				own, &call.function, &call.function_len);
+		if (!event_message(r, &call.name, &call.name_len)) {
+			call.name = call.function;
+			call.name_len = call.function_len;
+		}
+	} else {
+		call.has_entry = true;
+		call.entry = pf_reading_name(&r->reading, &r->lookups[STRINGS],
+					     row, REST);
 	}
 	pf_rocm_put_call(&r->map, &call, &put);
 }
@@ -394,7 +354,8 @@ static void map_copy(void *reader, const struct pf_rows *row)
 	if (!pf_reading_times(&r->reading, row, &put))
 		return;
 	place = read_place(r, row, -1);
-	read_name(r, row, COPY_NAME, own, &copy.name, &copy.name_len);
+	pf_reading_text(&r->reading, &r->lookups[STRINGS], row, COPY_NAME, own,
+			&copy.name, &copy.name_len);
 	copy.bytes = known_or(row, SIZE);
 	copy.from = device_of(r, row, FROM);
 	copy.to = device_of(r, row, TO);
@@ -642,19 +603,10 @@ static void find_runs(struct rocpd *r)
 
 /* ---- reading ---- */
 
-/* Tables that describe, and hold no events. */
-static bool describes(const char *name)
-{
-	static const char *const prefixes[] = {
-		"sqlite_",     "rocpd_metadata", "rocpd_string", "rocpd_info_",
-		"rocpd_track", "rocpd_event",    "rocpd_arg",
-	};
-
-	for (size_t i = 0; i < PF_LEN(prefixes); i++)
-		if (!strncasecmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
-}
+static const char *const describe[] = {
+	"rocpd_metadata%", "rocpd_string%", "rocpd_info_%", "rocpd_track%",
+	"rocpd_event%",    "rocpd_arg%",    NULL,
+};
 
 /* 1: the batch is full. */
 static int read_run(struct rocpd *r, size_t most)
@@ -670,7 +622,7 @@ static int read_run(struct rocpd *r, size_t most)
 	rc = pf_reading_fill(&r->reading, most);
 	if (rc)
 		return rc;
-	pf_reading_count_rest(&r->reading, describes);
+	pf_reading_count_rest(&r->reading);
 	pf_reading_each(&r->reading, "rocpd_info_thread",
 			PF_COLUMNS(thread_columns), thread_row);
 	close_lookups(r);
@@ -739,6 +691,7 @@ struct pf_reader *pf_rocpd_new(struct pf_foreign *f,
 		.base = { &r->map.sink.parsed, fill, pf_reading_fact,
 			  free_reader },
 		.name = "rocpd",
+		.describe = describe,
 		.f = f,
 		.sink = &r->map.sink,
 		.tables = tables,

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "formats/sqlite/foreign.h"
@@ -382,20 +381,12 @@ static void open_all(struct rpd *r)
 
 /* ---- reading ---- */
 
-/* Tables that describe, and hold no events. */
-static bool describes(const char *name)
-{
-	static const char *const names[] = {
-		"rocpd_metadata",  "rocpd_string",  "rocpd_api_ops",
-		"rocpd_kernelapi", "rocpd_copyapi", "rocpd_kernelcodeobject",
-		"rocpd_ustring",
-	};
-
-	for (size_t i = 0; i < PF_LEN(names); i++)
-		if (!strcasecmp(name, names[i]))
-			return true;
-	return !strncasecmp(name, "sqlite_", 7);
-}
+static const char *const describe[] = {
+	"rocpd_metadata", "rocpd_string",
+	"rocpd_api_ops",  "rocpd_kernelapi",
+	"rocpd_copyapi",  "rocpd_kernelcodeobject",
+	"rocpd_ustring",  NULL,
+};
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 {
@@ -409,7 +400,7 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 	r->is_described = true;
 	rc = pf_reading_fill(&r->reading, most);
 	if (!rc)
-		pf_reading_count_rest(&r->reading, describes);
+		pf_reading_count_rest(&r->reading);
 	return err->code ? -1 : rc;
 }
 
@@ -450,6 +441,7 @@ struct pf_reader *pf_rpd_new(struct pf_foreign *f,
 		.base = { &r->map.sink.parsed, fill, pf_reading_fact,
 			  free_reader },
 		.name = "rpd",
+		.describe = describe,
 		.f = f,
 		.sink = &r->map.sink,
 		.tables = tables,

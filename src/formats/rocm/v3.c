@@ -17,7 +17,6 @@
 #include "formats/sqlite/foreign.h"
 
 #define KINDS_MAX 256u
-#define LISTS_MAX 64u
 
 enum state { AT_TOP, IN_TOP, IN_TOOLS, IN_TOOL, IN_LISTS, IN_LIST, AT_END };
 
@@ -43,11 +42,6 @@ struct v3 {
 	struct pf_keys marks;  /* of this tool: a range's text, by its link */
 	const char *dir;
 	struct pf_members record, agent, symbol, mark, metadata;
-	struct rest {
-		char name[40];
-		int64_t rows;
-	} rest[LISTS_MAX];
-	size_t rest_count;
 };
 
 /* What a tool of rocprofv3's JSON defines: agents, strings, kernels. */
@@ -450,27 +444,6 @@ static void put_record(struct v3 *r)
 	r->map.sink.parsed.batch.event_count++;
 }
 
-/* Records of a list that is not read, by its name. */
-static void count_unread(struct v3 *r)
-{
-	struct pf_batch *b = &r->map.sink.parsed.batch;
-	size_t i = 0;
-
-	b->event_count++;
-	pf_repair_note(&b->repairs, PF_SKIP_TABLE, 1,
-		       pf_lexer_offset(&r->tokens));
-	while (i < r->rest_count && strcmp(r->rest[i].name, r->list_name) != 0)
-		i++;
-	if (i == LISTS_MAX)
-		return;
-	if (i == r->rest_count) {
-		snprintf(r->rest[i].name, sizeof(r->rest[i].name), "%s",
-			 r->list_name);
-		r->rest_count++;
-	}
-	r->rest[i].rows++;
-}
-
 /* ---- places ---- */
 
 static enum list list_of(const struct pf_lexer *t)
@@ -523,7 +496,8 @@ static void read_element(struct v3 *r)
 	struct pf_lexer *t = &r->tokens;
 
 	if (r->list == UNREAD) {
-		count_unread(r);
+		pf_sink_unread(&r->map.sink, r->list_name, strlen(r->list_name),
+			       1, pf_lexer_offset(t));
 		pf_lexer_skip(t);
 	} else if (t->kind != PF_LEXER_OBJECT) {
 		r->map.sink.parsed.batch.event_count++;
@@ -647,11 +621,7 @@ static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,
 {
 	struct v3 *r = (struct v3 *)base;
 
-	if (i >= r->rest_count)
-		return false;
-	snprintf(key, key_size, "rocprofv3_unread_%s", r->rest[i].name);
-	*value = r->rest[i].rows;
-	return true;
+	return pf_sink_fact(&r->map.sink, "rocprofv3", i, key, key_size, value);
 }
 
 static void free_reader(struct pf_reader *base)

@@ -10,6 +10,7 @@
 #include "formats/sqlite/foreign.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <strings.h>
@@ -481,33 +482,28 @@ static void run_all(struct pf_foreign *f, struct pf_buf *sql, const char *table)
 static void make_keyed(struct pf_foreign *f, const char *table, const char *key,
 		       uint64_t has, const char *const *columns, size_t count)
 {
-	struct pf_buf make = { 0 }, fill = { 0 };
+	struct pf_buf make = { 0 }, fill = { 0 }, names = { 0 };
 
+	pf_buf_adds(&names, "");
+	for (size_t i = 0; i < count; i++)
+		if (has >> i & 1 && strcasecmp(columns[i], "x") != 0) {
+			pf_buf_addc(&names, ',');
+			add_quoted(&names, columns[i]);
+		}
 	sqlite3_exec(f->sql, "PRAGMA query_only = 0", NULL, NULL, NULL);
-	pf_buf_addf(&make, "CREATE TEMP TABLE keyed_%d(x", ++f->keyed_count);
-	pf_buf_addf(&fill, "INSERT OR IGNORE INTO temp.keyed_%d(x",
-		    f->keyed_count);
-	for (size_t i = 0; i < count; i++)
-		if (has >> i & 1 && strcasecmp(columns[i], "x") != 0) {
-			pf_buf_addc(&make, ',');
-			pf_buf_addc(&fill, ',');
-			add_quoted(&make, columns[i]);
-			add_quoted(&fill, columns[i]);
-		}
-	pf_buf_addc(&make, ')');
-	pf_buf_adds(&fill, ", rowid) SELECT 1");
-	for (size_t i = 0; i < count; i++)
-		if (has >> i & 1 && strcasecmp(columns[i], "x") != 0) {
-			pf_buf_addc(&fill, ',');
-			add_quoted(&fill, columns[i]);
-		}
-	pf_buf_addc(&fill, ',');
+	pf_buf_addf(&make, "CREATE TEMP TABLE keyed_%d(x%s)", ++f->keyed_count,
+		    names.data);
+	pf_buf_addf(&fill,
+		    "INSERT OR IGNORE INTO temp.keyed_%d(x%s, rowid) "
+		    "SELECT 1%s,",
+		    f->keyed_count, names.data, names.data);
 	add_quoted(&fill, key);
 	pf_buf_adds(&fill, " FROM main.");
 	add_quoted(&fill, table);
 	pf_buf_adds(&fill, " NOT INDEXED WHERE typeof(");
 	add_quoted(&fill, key);
 	pf_buf_adds(&fill, ") = 'integer'");
+	pf_buf_release(&names);
 	run_all(f, &make, table);
 	run_all(f, &fill, table);
 }
@@ -666,7 +662,6 @@ bool pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
 void pf_reading_release(struct pf_reading *g)
 {
 	pf_rows_close(&g->rows);
-	free(g->rest);
 	*g = (struct pf_reading){ 0 };
 }
 
@@ -794,6 +789,52 @@ bool pf_reading_times(struct pf_reading *g, const struct pf_rows *r,
 	return pf_sink_times(g->sink, start_ns, end_ns, put);
 }
 
+/* ---- texts ---- */
+
+static bool find_text(struct pf_lookup *texts, const struct pf_rows *r,
+		      int column, int64_t *id, const char **text, size_t *len)
+{
+	return pf_rows_int(r, column, id) == PF_CELL_INT &&
+	       pf_lookup_find(texts, *id) &&
+	       pf_rows_text(&texts->rows, 0, text, len);
+}
+
+void pf_reading_text(struct pf_reading *g, struct pf_lookup *texts,
+		     const struct pf_rows *r, int column, char own[48],
+		     const char **text, size_t *len)
+{
+	int64_t id;
+
+	if (find_text(texts, r, column, &id, text, len))
+		return;
+	snprintf(own, 48, "no name");
+	if (pf_rows_int(r, column, &id) == PF_CELL_INT)
+		snprintf(own, 48, "string %" PRId64, id);
+	pf_sink_note(g->sink, PF_REPAIR_LOST_NAME);
+	*text = own;
+	*len = strlen(own);
+}
+
+uint32_t pf_reading_name(struct pf_reading *g, struct pf_lookup *texts,
+			 const struct pf_rows *r, int column)
+{
+	uint32_t *memo, none;
+	const char *text;
+	char own[48];
+	size_t len;
+	int64_t id;
+
+	if (pf_rows_int(r, column, &id) != PF_CELL_INT)
+		memo = &none;
+	else if (pf_sink_memo(g->sink, PF_MEMO_NAME, 0, (uint64_t)id, &memo))
+		return *memo;
+	pf_reading_text(g, texts, r, column, own, &text, &len);
+	/* Each time that it is met is counted. */
+	if (text == own && memo != &none)
+		pf_sink_forget(g->sink, PF_MEMO_NAME, 0, (uint64_t)id);
+	return *memo = pf_sink_text(g->sink, text, len);
+}
+
 /* ---- what is not read ---- */
 
 static bool is_read(const struct pf_reading *g, const char *table)
@@ -828,41 +869,27 @@ static int64_t count_rows(struct pf_foreign *f, const char *table)
 	return rows;
 }
 
-/* By kind of table: those of several suffixes are one. */
-static void note_rest(struct pf_reading *g, const char *table, int64_t rows)
+static bool describes(const struct pf_reading *g, const char *table)
 {
-	size_t len = strlen(table) - (g->suffix ? strlen(g->suffix) : 0), i = 0;
-
-	while (i < g->rest_count && (g->rest[i].len != len ||
-				     memcmp(g->rest[i].table, table, len) != 0))
-		i++;
-	if (i == g->rest_count) {
-		g->rest = pf_grow(g->rest, &g->rest_cap, ++g->rest_count,
-				  sizeof(*g->rest));
-		g->rest[i] = (struct pf_reading_rest){ table, len, 0 };
-	}
-	g->rest[i].rows += rows;
+	for (const char *const *d = g->describe; *d; d++)
+		if (!sqlite3_strlike(*d, table, 0))
+			return true;
+	return !sqlite3_strlike("sqlite_%", table, 0);
 }
 
-void pf_reading_count_rest(struct pf_reading *g,
-			   bool (*describes)(const char *))
+/* By kind of table: those of several suffixes are one. */
+void pf_reading_count_rest(struct pf_reading *g)
 {
-	struct pf_batch *b = &g->sink->parsed.batch;
+	size_t suffix = g->suffix ? strlen(g->suffix) : 0;
 
 	for (size_t i = 0; i < g->f->table_count; i++) {
 		const char *name = g->f->tables[i];
-		int64_t rows;
 
-		if (!is_of_suffix(g, name) || describes(name) ||
-		    is_read(g, name))
-			continue;
-		rows = count_rows(g->f, name);
-		if (!rows)
-			continue;
-		b->event_count += rows;
-		pf_repair_note(&b->repairs, PF_SKIP_TABLE, rows,
-			       PF_OFFSET_UNKNOWN);
-		note_rest(g, name, rows);
+		if (is_of_suffix(g, name) && !describes(g, name) &&
+		    !is_read(g, name))
+			pf_sink_unread(g->sink, name, strlen(name) - suffix,
+				       count_rows(g->f, name),
+				       PF_OFFSET_UNKNOWN);
 	}
 }
 
@@ -871,11 +898,5 @@ bool pf_reading_fact(struct pf_reader *base, size_t i, char *key,
 {
 	const struct pf_reading *g = (struct pf_reading *)base;
 
-	if (i >= g->rest_count)
-		return false;
-	snprintf(key, key_size, "%s_unread_%.*s", g->name,
-		 (int)(g->rest[i].len < 80 ? g->rest[i].len : 80),
-		 g->rest[i].table);
-	*value = g->rest[i].rows;
-	return true;
+	return pf_sink_fact(g->sink, g->name, i, key, key_size, value);
 }

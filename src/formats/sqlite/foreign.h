@@ -149,15 +149,11 @@ struct pf_reading { /* the first member of who reads: the "reader" */
 	const struct pf_reading_table *tables;
 	size_t table_count;
 	const char *suffix; /* of all names, or NULL */
+	/* tables that describe and hold no events: as LIKE has it; NULL ends */
+	const char *const *describe;
 	/* where it is */
 	size_t at;
 	struct pf_rows rows;
-	struct pf_reading_rest { /* rows of a table that is not read */
-		const char *table;
-		size_t len; /* of the name without the suffix */
-		int64_t rows;
-	} * rest;
-	size_t rest_count, rest_cap;
 };
 
 void pf_reading_release(struct pf_reading *g);
@@ -182,9 +178,19 @@ void pf_reading_each(struct pf_reading *g, const char *name,
 bool pf_reading_times(struct pf_reading *g, const struct pf_rows *r,
 		      struct pf_sink_put *put);
 
+/*
+ * The text of a number in a column, by a table of texts: borrowed until the
+ * next call, or "string 4711" in own, and then it is counted as lost.
+ */
+void pf_reading_text(struct pf_reading *g, struct pf_lookup *texts,
+		     const struct pf_rows *r, int column, char own[48],
+		     const char **text, size_t *len);
+/* The same as an entry of names, which most rows repeat. */
+uint32_t pf_reading_name(struct pf_reading *g, struct pf_lookup *texts,
+			 const struct pf_rows *r, int column);
+
 /* Count the rows of all tables but those read and those that describe. */
-void pf_reading_count_rest(struct pf_reading *g,
-			   bool (*describes)(const char *table));
+void pf_reading_count_rest(struct pf_reading *g);
 /* They are facts: "NAME_unread_TABLE". */
 bool pf_reading_fact(struct pf_reader *base, size_t i, char *key,
 		     size_t key_size, int64_t *value);

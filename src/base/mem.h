@@ -9,6 +9,7 @@
 #ifndef PF_BASE_MEM_H
 #define PF_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -54,6 +55,16 @@ static inline void pf_freed(void *variable)
 #define PF_MEM_KEEP_MUCH   (16 << 20)
 #define PF_MEM_KEEP_LITTLE (1 << 20)
 void pf_mem_keep_below(int size_bytes);
+
+/* Is a text of a length this word, or does it begin with it? */
+static inline bool pf_is(const char *p, size_t len, const char *word)
+{
+	return len == strlen(word) && !memcmp(p, word, len);
+}
+static inline bool pf_begins(const char *p, size_t len, const char *word)
+{
+	return len >= strlen(word) && !memcmp(p, word, strlen(word));
+}
 
 /* How many elements an array has. */
 #define PF_LEN(array) (sizeof(array) / sizeof(*(array)))

@@ -64,11 +64,6 @@ enum pf_kind pf_category_kind(const char *text, size_t len)
 	return PF_KIND_HOST;
 }
 
-static bool is(const char *text, size_t len, const char *word)
-{
-	return strlen(word) == len && !memcmp(text, word, len);
-}
-
 const unsigned char pf_phases[256] = {
 	['X'] = PF_PHASE_SPAN,    ['B'] = PF_PHASE_SPAN,
 	['E'] = PF_PHASE_SPAN,    ['i'] = PF_PHASE_INSTANT,
@@ -91,9 +86,9 @@ enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 		phase = PF_PHASE_INSTANT;
 	switch (phase) {
 	case PF_PHASE_INSTANT:
-		if (is(name, name_len, "[memory]"))
+		if (pf_is(name, name_len, "[memory]"))
 			return PF_KIND_MEMORY;
-		if (is(name, name_len, "[OutOfMemory]"))
+		if (pf_is(name, name_len, "[OutOfMemory]"))
 			return PF_KIND_OOM;
 		return PF_KIND_INSTANT;
 	case PF_PHASE_COUNTER:
@@ -107,11 +102,12 @@ enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 		break;
 	}
 	/* MTIA's copies have the category of all its work. */
-	if (category == PF_KIND_KERNEL && is(name, name_len, "dma_request"))
+	if (category == PF_KIND_KERNEL && pf_is(name, name_len, "dma_request"))
 		return PF_KIND_MEMCPY;
 	/* ... and its streams' waits for each other, which are no work. */
-	if (category == PF_KIND_KERNEL && (is(name, name_len, "event_wait") ||
-					   is(name, name_len, "event_record")))
+	if (category == PF_KIND_KERNEL &&
+	    (pf_is(name, name_len, "event_wait") ||
+	     pf_is(name, name_len, "event_record")))
 		return PF_KIND_GPU_SYNC;
 	if (category == PF_KIND_HOST && on_device)
 		return PF_KIND_GPU_OTHER;

@@ -7,18 +7,11 @@
 
 static bool starts(const char **p, size_t *len, const char *word)
 {
-	size_t n = strlen(word);
-
-	if (*len < n || memcmp(*p, word, n) != 0)
+	if (!pf_begins(*p, *len, word))
 		return false;
-	*p += n;
-	*len -= n;
+	*p += strlen(word);
+	*len -= strlen(word);
 	return true;
-}
-
-static bool is(const char *p, size_t len, const char *word)
-{
-	return strlen(word) == len && !memcmp(p, word, len);
 }
 
 /* A number of at most nine digits, then what follows it. */
@@ -49,7 +42,7 @@ static const struct {
 enum pf_plane_kind pf_npu_plane_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < PF_LEN(npu_planes); i++)
-		if (is(name, len, npu_planes[i].name))
+		if (pf_is(name, len, npu_planes[i].name))
 			return npu_planes[i].kind;
 	return PF_PLANE_OTHER;
 }
@@ -106,12 +99,12 @@ static enum pf_row_kind tpu_line(const char *name, size_t len)
 		"Launch Stats",
 	};
 
-	if (is(name, len, "XLA Ops"))
+	if (pf_is(name, len, "XLA Ops"))
 		return PF_ROW_TPU;
-	if (is(name, len, "Async XLA Ops"))
+	if (pf_is(name, len, "Async XLA Ops"))
 		return PF_ROW_FLIGHT;
 	for (size_t i = 0; i < PF_LEN(again); i++)
-		if (is(name, len, again[i]))
+		if (pf_is(name, len, again[i]))
 			return PF_ROW_AGAIN;
 	return PF_ROW_BESIDE;
 }
@@ -144,12 +137,12 @@ struct pf_line pf_line_of(enum pf_plane_kind plane, const char *name,
 
 bool pf_line_has_steps(const char *name, size_t len)
 {
-	return is(name, len, "Steps");
+	return pf_is(name, len, "Steps");
 }
 
 bool pf_line_has_programs(const char *name, size_t len)
 {
-	return is(name, len, "XLA Modules");
+	return pf_is(name, len, "XLA Modules");
 }
 
 bool pf_step_of(const char *text, size_t len, int64_t *out)
@@ -181,13 +174,9 @@ static bool upper_after(const char *p, size_t len, const char *word)
 
 static bool begins_with_one(const char *p, size_t len, const char *const *words)
 {
-	for (; *words; words++) {
-		const char *rest = p;
-		size_t left = len;
-
-		if (starts(&rest, &left, *words))
+	for (; *words; words++)
+		if (pf_begins(p, len, *words))
 			return true;
-	}
 	return false;
 }
 
@@ -285,7 +274,7 @@ bool pf_is_runtime_stat(const char *name, size_t len)
 	};
 
 	for (const char *const *s = stats; *s; s++)
-		if (is(name, len, *s))
+		if (pf_is(name, len, *s))
 			return true;
 	return false;
 }
@@ -298,8 +287,8 @@ enum pf_kind pf_host_kind(const char *name, size_t len)
 		return PF_KIND_RUNTIME;
 	if (upper_after(name, len, "cu"))
 		return PF_KIND_DRIVER;
-	if (is(name, len, "MemoryAllocation") ||
-	    is(name, len, "MemoryDeallocation"))
+	if (pf_is(name, len, "MemoryAllocation") ||
+	    pf_is(name, len, "MemoryDeallocation"))
 		return PF_KIND_MEMORY;
 	return pf_is_tf_data(name, len) || !is_of_runtime(name, len)
 		       ? PF_KIND_ANNOTATION

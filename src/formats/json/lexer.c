@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 
 #define DEPTH_MAX        64
 #define WORD_MAX         64 /* a number or word is shorter */
@@ -281,12 +280,6 @@ bool pf_lexer_real(const struct pf_lexer *t, double *value)
 	text[t->text_len] = '\0';
 	*value = strtod(text, &end);
 	return !*end && isfinite(*value);
-}
-
-bool pf_lexer_is(const struct pf_lexer *t, const char *text)
-{
-	return t->text_len == strlen(text) &&
-	       !memcmp(t->text, text, t->text_len);
 }
 
 /* ---- fields ---- */

@@ -236,14 +236,6 @@ static bool split_torch_name(const char *text, size_t len,
 	return true;
 }
 
-/* Does torch mark a step by that name, "ProfilerStep#N"? */
-static bool is_step(const char *text, size_t len)
-{
-	static const char step[] = "ProfilerStep#";
-
-	return len > sizeof(step) - 1 && !memcmp(text, step, sizeof(step) - 1);
-}
-
 #define SIZES_MAX 16384 /* bytes of shapes in a name of torch */
 
 static void triple(struct pf_argline *a, const char *key, const uint32_t v[3])
@@ -593,13 +585,16 @@ void pf_work_range(struct pf_sink *s, const struct pf_work_range *r,
 	struct torch_name torch;
 	uint32_t *memo;
 	bool split = split_torch_name(r->text, r->len, &torch);
+	/* torch marks steps so, "ProfilerStep#N" */
+	bool is_step =
+		r->len > 13 && pf_begins(r->text, r->len, "ProfilerStep#");
 
 	if (!split)
 		torch = (struct torch_name){ .name_len = r->len };
-	pf_sink_is(put, r->is_async                ? PF_CAT_RANGE
-			: is_step(r->text, r->len) ? PF_CAT_STEP
-			: split                    ? PF_CAT_OP
-						   : PF_CAT_RANGE);
+	pf_sink_is(put, r->is_async ? PF_CAT_RANGE
+			: is_step   ? PF_CAT_STEP
+			: split     ? PF_CAT_OP
+				    : PF_CAT_RANGE);
 	if (r->is_async)
 		put->kind = PF_KIND_ASYNC;
 	if (!r->text_id)
@@ -610,6 +605,17 @@ void pf_work_range(struct pf_sink *s, const struct pf_work_range *r,
 		put->name = *memo = pf_sink_text(s, r->text, torch.name_len);
 	put->args = range_args(s, r, &torch);
 	pf_sink_store(s, put);
+}
+
+void pf_work_mark(struct pf_sink *s, const struct pf_work_range *r,
+		  struct pf_sink_put *put)
+{
+	pf_sink_is(put, PF_CAT_MARK);
+	put->name = pf_sink_text(s, r->text, r->len);
+	pf_argline_open(&s->args);
+	if (r->more)
+		r->more(r->reader, r->record);
+	pf_sink_close(s, put);
 }
 
 void pf_work_color(struct pf_sink *s, uint32_t color)

@@ -109,6 +109,9 @@ struct pf_work_range {
  */
 void pf_work_range(struct pf_sink *s, const struct pf_work_range *range,
 		   struct pf_sink_put *put);
+/* A mark but for its track, with its "more" alone. */
+void pf_work_mark(struct pf_sink *s, const struct pf_work_range *mark,
+		  struct pf_sink_put *put);
 /* The argument "color" of a range or mark, if it has any. */
 void pf_work_color(struct pf_sink *s, uint32_t color);
 

@@ -212,13 +212,6 @@ static bool tele_stamp(const char *text, int64_t *ns, bool *has_zone,
 
 /* ---- which file it is ---- */
 
-static bool begins(const char *head, size_t len, const char *with)
-{
-	size_t n = strlen(with);
-
-	return len >= n && !memcmp(head, with, n);
-}
-
 static bool begins_with_date(const char *head, size_t len)
 {
 	static const char form[] = "dddd/dd/dd dd:dd";
@@ -235,15 +228,16 @@ bool pf_tele_claims(enum pf_tele_kind kind, const char *head, size_t len)
 {
 	switch (kind) {
 	case PF_TELE_SMI:
-		return begins(head, len, "timestamp,") ||
-		       begins(head, len, "elapsed_sec") ||
+		return pf_begins(head, len, "timestamp,") ||
+		       pf_begins(head, len, "elapsed_sec") ||
 		       begins_with_date(head, len);
 	case PF_TELE_DMON:
-		return begins(head, len, "# gpu") ||
-		       begins(head, len, "#Date") || begins(head, len, "#Time");
+		return pf_begins(head, len, "# gpu") ||
+		       pf_begins(head, len, "#Date") ||
+		       pf_begins(head, len, "#Time");
 	case PF_TELE_DCGMI:
-		return begins(head, len, "#Entity") ||
-		       begins(head, len, "# Entity");
+		return pf_begins(head, len, "#Entity") ||
+		       pf_begins(head, len, "# Entity");
 	}
 	return false;
 }
@@ -486,7 +480,7 @@ static int tele_header(struct pf_tele *t, const struct pf_text_line *line,
 {
 	struct pf_text_line own = { .text = t->options->columns };
 
-	if (begins(line->text, line->len, "elapsed_sec"))
+	if (pf_begins(line->text, line->len, "elapsed_sec"))
 		return pf_fail(
 			err, PF_EDATA,
 			"is a log of a program of its own (elapsed_sec), "

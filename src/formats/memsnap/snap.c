@@ -600,7 +600,7 @@ static bool says(const struct pf_snap *s, int64_t number, const char *text)
 	size_t len;
 	const char *p = pf_snap_text(s, (uint32_t)number, &len);
 
-	return p && len == strlen(text) && !memcmp(p, text, len);
+	return p && pf_is(p, len, text);
 }
 
 const char *pf_snap_text(const struct pf_snap *s, uint32_t number, size_t *len)

@@ -809,8 +809,9 @@ static void map_range(struct nsys *n, const struct pf_rows *r, bool is_async)
 static void map_mark(struct nsys *n, const struct pf_rows *r)
 {
 	struct pf_sink_put put = { 0 };
-	const char *text = "";
-	size_t len = 0;
+	struct pf_work_range mark = {
+		.text = "", .more = arg_common, .reader = n, .record = r
+	};
 	int64_t ns;
 
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT) {
@@ -819,13 +820,9 @@ static void map_mark(struct nsys *n, const struct pf_rows *r)
 	}
 	if (!pf_sink_times(&n->sink, ns, ns, &put))
 		return;
-	text_of(n, r, TEXT, TEXT_ID, &text, &len);
-	pf_sink_is(&put, PF_CAT_MARK);
-	put.name = pf_sink_text(&n->sink, text, len);
+	text_of(n, r, TEXT, TEXT_ID, &mark.text, &mark.len);
 	put.track = nsys_host_track(n, r, RANGE_TID);
-	pf_argline_open(&n->sink.args);
-	arg_common(n, r);
-	pf_sink_close(&n->sink, &put);
+	pf_work_mark(&n->sink, &mark, &put);
 }
 
 /* ---- names of domains and threads ---- */
@@ -959,7 +956,7 @@ static bool meta_row(void *reader, const struct pf_rows *r)
 	if (!pf_rows_text(r, 0, &name, &len))
 		return true;
 	for (size_t i = 0; i < 2; i++) {
-		if (len != strlen(names[i]) || memcmp(name, names[i], len))
+		if (!pf_is(name, len, names[i]))
 			continue;
 		if (!pf_rows_text(r, 1, &value, &value_len) ||
 		    !is_version(value, value_len))

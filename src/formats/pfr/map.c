@@ -53,13 +53,6 @@ static struct pf_pfr_text resolve(struct pf_pfr_map *m,
 	return text.p ? text : lost(m, name->id);
 }
 
-static uint32_t find_name(struct pf_pfr_map *m, const struct pf_pfr_name *name)
-{
-	struct pf_pfr_text text = resolve(m, name);
-
-	return pf_sink_text(&m->sink, text.p, text.len);
-}
-
 static bool looks_mangled(const struct pf_pfr_text *text)
 {
 	return text->len > 2 && text->p[0] == '_' && text->p[1] == 'Z';
@@ -722,14 +715,18 @@ static void store_mark(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 		.payload_type = ev->v[5],
 		.payload = ev->payload,
 	};
+	const struct pf_pfr_text text = resolve(m, &ev->name);
+	const struct pf_work_range mark = {
+		.text = text.p,
+		.len = text.len,
+		.more = arg_common,
+		.reader = m,
+		.record = &o,
+	};
 	struct pf_sink_put put = { .start_ns = ns };
 
-	pf_sink_is(&put, PF_CAT_MARK);
 	put.track = host_track(m, ev->v[0]);
-	put.name = find_name(m, &ev->name);
-	pf_argline_open(&m->sink.args);
-	arg_common(m, &o);
-	pf_sink_close(&m->sink, &put);
+	pf_work_mark(&m->sink, &mark, &put);
 }
 
 /* ---- the pool ---- */

@@ -106,8 +106,7 @@ bool pf_rocm_csv_claims(const char *head, size_t len)
 	};
 
 	for (size_t i = 0; i < PF_LEN(starts); i++)
-		if (len > strlen(starts[i]) &&
-		    !memcmp(head, starts[i], strlen(starts[i])))
+		if (pf_begins(head, len, starts[i]))
 			return true;
 	return false;
 }
@@ -129,14 +128,13 @@ static const char *cell(const struct csv *r, unsigned column, size_t *len)
 /* A whole number, also behind "Agent "; -1: none. */
 static int64_t number(const struct csv *r, unsigned column)
 {
-	static const char agent[] = "Agent ";
-	size_t len, n = sizeof(agent) - 1;
+	size_t len;
 	const char *p = cell(r, column, &len);
 	int64_t v = 0;
 
-	if (len > n && !memcmp(p, agent, n)) {
-		p += n;
-		len -= n;
+	if (pf_begins(p, len, "Agent ")) {
+		p += 6;
+		len -= 6;
 	}
 	if (!len)
 		return -1;
@@ -246,7 +244,7 @@ static void put_memory(struct csv *r, struct pf_sink_put *put)
 	if (len)
 		m.address = strtoull(address, NULL, 0);
 	m.what = cell(r, OPERATION, &m.what_len);
-	if (m.what_len > n && pf_rocm_begins(m.what, m.what_len, scratch)) {
+	if (m.what_len > n && pf_begins(m.what, m.what_len, scratch)) {
 		m.what += n;
 		m.what_len -= n;
 	}
@@ -312,8 +310,8 @@ static void take_header(struct csv *r)
 	for (size_t i = 0; i < r->cell_count; i++)
 		for (size_t k = 0; k < PF_LEN(names); k++)
 			if (r->column_of[names[k].column] < 0 &&
-			    pf_rocm_is(r->text.data + r->at[i], r->len[i],
-				       names[k].name))
+			    pf_is(r->text.data + r->at[i], r->len[i],
+				  names[k].name))
 				r->column_of[names[k].column] = (int)i;
 	r->header_count = r->cell_count;
 	r->has_header = true;

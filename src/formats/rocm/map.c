@@ -36,7 +36,7 @@ const struct pf_rocm_domain *pf_rocm_domain(const char *name, size_t len)
 	};
 	const struct pf_rocm_domain *d = domains;
 
-	while (!pf_rocm_begins(name, len, d->prefix))
+	while (!pf_begins(name, len, d->prefix))
 		d++;
 	return d;
 }
@@ -177,17 +177,14 @@ static void put_range(struct pf_rocm *m, const struct pf_rocm_call *c,
 	const struct pf_work_range range = {
 		.text = c->name,
 		.len = c->name_len,
-		.is_async = pf_rocm_is(c->function, c->function_len,
-				       "roctxProcessRangeA"),
+		.is_async = pf_is(c->function, c->function_len,
+				  "roctxProcessRangeA"),
 		.id = m->range_count + 1,
 	};
 	char pid[24];
 
-	if (pf_rocm_is(c->function, c->function_len, "roctxMarkA")) {
-		pf_sink_is(put, PF_CAT_MARK);
-		put->name = pf_sink_text(&m->sink, c->name, c->name_len);
-		pf_argline_open(&m->sink.args);
-		pf_sink_close(&m->sink, put);
+	if (pf_is(c->function, c->function_len, "roctxMarkA")) {
+		pf_work_mark(&m->sink, &range, put);
 		return;
 	}
 	m->range_count++;
@@ -221,7 +218,7 @@ void pf_rocm_put_memory(struct pf_rocm *m, const struct pf_rocm_call *c,
 	struct pf_argline *a = &m->sink.args;
 	size_t len = memory->what_len, skip = 0;
 
-	if (pf_rocm_begins(memory->what, len, prefix))
+	if (pf_begins(memory->what, len, prefix))
 		skip = len > strlen(prefix) ? strlen(prefix) : 0;
 	pf_sink_is(put, memory->is_scratch ? PF_CAT_SCRATCH : PF_CAT_MEMORY);
 	put->track = rocm_host_track(m, c->process, c->pid, c->tid);

@@ -3,8 +3,7 @@
 #ifndef PF_FORMATS_ROCM_MAP_H
 #define PF_FORMATS_ROCM_MAP_H
 
-#include <string.h>
-
+#include "base/mem.h"
 #include "formats/kineto/work.h"
 
 #define PF_ROCM_DEVICES_MAX 4096u
@@ -44,15 +43,6 @@ struct pf_rocm_call {
 	int64_t process, pid, tid;
 	int64_t id; /* what links it to what it launched; 0: nothing */
 };
-
-static inline bool pf_rocm_is(const char *p, size_t len, const char *word)
-{
-	return p && len == strlen(word) && !memcmp(p, word, len);
-}
-static inline bool pf_rocm_begins(const char *p, size_t len, const char *word)
-{
-	return len >= strlen(word) && !memcmp(p, word, strlen(word));
-}
 
 void pf_rocm_init(struct pf_rocm *m);
 void pf_rocm_release(struct pf_rocm *m);

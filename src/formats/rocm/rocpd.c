@@ -384,7 +384,7 @@ static void map_memory(void *reader, const struct pf_rows *row)
 	read_thread(r, row, &call);
 	pf_rows_text(row, ALLOCATION_TYPE, &memory.what, &memory.what_len);
 	memory.is_scratch = pf_rows_text(row, LEVEL, &level, &len) &&
-			    len == 7 && !memcmp(level, "SCRATCH", 7);
+			    pf_is(level, len, "SCRATCH");
 	memory.device = device_of(r, row, OWNER);
 	memory.bytes = known_or(row, BYTES);
 	memory.address = (uint64_t)pf_rows_int_or(row, ADDRESS, 0);
@@ -434,9 +434,9 @@ static bool meta_row(void *reader, const struct pf_rows *row)
 	const char *tag, *value;
 	size_t len, n;
 
-	if (!pf_rows_text(row, 0, &tag, &len) || len != sizeof(key) - 1 ||
-	    memcmp(tag, key, len) != 0 || !pf_rows_text(row, 1, &value, &n) ||
-	    !n || n > 20 || strspn(value, "0123456789.") != n)
+	if (!pf_rows_text(row, 0, &tag, &len) || !pf_is(tag, len, key) ||
+	    !pf_rows_text(row, 1, &value, &n) || !n || n > 20 ||
+	    strspn(value, "0123456789.") != n)
 		return true;
 	pf_argline_open(&r->map.sink.args);
 	pf_argline_text(&r->map.sink.args, key, value, n);
@@ -479,8 +479,7 @@ static bool agent_row(void *reader, const struct pf_rows *row)
 	if (pf_rows_int(row, ID, &agent.id) != PF_CELL_INT)
 		return true;
 	agent.node = pf_rows_int_or(row, NODE, 0);
-	if (pf_rows_text(row, TYPE, &type, &n) && n == 3 &&
-	    !memcmp(type, "GPU", 3))
+	if (pf_rows_text(row, TYPE, &type, &n) && pf_is(type, n, "GPU"))
 		agent.ordinal = pf_rows_int_or(row, ORDINAL, -1);
 	if (!pf_rows_text(row, PRODUCT, &gpu.name, &gpu.name_len) ||
 	    !gpu.name_len)

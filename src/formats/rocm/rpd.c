@@ -117,7 +117,7 @@ static const struct pf_rocm_domain *domain_of(const char *p, size_t len)
 	static const char rows[] = "Table::writeRows";
 
 	for (size_t i = 0; i < PF_LEN(prefixes); i++)
-		if (pf_rocm_begins(p, len, prefixes[i].prefix))
+		if (pf_begins(p, len, prefixes[i].prefix))
 			return pf_rocm_domain(prefixes[i].domain,
 					      strlen(prefixes[i].domain));
 	if (memmem(p, len, rows, sizeof(rows) - 1))
@@ -168,8 +168,8 @@ static bool has_items(struct rpd *r, int64_t call)
 
 	return pf_lookup_find(&r->lookups[CALLS], call) &&
 	       text_of(r, &r->lookups[CALLS].rows, 0, &name, &len) &&
-	       (pf_rocm_is(name, len, "hipExtModuleLaunchKernel") ||
-		pf_rocm_is(name, len, "hipHccModuleLaunchKernel"));
+	       (pf_is(name, len, "hipExtModuleLaunchKernel") ||
+		pf_is(name, len, "hipHccModuleLaunchKernel"));
 }
 
 static uint32_t size_of(int64_t v)
@@ -234,8 +234,8 @@ static void put_op(struct rpd *r, const struct pf_rows *row, int64_t call,
 	size_t len;
 
 	name_of(r, row, TYPE, own, &name, &len);
-	if (pf_rocm_begins(name, len, "Copy") ||
-	    pf_rocm_begins(name, len, "FillBuffer")) {
+	if (pf_begins(name, len, "Copy") ||
+	    pf_begins(name, len, "FillBuffer")) {
 		snprintf(own, sizeof(own), "%.*s", (int)(len < 40 ? len : 40),
 			 name);
 		copy.name = own;
@@ -250,7 +250,7 @@ static void put_op(struct rpd *r, const struct pf_rows *row, int64_t call,
 	}
 	pf_buf_clear(type);
 	pf_buf_add(type, name, len);
-	if (!pf_rocm_is(type->data, type->len, "KernelExecution")) {
+	if (!pf_is(type->data, type->len, "KernelExecution")) {
 		/* Barriers and markers take no time of the GPU's. */
 		put->name = pf_sink_text(&r->map.sink, type->data, type->len);
 		pf_work_open(&r->map.sink, place, PF_CAT_ROCM_WORK, put);

@@ -335,11 +335,6 @@ static bool next_word(const char **p, const char *end, struct word *w)
 	return true;
 }
 
-static bool is_key(const struct word *w, const char *key)
-{
-	return strlen(key) == w->key_len && !memcmp(key, w->key, w->key_len);
-}
-
 /* A number up to 2^58 that ends where the word does or at a comma. */
 static bool take_number(const char **p, const char *end, int64_t *out)
 {
@@ -394,14 +389,15 @@ static void xs_arg_kernel(struct pf_xs_map *m, const char *text, size_t len)
 	while (next_word(&p, end, &w)) {
 		const char *value = w.value;
 
-		if (is_key(&w, "grid"))
+		if (pf_is(w.key, w.key_len, "grid"))
 			arg_triple(m, "grid", &w);
-		else if (is_key(&w, "block"))
+		else if (pf_is(w.key, w.key_len, "block"))
 			arg_triple(m, "block", &w);
-		else if (is_key(&w, "regs") && take_number(&value, w.end, &n))
+		else if (pf_is(w.key, w.key_len, "regs") &&
+			 take_number(&value, w.end, &n))
 			registers = n;
 		for (size_t i = 0; i < PF_LEN(shared); i++)
-			if (is_key(&w, shared[i]) &&
+			if (pf_is(w.key, w.key_len, shared[i]) &&
 			    take_number(&value, w.end, &n))
 				bytes = (bytes < 0 ? 0 : bytes) + n;
 	}
@@ -423,7 +419,8 @@ static void xs_arg_copy(struct pf_xs_map *m, const char *text, size_t len)
 	while (next_word(&p, end, &w)) {
 		const char *value = w.value;
 
-		if (!is_key(&w, "size") || !take_number(&value, w.end, &n))
+		if (!pf_is(w.key, w.key_len, "size") ||
+		    !take_number(&value, w.end, &n))
 			continue;
 		if (!(m->args.mask >> PF_SLOT_BYTES & 1))
 			xs_arg_slot(m, "bytes", PF_SLOT_BYTES, n);

@@ -2030,8 +2030,11 @@ static void cut_busy(struct path *p)
 }
 
 /* A thread is in a range while another works for it. */
-static bool find_served(struct path *p, const struct stretch *all, size_t count)
+static void find_served(struct path *p)
 {
+	struct stretch *all =
+		pf_alloc(((size_t)p->busy_count + 1) * sizeof(*all));
+	size_t count = list_stretches(p, all);
 	uint32_t served = 0;
 
 	for (uint32_t i = 0; i < p->hole_count; i++) {
@@ -2054,22 +2057,45 @@ static bool find_served(struct path *p, const struct stretch *all, size_t count)
 		p->busy[by->busy].can_wake = false;
 	}
 	p->hole_count = served;
-	if (served)
-		cut_busy(p);
-	return served > 0;
+	free(all);
+}
+
+PF_ORDER(by_thread, struct path_hole, PF_UP(thread) PF_UP(from_ns))
+
+/* Who is in a call that waits wakes nobody. */
+static void find_waiting(struct path *p)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct path_thread *t = &p->threads[i];
+
+		for (uint32_t k = 0; k < t->call_count; k++) {
+			const struct path_call *c =
+				&p->calls[t->first_call + k];
+
+			if (path_waits_for(c) != PF_PATH_NONE &&
+			    c->end_ns - c->start_ns >= PF_PATH_HOLE_NS)
+				*PF_ONE_MORE(p->holes, p->hole_count,
+					     p->hole_cap) =
+					(struct path_hole){ c->start_ns,
+							    c->end_ns, i };
+		}
+	}
+	pf_sort(p->holes, p->hole_count, sizeof(*p->holes), by_thread);
 }
 
 PF_ORDER(by_woken, struct path_handoff, PF_UP(to) PF_UP(at_ns))
 
 static void find_handoffs(struct path *p)
 {
-	struct stretch *all = pf_alloc(
-		3 * ((size_t)p->busy_count + p->hole_count + 1) * sizeof(*all));
-	size_t count = list_stretches(p, all);
+	struct stretch *all;
 	struct sweep w;
+	size_t count;
 
-	if (find_served(p, all, count))
-		count = list_stretches(p, all);
+	find_served(p);
+	find_waiting(p);
+	cut_busy(p);
+	all = pf_alloc(3 * ((size_t)p->busy_count + 1) * sizeof(*all));
+	count = list_stretches(p, all);
 	w = (struct sweep){ .ending = all + count, .low = all + 2 * count };
 	for (size_t i = 0, next; i < count; i = next) {
 		if (!i || all[i].process != all[i - 1].process) {

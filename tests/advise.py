@@ -994,6 +994,8 @@ def in_half(p, is_changed):
 UNMARKED = {"A2-paged", "A22-unmarked"}  # no steps
 # What the first advice says of such a program, too.
 SAYS = {
+    "A12": "would likely be saved",
+    "A14": "would likely be saved",
     "A2-paged": "cudaMemPrefetchAsync",
     "A3-twice": "us of the critical path. keep results on the GPU",
     "A21-beside": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",

@@ -850,5 +850,6 @@ static void advise_show(const struct pf_advise *a,
 		pf_doc_note(doc,
 			    "at most is what the change takes off the critical "
 			    "path (sure), or what the path worked out anew "
-			    "saves (model)");
+			    "saves (model), where all else takes as long as "
+			    "it did");
 }

@@ -503,7 +503,7 @@ size_t pf_judge_warm_up(const struct pf_window_args *window,
 			const struct pf_capture *a, const struct pf_capture *b)
 {
 	const struct pf_capture *const sides[] = { a, b };
-	struct pf_steps_warm_up w = { 0, SIZE_MAX, 0, false };
+	struct pf_steps_warm_up w = { .least = SIZE_MAX };
 	size_t most;
 
 	/* who says which steps has said it */
@@ -514,7 +514,7 @@ size_t pf_judge_warm_up(const struct pf_window_args *window,
 			pf_steps_find_warm_up(
 				&sides[s]->captures[i]->each_step->time,
 				sizeof(*sides[s]->captures[i]->each_step),
-				sides[s]->captures[i]->step_count, &w);
+				sides[s]->captures[i]->step_count, false, &w);
 	most = w.least > KEPT ? w.least - KEPT : 0;
 	return w.most < most ? w.most : most;
 }

@@ -1339,7 +1339,7 @@ static size_t steps_warm_up(const int64_t *durations_ns, size_t count,
 }
 
 void pf_steps_find_warm_up(const struct pf_step_time *first,
-			   size_t stride_bytes, size_t count,
+			   size_t stride_bytes, size_t count, bool is_own,
 			   struct pf_steps_warm_up *out)
 {
 	PF_OWN int64_t *list = pf_calloc(count + 1, sizeof(*list));
@@ -1362,18 +1362,17 @@ void pf_steps_find_warm_up(const struct pf_step_time *first,
 			break;
 		trace_id = s->trace_id;
 		if (!s->is_partial)
-			list[listed++] =
-				out->is_own ? pf_step_own_ns(s) : s->dur_ns;
+			list[listed++] = is_own ? pf_step_own_ns(s) : s->dur_ns;
 	}
 }
 
 struct pf_steps_warm_up pf_step_times_warm_up(const struct pf_step_times *s)
 {
-	struct pf_steps_warm_up w = { 0, SIZE_MAX, 0, true };
+	struct pf_steps_warm_up w = { .least = SIZE_MAX };
 
 	if (s->has_steps)
 		pf_steps_find_warm_up(s->steps, sizeof(*s->steps), s->count,
-				      &w);
+				      true, &w);
 	/* where it is another trace's, there is nothing to say of the first */
 	if (!(s->count && (double)pf_step_own_ns(s->steps) >
 				  PF_WARM_UP_TIMES * (double)s->dur.p50_ns))

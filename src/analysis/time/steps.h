@@ -165,12 +165,14 @@ struct pf_steps_warm_up {
 	size_t least; /* steps that a trace has */
 	/* what they, or the first step, take beyond the median */
 	int64_t excess_ns;
-	bool is_own; /* set: without backlogs, which are no warm-up */
 };
 
-/* "first" is in the first of so many structs of stride_bytes. */
+/*
+ * "first" is in the first of so many structs of stride_bytes; is_own: without
+ * backlogs, which are no warm-up.
+ */
 void pf_steps_find_warm_up(const struct pf_step_time *first,
-			   size_t stride_bytes, size_t count,
+			   size_t stride_bytes, size_t count, bool is_own,
 			   struct pf_steps_warm_up *out);
 /*
  * Of what is listed, without backlogs; "most" is 0 where the first step listed

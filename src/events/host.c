@@ -620,6 +620,12 @@ bool pf_is_first_use(const struct pf_first_uses *f, int64_t event_id)
 
 /* ---- overheads ---- */
 
+static void put_overhead(struct pf_overheads *o, struct pf_overhead item)
+{
+	o->items = pf_grow(o->items, &o->cap, o->count + 1, sizeof(*o->items));
+	o->items[o->count++] = item;
+}
+
 static int add_overheads(struct pf_overheads *o, struct pf_db *db,
 			 struct pf_names *names, uint32_t track)
 {
@@ -646,28 +652,63 @@ static int add_overheads(struct pf_overheads *o, struct pf_db *db,
 		if (!class)
 			rc = -1;
 		else if (class->overhead != PF_CAUSE_UNRECORDED) {
-			o->items = pf_grow(o->items, &o->cap, o->count + 1,
-					   sizeof(*o->items));
-			o->items[o->count++] =
-				(struct pf_overhead){ start, end, s.name,
-						      class->overhead };
+			put_overhead(o,
+				     (struct pf_overhead){ start, end, s.name,
+							   class->overhead });
 		}
 	}
 	pf_cursor_free(c);
 	return rc;
 }
 
-int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
-		      struct pf_names *names, const struct pf_track *tracks,
-		      size_t count)
+/* Where managed memory goes back to the host, between those that are there. */
+static void add_paging(struct pf_overheads *o, struct pf_overhead paging)
 {
+	struct pf_overheads all = { 0 };
+
+	for (size_t i = 0; i <= o->count; i++) {
+		struct pf_overhead part = paging;
+
+		if (i < o->count && o->items[i].start_ns < part.end_ns)
+			part.end_ns = o->items[i].start_ns;
+		if (part.start_ns < part.end_ns)
+			put_overhead(&all, part);
+		if (i == o->count)
+			break;
+		put_overhead(&all, o->items[i]);
+		if (paging.start_ns < o->items[i].end_ns)
+			paging.start_ns = o->items[i].end_ns;
+	}
+	pf_overheads_release(o);
+	*o = all;
+}
+
+int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
+		      struct pf_names *names, int64_t trace_id,
+		      const struct pf_track *tracks, size_t count)
+{
+	sqlite3_stmt *stmt;
+	int rc;
+
 	/* Kineto gives them the process -1 */
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host") &&
 		    !strcmp(tracks[i].pid, "-1") &&
 		    add_overheads(o, db, names, tracks[i].id) < 0)
 			return -1;
-	return 0;
+	stmt = pf_named_prepare(db, "paging", db->err);
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, trace_id);
+	rc = pf_db_step(db, stmt, db->err);
+	if (rc == 1)
+		add_paging(o, (struct pf_overhead){
+				      sqlite3_column_int64(stmt, 0),
+				      sqlite3_column_int64(stmt, 1),
+				      (uint32_t)sqlite3_column_int64(stmt, 2),
+				      PF_CAUSE_COPY });
+	sqlite3_finalize(stmt);
+	return rc < 0 ? -1 : 0;
 }
 
 void pf_overheads_release(struct pf_overheads *o)
@@ -704,9 +745,13 @@ int64_t pf_overheads_part(const struct pf_overheads *o, int64_t from_ns,
 		return to_ns;
 	if (item->start_ns > from_ns)
 		return item->start_ns;
-	place->cause = item->cause;
-	place->name = item->name;
-	leave(place);
+	/* a function may do more than to read pages */
+	if (item->cause != PF_CAUSE_COPY ||
+	    place->cause == PF_CAUSE_UNRECORDED) {
+		place->cause = item->cause;
+		place->name = item->name;
+		leave(place);
+	}
 	return item->end_ns < to_ns ? item->end_ns : to_ns;
 }
 

@@ -112,10 +112,13 @@ struct pf_overheads {
 	size_t count, cap;
 };
 
-/* Those of a trace among its tracks; what is there already stays. */
+/*
+ * Those of a trace, which has the tracks; and the time in which managed memory
+ * is paged back to the host.
+ */
 int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
-		      struct pf_names *names, const struct pf_track *tracks,
-		      size_t count);
+		      struct pf_names *names, int64_t trace_id,
+		      const struct pf_track *tracks, size_t count);
 void pf_overheads_release(struct pf_overheads *o);
 
 /* May one of them go on in [from, to)?  Most traces have none, or a few. */

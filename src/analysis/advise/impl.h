@@ -59,8 +59,7 @@ enum {
 	ADVISE_READS = ADVISE_DATA << 10,   /* a result, and waits for it */
 	ADVISE_APART = ADVISE_DATA << 11,   /* long before the next launch */
 	ADVISE_FIRST = ADVISE_DATA << 12,   /* as long as a first use */
-	ADVISE_TAIL = ADVISE_DATA << 13,    /* asks for memory near the end */
-	ADVISE_PAGED = ADVISE_DATA << 14    /* while memory is paged back */
+	ADVISE_TAIL = ADVISE_DATA << 13     /* asks for memory near the end */
 };
 
 /* Near its end: this part of the window. */
@@ -116,10 +115,18 @@ static inline bool advise_may_be_pageable(const char *name)
 	return strstr(name, "(Host -> Device)") != NULL;
 }
 
+/* Managed memory goes back to the host page by page. */
+static inline bool advise_is_paged(const struct advise_row *r)
+{
+	return (unsigned)r->category == PF_CAUSE_COPY &&
+	       pf_word(PF_WORD_MIGRATION, r->name);
+}
+
 /* Time that the host spends itself. */
 static inline bool advise_is_host(const struct advise_row *r)
 {
-	return (unsigned)r->category < PF_CAUSE_UNRECORDED ||
+	return ((unsigned)r->category < PF_CAUSE_UNRECORDED &&
+		!advise_is_paged(r)) ||
 	       r->category == PF_PATH_LAUNCH_CALL;
 }
 

@@ -540,8 +540,6 @@ static bool is_copy_to_gpu(const struct advise_row *r)
 
 static bool owns_pageable(const struct advise_row *r)
 {
-	if (r->flags & ADVISE_PAGED)
-		return true;
 	if (is_copy_to_gpu(r))
 		return strstr(r->name, "Pageable") ||
 		       advise_may_be_pageable(r->name);
@@ -560,7 +558,7 @@ static bool is_mostly_paged(const struct pf_advise *a,
 	int64_t ns = 0;
 
 	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (a->tiles->rows[i].flags & ADVISE_PAGED)
+		if (advise_is_paged(&a->tiles->rows[i]))
 			ns += a->tiles->rows[i].ns;
 	return ns > out->on_path_ns / 2;
 }
@@ -580,8 +578,7 @@ static void judge_pageable(const struct pf_advise *a, struct pf_advice *out)
 		return;
 	if (is_mostly_paged(a, out)) {
 		out->title = "copy managed memory back at once";
-		out->subject = "Time without records, while managed memory is "
-			       "paged back, holds";
+		out->subject = "Paging managed memory back holds";
 		out->confidence = "hint";
 		return;
 	}

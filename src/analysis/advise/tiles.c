@@ -27,16 +27,6 @@ static const struct pf_field named_fields[] = {
 	PF_FIELD(struct named, mark, "mark", NULL, PF_INT),
 };
 
-struct paging {
-	int64_t trace_id, from_ns, to_ns;
-};
-
-static const struct pf_field paging_fields[] = {
-	PF_FIELD(struct paging, trace_id, "trace_id", NULL, PF_INT),
-	PF_FIELD(struct paging, from_ns, "from_ns", NULL, PF_INT),
-	PF_FIELD(struct paging, to_ns, "to_ns", NULL, PF_INT),
-};
-
 struct reader {
 	struct pf_db *db;
 	struct advise_marks *out;
@@ -352,9 +342,8 @@ struct advise_taker {
 	bool is_op_begun;              /* has it had a piece of its own? */
 	uint8_t *roles;                /* by string.id: enum advise_role */
 	size_t role_count;
-	int64_t late_ns; /* the first step's end; INT64_MIN: no steps */
-	int64_t tail_ns; /* the last part of the window */
-	struct paging paging;
+	int64_t late_ns;    /* the first step's end; INT64_MIN: no steps */
+	int64_t tail_ns;    /* the last part of the window */
 	bool is_after_copy; /* the last piece was a copy from pageable memory */
 	bool was_launch;    /* ... the call that launched what comes next */
 	bool was_log;       /* ... of what logs */
@@ -611,16 +600,6 @@ static bool ends_step(const struct advise_taker *t,
 	       (s->host_end_ns - s->start_ns) / ENDS_SHARE;
 }
 
-/* Most of it? */
-static bool is_paged(const struct paging *p, const struct pf_path_tile *tile)
-{
-	int64_t from =
-		p->from_ns > tile->start_ns ? p->from_ns : tile->start_ns;
-	int64_t to = p->to_ns < tile->end_ns ? p->to_ns : tile->end_ns;
-
-	return to > from && to - from > (tile->end_ns - tile->start_ns) / 2;
-}
-
 static uint32_t flags_of(const struct advise_taker *t,
 			 const struct pf_path_tile *tile)
 {
@@ -641,9 +620,6 @@ static uint32_t flags_of(const struct advise_taker *t,
 	if (tile->start_ns >= t->tail_ns &&
 	    (unsigned)tile->category == PF_CAUSE_ALLOCATOR)
 		flags |= ADVISE_TAIL;
-	if ((unsigned)tile->category == PF_CAUSE_UNRECORDED &&
-	    is_paged(&t->paging, tile))
-		flags |= ADVISE_PAGED;
 	if (tile->category == PF_PATH_RETURN && t->is_after_copy)
 		flags |= ADVISE_AWAITED;
 	if ((tile->category == PF_PATH_RETURN ||
@@ -915,22 +891,6 @@ static int make_rows(struct advise_taker *t)
 
 /* ---- all of it ---- */
 
-static int find_paging(struct advise_taker *t, int64_t trace_id)
-{
-	struct pf_arena texts = { 0 };
-	size_t count;
-	struct paging *all = pf_named_rows_take(t->db, "advise_paging",
-						PF_FIELDS(paging_fields),
-						&texts, &count, t->db->err);
-
-	for (size_t i = 0; all && i < count; i++)
-		if (all[i].trace_id == trace_id)
-			t->paging = all[i];
-	free(all);
-	pf_arena_release(&texts);
-	return all ? 0 : -1;
-}
-
 /* Marks and steps of the trace, before its path is read. */
 static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 {
@@ -948,8 +908,6 @@ static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 		t->tail_ns = to_ns - (to_ns - from_ns) / ADVISE_TAIL_PART;
 		rc = marks_load(t->db, trace_id, &t->out->marks);
 	}
-	if (!rc)
-		rc = find_paging(t, trace_id);
 	if (!rc)
 		rc = pf_window_steps(t->db, &window, &t->out->steps);
 	if (!rc) {

@@ -296,8 +296,8 @@ static int explain_open(struct pf_explain_in *in, int64_t trace_id)
 	in->trace_id = trace_id;
 	if (find_main(in) < 0)
 		return -1;
-	return pf_overheads_load(&in->overheads, in->db, in->names, in->tracks,
-				 in->track_count);
+	return pf_overheads_load(&in->overheads, in->db, in->names, trace_id,
+				 in->tracks, in->track_count);
 }
 
 /* ---- a device ---- */
@@ -620,7 +620,7 @@ static int explain_tail(struct pf_explain *x, const struct pf_gap *gap)
 /*
  * What ended it has no launch call.  It may wait on the GPU since before the
  * capture, or for a moment; else the host did not come to it: what it did says
- * why.
+ * why.  A page moves as soon as it is touched.
  */
 static int explain_orphan(struct pf_explain *x, const struct pf_gap *gap,
 			  const struct pf_gap_ends *ends)
@@ -630,8 +630,8 @@ static int explain_orphan(struct pf_explain *x, const struct pf_gap *gap,
 
 	if (x->in->db->err->code || chain(x, x->in->main_track) < 0)
 		return -1;
-	if (x->chain_count && ns > SOON_NS &&
-	    (ends->any_launched || (name && pf_word(PF_WORD_MIGRATION, name))))
+	if (x->chain_count && ((ns > SOON_NS && ends->any_launched) ||
+			       (name && pf_word(PF_WORD_MIGRATION, name))))
 		return explain_tail(x, gap);
 	explain_whole(x, gap,
 		      x->chain_count && ns > PF_GPU_QUEUED_NS

@@ -172,7 +172,8 @@ static int load(struct path *p)
 	    pf_tracks_load(p->db, p->trace->trace_id, &p->tracks,
 			   &p->track_count, p->db->err) < 0 ||
 	    path_load_works(p) < 0 || path_load_syncs(p) < 0 ||
-	    pf_overheads_load(&p->overheads, p->db, p->names, p->tracks,
+	    pf_overheads_load(&p->overheads, p->db, p->names,
+			      p->trace->trace_id, p->tracks,
 			      p->track_count) < 0)
 		return -1;
 	if (p->step_count)

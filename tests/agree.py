@@ -190,8 +190,11 @@ def waits(t):
     in_steps = t.scalar("syncs", "in_steps_count")
     if per_step is not None:
         per_step = round(per_step * whole)
-    yield "calls that wait, in the window", {
+    said = re.match(r"(?:No call waits for a GPU, but )?([\d,]+) calls?\b",
+                    t.scalar("syncs", "finding") or "")
+    yield "calls that block, in the window", {
         "syncs": t.scalar("syncs", "count"),
+        "its sentence": int(said[1].replace(",", "")) if said else None,
         "report": per_step if in_steps is None else None,
         "its sites": t.total("syncs", "sites", "count")}
     yield "host blocked, in the window", {

@@ -409,7 +409,7 @@ static void show_waits(const struct pf_diff *diff, struct pf_doc *doc)
 	PF_ROWS(doc, "idle_sites", title(text, diff, "What holds idle time,"),
 		idle_fields, diff->idle_sites, diff->idle_site_count);
 	PF_ROWS(doc, "sync_sites",
-		title(text, diff, "Calls that wait for the GPU,"), sync_fields,
+		title(text, diff, "Calls that block the host,"), sync_fields,
 		diff->sync_sites, diff->sync_site_count);
 }
 

@@ -499,7 +499,7 @@ static const struct section {
 	  false },
 	{ "syncs",
 	  "Synchronizations",
-	  { TABLE("sync-sites", "Calls that wait for the GPU, per step", PART,
+	  { TABLE("sync-sites", "Calls that block the host, per step", PART,
 		  "sync_sites", 100,
 		  "call; op; a_count=Calls A; b_count=Calls B; "
 		  "a_blocked_ns=Blocked A; b_blocked_ns=Blocked B; "

@@ -792,32 +792,31 @@ static void add_no_idle(const struct pf_syncs *s, struct pf_buf *out)
 	pf_buf_adds(out, is_one ? ". It is " : ". The longest is ");
 }
 
-/* "3 calls wait for a GPU and block the host for 1 ms, 2 of the allocator ..." */
+/* "5 calls block the host for 3 ms, 2 of them the allocator's while ..." */
 static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 {
-	const int64_t waits = s->count - s->alone_count;
-	const char *s_of = waits == 1 ? "s" : "";
-	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX];
+	const bool is_one = s->count == 1,
+		   is_alone = s->alone_count == s->count;
+	const char *s_of = is_one ? "s" : "";
+	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], alone[PF_NUM_MAX];
 
-	if (waits)
+	pf_num_show_count(calls, s->count);
+	if (is_alone)
+		pf_buf_addf(out,
+			    "No call waits for a GPU, but %s of the allocator",
+			    calls);
+	else
+		pf_buf_addf(out, "%s call%s", calls, is_one ? "" : "s");
+	if (!s->alone_count)
+		pf_buf_addf(out, " wait%s for a GPU and", s_of);
+	pf_buf_addf(out, " block%s the host for %s", s_of,
+		    pf_num_show_ns(blocked, s->blocked_ns));
+	if (s->alone_count && !is_alone)
 		pf_buf_addf(
 			out,
-			"%s call%s wait%s for a GPU and block%s the host "
-			"for %s",
-			pf_num_show_count(calls, waits), waits == 1 ? "" : "s",
-			s_of, s_of,
-			pf_num_show_ns(blocked, s->blocked_ns - s->alone_ns));
-	else
-		pf_buf_adds(out, "No call waits for a GPU");
-	if (s->alone_count)
-		pf_buf_addf(out, ", %s %s of the allocator%s for %s%s",
-			    waits ? "and" : "but",
-			    pf_num_show_count(calls, s->alone_count),
-			    waits                 ? ""
-			    : s->alone_count == 1 ? " blocks the host"
-						  : " block the host",
-			    pf_num_show_ns(blocked, s->alone_ns),
-			    waits ? " while none works" : "");
+			", %s of them the allocator's while no GPU works (%s)",
+			pf_num_show_count(calls, s->alone_count),
+			pf_num_show_ns(alone, s->alone_ns));
 }
 
 static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
@@ -900,7 +899,7 @@ static void add_sites(const struct pf_syncs *s, struct pf_doc *doc)
 		for (size_t f = 0; f < sizeof(fields) / sizeof(*fields); f++)
 			if (!strcmp(fields[f].col.key, of_gpu[i]))
 				fields[f].col.kind |= PF_ABSENT;
-	PF_ROWS(doc, "sites", "Calls that wait for the GPU", fields, s->all,
+	PF_ROWS(doc, "sites", "Calls that block the host", fields, s->all,
 		s->site_count);
 }
 

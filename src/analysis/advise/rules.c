@@ -938,6 +938,9 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 		return;
 	if (!w.most && !(a->has_path && a->tiles->has_late)) {
 		out->at_most_ns = PF_NO_INT;
+		pf_buf_adds(advise_next(out),
+			    "A warm-up leaves that out, and what else a first "
+			    "pass takes: how much, only steps would say");
 		return;
 	}
 	if (w.excess_ns > out->at_most_ns)

@@ -84,6 +84,21 @@ static void test_communication_comes_after_copies(void **state)
 	scene_close(&s);
 }
 
+/* What one GPU copies while another computes is no copying alone. */
+static void test_copies_alone(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, TRACE(KERNEL_ON(1, "k", 0, 20, 1, 1) WORK(
+			       "gpu_memcpy", "Memcpy HtoD", 0, 80, 2, 2)));
+	steps(&s);
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       "any GPU busy 100.00 %. Most of the time, "
+			       "75.00 %, is in copies alone"));
+	scene_close(&s);
+}
+
 /* Work of the first step ends in the second, which begins then. */
 static void test_extended_steps(void **state)
 {
@@ -565,6 +580,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_breakdown),
 		cmocka_unit_test(test_communication_comes_after_copies),
+		cmocka_unit_test(test_copies_alone),
 		cmocka_unit_test(test_extended_steps),
 		cmocka_unit_test(test_backlog),
 		cmocka_unit_test(test_python),

@@ -220,8 +220,8 @@ static const struct {
 	const char *name, *phrase, *with_python;
 } classes[PF_STEP_CLASSES] = {
 	[PF_STEP_KERNEL] = { "kernel", "in kernels" },
-	[PF_STEP_COPY] = { "copy", "in copies" },
-	[PF_STEP_MEMSET] = { "memset", "in memsets" },
+	[PF_STEP_COPY] = { "copy", "in copies alone" },
+	[PF_STEP_MEMSET] = { "memset", "in memsets alone" },
 	[PF_STEP_COMM] = { "comm", "in communication alone" },
 	[PF_STEP_RUNTIME] = { "runtime", "in calls of the runtime" },
 	[PF_STEP_DATA] = { "data", "loading data" },

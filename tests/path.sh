@@ -312,6 +312,13 @@ run 0 "$profan" ingest -q "$tmp/sampled.json" -o "$tmp/sampled.db" &&
 	run 0 "$profan" summary "$tmp/sampled.db" &&
 	grep -q 'severe  20.130 ms pass before' "$tmp/out"
 result 'nor begins it with a sample of a clock' "$tmp/out"
+sed 's/"ph": "C", "name": "sclk", "pid": 2/"ph": "X", "cat": "overhead", \
+"name": "Activity Buffer Request", "pid": -1, "tid": 0, "dur": 900000/' \
+	"$tmp/sampled.json" >"$tmp/begun.json"
+run 0 "$profan" ingest -q "$tmp/begun.json" -o "$tmp/begun.db" &&
+	run 0 "$profan" summary "$tmp/begun.db" &&
+	grep -q 'severe  20.130 ms pass before' "$tmp/out"
+result 'nor with the start of the profiler' "$tmp/out"
 run 0 "$profan" syncs "$tmp/cold.db" -f csv &&
 	grep -q 'No call waits for a GPU' "$tmp/out"
 result 'what loads code waits for no GPU'

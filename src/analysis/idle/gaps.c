@@ -265,6 +265,7 @@ struct gaps {
 	struct culprits culprits;
 	struct insides insides;
 	struct culprits drains; /* by blocking call, of time that it explains */
+	bool is_begun;          /* has anything but the profiler come in? */
 	/* of the gap whose pieces come in */
 	int64_t at;
 	int64_t here_ns[PF_CAUSE_COUNT];
@@ -333,6 +334,9 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 	struct gaps *g = (struct gaps *)sink;
 	struct pf_place key = key_of(place);
 
+	g->is_begun |= key.cause != PF_CAUSE_PROFILER &&
+		       key.cause != PF_CAUSE_UNRECORDED;
+	g->out->lead_ns += g->is_begun ? 0 : ns;
 	if (g->also)
 		g->also->piece(g->also, gap, place, ns);
 	add_sum(&g->causes[key.cause], g->at, ns);
@@ -754,25 +758,40 @@ static int64_t first_at_work(const struct pf_gaps *g)
 	return first->device;
 }
 
-/* What went on before the first GPU work, where that is much of a capture. */
+/*
+ * What went on before the first GPU work, where that is much of a capture: from
+ * where the program begins, behind the profiler's own start.
+ */
 static int find_before(struct pf_db *db, const struct pf_gaps_args *args,
 		       struct pf_gaps *out)
 {
 	const struct pf_window_trace *t = &out->window.traces[0];
-	int64_t before_ns = t->lo_ns - t->program_ns;
 	struct pf_gaps_args its = *args;
 
 	if (!out->is_default || out->step_count || out->window.count > 1 ||
-	    !out->all.event_count ||
-	    (double)before_ns <= BEFORE * (double)(t->hi_ns - t->program_ns))
+	    !out->all.event_count)
 		return 0;
 	its.window.from_ns = t->program_ns - t->first_ns;
 	its.window.to_ns = t->lo_ns - t->first_ns;
 	its.window.device = first_at_work(out);
 	its.limit = 0;
 	its.also = NULL;
-	out->before = pf_calloc(1, sizeof(*out->before));
-	return pf_gaps_find(db, &its, out->before);
+	for (;;) {
+		int64_t ns = its.window.to_ns - its.window.from_ns;
+		struct pf_gaps *before;
+
+		if ((double)ns <= BEFORE * (double)(t->hi_ns - t->lo_ns + ns))
+			return 0;
+		before = out->before = pf_calloc(1, sizeof(*before));
+		if (pf_gaps_find(db, &its, before) < 0)
+			return -1;
+		if (!before->lead_ns)
+			return 0;
+		its.window.from_ns += before->lead_ns;
+		pf_gaps_release(before);
+		free(before);
+		out->before = NULL;
+	}
 }
 
 int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,

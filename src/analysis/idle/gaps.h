@@ -164,6 +164,7 @@ struct pf_gaps {
 	 */
 	int64_t head_wait_ns, head_wait_end_ns; /* from the first event */
 	struct pf_gaps *before; /* the first GPU work: that time, or NULL */
+	int64_t lead_ns; /* of the first pieces, before the program begins */
 };
 
 int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,

@@ -1002,7 +1002,7 @@ SAYS = {
     "A3-twice": "us of the critical path. keep results on the GPU",
     "A21-beside": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
     "A21-beside-op": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
-    "A22-unmarked": "how much, only steps would say",
+    "A22-unmarked": "how much, only warm steps would say",
     "A21-pooled": "hold 60.05 % of 4 steps (12.000 ms of 19.984 ms)",
     "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
                 "harness.py:34 measure",

@@ -57,6 +57,17 @@ run 0 "$profan" ingest -q "$tmp/alone.json" -o "$tmp/alone.db" &&
 	grep -q 'A21 .*no record explains' "$tmp/out"
 result 'kernels alone are no reason to say that nothing would be saved' \
 	"$tmp/out"
+# and of calls whose GPU work is missing nothing is known at all
+"$PYTHON" -S -c 'import json, sys
+doc = json.load(sys.stdin)
+doc["traceEvents"] = [e for e in doc["traceEvents"]
+                      if e.get("cat") in ("cpu_op", "cuda_runtime")]
+json.dump(doc, sys.stdout)' <"$tmp/made/A22-unmarked.json" >"$tmp/lost.json"
+run 0 "$profan" ingest -q "$tmp/lost.json" -o "$tmp/lost.db" &&
+	run 0 "$profan" advise "$tmp/lost.db" &&
+	grep -q '^Nothing can be judged: there is no GPU work' "$tmp/out" &&
+	! grep -q '^A22 .*nothing' "$tmp/out"
+result 'calls alone are judged by nothing' "$tmp/out"
 "$mktrace" --steps 3 --layers 2 >"$tmp/m.json"
 advised real mktrace "$tmp/m.json"
 "$mktrace" --steps 3 --layers 1 --no-stacks --no-steps >"$tmp/m.json"

@@ -632,7 +632,9 @@ static bool is_blank(const struct pf_advise *a)
 
 	while (i < a->count && a->all[i].state == PF_ADVICE_NOT_JUDGED)
 		i++;
-	return a->given < a->count && i == a->count;
+	return a->given < a->count &&
+	       (i == a->count ||
+		(!a->has_path && !a->has_work && a->window->count < 2));
 }
 
 /* The first advice, else that there is none; and what holds more than it. */
@@ -650,7 +652,7 @@ static void add_finding(const struct pf_advise *a,
 		pf_advice_say_gain(best, &out);
 	} else if (is_blank(a)) {
 		pf_buf_addf(&out, "Nothing can be judged: %s",
-			    a->all[a->given].sentence.data);
+			    a->all[a->count - 1].sentence.data);
 	} else {
 		pf_buf_addf(&out,
 			    "Nothing that could be judged would save %s or "

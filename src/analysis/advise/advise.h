@@ -110,6 +110,7 @@ struct pf_advice {
 struct pf_advise {
 	struct advise_tiles *tiles;
 	bool has_path;                     /* else it is judged by idle time */
+	bool has_work;                     /* of GPUs, as far as is known */
 	const struct pf_window *window;    /* borrowed */
 	const struct pf_advise_from *from; /* the same, while it is judged */
 	const char *framework;             /* "PyTorch", "JAX", ... */

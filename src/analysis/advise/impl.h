@@ -217,8 +217,6 @@ static inline struct pf_buf *advise_next(struct pf_advice *a)
 /* It is fine, or cannot be judged: the reason instead of a sentence. */
 void advise_fine(struct pf_advice *a, const char *why);
 void advise_not_judged(struct pf_advice *a, const char *why);
-/* Was there GPU work, as far as what was found says? */
-bool advise_has_work(const struct pf_advise *a);
 /* Idle time of these causes, 1 << enum pf_cause. */
 int64_t advise_idle_of(const struct pf_gaps *g, unsigned causes);
 

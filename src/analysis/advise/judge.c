@@ -131,7 +131,7 @@ static void say_command(const struct pf_advise *a,
 
 	if (!out->shown_by)
 		out->shown_by = !is_apart             ? rule->command
-				: !advise_has_work(a) ? "steps"
+				: !a->has_work        ? "steps"
 				: rule->apart_command ? rule->apart_command
 						      : "gaps";
 	pf_buf_addf(&out->command, "profan %s ", out->shown_by);
@@ -253,7 +253,7 @@ static void say_share(const struct pf_advise *a,
 	if (out->sentence.len)
 		pf_buf_adds(&out->sentence, ". ");
 	if (!a->has_path)
-		out->subject = advise_has_work(a) ? rule->apart : rule->alone;
+		out->subject = a->has_work ? rule->apart : rule->alone;
 	if (a->has_path && rule->question) {
 		say_answer(a, rule, out);
 	} else {
@@ -436,7 +436,7 @@ static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 
 static bool is_about_time(const struct pf_advise *a)
 {
-	return a->has_path || advise_has_work(a) || !a->from->steps ||
+	return a->has_path || a->has_work || !a->from->steps ||
 	       pf_step_times_is_divided(a->from->steps);
 }
 
@@ -451,7 +451,7 @@ static bool is_judgeable(const struct pf_advise *a,
 	else if (!is_about_time(a))
 		advise_not_judged(out, "neither operators, calls nor GPU work "
 				       "are recorded");
-	else if (!advise_has_work(a) && rule->needs != ADVISE_NEEDS_PATH &&
+	else if (!a->has_work && rule->needs != ADVISE_NEEDS_PATH &&
 		 rule->needs != ADVISE_NEEDS_OPS)
 		advise_not_judged(out, "there is no GPU work in this trace");
 	else if (!a->has_path && !rule->apart)
@@ -463,8 +463,7 @@ static bool is_judgeable(const struct pf_advise *a,
 	else if (rule->needs >= ADVISE_NEEDS_TORCH && !is_torch)
 		advise_not_judged(out, "there are no operators of PyTorch in "
 				       "this trace");
-	else if (!a->has_path && !advise_has_work(a) && rule->causes &&
-		 !rule->alone)
+	else if (!a->has_path && !a->has_work && rule->causes && !rule->alone)
 		advise_not_judged(out, "there is no GPU work in this trace");
 	else
 		return true;
@@ -670,6 +669,8 @@ void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		a->window_ns = from->gaps->all.window_ns;
 		a->step_count = from->gaps->step_count;
 	}
+	a->has_work = a->has_path ? a->tiles->path->work_count > 0
+				  : from->gaps && from->gaps->all.event_count;
 	a->framework = find_framework_of(from->callers, a->tiles);
 	for (size_t i = 0; i < advise_rule_count; i++)
 		apply(a, args, &advise_rules[i]);

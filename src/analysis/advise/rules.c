@@ -838,14 +838,6 @@ static void judge_launching(const struct pf_advise *a, struct pf_advice *out)
 
 /* ---- A21 ---- */
 
-/* Was there GPU work, as far as what was found says? */
-bool advise_has_work(const struct pf_advise *a)
-{
-	return a->has_path
-		       ? a->tiles->path->work_count > 0
-		       : a->from->gaps && a->from->gaps->all.event_count > 0;
-}
-
 /*
  * Without GPU work it is no code beside it, but what is computed.  An optimizer
  * that holds less than the rest is code like all other then: what does the work
@@ -856,7 +848,7 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 	const struct advise_tiles *t = a->tiles;
 	int64_t ns = 0;
 
-	if (advise_has_work(a))
+	if (a->has_work)
 		return;
 	out->title = "less, or faster, operators and Python on the CPU";
 	out->subject = "Operators, ranges and Python on the CPU hold";
@@ -879,7 +871,7 @@ static const char *code_variant(const struct pf_advise *a,
 	const struct pf_advice_place *most = out->places;
 
 	/* with nothing in it, else it had several pieces */
-	if (advise_has_work(a))
+	if (a->has_work)
 		return out->place_count && most->count == 1 &&
 				       most->ns >= out->on_path_ns / 2 &&
 				       !strcmp(most->what,
@@ -940,7 +932,7 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 		out->at_most_ns = PF_NO_INT;
 		pf_buf_adds(advise_next(out),
 			    "A warm-up leaves that out, and what else a first "
-			    "pass takes: how much, only steps would say");
+			    "pass takes: how much, only warm steps would say");
 		return;
 	}
 	if (w.excess_ns > out->at_most_ns)
@@ -1783,8 +1775,7 @@ const struct advise_rule advise_rules[] = {
 	  .owns = owns_start,
 	  .judge = judge_start,
 	  .causes = CAUSE(MODULE),
-	  .apart = "The GPU waits while code is loaded",
-	  .alone = "Loading code takes" },
+	  .apart = "The GPU waits while code is loaded" },
 	{ .id = "A7",
 	  .kind = "attention",
 	  .title = "fused attention",

@@ -812,11 +812,10 @@ static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 	pf_buf_addf(out, " block%s the host for %s", s_of,
 		    pf_num_show_ns(blocked, s->blocked_ns));
 	if (s->alone_count && !is_alone)
-		pf_buf_addf(
-			out,
-			", %s of them the allocator's while no GPU works (%s)",
-			pf_num_show_count(calls, s->alone_count),
-			pf_num_show_ns(alone, s->alone_ns));
+		pf_buf_addf(out, ", %s of them the allocator's%s (%s)",
+			    pf_num_show_count(calls, s->alone_count),
+			    s->device_count ? " while no GPU works" : "",
+			    pf_num_show_ns(alone, s->alone_ns));
 }
 
 static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)

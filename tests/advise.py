@@ -600,6 +600,16 @@ def twice(p):
     p.python("train.py(7): think", 1000)
 
 
+def copied(p):
+    """A copy from pageable memory is waited for, and then a result."""
+    pins(p, False, 0)
+    p.op("aten::linalg", 10, "a_kernel")
+    with p.range("aten::item", "cpu_op"):
+        with p.range("aten::_local_scalar_dense", "cpu_op"):
+            p.wait()
+    p.python("train.py(7): think", 1000)
+
+
 def reading(p, us, step):
     """Four kernels, a result is read, the host works on for us."""
     ahead(p, [("aten::linalg", "a_kernel", SLOW, 0)] * 4)
@@ -624,6 +634,7 @@ PROGRAMS = {
     "A3-items": lambda p, step: items(p),
     "A3-twice": lambda p, step: twice(p),
     "A3-drain": lambda p, step: draining(p),
+    "A3-copied": lambda p, step: copied(p),
     "A3-jax": jax,
     "A4": lambda p, step: launching(p, 4),
     "A4-few": lambda p, step: [
@@ -951,6 +962,21 @@ def reads_of_host(p, is_changed):
                 p.pause(5)
 
 
+def pins(p, is_changed, us=1000):
+    """A copy to the GPU, which torch waits for in a call of its own."""
+    ahead(p, [("aten::linalg", "a_kernel", SLOW, 0)] * 4)
+    with p.range("aten::copy_", "cpu_op"):
+        p.work(f"Memcpy HtoD ({'Pinned' if is_changed else 'Pageable'} -> "
+               "Device)", 20, "cudaMemcpyAsync", "gpu_memcpy")
+        if not is_changed:
+            begin = p.at
+            p.call("cudaStreamSynchronize", 0)["dur"] = \
+                p.ends[7] + RETURN - begin
+            p.at = p.ends[7] + RETURN
+    if us:
+        p.python("train.py(7): think", us)
+
+
 def prints_tensors(p, is_changed):
     """What is printed is worked out, and waited for."""
     usual(p)
@@ -1004,6 +1030,7 @@ SAYS = {
     "A21-beside-op": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
     "A22-unmarked": "how much, only warm steps would say",
     "A21-pooled": "hold 60.05 % of 4 steps (12.000 ms of 19.984 ms)",
+    "A3-copied": "keep the tensor on the GPU",
     "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
                 "harness.py:34 measure",
     "A4-server": "LLM(model, enforce_eager=False)",
@@ -1016,6 +1043,7 @@ SAYS = {
 # What changes, as far as it can: what advice says must bear that.
 BOUNDS = {
     "A1": lambda p, changed: loader(p, 0 if changed else 600),
+    "A2-pinned": pins,
     "A3": reads,
     "A3-host": reads_of_host,
     "A3-copies": reads_back,

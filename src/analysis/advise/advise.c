@@ -77,6 +77,10 @@ static const struct {
 	{ "A3", TORCH, "copy",
 	  "copy results back without waiting, and read them a step later",
 	  "host = result.to('cpu', non_blocking=True)" },
+	{ "A3", TORCH, "pageable",
+	  "it waits for what comes before a copy from pageable memory: keep "
+	  "the tensor on the GPU, or pin it and copy without waiting",
+	  "x = x.pin_memory().to(device, non_blocking=True)" },
 	{ "A3", TORCH, "anywhere",
 	  "read results less often, and wait for an event instead of the "
 	  "device",

@@ -614,8 +614,10 @@ static bool is_wait(const struct advise_row *r)
 {
 	if (is_trial(r))
 		return false;
+	/* that of a copy to the GPU is a copy's, but for a call of its own */
 	if (r->category == PF_PATH_RETURN)
-		return !(r->flags & ADVISE_AWAITED);
+		return !(r->flags & ADVISE_AWAITED) ||
+		       !pf_word(PF_WORD_CALL_COPIES, r->name);
 	return (unsigned)r->category == PF_CAUSE_SYNC ||
 	       ((unsigned)r->category == PF_CAUSE_COPY &&
 		pf_word(PF_WORD_OP_READS, r->op));
@@ -734,6 +736,8 @@ static const char *wait_variant(const struct pf_advise *a,
 	}
 	if (!most || !*most->op)
 		return "explicit";
+	if (most->flags & ADVISE_AWAITED)
+		return "pageable";
 	if (pf_word(PF_WORD_OP_READS, most->op))
 		return "item";
 	return pf_word(PF_WORD_CALL_COPY, most->name) ||

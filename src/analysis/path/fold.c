@@ -560,7 +560,7 @@ static void path_weigh(const struct path_groups *s, const struct path_group *g,
 		else
 			out->gone = s->p->calls[e->what].is_allocation
 					    ? g->no_allocs
-					    : g->no_waits;
+					    : g->no_waits | gone_lanes(s, g, e);
 		if (!PATH_IS_END(&s->p->graph, e->from))
 			path_scale(s, g, PATH_WORK_OF(e->from), out->ns, out);
 		break;

@@ -95,8 +95,8 @@ static const struct section {
 	  "Syncs",
 	  "no call waits for the GPU",
 	  PF_PART_SYNCS,
-	  { TABLE("sites", "Calls that block the host, by site",
-		  PF_PART_SYNCS, "sites", 100,
+	  { TABLE("sites", "Calls that block the host, by site", PF_PART_SYNCS,
+		  "sites", 100,
 		  "call; op; count; per_step; blocked_ns=CPU blocked; "
 		  "useful_ns=GPU busy meanwhile; idle_ns=GPU idle after; "
 		  "median_ns; max_ns; frame") } },

@@ -235,8 +235,7 @@ read_case pooled
 gaps, path = (json.load(open(p)) for p in sys.argv[1:])
 for r in gaps["tables"]["causes"]:
     print("gap", r["cause"], r["ns"])
-print("before", gaps["scalars"]["before_cause"],
-      gaps["scalars"]["before_most_ns"])
+print("before", gaps["scalars"].get("before_ns"))
 for r in path["tables"]["categories"][:2]:
     print("path", r["category"], r["ns"])' "$tmp/gaps.json" \
 	"$tmp/path.json" >"$tmp/got" 2>&1
@@ -244,7 +243,7 @@ cat >"$tmp/want" <<'EOF'
 gap range 8900000
 gap unrecorded 1000000
 gap launch latency 100000
-before profiler 5000000
+before None
 path range 8950000
 path unrecorded 1100000
 EOF

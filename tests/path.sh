@@ -452,7 +452,7 @@ EOF
 } >"$tmp/ahead.json"
 run 0 "$profan" ingest -q "$tmp/ahead.json" -o "$tmp/ahead.db" &&
 	run 0 "$profan" path "$tmp/ahead.db" -f csv &&
-	grep -q '^finding,"The host decides 9.*\. Without the host'"'"'s operators, calls and Python 1[0-9.]* % would be saved' \
+	grep -q '^finding,"The host decides 9.*\. Without the host'"'"'s operators, calls and Python at most 1[0-9.]* % would be saved' \
 		"$tmp/out"
 result 'a host that decides all, and would save little' "$tmp/out"
 

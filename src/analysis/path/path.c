@@ -445,7 +445,8 @@ static void add_free_host(const struct pf_path *p, struct pf_buf *out)
 	    best->saved_share > share - FAR_LESS)
 		return;
 	pf_buf_addf(out,
-		    ". Without the host's " PF_PATH_CODE " %s would be saved",
+		    ". Without the host's " PF_PATH_CODE
+		    " at most %s would be saved",
 		    pf_num_show_ratio(saved, best->saved_share));
 }
 

@@ -194,22 +194,24 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 }
 
 /*
- * "Without loading data 12 % of 6 steps (1 ms of 8 ms) would likely be saved,
+ * "Without loading data at most 12 % of 6 steps (1 ms of 8 ms) would be saved,
  * and at least 500 us. It holds 2 ms of the critical path", as it was worked
- * out anew: what is left on the host often runs faster without what is gone, so
- * that no more is certain only where nothing of the kind is left.
+ * out anew: bounds, where all else takes as long as it did.  Where they are one
+ * figure, that much is likely and not more than that, for what is left on the
+ * host often runs faster without what is gone.
  */
 static void say_answer(const struct pf_advise *a,
 		       const struct advise_rule *rule, struct pf_advice *out)
 {
 	struct pf_buf *to = &out->sentence;
+	bool is_likely = !rule->is_rest && out->likely_ns == out->at_most_ns;
 	char ns[PF_NUM_MAX];
 
 	pf_buf_addf(to, "Without %s %s", rule->subject,
-		    rule->is_rest ? "at most " : "");
+		    is_likely ? "" : "at most ");
 	pf_window_say_part(a->window, to, out->at_most_ns, out->whole_ns,
 			   a->step_count);
-	pf_buf_addf(to, " would %sbe saved", rule->is_rest ? "" : "likely ");
+	pf_buf_addf(to, " would %sbe saved", is_likely ? "likely " : "");
 	if (out->likely_ns > 0 && out->likely_ns < out->at_most_ns)
 		pf_buf_addf(to, ", and at least %s",
 			    pf_num_show_ns(ns, out->likely_ns));

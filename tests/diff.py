@@ -571,7 +571,8 @@ def withheld(work):
     for order in one_sided, one_sided[::-1]:
         with_gpu = "B" if order[0] != one_sided[0] else "A"
         lacks = "a" if with_gpu == "B" else "b"
-        answer = diff(*order, "--fail-on", "kernels>900")
+        answer = diff(*order, "--fail-on", "kernels>900", "--fail-on",
+                      "copies>900")
         s, t = answer["scalars"], answer["tables"]
         assert s["verdict"] == "withheld", s
         assert "as only %s has GPU work" % with_gpu in s["finding"], s
@@ -586,8 +587,9 @@ def withheld(work):
         assert counts["kernels"][lacks] is None, counts["kernels"]
         assert counts["kernels"]["delta"] is None, counts["kernels"]
         assert counts["ops"]["delta"] is not None, counts["ops"]
-        assert answer["notes"][0].startswith("failed: kernels>900: kernels is "
-                                             "not recorded on side "), answer
+        for note, key in zip(answer["notes"], ("kernels", "copies")):
+            assert note.startswith("failed: %s>900: %s is not recorded on "
+                                   "side " % (key, key)), answer
 
     # what is cut off is not compared, nor called a change
     whole, cut = os.path.join(work, "whole.db"), os.path.join(work, "cut.json")

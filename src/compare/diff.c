@@ -488,7 +488,7 @@ struct range {
 	int64_t min, max;
 };
 
-static struct range range_of(const struct pf_capture *s, size_t count)
+static struct range range_of(const struct pf_capture *s, size_t figure)
 {
 	struct range r = { INT64_MAX, INT64_MIN };
 
@@ -499,10 +499,10 @@ static struct range range_of(const struct pf_capture *s, size_t count)
 
 			if (step->time.is_partial)
 				continue;
-			if (step->count[count] < r.min)
-				r.min = step->count[count];
-			if (step->count[count] > r.max)
-				r.max = step->count[count];
+			if (step->of[figure] < r.min)
+				r.min = step->of[figure];
+			if (step->of[figure] > r.max)
+				r.max = step->of[figure];
 		}
 	return r;
 }
@@ -520,13 +520,13 @@ static const char *range_text(struct pf_diff_run *d, struct range r)
 /* A count of both sides; without a change where it is not known. */
 static struct pf_diff_count count_of(struct pf_diff_run *d, size_t i)
 {
-	enum pf_step_count what = (enum pf_step_count)i;
+	enum pf_step_figure what = (enum pf_step_figure)i;
 	bool has_a = pf_side_knows(&d->a, &d->b, what);
 	bool has_b = pf_side_knows(&d->b, &d->a, what);
-	int64_t a = d->a.count[i], b = d->b.count[i];
+	int64_t a = d->a.of[i], b = d->b.of[i];
 	struct pf_diff_count out = {
-		.key = pf_step_counts[what].key,
-		.title = pf_step_counts[what].title,
+		.key = pf_step_figures[i].key,
+		.title = pf_step_figures[i].title,
 		.a = has_a ? pf_ratio((double)a, d->a.steps) : NAN,
 		.b = has_b ? pf_ratio((double)b, d->b.steps) : NAN,
 		.a_range = range_text(d, range_of(&d->a, i)),
@@ -547,52 +547,41 @@ static void find_counts(struct pf_diff_run *d)
 {
 	struct pf_diff *out = d->out;
 
-	for (size_t i = 0; i < PF_COUNT_GPU_NS; i++) {
-		bool is_bytes =
-			i >= PF_COUNT_HTOD_BYTES && i <= PF_COUNT_OTHER_BYTES;
-
-		if (d->args->wide ||
-		    (!is_bytes && (d->a.count[i] || d->b.count[i])))
+	for (size_t i = PF_FIGURE_KERNELS; i < PF_FIGURE_GPU_NS; i++)
+		if (d->args->wide || (pf_step_figures[i].kind == PF_COUNT &&
+				      (d->a.of[i] || d->b.of[i])))
 			out->counts[out->count_count++] = count_of(d, i);
-	}
 }
 
-static void add_bytes(struct pf_diff *out, const char *what, int64_t a,
-		      int64_t b)
+/* What is copied per step, or most that is allocated; -1: unknown. */
+static int64_t bytes_of(const struct pf_capture *s,
+			const struct pf_capture *other, size_t figure)
 {
-	struct pf_both bytes = pf_both(a, b);
-
-	if (a < 0 || b < 0 || out->is_cut)
-		bytes = (struct pf_both){ a, b, PF_NO_INT, NAN };
-	out->bytes[out->bytes_count++] = (struct pf_diff_bytes){ what, bytes };
-}
-
-static int64_t copied(const struct pf_capture *s,
-		      const struct pf_capture *other, enum pf_step_count count)
-{
-	return pf_side_knows(s, other, count)
-		       ? pf_mean(s->count[count], s->steps)
+	return pf_side_knows(s, other, (enum pf_step_figure)figure)
+		       ? s->mean[figure]
 		       : -1;
 }
 
 static void find_bytes(struct pf_diff_run *d)
 {
-	const struct pf_capture *a = &d->a, *b = &d->b;
 	struct pf_diff *out = d->out;
 
-	if (a->peak_bytes >= 0 || b->peak_bytes >= 0)
-		add_bytes(out, "peak allocated", a->peak_bytes, b->peak_bytes);
-	if (a->reserved_bytes >= 0 || b->reserved_bytes >= 0)
-		add_bytes(out, "peak reserved", a->reserved_bytes,
-			  b->reserved_bytes);
-	for (int i = PF_COUNT_HTOD_BYTES; i <= PF_COUNT_OTHER_BYTES; i++) {
-		enum pf_step_count count = (enum pf_step_count)i;
-		int64_t a_bytes = copied(a, b, count);
-		int64_t b_bytes = copied(b, a, count);
+	for (size_t i = 0; i < PF_FIGURES; i++) {
+		int64_t a = bytes_of(&d->a, &d->b, i);
+		int64_t b = bytes_of(&d->b, &d->a, i);
+		int64_t least = pf_figure_is_peak(i) ? 0
+				: d->args->wide      ? -1
+						     : 1;
+		struct pf_both bytes = pf_both(a, b);
 
-		if (d->args->wide || a_bytes > 0 || b_bytes > 0)
-			add_bytes(out, pf_step_counts[count].title, a_bytes,
-				  b_bytes);
+		if (pf_step_figures[i].kind != PF_BYTES ||
+		    (a < least && b < least))
+			continue;
+		if (a < 0 || b < 0 || out->is_cut)
+			bytes = (struct pf_both){ a, b, PF_NO_INT, NAN };
+		out->bytes[out->bytes_count++] =
+			(struct pf_diff_bytes){ pf_step_figures[i].title,
+						bytes };
 	}
 }
 
@@ -611,9 +600,9 @@ static void add_captures_of(struct pf_diff_run *d, const struct pf_capture *s,
 						  : NULL,
 				.steps = c->steps,
 				.cut_off = (int64_t)(c->step_count - c->steps),
-				.mean_ns = pf_mean(c->step_ns, c->steps),
+				.mean_ns = c->mean[PF_FIGURE_TIME],
 				.time = c->time,
-				.sum_ns = c->step_ns,
+				.sum_ns = c->of[PF_FIGURE_TIME],
 			};
 	}
 }
@@ -888,8 +877,8 @@ static void find_ops(struct pf_diff_run *d)
 
 	/* what is not recorded, calls or functions, counts for what is around */
 	out->has_code = d->a.has_code && d->b.has_code;
-	out->has_self = pf_side_knows(&d->a, &d->b, PF_COUNT_CALLS) &&
-			pf_side_knows(&d->b, &d->a, PF_COUNT_CALLS) &&
+	out->has_self = pf_side_knows(&d->a, &d->b, PF_FIGURE_CALLS) &&
+			pf_side_knows(&d->b, &d->a, PF_FIGURE_CALLS) &&
 			d->a.has_code == d->b.has_code;
 	order(d, &j, out->has_self ? SUM(part_ns) : SUM(ns));
 	self_ns = means_take(d, &j, SUM(part_ns));
@@ -1121,7 +1110,8 @@ static void find_waits(struct pf_diff_run *d)
 		if (d->a.cause_ns[i] || d->b.cause_ns[i])
 			out->causes[out->cause_count++] = (struct pf_diff_time){
 				pf_cause_name((enum pf_cause)i),
-				pf_both(d->a_cause_ns[i], d->b_cause_ns[i]),
+				pf_both(d->a.cause_mean_ns[i],
+					d->b.cause_mean_ns[i]),
 				pf_both(d->a.cause_ns[i], d->b.cause_ns[i])
 			};
 	out->idle_sites = sites_take(d, &d->a.idle, &d->b.idle, false,
@@ -1266,18 +1256,6 @@ static int check_sides(const struct pf_diff_run *d, struct pf_err *err)
 	return check_side(&d->b, "B", err);
 }
 
-static void find_means(struct pf_diff_run *d)
-{
-	d->out->a_ns = pf_mean(d->a.step_ns, d->a.steps);
-	d->out->b_ns = pf_mean(d->b.step_ns, d->b.steps);
-	pf_mean_parts(d->a.class_ns, PF_STEP_CLASSES, d->a.steps,
-		      d->a_class_ns);
-	pf_mean_parts(d->b.class_ns, PF_STEP_CLASSES, d->b.steps,
-		      d->b_class_ns);
-	pf_mean_parts(d->a.cause_ns, PF_CAUSE_COUNT, d->a.steps, d->a_cause_ns);
-	pf_mean_parts(d->b.cause_ns, PF_CAUSE_COUNT, d->b.steps, d->b_cause_ns);
-}
-
 PF_ORDER(by_delta, struct pf_diff_row,
 	 PF_FAR(delta_ns) PF_UP(pair->a_row) PF_UP(pair->b_row))
 
@@ -1324,10 +1302,11 @@ static void find_all(struct pf_diff_run *d)
 	out->b_steps = d->b.steps;
 	out->a_has_gpu = d->a.gpu_events;
 	out->b_has_gpu = d->b.gpu_events;
+	out->a_ns = d->a.mean[PF_FIGURE_TIME];
+	out->b_ns = d->b.mean[PF_FIGURE_TIME];
 	d->has_cut = (d->a.lost.cut_count || d->b.lost.cut_count) &&
 		     !is_same_capture(d->a.captures[0], d->b.captures[0]);
 	out->is_cut = d->has_cut && !d->args->force;
-	find_means(d);
 	make_rows(d);
 	name_rows(d);
 	find_ops(d);

@@ -228,8 +228,8 @@ struct pf_diff {
 	size_t row_count, op_count, idle_site_count, sync_site_count;
 	size_t average_count;
 	/* In the order of what they are about. */
-	struct pf_diff_count counts[PF_COUNT_COUNTS];
-	struct pf_diff_bytes bytes[PF_COUNT_COUNTS];
+	struct pf_diff_count counts[PF_FIGURES];
+	struct pf_diff_bytes bytes[PF_FIGURES];
 	struct pf_diff_change *changes;
 	struct pf_diff_capture *captures;
 	size_t count_count, bytes_count, change_count, capture_count;

@@ -69,15 +69,6 @@ static uint32_t capture_text(struct pf_capture *c, const char *s)
 	return pf_intern_add(&c->texts, shown.data, shown.len);
 }
 
-void *pf_capture_row(struct pf_keyed *rows, const void *key, size_t key_bytes)
-{
-	size_t n = pf_keyed_at_text(rows, key, key_bytes);
-	char *row = (char *)rows->rows + n * rows->width;
-
-	memcpy(row + sizeof(struct pf_row_sums), key, key_bytes);
-	return row;
-}
-
 /*
  * The inside of capture_work(): GPU work is sorted by its launch call, so
  * that one walk over each host thread finds where every launch came from.
@@ -363,22 +354,23 @@ static struct pf_work_row *work_row(struct pf_work *w,
 static void count_copy(struct pf_capture *c, struct pf_capture_step *s,
 		       const struct pf_launched *l)
 {
-	s->count[PF_COUNT_HTOD + l->way]++;
+	s->of[PF_FIGURE_COPIES]++;
+	s->of[PF_FIGURE_HTOD + l->way]++;
 	if (l->bytes >= 0)
-		pf_capture_add(c, &s->count[PF_COUNT_HTOD_BYTES + l->way],
+		pf_capture_add(c, &s->of[PF_FIGURE_HTOD_BYTES + l->way],
 			       l->bytes);
 }
 
 static void count_work(struct pf_capture *c, struct pf_capture_step *s,
 		       const struct pf_launched *l)
 {
-	pf_capture_add(c, &s->count[PF_COUNT_GPU_NS], l->dur_ns);
+	pf_capture_add(c, &s->of[PF_FIGURE_GPU_NS], l->dur_ns);
 	if (l->kind == PF_KIND_KERNEL) {
-		s->count[PF_COUNT_KERNELS]++;
-		pf_capture_add(c, &s->count[PF_COUNT_WORK_NS], l->dur_ns);
-		s->count[PF_COUNT_COLLECTIVES] += l->class == PF_GPU_COMM;
+		s->of[PF_FIGURE_KERNELS]++;
+		pf_capture_add(c, &s->of[PF_FIGURE_WORK_NS], l->dur_ns);
+		s->of[PF_FIGURE_COLLECTIVES] += l->class == PF_GPU_COMM;
 	}
-	s->count[PF_COUNT_MEMSETS] += l->kind == PF_KIND_MEMSET;
+	s->of[PF_FIGURE_MEMSETS] += l->kind == PF_KIND_MEMSET;
 	if (l->class == PF_GPU_COPY)
 		count_copy(c, s, l);
 }
@@ -639,10 +631,10 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 
 static void count_call(struct pf_capture_step *s, struct pf_work_name *name)
 {
-	s->count[PF_COUNT_CALLS]++;
-	s->count[PF_COUNT_LAUNCHES] += name->is_launch;
-	s->count[PF_COUNT_GRAPHS] += name->is_graph;
-	s->count[PF_COUNT_ALLOCATIONS] += name->is_allocator;
+	s->of[PF_FIGURE_CALLS]++;
+	s->of[PF_FIGURE_LAUNCHES] += name->is_launch;
+	s->of[PF_FIGURE_GRAPHS] += name->is_graph;
+	s->of[PF_FIGURE_ALLOCATIONS] += name->is_allocator;
 }
 
 /* The function that is around, of the user's own if there is one; or 0. */
@@ -785,7 +777,7 @@ static int count_range(struct host *h, size_t top, struct entry *e,
 		return -1;
 	if (e->kind == PF_KIND_RUNTIME || e->kind == PF_KIND_DRIVER)
 		count_call(s, name);
-	s->count[PF_COUNT_OPS] += e->kind == PF_KIND_CPU_OP;
+	s->of[PF_FIGURE_OPS] += e->kind == PF_KIND_CPU_OP;
 	if (s->time.is_partial || (name->is_step && c->gpu_events))
 		return 0;
 	if (name->is_step)
@@ -910,11 +902,11 @@ static int take_memory(struct host *h, uint32_t i)
 		return 0;
 	s = step_at(h, b->start_ns[i]);
 	if (s && bytes > 0)
-		s->count[PF_COUNT_TENSORS]++;
-	if (allocated > c->peak_bytes)
-		c->peak_bytes = allocated;
-	if (reserved > c->reserved_bytes)
-		c->reserved_bytes = reserved;
+		s->of[PF_FIGURE_TENSORS]++;
+	if (allocated > c->of[PF_FIGURE_PEAK])
+		c->of[PF_FIGURE_PEAK] = allocated;
+	if (reserved > c->of[PF_FIGURE_RESERVED])
+		c->of[PF_FIGURE_RESERVED] = reserved;
 	return 0;
 }
 
@@ -1347,7 +1339,7 @@ static void add_call(struct waits *w, int64_t trace_id,
 
 	if (!s)
 		return;
-	s->count[PF_COUNT_SYNCS]++;
+	s->of[PF_FIGURE_SYNCS]++;
 	if (s->time.is_partial)
 		return;
 	sum = site_row(w, &call->place);
@@ -1457,29 +1449,53 @@ static int capture_waits(struct loading *l)
 	return rc;
 }
 
-const struct pf_step_count_words pf_step_counts[PF_COUNT_COUNTS] = {
-	[PF_COUNT_KERNELS] = { "kernels", "Kernels" },
-	[PF_COUNT_COLLECTIVES] = { "collectives", "Kernels of communication" },
-	[PF_COUNT_LAUNCHES] = { "launches", "Calls that launch kernels" },
-	[PF_COUNT_GRAPHS] = { "graph_launches", "Calls that launch graphs" },
-	[PF_COUNT_SYNCS] = { "syncs", "Blocking calls" },
-	[PF_COUNT_ALLOCATIONS] = { "allocations", "Calls of the allocator" },
-	[PF_COUNT_TENSORS] = { "tensor_allocations", "Tensors allocated" },
-	[PF_COUNT_HTOD] = { "copies_htod", "Copies to GPU" },
-	[PF_COUNT_DTOH] = { "copies_dtoh", "Copies to host" },
-	[PF_COUNT_DTOD] = { "copies_dtod", "Copies on GPU" },
-	[PF_COUNT_PTOP] = { "copies_ptop", "Copies between GPUs" },
-	[PF_COUNT_OTHER_COPIES] = { "copies_other", "Other copies" },
-	[PF_COUNT_HTOD_BYTES] = { "bytes_htod", "copied to GPU" },
-	[PF_COUNT_DTOH_BYTES] = { "bytes_dtoh", "copied to host" },
-	[PF_COUNT_DTOD_BYTES] = { "bytes_dtod", "copied on GPU" },
-	[PF_COUNT_PTOP_BYTES] = { "bytes_ptop", "copied between GPUs" },
-	[PF_COUNT_OTHER_BYTES] = { "bytes_other", "copied otherwise" },
-	[PF_COUNT_MEMSETS] = { "memsets", "Memsets" },
-	[PF_COUNT_OPS] = { "ops", "Operators" },
-	[PF_COUNT_CALLS] = { "calls", "Runtime calls" },
-	[PF_COUNT_GPU_NS] = { "gpu_ns", "Time of GPU work" },
-	[PF_COUNT_WORK_NS] = { "kernel_ns", "Time of kernels" },
+#define FIGURE(id, key, column, title, kind, of)                               \
+	[PF_FIGURE_##id] = { key, column, title, PF_##kind, PF_OF_##of }
+#define COUNT(id, key, title, of) FIGURE(id, key, key, title, COUNT, of)
+#define COPIED(id, key, title)    FIGURE(id, key, key, title, BYTES, WORK)
+#define CLASS(id, word)                                                        \
+	[PF_FIGURE_CLASS + PF_STEP_##                                          \
+		id] = { word, word "_ns", word, PF_NS, PF_OF_TIME }
+const struct pf_step_figure_words pf_step_figures[PF_FIGURES] = {
+	FIGURE(TIME, "step_time", "step_ns", "step", NS, TIME),
+	FIGURE(BUSY, "gpu_busy", "busy_ns", "GPU busy", NS, TIME),
+	FIGURE(IDLE, "idle", "idle_ns", "GPU idle", NS, TIME),
+	FIGURE(PEAK, "peak_memory", "peak_bytes", "peak allocated", BYTES,
+	       MEMORY),
+	FIGURE(RESERVED, "reserved_memory", "reserved_bytes", "peak reserved",
+	       BYTES, MEMORY),
+	COUNT(COPIES, "copies", "Copies", WORK),
+	COUNT(KERNELS, "kernels", "Kernels", WORK),
+	COUNT(COLLECTIVES, "collectives", "Kernels of communication", WORK),
+	COUNT(LAUNCHES, "launches", "Calls that launch kernels", CALLS),
+	COUNT(GRAPHS, "graph_launches", "Calls that launch graphs", CALLS),
+	COUNT(SYNCS, "syncs", "Blocking calls", CALLS),
+	COUNT(ALLOCATIONS, "allocations", "Calls of the allocator", CALLS),
+	COUNT(TENSORS, "tensor_allocations", "Tensors allocated", MEMORY),
+	COUNT(HTOD, "copies_htod", "Copies to GPU", WORK),
+	COUNT(DTOH, "copies_dtoh", "Copies to host", WORK),
+	COUNT(DTOD, "copies_dtod", "Copies on GPU", WORK),
+	COUNT(PTOP, "copies_ptop", "Copies between GPUs", WORK),
+	COUNT(OTHER_COPIES, "copies_other", "Other copies", WORK),
+	COPIED(HTOD_BYTES, "bytes_htod", "copied to GPU"),
+	COPIED(DTOH_BYTES, "bytes_dtoh", "copied to host"),
+	COPIED(DTOD_BYTES, "bytes_dtod", "copied on GPU"),
+	COPIED(PTOP_BYTES, "bytes_ptop", "copied between GPUs"),
+	COPIED(OTHER_BYTES, "bytes_other", "copied otherwise"),
+	COUNT(MEMSETS, "memsets", "Memsets", WORK),
+	COUNT(OPS, "ops", "Operators", OPS),
+	COUNT(CALLS, "calls", "Runtime calls", CALLS),
+	FIGURE(GPU_NS, "gpu_ns", "gpu_ns", "Time of GPU work", NS, WORK),
+	FIGURE(WORK_NS, "kernel_ns", "kernel_work_ns", "Time of kernels", NS,
+	       WORK),
+	CLASS(KERNEL, "kernel"),
+	CLASS(COPY, "copy"),
+	CLASS(MEMSET, "memset"),
+	CLASS(COMM, "comm"),
+	CLASS(RUNTIME, "runtime"),
+	CLASS(DATA, "data"),
+	CLASS(CPU, "cpu"),
+	CLASS(OTHER, "other"),
 };
 
 /* ---- steps ---- */
@@ -1498,8 +1514,16 @@ static int load_steps(struct loading *l)
 	c->recorded = times.recorded;
 	c->busy_share = isnan(times.busy_share) ? -1 : times.busy_share;
 	c->between_share = times.window.between_share;
-	for (size_t i = 0; i < c->step_count; i++)
-		c->each_step[i].time = times.steps[i];
+	for (size_t i = 0; i < c->step_count; i++) {
+		const struct pf_step_time *s = &times.steps[i];
+		int64_t *of = c->each_step[i].of;
+
+		c->each_step[i].time = *s;
+		of[PF_FIGURE_TIME] = s->dur_ns;
+		of[PF_FIGURE_BUSY] = s->busy_ns;
+		of[PF_FIGURE_IDLE] = s->dur_ns - s->busy_ns;
+		memcpy(&of[PF_FIGURE_CLASS], s->class_ns, sizeof(s->class_ns));
+	}
 	return rc;
 }
 
@@ -1533,6 +1557,19 @@ static int load_about(struct loading *l)
 	return rc < 0 ? -1 : 0;
 }
 
+void pf_capture_find_means(struct pf_capture *c)
+{
+	int64_t *mean = c->mean;
+
+	for (size_t i = 0; i < PF_FIGURE_CLASS; i++)
+		mean[i] = pf_figure_is_peak(i) ? c->of[i]
+					       : pf_mean(c->of[i], c->steps);
+	pf_mean_parts(&c->of[PF_FIGURE_CLASS], PF_STEP_CLASSES, c->steps,
+		      &mean[PF_FIGURE_CLASS]);
+	pf_mean_parts(c->cause_ns, PF_CAUSE_COUNT, c->steps, c->cause_mean_ns);
+	mean[PF_FIGURE_IDLE] = mean[PF_FIGURE_TIME] - mean[PF_FIGURE_BUSY];
+}
+
 static int add_up(struct loading *l)
 {
 	struct pf_capture *c = l->c;
@@ -1544,14 +1581,12 @@ static int add_up(struct loading *l)
 		if (s->is_partial)
 			continue;
 		list[c->steps++] = s->dur_ns;
-		pf_capture_add(c, &c->step_ns, s->dur_ns);
-		pf_capture_add(c, &c->busy_ns, s->busy_ns);
-		for (size_t k = 0; k < PF_STEP_CLASSES; k++)
-			pf_capture_add(c, &c->class_ns[k], s->class_ns[k]);
-		for (size_t k = 0; k < PF_COUNT_COUNTS; k++)
-			pf_capture_add(c, &c->count[k],
-				       c->each_step[i].count[k]);
+		for (size_t k = 0; k < PF_FIGURES; k++)
+			if (!pf_figure_is_peak(k))
+				pf_capture_add(c, &c->of[k],
+					       c->each_step[i].of[k]);
 	}
+	pf_capture_find_means(c);
 	pf_sort(list, (size_t)c->steps, sizeof(*list), pf_stats_compare);
 	c->time = (struct pf_capture_times){
 		pf_stats_quantile(list, (size_t)c->steps, 50),
@@ -1583,7 +1618,8 @@ static int capture_load(struct pf_db *db, const struct pf_window_args *args,
 
 	pf_capture_rows_begin(c);
 	c->path = pf_strdup(db->path);
-	c->peak_bytes = c->reserved_bytes = c->world_size = -1;
+	c->of[PF_FIGURE_PEAK] = c->of[PF_FIGURE_RESERVED] = -1;
+	c->world_size = -1;
 	if (!rc)
 		rc = pf_trust_lost(db, &l.window, &c->lost);
 	for (size_t i = 0; !rc && i < PF_LEN(parts); i++) {

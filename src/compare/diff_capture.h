@@ -3,8 +3,8 @@
  * What one database says about its full steps, ready to be compared: the
  * time of steps by class, exact counts per step, GPU work by where it was
  * launched, host operators, idle time by cause, blocking calls by site and
- * memory.  Sums are integer ns over all full steps; whoever wants a mean
- * divides by the number of full steps and rounds when printing.
+ * memory.  Sums are integer ns over all full steps, and so are means, rounded
+ * so that those of parts add up to that of the whole.
  *
  * A trace without profiler steps is one step.  What a host thread does and
  * launches belongs to the step on the host in which it began.  GPU work without
@@ -42,31 +42,42 @@
 #define PF_CAPTURE_SUM_MAX  (INT64_C(1) << 56)
 #define PF_CAPTURE_SIDE_MAX 64 /* captures of a side */
 
-/* What is counted in each step. */
-enum pf_step_count {
-	PF_COUNT_KERNELS,
-	PF_COUNT_COLLECTIVES, /* kernels of communication */
-	PF_COUNT_LAUNCHES,    /* calls that launch kernels or graphs */
-	PF_COUNT_GRAPHS,      /* of them, of graphs */
-	PF_COUNT_SYNCS,       /* blocking calls */
-	PF_COUNT_ALLOCATIONS, /* calls that allocate or free GPU memory */
-	PF_COUNT_TENSORS,     /* allocations that the profiler recorded */
-	PF_COUNT_HTOD,        /* copies in the order of enum pf_copy_way */
-	PF_COUNT_DTOH,
-	PF_COUNT_DTOD,
-	PF_COUNT_PTOP,
-	PF_COUNT_OTHER_COPIES,
-	PF_COUNT_HTOD_BYTES,
-	PF_COUNT_DTOH_BYTES,
-	PF_COUNT_DTOD_BYTES,
-	PF_COUNT_PTOP_BYTES,
-	PF_COUNT_OTHER_BYTES,
-	PF_COUNT_MEMSETS,
-	PF_COUNT_OPS,     /* operators */
-	PF_COUNT_CALLS,   /* calls of the runtime and the driver */
-	PF_COUNT_GPU_NS,  /* durations of all GPU work */
-	PF_COUNT_WORK_NS, /* of kernels */
-	PF_COUNT_COUNTS
+/*
+ * The figures of a step, of which everything that compares captures has its
+ * columns, lines and checks (pf_step_figures).  Of a capture they are sums over
+ * its full steps, but for the two of its memory.
+ */
+enum pf_step_figure {
+	PF_FIGURE_TIME, /* of the step */
+	PF_FIGURE_BUSY, /* a GPU is, or none: */
+	PF_FIGURE_IDLE,
+	PF_FIGURE_PEAK, /* of one GPU in the whole capture; -1: unknown */
+	PF_FIGURE_RESERVED,
+	PF_FIGURE_COPIES, /* of all ways */
+	PF_FIGURE_KERNELS,
+	PF_FIGURE_COLLECTIVES, /* kernels of communication */
+	PF_FIGURE_LAUNCHES,    /* calls that launch kernels or graphs */
+	PF_FIGURE_GRAPHS,      /* of them, of graphs */
+	PF_FIGURE_SYNCS,       /* blocking calls */
+	PF_FIGURE_ALLOCATIONS, /* calls that allocate or free GPU memory */
+	PF_FIGURE_TENSORS,     /* allocations that the profiler recorded */
+	PF_FIGURE_HTOD,        /* copies in the order of enum pf_copy_way */
+	PF_FIGURE_DTOH,
+	PF_FIGURE_DTOD,
+	PF_FIGURE_PTOP,
+	PF_FIGURE_OTHER_COPIES,
+	PF_FIGURE_HTOD_BYTES,
+	PF_FIGURE_DTOH_BYTES,
+	PF_FIGURE_DTOD_BYTES,
+	PF_FIGURE_PTOP_BYTES,
+	PF_FIGURE_OTHER_BYTES,
+	PF_FIGURE_MEMSETS,
+	PF_FIGURE_OPS,     /* operators */
+	PF_FIGURE_CALLS,   /* calls of the runtime and the driver */
+	PF_FIGURE_GPU_NS,  /* durations of all GPU work */
+	PF_FIGURE_WORK_NS, /* of kernels */
+	PF_FIGURE_CLASS,   /* of enum pf_step_class, one after the other */
+	PF_FIGURES = PF_FIGURE_CLASS + PF_STEP_CLASSES
 };
 
 /* Of the durations of full steps, the percentile as in base/stats.h. */
@@ -76,7 +87,7 @@ struct pf_capture_times {
 
 struct pf_capture_step {
 	struct pf_step_time time;
-	int64_t count[PF_COUNT_COUNTS];
+	int64_t of[PF_FIGURES];
 };
 
 /* Where GPU work was launched from, and what it was; numbers of texts. */
@@ -169,12 +180,12 @@ struct pf_capture {
 	bool is_too_large; /* a sum passed PF_CAPTURE_SUM_MAX */
 	bool has_steps;    /* else the window is one */
 	bool is_untimed;   /* there is not even that */
-	/* sums over full steps */
-	int64_t step_ns, busy_ns, class_ns[PF_STEP_CLASSES];
+	int64_t of[PF_FIGURES];
 	double busy_share;    /* of the window, as steps has it; -1: unknown */
 	double between_share; /* of it, the time between steps */
-	int64_t count[PF_COUNT_COUNTS];
 	int64_t cause_ns[PF_CAUSE_COUNT];
+	/* the same per step, in whole ns: parts add up to what they are of */
+	int64_t mean[PF_FIGURES], cause_mean_ns[PF_CAUSE_COUNT];
 	int64_t path_ns[PF_PATH_CATEGORIES]; /* of the critical path */
 	int64_t path_window_ns, path_steps;  /* its window; 0: not asked for */
 	struct pf_capture_advice advice[PF_ADVICE_MAX]; /* if asked for */
@@ -186,9 +197,8 @@ struct pf_capture {
 	 * without a call otherwise.
 	 */
 	int64_t before_count, migrated_count, without_launch;
-	int64_t outside_count;              /* GPU events in no full step */
-	int64_t peak_bytes, reserved_bytes; /* of one GPU, or -1 */
-	struct pf_keyed work;               /* struct pf_work_row */
+	int64_t outside_count; /* GPU events in no full step */
+	struct pf_keyed work;  /* struct pf_work_row */
 	/* struct pf_op_row; Python and steps only where no GPU works */
 	struct pf_keyed ops;
 	struct pf_keyed idle, sites;     /* struct pf_wait_row */
@@ -215,10 +225,27 @@ enum pf_capture_want {
 	PF_CAPTURE_ADVICE = 16,  /* what to try */
 };
 
-/* The key and title of each count. */
-extern const struct pf_step_count_words {
-	const char *key, *title;
-} pf_step_counts[PF_COUNT_COUNTS];
+/* What a figure is of: where that is not recorded a 0 says nothing. */
+enum pf_figure_of {
+	PF_OF_TIME, /* which is always known */
+	PF_OF_CALLS,
+	PF_OF_OPS,
+	PF_OF_MEMORY,
+	PF_OF_WORK, /* of GPUs */
+};
+
+/* What checks call it, "trend", and people; its unit: ns, bytes or a count. */
+extern const struct pf_step_figure_words {
+	const char *key, *column, *title;
+	enum pf_col_kind kind;
+	enum pf_figure_of of;
+} pf_step_figures[PF_FIGURES];
+
+/* Is it of the capture, and no sum over its steps? */
+static inline bool pf_figure_is_peak(size_t figure)
+{
+	return figure == PF_FIGURE_PEAK || figure == PF_FIGURE_RESERVED;
+}
 
 /* A part of a sum that is refused if it is too large to be compared. */
 static inline void pf_capture_add(struct pf_capture *c, int64_t *sum, int64_t n)
@@ -236,10 +263,21 @@ static inline void pf_row_sums_add(struct pf_row_sums *to,
 	to->part_ns += from->part_ns;
 }
 
+/* All sums are there. */
+void pf_capture_find_means(struct pf_capture *c);
+
 void pf_capture_rows_begin(struct pf_capture *c);
 void pf_capture_rows_end(struct pf_capture *c);
 /* The row with a key; a new one is zero else. */
-void *pf_capture_row(struct pf_keyed *rows, const void *key, size_t key_bytes);
+static inline void *pf_capture_row(struct pf_keyed *rows, const void *key,
+				   size_t key_bytes)
+{
+	size_t n = pf_keyed_at_text(rows, key, key_bytes);
+	char *row = (char *)rows->rows + n * rows->width;
+
+	memcpy(row + sizeof(struct pf_row_sums), key, key_bytes);
+	return row;
+}
 
 /* A row; NULL of PF_NO_ROW. */
 #define PF_NO_ROW UINT32_MAX

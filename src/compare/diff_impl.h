@@ -51,8 +51,6 @@ struct pf_diff_run {
 	struct pf_pairs pairs;
 	struct pf_diff_row *rows; /* largest difference first */
 	const char **names;       /* of rows, for people: all differ */
-	int64_t a_class_ns[PF_STEP_CLASSES], b_class_ns[PF_STEP_CLASSES];
-	int64_t a_cause_ns[PF_CAUSE_COUNT], b_cause_ns[PF_CAUSE_COUNT];
 	struct pf_judge judge;
 	struct pf_judged classes[PF_STEP_CLASSES];
 	bool is_by_class; /* steps overlap, a class of them does not */

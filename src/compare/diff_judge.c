@@ -436,21 +436,11 @@ size_t pf_changes_least(double rate)
 #define WIDE 2 /* times the spread of steps is between sides far apart */
 #define KEPT 2 /* steps of a trace that are never warm-up */
 
-static int64_t value_of(const struct pf_capture_step *step,
-			const struct pf_step_figure *f)
-{
-	const char *at = (const char *)step;
-	int64_t value = *(const int64_t *)(const void *)(at + f->at);
-
-	return f->less ? value - *(const int64_t *)(const void *)(at + f->less)
-		       : value;
-}
-
 /* ---- values ---- */
 
 /* Of full steps but the first ones of each trace; the caller frees them. */
 static int64_t *values_take(const struct pf_capture *c, size_t warm_up,
-			    const struct pf_step_figure *figure, size_t *count)
+			    enum pf_step_figure figure, size_t *count)
 {
 	int64_t *list = pf_calloc(c->step_count + 1, sizeof(*list));
 	int64_t trace_id = -1;
@@ -466,13 +456,13 @@ static int64_t *values_take(const struct pf_capture *c, size_t warm_up,
 			place = 0;
 		trace_id = s->time.trace_id;
 		if (place++ >= warm_up)
-			list[(*count)++] = value_of(s, figure);
+			list[(*count)++] = s->of[figure];
 	}
 	return list;
 }
 
 int64_t pf_judge_median(const struct pf_capture *c, size_t warm_up,
-			const struct pf_step_figure *figure)
+			enum pf_step_figure figure)
 {
 	size_t count;
 	int64_t *list = values_take(c, warm_up, figure, &count);
@@ -484,7 +474,7 @@ int64_t pf_judge_median(const struct pf_capture *c, size_t warm_up,
 
 /* Of one capture its steps, of several the median of each. */
 static int64_t *side_take(const struct pf_capture *s, size_t warm_up,
-			  const struct pf_step_figure *figure, size_t *count)
+			  enum pf_step_figure figure, size_t *count)
 {
 	int64_t *list;
 
@@ -609,8 +599,8 @@ static double mean_of(const int64_t *values, size_t count)
 	return count ? sum / (double)count : 0;
 }
 
-void pf_judge_figure(const struct pf_judge *by,
-		     const struct pf_step_figure *figure, struct pf_judged *out)
+void pf_judge_figure(const struct pf_judge *by, enum pf_step_figure figure,
+		     struct pf_judged *out)
 {
 	struct pf_judge without = *by;
 	struct sides s;
@@ -641,82 +631,28 @@ void pf_judge_figure(const struct pf_judge *by,
 
 /* ---- figures of checks ---- */
 
-enum { STEP_TIME, GPU_BUSY, IDLE, PEAK_MEMORY, RESERVED_MEMORY, COPIES, OWN };
-
-static void own_figure(const struct pf_capture *a, const struct pf_capture *b,
-		       size_t n, struct pf_gate_figure *out)
-{
-	static const struct pf_gate_figure own[OWN] = {
-		[STEP_TIME] = { "step_time", PF_NS,
-				.of = PF_STEP_FIGURE(time.dur_ns) },
-		[GPU_BUSY] = { "gpu_busy", PF_NS,
-			       .of = PF_STEP_FIGURE(time.busy_ns) },
-		[IDLE] = { "idle", PF_NS,
-			   .of = { offsetof(struct pf_capture_step,
-					    time.dur_ns),
-				   offsetof(struct pf_capture_step,
-					    time.busy_ns) } },
-		[PEAK_MEMORY] = { .key = "peak_memory", .kind = PF_BYTES },
-		[RESERVED_MEMORY] = { .key = "reserved_memory",
-				      .kind = PF_BYTES },
-		[COPIES] = { .key = "copies", .kind = PF_COUNT },
-	};
-
-	*out = own[n];
-	out->a_steps = a->steps;
-	out->b_steps = b->steps;
-	if (n == COPIES)
-		for (int c = PF_COUNT_HTOD; c <= PF_COUNT_OTHER_COPIES; c++) {
-			out->a += a->count[c];
-			out->b += b->count[c];
-		}
-	if (out->kind != PF_BYTES)
-		return;
-	out->a = n == PEAK_MEMORY ? a->peak_bytes : a->reserved_bytes;
-	out->b = n == PEAK_MEMORY ? b->peak_bytes : b->reserved_bytes;
-	out->a_steps = out->a >= 0;
-	out->b_steps = out->b >= 0;
-}
-
-static enum pf_col_kind kind_of(enum pf_step_count count)
-{
-	if (count >= PF_COUNT_HTOD_BYTES && count <= PF_COUNT_OTHER_BYTES)
-		return PF_BYTES;
-	return count == PF_COUNT_GPU_NS || count == PF_COUNT_WORK_NS ? PF_NS
-								     : PF_COUNT;
-}
-
 /* Figure n of those that can be checked; false past the last. */
 static bool figure_at(const void *of, size_t n, struct pf_gate_figure *out)
 {
 	const struct pf_gate_sides *sides = of;
 	const struct pf_capture *a = sides->a, *b = sides->b;
+	enum pf_step_figure figure = (enum pf_step_figure)n;
 
-	*out = (struct pf_gate_figure){ .a_steps = a->steps,
-					.b_steps = b->steps };
-	if (n < OWN) {
-		own_figure(a, b, n, out);
-		return true;
-	}
-	n -= OWN;
-	if (n < PF_COUNT_COUNTS) {
-		out->key = pf_step_counts[n].key;
-		out->kind = kind_of((enum pf_step_count)n);
-		out->a = a->count[n];
-		out->b = b->count[n];
-		if (!pf_side_knows(a, b, (enum pf_step_count)n))
-			out->a_steps = 0;
-		if (!pf_side_knows(b, a, (enum pf_step_count)n))
-			out->b_steps = 0;
-		out->of = (struct pf_step_figure)PF_STEP_FIGURE(count[n]);
-		return true;
-	}
-	n -= PF_COUNT_COUNTS;
-	if (n >= PF_STEP_CLASSES)
+	if (n >= PF_FIGURES)
 		return false;
-	out->key = pf_step_class_name((enum pf_step_class)n);
-	out->kind = PF_NS;
-	out->of = (struct pf_step_figure)PF_STEP_FIGURE(time.class_ns[n]);
+	*out = (struct pf_gate_figure){
+		.key = pf_step_figures[n].key,
+		.kind = pf_step_figures[n].kind,
+		.a = a->of[n],
+		.b = b->of[n],
+		.a_steps = pf_side_knows(a, b, figure) ? a->steps : 0,
+		.b_steps = pf_side_knows(b, a, figure) ? b->steps : 0,
+		.of = figure,
+	};
+	if (pf_figure_is_peak(n)) {
+		out->a_steps = out->a >= 0;
+		out->b_steps = out->b >= 0;
+	}
 	return true;
 }
 
@@ -935,12 +871,10 @@ static void say_grade(struct pf_buf *out, const struct pf_judged *j)
 static void judge_time(const struct pf_gate_times *times,
 		       struct pf_gate_figure *f, struct pf_judged *out)
 {
-	static const struct pf_step_figure whole = PF_STEP_FIGURE(time.dur_ns);
-
-	if (f->of.at == whole.at && !f->of.less)
+	if (f->of == PF_FIGURE_TIME)
 		*out = *times->total;
 	else
-		pf_judge_figure(times->judge, &f->of, out);
+		pf_judge_figure(times->judge, f->of, out);
 	f->a = out->a_ns;
 	f->b = out->a_ns + out->rank.shift;
 	f->a_steps = f->b_steps = 1;

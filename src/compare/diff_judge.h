@@ -148,18 +148,6 @@ enum pf_grade {
 	PF_GRADE_TESTED,      /* significant over captures */
 };
 
-/*
- * A figure of a step: the member at a place of it, less another (0: nothing).
- * PF_STEP_FIGURE(time.class_ns[n])
- */
-struct pf_step_figure {
-	size_t at, less;
-};
-#define PF_STEP_FIGURE(member)                                                 \
-	{                                                                      \
-		offsetof(struct pf_capture_step, member), 0                    \
-	}
-
 struct pf_judged {
 	int64_t a_ns, b_ns; /* medians */
 	double a_mean_ns, b_mean_ns;
@@ -201,11 +189,10 @@ void pf_judge_say_warm_up(struct pf_buf *out, size_t steps);
 
 /* The median of a figure in a capture without its warm-up; 0 for no step. */
 int64_t pf_judge_median(const struct pf_capture *c, size_t warm_up,
-			const struct pf_step_figure *figure);
+			enum pf_step_figure figure);
 
 /* step_ns 0: floors are of the figure itself. */
-void pf_judge_figure(const struct pf_judge *by,
-		     const struct pf_step_figure *figure,
+void pf_judge_figure(const struct pf_judge *by, enum pf_step_figure figure,
 		     struct pf_judged *out);
 
 /*
@@ -235,7 +222,7 @@ struct pf_gate_figure {
 	enum pf_col_kind kind; /* PF_NS, PF_COUNT, PF_BYTES */
 	int64_t a, b;
 	int64_t a_steps, b_steps; /* 0: not known */
-	struct pf_step_figure of; /* of times: in each step */
+	enum pf_step_figure of;
 };
 
 /* How times are judged. */

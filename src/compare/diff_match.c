@@ -150,12 +150,12 @@ static void pool_waits(struct pool *p, const struct pf_keyed *from,
 static void pool_sums(struct pf_capture *s, const struct pf_capture *c)
 {
 	s->steps += c->steps;
-	s->step_ns += c->step_ns;
-	s->busy_ns += c->busy_ns;
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
-		s->class_ns[i] += c->class_ns[i];
-	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
-		s->count[i] += c->count[i];
+	for (size_t i = 0; i < PF_FIGURES; i++) {
+		if (!pf_figure_is_peak(i))
+			s->of[i] += c->of[i];
+		else if (c->of[i] > s->of[i])
+			s->of[i] = c->of[i];
+	}
 	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
 		s->cause_ns[i] += c->cause_ns[i];
 	for (size_t i = 0; i < PF_PATH_CATEGORIES; i++)
@@ -173,10 +173,6 @@ static void pool_sums(struct pf_capture *s, const struct pf_capture *c)
 	s->has_steps |= c->has_steps;
 	s->has_shapes |= c->has_shapes;
 	s->has_code |= c->has_code;
-	if (c->peak_bytes > s->peak_bytes)
-		s->peak_bytes = c->peak_bytes;
-	if (c->reserved_bytes > s->reserved_bytes)
-		s->reserved_bytes = c->reserved_bytes;
 }
 
 static void pool_capture(struct pool *p, const struct pf_capture *c, bool first)
@@ -213,34 +209,26 @@ void pf_side_pool(struct pf_capture *out, struct pf_intern *texts,
 {
 	struct pool p = { .out = out, .texts = texts, .by = by };
 
-	*out = (struct pf_capture){ .captures = captures,
-				    .capture_count = count,
-				    .peak_bytes = -1,
-				    .reserved_bytes = -1 };
+	*out = (struct pf_capture){
+		.captures = captures,
+		.capture_count = count,
+		.of = { [PF_FIGURE_PEAK] = -1, [PF_FIGURE_RESERVED] = -1 }
+	};
 	p.none = word(&p, "");
 	pf_capture_rows_begin(out);
 	for (size_t i = 0; i < count; i++)
 		pool_capture(&p, captures[i], i == 0);
+	pf_capture_find_means(out);
 }
 
 bool pf_side_knows(const struct pf_capture *s, const struct pf_capture *other,
-		   enum pf_step_count count)
+		   enum pf_step_figure figure)
 {
-	if (s->gpu_events || !other->gpu_events)
-		return true;
-	switch (count) {
-	case PF_COUNT_TENSORS:
-	case PF_COUNT_OPS:
-		return true;
-	case PF_COUNT_LAUNCHES:
-	case PF_COUNT_GRAPHS:
-	case PF_COUNT_SYNCS:
-	case PF_COUNT_ALLOCATIONS:
-	case PF_COUNT_CALLS:
-		return s->count[PF_COUNT_CALLS];
-	default:
-		return false;
-	}
+	enum pf_figure_of of = pf_step_figures[figure].of;
+
+	return s->gpu_events || !other->gpu_events ||
+	       (of == PF_OF_CALLS ? s->of[PF_FIGURE_CALLS] > 0
+				  : of != PF_OF_WORK);
 }
 
 /* ---- families of kernels ---- */

@@ -51,11 +51,11 @@ void pf_side_pool(struct pf_capture *out, struct pf_intern *texts,
 		  enum pf_diff_by by);
 
 /*
- * Is a count known of a side?  Where only the other has GPU work, its own was
+ * Is a figure known of a side?  Where only the other has GPU work, its own was
  * not recorded, and calls were if there is any.
  */
 bool pf_side_knows(const struct pf_capture *s, const struct pf_capture *other,
-		   enum pf_step_count count);
+		   enum pf_step_figure figure);
 
 /*
  * The family of a kernel: what stays the same of its name when the library,

@@ -316,8 +316,6 @@ static void diff_find_each(struct pf_diff_run *d)
 #define NOT_THE_LIMIT  5    /* kernels change so many times more than steps */
 #define SOME_OF_A_STEP 0.01 /* a class that changes by less is not named */
 
-static const struct pf_step_figure step_figure = PF_STEP_FIGURE(time.dur_ns);
-
 static bool is_all_same(const struct pf_diff_run *d)
 {
 	for (size_t i = 0; i < d->pairs.count; i++) {
@@ -327,12 +325,8 @@ static bool is_all_same(const struct pf_diff_run *d)
 		    pf_mean_compare(p->a.ns, d->a.steps, p->b.ns, d->b.steps))
 			return false;
 	}
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
-		if (pf_mean_compare(d->a.class_ns[i], d->a.steps,
-				    d->b.class_ns[i], d->b.steps))
-			return false;
-	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
-		if (pf_mean_compare(d->a.count[i], d->a.steps, d->b.count[i],
+	for (size_t i = PF_FIGURE_COPIES; i < PF_FIGURES; i++)
+		if (pf_mean_compare(d->a.of[i], d->a.steps, d->b.of[i],
 				    d->b.steps))
 			return false;
 	return pf_diff_same_ops(d);
@@ -406,8 +400,8 @@ static void judge_all(struct pf_diff_run *d)
 	for (int s = 0; s < 2; s++) {
 		const struct pf_capture *side = s ? &d->b : &d->a;
 
-		is_of_gpu &= (double)side->busy_ns >=
-			     GPU_DECIDES * (double)side->step_ns;
+		is_of_gpu &= (double)side->of[PF_FIGURE_BUSY] >=
+			     GPU_DECIDES * (double)side->of[PF_FIGURE_TIME];
 	}
 	d->judge = (struct pf_judge){
 		.a = &d->a,
@@ -415,7 +409,7 @@ static void judge_all(struct pf_diff_run *d)
 		.warm_up = pf_judge_warm_up(&d->args->window, &d->a, &d->b),
 		.alike = is_of_gpu ? gpu : either(host, gpu),
 	};
-	pf_judge_figure(&d->judge, &step_figure, &d->out->total);
+	pf_judge_figure(&d->judge, PF_FIGURE_TIME, &d->out->total);
 	d->judge.step_ns = d->out->total.a_ns > d->out->total.b_ns
 				   ? d->out->total.a_ns
 				   : d->out->total.b_ns;
@@ -423,10 +417,7 @@ static void judge_all(struct pf_diff_run *d)
 		struct pf_judge judge = d->judge;
 
 		judge.alike = i < PF_STEP_RUNTIME ? gpu : host;
-		pf_judge_figure(&judge,
-				&(struct pf_step_figure)PF_STEP_FIGURE(
-					time.class_ns[i]),
-				&d->classes[i]);
+		pf_judge_figure(&judge, PF_FIGURE_CLASS + i, &d->classes[i]);
 	}
 	d->is_by_class = is_likely_by_class(d);
 	if (d->is_by_class)
@@ -556,7 +547,8 @@ static enum pf_cause main_cause(const struct pf_diff_run *d, size_t cls,
 	int64_t most = 0;
 
 	for (size_t i = 0; i < PF_CAUSE_COUNT; i++) {
-		int64_t part = (d->b_cause_ns[i] - d->a_cause_ns[i]) * sign;
+		int64_t part =
+			(d->b.cause_mean_ns[i] - d->a.cause_mean_ns[i]) * sign;
 
 		if (part > most && of & 1u << i) {
 			most = part;
@@ -745,10 +737,11 @@ static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 	char *own;
 
 	if (in && cls != PF_STEP_COMM)
-		around = main_range(
-			d, names, in,
-			(double)((d->b_class_ns[cls] - d->a_class_ns[cls]) *
-				 sign));
+		around =
+			main_range(d, names, in,
+				   (double)((d->b.mean[PF_FIGURE_CLASS + cls] -
+					     d->a.mean[PF_FIGURE_CLASS + cls]) *
+					    sign));
 	if (around && around->most < in->most) {
 		const struct named *outer = in;
 
@@ -961,8 +954,8 @@ void pf_diff_judge(struct pf_diff_run *d)
 
 static void note_limit(struct pf_diff_run *d)
 {
-	int64_t kernel = pf_mean(d->b.count[PF_COUNT_WORK_NS], d->b.steps) -
-			 pf_mean(d->a.count[PF_COUNT_WORK_NS], d->a.steps);
+	int64_t kernel =
+		d->b.mean[PF_FIGURE_WORK_NS] - d->a.mean[PF_FIGURE_WORK_NS];
 	int64_t step = d->out->b_ns - d->out->a_ns;
 	char k[PF_NUM_MAX], s[PF_NUM_MAX];
 
@@ -1113,12 +1106,13 @@ void pf_diff_find_notes(struct pf_diff_run *d)
 static struct pf_diff_class class_of(struct pf_diff_run *d, size_t cls)
 {
 	const struct pf_judged *j = &d->classes[cls];
+	size_t i = PF_FIGURE_CLASS + cls;
 
 	return (struct pf_diff_class){
 		.name = pf_step_class_name((enum pf_step_class)cls),
 		.verdict = pf_diff_keep_made(d, diff_class_take(d, j)),
-		.ns = pf_both(d->a_class_ns[cls], d->b_class_ns[cls]),
-		.sum_ns = pf_both(d->a.class_ns[cls], d->b.class_ns[cls]),
+		.ns = pf_both(d->a.mean[i], d->b.mean[i]),
+		.sum_ns = pf_both(d->a.of[i], d->b.of[i]),
 		.median_ns = pf_both(j->a_ns, j->b_ns),
 		.shift_ns = j->rank.shift,
 	};
@@ -1137,7 +1131,8 @@ void pf_diff_find_classes(struct pf_diff_run *d)
 				   ? NULL
 				   : pf_diff_verdict_word(out->verdict),
 		.ns = pf_both(out->a_ns, out->b_ns),
-		.sum_ns = pf_both(d->a.step_ns, d->b.step_ns),
+		.sum_ns = pf_both(d->a.of[PF_FIGURE_TIME],
+				  d->b.of[PF_FIGURE_TIME]),
 		.median_ns = pf_both(j->a_ns, j->b_ns),
 		.shift_ns = j->rank.shift,
 	};

@@ -15,7 +15,6 @@
 #include "analysis/time/steps.h"
 #include "analysis/trust/doctor.h"
 #include "base/search.h"
-#include "compare/trend.h"
 #include "ingest/source_name.h"
 #include "store/query.h"
 #include "torch/averages.h"
@@ -441,41 +440,32 @@ bool pf_fleet_is_of_trace(const char *path, const char *digest,
 
 /* ---- columns ---- */
 
-#define STEP(member, key, title, kind, name, of_trend, night, night_kind)      \
+#define STEP(member, key, title, kind, id, night)                              \
 	{                                                                      \
-		PF_FIELD(struct pf_step_time, member, key, title, kind), name, \
-			PF_FIELD(struct pf_trend_row, of_trend, night, title,  \
-				 night_kind)                                   \
+		PF_FIELD(struct pf_step_time, member, key, title, kind),       \
+			PF_FIGURE_##id, night                                  \
 	}
-#define TIME(member, key, title, full, name, of_trend, night, night_full)      \
-	STEP(member, key, title, PF_NS | (full), name, of_trend, night,        \
-	     PF_NS | PF_MAYBE | (night_full))
-#define CLASS(class, key, title, full, name, night_full)                       \
-	TIME(class_ns[class], key, title, full, name, class_ns[class], key,    \
-	     night_full)
-#define COUNT(member, key, title, name, of_trend)                              \
-	STEP(member, key, title, PF_COUNT | PF_ABSENT, name, of_trend, name,   \
-	     PF_REAL | PF_FULL)
+#define CLASS(class, key, title, full, night)                                  \
+	STEP(class_ns[class], key, title, PF_NS | (full), CLASS + (class),     \
+	     night)
+#define COUNT(member, key, title, id)                                          \
+	STEP(member, key, title, PF_COUNT | PF_ABSENT, id, PF_FULL)
 
 static const struct pf_fleet_figure step_figures[] = {
-	TIME(dur_ns, "dur_ns", "Step", 0, "step_time", step_ns, "step_ns", 0),
-	CLASS(PF_STEP_KERNEL, "kernel_ns", "Kernel", 0, "kernel", 0),
-	CLASS(PF_STEP_COPY, "copy_ns", "Copy", PF_FULL, "copy", PF_FULL),
-	CLASS(PF_STEP_MEMSET, "memset_ns", "Memset", PF_FULL, "memset",
-	      PF_FULL),
-	CLASS(PF_STEP_COMM, "comm_ns", "Comm", 0, "comm", 0),
-	CLASS(PF_STEP_RUNTIME, "runtime_ns", "Runtime", 0, "runtime", PF_FULL),
-	CLASS(PF_STEP_DATA, "data_ns", "Data", PF_FULL, "data", PF_FULL),
-	CLASS(PF_STEP_CPU, "cpu_ns", "CPU", 0, "cpu", PF_FULL),
-	CLASS(PF_STEP_OTHER, "other_ns", "Other", 0, "other", PF_SPARE),
-	TIME(busy_ns, "busy_ns", "Busy", PF_FULL, "gpu_busy", busy_ns,
-	     "busy_ns", PF_FULL),
-	COUNT(kernels, "kernel_count", "Kernels", "kernels",
-	      count[PF_COUNT_KERNELS]),
-	COUNT(copies, "copy_count", "Copies", "copies", copies),
-	COUNT(launches, "launch_count", "Launches", "launches",
-	      count[PF_COUNT_LAUNCHES]),
-	COUNT(syncs, "sync_count", "Syncs", "syncs", count[PF_COUNT_SYNCS]),
+	STEP(dur_ns, "dur_ns", "Step", PF_NS, TIME, 0),
+	CLASS(PF_STEP_KERNEL, "kernel_ns", "Kernel", 0, 0),
+	CLASS(PF_STEP_COPY, "copy_ns", "Copy", PF_FULL, PF_FULL),
+	CLASS(PF_STEP_MEMSET, "memset_ns", "Memset", PF_FULL, PF_FULL),
+	CLASS(PF_STEP_COMM, "comm_ns", "Comm", 0, 0),
+	CLASS(PF_STEP_RUNTIME, "runtime_ns", "Runtime", 0, PF_FULL),
+	CLASS(PF_STEP_DATA, "data_ns", "Data", PF_FULL, PF_FULL),
+	CLASS(PF_STEP_CPU, "cpu_ns", "CPU", 0, PF_FULL),
+	CLASS(PF_STEP_OTHER, "other_ns", "Other", 0, PF_SPARE),
+	STEP(busy_ns, "busy_ns", "Busy", PF_NS | PF_FULL, BUSY, PF_FULL),
+	COUNT(kernels, "kernel_count", "Kernels", KERNELS),
+	COUNT(copies, "copy_count", "Copies", COPIES),
+	COUNT(launches, "launch_count", "Launches", LAUNCHES),
+	COUNT(syncs, "sync_count", "Syncs", SYNCS),
 };
 
 #define S struct pf_step_time

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "compare/diff_capture.h"
 #include "show/doc.h"
 #include "store/db.h"
 
@@ -85,13 +86,13 @@ int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
  * What is kept of each step or GPU, each said once: member and column, and the
  * title and kind that lists of ranks have it by.  Of a rank it is the mean of
  * its whole steps, of a capture that of those of all ranks; PF_ABSENT: lists
- * have it not.  Those that captures are followed by over time have a name in
- * checks, and "night": the column of theirs, and the member where no fleet is.
+ * have it not.  Of a step they are figures that captures are followed by over
+ * time; night: flags of the column that nights have it in.
  */
 struct pf_fleet_figure {
 	struct pf_field of;
-	const char *name;
-	struct pf_field night; /* of struct pf_trend_row */
+	enum pf_step_figure figure;
+	unsigned night;
 };
 
 #define PF_FLEET_FIGURES 16 /* of a table, at most */

@@ -19,9 +19,24 @@
 
 /* ---- what is found ---- */
 
+struct row {
+	const char *path, *device; /* of the capture */
+	int64_t steps, device_count;
+	int64_t median_ns; /* of steps that are no warm-up */
+	int64_t step_sum_ns;
+	struct pf_capture_times time;
+	/* By figure: means in whole ns or bytes, and means; unknown as there. */
+	int64_t mean[PF_FIGURES];
+	double count[PF_FIGURES];
+	int64_t cause_ns[PF_CAUSE_COUNT];
+	double busy_share;    /* not a number: unknown */
+	double between_share; /* of that window, the time between steps */
+	double steps_per_second, samples_per_second; /* likewise */
+};
+
 /* Texts of its rows are the captures'. */
 struct trend {
-	struct pf_trend_row *rows; /* in the order given */
+	struct row *rows; /* in the order given */
 	size_t count;
 	size_t with_steps; /* a capture without is one of its own */
 	size_t least;      /* the row with the shortest median step */
@@ -30,8 +45,6 @@ struct trend {
 	bool has_samples, has_other_device;
 	bool has_pauses; /* some row's steps do not follow each other */
 };
-
-static const struct pf_step_figure step_figure = PF_STEP_FIGURE(time.dur_ns);
 
 /* The next number of a list that a comma or the end follows; 0: there is none. */
 static int64_t next_samples(const char **at)
@@ -81,59 +94,44 @@ static int find_samples(const char *words, struct trend *out,
 }
 
 /* Of what was not recorded at all nothing is known. */
-static bool is_unknown(const struct pf_capture *c, enum pf_step_count count)
+static bool is_known(const struct pf_capture *c, size_t figure)
 {
-	if (c->count[count])
-		return false;
-	switch (count) {
-	case PF_COUNT_LAUNCHES:
-	case PF_COUNT_GRAPHS:
-	case PF_COUNT_SYNCS:
-	case PF_COUNT_ALLOCATIONS:
-	case PF_COUNT_CALLS:
-		return !c->recorded.has_calls;
-	case PF_COUNT_TENSORS:
-		return c->peak_bytes < 0;
-	case PF_COUNT_OPS:
-		return !c->recorded.has_ops;
-	default:
-		return !c->recorded.has_work;
-	}
+	const bool has[] = {
+		[PF_OF_TIME] = true,
+		[PF_OF_CALLS] = c->recorded.has_calls,
+		[PF_OF_OPS] = c->recorded.has_ops,
+		[PF_OF_MEMORY] = c->of[PF_FIGURE_PEAK] >= 0,
+		[PF_OF_WORK] = c->recorded.has_work,
+	};
+
+	return c->of[figure] || has[pf_step_figures[figure].of];
 }
 
 static void find_row(const struct pf_capture *c, size_t warm_up,
-		     struct pf_trend_row *row)
+		     struct row *row)
 {
 	int64_t steps = c->steps;
-	int64_t busy_ns = pf_mean(c->busy_ns, steps);
-	double seconds = (double)c->step_ns / 1e9;
+	double seconds = (double)c->of[PF_FIGURE_TIME] / 1e9;
 
-	*row = (struct pf_trend_row){
+	*row = (struct row){
 		.path = c->path,
 		.device = pf_intern_text(&c->texts, c->device_name, NULL),
 		.steps = steps,
 		.device_count = c->device_count,
-		.median_ns = pf_judge_median(c, warm_up, &step_figure),
-		.step_ns = pf_mean(c->step_ns, steps),
-		.busy_ns = busy_ns,
+		.median_ns = pf_judge_median(c, warm_up, PF_FIGURE_TIME),
 		.time = c->time,
-		.step_sum_ns = c->step_ns,
-		.peak_bytes = c->peak_bytes,
-		.reserved_bytes = c->reserved_bytes,
+		.step_sum_ns = c->of[PF_FIGURE_TIME],
 		.busy_share = c->busy_share < 0 ? NAN : c->busy_share,
 		.between_share = c->has_steps ? c->between_share : NAN,
 		.steps_per_second = seconds > 0 ? (double)steps / seconds : 0,
 		.samples_per_second = NAN,
 	};
-	row->idle_ns = row->step_ns - busy_ns;
-	pf_mean_parts(c->class_ns, PF_STEP_CLASSES, steps, row->class_ns);
-	pf_mean_parts(c->cause_ns, PF_CAUSE_COUNT, steps, row->cause_ns);
-	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
-		row->count[i] = is_unknown(c, (enum pf_step_count)i)
-					? NAN
-					: pf_ratio((double)c->count[i], steps);
-	for (size_t i = PF_COUNT_HTOD; i <= PF_COUNT_OTHER_COPIES; i++)
-		row->copies += row->count[i];
+	memcpy(row->mean, c->mean, sizeof(c->mean));
+	memcpy(row->cause_ns, c->cause_mean_ns, sizeof(c->cause_mean_ns));
+	for (size_t i = 0; i < PF_FIGURES; i++)
+		row->count[i] = is_known(c, i)
+					? pf_ratio((double)c->of[i], steps)
+					: NAN;
 }
 
 /* Two texts that are known and different. */
@@ -168,7 +166,7 @@ static int find(const struct pf_capture *const *captures, size_t count,
 	struct pf_judged shift;
 
 	judge.warm_up = pf_judge_warm_up(&args->window, &all, &all);
-	pf_judge_figure(&judge, &step_figure, &shift);
+	pf_judge_figure(&judge, PF_FIGURE_TIME, &shift);
 	*out = (struct trend){
 		.rows = pf_calloc(count, sizeof(*out->rows)),
 		.count = count,
@@ -194,26 +192,26 @@ static int find(const struct pf_capture *const *captures, size_t count,
 
 #define KEY_MAX 48
 #define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_trend_row, member, key, title, kind)
+	PF_FIELD(struct row, member, key, title, kind)
 static const struct pf_field fixed_fields[] = {
 	FIELD(path, "capture", "Capture", PF_PATH),
 	FIELD(steps, "steps", "Steps", PF_COUNT | PF_FULL),
 	FIELD(median_ns, "median_ns", "Median", PF_NS),
-	FIELD(step_ns, "step_ns", "Mean", PF_NS | PF_FULL),
+	FIELD(mean[PF_FIGURE_TIME], "step_ns", "Mean", PF_NS | PF_FULL),
 	FIELD(busy_share, "busy_share", "GPU busy", PF_RATIO),
 	FIELD(between_share, "between_share", "Between", PF_RATIO),
-	FIELD(count[PF_COUNT_KERNELS], "kernels", "Kernels", PF_REAL),
-	FIELD(count[PF_COUNT_SYNCS], "syncs", "Syncs", PF_REAL),
-	FIELD(peak_bytes, "peak_bytes", "Peak", PF_BYTES | PF_KNOWN),
+	FIELD(count[PF_FIGURE_KERNELS], "kernels", "Kernels", PF_REAL),
+	FIELD(count[PF_FIGURE_SYNCS], "syncs", "Syncs", PF_REAL),
+	FIELD(mean[PF_FIGURE_PEAK], "peak_bytes", "Peak", PF_BYTES | PF_KNOWN),
 	FIELD(time.p50_ns, "p50_ns", "Median of all", PF_NS | PF_FULL),
 	FIELD(time.min_ns, "min_ns", "Least", PF_NS | PF_FULL),
 	FIELD(time.max_ns, "max_ns", "Most", PF_NS | PF_FULL),
 	FIELD(steps_per_second, "steps_per_second", "Steps/s",
 	      PF_REAL | PF_FULL),
 	FIELD(samples_per_second, "samples_per_second", "Samples/s", PF_REAL),
-	FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_FULL),
-	FIELD(idle_ns, "idle_ns", "GPU idle", PF_NS | PF_FULL),
-	FIELD(reserved_bytes, "reserved_bytes", "Reserved",
+	FIELD(mean[PF_FIGURE_BUSY], "busy_ns", "GPU busy", PF_NS | PF_FULL),
+	FIELD(mean[PF_FIGURE_IDLE], "idle_ns", "GPU idle", PF_NS | PF_FULL),
+	FIELD(mean[PF_FIGURE_RESERVED], "reserved_bytes", "Reserved",
 	      PF_BYTES | PF_KNOWN | PF_FULL),
 	FIELD(device, "device", "GPU", PF_TEXT | PF_FULL),
 	FIELD(device_count, "device_count", "GPUs", PF_COUNT | PF_FULL),
@@ -221,61 +219,58 @@ static const struct pf_field fixed_fields[] = {
 };
 #define FIXED   (PF_LEN(fixed_fields))
 #define MEDIAN  2
+#define PEAK    8
 #define BETWEEN 5  /* shown where it says something */
 #define SAMPLES 13 /* the column that needs --samples-per-step */
 
+/* A figure as it has it in whole ns or bytes, or as a mean. */
+static struct pf_field figure_field(size_t figure, unsigned kind)
+{
+	static const struct pf_field mean = FIELD(mean[0], "", "", PF_NS),
+				     count = FIELD(count[0], "", "", PF_REAL);
+	bool is_mean = figure < PF_FIGURE_COPIES || figure >= PF_FIGURE_CLASS;
+	struct pf_field field = is_mean ? mean : count;
+
+	field.col = (struct pf_col){ pf_step_figures[figure].column,
+				     pf_step_figures[figure].column,
+				     field.col.kind | kind };
+	field.at += figure * (is_mean ? sizeof(int64_t) : sizeof(double));
+	return field;
+}
+
 /* For csv and json: the parts of a step and counts, with keys of their own. */
 struct part_fields {
-	struct pf_field fields[FIXED + PF_STEP_CLASSES + PF_CAUSE_COUNT +
-			       PF_COUNT_COUNTS];
-	char keys[PF_STEP_CLASSES + PF_CAUSE_COUNT][KEY_MAX];
+	struct pf_field fields[FIXED + PF_FIGURES + PF_CAUSE_COUNT];
+	char keys[PF_CAUSE_COUNT][KEY_MAX];
 	size_t count;
 };
 
-/* "kernel_ns", "idle_launch_latency_ns" */
-static const char *part_key(char out[KEY_MAX], const char *before,
-			    const char *name)
+static struct pf_field cause_field(size_t cause, char key[KEY_MAX])
 {
-	snprintf(out, KEY_MAX, "%s%s_ns", before, name);
-	for (char *p = out; *p; p++)
+	static const struct pf_field ns =
+		FIELD(cause_ns[0], "", "", PF_NS | PF_FULL);
+	struct pf_field field = ns;
+
+	/* "idle_launch_latency_ns" */
+	snprintf(key, KEY_MAX, "idle_%s_ns",
+		 pf_cause_name((enum pf_cause)cause));
+	for (char *p = key; *p; p++)
 		if (*p == ' ')
 			*p = '_';
-	return out;
-}
-
-static void add_part(struct part_fields *f, const struct pf_field *like,
-		     size_t n, size_t bytes, const char *key)
-{
-	struct pf_field *field = &f->fields[f->count++];
-
-	*field = *like;
-	field->col.key = field->col.title = key;
-	field->at += n * bytes;
+	field.col.key = field.col.title = key;
+	field.at += cause * sizeof(int64_t);
+	return field;
 }
 
 static void add_parts(struct part_fields *f)
 {
-	static const struct pf_field class =
-		FIELD(class_ns[0], "", "", PF_NS | PF_FULL),
-				     cause = FIELD(cause_ns[0], "", "",
-						   PF_NS | PF_FULL),
-				     count = FIELD(count[0], "", "",
-						   PF_REAL | PF_FULL);
-
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
-		add_part(f, &class, i, sizeof(int64_t),
-			 part_key(f->keys[i], "",
-				  pf_step_class_name((enum pf_step_class)i)));
+	for (size_t i = PF_FIGURE_CLASS; i < PF_FIGURES; i++)
+		f->fields[f->count++] = figure_field(i, PF_FULL);
 	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
-		add_part(f, &cause, i, sizeof(int64_t),
-			 part_key(f->keys[PF_STEP_CLASSES + i], "idle_",
-				  pf_cause_name((enum pf_cause)i)));
-	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
-		/* a sum of durations, unlike the class of the step */
-		if (i != PF_COUNT_KERNELS && i != PF_COUNT_SYNCS)
-			add_part(f, &count, i, sizeof(double),
-				 i == PF_COUNT_WORK_NS ? "kernel_work_ns"
-						       : pf_step_counts[i].key);
+		f->fields[f->count++] = cause_field(i, f->keys[i]);
+	for (size_t i = PF_FIGURE_KERNELS; i < PF_FIGURE_CLASS; i++)
+		if (i != PF_FIGURE_KERNELS && i != PF_FIGURE_SYNCS)
+			f->fields[f->count++] = figure_field(i, PF_FULL);
 }
 
 static void show_rows(const struct trend *trend, struct pf_doc *doc)
@@ -343,9 +338,9 @@ static const struct pf_field line_fields[] = {
 
 /* Of a member of each row; nothing where it never is more than 0. */
 static void add_line(const struct trend *trend, struct pf_table *t,
-		     const char *title, enum pf_col_kind kind,
-		     const struct pf_field *field)
+		     const char *title, struct pf_field field)
 {
+	const enum pf_col_kind kind = PF_COL_KIND(field.col.kind);
 	PF_OWN double *values = pf_calloc(trend->count + 1, sizeof(*values));
 	char first[PF_NUM_MAX], last[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf bars = { 0 };
@@ -353,7 +348,7 @@ static void add_line(const struct trend *trend, struct pf_table *t,
 
 	for (size_t i = 0; i < trend->count; i++) {
 		const struct pf_cell cell =
-			pf_field_cell(field, &trend->rows[i]);
+			pf_field_cell(&field, &trend->rows[i]);
 
 		values[i] = cell.type == PF_CELL_INT    ? (double)cell.v.i
 			    : cell.type == PF_CELL_REAL ? cell.v.d
@@ -373,37 +368,25 @@ static void add_line(const struct trend *trend, struct pf_table *t,
 
 static void show_parts(const struct trend *trend, struct pf_table *t)
 {
-	struct part_fields f = { 0 };
-	PF_AUTO(pf_buf_release) struct pf_buf title = { 0 };
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		add_line(trend, t, pf_step_figures[PF_FIGURE_CLASS + i].title,
+			 figure_field(PF_FIGURE_CLASS + i, 0));
+	for (size_t i = 0; i < PF_CAUSE_COUNT; i++) {
+		PF_AUTO(pf_buf_release) struct pf_buf title = { 0 };
+		char key[KEY_MAX];
 
-	add_parts(&f);
-	for (size_t i = 0; i < PF_STEP_CLASSES + PF_CAUSE_COUNT; i++) {
-		size_t cause = i - PF_STEP_CLASSES;
-
-		pf_buf_clear(&title);
-		if (i < PF_STEP_CLASSES)
-			pf_buf_adds(&title,
-				    pf_step_class_name((enum pf_step_class)i));
-		else
-			pf_buf_addf(&title, "idle: %s",
-				    pf_cause_name((enum pf_cause)cause));
-		add_line(trend, t, title.data, PF_NS, &f.fields[i]);
+		pf_buf_addf(&title, "idle: %s",
+			    pf_cause_name((enum pf_cause)i));
+		add_line(trend, t, title.data, cause_field(i, key));
 	}
 }
 
 static void show_lines(const struct trend *trend, struct pf_doc *doc)
 {
-	static const struct pf_field
-		median = FIELD(median_ns, "", "", PF_NS),
-		mean = FIELD(step_ns, "", "", PF_NS),
-		peak = FIELD(peak_bytes, "", "", PF_BYTES | PF_KNOWN),
-		counts[] = {
-			FIELD(count[PF_COUNT_KERNELS], "kernels", "", PF_REAL),
-			FIELD(count[PF_COUNT_LAUNCHES], "launches", "",
-			      PF_REAL),
-			FIELD(count[PF_COUNT_SYNCS], "syncs", "", PF_REAL),
-			FIELD(count[PF_COUNT_OPS], "ops", "", PF_REAL),
-		};
+	static const enum pf_step_figure counts[] = { PF_FIGURE_KERNELS,
+						      PF_FIGURE_LAUNCHES,
+						      PF_FIGURE_SYNCS,
+						      PF_FIGURE_OPS };
 	struct pf_field fields[PF_LEN(line_fields)];
 	struct pf_table *t;
 
@@ -412,13 +395,14 @@ static void show_lines(const struct trend *trend, struct pf_doc *doc)
 		fields[0].col.title = "Per capture";
 	t = pf_doc_fields(doc, "lines", "How it changed", PF_FIELDS(fields));
 	if (trend->with_steps)
-		add_line(trend, t, "median step", PF_NS, &median);
-	add_line(trend, t, trend->with_steps ? "mean step" : "capture", PF_NS,
-		 &mean);
+		add_line(trend, t, "median step", fixed_fields[MEDIAN]);
+	add_line(trend, t, trend->with_steps ? "mean step" : "capture",
+		 figure_field(PF_FIGURE_TIME, 0));
 	show_parts(trend, t);
 	for (size_t i = 0; i < PF_LEN(counts); i++)
-		add_line(trend, t, counts[i].col.key, PF_REAL, &counts[i]);
-	add_line(trend, t, "peak memory", PF_BYTES, &peak);
+		add_line(trend, t, pf_step_figures[counts[i]].key,
+			 figure_field(counts[i], 0));
+	add_line(trend, t, "peak memory", fixed_fields[PEAK]);
 }
 
 /* ---- the whole ---- */
@@ -440,9 +424,9 @@ static void add_shift(struct pf_buf *out, const struct trend *trend)
 static void show_finding(const struct trend *trend, const char *since,
 			 struct pf_doc *doc)
 {
-	const struct pf_trend_row *first = trend->rows;
-	const struct pf_trend_row *last = &trend->rows[trend->count - 1];
-	const struct pf_trend_row *least = &trend->rows[trend->least];
+	const struct row *first = trend->rows;
+	const struct row *last = &trend->rows[trend->count - 1];
+	const struct row *least = &trend->rows[trend->least];
 	char from[PF_NUM_MAX], to[PF_NUM_MAX], best[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
@@ -590,6 +574,11 @@ struct nights {
 static const struct pf_fleet_figure *figure_of(size_t n)
 {
 	return &pf_fleet_step_figures.items[n];
+}
+
+static const char *name_of(size_t n)
+{
+	return pf_step_figures[figure_of(n)->figure].key;
 }
 
 #define FIGURES pf_fleet_step_figures.count
@@ -912,7 +901,7 @@ static int find_of_fleet(struct pf_db *db, struct nights *t)
 
 /* ---- captures that are in no fleet ---- */
 
-static struct night night_of(const struct pf_trend_row *row, size_t number,
+static struct night night_of(const struct row *row, size_t number,
 			     bool has_steps)
 {
 	struct night night = {
@@ -923,12 +912,10 @@ static struct night night_of(const struct pf_trend_row *row, size_t number,
 	};
 
 	for (size_t i = 0; i < FIGURES; i++) {
-		struct pf_cell cell = pf_field_cell(&figure_of(i)->night, row);
-
-		night.ns[i] = has_steps && cell.type == PF_CELL_INT ? cell.v.i
-								    : PF_NO_INT;
+		night.ns[i] =
+			has_steps ? row->mean[figure_of(i)->figure] : PF_NO_INT;
 		night.count[i] =
-			has_steps && cell.type == PF_CELL_REAL ? cell.v.d : NAN;
+			has_steps ? row->count[figure_of(i)->figure] : NAN;
 	}
 	return night;
 }
@@ -1086,7 +1073,7 @@ static void say_steps(struct pf_buf *out, const struct change *c, size_t count)
 	const char *comma = ": ";
 
 	for (size_t i = 0; i < count; i++) {
-		const char *key = figure_of(c[i].figure)->name;
+		const char *key = name_of(c[i].figure);
 
 		if (c[i].kernel || kind_of(&c[i]) != PF_NS ||
 		    !strcmp(key, "gpu_busy"))
@@ -1101,7 +1088,7 @@ static void say_steps(struct pf_buf *out, const struct change *c, size_t count)
 	}
 	if (!most)
 		return;
-	pf_buf_addf(out, "%s%s", comma, figure_of(most->figure)->name);
+	pf_buf_addf(out, "%s%s", comma, name_of(most->figure));
 	say_change(out, most);
 }
 
@@ -1138,7 +1125,7 @@ static void say_counts(struct pf_buf *out, const struct change *c, size_t count)
 		gone += c[i].what == GONE;
 		if (c[i].kernel)
 			continue;
-		pf_buf_addf(out, ": %s per step", figure_of(c[i].figure)->name);
+		pf_buf_addf(out, ": %s per step", name_of(c[i].figure));
 		say_change(out, &c[i]);
 		return;
 	}
@@ -1242,7 +1229,7 @@ static void add_change(const struct nights *t, const struct change *c,
 		.capture = n->capture,
 		.commit = n->commit,
 		.of = c->kernel ? "kernel" : "step",
-		.name = c->kernel ? c->kernel : figure_of(c->figure)->name,
+		.name = c->kernel ? c->kernel : name_of(c->figure),
 		.from = fine_text(from, c->before, kind_of(c)),
 		.to = fine_text(to, c->after, kind_of(c)),
 		.unit = kind_of(c) == PF_NS ? "ns" : "count",
@@ -1285,12 +1272,16 @@ static const struct pf_field shown_night_fields[] = {
 static struct pf_field night_field(size_t figure)
 {
 	static const struct pf_field ns = PF_FIELD(struct night, ns[0], "", "",
-						   PF_NS),
+						   PF_NS | PF_MAYBE),
 				     count = PF_FIELD(struct night, count[0],
 						      "", "", PF_REAL);
 	struct pf_field field = is_time(figure) ? ns : count;
 
-	field.col = figure_of(figure)->night.col;
+	field.col = (struct pf_col){
+		pf_step_figures[figure_of(figure)->figure].column,
+		figure_of(figure)->of.col.title,
+		field.col.kind | figure_of(figure)->night,
+	};
 	field.at += figure * sizeof(int64_t);
 	return field;
 }
@@ -1409,7 +1400,7 @@ static bool figure_at(const void *unused, size_t n, struct pf_gate_figure *out)
 		return false;
 	(void)unused;
 	*out = (struct pf_gate_figure){
-		.key = figure_of(n)->name,
+		.key = name_of(n),
 		.kind = is_time(n) ? PF_NS : PF_COUNT,
 		.a_steps = FINE,
 		.b_steps = FINE,
@@ -1436,7 +1427,7 @@ static const struct change *last_of(const struct nights *t, const char *key)
 	for (size_t i = 0; i < t->change_count; i++) {
 		const struct change *c = &t->changes[i];
 
-		if (!c->kernel && !strcmp(figure_of(c->figure)->name, key))
+		if (!c->kernel && !strcmp(name_of(c->figure), key))
 			return c;
 	}
 	return NULL;

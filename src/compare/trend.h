@@ -25,24 +25,6 @@ struct pf_trend_args {
 	bool wide;                    /* for csv and json: no lines of bars */
 };
 
-struct pf_trend_row {
-	const char *path, *device; /* of the capture */
-	int64_t steps, device_count;
-	int64_t median_ns; /* of steps that are no warm-up */
-	int64_t step_ns;   /* the mean; classes add up to it */
-	int64_t busy_ns;   /* of it */
-	int64_t idle_ns;   /* the rest */
-	int64_t step_sum_ns;
-	struct pf_capture_times time;
-	int64_t peak_bytes, reserved_bytes; /* -1: unknown */
-	double busy_share;                  /* not a number: unknown */
-	double between_share; /* of that window, the time between steps */
-	double steps_per_second, samples_per_second; /* likewise */
-	int64_t class_ns[PF_STEP_CLASSES], cause_ns[PF_CAUSE_COUNT]; /* means */
-	double count[PF_COUNT_COUNTS];
-	double copies; /* of all ways */
-};
-
 /*
  * Captures loaded with PF_CAPTURE_ALL, each with a full step: 1 if a check
  * failed.  PF_EUSAGE for numbers of samples that make no sense.

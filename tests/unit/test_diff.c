@@ -258,13 +258,13 @@ static bool fails(const char *check, int64_t a, int64_t a_steps, int64_t b,
 		  int64_t b_steps)
 {
 	struct pf_capture x = { .steps = a_steps,
-				.count[PF_COUNT_SYNCS] = a,
-				.peak_bytes = a,
-				.reserved_bytes = -1 };
+				.of[PF_FIGURE_SYNCS] = a,
+				.of[PF_FIGURE_PEAK] = a,
+				.of[PF_FIGURE_RESERVED] = -1 };
 	struct pf_capture y = { .steps = b_steps,
-				.count[PF_COUNT_SYNCS] = b,
-				.peak_bytes = b,
-				.reserved_bytes = -1 };
+				.of[PF_FIGURE_SYNCS] = b,
+				.of[PF_FIGURE_PEAK] = b,
+				.of[PF_FIGURE_RESERVED] = -1 };
 	const struct pf_gate_sides sides = { &x, &y, NULL, false };
 	struct pf_doc doc = { 0 };
 	struct pf_err err = { 0 };
@@ -328,10 +328,12 @@ static void add_capture(struct judging *g, int side, const int64_t *us)
 	struct pf_capture *c = &g->captures[n];
 
 	c->each_step = g->steps[n];
-	for (; us[c->step_count]; c->step_count++)
-		c->each_step[c->step_count].time =
-			(struct pf_step_time){ .dur_ns = us[c->step_count] *
-							 1000 };
+	for (; us[c->step_count]; c->step_count++) {
+		struct pf_capture_step *step = &c->each_step[c->step_count];
+
+		step->time.dur_ns = us[c->step_count] * 1000;
+		step->of[PF_FIGURE_TIME] = step->time.dur_ns;
+	}
 	g->lists[side][s->capture_count++] = c;
 	s->captures = g->lists[side];
 }
@@ -339,14 +341,13 @@ static void add_capture(struct judging *g, int side, const int64_t *us)
 static enum pf_grade judge(struct judging *g)
 {
 	static const struct pf_window_args whole = PF_WINDOW_DEFAULTS;
-	static const struct pf_step_figure step = PF_STEP_FIGURE(time.dur_ns);
 	const struct pf_judge by = {
 		.a = &g->sides[0],
 		.b = &g->sides[1],
 		.warm_up = pf_judge_warm_up(&whole, &g->sides[0], &g->sides[1]),
 	};
 
-	pf_judge_figure(&by, &step, &g->judged);
+	pf_judge_figure(&by, PF_FIGURE_TIME, &g->judged);
 	return g->judged.grade;
 }
 

@@ -734,32 +734,11 @@ static size_t op_part(void *d, const void *row, uint32_t out[PF_PART_MAX])
 	return 2 * sizeof(*out);
 }
 
-static struct pf_pairs join_ops(struct pf_diff_run *d)
-{
-	return join_take(d, &d->a.ops, &d->b.ops, op_whole, op_part);
-}
-
 static const struct pf_op_key *op_of(const struct pf_diff_run *d,
 				     const struct pf_pair *x)
 {
 	return x->a_row != PF_NO_ROW ? &pf_op_at(&d->a, x->a_row)->key
 				     : &pf_op_at(&d->b, x->b_row)->key;
-}
-
-bool pf_diff_same_ops(const struct pf_diff_run *d)
-{
-	PF_AUTO(pf_pairs_release)
-	struct pf_pairs j = join_ops((struct pf_diff_run *)d);
-	bool is_same = true;
-
-	for (size_t i = 0; i < j.count && is_same; i++) {
-		const struct pf_pair *x = &j.items[i];
-
-		if (op_of(d, x)->kind == PF_KIND_CPU_OP)
-			is_same = x->match == PF_MATCH_EXACT &&
-				  !is_changed(d, x, SUM(count));
-	}
-	return is_same;
 }
 
 static const char *category_of(uint32_t kind)
@@ -804,15 +783,19 @@ static struct pf_diff_op op_row(struct pf_diff_run *d, const struct pf_pair *x)
 	};
 }
 
-/* How many joins have each name: a number for each text. */
-static uint32_t *name_uses_take(const struct pf_diff_run *d,
-				const struct pf_pairs *j)
+static void make_ops(struct pf_diff_run *d)
 {
-	uint32_t *uses = pf_calloc(d->texts.count + (size_t)1, sizeof(*uses));
+	d->ops = join_take(d, &d->a.ops, &d->b.ops, op_whole, op_part);
+	d->op_uses = pf_calloc(d->texts.count + (size_t)1, sizeof(uint32_t));
+	d->has_same_ops = true;
+	for (size_t i = 0; i < d->ops.count; i++) {
+		const struct pf_pair *x = &d->ops.items[i];
 
-	for (size_t i = 0; i < j->count; i++)
-		uses[op_of(d, &j->items[i])->name]++;
-	return uses;
+		d->op_uses[op_of(d, x)->name]++;
+		d->has_same_ops &= op_of(d, x)->kind != PF_KIND_CPU_OP ||
+				   (x->match == PF_MATCH_EXACT &&
+				    !is_changed(d, x, SUM(count)));
+	}
 }
 
 /* " float" of "[[3,224]] ["float","Bool"]": the type of the first input. */
@@ -826,15 +809,14 @@ static void add_type(struct pf_buf *out, const char *shapes)
 }
 
 /* An operator's name, with its shapes if there are several of the name. */
-static const char *shown_op(struct pf_diff_run *d, const struct pf_pair *x,
-			    const uint32_t *uses)
+static const char *shown_op(struct pf_diff_run *d, const struct pf_pair *x)
 {
 	const struct pf_op_key *op = op_of(d, x);
 	struct pf_buf out = { 0 };
 
 	if (is_code(op))
 		return pf_diff_keep_made(d, pf_diff_code_take(d, op));
-	if (uses[op->name] < 2)
+	if (d->op_uses[op->name] < 2)
 		return diff_keep(d, op->name);
 	pf_buf_adds(&out, pf_diff_text(d, op->name));
 	diff_add_dims(&out, pf_diff_text(d, op->shapes));
@@ -868,8 +850,7 @@ static const char *keep_reshaped(struct pf_diff_run *d, const struct pf_pair *x)
 
 static void find_ops(struct pf_diff_run *d)
 {
-	PF_AUTO(pf_pairs_release) struct pf_pairs j = join_ops(d);
-	PF_OWN uint32_t *uses = name_uses_take(d, &j);
+	struct pf_pairs *j = &d->ops;
 	const struct pf_pair *reshaped = NULL;
 	struct pf_diff *out = d->out;
 	PF_OWN int64_t *self_ns = NULL;
@@ -880,45 +861,46 @@ static void find_ops(struct pf_diff_run *d)
 	out->has_self = pf_side_knows(&d->a, &d->b, PF_FIGURE_CALLS) &&
 			pf_side_knows(&d->b, &d->a, PF_FIGURE_CALLS) &&
 			d->a.has_code == d->b.has_code;
-	order(d, &j, out->has_self ? SUM(part_ns) : SUM(ns));
-	self_ns = means_take(d, &j, SUM(part_ns));
-	for (size_t i = 0; i < j.count; i++) {
-		int64_t ns = j.items[i].a.part_ns + j.items[i].b.part_ns;
+	order(d, j, out->has_self ? SUM(part_ns) : SUM(ns));
+	self_ns = means_take(d, j, SUM(part_ns));
+	for (size_t i = 0; i < j->count; i++) {
+		const struct pf_pair *x = &j->items[i];
+		int64_t ns = x->a.part_ns + x->b.part_ns;
 
-		if (out->has_self && j.items[i].match == PF_MATCH_EXACT &&
-		    !is_changed(d, &j.items[i], SUM(count)))
+		if (out->has_self && x->match == PF_MATCH_EXACT &&
+		    !is_changed(d, x, SUM(count)))
 			pf_alike_add(&d->host_alike, (double)self_ns[i],
-				     (double)self_ns[j.count + i]);
-		if (op_of(d, &j.items[i])->kind != PF_KIND_CPU_OP)
+				     (double)self_ns[j->count + i]);
+		if (op_of(d, x)->kind != PF_KIND_CPU_OP)
 			continue;
 		d->op_ns += ns;
-		if (j.items[i].match != PF_MATCH_SHAPE)
+		if (x->match != PF_MATCH_SHAPE)
 			continue;
 		d->op_shape_ns += ns;
 		if (ns > most_ns) {
 			most_ns = ns;
-			reshaped = &j.items[i];
+			reshaped = x;
 		}
 	}
 	if (reshaped)
 		d->reshaped = keep_reshaped(d, reshaped);
-	out->ops = pf_calloc(j.count + 1, sizeof(*out->ops));
-	for (size_t i = 0; !out->is_cut && i < j.count; i++) {
+	out->ops = pf_calloc(j->count + 1, sizeof(*out->ops));
+	for (size_t i = 0; !out->is_cut && i < j->count; i++) {
+		const struct pf_pair *x = &j->items[i];
 		struct pf_diff_op *row = &out->ops[out->op_count];
 
-		if (!d->args->wide &&
-		    is_unchanged(d, &j.items[i], out->has_self))
+		if (!d->args->wide && is_unchanged(d, x, out->has_self))
 			continue;
-		*row = op_row(d, &j.items[i]);
+		*row = op_row(d, x);
 		if ((row->is_call && !out->has_self) ||
-		    is_of_one_side(d, op_of(d, &j.items[i])))
+		    is_of_one_side(d, op_of(d, x)))
 			continue;
-		row->self_ns = pf_both(self_ns[i], self_ns[j.count + i]);
+		row->self_ns = pf_both(self_ns[i], self_ns[j->count + i]);
 		if (!out->has_self) {
 			row->self_ns.delta = PF_NO_INT;
 			row->self_ns.share = NAN;
 		}
-		row->shown = shown_op(d, &j.items[i], uses);
+		row->shown = shown_op(d, x);
 		out->op_count++;
 	}
 }
@@ -996,16 +978,13 @@ static const char *op_change(const struct pf_diff_run *d,
 
 static void add_op_changes(struct pf_diff_run *d, size_t *cap)
 {
-	PF_AUTO(pf_pairs_release) struct pf_pairs j = join_ops(d);
-	PF_OWN uint32_t *uses = name_uses_take(d, &j);
-
-	order(d, &j, SUM(count));
-	for (size_t i = 0; i < j.count; i++) {
-		const struct pf_pair *x = &j.items[i];
+	order(d, &d->ops, SUM(count));
+	for (size_t i = 0; i < d->ops.count; i++) {
+		const struct pf_pair *x = &d->ops.items[i];
 		const char *change = op_change(d, x);
 
 		if (change && op_of(d, x)->kind == PF_KIND_CPU_OP)
-			put_change(d, cap, change, shown_op(d, x, uses),
+			put_change(d, cap, change, shown_op(d, x),
 				   (double)x->a.count, (double)x->b.count);
 	}
 }
@@ -1309,6 +1288,7 @@ static void find_all(struct pf_diff_run *d)
 	out->is_cut = d->has_cut && !d->args->force;
 	make_rows(d);
 	name_rows(d);
+	make_ops(d);
 	find_ops(d);
 	pf_diff_find_checks(d);
 	pf_diff_judge(d);
@@ -1377,7 +1357,9 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 	free(d.names);
 	free(d.rows);
 	free(d.kept);
+	free(d.op_uses);
 	pf_pairs_release(&d.pairs);
+	pf_pairs_release(&d.ops);
 	pf_capture_rows_end(&d.a);
 	pf_capture_rows_end(&d.b);
 	pf_intern_release(&d.texts);

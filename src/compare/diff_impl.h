@@ -47,15 +47,17 @@ struct pf_diff_run {
 	struct pf_capture a, b;
 	int64_t op_ns, op_shape_ns; /* self time of ops; with other shapes */
 	struct pf_alike_sums host_alike, gpu_alike;
-	const char *reshaped; /* of these the one that has most of it */
-	struct pf_pairs pairs;
-	struct pf_diff_row *rows; /* largest difference first */
-	const char **names;       /* of rows, for people: all differ */
+	const char *reshaped;       /* of these the one that has most of it */
+	struct pf_pairs pairs, ops; /* GPU work; operators, calls, functions */
+	uint32_t *op_uses;          /* how many of "ops" have a name; by text */
+	struct pf_diff_row *rows;   /* largest difference first */
+	const char **names;         /* of rows, for people: all differ */
 	struct pf_judge judge;
 	struct pf_judged classes[PF_STEP_CLASSES];
-	bool is_by_class; /* steps overlap, a class of them does not */
-	bool is_other;    /* not comparable because of what both sides are */
-	bool has_cut;     /* one is cut off or damaged, and not the other's */
+	bool has_same_ops; /* per step, with their shapes */
+	bool is_by_class;  /* steps overlap, a class of them does not */
+	bool is_other;     /* not comparable because of what both sides are */
+	bool has_cut;      /* one is cut off or damaged, and not the other's */
 };
 
 /* ---- texts ---- */
@@ -123,9 +125,6 @@ static inline struct pf_both_real pf_both_counts(const struct pf_diff_run *d,
 }
 
 /* ---- what fills in the result ---- */
-
-/* Are the operators and their shapes per step equal? */
-bool pf_diff_same_ops(const struct pf_diff_run *d);
 
 /* diff_verdict.c */
 /* What is comparable is found. */

@@ -123,8 +123,8 @@ static void check_work(struct pf_diff_run *d)
 {
 	enum pf_diff_result ops = !d->a.ops.count || !d->b.ops.count
 					  ? PF_DIFF_UNKNOWN
-				  : pf_diff_same_ops(d) ? PF_DIFF_EQUAL
-							: PF_DIFF_DIFFERENT;
+				  : d->has_same_ops ? PF_DIFF_EQUAL
+						    : PF_DIFF_DIFFERENT;
 	enum pf_diff_result shapes = compare_shapes(d);
 
 	word_check(d, PF_CHECK_OPS,
@@ -329,7 +329,7 @@ static bool is_all_same(const struct pf_diff_run *d)
 		if (pf_mean_compare(d->a.of[i], d->a.steps, d->b.of[i],
 				    d->b.steps))
 			return false;
-	return pf_diff_same_ops(d);
+	return d->has_same_ops;
 }
 
 /* ---- judging ---- */

@@ -400,29 +400,25 @@ static int make(struct pf_cached *c, char *const *sources, size_t count,
 		const char *mark, struct pf_err *err)
 {
 	PF_AUTO(pf_paths_release) struct pf_paths traces = { 0 };
-	int rc = check_traces(sources, count, err);
 
+	PF_TRY(check_traces(sources, count, err));
 	make_folders(c->path);
-	if (!rc && (!mark || !can_write_beside(c->path) ||
-		    pf_outplace_is_busy(c->path)))
-		rc = make_temporary(c, err);
-	if (!rc)
-		rc = check_place(c->path, err);
-	if (!rc)
-		rc = pf_plan_traces(sources, count, &traces, err);
-	if (!rc)
-		rc = ingest(c, sources, count, &traces, mark, err);
-	if (rc && err->code == PF_EMADE) {
+	PF_TRY((!mark || !can_write_beside(c->path) ||
+		pf_outplace_is_busy(c->path)) &&
+	       make_temporary(c, err));
+	PF_TRY(check_place(c->path, err));
+	PF_TRY(pf_plan_traces(sources, count, &traces, err));
+	if (!ingest(c, sources, count, &traces, mark, err))
+		return 0;
+	if (err->code != PF_EMADE && (err->code != PF_EBUSY || c->folder))
+		return -1;
+	if (err->code == PF_EBUSY) {
 		*err = (struct pf_err){ 0 };
-		rc = 0;
+		PF_TRY(make_temporary(c, err));
+		return ingest(c, sources, count, &traces, mark, err);
 	}
-	if (rc && err->code == PF_EBUSY && !c->folder) {
-		*err = (struct pf_err){ 0 };
-		rc = make_temporary(c, err);
-		if (!rc)
-			rc = ingest(c, sources, count, &traces, mark, err);
-	}
-	return rc;
+	*err = (struct pf_err){ 0 };
+	return 0;
 }
 
 /* ---- holding it ---- */
@@ -472,8 +468,6 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 		  struct pf_err *err)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf mark = { 0 };
-	bool is_marked;
-	int rc;
 
 	*c = (struct pf_cached){ .slots = { PF_OUTPLACE_UNWATCHED,
 					    PF_OUTPLACE_UNWATCHED } };
@@ -484,14 +478,9 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 		return 0;
 	}
 	c->path = cache_path(sources[0], count - 1);
-	rc = pf_choose_files(sources, count, c->files, err);
-	is_marked = !rc && make_mark(c->files, &mark);
-	if (!rc)
-		rc = make_held(c, sources, count, is_marked ? mark.data : NULL,
-			       err);
-	if (rc)
-		pf_cache_close(c);
-	return rc;
+	PF_TRY(pf_choose_files(sources, count, c->files, err));
+	return make_held(c, sources, count,
+			 make_mark(c->files, &mark) ? mark.data : NULL, err);
 }
 
 void pf_cache_close(struct pf_cached *c)
@@ -544,25 +533,21 @@ static int add_cache(const char *path, struct pf_paths *out, struct pf_err *err)
 int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
 {
 	PF_AUTO(pf_paths_release) struct pf_paths found = { 0 };
-	char *beside;
-	int rc;
+	PF_OWN char *beside = cache_path(path, 0);
+	int is;
 
 	if (access(path, F_OK))
 		return pf_fail_open(err, "cannot open '%s'", path);
-	rc = pf_input_is_folder(path, err);
-	if (rc < 0)
-		return -1;
-	if (rc) {
-		rc = pf_walk_folder(path, is_named_as_cache, &found, NULL, err);
-	} else {
-		beside = cache_path(path, 0);
+	is = pf_input_is_folder(path, err);
+	PF_TRY(is < 0 || (is && pf_walk_folder(path, is_named_as_cache, &found,
+					       NULL, err)));
+	if (!is) {
 		pf_paths_add(&found, path);
 		pf_paths_add(&found, beside);
-		free(beside);
 	}
-	for (size_t i = 0; i < found.count && !rc; i++)
-		rc = add_cache(found.items[i], out, err);
-	return rc;
+	for (size_t i = 0; i < found.count; i++)
+		PF_TRY(add_cache(found.items[i], out, err));
+	return 0;
 }
 
 /* ---- each for itself ---- */
@@ -590,17 +575,12 @@ static int open_each(struct pf_inputs *in, char *const *arguments,
 int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
 		   struct pf_err *err)
 {
-	int rc;
-
 	*in = (struct pf_inputs){
 		.items = pf_calloc(count + 1, sizeof(*in->items)),
 		.paths = pf_calloc(count + 1, sizeof(*in->paths)),
 		.count = count,
 	};
-	rc = open_each(in, arguments, err);
-	if (rc)
-		pf_inputs_close(in);
-	return rc;
+	return open_each(in, arguments, err);
 }
 
 int pf_inputs_are(const struct pf_inputs *in, enum pf_producer producer,

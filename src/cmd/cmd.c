@@ -54,12 +54,9 @@ int pf_output_write(struct pf_ctx *cx, const char *path,
 {
 	PF_AUTO(pf_outfile_freed)
 	struct pf_outfile *f = pf_output_open(cx, path, rule);
-	int rc;
 
-	rc = f ? pf_outfile_write(f, text->data, text->len, cx->err) : -1;
-	if (!rc)
-		rc = pf_outfile_commit(f, cx->err);
-	return rc;
+	PF_TRY(!f || pf_outfile_write(f, text->data, text->len, cx->err));
+	return pf_outfile_commit(f, cx->err);
 }
 
 int pf_output_page(struct pf_ctx *cx, const char *path,
@@ -130,6 +127,7 @@ static int write_one(const struct pf_ctx *cx, const struct pf_doc *one,
 		.inputs = cx->db ? cx->db->inputs : NULL,
 		.input_count = cx->db ? cx->db->input_count : 0,
 	};
+	PF_AUTO(pf_outfile_freed)
 	struct pf_outfile *file =
 		pf_outfile_open(path, &rule, cx->out, cx->err);
 	PF_OWN char *text = NULL;
@@ -137,19 +135,12 @@ static int write_one(const struct pf_ctx *cx, const struct pf_doc *one,
 	FILE *f = file ? open_memstream(&text, &len) : NULL;
 	int rc = -1;
 
-	if (file && !f)
-		pf_fail_errno(cx->err, "cannot write '%s'", path);
-	if (f) {
+	if (f)
 		rc = pf_render_doc(&cx->style, one, f, cx->err);
-		if (fclose(f) && !rc)
-			rc = pf_fail_errno(cx->err, "cannot write '%s'", path);
-	}
-	if (!rc)
-		rc = pf_outfile_write(file, text, len, cx->err);
-	if (!rc)
-		rc = pf_outfile_commit(file, cx->err);
-	pf_outfile_free(file);
-	return rc;
+	if (file && (!f || (fclose(f) && !rc)))
+		rc = pf_fail_errno(cx->err, "cannot write '%s'", path);
+	PF_TRY(rc || pf_outfile_write(file, text, len, cx->err));
+	return pf_outfile_commit(file, cx->err);
 }
 
 /*
@@ -625,12 +616,10 @@ static int answer_of_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		.order = { common->sort,
 			   pf_fleet_limit(cmd, cx, args, is_limited) },
 	};
-	int rc = cmd->fleet(cx->db, &doc);
 
+	PF_TRY(cmd->fleet(cx->db, &doc));
 	cx->is_page = !is_limited && cx->style.format->flags & PF_SHORT;
-	if (!rc)
-		rc = settle_and_print(cmd, cx, args, common, &doc);
-	return rc;
+	return settle_and_print(cmd, cx, args, common, &doc);
 }
 
 /* An analysis. */
@@ -779,14 +768,11 @@ static int run_on_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			const struct common *common)
 {
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
-	int rc = pf_db_open_kind(&db, path, &pf_fleet_kind, cx->err);
 
+	PF_TRY(pf_db_open_kind(&db, path, &pf_fleet_kind, cx->err));
 	cx->db = &db;
-	if (!rc && cmd->fleet)
-		rc = answer_of_fleet(cmd, cx, args, common);
-	else if (!rc)
-		rc = run_command(cmd, cx, args, common);
-	return rc;
+	return cmd->fleet ? answer_of_fleet(cmd, cx, args, common)
+			  : run_command(cmd, cx, args, common);
 }
 
 /* A fleet is what it is, or leads to the database of a rank. */
@@ -809,9 +795,8 @@ static int run_on_any(const struct pf_cmd *cmd, struct pf_ctx *cx,
 static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 			const struct common *common)
 {
-	struct pf_cached cached;
+	PF_AUTO(pf_cache_close) struct pf_cached cached = { 0 };
 	struct source source;
-	int rc;
 
 	take_word(cmd, cx);
 	if (cmd->needs & PF_NEEDS_DB)
@@ -824,9 +809,7 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 		return explain_path(cmd, cx);
 	if (source.count > 1)
 		cx->db_name = cached.path;
-	rc = run_on_any(cmd, cx, &cached, args, common);
-	pf_cache_close(&cached);
-	return rc;
+	return run_on_any(cmd, cx, &cached, args, common);
 }
 
 /* Which of the words of a command's --format this is. */

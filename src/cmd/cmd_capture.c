@@ -125,21 +125,20 @@ static int compile(regex_t *re, const char *base, struct pf_err *err)
 static int make_folder(const char *path, struct pf_err *err)
 {
 	PF_OWN char *copy = pf_strdup(path);
-	int rc = 0;
 
-	for (char *p = copy + 1; !rc && *p; p++) {
-		if (*p != '/')
+	for (char *p = copy + 1;; p++) {
+		char end = *p;
+
+		if (end && end != '/')
 			continue;
 		*p = '\0';
 		if (mkdir(copy, 0777) && errno != EEXIST)
-			rc = -1;
-		*p = '/';
+			return pf_fail_errno(err, "cannot make folder '%s'",
+					     path);
+		if (!end)
+			return 0;
+		*p = end;
 	}
-	if (!rc && mkdir(copy, 0777) && errno != EEXIST)
-		rc = -1;
-	if (rc)
-		pf_fail_errno(err, "cannot make folder '%s'", path);
-	return rc;
 }
 
 static int by_version(const struct dirent **a, const struct dirent **b)
@@ -150,7 +149,7 @@ static int by_version(const struct dirent **a, const struct dirent **b)
 static int list(const struct pf_capture_files *f, struct pf_capture_names *out,
 		struct pf_err *err)
 {
-	struct dirent **found;
+	PF_OWN struct dirent **found = NULL;
 	int n = scandir(f->folder, &found, NULL, by_version);
 
 	if (n < 0)
@@ -160,7 +159,6 @@ static int list(const struct pf_capture_files *f, struct pf_capture_names *out,
 			add_name(out, pf_strdup(found[i]->d_name));
 		free(found[i]);
 	}
-	free(found);
 	return 0;
 }
 
@@ -221,12 +219,10 @@ static int capture_files_init(struct pf_capture_files *f, const char *pattern,
 	f->folder = slash == pattern ? pf_strdup("/")
 		    : slash ? pf_memdup0(pattern, (size_t)(slash - pattern))
 			    : pf_strdup(".");
-	if (make_folder(f->folder, err) || make_absolute(f, base, err) ||
-	    list(f, &f->before, err)) {
-		capture_files_release(f);
-		return -1;
-	}
-	return 0;
+	return make_folder(f->folder, err) || make_absolute(f, base, err) ||
+			       list(f, &f->before, err)
+		       ? -1
+		       : 0;
 }
 
 static bool was_there(const struct pf_capture_files *f, const char *name)
@@ -618,16 +614,14 @@ static int set_up(const struct capture_args *a, const char *pattern,
 		  struct pf_err *err)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf agent = { 0 };
-	int rc = -1;
 
-	if (!find_agent(a, &agent, err) &&
-	    !set_injection("CUDA_INJECTION64_PATH", agent.data, a->force,
-			   err) &&
-	    !set_injection("NVTX_INJECTION64_PATH", agent.data, a->force,
-			   err) &&
-	    (!a->preload || !set_preload(agent.data, err)))
-		rc = set_options(a, pattern, err);
-	return rc;
+	PF_TRY(find_agent(a, &agent, err));
+	PF_TRY(set_injection("CUDA_INJECTION64_PATH", agent.data, a->force,
+			     err));
+	PF_TRY(set_injection("NVTX_INJECTION64_PATH", agent.data, a->force,
+			     err));
+	PF_TRY(a->preload && set_preload(agent.data, err));
+	return set_options(a, pattern, err);
 }
 
 /* ---- afterwards ---- */
@@ -651,26 +645,22 @@ static int read_files(const struct capture_args *a,
 		      struct pf_err *err)
 {
 	PF_AUTO(capture_names_release) struct pf_capture_names names = { 0 };
-	int rc = capture_files_new(files, &names, err);
 
-	if (!rc && !names.count) {
+	PF_TRY(capture_files_new(files, &names, err));
+	if (!names.count) {
 		pf_log_warn("capture: the program made no CUDA or NVTX call "
 			    "that could be recorded");
-	} else if (!rc) {
-		rc = pf_cmd_ingest_files((const char *const *)names.items,
-					 names.count, a->db, NULL, err);
-		if (rc)
-			pf_log_note("what was captured stays in '%s'",
-				    files->folder);
-		if (!rc && !quiet)
-			rc = show_table(a->db, err);
-		if (!rc)
-			pf_log_note("captured %zu file%s in '%s', database "
-				    "'%s'",
-				    names.count, names.count == 1 ? "" : "s",
-				    files->folder, a->db);
+		return 0;
 	}
-	return rc;
+	if (pf_cmd_ingest_files((const char *const *)names.items, names.count,
+				a->db, NULL, err)) {
+		pf_log_note("what was captured stays in '%s'", files->folder);
+		return -1;
+	}
+	PF_TRY(!quiet && show_table(a->db, err));
+	pf_log_note("captured %zu file%s in '%s', database '%s'", names.count,
+		    names.count == 1 ? "" : "s", files->folder, a->db);
+	return 0;
 }
 
 /* The program's status is ours, unless it did well and we did not. */
@@ -692,28 +682,20 @@ static int run(struct pf_ctx *cx, void *p)
 	const char *pattern = a->out ? a->out : getenv("PROFAN_OUT");
 	const struct pf_outrule rule = { .is_ours = pf_db_is_ours,
 					 .is_database = true };
-	struct pf_capture_files files;
-	int rc = -1, status = 0;
+	PF_AUTO(capture_files_release) struct pf_capture_files files = { 0 };
+	int status = 0;
 
 	if (!pattern || !*pattern)
 		pattern = PATTERN;
 	/* Rather before a long run than after it. */
-	if (!a->no_ingest && pf_outplace_check(a->db, &rule, cx->err))
-		return -1;
+	PF_TRY(!a->no_ingest && pf_outplace_check(a->db, &rule, cx->err));
 	PF_TRY(capture_files_init(&files, pattern, cx->err));
-	if (set_up(a, files.pattern, cx->err))
-		goto out;
-	rc = a->no_ingest ? capture_become(cx->argv, &status, cx->err)
-			  : capture_run(cx->argv, &status, cx->err);
-	if (rc) {
-		pf_log(PF_LOG_ERROR, "capture: %s", cx->err->text);
-		rc = status;
-	} else {
-		rc = finish(a, &files, cx->quiet, status, cx->err);
-	}
-out:
-	capture_files_release(&files);
-	return rc;
+	PF_TRY(set_up(a, files.pattern, cx->err));
+	if (!(a->no_ingest ? capture_become(cx->argv, &status, cx->err)
+			   : capture_run(cx->argv, &status, cx->err)))
+		return finish(a, &files, cx->quiet, status, cx->err);
+	pf_log(PF_LOG_ERROR, "capture: %s", cx->err->text);
+	return status;
 }
 
 PF_COMMAND(115, capture) = {

@@ -92,23 +92,19 @@ static int compare(struct diff_args *args, const struct pf_captures *c,
 static int open_redact(struct diff_args *a, const struct pf_inputs *inputs,
 		       struct pf_err *err)
 {
-	int rc = 0;
+	for (size_t i = 0; i < inputs->count; i++) {
+		PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
-	for (size_t i = 0; i < inputs->count && !rc; i++) {
-		struct pf_db db = { 0 };
-
-		rc = pf_db_open(&db, inputs->paths[i], false, err);
-		if (!rc && a->redact)
-			rc = pf_redact_add(a->redact, &db);
-		else if (!rc)
+		PF_TRY(pf_db_open(&db, inputs->paths[i], false, err));
+		if (a->redact)
+			PF_TRY(pf_redact_add(a->redact, &db));
+		else
 			a->redact = pf_redact_new(&db, a->page.redact);
-		pf_db_close(&db);
-		if (!a->redact)
-			rc = -1;
+		PF_TRY(!a->redact);
 	}
-	if (a->redact && a->page.names == PF_NAMES_SHORT)
+	if (a->page.names == PF_NAMES_SHORT)
 		pf_redact_shorten(a->redact);
-	return rc;
+	return 0;
 }
 
 static void show_text(const void *redact, const char *s, size_t len,
@@ -261,42 +257,33 @@ static int compare_rows(const struct pf_ctx *cx, const struct diff_args *a,
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	struct diff_args *args = argv;
-	struct pf_captures captures = { 0 };
+	PF_AUTO(pf_captures_release) struct pf_captures captures = { 0 };
 	PF_AUTO(pf_inputs_close) struct pf_inputs inputs = { 0 };
 	bool is_page = cx->style.format == &pf_format_page;
 	size_t a_count = 0;
-	int rc = split(cx, &a_count), snapshots = 0, rows = 0;
+	int rc, is;
 
 	args->diff.wide = cx->wide;
 	doc->main_tables = PF_DIFF_MAIN_TABLES;
 	/* a comment has room for little */
 	if (cx->style.format == &pf_format_md && cx->limit < 0)
 		doc->order.limit = MD_ROWS;
-	if (!rc)
-		rc = check_args(cx, args);
-	if (!rc)
-		rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc,
-				    cx->err);
-	if (!rc)
-		snapshots = pf_inputs_are(&inputs, PF_FROM_SNAPSHOT, cx->err);
-	if (!rc && snapshots)
-		rc = snapshots < 0 ? -1 : check_snapshots(cx, args, &inputs);
-	if (!rc && (is_page || args->page.redact))
-		rc = open_redact(args, &inputs, cx->err);
-	if (!rc && snapshots)
-		rc = compare_snapshots(args, &inputs, doc, cx->err);
-	if (!rc && !snapshots)
-		rows = compare_rows(cx, args, &inputs, doc);
-	if (rows < 0)
-		rc = -1;
-	if (!rc && !snapshots && !rows)
-		rc = load_captures(cx, args, &inputs, a_count, &captures);
-	if (!rc && !snapshots && !rows)
-		rc = compare(args, &captures, a_count, doc, cx->err);
-	if (rc >= 0 && is_page &&
-	    load_timelines(args, &inputs, a_count, cx->err))
-		rc = -1;
-	pf_captures_release(&captures);
+	PF_TRY(split(cx, &a_count));
+	PF_TRY(check_args(cx, args));
+	PF_TRY(pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, cx->err));
+	is = pf_inputs_are(&inputs, PF_FROM_SNAPSHOT, cx->err);
+	PF_TRY(is < 0 || (is && check_snapshots(cx, args, &inputs)));
+	if (is_page || args->page.redact)
+		PF_TRY(open_redact(args, &inputs, cx->err));
+	if (is)
+		return compare_snapshots(args, &inputs, doc, cx->err);
+	is = compare_rows(cx, args, &inputs, doc);
+	if (is)
+		return is < 0 ? -1 : 0;
+	PF_TRY(load_captures(cx, args, &inputs, a_count, &captures));
+	rc = compare(args, &captures, a_count, doc, cx->err);
+	if (rc >= 0 && is_page)
+		PF_TRY(load_timelines(args, &inputs, a_count, cx->err));
 	return rc;
 }
 

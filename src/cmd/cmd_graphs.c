@@ -32,19 +32,12 @@ static int read_other(const char *path, const struct pf_graphs_args *args,
 		      struct pf_err *err)
 {
 	char *source = (char *)path;
-	struct pf_inputs in = { 0 };
-	struct pf_db db;
-	int rc = pf_inputs_open(&in, &source, 1, err);
+	PF_AUTO(pf_inputs_close) struct pf_inputs in = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
-	if (rc)
-		return -1;
-	rc = pf_db_open(&db, in.paths[0], false, err);
-	if (!rc) {
-		rc = pf_graphs_read(&db, args, what, g);
-		pf_db_close(&db);
-	}
-	pf_inputs_close(&in);
-	return rc;
+	PF_TRY(pf_inputs_open(&in, &source, 1, err));
+	PF_TRY(pf_db_open(&db, in.paths[0], false, err));
+	return pf_graphs_read(&db, args, what, g);
 }
 
 static int find(struct pf_db *db, const struct pf_graphs_args *args,

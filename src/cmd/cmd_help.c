@@ -599,7 +599,6 @@ static int describe_json(const struct pf_cmd *cmd, FILE *out,
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct pf_jsonw w = { .out = &text, .indent_depth = 4 };
-	int rc = 0;
 
 	pf_jsonw_object(&w);
 	add_string(&w, "program", "profan");
@@ -607,22 +606,21 @@ static int describe_json(const struct pf_cmd *cmd, FILE *out,
 	add_int(&w, "document_version", PF_DOC_VERSION);
 	pf_jsonw_key(&w, "commands");
 	pf_jsonw_array(&w);
-	for (size_t i = 0; !rc && pf_cmds[i]; i++)
+	for (size_t i = 0; pf_cmds[i]; i++)
 		if (!cmd || cmd == pf_cmds[i])
-			rc = add_command(&w, pf_cmds[i], err);
+			PF_TRY(add_command(&w, pf_cmds[i], err));
 	pf_jsonw_end(&w);
 	pf_jsonw_end(&w);
-	if (!rc)
-		fwrite(text.data, 1, text.len, out);
-	return rc;
+	fwrite(text.data, 1, text.len, out);
+	return 0;
 }
 
 /* PF_EUSAGE if the command prints no document. */
 static int describe_schema(const struct pf_cmd *cmd, FILE *out,
 			   struct pf_err *err)
 {
-	struct pf_data *record = read_record(cmd, err);
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_data_freed) struct pf_data *record = read_record(cmd, err);
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct pf_jsonw w = { .out = &text };
 
 	if (!record && err->code)
@@ -636,8 +634,6 @@ static int describe_schema(const struct pf_cmd *cmd, FILE *out,
 	else
 		pf_schema_open(&w, cmd->name);
 	fwrite(text.data, 1, text.len, out);
-	pf_data_free(record);
-	pf_buf_release(&text);
 	return 0;
 }
 

@@ -363,17 +363,15 @@ static int warn_of_mixed(const char *path, struct pf_err *err)
 {
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	PF_STMT(st) = NULL;
-	int rc = pf_db_open(&db, path, false, err);
 
-	if (!rc)
-		st = pf_named_prepare(&db, "ingest_mixed", err);
-	if (st)
-		rc = pf_db_step(&db, st, err);
-	if (rc == 1 && sqlite3_column_type(st, 0) != SQLITE_NULL)
+	PF_TRY(pf_db_open(&db, path, false, err));
+	st = pf_named_prepare(&db, "ingest_mixed", err);
+	PF_TRY(pf_db_step(&db, st, err) < 0);
+	if (sqlite3_column_type(st, 0) != SQLITE_NULL)
 		pf_log_warn("these traces seem to be of several jobs, and "
 			    "their figures are put together: %s",
 			    (const char *)sqlite3_column_text(st, 0));
-	return st && rc >= 0 ? 0 : -1;
+	return 0;
 }
 
 /* 1: something is missing, which the database counts. */
@@ -434,10 +432,10 @@ static int say_done(const char *path, struct pf_err *err)
 	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	PF_STMT(st) = NULL;
-	int rc = pf_db_open(&db, path, false, err);
+	int rc;
 
-	if (!rc)
-		st = pf_named_prepare(&db, "ingest_done", err);
+	PF_TRY(pf_db_open(&db, path, false, err));
+	st = pf_named_prepare(&db, "ingest_done", err);
 	rc = pf_db_step(&db, st, err);
 	if (rc == 1) {
 		add_counted(&line, sqlite3_column_int64(st, 0), "event");
@@ -517,20 +515,13 @@ static int follow(struct pf_ctx *cx, const struct ingest_args *a,
 		  const struct pf_selection *choice, struct pf_err *err)
 {
 	bool is_split = pf_is_folder(a->out);
-	struct pf_plan plan;
-	int rc = 0;
+	PF_AUTO(pf_plan_release) struct pf_plan plan = { 0 };
 
 	pf_plan_make(&plan, choice);
-	if (is_split)
-		rc = pf_plan_split(&plan, a->out, err);
-	if (!rc && a->dry_run)
-		rc = show_plan(cx, &plan, a->out);
-	else if (!rc && is_split)
-		rc = read_runs(a, &plan, err);
-	else if (!rc)
-		rc = read_all(a, &plan, err);
-	pf_plan_release(&plan);
-	return rc;
+	PF_TRY(is_split && pf_plan_split(&plan, a->out, err));
+	return a->dry_run ? show_plan(cx, &plan, a->out)
+	       : is_split ? read_runs(a, &plan, err)
+			  : read_all(a, &plan, err);
 }
 
 /* Of all that makes temporary files, SQLite too. */
@@ -561,13 +552,11 @@ static int run(struct pf_ctx *cx, void *p)
 	if ((a->keep_going || a->salvage) && a->strict)
 		return pf_fail(cx->err, PF_EUSAGE, "%s goes without --strict",
 			       a->salvage ? "--salvage" : "--keep-going");
-	if (a->tmp && use_folder(a->tmp, cx->err))
-		return -1;
-	if (a->telemetry.zone && pf_tele_check_zone(a->telemetry.zone, cx->err))
-		return -1;
-	if (a->telemetry.start &&
-	    pf_tele_check_start(a->telemetry.start, cx->err))
-		return -1;
+	PF_TRY(a->tmp && use_folder(a->tmp, cx->err));
+	PF_TRY(a->telemetry.zone &&
+	       pf_tele_check_zone(a->telemetry.zone, cx->err));
+	PF_TRY(a->telemetry.start &&
+	       pf_tele_check_start(a->telemetry.start, cx->err));
 	rc = pf_choose(cx->argv, (size_t)cx->argc, a->dry_run, &choice,
 		       cx->err);
 	if (!rc && !a->dry_run)

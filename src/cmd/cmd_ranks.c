@@ -59,21 +59,17 @@ static int add_all(struct pf_ranks_job *job, struct pf_ctx *cx,
 	char *const given[] = { (char *)pf_cmd_default_db() };
 	char *const *sources = cx->argc ? cx->argv : given;
 	size_t count = cx->argc ? (size_t)cx->argc : 1, databases = 0;
-	struct pf_cached cached;
-	int rc = 0;
+	PF_AUTO(pf_cache_close) struct pf_cached cached = { 0 };
 
 	for (size_t i = 0; i < count; i++)
 		databases += pf_cache_is_database(sources[i]);
-	if (databases == count) {
-		for (size_t i = 0; !rc && i < count; i++)
-			rc = add_file(job, sources[i], args, cx->err);
-		return rc;
+	if (databases < count) {
+		PF_TRY(pf_cache_open(&cached, sources, count, cx->err));
+		return add_file(job, cached.path, args, cx->err);
 	}
-	if (pf_cache_open(&cached, sources, count, cx->err) < 0)
-		return -1;
-	rc = add_file(job, cached.path, args, cx->err);
-	pf_cache_close(&cached);
-	return rc;
+	for (size_t i = 0; i < count; i++)
+		PF_TRY(add_file(job, sources[i], args, cx->err));
+	return 0;
 }
 
 /* ---- fleets ---- */
@@ -142,23 +138,19 @@ static int find_values(struct pf_ctx *cx, const struct args *args,
 {
 	PF_OWN int64_t *ranks =
 		pf_calloc(found->rank_count + 1, sizeof(*ranks));
-	struct pf_db db = { 0 };
-	int rc = 0;
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
 	for (size_t i = 0; i < found->rank_count; i++)
 		ranks[i] = found->ranks[i].rank;
 	if (is_of_fleet(cx)) {
-		rc = open_fleet(cx, args, &db);
-		if (!rc)
-			rc = pf_fleet_label_of(&db, args->capture, args->by,
-					       ranks, found->rank_count, values,
-					       texts);
-		pf_db_close(&db);
+		PF_TRY(open_fleet(cx, args, &db));
+		PF_TRY(pf_fleet_label_of(&db, args->capture, args->by, ranks,
+					 found->rank_count, values, texts));
 	}
 	for (size_t i = 0; i < found->rank_count; i++)
 		if (!values[i] && !strcmp(args->by, "host"))
 			values[i] = found->ranks[i].host;
-	return rc;
+	return 0;
 }
 
 static int show_by(struct pf_ctx *cx, const struct args *args,
@@ -168,18 +160,17 @@ static int show_by(struct pf_ctx *cx, const struct args *args,
 		pf_calloc(found->rank_count + 1, sizeof(*values));
 	PF_AUTO(pf_arena_release) struct pf_arena texts = { 0 };
 	bool has_any = false;
-	int rc = find_values(cx, args, found, values, &texts);
 
+	PF_TRY(find_values(cx, args, found, values, &texts));
 	for (size_t i = 0; i < found->rank_count; i++)
 		has_any |= values[i] != NULL;
-	if (!rc && !has_any && found->rank_count)
-		rc = pf_fail(cx->err, PF_EUSAGE,
-			     "--by '%s': no rank says it; 'profan merge "
-			     "--labels' gives ranks of a fleet labels",
-			     args->by);
-	if (!rc)
-		pf_ranks_show_by(found, args->by, values, cx->wide, doc);
-	return rc;
+	if (!has_any && found->rank_count)
+		return pf_fail(cx->err, PF_EUSAGE,
+			       "--by '%s': no rank says it; 'profan merge "
+			       "--labels' gives ranks of a fleet labels",
+			       args->by);
+	pf_ranks_show_by(found, args->by, values, cx->wide, doc);
+	return 0;
 }
 
 static int check(const struct args *args, const struct pf_ranks *found,
@@ -200,34 +191,25 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 	const struct pf_ranks_args how = {
 		.clock = (enum pf_ranks_clock)args->clock
 	};
-	struct pf_ranks_job *job = pf_ranks_new(&how);
+	PF_AUTO(pf_ranks_freed) struct pf_ranks_job *job = pf_ranks_new(&how);
 	PF_AUTO(pf_ranks_release) struct pf_ranks found = { 0 };
-	int rc = 0;
 
-	for (size_t i = 0; !rc && i < args->checks.count; i++)
-		rc = pf_ranks_gate_parse(args->checks.items[i], cx->err);
-	if (!rc && !is_of_fleet(cx) && args->capture)
-		rc = pf_fail(cx->err, PF_EUSAGE,
-			     "--capture is of a fleet database");
-	if (!rc)
-		rc = is_of_fleet(cx) ? add_fleet(job, cx, args)
-				     : add_all(job, cx, args);
-	if (!rc)
-		rc = pf_ranks_find(job, &found, cx->err);
-	if (!rc) {
-		doc->is_of_many = found.rank_count > PF_RANKS_FEW;
-		if (!cx->wide && !cx->is_limit_given)
-			doc->order.limit = found.rank_count > PF_RANKS_FEW
-						   ? PF_RANKS_OUTER
-						   : PF_RANKS_FEW;
-		pf_ranks_show(&found, cx->wide, doc);
-		if (args->by && !doc->is_nothing)
-			rc = show_by(cx, args, &found, doc);
-		if (!rc)
-			rc = check(args, &found, doc, cx->err);
-	}
-	pf_ranks_free(job);
-	return rc;
+	for (size_t i = 0; i < args->checks.count; i++)
+		PF_TRY(pf_ranks_gate_parse(args->checks.items[i], cx->err));
+	if (!is_of_fleet(cx) && args->capture)
+		return pf_fail(cx->err, PF_EUSAGE,
+			       "--capture is of a fleet database");
+	PF_TRY(is_of_fleet(cx) ? add_fleet(job, cx, args)
+			       : add_all(job, cx, args));
+	PF_TRY(pf_ranks_find(job, &found, cx->err));
+	doc->is_of_many = found.rank_count > PF_RANKS_FEW;
+	if (!cx->wide && !cx->is_limit_given)
+		doc->order.limit =
+			doc->is_of_many ? PF_RANKS_OUTER : PF_RANKS_FEW;
+	pf_ranks_show(&found, cx->wide, doc);
+	if (args->by && !doc->is_nothing)
+		PF_TRY(show_by(cx, args, &found, doc));
+	return check(args, &found, doc, cx->err);
 }
 
 PF_COMMAND(345, ranks) = {

@@ -91,15 +91,14 @@ static const struct pf_opt opts[] = {
 
 static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id)
 {
-	sqlite3_stmt *st =
-		pf_db_prepare(db,
-			      "SELECT id, count(*) OVER () FROM trace"
-			      " WHERE (?1 < 0 OR rank = ?1)"
-			      " AND (?2 < 0 OR id = ?2)"
-			      " AND (?3 = 0 OR id IN (SELECT trace_id"
-			      " FROM trace_cycle WHERE cycle = ?3))"
-			      " ORDER BY id LIMIT 1",
-			      db->err);
+	PF_STMT(st) = pf_db_prepare(db,
+				    "SELECT id, count(*) OVER () FROM trace"
+				    " WHERE (?1 < 0 OR rank = ?1)"
+				    " AND (?2 < 0 OR id = ?2)"
+				    " AND (?3 = 0 OR id IN (SELECT trace_id"
+				    " FROM trace_cycle WHERE cycle = ?3))"
+				    " ORDER BY id LIMIT 1",
+				    db->err);
 	int64_t count;
 	int rc;
 
@@ -109,7 +108,6 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id)
 	rc = pf_db_step(db, st, db->err);
 	*id = sqlite3_column_int64(st, 0);
 	count = sqlite3_column_int64(st, 1);
-	sqlite3_finalize(st);
 	if (rc < 0)
 		return -1;
 	if (!rc && a->cycle)
@@ -210,7 +208,7 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 		const struct pf_averages *averages, enum pf_torch_sort sort)
 {
 	const struct pf_average_list *list = &averages->list[0];
-	const struct pf_average **rows =
+	PF_OWN const struct pf_average **rows =
 		pf_torch_sorted(list->rows, list->count, sort);
 	bool is_text = cx->style.format == &pf_format_text;
 	int64_t unset = is_text ? LIMIT_TEXT : -1;
@@ -231,30 +229,26 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	PF_AUTO(pf_doc_release) struct pf_doc doc = { 0 };
 	enum pf_producer from = PF_FROM_TORCH;
-	int rc = 0;
 
 	note_limits(averages, &doc);
 	if (!list->count && (a->step >= 0 || a->from_ns >= 0 || a->to_ns >= 0))
 		pf_log_note(
 			"nothing that the table counts begins in this time");
 	else if (!list->count && pf_hint_producer(cx->db, &from))
-		rc = -1;
+		return -1;
 	else if (!list->count)
 		pf_log_note("no operators of torch in this trace: its table "
 			    "has no rows%s%s",
 			    from == PF_FROM_LEGACY ? "; " : "",
 			    from == PF_FROM_LEGACY ? pf_hint(from, PF_HINT_WORK)
 						   : "");
-	if (!rc && is_text) {
-		pf_torch_print(&t, &text);
-		write_text(&text, cx->out);
-		for (size_t i = 0; i < doc.note_count; i++)
-			pf_log_note("%s", doc.notes[i]);
-	} else if (!rc) {
-		rc = show_doc(cx, &t, a->by_overload, &doc);
-	}
-	free(rows);
-	return rc;
+	if (!is_text)
+		return show_doc(cx, &t, a->by_overload, &doc);
+	pf_torch_print(&t, &text);
+	write_text(&text, cx->out);
+	for (size_t i = 0; i < doc.note_count; i++)
+		pf_log_note("%s", doc.notes[i]);
+	return 0;
 }
 
 /* ---- tables of our own ---- */
@@ -354,22 +348,16 @@ static int show_named(struct pf_ctx *cx, const struct table_args *a,
 	struct pf_window_args asked = PF_WINDOW_DEFAULTS;
 	PF_AUTO(pf_doc_release) struct pf_doc doc = begin_list(cx, a);
 	PF_AUTO(pf_graphs_release) struct pf_graphs graphs = { 0 };
+	const struct pf_named_work_args args = { &graphs.window, &graphs,
+						 &averages->list[0] };
 	struct pf_graphs *named;
-	int rc;
 
 	asked.trace = trace_id;
 	asked.whole = true;
-	rc = pf_cmd_name_graphs(cx->db, &a->evidence, &asked, &graphs, &named);
-	if (!rc) {
-		const struct pf_named_work_args args = { &graphs.window,
-							 &graphs,
-							 &averages->list[0] };
-
-		rc = pf_named_work(cx->db, &args, &doc);
-	}
-	if (!rc)
-		rc = end_list(cx, &doc);
-	return rc;
+	PF_TRY(pf_cmd_name_graphs(cx->db, &a->evidence, &asked, &graphs,
+				  &named));
+	PF_TRY(pf_named_work(cx->db, &args, &doc));
+	return end_list(cx, &doc);
 }
 
 /* Only the window is an option of verdicts: the rest must be as it was. */
@@ -442,18 +430,14 @@ static int show_averages(struct pf_ctx *cx, const struct table_args *a,
 			 const struct pf_averages_args *args,
 			 enum pf_torch_sort sort)
 {
-	struct pf_averages averages;
-	int rc = pf_averages_load(cx->db, args, &averages, cx->err);
+	PF_AUTO(pf_averages_release) struct pf_averages averages = { 0 };
+	int rc;
 
-	if (!rc && !pf_averages(cx->db, args, &averages, cx->err))
-		rc = 1;
-	if (rc != 1)
-		return -1;
-	rc = is_named(a) ? show_named(cx, a, &averages, args->trace_id)
-			 : show(cx, a, &averages, sort);
-	if (!is_named(a)) /* whose rows say what has no operator */
-		show_trust(&averages.trust);
-	pf_averages_release(&averages);
+	PF_TRY(pf_averages_get(cx->db, args, &averages, cx->err));
+	if (is_named(a)) /* whose rows say what has no operator */
+		return show_named(cx, a, &averages, args->trace_id);
+	rc = show(cx, a, &averages, sort);
+	show_trust(&averages.trust);
 	return rc;
 }
 
@@ -463,7 +447,7 @@ static int run(struct pf_ctx *cx, void *p)
 {
 	const struct table_args *a = p;
 	enum pf_torch_sort sort = PF_SORT_NONE;
-	struct pf_window window;
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
 	struct pf_averages_args args = {
 		.step = a->step,
 		.with_flops = a->with_flops,
@@ -476,25 +460,18 @@ static int run(struct pf_ctx *cx, void *p)
 
 	if (cx->word == VERDICTS)
 		return show_verdicts(cx, a);
-	if (is_named(a) && check_graph_options(a, cx->err))
-		return -1;
-	if (a->sort && pf_torch_sort_key(a->sort, &sort, cx->err))
-		return -1;
-	if (a->torch &&
-	    pf_rules_parse(a->torch, &args.torch, &args.python, cx->err))
-		return -1;
-	if (find_trace(cx->db, a, &args.trace_id) ||
-	    find_part(cx->db, a, args.trace_id, &window))
-		return -1;
+	PF_TRY(is_named(a) && check_graph_options(a, cx->err));
+	PF_TRY(a->sort && pf_torch_sort_key(a->sort, &sort, cx->err));
+	PF_TRY(a->torch &&
+	       pf_rules_parse(a->torch, &args.torch, &args.python, cx->err));
+	PF_TRY(find_trace(cx->db, a, &args.trace_id));
+	PF_TRY(find_part(cx->db, a, args.trace_id, &window));
 	if (window.is_restricted)
 		args.part = &window.traces[0];
 	rc = is_xspace(cx->db, args.trace_id);
-	if (!rc)
-		rc = show_averages(cx, a, &args, sort);
-	else if (rc > 0)
-		rc = show_operators(cx, a, &window);
-	pf_window_release(&window);
-	return rc;
+	return rc < 0 ? -1
+	       : rc   ? show_operators(cx, a, &window)
+		      : show_averages(cx, a, &args, sort);
 }
 
 PF_COMMAND(215, table) = {

@@ -33,7 +33,6 @@ static int answer_of_fleet(struct pf_ctx *cx, const struct pf_trend_args *args,
 {
 	struct pf_trend_args chosen = *args;
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
-	int rc;
 
 	if (cx->argc > 1)
 		return pf_fail(cx->err, PF_EUSAGE,
@@ -45,16 +44,12 @@ static int answer_of_fleet(struct pf_ctx *cx, const struct pf_trend_args *args,
 		return pf_fail(cx->err, PF_EUSAGE,
 			       "a fleet has no events, and 'trend' of it no "
 			       "options that choose some");
-	rc = pf_trend_checks_parse(&args->checks, cx->err);
-	if (!rc)
-		rc = pf_db_open_kind(&db, cx->argv[0], &pf_fleet_kind, cx->err);
+	PF_TRY(pf_trend_checks_parse(&args->checks, cx->err));
+	PF_TRY(pf_db_open_kind(&db, cx->argv[0], &pf_fleet_kind, cx->err));
 	if (!cx->wide && !cx->is_limit_given)
 		doc->order.limit = FLEET_ROWS;
 	doc->lists = "changes";
-	if (!rc)
-		rc = pf_trend_of_fleet(&db, &args->checks, doc->order.limit,
-				       doc);
-	return rc;
+	return pf_trend_of_fleet(&db, &args->checks, doc->order.limit, doc);
 }
 
 /* What has no steps, but a course of its own: 1 if all are such. */
@@ -98,10 +93,10 @@ static int say_nothing(const struct pf_trend_args *args,
 static int show_captures(struct pf_ctx *cx, const struct pf_trend_args *args,
 			 const struct pf_captures *captures, struct pf_doc *doc)
 {
-	const struct pf_capture **items =
+	PF_OWN const struct pf_capture **items =
 		pf_calloc(captures->count + 1, sizeof(*items));
 	size_t count = 0;
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; i < captures->count; i++)
 		if (captures->items[i]->steps)
@@ -115,37 +110,31 @@ static int show_captures(struct pf_ctx *cx, const struct pf_trend_args *args,
 			pf_doc_note(doc, "'%s' %s, so it has no row",
 				    captures->items[i]->path,
 				    pf_capture_no_step(captures->items[i]));
-	free(items);
 	return rc;
 }
 
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc)
 {
 	struct pf_trend_args *args = argv;
-	struct pf_captures captures = { 0 };
+	PF_AUTO(pf_captures_release) struct pf_captures captures = { 0 };
 	PF_AUTO(pf_inputs_close) struct pf_inputs inputs = { 0 };
-	bool is_captures;
-	int rc;
+	int is;
 
 	if (pf_is_fleet(cx->argv[0]))
 		return answer_of_fleet(cx, args, doc);
 	PF_TRY(pf_trend_checks_parse(&args->checks, cx->err));
-	rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, cx->err);
+	PF_TRY(pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, cx->err));
 	args->wide = cx->wide;
-	if (!rc)
-		rc = beside_traces(cx, args, &inputs, doc);
-	is_captures = !rc;
-	if (rc == 1 && args->checks.count)
-		rc = pf_fail(cx->err, PF_EUSAGE,
-			     "--fail-on is of captures with steps");
-	if (is_captures)
-		rc = pf_captures_load(inputs.paths, cx->argv, inputs.count,
-				      &args->window, PF_CAPTURE_ALL, &captures,
-				      cx->err);
-	if (is_captures && !rc)
-		rc = show_captures(cx, args, &captures, doc);
-	pf_captures_release(&captures);
-	return is_captures || rc < 0 ? rc : 0;
+	is = beside_traces(cx, args, &inputs, doc);
+	if (is == 1 && args->checks.count)
+		return pf_fail(cx->err, PF_EUSAGE,
+			       "--fail-on is of captures with steps");
+	if (is)
+		return is < 0 ? -1 : 0;
+	PF_TRY(pf_captures_load(inputs.paths, cx->argv, inputs.count,
+				&args->window, PF_CAPTURE_ALL, &captures,
+				cx->err));
+	return show_captures(cx, args, &captures, doc);
 }
 
 PF_COMMAND(410, trend) = {

@@ -78,6 +78,12 @@ struct packer {
 	struct pf_err *err;
 };
 
+static void packer_release(struct packer *p)
+{
+	pf_buf_release(&p->packed);
+	pf_buf_release(&p->text);
+}
+
 /* Give what was packed to the file, but for what makes no whole 3 bytes. */
 static int flush(struct packer *p, bool is_end)
 {
@@ -138,29 +144,22 @@ static int write_page(struct pf_ctx *cx, const struct pf_buf *page,
 		      const char *name, struct pf_outfile *out)
 {
 	const char *program = strstr(page->data, PROGRAM);
+	PF_AUTO(packer_release)
 	struct packer p = { .out = out, .err = cx->err };
 	PF_AUTO(pf_buf_release) struct pf_buf head = { 0 };
-	int rc;
 
 	pf_buf_add(&head, page->data, (size_t)(program - page->data));
 	pf_buf_adds(&head, "<script type=\"application/octet-stream\" "
 			   "id=\"database\" data-name=\"");
 	pf_escape_html(&head, name, strlen(name));
 	pf_buf_adds(&head, "\">");
-	rc = pf_outfile_write(out, head.data, head.len, cx->err);
-	if (!rc)
-		rc = add_database(&p, cx->db->path);
-	if (!rc)
-		rc = pf_outfile_write(out, "</script>\n", 10, cx->err);
-	if (!rc)
-		rc = pf_outfile_write(
-			out, program,
-			page->len - (size_t)(program - page->data), cx->err);
-	if (!rc)
-		rc = pf_outfile_commit(out, cx->err);
-	pf_buf_release(&p.packed);
-	pf_buf_release(&p.text);
-	return rc;
+	PF_TRY(pf_outfile_write(out, head.data, head.len, cx->err));
+	PF_TRY(add_database(&p, cx->db->path));
+	PF_TRY(pf_outfile_write(out, "</script>\n", 10, cx->err));
+	PF_TRY(pf_outfile_write(out, program,
+				page->len - (size_t)(program - page->data),
+				cx->err));
+	return pf_outfile_commit(out, cx->err);
 }
 
 /* ---- the browser ---- */

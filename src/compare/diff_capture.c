@@ -498,12 +498,14 @@ static int gather(struct pf_work *w)
 {
 	struct pf_window all = { .count = w->window->count,
 				 .device = w->window->device };
+	PF_OWN struct pf_window_trace *traces =
+		pf_calloc(all.count + 1, sizeof(*traces));
+	PF_AUTO(pf_gpu_freed) struct pf_gpu *gpu = NULL;
 	const struct pf_gpu_event *ev;
-	struct pf_gpu *gpu;
 	int64_t order = 0;
 	int rc = -1;
 
-	all.traces = pf_calloc(all.count + 1, sizeof(*all.traces));
+	all.traces = traces;
 	for (size_t i = 0; i < all.count; i++) {
 		all.traces[i] = w->window->traces[i];
 		all.traces[i].from_ns = INT64_MIN;
@@ -511,12 +513,8 @@ static int gather(struct pf_work *w)
 	}
 	gpu = pf_gpu_new(w->db, &all, PF_GPU_LINKS | PF_GPU_BYTES);
 	while (gpu && (rc = pf_gpu_next(gpu, &ev)) == 1)
-		if ((rc = gather_work(w, ev, order++)) < 0)
-			break;
-	pf_gpu_free(gpu);
-	free(all.traces);
-	if (rc < 0 || pf_sorter_finish(w->launched, w->db->err) < 0)
-		return -1;
+		PF_TRY(gather_work(w, ev, order++) < 0);
+	PF_TRY(rc < 0 || pf_sorter_finish(w->launched, w->db->err) < 0);
 	return work_next(w);
 }
 
@@ -970,8 +968,7 @@ static int walk_track(void *context, const struct pf_track *track)
 	h->has_step = false;
 	while ((rc = pf_cursor_block(cursor, &h->block, &first,
 				     h->w->db->err)) == 1)
-		if ((rc = walk_block(h, first)) < 0)
-			break;
+		PF_TRY(walk_block(h, first) < 0);
 	return rc;
 }
 
@@ -1083,23 +1080,21 @@ static int run(struct pf_work *w)
 struct loading {
 	struct pf_db *db;
 	const struct pf_window_args *args;
-	struct pf_window window;
+	const struct pf_window *window;
 	struct pf_capture *c;
 };
 
 static int capture_work(struct loading *l)
 {
+	PF_AUTO(release)
 	struct pf_work w = { .db = l->db,
-			     .window = &l->window,
+			     .window = l->window,
 			     .c = l->c,
 			     .texts = { .db = l->db },
 			     .none = pf_capture_own_text(l->c, "") };
-	int rc;
 
 	init(&w);
-	rc = run(&w);
-	release(&w);
-	return rc;
+	return run(&w);
 }
 
 /* ---- key_averages() ---- */
@@ -1126,23 +1121,17 @@ static int capture_averages(struct loading *l)
 {
 	size_t cap = 0;
 
-	for (size_t i = 0; i < l->window.count; i++) {
+	for (size_t i = 0; i < l->window->count; i++) {
 		const struct pf_averages_args args = {
-			.trace_id = l->window.traces[i].trace_id,
+			.trace_id = l->window->traces[i].trace_id,
 			.step = -1,
 			.grouping_count = 1,
 		};
-		struct pf_averages a;
-		int rc = pf_averages_load(l->db, &args, &a, l->db->err);
+		PF_AUTO(pf_averages_release) struct pf_averages a = { 0 };
 
-		if (rc == 0)
-			rc = pf_averages(l->db, &args, &a, l->db->err) < 0 ? -1
-									   : 1;
-		if (rc < 0)
-			return -1;
+		PF_TRY(pf_averages_get(l->db, &args, &a, l->db->err));
 		for (size_t k = 0; k < a.list[0].count; k++)
 			take_row(l->c, &cap, &a.list[0].rows[k]);
-		pf_averages_release(&a);
 	}
 	return 0;
 }
@@ -1207,7 +1196,7 @@ static int capture_path(struct loading *l)
 	PF_AUTO(pf_path_release) struct pf_path path = { 0 };
 	int rc;
 
-	PF_TRY(pf_path_check(&l->window, l->db->err));
+	PF_TRY(pf_path_check(l->window, l->db->err));
 	rc = pf_path_find(l->db, &asked, &path);
 	l->c->path_steps = path.step_count > 0 ? path.step_count : 1;
 	l->c->path_window_ns = path.window_ns;
@@ -1351,6 +1340,7 @@ static void add_call(struct waits *w, int64_t trace_id,
 static int wait_track(void *context, const struct pf_track *track)
 {
 	struct waits *w = context;
+	PF_AUTO(pf_walk_freed)
 	struct pf_walk *walk =
 		pf_walk_new(w->db, w->names, w->pageable, track->id);
 	struct pf_block_call call;
@@ -1361,7 +1351,6 @@ static int wait_track(void *context, const struct pf_track *track)
 	while ((rc = pf_walk_next_call(walk, &call, w->db->err)) == 1)
 		if (!call.is_stream_wait)
 			add_call(w, track->trace_id, &call);
-	pf_walk_free(walk);
 	return rc;
 }
 
@@ -1416,8 +1405,15 @@ static void narrow(struct pf_window *window, const struct pf_capture *c)
 	}
 }
 
+static void waits_release(struct waits *w)
+{
+	pf_names_free(w->names);
+	pf_gpu_set_release(&w->gpus);
+}
+
 static int capture_waits(struct loading *l)
 {
+	PF_AUTO(waits_release)
 	struct waits w = { .sink = { .piece = on_piece,
 				     .gap = on_gap,
 				     .device = on_device },
@@ -1425,28 +1421,20 @@ static int capture_waits(struct loading *l)
 			   .db = l->db,
 			   .names = pf_names_new(l->db),
 			   .pageable = pf_pageable(l->db) };
-	struct pf_window own = l->window;
+	struct pf_window own = *l->window;
 	size_t bytes = own.count * sizeof(*own.traces);
-	int rc;
+	PF_OWN struct pf_window_trace *traces = pf_alloc(bytes + 1);
 
-	own.traces = pf_alloc(bytes + 1);
-	memcpy(own.traces, l->window.traces, bytes);
+	own.traces = memcpy(traces, l->window->traces, bytes);
 	narrow(&own, l->c);
-	rc = w.names && w.pageable ? pf_window_settle(l->db, &own) : -1;
-	if (!rc)
-		rc = pf_gap_find(l->db, &own, w.names, w.pageable,
-				 PF_GAPS_MICRO_NS, &w.sink);
-	for (size_t i = 0; !rc && i < own.count; i++)
-		rc = pf_host_tracks(l->db, own.traces[i].trace_id, wait_track,
-				    &w);
-	if (!rc)
-		rc = take_names(&w, &l->c->idle);
-	if (!rc)
-		rc = take_names(&w, &l->c->sites);
-	pf_names_free(w.names);
-	pf_gpu_set_release(&w.gpus);
-	free(own.traces);
-	return rc;
+	PF_TRY(!w.names || !w.pageable || pf_window_settle(l->db, &own));
+	PF_TRY(pf_gap_find(l->db, &own, w.names, w.pageable, PF_GAPS_MICRO_NS,
+			   &w.sink));
+	for (size_t i = 0; i < own.count; i++)
+		PF_TRY(pf_host_tracks(l->db, own.traces[i].trace_id, wait_track,
+				      &w));
+	PF_TRY(take_names(&w, &l->c->idle));
+	return take_names(&w, &l->c->sites);
 }
 
 #define FIGURE(id, key, column, title, kind, of)                               \
@@ -1505,10 +1493,10 @@ static int load_steps(struct loading *l)
 	const struct pf_steps_args args = { .window = *l->args };
 	PF_AUTO(pf_step_times_release) struct pf_step_times times = { 0 };
 	struct pf_capture *c = l->c;
-	int rc = pf_step_times_find(l->db, &args, &times);
 
+	PF_TRY(pf_step_times_find(l->db, &args, &times));
 	c->each_step = pf_calloc(times.count + 1, sizeof(*c->each_step));
-	c->step_count = rc ? 0 : times.count;
+	c->step_count = times.count;
 	c->has_steps = times.has_steps;
 	c->is_untimed = times.is_untimed;
 	c->recorded = times.recorded;
@@ -1524,7 +1512,7 @@ static int load_steps(struct loading *l)
 		of[PF_FIGURE_IDLE] = s->dur_ns - s->busy_ns;
 		memcpy(&of[PF_FIGURE_CLASS], s->class_ns, sizeof(s->class_ns));
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- the whole ---- */
@@ -1538,8 +1526,7 @@ static uint32_t column_text(struct pf_capture *c, sqlite3_stmt *stmt, int i)
 
 static int load_about(struct loading *l)
 {
-	sqlite3_stmt *stmt =
-		pf_named_prepare(l->db, "capture_about", l->db->err);
+	PF_STMT(stmt) = pf_named_prepare(l->db, "capture_about", l->db->err);
 	int rc = pf_db_step(l->db, stmt, l->db->err);
 	struct pf_capture *c = l->c;
 
@@ -1553,7 +1540,6 @@ static int load_about(struct loading *l)
 		c->trace_count = sqlite3_column_int64(stmt, 3);
 		c->world_size = pf_db_int_or(stmt, 4, -1);
 	}
-	sqlite3_finalize(stmt);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -1596,9 +1582,8 @@ static int add_up(struct loading *l)
 	return 0;
 }
 
-/* Zero *c first, but for its filter.  On an error it can and must be released as well. */
-static int capture_load(struct pf_db *db, const struct pf_window_args *args,
-			unsigned want, struct pf_capture *c)
+static int load_parts(struct pf_db *db, const struct pf_window_args *args,
+		      unsigned want, struct pf_capture *c)
 {
 	static const struct {
 		unsigned want; /* 0: always */
@@ -1613,25 +1598,22 @@ static int capture_load(struct pf_db *db, const struct pf_window_args *args,
 		{ PF_CAPTURE_ADVICE, capture_advise },
 		{ 0, add_up },
 	};
-	struct loading l = { .db = db, .args = args, .c = c };
-	int rc = pf_window_resolve(db, args, &l.window);
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
+	struct loading l = {
+		.db = db, .args = args, .window = &window, .c = c
+	};
 
-	pf_capture_rows_begin(c);
-	c->path = pf_strdup(db->path);
-	c->of[PF_FIGURE_PEAK] = c->of[PF_FIGURE_RESERVED] = -1;
-	c->world_size = -1;
-	if (!rc)
-		rc = pf_trust_lost(db, &l.window, &c->lost);
-	for (size_t i = 0; !rc && i < PF_LEN(parts); i++) {
-		if (!parts[i].want || (want & parts[i].want))
-			rc = parts[i].load(&l);
-		if (!rc && c->is_too_large)
-			rc = pf_fail(db->err, PF_ELIMIT,
-				     "times or sizes are too large to be "
-				     "added up");
+	PF_TRY(pf_window_resolve(db, args, &window));
+	PF_TRY(pf_trust_lost(db, &window, &c->lost));
+	for (size_t i = 0; i < PF_LEN(parts); i++) {
+		PF_TRY((!parts[i].want || (want & parts[i].want)) &&
+		       parts[i].load(&l));
+		if (c->is_too_large)
+			return pf_fail(db->err, PF_ELIMIT,
+				       "times or sizes are too large to be "
+				       "added up");
 	}
-	pf_window_release(&l.window);
-	return rc < 0 ? pf_while(db->err, "'%s'", db->path) : 0;
+	return 0;
 }
 
 /* ---- rows ---- */
@@ -1686,11 +1668,19 @@ struct job {
 static void load(void *arg)
 {
 	struct job *job = arg;
+	struct pf_capture *c = job->out;
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
 	job->rc = pf_db_open(&db, job->path, false, &job->err);
-	if (!job->rc)
-		job->rc = capture_load(&db, job->window, job->want, job->out);
+	if (job->rc)
+		return;
+	pf_capture_rows_begin(c);
+	c->path = pf_strdup(db.path);
+	c->of[PF_FIGURE_PEAK] = c->of[PF_FIGURE_RESERVED] = -1;
+	c->world_size = -1;
+	job->rc = load_parts(&db, job->window, job->want, c);
+	if (job->rc)
+		pf_while(&job->err, "'%s'", db.path);
 }
 
 /* The first path of the same file. */

@@ -45,7 +45,7 @@ PF_ORDER(by_rest, struct part, PF_DOWN(rest) PF_UP(place))
 void pf_mean_parts(const int64_t *sums, size_t count, int64_t steps,
 		   int64_t *out)
 {
-	struct part *parts = pf_calloc(count + 1, sizeof(*parts));
+	PF_OWN struct part *parts = pf_calloc(count + 1, sizeof(*parts));
 	int64_t left, sum = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -60,7 +60,6 @@ void pf_mean_parts(const int64_t *sums, size_t count, int64_t steps,
 	pf_sort(parts, count, sizeof(*parts), by_rest);
 	for (size_t i = 0; i < count && left > 0; i++, left--)
 		out[parts[i].place]++;
-	free(parts);
 }
 
 int64_t pf_mean_more(int64_t a_count, int64_t a_ns, int64_t a_steps,
@@ -102,7 +101,7 @@ int pf_mean_compare(int64_t a, int64_t a_steps, int64_t b, int64_t b_steps)
 static double *shares_take(size_t m, size_t n)
 {
 	size_t width = m * n + 1;
-	double *ways = pf_calloc((n + 1) * width, sizeof(*ways));
+	PF_OWN double *ways = pf_calloc((n + 1) * width, sizeof(*ways));
 	double *out = pf_calloc(width, sizeof(*out)), all = 0;
 
 	for (size_t j = 0; j <= n; j++)
@@ -116,7 +115,6 @@ static double *shares_take(size_t m, size_t n)
 		all += ways[n * width + u];
 	for (size_t u = 0; u < width; u++)
 		out[u] = ways[n * width + u] / all;
-	free(ways);
 	return out;
 }
 
@@ -180,8 +178,8 @@ static size_t test_exactly(const struct sides *s, double u, struct pf_rank *out)
 {
 	bool is_less = s->b_count < s->a_count;
 	/* the same either way, and smaller in memory */
-	double *shares = is_less ? shares_take(s->a_count, s->b_count)
-				 : shares_take(s->b_count, s->a_count);
+	PF_OWN double *shares = is_less ? shares_take(s->a_count, s->b_count)
+					: shares_take(s->b_count, s->a_count);
 	double sum = 0;
 	size_t cut = 0, pairs = s->a_count * s->b_count;
 
@@ -189,7 +187,6 @@ static size_t test_exactly(const struct sides *s, double u, struct pf_rank *out)
 	while (cut < pairs / 2 && sum + shares[cut] <= PF_RANK_SIGNIFICANT / 2)
 		sum += shares[cut++];
 	out->confidence = 1 - 2 * (cut ? sum : shares[0]);
-	free(shares);
 	return cut ? cut - 1 : 0;
 }
 
@@ -273,7 +270,7 @@ PF_ORDER(by_value, struct ranked, PF_UP(value) PF_UP(at))
 /* The rank of each value from 1 on; of equal ones their mean. */
 static double *ranks_take(const int64_t *values, size_t count)
 {
-	struct ranked *order = pf_calloc(count + 1, sizeof(*order));
+	PF_OWN struct ranked *order = pf_calloc(count + 1, sizeof(*order));
 	double *ranks = pf_calloc(count + 1, sizeof(*ranks));
 
 	for (size_t i = 0; i < count; i++)
@@ -286,7 +283,6 @@ static double *ranks_take(const int64_t *values, size_t count)
 		for (size_t k = i; k < end; k++)
 			ranks[order[k].at] = (double)(i + end + 1) / 2;
 	}
-	free(order);
 	return ranks;
 }
 
@@ -327,10 +323,9 @@ static bool is_change(const int64_t *values, size_t count, size_t place,
 
 static int64_t median_of(const int64_t *values, size_t count)
 {
-	int64_t *sorted = sorted_take(values, count);
+	PF_OWN int64_t *sorted = sorted_take(values, count);
 	int64_t out = pf_stats_quantile(sorted, count, 50);
 
-	free(sorted);
 	return out;
 }
 
@@ -465,11 +460,9 @@ int64_t pf_judge_median(const struct pf_capture *c, size_t warm_up,
 			enum pf_step_figure figure)
 {
 	size_t count;
-	int64_t *list = values_take(c, warm_up, figure, &count);
-	int64_t out = median_of(list, count);
+	PF_OWN int64_t *list = values_take(c, warm_up, figure, &count);
 
-	free(list);
-	return out;
+	return median_of(list, count);
 }
 
 /* Of one capture its steps, of several the median of each. */
@@ -680,7 +673,7 @@ static int no_figure(const char *expression, const char *name,
 {
 	struct pf_suggest s = { .word = name };
 	struct pf_gate_figure f;
-	struct pf_buf all = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf all = { 0 };
 
 	for (size_t n = 0; figures->at(figures->of, n, &f); n++) {
 		pf_suggest_offer(&s, f.key);
@@ -694,7 +687,6 @@ static int no_figure(const char *expression, const char *name,
 		pf_fail(err, PF_EUSAGE,
 			"'%s': there is no figure '%s'; the figures are %s",
 			expression, name, all.data);
-	pf_buf_release(&all);
 	return -1;
 }
 
@@ -885,7 +877,7 @@ static void check_time(const char *expression, const struct pf_gate *g,
 		       const struct pf_gate_times *times, struct pf_doc *doc,
 		       bool *is_failed)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct pf_judged judged;
 
 	judge_time(times, f, &judged);
@@ -903,7 +895,6 @@ static void check_time(const char *expression, const struct pf_gate *g,
 	} else {
 		pf_doc_passed(doc, expression);
 	}
-	pf_buf_release(&text);
 }
 
 static const char *where_unknown(const struct pf_gate_figure *f)
@@ -918,7 +909,7 @@ int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 {
 	const struct pf_gate_times *times = sides->times;
 	struct pf_gate_figure f;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct pf_gate g;
 
 	if (parse(expression, sides, &g, &f, err) < 0)
@@ -948,6 +939,5 @@ int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 	} else {
 		pf_doc_passed(doc, expression);
 	}
-	pf_buf_release(&text);
 	return 0;
 }

@@ -564,7 +564,7 @@ static const char *main_frame(const struct pf_diff_run *d, enum pf_cause cause,
 {
 	const struct pf_capture *const sides[] = { &d->a, &d->b };
 	size_t count = d->texts.count + (size_t)1, best = 0;
-	double *changes = pf_calloc(count, sizeof(*changes));
+	PF_OWN double *changes = pf_calloc(count, sizeof(*changes));
 	double all = 0;
 	bool is_most;
 
@@ -586,7 +586,6 @@ static const char *main_frame(const struct pf_diff_run *d, enum pf_cause cause,
 			best = i;
 	}
 	is_most = all > 0 && changes[best] >= MOST_OF_CHANGE * all;
-	free(changes);
 	return is_most ? pf_diff_text(d, (uint32_t)best) : "";
 }
 
@@ -620,7 +619,7 @@ static struct named *names_take(const struct pf_diff_run *d, int64_t sign)
 	const struct pf_capture *const sides[] = { &d->a, &d->b };
 	size_t count = d->texts.count + (size_t)1;
 	struct named *out = pf_calloc(count, sizeof(*out));
-	double *b = pf_calloc(count, sizeof(*b));
+	PF_OWN double *b = pf_calloc(count, sizeof(*b));
 
 	for (int s = 0; s < 2; s++)
 		for (size_t i = 0; i < sides[s]->ops.count; i++) {
@@ -639,7 +638,6 @@ static struct named *names_take(const struct pf_diff_run *d, int64_t sign)
 	for (size_t i = 0; i < count; i++)
 		if (b[i] > out[i].most)
 			out[i].most = b[i];
-	free(b);
 	return out;
 }
 
@@ -731,7 +729,7 @@ static bool is_sure_to_meet(const struct pf_diff_run *d,
 /* "aten::mul in Optimizer.step#Adam.step" */
 static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 {
-	struct named *names = names_take(d, sign);
+	PF_OWN struct named *names = names_take(d, sign);
 	const struct named *in = main_name(d, names, cls), *around = NULL;
 	struct pf_buf out = { 0 };
 	char *own;
@@ -762,7 +760,6 @@ static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 	free(own);
 	if (around)
 		pf_buf_addf(&out, " in %s", pf_diff_text(d, around->key->name));
-	free(names);
 	return out.data;
 }
 
@@ -829,7 +826,7 @@ static void add_shift(struct pf_buf *out, const struct pf_judged *j)
 static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 {
 	size_t cls = main_class(d);
-	char *culprit;
+	PF_OWN char *culprit = NULL;
 
 	if (cls == PF_STEP_CLASSES)
 		return;
@@ -843,7 +840,6 @@ static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 	add_medians(out, &d->classes[cls]);
 	if (culprit)
 		pf_buf_addf(out, " (%s)", culprit);
-	free(culprit);
 }
 
 /* "; GPU work that both have takes +4.20 % each" */

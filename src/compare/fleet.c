@@ -314,21 +314,16 @@ static int unpack(const void *data, size_t len, struct pf_buf *out,
 
 static int check_capture(struct pf_db *db, const char *capture)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		db,
 		"SELECT count(*) FROM capture WHERE ?1 IS NULL OR name = ?1",
 		db->err);
-	int64_t count = 0;
-	int rc = -1;
+	int64_t count;
 
-	if (st) {
-		sqlite3_bind_text(st, 1, capture, -1, SQLITE_STATIC);
-		rc = pf_db_step(db, st, db->err);
-		count = rc == 1 ? sqlite3_column_int64(st, 0) : 0;
-	}
-	sqlite3_finalize(st);
-	if (rc < 0)
+	sqlite3_bind_text(st, 1, capture, -1, SQLITE_STATIC);
+	if (pf_db_step(db, st, db->err) < 0)
 		return -1;
+	count = sqlite3_column_int64(st, 0);
 	/* an empty fleet has nothing to choose from */
 	if (count == 1 || (!count && !capture))
 		return 0;
@@ -349,22 +344,18 @@ int pf_fleet_digests_read(struct pf_db *db, const char *capture,
 {
 	PF_AUTO(pf_buf_release) struct pf_buf bytes = { 0 };
 	PF_STMT(st) = NULL;
-	int rc = check_capture(db, capture);
+	int rc;
 
-	st = rc ? NULL : pf_named_prepare(db, "fleet/digests", db->err);
-	if (!st)
-		return -1;
+	PF_TRY(check_capture(db, capture));
+	st = pf_named_prepare(db, "fleet/digests", db->err);
 	sqlite3_bind_text(st, 1, capture, -1, SQLITE_STATIC);
-	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		const void *data = sqlite3_column_blob(st, 0);
 
-		rc = unpack(data, (size_t)sqlite3_column_bytes(st, 0), &bytes,
-			    db->err);
-		if (!rc)
-			rc = sink->take(sink->context, bytes.data, bytes.len,
-					db->err);
-		if (rc)
-			pf_while(db->err, "'%s'", db->path);
+		if (unpack(data, (size_t)sqlite3_column_bytes(st, 0), &bytes,
+			   db->err) ||
+		    sink->take(sink->context, bytes.data, bytes.len, db->err))
+			return pf_while(db->err, "'%s'", db->path);
 	}
 	return rc;
 }
@@ -376,13 +367,11 @@ int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 		      struct pf_arena *texts)
 {
 	PF_STMT(st) = pf_named_prepare(db, "fleet/label_of", db->err);
-	int rc = st ? 0 : -1;
+	int rc;
 
-	if (st) {
-		sqlite3_bind_text(st, 1, capture, -1, SQLITE_STATIC);
-		sqlite3_bind_text(st, 2, key, -1, SQLITE_STATIC);
-	}
-	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
+	sqlite3_bind_text(st, 1, capture, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 2, key, -1, SQLITE_STATIC);
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		int64_t rank = sqlite3_column_int64(st, 0);
 		size_t i = PF_SEARCH(k, count, ranks[k] < rank);
 
@@ -390,7 +379,6 @@ int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 			values[i] = pf_arena_string(
 				texts,
 				(const char *)sqlite3_column_text(st, 1));
-		rc = 0;
 	}
 	return rc;
 }
@@ -414,7 +402,7 @@ const char *const pf_fleet_tables[PF_FLEET_TABLES] = {
 bool pf_fleet_is_of_trace(const char *path, const char *digest,
 			  struct pf_err *err)
 {
-	struct pf_db db = { 0 };
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	PF_STMT(st) = NULL;
 	bool is = false;
 
@@ -424,9 +412,7 @@ bool pf_fleet_is_of_trace(const char *path, const char *digest,
 	if (st && pf_db_step(&db, st, err) == 1 &&
 	    sqlite3_column_type(st, 0) == SQLITE_TEXT)
 		is = !strcmp((const char *)sqlite3_column_text(st, 0), digest);
-	is = is && pf_db_step(&db, st, err) == 0;
-	pf_db_close(&db);
-	return is;
+	return is && pf_db_step(&db, st, err) == 0;
 }
 
 /*
@@ -664,7 +650,6 @@ struct found {
 	struct pf_step_times steps;
 	struct pf_kernels kernels;
 	struct pf_averages averages;
-	bool has_averages;
 	struct pf_gaps gaps;
 	struct pf_overlap overlap;
 	struct pf_doctor doctor;
@@ -675,20 +660,20 @@ struct found {
 static int find_trace(struct pf_db *db, struct found *f)
 {
 	size_t count;
-	struct pf_fleet_rank *rows =
+	PF_OWN struct pf_fleet_rank *rows =
 		pf_named_rows_take(db, "fleet/trace", PF_FIELDS(rank_fields),
 				   &f->texts, &count, db->err);
-	int rc = rows ? 0 : -1;
 
-	if (!rc && count != 1)
-		rc = pf_fail(db->err, PF_EDATA,
-			     "'%s' holds %zu traces, and a rank of a fleet is "
-			     "one: merge the traces themselves",
-			     db->path, count);
-	if (!rc)
-		f->rank = rows[0];
-	free(rows);
-	return rc;
+	if (!rows)
+		return -1;
+	if (count != 1)
+		return pf_fail(
+			db->err, PF_EDATA,
+			"'%s' holds %zu traces, and a rank of a fleet is "
+			"one: merge the traces themselves",
+			db->path, count);
+	f->rank = rows[0];
+	return 0;
 }
 
 /* What is no trace of torch's has no key_averages(). */
@@ -699,16 +684,11 @@ static int find_averages(struct pf_db *db, struct found *f)
 		.step = -1,
 		.grouping_count = 1,
 	};
-	int rc;
 
 	if (f->rank.format && (!strcmp(f->rank.format, "xspace") ||
 			       !strcmp(f->rank.format, "tf-json")))
 		return 0;
-	rc = pf_averages_load(db, &args, &f->averages, db->err);
-	if (!rc)
-		rc = pf_averages(db, &args, &f->averages, db->err) < 0 ? -1 : 1;
-	f->has_averages = rc == 1;
-	return rc < 0 ? -1 : 0;
+	return pf_averages_get(db, &args, &f->averages, db->err);
 }
 
 static int find(struct pf_db *db, struct found *f)
@@ -736,8 +716,7 @@ static void release(struct found *f)
 {
 	pf_step_times_release(&f->steps);
 	pf_kernels_release(&f->kernels);
-	if (f->has_averages)
-		pf_averages_release(&f->averages);
+	pf_averages_release(&f->averages);
 	pf_gaps_release(&f->gaps);
 	pf_overlap_release(&f->overlap);
 	pf_doctor_release(&f->doctor);
@@ -788,7 +767,7 @@ static int put_rows(struct pf_fleet_out *out, const struct found *f)
 			      f->steps.count, sizeof(*f->steps.steps)) ||
 	    PUT(out, "kernel", kernel_fields, f->kernels.rows,
 		(size_t)f->kernels.row_count) ||
-	    (f->has_averages && put_ops(out, &f->averages)) ||
+	    put_ops(out, &f->averages) ||
 	    PUT(out, "idle", idle_fields, f->gaps.causes,
 		f->gaps.cause_count) ||
 	    PUT(out, "idle_site", site_fields, f->gaps.culprits, sites) ||
@@ -857,18 +836,14 @@ int pf_fleet_put_rank(struct pf_fleet_out *out, const struct pf_fleet_rank *r)
 int pf_fleet_summarise(struct pf_fleet_out *out, struct pf_db *db,
 		       const char *capture, const char *db_path, bool *is_fatal)
 {
-	PF_OWN struct found *f = pf_calloc(1, sizeof(*f));
-	int rc = find(db, f);
+	PF_AUTO(release) struct found f = { 0 };
+	PF_OWN char *name = NULL;
 
 	*is_fatal = false;
-	if (!rc) {
-		PF_OWN char *name = pf_fleet_capture_name(f->rank.path);
-
-		f->rank.capture = capture ? capture : name;
-		f->rank.db = db_path;
-		rc = put_rows(out, f);
-		*is_fatal = rc;
-	}
-	release(f);
-	return rc;
+	PF_TRY(find(db, &f));
+	name = pf_fleet_capture_name(f.rank.path);
+	f.rank.capture = capture ? capture : name;
+	f.rank.db = db_path;
+	*is_fatal = put_rows(out, &f);
+	return -*is_fatal;
 }

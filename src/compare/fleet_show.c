@@ -73,23 +73,27 @@ static void take(struct pf_fleet_spreads *s, sqlite3_stmt *st)
 static int fleet_spreads_read(struct pf_fleet_spreads *s, struct pf_db *db,
 			      const struct pf_fleet_figures *by)
 {
-	sqlite3_stmt *st = pf_fleet_sums_prepare(db, by);
+	PF_STMT(st) = pf_fleet_sums_prepare(db, by);
 	size_t cap = 0;
-	int rc = st ? 0 : -1;
+	int rc;
 
 	s->by = by;
 	while (s->figure_count < by->count &&
 	       !(col_of(by, s->figure_count)->kind & PF_ABSENT))
 		s->figure_count++;
-	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		s->items = pf_grow(s->items, &cap, s->count + 1,
 				   sizeof(*s->items));
 		take(s, st);
-		rc = 0;
 	}
-	sqlite3_finalize(st);
 	pf_sort(s->items, s->count, sizeof(*s->items), compare);
 	return rc;
+}
+
+static void release_spreads(struct pf_fleet_spreads *s)
+{
+	free(s->items);
+	pf_arena_release(&s->texts);
 }
 
 /* ---- sentences ---- */
@@ -410,26 +414,25 @@ static void say_ranks(struct pf_doc *doc, const struct pf_table *captures)
 static int add_finding(struct pf_db *db, struct pf_doc *doc)
 {
 	PF_AUTO(pf_doc_release) struct pf_doc of = { 0 };
-	int rc = add_list(db, &of, CAPTURES);
 
-	if (!rc)
-		say_ranks(doc, pf_doc_find_table(&of, "captures"));
-	return rc;
+	PF_TRY(add_list(db, &of, CAPTURES));
+	say_ranks(doc, pf_doc_find_table(&of, "captures"));
+	return 0;
 }
 
 /* The finding and one list. */
 static int show_list(struct pf_db *db, struct pf_doc *doc, enum list list)
 {
-	return add_finding(db, doc) || add_list(db, doc, list) ? -1 : 0;
+	PF_TRY(add_finding(db, doc));
+	return add_list(db, doc, list);
 }
 
 int pf_fleet_info(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "failed captures labels";
-	return show_list(db, doc, CAPTURES) || add_list(db, doc, LABELS) ||
-			       add_list(db, doc, FAILED)
-		       ? -1
-		       : 0;
+	PF_TRY(show_list(db, doc, CAPTURES));
+	PF_TRY(add_list(db, doc, LABELS));
+	return add_list(db, doc, FAILED);
 }
 
 int pf_fleet_kernels(struct pf_db *db, struct pf_doc *doc)
@@ -460,16 +463,13 @@ int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc)
 static int add_spreads(struct pf_db *db, struct pf_doc *doc,
 		       const struct pf_fleet_figures *by, bool is_told)
 {
-	struct pf_fleet_spreads s = { 0 };
-	int rc = fleet_spreads_read(&s, db, by);
+	PF_AUTO(release_spreads) struct pf_fleet_spreads s = { 0 };
 
-	if (!rc && is_told)
+	PF_TRY(fleet_spreads_read(&s, db, by));
+	if (is_told)
 		fleet_spreads_say(&s, doc);
-	if (!rc)
-		fleet_spreads_show(&s, doc);
-	free(s.items);
-	pf_arena_release(&s.texts);
-	return rc;
+	fleet_spreads_show(&s, doc);
+	return 0;
 }
 
 int pf_fleet_steps(struct pf_db *db, struct pf_doc *doc)
@@ -489,13 +489,10 @@ int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc)
 	doc->lists = "ranks captures idle findings";
 	if (doc->order.limit > SUMMARY_ROWS)
 		doc->order.limit = SUMMARY_ROWS;
-	return show_list(db, doc, CAPTURES) ||
-			       add_spreads(db, doc, &pf_fleet_step_figures,
-					   false) ||
-			       add_list(db, doc, IDLE) ||
-			       add_list(db, doc, FINDINGS)
-		       ? -1
-		       : 0;
+	PF_TRY(show_list(db, doc, CAPTURES));
+	PF_TRY(add_spreads(db, doc, &pf_fleet_step_figures, false));
+	PF_TRY(add_list(db, doc, IDLE));
+	return add_list(db, doc, FINDINGS);
 }
 
 /* From a fleet to the database of a rank. */
@@ -566,10 +563,9 @@ int pf_fleet_rank_take(const char *fleet, int64_t rank, char **path,
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	PF_OWN char *folder = pf_place_folder(fleet, err);
 	PF_STMT(st) = NULL;
-	int rc = folder ? pf_db_open_kind(&db, fleet, &pf_fleet_kind, err) : -1;
 
 	*path = NULL;
-	if (!rc)
-		st = pf_named_prepare(&db, "fleet/rank", err);
-	return st ? find(&db, st, rank, folder, path) : -1;
+	PF_TRY(!folder || pf_db_open_kind(&db, fleet, &pf_fleet_kind, err));
+	st = pf_named_prepare(&db, "fleet/rank", err);
+	return find(&db, st, rank, folder, path);
 }

@@ -124,9 +124,9 @@ static int add_databases(struct pf_fleet_inputs *in, const char *folder,
 			 const char *out_path, struct pf_err *err)
 {
 	PF_AUTO(pf_paths_release) struct pf_paths found = { 0 };
-	int rc = pf_walk_folder(folder, is_called_database, &found, NULL, err);
 
-	for (size_t i = 0; i < found.count && !rc; i++) {
+	PF_TRY(pf_walk_folder(folder, is_called_database, &found, NULL, err));
+	for (size_t i = 0; i < found.count; i++) {
 		const char *path = found.items[i];
 		struct pf_err why = { 0 };
 		int64_t id = pf_db_peek(path, &why);
@@ -138,12 +138,11 @@ static int add_databases(struct pf_fleet_inputs *in, const char *folder,
 
 		if (why.code && !pf_err_is_of_input(&why)) {
 			*err = why;
-			rc = -1;
-		} else if (!is_other) {
-			rc = add(in, path, false, err);
+			return -1;
 		}
+		PF_TRY(!is_other && add(in, path, false, err));
 	}
-	return rc;
+	return 0;
 }
 
 static int add_folder(struct pf_fleet_inputs *in, const char *folder,
@@ -151,20 +150,19 @@ static int add_folder(struct pf_fleet_inputs *in, const char *folder,
 		      struct pf_err *err)
 {
 	char *one[] = { (char *)folder };
-	struct pf_paths traces = { 0 };
+	PF_AUTO(pf_paths_release) struct pf_paths traces = { 0 };
 	size_t before = in->count;
-	int rc = pf_choose_files(one, 1, &traces, err);
 
-	for (size_t i = 0; i < traces.count && !rc; i++)
-		rc = add(in, traces.items[i], false, err);
-	pf_paths_release(&traces);
-	if (!rc && in->count == before)
-		rc = add_databases(in, folder, shard, out_path, err);
-	if (!rc && in->count == before)
-		rc = pf_fail(err, PF_EDATA,
-			     "folder '%s' has neither traces nor databases",
-			     folder);
-	return rc;
+	PF_TRY(pf_choose_files(one, 1, &traces, err));
+	for (size_t i = 0; i < traces.count; i++)
+		PF_TRY(add(in, traces.items[i], false, err));
+	if (in->count == before)
+		PF_TRY(add_databases(in, folder, shard, out_path, err));
+	if (in->count == before)
+		return pf_fail(err, PF_EDATA,
+			       "folder '%s' has neither traces nor databases",
+			       folder);
+	return 0;
 }
 
 /* ---- all inputs ---- */
@@ -200,22 +198,22 @@ static int fleet_inputs_find(char *const *arguments, size_t count,
 			     const char *out_path, struct pf_fleet_inputs *out,
 			     struct pf_err *err)
 {
-	int rc = 0;
+	for (size_t i = 0; i < count; i++) {
+		int is;
 
-	for (size_t i = 0; i < count && !rc; i++)
 		if (!strcmp(arguments[i], "-"))
-			rc = pf_fail(err, PF_EUSAGE,
-				     "a merge reads files, not standard input");
-		else if ((rc = pf_input_is_folder(arguments[i], err)) > 0)
-			rc = add_folder(out, arguments[i], shard, out_path,
-					err);
-		else if (!rc)
-			rc = add(out, arguments[i], true, err);
-	if (!rc)
-		find_ranks(out);
-	if (!rc && shard->count)
+			return pf_fail(
+				err, PF_EUSAGE,
+				"a merge reads files, not standard input");
+		is = pf_input_is_folder(arguments[i], err);
+		PF_TRY(is < 0 ||
+		       (is ? add_folder(out, arguments[i], shard, out_path, err)
+			   : add(out, arguments[i], true, err)));
+	}
+	find_ranks(out);
+	if (shard->count)
 		cut(out, shard);
-	return rc;
+	return 0;
 }
 
 static void fleet_inputs_release(struct pf_fleet_inputs *in)
@@ -397,19 +395,16 @@ static int fleet_labels_add(struct pf_db *scratch, const char *file,
 			    const char *const *labels, size_t count,
 			    struct pf_err *err)
 {
-	struct reading r = { .scratch = scratch, .file = file, .err = err };
-	int rc = -1;
+	PF_STMT(insert) = pf_db_prepare(scratch,
+					"INSERT INTO label (rank, key, value)"
+					" VALUES(?1, ?2, ?3)",
+					err);
+	struct reading r = {
+		.scratch = scratch, .insert = insert, .file = file, .err = err
+	};
 
-	r.insert = pf_db_prepare(scratch,
-				 "INSERT INTO label (rank, key, value)"
-				 " VALUES(?1, ?2, ?3)",
-				 err);
-	if (r.insert)
-		rc = file ? read_file(&r) : 0;
-	if (!rc)
-		rc = add_words(&r, labels, count);
-	sqlite3_finalize(r.insert);
-	return rc;
+	PF_TRY(!insert || (file && read_file(&r)));
+	return add_words(&r, labels, count);
 }
 
 /*
@@ -559,16 +554,12 @@ static int open_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 /* Only of parts that are copied from: they are listed first. */
 static int prepare_part(struct pf_fleet_copy *c, struct pf_fleet_part *p)
 {
-	int rc = 0;
-
 	if (p->text)
 		return 0;
-	for (int t = 0; t < PF_FLEET_TABLES && !rc; t++)
-		rc = prepare_rows(c, p, t);
-	if (!rc)
-		p->text = pf_db_prepare(db_of(p),
-					"SELECT text FROM string WHERE id = ?1",
-					c->err);
+	for (int t = 0; t < PF_FLEET_TABLES; t++)
+		PF_TRY(prepare_rows(c, p, t));
+	p->text = pf_db_prepare(
+		db_of(p), "SELECT text FROM string WHERE id = ?1", c->err);
 	return p->text ? 0 : -1;
 }
 
@@ -841,16 +832,13 @@ static int summarise(struct worker *w, const char *path, bool is_kept,
 	PF_OWN char *folder = is_kept ? pf_place_folder(path, err) : NULL;
 	const char *base = strrchr(path, '/');
 	PF_OWN char *full = NULL;
-	int rc = is_kept && !folder ? -1 : 0;
 
+	PF_TRY(is_kept && !folder);
 	if (folder)
 		full = pf_place_from(folder, base ? base + 1 : path);
-	if (!rc)
-		rc = pf_db_open(&db, path, false, err);
-	if (!rc)
-		rc = pf_fleet_summarise(&w->out, &db, w->work->capture, full,
-					is_fatal);
-	return rc;
+	PF_TRY(pf_db_open(&db, path, false, err));
+	return pf_fleet_summarise(&w->out, &db, w->work->capture, full,
+				  is_fatal);
 }
 
 static int add_process(struct worker *w, const char *trace, unsigned process,
@@ -1170,15 +1158,15 @@ static int list_rows(struct merging *g, size_t part, struct pf_db *db,
 		     const char *folder, sqlite3_stmt *to)
 {
 	PF_STMT(from) = pf_named_prepare(db, "fleet/ranks", g->err);
-	int rc = from ? 0 : -1;
+	int rc;
 
-	while (!rc && (rc = pf_db_step(db, from, g->err)) == 1) {
+	while ((rc = pf_db_step(db, from, g->err)) == 1) {
 		sqlite3_bind_int64(to, PART + 1, (int64_t)part);
 		for (int i = PART_RANK; i < ENTRY_COLUMNS; i++)
 			sqlite3_bind_value(to, i + 1,
 					   sqlite3_column_value(from, i - 1));
 		bind_db(to, from, folder);
-		rc = pf_db_put(&g->scratch, to, g->err);
+		PF_TRY(pf_db_put(&g->scratch, to, g->err));
 	}
 	return rc;
 }
@@ -1212,20 +1200,16 @@ static int list_part(struct merging *g, size_t part, sqlite3_stmt *to)
 	struct pf_err why = { 0 };
 	PF_OWN char *folder = NULL;
 	struct pf_db *db;
-	int rc;
 
 	if (path)
 		folder = pf_place_folder(path, &why);
 	db = path && !folder ? NULL : fleet_part_db(&g->copy, part, &why);
-	if (db) {
-		rc = list_rows(g, part, db, folder, to);
-	} else if (pf_err_is_of_input(&why)) {
-		rc = list_failed(g, part, why.text, to);
-	} else {
-		*g->err = why;
-		rc = -1;
-	}
-	return rc;
+	if (db)
+		return list_rows(g, part, db, folder, to);
+	if (pf_err_is_of_input(&why))
+		return list_failed(g, part, why.text, to);
+	*g->err = why;
+	return -1;
 }
 
 static int list_all(struct merging *g)
@@ -1257,8 +1241,7 @@ static int add_labels(struct merging *g)
 
 static int end_capture(struct merging *g)
 {
-	sqlite3_stmt *st;
-	int rc;
+	PF_STMT(st) = NULL;
 
 	if (!g->capture.name)
 		return 0;
@@ -1268,11 +1251,10 @@ static int end_capture(struct merging *g)
 	sqlite3_bind_text(st, 2, g->capture.name, -1, SQLITE_STATIC);
 	if (g->capture.taken_ns != PF_NO_INT)
 		sqlite3_bind_int64(st, 3, g->capture.taken_ns);
-	rc = pf_db_step(&g->db, st, g->err);
-	sqlite3_finalize(st);
+	PF_TRY(pf_db_step(&g->db, st, g->err));
 	free(g->capture.name);
 	g->capture.name = NULL;
-	return rc;
+	return 0;
 }
 
 static int enter_capture(struct merging *g, sqlite3_stmt *plan)
@@ -1333,17 +1315,14 @@ static int put_ranks(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 
 static int write_all(struct merging *g)
 {
-	sqlite3_stmt *plan =
-		pf_named_prepare(&g->scratch, "fleet/plan", g->err);
+	PF_STMT(plan) = pf_named_prepare(&g->scratch, "fleet/plan", g->err);
 	PF_STMT(to) = pf_db_prepare(
 		&g->db,
 		"INSERT INTO rank VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
 		" ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		g->err);
-	int rc = plan && to ? put_ranks(g, plan, to) : -1;
 
-	sqlite3_finalize(plan);
-	return rc;
+	return plan && to ? put_ranks(g, plan, to) : -1;
 }
 
 /* ---- the output ---- */

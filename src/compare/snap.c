@@ -32,6 +32,13 @@ struct changes {
 	struct pf_arena texts;
 };
 
+static void release_changes(struct changes *d)
+{
+	for (int i = 0; i < LISTS; i++)
+		pf_keyed_end(&d->lists[i]);
+	pf_arena_release(&d->texts);
+}
+
 #define ROW(d, list, i) PF_KEYED_ROW(&(d)->lists[list], struct change, i)
 
 static struct change *row_of(struct changes *d, int list, const char *name,
@@ -58,6 +65,12 @@ struct side {
 	struct pf_snap_state state;
 	struct pf_stack_lines lines;
 };
+
+static void release_side(struct side *s)
+{
+	pf_stack_lines_release(&s->lines);
+	pf_snap_state_release(&s->state);
+}
 
 static int read_block(struct changes *d, struct side *s, sqlite3_stmt *st)
 {
@@ -91,34 +104,27 @@ static int read_blocks(struct changes *d, struct side *s)
 	int rc;
 
 	while ((rc = pf_db_step(s->db, st, s->db->err)) == 1)
-		if (read_block(d, s, st)) {
-			rc = -1;
-			break;
-		}
+		PF_TRY(read_block(d, s, st));
 	return rc;
 }
 
 static int read_side(struct changes *d, struct pf_db *db, int n,
 		     const struct pf_window_args *args)
 {
+	PF_AUTO(release_side)
 	struct side s = { .db = db, .n = n, .lines = { .db = db } };
 	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
-	int rc = pf_window_resolve(db, args, &window);
 
-	if (!rc)
-		rc = pf_snap_state_find(db, &window, &s.state);
+	PF_TRY(pf_window_resolve(db, args, &window));
+	PF_TRY(pf_snap_state_find(db, &window, &s.state));
 	pf_sat_sum(&d->lost_segments, s.state.lost_segments);
-	for (size_t i = 0; !rc && i < s.state.now_count; i++) {
+	for (size_t i = 0; i < s.state.now_count; i++) {
 		const struct pf_snap_now *now = &s.state.now[i];
 
 		pf_sat_sum(&row_of(d, GPUS, now->name, NULL)->reserved[n],
 			   now->reserved);
 	}
-	if (!rc)
-		rc = read_blocks(d, &s);
-	pf_stack_lines_release(&s.lines);
-	pf_snap_state_release(&s.state);
-	return rc;
+	return read_blocks(d, &s);
 }
 
 /* ---- peaks ---- */
@@ -206,14 +212,10 @@ static void put_in_order(struct changes *d, int list)
 static int find(struct changes *d, struct pf_db *const dbs[2],
 		const struct pf_window_args *window)
 {
-	int rc = 0;
-
-	for (int n = 0; n < 2 && !rc; n++)
-		rc = read_side(d, dbs[n], n, window);
-	for (int n = 0; n < 2 && !rc; n++)
-		rc = read_peaks(d, dbs[n], n, window);
-	if (rc)
-		return -1;
+	for (int n = 0; n < 2; n++)
+		PF_TRY(read_side(d, dbs[n], n, window));
+	for (int n = 0; n < 2; n++)
+		PF_TRY(read_peaks(d, dbs[n], n, window));
 	drop_unknown(d, PEAK_LINES);
 	drop_unknown(d, PEAKS);
 	for (int list = 0; list < LISTS; list++)
@@ -389,19 +391,14 @@ int pf_snap_diff(struct pf_db *a, struct pf_db *b,
 		 const struct pf_window_args *window, struct pf_doc *doc)
 {
 	struct pf_db *const dbs[] = { a, b };
-	struct changes d = { 0 };
-	int rc;
+	PF_AUTO(release_changes) struct changes d = { 0 };
 
 	for (int i = 0; i < LISTS; i++)
 		pf_keyed_begin(&d.lists[i], sizeof(struct change),
 			       PF_KEYED_SUMS);
-	rc = find(&d, dbs, window);
-	if (!rc)
-		show(&d, doc);
-	for (int i = 0; i < LISTS; i++)
-		pf_keyed_end(&d.lists[i]);
-	pf_arena_release(&d.texts);
-	return rc;
+	PF_TRY(find(&d, dbs, window));
+	show(&d, doc);
+	return 0;
 }
 
 /* ---- of many snapshots ---- */
@@ -433,6 +430,11 @@ struct dumps {
 	size_t count, cap;
 	int64_t lost_segments;
 };
+
+static void release_dumps(struct dumps *d)
+{
+	free(d->rows);
+}
 
 static void add(struct dumps *d, const char *capture,
 		const struct pf_snap_now *now)
@@ -504,12 +506,11 @@ int pf_snap_trend(const char *const *paths, char *const *names, size_t count,
 		  const struct pf_window_args *window, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	struct dumps d = { 0 };
-	int rc = 0;
+	PF_AUTO(release_dumps) struct dumps d = { 0 };
 
-	for (size_t i = 0; !rc && i < count; i++)
-		rc = add_database(&d, paths[i], names[i], window, err);
-	if (!rc && !d.count) {
+	for (size_t i = 0; i < count; i++)
+		PF_TRY(add_database(&d, paths[i], names[i], window, err));
+	if (!d.count) {
 		pf_doc_finding(doc, "%s",
 			       d.lost_segments
 				       ? PF_SNAP_ALL_LOST
@@ -517,12 +518,11 @@ int pf_snap_trend(const char *const *paths, char *const *names, size_t count,
 					 "nothing was reserved when they were "
 					 "taken");
 		doc->is_nothing = true;
-	} else if (!rc) {
+	} else {
 		say(&d, doc);
 		PF_ROWS(doc, "dumps", "Memory in each dump", fields, d.rows,
 			d.count);
 	}
 	pf_snap_note_lost(d.lost_segments, doc);
-	free(d.rows);
-	return rc;
+	return 0;
 }

@@ -152,10 +152,11 @@ static bool is_other_device(const struct pf_capture *a,
 	       is_other(a, a->platform, b, b->platform);
 }
 
-static int find(const struct pf_capture *const *captures, size_t count,
+static int find(const struct pf_capture *const *captures,
 		const struct pf_trend_args *args, struct trend *out,
 		struct pf_err *err)
 {
+	size_t count = out->count;
 	const struct pf_capture all = { .captures = captures,
 					.capture_count = count };
 	const struct pf_capture first = { .captures = captures,
@@ -167,12 +168,8 @@ static int find(const struct pf_capture *const *captures, size_t count,
 
 	judge.warm_up = pf_judge_warm_up(&args->window, &all, &all);
 	pf_judge_figure(&judge, PF_FIGURE_TIME, &shift);
-	*out = (struct trend){
-		.rows = pf_calloc(count, sizeof(*out->rows)),
-		.count = count,
-		.warm_up = judge.warm_up,
-		.shift_ns = shift.rank.shift,
-	};
+	out->warm_up = judge.warm_up;
+	out->shift_ns = shift.rank.shift;
 	for (size_t i = 0; i < count; i++) {
 		find_row(captures[i], judge.warm_up, &out->rows[i]);
 		out->with_steps += captures[i]->has_steps;
@@ -642,7 +639,7 @@ static void find_means(struct night *n)
 
 static int read_nights(struct pf_db *db, struct nights *t)
 {
-	sqlite3_stmt *st;
+	PF_STMT(st) = NULL;
 	int rc;
 
 	t->nights = pf_named_rows_take(db, "fleet/show_trend",
@@ -652,7 +649,6 @@ static int read_nights(struct pf_db *db, struct nights *t)
 		       : NULL;
 	while ((rc = pf_db_step(db, st, db->err)) == 1)
 		add_sums(t, st);
-	sqlite3_finalize(st);
 	for (size_t i = 0; !rc && i < t->count; i++) {
 		t->without_steps += !t->nights[i].step_count;
 		find_means(&t->nights[i]);
@@ -664,9 +660,7 @@ static int read_nights(struct pf_db *db, struct nights *t)
 
 static struct change *add(struct nights *t)
 {
-	t->changes = pf_grow(t->changes, &t->change_cap, t->change_count + 1,
-			     sizeof(*t->changes));
-	return &t->changes[t->change_count++];
+	return PF_ONE_MORE(t->changes, t->change_count, t->change_cap);
 }
 
 /* A series: values of the nights that have one. */
@@ -679,22 +673,15 @@ struct series {
 	double rate;
 };
 
-/* One of so many that share their part of the rate. */
-static struct series set_up(const struct nights *t, size_t count)
+/* One of so many that share their part of the rate; lives as the nights do. */
+static struct series set_up(struct nights *t, size_t count)
 {
 	return (struct series){
-		.values = pf_calloc(t->count + 1, sizeof(int64_t)),
-		.calls = pf_calloc(t->count + 1, sizeof(int64_t)),
-		.nights = pf_calloc(t->count + 1, sizeof(size_t)),
+		.values = pf_arena_calloc(&t->texts, t->count, sizeof(int64_t)),
+		.calls = pf_arena_calloc(&t->texts, t->count, sizeof(int64_t)),
+		.nights = pf_arena_calloc(&t->texts, t->count, sizeof(size_t)),
 		.rate = PF_CHANGE_RATE / 2 / (double)count,
 	};
-}
-
-static void release(struct series *s)
-{
-	free(s->values);
-	free(s->calls);
-	free(s->nights);
 }
 
 static void put(struct series *s, size_t night, int64_t value, int64_t calls)
@@ -723,7 +710,7 @@ static int64_t weigh(const struct series *s, const struct pf_change *c)
 
 static void find_changes(struct nights *t, const struct series *s)
 {
-	struct pf_changes found;
+	PF_AUTO(pf_changes_release) struct pf_changes found = { 0 };
 
 	pf_changes_find(s->values, s->count, s->rate, &found);
 	for (size_t i = 0; i < found.count; i++) {
@@ -746,7 +733,6 @@ static void find_changes(struct nights *t, const struct series *s)
 			.weight = s->kernel ? weigh(s, c) : 0,
 		};
 	}
-	pf_changes_release(&found);
 }
 
 static void find_of_steps(struct nights *t)
@@ -760,7 +746,6 @@ static void find_of_steps(struct nights *t)
 			put(&s, i, night_value(&t->nights[i], s.figure), 1);
 		find_changes(t, &s);
 	}
-	release(&s);
 }
 
 /* ---- kernels ---- */
@@ -834,9 +819,9 @@ static int read_kernels(struct pf_db *db, struct nights *t, struct series *s)
 	int64_t name_id = PF_NO_INT;
 	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 	size_t night = 0;
-	int rc = st ? 0 : -1;
+	int rc;
 
-	while (!rc && (rc = pf_db_step(db, st, db->err)) == 1) {
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		int64_t id = sqlite3_column_int64(st, NAME_ID);
 		int64_t capture = sqlite3_column_int64(st, CAPTURE_ID);
 		int64_t calls = sqlite3_column_int64(st, CALLS);
@@ -857,7 +842,6 @@ static int read_kernels(struct pf_db *db, struct nights *t, struct series *s)
 			put(s, night,
 			    per_call(sqlite3_column_int64(st, TOTAL_NS), calls),
 			    calls);
-		rc = 0;
 	}
 	if (!rc)
 		end_kernel(t, s);
@@ -867,16 +851,14 @@ static int read_kernels(struct pf_db *db, struct nights *t, struct series *s)
 static int find_of_kernels(struct pf_db *db, struct nights *t)
 {
 	struct series s;
-	int rc = pf_db_number(db, "SELECT count(DISTINCT name_id) FROM kernel",
-			      &t->kernel_count, db->err);
 
-	if (rc || !t->kernel_count)
-		return rc;
+	PF_TRY(pf_db_number(db, "SELECT count(DISTINCT name_id) FROM kernel",
+			    &t->kernel_count, db->err));
+	if (!t->kernel_count)
+		return 0;
 	s = set_up(t, (size_t)t->kernel_count);
 	t->least_kernels = pf_changes_least(s.rate);
-	rc = read_kernels(db, t, &s);
-	release(&s);
-	return rc;
+	return read_kernels(db, t, &s);
 }
 
 /* ---- the whole ---- */
@@ -964,7 +946,6 @@ static void find_of_calls(struct nights *t, const struct pf_keyed *kernels)
 			put(&s, i, per_call(all->ns, all->calls), all->calls);
 		end_kernel(t, &s);
 	}
-	release(&s);
 }
 
 /*
@@ -1486,22 +1467,18 @@ int pf_trend(const struct pf_capture *const *captures, size_t count,
 	     const struct pf_trend_args *args, struct pf_doc *doc,
 	     struct pf_err *err)
 {
-	struct nights changes = { 0 };
+	PF_AUTO(release_nights) struct nights changes = { 0 };
 	PF_AUTO(pf_buf_release) struct pf_buf since = { 0 };
-	struct trend trend = { 0 };
-	int rc = find(captures, count, args, &trend, err);
+	PF_OWN struct row *rows = pf_calloc(count, sizeof(*rows));
+	struct trend trend = { .rows = rows, .count = count };
 
-	if (!rc) {
-		find_of_captures(&trend, captures, &changes);
-		if (changes.count >= changes.least)
-			say_changes(&changes, &since);
-		show(&trend, since.data, args->wide, doc);
-		show_only_changes(&changes, args->wide ? -1 : CHANGES, doc);
-		rc = check_all(&args->checks, &changes, doc, err);
-	}
-	release_nights(&changes);
-	free(trend.rows);
-	return rc;
+	PF_TRY(find(captures, args, &trend, err));
+	find_of_captures(&trend, captures, &changes);
+	if (changes.count >= changes.least)
+		say_changes(&changes, &since);
+	show(&trend, since.data, args->wide, doc);
+	show_only_changes(&changes, args->wide ? -1 : CHANGES, doc);
+	return check_all(&args->checks, &changes, doc, err);
 }
 
 int pf_trend_of_fleet(struct pf_db *db, const struct pf_opt_list *checks,

@@ -142,6 +142,7 @@ struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 			    const struct pf_pageable *pageable,
 			    uint32_t track_id);
 void pf_walk_free(struct pf_walk *w);
+PF_FREED(pf_walk_free, struct pf_walk)
 
 /* Take in every event that starts at or before "at_ns". */
 int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err);

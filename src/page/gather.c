@@ -221,12 +221,8 @@ static int run_ops(struct pf_db *db, struct pf_parts *p)
 	struct pf_averages *averages = &p->averages;
 	PF_OWN const struct pf_average **rows = NULL;
 	struct pf_table *t;
-	int rc = pf_averages_load(db, &args, averages, db->err);
 
-	if (!rc && !pf_averages(db, &args, averages, db->err))
-		rc = 1;
-	if (rc != 1)
-		return -1;
+	PF_TRY(pf_averages_get(db, &args, averages, db->err));
 	for (size_t i = 0; i < averages->list[0].count; i++)
 		p->ops_by_device |=
 			averages->list[0].rows[i].sum.ns[PF_FIG_SELF_DEVICE] !=

@@ -2098,7 +2098,7 @@ int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
 		.figures.pixels = args->pixels,
 		.stays = stays,
 	};
-	struct pf_window w = { 0 };
+	PF_AUTO(pf_window_release) struct pf_window w = { 0 };
 	struct pf_steps steps = { 0 };
 	int rc = pf_window_resolve(db, &args->window, &w);
 
@@ -2111,7 +2111,6 @@ int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
 	if (!rc)
 		show_drawn(&c, doc);
 	pf_steps_release(&steps);
-	pf_window_release(&w);
 	pf_names_free(c.l.classes);
 	pf_texts_release(&c.l.table);
 	pf_map_release(&c.l.names);

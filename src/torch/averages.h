@@ -90,4 +90,14 @@ extern const struct pf_ingest_extra pf_averages_extra;
 int pf_averages_load(struct pf_db *db, const struct pf_averages_args *args,
 		     struct pf_averages *out, struct pf_err *err);
 
+/* One or the other; after an error there is nothing to release. */
+static inline int pf_averages_get(struct pf_db *db,
+				  const struct pf_averages_args *args,
+				  struct pf_averages *out, struct pf_err *err)
+{
+	int rc = pf_averages_load(db, args, out, err);
+
+	return rc ? -(rc < 0) : pf_averages(db, args, out, err);
+}
+
 #endif

@@ -227,6 +227,7 @@ struct pf_ranks_args {
 struct pf_ranks_job;
 struct pf_ranks_job *pf_ranks_new(const struct pf_ranks_args *args);
 void pf_ranks_free(struct pf_ranks_job *job);
+PF_FREED(pf_ranks_free, struct pf_ranks_job)
 
 /* All traces of a window. */
 int pf_ranks_add(struct pf_ranks_job *job, struct pf_db *db,

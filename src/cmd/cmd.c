@@ -151,12 +151,11 @@ static int tables_write(const struct pf_ctx *cx, const struct pf_doc *doc,
 			const char *folder)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf path = { 0 };
-	int rc = 0;
 
 	if (mkdir(folder, 0777) && errno != EEXIST)
 		return pf_fail_errno(cx->err, "cannot make the folder '%s'",
 				     folder);
-	for (size_t i = 0; !rc && i <= doc->table_count; i++) {
+	for (size_t i = 0; i <= doc->table_count; i++) {
 		struct pf_doc one = alone(doc, i ? &doc->tables[i - 1] : NULL);
 
 		if (!i && !doc->scalar_count)
@@ -165,9 +164,9 @@ static int tables_write(const struct pf_ctx *cx, const struct pf_doc *doc,
 		pf_buf_addf(&path, "%s/%s.%s", folder,
 			    i ? pf_table_name(doc->tables[i - 1]) : FIGURES,
 			    cx->style.format->name);
-		rc = write_one(cx, &one, path.data);
+		PF_TRY(write_one(cx, &one, path.data));
 	}
-	return rc;
+	return 0;
 }
 
 /* Help texts from the tables of commands and options, for 80 columns. */

@@ -47,19 +47,15 @@ static int show(struct pf_ctx *cx, const struct report_args *a,
 {
 	struct pf_outrule rule = { .replace = a->force, .option = "--force" };
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
-	int rc;
 
 	pf_db_protect(cx->db, &rule);
 	if (cx->style.format == &pf_format_md) {
 		pf_report_md(r, NULL, &text);
-		rc = pf_output_write(cx, a->out, &rule, &text);
-	} else {
-		rc = pf_report_html(r, &text);
-		if (!rc)
-			rc = pf_output_page(cx, a->out ? a->out : "report.html",
-					    &rule, &text);
+		return pf_output_write(cx, a->out, &rule, &text);
 	}
-	return rc;
+	PF_TRY(pf_report_html(r, &text));
+	return pf_output_page(cx, a->out ? a->out : "report.html", &rule,
+			      &text);
 }
 
 static int run(struct pf_ctx *cx, void *argv)
@@ -68,7 +64,7 @@ static int run(struct pf_ctx *cx, void *argv)
 	const struct pf_format *format =
 		a->format ? pf_formats[a->format - 1] : &pf_format_page;
 	bool is_doc = format != &pf_format_page && format != &pf_format_md;
-	struct pf_report report;
+	PF_AUTO(pf_report_release) struct pf_report report = { 0 };
 	int rc;
 
 	cx->style.format = format;
@@ -84,10 +80,8 @@ static int run(struct pf_ctx *cx, void *argv)
 	rc = pf_report_make(cx->db, &a->report, pf_path_base(cx->db_name),
 			    &report);
 	pf_progress_stop();
-	if (!rc)
-		rc = is_doc ? show_doc(cx, &report) : show(cx, a, &report);
-	pf_report_release(&report);
-	return rc;
+	PF_TRY(rc);
+	return is_doc ? show_doc(cx, &report) : show(cx, a, &report);
 }
 
 PF_COMMAND(505, report) = {

@@ -270,13 +270,11 @@ static int run(struct pf_ctx *cx, void *argv)
 	pf_progress_phase("analyses");
 	rc = pf_report_make(cx->db, args, cx->db_name, &report);
 	pf_progress_stop();
-	if (!rc && cx->style.format == &pf_format_text) {
-		rc = show_text(cx, &report);
-	} else if (!rc) {
-		pf_report_doc(&report, &doc);
-		rc = pf_render_doc(&cx->style, &doc, cx->out, cx->err);
-	}
-	return rc;
+	PF_TRY(rc);
+	if (args->no_tiles)
+		return show_text(cx, &report);
+	pf_report_doc(&report, &doc);
+	return pf_render_doc(&cx->style, &doc, cx->out, cx->err);
 }
 
 PF_COMMAND(205, summary) = {

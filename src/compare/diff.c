@@ -24,6 +24,12 @@ const char *pf_diff_keep_made(struct pf_diff_run *d, char *text)
 	return out;
 }
 
+/* For rows of the result. */
+static void *diff_room(struct pf_diff_run *d, size_t count, size_t bytes)
+{
+	return pf_arena_calloc(&d->out->texts, count, bytes);
+}
+
 /* Of a row of the result. */
 static const char *diff_keep(struct pf_diff_run *d, uint32_t n)
 {
@@ -452,7 +458,7 @@ static void find_rows(struct pf_diff_run *d)
 	struct pf_diff *out = d->out;
 	struct pf_buf text = { 0 };
 
-	out->rows = pf_calloc(d->pairs.count + 1, sizeof(*out->rows));
+	out->rows = diff_room(d, d->pairs.count + 1, sizeof(*out->rows));
 	/* of one side alone nothing is a change */
 	for (size_t i = 0; !pf_diff_is_one_sided(out) && i < d->pairs.count;
 	     i++) {
@@ -609,7 +615,7 @@ static void add_captures_of(struct pf_diff_run *d, const struct pf_capture *s,
 
 static void find_captures(struct pf_diff_run *d)
 {
-	d->out->captures = pf_calloc(d->a.capture_count + d->b.capture_count,
+	d->out->captures = diff_room(d, d->a.capture_count + d->b.capture_count,
 				     sizeof(*d->out->captures));
 	add_captures_of(d, &d->a, "A");
 	add_captures_of(d, &d->b, "B");
@@ -884,7 +890,7 @@ static void find_ops(struct pf_diff_run *d)
 	}
 	if (reshaped)
 		d->reshaped = keep_reshaped(d, reshaped);
-	out->ops = pf_calloc(j->count + 1, sizeof(*out->ops));
+	out->ops = diff_room(d, j->count, sizeof(*out->ops));
 	for (size_t i = 0; !out->is_cut && i < j->count; i++) {
 		const struct pf_pair *x = &j->items[i];
 		struct pf_diff_op *row = &out->ops[out->op_count];
@@ -907,13 +913,11 @@ static void find_ops(struct pf_diff_run *d)
 
 /* ---- changes of structure ---- */
 
-static void put_change(struct pf_diff_run *d, size_t *cap, const char *change,
+static void put_change(struct pf_diff_run *d, const char *change,
 		       const char *what, double a, double b)
 {
 	struct pf_diff *out = d->out;
 
-	out->changes = pf_grow(out->changes, cap, out->change_count + 1,
-			       sizeof(*out->changes));
 	out->changes[out->change_count++] =
 		(struct pf_diff_change){ change, what, a / (double)d->a.steps,
 					 b / (double)d->b.steps };
@@ -949,15 +953,15 @@ static const char *change_of(const struct pf_diff_run *d,
 	}
 }
 
-static void add_gpu_changes(struct pf_diff_run *d, size_t *cap)
+static void add_gpu_changes(struct pf_diff_run *d)
 {
 	for (size_t i = 0; i < d->pairs.count; i++) {
 		const struct pf_pair *p = d->rows[i].pair;
 		const char *change = change_of(d, p);
 
 		if (change)
-			put_change(d, cap, change, d->names[i],
-				   (double)p->a.count, (double)p->b.count);
+			put_change(d, change, d->names[i], (double)p->a.count,
+				   (double)p->b.count);
 	}
 }
 
@@ -976,7 +980,7 @@ static const char *op_change(const struct pf_diff_run *d,
 	}
 }
 
-static void add_op_changes(struct pf_diff_run *d, size_t *cap)
+static void add_op_changes(struct pf_diff_run *d)
 {
 	order(d, &d->ops, SUM(count));
 	for (size_t i = 0; i < d->ops.count; i++) {
@@ -984,21 +988,21 @@ static void add_op_changes(struct pf_diff_run *d, size_t *cap)
 		const char *change = op_change(d, x);
 
 		if (change && op_of(d, x)->kind == PF_KIND_CPU_OP)
-			put_change(d, cap, change, shown_op(d, x),
+			put_change(d, change, shown_op(d, x),
 				   (double)x->a.count, (double)x->b.count);
 	}
 }
 
 static void find_changes(struct pf_diff_run *d)
 {
-	size_t cap = 0;
-
 	/* what is missing may be what was cut off */
 	if (d->out->is_cut)
 		return;
+	d->out->changes = diff_room(d, d->pairs.count + d->ops.count,
+				    sizeof(*d->out->changes));
 	if (!pf_diff_is_one_sided(d->out))
-		add_gpu_changes(d, &cap);
-	add_op_changes(d, &cap);
+		add_gpu_changes(d);
+	add_op_changes(d);
 }
 
 /* ---- idle time and blocking calls ---- */
@@ -1058,7 +1062,7 @@ static struct pf_diff_wait *sites_take(struct pf_diff_run *d,
 {
 	PF_AUTO(pf_pairs_release)
 	struct pf_pairs j = join_take(d, a, b, wait_whole, wait_part);
-	struct pf_diff_wait *rows = pf_calloc(j.count + 1, sizeof(*rows));
+	struct pf_diff_wait *rows = diff_room(d, j.count, sizeof(*rows));
 	PF_OWN int64_t *ns = NULL, *idle_ns = NULL;
 
 	order(d, &j, is_calls ? SUM(count) : SUM(ns));
@@ -1165,7 +1169,7 @@ static void find_averages(struct pf_diff_run *d)
 		x->weight = llabs(mean_of(d, x, 1, v) - mean_of(d, x, 0, v));
 	}
 	pf_keyed_sort(&rows, by_average);
-	out->averages = pf_calloc(rows.count + 1, sizeof(*out->averages));
+	out->averages = diff_room(d, rows.count, sizeof(*out->averages));
 	out->average_count = rows.count;
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct both *x = PF_KEYED_ROW(&rows, struct both, i);
@@ -1258,13 +1262,6 @@ static void make_rows(struct pf_diff_run *d)
 void pf_diff_release(struct pf_diff *diff)
 {
 	pf_arena_release(&diff->texts);
-	free(diff->rows);
-	free(diff->ops);
-	free(diff->idle_sites);
-	free(diff->sync_sites);
-	free(diff->averages);
-	free(diff->changes);
-	free(diff->captures);
 	free(diff->notes);
 	*diff = (struct pf_diff){ 0 };
 }

@@ -235,7 +235,7 @@ struct pf_diff {
 	size_t count_count, bytes_count, change_count, capture_count;
 	const char **notes;
 	size_t note_count, note_cap;
-	struct pf_arena texts; /* owns those of all of the above */
+	struct pf_arena texts; /* owns the above but notes, and their texts */
 };
 
 void pf_diff_release(struct pf_diff *diff);

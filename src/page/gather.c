@@ -145,16 +145,15 @@ static int run_memory(struct pf_db *db, struct pf_parts *p)
 	struct pf_usage_args args = { .window = p->window,
 				      .points = PF_USAGE_POINTS,
 				      .no_sites = p->no_page };
-	int rc = 0;
 
 	if (p->no_page)
-		rc = pf_usage_find(db, &args, NULL, &p->memory);
-	if (!rc && p->no_page && is_about_all(&p->memory))
-		return pf_training_memory(db, &p->doc[PF_PART_MEMORY]);
-	args.no_sites = false;
-	pf_usage_release(&p->memory);
-	if (rc || pf_usage(db, &args, &p->memory, &p->doc[PF_PART_MEMORY]))
-		return -1;
+		PF_TRY(pf_usage_find(db, &args, NULL, &p->memory));
+	if (!p->no_page || !is_about_all(&p->memory)) {
+		args.no_sites = false;
+		pf_usage_release(&p->memory);
+		PF_TRY(pf_usage(db, &args, &p->memory,
+				&p->doc[PF_PART_MEMORY]));
+	}
 	return pf_training_memory(db, &p->doc[PF_PART_MEMORY]);
 }
 

@@ -415,16 +415,15 @@ static int load_private(struct pf_redact *r, const char *path,
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	PF_STMT(st) = NULL;
 	PF_AUTO(pf_buf_release) struct pf_buf place = { 0 };
-	int rc = pf_db_open(&db, path, true, err);
+	int rc;
 
-	if (!rc && !(st = pf_named_prepare(&db, "redact_ranges", err)))
-		rc = -1;
-	while (!rc && (rc = pf_db_step(&db, st, err)) == 1) {
+	PF_TRY(pf_db_open(&db, path, true, err));
+	st = pf_named_prepare(&db, "redact_ranges", err);
+	while ((rc = pf_db_step(&db, st, err)) == 1) {
 		const char *s = (const char *)sqlite3_column_text(st, 0);
 
 		if (s)
 			keep_range(r, s, &place);
-		rc = 0;
 	}
 	order_private(r);
 	return rc;

@@ -651,11 +651,18 @@ static int load_tracks(struct loader *l)
 		rc = load_lanes(l, tracks, count);
 	pf_tracks_free(tracks, count);
 	pf_sort(l->placed, l->placed_count, sizeof(*l->placed), by_track_id);
-	if (!rc)
-		rc = mark_comm(l);
-	if (!rc)
-		rc = add_links(l);
-	return rc;
+	return rc || mark_comm(l) || add_links(l) ? -1 : 0;
+}
+
+static void release_loader(struct loader *l)
+{
+	for (size_t i = 0; i < l->placed_count; i++)
+		free(l->placed[i].slice);
+	free(l->placed);
+	pf_texts_release(&l->table);
+	pf_names_free(l->classes);
+	pf_map_release(&l->names);
+	pf_intern_release(&l->texts);
 }
 
 static void keep_names(struct loader *l)
@@ -684,33 +691,22 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 		     const struct pf_redact *redact, enum pf_timeline_want want,
 		     int64_t slices, struct pf_timeline *out)
 {
+	PF_AUTO(release_loader)
 	struct loader l = { .db = db,
 			    .t = out,
 			    .redact = redact,
 			    .table = { .db = db },
 			    .err = db->err };
-	int rc = -1;
 
 	*out = (struct pf_timeline){ .trace_id = trace->trace_id,
 				     .first_ns = trace->first_ns,
 				     .last_ns = trace->last_ns };
 	l.classes = pf_names_new(db);
-	if (l.classes)
-		rc = count_groups(&l);
-	if (!rc) {
-		choose(out, want, slices);
-		rc = load_tracks(&l);
-	}
-	if (!rc)
-		keep_names(&l);
-	for (size_t i = 0; i < l.placed_count; i++)
-		free(l.placed[i].slice);
-	free(l.placed);
-	pf_texts_release(&l.table);
-	pf_names_free(l.classes);
-	pf_map_release(&l.names);
-	pf_intern_release(&l.texts);
-	return rc;
+	PF_TRY(!l.classes || count_groups(&l));
+	choose(out, want, slices);
+	PF_TRY(load_tracks(&l));
+	keep_names(&l);
+	return 0;
 }
 
 void pf_timeline_release(struct pf_timeline *t)
@@ -1058,24 +1054,23 @@ static int draw_at(struct canvas *c, size_t depth, const struct pf_span *s,
 {
 	int64_t from = s->start_ns, to = s->start_ns + s->dur_ns;
 	struct drawn_row *r = row_at(c, depth);
-	int rc;
 
 	from = (from < c->lo_ns ? c->lo_ns : from) - c->lo_ns;
 	to = lesser(to, c->hi_ns) - c->lo_ns;
 	go_to_column(c, r, from);
-	rc = offer(c, r, lesser(to, r->to_ns) - from, s, kind, event_id);
+	PF_TRY(offer(c, r, lesser(to, r->to_ns) - from, s, kind, event_id));
 	r->events += events;
-	if (!rc && to > r->to_ns) {
+	if (to > r->to_ns) {
 		go_to_column(c, r, r->to_ns);
-		rc = offer(c, r, lesser(to, r->to_ns) - r->from_ns, s, kind,
-			   event_id);
+		PF_TRY(offer(c, r, lesser(to, r->to_ns) - r->from_ns, s, kind,
+			     event_id));
 	}
-	if (!rc && to > r->to_ns) {
+	if (to > r->to_ns) {
 		go_to_column(c, r, to - 1);
-		rc = offer(c, r, to - r->from_ns, s, kind, event_id);
+		PF_TRY(offer(c, r, to - r->from_ns, s, kind, event_id));
 	}
 	c->tracks[c->track_count].events += events;
-	return rc;
+	return 0;
 }
 
 static int draw(struct canvas *c, const struct pf_span *s, unsigned kind,
@@ -1388,7 +1383,6 @@ static int draw_kept(struct canvas *c, size_t depth, uint32_t track,
 static int draw_level(struct canvas *c, const struct level *l, uint32_t track)
 {
 	const int64_t lo = c->lo_ns - l->first_ns, hi = c->hi_ns - l->first_ns;
-	int rc = 0;
 
 	for (size_t depth = 0; depth <= LEVEL_OTHERS; depth++) {
 		const struct bucket *b = l->rows[depth].items;
@@ -1397,20 +1391,19 @@ static int draw_level(struct canvas *c, const struct level *l, uint32_t track)
 
 		if (depth < LEVEL_OTHERS && i &&
 		    b[i - 1].last.after_ns + b[i - 1].last.dur_ns > lo)
-			rc = draw_kept(c, depth, track, &b[i - 1].last, 1);
-		for (; !rc && i < count && b[i].last.after_ns < hi; i++) {
+			PF_TRY(draw_kept(c, depth, track, &b[i - 1].last, 1));
+		for (; i < count && b[i].last.after_ns < hi; i++) {
 			if (depth == LEVEL_OTHERS) {
 				c->figures.without_length += b[i].events;
 				continue;
 			}
 			if (b[i].events > 1)
-				rc = draw_kept(c, depth, track, &b[i].longest,
-					       b[i].events - 1);
-			if (!rc)
-				rc = draw_kept(c, depth, track, &b[i].last, 1);
+				PF_TRY(draw_kept(c, depth, track, &b[i].longest,
+						 b[i].events - 1));
+			PF_TRY(draw_kept(c, depth, track, &b[i].last, 1));
 		}
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- tracks ---- */
@@ -2090,39 +2083,36 @@ static void show_drawn(struct canvas *c, struct pf_doc *doc)
 	}
 }
 
+static void release_canvas(struct canvas *c)
+{
+	release_loader(&c->l);
+	pf_arena_release(&c->texts);
+	free(c->tracks);
+	free(c->slices);
+	free(c->steps);
+	free(c->samples);
+	free(c->names);
+	free(c->rows);
+}
+
 int pf_timeline_draw(struct pf_db *db, const struct pf_drawn_args *args,
 		     bool stays, struct pf_doc *doc)
 {
+	PF_AUTO(release_canvas)
 	struct canvas c = {
 		.l = { .db = db, .table = { .db = db }, .err = db->err },
 		.figures.pixels = args->pixels,
 		.stays = stays,
 	};
 	PF_AUTO(pf_window_release) struct pf_window w = { 0 };
-	struct pf_steps steps = { 0 };
-	int rc = pf_window_resolve(db, &args->window, &w);
+	PF_AUTO(pf_steps_release) struct pf_steps steps = { 0 };
 
-	if (!rc)
-		rc = pf_window_steps(db, &w, &steps);
-	if (!rc && !(c.l.classes = pf_names_new(db)))
-		rc = -1;
-	if (!rc)
-		rc = draw_all(&c, &w, &steps, args);
-	if (!rc)
-		show_drawn(&c, doc);
-	pf_steps_release(&steps);
-	pf_names_free(c.l.classes);
-	pf_texts_release(&c.l.table);
-	pf_map_release(&c.l.names);
-	pf_intern_release(&c.l.texts);
-	pf_arena_release(&c.texts);
-	free(c.tracks);
-	free(c.slices);
-	free(c.steps);
-	free(c.samples);
-	free(c.names);
-	free(c.rows);
-	return rc;
+	PF_TRY(pf_window_resolve(db, &args->window, &w));
+	PF_TRY(pf_window_steps(db, &w, &steps));
+	c.l.classes = pf_names_new(db);
+	PF_TRY(!c.l.classes || draw_all(&c, &w, &steps, args));
+	show_drawn(&c, doc);
+	return 0;
 }
 
 static int take(struct pf_path_sink *sink, const struct pf_path_tile *tile,

@@ -501,25 +501,22 @@ int pf_timeline_html(struct pf_timelines *all, int64_t room,
 		     struct pf_err *err)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf payloads = { 0 };
-	struct names names = { 0 };
-	int rc;
+	PF_AUTO(release_names) struct names names = { 0 };
 
 	number_names(&names, all, room > 0 ? room : 0);
-	rc = add_names(&payloads, &names, err);
-	if (!rc)
-		rc = add_payloads(all, names.kept < 65535 ? 2 : 4, room,
-				  &payloads, err);
-	if (!rc && pf_timelines_have(all)) {
+	PF_TRY(add_names(&payloads, &names, err));
+	PF_TRY(add_payloads(all, names.kept < 65535 ? 2 : 4, room, &payloads,
+			    err));
+	if (pf_timelines_have(all)) {
 		add_section(section, all);
 		write_island(data, all);
 		pf_buf_add(data, payloads.data, payloads.len);
-	} else if (!rc) {
+	} else {
 		pf_buf_adds(section, "<p>There is no timeline on this page: "
 				     "it was left out, or the trace has no "
 				     "events that last.</p>\n");
 	}
-	release_names(&names);
-	return rc;
+	return 0;
 }
 
 /* ---- of both sides of a comparison ---- */
@@ -608,17 +605,13 @@ int pf_diff_timeline(const struct pf_diff_timeline_args *args,
 		return 0;
 	for (size_t i = 0; i < 2; i++) {
 		struct pf_timeline_side *s = &out->side[i];
-		struct pf_db db;
-		int rc;
+		PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
 		PF_TRY(pf_db_open(&db, args->paths[i], false, err));
 		out->count = i + 1;
 		pf_buf_adds(&s->key, keys[i]);
 		pf_buf_adds(&s->label, labels[i]);
-		rc = load(&db, args, s, &found[i]);
-		pf_db_close(&db);
-		if (rc)
-			return -1;
+		PF_TRY(load(&db, args, s, &found[i]));
 	}
 	later = found[0].has_step && found[1].has_step
 			? found[0].at_ns - found[1].at_ns

@@ -188,6 +188,7 @@ struct pf_diff_check {
 struct pf_diff {
 	struct pf_diff_args args;
 	enum pf_verdict verdict;
+	const char *verdict_word;
 	bool is_comparable;   /* in time */
 	const char *obstacle; /* why it is not; or NULL */
 	bool a_has_steps, b_has_steps;

@@ -129,7 +129,6 @@ static inline struct pf_both_real pf_both_counts(const struct pf_diff_run *d,
 /* diff_verdict.c */
 /* What is comparable is found. */
 void pf_diff_judge(struct pf_diff_run *d);
-const char *pf_diff_verdict_word(enum pf_verdict verdict);
 void pf_diff_find_notes(struct pf_diff_run *d);
 
 /* Sets checks, obstacle and is_comparable. */

@@ -55,8 +55,7 @@ static void add_scalars(const struct pf_diff *diff, struct pf_doc *doc)
 
 	pf_doc_string(doc, "comparable", "Comparable",
 		      diff->is_comparable ? "yes" : "no");
-	pf_doc_string(doc, "verdict", "Verdict",
-		      pf_diff_verdict_word(diff->verdict));
+	pf_doc_string(doc, "verdict", "Verdict", diff->verdict_word);
 	if (diff->verdict != PF_WITHHELD) {
 		pf_doc_int(doc, "median_a_ns", "Median of A", PF_NS,
 			   diff->total.a_ns);

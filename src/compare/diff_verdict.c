@@ -470,11 +470,6 @@ static const struct {
 	[PF_WITHHELD] = { "withheld", "" },
 };
 
-const char *pf_diff_verdict_word(enum pf_verdict verdict)
-{
-	return verdicts[verdict].word;
-}
-
 /* ---- classes ---- */
 
 /* Clear are changes that are more than noise of steps, and not tiny. */
@@ -943,6 +938,7 @@ void pf_diff_judge(struct pf_diff_run *d)
 	judge_all(d);
 	d->out->warm_up = d->judge.warm_up;
 	d->out->verdict = verdict_of(d);
+	d->out->verdict_word = verdicts[d->out->verdict].word;
 	find_finding(d);
 }
 
@@ -1123,9 +1119,8 @@ void pf_diff_find_classes(struct pf_diff_run *d)
 		out->classes[i] = class_of(d, i);
 	out->classes[PF_STEP_CLASSES] = (struct pf_diff_class){
 		.name = "sum",
-		.verdict = out->verdict == PF_WITHHELD
-				   ? NULL
-				   : pf_diff_verdict_word(out->verdict),
+		.verdict =
+			out->verdict == PF_WITHHELD ? NULL : out->verdict_word,
 		.ns = pf_both(out->a_ns, out->b_ns),
 		.sum_ns = pf_both(d->a.of[PF_FIGURE_TIME],
 				  d->b.of[PF_FIGURE_TIME]),

@@ -90,7 +90,7 @@ struct pf_html_page {
 void pf_html_word(struct pf_buf *out, const struct pf_html_page *page,
 		  const char *key, const char *word, size_t len);
 
-/* A key figure, and a few words below it (or NULL). */
+/* One of the few figures above all; below it a few words, or NULL. */
 void pf_html_tile(struct pf_buf *out, const struct pf_html_page *page,
 		  const struct pf_col *col, const struct pf_cell *cell,
 		  const struct pf_buf *detail);

@@ -12,26 +12,31 @@
 #include "page/html.h"
 #include "show/escape.h"
 
-static struct pf_tile *add(struct pf_tiles *out, const char *key,
-			   const char *title, enum pf_col_kind kind,
-			   const char *link)
+/* A tile; what stands below its number is left to say. */
+static struct pf_buf *add(struct pf_tiles *out, const char *key,
+			  const char *title, enum pf_col_kind kind,
+			  struct pf_cell value)
 {
 	struct pf_tile *t = &out->tile[out->count++];
 
-	*t = (struct pf_tile){
-		.key = key, .title = title, .kind = kind, .link = link
-	};
-	return t;
+	*t = (struct pf_tile){ { key, title, kind }, value, { 0 } };
+	return &t->detail;
 }
 
-static void set_int(struct pf_tile *t, int64_t n)
+static struct pf_buf *add_int(struct pf_tiles *out, const char *key,
+			      const char *title, enum pf_col_kind kind,
+			      int64_t n)
 {
-	t->value = (struct pf_cell){ PF_CELL_INT, { .i = n } };
+	return add(out, key, title, kind,
+		   (struct pf_cell){ PF_CELL_INT, { .i = n } });
 }
 
-static void set_real(struct pf_tile *t, double d)
+static struct pf_buf *add_real(struct pf_tiles *out, const char *key,
+			       const char *title, enum pf_col_kind kind,
+			       double d)
 {
-	t->value = (struct pf_cell){ PF_CELL_REAL, { .d = d } };
+	return add(out, key, title, kind,
+		   (struct pf_cell){ PF_CELL_REAL, { .d = d } });
 }
 
 /* "166 to 188 ms": one unit, if it is one. */
@@ -57,27 +62,26 @@ static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
 	const struct pf_step_times *s = &p->steps;
 	int64_t n = s->full_count, least = INT64_MAX;
 	bool is_trace = !p->steps_text.len;
-	struct pf_tile *t;
+	struct pf_buf *detail;
 
 	if (n <= 0)
 		return;
-	t = add(out, "p50_ns",
-		is_trace ? "Window"
-		: n > 1  ? "Step, median"
-			 : "Step",
-		PF_NS, "breakdown");
-	set_int(t, s->dur.p50_ns);
+	detail = add_int(out, "p50_ns",
+			 is_trace ? "Window"
+			 : n > 1  ? "Step, median"
+				  : "Step",
+			 PF_NS, s->dur.p50_ns);
 	for (size_t i = 0; i < s->count; i++)
 		if (s->steps[i].dur_ns < least)
 			least = s->steps[i].dur_ns;
 	if (n == 1) {
-		pf_buf_adds(&t->detail,
+		pf_buf_adds(detail,
 			    is_trace ? "without profiler steps" : "one step");
 		return;
 	}
-	add_range(&t->detail, least, s->dur.max_ns);
-	pf_buf_adds(&t->detail, ", n = ");
-	pf_figure_count(&t->detail, n);
+	add_range(detail, least, s->dur.max_ns);
+	pf_buf_adds(detail, ", n = ");
+	pf_figure_count(detail, n);
 }
 
 /* What a training script timed itself, where it was one. */
@@ -85,44 +89,43 @@ static void add_batches(const struct pf_parts *p, struct pf_tiles *out)
 {
 	const struct pf_table *t =
 		pf_doc_find_table(&p->doc[PF_PART_STEPS], "training_times");
-	struct pf_tile *tile;
+	struct pf_buf *detail;
 
 	if (pf_table_rows(t) != 1 || !pf_table_at(t, 0, "median_ns"))
 		return;
-	tile = add(out, "batch_median_ns", "Timed batch, median", PF_NS,
-		   "training");
-	set_int(tile, pf_table_int_at(t, 0, "median_ns"));
-	pf_buf_adds(&tile->detail, "longest ");
-	pf_figure_ns(&tile->detail, pf_table_int_at(t, 0, "longest_ns"));
-	pf_buf_adds(&tile->detail, ", n = ");
-	pf_figure_count(&tile->detail, pf_table_int_at(t, 0, "row_count"));
+	detail = add_int(out, "batch_median_ns", "Timed batch, median", PF_NS,
+			 pf_table_int_at(t, 0, "median_ns"));
+	pf_buf_adds(detail, "longest ");
+	pf_figure_ns(detail, pf_table_int_at(t, 0, "longest_ns"));
+	pf_buf_adds(detail, ", n = ");
+	pf_figure_count(detail, pf_table_int_at(t, 0, "row_count"));
 }
 
 static void add_gpu(const struct pf_parts *p, struct pf_tiles *out)
 {
 	const struct pf_gap_device *gaps = &p->gaps.all;
 	const struct pf_overlap_figures *f = &p->overlap.all;
-	struct pf_tile *t;
+	struct pf_buf *detail;
 
 	if (gaps->window_ns <= 0)
 		return;
-	t = add(out, "busy_share", pf_window_title(&p->traces, "GPU busy"),
-		PF_RATIO, "breakdown");
-	set_real(t, (double)gaps->busy_ns / (double)gaps->window_ns);
-	pf_figure_ns(&t->detail, gaps->busy_ns);
-	pf_buf_adds(&t->detail, " of ");
-	pf_figure_ns(&t->detail, gaps->window_ns);
-	t = add(out, "idle_share", pf_window_title(&p->traces, "GPU idle"),
-		PF_RATIO, "idle");
-	set_real(t, gaps->idle_share);
-	pf_figure_ns(&t->detail, gaps->idle_ns);
+	detail = add_real(out, "busy_share",
+			  pf_window_title(&p->traces, "GPU busy"), PF_RATIO,
+			  (double)gaps->busy_ns / (double)gaps->window_ns);
+	pf_figure_ns(detail, gaps->busy_ns);
+	pf_buf_adds(detail, " of ");
+	pf_figure_ns(detail, gaps->window_ns);
+	pf_figure_ns(add_real(out, "idle_share",
+			      pf_window_title(&p->traces, "GPU idle"), PF_RATIO,
+			      gaps->idle_share),
+		     gaps->idle_ns);
 	if (!f->comm_ns || f->total_ns <= 0)
 		return;
-	t = add(out, "exposed_comm_share", "Exposed comm.", PF_RATIO, "comm");
-	set_real(t, (double)f->exposed_comm_ns / (double)f->total_ns);
-	pf_figure_ns(&t->detail, f->exposed_comm_ns);
-	pf_buf_adds(&t->detail, " of ");
-	pf_figure_ns(&t->detail, f->comm_ns);
+	detail = add_real(out, "exposed_comm_share", "Exposed comm.", PF_RATIO,
+			  (double)f->exposed_comm_ns / (double)f->total_ns);
+	pf_figure_ns(detail, f->exposed_comm_ns);
+	pf_buf_adds(detail, " of ");
+	pf_figure_ns(detail, f->comm_ns);
 }
 
 /* Per step those in them, as in "syncs"; 0 steps: of the whole. */
@@ -130,15 +133,14 @@ static void add_syncs(const struct pf_parts *p, int64_t steps,
 		      struct pf_tiles *out)
 {
 	const struct pf_syncs *s = &p->syncs;
-	struct pf_tile *t =
-		add(out, "syncs_per_step", steps ? "Syncs per step" : "Syncs",
-		    PF_REAL, "syncs");
+	struct pf_buf *detail =
+		add_real(out, "syncs_per_step",
+			 steps ? "Syncs per step" : "Syncs", PF_REAL,
+			 steps ? (double)s->in_steps_count / (double)steps
+			       : (double)s->count);
 
-	set_real(t, steps ? (double)s->in_steps_count / (double)steps
-			  : (double)s->count);
-	pf_buf_adds(&t->detail, "CPU blocked ");
-	pf_figure_ns(&t->detail,
-		     steps ? s->in_steps_ns / steps : s->blocked_ns);
+	pf_buf_adds(detail, "CPU blocked ");
+	pf_figure_ns(detail, steps ? s->in_steps_ns / steps : s->blocked_ns);
 }
 
 static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
@@ -146,7 +148,7 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 	const struct pf_kernels *k = &p->callers;
 	int64_t steps = p->steps.full_count, n = k->calls;
 	bool is_trace = !p->steps_text.len || steps <= 0;
-	struct pf_tile *t;
+	struct pf_buf *detail;
 
 	if (n <= 0)
 		return;
@@ -154,37 +156,36 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 		steps = 1;
 	if (p->syncs.has_calls)
 		add_syncs(p, is_trace ? 0 : steps, out);
-	t = add(out, "kernels_per_step",
-		is_trace ? "Kernels" : "Kernels per step", PF_REAL, "kernels");
-	set_real(t, (double)n / (double)steps);
-	pf_figure_ns(&t->detail, k->total_ns / n);
-	pf_buf_adds(&t->detail, " on average");
+	detail = add_real(out, "kernels_per_step",
+			  is_trace ? "Kernels" : "Kernels per step", PF_REAL,
+			  (double)n / (double)steps);
+	pf_figure_ns(detail, k->total_ns / n);
+	pf_buf_adds(detail, " on average");
 	if (!k->tensor_core_ns || isnan(k->tensor_core_share))
 		return; /* too little is known */
-	t = add(out, "tensor_core_share", "Tensor cores", PF_RATIO, "kernels");
-	set_real(t, k->tensor_core_share);
-	pf_buf_adds(&t->detail, "of kernel time");
+	pf_buf_adds(add_real(out, "tensor_core_share", "Tensor cores", PF_RATIO,
+			     k->tensor_core_share),
+		    "of kernel time");
 }
 
 /* Of a snapshot without a history there is only its own time. */
 static void add_reserved(const struct pf_snap_state *snap, struct pf_tiles *out)
 {
 	const struct pf_snap_now *most = pf_snap_fullest(snap);
-	struct pf_tile *tile;
+	struct pf_buf *detail;
 
 	if (!most)
 		return;
-	tile = add(out, "reserved_bytes", "Reserved memory", PF_BYTES,
-		   "memory");
-	set_int(tile, most->reserved);
-	pf_figure_bytes(&tile->detail, most->allocated);
-	pf_buf_adds(&tile->detail, " allocated");
+	detail = add_int(out, "reserved_bytes", "Reserved memory", PF_BYTES,
+			 most->reserved);
+	pf_figure_bytes(detail, most->allocated);
+	pf_buf_adds(detail, " allocated");
 }
 
 static void add_memory(const struct pf_parts *p, struct pf_tiles *out)
 {
 	const struct pf_usage_device *best = NULL;
-	struct pf_tile *tile;
+	struct pf_buf *detail;
 
 	for (size_t i = 0; i < p->memory.device_count; i++) {
 		const struct pf_usage_device *d = &p->memory.devices[i];
@@ -196,13 +197,13 @@ static void add_memory(const struct pf_parts *p, struct pf_tiles *out)
 		add_reserved(&p->memory.snap, out);
 		return;
 	}
-	tile = add(out, "peak_bytes", "Peak memory", PF_BYTES, "memory");
-	set_int(tile, best->peak);
+	detail =
+		add_int(out, "peak_bytes", "Peak memory", PF_BYTES, best->peak);
 	if (best->capacity == PF_NO_INT)
 		return;
-	pf_figure_ratio(&tile->detail, best->capacity_share);
-	pf_buf_adds(&tile->detail, " of ");
-	pf_figure_bytes(&tile->detail, best->capacity);
+	pf_figure_ratio(detail, best->capacity_share);
+	pf_buf_adds(detail, " of ");
+	pf_figure_bytes(detail, best->capacity);
 }
 
 static void tiles_find(const struct pf_parts *p, struct pf_tiles *out)
@@ -229,10 +230,10 @@ static void tiles_scalars(const struct pf_tiles *t, struct pf_doc *doc)
 		const struct pf_tile *a = &t->tile[i];
 
 		if (a->value.type == PF_CELL_INT)
-			pf_doc_int(doc, a->key, a->title, a->kind,
+			pf_doc_int(doc, a->col.key, a->col.title, a->col.kind,
 				   a->value.v.i);
 		else
-			pf_doc_real(doc, a->key, a->title, a->kind,
+			pf_doc_real(doc, a->col.key, a->col.title, a->col.kind,
 				    a->value.v.d);
 	}
 }
@@ -672,8 +673,8 @@ static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
 	for (size_t i = 0; i < tiles->count; i++) {
 		const struct pf_tile *t = &tiles->tile[i];
 
-		pf_buf_addf(out, "| %s | ", t->title);
-		pf_figure_cell(out, &t->value, t->kind);
+		pf_buf_addf(out, "| %s | ", t->col.title);
+		pf_figure_cell(out, &t->value, t->col.kind);
 		pf_buf_addf(out, " | %s |\n",
 			    t->detail.data ? t->detail.data : "");
 	}

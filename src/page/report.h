@@ -23,11 +23,9 @@
 /* The few figures that a reviewer looks for first. */
 
 struct pf_tile {
-	const char *key, *title;
-	enum pf_col_kind kind;
+	struct pf_col col;
 	struct pf_cell value; /* a number */
 	struct pf_buf detail; /* a few words below it; may be empty */
-	const char *link;     /* id of a section */
 };
 
 #define PF_TILES 8

@@ -674,9 +674,7 @@ static void add_tiles(struct pf_buf *out, const struct pf_html_page *page,
 	for (size_t i = 0; i < tiles->count; i++) {
 		const struct pf_tile *t = &tiles->tile[i];
 
-		pf_html_tile(out, page,
-			     &(struct pf_col){ t->key, t->title, t->kind },
-			     &t->value, &t->detail);
+		pf_html_tile(out, page, &t->col, &t->value, &t->detail);
 	}
 }
 

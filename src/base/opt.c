@@ -432,6 +432,44 @@ int pf_opt_parse_head(const struct pf_opt_set *sets, size_t count, int *argc,
 	return rc;
 }
 
+bool pf_opt_is_set(const struct pf_opt *opt, const void *args,
+		   const void *defaults)
+{
+	static const char zero[sizeof(struct pf_opt_list)];
+	const char *was = defaults ? (const char *)defaults + opt->off : zero;
+	size_t bytes = opt->kind == PF_OPT_FLAG     ? sizeof(bool)
+		       : opt->kind == PF_OPT_CHOICE ? sizeof(int)
+		       : opt->kind == PF_OPT_STRING ? sizeof(const char *)
+		       : opt->kind == PF_OPT_LIST   ? sizeof(struct pf_opt_list)
+						    : sizeof(int64_t);
+
+	return memcmp((const char *)args + opt->off, was, bytes) != 0;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (; *words; words += strspn(words, " ")) {
+		size_t n = strcspn(words, " ");
+
+		if (n == len && !strncmp(words, word, len))
+			return true;
+		words += n;
+	}
+	return false;
+}
+
+const char *pf_opt_other(const struct pf_opt *opts, const void *args,
+			 const void *defaults, const char *words)
+{
+	for (; opts && opts->name; opts++)
+		if (!has_word(words, opts->name) &&
+		    pf_opt_is_set(opts, args, defaults))
+			return opts->name;
+	return NULL;
+}
+
 void pf_opt_release(const struct pf_opt_set *sets, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

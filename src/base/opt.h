@@ -78,6 +78,15 @@ int pf_opt_parse(const struct pf_opt_set *sets, size_t count, int *argc,
 int pf_opt_parse_head(const struct pf_opt_set *sets, size_t count, int *argc,
 		      char **argv, struct pf_err *err);
 
+/*
+ * The first option that is not as it was (defaults NULL: zero) and none of
+ * these words, which have a space between them; NULL: there is none.
+ */
+const char *pf_opt_other(const struct pf_opt *opts, const void *args,
+			 const void *defaults, const char *words);
+bool pf_opt_is_set(const struct pf_opt *opt, const void *args,
+		   const void *defaults);
+
 /* Free the lists that parsing filled in. */
 void pf_opt_release(const struct pf_opt_set *sets, size_t count);
 

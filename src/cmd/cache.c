@@ -44,32 +44,6 @@ static const struct pf_opt *find_opt(const struct pf_cmd *cmd, const char *name)
 	return NULL;
 }
 
-static size_t bytes_of(const struct pf_opt *o)
-{
-	switch (o->kind) {
-	case PF_OPT_FLAG:
-		return sizeof(bool);
-	case PF_OPT_CHOICE:
-		return sizeof(int);
-	case PF_OPT_STRING:
-		return sizeof(const char *);
-	case PF_OPT_LIST:
-		return sizeof(struct pf_opt_list);
-	default:
-		return sizeof(int64_t);
-	}
-}
-
-static bool is_set(const struct pf_cmd *cmd, const struct pf_opt *o,
-		   const void *args)
-{
-	static const char zero[sizeof(struct pf_opt_list)];
-	const char *was =
-		cmd->defaults ? (const char *)cmd->defaults + o->off : zero;
-
-	return memcmp((const char *)args + o->off, was, bytes_of(o)) != 0;
-}
-
 static int64_t value_of(const struct pf_opt *o, const void *args)
 {
 	int64_t value;
@@ -102,14 +76,15 @@ static int rank_of(const struct pf_opt *o, const void *args, int64_t *rank,
 static int check_options(const struct pf_cmd *cmd, const void *args,
 			 struct pf_err *err)
 {
-	for (const struct pf_opt *o = cmd->opts; o && o->name; o++)
-		if (strcmp(o->name, "limit") != 0 && is_set(cmd, o, args))
-			return pf_fail(err, PF_EUSAGE,
-				       "'--%s' is of the events of one rank, "
-				       "which a fleet does not have: choose it "
-				       "with --rank",
-				       o->name);
-	return 0;
+	const char *other =
+		pf_opt_other(cmd->opts, args, cmd->defaults, "limit");
+
+	if (!other)
+		return 0;
+	return pf_fail(err, PF_EUSAGE,
+		       "'--%s' is of the events of one rank, which a fleet "
+		       "does not have: choose it with --rank",
+		       other);
 }
 
 int64_t pf_fleet_limit(const struct pf_cmd *cmd, const struct pf_ctx *cx,
@@ -119,7 +94,7 @@ int64_t pf_fleet_limit(const struct pf_cmd *cmd, const struct pf_ctx *cx,
 
 	if (is_limited)
 		return cx->limit;
-	if (own && is_set(cmd, own, args))
+	if (own && pf_opt_is_set(own, args, cmd->defaults))
 		return value_of(own, args);
 	return cx->wide ? -1 : LIMIT_TEXT;
 }
@@ -133,7 +108,7 @@ int pf_fleet_choose(const struct pf_cmd *cmd, const void *args, char **path,
 	int64_t number;
 	char *own;
 
-	if (rank && is_set(cmd, rank, args)) {
+	if (rank && pf_opt_is_set(rank, args, cmd->defaults)) {
 		if (rank_of(rank, args, &number, err) ||
 		    pf_fleet_rank_take(*path, number, &own, err))
 			return -1;

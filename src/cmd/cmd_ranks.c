@@ -93,15 +93,13 @@ static int take(void *context, const void *data, size_t len, struct pf_err *err)
 static int open_fleet(struct pf_ctx *cx, const struct args *args,
 		      struct pf_db *db)
 {
-	struct pf_window_args window = args->window;
-
 	if (cx->argc > 1)
 		return pf_fail(cx->err, PF_EUSAGE,
 			       "'%s' is a fleet database, of which 'ranks' "
 			       "reads one: 'profan merge' makes one of several",
 			       cx->argv[0]);
-	window.rank = NULL;
-	if (memcmp(&window, &defaults.window, sizeof(window)) != 0)
+	if (pf_opt_other(opts, args, &defaults,
+			 "clock fail-on by capture rank"))
 		return pf_fail(cx->err, PF_EUSAGE,
 			       "a fleet has no events, and 'ranks' of it no "
 			       "options that choose some, but for --rank");

@@ -253,20 +253,13 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 
 /* ---- tables of our own ---- */
 
-/*
- * Only what says how much of which trace is an option of them: is the rest as
- * it was?
- */
-static bool is_plain(const struct table_args *a)
+/* They have these options and no others. */
+static int check_options(const struct table_args *a, const char *words,
+			 const char *why, struct pf_err *err)
 {
-	struct table_args rest;
-
-	memcpy(&rest, a, sizeof(rest)); /* with what lies between members */
-	rest.limit = defaults.limit;
-	rest.rank = defaults.rank;
-	rest.trace = defaults.trace;
-	rest.cycle = defaults.cycle;
-	return !memcmp(&rest, &defaults, sizeof(rest));
+	return pf_opt_other(opts, a, &defaults, words)
+		       ? pf_fail(err, PF_EUSAGE, "%s", why)
+		       : 0;
 }
 
 static struct pf_doc begin_list(const struct pf_ctx *cx,
@@ -290,21 +283,6 @@ static int end_list(struct pf_ctx *cx, struct pf_doc *doc)
 
 /* ---- traces that torch's profiler did not write ---- */
 
-static int check_other_options(const struct table_args *a, struct pf_err *err)
-{
-	struct table_args rest;
-
-	memcpy(&rest, a, sizeof(rest));
-	rest.from_ns = defaults.from_ns;
-	rest.to_ns = defaults.to_ns;
-	if (is_plain(&rest))
-		return 0;
-	return pf_fail(err, PF_EUSAGE,
-		       "this trace is no PyTorch profile: 'table' of it has "
-		       "no options but --limit, --from, --to, --rank, --trace "
-		       "and --cycle");
-}
-
 static int is_xspace(struct pf_db *db, int64_t trace_id)
 {
 	PF_STMT(st) = pf_db_prepare(db,
@@ -321,26 +299,16 @@ static int show_operators(struct pf_ctx *cx, const struct table_args *a,
 {
 	PF_AUTO(pf_doc_release) struct pf_doc doc = begin_list(cx, a);
 
-	PF_TRY(check_other_options(a, cx->err));
+	PF_TRY(check_options(a, "limit from to rank trace cycle",
+			     "this trace is no PyTorch profile: 'table' of it "
+			     "has no options but --limit, --from, --to, "
+			     "--rank, --trace and --cycle",
+			     cx->err));
 	PF_TRY(pf_operators(cx->db, window, &doc));
 	return end_list(cx, &doc);
 }
 
 /* ---- with what graphs replay under its operators ---- */
-
-static int check_graph_options(const struct table_args *a, struct pf_err *err)
-{
-	struct table_args rest;
-
-	memcpy(&rest, a, sizeof(rest));
-	memcpy(&rest.evidence, &defaults.evidence, sizeof(rest.evidence));
-	if (is_plain(&rest))
-		return 0;
-	return pf_fail(err, PF_EUSAGE,
-		       "'table' with --graphs, --capture or --with is not "
-		       "torch's: it has no other options but --limit, --rank, "
-		       "--trace and --cycle");
-}
 
 static int show_named(struct pf_ctx *cx, const struct table_args *a,
 		      const struct pf_averages *averages, int64_t trace_id)
@@ -360,25 +328,6 @@ static int show_named(struct pf_ctx *cx, const struct table_args *a,
 	return end_list(cx, &doc);
 }
 
-/* Only the window is an option of verdicts: the rest must be as it was. */
-static int check_verdict_options(const struct table_args *a, struct pf_err *err)
-{
-	struct table_args rest;
-
-	memcpy(&rest, a, sizeof(rest)); /* with what lies between members */
-	rest.step = defaults.step;
-	rest.from_ns = defaults.from_ns;
-	rest.to_ns = defaults.to_ns;
-	rest.rank = defaults.rank;
-	rest.trace = defaults.trace;
-	rest.cycle = defaults.cycle;
-	if (!memcmp(&rest, &defaults, sizeof(rest)))
-		return 0;
-	return pf_fail(err, PF_EUSAGE,
-		       "'table verdicts' has no options but --step, --from, "
-		       "--to, --rank, --trace and --cycle");
-}
-
 static int show_verdicts(struct pf_ctx *cx, const struct table_args *a)
 {
 	struct pf_report_args args = { .window = PF_WINDOW_DEFAULTS,
@@ -388,7 +337,10 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a)
 	PF_AUTO(pf_doc_release) struct pf_doc doc = { 0 };
 	char step[PF_NUM_MAX], rank[PF_NUM_MAX];
 
-	PF_TRY(check_verdict_options(a, cx->err));
+	PF_TRY(check_options(a, "step from to rank trace cycle",
+			     "'table verdicts' has no options but --step, "
+			     "--from, --to, --rank, --trace and --cycle",
+			     cx->err));
 	if (a->step >= 0) {
 		snprintf(step, sizeof(step), "%" PRId64, a->step);
 		args.window.step = step;
@@ -460,7 +412,12 @@ static int run(struct pf_ctx *cx, void *p)
 
 	if (cx->word == VERDICTS)
 		return show_verdicts(cx, a);
-	PF_TRY(is_named(a) && check_graph_options(a, cx->err));
+	PF_TRY(is_named(a) &&
+	       check_options(a, "graphs capture with limit rank trace cycle",
+			     "'table' with --graphs, --capture or --with is "
+			     "not torch's: it has no other options but "
+			     "--limit, --rank, --trace and --cycle",
+			     cx->err));
 	PF_TRY(a->sort && pf_torch_sort_key(a->sort, &sort, cx->err));
 	PF_TRY(a->torch &&
 	       pf_rules_parse(a->torch, &args.torch, &args.python, cx->err));

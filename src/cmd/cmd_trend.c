@@ -31,7 +31,6 @@ static const struct pf_opt opts[] = {
 static int answer_of_fleet(struct pf_ctx *cx, const struct pf_trend_args *args,
 			   struct pf_doc *doc)
 {
-	struct pf_trend_args chosen = *args;
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 
 	if (cx->argc > 1)
@@ -39,8 +38,7 @@ static int answer_of_fleet(struct pf_ctx *cx, const struct pf_trend_args *args,
 			       "'%s' is a fleet database, of which 'trend' "
 			       "shows one: 'profan merge' makes one of several",
 			       cx->argv[0]);
-	chosen.checks = defaults.checks;
-	if (memcmp(&chosen, &defaults, sizeof(defaults)) != 0)
+	if (pf_opt_other(opts, args, &defaults, "fail-on"))
 		return pf_fail(cx->err, PF_EUSAGE,
 			       "a fleet has no events, and 'trend' of it no "
 			       "options that choose some");

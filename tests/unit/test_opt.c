@@ -195,6 +195,31 @@ static void wrong_use_is_explained(void **state)
 	refused("--no-limit=1", "--no-limit takes no value");
 }
 
+static const char *other(const char *line, const char *words)
+{
+	const char *out;
+	struct result r;
+
+	parse_ok(&r, line);
+	out = pf_opt_other(opts, &r.args, &defaults, words);
+	drop(&r);
+	return out;
+}
+
+static void what_else_was_given_is_found(void **state)
+{
+	(void)state;
+	assert_null(other("", ""));
+	assert_null(other("--limit 20 --no-all", ""));
+	assert_string_equal(other("--limit 21", ""), "limit");
+	assert_string_equal(other("--min 1us --format csv", "min"), "format");
+	assert_null(other("--name z --format csv", "format name"));
+	/* words are whole */
+	assert_string_equal(other("--name z", "name-only n names"), "name");
+	assert_string_equal(other("--name-only z", "name"), "name-only");
+	assert_null(other("--name-only z --all", "all name-only"));
+}
+
 static void choice_words_are_counted(void **state)
 {
 	size_t len = 0;
@@ -215,6 +240,7 @@ int main(void)
 		cmocka_unit_test(sql_may_begin_with_a_comment),
 		cmocka_unit_test(a_whole_name_beats_a_beginning),
 		cmocka_unit_test(wrong_use_is_explained),
+		cmocka_unit_test(what_else_was_given_is_found),
 		cmocka_unit_test(choice_words_are_counted),
 	};
 

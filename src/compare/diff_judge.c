@@ -872,29 +872,35 @@ static void judge_time(const struct pf_gate_times *times,
 	f->a_steps = f->b_steps = 1;
 }
 
-static void check_time(const char *expression, const struct pf_gate *g,
-		       struct pf_gate_figure *f,
-		       const struct pf_gate_times *times, struct pf_doc *doc,
-		       bool *is_failed)
+/* why: what failed; nothing: it passed */
+static int say_result(const char *expression, const struct pf_buf *why,
+		      struct pf_doc *doc, bool *is_failed)
+{
+	if (!why->len) {
+		pf_doc_passed(doc, expression);
+		return 0;
+	}
+	*is_failed = true;
+	pf_doc_failed(doc, expression, "%s: %s", expression, why->data);
+	return 0;
+}
+
+static int check_time(const char *expression, const struct pf_gate *g,
+		      struct pf_gate_figure *f,
+		      const struct pf_gate_times *times, struct pf_doc *doc,
+		      bool *is_failed)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct pf_judged judged;
 
 	judge_time(times, f, &judged);
-	if (pf_gate_holds(g, f)) {
+	if (pf_gate_holds(g, f))
 		pf_gate_say_change(&text, f);
-		if (judged.grade >= PF_GRADE_LIKELY) {
-			*is_failed = true;
-			pf_doc_failed(doc, expression, "%s: %s", expression,
-				      text.data);
-		} else {
-			say_grade(&text, &judged);
-			pf_doc_unjudged(doc, expression, "%s: %s", expression,
-					text.data);
-		}
-	} else {
-		pf_doc_passed(doc, expression);
-	}
+	if (!text.len || judged.grade >= PF_GRADE_LIKELY)
+		return say_result(expression, &text, doc, is_failed);
+	say_grade(&text, &judged);
+	pf_doc_unjudged(doc, expression, "%s: %s", expression, text.data);
+	return 0;
 }
 
 static const char *where_unknown(const struct pf_gate_figure *f)
@@ -908,36 +914,23 @@ int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 		  struct pf_doc *doc, bool *is_failed, struct pf_err *err)
 {
 	const struct pf_gate_times *times = sides->times;
+	PF_AUTO(pf_buf_release) struct pf_buf why = { 0 };
 	struct pf_gate_figure f;
-	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct pf_gate g;
 
-	if (parse(expression, sides, &g, &f, err) < 0)
-		return -1;
-	if (sides->is_cut) {
-		*is_failed = true;
-		pf_doc_failed(doc, expression,
-			      "%s: a side is cut off or damaged; --force "
-			      "compares what is there",
-			      expression);
-	} else if (f.a_steps <= 0 || f.b_steps <= 0) {
-		*is_failed = true;
-		pf_doc_failed(doc, expression, "%s: %s is not recorded on %s",
-			      expression, f.key, where_unknown(&f));
-	} else if (f.kind == PF_NS && !times) {
-		*is_failed = true;
-		pf_doc_failed(doc, expression,
-			      "%s: times are not comparable; --force "
-			      "compares them all the same",
-			      expression);
-	} else if (f.kind == PF_NS) {
-		check_time(expression, &g, &f, times, doc, is_failed);
-	} else if (pf_gate_holds(&g, &f)) {
-		*is_failed = true;
-		pf_gate_say_change(&text, &f);
-		pf_doc_failed(doc, expression, "%s: %s", expression, text.data);
-	} else {
-		pf_doc_passed(doc, expression);
-	}
-	return 0;
+	PF_TRY(parse(expression, sides, &g, &f, err));
+	if (sides->is_cut)
+		pf_buf_adds(&why, "a side is cut off or damaged; --force "
+				  "compares what is there");
+	else if (f.a_steps <= 0 || f.b_steps <= 0)
+		pf_buf_addf(&why, "%s is not recorded on %s", f.key,
+			    where_unknown(&f));
+	else if (f.kind == PF_NS && !times)
+		pf_buf_adds(&why, "times are not comparable; --force compares "
+				  "them all the same");
+	else if (f.kind == PF_NS)
+		return check_time(expression, &g, &f, times, doc, is_failed);
+	else if (pf_gate_holds(&g, &f))
+		pf_gate_say_change(&why, &f);
+	return say_result(expression, &why, doc, is_failed);
 }

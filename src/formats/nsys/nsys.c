@@ -42,18 +42,12 @@ struct nsys {
 	size_t gpu_count;
 	struct pf_keys waits;  /* calls that wait: what for */
 	struct pf_keys graphs; /* kernels that are nodes of a graph */
-	struct pf_buf labels, label_text; /* of NVTX's domains and categories */
-	size_t label_count;
+	struct pf_map labels;  /* of NVTX's domains and categories -> texts */
+	struct pf_intern label_texts;
 	bool has_labels;
 	int64_t range_count; /* external ids */
 	int64_t open_count;  /* ranges without an end */
 	struct pf_buf clean;
-};
-
-/* A name of a domain (category -1) or of a category in it. */
-struct label {
-	int64_t process, domain, category;
-	size_t at, len; /* in label_text */
 };
 
 /* What all tables have in common: times, names, processes, tracks. */
@@ -640,36 +634,26 @@ static int64_t process_of(struct nsys *n, const struct pf_rows *r)
 		       : -1;
 }
 
-static const struct label *find_label(const struct nsys *n, int64_t process,
-				      int64_t domain, int64_t category)
+/* The name of a domain (category -1) or of a category in it. */
+static uint64_t label_key(struct nsys *n, const struct pf_rows *r,
+			  int64_t domain, int64_t category)
 {
-	const struct label *l = (const void *)n->labels.data;
+	const int64_t key[] = { process_of(n, r), domain, category };
 
-	for (size_t i = 0; i < n->label_count; i++)
-		if (l[i].domain == domain && l[i].category == category &&
-		    l[i].process == process)
-			return &l[i];
-	return NULL;
+	return pf_dict_hash(key, sizeof(key), 0).low;
 }
 
 static void add_label(struct nsys *n, const struct pf_rows *r, int64_t category)
 {
-	struct label l = {
-		.process = process_of(n, r),
-		.domain = pf_rows_int_or(r, DOMAIN, 0),
-		.category = category,
-		.at = n->label_text.len,
-	};
+	uint64_t key = label_key(n, r, pf_rows_int_or(r, DOMAIN, 0), category);
 	const char *text;
+	size_t len;
 
-	if (n->label_count >= LABELS_MAX ||
-	    find_label(n, l.process, l.domain, l.category) ||
-	    !text_of(n, r, TEXT, TEXT_ID, &text, &l.len) ||
-	    l.len > LABEL_TEXT_MAX - n->label_text.len)
-		return;
-	pf_buf_add(&n->label_text, text, l.len);
-	pf_buf_add(&n->labels, &l, sizeof(l));
-	n->label_count++;
+	if (n->labels.count < LABELS_MAX && !pf_map_has(&n->labels, key) &&
+	    text_of(n, r, TEXT, TEXT_ID, &text, &len) &&
+	    n->label_texts.bytes_len + len < LABEL_TEXT_MAX)
+		*pf_map_at(&n->labels, key) =
+			pf_intern_add(&n->label_texts, text, len);
 }
 
 /* They may stand behind the first range that has one, in the table at hand. */
@@ -696,17 +680,21 @@ static void read_labels(struct nsys *n)
 
 /* ---- arguments ---- */
 
-static void arg_label(struct nsys *n, const char *key, int64_t process,
+static void arg_label(struct nsys *n, const struct pf_rows *r, const char *name,
 		      int64_t domain, int64_t category)
 {
-	const struct label *l = find_label(n, process, domain, category);
+	uint64_t key = label_key(n, r, domain, category);
+	const char *text;
+	size_t len;
 
-	if (l)
-		pf_argline_text(&n->sink.args, key, n->label_text.data + l->at,
-				l->len);
-	else
-		pf_argline_fixed(&n->sink.args, key,
+	if (!pf_map_has(&n->labels, key)) {
+		pf_argline_fixed(&n->sink.args, name,
 				 category < 0 ? domain : category);
+		return;
+	}
+	text = pf_intern_text(&n->label_texts,
+			      (uint32_t)*pf_map_at(&n->labels, key), &len);
+	pf_argline_text(&n->sink.args, name, text, len);
 }
 
 static void arg_payload(struct nsys *n, const struct pf_rows *r)
@@ -745,9 +733,9 @@ static void arg_common(void *reader, const void *record)
 	if (domain || category > 0)
 		read_labels(n);
 	if (domain)
-		arg_label(n, "domain", process_of(n, r), domain, -1);
+		arg_label(n, r, "domain", domain, -1);
 	if (category > 0)
-		arg_label(n, "category", process_of(n, r), domain, category);
+		arg_label(n, r, "category", domain, category);
 	pf_work_color(&n->sink, (uint32_t)pf_rows_int_or(r, COLOR, 0));
 	arg_payload(n, r);
 }
@@ -1251,8 +1239,8 @@ static void free_reader(struct pf_reader *base)
 	pf_map_release(&n->gpu_of);
 	pf_keys_release(&n->waits);
 	pf_keys_release(&n->graphs);
-	pf_buf_release(&n->labels);
-	pf_buf_release(&n->label_text);
+	pf_map_release(&n->labels);
+	pf_intern_release(&n->label_texts);
 	pf_buf_release(&n->clean);
 }
 

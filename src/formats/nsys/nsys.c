@@ -31,8 +31,7 @@ struct nsys {
 	struct pf_reader_options options;
 	struct pf_lookup texts; /* StringIds */
 	int schema;             /* 3025 for 3.25; 0: not known */
-	bool is_described;
-	int64_t only_process; /* the one with calls; -1: several */
+	int64_t only_process;   /* the one with calls; -1: several */
 #define NO_PROCESS (-2)
 	int64_t machine;       /* of the first process */
 	struct pf_map threads; /* globalTid */
@@ -204,17 +203,14 @@ static struct pf_work_place read_place(struct nsys *n, const struct pf_rows *r)
 	return p;
 }
 
-/* False: it has no times to be stored with. */
-static bool start_put(struct nsys *n, const struct pf_rows *r,
-		      struct pf_work_place *p, struct pf_sink_put *put)
+/* Several may have streams of one number on one device. */
+static struct pf_work_place work_place(struct nsys *n, const struct pf_rows *r)
 {
-	if (!pf_reading_times(&n->reading, r, put))
-		return false;
-	*p = read_place(n, r);
-	/* Several may have streams of one number on one device. */
-	p->process = nsys_process(n, p->pid);
-	p->pid = nsys_pid(p->pid);
-	return true;
+	struct pf_work_place p = read_place(n, r);
+
+	p.process = nsys_process(n, p.pid);
+	p.pid = nsys_pid(p.pid);
+	return p;
 }
 
 /* ---- kernels ---- */
@@ -283,20 +279,18 @@ static uint32_t kernel_name(struct nsys *n, const struct pf_rows *r)
 	return nsys_name(n, r, column);
 }
 
-static void map_kernel(void *reader, const struct pf_rows *r)
+static void map_kernel(void *reader, const struct pf_rows *r,
+		       struct pf_sink_put *put)
 {
 	struct nsys *n = reader;
-	struct pf_sink_put put = { 0 };
-	struct pf_work_place p;
+	struct pf_work_place p = work_place(n, r);
 	struct pf_work_launch l;
 
-	if (!start_put(n, r, &p, &put))
-		return;
-	put.name = kernel_name(n, r);
+	put->name = kernel_name(n, r);
 	if (p.node)
 		pf_keys_add(&n->graphs, p.correlation, 1, n->f->err);
 	l = read_launch(r);
-	pf_work_kernel(&n->sink, &p, &l, &put);
+	pf_work_kernel(&n->sink, &p, &l, put);
 }
 
 /* ---- whole graphs ---- */
@@ -307,29 +301,27 @@ static const char *const graph_columns[] = { PLACE, "graphId", "graphExecId" };
  * One record of all that a graph did.  Where its kernels were recorded, too,
  * it is a range around them and no work of its own.
  */
-static void map_graph(void *reader, const struct pf_rows *r)
+static void map_graph(void *reader, const struct pf_rows *r,
+		      struct pf_sink_put *put)
 {
 	struct nsys *n = reader;
-	struct pf_sink_put put = { 0 };
 	int64_t graph, exec, has_nodes;
-	struct pf_work_place p;
+	struct pf_work_place p = work_place(n, r);
 	enum pf_cat what = PF_CAT_KERNEL;
 	char name[48];
 
-	if (!start_put(n, r, &p, &put))
-		return;
 	if (pf_keys_find(&n->graphs, p.correlation, &has_nodes, n->f->err))
 		what = PF_CAT_GRAPH;
 	graph = pf_rows_int_or(r, REST, 0);
 	exec = pf_rows_int_or(r, REST + 1, 0);
 	snprintf(name, sizeof(name), "CUDA graph %" PRId64, graph);
-	put.name = pf_sink_word(&n->sink, name);
-	pf_work_open(&n->sink, &p, what, &put);
+	put->name = pf_sink_word(&n->sink, name);
+	pf_work_open(&n->sink, &p, what, put);
 	pf_work_args(&n->sink, &p);
 	pf_argline_fixed(&n->sink.args, "graph", graph);
 	if (exec)
 		pf_argline_fixed(&n->sink.args, "graph exec id", exec);
-	pf_sink_close(&n->sink, &put);
+	pf_sink_close(&n->sink, put);
 }
 
 /* ---- copies and fills ---- */
@@ -348,42 +340,39 @@ static int64_t memory_kind(const struct pf_rows *r, int column)
 	return kind < 0 || kind > 14 ? -1 : kind < 7 ? kind + 1 : 0;
 }
 
-static void map_copy(void *reader, const struct pf_rows *r)
+static void map_copy(void *reader, const struct pf_rows *r,
+		     struct pf_sink_put *put)
 {
 	struct nsys *n = reader;
-	struct pf_sink_put put = { 0 };
 	int64_t count, kind = pf_rows_int_or(r, COPY_KIND, 0);
-	struct pf_work_place p;
+	struct pf_work_place p = work_place(n, r);
 
-	if (!start_put(n, r, &p, &put))
-		return;
-	put.name = pf_work_copy_name(
+	put->name = pf_work_copy_name(
 		&n->sink, kind < 0 || kind > 255 ? 255 : (uint64_t)kind,
 		memory_kind(r, FROM_KIND), memory_kind(r, TO_KIND));
 	pf_work_copy(&n->sink, &p, pf_rows_int_or(r, BYTES, -1),
 		     pf_rows_int_or(r, FROM, -1), pf_rows_int_or(r, TO, -1),
-		     &put);
+		     put);
 	count = pf_rows_int_or(r, COPIES, 1);
 	if (count > 1)
 		pf_argline_fixed(&n->sink.args, "copies", count);
 	if (pf_rows_int(r, CAUSE, &count) == PF_CELL_INT)
 		pf_argline_fixed(&n->sink.args, "migration cause", count);
-	pf_work_close(&n->sink, &p, &put);
+	pf_work_close(&n->sink, &p, put);
 }
 
 static const char *const fill_columns[] = { PLACE, "bytes", "memKind",
 					    "value" };
 
-static void map_fill(void *reader, const struct pf_rows *r)
+static void map_fill(void *reader, const struct pf_rows *r,
+		     struct pf_sink_put *put)
 {
 	struct nsys *n = reader;
-	struct pf_sink_put put = { 0 };
 	int64_t memory = memory_kind(r, BYTES + 1);
-	struct pf_work_place p;
+	struct pf_work_place p = work_place(n, r);
 
-	if (start_put(n, r, &p, &put))
-		pf_work_fill(&n->sink, &p, memory < 0 ? 0 : (uint64_t)memory,
-			     pf_rows_int_or(r, BYTES, -1), &put);
+	pf_work_fill(&n->sink, &p, memory < 0 ? 0 : (uint64_t)memory,
+		     pf_rows_int_or(r, BYTES, -1), put);
 }
 
 /* ---- waits ---- */
@@ -406,28 +395,26 @@ static int64_t wait_type(struct nsys *n, const struct pf_rows *r,
 	return n->schema >= TRUSTED_SCHEMA ? pf_rows_int_or(r, REST + 1, 0) : 0;
 }
 
-static void map_sync(void *reader, const struct pf_rows *r)
+static void map_sync(void *reader, const struct pf_rows *r,
+		     struct pf_sink_put *put)
 {
 	struct nsys *n = reader;
-	struct pf_sink_put put = { 0 };
 	const char *word;
 	int64_t type, event;
-	struct pf_work_place p;
+	struct pf_work_place p = work_place(n, r);
 
-	if (!start_put(n, r, &p, &put))
-		return;
 	type = wait_type(n, r, &p);
 	word = type > 0 && type < 5 ? pf_work_sync_word((uint64_t)type)
 				    : "Wait";
-	put.name = pf_sink_word(&n->sink, word);
-	pf_work_open(&n->sink, &p, PF_CAT_SYNC, &put);
+	put->name = pf_sink_word(&n->sink, word);
+	pf_work_open(&n->sink, &p, PF_CAT_SYNC, put);
 	pf_argline_text(&n->sink.args, "cuda_sync_kind", word, strlen(word));
 	event = pf_rows_int_or(r, REST, -1);
 	if (event >= 0 && event != UINT32_MAX)
 		pf_argline_number(&n->sink.args, "wait_on_cuda_event_id",
 				  (uint64_t)event);
 	pf_work_args(&n->sink, &p);
-	pf_sink_close(&n->sink, &put);
+	pf_sink_close(&n->sink, put);
 }
 
 /* ---- events ---- */
@@ -438,10 +425,10 @@ static const char *const event_columns[] = {
 };
 
 /* Before schema 3.24 they have no times, and later only on request. */
-static void map_event(void *reader, const struct pf_rows *r)
+static void map_event(void *reader, const struct pf_rows *r,
+		      struct pf_sink_put *put)
 {
 	struct nsys *n = reader;
-	struct pf_sink_put put = { 0 };
 	struct pf_work_place p;
 	int64_t ns;
 
@@ -449,12 +436,12 @@ static void map_event(void *reader, const struct pf_rows *r)
 		pf_sink_note(&n->sink, PF_SKIP_UNTIMED);
 		return;
 	}
-	if (!pf_sink_times(&n->sink, ns, ns, &put))
+	if (!pf_sink_times(&n->sink, ns, ns, put))
 		return;
 	p = read_place(n, r);
-	put.track =
+	put->track =
 		nsys_mark_track(n, p.device == PF_WORK_NONE ? -1 : p.device);
-	pf_work_event(&n->sink, &p, low_bits(pf_rows_int_or(r, REST, 0)), &put);
+	pf_work_event(&n->sink, &p, low_bits(pf_rows_int_or(r, REST, 0)), put);
 }
 
 /* What happens on the host: calls, overhead, ranges. */
@@ -513,19 +500,17 @@ static uint32_t call_name(struct nsys *n, const struct pf_rows *r,
 	return nsys_name(n, r, CALL_NAME);
 }
 
-static void map_call(void *reader, const struct pf_rows *r)
+static void map_call(void *reader, const struct pf_rows *r,
+		     struct pf_sink_put *put)
 {
 	struct nsys *n = reader;
-	struct pf_sink_put put = { 0 };
 	int64_t id, key, process = -1;
 	uint32_t wait;
 
-	if (!pf_reading_times(&n->reading, r, &put))
-		return;
-	pf_sink_is(&put, pf_rows_int_or(r, CLASS, 0) == 1 ? PF_CAT_DRIVER
-							  : PF_CAT_RUNTIME);
-	put.name = call_name(n, r, &wait);
-	put.track = nsys_host_track(n, r, TID);
+	pf_sink_is(put, pf_rows_int_or(r, CLASS, 0) == 1 ? PF_CAT_DRIVER
+							 : PF_CAT_RUNTIME);
+	put->name = call_name(n, r, &wait);
+	put->track = nsys_host_track(n, r, TID);
 	if (pf_rows_int(r, TID, &id) == PF_CELL_INT)
 		process = nsys_process(n, id);
 	if (n->only_process == NO_PROCESS)
@@ -536,34 +521,33 @@ static void map_call(void *reader, const struct pf_rows *r)
 	if (wait)
 		pf_keys_add(&n->waits, key, wait, n->f->err);
 	pf_work_call(&n->sink, key, PF_WORK_NONE, pf_rows_int_or(r, RESULT, 0),
-		     &put);
+		     put);
 }
 
 /* ---- overhead, and calls of the system's libraries ---- */
 
 static const char *const host_columns[] = { CALL };
 
-static void map_host(struct nsys *n, const struct pf_rows *r, enum pf_cat what)
+static void map_host(struct nsys *n, const struct pf_rows *r, enum pf_cat what,
+		     struct pf_sink_put *put)
 {
-	struct pf_sink_put put = { 0 };
-
-	if (!pf_reading_times(&n->reading, r, &put))
-		return;
-	pf_sink_is(&put, what);
-	put.name = nsys_name(n, r, CALL_NAME);
-	put.track = nsys_host_track(n, r, TID);
+	pf_sink_is(put, what);
+	put->name = nsys_name(n, r, CALL_NAME);
+	put->track = nsys_host_track(n, r, TID);
 	pf_argline_open(&n->sink.args);
-	pf_sink_close(&n->sink, &put);
+	pf_sink_close(&n->sink, put);
 }
 
-static void map_overhead(void *reader, const struct pf_rows *r)
+static void map_overhead(void *reader, const struct pf_rows *r,
+			 struct pf_sink_put *put)
 {
-	map_host(reader, r, PF_CAT_OVERHEAD);
+	map_host(reader, r, PF_CAT_OVERHEAD, put);
 }
 
-static void map_os_call(void *reader, const struct pf_rows *r)
+static void map_os_call(void *reader, const struct pf_rows *r,
+			struct pf_sink_put *put)
 {
-	map_host(reader, r, PF_CAT_OS_CALL);
+	map_host(reader, r, PF_CAT_OS_CALL, put);
 }
 
 static bool wants_os_calls(const void *reader)
@@ -777,9 +761,9 @@ static void put_range(struct nsys *n, const struct pf_rows *r,
 	pf_work_range(&n->sink, &range, put);
 }
 
-static void map_range(struct nsys *n, const struct pf_rows *r, bool is_async)
+static void map_range(struct nsys *n, const struct pf_rows *r, bool is_async,
+		      struct pf_sink_put *put)
 {
-	struct pf_sink_put put = { 0 };
 	int64_t ns;
 
 	if ((r->has & 2) && pf_rows_int(r, 1, &ns) == PF_CELL_NULL &&
@@ -789,14 +773,13 @@ static void map_range(struct nsys *n, const struct pf_rows *r, bool is_async)
 		n->open_count++;
 		return;
 	}
-	if (!pf_reading_times(&n->reading, r, &put))
-		return;
-	put_range(n, r, &put, is_async, false);
+	if (pf_reading_times(&n->reading, r, put))
+		put_range(n, r, put, is_async, false);
 }
 
-static void map_mark(struct nsys *n, const struct pf_rows *r)
+static void map_mark(struct nsys *n, const struct pf_rows *r,
+		     struct pf_sink_put *put)
 {
-	struct pf_sink_put put = { 0 };
 	struct pf_work_range mark = {
 		.text = "", .more = arg_common, .reader = n, .record = r
 	};
@@ -806,11 +789,11 @@ static void map_mark(struct nsys *n, const struct pf_rows *r)
 		pf_sink_note(&n->sink, PF_SKIP_NO_TIME);
 		return;
 	}
-	if (!pf_sink_times(&n->sink, ns, ns, &put))
+	if (!pf_sink_times(&n->sink, ns, ns, put))
 		return;
 	text_of(n, r, TEXT, TEXT_ID, &mark.text, &mark.len);
-	put.track = nsys_host_track(n, r, RANGE_TID);
-	pf_work_mark(&n->sink, &mark, &put);
+	put->track = nsys_host_track(n, r, RANGE_TID);
+	pf_work_mark(&n->sink, &mark, put);
 }
 
 /* ---- names of domains and threads ---- */
@@ -846,7 +829,8 @@ static void map_label(struct nsys *n, const struct pf_rows *r, int64_t type)
 	pf_batch_metadata(b, &n->clean);
 }
 
-static void map_nvtx(void *reader, const struct pf_rows *r)
+static void map_nvtx(void *reader, const struct pf_rows *r,
+		     struct pf_sink_put *put)
 {
 	struct nsys *n = reader;
 	int64_t type = pf_rows_int_or(r, TYPE, 0);
@@ -854,10 +838,10 @@ static void map_nvtx(void *reader, const struct pf_rows *r)
 	switch (type) {
 	case PUSH_POP:
 	case START_END:
-		map_range(n, r, type == START_END);
+		map_range(n, r, type == START_END, put);
 		break;
 	case MARK:
-		map_mark(n, r);
+		map_mark(n, r, put);
 		break;
 	case NAME_CATEGORY:
 	case NAME_THREAD:
@@ -871,10 +855,10 @@ static void map_nvtx(void *reader, const struct pf_rows *r)
 
 /* ---- those that stayed open end with the file ---- */
 
-static void map_open(void *reader, const struct pf_rows *r)
+static void map_open(void *reader, const struct pf_rows *r,
+		     struct pf_sink_put *put)
 {
 	struct nsys *n = reader;
-	struct pf_sink_put put = { 0 };
 	int64_t ns, type = pf_rows_int_or(r, TYPE, 0);
 
 	/* The others have been met. */
@@ -883,10 +867,10 @@ static void map_open(void *reader, const struct pf_rows *r)
 		return;
 	}
 	if (!pf_sink_times(&n->sink, ns,
-			   n->sink.last_ns > ns ? n->sink.last_ns : ns, &put))
+			   n->sink.last_ns > ns ? n->sink.last_ns : ns, put))
 		return;
 	pf_sink_note(&n->sink, PF_REPAIR_OPEN_RANGE);
-	put_range(n, r, &put, type == START_END, true);
+	put_range(n, r, put, type == START_END, true);
 }
 
 static bool has_open(const void *reader)
@@ -1167,7 +1151,8 @@ static const struct pf_reading_table tables_read[] = {
 	  .must = NODE },
 	{ .name = "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
 	  PF_COLUMNS(event_columns),
-	  .map = map_event },
+	  .map = map_event,
+	  .is_untimed = true },
 	{ .name = "CUPTI_ACTIVITY_KIND_OVERHEAD",
 	  PF_COLUMNS(host_columns),
 	  .map = map_overhead },
@@ -1181,11 +1166,13 @@ static const struct pf_reading_table tables_read[] = {
 	{ .name = "NVTX_EVENTS",
 	  PF_COLUMNS(range_columns),
 	  .map = map_nvtx,
+	  .is_untimed = true,
 	  .must = TEXT },
 	{ .name = "NVTX_EVENTS",
 	  PF_COLUMNS(range_columns),
 	  .where = "\"end\" IS NULL AND \"eventType\" IN (59, 60)",
 	  .map = map_open,
+	  .is_untimed = true,
 	  .wanted = has_open,
 	  .must = TEXT },
 };
@@ -1201,29 +1188,20 @@ bool pf_nsys_claims(struct pf_foreign *f)
 
 /* ---- reading ---- */
 
-static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
+static void begin(struct pf_reading *g)
 {
-	struct nsys *n = (struct nsys *)base;
-	int rc;
+	put_versions((struct nsys *)g);
+	pf_reading_each(g, "TARGET_INFO_SESSION_START_TIME",
+			PF_COLUMNS(clock_columns), clock_row);
+	put_devices((struct nsys *)g);
+}
 
-	n->f->err = err;
-	pf_sink_begin(&n->sink);
-	if (!n->is_described) {
-		put_versions(n);
-		pf_reading_each(&n->reading, "TARGET_INFO_SESSION_START_TIME",
-				PF_COLUMNS(clock_columns), clock_row);
-		put_devices(n);
-		n->is_described = true;
-	}
-	rc = pf_reading_fill(&n->reading, most);
-	if (rc)
-		return rc;
-	pf_reading_count_rest(&n->reading);
-	pf_reading_each(&n->reading, "PROCESSES", PF_COLUMNS(process_columns),
+static void finish(struct pf_reading *g)
+{
+	pf_reading_each(g, "PROCESSES", PF_COLUMNS(process_columns),
 			process_row);
-	pf_reading_each(&n->reading, "ThreadNames", PF_COLUMNS(thread_columns),
+	pf_reading_each(g, "ThreadNames", PF_COLUMNS(thread_columns),
 			thread_row);
-	return err->code ? -1 : 0;
 }
 
 /* ---- opening ---- */
@@ -1253,7 +1231,10 @@ struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 	n->options = *options;
 	n->only_process = NO_PROCESS;
 	n->reading = (struct pf_reading){
-		.base = { &n->sink.parsed, fill, pf_reading_fact, free_reader },
+		.base = { &n->sink.parsed, pf_reading_run, pf_reading_fact,
+			  free_reader },
+		.begin = begin,
+		.finish = finish,
 		.name = "nsys",
 		.describe = describe,
 		.f = f,

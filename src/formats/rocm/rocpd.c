@@ -196,16 +196,14 @@ static const struct pf_rocm_domain *domain_of(struct rocpd *r, int64_t category)
 	return d->domain;
 }
 
-static void map_region(void *reader, const struct pf_rows *row)
+static void map_region(void *reader, const struct pf_rows *row,
+		       struct pf_sink_put *put)
 {
 	struct rocpd *r = reader;
-	struct pf_sink_put put = { 0 };
 	struct pf_rocm_call call = { 0 };
 	struct event event;
 	char own[48];
 
-	if (!pf_reading_times(&r->reading, row, &put))
-		return;
 	event = find_event(r, row);
 	call.id = event.link;
 	call.domain = domain_of(r, event.category);
@@ -223,7 +221,7 @@ static void map_region(void *reader, const struct pf_rows *row)
 		call.entry = pf_reading_name(&r->reading, &r->lookups[STRINGS],
 					     row, REST);
 	}
-	pf_rocm_put_call(&r->map, &call, &put);
+	pf_rocm_put_call(&r->map, &call, put);
 }
 
 /* ---- work of GPUs ---- */
@@ -317,22 +315,20 @@ static uint32_t read_kernel(struct rocpd *r, const struct pf_rows *row,
 	return pf_sink_word(&r->map.sink, own);
 }
 
-static void map_dispatch(void *reader, const struct pf_rows *row)
+static void map_dispatch(void *reader, const struct pf_rows *row,
+			 struct pf_sink_put *put)
 {
 	struct rocpd *r = reader;
-	struct pf_sink_put put = { 0 };
 	struct pf_work_place place;
 	struct pf_work_launch launch;
 	int64_t shape[PF_ROCM_SHAPE];
 
-	if (!pf_reading_times(&r->reading, row, &put))
-		return;
 	for (int i = 0; i < PF_ROCM_SHAPE; i++)
 		shape[i] = known_or(row, SHAPE + i);
 	launch = pf_rocm_launch(shape);
 	place = read_place(r, row, device_of(r, row, AGENT));
-	put.name = read_kernel(r, row, &launch.registers);
-	pf_work_kernel(&r->map.sink, &place, &launch, &put);
+	put->name = read_kernel(r, row, &launch.registers);
+	pf_work_kernel(&r->map.sink, &place, &launch, put);
 }
 
 /* ---- copies ---- */
@@ -343,23 +339,21 @@ static const char *const copy_columns[] = {
 };
 enum { COPY_NAME = REST + 2, SIZE, FROM, TO };
 
-static void map_copy(void *reader, const struct pf_rows *row)
+static void map_copy(void *reader, const struct pf_rows *row,
+		     struct pf_sink_put *put)
 {
 	struct rocpd *r = reader;
-	struct pf_sink_put put = { 0 };
 	struct pf_work_place place;
 	struct pf_rocm_copy copy = { 0 };
 	char own[48];
 
-	if (!pf_reading_times(&r->reading, row, &put))
-		return;
 	place = read_place(r, row, -1);
 	pf_reading_text(&r->reading, &r->lookups[STRINGS], row, COPY_NAME, own,
 			&copy.name, &copy.name_len);
 	copy.bytes = known_or(row, SIZE);
 	copy.from = device_of(r, row, FROM);
 	copy.to = device_of(r, row, TO);
-	pf_rocm_put_copy(&r->map, &place, &copy, &put);
+	pf_rocm_put_copy(&r->map, &place, &copy, put);
 }
 
 /* ---- memory ---- */
@@ -369,17 +363,15 @@ static const char *const memory_columns[] = {
 };
 enum { ALLOCATION_TYPE = REST, LEVEL, OWNER, ADDRESS, BYTES };
 
-static void map_memory(void *reader, const struct pf_rows *row)
+static void map_memory(void *reader, const struct pf_rows *row,
+		       struct pf_sink_put *put)
 {
 	struct rocpd *r = reader;
-	struct pf_sink_put put = { 0 };
 	struct pf_rocm_call call = { 0 };
 	struct pf_rocm_memory memory = { .what = "no name", .what_len = 7 };
 	const char *level;
 	size_t len;
 
-	if (!pf_reading_times(&r->reading, row, &put))
-		return;
 	call.id = find_event(r, row).link;
 	read_thread(r, row, &call);
 	pf_rows_text(row, ALLOCATION_TYPE, &memory.what, &memory.what_len);
@@ -388,7 +380,7 @@ static void map_memory(void *reader, const struct pf_rows *row)
 	memory.device = device_of(r, row, OWNER);
 	memory.bytes = known_or(row, BYTES);
 	memory.address = (uint64_t)pf_rows_int_or(row, ADDRESS, 0);
-	pf_rocm_put_memory(&r->map, &call, &memory, &put);
+	pf_rocm_put_memory(&r->map, &call, &memory, put);
 }
 
 /* ---- names of threads ---- */

@@ -26,8 +26,7 @@ struct rpd {
 	struct pf_lookup lookups[LOOKUPS];
 	struct pf_keys call_of; /* an operation's */
 	struct pf_keys ops_of;  /* a call's; how many */
-	bool is_described;
-	struct pf_buf type; /* of the operation at hand */
+	struct pf_buf type;     /* of the operation at hand */
 	/* texts that were found, by their number: rows repeat few */
 	struct text {
 		bool is_known;
@@ -125,15 +124,13 @@ static const struct pf_rocm_domain *domain_of(const char *p, size_t len)
 	return pf_rocm_domain("", 0);
 }
 
-static void map_call(void *reader, const struct pf_rows *row)
+static void map_call(void *reader, const struct pf_rows *row,
+		     struct pf_sink_put *put)
 {
 	struct rpd *r = reader;
-	struct pf_sink_put put = { 0 };
 	struct pf_rocm_call call = { 0 };
 	char own[48];
 
-	if (!pf_reading_times(&r->reading, row, &put))
-		return;
 	call.pid = pf_rows_int_or(row, PID, 0);
 	call.tid = pf_rows_int_or(row, TID, 0);
 	call.id = pf_rows_int_or(row, ID, 0);
@@ -142,7 +139,7 @@ static void map_call(void *reader, const struct pf_rows *row)
 	/* Numbers of calls are the file's, whatever the process. */
 	if (call.domain->category == PF_CAT_RANGE)
 		text_of(r, row, ARGS, &call.name, &call.name_len);
-	pf_rocm_put_call(&r->map, &call, &put);
+	pf_rocm_put_call(&r->map, &call, put);
 }
 
 /* ---- operations ---- */
@@ -267,19 +264,17 @@ static void put_op(struct rpd *r, const struct pf_rows *row, int64_t call,
 	pf_work_kernel(&r->map.sink, place, &launch, put);
 }
 
-static void map_op(void *reader, const struct pf_rows *row)
+static void map_op(void *reader, const struct pf_rows *row,
+		   struct pf_sink_put *put)
 {
 	struct rpd *r = reader;
-	struct pf_sink_put put = { 0 };
 	struct pf_work_place place;
 	int64_t call = 0;
 
-	if (!pf_reading_times(&r->reading, row, &put))
-		return;
 	pf_keys_find(&r->call_of, pf_rows_int_or(row, OP, 0), &call, r->f->err);
 	place = pf_rocm_place(0, 0, pf_rows_int_or(row, GPU, -1),
 			      pf_rows_int_or(row, QUEUE, -1), -1, call);
-	put_op(r, row, call, &place, &put);
+	put_op(r, row, call, &place, put);
 }
 
 /* ---- counters ---- */
@@ -307,19 +302,15 @@ static bool read_value(const struct pf_rows *row, double *value)
 	return end == own + len && *value > -1e300 && *value < 1e300;
 }
 
-static void map_monitor(void *reader, const struct pf_rows *row)
+static void map_monitor(void *reader, const struct pf_rows *row,
+			struct pf_sink_put *put)
 {
 	struct rpd *r = reader;
-	struct pf_sink_put put = { .category = PF_CAT_ROCM_CALL,
-				   .kind = PF_KIND_COUNTER,
-				   .ph = 'C' };
 	const char *what, *type;
 	size_t len, type_len;
 	double value;
 	char pid[64];
 
-	if (!pf_reading_times(&r->reading, row, &put))
-		return;
 	if (!read_value(row, &value) ||
 	    !pf_rows_text(row, MONITOR, &what, &len)) {
 		note(r, PF_SKIP_MALFORMED);
@@ -329,12 +320,15 @@ static void map_monitor(void *reader, const struct pf_rows *row)
 		type_len = 0;
 	snprintf(pid, sizeof(pid), "%.*s %" PRId64, (int)type_len,
 		 type_len ? type : "", pf_rows_int_or(row, DEVICE, -1));
-	put.dur_ns = 0;
-	put.name = pf_sink_text(&r->map.sink, what, len);
-	put.track = pf_sink_track(&r->map.sink, 'c', pid, "");
+	put->category = PF_CAT_ROCM_CALL;
+	put->kind = PF_KIND_COUNTER;
+	put->ph = 'C';
+	put->dur_ns = 0;
+	put->name = pf_sink_text(&r->map.sink, what, len);
+	put->track = pf_sink_track(&r->map.sink, 'c', pid, "");
 	pf_argline_open(&r->map.sink.args);
 	pf_argline_real(&r->map.sink.args, "value", value);
-	pf_sink_close(&r->map.sink, &put);
+	pf_sink_close(&r->map.sink, put);
 }
 
 /* ---- which call did what ---- */
@@ -354,8 +348,9 @@ static bool link_row(void *reader, const struct pf_rows *row)
 	return true;
 }
 
-static void open_all(struct rpd *r)
+static void open_all(struct pf_reading *g)
 {
+	struct rpd *r = (struct rpd *)g;
 	static const struct {
 		const char *table, *key;
 		const char *const *columns;
@@ -387,22 +382,6 @@ static const char *const describe[] = {
 	"rocpd_copyapi",  "rocpd_kernelcodeobject",
 	"rocpd_ustring",  NULL,
 };
-
-static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
-{
-	struct rpd *r = (struct rpd *)base;
-	int rc;
-
-	r->f->err = err;
-	pf_sink_begin(&r->map.sink);
-	if (!r->is_described)
-		open_all(r);
-	r->is_described = true;
-	rc = pf_reading_fill(&r->reading, most);
-	if (!rc)
-		pf_reading_count_rest(&r->reading);
-	return err->code ? -1 : rc;
-}
 
 static void free_reader(struct pf_reader *base)
 {
@@ -438,8 +417,9 @@ struct pf_reader *pf_rpd_new(struct pf_foreign *f,
 	r->ops_of.sums = true;
 	r->f = f;
 	r->reading = (struct pf_reading){
-		.base = { &r->map.sink.parsed, fill, pf_reading_fact,
+		.base = { &r->map.sink.parsed, pf_reading_run, pf_reading_fact,
 			  free_reader },
+		.begin = open_all,
 		.name = "rpd",
 		.describe = describe,
 		.f = f,

@@ -719,6 +719,14 @@ const char *pf_reading_version(const struct pf_reading *g,
 
 /* ---- tables ---- */
 
+static void put_row(struct pf_reading *g, const struct pf_reading_table *t)
+{
+	struct pf_sink_put put = { 0 };
+
+	if (t->is_untimed || pf_reading_times(g, &g->rows, &put))
+		t->map(g, &g->rows, &put);
+}
+
 /* True: the batch is full, false: the table has no more. */
 static bool read_table(struct pf_reading *g, size_t most)
 {
@@ -737,7 +745,7 @@ static bool read_table(struct pf_reading *g, size_t most)
 			pf_rows_close(&g->rows);
 			return false;
 		}
-		t->map(g, &g->rows);
+		put_row(g, t);
 		g->sink->parsed.batch.event_count++;
 	}
 	return true;
@@ -899,4 +907,22 @@ bool pf_reading_fact(struct pf_reader *base, size_t i, char *key,
 	const struct pf_reading *g = (struct pf_reading *)base;
 
 	return pf_sink_fact(g->sink, g->name, i, key, key_size, value);
+}
+
+int pf_reading_run(struct pf_reader *base, size_t most, struct pf_err *err)
+{
+	struct pf_reading *g = (struct pf_reading *)base;
+	int rc;
+
+	g->f->err = err;
+	pf_sink_begin(g->sink);
+	if (!g->has_begun)
+		g->begin(g);
+	g->has_begun = true;
+	rc = pf_reading_fill(g, most);
+	if (!rc)
+		pf_reading_count_rest(g);
+	if (!rc && g->finish)
+		g->finish(g);
+	return err->code ? -1 : rc;
 }

@@ -125,13 +125,18 @@ bool pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
  * as skipped; so are the rows of tables that are not read.
  */
 
-/* A table: its columns (times first) and what becomes of a row. */
+/*
+ * A table: its columns (times first) and what becomes of a row whose times can
+ * be stored; all others have been counted as skipped.
+ */
 struct pf_reading_table {
 	const char *name;
 	const char *const *columns;
 	size_t column_count;
 	const char *where; /* only of these rows, which are no new ones */
-	void (*map)(void *reader, const struct pf_rows *r);
+	void (*map)(void *reader, const struct pf_rows *r,
+		    struct pf_sink_put *put);
+	bool is_untimed;                    /* map looks for the times itself */
 	bool (*wanted)(const void *reader); /* NULL: yes */
 	/*
 	 * Where there is no table NAME, NAME_V2 and so on are it, the latest
@@ -151,6 +156,9 @@ struct pf_reading { /* the first member of who reads: the "reader" */
 	const char *suffix; /* of all names, or NULL */
 	/* tables that describe and hold no events: as LIKE has it; NULL ends */
 	const char *const *describe;
+	void (*begin)(struct pf_reading *g);  /* before the first table */
+	void (*finish)(struct pf_reading *g); /* behind the last, or NULL */
+	bool has_begun;
 	/* where it is */
 	size_t at;
 	struct pf_rows rows;
@@ -158,6 +166,8 @@ struct pf_reading { /* the first member of who reads: the "reader" */
 
 void pf_reading_release(struct pf_reading *g);
 
+/* A reader's fill(): begins, goes on, counts what is not read, finishes. */
+int pf_reading_run(struct pf_reader *base, size_t most, struct pf_err *err);
 /* Go on: 1 the batch is full, 0 the tables have no more, -1 an error. */
 int pf_reading_fill(struct pf_reading *g, size_t most);
 

@@ -151,7 +151,7 @@ static int comm_open(struct comm *c, struct pf_db *db)
 	int rc = pf_db_step(db, st, db->err);
 	bool has_table = rc == 1 && sqlite3_column_int64(st, 0) > 0;
 
-	sqlite3_finalize(st);
+	pf_db_keep(db, st);
 	c->db = db;
 	if (!has_table)
 		return rc < 0 ? -1 : 0;
@@ -727,8 +727,8 @@ void pf_gpu_free(struct pf_gpu *g)
 	close_streams(g);
 	pf_texts_release(&g->texts);
 	pf_ints_free(g->links);
-	sqlite3_finalize(g->linked);
-	sqlite3_finalize(g->comm.rows);
+	pf_db_keep(g->db, g->linked);
+	pf_db_keep(g->db, g->comm.rows);
 	pf_map_release(&g->classes);
 	pf_map_release(&g->ways);
 	pf_map_release(&g->ops);
@@ -803,7 +803,7 @@ int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db)
 		c->items[c->count++].op_name = pf_arena_string(
 			&c->texts, (const char *)sqlite3_column_text(stmt, 13));
 	}
-	sqlite3_finalize(stmt);
+	pf_db_keep(db, stmt);
 	if (!rc)
 		list_places(c);
 	return rc;

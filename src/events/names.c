@@ -25,7 +25,7 @@
 
 int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err)
 {
-	PF_STMT(stmt) = pf_named_prepare(db, "event_kinds", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "event_kinds", err);
 	size_t cap = 0;
 	int rc = stmt ? 0 : -1;
 
@@ -47,6 +47,7 @@ int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err)
 		if (sqlite3_column_int(stmt, 2))
 			k->of[id] |= PF_KINDS_NVTX;
 	}
+	pf_db_keep(db, stmt);
 	return rc;
 }
 

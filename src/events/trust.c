@@ -192,7 +192,7 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 		       const struct pf_window_trace *trace, int64_t device,
 		       const char *query, struct trust *t)
 {
-	PF_STMT(st) = NULL;
+	sqlite3_stmt *st;
 	int64_t first, end, of[4] = { 0 };
 	int rc;
 
@@ -208,6 +208,7 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 	rc = pf_db_step(db, st, db->err);
 	for (int c = 0; rc == 1 && c < 4; c++)
 		of[c] = sqlite3_column_int64(st, c);
+	pf_db_keep(db, st);
 	add_work(t, of);
 	return rc < 0 ? -1 : 0;
 }
@@ -216,17 +217,17 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 static int count_window(struct pf_db *db, const struct pf_window *w,
 			struct trust *t)
 {
-	PF_STMT(row) = pf_named_prepare(db, "trust_row", db->err);
+	sqlite3_stmt *row = pf_named_prepare(db, "trust_row", db->err);
 	bool is_any_enough = t->is_known && !t->orphan_count;
+	int rc = row ? 0 : -1;
 
-	if (!row)
-		return -1;
 	t->work_count = t->work_ns = t->orphan_count = t->orphan_ns = 0;
-	for (size_t i = 0; i < w->count; i++)
-		PF_TRY(count_trace(
-			db, row, &w->traces[i], w->device,
-			is_any_enough ? "trust_any" : "trust_orphans", t));
-	return 0;
+	for (size_t i = 0; !rc && i < w->count; i++)
+		rc = count_trace(db, row, &w->traces[i], w->device,
+				 is_any_enough ? "trust_any" : "trust_orphans",
+				 t);
+	pf_db_keep(db, row);
+	return rc;
 }
 
 /* ---- the notes ---- */
@@ -374,7 +375,7 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 static int add_step_device(struct pf_db *db, const struct pf_window *w,
 			   struct pf_doc *doc)
 {
-	PF_STMT(st) = pf_named_prepare(db, "trust_steps", db->err);
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_steps", db->err);
 	int64_t others;
 	int rc;
 
@@ -390,6 +391,7 @@ static int add_step_device(struct pf_db *db, const struct pf_window *w,
 			    others == 1 ? " has" : "s have",
 			    others == 1 ? "its" : "their");
 	}
+	pf_db_keep(db, st);
 	return rc;
 }
 

@@ -916,7 +916,7 @@ int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
 			.last_ns = sqlite3_column_int64(st, 8),
 		};
 	}
-	sqlite3_finalize(st);
+	pf_db_keep(db, st);
 	if (rc < 0) {
 		pf_tracks_free(*out, *count);
 		*out = NULL;
@@ -938,15 +938,6 @@ void pf_tracks_free(struct pf_track *tracks, size_t count)
 
 /* ---- blocks ---- */
 
-/*
- * Statements are borrowed for the reading of one block, so a connection has
- * as many as threads read at once, not as many as cursors are open.
- */
-struct pf_statements {
-	sqlite3_stmt *block, *data;
-	struct pf_statements *next;
-};
-
 #define AHEAD_BLOCKS 2 /* of which one is being read */
 #define AHEAD_AFTER  4 /* blocks of the track: a thread costs what these do */
 
@@ -966,68 +957,6 @@ struct pf_cursor {
 	uint32_t at, slot_at[PF_SLOT_COUNT];
 	size_t inline_at;
 };
-
-static void free_statements(struct pf_statements *s)
-{
-	if (!s)
-		return;
-	sqlite3_finalize(s->block);
-	sqlite3_finalize(s->data);
-	free(s);
-}
-
-void pf_cursor_forget(struct pf_db *db)
-{
-	struct pf_statements *s = atomic_exchange(&db->idle, NULL), *next;
-
-	for (; s; s = next) {
-		next = s->next;
-		free_statements(s);
-	}
-}
-
-static struct pf_statements *prepare(struct pf_db *db, struct pf_err *err)
-{
-	struct pf_statements *s = pf_calloc(1, sizeof(*s));
-
-	s->block = pf_db_prepare(
-		db,
-		"SELECT id, block_no, event_count FROM main.block"
-		" WHERE id BETWEEN (?1 << 18 | ?2) AND (?1 << 18 | 262143)"
-		" AND last_start_ns >= ?3 AND first_start_ns <= ?4"
-		" AND max_end_ns >= ?5 ORDER BY id LIMIT 1",
-		err);
-	s->data = s->block ? pf_block_statement(db, err) : NULL;
-	if (s->data)
-		return s;
-	free_statements(s);
-	return NULL;
-}
-
-/* The whole list is taken and what is not used given back: no ABA. */
-static void give_back(struct pf_db *db, struct pf_statements *list)
-{
-	struct pf_statements *last = list, *head = atomic_load(&db->idle);
-
-	if (!list)
-		return;
-	while (last->next)
-		last = last->next;
-	do
-		last->next = head;
-	while (!atomic_compare_exchange_weak(&db->idle, &head, list));
-}
-
-static struct pf_statements *borrow(struct pf_db *db, struct pf_err *err)
-{
-	struct pf_statements *s = atomic_exchange(&db->idle, NULL);
-
-	if (!s)
-		return prepare(db, err);
-	give_back(db, s->next);
-	s->next = NULL;
-	return s;
-}
 
 static uint64_t with_needed(uint64_t columns)
 {
@@ -1106,13 +1035,17 @@ static void make_room(struct pf_block *b, uint32_t count, uint64_t columns)
 	block_init_for(b, count, columns);
 }
 
-static int load_block(struct pf_cursor *c, sqlite3_stmt *st, int64_t id,
-		      uint32_t count, struct pf_err *err)
+static int load_block(struct pf_cursor *c, int64_t id, uint32_t count,
+		      struct pf_err *err)
 {
+	sqlite3_stmt *st = pf_block_statement(c->db, err);
 	int rc;
 
+	if (!st)
+		return -1;
 	make_room(&c->own, count, c->columns);
 	rc = pf_kept_load(c->db, st, id, count, c->columns, &c->own, err);
+	pf_db_keep(c->db, st);
 	c->block = c->own;
 	return rc;
 }
@@ -1139,17 +1072,33 @@ static int find_block(struct pf_cursor *c, sqlite3_stmt *st, struct found *f,
 		f->block_no = sqlite3_column_int64(st, 1);
 		f->count = sqlite3_column_int64(st, 2);
 	}
-	sqlite3_reset(st);
 	pf_db_unlock(c->db);
 	return rc;
 }
 
-static int read_block(struct pf_cursor *c, struct pf_statements *s,
-		      struct pf_err *err)
+/*
+ * Statements are kept from block to block, not from first to last: a connection
+ * has as many as threads read at once, not as many as cursors are open.
+ */
+static int read_next(struct pf_cursor *c, struct pf_err *err)
 {
 	struct found f = { 0 };
-	int rc = find_block(c, s->block, &f, err);
+	sqlite3_stmt *st;
+	int rc;
 
+	if (c->next_block >> 18)
+		return 0;
+	st = pf_db_prepare(
+		c->db,
+		"SELECT id, block_no, event_count FROM main.block"
+		" WHERE id BETWEEN (?1 << 18 | ?2) AND (?1 << 18 | 262143)"
+		" AND last_start_ns >= ?3 AND first_start_ns <= ?4"
+		" AND max_end_ns >= ?5 ORDER BY id LIMIT 1",
+		err);
+	if (!st)
+		return -1;
+	rc = find_block(c, st, &f, err);
+	pf_db_keep(c->db, st);
 	if (rc <= 0)
 		return rc;
 	if (f.count < 1 || f.count > PF_BLOCK_EVENTS ||
@@ -1158,22 +1107,7 @@ static int read_block(struct pf_cursor *c, struct pf_statements *s,
 			       (long long)f.id);
 	c->next_block = f.block_no + 1;
 	c->first_seq = (uint32_t)f.block_no << PF_BLOCK_SHIFT;
-	return load_block(c, s->data, f.id, (uint32_t)f.count, err) ? -1 : 1;
-}
-
-static int read_next(struct pf_cursor *c, struct pf_err *err)
-{
-	struct pf_statements *s;
-	int rc;
-
-	if (c->next_block >> 18)
-		return 0;
-	s = borrow(c->db, err);
-	if (!s)
-		return -1;
-	rc = read_block(c, s, err);
-	give_back(c->db, s);
-	return rc;
+	return load_block(c, f.id, (uint32_t)f.count, err) ? -1 : 1;
 }
 
 /* The maker's cursor decodes into the arrays of the place. */

@@ -47,9 +47,6 @@ struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
 void pf_cursor_free(struct pf_cursor *c);
 PF_FREED(pf_cursor_free, struct pf_cursor)
 
-/* Drop the statements that cursors of this connection left for each other. */
-void pf_cursor_forget(struct pf_db *db);
-
 /* Skip blocks whose events all start before start_ns: exact to a block. */
 void pf_cursor_seek(struct pf_cursor *c, int64_t start_ns);
 

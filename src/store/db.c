@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "base/tempfile.h"
 #include "store/block.h"
-#include "store/cursor.h"
 #include "store/kept.h"
 #include "store/vtab.h"
 
@@ -377,14 +376,89 @@ int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err)
 
 /* ---- statements ---- */
 
+struct pf_db_idle {
+	struct pf_db_idle *next;
+	sqlite3_stmt *stmt;
+};
+
+/* The whole list is taken and what is not used given back: no ABA. */
+static void add_idle(struct pf_db *db, struct pf_db_idle *list)
+{
+	struct pf_db_idle *last = list, *head = atomic_load(&db->idle);
+
+	if (!list)
+		return;
+	while (last->next)
+		last = last->next;
+	do
+		last->next = head;
+	while (!atomic_compare_exchange_weak(&db->idle, &head, list));
+}
+
+/* SQLite remembers a text without what follows the statement. */
+static bool is_text_of(sqlite3_stmt *stmt, const char *sql)
+{
+	const char *own = sqlite3_sql(stmt);
+
+	while (*own && *own == *sql)
+		own++, sql++;
+	return !*own && !sql[strspn(sql, " \t\r\n;")];
+}
+
+static sqlite3_stmt *take_idle(struct pf_db *db, const char *sql)
+{
+	struct pf_db_idle *list = atomic_exchange(&db->idle, NULL), *found;
+	struct pf_db_idle **at = &list;
+	sqlite3_stmt *stmt = NULL;
+
+	while (*at && !is_text_of((*at)->stmt, sql))
+		at = &(*at)->next;
+	found = *at;
+	if (found) {
+		*at = found->next;
+		stmt = found->stmt;
+		free(found);
+	}
+	add_idle(db, list);
+	return stmt;
+}
+
+void pf_db_keep(struct pf_db *db, sqlite3_stmt *stmt)
+{
+	struct pf_db_idle *idle;
+
+	if (!stmt)
+		return;
+	pf_db_lock(db);
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	pf_db_unlock(db);
+	idle = pf_alloc(sizeof(*idle));
+	*idle = (struct pf_db_idle){ NULL, stmt };
+	add_idle(db, idle);
+}
+
+static void drop_idle(struct pf_db *db)
+{
+	struct pf_db_idle *i = atomic_exchange(&db->idle, NULL), *next;
+
+	for (; i; i = next) {
+		next = i->next;
+		sqlite3_finalize(i->stmt);
+		free(i);
+	}
+}
+
 sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
 			    struct pf_err *err)
 {
 	sqlite3_mutex *mutex = sqlite3_db_mutex(db->sql);
-	sqlite3_stmt *st = NULL;
+	sqlite3_stmt *st = take_idle(db, sql);
 	const char *rest;
 	int rc;
 
+	if (st)
+		return st;
 	sqlite3_mutex_enter(mutex);
 	rc = sqlite3_prepare_v2(db->sql, sql, -1, &st, &rest);
 	if (rc)
@@ -704,7 +778,7 @@ static void close_spare(struct pf_db *db)
 void pf_db_close(struct pf_db *db)
 {
 	close_spare(db);
-	pf_cursor_forget(db);
+	drop_idle(db);
 	sqlite3_close_v2(db->sql);
 	if (!db->is_beside) {
 		memo_free(db->memo);
@@ -880,7 +954,7 @@ int pf_db_finish_with(struct pf_db *db, const char *indexes, struct pf_err *err)
 	if (pf_db_run_file(db, indexes, err) ||
 	    pf_db_exec(db, "ANALYZE; COMMIT;", err))
 		rc = pf_while(err, "'%s'", db->path);
-	pf_cursor_forget(db);
+	drop_idle(db);
 	if (!rc && sqlite3_close(db->sql) == SQLITE_OK) {
 		db->sql = NULL;
 		rc = sync_file(db->path, err);

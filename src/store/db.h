@@ -43,10 +43,10 @@ struct pf_db_kind {
 /* That of traces: schema/tables.sql. */
 extern const struct pf_db_kind pf_db_of_traces;
 
-struct pf_statements; /* block.c: statements that wait to be used again */
-struct pf_memo;       /* what has been worked out */
-struct pf_kept;       /* decoded blocks, or NULL */
-struct pf_db_spare;   /* db.c: connections beside that nobody uses now */
+struct pf_db_idle;  /* db.c: a statement that waits to be used again */
+struct pf_memo;     /* what has been worked out */
+struct pf_kept;     /* decoded blocks, or NULL */
+struct pf_db_spare; /* db.c: connections beside that nobody uses now */
 
 struct pf_db {
 	sqlite3 *sql;
@@ -60,7 +60,7 @@ struct pf_db {
 	/* Files that no output may replace, borrowed; none: only path. */
 	const char *const *inputs;
 	size_t input_count;
-	_Atomic(struct pf_statements *) idle;
+	_Atomic(struct pf_db_idle *) idle;
 	struct pf_memo *memo;
 	struct pf_kept *kept;
 	bool is_beside;          /* memo and kept are another's */
@@ -174,9 +174,18 @@ void pf_db_unlock(struct pf_db *db);
 /* Whoever waits in pf_db_lock() goes first, also before who never pauses. */
 void pf_db_give_way(struct pf_db *db);
 
-/* Prepare one statement; trailing text is an error. NULL on error. */
+/*
+ * Prepare one statement, or take one of the same text that is kept; trailing
+ * text is an error.  NULL on error.
+ */
 sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
 			    struct pf_err *err);
+/*
+ * Instead of sqlite3_finalize(), of what several ask: for the next of them, of
+ * whichever thread, before the database is closed.  A connection has as many
+ * as are used at once.
+ */
+void pf_db_keep(struct pf_db *db, sqlite3_stmt *stmt);
 /*
  * sqlite3_step: 1 row, 0 done, -1 error.  NULL is a statement that could not be
  * prepared, which has said why; binding to it does nothing.

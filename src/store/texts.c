@@ -98,7 +98,7 @@ void pf_texts_release(struct pf_texts *t)
  */
 struct kept_rows {
 	struct pf_buf cells;
-	size_t rows, taken_bytes;
+	size_t rows, columns, taken_bytes;
 	bool is_whole;
 };
 
@@ -168,18 +168,18 @@ static void *make_rows(struct pf_db *db, const char *name, struct pf_err *err)
 {
 	struct kept_rows *k = pf_calloc(1, sizeof(*k));
 	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
-	size_t columns = stmt ? (size_t)sqlite3_column_count(stmt) : 0;
 	int64_t row[2][PF_INTS_COLUMNS] = { { 0 } };
 	int rc = stmt ? 1 : -1;
 
+	k->columns = (size_t)sqlite3_column_count(stmt);
 	while (rc > 0 && (rc = pf_db_step(db, stmt, err)) == 1) {
 		int64_t *now = row[(k->rows + 1) & 1];
 
-		read_row(stmt, columns, now);
-		if (!add_row(db, k, columns, now, row[k->rows & 1]))
+		read_row(stmt, k->columns, now);
+		if (!add_row(db, k, k->columns, now, row[k->rows & 1]))
 			break;
 	}
-	sqlite3_finalize(stmt);
+	pf_db_keep(db, stmt);
 	k->is_whole = !rc;
 	if (!rc)
 		return k;
@@ -211,19 +211,25 @@ struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
 	struct pf_ints *s = pf_calloc(1, sizeof(*s));
 
 	s->db = db;
-	s->stmt = pf_named_prepare(db, name, err);
-	if (s->stmt && db->kept)
+	if (db->kept) {
 		s->kept = pf_memo_get(db, make_rows, free_rows, name, err);
-	if (!s->stmt || (db->kept && !s->kept)) {
-		pf_ints_free(s);
-		return NULL;
+		if (!s->kept) {
+			free(s);
+			return NULL;
+		}
 	}
-	s->columns = (size_t)sqlite3_column_count(s->stmt);
-	if (s->kept && !s->kept->is_whole)
-		s->kept = NULL;
-	if (s->kept)
+	if (s->kept && s->kept->is_whole) {
+		s->columns = s->kept->columns;
 		s->next = (const unsigned char *)s->kept->cells.data;
-	return s;
+		return s;
+	}
+	s->kept = NULL;
+	s->stmt = pf_named_prepare(db, name, err);
+	s->columns = (size_t)sqlite3_column_count(s->stmt);
+	if (s->stmt)
+		return s;
+	pf_ints_free(s);
+	return NULL;
 }
 
 /* ---- ahead ---- */
@@ -249,7 +255,7 @@ static void free_ahead(struct pf_db *db, struct ahead *a)
 	if (!a)
 		return;
 	pf_ahead_free(a->maker);
-	sqlite3_finalize(a->stmt);
+	pf_db_keep(a->db, a->stmt);
 	pf_db_give_back(db, a->db);
 	free(a);
 }
@@ -295,7 +301,7 @@ void pf_ints_free(struct pf_ints *s)
 	if (!s)
 		return;
 	free_ahead(s->db, s->ahead);
-	sqlite3_finalize(s->stmt);
+	pf_db_keep(s->db, s->stmt);
 	free(s);
 }
 

@@ -322,12 +322,13 @@ static int read_rows(struct pf_db *db, const char *sql, int64_t trace_id,
 		     int (*row)(sqlite3_stmt *st, struct pf_rule_facts *f),
 		     struct pf_rule_facts *out, struct pf_err *err)
 {
-	PF_STMT(st) = pf_db_prepare(db, sql, err);
+	sqlite3_stmt *st = pf_db_prepare(db, sql, err);
 	int rc;
 
 	sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, err)) == 1)
 		row(st, out);
+	pf_db_keep(db, st);
 	return rc;
 }
 

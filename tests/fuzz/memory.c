@@ -117,7 +117,6 @@ struct pf_db *fuzz_memory_begin(struct pf_err *err)
 
 void fuzz_memory_end(void)
 {
-	pf_cursor_forget(&db);
 	run("ROLLBACK");
 }
 

@@ -243,6 +243,37 @@ static void who_reads_a_full_file_blames_the_machine(void **state)
 	free(path);
 }
 
+/* By its text, not its bindings; never one that somebody else has. */
+static void kept_statements_are_used_again(void **state)
+{
+	static const char text[] = "SELECT ?1, ?2 ;\n";
+	char *path = make_database(*state, "kept.db");
+	sqlite3_stmt *first, *second, *other;
+	struct pf_err err = { 0 };
+	struct pf_db db;
+
+	pf_db_open(&db, path, false, &err);
+	first = pf_db_prepare(&db, text, &err);
+	second = pf_db_prepare(&db, text, &err);
+	support_no_error(&err);
+	assert_ptr_not_equal(first, second);
+	sqlite3_bind_int(first, 1, 7);
+	assert_int_equal(pf_db_step(&db, first, &err), 1);
+	assert_int_equal(sqlite3_column_int(first, 0), 7);
+	pf_db_keep(&db, first);
+	pf_db_keep(&db, NULL);
+	other = pf_db_prepare(&db, "SELECT ?1, ?2, 3", &err);
+	assert_ptr_not_equal(other, first);
+	assert_ptr_equal(pf_db_prepare(&db, text, &err), first);
+	assert_int_equal(pf_db_step(&db, first, &err), 1);
+	assert_int_equal(sqlite3_column_type(first, 0), SQLITE_NULL);
+	pf_db_keep(&db, first);
+	pf_db_keep(&db, second);
+	pf_db_keep(&db, other);
+	pf_db_close(&db);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +285,7 @@ int main(void)
 		cmocka_unit_test(another_file_is_not_opened_beside),
 		cmocka_unit_test(a_full_file_is_an_io_error),
 		cmocka_unit_test(who_reads_a_full_file_blames_the_machine),
+		cmocka_unit_test(kept_statements_are_used_again),
 	};
 
 	return cmocka_run_group_tests_name("db", tests, set_up, tear_down);

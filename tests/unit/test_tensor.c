@@ -42,7 +42,7 @@ static void test_names(void **state)
 		{ "", PF_TENSOR_UNKNOWN },
 	};
 	struct pf_err err = { 0 };
-	struct pf_tensor *t = pf_tensor_new(&err);
+	struct pf_tensor *t = tensor_new(NULL, NULL, &err);
 
 	(void)state;
 	support_no_error(&err);
@@ -50,7 +50,7 @@ static void test_names(void **state)
 		if (pf_tensor_kind(t, cases[i].name).use != cases[i].use)
 			fail_msg("%s is not %s", cases[i].name,
 				 tensor_word(cases[i].use));
-	pf_tensor_free(t);
+	tensor_free(t);
 }
 
 /* Names as libraries make them; NULL: not known. */
@@ -167,7 +167,7 @@ static const struct {
 static void test_kinds(void **state)
 {
 	struct pf_err err = { 0 };
-	struct pf_tensor *t = pf_tensor_new(&err);
+	struct pf_tensor *t = tensor_new(NULL, NULL, &err);
 
 	(void)state;
 	support_no_error(&err);
@@ -183,13 +183,13 @@ static void test_kinds(void **state)
 			fail_msg("%s is %s of %s", kinds[i].name, class,
 				 precision);
 	}
-	pf_tensor_free(t);
+	tensor_free(t);
 }
 
 static void test_ops(void **state)
 {
 	struct pf_err err = { 0 };
-	struct pf_tensor *t = pf_tensor_new(&err);
+	struct pf_tensor *t = tensor_new(NULL, NULL, &err);
 
 	(void)state;
 	support_no_error(&err);
@@ -199,7 +199,7 @@ static void test_ops(void **state)
 	assert_false(pf_tensor_op(t, "aten::mmm"));
 	assert_false(pf_tensor_op(t, "aten::linalg_inv_ex"));
 	assert_false(pf_tensor_op(t, ""));
-	pf_tensor_free(t);
+	tensor_free(t);
 }
 
 static void test_data(void **state)

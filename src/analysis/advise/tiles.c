@@ -842,7 +842,7 @@ static void split_first_uses(struct advise_taker *t)
 static int make_rows(struct advise_taker *t)
 {
 	struct advise_tiles *out = t->out;
-	struct pf_tensor *tensor = pf_tensor_new(t->db->err);
+	const struct pf_tensor *tensor = pf_tensor_of(t->db);
 
 	if (!tensor)
 		return -1;
@@ -885,7 +885,6 @@ static int make_rows(struct advise_taker *t)
 	}
 	split_first_uses(t);
 	pf_sort(out->rows, out->row_count, sizeof(*out->rows), by_time);
-	pf_tensor_free(tensor);
 	return t->db->err->code ? -1 : 0;
 }
 

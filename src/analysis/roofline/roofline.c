@@ -349,7 +349,7 @@ struct find {
 	struct pf_db *db;
 	struct pf_roofline *out;
 	struct pf_names *names;
-	struct pf_tensor *tensor;
+	const struct pf_tensor *tensor;
 	uint8_t *precision; /* by string.id: enum pf_precision + 1 */
 	size_t precision_count;
 	struct pf_roof_sums *by_shape;
@@ -791,7 +791,7 @@ static int find_all(struct find *f, const struct pf_roofline_args *args)
 	    find_peaks(f->db, args, o) < 0)
 		return -1;
 	f->names = pf_names_new(f->db);
-	f->tensor = f->names ? pf_tensor_new(f->db->err) : NULL;
+	f->tensor = f->names ? pf_tensor_of(f->db) : NULL;
 	f->by_shape = pf_calloc(o->walk.shape_count + 1, sizeof(*f->by_shape));
 	f->unlike = pf_calloc(o->walk.shape_count + 1, sizeof(*f->unlike));
 	prepare_uses(o);
@@ -815,7 +815,6 @@ int pf_roofline_find(struct pf_db *db, const struct pf_roofline_args *args,
 	rc = find_all(&f, args);
 	pf_map_release(&f.by_kernel);
 	pf_names_free(f.names);
-	pf_tensor_free(f.tensor);
 	free(f.precision);
 	free(f.by_shape);
 	free(f.unlike);

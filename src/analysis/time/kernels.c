@@ -21,6 +21,7 @@
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "formats/event.h"
+#include "store/kept.h"
 #include "store/query.h"
 
 enum { PATTERN, TENSOR_CORES, CLASS, PRECISION, COLUMNS };
@@ -127,10 +128,25 @@ static int take_rows(struct pf_tensor *t, struct pf_err *err)
 	return 0;
 }
 
-struct pf_tensor *pf_tensor_new(struct pf_err *err)
+static void tensor_free(void *p)
+{
+	struct pf_tensor *t = p;
+
+	for (size_t i = 0; t->rows && i < pf_data_rows(t->data); i++)
+		free(t->rows[i].part);
+	pf_data_free(t->data);
+	pf_data_free(t->ops);
+	free(t->rows);
+	free(t);
+}
+
+static void *tensor_new(struct pf_db *db, const char *ignored,
+			struct pf_err *err)
 {
 	struct pf_tensor *t = pf_calloc(1, sizeof(*t));
 
+	(void)db;
+	(void)ignored;
 	t->data = pf_data_new("data/kernels.csv",
 			      "pattern,tensor_cores,class,precision,what", err);
 	t->ops = t->data ? pf_data_new("data/matrix_ops.csv", "pattern,what",
@@ -138,20 +154,13 @@ struct pf_tensor *pf_tensor_new(struct pf_err *err)
 			 : NULL;
 	if (t->ops && !take_rows(t, err))
 		return t;
-	pf_tensor_free(t);
+	tensor_free(t);
 	return NULL;
 }
 
-void pf_tensor_free(struct pf_tensor *t)
+const struct pf_tensor *pf_tensor_of(struct pf_db *db)
 {
-	if (!t)
-		return;
-	for (size_t i = 0; t->rows && i < pf_data_rows(t->data); i++)
-		free(t->rows[i].part);
-	pf_data_free(t->data);
-	pf_data_free(t->ops);
-	free(t->rows);
-	free(t);
+	return pf_memo_get(db, tensor_new, tensor_free, NULL, db->err);
 }
 
 struct pf_kernel_kind pf_tensor_kind(const struct pf_tensor *t,
@@ -215,7 +224,7 @@ struct kernels {
 	struct pf_kernels *out;
 	struct pf_graphs *graphs;
 	sqlite3_stmt *shapes;
-	struct pf_tensor *tensor;
+	const struct pf_tensor *tensor;
 	struct pf_map configs; /* gpu_config.id -> texts of grid and block */
 	struct pf_map names;   /* string.id -> number of text */
 	struct pf_map kinds;   /* string.id, is_comm -> its kind */
@@ -683,7 +692,7 @@ static int find(struct kernels *k)
 					   PF_COLBIT(PF_COL_ARGS));
 	k->shapes =
 		pf_named_prepare(k->ask.db, "argset_shapes", k->ask.db->err);
-	k->tensor = pf_tensor_new(k->ask.db->err);
+	k->tensor = pf_tensor_of(k->ask.db);
 	if (k->ask.db->err->code)
 		return -1;
 	gather(k);
@@ -721,7 +730,6 @@ int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 		find(&k);
 	sqlite3_finalize(k.shapes);
 	pf_by_event_free(k.by_op);
-	pf_tensor_free(k.tensor);
 	pf_map_release(&k.configs);
 	pf_map_release(&k.kinds);
 	pf_map_release(&k.names);

@@ -72,9 +72,9 @@ static inline bool pf_class_multiplies(enum pf_kernel_class class)
 	       class == PF_CLASS_ATTENTION;
 }
 
+/* What data/kernels.csv says; the database's; NULL on error. */
 struct pf_tensor;
-struct pf_tensor *pf_tensor_new(struct pf_err *err);
-void pf_tensor_free(struct pf_tensor *t);
+const struct pf_tensor *pf_tensor_of(struct pf_db *db);
 
 struct pf_kernel_kind pf_tensor_kind(const struct pf_tensor *t,
 				     const char *name);

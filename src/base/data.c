@@ -10,7 +10,8 @@
 #include "base/data.h"
 
 struct pf_data {
-	char **cells;
+	struct pf_arena texts;
+	const char **cells;
 	size_t count, cap;
 	size_t columns; /* of the header */
 	size_t in_row;  /* cells of the row that is being read */
@@ -22,7 +23,7 @@ static void take_cell(void *text, size_t len, void *arg)
 	struct pf_data *d = arg;
 
 	*PF_ONE_MORE(d->cells, d->count, d->cap) =
-		pf_memdup0(text ? text : "", len);
+		pf_arena_text(&d->texts, text ? text : "", len);
 	d->in_row++;
 }
 
@@ -75,8 +76,7 @@ void pf_data_free(struct pf_data *d)
 {
 	if (!d)
 		return;
-	for (size_t i = 0; i < d->count; i++)
-		free(d->cells[i]);
+	pf_arena_release(&d->texts);
 	free(d->cells);
 	free(d);
 }

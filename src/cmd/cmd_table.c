@@ -479,7 +479,7 @@ PF_COMMAND(215, table) = {
 		   "--rank, --trace, --format and --width; without them it "
 		   "looks at what the "
 		   "report looks at.",
-	.needs = PF_NEEDS_DB | PF_NEEDS_TABLES | PF_SHOWS_DOC,
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct table_args),
 	.defaults = &defaults,

@@ -621,18 +621,20 @@ int pf_operators(struct pf_db *db, const struct pf_window *window,
 		 struct pf_doc *doc)
 {
 	const struct pf_window_trace *part = &window->traces[0];
-	sqlite3_stmt *st = pf_named_prepare(db, "operators", db->err);
+	/* with the table of events, which torch's own table does not need */
+	PF_AUTO(pf_db_close) struct pf_db other = { 0 };
+	PF_STMT(st) = NULL;
 	PF_AUTO(pf_arena_release) struct pf_arena names = { 0 };
 	struct sums sums = { 0 };
 	PF_AUTO(pf_keyed_end) struct pf_keyed rows = { 0 };
 
 	pf_keyed_begin(&rows, sizeof(struct row), PF_KEYED_SUMS);
-	if (st) {
-		sqlite3_bind_int64(st, 1, part->trace_id);
-		sqlite3_bind_int64(st, 2, part->from_ns);
-		sqlite3_bind_int64(st, 3, part->to_ns);
-	}
-	while (st && pf_db_step(db, st, db->err) == 1) {
+	PF_TRY(pf_db_open(&other, db->path, true, db->err));
+	st = pf_named_prepare(&other, "operators", db->err);
+	sqlite3_bind_int64(st, 1, part->trace_id);
+	sqlite3_bind_int64(st, 2, part->from_ns);
+	sqlite3_bind_int64(st, 3, part->to_ns);
+	while (pf_db_step(&other, st, db->err) == 1) {
 		const char *name = (const char *)sqlite3_column_text(st, 0);
 		bool has_name = name && *name;
 		size_t n = pf_keyed_at(&rows, rows.count);
@@ -651,7 +653,6 @@ int pf_operators(struct pf_db *db, const struct pf_window *window,
 			sums.none_ns = row->gpu_ns;
 		}
 	}
-	sqlite3_finalize(st);
 	if (!db->err->code) {
 		show_sums(&sums, doc);
 		settle_rows(&rows, &sums);

@@ -329,19 +329,13 @@ static void fill(struct slot *slot, const struct pf_name_class *class)
 		sched_yield();
 }
 
-const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name)
+/* Not inline: many events have few names, and this is not in their way. */
+__attribute__((noinline)) static const struct pf_name_class *classify(
+	struct pf_names *n, uint32_t name, struct slot *slot)
 {
-	struct slot *slot =
-		name < n->classes->count ? &n->classes->slots[name] : NULL;
+	PF_OWN char *text = pf_names_text_take(n, name);
 	struct pf_name_class class;
-	PF_OWN char *text = NULL;
 
-	if (slot &&
-	    atomic_load_explicit(&slot->state, memory_order_acquire) == FULL)
-		return &slot->class;
-	if (!slot && name == n->other_name)
-		return &n->other;
-	text = pf_names_text_take(n, name);
 	if (!text)
 		return NULL;
 	class = pf_name_classify(text);
@@ -352,6 +346,19 @@ const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name)
 	n->other = class;
 	n->other_name = name;
 	return &n->other;
+}
+
+const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name)
+{
+	struct slot *slot =
+		name < n->classes->count ? &n->classes->slots[name] : NULL;
+
+	if (slot &&
+	    atomic_load_explicit(&slot->state, memory_order_acquire) == FULL)
+		return &slot->class;
+	if (!slot && name == n->other_name)
+		return &n->other;
+	return classify(n, name, slot);
 }
 
 size_t pf_names_count(const struct pf_names *n)
@@ -487,10 +494,10 @@ static bool begins(const char *name, size_t len, const char *text, size_t n)
 
 static bool has_like(const char *name, size_t len, const char *text, size_t n)
 {
-	int first = tolower((unsigned char)*text);
+	const char bit = 'a' ^ 'A'; /* without it more may fit, not less */
 
 	for (size_t i = 0; i + n <= len; i++)
-		if (tolower((unsigned char)name[i]) == first &&
+		if ((name[i] | bit) == (*text | bit) &&
 		    !strncasecmp(name + i, text, n))
 			return true;
 	return false;

@@ -332,7 +332,7 @@ linear() { # FEW MANY COMMAND...: four times the ranks, at most five the work
 }
 rm -f n
 run 2 env LD_PRELOAD="$tmp/steps.so" PROFAN_SQL_STEPS="$tmp/n" "$profan" \
-	path r64.db && refused=$(cat n) && steps "$profan" gaps r64.db &&
+	path r64.db && refused=$(cat n) && steps "$profan" syncs r64.db &&
 	[ "$refused" -lt $((n / 10)) ]
 result "several ranks are refused before they are read" n out err
 ranks_few=32

@@ -161,7 +161,9 @@ static int find_row(struct pf_db *db, sqlite3_stmt *row, int64_t trace_id,
 	int64_t low = 0, high = INT64_MAX;
 
 	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
+		/* no further than ids go: twice as far as is known */
+		int64_t half = (high - low) / 2;
+		int64_t middle = low + (half <= low ? half : low + 1);
 		bool is_before = false;
 		int64_t id = 0;
 		int rc;

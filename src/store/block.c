@@ -417,30 +417,32 @@ static int damaged(struct pf_err *err, enum pf_column c, const char *what)
 	return pf_fail(err, PF_EDB, "column %d of a block: %s", (int)c, what);
 }
 
-/* The 7-bit groups of the bytes [from, to) of a word, counted in bits. */
-static inline uint64_t close_up(uint64_t word, unsigned from, unsigned to)
-{
-	uint64_t v = word << (64 - to) >> (64 - to + from);
-
-	v = (v & UINT64_C(0x007f007f007f007f)) |
-	    (v & UINT64_C(0x7f007f007f007f00)) >> 1;
-	v = (v & UINT64_C(0x00003fff00003fff)) |
-	    (v & UINT64_C(0x3fff00003fff0000)) >> 2;
-	return (v & 0x0fffffff) | (v & UINT64_C(0x0fffffff00000000)) >> 4;
-}
-
 /*
  * The first two varints of eight bytes, whose last bytes are the lowest bits
- * of "stop": they do not wait for each other.  Returns how many bytes.
+ * of "stop": they do not wait for each other, and a half of a word each, their
+ * groups of 7 bits close up together.  Returns how many bytes; 0: one is longer
+ * than that.
  */
 static inline size_t take_two(uint64_t word, uint64_t stop, uint64_t *number)
 {
 	unsigned first = (unsigned)__builtin_ctzll(stop) + 1;
-	unsigned second = (unsigned)__builtin_ctzll(stop & (stop - 1)) + 1;
+	unsigned both = (unsigned)__builtin_ctzll(stop & (stop - 1)) + 1;
+	unsigned second = both - first;
+	uint64_t v;
 
-	number[0] = close_up(word, 0, first);
-	number[1] = close_up(word, first, second);
-	return second / 8;
+	if (first > 32 || second > 32)
+		return 0;
+	v = (uint32_t)word << (32 - first) >> (32 - first) |
+	    (uint64_t)((uint32_t)(word >> first) << (32 - second) >>
+		       (32 - second))
+		    << 32;
+	v = (v & UINT64_C(0x007f007f007f007f)) |
+	    (v & UINT64_C(0x7f007f007f007f00)) >> 1;
+	v = (v & UINT64_C(0x00003fff00003fff)) |
+	    (v & UINT64_C(0x3fff00003fff0000)) >> 2;
+	number[0] = (uint32_t)v;
+	number[1] = v >> 32;
+	return both / 8;
 }
 
 /* Exactly "values" varints in [p, end), readable PF_VARINT_MAX past end. */
@@ -450,13 +452,12 @@ static bool read_plain(const unsigned char *p, const unsigned char *end,
 	const uint64_t top = UINT64_C(0x8080808080808080);
 	uint32_t i = 0;
 
-	while (i < values) {
+	while (values - i >= 8 && end - p >= 8) {
 		uint64_t w = pf_load64(p), stop = ~w & top;
+		size_t bytes;
 
-		if (p >= end)
-			return false;
 		/* Small numbers come in long stretches: eight at once. */
-		if (stop == top && end - p >= 8 && values - i >= 8) {
+		if (stop == top) {
 			number[i] = w & 0x7f;
 			number[i + 1] = w >> 8 & 0x7f;
 			number[i + 2] = w >> 16 & 0x7f;
@@ -469,12 +470,18 @@ static bool read_plain(const unsigned char *p, const unsigned char *end,
 			p += 8;
 			continue;
 		}
-		if ((stop & (stop - 1)) && end - p >= 8 && values - i >= 2) {
-			p += take_two(w, stop, &number[i]);
+		bytes = stop & (stop - 1) ? take_two(w, stop, &number[i]) : 0;
+		if (bytes) {
+			p += bytes;
 			i += 2;
 			continue;
 		}
 		p = pf_varint_get(p, &number[i++]);
+		if (!p)
+			return false;
+	}
+	for (; i < values; i++) {
+		p = p < end ? pf_varint_get(p, &number[i]) : NULL;
 		if (!p)
 			return false;
 	}

@@ -350,7 +350,7 @@ refuses() { # FILE WORDS
 	fi
 }
 refuses "$made/bad_mixed.db" 'holds several runs in one set of tables'
-refuses "$made/bad_text.json" 'is no JSON: a bracket that none opened at byte'
+refuses "$made/bad_text.json" 'is no JSON: no value at byte'
 refuses "$made/bad_deep.json" 'is no JSON: too deep at byte'
 refuses "$made/bad_long.json" 'has a string of more than 16 MB at byte'
 refuses "$made/bad_long.csv" 'has a cell of more than 1 MB'

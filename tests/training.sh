@@ -203,6 +203,16 @@ result "cut anywhere: an answer or one sentence" got
 printf '[{"step": 1, "batch_idx": 0, "a": %s1' "$(printf '%070d' 0 | tr 0 '[')" \
 	>deep.json
 refused "nested too deep" "too deep" deep.json
+for bytes in '"step": 1 "batch_idx": 0}=no comma at byte 12' \
+	'"step": 1, "batch_idx": 0} {}=no comma at byte 29' \
+	'"step": 1, "batch_idx": 0},=no value at byte 29' \
+	'"step": 1, "batch_idx": 0,}=no value at byte 28' \
+	'"step": 1, "batch_idx" 0}=no colon at byte 25' \
+	'"step": 1, "batch_idx"}=no colon at byte 24' \
+	'"step": 1, "batch_idx":}=no value at byte 25'; do
+	printf '[{%s]' "${bytes%=*}" >bad.json
+	refused "no JSON: ${bytes%=*}" "${bytes#*=}" bad.json
+done
 printf '[{"step": 1, "batch_idx": 0}, 5]' >five.json
 refused "something else than a row" "something else" five.json
 : >x_stacks.txt

@@ -59,8 +59,7 @@ static bool refill(struct pf_lexer *t)
 
 static bool is_gap(char c)
 {
-	return c == ' ' || c == ',' || c == ':' || c == '\n' || c == '\r' ||
-	       c == '\t';
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
 /* Go to the byte behind gaps; false: there is none. */
@@ -71,6 +70,35 @@ static bool skip_gaps(struct pf_lexer *t)
 			t->at++;
 	} while (t->at == t->len && refill(t));
 	return t->at < t->len;
+}
+
+static bool is_closing(char c)
+{
+	return c == ']' || c == '}';
+}
+
+/* Go to the next token, past the comma or colon that has to be before it. */
+static bool find_start(struct pf_lexer *t)
+{
+	bool after_key = t->after_key;
+
+	if (!skip_gaps(t))
+		return false;
+	if (!after_key &&
+	    (!t->after_value || !t->depth || is_closing(t->window[t->at])))
+		return true;
+	if (t->window[t->at] != (after_key ? ':' : ',')) {
+		fail(t, after_key ? "no colon" : "no comma");
+		return false;
+	}
+	t->at++;
+	if (!skip_gaps(t))
+		return false;
+	if (is_closing(t->window[t->at])) {
+		fail(t, "no value");
+		return false;
+	}
+	return true;
 }
 
 /* ---- strings and words ---- */
@@ -117,6 +145,7 @@ static enum pf_lexer_kind next_string(struct pf_lexer *t)
 		t->text_len = t->unescaped.len;
 	}
 	t->after_key = is_key;
+	t->after_value = !is_key;
 	return is_key ? PF_LEXER_KEY : PF_LEXER_TEXT;
 }
 
@@ -146,6 +175,7 @@ static enum pf_lexer_kind next_word(struct pf_lexer *t)
 	t->text_len = n;
 	t->at += n;
 	t->after_key = false;
+	t->after_value = true;
 	c = *t->text;
 	return c == '-' || (c >= '0' && c <= '9') ? PF_LEXER_NUMBER
 						  : PF_LEXER_WORD;
@@ -161,7 +191,7 @@ static enum pf_lexer_kind open_value(struct pf_lexer *t, bool is_object)
 	t->objects |= (uint64_t)is_object << t->depth;
 	t->depth++;
 	t->at++;
-	t->after_key = false;
+	t->after_key = t->after_value = false;
 	return is_object ? PF_LEXER_OBJECT : PF_LEXER_LIST;
 }
 
@@ -172,12 +202,13 @@ static enum pf_lexer_kind close_value(struct pf_lexer *t, bool is_object)
 	t->depth--;
 	t->at++;
 	t->after_key = false;
+	t->after_value = true;
 	return is_object ? PF_LEXER_OBJECT_END : PF_LEXER_LIST_END;
 }
 
 static enum pf_lexer_kind find_token(struct pf_lexer *t)
 {
-	if (t->is_over || !skip_gaps(t))
+	if (t->is_over || !find_start(t))
 		return PF_LEXER_END;
 	switch (t->window[t->at]) {
 	case '{':

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * JSON token by token, from a stream, in a window that grows only for a long
- * string.  Nothing is built and nothing recurs; commas and colons are taken
- * for granted; NaN and Infinity are words, as Python writes them.  For
- * documents that are no list of trace events (those are
- * formats/json/chrome.h's).
+ * string.  Nothing is built and nothing recurs; NaN and Infinity are words, as
+ * Python writes them.  For documents that are no list of trace events (those
+ * are formats/json/chrome.h's).
  */
 #ifndef PF_FORMATS_JSON_LEXER_H
 #define PF_FORMATS_JSON_LEXER_H
@@ -46,7 +45,7 @@ struct pf_lexer {
 	bool is_over; /* it is no JSON: there are no more tokens */
 	unsigned depth;
 	uint64_t objects; /* bit d: what is open at depth d is an object */
-	bool after_key;
+	bool after_key, after_value;
 	struct pf_buf unescaped;
 };
 

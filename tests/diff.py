@@ -765,7 +765,7 @@ def page_of(a, b, path):
     first = re.search(r"<ol class=verdicts>.*?<p>(.*?)</p>", text, re.S)[1]
     rows = re.search(r"<table id=waterfall>.*?</table>", text, re.S)[0]
     classes = {re.search(r"<th scope=row>(\w+)", r)[1]:
-               re.search(r"<td>([^<]*)<td", r)[1]
+               re.search(r"<td>(?:<abbr[^>]*>)?([^<]*)(?:</abbr>)?<td", r)[1]
                for r in rows.split("<tr>")[2:]}
     return (html.unescape(re.sub(r"<[^>]*>", "", first)),
             {k: html.unescape(v) for k, v in classes.items()})

@@ -661,7 +661,42 @@ static int add_overheads(struct pf_overheads *o, struct pf_db *db,
 	return rc;
 }
 
-/* Where managed memory goes back to the host, between those that are there. */
+/* Where managed memory of a trace goes back to the host. */
+struct paging {
+	int64_t trace_id, from_ns, to_ns, name_id;
+};
+
+struct pagings {
+	struct paging *rows;
+	size_t count;
+};
+
+static void free_pagings(void *p)
+{
+	free(((struct pagings *)p)->rows);
+	free(p);
+}
+
+/* Of all traces at once: names of all are looked through for it. */
+static void *read_pagings(struct pf_db *db, const char *ignored,
+			  struct pf_err *err)
+{
+#define F(member) PF_FIELD(struct paging, member, #member, "", PF_INT)
+	static const struct pf_field fields[] = { F(trace_id), F(from_ns),
+						  F(to_ns), F(name_id) };
+#undef F
+	struct pagings *p = pf_calloc(1, sizeof(*p));
+
+	(void)ignored;
+	p->rows = pf_named_rows_take(db, "paging", PF_FIELDS(fields), NULL,
+				     &p->count, err);
+	if (p->rows)
+		return p;
+	free(p);
+	return NULL;
+}
+
+/* Between those overheads that are there. */
 static void add_paging(struct pf_overheads *o, struct pf_overhead paging)
 {
 	struct pf_overheads all = { 0 };
@@ -687,8 +722,7 @@ int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
 		      struct pf_names *names, int64_t trace_id,
 		      const struct pf_track *tracks, size_t count)
 {
-	sqlite3_stmt *stmt;
-	int rc;
+	const struct pagings *all;
 
 	/* Kineto gives them the process -1 */
 	for (size_t i = 0; i < count; i++)
@@ -696,19 +730,17 @@ int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
 		    !strcmp(tracks[i].pid, "-1") &&
 		    add_overheads(o, db, names, tracks[i].id) < 0)
 			return -1;
-	stmt = pf_named_prepare(db, "paging", db->err);
-	if (!stmt)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, trace_id);
-	rc = pf_db_step(db, stmt, db->err);
-	if (rc == 1)
-		add_paging(o, (struct pf_overhead){
-				      sqlite3_column_int64(stmt, 0),
-				      sqlite3_column_int64(stmt, 1),
-				      (uint32_t)sqlite3_column_int64(stmt, 2),
-				      PF_CAUSE_COPY });
-	sqlite3_finalize(stmt);
-	return rc < 0 ? -1 : 0;
+	all = pf_memo_get(db, read_pagings, free_pagings, NULL, db->err);
+	for (size_t i = 0; all && i < all->count; i++) {
+		const struct paging *p = &all->rows[i];
+
+		if (p->trace_id == trace_id)
+			add_paging(o,
+				   (struct pf_overhead){ p->from_ns, p->to_ns,
+							 (uint32_t)p->name_id,
+							 PF_CAUSE_COPY });
+	}
+	return all ? 0 : -1;
 }
 
 void pf_overheads_release(struct pf_overheads *o)

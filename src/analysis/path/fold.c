@@ -521,7 +521,7 @@ static unsigned hidden(const struct path_groups *s, const struct path_group *g,
 	return g->no_comm;
 }
 
-/* Lanes in which what a call waited for is gone. */
+/* Lanes in which what a call waited for is gone, and is not waited for then. */
 static unsigned gone_lanes(const struct path_groups *s,
 			   const struct path_group *g,
 			   const struct path_edge *e)
@@ -534,7 +534,7 @@ static unsigned gone_lanes(const struct path_groups *s,
 	path_scale(s, g, PATH_WORK_OF(e->from), PF_PATH_TIME_MAX_NS, &one);
 	for (unsigned m = one.own, i = 0; path_next_lane(&m, &i);)
 		gone |= one.own_ns[i] == 0 ? 1u << i : 0;
-	return gone;
+	return gone & g->no_copy_waits;
 }
 
 static void path_weigh(const struct path_groups *s, const struct path_group *g,
@@ -556,7 +556,7 @@ static void path_weigh(const struct path_groups *s, const struct path_group *g,
 		break;
 	case PATH_RETURN:
 		if (s->p->calls[e->what].work_count)
-			out->gone = g->no_copy_waits & gone_lanes(s, g, e);
+			out->gone = gone_lanes(s, g, e);
 		else
 			out->gone = s->p->calls[e->what].is_allocation
 					    ? g->no_allocs

@@ -86,6 +86,19 @@ follows plain "$tmp/plain.json" --step 1..2
 follows plain "$tmp/plain.json" --from 1ms --to 3ms
 follows plain "$tmp/plain.json" --whole-capture
 grouped plain "$tmp/plain.json"
+# what is asked beside it is no part of an answer
+run 0 "$profan" ingest -q "$tmp/plain.json" -o "$tmp/plain.db"
+for asked in 'gpu:^Memcpy=0' sync=off alloc=0 host=0.5 launch=0; do
+	run 0 "$profan" path "$tmp/plain.db" -f csv --what-if "$asked" &&
+		grep -F ",$asked," "$tmp/out" >"$tmp/alone"
+	run 0 "$profan" path "$tmp/plain.db" -f csv --what-if "$asked" \
+		--what-if 'copy=async;gpu:^Memcpy=0' \
+		--what-if 'sync=off;copy=async;alloc=0' \
+		--what-if 'gpu=0' --what-if 'comm=hidden;host=0' &&
+		grep -F ",$asked," "$tmp/out" >"$tmp/beside"
+	[ -s "$tmp/alone" ] && cmp "$tmp/alone" "$tmp/beside" 2>"$tmp/err"
+	result "$asked: the same answer alone and beside others" "$tmp/beside"
+done
 for options in '--amd' '--no-stacks --no-steps' '--gpus 2 --inference'; do
 	# shellcheck disable=SC2086
 	"$mktrace" --steps 3 --layers 2 $options >"$tmp/other.json"

@@ -389,7 +389,7 @@ label="v100_resnet50_workers0 -> workers4"
 results resnet "$tmp/v100_resnet50_workers0.db" "$tmp/v100_resnet50_workers4.db"
 label="six pairs of ResNet50: verdicts, page, text, gate"
 results pairs "$tmp"
-for device in v100 h100 mi300 a100 cuda two_ranks; do
+for device in $(amount '' 'v100 mi300' 'v100 h100 mi300 a100 cuda two_ranks'); do
 	label="laws of all pairs of $device"
 	results laws "$tmp/${device}"_*.db
 done

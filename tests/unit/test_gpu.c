@@ -177,7 +177,7 @@ static void configs_by_id(void **state)
 				pf_gpu_configs_find(&c, id_cases[i].absent[k]));
 		}
 		pf_gpu_configs_release(&c);
-		sqlite3_close(db.sql);
+		pf_db_close(&db);
 	}
 }
 

@@ -12,7 +12,7 @@ usage: changes.py list [gpu]               names of programs, a line each: on th
 Of the medians of all captures: the change is no more than what is said at most,
 and no less than what is said at least.  What no trace says (that a program's
 caches are colder, that others use the processors) is given a tenth; where the
-path worked out anew says what is likely, half, for what is left on the host
+path worked out anew says what is likely, a quarter, for what is left on the host
 runs faster without what is gone.  And "diff" of both sides names the change
 first.
 """
@@ -429,7 +429,7 @@ def ranked(name, side, count, folder, rank=0):
 
 # ---- what is said of them ----
 
-SLACK, LIKELY = 0.1, 0.5
+SLACK, LIKELY = 0.1, 0.25
 
 
 def told(profan, command, *dbs):

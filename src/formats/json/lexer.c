@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 
 #define DEPTH_MAX        64
 #define WORD_MAX         64 /* a number or word is shorter */

@@ -14,7 +14,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 
 enum pf_lexer_kind {
 	PF_LEXER_END, /* of the document, or of what there is of it; or err */
@@ -71,10 +70,6 @@ bool pf_lexer_open(struct pf_lexer *t, enum pf_lexer_kind kind);
 bool pf_lexer_element(struct pf_lexer *t, enum pf_lexer_kind kind);
 /* The next key of an object; false: its end. */
 bool pf_lexer_key(struct pf_lexer *t);
-static inline bool pf_lexer_is(const struct pf_lexer *t, const char *text)
-{
-	return pf_is(t->text, t->text_len, text);
-}
 /* Exactly an integer, or a real number with a value; false: anything else. */
 bool pf_lexer_int(const struct pf_lexer *t, int64_t *value);
 bool pf_lexer_real(const struct pf_lexer *t, double *value);

@@ -57,6 +57,11 @@ static bool has_room(const struct v3 *r)
 	       r->texts.bytes_len < TEXT_BYTES_MAX;
 }
 
+static bool is_named(const struct pf_lexer *t, const char *key)
+{
+	return pf_is(t->text, t->text_len, key);
+}
+
 /* ---- definitions ---- */
 
 enum { HANDLE, TYPE, ORDINAL, NODE, PRODUCT, ARCHITECTURE, UNITS, WAVE, WAVES };
@@ -159,9 +164,9 @@ static void read_kind(struct v3 *r)
 	r->kind_name[kind] = pf_intern_add(&r->texts, "", 0);
 	r->kind_ops[kind] = 0;
 	while (pf_lexer_key(t)) {
-		bool is_kind = pf_lexer_is(t, "kind");
+		bool is_kind = is_named(t, "kind");
 
-		if (pf_lexer_is(t, "operations"))
+		if (is_named(t, "operations"))
 			read_operations(r, kind);
 		else if (pf_lexer_open(t, PF_LEXER_TEXT) && is_kind)
 			r->kind_name[kind] =
@@ -203,9 +208,9 @@ static void read_strings(struct v3 *r)
 	if (!pf_lexer_open(t, PF_LEXER_OBJECT))
 		return;
 	while (pf_lexer_key(t)) {
-		if (pf_lexer_is(t, "buffer_records"))
+		if (is_named(t, "buffer_records"))
 			read_kinds(r);
-		else if (pf_lexer_is(t, "marker_api"))
+		else if (is_named(t, "marker_api"))
 			read_objects(r, &r->mark, take_mark);
 		else
 			pf_lexer_pass(t);
@@ -461,7 +466,7 @@ static enum list list_of(const struct pf_lexer *t)
 	size_t n = sizeof(api) - 1;
 
 	for (size_t i = 0; i < PF_LEN(lists); i++)
-		if (pf_lexer_is(t, lists[i].name))
+		if (is_named(t, lists[i].name))
 			return lists[i].list;
 	return t->text_len > n && !memcmp(t->text + t->text_len - n, api, n)
 		       ? CALLS
@@ -473,16 +478,16 @@ static void read_member(struct v3 *r)
 {
 	struct pf_lexer *t = &r->tokens;
 
-	if (pf_lexer_is(t, "metadata")) {
+	if (is_named(t, "metadata")) {
 		read_metadata(r);
-	} else if (pf_lexer_is(t, "agents")) {
+	} else if (is_named(t, "agents")) {
 		read_objects(r, &r->agent, take_agent);
-	} else if (pf_lexer_is(t, "kernel_symbols")) {
+	} else if (is_named(t, "kernel_symbols")) {
 		read_objects(r, &r->symbol, take_symbol);
-	} else if (pf_lexer_is(t, "strings")) {
+	} else if (is_named(t, "strings")) {
 		read_strings(r);
-	} else if (!pf_lexer_is(t, "buffer_records") &&
-		   !pf_lexer_is(t, "callback_records")) {
+	} else if (!is_named(t, "buffer_records") &&
+		   !is_named(t, "callback_records")) {
 		pf_lexer_pass(t);
 	} else if (pf_lexer_open(t, PF_LEXER_OBJECT)) {
 		r->process = pf_sink_process(&r->map.sink, (uint64_t)r->tool);
@@ -565,7 +570,7 @@ static void step(struct v3 *r)
 		break;
 	case IN_TOP:
 		if (token == PF_LEXER_KEY &&
-		    pf_lexer_is(t, "rocprofiler-sdk-tool"))
+		    is_named(t, "rocprofiler-sdk-tool"))
 			r->state = IN_TOOLS;
 		else
 			pf_lexer_skip(t);

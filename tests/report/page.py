@@ -747,14 +747,9 @@ def check_axe(browser):
             if command == "report":
                 continue  # browser.py does
             app.show(view, command)
-            p.evaluate("document.querySelectorAll('details').forEach("
-                       "(d) => { d.open = true; })")
-            p.evaluate("scrollTo(0, 0)")
-            p.evaluate(axe)
-            r = p.evaluate("(tags) => axe.run({ runOnly: tags })", b.TAGS)
             found += ["%s: %s (%d) %s" % (command, v["id"], len(v["nodes"]),
                                           v["nodes"][0]["html"][:200])
-                      for v in r["violations"] + r["incomplete"]]
+                      for v in b.run_axe(p, axe)]
         b.say("axe, " + scheme, "\n".join(found))
         background = p.evaluate(
             "getComputedStyle(document.body).backgroundColor")

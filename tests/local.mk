@@ -160,10 +160,12 @@ COUNTS = advise agree arrival cells ci color csv devices doctor documents first_
 CODE_TESTS = $(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))
 check-code:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(CODE_TESTS)'
-# distcheck that runs them, with sanitizers: what is released is what is tested
+# distcheck that runs them, with sanitizers: what is released is what is tested.
+# A program that is loaded at a fixed place starts in three quarters of the
+# time: AddressSanitizer's table of globals is full of addresses.
 distcheck-code:
 	$(MAKE) $(AM_MAKEFLAGS) distcheck TESTS='$(CODE_TESTS)' \
-		DISTCHECK_CONFIGURE_FLAGS="--enable-sanitizers CFLAGS='-g1 -O1'"
+		DISTCHECK_CONFIGURE_FLAGS="--enable-sanitizers CFLAGS='-g1 -O1' LDFLAGS=-no-pie"
 .PHONY: check-code distcheck-code
 
 # ---- what torch says, release by release: part of check ----

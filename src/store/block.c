@@ -11,8 +11,8 @@
  * the result is the body, compressed when that pays.
  *
  * Invariants: the encoder's output depends on the block alone; the decoder
- * writes at most "values" places and reads only inside the data and its own
- * scratch, whatever the bytes are.
+ * writes at most "values" places, rounded up to WIDEN, and reads only inside
+ * the data and its own scratch, whatever the bytes are.
  */
 #include "config.h"
 
@@ -41,13 +41,14 @@
 #define BODY_MAX      ((size_t)PF_BLOCK_EVENTS * 2 * PF_VARINT_MAX)
 #define TEXT_MAX      ((size_t)256 << 20)
 #define ZSTD_LEVEL    1
+#define WIDEN         16 /* values at once: arrays have room for so many */
 
 /* ---- scratch: one a thread, kept until the thread ends ---- */
 
 struct scratch {
 	ZSTD_CCtx *pack;
 	ZSTD_DCtx *unpack;
-	uint64_t number[PF_BLOCK_EVENTS];
+	uint64_t number[PF_BLOCK_EVENTS + WIDEN];
 	unsigned char body[BODY_MAX + 2 * PF_VARINT_MAX];
 };
 
@@ -86,8 +87,6 @@ static struct scratch *scratch(void)
 }
 
 /* ---- the block ---- */
-
-#define WIDEN ((size_t)16) /* values at once: arrays have room for so many */
 
 static void *take_array(char **from, bool is_wanted, size_t bytes)
 {
@@ -141,6 +140,33 @@ void pf_block_release(struct pf_block *b)
 	pf_buf_release(&b->inline_text);
 	memset(b, 0, sizeof(*b));
 }
+
+/* ---- copies ---- */
+
+/* In steps of WIDEN, which makes it a matter of vectors. */
+#define COPY(name, to_type, from_type, sum_type)                               \
+	static void name(void *restrict to, const void *restrict from,         \
+			 size_t n, uint64_t base)                              \
+	{                                                                      \
+		const from_type *in = from;                                    \
+		to_type *out = to;                                             \
+		const sum_type add = (sum_type)base;                           \
+                                                                               \
+		for (size_t i = 0; i < n; i += WIDEN)                          \
+			for (size_t k = 0; k < WIDEN; k++)                     \
+				out[i + k] = (to_type)(in[i + k] + add);       \
+	}
+COPY(from_1_to_4, uint32_t, uint8_t, uint32_t)
+COPY(from_2_to_4, uint32_t, uint16_t, uint32_t)
+COPY(from_4_to_4, uint32_t, uint32_t, uint32_t)
+COPY(from_4_to_2, uint16_t, uint32_t, uint32_t)
+COPY(from_4_to_1, uint8_t, uint32_t, uint32_t)
+COPY(from_2_to_8, uint64_t, uint16_t, uint64_t)
+COPY(from_4_to_8, uint64_t, uint32_t, uint64_t)
+COPY(from_id_to_8, uint64_t, uint32_t, uint32_t)
+COPY(from_8_to_8, uint64_t, uint64_t, uint64_t)
+COPY(from_8_to_4, uint32_t, uint64_t, uint64_t)
+COPY(from_8_to_2, uint16_t, uint64_t, uint64_t)
 
 /* ---- columns ---- */
 
@@ -231,24 +257,34 @@ static void turn(const struct place *p, uint64_t *out)
 		}
 		break;
 	case TURN_VALUE:
-		for (uint32_t i = 0; i < p->values; i++)
-			out[i] = (uint64_t)p->wide[i];
+		from_8_to_8(out, p->wide, p->values, 0);
 		break;
 	case TURN_ID:
-		for (uint32_t i = 0; i < p->values; i++)
-			out[i] = (uint32_t)(p->narrow[i] + 2);
-		break;
 	case TURN_WORD:
-		for (uint32_t i = 0; i < p->values; i++)
-			out[i] = p->narrow[i];
+		from_id_to_8(out, p->narrow, p->values,
+			     p->turn == TURN_ID ? 2 : 0);
 		break;
 	}
 }
 
-/* The inverse; false when a number does not fit the column. */
+static inline uint64_t bits_of_8(const uint64_t *n)
+{
+	return (n[0] | n[1]) | (n[2] | n[3]) | (n[4] | n[5]) | (n[6] | n[7]);
+}
+
+static uint64_t bits_of(const uint64_t *number, size_t count)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < count; i += 8)
+		bits |= bits_of_8(number + i);
+	return bits;
+}
+
+/* The inverse; false when a number does not fit the column.  Zeros follow. */
 static bool turn_back(const struct place *p, const uint64_t *in)
 {
-	uint64_t last = 0, all = 0;
+	uint64_t last = 0;
 
 	switch (p->turn) {
 	case TURN_RISE:
@@ -262,19 +298,13 @@ static bool turn_back(const struct place *p, const uint64_t *in)
 		}
 		break;
 	case TURN_VALUE:
-		for (uint32_t i = 0; i < p->values; i++) {
-			all |= in[i];
-			p->wide[i] = (int64_t)in[i];
-		}
-		return all <= INT64_MAX;
+		from_8_to_8(p->wide, in, p->values, 0);
+		return bits_of(in, p->values) <= INT64_MAX;
 	case TURN_ID:
 	case TURN_WORD:
-		for (uint32_t i = 0; i < p->values; i++) {
-			all |= in[i];
-			p->narrow[i] =
-				(uint32_t)in[i] - (p->turn == TURN_ID ? 2 : 0);
-		}
-		return all <= UINT32_MAX;
+		from_8_to_4(p->narrow, in, p->values,
+			    p->turn == TURN_ID ? (uint64_t)-2 : 0);
+		return bits_of(in, p->values) <= UINT32_MAX;
 	}
 	return true;
 }
@@ -342,10 +372,8 @@ static size_t write_plain(unsigned char *to, const uint64_t *number,
 	/* Small numbers come in long stretches: eight at once. */
 	for (; i + 8 <= values; i += 8) {
 		const uint64_t *n = number + i;
-		uint64_t all = (n[0] | n[1]) | (n[2] | n[3]) | (n[4] | n[5]) |
-			       (n[6] | n[7]);
 
-		if (all < 0x80) {
+		if (bits_of_8(n) < 0x80) {
 			pf_store64(p, n[0] | n[1] << 8 | n[2] << 16 |
 					      n[3] << 24 | n[4] << 32 |
 					      n[5] << 40 | n[6] << 48 |
@@ -618,6 +646,7 @@ static int decode_numbers(struct pf_block *b, enum pf_column c,
 	}
 	if (!ok)
 		return damaged(err, c, "wrong number of values");
+	memset(s->number + p->values, 0, WIDEN * sizeof(*s->number));
 	if (!turn_back(p, s->number))
 		return damaged(err, c, "value out of range");
 	if (c == PF_COL_MASK && !count_slots(b))
@@ -654,30 +683,6 @@ int pf_column_decode(struct pf_block *b, enum pf_column column, uint32_t count,
 }
 
 /* ---- narrow ---- */
-
-/* In steps of WIDEN, which makes it a matter of vectors. */
-#define COPY(name, to_type, from_type, sum_type)                               \
-	static void name(void *restrict to, const void *restrict from,         \
-			 size_t n, uint64_t base)                              \
-	{                                                                      \
-		const from_type *in = from;                                    \
-		to_type *out = to;                                             \
-		const sum_type add = (sum_type)base;                           \
-                                                                               \
-		for (size_t i = 0; i < n; i += WIDEN)                          \
-			for (size_t k = 0; k < WIDEN; k++)                     \
-				out[i + k] = (to_type)(in[i + k] + add);       \
-	}
-COPY(from_1_to_4, uint32_t, uint8_t, uint32_t)
-COPY(from_2_to_4, uint32_t, uint16_t, uint32_t)
-COPY(from_4_to_4, uint32_t, uint32_t, uint32_t)
-COPY(from_4_to_2, uint16_t, uint32_t, uint32_t)
-COPY(from_4_to_1, uint8_t, uint32_t, uint32_t)
-COPY(from_2_to_8, uint64_t, uint16_t, uint64_t)
-COPY(from_4_to_8, uint64_t, uint32_t, uint64_t)
-COPY(from_8_to_8, uint64_t, uint64_t, uint64_t)
-COPY(from_8_to_4, uint32_t, uint64_t, uint64_t)
-COPY(from_8_to_2, uint16_t, uint64_t, uint64_t)
 
 typedef void copy_values(void *restrict to, const void *restrict from, size_t n,
 			 uint64_t base);

@@ -32,7 +32,8 @@ struct source {
 	struct pf_cursor *cursor;
 	const struct pf_block *block;
 	struct pf_fe *window;
-	uint32_t at, filled, window_cap;
+	size_t window_cap;
+	uint32_t at, filled;
 	uint32_t pos;                    /* next event of the block */
 	uint32_t slot_at[PF_SLOT_COUNT]; /* values used of each slot */
 	size_t inline_at;
@@ -114,22 +115,37 @@ static void skip_slots(const struct pf_merge *m, struct source *s,
 		s->slot_at[__builtin_ctz(left)]++;
 }
 
-/* The ids of the event's texts; inline ones lie in event order. */
-static void take_texts(const struct pf_merge *m, struct source *s, uint32_t i,
-		       struct pf_fe *e)
+/* Inline texts lie in event order. */
+static void take_texts(struct source *s, struct pf_fe *e)
 {
-	const struct pf_block *b = s->block;
-
-	e->name.id = m->names ? b->name[i] : PF_ID_NONE;
-	e->args.id = m->args ? b->args[i] : PF_ID_NONE;
-	e->name.inline_text = e->args.inline_text = NULL;
-	e->name.inline_len = e->args.inline_len = 0;
-	if (!m->args || !b->inline_text.len)
-		return;
 	if (e->name.id == PF_ID_INLINE)
 		take_inline(s, &e->name);
 	if (e->args.id == PF_ID_INLINE)
 		take_inline(s, &e->args);
+}
+
+#define RARE_SLOTS                                                             \
+	(1u << PF_SLOT_SEQUENCE | 1u << PF_SLOT_FWD_THREAD |                   \
+	 1u << PF_SLOT_PY_ID | 1u << PF_SLOT_PY_PARENT | 1u << PF_SLOT_BYTES)
+
+/* What few readers ask for; of others it stays 0. */
+static void take_rare(struct source *s, uint32_t has, struct pf_fe *e)
+{
+	const struct {
+		unsigned slot;
+		int64_t *to;
+	} rare[] = {
+		{ PF_SLOT_SEQUENCE, &e->sequence },
+		{ PF_SLOT_FWD_THREAD, &e->forward_thread },
+		{ PF_SLOT_PY_ID, &e->python_id },
+		{ PF_SLOT_PY_PARENT, &e->python_parent },
+		{ PF_SLOT_BYTES, &e->bytes },
+	};
+
+	for (size_t i = 0; i < PF_LEN(rare); i++)
+		*rare[i].to = has >> rare[i].slot & 1
+				      ? take_slot(s, rare[i].slot)
+				      : 0;
 }
 
 /* Decode event s->pos into "e" and go on; false: not a kind asked for. */
@@ -142,33 +158,27 @@ static bool take_event(const struct pf_merge *m, struct source *s,
 	uint32_t mask = b->mask[i], has = mask & m->slots;
 	int64_t ev_idx = 0;
 
+	e->name = (struct pf_text_ref){ .id = m->names ? b->name[i]
+						       : PF_ID_NONE };
+	e->args =
+		(struct pf_text_ref){ .id = m->args ? b->args[i] : PF_ID_NONE };
+	if (m->args && b->inline_text.len)
+		take_texts(s, e);
 	if (!(m->kinds >> kind & 1)) {
 		skip_slots(m, s, mask);
-		if (m->args && b->inline_text.len)
-			take_texts(m, s, i, e);
 		return false;
 	}
 	e->kind = (uint8_t)kind;
-	e->external_id = e->correlation = e->bytes = 0;
-	e->sequence = e->forward_thread = 0;
-	e->python_id = e->python_parent = 0;
-	if (has & 1u << PF_SLOT_EXTERNAL_ID)
-		e->external_id = take_slot(s, PF_SLOT_EXTERNAL_ID);
-	if (has & 1u << PF_SLOT_CORRELATION)
-		e->correlation = take_slot(s, PF_SLOT_CORRELATION);
+	e->external_id = has & 1u << PF_SLOT_EXTERNAL_ID
+				 ? take_slot(s, PF_SLOT_EXTERNAL_ID)
+				 : 0;
+	e->correlation = has & 1u << PF_SLOT_CORRELATION
+				 ? take_slot(s, PF_SLOT_CORRELATION)
+				 : 0;
 	if (has & 1u << PF_SLOT_EV_IDX)
 		ev_idx = take_slot(s, PF_SLOT_EV_IDX);
-	if (has & 1u << PF_SLOT_SEQUENCE)
-		e->sequence = take_slot(s, PF_SLOT_SEQUENCE);
-	if (has & 1u << PF_SLOT_FWD_THREAD)
-		e->forward_thread = take_slot(s, PF_SLOT_FWD_THREAD);
-	if (has & 1u << PF_SLOT_PY_ID)
-		e->python_id = take_slot(s, PF_SLOT_PY_ID);
-	if (has & 1u << PF_SLOT_PY_PARENT)
-		e->python_parent = take_slot(s, PF_SLOT_PY_PARENT);
-	if (has & 1u << PF_SLOT_BYTES)
-		e->bytes = take_slot(s, PF_SLOT_BYTES);
-	take_texts(m, s, i, e);
+	if (m->slots & RARE_SLOTS)
+		take_rare(s, has, e);
 	e->start_ns = b->start_ns[i];
 	e->end_ns = end_ns(b, i);
 	e->mask = mask;
@@ -190,14 +200,14 @@ static int next_block(struct source *s, struct pf_err *err)
 	return rc;
 }
 
-/* Does the next event of the block tie with the one just read? */
-static bool ties_with(const struct source *s, const struct pf_fe *e)
+/* Does the next event of the block tie with those of the window? */
+static bool ties(const struct source *s)
 {
 	const struct pf_block *b = s->block;
 
 	return s->pos < b->count && s->filled < TIES_MAX &&
-	       b->start_ns[s->pos] == e->start_ns &&
-	       end_ns(b, s->pos) == e->end_ns;
+	       b->start_ns[s->pos] == s->window->start_ns &&
+	       end_ns(b, s->pos) == s->window->end_ns;
 }
 
 /* Put the last event of the window in its place among the ties. */
@@ -216,7 +226,7 @@ static int refill(const struct pf_merge *m, struct source *s,
 		  struct pf_err *err)
 {
 	s->at = s->filled = 0;
-	for (;;) {
+	while (!s->filled || ties(s)) {
 		if (!s->block || s->pos >= s->block->count) {
 			int rc = next_block(s, err);
 
@@ -224,20 +234,12 @@ static int refill(const struct pf_merge *m, struct source *s,
 				return rc;
 			continue;
 		}
-		if (take_event(m, s, &s->window[0]))
-			break;
-	}
-	s->filled = 1;
-	while (ties_with(s, &s->window[0])) {
-		if (s->filled == s->window_cap) {
-			s->window_cap = TIES_MAX;
-			s->window = pf_realloc(s->window, TIES_MAX,
-					       sizeof(*s->window));
-		}
-		if (!take_event(m, s, &s->window[s->filled]))
-			continue;
-		s->filled++;
-		sort_in(s);
+		if (s->filled == s->window_cap)
+			s->window = pf_grow_zero(s->window, &s->window_cap,
+						 s->filled + 1u,
+						 sizeof(*s->window));
+		if (take_event(m, s, &s->window[s->filled]) && s->filled++)
+			sort_in(s);
 	}
 	return 1;
 }
@@ -280,7 +282,7 @@ static int open_source(struct pf_merge *m, struct pf_db *db,
 		columns |= PF_COLBIT(PF_COL_INLINE) | PF_COLBIT(PF_COL_NAME);
 	s->track = track;
 	s->window_cap = 4;
-	s->window = pf_alloc(s->window_cap * sizeof(*s->window));
+	s->window = pf_calloc(s->window_cap, sizeof(*s->window));
 	s->cursor = pf_cursor_new(db, args->tracks[track].id, columns, err);
 	if (!s->cursor)
 		return -1;

@@ -584,49 +584,6 @@ static int spool_links(struct pf_engine *e, struct pf_sorter *links)
 	return e->err->code ? -1 : 0;
 }
 
-static int walk(struct pf_engine *e, struct pf_merge *m, struct recent *recent,
-		struct pf_sorter *links)
-{
-	const struct pf_fe *fe;
-
-	/* Operators that torch drops by name make no calls. */
-	while ((fe = pf_merge_next(m, e->err))) {
-		if (pf_kind_in(fe->kind, PF_KINDS_CALL)) {
-			PF_TRY(see_call(e, recent, links, fe));
-			continue;
-		}
-		pf_engine_open_op(e, fe, true);
-	}
-	return e->err->code ? -1 : 0;
-}
-
-static int engine_calls(struct pf_engine *e)
-{
-	const struct pf_merge_args args = {
-		.tracks = e->tracks,
-		.count = e->track_count,
-		.kinds = PF_KINDBIT(PF_KIND_CPU_OP) | PF_KINDS_CALL,
-		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
-		.first_ns = INT64_MIN,
-		.use = e->is_host,
-	};
-	PF_AUTO(pf_sorter_freed) struct pf_sorter *links = NULL;
-	PF_OWN struct recent *recent = NULL;
-	PF_AUTO(pf_merge_freed) struct pf_merge *m = NULL;
-	int rc = -1;
-
-	if (!pf_engine_needs_calls(e) || !pf_engine_has(e, PF_KINDS_CALL))
-		return 0;
-	links = pf_sorter_new(2 * sizeof(int64_t), 2u << 20, e->temp_dir);
-	recent = pf_calloc(RECENT, sizeof(*recent));
-	m = pf_merge_new(e->db, &e->facts, &args, e->err);
-	if (m && !walk(e, m, recent, links))
-		rc = spool_links(e, links);
-	engine_forget_ops(e);
-	return rc;
-}
-
 /*
  * The ids of overhead events: each has the id of the event around it in the
  * profiler's C++ tree, on the stop thread.  That tree is not the one of
@@ -641,15 +598,13 @@ static int64_t own_id(const struct pf_fe *fe)
 	return fe->kind == PF_KIND_PYTHON ? 0 : fe->external_id;
 }
 
-static int see(struct pf_engine *e, struct pf_cxx_stack *s,
-	       const struct pf_fe *fe)
+static int see_overhead(struct pf_engine *e, struct pf_cxx_stack *s,
+			const struct pf_fe *fe)
 {
 	bool is_call = pf_kind_in(fe->kind, PF_KINDS_CALL);
 	const struct pf_cxx_open *around;
 	int64_t id;
 
-	if (fe->kind == PF_KIND_CPU_OP)
-		pf_engine_open_op(e, fe, true);
 	if (is_call && pf_engine_call_link(e, fe))
 		return 0;
 	if (!is_call && fe->kind != PF_KIND_OVERHEAD &&
@@ -686,43 +641,61 @@ static bool *choose_tracks(const struct pf_engine *e)
 	return use;
 }
 
-static int engine_overhead(struct pf_engine *e)
-{
-	struct pf_merge_args args = {
-		.tracks = e->tracks,
-		.count = e->track_count,
-		.kinds = PF_KINDS_OP | PF_KINDS_CALL |
-			 PF_KINDBIT(PF_KIND_PYTHON) |
-			 PF_KINDBIT(PF_KIND_OVERHEAD),
-		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
-		.first_ns = INT64_MIN,
-	};
-	struct pf_cxx_stack stack = { 0 };
-	const struct pf_fe *fe;
-	struct pf_merge *m;
-	bool *use;
-	int rc = -1;
+/* ---- all of it in one pass ---- */
 
-	if (!e->rules.overhead_claims ||
-	    !pf_engine_has(e, PF_KINDBIT(PF_KIND_OVERHEAD)))
-		return 0;
-	e->overhead_ids = pf_spool_new(sizeof(int64_t), 1u << 17, e->temp_dir);
-	use = choose_tracks(e);
-	args.use = use;
-	m = pf_merge_new(e->db, &e->facts, &args, e->err);
-	if (!m)
-		goto out;
-	while ((fe = pf_merge_next(m, e->err)))
-		if (see(e, &stack, fe))
-			goto out;
-	rc = e->err->code ? -1 : 0;
-out:
+struct ahead {
+	struct recent *recent;
+	struct pf_sorter *links; /* NULL: calls are not looked at */
+	bool *claims;            /* by track; NULL: nor is overhead */
+	struct pf_cxx_stack stack;
+};
+
+/* Operators that torch drops by name make no calls. */
+static int look(struct pf_engine *e, void *context, const struct pf_fe *fe)
+{
+	struct ahead *a = context;
+
+	if (fe->kind == PF_KIND_CPU_OP)
+		pf_engine_open_op(e, fe, true);
+	if (a->links && pf_kind_in(fe->kind, PF_KINDS_CALL))
+		PF_TRY(see_call(e, a->recent, a->links, fe));
+	if (a->claims && a->claims[fe->track])
+		return see_overhead(e, &a->stack, fe);
+	return 0;
+}
+
+static int engine_before(struct pf_engine *e)
+{
+	uint64_t columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
+			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
+	struct ahead a = { 0 };
+	uint32_t kinds = 0;
+	int rc;
+
+	if (pf_engine_needs_calls(e) && pf_engine_has(e, PF_KINDS_CALL)) {
+		kinds = PF_KINDBIT(PF_KIND_CPU_OP) | PF_KINDS_CALL;
+		a.links = pf_sorter_new(2 * sizeof(int64_t), 2u << 20,
+					e->temp_dir);
+		a.recent = pf_calloc(RECENT, sizeof(*a.recent));
+	}
+	if (e->rules.overhead_claims &&
+	    pf_engine_has(e, PF_KINDBIT(PF_KIND_OVERHEAD))) {
+		kinds = PF_KINDS_OP | PF_KINDS_CALL |
+			PF_KINDBIT(PF_KIND_PYTHON) |
+			PF_KINDBIT(PF_KIND_OVERHEAD);
+		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX);
+		e->overhead_ids =
+			pf_spool_new(sizeof(int64_t), 1u << 17, e->temp_dir);
+		a.claims = choose_tracks(e);
+	}
+	rc = pf_engine_before(e, kinds, kinds ? columns : 0, look, &a);
+	if (!rc && a.links)
+		rc = spool_links(e, a.links);
 	engine_forget_ops(e);
-	pf_merge_free(m);
-	free(stack.open);
-	free(use);
+	pf_sorter_free(a.links);
+	free(a.recent);
+	free(a.claims);
+	free(a.stack.open);
 	return rc;
 }
 
@@ -1029,9 +1002,8 @@ int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 		rc = -1;
 	else if (e.is_foreign)
 		rc = finish(&e);
-	else if (!engine_survey(&e) && !engine_calls(&e) &&
-		 !engine_overhead(&e) && !engine_colliders(&e) &&
-		 !pf_engine_device(&e) && !pf_engine_memory(&e) &&
+	else if (!engine_survey(&e) && !engine_before(&e) &&
+		 !engine_colliders(&e) && !pf_engine_device(&e) &&
 		 !pf_engine_host(&e))
 		rc = finish(&e);
 	tear_down(&e);

@@ -5,10 +5,9 @@
  *
  * Passes over the column blocks, each streaming:
  *	survey	what is on which track; the stop thread; colliding ids
- *	calls	links of runtime calls where the trace lost them
- *	overhead	the ids that overhead events inherit
+ *	before	links of runtime calls where the trace lost them, the ids
+ *		that overhead events inherit, allocation records
  *	device	groups of GPU events; kernel times summed by link
- *	memory	allocation records
  *	host	the tree of CPU events, and their groups
  */
 #ifndef PF_TORCH_ENGINE_H
@@ -73,8 +72,7 @@ static inline int pf_lookup_find(struct pf_lookup *l, int64_t key,
 /*
  * Allocation records and which function events they belong to: every record
  * in the closed interval of an event, of whatever thread, counts for it.
- * First every record and every event is shown (in any order of tracks, each
- * track in stored order), then sums can be asked for.  Memory is fixed.
+ * First every record and every event is shown, then sums can be asked for.  Memory is fixed.
  */
 
 struct pf_memory_record {
@@ -265,8 +263,17 @@ static inline bool pf_engine_has(const struct pf_engine *e, uint32_t kinds)
 	return false;
 }
 
+typedef int pf_engine_see(struct pf_engine *e, void *context,
+			  const struct pf_fe *fe);
+
+/*
+ * Shows every allocation record of the host and every event that may cover one
+ * to pf_memory, if there are any; and all of "kinds" to who looks at them
+ * before the main pass.
+ */
+int pf_engine_before(struct pf_engine *e, uint32_t kinds, uint64_t columns,
+		     pf_engine_see *see, void *context);
 int pf_engine_device(struct pf_engine *e);
-int pf_engine_memory(struct pf_engine *e);
 int pf_engine_host(struct pf_engine *e);
 
 /* ---- which operator an event belongs to ---- */

@@ -91,8 +91,8 @@ struct pf_memory {
 	struct pf_spool *prefixes, *orphans;
 	struct pf_lookup low, high;
 	struct prefix low_sum, high_sum; /* of the last lookups */
-	struct stretch open;             /* of the track being shown */
-	bool is_open;
+	size_t track_count;
+	struct stretch *open; /* of each track, the last so far */
 };
 
 /* base_ns: what is added to times to make them absolute. */
@@ -114,6 +114,10 @@ static struct pf_memory *memory_new(const struct pf_engine *e)
 				  temp_dir);
 	pf_lookup_init(&m->low, m->prefixes);
 	pf_lookup_init(&m->high, m->prefixes);
+	m->track_count = e->track_count;
+	m->open = pf_calloc(e->track_count + 1, sizeof(*m->open));
+	for (size_t i = 0; i < e->track_count; i++)
+		m->open[i] = (struct stretch){ INT64_MIN, INT64_MIN };
 	return m;
 }
 
@@ -125,6 +129,7 @@ void pf_memory_free(struct pf_memory *m)
 	pf_sorter_free(m->stretches);
 	pf_spool_free(m->prefixes);
 	pf_spool_free(m->orphans);
+	free(m->open);
 	free(m);
 }
 
@@ -196,29 +201,20 @@ static void memory_add(struct pf_memory *m, const struct pf_memory_record *r)
 	pf_sorter_add(m->records, &copy, m->err);
 }
 
-/* The track has no more events. */
-static void memory_end_track(struct pf_memory *m)
+/* An event takes records; those of a track come in the order of their start. */
+static void memory_cover(struct pf_memory *m, const struct pf_fe *fe)
 {
-	if (m->is_open)
-		pf_sorter_add(m->stretches, &m->open, m->err);
-	m->is_open = false;
-}
-
-/* An event of the track that is being shown takes records. */
-static void memory_cover(struct pf_memory *m, int64_t start_ns, int64_t end_ns)
-{
-	struct stretch s = borders(m, start_ns, end_ns);
+	struct stretch s = borders(m, fe->start_ns, fe->end_ns);
+	struct stretch *open = &m->open[fe->track];
 
 	if (s.high_ns < s.low_ns)
 		return;
-	if (m->is_open && s.low_ns <= m->open.high_ns) {
-		if (s.high_ns > m->open.high_ns)
-			m->open.high_ns = s.high_ns;
-		return;
+	if (s.low_ns > open->high_ns) {
+		pf_sorter_add(m->stretches, open, m->err);
+		*open = s;
+	} else if (s.high_ns > open->high_ns) {
+		open->high_ns = s.high_ns;
 	}
-	memory_end_track(m);
-	m->open = s;
-	m->is_open = true;
 }
 
 static void add_prefix(struct pf_memory *m, const struct pf_memory_record *r,
@@ -249,7 +245,8 @@ static void memory_finish(struct pf_memory *m)
 	const struct pf_memory_record *r;
 	const struct stretch *s;
 
-	memory_end_track(m);
+	for (size_t i = 0; i < m->track_count; i++)
+		pf_sorter_add(m->stretches, &m->open[i], m->err);
 	if (pf_sorter_finish(m->records, m->err) ||
 	    pf_sorter_finish(m->stretches, m->err))
 		return;
@@ -314,17 +311,11 @@ static const struct pf_memory_record *memory_orphan(struct pf_memory *m,
 		       : NULL;
 }
 
-/*
- * Shows every allocation record and every function event of the host to
- * the above, a track at a time.
- */
-
-static void add_record(struct pf_engine *e, const struct pf_fe *fe,
-		       uint32_t track)
+static void add_record(struct pf_engine *e, const struct pf_fe *fe)
 {
 	struct pf_memory_record r = { .t_ns = fe->start_ns,
 				      .position = fe->position,
-				      .track = track,
+				      .track = fe->track,
 				      .is_oom = fe->kind == PF_KIND_OOM };
 	struct pf_args_fact args;
 
@@ -356,44 +347,45 @@ static void cover_op(struct pf_engine *e, const struct pf_fe *fe)
 		return;
 	if (!(name.flags & PF_NAME_DROPPED) &&
 	    !pf_engine_skips_python(e, fe, &name))
-		memory_cover(e->memory, fe->start_ns, fe->end_ns);
+		memory_cover(e->memory, fe);
 }
 
-static void show_track(struct pf_engine *e, uint32_t track)
+int pf_engine_before(struct pf_engine *e, uint32_t kinds, uint64_t columns,
+		     pf_engine_see *see, void *context)
 {
 	struct pf_merge_args args = {
-		.tracks = &e->tracks[track],
-		.count = 1,
-		.kinds = PF_KINDS_MEMORY | PF_KINDS_OP | PF_KINDS_CALL |
-			 PF_KINDBIT(PF_KIND_OVERHEAD),
-		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX) |
-			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES),
+		.tracks = e->tracks,
+		.count = e->track_count,
+		.kinds = kinds,
+		.columns = columns,
 		.first_ns = INT64_MIN,
+		.use = e->is_host,
 	};
 	PF_AUTO(pf_merge_freed) struct pf_merge *m = NULL;
 	const struct pf_fe *fe;
 
-	if (e->rules.python_in_tree || e->has_collections)
-		args.kinds |= PF_KINDBIT(PF_KIND_PYTHON);
-	m = pf_merge_new(e->db, &e->facts, &args, e->err);
-	while (!e->err->code && (fe = pf_merge_next(m, e->err)))
+	if (pf_engine_has(e, PF_KINDS_MEMORY)) {
+		e->memory = memory_new(e);
+		args.kinds |= PF_KINDS_MEMORY | PF_KINDS_OP | PF_KINDS_CALL |
+			      PF_KINDBIT(PF_KIND_OVERHEAD);
+		args.columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX) |
+				PF_COLBIT(PF_COL_NAME) |
+				PF_COLBIT(PF_COL_ARGS) |
+				PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
+		if (e->rules.python_in_tree || e->has_collections)
+			args.kinds |= PF_KINDBIT(PF_KIND_PYTHON);
+	}
+	m = args.kinds ? pf_merge_new(e->db, &e->facts, &args, e->err) : NULL;
+	while (m && !e->err->code && (fe = pf_merge_next(m, e->err))) {
 		if (pf_kind_in(fe->kind, PF_KINDS_MEMORY))
-			add_record(e, fe, track);
-		else
+			add_record(e, fe);
+		else if (e->memory)
 			cover_op(e, fe);
-	memory_end_track(e->memory);
-}
-
-int pf_engine_memory(struct pf_engine *e)
-{
-	if (!pf_engine_has(e, PF_KINDS_MEMORY))
-		return 0;
-	e->memory = memory_new(e);
-	for (uint32_t i = 0; i < e->track_count && !e->err->code; i++)
-		if (e->is_host[i])
-			show_track(e, i);
-	memory_finish(e->memory);
+		if (pf_kind_in(fe->kind, kinds))
+			PF_TRY(see(e, context, fe));
+	}
+	if (e->memory)
+		memory_finish(e->memory);
 	return e->err->code ? -1 : 0;
 }
 

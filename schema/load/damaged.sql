@@ -1,8 +1,9 @@
 -- What no ingest writes, by name: something else in the place of a table,
 -- columns of a table that are computed, traces whose time is not that of their
--- threads, steps that are not within it.  No rows: nothing found.  Parameters:
--- none.  Order: what is no table comes first, and whoever asks reads one row, for
--- what stands in the place of a table may have no end.
+-- threads, steps that are not within it.  Only a virtual table, and one with an AS
+-- in its text, can have a column that is computed: few are asked.  No rows: nothing
+-- found.  Parameters: none.  Order: what is no table comes first, and whoever asks
+-- reads one row, for what stands in the place of a table may have no end.
 WITH ours(name) AS (VALUES ('meta'), ('trace'), ('trace_meta'), ('trace_fact'),
 	('process'), ('track'), ('metadata_event'), ('string'), ('argset'),
 	('event_type'), ('block'), ('block_column'), ('gpu_event'),
@@ -16,9 +17,12 @@ time AS (SELECT trace_id, min(first_ns) AS first_ns, max(last_ns) AS last_ns
 	GROUP BY trace_id)
 SELECT 'table ' || name AS name
 FROM ours
-WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s
-		WHERE s.name = ours.name AND s.type = 'table')
-	OR EXISTS (SELECT 1 FROM pragma_table_xinfo(ours.name) WHERE hidden <> 0)
+WHERE name NOT IN (SELECT s.name FROM sqlite_schema AS s
+		WHERE s.type = 'table' AND s.name NOT NULL)
+	OR name IN (SELECT s.name FROM sqlite_schema AS s
+		WHERE s.sql NOT GLOB 'CREATE TABLE *' OR s.sql LIKE '%as%')
+		AND EXISTS (SELECT 1 FROM pragma_table_xinfo(ours.name)
+			WHERE hidden <> 0)
 UNION ALL
 SELECT 'time of trace ' || t.id
 FROM trace AS t

@@ -52,7 +52,7 @@ static inline void pf_freed(void *variable)
  * does next (fresh pages were a tenth of the time of a report); where memory is
  * bounded, or threads come and go, which would each keep some, it is little.
  */
-#define PF_MEM_KEEP_MUCH   (16 << 20)
+#define PF_MEM_KEEP_MUCH   (4 << 20)
 #define PF_MEM_KEEP_LITTLE (1 << 20)
 void pf_mem_keep_below(int size_bytes);
 

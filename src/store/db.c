@@ -722,9 +722,10 @@ static int set_up_reading(struct pf_db *db, const struct pf_db_kind *kind,
 	return 0;
 }
 
+/* is_sound: another connection to the file has looked at it. */
 static int open_kind(struct pf_db *db, const char *path,
 		     const struct pf_db_kind *kind, bool with_tables,
-		     struct pf_err *err)
+		     bool is_sound, struct pf_err *err)
 {
 	struct stat info;
 
@@ -740,7 +741,8 @@ static int open_kind(struct pf_db *db, const char *path,
 		pf_db_close(db);
 		return pf_while(err, "'%s'", path);
 	}
-	if (check_identity(db, kind, err) || check_damage(db, kind, err) ||
+	if (check_identity(db, kind, err) ||
+	    (!is_sound && check_damage(db, kind, err)) ||
 	    set_up_reading(db, kind, with_tables, err)) {
 		pf_db_close(db);
 		return -1;
@@ -755,13 +757,13 @@ static int open_kind(struct pf_db *db, const char *path,
 int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 	       struct pf_err *err)
 {
-	return open_kind(db, path, &pf_db_of_traces, with_tables, err);
+	return open_kind(db, path, &pf_db_of_traces, with_tables, false, err);
 }
 
 int pf_db_open_kind(struct pf_db *db, const char *path,
 		    const struct pf_db_kind *kind, struct pf_err *err)
 {
-	return open_kind(db, path, kind, false, err);
+	return open_kind(db, path, kind, false, false, err);
 }
 
 static void close_spare(struct pf_db *db)
@@ -804,7 +806,7 @@ static int check_is_same(const struct pf_db *db, struct pf_err *err)
 int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		      struct pf_err *err)
 {
-	PF_TRY(pf_db_open(db, open->path, false, err));
+	PF_TRY(open_kind(db, open->path, &pf_db_of_traces, false, true, err));
 	if (check_is_same(open, err)) {
 		pf_db_close(db);
 		return -1;

@@ -91,12 +91,18 @@ run 0 "$profan" path "$tmp/t.db" &&
 	tr -s ' \n' ' ' <"$tmp/out" | grep -q "Python, outside of operators \
 and calls, holds $share of the critical path"
 result 'line 1 of the summary has the share of Python' "$tmp/out"
-# pages that go back to the host are one cause
-"$profan" ingest -q "$tmp/made/A2-paged.json" -o "$tmp/t.db"
-for command in path gaps; do
-	run 0 "$profan" "$command" "$tmp/t.db" && tr -s ' \n' ' ' <"$tmp/out" |
-		grep -q 'in copies that block the host.*Memcpy DtoH (unified memory)'
-	result "$command: managed memory is paged back" "$tmp/out"
+# pages that go back to the host are one cause, and the first use of an operator
+for name in A2-paged A22-op; do
+	case $name in
+	A2-*) says='in copies that block the host.*Memcpy DtoH (unified memory)' ;;
+	*) says='in first uses, which load code or start the driver.*aten::abs' ;;
+	esac
+	"$profan" ingest -q "$tmp/made/$name.json" -o "$tmp/t.db"
+	for command in path gaps; do
+		run 0 "$profan" "$command" "$tmp/t.db" &&
+			tr -s ' \n' ' ' <"$tmp/out" | grep -q "$says"
+		result "$command: the cause of $name is the advice's" "$tmp/out"
+	done
 done
 # what more workers brought is no more than A1 said
 pair=$shared/traces/v100_resnet50_workers

@@ -141,6 +141,12 @@ def advice(t):
             "advise": list_of(rows, "at_most_ns"), "report": list_of(
                 [r for r in verdicts if r["id"].startswith("A")],
                 "recoverable_ns")}
+    firsts = [r["on_path_ns"] for r in rows or [] if r["id"] == "A22"]
+    if firsts:
+        yield "time of first uses, at least", {
+            "path": (first := t.total("path", "categories", "ns", lambda r:
+                                      r["category"] == "first use")),
+            "advise": min(first, *firsts)}
     # one meaning has its own words: "Without loading data ... 12 %"
     says = [("advise", r["sentence"]) for r in rows or []]
     says.append(("path", t.scalar("path", "finding") or ""))
@@ -149,6 +155,10 @@ def advice(t):
         for what, share in re.findall(
                 r"Without (.+?) (?:at most )?([\d.]+ %)", text):
             without.setdefault(what, {})[place] = share
+    yield "what of the steps is behind the path", {
+        place: "".join(re.findall(r"(\S+ %) of the steps is behind", text))
+        for place, text in ((c, t.scalar(c, "finding"))
+                            for c in ("path", "advise")) if text}
     for what, places in without.items():
         yield f"what is saved without {what}", places
     window = t.scalar("gaps", "window_ns")

@@ -309,7 +309,7 @@ run 0 "$profan" ingest -q "$tmp/cold.json" -o "$tmp/cold.db" &&
 result 'what no graph makes shorter'
 run 0 "$profan" summary "$tmp/cold.db" &&
 	tr -s ' \n' ' ' <"$tmp/out" >"$tmp/line" &&
-	grep -q 'severe Calls and operators as long as a first use hold 93.33 % of 30.000' \
+	grep -q 'severe First uses, which load code or start the driver, hold 93.33 % of 30.000' \
 		"$tmp/line" &&
 	grep -q 'severe 20.130 ms pass before .*\. GPU idle .* it is cudaFree, cause: first use' \
 		"$tmp/line"

@@ -14,6 +14,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/sat.h"
 #include "base/search.h"
 #include "events/gpu.h"
 #include "events/interval.h"
@@ -344,28 +345,40 @@ static int64_t least_of(size_t bin)
 		   : (int64_t)low;
 }
 
-/* The calls of a name in a trace. */
+/* The calls of a name in a trace, or its operators. */
 struct named {
 	int64_t count, long_count, huge_count;
+	int64_t sum_ns, longest_ns;
 	int64_t first_ns[FIRST_CALLS]; /* when the first ones began */
 	uint32_t bins[BINS];
 };
 
-/* A call that may be a first use. */
+/* A call that may be a first use, or an operator by its own time. */
 struct lengthy {
-	int64_t trace_id, start_ns, end_ns, event_id;
+	int64_t trace_id, start_ns, end_ns, ns, event_id;
 	struct pf_union busy; /* work while it goes on */
 	uint32_t name;
 	bool is_kernel;     /* it launches kernels, */
 	bool is_copy;       /* or copies: those may take long, too */
 	bool is_new_kernel; /* the first of their name */
 	bool is_early;      /* one of the first of its name, or of few */
+	bool is_op;
 };
+
+/* What is open on a thread; own_ns: less what is in it. */
+struct range {
+	int64_t end_ns, own_ns;
+	struct pf_span span;
+	bool is_op;
+};
+
+static const struct range nothing;
 
 struct firsts {
 	struct pf_db *db;
 	struct pf_names *texts;
-	struct pf_map at; /* of a name: its place */
+	struct pf_nest open; /* struct range */
+	struct pf_map at;    /* of a name: its place */
 	struct named *names;
 	size_t name_count, name_cap;
 	struct lengthy *calls;
@@ -387,7 +400,7 @@ static struct named *named_of(struct firsts *f, uint32_t name)
 }
 
 static void count_call(struct firsts *f, const struct pf_track *t,
-		       const struct pf_span *s,
+		       const struct pf_span *s, int64_t ns,
 		       const struct pf_name_class *class)
 {
 	struct named *n = named_of(f, s->name);
@@ -396,8 +409,10 @@ static void count_call(struct firsts *f, const struct pf_track *t,
 	if (!n)
 		return;
 	n->count++;
-	n->huge_count += s->dur_ns >= FIRST_HUGE_NS;
-	n->bins[bin_of(s->dur_ns)]++;
+	n->huge_count += ns >= FIRST_HUGE_NS;
+	pf_sat_sum(&n->sum_ns, ns);
+	n->longest_ns = ns > n->longest_ns ? ns : n->longest_ns;
+	n->bins[bin_of(ns)]++;
 	for (size_t i = 0; i < FIRST_CALLS; i++) {
 		int64_t other = n->first_ns[i];
 
@@ -406,16 +421,18 @@ static void count_call(struct firsts *f, const struct pf_track *t,
 			start = other;
 		}
 	}
-	if (s->dur_ns < FIRST_NS || n->long_count++ >= LONG_MAX)
+	if (ns < FIRST_NS || n->long_count++ >= LONG_MAX)
 		return;
 	*PF_ONE_MORE(f->calls, f->count, f->cap) = (struct lengthy){
 		.trace_id = t->trace_id,
 		.start_ns = s->start_ns,
 		.end_ns = pf_span_end(s->start_ns, s->dur_ns),
+		.ns = ns,
 		.event_id = (int64_t)((uint64_t)t->id << 32 | s->seq),
 		.name = s->name,
-		.is_kernel = class->launches == PF_LAUNCHES_KERNEL,
-		.is_copy = class->launches == PF_LAUNCHES_COPY,
+		.is_kernel = class && class->launches == PF_LAUNCHES_KERNEL,
+		.is_copy = class && class->launches == PF_LAUNCHES_COPY,
+		.is_op = !class,
 	};
 }
 
@@ -425,6 +442,29 @@ static bool may_be_first(const struct pf_name_class *class)
 	return class->call == PF_CAUSE_RUNTIME ||
 	       class->call == PF_CAUSE_COPY ||
 	       class->call == PF_CAUSE_ALLOCATOR;
+}
+
+/* Up to here: operators end, whose own time is known then. */
+static void end_ops(struct firsts *f, const struct pf_track *t, int64_t at_ns)
+{
+	const struct range *r;
+
+	while ((r = pf_nest_ended(&f->open, at_ns)))
+		if (r->is_op)
+			count_call(f, t, &r->span, r->own_ns, NULL);
+}
+
+static void begin_range(struct firsts *f, const struct pf_span *s, bool is_op)
+{
+	struct range *in = pf_nest_top(&f->open), *r;
+	int64_t end_ns = pf_span_end(s->start_ns, s->dur_ns);
+
+	if (in)
+		in->own_ns -= (end_ns < in->end_ns ? end_ns : in->end_ns) -
+			      s->start_ns;
+	r = pf_nest_push(&f->open, end_ns);
+	if (r)
+		*r = (struct range){ end_ns, s->dur_ns, *s, is_op };
 }
 
 static int count_calls(void *context, const struct pf_track *t)
@@ -443,24 +483,36 @@ static int count_calls(void *context, const struct pf_track *t)
 		unsigned kind = pf_names_kind(f->texts, s.type);
 
 		rc = 0;
+		if (kind > PF_KIND_OVERHEAD)
+			continue;
+		end_ops(f, t, s.start_ns);
+		begin_range(f, &s, kind == PF_KIND_CPU_OP);
 		if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
 			continue;
 		class = pf_names_class(f->texts, s.name);
 		if (!class)
 			rc = -1;
 		else if (may_be_first(class))
-			count_call(f, t, &s, class);
+			count_call(f, t, &s, s.dur_ns, class);
 	}
+	end_ops(f, t, INT64_MAX);
 	pf_cursor_free(c);
 	return rc;
 }
 
-/* The median is exact to an eighth; of two calls it is the shorter one. */
+/*
+ * The median is exact to an eighth; of two calls it is the shorter one.
+ * Operators differ in what they are given: one must be longer than all others
+ * of its name, which are the measure together.
+ */
 static bool is_lengthy(const struct lengthy *c, const struct named *n)
 {
-	int64_t below = 0, ns = c->end_ns - c->start_ns;
+	int64_t below = 0, ns = c->ns;
 	size_t bin = 0;
 
+	if (c->is_op)
+		return n->count > 1 && ns == n->longest_ns &&
+		       ns / FIRST_TIMES > (n->sum_ns - ns) / (n->count - 1);
 	if (n->count <= FIRST_CALLS && ns < FIRST_ALONE_NS)
 		return false;
 	if (n->count == 1)
@@ -482,7 +534,7 @@ static void end_names(struct firsts *f)
 		const struct named *n = named_of(f, c->name);
 
 		c->is_early = c->start_ns <= n->first_ns[FIRST_CALLS - 1] ||
-			      (c->end_ns - c->start_ns >= FIRST_HUGE_NS &&
+			      (!c->is_op && c->ns >= FIRST_HUGE_NS &&
 			       n->huge_count <= FIRST_HUGE);
 		if ((c->is_early || c->is_kernel) && is_lengthy(c, n))
 			f->calls[kept++] = *c;
@@ -582,7 +634,10 @@ static void *read_firsts(struct pf_db *db, const char *ignored,
 			 struct pf_err *err)
 {
 	const struct pf_window_args args = PF_WINDOW_DEFAULTS;
-	struct firsts f = { .db = db, .texts = pf_names_new(db) };
+	struct firsts f = { .db = db,
+			    .texts = pf_names_new(db),
+			    .open = { .width = sizeof(struct range),
+				      .outermost = &nothing } };
 	struct pf_first_uses *out = NULL;
 	struct pf_window window = { .device = -1 };
 	int rc = f.texts ? pf_window_load(db, &args, &window) : -1;
@@ -601,6 +656,7 @@ static void *read_firsts(struct pf_db *db, const char *ignored,
 	pf_window_release(&window);
 	pf_names_free(f.texts);
 	pf_map_release(&f.at);
+	pf_nest_release(&f.open);
 	free(f.names);
 	free(f.calls);
 	return out;
@@ -752,7 +808,8 @@ void pf_overheads_release(struct pf_overheads *o)
 /* Does an overhead explain more than what the thread was in? */
 static bool is_vague(uint32_t cause)
 {
-	return cause >= PF_CAUSE_RUNTIME && cause <= PF_CAUSE_LAUNCH;
+	return cause == PF_CAUSE_MODULE ||
+	       (cause >= PF_CAUSE_RUNTIME && cause <= PF_CAUSE_LAUNCH);
 }
 
 /* The profiler's own work is of nothing that is around it. */
@@ -907,6 +964,14 @@ static struct pf_block_call call_of(const struct pf_walk *w, uint32_t seq,
 	};
 }
 
+/* Is the next event one? */
+static bool is_first_use(const struct pf_walk *w)
+{
+	return pf_is_first_use(w->firsts,
+			       (int64_t)((uint64_t)w->track_id << 32 |
+					 (w->first_seq + w->at)));
+}
+
 static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
 		      const struct pf_name_class *class)
 {
@@ -918,8 +983,7 @@ static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
 		is_blocking = true;
 		cause = PF_CAUSE_COPY;
 	}
-	if (pf_is_first_use(w->firsts,
-			    (int64_t)((uint64_t)w->track_id << 32 | seq))) {
+	if (is_first_use(w)) {
 		is_blocking = false;
 		cause = PF_CAUSE_MODULE;
 	}
@@ -955,8 +1019,8 @@ static uint32_t own_cause(unsigned kind)
 	}
 }
 
-static void push_range(struct frame *f, unsigned kind, uint32_t name,
-		       const struct pf_name_class *class)
+static void push_range(const struct pf_walk *w, struct frame *f, unsigned kind,
+		       uint32_t name, const struct pf_name_class *class)
 {
 	uint32_t cause =
 		kind == PF_KIND_OVERHEAD ? class->overhead : class->range;
@@ -981,7 +1045,9 @@ static void push_range(struct frame *f, unsigned kind, uint32_t name,
 		f->inherited = cause;
 	if (cause == PF_CAUSE_UNRECORDED)
 		cause = class->is_step ? PF_CAUSE_ANNOTATION : own_cause(kind);
-	f->place.cause = cause;
+	f->place.cause = cause == PF_CAUSE_OP && is_first_use(w)
+				 ? PF_CAUSE_MODULE
+				 : cause;
 }
 
 static bool is_op_or_range(unsigned kind)
@@ -1028,7 +1094,7 @@ static int walk_event(struct pf_walk *w)
 	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
 		push_call(w, f, name, class);
 	else
-		push_range(f, kind, name, class);
+		push_range(w, f, kind, name, class);
 	/* what is outside explains more: it stays the cause */
 	if (before <= PF_CAUSE_COMM && f->inherited == before) {
 		f->place.cause = before;

@@ -78,7 +78,8 @@ const struct pf_pageable *pf_pageable(struct pf_db *db);
 /*
  * Ids of the calls that start the driver or load code, ascending: of their name
  * one of the first, or the first to launch a kernel, and so much longer than the
- * others as nothing else makes them while the GPU has little to do.
+ * others as nothing else makes them while the GPU has little to do.  And of the
+ * operators whose own time is such.
  */
 struct pf_first_uses {
 	int64_t *ids;

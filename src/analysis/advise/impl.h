@@ -58,8 +58,7 @@ enum {
 	ADVISE_CAPTURE = ADVISE_DATA << 9,  /* while a graph is captured */
 	ADVISE_READS = ADVISE_DATA << 10,   /* a result, and waits for it */
 	ADVISE_APART = ADVISE_DATA << 11,   /* long before the next launch */
-	ADVISE_FIRST = ADVISE_DATA << 12,   /* as long as a first use */
-	ADVISE_TAIL = ADVISE_DATA << 13     /* asks for memory near the end */
+	ADVISE_TAIL = ADVISE_DATA << 12     /* asks for memory near the end */
 };
 
 /* Near its end: this part of the window. */

@@ -304,15 +304,8 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	struct pf_buf shown = { 0 };
 	char share[PF_NUM_MAX];
 
-	if (a->window_ns / 2 > p->window_ns && p->behind_ns) {
-		pf_buf_addf(
-			out,
-			"%s of the steps is behind the critical path, "
-			"where nothing is recorded that they wait for",
-			pf_num_show_ratio(share, pf_num_share(p->behind_ns,
-							      a->window_ns)));
+	if (pf_path_say_behind(p, out))
 		return true;
-	}
 	if (!p->row_count || (a->given && most->ns / 2 < weight_of(a->all)))
 		return false;
 	if (most->in == PF_PATH_QUEUED && p->row_count > 1 &&

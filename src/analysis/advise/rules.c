@@ -396,9 +396,9 @@ static bool owns_code(const struct advise_row *r)
 	case PF_CAUSE_OP:
 	case PF_CAUSE_PYTHON:
 	case PF_CAUSE_ANNOTATION:
-		return !(r->flags & (ADVISE_DATA | ADVISE_STEP | ADVISE_FIRST |
-				     1u << ADVISE_MARK_LOG |
-				     1u << ADVISE_MARK_OPTIMIZER)) &&
+		return !(r->flags &
+			 (ADVISE_DATA | ADVISE_STEP | 1u << ADVISE_MARK_LOG |
+			  1u << ADVISE_MARK_OPTIMIZER)) &&
 		       (r->flags & (ADVISE_LONG | ADVISE_APART) ||
 			r->ns / r->count >= ADVISE_CODE_NS);
 	default:
@@ -417,7 +417,7 @@ static bool owns_launching(const struct advise_row *r)
 	case PF_PATH_LAUNCH_CALL:
 	case PF_PATH_LAUNCH_DELAY:
 	case PF_PATH_GAP:
-		return !(r->flags & (ADVISE_DATA | ADVISE_LONG | ADVISE_FIRST |
+		return !(r->flags & (ADVISE_DATA | ADVISE_LONG |
 				     ADVISE_CAPTURE | 1u << ADVISE_MARK_LOG)) &&
 		       !owns_code(r);
 	default:
@@ -893,16 +893,7 @@ static bool owns_start(const struct advise_row *r)
 {
 	if (r->flags & (ADVISE_LATE | ADVISE_DATA))
 		return false;
-	if (is_trial(r))
-		return true;
-	switch ((unsigned)r->category) {
-	case PF_CAUSE_MODULE:
-		return true;
-	case PF_CAUSE_OP:
-		return r->flags & ADVISE_FIRST;
-	default:
-		return false;
-	}
+	return is_trial(r) || (unsigned)r->category == PF_CAUSE_MODULE;
 }
 
 /*
@@ -1771,7 +1762,7 @@ const struct advise_rule advise_rules[] = {
 	{ .id = "A22",
 	  .kind = "first use",
 	  .title = "warm up before the profile begins",
-	  .subject = "Calls and operators as long as a first use hold",
+	  .subject = "First uses, which load code or start the driver, hold",
 	  .confidence = "hint",
 	  .command = "path",
 	  .is_left_out = true,

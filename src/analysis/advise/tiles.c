@@ -286,26 +286,13 @@ static bool chain_step(struct advise_chain *c, enum advise_role role,
 #define PENDING_MAX 4096  /* pieces; a longer sequence is none */
 #define CALLER_NS   10000 /* between two calls: what it takes to call */
 
-#define FIRST_USE_NS    100000 /* or longer, and */
-#define FIRST_USE_TIMES 20     /* as long as the others are in the mean, */
-#define FIRST_USE_CALLS 2      /* by one of the first calls */
-
 /* What pieces of a row have in common; no padding. */
 struct key {
 	uint32_t category, flags, name, op, frame, zero;
 };
 
-/* A call: its pieces of a row, for those of an operator go on behind others. */
-struct call {
-	int64_t number, ns, count, longest_ns, longest_at_ns;
-	int64_t nth; /* of the row's */
-};
-
 struct sum {
-	int64_t ns, count, blocked_ns;
-	int64_t calls;         /* that begin here */
-	struct call now, most; /* at hand; and the longest before it */
-	int64_t others_ns, others_at_ns; /* the longest piece of all others */
+	int64_t ns, count, blocked_ns, longest_ns, longest_at_ns;
 };
 
 /* Host time without a launch in between; begins as all zero. */
@@ -317,8 +304,6 @@ struct advise_stretch {
 
 struct piece {
 	struct key key;
-	int64_t call; /* its number among those of an operator, or others */
-	bool begins;  /* it */
 	int64_t start_ns, end_ns;
 };
 
@@ -337,9 +322,6 @@ struct advise_taker {
 	struct advise_stretch stretch;
 	bool has_attention, has_chain; /* does what is pending go on? */
 	bool is_launch;                /* does the last piece launch work? */
-	uint32_t last_op;              /* of the last piece */
-	int64_t op_call, other_call;   /* their numbers */
-	bool is_op_begun;              /* has it had a piece of its own? */
 	uint8_t *roles;                /* by string.id: enum advise_role */
 	size_t role_count;
 	int64_t late_ns;    /* the first step's end; INT64_MIN: no steps */
@@ -362,20 +344,6 @@ static struct sum *sum_of(struct advise_taker *t, const struct key *key)
 	return &t->sums[n];
 }
 
-/* The call at hand is over. */
-static void settle(struct sum *s)
-{
-	const struct call now = s->now, most = s->most;
-	const struct call *other = now.ns > most.ns ? &most : &now;
-
-	if (other->longest_ns > s->others_ns) {
-		s->others_ns = other->longest_ns;
-		s->others_at_ns = other->longest_at_ns;
-	}
-	s->most = now.ns > most.ns ? now : most;
-	s->now = (struct call){ .nth = now.nth + 1 };
-}
-
 static void add(struct advise_taker *t, const struct piece *p)
 {
 	int64_t ns = p->end_ns - p->start_ns;
@@ -383,15 +351,9 @@ static void add(struct advise_taker *t, const struct piece *p)
 
 	s->ns += ns;
 	s->count++;
-	s->calls += p->begins;
-	if (s->now.number != p->call)
-		settle(s);
-	s->now.number = p->call;
-	s->now.ns += ns;
-	s->now.count++;
-	if (ns > s->now.longest_ns) {
-		s->now.longest_ns = ns;
-		s->now.longest_at_ns = p->start_ns;
+	if (ns > s->longest_ns) {
+		s->longest_ns = ns;
+		s->longest_at_ns = p->start_ns;
 	}
 }
 
@@ -680,27 +642,11 @@ static int take_wait(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	(void)err;
 	if (tile->start_ns == tile->end_ns) {
 		sum->count++;
-		sum->others_at_ns = tile->end_ns;
+		sum->longest_at_ns = tile->end_ns;
 	}
 	if (tile->op != PF_ID_NONE || !(key.flags & ADVISE_ENDS))
 		sum->blocked_ns += tile->end_ns - tile->called_ns;
 	return 0;
-}
-
-/* An operator goes on behind calls that are in it; these are each their own. */
-static void number_call(struct advise_taker *t, const struct pf_path_tile *tile,
-			struct piece *p)
-{
-	bool is_op = (unsigned)tile->category == PF_CAUSE_OP;
-
-	if (tile->op == PF_ID_NONE || tile->op != t->last_op) {
-		t->op_call++;
-		t->is_op_begun = false;
-	}
-	t->last_op = tile->op;
-	p->call = is_op ? t->op_call : ++t->other_call;
-	p->begins = !is_op || !t->is_op_begun;
-	t->is_op_begun |= is_op;
 }
 
 static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
@@ -721,7 +667,6 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	    find_step(t, tile, &p.key.flags) < 0)
 		return -1;
 	find_log(t, tile, &p.key.flags);
-	number_call(t, tile, &p);
 	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
 			     sizeof(*t->pending));
 	t->pending[t->pending_count++] = p;
@@ -757,88 +702,6 @@ static bool is_single(const struct pf_tensor *tensor,
 		pf_tensor_op(tensor, r->op));
 }
 
-/* Calls of a name, in all its rows. */
-struct named_calls {
-	int64_t ns, calls, longest_ns;
-};
-
-/*
- * Of operators of a name one of the first that takes far longer than all
- * others, before the second step, is as long as a first use: a row of its own.
- */
-static bool is_first_use(const struct call *c, const struct named_calls *name)
-{
-	return c->nth <= FIRST_USE_CALLS && c->ns >= FIRST_USE_NS &&
-	       name->calls > 1 && c->ns == name->longest_ns &&
-	       c->ns / FIRST_USE_TIMES >
-		       (name->ns - name->longest_ns) / (name->calls - 1);
-}
-
-/* Calls are first uses by all of their name, on the path or not. */
-static bool may_be_first(const struct advise_row *r)
-{
-	return !(r->flags & (ADVISE_LATE | ADVISE_DATA)) &&
-	       (unsigned)r->category == PF_CAUSE_OP;
-}
-
-/* Theirs of a name, in rows of different flags. */
-static struct named_calls *calls_of(struct pf_intern *names,
-				    struct named_calls **all, size_t *cap,
-				    const struct advise_row *r)
-{
-	uint32_t known = names->count;
-	uint32_t n = pf_intern_add(names, r->name, strlen(r->name));
-
-	*all = pf_grow(*all, cap, (size_t)n + 1, sizeof(**all));
-	if (n == known)
-		(*all)[n] = (struct named_calls){ 0 };
-	return &(*all)[n];
-}
-
-static void split_first_uses(struct advise_taker *t)
-{
-	struct advise_tiles *out = t->out;
-	size_t count = out->row_count, cap = 0;
-	struct pf_intern names = { 0 };
-	struct named_calls *all = NULL, *name;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!may_be_first(&out->rows[i]) &&
-		    !(out->rows[i].flags & ADVISE_LATE))
-			continue;
-		name = calls_of(&names, &all, &cap, &out->rows[i]);
-		name->ns += out->rows[i].ns;
-		name->calls += t->sums[i].calls;
-		if (t->sums[i].most.ns > name->longest_ns)
-			name->longest_ns = t->sums[i].most.ns;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct advise_row *r = &out->rows[i], *first;
-		const struct sum *s = &t->sums[i];
-
-		if (!may_be_first(r) ||
-		    !is_first_use(&s->most, calls_of(&names, &all, &cap, r)))
-			continue;
-		if (r->count == s->most.count) {
-			r->flags |= ADVISE_FIRST;
-			continue;
-		}
-		first = &out->rows[out->row_count++];
-		*first = *r;
-		first->flags |= ADVISE_FIRST;
-		first->ns = s->most.ns;
-		first->count = s->most.count;
-		first->longest_ns = s->most.longest_ns;
-		first->longest_at_ns = s->most.longest_at_ns;
-		r->ns -= first->ns;
-		r->count -= first->count;
-		r->longest_ns = s->others_ns;
-		r->longest_at_ns = s->others_at_ns;
-	}
-	pf_intern_release(&names);
-	free(all);
-}
-
 static int make_rows(struct advise_taker *t)
 {
 	struct advise_tiles *out = t->out;
@@ -846,17 +709,12 @@ static int make_rows(struct advise_taker *t)
 
 	if (!tensor)
 		return -1;
-	/* any of them may be split in two */
-	out->rows =
-		pf_calloc(2 * ((size_t)t->keys.count + 1), sizeof(*out->rows));
+	out->rows = pf_calloc((size_t)t->keys.count + 1, sizeof(*out->rows));
 	for (uint32_t i = 0; i < t->keys.count; i++) {
 		struct advise_row *r = &out->rows[out->row_count++];
-		struct sum *s = &t->sums[i];
-		bool is_most;
+		const struct sum *s = &t->sums[i];
 		struct key key;
 
-		settle(s);
-		is_most = s->most.longest_ns >= s->others_ns;
 		memcpy(&key, pf_intern_text(&t->keys, i, NULL), sizeof(key));
 		*r = (struct advise_row){
 			.category = (enum pf_path_category)key.category,
@@ -866,10 +724,8 @@ static int make_rows(struct advise_taker *t)
 			.frame = text_of(t, key.frame),
 			.ns = s->ns,
 			.count = s->count,
-			.longest_ns =
-				is_most ? s->most.longest_ns : s->others_ns,
-			.longest_at_ns = is_most ? s->most.longest_at_ns
-						 : s->others_at_ns,
+			.longest_ns = s->longest_ns,
+			.longest_at_ns = s->longest_at_ns,
 			.blocked_ns = s->blocked_ns,
 		};
 		if (is_single(tensor, r))
@@ -883,7 +739,6 @@ static int make_rows(struct advise_taker *t)
 				? pf_kernel_short_kept(&out->texts, r->name)
 				: r->name;
 	}
-	split_first_uses(t);
 	pf_sort(out->rows, out->row_count, sizeof(*out->rows), by_time);
 	return t->db->err->code ? -1 : 0;
 }
@@ -942,7 +797,6 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 	t->sink.wait = take_wait;
 	t->db = db;
 	t->late_ns = INT64_MIN;
-	t->last_op = PF_ID_NONE;
 	t->out = out->tiles = pf_calloc(1, sizeof(*out->tiles));
 	t->out->taker = t;
 	t->texts = pf_names_new(db);

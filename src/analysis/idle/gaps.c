@@ -1045,7 +1045,7 @@ static void add_where(const struct pf_gap_culprit *c, struct pf_buf *b)
 
 	if (is_call || cause == PF_CAUSE_OP || !c->frame)
 		add_text(b, "", c->short_name);
-	if (is_call)
+	if (is_call && c->op != c->name)
 		add_text(b, " in ", c->op);
 	if (c->frame != c->name)
 		add_text(b, ", ", c->frame);

@@ -465,6 +465,7 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 	struct pf_buf queued = { 0 };
 	const struct part *first = &parts[0], *then = &parts[1];
 	char share[PF_NUM_MAX];
+	size_t at = out->len;
 
 	pf_buf_addf(&queued, "%s decides", pf_cause_phrase(PF_CAUSE_DEVICE));
 	parts[4].text = queued.data;
@@ -479,7 +480,7 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 		then = first == parts ? &parts[1] : parts;
 	} else {
 		pf_buf_addf(out, "%s ", first->text);
-		out->data[0] = (char)toupper((unsigned char)out->data[0]);
+		out->data[at] = (char)toupper((unsigned char)out->data[at]);
 	}
 	pf_window_say_part(&p->window, out, first->ns, p->window_ns,
 			   p->step_count);
@@ -489,6 +490,21 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 			pf_num_show_ratio(
 				share, pf_num_share(then->ns, p->window_ns)));
 	pf_buf_release(&queued);
+}
+
+bool pf_path_say_behind(const struct pf_path *p, struct pf_buf *out)
+{
+	char share[PF_NUM_MAX];
+
+	if (p->behind_ns <= p->window_ns)
+		return false;
+	pf_buf_addf(out,
+		    "%s of the steps is behind the critical path, where "
+		    "nothing is recorded that they wait for",
+		    pf_num_show_ratio(
+			    share, pf_num_share(p->behind_ns,
+						p->window_ns + p->behind_ns)));
+	return true;
 }
 
 static void add_finding(const struct pf_path *p, struct pf_doc *doc)
@@ -507,6 +523,8 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 				  "explained");
 		return;
 	}
+	if (pf_path_say_behind(p, &text))
+		pf_buf_adds(&text, ". ");
 	add_parts(p, &text);
 	add_most(p, &text);
 	add_free_host(p, &text);
@@ -523,15 +541,12 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 	char share[PF_NUM_MAX], open[PF_NUM_MAX], behind[PF_NUM_MAX];
 	char others[PF_NUM_MAX];
 
-	if (!p->step_count && p->behind_ns) {
-		pf_num_show_ns(behind, p->behind_ns);
+	if (!p->step_count && p->behind_ns)
 		pf_doc_note(doc,
 			    "the path ends %s before the last step does: "
 			    "behind it nothing is recorded that the step "
 			    "waits for",
-			    behind);
-	}
-
+			    pf_num_show_ns(behind, p->behind_ns));
 	pf_doc_note(doc,
 		    "%s of the %s links of the path are inferred (%s of its "
 		    "time), and %s of its time is unexplained",

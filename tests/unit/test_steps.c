@@ -95,7 +95,8 @@ static void test_copies_alone(void **state)
 	steps(&s);
 	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
 			       "any GPU busy 100.00 %. Most of the time, "
-			       "75.00 %, is in copies alone"));
+			       "75.00 %, is in copies alone, while no "
+			       "GPU computes"));
 	scene_close(&s);
 }
 

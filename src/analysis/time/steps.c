@@ -446,6 +446,12 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 					   : "Most of the time";
 	pf_buf_addf(&text, ". %s%s, %s, is %s", what,
 		    s->settled_mean_ns < 0 ? "" : " of all steps", most, words);
+	/* each of them alone has its own time of it, as overlap says */
+	if (s->has_many_gpus && top < PF_STEP_RUNTIME)
+		pf_buf_addf(&text,
+			    top == PF_STEP_KERNEL ? " on any %s"
+						  : ", while no %s computes",
+			    pf_window_device(&s->window));
 	if (has_pauses(s))
 		say_pauses(s, &text);
 	say_empty(s, &text);

@@ -1602,6 +1602,8 @@ def check(name, doc):
     if name == "A22-unmarked":  # nothing says what a warm step takes
         if given[0]["at_most_ns"] is not None:
             return [f"at most {given[0]['at_most_ns']}"]
+        if not 0.9 * ns < (given[0]["likely_ns"] or 0) <= ns:
+            return [f"at least {given[0]['likely_ns']} of {ns}"]
     elif ns and abs(given[0]["at_most_ns"] - ns) > (ns != int(ns)):
         return [f"at most {given[0]['at_most_ns']}, not {ns}"]
     bad = [] if given[0]["remedy"] else ["there is no remedy"]

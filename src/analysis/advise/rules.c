@@ -183,6 +183,7 @@ static void advise_bound(const struct pf_advise *a,
 #define NO_PAGEABLE "copy=async;gpu:HtoD [(]Pageable=0"
 /* No result is read: no call waits, nor is there a copy, or an operator. */
 #define NO_WAITING "sync=off;copy=async;"
+#define NO_FIRSTS  "first=0"
 #define NO_RESULTS NO_WAITING "gpu:DtoH|D2H|DEVICE_TO_HOST|DeviceToHost=0"
 #define NO_READING                                                             \
 	NO_WAITING "op:^aten::(item|_local_scalar_dense|is_nonzero)$=0"
@@ -896,6 +897,29 @@ static bool owns_start(const struct advise_row *r)
 	return is_trial(r) || (unsigned)r->category == PF_CAUSE_MODULE;
 }
 
+/* A use that is none takes a twentieth of that, or less. */
+#define USUAL 20
+
+static void say_least(const struct pf_advise *a, struct pf_advice *out)
+{
+	const struct pf_path_answer *w =
+		advise_answer(a->tiles->path, NO_FIRSTS);
+	char ns[PF_NUM_MAX], share[PF_NUM_MAX];
+
+	pf_buf_adds(advise_next(out), "A warm-up leaves that out");
+	out->likely_ns = w ? w->least_ns - out->on_path_ns / USUAL : PF_NO_INT;
+	if (out->likely_ns > 0)
+		pf_buf_addf(
+			&out->detail, ", which saves at least %s (%s)",
+			pf_num_show_ns(ns, out->likely_ns),
+			pf_num_show_ratio(share, pf_num_share(out->likely_ns,
+							      a->window_ns)));
+	else
+		out->likely_ns = PF_NO_INT;
+	pf_buf_adds(&out->detail, ", and what else a first pass takes: how "
+				  "much, only warm steps would say");
+}
+
 /*
  * A warm-up leaves out all that the first step takes beyond a steady one, not
  * only what first uses hold; without steps nothing says what that is.
@@ -925,9 +949,7 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 		return;
 	if (!w.most && !(a->has_path && a->tiles->has_late)) {
 		out->at_most_ns = PF_NO_INT;
-		pf_buf_adds(advise_next(out),
-			    "A warm-up leaves that out, and what else a first "
-			    "pass takes: how much, only warm steps would say");
+		say_least(a, out);
 		return;
 	}
 	if (w.excess_ns > out->at_most_ns)
@@ -1603,7 +1625,7 @@ static void judge_decoding(const struct pf_advise *a, struct pf_advice *out)
 const char *advise_questions[] = {
 	"data=0",      "sync=off", "launch=0", "gc=0",       "class:comm=0",
 	"comm=hidden", "alloc=0",  NO_KERNELS, FAST_KERNELS, ADVISE_FREE_HOST,
-	NO_PAGEABLE,   NO_READING, NO_RESULTS
+	NO_PAGEABLE,   NO_READING, NO_RESULTS, NO_FIRSTS
 };
 const size_t advise_question_count =
 	sizeof(advise_questions) / sizeof(*advise_questions);

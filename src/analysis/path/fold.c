@@ -1088,8 +1088,10 @@ static unsigned kinds_of(const struct pf_place *place,
 		kinds |= PATH_IS_GC;
 	if (place->cause == PF_CAUSE_ALLOCATOR)
 		kinds |= PATH_IS_ALLOC;
+	if (place->cause == PF_CAUSE_MODULE)
+		kinds |= PATH_IS_FIRST;
 	if (class && !inner->is_in_data && !(is_call && class->waits) &&
-	    inner->kind != PF_KIND_OVERHEAD && place->cause != PF_CAUSE_MODULE)
+	    inner->kind != PF_KIND_OVERHEAD && !(kinds & PATH_IS_FIRST))
 		kinds |= PATH_IS_CODE;
 	return kinds;
 }

@@ -478,7 +478,8 @@ enum {
 	PATH_IS_GC = 2,    /* collecting garbage */
 	PATH_IS_ALLOC = 4, /* in the allocator */
 	PATH_IS_CODE = 8,  /* op, call that does not wait, Python, annotation */
-	PATH_IS_ANY = 16,
+	PATH_IS_FIRST = 16, /* a first use */
+	PATH_IS_ANY = 32,
 };
 
 struct path_change {

@@ -160,6 +160,12 @@ static int want_gc(const struct wish *w)
 	return on_host(w);
 }
 
+static int want_first(const struct wish *w)
+{
+	w->q->host_kinds |= PATH_IS_FIRST;
+	return on_host(w);
+}
+
 static int want_alloc(const struct wish *w)
 {
 	w->q->host_kinds |= PATH_IS_ALLOC;
@@ -202,7 +208,7 @@ static const struct {
 	{ "data", want_data, false },     { "gc", want_gc, false },
 	{ "alloc", want_alloc, false },   { "sync", want_sync, false },
 	{ "launch", want_launch, false }, { "comm", want_comm, false },
-	{ "copy", want_copy, false },
+	{ "copy", want_copy, false },     { "first", want_first, false },
 };
 
 /* "12.5", from 0 to FACTOR_MAX. */
@@ -240,8 +246,8 @@ static int parse_one(struct path_change *q, char *text, struct pf_err *err)
 		return wishes[i].want(&w);
 	}
 	return refuse(&w,
-		      "there are gpu, class, host, op, data, gc, alloc, sync, "
-		      "launch, comm and copy");
+		      "there are gpu, class, host, op, data, gc, alloc, first, "
+		      "sync, launch, comm and copy");
 }
 
 /* As the user wrote it: PF_EUSAGE if it makes no sense. */

@@ -218,8 +218,15 @@ result "and on the page" "$tmp/said"
 # ---- collectives of XLA on CPUs ----
 read_case apart
 run 0 "$profan" steps "$tmp/apart.db" &&
-	grep -q '^A step takes 500.000 us: any GPU busy 40.00 %' "$tmp/out"
+	grep -q '^A step takes 500.000 us: GPU busy 40.00 %' "$tmp/out"
 result "steps of two devices that share a number are no one step" "$tmp/out"
+for command in gaps overlap; do
+	run 0 "$profan" $command "$tmp/apart.db" &&
+		grep -q '^GPU .* of the step (.* of 500.000 us)' "$tmp/out" &&
+		run 0 "$profan" $command "$tmp/apart.db" --whole-capture &&
+		grep -q '^2 GPUs ' "$tmp/out"
+	result "$command: a GPU has no idle time in a step of another" "$tmp/out"
+done
 read_case warming
 for command in summary advise; do
 	"$profan" $command -f json "$tmp/warming.db" |

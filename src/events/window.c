@@ -10,6 +10,7 @@
 #include "events/step.h"
 #include "base/sat.h"
 #include "events/window.h"
+#include "store/query.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/search.h"
@@ -384,6 +385,20 @@ void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps)
 	w->between_share = pf_num_share(between_ns, all_ns);
 }
 
+int pf_window_to_device(struct pf_db *db, struct pf_window *w)
+{
+	PF_STMT(st) = NULL;
+	int rc = 0;
+
+	if (w->device >= 0 || w->count != 1 || w->steps || w->is_whole)
+		return 0;
+	st = pf_named_prepare(db, "trust_steps", db->err);
+	while ((rc = pf_db_step(db, st, db->err)) == 1)
+		if (sqlite3_column_int64(st, 0) == w->traces->trace_id)
+			w->device = sqlite3_column_int64(st, 1);
+	return rc;
+}
+
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		       int64_t *step_count, struct pf_steps *all)
 {
@@ -406,6 +421,10 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 	if (!is_all)
 		*step_count = 0;
 	w->is_restricted |= is_cut;
+	if (is_cut && pf_window_to_device(db, w) < 0) {
+		pf_steps_release(&steps);
+		return -1;
+	}
 	pf_window_note_steps(w, &steps);
 	if (all)
 		*all = steps;

@@ -161,6 +161,11 @@ int pf_window_settle(struct pf_db *db, struct pf_window *w);
 struct pf_steps;
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		       int64_t *step_count, struct pf_steps *steps);
+/*
+ * Where the steps are those of the line of one GPU, and others have their own at
+ * other times, restrict it to that GPU; pf_window_to_steps() does so, too.
+ */
+int pf_window_to_device(struct pf_db *db, struct pf_window *w);
 /* Set between_share: of the steps of these that are whole in the window. */
 void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps);
 /*

@@ -771,6 +771,8 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s)
 	pf_window_note_steps(&s->window, &all);
 	for (size_t i = 0; i < s->window.count; i++)
 		is_all &= has_steps(s, &all, s->window.traces[i].trace_id);
+	if (is_all)
+		PF_TRY(pf_window_to_device(db, &s->window));
 	if (is_all || !pf_window_settle(db, &s->window))
 		for (size_t i = 0; i < s->window.count; i++)
 			choose_trace(s, &s->window.traces[i], &all);

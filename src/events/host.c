@@ -616,9 +616,11 @@ static struct pf_first_uses *firsts_of(struct firsts *f)
 	for (size_t i = 0; i < f->count; i++) {
 		const struct lengthy *c = &f->calls[i];
 
-		if ((c->is_early || c->is_new_kernel) &&
-		    c->busy.covered_ns < (c->end_ns - c->start_ns) /
-						 (c->is_copy ? FIRST_TIMES : 2))
+		if (c->is_op ||
+		    ((c->is_early || c->is_new_kernel) &&
+		     c->busy.covered_ns <
+			     (c->end_ns - c->start_ns) /
+				     (c->is_copy ? FIRST_TIMES : 2)))
 			out->ids[out->count++] = c->event_id;
 	}
 	return out;
@@ -640,6 +642,7 @@ static void *read_firsts(struct pf_db *db, const char *ignored,
 				      .outermost = &nothing } };
 	struct pf_first_uses *out = NULL;
 	struct pf_window window = { .device = -1 };
+	bool has_calls = false;
 	int rc = f.texts ? pf_window_load(db, &args, &window) : -1;
 
 	(void)ignored;
@@ -649,7 +652,10 @@ static void *read_firsts(struct pf_db *db, const char *ignored,
 				    &f);
 		end_names(&f);
 	}
-	if (!rc && f.count)
+	/* operators wait for nothing of their own */
+	for (size_t i = 0; i < f.count; i++)
+		has_calls |= !f.calls[i].is_op;
+	if (!rc && has_calls)
 		rc = add_works(&f, &window);
 	if (!rc)
 		out = firsts_of(&f);

@@ -312,7 +312,7 @@ host() { # NAME ROWS SLEEP: four steps of an operator, and of nothing
  "tid": 1, "ts": $at, "dur": $((1990 + $3 + i))},
 {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 1,
  "ts": $((at + 10)), "dur": $((1500 + i)),
- "args": {"Input Dims": [[$2, 64]], "Input type": ["float"]}},
+ "args": {"Input Dims": [$2], "Input type": ["float"]}},
 EOF
 		done
 		echo '{}]}'
@@ -320,13 +320,19 @@ EOF
 	rm -f "$tmp/$1.db"
 	run 0 "$profan" ingest -q "$tmp/$1.json" -o "$tmp/$1.db"
 }
-host host 64 0 && host wide 256 0 && host slow 64 9000 &&
+same='[8, 8], [8, 8], [8, 8], [8, 8], [8, 8], [8, 8]'
+host host '[64, 64]' 0 && host wide '[256, 64]' 0 && host slow '[64, 64]' 9000 &&
 	run 0 "$profan" diff "$tmp/host.db" "$tmp/wide.db" &&
 	grep -q '^Times are not compared, as the shapes are different' \
 		"$tmp/out" &&
 	run 0 "$profan" diff "$tmp/host.db" "$tmp/slow.db" &&
 	tr '\n' ' ' <"$tmp/out" | grep -q 'largest [a-z]* *change is outside of operators and calls: [^(]*\.  *Comparable'
 result 'without a GPU shapes are compared, and no operator is blamed for nothing'
+host behind "$same, [1, 2]" 0 && host other "$same, [3, 2]" 0 &&
+	run 0 "$profan" diff "$tmp/behind.db" "$tmp/other.db" &&
+	tr '\n' ' ' <"$tmp/out" |
+	grep -q '(aten::linear \.\.\. 1x2 -> \.\.\. 3x2)'
+result 'shapes that differ are named, behind those that do not'
 
 # Python functions have rows, and rows add up to the step: with functions that
 # outlive it (prof.step()), built-in ones, other lines and other addresses

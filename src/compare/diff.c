@@ -295,13 +295,19 @@ char *pf_diff_key_take(const struct pf_diff_run *d, const struct pf_pair *p)
 
 /* ---- names that differ ---- */
 
-/* " 32x64x56x56 64x64x3x3": the first inputs that have dimensions. */
-static void diff_add_dims(struct pf_buf *out, const char *shapes)
+/*
+ * " 32x64x56x56 64x64x3x3": the first inputs that have dimensions, of those
+ * from there on.
+ */
+static void diff_add_dims(struct pf_buf *out, const char *shapes, size_t from)
 {
-	int depth = 0, lists = 0;
+	int depth = from > 0, lists = 0;
 
+	if (from)
+		pf_buf_adds(out, " ...");
 	/* types follow: ["float"] */
-	for (const char *s = shapes; *s && *s != '"' && lists < DIMS_MAX; s++) {
+	for (const char *s = shapes + from; *s && *s != '"' && lists < DIMS_MAX;
+	     s++) {
 		bool is_digit = *s >= '0' && *s <= '9';
 
 		if (*s == '[' && ++depth == 2 && s[1] != ']')
@@ -329,7 +335,7 @@ static void add_origin(struct pf_buf *out, const struct pf_diff_run *d,
 	if (way == BY_NUMBER)
 		pf_buf_addf(out, " (%zu)", number);
 	else if (way == BY_SHAPES)
-		diff_add_dims(out, pf_diff_text(d, text));
+		diff_add_dims(out, pf_diff_text(d, text), 0);
 	else if (*pf_diff_text(d, text))
 		pf_buf_addf(out, " in %s", pf_diff_text(d, text));
 }
@@ -825,7 +831,7 @@ static const char *shown_op(struct pf_diff_run *d, const struct pf_pair *x)
 	if (d->op_uses[op->name] < 2)
 		return diff_keep(d, op->name);
 	pf_buf_adds(&out, pf_diff_text(d, op->name));
-	diff_add_dims(&out, pf_diff_text(d, op->shapes));
+	diff_add_dims(&out, pf_diff_text(d, op->shapes), 0);
 	add_type(&out, pf_diff_text(d, op->shapes));
 	return pf_diff_keep_made(d, out.data);
 }
@@ -840,17 +846,33 @@ static bool is_of_one_side(const struct pf_diff_run *d,
 	       !strcmp(pf_diff_text(d, key->name), PF_STEP_ITSELF);
 }
 
+/* Where the first input begins that differs; 0: where all do. */
+static size_t first_other(const char *a, const char *b)
+{
+	size_t at = 0, from = 0;
+
+	for (int depth = 0; a[at] && a[at] == b[at] && a[at] != '"'; at++) {
+		depth += (a[at] == '[') - (a[at] == ']');
+		if (a[at] == '[' && depth == 2)
+			from = at;
+	}
+	return a[at] == '"' || from <= 1 ? 0 : from;
+}
+
 /* "aten::mm 4x256 256x256 -> 64x256 256x256" */
 static const char *keep_reshaped(struct pf_diff_run *d, const struct pf_pair *x)
 {
 	const struct pf_op_key *a = &pf_op_at(&d->a, x->a_row)->key,
 			       *b = &pf_op_at(&d->b, x->b_row)->key;
+	const char *in_a = pf_diff_text(d, a->shapes);
+	const char *in_b = pf_diff_text(d, b->shapes);
+	const size_t from = first_other(in_a, in_b);
 	struct pf_buf out = { 0 };
 
 	pf_buf_adds(&out, pf_diff_text(d, a->name));
-	diff_add_dims(&out, pf_diff_text(d, a->shapes));
+	diff_add_dims(&out, in_a, from);
 	pf_buf_adds(&out, " ->");
-	diff_add_dims(&out, pf_diff_text(d, b->shapes));
+	diff_add_dims(&out, in_b, from);
 	return pf_diff_keep_made(d, out.data);
 }
 

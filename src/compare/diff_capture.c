@@ -1441,7 +1441,7 @@ static int capture_waits(struct loading *l)
 	[PF_FIGURE_##id] = { key, column, title, PF_##kind, PF_OF_##of }
 #define COUNT(id, key, title, of) FIGURE(id, key, key, title, COUNT, of)
 #define COPIED(id, key, title)    FIGURE(id, key, key, title, BYTES, WORK)
-#define CLASS(id, word)                                                        \
+#define CLASS(id, word, column)                                                \
 	[PF_FIGURE_CLASS + PF_STEP_##                                          \
 		id] = { word, word "_ns", word, PF_NS, PF_OF_TIME }
 const struct pf_step_figure_words pf_step_figures[PF_FIGURES] = {
@@ -1476,14 +1476,7 @@ const struct pf_step_figure_words pf_step_figures[PF_FIGURES] = {
 	FIGURE(GPU_NS, "gpu_ns", "gpu_ns", "Time of GPU work", NS, WORK),
 	FIGURE(WORK_NS, "kernel_ns", "kernel_work_ns", "Time of kernels", NS,
 	       WORK),
-	CLASS(KERNEL, "kernel"),
-	CLASS(COPY, "copy"),
-	CLASS(MEMSET, "memset"),
-	CLASS(COMM, "comm"),
-	CLASS(RUNTIME, "runtime"),
-	CLASS(DATA, "data"),
-	CLASS(CPU, "cpu"),
-	CLASS(OTHER, "other"),
+	PF_STEP_CLASSES_OF(CLASS),
 };
 
 /* ---- steps ---- */

@@ -1101,7 +1101,7 @@ static struct pf_diff_class class_of(struct pf_diff_run *d, size_t cls)
 	size_t i = PF_FIGURE_CLASS + cls;
 
 	return (struct pf_diff_class){
-		.name = pf_step_class_name((enum pf_step_class)cls),
+		.name = pf_step_figures[i].title,
 		.verdict = pf_diff_keep_made(d, diff_class_take(d, j)),
 		.ns = pf_both(d->a.mean[i], d->b.mean[i]),
 		.sum_ns = pf_both(d->a.of[i], d->b.of[i]),

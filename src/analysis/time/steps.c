@@ -217,26 +217,21 @@ static const struct pf_field copy_fields[] = {
 
 /* With Python: where functions are recorded, they are what runs there. */
 static const struct {
-	const char *name, *phrase, *with_python;
+	const char *phrase, *with_python;
 } classes[PF_STEP_CLASSES] = {
-	[PF_STEP_KERNEL] = { "kernel", "in kernels" },
-	[PF_STEP_COPY] = { "copy", "in copies alone" },
-	[PF_STEP_MEMSET] = { "memset", "in memsets alone" },
-	[PF_STEP_COMM] = { "comm", "in communication alone" },
-	[PF_STEP_RUNTIME] = { "runtime", "in calls of the runtime" },
-	[PF_STEP_DATA] = { "data", "loading data" },
-	[PF_STEP_CPU] = { "cpu", "in operators and ranges on the CPU",
+	[PF_STEP_KERNEL] = { "in kernels" },
+	[PF_STEP_COPY] = { "in copies alone" },
+	[PF_STEP_MEMSET] = { "in memsets alone" },
+	[PF_STEP_COMM] = { "in communication alone" },
+	[PF_STEP_RUNTIME] = { "in calls of the runtime" },
+	[PF_STEP_DATA] = { "loading data" },
+	[PF_STEP_CPU] = { "in operators and ranges on the CPU",
 			  "in operators and ranges on the CPU, and Python in "
 			  "them" },
-	[PF_STEP_OTHER] = { "other", "outside of operators and calls",
+	[PF_STEP_OTHER] = { "outside of operators and calls",
 			    "in Python and all else outside of operators and "
 			    "calls" },
 };
-
-const char *pf_step_class_name(enum pf_step_class c)
-{
-	return classes[c].name;
-}
 
 const char *pf_step_class_phrase(enum pf_step_class c)
 {
@@ -581,8 +576,8 @@ static void hide_unknown(const struct pf_step_times *s,
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_step_time, member, key, title, (kind) | PF_FULL)
-#define CLASS_NS(c, key, title)                                                \
-	FIELD(class_ns[c], key "_ns", title, PF_NS | PF_KNOWN)
+#define CLASS_NS(id, name, title)                                              \
+	FIELD(class_ns[PF_STEP_##id], name "_ns", title, PF_NS | PF_KNOWN)
 #define CLASS_SHARE(c, key, title)                                             \
 	PF_FIELD(struct pf_step_time, class_share[c], key "_share", title,     \
 		 PF_RATIO | PF_BRIEF | absent[c])
@@ -610,14 +605,7 @@ static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 		FIELD(start_ns, "start_ns", "Start", PF_INT),
 		PF_FIELD(struct pf_step_time, dur_ns, "dur_ns", "Duration",
 			 PF_NS),
-		CLASS_NS(PF_STEP_KERNEL, "kernel", "Kernel"),
-		CLASS_NS(PF_STEP_COPY, "copy", "Copy"),
-		CLASS_NS(PF_STEP_MEMSET, "memset", "Memset"),
-		CLASS_NS(PF_STEP_COMM, "comm", "Comm"),
-		CLASS_NS(PF_STEP_RUNTIME, "runtime", "Runtime"),
-		CLASS_NS(PF_STEP_DATA, "data", "Data"),
-		CLASS_NS(PF_STEP_CPU, "cpu", "CPU"),
-		CLASS_NS(PF_STEP_OTHER, "other", "Other"),
+		PF_STEP_CLASSES_OF(CLASS_NS),
 		FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_KNOWN),
 		FIELD(kernel_union_ns, "kernel_union_ns", "GPU in kernels",
 		      PF_NS | PF_KNOWN),
@@ -1197,6 +1185,9 @@ static void add_up_backlog(struct pf_step_times *s)
 
 static void add_up_steps(struct pf_step_times *s)
 {
+#define NAME(id, name, title) [PF_STEP_##id] = name
+	static const char *const names[] = { PF_STEP_CLASSES_OF(NAME) };
+#undef NAME
 	PF_OWN int64_t *values = pf_calloc(s->count + 1, sizeof(*values));
 	int64_t last_ns = 0;
 	size_t n;
@@ -1222,7 +1213,7 @@ static void add_up_steps(struct pf_step_times *s)
 			if (!s->steps[i].is_partial)
 				values[n++] = s->steps[i].class_ns[c];
 		s->classes[c] = spread(values, n);
-		s->classes[c].name = pf_step_class_name((enum pf_step_class)c);
+		s->classes[c].name = names[c];
 		s->classes[c].share =
 			pf_num_share(s->classes[c].sum_ns, s->dur.sum_ns);
 	}

@@ -57,8 +57,15 @@ enum pf_step_class {
 	PF_STEP_CLASSES
 };
 
-/* "kernel", "copy", ... */
-const char *pf_step_class_name(enum pf_step_class c);
+/* For tables of all of them: their names, and titles of columns. */
+#define PF_STEP_CLASSES_OF(CLASS)                                              \
+	CLASS(KERNEL, "kernel", "Kernel"), CLASS(COPY, "copy", "Copy"),        \
+		CLASS(MEMSET, "memset", "Memset"),                             \
+		CLASS(COMM, "comm", "Comm"),                                   \
+		CLASS(RUNTIME, "runtime", "Runtime"),                          \
+		CLASS(DATA, "data", "Data"), CLASS(CPU, "cpu", "CPU"),         \
+		CLASS(OTHER, "other", "Other")
+
 /* "most of the time is" this: "in kernels" */
 const char *pf_step_class_phrase(enum pf_step_class c);
 

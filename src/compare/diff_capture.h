@@ -45,7 +45,8 @@
 /*
  * The figures of a step, of which everything that compares captures has its
  * columns, lines and checks (pf_step_figures).  Of a capture they are sums over
- * its full steps, but for the two of its memory.
+ * its full steps, but for the two of its memory.  GPU work is of the step that
+ * launched it, where steps.h counts it in the one in which it starts.
  */
 enum pf_step_figure {
 	PF_FIGURE_TIME, /* of the step */

@@ -87,7 +87,8 @@ int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
  * title and kind that lists of ranks have it by.  Of a rank it is the mean of
  * its whole steps, of a capture that of those of all ranks; PF_ABSENT: lists
  * have it not.  Of a step they are figures that captures are followed by over
- * time; night: flags of the column that nights have it in.
+ * time, counts as steps.h has them; night: flags of the column that nights have
+ * it in.
  */
 struct pf_fleet_figure {
 	struct pf_field of;

@@ -1,6 +1,6 @@
--- What each trace has and lacks that answers depend on.  work_count is NULL if
--- the database was made before ingest counted these.  Parameters: none.
--- Order: trace_id.
+-- What each trace has and lacks that answers depend on.  is_known: of work and
+-- orphans, unless the database was made before ingest counted these.  cut_count:
+-- 1 of a trace that is cut off or damaged.  Parameters: none.  Order: trace_id.
 WITH fact AS (
 	SELECT trace_id,
 		max(value) FILTER (WHERE key = 'gpu_work_count') AS work_count,
@@ -20,8 +20,8 @@ WITH fact AS (
 	GROUP BY trace_id),
 fault AS (
 	SELECT trace_id,
-		sum(kind IN ('cut_off', 'compression', 'no_end', 'stopped',
-			'bad_frame', 'missing_frames', 'cut_snapshot')) AS cut_count,
+		max(kind IN ('cut_off', 'compression', 'no_end', 'stopped',
+			'bad_frame', 'missing_frames', 'cut_snapshot')) AS is_cut,
 		sum(count) FILTER (WHERE kind IN ('not_recorded',
 			'lost_events'))
 			AS dropped_count,
@@ -31,17 +31,21 @@ fault AS (
 		sum(count) FILTER (WHERE kind = 'python') AS left_out_count
 	FROM repair
 	GROUP BY trace_id)
-SELECT t.id AS trace_id, f.work_count, f.work_ns, f.orphan_count, f.orphan_ns,
-	coalesce(f.any_work, 0) AS any_work,
-	coalesce(f.any_call, 0) AS any_call,
-	coalesce(f.any_stack, 0) AS any_stack,
-	coalesce(r.cut_count, 0) AS cut_count,
+SELECT t.id AS trace_id, coalesce(f.work_count, 0) AS work_count,
+	coalesce(f.work_ns, 0) AS work_ns,
+	coalesce(f.orphan_count, 0) AS orphan_count,
+	coalesce(f.orphan_ns, 0) AS orphan_ns,
+	f.work_count IS NOT NULL AS is_known,
+	coalesce(f.any_work, 0) > 0 AS any_work,
+	coalesce(f.any_call, 0) > 0 AS any_call,
+	coalesce(f.any_stack, 0) > 0 AS any_stack,
+	coalesce(f.any_op, 0) > 0 AS any_op,
+	coalesce(f.any_range, 0) > 0 AS any_range,
+	coalesce(r.is_cut, 0) AS cut_count,
 	coalesce(r.dropped_count, 0) AS dropped_count,
 	coalesce(r.skipped_count, 0) AS skipped_count,
 	coalesce(r.left_out_count, 0) AS left_out_count,
-	t.stored_count = 1000000 AS is_capped,
-	coalesce(f.any_op, 0) AS any_op,
-	coalesce(f.any_range, 0) AS any_range
+	t.stored_count = 1000000 AS is_capped
 FROM trace AS t
 LEFT JOIN fact AS f ON f.trace_id = t.id
 LEFT JOIN fault AS r ON r.trace_id = t.id

@@ -728,34 +728,16 @@ struct paging {
 	int64_t trace_id, from_ns, to_ns, name_id;
 };
 
-struct pagings {
-	struct paging *rows;
-	size_t count;
-};
-
-static void free_pagings(void *p)
-{
-	free(((struct pagings *)p)->rows);
-	free(p);
-}
-
 /* Of all traces at once: names of all are looked through for it. */
-static void *read_pagings(struct pf_db *db, const char *ignored,
+static void *read_pagings(struct pf_db *db, const char *name,
 			  struct pf_err *err)
 {
 #define F(member) PF_FIELD(struct paging, member, #member, "", PF_INT)
 	static const struct pf_field fields[] = { F(trace_id), F(from_ns),
 						  F(to_ns), F(name_id) };
 #undef F
-	struct pagings *p = pf_calloc(1, sizeof(*p));
 
-	(void)ignored;
-	p->rows = pf_named_rows_take(db, "paging", PF_FIELDS(fields), NULL,
-				     &p->count, err);
-	if (p->rows)
-		return p;
-	free(p);
-	return NULL;
+	return pf_named_rows_new(db, name, PF_FIELDS(fields), err);
 }
 
 /* Between those overheads that are there. */
@@ -784,7 +766,7 @@ int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
 		      struct pf_names *names, int64_t trace_id,
 		      const struct pf_track *tracks, size_t count)
 {
-	const struct pagings *all;
+	const struct pf_named_rows *all;
 
 	/* Kineto gives them the process -1 */
 	for (size_t i = 0; i < count; i++)
@@ -792,9 +774,10 @@ int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
 		    !strcmp(tracks[i].pid, "-1") &&
 		    add_overheads(o, db, names, tracks[i].id) < 0)
 			return -1;
-	all = pf_memo_get(db, read_pagings, free_pagings, NULL, db->err);
+	all = pf_memo_get(db, read_pagings, pf_named_rows_free, "paging",
+			  db->err);
 	for (size_t i = 0; all && i < all->count; i++) {
-		const struct paging *p = &all->rows[i];
+		const struct paging *p = (struct paging *)all->rows + i;
 
 		if (p->trace_id == trace_id)
 			add_paging(o,

@@ -59,57 +59,28 @@ struct row {
 	bool is_beside, has_unread;
 };
 
-/* Every command asks for them several times. */
-struct rows {
-	struct row *items;
-	size_t count, cap;
-};
-
-static void free_rows(void *p)
+static void *read_traces(struct pf_db *db, const char *name, struct pf_err *err)
 {
-	free(((struct rows *)p)->items);
-	free(p);
-}
-
-static struct row read_row(sqlite3_stmt *st)
-{
-	bool has_rank = sqlite3_column_type(st, 1) != SQLITE_NULL;
-
-	return (struct row){
-		.trace = { .trace_id = sqlite3_column_int64(st, 0),
-			   .rank = has_rank ? sqlite3_column_int64(st, 1) : -1,
-			   .is_side = sqlite3_column_int(st, 6) != 0,
-			   .is_tpu = sqlite3_column_int(st, 9) != 0,
-			   .is_pooled = sqlite3_column_int(st, 11) != 0,
-			   .is_empty =
-				   sqlite3_column_type(st, 2) == SQLITE_NULL,
-			   .from_ns = INT64_MIN,
-			   .to_ns = INT64_MAX,
-			   .first_ns = sqlite3_column_int64(st, 2),
-			   .last_ns = sqlite3_column_int64(st, 3),
-			   .program_ns = sqlite3_column_int64(st, 12),
-			   .worker_id = sqlite3_column_int64(st, 4) },
-		.tpu_count = sqlite3_column_int64(st, 5),
-		.cycle = sqlite3_column_int64(st, 8),
-		.is_beside = sqlite3_column_int(st, 7) != 0,
-		.has_unread = sqlite3_column_int(st, 10) != 0,
+#define F(member, key) PF_FIELD(struct row, member, key, "", PF_INT)
+	static const struct pf_field fields[] = {
+		F(trace.trace_id, "id"),
+		F(trace.rank, "rank"),
+		F(trace.first_ns, "first_ns"),
+		F(trace.last_ns, "last_ns"),
+		F(trace.is_empty, "is_empty"),
+		F(trace.worker_id, "worker_id"),
+		F(tpu_count, "tpu_count"),
+		F(trace.is_side, "is_side"),
+		F(is_beside, "is_beside"),
+		F(cycle, "cycle"),
+		F(trace.is_tpu, "is_tpu"),
+		F(has_unread, "has_unread"),
+		F(trace.is_pooled, "is_pooled"),
+		F(trace.program_ns, "program_ns"),
 	};
-}
+#undef F
 
-static void *read_rows(struct pf_db *db, const char *ignored,
-		       struct pf_err *err)
-{
-	struct rows *r = pf_calloc(1, sizeof(*r));
-	PF_STMT(st) = pf_named_prepare(db, "window_traces", err);
-	int rc;
-
-	(void)ignored;
-	while ((rc = pf_db_step(db, st, err)) == 1)
-		*PF_ONE_MORE(r->items, r->count, r->cap) = read_row(st);
-	if (!rc)
-		return r;
-	free_rows(r);
-	return NULL;
+	return pf_named_rows_new(db, name, PF_FIELDS(fields), err);
 }
 
 static bool is_wanted(const struct pf_window_args *args, const struct row *r)
@@ -151,19 +122,24 @@ static int refuse_traces(const struct pf_window_args *args, struct pf_err *err)
 int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
 		   struct pf_window *w)
 {
-	const struct rows *rows =
-		pf_memo_get(db, read_rows, free_rows, NULL, db->err);
+	/* every command asks for them several times */
+	const struct pf_named_rows *rows = pf_memo_get(
+		db, read_traces, pf_named_rows_free, "window_traces", db->err);
+	struct pf_window_trace *t;
 	size_t cap = 0;
 
 	if (!rows)
 		return -1;
 	w->is_tpu = true;
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct row *r = &rows->items[i];
+		const struct row *r = (struct row *)rows->rows + i;
 
 		if (!is_wanted(args, r))
 			continue;
-		*PF_ONE_MORE(w->traces, w->count, cap) = r->trace;
+		t = PF_ONE_MORE(w->traces, w->count, cap);
+		*t = r->trace;
+		t->from_ns = INT64_MIN;
+		t->to_ns = INT64_MAX;
 		pf_sat_sum(&w->tpu_count, r->tpu_count);
 		w->has_unread |= r->has_unread;
 		w->is_tpu &= r->trace.is_tpu || r->trace.is_side;

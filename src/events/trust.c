@@ -16,118 +16,78 @@
 #include "store/kept.h"
 #include "store/query.h"
 
+/* Of a trace, or of those of a window. */
 struct trust {
+	int64_t trace_id;
 	int64_t work_count, work_ns, orphan_count, orphan_ns;
-	bool any_work, any_call, any_stack, any_op, any_range;
 	int64_t cut_count, dropped_count, skipped_count, left_out_count;
+	bool any_work, any_call, any_stack, any_op, any_range;
 	bool is_capped;
 	bool is_known; /* ingest counted the first four */
 };
 
-enum column {
-	C_TRACE,
-	C_WORK,
-	C_WORK_NS,
-	C_ORPHANS,
-	C_ORPHAN_NS,
-	C_ANY_WORK,
-	C_ANY_CALL,
-	C_ANY_STACK,
-	C_CUT,
-	C_DROPPED,
-	C_SKIPPED,
-	C_LEFT_OUT,
-	C_CAPPED,
-	C_ANY_OP,
-	C_ANY_RANGE,
-	COLUMNS
-};
-
-/* Every command asks for them several times. */
-struct facts {
-	struct fact {
-		int64_t of[COLUMNS];
-		bool is_known;
-	} * traces;
-	size_t count, cap;
-};
-
-static void free_facts(void *p)
+static void *read_facts(struct pf_db *db, const char *name, struct pf_err *err)
 {
-	free(((struct facts *)p)->traces);
-	free(p);
+#define F(member) PF_FIELD(struct trust, member, #member, "", PF_INT)
+	static const struct pf_field fields[] = {
+		F(trace_id),      F(work_count),    F(work_ns),
+		F(orphan_count),  F(orphan_ns),     F(is_known),
+		F(any_work),      F(any_call),      F(any_stack),
+		F(any_op),        F(any_range),     F(cut_count),
+		F(dropped_count), F(skipped_count), F(left_out_count),
+		F(is_capped),
+	};
+#undef F
+
+	return pf_named_rows_new(db, name, PF_FIELDS(fields), err);
 }
 
-static struct fact read_trace(sqlite3_stmt *st)
+static void add_work(struct trust *t, const struct trust *of)
 {
-	struct fact f;
-
-	for (int c = 0; c < COLUMNS; c++)
-		f.of[c] = sqlite3_column_int64(st, c);
-	f.is_known = sqlite3_column_type(st, C_WORK) != SQLITE_NULL;
-	return f;
+	t->work_count += of->work_count;
+	pf_sat_sum(&t->work_ns, of->work_ns);
+	t->orphan_count += of->orphan_count;
+	pf_sat_sum(&t->orphan_ns, of->orphan_ns);
 }
 
-static void *make_facts(struct pf_db *db, const char *ignored,
-			struct pf_err *err)
+static void add_facts(struct trust *t, const struct trust *of)
 {
-	struct facts *f = pf_calloc(1, sizeof(*f));
-	PF_STMT(st) = pf_named_prepare(db, "trust_facts", err);
-	int rc;
-
-	(void)ignored;
-	while ((rc = pf_db_step(db, st, err)) == 1)
-		*PF_ONE_MORE(f->traces, f->count, f->cap) = read_trace(st);
-	if (!rc)
-		return f;
-	free_facts(f);
-	return NULL;
+	add_work(t, of);
+	t->is_known &= of->is_known;
+	t->any_work |= of->any_work;
+	t->any_call |= of->any_call;
+	t->any_stack |= of->any_stack;
+	t->any_op |= of->any_op;
+	t->any_range |= of->any_range;
+	t->cut_count += of->cut_count;
+	t->dropped_count += of->dropped_count;
+	t->skipped_count += of->skipped_count;
+	t->left_out_count += of->left_out_count;
+	t->is_capped |= of->is_capped;
 }
 
-static void add_work(struct trust *t, const int64_t of[4])
-{
-	t->work_count += of[0];
-	pf_sat_sum(&t->work_ns, of[1]);
-	t->orphan_count += of[2];
-	pf_sat_sum(&t->orphan_ns, of[3]);
-}
-
-static void add_facts(struct trust *t, const struct fact *f)
-{
-	const int64_t *of = f->of;
-
-	t->is_known &= f->is_known;
-	add_work(t, of + C_WORK);
-	t->any_work |= of[C_ANY_WORK] > 0;
-	t->any_call |= of[C_ANY_CALL] > 0;
-	t->any_stack |= of[C_ANY_STACK] > 0;
-	t->any_op |= of[C_ANY_OP] > 0;
-	t->any_range |= of[C_ANY_RANGE] > 0;
-	t->cut_count += of[C_CUT] > 0;
-	t->dropped_count += of[C_DROPPED];
-	t->skipped_count += of[C_SKIPPED];
-	t->left_out_count += of[C_LEFT_OUT];
-	t->is_capped |= of[C_CAPPED] != 0;
-}
-
-static int read_facts(struct pf_db *db, const struct pf_window *w,
+static int find_facts(struct pf_db *db, const struct pf_window *w,
 		      struct trust *t)
 {
-	const struct facts *f =
-		pf_memo_get(db, make_facts, free_facts, NULL, db->err);
+	/* every command asks for them several times */
+	const struct pf_named_rows *all = pf_memo_get(
+		db, read_facts, pf_named_rows_free, "trust_facts", db->err);
 
-	t->is_known = true;
-	for (size_t i = 0; f && i < f->count; i++)
-		if (pf_window_find(w, f->traces[i].of[C_TRACE]))
-			add_facts(t, &f->traces[i]);
-	return f ? 0 : -1;
+	*t = (struct trust){ .is_known = true };
+	for (size_t i = 0; all && i < all->count; i++) {
+		const struct trust *of = (struct trust *)all->rows + i;
+
+		if (pf_window_find(w, of->trace_id))
+			add_facts(t, of);
+	}
+	return all ? 0 : -1;
 }
 
 int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
 		  struct pf_trust_lost *out)
 {
-	struct trust t = { 0 };
-	int rc = read_facts(db, window, &t);
+	struct trust t;
+	int rc = find_facts(db, window, &t);
 
 	*out = (struct pf_trust_lost){ t.cut_count, t.dropped_count,
 				       t.skipped_count };
@@ -139,8 +99,8 @@ int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
 int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,
 		      struct pf_recorded *out)
 {
-	struct trust t = { 0 };
-	int rc = read_facts(db, window, &t);
+	struct trust t;
+	int rc = find_facts(db, window, &t);
 
 	*out = (struct pf_recorded){ .has_work = t.any_work,
 				     .has_calls = t.any_call,
@@ -195,7 +155,8 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 		       const char *query, struct trust *t)
 {
 	sqlite3_stmt *st;
-	int64_t first, end, of[4] = { 0 };
+	struct trust of = { 0 };
+	int64_t first, end;
 	int rc;
 
 	if (find_row(db, row, trace->trace_id, trace->from_ns, &first) < 0 ||
@@ -208,10 +169,15 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 	sqlite3_bind_int64(st, 2, end);
 	sqlite3_bind_int64(st, 3, device);
 	rc = pf_db_step(db, st, db->err);
-	for (int c = 0; rc == 1 && c < 4; c++)
-		of[c] = sqlite3_column_int64(st, c);
+	if (rc == 1)
+		of = (struct trust){
+			.work_count = sqlite3_column_int64(st, 0),
+			.work_ns = sqlite3_column_int64(st, 1),
+			.orphan_count = sqlite3_column_int64(st, 2),
+			.orphan_ns = sqlite3_column_int64(st, 3),
+		};
 	pf_db_keep(db, st);
-	add_work(t, of);
+	add_work(t, &of);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -428,10 +394,10 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 		  unsigned needs, struct pf_doc *doc)
 {
-	struct trust t = { 0 };
+	struct trust t;
 	bool is_whole;
 
-	if (read_facts(db, window, &t) < 0)
+	if (find_facts(db, window, &t) < 0)
 		return -1;
 	is_whole = t.is_known && window->device < 0 && !window->is_restricted;
 	if ((needs & (PF_TRUST_LINKS | PF_TRUST_WORK)) && t.any_work &&

@@ -126,6 +126,8 @@ static void take_value(sqlite3_stmt *stmt, int i, const struct pf_field *field,
 
 	if (field->type == PF_FIELD_INT)
 		*(int64_t *)at = whole_of(stmt, i);
+	else if (field->type == PF_FIELD_BOOL)
+		*(bool *)at = sqlite3_column_int64(stmt, i) != 0;
 	else if (field->type == PF_FIELD_REAL)
 		*(double *)at = sqlite3_column_type(stmt, i) == SQLITE_NULL
 					? NAN
@@ -161,6 +163,26 @@ void *pf_named_rows_take(struct pf_db *db, const char *name,
 		return rows;
 	free(rows);
 	return NULL;
+}
+
+void *pf_named_rows_new(struct pf_db *db, const char *name,
+			const struct pf_field *fields, size_t count,
+			struct pf_err *err)
+{
+	struct pf_named_rows *r = pf_calloc(1, sizeof(*r));
+
+	r->rows = pf_named_rows_take(db, name, fields, count, NULL, &r->count,
+				     err);
+	if (r->rows)
+		return r;
+	free(r);
+	return NULL;
+}
+
+void pf_named_rows_free(void *rows)
+{
+	free(((struct pf_named_rows *)rows)->rows);
+	free(rows);
 }
 
 /* ---- feed ---- */

@@ -34,12 +34,22 @@ int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
 /*
  * Run it: an array of structs with these fields, to be freed; NULL on error.
  * Texts are kept in "texts" up to a NUL.  What is null or no number is
- * PF_NO_INT, not a number or NULL; members without a field are 0.
+ * PF_NO_INT, not a number, false or NULL; members without a field are 0.
  */
 void *pf_named_rows_take(struct pf_db *db, const char *name,
 			 const struct pf_field *fields, size_t count,
 			 struct pf_arena *texts, size_t *row_count,
 			 struct pf_err *err);
+
+/* The same without texts, as what pf_memo_get() keeps: struct pf_named_rows. */
+struct pf_named_rows {
+	void *rows;
+	size_t count;
+};
+void *pf_named_rows_new(struct pf_db *db, const char *name,
+			const struct pf_field *fields, size_t count,
+			struct pf_err *err);
+void pf_named_rows_free(void *rows);
 
 /*
  * Many rows of whole numbers for one INSERT: SQLite reads them as the table

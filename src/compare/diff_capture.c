@@ -529,12 +529,12 @@ static int gather(struct pf_work *w)
 #define NO_PLACE  UINT32_MAX
 
 struct entry {
-	uint32_t seq, name, args, kind;
-	uint32_t node;    /* PF_NODE_NONE: not looked for */
-	uint32_t op;      /* innermost operator at or below, in the stack */
-	uint32_t counted; /* innermost entry at or below with a row */
-	uint32_t row;     /* of c->ops */
-	int64_t end_ns;
+	struct pf_nest_event event;
+	uint32_t name, args, kind;
+	uint32_t node;       /* PF_NODE_NONE: not looked for */
+	uint32_t op;         /* innermost operator at or below, in the stack */
+	uint32_t counted;    /* innermost entry at or below with a row */
+	uint32_t row;        /* of c->ops */
 	int64_t part_end_ns; /* till then its time is its row's */
 };
 
@@ -542,8 +542,7 @@ struct host {
 	struct pf_work *w;
 	int64_t trace_id;
 	uint32_t track_id;
-	struct entry *stack;
-	size_t depth, cap;
+	struct pf_nest stack; /* struct entry */
 	size_t top; /* so many hold the event at hand, which is the last */
 	bool is_one_step;             /* the trace has no steps */
 	struct pf_capture_step *step; /* the last one that was found */
@@ -552,6 +551,11 @@ struct host {
 	const struct pf_block *block;
 	uint32_t slots[PF_SLOT_COUNT]; /* values used up */
 };
+
+static struct entry *entry_at(const struct host *h, size_t i)
+{
+	return pf_nest_at(&h->stack, i);
+}
 
 static struct pf_capture_step *step_at(struct host *h, int64_t at_ns)
 {
@@ -568,12 +572,12 @@ static int place_of(struct host *h, uint32_t at, uint32_t *out)
 {
 	uint32_t from = at + 1, node = PF_NODE_ROOT;
 
-	while (from > 0 && h->stack[from - 1].node == PF_NODE_NONE)
+	while (from > 0 && entry_at(h, from - 1)->node == PF_NODE_NONE)
 		from--;
 	if (from > 0)
-		node = h->stack[from - 1].node;
+		node = entry_at(h, from - 1)->node;
 	for (; from <= at; from++) {
-		struct entry *e = &h->stack[from];
+		struct entry *e = entry_at(h, from);
 		struct pf_work_name *name = work_name(h->w, e->name);
 
 		if (!name)
@@ -604,10 +608,10 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 		return 0;
 	if (h->top && place_of(h, (uint32_t)h->top - 1, &node) < 0)
 		return -1;
-	at = h->top ? h->stack[h->top - 1].op : NO_PLACE;
+	at = h->top ? entry_at(h, h->top - 1)->op : NO_PLACE;
 	if (at != NO_PLACE) {
-		name = work_name(w, h->stack[at].name);
-		if (!name || work_shapes(w, h->stack[at].args, &shapes) < 0)
+		name = work_name(w, entry_at(h, at)->name);
+		if (!name || work_shapes(w, entry_at(h, at)->args, &shapes) < 0)
 			return -1;
 		op = name->text;
 	}
@@ -642,7 +646,7 @@ static uint32_t caller_of(struct host *h, struct pf_work_name **name)
 
 	*name = NULL;
 	for (size_t i = h->top; i-- > 0;) {
-		const struct entry *e = &h->stack[i];
+		const struct entry *e = entry_at(h, i);
 		struct pf_work_name *n;
 
 		if (e->kind != PF_KIND_PYTHON)
@@ -740,10 +744,10 @@ static void take_from(struct host *h, size_t top, const struct entry *e,
 		      int64_t start_ns)
 {
 	struct pf_capture *c = h->w->c;
-	uint32_t at = top ? h->stack[top - 1].counted : NO_PLACE;
+	uint32_t at = top ? entry_at(h, top - 1)->counted : NO_PLACE;
 
 	while (at != NO_PLACE && start_ns < e->part_end_ns) {
-		const struct entry *up = &h->stack[at];
+		const struct entry *up = entry_at(h, at);
 		int64_t end = up->part_end_ns < e->part_end_ns ? up->part_end_ns
 							       : e->part_end_ns;
 
@@ -752,7 +756,8 @@ static void take_from(struct host *h, size_t top, const struct entry *e,
 				       -pf_sat_sub(end, start_ns));
 			start_ns = end;
 		}
-		at = at && !c->gpu_events ? h->stack[at - 1].counted : NO_PLACE;
+		at = at && !c->gpu_events ? entry_at(h, at - 1)->counted
+					  : NO_PLACE;
 	}
 }
 
@@ -779,8 +784,9 @@ static int count_range(struct host *h, size_t top, struct entry *e,
 	if (s->time.is_partial || (name->is_step && c->gpu_events))
 		return 0;
 	if (name->is_step)
-		h->step_end_ns = e->end_ns;
-	else if (!c->gpu_events && h->has_step && e->end_ns > h->step_end_ns)
+		h->step_end_ns = e->event.end_ns;
+	else if (!c->gpu_events && h->has_step &&
+		 e->event.end_ns > h->step_end_ns)
 		e->part_end_ns =
 			h->step_end_ns > start_ns ? h->step_end_ns : start_ns;
 	h->has_step |= name->is_step;
@@ -805,13 +811,11 @@ static void insert(struct host *h, size_t at, struct entry e)
 		e.op = (uint32_t)at;
 	if (e.row != NO_PLACE)
 		e.counted = (uint32_t)at;
-	h->stack = pf_grow(h->stack, &h->cap, h->depth + 1, sizeof(*h->stack));
-	memmove(&h->stack[at + 1], &h->stack[at],
-		(h->depth - at) * sizeof(*h->stack));
-	h->stack[at] = e;
-	h->depth++;
-	for (size_t i = at + 1; i < h->depth; i++) {
-		struct entry *over = &h->stack[i];
+	if (!pf_nest_insert(&h->stack, at, &e))
+		return;
+	h->top = at + 1;
+	for (size_t i = at + 1; i < h->stack.depth; i++) {
+		struct entry *over = entry_at(h, i);
 
 		over->op += over->op != NO_PLACE && over->op >= at;
 		if (over->counted == beside)
@@ -821,16 +825,14 @@ static void insert(struct host *h, size_t at, struct entry e)
 	}
 }
 
-/*
- * Take what ended off the stack and put the event on it, under the Python
- * functions that it outlives (events/nest.h).
- */
+/* Take what ended off the stack and put the event on it. */
 static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind)
 {
 	const struct pf_block *b = h->block;
 	int64_t start = b->start_ns[i], dur = b->dur_ns[i];
-	uint32_t parent = b->parent[i] ? seq - b->parent[i] : UINT32_MAX;
-	struct entry e = { .seq = seq,
+	struct entry e = { .event = { .end_ns = pf_span_end(start, dur),
+				      .seq = seq,
+				      .is_python = kind == PF_KIND_PYTHON },
 			   .name = b->name[i],
 			   .args = b->args[i],
 			   .kind = kind,
@@ -838,40 +840,30 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind)
 			   .op = NO_PLACE,
 			   .counted = NO_PLACE,
 			   .row = NO_PLACE };
-	bool is_under = false;
+	bool is_under;
 	uint32_t ignored;
 	size_t at, top;
 
-	e.end_ns = e.part_end_ns = pf_span_end(start, dur);
-	while (h->depth && h->stack[h->depth - 1].end_ns <= start)
-		h->depth--;
-	for (at = h->depth;
-	     at && (parent == UINT32_MAX || h->stack[at - 1].seq > parent ||
-		    h->stack[at - 1].end_ns < e.end_ns);
-	     at--)
-		is_under |= h->stack[at - 1].kind == PF_KIND_PYTHON;
-	is_under = is_under && h->depth - at <= PF_NEST_CROSSED;
+	e.part_end_ns = e.event.end_ns;
+	at = pf_nest_place(&h->stack, start, e.event, b->parent[i], &is_under);
 	h->top = at;
-	/* A function whose end was lost holds nothing of others. */
-	if (is_under && kind == PF_KIND_PYTHON)
+	if (is_under && e.event.is_python)
 		return 0;
-	if (is_under && place_of(h, (uint32_t)h->depth - 1, &ignored) < 0)
+	if (is_under && place_of(h, (uint32_t)h->stack.depth - 1, &ignored) < 0)
 		return -1;
-	top = is_under || h->w->c->gpu_events ? at : h->depth;
+	top = is_under || h->w->c->gpu_events ? at : h->stack.depth;
 	if (!is_under)
-		h->depth = at;
+		h->stack.depth = at;
 	if (at) {
-		e.op = h->stack[at - 1].op;
-		e.counted = h->stack[at - 1].counted;
+		e.op = entry_at(h, at - 1)->op;
+		e.counted = entry_at(h, at - 1)->counted;
 	}
 	if (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION ||
 	    kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER ||
 	    (kind == PF_KIND_PYTHON && !h->w->c->gpu_events))
 		PF_TRY(count_range(h, top, &e, start, dur));
-	if (h->depth == DEPTH_MAX)
-		return 0;
-	insert(h, at, e);
-	h->top = at + 1;
+	if (h->stack.depth < DEPTH_MAX)
+		insert(h, at, e);
 	return 0;
 }
 
@@ -964,7 +956,7 @@ static int walk_track(void *context, const struct pf_track *track)
 	if (!cursor)
 		return -1;
 	h->track_id = track->id;
-	h->depth = h->top = 0;
+	h->stack.depth = h->top = 0;
 	h->has_step = false;
 	while ((rc = pf_cursor_block(cursor, &h->block, &first,
 				     h->w->db->err)) == 1)
@@ -975,14 +967,16 @@ static int walk_track(void *context, const struct pf_track *track)
 /* Walk the host threads of a trace. */
 static int work_walk(struct pf_work *w, int64_t trace_id)
 {
-	struct host h = { .w = w, .trace_id = trace_id };
+	struct host h = { .w = w,
+			  .trace_id = trace_id,
+			  .stack = { .width = sizeof(struct entry) } };
 	int rc;
 
 	for (size_t i = 0; i < w->c->step_count; i++)
 		if (w->c->each_step[i].time.trace_id == trace_id)
 			h.is_one_step = w->c->each_step[i].time.step < 0;
 	rc = pf_host_tracks(w->db, trace_id, walk_track, &h);
-	free(h.stack);
+	pf_nest_release(&h.stack);
 	return rc;
 }
 

@@ -169,6 +169,57 @@ static inline void *pf_nest_enter(struct pf_nest *n, struct pf_nest_range range,
 }
 
 /*
+ * Where events know their parents (PF_COL_PARENT), ingest has decided: so many
+ * items hold an event that begins now, what has ended taken off.  Those above
+ * go, unless functions that it outlives are among them ("under"): then they
+ * stay, and it goes below them.  A function that is under others, as its end
+ * was lost, holds nothing of them and need not be put on.  Items begin with
+ * this struct.
+ */
+struct pf_nest_event {
+	int64_t end_ns;
+	uint32_t seq; /* on its track; its parent's is so much less: */
+	bool is_python;
+};
+
+static inline size_t pf_nest_place(struct pf_nest *n, int64_t start_ns,
+				   struct pf_nest_event event, uint32_t parent,
+				   bool *is_under)
+{
+	const struct pf_nest_event *e;
+	size_t at;
+
+	pf_nest_drop(n, start_ns);
+	*is_under = false;
+	for (at = n->depth; at; at--) {
+		e = pf_nest_at(n, at - 1);
+		if (parent && e->seq <= event.seq - parent &&
+		    e->end_ns >= event.end_ns)
+			break;
+		*is_under |= e->is_python;
+	}
+	*is_under &= n->depth - at <= PF_NEST_CROSSED;
+	return at;
+}
+
+/* Put a copy of an item on, above so many; false: too deep. */
+static inline bool pf_nest_insert(struct pf_nest *n, size_t at,
+				  const void *item)
+{
+	char *place;
+
+	if (n->depth >= PF_NEST_DEPTH)
+		return false;
+	if (n->depth == n->cap)
+		n->items = pf_grow(n->items, &n->cap, n->depth + 1, n->width);
+	place = pf_nest_at(n, at);
+	memmove(place + n->width, place, (n->depth - at) * n->width);
+	memcpy(place, item, n->width);
+	n->depth++;
+	return true;
+}
+
+/*
  * Time goes on: the next piece of it, up to an instant, in which one range is
  * the innermost; that range, valid until the next push.  NULL when there is
  * none left; then what ended is off, and time stands at the instant.

@@ -265,6 +265,54 @@ static void test_nest_of_ranges_that_outlive(void **state)
 	pf_nest_release(&n);
 }
 
+/* Put an event on where its parent, so many events before it, says. */
+static size_t place(struct pf_nest *n, int64_t start, struct pf_nest_event e,
+		    uint32_t parent, bool *is_under)
+{
+	size_t at = pf_nest_place(n, start, e, parent, is_under);
+
+	if (!*is_under)
+		n->depth = at;
+	if (!*is_under || !e.is_python)
+		assert_true(pf_nest_insert(n, at, &e));
+	return at;
+}
+
+static void test_nest_of_known_parents(void **state)
+{
+	struct pf_nest n = { .width = sizeof(struct pf_nest_event) };
+	const struct pf_nest_event *e;
+	bool is_under;
+
+#define EVENT(...) ((struct pf_nest_event){ __VA_ARGS__ })
+	(void)state;
+	assert_int_equal(place(&n, 0, EVENT(1000, 1, true), 0, &is_under), 0);
+	assert_int_equal(place(&n, 10, EVENT(50, 2, true), 1, &is_under), 1);
+	assert_false(is_under);
+	/* a range that outlives the function goes under it, not a function */
+	assert_int_equal(place(&n, 40, EVENT(900, 3, false), 2, &is_under), 1);
+	assert_true(is_under);
+	assert_int_equal(n.depth, 3);
+	assert_int_equal(place(&n, 42, EVENT(910, 4, true), 3, &is_under), 1);
+	assert_true(is_under);
+	assert_int_equal(n.depth, 3);
+	/* both hold what is in them, and the range what comes after */
+	assert_int_equal(place(&n, 45, EVENT(48, 5, false), 2, &is_under), 3);
+	assert_int_equal(place(&n, 60, EVENT(70, 6, false), 3, &is_under), 2);
+	e = pf_nest_at(&n, 1);
+	assert_int_equal(e->seq, 3);
+	/* a range crosses another range, which goes */
+	assert_int_equal(place(&n, 65, EVENT(80, 7, false), 4, &is_under), 2);
+	assert_false(is_under);
+	assert_int_equal(n.depth, 3);
+	/* what has no parent is in nothing */
+	assert_int_equal(place(&n, 2000, EVENT(2100, 8, false), 0, &is_under),
+			 0);
+	assert_int_equal(n.depth, 1);
+	pf_nest_release(&n);
+#undef EVENT
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_nest_of_ranges_that_cross),
 		cmocka_unit_test(test_nest_of_functions_that_cross),
 		cmocka_unit_test(test_nest_of_ranges_that_outlive),
+		cmocka_unit_test(test_nest_of_known_parents),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

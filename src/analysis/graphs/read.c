@@ -23,7 +23,6 @@
 #include "store/texts.h"
 #include "show/doc.h"
 
-#define DEPTH_MAX  65536
 #define NAMES_MAX  (1u << 20)
 #define NODES_MAX  (1u << 20) /* of all graphs */
 #define LAUNCH_MAX (1u << 16) /* works of one launch that are nodes */
@@ -42,13 +41,12 @@ struct meaning {
 };
 
 struct open {
-	int64_t end_ns;
-	uint32_t seq, op, module;
+	struct pf_nest_event event;
+	uint32_t op, module;
 	uint32_t root_name; /* in texts */
 	int64_t root;       /* event id of an iteration, or 0 */
 	int64_t root_ns;
 	bool is_module;      /* itself */
-	bool is_python;      /* itself */
 	bool is_op;          /* itself: */
 	uint32_t name, args; /* string.id, argset.id */
 	uint32_t around;     /* in arounds, once something was captured */
@@ -79,8 +77,7 @@ struct read {
 	struct pf_texts texts;
 	struct meaning *meanings;
 	size_t meaning_count;
-	struct open *open;
-	size_t depth, cap;
+	struct pf_nest open; /* struct open */
 	size_t top; /* so many hold the event at hand, which is the last */
 	struct pf_by_event *works;
 	struct work *now; /* of one launch */
@@ -92,6 +89,11 @@ struct read {
 	int64_t call_end_ns; /* of the last captured call */
 	int64_t call_ns;     /* when the call at hand began */
 };
+
+static struct open *open_at(const struct read *r, size_t i)
+{
+	return pf_nest_at(&r->open, i);
+}
 
 /* ---- names ---- */
 
@@ -256,9 +258,10 @@ static uint32_t open_path(struct read *r)
 	uint32_t text = PF_NO_TEXT;
 
 	for (size_t i = 0; i < r->top; i++)
-		if (r->open[i].is_module)
-			pf_buf_addf(&path, "%s%s", path.len ? "\n" : "",
-				    pf_graphs_text(r->out, r->open[i].module));
+		if (open_at(r, i)->is_module)
+			pf_buf_addf(
+				&path, "%s%s", path.len ? "\n" : "",
+				pf_graphs_text(r->out, open_at(r, i)->module));
 	if (path.len)
 		text = pf_intern_add(&r->out->texts, path.data, path.len);
 	pf_buf_release(&path);
@@ -313,7 +316,7 @@ static int add_part(struct read *r, const struct work *w, const struct open *in,
 
 static int use_works(struct read *r, const struct meaning *call)
 {
-	const struct open *in = r->top ? &r->open[r->top - 1] : NULL;
+	const struct open *in = r->top ? open_at(r, r->top - 1) : NULL;
 	bool is_graph = call->is_graph, is_replay = is_graph;
 	const struct meaning *only;
 	int rc = 0;
@@ -388,7 +391,7 @@ static int find_around(struct read *r, uint32_t *out)
 
 	*out = PF_NO_TEXT;
 	for (size_t i = 0; i < r->top; i++) {
-		struct open *o = &r->open[i];
+		struct open *o = open_at(r, i);
 		struct pf_graph_around a = { *out, PF_NO_TEXT, PF_NO_TEXT };
 
 		if (!o->is_op)
@@ -413,7 +416,7 @@ static int find_around(struct read *r, uint32_t *out)
 static int capture(struct read *r, const struct meaning *m,
 		   const struct pf_block *b, uint32_t i)
 {
-	const struct open *in = r->top ? &r->open[r->top - 1] : NULL;
+	const struct open *in = r->top ? open_at(r, r->top - 1) : NULL;
 	struct pf_graphs *o = r->out;
 	struct pf_graph_call call = { PF_NO_TEXT, PF_NO_TEXT, PF_NO_TEXT,
 				      PF_NO_TEXT, PF_NO_TEXT, m->is_copy };
@@ -455,39 +458,30 @@ static int capture(struct read *r, const struct meaning *m,
 
 /* ---- threads ---- */
 
-/* Under the Python functions that it outlives (events/nest.h). */
 static void push(struct read *r, const struct meaning *m, unsigned kind,
 		 int64_t event_id, const struct pf_block *b, uint32_t i)
 {
-	const uint32_t parent = b->parent[i];
-	const uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
-	const int64_t end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
-	bool is_under = false;
-	size_t at;
+	const struct pf_nest_event event = {
+		.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
+		.seq = (uint32_t)((uint64_t)event_id & UINT32_MAX),
+		.is_python = kind == PF_KIND_PYTHON,
+	};
 	struct open o = { .op = PF_NO_TEXT,
 			  .module = PF_NO_TEXT,
 			  .root_name = PF_NO_TEXT };
+	bool is_under;
+	size_t at = pf_nest_place(&r->open, b->start_ns[i], event, b->parent[i],
+				  &is_under);
 
-	while (r->depth && r->open[r->depth - 1].end_ns <= b->start_ns[i])
-		r->depth--;
-	for (at = r->depth;
-	     at && (!parent || r->open[at - 1].seq > seq - parent ||
-		    r->open[at - 1].end_ns < end_ns);
-	     at--)
-		is_under |= r->open[at - 1].is_python;
-	is_under = is_under && r->depth - at <= PF_NEST_CROSSED;
 	r->top = at;
-	/* A function whose end was lost holds nothing of others. */
-	if (is_under && kind == PF_KIND_PYTHON)
+	if (is_under && event.is_python)
 		return;
 	if (!is_under)
-		r->depth = at;
+		r->open.depth = at;
 	if (at)
-		o = r->open[at - 1];
-	o.seq = seq;
-	o.end_ns = end_ns;
+		o = *open_at(r, at - 1);
+	o.event = event;
 	o.is_module = false;
-	o.is_python = kind == PF_KIND_PYTHON;
 	o.is_op = kind == PF_KIND_CPU_OP;
 	o.name = b->name[i];
 	o.args = b->args[i];
@@ -503,14 +497,7 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 		o.root_ns = b->start_ns[i];
 		o.root_name = m->text;
 	}
-	if (r->depth == DEPTH_MAX)
-		return;
-	r->open = pf_grow(r->open, &r->cap, r->depth + 1, sizeof(*r->open));
-	memmove(&r->open[at + 1], &r->open[at],
-		(r->depth - at) * sizeof(*r->open));
-	r->open[at] = o;
-	r->depth++;
-	r->top = at + 1;
+	r->top += pf_nest_insert(&r->open, at, &o);
 }
 
 static int take_works(struct read *r, int64_t event_id, const struct meaning *m)
@@ -565,7 +552,7 @@ static int read_tracks(struct read *r)
 	rc = take_works(r, 0, &no_meaning);
 	for (size_t i = 0; !rc && i < count; i++) {
 		r->track = &tracks[i];
-		r->depth = r->top = 0;
+		r->open.depth = r->top = 0;
 		r->is_capturing = false;
 		if (!strcmp(tracks[i].class_name, "host") ||
 		    pf_by_event_is_on(r->works, tracks[i].id))
@@ -772,7 +759,8 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 			  .what = what,
 			  .has_pattern = args->iteration,
 			  .has_args = args->has_args,
-			  .texts = { .db = db } };
+			  .texts = { .db = db },
+			  .open = { .width = sizeof(struct open) } };
 	struct pf_window other = { 0 };
 	struct pf_window *window =
 		what == PF_GRAPHS_OWN ? &out->window : &other;
@@ -805,7 +793,7 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 	pf_intern_release(&r.sequences);
 	pf_window_release(&other);
 	free(r.meanings);
-	free(r.open);
+	pf_nest_release(&r.open);
 	free(r.now);
 	return rc;
 }

@@ -313,17 +313,16 @@ static void roof_replayed_close(struct pf_roof_replayed *r)
 	free(r);
 }
 
-#define DEPTH_MAX 65536
 #define NAMES_MAX (1u << 20) /* ids of a sound database are far below */
 
 /* What is open on the thread. */
 struct open {
-	int64_t start_ns, end_ns;
-	uint32_t seq, name, args;
+	struct pf_nest_event event;
+	int64_t start_ns;
+	uint32_t name, args;
 	uint32_t modelled; /* the innermost with a model, of this on; NONE */
 	const struct pf_op_model *model;
 	enum pf_recompute state;
-	bool is_python;
 };
 
 /* GPU work by its operator; sorted by the first two. */
@@ -353,8 +352,7 @@ struct walk {
 	struct pf_texts texts;
 	struct meaning *meanings;
 	size_t meaning_count;
-	struct open *open;
-	size_t depth, cap;
+	struct pf_nest open; /* struct open */
 	size_t top; /* so many hold the event at hand, which is the last */
 	struct pf_by_event *works;
 	struct pf_map by_args;   /* name and arguments -> shape */
@@ -368,6 +366,11 @@ struct walk {
 	const struct pf_track *track;
 	struct pf_roof_replayed *replayed; /* or NULL */
 };
+
+static struct open *open_at(const struct walk *w, size_t i)
+{
+	return pf_nest_at(&w->open, i);
+}
 
 /* ---- names ---- */
 
@@ -554,7 +557,7 @@ static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
 /* The arguments of the call around it, if they count. */
 static uint32_t parent_args(struct walk *w, uint32_t at)
 {
-	const struct open *o = at ? &w->open[at - 1] : NULL;
+	const struct open *o = at ? open_at(w, at - 1) : NULL;
 	const char *text;
 	size_t len;
 
@@ -567,7 +570,7 @@ static uint32_t parent_args(struct walk *w, uint32_t at)
 
 static int find_shape(struct walk *w, uint32_t at, uint32_t *out)
 {
-	const struct open *o = &w->open[at];
+	const struct open *o = open_at(w, at);
 	const struct pf_formula *f = o->model->formula;
 	uint64_t *known, key = (uint64_t)o->name << 32 | o->args;
 	uint32_t parent = PF_ID_NONE;
@@ -684,11 +687,12 @@ static int add_unowned(struct walk *w, const struct work *work, uint32_t name,
 /* The call that work of the innermost range belongs to, or NONE. */
 static uint32_t owner_of_call(const struct walk *w)
 {
-	uint32_t in = w->open[w->top - 1].modelled, at = in;
+	uint32_t in = open_at(w, w->top - 1)->modelled, at = in;
 
 	for (uint32_t up = in; up != NONE;
-	     up = up ? w->open[up - 1].modelled : NONE)
-		if (pf_op_model_owns(w->open[up].model, w->open[in].model))
+	     up = up ? open_at(w, up - 1)->modelled : NONE)
+		if (pf_op_model_owns(open_at(w, up)->model,
+				     open_at(w, in)->model))
 			at = up;
 	return at;
 }
@@ -705,14 +709,14 @@ static int add_work(struct walk *w, const struct work *work)
 
 	if (!w->top)
 		return add_unowned(w, work, PF_ID_NONE, PF_ROOF_NO_OP);
-	o = &w->open[w->top - 1];
+	o = open_at(w, w->top - 1);
 	if (work->is_comm)
 		return add_unowned(w, work, o->name, PF_ROOF_COMM);
 	if (at == NONE)
 		return add_unowned(w, work, o->name, PF_ROOF_NO_MODEL);
-	o = &w->open[at];
+	o = open_at(w, at);
 	PF_TRY(find_shape(w, at, &r.shape));
-	r.call_id = (int64_t)((uint64_t)w->track->id << 32 | o->seq);
+	r.call_id = (int64_t)((uint64_t)w->track->id << 32 | o->event.seq);
 	r.step = (uint32_t)pf_steps_at(&w->out->steps, w->track->trace_id,
 				       o->start_ns);
 	r.is_recomputed = o->state == PF_RECOMPUTE_AGAIN;
@@ -760,66 +764,57 @@ static int is_leaf(struct walk *w, const struct pf_block *b, uint32_t i,
 /* The event at hand, below what is open from a place on. */
 static void insert(struct walk *w, size_t at, const struct open *o)
 {
-	w->open = pf_grow(w->open, &w->cap, w->depth + 1, sizeof(*w->open));
-	memmove(&w->open[at + 1], &w->open[at],
-		(w->depth - at) * sizeof(*w->open));
-	w->open[at] = *o;
-	w->depth++;
+	if (!pf_nest_insert(&w->open, at, o))
+		return;
 	w->top = at + 1;
-	for (size_t i = at + 1; i < w->depth; i++)
-		w->open[i].modelled += w->open[i].modelled != NONE &&
-				       w->open[i].modelled >= at;
+	for (size_t i = at + 1; i < w->open.depth; i++) {
+		struct open *over = open_at(w, i);
+
+		over->modelled +=
+			over->modelled != NONE && over->modelled >= at;
+	}
 }
 
-/* Under the Python functions that it outlives (events/nest.h). */
 static int take(void *context, const struct pf_block *b, uint32_t i,
 		int64_t event_id)
 {
 	struct walk *w = context;
-	uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
 	unsigned kind = pf_kinds_at(&w->kinds, b->type[i]);
-	struct open o = { .start_ns = b->start_ns[i],
-			  .end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
-			  .seq = seq,
-			  .name = b->name[i],
-			  .args = b->args[i],
-			  .modelled = NONE,
-			  .state = PF_RECOMPUTE_NONE,
-			  .is_python = kind == PF_KIND_PYTHON };
+	struct open o = {
+		.event = { .end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
+			   .seq = (uint32_t)((uint64_t)event_id & UINT32_MAX),
+			   .is_python = kind == PF_KIND_PYTHON },
+		.start_ns = b->start_ns[i],
+		.name = b->name[i],
+		.args = b->args[i],
+		.modelled = NONE,
+		.state = PF_RECOMPUTE_NONE,
+	};
 	const struct meaning *m;
-	bool is_under = false;
+	bool is_under;
 	size_t at;
 	int rc = is_leaf(w, b, i, event_id);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	while (w->depth && w->open[w->depth - 1].end_ns <= o.start_ns)
-		w->depth--;
-	for (at = w->depth;
-	     at && (!b->parent[i] || w->open[at - 1].seq > seq - b->parent[i] ||
-		    w->open[at - 1].end_ns < o.end_ns);
-	     at--)
-		is_under |= w->open[at - 1].is_python;
-	is_under = is_under && w->depth - at <= PF_NEST_CROSSED;
+	at = pf_nest_place(&w->open, o.start_ns, o.event, b->parent[i],
+			   &is_under);
 	w->top = at;
-	/* A function whose end was lost holds nothing of others. */
-	if (is_under && o.is_python)
+	if (is_under && o.event.is_python)
 		return 0;
 	if (!is_under)
-		w->depth = at;
+		w->open.depth = at;
 	PF_TRY(mean(w, b->name[i], &m));
 	if (at) {
-		o.modelled = w->open[at - 1].modelled;
-		o.state = w->open[at - 1].state;
+		o.modelled = open_at(w, at - 1)->modelled;
+		o.state = open_at(w, at - 1)->state;
 	}
 	if (kind == PF_KIND_CPU_OP)
 		o.model = m->model;
 	o.state = pf_recompute_next(o.state, m->word, kind);
-	if (w->depth < DEPTH_MAX) {
-		if (o.model && o.model->formula)
-			o.modelled = (uint32_t)at;
-		insert(w, at, &o);
-	}
+	if (o.model && o.model->formula)
+		o.modelled = (uint32_t)at;
+	insert(w, at, &o);
 	if (o.model && o.model->teaches[0] >= 0 && teach(w, &o) < 0)
 		return -1;
 	return add_works(w, event_id);
@@ -848,7 +843,7 @@ static int read_tracks(struct walk *w)
 		return -1;
 	for (size_t i = 0; !rc && i < count; i++) {
 		w->track = &tracks[i];
-		w->depth = w->top = 0;
+		w->open.depth = w->top = 0;
 		if (pf_by_event_is_on(w->works, tracks[i].id))
 			rc = pf_track_read(w->db, &tracks[i], &reader, w);
 	}
@@ -939,7 +934,7 @@ static void tear_down(struct walk *w)
 	pf_intern_release(&w->places);
 	free(w->meanings);
 	free(w->lessons);
-	free(w->open);
+	pf_nest_release(&w->open);
 }
 
 static int prepare(struct walk *w, const struct pf_window_args *args)
@@ -963,7 +958,10 @@ int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
 		 bool is_dense, struct pf_graphs *graphs,
 		 struct pf_roof_walk *out)
 {
-	struct walk w = { .db = db, .out = out, .texts = { .db = db } };
+	struct walk w = { .db = db,
+			  .out = out,
+			  .texts = { .db = db },
+			  .open = { .width = sizeof(struct open) } };
 	int rc = prepare(&w, args);
 
 	if (!rc && graphs)

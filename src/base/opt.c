@@ -387,45 +387,27 @@ static void keep_rest(struct parser *p)
 		p->argv[p->kept++] = p->argv[p->at++];
 }
 
-static int parse(struct parser *p, bool is_head)
+int pf_opt_parse(const struct pf_opt_set *sets, size_t count, bool is_head,
+		 int *argc, char **argv, struct pf_err *err)
 {
+	struct parser p = { sets, count, argv, *argc, 0, 0, err };
 	int rc = 0;
 
-	while (!rc && p->at < p->argc) {
-		char *word = p->argv[p->at++];
+	while (!rc && p.at < p.argc) {
+		char *word = argv[p.at++];
 
 		if (!strcmp(word, "--")) {
-			keep_rest(p);
+			keep_rest(&p);
 		} else if (word[0] != '-' || !word[1] || is_comment(word)) {
-			p->argv[p->kept++] = word;
+			argv[p.kept++] = word;
 			if (is_head)
-				keep_rest(p);
+				keep_rest(&p);
 		} else if (word[1] == '-') {
-			rc = parse_long(p, word + 2);
+			rc = parse_long(&p, word + 2);
 		} else {
-			rc = parse_short(p, word + 1);
+			rc = parse_short(&p, word + 1);
 		}
 	}
-	return rc;
-}
-
-int pf_opt_parse(const struct pf_opt_set *sets, size_t count, int *argc,
-		 char **argv, struct pf_err *err)
-{
-	struct parser p = { sets, count, argv, *argc, 0, 0, err };
-	int rc = parse(&p, false);
-
-	*argc = p.kept;
-	return rc;
-}
-
-int pf_opt_parse_head(const struct pf_opt_set *sets, size_t count, int *argc,
-		      char **argv, struct pf_err *err)
-{
-	struct parser p = { sets, count, argv, *argc, 0, 0, err };
-	int rc = parse(&p, true);
-
-	/* The program's argv ends with NULL. */
 	if (p.kept < *argc)
 		argv[p.kept] = NULL;
 	*argc = p.kept;

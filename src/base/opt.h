@@ -64,19 +64,13 @@ struct pf_opt_set {
 
 /*
  * Parse argv[0..*argc) (without program and command name) with "count" sets;
- * earlier sets win.  On return argv[0..*argc) are the other arguments.
+ * earlier sets win.  On return argv[0..*argc) are the other arguments, and
+ * argv[*argc] is NULL if argv[] had one there before.  is_head: the first that
+ * is no option, or what follows "--", and all behind it are another program's.
  * PF_EUSAGE, with a suggestion, for anything that does not fit.
  */
-int pf_opt_parse(const struct pf_opt_set *sets, size_t count, int *argc,
-		 char **argv, struct pf_err *err);
-
-/*
- * The same for a command that runs another program: the first argument that
- * is no option, or what follows "--", and all behind it are the program's,
- * and argv[*argc] is NULL if argv[] had one there before.
- */
-int pf_opt_parse_head(const struct pf_opt_set *sets, size_t count, int *argc,
-		      char **argv, struct pf_err *err);
+int pf_opt_parse(const struct pf_opt_set *sets, size_t count, bool is_head,
+		 int *argc, char **argv, struct pf_err *err);
 
 /*
  * The first option that is not as it was (defaults NULL: zero) and none of

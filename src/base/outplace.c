@@ -19,6 +19,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "base/tempfile.h"
 
 /* ---- signals ---- */
 
@@ -120,6 +121,31 @@ void pf_outplace_unwatch(size_t slot)
 	if (slot < SLOTS)
 		unfinished[slot] = NULL;
 	end_handling();
+}
+
+int pf_outfolder_open(struct pf_outfolder *folder, struct pf_err *err)
+{
+	struct pf_buf name = { 0 };
+
+	pf_buf_addf(&name, "%s/profan-XXXXXX", pf_temp_dir());
+	if (!mkdtemp(name.data)) {
+		pf_fail_errno(err, "cannot make the folder '%s'", name.data);
+		pf_buf_release(&name);
+		return -1;
+	}
+	folder->path = name.data;
+	folder->slot = pf_outplace_watch(folder->path);
+	return 0;
+}
+
+void pf_outfolder_release(struct pf_outfolder *folder)
+{
+	if (!folder->path)
+		return;
+	rmdir(folder->path);
+	pf_outplace_unwatch(folder->slot);
+	free(folder->path);
+	folder->path = NULL;
 }
 
 /* ---- what is there ---- */

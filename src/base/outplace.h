@@ -66,6 +66,14 @@ bool pf_outplace_is_busy(const char *path);
 size_t pf_outplace_watch(const char *path);
 void pf_outplace_unwatch(size_t slot);
 
+/* A new folder for temporary files, removed if it is empty at the end. */
+struct pf_outfolder {
+	char *path; /* NULL: none */
+	size_t slot;
+};
+int pf_outfolder_open(struct pf_outfolder *folder, struct pf_err *err);
+void pf_outfolder_release(struct pf_outfolder *folder);
+
 /* What was not committed is removed. */
 void pf_outplace_release(struct pf_outplace *place);
 

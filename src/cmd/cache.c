@@ -15,7 +15,6 @@
 #include "base/outplace.h"
 #include "base/path.h"
 #include "base/port.h"
-#include "base/tempfile.h"
 #include "base/xxh128.h"
 #include "cmd/cmd.h"
 #include "compare/fleet.h"
@@ -284,20 +283,13 @@ static bool can_write_beside(const char *path)
 /* A folder of its own, for what ingest writes beside the database. */
 static int make_temporary(struct pf_cached *c, struct pf_err *err)
 {
-	struct pf_buf name = { 0 };
+	struct pf_buf path = { 0 };
 
-	pf_buf_addf(&name, "%s/profan-XXXXXX", pf_temp_dir());
-	if (!mkdtemp(name.data)) {
-		pf_fail_errno(err, "cannot make the folder '%s'", name.data);
-		pf_buf_release(&name);
-		return -1;
-	}
-	c->folder = pf_strdup(name.data);
-	pf_buf_adds(&name, "/trace.db");
+	PF_TRY(pf_outfolder_open(&c->folder, err));
+	pf_buf_addf(&path, "%s/trace.db", c->folder.path);
 	free(c->path);
-	c->path = name.data;
-	c->slots[0] = pf_outplace_watch(c->path);
-	c->slots[1] = pf_outplace_watch(c->folder);
+	c->path = path.data;
+	c->slot = pf_outplace_watch(c->path);
 	return 0;
 }
 
@@ -337,7 +329,7 @@ static void announce(const struct pf_cached *c, char *const *sources,
 
 	if (count > 1)
 		pf_buf_addf(&more, " and %zu more", count - 1);
-	if (c->folder)
+	if (c->folder.path)
 		pf_log_note("reading %s%s; what is made of it is not kept",
 			    sources[0], more.data ? more.data : "");
 	else
@@ -385,7 +377,7 @@ static int make(struct pf_cached *c, char *const *sources, size_t count,
 	PF_TRY(pf_plan_traces(sources, count, &traces, err));
 	if (!ingest(c, sources, count, &traces, mark, err))
 		return 0;
-	if (err->code != PF_EMADE && (err->code != PF_EBUSY || c->folder))
+	if (err->code != PF_EMADE && (err->code != PF_EBUSY || c->folder.path))
 		return -1;
 	if (err->code == PF_EBUSY) {
 		*err = (struct pf_err){ 0 };
@@ -424,7 +416,7 @@ static int make_held(struct pf_cached *c, char *const *sources, size_t count,
 			return 0;
 		PF_TRY(make(c, sources, count, i + 1 < TRIES ? mark : NULL,
 			    err));
-		if (c->folder || hold(c))
+		if (c->folder.path || hold(c))
 			return 0;
 	}
 	return 0;
@@ -444,8 +436,7 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 {
 	PF_AUTO(pf_buf_release) struct pf_buf mark = { 0 };
 
-	*c = (struct pf_cached){ .slots = { PF_OUTPLACE_UNWATCHED,
-					    PF_OUTPLACE_UNWATCHED } };
+	*c = (struct pf_cached){ 0 };
 	PF_TRY(check_there(sources, count, err));
 	c->files = pf_calloc(1, sizeof(*c->files));
 	if (count == 1 && pf_cache_is_database(sources[0])) {
@@ -461,17 +452,15 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 void pf_cache_close(struct pf_cached *c)
 {
 	let_go(c);
-	if (c->folder) {
+	if (c->folder.path) {
 		unlink(c->path);
-		rmdir(c->folder);
-		pf_outplace_unwatch(c->slots[0]);
-		pf_outplace_unwatch(c->slots[1]);
+		pf_outplace_unwatch(c->slot);
+		pf_outfolder_release(&c->folder);
 	}
 	if (c->files)
 		pf_paths_release(c->files);
 	free(c->files);
 	free(c->path);
-	free(c->folder);
 	*c = (struct pf_cached){ 0 };
 }
 

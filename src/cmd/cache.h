@@ -23,15 +23,16 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/outplace.h"
 #include "cmd/cmd.h"
 #include "events/hints.h"
 
 struct pf_cached {
-	char *path;   /* of the database */
-	char *folder; /* temporary, and goes with it; or NULL */
-	size_t slots[2];
-	struct pf_paths *files; /* that it was made of */
-	int fd;                 /* holds a cache, if is_held */
+	char *path;                 /* of the database */
+	struct pf_outfolder folder; /* that goes with it */
+	size_t slot;                /* of the database, where there is one */
+	struct pf_paths *files;     /* that it was made of */
+	int fd;                     /* holds a cache, if is_held */
 	bool is_held;
 };
 

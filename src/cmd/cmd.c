@@ -882,10 +882,8 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 					       &common_defaults };
 	if (cmd->defaults)
 		memcpy(args, cmd->defaults, cmd->args_bytes);
-	rc = cmd->needs & PF_RUNS_PROGRAM
-		     ? pf_opt_parse_head(sets, PF_CMD_OPT_SETS, &argc, argv,
-					 err)
-		     : pf_opt_parse(sets, PF_CMD_OPT_SETS, &argc, argv, err);
+	rc = pf_opt_parse(sets, PF_CMD_OPT_SETS, cmd->needs & PF_RUNS_PROGRAM,
+			  &argc, argv, err);
 	cx.argc = argc;
 	cx.dashes = after < 0 ? -1 : argc - after;
 	set_up(&cx, cmd, &common);

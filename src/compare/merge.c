@@ -25,7 +25,6 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/outplace.h"
-#include "base/tempfile.h"
 #include "base/xxh128.h"
 #include "compare/fleet.h"
 #include "ingest/files.h"
@@ -703,8 +702,7 @@ struct pf_fleet_work {
 	/* What workers share: */
 	_Atomic size_t next;
 	_Atomic bool is_stopped;
-	char *folder; /* temporary */
-	size_t folder_slot;
+	struct pf_outfolder folder;
 };
 
 /*
@@ -993,8 +991,8 @@ static int set_up_worker(struct worker *w, struct pf_fleet_work *s,
 	if (pf_db_create_kind(db, "", &pf_fleet_kind, err) ||
 	    pf_fleet_out_open(&w->out, db))
 		return -1;
-	if (s->folder) {
-		pf_buf_addf(&path, "%s/%zu.db", s->folder, s->part_count);
+	if (s->folder.path) {
+		pf_buf_addf(&path, "%s/%zu.db", s->folder.path, s->part_count);
 		w->temporary = path.data;
 		w->slot = pf_outplace_watch(w->temporary);
 	}
@@ -1033,34 +1031,14 @@ static int run_workers(struct worker *workers, size_t count, struct pf_err *err)
 
 static int set_up_folder(struct pf_fleet_work *s, struct pf_err *err)
 {
-	struct pf_buf name = { 0 };
+	int is;
 
-	if (s->keep) {
-		int is = pf_input_is_folder(s->keep, err);
-
-		return is ? (is < 0 ? -1 : 0)
-			  : pf_fail(err, PF_EUSAGE,
-				    "'--keep %s': there is no such folder",
-				    s->keep);
-	}
-	pf_buf_addf(&name, "%s/profan-XXXXXX", pf_temp_dir());
-	if (!mkdtemp(name.data)) {
-		pf_fail_errno(err, "cannot make the folder '%s'", name.data);
-		pf_buf_release(&name);
-		return -1;
-	}
-	s->folder = name.data;
-	s->folder_slot = pf_outplace_watch(s->folder);
-	return 0;
-}
-
-static void release_folder(struct pf_fleet_work *s)
-{
-	if (!s->folder)
-		return;
-	rmdir(s->folder);
-	pf_outplace_unwatch(s->folder_slot);
-	free(s->folder);
+	if (!s->keep)
+		return pf_outfolder_open(&s->folder, err);
+	is = pf_input_is_folder(s->keep, err);
+	return is ? (is < 0 ? -1 : 0)
+		  : pf_fail(err, PF_EUSAGE,
+			    "'--keep %s': there is no such folder", s->keep);
 }
 
 static int fleet_work(struct pf_fleet_work *work, struct pf_err *err)
@@ -1080,7 +1058,7 @@ static int fleet_work(struct pf_fleet_work *work, struct pf_err *err)
 		release_worker(&workers[i]);
 	for (size_t i = 0; i < work->part_count; i++)
 		work->parts[i].err = err; /* no longer a worker's */
-	release_folder(work);
+	pf_outfolder_release(&work->folder);
 	return rc;
 }
 

@@ -259,7 +259,7 @@ static void options(char *s)
 	}
 	argv[argc] = NULL;
 	before = argc;
-	if (pf_opt_parse(&set, 1, &argc, argv, &err))
+	if (pf_opt_parse(&set, 1, false, &argc, argv, &err))
 		FUZZ_CHECK(err.code == PF_EUSAGE && err.text[0]);
 	FUZZ_CHECK(argc >= 0 && argc <= before);
 	FUZZ_CHECK(args.n >= 1 && args.n <= 1000 && args.ns >= 0);

@@ -58,7 +58,7 @@ static void parse(struct result *r, const char *line)
 		r->argv[r->argc++] = word;
 		word = space;
 	}
-	r->rc = pf_opt_parse(&r->set, 1, &r->argc, r->argv, &r->err);
+	r->rc = pf_opt_parse(&r->set, 1, false, &r->argc, r->argv, &r->err);
 }
 
 static void parse_ok(struct result *r, const char *line)
@@ -158,7 +158,7 @@ static void sql_may_begin_with_a_comment(void **state)
 	int argc = 2;
 
 	(void)state;
-	assert_int_equal(pf_opt_parse(&set, 1, &argc, argv, &err), 0);
+	assert_int_equal(pf_opt_parse(&set, 1, false, &argc, argv, &err), 0);
 	assert_int_equal(argc, 1);
 	assert_true(args.all);
 }

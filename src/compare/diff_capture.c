@@ -952,9 +952,7 @@ static int walk_track(void *context, const struct pf_track *track)
 		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_ALLOCATED) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_RESERVED) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
-	cursor = pf_cursor_new(h->w->db, track->id, columns, h->w->db->err);
-	if (!cursor)
-		return -1;
+	cursor = pf_cursor_new(h->w->db, track->id, columns);
 	h->track_id = track->id;
 	h->stack.depth = h->top = 0;
 	h->has_step = false;

@@ -400,10 +400,10 @@ static int open_ahead(struct pf_gpu *g, struct stream *on)
 
 	if (on->row != PF_WORK_OPS)
 		return 0;
-	on->ahead = pf_cursor_new(
-		g->db, on->track_id,
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR), g->db->err);
-	rc = on->ahead ? pf_cursor_next(on->ahead, &on->next, g->db->err) : -1;
+	on->ahead =
+		pf_cursor_new(g->db, on->track_id,
+			      PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR));
+	rc = pf_cursor_next(on->ahead, &on->next, g->db->err);
 	on->has_next = rc == 1;
 	return rc < 0 ? -1 : 0;
 }
@@ -872,14 +872,13 @@ int pf_by_event_add(struct pf_by_event *e, const void *record)
 	return pf_sorter_add(e->records, record, e->db->err);
 }
 
-static int open_track(struct pf_by_event *e, uint32_t track_id)
+static void open_track(struct pf_by_event *e, uint32_t track_id)
 {
 	pf_cursor_free(e->cursor);
 	e->block = NULL;
 	e->first_seq = 0;
 	e->track_id = track_id;
-	e->cursor = pf_cursor_new(e->db, track_id, e->columns, e->db->err);
-	return e->cursor ? 0 : -1;
+	e->cursor = pf_cursor_new(e->db, track_id, e->columns);
 }
 
 /* Ids ascend: 1 if the event is there, 0, -1. */
@@ -888,9 +887,8 @@ static int go_to(struct pf_by_event *e, int64_t event_id, uint32_t *place)
 	uint32_t track_id = pf_track_of(event_id);
 	uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
 
-	if ((!e->cursor || e->track_id != track_id) &&
-	    open_track(e, track_id) < 0)
-		return -1;
+	if (!e->cursor || e->track_id != track_id)
+		open_track(e, track_id);
 	while (!e->block || seq >= e->first_seq + e->block->count) {
 		int rc = pf_cursor_block(e->cursor, &e->block, &e->first_seq,
 					 e->db->err);

@@ -148,9 +148,7 @@ static int open_thread(void *context, const struct pf_track *track)
 	memset(t, 0, sizeof(*t));
 	for (size_t i = 0; i < PF_HOST_CLASSES; i++)
 		t->covered_to[i] = INT64_MIN;
-	t->cursor = pf_cursor_new(h->db, track->id, columns, h->db->err);
-	if (!t->cursor)
-		return -1;
+	t->cursor = pf_cursor_new(h->db, track->id, columns);
 	rc = advance(h, t);
 	if (rc == 1)
 		h->open++;
@@ -473,11 +471,10 @@ static int count_calls(void *context, const struct pf_track *t)
 	struct pf_cursor *c = pf_cursor_new(
 		f->db, t->id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		f->db->err);
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE));
 	const struct pf_name_class *class;
 	struct pf_span s;
-	int rc = c ? 0 : -1;
+	int rc = 0;
 
 	while (!rc && (rc = pf_cursor_next(c, &s, f->db->err)) == 1) {
 		unsigned kind = pf_names_kind(f->texts, s.type);
@@ -694,10 +691,9 @@ static int add_overheads(struct pf_overheads *o, struct pf_db *db,
 	struct pf_cursor *c = pf_cursor_new(
 		db, track,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		db->err);
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE));
 	struct pf_span s;
-	int rc = c ? 0 : -1;
+	int rc = 0;
 
 	while (!rc && (rc = pf_cursor_next(c, &s, db->err)) == 1) {
 		int64_t end = pf_span_end(s.start_ns, s.dur_ns), start;
@@ -852,10 +848,9 @@ struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 	w->cursor = pf_cursor_new(
 		db, track_id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		db->err);
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE));
 	w->firsts = pf_first_uses(db);
-	if (w->cursor && w->firsts) {
+	if (w->firsts) {
 		pf_cursor_ahead(w->cursor);
 		return w;
 	}

@@ -219,15 +219,12 @@ static int read_thread(struct finder *f, const struct pf_track *track)
 	static const uint64_t columns =
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 		PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_INLINE);
-	struct pf_cursor *c =
-		pf_cursor_new(f->db, track->id, columns, f->db->err);
+	struct pf_cursor *c = pf_cursor_new(f->db, track->id, columns);
 	size_t first = f->out->count;
 	struct pf_span s;
 	int64_t number;
 	int rc;
 
-	if (!c)
-		return -1;
 	while ((rc = pf_cursor_next(c, &s, f->db->err)) == 1)
 		if (s.dur_ns > 0 && find_number(f, &s, &number) &&
 		    (rc = add_range(f, first, track->trace_id, track->id,

@@ -398,18 +398,16 @@ int pf_track_read(struct pf_db *db, const struct pf_track *t,
 		pf_cursor_new(db, t->id,
 			      PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 				      PF_COLBIT(PF_COL_NAME) |
-				      PF_COLBIT(PF_COL_TYPE) | reader->columns,
-			      db->err);
+				      PF_COLBIT(PF_COL_TYPE) | reader->columns);
 	const int64_t id = (int64_t)((uint64_t)t->id << 32);
 	const struct pf_block *b;
 	uint32_t first;
-	int rc = c ? 1 : -1;
+	int rc = 1;
 
-	if (c && reader->within)
+	if (reader->within)
 		pf_cursor_overlap(c, reader->within->from_ns,
 				  reader->within->to_ns);
-	if (c)
-		pf_cursor_ahead(c);
+	pf_cursor_ahead(c);
 	while (rc == 1) {
 		if (reader->wants_more && !reader->wants_more(context, t))
 			rc = 0;

@@ -1055,13 +1055,12 @@ typedef int take_fn(struct slice *s, const struct pf_track *t,
 static int read_track(struct slice *s, const struct pf_track *t, take_fn *take)
 {
 	PF_AUTO(pf_cursor_freed)
-	struct pf_cursor *c = pf_cursor_new(
-		s->db, t->id, COLUMNS_EVENT | COLUMNS_SLOTS, s->db->err);
+	struct pf_cursor *c =
+		pf_cursor_new(s->db, t->id, COLUMNS_EVENT | COLUMNS_SLOTS);
 	struct pf_span e;
-	int rc = c ? 0 : -1;
+	int rc = 0;
 
-	if (c)
-		pf_cursor_overlap(c, s->from_ns, s->to_ns);
+	pf_cursor_overlap(c, s->from_ns, s->to_ns);
 	while (!rc && (rc = pf_cursor_next(c, &e, s->db->err)) == 1 &&
 	       e.start_ns < s->to_ns)
 		rc = take(s, t, &e);

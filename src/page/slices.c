@@ -423,10 +423,9 @@ static int load_track(struct loader *l, const struct pf_track *track)
 		l->db, track->id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
-			PF_COLBIT(PF_COL_INLINE),
-		l->err);
+			PF_COLBIT(PF_COL_INLINE));
 	struct pf_span span;
-	int rc = c ? 0 : -1;
+	int rc = 0;
 
 	for (int g = 0; g < PF_SLICE_GROUPS; g++) {
 		state.track[g] = open_track(
@@ -1416,14 +1415,12 @@ static int read_track(struct canvas *c, const struct pf_track *track,
 		c->l.db, track->id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
-			PF_COLBIT(PF_COL_INLINE),
-		c->l.err);
+			PF_COLBIT(PF_COL_INLINE));
 	struct pf_span s;
-	int rc = cursor ? 0 : -1;
+	int rc = 0;
 
-	if (!rc) /* what begins and ends at lo_ns is in, too */
-		pf_cursor_overlap(cursor, c->lo_ns - (c->lo_ns > INT64_MIN),
-				  c->hi_ns);
+	/* what begins and ends at lo_ns is in, too */
+	pf_cursor_overlap(cursor, c->lo_ns - (c->lo_ns > INT64_MIN), c->hi_ns);
 	while (!rc && (rc = pf_cursor_next(cursor, &s, c->l.err)) == 1) {
 		unsigned kind = pf_names_kind(c->l.classes, s.type);
 

@@ -980,11 +980,10 @@ static uint64_t with_needed(uint64_t columns)
 }
 
 struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
-				uint64_t columns, struct pf_err *err)
+				uint64_t columns)
 {
 	struct pf_cursor *c = pf_calloc(1, sizeof(*c));
 
-	(void)err; /* a damaged database shows with the first block */
 	c->db = db;
 	c->track_id = track_id;
 	c->columns = with_needed(columns);
@@ -1307,12 +1306,11 @@ int pf_cursors_add(struct pf_cursors *c, struct pf_db *db, uint32_t track_id,
 		   uint64_t columns, size_t tag, struct pf_err *err)
 {
 	struct pf_cursors_track *t = pf_calloc(1, sizeof(*t));
-	int rc = -1;
+	int rc;
 
 	t->tag = tag;
-	t->cursor = pf_cursor_new(db, track_id, columns, err);
-	if (t->cursor)
-		rc = pf_cursor_next(t->cursor, &t->span, err);
+	t->cursor = pf_cursor_new(db, track_id, columns);
+	rc = pf_cursor_next(t->cursor, &t->span, err);
 	if (rc <= 0) {
 		close_track(t);
 		return rc;

@@ -40,10 +40,10 @@ void pf_tracks_free(struct pf_track *tracks, size_t count);
 
 /*
  * A cursor over one track that decodes "columns" (bits PF_COLBIT(...)).
- * Slot columns imply MASK.  NULL on error.
+ * Slot columns imply MASK.  A damaged database shows with the first block.
  */
 struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
-				uint64_t columns, struct pf_err *err);
+				uint64_t columns);
 void pf_cursor_free(struct pf_cursor *c);
 PF_FREED(pf_cursor_free, struct pf_cursor)
 

@@ -852,21 +852,20 @@ static int give_slot(struct pf_vtab_cursor *c, sqlite3_context *out, int slot,
 	return rc < 0 ? -1 : 0;
 }
 
-static int give_type(struct pf_vtab_cursor *c, sqlite3_context *out, int column,
-		     int64_t id)
+static void give_type(struct pf_vtab_cursor *c, sqlite3_context *out,
+		      int column, int64_t id)
 {
 	const struct pf_lexicon *d = c->scan.lexicon;
 	const struct pf_lexicon_type *t;
 
 	if (id < 0 || (uint64_t)id >= d->type_count || !d->type[id].ph)
-		return 0;
+		return;
 	t = d->type + id;
 	if (column == EV_KIND)
 		sqlite3_result_int64(out, t->kind);
 	else
 		sqlite3_result_text(out, column == EV_PH ? t->ph : t->category,
 				    -1, SQLITE_STATIC);
-	return 0;
 }
 
 static int give_parent(struct pf_vtab_cursor *c, sqlite3_context *out,
@@ -953,7 +952,8 @@ static int vtab_event_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 	case EV_PH:
 	case EV_CATEGORY:
 	case EV_KIND:
-		return give_type(c, out, column, v);
+		give_type(c, out, column, v);
+		return 0;
 	case EV_NAME:
 		return give_text(c, out, (uint32_t)v, err);
 	case EV_NAME_ID:
@@ -1080,10 +1080,9 @@ static void give_value(struct pf_vtab_cursor *c, sqlite3_context *out)
 	}
 }
 
-static int vtab_arg_column(struct pf_vtab_cursor *c, sqlite3_context *out,
-			   int column, struct pf_err *err)
+static void vtab_arg_column(struct pf_vtab_cursor *c, sqlite3_context *out,
+			    int column)
 {
-	(void)err;
 	switch (column) {
 	case ARG_EVENT_ID:
 		sqlite3_result_int64(out, pf_scan_id(&c->scan));
@@ -1102,7 +1101,6 @@ static int vtab_arg_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 		sqlite3_result_text(out, json_type(&c->member), -1,
 				    SQLITE_STATIC);
 	}
-	return 0;
 }
 
 /*
@@ -1608,11 +1606,12 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i)
 	struct pf_vtab_cursor *c = (struct pf_vtab_cursor *)base;
 	const struct pf_vtab *v = (const struct pf_vtab *)base->pVtab;
 	struct pf_err err = { 0 };
-	int rc;
 
-	rc = v->shape->is_arg ? vtab_arg_column(c, out, i, &err)
-			      : vtab_event_column(c, out, i, &err);
-	return rc ? fail(base->pVtab, &err) : SQLITE_OK;
+	if (v->shape->is_arg)
+		vtab_arg_column(c, out, i);
+	else if (vtab_event_column(c, out, i, &err))
+		return fail(base->pVtab, &err);
+	return SQLITE_OK;
 }
 
 static int no_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)

@@ -281,9 +281,7 @@ static int count_kinds(struct pf_engine *e, size_t index)
 	uint32_t first_seq;
 	int rc;
 
-	c = pf_cursor_new(e->db, e->tracks[index].id, columns, e->err);
-	if (!c)
-		return -1;
+	c = pf_cursor_new(e->db, e->tracks[index].id, columns);
 	while ((rc = pf_cursor_block(c, &block, &first_seq, e->err)) == 1)
 		for (uint32_t i = 0; i < block->count; i++) {
 			unsigned kind =

@@ -51,8 +51,7 @@ static void read_events(struct pf_db *db, uint64_t columns, struct pf_buf *out)
 
 	assert_int_equal(pf_tracks_load(db, 0, &tracks, &count, &err), 0);
 	for (size_t i = 0; i < count; i++) {
-		struct pf_cursor *c =
-			pf_cursor_new(db, tracks[i].id, columns, &err);
+		struct pf_cursor *c = pf_cursor_new(db, tracks[i].id, columns);
 
 		while ((rc = pf_cursor_next(c, &span, &err)) == 1)
 			pf_buf_addf(

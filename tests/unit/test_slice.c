@@ -180,8 +180,7 @@ static uint32_t blocks_of(struct pf_db *db, int64_t from_ns, int64_t to_ns,
 			  uint32_t first[3])
 {
 	struct pf_err err = { 0 };
-	struct pf_cursor *c =
-		pf_cursor_new(db, 1, PF_COLBIT(PF_COL_START), &err);
+	struct pf_cursor *c = pf_cursor_new(db, 1, PF_COLBIT(PF_COL_START));
 	const struct pf_block *b;
 	uint32_t count = 0, seq;
 

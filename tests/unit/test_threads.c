@@ -143,7 +143,7 @@ static void read_blocks(struct pf_db *db, bool is_ahead, int most,
 	assert_int_equal(pf_tracks_load(db, 0, &tracks, &count, &err), 0);
 	for (size_t i = 0; i < count; i++)
 		at = tracks[i].event_count == CALLS ? i : at;
-	c = pf_cursor_new(db, tracks[at].id, columns, &err);
+	c = pf_cursor_new(db, tracks[at].id, columns);
 	pf_tracks_free(tracks, count);
 	if (is_ahead)
 		pf_cursor_ahead(c);
@@ -216,8 +216,7 @@ static void damage_is_told(void **state)
 			 " (SELECT max(block_id) FROM block_column WHERE"
 			 " block_id & 262143 = 5)");
 	for (int64_t id = 1; id < 9; id++) {
-		c = pf_cursor_new(&s.db, (uint32_t)id, PF_COLBIT(PF_COL_START),
-				  &err);
+		c = pf_cursor_new(&s.db, (uint32_t)id, PF_COLBIT(PF_COL_START));
 		pf_cursor_ahead(c);
 		while ((rc = pf_cursor_block(c, &b, &first, &err)) == 1)
 			;

@@ -95,9 +95,9 @@ static int load_track(struct pf_tpu_calls *c, struct pf_db *db,
 		      uint32_t track_id, struct pf_map *said)
 {
 	struct pf_cursor *cursor =
-		pf_cursor_new(db, track_id, PF_TPU_CALL_COLUMNS, db->err);
+		pf_cursor_new(db, track_id, PF_TPU_CALL_COLUMNS);
 	struct pf_span s;
-	int rc = cursor ? 0 : -1;
+	int rc = 0;
 
 	while (!rc && (rc = pf_cursor_next(cursor, &s, db->err)) == 1) {
 		uint64_t *seen = NULL, *call, key;

@@ -514,12 +514,12 @@ static void add_record(struct scan *s, const struct pf_span *e, bool is_oom)
 static bool has_records(struct scan *s, uint32_t track)
 {
 	struct pf_cursor *c =
-		pf_cursor_new(s->db, track, PF_COLBIT(PF_COL_TYPE), s->db->err);
+		pf_cursor_new(s->db, track, PF_COLBIT(PF_COL_TYPE));
 	const struct pf_block *b;
 	uint32_t first;
 	bool has_any = false;
 
-	while (c && !has_any && pf_cursor_block(c, &b, &first, s->db->err) == 1)
+	while (!has_any && pf_cursor_block(c, &b, &first, s->db->err) == 1)
 		for (uint32_t i = 0; i < b->count && !has_any; i++) {
 			unsigned kind =
 				pf_names_kind(s->out->names, b->type[i]);
@@ -548,10 +548,7 @@ static void read_track(struct scan *s, uint32_t track)
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_ADDR) |
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_ALLOCATED) |
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_RESERVED) |
-			PF_COLBIT(PF_COL_SLOT + PF_SLOT_STACK),
-		s->db->err);
-	if (!c)
-		return;
+			PF_COLBIT(PF_COL_SLOT + PF_SLOT_STACK));
 	pf_nest_clear(&s->nest);
 	while (pf_cursor_next(c, &e, s->db->err) == 1) {
 		unsigned kind = pf_names_kind(s->out->names, e.type);

@@ -203,10 +203,9 @@ static int add_sync(struct sync_reader *r, const struct pf_span *s)
 static int read_track(struct sync_reader *r, uint32_t track_id)
 {
 	struct path *p = r->p;
-	struct pf_cursor *c =
-		pf_cursor_new(p->db, track_id, SYNC_COLUMNS, r->p->db->err);
+	struct pf_cursor *c = pf_cursor_new(p->db, track_id, SYNC_COLUMNS);
 	struct pf_span s;
-	int rc = c ? 0 : -1;
+	int rc = 0;
 
 	while (!rc && (rc = pf_cursor_next(c, &s, r->p->db->err)) == 1) {
 		rc = 0;
@@ -808,14 +807,12 @@ static int read_host_track(struct reader *r, const struct pf_track *t)
 	struct pf_cursor *c;
 	const struct pf_block *b;
 	uint32_t first;
-	int rc;
+	int rc = 0;
 
 	if (r->has_correlation)
 		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
-	c = pf_cursor_new(r->p->db, t->id, columns, r->p->db->err);
-	rc = c ? 0 : -1;
-	if (c)
-		pf_cursor_ahead(c);
+	c = pf_cursor_new(r->p->db, t->id, columns);
+	pf_cursor_ahead(c);
 	while (!rc &&
 	       (rc = pf_cursor_block(c, &b, &first, r->p->db->err)) == 1) {
 		rc = 0;

@@ -966,8 +966,8 @@ static bool read_list(const char *s, int *out, size_t max)
 	return !*s;
 }
 
-static int add_model(struct pf_op_models *m, struct pf_op_model model,
-		     bool in_place)
+static void add_model(struct pf_op_models *m, struct pf_op_model model,
+		      bool in_place)
 {
 	m->models =
 		pf_grow(m->models, &m->cap, m->count + 2, sizeof(*m->models));
@@ -981,7 +981,6 @@ static int add_model(struct pf_op_models *m, struct pf_op_model model,
 		model.op = name;
 		m->models[m->count++] = model;
 	}
-	return 0;
 }
 
 static int read_row(struct pf_op_models *m, size_t row, struct pf_err *err)
@@ -1007,7 +1006,8 @@ static int read_row(struct pf_op_models *m, size_t row, struct pf_err *err)
 		return pf_fail(err, PF_EDATA,
 			       "'data/op_models.csv' has a wrong line of '%s'",
 			       model.op);
-	return add_model(m, model, *pf_data_cell(d, row, IN_PLACE));
+	add_model(m, model, *pf_data_cell(d, row, IN_PLACE));
+	return 0;
 }
 
 PF_ORDER(by_name, struct pf_op_model, PF_ALPHA(op))

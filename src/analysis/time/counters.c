@@ -479,9 +479,8 @@ static void read_track(struct counters *c)
 
 	for (int s = 0; s < PF_SLOT_COUNT; s++)
 		columns |= PF_COLBIT(PF_COL_SLOT + s);
-	cursor = pf_cursor_new(c->ask.db, c->track->id, columns, err);
-	if (cursor)
-		pf_cursor_overlap(cursor, c->trace->from_ns, c->trace->to_ns);
+	cursor = pf_cursor_new(c->ask.db, c->track->id, columns);
+	pf_cursor_overlap(cursor, c->trace->from_ns, c->trace->to_ns);
 	while (!err->code && pf_cursor_next(cursor, &e, err) == 1)
 		read_event(c, &e);
 }

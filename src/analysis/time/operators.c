@@ -307,7 +307,7 @@ static void read_track(struct pf_hlo_roofs *r, const struct pf_track *t)
 
 	for (int i = PF_SLOT_GENERIC; i < PF_SLOT_COUNT; i++)
 		columns |= PF_COLBIT(PF_COL_SLOT + i);
-	c = pf_cursor_new(r->ask.db, t->id, columns, err);
+	c = pf_cursor_new(r->ask.db, t->id, columns);
 	pf_nest_clear(&r->nest);
 	while (!err->code && pf_cursor_next(c, &e, err) == 1)
 		if (pf_names_kind(r->ask.names, e.type) == PF_KIND_GPU_OTHER)

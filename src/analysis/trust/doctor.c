@@ -419,10 +419,8 @@ static void open_whole(struct walk *w, uint32_t seq, int64_t start_ns)
 	if (w->whole && seq - w->next_seq < PF_BLOCK_EVENTS)
 		return;
 	if (!w->whole)
-		w->whole =
-			pf_cursor_new(w->db, w->track->id, columns, w->db->err);
-	if (w->whole)
-		pf_cursor_seek(w->whole, start_ns);
+		w->whole = pf_cursor_new(w->db, w->track->id, columns);
+	pf_cursor_seek(w->whole, start_ns);
 }
 
 static void add_twin(struct walk *w, uint32_t seq)
@@ -612,8 +610,7 @@ static void add_overhead(struct walk *w)
 
 static void walk_track(struct walk *w, const struct pf_track *track)
 {
-	struct pf_cursor *c =
-		pf_cursor_new(w->db, track->id, COLUMNS, w->db->err);
+	struct pf_cursor *c = pf_cursor_new(w->db, track->id, COLUMNS);
 	const struct pf_block *b;
 	uint32_t first;
 

@@ -45,15 +45,12 @@ static int check_pages(struct pf_db *db)
 static int check_track(struct pf_db *db, const struct pf_track *track,
 		       int64_t *event_count)
 {
-	struct pf_cursor *c =
-		pf_cursor_new(db, track->id, PF_COLS_ALL, db->err);
+	struct pf_cursor *c = pf_cursor_new(db, track->id, PF_COLS_ALL);
 	const struct pf_block *block;
 	uint32_t first;
 	int64_t count = 0;
 	int rc;
 
-	if (!c)
-		return -1;
 	while ((rc = pf_cursor_block(c, &block, &first, db->err)) == 1)
 		count += block->count;
 	pf_cursor_free(c);
@@ -325,13 +322,11 @@ static int count_track(struct pf_db *db, uint32_t track_id,
 		       const struct types *types, int64_t *unknown)
 {
 	struct pf_cursor *c =
-		pf_cursor_new(db, track_id, PF_COLBIT(PF_COL_TYPE), db->err);
+		pf_cursor_new(db, track_id, PF_COLBIT(PF_COL_TYPE));
 	const struct pf_block *block;
 	uint32_t first;
 	int rc;
 
-	if (!c)
-		return -1;
 	while ((rc = pf_cursor_block(c, &block, &first, db->err)) == 1) {
 		for (uint32_t i = 0; i < block->count; i++) {
 			struct type_count *t = find_type(types, block->type[i]);

@@ -371,7 +371,7 @@ static int add_list(struct pf_db *db, struct pf_doc *doc, enum list list)
 	PF_AUTO(pf_buf_release) struct pf_buf statement = { 0 };
 
 	pf_buf_addf(&statement, "fleet/show_%s", lists[list].name);
-	return pf_named_fill(db, statement.data, t, db->err);
+	return pf_named_fill(db, statement.data, t);
 }
 
 /* Sums over the captures. */

@@ -644,7 +644,7 @@ static int read_nights(struct pf_db *db, struct nights *t)
 
 	t->nights = pf_named_rows_take(db, "fleet/show_trend",
 				       PF_FIELDS(night_fields), &t->texts,
-				       &t->count, db->err);
+				       &t->count);
 	st = t->nights ? pf_fleet_sums_prepare(db, &pf_fleet_step_figures)
 		       : NULL;
 	while ((rc = pf_db_step(db, st, db->err)) == 1)

@@ -197,11 +197,10 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 	},
 };
 
-static void *make_producer(struct pf_db *db, const char *arg,
-			   struct pf_err *err)
+static void *make_producer(struct pf_db *db, const char *arg)
 {
-	PF_STMT(st) = pf_named_prepare(db, "producer", err);
-	int rc = pf_db_step(db, st, err);
+	PF_STMT(st) = pf_named_prepare(db, "producer", db->err);
+	int rc = pf_db_step(db, st, db->err);
 	enum pf_producer *made = NULL;
 
 	(void)arg;
@@ -216,7 +215,7 @@ static void *make_producer(struct pf_db *db, const char *arg,
 int pf_hint_producer(struct pf_db *db, enum pf_producer *out)
 {
 	const enum pf_producer *made =
-		pf_memo_get(db, make_producer, free, NULL, db->err);
+		pf_memo_get(db, make_producer, free, NULL);
 
 	*out = made ? *made : PF_FROM_OTHERS;
 	return made ? 0 : -1;

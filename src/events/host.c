@@ -271,16 +271,15 @@ static void free_pageable(void *p)
 	free(p);
 }
 
-static void *read_pageable(struct pf_db *db, const char *ignored,
-			   struct pf_err *err)
+static void *read_pageable(struct pf_db *db, const char *ignored)
 {
 	struct pf_pageable *p = pf_calloc(1, sizeof(*p));
-	sqlite3_stmt *stmt = pf_named_prepare(db, "pageable_copies", err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, "pageable_copies", db->err);
 	size_t cap = 0;
 	int rc = stmt ? 1 : -1;
 
 	(void)ignored;
-	while (rc > 0 && (rc = pf_db_step(db, stmt, err)) == 1) {
+	while (rc > 0 && (rc = pf_db_step(db, stmt, db->err)) == 1) {
 		p->ids = pf_grow(p->ids, &cap, p->count + 1, sizeof(*p->ids));
 		p->ids[p->count++] = sqlite3_column_int64(stmt, 0);
 	}
@@ -293,7 +292,7 @@ static void *read_pageable(struct pf_db *db, const char *ignored,
 
 const struct pf_pageable *pf_pageable(struct pf_db *db)
 {
-	return pf_memo_get(db, read_pageable, free_pageable, NULL, db->err);
+	return pf_memo_get(db, read_pageable, free_pageable, NULL);
 }
 
 static bool is_pageable(struct pf_walk *w, uint32_t seq)
@@ -629,8 +628,7 @@ static void free_firsts(void *p)
 	free(p);
 }
 
-static void *read_firsts(struct pf_db *db, const char *ignored,
-			 struct pf_err *err)
+static void *read_firsts(struct pf_db *db, const char *ignored)
 {
 	const struct pf_window_args args = PF_WINDOW_DEFAULTS;
 	struct firsts f = { .db = db,
@@ -643,7 +641,6 @@ static void *read_firsts(struct pf_db *db, const char *ignored,
 	int rc = f.texts ? pf_window_load(db, &args, &window) : -1;
 
 	(void)ignored;
-	(void)err;
 	for (size_t i = 0; !rc && i < window.count; i++) {
 		rc = pf_host_tracks(db, window.traces[i].trace_id, count_calls,
 				    &f);
@@ -667,7 +664,7 @@ static void *read_firsts(struct pf_db *db, const char *ignored,
 
 const struct pf_first_uses *pf_first_uses(struct pf_db *db)
 {
-	return pf_memo_get(db, read_firsts, free_firsts, NULL, db->err);
+	return pf_memo_get(db, read_firsts, free_firsts, NULL);
 }
 
 bool pf_is_first_use(const struct pf_first_uses *f, int64_t event_id)
@@ -725,15 +722,14 @@ struct paging {
 };
 
 /* Of all traces at once: names of all are looked through for it. */
-static void *read_pagings(struct pf_db *db, const char *name,
-			  struct pf_err *err)
+static void *read_pagings(struct pf_db *db, const char *name)
 {
 #define F(member) PF_FIELD(struct paging, member, #member, "", PF_INT)
 	static const struct pf_field fields[] = { F(trace_id), F(from_ns),
 						  F(to_ns), F(name_id) };
 #undef F
 
-	return pf_named_rows_new(db, name, PF_FIELDS(fields), err);
+	return pf_named_rows_new(db, name, PF_FIELDS(fields));
 }
 
 /* Between those overheads that are there. */
@@ -770,8 +766,7 @@ int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
 		    !strcmp(tracks[i].pid, "-1") &&
 		    add_overheads(o, db, names, tracks[i].id) < 0)
 			return -1;
-	all = pf_memo_get(db, read_pagings, pf_named_rows_free, "paging",
-			  db->err);
+	all = pf_memo_get(db, read_pagings, pf_named_rows_free, "paging");
 	for (size_t i = 0; all && i < all->count; i++) {
 		const struct paging *p = (struct paging *)all->rows + i;
 

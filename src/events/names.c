@@ -376,10 +376,10 @@ bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type)
 	return pf_kinds_is_nvtx(&n->kinds, type);
 }
 
-static void *make_classes(struct pf_db *db, const char *arg, struct pf_err *err)
+static void *make_classes(struct pf_db *db, const char *arg)
 {
 	sqlite3_stmt *stmt =
-		pf_db_prepare(db, "SELECT max(id) FROM string", err);
+		pf_db_prepare(db, "SELECT max(id) FROM string", db->err);
 	struct classes *c;
 	int64_t last;
 	int rc;
@@ -387,7 +387,7 @@ static void *make_classes(struct pf_db *db, const char *arg, struct pf_err *err)
 	(void)arg;
 	if (!stmt)
 		return NULL;
-	rc = pf_db_step(db, stmt, err);
+	rc = pf_db_step(db, stmt, db->err);
 	last = rc == 1 ? sqlite3_column_int64(stmt, 0) : 0;
 	sqlite3_finalize(stmt);
 	if (rc < 0)
@@ -415,7 +415,7 @@ struct pf_names *pf_names_new(struct pf_db *db)
 	n->db = db;
 	n->other_name = PF_ID_NONE;
 	n->by_id.db = db;
-	n->classes = pf_memo_get(db, make_classes, free_classes, NULL, db->err);
+	n->classes = pf_memo_get(db, make_classes, free_classes, NULL);
 	if (n->classes && !pf_kinds_load(&n->kinds, db, db->err))
 		return n;
 	pf_names_free(n);

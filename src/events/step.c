@@ -615,11 +615,10 @@ static void free_steps(void *steps)
 	free(steps);
 }
 
-static void *make_steps(struct pf_db *db, const char *regex, struct pf_err *err)
+static void *make_steps(struct pf_db *db, const char *regex)
 {
 	struct pf_steps *s = pf_calloc(1, sizeof(*s));
 
-	(void)err;
 	if (load(db, regex, s) < 0) {
 		free_steps(s);
 		return NULL;
@@ -641,7 +640,7 @@ static void *make_steps(struct pf_db *db, const char *regex, struct pf_err *err)
 int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out)
 {
 	const struct pf_steps *s =
-		pf_memo_get(db, make_steps, free_steps, regex, db->err);
+		pf_memo_get(db, make_steps, free_steps, regex);
 
 	*out = (struct pf_steps){ 0 };
 	if (!s)

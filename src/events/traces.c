@@ -59,7 +59,7 @@ struct row {
 	bool is_beside, has_unread;
 };
 
-static void *read_traces(struct pf_db *db, const char *name, struct pf_err *err)
+static void *read_traces(struct pf_db *db, const char *name)
 {
 #define F(member, key) PF_FIELD(struct row, member, key, "", PF_INT)
 	static const struct pf_field fields[] = {
@@ -80,7 +80,7 @@ static void *read_traces(struct pf_db *db, const char *name, struct pf_err *err)
 	};
 #undef F
 
-	return pf_named_rows_new(db, name, PF_FIELDS(fields), err);
+	return pf_named_rows_new(db, name, PF_FIELDS(fields));
 }
 
 static bool is_wanted(const struct pf_window_args *args, const struct row *r)
@@ -124,7 +124,7 @@ int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
 {
 	/* every command asks for them several times */
 	const struct pf_named_rows *rows = pf_memo_get(
-		db, read_traces, pf_named_rows_free, "window_traces", db->err);
+		db, read_traces, pf_named_rows_free, "window_traces");
 	struct pf_window_trace *t;
 	size_t cap = 0;
 

@@ -26,7 +26,7 @@ struct trust {
 	bool is_known; /* ingest counted the first four */
 };
 
-static void *read_facts(struct pf_db *db, const char *name, struct pf_err *err)
+static void *read_facts(struct pf_db *db, const char *name)
 {
 #define F(member) PF_FIELD(struct trust, member, #member, "", PF_INT)
 	static const struct pf_field fields[] = {
@@ -39,7 +39,7 @@ static void *read_facts(struct pf_db *db, const char *name, struct pf_err *err)
 	};
 #undef F
 
-	return pf_named_rows_new(db, name, PF_FIELDS(fields), err);
+	return pf_named_rows_new(db, name, PF_FIELDS(fields));
 }
 
 static void add_work(struct trust *t, const struct trust *of)
@@ -70,8 +70,8 @@ static int find_facts(struct pf_db *db, const struct pf_window *w,
 		      struct trust *t)
 {
 	/* every command asks for them several times */
-	const struct pf_named_rows *all = pf_memo_get(
-		db, read_facts, pf_named_rows_free, "trust_facts", db->err);
+	const struct pf_named_rows *all =
+		pf_memo_get(db, read_facts, pf_named_rows_free, "trust_facts");
 
 	*t = (struct trust){ .is_known = true };
 	for (size_t i = 0; all && i < all->count; i++) {

@@ -1320,7 +1320,7 @@ static int fill_level(struct pf_db *db, struct level *l,
 }
 
 /* Arg: the track, and when its trace begins. */
-static void *make_level(struct pf_db *db, const char *arg, struct pf_err *err)
+static void *make_level(struct pf_db *db, const char *arg)
 {
 	struct level *l = pf_calloc(1, sizeof(*l));
 	struct pf_track *tracks = NULL;
@@ -1328,7 +1328,7 @@ static void *make_level(struct pf_db *db, const char *arg, struct pf_err *err)
 	unsigned long id = strtoul(arg, &end, 10);
 	int64_t events = 0;
 	size_t count = 0;
-	int rc = pf_tracks_load(db, 0, &tracks, &count, err);
+	int rc = pf_tracks_load(db, 0, &tracks, &count, db->err);
 
 	l->first_ns = strtoll(end, NULL, 10);
 	for (size_t i = 0; i < count; i++)
@@ -1357,7 +1357,7 @@ static int find_level(struct canvas *c, const struct pf_track *track,
 	    c->column_ns < in / LEVEL_SPLIT)
 		return 0;
 	snprintf(arg, sizeof(arg), "%" PRIu32 " %" PRId64, track->id, first);
-	l = *out = pf_memo_get(c->l.db, make_level, free_level, arg, c->l.err);
+	l = *out = pf_memo_get(c->l.db, make_level, free_level, arg);
 	if (!l)
 		return -1;
 	in = (INT64_C(1) << l->shift) - 1;
@@ -1503,14 +1503,14 @@ static void free_comm(void *p)
 }
 
 /* Arg: the trace. */
-static void *load_comm(struct pf_db *db, const char *arg, struct pf_err *err)
+static void *load_comm(struct pf_db *db, const char *arg)
 {
 	struct comm_work *w = pf_calloc(1, sizeof(*w));
-	sqlite3_stmt *st = pf_named_prepare(db, "timeline_comm", err);
+	sqlite3_stmt *st = pf_named_prepare(db, "timeline_comm", db->err);
 	int rc;
 
 	sqlite3_bind_int64(st, 1, strtoll(arg, NULL, 10));
-	while ((rc = pf_db_step(db, st, err)) == 1)
+	while ((rc = pf_db_step(db, st, db->err)) == 1)
 		*PF_ONE_MORE(w->ids, w->count, w->cap) =
 			sqlite3_column_int64(st, 0);
 	sqlite3_finalize(st);
@@ -1529,7 +1529,7 @@ static int colour_comm(struct canvas *c, size_t from)
 	char arg[24];
 
 	snprintf(arg, sizeof(arg), "%" PRId64, c->trace->trace_id);
-	w = pf_memo_get(c->l.db, load_comm, free_comm, arg, c->l.err);
+	w = pf_memo_get(c->l.db, load_comm, free_comm, arg);
 	for (size_t i = from; w && i < c->slice_count; i++) {
 		struct drawn_slice *s = &c->slices[i];
 		size_t k;

@@ -87,8 +87,7 @@ static void drop(struct pf_memo *m, struct entry *e)
 }
 
 const void *pf_memo_get(struct pf_db *db, pf_memo_make *make,
-			void (*release)(void *), const char *arg,
-			struct pf_err *err)
+			void (*release)(void *), const char *arg)
 {
 	struct pf_memo *m = db->memo;
 	struct entry *e;
@@ -103,7 +102,7 @@ const void *pf_memo_get(struct pf_db *db, pf_memo_make *make,
 	}
 	e = add(m, make, release, arg);
 	pthread_mutex_unlock(&m->lock);
-	made = make(db, arg, err);
+	made = make(db, arg);
 	pthread_mutex_lock(&m->lock);
 	e->made = made;
 	if (!made)

@@ -37,9 +37,8 @@ int pf_kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
  * bounded or small belongs here: it is kept until the database is closed.
  */
 
-/* Returns what will be kept, or NULL and an error; arg may be NULL. */
-typedef void *pf_memo_make(struct pf_db *db, const char *arg,
-			   struct pf_err *err);
+/* Returns what will be kept, or NULL and db->err; arg may be NULL. */
+typedef void *pf_memo_make(struct pf_db *db, const char *arg);
 
 /*
  * What make() makes of arg: made by the first who asks, while others wait;
@@ -47,7 +46,6 @@ typedef void *pf_memo_make(struct pf_db *db, const char *arg,
  * on error, which is not kept.
  */
 const void *pf_memo_get(struct pf_db *db, pf_memo_make *make,
-			void (*release)(void *), const char *arg,
-			struct pf_err *err);
+			void (*release)(void *), const char *arg);
 
 #endif

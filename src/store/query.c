@@ -87,17 +87,16 @@ static void add_value(sqlite3_stmt *stmt, int i, struct pf_table *table)
 	}
 }
 
-int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
-		  struct pf_err *err)
+int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table)
 {
-	PF_STMT(stmt) = pf_named_prepare(db, name, err);
+	PF_STMT(stmt) = pf_named_prepare(db, name, db->err);
 	int rc;
 
 	if (!stmt)
 		return -1;
-	rc = check_columns(stmt, name, table, err);
+	rc = check_columns(stmt, name, table, db->err);
 	while (!rc) {
-		rc = pf_db_step(db, stmt, err);
+		rc = pf_db_step(db, stmt, db->err);
 		if (rc <= 0)
 			break;
 		for (size_t i = 0; i < pf_table_col_count(table); i++)
@@ -139,18 +138,17 @@ static void take_value(sqlite3_stmt *stmt, int i, const struct pf_field *field,
 
 void *pf_named_rows_take(struct pf_db *db, const char *name,
 			 const struct pf_field *fields, size_t count,
-			 struct pf_arena *texts, size_t *row_count,
-			 struct pf_err *err)
+			 struct pf_arena *texts, size_t *row_count)
 {
 	size_t size = fields->row_bytes, cap = 1;
-	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, name, db->err);
 	char *rows = pf_calloc(1, size);
-	int rc = stmt ? check_count(stmt, name, count, err) : -1;
+	int rc = stmt ? check_count(stmt, name, count, db->err) : -1;
 
 	for (size_t i = 0; !rc && i < count; i++)
-		rc = check_column(stmt, name, i, fields[i].col.key, err);
+		rc = check_column(stmt, name, i, fields[i].col.key, db->err);
 	*row_count = 0;
-	while (!rc && (rc = pf_db_step(db, stmt, err)) == 1) {
+	while (!rc && (rc = pf_db_step(db, stmt, db->err)) == 1) {
 		rows = pf_grow_zero(rows, &cap, *row_count + 1, size);
 		for (size_t i = 0; i < count; i++)
 			take_value(stmt, (int)i, &fields[i], texts,
@@ -166,13 +164,11 @@ void *pf_named_rows_take(struct pf_db *db, const char *name,
 }
 
 void *pf_named_rows_new(struct pf_db *db, const char *name,
-			const struct pf_field *fields, size_t count,
-			struct pf_err *err)
+			const struct pf_field *fields, size_t count)
 {
 	struct pf_named_rows *r = pf_calloc(1, sizeof(*r));
 
-	r->rows = pf_named_rows_take(db, name, fields, count, NULL, &r->count,
-				     err);
+	r->rows = pf_named_rows_take(db, name, fields, count, NULL, &r->count);
 	if (r->rows)
 		return r;
 	free(r);

@@ -27,19 +27,17 @@
 sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,
 			       struct pf_err *err);
 
-/* Run it and add all rows to the table. */
-int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
-		  struct pf_err *err);
+/* Run it and add all rows to the table; -1 and db->err. */
+int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table);
 
 /*
- * Run it: an array of structs with these fields, to be freed; NULL on error.
+ * Run it: an array of structs with these fields, to be freed; NULL and db->err.
  * Texts are kept in "texts" up to a NUL.  What is null or no number is
  * PF_NO_INT, not a number, false or NULL; members without a field are 0.
  */
 void *pf_named_rows_take(struct pf_db *db, const char *name,
 			 const struct pf_field *fields, size_t count,
-			 struct pf_arena *texts, size_t *row_count,
-			 struct pf_err *err);
+			 struct pf_arena *texts, size_t *row_count);
 
 /* The same without texts, as what pf_memo_get() keeps: struct pf_named_rows. */
 struct pf_named_rows {
@@ -47,8 +45,7 @@ struct pf_named_rows {
 	size_t count;
 };
 void *pf_named_rows_new(struct pf_db *db, const char *name,
-			const struct pf_field *fields, size_t count,
-			struct pf_err *err);
+			const struct pf_field *fields, size_t count);
 void pf_named_rows_free(void *rows);
 
 /*

@@ -164,15 +164,15 @@ static bool add_row(struct pf_db *db, struct kept_rows *k, size_t columns,
 	return true;
 }
 
-static void *make_rows(struct pf_db *db, const char *name, struct pf_err *err)
+static void *make_rows(struct pf_db *db, const char *name)
 {
 	struct kept_rows *k = pf_calloc(1, sizeof(*k));
-	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
+	sqlite3_stmt *stmt = pf_named_prepare(db, name, db->err);
 	int64_t row[2][PF_INTS_COLUMNS] = { { 0 } };
 	int rc = stmt ? 1 : -1;
 
 	k->columns = (size_t)sqlite3_column_count(stmt);
-	while (rc > 0 && (rc = pf_db_step(db, stmt, err)) == 1) {
+	while (rc > 0 && (rc = pf_db_step(db, stmt, db->err)) == 1) {
 		int64_t *now = row[(k->rows + 1) & 1];
 
 		read_row(stmt, k->columns, now);
@@ -212,7 +212,7 @@ struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
 
 	s->db = db;
 	if (db->kept) {
-		s->kept = pf_memo_get(db, make_rows, free_rows, name, err);
+		s->kept = pf_memo_get(db, make_rows, free_rows, name);
 		if (!s->kept) {
 			free(s);
 			return NULL;

@@ -135,12 +135,11 @@ static void kept_is_what_is_read(void **state)
 
 static int made;
 
-static void *make(struct pf_db *db, const char *arg, struct pf_err *err)
+static void *make(struct pf_db *db, const char *arg)
 {
-	(void)db;
 	made++;
 	if (!strcmp(arg, "bad")) {
-		pf_fail(err, PF_EDATA, "no");
+		pf_fail(db->err, PF_EDATA, "no");
 		return NULL;
 	}
 	return strdup(arg);
@@ -154,13 +153,14 @@ static void made_once(void **state)
 
 	(void)state;
 	open_calls(&s);
-	first = pf_memo_get(&s.db, make, free, "a", &err);
+	s.db.err = &err;
+	first = pf_memo_get(&s.db, make, free, "a");
 	assert_string_equal(first, "a");
-	assert_ptr_equal(pf_memo_get(&s.db, make, free, "a", &err), first);
-	assert_string_equal(pf_memo_get(&s.db, make, free, "b", &err), "b");
+	assert_ptr_equal(pf_memo_get(&s.db, make, free, "a"), first);
+	assert_string_equal(pf_memo_get(&s.db, make, free, "b"), "b");
 	assert_int_equal(made, 2);
-	assert_null(pf_memo_get(&s.db, make, free, "bad", &err));
-	assert_null(pf_memo_get(&s.db, make, free, "bad", &err));
+	assert_null(pf_memo_get(&s.db, make, free, "bad"));
+	assert_null(pf_memo_get(&s.db, make, free, "bad"));
 	assert_int_equal(made, 4);
 	scene_close(&s);
 }
@@ -177,10 +177,9 @@ struct meeting {
 
 static struct meeting *meeting; /* make() has no context but its argument */
 
-static void *meet(struct pf_db *db, const char *arg, struct pf_err *err)
+static void *meet(struct pf_db *db, const char *arg)
 {
 	(void)db;
-	(void)err;
 	atomic_fetch_add(&meeting->made, 1);
 	pthread_barrier_wait(&meeting->both);
 	return pf_strdup(arg);
@@ -188,12 +187,10 @@ static void *meet(struct pf_db *db, const char *arg, struct pf_err *err)
 
 static void *ask_for_two(void *p)
 {
-	struct pf_err err = { 0 };
 	const char *other = p, *first = other[0] == 'a' ? "b" : "a";
 
-	assert_string_equal(pf_memo_get(meeting->db, meet, free, first, &err),
-			    first);
-	return (void *)pf_memo_get(meeting->db, meet, free, other, &err);
+	assert_string_equal(pf_memo_get(meeting->db, meet, free, first), first);
+	return (void *)pf_memo_get(meeting->db, meet, free, other);
 }
 
 static void made_at_once(void **state)
@@ -226,15 +223,13 @@ static void made_at_once(void **state)
 
 static atomic_int tries;
 
-static void *fail_at_first(struct pf_db *db, const char *arg,
-			   struct pf_err *err)
+static void *fail_at_first(struct pf_db *db, const char *arg)
 {
 	struct timespec ms = { .tv_nsec = 1000000 };
 
-	(void)db;
 	nanosleep(&ms, NULL);
 	if (!atomic_fetch_add(&tries, 1)) {
-		pf_fail(err, PF_EDATA, "not yet");
+		pf_fail(db->err, PF_EDATA, "not yet");
 		return NULL;
 	}
 	return pf_strdup(arg);
@@ -242,13 +237,12 @@ static void *fail_at_first(struct pf_db *db, const char *arg,
 
 static void *ask_for_one(void *db)
 {
-	struct pf_err err = { 0 };
-
-	return (void *)pf_memo_get(db, fail_at_first, free, "one", &err);
+	return (void *)pf_memo_get(db, fail_at_first, free, "one");
 }
 
 static void made_after_failing(void **state)
 {
+	struct pf_err err = { 0 };
 	struct scene s;
 	pthread_t threads[ASKING];
 	void *got, *first = NULL;
@@ -256,6 +250,7 @@ static void made_after_failing(void **state)
 
 	(void)state;
 	open_calls(&s);
+	s.db.err = &err;
 	for (int i = 0; i < ASKING; i++)
 		assert_int_equal(
 			pthread_create(&threads[i], NULL, ask_for_one, &s.db),

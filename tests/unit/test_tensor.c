@@ -42,7 +42,8 @@ static void test_names(void **state)
 		{ "", PF_TENSOR_UNKNOWN },
 	};
 	struct pf_err err = { 0 };
-	struct pf_tensor *t = tensor_new(NULL, NULL, &err);
+	struct pf_db db = { .err = &err };
+	struct pf_tensor *t = tensor_new(&db, NULL);
 
 	(void)state;
 	support_no_error(&err);
@@ -167,7 +168,8 @@ static const struct {
 static void test_kinds(void **state)
 {
 	struct pf_err err = { 0 };
-	struct pf_tensor *t = tensor_new(NULL, NULL, &err);
+	struct pf_db db = { .err = &err };
+	struct pf_tensor *t = tensor_new(&db, NULL);
 
 	(void)state;
 	support_no_error(&err);
@@ -189,7 +191,8 @@ static void test_kinds(void **state)
 static void test_ops(void **state)
 {
 	struct pf_err err = { 0 };
-	struct pf_tensor *t = tensor_new(NULL, NULL, &err);
+	struct pf_db db = { .err = &err };
+	struct pf_tensor *t = tensor_new(&db, NULL);
 
 	(void)state;
 	support_no_error(&err);

@@ -140,7 +140,7 @@ static int marks_load(struct pf_db *db, int64_t trace_id,
 	struct reader r = { .db = db, .out = out };
 	struct named *names =
 		pf_named_rows_take(db, "advise_marks", PF_FIELDS(named_fields),
-				   &texts, &r.name_count, db->err);
+				   &texts, &r.name_count);
 	int rc = names ? 0 : -1;
 
 	r.names = names;

@@ -290,9 +290,8 @@ static int find_lost(struct pf_db *db, const struct pf_window *window,
 		     struct pf_snap_state *out)
 {
 	size_t count;
-	struct lost *lost =
-		pf_named_rows_take(db, "snap_lost", PF_FIELDS(lost_fields),
-				   &out->texts, &count, db->err);
+	struct lost *lost = pf_named_rows_take(
+		db, "snap_lost", PF_FIELDS(lost_fields), &out->texts, &count);
 
 	if (!lost)
 		return -1;
@@ -312,7 +311,7 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 	size_t count, kept = 0;
 
 	now = pf_named_rows_take(db, "snap_now", PF_FIELDS(load_fields),
-				 &out->texts, &count, db->err);
+				 &out->texts, &count);
 	if (!now)
 		return -1;
 	out->now = now;
@@ -325,7 +324,7 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 	out->now_count = kept;
 	out->past =
 		pf_named_rows_take(db, "snap_history", PF_FIELDS(past_fields),
-				   &out->texts, &count, db->err);
+				   &out->texts, &count);
 	if (!out->past)
 		return -1;
 	kept = 0;

@@ -1546,7 +1546,7 @@ int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 
 	m.sources =
 		pf_named_rows_take(db, "rank_traces", PF_FIELDS(source_fields),
-				   &m.memory, &m.source_count, db->err);
+				   &m.memory, &m.source_count);
 	if (!pf_steps_load(db, window->steps, &steps) && m.sources &&
 	    (m.names = pf_names_new(db)))
 		m.gpu = pf_gpu_new(db, window, PF_GPU_STARTS | PF_GPU_CALLS);

@@ -766,8 +766,7 @@ static int find_peaks(struct pf_db *db, const struct pf_roofline_args *args,
 	if (!o->gpus)
 		return -1;
 	d = pf_named_rows_take(db, "roofline_devices",
-			       PF_FIELDS(described_fields), &o->texts, &count,
-			       db->err);
+			       PF_FIELDS(described_fields), &o->texts, &count);
 	if (!d)
 		return -1;
 	match(o, d, count);

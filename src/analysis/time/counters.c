@@ -591,7 +591,7 @@ static void fill(struct counters *c, struct pf_doc *doc)
 
 	c->bases = pf_named_rows_take(c->ask.db, "counter_bases",
 				      PF_FIELDS(base_fields), &c->ask.memory,
-				      &c->base_count, err);
+				      &c->base_count);
 	c->reasons =
 		pf_data_new("data/clock_reasons.csv", "bit,holds,reason", err);
 	if (!err->code && doc)

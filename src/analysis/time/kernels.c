@@ -140,19 +140,19 @@ static void tensor_free(void *p)
 	free(t);
 }
 
-static void *tensor_new(struct pf_db *db, const char *ignored,
-			struct pf_err *err)
+static void *tensor_new(struct pf_db *db, const char *ignored)
 {
 	struct pf_tensor *t = pf_calloc(1, sizeof(*t));
 
 	(void)db;
 	(void)ignored;
 	t->data = pf_data_new("data/kernels.csv",
-			      "pattern,tensor_cores,class,precision,what", err);
+			      "pattern,tensor_cores,class,precision,what",
+			      db->err);
 	t->ops = t->data ? pf_data_new("data/matrix_ops.csv", "pattern,what",
-				       err)
+				       db->err)
 			 : NULL;
-	if (t->ops && !take_rows(t, err))
+	if (t->ops && !take_rows(t, db->err))
 		return t;
 	tensor_free(t);
 	return NULL;
@@ -160,7 +160,7 @@ static void *tensor_new(struct pf_db *db, const char *ignored,
 
 const struct pf_tensor *pf_tensor_of(struct pf_db *db)
 {
-	return pf_memo_get(db, tensor_new, tensor_free, NULL, db->err);
+	return pf_memo_get(db, tensor_new, tensor_free, NULL);
 }
 
 struct pf_kernel_kind pf_tensor_kind(const struct pf_tensor *t,

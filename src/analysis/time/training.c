@@ -63,7 +63,7 @@ static bool add(struct pf_db *db, const char *query, const char *name,
 {
 	struct pf_table *t = pf_table_new(name, title, cols, count);
 
-	if (!pf_named_fill(db, query, t, db->err) && pf_table_row_count(t)) {
+	if (!pf_named_fill(db, query, t) && pf_table_row_count(t)) {
 		pf_doc_adopt(doc, t);
 		return true;
 	}
@@ -184,8 +184,7 @@ int pf_training_summary(struct pf_db *db, struct pf_doc *doc)
 		doc))
 		doc->is_nothing = false;
 	checks = pf_named_rows_take(db, "training_check",
-				    PF_FIELDS(check_fields), &texts, &count,
-				    db->err);
+				    PF_FIELDS(check_fields), &texts, &count);
 	for (size_t i = 0; checks && i < count; i++)
 		pf_doc_note(doc,
 			    "the last step that was timed is %" PRId64
@@ -232,7 +231,7 @@ static int add_times(const char *path, const char *name, struct pf_table *t,
 	if (!pf_db_open(&db, path, false, err))
 		rows = pf_named_rows_take(
 			&db, "training_times", times_fields + 1,
-			PF_LEN(times_fields) - 1, &texts, &count, err);
+			PF_LEN(times_fields) - 1, &texts, &count);
 	for (size_t i = 0; rows && i < count; i++) {
 		rows[i].capture = name;
 		*median_ns = rows[i].median_ns;

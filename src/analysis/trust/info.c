@@ -202,8 +202,7 @@ static int fill(struct pf_db *db, const char *query, const char *name,
 		struct pf_doc *doc)
 {
 	return pf_named_fill(db, query,
-			     pf_doc_table(doc, name, title, cols, count),
-			     db->err);
+			     pf_doc_table(doc, name, title, cols, count));
 }
 
 /* The rows of a statement, in a struct and in the document. */
@@ -213,7 +212,7 @@ static void *take(struct pf_db *db, const char *query, const char *name,
 		  struct pf_doc *doc)
 {
 	void *rows = pf_named_rows_take(db, query, fields, count, &info->texts,
-					row_count, db->err);
+					row_count);
 
 	if (rows)
 		pf_doc_rows(doc, name, title, fields, count, rows, *row_count,

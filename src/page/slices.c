@@ -39,13 +39,6 @@
 #define LEAST_PART     0.02 /* of a group: less is not worth showing */
 #define NO_SLICE       UINT32_MAX
 
-const char *pf_slice_group_key(enum pf_slice_group g)
-{
-	static const char *const keys[] = { "gpu", "path", "ops", "python" };
-
-	return keys[g];
-}
-
 const char *pf_slice_cat_name(enum pf_slice_cat cat)
 {
 	static const char *const names[PF_CATS] = {

@@ -36,8 +36,6 @@ enum pf_slice_group {
 	PF_SLICES_PYTHON,
 	PF_SLICE_GROUPS
 };
-/* "gpu", "path", "ops", "python". */
-const char *pf_slice_group_key(enum pf_slice_group g);
 
 enum pf_slice_cat {
 	PF_CAT_KERNEL,

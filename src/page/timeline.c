@@ -256,6 +256,7 @@ static void block_id(char *id, size_t size, size_t side,
 static void write_group(struct pf_jsonw *w, const struct pf_timelines *all,
 			size_t side, enum pf_slice_group which)
 {
+	static const char *const keys[] = { "gpu", "path", "ops", "python" };
 	const struct pf_timeline_side *s = &all->side[side];
 	const struct pf_slices *g = &s->slices.group[which];
 	struct pf_buf key = { 0 };
@@ -264,7 +265,7 @@ static void write_group(struct pf_jsonw *w, const struct pf_timelines *all,
 	block_id(id, sizeof(id), side, which);
 	if (s->key.len)
 		pf_buf_addf(&key, "%s.", s->key.data);
-	pf_buf_adds(&key, pf_slice_group_key(which));
+	pf_buf_adds(&key, keys[which]);
 	pf_jsonw_object(w);
 	pf_jsonw_key(w, "id");
 	pf_jsonw_string(w, id, strlen(id));

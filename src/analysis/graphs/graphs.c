@@ -23,6 +23,9 @@
 
 #define ALIGN_CELLS (64u << 20) /* bytes that an alignment may take */
 
+static const char *const part_words[PF_PARTS] = { NULL,     "qkv", "out",
+						  "router", "up",  "down" };
+
 /* ---- captures ---- */
 
 static bool is_same(const struct pf_graph_call *c,
@@ -487,7 +490,7 @@ static int put_launch(const struct pf_graphs *g, struct pf_db *to,
 		bind_text(st, 4, pf_role_word(n->in.role));
 		if (n->in.layer >= 0)
 			sqlite3_bind_int64(st, 5, n->in.layer);
-		bind_text(st, 6, pf_part_word(n->in.part));
+		bind_text(st, 6, part_words[n->in.part]);
 		bind_text(st, 7, pf_graphs_text(g, n->op));
 		bind_text(st, 8, pf_graphs_text(g, n->module));
 		bind_text(st, 9, graph_how_word(n->how));
@@ -833,7 +836,7 @@ static void add_roles(const struct pf_graphs *g, struct pf_doc *doc)
 
 	for (size_t i = 0; i < PF_ROLES * PF_PARTS; i++) {
 		rows[i].word = pf_role_word((enum pf_role)(i / PF_PARTS));
-		rows[i].part = pf_part_word((enum pf_layer_part)(i % PF_PARTS));
+		rows[i].part = part_words[i % PF_PARTS];
 	}
 	for (size_t i = 0; i < g->count; i++)
 		for (size_t j = 0; j < g->graphs[i].count; j++) {
@@ -965,7 +968,7 @@ static void add_nodes(const struct pf_graphs *g, struct pf_doc *doc)
 				.min_ns = n->min_ns,
 				.max_ns = n->max_ns,
 				.role = pf_role_word(n->in.role),
-				.part = pf_part_word(n->in.part),
+				.part = part_words[n->in.part],
 				.how = graph_how_word(n->how),
 				.op = pf_graphs_text(g, n->op),
 				.module = pf_graphs_text(g, n->module),

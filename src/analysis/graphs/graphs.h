@@ -85,8 +85,6 @@ enum pf_layer_part {
 	PF_PARTS
 };
 
-const char *pf_part_word(enum pf_layer_part part); /* NULL of NONE */
-
 struct pf_layer_node {
 	uint32_t name; /* equal kernels have equal numbers */
 	enum pf_role role;

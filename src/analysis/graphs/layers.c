@@ -194,14 +194,6 @@ struct find {
 	uint32_t *seen;   /* of a name: how often, in what is looked at */
 };
 
-const char *pf_part_word(enum pf_layer_part part)
-{
-	static const char *const words[PF_PARTS] = { NULL,     "qkv", "out",
-						     "router", "up",  "down" };
-
-	return words[part];
-}
-
 /* ---- what repeats ---- */
 
 static size_t distinct(struct find *f, size_t from, size_t count)

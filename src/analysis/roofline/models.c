@@ -1038,12 +1038,6 @@ void pf_op_models_free(struct pf_op_models *m)
 	free(m);
 }
 
-bool pf_op_model_owns(const struct pf_op_model *outer,
-		      const struct pf_op_model *in)
-{
-	return in->is_outermost && !strcmp(outer->family, in->family);
-}
-
 const struct pf_op_model *pf_op_models_find(const struct pf_op_models *m,
 					    const char *op)
 {

@@ -152,6 +152,15 @@ static const struct pf_op_model *model_of(const struct pf_roof_replayed *r,
 	return m && m->formula ? m : NULL;
 }
 
+/*
+ * Does work in a call of "in" count as that of "outer", a call around it?  In
+ * some families it is the outermost that owns it, else the innermost.
+ */
+static bool owns(const struct pf_op_model *outer, const struct pf_op_model *in)
+{
+	return in->is_outermost && !strcmp(outer->family, in->family);
+}
+
 /* The innermost with a model; of some families the outermost of these. */
 static uint32_t find_owner(const struct pf_roof_replayed *r, uint32_t at)
 {
@@ -162,7 +171,7 @@ static uint32_t find_owner(const struct pf_roof_replayed *r, uint32_t at)
 	for (; at != PF_NO_TEXT; at = all[at].parent) {
 		if (!(outer = model_of(r, all[at].name)))
 			continue;
-		if (!in || pf_op_model_owns(outer, in))
+		if (!in || owns(outer, in))
 			found = at;
 		in = in ? in : outer;
 	}
@@ -691,8 +700,7 @@ static uint32_t owner_of_call(const struct walk *w)
 
 	for (uint32_t up = in; up != NONE;
 	     up = up ? open_at(w, up - 1)->modelled : NONE)
-		if (pf_op_model_owns(open_at(w, up)->model,
-				     open_at(w, in)->model))
+		if (owns(open_at(w, up)->model, open_at(w, in)->model))
 			at = up;
 	return at;
 }

@@ -66,6 +66,25 @@ sed -n 's/^\.BR profan\\-\([a-z]*\) (1)/\1/p' "$man" | sort >"$tmp/got"
 sort "$tmp/commands" >"$tmp/want"
 same "commands of the man page" "$tmp/want" "$tmp/got"
 
+# rules that pages name are there
+{
+	cut -d, -f1 "$top_srcdir/tests/golden/table-verdicts/out"
+	echo V0 # nothing found
+} >"$tmp/rules"
+grep -ohwE '[AV][0-9]{1,2}' "$man" "${man%.1}"-*.1 \
+	"$top_srcdir"/docs/guide/*.md | sort -u | grep -vxFf "$tmp/rules" >"$tmp/bad"
+[ ! -s "$tmp/bad" ]
+result "rules that pages name are there" "$tmp/bad"
+
+# words in quotes on the page of causes are those that help explains
+tr '\n' ' ' <"$top_srcdir/docs/guide/gpu-idle.md" |
+	grep -oE '`[a-z]+( [a-z]+)*`' | tr -d '`' | grep -v '^profan ' |
+	while IFS= read -r word; do
+		"$profan" help "$word" >"$tmp/out" 2>&1 || echo "$word"
+	done >"$tmp/bad"
+[ ! -s "$tmp/bad" ]
+result "causes of the guide are explained" "$tmp/bad"
+
 # what whatis(1) shows
 for page in "$man" "${man%.1}"-*.1; do
 	grep -qE '^profan.* [\\]- [a-z]' "$page" || echo "$page"
@@ -84,6 +103,9 @@ if command -v man >/dev/null 2>&1 && man --version 2>/dev/null |
 else
 	skip "the man pages are well formed" "man is missing"
 fi
+
+run 2 "$profan" help 'no such word' && grep -q "help words" "$tmp/err"
+result "who asks for a word that is not there is told of those that are"
 
 # the example of ARCHITECTURE.md compiles
 mkdir -p "$tmp/example/src/analysis/time" "$tmp/example/src/cmd"

@@ -729,10 +729,12 @@ static int run(struct pf_ctx *cx, void *args)
 			if (rc <= 0)
 				return rc;
 		}
-		if (!cmd) {
-			*cx->err = unknown;
-			return -1;
-		}
+		if (!cmd)
+			return pf_fail(cx->err, PF_EUSAGE, "%s%s", unknown.text,
+				       a->format == SCHEMA
+					       ? ""
+					       : " ('profan help words' lists "
+						 "words)");
 	}
 	if (a->format == JSON)
 		return describe_json(cmd, cx->out, cx->err);

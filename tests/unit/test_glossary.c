@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/path/path.h"
+#include "analysis/time/steps.h"
 #include "base/asset.h"
 #include "events/names.h"
 #include "show/glossary.h"
@@ -48,6 +49,20 @@ static void causes_are_explained(void **state)
 	for (int i = 0; i < PF_PATH_CATEGORIES; i++)
 		expect("category",
 		       pf_path_category_name((enum pf_path_category)i));
+}
+
+/* "split" of a summary, classes of steps: causes have the names of some. */
+static void parts_of_steps_are_explained(void **state)
+{
+#define NAME(which, name, title) name
+	static const char *const parts[] = { PF_STEP_CLASSES_OF(NAME) };
+#undef NAME
+
+	(void)state;
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		if (pf_glossary_find(words, "split", parts[i],
+				     strlen(parts[i])) == SIZE_MAX)
+			expect("category", parts[i]);
 }
 
 static void words_are_found_by_what_they_are(void **state)
@@ -103,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(causes_are_explained),
+		cmocka_unit_test(parts_of_steps_are_explained),
 		cmocka_unit_test(words_are_found_by_what_they_are),
 		cmocka_unit_test(titles_are_some_documents),
 	};

@@ -210,3 +210,20 @@ char *pf_num_exact(char out[PF_NUM_MAX], double d)
 	}
 	return out;
 }
+
+bool pf_num_parts_unit(const char *s, size_t gap, size_t len)
+{
+	static const char *const units[] = { "%", "ns",  "us",  "ms",  "s",
+					     "B", "KiB", "MiB", "GiB", "TiB" };
+	size_t end = gap + 1;
+
+	if (!gap || gap >= len || s[gap - 1] < '0' || s[gap - 1] > '9')
+		return false;
+	while (end < len && !strchr(" ,.;:)", s[end]))
+		end++;
+	for (size_t i = 0; i < PF_LEN(units); i++)
+		if (strlen(units[i]) == end - gap - 1 &&
+		    !memcmp(units[i], s + gap + 1, end - gap - 1))
+			return true;
+	return false;
+}

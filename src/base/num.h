@@ -6,6 +6,8 @@
 #ifndef PF_BASE_NUM_H
 #define PF_BASE_NUM_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PF_NUM_MAX 32 /* room for anything that pf_num_show_* writes */
@@ -41,6 +43,9 @@ char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n); /* 1.50 GiB */
 char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns);   /* 1.235 ms */
 char *pf_num_show_ratio(char out[PF_NUM_MAX], double r);  /* 12.35 %, <0.01 % */
 char *pf_num_show_real(char out[PF_NUM_MAX], double d);   /* 1,234.57 */
+
+/* Does the space at s + gap part such a number from its unit? */
+bool pf_num_parts_unit(const char *s, size_t gap, size_t len);
 
 /* Enough digits to read back the same double; "nan", "inf" as C prints. */
 char *pf_num_exact(char out[PF_NUM_MAX], double d);

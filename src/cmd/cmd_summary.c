@@ -53,7 +53,7 @@ static void add_line(struct pf_buf *out, const char *left, const char *text,
 	for (p = masked.data; *p; p += strspn(p, " ")) {
 		size_t len = strcspn(p, " "), columns;
 
-		if (p[len] && p[len + 1] == '%') /* of the number before it */
+		if (pf_num_parts_unit(p, len, strlen(p)))
 			len += 1 + strcspn(p + len + 1, " ");
 		columns = pf_utf8_columns(p, len);
 		if (width > INDENT && columns > width - INDENT) {

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/order.h"
 #include "base/utf8.h"
 #include "show/escape.h"
@@ -226,6 +227,17 @@ static size_t last_of(const char *s, size_t most, const char *set)
 	return at > most / 2 ? at : 0;
 }
 
+/* As last_of() a space, or at one; a number keeps its unit if that can be. */
+static size_t last_space(const char *s, size_t most, size_t len)
+{
+	size_t at = s[most] == ' ' ? most : last_of(s, most, " ");
+	size_t gap = s[at] == ' ' ? at : at - 1;
+	size_t before =
+		at && pf_num_parts_unit(s, gap, len) ? last_of(s, gap, " ") : 0;
+
+	return before ? before : at;
+}
+
 /* Bytes of the line that a text begins with; > 0 if len is. */
 static size_t fit_line(const char *s, size_t len, size_t width, bool is_loose)
 {
@@ -235,7 +247,7 @@ static size_t fit_line(const char *s, size_t len, size_t width, bool is_loose)
 		return len;
 	if (!most)
 		return pf_utf8_head(s, len, 1);
-	if (is_loose && !(at = s[most] == ' ' ? most : last_of(s, most, " ")))
+	if (is_loose && !(at = last_space(s, most, len)))
 		at = last_of(s, most, ",<>:()/&#_");
 	return at ? at : most;
 }
@@ -421,15 +433,21 @@ static size_t title_columns(const char *title)
 	return pf_utf8_columns(text.data, text.len);
 }
 
-/* Wrapped at spaces, below its beginning; "limit" 0: not at all. */
+/*
+ * Wrapped at spaces, below its beginning; "limit" 0: not at all.  A number and
+ * its unit are one word.
+ */
 static void wrap(struct pf_buf *out, const char *s, size_t limit, size_t indent)
 {
 	size_t used = 0, left = indent, rest = strlen(s);
 
 	while (rest) {
 		size_t len = strcspn(s, " ");
-		size_t columns = pf_utf8_columns(s, len);
+		size_t columns;
 
+		if (pf_num_parts_unit(s, len, rest))
+			len += 1 + strcspn(s + len + 1, " ");
+		columns = pf_utf8_columns(s, len);
 		if (used && limit && left + used + 1 + columns > limit) {
 			pf_buf_addc(out, '\n');
 			add_spaces(out, indent);

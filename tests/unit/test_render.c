@@ -58,6 +58,25 @@ static void fill(struct pf_doc *doc, const char *name, size_t len)
 	pf_table_real(t, 1);
 }
 
+static void numbers_keep_their_units(void **state)
+{
+	static const struct pf_col prose[] = {
+		{ "what", "What", PF_TEXT | PF_WHOLE },
+	};
+	struct pf_doc doc = { 0 };
+
+	(void)state;
+	pf_doc_finding(&doc, "it takes 1.5 ms, or 20 %% of it");
+	prints(&pf_format_text, 14, &doc,
+	       "it takes\n1.5 ms, or\n20 % of it.\n");
+	pf_doc_release(&doc);
+	pf_table_string(pf_doc_table(&doc, "t", "Title", prose, 1),
+			"takes 20.25 % of it");
+	prints(&pf_format_text, 12, &doc,
+	       "Title\nWhat\n------------\ntakes\n20.25 % of\nit\n");
+	pf_doc_release(&doc);
+}
+
 static void every_format(void **state)
 {
 	struct pf_doc doc = { 0 };
@@ -510,6 +529,7 @@ static void full_disks_are_noticed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_keep_their_units),
 		cmocka_unit_test(every_format),
 		cmocka_unit_test(an_empty_document),
 		cmocka_unit_test(names_are_shortened_to_the_width),

@@ -863,6 +863,7 @@ static void add_scalars(const struct pf_syncs *s,
 	PF_FIELD(struct pf_syncs, member, key, title, kind)
 	const int of_calls = s->has_calls ? 0 : PF_ABSENT;
 	const int of_gpu = of_calls | (s->device_count ? PF_NS : PF_ABSENT);
+	const int of_steps = s->in_steps_count == PF_NO_INT ? PF_FULL : 0;
 	const struct pf_field fields[] = {
 		FIELD(count, "count", "Blocking calls", PF_COUNT | of_calls),
 		FIELD(blocked_ns, "blocked_ns", "Host blocked",
@@ -875,7 +876,7 @@ static void add_scalars(const struct pf_syncs *s,
 		FIELD(in_steps_ns, "in_steps_ns", "  host blocked",
 		      PF_NS | PF_FULL | PF_MAYBE | of_calls),
 		FIELD(max_per_step, "max_per_step", "Most in one step",
-		      PF_COUNT | of_calls),
+		      PF_COUNT | of_calls | of_steps),
 		FIELD(new_count, "new_count", "Sites not in the baseline",
 		      args->baseline ? PF_COUNT : PF_ABSENT),
 	};

@@ -464,6 +464,8 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 			    : has_pauses(s)                    ? 0
 							       : PF_FULL;
 	const int of_many = s->full_count > 1 ? 0 : PF_FULL | of_any;
+	/* nobody takes a whole capture for a step that has a rate */
+	const int of_steps = of_any | (s->has_steps ? 0 : PF_FULL);
 	const struct pf_field fields[] = {
 		FIELD(full_count, "step_count", "Steps", PF_COUNT),
 		FIELD(dur.mean_ns, "mean_ns", "Mean", PF_NS | of_any),
@@ -490,7 +492,7 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 		FIELD(steps_per_second, "steps_per_second",
 		      has_pauses(s) ? "Steps per second of steps"
 				    : "Steps per second",
-		      PF_REAL | of_any),
+		      PF_REAL | of_steps),
 		FIELD(use.sm_efficiency_share, "sm_efficiency_share",
 		      "SM efficiency, estimated", PF_RATIO | of_gpu),
 		FIELD(use.occupancy_percent, "occupancy_percent",

@@ -24,7 +24,7 @@ result "--table of json"
 run 2 "$profan" kernels t.db --table kernel &&
 	grep -q "there is no table 'kernel'; there are: figures, kernels, classes" err
 result "a table that is not there: those that are"
-run 3 "$profan" kernels t.db --output-dir kernels && grep -q exists err
+run 3 "$profan" kernels t.db --output-dir kernels && grep -q "exists; it is left" err
 result "what is there is not overwritten"
 run 3 "$profan" kernels t.db --output-dir t.db/x
 result "no folder can be made there"

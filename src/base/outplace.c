@@ -200,10 +200,8 @@ static int check_file(const char *path, const struct stat *there,
 	if (rule->option)
 		return pf_fail(err, PF_EIO, "'%s' exists; %s replaces it", path,
 			       rule->option);
-	return pf_fail(err, PF_EIO,
-		       "'%s' exists and is not a profan database; it is left "
-		       "as it is",
-		       path);
+	return pf_fail(err, PF_EIO, "'%s' exists%s; it is left as it is", path,
+		       rule->is_ours ? " and is not a profan database" : "");
 }
 
 /* ---- the unfinished file ---- */

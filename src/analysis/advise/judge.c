@@ -456,8 +456,9 @@ static bool is_judgeable(const struct pf_advise *a,
 						 "--rank N"
 					       : "it needs a critical path");
 	else if (rule->needs >= ADVISE_NEEDS_TORCH && !is_torch)
-		advise_not_judged(out, "there are no operators of PyTorch in "
-				       "this trace");
+		advise_not_judged(out,
+				  "no operators of PyTorch launch GPU work "
+				  "or are on the critical path");
 	else if (!a->has_path && !a->has_work && rule->causes && !rule->alone)
 		advise_not_judged(out, "there is no GPU work in this trace");
 	else

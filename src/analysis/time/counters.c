@@ -540,8 +540,8 @@ static void show(struct counters *c, struct pf_doc *doc)
 	doc->is_nothing = !c->series.count && !c->states.count;
 	if (doc->is_nothing)
 		pf_doc_finding(doc,
-			       "There are no counters; nvidia-smi "
-			       "--query-gpu=timestamp,"
+			       "There are no counters; of NVIDIA's GPUs "
+			       "nvidia-smi --query-gpu=timestamp,"
 			       "index,power.draw,clocks.sm,utilization.gpu "
 			       "--format=csv -lms 100 logs power, clocks and "
 			       "utilization while a program runs, and profan "

@@ -189,6 +189,30 @@ if [ -n "$SQLITE3" ]; then
 		WHERE start_ns = (SELECT max(start_ns) FROM step)"
 	refused "a step that is not within its trace" "damaged: step" \
 		"$profan" steps "$tmp/broken.db"
+	# a row of the schema that is innocent, of a table that another makes
+	computed="CREATE TABLE meta (key TEXT PRIMARY KEY, value AS (1))
+		WITHOUT ROWID"
+	for made in "'view', 0, 'CREATE VIEW META AS SELECT 1 AS key, 2 AS value'" \
+		"type, rootpage, replace('$computed', 'meta', 'META')"; do
+		cp "$db" "$tmp/broken.db"
+		"$SQLITE3" "$tmp/broken.db" "PRAGMA writable_schema = 1;
+			INSERT INTO sqlite_schema SELECT type, name, tbl_name, rootpage,
+			'CREATE TABLE IF NOT EXISTS meta (key)' FROM sqlite_schema
+			WHERE name = 'meta';
+			UPDATE sqlite_schema SET name = 'META', tbl_name = 'META',
+			(type, rootpage, sql) = ($made)
+			WHERE name = 'meta' AND sql NOT GLOB '* EXISTS *'"
+		refused "a table that another row makes: ${made%%,*}" \
+			"damaged: table meta" "$profan" steps "$tmp/broken.db"
+	done
+	# and a table that stands for what is asked
+	cp "$db" "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "PRAGMA writable_schema = 1;
+		UPDATE sqlite_schema SET sql = '$computed' WHERE name = 'meta'"
+	"$SQLITE3" "$tmp/broken.db" 2>"$tmp/err" \
+		'CREATE VIRTUAL TABLE pragma_table_xinfo USING fts5(hidden)'
+	refused "a table that stands for a pragma" "damaged: table meta" \
+		"$profan" steps "$tmp/broken.db"
 	cp "$db" "$tmp/broken.db"
 	"$SQLITE3" "$tmp/broken.db" "UPDATE block_column SET
 		data = CAST(substr(data, 1, length(data) - 1) || x'5a' AS BLOB)

@@ -8,5 +8,6 @@ SELECT 'table ' || name AS name
 FROM ours
 WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s
 	WHERE s.name = ours.name AND s.type = 'table'
-		AND s.sql GLOB 'CREATE TABLE *' AND s.sql NOT GLOB '*(*(*')
+		AND s.sql GLOB 'CREATE TABLE ' || s.name || ' (*'
+		AND s.sql NOT GLOB '*(*(*')
 ORDER BY name;

@@ -1,7 +1,10 @@
 -- What no ingest writes, by name: something else in the place of a table,
 -- columns of a table that are computed, traces whose time is not that of their
--- threads, steps that are not within it.  Only a virtual table, and one with an AS
--- in its text, can have a column that is computed: few are asked.  No rows: nothing
+-- threads, steps that are not within it.  A row of the schema may name what another
+-- row makes, in other case: only of text that begins with a table's own name, as
+-- SQLite writes it, it is known that this table was made of it.  One with an AS in
+-- its text can have a column that is computed: few are asked, of SQLite (temp.) and
+-- not of a table of the file that is called like its pragma.  No rows: nothing
 -- found.  Parameters: none.  Order: what is no table comes first, and whoever asks
 -- reads one row, for what stands in the place of a table may have no end.
 WITH ours(name) AS (VALUES ('meta'), ('trace'), ('trace_meta'), ('trace_fact'),
@@ -18,10 +21,11 @@ time AS (SELECT trace_id, min(first_ns) AS first_ns, max(last_ns) AS last_ns
 SELECT 'table ' || name AS name
 FROM ours
 WHERE name NOT IN (SELECT s.name FROM sqlite_schema AS s
-		WHERE s.type = 'table' AND s.name NOT NULL)
+		WHERE s.type = 'table'
+			AND s.sql GLOB 'CREATE TABLE ' || s.name || ' (*')
 	OR name IN (SELECT s.name FROM sqlite_schema AS s
-		WHERE s.sql NOT GLOB 'CREATE TABLE *' OR s.sql LIKE '%as%')
-		AND EXISTS (SELECT 1 FROM pragma_table_xinfo(ours.name)
+		WHERE s.sql LIKE '%as%')
+		AND EXISTS (SELECT 1 FROM temp.pragma_table_xinfo(ours.name)
 			WHERE hidden <> 0)
 UNION ALL
 SELECT 'time of trace ' || t.id

@@ -104,6 +104,26 @@ for name in A2-paged A22-op; do
 		result "$command: the cause of $name is the advice's" "$tmp/out"
 	done
 done
+# names of many ranges do not hide the first use of a call; of more streams than
+# whose order is followed nobody knows what it costs at least
+"$PYTHON" -S -c 'import json, sys
+def event(cat, name, tid, ts, dur, **args):
+    return {"ph": "X", "cat": cat, "name": name, "tid": tid, "ts": ts, "dur": dur,
+            "pid": 0 if cat == "kernel" else 1, "args": args}
+many = [event("cpu_op", f"range {i}", 1, 2 * i, 1) for i in range(1100)]
+for i in range(300):
+    at, dur = 3000 + 12 * i + 4000 * (i > 1), 4000 * (i == 1)
+    many += [event("cuda_runtime", "cudaLaunchKernel", 1, at, dur + 5,
+                   correlation=i + 1),
+             event("kernel", "a_kernel", i, at + dur + 6, 3, correlation=i + 1,
+                   device=0, stream=i)]
+json.dump(many, sys.stdout)' >"$tmp/many.json"
+run 0 "$profan" ingest -q "$tmp/many.json" -o "$tmp/many.db" &&
+	run 0 "$profan" gaps "$tmp/many.db" -f csv --table causes &&
+	grep -q '^first use,4005000,' "$tmp/out" &&
+	run 0 "$profan" advise "$tmp/many.db" && tr -s ' \n' ' ' <"$tmp/out" |
+	grep -q 'A22 First uses.* leaves that out, and what else a first pass takes'
+result 'a first use among many names and streams' "$tmp/out"
 # what more workers brought is no more than A1 said
 pair=$shared/traces/v100_resnet50_workers
 if [ -n "${LONG-}" ] && [ -f "${pair}0.json.gz" ]; then

@@ -315,7 +315,7 @@ static bool is_pageable(struct pf_walk *w, uint32_t seq)
 #define FIRST_HUGE_NS  10000000 /* ... as long as no stall */
 #define FIRST_HUGE     3
 #define LONG_MAX       256  /* of a name: others are not looked at, nor are */
-#define NAMES_MAX      1024 /* other names, */
+#define NAMES_MAX      1024 /* other names, of which operators get half, */
 #define FIRSTS_MAX     1024 /* nor more of a trace, whose work each may see */
 
 /* Lengths by their highest bit and the three below it. */
@@ -382,12 +382,14 @@ struct firsts {
 	size_t count, cap, from; /* from: of the trace at hand */
 };
 
-static struct named *named_of(struct firsts *f, uint32_t name)
+static struct named *named_of(struct firsts *f, uint32_t name, bool is_op)
 {
-	uint64_t *at = pf_map_at(&f->at, name);
+	uint64_t *at;
 
-	if (*at == UINT64_MAX && f->name_count == NAMES_MAX)
+	if (f->name_count >= (size_t)NAMES_MAX >> is_op &&
+	    !pf_map_has(&f->at, name))
 		return NULL;
+	at = pf_map_at(&f->at, name);
 	if (*at == UINT64_MAX) {
 		*at = f->name_count;
 		*PF_ONE_MORE(f->names, f->name_count, f->name_cap) =
@@ -400,7 +402,7 @@ static void count_call(struct firsts *f, const struct pf_track *t,
 		       const struct pf_span *s, int64_t ns,
 		       const struct pf_name_class *class)
 {
-	struct named *n = named_of(f, s->name);
+	struct named *n = named_of(f, s->name, !class);
 	int64_t start = s->start_ns;
 
 	if (!n)
@@ -457,8 +459,10 @@ static void begin_range(struct firsts *f, const struct pf_span *s, bool is_op)
 	int64_t end_ns = pf_span_end(s->start_ns, s->dur_ns);
 
 	if (in)
-		in->own_ns -= (end_ns < in->end_ns ? end_ns : in->end_ns) -
-			      s->start_ns;
+		in->own_ns = pf_sat_sub(
+			in->own_ns,
+			pf_sat_sub(end_ns < in->end_ns ? end_ns : in->end_ns,
+				   s->start_ns));
 	r = pf_nest_push(&f->open, end_ns);
 	if (r)
 		*r = (struct range){ end_ns, s->dur_ns, *s, is_op };
@@ -482,7 +486,8 @@ static int count_calls(void *context, const struct pf_track *t)
 		if (kind > PF_KIND_OVERHEAD)
 			continue;
 		end_ops(f, t, s.start_ns);
-		begin_range(f, &s, kind == PF_KIND_CPU_OP);
+		begin_range(f, &s,
+			    kind == PF_KIND_CPU_OP && s.name != PF_ID_INLINE);
 		if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
 			continue;
 		class = pf_names_class(f->texts, s.name);
@@ -508,7 +513,8 @@ static bool is_lengthy(const struct lengthy *c, const struct named *n)
 
 	if (c->is_op)
 		return n->count > 1 && ns == n->longest_ns &&
-		       ns / FIRST_TIMES > (n->sum_ns - ns) / (n->count - 1);
+		       ns / FIRST_TIMES >
+			       pf_sat_sub(n->sum_ns, ns) / (n->count - 1);
 	if (n->count <= FIRST_CALLS && ns < FIRST_ALONE_NS)
 		return false;
 	if (n->count == 1)
@@ -527,7 +533,7 @@ static void end_names(struct firsts *f)
 
 	for (size_t i = f->from; i < f->count; i++) {
 		struct lengthy *c = &f->calls[i];
-		const struct named *n = named_of(f, c->name);
+		const struct named *n = named_of(f, c->name, c->is_op);
 
 		c->is_early = c->start_ns <= n->first_ns[FIRST_CALLS - 1] ||
 			      (!c->is_op && c->ns >= FIRST_HUGE_NS &&
@@ -552,7 +558,7 @@ static void add_work(struct firsts *f, struct pf_map *ids,
 {
 	while (*from < f->count &&
 	       f->calls[*from].trace_id == w->trace->trace_id &&
-	       f->calls[*from].end_ns <= w->start_ns)
+	       (f->calls[*from].is_op || f->calls[*from].end_ns <= w->start_ns))
 		++*from;
 	for (size_t i = *from; i < f->count; i++) {
 		struct lengthy *c = &f->calls[i];

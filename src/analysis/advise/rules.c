@@ -904,18 +904,19 @@ static void say_least(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_path_answer *w =
 		advise_answer(a->tiles->path, NO_FIRSTS);
+	const int64_t usual_ns = out->on_path_ns / USUAL;
 	char ns[PF_NUM_MAX], share[PF_NUM_MAX];
 
 	pf_buf_adds(advise_next(out), "A warm-up leaves that out");
-	out->likely_ns = w ? w->least_ns - out->on_path_ns / USUAL : PF_NO_INT;
-	if (out->likely_ns > 0)
+	out->likely_ns = PF_NO_INT;
+	if (w && w->least_ns > usual_ns) {
+		out->likely_ns = w->least_ns - usual_ns;
 		pf_buf_addf(
 			&out->detail, ", which saves at least %s (%s)",
 			pf_num_show_ns(ns, out->likely_ns),
 			pf_num_show_ratio(share, pf_num_share(out->likely_ns,
 							      a->window_ns)));
-	else
-		out->likely_ns = PF_NO_INT;
+	}
 	pf_buf_adds(&out->detail, ", and what else a first pass takes: how "
 				  "much, only warm steps would say");
 }

@@ -227,6 +227,10 @@ for command in gaps overlap; do
 		grep -q '^2 GPUs ' "$tmp/out"
 	result "$command: a GPU has no idle time in a step of another" "$tmp/out"
 done
+read_case tpu_apart
+run 0 "$profan" overlap "$tmp/tpu_apart.db" &&
+	grep -q '^TPU busy 36.36 % of 2 steps' "$tmp/out"
+result "nor a TPU, which may be another than the first" "$tmp/out"
 read_case warming
 for command in summary advise; do
 	"$profan" $command -f json "$tmp/warming.db" |

@@ -387,15 +387,18 @@ void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps)
 
 int pf_window_to_device(struct pf_db *db, struct pf_window *w)
 {
+	struct pf_track track = { 0 };
 	PF_STMT(st) = NULL;
 	int rc = 0;
 
 	if (w->device >= 0 || w->count != 1 || w->steps || w->is_whole)
 		return 0;
 	st = pf_named_prepare(db, "trust_steps", db->err);
-	while ((rc = pf_db_step(db, st, db->err)) == 1)
+	while ((rc = pf_db_step(db, st, db->err)) == 1) {
+		track.pid = (const char *)sqlite3_column_text(st, 1);
 		if (sqlite3_column_int64(st, 0) == w->traces->trace_id)
-			w->device = sqlite3_column_int64(st, 1);
+			w->device = pf_work_device(&track);
+	}
 	return rc;
 }
 

@@ -414,6 +414,21 @@ def apart():
               names({1: "cudaLaunchKernel"}), stat_names())
 
 
+def tpu_apart():
+    """Steps of two TPUs, of which the second has more, and they are before."""
+    def device(number, at_us, count):
+        starts = [i * 600000000 for i in range(count)]
+        return plane("/device:TPU:%d" % number,
+                     line(3, "XLA Ops", at_us * 1000,
+                          *(event(2, at + 100000000, 200000000)
+                            for at in starts)),
+                     line(-5, "Steps", at_us * 1000,
+                          *(event(20 + i, at, 500000000)
+                            for i, at in enumerate(starts))),
+                     op_names(), names({20: "0", 21: "1"}), stat_names())
+    return device(0, 10000, 1) + device(1, 1000, 2)
+
+
 def warming():
     """Five steps, of which two are warm-up."""
     at, steps = 0, []
@@ -442,6 +457,7 @@ CASES = {
     "frees_in_order": frees_in_order,
     "annotations": annotations,
     "apart": lambda: apart() + environment(),
+    "tpu_apart": lambda: tpu_apart() + environment(),
     "cpu_comm": cpu_comm,
     "warming": lambda: warming() + environment(),
     "pooled": lambda: pooled() + environment(),

@@ -539,8 +539,8 @@ static int find_origin(struct pf_gpu *g, int64_t row)
 /* Rows that are kept are read by many, so that one kind of them is enough. */
 struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all)
 {
-	return pf_ints_new(db, with_all || db->kept ? "gpu_links" : "gpu_calls",
-			   db->err);
+	return pf_ints_new(db,
+			   with_all || db->kept ? "gpu_links" : "gpu_calls");
 }
 
 int pf_gpu_links_keep(struct pf_db *db)

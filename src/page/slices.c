@@ -539,7 +539,7 @@ static int add_links(struct loader *l)
 
 	if (!g->count || !l->t->group[PF_SLICES_OPS].count)
 		return 0;
-	links = pf_ints_new(l->db, "gpu_links", l->err);
+	links = pf_ints_new(l->db, "gpu_links");
 	if (!links)
 		return -1;
 	g->link = pf_alloc((size_t)g->count * 4 + 1);

@@ -205,8 +205,7 @@ static const int64_t *next_row(struct pf_ints *s)
 	return s->row;
 }
 
-struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
-			    struct pf_err *err)
+struct pf_ints *pf_ints_new(struct pf_db *db, const char *name)
 {
 	struct pf_ints *s = pf_calloc(1, sizeof(*s));
 
@@ -224,7 +223,7 @@ struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
 		return s;
 	}
 	s->kept = NULL;
-	s->stmt = pf_named_prepare(db, name, err);
+	s->stmt = pf_named_prepare(db, name, db->err);
 	s->columns = (size_t)sqlite3_column_count(s->stmt);
 	if (s->stmt)
 		return s;

@@ -43,11 +43,13 @@ void pf_texts_release(struct pf_texts *t);
 
 #define PF_INTS_NULL INT64_MIN /* a cell that is null */
 
-/* The statement takes no parameters; at most PF_INTS_COLUMNS columns. */
+/*
+ * The statement takes no parameters; at most PF_INTS_COLUMNS columns.  NULL and
+ * db->err.
+ */
 #define PF_INTS_COLUMNS 8
 struct pf_ints;
-struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
-			    struct pf_err *err);
+struct pf_ints *pf_ints_new(struct pf_db *db, const char *name);
 /*
  * Before the first row: from now on another thread reads rows ahead of who
  * takes them, where that helps and there is one.

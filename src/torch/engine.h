@@ -72,7 +72,8 @@ static inline int pf_lookup_find(struct pf_lookup *l, int64_t key,
 /*
  * Allocation records and which function events they belong to: every record
  * in the closed interval of an event, of whatever thread, counts for it.
- * First every record and every event is shown, then sums can be asked for.  Memory is fixed.
+ * First every record and every event is shown, then sums can be asked for.
+ * Memory is fixed, but for a stretch of time of each track.
  */
 
 struct pf_memory_record {

@@ -70,7 +70,7 @@ static void read_events(struct pf_db *db, uint64_t columns, struct pf_buf *out)
 static void read_links(struct pf_db *db, struct pf_buf *out)
 {
 	struct pf_err err = { 0 };
-	struct pf_ints *links = pf_ints_new(db, "gpu_links", &err);
+	struct pf_ints *links = pf_ints_new(db, "gpu_links");
 	const int64_t *row;
 	int rc;
 

@@ -165,7 +165,7 @@ static void read_rows(struct pf_db *db, bool is_ahead, int most,
 		      struct pf_buf *out)
 {
 	struct pf_err err = { 0 };
-	struct pf_ints *rows = pf_ints_new(db, "gpu_links", &err);
+	struct pf_ints *rows = pf_ints_new(db, "gpu_links");
 	const int64_t *row;
 
 	assert_non_null(rows);

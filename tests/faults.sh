@@ -214,6 +214,14 @@ if [ -n "$SQLITE3" ]; then
 	refused "a table that stands for a pragma" "damaged: table meta" \
 		"$profan" steps "$tmp/broken.db"
 	cp "$db" "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "PRAGMA writable_schema = 1;
+		UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '')
+		WHERE name IN ('trace', 'track')"
+	"$SQLITE3" "$tmp/broken.db" \
+		"UPDATE trace SET last_ns = 'x'; UPDATE track SET last_ns = 'x'"
+	refused "a time that is no number" "damaged: time of trace" \
+		"$profan" steps "$tmp/broken.db"
+	cp "$db" "$tmp/broken.db"
 	"$SQLITE3" "$tmp/broken.db" "UPDATE block_column SET
 		data = CAST(substr(data, 1, length(data) - 1) || x'5a' AS BLOB)
 		WHERE column_id = 2" 2>"$tmp/err"

@@ -1,12 +1,13 @@
 -- What no ingest writes, by name: something else in the place of a table,
--- columns of a table that are computed, traces whose time is not that of their
--- threads, steps that are not within it.  A row of the schema may name what another
--- row makes, in other case: only of text that begins with a table's own name, as
--- SQLite writes it, it is known that this table was made of it.  One with an AS in
--- its text can have a column that is computed: few are asked, of SQLite (temp.) and
--- not of a table of the file that is called like its pragma.  No rows: nothing
--- found.  Parameters: none.  Order: what is no table comes first, and whoever asks
--- reads one row, for what stands in the place of a table may have no end.
+-- columns of a table that are computed, traces whose time is no number or not that
+-- of their threads, steps that are not within it.  A row of the schema may name
+-- what another row makes, in other case: only of text that begins with a table's
+-- own name, as SQLite writes it, it is known that this table was made of it.  One
+-- with an AS in its text can have a column that is computed: few are asked, of
+-- SQLite (temp.) and not of a table of the file that is called like its pragma.  No
+-- rows: nothing found.  Parameters: none.  Order: what is no table comes first, and
+-- whoever asks reads one row, for what stands in the place of a table may have no
+-- end.
 WITH ours(name) AS (VALUES ('meta'), ('trace'), ('trace_meta'), ('trace_fact'),
 	('process'), ('track'), ('metadata_event'), ('string'), ('argset'),
 	('event_type'), ('block'), ('block_column'), ('gpu_event'),
@@ -33,6 +34,7 @@ FROM trace AS t
 LEFT JOIN time AS k ON k.trace_id = t.id
 WHERE t.first_ns IS NOT k.first_ns OR t.last_ns IS NOT k.last_ns
 	OR t.first_ns > t.last_ns
+	OR typeof(t.last_ns) NOT IN ('integer', 'null')
 UNION ALL
 SELECT 'step ' || s.step || ' of trace ' || t.id
 FROM step AS s

@@ -44,9 +44,9 @@ static void *read_facts(struct pf_db *db, const char *name)
 
 static void add_work(struct trust *t, const struct trust *of)
 {
-	t->work_count += of->work_count;
+	pf_sat_sum(&t->work_count, of->work_count);
 	pf_sat_sum(&t->work_ns, of->work_ns);
-	t->orphan_count += of->orphan_count;
+	pf_sat_sum(&t->orphan_count, of->orphan_count);
 	pf_sat_sum(&t->orphan_ns, of->orphan_ns);
 }
 
@@ -59,10 +59,10 @@ static void add_facts(struct trust *t, const struct trust *of)
 	t->any_stack |= of->any_stack;
 	t->any_op |= of->any_op;
 	t->any_range |= of->any_range;
-	t->cut_count += of->cut_count;
-	t->dropped_count += of->dropped_count;
-	t->skipped_count += of->skipped_count;
-	t->left_out_count += of->left_out_count;
+	pf_sat_sum(&t->cut_count, of->cut_count);
+	pf_sat_sum(&t->dropped_count, of->dropped_count);
+	pf_sat_sum(&t->skipped_count, of->skipped_count);
+	pf_sat_sum(&t->left_out_count, of->left_out_count);
 	t->is_capped |= of->is_capped;
 }
 

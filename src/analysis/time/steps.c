@@ -219,12 +219,12 @@ static const struct pf_field copy_fields[] = {
 static const struct {
 	const char *phrase, *with_python;
 } classes[PF_STEP_CLASSES] = {
-	[PF_STEP_KERNEL] = { "in kernels" },
-	[PF_STEP_COPY] = { "in copies alone" },
-	[PF_STEP_MEMSET] = { "in memsets alone" },
-	[PF_STEP_COMM] = { "in communication alone" },
-	[PF_STEP_RUNTIME] = { "in calls of the runtime" },
-	[PF_STEP_DATA] = { "loading data" },
+	[PF_STEP_KERNEL] = { .phrase = "in kernels" },
+	[PF_STEP_COPY] = { .phrase = "in copies alone" },
+	[PF_STEP_MEMSET] = { .phrase = "in memsets alone" },
+	[PF_STEP_COMM] = { .phrase = "in communication alone" },
+	[PF_STEP_RUNTIME] = { .phrase = "in calls of the runtime" },
+	[PF_STEP_DATA] = { .phrase = "loading data" },
 	[PF_STEP_CPU] = { "in operators and ranges on the CPU",
 			  "in operators and ranges on the CPU, and Python in "
 			  "them" },

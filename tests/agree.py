@@ -141,12 +141,14 @@ def advice(t):
             "advise": list_of(rows, "at_most_ns"), "report": list_of(
                 [r for r in verdicts if r["id"].startswith("A")],
                 "recoverable_ns")}
-    firsts = [r["on_path_ns"] for r in rows or [] if r["id"] == "A22"]
-    if firsts:
-        yield "time of first uses, at least", {
-            "path": (first := t.total("path", "categories", "ns", lambda r:
-                                      r["category"] == "first use")),
-            "advise": min(first, *firsts)}
+    for row in rows or []:
+        if row["id"] == "A22":
+            first = t.total("path", "categories", "ns",
+                            lambda r: r["category"] == "first use")
+            alone = "First uses, which" in row["sentence"]
+            yield "time of first uses" + (", at least" * (not alone)), {
+                "path": first, "advise": row["on_path_ns"] if alone
+                else min(first, row["on_path_ns"])}
     # one meaning has its own words: "Without loading data ... 12 %"
     says = [("advise", r["sentence"]) for r in rows or []]
     says.append(("path", t.scalar("path", "finding") or ""))

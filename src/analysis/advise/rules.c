@@ -921,6 +921,22 @@ static void say_least(const struct pf_advise *a, struct pf_advice *out)
 				  "much, only warm steps would say");
 }
 
+/* The path tells first uses by the same words: trials are said beside them. */
+static void say_trials(const struct pf_advise *a, struct pf_advice *out)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].advice & out->bit &&
+		    is_trial(&a->tiles->rows[i]))
+			ns += a->tiles->rows[i].ns;
+	if (ns)
+		out->subject = ns < out->on_path_ns
+				       ? "First uses and trials of algorithms "
+					 "hold"
+				       : "Trials of algorithms hold";
+}
+
 /*
  * A warm-up leaves out all that the first step takes beyond a steady one, not
  * only what first uses hold; without steps nothing says what that is.
@@ -931,6 +947,8 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 	struct pf_steps_warm_up w = pf_step_times_warm_up(s);
 	char first[PF_NUM_MAX], median[PF_NUM_MAX];
 
+	if (a->has_path)
+		say_trials(a, out);
 	if (w.most) {
 		pf_buf_addf(&out->sentence,
 			    "The first step takes %s, %.1f times the median "

@@ -73,14 +73,14 @@ if [ -n "$full" ]; then
 else
 	brief=1
 fi
-if [ -n "${LONG-}" ] && [ -d "$shared/traces" ]; then
+if [ -n "${EVERY-}" ] && [ -d "$shared/traces" ]; then
 	for trace in "$shared"/traces/*.json.gz; do
 		is_quick "$trace" || continue
 		made=${trace##*/}
 		take "real_${made%%.*}" "$trace"
 	done
 else
-	skip "options, and documents of real traces" "NOT TESTED: make check-long does"
+	skip "options, and documents of real traces" "NOT TESTED: make check-every does"
 fi
 
 # what the lines of a program say, as results

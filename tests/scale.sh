@@ -42,7 +42,7 @@ database() { # NAME: of the folder NAME
 
 # ---- threads of all ranks together ----
 # ids of threads go on over ranks, so a limit of one trace is none of all
-others=$(amount 600 65500 65500)
+others=$(amount 600 600 65500)
 threads over 2 $others 65600
 run 1 "$profan" ingest over -o over.db &&
 	[ "$(grep -c 'limit of tracks skipped: 64' err)" = 1 ]
@@ -335,8 +335,7 @@ run 2 env LD_PRELOAD="$tmp/steps.so" PROFAN_SQL_STEPS="$tmp/n" "$profan" \
 	path r64.db && refused=$(cat n) && steps "$profan" syncs r64.db &&
 	[ "$refused" -lt $((n / 10)) ]
 result "several ranks are refused before they are read" n out err
-ranks_few=32
-[ -z "${LONG-}" ] || ranks_few=128
+ranks_few=$(amount 32 32 128)
 ranks r16 16
 threads few $ranks_few 13
 threads many $((ranks_few * 4)) 13

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # profan as WebAssembly: profan.html, the page that is the program.
 EXTRA_DIST += $(addprefix contrib/wasm/,Makefile README.md check.js host.js \
-	sources.sh third.mk)
+	memcmp.c sources.sh third.mk)
 
 # make wasm: wasm/profan.wasm and profan.js, and profan.html of them.
 wasm: profan.html

@@ -10,13 +10,16 @@ on a machine that others use what would pass on one of one's own.
 """
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
 
 from playwright.sync_api import sync_playwright
 
-FOLDER, CHROMIUM, PROFAN, MKTRACE, PAGE = map(os.path.abspath, sys.argv[1:6])
+FOLDER, PROFAN, MKTRACE, PAGE = map(os.path.abspath,
+                                    (sys.argv[1], *sys.argv[3:6]))
+CHROMIUM = shutil.which(sys.argv[2])
 BYTES = sys.argv[6] if len(sys.argv) > 6 else "1100M"
 ROUNDS = int(sys.argv[7]) if len(sys.argv) > 7 else 3
 TRACE = os.path.abspath(sys.argv[8]) if len(sys.argv) > 8 else None

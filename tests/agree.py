@@ -157,8 +157,9 @@ def advice(t):
         for what, share in re.findall(
                 r"Without (.+?) (?:at most )?([\d.]+ %)", text):
             without.setdefault(what, {})[place] = share
-    yield "what of the steps is behind the path", {
-        place: "".join(re.findall(r"(\S+ %) of the steps is behind", text))
+    yield "what is behind the path", {
+        place: "".join(re.findall(
+            r"(\S+ %) of [^.]+(?:\.\d+[^.]*)*? is behind", text))
         for place, text in ((c, t.scalar(c, "finding"))
                             for c in ("path", "advise")) if text}
     for what, places in without.items():

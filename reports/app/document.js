@@ -192,6 +192,11 @@ const addTable = (name, title, rows, columns, csv) => {
 	return box;
 };
 
+/* A text whose numbers stay in one line with their units. */
+const glued = (text) => text.split(
+	/([\d.,]+ (?:%|[num]?s|[KMGT]?i?B)(?![^ ,.;:)]))/).map((part, i) =>
+	i % 2 ? make('span', { className: 'line' }, part) : part);
+
 /* ---- advice ---- */
 
 const LEADS = ['title', 'sentence', 'remedy', 'severity', 'command', 'code',
@@ -209,9 +214,9 @@ const adviceOf = (row, columns, how) => {
 		!isNothing(row[c.name]));
 	const item = make('li', { className: row.severity || '' });
 	item.append(make('p', {}, make('strong', {},
-		capital(row.title || row.sentence))));
+		...glued(capital(row.title || row.sentence)))));
 	if (row.title)
-		item.append(make('p', {}, row.sentence));
+		item.append(make('p', {}, ...glued(row.sentence)));
 	if (row.remedy && !how.length)
 		item.append(make('p', { className: 'how' }, row.remedy));
 	if (row.code && !how.length)
@@ -266,12 +271,13 @@ const showDocument = (text, known, csv) => {
 	const { scalars: figures, tables = {}, titles = {} } =
 		known.document || {};
 	const texts = doc.tables.how;
-	/* Said again by the first of what is wrong. */
-	const isSaid = Object.values(doc.tables).some((rows) =>
-		rows[0]?.sentence === doc.scalars.finding);
-	if (doc.scalars.finding && !isSaid)
+	const { finding } = doc.scalars;
+	/* The first of what is wrong says it, and here what follows it, too. */
+	const said = finding && Object.values(doc.tables).map((rows) => rows[0])
+		.find((r) => r?.sentence && finding.startsWith(r.sentence));
+	if (finding && !said)
 		out.append(make('p', { className: 'finding' },
-			doc.scalars.finding + '.'));
+			...glued(finding + '.')));
 	const failed = doc.notes.filter((n) => n.startsWith('failed: '));
 	if (failed.length)
 		out.append(make('ul', { className: 'notes failed' },
@@ -285,7 +291,8 @@ const showDocument = (text, known, csv) => {
 		if (isAdvice)
 			out.append(make('ol', { className: 'verdicts',
 				id: 't-' + name }, ...rows.map((r) =>
-				adviceOf(r, columns, linesOf(texts, r)))));
+				adviceOf(r === said ? { ...r, sentence: finding } : r,
+					columns, linesOf(texts, r)))));
 		else if (rows !== texts)
 			out.append(addTable(name, titles[name] ||
 				capital(name.replaceAll('_', ' ')), rows,

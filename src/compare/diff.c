@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/num.h"
 #include "base/order.h"
 #include "compare/diff_impl.h"
 #include "events/gpu.h"
@@ -521,11 +522,13 @@ static struct range range_of(const struct pf_capture *s, size_t figure)
 
 static const char *range_text(struct pf_diff_run *d, struct range r)
 {
+	char min[PF_NUM_MAX], max[PF_NUM_MAX];
 	struct pf_buf text = { 0 };
 
 	if (r.min >= r.max)
 		return NULL;
-	pf_buf_addf(&text, "%lld to %lld", (long long)r.min, (long long)r.max);
+	pf_buf_addf(&text, "%s to %s", pf_num_show_count(min, r.min),
+		    pf_num_show_count(max, r.max));
 	return pf_diff_keep_made(d, text.data);
 }
 

@@ -275,12 +275,7 @@ void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out)
 
 	if (v->at_most_ns == PF_NO_INT || v->is_said)
 		return;
-	pf_buf_adds(out, "At most ");
-	if (v->at_most_ns == v->on_path_ns) {
-		pf_buf_adds(out, "that would be saved");
-		return;
-	}
-	pf_buf_adds(out, pf_num_show_ns(text, v->at_most_ns));
+	pf_buf_addf(out, "At most %s", pf_num_show_ns(text, v->at_most_ns));
 	pf_buf_addf(out, " (%s) would be saved",
 		    pf_num_show_ratio(text, v->measured));
 	if (v->cap)

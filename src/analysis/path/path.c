@@ -494,16 +494,12 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 
 bool pf_path_say_behind(const struct pf_path *p, struct pf_buf *out)
 {
-	char share[PF_NUM_MAX];
-
 	if (p->behind_ns <= p->window_ns)
 		return false;
-	pf_buf_addf(out,
-		    "%s of the steps is behind the critical path, where "
-		    "nothing is recorded that they wait for",
-		    pf_num_show_ratio(
-			    share, pf_num_share(p->behind_ns,
-						p->window_ns + p->behind_ns)));
+	pf_window_say_part(&p->window, out, p->behind_ns,
+			   p->window_ns + p->behind_ns, p->step_count);
+	pf_buf_adds(out, " is behind the critical path, where nothing is "
+			 "recorded that is waited for");
 	return true;
 }
 

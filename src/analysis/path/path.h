@@ -214,7 +214,7 @@ struct pf_path {
 
 /* PF_EUSAGE: a window of several traces, whose path nobody knows. */
 int pf_path_check(const struct pf_window *window, struct pf_err *err);
-/* What of the steps is behind the path, where that is more; false: it is not. */
+/* How much is behind the path, where that is more; false: it is not. */
 bool pf_path_say_behind(const struct pf_path *p, struct pf_buf *out);
 int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 		 struct pf_path *out);

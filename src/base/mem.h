@@ -76,7 +76,9 @@ static inline bool pf_begins(const char *p, size_t len, const char *word)
 void *pf_grow(void *array, size_t *cap, size_t need, size_t element_bytes);
 /* Where one more element of an array goes, in room that grows as above. */
 #define PF_ONE_MORE(items, count, cap)                                         \
-	((items) = pf_grow((items), &(cap), (count) + 1, sizeof(*(items))),    \
+	((items) = (count) < (cap) ? (items)                                   \
+				   : pf_grow((items), &(cap), (count) + 1,     \
+					     sizeof(*(items))),                \
 	 &(items)[(count)++])
 /* As pf_grow(); what is new is zero. */
 void *pf_grow_zero(void *array, size_t *cap, size_t need, size_t element_bytes);

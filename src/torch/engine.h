@@ -319,10 +319,10 @@ static inline void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns,
 {
 	if (s->depth >= PF_CXX_DEPTH_MAX)
 		return;
-	s->open = pf_grow(s->open, &s->cap, s->depth + 1, sizeof(*s->open));
 	if (s->depth && s->open[s->depth - 1].first_end_ns < closed_ns)
 		closed_ns = s->open[s->depth - 1].first_end_ns;
-	s->open[s->depth++] = (struct pf_cxx_open){ closed_ns, end_ns, id };
+	*PF_ONE_MORE(s->open, s->depth, s->cap) =
+		(struct pf_cxx_open){ closed_ns, end_ns, id };
 }
 
 /* ---- stacks ---- */

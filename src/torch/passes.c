@@ -400,6 +400,7 @@ int pf_engine_before(struct pf_engine *e, uint32_t kinds, uint64_t columns,
 struct host_pass {
 	struct pf_engine *e;
 	uint64_t overhead_at, orphan_at;
+	int64_t orphan_ns; /* no later than the next one */
 	bool may_be_unfinished;
 	struct pf_cxx_stack *open; /* of each thread; NULL: not needed */
 };
@@ -742,7 +743,7 @@ static int see(struct host_pass *p, const struct pf_fe *fe)
 static int see_orphans(struct host_pass *p, const struct pf_fe *before)
 {
 	struct pf_engine *e = p->e;
-	const struct pf_memory_record *r;
+	const struct pf_memory_record *r = NULL;
 
 	while (e->memory && (r = memory_orphan(e->memory, p->orphan_at)) &&
 	       (!before || r->t_ns < before->start_ns)) {
@@ -767,6 +768,7 @@ static int see_orphans(struct host_pass *p, const struct pf_fe *before)
 		row.name.text = n->name;
 		PF_TRY(engine_begin(e, &row, n));
 	}
+	p->orphan_ns = r ? r->t_ns : INT64_MAX;
 	return p->e->err->code ? -1 : 0;
 }
 
@@ -791,6 +793,7 @@ int pf_engine_host(struct pf_engine *e)
 				  PF_COLBIT(PF_COL_SLOT + PF_SLOT_PY_PARENT)
 			: 0;
 	struct host_pass p = { .e = e,
+			       .orphan_ns = INT64_MIN,
 			       .may_be_unfinished = e->has_finished_key };
 	struct pf_merge_args args = {
 		.tracks = e->tracks,
@@ -814,7 +817,7 @@ int pf_engine_host(struct pf_engine *e)
 	m = pf_merge_new(e->db, &e->facts, &args, e->err);
 	rc = m ? 0 : -1;
 	while (!rc && (fe = pf_merge_next(m, e->err))) {
-		if (e->memory)
+		if (e->memory && fe->start_ns > p.orphan_ns)
 			rc = see_orphans(&p, fe);
 		if (!rc)
 			rc = see(&p, fe);

@@ -102,13 +102,10 @@ void pf_run_close(struct pf_run_reader *r)
 	r->buffer = NULL;
 }
 
-/* At least "need" unread bytes in the buffer, or all that the run has. */
-static int fill(struct pf_run_reader *r, size_t need, struct pf_err *err)
+static int read_more(struct pf_run_reader *r, size_t need, struct pf_err *err)
 {
 	size_t rest = r->have - r->used, want;
 
-	if (rest >= need || r->at == r->end)
-		return 0;
 	memmove(r->buffer, r->buffer + r->used, rest);
 	r->used = 0;
 	r->have = rest;
@@ -123,6 +120,14 @@ static int fill(struct pf_run_reader *r, size_t need, struct pf_err *err)
 	r->at += want;
 	r->have += want;
 	return 0;
+}
+
+/* At least "need" unread bytes in the buffer, or all that the run has. */
+static inline int fill(struct pf_run_reader *r, size_t need, struct pf_err *err)
+{
+	return r->have - r->used >= need || r->at == r->end
+		       ? 0
+		       : read_more(r, need, err);
 }
 
 static inline const char *get_varint(const char *p, uint64_t *v)

@@ -240,21 +240,38 @@ static bool find_place(const struct pf_block *b, enum pf_column c,
 	return true;
 }
 
+static inline uint64_t zigzag(uint64_t d)
+{
+	return d << 1 ^ (0 - (d >> 63));
+}
+
+/* Each to the one before; in steps of WIDEN, as copies. */
+static void find_differences(uint64_t *restrict out, const int64_t *restrict in,
+			     uint32_t values)
+{
+	uint32_t i = 1;
+
+	if (values)
+		out[0] = (uint64_t)in[0];
+	for (; i + WIDEN <= values; i += WIDEN)
+		for (size_t k = 0; k < WIDEN; k++)
+			out[i + k] =
+				(uint64_t)in[i + k] - (uint64_t)in[i + k - 1];
+	for (; i < values; i++)
+		out[i] = (uint64_t)in[i] - (uint64_t)in[i - 1];
+}
+
 static void turn(const struct place *p, uint64_t *out)
 {
-	uint64_t last = 0;
-
 	switch (p->turn) {
 	case TURN_RISE:
+		find_differences(out, p->wide, p->values);
+		break;
 	case TURN_DELTA:
-		for (uint32_t i = 0; i < p->values; i++) {
-			uint64_t v = (uint64_t)p->wide[i], d = v - last;
-
-			if (p->turn == TURN_DELTA)
-				d = d << 1 ^ (uint64_t)((int64_t)d >> 63);
-			out[i] = d;
-			last = v;
-		}
+		find_differences(out, p->wide, p->values);
+		for (uint32_t i = 0; i < p->values; i += WIDEN)
+			for (size_t k = 0; k < WIDEN; k++)
+				out[i + k] = zigzag(out[i + k]);
 		break;
 	case TURN_VALUE:
 		from_8_to_8(out, p->wide, p->values, 0);
@@ -341,9 +358,13 @@ static uint32_t load32(const unsigned char *p)
 /* Are runs shorter to write?  Looks no further than the answer needs. */
 static bool has_long_runs(const uint64_t *number, uint32_t values)
 {
-	uint32_t most = values / 8 + 1, runs = values > 0;
+	uint64_t most = values / 8 + 1, runs = values > 0;
+	uint32_t i = 1;
 
-	for (uint32_t i = 1; i < values && runs <= most; i++)
+	for (; i + WIDEN <= values && runs <= most; i += WIDEN)
+		for (size_t k = 0; k < WIDEN; k++)
+			runs += number[i + k] != number[i + k - 1];
+	for (; i < values && runs <= most; i++)
 		runs += number[i] != number[i - 1];
 	return runs <= most;
 }

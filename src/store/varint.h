@@ -42,15 +42,15 @@ static inline void pf_store32(unsigned char *p, uint32_t v)
 static inline unsigned char *pf_varint_put(unsigned char *p, uint64_t v)
 {
 	if (v < UINT64_C(1) << 28) {
-		unsigned bits = 32 - (unsigned)__builtin_clz((uint32_t)v | 1);
-		unsigned len = (bits + 6) * 37 >> 8; /* ceil(bits / 7) */
-		uint32_t w = (uint32_t)v, spread;
+		uint32_t spread = (uint32_t)v;
+		unsigned top; /* where the last byte is */
 
-		spread = (w & 0x7f) | (w & 0x3f80) << 1 | (w & 0x1fc000) << 2 |
-			 (w & 0xfe00000) << 3;
-		spread |= 0x808080u & ((1u << 8 * (len - 1)) - 1);
+		spread = (spread & 0x3fff) | (spread & 0xfffc000) << 2;
+		spread = (spread & 0x7f007f) | (spread & 0x3f803f80) << 1;
+		top = (31 ^ (unsigned)__builtin_clz(spread | 1)) & 24;
+		spread |= 0x808080u >> (24 - top);
 		pf_store32(p, spread);
-		return p + len;
+		return p + top / 8 + 1;
 	}
 	for (; v >= 0x80; v >>= 7)
 		*p++ = (unsigned char)(v | 0x80);

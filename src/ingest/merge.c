@@ -1284,8 +1284,8 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
  * but "feed", "insert" and "comm" is the maker's.
  */
 
-#define CALLS_BYTES (2u << 20)
-#define CALLS_ROOM  (16u << 20) /* that of the runs, which are gone */
+#define CALLS_BYTES (8u << 20)  /* as they are, and packed: */
+#define CALLS_ROOM  (10u << 20) /* in that of the runs, which are gone */
 
 #define BATCHES 4 /* of which one is being inserted */
 

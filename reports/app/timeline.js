@@ -19,6 +19,7 @@ const TRACK_KEYS = ' P: pin the track under the pointer; H: hide it; U: show ' +
 const REST_MS = 300; /* without a move: then more is asked than events */
 const HELD = 2; /* answers of parts of a capture that are kept */
 const PACE_MS = 100; /* a drag is as many moves */
+const SMALL = 3; /* pixels: from there on a box has an edge */
 
 /* A text of SQL. */
 const sqlText = (s) => "'" + s.replaceAll("'", "''") + "'";
@@ -305,17 +306,42 @@ const newTimeline = (args, isOneClock) => {
 			: [[whole, v0, v1], [best, best.from, best.to]];
 	};
 
+	/* Boxes without room for a name, side by side in one colour, are one. */
 	const paintRow = (row, y, from, to) => {
 		const { v0, v1, xOf, query } = line;
+		let run = null;
+		const put = () => {
+			if (!run)
+				return;
+			const a = Math.max(run.x, xOf(v0)), width = run.end - a;
+			ctx.globalAlpha = run.alpha;
+			ctx.fillStyle = run.colour;
+			ctx.fillRect(width > 1 ? a : Math.floor(a), y,
+				Math.max(width, 1), ROW - 1);
+			run = null;
+		};
 		for (const s of row || []) {
 			const end = s.start_ns + s.dur_ns;
 			if (s.start_ns > Math.min(to, v1) || end < Math.max(from, v0))
 				continue;
-			ctx.globalAlpha = query && !s.text.toLowerCase()
+			const alpha = query && !s.text.toLowerCase()
 				.includes(query) ? 0.15 : 1;
-			const x = xOf(s.start_ns);
-			line.paintBox(x, xOf(end) - x, y, s.colour, s.text);
+			const x = xOf(s.start_ns), room = xOf(end) - x;
+			const isSmall = room <= SMALL;
+			if (!isSmall || !run || x > run.end ||
+			    run.colour !== s.colour || run.alpha !== alpha) {
+				put();
+				run = isSmall && { x, end: x, alpha,
+					colour: s.colour };
+			}
+			if (isSmall) {
+				run.end = Math.max(run.end, x + Math.max(room, 1));
+				continue;
+			}
+			ctx.globalAlpha = alpha;
+			line.paintBox(x, room, y, s.colour, s.text);
 		}
+		put();
 		ctx.globalAlpha = 1;
 	};
 
@@ -336,19 +362,32 @@ const newTimeline = (args, isOneClock) => {
 		ctx.rect(xOf(v0), y, xOf(v1) - xOf(v0), ROW);
 		ctx.clip();
 		ctx.fillStyle = css.link;
+		const put = ({ x, end, last, least, most }) => {
+			const top = yOf(last), zero = yOf(0);
+			ctx.globalAlpha = 0.25;
+			ctx.fillRect(x, Math.min(top, zero), end - x,
+				Math.abs(zero - top));
+			ctx.globalAlpha = 1;
+			ctx.fillRect(x, top, Math.max(end - x, 1), 1);
+			ctx.fillRect(x, yOf(most), 1, yOf(least) - yOf(most));
+		};
+		let at = null; /* what begins in one column of pixels */
 		for (const s of samples || []) {
 			if (s.start_ns > v1 || s.end_ns < v0)
 				continue;
 			const x = Math.floor(xOf(s.start_ns));
-			const room = Math.floor(xOf(s.end_ns)) - x;
-			const top = yOf(s.last), zero = yOf(0);
-			ctx.globalAlpha = 0.25;
-			ctx.fillRect(x, Math.min(top, zero), room,
-				Math.abs(zero - top));
-			ctx.globalAlpha = 1;
-			ctx.fillRect(x, top, Math.max(room, 1), 1);
-			ctx.fillRect(x, yOf(s.most), 1, yOf(s.least) - yOf(s.most));
+			if (at?.x !== x) {
+				if (at)
+					put(at);
+				at = { x, least: s.least, most: s.most };
+			}
+			at.least = Math.min(at.least, s.least);
+			at.most = Math.max(at.most, s.most);
+			at.last = s.last;
+			at.end = Math.floor(xOf(s.end_ns));
 		}
+		if (at)
+			put(at);
 		ctx.restore();
 	};
 

@@ -839,16 +839,26 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 		pf_doc_finding(doc, "%s", text.data);
 		return;
 	}
-	pf_buf_addf(&text,
-		    "The CPU %s: a launch finds %s others in the queue on "
-		    "average. The work of %s of the launches%s begins over "
-		    "100 us after the call",
+	pf_buf_addf(&text, "The CPU %s: a launch finds ",
 		    waiting < QUEUED   ? "hardly runs ahead"
 		    : late >= LATE     ? "runs ahead"
 		    : late >= AT_TIMES ? "runs ahead at times"
-				       : "hardly runs ahead",
-		    pf_num_show_real(others, rint(100 * waiting) / 100),
-		    pf_num_show_ratio(part, late), pf_window_scope(&l->window));
+				       : "hardly runs ahead");
+	waiting = rint(100 * waiting) / 100;
+	if (waiting > 0)
+		pf_buf_addf(&text, "%s others",
+			    pf_num_show_real(others, waiting));
+	else
+		pf_buf_adds(&text, "no other");
+	pf_buf_adds(&text, " in the queue on average. ");
+	if (late > 0)
+		pf_buf_addf(&text, "The work of %s",
+			    pf_num_show_ratio(part, late));
+	else
+		pf_buf_adds(&text, "No work");
+	pf_buf_addf(&text,
+		    " of the launches%s begins over 100 us after the call",
+		    pf_window_scope(&l->window));
 	say_calls(&l->all, &text);
 	pf_doc_finding(doc, "%s", text.data);
 }
@@ -893,7 +903,8 @@ static void launches_show(const struct pf_launches *l, struct pf_doc *doc)
 	PF_ROWS(doc, "short_kernels", "Kernels under 10 us", op_fields,
 		PF_KEYED_ROW(&l->ops, struct pf_launch_op, 0), l->ops.count);
 	add_slow(l, doc);
-	PF_ROWS(doc, "streams", "Queue length at the launch", stream_fields,
+	PF_ROWS(doc, "streams", "Queue length at the launch, itself included",
+		stream_fields,
 		PF_KEYED_ROW(&l->streams, struct pf_launch_stream, 0),
 		l->streams.count);
 }

@@ -382,7 +382,9 @@ static int sites_load(struct pf_db *db, const struct pf_window *window,
 		      struct pf_steps *steps, bool with_idle,
 		      const struct pf_gap_source *gaps, struct pf_sites *out)
 {
-	struct loader l = { .sink = { on_piece, on_gap, on_device },
+	struct loader l = { .sink = { .piece = on_piece,
+				      .gap = on_gap,
+				      .device = on_device },
 			    .out = out,
 			    .db = db,
 			    .pageable = pf_pageable(db) };

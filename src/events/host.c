@@ -362,11 +362,17 @@ struct lengthy {
 	bool is_op;
 };
 
-/* What is open on a thread; own_ns: less what is in it. */
+/* An operator or call; ns: an operator's less what is in it. */
+struct call {
+	int64_t start_ns, end_ns, ns, event_id;
+	uint32_t name;
+};
+
+/* What is open on a thread. */
 struct range {
-	int64_t end_ns, own_ns;
-	struct pf_span span;
+	int64_t end_ns;
 	bool is_op;
+	struct call call;
 };
 
 static const struct range nothing;
@@ -375,43 +381,44 @@ struct firsts {
 	struct pf_db *db;
 	struct pf_names *texts;
 	struct pf_nest open; /* struct range */
-	struct pf_map at;    /* of a name: its place */
+	/* By name: its place in names and 1, or 0; behind them that of texts
+	 * that are no string of the database. */
+	uint32_t *places;
 	struct named *names;
 	size_t name_count, name_cap;
 	struct lengthy *calls;
 	size_t count, cap, from; /* from: of the trace at hand */
+	const struct pf_track *track;
 };
 
 static struct named *named_of(struct firsts *f, uint32_t name, bool is_op)
 {
-	uint64_t *at;
+	const size_t count = pf_names_count(f->texts);
+	uint32_t *place = &f->places[name < count ? name : count];
 
-	if (f->name_count >= (size_t)NAMES_MAX >> is_op &&
-	    !pf_map_has(&f->at, name))
-		return NULL;
-	at = pf_map_at(&f->at, name);
-	if (*at == UINT64_MAX) {
-		*at = f->name_count;
+	if (!*place) {
+		if (f->name_count >= (size_t)NAMES_MAX >> is_op)
+			return NULL;
 		*PF_ONE_MORE(f->names, f->name_count, f->name_cap) =
 			(struct named){ .first_ns = { INT64_MAX, INT64_MAX } };
+		*place = (uint32_t)f->name_count;
 	}
-	return &f->names[*at];
+	return &f->names[*place - 1];
 }
 
-static void count_call(struct firsts *f, const struct pf_track *t,
-		       const struct pf_span *s, int64_t ns,
+static void count_call(struct firsts *f, const struct call *c,
 		       const struct pf_name_class *class)
 {
-	struct named *n = named_of(f, s->name, !class);
-	int64_t start = s->start_ns;
+	struct named *n = named_of(f, c->name, !class);
+	int64_t start = c->start_ns;
 
 	if (!n)
 		return;
 	n->count++;
-	n->huge_count += ns >= FIRST_HUGE_NS;
-	pf_sat_sum(&n->sum_ns, ns);
-	n->longest_ns = ns > n->longest_ns ? ns : n->longest_ns;
-	n->bins[bin_of(ns)]++;
+	n->huge_count += c->ns >= FIRST_HUGE_NS;
+	pf_sat_sum(&n->sum_ns, c->ns);
+	n->longest_ns = c->ns > n->longest_ns ? c->ns : n->longest_ns;
+	n->bins[bin_of(c->ns)]++;
 	for (size_t i = 0; i < FIRST_CALLS; i++) {
 		int64_t other = n->first_ns[i];
 
@@ -420,15 +427,15 @@ static void count_call(struct firsts *f, const struct pf_track *t,
 			start = other;
 		}
 	}
-	if (ns < FIRST_NS || n->long_count++ >= LONG_MAX)
+	if (c->ns < FIRST_NS || n->long_count++ >= LONG_MAX)
 		return;
 	*PF_ONE_MORE(f->calls, f->count, f->cap) = (struct lengthy){
-		.trace_id = t->trace_id,
-		.start_ns = s->start_ns,
-		.end_ns = pf_span_end(s->start_ns, s->dur_ns),
-		.ns = ns,
-		.event_id = (int64_t)((uint64_t)t->id << 32 | s->seq),
-		.name = s->name,
+		.trace_id = f->track->trace_id,
+		.start_ns = c->start_ns,
+		.end_ns = c->end_ns,
+		.ns = c->ns,
+		.event_id = c->event_id,
+		.name = c->name,
 		.is_kernel = class && class->launches == PF_LAUNCHES_KERNEL,
 		.is_copy = class && class->launches == PF_LAUNCHES_COPY,
 		.is_op = !class,
@@ -444,60 +451,64 @@ static bool may_be_first(const struct pf_name_class *class)
 }
 
 /* Up to here: operators end, whose own time is known then. */
-static void end_ops(struct firsts *f, const struct pf_track *t, int64_t at_ns)
+static void end_ops(struct firsts *f, int64_t at_ns)
 {
 	const struct range *r;
 
 	while ((r = pf_nest_ended(&f->open, at_ns)))
 		if (r->is_op)
-			count_call(f, t, &r->span, r->own_ns, NULL);
+			count_call(f, &r->call, NULL);
 }
 
-static void begin_range(struct firsts *f, const struct pf_span *s, bool is_op)
+static void begin_range(struct firsts *f, const struct call *c, bool is_op)
 {
 	struct range *in = pf_nest_top(&f->open), *r;
-	int64_t end_ns = pf_span_end(s->start_ns, s->dur_ns);
 
 	if (in)
-		in->own_ns = pf_sat_sub(
-			in->own_ns,
-			pf_sat_sub(end_ns < in->end_ns ? end_ns : in->end_ns,
-				   s->start_ns));
-	r = pf_nest_push(&f->open, end_ns);
+		in->call.ns = pf_sat_sub(in->call.ns,
+					 pf_sat_sub(c->end_ns < in->end_ns
+							    ? c->end_ns
+							    : in->end_ns,
+						    c->start_ns));
+	r = pf_nest_push(&f->open, c->end_ns);
 	if (r)
-		*r = (struct range){ end_ns, s->dur_ns, *s, is_op };
+		*r = (struct range){ c->end_ns, is_op, *c };
+}
+
+static int take_call(void *context, const struct pf_block *b, uint32_t i,
+		     int64_t event_id)
+{
+	struct firsts *f = context;
+	const unsigned kind = pf_names_kind(f->texts, b->type[i]);
+	const struct call c = { .start_ns = b->start_ns[i],
+				.end_ns = pf_span_end(b->start_ns[i],
+						      b->dur_ns[i]),
+				.ns = b->dur_ns[i],
+				.event_id = event_id,
+				.name = b->name[i] };
+	const struct pf_name_class *class;
+
+	if (kind > PF_KIND_OVERHEAD)
+		return 0;
+	end_ops(f, c.start_ns);
+	begin_range(f, &c, kind == PF_KIND_CPU_OP && c.name != PF_ID_INLINE);
+	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
+		return 0;
+	class = pf_names_class(f->texts, c.name);
+	if (class && may_be_first(class))
+		count_call(f, &c, class);
+	return class ? 0 : -1;
 }
 
 static int count_calls(void *context, const struct pf_track *t)
 {
+	static const struct pf_track_reader reader = { .event = take_call };
 	struct firsts *f = context;
-	struct pf_cursor *c = pf_cursor_new(
-		f->db, t->id,
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE));
-	const struct pf_name_class *class;
-	struct pf_span s;
-	int rc = 0;
+	int rc;
 
-	while (!rc && (rc = pf_cursor_next(c, &s, f->db->err)) == 1) {
-		unsigned kind = pf_names_kind(f->texts, s.type);
-
-		rc = 0;
-		if (kind > PF_KIND_OVERHEAD)
-			continue;
-		end_ops(f, t, s.start_ns);
-		begin_range(f, &s,
-			    kind == PF_KIND_CPU_OP && s.name != PF_ID_INLINE);
-		if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
-			continue;
-		class = pf_names_class(f->texts, s.name);
-		if (!class)
-			rc = -1;
-		else if (may_be_first(class))
-			count_call(f, t, &s, s.dur_ns, class);
-	}
-	end_ops(f, t, INT64_MAX);
-	pf_cursor_free(c);
+	f->track = t;
+	rc = pf_track_read(f->db, t, &reader, f);
+	end_ops(f, INT64_MAX);
 	return rc;
 }
 
@@ -548,7 +559,8 @@ static void end_names(struct firsts *f)
 		f->count = f->from + FIRSTS_MAX;
 	f->from = f->count;
 	f->name_count = 0;
-	pf_map_release(&f->at);
+	memset(f->places, 0,
+	       (pf_names_count(f->texts) + 1) * sizeof(*f->places));
 }
 
 /* Work of the trace at hand, whose calls are [*from, f->count). */
@@ -647,6 +659,9 @@ static void *read_firsts(struct pf_db *db, const char *ignored)
 	int rc = f.texts ? pf_window_load(db, &args, &window) : -1;
 
 	(void)ignored;
+	if (!rc)
+		f.places = pf_calloc(pf_names_count(f.texts) + 1,
+				     sizeof(*f.places));
 	for (size_t i = 0; !rc && i < window.count; i++) {
 		rc = pf_host_tracks(db, window.traces[i].trace_id, count_calls,
 				    &f);
@@ -661,7 +676,7 @@ static void *read_firsts(struct pf_db *db, const char *ignored)
 		out = firsts_of(&f);
 	pf_window_release(&window);
 	pf_names_free(f.texts);
-	pf_map_release(&f.at);
+	free(f.places);
 	pf_nest_release(&f.open);
 	free(f.names);
 	free(f.calls);

@@ -81,6 +81,8 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 	pf_intern_release(&keys);
 }
 
+#define MUCH 0.2 /* of what advice is about: its place is named */
+
 /* Does the first place hold most of it, or a wait that may be what costs it? */
 static bool is_most(const struct pf_advice *a)
 {
@@ -166,20 +168,30 @@ static void say_kernel(const char *name, struct pf_buf *out)
 	pf_buf_release(&text);
 }
 
-/* "Most of it is in NAME at LINE", where one place holds half of it or more. */
+/*
+ * "Most of it is in NAME at LINE", where one place holds half of it or more; or
+ * what the largest of them holds.
+ */
 static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 {
 	const struct pf_advice_place *most = out->places;
+	const bool is_wait = out->by_waits && most->blocked_ns;
+	const double part = pf_num_share(most->ns, out->on_path_ns);
 	struct pf_buf shown = { 0 };
+	char share[PF_NUM_MAX];
 	const char *name;
 
-	if (!out->place_count || !most->name || !is_most(out))
+	if (!out->place_count || !most->name ||
+	    (!is_most(out) && (is_wait || part < MUCH)))
 		return;
 	name = advise_text(args, most->name, &shown);
-	pf_buf_adds(&out->sentence,
-		    out->by_waits && most->blocked_ns
-			    ? ". On it the host waits longest in "
-			    : ". Most of it is in ");
+	if (is_most(out))
+		pf_buf_adds(&out->sentence,
+			    is_wait ? ". On it the host waits longest in "
+				    : ". Most of it is in ");
+	else
+		pf_buf_addf(&out->sentence, ". The largest part, %s, is in ",
+			    pf_num_show_ratio(share, part));
 	if (!strcmp(most->what, pf_path_category_name(PF_PATH_KERNEL)))
 		say_kernel(name, &out->sentence);
 	else

@@ -800,9 +800,8 @@ static double graph_share(const struct pf_launches *l)
 static void judge_launching(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_launches *l = a->from->launches;
-	char share[PF_NUM_MAX], count[PF_NUM_MAX];
+	char brief[PF_NUM_MAX], count[PF_NUM_MAX];
 	int64_t code = 0, captured = 0;
-	double part;
 
 	/* the question is also about calls and code of other advice */
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
@@ -832,12 +831,11 @@ static void judge_launching(const struct pf_advise *a, struct pf_advice *out)
 				 "already");
 		return;
 	}
-	part = pf_num_share(l->short_kernel_count, l->kernel_count);
-	if (part < SHORT_SHARE)
+	if (pf_num_share(l->short_kernel_count, l->kernel_count) < SHORT_SHARE)
 		return;
 	pf_buf_addf(advise_next(out),
 		    "%s of the %s kernels take less than 10 us",
-		    pf_num_show_ratio(share, part),
+		    pf_num_show_count(brief, l->short_kernel_count),
 		    pf_num_show_count(count, l->kernel_count));
 }
 
@@ -1347,7 +1345,7 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 		out->title = "keep memory instead of asking the driver";
 		pf_buf_addf(
 			advise_next(out),
-			"On it the driver is asked %s times%s, as without a "
+			"On the path the driver is asked %s times%s, as without a "
 			"pool of its own",
 			pf_num_show_count(count, driver_calls(a, 0)),
 			a->step_count ? " a step" : "");

@@ -10,6 +10,7 @@ CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser)}
 	skip_all "NOT TESTED: playwright is missing in $PYTHON"
 
 cp "$page" "$tmp/profan.html"
+cp "$profan" "$tmp/profan" # it takes the page beside it
 mkdir "$tmp/traces" "$tmp/all" # all: with LONG=1, opened only
 cd "$tmp" || exit 99
 "$mktrace" --steps 5 --layers 2 >train.json

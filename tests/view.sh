@@ -40,6 +40,27 @@ run 0 bin/profan view 'a"<b>&.db' -o odd.html &&
 	grep -qF 'data-name="a&quot;&lt;b&gt;&amp;.db"' odd.html
 result "a name is no HTML" err
 run 0 bin/profan view t.json -o trace.html &&
-	grep -q 'id="database" data-name="t.json"' trace.html
+	grep -q 'id="database" data-name="t.db"' trace.html
 result "of a trace" err
+printf '<!DOCTYPE html>\n<meta name="generator" content="profan %s">\n' \
+	"$("$profan" --version | cut -d' ' -f2)" >bin/profan.html
+printf '<script>go()</script>\n%s\n' "$program" >>bin/profan.html
+run 0 bin/profan view t.db -o first.html --force && run 0 \
+	"$profan" summary t.db --format json && mv out summary.json &&
+	run 0 "$profan" timeline t.db --tracks gpu --format json --limit -1 &&
+	mv out timeline.json &&
+	sed -n 's|.*id="answers" data-name="t.db">\(.*\)</script>|\1|p' first.html |
+	base64 -d | gzip -dc >answers.json && "$PYTHON" -S - <<'END' 2>err
+import json
+summary, timeline = json.load(open("answers.json"))
+assert summary["args"] == ["summary", "t.db", "--format", "json"]
+assert summary["out"] == open("summary.json").read()
+assert timeline["args"][:2] == ["timeline", "t.db"]
+assert timeline["out"] == open("timeline.json").read()
+page = open("first.html").read()
+assert page.index('"answers"') < page.index("go()") < page.index('"database"')
+END
+result "before its script stands what the page asks first" err
+! grep -q 'id="answers"' t.html
+result "but not of a page of another version" err
 tap_done

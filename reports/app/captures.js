@@ -82,8 +82,10 @@ const databaseName = (path) => {
 	return name;
 };
 
+/* Without a blob: it is to come, and commands wait for it. */
 const add = (capture, blob) => {
-	program.keep(capture.db, blob);
+	if (blob)
+		program.keep(capture.db, blob);
 	captures.push({ ...capture, blob });
 	if (shown && state().view.id === 'diff')
 		other = captures.at(-1);

@@ -74,6 +74,7 @@ onCaptures = () => {
 	list.replaceChildren(...captures.map((c) =>
 		make('option', { value: c.db }, c.db)));
 	list.value = shown?.db || '';
+	$('save').disabled = !shown?.blob;
 	$('made').replaceChildren(...shown?.made
 		? [commandLine(commandText(shown.made))] : [],
 	...shown?.said ? [make('pre', { className: 'said' }, shown.said)] : []);
@@ -227,6 +228,12 @@ addEventListener('keydown', (e) => {
 
 /* ---- begin ---- */
 
+/* The database that the page holds: it is unpacked when all of it is there. */
+const showInside = (db) => {
+	names.add(db);
+	add({ db, made: null, said: '' });
+};
+
 /* Is there the program?  Its bytes stand behind this script. */
 const begin = async () => {
 	document.body.classList.add('empty');
@@ -234,20 +241,40 @@ const begin = async () => {
 		commands.get('ingest'), '', (v) => reading.set(o.name, v))));
 	addEventListener('hashchange', render);
 	render();
-	await new Promise((r) => addEventListener('DOMContentLoaded', r));
+	const early = $('answers'); /* of profan view, as is the database */
+	if (early) {
+		program.know(await inflate('answers').json());
+		showInside(early.dataset.name);
+	}
+	if (document.readyState === 'loading')
+		await new Promise((r) =>
+			addEventListener('DOMContentLoaded', r));
+	const inside = $('database');
 	try {
+		if (inside) {
+			const { name } = inside.dataset;
+			if (!early)
+				showInside(name);
+			ticking = setTimeout(() => {
+				$('running').hidden = false;
+				$('what').textContent = 'unpacking ' + name;
+			}, 200);
+			const blob = await inflate('database').blob();
+			clearTimeout(ticking);
+			$('running').hidden = true;
+			inside.textContent = ''; /* once is enough */
+			const capture = captures.find((c) => c.db === name);
+			if (capture) { /* it may be closed by now */
+				capture.blob = blob;
+				program.keep(name, blob);
+				$('save').disabled = false;
+			}
+		}
 		await program.start();
 	} catch (e) {
 		complain(e);
 		document.documentElement.dataset.ready = 'err';
 		return false;
-	}
-	const inside = $('database'); /* of profan view */
-	if (inside) {
-		const blob = await inflate('database').blob();
-		inside.textContent = ''; /* once is enough */
-		add({ db: databaseName(inside.dataset.name), made: null,
-			said: '' }, blob);
 	}
 	document.documentElement.dataset.ready = '1';
 	return true;

@@ -9,6 +9,7 @@ const QUESTIONS = ['gaps', 'kernels', 'overlap', 'syncs', 'table'];
 const ORDER = ['path', 'idle', 'counters', 'all'];
 const FRESH = 0.6; /* of the columns that there could be: then ask again */
 const FINE = 2; /* columns of the whole, to those that are seen */
+const FIRST_PIXELS = '1000'; /* which profan view asks for, too */
 const WHOLE_COLUMNS = 20000; /* of what is asked of the whole alone */
 const MOST_COLUMNS = 50000; /* at once */
 const MANY = 1e6; /* events: then the path waits until it is asked for */
@@ -241,7 +242,7 @@ const newTimeline = (args, isOneClock) => {
 			clocks = await askClocks();
 		for (const which of ['gpu', 'all']) {
 			const p = await ask(which, ...which === 'gpu'
-				? ['--pixels', String(line.plot())]
+				? ['--pixels', FIRST_PIXELS]
 				: columns(line.span / line.plot()));
 			line.span = Math.max(p.to, line.span);
 			if (which === 'gpu' && !p.tracks.length)

@@ -862,16 +862,14 @@ static int count_after_dashes(int argc, char **argv)
 	return -1;
 }
 
-int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
-	       struct pf_cmd_kept *kept, struct pf_err *err)
+/* cx has what is not of the words. */
+static int run_words(const struct pf_cmd *cmd, int argc, char **argv,
+		     struct pf_ctx *cx)
 {
 	PF_OWN void *args = pf_calloc(1, cmd->args_bytes + 1);
 	struct common common = common_defaults;
 	const struct pf_opt *opts[PF_CMD_OPT_SETS];
 	struct pf_opt_set sets[PF_CMD_OPT_SETS];
-	struct pf_ctx cx = {
-		.err = err, .argv = argv, .out = out, .kept = kept
-	};
 	int after = count_after_dashes(argc, argv);
 	int rc;
 
@@ -883,16 +881,42 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	if (cmd->defaults)
 		memcpy(args, cmd->defaults, cmd->args_bytes);
 	rc = pf_opt_parse(sets, PF_CMD_OPT_SETS, cmd->needs & PF_RUNS_PROGRAM,
-			  &argc, argv, err);
-	cx.argc = argc;
-	cx.dashes = after < 0 ? -1 : argc - after;
-	set_up(&cx, cmd, &common);
+			  &argc, argv, cx->err);
+	cx->argv = argv;
+	cx->argc = argc;
+	cx->dashes = after < 0 ? -1 : argc - after;
+	set_up(cx, cmd, &common);
 	if (!rc && common.is_help)
-		pf_cmd_usage(cmd, out);
+		pf_cmd_usage(cmd, cx->out);
 	else if (!rc)
-		rc = open_and_run(cmd, &cx, args, &common);
+		rc = cx->db ? run_command(cmd, cx, args, &common)
+			    : open_and_run(cmd, cx, args, &common);
 	pf_opt_release(sets, PF_CMD_OPT_SETS);
 	if (cmd->release)
 		cmd->release(args);
+	return rc;
+}
+
+int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
+	       struct pf_cmd_kept *kept, struct pf_err *err)
+{
+	struct pf_ctx cx = { .err = err, .out = out, .kept = kept };
+
+	return run_words(cmd, argc, argv, &cx);
+}
+
+int pf_cmd_run_on(const struct pf_cmd *cmd, int argc, char **argv,
+		  struct pf_db *db, const char *db_name, FILE *out,
+		  struct pf_err *err)
+{
+	struct pf_err *given = db->err;
+	struct pf_ctx cx = {
+		.err = err, .db = db, .db_name = db_name, .out = out
+	};
+	int rc;
+
+	db->err = err;
+	rc = run_words(cmd, argc, argv, &cx);
+	db->err = given;
 	return rc;
 }

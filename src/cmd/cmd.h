@@ -169,6 +169,14 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	       struct pf_cmd_kept *kept, struct pf_err *err);
 
 /*
+ * The same of a database that is open, with another name for it, without the
+ * argument that names one: what another command would say.
+ */
+int pf_cmd_run_on(const struct pf_cmd *cmd, int argc, char **argv,
+		  struct pf_db *db, const char *db_name, FILE *out,
+		  struct pf_err *err);
+
+/*
  * cmd_ingest.c: files into a database, as "profan ingest" does it without
  * options, with its warnings and progress; cache: pf_ingest_options.
  */

@@ -2,7 +2,9 @@
 /*
  * The page that is the program, with the database inside: profan.html, which
  * 'make wasm' makes, and before its program the database as base64 of gzip.
- * reports/app/main.js takes it as if it had been dropped.
+ * reports/app/main.js takes it as if it had been dropped.  What the page asks
+ * first is answered here, before its script: a large database takes seconds to
+ * be unpacked and looked through there.
  */
 #include "config.h"
 
@@ -16,17 +18,21 @@
 
 #include "base/asset.h"
 #include "base/inside.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "base/outplace.h"
 #include "base/path.h"
+#include "base/port.h"
 #include "cmd/cmd.h"
 #include "page/page.h"
 #include "show/escape.h"
 
 #define PAGE "profan.html"
 /* What of the page stands behind the database. */
-#define PROGRAM "<script type=\"application/octet-stream\" id=\"wasm\">"
+#define PROGRAM   "<script type=\"application/octet-stream\" id=\"wasm\">"
+#define SCRIPT    "<script>"
+#define GENERATOR "content=\"profan " PACKAGE_VERSION "\""
 
 struct view_args {
 	const char *out;
@@ -140,18 +146,90 @@ static int add_database(struct packer *p, const char *path)
 	return rc;
 }
 
+/* ---- what the page asks first ---- */
+
+/* As reports/app asks it, but for the database behind the command. */
+static const char *const summary[] = { "summary", "--format", "json", NULL };
+static const char *const timeline[] = { "timeline", "--tracks", "gpu",
+					"--pixels", "1000",     "--limit",
+					"-1",       "--format", "json",
+					NULL };
+static const char *const *const asked[] = { summary, timeline };
+
+/* One answer, unless it is an error: the page then asks for itself. */
+static int add_answer(struct pf_jsonw *w, struct pf_ctx *cx, const char *db,
+		      const char *const *words)
+{
+	const struct pf_cmd *cmd = pf_cmd_find(words[0], cx->err);
+	struct pf_err ignored = { 0 };
+	char *argv[PF_LEN(timeline)] = { 0 }, *text = NULL;
+	size_t len = 0;
+	int argc = 0, rc;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!cmd || !out)
+		return pf_fail_errno(cx->err, "cannot ask for '%s'", words[0]);
+	while ((argv[argc] = (char *)words[argc + 1]))
+		argc++;
+	rc = pf_cmd_run_on(cmd, argc, argv, cx->db, db, out, &ignored);
+	fclose(out);
+	if (!rc) {
+		pf_jsonw_object(w);
+		pf_jsonw_key(w, "args");
+		pf_jsonw_array(w);
+		for (int i = 0; words[i]; i++) {
+			pf_jsonw_string(w, words[i], strlen(words[i]));
+			if (!i)
+				pf_jsonw_string(w, db, strlen(db));
+		}
+		pf_jsonw_end(w);
+		pf_jsonw_key(w, "out");
+		pf_jsonw_string(w, text, len);
+		pf_jsonw_end(w);
+	}
+	free(text);
+	return 0;
+}
+
+/* A page of another version may not ask as we do, nor say what we say. */
+static int add_answers(struct pf_buf *to, struct pf_ctx *cx, const char *db,
+		       const struct pf_buf *page)
+{
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+	struct pf_jsonw w = { .out = &text };
+
+	if (!strstr(page->data, GENERATOR))
+		return 0;
+	pf_jsonw_array(&w);
+	for (size_t i = 0; i < PF_LEN(asked); i++)
+		PF_TRY(add_answer(&w, cx, db, asked[i]));
+	pf_jsonw_end(&w);
+	pf_buf_adds(to, "<script type=\"application/octet-stream\" "
+			"id=\"answers\" data-name=\"");
+	pf_escape_html(to, db, strlen(db));
+	pf_buf_adds(to, "\">");
+	PF_TRY(pf_payload_pack(&text, to, cx->err));
+	pf_buf_adds(to, "</script>\n");
+	return 0;
+}
+
 static int write_page(struct pf_ctx *cx, const struct pf_buf *page,
-		      const char *name, struct pf_outfile *out)
+		      const char *db, struct pf_outfile *out)
 {
 	const char *program = strstr(page->data, PROGRAM);
+	const char *script = strstr(page->data, SCRIPT);
 	PF_AUTO(packer_release)
 	struct packer p = { .out = out, .err = cx->err };
 	PF_AUTO(pf_buf_release) struct pf_buf head = { 0 };
 
-	pf_buf_add(&head, page->data, (size_t)(program - page->data));
+	if (!script || script > program)
+		script = program;
+	pf_buf_add(&head, page->data, (size_t)(script - page->data));
+	PF_TRY(add_answers(&head, cx, db, page));
+	pf_buf_add(&head, script, (size_t)(program - script));
 	pf_buf_adds(&head, "<script type=\"application/octet-stream\" "
 			   "id=\"database\" data-name=\"");
-	pf_escape_html(&head, name, strlen(name));
+	pf_escape_html(&head, db, strlen(db));
 	pf_buf_adds(&head, "\">");
 	PF_TRY(pf_outfile_write(out, head.data, head.len, cx->err));
 	PF_TRY(add_database(&p, cx->db->path));
@@ -183,22 +261,30 @@ static void open_page(const char *path)
 	}
 }
 
-/* "job.html" of "runs/job.db", in the folder where we are. */
-static void default_name(const char *db, struct pf_buf *out)
+/* "job.html" of "runs/job.db", or of "job.json.gz": in the folder where we are. */
+static void add_name(struct pf_buf *out, const char *db, const char *ending)
 {
-	const char *base = pf_path_base(db);
-	const char *dot = strrchr(base, '.');
+	const char *base = pf_path_base(db), *dot;
+	size_t len = strlen(base);
 
-	pf_buf_add(out, base,
-		   dot && dot > base ? (size_t)(dot - base) : strlen(base));
-	pf_buf_adds(out, ".html");
+	for (int i = 0; i < 2; i++) {
+		dot = pf_memrchr(base, '.', len);
+		if (!dot || dot == base ||
+		    (i && strcmp(base + len, ".gz") != 0 &&
+		     strcmp(base + len, ".zst") != 0))
+			break;
+		len = (size_t)(dot - base);
+	}
+	pf_buf_add(out, base, len);
+	pf_buf_adds(out, ending);
 }
 
 static int run(struct pf_ctx *cx, void *argv)
 {
 	const struct view_args *a = argv;
 	struct pf_outrule rule = { .replace = a->force, .option = "--force" };
-	PF_AUTO(pf_buf_release) struct pf_buf page = { 0 }, name = { 0 };
+	PF_AUTO(pf_buf_release)
+	struct pf_buf page = { 0 }, name = { 0 }, db = { 0 };
 	struct pf_outfile *out = NULL;
 	struct stat info;
 	char size[PF_NUM_MAX];
@@ -208,11 +294,14 @@ static int run(struct pf_ctx *cx, void *argv)
 		if (a->out)
 			pf_buf_adds(&name, a->out);
 		else
-			default_name(cx->db_name, &name);
+			add_name(&name, cx->db_name, ".html");
+		/* a name in the page, and no option there */
+		if (*pf_path_base(cx->db_name) == '-')
+			pf_buf_adds(&db, "./");
+		add_name(&db, cx->db_name, ".db");
 		pf_db_protect(cx->db, &rule);
 		out = pf_output_open(cx, name.data, &rule);
-		rc = out ? write_page(cx, &page, pf_path_base(cx->db_name), out)
-			 : -1;
+		rc = out ? write_page(cx, &page, db.data, out) : -1;
 	}
 	pf_outfile_free(out);
 	if (!rc && strcmp(name.data, "-") != 0 && !stat(name.data, &info)) {

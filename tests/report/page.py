@@ -1176,6 +1176,41 @@ def check_flame(browser):
     app.close()
 
 
+def check_inside(browser):
+    """A page of profan view: what is asked first is there without the program,
+    and is what the program says."""
+    subprocess.run([FOLDER + "/profan", "view", "-q", "train.db", "-o",
+                    "inside.html", "--no-open"], cwd=FOLDER, check=True)
+    with open(FOLDER + "/inside.html", encoding="utf-8") as file:
+        page = file.read()
+    with open(FOLDER + "/early.html", "w", encoding="utf-8") as file:
+        file.write(re.sub('(id="wasm">)[^<]*', r"\1AAAA", page))
+    doc = json.loads(native("summary", "train.db", "--format", "json"))
+    for name, what in (("inside", "a page with a database"),
+                       ("early", "before there is a program")):
+        app = App(browser, name=name)
+        wrong = list(differences(doc, app.answer().evaluate(SHOWN)))
+        app.page.evaluate("go({ view: 'timeline' })")
+        app.until("chart.state().tracks.some((t) => t.depth)")
+        error = app.page.inner_text("#said")
+        if ("broke off" in error) != (name == "early"):
+            wrong.append("says " + error)
+        if name == "inside":
+            app.show("kernels")
+            wrong += differences(json.loads(native(
+                *argv("kernels", "train.db"), "--format", "json")),
+                app.page.evaluate(SHOWN))
+            with app.page.expect_download() as got:
+                app.page.click("#save")
+            with open(got.value.path(), "rb") as file, \
+                    open(FOLDER + "/train.db", "rb") as same:
+                if file.read() != same.read():
+                    wrong.append("the database differs")
+            wrong += app.said
+        b.say(what + ": the program's own figures", "\n".join(wrong))
+        app.close()
+
+
 def main():
     b.guarded(check_policy, "page")
     with sync_playwright() as playwright:
@@ -1190,7 +1225,7 @@ def main():
                       check_files, check_address, check_diff,
                       check_progress, check_stop, check_traps, check_looks,
                       check_axe, check_keys, check_timeline, check_clock,
-                      check_flame):
+                      check_flame, check_inside):
             b.guarded(check, "page", browser)
         browser.close()
     print("1..%d" % b.count)

@@ -1343,12 +1343,12 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 
 	if (is_slow && has_no_pool(a)) {
 		out->title = "keep memory instead of asking the driver";
-		pf_buf_addf(
-			advise_next(out),
-			"On the path the driver is asked %s times%s, as without a "
-			"pool of its own",
-			pf_num_show_count(count, driver_calls(a, 0)),
-			a->step_count ? " a step" : "");
+		pf_buf_addf(advise_next(out),
+			    "On the path the driver is asked %s times%s, as "
+			    "without a "
+			    "pool of its own",
+			    pf_num_show_count(count, driver_calls(a, 0)),
+			    a->step_count ? " a step" : "");
 		return;
 	}
 	/* as a server's cache, which takes what it was told to */

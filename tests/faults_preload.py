@@ -60,7 +60,7 @@ COMMANDS = [  # words, files that it writes
     (["clean", "-q", "u.json"], ["u.json.profan.db"]),
 ]
 if not is_all:
-    COMMANDS = COMMANDS[:5] + COMMANDS[8:10] + COMMANDS[15:16]
+    COMMANDS = [COMMANDS[i] for i in (1, 3, 4, 9, 15)]
 hit = os.path.join(folder, "hit")
 ours = set(os.listdir(folder)) | {"hit"}
 bad = runs = 0

@@ -310,7 +310,10 @@ def check_damage(profan, mktrace, folder, *options):
                     "--straggler", "2", "--out", job, *options], check=True)
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    for what, damaged, is_out in damages(json.loads(text), text):
+    each = list(damages(json.loads(text), text))
+    if not os.environ.get("LONG"):  # some of each, others of several machines
+        each = each[len(options) % 2::2]
+    for what, damaged, is_out in each:
         with open(path, "w", encoding="utf-8") as f:
             f.write(damaged)
         look(what, is_out, ODD)

@@ -256,11 +256,13 @@ const begin = async () => {
 			if (!early)
 				showInside(name);
 			ticking = setTimeout(() => {
+				$('stop').hidden = true;
 				$('running').hidden = false;
 				$('what').textContent = 'unpacking ' + name;
 			}, 200);
 			const blob = await inflate('database').blob();
 			clearTimeout(ticking);
+			$('stop').hidden = false;
 			$('running').hidden = true;
 			inside.textContent = ''; /* once is enough */
 			const capture = captures.find((c) => c.db === name);

@@ -142,7 +142,7 @@ const commandLine = (text) => {
 		make('code', {}, text), b);
 	if (words[1] === 'slice' && words.includes('-o'))
 		line.append(saveButton(words));
-	if (address && address !== location.hash)
+	if (address && address !== hrefOf({}))
 		line.append(make('a', { href: address }, 'Ask it here'));
 	return line;
 };

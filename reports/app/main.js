@@ -234,6 +234,21 @@ const showInside = (db) => {
 	add({ db, made: null, said: '' });
 };
 
+const unpack = async (name) => {
+	ticking = setTimeout(() => {
+		$('running').hidden = false;
+		$('stop').hidden = true;
+		$('what').textContent = 'unpacking ' + name;
+	}, 200);
+	try {
+		return await inflate('database').blob();
+	} finally {
+		clearTimeout(ticking);
+		$('running').hidden = true;
+		$('stop').hidden = false;
+	}
+};
+
 /* Is there the program?  Its bytes stand behind this script. */
 const begin = async () => {
 	document.body.classList.add('empty');
@@ -255,15 +270,7 @@ const begin = async () => {
 			const { name } = inside.dataset;
 			if (!early)
 				showInside(name);
-			ticking = setTimeout(() => {
-				$('stop').hidden = true;
-				$('running').hidden = false;
-				$('what').textContent = 'unpacking ' + name;
-			}, 200);
-			const blob = await inflate('database').blob();
-			clearTimeout(ticking);
-			$('stop').hidden = false;
-			$('running').hidden = true;
+			const blob = await unpack(name);
 			inside.textContent = ''; /* once is enough */
 			const capture = captures.find((c) => c.db === name);
 			if (capture) { /* it may be closed by now */

@@ -94,6 +94,15 @@ run 0 "$profan" path "$tmp/t.db" &&
 	tr -s ' \n' ' ' <"$tmp/out" | grep -q "Python, outside of operators \
 and calls, holds $share of the critical path"
 result 'line 1 of the summary has the share of Python' "$tmp/out"
+# a kernel that holds more than any advice would save is named before it, and
+# the command is that of what can be changed
+"$profan" ingest -q "$tmp/made/A21-less.json" -o "$tmp/t.db"
+run 0 "$profan" summary "$tmp/t.db" && tr -s ' \n' ' ' <"$tmp/out" |
+	grep -q ' note one_slow_kernel holds .* in kernels. severe Long ' &&
+	grep -q '^  *profan path' "$tmp/out" &&
+	run 0 "$profan" report "$tmp/t.db" -f json &&
+	tr -d ' \t\n' <"$tmp/out" | grep -q '"verdicts":\[{[^}]*"id":"V15"'
+result 'what holds most is the first verdict' "$tmp/out"
 # pages that go back to the host are one cause, and the first use of an operator
 for name in A2-paged A22-op; do
 	case $name in

@@ -231,7 +231,8 @@ static void add_all(struct pf_buf *out, const struct pf_report *r,
 	for (size_t i = 0; i < v->fired && shown < PF_VERDICTS_SHOWN; i++) {
 		if (!is_shown(&v->all[i]))
 			continue;
-		if (!shown++ && v->all[i].severity != PF_NOTE)
+		shown++;
+		if (!worst && v->all[i].severity != PF_NOTE)
 			worst = &v->all[i];
 		add_verdict(out, &v->all[i], style);
 	}

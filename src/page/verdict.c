@@ -874,15 +874,22 @@ static bool is_advised(const struct pf_advise *a, enum pf_cause cause)
 	return false;
 }
 
-/* Where advice is about what most idle time is, that says it. */
+/*
+ * Where advice is about what most idle time is, that says it.  What holds more
+ * of the path than any advice would save is first, unless more than that is
+ * idle, or there is nothing to save, as in a capture of graphs.
+ */
 static void rules_fold(const struct pf_parts *p, struct pf_verdicts *out)
 {
-	struct pf_verdict *idle = &out->all[0];
+	struct pf_verdict *idle = &out->all[0], *rest = &out->all[1];
 
-	if (idle->state != PF_RULE_FIRED || !p->gaps.cause_count ||
-	    p->gaps.before || p->gaps.head_wait_ns)
-		return;
-	idle->is_folded = is_advised(p->advise, p->gaps.causes[0].cause);
+	idle->is_folded = idle->state == PF_RULE_FIRED && p->gaps.cause_count &&
+			  !p->gaps.before && !p->gaps.head_wait_ns &&
+			  is_advised(p->advise, p->gaps.causes[0].cause);
+	rest->is_first = rest->state == PF_RULE_FIRED &&
+			 p->doctor.captured_share <= CAPTURED &&
+			 (idle->state != PF_RULE_FIRED || idle->is_folded ||
+			  idle->measured < rest->measured);
 }
 
 const char *pf_severity_word(enum pf_severity s)
@@ -984,8 +991,8 @@ static void take_advice(const struct pf_parts *p, const struct pf_advice *a,
 }
 
 static const struct pf_report_rule *const rules[] = {
-	&rule_idle,      &rule_straggler, &rule_memory,   &rule_trust,
-	&rule_operators, &rule_rest,      &rule_dominant, &rule_captured,
+	&rule_idle,  &rule_rest,      &rule_straggler, &rule_memory,
+	&rule_trust, &rule_operators, &rule_dominant,  &rule_captured,
 };
 
 _Static_assert(PF_LEN(rules) + PF_ADVICE_MAX < PF_VERDICTS, "one for V0");

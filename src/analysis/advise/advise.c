@@ -641,7 +641,7 @@ static bool is_blank(const struct pf_advise *a)
 		(!a->has_path && !a->has_work && a->window->count < 2));
 }
 
-/* The first advice, else that there is none; and what holds more than it. */
+/* What holds more than the first advice; then that, or that there is none. */
 static void add_finding(const struct pf_advise *a,
 			const struct pf_advise_args *args, struct pf_doc *doc)
 {
@@ -649,6 +649,11 @@ static void add_finding(const struct pf_advise *a,
 	struct pf_buf out = { 0 }, text = { 0 };
 	char least[PF_NUM_MAX];
 
+	if (pf_advise_say_rest(a, args, &out)) {
+		pf_say_plain(&text, &out);
+		pf_buf_adds(&text, ". ");
+		pf_buf_clear(&out);
+	}
 	if (has_first(a)) {
 		pf_buf_add(&out, best->sentence.data, best->sentence.len);
 		if (best->at_most_ns != PF_NO_INT && !best->is_said)
@@ -664,11 +669,6 @@ static void add_finding(const struct pf_advise *a,
 			    pf_num_show_ratio(least, PF_ADVISE_FIRST));
 	}
 	pf_say_plain(&text, &out);
-	pf_buf_clear(&out);
-	if (pf_advise_say_rest(a, args, &out)) {
-		pf_buf_adds(&text, ". ");
-		pf_say_plain(&text, &out);
-	}
 	if (!a->has_path && a->window->count > 1 && !is_blank(a))
 		pf_buf_adds(&text, ". The critical path of each trace alone "
 				   "may name another cause: --rank N");

@@ -125,8 +125,8 @@ struct pf_advise {
  */
 void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out);
 /*
- * What holds most of the path, where no advice is about half as much; false:
- * there is nothing to say.
+ * What holds most of the path, where no advice is about it or would save as
+ * much: it is said first.  False: there is nothing to say.
  */
 bool pf_advise_say_rest(const struct pf_advise *a,
 			const struct pf_advise_args *args, struct pf_buf *out);

@@ -303,6 +303,25 @@ static int64_t weight_of(const struct pf_advice *v)
 
 #define BUSY 0.95 /* of what is behind what was queued: GPU work is all */
 
+/* Is most of a row of the path what advice that is given is about? */
+static bool is_advised(const struct pf_advise *a, const struct pf_path_row *row)
+{
+	const char *name = row->name ? row->name : "";
+	uint32_t bits = 0;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->given; i++)
+		bits |= a->all[i].bit;
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if (r->advice & bits && (int)r->category == row->in &&
+		    !strcmp(r->name, name))
+			ns += r->ns;
+	}
+	return ns > row->ns / 2;
+}
+
 bool pf_advise_say_rest(const struct pf_advise *a,
 			const struct pf_advise_args *args, struct pf_buf *out)
 {
@@ -313,11 +332,13 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 
 	if (pf_path_say_behind(p, out))
 		return true;
-	if (!p->row_count || (a->given && most->ns / 2 < weight_of(a->all)))
+	if (!p->row_count || (a->given && most->ns <= weight_of(a->all)))
 		return false;
 	if (most->in == PF_PATH_QUEUED && p->row_count > 1 &&
 	    pf_num_share(p->gpu_ns, p->rest_ns) >= BUSY)
 		most++;
+	if (is_advised(a, most))
+		return false;
 	pf_num_show_ratio(share, most->share);
 	if (most->short_name && !pf_path_is_before(most->in)) {
 		say_kernel(advise_text(args, most->short_name, &shown), out);

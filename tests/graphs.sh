@@ -49,6 +49,17 @@ done
 ingested "a known model" "$tmp/graph.json" || tap_done
 mv "$tmp/t.db" "$tmp/graph.db"
 
+# of launches the first that is said is that they are none of single kernels
+first_of() { # DB: the sentence of 'launches'
+	run 0 "$profan" launches "$1" && tr '\n' ' ' <"$tmp/out"
+}
+says='^3 of 3 launches replay a graph, and 100.00 % of the time of GPU work is in'
+first_of "$tmp/graph.db" | grep -q "$says them. The CPU "
+result "launches: replays come first" "$tmp/out"
+"$profan" ingest -q "$tmp/eager.json" -o "$tmp/eager.db" &&
+	first_of "$tmp/eager.db" | grep -q '^The CPU '
+result "launches: no word of graphs where there are none" "$tmp/out"
+
 # shares of evidence, layers, and what is said of one node of layer 3
 ask() { # OPTION...
 	"$profan" graphs -q "$tmp/graph.db" -n -1 --nodes --layers -f json "$@" |

@@ -565,6 +565,11 @@ static void take_calls(struct launches *l, struct pf_launches *out)
 		}
 		all->delayed_count += c->delayed_count;
 		all->early_count += c->early_count;
+		pf_sat_sum(&all->gpu_ns, c->gpu_ns.sum);
+		if (c->name && pf_word(PF_WORD_CALL_GRAPH, c->name)) {
+			all->graph_count += c->cpu_ns.count;
+			pf_sat_sum(&all->graph_ns, c->gpu_ns.sum);
+		}
 		if (!c->name || pf_word(PF_WORD_CALL_COPIES, c->name))
 			continue;
 		pf_sat_sum(&all->held.work_ns, c->held.work_ns);
@@ -811,6 +816,24 @@ static void say_calls(const struct pf_launch_sums *all, struct pf_buf *out)
 			    all->slow);
 }
 
+/* Where graphs are most of the work, a launch is not a kernel. */
+static void say_graphs(const struct pf_launch_sums *all, struct pf_buf *out)
+{
+	char count[PF_NUM_MAX], of[PF_NUM_MAX], share[PF_NUM_MAX];
+
+	if (all->graph_ns <= all->gpu_ns / 2)
+		return;
+	pf_buf_addf(out,
+		    "%s of %s launch%s replay%s a graph, and %s of the "
+		    "time of GPU work is in them. ",
+		    pf_num_show_count(count, all->graph_count),
+		    pf_num_show_count(of, all->count),
+		    all->count == 1 ? "" : "es",
+		    all->graph_count == 1 ? "s" : "",
+		    pf_num_show_ratio(
+			    share, pf_num_share(all->graph_ns, all->gpu_ns)));
+}
+
 static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], others[PF_NUM_MAX];
@@ -839,6 +862,7 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 		pf_doc_finding(doc, "%s", text.data);
 		return;
 	}
+	say_graphs(&l->all, &text);
 	pf_buf_addf(&text, "The CPU %s: a launch finds ",
 		    waiting < QUEUED   ? "hardly runs ahead"
 		    : late >= LATE     ? "runs ahead"

@@ -41,9 +41,10 @@ struct pf_launch_sums {
 	int64_t count, cpu_ns;
 	int64_t short_count, slow_count, delayed_count, early_count;
 	int64_t slow_ns;
-	int64_t median_cpu_ns; /* PF_NO_INT: not asked for */
-	const char *slow;      /* the call with most of slow_ns; or NULL */
-	struct pf_held held;   /* the same, of calls that do not copy */
+	int64_t median_cpu_ns;                 /* PF_NO_INT: not asked for */
+	int64_t gpu_ns, graph_count, graph_ns; /* of work; of graphs */
+	const char *slow;    /* the call with most of slow_ns; or NULL */
+	struct pf_held held; /* the same, of calls that do not copy */
 };
 
 /* Launches waiting on a stream, counted at each launch. */

@@ -106,6 +106,9 @@ END
 done
 results json "$profan" all.txt "$top_srcdir"/tests/golden/*/out
 
+! grep -r '_ns,[^,]*,M\(in\|ax\),' "$records" >out
+result "the longest time is called so in all tables" out
+
 run 2 "$profan" help clean --format schema &&
 	grep -q "prints no document" err
 result "a command without documents has no schema" err

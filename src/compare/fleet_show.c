@@ -158,12 +158,12 @@ static const struct pf_field spread_fields[] = {
 	PF_FIELD(struct row, figure, "figure", "Of each", PF_TEXT),
 	PF_FIELD(struct row, sum_ns, "sum_ns", "All", PF_NS),
 	PF_FIELD(struct row, share, "share", "Share", PF_RATIO | PF_SPARE),
-	PF_FIELD(struct row, min_ns, "min_ns", "Min", PF_NS),
+	PF_FIELD(struct row, min_ns, "min_ns", "Least", PF_NS),
 	PF_FIELD(struct row, p50_ns, "p50_ns", "Median", PF_NS),
 	PF_FIELD(struct row, p90_ns, "p90_ns", "p90", PF_NS | PF_KNOWN),
 	PF_FIELD(struct row, p99_ns, "p99_ns", "p99",
 		 PF_NS | PF_KNOWN | PF_SPARE),
-	PF_FIELD(struct row, max_ns, "max_ns", "Max", PF_NS),
+	PF_FIELD(struct row, max_ns, "max_ns", "Most", PF_NS),
 	PF_FIELD(struct row, max_rank, "max_rank", "Rank", PF_INT | PF_MAYBE),
 };
 
@@ -307,8 +307,8 @@ static const struct pf_col kernel_cols[] = {
 	{ "mean_ns", "Mean", PF_NS | PF_FULL },
 	{ "rank_min_ns", "Least", PF_NS },
 	{ "rank_max_ns", "Most", PF_NS },
-	{ "min_ns", "Min", PF_NS | PF_FULL },
-	{ "max_ns", "Max", PF_NS | PF_FULL },
+	{ "min_ns", "Shortest", PF_NS | PF_FULL },
+	{ "max_ns", "Longest", PF_NS | PF_FULL },
 };
 
 static const struct pf_col table_cols[] = {

@@ -640,8 +640,8 @@ static const struct pf_field node_fields[] = {
 	FIELD(op, "op", "Operator", PF_TEXT),
 	FIELD(module, "module", "Module", PF_TEXT | PF_FULL),
 	FIELD(ns, "replay_ns", "A replay", PF_NS),
-	FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
-	FIELD(max_ns, "max_ns", "Max", PF_NS | PF_FULL),
+	FIELD(min_ns, "min_ns", "Shortest", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Longest", PF_NS | PF_FULL),
 	FIELD(name, "name", "Kernel", PF_TEXT),
 };
 #undef FIELD

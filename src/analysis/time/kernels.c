@@ -940,9 +940,9 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 		FIELD(ns.p90, "p90_ns", "90th", PF_NS | PF_KNOWN | PF_FULL),
 		FIELD(ns.p99, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
 		/* only without a second text is there room */
-		FIELD(ns.of.max, "max_ns", "Max",
+		FIELD(ns.of.max, "max_ns", "Longest",
 		      is_one ? PF_NS | PF_SPARE : PF_NS | PF_FULL),
-		FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
+		FIELD(ns.of.min, "min_ns", "Shortest", PF_NS | PF_FULL),
 		FIELD(ns.sd, "sd_ns", "Deviation", PF_REAL | PF_FULL),
 		FIELD(blocks_per_sm, "blocks_per_sm", "Blocks per SM",
 		      PF_REAL | PF_FULL),

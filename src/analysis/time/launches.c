@@ -202,8 +202,8 @@ static void show_calls(const struct calls *c, struct pf_doc *doc)
 		FIELD(ns.mean, "mean_ns", "Mean",
 		      is_by_name ? PF_NS : PF_NS | PF_FULL),
 		FIELD(ns.median, "median_ns", "Median", PF_NS),
-		FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
-		FIELD(ns.of.max, "max_ns", "Max", PF_NS),
+		FIELD(ns.of.min, "min_ns", "Shortest", PF_NS | PF_FULL),
+		FIELD(ns.of.max, "max_ns", "Longest", PF_NS),
 		FIELD(ns.sd, "sd_ns", "StdDev", PF_REAL | PF_FULL),
 	};
 

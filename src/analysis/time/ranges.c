@@ -742,8 +742,8 @@ static const struct pf_field host_fields[] = {
 	FIELD(self_ns, "self_ns", "Self", PF_NS),
 	FIELD(self_share, "self_share", "Share", PF_RATIO),
 	FIELD(ns.median, "median_ns", "Median", PF_NS),
-	FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
-	FIELD(ns.of.max, "max_ns", "Max", PF_NS),
+	FIELD(ns.of.min, "min_ns", "Shortest", PF_NS | PF_FULL),
+	FIELD(ns.of.max, "max_ns", "Longest", PF_NS),
 };
 static const struct pf_field gpu_fields[] = {
 	FIELD(name, "range", "Range", PF_TEXT),
@@ -759,8 +759,8 @@ static const struct pf_field span_fields[] = {
 	FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
 	FIELD(ns.share, "share", "Share", PF_RATIO),
 	FIELD(ns.median, "median_ns", "Median", PF_NS),
-	FIELD(ns.of.min, "min_ns", "Min", PF_NS | PF_FULL),
-	FIELD(ns.of.max, "max_ns", "Max", PF_NS),
+	FIELD(ns.of.min, "min_ns", "Shortest", PF_NS | PF_FULL),
+	FIELD(ns.of.max, "max_ns", "Longest", PF_NS),
 };
 #undef FIELD
 

@@ -30,15 +30,15 @@ const showNs = (n) => inUnits(n, 1000, ['ns', 'us', 'ms', 's'], 3);
 const showBytes = (n) => inUnits(n, 1024,
 	['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'], 2);
 
-/* Six digits, and no zeros behind them. */
+/* Four digits, and no zeros behind them. */
 const showReal = (x) => {
 	const sign = x < 0 ? '-' : '', a = Math.abs(x);
-	if (a >= 999999.5 && a < 1e15)
+	if (a >= 9999.5 && a < 1e15)
 		return group(sign + fixed(a, 0));
-	const [near, e] = a.toExponential(5).split('e');
-	const [exact, power] = a.toExponential(5 + FURTHER).split('e');
+	const [near, e] = a.toExponential(3).split('e');
+	const [exact, power] = a.toExponential(3 + FURTHER).split('e');
 	const m = Number(e === power ? toEven(near, exact) : near);
-	if (e < -4 || e >= 6)
+	if (e < -4 || e >= 4)
 		return sign + m + 'e' + e[0] + e.slice(1).padStart(2, '0');
 	return group(sign + Number(m + 'e' + e));
 };

@@ -196,7 +196,7 @@ char *pf_num_show_real(char out[PF_NUM_MAX], double d)
 {
 	/* fabs: no "-nan" */
 	snprintf(out, PF_NUM_MAX,
-		 fabs(d) >= 999999.5 && fabs(d) < 1e15 ? "%.0f" : "%.6g",
+		 fabs(d) >= 9999.5 && fabs(d) < 1e15 ? "%.0f" : "%.4g",
 		 isnan(d) ? fabs(d) : d);
 	return group(out);
 }

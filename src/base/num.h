@@ -42,7 +42,7 @@ char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n); /* 1,234,567 */
 char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n); /* 1.50 GiB */
 char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns);   /* 1.235 ms */
 char *pf_num_show_ratio(char out[PF_NUM_MAX], double r);  /* 12.35 %, <0.01 % */
-char *pf_num_show_real(char out[PF_NUM_MAX], double d);   /* 1,234.57 */
+char *pf_num_show_real(char out[PF_NUM_MAX], double d);   /* 12.35 */
 
 /* Does the space at s + gap part such a number from its unit? */
 bool pf_num_parts_unit(const char *s, size_t gap, size_t len);

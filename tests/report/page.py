@@ -240,7 +240,7 @@ def check_numbers(browser):
     def real(x):
         if x.is_integer() and abs(x) < 2**53:
             return grouped(str(int(x)))
-        return grouped(("%.0f" if 999999.5 <= abs(x) < 1e15 else "%.6g") % x)
+        return grouped(("%.0f" if 9999.5 <= abs(x) < 1e15 else "%.4g") % x)
 
     def exact(x):
         return next(t for t in ("%.*g" % (d, x) for d in (15, 16, 17))

@@ -124,8 +124,10 @@ static void people_can_read(void **state)
 	assert_string_equal(pf_num_show_ns(s, INT64_C(1234567890123456)),
 			    "1,234,567.890 s");
 	assert_string_equal(pf_num_show_bytes(s, 1023 * 1024), "1,023.00 KiB");
-	assert_string_equal(pf_num_show_real(s, 0.0373804), "0.0373804");
-	assert_string_equal(pf_num_show_real(s, -61032.61), "-61,032.6");
+	assert_string_equal(pf_num_show_real(s, 0.0373804), "0.03738");
+	assert_string_equal(pf_num_show_real(s, -61032.61), "-61,033");
+	assert_string_equal(pf_num_show_real(s, 517.93), "517.9");
+	assert_string_equal(pf_num_show_real(s, 9999.4), "9,999");
 	assert_string_equal(pf_num_show_real(s, 1234567.8), "1,234,568");
 	assert_string_equal(pf_num_show_real(s, 1e15), "1e+15");
 	assert_string_equal(pf_num_show_real(s, -NAN), "nan");

@@ -185,8 +185,7 @@ static void advise_bound(const struct pf_advise *a,
 #define NO_WAITING "sync=off;copy=async;"
 #define NO_FIRSTS  "first=0"
 #define NO_RESULTS NO_WAITING "gpu:DtoH|D2H|DEVICE_TO_HOST|DeviceToHost=0"
-#define NO_READING                                                             \
-	NO_WAITING "op:^aten::(item|_local_scalar_dense|is_nonzero)$=0"
+#define NO_READING NO_WAITING "op:^aten::(item|_local_scalar|is_nonzero)=0"
 
 /* Advice about operators: what their work, and launching it, takes. */
 

@@ -384,13 +384,19 @@ static void show_lines(const struct trend *trend, struct pf_doc *doc)
 						      PF_FIGURE_LAUNCHES,
 						      PF_FIGURE_SYNCS,
 						      PF_FIGURE_OPS };
+	const bool is_one = trend->count == 1; /* then nothing changed */
 	struct pf_field fields[PF_LEN(line_fields)];
 	struct pf_table *t;
 
 	memcpy(fields, line_fields, sizeof(fields));
 	if (!trend->with_steps)
 		fields[0].col.title = "Per capture";
-	t = pf_doc_fields(doc, "lines", "How it changed", PF_FIELDS(fields));
+	if (is_one)
+		fields[1].col.title = "Value";
+	for (size_t i = 2; is_one && i < PF_LEN(fields); i++)
+		fields[i].col.kind |= PF_FULL;
+	t = pf_doc_fields(doc, "lines", is_one ? "Figures" : "How it changed",
+			  PF_FIELDS(fields));
 	if (trend->with_steps)
 		add_line(trend, t, "median step", fixed_fields[MEDIAN]);
 	add_line(trend, t, trend->with_steps ? "mean step" : "capture",
@@ -461,16 +467,17 @@ static void show_finding(const struct trend *trend, const char *since,
 
 static void show_figures(const struct trend *trend, struct pf_doc *doc)
 {
-	bool has_steps = trend->with_steps;
+	const bool has_steps = trend->with_steps;
+	const unsigned of_many = PF_NS | (trend->count > 1 ? 0 : PF_FULL);
 
 	pf_doc_int(doc, "capture_count", "Captures", PF_COUNT,
 		   (int64_t)trend->count);
 	pf_doc_int(doc, "first_ns", has_steps ? "Median step, first" : "First",
 		   PF_NS, trend->rows[0].median_ns);
 	pf_doc_int(doc, "last_ns", has_steps ? "Median step, last" : "Last",
-		   PF_NS, trend->rows[trend->count - 1].median_ns);
+		   of_many, trend->rows[trend->count - 1].median_ns);
 	pf_doc_int(doc, "least_ns", has_steps ? "Median step, least" : "Least",
-		   PF_NS, trend->rows[trend->least].median_ns);
+		   of_many, trend->rows[trend->least].median_ns);
 	if (trend->count > 1)
 		pf_doc_int(doc, "shift_ns", "Shift, first to last",
 			   PF_NS | PF_SIGNED, trend->shift_ns);

@@ -234,6 +234,27 @@ while IFS= read -r line; do
 	fi
 done <"$tmp/commands"
 
+# ---- units: the list of base/num.c is that of the page that is the program ----
+"$PYTHON" -S - "$top_srcdir" >"$tmp/units" 2>&1 <<'END'
+import re, sys
+num, js, check = (open(f"{sys.argv[1]}/{file}").read() for file in (
+    "src/base/num.c", "reports/app/document.js", "tests/report/check.py"))
+units = {"%"}
+for name in "pf_num_time_units", "byte_units":
+    units |= set(re.findall('"(.*?)"', re.search(
+        name + r"\[\w+\] = \{(.*?)\}", num, re.S)[1]))
+glued = re.compile(re.search(r"text\.split\(\s*/\((.*)\)/\)", js)[1])
+print("too few", *(u for u in units if not glued.fullmatch(f"1.50 {u}")))
+print("not glued", *(u for u in ("steps", "x", "S", "m", "min", "GPUs")
+                     if not glued.search(f"15 {u}.")))
+print("checked", *sorted(
+    set(re.search('UNITS = r"(.*)"', check)[1].split("|")) ^ units))
+END
+[ "$(cat "$tmp/units")" = 'too few
+not glued steps x S m min GPUs
+checked' ]
+result "units are the same in C and in the page" "$tmp/units"
+
 # ---- the same bytes ----
 cp "$tmp/train.html" "$tmp/first.html"
 (

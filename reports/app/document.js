@@ -195,7 +195,7 @@ const addTable = (name, title, rows, columns, csv) => {
 /* A text whose numbers stay in one line with their units, as in a terminal
  * (pf_num_parts_unit()). */
 const glued = (text) => text.split(
-	/([\d.,]+ (?:%|[num]?s|[KMGT]?i?B)(?![^ ,.;:)]))/).map((part, i) =>
+	/([\d.,]+ (?:%|[num]?s|[KMGTPE]?i?B)(?![^ ,.;:)]))/).map((part, i) =>
 	i % 2 ? make('span', { className: 'line' }, part) : part);
 
 /* ---- advice ---- */

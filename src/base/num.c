@@ -135,21 +135,23 @@ char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n)
 	return group(out);
 }
 
+#define BYTE_UNITS 7
+static const char *const byte_units[BYTE_UNITS] = { "B",   "KiB", "MiB", "GiB",
+						    "TiB", "PiB", "EiB" };
+
 char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n)
 {
-	static const char *const units[6] = { "KiB", "MiB", "GiB",
-					      "TiB", "PiB", "EiB" };
 	double value = fabs((double)n) / 1024;
 	size_t i = 0;
 
 	if (n > -1024 && n < 1024) {
-		snprintf(out, PF_NUM_MAX, "%d B", (int)n);
+		snprintf(out, PF_NUM_MAX, "%d %s", (int)n, byte_units[0]);
 		return out;
 	}
-	for (; value >= 1024 - 0.005 && i < 5; i++)
+	for (; value >= 1024 - 0.005 && i + 2 < BYTE_UNITS; i++)
 		value /= 1024;
 	snprintf(out, PF_NUM_MAX, "%s%.2f %s", n < 0 ? "-" : "", value,
-		 units[i]);
+		 byte_units[i + 1]);
 	return group(out);
 }
 
@@ -211,19 +213,27 @@ char *pf_num_exact(char out[PF_NUM_MAX], double d)
 	return out;
 }
 
+static bool is_among(const char *const *units, size_t count, const char *s,
+		     size_t len)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(units[i]) == len && !memcmp(units[i], s, len))
+			return true;
+	return false;
+}
+
 bool pf_num_parts_unit(const char *s, size_t gap, size_t len)
 {
-	static const char *const units[] = { "%", "ns",  "us",  "ms",  "s",
-					     "B", "KiB", "MiB", "GiB", "TiB" };
+	static const char *const percent[] = { "%" };
 	size_t end = gap + 1;
 
 	if (!gap || gap >= len || s[gap - 1] < '0' || s[gap - 1] > '9')
 		return false;
 	while (end < len && !strchr(" ,.;:)", s[end]))
 		end++;
-	for (size_t i = 0; i < PF_LEN(units); i++)
-		if (strlen(units[i]) == end - gap - 1 &&
-		    !memcmp(units[i], s + gap + 1, end - gap - 1))
-			return true;
-	return false;
+	s += gap + 1;
+	len = end - gap - 1;
+	return is_among(percent, 1, s, len) ||
+	       is_among(pf_num_time_units, PF_NUM_TIME_UNITS, s, len) ||
+	       is_among(byte_units, BYTE_UNITS, s, len);
 }

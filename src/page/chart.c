@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "page/figure.h"
 #include "show/doc.h"
+#include "show/escape.h"
 
 #define COLUMNS_MAX 120 /* of the chart of steps */
 #define COLUMNS_MIN 4   /* fewer are read better in the table */
@@ -731,7 +732,7 @@ static void add_title(struct pf_buf *out, const struct pf_html_page *page,
 	pf_parts_text(page->parts, whole.data, &text);
 	len = pf_utf8_head(text.data, text.len, TITLE_MAX);
 	pf_buf_adds(out, "<title>");
-	pf_html_bytes(out, text.data, len);
+	pf_escape_html(out, text.data, len);
 	pf_buf_adds(out, len < text.len ? "…" : "");
 	pf_buf_release(&whole);
 	pf_buf_adds(out, ": ");

@@ -16,6 +16,7 @@
 #include "events/names.h"
 #include "page/figure.h"
 #include "page/html.h"
+#include "show/escape.h"
 
 /* The top of the page of a comparison; each appends HTML. */
 
@@ -38,7 +39,7 @@ static void add_text(struct pf_buf *out, const struct pf_diff_view *v,
 		return;
 	}
 	pf_redact_text(v->redact, text, strlen(text), &shown);
-	pf_html_bytes(out, shown.data, shown.len);
+	pf_escape_html(out, shown.data, shown.len);
 }
 
 /* A side's only capture; NULL: it has several, "count". */
@@ -302,7 +303,8 @@ static void add_reasons(struct pf_buf *out, const struct pf_diff_view *v)
 	pf_buf_adds(out, ", the whole change of the mean</ul>\n");
 	if (diff->two_changes) {
 		pf_buf_adds(out, "<p>Two numbers of one change: ");
-		pf_html_text(out, diff->two_changes);
+		pf_html_prose(out, diff->two_changes,
+			      strlen(diff->two_changes));
 		pf_buf_adds(out, ".</p>\n");
 	}
 }
@@ -312,6 +314,7 @@ static void diff_head_verdict(struct pf_buf *out, const struct pf_diff_view *v)
 {
 	const struct pf_diff *diff = v->diff;
 	const struct pf_doc *doc = v->doc;
+	const char *finding = pf_doc_find_finding(doc);
 	bool is_slower = diff->verdict == PF_SLOWER ||
 			 diff->verdict == PF_LIKELY_SLOWER ||
 			 diff->verdict == PF_PARTLY_SLOWER;
@@ -320,11 +323,11 @@ static void diff_head_verdict(struct pf_buf *out, const struct pf_diff_view *v)
 	pf_buf_adds(out, "<ol class=verdicts>\n");
 	for (size_t i = 0; i < doc->failed_count; i++) {
 		pf_buf_adds(out, "<li class=severe><p>");
-		pf_html_text(out, doc->notes[i]);
+		pf_html_prose(out, doc->notes[i], strlen(doc->notes[i]));
 		pf_buf_adds(out, ".</p>\n");
 	}
 	pf_buf_addf(out, "<li class=%s><p>", is_slower ? "severe" : "note");
-	pf_html_text(out, pf_doc_find_finding(doc));
+	pf_html_prose(out, finding, strlen(finding));
 	pf_buf_adds(out, ".</p>\n");
 	if (is_judged)
 		add_reasons(out, v);
@@ -724,8 +727,8 @@ static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 		"B against those of A with its interval, leading warm-up "
 		"steps left out on both sides. Steps that overlap are no "
 		"clear change; steps that are apart differ as captures of one "
-		"program do up to 15 % of the longer step, and more than that "
-		"is likely a change. With 4 and more captures per side an "
+		"program do up to 15&nbsp;% of the longer step, and more than "
+		"that is likely a change. With 4 and more captures per side an "
 		"exact Mann–Whitney test of their median steps decides "
 		"(p &lt; 0.05).",
 	};
@@ -737,7 +740,7 @@ static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 	pf_buf_adds(out, " --format json</code>.</p>\n");
 	for (size_t i = doc->failed_count; i < doc->note_count; i++) {
 		pf_buf_adds(out, "<p class=note>");
-		pf_html_text(out, doc->notes[i]);
+		pf_html_prose(out, doc->notes[i], strlen(doc->notes[i]));
 		pf_buf_adds(out, ".</p>\n");
 	}
 }

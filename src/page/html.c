@@ -247,15 +247,24 @@ void pf_titles_list(const struct pf_titles *t, struct pf_buf *out)
 #define TITLE_MAX 384 /* and in its tooltip */
 #define TOP_ROWS  10  /* before "show all" */
 
-void pf_html_bytes(struct pf_buf *out, const char *s, size_t len)
-{
-	pf_escape_html(out, s, len);
-}
-
 void pf_html_text(struct pf_buf *out, const char *s)
 {
 	if (s)
 		pf_escape_html(out, s, strlen(s));
+}
+
+void pf_html_prose(struct pf_buf *out, const char *s, size_t len)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] != ' ' || !pf_num_parts_unit(s, i, len))
+			continue;
+		pf_escape_html(out, s + from, i - from);
+		pf_buf_adds(out, "\xc2\xa0");
+		from = i + 1;
+	}
+	pf_escape_html(out, s + from, len - from);
 }
 
 #define DIGEST_DIGITS 12
@@ -284,7 +293,7 @@ void pf_html_ratio(struct pf_buf *out, double ratio)
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_figure_ratio(&text, ratio);
-	pf_html_text(out, text.data);
+	pf_html_prose(out, text.data, text.len);
 }
 
 /* The first characters, escaped. */
@@ -362,7 +371,7 @@ void pf_html_word(struct pf_buf *out, const struct pf_html_page *page,
 		pf_html_text(out, meaning);
 		pf_buf_adds(out, "\">");
 	}
-	pf_html_bytes(out, word, len);
+	pf_escape_html(out, word, len);
 	if (meaning)
 		pf_buf_adds(out, "</abbr>");
 }
@@ -382,7 +391,7 @@ void pf_html_tile(struct pf_buf *out, const struct pf_html_page *page,
 	pf_buf_adds(out, "</b>");
 	if (detail && detail->len) {
 		pf_buf_adds(out, " <small>");
-		pf_html_bytes(out, detail->data, detail->len);
+		pf_escape_html(out, detail->data, detail->len);
 		pf_buf_adds(out, "</small>");
 	}
 	pf_buf_adds(out, "</dd></div>\n");
@@ -678,7 +687,7 @@ static void add_head(struct pf_buf *out, const struct view *v)
 			pf_buf_addc(out, '"');
 		}
 		pf_buf_addc(out, '>');
-		pf_html_bytes(out, c->title, c->title_len);
+		pf_escape_html(out, c->title, c->title_len);
 		pf_buf_adds(out, "</th>");
 	}
 	pf_buf_adds(out, "</tr></thead>\n");

@@ -42,7 +42,8 @@ void pf_titles_add(struct pf_titles *t, const struct pf_buf *shown,
 
 /* A string of ours or of a trace; NULL: nothing. */
 void pf_html_text(struct pf_buf *out, const char *s);
-void pf_html_bytes(struct pf_buf *out, const char *s, size_t len);
+/* Prose: no line ends between a number and its unit. */
+void pf_html_prose(struct pf_buf *out, const char *s, size_t len);
 
 /* The digest of a trace's file, short, whole as a tooltip; NULL: nothing. */
 void pf_html_digest(struct pf_buf *out, const char *digest);

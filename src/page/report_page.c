@@ -354,7 +354,7 @@ static void sections_add(struct pf_buf *out, const struct pf_html_page *page)
 				pf_doc_find_finding(&page->parts->doc[s->part]);
 		if (finding && *finding) {
 			pf_buf_adds(out, "<p class=lead>");
-			pf_html_text(out, finding);
+			pf_html_prose(out, finding, strlen(finding));
 			pf_buf_adds(out, ".</p>\n");
 		}
 		if (s->part == PF_PART_MEMORY)
@@ -585,7 +585,10 @@ static void html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
 		while (mark < end && *mark != PF_SAY_NAME &&
 		       *mark != PF_SAY_END)
 			mark++;
-		pf_escape_html(out, s, (size_t)(mark - s));
+		if (is_name)
+			pf_escape_html(out, s, (size_t)(mark - s));
+		else
+			pf_html_prose(out, s, (size_t)(mark - s));
 		if (mark < end && is_name != (*mark == PF_SAY_NAME)) {
 			is_name = !is_name;
 			pf_buf_adds(out, is_name ? "<code>" : "</code>");
@@ -600,12 +603,13 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 			const struct pf_verdict *v)
 {
 	static const char *const titles[] = { "Note", "Warning", "Severe" };
-	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 }, gain = { 0 };
 
 	pf_buf_addf(out, "<li class=%s id=%s><p><strong>%s</strong> ",
 		    pf_severity_word(v->severity), v->id, titles[v->severity]);
 	html_sentence(out, &v->sentence);
-	pf_verdict_say_gain(v, ". ", out);
+	pf_verdict_say_gain(v, ". ", &gain);
+	pf_html_prose(out, gain.data, gain.len);
 	pf_buf_adds(out, ".</p>\n");
 	if (v->advice && v->advice->remedy) {
 		pf_buf_adds(out, "<p class=try>To try: ");
@@ -813,7 +817,8 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 			if (!*p->doc[i].notes[k])
 				continue;
 			pf_buf_adds(out, "<p class=note>");
-			pf_html_text(out, p->doc[i].notes[k]);
+			pf_html_prose(out, p->doc[i].notes[k],
+				      strlen(p->doc[i].notes[k]));
 			pf_buf_adds(out, ".</p>\n");
 		}
 	pf_buf_adds(out, "</details>\n");
@@ -829,7 +834,7 @@ static void add_no_times(struct pf_buf *out, const struct pf_parts *p)
 	else if (p->steps.count || !finding)
 		return;
 	pf_buf_adds(out, "<p class=lead>");
-	pf_html_text(out, finding);
+	pf_html_prose(out, finding, strlen(finding));
 	pf_buf_adds(out, ".</p>\n");
 }
 

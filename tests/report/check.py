@@ -443,6 +443,20 @@ def check_words(raw):
     return None
 
 
+# What parts no number from in prose: the list of base/num.c
+UNITS = r"%|ns|us|ms|s|B|KiB|MiB|GiB|TiB|PiB|EiB"
+
+
+def check_units(raw):
+    """A line of prose never ends between a number and its unit."""
+    for text in re.findall(r"<p(?: class=\w+)?>(.*?)</p>", raw, re.S):
+        text = re.sub(r"<(code|pre).*?</\1>|<[^>]*>", "", text, flags=re.S)
+        parted = re.search(r"\d (?:%s)(?![^ ,.;:)])" % UNITS, text)
+        if parted:
+            return "'%s' may be parted in: %s" % (parted[0], text)
+    return None
+
+
 def check_sizes(page, raw):
     data = sum(len(s) for d, s in page.scripts if d.get("type"))
     js = len([s for d, s in page.scripts if d.get("type") is None][0])
@@ -674,6 +688,7 @@ def main():
     say("only known tags and attributes", " ".join(page.odd[:8]))
     say("policy", check_policy(page))
     say("links", check_links(page))
+    say("units", check_units(raw.decode("utf-8")))
     say("sizes", check_sizes(page, raw))
     say("words", check_words(raw.decode("utf-8")))
     say("figures are those of the commands",

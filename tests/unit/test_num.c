@@ -133,6 +133,16 @@ static void people_can_read(void **state)
 	assert_string_equal(pf_num_show_real(s, -NAN), "nan");
 }
 
+static void units_stay_with_their_numbers(void **state)
+{
+	(void)state;
+	assert_true(pf_num_parts_unit("in 1.50 PiB, so", 7, 15));
+	assert_true(pf_num_parts_unit("100.00 %", 6, 8));
+	assert_true(pf_num_parts_unit("2 s.", 1, 4));
+	assert_false(pf_num_parts_unit("2 steps", 1, 7));
+	assert_false(pf_num_parts_unit("in s", 2, 4));
+}
+
 static void nothing_outgrows_its_place(void **state)
 {
 	char s[PF_NUM_MAX];
@@ -231,6 +241,7 @@ int main(void)
 		cmocka_unit_test(durations_are_exact),
 		cmocka_unit_test(no_durations),
 		cmocka_unit_test(people_can_read),
+		cmocka_unit_test(units_stay_with_their_numbers),
 		cmocka_unit_test(nothing_outgrows_its_place),
 		cmocka_unit_test(doubles_read_back),
 		cmocka_unit_test(bytes_that_steer_are_masked),

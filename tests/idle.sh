@@ -237,4 +237,25 @@ run 0 "$profan" ingest -q "$tmp/profiler.json" -o "$tmp/profiler.db" &&
 		"$tmp/out" &&
 	grep -q '^9000000,.*,profiler,Buffer Flush,,,' "$tmp/out"
 result "the profiler's work is called as its record is" "$tmp/out"
+# ---- a call that waits for what was launched before the capture ----
+cat >"$tmp/before.json" <<'END'
+[{"ph": "X", "cat": "kernel", "name": "first", "pid": 0, "tid": 1, "ts": 0,
+"dur": 5, "args": {"device": 0, "stream": 1, "correlation": 1}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+"tid": 1, "ts": -20, "dur": 10, "args": {"correlation": 1}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+"tid": 1, "ts": 10, "dur": 10, "args": {"correlation": 2}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1,
+"tid": 1, "ts": 30, "dur": 90000, "args": {"correlation": 3}},
+{"ph": "X", "cat": "kernel", "name": "queued", "pid": 0, "tid": 2,
+"ts": 90000, "dur": 15, "args": {"device": 0, "stream": 2, "correlation": 2}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+"tid": 1, "ts": 90035, "dur": 10, "args": {"correlation": 4}},
+{"ph": "X", "cat": "kernel", "name": "last", "pid": 0, "tid": 2, "ts": 90050,
+"dur": 5, "args": {"device": 0, "stream": 2, "correlation": 4}}]
+END
+run 0 "$profan" ingest -q "$tmp/before.json" -o "$tmp/before.db" &&
+	run 0 "$profan" syncs "$tmp/before.db" && tr '\n' ' ' <"$tmp/out" |
+	grep -q 'for 90.000 ms. No GPU work is recorded for 89.985 ms of that. Only'
+result "syncs: idle time of another cause is not none" "$tmp/out"
 tap_done

@@ -823,7 +823,8 @@ static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 {
 	const struct pf_sync_site *t = &s->all[0];
-	char idle[PF_NUM_MAX], part[PF_NUM_MAX];
+	char idle[PF_NUM_MAX], part[PF_NUM_MAX], none[PF_NUM_MAX];
+	const int64_t no_work_ns = s->blocked_ns - s->useful_ns;
 	struct pf_buf text = { 0 };
 
 	if (!s->site_count) {
@@ -840,7 +841,15 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 	pf_num_show_ns(idle, s->idle_ns);
 	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->window_ns));
 	add_calls(s, &text);
-	if (s->idle_ns)
+	/* most is the GPU's for other reasons, as behind unrecorded work */
+	if (s->idle_ns && s->idle_ns < no_work_ns / 2 &&
+	    no_work_ns > s->blocked_ns / 2)
+		pf_buf_addf(&text,
+			    ". No GPU work is recorded for %s of that. Only "
+			    "%s of idle time (%s of the GPU's time) is due to "
+			    "it, above all in ",
+			    pf_num_show_ns(none, no_work_ns), idle, part);
+	else if (s->idle_ns)
 		pf_buf_addf(&text,
 			    ". Meanwhile the GPU is idle for %s (%s of its "
 			    "time), %s ",

@@ -41,6 +41,9 @@ EOF
 "$profan" graphs -q "$tmp/one.json" >"$tmp/out" 2>"$tmp/err"
 grep -q '^100.00 % of the GPU time in the capture is replayed' "$tmp/out"
 result "a graph of one kernel is replayed" "$tmp/out" "$tmp/err"
+"$profan" kernels -q "$tmp/one.json" >"$tmp/out" 2>"$tmp/err"
+tr '\n' ' ' <"$tmp/out" | grep -q '100.00 %. All are triton_poi_fused_add_0'
+result "one kernel is not the largest of all" "$tmp/out" "$tmp/err"
 
 for what in graph eager capture order frames lost; do
 	"$PYTHON" -S "$top_srcdir/tests/graphs_make.py" $what 6 >"$tmp/$what.json"

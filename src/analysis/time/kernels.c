@@ -858,10 +858,18 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 		pf_buf_adds(&name, "...");
 	}
 	say_classes(k, &classes);
-	pf_doc_finding(doc, "Kernels ran %s%s: %s. The largest is %s with %s",
-		       pf_num_show_ns(total, k->total_ns),
-		       pf_window_scope(&k->window), classes.data, name.data,
-		       pf_num_show_ratio(share, top->ns.share));
+	pf_num_show_ns(total, k->total_ns);
+	if (k->row_count == 1)
+		pf_doc_finding(doc, "Kernels ran %s%s: %s. All are %s", total,
+			       pf_window_scope(&k->window), classes.data,
+			       name.data);
+	else
+		pf_doc_finding(doc,
+			       "Kernels ran %s%s: %s. The largest is %s with "
+			       "%s",
+			       total, pf_window_scope(&k->window), classes.data,
+			       name.data,
+			       pf_num_show_ratio(share, top->ns.share));
 }
 
 #define FIELD(member, key, title, kind)                                        \

@@ -248,7 +248,7 @@ run 0 "$profan" ingest -q "$tmp/idle.json" -o "$tmp/idle.db" &&
 	grep -q 'ends 8.690 ms before the last step does' "$tmp/err"
 result 'a path that ends before its step'
 run 0 "$profan" advise "$tmp/idle.db" -f csv &&
-	grep -q '^finding,"*Nothing that could.* 96.56 % of .* is behind' \
+	grep -q '^finding,"*96.56 % of .* is behind.* Nothing that could' \
 		"$tmp/out" &&
 	run 0 "$profan" advise "$tmp/within.db" -f csv &&
 	grep -q '^finding,.* % of 310.000 us' "$tmp/out"

@@ -141,10 +141,10 @@ static bool flag(struct pf_json v, bool by_default)
 	return pf_json_int(v, &number) ? number != 0 : by_default;
 }
 
-/* "False", "True", 0, 1, ...; what is not recorded is the default. */
-static bool op_flag(const struct pf_op_args *a, size_t n, bool by_default)
+/* "False", "True", 0, 1, ...; what is not recorded is false. */
+static bool op_flag(const struct pf_op_args *a, size_t n)
 {
-	return flag(op_value(a, n), by_default);
+	return flag(op_value(a, n), false);
 }
 
 /* Item i of a list of such. */
@@ -184,14 +184,14 @@ static bool op_list(const struct pf_op_args *a, size_t n,
 }
 
 /*
- * Numbers that do not fit make a calculation bad, and it stays bad; formulas
- * look once, at the end.
+ * Numbers that do not fit make a calculation bad, and it stays bad;
+ * pf_op_work() looks once, at the end.
  */
 
 #define OUT_BOOL  1 /* bytes of what comparisons give */
 #define OUT_INDEX 8 /* and of positions */
 
-struct calc {
+struct pf_op_calc {
 	const struct pf_op_call *call;
 	const struct pf_op_model *m;
 	bool is_bad;
@@ -204,7 +204,7 @@ struct tensor {
 	enum pf_peak peak;
 };
 
-static uint64_t mul(struct calc *c, uint64_t a, uint64_t b)
+static uint64_t mul(struct pf_op_calc *c, uint64_t a, uint64_t b)
 {
 	uint64_t product = 0;
 
@@ -212,7 +212,7 @@ static uint64_t mul(struct calc *c, uint64_t a, uint64_t b)
 	return product;
 }
 
-static uint64_t add(struct calc *c, uint64_t a, uint64_t b)
+static uint64_t add(struct pf_op_calc *c, uint64_t a, uint64_t b)
 {
 	uint64_t sum = 0;
 
@@ -220,7 +220,8 @@ static uint64_t add(struct calc *c, uint64_t a, uint64_t b)
 	return sum;
 }
 
-static uint64_t product(struct calc *c, const struct pf_dims *d, size_t from)
+static uint64_t product(struct pf_op_calc *c, const struct pf_dims *d,
+			size_t from)
 {
 	uint64_t all = 1;
 
@@ -229,12 +230,12 @@ static uint64_t product(struct calc *c, const struct pf_dims *d, size_t from)
 	return all;
 }
 
-static uint64_t bytes_of(struct calc *c, const struct tensor *t)
+static uint64_t bytes_of(struct pf_op_calc *c, const struct tensor *t)
 {
 	return mul(c, t->n, t->size);
 }
 
-static struct tensor tensor_of(struct calc *c, const struct pf_op_args *a,
+static struct tensor tensor_of(struct pf_op_calc *c, const struct pf_op_args *a,
 			       int at)
 {
 	struct tensor t = { .peak = PF_PEAK_NONE };
@@ -248,12 +249,12 @@ static struct tensor tensor_of(struct calc *c, const struct pf_op_args *a,
 }
 
 /* Tensor i of the model; one that it need not have is asked for first. */
-static struct tensor tensor(struct calc *c, size_t i)
+static struct tensor tensor(struct pf_op_calc *c, size_t i)
 {
 	return tensor_of(c, &c->call->args, c->m->tensors[i]);
 }
 
-static bool has(const struct calc *c, int at)
+static bool has(const struct pf_op_calc *c, int at)
 {
 	return at >= 0 && op_is_tensor(&c->call->args, (size_t)at);
 }
@@ -261,7 +262,7 @@ static bool has(const struct calc *c, int at)
 /* ---- products of matrices ---- */
 
 /* y, which has the weights of a layer, is read for each few rows of x. */
-static void say_weights(struct calc *c, const struct tensor *x,
+static void say_weights(struct pf_op_calc *c, const struct tensor *x,
 			const struct tensor *y, struct pf_op_work *out)
 {
 	out->rows = x->dims.size[0];
@@ -269,7 +270,7 @@ static void say_weights(struct calc *c, const struct tensor *x,
 }
 
 /* extra: what is added, or none. */
-static void gemm_of(struct calc *c, size_t rank, struct pf_op_work *out)
+static void gemm_of(struct pf_op_calc *c, size_t rank, struct pf_op_work *out)
 {
 	struct tensor x = tensor(c, 0), y = tensor(c, 1), bias;
 	uint64_t mn, k;
@@ -298,58 +299,48 @@ static void gemm_of(struct calc *c, size_t rank, struct pf_op_work *out)
 	out->bytes = add(c, out->bytes, bytes_of(c, &bias));
 }
 
-static bool gemm(const struct pf_op_call *call, const struct pf_op_model *m,
-		 struct pf_op_work *out)
+static bool gemm(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-
-	gemm_of(&c, 2, out);
-	return !c.is_bad;
+	gemm_of(c, 2, out);
+	return true;
 }
 
-static bool gemm_batched(const struct pf_op_call *call,
-			 const struct pf_op_model *m, struct pf_op_work *out)
+static bool gemm_batched(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-
-	gemm_of(&c, 3, out);
-	return !c.is_bad;
+	gemm_of(c, 3, out);
+	return true;
 }
 
 /* The result is of 2 bytes; of fp4 an element is a pair. */
-static bool gemm_scaled(const struct pf_op_call *call,
-			const struct pf_op_model *m, struct pf_op_work *out)
+static bool gemm_scaled(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor x = tensor(&c, 0), y = tensor(&c, 1);
+	struct tensor x = tensor(c, 0), y = tensor(c, 1);
 	uint64_t mn;
 
-	if (c.is_bad || x.dims.count != 2 || y.dims.count != 2)
+	if (c->is_bad || x.dims.count != 2 || y.dims.count != 2)
 		return false;
-	mn = mul(&c, x.dims.size[0], y.dims.size[1]);
-	out->matrix = mul(&c, 2, mul(&c, mn, x.dims.size[1]));
+	mn = mul(c, x.dims.size[0], y.dims.size[1]);
+	out->matrix = mul(c, 2, mul(c, mn, x.dims.size[1]));
 	if (x.peak == PF_PEAK_FP4)
-		out->matrix = mul(&c, out->matrix, 2);
-	out->bytes = add(&c, add(&c, bytes_of(&c, &x), bytes_of(&c, &y)),
-			 mul(&c, mn, 2));
+		out->matrix = mul(c, out->matrix, 2);
+	out->bytes =
+		add(c, add(c, bytes_of(c, &x), bytes_of(c, &y)), mul(c, mn, 2));
 	out->precision = x.peak;
-	say_weights(&c, &x, &y, out);
-	return !c.is_bad;
+	say_weights(c, &x, &y, out);
+	return true;
 }
 
-static bool mv(const struct pf_op_call *call, const struct pf_op_model *m,
-	       struct pf_op_work *out)
+static bool mv(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor x = tensor(&c, 0), y = tensor(&c, 1);
+	struct tensor x = tensor(c, 0), y = tensor(c, 1);
 
-	if (c.is_bad || x.dims.count != 2)
+	if (c->is_bad || x.dims.count != 2)
 		return false;
-	out->matrix = mul(&c, 2, x.n);
-	out->bytes = add(&c, add(&c, bytes_of(&c, &x), bytes_of(&c, &y)),
-			 mul(&c, x.dims.size[0], x.size));
+	out->matrix = mul(c, 2, x.n);
+	out->bytes = add(c, add(c, bytes_of(c, &x), bytes_of(c, &y)),
+			 mul(c, x.dims.size[0], x.size));
 	out->precision = x.peak;
-	return !c.is_bad;
+	return true;
 }
 
 /* ---- convolutions: stride 3, padding 4, dilation 5, transposed 6, ... ---- */
@@ -357,7 +348,7 @@ static bool mv(const struct pf_op_call *call, const struct pf_op_model *m,
 enum conv_at { STRIDE = 3, PADDING, DILATION, TRANSPOSED, OUT_PADDING, GROUPS };
 
 /* One number stands for all; none for the default. */
-static int64_t conv_number(struct calc *c, enum conv_at at, size_t i,
+static int64_t conv_number(struct pf_op_calc *c, enum conv_at at, size_t i,
 			   int64_t by_default)
 {
 	struct pf_op_ints list;
@@ -375,7 +366,7 @@ static int64_t conv_number(struct calc *c, enum conv_at at, size_t i,
 }
 
 /* All numbers are below 2^31, so that nothing overflows. */
-static uint64_t conv_size(struct calc *c, uint64_t in, uint64_t kernel,
+static uint64_t conv_size(struct pf_op_calc *c, uint64_t in, uint64_t kernel,
 			  size_t i, bool is_transposed)
 {
 	int64_t x = (int64_t)in, k = (int64_t)kernel, out;
@@ -399,7 +390,7 @@ static uint64_t conv_size(struct calc *c, uint64_t in, uint64_t kernel,
 }
 
 /* Places of the result in one channel. */
-static uint64_t conv_places(struct calc *c, const struct tensor *x,
+static uint64_t conv_places(struct pf_op_calc *c, const struct tensor *x,
 			    const struct tensor *w, bool is_transposed)
 {
 	const struct pf_dims *known = c->call->out;
@@ -417,93 +408,86 @@ static uint64_t conv_places(struct calc *c, const struct tensor *x,
 }
 
 /* extra: the bias. */
-static bool conv(const struct pf_op_call *call, const struct pf_op_model *m,
-		 struct pf_op_work *out)
+static bool conv(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor x = tensor(&c, 0), w = tensor(&c, 1), bias;
-	bool is_transposed = op_flag(&call->args, TRANSPOSED, false);
+	struct tensor x = tensor(c, 0), w = tensor(c, 1), bias;
+	bool is_transposed = op_flag(&c->call->args, TRANSPOSED);
 	int64_t groups = 1;
 	uint64_t n;
 
-	if (c.is_bad || x.dims.count != w.dims.count || x.dims.count < 3)
+	if (c->is_bad || x.dims.count != w.dims.count || x.dims.count < 3)
 		return false;
-	if (call->args.values.p && !op_int(&call->args, GROUPS, &groups))
+	if (c->call->args.values.p && !op_int(&c->call->args, GROUPS, &groups))
 		groups = 1;
 	if (groups < 1)
 		return false;
-	n = is_transposed ? mul(&c, w.dims.size[1], (uint64_t)groups)
+	n = is_transposed ? mul(c, w.dims.size[1], (uint64_t)groups)
 			  : w.dims.size[0];
-	n = mul(&c, mul(&c, n, x.dims.size[0]),
-		conv_places(&c, &x, &w, is_transposed));
-	out->matrix =
-		mul(&c, 2,
-		    mul(&c, is_transposed ? x.n : n, product(&c, &w.dims, 1)));
-	out->bytes = add(&c, add(&c, bytes_of(&c, &x), bytes_of(&c, &w)),
-			 mul(&c, n, x.size));
+	n = mul(c, mul(c, n, x.dims.size[0]),
+		conv_places(c, &x, &w, is_transposed));
+	out->matrix = mul(
+		c, 2, mul(c, is_transposed ? x.n : n, product(c, &w.dims, 1)));
+	out->bytes = add(c, add(c, bytes_of(c, &x), bytes_of(c, &w)),
+			 mul(c, n, x.size));
 	out->precision = x.peak;
-	if (has(&c, m->extra)) {
-		bias = tensor_of(&c, &call->args, m->extra);
+	if (has(c, c->m->extra)) {
+		bias = tensor_of(c, &c->call->args, c->m->extra);
 		if (bias.dims.count) {
 			out->vector = n;
-			out->bytes = add(&c, out->bytes, bytes_of(&c, &bias));
+			out->bytes = add(c, out->bytes, bytes_of(c, &bias));
 		}
 	}
-	return !c.is_bad;
+	return true;
 }
 
 #define BWD_TRANSPOSED 7
 #define BWD_MASK       10 /* gradients of the input, weight, bias: wanted? */
 
-static bool conv_bwd(const struct pf_op_call *call, const struct pf_op_model *m,
-		     struct pf_op_work *out)
+static bool conv_bwd(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor go = tensor(&c, 0), x = tensor(&c, 1), w = tensor(&c, 2);
-	bool is_transposed = op_flag(&call->args, BWD_TRANSPOSED, false);
+	struct tensor go = tensor(c, 0), x = tensor(c, 1), w = tensor(c, 2);
+	bool is_transposed = op_flag(&c->call->args, BWD_TRANSPOSED);
 	uint64_t parts, n;
 
-	if (c.is_bad || go.dims.count < 3 || !w.dims.count)
+	if (c->is_bad || go.dims.count < 3 || !w.dims.count)
 		return false;
-	parts = (uint64_t)op_flag_at(&call->args, BWD_MASK, 0, true) +
-		(uint64_t)op_flag_at(&call->args, BWD_MASK, 1, true);
-	n = mul(&c, is_transposed ? x.n : go.n, product(&c, &w.dims, 1));
-	out->matrix = mul(&c, mul(&c, 2, n), parts);
-	n = add(&c, add(&c, go.n, w.n), x.n);
-	out->bytes = mul(&c, mul(&c, n, x.size), parts);
+	parts = (uint64_t)op_flag_at(&c->call->args, BWD_MASK, 0, true) +
+		(uint64_t)op_flag_at(&c->call->args, BWD_MASK, 1, true);
+	n = mul(c, is_transposed ? x.n : go.n, product(c, &w.dims, 1));
+	out->matrix = mul(c, mul(c, 2, n), parts);
+	n = add(c, add(c, go.n, w.n), x.n);
+	out->bytes = mul(c, mul(c, n, x.size), parts);
 	out->precision = x.peak;
-	if (op_flag_at(&call->args, BWD_MASK, 2, false)) {
+	if (op_flag_at(&c->call->args, BWD_MASK, 2, false)) {
 		out->vector = go.n;
-		n = add(&c, go.n, go.dims.size[1]);
-		out->bytes = add(&c, out->bytes, mul(&c, n, x.size));
+		n = add(c, go.n, go.dims.size[1]);
+		out->bytes = add(c, out->bytes, mul(c, n, x.size));
 	}
-	return !c.is_bad;
+	return true;
 }
 
 /* One gradient, whose own arguments do not say enough (until 2021). */
-static bool conv_bwd_part(const struct pf_op_call *call,
-			  const struct pf_op_model *m, struct pf_op_work *out)
+static bool conv_bwd_part(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, !call->has_parent };
 	struct tensor x, go, w;
 	uint64_t n;
 
-	if (c.is_bad)
+	if (!c->call->has_parent)
 		return false;
-	x = tensor_of(&c, &call->parent, m->tensors[0]);
-	go = tensor_of(&c, &call->parent, m->tensors[1]);
-	w = tensor_of(&c, &call->parent, m->tensors[2]);
-	out->matrix = mul(&c, mul(&c, 2, go.n), product(&c, &w.dims, 1));
-	n = add(&c, add(&c, x.n, go.n), w.n);
-	out->bytes = mul(&c, n, x.size);
+	x = tensor_of(c, &c->call->parent, c->m->tensors[0]);
+	go = tensor_of(c, &c->call->parent, c->m->tensors[1]);
+	w = tensor_of(c, &c->call->parent, c->m->tensors[2]);
+	out->matrix = mul(c, mul(c, 2, go.n), product(c, &w.dims, 1));
+	n = add(c, add(c, x.n, go.n), w.n);
+	out->bytes = mul(c, n, x.size);
 	out->precision = x.peak;
-	return !c.is_bad;
+	return true;
 }
 
 /* ---- attention ---- */
 
 /* heads: which of the sizes counts heads, 1 or 2.  extra: is it causal? */
-static void attention_of(struct calc *c, size_t heads, bool is_backward,
+static void attention_of(struct pf_op_calc *c, size_t heads, bool is_backward,
 			 struct pf_op_work *out)
 {
 	struct tensor q = tensor(c, 0), k = tensor(c, 1), v = tensor(c, 2);
@@ -525,7 +509,7 @@ static void attention_of(struct calc *c, size_t heads, bool is_backward,
 			  is_backward ? add(c, mul(c, 3, d), mul(c, 2, dv))
 				      : add(c, d, dv));
 	if (!c->call->is_dense && c->m->extra >= 0 &&
-	    op_flag(&c->call->args, (size_t)c->m->extra, false))
+	    op_flag(&c->call->args, (size_t)c->m->extra))
 		out->matrix /= 2;
 	o = mul(c, mul(c, rows, dv), q.size);
 	qkv = mul(c, add(c, add(c, q.n, k.n), v.n), q.size);
@@ -533,112 +517,93 @@ static void attention_of(struct calc *c, size_t heads, bool is_backward,
 	out->precision = q.peak;
 }
 
-static bool attention(const struct pf_op_call *call,
-		      const struct pf_op_model *m, struct pf_op_work *out)
+static bool attention(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-
-	attention_of(&c, 1, false, out);
-	return !c.is_bad;
+	attention_of(c, 1, false, out);
+	return true;
 }
 
-static bool attention_bshd(const struct pf_op_call *call,
-			   const struct pf_op_model *m, struct pf_op_work *out)
+static bool attention_bshd(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-
-	attention_of(&c, 2, false, out);
-	return !c.is_bad;
+	attention_of(c, 2, false, out);
+	return true;
 }
 
-static bool attention_bwd(const struct pf_op_call *call,
-			  const struct pf_op_model *m, struct pf_op_work *out)
+static bool attention_bwd(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-
-	attention_of(&c, 1, true, out);
-	return !c.is_bad;
+	attention_of(c, 1, true, out);
+	return true;
 }
 
 /* ---- a number of operations for each element ---- */
 
-static void elements(struct calc *c, uint64_t n, struct pf_op_work *out)
+static void elements(struct pf_op_calc *c, uint64_t n, struct pf_op_work *out)
 {
 	out->vector = mul(c, n, c->m->ops);
 }
 
 /* extra: the weights, and after them what is added. */
-static bool norm(const struct pf_op_call *call, const struct pf_op_model *m,
-		 struct pf_op_work *out)
+static bool norm(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor x = tensor(&c, 0);
+	struct tensor x = tensor(c, 0);
 
-	elements(&c, x.n, out);
-	out->bytes = mul(&c, 2, bytes_of(&c, &x));
+	elements(c, x.n, out);
+	out->bytes = mul(c, 2, bytes_of(c, &x));
 	out->precision = x.peak;
-	for (int at = m->extra; at >= 0 && at < m->extra + 2; at++) {
+	for (int at = c->m->extra; at >= 0 && at < c->m->extra + 2; at++) {
 		struct tensor w;
 
-		if (!has(&c, at))
+		if (!has(c, at))
 			continue;
-		w = tensor_of(&c, &call->args, at);
+		w = tensor_of(c, &c->call->args, at);
 		if (w.dims.count)
-			out->bytes = add(&c, out->bytes, bytes_of(&c, &w));
+			out->bytes = add(c, out->bytes, bytes_of(c, &w));
 	}
-	return !c.is_bad;
+	return true;
 }
 
-static bool norm_bwd(const struct pf_op_call *call, const struct pf_op_model *m,
-		     struct pf_op_work *out)
+static bool norm_bwd(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor go = tensor(&c, 0), x = tensor(&c, 1);
+	struct tensor go = tensor(c, 0), x = tensor(c, 1);
 
-	elements(&c, go.n, out);
-	out->bytes = mul(&c, add(&c, go.n, mul(&c, 2, x.n)), go.size);
+	elements(c, go.n, out);
+	out->bytes = mul(c, add(c, go.n, mul(c, 2, x.n)), go.size);
 	out->precision = go.peak;
-	return !c.is_bad;
+	return true;
 }
 
 /* extra: is the result of 4 bytes? */
-static bool softmax(const struct pf_op_call *call, const struct pf_op_model *m,
-		    struct pf_op_work *out)
+static bool softmax(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor x = tensor(&c, 0);
+	struct tensor x = tensor(c, 0);
 	uint64_t wide = x.size;
 
-	if (m->extra >= 0 && op_flag(&call->args, (size_t)m->extra, false))
+	if (c->m->extra >= 0 && op_flag(&c->call->args, (size_t)c->m->extra))
 		wide = 4;
-	elements(&c, x.n, out);
-	out->bytes = mul(&c, x.n, add(&c, x.size, wide));
+	elements(c, x.n, out);
+	out->bytes = mul(c, x.n, add(c, x.size, wide));
 	out->precision = x.peak;
-	return !c.is_bad;
+	return true;
 }
 
-static bool softmax_bwd(const struct pf_op_call *call,
-			const struct pf_op_model *m, struct pf_op_work *out)
+static bool softmax_bwd(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor go = tensor(&c, 0);
+	struct tensor go = tensor(c, 0);
 
-	elements(&c, go.n, out);
-	out->bytes = mul(&c, 3, bytes_of(&c, &go));
+	elements(c, go.n, out);
+	out->bytes = mul(c, 3, bytes_of(c, &go));
 	out->precision = go.peak;
-	return !c.is_bad;
+	return true;
 }
 
-static bool unary(const struct pf_op_call *call, const struct pf_op_model *m,
-		  struct pf_op_work *out)
+static bool unary(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor x = tensor(&c, 0);
+	struct tensor x = tensor(c, 0);
 
-	elements(&c, x.n, out);
-	out->bytes = mul(&c, 2, bytes_of(&c, &x));
+	elements(c, x.n, out);
+	out->bytes = mul(c, 2, bytes_of(c, &x));
 	out->precision = x.peak;
-	return !c.is_bad;
+	return true;
 }
 
 /* Sizes of a result: each that of the operands, or 1 of those that repeat. */
@@ -660,26 +625,25 @@ static bool broadcast(struct pf_dims *to, const struct pf_dims *more)
 }
 
 /* Those of the operands that are tensors; all are there. */
-static bool several(const struct pf_op_call *call, const struct pf_op_model *m,
-		    uint64_t out_bytes, struct pf_op_work *out)
+static bool several(struct pf_op_calc *c, uint64_t out_bytes,
+		    struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
 	struct pf_dims result = { 0 };
 	uint64_t wide = 0, scalar = 0, n;
 
 	out->precision = PF_PEAK_NONE;
 	for (size_t i = 0; i < PF_MODEL_TENSORS; i++) {
 		struct tensor t;
-		int at = m->tensors[i];
+		int at = c->m->tensors[i];
 
-		if (at >= 0 && op_is_untyped(&call->args, (size_t)at))
+		if (at >= 0 && op_is_untyped(&c->call->args, (size_t)at))
 			return false;
-		if (!has(&c, at))
+		if (!has(c, at))
 			continue;
-		t = tensor(&c, i);
-		if (c.is_bad || !broadcast(&result, &t.dims))
+		t = tensor(c, i);
+		if (c->is_bad || !broadcast(&result, &t.dims))
 			return false;
-		out->bytes = add(&c, out->bytes, bytes_of(&c, &t));
+		out->bytes = add(c, out->bytes, bytes_of(c, &t));
 		if (!scalar)
 			scalar = t.size;
 		if (t.dims.count && t.size > wide)
@@ -687,111 +651,100 @@ static bool several(const struct pf_op_call *call, const struct pf_op_model *m,
 		if (!i)
 			out->precision = t.peak;
 	}
-	n = product(&c, &result, 0);
-	elements(&c, n, out);
+	n = product(c, &result, 0);
+	elements(c, n, out);
 	if (!out_bytes)
 		out_bytes = wide ? wide : scalar;
-	out->bytes = add(&c, out->bytes, mul(&c, n, out_bytes));
-	return !c.is_bad && scalar;
+	out->bytes = add(c, out->bytes, mul(c, n, out_bytes));
+	return scalar > 0;
 }
 
-static bool binary(const struct pf_op_call *call, const struct pf_op_model *m,
-		   struct pf_op_work *out)
+static bool binary(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	return several(call, m, 0, out);
+	return several(c, 0, out);
 }
 
-static bool compare(const struct pf_op_call *call, const struct pf_op_model *m,
-		    struct pf_op_work *out)
+static bool compare(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	return several(call, m, OUT_BOOL, out);
+	return several(c, OUT_BOOL, out);
 }
 
 /* ---- copies ---- */
 
-static bool copy(const struct pf_op_call *call, const struct pf_op_model *m,
-		 struct pf_op_work *out)
+static bool copy(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor to = tensor(&c, 0), from;
+	struct tensor to = tensor(c, 0), from;
 
-	out->bytes = bytes_of(&c, &to);
+	out->bytes = bytes_of(c, &to);
 	out->precision = to.peak;
-	if (has(&c, m->tensors[1])) {
-		from = tensor(&c, 1);
-		out->bytes = add(&c, out->bytes, bytes_of(&c, &from));
+	if (has(c, c->m->tensors[1])) {
+		from = tensor(c, 1);
+		out->bytes = add(c, out->bytes, bytes_of(c, &from));
 	}
-	return !c.is_bad;
+	return true;
 }
 
-static bool fill(const struct pf_op_call *call, const struct pf_op_model *m,
-		 struct pf_op_work *out)
+static bool fill(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor to = tensor(&c, 0);
+	struct tensor to = tensor(c, 0);
 
-	out->bytes = bytes_of(&c, &to);
+	out->bytes = bytes_of(c, &to);
 	out->precision = to.peak;
-	return !c.is_bad;
+	return true;
 }
 
-static bool embedding(const struct pf_op_call *call,
-		      const struct pf_op_model *m, struct pf_op_work *out)
+static bool embedding(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor w = tensor(&c, 0), at = tensor(&c, 1);
+	struct tensor w = tensor(c, 0), at = tensor(c, 1);
 	uint64_t row;
 
-	if (c.is_bad || !w.dims.count)
+	if (c->is_bad || !w.dims.count)
 		return false;
-	row = mul(&c, product(&c, &w.dims, 1), w.size);
-	out->bytes = add(&c, bytes_of(&c, &at), mul(&c, mul(&c, 2, at.n), row));
+	row = mul(c, product(c, &w.dims, 1), w.size);
+	out->bytes = add(c, bytes_of(c, &at), mul(c, mul(c, 2, at.n), row));
 	out->precision = w.peak;
-	return !c.is_bad;
+	return true;
 }
 
 /* extra: along which of the sizes. */
-static bool index_select(const struct pf_op_call *call,
-			 const struct pf_op_model *m, struct pf_op_work *out)
+static bool index_select(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor x = tensor(&c, 0), at = tensor(&c, 1);
+	struct tensor x = tensor(c, 0), at = tensor(c, 1);
 	int64_t dim = 0;
 	uint64_t row;
 
-	if (c.is_bad || !x.dims.count || m->extra < 0)
+	if (c->is_bad || !x.dims.count || c->m->extra < 0)
 		return false;
-	if (!op_int(&call->args, (size_t)m->extra, &dim) && x.dims.count > 1)
+	if (!op_int(&c->call->args, (size_t)c->m->extra, &dim) &&
+	    x.dims.count > 1)
 		return false;
 	if (dim < 0)
 		dim += (int64_t)x.dims.count;
 	if (dim < 0 || dim >= (int64_t)x.dims.count || !x.dims.size[dim])
 		return false;
-	row = mul(&c, x.n / x.dims.size[dim], x.size);
-	out->bytes = add(&c, bytes_of(&c, &at), mul(&c, mul(&c, 2, at.n), row));
+	row = mul(c, x.n / x.dims.size[dim], x.size);
+	out->bytes = add(c, bytes_of(c, &at), mul(c, mul(c, 2, at.n), row));
 	out->precision = x.peak;
-	return !c.is_bad;
+	return true;
 }
 
 /* What is pooled, and of backward its gradient. */
-static bool pool(const struct pf_op_call *call, const struct pf_op_model *m,
-		 struct pf_op_work *out)
+static bool pool(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor x = tensor(&c, 0), more;
+	struct tensor x = tensor(c, 0), more;
 
-	elements(&c, x.n, out);
-	out->bytes = bytes_of(&c, &x);
+	elements(c, x.n, out);
+	out->bytes = bytes_of(c, &x);
 	out->precision = x.peak;
-	if (m->tensors[1] >= 0) {
-		more = tensor(&c, 1);
-		out->bytes = add(&c, out->bytes, bytes_of(&c, &more));
+	if (c->m->tensors[1] >= 0) {
+		more = tensor(c, 1);
+		out->bytes = add(c, out->bytes, bytes_of(c, &more));
 	}
-	return !c.is_bad;
+	return true;
 }
 
 /* Elements of the result; extra: along which sizes, none: all. */
-static uint64_t reduced(struct calc *c, const struct tensor *x)
+static uint64_t reduced(struct pf_op_calc *c, const struct tensor *x)
 {
 	struct pf_op_ints dims = { .count = 0 };
 	uint64_t n = x->n;
@@ -819,50 +772,44 @@ static uint64_t reduced(struct calc *c, const struct tensor *x)
 }
 
 /* out_bytes: of an element of the result; 0: as what is reduced. */
-static bool reduce_to(const struct pf_op_call *call,
-		      const struct pf_op_model *m, uint64_t out_bytes,
-		      bool has_both, struct pf_op_work *out)
+static bool reduce_to(struct pf_op_calc *c, uint64_t out_bytes, bool has_both,
+		      struct pf_op_work *out)
 {
-	struct calc c = { call, m, false };
-	struct tensor x = tensor(&c, 0);
+	struct tensor x = tensor(c, 0);
 	uint64_t n;
 
 	/* max() of two tensors is another operator. */
-	if (c.is_bad || m->extra < 0 || has(&c, m->extra))
+	if (c->is_bad || c->m->extra < 0 || has(c, c->m->extra))
 		return false;
-	n = reduced(&c, &x);
-	elements(&c, x.n, out);
+	n = reduced(c, &x);
+	elements(c, x.n, out);
 	if (!out_bytes)
 		out_bytes = x.size;
-	if (has_both && op_value(&call->args, (size_t)m->extra).p)
+	if (has_both && op_value(&c->call->args, (size_t)c->m->extra).p)
 		out_bytes = x.size + OUT_INDEX;
-	out->bytes = add(&c, bytes_of(&c, &x), mul(&c, n, out_bytes));
+	out->bytes = add(c, bytes_of(c, &x), mul(c, n, out_bytes));
 	out->precision = x.peak;
-	return !c.is_bad;
+	return true;
 }
 
-static bool reduce(const struct pf_op_call *call, const struct pf_op_model *m,
-		   struct pf_op_work *out)
+static bool reduce(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	return reduce_to(call, m, 0, false, out);
+	return reduce_to(c, 0, false, out);
 }
 
-static bool reduce_bool(const struct pf_op_call *call,
-			const struct pf_op_model *m, struct pf_op_work *out)
+static bool reduce_bool(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	return reduce_to(call, m, OUT_BOOL, false, out);
+	return reduce_to(c, OUT_BOOL, false, out);
 }
 
-static bool reduce_index(const struct pf_op_call *call,
-			 const struct pf_op_model *m, struct pf_op_work *out)
+static bool reduce_index(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	return reduce_to(call, m, OUT_INDEX, false, out);
+	return reduce_to(c, OUT_INDEX, false, out);
 }
 
-static bool reduce_both(const struct pf_op_call *call,
-			const struct pf_op_model *m, struct pf_op_work *out)
+static bool reduce_both(struct pf_op_calc *c, struct pf_op_work *out)
 {
-	return reduce_to(call, m, 0, true, out);
+	return reduce_to(c, 0, true, out);
 }
 
 /* ---- by name ---- */
@@ -921,11 +868,13 @@ static bool is_given(const struct pf_op_args *a, int at)
 bool pf_op_work(const struct pf_op_call *call, const struct pf_op_model *m,
 		struct pf_op_work *out)
 {
+	struct pf_op_calc c = { call, m, false };
+
 	*out = (struct pf_op_work){ .precision = PF_PEAK_NONE };
 	for (size_t i = 0; i < PF_MODEL_WITHOUT; i++)
 		if (is_given(&call->args, m->without[i]))
 			return false;
-	return m->formula && m->formula->work(call, m, out);
+	return m->formula && m->formula->work(&c, out) && !c.is_bad;
 }
 
 #define HEADER                                                                 \

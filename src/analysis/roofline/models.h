@@ -80,10 +80,10 @@ struct pf_op_call {
 	bool is_dense;             /* causal attention counts as a whole */
 };
 
+struct pf_op_calc; /* a call as it is worked out */
 struct pf_formula {
 	const char *name;
-	bool (*work)(const struct pf_op_call *call, const struct pf_op_model *m,
-		     struct pf_op_work *out);
+	bool (*work)(struct pf_op_calc *c, struct pf_op_work *out);
 	bool needs_parent; /* shapes are those of the call around it */
 	bool learns;       /* without values, its result is another's to say */
 };

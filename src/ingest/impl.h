@@ -366,14 +366,6 @@ void pf_ingest_owners_release(struct pf_ingest_owners *o);
 uint32_t pf_ingest_owner_of_metadata(const struct pf_ingest_owners *o,
 				     const char *json, size_t len,
 				     int64_t order, int64_t count);
-/*
- * ingest.c: the trace of each owner, in their order, from the one of all,
- * which it takes over.  What the file says once of all is said of each; what
- * was mended, and the bytes, are the first's.  They are put into the lane in
- * this order: the last has the runs.
- */
-struct pf_ingest_shares;
-
 /* read.c: how many threads read a trace; what they keep. */
 unsigned pf_ingest_threads(const struct pf_ingest_options *o);
 /* Two threads, of which one reads and the other finishes what was read? */
@@ -499,12 +491,6 @@ void pf_ingest_arrows_free(struct pf_ingest_arrows *a);
 
 /* merge.c: all runs of this trace's tracks into blocks. */
 int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);
-
-/* All events of a track in order; used by merge and pair. */
-struct pf_run_heap;
-
-/* merge.c: blocks are encoded and inserted by a thread of their own. */
-struct pf_block_writer;
 
 /*
  * merge.c: rows of the steps, which averages ask for; then rows of GPU

@@ -24,6 +24,7 @@
 #define BUFFER_MOST   (256u << 10)
 #define BUFFER_LEAST  (4u << 10)
 
+/* All events of a track in order. */
 struct pf_run_heap {
 	const struct pf_scratch *from;
 	struct pf_run *runs;

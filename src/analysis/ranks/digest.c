@@ -131,9 +131,9 @@ static void code_after(struct coder *c, int64_t *v, int64_t at_ns)
 	}
 }
 
-static void code_all(struct coder *c, int64_t *v, size_t count)
+static void code_doing(struct coder *c, int64_t v[PF_DOING_COUNT])
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < PF_DOING_COUNT; i++)
 		code_ns(c, &v[i]);
 }
 
@@ -208,7 +208,7 @@ static void code_since(struct coder *c, struct pf_digest_op *op)
 {
 	uint64_t mask = 0;
 
-	code_all(c, op->since_ns, PF_DOING_COUNT);
+	code_doing(c, op->since_ns);
 	for (size_t i = 0; i < PF_HOST_CAUSES; i++)
 		if (op->host_ns[i])
 			mask |= UINT64_C(1) << i;
@@ -298,7 +298,7 @@ static void code_head(struct coder *c, struct pf_digest *d)
 	code_ns(c, &d->start_ns);
 	code_after(c, &d->end_ns, d->start_ns);
 	code_ns(c, &d->first_ns);
-	code_all(c, d->ns, PF_DOING_COUNT);
+	code_doing(c, d->ns);
 }
 
 #define OP_BYTES  9 /* at least, as steps are */
@@ -323,7 +323,7 @@ static void code_digest(struct coder *c, struct pf_digest *d)
 		code_i(c, &s->step);
 		code_after(c, &s->start_ns, d->start_ns);
 		code_after(c, &s->end_ns, s->start_ns);
-		code_all(c, s->ns, PF_DOING_COUNT);
+		code_doing(c, s->ns);
 	}
 	d->kernels = code_array(c, d->kernels, &d->kernel_count, 3,
 				sizeof(*d->kernels));

@@ -112,11 +112,6 @@ static bool event_message(struct rocpd *r, const char **text, size_t *len)
 	return true;
 }
 
-static void note(struct rocpd *r, enum pf_repair_kind kind)
-{
-	pf_sink_note(&r->map.sink, kind);
-}
-
 /* ---- who ---- */
 
 /*
@@ -284,7 +279,7 @@ static uint32_t read_kernel(struct rocpd *r, const struct pf_rows *row,
 
 	*registers = PF_WORK_UNKNOWN;
 	if (pf_rows_int(row, KERNEL, &id) != PF_CELL_INT) {
-		note(r, PF_REPAIR_LOST_NAME);
+		pf_sink_note(&r->map.sink, PF_REPAIR_LOST_NAME);
 		return pf_sink_word(&r->map.sink, "no name");
 	}
 	if (pf_sink_memo(&r->map.sink, PF_MEMO_KERNEL, 0, (uint64_t)id,
@@ -310,7 +305,7 @@ static uint32_t read_kernel(struct rocpd *r, const struct pf_rows *row,
 	}
 	/* Every event is counted. */
 	pf_sink_forget(&r->map.sink, PF_MEMO_KERNEL, 0, (uint64_t)id);
-	note(r, PF_REPAIR_LOST_NAME);
+	pf_sink_note(&r->map.sink, PF_REPAIR_LOST_NAME);
 	snprintf(own, sizeof(own), "kernel %" PRId64, id);
 	return pf_sink_word(&r->map.sink, own);
 }

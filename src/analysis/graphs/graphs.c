@@ -276,17 +276,6 @@ const char *pf_graphs_text(const struct pf_graphs *g, uint32_t text)
 				  : pf_intern_text(&g->texts, text, &len);
 }
 
-enum pf_role pf_graphs_role(struct pf_graphs *g, uint32_t text)
-{
-	g->role_of =
-		pf_grow_zero(g->role_of, &g->role_cap, (size_t)text + 1, 1);
-	if (!g->role_of[text])
-		g->role_of[text] =
-			(uint8_t)(1 + pf_role_of(g->roles,
-						 pf_graphs_text(g, text)));
-	return (enum pf_role)(g->role_of[text] - 1);
-}
-
 static const char *graph_how_word(enum pf_graph_how how)
 {
 	static const char *const words[PF_HOWS] = {

@@ -277,7 +277,5 @@ int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,
 
 /* The text of a number, or NULL of PF_NO_TEXT. */
 const char *pf_graphs_text(const struct pf_graphs *g, uint32_t text);
-/* The role of a kernel's name, asked for once. */
-enum pf_role pf_graphs_role(struct pf_graphs *g, uint32_t text);
 
 #endif

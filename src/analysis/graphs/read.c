@@ -146,6 +146,18 @@ static int mean(struct read *r, uint32_t name, const struct meaning **out)
 
 /* ---- graphs ---- */
 
+/* The role of a kernel's name, asked for once. */
+static enum pf_role role_of_name(struct pf_graphs *g, uint32_t text)
+{
+	g->role_of =
+		pf_grow_zero(g->role_of, &g->role_cap, (size_t)text + 1, 1);
+	if (!g->role_of[text])
+		g->role_of[text] =
+			(uint8_t)(1 + pf_role_of(g->roles,
+						 pf_graphs_text(g, text)));
+	return (enum pf_role)(g->role_of[text] - 1);
+}
+
 static enum pf_role role_of(struct read *r, uint32_t text, bool is_comm,
 			    bool is_copy)
 {
@@ -153,8 +165,7 @@ static enum pf_role role_of(struct read *r, uint32_t text, bool is_comm,
 		return PF_ROLE_COMM;
 	if (is_copy)
 		return PF_ROLE_COPY;
-	return text == PF_NO_TEXT ? PF_ROLE_OTHER
-				  : pf_graphs_role(r->out, text);
+	return text == PF_NO_TEXT ? PF_ROLE_OTHER : role_of_name(r->out, text);
 }
 
 static int make_graph(struct read *r, struct pf_graph *g)

@@ -405,7 +405,7 @@ static bool is_other_database(const char *path, struct pf_err *why)
 		pf_fail_open(why, "cannot open");
 		return true;
 	}
-	is = !pf_ingest_is_foreign(fd, why);
+	is = !pf_ingest_foreign(fd, why);
 	close(fd);
 	return is;
 }

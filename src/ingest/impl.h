@@ -288,12 +288,6 @@ static inline struct pf_ingest_track *pf_ingest_track(
 	return &in->tracks[i - in->first_track];
 }
 
-/* ---- communication (merge.c) ---- */
-
-/* Remember the name if it is one of a communication operator. */
-void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
-			      const char *text, size_t len);
-
 /*
  * A format: how the bytes of a file become batches that are settled and
  * written as sorted runs, in the order of the file.  read() also sets

@@ -854,8 +854,8 @@ struct share {
 /*
  * The trace of each owner, in their order, from the one of all, which it takes
  * over.  What the file says once of all is said of each; what was mended, and
- * the bytes, are the first's.  They are put into the lane in
- * this order: the last has the runs.
+ * the bytes, are the first's.  They are put into the lane in this order: the
+ * last has the runs.
  */
 struct pf_ingest_shares {
 	struct pf_ingest *all;

@@ -107,10 +107,10 @@ struct pf_seen {
 int pf_ingest_probe(const char *path, struct pf_seen *seen, struct pf_err *err);
 
 /*
- * Is an open database the trace of another program, which can be read?  If it
- * is not, err says why.
+ * The format of an open database that is the trace of another program.  NULL:
+ * it is not, or cannot be read, and err says why.
  */
-bool pf_ingest_is_foreign(int fd, struct pf_err *err);
+const char *pf_ingest_foreign(int fd, struct pf_err *err);
 
 /* Bytes of all files together; 0 if one is not a regular file. */
 int64_t pf_ingest_total_bytes(const struct pf_ingest_options *options);

@@ -14,7 +14,6 @@
 #include "base/order.h"
 #include "base/search.h"
 #include "events/interval.h"
-#include "events/names.h"
 #include "ingest/impl.h"
 #include "store/cursor.h"
 #include "store/query.h"
@@ -333,21 +332,6 @@ static int ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
  * taken over from the range around it; calls remember the innermost one.
  * Numbers of ranges begin at 1, so that 0 is none.
  */
-
-void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
-			      const char *text, size_t len)
-{
-	unsigned n = pf_word_n(PF_WORD_COMM_OP, text, len);
-
-	if (!n)
-		return;
-	in->comm_names =
-		pf_grow(in->comm_names, &in->comm_names_cap,
-			in->comm_name_count + 1, sizeof(*in->comm_names));
-	in->comm_names[in->comm_name_count].id = id;
-	in->comm_names[in->comm_name_count++].rule =
-		(enum pf_comm_rule)(PF_COMM_NAME + n);
-}
 
 /*
  * The range of a backend alone may be one of the user's own of that name, or

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "events/names.h"
 #include "formats/json/chrome.h"
 #include "formats/planes.h"
 #include "formats/refusal.h"
@@ -547,6 +548,22 @@ static void note_step_name(struct pf_ingest *in, uint32_t id, const char *text,
 /* The last event that Kineto writes into a file. */
 static const char window_end[] = "Record Window End";
 
+/* Remember the name if it is one of a communication operator. */
+static void note_comm_name(struct pf_ingest *in, uint32_t id, const char *text,
+			   size_t len)
+{
+	unsigned n = pf_word_n(PF_WORD_COMM_OP, text, len);
+
+	if (!n)
+		return;
+	in->comm_names =
+		pf_grow(in->comm_names, &in->comm_names_cap,
+			in->comm_name_count + 1, sizeof(*in->comm_names));
+	in->comm_names[in->comm_name_count].id = id;
+	in->comm_names[in->comm_name_count++].rule =
+		(enum pf_comm_rule)(PF_COMM_NAME + n);
+}
+
 static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
 		       struct pf_dict_entry *e, struct pf_err *err)
 {
@@ -563,7 +580,7 @@ static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
 	    !memcmp(text, window_end, e->text_len))
 		in->window_end_name = e->gid;
 	note_step_name(in, e->gid, text, e->text_len);
-	pf_ingest_comm_note_name(in, e->gid, text, e->text_len);
+	note_comm_name(in, e->gid, text, e->text_len);
 	return later(in, PF_LATER_STRING, e->gid, 0, text, e->text_len, NULL, 0,
 		     err);
 }

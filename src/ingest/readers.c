@@ -649,8 +649,7 @@ static bool ingest_is_sqlite(const char *head, size_t len)
 	return len >= sizeof(magic) && !memcmp(head, magic, sizeof(magic));
 }
 
-/* The format's name; NULL and why. */
-static const char *read_as(int fd, struct pf_err *why)
+const char *pf_ingest_foreign(int fd, struct pf_err *why)
 {
 	const struct source *source;
 	struct pf_foreign f;
@@ -664,11 +663,6 @@ static const char *read_as(int fd, struct pf_err *why)
 	return source ? source->format : NULL;
 }
 
-bool pf_ingest_is_foreign(int fd, struct pf_err *err)
-{
-	return read_as(fd, err);
-}
-
 static int look(struct pf_input *input, struct pf_buf *head,
 		struct pf_seen *seen, struct pf_err *err)
 {
@@ -679,7 +673,7 @@ static int look(struct pf_input *input, struct pf_buf *head,
 	if (fd < 0)
 		pf_fail(&why, PF_EDATA, "is an SQLite database that is packed");
 	else
-		seen->format = read_as(fd, &why);
+		seen->format = pf_ingest_foreign(fd, &why);
 	if (why.code && !pf_err_is_of_input(&why)) {
 		*err = why;
 		return -1;

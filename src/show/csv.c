@@ -61,12 +61,6 @@ static void add_cell(struct pf_printer *p, const struct pf_cell *cell)
 		pf_cell_raw(&p->buf, cell);
 }
 
-static void begin_section(struct pf_printer *p)
-{
-	if (p->section)
-		pf_buf_addc(&p->buf, '\n');
-}
-
 static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 		    size_t count)
 {
@@ -84,7 +78,7 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 
 static void head(struct pf_printer *p)
 {
-	begin_section(p);
+	pf_printer_section(p);
 	for (size_t i = 0; i < p->col_count; i++) {
 		if (i)
 			pf_buf_addc(&p->buf, ',');

@@ -36,6 +36,13 @@ struct pf_printer {
 	size_t row_count;
 };
 
+/* What begins is an empty line away from the part before it. */
+static inline void pf_printer_section(struct pf_printer *p)
+{
+	if (p->section)
+		pf_buf_addc(&p->buf, '\n');
+}
+
 /* What a format has nothing to print for is NULL. */
 struct pf_format_ops {
 	void (*begin)(struct pf_printer *p);

@@ -7,12 +7,6 @@
 #include "show/escape.h"
 #include "show/format.h"
 
-static void begin_section(struct pf_printer *p)
-{
-	if (p->section)
-		pf_buf_addc(&p->buf, '\n');
-}
-
 static void add_cell(struct pf_printer *p, const struct pf_cell *cell,
 		     enum pf_col_kind kind)
 {
@@ -29,7 +23,7 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 {
 	if (count && !strcmp(s->col.key, PF_DOC_FINDING) &&
 	    s->cell.type == PF_CELL_TEXT) {
-		begin_section(p);
+		pf_printer_section(p);
 		pf_escape_md_sentence(&p->buf, s->cell.v.text.s,
 				      s->cell.v.text.len);
 		pf_buf_adds(&p->buf, ".\n");
@@ -37,7 +31,7 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 		s++;
 		count--;
 		if (count)
-			begin_section(p);
+			pf_printer_section(p);
 	}
 	if (!count)
 		return;
@@ -62,7 +56,7 @@ static bool is_left(enum pf_col_kind kind)
 
 static void print_title(struct pf_printer *p)
 {
-	begin_section(p);
+	pf_printer_section(p);
 	p->section++;
 	if (!p->title)
 		return;
@@ -106,7 +100,7 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 {
 	if (count <= p->failed_count)
 		return;
-	begin_section(p);
+	pf_printer_section(p);
 	for (size_t i = p->failed_count; i < count; i++) {
 		pf_buf_adds(&p->buf, "- ");
 		pf_escape_md_sentence(&p->buf, texts[i], strlen(texts[i]));
@@ -116,7 +110,7 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 
 static void fold(struct pf_printer *p, bool is_begin)
 {
-	begin_section(p);
+	pf_printer_section(p);
 	pf_buf_adds(&p->buf, is_begin ? "<details><summary>More</summary>\n"
 				      : "</details>\n");
 }

@@ -400,12 +400,6 @@ struct pf_text {
 	} * cells;
 };
 
-static void begin_section(struct pf_printer *p)
-{
-	if (p->section)
-		pf_buf_addc(&p->buf, '\n');
-}
-
 static void add_spaces(struct pf_buf *out, size_t count)
 {
 	while (count-- > 0)
@@ -492,7 +486,7 @@ static void finding(struct pf_printer *p, const struct pf_cell *cell)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
-	begin_section(p);
+	pf_printer_section(p);
 	pf_escape_text(&text, cell->v.text.s, cell->v.text.len, 0, false);
 	pf_buf_addc(&text, '.');
 	add_wrapped(p, text.data, 0, PF_PAINT_NONE);
@@ -520,7 +514,7 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 		s++;
 		count--;
 		if (count)
-			begin_section(p);
+			pf_printer_section(p);
 	}
 	for (size_t i = 0; i < count; i++) {
 		size_t columns = title_columns(s[i].col.title);
@@ -814,7 +808,7 @@ static void print_title(struct pf_printer *p)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
-	begin_section(p);
+	pf_printer_section(p);
 	if (!p->title)
 		return;
 	pf_escape_text(&text, p->title, strlen(p->title), 0, false);
@@ -853,7 +847,7 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 	bool is_first = !p->section;
 
 	if (count > p->failed_count)
-		begin_section(p);
+		pf_printer_section(p);
 	for (size_t i = p->failed_count; i < count; i++) {
 		pf_buf_clear(&text);
 		pf_buf_adds(&text, is_first ? "" : "Note: ");

@@ -346,18 +346,26 @@ static uint32_t find_stop_track(const struct pf_engine *e)
 	return best;
 }
 
-/* The start of the profiler's own span on a track: 1 found, 0, -1. */
-static int find_span(struct pf_engine *e, size_t index)
+static struct pf_merge *read_track(struct pf_engine *e, size_t index,
+				   uint32_t kinds, uint64_t columns)
 {
 	const struct pf_merge_args args = {
 		.tracks = &e->tracks[index],
 		.count = 1,
-		.kinds = PF_KINDBIT(PF_KIND_TRACE_SPAN),
-		.columns = PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS),
-		.first_ns = INT64_MIN,
+		.kinds = kinds,
+		.columns = columns,
 	};
+
+	return pf_merge_new(e->db, &e->facts, &args, e->err);
+}
+
+/* The start of the profiler's own span on a track: 1 found, 0, -1. */
+static int find_span(struct pf_engine *e, size_t index)
+{
 	PF_AUTO(pf_merge_freed)
-	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
+	struct pf_merge *m =
+		read_track(e, index, PF_KINDBIT(PF_KIND_TRACE_SPAN),
+			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS));
 	const struct pf_fe *fe;
 	struct pf_name_fact name;
 	int found = 0;
@@ -433,16 +441,11 @@ static bool needs_numbers(const struct pf_engine *e)
 
 static int collect_numbers(struct pf_engine *e, size_t index)
 {
-	const struct pf_merge_args args = {
-		.tracks = &e->tracks[index],
-		.count = 1,
-		.kinds = PF_KINDS_CALL,
-		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
-		.first_ns = INT64_MIN,
-	};
 	PF_AUTO(pf_merge_freed)
-	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
+	struct pf_merge *m = read_track(
+		e, index, PF_KINDS_CALL,
+		PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
+			PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION));
 	const struct pf_fe *fe;
 	int rc = m ? 0 : -1;
 
@@ -459,14 +462,8 @@ static int collect_numbers(struct pf_engine *e, size_t index)
 /* Operators of a track that end behind the profiler's span. */
 static int find_late_ops(struct pf_engine *e, size_t index)
 {
-	const struct pf_merge_args args = {
-		.tracks = &e->tracks[index],
-		.count = 1,
-		.kinds = PF_KINDS_OP,
-		.first_ns = INT64_MIN,
-	};
 	PF_AUTO(pf_merge_freed)
-	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, e->err);
+	struct pf_merge *m = read_track(e, index, PF_KINDS_OP, 0);
 	const struct pf_fe *fe;
 
 	while (m && !e->has_late_op && (fe = pf_merge_next(m, e->err)))

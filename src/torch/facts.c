@@ -284,8 +284,6 @@ static int open_source(struct pf_merge *m, struct pf_db *db,
 	s->window_cap = 4;
 	s->window = pf_calloc(s->window_cap, sizeof(*s->window));
 	s->cursor = pf_cursor_new(db, args->tracks[track].id, columns);
-	if (args->first_ns != INT64_MIN)
-		pf_cursor_seek(s->cursor, args->first_ns);
 	pf_cursor_ahead(s->cursor);
 	rc = refill(m, s, err);
 	if (rc == 1)

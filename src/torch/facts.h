@@ -168,8 +168,7 @@ struct pf_merge_args {
 	 * the texts of inline ones (as if they were empty).
 	 */
 	uint64_t columns;
-	int64_t first_ns; /* events before may be skipped; INT64_MIN: none */
-	const bool *use;  /* per track; NULL: all */
+	const bool *use; /* per track; NULL: all */
 };
 
 /* NULL on error. */

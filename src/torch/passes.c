@@ -358,7 +358,6 @@ int pf_engine_before(struct pf_engine *e, uint32_t kinds, uint64_t columns,
 		.count = e->track_count,
 		.kinds = kinds,
 		.columns = columns,
-		.first_ns = INT64_MIN,
 		.use = e->is_host,
 	};
 	PF_AUTO(pf_merge_freed) struct pf_merge *m = NULL;
@@ -803,7 +802,6 @@ int pf_engine_host(struct pf_engine *e)
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION) |
 			   backward,
-		.first_ns = INT64_MIN,
 		.use = e->is_host,
 	};
 	struct pf_merge *m;
@@ -1018,7 +1016,6 @@ int pf_engine_device(struct pf_engine *e)
 		.columns = PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
-		.first_ns = INT64_MIN,
 		.use = e->is_device,
 	};
 	struct pf_sorter *sorter =

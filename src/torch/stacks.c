@@ -232,7 +232,6 @@ static int collect_ops(struct pf_engine *e, struct pf_sorter *sorter)
 		.kinds = PF_KINDS_OP,
 		.columns = PF_COLBIT(PF_COL_ARGS) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID),
-		.first_ns = INT64_MIN,
 		.use = e->is_host,
 	};
 	PF_AUTO(pf_merge_freed)
@@ -314,7 +313,6 @@ static int start_walk(struct pf_engine *e)
 		.kinds = PF_KINDS_OP | PF_KINDBIT(PF_KIND_PYTHON),
 		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS),
-		.first_ns = INT64_MIN,
 		.use = use,
 	};
 

@@ -402,7 +402,6 @@ static void threads_in_order(void **state)
 		.kinds = 1u << PF_KIND_CPU_OP,
 		.columns = PF_COLBIT(PF_COL_NAME) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX),
-		.first_ns = INT64_MIN,
 	};
 	struct pf_err err = { 0 };
 	struct pf_name_fact name;

@@ -801,6 +801,7 @@ static void judge_launching(const struct pf_advise *a, struct pf_advice *out)
 	const struct pf_launches *l = a->from->launches;
 	char brief[PF_NUM_MAX], count[PF_NUM_MAX];
 	int64_t code = 0, captured = 0;
+	struct pf_buf *to;
 
 	/* the question is also about calls and code of other advice */
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
@@ -832,10 +833,17 @@ static void judge_launching(const struct pf_advise *a, struct pf_advice *out)
 	}
 	if (pf_num_share(l->short_kernel_count, l->kernel_count) < SHORT_SHARE)
 		return;
-	pf_buf_addf(advise_next(out),
-		    "%s of the %s kernels take less than 10 us",
-		    pf_num_show_count(brief, l->short_kernel_count),
-		    pf_num_show_count(count, l->kernel_count));
+	pf_num_show_count(brief, l->short_kernel_count);
+	pf_num_show_count(count, l->kernel_count);
+	to = advise_next(out);
+	if (l->kernel_count == 1)
+		pf_buf_adds(to, "The only kernel");
+	else if (l->short_kernel_count == l->kernel_count)
+		pf_buf_addf(to, "All %s kernels", count);
+	else
+		pf_buf_addf(to, "%s of the %s kernels", brief, count);
+	pf_buf_addf(to, " take%s less than 10 us",
+		    l->short_kernel_count == 1 ? "s" : "");
 }
 
 /* ---- A21 ---- */

@@ -1,6 +1,7 @@
 -- The database of profan.  Every column is documented in schema/README.md.
 -- Conventions: _ns = nanoseconds, _bytes = bytes; NULL = the input did not
--- say.  event id = track_id << 32 | seq.
+-- say.  event id = track_id << 32 | seq.  A database whose tables were made in other
+-- words is refused (store/db.c).
 
 CREATE TABLE meta (
 	key TEXT PRIMARY KEY,

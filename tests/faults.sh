@@ -213,14 +213,34 @@ if [ -n "$SQLITE3" ]; then
 		'CREATE VIRTUAL TABLE pragma_table_xinfo USING fts5(hidden)'
 	refused "a table that stands for a pragma" "damaged: table meta" \
 		"$profan" steps "$tmp/broken.db"
-	cp "$db" "$tmp/broken.db"
-	"$SQLITE3" "$tmp/broken.db" "PRAGMA writable_schema = 1;
-		UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '')
-		WHERE name IN ('trace', 'track')"
-	"$SQLITE3" "$tmp/broken.db" \
-		"UPDATE trace SET last_ns = 'x'; UPDATE track SET last_ns = 'x'"
-	refused "a time that is no number" "damaged: time of trace" \
-		"$profan" steps "$tmp/broken.db"
+	# tables that take any value, and those that took one
+	loosen="PRAGMA writable_schema = 1; CREATE TABLE was AS
+		SELECT name AS of, sql AS text FROM sqlite_schema; UPDATE sqlite_schema SET
+		sql = replace(replace(sql, ') STRICT, ', ') '), ') STRICT', ')')"
+	for table in step gpu_event mem_history; do
+		cp "$db" "$tmp/broken.db"
+		"$SQLITE3" "$tmp/broken.db" "$loosen WHERE name = '$table'"
+		refused "a table without types: $table" "damaged: table $table" \
+			"$profan" info "$tmp/broken.db"
+	done
+	run 0 "$profan" merge -q "$db" -o "$tmp/one.db"
+	cp "$tmp/one.db" "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "$loosen WHERE name = 'kernel'"
+	refused "a fleet's table without types" "damaged: table kernel" \
+		"$profan" info "$tmp/broken.db"
+	while read -r what values; do
+		cp "$db" "$tmp/broken.db"
+		"$SQLITE3" "$tmp/broken.db" "$loosen"
+		"$SQLITE3" "$tmp/broken.db" "$values; PRAGMA writable_schema = 1;
+			UPDATE sqlite_schema SET sql = text FROM was
+			WHERE of = name; DROP TABLE was"
+		refused "not a number: $values" "damaged: $what" \
+			"$profan" steps "$tmp/broken.db"
+	done <<-'EOF'
+		time UPDATE trace SET last_ns = 'x'; UPDATE track SET last_ns = 'x'
+		step UPDATE step SET start_ns = 'x'
+		step UPDATE step SET dur_ns = x'00'
+	EOF
 	cp "$db" "$tmp/broken.db"
 	"$SQLITE3" "$tmp/broken.db" "UPDATE block_column SET
 		data = CAST(substr(data, 1, length(data) - 1) || x'5a' AS BLOB)

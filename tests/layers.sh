@@ -133,26 +133,4 @@ if [ -s "$tmp/bad" ]; then
 else
 	ok "microseconds are written in one way"
 fi
-# opening looks for every table: what stands in its place is damage
-sed -n 's/^CREATE TABLE \([a-z_]*\).*/\1/p' "$top_srcdir/schema/tables.sql" |
-	while read -r table; do
-		grep -q "('$table')" "$top_srcdir/schema/load/damaged.sql" ||
-			echo "$table"
-	done >"$tmp/bad"
-if [ -s "$tmp/bad" ]; then
-	not_ok "schema/load/damaged.sql knows every table" "$tmp/bad"
-else
-	ok "schema/load/damaged.sql knows every table"
-fi
-# the same of a fleet
-sed -n 's/^CREATE TABLE \([a-z_]*\).*/\1/p' "$top_srcdir/schema/fleet/tables.sql" |
-	while read -r table; do
-		grep -q "('$table')" "$top_srcdir/schema/fleet/damaged.sql" ||
-			echo "$table"
-	done >"$tmp/bad"
-if [ -s "$tmp/bad" ]; then
-	not_ok "schema/fleet/damaged.sql knows every table" "$tmp/bad"
-else
-	ok "schema/fleet/damaged.sql knows every table"
-fi
 tap_done

@@ -391,7 +391,6 @@ const struct pf_db_kind pf_fleet_kind = {
 	.what = "a fleet database",
 	.other = "merge the ranks again",
 	.schemas = schemas,
-	.damaged = "schema/fleet/damaged.sql",
 };
 
 const char *const pf_fleet_tables[PF_FLEET_TABLES] = {

@@ -686,23 +686,55 @@ static int check_identity(struct pf_db *db, const struct pf_db_kind *kind,
 	return 0;
 }
 
+/*
+ * Every table was made in our words, and in this order: so it is one, nothing in
+ * it is computed, and no column takes what it should not.  A row of the schema
+ * may name what another row makes, in other case, but not in these words.
+ */
+static int check_tables(struct pf_db *db, const struct pf_db_kind *kind,
+			struct pf_err *err)
+{
+	static const char begin[] = "\nCREATE TABLE ";
+	const char *at = pf_asset(kind->schemas[0], NULL), *sql;
+	PF_STMT(st) = pf_db_prepare(
+		db, "SELECT sql FROM sqlite_schema WHERE type = 'table'", err);
+
+	while ((at = strstr(at, begin))) {
+		size_t len = strcspn(++at, ";");
+
+		if (pf_db_step(db, st, err) < 0)
+			return -1;
+		sql = (const char *)sqlite3_column_text(st, 0);
+		if (sql && !strncmp(sql, at, len) && !sql[len])
+			continue;
+		at += strlen(begin + 1);
+		return pf_fail(err, PF_EDB, "table %.*s", (int)strcspn(at, " "),
+			       at);
+	}
+	return 0;
+}
+
+static int check_rows(struct pf_db *db, const struct pf_db_kind *kind,
+		      struct pf_err *err)
+{
+	/* not by name: the extension has no tables of documents */
+	PF_STMT(st) = pf_db_prepare(db, pf_asset(kind->damaged, NULL), err);
+	int rc = pf_db_step(db, st, err);
+
+	return rc == 1 ? pf_fail(err, PF_EDB, "%s",
+				 (const char *)sqlite3_column_text(st, 0))
+		       : rc;
+}
+
 /* Figures of a database that no ingest wrote could be anything. */
 static int check_damage(struct pf_db *db, const struct pf_db_kind *kind,
 			struct pf_err *err)
 {
-	/* not by name: the extension has no tables of documents */
-	sqlite3_stmt *st =
-		pf_db_prepare(db, pf_asset(kind->damaged, NULL), err);
-	int rc = pf_db_step(db, st, err);
-
-	if (rc == 1)
-		rc = pf_fail(err, PF_EDB, "'%s' is damaged: %s", db->path,
-			     (const char *)sqlite3_column_text(st, 0));
-	else if (rc)
-		pf_while(err, "'%s'%s", db->path,
-			 err->code == PF_EIO ? "" : " is damaged");
-	sqlite3_finalize(st);
-	return rc;
+	if (check_tables(db, kind, err) ||
+	    (kind->damaged && check_rows(db, kind, err)))
+		return pf_while(err, "'%s'%s", db->path,
+				err->code == PF_EIO ? "" : " is damaged");
+	return 0;
 }
 
 /*

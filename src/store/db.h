@@ -35,9 +35,9 @@ struct pf_db_kind {
 	int application_id, version;
 	const char *what;           /* "a profan database" */
 	const char *other;          /* what to do if it is of an older schema */
-	const char *const *schemas; /* files of schema/; ends with NULL */
-	const char *damaged;        /* the one that finds what is not ours */
-	const char *views;          /* the one of each connection, or NULL */
+	const char *const *schemas; /* files of schema/, tables first; NULL */
+	const char *damaged; /* the one that finds rows not ours, or NULL */
+	const char *views;   /* the one of each connection, or NULL */
 };
 
 /* That of traces: schema/tables.sql. */

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			"SELECT id FROM trace WHERE event_count <>"
 			" stored_count + metadata_count + paired_count"
 			" + skipped_count");
-		/* as in schema/load/damaged.sql, but for the tables */
+		/* as in schema/load/damaged.sql */
 		fuzz_memory_has_no(
 			"SELECT t.id FROM trace AS t LEFT JOIN (SELECT"
 			" trace_id, min(first_ns) AS first_ns, max(last_ns)"

@@ -12,7 +12,7 @@ WHERE t.first_ns IS NOT k.first_ns OR t.last_ns IS NOT k.last_ns
 	OR t.first_ns > t.last_ns
 	OR typeof(t.last_ns) NOT IN ('integer', 'null')
 UNION ALL
-SELECT 'step ' || s.step || ' of trace ' || t.id
+SELECT 'step ' || ifnull(s.step, '?') || ' of trace ' || t.id
 FROM step AS s
 JOIN trace AS t ON t.id = s.trace_id
 WHERE typeof(s.start_ns) <> 'integer' OR typeof(s.dur_ns) <> 'integer'

@@ -186,7 +186,6 @@ static int take_folders(int *argc, char ***argv, struct pf_err *err)
 {
 	static const char option[] = "--inside=";
 	const size_t len = sizeof(option) - 1;
-	bool is_any = false;
 
 	for (; *argc > 1 && !strncmp((*argv)[1], option, len); --*argc) {
 		const char *folder = *++*argv + len;
@@ -195,9 +194,8 @@ static int take_folders(int *argc, char ***argv, struct pf_err *err)
 			return pf_fail(err, PF_EUSAGE,
 				       "'%s' does not begin at '/'", folder);
 		pf_inside_add(folder);
-		is_any = true;
 	}
-	return is_any ? pf_db_read_inside(err) : 0;
+	return pf_db_see_files(err);
 }
 
 /*

@@ -591,13 +591,27 @@ static int64_t pragma_value(struct pf_db *db, const char *sql, bool *ok)
 
 /* ---- opening ---- */
 
-int pf_db_read_inside(struct pf_err *err)
+/*
+ * What SQLite opened last, which it does not tell.  Names tell nothing: another
+ * file may have this one's before and after.
+ */
+static __thread struct stat opened;
+
+static int open_and_see(const char *path, int flags, int mode)
+{
+	int fd = pf_inside_open(path, flags, mode);
+
+	if (fd >= 0 && fstat(fd, &opened))
+		opened = (struct stat){ 0 };
+	return fd;
+}
+
+int pf_db_see_files(struct pf_err *err)
 {
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 
 	if (!vfs || vfs->iVersion < 3 ||
-	    vfs->xSetSystemCall(vfs, "open",
-				(sqlite3_syscall_ptr)pf_inside_open))
+	    vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_and_see))
 		return pf_fail(err, PF_EIO,
 			       "SQLite does not let its files be chosen");
 	return 0;
@@ -762,9 +776,9 @@ static int open_kind(struct pf_db *db, const char *path,
 
 	memset(db, 0, sizeof(*db));
 	db->err = err;
-	if (stat(path, &info))
+	if (stat(path, &opened))
 		return pf_fail_open(err, "cannot open '%s'", path);
-	if (S_ISDIR(info.st_mode))
+	if (S_ISDIR(opened.st_mode))
 		return pf_fail(err, PF_EOPEN,
 			       "cannot open '%s': is a directory", path);
 	if (open_sqlite(db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
@@ -772,6 +786,7 @@ static int open_kind(struct pf_db *db, const char *path,
 		pf_db_close(db);
 		return pf_while(err, "'%s'", path);
 	}
+	info = opened;
 	if (check_identity(db, kind, err) ||
 	    (!is_sound && check_damage(db, kind, err)) ||
 	    set_up_reading(db, kind, with_tables, err)) {
@@ -822,25 +837,16 @@ void pf_db_close(struct pf_db *db)
 	*db = (struct pf_db){ .err = db->err };
 }
 
-/* Figures of two files must not meet.  Asked when the second is open. */
-static int check_is_same(const struct pf_db *db, struct pf_err *err)
-{
-	struct stat info;
-
-	if (!stat(db->path, &info) && info.st_dev == db->device &&
-	    info.st_ino == db->inode)
-		return 0;
-	return pf_fail(err, PF_EIO, "'%s' was replaced while it was read",
-		       db->path);
-}
-
 int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		      struct pf_err *err)
 {
 	PF_TRY(open_kind(db, open->path, &pf_db_of_traces, false, true, err));
-	if (check_is_same(open, err)) {
+	/* figures of two files must not meet */
+	if (db->device != open->device || db->inode != open->inode) {
 		pf_db_close(db);
-		return -1;
+		return pf_fail(err, PF_EIO,
+			       "'%s' was replaced while it was read",
+			       open->path);
 	}
 	memo_free(db->memo);
 	db->memo = open->memo;

@@ -71,8 +71,12 @@ struct pf_db {
 	bool is_for_one; /* no thread helps: it lends nothing */
 };
 
-/* What SQLite opens, too, is held to base/inside.h; before there are threads. */
-int pf_db_read_inside(struct pf_err *err);
+/*
+ * What SQLite opens, too, is held to base/inside.h, and is seen: which file a
+ * database was read from does not depend on who has its name meanwhile.  Before
+ * there are threads.
+ */
+int pf_db_see_files(struct pf_err *err);
 
 /*
  * Open an existing profan database read-only.  A missing file, a file that is

@@ -164,7 +164,6 @@ static void only_our_files_may_be_replaced(void **state)
 	free(none);
 }
 
-/* A full disk is an error of the system, not of the database. */
 /* Whoever reads with two connections reads one file, or is told. */
 static void another_file_is_not_opened_beside(void **state)
 {
@@ -187,6 +186,52 @@ static void another_file_is_not_opened_beside(void **state)
 	free(other);
 }
 
+static const char *own_path, *other_path, *aside_path;
+static int (*open_own)(const char *path, int flags, int mode);
+
+/* The other file has the name only while it is opened. */
+static int open_other(const char *path, int flags, int mode)
+{
+	bool is_it = !strcmp(path, own_path);
+	int fd;
+
+	if (is_it) {
+		assert_int_equal(rename(own_path, aside_path), 0);
+		assert_int_equal(rename(other_path, own_path), 0);
+	}
+	fd = open_own(path, flags, mode);
+	if (is_it) {
+		assert_int_equal(rename(own_path, other_path), 0);
+		assert_int_equal(rename(aside_path, own_path), 0);
+	}
+	return fd;
+}
+
+static void a_name_that_was_lent_is_seen(void **state)
+{
+	char *path = make_database(*state, "own.db");
+	char *other = make_database(*state, "other.db");
+	char *aside = support_path_take(*state, "aside");
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	struct pf_err err = { 0 };
+	struct pf_db db, beside;
+
+	assert_int_equal(pf_db_see_files(&err), 0);
+	assert_int_equal(pf_db_open(&db, path, true, &err), 0);
+	own_path = path, other_path = other, aside_path = aside;
+	open_own = (int (*)(const char *, int, int))vfs->xGetSystemCall(vfs,
+									"open");
+	vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_other);
+	assert_int_equal(pf_db_open_beside(&beside, &db, &err), -1);
+	vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_own);
+	support_error(&err, PF_EIO, "was replaced while it was read");
+	pf_db_close(&db);
+	free(path);
+	free(other);
+	free(aside);
+}
+
+/* A full disk is an error of the system, not of the database. */
 static void a_full_file_is_an_io_error(void **state)
 {
 	char *path = support_path_take(*state, "full.db");
@@ -283,6 +328,7 @@ int main(void)
 		cmocka_unit_test(create_never_overwrites),
 		cmocka_unit_test(only_our_files_may_be_replaced),
 		cmocka_unit_test(another_file_is_not_opened_beside),
+		cmocka_unit_test(a_name_that_was_lent_is_seen),
 		cmocka_unit_test(a_full_file_is_an_io_error),
 		cmocka_unit_test(who_reads_a_full_file_blames_the_machine),
 		cmocka_unit_test(kept_statements_are_used_again),

@@ -88,6 +88,18 @@ def tables_of(db):
         "name NOT LIKE 'sqlite_%' ORDER BY name")]
 
 
+def mutate_all(rng, db):
+    """Numbers whose sum is none."""
+    table = rng.choice(tables_of(db))
+    column = rng.choice(db.execute(f"PRAGMA table_info({table})").fetchall())[1]
+    value = rng.choice([2**63 - 1, -2**63, 2**62])
+    try:
+        db.execute(f"UPDATE {table} SET \"{column}\" = ?", (value,))
+    except sqlite3.Error:
+        return None
+    return f"{table}.{column} all: {value}"
+
+
 def say(db, table, text):
     """What a table is said to be, whatever is in it."""
     db.execute("PRAGMA writable_schema = ON")
@@ -206,7 +218,7 @@ for table in tables_of(whole):
             print(f"# {how}: {e}")
             continue
         bad += must_be_refused(how, db)
-MUTATORS = [mutate, mutate, mutate, mutate_loose, mutate_lengths]
+MUTATORS = [mutate, mutate, mutate, mutate_all, mutate_loose, mutate_lengths]
 for number in range(count):
     rng = random.Random(f"{seed} {number}")
     db = copy()

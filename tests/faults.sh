@@ -241,6 +241,14 @@ if [ -n "$SQLITE3" ]; then
 		step UPDATE step SET start_ns = 'x'
 		step UPDATE step SET dur_ns = x'00'
 	EOF
+	# counts that do not fit together
+	cp "$db" "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "DELETE FROM repair; INSERT INTO repair(
+		trace_id, kind, is_skip, count) VALUES (1, 'bad_utf8', 0, 1 << 62),
+		(1, 'bad_number', 0, 1 << 62)"
+	run 0 "$profan" doctor "$tmp/broken.db" -f csv &&
+		grep -q '^repairs,9223372036854775807,' "$tmp/out"
+	result "counts past 2^63 are held there" "$tmp/out"
 	cp "$db" "$tmp/broken.db"
 	"$SQLITE3" "$tmp/broken.db" "UPDATE block_column SET
 		data = CAST(substr(data, 1, length(data) - 1) || x'5a' AS BLOB)

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/sat.h"
 #include "base/search.h"
 #include "base/stats.h"
 #include "events/gpu.h"
@@ -394,7 +395,7 @@ static void add_other(struct pf_steps *steps, const struct pf_step *other)
 
 	if (!s)
 		return;
-	s->gpu_count += other->gpu_count;
+	pf_sat_sum(&s->gpu_count, other->gpu_count);
 	if (s->end_ns < other->end_ns)
 		s->end_ns = other->end_ns;
 }
@@ -471,7 +472,7 @@ static int extend_named(struct pf_db *db, struct pf_steps *steps)
 					b->dur_ns[i]);
 		if (!s)
 			continue;
-		s->gpu_count++;
+		pf_sat_sum(&s->gpu_count, 1);
 		if (w->end_ns > s->end_ns)
 			s->end_ns = w->end_ns;
 	}
@@ -485,7 +486,7 @@ static void settle(struct pf_step *steps, size_t count)
 	int64_t total = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		total += steps[i].gpu_count;
+		pf_sat_sum(&total, steps[i].gpu_count);
 		if (i && steps[i].start_ns < steps[i - 1].end_ns)
 			steps[i].start_ns = steps[i - 1].end_ns;
 		if (steps[i].end_ns < steps[i].start_ns)
@@ -575,7 +576,7 @@ static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count)
 	int64_t median_ns = median_of_others(steps, count), launched = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		launched += steps[i].gpu_count;
+		pf_sat_sum(&launched, steps[i].gpu_count);
 		if (!may_be_empty(&steps[i], median_ns))
 			continue;
 		if (within.from_ns == INT64_MAX)

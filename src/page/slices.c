@@ -598,7 +598,8 @@ static int count_groups(struct loader *l)
 					  (unsigned)kind,
 					  pf_kind_is_gpu_track((unsigned)kind));
 		if (group >= 0)
-			l->t->group[group].all += sqlite3_column_int64(st, 1);
+			pf_sat_sum(&l->t->group[group].all,
+				   sqlite3_column_int64(st, 1));
 	}
 	return rc;
 }

@@ -1171,7 +1171,7 @@ static int read_repairs(struct doctor *d)
 		   Times below 1 ns are rounded, which mends nothing. */
 		if (id == CHECKS)
 			continue;
-		d->results[id].count += sqlite3_column_int64(st, 3);
+		pf_sat_sum(&d->results[id].count, sqlite3_column_int64(st, 3));
 		if (id == CUT_OFF)
 			note_cut(d, st);
 	}

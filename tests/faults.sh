@@ -216,7 +216,10 @@ if [ -n "$SQLITE3" ]; then
 	# tables that take any value, and those that took one
 	loosen="PRAGMA writable_schema = 1; CREATE TABLE was AS
 		SELECT name AS of, sql AS text FROM sqlite_schema; UPDATE sqlite_schema SET
-		sql = replace(replace(sql, ') STRICT, ', ') '), ') STRICT', ')')"
+		sql = replace(replace(replace(sql, ') STRICT, ', ') '), ') STRICT', ')'),
+		' NOT NULL', '')"
+	tighten="PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = text
+		FROM was WHERE of = name; DROP TABLE was"
 	for table in step gpu_event mem_history; do
 		cp "$db" "$tmp/broken.db"
 		"$SQLITE3" "$tmp/broken.db" "$loosen WHERE name = '$table'"
@@ -228,12 +231,15 @@ if [ -n "$SQLITE3" ]; then
 	"$SQLITE3" "$tmp/broken.db" "$loosen WHERE name = 'kernel'"
 	refused "a fleet's table without types" "damaged: table kernel" \
 		"$profan" info "$tmp/broken.db"
+	cp "$tmp/one.db" "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "$loosen"
+	"$SQLITE3" "$tmp/broken.db" "UPDATE capture SET name = NULL; $tighten"
+	run 0 "$profan" overlap "$tmp/broken.db"
+	result "a capture of a fleet without a name" "$tmp/err"
 	while read -r what values; do
 		cp "$db" "$tmp/broken.db"
 		"$SQLITE3" "$tmp/broken.db" "$loosen"
-		"$SQLITE3" "$tmp/broken.db" "$values; PRAGMA writable_schema = 1;
-			UPDATE sqlite_schema SET sql = text FROM was
-			WHERE of = name; DROP TABLE was"
+		"$SQLITE3" "$tmp/broken.db" "$values; $tighten"
 		refused "not a number: $values" "damaged: $what" \
 			"$profan" steps "$tmp/broken.db"
 	done <<-'EOF'

@@ -225,7 +225,7 @@ sqlite3_stmt *pf_fleet_sums_prepare(struct pf_db *db,
 {
 	PF_AUTO(pf_buf_release) struct pf_buf sql = { 0 };
 
-	pf_buf_addf(&sql, "SELECT r.capture_id, c.name, r.rank, %s",
+	pf_buf_addf(&sql, "SELECT r.capture_id, ifnull(c.name, ''), r.rank, %s",
 		    figures->unit);
 	for (size_t i = 0; i < figures->count; i++)
 		pf_buf_addf(&sql, ", sum(t.%s)", figures->items[i].of.col.key);

@@ -238,6 +238,19 @@ static size_t last_space(const char *s, size_t most, size_t len)
 	return before ? before : at;
 }
 
+/* Where a quoted word begins that would be broken, but fits into a line; or 0. */
+static size_t before_quoted(const char *s, size_t most, size_t width)
+{
+	size_t at = most;
+
+	while (at && s[at - 1] != ' ')
+		at--;
+	return s[at] == '\'' &&
+			       strcspn(s + at, " ") <= width - fit_indent(width)
+		       ? at
+		       : 0;
+}
+
 /* Bytes of the line that a text begins with; > 0 if len is. */
 static size_t fit_line(const char *s, size_t len, size_t width, bool is_loose)
 {
@@ -247,7 +260,8 @@ static size_t fit_line(const char *s, size_t len, size_t width, bool is_loose)
 		return len;
 	if (!most)
 		return pf_utf8_head(s, len, 1);
-	if (is_loose && !(at = last_space(s, most, len)))
+	if (is_loose && !(at = last_space(s, most, len)) &&
+	    !(at = before_quoted(s, most, width)))
 		at = last_of(s, most, ",<>:()/&#_");
 	return at ? at : most;
 }

@@ -81,7 +81,8 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 	pf_intern_release(&keys);
 }
 
-#define MUCH 0.2 /* of what advice is about: its place is named */
+/* Of what advice is about: a place that holds as much is named. */
+#define MUCH (1.0 / 3)
 
 /* Does the first place hold most of it, or a wait that may be what costs it? */
 static bool is_most(const struct pf_advice *a)

@@ -212,6 +212,15 @@ static bool is_locked(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 }
 
+/* Is an open file still what the path leads to? */
+static bool is_at(int fd, const char *path)
+{
+	struct stat own, named;
+
+	return !fstat(fd, &own) && !lstat(path, &named) &&
+	       is_same(&own, &named);
+}
+
 bool pf_outplace_is_busy(const char *path)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf partial = { 0 };
@@ -230,7 +239,6 @@ int pf_outplace_lock(const char *path, bool is_alone)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	const int how = is_alone ? LOCK_EX : LOCK_SH;
-	struct stat own, named;
 
 	if (fd < 0)
 		return -1;
@@ -240,7 +248,7 @@ int pf_outplace_lock(const char *path, bool is_alone)
 		return -1;
 	}
 	/* Another may have removed or replaced it until now. */
-	if (!fstat(fd, &own) && !lstat(path, &named) && is_same(&own, &named))
+	if (is_at(fd, path))
 		return fd;
 	close(fd);
 	errno = ENOENT;
@@ -264,7 +272,8 @@ static int remove_left_over(const char *partial, struct pf_err *err)
 	else if (is_locked(fd))
 		rc = pf_fail(err, PF_EBUSY, "another profan is writing '%s'",
 			     partial);
-	else if (unlink(partial) && errno != ENOENT)
+	/* its writer may have ended well, and another one begun, until now */
+	else if (is_at(fd, partial) && unlink(partial) && errno != ENOENT)
 		rc = pf_fail_errno(err, "cannot remove '%s'", partial);
 	if (fd >= 0)
 		close(fd);
@@ -274,7 +283,6 @@ static int remove_left_over(const char *partial, struct pf_err *err)
 static int open_unwatched(struct pf_outplace *p, struct pf_err *err)
 {
 	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	struct stat own, named;
 
 	for (;;) {
 		PF_TRY(remove_left_over(p->partial, err));
@@ -285,8 +293,7 @@ static int open_unwatched(struct pf_outplace *p, struct pf_err *err)
 			return pf_fail_errno(err, "cannot write '%s'",
 					     p->partial);
 		/* Another may have taken it for left over until now. */
-		if (!is_locked(p->fd) && !fstat(p->fd, &own) &&
-		    !lstat(p->partial, &named) && is_same(&own, &named))
+		if (!is_locked(p->fd) && is_at(p->fd, p->partial))
 			break;
 		close(p->fd);
 	}

@@ -800,10 +800,12 @@ bool pf_reading_times(struct pf_reading *g, const struct pf_rows *r,
 /* ---- texts ---- */
 
 static bool find_text(struct pf_lookup *texts, const struct pf_rows *r,
-		      int column, int64_t *id, const char **text, size_t *len)
+		      int column, const char **text, size_t *len)
 {
-	return pf_rows_int(r, column, id) == PF_CELL_INT &&
-	       pf_lookup_find(texts, *id) &&
+	int64_t id;
+
+	return pf_rows_int(r, column, &id) == PF_CELL_INT &&
+	       pf_lookup_find(texts, id) &&
 	       pf_rows_text(&texts->rows, 0, text, len);
 }
 
@@ -813,7 +815,7 @@ void pf_reading_text(struct pf_reading *g, struct pf_lookup *texts,
 {
 	int64_t id;
 
-	if (find_text(texts, r, column, &id, text, len))
+	if (find_text(texts, r, column, text, len))
 		return;
 	snprintf(own, 48, "no name");
 	if (pf_rows_int(r, column, &id) == PF_CELL_INT)

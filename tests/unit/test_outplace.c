@@ -62,6 +62,7 @@ static void what_is_left_over_is_removed(void **state)
 	(void)state;
 	assert_int_equal(pf_outplace_open(&place, "t.db", &rule, &err), 0);
 	assert_int_equal(pf_outplace_commit(&place, &err), 0);
+	pf_outplace_release(&place);
 	assert_int_equal(access("t.db.partial", F_OK), -1);
 	assert_int_equal(access("t.db", F_OK), 0);
 }

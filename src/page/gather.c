@@ -73,7 +73,7 @@ static int run_path(struct pf_db *db, struct pf_parts *p)
 	struct pf_path_args args = {
 		.window = p->window,
 		.is_bare = p->no_page,
-		.is_among_others = pf_threads_default() <= PF_REPORT_THREADS,
+		.at_work = &p->at_work,
 	};
 	struct pf_doc *doc = &p->doc[PF_PART_PATH];
 	int rc = 0;
@@ -448,8 +448,6 @@ static void run_parts(struct queue *q, struct pf_db *db)
 		run_part(q, db, order[n]);
 }
 
-_Static_assert(PF_REPORT_THREADS == 2, "run_first() and run_other()");
-
 /* false: there is nothing to be known. */
 static bool wait_for_about(struct queue *q)
 {
@@ -470,6 +468,7 @@ static void *run_other(void *p)
 		q->links_rc = pf_gpu_links_keep(db);
 	if (!q->links_rc && wait_for_about(q))
 		run_parts(q, db);
+	atomic_fetch_sub(&q->parts->at_work, 1);
 	return NULL;
 }
 
@@ -486,6 +485,7 @@ static void run_first(struct queue *q)
 	pthread_mutex_unlock(&q->lock);
 	if (!rc)
 		run_parts(q, q->db);
+	atomic_fetch_sub(&q->parts->at_work, 1);
 }
 
 /* The first error in the order of parts, whichever thread met it first. */
@@ -517,11 +517,14 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 	q->beside = beside;
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->known, NULL);
+	atomic_store(&p->at_work, 2);
 	has_other =
 		!db->is_for_one && !pthread_create(&other, NULL, run_other, q);
 	db->err = &q->links_err;
-	if (!has_other)
+	if (!has_other) {
+		atomic_store(&p->at_work, 1);
 		q->links_rc = pf_gpu_links_keep(db);
+	}
 	if (has_other || !q->links_rc)
 		run_first(q);
 	if (has_other)

@@ -7,6 +7,7 @@
 #ifndef PF_PAGE_GATHER_H
 #define PF_PAGE_GATHER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -53,8 +54,6 @@ enum pf_part {
 
 #define PF_REPORT_ROWS 1000 /* asked of an analysis that can have many */
 
-#define PF_REPORT_THREADS 2
-
 struct pf_parts {
 	/* Texts go through "redact" here, not in what was found. */
 	struct pf_doc doc[PF_PART_COUNT];
@@ -85,8 +84,9 @@ struct pf_parts {
 	bool ops_by_device;        /* operators are sorted by device time */
 	const char *db_name;       /* borrowed: for commands on the page */
 	struct pf_window traces;   /* resolved */
-	bool no_page;  /* no more is found than verdicts and tiles read */
-	bool no_tiles; /* nor what only those do */
+	bool no_page;        /* no more is found than verdicts and tiles read */
+	bool no_tiles;       /* nor what only those do */
+	atomic_uint at_work; /* threads that still gather */
 };
 
 /* Other work on the same database, done beside the parts, and what of them. */

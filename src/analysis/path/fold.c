@@ -885,9 +885,12 @@ static void answer(void *context)
 void path_answer(const struct path *p, const struct path_ledger *l,
 		 struct path_lane *lanes, size_t count)
 {
-	/* each thread reads the graph anew */
+	/* each thread reads the graph anew: only where a processor is left */
+	const atomic_uint *at_work = p->args->at_work;
+	const bool is_left =
+		(at_work ? atomic_load(at_work) : 1) < pf_threads_default();
 	const size_t half =
-		p->args->is_among_others ? 0 : count / LANES / 2 * LANES;
+		is_left ? (count + LANES - 1) / LANES / 2 * LANES : 0;
 	struct part parts[2] = { { p, l, lanes, half },
 				 { p, l, lanes + half, count - half } };
 

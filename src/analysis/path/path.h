@@ -37,6 +37,7 @@
 #ifndef PF_ANALYSIS_PATH_PATH_H
 #define PF_ANALYSIS_PATH_PATH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -129,8 +130,8 @@ struct pf_path_args {
 	bool list;                  /* the tiles, too */
 	struct pf_opt_list what_if; /* questions; none: the usual ones */
 	bool is_bare;               /* none of these */
-	/* Others use the processors: nothing is done twice to use one more. */
-	bool is_among_others;
+	/* Threads at work, this one too: a processor is left, or NULL: others. */
+	const atomic_uint *at_work;
 	struct pf_opt_list beside; /* more, answered apart from them */
 	struct pf_path_sink *also; /* or NULL */
 	/*

@@ -25,8 +25,8 @@ const fromBase64 = (text) => {
 	return out;
 };
 
-const inflate = (id) => new Response(new Blob([fromBase64($(id).textContent)])
-	.stream().pipeThrough(new DecompressionStream('gzip')));
+const inflate = (id) => new Response(new Response(fromBase64($(id).textContent))
+	.body.pipeThrough(new DecompressionStream('gzip')));
 
 /* ---- tables ---- */
 

@@ -161,8 +161,9 @@ const showBar = (view) => {
 		link.removeAttribute('aria-current');
 		if (isHere) {
 			link.setAttribute('aria-current', 'page');
-			link.scrollIntoView({ block: 'nearest',
-				inline: 'nearest' });
+			/* not now: the page would be laid out twice */
+			requestAnimationFrame(() => link.scrollIntoView({
+				block: 'nearest', inline: 'nearest' }));
 		}
 	});
 };

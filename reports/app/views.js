@@ -139,7 +139,8 @@ const commandLine = (text) => {
 	const b = copyButton(() => text, 'Copy');
 	b.setAttribute('aria-label', 'Copy the command');
 	const line = make('p', { className: 'command' },
-		make('code', {}, text), b);
+		make('code', {}, ...text.split(/( +)/).map((word) =>
+			word[0] === ' ' ? word : make('span', {}, word))), b);
 	if (words[1] === 'slice' && words.includes('-o'))
 		line.append(saveButton(words));
 	if (address && address !== hrefOf({}))

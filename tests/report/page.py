@@ -719,7 +719,34 @@ def check_traps(browser):
 
 # ---- looks, keys ----
 
+# Words of commands that break behind a "-", as an option would.
+BROKEN = """() => [...document.querySelectorAll('.command code')].flatMap((code) => {
+    const range = document.createRange(), found = [];
+    const topOf = (node, i) => {
+        range.setStart(node, i);
+        range.setEnd(node, i + 1);
+        return range.getBoundingClientRect().top;
+    };
+    const walk = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walk.nextNode());)
+        for (let i = 0; i + 1 < node.data.length; i++)
+            if (node.data[i] === '-' && topOf(node, i) < topOf(node, i + 1))
+                found.push(code.textContent);
+    return found;
+})"""
+
+
 def check_looks(browser):
+    app = opened(browser, "train.json")
+    app.show("kernels")
+    app.page.evaluate("go({ group: 'name,op', from: '1ms', to: '9s' })")
+    app.answer()
+    wrong = []
+    for width in range(300, 420, 10):
+        app.page.set_viewport_size({"width": width, "height": 700})
+        wrong += app.page.evaluate(BROKEN)
+    b.say("options stay whole on a phone", "\n".join(wrong))
+    app.close()
     app = opened(browser, "hostile.json")
     p, wrong = app.page, []
     for view, command in p.evaluate(VIEWS):

@@ -219,7 +219,8 @@ const adviceOf = (row, columns, how) => {
 	if (row.title)
 		item.append(make('p', {}, ...glued(row.sentence)));
 	if (row.remedy && !how.length)
-		item.append(make('p', { className: 'how' }, row.remedy));
+		item.append(make('p', { className: 'how' }, 'To try: ' +
+			row.remedy));
 	if (row.code && !how.length)
 		item.append(make('pre', { className: 'try' }, row.code));
 	if (facts.length)

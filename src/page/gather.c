@@ -44,7 +44,7 @@ static int find_gaps(struct pf_db *db, struct pf_gap_sink *also, void *context)
 	return pf_gaps(db, &args, &p->gaps, &p->doc[PF_PART_GAPS]);
 }
 
-/* And gaps, of which it needs some. */
+/* And gaps, of which it needs some.  Advice reads it where no path is. */
 static int run_syncs(struct pf_db *db, struct pf_parts *p)
 {
 	const struct pf_gap_source gaps = { find_gaps, p };
@@ -54,7 +54,7 @@ static int run_syncs(struct pf_db *db, struct pf_parts *p)
 					    .gaps = &gaps };
 	bool is_failed;
 
-	if (p->no_tiles)
+	if (p->no_tiles && p->traces.count < 2)
 		return find_gaps(db, NULL, p);
 	return pf_syncs(db, &args, &p->syncs, &p->doc[PF_PART_SYNCS],
 			&is_failed);

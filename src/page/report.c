@@ -523,10 +523,10 @@ static const char *show_text(const void *context, const char *text,
 static void report_judge(struct pf_report *r)
 {
 	struct pf_parts *p = &r->parts;
-	const struct pf_advise_from from = { &p->callers,  &p->launches,
-					     &p->overlap,  &p->steps,
-					     &p->memory,   &p->info,
-					     &p->roofline, &p->gaps };
+	const struct pf_advise_from from = {
+		&p->callers, &p->launches, &p->overlap, &p->steps, &p->memory,
+		&p->info,    &p->roofline, &p->gaps,    &p->syncs
+	};
 
 	p->judged =
 		(struct pf_advise_args){ p->window, p->db_name, show_text, p };

@@ -297,7 +297,8 @@ struct beside {
 	struct pf_usage memory;
 	struct pf_info info;
 	struct pf_roofline roofline;
-	struct pf_gaps gaps; /* where there is no path */
+	struct pf_gaps gaps;   /* where there is no path */
+	struct pf_syncs syncs; /* and of several traces */
 };
 
 static int find_callers(struct pf_db *db, struct beside *b)
@@ -367,12 +368,35 @@ static int find_roofs(struct pf_db *db, struct beside *b)
 	return has_shapes ? pf_roofline_find(db, &args, &b->roofline) : 0;
 }
 
-static int find_gaps(struct pf_db *db, struct beside *b)
+static int find_gaps_for(struct pf_db *db, struct pf_gap_sink *also, void *p)
 {
+	struct beside *b = p;
 	const struct pf_gaps_args args = { .window = *b->window,
-					   .micro_ns = PF_GAPS_MICRO_NS };
+					   .micro_ns = PF_GAPS_MICRO_NS,
+					   .also = also };
 
 	return pf_gaps_find(db, &args, &b->gaps);
+}
+
+static int find_gaps(struct pf_db *db, struct beside *b)
+{
+	return find_gaps_for(db, NULL, b);
+}
+
+/* And gaps, of which it needs some. */
+static int find_syncs(struct pf_db *db, struct beside *b)
+{
+	const struct pf_gap_source gaps = { find_gaps_for, b };
+	const struct pf_syncs_args args = { .window = *b->window,
+					    .max_per_step = -1,
+					    .fail_on = -1,
+					    .gaps = &gaps };
+	struct pf_doc doc = { 0 };
+	bool is_failed;
+	int rc = pf_syncs(db, &args, &b->syncs, &doc, &is_failed);
+
+	pf_doc_release(&doc);
+	return rc;
 }
 
 /* By the time they take: the last are short ones. */
@@ -409,7 +433,7 @@ static void find_path(void *p)
 	struct gathering *g = p;
 
 	g->db->err = &g->err[0];
-	g->rc[0] = g->has_many ? find_gaps(g->db, g->beside)
+	g->rc[0] = g->has_many ? find_syncs(g->db, g->beside)
 			       : pf_advise_read(g->db, g->args, g->out);
 	/* all has its end, and yet of nothing that is known why */
 	if (!g->rc[0] && !g->has_many && !g->out->tiles->path->category_count)
@@ -435,6 +459,7 @@ static void release(struct beside *b)
 	pf_info_release(&b->info);
 	pf_roofline_release(&b->roofline);
 	pf_gaps_release(&b->gaps);
+	pf_syncs_release(&b->syncs);
 }
 
 static int gather(struct pf_db *db, const struct pf_advise_args *args,
@@ -483,10 +508,10 @@ static int count_traces(struct pf_db *db, const struct pf_window_args *args,
 static int find(struct pf_db *db, const struct pf_advise_args *args,
 		struct beside *b, struct pf_advise *out)
 {
-	const struct pf_advise_from from = { &b->callers,  &b->launches,
-					     &b->overlap,  &b->steps,
-					     &b->memory,   &b->info,
-					     &b->roofline, &b->gaps };
+	const struct pf_advise_from from = {
+		&b->callers, &b->launches, &b->overlap, &b->steps, &b->memory,
+		&b->info,    &b->roofline, &b->gaps,    &b->syncs
+	};
 	size_t count;
 	int rc = count_traces(db, &args->window, &count);
 
@@ -850,8 +875,8 @@ static void advise_show(const struct pf_advise *a,
 	if (!a->has_path)
 		pf_doc_note(doc,
 			    "without a critical path, which is of one trace, "
-			    "causes are judged by what GPUs wait for, and "
-			    "nothing says what would be saved");
+			    "causes are judged by what GPUs wait for: how much "
+			    "of that would be saved is not known");
 	else if (a->given)
 		pf_doc_note(doc,
 			    "at most is what the change takes off the critical "

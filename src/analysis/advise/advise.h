@@ -25,6 +25,7 @@
 #include "base/err.h"
 #include "events/window.h"
 #include "analysis/idle/gaps.h"
+#include "analysis/idle/syncs.h"
 #include "analysis/memory/usage.h"
 #include "analysis/path/path.h"
 #include "analysis/roofline/roofline.h"
@@ -51,6 +52,7 @@ struct pf_advise_from {
 	const struct pf_roofline *roofline; /* empty: there are no shapes */
 	const struct pf_gaps
 		*gaps; /* of all traces; NULL where there is a path */
+	const struct pf_syncs *syncs; /* the same; empty: not known */
 };
 
 enum pf_advice_state {

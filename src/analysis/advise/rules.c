@@ -1383,6 +1383,7 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 /* ---- A13 ---- */
 
 #define SMALL_MESSAGE (1 << 20) /* bytes */
+#define KNOWN_PART    10        /* of it GPU work may have no call */
 
 /* On the GPU, or where the host waits for it. */
 static bool owns_comm(const struct advise_row *r)
@@ -1442,6 +1443,50 @@ static void say_waiting(const struct pf_overlap *o, struct pf_advice *out)
 			    bytes / ns);
 }
 
+/*
+ * Without a path: a host that waits for no GPU is done no sooner, whatever a
+ * GPU does sooner, so steps save no more than it waits, or is held by a full
+ * queue.  PF_NO_INT: it is not known.
+ */
+static int64_t host_waits_ns(const struct pf_advise_from *from)
+{
+	const struct pf_syncs *s = from->syncs;
+	const struct pf_launches *l = from->launches;
+	const size_t traces = from->gaps->window.count;
+
+	if (!s || !s->has_calls || !s->step_count || !l ||
+	    l->orphan_count > l->all.count / KNOWN_PART ||
+	    from->overlap->device_count != traces)
+		return PF_NO_INT;
+	return s->blocked_ns + l->all.slow_ns;
+}
+
+/* False: what is exposed costs next to nothing. */
+static bool bound_exposed(const struct pf_advise *a, struct pf_advice *out)
+{
+	int64_t most_ns = host_waits_ns(a->from);
+	char share[PF_NUM_MAX], ns[PF_NUM_MAX];
+	struct pf_buf why = { 0 };
+
+	if (most_ns == PF_NO_INT || most_ns >= out->on_path_ns ||
+	    out->measured < out->threshold)
+		return true;
+	out->at_most_ns = most_ns;
+	out->confidence = "model";
+	out->cap = "as the host waits for GPUs no longer";
+	pf_num_show_ratio(share, out->measured);
+	out->measured = pf_num_share(most_ns, out->whole_ns);
+	if (out->measured >= out->threshold)
+		return true;
+	pf_buf_addf(&why,
+		    "%s of the time it is exposed, and yet the host waits for "
+		    "GPUs only %s in all: hiding it saves no more",
+		    share, pf_num_show_ns(ns, most_ns));
+	advise_fine(out, why.data);
+	pf_buf_release(&why);
+	return false;
+}
+
 static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 {
 	char exposed[PF_NUM_MAX], all[PF_NUM_MAX], size[PF_NUM_MAX];
@@ -1459,6 +1504,8 @@ static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 		out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 		return;
 	}
+	if (!a->has_path && !bound_exposed(a, out))
+		return;
 	pf_num_show_ns(all, o->all.comm_ns);
 	if (a->has_path)
 		pf_buf_addf(advise_next(out),

@@ -562,8 +562,14 @@ char *pf_usage_when(char *out, const struct pf_usage_device *d)
 
 #define LARGE 0.05 /* of the peak: a place worth its name */
 
-/* Whose memory the peak is not. */
-static void say_direct(const struct pf_usage *u, struct pf_buf *out)
+#define NOTHING 1048576 /* bytes beside memory that no record tells of */
+
+/*
+ * Whose memory the peak is not.  True: beside that it is numbers at most, and
+ * worth no word.
+ */
+static bool say_direct(const struct pf_usage *u,
+		       const struct pf_usage_device *d, struct pf_buf *out)
 {
 	char allocs[PF_NUM_MAX], frees[PF_NUM_MAX];
 
@@ -571,13 +577,17 @@ static void say_direct(const struct pf_usage *u, struct pf_buf *out)
 		pf_buf_addf(out,
 			    "No memory of a GPU is recorded, as where torch's "
 			    "caching allocator is off: %s was called %s times, "
-			    "%s %s times. ",
+			    "%s %s times",
 			    u->alloc_call,
 			    pf_num_show_count(allocs, u->alloc_calls),
 			    u->free_call,
 			    pf_num_show_count(frees, u->free_calls));
-	else
-		pf_buf_adds(out, "");
+	if (u->alloc_calls && d->level_peak < NOTHING) {
+		pf_buf_adds(out, ", and no record says for how much");
+		return true;
+	}
+	pf_buf_adds(out, u->alloc_calls ? ". " : "");
+	return false;
 }
 
 /* Where blocks of the capture were asked for; NULL: it is not known. */
@@ -648,7 +658,10 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 		return;
 	}
 	pf_usage_when(time, d);
-	say_direct(u, &text);
+	if (say_direct(u, d, &text)) {
+		pf_doc_finding(doc, "%s", text.data);
+		return;
+	}
 	if (!d->is_absolute) {
 		pf_doc_finding(doc,
 			       "%s%s: at most %s more than at the start, after "

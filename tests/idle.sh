@@ -91,9 +91,41 @@ rm -f "$tmp/late.db"
 run 0 "$profan" ingest -q "$tmp/late.json" -o "$tmp/late.db" &&
 	run 0 "$profan" launches "$tmp/late.db" &&
 	grep -q '^The CPU hardly runs ahead' "$tmp/out" &&
+	tr '\n' ' ' <"$tmp/out" | grep -q 'Yet the work of 100.00 %' &&
 	run 0 "$profan" doctor "$tmp/late.db" -f csv &&
 	! grep -q 'backlog.*warn' "$tmp/out"
 result 'late work on an idle GPU is no backlog'
+
+# whether the CPU runs ahead is said by the queue, which is said beside it; and
+# what is recorded into a graph is no launch that works
+"$PYTHON" -S -c '
+import json
+def call(ts, name, **args):
+    return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": 1,
+            "ts": ts, "dur": 10, "args": args}
+def kernel(ts, i):
+    return {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7,
+            "ts": ts, "dur": 2,
+            "args": {"device": 0, "stream": 7, "correlation": i}}
+def dump(name, events):
+    json.dump(events, open("'"$tmp"'/" + name, "w"))
+dump("three.json", [e for t in range(0, 9000, 1000) for i in range(3) for e in (
+    call(t + 10 * i, "cudaLaunchKernel", correlation=t + i + 1),
+    kernel(t + 400 + 10 * i, t + i + 1))])
+dump("captured.json", [call(0, "cudaLaunchKernel", correlation=1),
+    kernel(15, 1), call(20, "cudaStreamBeginCapture")] +
+    [call(40 + 20 * i, "cudaLaunchKernel", correlation=2 + i)
+     for i in range(3)] + [call(100, "cudaStreamEndCapture")])'
+rm -f "$tmp/three.db" "$tmp/captured.db"
+run 0 "$profan" ingest -q "$tmp/three.json" -o "$tmp/three.db" &&
+	run 0 "$profan" launches "$tmp/three.db" &&
+	grep -q '^The CPU runs ahead: a launch finds 1 other in' "$tmp/out" &&
+	run 0 "$profan" ingest -q "$tmp/captured.json" -o "$tmp/captured.db" &&
+	run 0 "$profan" launches "$tmp/captured.db" &&
+	grep -q '^3 of 4 launches are recorded into graphs' "$tmp/out" &&
+	run 0 "$profan" launches "$tmp/captured.db" -f json &&
+	grep -q '"captured_count": 3' "$tmp/out"
+result 'launches: the queue, and graphs that are captured' "$tmp/out"
 
 # a call that ends with its kernel launches synchronously, which both say
 "$PYTHON" -S -c '

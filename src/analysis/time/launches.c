@@ -23,6 +23,7 @@
 #include "events/traces.h"
 #include "formats/event.h"
 #include "store/cursor.h"
+#include "store/query.h"
 
 /*
  * Each host thread is walked once, with the ranges that are open on it.  Time
@@ -236,9 +237,9 @@ int pf_calls(struct pf_db *db, const struct pf_calls_args *args,
 
 #define SLOW_CALL_NS  50000
 #define LONG_DELAY_NS 100000
-#define LATE          0.5 /* of the launches are delayed: the CPU is ahead, */
-#define AT_TIMES      0.1 /* or at times; */
-#define QUEUED        0.5 /* and of others are in the queue */
+#define AHEAD         1.0 /* others are in the queue: the CPU runs ahead, */
+#define AT_TIMES      0.5 /* or at times */
+#define LATE          0.5 /* of the launches: worth a word */
 
 struct work {
 	int64_t launch_id, start_ns, dur_ns, stream, op_id;
@@ -281,6 +282,8 @@ struct launches {
 	size_t last_stream; /* that was asked for */
 	struct pf_by_event *works, *caused;
 	struct pf_sorter *changes;
+	const struct pf_window_trace *trace; /* whose thread is read */
+	bool is_capturing;                   /* a graph, on that */
 };
 
 static struct pf_launch_stream *stream_at(const struct launches *l, size_t i)
@@ -525,6 +528,55 @@ static void find_lengths(struct launches *l)
 	}
 }
 
+/* ---- launches into graphs ---- */
+
+static int take_captured(void *context, const struct pf_block *b, uint32_t i,
+			 int64_t event_id)
+{
+	struct launches *l = context;
+	unsigned kind = pf_names_kind(l->ask.names, b->type[i]);
+	const struct pf_name_class *class;
+
+	(void)event_id;
+	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
+		return 0;
+	class = pf_names_class(l->ask.names, b->name[i]);
+	if (!class)
+		return -1;
+	if (class->capture)
+		l->is_capturing = class->capture == 1;
+	l->out->captured_count += l->is_capturing &&
+				  class->launches != PF_LAUNCHES_NONE &&
+				  b->start_ns[i] >= l->trace->from_ns &&
+				  b->start_ns[i] < l->trace->to_ns;
+	return 0;
+}
+
+static int read_captured(void *context, const struct pf_track *t)
+{
+	static const struct pf_track_reader reader = { .event = take_captured };
+	struct launches *l = context;
+
+	l->is_capturing = false;
+	return pf_track_read(l->ask.db, t, &reader, l);
+}
+
+/* Threads are read for it only where a call begins a capture at all. */
+static void find_captured(struct launches *l)
+{
+	struct pf_db *db = l->ask.db;
+	PF_STMT(st) = pf_named_prepare(db, "has_captures", db->err);
+	bool has_some =
+		pf_db_step(db, st, db->err) == 1 && sqlite3_column_int64(st, 0);
+
+	for (size_t i = 0;
+	     has_some && i < l->ask.window.count && pf_ask_names(&l->ask);
+	     i++) {
+		l->trace = &l->ask.window.traces[i];
+		pf_host_tracks(db, l->trace->trace_id, read_captured, l);
+	}
+}
+
 /* ---- what was found, in order ---- */
 
 static const char *call_text(struct launches *l, uint32_t name)
@@ -643,6 +695,8 @@ static void find_launches(struct launches *l)
 		find_lengths(l);
 	if (!l->ask.db->err->code)
 		find_ops(l);
+	if (!l->ask.db->err->code && !l->only_counts)
+		find_captured(l);
 	take_calls(l, l->out);
 	pf_keyed_sort(streams, by_place);
 	while (streams->count &&
@@ -768,6 +822,8 @@ static const struct pf_field launch_figures[] = {
 	      PF_COUNT | PF_KNOWN),
 	FIELD(orphan_count, "orphan_count", "GPU events without a call",
 	      PF_COUNT),
+	FIELD(captured_count, "captured_count", "Launches into graphs",
+	      PF_COUNT | PF_FULL),
 };
 
 /* What a launch finds in the queue on average, itself not. */
@@ -786,7 +842,10 @@ static double waiting_of(const struct pf_launches *l)
 		if (others > 0)
 			waiting += others * (double)length->count;
 	}
-	return l->all.count ? waiting / (double)l->all.count : 0;
+	if (!l->all.count)
+		return 0;
+	/* as it is said, so that no word is about what nobody sees */
+	return rint(100 * waiting / (double)l->all.count) / 100;
 }
 
 static double late_of(const struct pf_launches *l)
@@ -834,14 +893,64 @@ static void say_graphs(const struct pf_launch_sums *all, struct pf_buf *out)
 			    share, pf_num_share(all->graph_ns, all->gpu_ns)));
 }
 
+/* What is recorded into graphs has no work of its own yet. */
+static void say_captured(const struct pf_launches *l, struct pf_buf *out)
+{
+	char count[PF_NUM_MAX], of[PF_NUM_MAX];
+
+	if (l->captured_count <= l->all.count)
+		return;
+	pf_buf_addf(out,
+		    "%s of %s launches are recorded into graphs and run when "
+		    "these are replayed",
+		    pf_num_show_count(count, l->captured_count),
+		    pf_num_show_count(of, l->captured_count + l->all.count));
+	if (l->all.count)
+		pf_buf_addf(out, ". What follows is of the other %s. ",
+			    pf_num_show_count(of, l->all.count));
+}
+
+/*
+ * In one voice with the queue: who hardly runs ahead has no work that waits for
+ * other launches.
+ */
+static void say_delays(const struct pf_launches *l, double waiting,
+		       struct pf_buf *out)
+{
+	const char *scope = pf_window_scope(&l->window);
+	double late = late_of(l);
+	char part[PF_NUM_MAX];
+
+	if (late <= 0) {
+		pf_buf_addf(out,
+			    "No work of the launches%s begins over 100 us "
+			    "after the call",
+			    scope);
+		return;
+	}
+	/* no more launches find another than others are found */
+	pf_buf_addf(out,
+		    "%she work of %s of the launches%s begins over 100 us "
+		    "after the call%s",
+		    waiting < AT_TIMES && late >= LATE ? "Yet t" : "T",
+		    pf_num_show_ratio(part, late), scope,
+		    waiting < AT_TIMES && late >= LATE && waiting <= late / 2
+			    ? ", most of it with no other launch before it in "
+			      "the queue"
+			    : "");
+}
+
 static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 {
-	char part[PF_NUM_MAX], others[PF_NUM_MAX];
-	double late = late_of(l), waiting = waiting_of(l);
+	double waiting = waiting_of(l);
+	char others[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
+	say_captured(l, &text);
 	if (!l->all.count) {
-		if (l->orphan_count)
+		if (text.len)
+			pf_doc_finding(doc, "%s", text.data);
+		else if (l->orphan_count)
 			pf_doc_finding(doc, "No GPU work has a launch call");
 		else
 			pf_doc_finding(doc, "%s%s",
@@ -850,7 +959,7 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 					       ? ""
 					       : ", so of no call is known "
 						 "what it launched");
-		doc->is_nothing = !l->orphan_count;
+		doc->is_nothing = !l->orphan_count && !text.len;
 		return;
 	}
 	/* one that takes far longer than its work does something else */
@@ -864,25 +973,17 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 	}
 	say_graphs(&l->all, &text);
 	pf_buf_addf(&text, "The CPU %s: a launch finds ",
-		    waiting < QUEUED   ? "hardly runs ahead"
-		    : late >= LATE     ? "runs ahead"
-		    : late >= AT_TIMES ? "runs ahead at times"
-				       : "hardly runs ahead");
-	waiting = rint(100 * waiting) / 100;
+		    waiting >= AHEAD      ? "runs ahead"
+		    : waiting >= AT_TIMES ? "runs ahead at times"
+					  : "hardly runs ahead");
 	if (waiting > 0)
-		pf_buf_addf(&text, "%s others",
-			    pf_num_show_real(others, waiting));
+		pf_buf_addf(&text, "%s other%s",
+			    pf_num_show_real(others, waiting),
+			    waiting <= 1 && waiting >= 1 ? "" : "s");
 	else
 		pf_buf_adds(&text, "no other");
 	pf_buf_adds(&text, " in the queue on average. ");
-	if (late > 0)
-		pf_buf_addf(&text, "The work of %s",
-			    pf_num_show_ratio(part, late));
-	else
-		pf_buf_adds(&text, "No work");
-	pf_buf_addf(&text,
-		    " of the launches%s begins over 100 us after the call",
-		    pf_window_scope(&l->window));
+	say_delays(l, waiting, &text);
 	say_calls(&l->all, &text);
 	pf_doc_finding(doc, "%s", text.data);
 }

@@ -88,6 +88,7 @@ struct pf_launches {
 	int64_t kernel_count, short_kernel_count;
 	double short_kernel_share; /* of the time of kernels */
 	int64_t orphan_count;      /* GPU events without a call */
+	int64_t captured_count;    /* launches into graphs: not in all */
 	struct pf_arena texts;
 };
 

@@ -708,6 +708,7 @@ PROGRAMS = {
     "A22-allocator": lambda p, step: first_call(p, 4000, "cudaMalloc", step),
     "A22-copy": lambda p, step: first_copy(p, 4000, step),
     "A22-few": lambda p, step: first_of_few(p, 400, step),
+    "A22-later": lambda p, step: first_kernels(p, 800, abs(step - 2)),
     "A22-late": lambda p, step: first_kernels(p, 800, step),
     "A22-busy-not": lambda p, step: long_behind(p, 4000, step),
     "A3-trials-not": lambda p, step: trials(p, 30, step),

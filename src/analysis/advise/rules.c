@@ -897,9 +897,8 @@ static const char *code_variant(const struct pf_advise *a,
 
 static bool owns_start(const struct advise_row *r)
 {
-	if (r->flags & (ADVISE_LATE | ADVISE_DATA))
-		return false;
-	return is_trial(r) || (unsigned)r->category == PF_CAUSE_MODULE;
+	return !(r->flags & ADVISE_DATA) &&
+	       (is_trial(r) || (unsigned)r->category == PF_CAUSE_MODULE);
 }
 
 /* A use that is none takes a twentieth of that, or less. */
@@ -942,9 +941,27 @@ static void say_trials(const struct pf_advise *a, struct pf_advice *out)
 				       : "Trials of algorithms hold";
 }
 
+/* What a later step does first, as a new shape or validation. */
+static int64_t late_starts(const struct pf_advise *a, struct pf_advice *out)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].advice & out->bit &&
+		    a->tiles->rows[i].flags & ADVISE_LATE)
+			ns += a->tiles->rows[i].ns;
+	if (ns > out->on_path_ns / 2)
+		pf_buf_adds(advise_next(out),
+			    "Most of it is behind the first step, in what a "
+			    "later one does first, as with a new shape or to "
+			    "validate: a warm-up has to do that, too");
+	return ns;
+}
+
 /*
  * A warm-up leaves out all that the first step takes beyond a steady one, not
- * only what first uses hold; without steps nothing says what that is.
+ * only what first uses hold, and those of later steps; without steps nothing
+ * says what that is.
  */
 static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 {
@@ -976,6 +993,8 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 		say_least(a, out);
 		return;
 	}
+	if (a->has_path)
+		w.excess_ns += late_starts(a, out);
 	if (w.excess_ns > out->at_most_ns)
 		out->at_most_ns =
 			w.excess_ns < a->window_ns ? w.excess_ns : a->window_ns;

@@ -788,7 +788,8 @@ static void add_finding(const struct ranges *r, enum pf_producer producer,
 			struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
-	const struct range *most = NULL;
+	const struct range *most = NULL, *steps = NULL;
+	struct pf_buf text = { 0 };
 
 	doc->is_nothing = !r->items.count && !r->spans.count;
 	if (!r->items.count && r->spans.count) {
@@ -807,17 +808,31 @@ static void add_finding(const struct ranges *r, enum pf_producer producer,
 	for (size_t i = 0; i < r->items.count; i++) {
 		const struct range *item = range_at(r, i);
 
-		if (r->has_user_self && !strcmp(item->name, "ProfilerStep*"))
-			continue;
-		if (!most || item->self_ns > most->self_ns)
+		if (!strcmp(item->name, "ProfilerStep*"))
+			steps = item;
+		else if (!most || item->self_ns > most->self_ns)
 			most = item;
 	}
-	pf_doc_finding(doc,
-		       "%s itself takes %s of the time in ranges%s (%s of %s)",
-		       most->name, pf_num_show_ratio(part, most->self_share),
-		       pf_window_scope(&r->ask.window),
-		       pf_num_show_ns(time, most->self_ns),
-		       pf_num_show_ns(all, r->self_ns));
+	if (!most || (steps && !r->has_user_self)) {
+		pf_doc_finding(
+			doc,
+			"There are no ranges but the profiler's steps%s; "
+			"%s",
+			most ? " that take time" : "",
+			pf_hint(producer, PF_HINT_RANGES));
+		return;
+	}
+	pf_buf_addf(&text,
+		    "%s itself takes %s of the time in ranges%s (%s of %s)",
+		    most->name, pf_num_show_ratio(part, most->self_share),
+		    pf_window_scope(&r->ask.window),
+		    pf_num_show_ns(time, most->self_ns),
+		    pf_num_show_ns(all, r->self_ns));
+	if (steps && steps->self_ns > most->self_ns)
+		pf_buf_addf(&text, ". %s is in steps, and in no range in them",
+			    pf_num_show_ratio(part, steps->self_share));
+	pf_doc_finding(doc, "%s", text.data);
+	pf_buf_release(&text);
 }
 
 /* Those of no thread, and what must be known of all. */

@@ -52,6 +52,7 @@ static int run(struct pf_ctx *cx, void *argv)
 	const struct pf_stacks_args *args = argv;
 	char lines[PF_NUM_MAX], time[PF_NUM_MAX];
 	struct pf_stacks_result r;
+	const char *plural;
 
 	if (pf_stacks(cx->db, args, cx->out, &r) < 0)
 		return -1;
@@ -64,12 +65,13 @@ static int run(struct pf_ctx *cx, void *argv)
 	else
 		pf_num_show_ns(time, r.total_ns);
 	pf_num_show_count(lines, r.line_count);
+	plural = r.line_count == 1 ? "" : "s";
 	if (r.is_samples)
-		pf_log_note("%s in %s stacks; the file does not say of what",
-			    time, lines);
+		pf_log_note("%s in %s stack%s; the file does not say of what",
+			    time, lines, plural);
 	else
-		pf_log_note("%s of %s in %s stacks", time, what[args->weight],
-			    lines);
+		pf_log_note("%s of %s in %s stack%s", time, what[args->weight],
+			    lines, plural);
 	if (r.deep_count)
 		pf_log_note("%s ranges lie in more than %d others and are part "
 			    "of what they lie in",

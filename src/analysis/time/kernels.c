@@ -789,8 +789,8 @@ int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 
 #define LONG_NAME 120 /* in a sentence */
 
-/* "matrix products 46.69 %, other kernels 53.13 %": the largest that is named
-   first, and last what has no name. */
+/* ": matrix products 46.69 %, other kernels 53.13 %": the largest that is named
+   first, and last what has no name; nothing where none has. */
 static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 {
 	static const struct {
@@ -817,6 +817,8 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 		pf_sat_sum(&ns[w], k->classes[i].total_ns);
 	}
 	pf_buf_adds(out, "");
+	if (ns[NAMED] + ns[NAMED + 1] >= k->total_ns)
+		return;
 	for (size_t n = 0; n < WORDS; n++) {
 		size_t most = 0;
 
@@ -826,7 +828,7 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 		if (!ns[most])
 			break;
 		pf_num_show_ratio(share, pf_num_share(ns[most], k->total_ns));
-		pf_buf_addf(out, "%s%s %s", n ? ", " : "", words[most].plain,
+		pf_buf_addf(out, "%s%s %s", n ? ", " : ": ", words[most].plain,
 			    share);
 		ns[most] = 0;
 	}
@@ -860,12 +862,12 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 	say_classes(k, &classes);
 	pf_num_show_ns(total, k->total_ns);
 	if (k->row_count == 1)
-		pf_doc_finding(doc, "Kernels ran %s%s: %s. All are %s", total,
+		pf_doc_finding(doc, "Kernels ran %s%s%s. All are %s", total,
 			       pf_window_scope(&k->window), classes.data,
 			       name.data);
 	else
 		pf_doc_finding(doc,
-			       "Kernels ran %s%s: %s. The largest is %s with "
+			       "Kernels ran %s%s%s. The largest is %s with "
 			       "%s",
 			       total, pf_window_scope(&k->window), classes.data,
 			       name.data,

@@ -86,6 +86,19 @@ for file in "$top_srcdir"/tests/traces/good-*.json; do
 done
 real_traces advised real
 judged real
+# where nothing leads to the end of steps, what is behind it is no finding
+"$PYTHON" -S -c 'import json, sys
+def event(cat, name, tid, ts, dur):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid,
+            "ts": ts, "dur": dur}
+json.dump([e for t in (1000, 2000, 3000) for e in (
+    event("user_annotation", f"ProfilerStep#{t // 1000}", 1, t, 1000),
+    event("user_annotation", "load_batch", 1, t, 600),
+    event("cpu_op", "aten::mm", 2, t + 620, 300))], sys.stdout)' >"$tmp/behind.json"
+run 0 "$profan" ingest -q "$tmp/behind.json" -o "$tmp/t.db" &&
+	run 0 "$profan" advise "$tmp/t.db" &&
+	grep -q '^Loading data takes 60.00 %' "$tmp/out"
+result 'advice comes first where there is no path' "$tmp/out"
 # a step of short functions: what Python takes of it, as path says
 "$profan" ingest -q "$tmp/made/A21-parts.json" -o "$tmp/t.db"
 run 0 "$profan" path "$tmp/t.db" &&

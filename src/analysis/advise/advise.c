@@ -674,7 +674,9 @@ static void add_finding(const struct pf_advise *a,
 	struct pf_buf out = { 0 }, text = { 0 };
 	char least[PF_NUM_MAX];
 
-	if (pf_advise_say_rest(a, args, &out)) {
+	/* without a path, what is behind it says nothing of causes */
+	if ((a->has_path || !has_first(a)) &&
+	    pf_advise_say_rest(a, args, &out)) {
 		pf_say_plain(&text, &out);
 		pf_buf_adds(&text, ". ");
 		pf_buf_clear(&out);

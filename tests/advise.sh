@@ -236,4 +236,10 @@ run 0 "$profan" ingest -q "$tmp/cpu0.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
 	run 0 "$profan" advise -f csv "$tmp/cpu.db" &&
 	grep -q '^A8,.*--rank N' "$tmp/out"
 result 'several traces without GPU work' "$tmp/out"
+# who hardly waits is waited for
+sed 's/"aten::mm"/"gloo:all_reduce"/' "$tmp/cpu0.json" >"$tmp/early.json"
+run 0 "$profan" ingest -q "$tmp/early.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
+	run 0 "$profan" summary "$tmp/cpu.db" && tr -s ' \n' ' ' <"$tmp/out" |
+	grep -q 'Communication.* takes 30.00 %.* Rank 1 has least of it, 0 ns.*try one rank is late'
+result 'several traces without GPU work: a rank that is late' "$tmp/out"
 tap_done

@@ -204,6 +204,9 @@ static const struct {
 	  "needed, or compute activations again",
 	  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
 	  "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)" },
+	{ "A13", NULL, "late",
+	  "one rank is late, and the others wait: find what it does meanwhile",
+	  NULL },
 	{ "A13", TORCH, "small",
 	  "many small messages: put gradients into larger buckets",
 	  "DistributedDataParallel(model, bucket_cap_mb=100)" },

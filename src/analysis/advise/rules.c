@@ -2,6 +2,8 @@
 /* What each rule is about, and what sums of its rows do not say. */
 #include "config.h"
 
+#include <inttypes.h>
+
 #include "analysis/advise/impl.h"
 #include "analysis/roofline/gpus.h"
 #include "analysis/roofline/roofline.h"
@@ -1506,6 +1508,54 @@ static bool bound_exposed(const struct pf_advise *a, struct pf_advice *out)
 	return false;
 }
 
+/*
+ * Of several traces without GPU work: the steps of the one that communicates
+ * least, where that is less than half of what they do in the mean, for then the
+ * others wait for it.  NULL: none does.
+ */
+static const struct pf_step_time *find_late(const struct pf_advise *a,
+					    int64_t *least_ns)
+{
+	const struct pf_step_times *s = a->from->steps;
+	const struct pf_step_time *late = NULL;
+	int64_t all_ns = 0, traces = 0;
+
+	if (a->has_path || a->has_work || !s)
+		return NULL;
+	for (size_t i = 0, next; i < s->count; i = next) {
+		int64_t ns = 0;
+
+		for (next = i; next < s->count &&
+			       s->steps[next].trace_id == s->steps[i].trace_id;
+		     next++)
+			ns += s->steps[next].class_ns[PF_STEP_COMM];
+		if (!late || ns < *least_ns) {
+			late = &s->steps[i];
+			*least_ns = ns;
+		}
+		all_ns += ns;
+		traces++;
+	}
+	return traces > 1 && late->rank >= 0 && *least_ns < all_ns / traces / 2
+		       ? late
+		       : NULL;
+}
+
+static void say_late(const struct pf_advise *a, struct pf_advice *out)
+{
+	int64_t least_ns;
+	const struct pf_step_time *late = find_late(a, &least_ns);
+	char ns[PF_NUM_MAX];
+
+	if (late)
+		pf_buf_addf(advise_next(out),
+			    "Rank %" PRId64 " has least of it, %s: the others "
+			    "seem to wait for it, and --rank %" PRId64
+			    " says what it does",
+			    late->rank, pf_num_show_ns(ns, least_ns),
+			    late->rank);
+}
+
 static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 {
 	char exposed[PF_NUM_MAX], all[PF_NUM_MAX], size[PF_NUM_MAX];
@@ -1515,6 +1565,7 @@ static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 		if (!out->on_path_ns)
 			advise_fine(out, "no communication is on the critical "
 					 "path");
+		say_late(a, out);
 		if (!a->has_path)
 			return;
 		/* no question about GPU work knows of the host's */
@@ -1543,8 +1594,11 @@ static const char *comm_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
 {
 	int64_t mean = a->from->overlap ? mean_message(a->from->overlap) : -1;
+	int64_t least_ns;
 
 	(void)out;
+	if (find_late(a, &least_ns))
+		return "late";
 	return mean >= 0 && mean < SMALL_MESSAGE ? "small" : "";
 }
 

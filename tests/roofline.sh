@@ -188,4 +188,15 @@ END
 ingested lost "$tmp/lost.json" && [ "$(figure matrix_flops)" = 1572864 ]
 result "products in which a function never ends" "$tmp/err"
 
+# kernels of a few us end above any roof, whatever they do
+sed 's/"dur": 10,/"dur": 5,/g' "$tmp/lost.json" >"$tmp/short.json"
+for want in lost short; do
+	run 0 "$profan" ingest -q "$tmp/$want.json" -o "$tmp/$want.db" &&
+		run 0 "$profan" roofline "$tmp/$want.db" --gpu 'H100 SXM'
+	cp "$tmp/out" "$tmp/$want.out"
+done
+grep -q 'take 5.000 us in the mean' "$tmp/short.out" &&
+	! grep -q 'in the mean' "$tmp/lost.out"
+result 'short kernels are told' "$tmp/short.out"
+
 tap_done

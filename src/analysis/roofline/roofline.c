@@ -1172,6 +1172,8 @@ static void add_replayed(const struct pf_roof_walk *w, struct pf_doc *doc)
 		    parts.data);
 }
 
+#define SHORT_NS 10000 /* a kernel below is short, as in launches */
+
 static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 {
 	char ns[PF_NUM_MAX];
@@ -1210,6 +1212,14 @@ static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 			    "MFU and HFU are of what has a model: whatever "
 			    "products are in the other %s come on top",
 			    pf_num_show_ns(ns, r->rest_ns));
+	if (has_roof(r) && r->all.works &&
+	    r->all.kernel_ns / r->all.works < SHORT_NS)
+		pf_doc_note(
+			doc,
+			"the kernels take %s in the mean: so short, "
+			"starting and ending are a large part, which no "
+			"roof allows for; fewer, larger ones gain more",
+			pf_num_show_ns(ns, r->all.kernel_ns / r->all.works));
 	if (has_roof(r))
 		pf_doc_note(doc, "time above a roof is time of the GPU: a "
 				 "step that waits for its host gains nothing "

@@ -99,6 +99,18 @@ run 0 "$profan" ingest -q "$tmp/behind.json" -o "$tmp/t.db" &&
 	run 0 "$profan" advise "$tmp/t.db" &&
 	grep -q '^Loading data takes 60.00 %' "$tmp/out"
 result 'advice comes first where there is no path' "$tmp/out"
+# what nothing in steps explains is one thing, however they are numbered
+"$PYTHON" -S -c 'import json, sys
+def event(cat, name, ts, dur):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1,
+            "ts": ts, "dur": dur}
+json.dump([e for t in (1000, 2000, 3000) for e in (
+    event("user_annotation", f"ProfilerStep#{t // 1000}", t, 1000),
+    event("cpu_op", "aten::mm", t + 950, 40))], sys.stdout)' >"$tmp/own.json"
+run 0 "$profan" ingest -q "$tmp/own.json" -o "$tmp/t.db" &&
+	run 0 "$profan" advise "$tmp/t.db" &&
+	grep -q '^96.00 % of the critical path is in steps' "$tmp/out"
+result 'time of steps alone' "$tmp/out"
 # a step of short functions: what Python takes of it, as path says
 "$profan" ingest -q "$tmp/made/A21-parts.json" -o "$tmp/t.db"
 run 0 "$profan" path "$tmp/t.db" &&

@@ -323,6 +323,17 @@ static bool is_advised(const struct pf_advise *a, const struct pf_path_row *row)
 	return ns > row->ns / 2;
 }
 
+/* Of steps together, which have a number each: time that no record divides. */
+static int64_t steps_own_ns(const struct pf_advise *a)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].flags & ADVISE_STEP)
+			ns += a->tiles->rows[i].ns;
+	return ns;
+}
+
 bool pf_advise_say_rest(const struct pf_advise *a,
 			const struct pf_advise_args *args, struct pf_buf *out)
 {
@@ -338,6 +349,15 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	if (most->in == PF_PATH_QUEUED && p->row_count > 1 &&
 	    pf_num_share(p->gpu_ns, p->rest_ns) >= BUSY)
 		most++;
+	if (steps_own_ns(a) > most->ns) {
+		pf_buf_addf(
+			out,
+			"%s of the critical path is in steps, and in "
+			"nothing that is recorded in them",
+			pf_num_show_ratio(share, pf_num_share(steps_own_ns(a),
+							      p->window_ns)));
+		return true;
+	}
 	if (is_advised(a, most))
 		return false;
 	pf_num_show_ratio(share, most->share);

@@ -68,7 +68,9 @@ struct pf_db {
 	struct pf_db_gate *gate; /* several threads may use this one; or NULL */
 	struct pf_db_spare *spare;
 	unsigned lent;
-	bool is_for_one; /* no thread helps: it lends nothing */
+	bool is_for_one;            /* no thread helps: it lends nothing */
+	const struct pf_feed *feed; /* store/query.h; or NULL */
+	bool has_feeds;             /* its table is there */
 };
 
 /*

@@ -185,16 +185,16 @@ void pf_named_rows_free(void *rows)
 
 struct feed_table {
 	sqlite3_vtab base;
-	const struct pf_feed *feed;
+	const struct pf_db *db;
 };
 
 struct feed_cursor {
 	sqlite3_vtab_cursor base;
-	const struct pf_feed *feed;
+	const struct pf_feed *feed; /* or NULL: there is none */
 	size_t at;
 };
 
-static int connect(sqlite3 *sql, void *feed, int argc, const char *const *argv,
+static int connect(sqlite3 *sql, void *db, int argc, const char *const *argv,
 		   sqlite3_vtab **out, char **message)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
@@ -212,7 +212,7 @@ static int connect(sqlite3 *sql, void *feed, int argc, const char *const *argv,
 	if (rc)
 		return rc;
 	t = pf_calloc(1, sizeof(*t));
-	t->feed = feed;
+	t->db = db;
 	*out = &t->base;
 	return SQLITE_OK;
 }
@@ -235,7 +235,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
 	struct feed_cursor *c = pf_calloc(1, sizeof(*c));
 
-	c->feed = ((struct feed_table *)base)->feed;
+	c->feed = ((struct feed_table *)base)->db->feed;
 	*out = &c->base;
 	return SQLITE_OK;
 }
@@ -267,7 +267,7 @@ static int is_end(sqlite3_vtab_cursor *base)
 {
 	const struct feed_cursor *c = (struct feed_cursor *)base;
 
-	return c->at >= c->feed->count;
+	return !c->feed || c->at >= c->feed->count;
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i)
@@ -300,17 +300,24 @@ static const sqlite3_module module = {
 	.xRowid = rowid,
 };
 
+/*
+ * It stays with the connection: a module that goes takes with it how every
+ * other statement was prepared.
+ */
 int pf_feed_register(struct pf_db *db, const struct pf_feed *feed,
 		     struct pf_err *err)
 {
-	if (sqlite3_create_module(db->sql, "feed", &module, (void *)feed))
+	if (!db->has_feeds &&
+	    sqlite3_create_module(db->sql, "feed", &module, db))
 		return pf_db_fail(db, "cannot prepare a table", err);
+	db->has_feeds = true;
+	db->feed = feed;
 	return 0;
 }
 
 void pf_feed_drop(struct pf_db *db)
 {
-	sqlite3_create_module(db->sql, "feed", NULL, NULL);
+	db->feed = NULL;
 }
 
 static bool is_listing_pragma(const char *name)

@@ -71,7 +71,7 @@ struct pf_feed {
 	const struct pf_feed_row *rows;
 };
 
-/* Borrowed until pf_feed_drop(); statements that read it go before that. */
+/* Borrowed until pf_feed_drop(); from then on the table is empty. */
 int pf_feed_register(struct pf_db *db, const struct pf_feed *feed,
 		     struct pf_err *err);
 void pf_feed_drop(struct pf_db *db);

@@ -68,8 +68,6 @@ static void rows_arrive_batch_by_batch(void **state)
 	assert_int_equal(pf_db_put(&db, st, &err), 0);
 	fill(&feed, 0, 0);
 	assert_int_equal(pf_db_put(&db, st, &err), 0);
-	sqlite3_finalize(st);
-
 	count_is(&db, "SELECT count(*) FROM t WHERE a = rowid - 1",
 		 PF_FEED_ROWS + 3);
 	count_is(&db, "SELECT count(*) FROM t WHERE b IS iif(a % 2, NULL, -a)",
@@ -80,8 +78,16 @@ static void rows_arrive_batch_by_batch(void **state)
 		 PF_FEED_ROWS + 3);
 
 	pf_feed_drop(&db);
-	assert_null(pf_db_prepare(&db, sql, &err));
-	support_error(&err, PF_EDB, "no such table: feed");
+	fill(&feed, 3, 0);
+	assert_int_equal(pf_db_put(&db, st, &err), 0);
+	count_is(&db, "SELECT count(*) FROM t", PF_FEED_ROWS + 3);
+	/* and the next, without what was prepared being prepared again */
+	assert_int_equal(pf_feed_register(&db, &feed, &err), 0);
+	assert_int_equal(pf_db_put(&db, st, &err), 0);
+	count_is(&db, "SELECT count(*) FROM t", PF_FEED_ROWS + 6);
+	assert_int_equal(
+		sqlite3_stmt_status(st, SQLITE_STMTSTATUS_REPREPARE, 0), 0);
+	sqlite3_finalize(st);
 	pf_db_close(&db);
 	free(path);
 }

@@ -20,6 +20,10 @@ tests_unit_test_pfr_hostile_SOURCES = tests/unit/test_pfr_hostile.c \
 	tests/gen/pfrread.c tests/gen/pfrread.h tests/gen/pfrw.c \
 	tests/gen/pfrw.h
 
+# with the commands, but not their main()
+tests_unit_test_stay_LDADD = \
+	$(filter-out src/main.$(OBJEXT),$(profan_OBJECTS)) $(LDADD)
+
 # ---- makes traces ----
 check_PROGRAMS += tests/gen/mktrace
 tests_gen_mktrace_SOURCES = \

@@ -653,7 +653,6 @@ static int run_command(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 struct pf_cmd_kept_db {
 	struct pf_db db;
 	bool with_tables; /* as well for who needs none */
-	struct stat info; /* of the file when it was opened */
 };
 
 static void close_kept(struct pf_cmd_kept_db *k)
@@ -692,7 +691,7 @@ static struct pf_cmd_kept_db *take_kept(struct pf_cmd_kept *kept,
 		memmove(at + i, at + i + 1,
 			(PF_CMD_KEPT - 1 - i) * sizeof(*at));
 		at[PF_CMD_KEPT - 1] = NULL;
-		if (!stat(path, &info) && is_same_file(&info, &k->info))
+		if (!stat(path, &info) && is_same_file(&info, &k->db.file))
 			return k;
 		close_kept(k);
 		break;
@@ -713,11 +712,8 @@ static struct pf_cmd_kept_db *open_db(struct pf_ctx *cx, const char *path,
 	}
 	k = pf_calloc(1, sizeof(*k));
 	k->with_tables = with_tables;
-	if (!stat(path, &k->info) &&
-	    !pf_db_open(&k->db, path, with_tables, cx->err))
+	if (!pf_db_open(&k->db, path, with_tables, cx->err))
 		return k;
-	if (!cx->err->code)
-		pf_fail_open(cx->err, "cannot open '%s'", path);
 	free(k);
 	return NULL;
 }

@@ -772,8 +772,6 @@ static int open_kind(struct pf_db *db, const char *path,
 		     const struct pf_db_kind *kind, bool with_tables,
 		     bool is_sound, struct pf_err *err)
 {
-	struct stat info;
-
 	memset(db, 0, sizeof(*db));
 	db->err = err;
 	if (stat(path, &opened))
@@ -786,7 +784,7 @@ static int open_kind(struct pf_db *db, const char *path,
 		pf_db_close(db);
 		return pf_while(err, "'%s'", path);
 	}
-	info = opened;
+	db->file = opened;
 	if (check_identity(db, kind, err) ||
 	    (!is_sound && check_damage(db, kind, err)) ||
 	    set_up_reading(db, kind, with_tables, err)) {
@@ -794,9 +792,7 @@ static int open_kind(struct pf_db *db, const char *path,
 		return -1;
 	}
 	db->is_readable = true;
-	db->is_for_one = info.st_size <= SMALL_BYTES;
-	db->device = info.st_dev;
-	db->inode = info.st_ino;
+	db->is_for_one = db->file.st_size <= SMALL_BYTES;
 	return 0;
 }
 
@@ -842,7 +838,8 @@ int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 {
 	PF_TRY(open_kind(db, open->path, &pf_db_of_traces, false, true, err));
 	/* figures of two files must not meet */
-	if (db->device != open->device || db->inode != open->inode) {
+	if (db->file.st_dev != open->file.st_dev ||
+	    db->file.st_ino != open->file.st_ino) {
 		pf_db_close(db);
 		return pf_fail(err, PF_EIO,
 			       "'%s' was replaced while it was read",
@@ -1094,7 +1091,7 @@ bool pf_db_is_cache_of(const char *path, const char *mark)
 	    info.st_uid != geteuid() || info.st_mode & S_IWOTH)
 		return false;
 	if (!pf_db_open(&db, path, false, &ignored) &&
-	    db.device == info.st_dev && db.inode == info.st_ino)
+	    db.file.st_dev == info.st_dev && db.file.st_ino == info.st_ino)
 		own = cache_mark(&db, &ignored);
 	return own && !strcmp(own, mark);
 }

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /* The loadable extension calls the SQLite of the program that loads it. */
 #ifdef PF_EXTENSION
@@ -55,8 +56,8 @@ struct pf_db {
 	 * that asks.  Given when it is opened.
 	 */
 	struct pf_err *err;
-	char *path;             /* as given, for messages */
-	uint64_t device, inode; /* of the file that was opened */
+	char *path;       /* as given, for messages */
+	struct stat file; /* that was opened, whatever has its name by now */
 	/* Files that no output may replace, borrowed; none: only path. */
 	const char *const *inputs;
 	size_t input_count;

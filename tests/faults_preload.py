@@ -180,6 +180,8 @@ def judge_capture(fault, is_agents, want):
     words = ["capture", "-o", "run-%p.pfr", "--ingest", "out.db", "--",
              *failing, program]
     code, out, said = run(words, None if is_agents or not fault else fault)
+    if not fault and (code != 0 or content("out.db") == before):
+        sys.exit(f"{words}: {code} {said}")  # no fault would be met
     if fault and not os.path.exists(hit):
         return False
     is_old = content("out.db") == before

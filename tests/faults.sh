@@ -255,6 +255,12 @@ if [ -n "$SQLITE3" ]; then
 	run 0 "$profan" doctor "$tmp/broken.db" -f csv &&
 		grep -q '^repairs,9223372036854775807,' "$tmp/out"
 	result "counts past 2^63 are held there" "$tmp/out"
+	"$profan" ingest -q "$good" "$tmp/larger.json" -o "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "INSERT OR REPLACE INTO trace_fact
+		SELECT id, 'averages_too_deep', ~(1 << 63) FROM trace"
+	run 0 "$profan" doctor "$tmp/broken.db" -f csv &&
+		grep -q ',9223372036854775807,' "$tmp/out"
+	result "and those of several traces" "$tmp/out"
 	cp "$db" "$tmp/broken.db"
 	"$SQLITE3" "$tmp/broken.db" "UPDATE block_column SET
 		data = CAST(substr(data, 1, length(data) - 1) || x'5a' AS BLOB)

@@ -1054,21 +1054,23 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 
 	for (int i = 0; i < T_COUNT; i++)
 		v[i] = sqlite3_column_int64(st, i);
+	if (v[T_LOST] < 0)
+		v[T_LOST] = v[T_LOST] == INT64_MIN ? INT64_MAX : -v[T_LOST];
 	d->trace_count += !v[T_BESIDE];
-	d->event_count += v[T_EVENTS];
-	d->stored_count += v[T_STORED];
+	pf_sat_sum(&d->event_count, v[T_EVENTS]);
+	pf_sat_sum(&d->stored_count, v[T_STORED]);
 	pf_sat_sum(&d->span_ns, v[T_SPAN]);
-	r[LOST].count += v[T_LOST] < 0 ? -v[T_LOST] : v[T_LOST];
+	pf_sat_sum(&r[LOST].count, v[T_LOST]);
 	r[EVENT_LIMIT].count += v[T_STORED] == EVENT_CAP;
-	r[TOO_DEEP].count += v[T_DEEP];
+	pf_sat_sum(&r[TOO_DEEP].count, v[T_DEEP]);
 	r[NO_EVENTS].count += !v[T_BESIDE] && v[T_EMPTY];
 	if (!v[T_BESIDE] && !v[T_EMPTY])
 		add_lacks(r, v);
 	r[MERGED].count += v[T_MERGED] > 0;
-	r[SHARED_IDS].count += v[T_SHARED];
+	pf_sat_sum(&r[SHARED_IDS].count, v[T_SHARED]);
 	/* one range around many kernels stops none of them */
-	r[COUNTERS].count += v[T_COUNTERS] > 1 ? v[T_COUNTERS] : 0;
-	r[NOT_IN_TABLE].count += v[T_UNLINKED];
+	pf_sat_sum(&r[COUNTERS].count, v[T_COUNTERS] > 1 ? v[T_COUNTERS] : 0);
+	pf_sat_sum(&r[NOT_IN_TABLE].count, v[T_UNLINKED]);
 	pf_sat_sum(&r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
 	if (v[T_WORLD] > ranks->world)
 		ranks->world = v[T_WORLD];
@@ -1096,7 +1098,9 @@ static void judge_ranks(struct doctor *d, const struct ranks *ranks)
 	if (d->worker_count < 2)
 		d->no_rank = 0;
 	d->is_rank_unsure = d->no_rank || d->same_rank;
-	set_alone(d, RANKS, d->no_rank + d->same_rank + d->absent_ranks);
+	known = d->no_rank + d->same_rank;
+	pf_sat_sum(&known, d->absent_ranks);
+	set_alone(d, RANKS, known);
 }
 
 static int read_traces(struct doctor *d)

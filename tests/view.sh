@@ -33,6 +33,10 @@ run 3 bin/profan view t.db -o mine.html && [ "$(cat mine.html)" = mine ]
 result "what is not ours is not overwritten" err
 run 0 bin/profan view t.db -o mine.html --force && cmp mine.html t.html
 result "but with leave" err
+cp bin/profan.html page.html
+run 3 bin/profan view t.db -o bin/profan.html --force &&
+	cmp bin/profan.html page.html
+result "the page that it is made of stays" err
 run 0 bin/profan view t.db -o - && cmp out t.html
 result "to standard output" err
 cp t.db 'a"<b>&.db'

@@ -53,16 +53,16 @@ static const struct pf_opt opts[] = {
 
 /* ---- the page without a database ---- */
 
-static int read_page(struct pf_buf *page, struct pf_err *err)
+static int read_page(struct pf_buf *page, struct pf_buf *path,
+		     struct pf_err *err)
 {
-	PF_AUTO(pf_buf_release) struct pf_buf path = { 0 };
 	FILE *f = NULL;
 	char bytes[65536];
 	size_t n;
 
 	if (pf_asset_find(PAGE, "../share/profan/" PAGE, PKGDATADIR "/" PAGE,
-			  &path))
-		f = fopen(path.data, "rbe");
+			  path))
+		f = fopen(path->data, "rbe");
 	while (f && (n = fread(bytes, 1, sizeof(bytes), f)))
 		pf_buf_add(page, bytes, n);
 	if (f)
@@ -279,16 +279,33 @@ static void add_name(struct pf_buf *out, const char *db, const char *ending)
 	pf_buf_adds(out, ending);
 }
 
+/*
+ * The page is an input, too: "profan.html" beside the program is what the
+ * default database would be written to there.
+ */
+static struct pf_outfile *open_output(struct pf_ctx *cx, const char *name,
+				      const char *page, bool is_forced)
+{
+	struct pf_outrule rule = { .replace = is_forced, .option = "--force" };
+	PF_OWN const char **inputs = NULL;
+
+	pf_db_protect(cx->db, &rule);
+	inputs = pf_calloc(rule.input_count + 1, sizeof(*inputs));
+	memcpy(inputs, rule.inputs, rule.input_count * sizeof(*inputs));
+	inputs[rule.input_count++] = page;
+	rule.inputs = inputs;
+	return pf_output_open(cx, name, &rule);
+}
+
 static int run(struct pf_ctx *cx, void *argv)
 {
 	const struct view_args *a = argv;
-	struct pf_outrule rule = { .replace = a->force, .option = "--force" };
 	PF_AUTO(pf_buf_release)
-	struct pf_buf page = { 0 }, name = { 0 }, db = { 0 };
+	struct pf_buf page = { 0 }, from = { 0 }, name = { 0 }, db = { 0 };
 	struct pf_outfile *out = NULL;
 	struct stat info;
 	char size[PF_NUM_MAX];
-	int rc = read_page(&page, cx->err);
+	int rc = read_page(&page, &from, cx->err);
 
 	if (!rc) {
 		if (a->out)
@@ -299,8 +316,7 @@ static int run(struct pf_ctx *cx, void *argv)
 		if (*pf_path_base(cx->db_name) == '-')
 			pf_buf_adds(&db, "./");
 		add_name(&db, cx->db_name, ".db");
-		pf_db_protect(cx->db, &rule);
-		out = pf_output_open(cx, name.data, &rule);
+		out = open_output(cx, name.data, from.data, a->force);
 		rc = out ? write_page(cx, &page, db.data, out) : -1;
 	}
 	pf_outfile_free(out);

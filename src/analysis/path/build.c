@@ -1244,10 +1244,11 @@ static void list_calls(struct queue *q, const struct path_stream *s)
 	q->count = q->full_count = 0;
 	for (uint32_t i = 0; i < s->launched_count; i++) {
 		uint32_t call = p->works[s->by_launch[i]].call;
-		uint32_t last = ends_last(p, &p->calls[call]);
+		uint32_t last;
 
 		if (q->count && q->calls[q->count - 1].call == call)
 			continue;
+		last = ends_last(p, &p->calls[call]);
 		q->ends[q->count] =
 			(struct end){ p->works[last].end_ns, q->count };
 		q->calls[q->count++] = (struct entry){ call, last };

@@ -311,6 +311,22 @@ for (command, rc, short), (_, rc2, long) in zip(peak(50), peak(LONG)):
 EOF
 [ ! -s bad ]
 result "names of 6 KB are a few times in memory, not once for each list" bad
+# ---- one call that launches much ----
+awk 'BEGIN {
+	print "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cuda_runtime\"," \
+		"\"name\":\"cudaGraphLaunch\",\"pid\":1,\"tid\":2,\"ts\":0," \
+		"\"dur\":2,\"args\":{\"correlation\":1}}"
+	for (i = 0; i < 100000; i++)
+		printf ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\"," \
+			"\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":3,\"args\":{" \
+			"\"device\":0,\"stream\":7,\"correlation\":1}}\n", 5 + 10 * i
+	print "]}"
+}' >much.json
+run 0 "$profan" ingest -q much.json -o much.db &&
+	(ulimit -t 15 && exec "$profan" path much.db) >out 2>err
+result "path of 100,000 kernels of one launch takes no time of their square" \
+	out err
+
 # shellcheck disable=SC2086
 ${CC:-cc} -shared -fPIC -o steps.so "$top_srcdir/tests/scale_steps.c" \
 	-ldl 2>err || {

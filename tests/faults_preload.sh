@@ -20,7 +20,7 @@ cp "$tmp/place/u.json" "$tmp/place/runs/rank1.json"
 mkdir "$tmp/bin"
 cp "$profan" "$tmp/bin/profan"
 printf '%s\n' '<!DOCTYPE html>' '<meta name="generator" content="profan 0">' \
-	'<script type="application/octet-stream" id="wasm">AAAA</script>' \
+	'<script id="app">go()</script></body>' \
 	>"$tmp/bin/profan.html"
 echo "of something else" >"$tmp/place/runs/notes.log"
 for name in t g; do

@@ -5,7 +5,7 @@
 mkdir "$tmp/bin"
 cp "$profan" "$tmp/bin/profan"
 cd "$tmp" || exit 99
-program='<script type="application/octet-stream" id="wasm">AAAA</script>'
+program='<script id="app">go()</script>'
 "$mktrace" --steps 2 --layers 1 >t.json
 run 0 "$profan" ingest -q t.json -o t.db
 
@@ -18,7 +18,7 @@ else
 	result "without the page it says so" err
 fi
 
-printf '<!DOCTYPE html>\n<meta name="generator" content="profan 0">\n%s\n' \
+printf '<!DOCTYPE html>\n<meta name="generator" content="profan 0">\n%s</body>\n' \
 	"$program" >bin/profan.html
 run 0 bin/profan view t.db && [ -f t.html ] &&
 	grep -qF "$program" t.html &&
@@ -48,7 +48,7 @@ run 0 bin/profan view t.json -o trace.html &&
 result "of a trace" err
 printf '<!DOCTYPE html>\n<meta name="generator" content="profan %s">\n' \
 	"$("$profan" --version | cut -d' ' -f2)" >bin/profan.html
-printf '<script>go()</script>\n%s\n' "$program" >>bin/profan.html
+printf '%s</body>\n' "$program" >>bin/profan.html
 run 0 bin/profan view t.db -o first.html --force && run 0 \
 	"$profan" summary t.db --format json && mv out summary.json &&
 	run 0 "$profan" timeline t.db --tracks gpu --format json --limit -1 &&

@@ -15,8 +15,8 @@ import re
 import subprocess
 import sys
 
-APP = ["numbers", "document", "program", "captures", "state", "views", "timeline",
-        "flame", "main"]
+APP = ["numbers", "document", "captures", "state", "views", "timeline", "flame",
+       "main"]
 
 
 def main(top, wasm, glue, host, profan, version, out):
@@ -34,20 +34,22 @@ def main(top, wasm, glue, host, profan, version, out):
 
     known = {"commands": said()["commands"],
              "words": said("words")["tables"]["words"]}
-    shared = asset("shared.js") + asset("canvas.js")
+    shared, canvas = asset("shared.js"), asset("canvas.js")
     style = asset("style.css")
     with open(wasm, "rb") as file:
         packed = gzip.compress(file.read(), 9, mtime=0)
     slots = {
         "version": version,
         "style": style + asset("app/app.css"),
-        "script": shared + "".join(asset(f"app/{n}.js") for n in APP),
+        "start": shared + asset("app/program.js"),
+        "script": "'use strict';\n" + canvas + "".join(
+            asset(f"app/{n}.js") for n in APP),
         "worker": read(glue) + read(host) + asset("app/worker.js"),
         "known": json.dumps(known, separators=(",", ":")).replace("<", r"\u003c"),
         "wasm": base64.b64encode(packed).decode(),
     }
     for name, text in slots.items():
-        if re.search(r"</(script|style)|<!--", text, re.I):
+        if re.search(r"</(script|style|body)|<!--", text, re.I):
             sys.exit(f"inline.py: {name} would end its element")
 
     def hashes(*texts):
@@ -58,7 +60,8 @@ def main(top, wasm, glue, host, profan, version, out):
     slots["policy"] = "; ".join([
         "default-src 'none'",
         "script-src 'wasm-unsafe-eval' " +
-        hashes(slots["script"], shared + asset("app.js")),
+        hashes(slots["start"], slots["script"], shared + canvas +
+               asset("app.js")),
         "style-src " + hashes(slots["style"], style),
         "worker-src blob:", "frame-src blob:", "img-src data:",
         "connect-src 'none'", "base-uri 'none'", "form-action 'none'"])

@@ -250,7 +250,7 @@ const unpack = async (name) => {
 	}
 };
 
-/* Is there the program?  Its bytes stand behind this script. */
+/* Is there the program?  A database of profan view stands behind this script. */
 const begin = async () => {
 	document.body.classList.add('empty');
 	$('reading').append(...optionsOf('ingest').map((o) => controlOf(o,

@@ -63,13 +63,17 @@ const program = (() => {
 		worker.postMessage({ ...current.message, id: current.id });
 	};
 
+	/* The script stands before the body: it is compiled while that is read. */
+	const compiled = (async () => WebAssembly.compileStreaming(
+		new Response(inflate('wasm').body, { headers: {
+			'Content-Type': 'application/wasm' } })))();
+	compiled.catch(() => {}); /* who starts it is told */
+	$('wasm').remove(); /* once is enough */
+
 	return {
 		/* Commands wait until this is done. */
 		async start() {
-			module = await WebAssembly.compileStreaming(new Response(
-				inflate('wasm').body, { headers: {
-					'Content-Type': 'application/wasm' } }));
-			$('wasm').remove(); /* once is enough */
+			module = await compiled;
 			url = URL.createObjectURL(new Blob(
 				[$('worker').textContent],
 				{ type: 'text/javascript' }));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The page that is the program, with the database inside: profan.html, which
- * 'make wasm' makes, and before its program the database as base64 of gzip.
+ * 'make wasm' makes, and behind its script the database as base64 of gzip.
  * reports/app/main.js takes it as if it had been dropped.  What the page asks
  * first is answered here, before its script: a large database takes seconds to
  * be unpacked and looked through there.
@@ -29,9 +29,9 @@
 #include "show/escape.h"
 
 #define PAGE "profan.html"
-/* What of the page stands behind the database. */
-#define PROGRAM   "<script type=\"application/octet-stream\" id=\"wasm\">"
-#define SCRIPT    "<script>"
+/* Its script, and what it ends with. */
+#define SCRIPT    "<script id=\"app\">"
+#define END       "</body>"
 #define GENERATOR "content=\"profan " PACKAGE_VERSION "\""
 
 struct view_args {
@@ -53,6 +53,14 @@ static const struct pf_opt opts[] = {
 
 /* ---- the page without a database ---- */
 
+/* Behind the script; or NULL: that is no such page. */
+static const char *find_end(const struct pf_buf *page)
+{
+	const char *script = strstr(page->data, SCRIPT);
+
+	return script ? strstr(script, END) : NULL;
+}
+
 static int read_page(struct pf_buf *page, struct pf_buf *path,
 		     struct pf_err *err)
 {
@@ -67,7 +75,7 @@ static int read_page(struct pf_buf *page, struct pf_buf *path,
 		pf_buf_add(page, bytes, n);
 	if (f)
 		fclose(f);
-	if (page->len && strstr(page->data, PROGRAM))
+	if (page->len && find_end(page))
 		return 0;
 	return pf_fail(err, PF_EIO,
 		       "this profan was built without the page ('make wasm' "
@@ -216,17 +224,14 @@ static int add_answers(struct pf_buf *to, struct pf_ctx *cx, const char *db,
 static int write_page(struct pf_ctx *cx, const struct pf_buf *page,
 		      const char *db, struct pf_outfile *out)
 {
-	const char *program = strstr(page->data, PROGRAM);
-	const char *script = strstr(page->data, SCRIPT);
+	const char *script = strstr(page->data, SCRIPT), *end = find_end(page);
 	PF_AUTO(packer_release)
 	struct packer p = { .out = out, .err = cx->err };
 	PF_AUTO(pf_buf_release) struct pf_buf head = { 0 };
 
-	if (!script || script > program)
-		script = program;
 	pf_buf_add(&head, page->data, (size_t)(script - page->data));
 	PF_TRY(add_answers(&head, cx, db, page));
-	pf_buf_add(&head, script, (size_t)(program - script));
+	pf_buf_add(&head, script, (size_t)(end - script));
 	pf_buf_adds(&head, "<script type=\"application/octet-stream\" "
 			   "id=\"database\" data-name=\"");
 	pf_escape_html(&head, db, strlen(db));
@@ -234,9 +239,8 @@ static int write_page(struct pf_ctx *cx, const struct pf_buf *page,
 	PF_TRY(pf_outfile_write(out, head.data, head.len, cx->err));
 	PF_TRY(add_database(&p, cx->db->path));
 	PF_TRY(pf_outfile_write(out, "</script>\n", 10, cx->err));
-	PF_TRY(pf_outfile_write(out, program,
-				page->len - (size_t)(program - page->data),
-				cx->err));
+	PF_TRY(pf_outfile_write(
+		out, end, page->len - (size_t)(end - page->data), cx->err));
 	return pf_outfile_commit(out, cx->err);
 }
 

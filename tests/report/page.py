@@ -720,7 +720,7 @@ def check_traps(browser):
 # ---- looks, keys ----
 
 # Words of commands that break behind a "-", as an option would.
-BROKEN = """() => [...document.querySelectorAll('.command code')].flatMap((code) => {
+HALVED = """() => [...document.querySelectorAll('.command code')].flatMap((code) => {
     const range = document.createRange(), found = [];
     const topOf = (node, i) => {
         range.setStart(node, i);
@@ -744,7 +744,7 @@ def check_looks(browser):
     wrong = []
     for width in range(300, 420, 10):
         app.page.set_viewport_size({"width": width, "height": 700})
-        wrong += app.page.evaluate(BROKEN)
+        wrong += app.page.evaluate(HALVED)
     b.say("options stay whole on a phone", "\n".join(wrong))
     app.close()
     app = opened(browser, "hostile.json")
@@ -1211,7 +1211,7 @@ def check_inside(browser):
     with open(FOLDER + "/inside.html", encoding="utf-8") as file:
         page = file.read()
     with open(FOLDER + "/early.html", "w", encoding="utf-8") as file:
-        file.write(re.sub('(id="wasm">)[^<]*', r"\1AAAA", page))
+        file.write(re.sub('(id="wasm">)[^<]*', r"\1A", page))
     doc = json.loads(native("summary", "train.db", "--format", "json"))
     for name, what in (("inside", "a page with a database"),
                        ("early", "before there is a program")):

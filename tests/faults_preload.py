@@ -236,6 +236,9 @@ for words, files in COMMANDS:
                 n += 1 if is_all else n
     clean()
 if program:
+    # a database, whatever the commands before made of that name
+    shutil.copy(os.path.join(folder, "t.db"), old("out.db"))
+    ours.add(os.path.basename(old("out.db")))
     judge_capture("", False, None)
     want = events()
     for is_agents in (False, True):

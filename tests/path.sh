@@ -359,6 +359,23 @@ run 0 "$profan" ingest -q "$tmp/gloo.json" -o "$tmp/gloo.db" &&
 	grep -q '^profan: 400.000 us of it .* threads that communicate' "$tmp/err"
 result 'threads that communicate are waited for'
 
+# the steps' thread ends the path, as in JAX, whose operators run on others
+cat >"$tmp/steps.json" <<EOF
+[
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#7", "pid": 1,
+ "tid": 1, "ts": 0, "dur": 1000},
+{"ph": "X", "cat": "python_function", "name": "<built-in function sleep>",
+ "pid": 1, "tid": 1, "ts": 100, "dur": 700},
+{"ph": "X", "cat": "cpu_op", "name": "dot", "pid": 1, "tid": 2, "ts": 850,
+ "dur": 100}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/steps.json" -o "$tmp/steps.db" &&
+	run 0 "$profan" path "$tmp/steps.db" -f csv &&
+	grep -q '^python,700000,0.7,1,' "$tmp/out" &&
+	grep -q '^range,300000,' "$tmp/out"
+result 'a path ends on the thread of the steps' "$tmp/out" "$tmp/err"
+
 # calls that hold the host until their work is done, as syncs says of them; a
 # copy that none of them launched holds up nothing
 held() { # a call more, or nothing

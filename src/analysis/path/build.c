@@ -2244,8 +2244,9 @@ static bool is_end(const struct path *p, const struct path_thread *t)
 
 	if (!r->has_work && r->has_calls)
 		return false;
-	if (p->step_count && p->main_track && t->track_id != p->main_track)
-		return false;
+	if (p->step_count && p->main_track)
+		return t->track_id == p->main_track &&
+		       (!r->has_work || path_is_compute(p, t));
 	return path_is_compute(p, t);
 }
 

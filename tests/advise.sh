@@ -94,6 +94,7 @@ def event(cat, name, tid, ts, dur):
 json.dump([e for t in (1000, 2000, 3000) for e in (
     event("user_annotation", f"ProfilerStep#{t // 1000}", 1, t, 1000),
     event("user_annotation", "load_batch", 1, t, 600),
+    event("cuda_runtime", "cudaMemsetAsync", 1, t + 605, 10),
     event("cpu_op", "aten::mm", 2, t + 620, 300))], sys.stdout)' >"$tmp/behind.json"
 run 0 "$profan" ingest -q "$tmp/behind.json" -o "$tmp/t.db" &&
 	run 0 "$profan" advise "$tmp/t.db" &&
@@ -254,4 +255,28 @@ run 0 "$profan" ingest -q "$tmp/early.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
 	run 0 "$profan" summary "$tmp/cpu.db" && tr -s ' \n' ' ' <"$tmp/out" |
 	grep -q 'Communication.* takes 30.00 %.* Rank 1 has least of it, 0 ns.*try one rank is late'
 result 'several traces without GPU work: a rank that is late' "$tmp/out"
+# a line may be all of a program: the largest name is said beside it
+for slow in 0 26; do
+	"$PYTHON" -S -c 'import json, sys
+slow = int(sys.argv[1])
+def event(cat, name, ts, dur):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": ts,
+            "dur": dur}
+python = "python_function"
+events = [event("user_annotation", "ProfilerStep#1", 0, 1000),
+          event(python, "train.py(27): step", 0, 1000),
+          event(python, "train.py(19): slow", 700, 10 * slow)]
+events += [event("cpu_op", f"aten::op{i % 8}", 100 * i, 90)
+           for i in range(7 if slow else 10)]
+json.dump(events, sys.stdout)' "$slow" >"$tmp/line.json"
+	run 0 "$profan" ingest -q "$tmp/line.json" -o "$tmp/line.db" &&
+		run 0 "$profan" summary "$tmp/line.db" &&
+		tr -s ' \n' ' ' <"$tmp/out" >"$tmp/line$slow"
+done
+grep -q 'Most of it is in train.py:27 step. The largest part there, .* %, is in aten::' \
+	"$tmp/line0" &&
+	grep -q 'Most of it is in train.py:27 step. Beside it the largest part, 26.00 %, is in train.py:19 slow' \
+		"$tmp/line26"
+result 'beside a line that is most of a program its largest part is said' \
+	"$tmp/line0" "$tmp/line26"
 tap_done

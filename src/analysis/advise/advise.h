@@ -93,6 +93,7 @@ struct pf_advice {
 	const char *remedy, *code; /* NULL: none for this framework */
 	struct pf_advice_place places[PF_ADVICE_PLACES];
 	size_t place_count;
+	struct pf_advice_place largest; /* by name, where a line is the first */
 	uint32_t causes; /* of idle time that are its own: 1 << enum pf_cause */
 	uint32_t bit;    /* of the rows of the path that are its own */
 	int64_t others_ns; /* of them, what other advice names: ranked below */

@@ -82,7 +82,8 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 }
 
 /* Of what advice is about: a place that holds as much is named. */
-#define MUCH (1.0 / 3)
+#define MUCH  (1.0 / 3)
+#define WORTH 0.1 /* and beside a line a name */
 
 /* Does the first place hold most of it, or a wait that may be what costs it? */
 static bool is_most(const struct pf_advice *a)
@@ -94,16 +95,25 @@ static bool is_most(const struct pf_advice *a)
 		       : most->ns >= a->on_path_ns / 2;
 }
 
-/* By name, or where none holds most of it and a line does, by line. */
+/*
+ * By name, or where none holds most of it and a line does, by line: that may be
+ * all of a program, so the largest name is kept, too.
+ */
 static void find_best_places(const struct advise_tiles *t, struct pf_advice *a)
 {
+	struct pf_advice_place largest;
+
 	a->by_waits = a->on_path_ns < a->at_most_ns / 2;
 	find_places(t, false, a);
 	if (!a->place_count || is_most(a))
 		return;
+	largest = a->places[0];
 	find_places(t, true, a);
 	if (!is_most(a))
 		find_places(t, false, a);
+	else if (!a->by_waits && largest.name &&
+		 strcmp(largest.name, a->places[0].name) != 0)
+		a->largest = largest;
 }
 
 /* ---- one rule ---- */
@@ -169,6 +179,37 @@ static void say_kernel(const char *name, struct pf_buf *out)
 	pf_buf_release(&text);
 }
 
+static void say_name(const struct pf_advise_args *args,
+		     const struct pf_advice_place *place, struct pf_buf *out)
+{
+	struct pf_buf shown = { 0 };
+	const char *name = advise_text(args, place->name, &shown);
+
+	if (!strcmp(place->what, pf_path_category_name(PF_PATH_KERNEL)))
+		say_kernel(name, out);
+	else
+		pf_say_name(out, name);
+	pf_buf_release(&shown);
+}
+
+/* "The largest part there, 12 %, is in NAME", behind the line that it is in. */
+static void say_largest(const struct pf_advise_args *args,
+			struct pf_advice *out)
+{
+	const struct pf_advice_place *largest = &out->largest;
+	const double part = pf_num_share(largest->ns, out->on_path_ns);
+	char share[PF_NUM_MAX];
+	bool is_there;
+
+	if (!largest->name || part < WORTH)
+		return;
+	is_there = largest->at && !strcmp(largest->at, out->places[0].name);
+	pf_buf_addf(&out->sentence, ". %she largest part%s, %s, is in ",
+		    is_there ? "T" : "Beside it t",
+		    is_there ? " there" : "", pf_num_show_ratio(share, part));
+	say_name(args, largest, &out->sentence);
+}
+
 /*
  * "Most of it is in NAME at LINE", where one place holds half of it or more; or
  * what the largest of them holds.
@@ -180,12 +221,10 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 	const double part = pf_num_share(most->ns, out->on_path_ns);
 	struct pf_buf shown = { 0 };
 	char share[PF_NUM_MAX];
-	const char *name;
 
 	if (!out->place_count || !most->name ||
 	    (!is_most(out) && (is_wait || part < MUCH)))
 		return;
-	name = advise_text(args, most->name, &shown);
 	if (is_most(out))
 		pf_buf_adds(&out->sentence,
 			    is_wait ? ". On it the host waits longest in "
@@ -193,16 +232,14 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 	else
 		pf_buf_addf(&out->sentence, ". The largest part, %s, is in ",
 			    pf_num_show_ratio(share, part));
-	if (!strcmp(most->what, pf_path_category_name(PF_PATH_KERNEL)))
-		say_kernel(name, &out->sentence);
-	else
-		pf_say_name(&out->sentence, name);
+	say_name(args, most, &out->sentence);
 	if (most->at && strcmp(most->at, most->name) != 0) {
 		pf_buf_adds(&out->sentence,
 			    strstr(most->at, ".py:") ? " at " : " of ");
 		pf_say_name(&out->sentence,
 			    advise_text(args, most->at, &shown));
 	}
+	say_largest(args, out);
 	pf_buf_release(&shown);
 }
 

@@ -935,8 +935,7 @@ static void say_delays(const struct pf_launches *l, double waiting,
 		    waiting < AT_TIMES && late >= LATE ? "Yet t" : "T",
 		    pf_num_show_ratio(part, late), scope,
 		    waiting < AT_TIMES && late >= LATE && waiting <= late / 2
-			    ? ", most of it with no other launch before it in "
-			      "the queue"
+			    ? ", most with no other launch queued before it"
 			    : "");
 }
 

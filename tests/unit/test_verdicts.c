@@ -130,10 +130,10 @@ static struct pf_advise advise;
 /* Judge, and find the verdicts. */
 static void judge(struct pf_parts *p, struct pf_verdicts *v)
 {
-	const struct pf_advise_from from = { &p->callers,  &p->launches,
-					     &p->overlap,  &p->steps,
-					     &p->memory,   &p->info,
-					     &p->roofline, &p->gaps };
+	const struct pf_advise_from from = {
+		&p->callers, &p->launches, &p->overlap, &p->steps, &p->memory,
+		&p->info,    &p->roofline, &p->gaps,    &p->syncs
+	};
 
 	p->judged = (struct pf_advise_args){ .db_name = p->db_name };
 	p->advise = &advise;

@@ -205,8 +205,8 @@ static void say_largest(const struct pf_advise_args *args,
 		return;
 	is_there = largest->at && !strcmp(largest->at, out->places[0].name);
 	pf_buf_addf(&out->sentence, ". %she largest part%s, %s, is in ",
-		    is_there ? "T" : "Beside it t",
-		    is_there ? " there" : "", pf_num_show_ratio(share, part));
+		    is_there ? "T" : "Beside it t", is_there ? " there" : "",
+		    pf_num_show_ratio(share, part));
 	say_name(args, largest, &out->sentence);
 }
 

@@ -1479,7 +1479,7 @@ static int64_t host_waits_ns(const struct pf_advise_from *from)
 	    l->orphan_count > l->all.count / KNOWN_PART ||
 	    from->overlap->device_count != traces)
 		return PF_NO_INT;
-	return s->blocked_ns + l->all.slow_ns;
+	return pf_sat_add(s->blocked_ns, l->all.slow_ns);
 }
 
 /* False: what is exposed costs next to nothing. */
@@ -1528,12 +1528,12 @@ static const struct pf_step_time *find_late(const struct pf_advise *a,
 		for (next = i; next < s->count &&
 			       s->steps[next].trace_id == s->steps[i].trace_id;
 		     next++)
-			ns += s->steps[next].class_ns[PF_STEP_COMM];
+			pf_sat_sum(&ns, s->steps[next].class_ns[PF_STEP_COMM]);
 		if (!late || ns < *least_ns) {
 			late = &s->steps[i];
 			*least_ns = ns;
 		}
-		all_ns += ns;
+		pf_sat_sum(&all_ns, ns);
 		traces++;
 	}
 	return traces > 1 && late->rank >= 0 && *least_ns < all_ns / traces / 2

@@ -130,7 +130,10 @@ struct pf_path_args {
 	bool list;                  /* the tiles, too */
 	struct pf_opt_list what_if; /* questions; none: the usual ones */
 	bool is_bare;               /* none of these */
-	/* Threads at work, this one too: a processor is left, or NULL: others. */
+	/*
+	 * How many threads are at work, this one included: questions take one
+	 * more only where that leaves a processor.  NULL: this one alone.
+	 */
 	const atomic_uint *at_work;
 	struct pf_opt_list beside; /* more, answered apart from them */
 	struct pf_path_sink *also; /* or NULL */

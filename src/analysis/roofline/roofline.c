@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "analysis/roofline/roofline.h"
+#include "analysis/time/launches.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -1172,8 +1173,6 @@ static void add_replayed(const struct pf_roof_walk *w, struct pf_doc *doc)
 		    parts.data);
 }
 
-#define SHORT_NS 10000 /* a kernel below is short, as in launches */
-
 static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 {
 	char ns[PF_NUM_MAX];
@@ -1213,7 +1212,7 @@ static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 			    "products are in the other %s come on top",
 			    pf_num_show_ns(ns, r->rest_ns));
 	if (has_roof(r) && r->all.works &&
-	    r->all.kernel_ns / r->all.works < SHORT_NS)
+	    r->all.kernel_ns / r->all.works < PF_LAUNCH_SHORT_NS)
 		pf_doc_note(
 			doc,
 			"the kernels take %s in the mean: so short, "

@@ -15,7 +15,8 @@ import sys
 
 profan, library, folder, program = sys.argv[1:5]
 is_all = "all" in sys.argv[5:]
-last = None if is_all else -2 if os.environ.get("LONG") else -1  # of its ways
+is_long = "LONG" in os.environ
+last = None if is_all else -2 if is_long else -1  # of its ways
 FAULTS = {
     "read": ["EIO", "EINTR", "short"], "pread": ["EIO", "EINTR", "short"],
     "write": ["EIO", "ENOSPC", "EINTR", "short"],
@@ -64,6 +65,11 @@ if not is_all:
 hit = os.path.join(folder, "hit")
 ours = set(os.listdir(folder)) | {"hit"}
 bad = runs = 0
+
+
+def following(n):
+    """The call after the n-th that fails: ever further apart, unless each is."""
+    return n + 1 if is_all else 2 * n if is_long else 3 * n
 
 
 def content(name):
@@ -232,8 +238,7 @@ for words, files in COMMANDS:
             n = 1
             while judge(words, files, f"{name}:{n}:{how}", out, want):
                 runs += 1
-                # ever further apart, unless every one is asked for
-                n += 1 if is_all else n
+                n = following(n)
     clean()
 if program:
     # a database, whatever the commands before made of that name
@@ -247,7 +252,7 @@ if program:
                 n = 1
                 while judge_capture(f"{name}:{n}:{how}", is_agents, want):
                     runs += 1
-                    n += 1 if is_all else n
+                    n = following(n)
     clean()
 print(f"# {runs} faults")
 sys.exit(bad > 0)

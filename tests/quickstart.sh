@@ -32,7 +32,8 @@ if [ "${1:-}" = check ]; then
 	# shellcheck disable=SC2086  # several words are meant
 	[ -f Makefile ] || ../configure -q ${CONFIGURE_ARGUMENTS:-}
 	make -s -j"$(nproc)" >/dev/null
-	exec make -s -j"$(nproc)" check
+	# some tests wait for programs: others run meanwhile
+	exec make -s -j$(($(nproc) + 1)) check
 fi
 # the program alone, and soon: -O2 compiles for a third longer and saves a tenth
 # of what analyses take, nothing of what reading takes

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # The agent through the life of a program: ends of all kinds, fork and exec,
 # disks that are full or slow, windows, and things that are not there.
-# PROFAN_KILLS: how many programs to kill at random (6, with LONG 20).
+# PROFAN_KILLS: how many programs to kill at random (3, with LONG 20).
 # PROFAN_LONG: also what takes minutes.
-kills=${PROFAN_KILLS:-6}
+kills=${PROFAN_KILLS:-3}
 [ -z "${LONG-}" ] || kills=${PROFAN_KILLS:-20}
 long=${PROFAN_LONG-}
 . "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/agent/agent.sh"

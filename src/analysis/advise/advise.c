@@ -842,15 +842,20 @@ static void add_rest(const struct pf_advise *a, enum pf_advice_state state,
 static void add_times(const struct pf_advise *a, size_t first,
 		      struct pf_doc *doc)
 {
+	char title[32] = "The first holds"; /* of five at most */
+
 	if (a->window_ns)
 		pf_doc_int(doc, "window_ns", "Window", PF_NS, a->window_ns);
 	else
 		pf_doc_null(doc, "window_ns", "Window", PF_NS);
+	if (first > 1)
+		snprintf(title, sizeof(title), "The first %zu hold together",
+			 first);
 	if (pf_advise_union(a, first))
-		pf_doc_int(doc, "together_ns", "The first together", PF_NS,
+		pf_doc_int(doc, "together_ns", title, PF_NS,
 			   pf_advise_union(a, first));
 	else
-		pf_doc_null(doc, "together_ns", "The first together", PF_NS);
+		pf_doc_null(doc, "together_ns", title, PF_NS);
 }
 
 static void advise_show(const struct pf_advise *a,

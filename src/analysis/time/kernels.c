@@ -905,7 +905,7 @@ static void add_scalars(const struct pf_kernels *k, struct pf_doc *doc)
 	if (unknown > PF_KERNELS_MOST_UNKNOWN)
 		pf_doc_note(doc,
 			    "whether %s %s (%s of the time) use%s "
-			    "tensor cores is not known from %s",
+			    "tensor or matrix cores is not known from %s",
 			    pf_num_show_count(count, k->tensor_unknown_calls),
 			    is_one ? "kernel" : "kernels",
 			    pf_num_show_ratio(text, unknown), is_one ? "s" : "",

@@ -117,8 +117,8 @@ result 'time of steps alone' "$tmp/out"
 run 0 "$profan" path "$tmp/t.db" &&
 	share=$(sed -n 's/^python  *[0-9.]* ms  *\([0-9.]* %\).*/\1/p' "$tmp/out") &&
 	[ -n "$share" ] && run 0 "$profan" summary "$tmp/t.db" &&
-	tr -s ' \n' ' ' <"$tmp/out" | grep -q "Python, outside of operators \
-and calls, holds $share of the critical path"
+	tr -s ' \n' ' ' <"$tmp/out" | grep -q "Python functions themselves \
+hold $share of the critical path"
 result 'line 1 of the summary has the share of Python' "$tmp/out"
 # a kernel that holds more than any advice would save is named before it, and
 # the command is that of what can be changed

@@ -57,7 +57,10 @@ class Trace:
 
     def document(self, command):
         if command not in self.known:
-            with open(f"{self.folder}/{command}.json", "rb") as f:
+            path = f"{self.folder}/{command}.json"
+            if not os.path.exists(path):
+                return None
+            with open(path, "rb") as f:
                 self.known[command] = json.loads(
                     f.read().decode("utf-8", "replace") or "null")
         return self.known[command]
@@ -149,6 +152,21 @@ def advice(t):
             yield "time of first uses" + (", at least" * (not alone)), {
                 "path": first, "advise": row["on_path_ns"] if alone
                 else min(first, row["on_path_ns"])}
+    # the command that shows a piece of advice says its figure
+    asked = {r["question"]: r for r in t.rows("asked", "what_if") or []}
+    for row in t.rows("advise", "how") or []:
+        question = re.search("^see: .* --what-if (?:'([^']*)'|(\\S+))",
+                             row["text"])
+        if not question:
+            continue
+        answer = asked.get(question[1] or question[2]) or {}
+        shown = next(r for r in rows if r["id"] == row["id"])
+        yield f"what {row['id']} saves at most", {
+            "advise": shown["at_most_ns"],
+            "path": answer.get("saved_ns", "no answer")}
+        if shown["likely_ns"] is not None and "hiding" not in shown["sentence"]:
+            yield f"what {row['id']} saves at least", {
+                "advise": shown["likely_ns"], "path": answer.get("least_ns")}
     # one meaning has its own words: "Without loading data ... 12 %"
     says = [("advise", r["sentence"]) for r in rows or []]
     says.append(("path", t.scalar("path", "finding") or ""))

@@ -14,6 +14,14 @@ agrees() { # NAME FILE
 		"$profan" $command "$tmp/t.db" --format json \
 			>"$said/$command.json" 2>"$tmp/err" || :
 	done
+	# what advice says to ask of the path, of one window
+	sed -n 's/.*"text": "see: profan path [^ ]* \(--what-if .*\)"}.*/\1/p' \
+		"$said/advise.json" >"$tmp/asked"
+	eval "set -- $(sed "s/\(--what-if '[^']*'\).*/\1/
+		s/\(--what-if [^' ][^ ]*\).*/\1/" "$tmp/asked" | tr '\n' ' ')" \
+		"$(sed "1!d;s/--what-if '[^']*'//;s/--what-if [^' ]*//" "$tmp/asked")"
+	[ $# = 0 ] || "$profan" path "$tmp/t.db" "$@" --format json \
+		>"$said/asked.json" 2>"$tmp/err" || :
 	"$profan" diff "$tmp/t.db" "$tmp/t.db" --format json \
 		>"$said/diff.json" 2>"$tmp/err" || :
 }

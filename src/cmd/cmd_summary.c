@@ -106,8 +106,8 @@ static void add_time(struct pf_buf *out, const struct pf_parts *p,
 		    p->path.categories[i].share >= PF_ADVISE_FIRST)
 			pf_buf_addf(
 				&text,
-				" Python, outside of operators and calls, "
-				"holds %s of the critical path.",
+				" Python functions themselves hold %s of the "
+				"critical path.",
 				pf_num_show_ratio(share,
 						  p->path.categories[i].share));
 	add_line(out, "time", text.data, style);

@@ -250,7 +250,9 @@ void pf_escape_visible(struct pf_buf *out, const char *s, size_t len)
 void pf_say_name(struct pf_buf *out, const char *name)
 {
 	size_t len = strlen(name);
-	size_t cut = len > 160 ? 157 : len;
+	/* the end of a path says more than that of a kernel's name */
+	size_t most = strchr(name, '/') ? 160 : 80;
+	size_t cut = len > most ? most - 3 : len;
 
 	while (cut < len && cut > 0 &&
 	       ((unsigned char)name[cut] & 0xc0) == 0x80)

@@ -55,7 +55,7 @@ void pf_escape_html(struct pf_buf *out, const char *s, size_t len);
  */
 #define PF_SAY_NAME '\x01'
 #define PF_SAY_END  '\x02'
-/* A name of at most 160 bytes between its marks; longer ones are cut. */
+/* A name of at most 80 bytes, a path of 160, between its marks: else cut. */
 void pf_say_name(struct pf_buf *out, const char *name);
 /* Append a sentence without its marks. */
 void pf_say_plain(struct pf_buf *out, const struct pf_buf *sentence);

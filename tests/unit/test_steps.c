@@ -165,6 +165,26 @@ static void test_backlog(void **state)
 	scene_close(&s);
 }
 
+#define STEP(number, ts, dur)                                                  \
+	HOST("user_annotation", "ProfilerStep#" #number, ts, dur)
+
+/* One long step makes the mean no usual one. */
+static void test_skewed(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, TRACE(STEP(1, 0, 40) STEP(2, 40, 10) STEP(3, 50, 10)
+				     STEP(4, 60, 10) LAUNCH(0, 5, 1)
+					     LAUNCH(40, 5, 2) LAUNCH(50, 5, 3)
+						     KERNEL("k", 5, 10, 1, 1)));
+	steps(&s);
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       "A step takes 20.000 us in the mean, 10.000 us "
+			       "in the median: "));
+	scene_close(&s);
+}
+
 /* Where functions are recorded, the largest part does not hide Python. */
 static void test_python(void **state)
 {
@@ -584,6 +604,7 @@ int main(void)
 		cmocka_unit_test(test_copies_alone),
 		cmocka_unit_test(test_extended_steps),
 		cmocka_unit_test(test_backlog),
+		cmocka_unit_test(test_skewed),
 		cmocka_unit_test(test_python),
 		cmocka_unit_test(test_no_steps),
 		cmocka_unit_test(test_usage),

@@ -579,7 +579,7 @@ static void slow_communication(void **state)
 		"Communication is exposed for 80.00 % of 4 steps (800.000 us "
 		"of 1.000 ms). All of it takes 800.000 us, in messages of "
 		"976.56 KiB in the mean. At 2.2 GB/s of bus bandwidth most of "
-		"it is waiting for other ranks, not transfer",
+		"it seems to be waiting for other ranks, not transfer",
 		-1, 'b');
 	/* the same bytes in time that they may need */
 	row.rated_ns = row.dur.max = 600000;

@@ -23,7 +23,7 @@ static const struct {
 	const char *id, *framework, *variant, *remedy, *code;
 } remedies[] = {
 	{ "A1", TORCH, "no workers",
-	  "the loader runs in the training thread: give it processes of its "
+	  "the loader has no workers: give it processes of its "
 	  "own, as many as there are CPU cores to spare",
 	  "DataLoader(dataset, num_workers=4, persistent_workers=True,\n"
 	  "           pin_memory=True)" },
@@ -199,6 +199,10 @@ static const struct {
 	  "off, or gives all back",
 	  "unset PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING\n"
 	  "# and no torch.cuda.empty_cache() in steps" },
+	{ "A12", NULL, "once",
+	  "profile several steps behind a warm-up: a pool asks the driver "
+	  "while it grows",
+	  NULL },
 	{ "A12", TORCH, NULL,
 	  "let segments grow instead of allocating new ones, drop what is not "
 	  "needed, or compute activations again",

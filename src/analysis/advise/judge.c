@@ -134,6 +134,17 @@ static int64_t take_rows(struct advise_tiles *t, const struct advise_rule *rule,
 	return ns;
 }
 
+/* Does the path's answer to a question say what is saved? */
+static bool is_answer(const struct pf_advise *a, const char *question,
+		      const struct pf_advice *out)
+{
+	const struct pf_path_answer *w =
+		question ? advise_answer(a->tiles->path, question) : NULL;
+
+	return w &&
+	       (out->at_most_ns == PF_NO_INT || w->saved_ns == out->at_most_ns);
+}
+
 /* Without a path what it would say of one is said by other commands. */
 static void say_command(const struct pf_advise *a,
 			const struct pf_advise_args *args,
@@ -149,7 +160,7 @@ static void say_command(const struct pf_advise *a,
 						      : "gaps";
 	pf_buf_addf(&out->command, "profan %s ", out->shown_by);
 	pf_shell_word(&out->command, args->db_name);
-	if (!strcmp(out->shown_by, "path") && asked) {
+	if (!strcmp(out->shown_by, "path") && is_answer(a, asked, out)) {
 		pf_buf_adds(&out->command, " --what-if ");
 		pf_shell_word(&out->command, asked);
 	}
@@ -263,8 +274,9 @@ static void say_answer(const struct pf_advise *a,
 			   a->step_count);
 	pf_buf_addf(to, " would %sbe saved", is_likely ? "likely " : "");
 	if (out->likely_ns > 0 && out->likely_ns < out->at_most_ns)
-		pf_buf_addf(to, ", and at least %s",
-			    pf_num_show_ns(ns, out->likely_ns));
+		pf_buf_addf(to, ", and at least %s%s",
+			    pf_num_show_ns(ns, out->likely_ns),
+			    rule->likely ? " by hiding it" : "");
 	out->is_said = true;
 	if (out->on_path_ns == out->at_most_ns)
 		return;

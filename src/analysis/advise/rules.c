@@ -184,10 +184,12 @@ static void advise_bound(const struct pf_advise *a,
 /* No copy from pageable memory, nor who waits for it. */
 #define NO_PAGEABLE "copy=async;gpu:HtoD [(]Pageable=0"
 /* No result is read: no call waits, nor is there a copy, or an operator. */
-#define NO_WAITING "sync=off;copy=async;"
-#define NO_FIRSTS  "first=0"
-#define NO_RESULTS NO_WAITING "gpu:DtoH|D2H|DEVICE_TO_HOST|DeviceToHost=0"
-#define NO_READING NO_WAITING "op:^aten::(item|_local_scalar|is_nonzero)=0"
+#define NO_WAITING   "sync=off;copy=async;"
+#define NO_FIRSTS    "first=0"
+#define NO_RESULTS   NO_WAITING "gpu:DtoH|D2H|DEVICE_TO_HOST|DeviceToHost=0"
+#define NO_READING   NO_WAITING "op:^aten::(item|_local_scalar|is_nonzero)=0"
+#define NO_OPTIMIZER "op:^Optimizer[.]step#=0"
+#define NO_ZEROING   "op:^Optimizer[.]zero_grad#=0"
 
 /* Advice about operators: what their work, and launching it, takes. */
 
@@ -257,13 +259,15 @@ static void judge_optimizer(const struct pf_advise *a, struct pf_advice *out)
 	if (!t->marks.calls[ADVISE_MARK_OPTIMIZER])
 		advise_not_judged(out, "the trace has no ranges "
 				       "'Optimizer.step', as torch records");
+	/* a fused one takes time, too */
+	out->likely_ns = PF_NO_INT;
 }
 
 static const char *optimizer_variant(const struct pf_advise *a,
 				     const struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
-	bool is_other = false, is_many = false;
+	bool is_other = false, is_known = false, is_many = false;
 
 	(void)out;
 	for (size_t i = 0; i < t->row_count; i++) {
@@ -271,11 +275,14 @@ static const char *optimizer_variant(const struct pf_advise *a,
 
 		if (!owns_optimizer(r))
 			continue;
-		is_other |= !strncmp(r->name, "Optimizer.step#", 15) &&
-			    !pf_word(PF_WORD_CAN_FUSE, r->name);
+		/* one that only calls others has a name, too */
+		if (!strncmp(r->name, "Optimizer.step#", 15))
+			*(pf_word(PF_WORD_CAN_FUSE, r->name) ? &is_known
+							     : &is_other) =
+				true;
 		is_many |= is_foreach(r);
 	}
-	return is_other ? "other" : is_many ? "foreach" : "";
+	return is_other && !is_known ? "other" : is_many ? "foreach" : "";
 }
 
 static bool is_zeroing(const struct advise_row *r)
@@ -303,8 +310,7 @@ static void judge_zeroing(const struct pf_advise *a, struct pf_advice *out)
 	for (size_t i = 0; i < t->row_count; i++)
 		if (owns_zeroing(&t->rows[i]) && is_zeroing(&t->rows[i]))
 			return;
-	advise_fine(out, "gradients are set to none already, or filled beside "
-			 "the critical path");
+	advise_fine(out, "nothing on the critical path fills gradients with 0");
 }
 
 /* ---- A9 ---- */
@@ -383,6 +389,7 @@ static void take_more(const struct pf_advise *a, const char *question,
 		return;
 	out->asked = question;
 	out->at_most_ns = w->saved_ns;
+	out->likely_ns = PF_NO_INT; /* of less than that */
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	out->confidence = "model";
 }
@@ -798,14 +805,11 @@ static double graph_share(const struct pf_launches *l)
 	return pf_num_share(graph, all);
 }
 
-static void judge_launching(const struct pf_advise *a, struct pf_advice *out)
+/* Does most of the host's time go to the capture of graphs? */
+static bool captures_graphs(const struct pf_advise *a)
 {
-	const struct pf_launches *l = a->from->launches;
-	char brief[PF_NUM_MAX], count[PF_NUM_MAX];
 	int64_t code = 0, captured = 0;
-	struct pf_buf *to;
 
-	/* the question is also about calls and code of other advice */
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
 		const struct advise_row *r = &a->tiles->rows[i];
 
@@ -813,17 +817,27 @@ static void judge_launching(const struct pf_advise *a, struct pf_advice *out)
 			continue;
 		code += r->ns;
 		captured += r->flags & ADVISE_CAPTURE ? r->ns : 0;
-		if (out->likely_ns > 0 && !owns_launching(r))
-			out->likely_ns -= r->ns;
 	}
-	if (out->likely_ns < 0)
-		out->likely_ns = PF_NO_INT;
+	return captured > code / 2;
+}
+
+static void judge_launching(const struct pf_advise *a, struct pf_advice *out)
+{
+	const struct pf_launches *l = a->from->launches;
+	char brief[PF_NUM_MAX], count[PF_NUM_MAX];
+	struct pf_buf *to;
+
+	/* the question is also about calls and code of other advice */
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (is_code(&a->tiles->rows[i]) &&
+		    !owns_launching(&a->tiles->rows[i]))
+			out->likely_ns = PF_NO_INT;
 	if (!l || !l->all.count) {
 		advise_not_judged(out, "the trace has no calls that launched "
 				       "its kernels");
 		return;
 	}
-	if (captured > code / 2) {
+	if (captures_graphs(a)) {
 		advise_fine(out, "most of the host's time goes to the capture "
 				 "of graphs");
 		return;
@@ -971,6 +985,12 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 	struct pf_steps_warm_up w = pf_step_times_warm_up(s);
 	char first[PF_NUM_MAX], median[PF_NUM_MAX];
 
+	/* a graph is made once, however warm the program is */
+	if (!w.most && a->has_path && captures_graphs(a)) {
+		advise_fine(out, "most of the host's time goes to the capture "
+				 "of graphs, which is done once");
+		return;
+	}
 	if (a->has_path)
 		say_trials(a, out);
 	if (w.most) {
@@ -1330,13 +1350,6 @@ static bool has_no_pool(const struct pf_advise *a)
 	return driver_calls(a, 0) >= least && end >= least / 2;
 }
 
-static const char *memory_variant(const struct pf_advise *a,
-				  const struct pf_advice *out)
-{
-	(void)out;
-	return has_no_pool(a) ? "driver" : "";
-}
-
 static const char *memory_trouble(const struct pf_usage *u)
 {
 	const struct pf_usage_device *d = pf_usage_fullest(u);
@@ -1352,6 +1365,16 @@ static const char *memory_trouble(const struct pf_usage *u)
 		return "15 % of the memory or more is reserved and not "
 		       "allocated at the peak";
 	return NULL;
+}
+
+static const char *memory_variant(const struct pf_advise *a,
+				  const struct pf_advice *out)
+{
+	(void)out;
+	if (has_no_pool(a))
+		return "driver";
+	return a->tiles->has_late || memory_trouble(a->from->memory) ? ""
+								     : "once";
 }
 
 #define HELD 0.95 /* of the peak: nothing of the capture made it */
@@ -1459,8 +1482,8 @@ static void say_waiting(const struct pf_overlap *o, struct pf_advice *out)
 	due += bytes / SLOW_LINK;
 	if (ns >= MANY * (double)o->all.comm_ns && ns >= WAITING * due)
 		pf_buf_addf(advise_next(out),
-			    "At %.1f GB/s of bus bandwidth most of it is "
-			    "waiting for other ranks, not transfer",
+			    "At %.1f GB/s of bus bandwidth most of it seems "
+			    "to be waiting for other ranks, not transfer",
 			    bytes / ns);
 }
 
@@ -1767,9 +1790,10 @@ static void judge_decoding(const struct pf_advise *a, struct pf_advice *out)
 }
 
 const char *advise_questions[] = {
-	"data=0",      "sync=off", "launch=0", "gc=0",       "class:comm=0",
-	"comm=hidden", "alloc=0",  NO_KERNELS, FAST_KERNELS, ADVISE_FREE_HOST,
-	NO_PAGEABLE,   NO_READING, NO_RESULTS, NO_FIRSTS
+	"data=0",       "sync=off",       "launch=0",   "gc=0",
+	"class:comm=0", "comm=hidden",    "alloc=0",    NO_KERNELS,
+	FAST_KERNELS,   ADVISE_FREE_HOST, NO_PAGEABLE,  NO_READING,
+	NO_RESULTS,     NO_FIRSTS,        NO_OPTIMIZER, NO_ZEROING
 };
 const size_t advise_question_count =
 	sizeof(advise_questions) / sizeof(*advise_questions);
@@ -1808,8 +1832,10 @@ static void advise_first_alone(const struct pf_advise *a,
 	if (out->on_path_ns <= 0)
 		return;
 	if (!t->has_late) {
-		advise_not_judged(out, "whether it is the warm-up alone shows "
-				       "only in several steps");
+		out->confidence = "hint";
+		pf_buf_adds(advise_next(out),
+			    "Whether a warm-up leaves it out shows only in "
+			    "several steps");
 		return;
 	}
 	for (size_t i = 0; i < t->row_count; i++)
@@ -1951,9 +1977,10 @@ const struct advise_rule advise_rules[] = {
 	{ .id = "A8",
 	  .kind = "optimizer",
 	  .title = "fuse the optimizer",
-	  .subject = "The optimizer holds",
-	  .confidence = "sure",
-	  .command = "ranges",
+	  .subject = "the optimizer's time",
+	  .confidence = "model",
+	  .command = "path",
+	  .question = NO_OPTIMIZER,
 	  .cap = NO_KERNELS,
 	  .needs = ADVISE_NEEDS_OPS,
 	  .owns = owns_optimizer,
@@ -1983,9 +2010,10 @@ const struct advise_rule advise_rules[] = {
 	{ .id = "A15",
 	  .kind = "zeroing gradients",
 	  .title = "set gradients to none instead of zero",
-	  .subject = "Zeroing gradients holds",
-	  .confidence = "sure",
-	  .command = "ranges",
+	  .subject = "zeroing gradients",
+	  .confidence = "model",
+	  .command = "path",
+	  .question = NO_ZEROING,
 	  .cap = NO_KERNELS,
 	  .needs = ADVISE_NEEDS_TORCH,
 	  .owns = owns_zeroing,

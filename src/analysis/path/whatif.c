@@ -275,7 +275,7 @@ static void ask_of_gpu(struct path_changes *c)
 {
 	struct path_change *q;
 
-	q = path_change_add(c, "calls do not wait for the GPU");
+	q = path_change_add(c, "calls that synchronize do not wait");
 	q->no_waits = true;
 	q = path_change_add(c, PATH_NO_CODE);
 	q->has_host = q->least_launch = true;
@@ -289,11 +289,16 @@ static void ask_of_gpu(struct path_changes *c)
 	q = path_change_add(c, "kernels are 2x as fast");
 	q->has_gpu = true;
 	q->by_class[PF_GPU_COMPUTE] = 0.5;
+	q = path_change_add(c, "the host is 2x as fast");
+	q->has_host = true;
+	q->host_kinds = PATH_IS_ANY;
+	q->host_factor = 0.5;
 }
 
 /*
  * The questions that are asked without being asked for: without GPU work none
- * of what it takes (without launch calls all host time would be "overhead").
+ * of what it takes (without launch calls all host time would be "overhead"; and
+ * a host that is alone, twice as fast, takes half the time).
  */
 static void path_change_standard(struct path_changes *c, bool has_gpu_work)
 {
@@ -305,10 +310,6 @@ static void path_change_standard(struct path_changes *c, bool has_gpu_work)
 	q->host_factor = 0;
 	if (has_gpu_work)
 		ask_of_gpu(c);
-	q = path_change_add(c, "the host is 2x as fast");
-	q->has_host = true;
-	q->host_kinds = PATH_IS_ANY;
-	q->host_factor = 0.5;
 }
 
 void path_changes_release(struct path_changes *c)

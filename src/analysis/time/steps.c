@@ -276,10 +276,13 @@ static void say_backlog(const struct pf_step_times *s, struct pf_buf *out)
 			pf_num_show_count(steps, count), ns);
 }
 
-/* "A step takes 8 ms" */
+#define SKEWED 0.1 /* so far apart, the mean is no usual step */
+
+/* "A step takes 8 ms", "in the mean, 6 ms in the median" */
 static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 {
-	char mean[PF_NUM_MAX];
+	char mean[PF_NUM_MAX], median[PF_NUM_MAX];
+	const double apart = (double)(s->dur.mean_ns - s->dur.p50_ns);
 
 	pf_num_show_ns(mean, s->settled_mean_ns < 0 ? s->dur.mean_ns
 						    : s->settled_mean_ns);
@@ -293,6 +296,10 @@ static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 			s->window.is_restricted || !s->device_count ? ""
 			: s->window.is_tpu ? " from first to last TPU work"
 					   : " from first to last GPU work");
+	if (s->steps->step >= 0 && s->settled_mean_ns < 0 &&
+	    s->full_count > 2 && fabs(apart) > SKEWED * (double)s->dur.p50_ns)
+		pf_buf_addf(out, " in the mean, %s in the median",
+			    pf_num_show_ns(median, s->dur.p50_ns));
 	say_backlog(s, out);
 }
 

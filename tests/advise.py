@@ -669,6 +669,8 @@ PROGRAMS = {
     "A10": lambda p, step: same(p, "aten::copy_", "elementwise_kernel",
                                 FIRST),
     "A10-not": lambda p, step: same(p, "aten::linalg", "elementwise_kernel"),
+    "A10-graphs": lambda p, step: 0 * (compiled(p, 1, 1, 1) or same(
+        p, "aten::copy_", "elementwise_kernel", FIRST)),
     "A11": lambda p, step: batching(p, 0.5, 0.5),
     "A11-wide-not": lambda p, step: batching(p, 2, 0.5),
     "A11-full-not": lambda p, step: batching(p, 0.5, 0.7),
@@ -1040,6 +1042,7 @@ SAYS = {
                 "harness.py:34 measure",
     "A4-server": "LLM(model, enforce_eager=False)",
     "A4-compiled": "let CUDA graphs launch them",
+    "A10-graphs": "compiled graphs copy what they are given",
     "A4-breaks": "look for graph breaks",
     "A4-graphs": "replayed as graphs already",
     "A21-once": "run it before the profile begins",

@@ -187,6 +187,10 @@ static const struct {
 	  "x = x.to(memory_format=torch.channels_last)" },
 	{ "A9", NULL, NULL, "keep tensors in the layout of the convolutions",
 	  NULL },
+	{ "A10", TORCH, "graphs",
+	  "compiled graphs copy what they are given and what they return: "
+	  "compile larger parts, or keep inputs where they are",
+	  "torch._dynamo.mark_static_address(x)" },
 	{ "A10", TORCH, NULL,
 	  "make tensors in the type, on the device and in the layout in which "
 	  "they are used; avoid contiguous() and clone() on the way",

@@ -474,6 +474,16 @@ static const char *compiled_variant(const struct pf_advise *a)
 						    : "compiled";
 }
 
+/* What is copied may be what graphs take in and give back. */
+static const char *copying_variant(const struct pf_advise *a,
+				   const struct pf_advice *out)
+{
+	const char *how = compiled_variant(a);
+
+	(void)out;
+	return how && has_name(a, 0, PF_WORD_CALL_GRAPH) ? "graphs" : "";
+}
+
 /* ---- A1 ---- */
 
 static bool owns_data(const struct advise_row *r)
@@ -2006,7 +2016,8 @@ const struct advise_rule advise_rules[] = {
 	  .options = " --group name,op",
 	  .cap = NO_KERNELS,
 	  .needs = ADVISE_NEEDS_TORCH,
-	  .owns = owns_copy },
+	  .owns = owns_copy,
+	  .variant = copying_variant },
 	{ .id = "A15",
 	  .kind = "zeroing gradients",
 	  .title = "set gradients to none instead of zero",

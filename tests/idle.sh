@@ -288,6 +288,12 @@ cat >"$tmp/before.json" <<'END'
 END
 run 0 "$profan" ingest -q "$tmp/before.json" -o "$tmp/before.db" &&
 	run 0 "$profan" syncs "$tmp/before.db" && tr '\n' ' ' <"$tmp/out" |
-	grep -q 'for 90.000 ms. No GPU work is recorded for 89.985 ms of that. Only'
+	grep -q 'for 90.000 ms. No GPU work is recorded for 89.985 ms of that. '
 result "syncs: idle time of another cause is not none" "$tmp/out"
+# no call begins in what is left of it, but one goes on
+run 0 "$profan" syncs "$tmp/before.db" --from 80ms -f csv &&
+	grep -q '^finding,"No call that blocks the host begins here, but ' \
+		"$tmp/out" &&
+	grep -q 'due to one that began before, cudaDeviceSynchronize' "$tmp/out"
+result "syncs: a call that began before is none that blocks for 0 ns" "$tmp/out"
 tap_done

@@ -236,17 +236,16 @@ struct calls {
 struct pf_walk {
 	struct pf_names *names;
 	const struct pf_pageable *pageable;
-	size_t next_pageable;
 	const struct pf_first_uses *firsts;
 	struct pf_cursor *cursor;
 	const struct pf_block *block; /* NULL: read the next */
 	uint32_t first_seq, at;
 	bool is_ended;
 	int64_t track_id;
-	struct pf_nest open;       /* struct frame */
-	struct pf_block_call last; /* that blocks */
-	struct pf_block_call wait; /* the same of streams */
-	bool has_new_block, has_new_wait;
+	struct pf_nest open;        /* struct frame */
+	struct pf_block_call last;  /* that blocks */
+	struct pf_block_call found; /* the same, of streams or a first use */
+	bool has_found;
 	struct calls graphs, waits; /* that launch one; of streams */
 };
 
@@ -295,15 +294,11 @@ const struct pf_pageable *pf_pageable(struct pf_db *db)
 	return pf_memo_get(db, read_pageable, free_pageable, NULL);
 }
 
-static bool is_pageable(struct pf_walk *w, uint32_t seq)
+static bool has_id(const int64_t *ids, size_t count, int64_t id)
 {
-	int64_t id = (int64_t)((uint64_t)w->track_id << 32 | seq);
+	size_t i = PF_SEARCH(k, count, ids[k] < id);
 
-	while (w->next_pageable < w->pageable->count &&
-	       w->pageable->ids[w->next_pageable] < id)
-		w->next_pageable++;
-	return w->next_pageable < w->pageable->count &&
-	       w->pageable->ids[w->next_pageable] == id;
+	return i < count && ids[i] == id;
 }
 
 /* ---- first uses ---- */
@@ -690,9 +685,26 @@ const struct pf_first_uses *pf_first_uses(struct pf_db *db)
 
 bool pf_is_first_use(const struct pf_first_uses *f, int64_t event_id)
 {
-	size_t i = PF_SEARCH(k, f->count, f->ids[k] < event_id);
+	return has_id(f->ids, f->count, event_id);
+}
 
-	return i < f->count && f->ids[i] == event_id;
+struct pf_call_way pf_call_way(const struct pf_pageable *pageable,
+			       const struct pf_first_uses *firsts,
+			       const struct pf_name_class *class,
+			       int64_t event_id)
+{
+	struct pf_call_way way = { .is_blocking = class->is_blocking,
+				   .cause = class->call };
+
+	if (class->waits_by_memory &&
+	    has_id(pageable->ids, pageable->count, event_id)) {
+		way.is_blocking = true;
+		way.cause = PF_CAUSE_COPY;
+	}
+	way.is_first_use = pf_is_first_use(firsts, event_id);
+	if (way.is_first_use)
+		way.cause = PF_CAUSE_MODULE;
+	return way;
 }
 
 /* ---- overheads ---- */
@@ -855,8 +867,6 @@ struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 
 	w->names = names;
 	w->pageable = pageable;
-	w->next_pageable = PF_SEARCH(i, pageable->count,
-				     pf_track_of(pageable->ids[i]) < track_id);
 	w->track_id = track_id;
 	w->last.end_ns = INT64_MIN;
 	w->open.width = sizeof(struct frame);
@@ -964,29 +974,20 @@ static struct pf_block_call call_of(const struct pf_walk *w, uint32_t seq,
 	};
 }
 
-/* Is the next event one? */
-static bool is_first_use(const struct pf_walk *w)
+/* Of the next event. */
+static int64_t next_id(const struct pf_walk *w)
 {
-	return pf_is_first_use(w->firsts,
-			       (int64_t)((uint64_t)w->track_id << 32 |
-					 (w->first_seq + w->at)));
+	return (int64_t)((uint64_t)w->track_id << 32 | (w->first_seq + w->at));
 }
 
 static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
 		      const struct pf_name_class *class)
 {
 	uint32_t seq = w->first_seq + w->at;
-	bool is_blocking = class->is_blocking;
-	uint32_t cause = class->call;
+	struct pf_call_way way =
+		pf_call_way(w->pageable, w->firsts, class, next_id(w));
+	uint32_t cause = way.cause;
 
-	if (class->waits_by_memory && is_pageable(w, seq)) {
-		is_blocking = true;
-		cause = PF_CAUSE_COPY;
-	}
-	if (is_first_use(w)) {
-		is_blocking = false;
-		cause = PF_CAUSE_MODULE;
-	}
 	f->place.cause = cause;
 	f->place.name = name;
 	if (cause < f->inherited && cause <= PF_CAUSE_COMM)
@@ -995,15 +996,18 @@ static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
 		remember(&w->graphs, seq, &f->place);
 	if (class->is_stream_wait) {
 		remember(&w->waits, seq, &f->place);
-		w->has_new_wait = true;
-		w->wait = call_of(w, seq, f);
-		w->wait.is_stream_wait = true;
+		w->found = call_of(w, seq, f);
+		w->found.is_stream_wait = true;
+		w->has_found = true;
 	}
-	if (!is_blocking || f->in_block)
+	if (!way.is_blocking || f->in_block)
 		return;
 	f->in_block = true;
-	w->last = call_of(w, seq, f);
-	w->has_new_block = true;
+	w->found = call_of(w, seq, f);
+	w->found.is_first_use = way.is_first_use;
+	w->has_found = true;
+	if (!way.is_first_use)
+		w->last = w->found;
 }
 
 /* What time is that only the range itself explains. */
@@ -1045,9 +1049,10 @@ static void push_range(const struct pf_walk *w, struct frame *f, unsigned kind,
 		f->inherited = cause;
 	if (cause == PF_CAUSE_UNRECORDED)
 		cause = class->is_step ? PF_CAUSE_ANNOTATION : own_cause(kind);
-	f->place.cause = cause == PF_CAUSE_OP && is_first_use(w)
-				 ? PF_CAUSE_MODULE
-				 : cause;
+	f->place.cause =
+		cause == PF_CAUSE_OP && pf_is_first_use(w->firsts, next_id(w))
+			? PF_CAUSE_MODULE
+			: cause;
 }
 
 static bool is_op_or_range(unsigned kind)
@@ -1334,13 +1339,13 @@ int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
 {
 	int rc;
 
-	w->has_new_block = w->has_new_wait = false;
+	w->has_found = false;
 	while ((rc = peek(w, err)) == 1) {
 		if (walk_event(w) < 0)
 			return -1;
-		if (!w->has_new_block && !w->has_new_wait)
+		if (!w->has_found)
 			continue;
-		*out = w->has_new_block ? w->last : w->wait;
+		*out = w->found;
 		return 1;
 	}
 	return rc;

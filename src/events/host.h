@@ -62,6 +62,7 @@ struct pf_block_call {
 	int64_t event_id, start_ns, end_ns;
 	struct pf_place place; /* name: the call */
 	bool is_stream_wait;   /* a stream waits, not the host */
+	bool is_first_use;     /* it may wait, but most of it is that */
 };
 
 /*
@@ -88,6 +89,17 @@ struct pf_first_uses {
 /* The same. */
 const struct pf_first_uses *pf_first_uses(struct pf_db *db);
 bool pf_is_first_use(const struct pf_first_uses *f, int64_t event_id);
+
+/* What a call of the runtime or the driver does. */
+struct pf_call_way {
+	bool is_blocking; /* by its name, or by its memory */
+	bool is_first_use;
+	uint8_t cause; /* enum pf_cause of its time */
+};
+struct pf_call_way pf_call_way(const struct pf_pageable *pageable,
+			       const struct pf_first_uses *firsts,
+			       const struct pf_name_class *class,
+			       int64_t event_id);
 
 /* The innermost range at an instant itself. */
 struct pf_inner {
@@ -216,7 +228,10 @@ bool pf_walk_stream_wait(const struct pf_walk *w, uint32_t after_seq,
 /* The last blocking call that began; end_ns INT64_MIN if there was none. */
 const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w);
 
-/* Walk on to the next call that makes host or stream wait: 1, 0 at the end. */
+/*
+ * Walk on to the next call that makes host or stream wait, or would but for
+ * being a first use: 1, 0 at the end.
+ */
 int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
 		      struct pf_err *err);
 

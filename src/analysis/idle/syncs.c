@@ -56,24 +56,20 @@ static int held_find(struct pf_db *db, const struct pf_window *window,
 }
 
 /* The sentence of a trace in which no call waits by its name. */
-static void held_say(const struct pf_held *h, struct pf_doc *doc)
+static void held_say(const struct pf_held *h, struct pf_buf *out)
 {
 	char calls[PF_NUM_MAX], took[PF_NUM_MAX];
-	struct pf_buf inside = { 0 };
 
 	if (!pf_held_is(h)) {
-		pf_doc_finding(doc, "No call waits for a GPU");
+		pf_buf_adds(out, "No call waits for a GPU");
 		return;
 	}
-	pf_num_show_count(calls, h->call_count);
-	pf_num_show_ns(took, h->call_ns);
-	pf_held_say(h, &inside);
-	pf_doc_finding(
-		doc,
-		"No call waits for a GPU by its name, but the calls that "
-		"launch work hold the host until it is done. %s (%s calls, %s)",
-		inside.data, calls, took);
-	pf_buf_release(&inside);
+	pf_buf_adds(out, "No call waits for a GPU by its name, but the calls "
+			 "that launch work hold the host until it is done. ");
+	pf_held_say(h, out);
+	pf_buf_addf(out, " (%s calls, %s)",
+		    pf_num_show_count(calls, h->call_count),
+		    pf_num_show_ns(took, h->call_ns));
 }
 
 /*
@@ -109,8 +105,12 @@ struct pf_sites {
 	struct pf_site_call *calls; /* by site, then ns */
 	size_t call_count, call_cap;
 	int64_t outside_count; /* blocking calls that the window leaves out */
-	/* of the allocator, while no GPU works: they wait for none */
-	int64_t alone_count, alone_ns;
+	int64_t allocator_count, allocator_ns;
+	size_t thread_count; /* that have such calls */
+	struct first_uses {
+		int64_t count, ns, max_ns;
+		struct pf_place place; /* of the longest */
+	} firsts;
 	int64_t window_ns; /* of all devices */
 	int64_t device_count;
 };
@@ -145,6 +145,7 @@ struct loader {
 	struct pf_db *db;
 	const struct pf_pageable *pageable;
 	const struct pf_window_trace *trace; /* whose threads are walked */
+	int64_t thread_calls;                /* that block, of the thread */
 	struct device *devices;
 	size_t device_count, device_cap;
 };
@@ -187,11 +188,19 @@ static struct device *device_of(struct loader *l, int64_t trace_id,
 	return d;
 }
 
-/* Is the place a blocking call, and no range that holds one? */
-static bool is_blocking_call(struct loader *l, const struct pf_place *place)
+/*
+ * Is the place a blocking call, and no range that holds one?  What a copy that
+ * blocks takes before it begins is launching, and the call's all the same.
+ */
+static bool is_blocking_call(struct loader *l, const struct pf_gap *gap,
+			     struct pf_place *place)
 {
 	const struct pf_name_class *class;
 
+	if (place->cause == PF_CAUSE_LAUNCH && gap->is_in_blocking) {
+		place->cause = gap->blocking_cause;
+		return true;
+	}
 	if ((place->cause != PF_CAUSE_SYNC && place->cause != PF_CAUSE_COPY &&
 	     place->cause != PF_CAUSE_ALLOCATOR) ||
 	    place->name == PF_ID_NONE || l->db->err->code)
@@ -205,9 +214,10 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 {
 	struct loader *l = (struct loader *)sink;
 
-	(void)gap;
-	if (is_blocking_call(l, place))
-		pf_sat_sum(&site_of(l->out, place, NULL)->idle_ns, ns);
+	struct pf_place call = *place;
+
+	if (is_blocking_call(l, gap, &call))
+		pf_sat_sum(&site_of(l->out, &call, NULL)->idle_ns, ns);
 }
 
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
@@ -280,17 +290,32 @@ static int64_t useful_time(const struct loader *l, int64_t trace_id,
 
 /* ---- calls ---- */
 
+static void add_first_use(struct first_uses *f, const struct pf_block_call *b,
+			  int64_t ns)
+{
+	f->count++;
+	pf_sat_sum(&f->ns, ns);
+	if (ns <= f->max_ns)
+		return;
+	f->max_ns = ns;
+	f->place = b->place;
+}
+
 static void add_call(struct loader *l, const struct pf_window_trace *t,
 		     const struct pf_block_call *b)
 {
 	struct pf_sites *s = l->out;
-	int64_t ns = b->end_ns - b->start_ns, useful;
+	int64_t ns = b->end_ns - b->start_ns;
 	struct pf_site *site;
 	uint32_t number;
 	size_t step;
 
 	if (b->start_ns < t->from_ns || b->start_ns >= t->to_ns) {
-		s->outside_count += !b->is_stream_wait;
+		s->outside_count += !b->is_stream_wait && !b->is_first_use;
+		return;
+	}
+	if (b->is_first_use) {
+		add_first_use(&s->firsts, b, ns);
 		return;
 	}
 	site = site_of(s, &b->place, &number);
@@ -300,11 +325,11 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 	site->blocked_ns += ns;
 	if (ns > site->max_ns)
 		site->max_ns = ns;
-	useful = useful_time(l, t->trace_id, b->start_ns, b->end_ns);
-	site->useful_ns += useful;
-	if (b->place.cause == PF_CAUSE_ALLOCATOR && !useful) {
-		s->alone_count++;
-		s->alone_ns += ns;
+	site->useful_ns += useful_time(l, t->trace_id, b->start_ns, b->end_ns);
+	l->thread_calls += !b->is_stream_wait;
+	if (b->place.cause == PF_CAUSE_ALLOCATOR) {
+		s->allocator_count++;
+		pf_sat_sum(&s->allocator_ns, ns);
 	}
 	if (step != s->steps.count && step != site->last_step) {
 		site->step_count++;
@@ -325,8 +350,10 @@ static int walk_track(void *context, const struct pf_track *track)
 
 	if (!w)
 		return -1;
+	l->thread_calls = 0;
 	while ((rc = pf_walk_next_call(w, &call, l->db->err)) == 1)
 		add_call(l, l->trace, &call);
+	l->out->thread_count += l->thread_calls > 0;
 	pf_walk_free(w);
 	return rc;
 }
@@ -678,6 +705,19 @@ static int by_cost(const void *a, const void *b)
 	return x->n < y->n ? -1 : x->n > y->n;
 }
 
+static void take_first_uses(const struct pf_sites *s, struct pf_syncs *out)
+{
+	const struct first_uses *f = &s->firsts;
+
+	out->first_use_count = f->count;
+	out->first_use_ns = f->ns;
+	out->first_use_max_ns = f->max_ns;
+	if (!f->max_ns)
+		return;
+	out->first_use_call = pf_names_frame(s->names, f->place.name);
+	out->first_use_op = pf_names_frame(s->names, f->place.op);
+}
+
 /* Sites that were called in the window, in order, and their sums. */
 static void settle(struct pf_syncs *s, size_t all)
 {
@@ -743,7 +783,7 @@ static int load_records(struct pf_db *db, struct pf_syncs *s)
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_sync_site, member, key, title, kind)
 static const struct pf_field site_fields[] = {
-	FIELD(idle_ns, "idle_ns", "GPU idle", PF_NS),
+	FIELD(idle_ns, "idle_ns", "Idle due", PF_NS),
 	FIELD(blocked_ns, "blocked_ns", "Blocked", PF_NS),
 	FIELD(count, "count", "Calls", PF_COUNT),
 	FIELD(call, "call", "Call", PF_TEXT),
@@ -777,30 +817,28 @@ static const struct pf_field wait_fields[] = {
 };
 #undef FIELD
 
-/*
- * No GPU idles in a call between the first and the last work of it: one may
- * before, as with an allocation before the first work.
- */
-static void add_no_idle(const struct pf_syncs *s, struct pf_buf *out)
+/* "CALL in OP, LINE" as far as it is known. */
+static void add_site(const struct pf_sync_site *t, struct pf_buf *out)
 {
-	bool is_one = s->count == 1;
-	char useful[PF_NUM_MAX];
-
-	if (s->device_count && !s->useful_ns)
-		pf_buf_adds(out, ". No GPU work is recorded meanwhile");
-	else if (s->device_count)
-		pf_buf_addf(out, ". A GPU works for %s of that",
-			    pf_num_show_ns(useful, s->useful_ns));
-	pf_buf_adds(out, is_one ? ". It is " : ". The longest is ");
+	pf_buf_addf(out, "%s%s%s%s%s", t->call, t->op ? " in " : "",
+		    t->op ? t->op : "", t->frame ? ", " : "",
+		    t->frame ? t->frame : "");
 }
 
-/* "5 calls block the host for 3 ms, 2 of them the allocator's while ..." */
+static const char *part_word(int64_t part, int64_t whole)
+{
+	return part == whole      ? "all of it"
+	       : part > whole / 2 ? "most of it"
+				  : "the largest part";
+}
+
+/* "5 calls block the host for 3 ms, 2 of them the allocator's (1 ms)" */
 static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 {
 	const bool is_one = s->count == 1,
-		   is_alone = s->alone_count == s->count;
+		   is_alone = s->allocator_count == s->count && !s->useful_ns;
 	const char *s_of = is_one ? "s" : "";
-	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], alone[PF_NUM_MAX];
+	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], part[PF_NUM_MAX];
 
 	pf_num_show_count(calls, s->count);
 	if (is_alone)
@@ -809,62 +847,131 @@ static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 			    calls);
 	else
 		pf_buf_addf(out, "%s call%s", calls, is_one ? "" : "s");
-	if (!s->alone_count)
+	if (!s->allocator_count)
 		pf_buf_addf(out, " wait%s for a GPU and", s_of);
 	pf_buf_addf(out, " block%s the host for %s", s_of,
 		    pf_num_show_ns(blocked, s->blocked_ns));
-	if (s->alone_count && !is_alone)
-		pf_buf_addf(out, ", %s of them the allocator's%s (%s)",
-			    pf_num_show_count(calls, s->alone_count),
-			    s->device_count ? " while no GPU works" : "",
-			    pf_num_show_ns(alone, s->alone_ns));
+	if (s->thread_count > 1)
+		pf_buf_addf(out, ", summed over %zu threads", s->thread_count);
+	if (is_alone || !s->allocator_count)
+		return;
+	if (s->allocator_count == s->count)
+		pf_buf_addf(out, ", %s the allocator's",
+			    is_one ? "which is" : "all of them");
+	else
+		pf_buf_addf(out, ", %s of them the allocator's (%s)",
+			    pf_num_show_count(calls, s->allocator_count),
+			    pf_num_show_ns(part, s->allocator_ns));
+}
+
+/* ". No GPU work is recorded for 1 ms of that", in the calls themselves */
+static void add_meanwhile(const struct pf_syncs *s, struct pf_buf *out)
+{
+	const int64_t no_work_ns = s->blocked_ns - s->useful_ns;
+	char none[PF_NUM_MAX];
+
+	if (!s->device_count)
+		return;
+	if (!no_work_ns)
+		pf_buf_adds(out, ". A GPU works all the while");
+	else if (!s->useful_ns)
+		pf_buf_adds(out, ". No GPU work is recorded meanwhile");
+	else
+		pf_buf_addf(out, ". No GPU work is recorded for %s of that",
+			    pf_num_show_ns(none, no_work_ns));
+}
+
+/* ". 1 ms of idle time (2 % of the GPU's time) is due to them, most of it ..."
+ */
+static void add_idle(const struct pf_syncs *s, struct pf_buf *out)
+{
+	char idle[PF_NUM_MAX], part[PF_NUM_MAX];
+
+	pf_num_show_ns(idle, s->idle_ns);
+	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->window_ns));
+	pf_buf_addf(out, "%s of idle time (%s of the GPU's time) is due to %s",
+		    idle, part,
+		    !s->count       ? "one that began before"
+		    : s->count == 1 ? "it"
+				    : "them");
+}
+
+/* What holds most of the idle time, else of the time that is blocked. */
+static void add_largest(const struct pf_syncs *s, struct pf_buf *out)
+{
+	const struct pf_sync_site *t = &s->all[0];
+	char ns[PF_NUM_MAX];
+
+	if (s->idle_ns) {
+		pf_buf_adds(out, ". ");
+		add_idle(s, out);
+		pf_buf_addf(out, ", %s in ", part_word(t->idle_ns, s->idle_ns));
+	} else if (s->count == 1) {
+		pf_buf_adds(out, ". It is ");
+	} else {
+		pf_buf_addf(out, ". The largest part, %s, is in ",
+			    pf_num_show_ns(ns, t->blocked_ns));
+	}
+	add_site(t, out);
+}
+
+/* ". Left out: 2 calls of first use, which take 3 ms, the longest ..." */
+static void add_first_uses(const struct pf_syncs *s, struct pf_buf *out)
+{
+	const bool is_one = s->first_use_count == 1;
+	char count[PF_NUM_MAX], ns[PF_NUM_MAX], longest[PF_NUM_MAX];
+
+	if (!s->first_use_count)
+		return;
+	pf_buf_addf(out,
+		    ". %s call%s of first use %s left out, which take%s %s",
+		    pf_num_show_count(count, s->first_use_count),
+		    is_one ? "" : "s", is_one ? "is" : "are", is_one ? "s" : "",
+		    pf_num_show_ns(ns, s->first_use_ns));
+	if (!s->first_use_call)
+		return;
+	pf_buf_adds(out, is_one ? ": " : ", the longest ");
+	if (!is_one)
+		pf_buf_addf(out, "%s in ",
+			    pf_num_show_ns(longest, s->first_use_max_ns));
+	pf_buf_addf(out, "%s%s%s", s->first_use_call,
+		    s->first_use_op ? " in " : "",
+		    s->first_use_op ? s->first_use_op : "");
+}
+
+/* No call blocks that begins in the window. */
+static void add_none(const struct pf_syncs *s, struct pf_buf *out)
+{
+	if (s->site_count) {
+		pf_buf_adds(out, "No call that blocks the host begins here, "
+				 "but ");
+		add_idle(s, out);
+		pf_buf_adds(out, ", ");
+		add_site(&s->all[0], out);
+	} else if (s->device_count && !s->has_calls) {
+		pf_buf_adds(out, "There are no runtime calls: what waits for a "
+				 "GPU is not known");
+	} else if (s->device_count && !s->window.is_tpu) {
+		held_say(&s->held, out);
+	} else {
+		pf_buf_addf(out, "%s, and no call waits for a GPU",
+			    pf_window_no_work(&s->window));
+	}
 }
 
 static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 {
-	const struct pf_sync_site *t = &s->all[0];
-	char idle[PF_NUM_MAX], part[PF_NUM_MAX], none[PF_NUM_MAX];
-	const int64_t no_work_ns = s->blocked_ns - s->useful_ns;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
-	if (!s->site_count) {
-		if (s->device_count && !s->has_calls)
-			pf_doc_finding(doc, "There are no runtime calls: what "
-					    "waits for a GPU is not known");
-		else if (s->device_count && !s->window.is_tpu)
-			held_say(&s->held, doc);
-		else
-			pf_doc_finding(doc, "%s, and no call waits for a GPU",
-				       pf_window_no_work(&s->window));
-		return;
+	if (s->count) {
+		add_calls(s, &text);
+		add_meanwhile(s, &text);
+		add_largest(s, &text);
+	} else {
+		add_none(s, &text);
 	}
-	pf_num_show_ns(idle, s->idle_ns);
-	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->window_ns));
-	add_calls(s, &text);
-	/* most is the GPU's for other reasons, as behind unrecorded work */
-	if (s->idle_ns && s->idle_ns < no_work_ns / 2 &&
-	    no_work_ns > s->blocked_ns / 2)
-		pf_buf_addf(&text,
-			    ". No GPU work is recorded for %s of that. Only "
-			    "%s of idle time (%s of the GPU's time) is due to "
-			    "it, above all in ",
-			    pf_num_show_ns(none, no_work_ns), idle, part);
-	else if (s->idle_ns)
-		pf_buf_addf(&text,
-			    ". Meanwhile the GPU is idle for %s (%s of its "
-			    "time), %s ",
-			    idle, part,
-			    t->idle_ns == s->idle_ns ? "in"
-			    : t->idle_ns > s->idle_ns / 2
-				    ? "most of it in"
-				    : "the largest part in");
-	else
-		add_no_idle(s, &text);
-	pf_buf_addf(&text, "%s%s%s%s%s", t->call, t->op ? " in " : "",
-		    t->op ? t->op : "", t->frame ? ", " : "",
-		    t->frame ? t->frame : "");
+	add_first_uses(s, &text);
 	pf_doc_finding(doc, "%s", text.data);
-	pf_buf_release(&text);
 }
 
 static void add_scalars(const struct pf_syncs *s,
@@ -874,18 +981,24 @@ static void add_scalars(const struct pf_syncs *s,
 	PF_FIELD(struct pf_syncs, member, key, title, kind)
 	const int of_calls = s->has_calls ? 0 : PF_ABSENT;
 	const int of_gpu = of_calls | (s->device_count ? PF_NS : PF_ABSENT);
+	/* where there are none, they are programs' */
+	const int of_first = of_calls | (s->first_use_count ? 0 : PF_FULL);
 	const int of_steps = s->in_steps_count == PF_NO_INT ? PF_FULL : 0;
 	const struct pf_field fields[] = {
 		FIELD(count, "count", "Blocking calls", PF_COUNT | of_calls),
 		FIELD(blocked_ns, "blocked_ns", "Host blocked",
 		      PF_NS | of_calls),
 		FIELD(useful_ns, "useful_ns", "GPU busy meanwhile", of_gpu),
-		FIELD(idle_ns, "idle_ns", "GPU idle meanwhile", of_gpu),
+		FIELD(idle_ns, "idle_ns", "GPU idle due to them", of_gpu),
 		FIELD(drained_ns, "drained_ns", "Gaps that they began", of_gpu),
 		FIELD(in_steps_count, "in_steps_count", "Calls in whole steps",
 		      PF_COUNT | PF_FULL | PF_MAYBE | of_calls),
 		FIELD(in_steps_ns, "in_steps_ns", "  host blocked",
 		      PF_NS | PF_FULL | PF_MAYBE | of_calls),
+		FIELD(first_use_count, "first_use_count",
+		      "Calls of first use, left out", PF_COUNT | of_first),
+		FIELD(first_use_ns, "first_use_ns", "  their time",
+		      PF_NS | of_first),
 		FIELD(max_per_step, "max_per_step", "Most in one step",
 		      PF_COUNT | of_calls | of_steps),
 		FIELD(new_count, "new_count", "Sites not in the baseline",
@@ -932,11 +1045,10 @@ static void tell_other_idle(const struct pf_syncs *s, struct pf_doc *doc)
 	const int64_t rest = s->blocked_ns - s->useful_ns - s->idle_ns;
 
 	if (s->device_count && pf_num_share(rest, s->blocked_ns) >= MUCH)
-		pf_doc_note(doc,
-			    "idle time of a call is what profan gaps gives "
-			    "to it: time before the first GPU work and "
-			    "after the last, and what others caused, is "
-			    "not");
+		pf_doc_note(doc, "idle time is due to a call where profan gaps "
+				 "gives it to that: time before the first GPU "
+				 "work and after the last, and what others "
+				 "caused, is not");
 }
 
 static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
@@ -1039,8 +1151,10 @@ static int syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 		count_in_steps(&s);
 		settle(out, pf_sites_count(&s.sites));
 		out->outside_count = s.sites.outside_count;
-		out->alone_count = s.sites.alone_count;
-		out->alone_ns = s.sites.alone_ns;
+		out->allocator_count = s.sites.allocator_count;
+		out->allocator_ns = s.sites.allocator_ns;
+		out->thread_count = s.sites.thread_count;
+		take_first_uses(&s.sites, out);
 		out->window_ns = s.sites.window_ns;
 		out->device_count = s.sites.device_count;
 		rc = load_records(db, out);

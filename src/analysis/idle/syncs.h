@@ -71,8 +71,11 @@ struct pf_syncs {
 	size_t record_count;
 	/* Of the sites where the host waits. */
 	int64_t count, blocked_ns, useful_ns, idle_ns, drained_ns;
-	/* Of the allocator while no GPU works, which wait for none. */
-	int64_t alone_count, alone_ns;
+	int64_t allocator_count, allocator_ns; /* of them */
+	size_t thread_count;                   /* with such calls */
+	/* Calls that would wait, but start the driver or load code: not in all. */
+	int64_t first_use_count, first_use_ns, first_use_max_ns;
+	const char *first_use_call, *first_use_op; /* the longest; NULL: none */
 	/* Of all, those in whole steps on the host; PF_NO_INT: no steps. */
 	int64_t in_steps_count, in_steps_ns;
 	int64_t max_per_step, new_count, allowed_count;

@@ -17,6 +17,7 @@
 #include "base/sat.h"
 #include "base/spool.h"
 #include "base/stats.h"
+#include "events/host.h"
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
@@ -238,8 +239,11 @@ int pf_calls(struct pf_db *db, const struct pf_calls_args *args,
 #define SLOW_CALL_NS  50000
 #define LONG_DELAY_NS 100000
 #define AHEAD         1.0 /* others are in the queue: the CPU runs ahead, */
-#define AT_TIMES      0.5 /* or at times */
-#define LATE          0.5 /* of the launches: worth a word */
+#define AT_TIMES      0.5 /* or at times, as where */
+#define AHEAD_TIME    0.9 /* of the time launched work waits in less than that; */
+#define AT_TIMES_TIME 0.1  /* in less than that it hardly does */
+#define LATE          0.5  /* of the launches: worth a word */
+#define QUEUE_FULL    1000 /* launches on a stream: CUDA takes 1,022 to 1,024 */
 
 struct work {
 	int64_t launch_id, start_ns, dur_ns, stream, op_id;
@@ -259,10 +263,28 @@ struct caused {
 	uint32_t stream, name;
 };
 
-/* A change of the number of launched pieces that have not begun. */
+/*
+ * A change of the number of launched pieces that have not begun: from the
+ * start of the call on, as HTA counts, and from its end on, as before the work
+ * waits for the call.
+ */
+enum change_kind {
+	CHANGE_BEGINS,
+	CHANGE_LAUNCH,
+	CHANGE_LAUNCH_SLOW,
+	CHANGE_LEAVES,
+	CHANGE_WAITS,
+};
 struct change {
 	int64_t time_ns;
-	int64_t what; /* stream, above which: is it a launch? */
+	int64_t what; /* stream, above which: enum change_kind */
+};
+
+/* Of a device: how long launched work waited. */
+struct queue {
+	int64_t waiting, since_ns, filled_ns;
+	int64_t first_ns, last_ns; /* of launches, and of work that begins */
+	bool has_any;
 };
 
 /* From this delay to that of the next; the first has what is negative. */
@@ -277,6 +299,7 @@ struct launches {
 	bool only_counts, no_causes;
 	struct pf_launches *out;
 	struct pf_keyed cpu_ns; /* of all calls: one row */
+	struct pf_keyed queues; /* struct queue */
 	int64_t delay_counts[PF_LAUNCH_DELAYS];
 	int64_t kernel_ns, brief_ns;
 	size_t last_stream; /* that was asked for */
@@ -310,6 +333,8 @@ static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
 	s->rank = ev->trace->rank;
 	s->device = key[1];
 	s->stream = key[2];
+	s->queue = pf_keyed_at_text(&l->queues, (const char *)key,
+				    2 * sizeof(*key));
 	s->first_ns = ev->trace->first_ns;
 	return (int64_t)l->last_stream;
 }
@@ -346,10 +371,10 @@ static void gather(struct launches *l)
 	}
 }
 
-static void put_change(struct launches *l, int64_t time, bool is_launch,
+static void put_change(struct launches *l, int64_t time, enum change_kind kind,
 		       int64_t stream)
 {
-	struct change c = { time, (int64_t)is_launch << 32 | stream };
+	struct change c = { time, (int64_t)kind << 32 | stream };
 
 	pf_sorter_add(l->changes, &c, l->ask.db->err);
 }
@@ -376,6 +401,30 @@ static const struct pf_field slow_fields[] = {
 };
 #undef FIELD
 
+/*
+ * Why a call takes so long, as far as it shows: waits are no launching.  True:
+ * it is launching.
+ */
+static bool add_slow_call(struct launches *l, const struct launch *at)
+{
+	struct pf_launch_sums *all = &l->out->all;
+	const struct pf_pageable *pageable = pf_pageable(l->ask.db);
+	const struct pf_first_uses *firsts = pf_first_uses(l->ask.db);
+	struct pf_names *names = pf_ask_names(&l->ask);
+	const struct pf_name_class *class =
+		names ? pf_names_class(names, at->name) : NULL;
+	struct pf_call_way way;
+
+	if (!pageable || !firsts || !class)
+		return false;
+	way = pf_call_way(pageable, firsts, class, at->id);
+	if (way.is_first_use)
+		pf_sat_sum(&all->slow_first_ns, at->cpu_ns);
+	else if (way.is_blocking)
+		pf_sat_sum(&all->slow_wait_ns, at->cpu_ns);
+	return !way.is_first_use && !way.is_blocking;
+}
+
 /* A call, all of whose work has been met. */
 static void end_call(struct launches *l, const struct launch *at)
 {
@@ -383,6 +432,8 @@ static void end_call(struct launches *l, const struct launch *at)
 	int64_t delay_ns =
 		pf_sat_sub(at->work_ns, pf_span_end(at->start_ns, at->cpu_ns));
 	size_t n = pf_keyed_at(calls, at->name), place = PF_LAUNCH_DELAYS - 1;
+	bool is_slow = at->cpu_ns > SLOW_CALL_NS;
+	bool is_slow_launch = is_slow && add_slow_call(l, at);
 	struct pf_launch_call *c =
 		PF_KEYED_ROW(calls, struct pf_launch_call, n);
 
@@ -392,7 +443,7 @@ static void end_call(struct launches *l, const struct launch *at)
 	c->early_count += delay_ns < 0;
 	pf_keyed_add(&l->cpu_ns, &l->ask, pf_keyed_at(&l->cpu_ns, 0),
 		     at->cpu_ns);
-	if (at->cpu_ns > SLOW_CALL_NS) {
+	if (is_slow) {
 		c->slow_count++;
 		pf_sat_sum(&c->slow_ns, at->cpu_ns);
 	}
@@ -406,7 +457,7 @@ static void end_call(struct launches *l, const struct launch *at)
 	l->delay_counts[place]++;
 	if (l->only_counts)
 		return;
-	if (at->cpu_ns > SLOW_CALL_NS && !l->no_causes) {
+	if (is_slow && !l->no_causes) {
 		struct caused slow = { at->op_id,
 				       at->id,
 				       at->gpu_ns,
@@ -418,8 +469,14 @@ static void end_call(struct launches *l, const struct launch *at)
 
 		pf_by_event_add(l->caused, &slow);
 	}
-	put_change(l, at->start_ns, true, at->stream);
-	put_change(l, at->work_ns, false, at->stream);
+	put_change(l, at->start_ns,
+		   is_slow_launch ? CHANGE_LAUNCH_SLOW : CHANGE_LAUNCH,
+		   at->stream);
+	put_change(l, at->work_ns, CHANGE_BEGINS, at->stream);
+	if (delay_ns <= 0)
+		return;
+	put_change(l, at->work_ns - delay_ns, CHANGE_WAITS, at->stream);
+	put_change(l, at->work_ns, CHANGE_LEAVES, at->stream);
 }
 
 static void hold(struct launch *at, const struct work *w)
@@ -511,6 +568,41 @@ static void find_ops(struct launches *l)
 	}
 }
 
+static void take_change(struct launches *l, struct pf_launch_stream *s,
+			enum change_kind kind)
+{
+	if (kind == CHANGE_BEGINS) {
+		s->waiting--;
+		return;
+	}
+	s->waiting++;
+	pf_stats_add(&s->length.of, s->waiting);
+	l->out->all.full_count +=
+		kind == CHANGE_LAUNCH_SLOW && s->waiting >= QUEUE_FULL;
+}
+
+static void take_wait(struct queue *q, int64_t at_ns, bool is_one_more)
+{
+	if (is_one_more && !q->waiting++)
+		q->since_ns = at_ns;
+	else if (!is_one_more && !--q->waiting)
+		pf_sat_sum(&q->filled_ns, at_ns - q->since_ns);
+}
+
+static void find_filled(struct launches *l)
+{
+	int64_t filled_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; i < l->queues.count; i++) {
+		const struct queue *q =
+			PF_KEYED_ROW(&l->queues, struct queue, i);
+
+		pf_sat_sum(&filled_ns, q->filled_ns);
+		pf_sat_sum(&all_ns, pf_sat_sub(q->last_ns, q->first_ns));
+	}
+	l->out->all.queued_share = pf_num_share(filled_ns, all_ns);
+}
+
 /* Starts come before launches of the same time. */
 static void find_lengths(struct launches *l)
 {
@@ -520,12 +612,20 @@ static void find_lengths(struct launches *l)
 		return;
 	while ((c = pf_sorter_next(l->changes, l->ask.db->err))) {
 		struct pf_launch_stream *s = stream_at(l, (uint32_t)c->what);
-		bool is_launch = c->what >> 32;
+		enum change_kind kind = (enum change_kind)(c->what >> 32);
+		struct queue *q =
+			PF_KEYED_ROW(&l->queues, struct queue, s->queue);
 
-		s->waiting += is_launch ? 1 : -1;
-		if (is_launch)
-			pf_stats_add(&s->length.of, s->waiting);
+		if (!q->has_any)
+			q->first_ns = c->time_ns;
+		q->has_any = true;
+		q->last_ns = c->time_ns;
+		if (kind < CHANGE_LEAVES)
+			take_change(l, s, kind);
+		else
+			take_wait(q, c->time_ns, kind == CHANGE_WAITS);
 	}
+	find_filled(l);
 }
 
 /* ---- launches into graphs ---- */
@@ -722,6 +822,7 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 		       l.only_counts ? PF_KEYED_SUMS : PF_KEYED_MEDIANS);
 	pf_keyed_begin(&l.cpu_ns, sizeof(struct pf_spread),
 		       l.only_counts ? PF_KEYED_SUMS : PF_KEYED_MEDIANS);
+	pf_keyed_begin(&l.queues, sizeof(struct queue), PF_KEYED_SUMS);
 	pf_keyed_begin(&out->streams, sizeof(struct pf_launch_stream),
 		       PF_KEYED_SUMS);
 	pf_keyed_begin(&out->ops, sizeof(struct pf_launch_op), PF_KEYED_SUMS);
@@ -730,6 +831,7 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 	if (!pf_ask_begin(&l.ask, db, &args->window))
 		find_launches(&l);
 	pf_keyed_end(&l.cpu_ns);
+	pf_keyed_end(&l.queues);
 	return pf_ask_keep(&l.ask, &out->window, &out->texts);
 }
 
@@ -807,6 +909,12 @@ static const struct pf_field launch_figures[] = {
 	      PF_NS | PF_MAYBE | PF_FULL),
 	FIELD(all.slow_ns, "slow_ns", "  of calls over 50 us",
 	      PF_NS | PF_KNOWN | PF_FULL),
+	FIELD(all.slow_wait_ns, "slow_wait_ns", "    that wait for the GPU",
+	      PF_NS | PF_KNOWN | PF_FULL),
+	FIELD(all.slow_first_ns, "slow_first_ns", "    of first use",
+	      PF_NS | PF_KNOWN | PF_FULL),
+	FIELD(all.queued_share, "queued_share",
+	      "Time with launched work that waits", PF_RATIO | PF_FULL),
 	FIELD(short_share, "short_share", "GPU work shorter than call",
 	      PF_RATIO),
 	FIELD(all.slow_count, "slow_count", "Calls over 50 us",
@@ -853,9 +961,35 @@ static double late_of(const struct pf_launches *l)
 	return pf_num_share(l->all.delayed_count, l->all.count);
 }
 
-/* ". The median call takes ...": those that wait or load code stand apart. */
-static void say_calls(const struct pf_launch_sums *all, struct pf_buf *out)
+/* ". Of that, waits for the GPU take ... and first uses ..." */
+static void say_slow(const struct pf_launches *l, struct pf_buf *out)
 {
+	const struct pf_launch_sums *all = &l->all;
+	char ns[PF_NUM_MAX], count[PF_NUM_MAX];
+
+	if (all->slow_wait_ns || all->slow_first_ns)
+		pf_buf_adds(out, ". Of that, ");
+	if (all->slow_wait_ns)
+		pf_buf_addf(out, "waits for the GPU take %s",
+			    pf_num_show_ns(ns, all->slow_wait_ns));
+	if (all->slow_first_ns)
+		pf_buf_addf(out, "%sfirst uses%s %s",
+			    all->slow_wait_ns ? " and " : "",
+			    all->slow_wait_ns ? "" : " take",
+			    pf_num_show_ns(ns, all->slow_first_ns));
+	if (all->full_count)
+		pf_buf_addf(out,
+			    ". %s of them find%s the queue full, with over "
+			    "%s launches in it",
+			    pf_num_show_count(count, all->full_count),
+			    all->full_count == 1 ? "s" : "",
+			    pf_num_show_count(ns, QUEUE_FULL));
+}
+
+/* ". The median call takes ...": those that wait or load code stand apart. */
+static void say_calls(const struct pf_launches *l, struct pf_buf *out)
+{
+	const struct pf_launch_sums *all = &l->all;
 	char median[PF_NUM_MAX], ns[PF_NUM_MAX], of[PF_NUM_MAX];
 	char count[PF_NUM_MAX];
 
@@ -864,15 +998,16 @@ static void say_calls(const struct pf_launch_sums *all, struct pf_buf *out)
 	pf_buf_addf(out, ". The median call takes %s",
 		    pf_num_show_ns(median, all->median_cpu_ns));
 	pf_num_show_ns(of, all->cpu_ns);
-	if (!all->slow)
+	if (!all->slow) {
 		pf_buf_addf(out, ", all together %s", of);
-	else
-		pf_buf_addf(out, "; %s over 50 us take%s %s of %s in all%s %s",
-			    pf_num_show_count(count, all->slow_count),
-			    all->slow_count == 1 ? "s" : "",
-			    pf_num_show_ns(ns, all->slow_ns), of,
-			    all->slow_count == 1 ? ":" : ", above all",
-			    all->slow);
+		return;
+	}
+	pf_buf_addf(out, "; %s over 50 us take%s %s of %s in all%s %s",
+		    pf_num_show_count(count, all->slow_count),
+		    all->slow_count == 1 ? "s" : "",
+		    pf_num_show_ns(ns, all->slow_ns), of,
+		    all->slow_count == 1 ? ":" : ", above all", all->slow);
+	say_slow(l, out);
 }
 
 /* Where graphs are most of the work, a launch is not a kernel. */
@@ -910,6 +1045,46 @@ static void say_captured(const struct pf_launches *l, struct pf_buf *out)
 			    pf_num_show_count(of, l->all.count));
 }
 
+/* One word for how far the CPU is ahead, by the launches and by the time. */
+static enum ahead {
+	AHEAD_HARDLY,
+	AHEAD_AT_TIMES,
+	AHEAD_ALWAYS,
+} ahead_of(const struct pf_launches *l, double waiting)
+{
+	double share = l->all.queued_share;
+
+	if (waiting < AT_TIMES || share < AT_TIMES_TIME)
+		return AHEAD_HARDLY;
+	return waiting < AHEAD || share < AHEAD_TIME ? AHEAD_AT_TIMES
+						     : AHEAD_ALWAYS;
+}
+
+/* "The CPU runs ahead: ... in 90 % of the time ... A launch finds 2 others" */
+static void say_queue(const struct pf_launches *l, double waiting,
+		      struct pf_buf *out)
+{
+	static const char *const words[] = {
+		[AHEAD_HARDLY] = "hardly runs ahead",
+		[AHEAD_AT_TIMES] = "runs ahead at times",
+		[AHEAD_ALWAYS] = "runs ahead",
+	};
+	char others[PF_NUM_MAX], share[PF_NUM_MAX];
+
+	pf_buf_addf(out,
+		    "The CPU %s: launched work waits in %s of the time from "
+		    "the first launch on. A launch finds ",
+		    words[ahead_of(l, waiting)],
+		    pf_num_show_ratio(share, l->all.queued_share));
+	if (waiting > 0)
+		pf_buf_addf(out, "%s other%s",
+			    pf_num_show_real(others, waiting),
+			    waiting <= 1 && waiting >= 1 ? "" : "s");
+	else
+		pf_buf_adds(out, "no other");
+	pf_buf_adds(out, " in the queue on average. ");
+}
+
 /*
  * In one voice with the queue: who hardly runs ahead has no work that waits for
  * other launches.
@@ -919,6 +1094,7 @@ static void say_delays(const struct pf_launches *l, double waiting,
 {
 	const char *scope = pf_window_scope(&l->window);
 	double late = late_of(l);
+	bool is_odd = ahead_of(l, waiting) == AHEAD_HARDLY && late >= LATE;
 	char part[PF_NUM_MAX];
 
 	if (late <= 0) {
@@ -932,9 +1108,9 @@ static void say_delays(const struct pf_launches *l, double waiting,
 	pf_buf_addf(out,
 		    "%she work of %s of the launches%s begins over 100 us "
 		    "after the call%s",
-		    waiting < AT_TIMES && late >= LATE ? "Yet t" : "T",
-		    pf_num_show_ratio(part, late), scope,
-		    waiting < AT_TIMES && late >= LATE && waiting <= late / 2
+		    is_odd ? "Yet t" : "T", pf_num_show_ratio(part, late),
+		    scope,
+		    is_odd && waiting <= late / 2
 			    ? ", most with no other launch queued before it"
 			    : "");
 }
@@ -942,7 +1118,6 @@ static void say_delays(const struct pf_launches *l, double waiting,
 static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 {
 	double waiting = waiting_of(l);
-	char others[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	say_captured(l, &text);
@@ -966,24 +1141,14 @@ static void say_launches(const struct pf_launches *l, struct pf_doc *doc)
 	    l->all.held.work_ns > l->all.cpu_ns / 2) {
 		pf_buf_adds(&text, "Launches are synchronous: ");
 		pf_held_say(&l->all.held, &text);
-		say_calls(&l->all, &text);
+		say_calls(l, &text);
 		pf_doc_finding(doc, "%s", text.data);
 		return;
 	}
 	say_graphs(&l->all, &text);
-	pf_buf_addf(&text, "The CPU %s: a launch finds ",
-		    waiting >= AHEAD      ? "runs ahead"
-		    : waiting >= AT_TIMES ? "runs ahead at times"
-					  : "hardly runs ahead");
-	if (waiting > 0)
-		pf_buf_addf(&text, "%s other%s",
-			    pf_num_show_real(others, waiting),
-			    waiting <= 1 && waiting >= 1 ? "" : "s");
-	else
-		pf_buf_adds(&text, "no other");
-	pf_buf_adds(&text, " in the queue on average. ");
+	say_queue(l, waiting, &text);
 	say_delays(l, waiting, &text);
-	say_calls(&l->all, &text);
+	say_calls(l, &text);
 	pf_doc_finding(doc, "%s", text.data);
 }
 
@@ -1010,8 +1175,10 @@ static void add_figures(const struct pf_launches *l, struct pf_doc *doc)
 	struct pf_launches shown = *l;
 
 	if (!l->all.count && l->orphan_count)
-		shown.all.cpu_ns = shown.all.slow_ns = shown.all.slow_count =
-			shown.all.delayed_count = shown.all.early_count = -1;
+		shown.all.cpu_ns = shown.all.slow_ns = shown.all.slow_wait_ns =
+			shown.all.slow_first_ns = shown.all.slow_count =
+				shown.all.delayed_count =
+					shown.all.early_count = -1;
 	PF_SCALARS(doc, launch_figures, shown);
 }
 

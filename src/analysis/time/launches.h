@@ -41,7 +41,11 @@ struct pf_launch_sums {
 	int64_t count, cpu_ns;
 	int64_t short_count, slow_count, delayed_count, early_count;
 	int64_t slow_ns;
-	int64_t median_cpu_ns;                 /* PF_NO_INT: not asked for */
+	/* Of it: of calls that wait for a GPU, as "syncs" has it; of first uses. */
+	int64_t slow_wait_ns, slow_first_ns;
+	int64_t full_count;    /* slow calls that find the queue full */
+	double queued_share;   /* of the time, with launched work that waits */
+	int64_t median_cpu_ns; /* PF_NO_INT: not asked for */
 	int64_t gpu_ns, graph_count, graph_ns; /* of work; of graphs */
 	const char *slow;    /* the call with most of slow_ns; or NULL */
 	struct pf_held held; /* the same, of calls that do not copy */
@@ -53,6 +57,7 @@ struct pf_launch_stream {
 	int64_t trace_id, rank, device, stream;
 	int64_t first_ns; /* of the trace */
 	int64_t waiting;
+	size_t queue; /* of its device */
 };
 
 /* Delays of from_ns up to to_ns (-1: any). */

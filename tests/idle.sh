@@ -269,6 +269,34 @@ run 0 "$profan" ingest -q "$tmp/held.json" -o "$tmp/held.db" &&
 		"$tmp/out"
 result 'a hole that nothing recorded explains has one word' "$tmp/out"
 
+# who sleeps until another thread is done is explained by what that one is in,
+# and by its own line where that one is in nothing
+"$PYTHON" -S -c '
+import json
+def on(tid, cat, name, ts, dur, **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid,
+            "ts": ts, "dur": dur, "args": args}
+def work(ts, i):
+    return {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7,
+            "ts": ts, "dur": 10,
+            "args": {"device": 0, "stream": 7, "correlation": i}}
+json.dump([
+    on(1, "python_function", "train.py(41): main", 0, 2000),
+    on(1, "python_function", "<built-in method run_backward of X>", 10, 1490),
+    on(2, "cuda_runtime", "cudaLaunchKernel", 100, 5, correlation=1),
+    work(110, 1),
+    on(2, "cpu_op", "aten::mm", 120, 900),
+    on(2, "cuda_runtime", "cudaFree", 120, 900, correlation=2),
+    on(1, "cuda_runtime", "cudaLaunchKernel", 1520, 5, correlation=3),
+    work(1530, 3)], open("'"$tmp/asleep.json"'", "w"))'
+run 0 "$profan" ingest -q "$tmp/asleep.json" -o "$tmp/asleep.db" &&
+	run 0 "$profan" gaps "$tmp/asleep.db" -f csv --table causes &&
+	cut -d, -f1,2 <"$tmp/out" >"$tmp/got"
+printf '%s\n' cause,ns allocator,900000 python,500000 'launch latency,10000' \
+	>"$tmp/want"
+same 'a thread that sleeps is explained by the one that it waits for' \
+	"$tmp/want" "$tmp/got"
+
 # of more devices than there are the gaps are not explained, which is said
 "$PYTHON" -S -c '
 import json

@@ -1286,8 +1286,7 @@ void pf_others_free(struct pf_others *o)
 	free(o);
 }
 
-/* Does the thread say what goes on?  Not if it sleeps.  1, 0 or -1. */
-static int says(const struct pf_walk *w, const struct pf_place *place)
+int pf_walk_says(const struct pf_walk *w, const struct pf_place *place)
 {
 	const struct frame *f = pf_nest_top(&w->open);
 	const struct pf_name_class *class;
@@ -1316,7 +1315,7 @@ int pf_others_piece(struct pf_others *o, int64_t at_ns, int64_t limit_ns,
 		    pf_walk_piece(o->walks[i], at_ns, UINT32_MAX, *end_ns,
 				  &place, end_ns, err) < 0)
 			return -1;
-		rc = says(o->walks[i], &place);
+		rc = pf_walk_says(o->walks[i], &place);
 		if (rc < 0)
 			return -1;
 		if (rc) {

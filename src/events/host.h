@@ -178,6 +178,12 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 		  struct pf_err *err);
 
 /*
+ * Does the thread say what goes on, at the piece that pf_walk_piece() gave last?
+ * Not in a step alone, nor asleep until another thread wakes it.  1, 0 or -1.
+ */
+int pf_walk_says(const struct pf_walk *w, const struct pf_place *place);
+
+/*
  * The threads of a trace whose runtime passes work on among them, those with
  * most events first: where one of them says nothing, another may.
  */

@@ -180,7 +180,7 @@ static int tpu_calls_find(struct pf_tpu_calls *c, const struct pf_span *program,
  * what is queued by then and does not begin waits on the GPU.
  *
  * Where nothing is recorded on that thread (autograd's threads sleep between
- * two backward passes) the thread that launched the work before the gap says
+ * two backward passes), or it waits for another one, the thread that launched the work before the gap says
  * what went on, and then the main thread if it launches work there; in XLA's
  * runtime any other.  Time in which the driver loaded code, or the profiler
  * worked, is recorded apart from threads: it explains what is otherwise only
@@ -411,12 +411,39 @@ static int emit_silent(struct pf_explain *x, const struct pf_gap *gap,
 	return 0;
 }
 
+/* A thread that waits for another one, which the next of the chain may be. */
+struct sleeper {
+	const struct pf_walk *walk; /* NULL: none does */
+	struct pf_place place;
+};
+
+static int emit_own(struct pf_explain *x, const struct pf_gap *gap,
+		    const struct pf_walk *w, const struct sleeper *sleeper,
+		    const struct pf_place *place, int64_t from, int64_t to)
+{
+	int rc = 0;
+
+	x->at = w;
+	if (place->cause != PF_CAUSE_UNRECORDED) {
+		emit_host(x, gap, place, from, to);
+	} else if (sleeper->walk) {
+		x->at = sleeper->walk;
+		emit_host(x, gap, &sleeper->place, from, to);
+	} else {
+		rc = emit_silent(x, gap, place, from, to);
+	}
+	x->at = NULL;
+	return rc;
+}
+
 /* Host time up to stop_seq of the first thread of the chain, or to limit. */
 static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
-		 uint32_t stop, int64_t *at, int64_t limit,
-		 struct pf_place *place)
+		 uint32_t stop, const struct sleeper *sleeper, int64_t *at,
+		 int64_t limit, struct pf_place *place)
 {
 	struct pf_walk *w = x->chain[level];
+	/* the count is no more than CHAIN_MAX: said for compilers */
+	bool is_last = level + 1 == x->chain_count || level + 1 == CHAIN_MAX;
 	int64_t end;
 	int rc;
 
@@ -424,21 +451,20 @@ static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 		return -1;
 	while (*at < limit && (rc = pf_walk_piece(w, *at, stop, limit, place,
 						  &end, x->in->db->err))) {
-		struct pf_place inner;
+		struct sleeper inner = { w, *place };
+		int says = 1;
 
-		if (rc < 0)
+		if (rc > 0 && place->cause == PF_CAUSE_PYTHON)
+			says = pf_walk_says(w, place);
+		if (rc < 0 || says < 0)
 			return -1;
-		/* the count is no more than CHAIN_MAX: said for compilers */
-		if (place->cause != PF_CAUSE_UNRECORDED ||
-		    level + 1 == x->chain_count || level + 1 == CHAIN_MAX) {
-			x->at = w;
-			if (place->cause != PF_CAUSE_UNRECORDED)
-				emit_host(x, gap, place, *at, end);
-			else if (emit_silent(x, gap, place, *at, end) < 0)
-				return -1;
-			x->at = NULL;
-		} else if (split(x, gap, level + 1, UINT32_MAX, at, end,
-				 &inner) < 0)
+		if (is_last || (says && place->cause != PF_CAUSE_UNRECORDED))
+			rc = emit_own(x, gap, w, sleeper, place, *at, end);
+		else
+			rc = split(x, gap, level + 1, UINT32_MAX,
+				   says ? sleeper : &inner, at, end,
+				   &(struct pf_place){ 0 });
+		if (rc < 0)
 			return -1;
 		*at = end;
 	}
@@ -624,7 +650,8 @@ static int explain_tail(struct pf_explain *x, const struct pf_gap *gap)
 		explain_whole(x, gap, PF_CAUSE_UNRECORDED, PF_ID_NONE);
 		return 0;
 	}
-	return split(x, gap, 0, UINT32_MAX, &at, gap->end_ns, &place);
+	return split(x, gap, 0, UINT32_MAX, &(struct sleeper){ 0 }, &at,
+		     gap->end_ns, &place);
 }
 
 /*
@@ -657,8 +684,8 @@ static int explain_host(struct pf_explain *x, const struct pf_gap *gap,
 	int64_t at = gap->start_ns;
 	struct pf_place place = gpu_place(PF_CAUSE_LAUNCH, PF_ID_NONE);
 
-	if (split(x, gap, 0, (uint32_t)ends->next.launch_id, &at, gap->end_ns,
-		  &place) < 0)
+	if (split(x, gap, 0, (uint32_t)ends->next.launch_id,
+		  &(struct sleeper){ 0 }, &at, gap->end_ns, &place) < 0)
 		return -1;
 	if (at >= gap->end_ns)
 		return 0;

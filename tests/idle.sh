@@ -123,7 +123,11 @@ run 0 "$profan" ingest -q "$tmp/three.json" -o "$tmp/three.db" &&
 	grep -q 'A launch finds 1 other in' "$tmp/out" &&
 	run 0 "$profan" ingest -q "$tmp/captured.json" -o "$tmp/captured.db" &&
 	run 0 "$profan" launches "$tmp/captured.db" &&
-	grep -q '^3 of 4 launches are recorded into graphs' "$tmp/out" &&
+	grep -q '^3 launches are recorded into graphs and run when' "$tmp/out" &&
+	run 0 "$profan" gaps "$tmp/captured.db" &&
+	grep -q '^3 launches are recorded into graphs and run when' "$tmp/out" &&
+	run 0 "$profan" syncs "$tmp/captured.db" &&
+	grep -q '^3 launches are recorded into graphs and run when' "$tmp/out" &&
 	run 0 "$profan" launches "$tmp/captured.db" -f json &&
 	grep -q '"captured_count": 3' "$tmp/out"
 result 'launches: the queue, and graphs that are captured' "$tmp/out"

@@ -13,6 +13,7 @@
 #include "base/heap.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/search.h"
@@ -21,6 +22,7 @@
 #include "events/nest.h"
 #include "events/step.h"
 #include "events/traces.h"
+#include "events/window.h"
 #include "store/cursor.h"
 #include "store/kept.h"
 #include "store/query.h"
@@ -1348,4 +1350,77 @@ int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
 		return 1;
 	}
 	return rc;
+}
+
+/* ---- launches into graphs ---- */
+
+struct captured {
+	struct pf_names *names;
+	const struct pf_window_trace *trace; /* whose thread is read */
+	struct pf_db *db;
+	int64_t count;
+	bool is_capturing; /* a graph, on that */
+};
+
+static int take_captured(void *context, const struct pf_block *b, uint32_t i,
+			 int64_t event_id)
+{
+	struct captured *c = context;
+	unsigned kind = pf_names_kind(c->names, b->type[i]);
+	const struct pf_name_class *class;
+
+	(void)event_id;
+	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
+		return 0;
+	class = pf_names_class(c->names, b->name[i]);
+	if (!class)
+		return -1;
+	if (class->capture)
+		c->is_capturing = class->capture == 1;
+	c->count += c->is_capturing && class->launches != PF_LAUNCHES_NONE &&
+		    b->start_ns[i] >= c->trace->from_ns &&
+		    b->start_ns[i] < c->trace->to_ns;
+	return 0;
+}
+
+static int read_captured(void *context, const struct pf_track *t)
+{
+	static const struct pf_track_reader reader = { .event = take_captured };
+	struct captured *c = context;
+
+	c->is_capturing = false;
+	return pf_track_read(c->db, t, &reader, c);
+}
+
+int pf_captured_find(struct pf_db *db, const struct pf_window *window,
+		     struct pf_names *names, int64_t *count)
+{
+	PF_STMT(st) = pf_named_prepare(db, "has_captures", db->err);
+	struct captured c = { .names = names, .db = db };
+	bool has_some =
+		pf_db_step(db, st, db->err) == 1 && sqlite3_column_int64(st, 0);
+
+	for (size_t i = 0;
+	     has_some && names && i < window->count && !db->err->code; i++) {
+		c.trace = &window->traces[i];
+		pf_host_tracks(db, c.trace->trace_id, read_captured, &c);
+	}
+	*count = c.count;
+	return db->err->code ? -1 : 0;
+}
+
+bool pf_captured_say(int64_t captured_count, int64_t work_count,
+		     struct pf_buf *out)
+{
+	const bool is_one = captured_count == 1;
+	char count[PF_NUM_MAX];
+
+	if (captured_count <= work_count)
+		return false;
+	pf_buf_addf(out,
+		    "%s launch%s recorded into graphs and run%s when these "
+		    "are replayed. ",
+		    pf_num_show_count(count, captured_count),
+		    is_one ? " is" : "es are", is_one ? "s" : "");
+	return true;
 }

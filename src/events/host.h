@@ -241,4 +241,22 @@ const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w);
 int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
 		      struct pf_err *err);
 
+/* ---- launches into graphs ---- */
+
+struct pf_window; /* events/window.h */
+
+/*
+ * Launches that are recorded into graphs in a window: they have no work of
+ * their own.  Threads are read for it only where a call begins a capture.
+ */
+int pf_captured_find(struct pf_db *db, const struct pf_window *window,
+		     struct pf_names *names, int64_t *count);
+
+/*
+ * Where they are more than what worked: "5 launches are recorded into graphs and
+ * run when these are replayed. ".  False: it says nothing.
+ */
+bool pf_captured_say(int64_t captured_count, int64_t work_count,
+		     struct pf_buf *out);
+
 #endif

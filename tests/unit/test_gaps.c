@@ -547,7 +547,10 @@ static void test_beginning(void **state)
 	scene_int(&s, NULL, 0, "head_wait_ns", 8890000);
 	check_cause(&s, "queued behind", 8890000, 1, "k");
 	scene_int(&s, "causes", 0, "recoverable_ns", 0);
-	assert_non_null(strstr(finding(&s), "--from 9000us leaves out"));
+	assert_non_null(strstr(finding(&s),
+			       "A stream waits there for what began before "
+			       "the capture (cudaStreamWaitEvent); --from "
+			       "9000us leaves that out"));
 	assert_true(scene_has_note(&s, "enable_cuda_sync_events"));
 	scene_close(&s);
 }

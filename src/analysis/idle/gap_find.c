@@ -719,6 +719,7 @@ static int explain_gap(struct pf_explain *x, struct pf_gap *gap,
 	uint32_t seq = (uint32_t)launch;
 	struct pf_place place;
 	int64_t call_end;
+	int rc = 0;
 
 	if (make_chain(x, gap, ends) < 0)
 		return -1;
@@ -726,15 +727,19 @@ static int explain_gap(struct pf_explain *x, struct pf_gap *gap,
 		return explain_orphan(x, gap, ends);
 	if (!launch)
 		return explain_tail(x, gap);
-	if (!pf_walk_is_past(x->chain[0], seq))
-		return explain_host(x, gap, ends);
-	/* a call that has not returned has not queued anything in time */
-	if (pf_walk_is_open(x->chain[0], seq, gap->start_ns, &place, &call_end))
-		return emit_launch(x, gap, ends, place, gap->start_ns,
-				   call_end);
-	place = queued_place(x, gap, ends);
-	emit(x, gap, place, gap->end_ns - gap->start_ns);
-	return 0;
+	if (!pf_walk_is_past(x->chain[0], seq)) {
+		rc = explain_host(x, gap, ends);
+	} else if (pf_walk_is_open(x->chain[0], seq, gap->start_ns, &place,
+				   &call_end)) {
+		/* it has not returned and has not queued anything in time */
+		rc = emit_launch(x, gap, ends, place, gap->start_ns, call_end);
+	} else {
+		place = queued_place(x, gap, ends);
+		emit(x, gap, place, gap->end_ns - gap->start_ns);
+	}
+	if (ends->is_stream_first && find_wait_call(x, ends, &place))
+		gap->stream_wait = place.name;
+	return rc;
 }
 
 #define RECENT 64 /* pieces of work of a device that are remembered */
@@ -875,6 +880,7 @@ static int end_gap(struct finder *f, struct device *d, int64_t from_ns,
 			d->ends.next.launch_id &&
 			d->ends.next.launch_id == d->ends.before.launch_id,
 		.drained = { .end_ns = INT64_MIN },
+		.stream_wait = PF_ID_NONE,
 	};
 
 	if (gap.start_ns >= gap.end_ns)

@@ -216,7 +216,7 @@ static int gap_streams(struct pf_db *db, const struct pf_window *window,
 	return rc;
 }
 
-#define HEAD_WAIT  0.9  /* of a capture: it began in the middle of a wait */
+#define HEAD_WAIT  0.9  /* of a capture: it is a wait */
 #define BEFORE     0.1  /* of a capture, before GPU work: worth a word */
 #define GAPS_WAITS 0.05 /* of the window that no record explains: the same */
 
@@ -463,6 +463,7 @@ static void note_head_wait(struct gaps *g, const struct listed *item)
 		return;
 	out->head_wait_ns = length(gap);
 	out->head_wait_end_ns = gap->end_ns - t->first_ns;
+	out->head_wait_call = pf_names_frame(out->names, gap->stream_wait);
 }
 
 static void add_launching(struct gaps *g, const struct pf_gap *gap)
@@ -734,6 +735,9 @@ static int find(struct gaps *g, struct pf_db *db)
 	if (!rc)
 		rc = pf_gap_find(db, &out->window, out->names, pageable,
 				 out->micro_ns, &g->sink);
+	if (!rc)
+		rc = pf_captured_find(db, &out->window, out->names,
+				      &out->captured_count);
 	if (!rc) {
 		take_causes(g, out);
 		take_culprits(g, out, db->err);
@@ -994,8 +998,8 @@ static const struct pf_field drained_words[] = {
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_gaps, member, key, title, kind)
 static const struct pf_field head_wait[] = {
-	FIELD(head_wait_ns, "head_wait_ns", "Waiting as the capture began",
-	      PF_NS),
+	FIELD(head_wait_ns, "head_wait_ns",
+	      "Waiting for what began before the capture", PF_NS),
 	FIELD(head_wait_end_ns, "head_wait_end_ns", "  until", PF_NS),
 };
 #undef FIELD
@@ -1188,13 +1192,16 @@ static void add_idlest(const struct pf_gaps *g, struct pf_buf *out)
 	pf_buf_addf(out, " most (%s)", text);
 }
 
-/* ". The capture began in the middle of that wait, which ..." */
+/* ". A stream waits for that (cudaStreamWaitEvent), which ..." */
 static void add_head_wait(const struct pf_gaps *g, struct pf_buf *out)
 {
+	const char *call = g->head_wait_call;
+
 	if (g->head_wait_ns)
 		pf_buf_addf(out,
-			    ". The capture began in the middle of that wait, "
-			    "which --from %lldus leaves out",
+			    ". A stream waits there for what began before the "
+			    "capture%s%s%s; --from %lldus leaves that out",
+			    call ? " (" : "", call ? call : "", call ? ")" : "",
 			    (long long)g->head_wait_end_ns / 1000);
 }
 
@@ -1226,33 +1233,29 @@ static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 
 static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 {
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	char time[PF_NUM_MAX];
-	struct pf_buf text = { 0 };
 
+	pf_captured_say(g->captured_count, g->all.event_count, &text);
 	if (!g->all.event_count && !g->all.idle_ns) {
-		pf_doc_finding(doc, "%s%s", pf_window_no_work(&g->window),
-			       g->window.tpu_count ? "" : ", so no gaps in it");
+		pf_buf_addf(&text, "%s%s", pf_window_no_work(&g->window),
+			    g->window.tpu_count ? "" : ", so no gaps in it");
 		doc->is_nothing = true;
-		return;
+	} else if (!g->all.window_ns) {
+		pf_buf_addf(&text, "%s work takes no time, so no gaps in it",
+			    pf_window_device(&g->window));
+	} else if (!g->all.idle_ns) {
+		pf_buf_addf(&text, "%s never idle in %s",
+			    pf_window_device(&g->window),
+			    pf_num_show_ns(time, g->all.window_ns));
+	} else {
+		add_window(g, &text);
+		add_idlest(g, &text);
+		add_reason(g, &text);
+		add_head_wait(g, &text);
+		add_before(g, &text);
 	}
-	if (!g->all.window_ns) {
-		pf_doc_finding(doc, "%s work takes no time, so no gaps in it",
-			       pf_window_device(&g->window));
-		return;
-	}
-	if (!g->all.idle_ns) {
-		pf_num_show_ns(time, g->all.window_ns);
-		pf_doc_finding(doc, "%s never idle in %s",
-			       pf_window_device(&g->window), time);
-		return;
-	}
-	add_window(g, &text);
-	add_idlest(g, &text);
-	add_reason(g, &text);
-	add_head_wait(g, &text);
-	add_before(g, &text);
 	pf_doc_finding(doc, "%s", text.data);
-	pf_buf_release(&text);
 }
 
 static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)

@@ -37,6 +37,8 @@ struct pf_gap {
 	/* The piece at hand is in a launch call that blocks, and its cause. */
 	bool is_in_blocking;
 	uint8_t blocking_cause;
+	/* The call by which the first work of a stream waits, or PF_ID_NONE. */
+	uint32_t stream_wait;
 	/* The call that let the GPU run dry; end_ns INT64_MIN if none did. */
 	struct pf_block_call drained;
 };
@@ -163,10 +165,12 @@ struct pf_gaps {
 	bool is_default;    /* the window was not asked for */
 	/*
 	 * Most of the window may be one gap near its start in which queued work
-	 * waited: the capture began in the middle of that.  0: it did not.
+	 * waited for what was not recorded.  0: it did not.
 	 */
 	int64_t head_wait_ns, head_wait_end_ns; /* from the first event */
-	struct pf_gaps *before; /* the first GPU work: that time, or NULL */
+	const char *head_wait_call; /* says that it waits; or NULL */
+	int64_t captured_count;     /* launches into graphs: have no work */
+	struct pf_gaps *before;     /* the first GPU work: that time, or NULL */
 	int64_t lead_ns; /* of the first pieces, before the program begins */
 };
 

@@ -112,7 +112,8 @@ struct pf_sites {
 		struct pf_place place; /* of the longest */
 	} firsts;
 	int64_t window_ns; /* of all devices */
-	int64_t device_count;
+	int64_t device_count, work_count;
+	int64_t captured_count; /* launches into graphs */
 };
 
 static inline size_t pf_sites_count(const struct pf_sites *s)
@@ -248,6 +249,7 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 	own->last_ns = d->last_ns;
 	pf_sat_sum(&l->out->window_ns, d->window_ns);
 	l->out->device_count++;
+	l->out->work_count += d->event_count;
 }
 
 /* Idle time of a device before an instant. */
@@ -431,6 +433,9 @@ static int sites_load(struct pf_db *db, const struct pf_window *window,
 	}
 	for (size_t i = 0; !rc && i < window->count; i++)
 		count_steps(out, &window->traces[i]);
+	if (!rc && with_idle)
+		rc = pf_captured_find(db, window, out->names,
+				      &out->captured_count);
 	if (!rc)
 		find_medians(out);
 	for (size_t i = 0; i < l.device_count; i++)
@@ -963,6 +968,7 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
+	pf_captured_say(s->captured_count, s->work_count, &text);
 	if (s->count) {
 		add_calls(s, &text);
 		add_meanwhile(s, &text);
@@ -1154,6 +1160,8 @@ static int syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 		out->allocator_count = s.sites.allocator_count;
 		out->allocator_ns = s.sites.allocator_ns;
 		out->thread_count = s.sites.thread_count;
+		out->captured_count = s.sites.captured_count;
+		out->work_count = s.sites.work_count;
 		take_first_uses(&s.sites, out);
 		out->window_ns = s.sites.window_ns;
 		out->device_count = s.sites.device_count;

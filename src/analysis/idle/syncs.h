@@ -75,6 +75,7 @@ struct pf_syncs {
 	size_t thread_count;                   /* with such calls */
 	/* Calls that would wait, but start the driver or load code: not in all. */
 	int64_t first_use_count, first_use_ns, first_use_max_ns;
+	int64_t captured_count, work_count; /* launches into graphs, GPU work */
 	const char *first_use_call, *first_use_op; /* the longest; NULL: none */
 	/* Of all, those in whole steps on the host; PF_NO_INT: no steps. */
 	int64_t in_steps_count, in_steps_ns;

@@ -305,8 +305,6 @@ struct launches {
 	size_t last_stream; /* that was asked for */
 	struct pf_by_event *works, *caused;
 	struct pf_sorter *changes;
-	const struct pf_window_trace *trace; /* whose thread is read */
-	bool is_capturing;                   /* a graph, on that */
 };
 
 static struct pf_launch_stream *stream_at(const struct launches *l, size_t i)
@@ -628,55 +626,6 @@ static void find_lengths(struct launches *l)
 	find_filled(l);
 }
 
-/* ---- launches into graphs ---- */
-
-static int take_captured(void *context, const struct pf_block *b, uint32_t i,
-			 int64_t event_id)
-{
-	struct launches *l = context;
-	unsigned kind = pf_names_kind(l->ask.names, b->type[i]);
-	const struct pf_name_class *class;
-
-	(void)event_id;
-	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
-		return 0;
-	class = pf_names_class(l->ask.names, b->name[i]);
-	if (!class)
-		return -1;
-	if (class->capture)
-		l->is_capturing = class->capture == 1;
-	l->out->captured_count += l->is_capturing &&
-				  class->launches != PF_LAUNCHES_NONE &&
-				  b->start_ns[i] >= l->trace->from_ns &&
-				  b->start_ns[i] < l->trace->to_ns;
-	return 0;
-}
-
-static int read_captured(void *context, const struct pf_track *t)
-{
-	static const struct pf_track_reader reader = { .event = take_captured };
-	struct launches *l = context;
-
-	l->is_capturing = false;
-	return pf_track_read(l->ask.db, t, &reader, l);
-}
-
-/* Threads are read for it only where a call begins a capture at all. */
-static void find_captured(struct launches *l)
-{
-	struct pf_db *db = l->ask.db;
-	PF_STMT(st) = pf_named_prepare(db, "has_captures", db->err);
-	bool has_some =
-		pf_db_step(db, st, db->err) == 1 && sqlite3_column_int64(st, 0);
-
-	for (size_t i = 0;
-	     has_some && i < l->ask.window.count && pf_ask_names(&l->ask);
-	     i++) {
-		l->trace = &l->ask.window.traces[i];
-		pf_host_tracks(db, l->trace->trace_id, read_captured, l);
-	}
-}
-
 /* ---- what was found, in order ---- */
 
 static const char *call_text(struct launches *l, uint32_t name)
@@ -796,7 +745,9 @@ static void find_launches(struct launches *l)
 	if (!l->ask.db->err->code)
 		find_ops(l);
 	if (!l->ask.db->err->code && !l->only_counts)
-		find_captured(l);
+		pf_captured_find(l->ask.db, &l->ask.window,
+				 pf_ask_names(&l->ask),
+				 &l->out->captured_count);
 	take_calls(l, l->out);
 	pf_keyed_sort(streams, by_place);
 	while (streams->count &&
@@ -1031,17 +982,11 @@ static void say_graphs(const struct pf_launch_sums *all, struct pf_buf *out)
 /* What is recorded into graphs has no work of its own yet. */
 static void say_captured(const struct pf_launches *l, struct pf_buf *out)
 {
-	char count[PF_NUM_MAX], of[PF_NUM_MAX];
+	char of[PF_NUM_MAX];
 
-	if (l->captured_count <= l->all.count)
-		return;
-	pf_buf_addf(out,
-		    "%s of %s launches are recorded into graphs and run when "
-		    "these are replayed",
-		    pf_num_show_count(count, l->captured_count),
-		    pf_num_show_count(of, l->captured_count + l->all.count));
-	if (l->all.count)
-		pf_buf_addf(out, ". What follows is of the other %s. ",
+	if (pf_captured_say(l->captured_count, l->all.count, out) &&
+	    l->all.count)
+		pf_buf_addf(out, "What follows is of the other %s. ",
 			    pf_num_show_count(of, l->all.count));
 }
 

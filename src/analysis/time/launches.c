@@ -431,7 +431,8 @@ static void end_call(struct launches *l, const struct launch *at)
 		pf_sat_sub(at->work_ns, pf_span_end(at->start_ns, at->cpu_ns));
 	size_t n = pf_keyed_at(calls, at->name), place = PF_LAUNCH_DELAYS - 1;
 	bool is_slow = at->cpu_ns > SLOW_CALL_NS;
-	bool is_slow_launch = is_slow && add_slow_call(l, at);
+	bool is_slow_launch =
+		is_slow && !l->only_counts && add_slow_call(l, at);
 	struct pf_launch_call *c =
 		PF_KEYED_ROW(calls, struct pf_launch_call, n);
 
@@ -584,7 +585,7 @@ static void take_wait(struct queue *q, int64_t at_ns, bool is_one_more)
 	if (is_one_more && !q->waiting++)
 		q->since_ns = at_ns;
 	else if (!is_one_more && !--q->waiting)
-		pf_sat_sum(&q->filled_ns, at_ns - q->since_ns);
+		pf_sat_sum(&q->filled_ns, pf_sat_sub(at_ns, q->since_ns));
 }
 
 static void find_filled(struct launches *l)

@@ -19,7 +19,7 @@
 
 struct pf_launches_args {
 	struct pf_window_args window;
-	bool only_counts; /* no medians nor queues, and: */
+	bool only_counts; /* no medians, queues nor why calls are slow, and: */
 	bool no_causes; /* neither operators of short kernels nor slow calls */
 };
 

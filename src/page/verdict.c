@@ -741,7 +741,7 @@ static void say_before(const struct pf_parts *p, struct pf_verdict *v)
 	say(v, ". ");
 }
 
-/* The capture began in the middle of a wait: that is left out. */
+/* A wait for what began before the capture: that is left out. */
 static void apply_idle_rest(const struct pf_parts *p, struct pf_verdict *v)
 {
 	int64_t wait = p->gaps.head_wait_ns;
@@ -750,11 +750,11 @@ static void apply_idle_rest(const struct pf_parts *p, struct pf_verdict *v)
 	v->is_note = true;
 	v->affected_ns = p->gaps.all.idle_ns - wait;
 	v->measured = pf_num_share(v->affected_ns, window);
-	say(v, "The capture began in the middle of a wait of ");
+	say(v, "A stream waits ");
 	say_ns(v, wait);
 	pf_buf_addf(&v->sentence,
-		    ", which --from %" PRId64 "us leaves out. In the rest the "
-		    "%s is idle ",
+		    " for what began before the capture: --from %" PRId64
+		    "us leaves that out. In the rest the %s is idle ",
 		    p->gaps.head_wait_end_ns / 1000,
 		    pf_window_device(&p->traces));
 	say_ratio(v, v->measured);

@@ -444,13 +444,13 @@ static void idle_names_its_cause(void **state)
 		"of it is loading data. 80.00 % of it is before work without a "
 		"launch call, dma",
 		-1, 'b');
-	/* a wait in which the capture began is no idle time to speak of */
+	/* a wait for what began before the capture is no idle time of it */
 	make(&w, &p);
 	p.gaps.head_wait_ns = 600000;
 	p.gaps.head_wait_end_ns = 650000;
 	changed(&p, "V1",
-		"The capture began in the middle of a wait of 600.000 us, "
-		"which --from 650us leaves out. In the rest the GPU is idle "
+		"A stream waits 600.000 us for what began before the capture: "
+		"--from 650us leaves that out. In the rest the GPU is idle "
 		"6.25 % (25.000 us of 400.000 us)",
 		-1, 'f');
 }

@@ -180,11 +180,11 @@ static int tpu_calls_find(struct pf_tpu_calls *c, const struct pf_span *program,
  * what is queued by then and does not begin waits on the GPU.
  *
  * Where nothing is recorded on that thread (autograd's threads sleep between
- * two backward passes), or it waits for another one, the thread that launched the work before the gap says
- * what went on, and then the main thread if it launches work there; in XLA's
- * runtime any other.  Time in which the driver loaded code, or the profiler
- * worked, is recorded apart from threads: it explains what is otherwise only
- * time of operators, Python and launches.
+ * two backward passes), or it waits for another one, the thread that launched
+ * the work before the gap says what went on, and then the main thread if it
+ * launches work there; in XLA's runtime any other.  Time in which the driver
+ * loaded code, or the profiler worked, is recorded apart from threads: it
+ * explains what is otherwise only time of operators, Python and launches.
  */
 
 /* A kernel, copy or fill. */

@@ -587,15 +587,17 @@ static struct pf_place queued_place(const struct pf_explain *x,
 
 /*
  * Time of the launch call: of what lies inside it, what loads code and what the
- * profiler does; else its own.
+ * profiler does; else its own.  One that blocks does so before its copy begins,
+ * too.
  */
-static int emit_call(struct pf_explain *x, struct pf_gap gap, int64_t launch_id,
-		     const struct pf_place *place, int64_t at, int64_t to)
+static int emit_call(struct pf_explain *x, const struct pf_gap *gap,
+		     int64_t launch_id, struct pf_place place, int64_t at,
+		     int64_t to)
 {
 	const struct pf_explain_in *in = x->in;
 	const struct pf_first_uses *firsts = pf_first_uses(in->db);
 	const struct pf_name_class *class =
-		pf_names_class(in->names, place->name);
+		pf_names_class(in->names, place.name);
 	struct pf_walk *w = x->chain[0];
 	struct pf_call_way way;
 	struct pf_place inner;
@@ -605,8 +607,8 @@ static int emit_call(struct pf_explain *x, struct pf_gap gap, int64_t launch_id,
 	if (!firsts || !class)
 		return -1;
 	way = pf_call_way(in->pageable, firsts, class, launch_id);
-	gap.is_in_blocking = way.is_blocking && !way.is_first_use;
-	gap.blocking_cause = way.cause;
+	if (way.is_blocking && !way.is_first_use)
+		place.cause = way.cause;
 	for (; at < to; at = end) {
 		rc = pf_walk_piece(w, at, UINT32_MAX, to, &inner, &end,
 				   x->in->db->err);
@@ -614,8 +616,8 @@ static int emit_call(struct pf_explain *x, struct pf_gap gap, int64_t launch_id,
 			break;
 		if (inner.cause != PF_CAUSE_MODULE &&
 		    inner.cause != PF_CAUSE_PROFILER)
-			inner = *place;
-		emit_host(x, &gap, &inner, at, end);
+			inner = place;
+		emit_host(x, gap, &inner, at, end);
 	}
 	return rc < 0 ? -1 : 0;
 }
@@ -633,7 +635,7 @@ static int emit_launch(struct pf_explain *x, const struct pf_gap *gap,
 	place.cause = PF_CAUSE_LAUNCH;
 	if (soon > gap->end_ns)
 		soon = gap->end_ns;
-	rc = emit_call(x, *gap, ends->next.launch_id, &place, at, end);
+	rc = emit_call(x, gap, ends->next.launch_id, place, at, end);
 	emit_host(x, gap, &place, at > end ? at : end, soon);
 	x->at = NULL;
 	emit(x, gap, queued_place(x, gap, ends), gap->end_ns - soon);

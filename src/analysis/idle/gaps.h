@@ -34,9 +34,6 @@ struct pf_gap {
 	int64_t start_ns, end_ns;
 	uint32_t before, after; /* names of work, or PF_ID_NONE */
 	bool is_inside_call;    /* between works of one call */
-	/* The piece at hand is in a launch call that blocks, and its cause. */
-	bool is_in_blocking;
-	uint8_t blocking_cause;
 	/* The call by which the first work of a stream waits, or PF_ID_NONE. */
 	uint32_t stream_wait;
 	/* The call that let the GPU run dry; end_ns INT64_MIN if none did. */

@@ -189,19 +189,11 @@ static struct device *device_of(struct loader *l, int64_t trace_id,
 	return d;
 }
 
-/*
- * Is the place a blocking call, and no range that holds one?  What a copy that
- * blocks takes before it begins is launching, and the call's all the same.
- */
-static bool is_blocking_call(struct loader *l, const struct pf_gap *gap,
-			     struct pf_place *place)
+/* Is the place a blocking call, and no range that holds one? */
+static bool is_blocking_call(struct loader *l, const struct pf_place *place)
 {
 	const struct pf_name_class *class;
 
-	if (place->cause == PF_CAUSE_LAUNCH && gap->is_in_blocking) {
-		place->cause = gap->blocking_cause;
-		return true;
-	}
 	if ((place->cause != PF_CAUSE_SYNC && place->cause != PF_CAUSE_COPY &&
 	     place->cause != PF_CAUSE_ALLOCATOR) ||
 	    place->name == PF_ID_NONE || l->db->err->code)
@@ -215,10 +207,9 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 {
 	struct loader *l = (struct loader *)sink;
 
-	struct pf_place call = *place;
-
-	if (is_blocking_call(l, gap, &call))
-		pf_sat_sum(&site_of(l->out, &call, NULL)->idle_ns, ns);
+	(void)gap;
+	if (is_blocking_call(l, place))
+		pf_sat_sum(&site_of(l->out, place, NULL)->idle_ns, ns);
 }
 
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)

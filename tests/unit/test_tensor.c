@@ -6,6 +6,8 @@
 
 #include "analysis/time/kernels.c"
 #include "base/data.h"
+#include "unit/events.h"
+#include "unit/scene.h"
 
 static void test_names(void **state)
 {
@@ -131,8 +133,24 @@ static const struct {
 	{ "void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, "
 	  "false>(int, int, int)",
 	  "conv", "fp32" },
-	{ "void cudnn::ops::nchwToNhwcKernel<float, float, float>(x)", "other",
+	{ "void cudnn::ops::nchwToNhwcKernel<float, float, float>(x)", "copy",
 	  NULL },
+	{ "void cudnn::bn_bw_1C11_kernel_new<float, float, float2>(x)",
+	  "normalization", NULL },
+	/* PyTorch's, MIOpen's and others' that multiply nothing */
+	{ "void at::native::batch_norm_backward_kernel<float, float>(x)",
+	  "normalization", NULL },
+	{ "_ZN5aiter24add_rmsnorm_quant_kernelIDF16b", "normalization", NULL },
+	{ "void at::native::vectorized_elementwise_kernel<4>(int)", "pointwise",
+	  NULL },
+	{ "void at::native::elementwise_kernel<128, 4, "
+	  "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)>(x)",
+	  "copy", NULL },
+	{ "batched_transpose_32x32_half", "copy", NULL },
+	{ "void at::native::reduce_kernel<512, 1, x>(y)", "reduction", NULL },
+	{ "triton_red_fused_native_layer_norm_3", "normalization", NULL },
+	{ "void at::native::(anonymous namespace)::max_pool_forward_nchw<x>",
+	  "other", NULL },
 	{ "void batched_matrix_multiplication_matrix_core_64x64x4<64u>(int)",
 	  "gemm", NULL },
 	/* Tensile: types after the indices, whatever follows */
@@ -150,7 +168,7 @@ static const struct {
 	  "6, 4>(int)",
 	  "gemm", "fp32" },
 	{ "triton_tem_fused_mm_bf16_0", "gemm", NULL },
-	{ "triton_poi_fused_convolution_gemm_0", "other", NULL },
+	{ "triton_poi_fused_convolution_gemm_0", "pointwise", NULL },
 	{ "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1", "gemm", "mixed" },
 	{ "matmul_kernel", "gemm", NULL },
 	{ "bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_tmaOpt", "gemm",
@@ -202,7 +220,45 @@ static void test_ops(void **state)
 	assert_false(pf_tensor_op(t, "aten::mmm"));
 	assert_false(pf_tensor_op(t, "aten::linalg_inv_ex"));
 	assert_false(pf_tensor_op(t, ""));
+	assert_int_equal(
+		class_in(t, PF_CLASS_GEMM, "aten::convolution_backward"),
+		PF_CLASS_CONV);
+	assert_int_equal(class_in(t, PF_CLASS_GEMM, "aten::mm"), PF_CLASS_GEMM);
+	assert_int_equal(class_in(t, PF_CLASS_GEMM, ""), PF_CLASS_GEMM);
+	assert_int_equal(class_in(t, PF_CLASS_COPY, "aten::convolution"),
+			 PF_CLASS_COPY);
 	tensor_free(t);
+}
+
+/* 30 us of a convolution and 10 us of a product by kernels of one name. */
+static void test_launched(void **state)
+{
+	static const char trace[] = TRACE(
+		MAIN("cpu_op", "aten::cudnn_convolution", 100, 100) LAUNCH(
+			110, 5, 1) KERNEL("volta_sgemm_nt", 120, 30, 7, 1)
+			MAIN("cpu_op", "aten::mm", 210, 20) LAUNCH(212, 5, 2)
+				KERNEL("volta_sgemm_nt", 220, 10, 7, 2));
+	struct pf_kernels_args args = { 0 };
+	struct scene s = { 0 };
+
+	(void)state;
+	scene_open(&s, trace);
+	args.window = (struct pf_window_args)PF_WINDOW_DEFAULTS;
+	assert_int_equal(pf_kernels(&s.db, &args, NULL, &s.doc), 0);
+	scene_text(&s, "classes", 0, "class", "gemm");
+	scene_int(&s, "classes", 0, "total_ns", 10000);
+	scene_text(&s, "classes", 1, "class", "conv");
+	scene_int(&s, "classes", 1, "total_ns", 30000);
+	/* the row is of both */
+	scene_null(&s, "kernels", 0, "class");
+	assert_non_null(
+		strstr(pf_doc_find_finding(&s.doc), "convolutions 75.00 %"));
+	scene_clear(&s);
+	args.group = PF_KERNELS_BY_NAME_OP;
+	assert_int_equal(pf_kernels(&s.db, &args, NULL, &s.doc), 0);
+	scene_text(&s, "kernels", 0, "class", "conv");
+	scene_text(&s, "kernels", 1, "class", "gemm");
+	scene_close(&s);
 }
 
 static void test_data(void **state)
@@ -227,9 +283,8 @@ static void test_data(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_ops),
+		cmocka_unit_test(test_names), cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_ops),   cmocka_unit_test(test_launched),
 		cmocka_unit_test(test_data),
 	};
 

@@ -25,6 +25,7 @@
 #include "store/query.h"
 
 enum { PATTERN, TENSOR_CORES, CLASS, PRECISION, COLUMNS };
+enum { OP_PATTERN, OP_CLASS }; /* data/matrix_ops.csv */
 
 struct row {
 	unsigned char words[COLUMNS]; /* numbers of words, each plus one */
@@ -39,7 +40,8 @@ struct pf_tensor {
 
 static const char *const uses[PF_TENSOR_USES] = { "no", "yes", "unknown" };
 static const char *const class_words[PF_CLASSES] = {
-	"unknown", "gemm", "conv", "attention", "communication", "other"
+	"unknown",       "gemm",      "conv",      "attention", "communication",
+	"normalization", "pointwise", "reduction", "copy",      "other"
 };
 static const char *const precisions[PF_PRECISIONS] = {
 	"unknown", "fp64", "fp32", "tf32", "fp16",
@@ -149,8 +151,8 @@ static void *tensor_new(struct pf_db *db, const char *ignored)
 	t->data = pf_data_new("data/kernels.csv",
 			      "pattern,tensor_cores,class,precision,what",
 			      db->err);
-	t->ops = t->data ? pf_data_new("data/matrix_ops.csv", "pattern,what",
-				       db->err)
+	t->ops = t->data ? pf_data_new("data/matrix_ops.csv",
+				       "pattern,class,what", db->err)
 			 : NULL;
 	if (t->ops && !take_rows(t, db->err))
 		return t;
@@ -196,12 +198,33 @@ struct pf_kernel_kind pf_tensor_kind(const struct pf_tensor *t,
 	return kind;
 }
 
-bool pf_tensor_op(const struct pf_tensor *t, const char *op)
+/* The class that data/matrix_ops.csv gives an operator; NULL: it has it not. */
+static const char *op_class(const struct pf_tensor *t, const char *op)
 {
 	for (size_t i = 0; i < pf_data_rows(t->ops); i++)
-		if (!fnmatch(pf_data_cell(t->ops, i, PATTERN), op, 0))
-			return true;
-	return false;
+		if (!fnmatch(pf_data_cell(t->ops, i, OP_PATTERN), op, 0))
+			return pf_data_cell(t->ops, i, OP_CLASS);
+	return NULL;
+}
+
+bool pf_tensor_op(const struct pf_tensor *t, const char *op)
+{
+	return op_class(t, op) != NULL;
+}
+
+/*
+ * The class of a kernel by its name, which an operator launched: libraries
+ * compute convolutions also with kernels that are named as matrix products.
+ */
+static enum pf_kernel_class class_in(const struct pf_tensor *t,
+				     enum pf_kernel_class by_name,
+				     const char *op)
+{
+	const char *word =
+		by_name == PF_CLASS_GEMM && *op ? op_class(t, op) : NULL;
+
+	return word && !strcmp(word, class_words[PF_CLASS_CONV]) ? PF_CLASS_CONV
+								 : by_name;
 }
 
 /* Where calls of a group differ, and where nothing is known. */
@@ -212,7 +235,8 @@ bool pf_tensor_op(const struct pf_tensor *t, const char *op)
 struct item {
 	int64_t op_id, order, dur_ns, config, device, stream;
 	uint32_t name, is_comm;
-	uint32_t replayed, zero; /* text of the operator that a graph has */
+	uint32_t replayed,
+		op; /* texts of operators: what a graph has, its own */
 };
 
 struct tally {
@@ -364,9 +388,39 @@ static bool is_by_op(const struct kernels *k)
 	return k->out->group == PF_KERNELS_BY_NAME_OP || !has_name(k);
 }
 
+/* Does the operator say more of this kernel than its name? */
+static bool wants_op(struct kernels *k, const struct pf_gpu_event *ev)
+{
+	bool is_comm = ev->class == PF_GPU_COMM;
+
+	return is_by_op(k) ||
+	       find_kind(k, ev->name, is_comm).class == PF_CLASS_GEMM;
+}
+
+static void count_kind(struct kernels *k, const struct item *item,
+		       struct pf_kernel_kind kind)
+{
+	struct tally *tally = &k->by_kind[kind.class][kind.precision];
+
+	tally->calls++;
+	pf_sat_sum(&tally->ns, item->dur_ns);
+}
+
+/* By its name and its operator, if that is asked for. */
+static struct pf_kernel_kind kind_of(struct kernels *k, const struct item *item)
+{
+	struct pf_kernel_kind kind = find_kind(k, item->name, item->is_comm);
+
+	kind.class = class_in(
+		k->tensor, kind.class,
+		item->op ? pf_intern_text(&k->out->names, item->op, NULL) : "");
+	return kind;
+}
+
 static void add_to_row(struct kernels *k, const struct item *item,
 		       uint32_t first, uint32_t second)
 {
+	struct pf_kernel_kind kind = kind_of(k, item);
 	bool is_comm = has_name(k) && item->is_comm;
 	struct pf_keyed *rows = &k->out->by_key;
 	size_t n = pf_keyed_at(rows, (uint64_t)first << 33 |
@@ -377,11 +431,14 @@ static void add_to_row(struct kernels *k, const struct item *item,
 	bool is_new = !g->ns.of.count;
 	uint32_t grid = 0, block = 0;
 
+	count_kind(k, item, kind);
 	if (is_new) {
 		g->first_id = first;
 		g->second_id = second;
 		if (has_name(k))
-			g->kind = find_kind(k, item->name, item->is_comm);
+			g->kind = kind;
+	} else if (has_name(k) && g->kind.class != kind.class) {
+		g->kind.class = PF_CLASS_UNKNOWN;
 	}
 	if (c)
 		geometry_texts(k, c, &grid, &block);
@@ -413,18 +470,14 @@ static uint32_t geometry(struct kernels *k, const struct pf_gpu_config *c)
 	return add_text(k, text.data);
 }
 
+/* To a group that is named by the kernel, not by its operator. */
 static void put_kernel(struct kernels *k, const struct item *item)
 {
-	const struct pf_gpu_config *c;
 	uint32_t second = 0;
 
-	if (is_by_op(k)) {
-		pf_by_event_add(k->by_op, item);
-		return;
-	}
-	c = pf_gpu_find_config(k->ask.gpu, item->config);
 	if (k->out->group != PF_KERNELS_BY_NAME)
-		second = geometry(k, c);
+		second = geometry(k,
+				  pf_gpu_find_config(k->ask.gpu, item->config));
 	add_to_row(k, item, name_text(k, item->name), second);
 }
 
@@ -434,7 +487,7 @@ static uint32_t replayed_op(struct kernels *k, const struct pf_gpu_event *ev)
 	const struct pf_graph_node *n;
 	const char *op;
 
-	if (!k->graphs || !is_by_op(k) || !ev->launch_id)
+	if (!k->graphs || !ev->launch_id)
 		return 0;
 	n = pf_graphs_next(k->graphs, ev->launch_id);
 	op = n ? pf_graphs_op(k->graphs, n) : NULL;
@@ -455,16 +508,12 @@ static void count_kernel(struct kernels *k, const struct pf_gpu_event *ev)
 		pf_keyed_at_text(&out->streams, (const char *)key, sizeof(key));
 	struct pf_kernel_stream *s = stream_at(out, n);
 	struct pf_kernel_kind kind;
-	struct tally *tally;
 
 	s->trace_id = key[0];
 	s->rank = ev->trace->rank;
 	s->device = key[1];
 	s->stream = key[2];
 	kind = find_kind(k, ev->name, ev->class == PF_GPU_COMM);
-	tally = &k->by_kind[kind.class][kind.precision];
-	tally->calls++;
-	pf_sat_sum(&tally->ns, ev->dur_ns);
 	pf_keyed_add(&out->streams, &k->ask, n, ev->dur_ns);
 	out->calls++;
 	pf_sat_sum(&out->total_ns, ev->dur_ns);
@@ -474,11 +523,10 @@ static void count_kernel(struct kernels *k, const struct pf_gpu_event *ev)
 
 static void gather(struct kernels *k)
 {
-	const unsigned want = PF_GPU_STARTS | (is_by_op(k) ? PF_GPU_LINKS : 0);
 	const struct pf_gpu_event *ev;
 	int64_t order = 0;
 
-	while ((ev = pf_ask_gpu(&k->ask, want))) {
+	while ((ev = pf_ask_gpu(&k->ask, PF_GPU_STARTS | PF_GPU_LINKS))) {
 		struct item item = { .replayed = replayed_op(k, ev) };
 
 		if (ev->kind != PF_KIND_KERNEL)
@@ -492,37 +540,53 @@ static void gather(struct kernels *k)
 		item.name = ev->name;
 		item.is_comm = ev->class == PF_GPU_COMM;
 		count_kernel(k, ev);
-		put_kernel(k, &item);
+		if (wants_op(k, ev))
+			pf_by_event_add(k->by_op, &item);
+		else
+			put_kernel(k, &item);
 	}
 }
 
-/* Kernels in order of their operators, to find what those are called. */
-static void resolve_op(struct kernels *k, const struct item *item,
-		       const struct pf_block *block, uint32_t place)
+/* The operator as a text; *block is NULL if it is not that of the event. */
+static uint32_t op_text(struct kernels *k, const struct item *item,
+			const struct pf_block **block, uint32_t place)
 {
-	uint32_t op = add_text(k, "(none)"), shapes = 0;
 	const struct pf_gpu_config *c =
 		pf_gpu_find_config(k->ask.gpu, (int64_t)item->config);
 
 	if (item->replayed) {
-		op = item->replayed;
-		block = NULL; /* that of the launch */
-	} else if (!block && c && c->op_name) {
-		op = add_text(k, c->op_name);
-	} else if (!block) {
-		k->out->without_op++;
-		k->out->without_op_ns += item->dur_ns;
-	} else {
-		op = name_text(k, block->name[place]);
+		*block = NULL; /* that of the launch */
+		return item->replayed;
+	}
+	if (*block)
+		return name_text(k, (*block)->name[place]);
+	if (c && c->op_name)
+		return add_text(k, c->op_name);
+	k->out->without_op += is_by_op(k);
+	k->out->without_op_ns += is_by_op(k) ? item->dur_ns : 0;
+	return add_text(k, "(none)");
+}
+
+/* Kernels in order of their operators, to find what those are called. */
+static void resolve_op(struct kernels *k, const struct item *found,
+		       const struct pf_block *block, uint32_t place)
+{
+	struct item item = *found;
+	uint32_t shapes = 0;
+
+	item.op = op_text(k, &item, &block, place);
+	if (!is_by_op(k)) {
+		put_kernel(k, &item);
+		return;
 	}
 	if (k->out->group == PF_KERNELS_BY_OP_SHAPE)
 		shapes = block && block->args[place] < PF_ID_INLINE
 				 ? shape_text(k, block->args[place])
 				 : add_text(k, "");
 	if (has_name(k))
-		add_to_row(k, item, name_text(k, item->name), op);
+		add_to_row(k, &item, name_text(k, item.name), item.op);
 	else
-		add_to_row(k, item, op, shapes);
+		add_to_row(k, &item, item.op, shapes);
 }
 
 static void resolve_ops(struct kernels *k)
@@ -789,47 +853,65 @@ int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 
 #define LONG_NAME 120 /* in a sentence */
 
-/* ": matrix products 46.69 %, other kernels 53.13 %": the largest that is named
-   first, and last what has no name; nothing where none has. */
+/* What a class is called; those that say something before those that do not. */
+static const struct {
+	const char *word, *plain;
+} plain[] = {
+	{ "gemm", "matrix products" },
+	{ "conv", "convolutions" },
+	{ "attention", "attention" },
+	{ "communication", "communication" },
+	{ "normalization", "normalization" },
+	{ "pointwise", "pointwise kernels" },
+	{ "reduction", "sums" },
+	{ "copy", "copies and transposes" },
+	{ NULL, "of unknown class" },
+	{ "other", "other kernels" },
+};
+enum { OTHER = PF_LEN(plain) - 1, UNKNOWN = OTHER - 1 };
+
+static size_t plain_of(const char *word)
+{
+	size_t w = 0;
+
+	while (w < OTHER &&
+	       (word ? !plain[w].word || strcmp(plain[w].word, word) != 0
+		     : plain[w].word != NULL))
+		w++;
+	return w;
+}
+
+/*
+ * ": matrix products 46.69 %, attention 5.1 %, other kernels 48.13 %": the
+ * largest three that have a name, what is of unknown class, and all others as
+ * one; nothing where none has a name.
+ */
 static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 {
-	static const struct {
-		const char *word, *plain;
-	} words[] = {
-		{ "gemm", "matrix products" },
-		{ "conv", "convolutions" },
-		{ "attention", "attention" },
-		{ "communication", "communication" },
-		{ "other", "other kernels" },
-		{ NULL, "of unknown class" },
-	};
-	enum { WORDS = PF_LEN(words), NAMED = WORDS - 2 };
-	int64_t ns[WORDS] = { 0 };
+	enum { SAID = 3 };
+	int64_t ns[OTHER + 1] = { 0 };
+	const char *before = ": ";
 	char share[PF_NUM_MAX];
 
-	for (size_t i = 0; i < k->class_count; i++) {
-		const char *word = k->classes[i].class_word;
-		size_t w = 0;
-
-		while (words[w].word &&
-		       (!word || strcmp(words[w].word, word) != 0))
-			w++;
-		pf_sat_sum(&ns[w], k->classes[i].total_ns);
-	}
+	for (size_t i = 0; i < k->class_count; i++)
+		pf_sat_sum(&ns[plain_of(k->classes[i].class_word)],
+			   k->classes[i].total_ns);
 	pf_buf_adds(out, "");
-	if (ns[NAMED] + ns[NAMED + 1] >= k->total_ns)
+	if (ns[UNKNOWN] + ns[OTHER] >= k->total_ns)
 		return;
-	for (size_t n = 0; n < WORDS; n++) {
-		size_t most = 0;
+	for (size_t n = 0; n <= SAID + 1; n++) {
+		size_t most = n < SAID ? 0 : UNKNOWN + n - SAID;
 
-		for (size_t w = 1; w < WORDS; w++)
-			if (ns[w] > ns[most] && (w < NAMED || !ns[most]))
+		for (size_t w = 1; n < SAID && w < UNKNOWN; w++)
+			if (ns[w] > ns[most])
 				most = w;
+		for (size_t w = 0; n == SAID && w < UNKNOWN; w++)
+			pf_sat_sum(&ns[OTHER], ns[w]);
 		if (!ns[most])
-			break;
+			continue;
 		pf_num_show_ratio(share, pf_num_share(ns[most], k->total_ns));
-		pf_buf_addf(out, "%s%s %s", n ? ", " : ": ", words[most].plain,
-			    share);
+		pf_buf_addf(out, "%s%s %s", before, plain[most].plain, share);
+		before = ", ";
 		ns[most] = 0;
 	}
 }

@@ -40,6 +40,10 @@ enum pf_kernel_class {
 	PF_CLASS_CONV,
 	PF_CLASS_ATTENTION,
 	PF_CLASS_COMM,
+	PF_CLASS_NORM,
+	PF_CLASS_POINTWISE,
+	PF_CLASS_REDUCTION,
+	PF_CLASS_COPY,  /* and changes of layout: moves elements */
 	PF_CLASS_OTHER, /* none of these */
 	PF_CLASSES
 };
@@ -122,8 +126,9 @@ struct pf_kernel_row {
 	int64_t registers, shared_bytes, device, stream;
 	const char *grid, *block;
 	const char *tensor_cores, *class_word, *precision; /* by name */
-	const char *op_eligible;      /* may the op run in another precision? */
-	struct pf_kernel_kind kind;   /* of its first, if it has one name */
+	const char *op_eligible; /* may the op run in another precision? */
+	/* If it has one name; of unknown class if those of calls differ. */
+	struct pf_kernel_kind kind;
 	uint32_t first_id, second_id; /* texts; of these also -2: they differ */
 	int64_t grid_id, block_id;
 };

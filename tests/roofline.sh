@@ -199,4 +199,30 @@ grep -q 'take 5.000 us in the mean' "$tmp/short.out" &&
 	! grep -q 'in the mean' "$tmp/lost.out"
 result 'short kernels are told' "$tmp/short.out"
 
+# the lead is what the most of the time is; reasons are those that the GPU has
+{ echo '{"traceEvents":['
+	call aten::neg neg 100 1 '"Input Dims":[[64]],"Input type":["float"]'
+	for n in 2 3 4; do
+		echo ,
+		call aten::mm gemm ${n}00 $n
+	done
+	echo ']}'; } >"$tmp/most.json"
+finding() { # DB OPTION...
+	"$profan" roofline -q "$@" -f json | "$PYTHON" -S -c \
+		'import json, sys; print(json.load(sys.stdin)["scalars"]["finding"])'
+}
+run 0 "$profan" ingest -q "$tmp/most.json" -o "$tmp/most.db" &&
+	finding "$tmp/most.db" --gpu 'V100 SXM2' >"$tmp/got"
+echo 'For 75.00 % of the GPU work in the capture (15.000 us of 20.000 us) no' \
+	'roof is known. At the roofs of V100 SXM2 the rest would take 4.999 us' \
+	'(99.98 %) less' >"$tmp/want"
+same 'a roof of little is not the lead' "$tmp/want" "$tmp/got"
+for gpu in 'V100 SXM2' 'H100 SXM'; do
+	"$profan" roofline -q "$tmp/lost.db" --gpu "$gpu" --peak fp32=0.001 |
+		tr '\n' ' ' | grep -o 'products were.* left out'
+done >"$tmp/got"
+printf 'products were left out\nproducts were rounded to tf32 or left out\n' \
+	>"$tmp/want"
+same 'no tf32 of a GPU that has none' "$tmp/want" "$tmp/got"
+
 tap_done

@@ -949,42 +949,43 @@ static const char *gpu_of(const struct pf_roofline *r)
 	return *text_of(r->device) ? r->device : NULL;
 }
 
+static void say_roofed(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	PF_AUTO(pf_buf_release) struct pf_buf work = { 0 };
+	struct pf_roofed said = { .ns = r->gpu_ns,
+				  .roofed_ns = (int64_t)r->all.roofed_ns,
+				  .above_ns = llround(r->all.above_ns) };
+
+	pf_buf_addf(&work, "the GPU work%s", pf_window_scope(&r->walk.window));
+	said.work = work.data;
+	pf_roofed_tell(&said, gpu_of(r), doc);
+}
+
 static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
 {
-	char part[PF_NUM_MAX], above[PF_NUM_MAX], all[PF_NUM_MAX];
-	char roofed[PF_NUM_MAX];
+	char part[PF_NUM_MAX], all[PF_NUM_MAX];
 	const char *scope = pf_window_scope(&r->walk.window);
 
 	doc->is_nothing = !r->gpu_ns;
-	if (!r->gpu_ns) {
+	pf_num_show_ns(all, r->gpu_ns);
+	if (!r->gpu_ns)
 		pf_doc_finding(doc, "%s, so nothing to hold against a roof",
 			       pf_window_no_work(&r->walk.window));
-		return;
-	}
-	pf_num_show_ns(all, r->gpu_ns);
-	pf_num_show_ratio(part,
-			  pf_num_share(has_roof(r) ? (int64_t)r->all.roofed_ns
-						   : r->modelled_ns,
-				       r->gpu_ns));
-	if (!r->modelled_ns)
+	else if (!r->modelled_ns)
 		pf_doc_finding(doc,
 			       "No GPU work%s (%s) is of an operator whose "
 			       "shapes were recorded and that has a model",
 			       scope, all);
 	else if (!has_roof(r))
-		pf_doc_finding(doc,
-			       "%s of the GPU time%s (%s) has a model; how "
-			       "fast the GPU could be is not known",
-			       part, scope, all);
-	else
 		pf_doc_finding(
 			doc,
-			"At the roofs of %s the GPU work%s would take "
-			"%s less. Roofs are known of %s of it (%s of "
-			"%s)",
-			gpu_of(r) ? gpu_of(r) : "--peak", scope,
-			pf_num_show_ns(above, llround(r->all.above_ns)), part,
-			pf_num_show_ns(roofed, (int64_t)r->all.roofed_ns), all);
+			"%s of the GPU time%s (%s) has a model; how "
+			"fast the GPU could be is not known",
+			pf_num_show_ratio(
+				part, pf_num_share(r->modelled_ns, r->gpu_ns)),
+			scope, all);
+	else
+		say_roofed(r, doc);
 }
 
 static void add_real(struct pf_doc *doc, const char *key, const char *title,
@@ -1189,12 +1190,16 @@ static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 		pf_doc_note(doc, "the trace does not say which GPU it is of; "
 				 "--gpu and --peak give its peaks");
 	if (r->all.bound_ns[PF_ROOF_OVER])
-		pf_doc_note(doc,
-			    "%s are of calls that were faster than their "
-			    "roof: their data was in a cache, products were "
-			    "rounded to tf32 or left out, or the peak is "
-			    "another",
-			    pf_num_show_ns(ns, r->all.bound_ns[PF_ROOF_OVER]));
+		pf_doc_note(
+			doc,
+			"%s are of calls that were faster than their roof: "
+			"their data was in a cache, products were %sleft "
+			"out (as Winograd's convolutions do), or the peak is "
+			"another",
+			pf_num_show_ns(ns, r->all.bound_ns[PF_ROOF_OVER]),
+			isnan(r->peaks.rate[PF_PEAK_TF32])
+				? ""
+				: "rounded to tf32 or ");
 	if (r->all.bound_ns[PF_ROOF_HOST])
 		pf_doc_note(doc,
 			    "%s are of copies from or to the host, which "

@@ -511,28 +511,53 @@ void pf_hlo_roofs_show(const struct pf_hlo_roofs *r, struct pf_doc *doc)
 				 "the nearer ones may be faster than it");
 }
 
+void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
+		    struct pf_doc *doc)
+{
+	char above[PF_NUM_MAX], share[PF_NUM_MAX], rest[PF_NUM_MAX];
+	char ns[PF_NUM_MAX], all[PF_NUM_MAX];
+	int64_t rest_ns = r->ns - r->roofed_ns;
+
+	peak = peak ? peak : "--peak";
+	pf_num_show_ns(above, r->above_ns);
+	pf_num_show_ratio(share, pf_num_share(r->above_ns, r->roofed_ns));
+	pf_num_show_ratio(rest, pf_num_share(rest_ns, r->ns));
+	pf_num_show_ns(all, r->ns);
+	if (rest_ns > r->roofed_ns)
+		pf_doc_finding(doc,
+			       "For %s of %s (%s of %s) no roof is known. At "
+			       "the roofs of %s the rest would take %s (%s) "
+			       "less",
+			       rest, r->work, pf_num_show_ns(ns, rest_ns), all,
+			       peak, above, share);
+	else if (rest_ns > 0)
+		pf_doc_finding(doc,
+			       "At the roofs of %s, %s of %s would take %s "
+			       "(%s) less. For the other %s no roof is known",
+			       peak, pf_num_show_ns(ns, r->roofed_ns), r->work,
+			       above, share, rest);
+	else
+		pf_doc_finding(doc,
+			       "At the roofs of %s, %s (%s) would take %s (%s) "
+			       "less",
+			       peak, r->work, all, above, share);
+}
+
 void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
 		       struct pf_doc *doc)
 {
-	char above[PF_NUM_MAX], part[PF_NUM_MAX], self[PF_NUM_MAX];
-	char roofed[PF_NUM_MAX];
 	const struct hlo_op *all = &r->all;
+	struct pf_roofed said = { "the TPUs' operations", all->self_ns,
+				  all->roofed_ns, all->above_ns };
+	char self[PF_NUM_MAX];
 
-	pf_num_show_ns(self, all->self_ns);
-	pf_num_show_ratio(part, pf_num_share(all->roofed_ns, all->self_ns));
 	if (all->roofed_ns)
-		pf_doc_finding(doc,
-			       "At the roofs of %s the TPUs' operations would "
-			       "take %s less. Roofs are known of %s of their "
-			       "time (%s of %s)",
-			       peak ? peak : "--peak",
-			       pf_num_show_ns(above, all->above_ns), part,
-			       pf_num_show_ns(roofed, all->roofed_ns), self);
+		pf_roofed_tell(&said, peak, doc);
 	else
 		pf_doc_finding(doc,
 			       "The TPUs' operations take %s; how fast they "
 			       "could be is not known",
-			       self);
+			       pf_num_show_ns(self, all->self_ns));
 }
 
 /* ---- operators ---- */

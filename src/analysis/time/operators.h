@@ -57,6 +57,16 @@ void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
 /* Figures, and the table "operations". */
 void pf_hlo_roofs_show(const struct pf_hlo_roofs *r, struct pf_doc *doc);
 
+/* Work, what of its time has a known roof, and what of that is above it. */
+struct pf_roofed {
+	const char *work; /* "the GPU work in the capture" */
+	int64_t ns, roofed_ns, above_ns;
+};
+
+/* The finding: first whatever the most of the time is. */
+void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
+		    struct pf_doc *doc);
+
 /*
  * Operators of one trace with all of its GPU work, each piece once: under the
  * operator around its launch call, or, of what graphs replay, under the one

@@ -523,9 +523,13 @@ def withheld(work):
     assert answer["scalars"]["comparable"] == "yes", answer["scalars"]
 
     # without steps: no length of a step, but what each call takes
-    slower = change("aten::mm", kernels=[("hgemm_256x128_nn", 600)])
+    # of it, also with other shapes, but for collectives, which wait for others
+    slower = change("aten::mm", kernels=[("hgemm_256x128_nn", 600)],
+                    shapes="[[64,2048],[2048,4096]]")
     files = [path("none_a"), path("none_b", ops=slower)]
-    for name, ops in ("a", OPS), ("b", slower):
+    for name, ops, us in ("a", OPS, 2000), ("b", slower, 200):
+        ops = ops + [("c10d::allreduce_", "[[64]]",
+                      [("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", us)])]
         c = Capture()
         c.step(3, ops)
         c.events = [e for e in c.events if e["cat"] != "user_annotation"]
@@ -534,6 +538,9 @@ def withheld(work):
     s = answer["scalars"]
     assert s["verdict"] == "withheld" and "median_a_ns" not in s, s
     assert 0.2 < s["each_share"] < 0.5, s
+    assert "take 31.41 % more time in B, without" in s["finding"], s
+    assert all(len(said.split()) <= 30
+               for said in s["finding"].split(". ")), s
     text = profan("diff", *files).stdout
     assert "per step" not in text.lower() and "of a step" not in text, text
     assert "A each" in text and "More of it" not in text, text

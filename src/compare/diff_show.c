@@ -67,7 +67,7 @@ static void add_scalars(const struct pf_diff *diff, struct pf_doc *doc)
 		   PF_COUNT | hidden, (int64_t)diff->warm_up);
 	if (diff->has_each)
 		pf_doc_real(
-			doc, "each_share", "The same work, each",
+			doc, "each_share", "The same GPU work, each",
 			PF_RATIO | PF_SIGNED |
 				(diff->verdict == PF_WITHHELD ? 0 : PF_FULL),
 			diff->each_share);

@@ -201,7 +201,8 @@ void pf_diff_find_checks(struct pf_diff_run *d)
 
 /*
  * What the work of A, as often as A does it, would take at the mean duration
- * that each has in B: of pairs of the same kernel.
+ * that each has in B: of pairs of the same kernel, with other shapes too.
+ * Collectives wait for other ranks: how long they take says nothing of work.
  */
 static void find_share(struct pf_diff_run *d)
 {
@@ -210,7 +211,8 @@ static void find_share(struct pf_diff_run *d)
 	for (size_t i = 0; i < d->pairs.count; i++) {
 		const struct pf_pair *p = &d->pairs.items[i];
 
-		if (p->match > PF_MATCH_STREAM || !p->a.count || !p->b.count)
+		if (p->match > PF_MATCH_SHAPE || !p->a.count || !p->b.count ||
+		    pf_diff_work_key(d, p)->class == PF_GPU_COMM)
 			continue;
 		a += (double)p->a.ns;
 		b += (double)p->b.ns * (double)p->a.count / (double)p->b.count;
@@ -837,20 +839,24 @@ static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 		pf_buf_addf(out, " (%s)", culprit);
 }
 
-/* "; GPU work that both have takes +4.20 % each" */
+/*
+ * ". The same kernels and copies, as often as in A, take 4.20 % more time in
+ * B, without communication"
+ */
 static void add_each(struct pf_buf *out, const struct pf_diff_run *d)
 {
+	double more = d->out->each_share;
 	char share[PF_NUM_MAX];
 
 	if (d->out->has_each)
 		pf_buf_addf(out,
-			    "; a call of GPU work that both have takes "
-			    "%s%s on the whole",
-			    d->out->each_share > 0 ? "+" : "",
-			    pf_num_show_ratio(share, d->out->each_share));
+			    ". The same kernels and copies, as often as in A, "
+			    "take %s %s time in B, without communication",
+			    pf_num_show_ratio(share, fabs(more)),
+			    more < 0 ? "less" : "more");
 }
 
-/* "; of what both hosts do aten::mm changed most: self +3.2 ms per step" */
+/* ". Of what both hosts do aten::mm changed most: self +3.2 ms per step" */
 static void add_host(struct pf_buf *out, const struct pf_diff *diff)
 {
 	const struct pf_diff_op *op = diff->ops;
@@ -864,7 +870,7 @@ static void add_host(struct pf_buf *out, const struct pf_diff *diff)
 	delta = diff->has_self ? op->self_ns.delta : op->ns.delta;
 	if (!delta)
 		return;
-	pf_buf_addf(out, "; of what both hosts do %s changed most: %s ",
+	pf_buf_addf(out, ". Of what both hosts do %s changed most: %s ",
 		    op->shown, diff->has_self ? "self" : "total");
 	add_signed_ns(out, delta);
 	pf_buf_addf(out, " per %s", pf_diff_unit(diff));
@@ -881,8 +887,8 @@ static void add_withheld(struct pf_buf *out, const struct pf_diff_run *d)
 	else
 		add_each(out, d);
 	pf_buf_adds(out, d->out->is_cut
-				 ? "; what is below is of what is there"
-				 : "; what changed in structure is below");
+				 ? ". What is below is of what is there"
+				 : ". What changed in structure is below");
 }
 
 /*
@@ -977,9 +983,9 @@ static void find_two_changes(struct pf_diff_run *d)
 		return;
 	pf_buf_addf(&text, "%ss shift by ", pf_diff_unit(out));
 	add_signed_ns(&text, shift);
-	pf_buf_adds(&text, ", the median of all differences, which a few odd "
-			   "ones or the warm-up do not move; their mean, which "
-			   "the parts add up to, changes by ");
+	pf_buf_adds(&text, ", the median of all differences, which odd ones "
+			   "do not move. Their mean, which the parts add up "
+			   "to, changes by ");
 	add_signed_ns(&text, mean);
 	out->two_changes = pf_diff_keep_made(d, text.data);
 }
@@ -994,13 +1000,13 @@ static void note_captures(struct pf_diff_run *d)
 	if (a == 1 && b == 1)
 		pf_diff_note(d,
 			     "one capture a side: captures of one program "
-			     "differ by up to %.0f %% of the longer step; "
-			     "repeat to be sure: A1 A2 A3 A4 -- B1 B2 B3 B4",
+			     "differ by up to %.0f %% of the longer step. "
+			     "Repeat to be sure: A1 A2 A3 A4 -- B1 B2 B3 B4",
 			     100 * PF_CAPTURES_DIFFER);
 	else
 		pf_diff_note(d,
 			     "%zu and %zu captures are too few for a test (p "
-			     "is %.2g at least); it takes %d a side",
+			     "is %.2g at least): it takes %d a side",
 			     a, b, pf_rank_least_p(a, b), PF_TEST_MIN);
 }
 
@@ -1053,9 +1059,9 @@ static void note_one_sided(struct pf_diff_run *d)
 		return;
 	pf_diff_note(d,
 		     "%s has no GPU work: it ran without a GPU, or was "
-		     "recorded without ProfilerActivity.CUDA; operators and "
-		     "what else the host does are compared, GPU work, idle "
-		     "time and waits are not",
+		     "recorded without ProfilerActivity.CUDA. Compared is "
+		     "what the host does; GPU work, idle time and waits are "
+		     "not",
 		     d->out->a_has_gpu ? "B" : "A");
 }
 
@@ -1069,8 +1075,8 @@ static void note_uniform(struct pf_diff_run *d)
 		return;
 	pf_diff_note(d,
 		     "the same kernels, launched as often, take %s%s each, and "
-		     "nearly all alike: %s%s to %s%s for 90 %% of their time; "
-		     "one factor for all fits another clock or power limit of "
+		     "nearly all alike: %s%s to %s%s for 90 %% of their time. "
+		     "One factor for all fits another clock or power limit of "
 		     "the GPU",
 		     sign, pf_num_show_ratio(share, out->kernels_share), sign,
 		     pf_num_show_ratio(low, out->kernels_low), sign,

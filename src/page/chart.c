@@ -458,11 +458,13 @@ static void add_caption(struct pf_buf *out, const struct curve *c)
 	if (d->peak_reserved != PF_NO_INT)
 		pf_buf_adds(out, ", reserved (orange line)");
 	add_peak(out, d);
-	pf_buf_adds(out, d->is_absolute ? " after " : ", after ");
-	if (d->at.is_untimed)
+	pf_buf_adds(out, d->is_absolute ? " " : ", ");
+	if (d->at.is_untimed) {
 		pf_buf_adds(out, pf_usage_when(when, d));
-	else
+	} else {
 		pf_figure_ns(out, d->peak_ns);
+		pf_buf_adds(out, " into the capture");
+	}
 	pf_buf_adds(out, " (dashed); the top is ");
 	pf_figure_bytes(out, c->top_bytes);
 	pf_buf_adds(out, "</figcaption></figure>\n");

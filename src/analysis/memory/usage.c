@@ -550,13 +550,15 @@ static void find_now(const struct pf_snap_state *s, struct pf_doc *doc)
 
 char *pf_usage_when(char *out, const struct pf_usage_device *d)
 {
-	char count[PF_NUM_MAX];
+	char text[PF_NUM_MAX];
 
-	if (!d->at.is_untimed)
-		return pf_num_show_ns(out, d->peak_ns);
-	snprintf(out, PF_USAGE_WHEN_MAX, "%s %s of its history",
-		 pf_num_show_count(count, d->peak_entry),
-		 d->peak_entry == 1 ? "entry" : "entries");
+	if (d->at.is_untimed)
+		snprintf(out, PF_USAGE_WHEN_MAX, "after %s %s of its history",
+			 pf_num_show_count(text, d->peak_entry),
+			 d->peak_entry == 1 ? "entry" : "entries");
+	else
+		snprintf(out, PF_USAGE_WHEN_MAX, "%s into the capture",
+			 pf_num_show_ns(text, d->peak_ns));
 	return out;
 }
 
@@ -664,8 +666,8 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	}
 	if (!d->is_absolute) {
 		pf_doc_finding(doc,
-			       "%s%s: at most %s more than at the start, after "
-			       "%s; this trace has no totals",
+			       "%s%s: at most %s more than at the start, %s. "
+			       "This trace has no totals",
 			       text.data, d->at.device,
 			       pf_num_show_bytes(peak, d->growth), time);
 		return;
@@ -675,14 +677,14 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	if (d->in_use != PF_NO_INT) {
 		pf_doc_finding(doc,
 			       "%s%s: at most %s%s%s in use, of which programs "
-			       "reserve a part; at most %s allocated, after %s",
+			       "reserve a part. At most %s is allocated, %s",
 			       text.data, d->at.device,
 			       pf_num_show_bytes(part, d->in_use),
 			       d->capacity > 0 ? " of " : "",
 			       d->capacity > 0 ? of : "", peak, time);
 		return;
 	}
-	pf_buf_addf(&text, "%s: at most %s%s%s allocated, after %s",
+	pf_buf_addf(&text, "%s: at most %s%s%s allocated, %s",
 		    d->at.device, peak, d->capacity > 0 ? " of " : "",
 		    d->capacity > 0 ? of : "", time);
 	say_holders(u, d, &text);

@@ -179,7 +179,7 @@ const struct pf_usage_device *pf_usage_fullest(const struct pf_usage *u);
  * the finding tells it. */
 const struct pf_usage_oom *pf_usage_told_oom(const struct pf_usage *u);
 
-/* What comes after "after": "1.2 ms" or "3,698 entries of its history". */
+/* "1.2 ms into the capture", "after 3,698 entries of its history". */
 #define PF_USAGE_WHEN_MAX 80
 char *pf_usage_when(char *out, const struct pf_usage_device *d);
 

@@ -684,8 +684,8 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 			       d->capacity > 0 ? of : "", peak, time);
 		return;
 	}
-	pf_buf_addf(&text, "%s: at most %s%s%s allocated, %s",
-		    d->at.device, peak, d->capacity > 0 ? " of " : "",
+	pf_buf_addf(&text, "%s: at most %s%s%s allocated, %s", d->at.device,
+		    peak, d->capacity > 0 ? " of " : "",
 		    d->capacity > 0 ? of : "", time);
 	say_holders(u, d, &text);
 	pf_doc_finding(doc, "%s", text.data);

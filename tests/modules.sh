@@ -25,6 +25,35 @@ check training "$tmp/training.json"
 "$profan" modules "$tmp/t.db" | grep -q '^GPT  *3 ' && ok "there are modules" ||
 	not_ok "there are modules"
 
+"$profan" modules -q "$tmp/t.db" -f csv |
+	grep -q '^finding,.* in modules\. Modules of class [A-Za-z]* have most of it: '
+result "what most of it is in is named"
+
+# ranges beside the whole: little of it, one of them, of several threads
+"$PYTHON" -S - "$tmp" <<'END'
+import json, sys
+def write(name, ranges):
+    events = [dict(ph="X", cat="cpu_op", name="aten::mm", pid=1, tid=1, ts=ts, dur=1)
+              for ts in (0, 999)]
+    events += [dict(ph="X", cat="user_annotation", name=name, pid=1, tid=tid, ts=ts, dur=dur)
+               for name, tid, ts, dur in ranges]
+    json.dump({"traceEvents": events}, open("%s/ranges_%s.json" % (sys.argv[1], name), "w"))
+write("little", [("load", 1, 100, 20), ("save", 1, 200, 10)])
+write("one", [("load", 1, 100, 20)])
+write("threads", [("load", 1, 0, 900), ("load", 2, 0, 800)])
+END
+for want in little one threads; do
+	run 0 "$profan" ingest -q "$tmp/ranges_$want.json" -o "$tmp/$want.db"
+	"$profan" ranges -q "$tmp/$want.db" -f csv | sed -n 's/^finding,"*//p' |
+		tr -d '"'
+done >"$tmp/got"
+cat >"$tmp/want" <<'END'
+load itself takes 20.000 us (66.67 %) of 30.000 us in ranges. On their thread they cover 3.00 % of 1.000 ms in the capture
+The only range is load: 20.000 us. On its thread it covers 2.00 % of 1.000 ms in the capture
+All ranges with time are load: 1.700 ms, summed over 2 threads. On the thread with most of them ranges cover 90.00 % of 1.000 ms in the capture
+END
+same "ranges say how much of the whole they are" "$tmp/want" "$tmp/got"
+
 # parts add up to the whole
 for key in gpu_ns gpu_in_modules_ns gpu_outside_ns host_ns host_in_modules_ns; do
 	figure $key >"$tmp/want"

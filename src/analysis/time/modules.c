@@ -237,33 +237,42 @@ static size_t class_len(const char *name)
 PF_ORDER(by_self, struct module,
 	 PF_DOWN(gpu_ns) PF_DOWN(host_ns) PF_ALPHA(name))
 
-/* Every class of modules, and what is in none: the whole. */
-static void add_classes(const struct modules *m, struct pf_doc *doc)
+/* Rows of struct module, a class each, the most time first; to be ended. */
+static struct module *sum_classes(const struct modules *m,
+				  struct pf_keyed *classes)
 {
-	struct pf_table *t = pf_doc_fields(doc, "classes", "Self time by class",
-					   PF_FIELDS(class_fields));
-	PF_AUTO(pf_keyed_end) struct pf_keyed classes = { 0 };
 	struct module *sum;
-	struct row row;
 
-	pf_keyed_begin(&classes, sizeof(*sum), PF_KEYED_SUMS);
+	pf_keyed_begin(classes, sizeof(*sum), PF_KEYED_SUMS);
 	for (size_t i = 1; i < m->nodes.count; i++) {
 		const struct module *n = node_at(m, i);
 		size_t at;
 
 		if (is_empty(n))
 			continue;
-		at = pf_keyed_at_text(&classes, n->name, class_len(n->name));
-		sum = PF_KEYED_ROW(&classes, struct module, at);
+		at = pf_keyed_at_text(classes, n->name, class_len(n->name));
+		sum = PF_KEYED_ROW(classes, struct module, at);
 		sum->calls += n->calls;
 		sum->ops += n->ops;
 		pf_sat_sum(&sum->gpu_ns, n->gpu_ns);
 		pf_sat_sum(&sum->host_ns, n->host_ns);
 	}
-	sum = classes.rows;
-	for (uint32_t i = 0; i < classes.count; i++)
-		sum[i].name = pf_intern_text(&classes.texts, i, NULL);
-	pf_sort(sum, classes.count, sizeof(*sum), by_self);
+	sum = classes->rows;
+	for (uint32_t i = 0; i < classes->count; i++)
+		sum[i].name = pf_intern_text(&classes->texts, i, NULL);
+	pf_sort(sum, classes->count, sizeof(*sum), by_self);
+	return sum;
+}
+
+/* Every class of modules, and what is in none: the whole. */
+static void add_classes(const struct modules *m, struct pf_doc *doc)
+{
+	struct pf_table *t = pf_doc_fields(doc, "classes", "Self time by class",
+					   PF_FIELDS(class_fields));
+	PF_AUTO(pf_keyed_end) struct pf_keyed classes = { 0 };
+	struct module *sum = sum_classes(m, &classes);
+	struct row row;
+
 	for (size_t i = 0; i < classes.count; i++) {
 		row = row_of(m, &sum[i], sum[i].name);
 		PF_PUT(t, class_fields, row);
@@ -282,29 +291,47 @@ static void add_classes(const struct modules *m, struct pf_doc *doc)
 
 /* ---- the document ---- */
 
-static void add_finding(const struct modules *m, enum pf_producer producer,
-			struct pf_doc *doc)
+static void say_inside(const struct modules *m, struct pf_doc *doc)
 {
 	const struct module *root = node_at(m, MODULE_ROOT);
 	int64_t gpu = gpu_total(m), host = root->host_total_ns;
 	int64_t all = gpu ? gpu : host;
 	int64_t inside =
 		gpu ? root->gpu_total_ns - root->gpu_ns : host - root->host_ns;
+	PF_AUTO(pf_keyed_end) struct pf_keyed classes = { 0 };
+	const struct module *most = sum_classes(m, &classes);
+	int64_t most_ns = !classes.count ? 0
+			  : gpu          ? most->gpu_ns
+					 : most->host_ns;
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	char part[PF_NUM_MAX], time[PF_NUM_MAX];
 
 	pf_num_show_ratio(part, pf_num_share(inside, all));
 	pf_num_show_ns(time, all);
+	if (gpu)
+		pf_buf_addf(&text,
+			    "%s of %s of GPU work%s is launched %sin modules",
+			    part, time, pf_window_scope(&m->ask.window),
+			    m->graphs ? "or replayed " : "");
+	else
+		pf_buf_addf(&text, "%s of %s of host time is in modules", part,
+			    time);
+	if (most_ns > 0)
+		pf_buf_addf(
+			&text, ". Modules of class %s have most of it: %s",
+			most->name,
+			pf_num_show_ratio(part, pf_num_share(most_ns, all)));
+	pf_doc_finding(doc, "%s", text.data);
+}
+
+static void add_finding(const struct modules *m, enum pf_producer producer,
+			struct pf_doc *doc)
+{
 	if (doc->is_nothing)
 		pf_doc_finding(doc, "There are no calls of modules; %s",
 			       pf_hint(producer, PF_HINT_MODULES));
-	else if (gpu)
-		pf_doc_finding(
-			doc, "%s of %s of GPU work%s is launched %sin modules",
-			part, time, pf_window_scope(&m->ask.window),
-			m->graphs ? "or replayed " : "");
 	else
-		pf_doc_finding(doc, "%s of %s of host time is in modules", part,
-			       time);
+		say_inside(m, doc);
 }
 
 struct figures {

@@ -9,6 +9,7 @@
 
 #include "analysis/time/ranges.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -148,13 +149,16 @@ struct range {
 
 struct ranges {
 	struct pf_ask ask;
-	struct pf_keyed items;     /* struct range, the longest first */
-	struct pf_keyed spans;     /* struct range, of no thread */
-	struct pf_keyed projected; /* struct projected */
-	int64_t half_count;        /* begins or ends without the other */
-	int64_t self_ns;           /* of all: each instant of a thread once */
-	bool has_user_self;        /* of others than ProfilerStep* */
-	bool has_plain;            /* of a trace whose ranges all count */
+	struct pf_keyed items;       /* struct range, the longest first */
+	struct pf_keyed spans;       /* struct range, of no thread */
+	struct pf_keyed projected;   /* struct projected */
+	int64_t half_count;          /* begins or ends without the other */
+	int64_t self_ns;             /* of all: each instant of a thread once */
+	bool has_user_self;          /* of others than ProfilerStep* */
+	bool has_plain;              /* of a trace whose ranges all count */
+	int64_t passed_ns;           /* the same as self_ns, as it grows */
+	int64_t threads;             /* that have ranges; the one with most: */
+	int64_t most_ns, most_of_ns; /* in ranges, of its trace's window */
 	int64_t instances;
 	int64_t deep_count;  /* works launched in more than LAUNCHED_DEPTH */
 	struct pf_nest nest; /* struct open */
@@ -208,6 +212,7 @@ static void go_to(struct ranges *r, int64_t at_ns)
 				      &g->step_ns);
 		else
 			pf_sat_sum(&g->self_ns, to_ns - from_ns);
+		pf_sat_sum(&r->passed_ns, to_ns - from_ns);
 	}
 }
 
@@ -379,13 +384,30 @@ static int take_event(void *context, const struct pf_block *b, uint32_t i,
 	return r->ask.err->code ? -1 : 0;
 }
 
+/* So much time of a thread is in ranges. */
+static void note_thread(struct ranges *r, int64_t ns)
+{
+	const struct pf_window_trace *t = r->trace;
+	int64_t from_ns, to_ns;
+
+	r->threads += ns > 0;
+	if (!t || ns <= r->most_ns)
+		return;
+	from_ns = t->from_ns > t->program_ns ? t->from_ns : t->program_ns;
+	to_ns = t->to_ns < t->last_ns ? t->to_ns : t->last_ns;
+	r->most_ns = ns;
+	r->most_of_ns = pf_sat_sub(to_ns, from_ns);
+}
+
 static void read_track(struct ranges *r, const struct pf_track *t)
 {
 	static const struct pf_track_reader reader = { .event = take_event };
+	int64_t before_ns = r->passed_ns;
 
 	pf_nest_clear(&r->nest);
 	pf_track_read(r->ask.db, t, &reader, r);
 	go_to(r, INT64_MAX);
+	note_thread(r, pf_sat_sub(r->passed_ns, before_ns));
 }
 
 /* The time in which any range of a thread is open in a step. */
@@ -784,10 +806,57 @@ static void find_no_thread(const struct ranges *r, struct pf_doc *doc)
 			       pf_num_show_count(text, most->ns.of.count));
 }
 
+static void say_steps(const struct ranges *r, const struct range *steps,
+		      const struct range *most, struct pf_buf *out)
+{
+	char time[PF_NUM_MAX], all[PF_NUM_MAX], part[PF_NUM_MAX];
+
+	pf_buf_addf(out,
+		    "%s of the time in steps and ranges%s is in no range but a "
+		    "step (%s of %s)",
+		    pf_num_show_ratio(part, steps->self_share),
+		    pf_window_scope(&r->ask.window),
+		    pf_num_show_ns(time, steps->self_ns),
+		    pf_num_show_ns(all, r->self_ns));
+	pf_buf_addf(out, ". Of ranges %s itself takes most: %s (%s)",
+		    most->name, pf_num_show_ns(time, most->self_ns),
+		    pf_num_show_ratio(part, most->self_share));
+}
+
+/* The range with most time, and how much of the whole they all cover. */
+static void say_most(const struct ranges *r, const struct range *most,
+		     struct pf_buf *out)
+{
+	char time[PF_NUM_MAX], all[PF_NUM_MAX], part[PF_NUM_MAX];
+	const char *where = "On their thread they cover";
+
+	pf_num_show_ns(time, most->self_ns);
+	if (r->items.all == 1) {
+		pf_buf_addf(out, "The only range is %s: %s", most->name, time);
+		where = "On its thread it covers";
+	} else if (most->self_ns == r->self_ns) {
+		pf_buf_addf(out, "All ranges with time are %s: %s", most->name,
+			    time);
+	} else {
+		pf_buf_addf(out, "%s itself takes %s (%s) of %s in ranges",
+			    most->name, time,
+			    pf_num_show_ratio(part, most->self_share),
+			    pf_num_show_ns(all, r->self_ns));
+	}
+	if (r->threads > 1) {
+		pf_buf_addf(out, ", summed over %" PRId64 " threads",
+			    r->threads);
+		where = "On the thread with most of them ranges cover";
+	}
+	pf_num_show_ratio(part, pf_num_share(r->most_ns, r->most_of_ns));
+	pf_buf_addf(out, ". %s %s of %s%s", where, part,
+		    pf_num_show_ns(all, r->most_of_ns),
+		    pf_window_scope(&r->ask.window));
+}
+
 static void add_finding(const struct ranges *r, enum pf_producer producer,
 			struct pf_doc *doc)
 {
-	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
 	const struct range *most = NULL, *steps = NULL;
 	struct pf_buf text = { 0 };
 
@@ -822,15 +891,10 @@ static void add_finding(const struct ranges *r, enum pf_producer producer,
 			pf_hint(producer, PF_HINT_RANGES));
 		return;
 	}
-	pf_buf_addf(&text,
-		    "%s itself takes %s of the time in ranges%s (%s of %s)",
-		    most->name, pf_num_show_ratio(part, most->self_share),
-		    pf_window_scope(&r->ask.window),
-		    pf_num_show_ns(time, most->self_ns),
-		    pf_num_show_ns(all, r->self_ns));
 	if (steps && steps->self_ns > most->self_ns)
-		pf_buf_addf(&text, ". %s is in steps, and in no range in them",
-			    pf_num_show_ratio(part, steps->self_share));
+		say_steps(r, steps, most, &text);
+	else
+		say_most(r, most, &text);
 	pf_doc_finding(doc, "%s", text.data);
 	pf_buf_release(&text);
 }

@@ -292,7 +292,7 @@ def laws(t):
     yield from waits(t)
     yield from advice(t)
     yield "GPU work launched before the capture", {
-        "doctor": t.check("head orphans"),
+        "doctor": t.check("launched before capture"),
         "diff": t.note("diff", r"A, ([\d,]+) GPU events? "
                        r"(?:was|were) launched before")}
     yield "GPU work without a launch call", {
@@ -310,7 +310,7 @@ def laws(t):
     yield "GPU work that moves pages of unified memory", {
         "doctor": t.check("unified memory"),
         "diff": t.note("diff", r"A, ([\d,]+) GPU events? moves? pages")}
-    orphans = [t.check(name) for name in ("head orphans", "unified memory",
+    orphans = [t.check(name) for name in ("launched before capture", "unified memory",
                                           "no launch call")]
     yield "all GPU work without a launch call", {
         "doctor": None if None in orphans else sum(orphans),

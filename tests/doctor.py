@@ -103,7 +103,8 @@ def crossings(host):
     for events in by_track(host).values():
         ends = []
         for e in events:
-            if not e.dur:
+            if not e.dur or (e.cat == "user_annotation" and
+                             str(e.name).startswith("ProfilerStep#")):
                 continue
             while ends and ends[0] <= e.start:
                 heapq.heappop(ends)
@@ -231,10 +232,10 @@ def count(path):
             str(e.name).startswith("ProfilerStep#")
             and e.cat in ("user_annotation", "cpu_op", "operator")
             for e in host)), None),
-        "counters of each kernel": (
+        "counters kernel by kernel": (
             len(ranges) if len(ranges) > 1 else 0, None),
-        "steps of a thread alone": (lone_steps(host, gpu + other), None),
-        "head orphans": total(head),
+        "steps beyond the work": (lone_steps(host, gpu + other), None),
+        "launched before capture": total(head),
         "no launch call": total(rest),
         "launches without GPU work": (
             sum(e.correlation not in done for e in launches), None),
@@ -248,7 +249,7 @@ def count(path):
         "clock problems": total(clock),
         "overlaps on one stream": overlaps(gpu),
         "GPU work of no length": (sum(not e.dur for e in gpu), 0),
-        "crossing slices": (crossings(host), None),
+        "crossing ranges": (crossings(host), None),
         "duplicates": duplicates(events),
         "profiler overhead": (len(overhead), None),
     }

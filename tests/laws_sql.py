@@ -116,7 +116,7 @@ def check_calls(db):
                    for t in without)},
           {(): launches["scalars"]["orphan_count"]})
     checks = {c["check"]: c for c in document(db, "doctor")["tables"]["checks"]}
-    for column, name in (("before", "head orphans"),
+    for column, name in (("before", "launched before capture"),
                          ("migrated", "unified memory"),
                          ("no_call", "no launch call")):
         check(db, name, {(): (sum(t[column + "_count"] for t in without),

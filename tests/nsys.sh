@@ -209,7 +209,7 @@ same "graphs: whole ones are replayed, and what they replay is not known" \
 	"$tmp/want" "$tmp/got"
 {
 	"$profan" doctor "$tmp/unified.db" --all -f csv 2>"$tmp/err" | grep -E \
-		'^(head orphans|unified memory|no launch call|backlog)'
+		'^(launched before capture|unified memory|no launch call|backlog)'
 	"$profan" diff "$tmp/unified.db" "$tmp/unified.db" -f json |
 		grep -oE 'A, [0-9]+ GPU events? (move|was|were|ha).* launches'
 	"$profan" launches "$tmp/unified.db" -f json |
@@ -218,7 +218,7 @@ same "graphs: whole ones are replayed, and what they replay is not known" \
 		<"$top_srcdir/schema/query/launched_before.sql"
 } >"$tmp/got" 2>&1
 cat >"$tmp/want" <<'END'
-head orphans,0,0,0,ok
+launched before capture,0,0,0,ok
 unified memory,5,5701000,0.9193678438961458,note
 no launch call,0,0,0,ok
 backlog before the capture,0,0,0,ok

@@ -36,7 +36,7 @@ PF_COMMAND(535, doctor) = {
 		   "some figures leave this out or may be off.  bad: figures "
 		   "are wrong, or what they need is missing.  Head orphans "
 		   "are GPU work whose launch call came before the capture; "
-		   "crossing slices are ranges of a thread that overlap "
+		   "crossing ranges are ranges of a thread that overlap "
 		   "without nesting.  Below stands what each finding means, "
 		   "and which option of the profiler provides what is missing.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC | PF_HAS_CHECKS,

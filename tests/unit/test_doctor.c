@@ -70,14 +70,14 @@ static void test_orphans(void **state)
 								      10, 2, 2)
 					     KERNEL("k", 8, 2, 3, 93) KERNEL(
 						     "k", 70, 13, 3, 94)));
-	expect(&s, "head orphans", 3, 10000, "bad");
+	expect(&s, "launched before capture", 3, 10000, "bad");
 	expect(&s, "no launch call", 2, 20000, "bad");
 	expect(&s, "no operator", 2, 20000, "note");
 	assert_true(scene_has_note(&s, "warm up"));
 	scene_close(&s);
 	/* nothing is linked: there is no head */
 	doctor(&s, TRACE(KERNEL("k", 5, 5, 1, 90) KERNEL("k", 9, 5, 2, 91)));
-	expect(&s, "head orphans", 0, 0, "ok");
+	expect(&s, "launched before capture", 0, 0, "ok");
 	expect(&s, "no launch call", 2, 10000, "bad");
 	expect(&s, "no runtime calls", 1, -1, "warn");
 	assert_true(scene_has_note(&s, "ProfilerActivity.CPU"));
@@ -188,11 +188,43 @@ static void test_host(void **state)
 							 10) HOST("overhead",
 								  "o", 205, 10)
 						 HOST("mine", "u", 300, 700)));
-	expect(&s, "crossing slices", 4, -1, "bad");
+	expect(&s, "crossing ranges", 4, -1, "bad");
 	expect(&s, "duplicates", 1, 0, "bad");
 	expect(&s, "profiler overhead", 2, -1, "note");
 	expect(&s, "unknown categories", 1, -1, "note");
 	assert_true(scene_has_note(&s, "15.000 us"));
+	scene_close(&s);
+}
+
+/* A step begins within the profiler's step() and ends within the next one. */
+static void test_step_in_profiler(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	doctor(&s, TRACE(HOST("python_function", "profiler.py(1): step", 0,
+			      20) HOST("user_annotation", "ProfilerStep#1", 10,
+				       100) HOST("cpu_op", "a", 30, 10)
+				 HOST("python_function", "profiler.py(1): step",
+				      100, 20)));
+	expect(&s, "crossing ranges", 0, -1, "ok");
+	scene_close(&s);
+	doctor(&s, TRACE(HOST("cpu_op", "a", 0, 20) HOST("cpu_op", "b", 10, 20)
+				 HOST("cpu_op", "c", 40, 1)));
+	assert_string_equal(pf_doc_find_finding(&s.doc),
+			    "Of 46 checks 1 is bad: ranges of a thread cross "
+			    "each other (33.33 % of host ranges)");
+	scene_close(&s);
+}
+
+static void test_absent_ranks(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	doctor(&s, TRACE_WITH(RANK(2), HOST("cpu_op", "a", 0, 20)));
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       ". But 3 of 4 ranks are in no trace"));
 	scene_close(&s);
 }
 
@@ -207,13 +239,13 @@ static void test_lone_steps(void **state)
 
 	(void)state;
 	doctor(&s, TRACE(LONE(1000)));
-	expect(&s, "steps of a thread alone", 1, -1, "warn");
+	expect(&s, "steps beyond the work", 1, -1, "warn");
 	scene_close(&s);
 	doctor(&s, TRACE(LONE(999)));
-	expect(&s, "steps of a thread alone", 0, -1, "ok");
+	expect(&s, "steps beyond the work", 0, -1, "ok");
 	scene_close(&s);
 	doctor(&s, TRACE(LONE(1000) OTHER("cpu_op", "b", 5, 1)));
-	expect(&s, "steps of a thread alone", 0, -1, "ok");
+	expect(&s, "steps beyond the work", 0, -1, "ok");
 	scene_close(&s);
 }
 
@@ -226,12 +258,12 @@ static void test_counters(void **state)
 
 	(void)state;
 	doctor(&s, TRACE(COUNTED(0) COUNTED(50)));
-	expect(&s, "counters of each kernel", 2, -1, "bad");
+	expect(&s, "counters kernel by kernel", 2, -1, "bad");
 	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
-			       "above all counters of each kernel"));
+			       ": counters were read kernel by kernel, so"));
 	scene_close(&s);
 	doctor(&s, TRACE(COUNTED(0)));
-	expect(&s, "counters of each kernel", 0, -1, "ok");
+	expect(&s, "counters kernel by kernel", 0, -1, "ok");
 	scene_close(&s);
 }
 
@@ -263,7 +295,7 @@ static void test_reading(void **state)
 	expect(&s, "lost events", 0, -1, "ok");
 	expect(&s, "events without a time", 1, -1, "bad");
 	assert_true(scene_has_note(&s, "trace 1 ends at byte "));
-	assert_non_null(strstr(s.doc.scalars[0].cell.v.text.s, "truncated"));
+	assert_non_null(strstr(s.doc.scalars[0].cell.v.text.s, "is cut off"));
 	scene_close(&s);
 }
 
@@ -374,6 +406,8 @@ int main(void)
 		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_lone_steps),
+		cmocka_unit_test(test_step_in_profiler),
+		cmocka_unit_test(test_absent_ranks),
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_gpu_duplicates),
 		cmocka_unit_test(test_reading),

@@ -81,7 +81,7 @@ static void add_checks(struct pf_doctor *doctor, const struct world *w)
 	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++)
 		doctor->checks[i].verdict = "ok";
 	doctor->checks[0] =
-		(struct pf_doctor_check){ .name = "head orphans",
+		(struct pf_doctor_check){ .name = "launched before capture",
 					  .verdict = w->trust ? w->trust : "ok",
 					  .count = 3,
 					  .share = 0.25 };

@@ -362,6 +362,16 @@ static void check_crossing(struct walk *w, int64_t start, int64_t end)
 		w->out->is_crossing_least = true;
 }
 
+/* Those of the profiler begin and end within its calls, if it has stacks. */
+static bool is_step(struct walk *w, unsigned kind, uint32_t name)
+{
+	const struct pf_name_class *class =
+		kind == PF_KIND_ANNOTATION ? pf_names_class(w->names, name)
+					   : NULL;
+
+	return class && class->is_step;
+}
+
 /* ---- duplicates ---- */
 
 PF_ORDER(compare_twins, struct twin, PF_UP(low) PF_UP(high))
@@ -570,7 +580,7 @@ static void take_event(struct walk *w, const struct pf_block *b, uint32_t i,
 	w->out->unknown_count +=
 		w->has_categories &&
 		(kind == PF_KIND_HOST || kind == PF_KIND_GPU_OTHER);
-	if (w->is_host)
+	if (w->is_host && !is_step(w, kind, b->name[i]))
 		check_crossing(w, start_ns, end_ns);
 	if (w->is_host && kind == PF_KIND_OVERHEAD) {
 		w->out->overhead.count++;
@@ -761,173 +771,214 @@ static const char *const verdicts[] = { "ok", "note", "warn", "bad" };
  */
 static const struct rule {
 	const char *name;
+	const char *says, *whole; /* in a sentence; NULL: it never warns, or
+				     nothing is the whole */
 	double warn, bad;
 	const char *advice; /* or NULL */
 	enum pf_hint hint;  /* said behind it, or NONE */
 } rules[CHECKS] = {
-	[CUT_OFF] = { "truncated", 0, 0,
+	[CUT_OFF] = { "truncated", "the file is cut off", NULL, 0, 0,
 		      "what follows in the file is missing; let the program "
 		      "that writes the trace end by itself",
 		      PF_HINT_NONE },
-	[LOST] = { "lost events", 0, 0,
+	[LOST] = { "lost events",
+		   "counts of the database contradict each other", NULL, 0, 0,
 		   "the counts of the database contradict each other; ingest "
 		   "the trace again",
 		   PF_HINT_NONE },
-	[CAPTURE] = { "capture incomplete", 0, NEVER,
+	[CAPTURE] = { "capture incomplete", "events were lost while capturing",
+		      NULL, 0, NEVER,
 		      "frames of the capture are damaged or missing, or events "
 		      "were dropped while capturing; 'profan info' says "
 		      "which",
 		      PF_HINT_NONE },
-	[SKIPPED] = { "skipped events", 0, 0.01,
+	[SKIPPED] = { "skipped events", "events could not be read", "events", 0,
+		      0.01,
 		      "they could not be read and are in no figure; "
 		      "'profan info' lists them by kind",
 		      PF_HINT_NONE },
-	[NO_TIME] = { "events without a time", 0, 0.01,
+	[NO_TIME] = { "events without a time", "events have no time", "events",
+		      0, 0.01,
 		      "they have none, or 0 or one of another clock far from "
 		      "all others: they are in no figure",
 		      PF_HINT_NONE },
-	[REPAIRED] = { "repairs", NEVER, NEVER,
+	[REPAIRED] = { "repairs", NULL, NULL, NEVER, NEVER,
 		       "the text of the trace was mended; 'profan info' lists "
 		       "how, and where first",
 		       PF_HINT_NONE },
-	[DISAGREES] = { "snapshot disagrees", 0, NEVER,
+	[DISAGREES] = { "snapshot disagrees", "the snapshot contradicts itself",
+			NULL, 0, NEVER,
 			"figures of the snapshot contradict each other: its "
 			"history and its final state, or a segment's size and "
 			"its blocks; 'profan info' says which",
 			PF_HINT_NONE },
-	[NEGATIVE] = { "negative durations", 0, 0.01,
+	[NEGATIVE] = { "negative durations", "events have no duration",
+		       "events", 0, 0.01,
 		       "events without a duration or with a negative one count "
 		       "as 0",
 		       PF_HINT_NONE },
-	[LEFT_OUT] = { "left out on request", NEVER, NEVER,
+	[LEFT_OUT] = { "left out on request", NULL, NULL, NEVER, NEVER,
 		       "ingest without --no-python-functions keeps them",
 		       PF_HINT_NONE },
-	[UNREAD] = { "tables not read", NEVER, NEVER, "they are in no figure",
-		     PF_HINT_NONE },
-	[EVENT_LIMIT] = { "event cap", 0, 0,
+	[UNREAD] = { "tables not read", "tables were not read", "events", NEVER,
+		     NEVER, "they are in no figure", PF_HINT_NONE },
+	[EVENT_LIMIT] = { "event cap", "TensorFlow stopped at 1,000,000 events",
+			  "traces", 0, 0,
 			  "exactly 1,000,000 events: TensorFlow's trace viewer "
 			  "drops what comes later",
 			  PF_HINT_NONE },
-	[UNKNOWN] = { "unknown categories", NEVER, NEVER,
+	[UNKNOWN] = { "unknown categories", "events are of no known category",
+		      "events", NEVER, NEVER,
 		      "they count as ranges of the host; GPU work among them "
 		      "is not recognised",
 		      PF_HINT_NONE },
-	[COUNTERS] = { "counters of each kernel", 0, 0,
-		       "the GPU was stopped around each kernel to read them, "
-		       "and calls that launch last as long: times are those of "
-		       "the reading; record counters and times apart",
+	[COUNTERS] = { "counters kernel by kernel",
+		       "counters were read kernel by kernel, so times are not "
+		       "the program's",
+		       NULL, 0, 0,
+		       "the GPU was stopped around each kernel to read them. "
+		       "Times are those of the reading: record counters and "
+		       "times apart",
 		       PF_HINT_NONE },
-	[TOO_DEEP] = { "nested too deep", 0, 0.01,
-		       "'profan table' leaves them out", PF_HINT_NONE },
-	[NO_EVENTS] = { "no events", 0, 0,
+	[TOO_DEEP] = { "nested too deep",
+		       "events are nested too deep for a table", "events", 0,
+		       0.01, "'profan table' leaves them out", PF_HINT_NONE },
+	[NO_EVENTS] = { "no events", "there are no events", "traces", 0, 0,
 			"none was recorded, or all were skipped",
 			PF_HINT_NONE },
-	[RANKS] = { "ranks missing", NEVER, NEVER,
+	[RANKS] = { "ranks missing", "traces cannot be told apart by rank",
+		    NULL, NEVER, NEVER,
 		    "ingest the traces of all ranks into one database; --rank "
 		    "numbers files that do not say",
 		    PF_HINT_NONE },
-	[MERGED] = { "several processes", NEVER, NEVER,
+	[MERGED] = { "several processes", NULL, NULL, NEVER, NEVER,
 		     "their traces were made into one file, and each is a "
 		     "trace again; ranks are what labels of pids say, else "
 		     "numbers in the order of the file",
 		     PF_HINT_NONE },
-	[SHARED_IDS] = { "ids of several calls", 0.01, NEVER,
+	[SHARED_IDS] = { "ids of several calls",
+			 "several calls have the id of GPU work", "GPU work",
+			 0.01, NEVER,
 			 "GPU work whose id several calls of its process have; "
 			 "each is held to be launched by the last of them that "
 			 "began before it",
 			 PF_HINT_NONE },
-	[CROWDED] = { "ids of several works", NEVER, NEVER,
+	[CROWDED] = { "ids of several works", NULL, NULL, NEVER, NEVER,
 		      "GPU work of one id and a call that launches no graph: "
 		      "all of it counts as launched by that call",
 		      PF_HINT_NONE },
-	[NO_GPU] = { "no GPU activity", 0, 0, NULL, PF_HINT_WORK },
-	[NO_CALLS] = { "no runtime calls", 0, NEVER,
-		       "GPU work has no launch calls", PF_HINT_CALLS },
-	[NO_STACKS] = { "no stacks", NEVER, NEVER, NULL, PF_HINT_STACKS },
-	[NO_SHAPES] = { "no shapes", NEVER, NEVER, NULL, PF_HINT_SHAPES },
-	[NO_MEMORY] = { "no memory", NEVER, NEVER, NULL, PF_HINT_MEMORY },
-	[NO_STEPS] = { "no steps", NEVER, NEVER, NULL, PF_HINT_STEPS },
-	[EMPTY_STEPS] = { "empty steps", NEVER, NEVER,
+	[NO_GPU] = { "no GPU activity", "launches left no GPU work", "traces",
+		     0, 0, NULL, PF_HINT_WORK },
+	[NO_CALLS] = { "no runtime calls", "GPU work has no launch calls",
+		       "traces", 0, NEVER, "GPU work has no launch calls",
+		       PF_HINT_CALLS },
+	[NO_STACKS] = { "no stacks", NULL, NULL, NEVER, NEVER, NULL,
+			PF_HINT_STACKS },
+	[NO_SHAPES] = { "no shapes", NULL, NULL, NEVER, NEVER, NULL,
+			PF_HINT_SHAPES },
+	[NO_MEMORY] = { "no memory", NULL, NULL, NEVER, NEVER, NULL,
+			PF_HINT_MEMORY },
+	[NO_STEPS] = { "no steps", NULL, NULL, NEVER, NEVER, NULL,
+		       PF_HINT_STEPS },
+	[EMPTY_STEPS] = { "empty steps", NULL, NULL, NEVER, NEVER,
 			  "no operator, no GPU work, and below 1/100 of the "
 			  "others' median, as after a last prof.step(): in no "
 			  "mean",
 			  PF_HINT_NONE },
-	[LONE_STEPS] = { "steps of a thread alone", 0, NEVER,
+	[LONE_STEPS] = { "steps beyond the work",
+			 "steps say how long the profiler was on, not what a "
+			 "step takes",
+			 "steps", 0, NEVER,
 			 "nothing else is on their thread, and they last ten "
-			 "times as long as all other events together: they say "
+			 "times as long as all other events together. They say "
 			 "how long the profiler was on, not what a step takes",
 			 PF_HINT_NONE },
-	[HEAD] = { "head orphans", 0.01, 0.1,
+	[HEAD] = { "launched before capture",
+		   "GPU work was launched before the capture", "GPU time", 0.01,
+		   0.1,
 		   PF_GPU_BEFORE_WORDS
 		   " began; it counts as busy, but has no call, operator or "
 		   "step",
 		   PF_HINT_HEAD },
-	[MIGRATED] = { "unified memory", NEVER, NEVER,
+	[MIGRATED] = { "unified memory", NULL, NULL, NEVER, NEVER,
 		       "GPU work that moves its pages: no call launches that, "
 		       "and it has no operator and no step",
 		       PF_HINT_NONE },
-	[ORPHAN] = { "no launch call", 0.01, 0.1,
+	[ORPHAN] = { "no launch call", "GPU work has no launch call",
+		     "GPU time", 0.01, 0.1,
 		     "GPU work whose call was not recorded has an operator and "
 		     "a "
 		     "step only where the trace itself leads to it from one",
 		     PF_HINT_NONE },
-	[IDLE_LAUNCHES] = { "launches without GPU work", 0.01, 0.1,
+	[IDLE_LAUNCHES] = { "launches without GPU work",
+			    "launches have no GPU work", "launches", 0.01, 0.1,
 			    "their work was dropped, or ran after the capture",
 			    PF_HINT_NONE },
-	[IDLE_COPIES] = { "copies without GPU work", NEVER, NEVER,
+	[IDLE_COPIES] = { "copies without GPU work", NULL, NULL, NEVER, NEVER,
 			  "calls that copy or fill and left no record; those "
 			  "of no bytes leave none",
 			  PF_HINT_NONE },
-	[CAPTURED] = { "launches into graphs", NEVER, NEVER,
+	[CAPTURED] = { "launches into graphs", NULL, NULL, NEVER, NEVER,
 		       "graphs are captured here: their work runs when they "
 		       "are replayed, and profan graphs --capture names it by "
 		       "this",
 		       PF_HINT_NONE },
-	[NO_OP] = { "no operator", NEVER, NEVER,
+	[NO_OP] = { "no operator", NULL, NULL, NEVER, NEVER,
 		    "the call of this GPU work is in no operator",
 		    PF_HINT_NO_OP },
-	[NOT_IN_TABLE] = { "not in key_averages", 0.01, NEVER,
+	[NOT_IN_TABLE] = { "not in key_averages",
+			   "GPU work is not in torch's own table", "GPU time",
+			   0.01, NEVER,
 			   "torch's own table gives this GPU work to no "
 			   "operator",
 			   PF_HINT_NONE },
-	[BACKLOG] = { "backlog before the capture", 0, NEVER,
+	[BACKLOG] = { "backlog before the capture",
+		      "the GPU was busy with work from before the capture",
+		      "GPU time", 0, NEVER,
 		      "the work of every launch begins later than that after "
-		      "its call: the GPU was still at work that was launched "
-		      "before the capture, and was busy while no work is shown",
+		      "its call. The GPU was still at work from before the "
+		      "capture: it was busy while no work is shown",
 		      PF_HINT_HEAD },
-	[GRAPHS] = { "whole graphs", NEVER, NEVER,
+	[GRAPHS] = { "whole graphs", NULL, NULL, NEVER, NEVER,
 		     "each is one event of GPU work", PF_HINT_GRAPHS },
-	[EARLY] = { "work before its launch", 0, 0.01,
+	[EARLY] = { "work before its launch",
+		    "GPU work begins before its launch", "GPU time", 0, 0.01,
 		    "the clocks of host and GPU differ: delays and gaps are "
 		    "off by as much",
 		    PF_HINT_NONE },
-	[CLOCK] = { "clock problems", 0, 0,
+	[CLOCK] = { "clock problems", "GPU work ends before its launch",
+		    "GPU time", 0, 0,
 		    "GPU work ends before its call begins: times of the host "
 		    "and the GPU cannot be compared",
 		    PF_HINT_NONE },
-	[SLOW] = { "slow clocks", 0.1, NEVER,
+	[SLOW] = { "slow clocks", "clocks of the GPU were low",
+		   "samples of a log", 0.1, NEVER,
 		   "below 90 % of the clock's maximum a GPU takes longer for "
 		   "the "
 		   "same work: heat, its power limit, or a clock that somebody "
 		   "set",
 		   PF_HINT_NONE },
-	[COARSE] = { "whole microseconds", NEVER, NEVER,
+	[COARSE] = { "whole microseconds", NULL, NULL, NEVER, NEVER,
 		     "the trace has no digits after the point",
 		     PF_HINT_COARSE },
-	[OVERLAP] = { "overlaps on one stream", 0.01, NEVER,
+	[OVERLAP] = { "overlaps on one stream", "work of one stream overlaps",
+		      "GPU time", 0.01, NEVER,
 		      "sums of durations count this time twice, unions do "
 		      "not; dependent launches do this, and clocks",
 		      PF_HINT_NONE },
-	[ZERO] = { "GPU work of no length", 0.01, 0.1,
+	[ZERO] = { "GPU work of no length", "GPU work has no length",
+		   "all GPU work", 0.01, 0.1,
 		   "it counts as an event, but takes no time", PF_HINT_NONE },
-	[CROSSING] = { "crossing slices", 0.001, 0.1,
+	[CROSSING] = { "crossing ranges", "ranges of a thread cross each other",
+		       "host ranges", 0.001, 0.1,
 		       "ranges of a thread that overlap without nesting: own "
 		       "times and parents are uncertain there",
 		       PF_HINT_NONE },
-	[DUPLICATE] = { "duplicates", 0, 0.01,
-			"events that equal an earlier one count twice",
+	[DUPLICATE] = { "duplicates", "events are there twice", "events", 0,
+			0.01, "events that equal an earlier one count twice",
 			PF_HINT_NONE },
-	[OVERHEAD] = { "profiler overhead", 0.05, NEVER,
+	[OVERHEAD] = { "profiler overhead", "the profiler itself took time",
+		       "the threads' time", 0.05, NEVER,
 		       "time of the threads that the profiler took itself",
 		       PF_HINT_NONE },
 };
@@ -947,6 +998,7 @@ struct doctor {
 	int64_t trace_count, event_count, stored_count, span_ns;
 	int64_t worker_count; /* traces, of several of one process the first */
 	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
+	int64_t world;                            /* ranks there were */
 	struct pf_buf cut;                        /* CUT_OFF: where */
 	struct pf_buf unread;                     /* UNREAD: which */
 	bool has_shapes;                          /* an operator */
@@ -1092,6 +1144,7 @@ static void judge_ranks(struct doctor *d, const struct ranks *ranks)
 		pf_stats_compare);
 	for (size_t i = 1; i < ranks->count; i++)
 		d->same_rank += ranks->items[i] == ranks->items[i - 1];
+	d->world = ranks->world;
 	known = (int64_t)ranks->count - d->same_rank;
 	if (ranks->world > known + d->no_rank)
 		d->absent_ranks = ranks->world - known - d->no_rank;
@@ -1309,12 +1362,38 @@ static double weight(const struct doctor *d, int i)
 	return d->results[i].share < 0 ? 1 : d->results[i].share;
 }
 
+/* No check warns; but is all of the program there? */
+static void say_nothing(const struct doctor *d, struct pf_buf *out)
+{
+	char absent[PF_NUM_MAX], world[PF_NUM_MAX];
+
+	pf_buf_adds(out, "Nothing makes the figures doubtful: no check says "
+			 "warn or bad");
+	if (d->absent_ranks)
+		pf_buf_addf(out, ". But %s of %s ranks %s in no trace",
+			    pf_num_show_count(absent, d->absent_ranks),
+			    pf_num_show_count(world, d->world),
+			    d->absent_ranks == 1 ? "is" : "are");
+}
+
+/* "Of 46 checks 3 are bad, 1 warns; first: " */
+static void say_counts(int bad, int warn, struct pf_buf *out)
+{
+	pf_buf_addf(out, "Of %d checks ", CHECKS);
+	if (bad)
+		pf_buf_addf(out, "%d %s bad%s", bad, bad == 1 ? "is" : "are",
+			    warn ? ", " : "");
+	if (warn)
+		pf_buf_addf(out, "%d %s", warn, warn == 1 ? "warns" : "warn");
+	pf_buf_adds(out, bad + warn > 1 ? "; first: " : ": ");
+}
+
 /* The worst check; of several the one with the largest share. */
 static void add_finding(const struct doctor *d, struct pf_doctor *out)
 {
 	int of[PF_DOCTOR_BAD + 1] = { 0 }, top = 0;
 	enum pf_doctor_verdict worst = PF_DOCTOR_OK;
-	PF_AUTO(pf_buf_release) struct pf_buf part = { 0 }, text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	char share[PF_NUM_MAX];
 
 	for (int i = 0; i < CHECKS; i++) {
@@ -1325,17 +1404,18 @@ static void add_finding(const struct doctor *d, struct pf_doctor *out)
 			top = i, worst = v;
 	}
 	if (worst < PF_DOCTOR_WARN) {
-		out->finding = "Nothing makes the figures doubtful: no check "
-			       "says warn or bad";
-		return;
+		say_nothing(d, &text);
+	} else {
+		const struct rule *r = &rules[top];
+
+		say_counts(of[PF_DOCTOR_BAD], of[PF_DOCTOR_WARN], &text);
+		pf_buf_adds(&text, r->says ? r->says : r->name);
+		if (d->results[top].share > 0 && r->whole)
+			pf_buf_addf(
+				&text, " (%s of %s)",
+				pf_num_show_ratio(share, d->results[top].share),
+				r->whole);
 	}
-	if (d->results[top].share > 0)
-		pf_buf_addf(&part, " (%s%s)",
-			    pf_num_show_ratio(share, d->results[top].share),
-			    d->results[top].gpu_ns > 0 ? " of GPU time" : "");
-	pf_buf_addf(&text, "Of %d checks: %d bad, %d warn, above all %s%s",
-		    CHECKS, of[PF_DOCTOR_BAD], of[PF_DOCTOR_WARN],
-		    rules[top].name, part.len ? part.data : "");
 	out->finding = pf_arena_string(&out->texts, text.data);
 }
 

@@ -11,9 +11,9 @@
  *
  * Definitions, all of them exact counts:
  * - GPU work is kernels, copies and fills; a stream is a track of them.
- * - head orphans: GPU work without a launch call that starts before the first
- *   work of its stream that has one; on a stream that has none, before the
- *   first of its trace.  Other GPU work without a launch call is "no launch
+ * - launched before capture: GPU work without a launch call that starts before
+ *   the first work of its stream that has one; on a stream that has none,
+ *   before the first of its trace.  Other GPU work without a launch call is "no launch
  *   call".
  * - launches, copies without work: calls of the runtime or the driver with
  *   "Launch", or with "Memcpy" or "Memset" in their name (never "HostFunc"),
@@ -25,8 +25,9 @@
  * - overlaps: GPU work that starts before the end of earlier work of its
  *   stream; the time is what both cover, so that the sum of durations less
  *   the time is the union.
- * - crossing slices: ranges of a host thread that begin within an earlier one
- *   and end after it.
+ * - crossing ranges: ranges of a host thread that begin within an earlier one
+ *   and end after it.  Steps of the profiler are none of them: they begin and
+ *   end within its own calls.
  * - duplicates: events of a thread or a stream that equal an earlier one in
  *   everything but their place in the file.
  */

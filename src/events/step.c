@@ -601,6 +601,15 @@ static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count)
 	return db->err->code ? -1 : 0;
 }
 
+int64_t pf_steps_alone(struct pf_db *db)
+{
+	PF_STMT(st) = pf_named_prepare(db, "steps_alone", db->err);
+
+	return st && pf_db_step(db, st, db->err) == 1
+		       ? sqlite3_column_int64(st, 0)
+		       : 0;
+}
+
 static int load(struct pf_db *db, const char *regex, struct pf_steps *out)
 {
 	if (!regex)

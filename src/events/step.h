@@ -54,6 +54,12 @@ int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out);
 void pf_steps_release(struct pf_steps *steps);
 
 /*
+ * How many profiler steps say how long the profiler was on and not what a step
+ * takes (schema/load/steps_alone.sql); 0 also after an error.
+ */
+int64_t pf_steps_alone(struct pf_db *db);
+
+/*
  * The first step of a trace, or the number of steps: those of a trace are one
  * after the other, and of many traces each looks at its own alone.
  *

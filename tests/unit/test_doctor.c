@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/time/steps.h"
 #include "analysis/trust/doctor.h"
 #include "events/names.h"
 
@@ -235,11 +236,18 @@ static void test_absent_ranks(void **state)
 /* From 10 to 110 something else is recorded. */
 static void test_lone_steps(void **state)
 {
+	struct pf_steps_args args = { 0 };
 	struct scene s;
 
 	(void)state;
 	doctor(&s, TRACE(LONE(1000)));
 	expect(&s, "steps beyond the work", 1, -1, "warn");
+	scene_clear(&s);
+	/* and what says how long a step takes says no more */
+	args.window = (struct pf_window_args)PF_WINDOW_DEFAULTS;
+	assert_int_equal(pf_steps_answer(&s.db, &args, NULL, &s.doc), 0);
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       "which is not what a step takes"));
 	scene_close(&s);
 	doctor(&s, TRACE(LONE(999)));
 	expect(&s, "steps beyond the work", 0, -1, "ok");

@@ -286,7 +286,12 @@ static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 
 	pf_num_show_ns(mean, s->settled_mean_ns < 0 ? s->dur.mean_ns
 						    : s->settled_mean_ns);
-	if (s->steps->step >= 0)
+	if (s->steps->step >= 0 && s->is_alone)
+		pf_buf_addf(out,
+			    "The profiler was on for %s, which is not what a "
+			    "step takes",
+			    mean);
+	else if (s->steps->step >= 0)
 		pf_buf_addf(out, "A step takes %s", mean);
 	else
 		pf_buf_addf(
@@ -1284,6 +1289,8 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 	if (!db->err->code) {
 		out->busy_ns = s.between.busy_ns;
 		add_up(out, args->samples_per_step);
+		out->is_alone = !args->window.steps && out->full_count > 0 &&
+				pf_steps_alone(db) >= out->full_count;
 		settle_copies(out);
 	}
 	for (size_t i = 0; i < out->device_count; i++)

@@ -148,6 +148,7 @@ struct pf_step_times {
 	struct pf_recorded recorded;
 	bool is_untimed; /* only memory was recorded: its span is no step */
 	bool is_instant; /* a trace's window takes no time: it is no step */
+	bool is_alone;   /* all steps are such as pf_steps_alone() counts */
 };
 
 /* What it takes without a backlog. */

@@ -71,7 +71,7 @@ struct pf_doctor_tracks {
 	int64_t crowded_count;      /* work of calls that launch but one */
 	int64_t silent_trace_count; /* launches, but no GPU work at all */
 	int64_t step_count, empty_step_count; /* events/step.h */
-	int64_t lone_step_count; /* schema/load/doctor_lone_steps.sql */
+	int64_t lone_step_count;              /* pf_steps_alone() */
 };
 
 /*
@@ -672,16 +672,13 @@ static void walk_tracks(struct walk *w)
 static void count_steps(struct pf_db *db, struct pf_doctor_tracks *out)
 {
 	struct pf_steps steps = { 0 };
-	PF_STMT(st) = NULL;
 
 	pf_steps_load(db, NULL, &steps);
 	out->step_count = (int64_t)steps.count;
 	for (size_t i = 0; i < steps.count; i++)
 		out->empty_step_count += steps.items[i].is_empty;
 	pf_steps_release(&steps);
-	st = pf_named_prepare(db, "doctor_lone_steps", db->err);
-	if (st && pf_db_step(db, st, db->err) == 1)
-		out->lone_step_count = sqlite3_column_int64(st, 0);
+	out->lone_step_count = pf_steps_alone(db);
 }
 
 static int doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out)

@@ -1192,8 +1192,8 @@ static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 	if (r->all.bound_ns[PF_ROOF_OVER])
 		pf_doc_note(
 			doc,
-			"%s are of calls that were faster than their roof: "
-			"their data was in a cache, products were %sleft "
+			"%s are of calls that were faster than their roof. "
+			"Their data was in a cache, products were %sleft "
 			"out (as Winograd's convolutions do), or the peak is "
 			"another",
 			pf_num_show_ns(ns, r->all.bound_ns[PF_ROOF_OVER]),

@@ -894,7 +894,7 @@ static const struct rule {
 		   "GPU work was launched before the capture", "GPU time", 0.01,
 		   0.1,
 		   PF_GPU_BEFORE_WORDS
-		   " began; it counts as busy, but has no call, operator or "
+		   " began; it counts as busy, without a call, operator or "
 		   "step",
 		   PF_HINT_HEAD },
 	[MIGRATED] = { "unified memory", NULL, NULL, NEVER, NEVER,

@@ -146,6 +146,8 @@ static const struct {
 	{ "void at::native::elementwise_kernel<128, 4, "
 	  "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)>(x)",
 	  "copy", NULL },
+	{ "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4>(x)",
+	  "softmax", NULL },
 	{ "batched_transpose_32x32_half", "copy", NULL },
 	{ "void at::native::reduce_kernel<512, 1, x>(y)", "reduction", NULL },
 	{ "triton_red_fused_native_layer_norm_3", "normalization", NULL },

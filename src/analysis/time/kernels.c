@@ -40,8 +40,9 @@ struct pf_tensor {
 
 static const char *const uses[PF_TENSOR_USES] = { "no", "yes", "unknown" };
 static const char *const class_words[PF_CLASSES] = {
-	"unknown",       "gemm",      "conv",      "attention", "communication",
-	"normalization", "pointwise", "reduction", "copy",      "other"
+	"unknown",       "gemm",          "conv",    "attention",
+	"communication", "normalization", "softmax", "pointwise",
+	"reduction",     "copy",          "other"
 };
 static const char *const precisions[PF_PRECISIONS] = {
 	"unknown", "fp64", "fp32", "tf32", "fp16",
@@ -862,6 +863,7 @@ static const struct {
 	{ "attention", "attention" },
 	{ "communication", "communication" },
 	{ "normalization", "normalization" },
+	{ "softmax", "softmax" },
 	{ "pointwise", "pointwise kernels" },
 	{ "reduction", "sums" },
 	{ "copy", "copies and transposes" },

@@ -41,6 +41,7 @@ enum pf_kernel_class {
 	PF_CLASS_ATTENTION,
 	PF_CLASS_COMM,
 	PF_CLASS_NORM,
+	PF_CLASS_SOFTMAX,
 	PF_CLASS_POINTWISE,
 	PF_CLASS_REDUCTION,
 	PF_CLASS_COPY,  /* and changes of layout: moves elements */

@@ -840,7 +840,7 @@ static const struct rule {
 	[TOO_DEEP] = { "nested too deep",
 		       "events are nested too deep for a table", "events", 0,
 		       0.01, "'profan table' leaves them out", PF_HINT_NONE },
-	[NO_EVENTS] = { "no events", "there are no events", "traces", 0, 0,
+	[NO_EVENTS] = { "no events", "there are no events", NULL, 0, 0,
 			"none was recorded, or all were skipped",
 			PF_HINT_NONE },
 	[RANKS] = { "ranks missing", "traces cannot be told apart by rank",

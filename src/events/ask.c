@@ -75,6 +75,7 @@ const struct pf_gpu_event *pf_ask_gpu(struct pf_ask *q, unsigned want)
 void pf_keyed_begin(struct pf_keyed *g, size_t width, enum pf_keyed_ranks ranks)
 {
 	*g = (struct pf_keyed){ .width = width, .ranks = ranks };
+	g->rows = pf_grow(NULL, &g->cap, 1, width); /* where none would be */
 	if (ranks)
 		g->values = pf_sorter_temp(sizeof(struct pf_keyed_value));
 }

@@ -190,7 +190,7 @@ void pf_host_free(struct pf_host *h)
 
 int pf_host_next(struct pf_host *h, struct pf_host_span *out)
 {
-	struct thread *top = &h->threads[0];
+	struct thread *top = h->threads; /* NULL: it had none */
 	int rc;
 
 	if (!h->open)
@@ -550,8 +550,9 @@ static void end_names(struct firsts *f)
 			f->calls[kept++] = *c;
 	}
 	f->count = kept;
-	pf_sort(f->calls + f->from, f->count - f->from, sizeof(*f->calls),
-		by_start);
+	if (f->count > f->from)
+		pf_sort(f->calls + f->from, f->count - f->from,
+			sizeof(*f->calls), by_start);
 	if (f->count - f->from > FIRSTS_MAX)
 		f->count = f->from + FIRSTS_MAX;
 	f->from = f->count;

@@ -113,6 +113,7 @@ static uint32_t insert(struct pf_dict *d, const char *raw, size_t len,
 				     .gid = PF_GID_UNSET,
 				     .text_at = d->text.len };
 	pf_buf_add(&d->raw, raw, len);
+	pf_buf_reserve(&d->text, 0); /* an empty text has a place, too */
 	d->classify(d, e, raw, &d->text);
 	e->text_len = (uint32_t)(d->text.len - e->text_at);
 	d->count++;

@@ -689,15 +689,17 @@ static int settle_type(struct pf_ingest *in, const struct pf_parsed *p,
 static int note_members(struct pf_ingest *in, const struct pf_batch *b,
 			struct pf_err *err)
 {
-	const char *p = b->members.data, *end = p + b->members.len;
 	uint32_t lens[2];
 
-	while (p < end) {
+	for (size_t at = 0; at < b->members.len;
+	     at += (size_t)lens[0] + lens[1]) {
+		const char *p = b->members.data + at;
+
 		memcpy(lens, p, sizeof(lens));
 		p += sizeof(lens);
+		at += sizeof(lens);
 		PF_TRY(later(in, PF_LATER_MEMBER, 0, 0, p, lens[0], p + lens[0],
 			     lens[1], err));
-		p += (size_t)lens[0] + lens[1];
 	}
 	return 0;
 }
@@ -725,15 +727,16 @@ static int64_t count_metadata(struct pf_ingest *in, const char *text,
 static int note_metadata(struct pf_ingest *in, const struct pf_batch *b,
 			 int64_t first_order, struct pf_err *err)
 {
-	const char *p = b->metadata.data, *end = p + b->metadata.len;
 	uint32_t head[2];
 
-	for (; p < end; p += head[1]) {
+	for (size_t at = 0; at < b->metadata.len; at += head[1]) {
+		const char *p = b->metadata.data + at;
 		int64_t order, row;
 		bool is_new;
 
 		memcpy(head, p, sizeof(head));
 		p += sizeof(head);
+		at += sizeof(head);
 		order = first_order + head[0];
 		pf_ingest_note_process(in, p, head[1], order);
 		row = count_metadata(in, p, head[1], order, &is_new);

@@ -264,7 +264,8 @@ void pf_html_prose(struct pf_buf *out, const char *s, size_t len)
 		pf_buf_adds(out, "\xc2\xa0");
 		from = i + 1;
 	}
-	pf_escape_html(out, s + from, len - from);
+	if (from < len)
+		pf_escape_html(out, s + from, len - from);
 }
 
 #define DIGEST_DIGITS 12

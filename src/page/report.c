@@ -626,9 +626,9 @@ void pf_report_doc(const struct pf_report *r, struct pf_doc *doc)
 /* Names as code, the rest as it is: those words are ours. */
 static void add_sentence(struct pf_buf *out, const struct pf_buf *sentence)
 {
-	const char *s = sentence->data, *end = s + sentence->len;
+	const char *s = sentence->data, *end = s ? s + sentence->len : s;
 
-	while (s && s < end) {
+	while (s < end) {
 		const char *mark = s;
 
 		while (mark < end && *mark != PF_SAY_NAME &&

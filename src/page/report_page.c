@@ -576,10 +576,10 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 /* With marked names (page/verdict.h). */
 static void html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
 {
-	const char *s = sentence->data, *end = s + sentence->len;
+	const char *s = sentence->data, *end = s ? s + sentence->len : s;
 	bool is_name = false;
 
-	while (s && s < end) {
+	while (s < end) {
 		const char *mark = s;
 
 		while (mark < end && *mark != PF_SAY_NAME &&

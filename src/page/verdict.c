@@ -802,12 +802,12 @@ static const struct pf_report_rule rule_idle = {
 static void say_holder(const struct pf_parts *p, struct pf_verdict *v,
 		       const char *device)
 {
-	const struct pf_usage_group *g = p->memory.alive;
-	const struct pf_usage_group *end = g + p->memory.alive_count;
+	const struct pf_usage_group *g = NULL;
 
-	while (g < end && strcmp(g->at.device, device) != 0)
-		g++;
-	if (g == end || (!g->site.outer_op && !g->site.frame))
+	for (size_t i = 0; !g && i < p->memory.alive_count; i++)
+		if (!strcmp(p->memory.alive[i].at.device, device))
+			g = &p->memory.alive[i];
+	if (!g || (!g->site.outer_op && !g->site.frame))
 		return;
 	say(v, "; ");
 	say_ratio(v, g->peak_share);

@@ -772,7 +772,7 @@ static bool has_cells(const struct pf_printer *p, const struct pf_cell *cells,
 
 /* "name": the first long name of this row or a later one. */
 static void print_row(struct pf_printer *p, const struct pf_cell *cells,
-		      const struct pf_fit_name *name, size_t number)
+		      size_t name, size_t number)
 {
 	const struct pf_text *t = p->text;
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
@@ -781,9 +781,9 @@ static void print_row(struct pf_printer *p, const struct pf_cell *cells,
 		size_t width = t->layout.places[i].width;
 
 		pf_buf_clear(&text);
-		if (name && name < t->names + t->name_count &&
-		    name->row == number && name->col == i)
-			pf_buf_adds(&text, name++->shown);
+		if (name < t->name_count && t->names[name].row == number &&
+		    t->names[name].col == i)
+			pf_buf_adds(&text, t->names[name++].shown);
 		else
 			show(&text, &cells[i], p->cols[i].kind,
 			     p->style.width > 0 &&
@@ -814,7 +814,7 @@ static void start_printing(struct pf_printer *p)
 	for (size_t r = 0; r < rows; r++) {
 		while (name < t->name_count && t->names[name].row < r)
 			name++;
-		print_row(p, pf_table_row(p->gathered, r), t->names + name, r);
+		print_row(p, pf_table_row(p->gathered, r), name, r);
 	}
 }
 
@@ -834,7 +834,7 @@ static void row(struct pf_printer *p, const struct pf_cell *cells)
 	if (!p->row_count)
 		print_title(p);
 	if (p->text) {
-		print_row(p, cells, NULL, p->row_count);
+		print_row(p, cells, p->text->name_count, p->row_count);
 		return;
 	}
 	for (size_t i = 0; i < p->col_count; i++)

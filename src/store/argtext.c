@@ -123,8 +123,12 @@ static const char *value_end(const char *p, const char *end)
 
 bool pf_argtext_next(struct pf_argtext *it, struct pf_arg *out)
 {
-	const char *p = it->text + it->at, *end = it->text + it->len, *q;
+	const char *p, *end, *q;
 
+	if (it->at >= it->len)
+		return false;
+	p = it->text + it->at;
+	end = it->text + it->len;
 	while (p < end && (is_blank(*p) || *p == ',' || *p == '{'))
 		p++;
 	if (p >= end || *p != '"')

@@ -164,7 +164,7 @@ static bool names_have(const struct pf_filter *f, const unsigned char *p,
 		       size_t len)
 {
 	uint64_t id = 0, wanted = (uint64_t)f->name;
-	const unsigned char *end = p + len;
+	const unsigned char *end = len ? p + len : p;
 
 	while (p < end) {
 		uint64_t more = 0;

@@ -194,10 +194,10 @@ static void code_text(struct coder *c, char **text)
 
 /* ---- digests ---- */
 
-static void code_pieces(struct coder *c, struct pf_digest_piece *p,
+static void code_pieces(struct coder *c, struct pf_digest_piece *p, size_t from,
 			size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = from; i < from + count; i++) {
 		code_ns(c, &p[i].after_ns);
 		code_ns(c, &p[i].ns);
 	}
@@ -247,7 +247,7 @@ static void code_op(struct coder *c, struct pf_digest *d,
 	d->pieces = code_more(c, d->pieces, &d->piece_count, &d->piece_cap,
 			      &op->piece_from, &op->piece_count, 2,
 			      sizeof(*d->pieces));
-	code_pieces(c, &d->pieces[op->piece_from], op->piece_count);
+	code_pieces(c, d->pieces, op->piece_from, op->piece_count);
 	code_ns(c, &op->unsplit_ns);
 }
 
@@ -277,7 +277,7 @@ static void code_p2p(struct coder *c, struct pf_digest *d,
 	d->quiets = code_more(c, d->quiets, &d->quiet_count, &d->quiet_cap,
 			      &p->quiet_from, &p->quiet_count, 2,
 			      sizeof(*d->quiets));
-	code_pieces(c, &d->quiets[p->quiet_from], p->quiet_count);
+	code_pieces(c, d->quiets, p->quiet_from, p->quiet_count);
 	code_ns(c, &p->unsplit_ns);
 }
 

@@ -521,7 +521,7 @@ void pf_work_call(struct pf_sink *s, int64_t correlation, int64_t cbid,
 
 static void torch_args(struct pf_argline *a, const struct torch_name *t)
 {
-	struct pf_mend mend = { .p = t->sizes, .end = t->sizes + t->sizes_len };
+	struct pf_mend mend = { .p = t->sizes };
 	size_t len;
 
 	if (t->has_sequence)
@@ -531,6 +531,7 @@ static void torch_args(struct pf_argline *a, const struct torch_name *t)
 		pf_argline_number(a, "op_id", (uint64_t)t->op_id);
 	if (!t->sizes || t->sizes_len > SIZES_MAX)
 		return;
+	mend.end = t->sizes + t->sizes_len;
 	len = a->text.len;
 	pf_argline_key(a, "Input Dims");
 	if (pf_mend_value(&mend, &a->text) != PF_MEND_OK || mend.p != mend.end)

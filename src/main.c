@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/port.h"
 #include "cmd/cmd.h"
 #include "store/db.h"
 
@@ -194,6 +195,7 @@ static int take_folders(int *argc, char ***argv, struct pf_err *err)
 			return pf_fail(err, PF_EUSAGE,
 				       "'%s' does not begin at '/'", folder);
 		pf_inside_add(folder);
+		pf_end_with_parent(); /* nobody else would stop it */
 	}
 	return pf_db_see_files(err);
 }

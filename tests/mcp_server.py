@@ -91,6 +91,21 @@ def only_the_folders_are_read():
         "t.json", f"ATTACH '{OUTSIDE}/other.db' AS other", 10))
 
 
+@test
+def what_is_no_file_is_not_waited_for():
+    place = os.path.join(FOLDER, "pipes")
+    os.mkdir(place)
+    os.mkfifo(os.path.join(place, "u.json"))
+    seconds, mcp.SECONDS_TO_READ = mcp.SECONDS_TO_READ, 5
+    try:
+        for path in ("pipes/u.json", "pipes"):
+            said = refused(lambda: Server([FOLDER]).database(path))
+            assert "more than" not in said, said
+    finally:
+        mcp.SECONDS_TO_READ = seconds
+        shutil.rmtree(place)
+
+
 def fleet_of(folder, change=None):
     """A fleet in FOLDER that names databases in a folder."""
     made = os.path.join(FOLDER, "fleet.db")
@@ -228,6 +243,69 @@ def what_never_ends_is_stopped():
 
 
 @test
+def rows_have_a_limit_in_bytes():
+    server = Server([FOLDER])
+    for size in (100000, 100000000):
+        text = server.sql("t.json", "WITH RECURSIVE n(x) AS (SELECT 1 UNION "
+                          "ALL SELECT x + 1 FROM n WHERE x < 1000) "
+                          f"SELECT hex(zeroblob({size})) AS x FROM n", 1000)
+        assert len(text) < 2 * mcp.MAX_BYTES, len(text)
+        assert "bytes" in json.loads(text)["notes"][0], text[-300:]
+
+
+ENDLESS = ("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+           "SELECT max(x) FROM n")
+
+
+def at_work(process):
+    """What the process has started that answers ENDLESS."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                is_it = ENDLESS.encode() in file.read()
+        except (OSError, ValueError, IndexError):
+            continue
+        if is_it and parent == process:
+            found.append(int(pid))
+    return found
+
+
+def soon(condition):
+    for _ in range(300):
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+def has_ended(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@test
+def nothing_outlives_the_server():
+    if not os.path.isdir("/proc/self"):
+        return
+    child = subprocess.Popen([
+        sys.executable, "-c", "import sys; from profan.mcp import Server; "
+        "Server([sys.argv[1]]).sql('t.json', sys.argv[2], 5)", FOLDER, ENDLESS])
+    try:
+        pid = soon(lambda: at_work(child.pid))[0]
+    finally:
+        child.kill()
+        child.wait()
+    soon(lambda: has_ended(pid))
+
+
+@test
 def a_slice_is_a_trace_or_too_large():
     server = Server([FOLDER])
     part = json.loads(server.slice("t.json", {"step": "1"}, 10 ** 7))
@@ -290,6 +368,7 @@ async def hostile_calls(session, tools):
             text = "".join(c.text for c in answer.content)
             assert "root:" not in text, (tool.name, name, value)
             assert is_error(answer) or json.loads(text), (tool.name, name)
+            assert not is_error(answer) or len(text) < 5000, (tool.name, name)
             if name in schema["required"]:  # files, or a statement
                 assert is_error(answer), (tool.name, name, value, text[:300])
     assert sorted(os.listdir(FOLDER)) == before
@@ -299,6 +378,48 @@ def is_error(answer):
     """Of either major version of the SDK."""
     found = getattr(answer, "isError", None)
     return answer.is_error if found is None else found
+
+
+def servers():
+    """Of this process's."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if b"profan.mcp" in file.read() and parent == os.getpid():
+                    found.append(int(pid))
+        except (OSError, ValueError, IndexError):
+            continue
+    return found
+
+
+async def unwanted_calls(session):
+    """What nobody waits for any more is ended, and others are answered."""
+    call = asyncio.ensure_future(session.call_tool(
+        "sql", {"path": "t.json", "statement": ENDLESS}))
+    server = servers()[-1]
+    for _ in range(300):
+        pids = at_work(server)
+        if pids:
+            break
+        await asyncio.sleep(0.05)
+    await asyncio.wait_for(session.send_ping(), 10)
+    return call, pids[0]
+
+
+async def names_that_are_no_text(session):
+    place = os.path.join(os.fsencode(FOLDER), b"named")
+    os.mkdir(place)
+    os.symlink(b"/etc/passwd", os.path.join(place, b"u\xff.json"))
+    try:
+        answer = await asyncio.wait_for(
+            session.call_tool("open", {"path": "named"}), 30)
+        assert is_error(answer)
+        assert "not in the folders" in answer.content[0].text, answer
+    finally:
+        shutil.rmtree(place)
 
 
 async def by_the_client():
@@ -332,6 +453,12 @@ async def by_the_client():
                 next(r.uri for r in listed
                      if str(r.uri) == "profan://schema/gaps"))
             assert json.loads(read.contents[0].text)["title"]
+            await names_that_are_no_text(session)
+            if os.path.isdir("/proc/self"):
+                call, pid = await unwanted_calls(session)
+    if os.path.isdir("/proc/self"):  # the input has ended
+        soon(lambda: has_ended(pid))
+        call.cancel()
 
 
 def run(name, function):

@@ -10,8 +10,8 @@ import re
 import subprocess
 import sys
 import threading
-from typing import (IO, Any, Iterator, List, Optional, Sequence, Tuple,
-                    Union)
+from typing import (IO, Any, Callable, Iterator, List, Optional, Sequence,
+                    Tuple, Union)
 
 _NAME = "profan"
 
@@ -235,17 +235,20 @@ atexit.register(end_server)
 os.register_at_fork(after_in_child=_new_server)
 
 
-def run(arguments: Sequence[str], timeout: Optional[float] = None
+def run(arguments: Sequence[str], timeout: Optional[float] = None,
+        started: Optional[Callable[["subprocess.Popen[bytes]"], None]] = None
         ) -> Tuple[bytes, int, List[str]]:
     """Standard output, the exit code (0, or 1: a check that was asked for
     failed) and the lines of standard error.  Error for any other code, or
-    after so many seconds."""
+    after so many seconds; who is told of the child may end it."""
     if timeout is None:
         served = _server.run(arguments)
         if served is not None:
             return served
     child = start(arguments)
     try:
+        if started:
+            started(child)
         out, err = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         stop(child)

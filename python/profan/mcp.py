@@ -6,14 +6,19 @@ only name files below the folders that are named here.  Nothing is written
 there: what traces are read into is in a temporary folder of the server's.
 Needs the protocol's own SDK: pip install 'profan[mcp]'.
 """
+import contextvars
+import functools
 import inspect
+import itertools
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
-from typing import (Any, Callable, Dict, Iterator, List, Literal, Optional,
+from typing import (IO, Any, Callable, Dict, Iterator, List, Literal, Optional,
                     Sequence, Tuple)
 
 from . import _program
@@ -24,6 +29,8 @@ ROWS = 20  # of what takes no budget
 MAX_ROWS = 1000
 SECONDS = 60
 SECONDS_TO_READ = 600  # a trace
+MAX_BYTES = 1000000  # of rows of a statement
+MAX_MESSAGE = 4000  # letters: it quotes what was asked
 
 # PRAGMA application_id of the databases that the program reads as they are.
 _TRACES, _FLEET = 0x70664e01, 0x70664602
@@ -47,6 +54,33 @@ _OF_SEVERAL: Dict[str, Dict[str, Any]] = {
     "trend": {"paths": List[str]}}
 
 
+class _Wanted:
+    """An answer, until nobody waits for it any more: then what works on it is
+    ended."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: Optional["subprocess.Popen[bytes]"] = None
+        self._is_over = False
+
+    def by(self, child: "subprocess.Popen[bytes]") -> None:
+        with self._lock:
+            self._child = child
+            if self._is_over:
+                child.kill()
+
+    def end(self) -> None:
+        with self._lock:
+            self._is_over = True
+            if self._child:
+                self._child.kill()
+
+
+# Of the call of a tool that a thread is in.
+_wanted: "contextvars.ContextVar[_Wanted]" = contextvars.ContextVar(
+    "wanted", default=_Wanted())
+
+
 class Server:
     """What the tools do; knows nothing of the protocol."""
 
@@ -60,10 +94,15 @@ class Server:
         # lead elsewhere when it is opened.
         self._only = [f"--inside={f}" for f in (
             *self.folders, os.path.realpath(self._made.name))]
-        self._databases: Dict[Tuple[Any, ...], str] = {}
+        # each with a lock: who waits for one trace keeps nobody from others
+        self._databases: Dict[Tuple[Any, ...], Tuple[Any, List[str]]] = {}
         self._lock = threading.Lock()
+        self._numbers = itertools.count()
         out, _, _ = _program.run(["help", "--format", "json"])
         self.commands: List[Dict[str, Any]] = json.loads(out)["commands"]
+
+    def close(self) -> None:
+        self._made.cleanup()
 
     # ---- files ----
 
@@ -97,14 +136,15 @@ class Server:
         if _kind(real) in (_TRACES, _FLEET):
             return real
         with self._lock:
-            key = (real, *stamps)
-            if key not in self._databases:
-                made = os.path.join(self._made.name,
-                                    f"{len(self._databases)}.db")
+            lock, found = self._databases.setdefault(
+                (real, *stamps), (threading.Lock(), []))
+            made = os.path.join(self._made.name, f"{next(self._numbers)}.db")
+        with lock:
+            if not found:
                 self._run(["ingest", "-q", real, "-o", made],
                           SECONDS_TO_READ)
-                self._databases[key] = made
-            return self._databases[key]
+                found.append(made)
+            return found[0]
 
     def _of_rank(self, fleet: str, rank: Any) -> str:
         """The database of one rank, which a fleet names: anybody may have
@@ -130,8 +170,8 @@ class Server:
 
     def _run(self, arguments: Sequence[str], seconds: Optional[int] = None
              ) -> bytes:
-        return _program.run([*self._only, *arguments],
-                            timeout=seconds or SECONDS)[0]
+        return _program.run([*self._only, *arguments], seconds or SECONDS,
+                            _wanted.get().by)[0]
 
     def answer(self, command: str, paths: Sequence[str],
                options: Dict[str, Any], budget: Optional[int]) -> str:
@@ -155,19 +195,24 @@ class Server:
         errors = tempfile.TemporaryFile()
         child = _program.start([*self._only, "query", self.database(path),
                                 "--format", "json", "--", statement], errors)
+        _wanted.get().by(child)
         late = threading.Timer(SECONDS, child.kill)
         late.start()
         rows: List[Any] = []
         notes: List[str] = []
         try:
             assert child.stdout
-            for row in lines_of_rows(child.stdout):
+            lines = _Lines(child.stdout)
+            for row in lines_of_rows(lines):
                 if len(rows) == max_rows:
                     notes.append(f"there are more than {max_rows} rows: "
                                  "aggregate, or use LIMIT and OFFSET")
                     break
                 rows.append(row)
-            else:
+            if lines.are_more:
+                notes.append(f"rows have more than {MAX_BYTES} bytes: choose "
+                             "columns, or use substr()")
+            if not notes:
                 child.stdout.read()
                 child.wait()
         finally:
@@ -264,6 +309,24 @@ class Server:
         return found
 
 
+class _Lines:
+    """What the program prints, up to a line that would be too much."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.are_more = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = MAX_BYTES
+        while True:
+            line = self._file.readline(left + 1)
+            left -= len(line)
+            self.are_more = left < 0
+            if not line or self.are_more:
+                return
+            yield line
+
+
 def _kind(path: str) -> int:
     """The application_id of a database of SQLite's, or 0."""
     if not os.path.isfile(path):
@@ -315,15 +378,24 @@ def _sdk() -> Tuple[Any, Any]:
 def build(server: Server) -> Any:
     """The protocol's server with all tools and resources."""
     sdk_class, tool_error = _sdk()
+    from anyio import to_thread  # the SDK's own
     app = sdk_class("profan", instructions=INSTRUCTIONS)
 
-    def guarded(function: Callable[..., str]) -> Callable[..., str]:
-        def call(*values: Any, **given: Any) -> str:
+    def guarded(function: Callable[..., str]) -> Callable[..., Any]:
+        async def call(*values: Any, **given: Any) -> str:
+            wanted = _Wanted()
+            _wanted.set(wanted)
             try:
-                return function(*values, **given)
+                return await to_thread.run_sync(
+                    functools.partial(function, *values, **given),
+                    abandon_on_cancel=True)
             except (_program.Error, OSError, ValueError) as error:
-                # also names that no system takes, such as of a NUL
-                raise tool_error(str(error)) from None
+                # also names that no system takes, such as of a NUL; and names
+                # of files may be bytes that are no text
+                text = str(error).encode("utf-8", "replace").decode()
+                raise tool_error(text[:MAX_MESSAGE]) from None
+            finally:
+                wanted.end()
 
         call.__signature__ = (  # type: ignore[attr-defined]
             inspect.signature(function))
@@ -385,6 +457,14 @@ def main() -> None:
         server = Server(folders)
     except _program.Error as error:
         raise SystemExit(f"profan.mcp: {error}") from None
+
+    def end(number: int, _frame: Any) -> None:
+        # The SDK waits for its input; the program sees that its parent ended.
+        server.close()
+        os._exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
     build(server).run("stdio")
 
 

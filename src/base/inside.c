@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -22,8 +23,10 @@ void pf_inside_add(const char *folder)
 static bool is_inside(int fd)
 {
 	char path[PATH_MAX];
+	struct stat st;
 
-	if (!pf_path_of_fd(fd, path))
+	if (fstat(fd, &st) || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) ||
+	    !pf_path_of_fd(fd, path))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		size_t len = strlen(folders[i]);
@@ -39,7 +42,8 @@ static bool is_inside(int fd)
 
 int pf_inside_open(const char *path, int flags, int mode)
 {
-	int fd = open(path, flags, mode);
+	/* a pipe would be waited for */
+	int fd = open(path, count ? flags | O_NONBLOCK : flags, mode);
 
 	if (fd < 0 || !count || flags & O_CREAT || is_inside(fd))
 		return fd;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which files may be read: any, or those below some folders ('profan
- * --inside=FOLDER COMMAND').  Decided on the file that was opened: the name
+ * --inside=FOLDER COMMAND'), and there files and folders alone: what asks for
+ * others waits for no pipe and reads no device.  Decided on the file that was opened: the name
  * that led to it may lead elsewhere a moment before and after.
  */
 #ifndef PF_BASE_INSIDE_H

@@ -953,7 +953,7 @@ static void show_files(const struct pf_plan *plan, struct pf_doc *doc)
 	for (size_t i = 0; i < plan->choice->count; i++) {
 		const struct pf_chosen *c = &plan->choice->items[i];
 		const struct pf_plan_file *f = &plan->files[i];
-		const struct pf_plan_run *run = &plan->runs[f->run];
+		const struct pf_plan_run *run;
 		struct row row = {
 			.rank = f->rank,
 			.world_size = c->world_size,
@@ -965,6 +965,7 @@ static void show_files(const struct pf_plan *plan, struct pf_doc *doc)
 
 		if (c->why)
 			continue;
+		run = &plan->runs[f->run];
 		row.run = (int64_t)f->run + 1;
 		row.run_path = run->name;
 		if (plan->files[i].first == i)

@@ -72,6 +72,7 @@ struct pf_xs_memos {
 		struct pf_xs_name name;
 	} * names;
 	struct pf_xs_shape *shapes;
+	size_t mask; /* of the place in each of the three */
 	struct pf_buf raw, extra, pieces;
 };
 
@@ -490,13 +491,6 @@ static void xs_add_long_name(struct pf_xs_map *m, const struct pf_buf *name)
  * for a slot, or negative, is part of the key.
  */
 
-#define SHAPES (1u << 15)
-
-static struct pf_xs_shape *xs_shapes_new(void)
-{
-	return pf_calloc(SHAPES, sizeof(struct pf_xs_shape));
-}
-
 static bool add(struct pf_xs_shape_key *key, const void *p, size_t len)
 {
 	if (len > PF_XS_KEY_MAX - key->len)
@@ -568,7 +562,7 @@ static struct pf_xs_shape *xs_shape_find(const struct pf_xs_map *m,
 					 bool *is_known)
 {
 	struct pf_dict_hash d = pf_dict_hash(key->bytes, key->len, 0);
-	struct pf_xs_shape *s = &m->memos->shapes[d.low % SHAPES];
+	struct pf_xs_shape *s = &m->memos->shapes[d.low & m->memos->mask];
 
 	*is_known = s->low == d.low && s->high == d.high &&
 		    s->generation == m->generation;
@@ -601,13 +595,18 @@ static void xs_shape_slots(struct pf_xs_map *m, const struct pf_xs_shape *s,
 #define LONG_NAME_MAX (64u << 10)
 #define META_MAX      (256u << 10)
 
-static struct pf_xs_memos *xs_memos_new(void)
+/* Of a file of so many bytes, which has no more to remember than it has room. */
+static struct pf_xs_memos *xs_memos_new(int64_t bytes)
 {
 	struct pf_xs_memos *t = pf_calloc(1, sizeof(*t));
+	size_t slots = 64;
 
-	t->keys = pf_calloc(SLOTS, sizeof(*t->keys));
-	t->names = pf_calloc(SLOTS, sizeof(*t->names));
-	t->shapes = xs_shapes_new();
+	while (slots < SLOTS && (int64_t)slots < bytes / 8)
+		slots *= 2;
+	t->mask = slots - 1;
+	t->keys = pf_calloc(slots, sizeof(*t->keys));
+	t->names = pf_calloc(slots, sizeof(*t->names));
+	t->shapes = pf_calloc(slots, sizeof(*t->shapes));
 	t->text_generation = 1;
 	return t;
 }
@@ -692,7 +691,7 @@ static struct pf_xs_key read_key(struct pf_xs_map *m, int64_t id)
 static struct pf_xs_key xs_find_key(struct pf_xs_map *m, int64_t id)
 {
 	struct pf_xs_memos *t = m->memos;
-	struct pf_xs_key_slot *slot = &t->keys[(uint64_t)id % SLOTS];
+	struct pf_xs_key_slot *slot = &t->keys[(uint64_t)id & t->mask];
 
 	if (slot->id != id || slot->generation != t->text_generation)
 		*slot = (struct pf_xs_key_slot){ id, t->text_generation,
@@ -800,7 +799,7 @@ static struct pf_xs_name read_name(struct pf_xs_map *m, int64_t id)
 static const struct pf_xs_name *xs_find_name(struct pf_xs_map *m, int64_t id)
 {
 	struct pf_xs_memos *t = m->memos;
-	struct pf_xs_name_slot *slot = &t->names[(uint64_t)id % SLOTS];
+	struct pf_xs_name_slot *slot = &t->names[(uint64_t)id & t->mask];
 
 	if (slot->id != id || slot->generation != m->generation ||
 	    slot->text_generation != t->text_generation)
@@ -831,7 +830,7 @@ void pf_xs_map_init(struct pf_xs_map *m, struct pf_xs_space *space)
 	memset(m, 0, sizeof(*m));
 	m->space = space;
 	pf_parsed_init(&m->parsed);
-	m->memos = xs_memos_new();
+	m->memos = xs_memos_new((int64_t)space->bytes->size);
 	if (space->bytes->fd >= 0)
 		pf_xs_bytes_init(&m->names, space->bytes->fd,
 				 space->bytes->size, NAMES_WINDOW);

@@ -963,16 +963,15 @@ void path_bound(const struct path *p, const struct path_ledger *l,
 {
 	struct path_reader *readers =
 		pf_calloc((size_t)p->thread_count + 1, sizeof(*readers));
+	struct path_trail trail = path_first_trail(p);
 	struct path_groups groups;
+	struct path_leg leg;
 
 	path_groups_init(&groups, p, l, lanes, count);
 	for (size_t i = 0; i < count; i++)
 		lanes[i].ns = 0;
-	for (uint32_t i = p->chain_count; i-- > 0;) {
-		struct path_leg leg = { .to = p->chain[i] };
-
-		if (!path_binding(p, leg.to, &leg.edge))
-			continue;
+	while (path_next_node(p, &trail, &leg.to)) {
+		path_binding(p, leg.to, &leg.edge);
 		leg.ns = path_weight(p, leg.to, &leg.edge);
 		groups.part_count = 0;
 		groups.part_groups = 0;

@@ -1506,25 +1506,51 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e)
 	}
 }
 
-void path_list_nodes(struct path *p)
+void path_mark_nodes(struct path *p)
 {
 	const struct path_graph *g = &p->graph;
 	struct path_edge e;
-	uint32_t n = g->sink;
-	size_t cap = 0;
 
-	p->chain_count = 0;
-	for (;;) {
-		p->chain = pf_grow(p->chain, &cap, (size_t)p->chain_count + 1,
-				   sizeof(*p->chain));
-		p->chain[p->chain_count++] = n;
+	p->on_path = pf_calloc(g->sink / 8 + 1, 1);
+	for (uint32_t n = g->sink; path_binding(p, n, &e); n = e.from) {
+		p->on_path[n >> 3] |= (unsigned char)(1 << (n & 7));
 		if (PATH_IS_HOST(g, n))
 			p->threads[path_thread_of(p, n - g->host_first)]
 				.is_on_path = true;
-		if (!path_binding(p, n, &e))
-			return;
-		n = e.from;
 	}
+}
+
+static bool is_on_path(const struct path *p, uint32_t node)
+{
+	return p->on_path[node >> 3] >> (node & 7) & 1;
+}
+
+struct path_trail path_first_trail(const struct path *p)
+{
+	return (struct path_trail){ .turn = path_first_turn(p) };
+}
+
+bool path_next_node(const struct path *p, struct path_trail *t, uint32_t *node)
+{
+	const struct path_graph *g = &p->graph;
+	uint32_t item;
+
+	if (t->then && is_on_path(p, t->then)) {
+		*node = t->then;
+		t->then = 0;
+		return true;
+	}
+	while (path_next_turn(p, &t->turn, &item)) {
+		const bool is_work = item < p->work_count;
+
+		*node = is_work ? PATH_START_OF(item)
+				: g->host_first + (item - p->work_count);
+		t->then = is_work ? PATH_END_OF(item) : 0;
+		if (is_on_path(p, *node))
+			return true;
+	}
+	*node = g->sink;
+	return !t->is_over && (t->is_over = true);
 }
 
 int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
@@ -1533,14 +1559,16 @@ int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
 	struct tiler t = {
 		.p = p, .add = add_tile, .context = context, .folder = folder
 	};
+	struct path_trail trail = path_first_trail(p);
+	uint32_t node;
 	int rc = 0;
 
 	t.stands = pf_calloc((size_t)p->thread_count + 1, sizeof(*t.stands));
-	for (uint32_t i = p->chain_count; !rc && i-- > 0;) {
+	while (!rc && path_next_node(p, &trail, &node)) {
 		struct path_edge e;
 
-		if (path_binding(p, p->chain[i], &e))
-			rc = put_edge(&t, p->chain[i], &e);
+		path_binding(p, node, &e);
+		rc = put_edge(&t, node, &e);
 	}
 	if (!rc)
 		rc = fold_rest(&t);

@@ -324,8 +324,7 @@ struct path {
 	int64_t launch_floor_ns, gap_floor_ns, infer_ns;
 	int64_t queue_floor_ns, queue_length, queue_call_ns;
 	struct path_graph graph;
-	uint32_t *chain; /* the nodes of the path, the last first */
-	uint32_t chain_count;
+	unsigned char *on_path; /* by node: is it of the path?  As bits */
 };
 
 /* ---- records ---- */
@@ -397,8 +396,18 @@ typedef int path_add_tile(void *context, const struct pf_path_tile *tile,
 struct path_folder;
 int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
 		    struct path_folder *folder);
-/* Before that: the nodes of the path, the sink first. */
-void path_list_nodes(struct path *p);
+/* Before that: finds the nodes of the path. */
+void path_mark_nodes(struct path *p);
+
+/* They one after the other: what bound one comes before it in that order. */
+struct path_trail {
+	struct path_turn turn;
+	uint32_t then; /* the end of work whose start was given; or 0 */
+	bool is_over;
+};
+
+struct path_trail path_first_trail(const struct path *p);
+bool path_next_node(const struct path *p, struct path_trail *t, uint32_t *node);
 
 /* ---- rows ---- */
 struct path_rows;

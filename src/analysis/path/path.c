@@ -264,7 +264,7 @@ static void release(struct path *p)
 	free(p->holes);
 	free(p->comms);
 	free(p->phi);
-	free(p->chain);
+	free(p->on_path);
 }
 
 struct rows_of {
@@ -287,7 +287,7 @@ static int follow(struct path *p, struct path_rows *rows,
 	bool by_op = !p->args->is_bare && !p->args->what_if.count;
 	struct rows_of of = { p, rows };
 
-	path_list_nodes(p);
+	path_mark_nodes(p);
 	p->pageable = pf_pageable(p->db);
 	if (!p->pageable || path_ledger_init(ledger, p, c, by_op) < 0 ||
 	    path_ledger_read(ledger, find_rows, &of) < 0 ||

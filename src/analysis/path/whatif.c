@@ -554,9 +554,6 @@ static int find_answers(struct path *p, struct path_changes *c,
 	for (size_t i = 0; i < count; i++)
 		a.bounds[i].change = &c->items[i];
 	path_bound(p, l, a.bounds, count);
-	/* nobody follows the path again: what is next takes the room */
-	free(p->chain);
-	p->chain = NULL;
 	choose_lanes(&a);
 	path_answer(p, l, a.lanes, a.lane_count);
 	out->replay_ns = a.lanes[0].ns - out->window_ns;

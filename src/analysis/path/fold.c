@@ -50,7 +50,9 @@ struct path_group {
 
 /* Entries of a thread, read on; those before a point have been. */
 struct path_reader {
-	const unsigned char *at;
+	const unsigned char *at, *end; /* of the piece at hand */
+	unsigned char *piece;          /* where one of the scratch is read to */
+	size_t cap, next;              /* the piece behind it */
 	uint32_t point;
 };
 
@@ -66,6 +68,9 @@ struct path_groups {
 	uint64_t no_comm;
 	/* groups in which work is gone: by its name, its class, its launch */
 	uint64_t *gone_name, gone_class[PF_GPU_CLASSES], gone_other;
+	struct path_reader *readers; /* by thread */
+	int rc;                      /* of them: the first error */
+	struct pf_err err;
 	/* of the edge of the host at hand, what questions ask for */
 	struct path_part {
 		uint64_t key, ns;
@@ -280,6 +285,10 @@ static void path_groups_init(struct path_groups *s, const struct path *p,
 	s->of_key =
 		pf_calloc((size_t)ledger->key_count + 1, sizeof(*s->of_key));
 	s->gone_name = pf_calloc(s->name_count + 1, sizeof(*s->gone_name));
+	s->readers =
+		pf_calloc((size_t)p->thread_count + 1, sizeof(*s->readers));
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		s->readers[i].point = p->threads[i].first_point;
 	for (size_t i = 0; i < s->count; i++) {
 		struct path_group *g = &s->items[i];
 		size_t left = count - i * LANES;
@@ -296,6 +305,9 @@ static void path_groups_release(struct path_groups *s)
 		free(s->items[i].of_name);
 		free(s->items[i].of_key);
 	}
+	for (uint32_t i = 0; i < s->p->thread_count; i++)
+		free(s->readers[i].piece);
+	free(s->readers);
 	free(s->items);
 	free(s->of_key);
 	free(s->gone_name);
@@ -389,17 +401,39 @@ static void take_start(const struct path_groups *s, const struct path_group *g,
 	}
 }
 
+static void next_piece(struct path_groups *s, uint32_t thread)
+{
+	struct path_reader *r = &s->readers[thread];
+	const struct path_entries *e = &s->ledger->threads[thread];
+	const struct path_piece *piece = &e->pieces[r->next];
+
+	if (r->next++ == e->piece_count) {
+		r->at = e->bytes;
+		r->end = e->bytes + e->len;
+		return;
+	}
+	r->piece = pf_grow(r->piece, &r->cap, piece->len + PF_VARINT_MAX, 1);
+	s->rc = pf_scratch_read(&s->ledger->scratch, r->piece, piece->len,
+				piece->at, &s->err);
+	r->at = r->piece;
+	r->end = r->piece + piece->len;
+}
+
 /*
  * What of an edge of the host, which takes so long, may be changed: the next
  * entries.
  */
-static void path_read_parts(struct path_groups *s, struct path_reader *from,
-			    int64_t ns)
+static void path_read_parts(struct path_groups *s, uint32_t thread, int64_t ns)
 {
+	struct path_reader *from = &s->readers[thread];
 	uint64_t count = 0;
 
 	s->part_count = 0;
 	s->part_groups = 0;
+	if (!s->rc && from->at == from->end)
+		next_piece(s, thread);
+	if (s->rc)
+		return;
 	for (from->at = pf_varint_get(from->at, &count); count; count--) {
 		struct path_part part = { 0 };
 
@@ -606,7 +640,6 @@ struct replay {
 	/* what has been worked out, in rows of all lanes */
 	int64_t *ring, *kept, *begin;
 	uint32_t *tags;
-	struct path_reader *readers; /* by thread */
 	/* edges to the item at hand */
 	struct path_leg *legs;
 	size_t leg_count, leg_cap;
@@ -775,8 +808,7 @@ static void find_legs(struct replay *r, uint32_t item, uint32_t to)
 					   .from = known(r, e.from) };
 		if (e.kind == PATH_HOST && r->groups.ledger->is_on)
 			path_read_parts(&r->groups,
-					&r->readers[path_thread_of(
-						p, item - p->work_count)],
+					path_thread_of(p, item - p->work_count),
 					r->legs[r->leg_count - 1].ns);
 	}
 }
@@ -812,7 +844,7 @@ static void run(struct replay *r, int64_t *end)
 	struct path_turn turn = path_first_turn(r->p);
 	uint32_t item;
 
-	while (path_next_turn(r->p, &turn, &item)) {
+	while (!r->groups.rc && path_next_turn(r->p, &turn, &item)) {
 		size_t slot = path_slot_of(r->p, item);
 
 		work_out(r, item, t);
@@ -827,7 +859,7 @@ static void run(struct replay *r, int64_t *end)
 	free(t);
 }
 
-static void set_up(struct replay *r, const struct path_ledger *l)
+static void set_up(struct replay *r)
 {
 	const struct path *p = r->p;
 	const size_t row = r->groups.width * sizeof(int64_t);
@@ -839,10 +871,6 @@ static void set_up(struct replay *r, const struct path_ledger *l)
 		r->begin[i] = p->w0_ns;
 	r->tags = pf_alloc(2 * PATH_RING * sizeof(*r->tags));
 	memset(r->tags, 0xff, 2 * PATH_RING * sizeof(*r->tags));
-	r->readers =
-		pf_calloc((size_t)p->thread_count + 1, sizeof(*r->readers));
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		r->readers[i].at = l->threads[i].bytes;
 }
 
 static void tear_down(struct replay *r)
@@ -853,7 +881,6 @@ static void tear_down(struct replay *r)
 	free(r->kept);
 	free(r->begin);
 	free(r->tags);
-	free(r->readers);
 }
 
 /* Questions that one thread answers. */
@@ -862,28 +889,32 @@ struct part {
 	const struct path_ledger *ledger;
 	struct path_lane *lanes;
 	size_t count;
+	int rc;
+	struct pf_err err;
 };
 
 static void answer(void *context)
 {
-	const struct part *part = context;
+	struct part *part = context;
 	const struct path *p = part->p;
 	struct replay r = { .p = p, .g = &p->graph };
 	int64_t *end;
 
 	path_groups_init(&r.groups, p, part->ledger, part->lanes, part->count);
-	set_up(&r, part->ledger);
+	set_up(&r);
 	end = pf_alloc((r.groups.width + 1) * sizeof(*end));
 	memcpy(end, r.begin, r.groups.width * sizeof(*end));
 	run(&r, end);
 	for (size_t i = 0; i < part->count; i++)
 		part->lanes[i].ns = end[i] - p->w0_ns;
+	part->rc = r.groups.rc;
+	part->err = r.groups.err;
 	free(end);
 	tear_down(&r);
 }
 
-void path_answer(const struct path *p, const struct path_ledger *l,
-		 struct path_lane *lanes, size_t count)
+int path_answer(const struct path *p, const struct path_ledger *l,
+		struct path_lane *lanes, size_t count)
 {
 	/* each thread reads the graph anew: only where a processor is left */
 	const atomic_uint *at_work = p->args->at_work;
@@ -891,13 +922,23 @@ void path_answer(const struct path *p, const struct path_ledger *l,
 		(at_work ? atomic_load(at_work) : 1) < pf_threads_default();
 	const size_t half =
 		is_left ? (count + LANES - 1) / LANES / 2 * LANES : 0;
-	struct part parts[2] = { { p, l, lanes, half },
-				 { p, l, lanes + half, count - half } };
+	struct part parts[2] = {
+		{ .p = p, .ledger = l, .lanes = lanes, .count = half },
+		{ .p = p,
+		  .ledger = l,
+		  .lanes = lanes + half,
+		  .count = count - half },
+	};
+	const struct part *failed;
 
 	if (half)
 		pf_threads_both(answer, &parts[0], answer, &parts[1]);
 	else
 		answer(&parts[1]);
+	failed = parts[0].rc ? &parts[0] : &parts[1];
+	if (failed->rc)
+		*p->db->err = failed->err;
+	return failed->rc;
 }
 
 /* ---- bounds ---- */
@@ -921,21 +962,22 @@ static void take_off(const struct path_groups *s, const struct path_leg *leg)
 }
 
 /* Entries of a point: those of the thread's before it are passed by. */
-static void read_parts(struct path_groups *s, struct path_reader *readers,
-		       uint32_t point, int64_t ns)
+static void read_parts(struct path_groups *s, uint32_t point, int64_t ns)
 {
 	const struct path *p = s->p;
 	const uint32_t thread = path_thread_of(p, point);
-	struct path_reader *r = &readers[thread];
+	struct path_reader *r = &s->readers[thread];
 	struct path_edge edge;
 
-	if (!r->at || r->point > point)
-		*r = (struct path_reader){ s->ledger->threads[thread].bytes,
-					   p->threads[thread].first_point };
+	if (r->point > point) {
+		r->at = r->end = NULL;
+		r->next = 0;
+		r->point = p->threads[thread].first_point;
+	}
 	for (; r->point < point; r->point++)
 		if (path_host_edge(p, r->point, &edge))
-			path_read_parts(s, r, 0);
-	path_read_parts(s, r, ns);
+			path_read_parts(s, thread, 0);
+	path_read_parts(s, thread, ns);
 	r->point++;
 }
 
@@ -958,25 +1000,24 @@ static void count_changed(const struct path_groups *s)
 	}
 }
 
-void path_bound(const struct path *p, const struct path_ledger *l,
-		struct path_lane *lanes, size_t count)
+int path_bound(const struct path *p, const struct path_ledger *l,
+	       struct path_lane *lanes, size_t count)
 {
-	struct path_reader *readers =
-		pf_calloc((size_t)p->thread_count + 1, sizeof(*readers));
 	struct path_trail trail = path_first_trail(p);
 	struct path_groups groups;
 	struct path_leg leg;
+	int rc;
 
 	path_groups_init(&groups, p, l, lanes, count);
 	for (size_t i = 0; i < count; i++)
 		lanes[i].ns = 0;
-	while (path_next_node(p, &trail, &leg.to)) {
+	while (!groups.rc && path_next_node(p, &trail, &leg.to)) {
 		path_binding(p, leg.to, &leg.edge);
 		leg.ns = path_weight(p, leg.to, &leg.edge);
 		groups.part_count = 0;
 		groups.part_groups = 0;
 		if (leg.edge.kind == PATH_HOST && l->is_on)
-			read_parts(&groups, readers, leg.edge.what, leg.ns);
+			read_parts(&groups, leg.edge.what, leg.ns);
 		take_off(&groups, &leg);
 	}
 	for (size_t i = 0; i < count; i++)
@@ -984,8 +1025,11 @@ void path_bound(const struct path *p, const struct path_ledger *l,
 			lanes[i].ns = -1;
 	if (p->args->what_if.count)
 		count_changed(&groups);
+	rc = groups.rc;
+	if (rc)
+		*p->db->err = groups.err;
 	path_groups_release(&groups);
-	free(readers);
+	return rc;
 }
 
 #define OPS_MAX 256 /* of a stack of operators */
@@ -1220,8 +1264,29 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 
 /* ---- edges ---- */
 
+#define PIECE_BYTES 16384
+
+static int spill(struct path_folder *w, struct path_entries *e)
+{
+	struct path_ledger *f = w->f;
+	struct path_piece piece = { .len = e->len };
+	int rc = 0;
+
+	pthread_mutex_lock(&f->lock);
+	if (!f->scratch.memory)
+		rc = pf_scratch_open(&f->scratch, PIECE_BYTES, pf_temp_dir(),
+				     w->db->err);
+	pthread_mutex_unlock(&f->lock);
+	if (rc || pf_scratch_add(&f->scratch, e->bytes, e->len, &piece.at,
+				 w->db->err) < 0)
+		return -1;
+	*PF_ONE_MORE(e->pieces, e->piece_count, e->piece_cap) = piece;
+	e->len = 0;
+	return 0;
+}
+
 /* 0 stands for all of the edge. */
-static void put(struct path_folder *w, struct path_entries *e, int64_t all_ns)
+static int put(struct path_folder *w, struct path_entries *e, int64_t all_ns)
 {
 	unsigned char *at;
 
@@ -1242,6 +1307,7 @@ static void put(struct path_folder *w, struct path_entries *e, int64_t all_ns)
 	}
 	w->touched_count = 0;
 	e->len = (size_t)(at - e->bytes);
+	return e->len < PIECE_BYTES ? 0 : spill(w, e);
 }
 
 /* What overhead records take of a piece is theirs: where its first part ends. */
@@ -1290,9 +1356,7 @@ int path_fold_edge(const struct path *p, struct path_folder *w,
 		if (w && add_piece(w, s->walk, &place, &inner, end - at) < 0)
 			return -1;
 	}
-	if (w)
-		put(w, &w->f->threads[s->thread], to - from);
-	return 0;
+	return w ? put(w, &w->f->threads[s->thread], to - from) : 0;
 }
 
 /* Is what a call launched below an operator that is asked for? */
@@ -1521,6 +1585,7 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 		.is_on = by_op,
 		.by_op = by_op,
 		.name_count = pf_names_count(p->names),
+		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	f->key_count = f->asked + (by_op ? (uint32_t)f->name_count : 0);
 	f->threads =
@@ -1550,8 +1615,11 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 
 void path_ledger_release(struct path_ledger *f)
 {
-	for (uint32_t i = 0; f->threads && i < f->p->thread_count; i++)
+	for (uint32_t i = 0; f->threads && i < f->p->thread_count; i++) {
 		free(f->threads[i].bytes);
+		free(f->threads[i].pieces);
+	}
+	pf_scratch_close(&f->scratch);
 	free(f->threads);
 	free(f->named);
 	free(f->by_kinds);

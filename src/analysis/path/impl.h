@@ -7,6 +7,7 @@
 #ifndef PF_ANALYSIS_PATH_IMPL_H
 #define PF_ANALYSIS_PATH_IMPL_H
 
+#include <pthread.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/tempfile.h"
 #include "events/gpu.h"
 #include "events/names.h"
 #include "events/step.h"
@@ -550,9 +552,16 @@ struct path_ledger {
 	_Atomic int64_t *folded_ns; /* by question: time of the host */
 	size_t name_count;
 	struct path_entries {
-		unsigned char *bytes;
+		unsigned char *bytes; /* the last of them; before these: */
 		size_t len, cap;
+		struct path_piece {
+			uint64_t at; /* in the scratch */
+			size_t len;
+		} * pieces;
+		size_t piece_count, piece_cap;
 	} * threads;
+	pthread_mutex_t lock; /* of the opening of */
+	struct pf_scratch scratch;
 };
 
 /* Call it when the questions that are asked for are known. */
@@ -613,11 +622,11 @@ struct path_lane {
 };
 
 /* How long the window would take, of any number of questions. */
-void path_answer(const struct path *p, const struct path_ledger *l,
-		 struct path_lane *lanes, size_t count);
-/* The most that each can save: what it takes off the path; -1: not bounded. */
-void path_bound(const struct path *p, const struct path_ledger *l,
+int path_answer(const struct path *p, const struct path_ledger *l,
 		struct path_lane *lanes, size_t count);
+/* The most that each can save: what it takes off the path; -1: not bounded. */
+int path_bound(const struct path *p, const struct path_ledger *l,
+	       struct path_lane *lanes, size_t count);
 
 /* ---- questions ---- */
 /* The questions that are known before the path is. */

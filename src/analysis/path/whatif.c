@@ -540,12 +540,11 @@ static size_t place_of(const struct path *p, const struct path_changes *c,
 static int find_answers(struct path *p, struct path_changes *c,
 			const struct path_ledger *l, size_t count)
 {
-	int rc = 0;
-
 	struct pf_path *out = p->out;
 	struct answers a = {
 		.p = p, .changes = c, .ledger = l, .count = count
 	};
+	int rc;
 
 	a.bounds = pf_calloc(count + 1, sizeof(*a.bounds));
 	a.lanes = pf_calloc(2 * count + 1, sizeof(*a.lanes));
@@ -553,9 +552,11 @@ static int find_answers(struct path *p, struct path_changes *c,
 	a.pessimistic = pf_calloc(count + 1, sizeof(*a.pessimistic));
 	for (size_t i = 0; i < count; i++)
 		a.bounds[i].change = &c->items[i];
-	path_bound(p, l, a.bounds, count);
-	choose_lanes(&a);
-	path_answer(p, l, a.lanes, a.lane_count);
+	rc = path_bound(p, l, a.bounds, count);
+	if (!rc) {
+		choose_lanes(&a);
+		rc = path_answer(p, l, a.lanes, a.lane_count);
+	}
 	out->replay_ns = a.lanes[0].ns - out->window_ns;
 	out->answers = pf_calloc(count + 1, sizeof(*out->answers));
 	for (size_t i = 0; i < count; i++)

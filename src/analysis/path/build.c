@@ -933,14 +933,6 @@ bool path_is_compute(const struct path *p, const struct path_thread *t)
 
 #define SORT_ITEM_MAX 64 /* bytes */
 
-/* Orders of work by a time, then by place; "at" runs beside. */
-struct placed {
-	int64_t at_ns, then_ns;
-	uint32_t work;
-};
-
-PF_ORDER(by_time, struct placed, PF_UP(at_ns) PF_UP(then_ns) PF_UP(work))
-
 /* By insertion, as long as that takes few moves; what is left is the same. */
 static bool sort_nearly(char *items, size_t count, size_t bytes,
 			int (*compare)(const void *a, const void *b))
@@ -971,80 +963,109 @@ void path_sort(void *items, size_t count, size_t bytes,
 		pf_sort(items, count, bytes, compare);
 }
 
-/* The order of "items": that of by_start itself where it is the same. */
-static uint32_t *take_order(struct path *p, const struct path_stream *s,
-			    const struct placed *items, uint32_t count)
-{
-	uint32_t *out = p->orders + p->order_count;
-	bool is_same = count == s->count;
+/* Is one before the other?  Of neither they stay as they are. */
+typedef bool is_before(const void *context, uint32_t a, uint32_t b);
 
-	for (uint32_t i = 0; is_same && i < count; i++)
-		is_same = s->by_start[i] == items[i].work;
-	if (is_same)
-		return s->by_start;
-	for (uint32_t i = 0; i < count; i++)
-		out[i] = items[i].work;
-	p->order_count += count;
-	return out;
+/* Numbers that are in order take no memory, others as much as they are. */
+static void sort_numbers(uint32_t *items, size_t count, is_before *before,
+			 const void *context)
+{
+	PF_OWN uint32_t *left = NULL;
+
+	for (size_t width = 1; width < count; width *= 2)
+		for (size_t at = 0; at + width < count; at += 2 * width) {
+			const size_t end =
+				at + 2 * width < count ? at + 2 * width : count;
+			size_t to = at, from = at + width;
+
+			if (!before(context, items[from], items[from - 1]))
+				continue;
+			left = left ? left : pf_alloc(count * sizeof(*left));
+			memcpy(left, items + at, width * sizeof(*left));
+			for (size_t i = 0; i < width;)
+				items[to++] = from < end && before(context,
+								   items[from],
+								   left[i])
+						      ? items[from++]
+						      : left[i++];
+		}
 }
 
-static void order_by_start(struct path *p, struct path_stream *s,
-			   struct placed *tmp)
+static bool starts_before(const void *context, uint32_t a, uint32_t b)
 {
-	for (uint32_t i = 0; i < s->count; i++) {
-		const struct path_work *w = &p->works[s->by_start[i]];
+	const struct path *p = context;
+	const struct path_work *x = &p->works[a], *y = &p->works[b];
 
-		tmp[i] = (struct placed){ w->start_ns, w->end_ns,
-					  s->by_start[i] };
-	}
-	path_sort(tmp, s->count, sizeof(*tmp), by_time);
-	for (uint32_t i = 0; i < s->count; i++) {
-		s->by_start[i] = tmp[i].work;
-		p->works[tmp[i].work].prev =
-			i ? s->by_start[i - 1] : PF_PATH_NONE;
-	}
+	return x->start_ns != y->start_ns ? x->start_ns < y->start_ns
+					  : x->end_ns < y->end_ns;
+}
+
+static bool ends_before(const void *context, uint32_t a, uint32_t b)
+{
+	const struct path *p = context;
+
+	return p->works[a].end_ns < p->works[b].end_ns;
+}
+
+static bool launched_before(const void *context, uint32_t a, uint32_t b)
+{
+	const struct path *p = context;
+
+	return path_launched_ns(p, &p->works[a]) <
+	       path_launched_ns(p, &p->works[b]);
+}
+
+/* The order of "items", or that of by_start itself where it is the same. */
+static uint32_t *take_order(const struct path *p, const struct path_stream *s,
+			    uint32_t *items, uint32_t count, is_before *before)
+{
+	sort_numbers(items, count, before, p);
+	if (count != s->count ||
+	    memcmp(items, s->by_start, count * sizeof(*items)) != 0)
+		return items;
+	free(items);
+	return s->by_start;
 }
 
 /* The second and third order keep the first where times are equal. */
-static void order_stream(struct path *p, struct path_stream *s,
-			 struct placed *tmp)
+static void order_stream(struct path *p, struct path_stream *s)
 {
-	order_by_start(p, s, tmp);
+	const size_t bytes = (size_t)s->count * sizeof(*s->by_start);
+	uint32_t *items;
+
+	sort_numbers(s->by_start, s->count, starts_before, p);
 	for (uint32_t i = 0; i < s->count; i++)
-		tmp[i] = (struct placed){ p->works[s->by_start[i]].end_ns, i,
-					  s->by_start[i] };
-	path_sort(tmp, s->count, sizeof(*tmp), by_time);
-	s->by_end = take_order(p, s, tmp, s->count);
+		p->works[s->by_start[i]].prev =
+			i ? s->by_start[i - 1] : PF_PATH_NONE;
+	items = pf_alloc(bytes + 1);
+	memcpy(items, s->by_start, bytes);
+	s->by_end = take_order(p, s, items, s->count, ends_before);
+	items = pf_alloc(bytes + 1);
 	for (uint32_t i = 0; i < s->count; i++) {
 		uint32_t w = s->by_start[i];
 
 		if (p->works[w].call == PF_PATH_NONE)
 			s->orphan = w;
 		else
-			tmp[s->launched_count++] = (struct placed){
-				path_launched_ns(p, &p->works[w]), i, w
-			};
+			items[s->launched_count++] = w;
 	}
-	path_sort(tmp, s->launched_count, sizeof(*tmp), by_time);
-	s->by_launch = take_order(p, s, tmp, s->launched_count);
+	s->by_launch =
+		take_order(p, s, items, s->launched_count, launched_before);
 }
 
 void path_order_streams(struct path *p)
 {
-	uint32_t most = 0;
-	struct placed *tmp;
+	uint32_t *at;
 
 	for (uint32_t i = 0; i < p->work_count; i++)
 		p->streams[p->works[i].stream].count += p->works[i].is_in;
-	/* what is not written to takes no memory */
-	p->orders =
-		pf_alloc((3 * (size_t)p->work_count + 1) * sizeof(*p->orders));
+	p->orders = pf_alloc(((size_t)p->work_count + 1) * sizeof(*p->orders));
+	at = p->orders;
 	for (uint32_t i = 0; i < p->stream_count; i++) {
 		struct path_stream *s = &p->streams[i];
 
-		s->by_start = p->orders + p->order_count;
-		p->order_count += s->count;
-		most = s->count > most ? s->count : most;
+		s->by_start = at;
+		at += s->count;
 		s->count = 0;
 	}
 	for (uint32_t i = 0; i < p->work_count; i++) {
@@ -1053,10 +1074,22 @@ void path_order_streams(struct path *p)
 		if (p->works[i].is_in)
 			s->by_start[s->count++] = i;
 	}
-	tmp = pf_alloc(((size_t)most + 1) * sizeof(*tmp));
 	for (uint32_t i = 0; i < p->stream_count; i++)
-		order_stream(p, &p->streams[i], tmp);
-	free(tmp);
+		order_stream(p, &p->streams[i]);
+}
+
+static void free_orders(struct path *p)
+{
+	for (uint32_t i = 0; i < p->stream_count; i++) {
+		struct path_stream *s = &p->streams[i];
+
+		if (s->by_end != s->by_start)
+			free(s->by_end);
+		if (s->by_launch != s->by_start)
+			free(s->by_launch);
+	}
+	free(p->orders);
+	p->orders = NULL;
 }
 
 /* ---- look-ups ---- */
@@ -1208,21 +1241,16 @@ void path_measure_floors(struct path *p)
 
 struct queue {
 	struct path *p;
-	struct entry {
-		uint32_t call, last; /* of its works the one that ends last */
-	} * calls;                   /* of a stream, in order */
-	struct end {
-		int64_t end_ns;
-		uint32_t at; /* in calls */
-	} * ends;            /* in order of time */
+	uint32_t *last; /* by call of a stream, in order: of its works the one
+			   that ends last */
+	uint32_t *ends; /* places in it, in order of time */
 	struct full {
 		uint32_t at, distance;
 	} * full;
-	uint32_t count, full_count;
+	uint32_t count;
+	size_t full_count, full_cap;
 	uint32_t *queued; /* by call: the work whose end lets it return */
 };
-
-PF_ORDER(by_end, struct end, PF_UP(end_ns) PF_UP(at))
 
 static uint32_t ends_last(const struct path *p, const struct path_call *c)
 {
@@ -1237,28 +1265,41 @@ static uint32_t ends_last(const struct path *p, const struct path_call *c)
 	return best;
 }
 
+static uint32_t call_of(const struct queue *q, uint32_t at)
+{
+	return q->p->works[q->last[at]].call;
+}
+
+static int64_t end_of(const struct queue *q, uint32_t at)
+{
+	return q->p->works[q->last[at]].end_ns;
+}
+
+static bool call_ends_before(const void *context, uint32_t a, uint32_t b)
+{
+	return end_of(context, a) < end_of(context, b);
+}
+
 static void list_calls(struct queue *q, const struct path_stream *s)
 {
 	struct path *p = q->p;
 
-	q->count = q->full_count = 0;
+	q->count = 0;
+	q->full_count = 0;
 	for (uint32_t i = 0; i < s->launched_count; i++) {
 		uint32_t call = p->works[s->by_launch[i]].call;
-		uint32_t last;
 
-		if (q->count && q->calls[q->count - 1].call == call)
+		if (q->count && call_of(q, q->count - 1) == call)
 			continue;
-		last = ends_last(p, &p->calls[call]);
-		q->ends[q->count] =
-			(struct end){ p->works[last].end_ns, q->count };
-		q->calls[q->count++] = (struct entry){ call, last };
+		q->ends[q->count] = q->count;
+		q->last[q->count++] = ends_last(p, &p->calls[call]);
 	}
-	path_sort(q->ends, q->count, sizeof(*q->ends), by_end);
+	sort_numbers(q->ends, q->count, call_ends_before, q);
 }
 
 static size_t ended(const struct queue *q, int64_t at_ns)
 {
-	return PF_SEARCH(i, q->count, q->ends[i].end_ns <= at_ns);
+	return PF_SEARCH(i, q->count, end_of(q, q->ends[i]) <= at_ns);
 }
 
 static int64_t dur_of(const struct path_call *c)
@@ -1269,34 +1310,36 @@ static int64_t dur_of(const struct path_call *c)
 static void find_full(struct queue *q)
 {
 	for (uint32_t i = 0; i < q->count; i++) {
-		const struct path_call *c = &q->p->calls[q->calls[i].call];
+		const struct path_call *c = &q->p->calls[call_of(q, i)];
 		size_t before, done;
+		uint32_t at;
 
 		if (dur_of(c) <= LONG_NS)
 			continue;
 		before = ended(q, c->start_ns);
 		done = ended(q, c->end_ns);
-		if (before + DEEP > i || !done ||
-		    q->ends[done - 1].end_ns <= c->start_ns ||
-		    q->ends[done - 1].at > i)
+		at = done ? q->ends[done - 1] : 0;
+		if (before + DEEP > i || !done || at > i ||
+		    end_of(q, at) <= c->start_ns)
 			continue;
-		q->full[q->full_count++] =
-			(struct full){ i, i - q->ends[done - 1].at };
+		*PF_ONE_MORE(q->full, q->full_count, q->full_cap) =
+			(struct full){ i, i - at };
 	}
 }
 
 /* The distance that most have; of equals the first. */
 static uint32_t length_of(const struct queue *q)
 {
-	uint32_t *count = pf_calloc((size_t)q->count + 1, sizeof(*count));
+	/* nobody asks again what ended when */
+	uint32_t *count = q->ends;
 	uint32_t best = q->full[0].distance;
 
-	for (uint32_t i = 0; i < q->full_count; i++)
+	memset(count, 0, q->count * sizeof(*count));
+	for (size_t i = 0; i < q->full_count; i++)
 		count[q->full[i].distance]++;
-	for (uint32_t i = 0; i < q->full_count; i++)
+	for (size_t i = 0; i < q->full_count; i++)
 		if (count[q->full[i].distance] > count[best])
 			best = q->full[i].distance;
-	free(count);
 	return best;
 }
 
@@ -1313,10 +1356,10 @@ static void take_stream(struct queue *q, const struct path_stream *s)
 		return;
 	length = length_of(q);
 	for (uint32_t i = length; i < q->count; i++)
-		q->queued[q->calls[i].call] = q->calls[i - length].last;
+		q->queued[call_of(q, i)] = q->last[i - length];
 	returns = pf_calloc(q->full_count, sizeof(*returns));
-	for (uint32_t i = 0; i < q->full_count; i++) {
-		const uint32_t call = q->calls[q->full[i].at].call;
+	for (size_t i = 0; i < q->full_count; i++) {
+		const uint32_t call = call_of(q, q->full[i].at);
 		const struct path_call *c = &p->calls[call];
 		int64_t end;
 
@@ -1362,15 +1405,14 @@ void path_find_queue(struct path *p)
 
 	if (most < DEEP)
 		return;
-	q.calls = pf_calloc(most, sizeof(*q.calls));
-	q.ends = pf_calloc(most, sizeof(*q.ends));
-	q.full = pf_calloc(most, sizeof(*q.full));
+	q.last = pf_alloc(most * sizeof(*q.last));
+	q.ends = pf_alloc(most * sizeof(*q.ends));
 	q.queued = pf_alloc(((size_t)p->call_count + 1) * sizeof(*q.queued));
 	memset(q.queued, 0xff, p->call_count * sizeof(*q.queued));
 	for (uint32_t i = 0; i < p->stream_count; i++)
 		if (p->streams[i].launched_count >= DEEP)
 			take_stream(&q, &p->streams[i]);
-	free(q.calls);
+	free(q.last);
 	free(q.ends);
 	free(q.full);
 	if (p->queue_length)
@@ -2421,7 +2463,6 @@ void path_build(struct path *p)
 	add_host(p);
 	path_add_works(p);
 	add_sink(p);
-	free(p->orders);
-	p->orders = NULL;
+	free_orders(p);
 	path_settle(p);
 }

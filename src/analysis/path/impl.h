@@ -62,9 +62,8 @@ struct path_work {
 };
 
 /*
- * A stream and its work that is in, in three orders (of path_load.orders):
- * where all work began, ended and was launched one after the other they are
- * one.
+ * A stream and its work that is in, in three orders: where all work began,
+ * ended and was launched one after the other they are one.
  */
 struct path_stream {
 	int64_t device, stream;
@@ -288,8 +287,7 @@ struct path {
 	uint32_t with_call;
 	struct path_stream *streams;
 	uint32_t stream_count;
-	uint32_t *orders; /* of streams, one block; the same */
-	size_t order_count;
+	uint32_t *orders; /* of streams by start, one block; the same */
 	struct path_sync *syncs;
 	size_t sync_count, sync_cap;
 	struct pf_map sync_at, record_at, wait_at; /* correlation -> index */

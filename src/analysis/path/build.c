@@ -73,14 +73,32 @@ static void *with_room(size_t *cap, int64_t count, size_t bytes)
 	return pf_realloc(NULL, *cap, bytes);
 }
 
-static void add_launched(struct path *p, int64_t launch_id)
+/* Is one before the other?  Of neither they stay as they are. */
+typedef bool is_before(const void *context, uint32_t a, uint32_t b);
+
+/* Numbers that are in order take no memory, others as much as they are. */
+static void sort_numbers(uint32_t *items, size_t count, is_before *before,
+			 const void *context)
 {
-	if (!launch_id)
-		return;
-	p->launched = pf_grow(p->launched, &p->launched_cap,
-			      (size_t)p->with_call + 1, sizeof(*p->launched));
-	p->launched[p->with_call++] =
-		(struct path_launched){ launch_id, p->work_count };
+	PF_OWN uint32_t *left = NULL;
+
+	for (size_t width = 1; width < count; width *= 2)
+		for (size_t at = 0; at + width < count; at += 2 * width) {
+			const size_t end =
+				at + 2 * width < count ? at + 2 * width : count;
+			size_t to = at, from = at + width;
+
+			if (!before(context, items[from], items[from - 1]))
+				continue;
+			left = left ? left : pf_alloc(count * sizeof(*left));
+			memcpy(left, items + at, width * sizeof(*left));
+			for (size_t i = 0; i < width;)
+				items[to++] = from < end && before(context,
+								   items[from],
+								   left[i])
+						      ? items[from++]
+						      : left[i++];
+		}
 }
 
 /* Works of a call come in the order of its graph's nodes. */
@@ -114,7 +132,6 @@ int path_load_works(struct path *p)
 		if (!strcmp(p->tracks[i].class_name, "gpu"))
 			pf_sat_sum(&most, p->tracks[i].event_count);
 	p->works = with_room(&cap, most, sizeof(*p->works));
-	p->launched = with_room(&p->launched_cap, most, sizeof(*p->launched));
 	while ((rc = pf_gpu_next(gpu, &ev)) == 1) {
 		const uint32_t known = p->stream_count;
 		uint32_t stream = stream_of(p, &at, ev);
@@ -133,13 +150,15 @@ int path_load_works(struct path *p)
 			.start_ns = ev->start_ns,
 			.end_ns = ev->end_ns,
 			.name = ev->name,
-			.call = PF_PATH_NONE,
-			.prev = PF_PATH_NONE,
+			.call = ev->launch_id ? (uint32_t)ev->launch_id
+					      : PF_PATH_NONE,
+			.prev = ev->launch_id ? pf_track_of(ev->launch_id)
+					      : PF_PATH_NONE,
 			.stream = stream & (PATH_STREAMS_MAX - 1),
 			.class = ev->class & 3,
 			.is_queued = stream == known,
 		};
-		add_launched(p, ev->launch_id);
+		p->with_call += p->works[p->work_count].prev != PF_PATH_NONE;
 		if (p->args->graphs)
 			add_node(p, ev->launch_id, &node_cap);
 		p->work_count++;
@@ -554,16 +573,24 @@ struct reader {
 	uint32_t corr_at, corr_event; /* in the dense column, and its event */
 };
 
+/* Until the call is known. */
+static int64_t launch_id(const struct path *p, uint32_t work)
+{
+	const struct path_work *w = &p->works[work];
+
+	return (int64_t)((uint64_t)w->prev << 32 | w->call);
+}
+
 /* Calls that launched, by_call, are in the order of events. */
 static uint32_t works_of(struct reader *r, int64_t event_id, uint32_t *first)
 {
 	struct path *p = r->p;
 	uint32_t i = r->by_call;
 
-	while (i < p->with_call && p->launched[i].launch_id < event_id)
+	while (i < p->with_call && launch_id(p, p->by_call[i]) < event_id)
 		i++;
 	*first = i;
-	while (i < p->with_call && p->launched[i].launch_id == event_id)
+	while (i < p->with_call && launch_id(p, p->by_call[i]) == event_id)
 		i++;
 	r->by_call = i;
 	return i - *first;
@@ -649,8 +676,10 @@ static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 	};
 	if (r->has_correlation)
 		add_correlation(r, correlation_of(r, b, i), c);
-	for (uint32_t k = first; k < first + count; k++)
+	for (uint32_t k = first; k < first + count; k++) {
 		p->works[p->by_call[k]].call = p->call_count;
+		p->works[p->by_call[k]].prev = PF_PATH_NONE;
+	}
 	r->thread->launch_count += count > 0;
 	p->call_count++;
 	return 0;
@@ -830,7 +859,6 @@ static int read_host_track(struct reader *r, const struct pf_track *t)
 static int read_thread(struct reader *r, const struct pf_track *t)
 {
 	struct path *p = r->p;
-	const int64_t first_id = (int64_t)((uint64_t)t->id << 32);
 	int rc;
 
 	r->number = p->thread_count++;
@@ -843,8 +871,6 @@ static int read_thread(struct reader *r, const struct pf_track *t)
 		.first_busy = p->busy_count,
 		.first_point = PF_PATH_NONE,
 	};
-	r->by_call = (uint32_t)PF_SEARCH(i, p->with_call,
-					 p->launched[i].launch_id < first_id);
 	r->at_ns = r->wait_end_ns = INT64_MIN;
 	r->past_ns = INT64_MIN;
 	r->waited_ns = 0;
@@ -855,40 +881,40 @@ static int read_thread(struct reader *r, const struct pf_track *t)
 	return rc;
 }
 
-PF_ORDER(by_launch, struct path_launched, PF_UP(launch_id) PF_UP(work))
-
-static size_t track_at(const struct path *p, int64_t launch_id)
+static size_t track_at(const struct path *p, uint32_t track_id)
 {
-	return PF_SEARCH(k, p->track_count,
-			 p->tracks[k].id < pf_track_of(launch_id));
+	return PF_SEARCH(k, p->track_count, p->tracks[k].id < track_id);
+}
+
+static bool called_before(const void *context, uint32_t a, uint32_t b)
+{
+	return launch_id(context, a) < launch_id(context, b);
 }
 
 /* Those of one track beside each other: there they are nearly in order. */
-static void gather_by_track(struct path *p)
-{
-	struct path_launched *out =
-		pf_alloc(((size_t)p->with_call + 1) * sizeof(*out));
-	uint32_t *at = pf_calloc(p->track_count + 2, sizeof(*at));
-
-	for (uint32_t i = 0; i < p->with_call; i++)
-		at[track_at(p, p->launched[i].launch_id) + 1]++;
-	for (size_t k = 0; k < p->track_count; k++)
-		at[k + 1] += at[k];
-	for (uint32_t i = 0; i < p->with_call; i++)
-		out[at[track_at(p, p->launched[i].launch_id)]++] =
-			p->launched[i];
-	free(at);
-	free(p->launched);
-	p->launched = out;
-}
-
 static void order_by_call(struct path *p)
 {
-	gather_by_track(p);
-	path_sort(p->launched, p->with_call, sizeof(*p->launched), by_launch);
+	uint32_t *at = pf_calloc(p->track_count + 2, sizeof(*at));
+
 	p->by_call = pf_alloc(((size_t)p->with_call + 1) * sizeof(*p->by_call));
-	for (uint32_t i = 0; i < p->with_call; i++)
-		p->by_call[i] = p->launched[i].work;
+	for (uint32_t i = 0; i < p->work_count; i++)
+		if (p->works[i].prev != PF_PATH_NONE)
+			at[track_at(p, p->works[i].prev) + 1]++;
+	for (size_t k = 0; k < p->track_count; k++)
+		at[k + 1] += at[k];
+	for (uint32_t i = 0; i < p->work_count; i++)
+		if (p->works[i].prev != PF_PATH_NONE)
+			p->by_call[at[track_at(p, p->works[i].prev)]++] = i;
+	free(at);
+	sort_numbers(p->by_call, p->with_call, called_before, p);
+}
+
+/* What launched it was not recorded. */
+static void forget_launches(struct path *p)
+{
+	for (uint32_t i = 0; i < p->work_count; i++)
+		if (p->works[i].prev != PF_PATH_NONE)
+			p->works[i].call = p->works[i].prev = PF_PATH_NONE;
 }
 
 int path_load_host(struct path *p)
@@ -918,8 +944,7 @@ int path_load_host(struct path *p)
 		t->process = pf_intern_add(&processes, t->pid, strlen(t->pid));
 	}
 	pf_intern_release(&processes);
-	free(p->launched);
-	p->launched = NULL;
+	forget_launches(p);
 	return rc;
 }
 
@@ -961,34 +986,6 @@ void path_sort(void *items, size_t count, size_t bytes,
 	if (count > 1 && (bytes > SORT_ITEM_MAX ||
 			  !sort_nearly(items, count, bytes, compare)))
 		pf_sort(items, count, bytes, compare);
-}
-
-/* Is one before the other?  Of neither they stay as they are. */
-typedef bool is_before(const void *context, uint32_t a, uint32_t b);
-
-/* Numbers that are in order take no memory, others as much as they are. */
-static void sort_numbers(uint32_t *items, size_t count, is_before *before,
-			 const void *context)
-{
-	PF_OWN uint32_t *left = NULL;
-
-	for (size_t width = 1; width < count; width *= 2)
-		for (size_t at = 0; at + width < count; at += 2 * width) {
-			const size_t end =
-				at + 2 * width < count ? at + 2 * width : count;
-			size_t to = at, from = at + width;
-
-			if (!before(context, items[from], items[from - 1]))
-				continue;
-			left = left ? left : pf_alloc(count * sizeof(*left));
-			memcpy(left, items + at, width * sizeof(*left));
-			for (size_t i = 0; i < width;)
-				items[to++] = from < end && before(context,
-								   items[from],
-								   left[i])
-						      ? items[from++]
-						      : left[i++];
-		}
 }
 
 static bool starts_before(const void *context, uint32_t a, uint32_t b)

@@ -47,9 +47,10 @@
 /* A kernel, copy or fill. */
 struct path_work {
 	int64_t start_ns, end_ns;
-	uint32_t name;        /* string.id or PF_ID_INLINE */
-	uint32_t call;        /* that launched it */
-	uint32_t prev;        /* before it on its stream */
+	uint32_t name; /* string.id or PF_ID_INLINE */
+	/* that launched it, and what is before it on its stream; until the
+	 * host has been read: event and track of the launch */
+	uint32_t call, prev;
 	uint32_t stream : 22; /* of streams */
 	uint32_t class : 2;   /* enum pf_gpu_class */
 	uint32_t is_in : 1;   /* part of the graph */
@@ -277,11 +278,6 @@ struct path {
 	uint32_t work_count;
 	/* by work: what a graph replays; NULL: nobody asked for it */
 	const struct pf_graph_node **nodes;
-	struct path_launched {
-		int64_t launch_id;
-		uint32_t work;
-	} * launched; /* until the host has been read */
-	size_t launched_cap;
 	/* works in order of their launch calls; until the graph is built */
 	uint32_t *by_call;
 	uint32_t with_call;

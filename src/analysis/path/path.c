@@ -251,7 +251,6 @@ static void release(struct path *p)
 	free(p->steps);
 	free(p->works);
 	free(p->nodes);
-	free(p->launched);
 	free(p->by_call);
 	free(p->streams);
 	free(p->orders);

@@ -945,6 +945,8 @@ int path_load_host(struct path *p)
 	}
 	pf_intern_release(&processes);
 	forget_launches(p);
+	p->calls = pf_realloc(p->calls, (size_t)p->call_count + 1,
+			      sizeof(*p->calls));
 	return rc;
 }
 
@@ -2251,6 +2253,13 @@ static void step_to_handoff(struct builder *x, const struct point_at *pt)
 		g->handoffs[pt->what].from_point = at;
 }
 
+/* Does a call of the window launch, or wait? */
+static bool has_point(const struct path *p, const struct path_call *c)
+{
+	return c->start_ns >= p->w0_ns && c->start_ns < p->h_ns &&
+	       (c->work_count || path_waits_for(c) != PF_PATH_NONE);
+}
+
 /* Calls that launch or wait, and between them, before equals, hand-offs. */
 static void step_to_all(struct builder *x, const struct path_thread *t)
 {
@@ -2261,8 +2270,7 @@ static void step_to_all(struct builder *x, const struct path_thread *t)
 	     i++) {
 		const struct path_call *c = &p->calls[i];
 
-		if (c->start_ns < p->w0_ns || c->start_ns >= p->h_ns ||
-		    (!c->work_count && path_waits_for(c) == PF_PATH_NONE))
+		if (!has_point(p, c))
 			continue;
 		while (next < x->point_count &&
 		       x->points[next].at_ns <= c->start_ns)
@@ -2410,11 +2418,24 @@ static void add_sink(struct path *p)
 	g->sink = g->host_first + g->point_count;
 }
 
+static void make_room(struct path *p)
+{
+	struct path_graph *g = &p->graph;
+	int64_t most =
+		2 * (int64_t)p->thread_count + 2 * (int64_t)g->handoff_count;
+
+	for (uint32_t i = 0; i < p->call_count; i++)
+		if (has_point(p, &p->calls[i]))
+			most += 1 + (p->calls[i].needs != PF_PATH_NONE);
+	g->points = with_room(&g->point_cap, most, sizeof(*g->points));
+}
+
 static void add_host(struct path *p)
 {
 	struct builder x = { .p = p };
 
 	find_handoffs(p);
+	make_room(p);
 	list_handoffs(&x);
 	find_main(p);
 	for (uint32_t i = 0; i < p->thread_count; i++)

@@ -500,6 +500,7 @@ void path_settle(struct path *p)
 			visit(&s, i);
 	for (uint32_t i = 0; i < g->point_count; i++)
 		visit(&s, p->work_count + i);
+	g->order = pf_realloc(g->order, g->order_len + PF_VARINT_MAX, 1);
 	path_sort(g->far.items, g->far.count, sizeof(*g->far.items), ascending);
 	free(s.state);
 	free(s.stack);

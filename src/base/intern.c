@@ -92,7 +92,7 @@ static struct pf_map_slot *map_find(const struct pf_map *m, uint64_t key)
 	size_t i = XXH3_64bits_withSeed(&key, sizeof(key), m->seed) &
 		   (m->slots - 1);
 
-	while (m->slot[i].used && m->slot[i].key != key)
+	while (m->slot[i].key && m->slot[i].key != key)
 		i = (i + 1) & (m->slots - 1);
 	return &m->slot[i];
 }
@@ -106,7 +106,7 @@ static void map_grow(struct pf_map *m)
 	m->slot = pf_calloc(m->slots, sizeof(*m->slot));
 	m->seed = pf_hash_seed();
 	for (size_t i = 0; i < count; i++)
-		if (old[i].used)
+		if (old[i].key)
 			*map_find(m, old[i].key) = old[i];
 }
 
@@ -114,23 +114,26 @@ uint64_t *pf_map_at(struct pf_map *m, uint64_t key)
 {
 	struct pf_map_slot *s;
 
+	if (!key) {
+		m->of_0 = m->has_0 ? m->of_0 : UINT64_MAX;
+		m->has_0 = true;
+		return &m->of_0;
+	}
 	if (!m->slots)
 		map_grow(m);
 	s = map_find(m, key);
-	if (!s->used) {
+	if (!s->key) {
 		if ((m->count + 1) * 2 > m->slots) {
 			map_grow(m);
 			s = map_find(m, key);
 		}
 		m->count++;
-		s->used = true;
-		s->key = key;
-		s->value = UINT64_MAX;
+		*s = (struct pf_map_slot){ key, UINT64_MAX };
 	}
 	return &s->value;
 }
 
 bool pf_map_has(const struct pf_map *m, uint64_t key)
 {
-	return m->count && map_find(m, key)->used;
+	return key ? m->count && map_find(m, key)->key : m->has_0;
 }

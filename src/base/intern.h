@@ -36,9 +36,10 @@ const char *pf_intern_text(const struct pf_intern *t, uint32_t n, size_t *len);
 struct pf_map {
 	struct pf_map_slot {
 		uint64_t key, value;
-		bool used;
-	} * slot;
+	} * slot; /* of key 0: empty */
 	size_t slots, count;
+	uint64_t of_0; /* the value of that key */
+	bool has_0;
 	uint64_t seed;
 };
 

@@ -127,11 +127,11 @@ static inline size_t pf_sites_count(const struct pf_sites *s)
  */
 
 struct idle {
-	int64_t start_ns, end_ns;
+	int64_t start_ns;
 	int64_t before_ns; /* idle time of the gaps before it */
 };
 
-/* Gaps of one device are together, in order. */
+/* Gaps of one device are together, in order; 16 bytes each. */
 struct device {
 	int64_t trace_id, device;
 	struct idle *gaps;
@@ -220,8 +220,7 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 	struct pf_site *site;
 
 	d->gaps = pf_grow(d->gaps, &d->cap, d->count + 1, sizeof(*d->gaps));
-	d->gaps[d->count++] =
-		(struct idle){ gap->start_ns, gap->end_ns, d->idle_ns };
+	d->gaps[d->count++] = (struct idle){ gap->start_ns, d->idle_ns };
 	d->idle_ns += ns;
 	if (gap->drained.end_ns == INT64_MIN)
 		return;
@@ -247,13 +246,13 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 static int64_t idle_before(const struct device *d, int64_t at_ns)
 {
 	size_t low = PF_SEARCH(i, d->count, d->gaps[i].start_ns <= at_ns);
-	const struct idle *g;
+	int64_t most_ns, ns;
 
 	if (!low)
 		return 0;
-	g = &d->gaps[low - 1];
-	return g->before_ns + (at_ns < g->end_ns ? at_ns : g->end_ns) -
-	       g->start_ns;
+	most_ns = low < d->count ? d->gaps[low].before_ns : d->idle_ns;
+	ns = d->gaps[low - 1].before_ns + at_ns - d->gaps[low - 1].start_ns;
+	return ns < most_ns ? ns : most_ns;
 }
 
 /* Time of a call in which the device that was busy longest was busy. */

@@ -5,7 +5,7 @@
 # said, not passed.  What other programs take has no bound, for it depends on
 # the processor: what follows reading is held against reading.  Peak memory of
 # summary and report grows by what the path holds (analysis/path/path.h), some
-# 50 MB a GB of ns; most else that they hold ends at a bound.
+# 35 MB a GB of ns; most else that they hold ends at a bound.
 # About 6 GB in BENCH_DIR (the build folder by default).
 #	BENCH_MB      size of the large inputs (1100)
 #	BENCH_LARGE   1: also one that is ten times as large

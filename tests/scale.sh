@@ -311,6 +311,49 @@ for (command, rc, short), (_, rc2, long) in zip(peak(50), peak(LONG)):
 EOF
 [ ! -s bad ]
 result "names of 6 KB are a few times in memory, not once for each list" bad
+# ---- what memory takes for each kernel ----
+for n in 60000 260000; do
+	awk -v n=$n 'BEGIN {
+		print "{\"traceEvents\":["
+		for (i = 0; i < n; i++) {
+			args = sprintf("\"args\":{\"correlation\":%d", i + 1)
+			printf "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op%d\"," \
+				"\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":8}\n",
+				i ? "," : "", i % 7, 10 * i
+			printf ",{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":" \
+				"\"cudaLaunchKernel\",\"pid\":1,\"tid\":1,\"ts\":%d," \
+				"\"dur\":3,%s}}\n", 10 * i + 2, args
+			printf ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k%d\"," \
+				"\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":6,%s," \
+				"\"device\":0,\"stream\":7}}\n", i % 5, 10 * i + 9, args
+		}
+		print "]}"
+	}' >$n.json
+	"$profan" ingest -q $n.json -o $n.db || exit 99
+	rm $n.json
+done
+# a thread, a stream, three events a kernel: what is allowed is a tenth more
+# than what was measured
+"$PYTHON" -S - "$profan" >bad <<'EOF'
+import os, sys
+FEW, MANY = 60000, 260000
+def peak(command, kernels):
+    pid = os.fork()
+    if not pid:
+        os.dup2(os.open("kernels.out", os.O_WRONLY | os.O_CREAT), 1)
+        os.execv(sys.argv[1],
+                 [sys.argv[1], command, "-q", "%d.db" % kernels])
+    _, status, use = os.wait4(pid, 0)
+    return 1024 * use.ru_maxrss if not status else 0
+for command, most in (("path", 95), ("summary", 125), ("advise", 125),
+                      ("syncs", 25), ("gaps", 10), ("launches", 20)):
+    few, many = peak(command, FEW), peak(command, MANY)
+    if not few or not many or many - few > most * (MANY - FEW):
+        print(command, few, many, (many - few) / (MANY - FEW))
+EOF
+[ ! -s bad ]
+result "of each kernel more, so many bytes at most are kept" bad
+
 # ---- one call that launches much ----
 awk 'BEGIN {
 	print "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cuda_runtime\"," \

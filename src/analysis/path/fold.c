@@ -841,7 +841,7 @@ static void run(struct replay *r, int64_t *end)
 {
 	const struct path_graph *g = r->g;
 	int64_t *t = pf_alloc(r->groups.width * sizeof(*t));
-	struct path_turn turn = path_first_turn(r->p);
+	struct path_turn turn = { 0 };
 	uint32_t item;
 
 	while (!r->groups.rc && path_next_turn(r->p, &turn, &item)) {
@@ -1003,7 +1003,7 @@ static void count_changed(const struct path_groups *s)
 int path_bound(const struct path *p, const struct path_ledger *l,
 	       struct path_lane *lanes, size_t count)
 {
-	struct path_trail trail = path_first_trail(p);
+	struct path_trail trail = { 0 };
 	struct path_groups groups;
 	struct path_leg leg;
 	int rc;

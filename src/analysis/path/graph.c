@@ -427,17 +427,14 @@ static void take_turn(struct sort *s, uint32_t item)
 	s->tags[path_slot_of(s->p, item)] = item;
 }
 
-struct path_turn path_first_turn(const struct path *p)
-{
-	return (struct path_turn){ .at = p->graph.order };
-}
-
 bool path_next_turn(const struct path *p, struct path_turn *t, uint32_t *item)
 {
 	const struct path_graph *g = &p->graph;
 	uint64_t v = 0;
 	unsigned kind;
 
+	if (!t->at)
+		t->at = g->order;
 	if (!g->order_len || t->at == g->order + g->order_len)
 		return false;
 	t->at = pf_varint_get(t->at, &v);
@@ -1526,11 +1523,6 @@ static bool is_on_path(const struct path *p, uint32_t node)
 	return p->on_path[node >> 3] >> (node & 7) & 1;
 }
 
-struct path_trail path_first_trail(const struct path *p)
-{
-	return (struct path_trail){ .turn = path_first_turn(p) };
-}
-
 bool path_next_node(const struct path *p, struct path_trail *t, uint32_t *node)
 {
 	const struct path_graph *g = &p->graph;
@@ -1560,7 +1552,7 @@ int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
 	struct tiler t = {
 		.p = p, .add = add_tile, .context = context, .folder = folder
 	};
-	struct path_trail trail = path_first_trail(p);
+	struct path_trail trail = { 0 };
 	uint32_t node;
 	int rc = 0;
 

@@ -255,7 +255,7 @@ struct path_graph {
 	struct path_far far;
 };
 
-/* That order, read on. */
+/* That order, read on; zeros: it has not begun. */
 struct path_turn {
 	const unsigned char *at;
 	uint32_t next[2]; /* of work, of points */
@@ -359,7 +359,6 @@ void path_build(struct path *p);
 /* ---- order ---- */
 /* Puts work and points in order. */
 void path_settle(struct path *p);
-struct path_turn path_first_turn(const struct path *p);
 bool path_next_turn(const struct path *p, struct path_turn *t, uint32_t *item);
 int64_t path_at(const struct path *p, uint32_t node);
 int64_t path_point_ns(const struct path *p, uint32_t point);
@@ -395,14 +394,16 @@ int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
 /* Before that: finds the nodes of the path. */
 void path_mark_nodes(struct path *p);
 
-/* They one after the other: what bound one comes before it in that order. */
+/*
+ * They one after the other, as what bound one comes before it in that order;
+ * zeros: it has not begun.
+ */
 struct path_trail {
 	struct path_turn turn;
 	uint32_t then; /* the end of work whose start was given; or 0 */
 	bool is_over;
 };
 
-struct path_trail path_first_trail(const struct path *p);
 bool path_next_node(const struct path *p, struct path_trail *t, uint32_t *node);
 
 /* ---- rows ---- */

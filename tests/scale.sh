@@ -346,7 +346,7 @@ def peak(command, kernels):
     _, status, use = os.wait4(pid, 0)
     return 1024 * use.ru_maxrss if not status else 0
 for command, most in (("path", 95), ("summary", 125), ("advise", 125),
-                      ("syncs", 25), ("gaps", 10), ("launches", 20)):
+                      ("syncs", 10), ("gaps", 10), ("launches", 20)):
     few, many = peak(command, FEW), peak(command, MANY)
     if not few or not many or many - few > most * (MANY - FEW):
         print(command, few, many, (many - few) / (MANY - FEW))

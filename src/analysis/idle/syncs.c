@@ -14,7 +14,9 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/search.h"
+#include "base/spool.h"
 #include "base/stats.h"
+#include "base/tempfile.h"
 #include "events/interval.h"
 #include "events/step.h"
 #include "events/trust.h"
@@ -131,11 +133,11 @@ struct idle {
 	int64_t before_ns; /* idle time of the gaps before it */
 };
 
-/* Gaps of one device are together, in order; 16 bytes each. */
+#define GAPS_BYTES (1 << 20) /* of a device, in memory */
+
 struct device {
 	int64_t trace_id, device;
-	struct idle *gaps;
-	size_t count, cap;
+	struct pf_spool *gaps; /* struct idle, in order; NULL: there are none */
 	int64_t idle_ns;
 	int64_t first_ns, last_ns; /* of its work */
 };
@@ -216,11 +218,14 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 {
 	struct loader *l = (struct loader *)sink;
 	struct device *d = device_of(l, gap->trace->trace_id, gap->device);
+	const struct idle idle = { gap->start_ns, d->idle_ns };
 	int64_t ns = gap->end_ns - gap->start_ns;
 	struct pf_site *site;
 
-	d->gaps = pf_grow(d->gaps, &d->cap, d->count + 1, sizeof(*d->gaps));
-	d->gaps[d->count++] = (struct idle){ gap->start_ns, d->idle_ns };
+	if (!d->gaps)
+		d->gaps = pf_spool_new(sizeof(idle), GAPS_BYTES, pf_temp_dir());
+	/* an error is met where gaps have been found */
+	(void)!pf_spool_add(d->gaps, &idle, l->db->err);
 	d->idle_ns += ns;
 	if (gap->drained.end_ns == INT64_MIN)
 		return;
@@ -242,16 +247,27 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 	l->out->work_count += d->event_count;
 }
 
-/* Idle time of a device before an instant. */
-static int64_t idle_before(const struct device *d, int64_t at_ns)
+/* Idle time of a device before an instant; an error is that of the database. */
+static int64_t idle_before(const struct loader *l, const struct device *d,
+			   int64_t at_ns)
 {
-	size_t low = PF_SEARCH(i, d->count, d->gaps[i].start_ns <= at_ns);
-	int64_t most_ns, ns;
+	uint64_t behind =
+		d->gaps ? pf_spool_lower_bound(d->gaps, pf_sat_add(at_ns, 1),
+					       l->db->err)
+			: 0;
+	const struct idle *g;
+	int64_t ns, most_ns = d->idle_ns;
 
-	if (!low)
+	if (!behind || behind == UINT64_MAX)
 		return 0;
-	most_ns = low < d->count ? d->gaps[low].before_ns : d->idle_ns;
-	ns = d->gaps[low - 1].before_ns + at_ns - d->gaps[low - 1].start_ns;
+	g = pf_spool_at(d->gaps, behind - 1, l->db->err);
+	if (!g)
+		return 0;
+	ns = g->before_ns + at_ns - g->start_ns;
+	if (behind < pf_spool_count(d->gaps)) {
+		g = pf_spool_at(d->gaps, behind, l->db->err);
+		most_ns = g ? g->before_ns : 0;
+	}
 	return ns < most_ns ? ns : most_ns;
 }
 
@@ -273,7 +289,8 @@ static int64_t useful_time(const struct loader *l, int64_t trace_id,
 			to = d->last_ns;
 		if (from >= to)
 			continue;
-		busy = to - from - idle_before(d, to) + idle_before(d, from);
+		busy = to - from - idle_before(l, d, to) +
+		       idle_before(l, d, from);
 		if (busy > most)
 			most = busy;
 	}
@@ -347,7 +364,7 @@ static int walk_track(void *context, const struct pf_track *track)
 		add_call(l, l->trace, &call);
 	l->out->thread_count += l->thread_calls > 0;
 	pf_walk_free(w);
-	return rc;
+	return l->db->err->code ? -1 : rc;
 }
 
 static void count_steps(struct pf_sites *s, const struct pf_window_trace *t)
@@ -429,7 +446,7 @@ static int sites_load(struct pf_db *db, const struct pf_window *window,
 	if (!rc)
 		find_medians(out);
 	for (size_t i = 0; i < l.device_count; i++)
-		free(l.devices[i].gaps);
+		pf_spool_free(l.devices[i].gaps);
 	free(l.devices);
 	return rc;
 }

@@ -115,8 +115,11 @@ uint64_t *pf_map_at(struct pf_map *m, uint64_t key)
 	struct pf_map_slot *s;
 
 	if (!key) {
-		m->of_0 = m->has_0 ? m->of_0 : UINT64_MAX;
-		m->has_0 = true;
+		if (!m->has_0) {
+			m->has_0 = true;
+			m->of_0 = UINT64_MAX;
+			m->count++;
+		}
 		return &m->of_0;
 	}
 	if (!m->slots)
@@ -135,5 +138,5 @@ uint64_t *pf_map_at(struct pf_map *m, uint64_t key)
 
 bool pf_map_has(const struct pf_map *m, uint64_t key)
 {
-	return key ? m->count && map_find(m, key)->key : m->has_0;
+	return key ? m->slots && map_find(m, key)->key : m->has_0;
 }

@@ -38,7 +38,7 @@ struct pf_map {
 		uint64_t key, value;
 	} * slot; /* of key 0: empty */
 	size_t slots, count;
-	uint64_t of_0; /* the value of that key */
+	uint64_t of_0; /* the value of that key, which counts, too */
 	bool has_0;
 	uint64_t seed;
 };

@@ -268,7 +268,8 @@ static void say_answer(const struct pf_advise *a,
 	bool is_likely = !rule->is_rest && out->likely_ns == out->at_most_ns;
 	char ns[PF_NUM_MAX];
 
-	pf_buf_addf(to, "Without %s %s", rule->subject,
+	pf_buf_addf(to, "Without %s %s",
+		    out->subject ? out->subject : rule->subject,
 		    is_likely ? "" : "at most ");
 	pf_window_say_part(a->window, to, out->at_most_ns, out->whole_ns,
 			   a->step_count);

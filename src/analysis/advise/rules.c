@@ -727,6 +727,8 @@ static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	take_more(a, NO_READING, out);
 	take_more(a, NO_RESULTS, out);
+	if (out->asked)
+		out->subject = "reading results from the GPU";
 	/* who reads results later still waits at the end of a step */
 	if (ends && others)
 		out->likely_ns = PF_NO_INT;

@@ -1404,6 +1404,9 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 	bool is_slow = out->measured >= WORTH_IT;
 	char count[PF_NUM_MAX];
 
+	/* the memory itself need not be recorded for that */
+	if (is_slow && !trouble && a->has_path)
+		out->shown_by = "path";
 	if (is_slow && has_no_pool(a)) {
 		out->title = "keep memory instead of asking the driver";
 		pf_buf_addf(advise_next(out),

@@ -9,14 +9,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "base/inside.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "base/port.h"
 #include "cmd/cmd.h"
 #include "store/db.h"
 
@@ -195,7 +199,10 @@ static int take_folders(int *argc, char ***argv, struct pf_err *err)
 			return pf_fail(err, PF_EUSAGE,
 				       "'%s' does not begin at '/'", folder);
 		pf_inside_add(folder);
-		pf_end_with_parent(); /* nobody else would stop it */
+#ifdef __linux__
+		/* who asks for others may be killed: nobody else would stop it */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
 	}
 	return pf_db_see_files(err);
 }

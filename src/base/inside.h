@@ -2,8 +2,8 @@
 /*
  * Which files may be read: any, or those below some folders ('profan
  * --inside=FOLDER COMMAND'), and there files and folders alone: what asks for
- * others waits for no pipe and reads no device.  Decided on the file that was opened: the name
- * that led to it may lead elsewhere a moment before and after.
+ * others waits for no pipe and reads no device.  Decided on the file that was
+ * opened: the name that led to it may lead elsewhere a moment before and after.
  */
 #ifndef PF_BASE_INSIDE_H
 #define PF_BASE_INSIDE_H

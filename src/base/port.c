@@ -4,15 +4,10 @@
 #include "base/port.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #define DIGITS "0123456789"
 
@@ -65,12 +60,5 @@ bool pf_path_of_fd(int fd, char path[PATH_MAX])
 		return false;
 	path[n] = '\0';
 	return true;
-#endif
-}
-
-void pf_end_with_parent(void)
-{
-#ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
 }

@@ -29,7 +29,4 @@ int pf_strverscmp(const char *a, const char *b);
 /* The name of an open file; false: nobody says. */
 bool pf_path_of_fd(int fd, char path[PATH_MAX]);
 
-/* Whatever way the process that started this one ends; not on macOS. */
-void pf_end_with_parent(void);
-
 #endif

@@ -73,7 +73,7 @@ struct pf_syncs {
 	int64_t count, blocked_ns, useful_ns, idle_ns, drained_ns;
 	int64_t allocator_count, allocator_ns; /* of them */
 	size_t thread_count;                   /* with such calls */
-	/* Calls that would wait, but start the driver or load code: not in all. */
+	/* Calls that would wait, but start the driver or load code: apart. */
 	int64_t first_use_count, first_use_ns, first_use_max_ns;
 	int64_t captured_count, work_count; /* launches into graphs, GPU work */
 	const char *first_use_call, *first_use_op; /* the longest; NULL: none */

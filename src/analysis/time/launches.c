@@ -238,10 +238,10 @@ int pf_calls(struct pf_db *db, const struct pf_calls_args *args,
 
 #define SLOW_CALL_NS  50000
 #define LONG_DELAY_NS 100000
-#define AHEAD         1.0 /* others are in the queue: the CPU runs ahead, */
-#define AT_TIMES      0.5 /* or at times, as where */
-#define AHEAD_TIME    0.9 /* of the time launched work waits in less than that; */
-#define AT_TIMES_TIME 0.1  /* in less than that it hardly does */
+#define AHEAD         1.0  /* others are in the queue: the CPU runs ahead, */
+#define AT_TIMES      0.5  /* or at times; so, too, where launched work waits */
+#define AHEAD_TIME    0.9  /* in less of the time than that, */
+#define AT_TIMES_TIME 0.1  /* or in less than that hardly */
 #define LATE          0.5  /* of the launches: worth a word */
 #define QUEUE_FULL    1000 /* launches on a stream: CUDA takes 1,022 to 1,024 */
 

@@ -41,7 +41,7 @@ struct pf_launch_sums {
 	int64_t count, cpu_ns;
 	int64_t short_count, slow_count, delayed_count, early_count;
 	int64_t slow_ns;
-	/* Of it: of calls that wait for a GPU, as "syncs" has it; of first uses. */
+	/* Of it: of calls that wait for a GPU, as for "syncs"; of first uses. */
 	int64_t slow_wait_ns, slow_first_ns;
 	int64_t full_count;    /* slow calls that find the queue full */
 	double queued_share;   /* of the time, with launched work that waits */

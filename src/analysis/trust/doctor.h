@@ -13,8 +13,8 @@
  * - GPU work is kernels, copies and fills; a stream is a track of them.
  * - launched before capture: GPU work without a launch call that starts before
  *   the first work of its stream that has one; on a stream that has none,
- *   before the first of its trace.  Other GPU work without a launch call is "no launch
- *   call".
+ *   before the first of its trace.  Other GPU work without a launch call is "no
+ *   launch call".
  * - launches, copies without work: calls of the runtime or the driver with
  *   "Launch", or with "Memcpy" or "Memset" in their name (never "HostFunc"),
  *   whose correlation no GPU work has.

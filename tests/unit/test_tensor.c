@@ -263,6 +263,25 @@ static void test_launched(void **state)
 	scene_close(&s);
 }
 
+/* Where the class of most time is unknown, a small one does not lead. */
+static void test_unknown(void **state)
+{
+	static const char trace[] =
+		TRACE(KERNEL("fc-dtype_Float", 100, 30, 7, 1)
+			      KERNEL("volta_sgemm_nt", 140, 10, 7, 2));
+	struct pf_kernels_args args = { 0 };
+	struct scene s = { 0 };
+
+	(void)state;
+	scene_open(&s, trace);
+	args.window = (struct pf_window_args)PF_WINDOW_DEFAULTS;
+	assert_int_equal(pf_kernels(&s.db, &args, NULL, &s.doc), 0);
+	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
+			       ": of unknown class 75.00 %, other kernels "
+			       "25.00 %. "));
+	scene_close(&s);
+}
+
 static void test_data(void **state)
 {
 	struct pf_err err = { 0 };
@@ -285,9 +304,9 @@ static void test_data(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names), cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_ops),   cmocka_unit_test(test_launched),
-		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_names),   cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_ops),     cmocka_unit_test(test_launched),
+		cmocka_unit_test(test_unknown), cmocka_unit_test(test_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

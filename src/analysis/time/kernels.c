@@ -885,8 +885,8 @@ static size_t plain_of(const char *word)
 
 /*
  * ": matrix products 46.69 %, attention 5.1 %, other kernels 48.13 %": the
- * largest three that have a name, what is of unknown class, and all others as
- * one; nothing where none has a name.
+ * largest three that have a name, but not where most is of unknown class; that,
+ * and all others as one; nothing where none has a name.
  */
 static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 {
@@ -894,6 +894,7 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 	int64_t ns[OTHER + 1] = { 0 };
 	const char *before = ": ";
 	char share[PF_NUM_MAX];
+	bool is_dark;
 
 	for (size_t i = 0; i < k->class_count; i++)
 		pf_sat_sum(&ns[plain_of(k->classes[i].class_word)],
@@ -901,7 +902,8 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 	pf_buf_adds(out, "");
 	if (ns[UNKNOWN] + ns[OTHER] >= k->total_ns)
 		return;
-	for (size_t n = 0; n <= SAID + 1; n++) {
+	is_dark = ns[UNKNOWN] > k->total_ns / 2;
+	for (size_t n = is_dark ? SAID : 0; n <= SAID + 1; n++) {
 		size_t most = n < SAID ? 0 : UNKNOWN + n - SAID;
 
 		for (size_t w = 1; n < SAID && w < UNKNOWN; w++)

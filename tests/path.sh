@@ -545,6 +545,25 @@ run 0 "$profan" path "$tmp/profiler.db" --group op -f csv &&
 	grep -q '^A21  *200.000 us ' "$tmp/out"
 result 'the profiler is in no operator' "$tmp/out"
 
+# an operator below many others is found, and what runs behind it is not its
+awk 'BEGIN {
+	x = "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"pid\": 1, \"tid\": 1, "
+	print "["
+	for (i = 0; i < 400; i++)
+		printf "%s\"name\": \"outer\", \"ts\": %d, \"dur\": %d},\n", \
+			x, i, 3000 - 2 * i
+	print x "\"name\": \"deep\", \"ts\": 500, \"dur\": 700},"
+	print x "\"name\": \"in it\", \"ts\": 600, \"dur\": 100},"
+	print x "\"name\": \"beside\", \"ts\": 1300, \"dur\": 50}"
+	print "]"
+}' >"$tmp/deep.json"
+run 0 "$profan" ingest -q "$tmp/deep.json" -o "$tmp/deep.db" &&
+	run 0 "$profan" path "$tmp/deep.db" --what-if 'op:deep=0' \
+		--what-if 'op:beside=0' -f csv &&
+	grep -q '^700000,.*,op:deep=0,' "$tmp/out" &&
+	grep -q '^50000,.*,op:beside=0,' "$tmp/out"
+result 'operators below many others' "$tmp/out"
+
 # ---- work of before the capture holds up a stream ----
 queued() { # END FROM STREAM OF: until then other work goes on, of the first
 	# long work when it begins, and of what was launched before its stream

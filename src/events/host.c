@@ -1218,17 +1218,11 @@ size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max)
 	return n;
 }
 
-size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max)
+const struct pf_inner *pf_walk_at(const struct pf_walk *w, size_t i)
 {
-	size_t n = 0;
+	const struct frame *f = pf_nest_at(&w->open, i);
 
-	for (size_t i = 0; i < w->open.depth && n < max; i++) {
-		const struct frame *f = pf_nest_at(&w->open, i);
-
-		if (is_op_or_range(f->inner.kind))
-			names[n++] = f->inner.name;
-	}
-	return n;
+	return i < w->open.depth ? &f->inner : NULL;
 }
 
 uint32_t pf_walk_track(const struct pf_walk *w)

@@ -212,8 +212,11 @@ struct pf_inner pf_walk_inner(const struct pf_walk *w);
  */
 size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max);
 
-/* The same of operators and ranges alone, with steps. */
-size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max);
+/*
+ * What is open at place i from outermost 0; NULL: no more is.  While one stays
+ * at its place nothing below it changes.
+ */
+const struct pf_inner *pf_walk_at(const struct pf_walk *w, size_t i);
 
 /* Where the event ends at whose start pf_walk_piece() had none left. */
 int64_t pf_walk_stop_end(const struct pf_walk *w);

@@ -18,11 +18,15 @@
 #include "store/varint.h"
 
 /*
- * Questions side by side, as lanes, eight to a group: what each makes of an
- * edge.
+ * Questions side by side, as lanes, sixteen to a group: what each makes of an
+ * edge.  Few are asked mostly: lanes are worked out by fours.
  */
 
-#define LANES 8
+#define LANES   16
+#define AT_ONCE 4
+
+/* Of a name or a key: the lanes of a group that change it. */
+typedef uint16_t path_mask;
 
 typedef int64_t path_lanes_ns[LANES];
 
@@ -45,7 +49,7 @@ struct path_group {
 	unsigned pessimistic;
 	double by_class[PF_GPU_CLASSES][LANES], work_factor[LANES];
 	double host_factor[LANES];
-	unsigned char *of_name, *of_key; /* lanes, or NULL */
+	path_mask *of_name, *of_key; /* or NULL */
 };
 
 /* Entries of a thread, read on; those before a point have been. */
@@ -61,7 +65,7 @@ struct path_groups {
 	const struct path_ledger *ledger;
 	size_t name_count;
 	struct path_group *items;
-	size_t count, width; /* lanes in all */
+	size_t count, width; /* lanes in all, to the next four */
 	/* groups that may differ, by what an edge is: path_group_bit() each */
 	uint64_t *of_key, of_class[PF_GPU_CLASSES];
 	uint64_t any_host, no_waits, no_copy_waits, no_allocs, least_launch;
@@ -174,12 +178,12 @@ static void take_names(const struct path_groups *s, struct path_group *g,
 		return;
 	g->by_name |= bit;
 	if (!g->of_name)
-		g->of_name = pf_calloc(s->name_count + 1, 1);
+		g->of_name = pf_calloc(s->name_count + 1, sizeof(path_mask));
 	if (q->work_name < s->name_count)
-		g->of_name[q->work_name] |= (unsigned char)bit;
+		g->of_name[q->work_name] |= (path_mask)bit;
 	for (size_t i = 0; q->has_work_regex && i < s->name_count; i++)
 		if (q->names[i] & FITS_WORK)
-			g->of_name[i] |= (unsigned char)bit;
+			g->of_name[i] |= (path_mask)bit;
 }
 
 static void take_change(const struct path_groups *s, struct path_group *g,
@@ -201,7 +205,7 @@ static void take_change(const struct path_groups *s, struct path_group *g,
 	if (q->has_host && (q->host_kinds & PATH_IS_ANY))
 		g->any_host |= bit;
 	else if (q->has_host && q->key != PF_PATH_NONE)
-		g->of_key[q->key] |= (unsigned char)bit;
+		g->of_key[q->key] |= (path_mask)bit;
 	g->no_waits |= q->no_waits ? bit : 0;
 	g->no_copy_waits |= q->no_copy_waits ? bit : 0;
 	g->no_allocs |= q->no_allocs ? bit : 0;
@@ -220,7 +224,8 @@ static void prepare_group(const struct path_groups *s, struct path_group *g,
 		for (unsigned k = 0; k < PF_GPU_CLASSES; k++)
 			g->by_class[k][i] = 1;
 	}
-	g->of_key = pf_calloc((size_t)s->ledger->key_count + 1, 1);
+	g->of_key =
+		pf_calloc((size_t)s->ledger->key_count + 1, sizeof(path_mask));
 	for (unsigned i = 0; i < count; i++) {
 		if (lanes[i].change)
 			take_change(s, g, i, lanes[i].change);
@@ -280,7 +285,7 @@ static void path_groups_init(struct path_groups *s, const struct path *p,
 				   .ledger = ledger,
 				   .name_count = pf_names_count(p->names),
 				   .count = (count + LANES - 1) / LANES };
-	s->width = s->count * LANES;
+	s->width = (count + AT_ONCE - 1) / AT_ONCE * AT_ONCE;
 	s->items = pf_calloc(s->count + 1, sizeof(*s->items));
 	s->of_key =
 		pf_calloc((size_t)ledger->key_count + 1, sizeof(*s->of_key));
@@ -709,7 +714,7 @@ static const int64_t *start_of(const struct path_groups *s,
 	struct path_load dur;
 
 	path_scale(s, g, work, w->end_ns - w->start_ns, &dur);
-	for (unsigned i = 0; i < LANES; i++) {
+	for (unsigned i = 0; i < g->count; i++) {
 		own[i] = end[i] - (dur.own >> i & 1 ? dur.own_ns[i] : dur.ns);
 		/* it began before the window, and would end there */
 		if (w->start_ns < s->p->w0_ns && end[i] == s->p->w0_ns)
@@ -735,7 +740,7 @@ static void reach(const struct path_groups *s, size_t group,
 	if (PATH_IS_WORK(graph, source) && !PATH_IS_END(graph, source))
 		from = start_of(s, g, PATH_WORK_OF(source), from, own);
 	if (!(load.own | load.gone)) {
-		path_reach(t, from, load.ns, LANES);
+		path_reach(t, from, load.ns, g->count);
 		return;
 	}
 	for (unsigned m = g->all & ~load.gone, i = 0; path_next_lane(&m, &i);) {
@@ -750,22 +755,20 @@ static void go_along(const struct path_groups *s, const struct path_leg *leg,
 		     int64_t *t)
 {
 	const uint64_t differ = path_differing(s, &leg->edge);
-	size_t plain = 0; /* the first of groups that nothing changes */
+	size_t plain = 0; /* the first lane of groups that nothing changes */
 
-	if (!differ) {
-		path_reach(t, leg->from, leg->ns, s->width);
-		return;
-	}
-	for (size_t i = 0; i <= s->count; i++) {
-		if (i < s->count && !(differ & path_group_bit(i)))
+	for (size_t i = 0; differ && i < s->count; i++) {
+		const size_t lane = i * LANES;
+
+		if (!(differ & path_group_bit(i)))
 			continue;
-		if (i > plain)
-			path_reach(t + plain * LANES, leg->from + plain * LANES,
-				   leg->ns, (i - plain) * LANES);
-		if (i < s->count)
-			reach(s, i, leg, t + i * LANES);
-		plain = i + 1;
+		path_reach(t + plain, leg->from + plain, leg->ns, lane - plain);
+		reach(s, i, leg, t + lane);
+		plain = lane + LANES;
 	}
+	if (plain < s->width)
+		path_reach(t + plain, leg->from + plain, leg->ns,
+			   s->width - plain);
 }
 
 static void add_duration(const struct path_groups *s, uint32_t work, int64_t *t)
@@ -773,9 +776,8 @@ static void add_duration(const struct path_groups *s, uint32_t work, int64_t *t)
 	const struct path_work *w = &s->p->works[work];
 	const int64_t ns = w->end_ns - w->start_ns;
 
-	for (size_t i = 0; i < s->width; i += LANES)
-		for (size_t k = 0; k < LANES; k++)
-			t[i + k] += ns;
+	for (size_t i = 0; i < s->width; i++)
+		t[i] += ns;
 	for (size_t i = 0; s->of_class[w->class] && i < s->count; i++) {
 		const struct path_group *g = &s->items[i];
 		struct path_load dur;
@@ -827,9 +829,8 @@ static void work_out(struct replay *r, uint32_t item, int64_t *t)
 			   : pt->kind == PATH_AT_FIRST || pt->is_start;
 	find_legs(r, item, to);
 	at = at < p->w0_ns || is_start ? at : p->w0_ns;
-	for (size_t i = 0; i < r->groups.width; i += LANES)
-		for (size_t k = 0; k < LANES; k++)
-			t[i + k] = at;
+	for (size_t i = 0; i < r->groups.width; i++)
+		t[i] = at;
 	for (size_t i = 0; i < r->leg_count; i++)
 		go_along(&r->groups, &r->legs[i], t);
 	if (is_work)
@@ -1032,20 +1033,19 @@ int path_bound(const struct path *p, const struct path_ledger *l,
 	return rc;
 }
 
-#define OPS_MAX 256 /* of a stack of operators */
-
 /* ---- names ---- */
 
 struct path_folder {
 	struct path_ledger *f;
 	struct pf_db *db;
 	struct pf_names *names;
-	/* operators open there, outermost first; the innermost is this event */
-	uint32_t ops[OPS_MAX];
-	size_t op_count;
-	const struct pf_walk *ops_of; /* NULL: not looked at yet */
-	uint32_t op_seq;
-	uint32_t *fits_from; /* by question: the first that fits, or OPS_MAX */
+	/* what was open when it was looked at: events, outermost first */
+	uint32_t *open;
+	size_t open_count, open_cap;
+	const struct pf_walk *open_of; /* NULL: not looked at yet */
+	uint32_t op_seq;               /* the innermost operator or range */
+	size_t *fits_from; /* by question: the first that fits, or SIZE_MAX */
+	bool is_in;        /* something that is open fits */
 	/* the edge at hand */
 	int64_t *sums; /* by key */
 	uint32_t *touched;
@@ -1170,6 +1170,26 @@ static void touch(struct path_folder *w, uint32_t key, int64_t ns)
 	w->sums[key] += ns;
 }
 
+/* Which questions are about this operator or range? */
+static int look_at_op(struct path_folder *w, size_t place, uint32_t name)
+{
+	const struct path_ledger *f = w->f;
+	unsigned bits;
+
+	for (uint32_t k = 0; k < f->of_ops_count; k++) {
+		const uint32_t n = f->of_ops[k];
+
+		if (w->fits_from[n] < place)
+			continue;
+		if (fits(w->f, w->names, &f->changes->items[n], name, &bits) <
+		    0)
+			return -1;
+		if (bits & FITS_OP)
+			w->fits_from[n] = place;
+	}
+	return 0;
+}
+
 /*
  * Do the operators that are open fit?  They are as long as the last one is;
  * those outside of it mostly were open when it was asked before.
@@ -1178,34 +1198,31 @@ static int look_at_ops(struct path_folder *w, const struct pf_walk *walk,
 		       uint32_t op_seq)
 {
 	const struct path_ledger *f = w->f;
-	uint32_t ops[OPS_MAX];
-	size_t count, same = 0;
-	unsigned bits;
+	const struct pf_inner *in;
+	size_t same;
 
-	if (w->ops_of == walk && w->op_seq == op_seq)
+	if (w->open_of == walk && w->op_seq == op_seq)
 		return 0;
-	count = pf_walk_ops(walk, ops, OPS_MAX);
-	while (same < count && same < w->op_count && ops[same] == w->ops[same])
-		same++;
-	memcpy(w->ops + same, ops + same, (count - same) * sizeof(*ops));
-	w->op_count = count;
-	for (uint32_t k = 0; k < f->of_ops_count; k++) {
-		const uint32_t n = f->of_ops[k];
-
-		if (w->fits_from[n] < same)
-			continue;
-		w->fits_from[n] = OPS_MAX;
-		for (size_t i = same; i < count; i++) {
-			if (fits(w->f, w->names, &f->changes->items[n], ops[i],
-				 &bits) < 0)
-				return -1;
-			if (bits & FITS_OP) {
-				w->fits_from[n] = (uint32_t)i;
-				break;
-			}
-		}
+	for (same = w->open_of == walk ? w->open_count : 0; same; same--) {
+		in = pf_walk_at(walk, same - 1);
+		if (in && in->seq == w->open[same - 1])
+			break;
 	}
-	w->ops_of = walk;
+	for (uint32_t k = 0; w->is_in && k < f->of_ops_count; k++)
+		if (w->fits_from[f->of_ops[k]] >= same)
+			w->fits_from[f->of_ops[k]] = SIZE_MAX;
+	for (w->open_count = same; (in = pf_walk_at(walk, w->open_count));) {
+		if (in->op_seq == in->seq &&
+		    look_at_op(w, w->open_count, in->name) < 0)
+			return -1;
+		w->open = pf_grow(w->open, &w->open_cap, w->open_count + 1,
+				  sizeof(*w->open));
+		w->open[w->open_count++] = in->seq;
+	}
+	w->is_in = false;
+	for (uint32_t k = 0; k < f->of_ops_count; k++)
+		w->is_in |= w->fits_from[f->of_ops[k]] < SIZE_MAX;
+	w->open_of = walk;
 	w->op_seq = op_seq;
 	return 0;
 }
@@ -1218,7 +1235,7 @@ static int hits(struct path_folder *w, uint32_t question,
 	struct path_change *q = &w->f->changes->items[question];
 	unsigned bits;
 
-	*out = w->fits_from[question] < OPS_MAX &&
+	*out = w->fits_from[question] < SIZE_MAX &&
 	       place->cause != PF_CAUSE_PROFILER;
 	if (*out || !q->has_host_regex)
 		return 0;
@@ -1235,6 +1252,7 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 	const struct path_ledger *f = w->f;
 	const struct pf_name_class *class = NULL;
 	unsigned kinds;
+	bool may_hit;
 
 	if (f->of_ops_count && look_at_ops(w, walk, inner->op_seq) < 0)
 		return -1;
@@ -1244,9 +1262,10 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 			return -1;
 	}
 	kinds = kinds_of(place, inner, class);
+	may_hit = w->is_in || f->has_host_names;
 	for (const uint32_t *q = of_kinds(f, kinds); *q != PF_PATH_NONE; q++)
 		touch(w, *q, ns);
-	for (uint32_t i = 0; i < f->named_count; i++) {
+	for (uint32_t i = 0; may_hit && i < f->named_count; i++) {
 		const uint32_t question = f->named[i];
 		bool hit = false;
 
@@ -1370,7 +1389,7 @@ static int look_at_call(struct path_folder *w, const struct path_stand *s,
 		return -1;
 	for (uint32_t i = 0; i < f->of_ops_count; i++)
 		f->changes->items[f->of_ops[i]].below[call] =
-			w->fits_from[f->of_ops[i]] < OPS_MAX;
+			w->fits_from[f->of_ops[i]] < SIZE_MAX;
 	return 0;
 }
 
@@ -1413,7 +1432,7 @@ static int add_thread(struct path_folder *w, uint32_t thread)
 
 	if (p->threads[thread].first_point == PF_PATH_NONE)
 		return 0;
-	w->ops_of = NULL;
+	w->open_of = NULL;
 	rc = path_stand_begin(&s, p, w->db, w->names, thread);
 	if (!rc)
 		rc = path_fold_to(w, &s, p->threads[thread].end_point, NULL);
@@ -1477,7 +1496,7 @@ static struct path_folder folder_new(struct path_ledger *f, struct pf_db *db,
 	w.touched = pf_calloc((size_t)f->key_count + 1, sizeof(*w.touched));
 	w.fits_from = pf_alloc(((size_t)f->asked + 1) * sizeof(*w.fits_from));
 	for (uint32_t i = 0; i < f->asked; i++)
-		w.fits_from[i] = OPS_MAX;
+		w.fits_from[i] = SIZE_MAX;
 	return w;
 }
 
@@ -1485,6 +1504,7 @@ static void folder_release(struct path_folder *w)
 {
 	free(w->sums);
 	free(w->touched);
+	free(w->open);
 	free(w->fits_from);
 }
 
@@ -1605,6 +1625,7 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 			q->key = i;
 			if (q->has_host_regex || q->has_op_regex)
 				f->named[f->named_count++] = i;
+			f->has_host_names |= q->has_host_regex;
 		}
 		if (find_works(f, q) < 0)
 			return -1;

@@ -542,7 +542,8 @@ struct path_ledger {
 	/* of time of the host that is not all of it: by its kinds, and by names */
 	uint32_t *by_kinds, *named;
 	uint32_t named_count;
-	uint32_t *of_ops; /* questions that ask for enclosing operators */
+	bool has_host_names; /* some ask for what runs there itself */
+	uint32_t *of_ops;    /* questions that ask for enclosing operators */
 	uint32_t of_ops_count;
 	_Atomic int64_t *folded_ns; /* by question: time of the host */
 	size_t name_count;

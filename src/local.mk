@@ -10,6 +10,7 @@ AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"' \
 	-DPKGDATADIR='"$(pkgdatadir)"'
 bin_PROGRAMS += profan
 profan_LDADD = libprofan.a $(PROFAN_LIBS)
+profan_LDFLAGS = $(AM_LDFLAGS) $(PF_PROGRAM_LDFLAGS)
 
 # Commands and formats enter themselves in their lists.
 ENTRIES = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(SHELL) $(srcdir)/src/entries.sh

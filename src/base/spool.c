@@ -530,8 +530,7 @@ static int open_sources(struct pf_sorter *s, size_t from, size_t to,
 		src->next = r->at;
 		src->left_bytes = r->bytes;
 		src->left = r->count;
-		if (next_record(s, src, err) < 0)
-			return -1;
+		PF_TRY(next_record(s, src, err) < 0);
 		s->heap[s->heap_count++] = src;
 	}
 	pf_heap_make(s->heap, sizeof(struct source *), s->heap_count,
@@ -763,8 +762,8 @@ static int evict(struct pf_spool *s, struct place *p, struct pf_err *err)
 		s->tail = NULL;
 	if (!p->used || !p->dirty)
 		return 0;
-	if (open_file(s, err) || write_piece(s, p, err))
-		return -1;
+	PF_TRY(open_file(s, err));
+	PF_TRY(write_piece(s, p, err));
 	p->dirty = false;
 	return 0;
 }

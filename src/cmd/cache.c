@@ -108,9 +108,8 @@ int pf_fleet_choose(const struct pf_cmd *cmd, const void *args, char **path,
 	char *own;
 
 	if (rank && pf_opt_is_set(rank, args, cmd->defaults)) {
-		if (rank_of(rank, args, &number, err) ||
-		    pf_fleet_rank_take(*path, number, &own, err))
-			return -1;
+		PF_TRY(rank_of(rank, args, &number, err));
+		PF_TRY(pf_fleet_rank_take(*path, number, &own, err));
 		free(*path);
 		*path = own;
 		return 0;
@@ -527,8 +526,7 @@ static int open_each(struct pf_inputs *in, char *const *arguments,
 				       "'%s' is a fleet database, which has no "
 				       "events: name databases of ranks",
 				       arguments[i]);
-		if (pf_cache_open(&in->items[i], &arguments[i], 1, err) < 0)
-			return -1;
+		PF_TRY(pf_cache_open(&in->items[i], &arguments[i], 1, err));
 		if (in->count > HELD_MAX)
 			let_go(&in->items[i]);
 		in->paths[i] = in->items[i].path;

@@ -600,8 +600,7 @@ static int settle_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			    void *args, const struct common *common,
 			    struct pf_doc *doc)
 {
-	if (pf_doc_settle(doc, cx->err) < 0)
-		return -1;
+	PF_TRY(pf_doc_settle(doc, cx->err) < 0);
 	return print_doc(cmd, cx, args, common, doc);
 }
 
@@ -781,8 +780,7 @@ static int run_on_any(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		rc = pf_fleet_choose(cmd, args, &cached->path, cx->err);
 		cx->db_name = cached->path;
 	}
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	return rc ? run_on_fleet(cmd, cx, cached->path, args, common)
 		  : run_on(cmd, cx, cached, args, common);
 }
@@ -796,8 +794,7 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	take_word(cmd, cx);
 	if (cmd->needs & PF_NEEDS_DB)
 		take_source(cmd, cx, &source);
-	if (check_arg_count(cmd, cx) < 0)
-		return -1;
+	PF_TRY(check_arg_count(cmd, cx) < 0);
 	if (!(cmd->needs & PF_NEEDS_DB))
 		return run_command(cmd, cx, args, common);
 	if (pf_cache_open(&cached, source.items, source.count, cx->err) < 0)

@@ -572,16 +572,14 @@ static int set_options(const struct capture_args *a, const char *pattern,
 	PF_TRY(check_kinds(a->kinds, err));
 	for (size_t i = 0; i < PF_LEN(texts); i++)
 		PF_TRY(set_variable(texts[i].name, texts[i].value, err));
-	if (set_choice("PROFAN_GRAPH", "node|graph", a->graph, err) ||
-	    set_choice("PROFAN_START", "on|off|api|signal", a->start, err) ||
-	    set_choice("PROFAN_CLOCK", "monotonic|realtime", a->clock, err))
-		return -1;
-	if (set_number("PROFAN_DELAY_S", a->delay_ns, second, true, err) ||
-	    set_number("PROFAN_DURATION_S", a->duration_ns, second, true,
-		       err) ||
-	    set_number("PROFAN_FLUSH_MS", a->flush_ns, milli, false, err) ||
-	    set_number("PROFAN_EXIT_MS", a->exit_ns, milli, false, err))
-		return -1;
+	PF_TRY(set_choice("PROFAN_GRAPH", "node|graph", a->graph, err));
+	PF_TRY(set_choice("PROFAN_START", "on|off|api|signal", a->start, err));
+	PF_TRY(set_choice("PROFAN_CLOCK", "monotonic|realtime", a->clock, err));
+	PF_TRY(set_number("PROFAN_DELAY_S", a->delay_ns, second, true, err));
+	PF_TRY(set_number("PROFAN_DURATION_S", a->duration_ns, second, true,
+			  err));
+	PF_TRY(set_number("PROFAN_FLUSH_MS", a->flush_ns, milli, false, err));
+	PF_TRY(set_number("PROFAN_EXIT_MS", a->exit_ns, milli, false, err));
 	return set_number("PROFAN_MAX_MB", a->max_mb, 1, false, err);
 }
 

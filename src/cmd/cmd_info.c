@@ -23,8 +23,8 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 
 	if (a->check && pf_check(cx->db, &checked))
 		return -1;
-	if (pf_info(cx->db, NULL, doc) || pf_info_storage(cx->db, doc))
-		return -1;
+	PF_TRY(pf_info(cx->db, NULL, doc));
+	PF_TRY(pf_info_storage(cx->db, doc));
 	if (a->check)
 		pf_doc_int(doc, "checked_count", "Events read back", PF_COUNT,
 			   checked);

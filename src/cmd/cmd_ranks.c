@@ -177,9 +177,8 @@ static int check(const struct args *args, const struct pf_ranks *found,
 	bool is_failed = false;
 
 	for (size_t i = 0; i < args->checks.count; i++)
-		if (pf_ranks_gate(args->checks.items[i], found, doc, &is_failed,
-				  err) < 0)
-			return -1;
+		PF_TRY(pf_ranks_gate(args->checks.items[i], found, doc,
+				     &is_failed, err));
 	return is_failed;
 }
 

@@ -69,8 +69,7 @@ static int run(struct pf_ctx *cx, void *argv)
 
 	if (!args->out)
 		return pf_fail(cx->err, PF_EUSAGE, "'--output' is missing");
-	if (pf_slice(cx->db, args, cx->out, &result) < 0)
-		return -1;
+	PF_TRY(pf_slice(cx->db, args, cx->out, &result) < 0);
 	say(args, &result);
 	return 0;
 }

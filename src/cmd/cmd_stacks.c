@@ -54,8 +54,7 @@ static int run(struct pf_ctx *cx, void *argv)
 	struct pf_stacks_result r;
 	const char *plural;
 
-	if (pf_stacks(cx->db, args, cx->out, &r) < 0)
-		return -1;
+	PF_TRY(pf_stacks(cx->db, args, cx->out, &r) < 0);
 	if (r.nothing)
 		return note_missing(cx, &r);
 	if (args->weight == PF_STACKS_MEMORY)

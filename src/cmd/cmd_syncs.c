@@ -28,8 +28,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 {
 	bool is_failed = false;
 
-	if (pf_syncs(cx->db, args, NULL, doc, &is_failed) < 0)
-		return -1;
+	PF_TRY(pf_syncs(cx->db, args, NULL, doc, &is_failed) < 0);
 	return is_failed;
 }
 

@@ -108,8 +108,7 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id)
 	rc = pf_db_step(db, st, db->err);
 	*id = sqlite3_column_int64(st, 0);
 	count = sqlite3_column_int64(st, 1);
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	if (!rc && a->cycle)
 		return pf_fail(db->err, PF_EUSAGE,
 			       "there is no cycle %" PRId64
@@ -276,8 +275,7 @@ static struct pf_doc begin_list(const struct pf_ctx *cx,
 
 static int end_list(struct pf_ctx *cx, struct pf_doc *doc)
 {
-	if (pf_doc_settle(doc, cx->err) < 0)
-		return -1;
+	PF_TRY(pf_doc_settle(doc, cx->err) < 0);
 	return pf_render_doc(&cx->style, doc, cx->out, cx->err);
 }
 

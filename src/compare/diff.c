@@ -1337,9 +1337,8 @@ static int check_gates(const struct pf_diff_run *d, struct pf_doc *doc,
 					     d->out->is_cut };
 
 	for (size_t i = 0; i < d->args->fail_on.count; i++)
-		if (pf_gate_check(d->args->fail_on.items[i], &sides, doc,
-				  is_failed, err) < 0)
-			return -1;
+		PF_TRY(pf_gate_check(d->args->fail_on.items[i], &sides, doc,
+				     is_failed, err) < 0);
 	return 0;
 }
 

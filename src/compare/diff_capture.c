@@ -602,8 +602,7 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 	struct pf_work_name *name;
 
 	while (w->next && w->next->launch_id < id)
-		if (work_add_orphan(w, w->next) < 0 || work_next(w) < 0)
-			return -1;
+		PF_TRY(work_add_orphan(w, w->next) < 0 || work_next(w));
 	if (!w->next || w->next->launch_id != id)
 		return 0;
 	if (h->top && place_of(h, (uint32_t)h->top - 1, &node) < 0)
@@ -624,9 +623,8 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 		if (h->is_one_step)
 			step = find_step(w->c, h->trace_id, w->next->start_ns,
 					 false);
-		if (work_add(w, w->next, node, op, shapes, step) < 0 ||
-		    work_next(w) < 0)
-			return -1;
+		PF_TRY(work_add(w, w->next, node, op, shapes, step));
+		PF_TRY(work_next(w));
 	}
 	return 0;
 }
@@ -1015,9 +1013,8 @@ static int make_names(struct pf_work *w)
 {
 	int64_t count;
 
-	if (pf_db_number(w->db, "SELECT ifnull(max(id) + 1, 0) FROM string",
-			 &count, w->db->err))
-		return -1;
+	PF_TRY(pf_db_number(w->db, "SELECT ifnull(max(id) + 1, 0) FROM string",
+			    &count, w->db->err));
 	w->name_count = count < DENSE_IDS ? (size_t)count : DENSE_IDS;
 	w->names = pf_calloc(w->name_count + 1, sizeof(*w->names));
 	for (size_t i = 0; i < w->name_count; i++)
@@ -1052,18 +1049,16 @@ static void release(struct pf_work *w)
 
 static int run(struct pf_work *w)
 {
-	if (pf_kinds_load(&w->kinds, w->db, w->db->err) < 0 ||
-	    make_names(w) < 0 || gather(w) < 0)
-		return -1;
+	PF_TRY(pf_kinds_load(&w->kinds, w->db, w->db->err) < 0);
+	PF_TRY(make_names(w));
+	PF_TRY(gather(w));
 	for (size_t i = 0; i < w->kinds.count; i++)
 		w->has_memory |= w->kinds.of[i] == PF_KIND_MEMORY;
 	for (size_t i = 0; i < w->window->count; i++)
-		if (work_walk(w, w->window->traces[i].trace_id) < 0)
-			return -1;
+		PF_TRY(work_walk(w, w->window->traces[i].trace_id) < 0);
 	/* launch calls that no thread has */
 	while (w->next)
-		if (work_add_orphan(w, w->next) < 0 || work_next(w) < 0)
-			return -1;
+		PF_TRY(work_add_orphan(w, w->next) < 0 || work_next(w));
 	settle(w);
 	return 0;
 }
@@ -1365,9 +1360,9 @@ static int take_names(struct waits *w, struct pf_keyed *rows)
 		struct pf_wait_key *key =
 			&PF_KEYED_ROW(rows, struct pf_wait_row, i)->key;
 
-		if (name_text(w, &key->name) < 0 ||
-		    name_text(w, &key->op) < 0 || name_text(w, &key->frame) < 0)
-			return -1;
+		PF_TRY(name_text(w, &key->name));
+		PF_TRY(name_text(w, &key->op));
+		PF_TRY(name_text(w, &key->frame));
 	}
 	return 0;
 }

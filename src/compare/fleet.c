@@ -196,8 +196,7 @@ static int put(struct pf_fleet_out *out, const char *table,
 			       "summary",
 			       row_count, table);
 	st = prepare(out, table, fields, count);
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (size_t i = 0; i < row_count; i++)
 		PF_TRY(put_row(out, st, fields, count,
 			       (const char *)rows + i * row_bytes, (int64_t)i));
@@ -321,8 +320,7 @@ static int check_capture(struct pf_db *db, const char *capture)
 	int64_t count;
 
 	sqlite3_bind_text(st, 1, capture, -1, SQLITE_STATIC);
-	if (pf_db_step(db, st, db->err) < 0)
-		return -1;
+	PF_TRY(pf_db_step(db, st, db->err) < 0);
 	count = sqlite3_column_int64(st, 0);
 	/* an empty fleet has nothing to choose from */
 	if (count == 1 || (!count && !capture))

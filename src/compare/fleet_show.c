@@ -535,8 +535,7 @@ static int find(struct pf_db *db, sqlite3_stmt *st, int64_t rank,
 
 	sqlite3_bind_int64(st, 1, rank);
 	rc = pf_db_step(db, st, db->err);
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	if (!rc)
 		return pf_fail(db->err, PF_EUSAGE,
 			       "there is no rank %" PRId64 " in this fleet",

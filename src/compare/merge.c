@@ -455,8 +455,7 @@ static int read_columns(struct pf_fleet_copy *c, int table)
 		c->out->db, "SELECT name FROM pragma_table_info(?1)", c->err);
 	int rc = st ? 1 : -1;
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	sqlite3_bind_text(st, 1, pf_fleet_tables[table], -1, SQLITE_STATIC);
 	while (of->count < PF_FLEET_COLUMNS &&
 	       (rc = pf_db_step(c->out->db, st, c->err)) == 1) {
@@ -633,9 +632,8 @@ static int bind_row(struct pf_fleet_copy *c, struct pf_fleet_part *p, int table,
 			sqlite3_bind_value(to, i + 1,
 					   sqlite3_column_value(from, i));
 		} else {
-			if (copy_text(c, p, sqlite3_column_int64(from, i),
-				      &text))
-				return -1;
+			PF_TRY(copy_text(c, p, sqlite3_column_int64(from, i),
+					 &text));
 			sqlite3_bind_int64(to, i + 1, text);
 		}
 	return 0;
@@ -988,9 +986,8 @@ static int set_up_worker(struct worker *w, struct pf_fleet_work *s,
 
 	w->work = s;
 	w->slot = PF_OUTPLACE_UNWATCHED;
-	if (pf_db_create_kind(db, "", &pf_fleet_kind, err) ||
-	    pf_fleet_out_open(&w->out, db))
-		return -1;
+	PF_TRY(pf_db_create_kind(db, "", &pf_fleet_kind, err));
+	PF_TRY(pf_fleet_out_open(&w->out, db));
 	if (s->folder.path) {
 		pf_buf_addf(&path, "%s/%zu.db", s->folder.path, s->part_count);
 		w->temporary = path.data;
@@ -1209,9 +1206,8 @@ static int add_labels(struct merging *g)
 {
 	const struct pf_fleet_merge *m = g->m;
 
-	if (fleet_labels_add(&g->scratch, m->label_file, m->labels,
-			     m->label_count, g->err))
-		return -1;
+	PF_TRY(fleet_labels_add(&g->scratch, m->label_file, m->labels,
+				m->label_count, g->err));
 	return pf_db_run_file(&g->scratch, "schema/fleet/label.sql", g->err);
 }
 

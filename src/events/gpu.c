@@ -122,8 +122,7 @@ static int leap(struct comm *c, int64_t trace_id)
 	}
 	sqlite3_finalize(last);
 	sqlite3_finalize(place);
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	sqlite3_reset(c->rows);
 	sqlite3_bind_int64(c->rows, 1, pf_sat_add(low, 1));
 	return next_row(c);
@@ -313,9 +312,8 @@ static int judge_args(struct pf_gpu *g, const struct pf_span *s,
 	struct pf_json args;
 
 	if (*place == UINT64_MAX) {
-		if (pf_texts_get(&g->texts, PF_TEXT_ARGS, s->args, &args.p,
-				 &args.len, g->db->err) < 0)
-			return -1;
+		PF_TRY(pf_texts_get(&g->texts, PF_TEXT_ARGS, s->args, &args.p,
+				    &args.len, g->db->err) < 0);
 		pf_json_text(pf_json_get(args, "direction"), &said);
 		*place = gpu_copy_way(said.len ? said.data : "");
 		pf_buf_release(&said);
@@ -383,8 +381,7 @@ static int look_ahead(struct stream *on, const struct pf_span *s,
 	while (on->has_next && next->seq <= s->seq) {
 		int rc = pf_cursor_next(on->ahead, &on->next, err);
 
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		on->has_next = rc == 1;
 	}
 	*is_around = on->has_next &&
@@ -526,9 +523,8 @@ static int find_origin(struct pf_gpu *g, int64_t row)
 	ev->origin = PF_GPU_LAUNCHED;
 	if (ev->launch_id)
 		return 0;
-	if (find_linked(g, trace_key(g->trace->trace_id), &of_trace) < 0 ||
-	    find_linked(g, (uint64_t)ev->event_id >> 32, &of_track) < 0)
-		return -1;
+	PF_TRY(find_linked(g, trace_key(g->trace->trace_id), &of_trace));
+	PF_TRY(find_linked(g, (uint64_t)ev->event_id >> 32, &of_track));
 	/* What has an operator all the same began in the capture. */
 	ev->origin = !ev->op_id && (of_trace > row || of_track > row)
 			     ? PF_GPU_BEFORE
@@ -692,8 +688,7 @@ int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out)
 			return 0;
 		else if (rc == 0)
 			rc = open_trace(g, &g->window->traces[g->next_trace++]);
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		if (rc) {
 			*out = &g->event;
 			return 1;

@@ -197,8 +197,7 @@ int pf_host_next(struct pf_host *h, struct pf_host_span *out)
 		return 0;
 	*out = top->span;
 	rc = advance(h, top);
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	if (rc == 0) {
 		pf_cursor_free(top->cursor);
 		h->threads[0] = h->threads[--h->open];
@@ -1118,8 +1117,7 @@ int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err)
 	int rc;
 
 	while ((rc = peek(w, err)) == 1 && w->block->start_ns[w->at] <= at_ns)
-		if (walk_event(w) < 0)
-			return -1;
+		PF_TRY(walk_event(w));
 	return rc < 0 ? -1 : 0;
 }
 
@@ -1165,8 +1163,7 @@ static int next_change(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 			*out = at_ns;
 			return 0;
 		}
-		if (walk_event(w) < 0)
-			return -1;
+		PF_TRY(walk_event(w));
 	}
 	return rc;
 }
@@ -1189,8 +1186,7 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 	const struct frame *f;
 
 	*end_ns = at_ns;
-	if (next_change(w, at_ns, stop_seq, limit_ns, end_ns, err) < 0)
-		return -1;
+	PF_TRY(next_change(w, at_ns, stop_seq, limit_ns, end_ns, err) < 0);
 	pf_nest_drop(&w->open, at_ns);
 	*out = place_of(w);
 	if (*end_ns <= at_ns) {
@@ -1308,13 +1304,11 @@ int pf_others_piece(struct pf_others *o, int64_t at_ns, int64_t limit_ns,
 		int rc;
 
 		/* what a thread before this one begins to do ends the piece */
-		if (pf_walk_to(o->walks[i], at_ns, err) < 0 ||
-		    pf_walk_piece(o->walks[i], at_ns, UINT32_MAX, *end_ns,
-				  &place, end_ns, err) < 0)
-			return -1;
+		PF_TRY(pf_walk_to(o->walks[i], at_ns, err));
+		PF_TRY(pf_walk_piece(o->walks[i], at_ns, UINT32_MAX, *end_ns,
+				     &place, end_ns, err) < 0);
 		rc = pf_walk_says(o->walks[i], &place);
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		if (rc) {
 			*of = o->walks[i];
 			*out = place;
@@ -1337,8 +1331,7 @@ int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
 
 	w->has_found = false;
 	while ((rc = peek(w, err)) == 1) {
-		if (walk_event(w) < 0)
-			return -1;
+		PF_TRY(walk_event(w));
 		if (!w->has_found)
 			continue;
 		*out = w->found;

@@ -321,8 +321,7 @@ static int read_trace(struct finder *f, const struct pf_track *tracks,
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(tracks[i].class_name, "host") != 0)
 			continue;
-		if (read_thread(f, &tracks[i]) < 0)
-			return -1;
+		PF_TRY(read_thread(f, &tracks[i]) < 0);
 		best = keep_more(out, first, best);
 	}
 	PF_TRY(read_lanes(f, tracks->trace_id, first, best));
@@ -614,8 +613,7 @@ static int load(struct pf_db *db, const char *regex, struct pf_steps *out)
 {
 	if (!regex)
 		return load_rows(db, out);
-	if (step_names_load(db, regex, out) < 0)
-		return -1;
+	PF_TRY(step_names_load(db, regex, out) < 0);
 	return out->count ? extend_named(db, out) : 0;
 }
 

@@ -131,8 +131,7 @@ static int find_row(struct pf_db *db, sqlite3_stmt *row, int64_t trace_id,
 		sqlite3_reset(row);
 		sqlite3_bind_int64(row, 1, middle);
 		rc = pf_db_step(db, row, db->err);
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		if (rc == 1) {
 			int64_t trace = sqlite3_column_int64(row, 1);
 
@@ -159,11 +158,10 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 	int64_t first, end;
 	int rc;
 
-	if (find_row(db, row, trace->trace_id, trace->from_ns, &first) < 0 ||
-	    find_row(db, row, trace->trace_id + (trace->to_ns == INT64_MAX),
-		     trace->to_ns == INT64_MAX ? INT64_MIN : trace->to_ns,
-		     &end) < 0)
-		return -1;
+	PF_TRY(find_row(db, row, trace->trace_id, trace->from_ns, &first));
+	PF_TRY(find_row(db, row, trace->trace_id + (trace->to_ns == INT64_MAX),
+			trace->to_ns == INT64_MAX ? INT64_MIN : trace->to_ns,
+			&end));
 	st = pf_named_prepare(db, query, db->err);
 	sqlite3_bind_int64(st, 1, first);
 	sqlite3_bind_int64(st, 2, end);
@@ -397,8 +395,7 @@ int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 	struct trust t;
 	bool is_whole;
 
-	if (find_facts(db, window, &t) < 0)
-		return -1;
+	PF_TRY(find_facts(db, window, &t));
 	is_whole = t.is_known && window->device < 0 && !window->is_restricted;
 	if ((needs & (PF_TRUST_LINKS | PF_TRUST_WORK)) && t.any_work &&
 	    !is_whole && count_window(db, window, &t) < 0)

@@ -154,12 +154,10 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 	    args->from_ns >= args->to_ns)
 		return pf_fail(db->err, PF_EUSAGE,
 			       "--from must be earlier than --to");
-	if (pf_window_check_ranks(args->rank, db->err) < 0)
-		return -1;
+	PF_TRY(pf_window_check_ranks(args->rank, db->err) < 0);
 	if (args->steps && check_pattern(args->steps, db->err) < 0)
 		return -1;
-	if (pf_window_load(db, args, out) < 0)
-		return -1;
+	PF_TRY(pf_window_load(db, args, out) < 0);
 	if ((args->step || args->skip_first) && apply_steps(db, args, out) < 0)
 		return -1;
 	apply_times(args, out);
@@ -228,8 +226,7 @@ static int settle_track(struct pf_db *db, const struct pf_kinds *kinds,
 	struct extent e = { kinds, pf_work_row(track, t->is_tpu), NOTHING,
 			    INT64_MAX, INT64_MIN };
 
-	if (pf_track_read(db, track, &reader, &e) < 0)
-		return -1;
+	PF_TRY(pf_track_read(db, track, &reader, &e) < 0);
 	if (e.of == NOTHING || e.of < *of)
 		return 0;
 	if (e.of > *of || e.lo_ns < t->lo_ns)

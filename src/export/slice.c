@@ -166,8 +166,7 @@ static int slice_flows_see(struct pf_slice_flows *f, struct pf_lexicon *lexicon,
 			     ? 1
 			     : pf_lexicon_args_text(lexicon, e->args, &args.p,
 						    &args.len, lexicon->db.err);
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		id = rc ? pf_json_get(args, "@id") : (struct pf_json){ 0 };
 		if (id.p)
 			h = hash(h, id.p, id.len);
@@ -491,8 +490,7 @@ static int slice_begin(struct pf_slice_writer *w, struct pf_db *db,
 	sqlite3_stmt *stmt = pf_named_prepare(db, "slice_meta", db->err);
 	int rc;
 
-	if (!stmt)
-		return -1;
+	PF_TRY(!stmt);
 	pf_buf_adds(&w->buf, "{\n");
 	sqlite3_bind_int64(stmt, 1, trace_id);
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1)
@@ -511,8 +509,7 @@ static int slice_begin(struct pf_slice_writer *w, struct pf_db *db,
 static int slice_end(struct pf_slice_writer *w)
 {
 	pf_buf_adds(&w->buf, "\n]}\n");
-	if (flush(w) < 0)
-		return -1;
+	PF_TRY(flush(w) < 0);
 	return pf_outfile_commit(w->file, w->err);
 }
 
@@ -1129,8 +1126,7 @@ static int write_flow(struct slice *s, const struct pf_track *t,
 	if (e->start_ns < s->from_ns)
 		return 0;
 	rc = slice_flows_take(&s->flows, t->id, e->seq);
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	if (!rc) {
 		s->result->arrow_count++;
 		return 0;
@@ -1219,9 +1215,8 @@ static int load_tracks(struct slice *s, int64_t trace_id)
 {
 	char device[24];
 
-	if (pf_tracks_load(s->db, trace_id, &s->tracks, &s->track_count,
-			   s->db->err))
-		return -1;
+	PF_TRY(pf_tracks_load(s->db, trace_id, &s->tracks, &s->track_count,
+			      s->db->err));
 	s->is_unwanted = pf_calloc(s->track_count + 1, sizeof(bool));
 	snprintf(device, sizeof(device), "%" PRId64, s->device);
 	for (size_t i = 0; s->device >= 0 && i < s->track_count; i++)
@@ -1235,8 +1230,7 @@ static int set_up(struct slice *s, struct pf_window *window)
 	int64_t trace_id = window->traces->trace_id;
 	int has_fraction, is_untimed;
 
-	if (set_window(s, window) < 0)
-		return -1;
+	PF_TRY(set_window(s, window) < 0);
 	has_fraction = has_fact(s->db, trace_id, "ts_fraction_digits");
 	is_untimed = has_fact(s->db, trace_id, "snap_untimed_*");
 	if (has_fraction < 0 || is_untimed < 0)

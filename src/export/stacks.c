@@ -235,8 +235,7 @@ static int print_all(struct printer *p, struct pf_err *err)
 			continue;
 		}
 		node = p->children[top->next++].node;
-		if (print_node(p, node, err) < 0)
-			return -1;
+		PF_TRY(print_node(p, node, err) < 0);
 		push(p, node);
 	}
 	return p->buf.len
@@ -790,8 +789,8 @@ static int read_thread(void *context, const struct pf_track *t)
 	const struct pf_track_reader reader = { .event = take_event,
 						.within = s->trace };
 
-	if (begin_track(s, t) < 0 || pf_track_read(s->db, t, &reader, s) < 0)
-		return -1;
+	PF_TRY(begin_track(s, t));
+	PF_TRY(pf_track_read(s->db, t, &reader, s) < 0);
 	go_to(s, INT64_MAX);
 	return 0;
 }
@@ -1063,8 +1062,7 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	s.weight = args->weight;
 	if (s.weight == PF_STACKS_GPU) {
 		rc = stacks_only_samples(db);
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		if (rc)
 			s.weight = PF_STACKS_SAMPLES;
 	}

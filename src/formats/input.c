@@ -446,8 +446,7 @@ bool pf_input_damaged(const struct pf_input *in)
 int pf_input_finish(struct pf_input *in, struct pf_err *err)
 {
 	while (!in->at_eof)
-		if (read_file(in, in->raw, RAW_BYTES, err) < 0)
-			return -1;
+		PF_TRY(read_file(in, in->raw, RAW_BYTES, err) < 0);
 	return 0;
 }
 

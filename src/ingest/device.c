@@ -271,8 +271,7 @@ int pf_ingest_device_types(struct pf_ingest *in,
 			   "INSERT OR IGNORE INTO event_type(id, ph, category,"
 			   " kind) VALUES(?1, 'X', '', ?2)",
 			   err);
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (int k = 0; k < PF_KIND_COUNT; k++) {
 		if (!d->has_type[k])
 			continue;
@@ -486,8 +485,8 @@ static int pair(struct pf_ingest_arrows *a, struct pf_err *err)
 	int64_t last_order = -1; /* of the last end with the id of s */
 	int rc = 0;
 
-	if (pf_sorter_finish(a->starts, err) || pf_sorter_finish(a->ends, err))
-		return -1;
+	PF_TRY(pf_sorter_finish(a->starts, err));
+	PF_TRY(pf_sorter_finish(a->ends, err));
 	next = pf_sorter_next(a->starts, err);
 	e = pf_sorter_next(a->ends, err);
 	while (next && e && !rc) {

@@ -154,8 +154,7 @@ static int put_samples(struct reading *r, struct pf_err *err)
 	PF_STMT(st) = pf_db_prepare(
 		r->in->db, "INSERT INTO sample VALUES(?1,?2,?3,?4,NULL)", err);
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (uint32_t i = 0; i < r->stacks.count; i++) {
 		size_t len;
 		const char *text = pf_intern_text(&r->stacks, i, &len);
@@ -182,11 +181,11 @@ static int put_all(struct reading *r, struct pf_err *err)
 {
 	r->is_turned = r->ends > r->begins;
 	pf_ingest_note_fact(r->in, "folded_turned", r->is_turned);
-	if (pf_ingest_stacks_begin(r->in, &r->chains, err) ||
-	    pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM sample",
-			 &r->sample_base, err) ||
-	    put_samples(r, err))
-		return -1;
+	PF_TRY(pf_ingest_stacks_begin(r->in, &r->chains, err));
+	PF_TRY(pf_db_number(r->in->db,
+			    "SELECT coalesce(max(id), 0) FROM sample",
+			    &r->sample_base, err));
+	PF_TRY(put_samples(r, err));
 	return pf_ingest_stacks_put(&r->chains, &r->sink.batcher,
 				    &r->sink.parsed, err);
 }
@@ -263,8 +262,7 @@ static int look(struct pf_input *input, struct pf_buf *head,
 	struct pf_text_line line = { 0 };
 	size_t stacks = 0, lines = 0;
 
-	if (pf_input_append(input, head, LOOK_BYTES, err) < 0)
-		return -1;
+	PF_TRY(pf_input_append(input, head, LOOK_BYTES, err) < 0);
 	for (size_t at = 0, next; at < head->len; at = next) {
 		const char *end;
 		size_t len;

@@ -446,8 +446,7 @@ static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 		" first_ns, last_ns, name) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
 		err);
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
@@ -474,8 +473,7 @@ static int put_repairs(struct pf_ingest *in, struct pf_err *err)
 		" first_offset) VALUES(?1,?2,?3,?4,?5)",
 		err);
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (int k = 0; k < PF_REPAIR_KINDS; k++) {
 		if (!in->repairs.of[k].count)
 			continue;
@@ -517,8 +515,7 @@ static int put_facts(struct pf_ingest *in, struct pf_err *err)
 		in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
 	char key[16];
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (size_t i = 0; i < PF_LEN(facts); i++)
 		PF_TRY(put_fact(in, st, facts[i].key, facts[i].value, err));
 	for (int f = 0; f < PF_FACT_EXT_LOWER; f++)
@@ -556,8 +553,7 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 		err);
 	int rc;
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	pf_source_name_read(&name, in->path);
 	/* Before the file's own word (schema/ingest.sql): the user's. */
 	rank = in->options->rank >= 0 ? in->options->rank + in->trace_id - 1
@@ -613,8 +609,7 @@ static int run_script(struct pf_ingest *in, const char *name,
 			sqlite3_bind_int64(st, i, more[i - 2]);
 		rc = pf_db_step(in->db, st, err);
 		sqlite3_finalize(st);
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 	}
 	return 0;
 }
@@ -622,9 +617,10 @@ static int run_script(struct pf_ingest *in, const char *name,
 /* Tracks, steps, facts, repairs, the trace itself. */
 static int ingest_trace_rows(struct pf_ingest *in, struct pf_err *err)
 {
-	if (put_trace(in, err) || put_tracks(in, err) || put_repairs(in, err) ||
-	    put_facts(in, err))
-		return -1;
+	PF_TRY(put_trace(in, err));
+	PF_TRY(put_tracks(in, err));
+	PF_TRY(put_repairs(in, err));
+	PF_TRY(put_facts(in, err));
 	/* names of processes and threads, base time, rank */
 	return run_script(in, "schema/ingest.sql", NULL, err);
 }
@@ -659,8 +655,7 @@ static int ingest_unread_row(struct pf_ingest *in, struct pf_err *err)
 		return -1;
 	st = pf_db_prepare(in->db, "INSERT INTO unread VALUES(?1,?2,?3,?4,?5)",
 			   err);
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	sqlite3_bind_int64(st, 1, in->trace_id);
 	sqlite3_bind_text(st, 2, in->path, -1, SQLITE_STATIC);
 	bind_known(st, 3, in->file_bytes, in->file_bytes >= 0);
@@ -1608,8 +1603,8 @@ static int write_rows(struct making *m, struct pf_ingest *in,
 {
 	struct extra *x;
 
-	if (ingest_trace_rows(in, err) || pf_ingest_steps(in, err))
-		return -1;
+	PF_TRY(ingest_trace_rows(in, err));
+	PF_TRY(pf_ingest_steps(in, err));
 	if (!in->options->extra)
 		return pf_ingest_gpu_rows(in, err);
 	x = begin_extra(in, err);
@@ -1633,9 +1628,10 @@ static int merge(struct pf_ingest *in, struct pf_err *err)
 	in->calls = pf_sorter_new(sizeof(struct pf_ingest_call), CALLS_BYTES,
 				  in->directory);
 	enter(in, "linking");
-	if (ingest_texts(in, err) || pf_ingest_device_tracks(in, err) ||
-	    pf_ingest_arrows_gather(in, err) || pf_ingest_merge(in, err))
-		return -1;
+	PF_TRY(ingest_texts(in, err));
+	PF_TRY(pf_ingest_device_tracks(in, err));
+	PF_TRY(pf_ingest_arrows_gather(in, err));
+	PF_TRY(pf_ingest_merge(in, err));
 	ingest_close_runs(in); /* their memory and place on the disk */
 	pf_db_start_sync(in->db);
 	return 0;

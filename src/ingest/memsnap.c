@@ -138,8 +138,7 @@ static int put_each(struct pf_ingest_snap *r, struct pf_spool *records,
 {
 	PF_STMT(st) = pf_db_prepare(r->in->db, sql, err);
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (uint64_t i = 0; i < pf_spool_count(records); i++) {
 		const void *record = pf_spool_at(records, i, err);
 
@@ -216,8 +215,7 @@ static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 		"?10,?11,?12,?13,?14)",
 		err);
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (size_t i = 0; i < r->snap.device_count; i++) {
 		const struct pf_snap_device *d = &r->snap.devices[i];
 		const int64_t columns[] = {
@@ -284,27 +282,28 @@ static int ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err)
 					       .stacks = &s->stacks.nodes,
 					       .frame = frame_of,
 					       .arg = r };
-	if (pf_ingest_stacks_begin(r->in, &r->stacks, err) ||
-	    pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM segment",
-			 &r->segment_base, err) ||
-	    pf_db_number(r->in->db,
-			 "SELECT coalesce(max(id), 0) FROM mem_block",
-			 &r->block_base, err) ||
-	    pf_ingest_stacks_put(&r->stacks, &r->sink.batcher, &r->sink.parsed,
-				 err) ||
-	    put_each(r, s->segments,
-		     "INSERT INTO segment VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,"
-		     "?10)",
-		     bind_segment, err) ||
-	    put_each(r, s->blocks,
-		     "INSERT INTO mem_block(segment_id, address, size_bytes,"
-		     " requested_bytes, state, stack_id)"
-		     " VALUES(?1,?2,?3,?4,?5,?6)",
-		     bind_block, err) ||
-	    put_each(r, s->pasts, "INSERT INTO mem_past VALUES(?1, ?2, ?3)",
-		     bind_past, err) ||
-	    put_settings(r, err) || put_history(r, err))
-		return -1;
+	PF_TRY(pf_ingest_stacks_begin(r->in, &r->stacks, err));
+	PF_TRY(pf_db_number(r->in->db,
+			    "SELECT coalesce(max(id), 0) FROM segment",
+			    &r->segment_base, err));
+	PF_TRY(pf_db_number(r->in->db,
+			    "SELECT coalesce(max(id), 0) FROM mem_block",
+			    &r->block_base, err));
+	PF_TRY(pf_ingest_stacks_put(&r->stacks, &r->sink.batcher,
+				    &r->sink.parsed, err));
+	PF_TRY(put_each(r, s->segments,
+			"INSERT INTO segment VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,"
+			"?10)",
+			bind_segment, err));
+	PF_TRY(put_each(r, s->blocks,
+			"INSERT INTO mem_block(segment_id, address, size_bytes,"
+			" requested_bytes, state, stack_id)"
+			" VALUES(?1,?2,?3,?4,?5,?6)",
+			bind_block, err));
+	PF_TRY(put_each(r, s->pasts, "INSERT INTO mem_past VALUES(?1, ?2, ?3)",
+			bind_past, err));
+	PF_TRY(put_settings(r, err));
+	PF_TRY(put_history(r, err));
 	return 0;
 }
 
@@ -550,8 +549,7 @@ static int put_all(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
 			return -1;
 		put_entry(r, f, e);
 		rc = pf_ingest_sink_offer(&r->sink, err);
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		if (rc)
 			forget(r, f);
 	}
@@ -636,9 +634,9 @@ static int write_all(struct pf_ingest_snap *r, struct pf_err *err)
 	int64_t skipped;
 
 	describe(r);
-	if (ingest_snap_rows(r, err) || put_entries(r, err) ||
-	    put_annotations(r, err))
-		return -1;
+	PF_TRY(ingest_snap_rows(r, err));
+	PF_TRY(put_entries(r, err));
+	PF_TRY(put_annotations(r, err));
 	/* what was left out is part of the list, too */
 	skipped = r->snap.entry_count + r->snap.mark_count -
 		  (int64_t)pf_spool_count(r->snap.entries) -
@@ -681,8 +679,7 @@ static int look(struct pf_input *input, struct pf_buf *head,
 	static const char *const keys[] = { "segments", "device_traces",
 					    "total_size" };
 
-	if (pf_input_append(input, head, LOOK_BYTES, err) < 0)
-		return -1;
+	PF_TRY(pf_input_append(input, head, LOOK_BYTES, err) < 0);
 	for (size_t i = 0; i < PF_LEN(keys); i++)
 		if (memmem(head->data, head->len, keys[i], strlen(keys[i])))
 			return 1;

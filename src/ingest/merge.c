@@ -103,8 +103,7 @@ static int advance(struct pf_run_heap *m, struct pf_err *err)
 {
 	int rc = pf_run_next(m->heap[0], err);
 
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	if (rc == 0) {
 		close_reader(m->heap[0]);
 		m->heap[0] = m->heap[--m->open];
@@ -1450,8 +1449,7 @@ static int put_facts(struct gpu_rows *g, struct pf_err *err)
 	PF_STMT(st) = pf_db_prepare(
 		g->in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (size_t i = 0; i < PF_LEN(facts); i++) {
 		if (i > 3 && !facts[i].value)
 			continue;
@@ -1499,9 +1497,8 @@ static int add_row(struct gpu_rows *g, struct batch *b, size_t track,
 	struct pf_ingest_call launch = { 0 };
 	struct pf_ingest_step *step = NULL;
 
-	if (find_call(g, s, &call, err) ||
-	    pf_ingest_arrow_to(g->in, track, s->start_ns, &arrow, err) < 0)
-		return -1;
+	PF_TRY(find_call(g, s, &call, err));
+	PF_TRY(pf_ingest_arrow_to(g->in, track, s->start_ns, &arrow, err) < 0);
 	if (call)
 		launch = *call;
 	if (arrow && !launch.op_id)
@@ -1533,8 +1530,7 @@ int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 		" start_ns, dur_ns, gpu_count) VALUES(?1,?2,?3,?4,?5,?6,0)",
 		err);
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	pf_sort(in->steps, in->step_count, sizeof(*in->steps), compare_steps);
 	for (size_t i = 0; i < in->step_count; i++) {
 		const struct pf_ingest_step *s = &in->steps[i];
@@ -1560,8 +1556,7 @@ static int complete_steps(struct gpu_rows *g, struct pf_err *err)
 		" WHERE trace_id = ?1 AND start_ns = ?2 AND event_id = ?3",
 		err);
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (size_t i = 0; i < in->step_count; i++) {
 		const struct pf_ingest_step *s = &in->steps[i];
 

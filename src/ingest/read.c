@@ -757,10 +757,9 @@ static int ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
 
 	if (pf_lane_failed(in->lane)) /* nobody will see this */
 		return pf_fail(err, PF_EDATA, "an earlier trace failed");
-	if (settle_dict(in, &p->names, settle_name, err) ||
-	    settle_dict(in, &p->args, settle_args, err) ||
-	    settle_dict(in, &p->tracks, settle_track, err))
-		return -1;
+	PF_TRY(settle_dict(in, &p->names, settle_name, err));
+	PF_TRY(settle_dict(in, &p->args, settle_args, err));
+	PF_TRY(settle_dict(in, &p->tracks, settle_track, err));
 	pf_dict_settle(&p->categories);
 	*type_ids = pf_grow(*type_ids, type_ids_cap, b->type_count + 1,
 			    sizeof(**type_ids));
@@ -887,8 +886,7 @@ static int put_all_frames(const struct pf_ingest_stacks *s,
 		b->in->db, "INSERT INTO stack_frame VALUES(?1,?2,?3,?4)", err);
 	uint32_t count = s->frames->count;
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (uint32_t i = 0; i < count; i += FRAMES_AT_ONCE)
 		PF_TRY(put_frames(
 			s, b, p, st, i,
@@ -906,8 +904,7 @@ int pf_ingest_stacks_put(const struct pf_ingest_stacks *s,
 	PF_TRY(put_all_frames(s, b, p, err));
 	st = pf_db_prepare(b->in->db, "INSERT INTO stack VALUES(?1,?2,?3)",
 			   err);
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	for (uint32_t i = 0; i < s->stacks->count; i++) {
 		struct pf_snap_stack stack;
 		size_t len;

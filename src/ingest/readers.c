@@ -255,9 +255,8 @@ static int read_pfr(struct pf_ingest *in, struct pf_input *input,
 	struct pf_pfr_scan s;
 	int rc = -1;
 
-	if (pf_pfr_check_header(head->data, head->len, err) ||
-	    open_again(&r, err))
-		return -1;
+	PF_TRY(pf_pfr_check_header(head->data, head->len, err));
+	PF_TRY(open_again(&r, err));
 	r.index = pf_spool_new(sizeof(struct kept), INDEX_BYTES, in->directory);
 	pf_ingest_batcher_init(&r.batcher, in);
 	pf_pfr_scan_init(&s, pf_headed_read, &r.from, in->options->chunk_bytes);

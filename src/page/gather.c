@@ -182,8 +182,7 @@ static int run_roofline(struct pf_db *db, struct pf_parts *p)
 		return pf_roofline_find(db, &args, &p->roofline);
 	doc->lists = "calls";
 	doc->order = (struct pf_order){ "above_roof_ns", -1 };
-	if (pf_roofline_answer(db, &args, &p->roofline, doc) < 0)
-		return -1;
+	PF_TRY(pf_roofline_answer(db, &args, &p->roofline, doc) < 0);
 	return pf_doc_settle(doc, db->err);
 }
 
@@ -379,9 +378,8 @@ static int find_torch(struct pf_db *db, struct pf_parts *p)
 
 		if (p->traces.traces[i].is_side)
 			continue;
-		if (pf_rules_read_facts(db, p->traces.traces[i].trace_id,
-					&facts, db->err) < 0)
-			return -1;
+		PF_TRY(pf_rules_read_facts(db, p->traces.traces[i].trace_id,
+					   &facts, db->err));
 		if (facts.is_foreign)
 			continue;
 		p->torch = pf_rules_for(&facts, 0, 0).torch;
@@ -392,12 +390,11 @@ static int find_torch(struct pf_db *db, struct pf_parts *p)
 
 static int find_about(struct pf_db *db, struct pf_parts *p)
 {
-	if (pf_info(db, &p->info, &p->doc[PF_PART_INFO]) ||
-	    pf_training_summary(db, &p->doc[PF_PART_INFO]))
-		return -1;
+	PF_TRY(pf_info(db, &p->info, &p->doc[PF_PART_INFO]));
+	PF_TRY(pf_training_summary(db, &p->doc[PF_PART_INFO]));
 	find_steps(p);
-	if (find_window(db, p) || pf_window_resolve(db, &p->window, &p->traces))
-		return -1;
+	PF_TRY(find_window(db, p));
+	PF_TRY(pf_window_resolve(db, &p->window, &p->traces));
 	pf_window_options(&p->window, &p->window_text);
 	return find_torch(db, p);
 }

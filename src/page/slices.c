@@ -195,9 +195,8 @@ static int find_name(struct loader *l, const struct pf_span *s, unsigned kind,
 	}
 	known = pf_map_at(&l->names, (uint64_t)s->name << 8 | kind);
 	if (*known == UINT64_MAX) {
-		if (pf_texts_get(&l->table, PF_TEXT_NAME, s->name, &text, NULL,
-				 l->err) < 0)
-			return -1;
+		PF_TRY(pf_texts_get(&l->table, PF_TEXT_NAME, s->name, &text,
+				    NULL, l->err) < 0);
 		*name = add_name(l, text, strlen(text));
 		*known = (uint64_t)*name << 8 | sort_of(l, kind, text, *name);
 	}

@@ -932,8 +932,7 @@ int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
 
 	*out = NULL;
 	*count = 0;
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	if (trace_id)
 		sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, err)) > 0) {
@@ -1073,8 +1072,7 @@ static int load_block(struct pf_cursor *c, int64_t id, uint32_t count,
 	sqlite3_stmt *st = pf_block_statement(c->db, err);
 	int rc;
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	make_room(&c->own, count, c->columns);
 	rc = pf_kept_load(c->db, st, id, count, c->columns, &c->own, err);
 	pf_db_keep(c->db, st);
@@ -1127,8 +1125,7 @@ static int read_next(struct pf_cursor *c, struct pf_err *err)
 		" AND last_start_ns >= ?3 AND first_start_ns <= ?4"
 		" AND max_end_ns >= ?5 ORDER BY id LIMIT 1",
 		err);
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	rc = find_block(c, st, &f, err);
 	pf_db_keep(c->db, st);
 	if (rc <= 0)
@@ -1347,8 +1344,7 @@ static int go_on(struct pf_cursors *c, struct pf_err *err)
 	struct pf_cursors_track *t = c->open[0];
 	int rc = pf_cursor_next(t->cursor, &t->span, err);
 
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	if (rc == 0) {
 		close_track(t);
 		c->open[0] = c->open[--c->count];

@@ -525,8 +525,7 @@ int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 	sqlite3_mutex *mutex = sqlite3_db_mutex(db->sql);
 	int rc;
 
-	if (!stmt)
-		return -1;
+	PF_TRY(!stmt);
 	sqlite3_mutex_enter(mutex);
 	rc = sqlite3_step(stmt);
 	rc = rc == SQLITE_ROW    ? 1
@@ -716,8 +715,7 @@ static int check_tables(struct pf_db *db, const struct pf_db_kind *kind,
 	while ((at = strstr(at, begin))) {
 		size_t len = strcspn(++at, ";");
 
-		if (pf_db_step(db, st, err) < 0)
-			return -1;
+		PF_TRY(pf_db_step(db, st, err) < 0);
 		sql = (const char *)sqlite3_column_text(st, 0);
 		if (sql && !strncmp(sql, at, len) && !sql[len])
 			continue;

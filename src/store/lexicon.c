@@ -106,13 +106,12 @@ static int load_shape(struct pf_lexicon *d, struct pf_err *err)
 {
 	int64_t count, has_inline;
 
-	if (pf_db_number(&d->db, "SELECT max(id) + 1 FROM main.string", &count,
-			 err) ||
-	    pf_db_number(&d->db,
-			 "SELECT 1 FROM main.block_column"
-			 " WHERE column_id = 8 LIMIT 1",
-			 &has_inline, err))
-		return -1;
+	PF_TRY(pf_db_number(&d->db, "SELECT max(id) + 1 FROM main.string",
+			    &count, err));
+	PF_TRY(pf_db_number(&d->db,
+			    "SELECT 1 FROM main.block_column"
+			    " WHERE column_id = 8 LIMIT 1",
+			    &has_inline, err));
 	if (count < 0 || count > PF_LEXICON_IDS_MAX)
 		count = PF_LEXICON_IDS_MAX;
 	d->has_inline = has_inline;
@@ -135,8 +134,9 @@ int pf_lexicon_load(struct pf_lexicon *d, struct pf_err *err)
 	d->get_string = d->get_args = d->find_string = NULL;
 	d->string_count = d->type_count = d->track_count = 0;
 	d->category_count = 0;
-	if (load_shape(d, err) || load_types(d, err) || load_tracks(d, err))
-		return -1;
+	PF_TRY(load_shape(d, err));
+	PF_TRY(load_types(d, err));
+	PF_TRY(load_tracks(d, err));
 	d->get_string = pf_db_prepare(
 		&d->db, "SELECT text FROM main.string WHERE id = ?1", err);
 	d->get_args = pf_db_prepare(

@@ -92,8 +92,7 @@ int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table)
 	PF_STMT(stmt) = pf_named_prepare(db, name, db->err);
 	int rc;
 
-	if (!stmt)
-		return -1;
+	PF_TRY(!stmt);
 	rc = check_columns(stmt, name, table, db->err);
 	while (!rc) {
 		rc = pf_db_step(db, stmt, db->err);
@@ -506,8 +505,7 @@ int pf_query_run(struct pf_db *db, const char *sql,
 	size_t count;
 	int rc;
 
-	if (!stmt)
-		return -1;
+	PF_TRY(!stmt);
 	count = (size_t)sqlite3_column_count(stmt);
 	cells = pf_calloc(count, sizeof(*cells));
 	hex = pf_calloc(count, sizeof(*hex));
@@ -544,8 +542,7 @@ static int make_sql(struct pf_db *to, const char *table, struct pf_buf *select,
 	PF_AUTO(pf_buf_release) struct pf_buf places = { 0 };
 	int rc, count = 0;
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	sqlite3_bind_text(st, 1, table, -1, SQLITE_STATIC);
 	pf_buf_adds(select, "SELECT ");
 	pf_buf_addf(insert, "INSERT INTO \"%s\"(", table);
@@ -574,8 +571,7 @@ static int copy_rows(struct pf_db *from, sqlite3_stmt *get, struct pf_db *to,
 					   sqlite3_column_value(get, i));
 		rc = pf_db_step(to, put, err);
 		sqlite3_reset(put);
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 	}
 	return rc;
 }
@@ -620,10 +616,9 @@ static int fill(struct pf_db *from, struct pf_db *to, struct pf_err *err)
 	PF_AUTO(pf_buf_release) struct pf_buf names = { 0 };
 
 	/* It is no profan database any more: nothing of ours reads it. */
-	if (pf_db_run_file(to, "schema/export.sql", err) ||
-	    pf_db_exec(to, "PRAGMA application_id=0", err) ||
-	    list_tables(to, &names, err))
-		return -1;
+	PF_TRY(pf_db_run_file(to, "schema/export.sql", err));
+	PF_TRY(pf_db_exec(to, "PRAGMA application_id=0", err));
+	PF_TRY(list_tables(to, &names, err));
 	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
 		PF_TRY(copy_table(from, to, names.data + at, err));
 	return 0;

@@ -801,8 +801,7 @@ static int fill_slots(struct pf_vtab_cursor *c, int64_t *slots,
 	for (uint32_t m = s->block.mask[s->at]; m; m &= m - 1) {
 		int slot = __builtin_ctz(m);
 
-		if (scan_slot(s, slot, &slots[slot], err) < 0)
-			return -1;
+		PF_TRY(scan_slot(s, slot, &slots[slot], err) < 0);
 	}
 	return 0;
 }
@@ -822,9 +821,8 @@ static int build_args(struct pf_vtab_cursor *c, struct pf_buf *out,
 	id = s->block.args[s->at];
 	if (id == PF_ID_NONE)
 		return 0;
-	if (scan_need(s, all_slots & ((PF_COLBIT(PF_COL_COUNT)) - 1), err) ||
-	    fill_slots(c, slots, err))
-		return -1;
+	PF_TRY(scan_need(s, all_slots & ((PF_COLBIT(PF_COL_COUNT)) - 1), err));
+	PF_TRY(fill_slots(c, slots, err));
 	if (id == PF_ID_INLINE) {
 		PF_TRY(scan_inline(s, 1, &text, &inline_len, err));
 		len = inline_len;
@@ -998,8 +996,7 @@ static int vtab_next_arg(struct pf_vtab_cursor *c, struct pf_err *err)
 		if (rc <= 0)
 			return rc;
 		rc = build_args(c, &c->args, err);
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		c->walk = (struct pf_argtext){
 			.text = c->args.data,
 			.len = rc ? c->args.len : 0,

@@ -726,8 +726,7 @@ static int one_number(struct pf_db *db, const char *sql, int64_t trace_id,
 	PF_STMT(st) = pf_db_prepare(db, sql, err);
 	int rc;
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	sqlite3_bind_int64(st, 1, trace_id);
 	if (sqlite3_bind_parameter_count(st) > 1)
 		sqlite3_bind_int64(st, 2, step);
@@ -775,20 +774,18 @@ static int averages_read_trust(struct pf_db *db, int64_t trace_id,
 	int64_t row[2] = { 0, 0 };
 
 	/* Empty objects and picoseconds (pf_repair_is_usual) take nothing away. */
-	if (one_number(db,
-		       "SELECT coalesce(sum(count), 0), 0 FROM repair"
-		       " WHERE trace_id = ?1 AND is_skip AND kind NOT IN"
-		       " ('empty', 'unread_table')",
-		       trace_id, 0, row, err) < 0)
-		return -1;
+	PF_TRY(one_number(db,
+			  "SELECT coalesce(sum(count), 0), 0 FROM repair"
+			  " WHERE trace_id = ?1 AND is_skip AND kind NOT IN"
+			  " ('empty', 'unread_table')",
+			  trace_id, 0, row, err) < 0);
 	trust->skipped = row[0];
 	row[0] = 0;
-	if (one_number(db,
-		       "SELECT coalesce(sum(count), 0), 0 FROM repair"
-		       " WHERE trace_id = ?1 AND NOT is_skip"
-		       " AND kind NOT IN ('skipped_bytes', 'rounded_time')",
-		       trace_id, 0, row, err) < 0)
-		return -1;
+	PF_TRY(one_number(db,
+			  "SELECT coalesce(sum(count), 0), 0 FROM repair"
+			  " WHERE trace_id = ?1 AND NOT is_skip"
+			  " AND kind NOT IN ('skipped_bytes', 'rounded_time')",
+			  trace_id, 0, row, err) < 0);
 	trust->repaired = row[0];
 	return 0;
 }
@@ -797,15 +794,13 @@ static int read_trace(struct pf_engine *e)
 {
 	int64_t row[2] = { 0, 0 };
 
-	if (one_number(e->db,
-		       "SELECT coalesce(base_ns, 0), 0 FROM trace"
-		       " WHERE id = ?1",
-		       e->args->trace_id, 0, row, e->err) < 0)
-		return -1;
+	PF_TRY(one_number(e->db,
+			  "SELECT coalesce(base_ns, 0), 0 FROM trace"
+			  " WHERE id = ?1",
+			  e->args->trace_id, 0, row, e->err) < 0);
 	e->base_ns = row[0];
-	if (averages_read_trust(e->db, e->args->trace_id, &e->result->trust,
-				e->err))
-		return -1;
+	PF_TRY(averages_read_trust(e->db, e->args->trace_id, &e->result->trust,
+				   e->err));
 	e->result->has_memory =
 		meta_is_set(e->db, e->args->trace_id, "profile_memory", e->err);
 	e->result->has_flops =
@@ -816,9 +811,8 @@ static int read_trace(struct pf_engine *e)
 
 static int load_tracks(struct pf_engine *e)
 {
-	if (pf_tracks_load(e->db, e->args->trace_id, &e->tracks,
-			   &e->track_count, e->err))
-		return -1;
+	PF_TRY(pf_tracks_load(e->db, e->args->trace_id, &e->tracks,
+			      &e->track_count, e->err));
 	e->is_host = pf_calloc(e->track_count + 1, sizeof(bool));
 	e->is_device = pf_calloc(e->track_count + 1, sizeof(bool));
 	e->host = pf_calloc(e->track_count + 1, sizeof(*e->host));
@@ -1057,8 +1051,7 @@ static int insert_row(struct pf_db *db, sqlite3_stmt *st,
 		sqlite3_bind_null(st, at++);
 	else
 		sqlite3_bind_int64(st, at++, pf_flops_known(&r->sum.flops));
-	if (pf_db_step(db, st, err) < 0)
-		return -1;
+	PF_TRY(pf_db_step(db, st, err) < 0);
 	sqlite3_reset(st);
 	return 0;
 }
@@ -1074,8 +1067,7 @@ static int insert_list(struct pf_db *db, int64_t trace_id, int grouping,
 		err);
 	int rc = st ? 0 : -1;
 
-	if (!st)
-		return -1;
+	PF_TRY(!st);
 	sqlite3_bind_int64(st, 1, trace_id);
 	sqlite3_bind_int(st, 2, grouping);
 	for (size_t i = 0; !rc && i < list->count; i++)

@@ -339,8 +339,7 @@ static int step(struct pf_merge *m, struct pf_err *err)
 	if (++s->at >= s->filled) {
 		int rc = refill(m, s, err);
 
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		if (rc == 0)
 			m->heap[0] = m->heap[--m->live];
 		/* one thread is mostly at work: its next event comes next */
@@ -402,8 +401,7 @@ static int load_text(struct pf_facts *f, enum pf_texts_of table,
 		return 0;
 	}
 	rc = pf_texts_get(&f->by_id, table, ref->id, &out->p, &out->len, err);
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	if (rc == 0)
 		return pf_fail(err, PF_EDB, "text %" PRIu32 " is missing",
 			       ref->id);

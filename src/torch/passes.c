@@ -292,9 +292,8 @@ static int memory_sums(struct pf_memory *m, int64_t start_ns, int64_t end_ns,
 	*cpu_bytes = *device_bytes = 0;
 	if (s.high_ns < s.low_ns || s.high_ns == INT64_MAX)
 		return 0;
-	if (prefix_at(m, &m->low, s.low_ns, &m->low_sum) ||
-	    prefix_at(m, &m->high, s.high_ns + 1, &m->high_sum))
-		return -1;
+	PF_TRY(prefix_at(m, &m->low, s.low_ns, &m->low_sum));
+	PF_TRY(prefix_at(m, &m->high, s.high_ns + 1, &m->high_sum));
 	*cpu_bytes =
 		(int64_t)((uint64_t)high->cpu_bytes - (uint64_t)low->cpu_bytes);
 	*device_bytes = (int64_t)((uint64_t)high->device_bytes -
@@ -724,13 +723,11 @@ static int see(struct host_pass *p, const struct pf_fe *fe)
 	it.id = 0;
 	it.has_stack = e->has_call_stacks && fe->kind != PF_KIND_PYTHON;
 	if (pf_kind_in(fe->kind, PF_KINDS_CALL)) {
-		if (place_call(e, &it) ||
-		    pf_engine_event_stack(e, fe, it.link, &it.stack))
-			return -1;
+		PF_TRY(place_call(e, &it));
+		PF_TRY(pf_engine_event_stack(e, fe, it.link, &it.stack));
 	} else if (fe->kind == PF_KIND_OVERHEAD) {
-		if (place_overhead(p, &it) ||
-		    pf_engine_event_stack(e, fe, 0, &it.stack))
-			return -1;
+		PF_TRY(place_overhead(p, &it));
+		PF_TRY(pf_engine_event_stack(e, fe, 0, &it.stack));
 	}
 	return it.name.flags & PF_NAME_DROPPED ? 0 : put(e, &it);
 }

@@ -386,44 +386,45 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 			struct pf_rule_facts *out, struct pf_err *err)
 {
 	memset(out, 0, sizeof(*out));
-	if (read_rows(db,
-		      "SELECT EXISTS(SELECT 1 FROM argset WHERE"
-		      " instr(text, '\"Input Dims\"')),"
-		      " EXISTS(SELECT 1 FROM string WHERE"
-		      " text GLOB 'aten::[A-Za-z_]*.[A-Za-z]*'), "
-		      " EXISTS(SELECT 1 FROM string WHERE text = 'Python GC'),"
-		      " ?1",
-		      trace_id, text_row, out, err) ||
-	    read_rows(db,
-		      "SELECT CASE WHEN max(category GLOB 'cuda_*'"
-		      " OR category = 'Runtime') THEN 0"
-		      " WHEN max(category GLOB 'mtia_*') THEN 1"
-		      " WHEN max(category GLOB 'xpu_*') THEN 2"
-		      " WHEN max(category = 'hpu_op') THEN 3 ELSE 0 END,"
-		      " EXISTS(SELECT 1 FROM process WHERE trace_id = ?1"
-		      " AND name = 'Ascend Hardware')"
-		      " FROM event_type WHERE ?1",
-		      trace_id, device_row, out, err) ||
-	    read_rows(db,
-		      "SELECT key, value FROM trace_fact WHERE trace_id = ?1",
-		      trace_id, fact_row, out, err) ||
-	    read_rows(db,
-		      "SELECT max(key = 'host_name'), max(key = 'trace_id')"
-		      " FROM trace_meta WHERE trace_id = ?1",
-		      trace_id, host_row, out, err) ||
-	    read_rows(db,
-		      "SELECT base_ns, format IN ('pfr', 'nsys', 'rocpd',"
-		      " 'rpd', 'rocprofv3'), format IN ('xspace', 'tf-json', "
-		      "'memsnap')"
-		      " OR format IN ('nsys', 'rocpd', 'rpd', 'rocprofv3') AND"
-		      " NOT EXISTS(SELECT 1 FROM event_type"
-		      " WHERE category = 'cpu_op')"
-		      " FROM trace WHERE id = ?1",
-		      trace_id, base_row, out, err) ||
-	    read_rows(db,
-		      "SELECT value FROM trace_meta WHERE trace_id = ?1"
-		      " AND key = 'metadata'",
-		      trace_id, metadata_row, out, err))
-		return -1;
+	PF_TRY(read_rows(
+		db,
+		"SELECT EXISTS(SELECT 1 FROM argset WHERE"
+		" instr(text, '\"Input Dims\"')),"
+		" EXISTS(SELECT 1 FROM string WHERE"
+		" text GLOB 'aten::[A-Za-z_]*.[A-Za-z]*'), "
+		" EXISTS(SELECT 1 FROM string WHERE text = 'Python GC'),"
+		" ?1",
+		trace_id, text_row, out, err));
+	PF_TRY(read_rows(db,
+			 "SELECT CASE WHEN max(category GLOB 'cuda_*'"
+			 " OR category = 'Runtime') THEN 0"
+			 " WHEN max(category GLOB 'mtia_*') THEN 1"
+			 " WHEN max(category GLOB 'xpu_*') THEN 2"
+			 " WHEN max(category = 'hpu_op') THEN 3 ELSE 0 END,"
+			 " EXISTS(SELECT 1 FROM process WHERE trace_id = ?1"
+			 " AND name = 'Ascend Hardware')"
+			 " FROM event_type WHERE ?1",
+			 trace_id, device_row, out, err));
+	PF_TRY(read_rows(
+		db, "SELECT key, value FROM trace_fact WHERE trace_id = ?1",
+		trace_id, fact_row, out, err));
+	PF_TRY(read_rows(db,
+			 "SELECT max(key = 'host_name'), max(key = 'trace_id')"
+			 " FROM trace_meta WHERE trace_id = ?1",
+			 trace_id, host_row, out, err));
+	PF_TRY(read_rows(
+		db,
+		"SELECT base_ns, format IN ('pfr', 'nsys', 'rocpd',"
+		" 'rpd', 'rocprofv3'), format IN ('xspace', 'tf-json', "
+		"'memsnap')"
+		" OR format IN ('nsys', 'rocpd', 'rpd', 'rocprofv3') AND"
+		" NOT EXISTS(SELECT 1 FROM event_type"
+		" WHERE category = 'cpu_op')"
+		" FROM trace WHERE id = ?1",
+		trace_id, base_row, out, err));
+	PF_TRY(read_rows(db,
+			 "SELECT value FROM trace_meta WHERE trace_id = ?1"
+			 " AND key = 'metadata'",
+			 trace_id, metadata_row, out, err));
 	return 0;
 }

@@ -336,9 +336,8 @@ static int open_in_walk(struct pf_engine *e, const struct pf_fe *fe)
 	if (fe->end_ns <= fe->start_ns)
 		return 0;
 	if (fe->kind == PF_KIND_PYTHON) {
-		if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name,
-				  e->err))
-			return -1;
+		PF_TRY(pf_facts_name(&e->facts, fe->kind, &fe->name, &name,
+				     e->err));
 		id = name.text;
 	} else {
 		PF_TRY(own_stack(e, fe, &text));

@@ -483,8 +483,7 @@ static int put_launch(const struct pf_graphs *g, struct pf_db *to,
 		bind_text(st, 7, pf_graphs_text(g, n->op));
 		bind_text(st, 8, pf_graphs_text(g, n->module));
 		bind_text(st, 9, graph_how_word(n->how));
-		if (pf_db_put(to, st, to->err) < 0)
-			return -1;
+		PF_TRY(pf_db_put(to, st, to->err));
 	}
 	return 0;
 }

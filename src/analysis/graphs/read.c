@@ -137,9 +137,8 @@ static int mean(struct read *r, uint32_t name, const struct meaning **out)
 	*out = m;
 	if (m->is_known)
 		return 0;
-	if (pf_texts_get(&r->texts, PF_TEXT_NAME, name, &text, &len,
-			 r->db->err) < 0)
-		return -1;
+	PF_TRY(pf_texts_get(&r->texts, PF_TEXT_NAME, name, &text, &len,
+			    r->db->err) < 0);
 	classify(r, text, len, m);
 	return 0;
 }
@@ -178,8 +177,7 @@ static int make_graph(struct read *r, struct pf_graph *g)
 		struct pf_graph_node *n = &g->nodes[i];
 		const struct meaning *m;
 
-		if (mean(r, w->name, &m) < 0)
-			return -1;
+		PF_TRY(mean(r, w->name, &m));
 		n->in.name = m->text == PF_NO_TEXT
 				     ? pf_intern_add(&r->out->texts, "", 0)
 				     : m->text;
@@ -287,8 +285,7 @@ static int add_eager(struct read *r, const struct work *w,
 
 	if (!in || in->op == PF_NO_TEXT || o->eager_count == EAGER_MAX)
 		return 0;
-	if (mean(r, w->name, &m) < 0)
-		return -1;
+	PF_TRY(mean(r, w->name, &m));
 	if (m->text == PF_NO_TEXT)
 		return 0;
 	o->eager = pf_grow(o->eager, &o->eager_cap, o->eager_count + 1,
@@ -315,8 +312,7 @@ static int add_part(struct read *r, const struct work *w, const struct open *in,
 
 	if (!in || !in->root || r->out->is_brief)
 		return 0;
-	if (mean(r, w->name, &m) < 0)
-		return -1;
+	PF_TRY(mean(r, w->name, &m));
 	p.is_whole = m->is_whole;
 	p.is_replayed |= m->is_whole;
 	p.root = in->root;
@@ -334,8 +330,7 @@ static int use_works(struct read *r, const struct meaning *call)
 
 	/* a record of all of a graph is no node of it */
 	if (is_graph && r->now_count == 1) {
-		if (mean(r, r->now->name, &only) < 0)
-			return -1;
+		PF_TRY(mean(r, r->now->name, &only));
 		is_replay = !only->is_whole;
 	}
 	if (r->what == PF_GRAPHS_OWN && is_replay)
@@ -410,9 +405,8 @@ static int find_around(struct read *r, uint32_t *out)
 		if (o->around == PF_NO_TEXT) {
 			if (g->around_count == NODES_MAX)
 				return 0;
-			if (mean(r, o->name, &m) < 0 ||
-			    args_of(r, o->args, &a.args) < 0)
-				return -1;
+			PF_TRY(mean(r, o->name, &m));
+			PF_TRY(args_of(r, o->args, &a.args) < 0);
 			a.name = m->text;
 			g->arounds = pf_grow(g->arounds, &g->around_cap,
 					     g->around_count + 1, sizeof(a));
@@ -450,8 +444,7 @@ static int capture(struct read *r, const struct meaning *m,
 	    b->start_ns[i] < r->call_end_ns)
 		return 0;
 	r->call_end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
-	if (kernel_of(r, b->args[i], &call.kernel) < 0)
-		return -1;
+	PF_TRY(kernel_of(r, b->args[i], &call.kernel) < 0);
 	if (in) {
 		call.op = in->op;
 		call.module = in->module;
@@ -538,8 +531,7 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	unsigned kind = pf_kinds_at(&r->kinds, b->type[i]);
 	const struct meaning *m;
 
-	if (mean(r, b->name[i], &m) < 0)
-		return -1;
+	PF_TRY(mean(r, b->name[i], &m));
 	push(r, m, kind, event_id, b, i);
 	r->call_ns = b->start_ns[i];
 	if ((kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER) &&
@@ -558,8 +550,7 @@ static int read_tracks(struct read *r)
 	size_t count;
 	int rc = pf_tracks_load(r->db, 0, &tracks, &count, r->db->err);
 
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	rc = take_works(r, 0, &no_meaning);
 	for (size_t i = 0; !rc && i < count; i++) {
 		r->track = &tracks[i];
@@ -580,8 +571,7 @@ static int count_work(struct read *r, const struct pf_gpu_event *ev)
 	pf_sat_sum(&r->out->gpu_ns, ev->dur_ns);
 	if (ev->kind != PF_KIND_KERNEL)
 		return 0;
-	if (mean(r, ev->name, &m) < 0)
-		return -1;
+	PF_TRY(mean(r, ev->name, &m));
 	if (m->is_whole) {
 		pf_sat_sum(&r->out->whole_ns, ev->dur_ns);
 		r->out->whole_count++;
@@ -691,8 +681,7 @@ static int add_kernel(struct read *r, struct sequence *s, const struct part *p)
 
 	if (s->count > PF_LAYERS_MAX_KERNELS)
 		return 0;
-	if (mean(r, p->name, &m) < 0)
-		return -1;
+	PF_TRY(mean(r, p->name, &m));
 	s->nodes = pf_grow(s->nodes, &s->cap, s->count + 1, sizeof(*s->nodes));
 	s->nodes[s->count++] = (struct pf_layer_node){
 		.name = m->text == PF_NO_TEXT
@@ -711,8 +700,7 @@ static int add_iterations(struct read *r, struct sequence *s)
 	const struct part *p;
 	int64_t root = 0;
 
-	if (pf_sorter_finish(r->parts, r->db->err) < 0)
-		return -1;
+	PF_TRY(pf_sorter_finish(r->parts, r->db->err) < 0);
 	while ((p = pf_sorter_next(r->parts, r->db->err))) {
 		if (!it || p->root != root) {
 			if (it)
@@ -735,8 +723,7 @@ static int add_iterations(struct read *r, struct sequence *s)
 		pf_sat_sum(&it->ns, p->dur_ns);
 		if (p->is_replayed)
 			pf_sat_sum(&it->replayed_ns, p->dur_ns);
-		if (add_kernel(r, s, p) < 0)
-			return -1;
+		PF_TRY(add_kernel(r, s, p));
 	}
 	if (it && !r->db->err->code)
 		end_iteration(r, s, it);

@@ -164,8 +164,7 @@ static int tpu_calls_find(struct pf_tpu_calls *c, const struct pf_span *program,
 	uint64_t key;
 
 	*event_id = 0;
-	if (text_of(c, program, &text, err))
-		return -1;
+	PF_TRY(text_of(c, program, &text, err));
 	if (number_of(text, program, "_c", "_ct", &key) &&
 	    pf_map_has(&c->of, key))
 		*event_id = (int64_t)*pf_map_at(&c->of, key);
@@ -272,8 +271,7 @@ static int find_main(struct pf_explain_in *in)
 	int rc;
 
 	in->main_track = 0;
-	if (!stmt)
-		return -1;
+	PF_TRY(!stmt);
 	sqlite3_bind_int64(stmt, 1, in->trace_id);
 	rc = pf_db_step(in->db, stmt, in->db->err);
 	if (rc == 1)
@@ -294,8 +292,7 @@ static int explain_open(struct pf_explain_in *in, int64_t trace_id)
 {
 	in->overheads.count = 0;
 	in->trace_id = trace_id;
-	if (find_main(in) < 0)
-		return -1;
+	PF_TRY(find_main(in));
 	return pf_overheads_load(&in->overheads, in->db, in->names, trace_id,
 				 in->tracks, in->track_count);
 }
@@ -464,8 +461,7 @@ static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 			rc = split(x, gap, level + 1, UINT32_MAX,
 				   says ? sleeper : &inner, at, end,
 				   &(struct pf_place){ 0 });
-		if (rc < 0)
-			return -1;
+		PF_TRY(rc < 0);
 		*at = end;
 	}
 	return 0;
@@ -702,12 +698,10 @@ static int make_chain(struct pf_explain *x, struct pf_gap *gap,
 	int64_t before = ends->before.launch_id;
 
 	x->chain_count = 0;
-	if (chain(x, pf_track_of(ends->next.launch_id)) < 0 ||
-	    chain(x, pf_track_of(before)) < 0)
-		return -1;
+	PF_TRY(chain(x, pf_track_of(ends->next.launch_id)));
+	PF_TRY(chain(x, pf_track_of(before)));
 	for (size_t i = 0; i < x->chain_count; i++) {
-		if (pf_walk_to(x->chain[i], gap->start_ns, x->in->db->err) < 0)
-			return -1;
+		PF_TRY(pf_walk_to(x->chain[i], gap->start_ns, x->in->db->err));
 		look_for_drain(x, gap, x->chain[i], before);
 	}
 	return x->has_main ? chain(x, x->in->main_track) : 0;
@@ -723,8 +717,7 @@ static int explain_gap(struct pf_explain *x, struct pf_gap *gap,
 	int64_t call_end;
 	int rc = 0;
 
-	if (make_chain(x, gap, ends) < 0)
-		return -1;
+	PF_TRY(make_chain(x, gap, ends));
 	if (ends->next.name != PF_ID_NONE && !launch)
 		return explain_orphan(x, gap, ends);
 	if (!launch)
@@ -998,15 +991,13 @@ static int end_device(struct finder *f, struct device *d)
 	static const struct pf_gap_work none = { .name = PF_ID_NONE };
 	int64_t from;
 
-	if (end_pending(f, d) < 0)
-		return -1;
+	PF_TRY(end_pending(f, d));
 	from = d->all.any ? d->all.end_ns : d->lo;
 	if (from < d->hi) {
 		d->ends.before = d->last;
 		d->ends.next = none;
 		find_other(f, d);
-		if (end_gap(f, d, from, d->hi) < 0)
-			return -1;
+		PF_TRY(end_gap(f, d, from, d->hi));
 	}
 	d->sum.window_ns = d->hi - d->lo;
 	d->sum.first_ns = d->cut.first_ns;
@@ -1039,16 +1030,14 @@ static int end_trace(struct finder *f)
 
 static int begin_trace(struct finder *f, const struct pf_window_trace *trace)
 {
-	if (end_trace(f) < 0)
-		return -1;
+	PF_TRY(end_trace(f) < 0);
 	pf_tracks_free(f->tracks, f->in.track_count);
 	f->trace = trace;
 	f->done_count = 0;
 	f->ended[0] = f->ended[1] =
 		(struct running){ .device = SIZE_MAX, .name = PF_ID_NONE };
-	if (pf_tracks_load(f->in.db, trace->trace_id, &f->tracks,
-			   &f->in.track_count, f->in.db->err) < 0)
-		return -1;
+	PF_TRY(pf_tracks_load(f->in.db, trace->trace_id, &f->tracks,
+			      &f->in.track_count, f->in.db->err) < 0);
 	f->in.tracks = f->tracks;
 	if (trace->is_tpu && tpu_calls_load(&f->tpu_calls, f->in.db, f->tracks,
 					    f->in.track_count))
@@ -1113,8 +1102,7 @@ static int read_work(const struct finder *f, const struct pf_track *on,
 	if (s->mask >> PF_SLOT_CORRELATION & 1)
 		e->correlation = s->slot[PF_SLOT_CORRELATION];
 	place(f, on, s, e);
-	if (pf_gpu_links_next(f->links, e->event_id, &row, f->in.db->err) < 0)
-		return -1;
+	PF_TRY(pf_gpu_links_next(f->links, e->event_id, &row, f->in.db->err));
 	e->launch_id = pf_gpu_links_call(row);
 	if (!pf_track_of(e->launch_id))
 		e->launch_id = 0; /* there is no such track */
@@ -1154,8 +1142,7 @@ static int take(struct finder *f, const struct pf_track *on,
 		return take_program(f, on, s);
 	if (!is_work && e.kind != PF_KIND_GPU_SYNC)
 		return 0;
-	if (read_work(f, on, s, &e) < 0)
-		return -1;
+	PF_TRY(read_work(f, on, s, &e));
 	if (is_work) {
 		struct device *d = find_device(f, e.device);
 
@@ -1192,9 +1179,8 @@ static int open_streams(struct finder *f, struct pf_cursors *streams)
 		if (f->trace->is_tpu &&
 		    pf_work_row(&f->tracks[i], true) == PF_WORK_PROGRAMS)
 			columns |= PF_TPU_CALL_COLUMNS;
-		if (pf_cursors_add(streams, f->in.db, f->tracks[i].id, columns,
-				   i, f->in.db->err) < 0)
-			return -1;
+		PF_TRY(pf_cursors_add(streams, f->in.db, f->tracks[i].id,
+				      columns, i, f->in.db->err) < 0);
 	}
 	return 0;
 }

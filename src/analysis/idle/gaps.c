@@ -787,8 +787,7 @@ static int find_before(struct pf_db *db, const struct pf_gaps_args *args,
 		if ((double)ns <= BEFORE * (double)(t->hi_ns - t->lo_ns + ns))
 			return 0;
 		before = out->before = pf_calloc(1, sizeof(*before));
-		if (pf_gaps_find(db, &its, before) < 0)
-			return -1;
+		PF_TRY(pf_gaps_find(db, &its, before) < 0);
 		if (!before->lead_ns)
 			return 0;
 		its.window.from_ns += before->lead_ns;

@@ -36,14 +36,12 @@ static int put_frame(struct pf_stack_lines *l, struct pf_buf *out)
 	bool is_ours;
 
 	pf_buf_clear(out);
-	if (add_text(l, sqlite3_column_int64(l->frames, 0), out) < 0)
-		return -1;
+	PF_TRY(add_text(l, sqlite3_column_int64(l->frames, 0), out) < 0);
 	is_ours = out->len && is_users(out->data, out->len);
 	if (line >= 0)
 		pf_buf_addf(out, ":%" PRId64, line);
 	pf_buf_addc(out, ':');
-	if (add_text(l, sqlite3_column_int64(l->frames, 2), out) < 0)
-		return -1;
+	PF_TRY(add_text(l, sqlite3_column_int64(l->frames, 2), out) < 0);
 	return is_ours;
 }
 

@@ -1466,9 +1466,8 @@ static int set_up(struct usage *u, struct pf_db *db)
 
 	pf_keyed_begin(&u->alive, sizeof(struct usage_group), PF_KEYED_SUMS);
 	pf_keyed_begin(&u->kept, sizeof(struct usage_group), PF_KEYED_SUMS);
-	if (pf_hint_producer(db, &out->producer) < 0 ||
-	    pf_allocs_load(db, &out->window, u->args->no_sites, &u->allocs) < 0)
-		return -1;
+	PF_TRY(pf_hint_producer(db, &out->producer));
+	PF_TRY(pf_allocs_load(db, &out->window, u->args->no_sites, &u->allocs));
 	out->names = u->allocs.names;
 	u->devices =
 		pf_calloc(u->allocs.device_count + 1u, sizeof(*u->devices));
@@ -1487,9 +1486,8 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 	struct usage u = { .err = db->err, .args = args, .out = out };
 
 	window.beside = true;
-	if (pf_window_resolve(db, &window, &out->window) < 0 ||
-	    pf_snap_state_find(db, &out->window, &out->snap))
-		return -1;
+	PF_TRY(pf_window_resolve(db, &window, &out->window));
+	PF_TRY(pf_snap_state_find(db, &out->window, &out->snap));
 	out->lines.db = db;
 	out->has_curve = args->points > 0;
 	if (args->events && pf_snap_state_is(&out->snap))

@@ -1553,8 +1553,7 @@ int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
 	double share;
 	char shown[PF_NUM_MAX];
 
-	if (parse(expression, &gate, err) < 0)
-		return -1;
+	PF_TRY(parse(expression, &gate, err) < 0);
 	if (r->total_ns == PF_NO_INT) {
 		pf_doc_failed(doc, expression,
 			      !r->withheld ? "%s: what ranks cost is not known"

@@ -786,10 +786,9 @@ static int find_all(struct find *f, const struct pf_roofline_args *args)
 {
 	struct pf_roofline *o = f->out;
 
-	if (pf_roof_walk(f->db, &args->window, args->is_dense, args->graphs,
-			 &o->walk) < 0 ||
-	    find_peaks(f->db, args, o) < 0)
-		return -1;
+	PF_TRY(pf_roof_walk(f->db, &args->window, args->is_dense, args->graphs,
+			    &o->walk) < 0);
+	PF_TRY(find_peaks(f->db, args, o));
 	f->names = pf_names_new(f->db);
 	f->tensor = f->names ? pf_tensor_of(f->db) : NULL;
 	f->by_shape = pf_calloc(o->walk.shape_count + 1, sizeof(*f->by_shape));
@@ -1281,8 +1280,7 @@ int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
 {
 	unsigned needs = PF_TRUST_WORK | PF_TRUST_LINKS;
 
-	if (pf_roofline_find(db, args, out) < 0)
-		return -1;
+	PF_TRY(pf_roofline_find(db, args, out) < 0);
 	if (!out->gpu_ns) {
 		int rc = show_tpus(db, out, doc);
 

@@ -399,9 +399,8 @@ static int mean(struct walk *w, uint32_t name, const struct meaning **out)
 	*out = m;
 	if (m->is_known)
 		return 0;
-	if (pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, &len,
-			 w->db->err) < 0)
-		return -1;
+	PF_TRY(pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, &len,
+			    w->db->err) < 0);
 	m->model = pf_op_models_find(w->out->models, text);
 	m->word = pf_recompute_word(text);
 	m->is_known = true;
@@ -847,8 +846,7 @@ static int read_tracks(struct walk *w)
 	size_t count;
 	int rc = pf_tracks_load(w->db, 0, &tracks, &count, w->db->err);
 
-	if (rc < 0)
-		return -1;
+	PF_TRY(rc < 0);
 	for (size_t i = 0; !rc && i < count; i++) {
 		w->track = &tracks[i];
 		w->open.depth = w->top = 0;
@@ -949,11 +947,10 @@ static int prepare(struct walk *w, const struct pf_window_args *args)
 {
 	struct pf_roof_walk *o = w->out;
 
-	if (pf_window_resolve(w->db, args, &o->window) < 0 ||
-	    pf_window_settle(w->db, &o->window) < 0 ||
-	    pf_window_steps(w->db, &o->window, &o->steps) < 0 ||
-	    pf_kinds_load(&w->kinds, w->db, w->db->err) < 0)
-		return -1;
+	PF_TRY(pf_window_resolve(w->db, args, &o->window));
+	PF_TRY(pf_window_settle(w->db, &o->window) < 0);
+	PF_TRY(pf_window_steps(w->db, &o->window, &o->steps));
+	PF_TRY(pf_kinds_load(&w->kinds, w->db, w->db->err) < 0);
 	o->device_counts =
 		pf_calloc(o->window.count + 1, sizeof(*o->device_counts));
 	o->works = pf_sorter_temp(sizeof(struct pf_roof_work));

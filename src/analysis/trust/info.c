@@ -252,9 +252,9 @@ static int add_before(struct pf_db *db, struct pf_info *info,
 
 static int add_after(struct pf_db *db, struct pf_info *info, struct pf_doc *doc)
 {
-	if (fill(db, "info_repairs", "repairs",
-		 "Mended or skipped while reading", COLS(repair_cols), doc) < 0)
-		return -1;
+	PF_TRY(fill(db, "info_repairs", "repairs",
+		    "Mended or skipped while reading", COLS(repair_cols),
+		    doc) < 0);
 	info->options =
 		take(db, "info_options", "options",
 		     "What the traces say about themselves",
@@ -437,11 +437,10 @@ static int add_scalars(struct pf_db *db, struct pf_doc *doc)
 {
 	int64_t traces, pages, page_bytes, version;
 
-	if (single_int(db, "SELECT count(*) FROM trace", &traces) < 0 ||
-	    single_int(db, "PRAGMA page_count", &pages) < 0 ||
-	    single_int(db, "PRAGMA page_size", &page_bytes) < 0 ||
-	    single_int(db, "PRAGMA user_version", &version) < 0)
-		return -1;
+	PF_TRY(single_int(db, "SELECT count(*) FROM trace", &traces));
+	PF_TRY(single_int(db, "PRAGMA page_count", &pages));
+	PF_TRY(single_int(db, "PRAGMA page_size", &page_bytes));
+	PF_TRY(single_int(db, "PRAGMA user_version", &version));
 	pf_doc_string(doc, "database", "Database", db->path);
 	pf_doc_int(doc, "size_bytes", "Size", PF_BYTES, pages * page_bytes);
 	pf_doc_int(doc, "schema_version", "Schema version", PF_INT, version);

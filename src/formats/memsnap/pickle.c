@@ -461,8 +461,8 @@ static int tuple_marked(struct pf_pickle *p)
 
 static int pop(struct pf_pickle *p)
 {
-	if (need(p, 1) || close_from(p, p->depth - 1))
-		return -1;
+	PF_TRY(need(p, 1));
+	PF_TRY(close_from(p, p->depth - 1));
 	p->depth--;
 	return 0;
 }

@@ -225,8 +225,7 @@ static int find(struct changes *d, struct pf_db *const dbs[2],
 
 /* ---- showing ---- */
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct change, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct change, __VA_ARGS__)
 static const struct pf_field gpu_fields[] = {
 	FIELD(name, "device", "Device", PF_TEXT),
 	FIELD(bytes[2], "allocated_change_bytes", "Change",
@@ -409,8 +408,7 @@ struct row {
 	int64_t change;
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct row, __VA_ARGS__)
 static const struct pf_field fields[] = {
 	FIELD(capture, "capture", "Capture", PF_PATH),
 	FIELD(now.trace_id, "trace_id", "Trace", PF_INT | PF_FULL),

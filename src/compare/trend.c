@@ -187,9 +187,8 @@ static int find(const struct pf_capture *const *captures,
 
 /* ---- one row a capture ---- */
 
-#define KEY_MAX 48
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct row, member, key, title, kind)
+#define KEY_MAX    48
+#define FIELD(...) PF_FIELD(struct row, __VA_ARGS__)
 static const struct pf_field fixed_fields[] = {
 	FIELD(path, "capture", "Capture", PF_PATH),
 	FIELD(steps, "steps", "Steps", PF_COUNT | PF_FULL),
@@ -1176,8 +1175,7 @@ struct change_row {
 	int64_t before_count, after_count;
 };
 
-#define C(member, key, title, kind)                                            \
-	PF_FIELD(struct change_row, member, key, title, kind)
+#define C(...) PF_FIELD(struct change_row, __VA_ARGS__)
 static const struct pf_field change_fields[] = {
 	C(day, "since", "Since", PF_TEXT | PF_BRIEF),
 	C(taken, "taken", "Taken", PF_TEXT | PF_FULL),
@@ -1241,8 +1239,7 @@ static void add_change(const struct nights *t, const struct change *c,
 	PF_PUT(table, change_fields, row);
 }
 
-#define N(member, key, title, kind)                                            \
-	PF_FIELD(struct night, member, key, title, kind)
+#define N(...) PF_FIELD(struct night, __VA_ARGS__)
 static const struct pf_field shown_night_fields[] = {
 	N(taken, "taken", "Taken", PF_TEXT),
 	N(capture, "capture", "Capture", PF_TEXT),

@@ -280,8 +280,8 @@ static void *read_pageable(struct pf_db *db, const char *ignored)
 
 	(void)ignored;
 	while (rc > 0 && (rc = pf_db_step(db, stmt, db->err)) == 1) {
-		p->ids = pf_grow(p->ids, &cap, p->count + 1, sizeof(*p->ids));
-		p->ids[p->count++] = sqlite3_column_int64(stmt, 0);
+		*PF_ONE_MORE(p->ids, p->count, cap) =
+			sqlite3_column_int64(stmt, 0);
 	}
 	sqlite3_finalize(stmt);
 	if (!rc)
@@ -713,8 +713,7 @@ struct pf_call_way pf_call_way(const struct pf_pageable *pageable,
 
 static void put_overhead(struct pf_overheads *o, struct pf_overhead item)
 {
-	o->items = pf_grow(o->items, &o->cap, o->count + 1, sizeof(*o->items));
-	o->items[o->count++] = item;
+	*PF_ONE_MORE(o->items, o->count, o->cap) = item;
 }
 
 static int add_overheads(struct pf_overheads *o, struct pf_db *db,

@@ -194,9 +194,7 @@ struct printer {
 
 static void push(struct printer *p, uint32_t node)
 {
-	p->levels =
-		pf_grow(p->levels, &p->cap, p->depth + 1, sizeof(*p->levels));
-	p->levels[p->depth++] =
+	*PF_ONE_MORE(p->levels, p->depth, p->cap) =
 		(struct level){ p->first[node], p->first[node + 1],
 				p->line.len };
 }

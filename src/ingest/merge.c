@@ -965,9 +965,7 @@ static void note_step(struct merging *m, const struct pf_run_event *ev)
 		step = step_number(in, ev->name);
 	if (step < 0)
 		return;
-	in->steps = pf_grow(in->steps, &in->steps_cap, in->step_count + 1,
-			    sizeof(*in->steps));
-	in->steps[in->step_count++] =
+	*PF_ONE_MORE(in->steps, in->step_count, in->steps_cap) =
 		(struct pf_ingest_step){ .step = step,
 					 .start_ns = ev->start_ns,
 					 .dur_ns = ev->dur_ns,

@@ -1556,9 +1556,7 @@ static void draw_steps(struct canvas *c, const struct pf_steps *steps)
 		if (column == drawn)
 			continue;
 		drawn = column;
-		c->steps = pf_grow(c->steps, &c->step_cap, c->step_count + 1,
-				   sizeof(*c->steps));
-		c->steps[c->step_count++] =
+		*PF_ONE_MORE(c->steps, c->step_count, c->step_cap) =
 			(struct drawn_step){ id, c->trace->rank, s->step,
 					     s->host_start_ns - first,
 					     s->host_end_ns - first };
@@ -1603,9 +1601,7 @@ static void take_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 		if (idle->cause_ns[i] > idle->cause_ns[cause])
 			cause = i;
 	memset(idle->cause_ns, 0, sizeof(idle->cause_ns));
-	idle->gaps = pf_grow(idle->gaps, &idle->cap, idle->count + 1,
-			     sizeof(*idle->gaps));
-	idle->gaps[idle->count++] =
+	*PF_ONE_MORE(idle->gaps, idle->count, idle->cap) =
 		(struct idle_gap){ gap->device, gap->start_ns, gap->end_ns,
 				   (enum pf_cause)cause };
 }
@@ -2163,9 +2159,7 @@ static void put_name(struct namer *n, const char *text, size_t len,
 	*number = pf_intern_add(&n->texts, text, len);
 	if (*number < known)
 		return;
-	out->names = pf_grow(out->names, &out->name_cap, out->name_count + 1,
-			     sizeof(*out->names));
-	out->names[out->name_count++] =
+	*PF_ONE_MORE(out->names, out->name_count, out->name_cap) =
 		(struct pf_slice_name){ (uint32_t)len, out->texts.len, 0 };
 	pf_buf_add(&out->texts, text, len);
 }

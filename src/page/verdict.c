@@ -1212,8 +1212,7 @@ static struct row row_of(const struct pf_verdict *v, const struct pf_parts *p,
 	return row;
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct row, __VA_ARGS__)
 static const struct pf_field verdict_fields[] = {
 	FIELD(severity, "severity", "Severity", PF_TEXT),
 	FIELD(sentence, "sentence", "Verdict", PF_TEXT | PF_WHOLE),

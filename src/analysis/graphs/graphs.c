@@ -533,8 +533,7 @@ struct graph_row {
 	int64_t how_ns[PF_HOWS];
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct graph_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct graph_row, __VA_ARGS__)
 static const struct pf_field graph_fields[] = {
 	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 	FIELD(graph, "graph", "Graph", PF_INT),
@@ -562,8 +561,7 @@ struct word_row {
 	double share;
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct word_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct word_row, __VA_ARGS__)
 static const struct pf_field how_fields[] = {
 	FIELD(word, "how", "How", PF_TEXT | PF_OURS),
 	FIELD(part, "meaning", "What says so", PF_TEXT | PF_OURS),
@@ -592,8 +590,7 @@ struct layer_row {
 	double against; /* the layers with as many kernels: how much more */
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct layer_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct layer_row, __VA_ARGS__)
 static const struct pf_field layer_fields[] = {
 	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 	FIELD(graph, "graph", "Graph", PF_INT),
@@ -613,8 +610,7 @@ struct node_row {
 	const char *role, *part, *how, *op, *module, *name;
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct node_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct node_row, __VA_ARGS__)
 static const struct pf_field node_fields[] = {
 	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 	FIELD(graph, "graph", "Graph", PF_INT),
@@ -639,8 +635,7 @@ struct iteration_row {
 	const char *name;
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct iteration_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct iteration_row, __VA_ARGS__)
 static const struct pf_field iteration_fields[] = {
 	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 	FIELD(start_ns, "start_ns", "Start", PF_INT | PF_FULL),
@@ -856,11 +851,10 @@ static void add_ops(const struct pf_graphs *g, struct pf_doc *doc)
 			place = pf_map_at(&at, n->op);
 			if (*place == UINT64_MAX) {
 				*place = count;
-				rows = pf_grow(rows, &cap, count + 1,
-					       sizeof(*rows));
-				rows[count++] = (struct word_row){
-					.word = pf_graphs_text(g, n->op)
-				};
+				*PF_ONE_MORE(rows, count, cap) =
+					(struct word_row){
+						.word = pf_graphs_text(g, n->op)
+					};
 			}
 			rows[*place].count += g->graphs[i].replays;
 			pf_sat_sum(&rows[*place].ns, n->in.ns);

@@ -211,8 +211,8 @@ static void add_stretch(struct find *f, size_t from, size_t to, size_t period)
 {
 	if (f->count == STRETCH_MAX || distinct(f, from, period) < NAMES_MIN)
 		return;
-	f->all = pf_grow(f->all, &f->cap, f->count + 1, sizeof(*f->all));
-	f->all[f->count++] = (struct stretch){ from, to, period };
+	*PF_ONE_MORE(f->all, f->count, f->cap) =
+		(struct stretch){ from, to, period };
 }
 
 static void find_stretches(struct find *f)
@@ -308,8 +308,7 @@ static size_t layers_in(struct find *f, size_t from, size_t p)
 
 static void add_cut(struct section *s, size_t at)
 {
-	s->cuts = pf_grow(s->cuts, &s->cap, s->count + 1, sizeof(*s->cuts));
-	s->cuts[s->count++] = at;
+	*PF_ONE_MORE(s->cuts, s->count, s->cap) = at;
 }
 
 /* The norm that begins the layer of an attention, or "from". */

@@ -211,9 +211,7 @@ static struct pf_graph *find_graph(struct read *r)
 	pf_buf_release(&key);
 	if (n < known)
 		return &o->graphs[n];
-	o->graphs =
-		pf_grow(o->graphs, &o->cap, o->count + 1, sizeof(*o->graphs));
-	o->graphs[o->count++] =
+	*PF_ONE_MORE(o->graphs, o->count, o->cap) =
 		(struct pf_graph){ .trace_id = r->track->trace_id,
 				   .first_ns = r->now[0].start_ns,
 				   .place = o->launches,
@@ -249,10 +247,7 @@ static int add_replay(struct read *r)
 	if (!g)
 		return 0;
 	g->replays++;
-	o->launches_by_id =
-		pf_grow(o->launches_by_id, &o->launch_cap, o->launch_count + 1,
-			sizeof(*o->launches_by_id));
-	o->launches_by_id[o->launch_count++] =
+	*PF_ONE_MORE(o->launches_by_id, o->launch_count, o->launch_cap) =
 		(struct pf_graph_launch){ r->now[0].launch_id, g->number, 0,
 					  r->call_ns };
 	return 0;
@@ -288,9 +283,8 @@ static int add_eager(struct read *r, const struct work *w,
 	PF_TRY(mean(r, w->name, &m));
 	if (m->text == PF_NO_TEXT)
 		return 0;
-	o->eager = pf_grow(o->eager, &o->eager_cap, o->eager_count + 1,
-			   sizeof(*o->eager));
-	o->eager[o->eager_count++] = (struct pf_graph_eager){
+	*PF_ONE_MORE(o->eager, o->eager_count,
+		     o->eager_cap) = (struct pf_graph_eager){
 		w->start_ns,  m->text,
 		in->op,       in->module,
 		open_path(r), role_of(r, m->text, w->is_comm, w->is_copy)
@@ -428,10 +422,7 @@ static int capture(struct read *r, const struct meaning *m,
 	struct pf_graph_capture *c;
 
 	if (m->is_begin) {
-		o->captures =
-			pf_grow(o->captures, &o->capture_cap,
-				o->capture_count + 1, sizeof(*o->captures));
-		o->captures[o->capture_count++] =
+		*PF_ONE_MORE(o->captures, o->capture_count, o->capture_cap) =
 			(struct pf_graph_capture){ 0 };
 		r->is_capturing = true;
 		r->call_end_ns = INT64_MIN;
@@ -513,9 +504,7 @@ static int take_works(struct read *r, int64_t event_id, const struct meaning *m)
 	r->now_count = 0;
 	while ((w = pf_by_event_peek(r->works)) && w->launch_id == event_id) {
 		if (event_id) {
-			r->now = pf_grow(r->now, &r->now_cap, r->now_count + 1,
-					 sizeof(*r->now));
-			r->now[r->now_count++] = *w;
+			*PF_ONE_MORE(r->now, r->now_count, r->now_cap) = *w;
 		}
 		pf_by_event_next(r->works, &none, &ignored);
 	}
@@ -682,8 +671,7 @@ static int add_kernel(struct read *r, struct sequence *s, const struct part *p)
 	if (s->count > PF_LAYERS_MAX_KERNELS)
 		return 0;
 	PF_TRY(mean(r, p->name, &m));
-	s->nodes = pf_grow(s->nodes, &s->cap, s->count + 1, sizeof(*s->nodes));
-	s->nodes[s->count++] = (struct pf_layer_node){
+	*PF_ONE_MORE(s->nodes, s->count, s->cap) = (struct pf_layer_node){
 		.name = m->text == PF_NO_TEXT
 				? pf_intern_add(&r->out->texts, "", 0)
 				: m->text,

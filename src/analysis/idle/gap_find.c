@@ -1054,9 +1054,7 @@ static struct device *find_device(struct finder *f, int64_t device)
 	if (*at < f->count)
 		return &f->devices[*at];
 	*at = f->count;
-	f->devices =
-		pf_grow(f->devices, &f->cap, f->count + 1, sizeof(*f->devices));
-	d = &f->devices[f->count++];
+	d = PF_ONE_MORE(f->devices, f->count, f->cap);
 	memset(d, 0, sizeof(*d));
 	d->sum.trace = t;
 	d->sum.trace_id = t->trace_id;

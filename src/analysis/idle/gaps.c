@@ -898,8 +898,7 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 
 /* ---- tables ---- */
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_gap_cause, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_gap_cause, __VA_ARGS__)
 static const struct pf_field cause_fields[] = {
 	FIELD(name, "cause", "Cause", PF_TEXT | PF_OURS),
 	FIELD(ns, "ns", "Idle", PF_NS),
@@ -911,8 +910,7 @@ static const struct pf_field cause_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_gap_culprit, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_gap_culprit, __VA_ARGS__)
 static const struct pf_field culprit_fields[] = {
 	FIELD(ns, "ns", "Idle", PF_NS),
 	FIELD(idle_share, "idle_share", "Of idle", PF_RATIO | PF_BAR),
@@ -926,8 +924,7 @@ static const struct pf_field culprit_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_gap_item, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_gap_item, __VA_ARGS__)
 static const struct pf_field gap_fields[] = {
 	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
 	FIELD(start_ns, "start_ns", "From", PF_NS),
@@ -949,8 +946,7 @@ static const struct pf_field gap_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_gap_length, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_gap_length, __VA_ARGS__)
 static const struct pf_field length_fields[] = {
 	FIELD(from_ns, "from_ns", "From", PF_NS),
 	FIELD(below_ns, "below_ns", "Below", PF_NS | PF_KNOWN),
@@ -960,8 +956,7 @@ static const struct pf_field length_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_gap_device, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_gap_device, __VA_ARGS__)
 static const struct pf_field device_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
 	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
@@ -975,8 +970,7 @@ static const struct pf_field device_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_gaps, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_gaps, __VA_ARGS__)
 static const struct pf_field figures[] = {
 	FIELD(all.window_ns, "window_ns", "Time", PF_NS),
 	FIELD(all.busy_ns, "busy_ns", "Busy", PF_NS),
@@ -994,8 +988,7 @@ static const struct pf_field drained_words[] = {
 
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_gaps, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_gaps, __VA_ARGS__)
 static const struct pf_field head_wait[] = {
 	FIELD(head_wait_ns, "head_wait_ns",
 	      "Waiting for what began before the capture", PF_NS),
@@ -1009,8 +1002,7 @@ static const struct pf_field before_figures[] = {
 		 "Before the first GPU work", PF_NS),
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_gap_culprit, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_gap_culprit, __VA_ARGS__)
 static const struct pf_field before_most[] = {
 	FIELD(ns, "before_most_ns", "  most of it", PF_NS),
 	FIELD(cause, "before_cause", "  cause", PF_TEXT),

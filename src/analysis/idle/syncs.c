@@ -184,9 +184,7 @@ static struct device *device_of(struct loader *l, int64_t trace_id,
 	     i-- > 0 && l->devices[i].trace_id == trace_id;)
 		if (l->devices[i].device == device)
 			return &l->devices[i];
-	l->devices = pf_grow(l->devices, &l->device_cap, l->device_count + 1,
-			     sizeof(*l->devices));
-	d = &l->devices[l->device_count++];
+	d = PF_ONE_MORE(l->devices, l->device_count, l->device_cap);
 	*d = (struct device){ .trace_id = trace_id, .device = device };
 	return d;
 }
@@ -344,9 +342,8 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 		site->step_count++;
 		site->last_step = step;
 	}
-	s->calls = pf_grow(s->calls, &s->call_cap, s->call_count + 1,
-			   sizeof(*s->calls));
-	s->calls[s->call_count++] = (struct pf_site_call){ number, step, ns };
+	*PF_ONE_MORE(s->calls, s->call_count, s->call_cap) =
+		(struct pf_site_call){ number, step, ns };
 }
 
 static int walk_track(void *context, const struct pf_track *track)
@@ -563,10 +560,7 @@ static int load_allowed(struct syncs *s, struct pf_err *err)
 			line[n - 1] = '\0';
 		if (!*line)
 			continue;
-		s->allow.items =
-			pf_grow(s->allow.items, &cap, s->allow.count + 1,
-				sizeof(*s->allow.items));
-		s->allow.items[s->allow.count++] = line;
+		*PF_ONE_MORE(s->allow.items, s->allow.count, cap) = line;
 	}
 	return 0;
 }
@@ -775,10 +769,8 @@ static int load_records(struct pf_db *db, struct pf_syncs *s)
 			const char *name =
 				(const char *)sqlite3_column_text(stmt, 0);
 
-			s->records =
-				pf_grow(s->records, &cap, s->record_count + 1,
-					sizeof(*s->records));
-			s->records[s->record_count++] = (struct pf_sync_site){
+			*PF_ONE_MORE(s->records, s->record_count,
+				     cap) = (struct pf_sync_site){
 				.call = pf_arena_string(&s->texts, name),
 				.source = "record",
 				.count = sqlite3_column_int64(stmt, 2),
@@ -792,8 +784,7 @@ static int load_records(struct pf_db *db, struct pf_syncs *s)
 
 /* ---- output ---- */
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_sync_site, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_sync_site, __VA_ARGS__)
 static const struct pf_field site_fields[] = {
 	FIELD(idle_ns, "idle_ns", "Idle due", PF_NS),
 	FIELD(blocked_ns, "blocked_ns", "Blocked", PF_NS),
@@ -990,8 +981,7 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 static void add_scalars(const struct pf_syncs *s,
 			const struct pf_syncs_args *args, struct pf_doc *doc)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_syncs, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_syncs, __VA_ARGS__)
 	const int of_calls = s->has_calls ? 0 : PF_ABSENT;
 	const int of_gpu = of_calls | (s->device_count ? PF_NS : PF_ABSENT);
 	/* where there are none, they are programs' */

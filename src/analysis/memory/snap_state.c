@@ -100,8 +100,7 @@ struct frame_row {
 	const char *function, *file;
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct frame_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct frame_row, __VA_ARGS__)
 static const struct pf_field frame_fields[] = {
 	FIELD(depth, "depth", "Depth", PF_INT),
 	FIELD(function, "function", "Function", PF_TEXT),
@@ -185,8 +184,7 @@ int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 	return rc;
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_snap_now, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_snap_now, __VA_ARGS__)
 #define KEYS                                                                   \
 	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),                \
 		FIELD(device, "device", "Number", PF_INT | PF_FULL)

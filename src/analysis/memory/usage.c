@@ -265,8 +265,7 @@ static void usage_levels(struct usage *u)
 	PF_FIELD(row, site.frame, "frame", "Line", PF_PATH | PF_FRAME),        \
 		PF_FIELD(row, site.stack, "stack", "Stack", PF_INT | PF_KNOWN)
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_usage_device, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_usage_device, __VA_ARGS__)
 static const struct pf_field device_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(peak, "peak_bytes", "Peak", PF_BYTES | PF_MAYBE),
@@ -326,8 +325,7 @@ static const struct pf_field device_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_usage_group, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_usage_group, __VA_ARGS__)
 static const struct pf_field alive_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
@@ -367,8 +365,7 @@ static const struct pf_field kept_stack_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_usage_op, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_usage_op, __VA_ARGS__)
 static const struct pf_field op_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(op, "op", "Op", PF_TEXT),
@@ -399,8 +396,7 @@ static const struct pf_field stack_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_usage_point, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_usage_point, __VA_ARGS__)
 static const struct pf_field curve_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(time_ns, "time_ns", "From", PF_NS | PF_MAYBE),
@@ -414,8 +410,7 @@ static const struct pf_field curve_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct usage_event, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct usage_event, __VA_ARGS__)
 static const struct pf_field event_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
@@ -436,8 +431,7 @@ static const struct pf_field event_stack_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_usage_oom, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_usage_oom, __VA_ARGS__)
 static const struct pf_field oom_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(time_ns, "time_ns", "At", PF_NS | PF_MAYBE),

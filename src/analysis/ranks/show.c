@@ -763,8 +763,7 @@ void pf_arrivals_release(struct pf_arrivals *a)
 	*a = (struct pf_arrivals){ 0 };
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_arrivals, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_arrivals, __VA_ARGS__)
 static const struct pf_field figures[] = {
 	FIELD(of.met_count, "arrival_count", "Collectives of several ranks",
 	      PF_COUNT),
@@ -796,8 +795,7 @@ static const struct pf_field longest[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_ranks_rank, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_ranks_rank, __VA_ARGS__)
 static const struct pf_field rank_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT),
 	FIELD(count, "count", "Collectives", PF_COUNT),
@@ -832,8 +830,7 @@ void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc)
 
 /* Of few ranks all are shown, of many how they are spread and the worst. */
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_ranks_stage, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_ranks_stage, __VA_ARGS__)
 static const struct pf_field stage_fields[] = {
 	FIELD(stage, "stage", "Stage", PF_INT),
 	FIELD(stage_count, "stage_count", "Of", PF_INT),
@@ -850,8 +847,7 @@ static const struct pf_field stage_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_ranks_pipe, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_ranks_pipe, __VA_ARGS__)
 static const struct pf_field pipe_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT),
 	FIELD(stage, "stage", "Stage", PF_INT | PF_MAYBE),
@@ -1016,8 +1012,7 @@ static const struct {
 };
 #define GROUP_SUMS (PF_LEN(group_sums))
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct group, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct group, __VA_ARGS__)
 static const struct pf_field fields[] = {
 	FIELD(value, "value", "Of", PF_TEXT),
 	FIELD(count, "rank_count", "Ranks", PF_COUNT),
@@ -1201,8 +1196,7 @@ static void ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 
 /* ---- tables ---- */
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_ranks, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_ranks, __VA_ARGS__)
 static const struct pf_field show_figures[] = {
 	FIELD(met_count, "met_count", "Collectives of several ranks", PF_COUNT),
 	FIELD(left_count, "left_count", "  and those that met no other",
@@ -1222,8 +1216,7 @@ static const struct pf_field costs[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_ranks_rank, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_ranks_rank, __VA_ARGS__)
 static const struct pf_field show_rank_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT),
 	FIELD(host, "host", "Machine", PF_TEXT | PF_FULL),
@@ -1280,8 +1273,7 @@ static const struct pf_field clock_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_ranks_step, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_ranks_step, __VA_ARGS__)
 static const struct pf_field step_fields[] = {
 	FIELD(step, "step", "Step", PF_INT),
 	FIELD(count, "count", "Collectives", PF_COUNT),
@@ -1292,8 +1284,7 @@ static const struct pf_field step_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_ranks_kind, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_ranks_kind, __VA_ARGS__)
 static const struct pf_field kind_fields[] = {
 	FIELD(kind, "kind", "Collective", PF_TEXT),
 	FIELD(size, "group_size", "Ranks", PF_INT | PF_KNOWN),
@@ -1307,8 +1298,7 @@ static const struct pf_field kind_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_ranks_meeting, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_ranks_meeting, __VA_ARGS__)
 static const struct pf_field meeting_fields[] = {
 	FIELD(group, "group", "Group", PF_TEXT),
 	FIELD(number, "number", "Number", PF_INT),
@@ -1341,8 +1331,7 @@ struct spread {
 	double imbalance;
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct spread, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct spread, __VA_ARGS__)
 static const struct pf_field spread_fields[] = {
 	FIELD(figure, "figure", "Of a rank", PF_TEXT),
 	FIELD(min_ns, "min_ns", "Least", PF_NS),

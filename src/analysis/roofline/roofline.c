@@ -837,8 +837,7 @@ void pf_roofline_release(struct pf_roofline *r)
 
 /* ---- roofline show ---- */
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_roofline_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_roofline_row, __VA_ARGS__)
 #define FIELD_KEYS 7 /* of the fields, the first: what a row is */
 static const struct pf_field fields[] = {
 	FIELD(op, "op", "Operator", PF_TEXT),
@@ -873,8 +872,7 @@ static const struct pf_field fields[] = {
 #undef FIELD
 #define FIELD_COUNT (PF_LEN(fields))
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_roofline_use, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_roofline_use, __VA_ARGS__)
 static const struct pf_field use_fields[] = {
 	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN | PF_FULL),
@@ -890,8 +888,7 @@ static const struct pf_field use_fields[] = {
 #undef FIELD
 #define USE_COUNT (PF_LEN(use_fields))
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_roof_link, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_roof_link, __VA_ARGS__)
 static const struct pf_field link_fields[] = {
 	FIELD(collective, "collective", "Collective", PF_TEXT),
 	FIELD(group, "group", "Group", PF_TEXT | PF_FULL),

@@ -246,9 +246,7 @@ static void add_rest(struct pf_roof_replayed *r, uint32_t op,
 
 	if (*at == UINT64_MAX) {
 		*at = r->rest_count;
-		r->rest = pf_grow(r->rest, &r->rest_cap, r->rest_count + 1,
-				  sizeof(*r->rest));
-		r->rest[r->rest_count++] =
+		*PF_ONE_MORE(r->rest, r->rest_count, r->rest_cap) =
 			(struct rest){ .op = op, .why = why };
 	}
 	r->rest[*at].count++;
@@ -679,9 +677,7 @@ static int add_unowned(struct walk *w, const struct work *work, uint32_t name,
 			return -1;
 		*pf_map_at(&w->rest, (uint64_t)why << 32 | name) =
 			o->rest_count;
-		o->rest = pf_grow(o->rest, &o->rest_cap, o->rest_count + 1,
-				  sizeof(*o->rest));
-		o->rest[o->rest_count++] =
+		*PF_ONE_MORE(o->rest, o->rest_count, o->rest_cap) =
 			(struct pf_roof_rest){ .op = op, .why = why };
 		at = pf_map_at(&w->rest, (uint64_t)why << 32 | name);
 	}

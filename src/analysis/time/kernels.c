@@ -960,8 +960,7 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 			       pf_num_show_ratio(share, top->ns.share));
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_kernels, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_kernels, __VA_ARGS__)
 static void add_scalars(const struct pf_kernels *k, struct pf_doc *doc)
 {
 	int of_products = k->group == PF_KERNELS_BY_NAME_OP ? PF_NS : PF_ABSENT;
@@ -999,8 +998,7 @@ static void add_scalars(const struct pf_kernels *k, struct pf_doc *doc)
 }
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_kernel_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_kernel_row, __VA_ARGS__)
 /* The columns that name a group, then its figures. */
 static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 {
@@ -1067,8 +1065,7 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 }
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_kernel_class_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_kernel_class_row, __VA_ARGS__)
 static const struct pf_field class_fields[] = {
 	FIELD(class_word, "class", "Class", PF_TEXT | PF_OURS),
 	FIELD(precision, "precision", "Precision", PF_TEXT | PF_OURS),
@@ -1078,8 +1075,7 @@ static const struct pf_field class_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_kernel_stream, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_kernel_stream, __VA_ARGS__)
 static const struct pf_field stream_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
 	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),

@@ -178,10 +178,8 @@ static void add_finding(const struct calls *c, struct pf_doc *doc)
 			pf_num_show_ns(all, c->by_key.sum));
 }
 
-#define FIGURE(member, key, title, kind)                                       \
-	PF_FIELD(struct calls, member, key, title, kind)
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct api_call, member, key, title, kind)
+#define FIGURE(...) PF_FIELD(struct calls, __VA_ARGS__)
+#define FIELD(...)  PF_FIELD(struct api_call, __VA_ARGS__)
 static void show_calls(const struct calls *c, struct pf_doc *doc)
 {
 	static const struct pf_field figures[] = {
@@ -384,8 +382,7 @@ struct slow {
 	int64_t rank, trace_id;
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct slow, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct slow, __VA_ARGS__)
 static const struct pf_field slow_fields[] = {
 	FIELD(call, "call", "Call", PF_TEXT),
 	FIELD(at_ns, "at_ns", "From", PF_NS),
@@ -800,8 +797,7 @@ void pf_launches_release(struct pf_launches *l)
 
 /* ---- how launches are said ---- */
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_launch_call, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_launch_call, __VA_ARGS__)
 static const struct pf_field call_fields[] = {
 	FIELD(name, "call", "Call", PF_TEXT),
 	FIELD(cpu_ns.count, "count", "Calls", PF_COUNT),
@@ -818,8 +814,7 @@ static const struct pf_field call_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_launch_stream, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_launch_stream, __VA_ARGS__)
 static const struct pf_field stream_fields[] = {
 	FIELD(trace_id, "trace_id", "Trace", PF_INT),
 	FIELD(device, "device", "GPU", PF_INT),
@@ -830,8 +825,7 @@ static const struct pf_field stream_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_launch_delay, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_launch_delay, __VA_ARGS__)
 static const struct pf_field delay_fields[] = {
 	FIELD(from_ns, "from_ns", "From", PF_NS),
 	FIELD(to_ns, "to_ns", "To", PF_NS | PF_KNOWN),
@@ -841,8 +835,7 @@ static const struct pf_field delay_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_launch_op, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_launch_op, __VA_ARGS__)
 static const struct pf_field op_fields[] = {
 	FIELD(name, "op", "Operator", PF_TEXT),
 	FIELD(gpu_ns.of.count, "count", "Kernels", PF_COUNT),
@@ -852,8 +845,7 @@ static const struct pf_field op_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_launches, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_launches, __VA_ARGS__)
 static const struct pf_field launch_figures[] = {
 	FIELD(all.count, "launch_count", "Calls with GPU work", PF_COUNT),
 	FIELD(all.cpu_ns, "cpu_ns", "CPU time of the calls", PF_NS | PF_KNOWN),

@@ -78,8 +78,7 @@ struct row {
 	double share; /* of all GPU work */
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct row, __VA_ARGS__)
 static const struct pf_field class_fields[] = {
 	FIELD(name, "class", "Class", PF_TEXT),
 	FIELD(calls, "calls", "Calls", PF_COUNT | PF_KNOWN),
@@ -339,8 +338,7 @@ struct figures {
 	int64_t host_ns, host_inside_ns, host_outside_ns;
 };
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct figures, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct figures, __VA_ARGS__)
 
 /* Without calls of modules it is not known what would be in them. */
 static void add_figures(const struct modules *m, struct pf_doc *doc)

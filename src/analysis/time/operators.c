@@ -425,8 +425,7 @@ void pf_hlo_roofs_free(struct pf_hlo_roofs *r)
 	free(r);
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct hlo_op, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct hlo_op, __VA_ARGS__)
 static const struct pf_field op_fields[] = {
 	FIELD(name, "name", "Operation", PF_TEXT),
 	FIELD(op, "op", "Operator", PF_TEXT | PF_FULL),

@@ -199,8 +199,7 @@ static void settle(struct pf_comm_row *row)
 		row->in_bytes = row->out_bytes = -1;
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_comm_row, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_comm_row, __VA_ARGS__)
 static const struct pf_field row_fields[] = {
 	FIELD(collective, "collective", "Collective", PF_TEXT),
 	FIELD(group, "group", "Group", PF_TEXT),
@@ -222,8 +221,7 @@ static const struct pf_field row_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct rule, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct rule, __VA_ARGS__)
 static const struct pf_field rule_fields[] = {
 	FIELD(words, "rule", "Rule", PF_TEXT | PF_OURS),
 	FIELD(count, "count", "Events", PF_COUNT),
@@ -552,8 +550,7 @@ static const struct pf_field figures[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_overlap_device, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_overlap_device, __VA_ARGS__)
 static const struct pf_field device_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
 	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
@@ -583,8 +580,7 @@ static const struct pf_field device_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_overlap_together, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_overlap_together, __VA_ARGS__)
 static const struct pf_field together_fields[] = {
 	FIELD(classes, "classes", "Running together", PF_TEXT),
 	FIELD(ns, "ns", "Time", PF_NS),

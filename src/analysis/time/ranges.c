@@ -719,8 +719,7 @@ static struct part *find_parts(const struct ranges *r, size_t *count)
 	return parts;
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct part, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct part, __VA_ARGS__)
 static void show_parts(const struct ranges *r, struct pf_doc *doc)
 {
 	/* without a GPU there is nothing to say */
@@ -755,8 +754,7 @@ static void show_parts(const struct ranges *r, struct pf_doc *doc)
 
 /* ---- ranges on their own ---- */
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct range, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct range, __VA_ARGS__)
 static const struct pf_field host_fields[] = {
 	FIELD(name, "range", "Range", PF_TEXT),
 	FIELD(ns.of.count, "count", "Count", PF_COUNT),

@@ -201,8 +201,7 @@ static size_t find_copy(struct pf_step_times *s, const char *name,
 
 PF_ORDER(by_time, struct copy, PF_DOWN(ns.of.sum) PF_UP(way) PF_ALPHA(memory))
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct copy, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct copy, __VA_ARGS__)
 static const struct pf_field copy_fields[] = {
 	FIELD(direction, "direction", "Copies", PF_TEXT),
 	FIELD(memory, "memory", "Memory", PF_TEXT),
@@ -465,8 +464,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	pf_doc_finding(doc, "%s", text.data);
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_step_times, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_step_times, __VA_ARGS__)
 
 static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 {
@@ -521,8 +519,7 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 }
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_step_device, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_step_device, __VA_ARGS__)
 static const struct pf_field device_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
 	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
@@ -541,8 +538,7 @@ static const struct pf_field device_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_step_spread, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_step_spread, __VA_ARGS__)
 static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	int of_many = s->full_count > 1 ? 0 : PF_FULL;

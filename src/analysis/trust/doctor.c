@@ -1561,8 +1561,7 @@ void pf_doctor_release(struct pf_doctor *d)
 static void doctor_show(const struct pf_doctor *d,
 			const struct pf_doctor_args *args, struct pf_doc *doc)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_doctor_check, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_doctor_check, __VA_ARGS__)
 	const struct pf_field fields[] = {
 		FIELD(name, "check", "Check", PF_TEXT | PF_OURS),
 		FIELD(count, "count", "Count",

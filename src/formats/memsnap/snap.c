@@ -875,9 +875,7 @@ static void end_past(struct pf_snap *s, const struct record *r)
 	struct pf_snap_work *w = s->work;
 
 	if (r->device && is_size(r, M_REAL_SIZE)) {
-		w->pasts = pf_grow(w->pasts, &w->past_cap, w->past_count + 1,
-				   sizeof(*w->pasts));
-		w->pasts[w->past_count++] =
+		*PF_ONE_MORE(w->pasts, w->past_count, w->past_cap) =
 			(struct pf_snap_past){ (int64_t)w->block_count,
 					       r->of[M_REAL_SIZE],
 					       stack_of(s, r) };

@@ -360,22 +360,18 @@ void pf_ingest_owners_release(struct pf_ingest_owners *o);
 uint32_t pf_ingest_owner_of_metadata(const struct pf_ingest_owners *o,
 				     const char *json, size_t len,
 				     int64_t order, int64_t count);
-/* read.c: how many threads read a trace; what they keep. */
+/* readers.c: how many threads read a trace; what they keep. */
 unsigned pf_ingest_threads(const struct pf_ingest_options *o);
 /* Two threads, of which one reads and the other finishes what was read? */
 bool pf_ingest_is_pair(const struct pf_ingest *in);
 struct pf_ingest_workers;
 void pf_ingest_workers_free(struct pf_ingest_workers *all);
 
-/* read.c: a file of this trace, behind the first, was read. */
-int pf_ingest_add_part(struct pf_ingest *in, struct pf_input *part,
-		       struct pf_err *err);
-
-/* read.c: the whole file into sorted runs, by its format. */
+/* readers.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
 
 /*
- * read.c: can it be a list of trace events?  Not if it has elements
+ * readers.c: can it be a list of trace events?  Not if it has elements
  * and all of them are something else: objects without "ph", numbers, lists.
  */
 bool pf_ingest_has_events(int64_t event_count, int64_t no_phase_count,
@@ -385,7 +381,7 @@ bool pf_ingest_has_events(int64_t event_count, int64_t no_phase_count,
 void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value);
 
 /*
- * read.c: what becomes of batches that are made one after the other
+ * readers.c: what becomes of batches that are made one after the other
  * in one thread.
  */
 struct pf_ingest_batcher {
@@ -396,11 +392,6 @@ struct pf_ingest_batcher {
 	uint32_t *type_ids;
 	size_t type_ids_cap;
 };
-void pf_ingest_batcher_init(struct pf_ingest_batcher *b, struct pf_ingest *in);
-void pf_ingest_batcher_release(struct pf_ingest_batcher *b);
-/* It is counted, settled and written as runs in the order of the file. */
-int pf_ingest_batcher_put(struct pf_ingest_batcher *b, struct pf_parsed *p,
-			  struct pf_err *err);
 /*
  * Stacks that are kept as chains of frames: their rows.  Stack and frame i have
  * the id base + i + 1; ids go on from trace to trace.
@@ -425,18 +416,9 @@ int pf_ingest_stacks_begin(struct pf_ingest *in, struct pf_ingest_stacks *s,
 int pf_ingest_stacks_put(const struct pf_ingest_stacks *s,
 			 struct pf_ingest_batcher *b, struct pf_parsed *p,
 			 struct pf_err *err);
-/* Most events of a batch: few if small chunks are asked for, as tests do. */
-size_t pf_ingest_batch_events(const struct pf_ingest *in);
-
-/* All that a reader gives, written as runs. */
-int pf_ingest_drain(struct pf_ingest *in, struct pf_reader *reader,
-		    struct pf_err *err);
-
-/* read.c: the events of a batch as sorted runs in the runs file. */
-struct pf_ingest_sorter;
 
 /*
- * device.c: tracks that their names tell to be lines of devices.  When
+ * merge.c: tracks that their names tell to be lines of devices.  When
  * texts have been written, before the merge.
  */
 int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err);
@@ -445,20 +427,8 @@ int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err);
  * in the order of the files, and the next is read while this one is merged.
  */
 void pf_ingest_device_reserve(struct pf_ingest *in);
-/* An event on such a track: its type there, and numbers that are texts. */
-struct pf_ingest_device;
-struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in);
-void pf_ingest_device_free(struct pf_ingest_device *d);
-int pf_ingest_device_event(struct pf_ingest *in, struct pf_ingest_device *d,
-			   const struct pf_ingest_track *t,
-			   struct pf_run_event *ev, struct pf_err *err);
-/* Rows of those that were given; when all blocks are written. */
-int pf_ingest_device_types(struct pf_ingest *in,
-			   const struct pf_ingest_device *d,
-			   struct pf_err *err);
-
 /*
- * device.c: what torch_npu says which operator of the host launched.
+ * merge.c: what torch_npu says which operator of the host launched.
  * Gathered when the tracks of devices are known; those that begin on a track
  * of the host (by its global number) are resolved in order of time, all of a
  * track before those of the next; sorted when all are; then each task asks
@@ -470,17 +440,7 @@ struct pf_ingest_arrow {
 	int64_t start_ns, op_id, comm;
 };
 int pf_ingest_arrows_gather(struct pf_ingest *in, struct pf_err *err);
-/* Has the next one its start on this track, before that time? */
-bool pf_ingest_arrow_begins(const struct pf_ingest_arrows *a, size_t track,
-			    int64_t before_ns, int64_t *start_ns);
-/* The operator around the start of that one; 0: it has none. */
-int pf_ingest_arrow_resolve(struct pf_ingest_arrows *a, int64_t op_id,
-			    uint32_t comm, struct pf_err *err);
-int pf_ingest_arrows_sort(struct pf_ingest *in, struct pf_err *err);
 /* To what begins then: 1, 0 (and NULL) or -1. */
-int pf_ingest_arrow_to(struct pf_ingest *in, size_t track, int64_t start_ns,
-		       const struct pf_ingest_arrow **arrow,
-		       struct pf_err *err);
 void pf_ingest_arrows_free(struct pf_ingest_arrows *a);
 
 /* merge.c: all runs of this trace's tracks into blocks. */
@@ -500,7 +460,7 @@ int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err);
 int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err);
 
 /*
- * read.c: what readers of formats share that take their input byte by
+ * readers.c: what readers of formats share that take their input byte by
  * byte and make one batch after the other of it, in one thread.
  */
 struct pf_ingest_sink {

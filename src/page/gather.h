@@ -99,16 +99,6 @@ struct pf_parts_beside {
 	size_t path_pieces;       /* are taken at most; 0: there is no page */
 };
 
-/*
- * Run the analyses; texts go through "redact"; beside may be NULL.  Without
- * options of a window, the profiler steps are the window; without steps it is
- * from the first to the last GPU work.
- */
-int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
-		    const char *db_name, const struct pf_redact *redact,
-		    const struct pf_parts_beside *beside, struct pf_parts *out);
-void pf_parts_release(struct pf_parts *p);
-
 /* A text of what was found as it may be shown, in "out". */
 static inline const char *pf_parts_text(const struct pf_parts *p,
 					const char *text, struct pf_buf *out)

@@ -166,4 +166,11 @@ void pf_base64(struct pf_buf *out, const void *data, size_t len);
 
 void pf_sha256(const void *data, size_t len, uint8_t out[PF_SHA256_BYTES]);
 
+/*
+ * Tenths of a percent that sum to 1000 if the values sum to "whole": the
+ * largest remainders are rounded up.
+ */
+void pf_chart_tenths(const int64_t *values, size_t count, int64_t whole,
+		     int *tenths);
+
 #endif

@@ -67,18 +67,12 @@ static inline const char *pf_diff_text(const struct pf_diff_run *d, uint32_t n)
 	return pf_intern_text(&d->texts, n, NULL);
 }
 
-/* The same, or NULL if it is empty. */
-const char *pf_diff_keep_known(struct pf_diff_run *d, uint32_t n);
 /* Of any text, of one that is freed then; NULL stays. */
 static inline const char *pf_diff_keep_text(struct pf_diff_run *d,
 					    const char *text)
 {
 	return pf_arena_string(&d->out->texts, text);
 }
-const char *pf_diff_keep_made(struct pf_diff_run *d, char *text);
-/* One of the sentences at the end. */
-void pf_diff_note(struct pf_diff_run *d, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 
 /* What figures are per: captures without steps are one of their own. */
 static inline const char *pf_diff_unit(const struct pf_diff *diff)
@@ -93,9 +87,6 @@ static inline const struct pf_work_key *pf_diff_work_key(
 	return p->a_row == PF_NO_ROW ? &pf_work_at(&d->b, p->b_row)->key
 				     : &pf_work_at(&d->a, p->a_row)->key;
 }
-
-/* What a row is about, for people; the caller frees it. */
-char *pf_diff_key_take(const struct pf_diff_run *d, const struct pf_pair *pair);
 
 /* Of a Python function: "train.py:9 step", "<built-in ...> in train.py:9 step". */
 static inline char *pf_diff_code_take(const struct pf_diff_run *d,
@@ -125,15 +116,6 @@ static inline struct pf_both_real pf_both_counts(const struct pf_diff_run *d,
 }
 
 /* ---- what fills in the result ---- */
-
-/* diff_verdict.c */
-/* What is comparable is found. */
-void pf_diff_judge(struct pf_diff_run *d);
-void pf_diff_find_notes(struct pf_diff_run *d);
-
-/* Sets checks, obstacle and is_comparable. */
-void pf_diff_find_checks(struct pf_diff_run *d);
-void pf_diff_find_classes(struct pf_diff_run *d);
 
 /* diff_show.c */
 /* The columns of key_averages() that these words are: how many. */

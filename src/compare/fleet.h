@@ -75,13 +75,6 @@ struct pf_fleet_out {
 	int64_t rank_id; /* that is being written */
 };
 
-int pf_fleet_out_open(struct pf_fleet_out *out, struct pf_db *db);
-void pf_fleet_out_close(struct pf_fleet_out *out);
-
-/* The number of a string. */
-int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
-		  int64_t *id);
-
 /*
  * What is kept of each step or GPU, each said once: member and column, and the
  * title and kind that lists of ranks have it by.  Of a rank it is the mean of
@@ -159,23 +152,5 @@ int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 
 /* Places of idle time that are kept. */
 #define PF_FLEET_SITES 64
-
-/*
- * Write the summary of the only trace of an open database as the next rank.
- * capture NULL: the name of the folder of its run.  db_path: where the
- * database will be found, or NULL.  PF_EDATA if there are several traces.
- * After a failure that is the database's, nothing of the rank is there; one
- * of the output is *is_fatal.
- */
-int pf_fleet_summarise(struct pf_fleet_out *out, struct pf_db *db,
-		       const char *capture, const char *db_path,
-		       bool *is_fatal);
-
-/* The next rank is one that failed: error, path and what else is known. */
-int pf_fleet_put_rank(struct pf_fleet_out *out,
-		      const struct pf_fleet_rank *rank);
-
-/* What a capture is called, of the path of a trace; the caller frees it. */
-char *pf_fleet_capture_name(const char *path);
 
 #endif

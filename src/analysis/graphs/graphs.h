@@ -50,18 +50,7 @@ enum pf_role {
 	PF_ROLES
 };
 
-/* "kv cache", ... */
-const char *pf_role_word(enum pf_role role);
-
 struct pf_roles;
-struct pf_roles *pf_roles_new(struct pf_err *err);
-void pf_roles_free(struct pf_roles *r);
-
-/* The first row that fits the name before "<", else the whole. */
-enum pf_role pf_role_of(const struct pf_roles *r, const char *name);
-
-/* Append the family of a name that has this role. */
-void pf_role_family(const char *name, enum pf_role role, struct pf_buf *out);
 
 /*
  * The layers of a model in a sequence of kernels, from nothing but their names

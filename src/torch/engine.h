@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of key_averages(): what its passes share.  Only passes.c,
- * stacks.c and averages.c include this.
+ * The inside of key_averages(): what its passes share.  Only averages.c
+ * includes this.
  *
  * Passes over the column blocks, each streaming:
  *	survey	what is on which track; the stop thread; colliding ids
@@ -84,8 +84,6 @@ struct pf_memory_record {
 };
 
 struct pf_memory;
-
-void pf_memory_free(struct pf_memory *m);
 
 /* ns/1000*1000 through doubles, each step rounded once, as Python does. */
 double pf_memory_round(int64_t t_ns);
@@ -267,29 +265,7 @@ static inline bool pf_engine_has(const struct pf_engine *e, uint32_t kinds)
 typedef int pf_engine_see(struct pf_engine *e, void *context,
 			  const struct pf_fe *fe);
 
-/*
- * Shows every allocation record of the host and every event that may cover one
- * to pf_memory, if there are any; and all of "kinds" to who looks at them
- * before the main pass.
- */
-int pf_engine_before(struct pf_engine *e, uint32_t kinds, uint64_t columns,
-		     pf_engine_see *see, void *context);
-int pf_engine_device(struct pf_engine *e);
-int pf_engine_host(struct pf_engine *e);
-
 /* ---- which operator an event belongs to ---- */
-
-/* Forget operators that ended before a time, then take in a new one. */
-void pf_engine_open_op(struct pf_engine *e, const struct pf_fe *fe,
-		       bool is_candidate);
-/* The link of a runtime call, 0 = none. */
-int64_t pf_engine_call_link(const struct pf_engine *e, const struct pf_fe *fe);
-/* The link of a device event; 0 or -1. */
-int pf_engine_device_link(struct pf_engine *e, const struct pf_fe *fe,
-			  int64_t *link);
-/* The logical thread of a call with a link. */
-int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
-			    int64_t link, uint32_t *thread);
 
 /* ---- the profiler's C++ tree, of one thread ---- */
 
@@ -326,21 +302,6 @@ static inline void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns,
 }
 
 /* ---- stacks ---- */
-
-/* After the tracks are known. */
-void pf_engine_stacks_init(struct pf_engine *e,
-			   const struct pf_rule_facts *facts);
-void pf_engine_stacks_release(struct pf_engine *e);
-
-/* A stack as a grouping has it: entries of a "Call stack" text, in lines. */
-uint32_t pf_engine_cut_stack(struct pf_engine *e, size_t grouping,
-			     uint32_t text);
-/* Sets n->stack where an event of the tree has not that of its arguments. */
-int pf_engine_host_stack(struct pf_engine *e, const struct pf_fe *fe,
-			 struct pf_node *n, const struct pf_node *parent);
-/* That of a call or a device event; each pass asks in the order of time. */
-int pf_engine_event_stack(struct pf_engine *e, const struct pf_fe *fe,
-			  int64_t link, uint32_t *text);
 
 /* ---- groups, the same for device and host ---- */
 

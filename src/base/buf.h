@@ -7,10 +7,6 @@
 #ifndef PF_BASE_BUF_H
 #define PF_BASE_BUF_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "base/mem.h"
 
 struct pf_buf {

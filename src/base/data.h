@@ -7,8 +7,6 @@
 #ifndef PF_BASE_DATA_H
 #define PF_BASE_DATA_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 #include "base/mem.h"
 

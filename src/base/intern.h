@@ -8,10 +8,6 @@
 #ifndef PF_ANALYSIS_INTERN_H
 #define PF_ANALYSIS_INTERN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/mem.h"
 
 struct pf_intern {

@@ -12,7 +12,6 @@
 #define PF_BASE_LOG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"

@@ -12,8 +12,6 @@
 #ifndef PF_BASE_OUTPLACE_H
 #define PF_BASE_OUTPLACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/err.h"

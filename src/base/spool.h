@@ -7,9 +7,6 @@
 #ifndef PF_BASE_SPOOL_H
 #define PF_BASE_SPOOL_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/mem.h"
 

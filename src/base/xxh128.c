@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #define XXH_INLINE_ALL

@@ -4,7 +4,6 @@
 #define PF_COMPARE_DIFF_IMPL_H
 
 #include <math.h>
-#include <stdio.h>
 
 #include "compare/diff.h"
 #include "compare/diff_judge.h"

@@ -4,8 +4,6 @@
 #include "compare/diff_judge.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/num.h"

@@ -7,9 +7,6 @@
 #ifndef PF_COMPARE_FLEET_H
 #define PF_COMPARE_FLEET_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/intern.h"

@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>

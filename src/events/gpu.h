@@ -12,10 +12,6 @@
 #ifndef PF_EVENTS_GPU_H
 #define PF_EVENTS_GPU_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"

@@ -6,7 +6,6 @@
 #ifndef PF_ANALYSIS_HINTS_H
 #define PF_ANALYSIS_HINTS_H
 
-#include "base/err.h"
 #include "store/db.h"
 
 enum pf_producer {

@@ -7,9 +7,6 @@
 
 #include "events/host.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/heap.h"
 #include "base/intern.h"
 #include "base/mem.h"

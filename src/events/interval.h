@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
-
 /* start + dur, held at the largest time there is. */
 static inline int64_t pf_span_end(int64_t start_ns, int64_t dur_ns)
 {

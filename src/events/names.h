@@ -7,11 +7,6 @@
 #ifndef PF_EVENTS_NAMES_H
 #define PF_EVENTS_NAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"

@@ -21,12 +21,6 @@
 #ifndef PF_EVENTS_NEST_H
 #define PF_EVENTS_NEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 
 /* Of a thread; what is deeper counts as part of the range there. */

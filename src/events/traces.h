@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
 #include "formats/event.h"
 #include "store/block.h"
 #include "store/cursor.h"

@@ -15,7 +15,6 @@
 
 #include "events/hints.h"
 #include "events/window.h"
-#include "base/err.h"
 #include "store/db.h"
 #include "show/doc.h"
 

@@ -27,7 +27,6 @@
 #include <stdio.h>
 
 #include "events/window.h"
-#include "base/err.h"
 #include "store/db.h"
 
 struct pf_slice_args {

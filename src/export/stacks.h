@@ -30,7 +30,6 @@
 
 #include "events/hints.h"
 #include "events/window.h"
-#include "base/err.h"
 #include "show/doc.h"
 #include "store/db.h"
 

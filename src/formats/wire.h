@@ -4,7 +4,6 @@
 #define PF_FORMATS_WIRE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 static inline uint16_t pf_wire_u16(const unsigned char *p)

@@ -14,7 +14,6 @@
 #define PF_INGEST_IMPL_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 

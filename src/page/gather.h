@@ -27,7 +27,6 @@
 #include "torch/averages.h"
 #include "analysis/roofline/roofline.h"
 #include "base/buf.h"
-#include "base/err.h"
 #include "page/slices.h"
 #include "page/redact.h"
 #include "store/db.h"

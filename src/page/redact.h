@@ -13,7 +13,6 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "store/db.h"
 #include "show/doc.h"
 

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "analysis/time/counters.h"
 #include "analysis/time/modules.h"
@@ -22,7 +21,6 @@
 #include "page/html.h"
 #include "show/escape.h"
 #include "store/kept.h"
-#include "store/threads.h"
 #include "torch/rules.h"
 #include "torch/table.h"
 

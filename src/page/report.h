@@ -8,11 +8,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "analysis/advise/advise.h"
 #include "base/buf.h"
-#include "base/err.h"
 #include "page/gather.h"
 #include "page/page.h"
 #include "page/timeline.h"

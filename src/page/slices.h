@@ -15,7 +15,6 @@
 
 #include "analysis/path/path.h"
 #include "base/buf.h"
-#include "base/err.h"
 #include "events/window.h"
 #include "page/redact.h"
 #include "store/db.h"

@@ -9,9 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 
-#include "analysis/time/steps.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"

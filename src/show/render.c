@@ -4,7 +4,6 @@
 #include "show/render.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 
 #include "base/mem.h"
 #include "base/num.h"

@@ -6,10 +6,6 @@
  */
 #include "config.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"

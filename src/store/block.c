@@ -20,7 +20,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <zstd.h>
 
 #include "base/heap.h"

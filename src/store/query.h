@@ -6,10 +6,6 @@
 #ifndef PF_STORE_QUERY_H
 #define PF_STORE_QUERY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/opt.h"

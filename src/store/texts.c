@@ -3,8 +3,6 @@
 
 #include "store/texts.h"
 
-#include <stdbool.h>
-
 #include "base/mem.h"
 #include "store/kept.h"
 #include "store/query.h"

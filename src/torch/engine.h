@@ -13,9 +13,6 @@
 #ifndef PF_TORCH_ENGINE_H
 #define PF_TORCH_ENGINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/mem.h"
 #include "base/spool.h"
 #include "torch/averages.h"

@@ -5,10 +5,6 @@
 
 #include <ctype.h>
 #include <regex.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "base/data.h"
 #include "base/mem.h"

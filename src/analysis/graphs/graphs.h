@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/intern.h"
 #include "base/opt.h"
 #include "events/trust.h"

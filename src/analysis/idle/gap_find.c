@@ -7,9 +7,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/idle/gaps.h"
 #include "base/err.h"
 #include "base/heap.h"

@@ -7,9 +7,6 @@
 #ifndef PF_ANALYSIS_IDLE_GAPS_H
 #define PF_ANALYSIS_IDLE_GAPS_H
 
-#include <stdbool.h>
-
-#include "base/err.h"
 #include "base/mem.h"
 #include "events/names.h"
 #include "events/trust.h"

@@ -10,9 +10,6 @@
 #ifndef PF_ANALYSIS_IDLE_SYNCS_H
 #define PF_ANALYSIS_IDLE_SYNCS_H
 
-#include <stdbool.h>
-
-#include "base/err.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "events/gpu.h"

@@ -8,12 +8,7 @@
 #ifndef PF_ANALYSIS_MEMORY_SNAP_STATE_H
 #define PF_ANALYSIS_MEMORY_SNAP_STATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "events/window.h"

@@ -27,9 +27,6 @@
 #ifndef PF_ANALYSIS_MEMORY_USAGE_H
 #define PF_ANALYSIS_MEMORY_USAGE_H
 
-#include <stdbool.h>
-
-#include "base/err.h"
 #include "base/mem.h"
 #include "events/hints.h"
 #include "events/names.h"

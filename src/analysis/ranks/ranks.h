@@ -50,8 +50,6 @@
 #ifndef PF_ANALYSIS_RANKS_RANKS_H
 #define PF_ANALYSIS_RANKS_RANKS_H
 
-#include <stdbool.h>
-
 #include "analysis/ranks/digest.h"
 #include "base/err.h"
 #include "base/mem.h"

@@ -9,12 +9,7 @@
 #ifndef PF_ANALYSIS_ROOFLINE_WALK_H
 #define PF_ANALYSIS_ROOFLINE_WALK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/roofline/models.h"
-#include "base/err.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/spool.h"

@@ -8,10 +8,7 @@
 #ifndef PF_ANALYSIS_TIME_KERNELS_H
 #define PF_ANALYSIS_TIME_KERNELS_H
 
-#include <stdbool.h>
-
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "events/ask.h"

@@ -24,7 +24,6 @@
 #include "events/traces.h"
 #include "formats/event.h"
 #include "store/cursor.h"
-#include "store/query.h"
 
 /*
  * Each host thread is walked once, with the ranges that are open on it.  Time

@@ -8,7 +8,6 @@
 #ifndef PF_ANALYSIS_TIME_LAUNCHES_H
 #define PF_ANALYSIS_TIME_LAUNCHES_H
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "events/ask.h"
 #include "events/gpu.h"

@@ -5,8 +5,6 @@
 #include "analysis/time/modules.h"
 
 #include <inttypes.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "analysis/graphs/graphs.h"
 #include "base/buf.h"

@@ -21,7 +21,6 @@
 #define PF_ANALYSIS_TIME_MODULES_H
 
 #include "events/window.h"
-#include "base/err.h"
 #include "store/db.h"
 #include "show/doc.h"
 

@@ -21,7 +21,6 @@
 #define PF_ANALYSIS_TIME_OVERLAP_H
 
 #include "analysis/ranks/arrival.h"
-#include "base/err.h"
 #include "base/mem.h"
 #include "base/stats.h"
 #include "events/gpu.h"

@@ -11,8 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "analysis/time/steps.h"
 #include "base/intern.h"

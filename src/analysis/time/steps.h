@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
 #include "events/ask.h"
 #include "events/gpu.h"
 #include "events/trust.h"

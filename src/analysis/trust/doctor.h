@@ -34,9 +34,6 @@
 #ifndef PF_ANALYSIS_TRUST_DOCTOR_H
 #define PF_ANALYSIS_TRUST_DOCTOR_H
 
-#include <stdbool.h>
-
-#include "base/err.h"
 #include "base/mem.h"
 #include "store/db.h"
 #include "show/doc.h"

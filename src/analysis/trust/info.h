@@ -7,7 +7,6 @@
 #ifndef PF_ANALYSIS_TRUST_INFO_H
 #define PF_ANALYSIS_TRUST_INFO_H
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "show/doc.h"
 #include "store/db.h"

@@ -14,8 +14,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "formats/category.h"
 #include "formats/json/chrome.h"

@@ -19,10 +19,9 @@
  *	static const struct pf_gaps_args defaults = { PF_WINDOW_DEFAULTS, ... };
  *	static const struct pf_opt opts[] = { PF_WINDOW_OPTS(...), ..., { 0 } };
  *
- *	static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
- *			  struct pf_err *err)
+ *	static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
  *	{
- *		return pf_gaps(cx->db, args, doc, err);
+ *		return pf_gaps(cx->db, args, doc);
  *	}
  *
  *	PF_COMMAND(305, gaps) = {
@@ -32,8 +31,7 @@
  *		.summary = "show why the GPU is idle",
  *		.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
  *		.opts = opts,
- *		.args_bytes = sizeof(struct pf_gaps_args),
- *		.defaults = &defaults,
+ *		PF_DEFAULTS(defaults),
  *		.lists = "culprits gaps",
  *		.text_rows = 10,
  *		.examples = "profan gaps --micro 10us\n"
@@ -144,6 +142,8 @@ struct pf_cmd {
  * help shows them in the order of the numbers, whose hundreds are the groups.
  */
 #define PF_COMMAND(number, name) const struct pf_cmd pf_cmd_##name
+/* Of its entry: the struct that opts fill in, and what that holds at first. */
+#define PF_DEFAULTS(args) .args_bytes = sizeof(args), .defaults = &(args)
 
 /* Every command in the order of help; ends with NULL. */
 extern const struct pf_cmd *const pf_cmds[];

@@ -38,8 +38,7 @@ PF_COMMAND(330, advise) = {
 		   "what would be saved.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_advise_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.lists = "advice",
 	.sorts = "at_most_ns|share",
 	.examples = "profan advise job.db\n"

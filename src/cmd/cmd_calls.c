@@ -36,8 +36,7 @@ PF_COMMAND(235, calls) = {
 		   "csv.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_calls_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.lists = "calls",
 	.text_rows = 20,
 	.examples = "profan calls job.db\n"

@@ -717,8 +717,7 @@ PF_COMMAND(115, capture) = {
 	.min_args = 1,
 	.max_args = -1,
 	.opts = opts,
-	.args_bytes = sizeof(struct capture_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.examples = "profan capture python train.py --lr 0.1\n"
 		    "profan capture --ingest run.db -o runs/a-%p.pfr -- ./a\n"
 		    "profan capture -o t-r%q{RANK}-%p.pfr torchrun job.py\n"

@@ -372,8 +372,7 @@ PF_COMMAND(405, diff) = {
 	.min_args = 2,
 	.max_args = -1,
 	.opts = opts,
-	.args_bytes = sizeof(struct diff_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.lists = PF_DIFF_LISTS,
 	.text_rows = 10,
 	.examples = "profan diff before.db after.db\n"

@@ -41,8 +41,7 @@ PF_COMMAND(535, doctor) = {
 		   "and which option of the profiler provides what is missing.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC | PF_HAS_CHECKS,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_doctor_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.lists = "checks",
 	.examples = "profan doctor job.db\n"
 		    "profan doctor job.db --fail-on bad\n"

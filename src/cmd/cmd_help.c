@@ -755,8 +755,7 @@ PF_COMMAND(540, help) = {
 	.summary = "explain a command or a word, or list the commands",
 	.max_args = 1,
 	.opts = opts,
-	.args_bytes = sizeof(struct help_args),
-	.defaults = &cmd_help_defaults,
+	PF_DEFAULTS(cmd_help_defaults),
 	.details = "Words are those of tables and reports that are profan's "
 		   "own, such as causes of idle time and parts of the "
 		   "critical path: all of them, or one.  "

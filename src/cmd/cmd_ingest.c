@@ -605,8 +605,7 @@ PF_COMMAND(105, ingest) = {
 	.min_args = 1,
 	.max_args = -1,
 	.opts = opts,
-	.args_bytes = sizeof(struct ingest_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.examples =
 		"profan ingest trace.json.gz\n"
 		"profan ingest profan-*.pfr -o run.db\n"

@@ -29,8 +29,7 @@ PF_COMMAND(320, overlap) = {
 		   "and for all.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_overlap_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.lists = "devices",
 	.sorts = "busy_ns|idle_ns|comm_ns|overlap_share",
 	.examples = "profan overlap job.db\n"

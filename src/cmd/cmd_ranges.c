@@ -30,8 +30,7 @@ PF_COMMAND(230, ranges) = {
 		   "and the time in which any of it ran.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_ranges_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.lists = "ranges gpu spans",
 	.text_rows = 20,
 	.examples = "profan ranges job.db\n"

@@ -233,8 +233,7 @@ PF_COMMAND(345, ranks) = {
 	.needs = PF_SHOWS_DOC | PF_HAS_CHECKS,
 	.max_args = -1,
 	.opts = opts,
-	.args_bytes = sizeof(struct args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.lists = "ranks by times work steps clocks collectives stages "
 		 "receives",
 	.sorts = "root_ns|waited_ns|saved_ns|rank",

@@ -99,8 +99,7 @@ PF_COMMAND(505, report) = {
 		   "are none.",
 	.needs = PF_NEEDS_DB,
 	.opts = opts,
-	.args_bytes = sizeof(struct report_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.examples =
 		"profan report job.db\n"
 		"profan report job.db -o job.html --redact\n"

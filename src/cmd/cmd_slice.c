@@ -91,8 +91,7 @@ PF_COMMAND(510, slice) = {
 		   "their arrows.",
 	.needs = PF_NEEDS_DB,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_slice_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.examples = "profan slice --step 3 -o step.json.gz\n"
 		    "profan slice --gap 1 -o gap.json job.db\n"
 		    "profan slice --step 3 --path -o path.json.gz\n"

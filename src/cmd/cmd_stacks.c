@@ -94,8 +94,7 @@ PF_COMMAND(515, stacks) = {
 		   "bytes by call stack.",
 	.needs = PF_NEEDS_DB,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_stacks_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.examples = "profan stacks job.db | flamegraph.pl --countname ns "
 		    ">gpu.svg\n"
 		    "profan stacks --weight memory --at peak oom.pickle\n"

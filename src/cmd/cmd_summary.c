@@ -294,8 +294,7 @@ PF_COMMAND(205, summary) = {
 		   "figures and verdicts.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_report_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.examples = "profan trace.json.gz\n"
 		    "profan runs/bert\n"
 		    "profan summary job.db --step 3\n",

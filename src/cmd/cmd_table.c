@@ -479,8 +479,7 @@ PF_COMMAND(215, table) = {
 		   "report looks at.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct table_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.sorts = "self_cuda_time_total|cuda_time_total|cuda_time|"
 		 "self_cpu_time_total|cpu_time_total|cpu_time|"
 		 "self_cuda_memory_usage|cuda_memory_usage|"

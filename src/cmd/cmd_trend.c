@@ -167,8 +167,7 @@ PF_COMMAND(410, trend) = {
 	.min_args = 1,
 	.max_args = -1,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_trend_args),
-	.defaults = &defaults,
+	PF_DEFAULTS(defaults),
 	.lists = "trend",
 	.examples = "profan trend v1.db v2.db v3.db\n"
 		    "profan trend bs16.db bs32.db --samples-per-step 16,32\n"

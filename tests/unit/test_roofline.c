@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "analysis/roofline/models.h"
 #include "analysis/roofline/walk.h"
 #include "formats/event.h"
 

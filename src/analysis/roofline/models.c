@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/roofline/models.h"
+#include "analysis/roofline/walk.h"
 
 #include <strings.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What operators achieved against what the GPU allows: operations and bytes
- * of each call from its recorded shapes (analysis/roofline/models.h), the time
+ * of each call from its recorded shapes (analysis/roofline/walk.h), the time
  * of its GPU work, and the time that the GPU needs for them at least.
  *
  *	roof = max(matrix / peak, vector / peak if matrix is 0, bytes / rate)

@@ -94,7 +94,6 @@ profan_sqlite_la_SOURCES = \
 	src/store/block.c \
 	src/store/db.c \
 	src/store/extension.c \
-	src/store/lexicon.c \
 	src/store/threads.c \
 	src/store/vtab.c
 nodist_profan_sqlite_la_SOURCES = src/base/assets.c

@@ -69,15 +69,8 @@ int pf_lexicon_load(struct pf_lexicon *d, struct pf_err *err);
 int pf_lexicon_string(struct pf_lexicon *d, uint32_t id, const char **text,
 		      uint32_t *len, struct pf_err *err);
 
-/* The id of a text, or -1 if it is none's, or -2 on an error. */
-int64_t pf_lexicon_find_string(struct pf_lexicon *d, const char *text, int len,
-			       struct pf_err *err);
-
 /* The argument text of an id until the next call; 1, 0 or -1. */
 int pf_lexicon_args_text(struct pf_lexicon *d, uint32_t id, const char **text,
 			 size_t *len, struct pf_err *err);
-
-/* trace_id of a track, -1 if the track is unknown. */
-int64_t pf_lexicon_trace(const struct pf_lexicon *d, uint32_t track_id);
 
 #endif

@@ -37,10 +37,6 @@ struct pf_window_args {
 		.from_ns = -1, .to_ns = -1, .device = -1, .trace = -1          \
 	}
 
-/* "3" or "3..8" of len bytes. */
-bool pf_window_numbers(const char *text, size_t len, int64_t *first,
-		       int64_t *last);
-
 /*
  * The next numbers of a list ("0..7,64") from *list on, which moves behind
  * them: 1, 0 at the end, -1 if there are none that can be read.

@@ -15,7 +15,7 @@
 #include "formats/event.h"
 
 /*
- * What is judged are medians and shifts of steps (diff_judge.h); tables show
+ * What is judged are medians and shifts of steps (diff_capture.h); tables show
  * means, which add up.
  */
 

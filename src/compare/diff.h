@@ -16,10 +16,9 @@
 #ifndef PF_ANALYSIS_DIFF_H
 #define PF_ANALYSIS_DIFF_H
 
-#include "compare/diff_judge.h"
-#include "compare/diff_match.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "compare/diff_capture.h"
 #include "show/doc.h"
 
 struct pf_diff_args {

@@ -6,8 +6,7 @@
 #include <math.h>
 
 #include "compare/diff.h"
-#include "compare/diff_judge.h"
-#include "compare/diff_match.h"
+#include "compare/diff_capture.h"
 #include "show/doc.h"
 
 /* A pair with its means, which add up over all pairs. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "compare/diff_judge.h"
+#include "compare/diff_capture.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
-#include "compare/diff_judge.h"
+#include "compare/diff_capture.h"
 #include "compare/fleet.h"
 #include "events/names.h"
 #include "store/query.h"

@@ -4,7 +4,7 @@
  * how a program changes over commits, releases or configurations.
  *
  * What is said of steps is their median and shift, found as "diff" finds them
- * (compare/diff_judge.h): of leading warm-up steps as many as any capture has are
+ * (compare/diff_capture.h): of leading warm-up steps as many as any capture has are
  * left out of all.  Sums and the parts of a step are means over full steps, as
  * compare/diff_capture.h has them.
  */
@@ -36,7 +36,7 @@ int pf_trend(const struct pf_capture *const *captures, size_t count,
 /*
  * Captures one after the other, of a fleet or as they are given ("nights"), and
  * since when they are not what they were before: change points
- * (compare/diff_judge.h) of the figures of a step and of each kernel's time per
+ * (compare/diff_capture.h) of the figures of a step and of each kernel's time per
  * call.
  *
  * Half of PF_CHANGE_RATE is shared by the figures of steps, half by the

@@ -36,7 +36,6 @@
 #include "events/args.h"
 #include "events/traces.h"
 #include "formats/planes.h"
-#include "ingest/impl.h"
 #include "store/query.h"
 #include "store/texts.h"
 

@@ -22,7 +22,6 @@
 #include "formats/rocm/rocm.h"
 #include "formats/xspace/map.h"
 #include "ingest/impl.h"
-#include "ingest/run.h"
 #include "store/argtext.h"
 #include "store/db.h"
 #include "store/threads.h"

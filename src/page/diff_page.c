@@ -14,7 +14,6 @@
 #include "base/path.h"
 #include "events/gpu.h"
 #include "events/names.h"
-#include "page/figure.h"
 #include "page/html.h"
 #include "show/escape.h"
 

@@ -10,7 +10,6 @@
 #include "base/num.h"
 #include "base/port.h"
 #include "base/utf8.h"
-#include "page/figure.h"
 #include "show/escape.h"
 #include "show/glossary.h"
 
@@ -279,7 +278,7 @@ void pf_html_digest(struct pf_buf *out, const char *digest)
 		    DIGEST_DIGITS, digest);
 }
 
-/* A figure (page/figure.h): "<0.1 %" must be escaped, too. */
+/* A figure (page/html.h): "<0.1 %" must be escaped, too. */
 static void html_cell(struct pf_buf *out, const struct pf_cell *cell,
 		      enum pf_col_kind kind)
 {

@@ -16,7 +16,6 @@
 #include "events/gpu.h"
 #include "events/step.h"
 #include "events/trust.h"
-#include "page/figure.h"
 #include "page/gather.h"
 #include "page/html.h"
 #include "show/escape.h"

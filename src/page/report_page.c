@@ -12,7 +12,6 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "events/names.h"
-#include "page/figure.h"
 #include "page/html.h"
 #include "page/page.h"
 #include "page/report.h"

@@ -13,7 +13,6 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "events/step.h"
-#include "page/figure.h"
 #include "page/html.h"
 #include "store/db.h"
 #include "store/threads.h"

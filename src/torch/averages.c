@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/tempfile.h"
-#include "torch/engine.h"
+#include "torch/impl.h"
 
 /*
  * What is known before anything is summed up: which events there are, and

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "torch/facts.h"
+#include "torch/impl.h"
 
 #include <ctype.h>
 #include <inttypes.h>

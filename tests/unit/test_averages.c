@@ -10,8 +10,7 @@
 
 #include "torch/averages.h"
 #include "torch/groups.h"
-#include "torch/engine.h"
-#include "torch/facts.h"
+#include "torch/impl.h"
 
 /* ---- events of a trace; times in us ---- */
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "compare/diff_judge.h"
+#include "compare/diff_capture.h"
 
 #define NIGHTS 60
 

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/diff_judge.h"
-#include "compare/diff_match.h"
+#include "compare/diff_capture.h"
 #include "formats/event.h"
 
 /* ---- means ---- */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "events/args.h"
-#include "torch/facts.h"
+#include "torch/impl.h"
 #include "torch/groups.h"
 
 #define UNKNOWN UINT64_MAX

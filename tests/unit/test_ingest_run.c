@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/tempfile.h"
-#include "ingest/run.h"
+#include "ingest/impl.h"
 
 #define EVENTS 2000
 

@@ -7,7 +7,6 @@
 #include "page/page.h"
 #include "base/utf8.h"
 #include "show/escape.h"
-#include "page/figure.h"
 #include "page/html.h"
 #include "page/redact.h"
 #include "page/report.h"

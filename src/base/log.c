@@ -29,11 +29,6 @@ void pf_log_set_level(enum pf_log_level level)
 	shown = level;
 }
 
-static enum pf_log_level log_get_level(void)
-{
-	return shown;
-}
-
 /* Write all of it to a descriptor; errors are ignored (it is stderr). */
 static void write_whole(const char *p, size_t len)
 {
@@ -159,7 +154,7 @@ static int terminal_columns(void)
 
 static bool can_show(void)
 {
-	if (log_get_level() < PF_LOG_NOTE)
+	if (shown < PF_LOG_NOTE)
 		return false;
 	return progress.test ? progress.test->is_terminal
 			     : isatty(STDERR_FILENO);

@@ -1284,12 +1284,6 @@ static void say(struct pf_seen *seen, const char *why)
 	snprintf(seen->why, sizeof(seen->why), "%s", why);
 }
 
-static bool has_events(const struct probe *p)
-{
-	return pf_ingest_has_events(p->event_count, p->no_phase_count,
-				    &p->repairs);
-}
-
 static void say_broken(struct pf_seen *seen, const char *why)
 {
 	say(seen, why);
@@ -1328,7 +1322,9 @@ static int probe_json(struct probe *p, struct pf_input *input,
 		}
 		read_members(&p->chrome.out.batch.members, seen);
 		read_processes(&p->chrome.out.batch.metadata, seen);
-		if (p->event_count && has_events(p))
+		if (p->event_count &&
+		    pf_ingest_has_events(p->event_count, p->no_phase_count,
+					 &p->repairs))
 			return 1;
 		if (n < (int64_t)piece)
 			return say_none(p, seen);

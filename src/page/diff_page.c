@@ -244,11 +244,6 @@ static void add_detail(struct pf_buf *out, const struct pf_diff_view *v,
 	pf_figure_ns(out, d.delta_ns);
 }
 
-static int64_t size_of(int64_t ns)
-{
-	return ns < 0 ? -ns : ns;
-}
-
 /* The class with the largest change that was not taken yet; -1: none. */
 static int next_class(const struct pf_diff *diff, const bool *is_taken)
 {
@@ -256,7 +251,7 @@ static int next_class(const struct pf_diff *diff, const bool *is_taken)
 	int best = -1;
 
 	for (int i = 0; i < PF_STEP_CLASSES; i++) {
-		int64_t ns = size_of(diff->classes[i].ns.delta);
+		int64_t ns = llabs(diff->classes[i].ns.delta);
 
 		if (!is_taken[i] && ns > best_ns) {
 			best = i;

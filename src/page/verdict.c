@@ -653,11 +653,6 @@ static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
 	say(v, " has no recorded cause");
 }
 
-static double largest_share(const struct pf_parts *p)
-{
-	return p->gaps.culprit_count ? p->gaps.culprits[0].idle_share : 0;
-}
-
 /* What idle time is in: work that it was before is none of it. */
 static void say_piece(const struct pf_parts *p, struct pf_verdict *v,
 		      const struct pf_gap_culprit *c)
@@ -681,7 +676,8 @@ static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_gap_culprit *most = p->gaps.culprits;
 	const struct pf_gap_cause *cause = p->gaps.causes;
-	double part = largest_share(p);
+	double part =
+		p->gaps.culprit_count ? p->gaps.culprits[0].idle_share : 0;
 
 	if (part >= SOME && cause->idle_share >= MANY &&
 	    cause->cause != (enum pf_cause)most->place.cause) {

@@ -35,11 +35,6 @@ struct pf_table {
 	bool is_settled; /* in order, nothing added since */
 };
 
-static char *copy_or_null(const char *s)
-{
-	return s ? pf_strdup(s) : NULL;
-}
-
 struct pf_table *pf_table_new(const char *name, const char *title,
 			      const struct pf_col *cols, size_t count)
 {
@@ -48,7 +43,7 @@ struct pf_table *pf_table_new(const char *name, const char *title,
 	t->limit = -1;
 	t->order = -1;
 	t->name = pf_strdup(name);
-	t->title = copy_or_null(title);
+	t->title = title ? pf_strdup(title) : NULL;
 	t->cols = pf_calloc(count ? count : 1, sizeof(*t->cols));
 	for (size_t i = 0; i < count; i++) {
 		bool is_absent = cols[i].kind & PF_ABSENT;
@@ -90,9 +85,7 @@ static struct pf_cell *next_cell(struct pf_table *t)
 	    rows / 2 > (uint64_t)t->limit + SPARE_ROWS)
 		settle(t);
 	t->is_settled = false;
-	t->cells = pf_grow(t->cells, &t->cell_cap, t->cell_count + 1,
-			   sizeof(*t->cells));
-	return &t->cells[t->cell_count++];
+	return PF_ONE_MORE(t->cells, t->cell_count, t->cell_cap);
 }
 
 void pf_table_int(struct pf_table *t, int64_t value)

@@ -536,12 +536,6 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 
 PF_ORDER(by_device, struct pf_gap_device, PF_UP(trace_id) PF_UP(device))
 
-static void take_devices(struct pf_gaps *out)
-{
-	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
-		by_device);
-}
-
 PF_ORDER(by_cause_ns, struct pf_gap_cause, PF_DOWN(ns) PF_UP(cause))
 
 /* What the host does less often or faster is won. */
@@ -744,7 +738,8 @@ static int find(struct gaps *g, struct pf_db *db)
 		take_inside(g, out);
 		take_gaps(g, out, db->err);
 		take_lengths(g, out);
-		take_devices(out);
+		pf_sort(out->devices, out->device_count, sizeof(*out->devices),
+			by_device);
 	}
 	return rc || db->err->code ? -1 : 0;
 }

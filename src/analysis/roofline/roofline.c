@@ -2106,13 +2106,6 @@ static void add_uses(const struct pf_roofline *r, struct pf_doc *doc)
 	}
 }
 
-static void add_links(const struct pf_roofline *r, struct pf_doc *doc)
-{
-	if (r->link_count)
-		PF_ROWS(doc, "links", "Collectives against the link",
-			link_fields, r->links, r->link_count);
-}
-
 PF_ORDER(by_shown_time, struct pf_roof_rest,
 	 PF_DOWN(ns) PF_ALPHA(op) PF_UP(why))
 
@@ -2227,7 +2220,9 @@ static void roofline_show(const struct pf_roofline *r, struct pf_doc *doc)
 	add_rows(r, doc);
 	add_families(r, doc);
 	add_uses(r, doc);
-	add_links(r, doc);
+	if (r->link_count)
+		PF_ROWS(doc, "links", "Collectives against the link",
+			link_fields, r->links, r->link_count);
 	add_rest(r, doc);
 	add_replayed(&r->walk, doc);
 	add_notes(r, doc);

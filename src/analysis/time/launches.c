@@ -899,11 +899,6 @@ static double waiting_of(const struct pf_launches *l)
 	return rint(100 * waiting / (double)l->all.count) / 100;
 }
 
-static double late_of(const struct pf_launches *l)
-{
-	return pf_num_share(l->all.delayed_count, l->all.count);
-}
-
 /* ". Of that, waits for the GPU take ... and first uses ..." */
 static void say_slow(const struct pf_launches *l, struct pf_buf *out)
 {
@@ -1030,7 +1025,7 @@ static void say_delays(const struct pf_launches *l, double waiting,
 		       struct pf_buf *out)
 {
 	const char *scope = pf_window_scope(&l->window);
-	double late = late_of(l);
+	double late = pf_num_share(l->all.delayed_count, l->all.count);
 	bool is_odd = ahead_of(l, waiting) == AHEAD_HARDLY && late >= LATE;
 	char part[PF_NUM_MAX];
 

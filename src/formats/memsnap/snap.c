@@ -1090,10 +1090,9 @@ static void snap_stacks_text(struct pf_snap_stacks *s, uint32_t number,
 /* Numbers for the next dictionary of a frame and the next list of frames. */
 static uint32_t snap_new_frame(struct pf_snap_stacks *s)
 {
-	s->frame_of = pf_grow(s->frame_of, &s->frame_cap, s->frame_count + 1,
-			      sizeof(*s->frame_of));
-	s->frame_of[s->frame_count] = PF_SNAP_DROPPED;
-	return (uint32_t)s->frame_count++;
+	*PF_ONE_MORE(s->frame_of, s->frame_count, s->frame_cap) =
+		PF_SNAP_DROPPED;
+	return (uint32_t)s->frame_count - 1;
 }
 
 static uint32_t snap_new_list(struct pf_snap_stacks *s)

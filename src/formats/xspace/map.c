@@ -1303,13 +1303,6 @@ static void xs_memos_forget(struct pf_xs_memos *t)
 	t->text_generation++;
 }
 
-/* Before an event: texts found until the next call stay. */
-static void xs_memos_trim(struct pf_xs_memos *t)
-{
-	if (t->text.len > TEXT_MAX)
-		xs_memos_forget(t);
-}
-
 /* ---- what statistics mean ---- */
 
 static enum pf_xs_role find_role(const char *name)
@@ -1989,7 +1982,9 @@ static void store(struct pf_xs_map *m, struct raw *raw)
 
 	if (!set_times(m, raw, &ev))
 		return;
-	xs_memos_trim(m->memos);
+	/* texts found from here on stay until the next event */
+	if (m->memos->text.len > TEXT_MAX)
+		xs_memos_forget(m->memos);
 	name = xs_find_name(m, raw->meta);
 	if (!name->is_known)
 		note(m, PF_REPAIR_LOST_NAME, raw->at);

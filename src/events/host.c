@@ -271,16 +271,14 @@ static void free_pageable(void *p)
 static void *read_pageable(struct pf_db *db, const char *ignored)
 {
 	struct pf_pageable *p = pf_calloc(1, sizeof(*p));
-	sqlite3_stmt *stmt = pf_named_prepare(db, "pageable_copies", db->err);
+	PF_STMT(stmt) = pf_named_prepare(db, "pageable_copies", db->err);
 	size_t cap = 0;
 	int rc = stmt ? 1 : -1;
 
 	(void)ignored;
-	while (rc > 0 && (rc = pf_db_step(db, stmt, db->err)) == 1) {
+	while (rc > 0 && (rc = pf_db_step(db, stmt, db->err)) == 1)
 		*PF_ONE_MORE(p->ids, p->count, cap) =
 			sqlite3_column_int64(stmt, 0);
-	}
-	sqlite3_finalize(stmt);
 	if (!rc)
 		return p;
 	free_pageable(p);

@@ -487,7 +487,7 @@ static int put_base(struct pf_slice_writer *w, struct pf_db *db,
 static int slice_begin(struct pf_slice_writer *w, struct pf_db *db,
 		       int64_t trace_id, const struct pf_slice_result *r)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "slice_meta", db->err);
+	PF_STMT(stmt) = pf_named_prepare(db, "slice_meta", db->err);
 	int rc;
 
 	PF_TRY(!stmt);
@@ -495,9 +495,7 @@ static int slice_begin(struct pf_slice_writer *w, struct pf_db *db,
 	sqlite3_bind_int64(stmt, 1, trace_id);
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1)
 		put_member(w, stmt);
-	sqlite3_finalize(stmt);
-	if (rc || put_base(w, db, trace_id) < 0)
-		return -1;
+	PF_TRY(rc || put_base(w, db, trace_id) < 0);
 	pf_buf_addf(&w->buf,
 		    "\"profan_slice\":{\"from_ns\":%" PRId64
 		    ",\"to_ns\":%" PRId64 ",\"shift_ns\":%" PRId64 "},\n",
@@ -1196,18 +1194,15 @@ static int write_all(struct slice *s, int64_t trace_id)
 /* Is there a count above 0 of a key like this?  Or -1. */
 static int has_fact(struct pf_db *db, int64_t trace_id, const char *key)
 {
-	sqlite3_stmt *stmt =
+	PF_STMT(stmt) =
 		pf_db_prepare(db,
 			      "SELECT 1 FROM trace_fact WHERE trace_id = ?1"
 			      " AND key GLOB ?2 AND value > 0",
 			      db->err);
-	int rc;
 
 	sqlite3_bind_int64(stmt, 1, trace_id);
 	sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC);
-	rc = pf_db_step(db, stmt, db->err);
-	sqlite3_finalize(stmt);
-	return rc;
+	return pf_db_step(db, stmt, db->err);
 }
 
 /* Which are of another GPU is asked before they get the file's numbers. */

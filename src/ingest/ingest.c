@@ -629,7 +629,7 @@ static int ingest_trace_rows(struct pf_ingest *in, struct pf_err *err)
 
 int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err)
 {
-	sqlite3_stmt *st =
+	PF_STMT(st) =
 		pf_db_prepare(in->db,
 			      "SELECT (SELECT coalesce(max(id), 0) FROM stack),"
 			      " (SELECT coalesce(max(id), 0) FROM stack_frame)",
@@ -641,7 +641,6 @@ int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err)
 		in->mark.stack_frame = sqlite3_column_int64(st, 1);
 		in->mark.has_stacks = true;
 	}
-	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -186,14 +186,14 @@ static void bind_value(struct pf_ingest_snap *r, sqlite3_stmt *st,
 
 static int put_settings(struct pf_ingest_snap *r, struct pf_err *err)
 {
-	sqlite3_stmt *st =
+	PF_STMT(st) =
 		pf_db_prepare(r->in->db,
 			      "INSERT OR REPLACE INTO mem_setting VALUES(?1,"
 			      " coalesce(?4 || '.', '') || ?2, ?3)",
 			      err);
-	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; i < r->snap.setting_count && !rc; i++) {
+	PF_TRY(!st);
+	for (size_t i = 0; i < r->snap.setting_count; i++) {
 		const struct pf_snap_setting *s = &r->snap.settings[i];
 
 		sqlite3_bind_int64(st, 1, r->in->trace_id);
@@ -201,10 +201,9 @@ static int put_settings(struct pf_ingest_snap *r, struct pf_err *err)
 		bind_value(r, st, &s->value);
 		if (s->prefix != PF_SNAP_NO_TEXT)
 			bind_text(r, st, 4, s->prefix);
-		rc = pf_db_put(r->in->db, st, err);
+		PF_TRY(pf_db_put(r->in->db, st, err));
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 static int put_history(struct pf_ingest_snap *r, struct pf_err *err)

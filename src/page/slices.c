@@ -1499,14 +1499,13 @@ static void free_comm(void *p)
 static void *load_comm(struct pf_db *db, const char *arg)
 {
 	struct comm_work *w = pf_calloc(1, sizeof(*w));
-	sqlite3_stmt *st = pf_named_prepare(db, "timeline_comm", db->err);
+	PF_STMT(st) = pf_named_prepare(db, "timeline_comm", db->err);
 	int rc;
 
 	sqlite3_bind_int64(st, 1, strtoll(arg, NULL, 10));
 	while ((rc = pf_db_step(db, st, db->err)) == 1)
 		*PF_ONE_MORE(w->ids, w->count, w->cap) =
 			sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
 	pf_sort(w->ids, w->count, sizeof(*w->ids), by_id);
 	if (!rc)
 		return w;

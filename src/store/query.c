@@ -140,7 +140,7 @@ void *pf_named_rows_take(struct pf_db *db, const char *name,
 			 struct pf_arena *texts, size_t *row_count)
 {
 	size_t size = fields->row_bytes, cap = 1;
-	sqlite3_stmt *stmt = pf_named_prepare(db, name, db->err);
+	PF_STMT(stmt) = pf_named_prepare(db, name, db->err);
 	char *rows = pf_calloc(1, size);
 	int rc = stmt ? check_count(stmt, name, count, db->err) : -1;
 
@@ -155,7 +155,6 @@ void *pf_named_rows_take(struct pf_db *db, const char *name,
 		++*row_count;
 		rc = 0;
 	}
-	sqlite3_finalize(stmt);
 	if (!rc)
 		return rows;
 	free(rows);
@@ -537,7 +536,7 @@ int pf_query_run(struct pf_db *db, const char *sql,
 static int make_sql(struct pf_db *to, const char *table, struct pf_buf *select,
 		    struct pf_buf *insert, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		to, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", err);
 	PF_AUTO(pf_buf_release) struct pf_buf places = { 0 };
 	int rc, count = 0;
@@ -554,7 +553,6 @@ static int make_sql(struct pf_db *to, const char *table, struct pf_buf *select,
 		pf_buf_addf(insert, "%s\"%s\"", comma, name);
 		pf_buf_addf(&places, "%s?%d", comma, count);
 	}
-	sqlite3_finalize(st);
 	pf_buf_addf(select, " FROM \"%s\"", table);
 	pf_buf_addf(insert, ") VALUES(%s)", places.data);
 	return rc;

@@ -91,7 +91,7 @@ static int load_types(struct pf_lexicon *d, struct pf_err *err)
 
 static int load_tracks(struct pf_lexicon *d, struct pf_err *err)
 {
-	sqlite3_stmt *st =
+	PF_STMT(st) =
 		pf_db_prepare(&d->db,
 			      "SELECT id, trace_id FROM main.track ORDER BY id"
 			      " LIMIT 1048576",
@@ -100,13 +100,12 @@ static int load_tracks(struct pf_lexicon *d, struct pf_err *err)
 	int rc;
 
 	while ((rc = pf_db_step(&d->db, st, err)) > 0) {
-		d->track = pf_grow(d->track, &cap, d->track_count + 1,
-				   sizeof(*d->track));
-		d->track[d->track_count].id = sqlite3_column_int64(st, 0);
-		d->track[d->track_count++].trace_id =
-			sqlite3_column_int64(st, 1);
+		struct pf_lexicon_track *t =
+			PF_ONE_MORE(d->track, d->track_count, cap);
+
+		t->id = sqlite3_column_int64(st, 0);
+		t->trace_id = sqlite3_column_int64(st, 1);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 

@@ -1825,15 +1825,14 @@ static int put_launch(const struct pf_graphs *g, struct pf_db *to,
 
 static int fill_store(const struct pf_graphs *g, struct pf_db *to)
 {
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		to, "INSERT INTO graph_node VALUES(?,?,?,?,?,?,?,?,?)",
 		to->err);
-	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; !rc && i < g->launch_count; i++)
-		rc = put_launch(g, to, st, &g->launches_by_id[i]);
-	sqlite3_finalize(st);
-	return rc;
+	PF_TRY(!st);
+	for (size_t i = 0; i < g->launch_count; i++)
+		PF_TRY(put_launch(g, to, st, &g->launches_by_id[i]));
+	return 0;
 }
 
 int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,

@@ -754,7 +754,7 @@ static void settle(struct pf_syncs *s, size_t all)
 /* What cuda_sync records say of waits. */
 static int load_records(struct pf_db *db, struct pf_syncs *s)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "sync_waits", db->err);
+	PF_STMT(stmt) = pf_named_prepare(db, "sync_waits", db->err);
 	size_t cap = 0;
 	int rc = stmt ? 0 : -1;
 
@@ -778,7 +778,6 @@ static int load_records(struct pf_db *db, struct pf_syncs *s)
 			};
 		}
 	}
-	sqlite3_finalize(stmt);
 	return rc;
 }
 

@@ -705,14 +705,10 @@ static void read_trace(struct scan *s)
 /* Has the trace records?  Others cost nothing. */
 static bool has_any(struct scan *s)
 {
-	sqlite3_stmt *stmt =
-		pf_named_prepare(s->db, "memory_records", s->db->err);
-	int rc;
+	PF_STMT(stmt) = pf_named_prepare(s->db, "memory_records", s->db->err);
 
 	sqlite3_bind_int64(stmt, 1, s->trace->trace_id);
-	rc = pf_db_step(s->db, stmt, s->db->err);
-	sqlite3_finalize(stmt);
-	return rc == 1;
+	return pf_db_step(s->db, stmt, s->db->err) == 1;
 }
 
 /*

@@ -28,17 +28,15 @@ static const char *last_line(const char *text)
 
 static int check_pages(struct pf_db *db)
 {
-	sqlite3_stmt *st =
+	PF_STMT(st) =
 		pf_db_prepare(db, "PRAGMA main.integrity_check(1)", db->err);
 	const char *said;
-	int rc;
+	int rc = pf_db_step(db, st, db->err);
 
-	rc = pf_db_step(db, st, db->err);
 	said = rc == 1 ? (const char *)sqlite3_column_text(st, 0) : NULL;
 	if (rc >= 0 && (!said || strcmp(said, "ok") != 0))
-		rc = pf_fail(db->err, PF_EDB, "damaged: %s",
-			     said ? last_line(said) : "nothing can be said");
-	sqlite3_finalize(st);
+		return pf_fail(db->err, PF_EDB, "damaged: %s",
+			       said ? last_line(said) : "nothing can be said");
 	return rc < 0 ? -1 : 0;
 }
 

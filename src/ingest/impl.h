@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sorted runs: the events of one track from one chunk, in the order
- * (start, -end, file order), as a stream of variable-length integers that
- * each say the difference to the event before.  Written to and read back from
- * one place (pf_scratch); trusted, because only this process writes it.
- */
+/* What the parts of ingest share.  Not for others. */
 #ifndef PF_INGEST_IMPL_H
 #define PF_INGEST_IMPL_H
 
@@ -26,6 +21,13 @@
 #include "store/block.h"
 #include "store/comm_rule.h"
 #include "store/db.h"
+
+/*
+ * Sorted runs: the events of one track from one chunk, in the order
+ * (start, -end, file order), as a stream of variable-length integers that
+ * each say the difference to the event before.  Written to and read back from
+ * one place (pf_scratch); trusted, because only this process writes it.
+ */
 
 /* An event with global ids; slot values are dense, in ascending slot order. */
 struct pf_run_event {
@@ -194,8 +196,6 @@ struct pf_ids {
  */
 uint32_t pf_ids_find(struct pf_ids *n, const void *text, size_t len,
 		     uint32_t salt, size_t max, bool *is_new);
-
-/* What the parts of ingest share.  Not for others. */
 
 #define PF_INGEST_TRACKS_MAX   65536u      /* of a trace */
 #define PF_INGEST_TRACK_IDS    0x7ffffffeu /* of all: ids are 31 bits */

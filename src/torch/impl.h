@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the names and argument texts of a database mean to key_averages(),
- * worked out once per distinct text and kept by its id.  Texts that did not
- * fit the dictionaries (PF_ID_INLINE) are worked out each time.
+ * The inside of key_averages(): what its passes share.
+ *
+ * Passes over the column blocks, each streaming:
+ *	survey	what is on which track; the stop thread; colliding ids
+ *	before	links of runtime calls where the trace lost them, the ids
+ *		that overhead events inherit, allocation records
+ *	device	groups of GPU events; kernel times summed by link
+ *	host	the tree of CPU events, and their groups
  */
 #ifndef PF_TORCH_IMPL_H
 #define PF_TORCH_IMPL_H
@@ -19,6 +24,12 @@
 #include "torch/averages.h"
 #include "torch/groups.h"
 #include "torch/rules.h"
+
+/*
+ * What the names and argument texts of a database mean to key_averages(),
+ * worked out once per distinct text and kept by its id.  Texts that did not
+ * fit the dictionaries (PF_ID_INLINE) are worked out each time.
+ */
 
 enum pf_name_flag {
 	PF_NAME_KNOWN = 1,
@@ -182,18 +193,6 @@ PF_FREED(pf_merge_free, struct pf_merge)
 /* The next event, borrowed until the next call; NULL at the end or on an
  * error (err->code set). */
 const struct pf_fe *pf_merge_next(struct pf_merge *m, struct pf_err *err);
-
-/*
- * The inside of key_averages(): what its passes share.  Only averages.c
- * includes this.
- *
- * Passes over the column blocks, each streaming:
- *	survey	what is on which track; the stop thread; colliding ids
- *	before	links of runtime calls where the trace lost them, the ids
- *		that overhead events inherit, allocation records
- *	device	groups of GPU events; kernel times summed by link
- *	host	the tree of CPU events, and their groups
- */
 
 /*
  * Looking up nearly ascending keys in a sorted spool: remembers between which
@@ -437,8 +436,6 @@ static inline bool pf_engine_has(const struct pf_engine *e, uint32_t kinds)
 typedef int pf_engine_see(struct pf_engine *e, void *context,
 			  const struct pf_fe *fe);
 
-/* ---- which operator an event belongs to ---- */
-
 /* ---- the profiler's C++ tree, of one thread ---- */
 
 /* Open events, outermost first. */
@@ -472,8 +469,6 @@ static inline void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns,
 	*PF_ONE_MORE(s->open, s->depth, s->cap) =
 		(struct pf_cxx_open){ closed_ns, end_ns, id };
 }
-
-/* ---- stacks ---- */
 
 /* ---- groups, the same for device and host ---- */
 

@@ -717,6 +717,8 @@ PROGRAMS = {
     "A3-trials-not": lambda p, step: trials(p, 30, step),
     "A22-op": lambda p, step: first_op(p, 3000, step),
     "A22-parts": lambda p, step: first_in_parts(p, 6000, step),
+    "A22-shapes": lambda p, step: first_shapes(p, 3000, step),
+    "A22-shapes-not": lambda p, step: first_shapes(p, 3000, 0),
     "A22-op-not": lambda p, step: long_end(p, 3000, step),
 }
 
@@ -844,6 +846,15 @@ def first_in_parts(p, us, step):
             p.op("aten::abs", 3, "a_kernel", host=5)
         p.pause(3)
     return 0 if step else us * US
+
+
+def first_shapes(p, us, step):
+    """Each shape has a kernel of its own, which is looked for once."""
+    usual(p)
+    for i in range(60):
+        p.op("aten::addmm", 3, f"gemm_{i % 3}", host=5 if step or i > 2 else us)
+        p.pause(3)
+    return 0 if step else 3 * (us + 2) * US
 
 
 def long_end(p, us, step):
@@ -1660,7 +1671,7 @@ def sums(doc):
 REAL = {
     "a100_diff_control": "A4 A3 A13 A21 A10 A19 A16",
     "a100_diff_test": "A6 A10 A13 A19", "alexnet_cold_start": "A22 A12 A21 A16",
-    "b200_vllm_eager": "A4 A21 A22 A10 A16", "cpu_only_rank34": "A13",
+    "b200_vllm_eager": "A4 A22 A21 A10 A16", "cpu_only_rank34": "A13",
     "cuda_event_sync": "A21 A4 A3 A16", "cuda_event_sync_multi_stream": "A12 A4 A16",
     "cuda_sync_simple_add": "A22 A21 A12 A16", "h100_bert_small": "A4 A11",
     "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A3 A4 A19",
@@ -1674,12 +1685,12 @@ REAL = {
     "mtia_inference": "A21 A4 A16 A3",
     "mtia_single_rank": "A8 A21 A4 A16", "triton_example": "",
     "two_ranks_rank-0": "A21 A8 A4 A16", "two_ranks_rank-1": "A21 A8 A4 A16",
-    "v100_resnet50_autograd_api": "A22 A1 A4 A8 A15 A16",
+    "v100_resnet50_autograd_api": "A22 A1 A4 A8 A12 A15 A16",
     "v100_ns_resolution": "A6 A19 A8 A10 A4",
     "v100_resnet50_workers0": "A1 A4 A8 A15 A6 A2 A16",
     "v100_resnet50_workers0_second": "A1 A4 A8 A15 A2 A6 A16",
-    "v100_resnet50_workers4": "A8 A4 A2 A22 A15 A21 A16",
-    "v100_resnet50_workers4_second": "A4 A2 A8 A22 A15 A16",
+    "v100_resnet50_workers4": "A4 A2 A22 A15 A8 A21 A16",
+    "v100_resnet50_workers4_second": "A4 A2 A22 A15 A8 A16",
 }
 
 

@@ -336,7 +336,7 @@ static int64_t least_of(size_t bin)
 /* The calls of a name in a trace, or its operators. */
 struct named {
 	int64_t count, long_count, huge_count;
-	int64_t sum_ns, longest_ns;
+	int64_t sum_ns;
 	int64_t first_ns[FIRST_CALLS]; /* when the first ones began */
 	uint32_t bins[BINS];
 };
@@ -344,13 +344,14 @@ struct named {
 /* A call that may be a first use, or an operator by its own time. */
 struct lengthy {
 	int64_t trace_id, start_ns, end_ns, ns, event_id;
-	struct pf_union busy; /* work while it goes on */
+	int64_t count, sum_ns; /* of its name */
+	struct pf_union busy;  /* work while it goes on */
 	uint32_t name;
 	bool is_kernel;     /* it launches kernels, */
 	bool is_copy;       /* or copies: those may take long, too */
-	bool is_new_kernel; /* the first of their name */
+	bool is_new_kernel; /* the first of their name; an operator one, too */
 	bool is_early;      /* one of the first of its name, or of few */
-	bool is_op;
+	bool is_op, is_first; /* of an operator: a first use */
 };
 
 /* An operator or call; ns: an operator's less what is in it. */
@@ -408,7 +409,6 @@ static void count_call(struct firsts *f, const struct call *c,
 	n->count++;
 	n->huge_count += c->ns >= FIRST_HUGE_NS;
 	pf_sat_sum(&n->sum_ns, c->ns);
-	n->longest_ns = c->ns > n->longest_ns ? c->ns : n->longest_ns;
 	n->bins[bin_of(c->ns)]++;
 	for (size_t i = 0; i < FIRST_CALLS; i++) {
 		int64_t other = n->first_ns[i];
@@ -503,24 +503,16 @@ static int count_calls(void *context, const struct pf_track *t)
 	return rc;
 }
 
-/*
- * The median is exact to an eighth; of two calls it is the shorter one.
- * Operators differ in what they are given: one must be longer than all others
- * of its name, which are the measure together.
- */
+/* The median is exact to an eighth; of two calls it is the shorter one. */
 static bool is_lengthy(const struct lengthy *c, const struct named *n)
 {
 	int64_t below = 0, ns = c->ns;
 	size_t bin = 0;
 
-	if (c->is_op)
-		return n->count > 1 && ns == n->longest_ns &&
-		       ns / FIRST_TIMES >
-			       pf_sat_sub(n->sum_ns, ns) / (n->count - 1);
-	if (n->count <= FIRST_CALLS && ns < FIRST_ALONE_NS)
+	if (!c->is_op && n->count <= FIRST_CALLS && ns < FIRST_ALONE_NS)
 		return false;
 	if (n->count == 1)
-		return !c->is_copy;
+		return !c->is_op && !c->is_copy;
 	while (bin + 1 < BINS && (below += n->bins[bin]) * 2 < n->count)
 		bin++;
 	return ns / FIRST_TIMES >= least_of(bin);
@@ -540,7 +532,10 @@ static void end_names(struct firsts *f)
 		c->is_early = c->start_ns <= n->first_ns[FIRST_CALLS - 1] ||
 			      (!c->is_op && c->ns >= FIRST_HUGE_NS &&
 			       n->huge_count <= FIRST_HUGE);
-		if ((c->is_early || c->is_kernel) && is_lengthy(c, n))
+		c->count = n->count;
+		c->sum_ns = n->sum_ns;
+		if ((c->is_early || c->is_kernel || c->is_op) &&
+		    is_lengthy(c, n))
 			f->calls[kept++] = *c;
 	}
 	f->count = kept;
@@ -553,6 +548,14 @@ static void end_names(struct firsts *f)
 	f->name_count = 0;
 	memset(f->places, 0,
 	       (pf_names_count(f->texts) + 1) * sizeof(*f->places));
+}
+
+/* Who launched the first work of a kernel. */
+static void add_new(struct firsts *f, struct pf_map *ids, int64_t event_id)
+{
+	if (pf_map_has(ids, (uint64_t)event_id))
+		f->calls[*pf_map_at(ids, (uint64_t)event_id)].is_new_kernel =
+			true;
 }
 
 /* Work of the trace at hand, whose calls are [*from, f->count). */
@@ -581,14 +584,13 @@ static void add_work(struct firsts *f, struct pf_map *ids,
 	    *pf_map_at(kernels, w->name) != UINT64_MAX)
 		return;
 	*pf_map_at(kernels, w->name) = 0;
-	if (pf_map_has(ids, (uint64_t)w->launch_id))
-		f->calls[*pf_map_at(ids, (uint64_t)w->launch_id)]
-			.is_new_kernel = true;
+	add_new(f, ids, w->launch_id);
+	add_new(f, ids, w->op_id);
 }
 
 static int add_works(struct firsts *f, const struct pf_window *window)
 {
-	struct pf_gpu *g = pf_gpu_new(f->db, window, PF_GPU_CALLS);
+	struct pf_gpu *g = pf_gpu_new(f->db, window, PF_GPU_LINKS);
 	struct pf_map ids = { 0 }, kernels = { 0 };
 	const struct pf_gpu_event *w;
 	int rc = g ? 0 : -1;
@@ -611,6 +613,48 @@ static int add_works(struct firsts *f, const struct pf_window *window)
 	return rc;
 }
 
+PF_ORDER(by_length, struct lengthy,
+	 PF_DOWN(is_op) PF_UP(trace_id) PF_UP(name) PF_DOWN(ns) PF_UP(event_id))
+
+static bool is_same(const struct lengthy *c, const struct lengthy *other)
+{
+	return c->is_op && other->is_op && c->trace_id == other->trace_id &&
+	       c->name == other->name;
+}
+
+/*
+ * Operators differ in what they are given, and each shape may have a kernel of
+ * its own that is looked for once.  Of a name those are first uses that launch
+ * a kernel first, or the longest, if it is early: if they are twice as long as
+ * any other, as what comes again in each step is not, and so much longer than
+ * all others together.  "of": the candidates of a name, the longest first.
+ */
+static void find_first_ops(struct lengthy *of, size_t count)
+{
+	int64_t others = of->count, others_ns = of->sum_ns, least_ns;
+	size_t firsts = 0;
+
+	while (firsts < count && others > 1 &&
+	       (of[firsts].is_new_kernel || (!firsts && of->is_early))) {
+		others--;
+		others_ns = pf_sat_sub(others_ns, of[firsts++].ns);
+	}
+	least_ns = firsts < count ? of[firsts].ns : 0;
+	for (size_t i = 0; i < firsts; i++)
+		of[i].is_first = of[i].ns / 2 >= least_ns &&
+				 of[i].ns / FIRST_TIMES > others_ns / others;
+}
+
+static bool is_first(const struct lengthy *c)
+{
+	return c->is_op
+		       ? c->is_first
+		       : (c->is_early || c->is_new_kernel) &&
+				 c->busy.covered_ns <
+					 (c->end_ns - c->start_ns) /
+						 (c->is_copy ? FIRST_TIMES : 2);
+}
+
 PF_ORDER(by_id, struct lengthy, PF_UP(event_id))
 
 static struct pf_first_uses *firsts_of(struct firsts *f)
@@ -618,17 +662,18 @@ static struct pf_first_uses *firsts_of(struct firsts *f)
 	struct pf_first_uses *out = pf_calloc(1, sizeof(*out));
 
 	out->ids = pf_calloc(f->count + 1, sizeof(*out->ids));
-	pf_sort(f->calls, f->count, sizeof(*f->calls), by_id);
-	for (size_t i = 0; i < f->count; i++) {
-		const struct lengthy *c = &f->calls[i];
-
-		if (c->is_op ||
-		    ((c->is_early || c->is_new_kernel) &&
-		     c->busy.covered_ns <
-			     (c->end_ns - c->start_ns) /
-				     (c->is_copy ? FIRST_TIMES : 2)))
-			out->ids[out->count++] = c->event_id;
+	pf_sort(f->calls, f->count, sizeof(*f->calls), by_length);
+	for (size_t i = 0, next; i < f->count; i = next) {
+		for (next = i + 1;
+		     next < f->count && is_same(&f->calls[i], &f->calls[next]);)
+			next++;
+		if (f->calls[i].is_op)
+			find_first_ops(&f->calls[i], next - i);
 	}
+	pf_sort(f->calls, f->count, sizeof(*f->calls), by_id);
+	for (size_t i = 0; i < f->count; i++)
+		if (is_first(&f->calls[i]))
+			out->ids[out->count++] = f->calls[i].event_id;
 	return out;
 }
 
@@ -647,7 +692,6 @@ static void *read_firsts(struct pf_db *db, const char *ignored)
 				      .outermost = &nothing } };
 	struct pf_first_uses *out = NULL;
 	struct pf_window window = { .device = -1 };
-	bool has_calls = false;
 	int rc = f.texts ? pf_window_load(db, &args, &window) : -1;
 
 	(void)ignored;
@@ -659,10 +703,7 @@ static void *read_firsts(struct pf_db *db, const char *ignored)
 				    &f);
 		end_names(&f);
 	}
-	/* operators wait for nothing of their own */
-	for (size_t i = 0; i < f.count; i++)
-		has_calls |= !f.calls[i].is_op;
-	if (!rc && has_calls)
+	if (!rc && f.count)
 		rc = add_works(&f, &window);
 	if (!rc)
 		out = firsts_of(&f);

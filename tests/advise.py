@@ -702,6 +702,10 @@ PROGRAMS = {
         p.op("mylib::scan", 4000, "one_slow_kernel", host=HOST)][0],
     "A21-once": lambda p, step: once(p, 3000 if step == 1 else 0),
     "A21-compiled": lambda p, step: compiled(p, 1, us=3000),
+    "A3-barrier": lambda p, step: collective(
+        p, "c10d::barrier", "cudaStreamSynchronize"),
+    "A3-collective": lambda p, step: collective(
+        p, "c10d::allreduce_", "cudaEventSynchronize"),
     "A22": lambda p, step: first_use(p, 4000, False, step),
     "A22-step": lambda p, step: warming(p, SLOW if step else 4 * SLOW),
     "A22-unmarked": lambda p, step: first_use(p, 4000, False, step),
@@ -904,6 +908,30 @@ def draining(p):
     usual(p, us=SLOW)
 
 
+def collective(p, op, call):
+    """One on a stream of its own, which the operator, or the script, waits for
+    before it prepares what comes next."""
+    def waits():
+        begin = p.at
+        p.call(call, 0)["dur"] = max(begin, p.free) + 2 - begin
+        p.at = max(begin, p.free) + 2
+    for _ in range(4):
+        p.op("aten::linalg", SLOW, "a_kernel", host=HOST)
+    with p.range("train.py(20): step", "python_function"):
+        with p.range(op, "cpu_op"):
+            with p.range("record_param_comms", "cpu_op"):
+                p.work("ncclDevKernel_AllReduce_Sum_f32", 20, stream=20,
+                       after=p.ends[7])
+            if op == "c10d::barrier":
+                waits()
+        if op != "c10d::barrier":
+            with p.range("<built-in method wait of Work object>",
+                         "python_function"):
+                waits()
+    p.python("train.py(7): think", 900)
+    usual(p, us=SLOW)
+
+
 def serving(p):
     """Small kernels, launched by a server, of which parts are compiled."""
     with p.range("vllm/v1/worker/gpu_model_runner.py(9): execute_model",
@@ -1049,6 +1077,8 @@ SAYS = {
     "A22-unmarked": "how much, only warm steps would say",
     "A21-pooled": "hold 60.05 % of 4 steps (12.000 ms of 19.984 ms)",
     "A3-copied": "keep the tensor on the GPU",
+    "A3-barrier": "the host waits for a collective, and so for the slowest",
+    "A3-collective": "the host waits for a collective, and so for the slowest",
     "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
                 "harness.py:34 measure",
     "A4-server": "LLM(model, enforce_eager=False)",

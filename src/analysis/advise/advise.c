@@ -74,6 +74,11 @@ static const struct {
 	  "events",
 	  "start.record(); ...; end.record()\n"
 	  "# later: start.elapsed_time(end)" },
+	{ "A3", TORCH, "collective",
+	  "the host waits for a collective, and so for the slowest rank: let "
+	  "only the stream wait for it, and leave barriers out of steps",
+	  "work = dist.all_reduce(t, async_op=True); ...; work.wait()\n"
+	  "# no dist.barrier() or torch.cuda.synchronize() in steps" },
 	{ "A3", TORCH, "copy",
 	  "copy results back without waiting, and read them a step later",
 	  "host = result.to('cpu', non_blocking=True)" },
@@ -278,16 +283,36 @@ static const struct {
 	  "decode = torch.compile(decode, mode='reduce-overhead')" },
 };
 
+/* In place of the rule's. */
+static const struct {
+	const char *id, *framework, *variant, *title;
+} titles[] = {
+	{ "A2", NULL, "paged", "copy managed memory back at once" },
+	{ "A3", TORCH, "explicit", "fewer waits of the script" },
+	{ "A3", TORCH, "collective",
+	  "let the stream wait for collectives, not the host" },
+	{ "A12", TORCH, "driver", "keep memory instead of asking the driver" },
+	{ "A21", NULL, "no GPU",
+	  "less, or faster, operators and Python on the CPU" },
+	{ "A21", NULL, "compiled",
+	  "less, or faster, operators and Python on the CPU" },
+};
+
+/* Is a row of these tables about it?  What it does not name may be any. */
+#define IS_ABOUT(row, a, its_framework, its_variant)                           \
+	(!strcmp((row).id, (a)->id) &&                                         \
+	 (!(row).framework ||                                                  \
+	  ((its_framework) && !strcmp((row).framework, its_framework))) &&     \
+	 (!(row).variant || !strcmp((row).variant, its_variant)))
+
 void advise_remedy(struct pf_advice *a, const char *framework,
 		   const char *variant)
 {
+	for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
+		if (IS_ABOUT(titles[i], a, framework, variant))
+			a->title = titles[i].title;
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
-		if (strcmp(remedies[i].id, a->id) != 0 ||
-		    (remedies[i].framework &&
-		     (!framework ||
-		      strcmp(remedies[i].framework, framework) != 0)) ||
-		    (remedies[i].variant &&
-		     strcmp(remedies[i].variant, variant) != 0))
+		if (!IS_ABOUT(remedies[i], a, framework, variant))
 			continue;
 		a->remedy = remedies[i].remedy;
 		a->code = remedies[i].code;

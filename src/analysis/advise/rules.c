@@ -596,7 +596,6 @@ static void judge_pageable(const struct pf_advise *a, struct pf_advice *out)
 	if (!a->has_path)
 		return;
 	if (is_mostly_paged(a, out)) {
-		out->title = "copy managed memory back at once";
 		out->subject = "Paging managed memory back holds";
 		out->confidence = "hint";
 		return;
@@ -755,12 +754,16 @@ static const char *wait_variant(const struct pf_advise *a,
 		most = r;
 		longest = ns;
 	}
-	if (!most || !*most->op)
+	if (!most)
 		return "explicit";
 	if (most->flags & ADVISE_AWAITED)
 		return "pageable";
 	if (pf_word(PF_WORD_OP_READS, most->op))
 		return "item";
+	if (most->flags & ADVISE_COMM || pf_word(PF_WORD_COMM_OP, most->op))
+		return "collective";
+	if (!*most->op)
+		return "explicit";
 	return pf_word(PF_WORD_CALL_COPY, most->name) ||
 			       pf_word(PF_WORD_CALL_COPIES, most->name)
 		       ? "copy"
@@ -888,7 +891,6 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 
 	if (a->has_work)
 		return;
-	out->title = "less, or faster, operators and Python on the CPU";
 	out->subject = "Operators, ranges and Python on the CPU hold";
 	for (size_t i = 0; i < t->row_count; i++)
 		if (owns_optimizer(&t->rows[i]))
@@ -1408,7 +1410,6 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 	if (is_slow && !trouble && a->has_path)
 		out->shown_by = "path";
 	if (is_slow && has_no_pool(a)) {
-		out->title = "keep memory instead of asking the driver";
 		pf_buf_addf(advise_next(out),
 			    "On the path the driver is asked %s times%s, as "
 			    "without a "

@@ -327,6 +327,7 @@ struct advise_taker {
 	int64_t late_ns;    /* the first step's end; INT64_MIN: no steps */
 	int64_t tail_ns;    /* the last part of the window */
 	bool is_after_copy; /* the last piece was a copy from pageable memory */
+	bool is_after_comm; /* ... communication on the GPU */
 	bool was_launch;    /* ... the call that launched what comes next */
 	bool was_log;       /* ... of what logs */
 	bool is_captured;   /* what is launched goes into a graph */
@@ -588,6 +589,8 @@ static uint32_t flags_of(const struct advise_taker *t,
 	     (unsigned)tile->category == PF_CAUSE_SYNC) &&
 	    ends_step(t, tile))
 		flags |= ADVISE_ENDS;
+	if (tile->category == PF_PATH_RETURN && t->is_after_comm)
+		flags |= ADVISE_COMM;
 	return flags;
 }
 
@@ -609,6 +612,7 @@ static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile)
 	char *text;
 
 	t->is_after_copy = false;
+	t->is_after_comm = tile->category == PF_PATH_COMM;
 	if (tile->category != PF_PATH_COPY)
 		return 0;
 	text = pf_names_text_take(t->texts, tile->name);

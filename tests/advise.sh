@@ -120,6 +120,25 @@ run 0 "$profan" path "$tmp/t.db" &&
 	tr -s ' \n' ' ' <"$tmp/out" | grep -q "Python functions themselves \
 hold $share of the critical path"
 result 'line 1 of the summary has the share of Python' "$tmp/out"
+# ... and so are a cold start, and a wait for what nobody recorded
+"$PYTHON" -S -c 'import json, sys
+def event(cat, name, ts, dur, **args):
+    return {"ph": "X", "cat": cat, "name": name, "tid": 1, "ts": ts, "dur": dur,
+            "pid": 0 if cat == "kernel" else 1, "args": args}
+json.dump([e for i, start in enumerate((9000, 9010, 9020)) for e in (
+    event("cuda_runtime", "cudaLaunchKernel", 100 + 20 * i, 5, correlation=i + 1),
+    event("kernel", "a_kernel", start, 9, correlation=i + 1, device=0,
+          stream=7))], sys.stdout)' >"$tmp/queued.json"
+for name in made/A22-unmarked queued; do
+	case $name in
+	queued) says='Work from before the capture holds up 9[0-9.]* % of the' ;;
+	*) says='First uses hold [0-9.]* % of the critical path: this is a cold' ;;
+	esac
+	"$profan" ingest -q "$tmp/$name.json" -o "$tmp/t.db"
+	run 0 "$profan" summary "$tmp/t.db" && tr -s ' \n' ' ' <"$tmp/out" |
+		grep -q "$says"
+	result "line 1 of the summary: $says" "$tmp/out"
+done
 # a kernel that holds more than any advice would save is named before it, and
 # the command is that of what can be changed
 "$profan" ingest -q "$tmp/made/A21-less.json" -o "$tmp/t.db"

@@ -86,30 +86,45 @@ static void add_finding(struct pf_buf *out, const char *left,
 	add_line(out, left, text.data, style);
 }
 
-/*
- * How long a step takes; and where functions are recorded how much of it is
- * Python's: what of the critical path is in a function, and in no operator or
- * call within it.
- */
+/* What the classes of a step do not tell apart, and the critical path does. */
+static const struct {
+	int category; /* enum pf_path_category, or enum pf_cause */
+	double least; /* share of the path */
+	const char *before, *after;
+} on_path[] = {
+	/* in a function, and in no operator or call within it */
+	{ PF_CAUSE_PYTHON, PF_ADVISE_FIRST, " Python functions themselves hold",
+	  "" },
+	{ PF_CAUSE_MODULE, 0.5, " First uses hold",
+	  ": this is a cold start, not what a warm program takes" },
+	{ PF_PATH_QUEUED, 0.5, " Work from before the capture holds up", "" },
+};
+
+static void say_on_path(struct pf_buf *out, const struct pf_path_row *row)
+{
+	char share[PF_NUM_MAX];
+
+	for (size_t i = 0; i < sizeof(on_path) / sizeof(*on_path); i++)
+		if (row->in == on_path[i].category &&
+		    row->share >= on_path[i].least)
+			pf_buf_addf(out, "%s %s of the critical path%s.",
+				    on_path[i].before,
+				    pf_num_show_ratio(share, row->share),
+				    on_path[i].after);
+}
+
+/* How long a step takes. */
 static void add_time(struct pf_buf *out, const struct pf_parts *p,
 		     const struct pf_style *style)
 {
 	const char *finding = pf_doc_find_finding(&p->doc[PF_PART_STEPS]);
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
-	char share[PF_NUM_MAX];
 
 	if (!finding)
 		return;
 	pf_buf_addf(&text, "%s.", finding);
 	for (size_t i = 0; i < p->path.category_count; i++)
-		if (p->path.categories[i].in == PF_CAUSE_PYTHON &&
-		    p->path.categories[i].share >= PF_ADVISE_FIRST)
-			pf_buf_addf(
-				&text,
-				" Python functions themselves hold %s of the "
-				"critical path.",
-				pf_num_show_ratio(share,
-						  p->path.categories[i].share));
+		say_on_path(&text, &p->path.categories[i]);
 	add_line(out, "time", text.data, style);
 }
 

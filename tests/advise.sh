@@ -48,6 +48,26 @@ run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice -f json &&
 	grep -q '^<tbody><tr><th scope=row>done<td>A1<' "$tmp/out" &&
 	run 2 "$profan" diff --advice "$tmp/before.db" -- "$tmp/after.db" "$tmp/t.db"
 result 'diff says what is done'
+# what steps before the capture launched is said of what is saved
+for calls in 3 4; do
+	"$PYTHON" -S -c 'import json, sys
+def event(cat, name, ts, dur, **args):
+    return {"ph": "X", "cat": cat, "name": name, "tid": 1, "ts": ts, "dur": dur,
+            "pid": 0 if cat == "kernel" else 1, "args": args}
+calls = [event("cuda_runtime", "cudaLaunchKernel", 10 + 9 * i, 5,
+               correlation=i + 1)
+         for i in range(4)]
+json.dump([event("cpu_op", "aten::mm", 1, 90)] + calls[4 - int(sys.argv[1]):] +
+          [event("kernel", "ncclDevKernel_AllReduce", 19 + 400 * i, 400,
+                 correlation=i + 1, device=0, stream=7) for i in range(4)],
+          sys.stdout)' "$calls" >"$tmp/before.json"
+	run 0 "$profan" ingest -q "$tmp/before.json" -o "$tmp/t.db" &&
+		run 0 "$profan" advise "$tmp/t.db" &&
+		tr -s ' \n' ' ' <"$tmp/out" >"$tmp/before$calls"
+done
+says='A13 .*400.000 us of what it holds is GPU work launched before the capture'
+grep -q "$says" "$tmp/before3" && ! grep -q "$says" "$tmp/before4"
+result 'of what is saved, what was launched before the capture' "$tmp/before3"
 # of GPU work alone nothing is known of what the host did between
 "$PYTHON" -S -c 'import json, sys
 doc = json.load(sys.stdin)

@@ -59,7 +59,8 @@ enum {
 	ADVISE_READS = ADVISE_DATA << 10,   /* a result, and waits for it */
 	ADVISE_APART = ADVISE_DATA << 11,   /* long before the next launch */
 	ADVISE_TAIL = ADVISE_DATA << 12,    /* asks for memory near the end */
-	ADVISE_COMM = ADVISE_DATA << 13     /* a wait for communication */
+	ADVISE_COMM = ADVISE_DATA << 13,    /* a wait for communication */
+	ADVISE_BEFORE = ADVISE_DATA << 14   /* launched before the capture */
 };
 
 /* Near its end: this part of the window. */

@@ -9,6 +9,7 @@
 
 #include "analysis/advise/impl.h"
 #include "base/order.h"
+#include "events/gpu.h"
 #include "show/escape.h"
 
 /* ---- places ---- */
@@ -528,6 +529,25 @@ static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 			    pf_num_show_ns(ns, idle_ns));
 }
 
+#define MUCH_BEFORE 0.1 /* of what advice holds */
+
+/* What the steps of the window did not launch is none that they repeat. */
+static void say_before(const struct pf_advise *a, struct pf_advice *out)
+{
+	char ns[PF_NUM_MAX];
+	int64_t before = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].advice & out->bit &&
+		    a->tiles->rows[i].flags & ADVISE_BEFORE)
+			before += a->tiles->rows[i].ns;
+	if (before && pf_num_share(before, out->on_path_ns) >= MUCH_BEFORE)
+		pf_buf_addf(advise_next(out),
+			    "%s of what it holds is " PF_GPU_BEFORE_WORDS
+			    ": later steps save less",
+			    pf_num_show_ns(ns, before));
+}
+
 static bool is_about_time(const struct pf_advise *a)
 {
 	return a->has_path || a->has_work || !a->from->steps ||
@@ -669,6 +689,7 @@ static void judge(struct pf_advise *a, const struct pf_advise_args *args,
 	if (a->has_path)
 		find_best_places(a->tiles, out);
 	say_share(a, args, rule, out);
+	say_before(a, out);
 	say_beyond_idle(a, out);
 	if (rule->variant)
 		variant = rule->variant(a, out);

@@ -328,6 +328,7 @@ struct advise_taker {
 	int64_t tail_ns;    /* the last part of the window */
 	bool is_after_copy; /* the last piece was a copy from pageable memory */
 	bool is_after_comm; /* ... communication on the GPU */
+	bool is_begun;      /* GPU work on the path has a call, or had one */
 	bool was_launch;    /* ... the call that launched what comes next */
 	bool was_log;       /* ... of what logs */
 	bool is_captured;   /* what is launched goes into a graph */
@@ -594,6 +595,17 @@ static uint32_t flags_of(const struct advise_taker *t,
 	return flags;
 }
 
+/* Work without a call, up to the first that has one. */
+static void find_before(struct advise_taker *t, const struct pf_path_tile *tile,
+			uint32_t *flags)
+{
+	if (tile->category < PF_PATH_KERNEL ||
+	    tile->category > PF_PATH_MEMSET || t->is_begun)
+		return;
+	t->is_begun = tile->called_ns != PF_NO_INT;
+	*flags |= t->is_begun ? 0 : ADVISE_BEFORE;
+}
+
 /* What the caller needs from one call of what logs to the next goes with it. */
 static void find_log(struct advise_taker *t, const struct pf_path_tile *tile,
 		     uint32_t *flags)
@@ -671,6 +683,7 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	    find_step(t, tile, &p.key.flags) < 0)
 		return -1;
 	find_log(t, tile, &p.key.flags);
+	find_before(t, tile, &p.key.flags);
 	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
 			     sizeof(*t->pending));
 	t->pending[t->pending_count++] = p;

@@ -144,7 +144,7 @@ static void test_backlog(void **state)
 	scene_int(&s, NULL, 0, "mean_ns", 40000);
 	said = pf_doc_find_finding(&s.doc);
 	assert_non_null(strstr(said, "A step takes 30.000 us without the one "
-				     "that holds 25.000 us of GPU work "
+				     "that is held up 25.000 us by GPU work "
 				     "launched before the capture. "));
 	scene_close(&s);
 	/* below 1/20 of the step it is in the mean */
@@ -160,8 +160,8 @@ static void test_backlog(void **state)
 					     KERNEL("k", 40, 10, 1, 1)));
 	steps(&s);
 	assert_non_null(strstr(pf_doc_find_finding(&s.doc),
-			       "A step takes 50.000 us (15.000 us of it is GPU "
-			       "work launched before the capture): "));
+			       "A step takes 50.000 us (15.000 us of it pass "
+			       "with GPU work launched before the capture): "));
 	scene_close(&s);
 }
 

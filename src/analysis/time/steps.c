@@ -251,7 +251,7 @@ int64_t pf_step_own_ns(const struct pf_step_time *s)
 	return s->dur_ns - (has_backlog(s) ? s->before_ns : 0);
 }
 
-/* Behind a step's time. */
+/* Behind a step's time: by the clock, and not summed over streams. */
 static void say_backlog(const struct pf_step_times *s, struct pf_buf *out)
 {
 	int64_t count = s->backlog_count;
@@ -262,17 +262,19 @@ static void say_backlog(const struct pf_step_times *s, struct pf_buf *out)
 	pf_num_show_ns(ns,
 		       s->backlog_ns / (s->settled_mean_ns < 0 ? count : 1));
 	if (s->settled_mean_ns < 0)
-		pf_buf_addf(out, " (%s of it is " PF_GPU_BEFORE_WORDS ")", ns);
+		pf_buf_addf(out,
+			    " (%s of it pass with " PF_GPU_BEFORE_WORDS ")",
+			    ns);
 	else if (count == 1)
 		pf_buf_addf(out,
-			    " without the one that holds %s "
-			    "of " PF_GPU_BEFORE_WORDS,
+			    " without the one that is held up %s "
+			    "by " PF_GPU_BEFORE_WORDS,
 			    ns);
 	else
-		pf_buf_addf(
-			out,
-			" without the %s that hold %s of " PF_GPU_BEFORE_WORDS,
-			pf_num_show_count(steps, count), ns);
+		pf_buf_addf(out,
+			    " without the %s that are held up %s "
+			    "by " PF_GPU_BEFORE_WORDS,
+			    pf_num_show_count(steps, count), ns);
 }
 
 #define SKEWED 0.1 /* so far apart, the mean is no usual step */
@@ -482,7 +484,8 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 		FIELD(settled_mean_ns, "settled_mean_ns",
 		      "  without a backlog of before the capture",
 		      PF_NS | (s->settled_mean_ns < 0 ? PF_ABSENT : 0)),
-		FIELD(backlog_ns, "backlog_ns", PF_GPU_BEFORE_WORDS,
+		FIELD(backlog_ns, "backlog_ns",
+		      "Time with GPU work of before the capture",
 		      PF_NS | (s->backlog_count ? 0 : PF_ABSENT)),
 		FIELD(dur.p50_ns, "p50_ns", "Median", PF_NS | of_many),
 		FIELD(dur.p90_ns, "p90_ns", "90th percentile",

@@ -894,8 +894,8 @@ static const struct rule {
 		   "GPU work was launched before the capture", "GPU time", 0.01,
 		   0.1,
 		   PF_GPU_BEFORE_WORDS
-		   " began; it counts as busy, without a call, operator or "
-		   "step",
+		   " began, summed over streams; it counts as busy, without a "
+		   "call, operator or step",
 		   PF_HINT_HEAD },
 	[MIGRATED] = { "unified memory", NULL, NULL, NEVER, NEVER,
 		       "GPU work that moves its pages: no call launches that, "

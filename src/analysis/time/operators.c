@@ -522,7 +522,21 @@ void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
 	pf_num_show_ratio(share, pf_num_share(r->above_ns, r->roofed_ns));
 	pf_num_show_ratio(rest, pf_num_share(rest_ns, r->ns));
 	pf_num_show_ns(all, r->ns);
-	if (rest_ns > r->roofed_ns)
+	/* a roof that most work breaks says nothing about what is left */
+	if (r->over_ns > r->roofed_ns / 2)
+		pf_doc_finding(doc,
+			       "Of %s that has a roof (%s) %s are faster than "
+			       "it. What could be gained is not known: the "
+			       "peaks of %s are too low, or data was in a "
+			       "cache",
+			       r->work, pf_num_show_ns(all, r->roofed_ns),
+			       pf_num_show_ns(ns, r->over_ns), peak);
+	else if (!r->above_ns)
+		pf_doc_finding(doc,
+			       "%s of %s are at the roofs of %s: nothing could "
+			       "be gained there",
+			       pf_num_show_ns(ns, r->roofed_ns), r->work, peak);
+	else if (rest_ns > r->roofed_ns)
 		pf_doc_finding(doc,
 			       "For %s of %s (%s of %s) no roof is known. At "
 			       "the roofs of %s the rest would take %s (%s) "
@@ -547,7 +561,7 @@ void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
 {
 	const struct hlo_op *all = &r->all;
 	struct pf_roofed said = { "the TPUs' operations", all->self_ns,
-				  all->roofed_ns, all->above_ns };
+				  all->roofed_ns, all->above_ns, 0 };
 	char self[PF_NUM_MAX];
 
 	if (all->roofed_ns)

@@ -57,10 +57,13 @@ void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
 /* Figures, and the table "operations". */
 void pf_hlo_roofs_show(const struct pf_hlo_roofs *r, struct pf_doc *doc);
 
-/* Work, what of its time has a known roof, and what of that is above it. */
+/*
+ * Work, what of its time has a known roof, and what of that is above it, or of
+ * calls that were faster.
+ */
 struct pf_roofed {
 	const char *work; /* "the GPU work in the capture" */
-	int64_t ns, roofed_ns, above_ns;
+	int64_t ns, roofed_ns, above_ns, over_ns;
 };
 
 /* The finding: first whatever the most of the time is. */

@@ -232,14 +232,17 @@ run 0 "$profan" ingest -q "$tmp/a.json" "$tmp/b.json" -o "$tmp/two.db" &&
 	grep -q '^A1,,0.0[0-9]*,,[0-9]*,hint,' "$tmp/out" &&
 	grep -q 'of each trace alone .*: --rank N$' "$tmp/out"
 result 'several traces: nothing bounds, and what needs a path is not judged'
-# of what is exposed no more is saved than the host waits for GPUs
-for waits in 0 300; do
+# of what is exposed no more is saved than the host waits for GPUs, each wait
+# counted once
+for waits in 0 300 copy; do
 	for rank in 0 1; do
 		"$PYTHON" -S -c 'import json, sys
-rank, waits = int(sys.argv[1]), int(sys.argv[2])
+rank, is_copy = int(sys.argv[1]), sys.argv[2] == "copy"
+waits = 300 if is_copy else int(sys.argv[2])
 def event(cat, name, ts, dur, **args):
     return {"ph": "X", "cat": cat, "name": name, "tid": 1, "ts": ts,
-            "dur": dur, "pid": 0 if cat == "kernel" else 1, "args": args}
+            "dur": dur, "pid": 0 if cat in ("kernel", "gpu_memcpy") else 1,
+            "args": args}
 events = []
 for i in range(3):
     t = 1000 + 1000 * i
@@ -248,9 +251,14 @@ for i in range(3):
                event("kernel", "ncclDevKernel_AllReduce", t + 505, 400,
                      correlation=i + 1, device=rank, stream=7),
                event("cpu_op", "aten::nonzero", t + 10, 900 - waits)]
+    if is_copy:
+        events.append(event("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)",
+                            t + 905, 1, correlation=i + 9, device=rank,
+                            stream=7, bytes=4))
     if waits:
-        events.append(event("cuda_runtime", "cudaDeviceSynchronize",
-                            t + 910 - waits, waits))
+        events.append(event("cuda_runtime", "cudaMemcpyAsync" if is_copy else
+                            "cudaDeviceSynchronize", t + 910 - waits, waits,
+                            correlation=i + 9))
 json.dump({"distributedInfo": {"backend": "nccl", "rank": rank,
                                "world_size": 2}, "traceEvents": events},
           sys.stdout)' "$rank" "$waits" >"$tmp/rank$rank.json"
@@ -264,6 +272,8 @@ run 0 "$profan" advise "$tmp/two0.db" &&
 	! grep -q 'Communication' "$tmp/out" &&
 	run 0 "$profan" advise "$tmp/two300.db" &&
 	grep -q '^Communication is exposed for' "$tmp/out" &&
+	grep -q '^A13 .*At most 1.800 ms .30.00 %. would be saved' "$tmp/out" &&
+	run 0 "$profan" advise "$tmp/twocopy.db" &&
 	grep -q '^A13 .*At most 1.800 ms .30.00 %. would be saved' "$tmp/out"
 result 'several traces: hiding saves no more than the host waits' "$tmp/out"
 # without a GPU, too: by classes of steps, and never by what a GPU waits for

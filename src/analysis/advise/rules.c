@@ -1518,7 +1518,9 @@ static int64_t host_waits_ns(const struct pf_advise_from *from)
 	    l->orphan_count > l->all.count / KNOWN_PART ||
 	    from->overlap->device_count != traces)
 		return PF_NO_INT;
-	return pf_sat_add(s->blocked_ns, l->all.slow_ns);
+	/* calls that wait may launch, too, and are long */
+	return pf_sat_add(s->blocked_ns,
+			  pf_sat_sub(l->all.slow_ns, l->all.slow_wait_ns));
 }
 
 /* False: what is exposed costs next to nothing. */

@@ -427,8 +427,9 @@ static void end_call(struct launches *l, const struct launch *at)
 		pf_sat_sub(at->work_ns, pf_span_end(at->start_ns, at->cpu_ns));
 	size_t n = pf_keyed_at(calls, at->name), place = PF_LAUNCH_DELAYS - 1;
 	bool is_slow = at->cpu_ns > SLOW_CALL_NS;
-	bool is_slow_launch =
-		is_slow && !l->only_counts && add_slow_call(l, at);
+	bool is_slow_launch = is_slow &&
+			      (!l->only_counts || l->ask.window.count > 1) &&
+			      add_slow_call(l, at);
 	struct pf_launch_call *c =
 		PF_KEYED_ROW(calls, struct pf_launch_call, n);
 

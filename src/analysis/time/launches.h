@@ -18,7 +18,8 @@
 
 struct pf_launches_args {
 	struct pf_window_args window;
-	bool only_counts; /* no medians, queues nor why calls are slow, and: */
+	/* No medians, queues nor, of one trace, why calls are slow, and: */
+	bool only_counts;
 	bool no_causes; /* neither operators of short kernels nor slow calls */
 };
 

@@ -394,6 +394,23 @@ static void take_more(const struct pf_advise *a, const char *question,
 	out->confidence = "model";
 }
 
+/* JAX waits in its own functions, "$array.py:615 _value", wherever it computes. */
+static bool is_jax_read(const struct advise_row *r)
+{
+	return (unsigned)r->category == PF_CAUSE_PYTHON && *r->name == '$' &&
+	       pf_word(PF_WORD_JAX_READS, r->name);
+}
+
+static int64_t jax_reads_ns(const struct pf_advise *a)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (is_jax_read(&a->tiles->rows[i]))
+			ns += a->tiles->rows[i].ns;
+	return ns;
+}
+
 /*
  * Time of the host in pieces that are longer than launching: in one place, or
  * all of it where there is nothing to launch.  What waits, loads, logs,
@@ -401,6 +418,8 @@ static void take_more(const struct pf_advise *a, const char *question,
  */
 static bool owns_code(const struct advise_row *r)
 {
+	if (is_jax_read(r))
+		return false;
 	switch ((unsigned)r->category) {
 	case PF_CAUSE_OP:
 	case PF_CAUSE_PYTHON:
@@ -418,6 +437,8 @@ static bool owns_code(const struct advise_row *r)
 /* Time of the host that launches work, or could. */
 static bool owns_launching(const struct advise_row *r)
 {
+	if (is_jax_read(r))
+		return false;
 	switch ((unsigned)r->category) {
 	case PF_CAUSE_RUNTIME:
 	case PF_CAUSE_OP:
@@ -690,8 +711,21 @@ static void find_reads(struct advise_tiles *t)
  */
 static bool owns_wait(const struct advise_row *r)
 {
-	return is_wait(r) || (r->flags & ADVISE_READS && *r->frame &&
-			      (!*r->op || pf_word(PF_WORD_OP_ITEM, r->op)));
+	return is_wait(r) || is_jax_read(r) ||
+	       (r->flags & ADVISE_READS && *r->frame &&
+		(!*r->op || pf_word(PF_WORD_OP_ITEM, r->op)));
+}
+
+/* Where only the host is recorded: who reads may wait as well elsewhere. */
+static void judge_reads(const struct pf_advise *a, struct pf_advice *out)
+{
+	out->at_most_ns = out->on_path_ns = jax_reads_ns(a);
+	out->likely_ns = PF_NO_INT;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	out->subject = "waiting for results";
+	out->confidence = "hint";
+	if (!out->on_path_ns)
+		advise_not_judged(out, "there is no GPU work in this trace");
 }
 
 static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
@@ -702,6 +736,10 @@ static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 
 	if (!a->has_path)
 		return;
+	if (!a->has_work) {
+		judge_reads(a, out);
+		return;
+	}
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
 
@@ -892,6 +930,9 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 	if (a->has_work)
 		return;
 	out->subject = "Operators, ranges and Python on the CPU hold";
+	/* what names a cause comes before all that there is */
+	out->is_last =
+		pf_num_share(jax_reads_ns(a), a->window_ns) >= PF_ADVISE_FIRST;
 	for (size_t i = 0; i < t->row_count; i++)
 		if (owns_optimizer(&t->rows[i]))
 			ns += t->rows[i].ns;
@@ -1898,7 +1939,7 @@ const struct advise_rule advise_rules[] = {
 	  .confidence = "model",
 	  .command = "path",
 	  .question = "sync=off",
-	  .needs = ADVISE_NEEDS_GPU,
+	  .needs = ADVISE_NEEDS_PATH,
 	  .find = find_reads,
 	  .owns = owns_wait,
 	  .judge = judge_waits,

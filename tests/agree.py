@@ -194,6 +194,22 @@ def advice(t):
         " ".join(sorted(given))}
 
 
+def worst(t):
+    """The worst check, and what a capture of graphs is, in one wording."""
+    says = re.search(r"^Of \d+ checks .*?: (.+)$",
+                     t.scalar("doctor", "finding") or "")
+    for row in t.rows("report", "verdicts") or []:
+        if row["id"] == "V9" and says:
+            yield "the worst check", {
+                "doctor": says[1], "report": says[1]
+                if says[1] in row["sentence"] else row["sentence"]}
+        if row["id"] == "V17":
+            says = (t.scalar("gaps", "finding") or "").split(". ")[0]
+            yield "what is recorded into graphs", {
+                "gaps": says, "report": says if says in row["sentence"]
+                else row["sentence"]}
+
+
 def launches(t):
     """Calls by what they launch, and calls whose work is recorded."""
     yield "calls that launch kernels or graphs, of whole steps", {
@@ -291,6 +307,7 @@ def laws(t):
     yield from launches(t)
     yield from waits(t)
     yield from advice(t)
+    yield from worst(t)
     yield "GPU work launched before the capture", {
         "doctor": t.check("launched before capture"),
         "diff": t.note("diff", r"A, ([\d,]+) GPU events? "

@@ -132,78 +132,25 @@ struct pf_report_rule {
 
 #define TRUST_NAMED 2
 
-static bool is_verdict(const struct pf_doctor_check *c, const char *verdict)
-{
-	return c->verdict && !strcmp(c->verdict, verdict);
-}
-
-/* Worse checks first, then those that touch more. */
-static const struct pf_doctor_check *next_check(const struct pf_doctor *d,
-						const char *verdict,
-						double below, double *share)
-{
-	const struct pf_doctor_check *best = NULL;
-
-	*share = -1;
-	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++) {
-		const struct pf_doctor_check *c = &d->checks[i];
-		double mine = isnan(c->share) ? 0 : c->share;
-
-		if (!is_verdict(c, verdict) || mine >= below || mine <= *share)
-			continue;
-		*share = mine;
-		best = c;
-	}
-	return best;
-}
-
-static void say_check(struct pf_verdict *v, const struct pf_doctor_check *c,
-		      int named)
-{
-	char count[PF_NUM_MAX];
-
-	say(v, named ? ", " : "");
-	say(v, c->name);
-	say(v, " (");
-	say(v, pf_num_show_count(count, c->count));
-	if (!isnan(c->share)) {
-		say(v, ", ");
-		say_ratio(v, c->share);
-		if (c->gpu_ns > 0)
-			say(v, " of GPU time");
-	}
-	say(v, ")");
-}
-
 static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
 {
-	static const char *const verdicts[] = { "bad", "warn" };
-	int64_t count = 0, bad = 0;
-	int named = 0;
+	const struct pf_doctor *d = &p->doctor;
+	const struct pf_doctor_check *c = pf_doctor_next(d, NULL);
+	int64_t count = 0;
 
-	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++) {
-		bad += is_verdict(&p->doctor.checks[i], "bad");
-		count += is_verdict(&p->doctor.checks[i], "warn");
-	}
-	count += bad;
 	/* as on a scale: 1 is a warning, 2 is bad */
-	v->measured = bad ? 2 : count ? 1 : 0;
-	v->is_first = bad > 0;
+	v->measured = !c ? 0 : strcmp(c->verdict, "bad") ? 1 : 2;
+	v->is_first = v->measured == 2;
 	say(v, "Trace quality: ");
-	for (size_t i = 0; i < 2; i++) {
-		double below = 1e300, share;
-		const struct pf_doctor_check *c;
-
-		while (named < TRUST_NAMED &&
-		       (c = next_check(&p->doctor, verdicts[i], below,
-				       &share))) {
-			say_check(v, c, named++);
-			below = share;
-		}
+	for (; c; c = pf_doctor_next(d, c)) {
+		if (++count > TRUST_NAMED)
+			continue;
+		say(v, count > 1 ? ", " : "");
+		pf_doctor_say(c, &v->sentence);
 	}
-	if (count > named) {
+	if (count > TRUST_NAMED) {
 		say(v, " and ");
-		say_count(v, count - named, "more check", "more checks");
+		say_count(v, count - TRUST_NAMED, "more check", "more checks");
 	}
 	say(v, ". Figures that rest on this may be off");
 }
@@ -220,11 +167,12 @@ static void apply_captured(const struct pf_parts *p, struct pf_verdict *v)
 		return;
 	}
 	v->measured = p->doctor.captured_share;
-	v->is_note = v->is_first = v->measured > CAPTURED;
 	say(v, "This is a capture of graphs: ");
-	say_ratio(v, v->measured);
-	say(v, " of the launches are recorded into them and run when they are "
-	       "replayed. 'profan graphs --capture' names that work by this");
+	v->is_note = v->is_first =
+		pf_captured_say(p->gaps.captured_count, p->gaps.all.event_count,
+				&v->sentence) &&
+		v->measured > CAPTURED;
+	say(v, "'profan graphs --capture' names that work by this");
 }
 
 static const struct pf_report_rule rule_captured = {
@@ -858,6 +806,23 @@ static const struct pf_report_rule rule_memory = {
 
 /* ---- one cause, one verdict ---- */
 
+static const struct pf_report_rule *const rules[] = {
+	&rule_idle,  &rule_rest,      &rule_straggler, &rule_memory,
+	&rule_trust, &rule_operators, &rule_dominant,  &rule_captured,
+};
+
+_Static_assert(PF_LEN(rules) + PF_ADVICE_MAX < PF_VERDICTS, "one for V0");
+
+static struct pf_verdict *verdict_of(struct pf_verdicts *out,
+				     const struct pf_report_rule *rule)
+{
+	size_t i = 0;
+
+	while (rules[i] != rule)
+		i++;
+	return &out->all[i];
+}
+
 /* Is some advice, worth a first line, about this cause of idle time? */
 static bool is_advised(const struct pf_advise *a, enum pf_cause cause)
 {
@@ -875,7 +840,8 @@ static bool is_advised(const struct pf_advise *a, enum pf_cause cause)
  */
 static void rules_fold(const struct pf_parts *p, struct pf_verdicts *out)
 {
-	struct pf_verdict *idle = &out->all[0], *rest = &out->all[1];
+	struct pf_verdict *idle = verdict_of(out, &rule_idle);
+	struct pf_verdict *rest = verdict_of(out, &rule_rest);
 
 	idle->is_folded = idle->state == PF_RULE_FIRED && p->gaps.cause_count &&
 			  !p->gaps.before && !p->gaps.head_wait_ns &&
@@ -983,13 +949,6 @@ static void take_advice(const struct pf_parts *p, const struct pf_advice *a,
 		pf_buf_adds(&v->place, pf_parts_text(p, a->places->at, &place));
 	point_at(p, a, v);
 }
-
-static const struct pf_report_rule *const rules[] = {
-	&rule_idle,  &rule_rest,      &rule_straggler, &rule_memory,
-	&rule_trust, &rule_operators, &rule_dominant,  &rule_captured,
-};
-
-_Static_assert(PF_LEN(rules) + PF_ADVICE_MAX < PF_VERDICTS, "one for V0");
 
 /*
  * What the trace is of, or trouble with it, comes first, then the severe; of

@@ -82,6 +82,7 @@ static void add_checks(struct pf_doctor *doctor, const struct world *w)
 		doctor->checks[i].verdict = "ok";
 	doctor->checks[0] =
 		(struct pf_doctor_check){ .name = "launched before capture",
+					  .says = "GPU work was launched early",
 					  .verdict = w->trust ? w->trust : "ok",
 					  .count = 3,
 					  .share = 0.25 };

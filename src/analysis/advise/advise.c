@@ -192,7 +192,7 @@ static const struct {
 	  "x = x.to(memory_format=torch.channels_last)" },
 	{ "A9", NULL, NULL, "keep tensors in the layout of the convolutions",
 	  NULL },
-	{ "A10", TORCH, "graphs",
+	{ "A10", TORCH, "compiled graphs",
 	  "compiled graphs copy what they are given and what they return: "
 	  "compile larger parts, or keep inputs where they are",
 	  "torch._dynamo.mark_static_address(x)" },

@@ -502,7 +502,7 @@ static const char *copying_variant(const struct pf_advise *a,
 	const char *how = compiled_variant(a);
 
 	(void)out;
-	return how && has_name(a, 0, PF_WORD_CALL_GRAPH) ? "graphs" : "";
+	return how ? how : "";
 }
 
 /* ---- A1 ---- */

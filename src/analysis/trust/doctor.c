@@ -1346,17 +1346,55 @@ static void take_checks(const struct doctor *d, struct pf_doctor *out)
 
 		if (v > out->worst)
 			out->worst = v;
-		out->checks[i] = (struct pf_doctor_check){
-			rules[i].name, verdicts[v], r->count, r->gpu_ns,
-			r->share < 0 ? NAN : r->share
-		};
+		out->checks[i] =
+			(struct pf_doctor_check){ rules[i].name,
+						  verdicts[v],
+						  r->count,
+						  r->gpu_ns,
+						  r->share < 0 ? NAN : r->share,
+						  rules[i].says ? rules[i].says
+								: rules[i].name,
+						  rules[i].whole };
 	}
 }
 
-/* Shares for comparison: a check without one comes first. */
-static double weight(const struct doctor *d, int i)
+static enum pf_doctor_verdict verdict_of(const struct pf_doctor_check *c)
 {
-	return d->results[i].share < 0 ? 1 : d->results[i].share;
+	enum pf_doctor_verdict v = PF_DOCTOR_BAD;
+
+	while (v > PF_DOCTOR_OK &&
+	       (!c->verdict || strcmp(c->verdict, verdicts[v]) != 0))
+		v--;
+	return v;
+}
+
+/* A check without a share is about all. */
+static double weight(const struct pf_doctor_check *c)
+{
+	return isnan(c->share) ? 1 : c->share;
+}
+
+static bool is_worse(const struct pf_doctor_check *c,
+		     const struct pf_doctor_check *than)
+{
+	if (verdict_of(c) != verdict_of(than))
+		return verdict_of(c) > verdict_of(than);
+	return weight(c) != weight(than) ? weight(c) > weight(than) : c < than;
+}
+
+const struct pf_doctor_check *pf_doctor_next(const struct pf_doctor *d,
+					     const struct pf_doctor_check *c)
+{
+	const struct pf_doctor_check *next = NULL;
+
+	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++) {
+		const struct pf_doctor_check *one = &d->checks[i];
+
+		if (verdict_of(one) >= PF_DOCTOR_WARN &&
+		    (!c || is_worse(c, one)) && (!next || is_worse(one, next)))
+			next = one;
+	}
+	return next;
 }
 
 /* No check warns; but is all of the program there? */
@@ -1385,33 +1423,29 @@ static void say_counts(int bad, int warn, struct pf_buf *out)
 	pf_buf_adds(out, bad + warn > 1 ? "; first: " : ": ");
 }
 
-/* The worst check; of several the one with the largest share. */
-static void add_finding(const struct doctor *d, struct pf_doctor *out)
+void pf_doctor_say(const struct pf_doctor_check *c, struct pf_buf *out)
 {
-	int of[PF_DOCTOR_BAD + 1] = { 0 }, top = 0;
-	enum pf_doctor_verdict worst = PF_DOCTOR_OK;
-	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	char share[PF_NUM_MAX];
 
-	for (int i = 0; i < CHECKS; i++) {
-		enum pf_doctor_verdict v = judge(d, (enum check_id)i);
+	pf_buf_adds(out, c->says);
+	if (c->share > 0 && c->whole)
+		pf_buf_addf(out, " (%s of %s)",
+			    pf_num_show_ratio(share, c->share), c->whole);
+}
 
-		of[v]++;
-		if (v > worst || (v == worst && weight(d, i) > weight(d, top)))
-			top = i, worst = v;
-	}
-	if (worst < PF_DOCTOR_WARN) {
+static void add_finding(const struct doctor *d, struct pf_doctor *out)
+{
+	const struct pf_doctor_check *worst = pf_doctor_next(out, NULL);
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+	int of[PF_DOCTOR_BAD + 1] = { 0 };
+
+	for (int i = 0; i < CHECKS; i++)
+		of[verdict_of(&out->checks[i])]++;
+	if (!worst) {
 		say_nothing(d, &text);
 	} else {
-		const struct rule *r = &rules[top];
-
 		say_counts(of[PF_DOCTOR_BAD], of[PF_DOCTOR_WARN], &text);
-		pf_buf_adds(&text, r->says ? r->says : r->name);
-		if (d->results[top].share > 0 && r->whole)
-			pf_buf_addf(
-				&text, " (%s of %s)",
-				pf_num_show_ratio(share, d->results[top].share),
-				r->whole);
+		pf_doctor_say(worst, &text);
 	}
 	out->finding = pf_arena_string(&out->texts, text.data);
 }

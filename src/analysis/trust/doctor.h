@@ -59,6 +59,7 @@ struct pf_doctor_check {
 	const char *name, *verdict; /* the verdict's word */
 	int64_t count, gpu_ns;      /* gpu_ns -1: makes no sense */
 	double share;               /* not a number: there is no whole */
+	const char *says, *whole;   /* in a sentence; whole NULL: of nothing */
 };
 
 /* A zero-initialised struct is an empty result; it owns its texts. */
@@ -71,6 +72,15 @@ struct pf_doctor {
 	size_t note_count;
 	struct pf_arena texts;
 };
+
+/*
+ * Checks that say bad or warn, the worst first: the next behind one, or NULL;
+ * of NULL the first.
+ */
+const struct pf_doctor_check *pf_doctor_next(const struct pf_doctor *doctor,
+					     const struct pf_doctor_check *c);
+/* "GPU work has no launch call (12 % of GPU time)" */
+void pf_doctor_say(const struct pf_doctor_check *c, struct pf_buf *out);
 
 int pf_doctor_find(struct pf_db *db, struct pf_doctor *out);
 void pf_doctor_release(struct pf_doctor *doctor);

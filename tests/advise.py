@@ -676,6 +676,9 @@ PROGRAMS = {
     "A9": lambda p, step: same(p, "aten::cudnn_convolution",
                                "void cudnn::ops::nchwToNhwcKernel", DELAY),
     "A9-not": lambda p, step: same(p, "aten::linalg", "transpose_kernel"),
+    "A9-fourier-not": lambda p, step: same(
+        p, "aten::cudnn_convolution",
+        "void transpose_readWrite_alignment_kernel<float2>"),
     # the launch of the first goes with it
     "A10": lambda p, step: same(p, "aten::copy_", "elementwise_kernel",
                                 FIRST),

@@ -242,7 +242,6 @@ enum pf_word {
 	PF_WORD_OP_ITEM,    /* ... and does nothing else */
 	PF_WORD_ITEM,       /* the same of functions */
 	PF_WORD_JAX_READS, /* ... of JAX, whose host does not record its waits */
-	PF_WORD_LAYOUT,    /* kernels that turn tensors */
 	PF_WORD_FUSED,     /* kernels and operators of fused optimizers */
 	PF_WORD_CAN_FUSE,  /* optimizers that have a fused kernel */
 	PF_WORD_LOADER_ALONE,

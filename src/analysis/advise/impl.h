@@ -60,7 +60,8 @@ enum {
 	ADVISE_APART = ADVISE_DATA << 11,   /* long before the next launch */
 	ADVISE_TAIL = ADVISE_DATA << 12,    /* asks for memory near the end */
 	ADVISE_COMM = ADVISE_DATA << 13,    /* a wait for communication */
-	ADVISE_BEFORE = ADVISE_DATA << 14   /* launched before the capture */
+	ADVISE_BEFORE = ADVISE_DATA << 14,  /* launched before the capture */
+	ADVISE_TURNS = ADVISE_DATA << 15    /* copies, for a convolution */
 };
 
 /* Near its end: this part of the window. */

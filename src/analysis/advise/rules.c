@@ -317,11 +317,7 @@ static void judge_zeroing(const struct pf_advise *a, struct pf_advice *out)
 
 static bool owns_layout(const struct advise_row *r)
 {
-	if (!advise_is_kernel(r))
-		return false;
-	return pf_word(PF_WORD_LAYOUT, r->name) ||
-	       (strstr(r->op, "conv") && strstr(r->name, "transpose") &&
-		!strstr(r->name, "conv"));
+	return r->flags & ADVISE_TURNS;
 }
 
 /* Calls that launch them go with them; which those are is not known. */

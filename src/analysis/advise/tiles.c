@@ -3,6 +3,8 @@
  * The pieces of the path come in order of time.  Those that may be part of
  * something longer wait until that is known; then each is added to its row.
  */
+#include "config.h"
+
 #include "analysis/advise/impl.h"
 
 #include "analysis/time/kernels.h"
@@ -747,6 +749,9 @@ static int make_rows(struct advise_taker *t)
 		};
 		if (is_single(tensor, r))
 			r->flags |= ADVISE_FP32;
+		if (advise_is_kernel(r) && strcasestr(r->op, "conv") &&
+		    pf_tensor_kind(tensor, r->name).class == PF_CLASS_COPY)
+			r->flags |= ADVISE_TURNS;
 		/* where nothing is launched no piece is too short to be code */
 		if (!out->path->work_count)
 			r->flags |= ADVISE_LONG;

@@ -304,6 +304,26 @@ run 0 "$profan" ingest -q "$tmp/early.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
 	run 0 "$profan" summary "$tmp/cpu.db" && tr -s ' \n' ' ' <"$tmp/out" |
 	grep -q 'Communication.* takes 30.00 %.* Rank 1 has least of it, 0 ns.*try one rank is late'
 result 'several traces without GPU work: a rank that is late' "$tmp/out"
+# ... and of one alone nobody knows
+run 0 "$profan" ingest -q "$tmp/early.json" -o "$tmp/cpu.db" &&
+	run 0 "$profan" advise "$tmp/cpu.db" && tr -s ' \n' ' ' <"$tmp/out" |
+	grep -q 'A13 .*on the host waits for other ranks, too: only the traces'
+result 'communication of a host alone' "$tmp/out"
+# a GPU is not idle for as long as a profiler was on
+"$PYTHON" -S -c 'import json, sys
+def event(cat, name, tid, ts, dur, **args):
+    return {"ph": "X", "cat": cat, "name": name, "tid": tid, "ts": ts,
+            "dur": dur, "pid": 0 if cat == "kernel" else 1, "args": args}
+json.dump([event("user_annotation", "ProfilerStep#0", 1, 0, 90000),
+           event("cpu_op", "aten::mm", 2, 500, 900),
+           event("cuda_runtime", "cudaLaunchKernel", 2, 700, 5, correlation=1),
+           event("kernel", "gemm", 7, 720, 30, correlation=1, device=0,
+                 stream=7)], sys.stdout)' >"$tmp/on.json"
+run 0 "$profan" ingest -q "$tmp/on.json" -o "$tmp/on.db" &&
+	run 0 "$profan" summary "$tmp/on.db" &&
+	grep -q 'The profiler was on for' "$tmp/out" &&
+	! grep -q 'GPU idle' "$tmp/out"
+result 'idle time where steps say how long the profiler was on' "$tmp/out"
 # a line may be all of a program: the largest name is said beside it
 for slow in 0 26; do
 	"$PYTHON" -S -c 'import json, sys

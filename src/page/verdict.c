@@ -711,6 +711,11 @@ static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 {
 	if (!rule_has_gpu(p, v))
 		return;
+	if (p->steps.is_alone) {
+		rule_withhold(v, "steps say how long the profiler was on, not "
+				 "what a step takes");
+		return;
+	}
 	point_at_gap(p, v, PF_CAUSE_COUNT);
 	if (p->gaps.head_wait_ns) {
 		apply_idle_rest(p, v);

@@ -1646,6 +1646,11 @@ static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 		say_late(a, out);
 		if (!a->has_path)
 			return;
+		if (out->on_path_ns)
+			pf_buf_adds(advise_next(out),
+				    "A call that communicates on the host "
+				    "waits for other ranks, too: only the "
+				    "traces of all of them tell how long");
 		/* no question about GPU work knows of the host's */
 		out->at_most_ns = out->on_path_ns;
 		out->likely_ns = PF_NO_INT;

@@ -1945,7 +1945,9 @@ static void say_roofed(const struct pf_roofline *r, struct pf_doc *doc)
 	struct pf_roofed said = { .ns = r->gpu_ns,
 				  .roofed_ns = (int64_t)r->all.roofed_ns,
 				  .above_ns = llround(r->all.above_ns),
-				  .over_ns = r->all.bound_ns[PF_ROOF_OVER] };
+				  .over_ns = r->all.bound_ns[PF_ROOF_OVER],
+				  .short_ns =
+					  r->all.bound_ns[PF_ROOF_LATENCY] };
 
 	pf_buf_addf(&work, "the GPU work%s", pf_window_scope(&r->walk.window));
 	said.work = work.data;

@@ -510,11 +510,45 @@ void pf_hlo_roofs_show(const struct pf_hlo_roofs *r, struct pf_doc *doc)
 				 "the nearer ones may be faster than it");
 }
 
+/* Why what is above the roofs is nothing to gain; false: it may be. */
+static bool say_no_gain(const struct pf_roofed *r, const char *peak,
+			struct pf_buf *out)
+{
+	const bool is_least = r->ns - r->roofed_ns > r->roofed_ns;
+	const int64_t most_ns = r->roofed_ns / 2;
+	char ns[PF_NUM_MAX], all[PF_NUM_MAX];
+
+	if (r->over_ns <= most_ns && r->short_ns <= most_ns && r->above_ns)
+		return false;
+	pf_num_show_ns(all, r->roofed_ns);
+	if (is_least)
+		pf_buf_addf(out, "Of the rest (%s) ", all);
+	else
+		pf_buf_addf(out, "Of %s that has a roof (%s) ", r->work, all);
+	if (r->over_ns > most_ns)
+		pf_buf_addf(out,
+			    "%s are faster than their roof. What could be "
+			    "gained is "
+			    "not known: the peaks of %s are too low, or data "
+			    "was in a cache",
+			    pf_num_show_ns(ns, r->over_ns), peak);
+	else if (r->short_ns > most_ns)
+		pf_buf_addf(out,
+			    "%s are in kernels that are too short for a roof: "
+			    "fewer of them save more than faster ones",
+			    pf_num_show_ns(ns, r->short_ns));
+	else
+		pf_buf_addf(out, "nothing is slower than at the roofs of %s",
+			    peak);
+	return true;
+}
+
 void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
 		    struct pf_doc *doc)
 {
 	char above[PF_NUM_MAX], share[PF_NUM_MAX], rest[PF_NUM_MAX];
 	char ns[PF_NUM_MAX], all[PF_NUM_MAX];
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int64_t rest_ns = r->ns - r->roofed_ns;
 
 	peak = peak ? peak : "--peak";
@@ -522,46 +556,40 @@ void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
 	pf_num_show_ratio(share, pf_num_share(r->above_ns, r->roofed_ns));
 	pf_num_show_ratio(rest, pf_num_share(rest_ns, r->ns));
 	pf_num_show_ns(all, r->ns);
-	/* a roof that most work breaks says nothing about what is left */
-	if (r->over_ns > r->roofed_ns / 2)
-		pf_doc_finding(doc,
-			       "Of %s that has a roof (%s) %s are faster than "
-			       "it. What could be gained is not known: the "
-			       "peaks of %s are too low, or data was in a "
-			       "cache",
-			       r->work, pf_num_show_ns(all, r->roofed_ns),
-			       pf_num_show_ns(ns, r->over_ns), peak);
-	else if (!r->above_ns)
-		pf_doc_finding(doc,
-			       "%s of %s are at the roofs of %s: nothing could "
-			       "be gained there",
-			       pf_num_show_ns(ns, r->roofed_ns), r->work, peak);
+	if (rest_ns > r->roofed_ns)
+		pf_buf_addf(&text, "For %s of %s (%s of %s) no roof is known. ",
+			    rest, r->work, pf_num_show_ns(ns, rest_ns), all);
+	if (say_no_gain(r, peak, &text))
+		;
 	else if (rest_ns > r->roofed_ns)
-		pf_doc_finding(doc,
-			       "For %s of %s (%s of %s) no roof is known. At "
-			       "the roofs of %s the rest would take %s (%s) "
-			       "less",
-			       rest, r->work, pf_num_show_ns(ns, rest_ns), all,
-			       peak, above, share);
+		pf_buf_addf(&text,
+			    "At the roofs of %s the rest would take %s (%s) "
+			    "less",
+			    peak, above, share);
 	else if (rest_ns > 0)
-		pf_doc_finding(doc,
-			       "At the roofs of %s, %s of %s would take %s "
-			       "(%s) less. For the other %s no roof is known",
-			       peak, pf_num_show_ns(ns, r->roofed_ns), r->work,
-			       above, share, rest);
+		pf_buf_addf(&text,
+			    "At the roofs of %s, %s of %s would take %s (%s) "
+			    "less. For the other %s no roof is known",
+			    peak, pf_num_show_ns(ns, r->roofed_ns), r->work,
+			    above, share, rest);
 	else
-		pf_doc_finding(doc,
-			       "At the roofs of %s, %s (%s) would take %s (%s) "
-			       "less",
-			       peak, r->work, all, above, share);
+		pf_buf_addf(&text,
+			    "At the roofs of %s, %s (%s) would take %s (%s) "
+			    "less",
+			    peak, r->work, all, above, share);
+	pf_doc_finding(doc, "%s", text.data);
 }
 
 void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
 		       struct pf_doc *doc)
 {
 	const struct hlo_op *all = &r->all;
-	struct pf_roofed said = { "the TPUs' operations", all->self_ns,
-				  all->roofed_ns, all->above_ns, 0 };
+	struct pf_roofed said = { "the TPUs' operations",
+				  all->self_ns,
+				  all->roofed_ns,
+				  all->above_ns,
+				  0,
+				  0 };
 	char self[PF_NUM_MAX];
 
 	if (all->roofed_ns)

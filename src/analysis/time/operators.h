@@ -58,12 +58,12 @@ void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
 void pf_hlo_roofs_show(const struct pf_hlo_roofs *r, struct pf_doc *doc);
 
 /*
- * Work, what of its time has a known roof, and what of that is above it, or of
- * calls that were faster.
+ * Work, what of its time has a known roof, and what of that is above it, of
+ * calls that were faster, or too short for a roof to say anything.
  */
 struct pf_roofed {
 	const char *work; /* "the GPU work in the capture" */
-	int64_t ns, roofed_ns, above_ns, over_ns;
+	int64_t ns, roofed_ns, above_ns, over_ns, short_ns;
 };
 
 /* The finding: first whatever the most of the time is. */

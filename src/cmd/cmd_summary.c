@@ -97,6 +97,7 @@ static const struct {
 	  "" },
 	{ PF_CAUSE_MODULE, 0.5, " First uses hold",
 	  ": this is a cold start, not what a warm program takes" },
+	{ PF_CAUSE_ALLOCATOR, 0.5, " Calls of the allocator hold", "" },
 	{ PF_PATH_QUEUED, 0.5, " Work from before the capture holds up", "" },
 };
 

@@ -515,17 +515,17 @@ static bool say_no_gain(const struct pf_roofed *r, const char *peak,
 			struct pf_buf *out)
 {
 	const bool is_least = r->ns - r->roofed_ns > r->roofed_ns;
-	const int64_t most_ns = r->roofed_ns / 2;
+	const int64_t most_ns = r->roofed_ns / 2, nearly_ns = most_ns / 2 * 3;
 	char ns[PF_NUM_MAX], all[PF_NUM_MAX];
 
-	if (r->over_ns <= most_ns && r->short_ns <= most_ns && r->above_ns)
+	if (r->over_ns <= nearly_ns && r->short_ns <= most_ns && r->above_ns)
 		return false;
 	pf_num_show_ns(all, r->roofed_ns);
 	if (is_least)
 		pf_buf_addf(out, "Of the rest (%s) ", all);
 	else
 		pf_buf_addf(out, "Of %s that has a roof (%s) ", r->work, all);
-	if (r->over_ns > most_ns)
+	if (r->over_ns > nearly_ns)
 		pf_buf_addf(out,
 			    "%s are faster than their roof. What could be "
 			    "gained is "

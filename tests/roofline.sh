@@ -214,14 +214,14 @@ finding() { # DB OPTION...
 run 0 "$profan" ingest -q "$tmp/most.json" -o "$tmp/most.db" &&
 	finding "$tmp/most.db" --gpu 'V100 SXM2' >"$tmp/got"
 echo 'For 75.00 % of the GPU work in the capture (15.000 us of 20.000 us) no' \
-	'roof is known. Of the rest (5.000 us) 5.000 us are in kernels that are' \
+	'roof is known. Of the rest, 100.00 % (5.000 us) is in kernels that are' \
 	'too short for a roof: fewer of them save more than faster ones' \
 	>"$tmp/want"
 same 'a roof of little is not the lead' "$tmp/want" "$tmp/got"
 finding "$tmp/most.db" --gpu 'V100 SXM2' --peak gbps=0.001 >"$tmp/got"
 echo 'For 75.00 % of the GPU work in the capture (15.000 us of 20.000 us) no' \
-	'roof is known. Of the rest (5.000 us) 5.000 us are faster than their' \
-	'roof. What could be gained is not known: the peaks of V100 SXM2 are too' \
+	'roof is known. Of the rest, 100.00 % (5.000 us) is faster than its roof.' \
+	'What could be gained is not known: the peaks of V100 SXM2 are too' \
 	'low, or data was in a cache' >"$tmp/want"
 same 'a roof that work breaks says nothing of what could be gained' \
 	"$tmp/want" "$tmp/got"

@@ -516,27 +516,30 @@ static bool say_no_gain(const struct pf_roofed *r, const char *peak,
 {
 	const bool is_least = r->ns - r->roofed_ns > r->roofed_ns;
 	const int64_t most_ns = r->roofed_ns / 2, nearly_ns = most_ns / 2 * 3;
-	char ns[PF_NUM_MAX], all[PF_NUM_MAX];
+	const bool is_over = r->over_ns > nearly_ns;
+	const int64_t part_ns = is_over ? r->over_ns : r->short_ns;
+	char ns[PF_NUM_MAX], share[PF_NUM_MAX];
 
-	if (r->over_ns <= nearly_ns && r->short_ns <= most_ns && r->above_ns)
+	if (!is_over && r->short_ns <= most_ns && r->above_ns)
 		return false;
-	pf_num_show_ns(all, r->roofed_ns);
 	if (is_least)
-		pf_buf_addf(out, "Of the rest (%s) ", all);
+		pf_buf_adds(out, "Of the rest, ");
 	else
-		pf_buf_addf(out, "Of %s that has a roof (%s) ", r->work, all);
-	if (r->over_ns > nearly_ns)
+		pf_buf_addf(out, "Of %s that has a roof, ", r->work);
+	pf_num_show_ratio(share, pf_num_share(part_ns, r->roofed_ns));
+	pf_num_show_ns(ns, part_ns);
+	if (is_over)
 		pf_buf_addf(out,
-			    "%s are faster than their roof. What could be "
-			    "gained is "
-			    "not known: the peaks of %s are too low, or data "
-			    "was in a cache",
-			    pf_num_show_ns(ns, r->over_ns), peak);
+			    "%s (%s) is faster than its roof. What could be "
+			    "gained is not known: the peaks of %s are too low, "
+			    "or data was in a cache",
+			    share, ns, peak);
 	else if (r->short_ns > most_ns)
-		pf_buf_addf(out,
-			    "%s are in kernels that are too short for a roof: "
-			    "fewer of them save more than faster ones",
-			    pf_num_show_ns(ns, r->short_ns));
+		pf_buf_addf(
+			out,
+			"%s (%s) is in kernels that are too short for a roof: "
+			"fewer of them save more than faster ones",
+			share, ns);
 	else
 		pf_buf_addf(out, "nothing is slower than at the roofs of %s",
 			    peak);

@@ -31,14 +31,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.scanner = last & 8 ? PF_SCANNER_PLAIN : PF_SCANNER_BEST,
 		.room_bytes = last & 16 ? 32 : 65536,
 	};
+	static int fd = -1;
 	char name[64];
-	int fd;
 
 	if (size > 1 << 18)
 		return 0;
-	fd = memfd_create("trace", 0);
-	FUZZ_CHECK(fd >= 0);
-	FUZZ_CHECK(write(fd, data, size) == (ssize_t)size);
+	if (fd < 0)
+		fd = memfd_create("trace", 0);
+	FUZZ_CHECK(!ftruncate(fd, 0));
+	FUZZ_CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	in[0] = name;
 	options.into = fuzz_memory_begin(&err);
@@ -62,6 +63,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			" OR t.first_ns > t.last_ns");
 	}
 	fuzz_memory_end();
-	close(fd);
 	return 0;
 }

@@ -50,7 +50,8 @@ static uint32_t stream_of(struct path *p, struct pf_map *at,
 	    p->streams[*place].stream == ev->stream)
 		return (uint32_t)*place;
 	/* numbers beyond 32 bits may share a key */
-	for (i = 0; i < p->stream_count; i++)
+	i = *place == UINT64_MAX ? p->stream_count : 0;
+	for (; i < p->stream_count; i++)
 		if (p->streams[i].device == ev->device &&
 		    p->streams[i].stream == ev->stream)
 			return i;

@@ -410,13 +410,15 @@ static void next_piece(struct path_groups *s, uint32_t thread)
 {
 	struct path_reader *r = &s->readers[thread];
 	const struct path_entries *e = &s->ledger->threads[thread];
-	const struct path_piece *piece = &e->pieces[r->next];
+	const struct path_piece *piece;
 
-	if (r->next++ == e->piece_count) {
+	if (r->next == e->piece_count) {
+		r->next++;
 		r->at = e->bytes;
 		r->end = e->bytes + e->len;
 		return;
 	}
+	piece = &e->pieces[r->next++];
 	r->piece = pf_grow(r->piece, &r->cap, piece->len + PF_VARINT_MAX, 1);
 	s->rc = pf_scratch_read(&s->ledger->scratch, r->piece, piece->len,
 				piece->at, &s->err);

@@ -1436,6 +1436,7 @@ void path_find_queue(struct path *p)
 #define LATE_NS      5000  /* later than its known causes: there is another */
 #define STREAMS_MAX  256   /* of more the order is not followed */
 #define LOOK_MAX     4096  /* pieces of work that are looked back at */
+#define LOOK_STREAMS 512   /* of hostile ones: so many are looked at */
 #define INFER_NS     10000 /* what ended so long before may be that; */
 #define INFER_HIP_NS 25000 /* ... on AMD's GPUs: 15 to 19 us were seen */
 
@@ -1599,6 +1600,18 @@ static uint32_t ended_before(const struct path *p, const struct path_stream *s,
 	return PF_PATH_NONE;
 }
 
+/* The streams that are looked at for what is of one: those around it. */
+static void look_around(const struct path *p, uint32_t stream, uint32_t *from,
+			uint32_t *to)
+{
+	*to = stream + LOOK_STREAMS / 2;
+	if (*to < LOOK_STREAMS)
+		*to = LOOK_STREAMS;
+	if (*to > p->stream_count)
+		*to = p->stream_count;
+	*from = *to > LOOK_STREAMS ? *to - LOOK_STREAMS : 0;
+}
+
 /* The last work of a stream that began before another, if it runs then. */
 static uint32_t running_at(const struct path *p, const struct path_stream *s,
 			   int64_t at_ns)
@@ -1630,12 +1643,13 @@ static void add_inferred(struct path *p, uint32_t i, int64_t late_ns)
 	const struct path_stream *own = &p->streams[w->stream];
 	int64_t since_ns = late_ns / PF_PATH_HOLE_PARTS;
 	uint32_t ended = PF_PATH_NONE, running = PF_PATH_NONE;
+	uint32_t k, end;
 
 	if (since_ns > PF_PATH_LAUNCH_NS)
 		since_ns = PF_PATH_LAUNCH_NS;
 	since_ns =
 		w->start_ns - (since_ns > p->infer_ns ? since_ns : p->infer_ns);
-	for (uint32_t k = 0; k < p->stream_count; k++) {
+	for (look_around(p, w->stream, &k, &end); k < end; k++) {
 		const struct path_stream *s = &p->streams[k];
 		uint32_t x;
 
@@ -1696,6 +1710,7 @@ static void bind(struct path *p, uint32_t i)
  */
 static bool is_queued(const struct path *p, const struct path_work *w)
 {
+	uint32_t k, end;
 	int64_t called;
 
 	if (!w->is_queued || w->bound != PATH_LAUNCH)
@@ -1703,7 +1718,7 @@ static bool is_queued(const struct path *p, const struct path_work *w)
 	called = p->calls[w->call].end_ns;
 	if (w->start_ns - called <= PF_GPU_QUEUED_NS)
 		return false;
-	for (uint32_t k = 0; k < p->stream_count; k++) {
+	for (look_around(p, w->stream, &k, &end); k < end; k++) {
 		const struct path_stream *s = &p->streams[k];
 		uint32_t x;
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * What changed between two captures: the verdict, the tables, and what makes up
+ * the change.  What is judged are medians and shifts of steps (diff_capture.h);
+ * tables show means, which add up.
+ */
 #include "config.h"
 
 #include "compare/diff.h"
@@ -13,11 +18,6 @@
 #include "compare/diff_impl.h"
 #include "events/gpu.h"
 #include "formats/event.h"
-
-/*
- * What is judged are medians and shifts of steps (diff_capture.h); tables show
- * means, which add up.
- */
 
 #define MOST_OF_CHANGE 0.8
 #define SHAPES_PERCENT 10 /* of GPU time with other shapes: other work */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 1. Traces and databases become summaries.  2. The ranks of all
+ * A fleet: how a rank is summed up and written, and then how fleets are made of
+ * many inputs.  1. Traces and databases become summaries.  2. The ranks of all
  * parts are listed in a database that is in no folder, get their labels, and
  * are put in order there (schema/fleet/plan.sql).  3. They are copied in this
  * order, and so are their strings.

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The report: its parts, each the answer of a command, which two threads work
+ * out; the tiles above them; and what is told of one capture beside others.
+ */
 #include "config.h"
 
 #include "page/report.h"
@@ -614,6 +618,8 @@ const char *pf_parts_query_of(const struct pf_parts *p, enum pf_part part,
 		       ? parts[part].query
 		       : NULL;
 }
+
+/* ---- tiles ---- */
 
 /* A tile; what stands below its number is left to say. */
 static struct pf_buf *add(struct pf_tiles *out, const char *key,

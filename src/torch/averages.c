@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * key_averages() as torch computes it.  Before anything is summed up it is known
+ * which events there are, and which operator each belongs to; the groups are
+ * filled in passes over the blocks, and become rows.
+ */
 #include "config.h"
 
 #include "torch/averages.h"
@@ -9,11 +14,6 @@
 #include "base/mem.h"
 #include "base/tempfile.h"
 #include "torch/impl.h"
-
-/*
- * What is known before anything is summed up: which events there are, and
- * which operator each belongs to.
- */
 
 /* ---- which operator an event belongs to ---- */
 

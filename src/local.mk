@@ -25,7 +25,7 @@ src/ingest/formats.inc: $(libprofan_a_SOURCES) src/entries.sh \
 	$(ENTRIES) PF_INGEST_FORMAT $(srcdir)/src/ingest/*.c > $@
 src/cmd/cmd.o: src/cmd/commands.inc
 src/show/render.o: src/show/formats.inc
-src/ingest/read.o: src/ingest/formats.inc
+src/ingest/readers.o: src/ingest/formats.inc
 CLEANFILES += src/cmd/commands.inc src/show/formats.inc \
 	src/ingest/formats.inc
 

@@ -37,6 +37,14 @@ paste -d ' ' "$tmp/counts" "$tmp/more" |
 [ ! -s "$tmp/bad" ]
 result "one more of each is one more" "$tmp/bad"
 
+# what has to be made first is said of objects that there are
+sed -n 's/^\(src[^ ]*\)\.o:.*/\1.c/p' "$top_srcdir"/src/*.mk >"$tmp/needs"
+while read -r file; do
+	[ -f "$top_srcdir/$file" ] || echo "$file"
+done <"$tmp/needs" >"$tmp/bad"
+[ -s "$tmp/needs" ] && [ ! -s "$tmp/bad" ]
+result "objects with rules of their own have sources" "$tmp/bad"
+
 # "result" takes the exit code before it, which a substitution in its name
 # would have replaced
 ! grep -nE 'result "[^"]*(`|\$\([^(])' "$top_srcdir"/tests/*.sh \

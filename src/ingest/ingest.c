@@ -513,7 +513,7 @@ static int put_facts(struct pf_ingest *in, struct pf_err *err)
 	};
 	PF_STMT(st) = pf_db_prepare(
 		in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
-	char key[16];
+	char key[24];
 
 	PF_TRY(!st);
 	for (size_t i = 0; i < PF_LEN(facts); i++)

@@ -105,7 +105,7 @@ static void say_on_path(struct pf_buf *out, const struct pf_path_row *row)
 {
 	char share[PF_NUM_MAX];
 
-	for (size_t i = 0; i < sizeof(on_path) / sizeof(*on_path); i++)
+	for (size_t i = 0; i < PF_LEN(on_path); i++)
 		if (row->in == on_path[i].category &&
 		    row->share >= on_path[i].least)
 			pf_buf_addf(out, "%s %s of the critical path%s.",

@@ -308,10 +308,10 @@ static const struct {
 void advise_remedy(struct pf_advice *a, const char *framework,
 		   const char *variant)
 {
-	for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
+	for (size_t i = 0; i < PF_LEN(titles); i++)
 		if (IS_ABOUT(titles[i], a, framework, variant))
 			a->title = titles[i].title;
-	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
+	for (size_t i = 0; i < PF_LEN(remedies); i++) {
 		if (!IS_ABOUT(remedies[i], a, framework, variant))
 			continue;
 		a->remedy = remedies[i].remedy;

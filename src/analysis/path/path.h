@@ -23,6 +23,9 @@
  * works it waits so for one that communicates (gloo), and where nothing but its
  * step is recorded of it for all that do: that is inferred.
  *
+ * What let work go that no record explains is looked for on 512 streams, those
+ * around its own.
+ *
  * Where calls of the runtime were recorded and no GPU work, nothing is known
  * of what ended when: there is no path.
  *

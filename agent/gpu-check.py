@@ -251,10 +251,11 @@ def g08():
     d = sorted(x for _, x in both["monotonic"])
     r = sorted(x for _, x in both["realtime"])
     need(d[0] >= 0, "a kernel starts %d ns before its call" % -d[0])
-    text = "delay us: median %.2f (realtime %.2f), 99.9 %% %.2f (%.2f)" % (
-        d[len(d) // 2] / US, r[len(r) // 2] / US,
+    # calls of a busy machine take longer at times: short delays are the clock's
+    text = "delay us: 1 %% %.2f (realtime %.2f), 99.9 %% %.2f (%.2f)" % (
+        d[len(d) // 100] / US, r[len(r) // 100] / US,
         d[len(d) * 999 // 1000] / US, r[len(r) * 999 // 1000] / US)
-    need(abs(d[len(d) // 2] - r[len(r) // 2]) <= 1000, text)
+    need(abs(d[len(d) // 100] - r[len(r) // 100]) <= 1000, text)
     least = {}
     first = both["monotonic"][0][0]
     for t, x in both["monotonic"]:

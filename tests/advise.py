@@ -455,6 +455,54 @@ def jax(p, step):
     return (900 + 2 * RETURN + (FIRST if step else 0)) * US
 
 
+def jax_values(p):
+    """The same beside a GPU, of which no call says that it waits."""
+    with p.range("PjitFunction(step)", "user_annotation"):
+        p.op("dot_general", QUICK, "a_kernel", host=HOST)
+    for _ in range(3):
+        p.python("$array.py:615 _value", 300)
+    return 900 * US
+
+
+def synchronizing(p, waits):
+    """Before each launch torch's function waits, and does more than that."""
+    for _ in range(20):
+        p.op("aten::linalg", 3, "a_kernel", host=HOST)
+        if waits:
+            with p.range("train.py(12): sync", "python_function"):
+                with p.range("torch/cuda/__init__.py(1152): synchronize",
+                             "python_function"):
+                    p.python("torch/cuda/_utils.py(517): _get_device_index",
+                             20)
+                    p.wait()
+                    p.pause(20)
+
+
+def recorded(p, us):
+    """Many ranges of short pieces; us: of an allocation beside them."""
+    if us:
+        p.call("cudaMalloc", us)
+    for _ in range(150):
+        with p.range("train.py(9): forward", "python_function"):
+            p.op("aten::linalg", 3, "a_kernel", host=HOST)
+
+
+def hidden(p):
+    """Products in fp32 behind such a host."""
+    for _ in range(150):
+        with p.range("train.py(9): forward", "python_function"):
+            p.op("aten::mm", 6, "volta_sgemm_128x64_tn", host=HOST)
+
+
+def normalizing(p, changed):
+    """Channels last turn no tensors, and normalize faster."""
+    ahead(p, [("aten::cudnn_convolution", "cudnn::ops::nchwToNhwcKernel",
+               SLOW, 1)] * (0 if changed else 3) +
+          [("aten::cudnn_batch_norm", "batch_norm_kernel",
+            SLOW // (3 if changed else 1), 1)] * 3 +
+          [("aten::linalg", "a_kernel", SLOW, 0)] * 3)
+
+
 def jax_reads(p):
     """One number after the other is read where the host computes, too."""
     with p.range("PjitFunction(step)", "user_annotation"):
@@ -474,6 +522,10 @@ def optimizer(p, fused, share):
                  "FusedAdamMathFunctor" if fused else "adam_kernel")
     # its last kernel goes, but a step ends with one
     return (p.at - begin) * US
+
+
+# CUTLASS's, of so many numbers at a time
+ALIGNED = "void cutlass::Kernel2<cutlass_75_tensorop_f16_s1688gemm_align%d>"
 
 
 def same(p, op, kernel, host=0):
@@ -647,8 +699,13 @@ PROGRAMS = {
     "A3-drain": lambda p, step: draining(p),
     "A3-copied": lambda p, step: copied(p),
     "A3-jax": jax,
+    "A3-values-jax": lambda p, step: jax_values(p),
+    "A3-synchronize": lambda p, step: synchronizing(p, 4),
     "A3-reads-jax": lambda p, step: jax_reads(p),
     "A4": lambda p, step: launching(p, 4),
+    "A4-slowed": lambda p, step: recorded(p, 0),
+    "A12-slowed": lambda p, step: recorded(p, 1700 if step else 0),
+    "A6-hidden-not": lambda p, step: hidden(p),
     "A4-few": lambda p, step: [
         p.op("aten::linalg", 3, "a_kernel") for _ in range(4)] and None,
     "A4-server": lambda p, step: serving(p),
@@ -696,6 +753,10 @@ PROGRAMS = {
     "A15": lambda p, step: zeroing(p, "aten::zero_"),
     "A15-not": lambda p, step: zeroing(p, "aten::linalg"),
     "A16-not": lambda p, step: warming(p, SLOW),
+    "A23": lambda p, step: same(p, "aten::mm", ALIGNED % 1),
+    "A23-not": lambda p, step: same(p, "aten::mm", ALIGNED % 8),
+    "A23-simt-not": lambda p, step: same(
+        p, "aten::mm", (ALIGNED % 1).replace("tensorop", "simt")),
     "A17": lambda p, step: same(p, "aten::embedding_dense_backward",
                                 "compute_grad_weight", FIRST),
     "A18": lambda p, step: printing(p, 700),
@@ -1096,6 +1157,9 @@ SAYS = {
     "A3-reads-jax": "Most of it is in $array.py:615 _value",
     "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
                 "harness.py:34 measure",
+    "A4-slowed": "which slowed it: time steps without the profiler, too",
+    "A6-hidden-not": "behind a host that recording slowed",
+    "A3-values-jax": "Most of it is in $array.py:615 _value",
     "A4-server": "LLM(model, enforce_eager=False)",
     "A4-compiled": "let CUDA graphs launch them",
     "A10-graphs": "compiled graphs copy what they are given",
@@ -1118,6 +1182,12 @@ BOUNDS = {
     "A9": lambda p, changed: ahead(p, [
         ("aten::cudnn_convolution", "cudnn::ops::nchwToNhwcKernel", SLOW, 1)
     ] * (0 if changed else 3) + [("aten::linalg", "a_kernel", SLOW, 0)] * 3),
+    "A9-normalizes": normalizing,
+    "A23": lambda p, changed: ahead(p, [
+        ("aten::mm", ALIGNED % (8 if changed else 1),
+         SLOW // (4 if changed else 1), 1)] * 3 +
+        [("aten::linalg", "a_kernel", SLOW, 0)] * 3),
+    "A3-synchronize": lambda p, changed: synchronizing(p, not changed),
     "A10": tiny_copies,
     "A12": lambda p, changed: allocating(p, 0 if changed else 700, True, 1),
     "A13": buckets,
@@ -1655,6 +1725,10 @@ def check(name, doc):
         return [f"{rule} was given: {row}" for row in given
                 if row["id"] == rule and row["on_path_ns"]]
     if name.endswith("-not"):
+        why = " ".join(row["reason"] for row in doc["tables"]["not_judged"]
+                       if row["id"] == rule)
+        if SAYS.get(name, "") not in why:
+            return [f"{why}: not '{SAYS[name]}'"]
         return [f"{rule} was given: {given}"] if rule in ids else []
     if name == "A3-jax":  # a wait that the script asks for comes last
         given.sort(key=lambda row: row["id"] != rule)
@@ -1694,7 +1768,7 @@ def sums(doc):
     window = doc["scalars"]["window_ns"] or 0
     ids = [row["id"] for t in ("advice", "not_judged", "fine")
            for row in tables[t]]
-    if len(ids) != len(set(ids)) or len(ids) != 22:
+    if len(ids) != len(set(ids)) or len(ids) != 23:
         bad.append(f"not every advice once: {sorted(ids)}")
     for row in tables["advice"]:
         most = row["at_most_ns"]
@@ -1714,16 +1788,16 @@ def sums(doc):
 
 # What traces of programs give, as people have read it.
 REAL = {
-    "a100_diff_control": "A4 A3 A13 A21 A10 A19 A16",
+    "a100_diff_control": "A3 A4 A13 A21 A10 A19 A23 A16",
     "a100_diff_test": "A6 A10 A13 A19", "alexnet_cold_start": "A22 A12 A21 A16",
     "b200_vllm_eager": "A4 A22 A21 A10 A16", "cpu_only_rank34": "A13",
     "cuda_event_sync": "A21 A4 A3 A16", "cuda_event_sync_multi_stream": "A12 A4 A16",
-    "cuda_sync_simple_add": "A22 A21 A12 A16", "h100_bert_small": "A4 A11",
-    "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A3 A4 A19",
-    "h100_timesformer": "A21 A7 A10 A4 A3", "hip_normalization": "A22 A4 A16",
+    "cuda_sync_simple_add": "A22 A21 A12 A16", "h100_bert_small": "A4 A3 A11",
+    "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A3 A23 A19 A4",
+    "h100_timesformer": "A21 A7 A23 A10 A3 A4", "hip_normalization": "A22 A4 A16",
     "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A4 A8 A10 A2 A16",
     "mi300_bert_small": "A4 A3", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",
-    "mi300_qwen": "A3 A4 A19 A10",
+    "mi300_qwen": "A3 A19 A10 A4",
     "mi300_resnet_act_checkpoint": "A13 A9 A10",
     "mi300_triton_compile": "A4 A16 A3", "mi300_vllm_graph_decode": "A16",
     "mi300_vllm_graph_decode_capture": "A21 A12 A16",

@@ -113,6 +113,18 @@ def crossings(host):
     return count
 
 
+def slowed(host, raw):
+    """Ranges of the busiest thread, where one begins every 20 us or less."""
+    if not any(isinstance(r.get("args"), dict) and "External id" in r["args"]
+               for r in raw):
+        return 0  # not of torch
+    events = max(by_track(host).values(), key=len, default=[])
+    span = max((e.end for e in events), default=0) - \
+        min((e.start for e in events), default=0)
+    return len(events) if len(events) >= 1000 and \
+        span // len(events) < 20000 else 0
+
+
 def duplicates(events):
     seen = set()
     count = time = 0
@@ -252,6 +264,7 @@ def count(path):
         "crossing ranges": (crossings(host), None),
         "duplicates": duplicates(events),
         "profiler overhead": (len(overhead), None),
+        "slowed host": (slowed(host + unknown, raw), None),
     }
 
 

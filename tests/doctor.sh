@@ -41,5 +41,22 @@ check "a graph is captured" "$tmp/graph.json.gz"
 grep -qx 'launches into graphs,2,.*' "$tmp/csv" &&
 	grep -qx 'launches without GPU work,2,.*' "$tmp/csv"
 result "launches into it, and others" "$tmp/csv"
+# one range every 20 us, or less often
+for every in 19 21; do
+	awk -v every=$every 'BEGIN {
+		print "{\"schemaVersion\": 1, \"traceEvents\": ["
+		for (i = 0; i < 1200; i++)
+			printf "%s{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": "\
+				"\"aten::add\", \"pid\": 1, \"tid\": 1, \"ts\": %d, "\
+				"\"dur\": 3, \"args\": {\"External id\": %d}}\n",
+				i ? "," : "", i * every, i + 1
+		print "]}"
+	}' </dev/null | gzip >"$tmp/every$every.json.gz"
+	check "a range every $every us" "$tmp/every$every.json.gz"
+	cp "$tmp/csv" "$tmp/csv$every"
+done
+grep -qx 'slowed host,1200,.*warn' "$tmp/csv19" &&
+	grep -qx 'slowed host,0,.*ok' "$tmp/csv21"
+result "what slowed the host" "$tmp/csv19" "$tmp/csv21"
 real_traces check
 tap_done

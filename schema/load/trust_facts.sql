@@ -1,6 +1,8 @@
 -- What each trace has and lacks that answers depend on.  is_known: of work and
 -- orphans, unless the database was made before ingest counted these.  cut_count:
--- 1 of a trace that is cut off or damaged.  Parameters: none.  Order: trace_id.
+-- 1 of a trace that is cut off or damaged.  range_count, range_ns: ranges of the
+-- host's thread that has most of them, and how long it was recorded.
+-- Parameters: none.  Order: trace_id.
 WITH fact AS (
 	SELECT trace_id,
 		max(value) FILTER (WHERE key = 'gpu_work_count') AS work_count,
@@ -30,6 +32,13 @@ fault AS (
 			AS skipped_count,
 		sum(count) FILTER (WHERE kind = 'python') AS left_out_count
 	FROM repair
+	GROUP BY trace_id),
+-- of what has the largest count, as SQLite says of max() alone
+busiest AS (
+	SELECT trace_id, max(event_count) AS range_count,
+		last_ns - first_ns AS range_ns
+	FROM track
+	WHERE class = 'host'
 	GROUP BY trace_id)
 SELECT t.id AS trace_id, coalesce(f.work_count, 0) AS work_count,
 	coalesce(f.work_ns, 0) AS work_ns,
@@ -45,8 +54,11 @@ SELECT t.id AS trace_id, coalesce(f.work_count, 0) AS work_count,
 	coalesce(r.dropped_count, 0) AS dropped_count,
 	coalesce(r.skipped_count, 0) AS skipped_count,
 	coalesce(r.left_out_count, 0) AS left_out_count,
-	t.stored_count = 1000000 AS is_capped
+	t.stored_count = 1000000 AS is_capped,
+	coalesce(b.range_count, 0) AS range_count,
+	coalesce(b.range_ns, 0) AS range_ns
 FROM trace AS t
+LEFT JOIN busiest AS b ON b.trace_id = t.id
 LEFT JOIN fact AS f ON f.trace_id = t.id
 LEFT JOIN fault AS r ON r.trace_id = t.id
 ORDER BY t.id;

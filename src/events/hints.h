@@ -6,6 +6,8 @@
 #ifndef PF_ANALYSIS_HINTS_H
 #define PF_ANALYSIS_HINTS_H
 
+#include <stdbool.h>
+
 #include "store/db.h"
 
 enum pf_producer {
@@ -31,6 +33,12 @@ enum pf_producer {
 	PF_FROM_LEGACY,
 	PF_PRODUCERS
 };
+
+/* Of torch's profiler since Kineto, which makes key_averages(). */
+static inline bool pf_producer_is_torch(enum pf_producer from)
+{
+	return from == PF_FROM_TORCH || from >= PF_FROM_TORCH_XPU;
+}
 
 /* What is missing, or could be better. */
 enum pf_hint {

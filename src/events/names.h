@@ -242,8 +242,9 @@ enum pf_word {
 	PF_WORD_OP_ITEM,    /* ... and does nothing else */
 	PF_WORD_ITEM,       /* the same of functions */
 	PF_WORD_JAX_READS, /* ... of JAX, whose host does not record its waits */
-	PF_WORD_FUSED,     /* kernels and operators of fused optimizers */
-	PF_WORD_CAN_FUSE,  /* optimizers that have a fused kernel */
+	PF_WORD_MISALIGNED, /* CUTLASS's, of fewer numbers than 16 bytes hold */
+	PF_WORD_FUSED,      /* kernels and operators of fused optimizers */
+	PF_WORD_CAN_FUSE,   /* optimizers that have a fused kernel */
 	PF_WORD_LOADER_ALONE,
 	PF_WORD_LOADER_WORKERS,
 	PF_WORD_COMPILED, /* parts of compiled programs */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "events/hints.h"
 #include "events/window.h"
 #include "store/db.h"
@@ -54,8 +55,8 @@ int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
 		  struct pf_trust_lost *out);
 
 /*
- * What the traces of a window recorded at all, anywhere in them: what none of
- * them recorded is not known, and never 0.
+ * What the traces of a window (NULL: all) recorded at all, anywhere in them:
+ * what none of them recorded is not known, and never 0.
  */
 struct pf_recorded {
 	bool has_work;    /* GPU work */
@@ -65,9 +66,16 @@ struct pf_recorded {
 	bool has_stacks;  /* Python */
 	bool has_orphans; /* GPU work without a launch call, or not known */
 	enum pf_producer producer;
+	/*
+	 * Ranges of the busiest thread of the host, and its time, of torch's
+	 * traces in which it has so many that recording them slows it; else 0.
+	 */
+	int64_t dense_count, dense_ns;
 };
 int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,
 		      struct pf_recorded *out);
+/* A sentence for what the host's time is about, where recording slows it. */
+void pf_recorded_say(const struct pf_recorded *r, struct pf_buf *out);
 
 /* Does any operator name the shapes of its inputs? */
 int pf_trust_has_shapes(struct pf_db *db, bool *yes);

@@ -907,8 +907,8 @@ static enum pf_severity severity_of(const struct pf_advice *a)
 {
 	double share = a->measured;
 
-	if (a->others_ns)
-		share -= pf_num_share(a->others_ns, a->whole_ns);
+	if (a->unsure_ns)
+		share -= pf_num_share(a->unsure_ns, a->whole_ns);
 	if (a->is_last || !(share >= PF_ADVISE_FIRST) ||
 	    (a->at_most_ns == PF_NO_INT && !a->on_path_ns))
 		return PF_NOTE;

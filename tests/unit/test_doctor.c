@@ -213,7 +213,7 @@ static void test_step_in_profiler(void **state)
 	doctor(&s, TRACE(HOST("cpu_op", "a", 0, 20) HOST("cpu_op", "b", 10, 20)
 				 HOST("cpu_op", "c", 40, 1)));
 	assert_string_equal(pf_doc_find_finding(&s.doc),
-			    "Of 46 checks 1 is bad: ranges of a thread cross "
+			    "Of 47 checks 1 is bad: ranges of a thread cross "
 			    "each other (33.33 % of host ranges)");
 	scene_close(&s);
 }

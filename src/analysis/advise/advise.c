@@ -192,6 +192,10 @@ static const struct {
 	  "x = x.to(memory_format=torch.channels_last)" },
 	{ "A9", NULL, NULL, "keep tensors in the layout of the convolutions",
 	  NULL },
+	{ "A23", NULL, NULL,
+	  "pad vocabularies, features and lengths of sequences to multiples of "
+	  "8, better of 64: tensor cores then load 16 bytes at a time",
+	  "size = (size + 63) // 64 * 64" },
 	{ "A10", TORCH, "compiled graphs",
 	  "compiled graphs copy what they are given and what they return: "
 	  "compile larger parts, or keep inputs where they are",

@@ -96,10 +96,11 @@ struct pf_advice {
 	struct pf_advice_place largest; /* by name, where a line is the first */
 	uint32_t causes; /* of idle time that are its own: 1 << enum pf_cause */
 	uint32_t bit;    /* of the rows of the path that are its own */
-	int64_t others_ns; /* of them, what other advice names: ranked below */
-	bool is_last;      /* ranked behind all others */
-	bool is_said;      /* the sentence has what it would save */
-	bool by_waits;     /* its places are by how long the host waits there */
+	/* of what it saves or holds: what counts not when they are ranked */
+	int64_t unsure_ns;
+	bool is_last;  /* ranked behind all others */
+	bool is_said;  /* the sentence has what it would save */
+	bool by_waits; /* its places are by how long the host waits there */
 };
 
 #define PF_ADVICE_MAX 24

@@ -22,6 +22,7 @@ enum advise_mark {
 	ADVISE_MARK_OPTIMIZER = 1,
 	ADVISE_MARK_ZERO_GRAD,
 	ADVISE_MARK_LOG,
+	ADVISE_MARK_WAIT,
 	ADVISE_MARKS,
 	/* no ranges, but names that only these frameworks have */
 	ADVISE_NAMES_JAX = 10,

@@ -320,9 +320,15 @@ static bool owns_layout(const struct advise_row *r)
 	return r->flags & ADVISE_TURNS;
 }
 
-/* Calls that launch them go with them; which those are is not known. */
+/*
+ * Calls that launch them go with them; which those are is not known.  Kernels
+ * of batch normalization took a third of their time in the other layout.
+ */
 static void judge_layout(const struct pf_advise *a, struct pf_advice *out)
 {
+	char ns[PF_NUM_MAX];
+	int64_t normalizes = 0;
+
 	if (out->on_path_ns <= 0)
 		return;
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
@@ -331,8 +337,39 @@ static void judge_layout(const struct pf_advise *a, struct pf_advice *out)
 		if ((unsigned)r->category == PF_CAUSE_RUNTIME &&
 		    strstr(r->op, "conv") && !(r->flags & ADVISE_LONG))
 			out->at_most_ns += r->ns;
+		if (r->category == PF_PATH_KERNEL &&
+		    strstr(r->op, "batch_norm"))
+			normalizes += r->ns;
 	}
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	if (!normalizes || out->measured < PF_ADVISE_SHOWN)
+		return;
+	/* what it brings is not known: no reason to do that first */
+	out->at_most_ns += normalizes;
+	out->unsure_ns = normalizes;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	out->confidence = "model";
+	pf_buf_addf(advise_next(out),
+		    "Batch normalization, which holds %s, may gain by it, too",
+		    pf_num_show_ns(ns, normalizes));
+}
+
+/* ---- A23 ---- */
+
+/*
+ * CUTLASS names how many numbers its kernels may take at a time: tensor cores
+ * want 16 bytes, which rows of odd lengths do not begin at.
+ */
+static bool owns_odd(const struct advise_row *r)
+{
+	return r->category == PF_PATH_KERNEL &&
+	       pf_word(PF_WORD_MISALIGNED, r->name) &&
+	       strstr(r->name, "tensorop");
+}
+
+static void judge_odd(const struct pf_advise *a, struct pf_advice *out)
+{
+	advise_bound(a, owns_odd, ADVISE_LEAST_PRODUCTS, out);
 }
 
 /* ---- A10 ---- */
@@ -678,7 +715,10 @@ static bool is_reading(const struct advise_row *r)
 	}
 }
 
-/* Of a tensor of the host nothing is waited for: reads are where waits are. */
+/*
+ * Of a tensor of the host nothing is waited for: reads are where waits are.
+ * What torch's function does around a wait goes with it.
+ */
 static void find_reads(struct advise_tiles *t)
 {
 	struct pf_intern lines = { 0 };
@@ -694,6 +734,9 @@ static void find_reads(struct advise_tiles *t)
 	for (size_t i = 0; i < t->row_count; i++) {
 		struct advise_row *r = &t->rows[i];
 
+		if (advise_is_host(r) && r->flags & 1u << ADVISE_MARK_WAIT &&
+		    !is_wait(r))
+			r->flags |= ADVISE_READS;
 		if (is_reading(r) &&
 		    pf_intern_add(&lines, r->frame, strlen(r->frame)) < waits)
 			r->flags |= ADVISE_READS;
@@ -712,28 +755,34 @@ static bool owns_wait(const struct advise_row *r)
 		(!*r->op || pf_word(PF_WORD_OP_ITEM, r->op)));
 }
 
-/* Where only the host is recorded: who reads may wait as well elsewhere. */
-static void judge_reads(const struct pf_advise *a, struct pf_advice *out)
+/* In functions, not calls: who reads may wait as well elsewhere. */
+static bool judge_reads(const struct pf_advise *a, struct pf_advice *out)
 {
-	out->at_most_ns = out->on_path_ns = jax_reads_ns(a);
+	int64_t ns = jax_reads_ns(a);
+
+	if (ns <= out->at_most_ns)
+		return false;
+	out->at_most_ns = out->on_path_ns = ns;
 	out->likely_ns = PF_NO_INT;
-	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	out->measured = pf_num_share(ns, a->window_ns);
 	out->subject = "waiting for results";
 	out->confidence = "hint";
-	if (!out->on_path_ns)
-		advise_not_judged(out, "there is no GPU work in this trace");
+	return true;
 }
 
 static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
-	int64_t ends = 0, others = 0, trials = 0;
+	int64_t ends = 0, others = 0, trials = 0, reads = 0;
 	bool has_op = false;
 
 	if (!a->has_path)
 		return;
 	if (!a->has_work) {
-		judge_reads(a, out);
+		out->at_most_ns = 0;
+		if (!judge_reads(a, out))
+			advise_not_judged(out, "there is no GPU work in this "
+					       "trace");
 		return;
 	}
 	for (size_t i = 0; i < t->row_count; i++) {
@@ -754,12 +803,18 @@ static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 	/* without the wait there is nothing to read */
 	for (size_t i = 0; i < t->row_count; i++)
 		if (t->rows[i].flags & ADVISE_READS)
-			out->at_most_ns += t->rows[i].ns;
+			reads += t->rows[i].ns;
+	out->at_most_ns += reads;
+	/* with what is read the wait itself goes, too */
+	if (reads && out->at_most_ns < out->on_path_ns)
+		out->at_most_ns = out->on_path_ns;
 	if (out->at_most_ns > a->window_ns)
 		out->at_most_ns = a->window_ns;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	take_more(a, NO_READING, out);
 	take_more(a, NO_RESULTS, out);
+	if (judge_reads(a, out))
+		return;
 	if (out->asked)
 		out->subject = "reading results from the GPU";
 	/* who reads results later still waits at the end of a step */
@@ -2057,6 +2112,17 @@ const struct advise_rule advise_rules[] = {
 	  .needs = ADVISE_NEEDS_TORCH,
 	  .owns = owns_layout,
 	  .judge = judge_layout },
+	{ .id = "A23",
+	  .kind = "odd dimensions",
+	  .title = "dimensions in multiples of 8",
+	  .subject = "Products of rows that do not begin at 16 bytes hold",
+	  .confidence = "sure",
+	  .command = "kernels",
+	  .options = " --group name,op",
+	  .cap = NO_KERNELS,
+	  .needs = ADVISE_NEEDS_GPU,
+	  .owns = owns_odd,
+	  .judge = judge_odd },
 	{ .id = "A10",
 	  .kind = "casts and copies",
 	  .title = "fewer casts and copies",

@@ -535,6 +535,7 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 	char links[PF_NUM_MAX], inferred[PF_NUM_MAX], of[PF_NUM_MAX];
 	char share[PF_NUM_MAX], open[PF_NUM_MAX], behind[PF_NUM_MAX];
 	char others[PF_NUM_MAX];
+	PF_AUTO(pf_buf_release) struct pf_buf slowed = { 0 };
 
 	if (!p->step_count && p->behind_ns)
 		pf_doc_note(doc,
@@ -563,6 +564,12 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 			    "the launch queue was full at times: it holds %s "
 			    "calls",
 			    pf_num_show_count(of, p->queue_length));
+	if (pf_num_share(p->host_ns, p->window_ns) >= MOSTLY)
+		pf_recorded_say(&p->recorded, &slowed);
+	if (slowed.len) {
+		*slowed.data = (char)tolower((unsigned char)*slowed.data);
+		pf_doc_note(doc, "%s", slowed.data);
+	}
 }
 
 /* Whose operators evidence names, and how sure those are. */

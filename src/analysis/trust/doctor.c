@@ -753,6 +753,7 @@ enum check_id {
 	CROSSING,
 	DUPLICATE,
 	OVERHEAD,
+	DENSE,
 	CHECKS
 };
 
@@ -978,6 +979,13 @@ static const struct rule {
 		       "the threads' time", 0.05, NEVER,
 		       "time of the threads that the profiler took itself",
 		       PF_HINT_NONE },
+	[DENSE] = { "slowed host", "recording so much slowed the host", NULL, 0,
+		    NEVER,
+		    "ranges of a thread, one every 20 us or less. Recording "
+		    "each takes time, often a microsecond or more: time steps "
+		    "without the profiler, too, before changing what the host "
+		    "does",
+		    PF_HINT_NONE },
 };
 
 struct result {
@@ -1002,6 +1010,7 @@ struct doctor {
 	bool has_versions;   /* some in a version that is not known */
 	bool is_rank_unsure; /* several traces, not told apart */
 	struct pf_doctor_clocks clocks; /* of SLOW */
+	struct pf_recorded recorded;    /* of DENSE */
 };
 
 static double part(int64_t count, int64_t whole)
@@ -1257,12 +1266,6 @@ static int read_unread(struct doctor *d)
 
 /* ---- all results ---- */
 
-/* Others have no key_averages(), from which something could be missing. */
-static bool has_averages(enum pf_producer producer)
-{
-	return producer == PF_FROM_TORCH || producer >= PF_FROM_TORCH_XPU;
-}
-
 static void settle(struct doctor *d)
 {
 	static const enum check_id of_events[] = { SKIPPED, NO_TIME, LEFT_OUT,
@@ -1303,7 +1306,8 @@ static void settle(struct doctor *d)
 	set_gpu(d, CLOCK, &g->clock);
 	set(d, SLOW, d->clocks.low_count, d->clocks.count);
 	set_gpu(d, OVERLAP, &g->overlap);
-	if (has_averages(d->producer))
+	/* others have no table from which something could be missing */
+	if (pf_producer_is_torch(d->producer))
 		set_gpu(d, NOT_IN_TABLE,
 			&(struct pf_tally){ r[NOT_IN_TABLE].count,
 					    r[NOT_IN_TABLE].gpu_ns });
@@ -1319,6 +1323,7 @@ static void settle(struct doctor *d)
 	r[DUPLICATE].gpu_ns = t->duplicate.ns;
 	set(d, OVERHEAD, t->overhead.count, 0);
 	r[OVERHEAD].share = part(t->overhead.ns, t->overhead_of_ns);
+	set_alone(d, DENSE, d->recorded.dense_count);
 }
 
 /* ---- what is said of them ---- */
@@ -1574,6 +1579,7 @@ int pf_doctor_find(struct pf_db *db, struct pf_doctor *out)
 	if (!pf_hint_producer(db, &d.producer) && !read_traces(&d) &&
 	    !pf_trust_has_shapes(db, &d.has_shapes) && !read_repairs(&d) &&
 	    !read_unread(&d) && !doctor_clocks(db, &d.clocks) &&
+	    !pf_trust_recorded(db, NULL, &d.recorded) &&
 	    !doctor_gpu(db, &d.gpu) && !doctor_tracks(db, &d.tracks)) {
 		settle(&d);
 		take_checks(&d, out);

@@ -41,7 +41,7 @@
 /* The words of --fail-on, in the order of enum pf_doctor_verdict from WARN on. */
 #define PF_DOCTOR_FAIL_ON "warn|bad"
 
-#define PF_DOCTOR_CHECKS 46
+#define PF_DOCTOR_CHECKS 47
 
 struct pf_doctor_args {
 	int fail_on; /* 0: from a warning on, 1: only bad; -1: never */

@@ -1959,7 +1959,13 @@ bool pf_side_knows(const struct pf_capture *s, const struct pf_capture *other,
 
 enum { CELL_MATCH, CELL_TEXT, CELL_FAMILY };
 
-struct pf_data *pf_families_new(struct pf_err *err)
+/*
+ * The family of a kernel: what stays the same of its name when the library,
+ * its release or the GPU changes.  data/families.csv says what vendors'
+ * kernels compute; any other name is its short form without template
+ * arguments, architectures, tile sizes and counters.
+ */
+static struct pf_data *families_new(struct pf_err *err)
 {
 	return pf_data_new("data/families.csv", "match,text,family", err);
 }
@@ -2018,8 +2024,9 @@ static void add_words(struct pf_buf *out, const char *name)
 		pf_buf_add(out, name, whole);
 }
 
-void pf_family_name(const struct pf_data *f, const char *kernel,
-		    struct pf_buf *out)
+/* Add the family of a kernel's name; of copies and fills too. */
+static void family_name(const struct pf_data *f, const char *kernel,
+			struct pf_buf *out)
 {
 	const char *family = find(f, kernel);
 	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
@@ -2178,8 +2185,8 @@ static uint32_t family_of(struct matcher *m, uint32_t kernel)
 	if (kernel >= m->family_count)
 		return kernel;
 	if (m->family[kernel] == UINT32_MAX) {
-		pf_family_name(m->families,
-			       pf_intern_text(m->texts, kernel, NULL), &text);
+		family_name(m->families, pf_intern_text(m->texts, kernel, NULL),
+			    &text);
 		m->family[kernel] = pf_intern_add(
 			m->texts, text.len ? text.data : "", text.len);
 		pf_buf_release(&text);
@@ -2412,7 +2419,7 @@ int pf_match(struct pf_intern *texts, const struct pf_capture *a,
 
 	pf_pairs_begin(out, &a->work, &b->work);
 	out->by_time = true;
-	m.families = pf_families_new(err);
+	m.families = families_new(err);
 	if (!m.families)
 		return -1;
 	m.none = pf_intern_add(texts, "", 0);

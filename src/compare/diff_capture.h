@@ -369,19 +369,6 @@ void pf_side_pool(struct pf_capture *out, struct pf_intern *texts,
 bool pf_side_knows(const struct pf_capture *s, const struct pf_capture *other,
 		   enum pf_step_figure figure);
 
-/*
- * The family of a kernel: what stays the same of its name when the library,
- * its release or the GPU changes.  data/families.csv says what vendors'
- * kernels compute; any other name is its short form without template
- * arguments, architectures, tile sizes and counters.
- */
-
-struct pf_data *pf_families_new(struct pf_err *err); /* NULL on error */
-
-/* Add the family of a kernel's name; of copies and fills too. */
-void pf_family_name(const struct pf_data *f, const char *kernel,
-		    struct pf_buf *out);
-
 enum pf_match {
 	PF_MATCH_EXACT,
 	PF_MATCH_STREAM,

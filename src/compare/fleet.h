@@ -56,9 +56,6 @@ char *pf_place_folder(const char *path, struct pf_err *err);
 /* A path that is seen from a folder, without "." and "..". */
 char *pf_place_from(const char *folder, const char *path);
 
-/* What pf_place_from() makes "path" of; both begin with "/". */
-char *pf_place_relative(const char *folder, const char *path);
-
 /*
  * Writing a fleet: strings get their numbers in the order of their first use,
  * and rows are the fields of structs (show/doc.h).  Memory grows with the

@@ -87,7 +87,8 @@ char *pf_place_from(const char *folder, const char *path)
 	return out.data;
 }
 
-char *pf_place_relative(const char *folder, const char *path)
+/* What pf_place_from() makes "path" of; both begin with "/". */
+static char *place_relative(const char *folder, const char *path)
 {
 	struct pf_buf out = { 0 };
 	size_t same = 0, i = 0;
@@ -2101,7 +2102,7 @@ static int enter_capture(struct merging *g, sqlite3_stmt *plan)
 static int put_rank(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 {
 	const char *db = (const char *)sqlite3_column_text(plan, DB);
-	PF_OWN char *relative = db ? pf_place_relative(g->folder, db) : NULL;
+	PF_OWN char *relative = db ? place_relative(g->folder, db) : NULL;
 
 	sqlite3_bind_int64(to, 1, g->out.rank_id);
 	sqlite3_bind_int64(to, 2, g->capture.id);

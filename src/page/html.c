@@ -195,8 +195,9 @@ static uint32_t number_of(struct pf_titles *t, const struct pf_buf *text)
 	return n;
 }
 
-void pf_titles_add(struct pf_titles *t, const struct pf_buf *shown,
-		   const struct pf_buf *title, struct pf_buf *out)
+/* Append ' title="..."' if it is needed.  Both texts are escaped. */
+static void titles_add(struct pf_titles *t, const struct pf_buf *shown,
+		       const struct pf_buf *title, struct pf_buf *out)
 {
 	uint32_t key = number_of(t, shown), value = number_of(t, title);
 
@@ -346,7 +347,7 @@ static void add_text(struct pf_buf *out, const struct pf_html_page *page,
 	escape_head(&shown, s, len, max);
 	escape_head(&title, whole->v.text.s, whole->v.text.len, TITLE_MAX);
 	pf_buf_addf(out, "<%s", tag);
-	pf_titles_add(page->titles, &shown, &title, out);
+	titles_add(page->titles, &shown, &title, out);
 	pf_buf_addc(out, '>');
 	folder = add_folder(out, s, cut);
 	pf_escape_html(out, s + folder, cut - folder);

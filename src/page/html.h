@@ -59,10 +59,6 @@ void pf_titles_release(struct pf_titles *t);
 /* The words on the page and what they mean, as a list: tooltips need a mouse. */
 void pf_titles_list(const struct pf_titles *t, struct pf_buf *out);
 
-/* Append ' title="..."' if it is needed.  Both texts are escaped. */
-void pf_titles_add(struct pf_titles *t, const struct pf_buf *shown,
-		   const struct pf_buf *title, struct pf_buf *out);
-
 /* A string of ours or of a trace; NULL: nothing. */
 void pf_html_text(struct pf_buf *out, const char *s);
 /* Prose: no line ends between a number and its unit. */

@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "base/num.h"
 
-int pf_page_check_url(const char *url, struct pf_err *err)
+/* "https://host/path/%f#L%l" and nothing worse; PF_EUSAGE. */
+static int page_check_url(const char *url, struct pf_err *err)
 {
 	static const char wanted[] = "https://";
 	const char *s = url;
@@ -52,7 +53,7 @@ static int parse_size(const char *s, int64_t *out, struct pf_err *err)
 
 int pf_page_args_read(struct pf_page_args *args, struct pf_err *err)
 {
-	if (args->source_url && pf_page_check_url(args->source_url, err))
+	if (args->source_url && page_check_url(args->source_url, err))
 		return -1;
 	return args->max_html
 		       ? parse_size(args->max_html, &args->max_html_bytes, err)
@@ -86,7 +87,8 @@ void pf_base64(struct pf_buf *out, const void *data, size_t len)
 
 /* ---- sha256 ---- */
 
-#define BLOCK 64
+#define SHA256_BYTES 32
+#define BLOCK        64
 
 static const uint32_t rounds[BLOCK] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
@@ -138,7 +140,7 @@ static void add_block(uint32_t h[8], const uint8_t *p)
 		h[i] += s[i];
 }
 
-void pf_sha256(const void *data, size_t len, uint8_t out[PF_SHA256_BYTES])
+static void sha256(const void *data, size_t len, uint8_t out[SHA256_BYTES])
 {
 	uint32_t h[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 			  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
@@ -156,7 +158,7 @@ void pf_sha256(const void *data, size_t len, uint8_t out[PF_SHA256_BYTES])
 		last[tail - 1 - (size_t)i] = (uint8_t)(bits >> 8 * i);
 	for (size_t i = 0; i < tail; i += BLOCK)
 		add_block(h, last + i);
-	for (int i = 0; i < PF_SHA256_BYTES; i++)
+	for (int i = 0; i < SHA256_BYTES; i++)
 		out[i] = (uint8_t)(h[i / 4] >> (24 - i % 4 * 8));
 }
 
@@ -418,9 +420,9 @@ static const struct pf_buf *html_of(const struct pf_skeleton *s, size_t slot)
 
 static void add_hash(struct pf_buf *out, const struct pf_buf *text)
 {
-	uint8_t hash[PF_SHA256_BYTES];
+	uint8_t hash[SHA256_BYTES];
 
-	pf_sha256(text->data, text->len, hash);
+	sha256(text->data, text->len, hash);
 	pf_buf_adds(out, "'sha256-");
 	pf_base64(out, hash, sizeof(hash));
 	pf_buf_addc(out, '\'');

@@ -32,9 +32,6 @@ enum pf_page_names { PF_NAMES_FULL, PF_NAMES_SHORT };
 
 #define PF_PAGE_MAX_HTML (8 << 20)
 
-/* "https://host/path/%f#L%l" and nothing worse; PF_EUSAGE. */
-int pf_page_check_url(const char *url, struct pf_err *err);
-
 /*
  * Check what was written, and read max_html, "800K", "8M" or "1G", into
  * max_html_bytes; PF_EUSAGE.
@@ -161,10 +158,6 @@ void pf_base64(struct pf_buf *out, const void *data, size_t len);
  * SHA-256 (FIPS 180-4) of bytes in memory: fingerprints of texts that a page
  * vouches for.
  */
-
-#define PF_SHA256_BYTES 32
-
-void pf_sha256(const void *data, size_t len, uint8_t out[PF_SHA256_BYTES]);
 
 /*
  * Tenths of a percent that sum to 1000 if the values sum to "whole": the

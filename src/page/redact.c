@@ -77,8 +77,12 @@ static const char *base_name(const char *p, size_t len)
 	return at;
 }
 
-void pf_redact_path(const char *path, size_t len, const char *common,
-		    bool is_strict, struct pf_buf *out)
+/*
+ * Append a path without what comes before its package or "common" (ends with
+ * '/', or empty); strict: only its last part.
+ */
+static void redact_path(const char *path, size_t len, const char *common,
+			bool is_strict, struct pf_buf *out)
 {
 	const char *end = path + len, *at = NULL;
 	size_t n = strlen(common);
@@ -160,7 +164,7 @@ static void add_files_only(const char *s, size_t len, struct pf_buf *out)
 	size_t n = python_file(s, len);
 
 	if (n) {
-		pf_redact_path(s, n, "", true, out);
+		redact_path(s, n, "", true, out);
 		s += n;
 		len -= n;
 	}
@@ -174,7 +178,7 @@ static void add_files_only(const char *s, size_t len, struct pf_buf *out)
 		else if (!is_path(s, n))
 			pf_buf_add(out, s, n);
 		else if (is_file_name(base, (size_t)(s + n - base)))
-			pf_redact_path(s, n, "", true, out);
+			redact_path(s, n, "", true, out);
 		else
 			pf_buf_adds(out, "...");
 	}
@@ -236,7 +240,7 @@ static void redact_text(const struct pf_redact *r, const char *s, size_t len,
 		return;
 	}
 	if (file) {
-		pf_redact_path(s, file, common, false, out);
+		redact_path(s, file, common, false, out);
 		s += file;
 		len -= file;
 	}
@@ -249,7 +253,7 @@ static void redact_text(const struct pf_redact *r, const char *s, size_t len,
 							   : 0;
 
 		if (n && after_package(s, n)) {
-			pf_redact_path(s, n, common, false, out);
+			redact_path(s, n, common, false, out);
 		} else {
 			n = 1;
 			pf_buf_addc(out, *s);

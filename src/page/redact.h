@@ -36,11 +36,4 @@ void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
  */
 void pf_redact_doc(const struct pf_redact *r, struct pf_doc *doc);
 
-/*
- * Append a path without what comes before its package or "common" (ends with
- * '/', or empty); strict: only its last part.
- */
-void pf_redact_path(const char *path, size_t len, const char *common,
-		    bool is_strict, struct pf_buf *out);
-
 #endif

@@ -674,8 +674,14 @@ static int decode_numbers(struct pf_block *b, enum pf_column c,
 	return 0;
 }
 
-int pf_column_decode(struct pf_block *b, enum pf_column column, uint32_t count,
-		     const void *data, size_t len, struct pf_err *err)
+/*
+ * Decode one column of a block of "count" events.  Never trusts "data": every
+ * read is bounded, a wrong count, checksum or version is PF_EDB.
+ * PF_COL_MASK must have been decoded before any slot column.
+ */
+static int column_decode(struct pf_block *b, enum pf_column column,
+			 uint32_t count, const void *data, size_t len,
+			 struct pf_err *err)
 {
 	const unsigned char *p = data;
 	struct place place = { .values = count };
@@ -852,8 +858,8 @@ static int decode(const struct fetched *f, struct pf_block *b, uint64_t *seen,
 	for (size_t i = 0; i < f->count; i++) {
 		const struct packed *p = &f->of[i];
 
-		PF_TRY(pf_column_decode(b, (enum pf_column)p->column, count,
-					f->bytes.data + p->at, p->len, err));
+		PF_TRY(column_decode(b, (enum pf_column)p->column, count,
+				     f->bytes.data + p->at, p->len, err));
 		*seen |= PF_COLBIT(p->column);
 	}
 	return 0;

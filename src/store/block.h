@@ -77,14 +77,6 @@ void pf_column_encode(const struct pf_block *b, enum pf_column column,
 		      struct pf_buf *out);
 
 /*
- * Decode one column of a block of "count" events.  Never trusts "data": every
- * read is bounded, a wrong count, checksum or version is PF_EDB.
- * PF_COL_MASK must have been decoded before any slot column.
- */
-int pf_column_decode(struct pf_block *b, enum pf_column column, uint32_t count,
-		     const void *data, size_t len, struct pf_err *err);
-
-/*
  * A decoded column (not INLINE) in as few bytes a value as its values take:
  * what is kept of blocks (store/kept.h).  The values are malloc()ed; how many
  * bytes they take is returned.

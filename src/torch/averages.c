@@ -830,7 +830,8 @@ static double divide_1000(int64_t t)
 	return (double)whole + (double)fraction / (double)(UINT64_C(1) << bits);
 }
 
-double pf_memory_round(int64_t t_ns)
+/* ns/1000*1000 through doubles, each step rounded once, as Python does. */
+static double memory_round(int64_t t_ns)
 {
 	return divide_1000(t_ns) * 1000.0;
 }
@@ -848,8 +849,8 @@ static struct stretch borders(const struct pf_memory *m, int64_t start_ns,
 		s.high_ns = INT64_MAX;
 	if (!m->is_rounded)
 		return s;
-	low = pf_memory_round(s.low_ns);
-	high = pf_memory_round(s.high_ns);
+	low = memory_round(s.low_ns);
+	high = memory_round(s.high_ns);
 	/* Towards the inside; conversion alone cuts towards 0. */
 	if (low > -9e18 && low < 9e18)
 		s.low_ns = (int64_t)low + ((double)(int64_t)low < low);

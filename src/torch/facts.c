@@ -549,7 +549,10 @@ static void add_dims(struct pf_json item, struct pf_buf *out)
 	pf_buf_addc(out, ']');
 }
 
-void pf_facts_shapes(struct pf_json dims, struct pf_buf *out)
+/*
+ * "Input Dims" as Python prints the list: tensor lists become [].  Appended.
+ */
+static void facts_shapes(struct pf_json dims, struct pf_buf *out)
 {
 	const char *separator = "";
 	struct pf_json item;
@@ -598,7 +601,7 @@ static void judge_arg(struct pf_facts *f, struct pf_json key,
 {
 	pf_buf_clear(&f->scratch);
 	if (pf_json_is(key, "Input Dims")) {
-		pf_facts_shapes(value, &f->scratch);
+		facts_shapes(value, &f->scratch);
 		fact->shapes = pf_intern_add(&f->texts, f->scratch.data,
 					     f->scratch.len);
 	} else if (pf_json_is(key, "Call stack")) {

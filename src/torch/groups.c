@@ -186,7 +186,7 @@ bool pf_flops(enum pf_flop_op op, struct pf_json args, uint64_t *out)
 
 /* ---- sums ---- */
 
-void pf_flops_add(struct pf_flops_sum *sum, const struct pf_flops_sum *part)
+static void flops_add(struct pf_flops_sum *sum, const struct pf_flops_sum *part)
 {
 	sum->low += part->low;
 	sum->high += part->high + (sum->low < part->low);
@@ -399,7 +399,7 @@ static void add_figures(struct pf_figures *sum, const struct pf_figures *f)
 		sum->bytes[i] = (int64_t)((uint64_t)sum->bytes[i] +
 					  (uint64_t)f->bytes[i]);
 	}
-	pf_flops_add(&sum->flops, &f->flops);
+	flops_add(&sum->flops, &f->flops);
 }
 
 static void see_first(struct pf_group *group, const struct pf_fe_place *place,
@@ -435,8 +435,9 @@ void pf_groups_fold(struct pf_groups *coarse, const struct pf_groups *fine)
 	}
 }
 
-int pf_groups_settle(struct pf_groups *g, const struct pf_settle *s,
-		     const struct pf_figures *figures, struct pf_err *err)
+/* Its figures are known; figures NULL: it does not count after all. */
+static int groups_settle(struct pf_groups *g, const struct pf_settle *s,
+			 const struct pf_figures *figures, struct pf_err *err)
 {
 	struct pf_group *group = &g->group[s->group];
 	struct pf_waiting *w;
@@ -540,7 +541,7 @@ static int settle(struct pf_tree *t, const struct pf_node *n,
 				       .is_async = is_async,
 				       .has_parent = n->has_parent };
 
-		PF_TRY(pf_groups_settle(&t->groups[i], &s, f, err));
+		PF_TRY(groups_settle(&t->groups[i], &s, f, err));
 	}
 	return 0;
 }

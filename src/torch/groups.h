@@ -53,7 +53,6 @@ struct pf_flops_sum {
 	uint64_t unknown_count; /* calls that are not in it */
 };
 
-void pf_flops_add(struct pf_flops_sum *sum, const struct pf_flops_sum *part);
 /* <0, 0 or >0; what is not all known is less than anything else. */
 int pf_flops_compare(const struct pf_flops_sum *a,
 		     const struct pf_flops_sum *b);
@@ -144,10 +143,6 @@ struct pf_settle {
 	struct pf_fe_place place;
 	bool is_async, has_parent;
 };
-
-/* Its figures are known; figures NULL: it does not count after all. */
-int pf_groups_settle(struct pf_groups *g, const struct pf_settle *s,
-		     const struct pf_figures *figures, struct pf_err *err);
 
 /* Add the exact figures of every group of "fine" to its coarse one. */
 void pf_groups_fold(struct pf_groups *coarse, const struct pf_groups *fine);

@@ -144,11 +144,6 @@ int pf_facts_flops(struct pf_facts *f, enum pf_flop_op op,
 		   struct pf_err *err);
 
 /*
- * "Input Dims" as Python prints the list: tensor lists become [].  Appended.
- */
-void pf_facts_shapes(struct pf_json dims, struct pf_buf *out);
-
-/*
  * All events of several tracks in the order torch gives its function events:
  * start, then longest first, then CPU events by "Ev Idx" before the others in
  * file order.  Memory is one decoded block per track.
@@ -255,9 +250,6 @@ struct pf_memory_record {
 };
 
 struct pf_memory;
-
-/* ns/1000*1000 through doubles, each step rounded once, as Python does. */
-double pf_memory_round(int64_t t_ns);
 
 #define PF_NO_TRACK   UINT32_MAX
 #define PF_KINDBIT(k) (UINT32_C(1) << (k))

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "store/block.h"
+#include "store/block.c"
 
 static struct pf_block block, back;
 
@@ -45,7 +45,7 @@ static void decode_hostile(const uint8_t *data, size_t size)
 	for (i = 0; i < count; i++)
 		block.mask[i] = 0x3ffffff;
 	block.count = count;
-	if (!pf_column_decode(&block, column, count, data + 3, size - 3, &err))
+	if (!column_decode(&block, column, count, data + 3, size - 3, &err))
 		touch(&block, column, count);
 	else
 		FUZZ_CHECK(err.code != PF_OK);
@@ -65,17 +65,17 @@ static void round_trip(const uint8_t *data, size_t size)
 	}
 	block.count = back.count = count;
 	pf_column_encode(&block, PF_COL_START, &bytes);
-	FUZZ_CHECK(!pf_column_decode(&back, PF_COL_START, count, bytes.data,
-				     bytes.len, &err));
+	FUZZ_CHECK(!column_decode(&back, PF_COL_START, count, bytes.data,
+				  bytes.len, &err));
 	FUZZ_CHECK(!memcmp(block.start_ns, back.start_ns, 8 * (size_t)count));
 	pf_buf_clear(&bytes);
 	pf_column_encode(&block, PF_COL_NAME, &bytes);
-	FUZZ_CHECK(!pf_column_decode(&back, PF_COL_NAME, count, bytes.data,
-				     bytes.len, &err));
+	FUZZ_CHECK(!column_decode(&back, PF_COL_NAME, count, bytes.data,
+				  bytes.len, &err));
 	FUZZ_CHECK(!memcmp(block.name, back.name, 4 * (size_t)count));
 	/* one byte less is always noticed */
-	FUZZ_CHECK(pf_column_decode(&back, PF_COL_NAME, count, bytes.data,
-				    bytes.len - 1, &err));
+	FUZZ_CHECK(column_decode(&back, PF_COL_NAME, count, bytes.data,
+				 bytes.len - 1, &err));
 	pf_buf_release(&bytes);
 }
 

@@ -19,7 +19,7 @@
 #include "show/escape.h"
 #include "show/render.h"
 #include "store/argtext.h"
-#include "page/redact.h"
+#include "page/redact.c"
 #include "formats/event.h"
 #include "formats/number.h"
 #include "formats/json/mend.h"
@@ -277,7 +277,7 @@ static void names(const char *s, size_t len)
 	FUZZ_CHECK(!plain || strlen(plain) <= PF_DEMANGLED_MAX);
 	free(plain);
 	pf_buf_adds(&out, "");
-	pf_redact_path(s, len, "", true, &out);
+	redact_path(s, len, "", true, &out);
 	FUZZ_CHECK(!memchr(out.data, '/', out.len) &&
 		   !memchr(out.data, '\\', out.len));
 	pf_buf_clear(&out);

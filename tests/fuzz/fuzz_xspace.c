@@ -11,22 +11,22 @@
 
 #include "base/mem.h"
 #include "base/tempfile.h"
-#include "formats/xspace/map.h"
+#include "formats/xspace/map.c"
 
-struct reading {
+struct replay {
 	struct pf_xs_map map;
 	struct fuzz_events seen;
 };
 
-static void settle(void *arg)
+static void settle_all(void *arg)
 {
-	struct reading *r = arg;
+	struct replay *r = arg;
 
 	fuzz_events_take(&r->seen, &r->map.parsed);
 	pf_xs_map_begin(&r->map);
 }
 
-static void read_all(struct reading *r, const uint8_t *data, size_t size,
+static void read_all(struct replay *r, const uint8_t *data, size_t size,
 		     size_t batch_events)
 {
 	struct pf_xs_bytes bytes;
@@ -35,20 +35,20 @@ static void read_all(struct reading *r, const uint8_t *data, size_t size,
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	pf_xs_bytes_of_memory(&bytes, data, size);
+	xs_bytes_of_memory(&bytes, data, size);
 	rc = pf_xs_space_read(&space, &bytes, pf_temp_dir(), &err);
 	FUZZ_CHECK(!rc || err.code == PF_EDATA);
 	if (!rc) {
 		pf_xs_map_init(&r->map, &space);
 		r->map.batch_events = batch_events;
-		r->map.settle = settle;
+		r->map.settle = settle_all;
 		r->map.settle_arg = r;
 		pf_xs_map_begin(&r->map);
 		pf_xs_map_describe(&r->map);
 		for (size_t i = 0; i < space.plane_count; i++)
 			pf_xs_map_plane(&r->map, &space.planes[i]);
 		FUZZ_CHECK(!err.code);
-		settle(r);
+		settle_all(r);
 		pf_xs_map_release(&r->map);
 	}
 	fuzz_events_check(&r->seen);
@@ -58,7 +58,7 @@ static void read_all(struct reading *r, const uint8_t *data, size_t size,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct reading whole, parts;
+	struct replay whole, parts;
 
 	if (size > 1 << 18)
 		return 0;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torch/averages.h"
-#include "torch/groups.h"
+#include "torch/averages.c"
+#include "torch/groups.c"
 #include "torch/impl.h"
 
 /* ---- events of a trace; times in us ---- */
@@ -122,7 +122,7 @@ static void nesting(void **state)
 }
 
 /* A closed interval at the end; one that touches the end is outside. */
-static void borders(void **state)
+static void at_borders(void **state)
 {
 	struct pf_averages a;
 	struct scene s;
@@ -496,7 +496,7 @@ static void sum_in_order(uint64_t waiting_max, double *sum)
 		struct pf_figures f = { 0 };
 
 		f.us[PF_FIG_CPU] = 1.0 / (double)(i + 1);
-		if (pf_groups_settle(&g, &s, i % 7 ? &f : NULL, &err))
+		if (groups_settle(&g, &s, i % 7 ? &f : NULL, &err))
 			break;
 	}
 	support_no_error(&err);
@@ -540,17 +540,17 @@ static void rounding(void **state)
 		}
 		if (rest > 125 || (rest == 125 && quarters % 2))
 			quarters++;
-		assert_true(pf_memory_round(t) ==
+		assert_true(memory_round(t) ==
 			    (double)quarters * 0.25 * 1000.0);
 	}
-	assert_true(pf_memory_round(1001) == 1001.0 / 1000.0 * 1000.0);
+	assert_true(memory_round(1001) == 1001.0 / 1000.0 * 1000.0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nesting),
-		cmocka_unit_test(borders),
+		cmocka_unit_test(at_borders),
 		cmocka_unit_test(duplicates),
 		cmocka_unit_test(collisions),
 		cmocka_unit_test(drawn_to_stop_thread),

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/block.h"
+#include "store/block.c"
 #include "store/varint.h"
 
 /* Every column that exists. */
@@ -126,14 +126,13 @@ static void round_trip(uint32_t count, int shape, uint64_t *seed)
 	for (int c = 0; c < PF_COL_COUNT; c = next_column(c)) {
 		pf_buf_clear(&bytes);
 		pf_column_encode(&a, (enum pf_column)c, &bytes);
-		pf_column_decode(&b, (enum pf_column)c, count, bytes.data,
-				 bytes.len, &err);
+		column_decode(&b, (enum pf_column)c, count, bytes.data,
+			      bytes.len, &err);
 		support_no_error(&err);
 		assert_same(&a, &b, c);
 		kept_round_trip(&a, &b, c);
-		assert_int_equal(pf_column_decode(&b, (enum pf_column)c,
-						  count + 1, bytes.data,
-						  bytes.len, &err),
+		assert_int_equal(column_decode(&b, (enum pf_column)c, count + 1,
+					       bytes.data, bytes.len, &err),
 				 c >= PF_COL_SLOT ? 0 : -1);
 		memset(&err, 0, sizeof(err));
 	}
@@ -172,9 +171,9 @@ static void full_blocks_come_back(void **state)
 		pf_column_encode(&a, (enum pf_column)c, &two);
 		assert_int_equal(one.len, two.len);
 		assert_memory_equal(one.data, two.data, one.len);
-		assert_int_equal(pf_column_decode(&b, (enum pf_column)c,
-						  PF_BLOCK_EVENTS, one.data,
-						  one.len, &err),
+		assert_int_equal(column_decode(&b, (enum pf_column)c,
+					       PF_BLOCK_EVENTS, one.data,
+					       one.len, &err),
 				 0);
 		assert_same(&a, &b, c);
 	}
@@ -193,7 +192,7 @@ static int decode_copy(struct pf_block *b, int c, uint32_t count,
 	int rc;
 
 	memcpy(copy, data, len);
-	rc = pf_column_decode(b, (enum pf_column)c, count, copy, len, &err);
+	rc = column_decode(b, (enum pf_column)c, count, copy, len, &err);
 	if (rc)
 		assert_int_equal(err.code, PF_EDB);
 	free(copy);

@@ -27,8 +27,7 @@ static int decode_body(int c, uint32_t count, unsigned form, const void *body,
 	memcpy(data + HEAD_BYTES, body, len);
 	pf_store32(data + all - SUM_BYTES, checksum((enum pf_column)c, p.values,
 						    data, all - SUM_BYTES));
-	rc = pf_column_decode(&block, (enum pf_column)c, count, data, all,
-			      &err);
+	rc = column_decode(&block, (enum pf_column)c, count, data, all, &err);
 	assert_int_equal(rc ? PF_EDB : PF_OK, err.code);
 	test_free(data);
 	return rc;

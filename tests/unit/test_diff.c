@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/diff_capture.h"
+#include "compare/diff_capture.c"
 #include "formats/event.h"
 
 /* ---- means ---- */
@@ -206,7 +206,7 @@ static void families(void **state)
 		  "Memcpy DtoH (Device -> Pinned)" },
 	};
 	struct pf_err err = { 0 };
-	struct pf_data *f = pf_families_new(&err);
+	struct pf_data *f = families_new(&err);
 	struct pf_buf text[2] = { { 0 }, { 0 } };
 
 	(void)state;
@@ -216,7 +216,7 @@ static void families(void **state)
 
 		for (size_t k = 0; k < 2; k++) {
 			pf_buf_clear(&text[k]);
-			pf_family_name(f, pair[k], &text[k]);
+			family_name(f, pair[k], &text[k]);
 		}
 		if (i < 7)
 			assert_string_equal(text[0].data, text[1].data);
@@ -235,13 +235,13 @@ static void odd_families(void **state)
 					     "<",  "(x)",    "7",
 					     "a_", "gfx942", "\xff\xfe" };
 	struct pf_err err = { 0 };
-	struct pf_data *f = pf_families_new(&err);
+	struct pf_data *f = families_new(&err);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct pf_buf text = { 0 };
 
-		pf_family_name(f, names[i], &text);
+		family_name(f, names[i], &text);
 		if (strlen(names[i]) > 0 && strcmp(names[i], "<") != 0 &&
 		    names[i][0] != '(')
 			assert_true(text.len > 0);
@@ -635,13 +635,13 @@ static enum pf_match rule_of(const struct matching *s, size_t i, size_t partner)
 	return s->pairs.items[pair].match;
 }
 
-static void release(struct matching *s)
+static void release_all(struct matching *s)
 {
 	pf_pairs_release(&s->pairs);
 	pf_intern_release(&s->texts);
 }
 
-static void rules(void **state)
+static void all_rules(void **state)
 {
 	struct matching s = { 0 };
 
@@ -669,7 +669,7 @@ static void rules(void **state)
 	assert_int_equal(rule_of(&s, 5, 5), PF_MATCH_FAMILY);
 	assert_int_equal(rule_of(&s, 6, 99), PF_MATCH_REMOVED);
 	assert_int_equal(s.pairs.items[s.pairs.of[1][6]].match, PF_MATCH_ADDED);
-	release(&s);
+	release_all(&s);
 }
 
 static void anchors(void **state)
@@ -691,7 +691,7 @@ static void anchors(void **state)
 	/* one became two: a group */
 	assert_int_equal(rule_of(&s, 0, 0), PF_MATCH_GROUP);
 	assert_int_equal(rule_of(&s, 0, 1), PF_MATCH_GROUP);
-	release(&s);
+	release_all(&s);
 }
 
 static void crossed_anchors(void **state)
@@ -709,7 +709,7 @@ static void crossed_anchors(void **state)
 	assert_int_equal(rule_of(&s, 0, 1), PF_MATCH_EXACT);
 	assert_int_equal(rule_of(&s, 1, 0), PF_MATCH_EXACT);
 	assert_int_equal(rule_of(&s, 2, 2), PF_MATCH_POSITION);
-	release(&s);
+	release_all(&s);
 }
 
 /* Any rows on both sides: match() itself checks that sums hold. */
@@ -734,7 +734,7 @@ static void matching_at_random(void **state)
 					(int64_t)(support_random(&seed) % 99));
 		}
 		match(&s);
-		release(&s);
+		release_all(&s);
 	}
 }
 
@@ -756,7 +756,7 @@ int main(void)
 		cmocka_unit_test(captures),
 		cmocka_unit_test(false_and_true_alarms),
 		cmocka_unit_test(checks_of_times),
-		cmocka_unit_test(rules),
+		cmocka_unit_test(all_rules),
 		cmocka_unit_test(anchors),
 		cmocka_unit_test(crossed_anchors),
 		cmocka_unit_test(matching_at_random),

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "events/args.h"
-#include "torch/impl.h"
-#include "torch/groups.h"
+#include "torch/facts.c"
+#include "torch/groups.c"
 
 #define UNKNOWN UINT64_MAX
 
@@ -146,8 +146,8 @@ static void sums(void **state)
 
 		for (size_t k = 0; k < 3; k++) {
 			before = sum;
-			pf_flops_add(&sum, &(struct pf_flops_sum){
-						   .low = cases[i].part[k] });
+			flops_add(&sum, &(struct pf_flops_sum){
+						.low = cases[i].part[k] });
 			assert_int_equal(pf_flops_compare(&before, &sum),
 					 cases[i].part[k] ? -1 : 0);
 		}
@@ -156,8 +156,7 @@ static void sums(void **state)
 		assert_true(pf_flops_double(&sum) == cases[i].real);
 		assert_int_equal(pf_flops_known(&sum), cases[i].known);
 		before = sum;
-		pf_flops_add(&sum,
-			     &(struct pf_flops_sum){ .unknown_count = 1 });
+		flops_add(&sum, &(struct pf_flops_sum){ .unknown_count = 1 });
 		assert_int_equal(pf_flops_known(&sum), -1);
 		assert_int_equal(pf_flops_compare(&sum, &before), -1);
 		assert_int_equal(pf_flops_compare(&before, &sum), 1);
@@ -226,8 +225,7 @@ static void check_shapes(const char *dims, const char *want)
 {
 	struct pf_buf out = { 0 };
 
-	pf_facts_shapes((struct pf_json){ dims, dims ? strlen(dims) : 0 },
-			&out);
+	facts_shapes((struct pf_json){ dims, dims ? strlen(dims) : 0 }, &out);
 	assert_string_equal(out.data, want);
 	pf_buf_release(&out);
 }

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "analysis/graphs/graphs.h"
+#include "analysis/graphs/graphs.c"
 
 /* n: norm, g: product, a: attention, s: activation; others: no matter. */
-static enum pf_role role_of(char c)
+static enum pf_role role_by(char c)
 {
 	switch (c) {
 	case 'n':
@@ -38,9 +38,9 @@ static int64_t find(const char *kernels)
 
 	for (size_t i = 0; i < len; i++)
 		nodes[i] = (struct pf_layer_node){ .name = (uint32_t)kernels[i],
-						   .role = role_of(kernels[i]),
+						   .role = role_by(kernels[i]),
 						   .ns = 10 };
-	return pf_layers_find(nodes, len);
+	return layers_find(nodes, len);
 }
 
 static void layers(void **state)

@@ -9,13 +9,13 @@
 
 #include <cmocka.h>
 
-#include "compare/fleet.h"
+#include "compare/merge.c"
 
 static void check(const char *folder, const char *path, const char *full,
 		  const char *relative)
 {
 	char *from = pf_place_from(folder, path);
-	char *back = pf_place_relative(folder, from), *again;
+	char *back = place_relative(folder, from), *again;
 
 	assert_string_equal(from, full);
 	assert_string_equal(back, relative);

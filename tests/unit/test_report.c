@@ -4,21 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "page/page.h"
+#include "page/page.c"
 #include "base/utf8.h"
 #include "show/escape.h"
-#include "page/html.h"
-#include "page/redact.h"
+#include "page/html.c"
+#include "page/redact.c"
 #include "page/report.h"
 
 /* ---- base ---- */
 
 static void is_hash(const char *text, size_t len, const char *hex)
 {
-	uint8_t hash[PF_SHA256_BYTES];
+	uint8_t hash[SHA256_BYTES];
 	struct pf_buf out = { 0 };
 
-	pf_sha256(text, len, hash);
+	sha256(text, len, hash);
 	for (size_t i = 0; i < sizeof(hash); i++)
 		pf_buf_addf(&out, "%02x", hash[i]);
 	assert_string_equal(out.data, hex);
@@ -214,11 +214,11 @@ static void html_is_always_text(void **state)
 	}
 }
 
-static void is_path(const char *path, bool is_strict, const char *want)
+static void shows_path(const char *path, bool is_strict, const char *want)
 {
 	struct pf_buf out = { 0 };
 
-	pf_redact_path(path, strlen(path), "/home/x/job/", is_strict, &out);
+	redact_path(path, strlen(path), "/home/x/job/", is_strict, &out);
 	assert_string_equal(out.data, want);
 	pf_buf_release(&out);
 }
@@ -226,14 +226,14 @@ static void is_path(const char *path, bool is_strict, const char *want)
 static void paths_lose_their_beginning(void **state)
 {
 	(void)state;
-	is_path("/opt/lib/python3.11/site-packages/torch/a.py", false,
-		"torch/a.py");
-	is_path("/usr/lib/python3.12/json/x.py", false, "json/x.py");
-	is_path("/usr/lib/python3/dist-packages/y.py", true, "y.py");
-	is_path("/home/x/job/src/train.py", true, "train.py");
-	is_path("/data/private/a/b.py", false, "/data/private/a/b.py");
-	is_path("/data/private/a/b.py", true, "b.py");
-	is_path("C:\\Users\\x\\b.py", true, "b.py");
+	shows_path("/opt/lib/python3.11/site-packages/torch/a.py", false,
+		   "torch/a.py");
+	shows_path("/usr/lib/python3.12/json/x.py", false, "json/x.py");
+	shows_path("/usr/lib/python3/dist-packages/y.py", true, "y.py");
+	shows_path("/home/x/job/src/train.py", true, "train.py");
+	shows_path("/data/private/a/b.py", false, "/data/private/a/b.py");
+	shows_path("/data/private/a/b.py", true, "b.py");
+	shows_path("C:\\Users\\x\\b.py", true, "b.py");
 }
 
 /* ---- the timeline's bytes ---- */
@@ -363,7 +363,7 @@ static void assert_title(struct pf_titles *t, const char *shown,
 	pf_buf_adds(&a, shown);
 	pf_buf_adds(&b, whole);
 	pf_buf_adds(&out, "<td");
-	pf_titles_add(t, &a, &b, &out);
+	titles_add(t, &a, &b, &out);
 	assert_string_equal(out.data + 3, want);
 	pf_buf_release(&a);
 	pf_buf_release(&b);
@@ -400,9 +400,9 @@ static void urls_are_checked(void **state)
 	struct pf_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(pf_page_check_url("https://a/%f#L%l", &err), 0);
+	assert_int_equal(page_check_url("https://a/%f#L%l", &err), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_int_equal(pf_page_check_url(bad[i], &err), -1);
+		assert_int_equal(page_check_url(bad[i], &err), -1);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "analysis/roofline/walk.h"
+#include "analysis/roofline/roofline.c"
 #include "formats/event.h"
 
 struct made {
@@ -27,7 +27,7 @@ static int set_up(void **state)
 	return !made.models || !made.types || !made.gpus;
 }
 
-static int tear_down(void **state)
+static int free_all(void **state)
 {
 	struct made *made = *state;
 
@@ -313,10 +313,10 @@ static enum pf_recompute inside(const char *const *names)
 	enum pf_recompute state = PF_RECOMPUTE_NONE;
 
 	for (; *names; names++)
-		state = pf_recompute_next(state, pf_recompute_word(*names),
-					  strstr(*names, ".py(")
-						  ? (unsigned)PF_KIND_PYTHON
-						  : (unsigned)PF_KIND_CPU_OP);
+		state = recompute_next(state, recompute_word(*names),
+				       strstr(*names, ".py(")
+					       ? (unsigned)PF_KIND_PYTHON
+					       : (unsigned)PF_KIND_CPU_OP);
 	return state;
 }
 
@@ -362,5 +362,5 @@ int main(void)
 		cmocka_unit_test(recomputed),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, free_all);
 }

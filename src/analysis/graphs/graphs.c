@@ -551,7 +551,8 @@ static int64_t name_all(struct find *f)
 	return layers;
 }
 
-int64_t pf_layers_find(struct pf_layer_node *nodes, size_t count)
+/* How many layers there are; 0 where less than half of the time repeats. */
+static int64_t layers_find(struct pf_layer_node *nodes, size_t count)
 {
 	struct find f = { .nodes = nodes, .n = count };
 	uint32_t largest = 0;
@@ -1216,7 +1217,7 @@ static void end_iteration(struct read *r, struct sequence *s,
 		*k = (struct known_layers){ .layers = PF_NO_INT };
 		if (cost < s->left) {
 			s->left -= cost;
-			k->layers = pf_layers_find(s->nodes, s->count);
+			k->layers = layers_find(s->nodes, s->count);
 			k->is_in = pf_calloc(s->count, 1);
 			for (size_t i = 0; i < s->count; i++)
 				k->is_in[i] = s->nodes[i].layer >= 0;
@@ -1627,7 +1628,7 @@ static void find_layers(struct pf_graph *g)
 
 	for (size_t i = 0; i < g->count; i++)
 		nodes[i] = g->nodes[i].in;
-	g->layers = pf_layers_find(nodes, g->count);
+	g->layers = layers_find(nodes, g->count);
 	for (size_t i = 0; i < g->count; i++) {
 		g->nodes[i].in = nodes[i];
 		if (nodes[i].layer >= 0)

@@ -82,9 +82,6 @@ struct pf_layer_node {
 	enum pf_layer_part part;
 };
 
-/* How many layers there are; 0 where less than half of the time repeats. */
-int64_t pf_layers_find(struct pf_layer_node *nodes, size_t count);
-
 /* What says which operator a node is of, the strongest first. */
 enum pf_graph_how {
 	PF_HOW_EAGER,    /* its own call launched it */

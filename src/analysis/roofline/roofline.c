@@ -40,6 +40,27 @@
  * operator of work is the one that every other command names.
  */
 
+/*
+ * What backward does a second time because forward did not keep it
+ * (activation checkpointing): such calls are work of the GPU, and no progress
+ * of the model.  Told by what is open around a call: a node of autograd whose
+ * checkpoint runs forward again, torch's own functions that do, or an operator
+ * that only forward calls inside a node of torch's.
+ */
+
+enum pf_recompute {
+	PF_RECOMPUTE_NONE,
+	PF_RECOMPUTE_BACKWARD, /* in a node of torch's */
+	PF_RECOMPUTE_OTHER,    /* in a node that may call anything */
+	PF_RECOMPUTE_AGAIN,
+};
+
+/* What the name of a range says. */
+struct pf_recompute_word {
+	uint8_t of; /* enum pf_recompute: of what is inside a node */
+	uint8_t is_forward, is_frame; /* an operator; a Python function */
+};
+
 #define NODE       "autograd::engine::evaluate_function: "
 #define CHECKPOINT "CheckpointFunctionBackward"
 #define FILE_NAME  "torch/utils/checkpoint.py("
@@ -78,7 +99,7 @@ static bool is_checkpoint_frame(const char *name)
 	return function && is_one_of(function + 3, functions);
 }
 
-struct pf_recompute_word pf_recompute_word(const char *name)
+static struct pf_recompute_word recompute_word(const char *name)
 {
 	static const char *const forward[] = {
 		"aten::linear",
@@ -100,9 +121,10 @@ struct pf_recompute_word pf_recompute_word(const char *name)
 	return word;
 }
 
-enum pf_recompute pf_recompute_next(enum pf_recompute around,
-				    struct pf_recompute_word word,
-				    unsigned kind)
+/* The state inside a range (kind: enum pf_kind) from that around it. */
+static enum pf_recompute recompute_next(enum pf_recompute around,
+					struct pf_recompute_word word,
+					unsigned kind)
 {
 	if (kind == PF_KIND_PYTHON)
 		return word.is_frame ? PF_RECOMPUTE_AGAIN : around;
@@ -437,7 +459,7 @@ static int mean(struct walk *w, uint32_t name, const struct meaning **out)
 	PF_TRY(pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, &len,
 			    w->db->err) < 0);
 	m->model = pf_op_models_find(w->out->models, text);
-	m->word = pf_recompute_word(text);
+	m->word = recompute_word(text);
 	m->is_known = true;
 	return 0;
 }
@@ -834,7 +856,7 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	}
 	if (kind == PF_KIND_CPU_OP)
 		o.model = m->model;
-	o.state = pf_recompute_next(o.state, m->word, kind);
+	o.state = recompute_next(o.state, m->word, kind);
 	if (o.model && o.model->formula)
 		o.modelled = (uint32_t)at;
 	insert(w, at, &o);

@@ -102,7 +102,8 @@ void pf_xs_bytes_init(struct pf_xs_bytes *b, int fd, int64_t size,
 	b->data = b->own;
 }
 
-void pf_xs_bytes_of_memory(struct pf_xs_bytes *b, const void *data, size_t len)
+static void xs_bytes_of_memory(struct pf_xs_bytes *b, const void *data,
+			       size_t len)
 {
 	*b = (struct pf_xs_bytes){
 		.fd = -1, .size = (int64_t)len, .data = data, .have = len
@@ -1501,8 +1502,8 @@ void pf_xs_map_init(struct pf_xs_map *m, struct pf_xs_space *space)
 		pf_xs_bytes_init(&m->names, space->bytes->fd,
 				 space->bytes->size, NAMES_WINDOW);
 	else
-		pf_xs_bytes_of_memory(&m->names, space->bytes->data,
-				      (size_t)space->bytes->size);
+		xs_bytes_of_memory(&m->names, space->bytes->data,
+				   (size_t)space->bytes->size);
 }
 
 void pf_xs_map_release(struct pf_xs_map *m)

@@ -52,7 +52,6 @@ struct pf_xs_bytes {
 /* "window" is what is read at once when something is not there. */
 void pf_xs_bytes_init(struct pf_xs_bytes *b, int fd, int64_t size,
 		      size_t window);
-void pf_xs_bytes_of_memory(struct pf_xs_bytes *b, const void *data, size_t len);
 void pf_xs_bytes_release(struct pf_xs_bytes *b);
 
 #define PF_XS_PLANES_MAX 65536u

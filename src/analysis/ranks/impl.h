@@ -118,9 +118,8 @@ void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out);
 /* pipeline.c: sends and receives, once all is aligned. */
 void pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out);
 
-/* show.c: what is found as rows; then, once the straggler is known, more. */
-void pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out);
-void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
+/* "computation", "data loading", ... */
+const char *pf_late_cause_name(unsigned cause);
 
 /* Ranks that something joins: the lowest is the root of all its parents. */
 static inline uint32_t root_of(uint32_t *parent, uint32_t r)
@@ -139,6 +138,5 @@ static inline void join(uint32_t *parent, uint32_t a, uint32_t b)
 
 /* Of values that are put in another order. */
 double pf_ranks_median(double *values, size_t count);
-int64_t pf_ranks_median_ns(int64_t *values, size_t count);
 
 #endif

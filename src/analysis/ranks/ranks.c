@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ranks from their digests: which collectives meet, on which clock, and who is
- * late to them.
+ * late to them, and what that comes to, as rows.
  */
 #include "config.h"
 
@@ -15,6 +15,8 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/stats.h"
+#include "events/args.h"
+#include "events/ask.h"
 
 #define ROUNDS_MAX 64 /* of a search for a median */
 
@@ -71,7 +73,7 @@ double pf_ranks_median(double *values, size_t count)
 	return (below + values[count / 2]) / 2;
 }
 
-int64_t pf_ranks_median_ns(int64_t *values, size_t count)
+static int64_t median_ns(int64_t *values, size_t count)
 {
 	pf_sort(values, count, sizeof(*values), pf_stats_compare);
 	return pf_stats_quantile(values, count, 50);
@@ -1044,7 +1046,7 @@ static void measure(struct pf_ranks_job *job, struct meeting *m,
 	for (uint32_t k = 0; k < m->count; k++)
 		transfers[k] =
 			job->ops[job->parts[m->from + k]].end_ns - m->last_ns;
-	m->transfer_ns = pf_ranks_median_ns(transfers, m->count);
+	m->transfer_ns = median_ns(transfers, m->count);
 }
 
 /* ---- why ---- */
@@ -1567,6 +1569,653 @@ static void leave_damaged_out(struct pf_ranks_job *job)
 	try_without(job, all, count);
 }
 
+/* ---- rows of what is found ---- */
+
+const char *pf_late_cause_name(unsigned cause)
+{
+	static const char *const names[PF_LATE_BY_HOST] = {
+		[PF_LATE_COMPUTATION] = "computation",
+		[PF_LATE_COMMUNICATION] = "other communication",
+		[PF_LATE_COPY] = "copies",
+		[PF_LATE_HOST] = "host",
+		[PF_LATE_BEFORE] = "late before",
+		[PF_LATE_UNKNOWN] = "unknown",
+	};
+
+	if (cause < PF_LATE_BY_HOST)
+		return names[cause];
+	return pf_cause_name(pf_digest_causes[cause - PF_LATE_BY_HOST]);
+}
+
+/*
+ * Kernels of computation of each rank against those of a middle one.  The
+ * middle rank has of each name the (lower) median count, and a kernel of the
+ * median mean length.  What a rank takes more is what its counts make of those
+ * lengths; what is left is that its kernels are longer: all by a factor, the
+ * median of their own by time, and then some.
+ */
+
+#define LONGER 0.01   /* of the middle rank's; below, ranks are alike */
+#define NS_MAX 0x1p60 /* of sums; beyond, nothing is said */
+
+static const char *const work_names[] = {
+	[PF_WORK_ALIKE] = "as others",
+	[PF_WORK_MORE] = "more or other kernels",
+	[PF_WORK_SLOWER] = "same kernels slower",
+	[PF_WORK_SOME] = "some kernels slower",
+};
+
+/* Kernels of a name on a rank. */
+struct kernels {
+	uint64_t name_hash;
+	uint32_t rank;
+	int64_t count, ns;
+	double like_ns; /* so many, each as on the middle rank */
+};
+
+struct works {
+	struct kernels *items;
+	size_t count, cap;
+	double middle_ns;   /* of all names */
+	int64_t step_count; /* -1: of no rank yet */
+	bool is_unlike;     /* captures are of unlike numbers of steps */
+};
+
+static void take_works(struct works *w, size_t rank, const struct pf_digest *d)
+{
+	int64_t steps = (int64_t)d->step_count;
+
+	w->is_unlike |= w->step_count >= 0 && w->step_count != steps;
+	w->step_count = steps;
+	for (size_t i = 0; i < d->kernel_count; i++) {
+		if (d->kernels[i].count <= 0 || d->kernels[i].ns < 0)
+			continue;
+		*PF_ONE_MORE(w->items, w->count, w->cap) =
+			(struct kernels){ .name_hash = d->kernels[i].name_hash,
+					  .rank = (uint32_t)rank,
+					  .count = d->kernels[i].count,
+					  .ns = d->kernels[i].ns };
+	}
+}
+
+PF_ORDER(by_name, struct kernels, PF_UP(name_hash) PF_UP(rank))
+
+/* The lower one: of two ranks it is a rank's own. */
+static double lower_median(double *values, size_t count)
+{
+	pf_sort(values, count, sizeof(*values), by_value);
+	return values[(count - 1) / 2];
+}
+
+/* One name on all its ranks; on others there is none of it. */
+static void compare_name(struct works *w, struct kernels *of, size_t count,
+			 size_t rank_count, double *values)
+{
+	size_t all = count > rank_count ? count : rank_count;
+	double each_ns, middle;
+
+	for (size_t i = 0; i < count; i++)
+		values[i] = (double)of[i].ns / (double)of[i].count;
+	each_ns = lower_median(values, count);
+	for (size_t i = 0; i < all; i++)
+		values[i] = i < count ? (double)of[i].count : 0;
+	middle = lower_median(values, all);
+	w->middle_ns += middle * each_ns;
+	for (size_t i = 0; i < count; i++)
+		of[i].like_ns = (double)of[i].count * each_ns;
+}
+
+/* ---- a rank ---- */
+
+static double ratio(const struct kernels *k)
+{
+	return k->like_ns > 0 ? (double)k->ns / k->like_ns : 1;
+}
+
+static int by_ratio(const void *a, const void *b)
+{
+	const struct kernels *x = a, *y = b;
+	double p = ratio(x), q = ratio(y);
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	return (x->name_hash > y->name_hash) - (x->name_hash < y->name_hash);
+}
+
+PF_ORDER(work_by_rank, struct kernels, PF_UP(rank) PF_THEN(by_ratio))
+
+/* Half of the time is in kernels that are longer by no more than this. */
+static double common_factor(const struct kernels *of, size_t count, double all)
+{
+	double below = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		below += of[i].like_ns;
+		if (below >= all / 2)
+			return ratio(&of[i]);
+	}
+	return 1;
+}
+
+static bool is_sum(double ns)
+{
+	return ns > -NS_MAX && ns < NS_MAX;
+}
+
+static enum pf_rank_work name_work(const struct pf_ranks_rank *r)
+{
+	double longer = (double)(r->kernel_ns - r->middle_ns);
+
+	if (longer <= LONGER * (double)r->middle_ns)
+		return PF_WORK_ALIKE;
+	if (r->slower_ns > r->more_ns && r->slower_ns >= r->some_ns)
+		return PF_WORK_SLOWER;
+	return r->some_ns > r->more_ns ? PF_WORK_SOME : PF_WORK_MORE;
+}
+
+/* The parts and the middle rank's time add up to its own. */
+static void compare_rank(const struct works *w, const struct kernels *of,
+			 size_t count, struct pf_ranks_rank *out)
+{
+	double like_ns = 0, ns = 0, factor, slower_ns;
+
+	for (size_t i = 0; i < count; i++) {
+		ns += (double)of[i].ns;
+		like_ns += of[i].like_ns;
+	}
+	factor = common_factor(of, count, like_ns);
+	slower_ns = (factor - 1) * like_ns;
+	if (!is_sum(w->middle_ns) || !is_sum(like_ns) || !is_sum(ns) ||
+	    !is_sum(slower_ns))
+		return;
+	out->kernel_ns = 0;
+	for (size_t i = 0; i < count; i++)
+		out->kernel_ns += of[i].ns;
+	out->middle_ns = llround(w->middle_ns);
+	out->more_ns = llround(like_ns) - out->middle_ns;
+	out->slower_ns = llround(slower_ns);
+	out->some_ns =
+		out->kernel_ns - out->middle_ns - out->more_ns - out->slower_ns;
+	out->factor = factor;
+	out->work = name_work(out);
+	out->why_longer = work_names[out->work];
+}
+
+static void compare_all(struct works *w, struct pf_ranks *out)
+{
+	double *values =
+		pf_calloc(w->count + out->rank_count + 1, sizeof(*values));
+
+	pf_sort(w->items, w->count, sizeof(*w->items), by_name);
+	for (size_t i = 0, end; i < w->count; i = end) {
+		for (end = i + 1;
+		     end < w->count &&
+		     w->items[end].name_hash == w->items[i].name_hash;)
+			end++;
+		compare_name(w, &w->items[i], end - i, out->rank_count, values);
+	}
+	pf_sort(w->items, w->count, sizeof(*w->items), work_by_rank);
+	for (size_t i = 0, end; i < w->count; i = end) {
+		for (end = i + 1;
+		     end < w->count && w->items[end].rank == w->items[i].rank;)
+			end++;
+		compare_rank(w, &w->items[i], end - i,
+			     &out->ranks[w->items[i].rank]);
+	}
+	free(values);
+}
+
+/* Meetings and digests as rows: by rank, by kind of collective, by step. */
+
+/* ---- by rank ---- */
+
+/* Time by cause: the largest names it. */
+struct blamed {
+	int64_t ns[PF_LATE_CAUSES];
+};
+
+static const char *cause_of_most(const struct blamed *b)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 1; i < PF_LATE_CAUSES; i++)
+		if (b->ns[i] > b->ns[best])
+			best = i;
+	return b->ns[best] > 0 ? pf_late_cause_name(best) : NULL;
+}
+
+static void add_meeting(struct pf_ranks_job *job, const struct meeting *m,
+			struct pf_ranks *out, struct blamed *blamed)
+{
+	int64_t spread = m->last_ns - m->first_ns;
+	struct pf_ranks_rank *r;
+
+	for (uint32_t k = 0; k < m->count; k++) {
+		uint32_t op = job->parts[m->from + k];
+
+		r = &out->ranks[job->ops[op].rank];
+		r->count++;
+		pf_sat_sum(&r->waited_ns, m->last_ns - job->ops[op].start_ns);
+	}
+	if (m->last == NONE)
+		return;
+	r = &out->ranks[job->ops[m->last].rank];
+	r->last_count++;
+	pf_sat_sum(&r->late_ns, spread);
+	pf_sat_sum(&r->gain_ns, m->last_ns - m->second_ns);
+	pf_sat_sum(&out->ranks[m->root].root_ns, spread);
+	pf_sat_sum(&blamed[m->root].ns[m->root_cause], spread);
+}
+
+/* Exposed communication of a collective, cut where the last rank came. */
+static void split(const struct pf_digest *d, const struct pf_digest_op *op,
+		  int64_t wait_ns, struct pf_ranks_rank *out)
+{
+	for (size_t i = 0; i < op->piece_count; i++) {
+		const struct pf_digest_piece *p =
+			&d->pieces[op->piece_from + i];
+		int64_t wait = wait_ns - p->after_ns;
+
+		wait = wait < 0 ? 0 : wait > p->ns ? p->ns : wait;
+		pf_sat_sum(&out->wait_ns, wait);
+		pf_sat_sum(&out->transfer_ns, p->ns - wait);
+	}
+}
+
+static void split_rank(struct pf_ranks_job *job, size_t index,
+		       struct works *works, struct pf_ranks_rank *out)
+{
+	const struct rank *r = &job->ranks[index];
+	struct pf_digest d;
+
+	if (!open_digest(job, index, &d))
+		return;
+	for (size_t i = 0; !job->why.len && i < d.op_count; i++) {
+		const struct op *op = &job->ops[r->from + i];
+
+		if (op->meeting != NONE)
+			split(&d, &d.ops[i],
+			      job->meetings[op->meeting].last_ns - op->start_ns,
+			      out);
+	}
+	out->computation_ns = d.ns[PF_DOING_COMPUTATION];
+	out->copy_ns = d.ns[PF_DOING_COPY];
+	out->idle_ns = d.ns[PF_DOING_IDLE];
+	out->other_comm_ns =
+		d.ns[PF_DOING_COMMUNICATION] - out->wait_ns - out->transfer_ns;
+	take_works(works, index, &d);
+	pf_digest_release(&d);
+}
+
+static void show_clock(const struct pf_ranks_job *job, size_t index,
+		       struct pf_ranks *out)
+{
+	const struct rank *r = &job->ranks[index];
+	struct pf_ranks_rank *row = &out->ranks[index];
+	int64_t away;
+
+	row->reference = job->ranks[r->reference].rank;
+	row->offset_ns = llround(r->offset_ns);
+	row->drift_ppm =
+		r->drift != 0 || r->reference == index ? r->drift * 1e6 : NAN;
+	row->drift_bound_ppm = r->slope_bound * 1e6;
+	row->scatter_ns = llround(r->scatter_ns);
+	row->seen_count = r->seen_count;
+	row->error_ns = r->seen_count
+				? llround(r->scatter_ns / sqrt(r->seen_count))
+				: -1;
+	away = row->offset_ns < 0 ? -row->offset_ns : row->offset_ns;
+	if (away > out->clock_ns)
+		out->clock_ns = away;
+	if (r->scatter_ns > (double)out->residual_ns)
+		out->residual_ns = llround(r->scatter_ns);
+	if (r->reference == index && r->seen_count)
+		out->component_count++;
+	row->begins_ns = pf_ranks_time(job, r, r->first_ns);
+}
+
+/* After the first event of all. */
+static void settle_begins(struct pf_ranks *out)
+{
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < out->rank_count; i++)
+		if (out->ranks[i].begins_ns < least)
+			least = out->ranks[i].begins_ns;
+	for (size_t i = 0; i < out->rank_count; i++)
+		out->ranks[i].begins_ns =
+			pf_sat_sub(out->ranks[i].begins_ns, least);
+}
+
+/* Is it a wait for the straggler, or is there none? */
+static bool is_for(const struct pf_ranks_job *job, const struct meeting *m,
+		   int64_t straggler)
+{
+	return straggler < 0 || m->root == straggler ||
+	       job->ops[m->last].rank == straggler;
+}
+
+/*
+ * The longest wait for a rank that alone is late, by the first that came; once
+ * the straggler is known.
+ */
+static void find_longest(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	const struct meeting *worst = NULL;
+
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		const struct meeting *m = &job->meetings[job->sorted[i]];
+
+		if (m->last == NONE ||
+		    m->last_ns - m->first_ns <= out->longest_wait_ns ||
+		    !is_for(job, m, out->straggler))
+			continue;
+		worst = m;
+		out->longest_wait_ns = m->last_ns - m->first_ns;
+	}
+	for (uint32_t k = 0; worst && k < worst->count; k++) {
+		uint32_t op = job->parts[worst->from + k];
+		const struct rank *r = &job->ranks[job->ops[op].rank];
+
+		if (job->ops[op].start_ns != worst->first_ns)
+			continue;
+		out->longest_wait_rank = (size_t)(r - job->ranks);
+		out->longest_wait_start_ns = pf_sat_sub(
+			worst->first_ns, pf_ranks_time(job, r, r->first_ns));
+		return;
+	}
+}
+
+static void make_ranks(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	PF_OWN struct blamed *blamed =
+		pf_calloc(job->rank_count + 1, sizeof(*blamed));
+	struct works works = { .step_count = -1 };
+
+	out->rank_count = job->rank_count;
+	out->ranks = pf_arena_calloc(&out->memory, job->rank_count,
+				     sizeof(*out->ranks));
+	for (size_t i = 0; i < job->rank_count; i++) {
+		out->ranks[i] = (struct pf_ranks_rank){
+			.rank = job->ranks[i].rank,
+			.trace_id = job->ranks[i].trace_id,
+			.host = pf_arena_string(&out->memory,
+						job->ranks[i].host),
+			.window_ns =
+				job->ranks[i].end_ns - job->ranks[i].start_ns,
+			.saved_ns = PF_NO_INT,
+			.kernel_ns = PF_NO_INT,
+			.middle_ns = PF_NO_INT,
+			.more_ns = PF_NO_INT,
+			.slower_ns = PF_NO_INT,
+			.some_ns = PF_NO_INT,
+			.factor = NAN,
+		};
+		if (!job->why.len)
+			show_clock(job, i, out);
+	}
+	settle_begins(out);
+	for (uint32_t i = 0; !job->why.len && i < job->meeting_count; i++)
+		add_meeting(job, &job->meetings[i], out, blamed);
+	for (size_t i = 0; i < job->rank_count; i++) {
+		out->ranks[i].cause = cause_of_most(&blamed[i]);
+		split_rank(job, i, &works, &out->ranks[i]);
+	}
+	/* captures of unlike lengths hold unlike work */
+	if (!job->why.len && !works.is_unlike && !job->left_count)
+		compare_all(&works, out);
+	free(works.items);
+}
+
+/* ---- by kind ---- */
+
+static const char *kind_name(unsigned kind)
+{
+	static const char *const names[] = {
+		[PF_SYNC_NONE] = "other",
+		[PF_SYNC_ALL_REDUCE] = "all_reduce",
+		[PF_SYNC_ALL_GATHER] = "all_gather",
+		[PF_SYNC_REDUCE_SCATTER] = "reduce_scatter",
+		[PF_SYNC_ALL_TO_ALL] = "all_to_all",
+		[PF_SYNC_BARRIER] = "barrier",
+	};
+
+	return kind < PF_LEN(names) ? names[kind] : "other";
+}
+
+/*
+ * On several machines?  NULL: not every rank says where it ran, as those do
+ * not that were not traced.
+ */
+static const char *across(const struct pf_ranks_job *job,
+			  const struct meeting *m, int64_t size)
+{
+	const char *first = NULL;
+	bool is_one = true;
+
+	for (uint32_t k = 0; k < m->count; k++) {
+		uint32_t op = job->parts[m->from + k];
+		const char *host = job->ranks[job->ops[op].rank].host;
+
+		if (!host)
+			return NULL;
+		if (!first)
+			first = host;
+		is_one &= !strcmp(first, host);
+	}
+	if (!is_one)
+		return "yes";
+	return m->count == size ? "no" : NULL;
+}
+
+struct transfer {
+	size_t kind;
+	int64_t ns;
+};
+
+PF_ORDER(by_kind_of, struct transfer, PF_UP(kind) PF_UP(ns))
+
+/* Medians of one kind's transfers, in ascending order. */
+static void rate(struct pf_ranks_kind *k, const struct transfer *t, size_t n)
+{
+	const struct pf_collective c = { .name = { k->kind, strlen(k->kind) },
+					 .group_size = k->size };
+	PF_OWN double *rates = pf_calloc(n + 1, sizeof(*rates));
+	PF_OWN int64_t *ns = pf_calloc(n + 1, sizeof(*ns));
+	double factor = pf_collective_factor(&c);
+	size_t rated = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ns[i] = t[i].ns;
+		if (k->bytes > 0 && t[i].ns > 0)
+			rates[rated++] = (double)k->bytes / (double)t[i].ns;
+	}
+	k->transfer_ns = median_ns(ns, n);
+	k->algorithm_rate = rated ? pf_ranks_median(rates, rated) : NAN;
+	k->bus_rate = factor >= 0 ? k->algorithm_rate * factor : NAN;
+}
+
+PF_ORDER(by_kind, struct pf_ranks_kind,
+	 PF_ALPHA(kind) PF_UP(size) PF_UP(bytes) PF_ALPHA(across))
+
+static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	PF_OWN struct transfer *all =
+		pf_calloc(job->meeting_count + 1, sizeof(*all));
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
+	struct pf_keyed kinds;
+
+	pf_keyed_begin(&kinds, sizeof(*out->kinds), PF_KEYED_SUMS);
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		const struct meeting *m = &job->meetings[i];
+		const struct op *op = &job->ops[job->parts[m->from]];
+		const char *kind = kind_name(op->kind);
+		const char *is_across = across(job, m, op->size);
+		struct pf_ranks_kind *k;
+		size_t n;
+
+		pf_buf_clear(&key);
+		pf_buf_addf(&key, "%s/%" PRId32 "/%" PRId64 "/%s", kind,
+			    op->size, op->bytes, is_across ? is_across : "?");
+		n = pf_keyed_at_text(&kinds, key.data, key.len);
+		k = PF_KEYED_ROW(&kinds, struct pf_ranks_kind, n);
+		k->kind = kind;
+		k->size = op->size;
+		k->bytes = op->bytes;
+		k->across = is_across;
+		k->count++;
+		pf_sat_sum(&k->spread_ns, m->last_ns - m->first_ns);
+		all[i] = (struct transfer){ n, m->transfer_ns };
+	}
+	pf_sort(all, job->meeting_count, sizeof(*all), by_kind_of);
+	for (size_t i = 0, end; i < job->meeting_count; i = end) {
+		for (end = i + 1;
+		     end < job->meeting_count && all[end].kind == all[i].kind;)
+			end++;
+		rate(PF_KEYED_ROW(&kinds, struct pf_ranks_kind, all[i].kind),
+		     &all[i], end - i);
+	}
+	pf_keyed_sort(&kinds, by_kind);
+	out->kinds = kinds.rows;
+	out->kind_count = kinds.count;
+}
+
+/* ---- by step ---- */
+
+/* Whom others waited for in a step. */
+struct blame {
+	size_t step;
+	uint32_t rank;
+	struct blamed by;
+	int64_t ns;
+};
+
+static void blame(struct pf_keyed *blames, size_t step, const struct meeting *m)
+{
+	int64_t spread = m->last_ns - m->first_ns;
+	size_t n = pf_keyed_at(blames, (uint64_t)step << 32 | m->root);
+	struct blame *one = PF_KEYED_ROW(blames, struct blame, n);
+
+	one->step = step;
+	one->rank = m->root;
+	pf_sat_sum(&one->ns, spread);
+	pf_sat_sum(&one->by.ns[m->root_cause], spread);
+}
+
+PF_ORDER(by_step, struct pf_ranks_step, PF_UP(step))
+
+static void make_steps(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	PF_AUTO(pf_keyed_end) struct pf_keyed blames = { 0 };
+	struct pf_keyed steps;
+
+	pf_keyed_begin(&steps, sizeof(struct pf_ranks_step), PF_KEYED_SUMS);
+	pf_keyed_begin(&blames, sizeof(struct blame), PF_KEYED_SUMS);
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		const struct meeting *m = &job->meetings[i];
+		int64_t step = job->ops[job->parts[m->from]].step;
+		struct pf_ranks_step *s;
+		size_t n;
+
+		if (step < 0)
+			continue;
+		n = pf_keyed_at(&steps, (uint64_t)step);
+		s = PF_KEYED_ROW(&steps, struct pf_ranks_step, n);
+		s->step = step;
+		s->late_rank = PF_NO_INT;
+		s->count++;
+		pf_sat_sum(&s->spread_ns, m->last_ns - m->first_ns);
+		if (m->last != NONE)
+			blame(&blames, n, m);
+	}
+	for (size_t i = 0; i < blames.count; i++) {
+		const struct blame *b = PF_KEYED_ROW(&blames, struct blame, i);
+		struct pf_ranks_step *s =
+			PF_KEYED_ROW(&steps, struct pf_ranks_step, b->step);
+
+		if (b->ns <= s->late_ns)
+			continue;
+		s->late_ns = b->ns;
+		s->late_rank = job->ranks[b->rank].rank;
+		s->cause = cause_of_most(&b->by);
+	}
+	pf_keyed_sort(&steps, by_step);
+	out->steps = steps.rows;
+	out->step_count = steps.count;
+}
+
+/* ---- one by one ---- */
+
+static void make_meeting(struct pf_ranks_job *job, const struct meeting *m,
+			 const char *const *groups,
+			 struct pf_ranks_meeting *out)
+{
+	const struct op *op = &job->ops[job->parts[m->from]];
+
+	*out = (struct pf_ranks_meeting){
+		.group = groups[m->group],
+		.kind = kind_name(op->kind),
+		.number = m->number,
+		.step = op->step < 0 ? PF_NO_INT : op->step,
+		.count = m->count,
+		.last_rank = PF_NO_INT,
+		.middle_rank = PF_NO_INT,
+		.spread_ns = m->last_ns - m->first_ns,
+		.gain_ns = m->last_ns - m->second_ns,
+		.transfer_ns = m->transfer_ns,
+		.late_ns = PF_NO_INT,
+		.root_rank = PF_NO_INT,
+	};
+	for (unsigned i = 0; i < PF_LATE_PARTS; i++)
+		out->why_ns[i] = m->has_why ? m->why_ns[i] : PF_NO_INT;
+	if (m->last == NONE)
+		return;
+	out->last_rank = job->ranks[job->ops[m->last].rank].rank;
+	out->middle_rank = job->ranks[job->ops[m->middle].rank].rank;
+	out->late_ns = m->last_ns - job->ops[m->middle].start_ns;
+	out->cause = pf_late_cause_name(m->cause);
+	out->root_rank = job->ranks[m->root].rank;
+	out->root_cause = pf_late_cause_name(m->root_cause);
+}
+
+static void make_meetings(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	const char **groups =
+		pf_calloc((size_t)job->groups.count + 1, sizeof(*groups));
+
+	/* names of groups, without what tells them from streams */
+	for (uint32_t i = 0; i < job->groups.count; i++) {
+		const char *text = pf_intern_text(&job->groups, i, NULL);
+
+		if (*text == '=')
+			groups[i] = pf_arena_string(&out->memory, text + 1);
+	}
+	out->meetings = pf_arena_calloc(&out->memory, job->meeting_count,
+					sizeof(*out->meetings));
+	out->meeting_count = job->meeting_count;
+	for (uint32_t i = 0; i < job->meeting_count; i++)
+		make_meeting(job, &job->meetings[job->sorted[i]], groups,
+			     &out->meetings[i]);
+	free(groups);
+}
+
+/* What is shown. */
+static void make_rows(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	make_ranks(job, out);
+	if (job->why.len)
+		return;
+	out->met_count = job->meeting_count;
+	out->left_count = job->left_count;
+	out->early_count = job->early_count;
+	make_kinds(job, out);
+	make_steps(job, out);
+	if (!job->args.is_brief)
+		make_meetings(job, out);
+}
+
+/* ---- all of it ---- */
+
 static const char *text_of(const struct pf_buf *text, struct pf_ranks *out)
 {
 	return text->len ? pf_arena_string(&out->memory, text->data) : NULL;
@@ -1591,23 +2240,24 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		return -1;
 	/* of two it cannot be known */
 	if (!job->why.len && job->unlike_end_count && job->rank_count > 2)
-		pf_buf_adds(&job->why,
-			    "ranks end with different collectives, as where "
-			    "several traces are damaged; --rank leaves ranks "
-			    "out");
+		pf_buf_adds(&job->why, "ranks end with different "
+				       "collectives, as where "
+				       "several traces are damaged; "
+				       "--rank leaves ranks "
+				       "out");
 	if (!job->why.len)
 		ranks_blame(job);
 	out->left_out = text_of(&job->left_out, out);
 	out->withheld = text_of(&job->why, out);
 	out->partly = text_of(&job->partly, out);
-	pf_ranks_rows(job, out);
+	make_rows(job, out);
 	if (!job->args.is_brief)
 		pf_ranks_pipeline(job, out);
 	if (!job->why.len && !job->args.is_brief && !out->waits_to_receive &&
 	    !job->left_out.len && job->meeting_count)
 		pf_ranks_replay(job, out);
 	if (!job->why.len)
-		pf_ranks_longest(job, out);
+		find_longest(job, out);
 	return err->code ? -1 : 0;
 }
 

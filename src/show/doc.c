@@ -165,7 +165,8 @@ size_t pf_table_declared(const struct pf_table *t)
 	return t->col_count + t->absent_count;
 }
 
-bool pf_table_is_absent(const struct pf_table *t, const char *key)
+/* Is this key one of those that were declared as PF_ABSENT? */
+static bool is_absent(const struct pf_table *t, const char *key)
 {
 	for (size_t i = 0; i < t->absent_count; i++)
 		if (!strcmp(t->cols[t->col_count + i].key, key))
@@ -1085,7 +1086,7 @@ int pf_table_need(const struct pf_table *t, const char *key)
 {
 	int col = pf_table_find(t, key);
 
-	if (!t || col >= 0 || pf_table_is_absent(t, key))
+	if (!t || col >= 0 || is_absent(t, key))
 		return col;
 	/* an analysis has another name for it than those who read it */
 	fprintf(stderr, "profan: bug: no document has '%s' here\n", key);

@@ -161,8 +161,6 @@ size_t pf_table_col_count(const struct pf_table *t);
 const struct pf_col *pf_table_cols(const struct pf_table *t);
 /* With those that were declared as PF_ABSENT, which come last. */
 size_t pf_table_declared(const struct pf_table *t);
-/* Is this key one of those that were declared as PF_ABSENT? */
-bool pf_table_is_absent(const struct pf_table *t, const char *key);
 /* Ends the program if the cells do not fill their rows: that is a bug. */
 size_t pf_table_row_count(const struct pf_table *t);
 size_t pf_table_least(const struct pf_table *t);

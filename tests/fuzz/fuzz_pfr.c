@@ -14,7 +14,7 @@
 
 #include "gen/pfrread.h"
 #include "gen/pfrw.h"
-#include "formats/pfr/file.h"
+#include "formats/pfr/file.c"
 
 static void check(const void *data, size_t len, size_t piece)
 {
@@ -77,8 +77,8 @@ static void read_definitions(const uint8_t *data, size_t size)
 	unsigned id = size ? data[size / 2] : 0;
 	struct pf_pfr_text text;
 
-	pf_pfr_defs_add(&defs, data, size / 2);
-	pf_pfr_defs_add(&defs, data + size / 2, size - size / 2);
+	defs_add(&defs, data, size / 2);
+	defs_add(&defs, data + size / 2, size - size / 2);
 	pf_pfr_defs_seal(&defs);
 	text = pf_pfr_string(&defs, id);
 	FUZZ_CHECK(text.len <= PF_PFR_TEXT_MAX);
@@ -86,7 +86,7 @@ static void read_definitions(const uint8_t *data, size_t size)
 	for (int table = PF_PFR_CBID; table <= PF_PFR_CATEGORY; table++)
 		FUZZ_CHECK(pf_pfr_keyed_text(&defs, table, id).len <=
 			   PF_PFR_TEXT_MAX);
-	pf_pfr_defs_release(&defs);
+	defs_release(&defs);
 }
 
 static void read_lines(const uint8_t *data, size_t size)
@@ -94,14 +94,14 @@ static void read_lines(const uint8_t *data, size_t size)
 	struct pf_pfr_lines lines = { 0 };
 	int64_t n;
 
-	pf_pfr_lines_add(&lines, data, size / 3);
-	pf_pfr_lines_add(&lines, data + size / 3, size - size / 3);
+	lines_add(&lines, data, size / 3);
+	lines_add(&lines, data + size / 3, size - size / 3);
 	for (size_t i = 1; i < lines.count; i++)
 		FUZZ_CHECK(strcmp(lines.items[i - 1].key, lines.items[i].key) <
 			   0);
 	if (lines.count)
 		pf_pfr_line_int(&lines, lines.items[0].key, &n);
-	pf_pfr_lines_release(&lines);
+	lines_release(&lines);
 }
 
 static void read_clock(const uint8_t *data, size_t size)
@@ -110,16 +110,15 @@ static void read_clock(const uint8_t *data, size_t size)
 	int64_t base = 0;
 
 	for (size_t at = 0; at < size; at += 16)
-		pf_pfr_clock_add(&clock, data + at,
-				 size - at < 16 ? size - at : 16);
-	FUZZ_CHECK(pf_pfr_clock_base(&clock, &base) == (clock.count > 0));
+		clock_add(&clock, data + at, size - at < 16 ? size - at : 16);
+	FUZZ_CHECK(clock_base(&clock, &base) == (clock.count > 0));
 	for (size_t at = 0; at + 8 <= size; at += 8) {
 		int64_t ns;
 
 		memcpy(&ns, data + at, 8);
 		pf_pfr_clock_monotonic(&clock, ns);
 	}
-	pf_pfr_clock_release(&clock);
+	clock_release(&clock);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

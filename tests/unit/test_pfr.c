@@ -6,7 +6,7 @@
 
 #include "gen/pfrread.h"
 #include "gen/pfrw.h"
-#include "formats/pfr/file.h"
+#include "formats/pfr/file.c"
 #include "formats/pfr/frame.h"
 #include "formats/kineto/work.c"
 
@@ -503,7 +503,7 @@ static void text_lines(void **state)
 	int64_t v;
 
 	(void)state;
-	pf_pfr_lines_add(&l, (const unsigned char *)text, strlen(text));
+	lines_add(&l, (const unsigned char *)text, strlen(text));
 	assert_int_equal(l.count, 3);
 	assert_true(pf_pfr_line_int(&l, "a", &v));
 	assert_int_equal(v, 22);
@@ -511,7 +511,7 @@ static void text_lines(void **state)
 	assert_string_equal(pf_pfr_line_of(&l, "last")->value, "A");
 	assert_false(pf_pfr_line_int(&l, "b", &v));
 	assert_null(pf_pfr_line_of(&l, "no key"));
-	pf_pfr_lines_release(&l);
+	lines_release(&l);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 
 #include "gen/pfrread.h"
 #include "gen/pfrw.h"
-#include "formats/pfr/file.h"
+#include "formats/pfr/file.c"
 
 #define PUSH   16
 #define MARK   18
@@ -66,14 +66,13 @@ static void lines_stay_small(void **state)
 		for (int k = 0; k < 20; k++) {
 			line[0] = (char)('a' + k);
 			line[1] = '=';
-			pf_pfr_lines_add(&l, (unsigned char *)line,
-					 round ? len : 3);
+			lines_add(&l, (unsigned char *)line, round ? len : 3);
 		}
 	assert_int_equal(l.count, 20);
 	assert_true(l.bytes <= 8u << 20);
 	assert_true(l.left_out >= 12);
 	free(line);
-	pf_pfr_lines_release(&l);
+	lines_release(&l);
 }
 
 static void define(struct pf_pfr_defs *d, unsigned table, uint64_t id,
@@ -88,7 +87,7 @@ static void define(struct pf_pfr_defs *d, unsigned table, uint64_t id,
 		pfrw_string(&w, id, text);
 	else
 		pfrw_keyed(&w, table, id, text);
-	pf_pfr_defs_add(d, w.body, w.body_len);
+	defs_add(d, w.body, w.body_len);
 	free(text);
 	free(w.body);
 }
@@ -106,7 +105,7 @@ static void long_texts_are_lost(void **state)
 	assert_null(pf_pfr_string(&d, 2).p);
 	assert_null(pf_pfr_keyed_text(&d, PF_PFR_DOMAIN, 3).p);
 	assert_int_equal(d.past_cap, 2);
-	pf_pfr_defs_release(&d);
+	defs_release(&d);
 }
 
 /* Past the limit of keys: not sorted again for each of them. */
@@ -122,7 +121,7 @@ static void keys_without_end(void **state)
 	assert_int_equal(d.past_cap, more);
 	assert_non_null(pf_pfr_keyed_text(&d, PF_PFR_THREAD, limit).p);
 	assert_null(pf_pfr_keyed_text(&d, PF_PFR_THREAD, limit + 1).p);
-	pf_pfr_defs_release(&d);
+	defs_release(&d);
 }
 
 /* Ranges that stay open own their names, up to 64 MiB of them. */
@@ -275,7 +274,7 @@ static void add_pair(struct pf_pfr_clock *c, uint64_t mono, uint64_t real)
 {
 	const uint64_t pair[3] = { mono, real, mono };
 
-	pf_pfr_clock_add(c, (const unsigned char *)pair, sizeof(pair));
+	clock_add(c, (const unsigned char *)pair, sizeof(pair));
 }
 
 /* Near or far from the time before: the same pair is found. */
@@ -300,7 +299,7 @@ static void clocks_are_searched(void **state)
 			       2000 * (int64_t)(count - 1);
 		assert_int_equal(pf_pfr_clock_monotonic(&c, real), want);
 	}
-	pf_pfr_clock_release(&c);
+	clock_release(&c);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 #include "unit/scene.h"
 
 #include "analysis/idle/syncs.h"
-#include "show/doc.h"
+#include "show/doc.c"
 
 /*
  * Two steps.  In each, aten::item waits from 50 to 210 of the step for work
@@ -178,11 +178,11 @@ static void test_no_idle(void **state)
 		support_no_error(&err);
 		scene_text(&s, NULL, 0, "finding", cases[i].finding);
 		/* of no GPU nothing is known, and that is not 0 */
-		assert_int_equal(
-			pf_table_is_absent(pf_doc_find_table(&s.doc, "sites"),
+		assert_int_equal(is_absent(pf_doc_find_table(&s.doc, "sites"),
 					   "idle_ns"),
-			cases[i].trace == no_gpu || cases[i].trace == unknown ||
-				cases[i].trace == threads);
+				 cases[i].trace == no_gpu ||
+					 cases[i].trace == unknown ||
+					 cases[i].trace == threads);
 		scene_close(&s);
 	}
 }

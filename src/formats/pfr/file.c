@@ -16,7 +16,7 @@
 #define LINES_MAX 16384u
 #define BYTES_MAX (8u << 20)
 
-void pf_pfr_lines_release(struct pf_pfr_lines *l)
+static void lines_release(struct pf_pfr_lines *l)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		free(l->items[i].key);
@@ -111,7 +111,7 @@ static bool is_key(const char *p, size_t len)
 	return len > 0 && len <= 256;
 }
 
-void pf_pfr_lines_add(struct pf_pfr_lines *l, const unsigned char *p,
+static void lines_add(struct pf_pfr_lines *l, const unsigned char *p,
 		      size_t len)
 {
 	const char *at = (const char *)p, *end = at + len;
@@ -153,13 +153,14 @@ bool pf_pfr_line_int(const struct pf_pfr_lines *l, const char *key,
 
 #define PAIRS_MAX (1u << 20) /* twelve days of one a second */
 
-void pf_pfr_clock_release(struct pf_pfr_clock *c)
+static void clock_release(struct pf_pfr_clock *c)
 {
 	free(c->pairs);
 	memset(c, 0, sizeof(*c));
 }
 
-void pf_pfr_clock_add(struct pf_pfr_clock *c, const unsigned char *p,
+/* The payload of a CLOCK frame; what is too short is passed over. */
+static void clock_add(struct pf_pfr_clock *c, const unsigned char *p,
 		      size_t len)
 {
 	uint64_t before, real, after;
@@ -180,7 +181,8 @@ void pf_pfr_clock_add(struct pf_pfr_clock *c, const unsigned char *p,
 	};
 }
 
-bool pf_pfr_clock_base(const struct pf_pfr_clock *c, int64_t *base_ns)
+/* Realtime at monotonic 0 by the first pair: false if there is none. */
+static bool clock_base(const struct pf_pfr_clock *c, int64_t *base_ns)
 {
 	if (!c->count)
 		return false;
@@ -253,7 +255,7 @@ int64_t pf_pfr_clock_monotonic(struct pf_pfr_clock *c, int64_t ns)
 #define LAUNCHES_MAX (1u << 20)
 #define KEYED_MAX    (1u << 18)
 
-void pf_pfr_defs_release(struct pf_pfr_defs *d)
+static void defs_release(struct pf_pfr_defs *d)
 {
 	pf_buf_release(&d->text);
 	free(d->strings);
@@ -434,7 +436,8 @@ static bool add_entry(struct pf_pfr_defs *d, unsigned table, struct pf_wire *w)
 	}
 }
 
-void pf_pfr_defs_add(struct pf_pfr_defs *d, const unsigned char *p, size_t len)
+/* Take in the payload of a DEF frame. */
+static void defs_add(struct pf_pfr_defs *d, const unsigned char *p, size_t len)
 {
 	struct pf_wire w = { p, p + len };
 
@@ -675,30 +678,30 @@ enum pf_pfr_got pf_pfr_body_next(struct pf_pfr_body *b, struct pf_pfr_event *ev)
 
 void pf_pfr_file_release(struct pf_pfr_file *f)
 {
-	pf_pfr_lines_release(&f->meta);
-	pf_pfr_lines_release(&f->info);
-	pf_pfr_lines_release(&f->stat);
-	pf_pfr_defs_release(&f->defs);
-	pf_pfr_clock_release(&f->clock);
+	lines_release(&f->meta);
+	lines_release(&f->info);
+	lines_release(&f->stat);
+	defs_release(&f->defs);
+	clock_release(&f->clock);
 }
 
 void pf_pfr_file_add(struct pf_pfr_file *f, const struct pf_pfr_frame *frame)
 {
 	switch (frame->type) {
 	case PF_PFR_META:
-		pf_pfr_lines_add(&f->meta, frame->payload, frame->len);
+		lines_add(&f->meta, frame->payload, frame->len);
 		break;
 	case PF_PFR_INFO:
-		pf_pfr_lines_add(&f->info, frame->payload, frame->len);
+		lines_add(&f->info, frame->payload, frame->len);
 		break;
 	case PF_PFR_STAT:
-		pf_pfr_lines_add(&f->stat, frame->payload, frame->len);
+		lines_add(&f->stat, frame->payload, frame->len);
 		break;
 	case PF_PFR_DEF:
-		pf_pfr_defs_add(&f->defs, frame->payload, frame->len);
+		defs_add(&f->defs, frame->payload, frame->len);
 		break;
 	case PF_PFR_CLOCK:
-		pf_pfr_clock_add(&f->clock, frame->payload, frame->len);
+		clock_add(&f->clock, frame->payload, frame->len);
 		break;
 	}
 }
@@ -715,7 +718,7 @@ int64_t pf_pfr_info_int(const struct pf_pfr_file *f, const char *what,
 
 void pf_pfr_file_find_base(struct pf_pfr_file *f)
 {
-	f->has_base = pf_pfr_clock_base(&f->clock, &f->base_ns);
+	f->has_base = clock_base(&f->clock, &f->base_ns);
 }
 
 /* ---- as Kineto says it ---- */

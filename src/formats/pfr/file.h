@@ -32,10 +32,6 @@ struct pf_pfr_lines {
 	int64_t left_out;
 };
 
-void pf_pfr_lines_release(struct pf_pfr_lines *l);
-void pf_pfr_lines_add(struct pf_pfr_lines *l, const unsigned char *p,
-		      size_t len);
-
 /* NULL if there is none. */
 const struct pf_pfr_line *pf_pfr_line_of(const struct pf_pfr_lines *l,
 					 const char *key);
@@ -56,15 +52,6 @@ struct pf_pfr_clock {
 	size_t last;    /* the pair that was used last */
 	bool goes_back; /* realtime was set back */
 };
-
-void pf_pfr_clock_release(struct pf_pfr_clock *c);
-
-/* The payload of a CLOCK frame; what is too short is passed over. */
-void pf_pfr_clock_add(struct pf_pfr_clock *c, const unsigned char *p,
-		      size_t len);
-
-/* Realtime at monotonic 0 by the first pair: false if there is none. */
-bool pf_pfr_clock_base(const struct pf_pfr_clock *c, int64_t *base_ns);
 
 /*
  * A realtime on the monotonic clock: linear between two pairs, with the
@@ -136,11 +123,6 @@ enum pf_pfr_table {
 	PF_PFR_DOMAIN = 5,
 	PF_PFR_CATEGORY = 6,
 };
-
-void pf_pfr_defs_release(struct pf_pfr_defs *d);
-
-/* Take in the payload of a DEF frame. */
-void pf_pfr_defs_add(struct pf_pfr_defs *d, const unsigned char *p, size_t len);
 
 /* All frames have been added: make the following ones possible. */
 void pf_pfr_defs_seal(struct pf_pfr_defs *d);

@@ -45,9 +45,9 @@ def lone_functions():
             if "static" in result.split() or name == "main":
                 continue
             others = [p for p in users[name] if p != path]
-            # named more than once in a header: a macro or an inline uses it
+            # in a header where it is not declared: a macro or code uses it
             used = [p for p in others if p.endswith(".c") or
-                    len(re.findall(r"\b%s\b" % name, code[p])) > 1]
+                    re.search(r"^[\t#].*\b%s\b" % name, code[p], re.M)]
             if all(os.path.dirname(p) == os.path.dirname(path) for p in used):
                 yield "%s %s" % (path, name)
 

@@ -310,15 +310,15 @@ static void redact_table(const struct pf_redact *r, struct pf_table **table)
 	*table = out;
 }
 
-static char *redact_string(const struct pf_redact *r, char *s)
+static const char *redact_string(const struct pf_redact *r, const char *s,
+				 struct pf_arena *texts)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	pf_buf_adds(&text, "");
 	if (!r->is_strict)
 		pf_redact_text(r, s, strlen(s), &text);
-	free(s);
-	return text.data;
+	return pf_arena_text(texts, text.data, text.len);
 }
 
 void pf_redact_doc(const struct pf_redact *r, struct pf_doc *doc)
@@ -326,13 +326,13 @@ void pf_redact_doc(const struct pf_redact *r, struct pf_doc *doc)
 	for (size_t i = 0; i < doc->table_count; i++)
 		redact_table(r, &doc->tables[i]);
 	for (size_t i = 0; i < doc->note_count; i++)
-		doc->notes[i] = redact_string(r, doc->notes[i]);
+		doc->notes[i] = redact_string(r, doc->notes[i], &doc->texts);
 	for (size_t i = 0; i < doc->scalar_count; i++) {
 		struct pf_cell *cell = &doc->scalars[i].cell;
 
 		if (cell->type != PF_CELL_TEXT)
 			continue;
-		cell->v.text.s = redact_string(r, (char *)cell->v.text.s);
+		cell->v.text.s = redact_string(r, cell->v.text.s, &doc->texts);
 		cell->v.text.len = strlen(cell->v.text.s);
 	}
 }

@@ -102,7 +102,7 @@ static void tail(struct pf_printer *p)
 	p->section++;
 }
 
-static void notes(struct pf_printer *p, char *const *texts, size_t count)
+static void notes(struct pf_printer *p, const char *const *texts, size_t count)
 {
 	/* the command itself says what failed */
 	for (size_t i = p->failed_count; i < count; i++)

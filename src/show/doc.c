@@ -321,26 +321,13 @@ enum list { NO_LIST, FIRST_LIST, OTHER_LIST };
 
 void pf_doc_release(struct pf_doc *doc)
 {
-	for (size_t i = 0; i < doc->scalar_count; i++) {
-		struct pf_scalar *s = &doc->scalars[i];
-
-		free((char *)s->col.key);
-		free((char *)s->col.title);
-		if (s->cell.type == PF_CELL_TEXT)
-			free((char *)s->cell.v.text.s);
-	}
 	for (size_t i = 0; i < doc->table_count; i++)
 		pf_table_free(doc->tables[i]);
-	for (size_t i = 0; i < doc->note_count; i++)
-		free(doc->notes[i]);
 	free(doc->scalars);
 	free(doc->tables);
-	for (size_t i = 0; i < doc->check_count; i++) {
-		free(doc->checks[i].name);
-		free(doc->checks[i].why);
-	}
 	free(doc->notes);
 	free(doc->checks);
+	pf_arena_release(&doc->texts);
 	memset(doc, 0, sizeof(*doc));
 }
 
@@ -351,11 +338,13 @@ static void doc_cell(struct pf_doc *doc, const struct pf_col *col,
 	struct pf_scalar *s;
 
 	s = PF_ONE_MORE(doc->scalars, doc->scalar_count, doc->scalar_cap);
-	s->col = (struct pf_col){ pf_strdup(col->key), pf_strdup(col->title),
+	s->col = (struct pf_col){ pf_arena_string(&doc->texts, col->key),
+				  pf_arena_string(&doc->texts, col->title),
 				  col->kind };
 	s->cell = *cell;
 	if (cell->type == PF_CELL_TEXT)
-		s->cell.v.text.s = pf_memdup0(cell->v.text.s, cell->v.text.len);
+		s->cell.v.text.s = pf_arena_text(&doc->texts, cell->v.text.s,
+						 cell->v.text.len);
 }
 
 void pf_doc_int(struct pf_doc *doc, const char *key, const char *title,
@@ -405,8 +394,7 @@ void pf_doc_finding(struct pf_doc *doc, const char *fmt, ...)
 		if (strcmp(s->col.key, PF_DOC_FINDING) != 0 ||
 		    s->cell.type != PF_CELL_TEXT)
 			continue;
-		free((char *)s->cell.v.text.s);
-		s->cell.v.text.s = pf_strdup(text);
+		s->cell.v.text.s = pf_arena_string(&doc->texts, text);
 		s->cell.v.text.len = strlen(text);
 		return;
 	}
@@ -504,7 +492,7 @@ int pf_doc_settle(struct pf_doc *doc, struct pf_err *err)
 static void add_note(struct pf_doc *doc, size_t place, const char *before,
 		     const char *fmt, va_list ap)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	char small[1024];
 
 	vsnprintf(small, sizeof(small), fmt, ap);
@@ -514,7 +502,7 @@ static void add_note(struct pf_doc *doc, size_t place, const char *before,
 			     sizeof(*doc->notes));
 	memmove(doc->notes + place + 1, doc->notes + place,
 		(doc->note_count - place) * sizeof(*doc->notes));
-	doc->notes[place] = text.data;
+	doc->notes[place] = pf_arena_string(&doc->texts, text.data);
 	doc->note_count++;
 }
 
@@ -534,8 +522,8 @@ static void add_check(struct pf_doc *doc, const char *name, const char *note,
 
 	*PF_ONE_MORE(doc->checks, doc->check_count, doc->check_cap) =
 		(struct pf_check){
-			pf_strdup(name),
-			why ? pf_strdup(why + strlen("failed: ")) : NULL,
+			pf_arena_string(&doc->texts, name),
+			why ? why + strlen("failed: ") : NULL,
 			is_failed,
 		};
 }

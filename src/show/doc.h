@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 /*
  * The one table type: typed columns, rows of cells.  Analyses and queries
@@ -168,14 +169,14 @@ size_t pf_table_least(const struct pf_table *t);
 const struct pf_cell *pf_table_row(const struct pf_table *t, size_t r);
 
 struct pf_scalar {
-	struct pf_col col;   /* key and title owned */
-	struct pf_cell cell; /* text owned */
+	struct pf_col col;
+	struct pf_cell cell;
 };
 
-/* A check that was asked for; the texts are owned. */
+/* A check that was asked for. */
 struct pf_check {
-	char *name;
-	char *why; /* it failed, or was not judged; NULL: it passed */
+	const char *name;
+	const char *why; /* it failed, or was not judged; NULL: it passed */
 	bool is_failed;
 };
 
@@ -190,11 +191,12 @@ struct pf_doc {
 	bool is_of_many;
 	/* Tables after these may be folded away; 0: none. */
 	size_t main_tables;
-	char **notes;
+	const char **notes;
 	size_t note_count, note_cap;
 	size_t failed_count; /* of the notes, the first: checks that failed */
 	struct pf_check *checks; /* all that were asked for */
 	size_t check_count, check_cap;
+	struct pf_arena texts; /* but those of tables */
 	/*
 	 * Set by who asks for the document, or not at all: names of tables
 	 * with a space between them.  Those are cut to the limit of "order",

@@ -51,7 +51,8 @@ struct pf_format_ops {
 	void (*head)(struct pf_printer *p);
 	void (*row)(struct pf_printer *p, const struct pf_cell *cells);
 	void (*tail)(struct pf_printer *p);
-	void (*notes)(struct pf_printer *p, char *const *notes, size_t count);
+	void (*notes)(struct pf_printer *p, const char *const *notes,
+		      size_t count);
 	void (*end)(struct pf_printer *p);
 	/* What is folded away begins or ends. */
 	void (*fold)(struct pf_printer *p, bool is_begin);

@@ -98,7 +98,7 @@ static void tail(struct pf_printer *p)
 	pf_jsonw_end(&p->json);
 }
 
-static void notes(struct pf_printer *p, char *const *texts, size_t count)
+static void notes(struct pf_printer *p, const char *const *texts, size_t count)
 {
 	pf_jsonw_end(&p->json);
 	pf_jsonw_key(&p->json, "notes");

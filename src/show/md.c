@@ -96,7 +96,7 @@ static void tail(struct pf_printer *p)
 		print_heading(p);
 }
 
-static void notes(struct pf_printer *p, char *const *texts, size_t count)
+static void notes(struct pf_printer *p, const char *const *texts, size_t count)
 {
 	if (count <= p->failed_count)
 		return;

@@ -16,7 +16,6 @@
  * no two rows look the same for it: rows do if all their texts are equal.
  */
 
-/* Zero-initialised, it owns its arrays. */
 struct pf_choice {
 	const struct pf_table *table;
 	bool is_wide;
@@ -33,6 +32,7 @@ struct pf_choice {
 	 */
 	size_t *instead;
 	bool *is_same; /* by row: looks like another one */
+	struct pf_arena memory;
 };
 
 static bool is_text(const struct pf_col *col)
@@ -238,7 +238,7 @@ static void tell_apart(struct pf_choice *c, bool *is_shown)
 	const struct pf_col *all = pf_table_cols(c->table);
 	size_t rows = pf_table_row_count(c->table);
 	PF_OWN size_t *order = pf_calloc(rows + 1, sizeof(*order));
-	bool *is_same = pf_calloc(rows + 1, sizeof(*is_same));
+	bool *is_same = pf_arena_calloc(&c->memory, rows + 1, sizeof(*is_same));
 	bool more;
 
 	put_in_order(c, order);
@@ -281,16 +281,16 @@ static void choice_make(struct pf_choice *c, const struct pf_table *t,
 	size_t count = pf_table_col_count(t);
 	PF_OWN bool *is_shown = pf_calloc(count + 1, sizeof(*is_shown));
 
-	*c = (struct pf_choice){
-		.table = t,
-		.is_wide = is_wide,
-		.cols = pf_calloc(count + 1, sizeof(*c->cols)),
-		.places = pf_calloc(count + 1, sizeof(*c->places)),
-		.is_spare = pf_calloc(count + 1, sizeof(*c->is_spare)),
-		.is_whole = pf_calloc(count + 1, sizeof(*c->is_whole)),
-		.tells = pf_calloc(count + 1, sizeof(*c->tells)),
-		.instead = pf_calloc(count + 1, sizeof(*c->instead)),
-	};
+	*c = (struct pf_choice){ .table = t, .is_wide = is_wide };
+	c->cols = pf_arena_calloc(&c->memory, count + 1, sizeof(*c->cols));
+	c->places = pf_arena_calloc(&c->memory, count + 1, sizeof(*c->places));
+	c->is_spare =
+		pf_arena_calloc(&c->memory, count + 1, sizeof(*c->is_spare));
+	c->is_whole =
+		pf_arena_calloc(&c->memory, count + 1, sizeof(*c->is_whole));
+	c->tells = pf_arena_calloc(&c->memory, count + 1, sizeof(*c->tells));
+	c->instead =
+		pf_arena_calloc(&c->memory, count + 1, sizeof(*c->instead));
 	for (size_t i = 0; i < count; i++)
 		is_shown[i] = !(all[i].kind & (is_wide ? PF_BRIEF : PF_FULL));
 	choose(c, is_shown);
@@ -300,13 +300,7 @@ static void choice_make(struct pf_choice *c, const struct pf_table *t,
 
 static void choice_release(struct pf_choice *c)
 {
-	free(c->cols);
-	free(c->places);
-	free(c->is_spare);
-	free(c->instead);
-	free(c->is_whole);
-	free(c->tells);
-	free(c->is_same);
+	pf_arena_release(&c->memory);
 	*c = (struct pf_choice){ 0 };
 }
 
@@ -649,12 +643,6 @@ static size_t add_notes(struct pf_doc *doc, size_t rows)
 	return before;
 }
 
-static void drop_notes(struct pf_doc *doc, size_t before)
-{
-	while (doc->note_count > before)
-		free(doc->notes[--doc->note_count]);
-}
-
 /* The document as a text, which the caller frees. */
 static char *text_take(const struct pf_style *style, const struct pf_doc *doc,
 		       size_t *bytes, struct pf_err *err)
@@ -689,7 +677,7 @@ static int print(struct pf_style style, struct pf_doc *doc, size_t rows,
 	text = text_take(&style, doc, bytes, err);
 	if (text && out)
 		fwrite(text, 1, *bytes, out);
-	drop_notes(doc, before);
+	doc->note_count = before;
 	if (!text)
 		return -1;
 	return 0;
@@ -759,7 +747,7 @@ static int print_page(const struct page *p, FILE *out, size_t *lines,
 			    pf_num_show_count(number, (int64_t)p->left),
 			    p->left == 1 ? "" : "s");
 	text = text_take(&style, p->doc, &bytes, err);
-	drop_notes(p->doc, before);
+	p->doc->note_count = before;
 	if (!text)
 		return -1;
 	*lines = 0;

@@ -850,7 +850,7 @@ static void tail(struct pf_printer *p)
 		pf_buf_adds(&p->buf, "(no rows)\n");
 }
 
-static void notes(struct pf_printer *p, char *const *texts, size_t count)
+static void notes(struct pf_printer *p, const char *const *texts, size_t count)
 {
 	static const char failed[] = "failed: ";
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };

@@ -685,7 +685,7 @@ struct found {
 static int find_trace(struct pf_db *db, struct found *f)
 {
 	size_t count;
-	PF_OWN struct pf_fleet_rank *rows = pf_named_rows_take(
+	struct pf_fleet_rank *rows = pf_named_read(
 		db, "fleet/trace", PF_FIELDS(rank_fields), &f->texts, &count);
 
 	if (!rows)

@@ -648,9 +648,9 @@ static int read_nights(struct pf_db *db, struct nights *t)
 	PF_STMT(st) = NULL;
 	int rc;
 
-	t->nights = pf_named_rows_take(db, "fleet/show_trend",
-				       PF_FIELDS(night_fields), &t->texts,
-				       &t->count);
+	t->nights =
+		pf_named_read(db, "fleet/show_trend", PF_FIELDS(night_fields),
+			      &t->texts, &t->count);
 	st = t->nights ? pf_fleet_sums_prepare(db, &pf_fleet_step_figures)
 		       : NULL;
 	while ((rc = pf_db_step(db, st, db->err)) == 1)
@@ -981,7 +981,6 @@ static void find_of_captures(const struct trend *trend,
 
 static void release_nights(struct nights *t)
 {
-	free(t->nights);
 	free(t->changes);
 	pf_arena_release(&t->texts);
 }

@@ -135,13 +135,13 @@ static void take_value(sqlite3_stmt *stmt, int i, const struct pf_field *field,
 			texts, (const char *)sqlite3_column_text(stmt, i));
 }
 
-void *pf_named_rows_take(struct pf_db *db, const char *name,
-			 const struct pf_field *fields, size_t count,
-			 struct pf_arena *texts, size_t *row_count)
+void *pf_named_read(struct pf_db *db, const char *name,
+		    const struct pf_field *fields, size_t count,
+		    struct pf_arena *memory, size_t *row_count)
 {
 	size_t size = fields->row_bytes, cap = 1;
 	PF_STMT(stmt) = pf_named_prepare(db, name, db->err);
-	char *rows = pf_calloc(1, size);
+	PF_OWN char *rows = pf_calloc(1, size);
 	int rc = stmt ? check_count(stmt, name, count, db->err) : -1;
 
 	for (size_t i = 0; !rc && i < count; i++)
@@ -150,15 +150,14 @@ void *pf_named_rows_take(struct pf_db *db, const char *name,
 	while (!rc && (rc = pf_db_step(db, stmt, db->err)) == 1) {
 		rows = pf_grow_zero(rows, &cap, *row_count + 1, size);
 		for (size_t i = 0; i < count; i++)
-			take_value(stmt, (int)i, &fields[i], texts,
+			take_value(stmt, (int)i, &fields[i], memory,
 				   rows + *row_count * size);
 		++*row_count;
 		rc = 0;
 	}
-	if (!rc)
-		return rows;
-	free(rows);
-	return NULL;
+	return rc ? NULL
+		  : memcpy(pf_arena_alloc(memory, *row_count * size), rows,
+			   *row_count * size);
 }
 
 void *pf_named_rows_new(struct pf_db *db, const char *name,
@@ -166,16 +165,16 @@ void *pf_named_rows_new(struct pf_db *db, const char *name,
 {
 	struct pf_named_rows *r = pf_calloc(1, sizeof(*r));
 
-	r->rows = pf_named_rows_take(db, name, fields, count, NULL, &r->count);
+	r->rows = pf_named_read(db, name, fields, count, &r->memory, &r->count);
 	if (r->rows)
 		return r;
-	free(r);
+	pf_named_rows_free(r);
 	return NULL;
 }
 
 void pf_named_rows_free(void *rows)
 {
-	free(((struct pf_named_rows *)rows)->rows);
+	pf_arena_release(&((struct pf_named_rows *)rows)->memory);
 	free(rows);
 }
 

@@ -27,18 +27,19 @@ sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,
 int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table);
 
 /*
- * Run it: an array of structs with these fields, to be freed; NULL and db->err.
- * Texts are kept in "texts" up to a NUL.  What is null or no number is
+ * Run it: an array of structs with these fields, which are in "memory" as their
+ * texts are, up to a NUL; NULL and db->err.  What is null or no number is
  * PF_NO_INT, not a number, false or NULL; members without a field are 0.
  */
-void *pf_named_rows_take(struct pf_db *db, const char *name,
-			 const struct pf_field *fields, size_t count,
-			 struct pf_arena *texts, size_t *row_count);
+void *pf_named_read(struct pf_db *db, const char *name,
+		    const struct pf_field *fields, size_t count,
+		    struct pf_arena *memory, size_t *row_count);
 
-/* The same without texts, as what pf_memo_get() keeps: struct pf_named_rows. */
+/* The same as what pf_memo_get() keeps: struct pf_named_rows. */
 struct pf_named_rows {
 	void *rows;
 	size_t count;
+	struct pf_arena memory;
 };
 void *pf_named_rows_new(struct pf_db *db, const char *name,
 			const struct pf_field *fields, size_t count);

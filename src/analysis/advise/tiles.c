@@ -141,8 +141,8 @@ static int marks_load(struct pf_db *db, int64_t trace_id,
 	struct pf_arena texts = { 0 };
 	struct reader r = { .db = db, .out = out };
 	struct named *names =
-		pf_named_rows_take(db, "advise_marks", PF_FIELDS(named_fields),
-				   &texts, &r.name_count);
+		pf_named_read(db, "advise_marks", PF_FIELDS(named_fields),
+			      &texts, &r.name_count);
 	int rc = names ? 0 : -1;
 
 	r.names = names;
@@ -151,7 +151,6 @@ static int marks_load(struct pf_db *db, int64_t trace_id,
 	if (!rc && has_ranges(names, r.name_count))
 		rc = pf_host_tracks(db, trace_id, read_thread, &r);
 	unite(out);
-	free(names);
 	pf_arena_release(&texts);
 	return rc;
 }

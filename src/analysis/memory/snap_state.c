@@ -286,7 +286,7 @@ static int find_lost(struct pf_db *db, const struct pf_window *window,
 		     struct pf_snap_state *out)
 {
 	size_t count;
-	struct lost *lost = pf_named_rows_take(
+	struct lost *lost = pf_named_read(
 		db, "snap_lost", PF_FIELDS(lost_fields), &out->texts, &count);
 
 	if (!lost)
@@ -296,7 +296,6 @@ static int find_lost(struct pf_db *db, const struct pf_window *window,
 			pf_sat_sum(&out->lost_segments, lost[i].segment_count);
 			pf_sat_sum(&out->lost_entries, lost[i].entry_count);
 		}
-	free(lost);
 	return 0;
 }
 
@@ -306,8 +305,8 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 	struct pf_snap_now *now;
 	size_t count, kept = 0;
 
-	now = pf_named_rows_take(db, "snap_now", PF_FIELDS(load_fields),
-				 &out->texts, &count);
+	now = pf_named_read(db, "snap_now", PF_FIELDS(load_fields), &out->texts,
+			    &count);
 	if (!now)
 		return -1;
 	out->now = now;
@@ -318,9 +317,8 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 			kept++;
 		}
 	out->now_count = kept;
-	out->past =
-		pf_named_rows_take(db, "snap_history", PF_FIELDS(past_fields),
-				   &out->texts, &count);
+	out->past = pf_named_read(db, "snap_history", PF_FIELDS(past_fields),
+				  &out->texts, &count);
 	if (!out->past)
 		return -1;
 	kept = 0;
@@ -334,8 +332,6 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 
 void pf_snap_state_release(struct pf_snap_state *s)
 {
-	free(s->now);
-	free(s->past);
 	pf_arena_release(&s->texts);
 	*s = (struct pf_snap_state){ 0 };
 }

@@ -491,7 +491,7 @@ struct making {
 	struct pf_map syncs;     /* string.id -> pf_p2p << 8 | pf_sync */
 	struct what *said;
 	size_t said_count, said_cap;
-	struct pf_arena memory; /* of texts of sources */
+	struct pf_arena memory; /* of sources */
 	struct source *sources;
 	size_t source_count;
 	/* of a trace; the first member is where they begin */
@@ -1544,9 +1544,8 @@ int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 	const struct pf_gpu_event *ev;
 	size_t next = 0;
 
-	m.sources =
-		pf_named_rows_take(db, "rank_traces", PF_FIELDS(source_fields),
-				   &m.memory, &m.source_count);
+	m.sources = pf_named_read(db, "rank_traces", PF_FIELDS(source_fields),
+				  &m.memory, &m.source_count);
 	if (!pf_steps_load(db, window->steps, &steps) && m.sources &&
 	    (m.names = pf_names_new(db)))
 		m.gpu = pf_gpu_new(db, window, PF_GPU_STARTS | PF_GPU_CALLS);
@@ -1563,7 +1562,6 @@ int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 	pf_map_release(&m.argsets);
 	pf_map_release(&m.syncs);
 	pf_arena_release(&m.memory);
-	free(m.sources);
 	free(m.said);
 	pf_names_free(m.names);
 	pf_gpu_free(m.gpu);

@@ -1775,15 +1775,15 @@ static void match(struct pf_roofline *o, const struct described *d, size_t n)
 static int find_peaks(struct pf_db *db, const struct pf_roofline_args *args,
 		      struct pf_roofline *o)
 {
-	PF_OWN struct described *d = NULL;
+	struct described *d;
 	size_t count;
 
 	pf_gpu_peaks_none(&o->peaks);
 	o->gpus = pf_gpus_new(db->err);
 	if (!o->gpus)
 		return -1;
-	d = pf_named_rows_take(db, "roofline_devices",
-			       PF_FIELDS(described_fields), &o->texts, &count);
+	d = pf_named_read(db, "roofline_devices", PF_FIELDS(described_fields),
+			  &o->texts, &count);
 	if (!d)
 		return -1;
 	match(o, d, count);

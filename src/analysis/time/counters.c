@@ -589,9 +589,9 @@ static void fill(struct counters *c, struct pf_doc *doc)
 	const struct pf_window *w = &c->ask.window;
 	struct pf_err *err = c->ask.err;
 
-	c->bases = pf_named_rows_take(c->ask.db, "counter_bases",
-				      PF_FIELDS(base_fields), &c->ask.memory,
-				      &c->base_count);
+	c->bases = pf_named_read(c->ask.db, "counter_bases",
+				 PF_FIELDS(base_fields), &c->ask.memory,
+				 &c->base_count);
 	c->reasons =
 		pf_data_new("data/clock_reasons.csv", "bit,holds,reason", err);
 	if (!err->code && doc)
@@ -628,7 +628,6 @@ static int run(struct pf_db *db, const struct pf_window_args *window,
 	pf_buf_release(&c.text);
 	pf_buf_release(&c.key);
 	pf_steps_release(&c.steps);
-	free(c.bases);
 	return pf_ask_end(&c.ask);
 }
 

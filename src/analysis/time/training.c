@@ -176,15 +176,15 @@ static const struct pf_field check_fields[] = {
 int pf_training_summary(struct pf_db *db, struct pf_doc *doc)
 {
 	PF_AUTO(pf_arena_release) struct pf_arena texts = { 0 };
-	PF_OWN struct check *checks = NULL;
+	const struct check *checks;
 	size_t count;
 
 	if (add(db, "training_summary", "training_summary",
 		"What the training script says of itself", COLS(summary_cols),
 		doc))
 		doc->is_nothing = false;
-	checks = pf_named_rows_take(db, "training_check",
-				    PF_FIELDS(check_fields), &texts, &count);
+	checks = pf_named_read(db, "training_check", PF_FIELDS(check_fields),
+			       &texts, &count);
 	for (size_t i = 0; checks && i < count; i++)
 		pf_doc_note(doc,
 			    "the last step that was timed is %" PRId64
@@ -224,14 +224,13 @@ static int add_times(const char *path, const char *name, struct pf_table *t,
 {
 	PF_AUTO(pf_arena_release) struct pf_arena texts = { 0 };
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
-	PF_OWN struct times *rows = NULL;
+	struct times *rows = NULL;
 	size_t count = 0;
 
 	/* all but the capture are columns of the query */
 	if (!pf_db_open(&db, path, false, err))
-		rows = pf_named_rows_take(
-			&db, "training_times", times_fields + 1,
-			PF_LEN(times_fields) - 1, &texts, &count);
+		rows = pf_named_read(&db, "training_times", times_fields + 1,
+				     PF_LEN(times_fields) - 1, &texts, &count);
 	for (size_t i = 0; rows && i < count; i++) {
 		rows[i].capture = name;
 		*median_ns = rows[i].median_ns;

@@ -209,8 +209,8 @@ static void *take(struct pf_db *db, const char *query, const char *name,
 		  size_t count, struct pf_info *info, size_t *row_count,
 		  struct pf_doc *doc)
 {
-	void *rows = pf_named_rows_take(db, query, fields, count, &info->texts,
-					row_count);
+	void *rows = pf_named_read(db, query, fields, count, &info->texts,
+				   row_count);
 
 	if (rows)
 		pf_doc_rows(doc, name, title, fields, count, rows, *row_count,
@@ -505,11 +505,6 @@ static int add_rules(struct pf_db *db, struct pf_doc *doc)
 
 void pf_info_release(struct pf_info *info)
 {
-	free(info->traces);
-	free(info->devices);
-	free(info->steps);
-	free(info->tracks);
-	free(info->options);
 	pf_arena_release(&info->texts);
 	*info = (struct pf_info){ 0 };
 }

@@ -2035,8 +2035,8 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 
 static void take_devices(const struct usage *u, struct pf_usage *out)
 {
-	out->devices =
-		pf_calloc(u->allocs.device_count + 1u, sizeof(*out->devices));
+	out->devices = pf_arena_calloc(&out->texts, u->allocs.device_count,
+				       sizeof(*out->devices));
 	for (uint32_t i = 0; i < u->allocs.device_count; i++)
 		if (u->devices[i].has_inside)
 			out->devices[out->device_count++] = device_row(u, i);
@@ -2153,10 +2153,13 @@ static void take_ops(struct usage *u, struct pf_usage *out)
 static void take_all(struct usage *u, struct pf_usage *out)
 {
 	take_devices(u, out);
-	out->alive = pf_calloc(u->alive.count + u->allocs.device_count + 1,
-			       sizeof(*out->alive));
-	out->kept = pf_calloc(u->kept.count + 1, sizeof(*out->kept));
-	out->ops = pf_calloc(u->allocs.op_count + 1u, sizeof(*out->ops));
+	out->alive = pf_arena_calloc(&out->texts,
+				     u->alive.count + u->allocs.device_count,
+				     sizeof(*out->alive));
+	out->kept =
+		pf_arena_calloc(&out->texts, u->kept.count, sizeof(*out->kept));
+	out->ops = pf_arena_calloc(&out->texts, u->allocs.op_count,
+				   sizeof(*out->ops));
 	take_before(u, out);
 	take_groups(u, &u->alive, out->alive, &out->alive_count);
 	take_groups(u, &u->kept, out->kept, &out->kept_count);
@@ -2312,10 +2315,6 @@ void pf_usage_release(struct pf_usage *u)
 	pf_stack_lines_release(&u->lines);
 	pf_snap_state_release(&u->snap);
 	pf_arena_release(&u->texts);
-	free(u->devices);
-	free(u->alive);
-	free(u->kept);
-	free(u->ops);
 	free(u->ooms);
 	free(u->curve);
 	pf_table_free(u->events);

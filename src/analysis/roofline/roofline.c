@@ -179,7 +179,8 @@ static struct pf_roof_replayed *roof_replayed_new(struct pf_roof_walk *out,
 	r->out = out;
 	r->graphs = graphs;
 	r->owners = pf_calloc(graphs->around_count + 1, sizeof(*r->owners));
-	out->how_ns = pf_calloc(PF_HOWS, sizeof(*out->how_ns));
+	out->how_ns =
+		pf_arena_calloc(&out->texts, PF_HOWS, sizeof(*out->how_ns));
 	return r;
 }
 
@@ -989,8 +990,8 @@ static int prepare(struct walk *w, const struct pf_window_args *args)
 	PF_TRY(pf_window_settle(w->db, &o->window) < 0);
 	PF_TRY(pf_window_steps(w->db, &o->window, &o->steps));
 	PF_TRY(pf_kinds_load(&w->kinds, w->db, w->db->err) < 0);
-	o->device_counts =
-		pf_calloc(o->window.count + 1, sizeof(*o->device_counts));
+	o->device_counts = pf_arena_calloc(&o->texts, o->window.count,
+					   sizeof(*o->device_counts));
 	o->works = pf_sorter_temp(sizeof(struct pf_roof_work));
 	o->models = pf_op_models_new(w->db->err);
 	o->types = o->models ? pf_op_types_new(w->db->err) : NULL;
@@ -1038,9 +1039,7 @@ static void roof_walk_release(struct pf_roof_walk *w)
 	pf_window_release(&w->window);
 	pf_intern_release(&w->shape_keys);
 	free(w->shapes);
-	free(w->how_ns);
 	free(w->rest);
-	free(w->device_counts);
 	*w = (struct pf_roof_walk){ 0 };
 }
 
@@ -1554,7 +1553,8 @@ static void shape_rows(const struct find *f, struct pf_roofline *o)
 {
 	size_t n = 0;
 
-	o->shapes = pf_calloc(o->walk.shape_count + 1, sizeof(*o->shapes));
+	o->shapes = pf_arena_calloc(&o->texts, o->walk.shape_count,
+				    sizeof(*o->shapes));
 	for (size_t i = 0; i < o->walk.shape_count; i++) {
 		const struct pf_roof_shape *s = &o->walk.shapes[i];
 
@@ -1576,11 +1576,11 @@ static void shape_rows(const struct find *f, struct pf_roofline *o)
 }
 
 /* The rows of shapes with the same operator, or family, as one. */
-static struct pf_roofline_row *grouped(const struct pf_roofline *o, bool by_op,
+static struct pf_roofline_row *grouped(struct pf_roofline *o, bool by_op,
 				       size_t *count)
 {
 	struct pf_roofline_row *rows =
-		pf_calloc(o->shape_count + 1, sizeof(*rows));
+		pf_arena_calloc(&o->texts, o->shape_count, sizeof(*rows));
 	PF_AUTO(pf_intern_release) struct pf_intern words = { 0 };
 
 	for (size_t i = 0; i < o->shape_count; i++) {
@@ -1610,21 +1610,25 @@ static void finish_rows(struct pf_roofline_row *rows, size_t count,
 	pf_sort(rows, count, sizeof(*rows), by_time);
 }
 
+static void copy_rows(struct pf_roofline *o, const struct pf_roofline_row *from,
+		      size_t count)
+{
+	o->rows = pf_arena_calloc(&o->texts, count, sizeof(*from));
+	if (count)
+		memcpy(o->rows, from, count * sizeof(*from));
+	o->row_count = count;
+}
+
 static void make_rows(struct find *f, struct pf_roofline *o)
 {
 	shape_rows(f, o);
 	o->families = grouped(o, false, &o->family_count);
-	if (o->group == PF_ROOFLINE_BY_OP) {
+	if (o->group == PF_ROOFLINE_BY_OP)
 		o->rows = grouped(o, true, &o->row_count);
-	} else if (o->group == PF_ROOFLINE_BY_KERNEL) {
-		o->rows = f->kernels;
-		o->row_count = f->kernel_count;
-		f->kernels = NULL;
-	} else {
-		o->rows = pf_calloc(o->shape_count + 1, sizeof(*o->rows));
-		memcpy(o->rows, o->shapes, o->shape_count * sizeof(*o->rows));
-		o->row_count = o->shape_count;
-	}
+	else if (o->group == PF_ROOFLINE_BY_KERNEL)
+		copy_rows(o, f->kernels, f->kernel_count);
+	else
+		copy_rows(o, o->shapes, o->shape_count);
 	for (size_t i = 0; i < o->walk.rest_count; i++)
 		pf_sat_sum(o->walk.rest[i].why == PF_ROOF_COMM ? &o->comm_ns
 							       : &o->rest_ns,
@@ -1644,9 +1648,9 @@ static void prepare_uses(struct pf_roofline *o)
 	const struct pf_steps *steps = &o->walk.steps;
 
 	o->trace_count = w->count;
-	o->traces = pf_calloc(w->count + 1, sizeof(*o->traces));
+	o->traces = pf_arena_calloc(&o->texts, w->count, sizeof(*o->traces));
 	o->step_count = steps->count;
-	o->steps = pf_calloc(steps->count + 1, sizeof(*o->steps));
+	o->steps = pf_arena_calloc(&o->texts, steps->count, sizeof(*o->steps));
 	for (size_t i = 0; i < w->count; i++)
 		o->traces[i] = (struct pf_roofline_use){
 			.trace_id = w->traces[i].trace_id,
@@ -1842,11 +1846,6 @@ void pf_roofline_release(struct pf_roofline *r)
 	roof_walk_release(&r->walk);
 	pf_gpus_free(r->gpus);
 	pf_arena_release(&r->texts);
-	free(r->rows);
-	free(r->families);
-	free(r->shapes);
-	free(r->steps);
-	free(r->traces);
 	free(r->links);
 	*r = (struct pf_roofline){ 0 };
 }

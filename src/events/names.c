@@ -86,27 +86,30 @@ struct pf_names {
 /* In the order of enum pf_cause. */
 static const struct {
 	const char *name, *phrase;
+	bool is_after_call;
 } causes[PF_CAUSE_COUNT] = {
-	{ "sync", "in calls that wait for the GPU" },
-	{ "blocking copy", "in copies that block the host" },
-	{ "allocator", "in the allocator" },
-	{ "first use", "in first uses, which load code or start the driver" },
-	{ "compile", "compiling" },
-	{ "data loading", "loading data" },
-	{ "garbage collection", "in garbage collection" },
-	{ "profiler", "the profiler's own work" },
-	{ "communication wait", "waiting for other processes" },
-	{ "runtime", "in calls of the runtime" },
-	{ "operators", "in operators on the CPU" },
-	{ "python", "in Python" },
-	{ "range", "in ranges, outside of operators" },
-	{ "unrecorded", "time without records" },
-	{ "launch latency", "in launch calls and until their work begins" },
-	{ "dependency", "waiting for another stream" },
-	{ "graph", "between kernels of graphs" },
-	{ "queued behind", "work queued behind what was not recorded" },
-	{ "no launch record", "before work without a launch call" },
-	{ "micro", "in short gaps" },
+	{ "sync", "in calls that wait for the GPU", true },
+	{ "blocking copy", "in copies that block the host", true },
+	{ "allocator", "in the allocator", true },
+	{ "first use", "in first uses, which load code or start the driver",
+	  false },
+	{ "compile", "compiling", false },
+	{ "data loading", "loading data", false },
+	{ "garbage collection", "in garbage collection", false },
+	{ "profiler", "the profiler's own work", false },
+	{ "communication wait", "waiting for other processes", false },
+	{ "runtime", "in calls of the runtime", true },
+	{ "operators", "in operators on the CPU", true },
+	{ "python", "in Python", true },
+	{ "range", "in ranges, outside of operators", true },
+	{ "unrecorded", "time without records", true },
+	{ "launch latency", "in launch calls and until their work begins",
+	  true },
+	{ "dependency", "waiting for another stream", false },
+	{ "graph", "between kernels of graphs", false },
+	{ "queued behind", "work queued behind what was not recorded", false },
+	{ "no launch record", "before work without a launch call", false },
+	{ "micro", "in short gaps", false },
 };
 
 const char *pf_cause_name(enum pf_cause cause)
@@ -121,20 +124,7 @@ const char *pf_cause_phrase(enum pf_cause cause)
 
 bool pf_cause_is_after_call(enum pf_cause cause)
 {
-	switch (cause) {
-	case PF_CAUSE_SYNC:
-	case PF_CAUSE_COPY:
-	case PF_CAUSE_ALLOCATOR:
-	case PF_CAUSE_RUNTIME:
-	case PF_CAUSE_OP:
-	case PF_CAUSE_PYTHON:
-	case PF_CAUSE_ANNOTATION:
-	case PF_CAUSE_UNRECORDED:
-	case PF_CAUSE_LAUNCH:
-		return true;
-	default:
-		return false;
-	}
+	return causes[cause].is_after_call;
 }
 
 /* ---- calls ---- */

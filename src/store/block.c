@@ -193,49 +193,25 @@ static bool is_slot(enum pf_column c)
 static bool find_place(const struct pf_block *b, enum pf_column c,
 		       struct place *out)
 {
-	struct place p = { .values = b->count };
+	const uint32_t n = b->count;
+	const struct place of_events[] = {
+		[PF_COL_START] = { TURN_RISE, b->start_ns, NULL, n },
+		[PF_COL_DUR] = { TURN_VALUE, b->dur_ns, NULL, n },
+		[PF_COL_ORDER] = { TURN_DELTA, b->order, NULL, n },
+		[PF_COL_NAME] = { TURN_ID, NULL, b->name, n },
+		[PF_COL_TYPE] = { TURN_WORD, NULL, b->type, n },
+		[PF_COL_ARGS] = { TURN_ID, NULL, b->args, n },
+		[PF_COL_PARENT] = { TURN_WORD, NULL, b->parent, n },
+		[PF_COL_MASK] = { TURN_WORD, NULL, b->mask, n },
+	};
 
-	switch (c) {
-	case PF_COL_START:
-		p.turn = TURN_RISE;
-		p.wide = b->start_ns;
-		break;
-	case PF_COL_DUR:
-		p.turn = TURN_VALUE;
-		p.wide = b->dur_ns;
-		break;
-	case PF_COL_ORDER:
-		p.turn = TURN_DELTA;
-		p.wide = b->order;
-		break;
-	case PF_COL_NAME:
-		p.turn = TURN_ID;
-		p.narrow = b->name;
-		break;
-	case PF_COL_TYPE:
-		p.turn = TURN_WORD;
-		p.narrow = b->type;
-		break;
-	case PF_COL_ARGS:
-		p.turn = TURN_ID;
-		p.narrow = b->args;
-		break;
-	case PF_COL_PARENT:
-		p.turn = TURN_WORD;
-		p.narrow = b->parent;
-		break;
-	case PF_COL_MASK:
-		p.turn = TURN_WORD;
-		p.narrow = b->mask;
-		break;
-	default:
-		if (!is_slot(c))
-			return false;
-		p.turn = TURN_DELTA;
-		p.wide = b->slot[c - PF_COL_SLOT];
-		p.values = b->slot_count[c - PF_COL_SLOT];
-	}
-	*out = p;
+	if (is_slot(c))
+		*out = (struct place){ TURN_DELTA, b->slot[c - PF_COL_SLOT],
+				       NULL, b->slot_count[c - PF_COL_SLOT] };
+	else if (c < PF_LEN(of_events))
+		*out = of_events[c];
+	else
+		return false;
 	return true;
 }
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "analysis/roofline/roofline.c"
+#include "analysis/roofline/models.c"
 #include "formats/event.h"
 
 struct made {
 	struct pf_op_models *models;
-	struct pf_op_types *types;
+	struct pf_data *types;
 	struct pf_gpus *gpus;
 };
 
@@ -20,8 +20,8 @@ static int set_up(void **state)
 	static struct made made;
 	struct pf_err err = { 0 };
 
-	made.models = pf_op_models_new(&err);
-	made.types = pf_op_types_new(&err);
+	made.models = op_models_new(&err);
+	made.types = op_types_new(&err);
 	made.gpus = pf_gpus_new(&err);
 	*state = &made;
 	return !made.models || !made.types || !made.gpus;
@@ -31,8 +31,8 @@ static int free_all(void **state)
 {
 	struct made *made = *state;
 
-	pf_op_models_free(made->models);
-	pf_op_types_free(made->types);
+	op_models_free(made->models);
+	pf_data_free(made->types);
 	pf_gpus_free(made->gpus);
 	return 0;
 }
@@ -45,7 +45,7 @@ static bool work_of(void **state, const char *op, const char *dims,
 		    struct pf_op_work *out)
 {
 	struct made *made = *state;
-	const struct pf_op_model *m = pf_op_models_find(made->models, op);
+	const struct pf_op_model *m = op_models_find(made->models, op);
 	struct pf_op_call call = { .args = { .known = made->types } };
 	struct pf_buf text = { 0 };
 	bool is_done;
@@ -57,8 +57,8 @@ static bool work_of(void **state, const char *op, const char *dims,
 	if (values)
 		pf_buf_addf(&text, ", \"Concrete Inputs\": %s", values);
 	pf_buf_adds(&text, "}");
-	pf_op_args_read((struct pf_json){ text.data, text.len }, &call.args);
-	is_done = pf_op_work(&call, m, out);
+	op_args_read((struct pf_json){ text.data, text.len }, &call.args);
+	is_done = op_work(&call, m, out);
 	pf_buf_release(&text);
 	return is_done;
 }
@@ -147,8 +147,8 @@ static void refusals(void **state)
 	refuse(state, "flash_attn::_flash_attn_forward",
 	       "[[1,8,2,4],[1,8,2,4],[1,8,2,4]]", H3,
 	       "[\"\",\"\",\"\",\"0.\",\"1\",\"True\",\"128\",\"0\"]");
-	assert_null(pf_op_models_find(((struct made *)*state)->models,
-				      "aten::mystery"));
+	assert_null(op_models_find(((struct made *)*state)->models,
+				   "aten::mystery"));
 }
 
 #define CONV_TYPES                                                             \
@@ -195,7 +195,7 @@ static void convolution_gradients(void **state)
 #undef VALUES
 }
 
-static void attention(void **state)
+static void of_attention(void **state)
 {
 #define DIMS         "[[2,8,5,4],[2,2,7,4],[2,2,7,6],[],[],[],[]]"
 #define WITH(causal) "[\"\",\"\",\"\",\"0.\",\"" causal "\",\"False\",\"\"]"
@@ -215,7 +215,7 @@ static void attention(void **state)
 #undef WITH
 }
 
-static void elements(void **state)
+static void of_elements(void **state)
 {
 	check(state, "aten::relu_", "[[3,4]]", "[\"float\"]", NULL, 0, 12, 96);
 	check(state, "aten::add", "[[3,4],[4],[]]",
@@ -355,8 +355,8 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(convolutions),
 		cmocka_unit_test(convolution_gradients),
-		cmocka_unit_test(attention),
-		cmocka_unit_test(elements),
+		cmocka_unit_test(of_attention),
+		cmocka_unit_test(of_elements),
 		cmocka_unit_test(gpu_rows),
 		cmocka_unit_test(gpu_options),
 		cmocka_unit_test(recomputed),

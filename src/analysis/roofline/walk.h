@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which formula an operator has, by data/op_models.csv: another library is
- * another line there.
- */
+/* GPU work by the call of an operator that it belongs to (models.c). */
 #ifndef PF_ANALYSIS_ROOFLINE_WALK_H
 #define PF_ANALYSIS_ROOFLINE_WALK_H
 
@@ -15,34 +12,6 @@
 #include "events/step.h"
 #include "events/window.h"
 #include "store/db.h"
-
-/*
- * The recorded arguments of one call of an operator: sizes ("Input Dims"),
- * types ("Input type") and values ("Concrete Inputs"), each a JSON list.
- * Borrowed from the text they are read from.  What is not recorded, or is not
- * of the form that is asked for, is false: a formula then has no answer.
- */
-
-struct pf_op_types;
-struct pf_op_types *pf_op_types_new(struct pf_err *err);
-void pf_op_types_free(struct pf_op_types *t);
-
-struct pf_op_args {
-	struct pf_json dims, types, values;
-	const struct pf_op_types *known;
-};
-
-/* Of the argument object of an event; false: no sizes were recorded. */
-bool pf_op_args_read(struct pf_json object, struct pf_op_args *out);
-
-/* The sizes of argument n, also of a scalar, which has none. */
-bool pf_op_dims(const struct pf_op_args *a, size_t n, struct pf_dims *out);
-
-#define PF_OP_INTS 8
-struct pf_op_ints {
-	int64_t at[PF_OP_INTS];
-	size_t count;
-};
 
 /*
  * What a call must do at least: operations in products of matrices (a product
@@ -73,34 +42,6 @@ struct pf_op_model {
 	int without[PF_MODEL_WITHOUT]; /* must be empty, or -1 */
 	int teaches[3];                /* input, weight, result */
 };
-
-/* The size of a convolution's result, where no arguments say it. */
-struct pf_op_call {
-	struct pf_op_args args, parent;
-	bool has_parent;           /* the call around it is a convolution's */
-	const struct pf_dims *out; /* learned from a backward call, or NULL */
-	bool is_dense;             /* causal attention counts as a whole */
-};
-
-struct pf_op_calc; /* a call as it is worked out */
-struct pf_formula {
-	const char *name;
-	bool (*work)(struct pf_op_calc *c, struct pf_op_work *out);
-	bool needs_parent; /* shapes are those of the call around it */
-	bool learns;       /* without values, its result is another's to say */
-};
-
-/* false: the call says too little, or says what cannot be. */
-bool pf_op_work(const struct pf_op_call *call, const struct pf_op_model *m,
-		struct pf_op_work *out);
-
-struct pf_op_models;
-struct pf_op_models *pf_op_models_new(struct pf_err *err);
-void pf_op_models_free(struct pf_op_models *m);
-
-/* By the operator's whole name; NULL: it has none. */
-const struct pf_op_model *pf_op_models_find(const struct pf_op_models *m,
-					    const char *op);
 
 /*
  * Which call of an operator GPU work belongs to: the innermost one around its
@@ -150,7 +91,7 @@ struct pf_roof_walk {
 	struct pf_window window;
 	struct pf_steps steps;
 	struct pf_op_models *models;
-	struct pf_op_types *types;
+	struct pf_data *types;
 	struct pf_roof_shape *shapes;
 	size_t shape_count, shape_cap;
 	struct pf_intern shape_keys; /* all that tells shapes apart */
@@ -164,6 +105,17 @@ struct pf_roof_walk {
 };
 
 struct pf_graphs; /* analysis/graphs/graphs.h */
-struct pf_json;   /* events/args.h */
+
+/*
+ * Zero *out first, and release it also after an error.  graphs: of all time of
+ * the same traces and device, explained, with arguments; or NULL.
+ */
+int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
+		 bool is_dense, struct pf_graphs *graphs,
+		 struct pf_roof_walk *out);
+void pf_roof_walk_release(struct pf_roof_walk *w);
+/* Work that turned out to belong to no call, because of its shapes. */
+void pf_roof_walk_rest(struct pf_roof_walk *w, const char *op,
+		       enum pf_roof_why why, int64_t count, int64_t ns);
 
 #endif

@@ -23,6 +23,7 @@
 #include <zstd.h>
 
 #include "base/heap.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "store/cursor.h"
 #include "store/kept.h"
@@ -724,8 +725,19 @@ static uint64_t bits_of_ids(const uint32_t *ids, size_t count)
 	return bits;
 }
 
-size_t pf_column_narrow(const struct pf_block *b, enum pf_column column,
-			struct pf_narrow *out)
+/*
+ * A decoded column (not INLINE) in as few bytes a value as its values take:
+ * what is kept of blocks (store/kept.h).  The values are malloc()ed; how many
+ * bytes they take is returned.
+ */
+struct pf_narrow {
+	uint64_t base; /* which each is counted from */
+	const struct pf_width *width;
+	void *values;
+};
+
+static size_t column_narrow(const struct pf_block *b, enum pf_column column,
+			    struct pf_narrow *out)
 {
 	const struct pf_width *w = narrow_widths;
 	uint64_t base = (uint64_t)-2, most = 0;
@@ -751,8 +763,9 @@ size_t pf_column_narrow(const struct pf_block *b, enum pf_column column,
 	return n * w->bytes;
 }
 
-void pf_column_widen(const struct pf_narrow *n, struct pf_block *b,
-		     enum pf_column column)
+/* The values into the arrays of a block of as many events. */
+static void column_widen(const struct pf_narrow *n, struct pf_block *b,
+			 enum pf_column column)
 {
 	struct place p;
 
@@ -1038,6 +1051,183 @@ void pf_cursor_overlap(struct pf_cursor *c, int64_t from_ns, int64_t to_ns)
 	c->last_ns = to_ns == INT64_MAX ? INT64_MAX : to_ns - 1;
 }
 
+/* ---- what is kept of blocks ---- */
+
+/*
+ * A column that is kept is never written again, so that those who read it need
+ * no lock; one is held while columns are added.
+ */
+
+struct kept_entry {
+	uint32_t count;
+	uint64_t columns; /* that are kept: */
+	struct pf_narrow of[PF_COL_INLINE];
+	char *text; /* of INLINE */
+	size_t text_len;
+};
+
+struct pf_kept {
+	pthread_mutex_t lock;
+	struct pf_map places; /* block id -> entries */
+	struct kept_entry **entries;
+	size_t count, cap;
+	size_t used_bytes, max_bytes;
+};
+
+void pf_kept_start(struct pf_db *db, size_t max_bytes)
+{
+	struct pf_kept *k;
+
+	if (db->kept)
+		return;
+	k = pf_calloc(1, sizeof(*k));
+	pthread_mutex_init(&k->lock, NULL);
+	k->max_bytes = max_bytes;
+	db->kept = k;
+}
+
+static void drop_blocks(struct pf_kept *k)
+{
+	while (k->count) {
+		PF_OWN struct kept_entry *e = k->entries[--k->count];
+
+		for (int c = 0; c < PF_COL_INLINE; c++)
+			free(e->of[c].values);
+		free(e->text);
+	}
+	free(k->entries);
+	k->entries = NULL;
+	k->cap = 0;
+	pf_map_release(&k->places);
+}
+
+void pf_kept_stop(struct pf_db *db)
+{
+	struct pf_kept *k = db->kept;
+
+	pthread_mutex_lock(&k->lock);
+	drop_blocks(k);
+	k->max_bytes = 0;
+	pthread_mutex_unlock(&k->lock);
+}
+
+void pf_kept_free(struct pf_kept *k)
+{
+	if (!k)
+		return;
+	drop_blocks(k);
+	pthread_mutex_destroy(&k->lock);
+	free(k);
+}
+
+bool pf_kept_take(struct pf_db *db, size_t bytes)
+{
+	struct pf_kept *k = db->kept;
+	bool has_room;
+
+	pthread_mutex_lock(&k->lock);
+	has_room = k->used_bytes + bytes <= k->max_bytes;
+	if (has_room)
+		k->used_bytes += bytes;
+	pthread_mutex_unlock(&k->lock);
+	return has_room;
+}
+
+void pf_kept_give_back(struct pf_db *db, size_t bytes)
+{
+	pthread_mutex_lock(&db->kept->lock);
+	db->kept->used_bytes -= bytes;
+	pthread_mutex_unlock(&db->kept->lock);
+}
+
+/* NULL: its count is not that which others said. */
+static struct kept_entry *find_entry(struct pf_kept *k, int64_t block_id,
+				     uint32_t count)
+{
+	uint64_t *place = pf_map_at(&k->places, (uint64_t)block_id);
+
+	if (*place == UINT64_MAX) {
+		*place = k->count;
+		*PF_ONE_MORE(k->entries, k->count, k->cap) =
+			pf_calloc(1, sizeof(struct kept_entry));
+		k->entries[*place]->count = count;
+	}
+	return k->entries[*place]->count == count ? k->entries[*place] : NULL;
+}
+
+static size_t keep_columns(struct kept_entry *e, uint64_t columns,
+			   const struct pf_block *b)
+{
+	size_t bytes = sizeof(*e);
+
+	for (int c = 0; c < PF_COL_INLINE; c++)
+		if (columns >> c & 1)
+			bytes += column_narrow(b, (enum pf_column)c, &e->of[c]);
+	if (columns & PF_COLBIT(PF_COL_INLINE)) {
+		e->text_len = b->inline_text.len;
+		e->text = pf_memdup0(b->inline_text.data, e->text_len);
+		bytes += e->text_len;
+	}
+	e->columns |= columns;
+	return bytes;
+}
+
+static void read_columns(const struct kept_entry *e, uint64_t columns,
+			 struct pf_block *b)
+{
+	for (int c = 0; c < PF_COL_INLINE; c++)
+		if (columns >> c & 1)
+			column_widen(&e->of[c], b, (enum pf_column)c);
+	if (columns & PF_COLBIT(PF_COL_INLINE)) {
+		pf_buf_clear(&b->inline_text);
+		pf_buf_add(&b->inline_text, e->text, e->text_len);
+	}
+}
+
+/* Few ask for slots, and the mask is nothing without them. */
+#define COLS_KEPT ((PF_COLBIT(PF_COL_SLOT) - 1) & ~PF_COLBIT(PF_COL_MASK))
+/* of a block, without its text */
+#define MOST_BYTES ((size_t)PF_COL_INLINE * 8 * PF_BLOCK_EVENTS)
+
+static bool has_room(const struct pf_kept *k, size_t text_bytes)
+{
+	return k->used_bytes + MOST_BYTES + text_bytes <= k->max_bytes;
+}
+
+/* pf_block_load(), of what is kept already or will be if there is room. */
+static int kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
+		     uint32_t count, uint64_t columns, struct pf_block *b,
+		     struct pf_err *err)
+{
+	struct pf_kept *k = db->kept;
+	uint64_t kept = 0, missing = columns & COLS_KEPT;
+	struct kept_entry *e;
+	int rc = 0;
+
+	if (!k)
+		return pf_block_load(db, st, block_id, count, columns, b, err);
+	b->count = count;
+	pthread_mutex_lock(&k->lock);
+	e = find_entry(k, block_id, count);
+	if (e) {
+		kept = e->columns & missing;
+		missing &= ~kept;
+	}
+	if (e && missing && has_room(k, 0)) {
+		rc = pf_block_load(db, st, block_id, count, missing, b, err);
+		if (!rc && has_room(k, b->inline_text.len))
+			k->used_bytes += keep_columns(e, missing, b);
+		columns &= ~missing;
+	}
+	pthread_mutex_unlock(&k->lock);
+	if (kept)
+		read_columns(e, kept, b);
+	columns &= ~kept;
+	if (!rc && columns)
+		rc = pf_block_load(db, st, block_id, count, columns, b, err);
+	return rc;
+}
+
 /* The arrays grow to the first full block and stay. */
 static void make_room(struct pf_block *b, uint32_t count, uint64_t columns)
 {
@@ -1055,7 +1245,7 @@ static int load_block(struct pf_cursor *c, int64_t id, uint32_t count,
 
 	PF_TRY(!st);
 	make_room(&c->own, count, c->columns);
-	rc = pf_kept_load(c->db, st, id, count, c->columns, &c->own, err);
+	rc = kept_load(c->db, st, id, count, c->columns, &c->own, err);
 	pf_db_keep(c->db, st);
 	c->block = c->own;
 	return rc;

@@ -76,22 +76,6 @@ void pf_block_release(struct pf_block *b);
 void pf_column_encode(const struct pf_block *b, enum pf_column column,
 		      struct pf_buf *out);
 
-/*
- * A decoded column (not INLINE) in as few bytes a value as its values take:
- * what is kept of blocks (store/kept.h).  The values are malloc()ed; how many
- * bytes they take is returned.
- */
-struct pf_narrow {
-	uint64_t base; /* which each is counted from */
-	const struct pf_width *width;
-	void *values;
-};
-size_t pf_column_narrow(const struct pf_block *b, enum pf_column column,
-			struct pf_narrow *out);
-/* The values into the arrays of a block of as many events. */
-void pf_column_widen(const struct pf_narrow *n, struct pf_block *b,
-		     enum pf_column column);
-
 /* From the table block_column into a struct pf_block; trusts nothing. */
 
 /* The statement that pf_block_load() needs; NULL on error. */

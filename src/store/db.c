@@ -13,10 +13,8 @@
 #include "base/asset.h"
 #include "base/buf.h"
 #include "base/inside.h"
-#include "base/intern.h"
 #include "base/mem.h"
 #include "base/tempfile.h"
-#include "store/block.h"
 #include "store/kept.h"
 #include "store/vtab.h"
 
@@ -128,182 +126,6 @@ static void memo_free(struct pf_memo *m)
 	pthread_cond_destroy(&m->settled);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
-}
-
-/*
- * A column that is kept is never written again, so that those who read it need
- * no lock; one is held while columns are added.
- */
-
-struct kept_entry {
-	uint32_t count;
-	uint64_t columns; /* that are kept: */
-	struct pf_narrow of[PF_COL_INLINE];
-	char *text; /* of INLINE */
-	size_t text_len;
-};
-
-struct pf_kept {
-	pthread_mutex_t lock;
-	struct pf_map places; /* block id -> entries */
-	struct kept_entry **entries;
-	size_t count, cap;
-	size_t used_bytes, max_bytes;
-};
-
-void pf_kept_start(struct pf_db *db, size_t max_bytes)
-{
-	struct pf_kept *k;
-
-	if (db->kept)
-		return;
-	k = pf_calloc(1, sizeof(*k));
-	pthread_mutex_init(&k->lock, NULL);
-	k->max_bytes = max_bytes;
-	db->kept = k;
-}
-
-static void drop_blocks(struct pf_kept *k)
-{
-	while (k->count) {
-		PF_OWN struct kept_entry *e = k->entries[--k->count];
-
-		for (int c = 0; c < PF_COL_INLINE; c++)
-			free(e->of[c].values);
-		free(e->text);
-	}
-	free(k->entries);
-	k->entries = NULL;
-	k->cap = 0;
-	pf_map_release(&k->places);
-}
-
-void pf_kept_stop(struct pf_db *db)
-{
-	struct pf_kept *k = db->kept;
-
-	pthread_mutex_lock(&k->lock);
-	drop_blocks(k);
-	k->max_bytes = 0;
-	pthread_mutex_unlock(&k->lock);
-}
-
-/* or NULL */
-static void kept_free(struct pf_kept *k)
-{
-	if (!k)
-		return;
-	drop_blocks(k);
-	pthread_mutex_destroy(&k->lock);
-	free(k);
-}
-
-bool pf_kept_take(struct pf_db *db, size_t bytes)
-{
-	struct pf_kept *k = db->kept;
-	bool has_room;
-
-	pthread_mutex_lock(&k->lock);
-	has_room = k->used_bytes + bytes <= k->max_bytes;
-	if (has_room)
-		k->used_bytes += bytes;
-	pthread_mutex_unlock(&k->lock);
-	return has_room;
-}
-
-void pf_kept_give_back(struct pf_db *db, size_t bytes)
-{
-	pthread_mutex_lock(&db->kept->lock);
-	db->kept->used_bytes -= bytes;
-	pthread_mutex_unlock(&db->kept->lock);
-}
-
-/* NULL: its count is not that which others said. */
-static struct kept_entry *find_entry(struct pf_kept *k, int64_t block_id,
-				     uint32_t count)
-{
-	uint64_t *place = pf_map_at(&k->places, (uint64_t)block_id);
-
-	if (*place == UINT64_MAX) {
-		*place = k->count;
-		*PF_ONE_MORE(k->entries, k->count, k->cap) =
-			pf_calloc(1, sizeof(struct kept_entry));
-		k->entries[*place]->count = count;
-	}
-	return k->entries[*place]->count == count ? k->entries[*place] : NULL;
-}
-
-static size_t keep_columns(struct kept_entry *e, uint64_t columns,
-			   const struct pf_block *b)
-{
-	size_t bytes = sizeof(*e);
-
-	for (int c = 0; c < PF_COL_INLINE; c++)
-		if (columns >> c & 1)
-			bytes += pf_column_narrow(b, (enum pf_column)c,
-						  &e->of[c]);
-	if (columns & PF_COLBIT(PF_COL_INLINE)) {
-		e->text_len = b->inline_text.len;
-		e->text = pf_memdup0(b->inline_text.data, e->text_len);
-		bytes += e->text_len;
-	}
-	e->columns |= columns;
-	return bytes;
-}
-
-static void read_columns(const struct kept_entry *e, uint64_t columns,
-			 struct pf_block *b)
-{
-	for (int c = 0; c < PF_COL_INLINE; c++)
-		if (columns >> c & 1)
-			pf_column_widen(&e->of[c], b, (enum pf_column)c);
-	if (columns & PF_COLBIT(PF_COL_INLINE)) {
-		pf_buf_clear(&b->inline_text);
-		pf_buf_add(&b->inline_text, e->text, e->text_len);
-	}
-}
-
-/* Few ask for slots, and the mask is nothing without them. */
-#define COLS_KEPT ((PF_COLBIT(PF_COL_SLOT) - 1) & ~PF_COLBIT(PF_COL_MASK))
-/* of a block, without its text */
-#define MOST_BYTES ((size_t)PF_COL_INLINE * 8 * PF_BLOCK_EVENTS)
-
-static bool has_room(const struct pf_kept *k, size_t text_bytes)
-{
-	return k->used_bytes + MOST_BYTES + text_bytes <= k->max_bytes;
-}
-
-int pf_kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
-		 uint32_t count, uint64_t columns, struct pf_block *b,
-		 struct pf_err *err)
-{
-	struct pf_kept *k = db->kept;
-	uint64_t kept = 0, missing = columns & COLS_KEPT;
-	struct kept_entry *e;
-	int rc = 0;
-
-	if (!k)
-		return pf_block_load(db, st, block_id, count, columns, b, err);
-	b->count = count;
-	pthread_mutex_lock(&k->lock);
-	e = find_entry(k, block_id, count);
-	if (e) {
-		kept = e->columns & missing;
-		missing &= ~kept;
-	}
-	if (e && missing && has_room(k, 0)) {
-		rc = pf_block_load(db, st, block_id, count, missing, b, err);
-		if (!rc && has_room(k, b->inline_text.len))
-			k->used_bytes += keep_columns(e, missing, b);
-		columns &= ~missing;
-	}
-	pthread_mutex_unlock(&k->lock);
-	if (kept)
-		read_columns(e, kept, b);
-	columns &= ~kept;
-	if (!rc && columns)
-		rc = pf_block_load(db, st, block_id, count, columns, b, err);
-	return rc;
 }
 
 static const char *const schemas_of_traces[] = { "schema/tables.sql",
@@ -824,7 +646,7 @@ void pf_db_close(struct pf_db *db)
 	sqlite3_close_v2(db->sql);
 	if (!db->is_beside) {
 		memo_free(db->memo);
-		kept_free(db->kept);
+		pf_kept_free(db->kept);
 	}
 	free_gate(db->gate);
 	free(db->path);

@@ -20,15 +20,12 @@
 void pf_kept_start(struct pf_db *db, size_t max_bytes);
 /* Drop the columns of blocks, which nobody reads any more, and keep none. */
 void pf_kept_stop(struct pf_db *db);
+struct pf_kept;
+void pf_kept_free(struct pf_kept *k); /* or NULL */
 
 /* Room for something else that is kept as long; false: there is not so much. */
 bool pf_kept_take(struct pf_db *db, size_t bytes);
 void pf_kept_give_back(struct pf_db *db, size_t bytes);
-
-/* pf_block_load(), of what is kept already or will be if there is room. */
-int pf_kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
-		 uint32_t count, uint64_t columns, struct pf_block *b,
-		 struct pf_err *err);
 
 /*
  * What several analyses of one database need and is worked out once: kept

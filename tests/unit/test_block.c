@@ -108,8 +108,8 @@ static void kept_round_trip(const struct pf_block *a, struct pf_block *b, int c)
 	if (c == PF_COL_INLINE)
 		return;
 	memset(values, 0x55, len);
-	pf_column_narrow(a, (enum pf_column)c, &kept);
-	pf_column_widen(&kept, b, (enum pf_column)c);
+	column_narrow(a, (enum pf_column)c, &kept);
+	column_widen(&kept, b, (enum pf_column)c);
 	assert_same(a, b, c);
 	free(kept.values);
 }

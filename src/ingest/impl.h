@@ -489,13 +489,9 @@ int pf_ingest_stacks_put(const struct pf_ingest_stacks *s,
 			 struct pf_err *err);
 
 /*
- * merge.c: tracks that their names tell to be lines of devices.  When
- * texts have been written, before the merge.
- */
-int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err);
-/*
- * The types that they may need, when a trace has been read: types are numbered
- * in the order of the files, and the next is read while this one is merged.
+ * merge.c: the types that tracks of devices may need, when a trace has been
+ * read: types are numbered in the order of the files, and the next is read
+ * while this one is merged.
  */
 void pf_ingest_device_reserve(struct pf_ingest *in);
 /*
@@ -506,15 +502,9 @@ void pf_ingest_device_reserve(struct pf_ingest *in);
  * for its own, in order of time on its track.
  */
 struct pf_ingest_arrows;
-struct pf_ingest_arrow {
-	int64_t gpu_track, gpu_ns; /* leading: the sorter's keys */
-	int64_t start_ns, op_id, comm;
-};
-int pf_ingest_arrows_gather(struct pf_ingest *in, struct pf_err *err);
-/* To what begins then: 1, 0 (and NULL) or -1. */
 void pf_ingest_arrows_free(struct pf_ingest_arrows *a);
 
-/* merge.c: all runs of this trace's tracks into blocks. */
+/* merge.c: all runs of this trace's tracks into blocks, behind its texts. */
 int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);
 
 /*

@@ -1628,8 +1628,6 @@ static int merge(struct pf_ingest *in, struct pf_err *err)
 				  in->directory);
 	enter(in, "linking");
 	PF_TRY(ingest_texts(in, err));
-	PF_TRY(pf_ingest_device_tracks(in, err));
-	PF_TRY(pf_ingest_arrows_gather(in, err));
 	PF_TRY(pf_ingest_merge(in, err));
 	ingest_close_runs(in); /* their memory and place on the disk */
 	pf_db_start_sync(in->db);

@@ -149,7 +149,8 @@ static int take_npu(struct pf_ingest *in, struct pf_err *err)
 	return rc;
 }
 
-int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err)
+/* Tracks that their names tell to be lines of devices. */
+static int device_tracks(struct pf_ingest *in, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_named_prepare(in->db, "device_lines", err);
 	const char *text[4];
@@ -373,6 +374,11 @@ struct arrow {
 	int64_t gpu_track, gpu_ns;
 };
 
+struct pf_ingest_arrow {
+	int64_t gpu_track, gpu_ns; /* leading: the sorter's keys */
+	int64_t start_ns, op_id, comm;
+};
+
 struct pf_ingest_arrows {
 	struct pf_texts texts;
 	struct pf_sorter *starts, *ends;
@@ -545,7 +551,7 @@ void pf_ingest_arrows_free(struct pf_ingest_arrows *a)
 	free(a);
 }
 
-int pf_ingest_arrows_gather(struct pf_ingest *in, struct pf_err *err)
+static int arrows_gather(struct pf_ingest *in, struct pf_err *err)
 {
 	struct pf_ingest_arrows *a;
 	bool is_any = false;
@@ -1862,7 +1868,7 @@ static void add_up(struct pf_ingest *in, const struct pf_ingest_track *t)
 	in->stored_count += t->event_count;
 }
 
-int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
+static int merge_tracks(struct pf_ingest *in, struct pf_err *err)
 {
 	struct merging m = { .in = in, .writer = block_writer_new(in) };
 	struct pf_err later = { 0 };
@@ -1886,6 +1892,13 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
 	ingest_device_free(m.device);
 	free(m.open);
 	return rc;
+}
+
+int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
+{
+	PF_TRY(device_tracks(in, err));
+	PF_TRY(arrows_gather(in, err));
+	return merge_tracks(in, err);
 }
 
 /*

@@ -502,10 +502,6 @@ struct pf_rank {
 					  what the numbers of values allow */
 };
 
-/* At least one value on both sides, in any order; each less than 2^62. */
-void pf_rank_compare(const int64_t *a, size_t a_count, const int64_t *b,
-		     size_t b_count, struct pf_rank *out);
-
 /* The least p that so many values can have: when no value of a is above b. */
 double pf_rank_least_p(size_t a_count, size_t b_count);
 

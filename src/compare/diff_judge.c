@@ -227,8 +227,9 @@ static void rank_sorted(const struct sides *s, struct pf_rank *out)
 	out->shift_high = difference(s, pairs - cut);
 }
 
-void pf_rank_compare(const int64_t *a, size_t a_count, const int64_t *b,
-		     size_t b_count, struct pf_rank *out)
+/* At least one value on both sides, in any order; each less than 2^62. */
+static void rank_compare(const int64_t *a, size_t a_count, const int64_t *b,
+			 size_t b_count, struct pf_rank *out)
 {
 	const struct sides s = { sorted_take(a, a_count),
 				 sorted_take(b, b_count), a_count, b_count };
@@ -313,7 +314,7 @@ static bool is_change(const int64_t *values, size_t count, size_t place,
 
 	if (!place)
 		return false;
-	pf_rank_compare(values, place, values + place, count - place, &rank);
+	rank_compare(values, place, values + place, count - place, &rank);
 	return rank.p * (double)(count - 1) <= rate;
 }
 
@@ -346,7 +347,7 @@ static size_t nearest_place(const int64_t *values, size_t count, size_t place)
 	return best;
 }
 
-static size_t settle(const int64_t *values, size_t count, size_t place)
+static size_t settle_place(const int64_t *values, size_t count, size_t place)
 {
 	for (int i = 0; i < MOVES; i++) {
 		size_t next = nearest_place(values, count, place);
@@ -367,14 +368,14 @@ static bool split(const int64_t *values, size_t from, size_t to, double rate,
 	*place = find_place(values + from, to - from);
 	if (!is_change(values + from, to - from, *place, rate))
 		return false;
-	*place = from + settle(values + from, to - from, *place);
+	*place = from + settle_place(values + from, to - from, *place);
 	return true;
 }
 
 static void compare(const int64_t *values, struct pf_change *c)
 {
-	pf_rank_compare(values + c->from, c->at - c->from, values + c->at,
-			c->to - c->at, &c->rank);
+	rank_compare(values + c->from, c->at - c->from, values + c->at,
+		     c->to - c->at, &c->rank);
 	c->before = median_of(values + c->from, c->at - c->from);
 	c->after = median_of(values + c->at, c->to - c->at);
 }

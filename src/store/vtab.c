@@ -650,7 +650,7 @@ enum pf_group_key {
 };
 
 /* What is gathered of an event: fields that the used columns are made of. */
-enum pf_field {
+enum event_field {
 	PF_FIELD_ID,
 	PF_FIELD_START,
 	PF_FIELD_DUR,
@@ -701,7 +701,7 @@ static const uint64_t field_columns[PF_FIELD_COUNT] = {
 };
 
 /* Its columns are decoded. */
-static int64_t field_at(const struct pf_scan *s, enum pf_field f, uint32_t i)
+static int64_t field_at(const struct pf_scan *s, enum event_field f, uint32_t i)
 {
 	const struct pf_block *b = &s->block;
 
@@ -856,7 +856,7 @@ static void gather_block(struct pf_vtab_group *g, struct pf_scan *s)
 		record = g->records + to * width;
 		for (int f = 0; f < PF_FIELD_COUNT; f++)
 			if (g->fields >> f & 1)
-				*record++ = field_at(s, (enum pf_field)f, i);
+				*record++ = field_at(s, (enum event_field)f, i);
 	}
 }
 
@@ -946,7 +946,8 @@ static int vtab_group_next(struct pf_vtab_group *g, struct pf_scan *s,
 
 /* A field of the event at hand, gathered or in place. */
 static int vtab_group_field(struct pf_vtab_group *g, struct pf_scan *s,
-			    enum pf_field f, int64_t *value, struct pf_err *err)
+			    enum event_field f, int64_t *value,
+			    struct pf_err *err)
 {
 	if (g->key != PF_GROUP_NONE && !g->is_walking) {
 		*value = g->records[g->at * g->field_count + g->place[f]];
@@ -1125,7 +1126,7 @@ static int give_parent(struct pf_vtab_cursor *c, sqlite3_context *out,
 }
 
 /* Which field a column is made from; PF_FIELD_COUNT: none. */
-static enum pf_field column_field(int column)
+static enum event_field column_field(int column)
 {
 	switch (column) {
 	case EV_PH:
@@ -1177,7 +1178,7 @@ static int give_other(struct pf_vtab_cursor *c, sqlite3_context *out,
 static int vtab_event_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 			     int column, struct pf_err *err)
 {
-	enum pf_field field = column_field(column);
+	enum event_field field = column_field(column);
 	int64_t v, dur;
 
 	if (field == PF_FIELD_COUNT)
@@ -1720,7 +1721,7 @@ struct module {
 
 /* ---- errors ---- */
 
-static int fail(sqlite3_vtab *base, const struct pf_err *err)
+static int tell(sqlite3_vtab *base, const struct pf_err *err)
 {
 	sqlite3_free(base->zErrMsg);
 	base->zErrMsg = sqlite3_mprintf("%s", err->text);
@@ -1772,7 +1773,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	struct pf_err err = { 0 };
 
 	if (pf_lexicon_load(v->lexicon, &err))
-		return fail(base, &err);
+		return tell(base, &err);
 	return vtab_plan(v, info);
 }
 
@@ -1813,7 +1814,7 @@ static int next_row(sqlite3_vtab_cursor *base)
 	else
 		rc = scan_next(&c->scan, &err);
 	c->is_eof = rc <= 0;
-	return rc < 0 ? fail(base->pVtab, &err) : SQLITE_OK;
+	return rc < 0 ? tell(base->pVtab, &err) : SQLITE_OK;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int plan, const char *codes,
@@ -1829,13 +1830,13 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *codes,
 		if (pf_lexicon_load(v->lexicon, &err) ||
 		    scan_init(&c->scan, v->lexicon, &err)) {
 			scan_release(&c->scan);
-			return fail(base->pVtab, &err);
+			return tell(base->pVtab, &err);
 		}
 		c->is_ready = true;
 	}
 	memset(&c->walk, 0, sizeof(c->walk));
 	if (vtab_apply(c, plan, codes ? codes : "", argv, &err))
-		return fail(base->pVtab, &err);
+		return tell(base->pVtab, &err);
 	return next_row(base);
 }
 
@@ -1853,7 +1854,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i)
 	if (v->shape->is_arg)
 		vtab_arg_column(c, out, i);
 	else if (vtab_event_column(c, out, i, &err))
-		return fail(base->pVtab, &err);
+		return tell(base->pVtab, &err);
 	return SQLITE_OK;
 }
 
@@ -1892,7 +1893,10 @@ static void free_module(void *p)
 	free(m);
 }
 
-int pf_vtab_register_with(sqlite3 *sql, size_t group_bytes, struct pf_err *err)
+#define GROUP_BYTES ((size_t)24 << 20) /* of the buffer for GROUP BY */
+
+static int vtab_register_with(sqlite3 *sql, size_t group_bytes,
+			      struct pf_err *err)
 {
 	size_t count = PF_LEN(shapes);
 	struct pf_vtab_shared *shared = pf_calloc(1, sizeof(*shared));
@@ -1924,5 +1928,5 @@ int pf_vtab_register_with(sqlite3 *sql, size_t group_bytes, struct pf_err *err)
 
 int pf_vtab_register(sqlite3 *sql, struct pf_err *err)
 {
-	return pf_vtab_register_with(sql, PF_VTAB_GROUP_BYTES, err);
+	return vtab_register_with(sql, GROUP_BYTES, err);
 }

@@ -10,8 +10,6 @@
 #ifndef PF_STORE_VTAB_H
 #define PF_STORE_VTAB_H
 
-#include <stddef.h>
-
 #include "store/db.h"
 
 /*
@@ -19,9 +17,5 @@
  * schema/views_event.sql; PF_EDB on failure.
  */
 int pf_vtab_register(sqlite3 *sql, struct pf_err *err);
-
-/* The same with another size of the buffer for GROUP BY; for tests. */
-#define PF_VTAB_GROUP_BYTES ((size_t)24 << 20)
-int pf_vtab_register_with(sqlite3 *sql, size_t group_bytes, struct pf_err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compare/diff_capture.c"
+#include "compare/diff_judge.c"
 #include "formats/event.h"
 
 /* ---- means ---- */
@@ -89,17 +90,17 @@ static void ranks(void **state)
 
 	(void)state;
 	/* of the 70 orders of 4 and 4, two are as extreme */
-	pf_rank_compare(low, 4, high, 4, &r);
+	rank_compare(low, 4, high, 4, &r);
 	assert_true(is_near(r.p, 2.0 / 70));
 	assert_int_equal(r.shift, 10);
 	assert_int_equal(r.shift_low, 7);
 	assert_int_equal(r.shift_high, 13);
 	assert_true(is_near(r.confidence, 1 - 2.0 / 70));
 	/* U is 8 of 16: the middle, so nothing is known */
-	pf_rank_compare(a, 4, b, 4, &r);
+	rank_compare(a, 4, b, 4, &r);
 	assert_true(is_near(r.p, 1));
 	/* 126 orders of 4 and 5; U <= 1 in two of them (Mann, Whitney) */
-	pf_rank_compare(low, 4, five, 5, &r);
+	rank_compare(low, 4, five, 5, &r);
 	assert_true(is_near(r.p, 2.0 / 126));
 	assert_true(is_near(r.confidence, 1 - 2.0 * 2 / 126));
 }
@@ -143,7 +144,7 @@ static void ranks_by_counting(void **state)
 						 !(set >> k & 1);
 			extreme += other <= u || (double)(na * nb) - other <= u;
 		}
-		pf_rank_compare(a, na, b, nb, &r);
+		rank_compare(a, na, b, nb, &r);
 		assert_true(r.p - (double)extreme / orders < 1e-9 &&
 			    (double)extreme / orders - r.p < 1e-9);
 	}
@@ -160,20 +161,20 @@ static void many_ranks(void **state)
 		a[i] = i * 7919 % 400;
 		b[i] = i * 6007 % 400 + 20;
 	}
-	pf_rank_compare(a, 400, b, 400, &r);
+	rank_compare(a, 400, b, 400, &r);
 	assert_int_equal(r.shift, 20);
 	assert_true(r.shift_low > 0 && r.shift_low < 20);
 	assert_int_equal(r.shift_low + r.shift_high, 40);
 	assert_true(r.p > 0.01 && r.p < 0.02);
 	/* one value more than the exact distribution takes */
-	pf_rank_compare(a, PF_RANK_MAX, b, PF_RANK_MAX, &r);
+	rank_compare(a, PF_RANK_MAX, b, PF_RANK_MAX, &r);
 	assert_true(r.confidence >= 0.95 && r.confidence < 0.96);
-	pf_rank_compare(a, PF_RANK_MAX + 1, b, PF_RANK_MAX, &r);
+	rank_compare(a, PF_RANK_MAX + 1, b, PF_RANK_MAX, &r);
 	assert_true(is_near(r.confidence, 0.95));
 	/* the ends of what times may be */
 	a[0] = -(INT64_C(1) << 56);
 	b[0] = INT64_C(1) << 56;
-	pf_rank_compare(a, 1, b, 1, &r);
+	rank_compare(a, 1, b, 1, &r);
 	assert_int_equal(r.shift, INT64_C(1) << 57);
 	assert_true(is_near(r.p, 1) && is_near(r.confidence, 0));
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "store/query.h"
-#include "store/vtab.h"
+#include "store/vtab.c"
 
 #define EVENTS        40000 /* on two tracks: three full blocks at least */
 #define HARMED_EVENTS 24000 /* two blocks on one of them */
@@ -70,7 +70,7 @@ static sqlite3 *connect_with(size_t group_bytes)
 	sqlite3 *sql;
 
 	assert_int_equal(sqlite3_open(scene.path, &sql), SQLITE_OK);
-	pf_vtab_register_with(sql, group_bytes, &err);
+	vtab_register_with(sql, group_bytes, &err);
 	support_no_error(&err);
 	return sql;
 }

@@ -45,9 +45,13 @@ def lone_functions():
             if "static" in result.split() or name == "main":
                 continue
             others = [p for p in users[name] if p != path]
-            # in a header where it is not declared: a macro or code uses it
-            used = [p for p in others if p.endswith(".c") or
-                    re.search(r"^[\t#].*\b%s\b" % name, code[p], re.M)]
+            used = [p for p in others if p.endswith(".c")]
+            for header in others:
+                # where it is not declared: a macro or code, of who includes it
+                if header.endswith(".h") and re.search(
+                        r"^[\t#].*(?<!struct )\b%s\b" % name, code[header], re.M):
+                    used += [p for p in code
+                             if os.path.relpath(header, src) in included[p]]
             if all(os.path.dirname(p) == os.path.dirname(path) for p in used):
                 yield "%s %s" % (path, name)
 

@@ -87,10 +87,21 @@ void pf_map_release(struct pf_map *m)
 	memset(m, 0, sizeof(*m));
 }
 
-static struct pf_map_slot *map_find(const struct pf_map *m, uint64_t key)
+/*
+ * Where a key belongs: a factor that nobody knows spreads what a constant one
+ * has mixed.
+ */
+static inline size_t place_of(const struct pf_map *m, uint64_t key)
 {
-	size_t i = XXH3_64bits_withSeed(&key, sizeof(key), m->seed) &
-		   (m->slots - 1);
+	uint64_t h = (key ^ m->seed) * UINT64_C(0x9e3779b97f4a7c15);
+
+	h = (h ^ h >> 32) * (m->seed | 1);
+	return (size_t)(h >> 32) & (m->slots - 1);
+}
+
+static inline struct pf_map_slot *map_find(const struct pf_map *m, uint64_t key)
+{
+	size_t i = place_of(m, key);
 
 	while (m->slot[i].key && m->slot[i].key != key)
 		i = (i + 1) & (m->slots - 1);

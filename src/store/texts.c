@@ -91,9 +91,18 @@ void pf_texts_release(struct pf_texts *t)
 #define AHEAD_CHUNKS 3 /* of which one is being read */
 
 /*
- * All rows of a statement, cell by cell as varints: how far from the cell above.
+ * All rows of a statement: of each two bits a cell, that say in how many bytes
+ * its step from the cell above follows; none: it is that of the row above.
  * is_whole: there was room for them.
  */
+static const unsigned char step_bytes[] = { 0, 1, 2, 8 };
+static const uint64_t step_mask[] = { 0, 0xff, 0xffff, UINT64_MAX };
+_Static_assert(2 * PF_INTS_COLUMNS == 16, "these bits are two bytes");
+
+struct cells {
+	int64_t row[PF_INTS_COLUMNS], step[PF_INTS_COLUMNS];
+};
+
 struct kept_rows {
 	struct pf_buf cells;
 	size_t rows, columns, taken_bytes;
@@ -121,7 +130,7 @@ struct pf_ints {
 	sqlite3_stmt *stmt;
 	const unsigned char *next; /* of the kept cells */
 	size_t at, columns;
-	int64_t row[PF_INTS_COLUMNS];
+	struct cells now;
 };
 
 static void read_row(sqlite3_stmt *stmt, size_t columns, int64_t *row)
@@ -136,13 +145,14 @@ static void free_rows(void *rows)
 	free(rows);
 }
 
-#define ROW_BYTES (PF_INTS_COLUMNS * PF_VARINT_MAX) /* at the most */
+#define ROW_BYTES (2 + PF_INTS_COLUMNS * 8) /* at the most */
 
 /* false: there is no room for one more. */
 static bool add_row(struct pf_db *db, struct kept_rows *k, size_t columns,
-		    const int64_t *row, const int64_t *above)
+		    const int64_t *row, struct cells *above)
 {
-	unsigned char *p;
+	unsigned char *p, *at;
+	unsigned bits = 0;
 
 	if (k->cells.len + 2 * ROW_BYTES > k->taken_bytes) {
 		if (!pf_kept_take(db, ROOM_BYTES))
@@ -151,13 +161,24 @@ static bool add_row(struct pf_db *db, struct kept_rows *k, size_t columns,
 	}
 	pf_buf_reserve(&k->cells, 2 * ROW_BYTES);
 	p = (unsigned char *)k->cells.data + k->cells.len;
+	at = p + 2;
 	for (size_t i = 0; i < columns; i++) {
-		uint64_t d = (uint64_t)row[i] - (uint64_t)above[i];
+		uint64_t d = (uint64_t)row[i] - (uint64_t)above->row[i];
+		uint64_t step = d << 1 ^ (0 - (d >> 63));
+		unsigned size = step <= 0xff ? 1 : step <= 0xffff ? 2 : 3;
 
-		p = pf_varint_put(p, d << 1 ^ (0 - (d >> 63)));
+		above->row[i] = row[i];
+		if ((int64_t)d == above->step[i])
+			continue;
+		above->step[i] = (int64_t)d;
+		bits |= size << 2 * i;
+		pf_store64(at, step);
+		at += step_bytes[size];
 	}
-	memset(p, 0, PF_VARINT_MAX); /* it may be read so far */
-	k->cells.len = (size_t)(p - (unsigned char *)k->cells.data);
+	p[0] = bits & 0xff;
+	p[1] = bits >> 8 & 0xff;
+	memset(at, 0, 8); /* it may be read so far */
+	k->cells.len = (size_t)(at - (unsigned char *)k->cells.data);
 	k->rows++;
 	return true;
 }
@@ -166,15 +187,14 @@ static void *make_rows(struct pf_db *db, const char *name)
 {
 	struct kept_rows *k = pf_calloc(1, sizeof(*k));
 	sqlite3_stmt *stmt = pf_named_prepare(db, name, db->err);
-	int64_t row[2][PF_INTS_COLUMNS] = { { 0 } };
+	struct cells above = { { 0 }, { 0 } };
+	int64_t row[PF_INTS_COLUMNS];
 	int rc = stmt ? 1 : -1;
 
 	k->columns = (size_t)sqlite3_column_count(stmt);
 	while (rc > 0 && (rc = pf_db_step(db, stmt, db->err)) == 1) {
-		int64_t *now = row[(k->rows + 1) & 1];
-
-		read_row(stmt, k->columns, now);
-		if (!add_row(db, k, k->columns, now, row[k->rows & 1]))
+		read_row(stmt, k->columns, row);
+		if (!add_row(db, k, k->columns, row, &above))
 			break;
 	}
 	pf_db_keep(db, stmt);
@@ -192,15 +212,23 @@ static void *make_rows(struct pf_db *db, const char *name)
 /* The rows were made here, so they are sound. */
 static const int64_t *next_row(struct pf_ints *s)
 {
-	for (size_t i = 0; i < s->columns; i++) {
-		uint64_t d = 0;
+	const unsigned char *at = s->next + 2;
+	unsigned bits = s->next[0] | (unsigned)s->next[1] << 8;
 
-		s->next = pf_varint_get(s->next, &d);
-		s->row[i] = (int64_t)((uint64_t)s->row[i] +
-				      (d >> 1 ^ (0 - (d & 1))));
+	for (size_t i = 0; i < s->columns; i++, bits >>= 2) {
+		const unsigned size = bits & 3;
+		uint64_t step = pf_load64(at) & step_mask[size];
+
+		if (size)
+			s->now.step[i] =
+				(int64_t)(step >> 1 ^ (0 - (step & 1)));
+		at += step_bytes[size];
+		s->now.row[i] = (int64_t)((uint64_t)s->now.row[i] +
+					  (uint64_t)s->now.step[i]);
 	}
+	s->next = at;
 	s->at++;
-	return s->row;
+	return s->now.row;
 }
 
 struct pf_ints *pf_ints_new(struct pf_db *db, const char *name)
@@ -316,7 +344,7 @@ int pf_ints_next(struct pf_ints *s, const int64_t **row, struct pf_err *err)
 		return take_made(s->ahead, row, err);
 	rc = pf_db_step(s->db, s->stmt, err);
 	if (rc == 1)
-		read_row(s->stmt, s->columns, s->row);
-	*row = s->row;
+		read_row(s->stmt, s->columns, s->now.row);
+	*row = s->now.row;
 	return rc;
 }

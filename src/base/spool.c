@@ -305,23 +305,29 @@ static void sort_by_digit(struct pf_sorter *s, unsigned digit)
 	swap_buffers(s);
 }
 
-/* The bytes in which keys differ, as bits; *runs: of ascending records. */
+/*
+ * The bytes in which keys differ, as bits; *runs: of ascending records.  Where
+ * second numbers ascend, as of what came in order of time, a stable sort by the
+ * first is enough.
+ */
 static unsigned find_digits(const struct pf_sorter *s, size_t *runs)
 {
 	struct key first = key_of(s->records), previous = first;
 	uint64_t differ[2] = { 0 };
 	unsigned digits = 0;
+	bool ascends = true;
 
 	*runs = 1;
 	for (size_t i = 1; i < s->count; i++) {
 		struct key k = key_of(s->records + i * s->record_bytes);
 
 		*runs += is_less(k, previous);
+		ascends &= k.second >= previous.second;
 		differ[0] |= (uint64_t)(k.second ^ first.second);
 		differ[1] |= (uint64_t)(k.first ^ first.first);
 		previous = k;
 	}
-	for (unsigned d = 0; d < 16; d++)
+	for (unsigned d = ascends ? 8 : 0; d < 16; d++)
 		if (differ[d / 8] >> d % 8 * 8 & 0xff)
 			digits |= 1u << d;
 	return digits;
@@ -339,7 +345,7 @@ static void sort_records(struct pf_sorter *s)
 	digits = find_digits(s, &runs);
 	while (runs >> passes)
 		passes++;
-	if (s->count >= RADIX_MIN && runs > s->count / MIN_RUN &&
+	if (s->count >= RADIX_MIN &&
 	    (unsigned)__builtin_popcount(digits) < passes)
 		for (; digits; digits &= digits - 1)
 			sort_by_digit(s, (unsigned)__builtin_ctz(digits));

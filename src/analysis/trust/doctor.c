@@ -298,7 +298,7 @@ struct twin {
 /* GPU work comes before calls: its tracks come first, and sorting is stable. */
 struct link {
 	int64_t trace_id, correlation;
-	int64_t launches; /* enum pf_launch_kind; NONE: work */
+	uint8_t launches; /* enum pf_launch_kind; NONE: work */
 	bool is_graph;    /* which launches several at once */
 };
 
@@ -335,10 +335,8 @@ static bool ends_earlier(const void *a, const void *b)
 
 static void push_end(struct walk *w, int64_t end)
 {
-	w->open =
-		pf_grow(w->open, &w->open_cap, w->open_count + 1, sizeof(end));
-	w->open[w->open_count] = end;
-	pf_heap_rise(w->open, sizeof(end), w->open_count++, ends_earlier);
+	*PF_ONE_MORE(w->open, w->open_count, w->open_cap) = end;
+	pf_heap_rise(w->open, sizeof(end), w->open_count - 1, ends_earlier);
 }
 
 static void pop_end(struct walk *w)
@@ -459,7 +457,9 @@ static void check_twin(struct walk *w, uint32_t seq, int64_t start_ns,
 	if (!w->same_count || start_ns != w->twin_start_ns ||
 	    dur_ns != w->twin_dur_ns || w->same_count == TWINS_MAX ||
 	    w->is_work != is_work) {
-		settle_twins(w);
+		if (w->same_count > 1)
+			settle_twins(w);
+		w->same_count = 0;
 		w->first_seq = seq;
 		w->twin_start_ns = start_ns;
 		w->twin_dur_ns = dur_ns;

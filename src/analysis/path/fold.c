@@ -44,9 +44,12 @@ static inline bool path_next_lane(unsigned *mask, unsigned *lane)
 struct path_group {
 	struct path_lane *lanes;
 	unsigned count, all; /* lanes; all of their bits */
+	unsigned places;     /* of lanes, to the next four */
 	unsigned of_class[PF_GPU_CLASSES], by_name, below, any_host;
 	unsigned no_waits, no_copy_waits, no_allocs, least_launch, no_comm;
 	unsigned pessimistic;
+	/* lanes in which work that they change is gone */
+	unsigned no_work, no_class[PF_GPU_CLASSES];
 	double by_class[PF_GPU_CLASSES][LANES], work_factor[LANES];
 	double host_factor[LANES];
 	path_mask *of_name, *of_key; /* or NULL */
@@ -91,12 +94,23 @@ struct path_leg {
 	const int64_t *from; /* all lanes' */
 };
 
-/* What an edge takes: ns, but in lanes that have their own, or none. */
+/*
+ * What an edge takes: ns, but in lanes that have their own, or none.  What it
+ * is in each lane is said of all.
+ */
 struct path_load {
 	int64_t ns;
 	unsigned own, gone;
 	path_lanes_ns own_ns;
 };
+
+static inline void path_load_fill(struct path_load *l, int64_t ns)
+{
+	l->ns = ns;
+	l->own = 0;
+	for (unsigned i = 0; i < LANES; i++)
+		l->own_ns[i] = ns;
+}
 
 /* A group among others: the 64th and all behind it are one bit. */
 static inline uint64_t path_group_bit(size_t group)
@@ -110,10 +124,10 @@ static inline uint64_t path_group_bit(size_t group)
  */
 
 static void plainly(int64_t *restrict t, const int64_t *restrict from,
-		    int64_t ns, size_t count)
+		    const int64_t *ns, bool is_one, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		int64_t at = from[i] + ns;
+		int64_t at = from[i] + ns[is_one ? 0 : i];
 
 		t[i] = t[i] > at ? t[i] : at;
 	}
@@ -123,43 +137,42 @@ static void plainly(int64_t *restrict t, const int64_t *restrict from,
 #include <immintrin.h>
 
 __attribute__((target("avx2"))) static void by_fours(
-	int64_t *restrict t, const int64_t *restrict from, int64_t ns,
-	size_t count)
+	int64_t *restrict t, const int64_t *restrict from, const int64_t *ns,
+	bool is_one, size_t count)
 {
-	const __m256i more = _mm256_set1_epi64x(ns);
+	__m256i more = _mm256_set1_epi64x(*ns);
 	size_t i = 0;
 
 	for (; i + 4 <= count; i += 4) {
 		__m256i *to = (__m256i *)(void *)(t + i);
-		__m256i had = _mm256_loadu_si256(to);
-		__m256i at = _mm256_add_epi64(
+		__m256i had = _mm256_loadu_si256(to), at, is_less;
+
+		if (!is_one)
+			more = _mm256_loadu_si256(
+				(const __m256i *)(const void *)(ns + i));
+		at = _mm256_add_epi64(
 			_mm256_loadu_si256(
 				(const __m256i *)(const void *)(from + i)),
 			more);
-		__m256i is_less = _mm256_cmpgt_epi64(at, had);
-
+		is_less = _mm256_cmpgt_epi64(at, had);
 		_mm256_storeu_si256(to, _mm256_blendv_epi8(had, at, is_less));
 	}
-	plainly(t + i, from + i, ns, count - i);
-}
-
-/* Of each lane the later one of t and from + ns. */
-static void path_reach(int64_t *restrict t, const int64_t *restrict from,
-		       int64_t ns, size_t count)
-{
-	if (__builtin_cpu_supports("avx2"))
-		by_fours(t, from, ns, count);
-	else
-		plainly(t, from, ns, count);
-}
-#else
-/* Of each lane the later one of t and from + ns. */
-static void path_reach(int64_t *restrict t, const int64_t *restrict from,
-		       int64_t ns, size_t count)
-{
-	plainly(t, from, ns, count);
+	plainly(t + i, from + i, ns + (is_one ? 0 : i), is_one, count - i);
 }
 #endif
+
+/* Of each lane the later one of t and from + its ns, or the one of all. */
+static void path_reach(int64_t *restrict t, const int64_t *restrict from,
+		       const int64_t *ns, bool is_one, size_t count)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2")) {
+		by_fours(t, from, ns, is_one, count);
+		return;
+	}
+#endif
+	plainly(t, from, ns, is_one, count);
+}
 
 /* What questions make of edges: other times, or none. */
 
@@ -186,6 +199,16 @@ static void take_names(const struct path_groups *s, struct path_group *g,
 			g->of_name[i] |= (path_mask)bit;
 }
 
+static int64_t scaled(int64_t ns, double factor)
+{
+	return (int64_t)rint((double)ns * factor);
+}
+
+static bool leaves_none(double factor)
+{
+	return rint((double)PF_PATH_TIME_MAX_NS * factor) == 0;
+}
+
 static void take_change(const struct path_groups *s, struct path_group *g,
 			unsigned lane, const struct path_change *q)
 {
@@ -195,8 +218,12 @@ static void take_change(const struct path_groups *s, struct path_group *g,
 		g->by_class[i][lane] = q->by_class[i];
 		if (q->by_class[i] != 1)
 			g->of_class[i] |= bit;
+		if (leaves_none(q->by_class[i]))
+			g->no_class[i] |= bit;
 	}
 	g->work_factor[lane] = q->work_factor;
+	if (leaves_none(q->work_factor))
+		g->no_work |= bit;
 	if (q->has_gpu)
 		take_names(s, g, bit, q);
 	if (q->has_gpu && q->below)
@@ -219,6 +246,7 @@ static void prepare_group(const struct path_groups *s, struct path_group *g,
 	g->lanes = lanes;
 	g->count = (unsigned)count;
 	g->all = (1u << count) - 1;
+	g->places = (g->count + AT_ONCE - 1) / AT_ONCE * AT_ONCE;
 	for (unsigned i = 0; i < LANES; i++) {
 		g->work_factor[i] = g->host_factor[i] = 1;
 		for (unsigned k = 0; k < PF_GPU_CLASSES; k++)
@@ -321,11 +349,6 @@ static void path_groups_release(struct path_groups *s)
 
 /* ---- what edges take ---- */
 
-static int64_t scaled(int64_t ns, double factor)
-{
-	return (int64_t)rint((double)ns * factor);
-}
-
 /* Is work below an operator: of its launch, or that a graph has for it? */
 static bool is_below(const struct path *p, const struct path_change *q,
 		     const struct path_work *w)
@@ -363,12 +386,22 @@ static void path_scale(const struct path_groups *s, const struct path_group *g,
 	const struct path_work *w = &s->p->works[work];
 	unsigned hit = g->by_name | g->below ? named(s, g, w) : 0;
 
-	out->ns = ns;
+	path_load_fill(out, ns);
 	out->own = hit | g->of_class[w->class];
 	for (unsigned m = out->own, i = 0; path_next_lane(&m, &i);)
 		out->own_ns[i] =
 			scaled(ns, hit >> i & 1 ? g->work_factor[i]
 						: g->by_class[w->class][i]);
+}
+
+/* Lanes in which work is gone. */
+static unsigned gone_work(const struct path_groups *s,
+			  const struct path_group *g, uint32_t work)
+{
+	const struct path_work *w = &s->p->works[work];
+	unsigned hit = g->by_name | g->below ? named(s, g, w) : 0;
+
+	return (hit & g->no_work) | (g->no_class[w->class] & ~hit);
 }
 
 /* The groups in which work may be gone. */
@@ -390,20 +423,15 @@ static void take_start(const struct path_groups *s, const struct path_group *g,
 {
 	const int64_t most =
 		out->ns < PF_PATH_LAUNCH_NS ? out->ns : PF_PATH_LAUNCH_NS;
-	struct path_load one = { 0 };
+	unsigned gone;
 
 	if (most <= 0 || !gone_groups(s, work))
 		return;
-	path_scale(s, g, work, PF_PATH_TIME_MAX_NS, &one);
-	for (unsigned m = one.own & ~out->gone, i = 0;
-	     path_next_lane(&m, &i);) {
-		int64_t ns = out->own >> i & 1 ? out->own_ns[i] : out->ns;
-
-		if (one.own_ns[i] != 0)
-			continue;
-		out->own_ns[i] = ns > most ? ns - most : 0;
-		out->own |= 1u << i;
-	}
+	gone = gone_work(s, g, work) & ~out->gone;
+	out->own |= gone;
+	for (unsigned i = 0; path_next_lane(&gone, &i);)
+		out->own_ns[i] =
+			out->own_ns[i] > most ? out->own_ns[i] - most : 0;
 }
 
 static void next_piece(struct path_groups *s, uint32_t thread)
@@ -567,15 +595,9 @@ static unsigned gone_lanes(const struct path_groups *s,
 			   const struct path_group *g,
 			   const struct path_edge *e)
 {
-	struct path_load one = { 0 };
-	unsigned gone = 0;
-
 	if (!g->no_copy_waits || !PATH_IS_WORK(&s->p->graph, e->from))
 		return 0;
-	path_scale(s, g, PATH_WORK_OF(e->from), PF_PATH_TIME_MAX_NS, &one);
-	for (unsigned m = one.own, i = 0; path_next_lane(&m, &i);)
-		gone |= one.own_ns[i] == 0 ? 1u << i : 0;
-	return gone & g->no_copy_waits;
+	return gone_work(s, g, PATH_WORK_OF(e->from)) & g->no_copy_waits;
 }
 
 static void path_weigh(const struct path_groups *s, const struct path_group *g,
@@ -583,8 +605,8 @@ static void path_weigh(const struct path_groups *s, const struct path_group *g,
 {
 	const struct path_edge *e = &leg->edge;
 
-	out->ns = leg->ns;
-	out->own = out->gone = 0;
+	path_load_fill(out, leg->ns);
+	out->gone = 0;
 	switch ((enum path_kind)e->kind) {
 	case PATH_GONE:
 		out->gone = g->all;
@@ -716,8 +738,8 @@ static const int64_t *start_of(const struct path_groups *s,
 	struct path_load dur;
 
 	path_scale(s, g, work, w->end_ns - w->start_ns, &dur);
-	for (unsigned i = 0; i < g->count; i++) {
-		own[i] = end[i] - (dur.own >> i & 1 ? dur.own_ns[i] : dur.ns);
+	for (unsigned i = 0; i < g->places; i++) {
+		own[i] = end[i] - dur.own_ns[i];
 		/* it began before the window, and would end there */
 		if (w->start_ns < s->p->w0_ns && end[i] == s->p->w0_ns)
 			own[i] = w->start_ns;
@@ -741,13 +763,12 @@ static void reach(const struct path_groups *s, size_t group,
 		return;
 	if (PATH_IS_WORK(graph, source) && !PATH_IS_END(graph, source))
 		from = start_of(s, g, PATH_WORK_OF(source), from, own);
-	if (!(load.own | load.gone)) {
-		path_reach(t, from, load.ns, g->count);
+	if (!load.gone) {
+		path_reach(t, from, load.own_ns, false, g->places);
 		return;
 	}
 	for (unsigned m = g->all & ~load.gone, i = 0; path_next_lane(&m, &i);) {
-		int64_t at = from[i] +
-			     (load.own >> i & 1 ? load.own_ns[i] : load.ns);
+		int64_t at = from[i] + load.own_ns[i];
 
 		t[i] = t[i] > at ? t[i] : at;
 	}
@@ -764,12 +785,14 @@ static void go_along(const struct path_groups *s, const struct path_leg *leg,
 
 		if (!(differ & path_group_bit(i)))
 			continue;
-		path_reach(t + plain, leg->from + plain, leg->ns, lane - plain);
+		if (lane > plain)
+			path_reach(t + plain, leg->from + plain, &leg->ns, true,
+				   lane - plain);
 		reach(s, i, leg, t + lane);
 		plain = lane + LANES;
 	}
 	if (plain < s->width)
-		path_reach(t + plain, leg->from + plain, leg->ns,
+		path_reach(t + plain, leg->from + plain, &leg->ns, true,
 			   s->width - plain);
 }
 
@@ -803,9 +826,7 @@ static void find_legs(struct replay *r, uint32_t item, uint32_t to)
 
 	r->leg_count = 0;
 	for (uint32_t k = 0; edge_of(p, item, k, pair, &count, &e); k++) {
-		r->legs = pf_grow(r->legs, &r->leg_cap, r->leg_count + 1,
-				  sizeof(*r->legs));
-		r->legs[r->leg_count++] =
+		*PF_ONE_MORE(r->legs, r->leg_count, r->leg_cap) =
 			(struct path_leg){ .edge = e,
 					   .to = to,
 					   .ns = path_weight(p, to, &e),
@@ -845,6 +866,7 @@ static void run(struct replay *r, int64_t *end)
 	const struct path_graph *g = r->g;
 	int64_t *t = pf_alloc(r->groups.width * sizeof(*t));
 	struct path_turn turn = { 0 };
+	const int64_t none = 0;
 	uint32_t item;
 
 	while (!r->groups.rc && path_next_turn(r->p, &turn, &item)) {
@@ -857,7 +879,7 @@ static void run(struct replay *r, int64_t *end)
 		keep(r, item, t);
 		if (item < r->p->work_count ||
 		    item - r->p->work_count == g->tail)
-			path_reach(end, t, 0, r->groups.width);
+			path_reach(end, t, &none, true, r->groups.width);
 	}
 	free(t);
 }
@@ -1172,24 +1194,50 @@ static void touch(struct path_folder *w, uint32_t key, int64_t ns)
 	w->sums[key] += ns;
 }
 
-/* Which questions are about this operator or range? */
+/*
+ * Which questions are about this operator or range?  Most names are known to be
+ * of none.
+ */
 static int look_at_op(struct path_folder *w, size_t place, uint32_t name)
 {
-	const struct path_ledger *f = w->f;
-	unsigned bits;
+	struct path_ledger *f = w->f;
+	unsigned bits, all = IS_KNOWN;
 
+	if (name >= f->name_count ||
+	    atomic_load_explicit(&f->op_names[name], memory_order_relaxed) ==
+		    IS_KNOWN)
+		return 0;
 	for (uint32_t k = 0; k < f->of_ops_count; k++) {
 		const uint32_t n = f->of_ops[k];
 
-		if (w->fits_from[n] < place)
-			continue;
-		if (fits(w->f, w->names, &f->changes->items[n], name, &bits) <
-		    0)
+		if (fits(f, w->names, &f->changes->items[n], name, &bits) < 0)
 			return -1;
-		if (bits & FITS_OP)
-			w->fits_from[n] = place;
+		all |= bits & FITS_OP;
+		if (!(bits & FITS_OP) || w->fits_from[n] < place)
+			continue;
+		w->fits_from[n] = place;
+		w->is_in = true;
 	}
+	atomic_store_explicit(&f->op_names[name], (unsigned char)all,
+			      memory_order_relaxed);
 	return 0;
+}
+
+/* What is open from a place on is not what it was. */
+static void leave_ops(struct path_folder *w, size_t place)
+{
+	const struct path_ledger *f = w->f;
+
+	if (!w->is_in)
+		return;
+	w->is_in = false;
+	for (uint32_t k = 0; k < f->of_ops_count; k++) {
+		size_t *from = &w->fits_from[f->of_ops[k]];
+
+		if (*from >= place)
+			*from = SIZE_MAX;
+		w->is_in |= *from < SIZE_MAX;
+	}
 }
 
 /*
@@ -1199,7 +1247,6 @@ static int look_at_op(struct path_folder *w, size_t place, uint32_t name)
 static int look_at_ops(struct path_folder *w, const struct pf_walk *walk,
 		       uint32_t op_seq)
 {
-	const struct path_ledger *f = w->f;
 	const struct pf_inner *in;
 	size_t same;
 
@@ -1210,20 +1257,13 @@ static int look_at_ops(struct path_folder *w, const struct pf_walk *walk,
 		if (in && in->seq == w->open[same - 1])
 			break;
 	}
-	for (uint32_t k = 0; w->is_in && k < f->of_ops_count; k++)
-		if (w->fits_from[f->of_ops[k]] >= same)
-			w->fits_from[f->of_ops[k]] = SIZE_MAX;
+	leave_ops(w, same);
 	for (w->open_count = same; (in = pf_walk_at(walk, w->open_count));) {
 		if (in->op_seq == in->seq &&
 		    look_at_op(w, w->open_count, in->name) < 0)
 			return -1;
-		w->open = pf_grow(w->open, &w->open_cap, w->open_count + 1,
-				  sizeof(*w->open));
-		w->open[w->open_count++] = in->seq;
+		*PF_ONE_MORE(w->open, w->open_count, w->open_cap) = in->seq;
 	}
-	w->is_in = false;
-	for (uint32_t k = 0; k < f->of_ops_count; k++)
-		w->is_in |= w->fits_from[f->of_ops[k]] < SIZE_MAX;
 	w->open_of = walk;
 	w->op_seq = op_seq;
 	return 0;
@@ -1614,6 +1654,7 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 		pf_calloc((size_t)p->thread_count + 1, sizeof(*f->threads));
 	f->named = pf_calloc(c->count + 1, sizeof(*f->named));
 	f->of_ops = pf_calloc(c->count + 1, sizeof(*f->of_ops));
+	f->op_names = pf_calloc(f->name_count + 1, 1);
 	f->folded_ns = pf_calloc(c->count + 1, sizeof(*f->folded_ns));
 	for (uint32_t i = 0; i < f->asked; i++) {
 		struct path_change *q = &c->items[i];
@@ -1647,6 +1688,7 @@ void path_ledger_release(struct path_ledger *f)
 	free(f->named);
 	free(f->by_kinds);
 	free(f->of_ops);
+	free(f->op_names);
 	free(f->folded_ns);
 	*f = (struct path_ledger){ 0 };
 }

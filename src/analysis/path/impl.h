@@ -545,7 +545,8 @@ struct path_ledger {
 	bool has_host_names; /* some ask for what runs there itself */
 	uint32_t *of_ops;    /* questions that ask for enclosing operators */
 	uint32_t of_ops_count;
-	_Atomic int64_t *folded_ns; /* by question: time of the host */
+	_Atomic unsigned char *op_names; /* by string.id: fits any of these? */
+	_Atomic int64_t *folded_ns;      /* by question: time of the host */
 	size_t name_count;
 	struct path_entries {
 		unsigned char *bytes; /* the last of them; before these: */

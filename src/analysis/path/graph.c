@@ -445,11 +445,40 @@ bool path_next_turn(const struct path *p, struct path_turn *t, uint32_t *item)
 	return true;
 }
 
+static void add_source(struct sort *s, uint32_t from)
+{
+	*PF_ONE_MORE(s->sources, s->source_count, s->source_cap) = from;
+}
+
+/* What needs nothing but what is in order already, as most does, takes its turn. */
+static bool take_ready(struct sort *s, uint32_t item)
+{
+	const size_t first = s->source_count;
+
+	for (uint32_t k = edges_of(s->p, item); k-- > 0;) {
+		struct path_edge e;
+		uint32_t from;
+
+		if (!edge_of(s->p, item, k, &e) || e.from == PATH_ORIGIN)
+			continue;
+		from = path_item_of(s->p, e.from);
+		if (s->state[from] != DONE) {
+			s->source_count = first;
+			return false;
+		}
+		add_source(s, from);
+	}
+	s->state[item] = DONE;
+	note_far(s, first);
+	take_turn(s, item);
+	return true;
+}
+
 static void visit(struct sort *s, uint32_t item)
 {
 	struct path *p = s->p;
 
-	if (s->state[item] != UNSEEN)
+	if (s->state[item] != UNSEEN || take_ready(s, item))
 		return;
 	push(s, item);
 	while (s->depth) {
@@ -472,10 +501,8 @@ static void visit(struct sort *s, uint32_t item)
 			cut(p, v->item, v->left, e.is_binding);
 			continue;
 		}
-		s->sources = pf_grow(s->sources, &s->source_cap,
-				     s->source_count + 1, sizeof(*s->sources));
-		s->sources[s->source_count++] = from;
-		if (s->state[from] == UNSEEN)
+		add_source(s, from);
+		if (s->state[from] == UNSEEN && !take_ready(s, from))
 			push(s, from);
 	}
 }

@@ -39,6 +39,7 @@ struct advise_marks {
 	struct advise_span *spans;
 	size_t count;
 	size_t first[ADVISE_MARKS + 1]; /* of a mark in spans */
+	size_t begun[ADVISE_MARKS];     /* of it, when that was last asked */
 	int64_t calls[ADVISE_MARKS];    /* ranges, before they were united */
 	const char *framework;          /* "JAX", "TensorFlow"; or NULL */
 };

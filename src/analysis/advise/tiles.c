@@ -9,6 +9,7 @@
 
 #include "analysis/time/kernels.h"
 #include "base/order.h"
+#include "base/search.h"
 #include "events/traces.h"
 #include "store/query.h"
 #include "events/interval.h"
@@ -32,7 +33,7 @@ static const struct pf_field named_fields[] = {
 struct reader {
 	struct pf_db *db;
 	struct advise_marks *out;
-	const struct named *names;
+	uint8_t *of_name; /* mark by string.id, or 0 */
 	size_t name_count, cap;
 	uint32_t track_id;
 };
@@ -40,22 +41,16 @@ struct reader {
 PF_ORDER(by_place, struct advise_span,
 	 PF_UP(mark) PF_UP(track_id) PF_UP(start_ns))
 
-static uint32_t mark_of(const struct reader *r, uint32_t name)
+_Static_assert(ADVISE_MARKS < UINT8_MAX, "a mark fits");
+
+static void list_names(struct reader *r, const struct named *names,
+		       size_t count)
 {
-	size_t lo = 0, hi = r->name_count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->names[mid].name_id < (int64_t)name)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == r->name_count || r->names[lo].name_id != (int64_t)name ||
-	    r->names[lo].mark <= 0 || r->names[lo].mark >= ADVISE_MARKS)
-		return 0;
-	return (uint32_t)r->names[lo].mark;
+	r->of_name = pf_calloc(r->name_count + 1, 1);
+	for (size_t i = 0; i < count; i++)
+		if ((uint64_t)names[i].name_id < r->name_count &&
+		    names[i].mark > 0 && names[i].mark < ADVISE_MARKS)
+			r->of_name[names[i].name_id] = (uint8_t)names[i].mark;
 }
 
 static int take_mark(void *context, const struct pf_block *b, uint32_t i,
@@ -63,7 +58,7 @@ static int take_mark(void *context, const struct pf_block *b, uint32_t i,
 {
 	struct reader *r = context;
 	struct advise_marks *m = r->out;
-	uint32_t mark = mark_of(r, b->name[i]);
+	uint32_t mark = b->name[i] < r->name_count ? r->of_name[b->name[i]] : 0;
 
 	(void)event_id;
 	if (!mark)
@@ -135,22 +130,25 @@ static bool has_ranges(const struct named *names, size_t count)
 	return false;
 }
 
-static int marks_load(struct pf_db *db, int64_t trace_id,
+static int marks_load(struct pf_db *db, int64_t trace_id, size_t name_count,
 		      struct advise_marks *out)
 {
 	struct pf_arena texts = { 0 };
-	struct reader r = { .db = db, .out = out };
+	struct reader r = { .db = db, .out = out, .name_count = name_count };
+	size_t count = 0;
 	struct named *names =
 		pf_named_read(db, "advise_marks", PF_FIELDS(named_fields),
-			      &texts, &r.name_count);
+			      &texts, &count);
 	int rc = names ? 0 : -1;
 
-	r.names = names;
 	if (!rc)
-		find_framework(out, names, r.name_count);
-	if (!rc && has_ranges(names, r.name_count))
+		find_framework(out, names, count);
+	if (!rc && has_ranges(names, count)) {
+		list_names(&r, names, count);
 		rc = pf_host_tracks(db, trace_id, read_thread, &r);
+	}
 	unite(out);
+	free(r.of_name);
 	pf_arena_release(&texts);
 	return rc;
 }
@@ -161,28 +159,33 @@ static void marks_release(struct advise_marks *m)
 	*m = (struct advise_marks){ 0 };
 }
 
-/* Is an instant of a thread in a range of this mark? */
-static bool is_in(const struct advise_marks *m, uint32_t mark,
-		  uint32_t track_id, int64_t at_ns)
+static bool has_begun(const struct advise_span *s, uint32_t track_id,
+		      int64_t at_ns)
 {
-	size_t lo = m->first[mark], hi = m->first[mark + 1];
-	const size_t first = lo;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct advise_span *s = &m->spans[mid];
-
-		if (s->track_id < track_id ||
-		    (s->track_id == track_id && s->start_ns <= at_ns))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > first && m->spans[lo - 1].track_id == track_id &&
-	       m->spans[lo - 1].end_ns > at_ns;
+	return s->track_id < track_id ||
+	       (s->track_id == track_id && s->start_ns <= at_ns);
 }
 
-static unsigned marks_at(const struct advise_marks *m, uint32_t track_id,
+/* Is an instant of a thread in a range of this mark?  Mostly time goes on. */
+static bool is_in(struct advise_marks *m, uint32_t mark, uint32_t track_id,
+		  int64_t at_ns)
+{
+	const size_t first = m->first[mark], end = m->first[mark + 1];
+	const struct advise_span *s = m->spans;
+	size_t n = m->begun[mark];
+
+	if (n < end - first && has_begun(&s[first + n], track_id, at_ns))
+		n++;
+	if ((n && !has_begun(&s[first + n - 1], track_id, at_ns)) ||
+	    (n < end - first && has_begun(&s[first + n], track_id, at_ns)))
+		n = PF_SEARCH(i, end - first,
+			      has_begun(&s[first + i], track_id, at_ns));
+	m->begun[mark] = n;
+	return n && s[first + n - 1].track_id == track_id &&
+	       s[first + n - 1].end_ns > at_ns;
+}
+
+static unsigned marks_at(struct advise_marks *m, uint32_t track_id,
 			 int64_t at_ns)
 {
 	unsigned bits = 0;
@@ -685,9 +688,7 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 		return -1;
 	find_log(t, tile, &p.key.flags);
 	find_before(t, tile, &p.key.flags);
-	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
-			     sizeof(*t->pending));
-	t->pending[t->pending_count++] = p;
+	*PF_ONE_MORE(t->pending, t->pending_count, t->pending_cap) = p;
 	follow(t, role_in(tile, role), is_work);
 	return 0;
 }
@@ -781,7 +782,7 @@ static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 		from_ns = w->from_ns > w->first_ns ? w->from_ns : w->first_ns;
 		to_ns = w->to_ns < w->last_ns ? w->to_ns : w->last_ns;
 		t->tail_ns = to_ns - (to_ns - from_ns) / ADVISE_TAIL_PART;
-		rc = marks_load(t->db, trace_id, &t->out->marks);
+		rc = marks_load(t->db, trace_id, t->role_count, &t->out->marks);
 	}
 	if (!rc)
 		rc = pf_window_steps(t->db, &window, &t->out->steps);

@@ -30,6 +30,7 @@ enum { OP_PATTERN, OP_CLASS }; /* data/matrix_ops.csv */
 struct row {
 	unsigned char words[COLUMNS]; /* numbers of words, each plus one */
 	char *part;                   /* the longest that has no wildcard */
+	unsigned pair;                /* how that begins */
 	bool is_whole;                /* the pattern is "*part*" */
 };
 
@@ -74,11 +75,35 @@ static const char *precision_word(enum pf_precision precision)
 	return precision ? precisions[precision] : NULL;
 }
 
-/* Looking for a part first is many times faster. */
-static bool row_fits(const struct row *row, const char *pattern,
-		     const char *name)
+/* Two letters that follow each other, as a bit: which of them a name has. */
+#define PAIRS 4096
+
+struct pairs {
+	uint64_t has[PAIRS / 64];
+};
+
+static inline unsigned pair_of(const char *s)
 {
-	return strstr(name, row->part) &&
+	return ((unsigned)(unsigned char)s[0] << 5 ^ (unsigned char)s[1]) &
+	       (PAIRS - 1);
+}
+
+static struct pairs pairs_of(const char *name)
+{
+	struct pairs p = { { 0 } };
+
+	for (; *name && name[1]; name++)
+		p.has[pair_of(name) / 64] |= UINT64_C(1) << pair_of(name) % 64;
+	return p;
+}
+
+/* Looking for a part first, and for how that begins, is many times faster. */
+static bool row_fits(const struct row *row, const char *pattern,
+		     const char *name, const struct pairs *p)
+{
+	return (!row->part[0] || !row->part[1] ||
+		p->has[row->pair / 64] >> row->pair % 64 & 1) &&
+	       strstr(name, row->part) &&
 	       (row->is_whole || !fnmatch(pattern, name, 0));
 }
 
@@ -95,6 +120,7 @@ static void take_part(struct row *row, const char *pattern)
 		}
 	}
 	row->part = pf_memdup0(best, longest);
+	row->pair = longest ? pair_of(row->part) : 0;
 	row->is_whole = best == pattern + 1 && *pattern == '*' &&
 			!strcmp(best + longest, "*");
 }
@@ -171,11 +197,13 @@ struct pf_kernel_kind pf_tensor_kind(const struct pf_tensor *t,
 {
 	int found[COLUMNS] = { 0 }, missing = COLUMNS - 1;
 	struct pf_kernel_kind kind = { .use = PF_TENSOR_UNKNOWN };
+	const struct pairs pairs = pairs_of(name);
 
 	for (size_t i = 0; missing && i < pf_data_rows(t->data); i++) {
 		const struct row *row = &t->rows[i];
 
-		if (!row_fits(row, pf_data_cell(t->data, i, PATTERN), name))
+		if (!row_fits(row, pf_data_cell(t->data, i, PATTERN), name,
+			      &pairs))
 			continue;
 		for (int column = TENSOR_CORES; column < COLUMNS; column++) {
 			if (found[column] || !row->words[column])
@@ -254,6 +282,8 @@ struct kernels {
 	struct pf_map names;   /* string.id -> number of text */
 	struct pf_map kinds;   /* string.id, is_comm -> its kind */
 	struct pf_map argsets; /* argset.id -> number of text */
+	struct pf_map
+		products; /* text of an operator -> class of its product */
 	struct pf_by_event *by_op;
 	int64_t use_ns[PF_TENSOR_USES], use_calls[PF_TENSOR_USES];
 	struct tally by_kind[PF_CLASSES][PF_PRECISIONS];
@@ -411,10 +441,17 @@ static void count_kind(struct kernels *k, const struct item *item,
 static struct pf_kernel_kind kind_of(struct kernels *k, const struct item *item)
 {
 	struct pf_kernel_kind kind = find_kind(k, item->name, item->is_comm);
+	uint64_t *place;
 
-	kind.class = class_in(
-		k->tensor, kind.class,
-		item->op ? pf_intern_text(&k->out->names, item->op, NULL) : "");
+	if (kind.class != PF_CLASS_GEMM)
+		return kind;
+	place = pf_map_at(&k->products, item->op);
+	if (*place == UINT64_MAX)
+		*place = class_in(k->tensor, kind.class,
+				  item->op ? pf_intern_text(&k->out->names,
+							    item->op, NULL)
+					   : "");
+	kind.class = (enum pf_kernel_class) * place;
 	return kind;
 }
 
@@ -799,6 +836,7 @@ int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 	pf_map_release(&k.kinds);
 	pf_map_release(&k.names);
 	pf_map_release(&k.argsets);
+	pf_map_release(&k.products);
 	return pf_ask_keep(&k.ask, &out->window, &out->texts);
 }
 

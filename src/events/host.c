@@ -292,14 +292,17 @@ const struct pf_pageable *pf_pageable(struct pf_db *db)
 
 static bool has_id(const int64_t *ids, size_t count, int64_t id)
 {
-	size_t i = PF_SEARCH(k, count, ids[k] < id);
+	size_t i;
 
-	return i < count && ids[i] == id;
+	if (!count || id < ids[0] || id > ids[count - 1])
+		return false;
+	i = PF_SEARCH(k, count, ids[k] < id);
+	return ids[i] == id;
 }
 
 /* ---- first uses ---- */
 
-#define FIRST_NS       100000   /* or longer, and */
+#define FIRST_NS       PF_FIRST_LEAST_NS /* or longer, and */
 #define FIRST_TIMES    20       /* as long as the median of its name; */
 #define FIRST_ALONE_NS 1000000  /* or longer, of a name that has no others */
 #define FIRST_CALLS    2        /* of a name; or one of a few that take */
@@ -307,7 +310,8 @@ static bool has_id(const int64_t *ids, size_t count, int64_t id)
 #define FIRST_HUGE     3
 #define LONG_MAX       256  /* of a name: others are not looked at, nor are */
 #define NAMES_MAX      1024 /* other names, of which operators get half, */
-#define FIRSTS_MAX     1024 /* nor more of a trace, whose work each may see */
+#define FIRSTS_MAX     1024 /* nor more calls of a trace, or operators, */
+			    /* whose work each may see */
 
 /* Lengths by their highest bit and the three below it. */
 #define SUB  3
@@ -381,6 +385,7 @@ struct firsts {
 	struct lengthy *calls;
 	size_t count, cap, from; /* from: of the trace at hand */
 	const struct pf_track *track;
+	bool no_ops;
 };
 
 static struct named *named_of(struct firsts *f, uint32_t name, bool is_op)
@@ -481,8 +486,11 @@ static int take_call(void *context, const struct pf_block *b, uint32_t i,
 
 	if (kind > PF_KIND_OVERHEAD)
 		return 0;
-	end_ops(f, c.start_ns);
-	begin_range(f, &c, kind == PF_KIND_CPU_OP && c.name != PF_ID_INLINE);
+	if (!f->no_ops) {
+		end_ops(f, c.start_ns);
+		begin_range(f, &c,
+			    kind == PF_KIND_CPU_OP && c.name != PF_ID_INLINE);
+	}
 	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
 		return 0;
 	class = pf_names_class(f->texts, c.name);
@@ -523,7 +531,7 @@ PF_ORDER(by_start, struct lengthy, PF_UP(start_ns) PF_UP(event_id))
 /* Of a trace whose calls are counted: those that are left. */
 static void end_names(struct firsts *f)
 {
-	size_t kept = f->from;
+	size_t kept = f->from, of[2] = { 0 };
 
 	for (size_t i = f->from; i < f->count; i++) {
 		struct lengthy *c = &f->calls[i];
@@ -542,9 +550,11 @@ static void end_names(struct firsts *f)
 	if (f->count > f->from)
 		pf_sort(f->calls + f->from, f->count - f->from,
 			sizeof(*f->calls), by_start);
-	if (f->count - f->from > FIRSTS_MAX)
-		f->count = f->from + FIRSTS_MAX;
-	f->from = f->count;
+	kept = f->from;
+	for (size_t i = f->from; i < f->count; i++)
+		if (of[f->calls[i].is_op]++ < FIRSTS_MAX)
+			f->calls[kept++] = f->calls[i];
+	f->from = f->count = kept;
 	f->name_count = 0;
 	memset(f->places, 0,
 	       (pf_names_count(f->texts) + 1) * sizeof(*f->places));
@@ -588,9 +598,21 @@ static void add_work(struct firsts *f, struct pf_map *ids,
 	add_new(f, ids, w->op_id);
 }
 
+/* Who launched what matters where not all that is left is early anyway. */
+static unsigned wanted(const struct firsts *f)
+{
+	unsigned want = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		want |= f->calls[i].is_op      ? PF_GPU_LINKS
+			: f->calls[i].is_early ? 0
+					       : PF_GPU_CALLS;
+	return want;
+}
+
 static int add_works(struct firsts *f, const struct pf_window *window)
 {
-	struct pf_gpu *g = pf_gpu_new(f->db, window, PF_GPU_LINKS);
+	struct pf_gpu *g = pf_gpu_new(f->db, window, wanted(f));
 	struct pf_map ids = { 0 }, kernels = { 0 };
 	const struct pf_gpu_event *w;
 	int rc = g ? 0 : -1;
@@ -683,18 +705,18 @@ static void free_firsts(void *p)
 	free(p);
 }
 
-static void *read_firsts(struct pf_db *db, const char *ignored)
+static void *read_firsts(struct pf_db *db, const char *calls_alone)
 {
 	const struct pf_window_args args = PF_WINDOW_DEFAULTS;
 	struct firsts f = { .db = db,
 			    .texts = pf_names_new(db),
 			    .open = { .width = sizeof(struct range),
-				      .outermost = &nothing } };
+				      .outermost = &nothing },
+			    .no_ops = calls_alone };
 	struct pf_first_uses *out = NULL;
 	struct pf_window window = { .device = -1 };
 	int rc = f.texts ? pf_window_load(db, &args, &window) : -1;
 
-	(void)ignored;
 	if (!rc)
 		f.places = pf_calloc(pf_names_count(f.texts) + 1,
 				     sizeof(*f.places));
@@ -716,9 +738,11 @@ static void *read_firsts(struct pf_db *db, const char *ignored)
 	return out;
 }
 
-const struct pf_first_uses *pf_first_uses(struct pf_db *db)
+const struct pf_first_uses *pf_first_uses(struct pf_db *db, bool with_ops)
 {
-	return pf_memo_get(db, read_firsts, free_firsts, NULL);
+	/* where others read them too, they ask for all */
+	return pf_memo_get(db, read_firsts, free_firsts,
+			   with_ops || db->kept ? NULL : "calls");
 }
 
 bool pf_is_first_use(const struct pf_first_uses *f, int64_t event_id)
@@ -912,7 +936,7 @@ struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 		db, track_id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE));
-	w->firsts = pf_first_uses(db);
+	w->firsts = pf_first_uses(db, true);
 	if (w->firsts) {
 		pf_cursor_ahead(w->cursor);
 		return w;

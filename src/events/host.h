@@ -86,8 +86,9 @@ struct pf_first_uses {
 	int64_t *ids;
 	size_t count;
 };
-/* The same. */
-const struct pf_first_uses *pf_first_uses(struct pf_db *db);
+#define PF_FIRST_LEAST_NS 100000 /* none is shorter */
+/* The same.  Of who asks for calls alone operators may be left out, or not. */
+const struct pf_first_uses *pf_first_uses(struct pf_db *db, bool with_ops);
 bool pf_is_first_use(const struct pf_first_uses *f, int64_t event_id);
 
 /* What a call of the runtime or the driver does. */

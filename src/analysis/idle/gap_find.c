@@ -588,7 +588,7 @@ static int emit_call(struct pf_explain *x, const struct pf_gap *gap,
 		     int64_t to)
 {
 	const struct pf_explain_in *in = x->in;
-	const struct pf_first_uses *firsts = pf_first_uses(in->db);
+	const struct pf_first_uses *firsts = pf_first_uses(in->db, true);
 	const struct pf_name_class *class =
 		pf_names_class(in->names, place.name);
 	struct pf_walk *w = x->chain[0];

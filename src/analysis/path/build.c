@@ -927,7 +927,7 @@ int path_load_host(struct path *p)
 	struct pf_intern processes = { 0 };
 	int rc;
 
-	p->firsts = pf_first_uses(p->db);
+	p->firsts = pf_first_uses(p->db, true);
 	rc = p->firsts ? 0 : -1;
 	order_by_call(p);
 	p->calls = with_room(&p->call_cap, p->with_call + p->with_call / 4,

@@ -403,7 +403,11 @@ static bool add_slow_call(struct launches *l, const struct launch *at)
 {
 	struct pf_launch_sums *all = &l->out->all;
 	const struct pf_pageable *pageable = pf_pageable(l->ask.db);
-	const struct pf_first_uses *firsts = pf_first_uses(l->ask.db);
+	static const struct pf_first_uses none;
+	const struct pf_first_uses *firsts =
+		at->cpu_ns < PF_FIRST_LEAST_NS
+			? &none
+			: pf_first_uses(l->ask.db, false);
 	struct pf_names *names = pf_ask_names(&l->ask);
 	const struct pf_name_class *class =
 		names ? pf_names_class(names, at->name) : NULL;

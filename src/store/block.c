@@ -25,6 +25,7 @@
 #include "base/heap.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "store/cursor.h"
 #include "store/kept.h"
 #include "store/threads.h"
@@ -1194,10 +1195,22 @@ static bool has_room(const struct pf_kept *k, size_t text_bytes)
 	return k->used_bytes + MOST_BYTES + text_bytes <= k->max_bytes;
 }
 
+static int load_columns(struct pf_db *db, int64_t block_id, uint32_t count,
+			uint64_t columns, struct pf_block *b,
+			struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_block_statement(db, err);
+	int rc;
+
+	PF_TRY(!st);
+	rc = pf_block_load(db, st, block_id, count, columns, b, err);
+	pf_db_keep(db, st);
+	return rc;
+}
+
 /* pf_block_load(), of what is kept already or will be if there is room. */
-static int kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
-		     uint32_t count, uint64_t columns, struct pf_block *b,
-		     struct pf_err *err)
+static int kept_load(struct pf_db *db, int64_t block_id, uint32_t count,
+		     uint64_t columns, struct pf_block *b, struct pf_err *err)
 {
 	struct pf_kept *k = db->kept;
 	uint64_t kept = 0, missing = columns & COLS_KEPT;
@@ -1205,7 +1218,7 @@ static int kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 	int rc = 0;
 
 	if (!k)
-		return pf_block_load(db, st, block_id, count, columns, b, err);
+		return load_columns(db, block_id, count, columns, b, err);
 	b->count = count;
 	pthread_mutex_lock(&k->lock);
 	e = find_entry(k, block_id, count);
@@ -1214,7 +1227,7 @@ static int kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 		missing &= ~kept;
 	}
 	if (e && missing && has_room(k, 0)) {
-		rc = pf_block_load(db, st, block_id, count, missing, b, err);
+		rc = load_columns(db, block_id, count, missing, b, err);
 		if (!rc && has_room(k, b->inline_text.len))
 			k->used_bytes += keep_columns(e, missing, b);
 		columns &= ~missing;
@@ -1224,7 +1237,7 @@ static int kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 		read_columns(e, kept, b);
 	columns &= ~kept;
 	if (!rc && columns)
-		rc = pf_block_load(db, st, block_id, count, columns, b, err);
+		rc = load_columns(db, block_id, count, columns, b, err);
 	return rc;
 }
 
@@ -1240,13 +1253,10 @@ static void make_room(struct pf_block *b, uint32_t count, uint64_t columns)
 static int load_block(struct pf_cursor *c, int64_t id, uint32_t count,
 		      struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_block_statement(c->db, err);
 	int rc;
 
-	PF_TRY(!st);
 	make_room(&c->own, count, c->columns);
-	rc = kept_load(c->db, st, id, count, c->columns, &c->own, err);
-	pf_db_keep(c->db, st);
+	rc = kept_load(c->db, id, count, c->columns, &c->own, err);
 	c->block = c->own;
 	return rc;
 }
@@ -1255,9 +1265,89 @@ struct found {
 	int64_t id, block_no, count;
 };
 
+/*
+ * Where several read, all blocks that there are: of thousands of small tracks a
+ * statement each would be most of the time.  is_whole: there was room for them.
+ */
+struct list {
+	struct listed {
+		struct found found;
+		int64_t first_start_ns, last_start_ns, max_end_ns;
+	} * items; /* by id */
+	size_t count, taken_bytes;
+	bool is_whole;
+};
+
+#define LIST_BYTES (64u << 10) /* of room that is asked for at once */
+
+static void free_list(void *p)
+{
+	free(((struct list *)p)->items);
+	free(p);
+}
+
+static void *read_list(struct pf_db *db, const char *ignored)
+{
+	struct list *l = pf_calloc(1, sizeof(*l));
+	sqlite3_stmt *st = pf_db_prepare(
+		db,
+		"SELECT id, block_no, event_count, first_start_ns,"
+		" last_start_ns, max_end_ns FROM main.block ORDER BY id",
+		db->err);
+	size_t cap = 0;
+	int rc = st ? 1 : -1;
+
+	(void)ignored;
+	while (rc > 0 && (rc = pf_db_step(db, st, db->err)) == 1) {
+		if ((l->count + 1) * sizeof(*l->items) > l->taken_bytes) {
+			if (!pf_kept_take(db, LIST_BYTES))
+				break;
+			l->taken_bytes += LIST_BYTES;
+		}
+		*PF_ONE_MORE(l->items, l->count, cap) =
+			(struct listed){ { sqlite3_column_int64(st, 0),
+					   sqlite3_column_int64(st, 1),
+					   sqlite3_column_int64(st, 2) },
+					 sqlite3_column_int64(st, 3),
+					 sqlite3_column_int64(st, 4),
+					 sqlite3_column_int64(st, 5) };
+	}
+	pf_db_keep(db, st);
+	l->is_whole = !rc;
+	if (!rc)
+		return l;
+	pf_kept_give_back(db, l->taken_bytes);
+	free(l->items);
+	l->items = NULL;
+	if (rc > 0)
+		return l;
+	free(l);
+	return NULL;
+}
+
+static int find_listed(const struct pf_cursor *c, const struct list *l,
+		       struct found *f)
+{
+	const int64_t first = (int64_t)c->track_id << 18 | c->next_block;
+	const int64_t last = (int64_t)c->track_id << 18 | 0x3ffff;
+	size_t i = PF_SEARCH(k, l->count, l->items[k].found.id < first);
+
+	for (; i < l->count && l->items[i].found.id <= last; i++) {
+		const struct listed *b = &l->items[i];
+
+		if (b->last_start_ns < c->seek_ns ||
+		    b->first_start_ns > c->last_ns ||
+		    b->max_end_ns < c->from_ns)
+			continue;
+		*f = b->found;
+		return 1;
+	}
+	return 0;
+}
+
 /* What the next block is: 1, 0 at the end, or -1. */
-static int find_block(struct pf_cursor *c, sqlite3_stmt *st, struct found *f,
-		      struct pf_err *err)
+static int ask_block(struct pf_cursor *c, sqlite3_stmt *st, struct found *f,
+		     struct pf_err *err)
 {
 	int rc;
 
@@ -1281,14 +1371,20 @@ static int find_block(struct pf_cursor *c, sqlite3_stmt *st, struct found *f,
  * Statements are kept from block to block, not from first to last: a connection
  * has as many as threads read at once, not as many as cursors are open.
  */
-static int read_next(struct pf_cursor *c, struct pf_err *err)
+static int find_block(struct pf_cursor *c, struct found *f, struct pf_err *err)
 {
-	struct found f = { 0 };
+	const struct list *l =
+		c->db->kept ? pf_memo_get(c->db, read_list, free_list, NULL)
+			    : NULL;
 	sqlite3_stmt *st;
 	int rc;
 
-	if (c->next_block >> 18)
-		return 0;
+	if (c->db->kept && !l) {
+		*err = *c->db->err;
+		return -1;
+	}
+	if (l && l->is_whole)
+		return find_listed(c, l, f);
 	st = pf_db_prepare(
 		c->db,
 		"SELECT id, block_no, event_count FROM main.block"
@@ -1297,8 +1393,19 @@ static int read_next(struct pf_cursor *c, struct pf_err *err)
 		" AND max_end_ns >= ?5 ORDER BY id LIMIT 1",
 		err);
 	PF_TRY(!st);
-	rc = find_block(c, st, &f, err);
+	rc = ask_block(c, st, f, err);
 	pf_db_keep(c->db, st);
+	return rc;
+}
+
+static int read_next(struct pf_cursor *c, struct pf_err *err)
+{
+	struct found f = { 0 };
+	int rc;
+
+	if (c->next_block >> 18)
+		return 0;
+	rc = find_block(c, &f, err);
 	if (rc <= 0)
 		return rc;
 	if (f.count < 1 || f.count > PF_BLOCK_EVENTS ||

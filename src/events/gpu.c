@@ -18,6 +18,7 @@
 #include "events/names.h"
 #include "formats/event.h"
 #include "store/cursor.h"
+#include "store/kept.h"
 #include "store/query.h"
 #include "store/texts.h"
 
@@ -190,7 +191,7 @@ struct pf_gpu {
 	struct pf_cursors tracks; /* of the trace; tag: place in streams */
 	struct stream *streams;
 	size_t stream_count, stream_cap;
-	struct pf_gpu_configs configs;
+	const struct pf_gpu_configs *configs;
 	struct pf_kinds kinds;
 	struct pf_map classes; /* name and kind -> class and way */
 	struct pf_map ways;    /* arguments -> way */
@@ -416,7 +417,7 @@ static void close_streams(struct pf_gpu *g)
 const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
 					       int64_t id)
 {
-	return pf_gpu_configs_find(&g->configs, id);
+	return pf_gpu_configs_find(g->configs, id);
 }
 
 /* ---- streams in order of time ---- */
@@ -707,9 +708,10 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	g->texts.db = db;
 	if (want & (PF_GPU_LINKS | PF_GPU_CALLS))
 		g->links = pf_gpu_links_new(db, want & PF_GPU_LINKS);
+	g->configs = pf_gpu_configs(db);
 	if ((g->links || !(want & (PF_GPU_LINKS | PF_GPU_CALLS))) &&
-	    !pf_gpu_configs_load(&g->configs, db) &&
-	    !pf_kinds_load(&g->kinds, db, db->err) && !comm_open(&g->comm, db))
+	    g->configs && !pf_kinds_load(&g->kinds, db, db->err) &&
+	    !comm_open(&g->comm, db))
 		return g;
 	pf_gpu_free(g);
 	return NULL;
@@ -728,7 +730,6 @@ void pf_gpu_free(struct pf_gpu *g)
 	pf_map_release(&g->ways);
 	pf_map_release(&g->ops);
 	pf_map_release(&g->linked_at);
-	pf_gpu_configs_release(&g->configs);
 	pf_kinds_release(&g->kinds);
 	free(g->streams);
 	free(g);
@@ -785,12 +786,24 @@ static void list_places(struct pf_gpu_configs *c)
 			c->places[c->items[i].id - first] = (uint32_t)i;
 }
 
-int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db)
+static void free_configs(void *p)
 {
+	struct pf_gpu_configs *c = p;
+
+	free(c->items);
+	free(c->places);
+	pf_arena_release(&c->texts);
+	free(c);
+}
+
+static void *read_configs(struct pf_db *db, const char *ignored)
+{
+	struct pf_gpu_configs *c = pf_calloc(1, sizeof(*c));
 	sqlite3_stmt *stmt = pf_named_prepare(db, "gpu_configs", db->err);
 	size_t cap = 0;
 	int rc;
 
+	(void)ignored;
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
 		c->items = pf_grow(c->items, &cap, c->count + 1,
 				   sizeof(*c->items));
@@ -799,9 +812,17 @@ int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db)
 			&c->texts, (const char *)sqlite3_column_text(stmt, 13));
 	}
 	pf_db_keep(db, stmt);
-	if (!rc)
+	if (!rc) {
 		list_places(c);
-	return rc;
+		return c;
+	}
+	free_configs(c);
+	return NULL;
+}
+
+const struct pf_gpu_configs *pf_gpu_configs(struct pf_db *db)
+{
+	return pf_memo_get(db, read_configs, free_configs, NULL);
 }
 
 const struct pf_gpu_config *pf_gpu_configs_find(const struct pf_gpu_configs *c,
@@ -818,14 +839,6 @@ const struct pf_gpu_config *pf_gpu_configs_find(const struct pf_gpu_configs *c,
 	}
 	at = PF_SEARCH(i, top, items[i].id < id);
 	return items[at].id == id ? &items[at] : NULL;
-}
-
-void pf_gpu_configs_release(struct pf_gpu_configs *c)
-{
-	free(c->items);
-	free(c->places);
-	pf_arena_release(&c->texts);
-	*c = (struct pf_gpu_configs){ 0 };
 }
 
 /* ---- by the event that it is of ---- */

@@ -65,9 +65,8 @@ struct pf_gpu_configs {
 	struct pf_arena texts;
 };
 
-/* Zero *c first, and release it also after an error. */
-int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db);
-void pf_gpu_configs_release(struct pf_gpu_configs *c);
+/* Read once, and the database's until it is closed; NULL on error. */
+const struct pf_gpu_configs *pf_gpu_configs(struct pf_db *db);
 
 /* NULL if there is none of this id. */
 const struct pf_gpu_config *pf_gpu_configs_find(const struct pf_gpu_configs *c,

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "events/gpu.h"
+#include "events/gpu.c"
 #include "analysis/time/kernels.h"
 #include "events/window.h"
 #include "formats/event.h"
@@ -162,21 +162,22 @@ static void configs_by_id(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(id_cases) / sizeof(*id_cases); i++) {
-		struct pf_gpu_configs c = { 0 };
+		struct pf_gpu_configs *c;
 		struct pf_err err = { 0 };
 		struct pf_db db = { .err = &err };
 
 		open_configs(&db, id_cases[i].ids);
-		assert_int_equal(pf_gpu_configs_load(&c, &db), 0);
-		assert_true(!c.places == (i >= NO_ROOM));
+		c = read_configs(&db, NULL);
+		assert_non_null(c);
+		assert_true(!c->places == (i >= NO_ROOM));
 		for (int k = 0; k < 3; k++) {
 			assert_ptr_equal(
-				pf_gpu_configs_find(&c, id_cases[i].ids[k]),
-				&c.items[k]);
+				pf_gpu_configs_find(c, id_cases[i].ids[k]),
+				&c->items[k]);
 			assert_null(
-				pf_gpu_configs_find(&c, id_cases[i].absent[k]));
+				pf_gpu_configs_find(c, id_cases[i].absent[k]));
 		}
-		pf_gpu_configs_release(&c);
+		free_configs(c);
 		pf_db_close(&db);
 	}
 }

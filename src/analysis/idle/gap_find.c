@@ -774,7 +774,7 @@ struct finder {
 	const struct pf_window *window;
 	int64_t micro_ns;
 	struct pf_track *tracks; /* of the trace: in.track_count of them */
-	struct pf_gpu_configs configs;
+	const struct pf_gpu_configs *configs;
 	struct pf_ints *links;
 	struct pf_tpu_calls tpu_calls; /* of the current trace, as are: */
 	struct device *devices;
@@ -1073,7 +1073,7 @@ static void place(const struct finder *f, const struct pf_track *on,
 	const struct pf_gpu_config *c = NULL;
 
 	if (s->args < PF_ID_INLINE)
-		c = pf_gpu_configs_find(&f->configs, s->args);
+		c = pf_gpu_configs_find(f->configs, s->args);
 	e->device = c ? c->device : -1;
 	e->stream = c ? c->stream : -1;
 	/* where the configuration does not say it, the track does */
@@ -1196,12 +1196,12 @@ static bool is_done(struct finder *f)
 {
 	size_t *n = &f->done_count;
 
-	for (; *n < f->configs.count; ++*n)
-		if (f->configs.items[*n].device >= 0 &&
-		    !is_device_done(f, f->configs.items[*n].device))
+	for (; *n < f->configs->count; ++*n)
+		if (f->configs->items[*n].device >= 0 &&
+		    !is_device_done(f, f->configs->items[*n].device))
 			return false;
-	for (; *n < f->configs.count + f->in.track_count; ++*n) {
-		const struct pf_track *t = &f->tracks[*n - f->configs.count];
+	for (; *n < f->configs->count + f->in.track_count; ++*n) {
+		const struct pf_track *t = &f->tracks[*n - f->configs->count];
 
 		if (!strcmp(t->class_name, "gpu") &&
 		    !is_device_done(f, pf_work_device(t)))
@@ -1242,7 +1242,8 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	int rc = -1;
 
 	f.links = pf_gpu_links_new(db, false);
-	if (f.links && !pf_gpu_configs_load(&f.configs, f.in.db))
+	f.configs = f.links ? pf_gpu_configs(db) : NULL;
+	if (f.configs)
 		rc = 0;
 	for (size_t i = 0; !rc && i < window->count; i++)
 		rc = find_in_trace(&f, &window->traces[i]);
@@ -1253,7 +1254,6 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	free(f.devices);
 	free(f.running);
 	pf_map_release(&f.device_at);
-	pf_gpu_configs_release(&f.configs);
 	pf_overheads_release(&f.in.overheads);
 	pf_tracks_free(f.tracks, f.in.track_count);
 	pf_ints_free(f.links);

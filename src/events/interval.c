@@ -53,23 +53,21 @@ void pf_sweep_init(struct pf_sweep *s)
 void pf_sweep_begin(struct pf_sweep *s, int64_t at_ns)
 {
 	s->any = true;
-	s->at_ns = at_ns;
+	s->at_ns = s->until_ns = at_ns;
 }
 
-/* Which sets are active at at_ns, and when that changes, before "to". */
-static unsigned active(const struct pf_sweep *s, int64_t to, int64_t *until)
+/* Which sets are active at at_ns, and when that changes. */
+static void find_active(struct pf_sweep *s)
 {
-	unsigned mask = 0;
-
-	*until = to;
+	s->mask = 0;
+	s->until_ns = INT64_MAX;
 	for (unsigned i = 0; i < PF_SWEEP_SETS; i++) {
 		if (s->end_ns[i] <= s->at_ns)
 			continue;
-		mask |= 1u << i;
-		if (s->end_ns[i] < *until)
-			*until = s->end_ns[i];
+		s->mask |= 1u << i;
+		if (s->end_ns[i] < s->until_ns)
+			s->until_ns = s->end_ns[i];
 	}
-	return mask;
 }
 
 void pf_sweep_to(struct pf_sweep *s, int64_t at_ns)
@@ -78,9 +76,11 @@ void pf_sweep_to(struct pf_sweep *s, int64_t at_ns)
 		pf_sweep_begin(s, at_ns);
 	while (s->at_ns < at_ns) {
 		int64_t until;
-		unsigned mask = active(s, at_ns, &until);
 
-		pf_sat_sum(&s->by_mask[mask], pf_sat_sub(until, s->at_ns));
+		if (s->until_ns <= s->at_ns)
+			find_active(s);
+		until = s->until_ns < at_ns ? s->until_ns : at_ns;
+		pf_sat_sum(&s->by_mask[s->mask], pf_sat_sub(until, s->at_ns));
 		s->at_ns = until;
 	}
 }
@@ -89,6 +89,10 @@ void pf_sweep_add(struct pf_sweep *s, unsigned set, int64_t start_ns,
 		  int64_t end_ns)
 {
 	pf_sweep_to(s, start_ns);
-	if (end_ns > s->end_ns[set])
-		s->end_ns[set] = end_ns;
+	if (end_ns <= s->end_ns[set])
+		return;
+	s->end_ns[set] = end_ns;
+	s->mask |= 1u << set;
+	if (end_ns < s->until_ns)
+		s->until_ns = end_ns;
 }

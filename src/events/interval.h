@@ -59,6 +59,8 @@ struct pf_sweep {
 	bool any;
 	int64_t at_ns;                 /* swept up to here */
 	int64_t end_ns[PF_SWEEP_SETS]; /* running maximum of ends, per set */
+	unsigned mask;                 /* sets that are active, */
+	int64_t until_ns;              /* which holds up to here, or longer */
 	int64_t by_mask[1 << PF_SWEEP_SETS];
 };
 

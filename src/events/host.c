@@ -466,7 +466,7 @@ static void begin_range(struct firsts *f, const struct call *c, bool is_op)
 							    ? c->end_ns
 							    : in->end_ns,
 						    c->start_ns));
-	r = pf_nest_push(&f->open, c->end_ns);
+	r = pf_nest_room(&f->open);
 	if (r)
 		*r = (struct range){ c->end_ns, is_op, *c };
 }
@@ -1285,11 +1285,11 @@ uint32_t pf_walk_track(const struct pf_walk *w)
 	return (uint32_t)w->track_id;
 }
 
-struct pf_inner pf_walk_inner(const struct pf_walk *w)
+const struct pf_inner *pf_walk_inner(const struct pf_walk *w)
 {
 	const struct frame *f = pf_nest_top(&w->open);
 
-	return f ? f->inner : outermost.inner;
+	return f ? &f->inner : &outermost.inner;
 }
 
 int64_t pf_walk_stop_end(const struct pf_walk *w)

@@ -204,8 +204,8 @@ int pf_others_piece(struct pf_others *o, int64_t at_ns, int64_t limit_ns,
 
 uint32_t pf_walk_track(const struct pf_walk *w);
 
-/* Of the piece that pf_walk_piece() gave last. */
-struct pf_inner pf_walk_inner(const struct pf_walk *w);
+/* Of the piece that pf_walk_piece() gave last; until the walk goes on. */
+const struct pf_inner *pf_walk_inner(const struct pf_walk *w);
 
 /*
  * The operators, functions of the user's and ranges that are open, outermost

@@ -75,19 +75,25 @@ static inline void pf_nest_drop(struct pf_nest *n, int64_t at_ns)
 	n->at_ns = at_ns;
 }
 
-/* Put a range on: a copy of what it is in but for the end; NULL: too deep. */
-static inline void *pf_nest_push(struct pf_nest *n, int64_t end_ns)
+/* Put a range on, which the caller fills in; NULL: too deep. */
+static inline void *pf_nest_room(struct pf_nest *n)
 {
-	void *item;
-
 	if (n->depth >= PF_NEST_DEPTH)
 		return NULL;
 	if (n->depth == n->cap)
 		n->items = pf_grow(n->items, &n->cap, n->depth + 1, n->width);
-	item = pf_nest_at(n, n->depth);
-	memcpy(item, n->depth ? pf_nest_top(n) : n->outermost, n->width);
-	n->depth++;
-	*(int64_t *)item = end_ns;
+	return pf_nest_at(n, n->depth++);
+}
+
+/* The same, a copy of what it is in but for the end. */
+static inline void *pf_nest_push(struct pf_nest *n, int64_t end_ns)
+{
+	char *item = pf_nest_room(n);
+
+	if (!item)
+		return NULL;
+	memcpy(item, n->depth > 1 ? item - n->width : n->outermost, n->width);
+	*(int64_t *)(void *)item = end_ns;
 	return item;
 }
 

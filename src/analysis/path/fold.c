@@ -1401,20 +1401,24 @@ int path_fold_edge(const struct path *p, struct path_folder *w,
 	if (at < to && pf_walk_to(s->walk, at, err) < 0)
 		return -1;
 	for (; at < to; at = end) {
+		const struct pf_inner *inner;
 		struct pf_place place;
-		struct pf_inner inner;
+		struct pf_inner part;
 
 		if (pf_walk_piece(s->walk, at, UINT32_MAX, to, &place, &end,
 				  err) < 0)
 			return -1;
 		end = end > at ? end : to;
 		inner = pf_walk_inner(s->walk);
-		if (pf_overheads_any(&p->overheads, at, end))
-			end = take_part(p, at, end, &place, &inner);
-		if (pieces && pieces->add(pieces->context, s, &place, &inner,
-					  at, end, err) < 0)
+		if (pf_overheads_any(&p->overheads, at, end)) {
+			part = *inner;
+			end = take_part(p, at, end, &place, &part);
+			inner = &part;
+		}
+		if (pieces && pieces->add(pieces->context, s, &place, inner, at,
+					  end, err) < 0)
 			return -1;
-		if (w && add_piece(w, s->walk, &place, &inner, end - at) < 0)
+		if (w && add_piece(w, s->walk, &place, inner, end - at) < 0)
 			return -1;
 	}
 	return w ? put(w, &w->f->threads[s->thread], to - from) : 0;
@@ -1427,7 +1431,7 @@ static int look_at_call(struct path_folder *w, const struct path_stand *s,
 	const struct path_ledger *f = w->f;
 
 	if (pf_walk_to(s->walk, f->p->calls[call].start_ns, w->db->err) < 0 ||
-	    look_at_ops(w, s->walk, pf_walk_inner(s->walk).op_seq) < 0)
+	    look_at_ops(w, s->walk, pf_walk_inner(s->walk)->op_seq) < 0)
 		return -1;
 	for (uint32_t i = 0; i < f->of_ops_count; i++)
 		f->changes->items[f->of_ops[i]].below[call] =

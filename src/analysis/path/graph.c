@@ -1190,7 +1190,7 @@ static int put_silent(struct tiler *t, const struct path_stand *s,
 		rc = pf_others_piece(t->others, tile->start_ns, to_ns, &of,
 				     &other, &part.end_ns, p->db->err);
 		if (of) {
-			what = pf_walk_inner(of);
+			what = *pf_walk_inner(of);
 			part.track_id = pf_walk_track(of);
 			part.is_inferred = true;
 		}

@@ -52,7 +52,8 @@ struct path_group {
 	unsigned no_work, no_class[PF_GPU_CLASSES];
 	double by_class[PF_GPU_CLASSES][LANES], work_factor[LANES];
 	double host_factor[LANES];
-	path_mask *of_name, *of_key; /* or NULL */
+	unsigned in_graphs; /* lanes that are about what graphs replay */
+	path_mask *of_name, *of_key, *of_call; /* or NULL */
 };
 
 /* Entries of a thread, read on; those before a point have been. */
@@ -199,6 +200,22 @@ static void take_names(const struct path_groups *s, struct path_group *g,
 			g->of_name[i] |= (path_mask)bit;
 }
 
+static void take_calls(const struct path_groups *s, struct path_group *g,
+		       unsigned bit, const struct path_change *q)
+{
+	if (!q->below)
+		return;
+	g->below |= bit;
+	if (!g->of_call)
+		g->of_call = pf_calloc((size_t)s->p->call_count + 1,
+				       sizeof(path_mask));
+	for (uint32_t i = 0; i < s->p->call_count; i++)
+		if (q->below[i])
+			g->of_call[i] |= (path_mask)bit;
+	if (q->graph_ops)
+		g->in_graphs |= bit;
+}
+
 static int64_t scaled(int64_t ns, double factor)
 {
 	return (int64_t)rint((double)ns * factor);
@@ -224,10 +241,10 @@ static void take_change(const struct path_groups *s, struct path_group *g,
 	g->work_factor[lane] = q->work_factor;
 	if (leaves_none(q->work_factor))
 		g->no_work |= bit;
-	if (q->has_gpu)
+	if (q->has_gpu) {
 		take_names(s, g, bit, q);
-	if (q->has_gpu && q->below)
-		g->below |= bit;
+		take_calls(s, g, bit, q);
+	}
 	g->host_factor[lane] = q->host_factor;
 	if (q->has_host && (q->host_kinds & PATH_IS_ANY))
 		g->any_host |= bit;
@@ -337,6 +354,7 @@ static void path_groups_release(struct path_groups *s)
 	for (size_t i = 0; i < s->count; i++) {
 		free(s->items[i].of_name);
 		free(s->items[i].of_key);
+		free(s->items[i].of_call);
 	}
 	for (uint32_t i = 0; i < s->p->thread_count; i++)
 		free(s->readers[i].piece);
@@ -349,15 +367,13 @@ static void path_groups_release(struct path_groups *s)
 
 /* ---- what edges take ---- */
 
-/* Is work below an operator: of its launch, or that a graph has for it? */
-static bool is_below(const struct path *p, const struct path_change *q,
-		     const struct path_work *w)
+/* Is work below an operator that a graph has for it? */
+static bool is_replayed(const struct path *p, const struct path_change *q,
+			const struct path_work *w)
 {
-	uint32_t op = PF_NO_TEXT;
+	uint32_t op = path_replayed_op(p, p->nodes[w - p->works]);
 
-	if (q->graph_ops)
-		op = path_replayed_op(p, p->nodes[w - p->works]);
-	return q->below[w->call] || (op != PF_NO_TEXT && q->graph_ops[op]);
+	return op != PF_NO_TEXT && q->graph_ops[op];
 }
 
 /* Lanes that change this work by its name, or by what is around its launch. */
@@ -372,10 +388,12 @@ static unsigned named(const struct path_groups *s, const struct path_group *g,
 		for (unsigned m = g->by_name, i = 0; path_next_lane(&m, &i);)
 			if (g->lanes[i].change->work_name == w->name)
 				hit |= 1u << i;
-	if (g->below && w->call != PF_PATH_NONE)
-		for (unsigned m = g->below, i = 0; path_next_lane(&m, &i);)
-			if (is_below(s->p, g->lanes[i].change, w))
-				hit |= 1u << i;
+	if (!g->below || w->call == PF_PATH_NONE)
+		return hit;
+	hit |= g->of_call[w->call];
+	for (unsigned m = g->in_graphs, i = 0; path_next_lane(&m, &i);)
+		if (is_replayed(s->p, g->lanes[i].change, w))
+			hit |= 1u << i;
 	return hit;
 }
 

@@ -1227,17 +1227,6 @@ static int next_change(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 	return rc;
 }
 
-/* The place of the innermost event; of Python, the user's function. */
-static struct pf_place place_of(const struct pf_walk *w)
-{
-	const struct frame *f = pf_nest_top(&w->open);
-	struct pf_place p = f ? f->place : nowhere;
-
-	if (p.cause == PF_CAUSE_PYTHON)
-		p.name = p.frame;
-	return p;
-}
-
 int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
 		  struct pf_err *err)
@@ -1247,14 +1236,16 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 	*end_ns = at_ns;
 	PF_TRY(next_change(w, at_ns, stop_seq, limit_ns, end_ns, err) < 0);
 	pf_nest_drop(&w->open, at_ns);
-	*out = place_of(w);
+	f = pf_nest_top(&w->open);
+	*out = f ? f->place : nowhere;
+	if (out->cause == PF_CAUSE_PYTHON) /* the user's function */
+		out->name = out->frame;
 	if (*end_ns <= at_ns) {
 		*end_ns = at_ns;
 		if (peek(w, err) == 1)
 			out->name = w->block->name[w->at];
 		return 0;
 	}
-	f = pf_nest_top(&w->open);
 	if (f && f->range.end_ns < *end_ns)
 		*end_ns = f->range.end_ns;
 	return 1;

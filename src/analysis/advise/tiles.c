@@ -136,9 +136,8 @@ static int marks_load(struct pf_db *db, int64_t trace_id, size_t name_count,
 	struct pf_arena texts = { 0 };
 	struct reader r = { .db = db, .out = out, .name_count = name_count };
 	size_t count = 0;
-	struct named *names =
-		pf_named_read(db, "advise_marks", PF_FIELDS(named_fields),
-			      &texts, &count);
+	struct named *names = pf_named_read(
+		db, "advise_marks", PF_FIELDS(named_fields), &texts, &count);
 	int rc = names ? 0 : -1;
 
 	if (!rc)

@@ -895,28 +895,18 @@ int pf_block_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 
 /* ---- tracks ---- */
 
-/* The texts of four columns behind each other, which are freed as one. */
-static void take_texts(sqlite3_stmt *st, struct pf_track *t)
+static char *copy_text(sqlite3_stmt *st, int column)
 {
-	const char **to[] = { &t->pid, &t->tid, &t->class_name,
-			      &t->thread_name };
-	size_t len[PF_LEN(to)], all = 0;
-	char *at;
+	const unsigned char *text = sqlite3_column_text(st, column);
 
-	for (size_t i = 0; i < PF_LEN(to); i++) {
-		*to[i] = (const char *)sqlite3_column_text(st, 2 + (int)i);
-		len[i] = *to[i] ? strlen(*to[i]) : 0;
-		all += len[i] + 1;
-	}
-	at = pf_alloc(all);
-	for (size_t i = 0; i < PF_LEN(to); i++) {
-		/* only a name may be absent */
-		if (*to[i] || i < PF_LEN(to) - 1) {
-			memcpy(at, *to[i] ? *to[i] : "", len[i] + 1);
-			*to[i] = at;
-		}
-		at += len[i] + 1;
-	}
+	return text ? pf_strdup((const char *)text) : NULL;
+}
+
+static char *copy_text_or_empty(sqlite3_stmt *st, int column)
+{
+	char *text = copy_text(st, column);
+
+	return text ? text : pf_strdup("");
 }
 
 #define TRACKS                                                                 \
@@ -941,16 +931,17 @@ int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
 	if (trace_id)
 		sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, err)) > 0) {
-		struct pf_track *t = PF_ONE_MORE(*out, *count, cap);
-
-		*t = (struct pf_track){
+		*PF_ONE_MORE(*out, *count, cap) = (struct pf_track){
 			.id = (uint32_t)sqlite3_column_int64(st, 0),
 			.trace_id = sqlite3_column_int64(st, 1),
+			.pid = copy_text_or_empty(st, 2),
+			.tid = copy_text_or_empty(st, 3),
+			.class_name = copy_text_or_empty(st, 4),
+			.thread_name = copy_text(st, 5),
 			.event_count = sqlite3_column_int64(st, 6),
 			.first_ns = sqlite3_column_int64(st, 7),
 			.last_ns = sqlite3_column_int64(st, 8),
 		};
-		take_texts(st, t);
 	}
 	pf_db_keep(db, st);
 	if (rc < 0) {
@@ -963,8 +954,12 @@ int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
 
 void pf_tracks_free(struct pf_track *tracks, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		free((char *)tracks[i].pid); /* and those behind it */
+	for (size_t i = 0; i < count; i++) {
+		free((char *)tracks[i].pid);
+		free((char *)tracks[i].tid);
+		free((char *)tracks[i].class_name);
+		free((char *)tracks[i].thread_name);
+	}
 	free(tracks);
 }
 

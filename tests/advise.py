@@ -478,6 +478,14 @@ def synchronizing(p, waits):
                     p.pause(20)
 
 
+def blocking(p, waits):
+    """Each launch waits for its kernel, so that nothing else has to."""
+    for _ in range(8):
+        p.op("aten::linalg", QUICK, "a_kernel", host=HOST, waits=waits)
+    if waits:
+        p.ends.clear()
+
+
 def recorded(p, us):
     """Many ranges of short pieces; us: of an allocation beside them."""
     if us:
@@ -701,6 +709,7 @@ PROGRAMS = {
     "A3-jax": jax,
     "A3-values-jax": lambda p, step: jax_values(p),
     "A3-synchronize": lambda p, step: synchronizing(p, 4),
+    "A3-launches": lambda p, step: blocking(p, True),
     "A3-reads-jax": lambda p, step: jax_reads(p),
     "A4": lambda p, step: launching(p, 4),
     "A4-slowed": lambda p, step: recorded(p, 0),
@@ -1157,6 +1166,7 @@ SAYS = {
     "A3-reads-jax": "Most of it is in $array.py:615 _value",
     "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
                 "harness.py:34 measure",
+    "A3-launches": "unset CUDA_LAUNCH_BLOCKING",
     "A4-slowed": "which slowed it: time steps without the profiler, too",
     "A6-hidden-not": "behind a host that recording slowed",
     "A3-values-jax": "Most of it is in $array.py:615 _value",
@@ -1187,6 +1197,7 @@ BOUNDS = {
         ("aten::mm", ALIGNED % (8 if changed else 1),
          SLOW // (4 if changed else 1), 1)] * 3 +
         [("aten::linalg", "a_kernel", SLOW, 0)] * 3),
+    "A3-launches": lambda p, changed: blocking(p, not changed),
     "A3-synchronize": lambda p, changed: synchronizing(p, not changed),
     "A10": tiny_copies,
     "A12": lambda p, changed: allocating(p, 0 if changed else 700, True, 1),
@@ -1802,7 +1813,7 @@ REAL = {
     "mi300_triton_compile": "A4 A16 A3", "mi300_vllm_graph_decode": "A16",
     "mi300_vllm_graph_decode_capture": "A21 A12 A16",
     "mtia_inference": "A21 A4 A16 A3",
-    "mtia_single_rank": "A8 A21 A4 A16", "triton_example": "",
+    "mtia_single_rank": "A3 A8 A21 A4 A16", "triton_example": "",
     "two_ranks_rank-0": "A21 A8 A4 A16", "two_ranks_rank-1": "A21 A8 A4 A16",
     "v100_resnet50_autograd_api": "A22 A1 A4 A8 A12 A15 A16",
     "v100_ns_resolution": "A6 A19 A8 A10 A4",

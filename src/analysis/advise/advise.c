@@ -86,6 +86,15 @@ static const struct {
 	  "it waits for what comes before a copy from pageable memory: keep "
 	  "the tensor on the GPU, or pin it and copy without waiting",
 	  "x = x.pin_memory().to(device, non_blocking=True)" },
+	{ "A3", NULL, "launches",
+	  "each call that launches work waits until it is done, as where "
+	  "somebody looks for an error",
+	  "unset CUDA_LAUNCH_BLOCKING HIP_LAUNCH_BLOCKING "
+	  "AMD_SERIALIZE_KERNEL" },
+	{ "A3", NULL, "other launches",
+	  "each call that launches work waits until it is done: let the device "
+	  "take work ahead, if it can",
+	  NULL },
 	{ "A3", TORCH, "anywhere",
 	  "read results less often, and wait for an event instead of the "
 	  "device",
@@ -293,6 +302,8 @@ static const struct {
 } titles[] = {
 	{ "A2", NULL, "paged", "copy managed memory back at once" },
 	{ "A3", TORCH, "explicit", "fewer waits of the script" },
+	{ "A3", NULL, "launches", "launches that do not wait" },
+	{ "A3", NULL, "other launches", "launches that do not wait" },
 	{ "A3", TORCH, "collective",
 	  "let the stream wait for collectives, not the host" },
 	{ "A12", TORCH, "driver", "keep memory instead of asking the driver" },

@@ -762,7 +762,9 @@ static bool judge_reads(const struct pf_advise *a, struct pf_advice *out)
 
 	if (ns <= out->at_most_ns)
 		return false;
-	out->at_most_ns = out->on_path_ns = ns;
+	out->at_most_ns = ns;
+	if (out->on_path_ns < ns)
+		out->on_path_ns = ns;
 	out->likely_ns = PF_NO_INT;
 	out->measured = pf_num_share(ns, a->window_ns);
 	out->subject = "waiting for results";
@@ -847,6 +849,9 @@ static const char *wait_variant(const struct pf_advise *a,
 		return "explicit";
 	if (most->flags & ADVISE_AWAITED)
 		return "pageable";
+	if (pf_word(PF_WORD_CALL_LAUNCH, most->name))
+		return pf_word(PF_WORD_VENDOR, most->name) ? "launches"
+							   : "other launches";
 	if (pf_word(PF_WORD_OP_READS, most->op))
 		return "item";
 	if (most->flags & ADVISE_COMM || pf_word(PF_WORD_COMM_OP, most->op))

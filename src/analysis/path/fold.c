@@ -618,6 +618,14 @@ static unsigned gone_lanes(const struct path_groups *s,
 	return gone_work(s, g, PATH_WORK_OF(e->from)) & g->no_copy_waits;
 }
 
+/* Not where calls that launch anything hold the host until it is done. */
+static bool waits_for_copy(const struct path *p, const struct path_edge *e)
+{
+	return p->calls[e->what].work_count &&
+	       !(p->is_held && PATH_IS_WORK(&p->graph, e->from) &&
+		 p->works[PATH_WORK_OF(e->from)].class != PF_GPU_COPY);
+}
+
 static void path_weigh(const struct path_groups *s, const struct path_group *g,
 		       const struct path_leg *leg, struct path_load *out)
 {
@@ -636,7 +644,7 @@ static void path_weigh(const struct path_groups *s, const struct path_group *g,
 		path_scale(s, g, PATH_WORK_OF(e->from), out->ns, out);
 		break;
 	case PATH_RETURN:
-		if (s->p->calls[e->what].work_count)
+		if (waits_for_copy(s->p, e))
 			out->gone = gone_lanes(s, g, e);
 		else
 			out->gone = s->p->calls[e->what].is_allocation

@@ -150,7 +150,7 @@ static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	if (count > TRUST_NAMED) {
 		say(v, " and ");
-		say_count(v, count - TRUST_NAMED, "more check", "more checks");
+		say_count(v, count - TRUST_NAMED, "more", "more");
 	}
 	say(v, ". Figures that rest on this may be off");
 }

@@ -49,6 +49,7 @@ CAUSES = {
     "gpu_launch": ("A4", r"on the CPU: .* in .* <lambda>\)$"),
     "gpu_tf32": ("A6", r"in kernels"),
     "gpu_bf16": ("A6", r"in kernels"),
+    "gpu_odd": ("A23", r"in kernels"),
     "gpu_attention": ("A7", r"in kernels"),
     "gpu_optimizer": ("A8", r" in .*:\d+ step\)$"),
     "gpu_layout": ("A9", r"in kernels"),
@@ -267,8 +268,8 @@ def on_gpu(torch, name, is_changed):
             layers = torch.cuda.make_graphed_callables(layers, (x,))
         return lambda: layers(x)
 
-    def products(dtype=torch.float32, precision="highest"):
-        a, b = made(4096, 4096, dtype=dtype), made(4096, 4096, dtype=dtype)
+    def products(dtype=torch.float32, precision="highest", n=4096):
+        a, b = made(n, n, dtype=dtype), made(n, n, dtype=dtype)
         torch.set_float32_matmul_precision(precision)
 
         def work():
@@ -369,6 +370,8 @@ def on_gpu(torch, name, is_changed):
         "tf32": lambda: products(precision="high" if is_changed else "highest"),
         "bf16": lambda: products(
             torch.bfloat16 if is_changed else torch.float32),
+        "odd": lambda: products(torch.bfloat16,
+                                n=4096 if is_changed else 4095),
         "layout": layout, "casts": casts, "alloc": allocating,
         "gc": collecting, "zero": zeroing, "index": indexing,
         "pointwise": waving}[name]()

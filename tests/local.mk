@@ -144,7 +144,7 @@ EXTRA_DIST += $(SHELL_TESTS) tests/attack.sh tests/bench.sh tests/tap.sh \
 	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/tests/*.py))) \
 	tests/fuzz/corpus tests/fuzz/README.md tests/fuzz/run.sh \
 	tests/fuzz/targets tests/golden tests/traces \
-	tests/gen/mkpath.py tests/gen/mkxspace.py tests/hta_two_ranks.csv tests/others tests/report tests/truth
+	tests/gen/mkpath.py tests/gen/mkxspace.py tests/hta_two_ranks.csv tests/others tests/report tests/saved tests/truth
 
 # ---- with every real trace and every made one; check has the quick ones ----
 check-long:

@@ -967,7 +967,8 @@ static void find_of_captures(const struct trend *trend,
 	t->count = trend->count;
 	pf_keyed_begin(&kernels, t->count * sizeof(struct called),
 		       PF_KEYED_SUMS);
-	t->nights = pf_calloc(trend->count + 1, sizeof(*t->nights));
+	t->nights = pf_arena_calloc(&t->texts, trend->count + 1,
+				    sizeof(*t->nights));
 	for (size_t i = 0; i < trend->count; i++) {
 		t->nights[i] =
 			night_of(&trend->rows[i], i, captures[i]->has_steps);

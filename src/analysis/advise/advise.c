@@ -136,6 +136,8 @@ static const struct {
 	  "graphs launch what is left",
 	  "TORCH_LOGS=graph_breaks python train.py\n"
 	  "torch.compile(model, mode='reduce-overhead', fullgraph=True)" },
+	{ "A4", TORCH, "no graphs", "compile the model, which fuses kernels",
+	  "model = torch.compile(model)" },
 	{ "A4", TORCH, NULL,
 	  "compile the model, which fuses kernels, and replay the step as a "
 	  "CUDA graph where its shapes do not change",
@@ -306,6 +308,7 @@ static const struct {
 	{ "A3", NULL, "other launches", "launches that do not wait" },
 	{ "A3", TORCH, "collective",
 	  "let the stream wait for collectives, not the host" },
+	{ "A4", TORCH, "no graphs", "fewer, larger kernels: torch.compile" },
 	{ "A12", TORCH, "driver", "keep memory instead of asking the driver" },
 	{ "A21", NULL, "no GPU",
 	  "less, or faster, operators and Python on the CPU" },

@@ -1163,6 +1163,10 @@ static const char *launch_variant(const struct pf_advise *a,
 
 	if (!how)
 		how = compiled_variant(a);
+	/* torch has graphs of CUDA and HIP, which other devices have not */
+	if (!how && a->tiles->path->recorded.producer >= PF_FROM_TORCH_XPU &&
+	    a->tiles->path->recorded.producer <= PF_FROM_TORCH_OTHER)
+		how = "no graphs";
 	return how ? how : "";
 }
 

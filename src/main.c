@@ -191,6 +191,9 @@ static int take_folders(int *argc, char ***argv, struct pf_err *err)
 {
 	static const char option[] = "--inside=";
 	const size_t len = sizeof(option) - 1;
+#ifdef __linux__
+	const char *parent = getenv("PROFAN_PARENT");
+#endif
 
 	for (; *argc > 1 && !strncmp((*argv)[1], option, len); --*argc) {
 		const char *folder = *++*argv + len;
@@ -202,6 +205,9 @@ static int take_folders(int *argc, char ***argv, struct pf_err *err)
 #ifdef __linux__
 		/* who asks for others may be killed: nobody else would stop it */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* or was, before that was said */
+		if (parent && strtol(parent, NULL, 10) != getppid())
+			return pf_fail(err, PF_EUSAGE, "nobody asks any more");
 #endif
 	}
 	return pf_db_see_files(err);

@@ -119,6 +119,7 @@ def start(arguments: Sequence[str], stderr: Union[IO[bytes], int, None] = None,
           **more: Any) -> "subprocess.Popen[bytes]":
     environment = dict(os.environ)
     environment.setdefault("COLUMNS", "80")
+    environment["PROFAN_PARENT"] = str(os.getpid())
     more.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.Popen([program(), *arguments], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE if stderr is None

@@ -139,7 +139,7 @@ void pf_recorded_say(const struct pf_recorded *r, struct pf_buf *out)
 	if (r->dense_count)
 		pf_buf_addf(
 			out,
-			"The profiler recorded a range of the host every %s, "
+			"the profiler recorded a range of the host every %s, "
 			"which slowed it: time steps without the profiler, too",
 			pf_num_show_ns(every, r->dense_ns / r->dense_count));
 }

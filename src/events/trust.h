@@ -74,7 +74,10 @@ struct pf_recorded {
 };
 int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,
 		      struct pf_recorded *out);
-/* A sentence for what the host's time is about, where recording slows it. */
+/*
+ * "the profiler recorded a range of the host every 5 us, ...", of what the
+ * host's time is about, where recording slows it; else nothing.
+ */
 void pf_recorded_say(const struct pf_recorded *r, struct pf_buf *out);
 
 /* Does any operator name the shapes of its inputs? */

@@ -7,6 +7,8 @@
  */
 #include "config.h"
 
+#include <ctype.h>
+
 #include "analysis/advise/impl.h"
 #include "base/order.h"
 #include "events/gpu.h"
@@ -773,6 +775,7 @@ static void leave_to_others(struct pf_advise *a)
 	const struct pf_recorded *recorded = &a->tiles->path->recorded;
 	uint32_t named = 0; /* rules and advice have one order still */
 	char ns[PF_NUM_MAX];
+	size_t at;
 
 	for (size_t i = 0; i < a->count; i++) {
 		const struct pf_advice *v = &a->all[i];
@@ -800,7 +803,10 @@ static void leave_to_others(struct pf_advise *a)
 		if (!recorded->dense_count)
 			continue;
 		v->unsure_ns += weight_of(v) / 2;
-		pf_recorded_say(recorded, advise_next(v));
+		at = advise_next(v)->len;
+		pf_recorded_say(recorded, &v->detail);
+		v->detail.data[at] =
+			(char)toupper((unsigned char)v->detail.data[at]);
 	}
 }
 

@@ -566,10 +566,8 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 			    pf_num_show_count(of, p->queue_length));
 	if (pf_num_share(p->host_ns, p->window_ns) >= MOSTLY)
 		pf_recorded_say(&p->recorded, &slowed);
-	if (slowed.len) {
-		*slowed.data = (char)tolower((unsigned char)*slowed.data);
+	if (slowed.len)
 		pf_doc_note(doc, "%s", slowed.data);
-	}
 }
 
 /* Whose operators evidence names, and how sure those are. */

@@ -981,9 +981,8 @@ static const struct rule {
 		       PF_HINT_NONE },
 	[DENSE] = { "slowed host", "recording so much slowed the host", NULL, 0,
 		    NEVER,
-		    "ranges of a thread, one every 20 us or less. Recording "
-		    "each takes time, often a microsecond or more: time steps "
-		    "without the profiler, too, before changing what the host "
+		    "recording each takes time, often a microsecond or more, "
+		    "so look at that before changing what the host "
 		    "does",
 		    PF_HINT_NONE },
 };
@@ -1522,6 +1521,10 @@ static void describe(const struct doctor *d, enum check_id id,
 			    "worked, the least %.0f MHz of at most %.0f; ",
 			    pf_num_show_count(time, d->clocks.count),
 			    d->clocks.least_mhz, d->clocks.most_mhz);
+	if (id == DENSE) {
+		pf_recorded_say(&d->recorded, text);
+		pf_buf_adds(text, "; ");
+	}
 	if (id == OVERHEAD)
 		pf_buf_addf(text, "%s; ",
 			    pf_num_show_ns(time, d->tracks.overhead.ns));

@@ -564,6 +564,15 @@ def batching(p, blocks, used):
              **{"blocks per SM": blocks})
 
 
+def small(p, streams):
+    """Twelve kernels that leave three quarters of the GPU, on some streams."""
+    for i in range(12):
+        p.op("aten::linalg_qr", SLOW, "small_kernel", host=5, stream=7 + i %
+             streams, block=[128, 1, 1], grid=[V100["numSms"] // 4, 1, 1],
+             **{"blocks per SM": 0.25, "est. achieved occupancy %": 10})
+    return 12 * SLOW * US
+
+
 def warming(p, us):
     ahead(p, [("aten::linalg", "a_kernel", us, 0)] * 4)
 
@@ -753,7 +762,8 @@ PROGRAMS = {
         p, "aten::copy_", "elementwise_kernel", FIRST)),
     "A11": lambda p, step: batching(p, 0.5, 0.5),
     "A11-wide-not": lambda p, step: batching(p, 2, 0.5),
-    "A11-full-not": lambda p, step: batching(p, 0.5, 0.7),
+    # a part of the GPU is theirs, by their warps
+    "A11-beside": lambda p, step: int(small(p, 1) * (1 - 0.095)),
     "A12": lambda p, step: allocating(p, 700, True, step),
     "A12-not": lambda p, step: allocating(p, 700, False, step),
     "A13": lambda p, step: communicating(p, 900),
@@ -1152,6 +1162,8 @@ def in_half(p, is_changed):
 UNMARKED = {"A2-paged", "A22-unmarked"}  # no steps
 # What the first advice says of such a program, too.
 SAYS = {
+    "A11": "multiprocessors, and the memory's peak is 8.00 GiB of 16.00 GiB",
+    "A11-beside": "independent on other streams: torch.linalg.qr(torch.stack(",
     "A12": "would likely be saved",
     "A14": "would likely be saved",
     "A2-paged": "cudaMemPrefetchAsync",
@@ -1200,6 +1212,7 @@ BOUNDS = {
     "A3-launches": lambda p, changed: blocking(p, not changed),
     "A3-synchronize": lambda p, changed: synchronizing(p, not changed),
     "A10": tiny_copies,
+    "A11": lambda p, changed: small(p, 4 if changed else 1) and None,
     "A12": lambda p, changed: allocating(p, 0 if changed else 700, True, 1),
     "A13": buckets,
     "A14": lambda p, changed: collecting(p, 0 if changed else 700),

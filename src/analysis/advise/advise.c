@@ -215,9 +215,20 @@ static const struct {
 	  "make tensors in the type, on the device and in the layout in which "
 	  "they are used; avoid contiguous() and clone() on the way",
 	  "torch.ones(n, device=x.device, dtype=x.dtype)" },
-	{ "A11", TORCH, NULL,
+	{ "A11", TORCH, "room",
 	  "give each step more samples: the GPU and its memory have room",
 	  "DataLoader(dataset, batch_size=2 * batch_size)" },
+	{ "A11", TORCH, NULL,
+	  "do in one call what is alike, on stacked tensors, or run what is "
+	  "independent on other streams",
+	  "torch.linalg.qr(torch.stack(matrices)); torch.func.vmap(f)(batch)\n"
+	  "with torch.cuda.stream(other): ..." },
+	{ "A11", JAX, NULL, "do in one call what is alike, on stacked arrays",
+	  "jax.vmap(f)(jnp.stack(arrays))" },
+	{ "A11", NULL, NULL,
+	  "do in one call what is alike, or run what is independent on other "
+	  "streams",
+	  NULL },
 	{ "A12", TORCH, "driver",
 	  "let torch keep the memory that it frees: its caching allocator is "
 	  "off, or gives all back",

@@ -63,7 +63,8 @@ enum {
 	ADVISE_TAIL = ADVISE_DATA << 12,    /* asks for memory near the end */
 	ADVISE_COMM = ADVISE_DATA << 13,    /* a wait for communication */
 	ADVISE_BEFORE = ADVISE_DATA << 14,  /* launched before the capture */
-	ADVISE_TURNS = ADVISE_DATA << 15    /* copies, for a convolution */
+	ADVISE_TURNS = ADVISE_DATA << 15,   /* copies, for a convolution */
+	ADVISE_SMALL = ADVISE_DATA << 16    /* a kernel that fills no GPU */
 };
 
 /* Near its end: this part of the window. */
@@ -82,6 +83,7 @@ struct advise_row {
 	int64_t longest_at_ns; /* of the trace's time */
 	/* of calls that wait: how long, but for what only ends a step */
 	int64_t blocked_ns;
+	int64_t free_ns; /* of ADVISE_SMALL: times what it leaves of the GPU */
 	uint32_t advice; /* bits of the advice that it belongs to */
 };
 
@@ -178,7 +180,7 @@ struct advise_rule {
 	bool is_left_out; /* what it is about is, with all that waits for it */
 	enum advise_need needs;
 	/* Flags rows by others, before it is asked of each; or NULL. */
-	void (*find)(struct advise_tiles *t);
+	void (*find)(struct pf_advise *a);
 	/* Is a row of the path what it is about?  NULL: none is. */
 	bool (*owns)(const struct advise_row *r);
 	/* What the sums do not say: see below. */

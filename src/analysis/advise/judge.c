@@ -121,13 +121,14 @@ static void find_best_places(const struct advise_tiles *t, struct pf_advice *a)
 
 /* ---- one rule ---- */
 
-static int64_t take_rows(struct advise_tiles *t, const struct advise_rule *rule,
+static int64_t take_rows(struct pf_advise *a, const struct advise_rule *rule,
 			 uint32_t bit)
 {
+	struct advise_tiles *t = a->tiles;
 	int64_t ns = 0;
 
 	if (rule->find)
-		rule->find(t);
+		rule->find(a);
 	for (size_t i = 0; rule->owns && i < t->row_count; i++) {
 		if (!rule->owns(&t->rows[i]))
 			continue;
@@ -495,7 +496,8 @@ static void cap(const struct pf_advise *a, const struct advise_rule *rule,
 		return;
 	out->at_most_ns = none->saved_ns > 0 ? none->saved_ns : 0;
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
-	out->confidence = "model";
+	if (strcmp(out->confidence, "hint") != 0)
+		out->confidence = "model";
 	out->cap = question == rule->cap ? "as without any kernel"
 					 : "as with a host that takes no time";
 }
@@ -624,7 +626,7 @@ static void take_path(struct pf_advise *a, const struct advise_rule *rule,
 		      struct pf_advice *out)
 {
 	out->whole_ns = a->window_ns;
-	out->on_path_ns = take_rows(a->tiles, rule, out->bit);
+	out->on_path_ns = take_rows(a, rule, out->bit);
 	out->at_most_ns = out->on_path_ns;
 	take_answer(a, rule, out);
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);

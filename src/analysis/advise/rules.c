@@ -719,8 +719,9 @@ static bool is_reading(const struct advise_row *r)
  * Of a tensor of the host nothing is waited for: reads are where waits are.
  * What torch's function does around a wait goes with it.
  */
-static void find_reads(struct advise_tiles *t)
+static void find_reads(struct pf_advise *a)
 {
+	struct advise_tiles *t = a->tiles;
 	struct pf_intern lines = { 0 };
 	uint32_t waits;
 
@@ -1357,23 +1358,152 @@ static const char *single_variant(const struct pf_advise *a,
 #define ROOM        0.6 /* of the memory: below, there is room */
 #define SMALL_SHARE 0.5 /* of kernel time, in grids that leave SMs without */
 
+static bool is_small(const struct pf_kernel_row *r)
+{
+	return r->blocks_per_sm >= 0 && r->blocks_per_sm < 1 &&
+	       r->kind.class != PF_CLASS_COMM;
+}
+
 /* Of kernels with a known grid: time in those with less blocks than SMs. */
 static double small_share(const struct pf_kernels *k)
 {
 	int64_t few = 0, known = 0;
 
 	for (int64_t i = 0; i < k->row_count; i++) {
-		if (isnan(k->rows[i].blocks_per_sm) ||
-		    k->rows[i].blocks_per_sm < 0)
+		if (!(k->rows[i].blocks_per_sm >= 0))
 			continue;
 		pf_sat_sum(&known, k->rows[i].ns.of.sum);
-		if (k->rows[i].blocks_per_sm < 1)
+		if (is_small(&k->rows[i]))
 			pf_sat_sum(&few, k->rows[i].ns.of.sum);
 	}
 	if (known < k->total_ns - known)
 		return NAN;
 	return pf_num_share(few, known);
 }
+
+static uint32_t kernel_of_op(struct pf_intern *all, struct pf_buf *key,
+			     const char *name, const char *op)
+{
+	pf_buf_clear(key);
+	pf_buf_add(key, name, strlen(name) + 1);
+	pf_buf_adds(key, op);
+	return pf_intern_add(all, key->data, key->len);
+}
+
+/*
+ * Flags the kernels that leave multiprocessors without a block.  What others
+ * could take of the GPU beside them is what their warps do not.
+ */
+static void find_small(struct pf_advise *a)
+{
+	const struct pf_kernels *k = a->from->callers;
+	struct pf_intern small = { 0 };
+	struct pf_buf key = { 0 };
+	double *taken;
+	uint32_t n;
+
+	if (!k)
+		return;
+	taken = pf_calloc((size_t)k->row_count + 1, sizeof(*taken));
+	for (int64_t i = 0; i < k->row_count; i++) {
+		const struct pf_kernel_row *r = &k->rows[i];
+
+		if (!is_small(r) || !r->first)
+			continue;
+		n = kernel_of_op(&small, &key, r->first,
+				 r->second ? r->second : "");
+		/* percents are rounded */
+		taken[n] = r->occupancy_percent > 0.5
+				   ? (r->occupancy_percent - 0.5) / 100
+				   : 0;
+	}
+	n = small.count;
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		struct advise_row *r = &a->tiles->rows[i];
+		uint32_t at;
+
+		if (r->category != PF_PATH_KERNEL)
+			continue;
+		at = kernel_of_op(&small, &key, r->name, r->op);
+		if (at >= n)
+			continue;
+		r->flags |= ADVISE_SMALL;
+		r->free_ns = r->ns - (int64_t)(taken[at] * (double)r->ns);
+	}
+	pf_buf_release(&key);
+	pf_intern_release(&small);
+	free(taken);
+}
+
+static bool owns_small(const struct advise_row *r)
+{
+	return r->flags & ADVISE_SMALL;
+}
+
+static bool has_room(const struct pf_advise *a)
+{
+	const struct pf_usage_device *d = pf_usage_fullest(a->from->memory);
+
+	return d && d->capacity_share < ROOM;
+}
+
+/*
+ * Kernels that need each other do not run side by side, and what needs what is
+ * not recorded.  Where launching decides, nothing bounds what more work for
+ * each launch brings.
+ */
+static void judge_small(const struct pf_advise *a, struct pf_advice *out)
+{
+	const struct pf_usage_device *d = pf_usage_fullest(a->from->memory);
+	char share[PF_NUM_MAX], of[PF_NUM_MAX], peak[PF_NUM_MAX];
+	double small;
+
+	if (!a->from->callers || !a->from->callers->total_ns) {
+		advise_not_judged(out, "there are no kernels in this trace");
+		return;
+	}
+	small = small_share(a->from->callers);
+	if (isnan(small)) {
+		advise_not_judged(out, "how many blocks most kernels have for "
+				       "each multiprocessor is not recorded");
+		return;
+	}
+	out->at_most_ns = 0;
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (owns_small(&a->tiles->rows[i]))
+			out->at_most_ns += a->tiles->rows[i].free_ns;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	out->unsure_ns = out->at_most_ns / 2;
+	if (small < SMALL_SHARE) {
+		out->measured = small;
+		advise_fine(out, "most of the time in kernels is in those that "
+				 "have a block for every multiprocessor");
+	} else if (out->measured >= PF_ADVISE_SHOWN) {
+		pf_buf_adds(advise_next(out),
+			    "Which of them need each other, and can not run "
+			    "side by side, is not recorded");
+	} else if (has_room(a)) {
+		out->at_most_ns = PF_NO_INT;
+		out->measured = small;
+		out->unsure_ns = 0;
+		pf_buf_addf(&out->sentence,
+			    "%s of the time in kernels is in those with fewer "
+			    "blocks than the GPU has multiprocessors, and the "
+			    "memory's peak is %s of %s",
+			    pf_num_show_ratio(share, small),
+			    pf_num_show_bytes(peak, d->peak),
+			    pf_num_show_bytes(of, d->capacity));
+	}
+}
+
+static const char *small_variant(const struct pf_advise *a,
+				 const struct pf_advice *out)
+{
+	(void)out;
+	return has_room(a) ? "room" : "";
+}
+
+/* ---- A12 ---- */
 
 static void memory_is_unknown(const struct pf_usage *u, struct pf_advice *out)
 {
@@ -1383,52 +1513,6 @@ static void memory_is_unknown(const struct pf_usage *u, struct pf_advice *out)
 				       : "how much memory is used is not "
 					 "known: record profile_memory=True");
 }
-
-static void judge_batch(const struct pf_advise *a, struct pf_advice *out)
-{
-	const struct pf_usage_device *d = pf_usage_fullest(a->from->memory);
-	char share[PF_NUM_MAX], of[PF_NUM_MAX], peak[PF_NUM_MAX];
-	double small;
-
-	out->at_most_ns = PF_NO_INT;
-	out->measured = NAN;
-	if (!a->from->callers || !a->from->callers->total_ns) {
-		advise_not_judged(out, "there are no kernels in this trace");
-		return;
-	}
-	if (!d) {
-		memory_is_unknown(a->from->memory, out);
-		return;
-	}
-	small = small_share(a->from->callers);
-	if (isnan(small)) {
-		advise_not_judged(out, "how many blocks most kernels have for "
-				       "each multiprocessor is not recorded");
-		return;
-	}
-	out->measured = small;
-	if (d->capacity_share >= ROOM) {
-		advise_fine(out, "the memory has no room for much more");
-		return;
-	}
-	if (small < SMALL_SHARE) {
-		advise_fine(out, "most of the time in kernels is in those that "
-				 "have a block for every multiprocessor");
-		return;
-	}
-	pf_buf_clear(&out->sentence);
-	pf_buf_addf(&out->sentence,
-		    "%s of the time in kernels is in those with fewer "
-		    "blocks "
-		    "than the GPU has multiprocessors, and the "
-		    "memory's peak "
-		    "is %s of %s",
-		    pf_num_show_ratio(share, small),
-		    pf_num_show_bytes(peak, d->peak),
-		    pf_num_show_bytes(of, d->capacity));
-}
-
-/* ---- A12 ---- */
 
 #define UNUSED   0.15 /* of the memory: reserved, and not allocated */
 #define WORTH_IT 0.01 /* of the window, in the allocator */
@@ -2192,13 +2276,18 @@ const struct advise_rule advise_rules[] = {
 	  .apart_ns = single_apart },
 	{ .id = "A11",
 	  .kind = "small kernels",
-	  .title = "a larger batch",
-	  .decides = true,
+	  .title = "more work at a time",
+	  .subject = "Kernels with fewer blocks than the GPU has "
+		     "multiprocessors hold",
 	  .confidence = "hint",
-	  .command = "memory",
+	  .command = "kernels",
+	  .options = " --group name,op",
+	  .cap = FAST_KERNELS,
 	  .needs = ADVISE_NEEDS_GPU,
-	  .judge = judge_batch,
-	  .apart = "" },
+	  .find = find_small,
+	  .owns = owns_small,
+	  .judge = judge_small,
+	  .variant = small_variant },
 	{ .id = "A12",
 	  .kind = "allocation",
 	  .title = "less memory, or memory in larger pieces",

@@ -573,6 +573,30 @@ def small(p, streams):
     return 12 * SLOW * US
 
 
+def again(p, how, blocks=2):
+    """Backward of blocks whose activations are computed again, or were kept:
+    ns of kernels for what is computed again."""
+    ns = ahead(p, [("aten::linalg", "a_kernel", SLOW, 0)])
+    for _ in range(blocks):
+        if how == "unpack":
+            with p.range("autograd::engine::evaluate_function: MmBackward0",
+                         "cpu_op"):
+                with p.range("torch/utils/checkpoint.py(1111): unpack_hook",
+                             "python_function"):
+                    ns += ahead(p, [("aten::mm", "gemm_nn", SLOW, 1)])
+                ahead(p, [("aten::mm", "gemm_nt", SLOW, 0)])
+            continue
+        with p.range("autograd::engine::evaluate_function: "
+                     "CheckpointFunctionBackward", "cpu_op"), \
+                p.range("CheckpointFunctionBackward", "cpu_op"):
+            if how == "reentrant":
+                ns += ahead(p, [("aten::mm", "gemm_nn", SLOW, 1)])
+            with p.range("autograd::engine::evaluate_function: MmBackward0",
+                         "cpu_op"):
+                ahead(p, [("aten::mm", "gemm_nt", SLOW, 0)])
+    return ns
+
+
 def warming(p, us):
     ahead(p, [("aten::linalg", "a_kernel", us, 0)] * 4)
 
@@ -774,6 +798,9 @@ PROGRAMS = {
     "A16-not": lambda p, step: warming(p, SLOW),
     "A23": lambda p, step: same(p, "aten::mm", ALIGNED % 1),
     "A23-not": lambda p, step: same(p, "aten::mm", ALIGNED % 8),
+    "A24": lambda p, step: again(p, "unpack"),
+    "A24-reentrant": lambda p, step: again(p, "reentrant"),
+    "A24-kept-not": lambda p, step: again(p, "kept") and None,
     "A23-simt-not": lambda p, step: same(
         p, "aten::mm", (ALIGNED % 1).replace("tensorop", "simt")),
     "A17": lambda p, step: same(p, "aten::embedding_dense_backward",
@@ -1209,6 +1236,7 @@ BOUNDS = {
         ("aten::mm", ALIGNED % (8 if changed else 1),
          SLOW // (4 if changed else 1), 1)] * 3 +
         [("aten::linalg", "a_kernel", SLOW, 0)] * 3),
+    "A24": lambda p, changed: again(p, "kept" if changed else "reentrant"),
     "A3-launches": lambda p, changed: blocking(p, not changed),
     "A3-synchronize": lambda p, changed: synchronizing(p, not changed),
     "A10": tiny_copies,
@@ -1792,7 +1820,7 @@ def sums(doc):
     window = doc["scalars"]["window_ns"] or 0
     ids = [row["id"] for t in ("advice", "not_judged", "fine")
            for row in tables[t]]
-    if len(ids) != len(set(ids)) or len(ids) != 23:
+    if len(ids) != len(set(ids)) or len(ids) != 24:
         bad.append(f"not every advice once: {sorted(ids)}")
     for row in tables["advice"]:
         most = row["at_most_ns"]
@@ -1822,7 +1850,7 @@ REAL = {
     "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A4 A8 A10 A2 A16",
     "mi300_bert_small": "A4 A3", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",
     "mi300_qwen": "A3 A19 A10 A4",
-    "mi300_resnet_act_checkpoint": "A13 A9 A10",
+    "mi300_resnet_act_checkpoint": "A13 A9 A10 A24",
     "mi300_triton_compile": "A4 A16 A3", "mi300_vllm_graph_decode": "A16",
     "mi300_vllm_graph_decode_capture": "A21 A12 A16",
     "mtia_inference": "A21 A4 A16 A3",

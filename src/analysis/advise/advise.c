@@ -207,6 +207,12 @@ static const struct {
 	  "pad vocabularies, features and lengths of sequences to multiples of "
 	  "8, better of 64: tensor cores then load 16 bytes at a time",
 	  "size = (size + 63) // 64 * 64" },
+	{ "A24", TORCH, NULL,
+	  "checkpoint no more blocks than the memory needs, or keep what takes "
+	  "long to compute",
+	  "x = checkpoint(block, x, use_reentrant=False) if i % 2 else "
+	  "block(x)\n"
+	  "create_selective_checkpoint_contexts([torch.ops.aten.mm.default])" },
 	{ "A10", TORCH, "compiled graphs",
 	  "compiled graphs copy what they are given and what they return: "
 	  "compile larger parts, or keep inputs where they are",

@@ -23,6 +23,9 @@ enum advise_mark {
 	ADVISE_MARK_ZERO_GRAD,
 	ADVISE_MARK_LOG,
 	ADVISE_MARK_WAIT,
+	ADVISE_MARK_UNPACK,     /* computes activations again */
+	ADVISE_MARK_CHECKPOINT, /* does so, and then goes on with */
+	ADVISE_MARK_BACKWARD,
 	ADVISE_MARKS,
 	/* no ranges, but names that only these frameworks have */
 	ADVISE_NAMES_JAX = 10,

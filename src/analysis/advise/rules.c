@@ -372,6 +372,30 @@ static void judge_odd(const struct pf_advise *a, struct pf_advice *out)
 	advise_bound(a, owns_odd, ADVISE_LEAST_PRODUCTS, out);
 }
 
+/* ---- A24 ---- */
+
+static bool owns_again(const struct advise_row *r)
+{
+	return r->flags & 1u << ADVISE_MARK_UNPACK ||
+	       (r->flags & 1u << ADVISE_MARK_CHECKPOINT &&
+		!(r->flags & 1u << ADVISE_MARK_BACKWARD));
+}
+
+static void judge_again(const struct pf_advise *a, struct pf_advice *out)
+{
+	const struct pf_usage_device *d = pf_usage_fullest(a->from->memory);
+	char of[PF_NUM_MAX], peak[PF_NUM_MAX];
+
+	if (!a->tiles->marks.calls[ADVISE_MARK_UNPACK] &&
+	    !a->tiles->marks.calls[ADVISE_MARK_CHECKPOINT])
+		advise_fine(out, "nothing that is recorded computes "
+				 "activations again");
+	else if (d)
+		pf_buf_addf(advise_next(out), "The memory's peak is %s of %s",
+			    pf_num_show_bytes(peak, d->peak),
+			    pf_num_show_bytes(of, d->capacity));
+}
+
 /* ---- A10 ---- */
 
 /* On the GPU, or what such an operator takes to launch it. */
@@ -2216,6 +2240,16 @@ const struct advise_rule advise_rules[] = {
 	  .needs = ADVISE_NEEDS_GPU,
 	  .owns = owns_odd,
 	  .judge = judge_odd },
+	{ .id = "A24",
+	  .kind = "checkpoints",
+	  .title = "compute fewer activations again",
+	  .subject = "Computing activations again for backward holds",
+	  .confidence = "sure",
+	  .command = "path",
+	  .options = " --group op",
+	  .needs = ADVISE_NEEDS_OPS,
+	  .owns = owns_again,
+	  .judge = judge_again },
 	{ .id = "A10",
 	  .kind = "casts and copies",
 	  .title = "fewer casts and copies",

@@ -851,6 +851,21 @@ static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 	out->is_last = !has_op && (!t->steps.count || others < ends);
 }
 
+/* Is most of what it holds around torch's function that waits for a device? */
+static bool is_mostly_asked(const struct pf_advise *a,
+			    const struct pf_advice *out)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if (r->advice & out->bit && r->flags & 1u << ADVISE_MARK_WAIT)
+			ns += r->ns;
+	}
+	return ns > out->on_path_ns / 2;
+}
+
 /* By what waits in most of the time. */
 static const char *wait_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
@@ -870,7 +885,7 @@ static const char *wait_variant(const struct pf_advise *a,
 		most = r;
 		longest = ns;
 	}
-	if (!most)
+	if (!most || (!out->by_waits && is_mostly_asked(a, out)))
 		return "explicit";
 	if (most->flags & ADVISE_AWAITED)
 		return "pageable";

@@ -260,7 +260,7 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 
 /*
  * "Without loading data at most 12 % of 6 steps (1 ms of 8 ms) would be saved,
- * and at least 500 us. It holds 2 ms of the critical path", as it was worked
+ * and at least 500 us. On the critical path that is 2 ms", as it was worked
  * out anew: bounds, where all else takes as long as it did.  Where they are one
  * figure, that much is likely and not more than that, for what is left on the
  * host often runs faster without what is gone.
@@ -286,10 +286,8 @@ static void say_answer(const struct pf_advise *a,
 	if (out->on_path_ns == out->at_most_ns)
 		return;
 	/* the rest is what comes after it sooner */
-	pf_buf_addf(to, ". %s %s of the critical path",
-		    out->on_path_ns < out->at_most_ns / 2
-			    ? "By itself it holds only"
-			    : "It holds",
+	pf_buf_addf(to, ". On the critical path that is %s%s",
+		    out->on_path_ns < out->at_most_ns / 2 ? "only " : "",
 		    pf_num_show_ns(ns, out->on_path_ns));
 }
 
@@ -812,6 +810,41 @@ static void leave_to_others(struct pf_advise *a)
 	}
 }
 
+/* What the first step has of what advice holds, beyond what others have. */
+static int64_t warm_up_ns(const struct pf_advise *a, const struct pf_advice *v)
+{
+	int64_t first = 0, others = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].advice & v->bit)
+			*(a->tiles->rows[i].flags & ADVISE_LATE ? &others
+								: &first) +=
+				a->tiles->rows[i].ns;
+	if (a->step_count > 1)
+		first -= others / (a->step_count - 1);
+	return first > 0 ? first : 0;
+}
+
+/* What a warm-up leaves out is its, whatever is in it. */
+static void leave_to_warm_up(struct pf_advise *a)
+{
+	const struct pf_advice *warm_up = NULL;
+
+	for (size_t i = 0; i < a->count; i++)
+		if (advise_rules[i].is_warm_up && advise_is_open(&a->all[i]))
+			warm_up = &a->all[i];
+	if (!warm_up || warm_up->at_most_ns == PF_NO_INT || !a->tiles->has_late)
+		return;
+	for (size_t i = 0; i < a->count; i++) {
+		struct pf_advice *v = &a->all[i];
+
+		if (v != warm_up && advise_is_open(v) && v->on_path_ns > 0)
+			v->unsure_ns += (int64_t)(pf_num_share(warm_up_ns(a, v),
+							       v->on_path_ns) *
+						  (double)weight_of(v));
+	}
+}
+
 void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		     const struct pf_advise_from *from)
 {
@@ -834,6 +867,7 @@ void pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		apply(a, args, &advise_rules[i]);
 	a->from = NULL;
 	leave_to_others(a);
+	leave_to_warm_up(a);
 	pf_sort(a->all, a->count, sizeof(*a->all), by_gain);
 	while (a->given < a->count && a->all[a->given].state == PF_ADVICE_GIVEN)
 		a->given++;

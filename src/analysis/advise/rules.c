@@ -2202,6 +2202,7 @@ const struct advise_rule advise_rules[] = {
 	  .kind = "first use",
 	  .title = "warm up before the profile begins",
 	  .subject = "First uses, which load code or start the driver, hold",
+	  .is_warm_up = true,
 	  .confidence = "hint",
 	  .command = "path",
 	  .is_left_out = true,

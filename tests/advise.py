@@ -398,12 +398,14 @@ def launching(p, us):
     usual(p, 30, us)
 
 
-def compiling(p, us, step):
+DYNAMO = "torch/_dynamo/convert_frame.py(10): entire_frame_compile"
+
+
+def compiling(p, us, step, name=DYNAMO):
     if us and step:
-        p.python("torch/_dynamo/convert_frame.py(10): entire_frame_compile", us)
+        p.python(name, us)
     elif not us and not step:
-        p.python("torch/_dynamo/convert_frame.py(10): entire_frame_compile",
-                 900)
+        p.python(name, 900)
     usual(p)
     return us * US if step else 0
 
@@ -763,6 +765,8 @@ PROGRAMS = {
     "A4-graphs": lambda p, step: compiled(p, 1, graphs=5),
     "A4-not": lambda p, step: launching(p, 200),
     "A5": lambda p, step: compiling(p, 800, step),
+    "A5-nvrtc": lambda p, step: compiling(
+        p, 800, step, "executor_utils::Nvrtc::CompileProgram"),
     "A5-not": lambda p, step: compiling(p, 0, step),
     # of what the kernels take, as much stays as the peaks of a V100 say
     "A6": lambda p, step: int(ahead(p, [
@@ -1443,7 +1447,7 @@ def from_first_use(p, x, step):
 
 def from_compiling(p, x, step):
     if step and x > 0:
-        p.python("torch/_dynamo/convert_frame.py(10): entire_frame_compile", x)
+        p.python(DYNAMO, x)
 
 
 def from_zeroing(p, x, _):

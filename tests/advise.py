@@ -623,8 +623,8 @@ def allocating(p, us, late, step):
     return us * US if step else 0
 
 
-def printing(p, us):
-    p.python("<built-in function print>", us)
+def printing(p, us, name="<built-in function print>"):
+    p.python(name, us)
     usual(p)
     return us * US
 
@@ -818,6 +818,10 @@ PROGRAMS = {
                                 "compute_grad_weight", FIRST),
     "A18": lambda p, step: printing(p, 700),
     "A18-not": lambda p, step: printing(p, 1),
+    "A18-info": lambda p, step: printing(
+        p, 700, "logging/__init__.py(1518): info"),
+    "A18-asked-not": lambda p, step: printing(
+        p, 700, "logging/__init__.py(1720): getEffectiveLevel"),
     "A19": lambda p, step: same(p, "aten::mul", "elementwise_kernel",
                                 CALL + DELAY),
     "A19-not": lambda p, step: alternating(p),
@@ -1200,7 +1204,7 @@ def in_half(p, is_changed):
 UNMARKED = {"A2-paged", "A22-unmarked"}  # no steps
 # What the first advice says of such a program, too.
 SAYS = {
-    "A11": "multiprocessors, and the memory's peak is 8.00 GiB of 16.00 GiB",
+    "A11": "give each step more samples: the GPU and its memory have room",
     "A11-beside": "independent on other streams: torch.linalg.qr(torch.stack(",
     "A12": "would likely be saved",
     "A14": "would likely be saved",

@@ -20,7 +20,10 @@ SELECT id AS name_id,
 FROM string
 WHERE text GLOB 'Optimizer.step#*'
 	OR text GLOB 'Optimizer.zero_grad#*'
-	OR text GLOB '*logging/__init__.py(*): *'
+	-- asking whether to log is no logging: torch does it in each backward
+	OR (text GLOB '*logging/__init__.py(*): *'
+		AND text NOT GLOB '*: getEffectiveLevel'
+		AND text NOT GLOB '*: isEnabledFor')
 	OR text GLOB '*/tqdm/*.py(*): *'
 	OR text GLOB '*torch/utils/tensorboard/*.py(*): *'
 	OR text GLOB '*/wandb/*.py(*): *'

@@ -113,6 +113,12 @@ mkdir "$tmp/root"
 for deb in *.deb; do
 	dpkg-deb -x "$deb" "$tmp/root"
 done
+if command -v emcc >/dev/null; then
+	cmp profan.html "$tmp/root/usr/share/profan/profan.html" >"$tmp/out" 2>&1
+	result "the page is in the package"
+else
+	skip "the page is in the package" "NOT TESTED: emcc is missing"
+fi
 (cd "$top_srcdir" && PATH=$tmp/root/usr/bin:$PATH LIB=$tmp/root/usr/lib \
 	PYTHONPATH=$tmp/root/usr/lib/python3/dist-packages \
 	AUTOPKGTEST_TMP='' PROFAN_PROGRAM=$tmp/root/usr/bin/profan \

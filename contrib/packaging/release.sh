@@ -41,21 +41,21 @@ mv "profan-$version.tar.xz" "$folder/"
 cd "$work"
 cp "$folder/profan-$version.tar.xz" "profan_$version.orig.tar.xz"
 tar -xf "profan_$version.orig.tar.xz"
-jobs=$(nproc)
-(
-	cd "profan-$version"
-	DEB_BUILD_OPTIONS="nocheck parallel=$jobs ${DEB_BUILD_OPTIONS-}" \
-		dpkg-buildpackage -us -uc >>../log 2>&1
-) || { tail -20 log; die "the debs were not built"; }
-# the page that is the program, for the wheel, too
+jobs=$(nproc) page=
+# the page that is the program
 if command -v emcc >/dev/null; then
-	make -s -C "profan-$version" wasm >>log 2>&1 ||
-		{ tail -20 log; die "profan.html was not made"; }
-	cp "profan-$version/profan.html" "$folder/"
+	page=pkg.profan.page
 else
 	echo "release: without profan.html: emcc is missing" >&2
 fi
-# of the same objects
+(
+	cd "profan-$version"
+	DEB_BUILD_OPTIONS="nocheck parallel=$jobs ${DEB_BUILD_OPTIONS-}" \
+		DEB_BUILD_PROFILES="$page ${DEB_BUILD_PROFILES-}" \
+		dpkg-buildpackage -us -uc >>../log 2>&1
+) || { tail -20 log; die "the debs were not built"; }
+[ -z "$page" ] || cp "profan-$version/profan.html" "$folder/"
+# of the same objects, with the page
 make -s -C "profan-$version" wheel PYTHON="${PYTHON:-python3}" >>log 2>&1 ||
 	{ tail -20 log; die "the wheel was not built"; }
 cp "profan-$version"/dist/*.whl "$folder/"

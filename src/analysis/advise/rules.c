@@ -1519,7 +1519,7 @@ static void judge_small(const struct pf_advise *a, struct pf_advice *out)
 				 "have a block for every multiprocessor");
 	} else if (out->measured >= PF_ADVISE_SHOWN) {
 		pf_buf_adds(advise_next(out),
-			    "Which of them need each other, and can not run "
+			    "Which of them need each other, and cannot run "
 			    "side by side, is not recorded");
 	} else if (has_room(a)) {
 		out->at_most_ns = PF_NO_INT;

@@ -588,6 +588,16 @@ def again(p, how, blocks=2):
                     ns += ahead(p, [("aten::mm", "gemm_nn", SLOW, 1)])
                 ahead(p, [("aten::mm", "gemm_nt", SLOW, 0)])
             continue
+        if how.startswith("aten"):  # functions are not recorded
+            ahead(p, [("aten::gelu", "a_kernel", SLOW, 0)])
+            with p.range("autograd::engine::evaluate_function: MmBackward0",
+                         "cpu_op"):
+                is_again = how == "aten::gelu"
+                ns += ahead(p, [("aten::linear", "gemm_nn", SLOW, is_again),
+                                (how, "a_kernel", SLOW, is_again),
+                                ("aten::linear", "gemm_nn", SLOW, is_again),
+                                ("aten::mm", "gemm_nt", SLOW, 0)])
+            continue
         with p.range("autograd::engine::evaluate_function: "
                      "CheckpointFunctionBackward", "cpu_op"), \
                 p.range("CheckpointFunctionBackward", "cpu_op"):
@@ -811,6 +821,8 @@ PROGRAMS = {
     "A23-not": lambda p, step: same(p, "aten::mm", ALIGNED % 8),
     "A24": lambda p, step: again(p, "unpack"),
     "A24-reentrant": lambda p, step: again(p, "reentrant"),
+    "A24-nodes": lambda p, step: again(p, "aten::gelu"),
+    "A24-linear-not": lambda p, step: again(p, "aten::matmul") and None,
     "A24-kept-not": lambda p, step: again(p, "kept") and None,
     "A23-simt-not": lambda p, step: same(
         p, "aten::mm", (ALIGNED % 1).replace("tensorop", "simt")),

@@ -27,8 +27,11 @@ enum advise_mark {
 	ADVISE_MARK_CHECKPOINT, /* does so, and then goes on with */
 	ADVISE_MARK_BACKWARD,
 	ADVISE_MARKS,
+	/* operators of forward that no backward has; and, behind one, others */
+	ADVISE_MARK_FORWARD = 16,
+	ADVISE_MARK_FORWARD_TOO,
 	/* no ranges, but names that only these frameworks have */
-	ADVISE_NAMES_JAX = 10,
+	ADVISE_NAMES_JAX,
 	ADVISE_NAMES_TENSORFLOW
 };
 

@@ -35,13 +35,17 @@ struct reader {
 	struct advise_marks *out;
 	uint8_t *of_name; /* mark by string.id, or 0 */
 	size_t name_count, cap;
+	/* of a thread */
 	uint32_t track_id;
+	int64_t node_start_ns, node_end_ns; /* of backward's graph, the last */
+	int64_t checkpoint_end_ns;
+	bool is_again; /* does that node compute what forward has? */
 };
 
 PF_ORDER(by_place, struct advise_span,
 	 PF_UP(mark) PF_UP(track_id) PF_UP(start_ns))
 
-_Static_assert(ADVISE_MARKS < UINT8_MAX, "a mark fits");
+_Static_assert(ADVISE_NAMES_JAX < UINT8_MAX, "a mark fits");
 
 static void list_names(struct reader *r, const struct named *names,
 		       size_t count)
@@ -49,8 +53,40 @@ static void list_names(struct reader *r, const struct named *names,
 	r->of_name = pf_calloc(r->name_count + 1, 1);
 	for (size_t i = 0; i < count; i++)
 		if ((uint64_t)names[i].name_id < r->name_count &&
-		    names[i].mark > 0 && names[i].mark < ADVISE_MARKS)
+		    names[i].mark > 0 && names[i].mark < ADVISE_NAMES_JAX)
 			r->of_name[names[i].name_id] = (uint8_t)names[i].mark;
+}
+
+/*
+ * Where functions are not recorded, what torch's checkpoints compute again are
+ * operators of forward in a node of backward, from its begin on.  Nodes are of
+ * use in ranges that do both.  Is it kept?
+ */
+static bool see_node(struct reader *r, struct advise_span *s)
+{
+	switch (s->mark) {
+	case ADVISE_MARK_CHECKPOINT:
+		r->checkpoint_end_ns = s->end_ns;
+		return true;
+	case ADVISE_MARK_BACKWARD:
+		if (s->start_ns >= r->node_end_ns) {
+			r->node_start_ns = s->start_ns;
+			r->node_end_ns = s->end_ns;
+			r->is_again = false;
+		}
+		return s->start_ns < r->checkpoint_end_ns;
+	case ADVISE_MARK_FORWARD:
+	case ADVISE_MARK_FORWARD_TOO:
+		if (s->start_ns >= r->node_end_ns ||
+		    s->start_ns < r->checkpoint_end_ns)
+			return false;
+		r->is_again |= s->mark == ADVISE_MARK_FORWARD;
+		s->start_ns = r->node_start_ns;
+		s->mark = ADVISE_MARK_UNPACK;
+		return r->is_again;
+	default:
+		return true;
+	}
 }
 
 static int take_mark(void *context, const struct pf_block *b, uint32_t i,
@@ -58,19 +94,25 @@ static int take_mark(void *context, const struct pf_block *b, uint32_t i,
 {
 	struct reader *r = context;
 	struct advise_marks *m = r->out;
-	uint32_t mark = b->name[i] < r->name_count ? r->of_name[b->name[i]] : 0;
-
-	(void)event_id;
-	if (!mark)
-		return 0;
-	m->spans = pf_grow(m->spans, &r->cap, m->count + 1, sizeof(*m->spans));
-	m->spans[m->count++] = (struct advise_span){
+	struct advise_span s = {
 		.start_ns = b->start_ns[i],
 		.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
 		.track_id = r->track_id,
-		.mark = mark,
+		.mark = b->name[i] < r->name_count ? r->of_name[b->name[i]] : 0,
 	};
-	m->calls[mark]++;
+	struct advise_span *last = m->count ? &m->spans[m->count - 1] : NULL;
+
+	(void)event_id;
+	if (!s.mark || !see_node(r, &s))
+		return 0;
+	m->calls[s.mark]++;
+	if (last && !by_place(last, &s)) { /* goes on */
+		last->end_ns =
+			s.end_ns > last->end_ns ? s.end_ns : last->end_ns;
+		return 0;
+	}
+	m->spans = pf_grow(m->spans, &r->cap, m->count + 1, sizeof(*m->spans));
+	m->spans[m->count++] = s;
 	return 0;
 }
 
@@ -107,6 +149,7 @@ static int read_thread(void *context, const struct pf_track *t)
 	struct reader *r = context;
 
 	r->track_id = t->id;
+	r->node_end_ns = r->checkpoint_end_ns = INT64_MIN;
 	return pf_track_read(r->db, t, &reader, r);
 }
 

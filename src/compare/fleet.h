@@ -27,13 +27,6 @@ extern const struct pf_db_kind pf_fleet_kind;
 extern const char *const pf_fleet_tables[];
 #define PF_FLEET_TABLES 10
 
-/*
- * Is this a database of one trace, which has this digest?  False with err set:
- * it cannot be opened.
- */
-bool pf_fleet_is_of_trace(const char *path, const char *digest,
-			  struct pf_err *err);
-
 /* A row of the table "rank".  Texts NULL, numbers PF_NO_INT: not known. */
 struct pf_fleet_rank {
 	const char *capture;
@@ -45,16 +38,16 @@ struct pf_fleet_rank {
 	int64_t skipped_count;
 };
 
-/* Where databases of ranks are, as a fleet that may move with them says it. */
-
-/*
- * The folder that a file is or will be in, without links; the caller frees it.
- * NULL: there is none.
- */
-char *pf_place_folder(const char *path, struct pf_err *err);
-
 /* A path that is seen from a folder, without "." and "..". */
 char *pf_place_from(const char *folder, const char *path);
+
+/*
+ * The database of a rank, which the caller frees: it is there, and of the
+ * trace that was merged.  PF_EUSAGE if there is no such rank, or none of it
+ * alone; PF_EDATA if it could not be read or was not kept.
+ */
+int pf_fleet_rank_take(const char *fleet, int64_t rank, char **path,
+		       struct pf_err *err);
 
 /*
  * Writing a fleet: strings get their numbers in the order of their first use,

@@ -18,12 +18,4 @@ int pf_fleet_gaps(struct pf_db *db, struct pf_doc *doc);
 int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc);
 int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc);
 
-/*
- * The database of a rank, which the caller frees: it is there, and of the
- * trace that was merged.  PF_EUSAGE if there is no such rank, or none of it
- * alone; PF_EDATA if it could not be read or was not kept.
- */
-int pf_fleet_rank_take(const char *fleet, int64_t rank, char **path,
-		       struct pf_err *err);
-
 #endif

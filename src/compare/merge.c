@@ -46,7 +46,10 @@
 #include "store/query.h"
 #include "torch/averages.h"
 
-char *pf_place_folder(const char *path, struct pf_err *err)
+/* Where databases of ranks are, as a fleet that may move with them says it. */
+
+/* The folder that a file is or will be in, without links; NULL: there is none. */
+static char *place_folder(const char *path, struct pf_err *err)
 {
 	PF_OWN char *copy = pf_strdup(path);
 	char *folder = realpath(dirname(copy), NULL);
@@ -424,8 +427,9 @@ const char *const pf_fleet_tables[PF_FLEET_TABLES] = {
 	"device", "collective", "finding", "memory", "digest",
 };
 
-bool pf_fleet_is_of_trace(const char *path, const char *digest,
-			  struct pf_err *err)
+/* Of one trace, which has this digest?  False with err set: it cannot be opened. */
+static bool is_of_trace(const char *path, const char *digest,
+			struct pf_err *err)
 {
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
 	PF_STMT(st) = NULL;
@@ -438,6 +442,80 @@ bool pf_fleet_is_of_trace(const char *path, const char *digest,
 	    sqlite3_column_type(st, 0) == SQLITE_TEXT)
 		is = !strcmp((const char *)sqlite3_column_text(st, 0), digest);
 	return is && pf_db_step(&db, st, err) == 0;
+}
+
+/* ---- from a fleet to the database of a rank ---- */
+
+enum { RANK_DB, RANK_XXH128, RANK_ERROR, RANK_PATH, RANK_READ_COUNT };
+
+static const char *text_of(sqlite3_stmt *st, int column)
+{
+	return (const char *)sqlite3_column_text(st, column);
+}
+
+static int check_row(sqlite3_stmt *st, int64_t rank, struct pf_err *err)
+{
+	int64_t count = sqlite3_column_int64(st, RANK_READ_COUNT);
+
+	if (text_of(st, RANK_ERROR))
+		return pf_fail(err, PF_EDATA,
+			       "rank %" PRId64 " could not be read when it was "
+			       "merged: %s",
+			       rank, text_of(st, RANK_ERROR));
+	if (count > 1)
+		return pf_fail(err, PF_EUSAGE,
+			       "the fleet has %" PRId64 " traces of rank "
+			       "%" PRId64 ", of several captures; name a "
+			       "database, such as that of '%s'",
+			       count, rank, text_of(st, RANK_PATH));
+	if (!text_of(st, RANK_DB))
+		return pf_fail(err, PF_EDATA,
+			       "the database of rank %" PRId64 " was not kept "
+			       "('profan merge --keep DIR' does); its trace is "
+			       "'%s'",
+			       rank, text_of(st, RANK_PATH));
+	return 0;
+}
+
+static int find_rank(struct pf_db *db, sqlite3_stmt *st, int64_t rank,
+		     const char *folder, char **path)
+{
+	int rc;
+
+	sqlite3_bind_int64(st, 1, rank);
+	rc = pf_db_step(db, st, db->err);
+	PF_TRY(rc < 0);
+	if (!rc)
+		return pf_fail(db->err, PF_EUSAGE,
+			       "there is no rank %" PRId64 " in this fleet",
+			       rank);
+	PF_TRY(check_row(st, rank, db->err));
+	*path = pf_place_from(folder, text_of(st, RANK_DB));
+	if (text_of(st, RANK_XXH128) &&
+	    !is_of_trace(*path, text_of(st, RANK_XXH128), db->err)) {
+		free(*path);
+		*path = NULL;
+		if (db->err->code)
+			return -1;
+		return pf_fail(db->err, PF_EDATA,
+			       "'%s' is no more the database of rank %" PRId64
+			       " that was merged: its trace is another",
+			       text_of(st, RANK_DB), rank);
+	}
+	return 0;
+}
+
+int pf_fleet_rank_take(const char *fleet, int64_t rank, char **path,
+		       struct pf_err *err)
+{
+	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
+	PF_OWN char *folder = place_folder(fleet, err);
+	PF_STMT(st) = NULL;
+
+	*path = NULL;
+	PF_TRY(!folder || pf_db_open_kind(&db, fleet, &pf_fleet_kind, err));
+	st = pf_named_prepare(&db, "fleet/rank", err);
+	return find_rank(&db, st, rank, folder, path);
 }
 
 /*
@@ -1617,8 +1695,7 @@ static bool is_made(const char *path, const char *digest)
 {
 	struct pf_err ignored = { 0 };
 
-	return !access(path, F_OK) &&
-	       pf_fleet_is_of_trace(path, digest, &ignored);
+	return !access(path, F_OK) && is_of_trace(path, digest, &ignored);
 }
 
 /* process: of a file that was made of several, from 1; 0: all of it */
@@ -1673,7 +1750,7 @@ static int summarise(struct worker *w, const char *path, bool is_kept,
 		     bool *is_fatal, struct pf_err *err)
 {
 	PF_AUTO(pf_db_close) struct pf_db db = { 0 };
-	PF_OWN char *folder = is_kept ? pf_place_folder(path, err) : NULL;
+	PF_OWN char *folder = is_kept ? place_folder(path, err) : NULL;
 	const char *base = strrchr(path, '/');
 	PF_OWN char *full = NULL;
 
@@ -2026,7 +2103,7 @@ static int list_part(struct merging *g, size_t part, sqlite3_stmt *to)
 	struct pf_db *db;
 
 	if (path)
-		folder = pf_place_folder(path, &why);
+		folder = place_folder(path, &why);
 	db = path && !folder ? NULL : fleet_part_db(&g->copy, part, &why);
 	if (db)
 		return list_rows(g, part, db, folder, to);
@@ -2192,7 +2269,7 @@ static int find_inputs(struct merging *g)
 
 	if (m->shard && fleet_shard_read(m->shard, &shard, g->err))
 		return -1;
-	g->folder = pf_place_folder(m->out, g->err);
+	g->folder = place_folder(m->out, g->err);
 	if (!g->folder)
 		return -1;
 	return fleet_inputs_find(m->arguments, m->count, &shard, m->out,

@@ -1768,21 +1768,6 @@ static void find_captures(struct pf_diff_run *d)
 /* Like PF_MATCH_SHAPE: what of the key may differ does. */
 #define JOIN_OTHER PF_MATCH_SHAPE
 
-/* To be released with pf_pairs_release(). */
-static struct pf_pairs join_take(struct pf_diff_run *d,
-				 const struct pf_keyed *a,
-				 const struct pf_keyed *b, pf_part_fn *whole,
-				 pf_part_fn *part)
-{
-	struct pf_pairs j;
-
-	pf_pairs_begin(&j, a, b);
-	pf_pairs_join(&j, PF_MATCH_EXACT, whole, d);
-	pf_pairs_join(&j, JOIN_OTHER, part, d);
-	pf_pairs_rest(&j);
-	return j;
-}
-
 /* A member of sums, by where it is. */
 #define SUM(member) offsetof(struct pf_row_sums, member)
 
@@ -1928,7 +1913,7 @@ static struct pf_diff_op op_row(struct pf_diff_run *d, const struct pf_pair *x)
 
 static void make_ops(struct pf_diff_run *d)
 {
-	d->ops = join_take(d, &d->a.ops, &d->b.ops, op_whole, op_part);
+	d->ops = pf_pairs_take(&d->a.ops, &d->b.ops, op_whole, op_part, d);
 	d->op_uses = pf_calloc(d->texts.count + (size_t)1, sizeof(uint32_t));
 	d->has_same_ops = true;
 	for (size_t i = 0; i < d->ops.count; i++) {
@@ -2214,7 +2199,7 @@ static struct pf_diff_wait *sites_take(struct pf_diff_run *d,
 				       size_t *count)
 {
 	PF_AUTO(pf_pairs_release)
-	struct pf_pairs j = join_take(d, a, b, wait_whole, wait_part);
+	struct pf_pairs j = pf_pairs_take(a, b, wait_whole, wait_part, d);
 	struct pf_diff_wait *rows = diff_room(d, j.count, sizeof(*rows));
 	PF_OWN int64_t *ns = NULL, *idle_ns = NULL;
 

@@ -2053,8 +2053,8 @@ const char *const pf_match_names[] = {
 
 /* ---- pairs ---- */
 
-void pf_pairs_begin(struct pf_pairs *p, const struct pf_keyed *a,
-		    const struct pf_keyed *b)
+static void pairs_begin(struct pf_pairs *p, const struct pf_keyed *a,
+			const struct pf_keyed *b)
 {
 	*p = (struct pf_pairs){ .rows = { a, b } };
 	for (int s = 0; s < 2; s++) {
@@ -2123,8 +2123,9 @@ static uint32_t *parts_take(const struct pf_pairs *p, int side,
 	return part_of;
 }
 
-void pf_pairs_join(struct pf_pairs *p, enum pf_match match, pf_part_fn *part,
-		   void *context)
+/* Rows whose keys have the same part are a pair. */
+static void pairs_join(struct pf_pairs *p, enum pf_match match,
+		       pf_part_fn *part, void *context)
 {
 	PF_AUTO(pf_intern_release) struct pf_intern parts = { 0 };
 	PF_OWN uint32_t *pair_of = NULL;
@@ -2155,7 +2156,7 @@ void pf_pairs_join(struct pf_pairs *p, enum pf_match match, pf_part_fn *part,
 	free(part_of[1]);
 }
 
-void pf_pairs_rest(struct pf_pairs *p)
+static void pairs_rest(struct pf_pairs *p)
 {
 	for (int s = 0; s < 2; s++)
 		for (size_t i = 0; i < p->rows[s]->count; i++)
@@ -2164,6 +2165,19 @@ void pf_pairs_rest(struct pf_pairs *p)
 				    new_pair(p, s ? PF_MATCH_ADDED
 						  : PF_MATCH_REMOVED),
 				    s, i);
+}
+
+struct pf_pairs pf_pairs_take(const struct pf_keyed *a,
+			      const struct pf_keyed *b, pf_part_fn *whole,
+			      pf_part_fn *part, void *context)
+{
+	struct pf_pairs p;
+
+	pairs_begin(&p, a, b);
+	pairs_join(&p, PF_MATCH_EXACT, whole, context);
+	pairs_join(&p, PF_MATCH_SHAPE, part, context);
+	pairs_rest(&p);
+	return p;
 }
 
 /* ---- rules of GPU work ---- */
@@ -2407,8 +2421,8 @@ static void match_all(struct matcher *m, enum pf_diff_by by)
 		if (m->rule->match == PF_MATCH_POSITION)
 			match_positions(m);
 		else
-			pf_pairs_join(m->out, m->rule->match, part_of_work, m);
-	pf_pairs_rest(m->out);
+			pairs_join(m->out, m->rule->match, part_of_work, m);
+	pairs_rest(m->out);
 }
 
 int pf_match(struct pf_intern *texts, const struct pf_capture *a,
@@ -2417,7 +2431,7 @@ int pf_match(struct pf_intern *texts, const struct pf_capture *a,
 {
 	struct matcher m = { .texts = texts, .out = out };
 
-	pf_pairs_begin(out, &a->work, &b->work);
+	pairs_begin(out, &a->work, &b->work);
 	out->by_time = true;
 	m.families = families_new(err);
 	if (!m.families)

@@ -398,19 +398,18 @@ struct pf_pairs {
 	bool by_time; /* of its rows a pair names the longest, not the first */
 };
 
-/*
- * Every row is in exactly one pair: rows whose keys have the same part are,
- * rule after rule, and the rest is alone.
- */
 #define PF_PART_MAX 9
 /* The part of a row's key that is asked for; 0: the rule is not for it. */
 typedef size_t pf_part_fn(void *context, const void *row,
 			  uint32_t out[PF_PART_MAX]);
-void pf_pairs_begin(struct pf_pairs *p, const struct pf_keyed *a,
-		    const struct pf_keyed *b);
-void pf_pairs_join(struct pf_pairs *p, enum pf_match match, pf_part_fn *part,
-		   void *context);
-void pf_pairs_rest(struct pf_pairs *p);
+
+/*
+ * Every row is in exactly one pair: rows whose keys are the same as a whole
+ * are, then those of which a part is (PF_MATCH_SHAPE), and the rest is alone.
+ */
+struct pf_pairs pf_pairs_take(const struct pf_keyed *a,
+			      const struct pf_keyed *b, pf_part_fn *whole,
+			      pf_part_fn *part, void *context);
 
 /* By: what the sides were pooled by. */
 int pf_match(struct pf_intern *texts, const struct pf_capture *a,

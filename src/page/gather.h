@@ -117,11 +117,4 @@ void pf_parts_command(const struct pf_parts *p, enum pf_part part,
 /* The schema/query/NAME.sql that defines the figures of a part, or NULL. */
 const char *pf_parts_query(enum pf_part part);
 
-/*
- * Those of a table of it: none defines what stands beside traces, and views for
- * them have no work of TPUs.
- */
-const char *pf_parts_query_of(const struct pf_parts *p, enum pf_part part,
-			      const char *table);
-
 #endif

@@ -774,11 +774,22 @@ static void add_rows(struct pf_buf *out, const struct view *v)
 		add_rest(out, v, left, rest);
 }
 
+/*
+ * What defines the figures of a table: nothing those that stand beside traces,
+ * and views for them have no work of TPUs.
+ */
+static const char *query_of(const struct pf_parts *p,
+			    const struct pf_html_table *spec)
+{
+	return strncmp(spec->name, "training_", 9) != 0 && !p->traces.is_tpu
+		       ? pf_parts_query(spec->part)
+		       : NULL;
+}
+
 void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
 		   const struct pf_html_table *spec)
 {
-	const char *query =
-		pf_parts_query_of(page->parts, spec->part, spec->name);
+	const char *query = query_of(page->parts, spec);
 	struct view v = { .page = page, .spec = spec };
 
 	if (!pf_html_count(page->parts, spec))

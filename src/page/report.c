@@ -16,7 +16,6 @@
 #include "analysis/time/modules.h"
 #include "analysis/time/training.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "events/gpu.h"
 #include "events/step.h"
 #include "events/trust.h"
@@ -611,14 +610,6 @@ const char *pf_parts_query(enum pf_part part)
 	return parts[part].query;
 }
 
-const char *pf_parts_query_of(const struct pf_parts *p, enum pf_part part,
-			      const char *table)
-{
-	return strncmp(table, "training_", 9) != 0 && !p->traces.is_tpu
-		       ? parts[part].query
-		       : NULL;
-}
-
 /* ---- tiles ---- */
 
 /* A tile; what stands below its number is left to say. */
@@ -1142,14 +1133,6 @@ static void report_judge(struct pf_report *r)
 	pf_advise_judge(p->advise, &p->judged, &from);
 }
 
-/* How to see the rest: places, code, and what could not be judged. */
-void pf_report_advise_command(const struct pf_report *r, struct pf_buf *out)
-{
-	pf_buf_adds(out, "profan advise ");
-	pf_shell_word(out, r->parts.db_name);
-	pf_window_options(&r->parts.window, out);
-}
-
 static int load_beside(struct pf_db *db, const struct pf_parts *p,
 		       void *context)
 {
@@ -1203,21 +1186,6 @@ void pf_report_release(struct pf_report *r)
 	pf_redact_free(r->redact);
 }
 
-void pf_report_title(const struct pf_report *r, struct pf_buf *out)
-{
-	const struct pf_info *info = &r->parts.info;
-	PF_AUTO(pf_buf_release) struct pf_buf path = { 0 };
-
-	if (info->trace_count == 1 && r->args.page.redact)
-		pf_buf_adds(out, "a trace");
-	else if (info->trace_count == 1 && info->traces->path)
-		pf_buf_adds(out,
-			    pf_path_base(pf_parts_text(
-				    &r->parts, info->traces->path, &path)));
-	else
-		pf_buf_addf(out, "%zu traces", info->trace_count);
-}
-
 void pf_report_doc(const struct pf_report *r, struct pf_doc *doc)
 {
 	const struct pf_verdict *v = &r->verdicts.all[0];
@@ -1228,102 +1196,4 @@ void pf_report_doc(const struct pf_report *r, struct pf_doc *doc)
 	pf_doc_finding(doc, "%s", first.data);
 	tiles_scalars(&r->tiles, doc);
 	pf_verdicts_tables(&r->verdicts, &r->parts, doc);
-}
-
-/* A summary for pull requests and CI logs: the same sentences. */
-
-/* Names as code, the rest as it is: those words are ours. */
-static void add_sentence(struct pf_buf *out, const struct pf_buf *sentence)
-{
-	const char *s = sentence->data, *end = s ? s + sentence->len : s;
-
-	while (s < end) {
-		const char *mark = s;
-
-		while (mark < end && *mark != PF_SAY_NAME &&
-		       *mark != PF_SAY_END)
-			mark++;
-		if (mark < end && *mark == PF_SAY_END)
-			pf_escape_md_line(out, s, (size_t)(mark - s));
-		else
-			pf_buf_add(out, s, (size_t)(mark - s));
-		s = mark + 1;
-	}
-}
-
-static void add_verdicts(struct pf_buf *out, const struct pf_report *r)
-{
-	const struct pf_verdicts *v = &r->verdicts;
-	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
-
-	for (size_t i = 0; i < v->fired && i < PF_VERDICTS_SHOWN; i++) {
-		const struct pf_verdict *of = &v->all[i];
-
-		pf_buf_addf(out, "- **%s:** ", pf_severity_word(of->severity));
-		add_sentence(out, &of->sentence);
-		pf_verdict_say_gain(of, ". ", out);
-		if (of->advice && of->advice->remedy)
-			pf_buf_addf(out, ". To try: %s", of->advice->remedy);
-		pf_buf_adds(out, ".\n");
-	}
-	if (v->fired > PF_VERDICTS_SHOWN)
-		pf_buf_addf(out, "- and %zu more\n",
-			    v->fired - PF_VERDICTS_SHOWN);
-	pf_report_advise_command(r, &command);
-	pf_buf_adds(out, "\nWhere it is, and what to write: ");
-	pf_escape_md_line(out, command.data, command.len);
-	pf_buf_addc(out, '\n');
-}
-
-static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
-{
-	pf_buf_adds(out, "\n<details><summary>Figures</summary>\n\n"
-			 "| | | |\n|---|---:|---|\n");
-	for (size_t i = 0; i < tiles->count; i++) {
-		const struct pf_tile *t = &tiles->tile[i];
-
-		pf_buf_addf(out, "| %s | ", t->col.title);
-		pf_figure_cell(out, &t->value, t->col.kind);
-		pf_buf_addf(out, " | %s |\n",
-			    t->detail.data ? t->detail.data : "");
-	}
-	pf_buf_adds(out, "\n</details>\n");
-}
-
-static void add_classes(struct pf_buf *out, const struct pf_parts *p)
-{
-	if (p->steps.is_untimed)
-		return;
-	pf_buf_adds(out, "\n| Where the step goes | Mean | Share |\n"
-			 "|---|---:|---:|\n");
-	for (int i = 0; i < PF_STEP_CLASSES; i++) {
-		const struct pf_step_spread *class = &p->steps.classes[i];
-
-		if (!class->mean_ns)
-			continue;
-		pf_buf_addf(out, "| %s | ", class->name);
-		pf_figure_ns(out, class->mean_ns);
-		pf_buf_adds(out, " | ");
-		pf_figure_ratio(out, class->share);
-		pf_buf_adds(out, " |\n");
-	}
-}
-
-void pf_report_md(const struct pf_report *r, const char *html_name,
-		  struct pf_buf *out)
-{
-	PF_AUTO(pf_buf_release) struct pf_buf title = { 0 };
-
-	pf_report_title(r, &title);
-	pf_buf_adds(out, "<!-- profan:report -->\n### profan: ");
-	pf_escape_md_sentence(out, title.data, title.len);
-	pf_buf_adds(out, "\n\n");
-	add_verdicts(out, r);
-	add_classes(out, &r->parts);
-	add_tiles(out, &r->tiles);
-	if (html_name) {
-		pf_buf_adds(out, "\nThe whole report: ");
-		pf_escape_md_line(out, html_name, strlen(html_name));
-		pf_buf_addc(out, '\n');
-	}
 }

@@ -63,10 +63,4 @@ void pf_report_md(const struct pf_report *r, const char *html_name,
 		  struct pf_buf *out);
 void pf_report_doc(const struct pf_report *r, struct pf_doc *doc);
 
-/* The name of the trace, for a heading. */
-void pf_report_title(const struct pf_report *r, struct pf_buf *out);
-
-/* The command that shows all advice. */
-void pf_report_advise_command(const struct pf_report *r, struct pf_buf *out);
-
 #endif

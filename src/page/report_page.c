@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What each section shows is these tables, and nothing else is code. */
+/*
+ * What a report says, as a page and, of its verdicts and tiles, as Markdown.
+ * What each section of the page shows is these tables, and nothing else is
+ * code.
+ */
 #include "config.h"
+
+#include "page/report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,11 +16,11 @@
 
 #include "base/asset.h"
 #include "base/buf.h"
+#include "base/path.h"
 #include "base/utf8.h"
 #include "events/names.h"
 #include "page/html.h"
 #include "page/page.h"
-#include "page/report.h"
 #include "page/timeline.h"
 #include "show/doc.h"
 #include "show/escape.h"
@@ -1612,11 +1618,19 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 	pf_buf_adds(out, "</p>\n");
 }
 
+/* How to see the rest: places, code, and what could not be judged. */
+static void advise_command(const struct pf_report *r, struct pf_buf *out)
+{
+	pf_buf_adds(out, "profan advise ");
+	pf_shell_word(out, r->parts.db_name);
+	pf_window_options(&r->parts.window, out);
+}
+
 static void add_advise(struct pf_buf *out, const struct pf_report *r)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
 
-	pf_report_advise_command(r, &command);
+	advise_command(r, &command);
 	pf_buf_adds(out, "<p class=lead>All that was judged, where it is, and "
 			 "what to write: <code>");
 	pf_html_text(out, command.data);
@@ -1817,6 +1831,22 @@ static void add_no_times(struct pf_buf *out, const struct pf_parts *p)
 
 /* ---- the page ---- */
 
+/* The name of the trace, for a heading. */
+static void report_title(const struct pf_report *r, struct pf_buf *out)
+{
+	const struct pf_info *info = &r->parts.info;
+	PF_AUTO(pf_buf_release) struct pf_buf path = { 0 };
+
+	if (info->trace_count == 1 && r->args.page.redact)
+		pf_buf_adds(out, "a trace");
+	else if (info->trace_count == 1 && info->traces->path)
+		pf_buf_adds(out,
+			    pf_path_base(pf_parts_text(
+				    &r->parts, info->traces->path, &path)));
+	else
+		pf_buf_addf(out, "%zu traces", info->trace_count);
+}
+
 int pf_report_html(struct pf_report *r, struct pf_buf *out)
 {
 	PF_AUTO(pf_fill_release) struct pf_skeleton s = { 0 };
@@ -1830,7 +1860,7 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out)
 	page.first_ns = r->parts.traces.traces[0].first_ns;
 	if (pf_timelines_have(&r->timelines))
 		page.timelines = &r->timelines;
-	pf_report_title(r, &title);
+	report_title(r, &title);
 	pf_html_text(&s.title, title.data);
 	add_header(&s.header, r);
 	sections_links(&s.nav, &r->parts);
@@ -1850,4 +1880,102 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out)
 				r->args.page.max_html_bytes - pf_fill_bytes(&s),
 				&s.timeline, &s.data, r->db->err));
 	return pf_fill(&s, out, r->db->err);
+}
+
+/* ---- a summary for pull requests and CI logs: the same sentences ---- */
+
+/* Names as code, the rest as it is: those words are ours. */
+static void md_sentence(struct pf_buf *out, const struct pf_buf *sentence)
+{
+	const char *s = sentence->data, *end = s ? s + sentence->len : s;
+
+	while (s < end) {
+		const char *mark = s;
+
+		while (mark < end && *mark != PF_SAY_NAME &&
+		       *mark != PF_SAY_END)
+			mark++;
+		if (mark < end && *mark == PF_SAY_END)
+			pf_escape_md_line(out, s, (size_t)(mark - s));
+		else
+			pf_buf_add(out, s, (size_t)(mark - s));
+		s = mark + 1;
+	}
+}
+
+static void md_verdicts(struct pf_buf *out, const struct pf_report *r)
+{
+	const struct pf_verdicts *v = &r->verdicts;
+	PF_AUTO(pf_buf_release) struct pf_buf command = { 0 };
+
+	for (size_t i = 0; i < v->fired && i < PF_VERDICTS_SHOWN; i++) {
+		const struct pf_verdict *of = &v->all[i];
+
+		pf_buf_addf(out, "- **%s:** ", pf_severity_word(of->severity));
+		md_sentence(out, &of->sentence);
+		pf_verdict_say_gain(of, ". ", out);
+		if (of->advice && of->advice->remedy)
+			pf_buf_addf(out, ". To try: %s", of->advice->remedy);
+		pf_buf_adds(out, ".\n");
+	}
+	if (v->fired > PF_VERDICTS_SHOWN)
+		pf_buf_addf(out, "- and %zu more\n",
+			    v->fired - PF_VERDICTS_SHOWN);
+	advise_command(r, &command);
+	pf_buf_adds(out, "\nWhere it is, and what to write: ");
+	pf_escape_md_line(out, command.data, command.len);
+	pf_buf_addc(out, '\n');
+}
+
+static void md_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
+{
+	pf_buf_adds(out, "\n<details><summary>Figures</summary>\n\n"
+			 "| | | |\n|---|---:|---|\n");
+	for (size_t i = 0; i < tiles->count; i++) {
+		const struct pf_tile *t = &tiles->tile[i];
+
+		pf_buf_addf(out, "| %s | ", t->col.title);
+		pf_figure_cell(out, &t->value, t->col.kind);
+		pf_buf_addf(out, " | %s |\n",
+			    t->detail.data ? t->detail.data : "");
+	}
+	pf_buf_adds(out, "\n</details>\n");
+}
+
+static void md_classes(struct pf_buf *out, const struct pf_parts *p)
+{
+	if (p->steps.is_untimed)
+		return;
+	pf_buf_adds(out, "\n| Where the step goes | Mean | Share |\n"
+			 "|---|---:|---:|\n");
+	for (int i = 0; i < PF_STEP_CLASSES; i++) {
+		const struct pf_step_spread *class = &p->steps.classes[i];
+
+		if (!class->mean_ns)
+			continue;
+		pf_buf_addf(out, "| %s | ", class->name);
+		pf_figure_ns(out, class->mean_ns);
+		pf_buf_adds(out, " | ");
+		pf_figure_ratio(out, class->share);
+		pf_buf_adds(out, " |\n");
+	}
+}
+
+void pf_report_md(const struct pf_report *r, const char *html_name,
+		  struct pf_buf *out)
+{
+	PF_AUTO(pf_buf_release) struct pf_buf title = { 0 };
+
+	report_title(r, &title);
+	pf_buf_adds(out, "<!-- profan:report -->\n### profan: ");
+	pf_escape_md_sentence(out, title.data, title.len);
+	pf_buf_adds(out, "\n\n");
+	md_verdicts(out, r);
+	md_classes(out, &r->parts);
+	md_tiles(out, &r->tiles);
+	if (html_name) {
+		pf_buf_adds(out, "\nThe whole report: ");
+		pf_escape_md_line(out, html_name, strlen(html_name));
+		pf_buf_addc(out, '\n');
+	}
 }

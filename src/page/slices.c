@@ -39,15 +39,10 @@
 #define LEAST_PART     0.02 /* of a group: less is not worth showing */
 #define NO_SLICE       UINT32_MAX
 
-const char *pf_slice_cat_name(enum pf_slice_cat cat)
-{
-	static const char *const names[PF_CATS] = {
-		"kernel",       "communication", "copy",   "wait",
-		"CPU operator", "runtime call",  "Python", "other"
-	};
-
-	return names[cat];
-}
+const char *const pf_slice_cats[PF_CATS] = { "kernel",       "communication",
+					     "copy",         "wait",
+					     "CPU operator", "runtime call",
+					     "Python",       "other" };
 
 /* Where the events of a track of the database went: slice by seq. */
 struct placed {
@@ -956,8 +951,7 @@ static void end_column(struct canvas *c, struct drawn_row *r)
 		*PF_ONE_MORE(c->slices, c->slice_count, c->slice_cap) = r->best;
 		r->last = c->slice_count;
 		c->slices[r->last - 1].events = r->events;
-		c->slices[r->last - 1].class =
-			pf_slice_cat_name((enum pf_slice_cat)r->cat);
+		c->slices[r->last - 1].class = pf_slice_cats[r->cat];
 	}
 	r->events = 0;
 }
@@ -1531,7 +1525,7 @@ static int colour_comm(struct canvas *c, size_t from)
 			continue;
 		k = PF_SEARCH(n, w->count, w->ids[n] < s->event_id);
 		if (k < w->count && w->ids[k] == s->event_id)
-			s->class = pf_slice_cat_name(PF_CAT_COMM);
+			s->class = pf_slice_cats[PF_CAT_COMM];
 	}
 	return w ? 0 : -1;
 }
@@ -2061,8 +2055,7 @@ static void show_drawn(struct canvas *c, struct pf_doc *doc)
 	t = pf_doc_fields(doc, "classes", "Classes in the order of colours",
 			  PF_FIELDS(drawn_classes));
 	for (int i = 0; i < PF_CATS; i++) {
-		const struct drawn_class row = { pf_slice_cat_name(
-			(enum pf_slice_cat)i) };
+		const struct drawn_class row = { pf_slice_cats[i] };
 
 		PF_PUT(t, drawn_classes, row);
 	}

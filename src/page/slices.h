@@ -47,7 +47,7 @@ enum pf_slice_cat {
 	PF_CAT_OTHER,
 	PF_CATS
 };
-const char *pf_slice_cat_name(enum pf_slice_cat cat);
+extern const char *const pf_slice_cats[PF_CATS]; /* their names */
 
 #define PF_SLICE_DEPTHS 255
 

@@ -315,11 +315,8 @@ static void write_island(struct pf_buf *out, const struct pf_timelines *all)
 	pf_jsonw_int(&w, timelines_span_ns(all));
 	pf_jsonw_key(&w, "cats");
 	pf_jsonw_array(&w);
-	for (int i = 0; i < PF_CATS; i++) {
-		const char *name = pf_slice_cat_name((enum pf_slice_cat)i);
-
-		pf_jsonw_string(&w, name, strlen(name));
-	}
+	for (int i = 0; i < PF_CATS; i++)
+		pf_jsonw_string(&w, pf_slice_cats[i], strlen(pf_slice_cats[i]));
 	pf_jsonw_end(&w);
 	pf_jsonw_key(&w, "sides");
 	pf_jsonw_array(&w);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/num.h"
 #include "base/utf8.h"
 #include "show/format.h"
 
@@ -53,12 +54,17 @@ static void add_text(struct pf_printer *p, const char *s, size_t len)
 		pf_buf_add(&p->buf, s, len);
 }
 
+/* The raw value: digits that read back the same. */
 static void add_cell(struct pf_printer *p, const struct pf_cell *cell)
 {
+	char text[PF_NUM_MAX];
+
 	if (cell->type == PF_CELL_TEXT)
 		add_text(p, cell->v.text.s, cell->v.text.len);
-	else
-		pf_cell_raw(&p->buf, cell);
+	else if (cell->type == PF_CELL_INT)
+		pf_buf_addi(&p->buf, cell->v.i);
+	else if (cell->type == PF_CELL_REAL)
+		pf_buf_adds(&p->buf, pf_num_exact(text, cell->v.d));
 }
 
 static void scalars(struct pf_printer *p, const struct pf_scalar *s,

@@ -56,6 +56,8 @@ struct pf_format_ops {
 	void (*end)(struct pf_printer *p);
 	/* What is folded away begins or ends. */
 	void (*fold)(struct pf_printer *p, bool is_begin);
+	/* Frees what it keeps of a table, whole or not. */
+	void (*release)(struct pf_printer *p);
 	/* Instead of all these: the format is of nothing but checks. */
 	void (*checks)(struct pf_printer *p, const struct pf_doc *doc);
 };
@@ -68,13 +70,8 @@ struct pf_format_ops {
  */
 #define PF_FORMAT(number, name) const struct pf_format pf_format_##name
 
-/* text.c: frees how a table looks; NULL is fine. */
-void pf_text_free(struct pf_text *text);
-
 /* The value for people (units, separators), not escaped if it is a text. */
 void pf_cell_show(struct pf_buf *out, const struct pf_cell *cell,
 		  enum pf_col_kind kind);
-/* The raw value: digits that read back the same; text as it is. */
-void pf_cell_raw(struct pf_buf *out, const struct pf_cell *cell);
 
 #endif

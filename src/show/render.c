@@ -342,25 +342,6 @@ static void flush(struct pf_printer *p)
 	pf_buf_clear(&p->buf);
 }
 
-void pf_cell_raw(struct pf_buf *out, const struct pf_cell *cell)
-{
-	char text[PF_NUM_MAX];
-
-	switch (cell->type) {
-	case PF_CELL_NULL:
-		break;
-	case PF_CELL_INT:
-		pf_buf_addi(out, cell->v.i);
-		break;
-	case PF_CELL_REAL:
-		pf_buf_adds(out, pf_num_exact(text, cell->v.d));
-		break;
-	case PF_CELL_TEXT:
-		pf_buf_add(out, cell->v.text.s, cell->v.text.len);
-		break;
-	}
-}
-
 static char *show_int(char out[PF_NUM_MAX], int64_t n, enum pf_col_kind kind)
 {
 	switch (kind) {
@@ -403,8 +384,8 @@ void pf_cell_show(struct pf_buf *out, const struct pf_cell *cell,
 		pf_buf_adds(out, show_int(text, cell->v.i, kind));
 	else if (cell->type == PF_CELL_REAL)
 		pf_buf_adds(out, show_real(text, cell->v.d, kind));
-	else
-		pf_cell_raw(out, cell);
+	else if (cell->type == PF_CELL_TEXT)
+		pf_buf_add(out, cell->v.text.s, cell->v.text.len);
 }
 
 static bool is_key_taken(const struct pf_col *cols, size_t count,
@@ -481,10 +462,9 @@ static void end_table(struct pf_printer *p)
 	if (!p->gathered)
 		return;
 	call(p, p->ops->tail);
+	call(p, p->ops->release);
 	pf_table_free(p->gathered);
-	pf_text_free(p->text);
 	p->gathered = NULL;
-	p->text = NULL;
 }
 
 static struct pf_printer *printer_new(const struct pf_style *style, FILE *out)
@@ -608,7 +588,7 @@ void pf_render_free(struct pf_row_sink *sink)
 
 	if (!p)
 		return;
-	pf_text_free(p->text);
+	call(p, p->ops->release);
 	pf_table_free(p->gathered);
 	pf_buf_release(&p->buf);
 	pf_buf_release(&p->keys);

@@ -642,8 +642,10 @@ static void cut_column(struct pf_printer *p, size_t col)
 	fit_names(p->text->names + first, p->text->name_count - first);
 }
 
-void pf_text_free(struct pf_text *t)
+static void release(struct pf_printer *p)
 {
+	struct pf_text *t = p->text;
+
 	if (!t)
 		return;
 	for (size_t i = 0; i < t->name_count; i++) {
@@ -656,6 +658,7 @@ void pf_text_free(struct pf_text *t)
 	free(t->names);
 	free(t->layout.places);
 	free(t);
+	p->text = NULL;
 }
 
 static void end_line(struct pf_buf *out)
@@ -871,7 +874,11 @@ static void notes(struct pf_printer *p, const char *const *texts, size_t count)
 
 /* A table without rows has no title either: there is no head. */
 static const struct pf_format_ops ops = {
-	.scalars = scalars, .row = row, .tail = tail, .notes = notes
+	.scalars = scalars,
+	.row = row,
+	.tail = tail,
+	.release = release,
+	.notes = notes,
 };
 
 PF_FORMAT(10, text) = { "text", PF_FOR_PEOPLE | PF_SHORT, &ops };

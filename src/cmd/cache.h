@@ -37,8 +37,9 @@ struct pf_cached {
 };
 
 /*
- * The database of the sources: itself, if the only one is a database.  A note
- * says so where traces are read.  After a failure there is nothing to close.
+ * The database of the sources: itself, if the only one is a database; of none
+ * $PROFAN_DB or profan.db.  A note says so where traces are read.  After a
+ * failure there is nothing to close.
  */
 int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 		  struct pf_err *err);

@@ -443,12 +443,27 @@ static int check_there(char *const *sources, size_t count, struct pf_err *err)
 	return 0;
 }
 
+static char default_path[] = "profan.db";
+
+/* Where no database is named. */
+static char *default_db(void)
+{
+	char *path = getenv("PROFAN_DB");
+
+	return path && *path ? path : default_path;
+}
+
 int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 		  struct pf_err *err)
 {
+	char *const given[] = { default_db() };
 	PF_AUTO(pf_buf_release) struct pf_buf mark = { 0 };
 
 	*c = (struct pf_cached){ 0 };
+	if (!count) {
+		sources = given;
+		count = 1;
+	}
 	PF_TRY(check_there(sources, count, err));
 	c->files = pf_calloc(1, sizeof(*c->files));
 	if (count == 1 && pf_cache_is_database(sources[0])) {
@@ -880,8 +895,6 @@ const struct pf_cmd *const pf_cmds[] = {
 	NULL,
 };
 
-static char default_path[] = "profan.db";
-
 struct common {
 	bool is_help, quiet;
 	int format;
@@ -1046,19 +1059,11 @@ static void take_word(const struct pf_cmd *cmd, struct pf_ctx *cx)
 		}
 }
 
-/* What a command reads: arguments, $PROFAN_DB or profan.db. */
+/* What a command reads: arguments, or none (cache.h). */
 struct source {
 	char *const *items;
 	size_t count;
-	char *one[1];
 };
-
-const char *pf_cmd_default_db(void)
-{
-	const char *path = getenv("PROFAN_DB");
-
-	return path && *path ? path : default_path;
-}
 
 /*
  * Take it from the arguments if it is there; more than one only if all are
@@ -1081,12 +1086,8 @@ static void take_source(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		cx->argc -= extra;
 		cx->argv += extra;
 		cx->is_db_given = true;
-	} else {
-		s->one[0] = (char *)pf_cmd_default_db();
-		s->items = s->one;
-		s->count = 1;
 	}
-	cx->db_name = s->items[0];
+	cx->db_name = s->count ? s->items[0] : default_db();
 }
 
 static int check_arg_count(const struct pf_cmd *cmd, const struct pf_ctx *cx)
@@ -1351,7 +1352,7 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 			const struct common *common)
 {
 	PF_AUTO(pf_cache_close) struct pf_cached cached = { 0 };
-	struct source source;
+	struct source source = { 0 };
 
 	take_word(cmd, cx);
 	if (cmd->needs & PF_NEEDS_DB)

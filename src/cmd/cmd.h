@@ -203,9 +203,6 @@ int pf_cmd_name_all_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 			   const struct pf_window_args *window,
 			   struct pf_graphs *out, struct pf_graphs **named);
 
-/* Where no database is named: $PROFAN_DB, else "profan.db". */
-const char *pf_cmd_default_db(void);
-
 /* Print help for everything (cmd NULL) or one command, for 80 columns. */
 void pf_cmd_usage(const struct pf_cmd *cmd, FILE *out);
 

@@ -56,19 +56,17 @@ static int add_file(struct pf_ranks_job *job, const char *path,
 static int add_all(struct pf_ranks_job *job, struct pf_ctx *cx,
 		   const struct args *args)
 {
-	char *const given[] = { (char *)pf_cmd_default_db() };
-	char *const *sources = cx->argc ? cx->argv : given;
-	size_t count = cx->argc ? (size_t)cx->argc : 1, databases = 0;
+	size_t count = (size_t)cx->argc, databases = 0;
 	PF_AUTO(pf_cache_close) struct pf_cached cached = { 0 };
 
 	for (size_t i = 0; i < count; i++)
-		databases += pf_cache_is_database(sources[i]);
-	if (databases < count) {
-		PF_TRY(pf_cache_open(&cached, sources, count, cx->err));
+		databases += pf_cache_is_database(cx->argv[i]);
+	if (!count || databases < count) {
+		PF_TRY(pf_cache_open(&cached, cx->argv, count, cx->err));
 		return add_file(job, cached.path, args, cx->err);
 	}
 	for (size_t i = 0; i < count; i++)
-		PF_TRY(add_file(job, sources[i], args, cx->err));
+		PF_TRY(add_file(job, cx->argv[i], args, cx->err));
 	return 0;
 }
 

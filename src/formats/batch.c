@@ -161,7 +161,20 @@ static const struct {
 
 char pf_track_class_letter(enum pf_kind kind)
 {
-	return pf_kind_track_class(kind)[0];
+	if (pf_kind_is_gpu_track(kind))
+		return 'g';
+	switch (kind) {
+	case PF_KIND_COUNTER:
+		return 'c';
+	case PF_KIND_FLOW:
+		return 'f';
+	case PF_KIND_ASYNC:
+		return 'a';
+	case PF_KIND_TRACE_SPAN:
+		return 'm';
+	default:
+		return 'h';
+	}
 }
 
 const char *pf_track_class_name(char letter)

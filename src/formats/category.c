@@ -113,21 +113,3 @@ enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 		return PF_KIND_GPU_OTHER;
 	return category;
 }
-
-const char *pf_kind_track_class(enum pf_kind kind)
-{
-	if (pf_kind_is_gpu_track(kind))
-		return "gpu";
-	switch (kind) {
-	case PF_KIND_COUNTER:
-		return "counter";
-	case PF_KIND_FLOW:
-		return "flow";
-	case PF_KIND_ASYNC:
-		return "async";
-	case PF_KIND_TRACE_SPAN:
-		return "mark";
-	default:
-		return "host";
-	}
-}

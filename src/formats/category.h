@@ -17,7 +17,4 @@ enum pf_kind pf_category_kind(const char *text, size_t len);
 enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 			   size_t name_len, bool on_device);
 
-/* The class of the track that an event of this kind lives on. */
-const char *pf_kind_track_class(enum pf_kind kind);
-
 #endif

@@ -274,7 +274,7 @@ struct pf_ingest {
 	size_t metadata_cap;
 	struct pf_ingest_type *type;
 	size_t type_cap;
-	/* see pf_ingest_device_reserve() */
+	/* of work of devices (ingest.c) */
 	uint32_t plain_type, device_type[PF_KIND_COUNT];
 	/* string ids of "ProfilerStep#N" -> N, ascending by id */
 	struct {
@@ -489,12 +489,6 @@ int pf_ingest_stacks_put(const struct pf_ingest_stacks *s,
 			 struct pf_err *err);
 
 /*
- * merge.c: the types that tracks of devices may need, when a trace has been
- * read: types are numbered in the order of the files, and the next is read
- * while this one is merged.
- */
-void pf_ingest_device_reserve(struct pf_ingest *in);
-/*
  * merge.c: what torch_npu says which operator of the host launched.
  * Gathered when the tracks of devices are known; those that begin on a track
  * of the host (by its global number) are resolved in order of time, all of a
@@ -513,12 +507,6 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);
  */
 int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err);
 int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err);
-
-/*
- * Of a file that could not be read: its row, after all that a format wrote of
- * it, which began behind the mark.
- */
-int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err);
 
 /*
  * readers.c: what readers of formats share that take their input byte by

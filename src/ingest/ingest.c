@@ -627,23 +627,6 @@ static int ingest_trace_rows(struct pf_ingest *in, struct pf_err *err)
 
 /* ---- files that could not be read ---- */
 
-int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err)
-{
-	PF_STMT(st) =
-		pf_db_prepare(in->db,
-			      "SELECT (SELECT coalesce(max(id), 0) FROM stack),"
-			      " (SELECT coalesce(max(id), 0) FROM stack_frame)",
-			      err);
-	int rc = pf_db_step(in->db, st, err);
-
-	if (rc == 1) {
-		in->mark.stack = sqlite3_column_int64(st, 0);
-		in->mark.stack_frame = sqlite3_column_int64(st, 1);
-		in->mark.has_stacks = true;
-	}
-	return rc < 0 ? -1 : 0;
-}
-
 static int ingest_unread_row(struct pf_ingest *in, struct pf_err *err)
 {
 	const int64_t last[2] = { in->mark.stack, in->mark.stack_frame };
@@ -1423,6 +1406,35 @@ static void find_parts(const struct making *m, struct pf_ingest *in, size_t i)
 	}
 }
 
+/* What the file itself could not have: it is reserved while it is read. */
+#define OWN_TYPE (1u << 16)
+
+/*
+ * The types that tracks of devices may need, when a trace has been read: types
+ * are numbered in the order of the files, and the next is read while this one
+ * is merged.
+ */
+static void reserve_types(struct pf_ingest *in)
+{
+	bool is_new;
+
+	/* Nothing is added: the dictionary may hold none. */
+	in->plain_type =
+		pf_ids_find(&in->types, "", 0,
+			    (uint32_t)('X' << 8 | PF_KIND_HOST), 0, &is_new);
+	for (unsigned k = 0; k < PF_KIND_COUNT; k++) {
+		uint32_t id = pf_ids_find(&in->types, "", 0, OWN_TYPE | k,
+					  PF_INGEST_TYPES_MAX, &is_new);
+
+		in->device_type[k] = id == PF_ID_INLINE ? in->plain_type : id;
+		if (!is_new)
+			continue;
+		in->type = pf_grow(in->type, &in->type_cap, (size_t)id + 1,
+				   sizeof(*in->type));
+		in->type[id] = (struct pf_ingest_type){ 'X', (uint8_t)k };
+	}
+}
+
 /* What was read is one trace, or one of each process (merged.c). */
 static int put_traces(struct pf_ingest *in,
 		      const struct pf_ingest_owners *owners, struct pf_err *err)
@@ -1433,7 +1445,7 @@ static int put_traces(struct pf_ingest *in,
 	int rc = 0;
 
 	/* Finished beside the reading of the next, for which "in" is ready. */
-	pf_ingest_device_reserve(in);
+	reserve_types(in);
 	job = copy_job(in);
 	begin_next(in);
 	if (owners->count == 1)

@@ -245,30 +245,6 @@ static int find(struct pf_ingest_device *d, const struct pf_run_event *ev,
 	return 0;
 }
 
-/* What the file itself could not have: it is reserved while it is read. */
-#define OWN_TYPE (1u << 16)
-
-void pf_ingest_device_reserve(struct pf_ingest *in)
-{
-	bool is_new;
-
-	/* Nothing is added: the dictionary may hold none. */
-	in->plain_type =
-		pf_ids_find(&in->types, "", 0,
-			    (uint32_t)('X' << 8 | PF_KIND_HOST), 0, &is_new);
-	for (unsigned k = 0; k < PF_KIND_COUNT; k++) {
-		uint32_t id = pf_ids_find(&in->types, "", 0, OWN_TYPE | k,
-					  PF_INGEST_TYPES_MAX, &is_new);
-
-		in->device_type[k] = id == PF_ID_INLINE ? in->plain_type : id;
-		if (!is_new)
-			continue;
-		in->type = pf_grow(in->type, &in->type_cap, (size_t)id + 1,
-				   sizeof(*in->type));
-		in->type[id] = (struct pf_ingest_type){ 'X', (uint8_t)k };
-	}
-}
-
 /* The type of complete events without a category, of a kind. */
 static uint32_t find_type(const struct pf_ingest *in,
 			  struct pf_ingest_device *d, unsigned kind)

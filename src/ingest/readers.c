@@ -1054,6 +1054,27 @@ static int add_parts(struct pf_ingest *in, struct pf_err *err)
 	return 0;
 }
 
+/*
+ * What a format is about to write, should its file turn out to be one that
+ * cannot be read, begins behind the mark.
+ */
+static int mark_stacks(struct pf_ingest *in, struct pf_err *err)
+{
+	PF_STMT(st) =
+		pf_db_prepare(in->db,
+			      "SELECT (SELECT coalesce(max(id), 0) FROM stack),"
+			      " (SELECT coalesce(max(id), 0) FROM stack_frame)",
+			      err);
+	int rc = pf_db_step(in->db, st, err);
+
+	if (rc == 1) {
+		in->mark.stack = sqlite3_column_int64(st, 0);
+		in->mark.stack_frame = sqlite3_column_int64(st, 1);
+		in->mark.has_stacks = true;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 {
 	struct pf_input *input = pf_input_open(in->path, err);
@@ -1071,7 +1092,7 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 		rc = 0;
 		if (format->writes) {
 			pf_lane_wait(in->lane);
-			rc = pf_ingest_mark_stacks(in, err);
+			rc = mark_stacks(in, err);
 		}
 		if (!rc)
 			rc = format->read(in, input, &head, err);

@@ -370,8 +370,7 @@ static int open_place(struct pf_outplace *p, const struct pf_outrule *rule,
 		return pf_fail(err, PF_EIO, "'%s' is a link to nothing",
 			       p->path);
 	}
-	if (rule->is_database && check_journals(p->path, err))
-		return -1;
+	PF_TRY(rule->is_database && check_journals(p->path, err));
 	pf_buf_addf(&partial, "%s.partial", p->path);
 	p->partial = partial.data;
 	return open_partial(p, err);
@@ -397,8 +396,7 @@ int pf_outplace_check(const char *path, const struct pf_outrule *rule,
 {
 	struct stat there;
 
-	if (!stat(path, &there) && check_file(path, &there, rule, err))
-		return -1;
+	PF_TRY(!stat(path, &there) && check_file(path, &there, rule, err));
 	return rule->is_database ? check_journals(path, err) : 0;
 }
 
@@ -406,8 +404,7 @@ int pf_outplace_commit(struct pf_outplace *place, struct pf_err *err)
 {
 	if (!place->partial)
 		return 0;
-	if (place->is_database && check_journals(place->path, err))
-		return -1;
+	PF_TRY(place->is_database && check_journals(place->path, err));
 	if (rename(place->partial, place->path))
 		return pf_fail_errno(err, "cannot write '%s'", place->path);
 	pf_outplace_unwatch(place->slot);
@@ -533,8 +530,7 @@ int pf_outfile_write(struct pf_outfile *f, const void *data, size_t len,
 
 int pf_outfile_commit(struct pf_outfile *f, struct pf_err *err)
 {
-	if (f->is_gzip && deflate_some(f, Z_FINISH, err) < 0)
-		return -1;
+	PF_TRY(f->is_gzip && deflate_some(f, Z_FINISH, err) < 0);
 	if (!f->place.path)
 		return 0;
 	if (fflush(f->file))

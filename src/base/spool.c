@@ -360,8 +360,7 @@ static int packer_open(struct packer *p, const struct pf_sorter *s,
 		       struct pf_err *err)
 {
 	*p = (struct packer){ .fd = pf_tempfile_open(s->dir, err) };
-	if (p->fd < 0)
-		return -1;
+	PF_TRY(p->fd < 0);
 	p->last = pf_calloc(1, s->record_bytes);
 	p->buffer = pf_alloc(WRITE_BYTES + PF_PACK_MAX(s->record_bytes) +
 			     PF_PACK_SLACK);
@@ -408,8 +407,7 @@ static int spill(struct pf_sorter *s, struct pf_err *err)
 	if (!s->count)
 		return 0;
 	sort_records(s);
-	if (s->out.fd < 0 && packer_open(&s->out, s, err))
-		return -1;
+	PF_TRY(s->out.fd < 0 && packer_open(&s->out, s, err));
 	if (!r || is_less(key_of(s->records), r->last))
 		r = add_run(s);
 	end = s->records + s->count * w;
@@ -442,8 +440,7 @@ int pf_sorter_add(struct pf_sorter *s, const void *record, struct pf_err *err)
 {
 	struct key k;
 
-	if (s->count == s->allocated && make_room(s, err))
-		return -1;
+	PF_TRY(s->count == s->allocated && make_room(s, err));
 	memcpy(s->records + s->count * s->record_bytes, record,
 	       s->record_bytes);
 	k = key_of(record);
@@ -508,9 +505,9 @@ static inline int next_record(struct pf_sorter *s, struct source *src,
 
 	if (!src->left)
 		return 0;
-	if ((size_t)(src->end - src->at) < PF_PACK_MAX(w) && src->left_bytes &&
-	    refill(s, src, read_bytes(s, s->source_count), err))
-		return -1;
+	PF_TRY((size_t)(src->end - src->at) < PF_PACK_MAX(w) &&
+	       src->left_bytes &&
+	       refill(s, src, read_bytes(s, s->source_count), err));
 	src->left--;
 	src->at = pf_pack_get(src->at, src->record, w);
 	src->key = key_of(src->record);
@@ -549,8 +546,7 @@ static int advance(struct pf_sorter *s, struct pf_err *err)
 {
 	int more = next_record(s, s->heap[0], err);
 
-	if (more < 0)
-		return -1;
+	PF_TRY(more < 0);
 	if (!more)
 		s->heap[0] = s->heap[--s->heap_count];
 	pf_heap_sink(s->heap, sizeof(struct source *), s->heap_count, 0,
@@ -804,8 +800,7 @@ static int open_tail(struct pf_spool *s, struct pf_err *err)
 	if (s->count >= UINT64_MAX / 2 / s->record_bytes)
 		return pf_fail(err, PF_ELIMIT, "too many records to spool");
 	p = load(s, s->count >> s->shift, in_piece == 0, err);
-	if (!p)
-		return -1;
+	PF_TRY(!p);
 	p->dirty = true;
 	s->tail = p->data + in_piece * s->record_bytes;
 	s->tail_room = s->per_piece - in_piece;
@@ -826,8 +821,7 @@ static void note_first(struct pf_spool *s, const void *record)
 
 int pf_spool_add(struct pf_spool *s, const void *record, struct pf_err *err)
 {
-	if (!s->tail && open_tail(s, err))
-		return -1;
+	PF_TRY(!s->tail && open_tail(s, err));
 	if (s->tail_room == s->per_piece)
 		note_first(s, record);
 	memcpy(s->tail, record, s->record_bytes);
@@ -861,8 +855,7 @@ static int is_below(struct pf_spool *s, uint64_t i, int64_t key,
 	const void *record = pf_spool_at(s, i, err);
 	int64_t value;
 
-	if (!record)
-		return -1;
+	PF_TRY(!record);
 	memcpy(&value, record, sizeof(value));
 	return value < key;
 }
@@ -903,8 +896,7 @@ static int gallop(struct pf_spool *s, int64_t key, uint64_t *low,
 	for (uint64_t step = 0; below && *low < *high; step = 2 * step + 1) {
 		at = from + step < *high ? from + step : *high - 1;
 		below = is_below(s, at, key, err);
-		if (below < 0)
-			return -1;
+		PF_TRY(below < 0);
 		if (below)
 			*low = at + 1;
 		else
@@ -915,8 +907,7 @@ static int gallop(struct pf_spool *s, int64_t key, uint64_t *low,
 	for (uint64_t step = 1; *low < *high; step *= 2) {
 		at = step <= from - *low ? from - step : *low;
 		below = is_below(s, at, key, err);
-		if (below < 0)
-			return -1;
+		PF_TRY(below < 0);
 		if (!below) {
 			*high = at;
 			continue;

@@ -108,8 +108,7 @@ int pf_scratch_open(struct pf_scratch *s, size_t room, const char *dir,
 		    struct pf_err *err)
 {
 	s->fd = pf_tempfile_open(dir, err);
-	if (s->fd < 0)
-		return -1;
+	PF_TRY(s->fd < 0);
 	s->room = room;
 	s->memory = pf_alloc(room); /* pages come as they are written */
 	atomic_store(&s->len, 0);

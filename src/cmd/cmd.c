@@ -1306,8 +1306,7 @@ static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		open_db(cx, cached->path, cmd->needs & PF_NEEDS_TABLES);
 	int rc;
 
-	if (!k)
-		return -1;
+	PF_TRY(!k);
 	inputs = pf_calloc(count + 1, sizeof(*inputs));
 	inputs[0] = cached->path;
 	for (size_t i = 0; i < count; i++)

@@ -563,8 +563,7 @@ static int add_command(struct pf_jsonw *w, const struct pf_cmd *cmd,
 {
 	struct pf_data *record = read_record(cmd, err);
 
-	if (!record && err->code)
-		return -1;
+	PF_TRY(!record && err->code);
 	pf_jsonw_object(w);
 	add_string(w, "name", cmd->name);
 	add_string(w, "usage", cmd->args);
@@ -623,8 +622,7 @@ static int describe_schema(const struct pf_cmd *cmd, FILE *out,
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	struct pf_jsonw w = { .out = &text };
 
-	if (!record && err->code)
-		return -1;
+	PF_TRY(!record && err->code);
 	if (!shows_document(cmd))
 		return pf_fail(err, PF_EUSAGE,
 			       "'%s' prints no document, so it has no schema",

@@ -21,8 +21,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc)
 	const struct info_args *a = args;
 	int64_t checked;
 
-	if (a->check && pf_check(cx->db, &checked))
-		return -1;
+	PF_TRY(a->check && pf_check(cx->db, &checked));
 	PF_TRY(pf_info(cx->db, NULL, doc));
 	PF_TRY(pf_info_storage(cx->db, doc));
 	if (a->check)

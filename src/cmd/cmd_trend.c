@@ -56,11 +56,9 @@ static int beside_traces(struct pf_ctx *cx, const struct pf_trend_args *args,
 {
 	int is = pf_inputs_are(in, PF_FROM_SNAPSHOT, cx->err);
 
-	if (is < 0)
-		return -1;
-	if (is && pf_snap_trend(in->paths, cx->argv, in->count, &args->window,
-				doc, cx->err))
-		return -1;
+	PF_TRY(is < 0);
+	PF_TRY(is && pf_snap_trend(in->paths, cx->argv, in->count,
+				   &args->window, doc, cx->err));
 	if (is)
 		return 1;
 	is = pf_inputs_are(in, PF_FROM_TABLES, cx->err);

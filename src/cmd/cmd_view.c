@@ -122,8 +122,7 @@ static int pack(struct packer *p, unsigned char *bytes, size_t len, bool is_end)
 		p->z.avail_out = (uInt)(p->packed.cap - p->packed.len);
 		rc = deflate(&p->z, is_end ? Z_FINISH : Z_NO_FLUSH);
 		p->packed.len = p->packed.cap - p->z.avail_out;
-		if (rc == Z_STREAM_ERROR || flush(p, rc == Z_STREAM_END))
-			return -1;
+		PF_TRY(rc == Z_STREAM_ERROR || flush(p, rc == Z_STREAM_END));
 	} while (!p->z.avail_out || (is_end && rc != Z_STREAM_END));
 	return 0;
 }

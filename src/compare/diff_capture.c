@@ -391,8 +391,7 @@ static int work_add(struct pf_work *w, const struct pf_launched *l,
 	if (!step)
 		return 0;
 	name = work_name(w, l->name);
-	if (!name)
-		return -1;
+	PF_TRY(!name);
 	count_work(w->c, step, l);
 	if (step->time.is_partial)
 		return 0;
@@ -581,8 +580,7 @@ static int place_of(struct host *h, uint32_t at, uint32_t *out)
 		struct entry *e = entry_at(h, from);
 		struct pf_work_name *name = work_name(h->w, e->name);
 
-		if (!name)
-			return -1;
+		PF_TRY(!name);
 		if (e->kind == PF_KIND_CPU_OP ||
 		    (e->kind == PF_KIND_ANNOTATION && !name->is_step) ||
 		    (e->kind == PF_KIND_PYTHON && name->is_module))
@@ -606,13 +604,12 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 		PF_TRY(work_add_orphan(w, w->next) < 0 || work_next(w));
 	if (!w->next || w->next->launch_id != id)
 		return 0;
-	if (h->top && place_of(h, (uint32_t)h->top - 1, &node) < 0)
-		return -1;
+	PF_TRY(h->top && place_of(h, (uint32_t)h->top - 1, &node) < 0);
 	at = h->top ? entry_at(h, h->top - 1)->op : NO_PLACE;
 	if (at != NO_PLACE) {
 		name = work_name(w, entry_at(h, at)->name);
-		if (!name || work_shapes(w, entry_at(h, at)->args, &shapes) < 0)
-			return -1;
+		PF_TRY(!name ||
+		       work_shapes(w, entry_at(h, at)->args, &shapes) < 0);
 		op = name->text;
 	}
 	/* as in events/step.h, the whole call lies in its step */
@@ -775,8 +772,7 @@ static int count_range(struct host *h, size_t top, struct entry *e,
 	if (!s)
 		return 0;
 	name = work_name(h->w, e->name);
-	if (!name)
-		return -1;
+	PF_TRY(!name);
 	if (e->kind == PF_KIND_RUNTIME || e->kind == PF_KIND_DRIVER)
 		count_call(s, name);
 	s->of[PF_FIGURE_OPS] += e->kind == PF_KIND_CPU_OP;
@@ -848,8 +844,8 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind)
 	h->top = at;
 	if (is_under && e.event.is_python)
 		return 0;
-	if (is_under && place_of(h, (uint32_t)h->stack.depth - 1, &ignored) < 0)
-		return -1;
+	PF_TRY(is_under &&
+	       place_of(h, (uint32_t)h->stack.depth - 1, &ignored) < 0);
 	top = is_under || h->w->c->gpu_events ? at : h->stack.depth;
 	if (!is_under)
 		h->stack.depth = at;
@@ -921,18 +917,16 @@ static int walk_block(struct host *h, uint32_t first_seq)
 		unsigned kind = pf_kinds_at(&h->w->kinds, b->type[i]);
 		uint32_t seq = first_seq + i;
 
-		if (kind == PF_KIND_MEMORY && take_memory(h, i) < 0)
-			return -1;
+		PF_TRY(kind == PF_KIND_MEMORY && take_memory(h, i) < 0);
 		if (has_memory)
 			use_slots(h, b->mask[i]);
 		if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM ||
 		    kind == PF_KIND_INSTANT)
 			continue;
 		PF_TRY(push(h, seq, i, kind));
-		if (h->w->next && h->w->next->launch_id <= (track | seq) &&
-		    take_launched(h, track | seq, b->start_ns[i],
-				  b->dur_ns[i]) < 0)
-			return -1;
+		PF_TRY(h->w->next && h->w->next->launch_id <= (track | seq) &&
+		       take_launched(h, track | seq, b->start_ns[i],
+				     b->dur_ns[i]) < 0);
 	}
 	return 0;
 }
@@ -1334,8 +1328,7 @@ static int wait_track(void *context, const struct pf_track *track)
 	struct pf_block_call call;
 	int rc;
 
-	if (!walk)
-		return -1;
+	PF_TRY(!walk);
 	while ((rc = pf_walk_next_call(walk, &call, w->db->err)) == 1)
 		if (!call.is_stream_wait)
 			add_call(w, track->trace_id, &call);
@@ -2434,8 +2427,7 @@ int pf_match(struct pf_intern *texts, const struct pf_capture *a,
 	pairs_begin(out, &a->work, &b->work);
 	out->by_time = true;
 	m.families = families_new(err);
-	if (!m.families)
-		return -1;
+	PF_TRY(!m.families);
 	m.none = pf_intern_add(texts, "", 0);
 	m.no_launch = pf_intern_add(texts, NO_LAUNCH, strlen(NO_LAUNCH));
 	m.family_count = texts->count;

@@ -495,8 +495,7 @@ static int find_rank(struct pf_db *db, sqlite3_stmt *st, int64_t rank,
 	    !is_of_trace(*path, text_of(st, RANK_XXH128), db->err)) {
 		free(*path);
 		*path = NULL;
-		if (db->err->code)
-			return -1;
+		PF_TRY(db->err->code);
 		return pf_fail(db->err, PF_EDATA,
 			       "'%s' is no more the database of rank %" PRId64
 			       " that was merged: its trace is another",
@@ -766,8 +765,7 @@ static int find_trace(struct pf_db *db, struct found *f)
 	struct pf_fleet_rank *rows = pf_named_read(
 		db, "fleet/trace", PF_FIELDS(rank_fields), &f->texts, &count);
 
-	if (!rows)
-		return -1;
+	PF_TRY(!rows);
 	if (count != 1)
 		return pf_fail(
 			db->err, PF_EDATA,
@@ -803,14 +801,13 @@ static int find(struct pf_db *db, struct found *f)
 					   .micro_ns = PF_GAPS_MICRO_NS };
 	const struct pf_usage_args usage = { .window = window };
 
-	if (find_trace(db, f) || pf_step_times_find(db, &steps, &f->steps) ||
-	    pf_kernels_find(db, &kernels, &f->kernels) ||
-	    find_averages(db, f) || pf_gaps_find(db, &gaps, &f->gaps) ||
-	    pf_overlap_find(db, &overlap, &f->overlap) ||
-	    pf_doctor_find(db, &f->doctor) ||
-	    pf_usage_find(db, &usage, NULL, &f->usage) ||
-	    fleet_digest_make(db, &f->digest))
-		return -1;
+	PF_TRY(find_trace(db, f) || pf_step_times_find(db, &steps, &f->steps) ||
+	       pf_kernels_find(db, &kernels, &f->kernels) ||
+	       find_averages(db, f) || pf_gaps_find(db, &gaps, &f->gaps) ||
+	       pf_overlap_find(db, &overlap, &f->overlap) ||
+	       pf_doctor_find(db, &f->doctor) ||
+	       pf_usage_find(db, &usage, NULL, &f->usage) ||
+	       fleet_digest_make(db, &f->digest));
 	return 0;
 }
 
@@ -902,25 +899,24 @@ static int put_rows(struct pf_fleet_out *out, const struct found *f)
 			       ? f->gaps.culprit_count
 			       : PF_FLEET_SITES;
 
-	if (fleet_put_rank(out, &f->rank) ||
-	    fleet_figures_put(out, &pf_fleet_step_figures, f->steps.steps,
-			      f->steps.count, sizeof(*f->steps.steps)) ||
-	    PUT(out, "kernel", kernel_fields, f->kernels.rows,
-		(size_t)f->kernels.row_count) ||
-	    put_ops(out, &f->averages) ||
-	    PUT(out, "idle", idle_fields, f->gaps.causes,
-		f->gaps.cause_count) ||
-	    PUT(out, "idle_site", site_fields, f->gaps.culprits, sites) ||
-	    fleet_figures_put(out, &pf_fleet_device_figures, f->overlap.devices,
-			      f->overlap.device_count,
-			      sizeof(*f->overlap.devices)) ||
-	    PUT(out, "collective", collective_fields, f->overlap.collectives,
-		f->overlap.collective_count) ||
-	    put_findings(out, &f->doctor) ||
-	    PUT(out, "memory", memory_fields, f->usage.devices,
-		f->usage.device_count) ||
-	    fleet_digest_put(out, &f->digest))
-		return -1;
+	PF_TRY(fleet_put_rank(out, &f->rank) ||
+	       fleet_figures_put(out, &pf_fleet_step_figures, f->steps.steps,
+				 f->steps.count, sizeof(*f->steps.steps)) ||
+	       PUT(out, "kernel", kernel_fields, f->kernels.rows,
+		   (size_t)f->kernels.row_count) ||
+	       put_ops(out, &f->averages) ||
+	       PUT(out, "idle", idle_fields, f->gaps.causes,
+		   f->gaps.cause_count) ||
+	       PUT(out, "idle_site", site_fields, f->gaps.culprits, sites) ||
+	       fleet_figures_put(out, &pf_fleet_device_figures,
+				 f->overlap.devices, f->overlap.device_count,
+				 sizeof(*f->overlap.devices)) ||
+	       PUT(out, "collective", collective_fields, f->overlap.collectives,
+		   f->overlap.collective_count) ||
+	       put_findings(out, &f->doctor) ||
+	       PUT(out, "memory", memory_fields, f->usage.devices,
+		   f->usage.device_count) ||
+	       fleet_digest_put(out, &f->digest));
 	return 0;
 }
 
@@ -1413,8 +1409,7 @@ static int fleet_copy_init(struct pf_fleet_copy *c, struct pf_fleet_out *out,
 				     .part_count = part_count,
 				     .err = out->db->err };
 	for (int t = 0; t < PF_FLEET_TABLES; t++)
-		if (read_columns(c, t) || prepare_insert(c, t))
-			return -1;
+		PF_TRY(read_columns(c, t) || prepare_insert(c, t));
 	return 0;
 }
 
@@ -1466,8 +1461,8 @@ static int prepare_rows(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 static int open_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 		     struct pf_err *err)
 {
-	if (!p->given && pf_db_open_kind(&p->own, p->path, &pf_fleet_kind, err))
-		return -1;
+	PF_TRY(!p->given &&
+	       pf_db_open_kind(&p->own, p->path, &pf_fleet_kind, err));
 	if (!p->given)
 		p->own.err = c->out->db->err; /* it stays open */
 	p->is_open = true;
@@ -2121,8 +2116,7 @@ static int list_all(struct merging *g)
 		" ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		g->err);
 
-	if (!to)
-		return -1;
+	PF_TRY(!to);
 	for (size_t i = 0; i < g->part_count; i++)
 		PF_TRY(list_part(g, i, to));
 	return 0;
@@ -2202,11 +2196,10 @@ static int put_ranks(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 		if (is_bad && g->m->made.errors++ < NAMED)
 			pf_log_warn("%s", (const char *)sqlite3_column_text(
 						  plan, ERROR));
-		if (enter_capture(g, plan) || put_rank(g, plan, to) ||
-		    (!is_bad &&
-		     fleet_copy_rank(&g->copy, (size_t)part,
-				     sqlite3_column_int64(plan, PART_RANK))))
-			return -1;
+		PF_TRY(enter_capture(g, plan) || put_rank(g, plan, to) ||
+		       (!is_bad && fleet_copy_rank(&g->copy, (size_t)part,
+						   sqlite3_column_int64(
+							   plan, PART_RANK))));
 	}
 	g->m->made.ranks = g->out.rank_id;
 	g->m->made.captures = g->capture.id;
@@ -2267,11 +2260,9 @@ static int find_inputs(struct merging *g)
 	struct pf_fleet_merge *m = g->m;
 	struct pf_fleet_shard shard = { 0 };
 
-	if (m->shard && fleet_shard_read(m->shard, &shard, g->err))
-		return -1;
+	PF_TRY(m->shard && fleet_shard_read(m->shard, &shard, g->err));
 	g->folder = place_folder(m->out, g->err);
-	if (!g->folder)
-		return -1;
+	PF_TRY(!g->folder);
 	return fleet_inputs_find(m->arguments, m->count, &shard, m->out,
 				 &g->inputs, g->err);
 }
@@ -2299,11 +2290,10 @@ static int summarise_all(struct merging *g)
 
 static int merge(struct merging *g)
 {
-	if (find_inputs(g) || set_up_out(g) || summarise_all(g) ||
-	    pf_db_create_kind(&g->scratch, "", &scratch_kind, g->err) ||
-	    fleet_copy_init(&g->copy, &g->out, g->parts, g->part_count) ||
-	    list_all(g) || add_labels(g) || write_all(g))
-		return -1;
+	PF_TRY(find_inputs(g) || set_up_out(g) || summarise_all(g) ||
+	       pf_db_create_kind(&g->scratch, "", &scratch_kind, g->err) ||
+	       fleet_copy_init(&g->copy, &g->out, g->parts, g->part_count) ||
+	       list_all(g) || add_labels(g) || write_all(g));
 	return finish(g);
 }
 

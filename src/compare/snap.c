@@ -86,8 +86,7 @@ static int read_block(struct changes *d, struct side *s, sqlite3_stmt *st)
 		return 0;
 	if (stack)
 		frame = pf_stack_line(&s->lines, stack);
-	if (!frame)
-		return -1;
+	PF_TRY(!frame);
 	for (int list = GPUS; list <= LINES; list++) {
 		struct change *c = row_of(d, list, now->name,
 					  list == LINES ? frame : NULL);

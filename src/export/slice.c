@@ -965,8 +965,7 @@ static int set_window(struct slice *s, struct pf_window *window)
 	s->device = window->device;
 	s->from_ns = t->from_ns;
 	s->to_ns = t->to_ns;
-	if (s->args->gap && cut_to_gap(s, window) < 0)
-		return -1;
+	PF_TRY(s->args->gap && cut_to_gap(s, window) < 0);
 	add_margin(s, t);
 	if (s->from_ns >= s->to_ns)
 		return pf_fail(s->db->err, PF_EDATA,
@@ -1150,10 +1149,9 @@ static bool is_unwanted_flow(const struct slice *s, const struct pf_track *flow)
 static int read_flows(struct slice *s, take_fn *take)
 {
 	for (size_t i = 0; i < s->track_count; i++)
-		if (is_flow_track(&s->tracks[i]) &&
-		    !is_unwanted_flow(s, &s->tracks[i]) &&
-		    read_track(s, &s->tracks[i], take))
-			return -1;
+		PF_TRY(is_flow_track(&s->tracks[i]) &&
+		       !is_unwanted_flow(s, &s->tracks[i]) &&
+		       read_track(s, &s->tracks[i], take));
 	return 0;
 }
 
@@ -1177,14 +1175,12 @@ static int write_all(struct slice *s, int64_t trace_id)
 {
 	PF_TRY(slice_begin(&s->writer, s->db, trace_id, s->result));
 	for (size_t i = 0; i < s->track_count; i++)
-		if (!is_flow_track(&s->tracks[i]) && !s->is_unwanted[i] &&
-		    write_track(s, &s->tracks[i]) < 0)
-			return -1;
-	if (write_flows(s) < 0 ||
-	    (s->args->path &&
-	     slice_path(&s->writer, s->db, s->args, s->result) < 0) ||
-	    slice_metadata(&s->writer, s->db, trace_id, &s->used) < 0)
-		return -1;
+		PF_TRY(!is_flow_track(&s->tracks[i]) && !s->is_unwanted[i] &&
+		       write_track(s, &s->tracks[i]) < 0);
+	PF_TRY(write_flows(s) < 0 ||
+	       (s->args->path &&
+		slice_path(&s->writer, s->db, s->args, s->result) < 0) ||
+	       slice_metadata(&s->writer, s->db, trace_id, &s->used) < 0);
 	if (!s->result->event_count)
 		return pf_fail(s->db->err, PF_EDATA,
 			       "no event is in the window");
@@ -1228,8 +1224,7 @@ static int set_up(struct slice *s, struct pf_window *window)
 	PF_TRY(set_window(s, window) < 0);
 	has_fraction = has_fact(s->db, trace_id, "ts_fraction_digits");
 	is_untimed = has_fact(s->db, trace_id, "snap_untimed_*");
-	if (has_fraction < 0 || is_untimed < 0)
-		return -1;
+	PF_TRY(has_fraction < 0 || is_untimed < 0);
 	s->writer.is_whole_us = !has_fraction;
 	s->result->is_untimed = is_untimed;
 	s->writer.lexicon = pf_lexicon_open(s->db->sql, LEXICON_BYTES);

@@ -415,8 +415,7 @@ static int put_line(struct writer *w, sqlite3_stmt *st, int64_t stack,
 {
 	const char *text = stack ? stack_text(w, stack) : "<non-python>";
 
-	if (!text)
-		return -1;
+	PF_TRY(!text);
 	begin_block(w, st);
 	pf_buf_adds(&w->line, text);
 	return put(w, bytes);
@@ -488,8 +487,7 @@ static int put_group(struct writer *w, const struct pf_usage_group *g)
 			   : g->site.outer_op ? g->site.outer_op
 					      : "<non-python>";
 
-	if (!text)
-		return -1;
+	PF_TRY(!text);
 	pf_buf_clear(&w->line);
 	pf_buf_addf(&w->line, "%s;%s", g->at.device, text);
 	return put(w, g->bytes);
@@ -514,8 +512,7 @@ static int write_all(struct writer *w, FILE *out)
 
 	pf_db_protect(w->db, &rule);
 	w->out = pf_outfile_open(w->args->out, &rule, out, w->db->err);
-	if (!w->out)
-		return -1;
+	PF_TRY(!w->out);
 	rc = w->args->at_peak ? at_peak(w) : at_end(w);
 	if (!w->result->line_count) {
 		w->result->nothing =
@@ -563,8 +560,7 @@ static int add(struct frames *f, int64_t stack, int64_t value)
 	while (f->count--) {
 		node = stack_child(f->tree, node, f->path[f->count],
 				   f->db->err);
-		if (node == UINT32_MAX)
-			return -1;
+		PF_TRY(node == UINT32_MAX);
 	}
 	stack_add(f->tree, node, value);
 	return 0;
@@ -658,8 +654,7 @@ static int frame_of(struct stacks *s, uint32_t name, uint32_t *frame)
 	}
 	class = pf_names_class(s->names, name);
 	text = class ? pf_names_text_take(s->names, name) : NULL;
-	if (!text)
-		return -1;
+	PF_TRY(!text);
 	if (class->is_step)
 		*frame = stack_frame(&s->tree, "ProfilerStep", 12);
 	else
@@ -758,8 +753,7 @@ static int take(struct stacks *s, const struct pf_block *b, uint32_t i)
 		&s->nest,
 		(struct pf_nest_range){ end_ns, kind == PF_KIND_PYTHON }, true);
 	node = child(s, o->node, b->name[i]);
-	if (node == UINT32_MAX)
-		return -1;
+	PF_TRY(node == UINT32_MAX);
 	o->node = node;
 	return 0;
 }
@@ -831,8 +825,7 @@ static int add_launched(struct stacks *s, struct gpu_walk *g, int64_t launch_id,
 	while (next_launch(g) == launch_id) {
 		w = pf_by_event_next(g->works, &none, &ignored);
 		node = child(s, parent, w->name);
-		if (node == UINT32_MAX)
-			return -1;
+		PF_TRY(node == UINT32_MAX);
 		stack_add(&s->tree, node, w->dur_ns);
 	}
 	return s->db->err->code ? -1 : 0;

@@ -28,8 +28,7 @@ static int fill(struct pf_lines *l, struct pf_err *err)
 	l->len -= l->at;
 	l->at = 0;
 	n = l->read(l->arg, l->buf + l->len, BUFFER_BYTES - l->len, err);
-	if (n < 0)
-		return -1;
+	PF_TRY(n < 0);
 	l->is_end = (size_t)n < BUFFER_BYTES - l->len;
 	l->len += (size_t)n;
 	return 0;
@@ -149,8 +148,7 @@ static int refill(struct pf_input *in, struct pf_err *err)
 	if (in->raw_at < in->raw_len)
 		return 0;
 	n = read_file(in, in->raw, RAW_BYTES, err);
-	if (n < 0)
-		return -1;
+	PF_TRY(n < 0);
 	in->raw_at = 0;
 	in->raw_len = (size_t)n;
 	return 0;

@@ -695,8 +695,7 @@ static int take_levels(struct timeline_reading *r, uint64_t i,
 {
 	const int64_t *time = pf_spool_at(r->times, i, err);
 
-	if (!time)
-		return -1;
+	PF_TRY(!time);
 	if (r->row_count != COLUMNS)
 		return refuse(r, "has a row of another length", err);
 	take_time(r, *time);
@@ -780,8 +779,7 @@ static int read_all(struct timeline_reading *r, struct pf_err *err)
 	if (pf_lexer_next(&r->tokens) != PF_LEXER_END)
 		pf_repair_note(&r->in->repairs, PF_REPAIR_TRAILING_BYTES, 1,
 			       pf_lexer_start(&r->tokens));
-	if (err->code)
-		return -1;
+	PF_TRY(err->code);
 	note_facts(r);
 	note_base(r);
 	return pf_ingest_sink_flush(&r->sink, err) < 0 ? -1 : 0;

@@ -551,8 +551,7 @@ static int add_file(struct pf_selection *out, const char *path, bool look,
 {
 	struct pf_chosen *c = add(out, path, path);
 
-	if (look && strcmp(path, "-") != 0 && look_at(out, c, false, err))
-		return -1;
+	PF_TRY(look && strcmp(path, "-") != 0 && look_at(out, c, false, err));
 	out->read_count += !c->why;
 	return 0;
 }

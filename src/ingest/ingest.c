@@ -103,8 +103,7 @@ static int flush(struct pf_later *l, const char *dir, struct pf_err *err)
 {
 	if (!l->has_file) {
 		l->fd = pf_tempfile_open(dir, err);
-		if (l->fd < 0)
-			return -1;
+		PF_TRY(l->fd < 0);
 		l->has_file = true;
 	}
 	PF_TRY(pf_tempfile_write(l->fd, l->buf.data, l->buf.len, l->written,
@@ -632,9 +631,8 @@ static int ingest_unread_row(struct pf_ingest *in, struct pf_err *err)
 	const int64_t last[2] = { in->mark.stack, in->mark.stack_frame };
 	PF_STMT(st) = NULL;
 
-	if (in->mark.has_stacks &&
-	    run_script(in, "schema/unread.sql", last, err))
-		return -1;
+	PF_TRY(in->mark.has_stacks &&
+	       run_script(in, "schema/unread.sql", last, err));
 	st = pf_db_prepare(in->db, "INSERT INTO unread VALUES(?1,?2,?3,?4,?5)",
 			   err);
 	PF_TRY(!st);
@@ -1456,8 +1454,7 @@ static int put_traces(struct pf_ingest *in,
 		rc = job ? lane_put(in->lane, job) : -1;
 	}
 	in->trace_id += (int64_t)count - 1;
-	if (!shares)
-		return -1;
+	PF_TRY(!shares);
 	pf_lane_wait(in->lane); /* nobody has the runs any more */
 	ingest_shares_free(shares);
 	return rc;
@@ -1619,8 +1616,7 @@ static int write_rows(struct making *m, struct pf_ingest *in,
 	if (!in->options->extra)
 		return pf_ingest_gpu_rows(in, err);
 	x = begin_extra(in, err);
-	if (!x)
-		return -1;
+	PF_TRY(!x);
 	if (pf_ingest_gpu_rows(in, err))
 		return finish_extra(x, -1, err);
 	pf_db_start_sync(in->db);
@@ -1771,8 +1767,7 @@ static int finish(struct making *m, struct pf_err *err)
 {
 	if (m->options->phase)
 		m->options->phase("writing");
-	if (m->options->cache && put_mark(m, err))
-		return -1;
+	PF_TRY(m->options->cache && put_mark(m, err));
 	PF_TRY(pf_db_finish(m->db, err));
 	return pf_outplace_commit(&m->place, err);
 }

@@ -142,8 +142,7 @@ static int put_each(struct pf_ingest_snap *r, struct pf_spool *records,
 	for (uint64_t i = 0; i < pf_spool_count(records); i++) {
 		const void *record = pf_spool_at(records, i, err);
 
-		if (!record)
-			return -1;
+		PF_TRY(!record);
 		bind(r, st, record, (int64_t)i);
 		PF_TRY(pf_db_put(r->in->db, st, err));
 	}
@@ -544,8 +543,7 @@ static int put_all(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
 
 		int rc;
 
-		if (!e)
-			return -1;
+		PF_TRY(!e);
 		put_entry(r, f, e);
 		rc = pf_ingest_sink_offer(&r->sink, err);
 		PF_TRY(rc < 0);
@@ -584,8 +582,7 @@ static int put_annotations(struct pf_ingest_snap *r, struct pf_err *err)
 		struct pf_event ev = { .args = PF_ID_NONE,
 				       .kind = PF_KIND_ANNOTATION };
 
-		if (!m)
-			return -1;
+		PF_TRY(!m);
 		ev.start_ns = start_of(&r->snap, NULL, m->time_us);
 		ev.name = ingest_snap_name(r, m->name);
 		ev.ph = m->is_start ? 'B' : 'E';

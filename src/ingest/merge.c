@@ -212,10 +212,9 @@ static int judge(struct pf_ingest_device *d, const struct pf_run_event *ev,
 	const char *name = ev->inline_name, *args = ev->inline_args;
 	size_t name_len = ev->inline_name_len, args_len = ev->inline_args_len;
 
-	if (ev->name != PF_ID_INLINE &&
-	    pf_texts_get(&d->texts, PF_TEXT_NAME, ev->name, &name, &name_len,
-			 err) < 0)
-		return -1;
+	PF_TRY(ev->name != PF_ID_INLINE &&
+	       pf_texts_get(&d->texts, PF_TEXT_NAME, ev->name, &name, &name_len,
+			    err) < 0);
 	if (ev->args == PF_ID_NONE)
 		args_len = 0;
 	else if (ev->args != PF_ID_INLINE &&
@@ -404,10 +403,9 @@ static int id_of(struct pf_ingest_arrows *a, const struct pf_run_event *ev,
 	}
 	if (ev->args == PF_ID_NONE)
 		return 0;
-	if (ev->args != PF_ID_INLINE &&
-	    pf_texts_get(&a->texts, PF_TEXT_ARGS, ev->args, &args.p, &args.len,
-			 err) < 0)
-		return -1;
+	PF_TRY(ev->args != PF_ID_INLINE &&
+	       pf_texts_get(&a->texts, PF_TEXT_ARGS, ev->args, &args.p,
+			    &args.len, err) < 0);
 	text = pf_json_get(args, "@id");
 	if (text.p)
 		*id = (int64_t)XXH3_64bits(text.p, text.len);
@@ -584,8 +582,7 @@ static int ingest_arrow_resolve(struct pf_ingest_arrows *a, int64_t op_id,
 		.comm = comm,
 	};
 
-	if (op_id && pf_sorter_add(a->resolved, &found, err))
-		return -1;
+	PF_TRY(op_id && pf_sorter_add(a->resolved, &found, err));
 	a->next = pf_sorter_next(a->by_host, err);
 	return err->code ? -1 : 0;
 }
@@ -621,8 +618,7 @@ static int ingest_arrow_to(struct pf_ingest *in, size_t track, int64_t start_ns,
 
 	while (a && *at < pf_spool_count(a->by_gpu)) {
 		*arrow = pf_spool_at(a->by_gpu, *at, err);
-		if (!*arrow)
-			return -1;
+		PF_TRY(!*arrow);
 		if ((uint64_t)(*arrow)->gpu_track != track ||
 		    (*arrow)->gpu_ns > start_ns)
 			break;
@@ -731,8 +727,7 @@ static int advance(struct pf_run_heap *m, struct pf_err *err)
 static int run_heap_next(struct pf_run_heap *m, const struct pf_run_event **ev,
 			 struct pf_err *err)
 {
-	if (m->advance && advance(m, err))
-		return -1;
+	PF_TRY(m->advance && advance(m, err));
 	m->advance = false;
 	while (m->next_run < m->count &&
 	       (!m->open || m->runs[m->next_run].first_start_ns <=
@@ -1777,10 +1772,9 @@ static int one_event(struct merging *m, struct pf_ingest_track *t,
 	uint32_t parent = 0;
 
 	PF_TRY(device_event(m, t, &ev, &own, err));
-	if (m->host &&
-	    ((m->in->arrows && resolve_arrows(m, ev->start_ns, err)) ||
-	     host_event(m, ev, &parent, err)))
-		return -1;
+	PF_TRY(m->host &&
+	       ((m->in->arrows && resolve_arrows(m, ev->start_ns, err)) ||
+		host_event(m, ev, &parent, err)));
 	if (m->in->type[ev->type].kind == PF_KIND_GPU_ANNOTATION)
 		note_step(m, ev);
 	if (!m->block)
@@ -1806,8 +1800,7 @@ static int merge_track(struct merging *m, struct pf_ingest_track *t,
 	struct pf_run_heap *heap;
 	int rc;
 
-	if (t->has_begin_end && ingest_pair(m->in, t, err))
-		return -1;
+	PF_TRY(t->has_begin_end && ingest_pair(m->in, t, err));
 	m->track_id =
 		(uint32_t)(m->in->first_track + (size_t)(t - m->in->tracks)) +
 		1;
@@ -1956,8 +1949,7 @@ static int is_call_at(struct gpu_rows *g, uint64_t i, int64_t correlation,
 	if (i >= pf_spool_count(g->calls))
 		return 0;
 	*call = pf_spool_at(g->calls, i, err);
-	if (!*call)
-		return -1;
+	PF_TRY(!*call);
 	return (*call)->correlation == correlation;
 }
 
@@ -2209,10 +2201,9 @@ static int open_streams(struct gpu_rows *g, struct pf_err *err)
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
-		if (t->class_letter == 'g' && t->event_count &&
-		    pf_cursors_add(&g->tracks, in->db, (uint32_t)i + 1, columns,
-				   i, err))
-			return -1;
+		PF_TRY(t->class_letter == 'g' && t->event_count &&
+		       pf_cursors_add(&g->tracks, in->db, (uint32_t)i + 1,
+				      columns, i, err));
 	}
 	return 0;
 }
@@ -2226,9 +2217,8 @@ static int make_batch(void *context, size_t place, struct pf_err *err)
 	size_t track;
 	int rc = 1;
 
-	if (!g->calls && (gather_calls(g, err) || open_streams(g, err) ||
-			  ingest_arrows_sort(g->in, err)))
-		return -1;
+	PF_TRY(!g->calls && (gather_calls(g, err) || open_streams(g, err) ||
+			     ingest_arrows_sort(g->in, err)));
 	b->count = b->comm_count = 0;
 	while (b->count < PF_FEED_ROWS &&
 	       (rc = pf_cursors_next(&g->tracks, &track, &s, err)) > 0)

@@ -367,8 +367,7 @@ static int find_ends(struct finding *f, struct marks *m, struct pf_err *err)
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
-		if (!*t->pid && each_event(f->in, t, note_mark, m, err))
-			return -1;
+		PF_TRY(!*t->pid && each_event(f->in, t, note_mark, m, err));
 	}
 	pf_sort(m->at, m->count, sizeof(*m->at), pf_stats_compare);
 	return 0;
@@ -491,8 +490,7 @@ static int see_pieces(struct finding *f, struct piece *pieces, bool read_all,
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
 		s.process = process_of(f, t);
-		if (s.process != NOBODY && see_runs(&s, t, read_all, err))
-			return -1;
+		PF_TRY(s.process != NOBODY && see_runs(&s, t, read_all, err));
 	}
 	return 0;
 }
@@ -657,9 +655,8 @@ static int gather_calls(struct calls *c, struct pf_err *err)
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
 		c->process = process_of(c->f, t);
-		if (c->process != NOBODY &&
-		    each_event(in, t, note_call, c, err))
-			return -1;
+		PF_TRY(c->process != NOBODY &&
+		       each_event(in, t, note_call, c, err));
 	}
 	pf_sort(c->all, c->count, sizeof(*c->all), compare_calls);
 	return 0;

@@ -655,9 +655,8 @@ static int settle_dict(struct pf_ingest *in, struct pf_dict *d,
 		       struct pf_err *err)
 {
 	for (size_t i = d->fresh; i < d->count; i++)
-		if (!(d->entries[i].flags & PF_DICT_BAD) &&
-		    settle(in, d, &d->entries[i], err))
-			return -1;
+		PF_TRY(!(d->entries[i].flags & PF_DICT_BAD) &&
+		       settle(in, d, &d->entries[i], err));
 	pf_dict_settle(d);
 	return 0;
 }
@@ -748,9 +747,8 @@ static int note_metadata(struct pf_ingest *in, const struct pf_batch *b,
 		order = first_order + head[0];
 		pf_ingest_note_process(in, p, head[1], order);
 		row = count_metadata(in, p, head[1], order, &is_new);
-		if (is_new && later(in, PF_LATER_METADATA, order, row, p,
-				    head[1], NULL, 0, err))
-			return -1;
+		PF_TRY(is_new && later(in, PF_LATER_METADATA, order, row, p,
+				       head[1], NULL, 0, err));
 	}
 	return 0;
 }
@@ -1137,8 +1135,7 @@ int64_t pf_ingest_sink_read(void *sink, void *buf, size_t len,
 	struct pf_ingest *in = s->in;
 	int64_t n = pf_headed_read(&s->from, buf, len, err);
 
-	if (n < 0)
-		return -1;
+	PF_TRY(n < 0);
 	in->json_bytes += n;
 	if (in->options->progress)
 		in->options->progress(in->bytes_before +
@@ -1333,8 +1330,7 @@ static int probe_json(struct probe *p, struct pf_input *input,
 		int64_t n;
 
 		n = pf_input_append(input, &p->text, piece, err);
-		if (n < 0)
-			return -1;
+		PF_TRY(n < 0);
 		if (parse_piece(p, n < (int64_t)piece, &parse) ||
 		    p->text.len > PF_INGEST_CARRY_MAX) {
 			say_broken(seen,
@@ -1404,8 +1400,7 @@ int pf_ingest_probe(const char *path, struct pf_seen *seen, struct pf_err *err)
 	*seen = (struct pf_seen){ .rank = -1,
 				  .world_size = -1,
 				  .file_bytes = -1 };
-	if (!input)
-		return -1;
+	PF_TRY(!input);
 	seen->file_bytes = pf_input_size(input);
 	rc = look_json(input, path, seen, &failed);
 	pf_input_close(input);
@@ -1513,8 +1508,7 @@ static int read_chunk(struct json_reading *r, struct chunk *c,
 	if (r->tail.len)
 		memcpy(c->text, r->tail.data, r->tail.len);
 	n = pf_input_read(r->input, c->text + r->tail.len, r->chunk_bytes, err);
-	if (n < 0)
-		return -1;
+	PF_TRY(n < 0);
 	c->len = r->tail.len + (size_t)n;
 	c->final = r->at_end = (size_t)n < r->chunk_bytes;
 	cut = c->final ? c->len : pf_chrome_cut(c->text, c->len);
@@ -1996,8 +1990,7 @@ static int map_all(struct reading *r, struct pf_err *err)
 	for (uint64_t i = 0; i < pf_spool_count(r->index); i++) {
 		const struct kept *k = pf_spool_at(r->index, i, err);
 
-		if (!k)
-			return -1;
+		PF_TRY(!k);
 		PF_TRY(map_frame(r, k, &payload, err));
 		if (pf_sink_is_full(&r->map.sink, most))
 			PF_TRY(settle(r, err));
@@ -2469,8 +2462,7 @@ static int read_database(struct pf_ingest *in, struct pf_foreign *f,
 		return refuse(f, err);
 	in->format_name = source->format;
 	reader = source->open(f, &options);
-	if (!reader)
-		return -1;
+	PF_TRY(!reader);
 	rc = ingest_drain(in, reader, err);
 	reader->free(reader);
 	return rc;

@@ -167,8 +167,7 @@ void pf_figure_exact(struct pf_buf *out, const struct pf_cell *cell)
 int pf_titles_init(struct pf_titles *t, struct pf_err *err)
 {
 	*t = (struct pf_titles){ .words = pf_glossary_new(err) };
-	if (!t->words)
-		return -1;
+	PF_TRY(!t->words);
 	t->is_used = pf_calloc(pf_data_rows(t->words), sizeof(*t->is_used));
 	return 0;
 }

@@ -53,8 +53,7 @@ static int parse_size(const char *s, int64_t *out, struct pf_err *err)
 
 int pf_page_args_read(struct pf_page_args *args, struct pf_err *err)
 {
-	if (args->source_url && page_check_url(args->source_url, err))
-		return -1;
+	PF_TRY(args->source_url && page_check_url(args->source_url, err));
 	return args->max_html
 		       ? parse_size(args->max_html, &args->max_html_bytes, err)
 		       : 0;

@@ -1090,10 +1090,9 @@ static int ranks_finish(struct pf_report *r)
 	double share = 0;
 	size_t other = find_idle(r, &share);
 
-	if (r->parts.traces.count == 1 &&
-	    pf_path_track_put(&r->parts.track, r->parts.path.names, r->redact,
-			      &all->side[0].slices) < 0)
-		return -1;
+	PF_TRY(r->parts.traces.count == 1 &&
+	       pf_path_track_put(&r->parts.track, r->parts.path.names,
+				 r->redact, &all->side[0].slices) < 0);
 	if (other) {
 		PF_TRY(load(r->db, &r->parts.traces, other, r, 1));
 		clock = set_clock(r);
@@ -1138,9 +1137,8 @@ static int load_beside(struct pf_db *db, const struct pf_parts *p,
 {
 	struct pf_report *r = context;
 
-	if (r->args.page.timeline != PF_TIMELINE_NONE &&
-	    ranks_load_first(db, p, r) < 0)
-		return -1;
+	PF_TRY(r->args.page.timeline != PF_TIMELINE_NONE &&
+	       ranks_load_first(db, p, r) < 0);
 	return 0;
 }
 
@@ -1163,10 +1161,9 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	out->redact = pf_redact_new(db, args->page.redact);
 	if (out->redact && args->page.names == PF_NAMES_SHORT)
 		pf_redact_shorten(out->redact);
-	if (!out->redact ||
-	    parts_gather(db, &args->window, args->page.redact ? "DB" : db_name,
-			 out->redact, &beside, &out->parts))
-		return -1;
+	PF_TRY(!out->redact || parts_gather(db, &args->window,
+					    args->page.redact ? "DB" : db_name,
+					    out->redact, &beside, &out->parts));
 	report_judge(out);
 	pf_verdicts_find(&out->parts, &out->verdicts);
 	if (!args->no_tiles)

@@ -534,8 +534,7 @@ static int add_links(struct loader *l)
 	if (!g->count || !l->t->group[PF_SLICES_OPS].count)
 		return 0;
 	links = pf_ints_new(l->db, "gpu_links");
-	if (!links)
-		return -1;
+	PF_TRY(!links);
 	g->link = pf_alloc((size_t)g->count * 4 + 1);
 	memset(g->link, 0xff, (size_t)g->count * 4);
 	while ((rc = pf_ints_next(links, &row, l->err)) == 1) {
@@ -1248,8 +1247,8 @@ static int find_depth(struct level *l, int64_t start_ns, int64_t end_ns)
 	if (depth <= 0)
 		return depth;
 	under = pf_nest_at(&l->depths.nest, (size_t)depth - 1);
-	if (under->end_ns < end_ns && note_tangle(l, under->end_ns, end_ns) < 0)
-		return -1;
+	PF_TRY(under->end_ns < end_ns &&
+	       note_tangle(l, under->end_ns, end_ns) < 0);
 	return depth;
 }
 
@@ -1345,8 +1344,7 @@ static int find_level(struct canvas *c, const struct pf_track *track,
 		return 0;
 	snprintf(arg, sizeof(arg), "%" PRIu32 " %" PRId64, track->id, first);
 	l = *out = pf_memo_get(c->l.db, make_level, free_level, arg);
-	if (!l)
-		return -1;
+	PF_TRY(!l);
 	in = (INT64_C(1) << l->shift) - 1;
 	return l->shift && !(c->column_ns & in) && !(lo & in) &&
 	       (!((c->hi_ns - first) & in) || c->hi_ns > c->trace->last_ns) &&
@@ -2172,8 +2170,7 @@ static int path_name(struct namer *n, const struct pf_path_piece *p,
 		PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
 
 		text = pf_names_text_take(n->names, p->name);
-		if (!text)
-			return -1;
+		PF_TRY(!text);
 		timeline_show_name(n->redact, text, strlen(text), &shown);
 		put_name(n, shown.data, shown.len, number);
 		free(text);

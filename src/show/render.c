@@ -658,8 +658,7 @@ static int print(struct pf_style style, struct pf_doc *doc, size_t rows,
 	if (text && out)
 		fwrite(text, 1, *bytes, out);
 	doc->note_count = before;
-	if (!text)
-		return -1;
+	PF_TRY(!text);
 	return 0;
 }
 
@@ -728,8 +727,7 @@ static int print_page(const struct page *p, FILE *out, size_t *lines,
 			    p->left == 1 ? "" : "s");
 	text = text_take(&style, p->doc, &bytes, err);
 	p->doc->note_count = before;
-	if (!text)
-		return -1;
+	PF_TRY(!text);
 	*lines = 0;
 	for (size_t i = 0; i < bytes; i++)
 		*lines += text[i] == '\n';

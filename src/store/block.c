@@ -1563,14 +1563,12 @@ int pf_cursor_next(struct pf_cursor *c, struct pf_span *out, struct pf_err *err)
 	out->parent = b->parent[i];
 	out->mask = b->mask[i];
 	out->inline_name_len = out->inline_args_len = 0;
-	if ((c->columns & PF_COLBIT(PF_COL_NAME)) &&
-	    out->name == PF_ID_INLINE &&
-	    take_inline(c, &out->inline_name, &out->inline_name_len, err))
-		return -1;
-	if ((c->columns & PF_COLBIT(PF_COL_ARGS)) &&
-	    out->args == PF_ID_INLINE &&
-	    take_inline(c, &out->inline_args, &out->inline_args_len, err))
-		return -1;
+	PF_TRY((c->columns & PF_COLBIT(PF_COL_NAME)) &&
+	       out->name == PF_ID_INLINE &&
+	       take_inline(c, &out->inline_name, &out->inline_name_len, err));
+	PF_TRY((c->columns & PF_COLBIT(PF_COL_ARGS)) &&
+	       out->args == PF_ID_INLINE &&
+	       take_inline(c, &out->inline_args, &out->inline_args_len, err));
 	return take_slots(c, out, err) ? -1 : 1;
 }
 
@@ -1634,8 +1632,7 @@ static int go_on(struct pf_cursors *c, struct pf_err *err)
 int pf_cursors_next(struct pf_cursors *c, size_t *tag,
 		    const struct pf_span **out, struct pf_err *err)
 {
-	if (c->is_started && c->count && go_on(c, err))
-		return -1;
+	PF_TRY(c->is_started && c->count && go_on(c, err));
 	c->is_started = true;
 	if (!c->count)
 		return 0;

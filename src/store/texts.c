@@ -57,8 +57,7 @@ int pf_texts_get(struct pf_texts *t, enum pf_texts_of table, int64_t id,
 
 	if (!of->stmt) {
 		of->stmt = pf_named_prepare(t->db, queries[table], err);
-		if (!of->stmt)
-			return -1;
+		PF_TRY(!of->stmt);
 		of->kept = pf_calloc(KEPT, sizeof(*of->kept));
 	}
 	kept = &of->kept[(uint64_t)id & (KEPT - 1)];

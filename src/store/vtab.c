@@ -150,8 +150,7 @@ int pf_lexicon_load(struct pf_lexicon *d, struct pf_err *err)
 		&d->db, "SELECT text FROM main.argset WHERE id = ?1", err);
 	d->find_string = pf_db_prepare(
 		&d->db, "SELECT id FROM main.string WHERE text = ?1", err);
-	if (!d->get_string || !d->get_args || !d->find_string)
-		return -1;
+	PF_TRY(!d->get_string || !d->get_args || !d->find_string);
 	d->is_loaded = true;
 	return 0;
 }
@@ -342,8 +341,7 @@ static int scan_init(struct pf_scan *s, struct pf_lexicon *lexicon,
 			      " AND max_end_ns >= ?5 ORDER BY id",
 			      err);
 	s->data = s->blocks ? pf_block_statement(&lexicon->db, err) : NULL;
-	if (!s->data)
-		return -1;
+	PF_TRY(!s->data);
 	pf_block_init(&s->block, PF_BLOCK_EVENTS);
 	return 0;
 }
@@ -820,8 +818,7 @@ static int vtab_group_start(struct pf_vtab_group *g, struct pf_scan *s,
 	s->wanted = 0;
 	PF_TRY(count_groups(g, s, err));
 	add_group(g, g->key_count - 1); /* NULL comes first */
-	if (g->key == PF_GROUP_NAME && order_by_text(g, s, err))
-		return -1;
+	PF_TRY(g->key == PF_GROUP_NAME && order_by_text(g, s, err));
 	for (size_t i = 0; i < g->key_count; i++)
 		add_group(g, i);
 	if (g->is_descending)
@@ -904,8 +901,7 @@ static int next_pass(struct pf_vtab_group *g, struct pf_scan *s,
 	if (!g->records)
 		g->records = pf_alloc(room * width * sizeof(int64_t));
 	g->record_count = total;
-	if (g->field_count && gather(g, s, err))
-		return -1;
+	PF_TRY(g->field_count && gather(g, s, err));
 	for (; from < g->next_group; from++)
 		g->offset[g->groups[from]] = NO_PLACE;
 	return 1;

@@ -180,13 +180,11 @@ static int engine_colliders(struct pf_engine *e)
 	PF_TRY(pf_sorter_finish(e->collider_sorter, e->err));
 	spool = add_list(e, e->number_count++)->spool;
 	while ((c = pf_sorter_next(e->collider_sorter, e->err))) {
-		if (last.id && c->id != last.id &&
-		    pf_spool_add(spool, &last, e->err))
-			return -1;
+		PF_TRY(last.id && c->id != last.id &&
+		       pf_spool_add(spool, &last, e->err));
 		last = *c;
 	}
-	if (e->err->code || (last.id && pf_spool_add(spool, &last, e->err)))
-		return -1;
+	PF_TRY(e->err->code || (last.id && pf_spool_add(spool, &last, e->err)));
 	pf_sorter_free(e->collider_sorter);
 	e->collider_sorter = NULL;
 	return 0;
@@ -242,8 +240,7 @@ static int key_at(struct pf_lookup *l, uint64_t i, int64_t *key,
 {
 	const void *record = pf_spool_at(l->spool, i, err);
 
-	if (!record)
-		return -1;
+	PF_TRY(!record);
 	memcpy(key, record, sizeof(*key));
 	return 0;
 }
@@ -257,10 +254,8 @@ int pf_lookup_search(struct pf_lookup *l, int64_t key, struct pf_err *err)
 	l->index = i;
 	l->upto = INT64_MAX;
 	l->above = INT64_MIN;
-	if (i < pf_spool_count(l->spool) && key_at(l, i, &l->upto, err))
-		return -1;
-	if (i && key_at(l, i - 1, &l->above, err))
-		return -1;
+	PF_TRY(i < pf_spool_count(l->spool) && key_at(l, i, &l->upto, err));
+	PF_TRY(i && key_at(l, i - 1, &l->above, err));
 	return 0;
 }
 
@@ -538,8 +533,7 @@ static int linked_stack(struct pf_engine *e, int64_t link, uint32_t *text)
 	int found;
 
 	*text = e->facts.empty;
-	if (!e->op_stacks && find_op_stacks(e))
-		return -1;
+	PF_TRY(!e->op_stacks && find_op_stacks(e));
 	found = pf_lookup_find(&e->op_stack, link, (const void **)&n, e->err);
 	if (found == 1)
 		*text = (uint32_t)n->text;
@@ -583,8 +577,7 @@ static int start_walk(struct pf_engine *e)
 	use[e->stop_track] = true;
 	e->walk = pf_calloc(1, sizeof(*e->walk));
 	e->walk->merge = pf_merge_new(e->db, &e->facts, &args, e->err);
-	if (!e->walk->merge)
-		return -1;
+	PF_TRY(!e->walk->merge);
 	e->walk->next = pf_merge_next(e->walk->merge, e->err);
 	return e->err->code ? -1 : 0;
 }
@@ -615,8 +608,7 @@ static int walk_to(struct pf_engine *e, int64_t at_ns)
 {
 	struct pf_engine_walk *w = e->walk;
 
-	if ((!w || at_ns < w->at_ns) && start_walk(e))
-		return -1;
+	PF_TRY((!w || at_ns < w->at_ns) && start_walk(e));
 	w = e->walk;
 	for (; w->next && w->next->start_ns <= at_ns;
 	     w->next = pf_merge_next(w->merge, e->err))
@@ -688,9 +680,8 @@ static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
 	struct pf_args_fact args = { e->facts.no_shapes, e->facts.empty, 0 };
 	uint32_t found[PF_GROUPINGS_MAX] = { 0 };
 
-	if (row->has_args &&
-	    pf_facts_args(&e->facts, &row->args, &args, e->err))
-		return -1;
+	PF_TRY(row->has_args &&
+	       pf_facts_args(&e->facts, &row->args, &args, e->err));
 	if (row->has_stack)
 		args.stack = row->stack;
 	for (size_t i = 0; i < e->grouping_count; i++) {
@@ -949,8 +940,7 @@ static int prefix_at(struct pf_memory *m, struct pf_lookup *l, int64_t t,
 		return 0;
 	PF_TRY(pf_lookup_bound(l, t, &i, m->err));
 	p = pf_spool_at(m->prefixes, i, m->err);
-	if (!p)
-		return -1;
+	PF_TRY(!p);
 	*last = *p;
 	return 0;
 }
@@ -1324,9 +1314,8 @@ static int put_async(struct pf_engine *e, const struct item *it)
 	struct pf_node n = { 0 };
 
 	settle_place(it, &n, e);
-	if (take_memory(e, it, &n) || take_flops(e, it, &n) ||
-	    begin_row(e, it, &n))
-		return -1;
+	PF_TRY(take_memory(e, it, &n) || take_flops(e, it, &n) ||
+	       begin_row(e, it, &n));
 	f.ns[PF_FIG_CPU] = it->end_ns - it->fe->start_ns;
 	f.us[PF_FIG_CPU] = n.cpu_us;
 	f.bytes[PF_FIG_CPU] = n.cpu_bytes;
@@ -1346,9 +1335,8 @@ static int put(struct pf_engine *e, const struct item *it)
 	if (!n)
 		return e->err->code ? -1 : 0;
 	settle_place(it, n, e);
-	if (take_kernels(e, it, n) || take_memory(e, it, n) ||
-	    take_flops(e, it, n))
-		return -1;
+	PF_TRY(take_kernels(e, it, n) || take_memory(e, it, n) ||
+	       take_flops(e, it, n));
 	return begin_row(e, it, n);
 }
 
@@ -1358,10 +1346,8 @@ static int see_op(struct host_pass *p, struct item *it)
 	bool is_dropped = it->name.flags & PF_NAME_DROPPED;
 	bool is_finished;
 
-	if (p->may_be_unfinished || e->rules.hidden_events)
-		if (pf_facts_args(&e->facts, &it->fe->args, &it->args,
-				  p->e->err))
-			return -1;
+	PF_TRY((p->may_be_unfinished || e->rules.hidden_events) &&
+	       pf_facts_args(&e->facts, &it->fe->args, &it->args, p->e->err));
 	is_finished = !is_unfinished(p, it);
 	if (!is_finished && !finish_early(p, it))
 		is_dropped = true;
@@ -1427,8 +1413,7 @@ static int see_orphans(struct host_pass *p, const struct pf_fe *before)
 		p->orphan_at++;
 		n = pf_tree_push(&e->tree, copy.track, copy.t_ns, copy.t_ns,
 				 p->e->err);
-		if (!n && p->e->err->code)
-			return -1;
+		PF_TRY(!n && p->e->err->code);
 		if (!n || copy.t_ns < e->from_ns || copy.t_ns >= e->to_ns)
 			continue;
 		n->place.position = copy.position;
@@ -1499,8 +1484,7 @@ static int engine_host(struct pf_engine *e)
 	for (size_t i = 0; p.open && i < e->track_count + 2; i++)
 		free(p.open[i].open);
 	free(p.open);
-	if (rc || e->err->code)
-		return -1;
+	PF_TRY(rc || e->err->code);
 	return pf_tree_finish(&e->tree, e->err);
 }
 
@@ -1572,10 +1556,9 @@ static int see_device(struct pf_engine *e, struct pf_sorter *sorter,
 	if (fe->kind == PF_KIND_GPU_ANNOTATION)
 		narrow(e, &start_ns, &end_ns);
 	counts = start_ns >= e->from_ns && start_ns < e->to_ns;
-	if (engine_device_link(e, fe, &link) ||
-	    engine_event_stack(e, fe, link, &stack) ||
-	    (counts && add_row(e, fe, start_ns, end_ns, stack)))
-		return -1;
+	PF_TRY(engine_device_link(e, fe, &link) ||
+	       engine_event_stack(e, fe, link, &stack) ||
+	       (counts && add_row(e, fe, start_ns, end_ns, stack)));
 	if (counts && pf_kind_is_gpu_work(fe->kind)) {
 		add_wrapping(&trust->device_ns, end_ns - start_ns);
 		if (link <= 0) {
@@ -1644,8 +1627,7 @@ static int sum_links(struct pf_engine *e, struct pf_sorter *sorter)
 		    (ties.count && ties.item[0].start_ns != l->start_ns))
 			flush(e, &ties, &us);
 		if (is_new) {
-			if (sum.link && put_sum(e, &sum, &us))
-				return -1;
+			PF_TRY(sum.link && put_sum(e, &sum, &us));
 			sum = (struct pf_kernel_sum){ .link = l->link };
 			us = (struct pf_fsum){ 0, 0 };
 		}
@@ -1653,8 +1635,7 @@ static int sum_links(struct pf_engine *e, struct pf_sorter *sorter)
 		add_wrapping(&sum.ns, l->ns);
 	}
 	flush(e, &ties, &us);
-	if (e->err->code || (sum.link && put_sum(e, &sum, &us)))
-		return -1;
+	PF_TRY(e->err->code || (sum.link && put_sum(e, &sum, &us)));
 	return 0;
 }
 
@@ -1823,8 +1804,7 @@ static int find_span(struct pf_engine *e, size_t index)
 	struct pf_name_fact name;
 	int found = 0;
 
-	if (!m)
-		return -1;
+	PF_TRY(!m);
 	while (!found && (fe = pf_merge_next(m, e->err))) {
 		if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name,
 				  e->err))
@@ -1927,20 +1907,18 @@ static int find_late_ops(struct pf_engine *e, size_t index)
 static int engine_survey(struct pf_engine *e)
 {
 	for (size_t i = 0; i < e->track_count; i++)
-		if (e->is_host[i] && count_kinds(e, i))
-			return -1;
+		PF_TRY(e->is_host[i] && count_kinds(e, i));
 	PF_TRY(count_steps(e));
 	e->stop_track = find_stop_track(e);
 	if (needs_numbers(e))
 		for (size_t i = 0; i < e->track_count; i++)
-			if (calls_on(&e->host[i]) && collect_numbers(e, i))
-				return -1;
+			PF_TRY(calls_on(&e->host[i]) && collect_numbers(e, i));
 	PF_TRY(find_trace_start(e));
 	for (size_t i = 0; i < e->track_count && !e->has_late_op; i++)
-		if (e->is_host[i] && e->tracks[i].last_ns > e->trace_end_ns &&
-		    !e->rules.unfinished_kept && !e->rules.is_us &&
-		    find_late_ops(e, i))
-			return -1;
+		PF_TRY(e->is_host[i] &&
+		       e->tracks[i].last_ns > e->trace_end_ns &&
+		       !e->rules.unfinished_kept && !e->rules.is_us &&
+		       find_late_ops(e, i));
 	return 0;
 }
 
@@ -2023,9 +2001,8 @@ static int spool_links(struct pf_engine *e, struct pf_sorter *links)
 	e->call_links =
 		pf_spool_new(2 * sizeof(int64_t), 1u << 20, e->temp_dir);
 	while ((record = pf_sorter_next(links, e->err))) {
-		if (record[0] != last &&
-		    pf_spool_add(e->call_links, record, e->err))
-			return -1;
+		PF_TRY(record[0] != last &&
+		       pf_spool_add(e->call_links, record, e->err));
 		last = record[0];
 	}
 	pf_lookup_init(&e->device_calls, e->call_links);
@@ -2065,9 +2042,8 @@ static int see_overhead(struct pf_engine *e, struct pf_cxx_stack *s,
 
 		id = around ? around->id : 0;
 		c.id = id;
-		if (pf_spool_add(e->overhead_ids, &id, e->err) ||
-		    engine_collide(e, fe->track, &c))
-			return -1;
+		PF_TRY(pf_spool_add(e->overhead_ids, &id, e->err) ||
+		       engine_collide(e, fe->track, &c));
 	}
 	if (fe->end_ns > fe->start_ns)
 		pf_cxx_push(s, fe->end_ns, fe->end_ns, id);
@@ -2209,8 +2185,7 @@ static int choose_part(struct pf_engine *e)
 				   " AND t.class = 'host'",
 				   e->args->trace_id, e->args->step, span,
 				   e->err);
-	if (found < 0)
-		return -1;
+	PF_TRY(found < 0);
 	if (!found)
 		return pf_fail(e->err, PF_EUSAGE, "there is no step %lld",
 			       (long long)e->args->step);
@@ -2302,9 +2277,8 @@ static int set_up(struct pf_engine *e)
 	e->unfinished_by_rf = facts.rf_id && !facts.finished;
 	e->result->rules = e->rules;
 	e->is_foreign = facts.is_foreign;
-	if (pf_facts_init(&e->facts, e->db, e->err) || read_trace(e) ||
-	    load_tracks(e) || choose_part(e))
-		return -1;
+	PF_TRY(pf_facts_init(&e->facts, e->db, e->err) || read_trace(e) ||
+	       load_tracks(e) || choose_part(e));
 	e->facts.plain_names = e->rules.is_capture;
 	e->facts.has_overloads = facts.has_overloads;
 	choose_groupings(e, &facts);

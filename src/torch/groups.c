@@ -353,8 +353,7 @@ static int spill_group(struct pf_groups *g, uint32_t index, struct pf_err *err)
 	for (uint64_t t = group->settled; t < group->issued; t++) {
 		struct pf_waiting *w = place_of(group, t);
 
-		if (w->state == ADD && spill_one(g, index, t, w->us, err))
-			return -1;
+		PF_TRY(w->state == ADD && spill_one(g, index, t, w->us, err));
 	}
 	g->waiting -= group->issued - group->settled;
 	group->is_spilled = true;
@@ -487,8 +486,7 @@ int pf_groups_finish(struct pf_groups *g, struct pf_err *err)
 		PF_TRY(pf_sorter_finish(g->spill, err));
 		while ((record = pf_sorter_next(g->spill, err)))
 			add_us(&g->group[record->group], record->us);
-		if (err->code)
-			return -1;
+		PF_TRY(err->code);
 	}
 	for (size_t i = 0; i < g->count; i++) {
 		free(g->group[i].ring);
@@ -633,8 +631,7 @@ static int pop(struct pf_tree *t, struct pf_stack *s, struct pf_err *err)
 	struct pf_node *parent = s->depth ? n - 1 : NULL;
 	struct pf_figures f;
 
-	if (n->holds_child && absorb_child(t, n, err))
-		return -1;
+	PF_TRY(n->holds_child && absorb_child(t, n, err));
 	if (parent && parent->children == 1 && parent->name == n->name) {
 		parent->holds_child = true;
 		return 0;

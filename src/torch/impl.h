@@ -213,9 +213,8 @@ int pf_lookup_search(struct pf_lookup *l, int64_t key, struct pf_err *err);
 static inline int pf_lookup_bound(struct pf_lookup *l, int64_t key,
 				  uint64_t *index, struct pf_err *err)
 {
-	if (!(key > l->above && key <= l->upto) &&
-	    pf_lookup_search(l, key, err))
-		return -1;
+	PF_TRY(!(key > l->above && key <= l->upto) &&
+	       pf_lookup_search(l, key, err));
 	*index = l->index;
 	return 0;
 }
@@ -226,9 +225,8 @@ static inline int pf_lookup_find(struct pf_lookup *l, int64_t key,
 {
 	if (key > l->above && key < l->upto)
 		return 0;
-	if (!(key > l->above && key <= l->upto) &&
-	    pf_lookup_search(l, key, err))
-		return -1;
+	PF_TRY(!(key > l->above && key <= l->upto) &&
+	       pf_lookup_search(l, key, err));
 	if (key != l->upto || l->index >= pf_spool_count(l->spool))
 		return 0;
 	*record = pf_spool_at(l->spool, l->index, err);

@@ -434,8 +434,7 @@ static int find_roofs(struct pf_db *db, struct beside *b)
 					       .group = PF_ROOFLINE_BY_OP };
 	bool has_shapes;
 
-	if (pf_trust_has_shapes(db, &has_shapes) < 0)
-		return -1;
+	PF_TRY(pf_trust_has_shapes(db, &has_shapes) < 0);
 	return has_shapes ? pf_roofline_find(db, &args, &b->roofline) : 0;
 }
 

@@ -428,8 +428,7 @@ static int role_of(struct advise_taker *t, uint32_t op, enum advise_role *out)
 		return 0;
 	if (!t->roles[op]) {
 		text = pf_names_text_take(t->texts, op);
-		if (!text)
-			return -1;
+		PF_TRY(!text);
 		t->roles[op] = (uint8_t)role_of_text(text);
 		free(text);
 	}
@@ -481,8 +480,7 @@ static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 	    tile->name == PF_ID_NONE)
 		return 0;
 	class = pf_names_class(t->texts, tile->name);
-	if (!class)
-		return -1;
+	PF_TRY(!class);
 	*out = class->launches == PF_LAUNCHES_KERNEL;
 	t->is_launch = class->launches != PF_LAUNCHES_NONE;
 	if (class->capture)
@@ -579,8 +577,7 @@ static int find_step(struct advise_taker *t, const struct pf_path_tile *tile,
 	    tile->name == PF_ID_NONE)
 		return 0;
 	class = pf_names_class(t->texts, tile->name);
-	if (!class)
-		return -1;
+	PF_TRY(!class);
 	*flags |= class->is_step ? ADVISE_STEP : 0;
 	return 0;
 }
@@ -674,8 +671,7 @@ static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile)
 	if (tile->category != PF_PATH_COPY)
 		return 0;
 	text = pf_names_text_take(t->texts, tile->name);
-	if (!text)
-		return -1;
+	PF_TRY(!text);
 	t->is_after_copy =
 		strstr(text, "HtoD") &&
 		(strstr(text, "Pageable") || advise_may_be_pageable(text));
@@ -768,8 +764,7 @@ static int make_rows(struct advise_taker *t)
 	struct advise_tiles *out = t->out;
 	const struct pf_tensor *tensor = pf_tensor_of(t->db);
 
-	if (!tensor)
-		return -1;
+	PF_TRY(!tensor);
 	out->rows = pf_calloc((size_t)t->keys.count + 1, sizeof(*out->rows));
 	for (uint32_t i = 0; i < t->keys.count; i++) {
 		struct advise_row *r = &out->rows[out->row_count++];
@@ -864,8 +859,7 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 	t->out = out->tiles = pf_calloc(1, sizeof(*out->tiles));
 	t->out->taker = t;
 	t->texts = pf_names_new(db);
-	if (!t->texts)
-		return -1;
+	PF_TRY(!t->texts);
 	t->role_count = pf_names_count(t->texts);
 	t->roles = pf_calloc(t->role_count + 1, 1);
 	path->also = &t->sink;
@@ -903,11 +897,9 @@ int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 	};
 	struct pf_path *path;
 
-	if (pf_advise_begin(db, &asked, out) < 0)
-		return -1;
+	PF_TRY(pf_advise_begin(db, &asked, out) < 0);
 	path = &out->tiles->own_path;
-	if (pf_path_find(db, &asked, path) < 0)
-		return -1;
+	PF_TRY(pf_path_find(db, &asked, path) < 0);
 	return pf_advise_end(out, path);
 }
 

@@ -790,8 +790,7 @@ static int add_replay(struct read *r)
 	struct pf_graphs *o = r->out;
 	struct pf_graph *g = find_graph(r);
 
-	if (r->db->err->code)
-		return -1;
+	PF_TRY(r->db->err->code);
 	for (size_t i = 0; i < r->now_count; i++) {
 		int64_t ns = r->now[i].dur_ns;
 
@@ -1007,8 +1006,7 @@ static int capture(struct read *r, const struct meaning *m,
 		call.module = in->module;
 		call.path = open_path(r);
 	}
-	if (r->has_args && find_around(r, &call.around) < 0)
-		return -1;
+	PF_TRY(r->has_args && find_around(r, &call.around) < 0);
 	c = &o->captures[o->capture_count - 1];
 	if (c->count == LAUNCH_MAX)
 		return 0;
@@ -1074,8 +1072,7 @@ static int take_works(struct read *r, int64_t event_id, const struct meaning *m)
 		}
 		pf_by_event_next(r->works, &none, &ignored);
 	}
-	if (r->db->err->code)
-		return -1;
+	PF_TRY(r->db->err->code);
 	return r->now_count ? use_works(r, m) : 0;
 }
 
@@ -1089,9 +1086,8 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	PF_TRY(mean(r, b->name[i], &m));
 	push(r, m, kind, event_id, b, i);
 	r->call_ns = b->start_ns[i];
-	if ((kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER) &&
-	    capture(r, m, b, i) < 0)
-		return -1;
+	PF_TRY((kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER) &&
+	       capture(r, m, b, i) < 0);
 	return take_works(r, event_id, m);
 }
 
@@ -1845,8 +1841,7 @@ int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,
 	int rc;
 
 	pf_db_protect(db, &rule);
-	if (pf_outplace_open(&place, path, &rule, db->err))
-		return -1;
+	PF_TRY(pf_outplace_open(&place, path, &rule, db->err));
 	rc = pf_db_create_kind(&to, place.partial, &kind_of_store, db->err);
 	if (!rc)
 		rc = fill_store(g, &to);

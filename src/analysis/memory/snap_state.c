@@ -289,8 +289,7 @@ static int find_lost(struct pf_db *db, const struct pf_window *window,
 	struct lost *lost = pf_named_read(
 		db, "snap_lost", PF_FIELDS(lost_fields), &out->texts, &count);
 
-	if (!lost)
-		return -1;
+	PF_TRY(!lost);
 	for (size_t i = 0; i < count; i++)
 		if (pf_window_find(window, lost[i].trace_id)) {
 			pf_sat_sum(&out->lost_segments, lost[i].segment_count);
@@ -307,8 +306,7 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 
 	now = pf_named_read(db, "snap_now", PF_FIELDS(load_fields), &out->texts,
 			    &count);
-	if (!now)
-		return -1;
+	PF_TRY(!now);
 	out->now = now;
 	for (size_t i = 0; i < count; i++)
 		if (is_wanted(window, now[i].trace_id, now[i].device)) {
@@ -319,8 +317,7 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 	out->now_count = kept;
 	out->past = pf_named_read(db, "snap_history", PF_FIELDS(past_fields),
 				  &out->texts, &count);
-	if (!out->past)
-		return -1;
+	PF_TRY(!out->past);
 	kept = 0;
 	for (size_t i = 0; i < count; i++)
 		if (is_wanted(window, out->past[i].trace_id,

@@ -2198,8 +2198,7 @@ static int note_direct(void *context, const struct pf_block *b, uint32_t i,
 	word = pf_map_at(&c->words, b->name[i]);
 	if (*word == UINT64_MAX) {
 		text = pf_names_text_take(c->names, b->name[i]);
-		if (!text)
-			return -1;
+		PF_TRY(!text);
 		*word = pf_word(PF_WORD_DEVICE_ALLOC, text)  ? 2
 			: pf_word(PF_WORD_DEVICE_FREE, text) ? 3
 							     : 1;

@@ -915,8 +915,7 @@ static int take_host(void *context, const struct pf_block *b, uint32_t i,
 	if (kind > PF_KIND_OVERHEAD)
 		return 0;
 	name = pf_names_class(m->names, b->name[i]);
-	if (!name)
-		return -1;
+	PF_TRY(!name);
 	cause = (enum pf_cause)(
 		kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER ? name->call
 		: kind == PF_KIND_OVERHEAD ? name->overhead

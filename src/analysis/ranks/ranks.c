@@ -2236,8 +2236,7 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 	job->err = err;
 	align(job);
 	leave_damaged_out(job);
-	if (err->code)
-		return -1;
+	PF_TRY(err->code);
 	/* of two it cannot be known */
 	if (!job->why.len && job->unlike_end_count && job->rank_count > 2)
 		pf_buf_adds(&job->why, "ranks end with different "

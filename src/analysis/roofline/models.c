@@ -1481,9 +1481,9 @@ static int read_args(struct walk *w, uint32_t args, struct pf_json *out)
 	const char *text = "";
 	size_t len = 0;
 
-	if (args < PF_ID_INLINE && pf_texts_get(&w->texts, PF_TEXT_ARGS, args,
-						&text, &len, w->db->err) < 0)
-		return -1;
+	PF_TRY(args < PF_ID_INLINE &&
+	       pf_texts_get(&w->texts, PF_TEXT_ARGS, args, &text, &len,
+			    w->db->err) < 0);
 	*out = (struct pf_json){ text, len };
 	return 0;
 }
@@ -1608,8 +1608,7 @@ static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
 	struct pf_json own, around = { NULL, 0 };
 	PF_OWN char *copy = NULL;
 
-	if (!shape.op || read_args(w, o->args, &own) < 0)
-		return -1;
+	PF_TRY(!shape.op || read_args(w, o->args, &own) < 0);
 	/* what is read next takes its place */
 	copy = pf_memdup0(own.p, own.len);
 	own.p = copy;
@@ -1714,8 +1713,7 @@ static int add_unowned(struct walk *w, const struct work *work, uint32_t name,
 	if (*at == UINT64_MAX) {
 		const char *op = name_text(w, name);
 
-		if (w->db->err->code)
-			return -1;
+		PF_TRY(w->db->err->code);
 		*pf_map_at(&w->rest, (uint64_t)why << 32 | name) =
 			o->rest_count;
 		*PF_ONE_MORE(o->rest, o->rest_count, o->rest_cap) =
@@ -1859,8 +1857,7 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	if (o.model && o.model->formula)
 		o.modelled = (uint32_t)at;
 	insert(w, at, &o);
-	if (o.model && o.model->teaches[0] >= 0 && teach(w, &o) < 0)
-		return -1;
+	PF_TRY(o.model && o.model->teaches[0] >= 0 && teach(w, &o) < 0);
 	return walk_works(w, event_id);
 }
 

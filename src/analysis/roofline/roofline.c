@@ -328,8 +328,7 @@ static int roof_links_find(struct pf_db *db,
 {
 	if (!o->comm_ns)
 		return 0;
-	if (o->walk.window.count > 1 && find_meetings(db, window, o) < 0)
-		return -1;
+	PF_TRY(o->walk.window.count > 1 && find_meetings(db, window, o) < 0);
 	return o->link_count ? 0 : find_kernels(db, o);
 }
 
@@ -381,8 +380,7 @@ static int kernel_precision(struct find *f, uint32_t name,
 				    (size_t)name + 1, 1);
 	if (!f->precision[name]) {
 		text = pf_names_text_take(f->names, name);
-		if (!text)
-			return -1;
+		PF_TRY(!text);
 		f->precision[name] =
 			(uint8_t)(1 +
 				  pf_tensor_kind(f->tensor, text).precision);
@@ -772,12 +770,10 @@ static int find_peaks(struct pf_db *db, const struct pf_roofline_args *args,
 
 	pf_gpu_peaks_none(&o->peaks);
 	o->gpus = pf_gpus_new(db->err);
-	if (!o->gpus)
-		return -1;
+	PF_TRY(!o->gpus);
 	d = pf_named_read(db, "roofline_devices", PF_FIELDS(described_fields),
 			  &o->texts, &count);
-	if (!d)
-		return -1;
+	PF_TRY(!d);
 	match(o, d, count);
 	if (args->gpu) {
 		o->has_several = false;
@@ -802,8 +798,7 @@ static int find_all(struct find *f, const struct pf_roofline_args *args)
 	f->by_shape = pf_calloc(o->walk.shape_count + 1, sizeof(*f->by_shape));
 	f->unlike = pf_calloc(o->walk.shape_count + 1, sizeof(*f->unlike));
 	prepare_uses(o);
-	if (!f->tensor || add_works(f) < 0)
-		return -1;
+	PF_TRY(!f->tensor || add_works(f) < 0);
 	add_unlike(f);
 	make_rows(f, o);
 	rate_uses(f, o);

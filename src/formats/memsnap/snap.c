@@ -159,8 +159,7 @@ static int fill(struct pf_pickle *p, size_t n)
 			room = p->buf_cap - p->len;
 		}
 		got = p->read(p->read_arg, p->buf + p->len, room, p->err);
-		if (got < 0)
-			return -1;
+		PF_TRY(got < 0);
 		p->is_last = (size_t)got < room;
 		p->len += (size_t)got;
 		p->bytes += got;
@@ -226,10 +225,9 @@ static int give(struct pf_pickle *p, struct pf_pickle_open *c,
 		c->count++;
 		if (!c->role)
 			continue;
-		if (c->is_dict ? h->set(h->arg, c, &items[i], &items[i + 1],
-					p->err)
-			       : h->add(h->arg, c, &items[i], p->err))
-			return -1;
+		PF_TRY(c->is_dict ? h->set(h->arg, c, &items[i], &items[i + 1],
+					   p->err)
+				  : h->add(h->arg, c, &items[i], p->err));
 	}
 	return 0;
 }
@@ -264,16 +262,13 @@ static int push(struct pf_pickle *p, struct pf_pickle_val v)
 {
 	struct pf_pickle_open *c = innermost(p);
 
-	if (c && is_buried(p, c) && close_innermost(p))
-		return -1;
+	PF_TRY(c && is_buried(p, c) && close_innermost(p));
 	c = innermost(p);
-	if (c && c->mark && fold(p, c))
-		return -1;
+	PF_TRY(c && c->mark && fold(p, c));
 	/* A text is no item of such a list, but the key that follows it. */
-	if (c && c->role && !c->is_dict && !c->mark &&
-	    v.type == PF_PICKLE_TEXT && c->at == p->depth - 1 &&
-	    close_innermost(p))
-		return -1;
+	PF_TRY(c && c->role && !c->is_dict && !c->mark &&
+	       v.type == PF_PICKLE_TEXT && c->at == p->depth - 1 &&
+	       close_innermost(p));
 	if (p->depth == PF_PICKLE_STACK_MAX)
 		return fail_at(p, "too many values in wait");
 	p->stack = pf_grow(p->stack, &p->stack_cap, p->depth + 1u,
@@ -326,8 +321,7 @@ static int begin_pickle(struct pf_pickle *p, bool is_dict)
 
 	parent = find_parent(p, &key, is_dict);
 	/* What is above the parent is complete. */
-	if (parent && close_from(p, parent->at + 1))
-		return -1;
+	PF_TRY(parent && close_from(p, parent->at + 1));
 	if (parent && !key)
 		above = parent->count + p->depth - 1 -
 			(parent->mark ? parent->mark : parent->at);
@@ -335,8 +329,7 @@ static int begin_pickle(struct pf_pickle *p, bool is_dict)
 		made.role = h->role(h->arg, parent, key, is_dict);
 	if (p->open_count == PF_PICKLE_DEPTH_MAX)
 		return fail_at(p, "nested deeper than 100");
-	if (made.role && h->begin(h->arg, &made, parent, above, p->err))
-		return -1;
+	PF_TRY(made.role && h->begin(h->arg, &made, parent, above, p->err));
 	if (push(p, (struct pf_pickle_val){ .type = PF_PICKLE_OPEN }))
 		return -1;
 	/* push() may have closed a list below */
@@ -354,8 +347,7 @@ static int mark(struct pf_pickle *p)
 	struct pf_pickle_open *c = innermost(p);
 	bool is_items = c && !c->mark && c->at == p->depth - 1;
 
-	if (!is_items && c && c->mark && fold(p, c))
-		return -1;
+	PF_TRY(!is_items && c && c->mark && fold(p, c));
 	if (p->depth == PF_PICKLE_STACK_MAX)
 		return fail_at(p, "too many values in wait");
 	p->stack = pf_grow(p->stack, &p->stack_cap, p->depth + 1u,
@@ -569,8 +561,7 @@ static int run_long(struct pf_pickle *p, size_t *size)
 
 	if (n > PF_PICKLE_TEXT_MAX)
 		return fail_at(p, "a number of more than 16 MiB");
-	if (want(p, *size + n) || push_long(p, p->buf + p->at + *size, n))
-		return -1;
+	PF_TRY(want(p, *size + n) || push_long(p, p->buf + p->at + *size, n));
 	*size += n;
 	return 0;
 }
@@ -763,8 +754,7 @@ static int next(struct pf_pickle *p)
 	unsigned char op;
 	size_t size;
 
-	if (p->len - p->at < OPERAND_MAX && fill(p, OPERAND_MAX))
-		return -1;
+	PF_TRY(p->len - p->at < OPERAND_MAX && fill(p, OPERAND_MAX));
 	if (p->at == p->len)
 		return fail_cut(p);
 	op = p->buf[p->at];
@@ -776,9 +766,8 @@ static int next(struct pf_pickle *p)
 		return 1;
 	if (op == 0x8c || op == 'X' || op == 0x8d)
 		return push_text(p, size, little(p->buf + p->at + 1, size - 1));
-	if (op == 0x8a || op == 0x8b ? run_long(p, &size)
-				     : run(p, op, p->buf + p->at + 1))
-		return -1;
+	PF_TRY(op == 0x8a || op == 0x8b ? run_long(p, &size)
+					: run(p, op, p->buf + p->at + 1));
 	p->at += size;
 	return 0;
 }
@@ -984,12 +973,10 @@ static int meet_all(struct pf_snap *s, struct pf_err *err)
 		struct pf_snap_block block;
 		int device;
 
-		if (!b)
-			return -1;
+		PF_TRY(!b);
 		block = *b;
 		g = pf_spool_at(s->segments, (uint64_t)block.segment, err);
-		if (!g)
-			return -1;
+		PF_TRY(!g);
 		device = snap_device(s, g->device);
 		if (device >= 0 && block.is_active && block.address_is &&
 		    !s->devices[device].is_cut)
@@ -1015,8 +1002,7 @@ static int snap_settle(struct pf_snap *s, struct pf_err *err)
 		const struct pf_snap_entry *e = pf_spool_at(s->entries, i, err);
 		struct pf_snap_device *d;
 
-		if (!e)
-			return -1;
+		PF_TRY(!e);
 		d = &s->devices[e->device];
 		if (pf_sat_add(d->reserved_base, e->reserved) < 0)
 			d->has_reserved_base = false;

@@ -200,8 +200,7 @@ static int fill(struct pf_pfr_scan *s, size_t need, struct pf_err *err)
 		int64_t n = s->read(s->read_arg, s->buf + s->have,
 				    s->read_bytes, err);
 
-		if (n < 0)
-			return -1;
+		PF_TRY(n < 0);
 		s->have += (size_t)n;
 		s->at_end = (size_t)n < s->read_bytes;
 	}

@@ -403,8 +403,7 @@ static int read_piece(struct csv *r, size_t len, struct pf_err *err)
 {
 	int64_t n = r->from.read(r->from.arg, r->piece, len, err);
 
-	if (n < 0 || parse(r, r->piece, (size_t)n, err))
-		return -1;
+	PF_TRY(n < 0 || parse(r, r->piece, (size_t)n, err));
 	if (r->offset - r->cell_offset > CELL_BYTES_MAX)
 		return pf_fail(err, PF_EDATA,
 			       "has a cell of more than 1 MB before byte "

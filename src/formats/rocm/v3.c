@@ -606,8 +606,7 @@ static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
 	pf_sink_begin(&r->map.sink);
 	while (r->state != AT_END && !pf_sink_is_full(&r->map.sink, most)) {
 		step(r);
-		if (err->code)
-			return -1;
+		PF_TRY(err->code);
 		if (r->tokens.kind == PF_LEXER_END) {
 			pf_repair_note(&r->map.sink.parsed.batch.repairs,
 				       PF_REPAIR_CUT_OFF, 1,

@@ -535,8 +535,7 @@ static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f)
 
 	if (f->at < f->end) {
 		p = xs_bytes_at(s->bytes, f->at, 1, s->err);
-		if (!p)
-			return -1;
+		PF_TRY(!p);
 		tag = *p;
 	}
 	if (f->number == 1 && f->wire == PF_XS_LENGTH && begins_packet(tag))
@@ -549,8 +548,7 @@ static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f)
 		return pf_fail(s->err, PF_EDATA,
 			       "is a pprof profile (of memory or processor "
 			       "time): read it with pprof");
-	if (s->err->code)
-		return -1;
+	PF_TRY(s->err->code);
 	if (f->number > 4 || f->wire != PF_XS_LENGTH || !is_plane ||
 	    (f->number == 1 && !begins_plane(tag)))
 		return pf_fail(s->err, PF_EDATA,
@@ -653,8 +651,7 @@ static int read_planes(struct pf_xs_space *s)
 	       got == PF_XS_CUT) {
 		if (got == PF_XS_CUT && went_through_a_filter(s))
 			return refuse(s, f.at, "");
-		if (is_first && check_first(s, &f))
-			return -1;
+		PF_TRY(is_first && check_first(s, &f));
 		is_first = false;
 		if (got == PF_XS_CUT)
 			pf_repair_note(&s->repairs, PF_REPAIR_CUT_OFF, 1,
@@ -673,8 +670,7 @@ int pf_xs_space_read(struct pf_xs_space *s, struct pf_xs_bytes *bytes,
 		     const char *dir, struct pf_err *err)
 {
 	*s = (struct pf_xs_space){ .err = err, .bytes = bytes, .dir = dir };
-	if (read_planes(s) || err->code || check_names(s))
-		return -1;
+	PF_TRY(read_planes(s) || err->code || check_names(s));
 	read_environment(s);
 	return err->code ? -1 : 0;
 }

@@ -903,22 +903,19 @@ static int cut_to_gap(struct slice *s, struct pf_window *window)
 {
 	struct gap_sink g = { .sink = { .gap = on_gap },
 			      .max = (size_t)s->args->gap };
+	PF_OWN struct gap_span *items = pf_calloc(g.max + 1, sizeof(*items));
 	int64_t ignored;
-	int rc = pf_window_to_steps(s->db, window, &ignored, NULL);
 
-	g.items = pf_calloc(g.max + 1, sizeof(*g.items));
-	if (!rc)
-		rc = find_gaps(s->db, window, &g);
-	if (!rc && g.count < g.max)
-		rc = pf_fail(s->db->err, PF_EDATA,
-			     "there is no gap %" PRId64 ": %zu in all",
-			     s->args->gap, g.count);
-	if (!rc) {
-		s->from_ns = g.items[g.max - 1].start_ns;
-		s->to_ns = g.items[g.max - 1].end_ns;
-	}
-	free(g.items);
-	return rc;
+	g.items = items;
+	PF_TRY(pf_window_to_steps(s->db, window, &ignored, NULL) ||
+	       find_gaps(s->db, window, &g));
+	if (g.count < g.max)
+		return pf_fail(s->db->err, PF_EDATA,
+			       "there is no gap %" PRId64 ": %zu in all",
+			       s->args->gap, g.count);
+	s->from_ns = items[g.max - 1].start_ns;
+	s->to_ns = items[g.max - 1].end_ns;
+	return 0;
 }
 
 static void add_margin(struct slice *s, const struct pf_window_trace *t)

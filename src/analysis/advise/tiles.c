@@ -807,31 +807,25 @@ static int make_rows(struct advise_taker *t)
 /* Marks and steps of the trace, before its path is read. */
 static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 {
-	struct pf_window window;
-	int rc = pf_window_resolve(t->db, args, &window);
-	const struct pf_window_trace *w = window.traces;
-	int64_t trace_id, from_ns, to_ns;
+	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
+	const struct pf_window_trace *w;
+	int64_t from_ns, to_ns;
 	size_t first;
 
-	trace_id = rc ? 0 : w->trace_id;
-	if (!rc) {
-		t->out->first_ns = w->first_ns;
-		from_ns = w->from_ns > w->first_ns ? w->from_ns : w->first_ns;
-		to_ns = w->to_ns < w->last_ns ? w->to_ns : w->last_ns;
-		t->tail_ns = to_ns - (to_ns - from_ns) / ADVISE_TAIL_PART;
-		rc = marks_load(t->db, trace_id, t->role_count, &t->out->marks);
+	PF_TRY(pf_window_resolve(t->db, args, &window));
+	w = window.traces;
+	t->out->first_ns = w->first_ns;
+	from_ns = w->from_ns > w->first_ns ? w->from_ns : w->first_ns;
+	to_ns = w->to_ns < w->last_ns ? w->to_ns : w->last_ns;
+	t->tail_ns = to_ns - (to_ns - from_ns) / ADVISE_TAIL_PART;
+	PF_TRY(marks_load(t->db, w->trace_id, t->role_count, &t->out->marks));
+	PF_TRY(pf_window_steps(t->db, &window, &t->out->steps));
+	first = pf_steps_first(&t->out->steps, w->trace_id);
+	if (pf_steps_is_of(&t->out->steps, first + 1, w->trace_id)) {
+		t->out->has_late = true;
+		t->late_ns = t->out->steps.items[first].host_end_ns;
 	}
-	if (!rc)
-		rc = pf_window_steps(t->db, &window, &t->out->steps);
-	if (!rc) {
-		first = pf_steps_first(&t->out->steps, trace_id);
-		if (pf_steps_is_of(&t->out->steps, first + 1, trace_id)) {
-			t->out->has_late = true;
-			t->late_ns = t->out->steps.items[first].host_end_ns;
-		}
-	}
-	pf_window_release(&window);
-	return rc;
+	return 0;
 }
 
 static void free_taker(struct advise_taker *t)

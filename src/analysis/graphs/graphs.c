@@ -1298,10 +1298,24 @@ static int read_iterations(struct read *r)
 
 PF_ORDER(by_start, struct pf_graph_eager, PF_UP(start_ns))
 
+static void end_reading(struct read *r)
+{
+	pf_by_event_free(r->works);
+	pf_sorter_free(r->parts);
+	pf_step_regex_free(r->iteration);
+	pf_kinds_release(&r->kinds);
+	pf_texts_release(&r->texts);
+	pf_intern_release(&r->sequences);
+	free(r->meanings);
+	pf_nest_release(&r->open);
+	free(r->now);
+}
+
 int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 		   enum pf_graphs_read what, struct pf_graphs *out)
 {
 	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
+	PF_AUTO(end_reading)
 	struct read r = { .db = db,
 			  .out = out,
 			  .what = what,
@@ -1309,41 +1323,22 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 			  .has_args = args->has_args,
 			  .texts = { .db = db },
 			  .open = { .width = sizeof(struct open) } };
-	struct pf_window other = { 0 };
-	struct pf_window *window =
-		what == PF_GRAPHS_OWN ? &out->window : &other;
-	int rc = pf_window_resolve(
-		db, what == PF_GRAPHS_OWN ? &args->window : &all, window);
+	PF_AUTO(pf_window_release) struct pf_window other = { 0 };
+	const bool is_own = what == PF_GRAPHS_OWN;
+	struct pf_window *window = is_own ? &out->window : &other;
 
 	out->is_brief = args->is_brief;
 	r.parts = pf_sorter_temp(sizeof(struct part));
 	r.iteration = pf_step_regex_new(
 		args->iteration ? args->iteration : ITERATION, db->err);
-	if (!rc && (!r.iteration ||
-		    (!out->roles && !(out->roles = roles_new(db->err)))))
-		rc = -1;
-	if (!rc)
-		rc = pf_kinds_load(&r.kinds, db, db->err);
-	if (!rc)
-		rc = gather(&r, window);
-	if (!rc)
-		rc = read_tracks(&r);
-	if (!rc && what == PF_GRAPHS_OWN && !args->is_brief)
-		rc = read_iterations(&r);
-	if (!rc)
-		pf_sort(out->eager, out->eager_count, sizeof(*out->eager),
-			by_start);
-	pf_by_event_free(r.works);
-	pf_sorter_free(r.parts);
-	pf_step_regex_free(r.iteration);
-	pf_kinds_release(&r.kinds);
-	pf_texts_release(&r.texts);
-	pf_intern_release(&r.sequences);
-	pf_window_release(&other);
-	free(r.meanings);
-	pf_nest_release(&r.open);
-	free(r.now);
-	return rc;
+	PF_TRY(!r.iteration ||
+	       (!out->roles && !(out->roles = roles_new(db->err))));
+	PF_TRY(pf_window_resolve(db, is_own ? &args->window : &all, window));
+	PF_TRY(pf_kinds_load(&r.kinds, db, db->err));
+	PF_TRY(gather(&r, window) || read_tracks(&r));
+	PF_TRY(is_own && !args->is_brief && read_iterations(&r));
+	pf_sort(out->eager, out->eager_count, sizeof(*out->eager), by_start);
+	return 0;
 }
 
 /*

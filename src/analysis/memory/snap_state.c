@@ -166,22 +166,19 @@ int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 	struct pf_table *t;
 	const char *line = pf_stack_line(&l, stack);
 	int64_t count = 0;
-	int rc = line ? 0 : -1;
 
-	if (!rc)
-		pf_doc_finding(doc, "Stack %" PRId64 " is %s", stack, line);
+	PF_TRY(!line);
+	pf_doc_finding(doc, "Stack %" PRId64 " is %s", stack, line);
 	t = pf_doc_fields(doc, "frames", "Lines, the innermost first",
 			  PF_FIELDS(frame_fields));
-	if (!rc)
-		rc = add_frames(&l, stack, t, &count);
-	if (!rc && !count)
-		rc = pf_fail(db->err, PF_EUSAGE,
-			     "there is no call stack %" PRId64
-			     " in this database: 'profan memory' numbers them",
-			     stack);
-	if (!rc)
-		rc = add_held(db, stack, doc);
-	return rc;
+	PF_TRY(add_frames(&l, stack, t, &count));
+	if (!count)
+		return pf_fail(db->err, PF_EUSAGE,
+			       "there is no call stack %" PRId64
+			       " in this database: 'profan memory' numbers "
+			       "them",
+			       stack);
+	return add_held(db, stack, doc);
 }
 
 #define FIELD(...) PF_FIELD(struct pf_snap_now, __VA_ARGS__)

@@ -94,19 +94,15 @@ int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
 		     struct pf_arrivals *out)
 {
 	const struct pf_ranks_args args = { 0 };
-	struct pf_ranks_job *job;
-	int rc;
+	PF_AUTO(pf_ranks_freed) struct pf_ranks_job *job = NULL;
 
 	if (!pf_window_has_processes(window))
 		return 0;
 	job = pf_ranks_new(&args);
-	rc = pf_ranks_add(job, db, window);
-	if (!rc)
-		rc = pf_ranks_find(job, &out->of, db->err);
-	if (!rc)
-		settle(out, window);
-	pf_ranks_free(job);
-	return rc;
+	PF_TRY(pf_ranks_add(job, db, window));
+	PF_TRY(pf_ranks_find(job, &out->of, db->err));
+	settle(out, window);
+	return 0;
 }
 
 void pf_arrivals_release(struct pf_arrivals *a)

@@ -1997,27 +1997,23 @@ int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
 		 bool is_dense, struct pf_graphs *graphs,
 		 struct pf_roof_walk *out)
 {
+	PF_AUTO(tear_down)
 	struct walk w = { .db = db,
 			  .out = out,
 			  .texts = { .db = db },
 			  .open = { .width = sizeof(struct open) } };
-	int rc = prepare(&w, args);
 
-	if (!rc && graphs)
+	int rc;
+
+	PF_TRY(prepare(&w, args));
+	if (graphs)
 		w.replayed = roof_replayed_new(out, graphs);
-	if (!rc)
-		rc = gather(&w);
-	if (!rc)
-		rc = walk_works(&w, 0);
-	if (!rc)
-		rc = read_tracks(&w);
+	rc = gather(&w) || walk_works(&w, 0) || read_tracks(&w) ? -1 : 0;
 	roof_replayed_close(w.replayed);
-	for (size_t i = 0; !rc && i < out->shape_count; i++)
+	PF_TRY(rc);
+	for (size_t i = 0; i < out->shape_count; i++)
 		work_out(&w, &out->shapes[i], is_dense);
-	if (!rc)
-		rc = pf_sorter_finish(out->works, db->err);
-	tear_down(&w);
-	return rc;
+	return pf_sorter_finish(out->works, db->err);
 }
 
 void pf_roof_walk_release(struct pf_roof_walk *w)

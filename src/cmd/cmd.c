@@ -24,7 +24,6 @@
 #include "base/xxh128.h"
 #include "cmd/cache.h"
 #include "compare/fleet.h"
-#include "compare/fleet_show.h"
 #include "events/window.h"
 #include "ingest/files.h"
 #include "ingest/ingest.h"

@@ -2068,11 +2068,10 @@ void pf_pairs_release(struct pf_pairs *p)
 
 static uint32_t new_pair(struct pf_pairs *p, enum pf_match match)
 {
-	p->items = pf_grow(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-	p->items[p->count] = (struct pf_pair){ .match = match,
-					       .a_row = PF_NO_ROW,
-					       .b_row = PF_NO_ROW };
-	return (uint32_t)p->count++;
+	*PF_ONE_MORE(p->items, p->count, p->cap) = (struct pf_pair){
+		.match = match, .a_row = PF_NO_ROW, .b_row = PF_NO_ROW
+	};
+	return (uint32_t)p->count - 1;
 }
 
 static const void *row_at(const struct pf_pairs *p, int side, size_t row)

@@ -104,9 +104,9 @@ static uint32_t stack_child(struct stack_tree *t, uint32_t parent,
 		return UINT32_MAX;
 	}
 	*place = t->count;
-	t->nodes = pf_grow(t->nodes, &t->cap, t->count + 1, sizeof(*t->nodes));
-	t->nodes[t->count] = (struct stack_node){ parent, frame, 0 };
-	return (uint32_t)t->count++;
+	*PF_ONE_MORE(t->nodes, t->count, t->cap) =
+		(struct stack_node){ parent, frame, 0 };
+	return (uint32_t)t->count - 1;
 }
 
 /* Weights are not negative. */

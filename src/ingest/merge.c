@@ -31,12 +31,10 @@
 #include <xxhash.h>
 
 #include "base/intern.h"
-#include "base/mem.h"
 #include "base/spool.h"
 #include "events/args.h"
 #include "events/traces.h"
 #include "formats/planes.h"
-#include "store/query.h"
 #include "store/texts.h"
 
 /* ---- tracks ---- */
@@ -832,9 +830,7 @@ static int flush(struct pairing *p, struct pf_err *err)
 
 static int gather(struct pairing *p, struct held *h, struct pf_err *err)
 {
-	p->done = pf_grow(p->done, &p->done_cap, p->done_count + 1,
-			  sizeof(struct held *));
-	p->done[p->done_count++] = h;
+	*PF_ONE_MORE(p->done, p->done_count, p->done_cap) = h;
 	p->done_bytes += held_bytes(&h->ev);
 	if (p->done_count < GATHER_EVENTS && p->done_bytes < GATHER_BYTES)
 		return 0;
@@ -877,9 +873,7 @@ static int take(struct pairing *p, const struct pf_run_event *ev,
 			     : p->last_ns;
 	switch (p->in->type[ev->type].ph) {
 	case 'B':
-		p->open = pf_grow(p->open, &p->open_cap, p->open_count + 1,
-				  sizeof(struct held *));
-		p->open[p->open_count++] = hold(ev);
+		*PF_ONE_MORE(p->open, p->open_count, p->open_cap) = hold(ev);
 		return 0;
 	case 'E':
 		if (p->open_count)

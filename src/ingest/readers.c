@@ -1942,10 +1942,9 @@ static void share_base(struct reading *r)
 			r->file.base_ns = in->boots[i].base_ns;
 			return;
 		}
-	in->boots = pf_grow(in->boots, &in->boots_cap, in->boot_count + 1,
-			    sizeof(*in->boots));
-	in->boots[in->boot_count].id = pf_strdup(boot->value);
-	in->boots[in->boot_count++].base_ns = r->file.base_ns;
+	*PF_ONE_MORE(in->boots, in->boot_count, in->boots_cap) =
+		(struct pf_ingest_boot){ pf_strdup(boot->value),
+					 r->file.base_ns };
 }
 
 /* ---- the second pass ---- */

@@ -111,8 +111,7 @@ static int take_mark(void *context, const struct pf_block *b, uint32_t i,
 			s.end_ns > last->end_ns ? s.end_ns : last->end_ns;
 		return 0;
 	}
-	m->spans = pf_grow(m->spans, &r->cap, m->count + 1, sizeof(*m->spans));
-	m->spans[m->count++] = s;
+	*PF_ONE_MORE(m->spans, m->count, r->cap) = s;
 	return 0;
 }
 

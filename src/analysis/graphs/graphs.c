@@ -372,9 +372,7 @@ static void add_section(struct find *f, size_t from, size_t to, size_t period)
 		if (s.layers > 1)
 			split(f, &s, at);
 	}
-	f->sections = pf_grow(f->sections, &f->section_cap,
-			      f->section_count + 1, sizeof(s));
-	f->sections[f->section_count++] = s;
+	*PF_ONE_MORE(f->sections, f->section_count, f->section_cap) = s;
 	memset(f->taken + from, 1, to - from);
 	for (size_t i = 0; i < f->n; i++)
 		f->before[i + 1] = f->before[i] + f->taken[i];
@@ -967,10 +965,9 @@ static int find_around(struct read *r, uint32_t *out)
 			PF_TRY(mean(r, o->name, &m));
 			PF_TRY(args_of(r, o->args, &a.args) < 0);
 			a.name = m->text;
-			g->arounds = pf_grow(g->arounds, &g->around_cap,
-					     g->around_count + 1, sizeof(a));
 			o->around = (uint32_t)g->around_count;
-			g->arounds[g->around_count++] = a;
+			*PF_ONE_MORE(g->arounds, g->around_count,
+				     g->around_cap) = a;
 		}
 		*out = o->around;
 	}
@@ -1010,8 +1007,7 @@ static int capture(struct read *r, const struct meaning *m,
 	c = &o->captures[o->capture_count - 1];
 	if (c->count == LAUNCH_MAX)
 		return 0;
-	c->calls = pf_grow(c->calls, &c->cap, c->count + 1, sizeof(call));
-	c->calls[c->count++] = call;
+	*PF_ONE_MORE(c->calls, c->count, c->cap) = call;
 	return 0;
 }
 

@@ -228,8 +228,7 @@ static void add(struct pf_roofline *o, size_t *cap, struct pf_roof_link l)
 		l.share = NAN;
 		o->fast_links++;
 	}
-	o->links = pf_grow(o->links, cap, o->link_count + 1, sizeof(*o->links));
-	o->links[o->link_count++] = l;
+	*PF_ONE_MORE(o->links, o->link_count, *cap) = l;
 }
 
 /* ---- several ranks ---- */

@@ -271,9 +271,7 @@ static int push(struct pf_pickle *p, struct pf_pickle_val v)
 	       close_innermost(p));
 	if (p->depth == PF_PICKLE_STACK_MAX)
 		return fail_at(p, "too many values in wait");
-	p->stack = pf_grow(p->stack, &p->stack_cap, p->depth + 1u,
-			   sizeof(*p->stack));
-	p->stack[p->depth++] = v;
+	*PF_ONE_MORE(p->stack, p->depth, p->stack_cap) = v;
 	return 0;
 }
 
@@ -350,12 +348,11 @@ static int mark(struct pf_pickle *p)
 	PF_TRY(!is_items && c && c->mark && fold(p, c));
 	if (p->depth == PF_PICKLE_STACK_MAX)
 		return fail_at(p, "too many values in wait");
-	p->stack = pf_grow(p->stack, &p->stack_cap, p->depth + 1u,
-			   sizeof(*p->stack));
 	*PF_ONE_MORE(p->marks, p->mark_count, p->mark_cap) = p->depth;
 	if (is_items)
 		c->mark = p->depth;
-	p->stack[p->depth++] = (struct pf_pickle_val){ .type = PF_PICKLE_MARK };
+	*PF_ONE_MORE(p->stack, p->depth, p->stack_cap) =
+		(struct pf_pickle_val){ .type = PF_PICKLE_MARK };
 	return 0;
 }
 
@@ -482,11 +479,9 @@ static uint64_t pack(struct pf_pickle *p, const struct pf_pickle_val *v)
 					    .role = p->open[v->at].role,
 					    .v = p->open[v->at].number };
 	if (x.v < 0 || x.v >> 48) {
-		p->wide = pf_grow(p->wide, &p->wide_cap, p->wide_count + 1,
-				  sizeof(*p->wide));
-		p->wide[p->wide_count] = x.v;
+		*PF_ONE_MORE(p->wide, p->wide_count, p->wide_cap) = x.v;
 		x.type |= WIDE;
-		x.v = (int64_t)p->wide_count++;
+		x.v = (int64_t)p->wide_count - 1;
 	}
 	return (uint64_t)x.type << 56 | (uint64_t)x.role << 48 | (uint64_t)x.v;
 }
@@ -844,11 +839,9 @@ static int snap_device(struct pf_snap *s, int64_t number)
 			return (int)i;
 	if (s->device_count == PF_SNAP_DEVICES_MAX || number < 0)
 		return -1;
-	s->devices = pf_grow(s->devices, &s->device_cap, s->device_count + 1,
-			     sizeof(*s->devices));
-	s->devices[s->device_count] =
+	*PF_ONE_MORE(s->devices, s->device_count, s->device_cap) =
 		(struct pf_snap_device){ .number = number };
-	return (int)s->device_count++;
+	return (int)s->device_count - 1;
 }
 
 static void alloc(struct pf_snap_device *d, const struct pf_snap_entry *e)
@@ -1083,10 +1076,8 @@ static uint32_t snap_new_frame(struct pf_snap_stacks *s)
 
 static uint32_t snap_new_list(struct pf_snap_stacks *s)
 {
-	s->stack_of = pf_grow(s->stack_of, &s->list_cap, s->list_count + 1,
-			      sizeof(*s->stack_of));
-	s->stack_of[s->list_count] = 0;
-	return (uint32_t)s->list_count++;
+	*PF_ONE_MORE(s->stack_of, s->list_count, s->list_cap) = 0;
+	return (uint32_t)s->list_count - 1;
 }
 
 static void snap_set_frame(struct pf_snap_stacks *s, uint32_t number,

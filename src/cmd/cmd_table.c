@@ -102,9 +102,7 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id)
 	int64_t count;
 	int rc;
 
-	sqlite3_bind_int64(st, 1, a->rank);
-	sqlite3_bind_int64(st, 2, a->trace);
-	sqlite3_bind_int64(st, 3, a->cycle);
+	PF_BIND(st, a->rank, a->trace, a->cycle);
 	rc = pf_db_step(db, st, db->err);
 	*id = sqlite3_column_int64(st, 0);
 	count = sqlite3_column_int64(st, 1);

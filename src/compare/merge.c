@@ -197,8 +197,7 @@ static int put_row(struct pf_fleet_out *out, sqlite3_stmt *st,
 		   const struct pf_field *fields, size_t count, const void *row,
 		   int64_t position)
 {
-	sqlite3_bind_int64(st, 1, out->rank_id << PF_FLEET_SHIFT | position);
-	sqlite3_bind_int64(st, 2, out->rank_id);
+	PF_BIND(st, out->rank_id << PF_FLEET_SHIFT | position, out->rank_id);
 	for (size_t i = 0; i < count; i++) {
 		struct pf_cell cell = pf_field_cell(&fields[i], row);
 
@@ -316,8 +315,7 @@ static int fleet_digest_put(struct pf_fleet_out *out,
 			"a digest cannot be packed: %s",
 			ZSTD_getErrorName(len));
 	} else if (st) {
-		sqlite3_bind_int64(st, 1, out->rank_id << PF_FLEET_SHIFT);
-		sqlite3_bind_int64(st, 2, out->rank_id);
+		PF_BIND(st, out->rank_id << PF_FLEET_SHIFT, out->rank_id);
 		sqlite3_bind_blob64(st, 3, packed.data, len, SQLITE_STATIC);
 		rc = pf_db_put(out->db, st, out->db->err);
 	}
@@ -1545,8 +1543,8 @@ static int bind_row(struct pf_fleet_copy *c, struct pf_fleet_part *p, int table,
 	sqlite3_stmt *to = c->insert[table], *from = p->rows[table];
 	int64_t text;
 
-	sqlite3_bind_int64(to, 1, c->out->rank_id << PF_FLEET_SHIFT | position);
-	sqlite3_bind_int64(to, 2, c->out->rank_id);
+	PF_BIND(to, c->out->rank_id << PF_FLEET_SHIFT | position,
+		c->out->rank_id);
 	for (int i = 2; i < of->count; i++)
 		if (!of->is_text[i] ||
 		    sqlite3_column_type(from, i) != SQLITE_INTEGER) {
@@ -1567,8 +1565,7 @@ static int copy_table(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 	int64_t first = rank_id << PF_FLEET_SHIFT, position = 0;
 	int rc;
 
-	sqlite3_bind_int64(from, 1, first);
-	sqlite3_bind_int64(from, 2, first + (INT64_C(1) << PF_FLEET_SHIFT));
+	PF_BIND(from, first, first + (INT64_C(1) << PF_FLEET_SHIFT));
 	while ((rc = pf_db_step(db_of(p), from, c->err)) == 1) {
 		if (bind_row(c, p, table, position++) ||
 		    pf_db_step(c->out->db, to, c->err) < 0) {
@@ -2175,8 +2172,7 @@ static int put_rank(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 	const char *db = (const char *)sqlite3_column_text(plan, DB);
 	PF_OWN char *relative = db ? place_relative(g->folder, db) : NULL;
 
-	sqlite3_bind_int64(to, 1, g->out.rank_id);
-	sqlite3_bind_int64(to, 2, g->capture.id);
+	PF_BIND(to, g->out.rank_id, g->capture.id);
 	for (int i = RANK; i < ENTRY_COLUMNS; i++)
 		sqlite3_bind_value(to, i, sqlite3_column_value(plan, i));
 	if (relative)

@@ -159,11 +159,9 @@ static int put_samples(struct reading *r, struct pf_err *err)
 		size_t len;
 		const char *text = pf_intern_text(&r->stacks, i, &len);
 
-		sqlite3_bind_int64(st, 1, r->sample_base + i + 1);
-		sqlite3_bind_int64(st, 2, r->in->trace_id);
-		sqlite3_bind_int64(
-			st, 3, r->chains.stack_base + add_stack(r, text, len));
-		sqlite3_bind_int64(st, 4, r->sums[i]);
+		PF_BIND(st, r->sample_base + i + 1, r->in->trace_id,
+			r->chains.stack_base + add_stack(r, text, len),
+			r->sums[i]);
 		PF_TRY(pf_db_put(r->in->db, st, err));
 	}
 	return 0;
@@ -360,9 +358,7 @@ static int put_row(struct rave_reading *r, struct pf_err *err)
 	if (isnan(real[CPU_PERCENT]) && isnan(real[ALLOCATED_GIB]) &&
 	    isnan(real[RESERVED_GIB]))
 		st = r->timing;
-	sqlite3_bind_int64(st, 1, r->in->trace_id);
-	sqlite3_bind_int64(st, 2, ++r->ordinal);
-	sqlite3_bind_int64(st, 3, whole[STEP].number);
+	PF_BIND(st, r->in->trace_id, ++r->ordinal, whole[STEP].number);
 	if (whole[BATCH_IDX].is == PF_MEMBER_INT)
 		sqlite3_bind_int64(st, 4, whole[BATCH_IDX].number);
 	if (st == r->timing) {

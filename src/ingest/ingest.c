@@ -359,8 +359,7 @@ static void bind_metadata(const struct writing *w,
 
 	if (row->b)
 		m = w->in->metadata[row->b - 1];
-	sqlite3_bind_int64(w->st, 1, w->in->trace_id);
-	sqlite3_bind_int64(w->st, 2, m.last_order);
+	PF_BIND(w->st, w->in->trace_id, m.last_order);
 	bind_text(w->st, 3, row->first, row->first_len);
 	sqlite3_bind_int64(w->st, 4, m.count);
 }
@@ -373,8 +372,7 @@ static void bind_row(const struct writing *w, const struct pf_later_row *row)
 		bind_text(w->st, 2, row->first, row->first_len);
 		break;
 	case PF_LATER_ARGSET:
-		sqlite3_bind_int64(w->st, 1, row->a);
-		sqlite3_bind_int64(w->st, 2, row->b);
+		PF_BIND(w->st, row->a, row->b);
 		bind_text(w->st, 3, row->first, row->first_len);
 		break;
 	case PF_LATER_TYPE:
@@ -441,34 +439,38 @@ static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 {
 	PF_STMT(st) = pf_db_prepare(
 		in->db,
-		"INSERT INTO track(id, trace_id, class, pid, tid, event_count,"
-		" first_ns, last_ns, name) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
+		"INSERT INTO track(id, trace_id, event_count, first_ns,"
+		" last_ns, class, pid, tid, name)"
+		" VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
 		err);
 
 	PF_TRY(!st);
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
-		sqlite3_bind_int64(st, 1, (int64_t)i + 1);
-		sqlite3_bind_int64(st, 2, in->trace_id);
-		sqlite3_bind_text(st, 3, pf_track_class_name(t->class_letter),
+		PF_BIND(st, (int64_t)i + 1, in->trace_id, t->event_count,
+			t->first_ns, t->last_ns);
+		sqlite3_bind_text(st, 6, pf_track_class_name(t->class_letter),
 				  -1, SQLITE_STATIC);
-		sqlite3_bind_text(st, 4, t->pid, -1, SQLITE_STATIC);
-		sqlite3_bind_text(st, 5, t->tid, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(st, 6, t->event_count);
-		sqlite3_bind_int64(st, 7, t->first_ns);
-		sqlite3_bind_int64(st, 8, t->last_ns);
+		sqlite3_bind_text(st, 7, t->pid, -1, SQLITE_STATIC);
+		sqlite3_bind_text(st, 8, t->tid, -1, SQLITE_STATIC);
 		sqlite3_bind_text(st, 9, t->name, -1, SQLITE_STATIC);
 		PF_TRY(pf_db_put(in->db, st, err));
 	}
 	return 0;
 }
 
+static void bind_known(sqlite3_stmt *st, int i, int64_t value, bool known)
+{
+	if (known)
+		sqlite3_bind_int64(st, i, value);
+}
+
 static int put_repairs(struct pf_ingest *in, struct pf_err *err)
 {
 	PF_STMT(st) = pf_db_prepare(
 		in->db,
-		"INSERT INTO repair(trace_id, kind, is_skip, count,"
+		"INSERT INTO repair(trace_id, is_skip, count, kind,"
 		" first_offset) VALUES(?1,?2,?3,?4,?5)",
 		err);
 
@@ -476,14 +478,12 @@ static int put_repairs(struct pf_ingest *in, struct pf_err *err)
 	for (int k = 0; k < PF_REPAIR_KINDS; k++) {
 		if (!in->repairs.of[k].count)
 			continue;
-		sqlite3_bind_int64(st, 1, in->trace_id);
-		sqlite3_bind_text(st, 2, pf_repair_word((enum pf_repair_kind)k),
+		PF_BIND(st, in->trace_id, k >= PF_REPAIR_FIRST_SKIP,
+			in->repairs.of[k].count);
+		sqlite3_bind_text(st, 4, pf_repair_word((enum pf_repair_kind)k),
 				  -1, SQLITE_STATIC);
-		sqlite3_bind_int64(st, 3, k >= PF_REPAIR_FIRST_SKIP);
-		sqlite3_bind_int64(st, 4, in->repairs.of[k].count);
-		if (in->repairs.of[k].first_offset >= 0)
-			sqlite3_bind_int64(st, 5,
-					   in->repairs.of[k].first_offset);
+		bind_known(st, 5, in->repairs.of[k].first_offset,
+			   in->repairs.of[k].first_offset >= 0);
 		PF_TRY(pf_db_put(in->db, st, err));
 	}
 	return 0;
@@ -532,23 +532,17 @@ static int put_facts(struct pf_ingest *in, struct pf_err *err)
 	return 0;
 }
 
-static void bind_known(sqlite3_stmt *st, int i, int64_t value, bool known)
-{
-	if (known)
-		sqlite3_bind_int64(st, i, value);
-}
-
 static int put_trace(struct pf_ingest *in, struct pf_err *err)
 {
 	int64_t skipped = 0, rank;
 	struct pf_source_name name;
-	sqlite3_stmt *st = pf_db_prepare(
+	PF_STMT(st) = pf_db_prepare(
 		in->db,
-		"INSERT INTO trace(id, path, format, compression, file_bytes,"
-		" json_bytes, rank, first_ns, last_ns, event_count,"
-		" stored_count, metadata_count, paired_count, skipped_count,"
-		" xxh128, worker, span) VALUES"
-		"(?1,?2,?14,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?15,?16,?17)",
+		"INSERT INTO trace(id, json_bytes, event_count, stored_count,"
+		" metadata_count, paired_count, skipped_count, path, format,"
+		" compression, xxh128, worker, file_bytes, rank, first_ns,"
+		" last_ns, span) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,"
+		"?12,?13,?14,?15,?16,?17)",
 		err);
 	int rc;
 
@@ -560,25 +554,20 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 							     : in->named_rank);
 	for (int k = PF_REPAIR_FIRST_SKIP; k < PF_REPAIR_KINDS; k++)
 		skipped += in->repairs.of[k].count;
-	sqlite3_bind_int64(st, 1, in->trace_id);
-	sqlite3_bind_text(st, 2, in->path, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 3, in->compression, -1, SQLITE_STATIC);
-	bind_known(st, 4, in->file_bytes, in->file_bytes >= 0);
-	sqlite3_bind_int64(st, 5, in->json_bytes);
-	bind_known(st, 6, rank, rank >= 0);
-	bind_known(st, 7, in->first_ns, in->stored_count > 0);
-	bind_known(st, 8, in->last_ns, in->stored_count > 0);
-	sqlite3_bind_int64(st, 9, in->event_count);
-	sqlite3_bind_int64(st, 10, in->stored_count);
-	sqlite3_bind_int64(st, 11, in->metadata_count);
-	sqlite3_bind_int64(st, 12, in->paired_count);
-	sqlite3_bind_int64(st, 13, skipped);
-	sqlite3_bind_text(st, 14, in->format_name, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 15, in->digest, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 16, name.worker, -1, SQLITE_STATIC);
+	PF_BIND(st, in->trace_id, in->json_bytes, in->event_count,
+		in->stored_count, in->metadata_count, in->paired_count,
+		skipped);
+	sqlite3_bind_text(st, 8, in->path, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 9, in->format_name, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 10, in->compression, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 11, in->digest, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 12, name.worker, -1, SQLITE_STATIC);
+	bind_known(st, 13, in->file_bytes, in->file_bytes >= 0);
+	bind_known(st, 14, rank, rank >= 0);
+	bind_known(st, 15, in->first_ns, in->stored_count > 0);
+	bind_known(st, 16, in->last_ns, in->stored_count > 0);
 	bind_known(st, 17, name.span, name.span >= 0);
 	rc = pf_db_put(in->db, st, err);
-	sqlite3_finalize(st);
 	free(name.worker);
 	return rc;
 }

@@ -91,9 +91,7 @@ static void bind_segment(struct pf_ingest_snap *r, sqlite3_stmt *st,
 	char pool[32];
 
 	snprintf(pool, sizeof(pool), "%u:%u", g->pool_a, g->pool_b);
-	sqlite3_bind_int64(st, 1, r->segment_base + i + 1);
-	sqlite3_bind_int64(st, 2, r->in->trace_id);
-	sqlite3_bind_int64(st, 3, g->device);
+	PF_BIND(st, r->segment_base + i + 1, r->in->trace_id, g->device);
 	bind_key(st, 4, g->address, g->address_is);
 	sqlite3_bind_int64(st, 5, g->total);
 	bind_key(st, 6, g->stream, g->stream_is);
@@ -124,8 +122,7 @@ static void bind_past(struct pf_ingest_snap *r, sqlite3_stmt *st,
 	const struct pf_snap_past *p = record;
 
 	(void)i;
-	sqlite3_bind_int64(st, 1, r->block_base + p->block + 1);
-	sqlite3_bind_int64(st, 2, p->bytes);
+	PF_BIND(st, r->block_base + p->block + 1, p->bytes);
 	bind_stack(r, st, 3, p->stack);
 }
 
@@ -216,20 +213,14 @@ static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 	PF_TRY(!st);
 	for (size_t i = 0; i < r->snap.device_count; i++) {
 		const struct pf_snap_device *d = &r->snap.devices[i];
-		const int64_t columns[] = {
-			r->in->trace_id, d->number,
-			d->entry_count,  d->timed_count,
-			d->base,         d->before_count,
-			d->early_count,  pf_sat_add(d->base, d->level),
-			d->in_use,       d->twice_count,
-			d->differ_count, d->no_block_count,
-			d->late_count,   d->has_reserved_base,
-		};
 
 		if (d->is_cut)
 			continue;
-		for (size_t c = 0; c < PF_LEN(columns); c++)
-			sqlite3_bind_int64(st, (int)c + 1, columns[c]);
+		PF_BIND(st, r->in->trace_id, d->number, d->entry_count,
+			d->timed_count, d->base, d->before_count,
+			d->early_count, pf_sat_add(d->base, d->level),
+			d->in_use, d->twice_count, d->differ_count,
+			d->no_block_count, d->late_count, d->has_reserved_base);
 		PF_TRY(pf_db_put(r->in->db, st, err));
 	}
 	return 0;

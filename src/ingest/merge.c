@@ -269,8 +269,7 @@ static int ingest_device_types(struct pf_ingest *in,
 	for (int k = 0; k < PF_KIND_COUNT; k++) {
 		if (!d->has_type[k])
 			continue;
-		sqlite3_bind_int64(st, 1, in->device_type[k]);
-		sqlite3_bind_int64(st, 2, k);
+		PF_BIND(st, in->device_type[k], k);
 		PF_TRY(pf_db_put(in->db, st, err));
 	}
 	return 0;
@@ -1012,13 +1011,8 @@ static int ingest_comm_put(struct pf_ingest *in, sqlite3_stmt *st,
 {
 	const struct pf_ingest_comm *op = &in->comms[comm - 1];
 
-	sqlite3_bind_int64(st, 1, in->trace_id);
-	sqlite3_bind_int64(st, 2, event_id);
-	sqlite3_bind_int(st, 3, (int)op->rule);
-	sqlite3_bind_int64(st, 4, op->record_id);
-	sqlite3_bind_int64(st, 5, op->args);
-	sqlite3_bind_int64(st, 6, op->name);
-	sqlite3_bind_int64(st, 7, PF_ID_NONE);
+	PF_BIND(st, in->trace_id, event_id, (int)op->rule, op->record_id,
+		op->args, op->name, PF_ID_NONE);
 	return pf_db_put(in->db, st, err);
 }
 
@@ -1105,8 +1099,7 @@ static int insert_columns(struct pf_block_writer *w, const struct pf_block *b,
 			continue;
 		pf_buf_clear(&w->bytes);
 		pf_column_encode(b, (enum pf_column)c, &w->bytes);
-		sqlite3_bind_int64(st, 1, block_id);
-		sqlite3_bind_int64(st, 2, c);
+		PF_BIND(st, block_id, c);
 		sqlite3_bind_blob(st, 3, w->bytes.data, (int)w->bytes.len,
 				  SQLITE_STATIC);
 		PF_TRY(pf_db_put(w->in->db, st, err));
@@ -1127,13 +1120,8 @@ static int insert_block(struct pf_block_writer *w, const struct pf_block *b,
 	pf_buf_clear(&w->bytes);
 	pf_buf_reserve(&w->bytes, 1);
 	name_list(w, b);
-	sqlite3_bind_int64(st, 1, id);
-	sqlite3_bind_int64(st, 2, track_id);
-	sqlite3_bind_int64(st, 3, block_no);
-	sqlite3_bind_int64(st, 4, b->count);
-	sqlite3_bind_int64(st, 5, b->start_ns[0]);
-	sqlite3_bind_int64(st, 6, b->start_ns[b->count - 1]);
-	sqlite3_bind_int64(st, 7, end);
+	PF_BIND(st, id, track_id, block_no, b->count, b->start_ns[0],
+		b->start_ns[b->count - 1], end);
 	sqlite3_bind_blob(st, 8, w->bytes.data, (int)w->bytes.len,
 			  SQLITE_STATIC);
 	PF_TRY(pf_db_put(w->in->db, st, err));
@@ -1619,11 +1607,8 @@ static int put_annotation(void *arg, const struct pf_later_row *row,
 	struct annotation span;
 
 	memcpy(&span, row->first, sizeof(span));
-	sqlite3_bind_int64(st, 1, row->a);
-	sqlite3_bind_int64(st, 2, m->in->trace_id);
-	sqlite3_bind_int64(st, 3, span.start_ns);
-	sqlite3_bind_int64(st, 4, span.dur_ns);
-	sqlite3_bind_int64(st, 5, row->b);
+	PF_BIND(st, row->a, m->in->trace_id, span.start_ns, span.dur_ns,
+		row->b);
 	return pf_db_put(m->in->db, st, err);
 }
 
@@ -2141,12 +2126,8 @@ int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 	for (size_t i = 0; i < in->step_count; i++) {
 		const struct pf_ingest_step *s = &in->steps[i];
 
-		sqlite3_bind_int64(st, 1, in->trace_id);
-		sqlite3_bind_int64(st, 2, s->step);
-		sqlite3_bind_int64(st, 3, s->event_id >> 32);
-		sqlite3_bind_int64(st, 4, s->event_id);
-		sqlite3_bind_int64(st, 5, s->start_ns);
-		sqlite3_bind_int64(st, 6, s->dur_ns);
+		PF_BIND(st, in->trace_id, s->step, s->event_id >> 32,
+			s->event_id, s->start_ns, s->dur_ns);
 		PF_TRY(pf_db_put(in->db, st, err));
 	}
 	return 0;
@@ -2168,11 +2149,8 @@ static int complete_steps(struct gpu_rows *g, struct pf_err *err)
 
 		if (!s->gpu_count)
 			continue;
-		sqlite3_bind_int64(st, 1, in->trace_id);
-		sqlite3_bind_int64(st, 2, s->start_ns);
-		sqlite3_bind_int64(st, 3, s->event_id);
-		sqlite3_bind_int64(st, 4, s->gpu_count);
-		sqlite3_bind_int64(st, 5, s->gpu_end_ns);
+		PF_BIND(st, in->trace_id, s->start_ns, s->event_id,
+			s->gpu_count, s->gpu_end_ns);
 		PF_TRY(pf_db_put(g->in->db, st, err));
 	}
 	return 0;

@@ -875,8 +875,8 @@ static int put_frames(const struct pf_ingest_stacks *s,
 		const struct pf_dict_entry *names = p->names.entries;
 
 		s->frame(s->arg, i, &f);
-		sqlite3_bind_int64(st, 1, s->frame_base + i + 1);
-		sqlite3_bind_int64(st, 2, names[entries[i - from][0]].gid);
+		PF_BIND(st, s->frame_base + i + 1,
+			names[entries[i - from][0]].gid);
 		if (f.line >= 0)
 			sqlite3_bind_int64(st, 3, f.line);
 		sqlite3_bind_int64(st, 4, names[entries[i - from][1]].gid);

@@ -832,8 +832,7 @@ static int fetch_block(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 
 	pf_buf_reserve(&f->bytes, FIRST_BYTES);
 	pf_db_lock(db);
-	sqlite3_bind_int64(st, 1, block_id);
-	sqlite3_bind_int64(st, 2, (int64_t)columns);
+	PF_BIND(st, block_id, (int64_t)columns);
 	rc = fetch(db, st, columns, f, err);
 	sqlite3_reset(st);
 	pf_db_unlock(db);
@@ -1352,11 +1351,8 @@ static int ask_block(struct pf_cursor *c, sqlite3_stmt *st, struct found *f,
 	int rc;
 
 	pf_db_lock(c->db);
-	sqlite3_bind_int64(st, 1, c->track_id);
-	sqlite3_bind_int64(st, 2, c->next_block);
-	sqlite3_bind_int64(st, 3, c->seek_ns);
-	sqlite3_bind_int64(st, 4, c->last_ns);
-	sqlite3_bind_int64(st, 5, c->from_ns);
+	PF_BIND(st, c->track_id, c->next_block, c->seek_ns, c->last_ns,
+		c->from_ns);
 	rc = pf_db_step(c->db, st, err);
 	if (rc == 1) {
 		f->id = sqlite3_column_int64(st, 0);

@@ -198,6 +198,16 @@ void pf_db_keep(struct pf_db *db, sqlite3_stmt *stmt);
  * prepared, which has said why; binding to it does nothing.
  */
 int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err);
+/* Bind whole numbers, the first as ?1. */
+#define PF_BIND(stmt, ...)                                                     \
+	pf_db_bind(stmt, (const int64_t[]){ __VA_ARGS__ },                     \
+		   PF_LEN(((const int64_t[]){ __VA_ARGS__ })))
+static inline void pf_db_bind(sqlite3_stmt *stmt, const int64_t *numbers,
+			      size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		sqlite3_bind_int64(stmt, (int)i + 1, numbers[i]);
+}
 /* A statement that gives no row is run, and made ready for the next. */
 int pf_db_put(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err);
 /* The one number that a query gives; 0 without a row. */

@@ -366,13 +366,9 @@ static void scan_start(struct pf_scan *s)
 	const struct pf_filter *f = &s->filter;
 
 	sqlite3_reset(s->blocks);
-	sqlite3_bind_int64(s->blocks, 1,
-			   f->id_low < 0 ? 0 : block_of(f->id_low));
-	sqlite3_bind_int64(s->blocks, 2,
-			   f->id_high < 0 ? -1 : block_of(f->id_high));
-	sqlite3_bind_int64(s->blocks, 3, f->start_high);
-	sqlite3_bind_int64(s->blocks, 4, f->start_low);
-	sqlite3_bind_int64(s->blocks, 5, f->end_low);
+	PF_BIND(s->blocks, f->id_low < 0 ? 0 : block_of(f->id_low),
+		f->id_high < 0 ? -1 : block_of(f->id_high), f->start_high,
+		f->start_low, f->end_low);
 	s->at = s->end = 0;
 	s->is_running = !f->is_none;
 }

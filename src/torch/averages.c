@@ -2495,8 +2495,7 @@ static int insert_list(struct pf_db *db, int64_t trace_id, int grouping,
 	int rc = st ? 0 : -1;
 
 	PF_TRY(!st);
-	sqlite3_bind_int64(st, 1, trace_id);
-	sqlite3_bind_int(st, 2, grouping);
+	PF_BIND(st, trace_id, grouping);
 	for (size_t i = 0; !rc && i < list->count; i++)
 		rc = insert_row(db, st, &list->rows[i], i, err);
 	return rc;
@@ -2681,8 +2680,7 @@ static int read_list(struct pf_db *db, int64_t trace_id, bool by_shape,
 	size_t cap = 0;
 	int rc;
 
-	sqlite3_bind_int64(st, 1, trace_id);
-	sqlite3_bind_int(st, 2, by_shape);
+	PF_BIND(st, trace_id, by_shape);
 	while ((rc = pf_db_step(db, st, err)) == 1) {
 		list->rows = pf_grow(list->rows, &cap, list->count + 1,
 				     sizeof(*list->rows));

@@ -1796,9 +1796,7 @@ static int put_launch(const struct pf_graphs *g, struct pf_db *to,
 	for (size_t i = 0; i < graph->count; i++) {
 		const struct pf_graph_node *n = &graph->nodes[i];
 
-		sqlite3_bind_int64(st, 1, graph->trace_id);
-		sqlite3_bind_int64(st, 2, l->launch_id);
-		sqlite3_bind_int64(st, 3, (int64_t)i);
+		PF_BIND(st, graph->trace_id, l->launch_id, (int64_t)i);
 		bind_text(st, 4, role_word(n->in.role));
 		if (n->in.layer >= 0)
 			sqlite3_bind_int64(st, 5, n->in.layer);

@@ -1074,18 +1074,6 @@ struct pf_kept {
 	size_t used_bytes, max_bytes;
 };
 
-void pf_kept_start(struct pf_db *db, size_t max_bytes)
-{
-	struct pf_kept *k;
-
-	if (db->kept)
-		return;
-	k = pf_calloc(1, sizeof(*k));
-	pthread_mutex_init(&k->lock, NULL);
-	k->max_bytes = max_bytes;
-	db->kept = k;
-}
-
 static void drop_blocks(struct pf_kept *k)
 {
 	while (k->count) {
@@ -1111,13 +1099,31 @@ void pf_kept_stop(struct pf_db *db)
 	pthread_mutex_unlock(&k->lock);
 }
 
-void pf_kept_free(struct pf_kept *k)
+static void *new_kept(struct pf_db *db, const char *ignored)
 {
-	if (!k)
-		return;
+	struct pf_kept *k = pf_calloc(1, sizeof(*k));
+
+	(void)db, (void)ignored;
+	pthread_mutex_init(&k->lock, NULL);
+	return k;
+}
+
+static void free_kept(void *kept)
+{
+	struct pf_kept *k = kept;
+
 	drop_blocks(k);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
+}
+
+void pf_kept_start(struct pf_db *db, size_t max_bytes)
+{
+	if (db->kept)
+		return;
+	/* of the connection, as what is worked out, but no figure */
+	db->kept = (struct pf_kept *)pf_memo_get(db, new_kept, free_kept, NULL);
+	db->kept->max_bytes = max_bytes;
 }
 
 bool pf_kept_take(struct pf_db *db, size_t bytes)

@@ -644,10 +644,8 @@ void pf_db_close(struct pf_db *db)
 	close_spare(db);
 	drop_idle(db);
 	sqlite3_close_v2(db->sql);
-	if (!db->is_beside) {
+	if (!db->is_beside)
 		memo_free(db->memo);
-		pf_kept_free(db->kept);
-	}
 	free_gate(db->gate);
 	free(db->path);
 	*db = (struct pf_db){ .err = db->err };

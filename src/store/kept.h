@@ -20,8 +20,6 @@
 void pf_kept_start(struct pf_db *db, size_t max_bytes);
 /* Drop the columns of blocks, which nobody reads any more, and keep none. */
 void pf_kept_stop(struct pf_db *db);
-struct pf_kept;
-void pf_kept_free(struct pf_kept *k); /* or NULL */
 
 /* Room for something else that is kept as long; false: there is not so much. */
 bool pf_kept_take(struct pf_db *db, size_t bytes);

@@ -1321,7 +1321,7 @@ static int put_async(struct pf_engine *e, const struct item *it)
 	f.bytes[PF_FIG_CPU] = n.cpu_bytes;
 	f.bytes[PF_FIG_DEVICE] = n.device_bytes;
 	f.flops = n.flops;
-	return pf_tree_settle_alone(&e->tree, &n, &f, true, e->err);
+	return pf_tree_settle(&e->tree, &n, &f, true, e->err);
 }
 
 static int put(struct pf_engine *e, const struct item *it)
@@ -1524,7 +1524,7 @@ static int add_row(struct pf_engine *e, const struct pf_fe *fe,
 	f.ns[PF_FIG_DEVICE] = f.ns[PF_FIG_SELF_DEVICE] = end_ns - start_ns;
 	f.us[PF_FIG_DEVICE] = pf_engine_dur_us(e, start_ns, end_ns);
 	f.us[PF_FIG_SELF_DEVICE] = f.us[PF_FIG_DEVICE];
-	return pf_tree_settle_alone(&e->tree, &n, &f, false, e->err);
+	return pf_tree_settle(&e->tree, &n, &f, false, e->err);
 }
 
 /* Hostile times may be too long to be summed. */

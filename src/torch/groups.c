@@ -527,8 +527,9 @@ void pf_tree_release(struct pf_tree *t)
 	memset(t, 0, sizeof(*t));
 }
 
-static int settle(struct pf_tree *t, const struct pf_node *n,
-		  const struct pf_figures *f, bool is_async, struct pf_err *err)
+int pf_tree_settle(struct pf_tree *t, const struct pf_node *n,
+		   const struct pf_figures *f, bool is_async,
+		   struct pf_err *err)
 {
 	if (!n->is_row)
 		return 0;
@@ -542,13 +543,6 @@ static int settle(struct pf_tree *t, const struct pf_node *n,
 		PF_TRY(groups_settle(&t->groups[i], &s, f, err));
 	}
 	return 0;
-}
-
-int pf_tree_settle_alone(struct pf_tree *t, const struct pf_node *n,
-			 const struct pf_figures *f, bool is_async,
-			 struct pf_err *err)
-{
-	return settle(t, n, f, is_async, err);
 }
 
 static int64_t wrap_sub(int64_t a, int64_t b)
@@ -603,7 +597,7 @@ static int release_child(struct pf_tree *t, struct pf_node *parent,
 	parent->holds_child = false;
 	figure_out(parent + 1, &f);
 	add_child(t, parent, &f);
-	return settle(t, parent + 1, &f, false, err);
+	return pf_tree_settle(t, parent + 1, &f, false, err);
 }
 
 /* The held child of n is a duplicate: n takes its children and kernels. */
@@ -621,7 +615,7 @@ static int absorb_child(struct pf_tree *t, struct pf_node *n,
 	n->child_device_bytes = child->child_device_bytes;
 	n->kernel_us = child->kernel_us;
 	n->kernel_ns = child->kernel_ns;
-	return settle(t, child, NULL, false, err);
+	return pf_tree_settle(t, child, NULL, false, err);
 }
 
 /* Close the innermost event of a stack. */
@@ -639,7 +633,7 @@ static int pop(struct pf_tree *t, struct pf_stack *s, struct pf_err *err)
 	figure_out(n, &f);
 	if (parent)
 		add_child(t, parent, &f);
-	return settle(t, n, &f, false, err);
+	return pf_tree_settle(t, n, &f, false, err);
 }
 
 struct pf_node *pf_tree_push(struct pf_tree *t, uint32_t thread,

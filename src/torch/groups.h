@@ -239,10 +239,13 @@ struct pf_node *pf_tree_push(struct pf_tree *t, uint32_t thread,
 			     int64_t start_ns, int64_t end_ns,
 			     struct pf_err *err);
 
-/* Settle an event that has no tree: a device's, or an asynchronous one. */
-int pf_tree_settle_alone(struct pf_tree *t, const struct pf_node *n,
-			 const struct pf_figures *f, bool is_async,
-			 struct pf_err *err);
+/*
+ * An event's figures are known; NULL: it does not count after all.  Of those
+ * that have no tree (a device's, asynchronous ones) others say it.
+ */
+int pf_tree_settle(struct pf_tree *t, const struct pf_node *n,
+		   const struct pf_figures *f, bool is_async,
+		   struct pf_err *err);
 
 /* Close everything. */
 int pf_tree_finish(struct pf_tree *t, struct pf_err *err);

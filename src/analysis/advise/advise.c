@@ -12,349 +12,6 @@
 #include "store/kept.h"
 #include "store/threads.h"
 
-/* What to do, in words of the reader's framework. */
-
-#define TORCH "PyTorch"
-#define JAX   "JAX"
-#define TF    "TensorFlow"
-
-/* Framework NULL: any.  Of a rule the first that fits counts. */
-static const struct {
-	const char *id, *framework, *variant, *remedy, *code;
-} remedies[] = {
-	{ "A1", TORCH, "no workers",
-	  "the loader has no workers: give it processes of its "
-	  "own, as many as there are CPU cores to spare",
-	  "DataLoader(dataset, num_workers=4, persistent_workers=True,\n"
-	  "           pin_memory=True)" },
-	{ "A1", TORCH, "workers",
-	  "the workers do not keep up: more of them, more batches ahead, or "
-	  "cheaper transforms",
-	  "DataLoader(dataset, num_workers=8, prefetch_factor=4,\n"
-	  "           persistent_workers=True)" },
-	{ "A1", TF, NULL,
-	  "read and transform in parallel, and prepare batches ahead",
-	  "ds = ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)\n"
-	  "ds = ds.batch(n).prefetch(tf.data.AUTOTUNE)" },
-	{ "A1", JAX, NULL,
-	  "load the next batch in another thread, and put it on the device "
-	  "while this one is computed",
-	  "grain.MapDataset.source(data).to_iter_dataset(\n"
-	  "    grain.ReadOptions(num_threads=16, prefetch_buffer_size=500))" },
-	{ "A1", NULL, NULL,
-	  "load the next batch in another thread or process while the device "
-	  "works on this one",
-	  NULL },
-	{ "A2", NULL, "paged",
-	  "the host reads it page by page: prefetch it to the host, or copy it "
-	  "to a buffer of the host's",
-	  "cudaMemPrefetchAsync(p, bytes, cudaCpuDeviceId, stream);" },
-	{ "A2", TORCH, NULL,
-	  "let the loader pin its batches, and copy without waiting",
-	  "DataLoader(dataset, pin_memory=True)\n"
-	  "batch = batch.to(device, non_blocking=True)" },
-	{ "A2", JAX, NULL,
-	  "put the next batch on the device before this step is waited for: "
-	  "device_put does not wait",
-	  "following = jax.device_put(next(batches))" },
-	{ "A2", TF, NULL, "let the dataset copy batches ahead",
-	  "ds = ds.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))" },
-	{ "A2", NULL, NULL,
-	  "allocate host buffers with cudaMallocHost or hipHostMalloc, and "
-	  "copy without waiting, on a stream of its own",
-	  NULL },
-	{ "A3", TORCH, "item",
-	  "keep results on the GPU and read them every so many steps, not in "
-	  "each; boolean indexing and nonzero() wait for a size: use where()",
-	  "total += loss.detach()      # no .item() here\n"
-	  "if step % 100 == 0:\n"
-	  "    print(total.item())" },
-	{ "A3", TORCH, "explicit",
-	  "the script itself waits, as for timing: leave it out, or time with "
-	  "events",
-	  "start.record(); ...; end.record()\n"
-	  "# later: start.elapsed_time(end)" },
-	{ "A3", TORCH, "collective",
-	  "the host waits for a collective, and so for the slowest rank: let "
-	  "only the stream wait for it, and leave barriers out of steps",
-	  "work = dist.all_reduce(t, async_op=True); ...; work.wait()\n"
-	  "# no dist.barrier() or torch.cuda.synchronize() in steps" },
-	{ "A3", TORCH, "copy",
-	  "copy results back without waiting, and read them a step later",
-	  "host = result.to('cpu', non_blocking=True)" },
-	{ "A3", TORCH, "pageable",
-	  "it waits for what comes before a copy from pageable memory: keep "
-	  "the tensor on the GPU, or pin it and copy without waiting",
-	  "x = x.pin_memory().to(device, non_blocking=True)" },
-	{ "A3", NULL, "launches",
-	  "each call that launches work waits until it is done, as where "
-	  "somebody looks for an error",
-	  "unset CUDA_LAUNCH_BLOCKING HIP_LAUNCH_BLOCKING "
-	  "AMD_SERIALIZE_KERNEL" },
-	{ "A3", NULL, "other launches",
-	  "each call that launches work waits until it is done: let the device "
-	  "take work ahead, if it can",
-	  NULL },
-	{ "A3", TORCH, "anywhere",
-	  "read results less often, and wait for an event instead of the "
-	  "device",
-	  NULL },
-	{ "A3", TORCH, NULL,
-	  "this operator waits by itself: call it less often, or choose one "
-	  "that does not",
-	  NULL },
-	{ "A3", JAX, NULL,
-	  "keep results on the device: float(), np.asarray() and "
-	  "block_until_ready() wait for all before them",
-	  "if step % 100 == 0:\n"
-	  "    print(float(loss))" },
-	{ "A3", TF, NULL,
-	  "keep results as tensors: numpy() and print() of one wait for it",
-	  "if step % 100 == 0:\n"
-	  "    print(loss.numpy())" },
-	{ "A3", NULL, NULL,
-	  "wait later, and for an event instead of the device", NULL },
-	{ "A4", TORCH, "vllm/",
-	  "let the server replay its steps as CUDA graphs, as it does unless "
-	  "it is told not to, and capture the batch sizes that it serves",
-	  "vllm serve MODEL    # without --enforce-eager\n"
-	  "LLM(model, enforce_eager=False)" },
-	{ "A4", TORCH, "sglang/",
-	  "let the server replay its steps as CUDA graphs, as it does unless "
-	  "it is told not to, and capture the batch sizes that it serves",
-	  "python -m sglang.launch_server --cuda-graph-max-bs N\n"
-	  "# without --disable-cuda-graph" },
-	{ "A4", TORCH, "compiled",
-	  "parts are compiled already: let CUDA graphs launch them, too",
-	  "torch.compile(model, mode='reduce-overhead')" },
-	{ "A4", TORCH, "compiled graphs",
-	  "parts are compiled and replayed as graphs already: compile what "
-	  "launches the rest, too, or give each step more samples",
-	  NULL },
-	{ "A4", TORCH, "graph breaks",
-	  "parts are compiled already: look for graph breaks, and let CUDA "
-	  "graphs launch what is left",
-	  "TORCH_LOGS=graph_breaks python train.py\n"
-	  "torch.compile(model, mode='reduce-overhead', fullgraph=True)" },
-	{ "A4", TORCH, "no graphs", "compile the model, which fuses kernels",
-	  "model = torch.compile(model)" },
-	{ "A4", TORCH, NULL,
-	  "compile the model, which fuses kernels, and replay the step as a "
-	  "CUDA graph where its shapes do not change",
-	  "model = torch.compile(model, mode='reduce-overhead')" },
-	{ "A4", JAX, NULL,
-	  "compile the whole step as one function, and let loops run in it",
-	  "step = jax.jit(step, donate_argnums=0)\n"
-	  "state, losses = jax.lax.scan(step, state, batches)" },
-	{ "A4", TF, NULL, "compile the whole step, which fuses kernels",
-	  "@tf.function(jit_compile=True)\ndef step(batch): ..." },
-	{ "A4", NULL, NULL,
-	  "fuse small kernels, and launch those that repeat as one CUDA or "
-	  "HIP graph",
-	  NULL },
-	{ "A5", TORCH, NULL,
-	  "find what changes from call to call (shapes, Python values) and "
-	  "makes it compile again",
-	  "TORCH_LOGS=recompiles python train.py\n"
-	  "torch.compile(model, dynamic=True)" },
-	{ "A5", JAX, NULL,
-	  "keep shapes and static arguments the same, or keep what was "
-	  "compiled",
-	  "jax.config.update('jax_explain_cache_misses', True)\n"
-	  "jax.config.update('jax_compilation_cache_dir', folder)" },
-	{ "A5", TF, NULL, "pass tensors of one signature, not Python values",
-	  "@tf.function(reduce_retracing=True)\ndef step(batch): ..." },
-	{ "A5", NULL, NULL, "keep shapes the same, so that it compiles once",
-	  NULL },
-	{ "A6", TORCH, "tf32",
-	  "let products round to TF32, or run them in bfloat16 where the model "
-	  "allows it",
-	  "torch.set_float32_matmul_precision('high')\n"
-	  "with torch.autocast('cuda', dtype=torch.bfloat16): ..." },
-	{ "A6", TORCH, "bf16",
-	  "run products in bfloat16 where the model allows it",
-	  "with torch.autocast('cuda', dtype=torch.bfloat16): ..." },
-	{ "A6", TORCH, "fp16",
-	  "run products in half precision where the model allows it, and scale "
-	  "the loss; this GPU has neither TF32 nor bfloat16",
-	  "with torch.autocast('cuda', dtype=torch.float16): ...\n"
-	  "scaler = torch.amp.GradScaler()" },
-	{ "A6", JAX, NULL, "let products round, or compute in bfloat16",
-	  "jax.config.update('jax_default_matmul_precision', 'tensorfloat32')\n"
-	  "x.astype(jnp.bfloat16)" },
-	{ "A6", TF, NULL, "compute in mixed precision",
-	  "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')" },
-	{ "A6", NULL, NULL, "multiply in reduced precision", NULL },
-	{ "A7", TORCH, NULL,
-	  "call the fused kernel instead of product, softmax and product",
-	  "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)" },
-	{ "A8", TORCH, "other",
-	  "torch has no fused kernel for this optimizer: compile its step",
-	  "step = torch.compile(optimizer.step)" },
-	{ "A8", TORCH, "foreach",
-	  "one kernel for all parameters instead of one an operation",
-	  "torch.optim.AdamW(params, fused=True)   # or SGD, Adam, Adagrad" },
-	{ "A8", TORCH, NULL,
-	  "update all parameters together instead of one after the other",
-	  "torch.optim.SGD(params, lr, fused=True) # or AdamW; or "
-	  "foreach=True" },
-	{ "A9", TORCH, NULL, "keep images with channels last",
-	  "model = model.to(memory_format=torch.channels_last)\n"
-	  "x = x.to(memory_format=torch.channels_last)" },
-	{ "A9", NULL, NULL, "keep tensors in the layout of the convolutions",
-	  NULL },
-	{ "A23", NULL, NULL,
-	  "pad vocabularies, features and lengths of sequences to multiples of "
-	  "8, better of 64: tensor cores then load 16 bytes at a time",
-	  "size = (size + 63) // 64 * 64" },
-	{ "A24", TORCH, NULL,
-	  "checkpoint no more blocks than the memory needs, or keep what takes "
-	  "long to compute",
-	  "x = checkpoint(block, x, use_reentrant=False) if i % 2 else "
-	  "block(x)\n"
-	  "create_selective_checkpoint_contexts([torch.ops.aten.mm.default])" },
-	{ "A10", TORCH, "compiled graphs",
-	  "compiled graphs copy what they are given and what they return: "
-	  "compile larger parts, or keep inputs where they are",
-	  "torch._dynamo.mark_static_address(x)" },
-	{ "A10", TORCH, NULL,
-	  "make tensors in the type, on the device and in the layout in which "
-	  "they are used; avoid contiguous() and clone() on the way",
-	  "torch.ones(n, device=x.device, dtype=x.dtype)" },
-	{ "A11", TORCH, "room",
-	  "give each step more samples: the GPU and its memory have room",
-	  "DataLoader(dataset, batch_size=2 * batch_size)" },
-	{ "A11", TORCH, NULL,
-	  "do in one call what is alike, on stacked tensors, or run what is "
-	  "independent on other streams",
-	  "torch.linalg.qr(torch.stack(matrices)); torch.func.vmap(f)(batch)\n"
-	  "with torch.cuda.stream(other): ..." },
-	{ "A11", JAX, NULL, "do in one call what is alike, on stacked arrays",
-	  "jax.vmap(f)(jnp.stack(arrays))" },
-	{ "A11", NULL, NULL,
-	  "do in one call what is alike, or run what is independent on other "
-	  "streams",
-	  NULL },
-	{ "A12", TORCH, "driver",
-	  "let torch keep the memory that it frees: its caching allocator is "
-	  "off, or gives all back",
-	  "unset PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING\n"
-	  "# and no torch.cuda.empty_cache() in steps" },
-	{ "A12", NULL, "once",
-	  "profile several steps behind a warm-up: a pool asks the driver "
-	  "while it grows",
-	  NULL },
-	{ "A12", TORCH, NULL,
-	  "let segments grow instead of allocating new ones, drop what is not "
-	  "needed, or compute activations again",
-	  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
-	  "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)" },
-	{ "A13", NULL, "late",
-	  "one rank is late, and the others wait: find what it does meanwhile",
-	  NULL },
-	{ "A13", TORCH, "small",
-	  "many small messages: put gradients into larger buckets",
-	  "DistributedDataParallel(model, bucket_cap_mb=100)" },
-	{ "A13", TORCH, NULL,
-	  "start communication earlier and let it run beside computation",
-	  "DistributedDataParallel(model, gradient_as_bucket_view=True)\n"
-	  "work = dist.all_reduce(t, async_op=True); ...; work.wait()" },
-	{ "A13", JAX, NULL,
-	  "let the compiler run collectives beside computation",
-	  "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true" },
-	{ "A13", NULL, NULL,
-	  "start communication earlier, and let other work run beside it",
-	  NULL },
-	{ "A14", NULL, NULL,
-	  "freeze what lives on, and collect by hand between steps",
-	  "gc.freeze(); gc.disable()\n"
-	  "if step % 1000 == 0: gc.collect()" },
-	{ "A15", TORCH, NULL, "drop gradients instead of filling them with 0",
-	  "optimizer.zero_grad(set_to_none=True)" },
-	{ "A16", TORCH, "steps", "tell the profiler where a step ends",
-	  "prof.step()   # at the end of each step" },
-	{ "A16", TORCH, "stacks", "record functions",
-	  "profile(with_stack=True, ...)" },
-	{ "A16", NULL, "steps", "name the ranges that are steps",
-	  "--steps REGEX" },
-	{ "A17", TORCH, NULL,
-	  "sort once, and sum by segments; sparse=True for an embedding of "
-	  "which few rows are used",
-	  "nn.Embedding(n, d, sparse=True)" },
-	{ "A18", NULL, NULL, "do it every so many steps, or in another thread",
-	  "if step % 100 == 0: log(...)" },
-	{ "A19", TORCH, NULL, "compile the function that holds them",
-	  "@torch.compile\ndef activation(x): ..." },
-	{ "A19", NULL, NULL, "write them as one kernel", NULL },
-	{ "A21", TORCH, "compiled",
-	  "parts are compiled already: compile what is not, do it for more "
-	  "samples at once, or give it more threads",
-	  "torch.set_num_threads(n)" },
-	{ "A21", TORCH, "no GPU",
-	  "compile the function that holds it, do it for more samples at "
-	  "once, or give it more threads",
-	  "model = torch.compile(model)\n"
-	  "torch.set_num_threads(n)" },
-	{ "A21", NULL, "once",
-	  "one call is most of it: run it before the profile begins, which "
-	  "shows "
-	  "whether it is a first use; else let the device do it",
-	  NULL },
-	{ "A21", NULL, NULL,
-	  "do less of it, do it in another thread or process while the device "
-	  "works, or let the device do it",
-	  NULL },
-	{ "A22", TORCH, NULL,
-	  "run the same work a few times before the profiler records",
-	  "schedule=torch.profiler.schedule(wait=1, warmup=2, active=5)" },
-	{ "A22", NULL, NULL,
-	  "run the same work a few times before the profiler records", NULL },
-	{ "A20", TORCH, NULL,
-	  "decode for many requests at once, so that reading the weights once "
-	  "serves all of them, and replay the step as a CUDA graph",
-	  "decode = torch.compile(decode, mode='reduce-overhead')" },
-};
-
-/* In place of the rule's. */
-static const struct {
-	const char *id, *framework, *variant, *title;
-} titles[] = {
-	{ "A2", NULL, "paged", "copy managed memory back at once" },
-	{ "A3", TORCH, "explicit", "fewer waits of the script" },
-	{ "A3", NULL, "launches", "launches that do not wait" },
-	{ "A3", NULL, "other launches", "launches that do not wait" },
-	{ "A3", TORCH, "collective",
-	  "let the stream wait for collectives, not the host" },
-	{ "A4", TORCH, "no graphs", "fewer, larger kernels: torch.compile" },
-	{ "A12", TORCH, "driver", "keep memory instead of asking the driver" },
-	{ "A21", NULL, "no GPU",
-	  "less, or faster, operators and Python on the CPU" },
-	{ "A21", NULL, "compiled",
-	  "less, or faster, operators and Python on the CPU" },
-};
-
-/* Is a row of these tables about it?  What it does not name may be any. */
-#define IS_ABOUT(row, a, its_framework, its_variant)                           \
-	(!strcmp((row).id, (a)->id) &&                                         \
-	 (!(row).framework ||                                                  \
-	  ((its_framework) && !strcmp((row).framework, its_framework))) &&     \
-	 (!(row).variant || !strcmp((row).variant, its_variant)))
-
-void advise_remedy(struct pf_advice *a, const char *framework,
-		   const char *variant)
-{
-	for (size_t i = 0; i < PF_LEN(titles); i++)
-		if (IS_ABOUT(titles[i], a, framework, variant))
-			a->title = titles[i].title;
-	for (size_t i = 0; i < PF_LEN(remedies); i++) {
-		if (!IS_ABOUT(remedies[i], a, framework, variant))
-			continue;
-		a->remedy = remedies[i].remedy;
-		a->code = remedies[i].code;
-		return;
-	}
-}
-
 /* The analyses that advice rests on, beside the path. */
 
 #define KEPT_BYTES (32u << 20) /* of blocks that several read */
@@ -905,6 +562,20 @@ static void add_rest(const struct pf_advise *a, enum pf_advice_state state,
 	}
 }
 
+/* The time that the first of what is given touch together. */
+static int64_t together_ns(const struct pf_advise *a, size_t first)
+{
+	uint32_t bits = 0;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < first && i < a->given; i++)
+		bits |= a->all[i].bit;
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].advice & bits)
+			ns += a->tiles->rows[i].ns;
+	return ns;
+}
+
 /* Without a path, and of no advice, there is no time to speak of. */
 static void add_times(const struct pf_advise *a, size_t first,
 		      struct pf_doc *doc)
@@ -918,9 +589,9 @@ static void add_times(const struct pf_advise *a, size_t first,
 	if (first > 1)
 		snprintf(title, sizeof(title), "The first %zu hold together",
 			 first);
-	if (pf_advise_union(a, first))
+	if (together_ns(a, first))
 		pf_doc_int(doc, "together_ns", title, PF_NS,
-			   pf_advise_union(a, first));
+			   together_ns(a, first));
 	else
 		pf_doc_null(doc, "together_ns", title, PF_NS);
 }
@@ -946,8 +617,7 @@ static void advise_show(const struct pf_advise *a,
 		pf_doc_note(doc,
 			    "advice may be about the same time: the first %zu "
 			    "hold %s of the %s of the critical path together",
-			    first,
-			    pf_num_show_ns(all, pf_advise_union(a, first)),
+			    first, pf_num_show_ns(all, together_ns(a, first)),
 			    pf_num_show_ns(window, a->window_ns));
 	if (!a->has_path)
 		pf_doc_note(doc,

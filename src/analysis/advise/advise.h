@@ -134,8 +134,6 @@ void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out);
  */
 bool pf_advise_say_rest(const struct pf_advise *a,
 			const struct pf_advise_args *args, struct pf_buf *out);
-/* The time that the first of what is given touch together. */
-int64_t pf_advise_union(const struct pf_advise *a, size_t first);
 
 /*
  * Where the path is read for others, too: begin, before it is read, adds to

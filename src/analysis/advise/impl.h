@@ -236,8 +236,4 @@ int64_t advise_idle_of(const struct pf_gaps *g, unsigned causes);
 /* A host that takes no time: asked of every path. */
 #define ADVISE_FREE_HOST "host=0;launch=0"
 
-/* ---- remedies ---- */
-void advise_remedy(struct pf_advice *a, const char *framework,
-		   const char *variant);
-
 #endif

@@ -350,42 +350,11 @@ const struct pf_snap_now *pf_snap_now_of(const struct pf_snap_state *s,
 	return NULL;
 }
 
-bool pf_snap_is_untimed(const struct pf_snap_state *s, int64_t trace_id,
-			int64_t device)
-{
-	for (size_t i = 0; i < s->past_count; i++)
-		if (s->past[i].trace_id == trace_id &&
-		    s->past[i].device == device)
-			return s->past[i].is_untimed;
-	return false;
-}
-
 void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc)
 {
 	if (pf_snap_state_is(s))
 		PF_ROWS(doc, "now", "When the snapshot was taken", show_fields,
 			s->now, s->now_count);
-}
-
-/* Where the columns of a GPU do not add up, what they are short of. */
-static void note_sums(const struct pf_snap_state *s, struct pf_doc *doc)
-{
-	char blocks[PF_NUM_MAX], whole[PF_NUM_MAX];
-
-	for (size_t i = 0; i < s->now_count; i++) {
-		const struct pf_snap_now *n = &s->now[i];
-		int64_t sum =
-			pf_sat_add(pf_sat_add(n->active, n->rounding), n->free);
-
-		if (sum != n->reserved)
-			pf_doc_note(doc,
-				    "%s: its segments are %s, and the blocks "
-				    "in them %s: the snapshot contradicts "
-				    "itself",
-				    n->name,
-				    pf_num_show_bytes(whole, n->reserved),
-				    pf_num_show_bytes(blocks, sum));
-	}
 }
 
 void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc)
@@ -398,53 +367,4 @@ void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc)
 			    "than is said, and more may have been allocated",
 			    pf_num_show_count(text, segment_count),
 			    segment_count == 1 ? "" : "s");
-}
-
-void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
-{
-	int64_t odd = 0, before = 0, bytes = 0, untimed = 0;
-	int64_t entries = 0;
-	const bool has_history = pf_snap_has_history(s);
-	char text[PF_NUM_MAX], sum[PF_NUM_MAX];
-
-	for (size_t i = 0; i < s->past_count; i++) {
-		const struct pf_snap_past *p = &s->past[i];
-
-		pf_sat_sum(&entries, p->entry_count);
-		untimed += p->is_untimed && p->entry_count > 1;
-		if (!p->entry_count)
-			continue;
-		pf_sat_sum(&odd, p->odd_count);
-		pf_sat_sum(&before, p->before_count);
-		pf_sat_sum(&bytes, p->before);
-	}
-	pf_snap_note_lost(s->lost_segments, doc);
-	if (s->lost_entries && !has_history)
-		pf_doc_note(doc,
-			    "%s of %s entries of the history could not be read",
-			    pf_num_show_count(text, s->lost_entries),
-			    pf_num_show_count(
-				    sum, pf_sat_add(entries, s->lost_entries)));
-	else if (pf_snap_state_is(s) && !has_history)
-		pf_doc_note(doc,
-			    "the snapshot has no history%s: call "
-			    "torch.cuda.memory._record_memory_history() before "
-			    "the model is built",
-			    entries ? " but for one entry of a GPU" : "");
-	else if (before)
-		pf_doc_note(doc,
-			    "%s blocks of %s were there before the first entry "
-			    "of the history",
-			    pf_num_show_count(text, before),
-			    pf_num_show_bytes(sum, bytes));
-	if (untimed)
-		pf_doc_note(doc, "entries of the history have no times, as "
-				 "older versions of torch write them: when "
-				 "something was, is said by their number");
-	note_sums(s, doc);
-	if (odd)
-		pf_doc_note(doc,
-			    "%s entries of the history do not agree with it or "
-			    "with the final state: 'profan doctor' counts them",
-			    pf_num_show_count(text, odd));
 }

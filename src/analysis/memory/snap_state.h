@@ -96,20 +96,11 @@ const struct pf_snap_now *pf_snap_fullest(const struct pf_snap_state *s);
 const struct pf_snap_now *pf_snap_now_of(const struct pf_snap_state *s,
 					 int64_t trace_id, int64_t device);
 
-/*
- * Has the history of a device no times?  Then times of its records are the
- * numbers of entries, from 0.
- */
-bool pf_snap_is_untimed(const struct pf_snap_state *s, int64_t trace_id,
-			int64_t device);
-
 /* Of a snapshot or several: why figures of segments are too low, or none. */
 #define PF_SNAP_ALL_LOST                                                       \
 	"No segment could be read: what was reserved is not known"
 void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc);
 
 void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc);
-/* What a reader must know: notes, each only where it holds. */
-void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc);
 
 #endif

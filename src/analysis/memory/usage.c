@@ -1570,6 +1570,77 @@ static void show_ops(struct pf_usage *u, struct pf_doc *doc)
 	PF_ROWS(doc, "oom", "Out of memory", oom_fields, u->ooms, u->oom_count);
 }
 
+/* Where the columns of a GPU do not add up, what they are short of. */
+static void note_sums(const struct pf_snap_state *s, struct pf_doc *doc)
+{
+	char blocks[PF_NUM_MAX], whole[PF_NUM_MAX];
+
+	for (size_t i = 0; i < s->now_count; i++) {
+		const struct pf_snap_now *n = &s->now[i];
+		int64_t sum =
+			pf_sat_add(pf_sat_add(n->active, n->rounding), n->free);
+
+		if (sum != n->reserved)
+			pf_doc_note(doc,
+				    "%s: its segments are %s, and the blocks "
+				    "in them %s: the snapshot contradicts "
+				    "itself",
+				    n->name,
+				    pf_num_show_bytes(whole, n->reserved),
+				    pf_num_show_bytes(blocks, sum));
+	}
+}
+
+/* What a reader must know of a snapshot: notes, each only where it holds. */
+static void add_snap_notes(const struct pf_snap_state *s, struct pf_doc *doc)
+{
+	int64_t odd = 0, before = 0, bytes = 0, untimed = 0;
+	int64_t entries = 0;
+	const bool has_history = pf_snap_has_history(s);
+	char text[PF_NUM_MAX], sum[PF_NUM_MAX];
+
+	for (size_t i = 0; i < s->past_count; i++) {
+		const struct pf_snap_past *p = &s->past[i];
+
+		pf_sat_sum(&entries, p->entry_count);
+		untimed += p->is_untimed && p->entry_count > 1;
+		if (!p->entry_count)
+			continue;
+		pf_sat_sum(&odd, p->odd_count);
+		pf_sat_sum(&before, p->before_count);
+		pf_sat_sum(&bytes, p->before);
+	}
+	pf_snap_note_lost(s->lost_segments, doc);
+	if (s->lost_entries && !has_history)
+		pf_doc_note(doc,
+			    "%s of %s entries of the history could not be read",
+			    pf_num_show_count(text, s->lost_entries),
+			    pf_num_show_count(
+				    sum, pf_sat_add(entries, s->lost_entries)));
+	else if (pf_snap_state_is(s) && !has_history)
+		pf_doc_note(doc,
+			    "the snapshot has no history%s: call "
+			    "torch.cuda.memory._record_memory_history() before "
+			    "the model is built",
+			    entries ? " but for one entry of a GPU" : "");
+	else if (before)
+		pf_doc_note(doc,
+			    "%s blocks of %s were there before the first entry "
+			    "of the history",
+			    pf_num_show_count(text, before),
+			    pf_num_show_bytes(sum, bytes));
+	if (untimed)
+		pf_doc_note(doc, "entries of the history have no times, as "
+				 "older versions of torch write them: when "
+				 "something was, is said by their number");
+	note_sums(s, doc);
+	if (odd)
+		pf_doc_note(doc,
+			    "%s entries of the history do not agree with it or "
+			    "with the final state: 'profan doctor' counts them",
+			    pf_num_show_count(text, odd));
+}
+
 static void usage_show(struct pf_usage *u, struct pf_doc *doc)
 {
 	add_finding(u, doc);
@@ -1585,7 +1656,7 @@ static void usage_show(struct pf_usage *u, struct pf_doc *doc)
 		PF_ROWS(doc, "curve", "Level over time", curve_fields, u->curve,
 			u->point_count);
 	add_notes(u, doc);
-	pf_snap_state_note(&u->snap, doc);
+	add_snap_notes(&u->snap, doc);
 }
 
 /*
@@ -1931,6 +2002,17 @@ static const char *device_name(const struct pf_alloc_device *d,
 	return out;
 }
 
+/* Has the history of a device no times, but the numbers of entries, from 0? */
+static bool is_untimed(const struct pf_snap_state *s, int64_t trace_id,
+		       int64_t device)
+{
+	for (size_t i = 0; i < s->past_count; i++)
+		if (s->past[i].trace_id == trace_id &&
+		    s->past[i].device == device)
+			return s->past[i].is_untimed;
+	return false;
+}
+
 static void take_label(struct usage *u, uint32_t device, bool has_traces)
 {
 	const struct pf_alloc_device *d = &u->allocs.devices[device];
@@ -1951,7 +2033,7 @@ static void take_label(struct usage *u, uint32_t device, bool has_traces)
 		d->number,
 		d->trace->rank,
 		d->trace->trace_id,
-		pf_snap_is_untimed(&u->out->snap, d->trace->trace_id, d->number)
+		is_untimed(&u->out->snap, d->trace->trace_id, d->number)
 	};
 }
 

@@ -181,7 +181,7 @@ static int check_args(const struct pf_ctx *cx, struct diff_args *a)
 	PF_TRY(pf_page_args_read(&a->page, cx->err));
 	for (size_t i = 0; i < a->diff.fail_on.count; i++)
 		PF_TRY(pf_gate_parse(a->diff.fail_on.items[i], cx->err));
-	return a->diff.columns ? pf_diff_columns(a->diff.columns, cx->err) : 0;
+	return pf_diff_columns(&a->diff, cx->err);
 }
 
 static void release(void *args)

@@ -2292,17 +2292,16 @@ static int64_t mean_of(const struct pf_diff_run *d, const struct both *x,
 static void find_averages(struct pf_diff_run *d)
 {
 	struct pf_diff *out = d->out;
-	int chosen[PF_AVERAGE_VALUES];
 	struct pf_keyed rows;
 
-	if (!pf_diff_average_columns(d->args->columns, chosen))
+	if (!d->args->column_count)
 		return;
 	pf_keyed_begin(&rows, sizeof(struct both), PF_KEYED_SUMS);
 	add_side(d, &rows, &d->a, 0);
 	add_side(d, &rows, &d->b, 1);
 	for (size_t i = 0; i < rows.count; i++) {
 		struct both *x = PF_KEYED_ROW(&rows, struct both, i);
-		size_t v = (size_t)chosen[0];
+		size_t v = (size_t)d->args->column[0];
 
 		x->weight = llabs(mean_of(d, x, 1, v) - mean_of(d, x, 0, v));
 	}

@@ -31,6 +31,9 @@ struct pf_diff_args {
 	bool wide;                    /* also what did not change */
 	struct pf_opt_list fail_on;
 	const char *columns; /* of key_averages(), with a comma, or NULL */
+	/* the same, as pf_diff_columns() reads them */
+	int column[PF_AVERAGE_VALUES];
+	size_t column_count;
 };
 
 #define PF_DIFF_DEFAULTS                                                       \
@@ -262,7 +265,7 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 	    const struct pf_diff_args *args, struct pf_diff *kept,
 	    struct pf_doc *doc, bool *is_failed, struct pf_err *err);
 
-/* Are they columns of key_averages()?  PF_EUSAGE if not. */
-int pf_diff_columns(const char *words, struct pf_err *err);
+/* Read columns into column[]; PF_EUSAGE if they are none of key_averages(). */
+int pf_diff_columns(struct pf_diff_args *args, struct pf_err *err);
 
 #endif

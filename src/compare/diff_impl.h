@@ -116,9 +116,6 @@ static inline struct pf_both_real pf_both_counts(const struct pf_diff_run *d,
 /* ---- what fills in the result ---- */
 
 /* diff_show.c */
-/* The columns of key_averages() that these words are: how many. */
-size_t pf_diff_average_columns(const char *words,
-			       int chosen[PF_AVERAGE_VALUES]);
 void pf_diff_show(const struct pf_diff *diff, struct pf_doc *doc);
 
 #endif

@@ -493,34 +493,25 @@ static int next_column(const char **at)
 	return -2;
 }
 
-int pf_diff_columns(const char *words, struct pf_err *err)
+int pf_diff_columns(struct pf_diff_args *args, struct pf_err *err)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf all = { 0 };
-	const char *at = words;
+	const char *at = args->columns ? args->columns : "";
 	int n;
 
+	args->column_count = 0;
 	while ((n = next_column(&at)) >= 0)
-		;
+		if (args->column_count < PF_AVERAGE_VALUES)
+			args->column[args->column_count++] = n;
 	if (n == -1)
 		return 0;
 	for (size_t i = 0; i < PF_AVERAGE_VALUES; i++)
 		pf_buf_addf(&all, "%s%s", i ? ", " : "",
 			    average_values[i].word);
 	pf_fail(err, PF_EUSAGE,
-		"--columns '%s': columns of key_averages() are %s", words,
-		all.data);
+		"--columns '%s': columns of key_averages() are %s",
+		args->columns, all.data);
 	return -1;
-}
-
-size_t pf_diff_average_columns(const char *words, int chosen[PF_AVERAGE_VALUES])
-{
-	size_t count = 0;
-	int n;
-
-	while (words && count < PF_AVERAGE_VALUES &&
-	       (n = next_column(&words)) >= 0)
-		chosen[count++] = n;
-	return count;
 }
 
 static void put(struct pf_table *t, int64_t n, enum pf_col_kind kind)
@@ -565,8 +556,8 @@ static struct pf_table *make_table(struct pf_doc *doc, const int *chosen,
 
 static void show_averages(const struct pf_diff *diff, struct pf_doc *doc)
 {
-	int chosen[PF_AVERAGE_VALUES];
-	size_t count = pf_diff_average_columns(diff->args.columns, chosen);
+	const int *chosen = diff->args.column;
+	size_t count = diff->args.column_count;
 	struct pf_table *t;
 
 	if (!count)

@@ -777,15 +777,6 @@ static void column_widen(const struct pf_narrow *n, struct pf_block *b,
 
 /* ---- load ---- */
 
-sqlite3_stmt *pf_block_statement(struct pf_db *db, struct pf_err *err)
-{
-	return pf_db_prepare(db,
-			     "SELECT column_id, data FROM main.block_column"
-			     " WHERE block_id = ?1 AND ?2 >> column_id & 1"
-			     " ORDER BY column_id",
-			     err);
-}
-
 #define FIRST_BYTES (64u << 10) /* few blocks are larger */
 
 /* Where a column's bytes lie among those that were fetched. */
@@ -865,7 +856,7 @@ static uint64_t required(uint64_t columns, const struct pf_block *b)
 	return bits;
 }
 
-int pf_block_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
+int pf_block_load(struct pf_db *db, sqlite3_stmt **st, int64_t block_id,
 		  uint32_t count, uint64_t columns, struct pf_block *b,
 		  struct pf_err *err)
 {
@@ -873,12 +864,20 @@ int pf_block_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 	uint64_t seen = 0;
 	int rc;
 
+	if (!*st)
+		*st = pf_db_prepare(
+			db,
+			"SELECT column_id, data FROM main.block_column"
+			" WHERE block_id = ?1 AND ?2 >> column_id & 1"
+			" ORDER BY column_id",
+			err);
+	PF_TRY(!*st);
 	b->count = count;
 	if (columns & PF_COLBIT(PF_COL_MASK))
 		memset(b->slot_count, 0, sizeof(b->slot_count));
 	if (columns & PF_COLBIT(PF_COL_INLINE))
 		pf_buf_clear(&b->inline_text);
-	rc = fetch_block(db, st, block_id, columns, &f, err);
+	rc = fetch_block(db, *st, block_id, columns, &f, err);
 	if (!rc)
 		rc = decode(&f, b, &seen, err);
 	pf_buf_release(&f.bytes);
@@ -1204,11 +1203,9 @@ static int load_columns(struct pf_db *db, int64_t block_id, uint32_t count,
 			uint64_t columns, struct pf_block *b,
 			struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_block_statement(db, err);
-	int rc;
+	sqlite3_stmt *st = NULL;
+	int rc = pf_block_load(db, &st, block_id, count, columns, b, err);
 
-	PF_TRY(!st);
-	rc = pf_block_load(db, st, block_id, count, columns, b, err);
 	pf_db_keep(db, st);
 	return rc;
 }

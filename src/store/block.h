@@ -76,17 +76,13 @@ void pf_block_release(struct pf_block *b);
 void pf_column_encode(const struct pf_block *b, enum pf_column column,
 		      struct pf_buf *out);
 
-/* From the table block_column into a struct pf_block; trusts nothing. */
-
-/* The statement that pf_block_load() needs; NULL on error. */
-sqlite3_stmt *pf_block_statement(struct pf_db *db, struct pf_err *err);
-
 /*
- * Decode "columns" (bits) of the block with this id and number of events into
- * b; others in b stay as they are.  MASK must be among them or have been
- * decoded if a slot is.
+ * From the table block_column: decode "columns" (bits) of the block with this
+ * id and number of events into b; others in b stay as they are.  MASK must be
+ * among them or have been decoded if a slot is.  Nothing is trusted.  *st is
+ * NULL at first, and the caller's to finalize.
  */
-int pf_block_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
+int pf_block_load(struct pf_db *db, sqlite3_stmt **st, int64_t block_id,
 		  uint32_t count, uint64_t columns, struct pf_block *b,
 		  struct pf_err *err);
 

@@ -340,8 +340,7 @@ static int scan_init(struct pf_scan *s, struct pf_lexicon *lexicon,
 			      " AND last_start_ns >= ?4"
 			      " AND max_end_ns >= ?5 ORDER BY id",
 			      err);
-	s->data = s->blocks ? pf_block_statement(&lexicon->db, err) : NULL;
-	PF_TRY(!s->data);
+	PF_TRY(!s->blocks);
 	pf_block_init(&s->block, PF_BLOCK_EVENTS);
 	return 0;
 }
@@ -382,7 +381,7 @@ static int load(struct pf_scan *s, uint64_t columns, struct pf_err *err)
 	columns &= ~s->loaded;
 	if (!columns)
 		return 0;
-	if (pf_block_load(&s->lexicon->db, s->data, s->block_id, s->count,
+	if (pf_block_load(&s->lexicon->db, &s->data, s->block_id, s->count,
 			  columns, &s->block, err)) {
 		s->loaded = 0;
 		return -1;

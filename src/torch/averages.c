@@ -2502,26 +2502,23 @@ static int insert_list(struct pf_db *db, int64_t trace_id, int grouping,
 }
 
 /* The facts that go with the rows, and where they are kept in memory. */
-#define FACTS(a)                                                               \
-	{                                                                      \
-		{ "averages_device_ns", (a)->trust.device_ns },                \
-			{ "averages_unlinked_ns", (a)->trust.unlinked_ns },    \
-			{ "averages_unlinked_count",                           \
-			  (int64_t)(a)->trust.unlinked_count },                \
-			{ "averages_too_deep", (int64_t)(a)->trust.too_deep }, \
-			{ "averages_flops_unknown",                            \
-			  (int64_t)(a)->trust.flops_unknown_count },           \
-			{ "averages_has_memory", (a)->has_memory },            \
-			{ "averages_has_flops", (a)->has_flops },              \
-	}
+#define FACTS(FACT)                                                            \
+	FACT("averages_device_ns", trust.device_ns)                            \
+	FACT("averages_unlinked_ns", trust.unlinked_ns)                        \
+	FACT("averages_unlinked_count", trust.unlinked_count)                  \
+	FACT("averages_too_deep", trust.too_deep)                              \
+	FACT("averages_flops_unknown", trust.flops_unknown_count)              \
+	FACT("averages_has_memory", has_memory)                                \
+	FACT("averages_has_flops", has_flops)
 
 static int insert_facts(struct pf_db *db, int64_t trace_id,
 			const struct pf_averages *a, struct pf_err *err)
 {
+#define FACT(key, member) { key, (int64_t)a->member },
 	const struct {
 		const char *key;
 		int64_t value;
-	} facts[] = FACTS(a);
+	} facts[] = { FACTS(FACT) };
 	PF_STMT(st) = pf_db_prepare(
 		db, "INSERT OR REPLACE INTO trace_fact VALUES (?1, ?2, ?3)",
 		err);
@@ -2701,20 +2698,10 @@ static int read_list(struct pf_db *db, int64_t trace_id, bool by_shape,
 
 static void set_fact(struct pf_averages *out, const char *key, int64_t v)
 {
-	if (!strcmp(key, "averages_device_ns"))
-		out->trust.device_ns = v;
-	else if (!strcmp(key, "averages_unlinked_ns"))
-		out->trust.unlinked_ns = v;
-	else if (!strcmp(key, "averages_unlinked_count"))
-		out->trust.unlinked_count = (uint64_t)v;
-	else if (!strcmp(key, "averages_too_deep"))
-		out->trust.too_deep = (uint64_t)v;
-	else if (!strcmp(key, "averages_flops_unknown"))
-		out->trust.flops_unknown_count = (uint64_t)v;
-	else if (!strcmp(key, "averages_has_memory"))
-		out->has_memory = v;
-	else if (!strcmp(key, "averages_has_flops"))
-		out->has_flops = v;
+#define SET(its_key, member)                                                   \
+	if (!strcmp(key, its_key))                                             \
+		out->member = v;
+	FACTS(SET)
 }
 
 /* 1 if they were stored. */

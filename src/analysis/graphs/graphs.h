@@ -174,23 +174,18 @@ struct pf_graph_evidence {
 	const char *with;
 };
 
+/* clang-format off */
 #define PF_GRAPH_OPTS(type, member)                                            \
-	{ 0,           "graphs",                                               \
-	  NULL,        "name what graphs replay, by captures in the trace",    \
-	  PF_OPT_FLAG, offsetof(type, member.is_wanted),                       \
-	  0,           0 },                                                    \
-		{ 0,                                                           \
-		  "capture",                                                   \
-		  "FILE",                                                      \
-		  "the same by a trace of the capture; may be repeated",       \
-		  PF_OPT_LIST,                                                 \
-		  offsetof(type, member.captures),                             \
-		  0,                                                           \
-		  0 },                                                         \
-	{                                                                      \
-		0, "with", "FILE", "the same by a trace without graphs",       \
-			PF_OPT_STRING, offsetof(type, member.with), 0, 0       \
-	}
+	{ 0, "graphs", NULL,                                                   \
+	  "name what graphs replay, by captures in the trace",                 \
+	  PF_OPT_FLAG, offsetof(type, member.is_wanted), 0, 0 },               \
+	{ 0, "capture", "FILE",                                                \
+	  "the same by a trace of the capture; may be repeated",               \
+	  PF_OPT_LIST, offsetof(type, member.captures), 0, 0 },                \
+	{ 0, "with", "FILE",                                                   \
+	  "the same by a trace without graphs",                                \
+	  PF_OPT_STRING, offsetof(type, member.with), 0, 0 }
+/* clang-format on */
 
 struct pf_graphs {
 	bool is_brief;

@@ -651,18 +651,10 @@ static void free_reader(struct pf_reader *base)
 }
 
 static const struct pf_reading_table tables[] = {
-	{ .name = "rocpd_region",
-	  PF_COLUMNS(region_columns),
-	  .map = map_region },
-	{ .name = "rocpd_kernel_dispatch",
-	  PF_COLUMNS(dispatch_columns),
-	  .map = map_dispatch },
-	{ .name = "rocpd_memory_copy",
-	  PF_COLUMNS(copy_columns),
-	  .map = map_copy },
-	{ .name = "rocpd_memory_allocate",
-	  PF_COLUMNS(memory_columns),
-	  .map = map_memory },
+	PF_READ("rocpd_region", region_columns, map_region),
+	PF_READ("rocpd_kernel_dispatch", dispatch_columns, map_dispatch),
+	PF_READ("rocpd_memory_copy", copy_columns, map_copy),
+	PF_READ("rocpd_memory_allocate", memory_columns, map_memory),
 };
 
 struct pf_reader *pf_rocpd_new(struct pf_foreign *f,

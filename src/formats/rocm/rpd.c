@@ -399,11 +399,9 @@ static void free_reader(struct pf_reader *base)
 }
 
 static const struct pf_reading_table tables[] = {
-	{ .name = "rocpd_api", PF_COLUMNS(call_columns), .map = map_call },
-	{ .name = "rocpd_op", PF_COLUMNS(op_columns), .map = map_op },
-	{ .name = "rocpd_monitor",
-	  PF_COLUMNS(monitor_columns),
-	  .map = map_monitor },
+	PF_READ("rocpd_api", call_columns, map_call),
+	PF_READ("rocpd_op", op_columns, map_op),
+	PF_READ("rocpd_monitor", monitor_columns, map_monitor),
 };
 
 struct pf_reader *pf_rpd_new(struct pf_foreign *f,

@@ -145,6 +145,11 @@ struct pf_reading_table {
 	unsigned must;
 };
 #define PF_COLUMNS(list) list, sizeof(list) / sizeof(*(list))
+/* One of them; after map what else is to be said: ".must = 3". */
+#define PF_READ(table, list, its_map, ...)                                     \
+	{                                                                      \
+		.name = table, PF_COLUMNS(list), .map = its_map, __VA_ARGS__   \
+	}
 
 struct pf_reading { /* the first member of who reads: the "reader" */
 	struct pf_reader base;

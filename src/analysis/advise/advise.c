@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Advice: what it rests on, read side by side and handed to the judge, and how
+ * it is shown.
+ */
 #include "config.h"
 
 #include "analysis/advise/advise.h"

@@ -23,6 +23,7 @@
 #include "store/cursor.h"
 #include "store/kept.h"
 #include "store/query.h"
+#include "store/texts.h"
 
 struct thread {
 	struct pf_cursor *cursor;
@@ -384,6 +385,7 @@ struct firsts {
 	size_t name_count, name_cap;
 	struct lengthy *calls;
 	size_t count, cap, from; /* from: of the trace at hand */
+	struct pf_ints *links;   /* of work, as far as one was asked for */
 	const struct pf_track *track;
 	bool no_ops;
 };
@@ -560,18 +562,25 @@ static void end_names(struct firsts *f)
 	       (pf_names_count(f->texts) + 1) * sizeof(*f->places));
 }
 
-/* Who launched the first work of a kernel. */
-static void add_new(struct firsts *f, struct pf_map *ids, int64_t event_id)
+/* Who launched the first work of a kernel: its call, and its operator. */
+static int add_new(struct firsts *f, struct pf_map *ids, int64_t event_id)
 {
-	if (pf_map_has(ids, (uint64_t)event_id))
-		f->calls[*pf_map_at(ids, (uint64_t)event_id)].is_new_kernel =
-			true;
+	const int64_t *row;
+
+	if (!f->links)
+		return 0;
+	PF_TRY(pf_gpu_links_next(f->links, event_id, &row, f->db->err));
+	for (size_t i = 1; i <= 2; i++)
+		if (row[i] != PF_INTS_NULL && pf_map_has(ids, (uint64_t)row[i]))
+			f->calls[*pf_map_at(ids, (uint64_t)row[i])]
+				.is_new_kernel = true;
+	return 0;
 }
 
 /* Work of the trace at hand, whose calls are [*from, f->count). */
-static void add_work(struct firsts *f, struct pf_map *ids,
-		     struct pf_map *kernels, size_t *from,
-		     const struct pf_gpu_event *w)
+static int add_work(struct firsts *f, struct pf_map *ids,
+		    struct pf_map *kernels, size_t *from,
+		    const struct pf_gpu_event *w)
 {
 	while (*from < f->count &&
 	       f->calls[*from].trace_id == w->trace->trace_id &&
@@ -592,44 +601,44 @@ static void add_work(struct firsts *f, struct pf_map *ids,
 	}
 	if (w->kind != PF_KIND_KERNEL || w->name == PF_ID_INLINE ||
 	    *pf_map_at(kernels, w->name) != UINT64_MAX)
-		return;
+		return 0;
 	*pf_map_at(kernels, w->name) = 0;
-	add_new(f, ids, w->launch_id);
-	add_new(f, ids, w->op_id);
+	return add_new(f, ids, w->event_id);
 }
 
 /* Who launched what matters where not all that is left is early anyway. */
-static unsigned wanted(const struct firsts *f)
+static int open_links(struct firsts *f)
 {
-	unsigned want = 0;
+	bool is_asked = false;
 
 	for (size_t i = 0; i < f->count; i++)
-		want |= f->calls[i].is_op      ? PF_GPU_LINKS
-			: f->calls[i].is_early ? 0
-					       : PF_GPU_CALLS;
-	return want;
+		is_asked |= f->calls[i].is_op || !f->calls[i].is_early;
+	if (!is_asked)
+		return 0;
+	f->links = pf_gpu_links_new(f->db, true);
+	return f->links ? 0 : -1;
 }
 
 static int add_works(struct firsts *f, const struct pf_window *window)
 {
-	struct pf_gpu *g = pf_gpu_new(f->db, window, wanted(f));
+	struct pf_gpu *g = pf_gpu_new(f->db, window, 0);
 	struct pf_map ids = { 0 }, kernels = { 0 };
 	const struct pf_gpu_event *w;
-	int rc = g ? 0 : -1;
+	int rc = g ? open_links(f) : -1;
 	size_t from = 0;
 
 	for (size_t i = 0; i < f->count; i++)
 		*pf_map_at(&ids, (uint64_t)f->calls[i].event_id) = i;
 	while (!rc && (rc = pf_gpu_next(g, &w)) == 1) {
-		rc = 0;
 		if (w->is_first_of_trace)
 			pf_map_release(&kernels);
 		while (from < f->count &&
 		       f->calls[from].trace_id < w->trace->trace_id)
 			from++;
-		add_work(f, &ids, &kernels, &from, w);
+		rc = add_work(f, &ids, &kernels, &from, w);
 	}
 	pf_gpu_free(g);
+	pf_ints_free(f->links);
 	pf_map_release(&ids);
 	pf_map_release(&kernels);
 	return rc;

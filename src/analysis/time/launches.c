@@ -267,9 +267,9 @@ struct caused {
  */
 enum change_kind {
 	CHANGE_BEGINS,
+	CHANGE_LEAVES, /* it begins, and has waited */
 	CHANGE_LAUNCH,
 	CHANGE_LAUNCH_SLOW,
-	CHANGE_LEAVES,
 	CHANGE_WAITS,
 };
 struct change {
@@ -472,11 +472,10 @@ static void end_call(struct launches *l, const struct launch *at)
 	put_change(l, at->start_ns,
 		   is_slow_launch ? CHANGE_LAUNCH_SLOW : CHANGE_LAUNCH,
 		   at->stream);
-	put_change(l, at->work_ns, CHANGE_BEGINS, at->stream);
-	if (delay_ns <= 0)
-		return;
-	put_change(l, at->work_ns - delay_ns, CHANGE_WAITS, at->stream);
-	put_change(l, at->work_ns, CHANGE_LEAVES, at->stream);
+	put_change(l, at->work_ns, delay_ns > 0 ? CHANGE_LEAVES : CHANGE_BEGINS,
+		   at->stream);
+	if (delay_ns > 0)
+		put_change(l, at->work_ns - delay_ns, CHANGE_WAITS, at->stream);
 }
 
 static void hold(struct launch *at, const struct work *w)
@@ -571,7 +570,7 @@ static void find_ops(struct launches *l)
 static void take_change(struct launches *l, struct pf_launch_stream *s,
 			enum change_kind kind)
 {
-	if (kind == CHANGE_BEGINS) {
+	if (kind < CHANGE_LAUNCH) {
 		s->waiting--;
 		return;
 	}
@@ -620,9 +619,9 @@ static void find_lengths(struct launches *l)
 			q->first_ns = c->time_ns;
 		q->has_any = true;
 		q->last_ns = c->time_ns;
-		if (kind < CHANGE_LEAVES)
+		if (kind != CHANGE_WAITS)
 			take_change(l, s, kind);
-		else
+		if (kind == CHANGE_WAITS || kind == CHANGE_LEAVES)
 			take_wait(q, c->time_ns, kind == CHANGE_WAITS);
 	}
 	find_filled(l);

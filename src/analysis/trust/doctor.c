@@ -275,8 +275,8 @@ static int doctor_clocks(struct pf_db *db, struct pf_doctor_clocks *out)
 /*
  * One walk over every host thread and GPU stream.  Ranges come in order of
  * their start, longest first, so a range crosses an earlier one if the
- * earliest end of those that are still open lies before its own: the open
- * ends are a heap.  Events that equal each other have the same start and
+ * earliest end of those that are still open lies before its own: ends of what
+ * nests are a stack, the others a heap.  Events that equal each other have the same start and
  * length, so they are neighbours; all that an event is, is only read where
  * they are equal in that.
  */
@@ -313,8 +313,8 @@ struct walk {
 	bool has_categories; /* the events of the track being walked */
 	bool is_host;
 	bool is_capturing; /* a graph, on this thread */
-	int64_t *open;
-	size_t open_count, open_cap;
+	int64_t *nested, *open;
+	size_t nested_count, nested_cap, open_count, open_cap;
 	struct pf_union overhead;
 	/* Events of one start and length: hashes, once there are two. */
 	struct twin *twins;
@@ -333,12 +333,6 @@ static bool ends_earlier(const void *a, const void *b)
 	return *(const int64_t *)a < *(const int64_t *)b;
 }
 
-static void push_end(struct walk *w, int64_t end)
-{
-	*PF_ONE_MORE(w->open, w->open_count, w->open_cap) = end;
-	pf_heap_rise(w->open, sizeof(end), w->open_count - 1, ends_earlier);
-}
-
 static void pop_end(struct walk *w)
 {
 	w->open[0] = w->open[--w->open_count];
@@ -347,17 +341,29 @@ static void pop_end(struct walk *w)
 
 static void check_crossing(struct walk *w, int64_t start, int64_t end)
 {
+	int64_t least = INT64_MAX;
+
 	if (end <= start)
 		return;
 	w->out->range_count++;
+	while (w->nested_count && w->nested[w->nested_count - 1] <= start)
+		w->nested_count--;
 	while (w->open_count && w->open[0] <= start)
 		pop_end(w);
-	if (w->open_count && w->open[0] < end)
-		w->out->crossing_count++;
-	if (w->open_count < OPEN_RANGES_MAX)
-		push_end(w, end);
-	else
+	if (w->open_count)
+		least = w->open[0];
+	if (w->nested_count && w->nested[w->nested_count - 1] < least)
+		least = w->nested[w->nested_count - 1];
+	w->out->crossing_count += least < end;
+	if (w->nested_count + w->open_count >= OPEN_RANGES_MAX) {
 		w->out->is_crossing_least = true;
+	} else if (end <= least) {
+		*PF_ONE_MORE(w->nested, w->nested_count, w->nested_cap) = end;
+	} else {
+		*PF_ONE_MORE(w->open, w->open_count, w->open_cap) = end;
+		pf_heap_rise(w->open, sizeof(end), w->open_count - 1,
+			     ends_earlier);
+	}
 }
 
 /* Those of the profiler begin and end within its calls, if it has stacks. */
@@ -626,7 +632,7 @@ static void walk_track(struct walk *w, const struct pf_track *track)
 
 	w->track = track;
 	w->is_capturing = false;
-	w->open_count = w->same_count = 0;
+	w->nested_count = w->open_count = w->same_count = 0;
 	w->overhead = (struct pf_union){ 0 };
 	while (!w->db->err->code &&
 	       pf_cursor_block(c, &b, &first, w->db->err) == 1)
@@ -699,6 +705,7 @@ static int doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out)
 	pf_sorter_free(w.links);
 	sqlite3_finalize(w.ask_categories);
 	pf_names_free(w.names);
+	free(w.nested);
 	free(w.open);
 	free(w.twins);
 	return db->err->code ? -1 : 0;

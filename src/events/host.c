@@ -1148,6 +1148,7 @@ static int walk_event(struct pf_walk *w)
 	class = pf_names_class(w->names, name);
 	if (!class)
 		return -1;
+	PF_NEST_OF(&w->open, struct frame);
 	f = pf_nest_enter(&w->open,
 			  (struct pf_nest_range){
 				  pf_span_end(b->start_ns[i], b->dur_ns[i]),

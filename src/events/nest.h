@@ -42,6 +42,10 @@ struct pf_nest {
 	int64_t at_ns; /* what is before has been passed, or dropped */
 };
 
+/* Said before items enter, it saves the compiler a call to copy each. */
+#define PF_NEST_OF(n, type)                                                    \
+	((n)->width == sizeof(type) ? (void)0 : __builtin_unreachable())
+
 static inline void *pf_nest_at(const struct pf_nest *n, size_t i)
 {
 	return n->items + i * n->width;
@@ -88,11 +92,12 @@ static inline void *pf_nest_room(struct pf_nest *n)
 /* The same, a copy of what it is in but for the end. */
 static inline void *pf_nest_push(struct pf_nest *n, int64_t end_ns)
 {
+	const size_t width = n->width;
 	char *item = pf_nest_room(n);
 
 	if (!item)
 		return NULL;
-	memcpy(item, n->depth > 1 ? item - n->width : n->outermost, n->width);
+	memcpy(item, n->depth > 1 ? item - width : n->outermost, width);
 	*(int64_t *)(void *)item = end_ns;
 	return item;
 }

@@ -815,6 +815,7 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 	}
 	if (is_comm(p, kind, class))
 		path_comms_add(p, t->pid, b->name[i], start, end);
+	PF_NEST_OF(&r->open, struct frame);
 	f = pf_nest_enter(&r->open,
 			  (struct pf_nest_range){ end, kind == PF_KIND_PYTHON },
 			  false);

@@ -1157,6 +1157,8 @@ static int walk_event(struct pf_walk *w)
 	f->inner.seq = w->first_seq + i;
 	f->inner.name = name;
 	f->inner.kind = (uint8_t)kind;
+	f->inner.waits = class->waits &&
+			 (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER);
 	if (is_op_or_range(kind))
 		f->inner.op_seq = f->inner.seq;
 	if (kind == PF_KIND_PYTHON && class->is_module)

@@ -110,6 +110,7 @@ struct pf_inner {
 	uint32_t module; /* the innermost call of nn.Module, or PF_ID_NONE */
 	uint8_t kind;    /* enum pf_kind */
 	bool is_in_data; /* it is or is inside of one that loads data */
+	bool waits;      /* a call that may wait for GPU work */
 };
 
 /*

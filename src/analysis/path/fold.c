@@ -1171,12 +1171,9 @@ static int find_works(struct path_ledger *f, struct path_change *q)
 /* ---- pieces ---- */
 
 static unsigned kinds_of(const struct pf_place *place,
-			 const struct pf_inner *inner,
-			 const struct pf_name_class *class)
+			 const struct pf_inner *inner)
 {
 	unsigned kinds = PATH_IS_ANY;
-	bool is_call =
-		inner->kind == PF_KIND_RUNTIME || inner->kind == PF_KIND_DRIVER;
 
 	if (inner->is_in_data)
 		kinds |= PATH_IS_DATA;
@@ -1186,7 +1183,7 @@ static unsigned kinds_of(const struct pf_place *place,
 		kinds |= PATH_IS_ALLOC;
 	if (place->cause == PF_CAUSE_MODULE)
 		kinds |= PATH_IS_FIRST;
-	if (class && !inner->is_in_data && !(is_call && class->waits) &&
+	if (inner->name != PF_ID_NONE && !inner->is_in_data && !inner->waits &&
 	    inner->kind != PF_KIND_OVERHEAD && !(kinds & PATH_IS_FIRST))
 		kinds |= PATH_IS_CODE;
 	return kinds;
@@ -1318,18 +1315,11 @@ static int add_piece(struct path_folder *w, const struct pf_walk *walk,
 		     int64_t ns)
 {
 	const struct path_ledger *f = w->f;
-	const struct pf_name_class *class = NULL;
-	unsigned kinds;
+	const unsigned kinds = kinds_of(place, inner);
 	bool may_hit;
 
 	if (f->of_ops_count && look_at_ops(w, walk, inner->op_seq) < 0)
 		return -1;
-	if (inner->name != PF_ID_NONE) {
-		class = pf_names_class(w->names, inner->name);
-		if (!class)
-			return -1;
-	}
-	kinds = kinds_of(place, inner, class);
 	may_hit = w->is_in || f->has_host_names;
 	for (const uint32_t *q = of_kinds(f, kinds); *q != PF_PATH_NONE; q++)
 		touch(w, *q, ns);

@@ -1538,19 +1538,23 @@ static void add_waits(struct adder *a, uint32_t i, size_t *wait)
 			add(p, i, PATH_END_OF(a->waits[*wait].on), PATH_WAIT);
 }
 
+/* Those of its launch and its stream. */
+struct own_edges {
+	struct path_edge items[2];
+	unsigned count;
+};
+
 /* All edges to the start of work so far, one after the other; n from 0. */
-static bool edge(const struct path *p, uint32_t i, uint32_t n,
-		 struct path_edge *out)
+static bool edge(const struct path *p, uint32_t i, const struct own_edges *own,
+		 uint32_t n, struct path_edge *out)
 {
 	const struct path_graph *g = &p->graph;
-	struct path_edge known[2];
-	unsigned count = path_work_edges(p, i, known);
 
-	if (n < count) {
-		*out = known[n];
+	if (n < own->count) {
+		*out = own->items[n];
 		return true;
 	}
-	n -= count;
+	n -= own->count;
 	if (!g->first_extra || n >= g->extra_count - g->first_extra[i])
 		return false;
 	*out = path_extra_edge(p, i, g->first_extra[i] + n);
@@ -1558,12 +1562,13 @@ static bool edge(const struct path *p, uint32_t i, uint32_t n,
 }
 
 /* When the known causes would have let it start; false: there is none. */
-static bool known_ns(const struct path *p, uint32_t i, int64_t *out)
+static bool known_ns(const struct path *p, uint32_t i,
+		     const struct own_edges *own, int64_t *out)
 {
 	struct path_edge e;
 	uint32_t n = 0;
 
-	for (; edge(p, i, n, &e); n++) {
+	for (; edge(p, i, own, n, &e); n++) {
 		int64_t at = path_at(p, e.from) + e.floor_ns;
 
 		if (!n || at > *out)
@@ -1675,7 +1680,7 @@ static void add_inferred(struct path *p, uint32_t i, int64_t late_ns)
 }
 
 /* Of equals the later source, of these the one that was added first. */
-static void bind(struct path *p, uint32_t i)
+static void bind(struct path *p, uint32_t i, const struct own_edges *own)
 {
 	struct path_graph *g = &p->graph;
 	struct path_work *w = &p->works[i];
@@ -1683,7 +1688,7 @@ static void bind(struct path *p, uint32_t i)
 	uint32_t best_n = 0;
 	int64_t best_ns = 0, best_from = 0;
 
-	for (uint32_t n = 0; edge(p, i, n, &e); n++) {
+	for (uint32_t n = 0; edge(p, i, own, n, &e); n++) {
 		int64_t from = path_at(p, e.from);
 		int64_t ns = from + e.floor_ns;
 
@@ -1697,12 +1702,9 @@ static void bind(struct path *p, uint32_t i)
 	}
 	w->bound = best.kind & 15;
 	if (best.kind == PATH_WAIT || best.kind == PATH_INFERRED ||
-	    best.kind == PATH_CONTENDED) {
-		struct path_edge known[2];
-
-		best_n -= path_work_edges(p, i, known);
-		g->extras[g->first_extra[i] + best_n].is_binding = true;
-	}
+	    best.kind == PATH_CONTENDED)
+		g->extras[g->first_extra[i] + best_n - own->count].is_binding =
+			true;
 }
 
 /*
@@ -1781,14 +1783,16 @@ static int64_t infer_ns(const struct path *p)
 static void add_work(struct adder *a, uint32_t i, size_t *wait)
 {
 	struct path *p = a->p;
+	struct own_edges own;
 	int64_t known = 0;
 
+	own.count = path_work_edges(p, i, own.items);
 	add_waits(a, i, wait);
-	if (!known_ns(p, i, &known))
+	if (!known_ns(p, i, &own, &known))
 		known = p->with_call ? p->works[i].start_ns : p->w0_ns;
 	if (p->works[i].start_ns - known > (p->with_call ? LATE_NS : 0))
 		add_inferred(p, i, p->works[i].start_ns - known);
-	bind(p, i);
+	bind(p, i, &own);
 	p->works[i].is_queued = is_queued(p, &p->works[i]);
 	if (a->seen)
 		add_order(a, i);

@@ -8,6 +8,8 @@
 
 #include "events/gpu.h"
 
+#include <stdatomic.h>
+
 #include "base/intern.h"
 #include "base/num.h"
 #include "base/sat.h"
@@ -165,11 +167,20 @@ static int comm_open(struct comm *c, struct pf_db *db)
 /* ---- GPU work ---- */
 
 #define AHEAD_EVENTS 65536 /* a thread for their rows costs as much */
-/* What is kept of a name: its way, what it is, its class. */
+/* What is kept of a name: its way, what it is, its class; never 0. */
 #define WAY_BITS   3
 #define MIGRATION  (1u << WAY_BITS)
 #define ATEN       (2u << WAY_BITS)
-#define CLASS_FROM (WAY_BITS + 2)
+#define IS_JUDGED  (4u << WAY_BITS)
+#define CLASS_FROM (WAY_BITS + 3)
+
+/* By name, of kernels, copies and fills: whoever reads work asks for them. */
+struct judged {
+	size_t count;
+	_Atomic uint8_t (*of)[3];
+};
+_Static_assert(PF_GPU_CLASSES << CLASS_FROM <= 1 << 8, "a byte holds a class");
+_Static_assert(PF_KIND_MEMSET == PF_KIND_KERNEL + 2, "three kinds of work");
 
 struct stream {
 	uint32_t track_id;
@@ -193,9 +204,9 @@ struct pf_gpu {
 	size_t stream_count, stream_cap;
 	const struct pf_gpu_configs *configs;
 	struct pf_kinds kinds;
-	struct pf_map classes; /* name and kind -> class and way */
-	struct pf_map ways;    /* arguments -> way */
-	struct pf_map ops;     /* a TPU's name and arguments -> class */
+	const struct judged *judged;
+	struct pf_map ways; /* arguments -> way */
+	struct pf_map ops;  /* a TPU's name and arguments -> class */
 	struct pf_texts texts;
 	struct pf_ints *links;
 	/* Work with launch calls, read as far as was needed to know origins. */
@@ -265,7 +276,7 @@ const char *pf_gpu_name(struct pf_gpu *g, uint32_t name)
 	return text;
 }
 
-static uint64_t judge(unsigned kind, const char *name)
+static uint8_t judge(unsigned kind, const char *name)
 {
 	enum pf_gpu_class cls = pf_gpu_classify(kind, name);
 	enum pf_copy_way way =
@@ -276,16 +287,44 @@ static uint64_t judge(unsigned kind, const char *name)
 		is = MIGRATION;
 	else if (kind == PF_KIND_KERNEL && pf_word(PF_WORD_ATEN_KERNEL, name))
 		is = ATEN;
-	return (uint64_t)cls << CLASS_FROM | is | way;
+	return (uint8_t)(cls << CLASS_FROM | IS_JUDGED | is | way);
+}
+
+static void *make_judged(struct pf_db *db, const char *ignored)
+{
+	struct pf_names *names = pf_names_new(db);
+	struct judged *j = pf_calloc(1, sizeof(*j));
+
+	(void)ignored;
+	j->count = names ? pf_names_count(names) : 0;
+	j->of = pf_calloc(j->count + 1, sizeof(*j->of));
+	pf_names_free(names);
+	if (names)
+		return j;
+	free(j->of);
+	free(j);
+	return NULL;
+}
+
+static void free_judged(void *p)
+{
+	free(((struct judged *)p)->of);
+	free(p);
 }
 
 /* Its class and way by its name. */
 static int judge_event(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
-		       uint64_t *out)
+		       unsigned *out)
 {
-	uint64_t *place;
+	_Atomic uint8_t *place = NULL;
 	const char *text;
 
+	if (s->name < g->judged->count) {
+		place = &g->judged->of[s->name][kind - PF_KIND_KERNEL];
+		*out = atomic_load_explicit(place, memory_order_relaxed);
+		if (*out)
+			return 0;
+	}
 	if (s->name == PF_ID_INLINE) {
 		PF_OWN char *copy =
 			pf_memdup0(s->inline_name, s->inline_name_len);
@@ -293,14 +332,13 @@ static int judge_event(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 		*out = judge(kind, copy);
 		return 0;
 	}
-	place = pf_map_at(&g->classes, (uint64_t)s->name << 8 | kind);
-	if (*place == UINT64_MAX) {
-		text = pf_gpu_name(g, s->name);
-		if (!text)
-			return -1;
-		*place = judge(kind, text);
-	}
-	*out = *place;
+	text = pf_gpu_name(g, s->name);
+	if (!text)
+		return -1;
+	*out = judge(kind, text);
+	if (place)
+		atomic_store_explicit(place, (uint8_t)*out,
+				      memory_order_relaxed);
 	return 0;
 }
 
@@ -605,7 +643,7 @@ static void place_event(struct pf_gpu *g, const struct stream *on,
 static int place_class(struct pf_gpu *g, const struct pf_span *s)
 {
 	struct pf_gpu_event *ev = &g->event;
-	uint64_t found;
+	unsigned found;
 
 	PF_TRY(judge_event(g, s, ev->kind, &found));
 	if (found & MIGRATION && ev->origin != PF_GPU_LAUNCHED)
@@ -709,8 +747,10 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	if (want & (PF_GPU_LINKS | PF_GPU_CALLS))
 		g->links = pf_gpu_links_new(db, want & PF_GPU_LINKS);
 	g->configs = pf_gpu_configs(db);
+	g->judged = g->configs ? pf_memo_get(db, make_judged, free_judged, NULL)
+			       : NULL;
 	if ((g->links || !(want & (PF_GPU_LINKS | PF_GPU_CALLS))) &&
-	    g->configs && !pf_kinds_load(&g->kinds, db, db->err) &&
+	    g->judged && !pf_kinds_load(&g->kinds, db, db->err) &&
 	    !comm_open(&g->comm, db))
 		return g;
 	pf_gpu_free(g);
@@ -726,7 +766,6 @@ void pf_gpu_free(struct pf_gpu *g)
 	pf_ints_free(g->links);
 	pf_db_keep(g->db, g->linked);
 	pf_db_keep(g->db, g->comm.rows);
-	pf_map_release(&g->classes);
 	pf_map_release(&g->ways);
 	pf_map_release(&g->ops);
 	pf_map_release(&g->linked_at);

@@ -695,9 +695,6 @@ struct replay {
 	/* what has been worked out, in rows of all lanes */
 	int64_t *ring, *kept, *begin;
 	uint32_t *tags;
-	/* edges to the item at hand */
-	struct path_leg *legs;
-	size_t leg_count, leg_cap;
 };
 
 /* ---- what was worked out before ---- */
@@ -844,23 +841,25 @@ static void add_duration(const struct path_groups *s, uint32_t work, int64_t *t)
 		t[i] = t[i] > s->p->w0_ns ? t[i] : s->p->w0_ns;
 }
 
-static void find_legs(struct replay *r, uint32_t item, uint32_t to)
+/* Through all edges to an item, which was at an instant. */
+static void reach_item(struct replay *r, uint32_t item, uint32_t to,
+		       int64_t at_ns, int64_t *t)
 {
 	const struct path *p = r->p;
-	struct path_edge e, pair[2];
+	struct path_leg leg = { .to = to };
+	struct path_edge pair[2];
 	unsigned count = 0;
 
-	r->leg_count = 0;
-	for (uint32_t k = 0; edge_of(p, item, k, pair, &count, &e); k++) {
-		*PF_ONE_MORE(r->legs, r->leg_count, r->leg_cap) =
-			(struct path_leg){ .edge = e,
-					   .to = to,
-					   .ns = path_weight(p, to, &e),
-					   .from = known(r, e.from) };
-		if (e.kind == PATH_HOST && r->groups.ledger->is_on)
+	for (uint32_t k = 0; edge_of(p, item, k, pair, &count, &leg.edge);
+	     k++) {
+		leg.ns = path_weight(&leg.edge,
+				     at_ns - path_at(p, leg.edge.from));
+		leg.from = known(r, leg.edge.from);
+		if (leg.edge.kind == PATH_HOST && r->groups.ledger->is_on)
 			path_read_parts(&r->groups,
 					path_thread_of(p, item - p->work_count),
-					r->legs[r->leg_count - 1].ns);
+					leg.ns);
+		go_along(&r->groups, &leg, t);
 	}
 }
 
@@ -872,16 +871,15 @@ static void work_out(struct replay *r, uint32_t item, int64_t *t)
 			      : r->g->host_first + (item - p->work_count);
 	const struct path_point *pt =
 		is_work ? NULL : &r->g->points[item - p->work_count];
-	int64_t at = path_at(p, to);
+	const int64_t at = path_at(p, to);
+	int64_t least;
 
 	is_start = is_work ? p->works[item].bound == PATH_START
 			   : pt->kind == PATH_AT_FIRST || pt->is_start;
-	find_legs(r, item, to);
-	at = at < p->w0_ns || is_start ? at : p->w0_ns;
+	least = at < p->w0_ns || is_start ? at : p->w0_ns;
 	for (size_t i = 0; i < r->groups.width; i++)
-		t[i] = at;
-	for (size_t i = 0; i < r->leg_count; i++)
-		go_along(&r->groups, &r->legs[i], t);
+		t[i] = least;
+	reach_item(r, item, to, at, t);
 	if (is_work)
 		add_duration(&r->groups, item, t);
 }
@@ -927,7 +925,6 @@ static void set_up(struct replay *r)
 static void tear_down(struct replay *r)
 {
 	path_groups_release(&r->groups);
-	free(r->legs);
 	free(r->ring);
 	free(r->kept);
 	free(r->begin);
@@ -1064,7 +1061,9 @@ int path_bound(const struct path *p, const struct path_ledger *l,
 		lanes[i].ns = 0;
 	while (!groups.rc && path_next_node(p, &trail, &leg.to)) {
 		path_binding(p, leg.to, &leg.edge);
-		leg.ns = path_weight(p, leg.to, &leg.edge);
+		leg.ns = path_weight(&leg.edge,
+				     path_at(p, leg.to) -
+					     path_at(p, leg.edge.from));
 		groups.part_count = 0;
 		groups.part_groups = 0;
 		if (leg.edge.kind == PATH_HOST && l->is_on)
@@ -1413,7 +1412,7 @@ int path_fold_edge(const struct path *p, struct path_folder *w,
 	if (!path_host_edge(p, point, &edge))
 		return 0;
 	from = at = path_at(p, edge.from);
-	to = at + path_weight(p, p->graph.host_first + point, &edge);
+	to = at + path_weight(&edge, path_point_ns(p, point) - at);
 	if (at < to && pf_walk_to(s->walk, at, err) < 0)
 		return -1;
 	for (; at < to; at = end) {

@@ -283,11 +283,8 @@ bool path_binding(const struct path *p, uint32_t node, struct path_edge *out)
 	return true;
 }
 
-int64_t path_weight(const struct path *p, uint32_t to,
-		    const struct path_edge *e)
+int64_t path_weight(const struct path_edge *e, int64_t measured_ns)
 {
-	int64_t measured = path_at(p, to) - path_at(p, e->from);
-
 	switch ((enum path_kind)e->kind) {
 	case PATH_END:
 		return 0;
@@ -295,18 +292,18 @@ int64_t path_weight(const struct path *p, uint32_t to,
 	case PATH_QUEUE:
 		if (!e->is_binding && e->floor_ns != PATH_RIGID)
 			return e->floor_ns;
-		return measured;
+		return measured_ns;
 	case PATH_LAUNCH:
 	case PATH_GAP:
 	case PATH_OVERLAP:
 	case PATH_WAIT:
 	case PATH_INFERRED:
 	case PATH_ORDER:
-		if (!e->is_binding && e->floor_ns < measured)
+		if (!e->is_binding && e->floor_ns < measured_ns)
 			return e->floor_ns;
-		return measured;
+		return measured_ns;
 	default:
-		return measured;
+		return measured_ns;
 	}
 }
 

@@ -379,9 +379,8 @@ struct path_edge path_extra_edge(const struct path *p, uint32_t work,
 				 uint32_t extra);
 /* What bound a node; false: nothing did, it is the origin. */
 bool path_binding(const struct path *p, uint32_t node, struct path_edge *out);
-/* What an edge takes when nothing is changed. */
-int64_t path_weight(const struct path *p, uint32_t to,
-		    const struct path_edge *e);
+/* What an edge takes when nothing is changed, of what was measured. */
+int64_t path_weight(const struct path_edge *e, int64_t measured_ns);
 void path_graph_release(struct path_graph *g);
 
 /* ---- tiles ---- */

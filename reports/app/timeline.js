@@ -103,6 +103,7 @@ const newTimeline = (args, isOneClock) => {
 	let movedAt = -Infinity, resting = 0;
 	/* What is seen, and what was PACE_MS ago, or a move. */
 	let here = null, before = null, beforeAt = -Infinity;
+	let foreseen = null; /* the view for which what may come was asked */
 	let clocks = new Map(); /* of ranks */
 	const folded = new Set(), depths = new Map();
 	/* All tracks, and numbers of those that are pinned or hidden. */
@@ -163,13 +164,15 @@ const newTimeline = (args, isOneClock) => {
 	 */
 	const ahead = (moves) => {
 		const [v0, v1] = here, [a, b] = before, f = (v1 - v0) / (b - a);
-		const by = (v0 + v1 - a - b) / 2 * (moves > 1 ? f + f * f : f);
+		const by = (v0 + v1 - a - b) / 2 * f;
 		const half = Math.max((v1 - v0) * f ** moves, LEAST) / 2;
-		const mid = (v0 + v1) / 2 + by;
+		const mid = (v0 + v1) / 2 + by * (moves > 1 ? 1 + f : 1);
 		return f < 0.4 || f > 2.5 || Math.abs(by) > 2 * (v1 - v0) ? here
 			: [mid - half, mid + half];
 	};
-	const isComing = () => here && all.whole && !isGood(all, ...ahead(1));
+	/* Once for each view: an answer may have less than was guessed. */
+	const isComing = () => here && here !== foreseen && all.whole &&
+		!isGood(all, ...ahead(1));
 
 	const askWhole = async (p) => {
 		p.whole = await ask(p.which, ...columns(line.span /
@@ -182,6 +185,8 @@ const newTimeline = (args, isOneClock) => {
 	const askSeen = async (p) => {
 		const { v0, v1, span } = line, w = v1 - v0;
 		const [a, b] = here ? ahead(2) : [v0, v1];
+		if (p === all)
+			foreseen = here;
 		const from = Math.max(Math.floor(Math.min(v0, a) - w / 4), 0);
 		const to = Math.ceil(Math.min(Math.max(v1, b) + w / 4, span)) + 1;
 		const list = clocks.size ? [...clocks.values()] : [OWN];

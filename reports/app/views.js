@@ -271,6 +271,25 @@ const showAnswer = async (args, isWanted) => {
 	return nodes;
 };
 
+/* Of what takes long to answer: who says the first of it sooner. */
+const SOONER = { summary: 'steps' };
+
+const saySooner = async (now, isWanted, answer) => {
+	const isBusy = () => isWanted() &&
+		answer.getAttribute('aria-busy') === 'true';
+	try {
+		const { out } = await answerOf(argsOf({ ...now,
+			command: SOONER[now.command] }), isBusy);
+		const { finding } = JSON.parse(out).scalars;
+		if (finding && isBusy())
+			answer.append(make('p', { className: 'finding' },
+				...glued(finding + '.')), make('p', {
+				className: 'lead' }, 'Causes are being worked out.'));
+	} catch {
+		/* what is wrong is said by who was asked */
+	}
+};
+
 /* The statement of the view SQL. */
 const sqlForm = ({ options }) => {
 	const field = make('textarea', { name: 'sql', rows: 6,
@@ -341,6 +360,8 @@ const render = async () => {
 				{ preventScroll: true });
 	}
 	let nodes = [];
+	if (args && command in SOONER)
+		saySooner(now, isWanted, answer);
 	try {
 		if (args)
 			nodes = command === 'timeline'

@@ -651,6 +651,31 @@ def check_stop(browser):
     app.close()
 
 
+# The first that stands under a summary.
+FIRST = """() => {
+    window.first = null;
+    new MutationObserver(() => {
+        first ??= document.querySelector('#answer > .finding')?.textContent;
+    }).observe(document.querySelector('#main'),
+        { childList: true, subtree: true });
+}"""
+
+
+def check_sooner(browser):
+    """What a summary takes long for is said behind what is known soon."""
+    app = App(browser)
+    app.page.evaluate(FIRST)
+    app.drop("train.json")
+    shown = app.captures(1).answer().evaluate(SHOWN)
+    first = (app.page.evaluate("first") or "").replace("\u00a0", " ")
+    said, doc = [json.loads(native(c, "train.db", "--format", "json"))
+                 for c in ("steps", "summary")]
+    b.say("the first is said sooner", None if
+          first == said["scalars"]["finding"] + "." else first)
+    b.say("and then all", "\n".join(differences(doc, shown)))
+    app.close()
+
+
 def check_progress(browser):
     """Of several files what was read of all of them, and it only grows."""
     app, seen, end = App(browser), [], time.time() + 60
@@ -825,6 +850,27 @@ def check_keys(browser):
     app.close()
 
 
+# How many pictures are asked for in two seconds after a move by 1.2 widths.
+ASKED = """async () => {
+    const { line } = chart, { v0, v1, span } = line;
+    const at = span / 2, w = span / 2000;
+    const rest = (ms) => new Promise((r) => setTimeout(r, ms));
+    const run = program.run;
+    let count = 0;
+    line.setView(at, at + w);
+    await rest(1000);
+    program.run = (...args) => {
+        count++;
+        return run(...args);
+    };
+    line.setView(at + 1.2 * w, at + 2.2 * w);
+    await rest(2000);
+    program.run = run;
+    line.setView(v0, v1);
+    return count;
+}"""
+
+
 def check_timeline(browser):
     """All events: what is drawn, keys, a range, an event and its launch."""
     app, wrong = opened(browser, "train.json", fragment="#view=timeline"), []
@@ -876,6 +922,10 @@ def check_timeline(browser):
     expect("d goes on", pressed("d")["v0"] > near["v0"])
     expect("a goes back", abs(pressed("a")["v0"] - near["v0"]) < 9)
     expect("s is farther", wide(pressed("s")) > wide(near))
+    # a jump, the next of which would be farther than what is asked ahead
+    asked = p.evaluate(ASKED)
+    expect(f"asks end after a jump: {asked}", 0 < asked < 9)
+    now()
     app.until("location.hash.includes('at=')")
     expect("0 is all", wide(pressed("0")) == wide(whole))
 
@@ -1249,7 +1299,7 @@ def main():
             b.guarded(check_figures, trace, browser, "traces/" + trace,
                       name + ".db")
         for check in (check_numbers, check_answers, check_tables,
-                      check_files, check_address, check_diff,
+                      check_files, check_address, check_diff, check_sooner,
                       check_progress, check_stop, check_traps, check_looks,
                       check_axe, check_keys, check_timeline, check_clock,
                       check_flame, check_inside):

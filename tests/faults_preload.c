@@ -137,6 +137,7 @@ FAILS(void *, NULL, readdir, "readdir", (void *d), d)
 FAILS(void *, NULL, readdir64, "readdir", (void *d), d)
 FAILS(int, -1, rename, "rename", (const char *a, const char *b), a, b)
 FAILS(int, -1, unlink, "unlink", (const char *a), a)
+FAILS(int, -1, rmdir, "unlink", (const char *a), a)
 FAILS(void *, MAP_FAILED, mmap, "mmap",
       (void *a, size_t len, int prot, int flags, int fd, off_t at), a, len,
       prot, flags, fd, at)

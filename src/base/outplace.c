@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/tempfile.h"
 
 /* ---- signals ---- */
@@ -142,7 +144,9 @@ void pf_outfolder_release(struct pf_outfolder *folder)
 {
 	if (!folder->path)
 		return;
-	rmdir(folder->path);
+	if (rmdir(folder->path) && errno != ENOENT)
+		pf_log_warn("cannot remove '%s': %s", folder->path,
+			    strerror(errno));
 	pf_outplace_unwatch(folder->slot);
 	free(folder->path);
 	folder->path = NULL;

@@ -76,15 +76,24 @@ static void table_rebuild(struct pf_dict *d, size_t size)
 		table_put(d, i);
 }
 
-/* Forget the entries without a gid: their chunk is parsed again. */
+/*
+ * Forget the entries without a gid: their chunk is parsed again.  They came
+ * last, so no other stands where it does because of them.
+ */
 static void dict_forget_fresh(struct pf_dict *d)
 {
 	if (d->fresh == d->count)
 		return;
+	for (size_t i = d->count; i-- > d->fresh;) {
+		size_t at = d->entries[i].hash & d->table_mask;
+
+		while (d->table[at] != (uint32_t)i + 1)
+			at = (at + 1) & d->table_mask;
+		d->table[at] = 0;
+	}
 	d->raw.len = d->entries[d->fresh].raw_at;
 	d->text.len = d->entries[d->fresh].text_at;
 	d->count = d->fresh;
-	table_rebuild(d, d->table_mask + 1);
 }
 
 void pf_dict_settle(struct pf_dict *d)

@@ -107,7 +107,7 @@ static const char *pickle_op_name(unsigned char op)
 	return op < PF_LEN(high) ? high[op] : NULL;
 }
 
-#define BUF_BYTES   (1u << 20)
+#define BUF_BYTES   (64u << 10)
 #define FOLD_COUNT  64u /* values above a mark */
 #define FOLD_KEPT   16u
 #define OPERAND_MAX 16u /* bytes of an opcode and what has a fixed size */

@@ -120,9 +120,7 @@ uint32_t pf_crc32c(const struct pf_crc32c *c, const void *p, size_t len)
 	return by_table(c, p, len);
 }
 
-#define READ_BYTES (1u << 20)
-/* The largest frame, its padding, and the next header's first bytes. */
-#define FRAME_MAX (PF_PFR_FRAME_BYTES + PF_PFR_PAYLOAD_MAX + 8)
+#define READ_BYTES (32u << 10)
 
 /* Bytes that may be checked in vain: so many, and times those of the file. */
 #define VAIN_MIN   (16 << 20)
@@ -175,7 +173,6 @@ void pf_pfr_scan_init(struct pf_pfr_scan *s,
 	s->read_bytes = read_bytes ? read_bytes : READ_BYTES;
 	if (s->read_bytes > READ_BYTES)
 		s->read_bytes = READ_BYTES;
-	s->buf = pf_alloc(FRAME_MAX + READ_BYTES);
 	s->offset = PF_PFR_HEADER_BYTES;
 	s->loss.first_bad = s->loss.first_skipped = s->loss.first_missing = -1;
 	pf_crc32c_init(&s->crc, false);
@@ -192,6 +189,8 @@ static int fill(struct pf_pfr_scan *s, size_t need, struct pf_err *err)
 {
 	if (s->have - s->at >= need || s->at_end)
 		return 0;
+	/* what is read last may begin a byte before the end of what is needed */
+	s->buf = pf_grow(s->buf, &s->buf_cap, need + s->read_bytes, 1);
 	memmove(s->buf, s->buf + s->at, s->have - s->at);
 	s->offset += (int64_t)s->at;
 	s->have -= s->at;

@@ -71,7 +71,7 @@ struct pf_pfr_scan {
 	void *read_arg;
 	struct pf_crc32c crc;
 	unsigned char *buf;
-	size_t at, have, read_bytes;
+	size_t buf_cap, at, have, read_bytes;
 	int64_t offset;        /* of buf[0] */
 	uint32_t padding_of;   /* length of the frame whose padding follows */
 	int64_t padding_bytes; /* passed over */

@@ -72,6 +72,8 @@ tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
 FUZZ_MEMORY = tests/fuzz/memory.c tests/fuzz/memory.h tests/fuzz/fuzz.h
 # tests/fuzz/memory.h says why
 FUZZ_WRAP = -Wl,--wrap=sqlite3_prepare_v2,--wrap=sqlite3_finalize,--wrap=pthread_create
+# tests/fuzz/fuzz_merge.c says why
+FUZZ_WRAP_MADE = -Wl,--wrap=pf_db_create,--wrap=pf_db_create_kind,--wrap=pf_db_close
 tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c $(FUZZ_MEMORY)
 tests_fuzz_fuzz_memsnap_SOURCES = tests/fuzz/fuzz_memsnap.c tests/fuzz/fuzz.h
 FUZZ_PATH = tests/fuzz/path.c tests/fuzz/path.h
@@ -104,7 +106,7 @@ FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_block_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK) $(FUZZ_WRAP)
 tests_fuzz_fuzz_memsnap_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_merge_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_merge_LDFLAGS = $(FUZZ_LINK) $(FUZZ_WRAP_MADE)
 tests_fuzz_fuzz_pfr_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_scanner_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_tables_LDFLAGS = $(FUZZ_LINK)
@@ -113,6 +115,7 @@ tests_fuzz_fuzz_xspace_LDFLAGS = $(FUZZ_LINK)
 else
 check_LIBRARIES += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_ingest_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_WRAP)
+tests_fuzz_fuzz_merge_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_WRAP_MADE)
 tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_block_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_ingest_LDADD += tests/fuzz/libreplay.a

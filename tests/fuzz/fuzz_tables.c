@@ -10,6 +10,7 @@
 #include "fuzz/path.h"
 
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -98,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 1 << 18)
 		return 0;
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* as in main(), once */
 	fd = open(fuzz_path(0), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	FUZZ_CHECK(fd >= 0);
 	FUZZ_CHECK(write(fd, data, size) == (ssize_t)size);

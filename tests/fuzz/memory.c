@@ -91,6 +91,8 @@ static void keep_pages(void)
 
 	FUZZ_CHECK(!sqlite3_config(SQLITE_CONFIG_PAGECACHE, pages, PAGE_BYTES,
 				   PAGES));
+	/* as in main() */
+	FUZZ_CHECK(!sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0));
 }
 
 static void run(const char *sql)

@@ -15,9 +15,12 @@ while [ "$1" != "$target" ]; do
 done
 mkdir -p "$found/$target"
 # inputs are small: what is freed need not be kept for long; where it was made is
-# asked of one input, not of each; the limit is of time on the wall, and a machine
-# that others use stands still for a minute
-ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=1 exec "tests/fuzz/$2" $options \
+# asked of one input, not of each; marks of a large piece of memory are cleared, as
+# pages of the system's would cost more; a list of rare features is gone through for
+# each that an input has, so it is short; the limit is of time on the wall, and a
+# machine that others use stands still for a minute
+ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=1:clear_shadow_mmap_threshold=1073741824 \
+	exec "tests/fuzz/$2" $options -entropic_feature_frequency_threshold=30 \
 	-max_len="$3" -timeout=300 -rss_limit_mb=4096 -print_final_stats=1 \
 	-artifact_prefix="$found/" "$found/$target" "$here/corpus/$target" \
 	${4:+"$here/$4"}

@@ -9,13 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
-
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "base/inside.h"
 #include "base/log.h"
@@ -183,34 +182,76 @@ static int serve(struct pf_err *err)
 	return rc;
 }
 
-/*
- * --inside=FOLDER, before all else: for a program that asks for others; what is
- * below none of these folders is not read (base/inside.h).
- */
-static int take_folders(int *argc, char ***argv, struct pf_err *err)
+/* ---- for a program that asks: before all else ---- */
+
+#define ENDING_S 5 /* for what removes its unfinished files */
+
+static void *wait_for_end(void *pipe)
 {
-	static const char option[] = "--inside=";
-	const size_t len = sizeof(option) - 1;
-#ifdef __linux__
-	const char *parent = getenv("PROFAN_PARENT");
-#endif
+	char byte;
+	ssize_t n;
 
-	for (; *argc > 1 && !strncmp((*argv)[1], option, len); --*argc) {
-		const char *folder = *++*argv + len;
+	do
+		n = read((int)(intptr_t)pipe, &byte, 1);
+	while (n > 0 || (n < 0 && errno == EINTR));
+	kill(getpid(), SIGTERM);
+	sleep(ENDING_S);
+	kill(getpid(), SIGKILL);
+	return NULL;
+}
 
+/*
+ * --until-end-of=NUMBER, of an open pipe whose other end the asker alone has: it
+ * may be killed, at any time, and nobody else would stop what it asked for.
+ */
+static int end_with(const char *number, struct pf_err *err)
+{
+	sigset_t all, before;
+	pthread_t thread;
+	int64_t pipe;
+	int rc;
+
+	if (pf_num_int(number, &pipe) || pipe < 0 || pipe > INT32_MAX)
+		return pf_fail(err, PF_EUSAGE, "'%s' is no open pipe", number);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&thread, NULL, wait_for_end,
+			    (void *)(intptr_t)pipe);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc)
+		return pf_fail(err, PF_EIO, "no thread can be had: %s",
+			       strerror(rc));
+	pthread_detach(thread);
+	return 0;
+}
+
+/* The value of such an option, which is taken away, or NULL. */
+static const char *take_option(int *argc, char ***argv, const char *option)
+{
+	const size_t len = strlen(option);
+
+	if (*argc < 2 || strncmp((*argv)[1], option, len) != 0)
+		return NULL;
+	--*argc;
+	return *++*argv + len;
+}
+
+/*
+ * --inside=FOLDER, of which there may be many: what is below none of these
+ * folders is not read (base/inside.h).
+ */
+static int take_limits(int *argc, char ***argv, struct pf_err *err)
+{
+	const char *folder, *pipe = take_option(argc, argv, "--until-end-of=");
+
+	while ((folder = take_option(argc, argv, "--inside="))) {
 		if (*folder != '/')
 			return pf_fail(err, PF_EUSAGE,
 				       "'%s' does not begin at '/'", folder);
 		pf_inside_add(folder);
-#ifdef __linux__
-		/* who asks for others may be killed: nobody else would stop it */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* or was, before that was said */
-		if (parent && strtol(parent, NULL, 10) != getppid())
-			return pf_fail(err, PF_EUSAGE, "nobody asks any more");
-#endif
 	}
-	return pf_db_see_files(err);
+	PF_TRY(pf_db_see_files(err)); /* before there are threads */
+	return pipe ? end_with(pipe, err) : 0;
 }
 
 /*
@@ -232,7 +273,7 @@ static int run_main(int argc, char **argv, struct pf_err *err)
 {
 	struct pf_cmd_kept *kept;
 
-	PF_TRY(take_folders(&argc, &argv, err));
+	PF_TRY(take_limits(&argc, &argv, err));
 	kept = take_stay(&argc, &argv);
 	if (argc < 2) {
 		pf_cmd_usage(NULL, stdout);

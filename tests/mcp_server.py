@@ -8,9 +8,11 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
@@ -282,27 +284,62 @@ def soon(condition):
     raise AssertionError("it did not happen")
 
 
-def has_ended(pid):
+def state(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] == "Z"
+            return file.read().rpartition(")")[2].split()[0]
     except OSError:
-        return True
+        return ""
+
+
+def has_ended(pid):
+    return state(pid) in ("", "Z")
+
+
+def asked_by_another(**variables):
+    """A process that asks ENDLESS, and the one that answers it."""
+    child = subprocess.Popen([
+        sys.executable, "-c", "import sys; from profan.mcp import Server; "
+        "Server([sys.argv[1]]).sql('t.json', sys.argv[2], 5)", FOLDER, ENDLESS],
+        env={**os.environ, **variables})
+    try:
+        return child, soon(lambda: at_work(child.pid))[0]
+    except BaseException:
+        end(child)
+        raise
+
+
+def end(child):
+    child.kill()
+    child.wait()
 
 
 @test
 def nothing_outlives_the_server():
+    if os.path.isdir("/proc/self"):
+        child, pid = asked_by_another()
+        end(child)
+        soon(lambda: has_ended(pid))
+
+
+@test
+def nothing_begins_when_the_server_has_ended():
     if not os.path.isdir("/proc/self"):
         return
-    child = subprocess.Popen([
-        sys.executable, "-c", "import sys; from profan.mcp import Server; "
-        "Server([sys.argv[1]]).sql('t.json', sys.argv[2], 5)", FOLDER, ENDLESS])
-    try:
-        pid = soon(lambda: at_work(child.pid))[0]
-    finally:
-        child.kill()
-        child.wait()
-    soon(lambda: has_ended(pid))
+    with tempfile.TemporaryDirectory() as folder:
+        late = os.path.join(folder, "profan")
+        with open(late, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n"
+                       'case $* in *RECURSIVE*) kill -STOP $$ ;; esac\n'
+                       f"exec '{_program.program()}' \"$@\"\n")
+        os.chmod(late, 0o755)
+        child, pid = asked_by_another(PROFAN_PROGRAM=late)
+        try:
+            soon(lambda: state(pid) == "T")
+        finally:
+            end(child)
+            os.kill(pid, signal.SIGCONT)
+        soon(lambda: has_ended(pid))
 
 
 @test

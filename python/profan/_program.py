@@ -119,7 +119,6 @@ def start(arguments: Sequence[str], stderr: Union[IO[bytes], int, None] = None,
           **more: Any) -> "subprocess.Popen[bytes]":
     environment = dict(os.environ)
     environment.setdefault("COLUMNS", "80")
-    environment["PROFAN_PARENT"] = str(os.getpid())
     more.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.Popen([program(), *arguments], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE if stderr is None
@@ -237,8 +236,8 @@ os.register_at_fork(after_in_child=_new_server)
 
 
 def run(arguments: Sequence[str], timeout: Optional[float] = None,
-        started: Optional[Callable[["subprocess.Popen[bytes]"], None]] = None
-        ) -> Tuple[bytes, int, List[str]]:
+        started: Optional[Callable[["subprocess.Popen[bytes]"], None]] = None,
+        **more: Any) -> Tuple[bytes, int, List[str]]:
     """Standard output, the exit code (0, or 1: a check that was asked for
     failed) and the lines of standard error.  Error for any other code, or
     after so many seconds; who is told of the child may end it."""
@@ -246,7 +245,7 @@ def run(arguments: Sequence[str], timeout: Optional[float] = None,
         served = _server.run(arguments)
         if served is not None:
             return served
-    child = start(arguments)
+    child = start(arguments, **more)
     try:
         if started:
             started(child)

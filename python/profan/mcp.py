@@ -90,10 +90,15 @@ class Server:
             if not os.path.isdir(folder):
                 raise _program.Error(f"'{folder}' is no folder", 2)
         self._made = tempfile.TemporaryDirectory(prefix="profan-mcp-")
+        # However this process ends, then its end of the pipe is closed, and what
+        # reads the other one ends, too.
+        self._alive = [os.fdopen(end, mode)
+                       for end, mode in zip(os.pipe(), ("rb", "wb"))]
         # The program looks at what it opened: a name that is inside now may
         # lead elsewhere when it is opened.
-        self._only = [f"--inside={f}" for f in (
-            *self.folders, os.path.realpath(self._made.name))]
+        self._only = [f"--until-end-of={self._alive[0].fileno()}", *(
+            f"--inside={f}" for f in (
+                *self.folders, os.path.realpath(self._made.name)))]
         # each with a lock: who waits for one trace keeps nobody from others
         self._databases: Dict[Tuple[Any, ...], Tuple[Any, List[str]]] = {}
         self._lock = threading.Lock()
@@ -102,6 +107,8 @@ class Server:
         self.commands: List[Dict[str, Any]] = json.loads(out)["commands"]
 
     def close(self) -> None:
+        for end in self._alive:
+            end.close()
         self._made.cleanup()
 
     # ---- files ----
@@ -168,10 +175,13 @@ class Server:
 
     # ---- answers ----
 
+    def _inherited(self) -> Tuple[int, ...]:
+        return (self._alive[0].fileno(),)
+
     def _run(self, arguments: Sequence[str], seconds: Optional[int] = None
              ) -> bytes:
         return _program.run([*self._only, *arguments], seconds or SECONDS,
-                            _wanted.get().by)[0]
+                            _wanted.get().by, pass_fds=self._inherited())[0]
 
     def answer(self, command: str, paths: Sequence[str],
                options: Dict[str, Any], budget: Optional[int]) -> str:
@@ -194,7 +204,8 @@ class Server:
         max_rows = min(max(max_rows, 1), MAX_ROWS)
         errors = tempfile.TemporaryFile()
         child = _program.start([*self._only, "query", self.database(path),
-                                "--format", "json", "--", statement], errors)
+                                "--format", "json", "--", statement], errors,
+                               pass_fds=self._inherited())
         _wanted.get().by(child)
         late = threading.Timer(SECONDS, child.kill)
         late.start()

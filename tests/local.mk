@@ -71,7 +71,8 @@ fuzzers: $(FUZZ_TARGETS)
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
 FUZZ_MEMORY = tests/fuzz/memory.c tests/fuzz/memory.h tests/fuzz/fuzz.h
 # tests/fuzz/memory.h says why
-FUZZ_WRAP = -Wl,--wrap=sqlite3_prepare_v2,--wrap=sqlite3_finalize,--wrap=pthread_create
+FUZZ_WRAP = -Wl,--wrap=sqlite3_prepare_v2,--wrap=sqlite3_finalize \
+	-Wl,--wrap=pthread_create,--wrap=pf_db_start_sync
 # tests/fuzz/fuzz_merge.c says why
 FUZZ_WRAP_MADE = -Wl,--wrap=pf_db_create,--wrap=pf_db_create_kind,--wrap=pf_db_close
 tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c $(FUZZ_MEMORY)

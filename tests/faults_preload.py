@@ -29,6 +29,7 @@ FAULTS = {
 }
 CACHE = "t.json.profan.db"
 NEW = {CACHE, "nodes.db"}  # not there before
+KILLED = "out.db.partial"  # of a profan that was
 FORCED = {"report": "--force", "slice": "--force", "stacks": "--force",
           "export": "--force", "view": "--force", "diff": "--overwrite"}
 COMMANDS = [  # words, files that it writes
@@ -59,6 +60,7 @@ COMMANDS = [  # words, files that it writes
      ["out.db", "kept/"]),
     (["ingest", "-q", "runs", "-o", "many/"], ["many/runs.db"]),
     (["clean", "-q", "u.json"], ["u.json.profan.db"]),
+    (["ingest", "-q", "t.json", "-o", "out.db"], ["out.db", KILLED]),
 ]
 if not is_all:
     COMMANDS = [COMMANDS[i] for i in (1, 3, 4, 9, 15)]
@@ -226,6 +228,8 @@ for words, files in COMMANDS:
     want = {name: content(name) for name in files}
     for name in files:
         path = os.path.join(folder, name)
+        if name == KILLED:
+            path = os.path.join(folder, "out.db")
         if name in NEW or not os.path.isfile(path):
             continue
         shutil.copy(path, old(name))

@@ -1783,8 +1783,11 @@ static int add_trace(struct worker *w, const char *trace, const char *digest,
 		rc = count_processes(path, &count, err);
 	if (!rc && count == 1)
 		rc = summarise(w, path, is_kept, is_fatal, err);
-	if (!rc && count > 1 && is_kept)
-		unlink(path);
+	/* or the kept folder would have these ranks twice */
+	if (!rc && count > 1 && is_kept && unlink(path)) {
+		*is_fatal = true;
+		rc = pf_fail_errno(err, "cannot remove '%s'", path);
+	}
 	if (!is_kept)
 		unlink(w->temporary);
 	for (int64_t i = 1; count > 1 && i <= count && !rc; i++)

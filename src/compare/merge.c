@@ -1541,7 +1541,7 @@ static int bind_row(struct pf_fleet_copy *c, struct pf_fleet_part *p, int table,
 {
 	const struct pf_fleet_columns *of = &c->columns[table];
 	sqlite3_stmt *to = c->insert[table], *from = p->rows[table];
-	int64_t text;
+	int64_t text = 0;
 
 	PF_BIND(to, c->out->rank_id << PF_FLEET_SHIFT | position,
 		c->out->rank_id);

@@ -570,14 +570,10 @@ static void add_rest(const struct pf_advise *a, enum pf_advice_state state,
 static int64_t together_ns(const struct pf_advise *a, size_t first)
 {
 	uint32_t bits = 0;
-	int64_t ns = 0;
 
 	for (size_t i = 0; i < first && i < a->given; i++)
 		bits |= a->all[i].bit;
-	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (a->tiles->rows[i].advice & bits)
-			ns += a->tiles->rows[i].ns;
-	return ns;
+	return advise_held(a, bits, 0);
 }
 
 /* Without a path, and of no advice, there is no time to speak of. */

@@ -211,6 +211,19 @@ struct advise_rule {
 extern const struct advise_rule advise_rules[];
 extern const size_t advise_rule_count;
 
+/* Of the path: what any of this advice is about, of all these flags. */
+static inline int64_t advise_held(const struct pf_advise *a, uint32_t bits,
+				  unsigned flags)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].advice & bits &&
+		    (a->tiles->rows[i].flags & flags) == flags)
+			ns += a->tiles->rows[i].ns;
+	return ns;
+}
+
 /* Is it left as given? */
 static inline bool advise_is_open(const struct pf_advice *a)
 {

@@ -536,13 +536,9 @@ static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 /* What the steps of the window did not launch is none that they repeat. */
 static void say_before(const struct pf_advise *a, struct pf_advice *out)
 {
+	const int64_t before = advise_held(a, out->bit, ADVISE_BEFORE);
 	char ns[PF_NUM_MAX];
-	int64_t before = 0;
 
-	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (a->tiles->rows[i].advice & out->bit &&
-		    a->tiles->rows[i].flags & ADVISE_BEFORE)
-			before += a->tiles->rows[i].ns;
 	if (before && pf_num_share(before, out->on_path_ns) >= MUCH_BEFORE)
 		pf_buf_addf(advise_next(out),
 			    "%s of what it holds is " PF_GPU_BEFORE_WORDS
@@ -1156,13 +1152,9 @@ static void leave_to_others(struct pf_advise *a)
 /* What the first step has of what advice holds, beyond what others have. */
 static int64_t warm_up_ns(const struct pf_advise *a, const struct pf_advice *v)
 {
-	int64_t first = 0, others = 0;
+	const int64_t others = advise_held(a, v->bit, ADVISE_LATE);
+	int64_t first = advise_held(a, v->bit, 0) - others;
 
-	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (a->tiles->rows[i].advice & v->bit)
-			*(a->tiles->rows[i].flags & ADVISE_LATE ? &others
-								: &first) +=
-				a->tiles->rows[i].ns;
 	if (a->step_count > 1)
 		first -= others / (a->step_count - 1);
 	return first > 0 ? first : 0;

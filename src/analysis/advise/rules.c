@@ -374,6 +374,15 @@ static void judge_odd(const struct pf_advise *a, struct pf_advice *out)
 
 /* ---- A24 ---- */
 
+static void say_peak(const struct pf_usage_device *d, struct pf_buf *out)
+{
+	char of[PF_NUM_MAX], peak[PF_NUM_MAX];
+
+	pf_buf_addf(out, "memory's peak is %s of %s",
+		    pf_num_show_bytes(peak, d->peak),
+		    pf_num_show_bytes(of, d->capacity));
+}
+
 static bool owns_again(const struct advise_row *r)
 {
 	return r->flags & 1u << ADVISE_MARK_UNPACK ||
@@ -384,16 +393,15 @@ static bool owns_again(const struct advise_row *r)
 static void judge_again(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_usage_device *d = pf_usage_fullest(a->from->memory);
-	char of[PF_NUM_MAX], peak[PF_NUM_MAX];
 
 	if (!a->tiles->marks.calls[ADVISE_MARK_UNPACK] &&
-	    !a->tiles->marks.calls[ADVISE_MARK_CHECKPOINT])
+	    !a->tiles->marks.calls[ADVISE_MARK_CHECKPOINT]) {
 		advise_fine(out, "nothing that is recorded computes "
 				 "activations again");
-	else if (d)
-		pf_buf_addf(advise_next(out), "The memory's peak is %s of %s",
-			    pf_num_show_bytes(peak, d->peak),
-			    pf_num_show_bytes(of, d->capacity));
+	} else if (d) {
+		pf_buf_adds(advise_next(out), "The ");
+		say_peak(d, &out->detail);
+	}
 }
 
 /* ---- A10 ---- */
@@ -855,15 +863,8 @@ static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 static bool is_mostly_asked(const struct pf_advise *a,
 			    const struct pf_advice *out)
 {
-	int64_t ns = 0;
-
-	for (size_t i = 0; i < a->tiles->row_count; i++) {
-		const struct advise_row *r = &a->tiles->rows[i];
-
-		if (r->advice & out->bit && r->flags & 1u << ADVISE_MARK_WAIT)
-			ns += r->ns;
-	}
-	return ns > out->on_path_ns / 2;
+	return advise_held(a, out->bit, 1u << ADVISE_MARK_WAIT) >
+	       out->on_path_ns / 2;
 }
 
 /* By what waits in most of the time. */
@@ -1111,12 +1112,8 @@ static void say_trials(const struct pf_advise *a, struct pf_advice *out)
 /* What a later step does first, as a new shape or validation. */
 static int64_t late_starts(const struct pf_advise *a, struct pf_advice *out)
 {
-	int64_t ns = 0;
+	const int64_t ns = advise_held(a, out->bit, ADVISE_LATE);
 
-	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (a->tiles->rows[i].advice & out->bit &&
-		    a->tiles->rows[i].flags & ADVISE_LATE)
-			ns += a->tiles->rows[i].ns;
 	if (ns > out->on_path_ns / 2)
 		pf_buf_adds(advise_next(out),
 			    "Most of it is behind the first step, in what a "
@@ -1494,7 +1491,7 @@ static bool has_room(const struct pf_advise *a)
 static void judge_small(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_usage_device *d = pf_usage_fullest(a->from->memory);
-	char share[PF_NUM_MAX], of[PF_NUM_MAX], peak[PF_NUM_MAX];
+	char share[PF_NUM_MAX];
 	double small;
 
 	if (!a->from->callers || !a->from->callers->total_ns) {
@@ -1527,11 +1524,9 @@ static void judge_small(const struct pf_advise *a, struct pf_advice *out)
 		out->unsure_ns = 0;
 		pf_buf_addf(&out->sentence,
 			    "%s of the time in kernels is in those with fewer "
-			    "blocks than the GPU has multiprocessors, and the "
-			    "memory's peak is %s of %s",
-			    pf_num_show_ratio(share, small),
-			    pf_num_show_bytes(peak, d->peak),
-			    pf_num_show_bytes(of, d->capacity));
+			    "blocks than the GPU has multiprocessors, and the ",
+			    pf_num_show_ratio(share, small));
+		say_peak(d, &out->sentence);
 	}
 }
 

@@ -26,6 +26,7 @@ enum advise_mark {
 	ADVISE_MARK_UNPACK,     /* computes activations again */
 	ADVISE_MARK_CHECKPOINT, /* does so, and then goes on with */
 	ADVISE_MARK_BACKWARD,
+	ADVISE_MARK_AGAIN, /* of that, what operators say is forward's */
 	ADVISE_MARKS,
 	/* operators of forward that no backward has; and, behind one, others */
 	ADVISE_MARK_FORWARD = 16,

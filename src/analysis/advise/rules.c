@@ -385,7 +385,8 @@ static void say_peak(const struct pf_usage_device *d, struct pf_buf *out)
 
 static bool owns_again(const struct advise_row *r)
 {
-	return r->flags & 1u << ADVISE_MARK_UNPACK ||
+	return r->flags &
+		       (1u << ADVISE_MARK_UNPACK | 1u << ADVISE_MARK_AGAIN) ||
 	       (r->flags & 1u << ADVISE_MARK_CHECKPOINT &&
 		!(r->flags & 1u << ADVISE_MARK_BACKWARD));
 }
@@ -393,15 +394,24 @@ static bool owns_again(const struct advise_row *r)
 static void judge_again(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_usage_device *d = pf_usage_fullest(a->from->memory);
+	const int64_t *calls = a->tiles->marks.calls;
 
-	if (!a->tiles->marks.calls[ADVISE_MARK_UNPACK] &&
-	    !a->tiles->marks.calls[ADVISE_MARK_CHECKPOINT]) {
-		advise_fine(out, "nothing that is recorded computes "
-				 "activations again");
-	} else if (d) {
-		pf_buf_adds(advise_next(out), "The ");
-		say_peak(d, &out->detail);
+	if (!calls[ADVISE_MARK_UNPACK] && !calls[ADVISE_MARK_CHECKPOINT]) {
+		if (!calls[ADVISE_MARK_AGAIN]) {
+			advise_fine(out, "nothing that is recorded computes "
+					 "activations again");
+			return;
+		}
+		out->at_most_ns = PF_NO_INT;
+		out->confidence = "hint";
+		pf_buf_adds(advise_next(out),
+			    "What else is computed again only functions would "
+			    "say: record with_stack=True");
 	}
+	if (!d)
+		return;
+	pf_buf_adds(advise_next(out), "The ");
+	say_peak(d, &out->detail);
 }
 
 /* ---- A10 ---- */

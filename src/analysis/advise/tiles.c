@@ -82,7 +82,7 @@ static bool see_node(struct reader *r, struct advise_span *s)
 			return false;
 		r->is_again |= s->mark == ADVISE_MARK_FORWARD;
 		s->start_ns = r->node_start_ns;
-		s->mark = ADVISE_MARK_UNPACK;
+		s->mark = ADVISE_MARK_AGAIN;
 		return r->is_again;
 	default:
 		return true;

@@ -614,6 +614,28 @@ def on_host(p, us):
         p.pause(us)
 
 
+def on_cpu_ops(p, held, *others, around=None):
+    """Operators on the CPU, of which the first are what advice is about: ns."""
+    with p.range(around, "cpu_op") if around else nullcontext():
+        for name in held:
+            with p.range(name, "cpu_op"):
+                p.pause(1000)
+    for name in others:
+        with p.range(name, "cpu_op"):
+            p.pause(500)
+    return len(held) * 1000 * US
+
+
+def sparse(p, changed):
+    """What an embedding's gradient without most rows saves, of its optimizer,
+    too."""
+    on_cpu_ops(p, [] if changed else ["aten::fill_"] * 2, "aten::mm",
+               around="aten::embedding_dense_backward")
+    with p.range("Optimizer.step#SGD.step"):
+        with p.range("aten::add_", "cpu_op"):
+            p.pause(10 if changed else 700)
+
+
 def warming(p, us):
     ahead(p, [("aten::linalg", "a_kernel", us, 0)] * 4)
 
@@ -828,6 +850,20 @@ PROGRAMS = {
         p, "aten::mm", (ALIGNED % 1).replace("tensorop", "simt")),
     "A17": lambda p, step: same(p, "aten::embedding_dense_backward",
                                 "compute_grad_weight", FIRST),
+    "A7-cpu": lambda p, step: on_cpu_ops(
+        p, ["aten::bmm", "aten::_softmax", "aten::bmm"], "aten::mm"),
+    "A7-cpu-not": lambda p, step: on_cpu_ops(
+        p, ["aten::bmm", "aten::_softmax"], "aten::mm", "aten::bmm"),
+    "A10-cpu": lambda p, step: on_cpu_ops(
+        p, ["aten::copy_"] * 2, "aten::mm"),
+    "A15-cpu": lambda p, step: on_cpu_ops(
+        p, ["aten::zero_"] * 2, "aten::mm",
+        around="Optimizer.zero_grad#SGD.zero_grad"),
+    "A17-cpu": lambda p, step: on_cpu_ops(
+        p, ["aten::fill_"] * 2, "aten::mm", "aten::fill_",
+        around="aten::embedding_dense_backward"),
+    "A19-cpu-not": lambda p, step: on_cpu_ops(
+        p, ["aten::mul", "aten::mm"] * 3, "aten::mul"),
     "A18": lambda p, step: printing(p, 700),
     "A18-not": lambda p, step: printing(p, 1),
     "A18-info": lambda p, step: printing(
@@ -1242,6 +1278,7 @@ SAYS = {
     "A10-graphs": "compiled graphs copy what they are given",
     "A4-breaks": "look for graph breaks",
     "A4-graphs": "replayed as graphs already",
+    "A17-cpu": "nn.Embedding(n, d, sparse=True)",
     "A21-once": "run it before the profile begins",
     "A21-compiled": "parts are compiled already",
 }
@@ -1278,6 +1315,9 @@ BOUNDS = {
     "A17": lambda p, changed: ahead(p, [
         ("aten::embedding_dense_backward", "compute_grad_weight", SLOW, 1)
     ] * (0 if changed else 3) + [("aten::linalg", "a_kernel", SLOW, 0)] * 3),
+    "A17-sparse": sparse,
+    "A19-cpu": lambda p, changed: on_cpu_ops(
+        p, ["aten::mul"] * (1 if changed else 3), "aten::mm"),
     "A18": lambda p, changed: printing(p, 0 if changed else 700),
     "A18-tensors": prints_tensors,
     "A19": one_pointwise,

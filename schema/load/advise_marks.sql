@@ -1,8 +1,9 @@
 -- Names of ranges in which advice looks: what torch puts around an optimizer's
 -- work (1) and its zeroing of gradients (2), Python functions that log, print or
 -- save (3), torch's function that waits for a device (4), what computes
--- activations again by torch's checkpoints (5, 6), nodes of backward (7); where
--- there are any operators of forward that backward has not (16), and others (17);
+-- activations again by torch's checkpoints (5, 6), nodes of backward (7), what
+-- adds up by index (9), and that for all rows of an embedding (10); where there
+-- are nodes, operators of forward that backward has not (16), and others (17);
 -- and names that only JAX (18) or TensorFlow (19) have.
 -- Asking whether to log is no logging: torch does it in each backward.
 -- Order: name_id.
@@ -24,6 +25,10 @@ WITH marked(name_id, mark) AS (
 		WHEN text = 'autograd::engine::evaluate_function: CheckpointFunctionBackward'
 			THEN NULL
 		WHEN text GLOB 'autograd::engine::evaluate_function: *' THEN 7
+		WHEN text = 'aten::embedding_dense_backward' THEN 10
+		WHEN text IN ('aten::index_add_', 'aten::index_put', 'aten::index_put_',
+			'aten::_index_put_impl_', 'aten::scatter_add',
+			'aten::scatter_add_') THEN 9
 		WHEN text IN ('aten::batch_norm', 'aten::dropout', 'aten::embedding',
 			'aten::gelu', 'aten::group_norm', 'aten::layer_norm',
 			'aten::relu', 'aten::rms_norm',

@@ -236,11 +236,10 @@ enum pf_word {
 	PF_WORD_OP_DENSE, /* products with weights */
 	PF_WORD_OP_COPIES,
 	PF_WORD_OP_ZEROES,
-	PF_WORD_OP_INDEXED, /* adds up by index */
-	PF_WORD_OP_TRIES,   /* algorithms of a convolution, the first time */
-	PF_WORD_OP_READS,   /* a result back to the host */
-	PF_WORD_OP_ITEM,    /* ... and does nothing else */
-	PF_WORD_ITEM,       /* the same of functions */
+	PF_WORD_OP_TRIES,  /* algorithms of a convolution, the first time */
+	PF_WORD_OP_READS,  /* a result back to the host */
+	PF_WORD_OP_ITEM,   /* ... and does nothing else */
+	PF_WORD_ITEM,      /* the same of functions */
 	PF_WORD_JAX_READS, /* ... of JAX, whose host does not record its waits */
 	PF_WORD_MISALIGNED, /* CUTLASS's, of fewer numbers than 16 bytes hold */
 	PF_WORD_FUSED,      /* kernels and operators of fused optimizers */

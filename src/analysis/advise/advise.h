@@ -99,6 +99,7 @@ struct pf_advice {
 	/* of what it saves or holds: what counts not when they are ranked */
 	int64_t unsure_ns;
 	bool is_last;  /* ranked behind all others */
+	bool is_rest;  /* of all that is of a kind, whatever else names */
 	bool is_said;  /* the sentence has what it would save */
 	bool by_waits; /* its places are by how long the host waits there */
 };

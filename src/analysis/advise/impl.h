@@ -26,7 +26,9 @@ enum advise_mark {
 	ADVISE_MARK_UNPACK,     /* computes activations again */
 	ADVISE_MARK_CHECKPOINT, /* does so, and then goes on with */
 	ADVISE_MARK_BACKWARD,
-	ADVISE_MARK_AGAIN, /* of that, what operators say is forward's */
+	ADVISE_MARK_AGAIN,   /* of that, what operators say is forward's */
+	ADVISE_MARK_INDEXED, /* adds up by index */
+	ADVISE_MARK_DENSE,   /* ... all rows of an embedding's gradient */
 	ADVISE_MARKS,
 	/* operators of forward that no backward has; and, behind one, others */
 	ADVISE_MARK_FORWARD = 16,
@@ -71,7 +73,8 @@ enum {
 	ADVISE_COMM = ADVISE_DATA << 13,    /* a wait for communication */
 	ADVISE_BEFORE = ADVISE_DATA << 14,  /* launched before the capture */
 	ADVISE_TURNS = ADVISE_DATA << 15,   /* copies, for a convolution */
-	ADVISE_SMALL = ADVISE_DATA << 16    /* a kernel that fills no GPU */
+	ADVISE_SMALL = ADVISE_DATA << 16,   /* a kernel that fills no GPU */
+	ADVISE_ALONE = ADVISE_DATA << 17    /* there is no GPU work */
 };
 
 /* Near its end: this part of the window. */

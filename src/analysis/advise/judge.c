@@ -155,10 +155,14 @@ static void say_command(const struct pf_advise *a,
 			const struct advise_rule *rule, struct pf_advice *out)
 {
 	bool is_apart = !a->has_path && !strcmp(rule->command, "path");
+	/* without kernels the path has operators */
+	bool is_of_ops = a->has_path && !a->has_work &&
+			 !strcmp(rule->command, "kernels");
 	const char *asked = out->asked ? out->asked : rule->question;
 
 	if (!out->shown_by)
-		out->shown_by = !is_apart             ? rule->command
+		out->shown_by = is_of_ops             ? "path"
+				: !is_apart           ? rule->command
 				: !a->has_work        ? "steps"
 				: rule->apart_command ? rule->apart_command
 						      : "gaps";
@@ -169,7 +173,8 @@ static void say_command(const struct pf_advise *a,
 		pf_shell_word(&out->command, asked);
 	}
 	if (!is_apart && rule->options)
-		pf_buf_adds(&out->command, rule->options);
+		pf_buf_adds(&out->command,
+			    is_of_ops ? " --group op" : rule->options);
 	if (strcmp(out->shown_by, "doctor") != 0)
 		pf_window_options(&args->window, &out->command);
 }
@@ -946,10 +951,12 @@ static const struct {
 	  "profile(with_stack=True, ...)" },
 	{ "A16", NULL, "steps", "name the ranges that are steps",
 	  "--steps REGEX" },
-	{ "A17", TORCH, NULL,
-	  "sort once, and sum by segments; sparse=True for an embedding of "
-	  "which few rows are used",
-	  "nn.Embedding(n, d, sparse=True)" },
+	{ "A17", TORCH, "dense",
+	  "where few rows of an embedding are used, let its gradient hold no "
+	  "others",
+	  "nn.Embedding(n, d, sparse=True)   # SGD, Adagrad, SparseAdam" },
+	{ "A17", TORCH, NULL, "sort once, and sum by segments",
+	  "torch.segment_reduce(values[order], 'sum', lengths=counts)" },
 	{ "A18", NULL, NULL, "do it every so many steps, or in another thread",
 	  "if step % 100 == 0: log(...)" },
 	{ "A19", TORCH, NULL, "compile the function that holds them",
@@ -1037,6 +1044,7 @@ static void judge(struct pf_advise *a, const struct pf_advise_args *args,
 							      : PF_ADVISE_SHOWN,
 				   .confidence = rule->confidence,
 				   .causes = rule->causes,
+				   .is_rest = rule->is_rest,
 				   .bit = 1u << a->count };
 	pf_buf_adds(&out->sentence, "");
 	pf_buf_adds(&out->detail, "");
@@ -1112,21 +1120,21 @@ static const char *find_framework_of(const struct pf_kernels *k,
 static void leave_to_others(struct pf_advise *a)
 {
 	const struct pf_recorded *recorded = &a->tiles->path->recorded;
-	uint32_t named = 0; /* rules and advice have one order still */
+	uint32_t named = 0;
 	char ns[PF_NUM_MAX];
 	size_t at;
 
 	for (size_t i = 0; i < a->count; i++) {
 		const struct pf_advice *v = &a->all[i];
 
-		if (!advise_rules[i].is_rest && advise_is_open(v) &&
+		if (!v->is_rest && advise_is_open(v) &&
 		    strcmp(v->confidence, "hint") != 0)
 			named |= v->bit;
 	}
 	for (size_t i = 0; i < a->count; i++) {
 		struct pf_advice *v = &a->all[i];
 
-		if (!advise_rules[i].is_rest || !advise_is_open(v))
+		if (!v->is_rest || !advise_is_open(v))
 			continue;
 		for (size_t k = 0; k < a->tiles->row_count; k++) {
 			const struct advise_row *r = &a->tiles->rows[k];
@@ -1139,7 +1147,7 @@ static void leave_to_others(struct pf_advise *a)
 				advise_next(v),
 				"Other advice is about %s of that time, too",
 				pf_num_show_ns(ns, v->unsure_ns));
-		if (!recorded->dense_count)
+		if (!recorded->dense_count || !a->has_work)
 			continue;
 		v->unsure_ns += weight_of(v) / 2;
 		at = advise_next(v)->len;

@@ -313,6 +313,25 @@ static void judge_zeroing(const struct pf_advise *a, struct pf_advice *out)
 	advise_fine(out, "nothing on the critical path fills gradients with 0");
 }
 
+/*
+ * What others hold that the change may make faster, too: how much is not known,
+ * and no reason to do that first.
+ */
+static void may_gain(const struct pf_advise *a, int64_t ns, const char *what,
+		     struct pf_advice *out)
+{
+	char shown[PF_NUM_MAX];
+
+	if (!ns || out->measured < PF_ADVISE_SHOWN)
+		return;
+	out->at_most_ns += ns;
+	out->unsure_ns = ns;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	out->confidence = "model";
+	pf_buf_addf(advise_next(out), "%s, which holds %s, may gain by it, too",
+		    what, pf_num_show_ns(shown, ns));
+}
+
 /* ---- A9 ---- */
 
 static bool owns_layout(const struct advise_row *r)
@@ -326,7 +345,6 @@ static bool owns_layout(const struct advise_row *r)
  */
 static void judge_layout(const struct pf_advise *a, struct pf_advice *out)
 {
-	char ns[PF_NUM_MAX];
 	int64_t normalizes = 0;
 
 	if (out->on_path_ns <= 0)
@@ -342,16 +360,7 @@ static void judge_layout(const struct pf_advise *a, struct pf_advice *out)
 			normalizes += r->ns;
 	}
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
-	if (!normalizes || out->measured < PF_ADVISE_SHOWN)
-		return;
-	/* what it brings is not known: no reason to do that first */
-	out->at_most_ns += normalizes;
-	out->unsure_ns = normalizes;
-	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
-	out->confidence = "model";
-	pf_buf_addf(advise_next(out),
-		    "Batch normalization, which holds %s, may gain by it, too",
-		    pf_num_show_ns(ns, normalizes));
+	may_gain(a, normalizes, "Batch normalization", out);
 }
 
 /* ---- A23 ---- */
@@ -424,7 +433,7 @@ static bool owns_copy(const struct advise_row *r)
 		return false;
 	switch ((unsigned)r->category) {
 	case PF_CAUSE_OP:
-		return !(r->flags & ADVISE_LONG);
+		return !(r->flags & ADVISE_LONG) || r->flags & ADVISE_ALONE;
 	case PF_CAUSE_RUNTIME:
 	case PF_PATH_LAUNCH_CALL:
 		return !(r->flags & ADVISE_LONG) &&
@@ -442,13 +451,35 @@ static bool owns_copy(const struct advise_row *r)
 
 static bool owns_indexed(const struct advise_row *r)
 {
-	return pf_word(PF_WORD_OP_INDEXED, r->op) &&
+	return r->flags &
+		       (1u << ADVISE_MARK_INDEXED | 1u << ADVISE_MARK_DENSE) &&
 	       (unsigned)r->category != PF_CAUSE_SYNC;
+}
+
+/* Is most of it an embedding's gradient, of all its rows? */
+static bool is_dense(const struct pf_advise *a, const struct pf_advice *out)
+{
+	return advise_held(a, out->bit, 1u << ADVISE_MARK_DENSE) >
+	       out->on_path_ns / 2;
+}
+
+static const char *indexed_variant(const struct pf_advise *a,
+				   const struct pf_advice *out)
+{
+	return is_dense(a, out) ? "dense" : "";
 }
 
 static void judge_indexed(const struct pf_advise *a, struct pf_advice *out)
 {
+	int64_t ns = 0;
+
 	advise_bound(a, owns_indexed, ADVISE_LEAST_ROOF, out);
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (owns_optimizer(&a->tiles->rows[i]))
+			ns += a->tiles->rows[i].ns;
+	/* by a gradient that is sparse it updates few rows */
+	if (advise_held(a, out->bit, 1u << ADVISE_MARK_DENSE))
+		may_gain(a, ns, "The optimizer", out);
 }
 
 /* Advice about time of the host: loading, copying, waiting, launching. */
@@ -1037,6 +1068,7 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 	if (a->has_work)
 		return;
 	out->subject = "Operators, ranges and Python on the CPU hold";
+	out->is_rest = true;
 	/* what names a cause comes before all that there is */
 	out->is_last =
 		pf_num_share(jax_reads_ns(a), a->window_ns) >= PF_ADVISE_FIRST;
@@ -2224,7 +2256,7 @@ const struct advise_rule advise_rules[] = {
 	  .command = "path",
 	  .options = " --group op",
 	  .cap = NO_KERNELS,
-	  .needs = ADVISE_NEEDS_TORCH,
+	  .needs = ADVISE_NEEDS_OPS,
 	  .owns = owns_attention,
 	  .judge = judge_attention },
 	{ .id = "A8",
@@ -2279,7 +2311,7 @@ const struct advise_rule advise_rules[] = {
 	  .command = "kernels",
 	  .options = " --group name,op",
 	  .cap = NO_KERNELS,
-	  .needs = ADVISE_NEEDS_TORCH,
+	  .needs = ADVISE_NEEDS_OPS,
 	  .owns = owns_copy,
 	  .variant = copying_variant },
 	{ .id = "A15",
@@ -2290,20 +2322,22 @@ const struct advise_rule advise_rules[] = {
 	  .command = "path",
 	  .question = NO_ZEROING,
 	  .cap = NO_KERNELS,
-	  .needs = ADVISE_NEEDS_TORCH,
+	  .needs = ADVISE_NEEDS_OPS,
 	  .owns = owns_zeroing,
 	  .judge = judge_zeroing },
 	{ .id = "A17",
 	  .kind = "adding up by index",
 	  .title = "another way to add up by index",
-	  .subject = "Adding up by index, as in embedding's backward holds",
+	  .subject = "Adding up by index, as in an embedding's backward, "
+		     "holds",
 	  .confidence = "sure",
 	  .command = "kernels",
 	  .options = " --group op",
 	  .cap = NO_KERNELS,
-	  .needs = ADVISE_NEEDS_TORCH,
+	  .needs = ADVISE_NEEDS_OPS,
 	  .owns = owns_indexed,
-	  .judge = judge_indexed },
+	  .judge = judge_indexed,
+	  .variant = indexed_variant },
 	{ .id = "A19",
 	  .kind = "pointwise operators",
 	  .title = "fuse pointwise operators",
@@ -2312,7 +2346,7 @@ const struct advise_rule advise_rules[] = {
 	  .command = "path",
 	  .options = " --group op",
 	  .cap = NO_KERNELS,
-	  .needs = ADVISE_NEEDS_TORCH,
+	  .needs = ADVISE_NEEDS_OPS,
 	  .owns = owns_chain,
 	  .judge = judge_chain },
 	{ .id = "A6",

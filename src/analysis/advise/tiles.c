@@ -11,6 +11,7 @@
 #include "base/order.h"
 #include "base/search.h"
 #include "events/traces.h"
+#include "events/trust.h"
 #include "store/query.h"
 #include "events/interval.h"
 #include "events/names.h"
@@ -245,7 +246,7 @@ static unsigned marks_at(struct advise_marks *m, uint32_t track_id,
  * Attention: products of batches of matrices, pointwise work, a softmax,
  * pointwise work, products again.  A softmax over classes has no second
  * product.  A chain: three pieces of GPU work or more, or their launches, of
- * pointwise operators alone.
+ * pointwise operators alone; or without a GPU three such operators.
  */
 
 static enum advise_role role_of_text(const char *op)
@@ -377,6 +378,7 @@ struct advise_taker {
 	bool was_launch;    /* ... the call that launched what comes next */
 	bool was_log;       /* ... of what logs */
 	bool is_captured;   /* what is launched goes into a graph */
+	bool has_work;      /* does the trace have any GPU work? */
 };
 
 static struct sum *sum_of(struct advise_taker *t, const struct key *key)
@@ -461,7 +463,10 @@ static enum advise_role role_in(const struct pf_path_tile *tile,
 	return role;
 }
 
-/* Does a kernel, or its launch if the path goes on from there, count here? */
+/*
+ * Does a kernel, or its launch if the path goes on from there, count here?
+ * Without any the operators themselves are the work.
+ */
 static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 		     uint32_t *flags, bool *out)
 {
@@ -474,6 +479,8 @@ static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 	*out = t->was_launch ? !was_launch
 			     : tile->category == PF_PATH_KERNEL && !was_launch;
 	*flags |= t->is_captured ? ADVISE_CAPTURE : 0;
+	if (!t->has_work)
+		*out = (unsigned)tile->category == PF_CAUSE_OP;
 	if (((unsigned)tile->category != PF_CAUSE_RUNTIME &&
 	     (unsigned)tile->category != PF_CAUSE_MODULE) ||
 	    tile->name == PF_ID_NONE)
@@ -790,7 +797,7 @@ static int make_rows(struct advise_taker *t)
 			r->flags |= ADVISE_TURNS;
 		/* where nothing is launched no piece is too short to be code */
 		if (!out->path->work_count)
-			r->flags |= ADVISE_LONG;
+			r->flags |= ADVISE_LONG | ADVISE_ALONE;
 		out->has_functions |= strstr(r->frame, ".py:") != NULL;
 		r->short_name =
 			advise_is_gpu(r)
@@ -808,10 +815,13 @@ static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 {
 	PF_AUTO(pf_window_release) struct pf_window window = { 0 };
 	const struct pf_window_trace *w;
+	struct pf_recorded recorded;
 	int64_t from_ns, to_ns;
 	size_t first;
 
 	PF_TRY(pf_window_resolve(t->db, args, &window));
+	PF_TRY(pf_trust_recorded(t->db, &window, &recorded));
+	t->has_work = recorded.has_work;
 	w = window.traces;
 	t->out->first_ns = w->first_ns;
 	from_ns = w->from_ns > w->first_ns ? w->from_ns : w->first_ns;

@@ -310,6 +310,9 @@ def make(folder):
           b"\x80\x04" + b"]" * 5000 + b"a" * 4999 + b".")
     write(folder, "bad-op.pickle", b"\x80\x04}\xfe.")
     write(folder, "bad-protocol.pickle", b"\x80\x04\x80\x09}.")
+    # a mark among so many items that some are handed over, and then too many POPs
+    write(folder, "bad-pops.pickle",
+          b"\x80\x04](" + b"N" * 20 + b"(" + b"N" * 44 + b"0" * 45 + b"(.")
     write(folder, "bad-memo.pickle", b"\x80\x04]r\xff\xff\xff\x7f.")
     write(folder, "bad-text.pickle",
           b"\x80\x04}X" + struct.pack("<I", 0xfffffff0) + b"segments")

@@ -348,6 +348,7 @@ says() { # NAME WORDS
 says object-2 'opcode GLOBAL ([a-z]*.system) at byte'
 says object-4 'opcode STACK_GLOBAL at byte'
 says memo-steps 'a memo index out of order at byte'
+says pops 'too few values at byte'
 says zip 'torch.save'
 says lfs 'git lfs'
 says other 'no "segments"'

@@ -234,13 +234,14 @@ static int give(struct pf_pickle *p, struct pf_pickle_open *c,
 
 /*
  * Hand over the complete items that wait above the innermost mark, but for the
- * last ones, which may become a tuple.
+ * last ones, which may become a tuple.  Where that mark is not the container's
+ * what is above its own is not complete, and has marks that must not move.
  */
 static int fold(struct pf_pickle *p, struct pf_pickle_open *c)
 {
 	uint32_t from = c->mark + 1, count = p->depth - from;
 
-	if (count < FOLD_COUNT)
+	if (count < FOLD_COUNT || p->marks[p->mark_count - 1] != c->mark)
 		return 0;
 	count = (count - FOLD_KEPT) & ~1u;
 	c->has_folded = true;

@@ -261,6 +261,15 @@ EOF
 same "idle time is of the threads that are in something" "$tmp/want" "$tmp/got"
 run 0 "$profan" summary "$tmp/pooled.db" && ! grep -q 'pass before' "$tmp/out"
 result "the start of the profiler is no time of the program" "$tmp/out"
+read_case awaited
+"$profan" path "$tmp/awaited.db" --group name -f csv |
+	awk -F, '$5 == "operators" || $5 == "python" { print $1, $6 }' >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+5000000 dot.3
+3000000 $array.py:615 _value
+2000000 $train.py:3 step
+EOF
+same "who waits on the CPU is on the path where nobody works" "$tmp/want" "$tmp/got"
 read_case cpu_comm
 run 0 "$profan" steps "$tmp/cpu_comm.db" -f json &&
 	grep -q '"comm_ns": 300000' "$tmp/out"

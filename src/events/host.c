@@ -1352,7 +1352,7 @@ int pf_walk_says(const struct pf_walk *w, const struct pf_place *place)
 	if (!class)
 		return -1;
 	return !class->is_step &&
-	       !(f->inner.kind == PF_KIND_PYTHON && class->is_asleep);
+	       !(f->inner.kind != PF_KIND_CPU_OP && class->is_asleep);
 }
 
 int pf_others_piece(struct pf_others *o, int64_t at_ns, int64_t limit_ns,

@@ -32,7 +32,8 @@ STATS = ["", "correlation_id", "kernel_details", "memcpy_details", "tf_op",
          "core_count", "memory_size", "device_vendor", "secret",
          "jit(f)/dot_general", "fraction", "hlo_category",
          "_p", "_pt", "_c", "_ct", "index_on_host", "bytes_reserved",
-         "bytes_available", "flops", "bytes_accessed", "device_type_string"]
+         "bytes_available", "flops", "bytes_accessed", "device_type_string",
+         "hlo_op"]
 
 
 def stat(name, value, kind=None):
@@ -398,6 +399,24 @@ def pooled():
               names({1: "gemm_kernel.kd"}), stat_names())
 
 
+def awaited():
+    """A program on the CPU waits for a result from 2 to 10 ms, which a pool's
+    thread computes from 3 to 8 ms and then waits for, too."""
+    def span(meta, start_ms, end_ms, *stats):
+        return event(meta, start_ms * 10 ** 9, (end_ms - start_ms) * 10 ** 9,
+                     *stats)
+    return plane("/host:CPU",
+                 line(1, "python", 0, span(5, 0, 10, stat("step_num", 1, 3)),
+                      span(1, 0, 2), span(2, 2, 10)),
+                 line(2, "tf_XLAEigen/2", 0,
+                      span(3, 3, 8, stat("hlo_op", "dot.3")), span(4, 8, 9)),
+                 names({1: "$train.py:3 step", 2: "$array.py:615 _value",
+                        3: "dot.3",
+                        4: "ThunkExecutor::Execute (wait for completion)",
+                        5: "train"}),
+                 stat_names())
+
+
 def apart():
     """Step 0 of two GPUs, of which the second begins 9 ms after the first."""
     def device(number, at_us):
@@ -461,6 +480,7 @@ CASES = {
     "cpu_comm": cpu_comm,
     "warming": lambda: warming() + environment(),
     "pooled": lambda: pooled() + environment(),
+    "awaited": lambda: awaited() + environment(),
     "reserved": lambda: tpu() + reserved(),
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),

@@ -228,6 +228,17 @@ static inline int64_t advise_held(const struct pf_advise *a, uint32_t bits,
 	return ns;
 }
 
+/* Of steps together, which have a number each: time that no record divides. */
+static inline int64_t advise_steps_ns(const struct pf_advise *a)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].flags & ADVISE_STEP)
+			ns += a->tiles->rows[i].ns;
+	return ns;
+}
+
 /* Is it left as given? */
 static inline bool advise_is_open(const struct pf_advice *a)
 {

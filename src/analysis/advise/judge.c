@@ -86,7 +86,7 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 
 /* Of what advice is about: a place that holds as much is named. */
 #define MUCH  (1.0 / 3)
-#define WORTH 0.1 /* and beside a line a name */
+#define WORTH 0.1 /* and beside a line a name, or of all that there is */
 
 /* Does the first place hold most of it, or a wait that may be what costs it? */
 static bool is_most(const struct pf_advice *a)
@@ -243,7 +243,8 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 	char share[PF_NUM_MAX];
 
 	if (!out->place_count || !most->name ||
-	    (!is_most(out) && (is_wait || part < MUCH)))
+	    (!is_most(out) &&
+	     (is_wait || part < (out->is_rest ? WORTH : MUCH))))
 		return;
 	if (is_most(out))
 		pf_buf_adds(&out->sentence,
@@ -380,17 +381,6 @@ static bool is_advised(const struct pf_advise *a, const struct pf_path_row *row)
 	return ns > row->ns / 2;
 }
 
-/* Of steps together, which have a number each: time that no record divides. */
-static int64_t steps_own_ns(const struct pf_advise *a)
-{
-	int64_t ns = 0;
-
-	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (a->tiles->rows[i].flags & ADVISE_STEP)
-			ns += a->tiles->rows[i].ns;
-	return ns;
-}
-
 bool pf_advise_say_rest(const struct pf_advise *a,
 			const struct pf_advise_args *args, struct pf_buf *out)
 {
@@ -406,13 +396,13 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	if (most->in == PF_PATH_QUEUED && p->row_count > 1 &&
 	    pf_num_share(p->gpu_ns, p->rest_ns) >= BUSY)
 		most++;
-	if (steps_own_ns(a) > most->ns) {
-		pf_buf_addf(
-			out,
-			"%s of the critical path is in steps, and in "
-			"nothing that is recorded in them",
-			pf_num_show_ratio(share, pf_num_share(steps_own_ns(a),
-							      p->window_ns)));
+	if (advise_steps_ns(a) > most->ns) {
+		pf_buf_addf(out,
+			    "%s of the critical path is in steps, and in "
+			    "nothing that is recorded in them",
+			    pf_num_show_ratio(share,
+					      pf_num_share(advise_steps_ns(a),
+							   p->window_ns)));
 		return true;
 	}
 	if (is_advised(a, most))
@@ -701,6 +691,10 @@ static const struct {
 	  "own, as many as there are CPU cores to spare",
 	  "DataLoader(dataset, num_workers=4, persistent_workers=True,\n"
 	  "           pin_memory=True)" },
+	{ "A1", TORCH, "no workers, no GPU",
+	  "the loader has no workers: give it processes of its "
+	  "own, as many as there are CPU cores to spare",
+	  "DataLoader(dataset, num_workers=4, persistent_workers=True)" },
 	{ "A1", TORCH, "workers",
 	  "the workers do not keep up: more of them, more batches ahead, or "
 	  "cheaper transforms",
@@ -865,6 +859,9 @@ static const struct {
 	{ "A8", TORCH, "other",
 	  "torch has no fused kernel for this optimizer: compile its step",
 	  "step = torch.compile(optimizer.step)" },
+	{ "A8", TORCH, "no GPU",
+	  "update a parameter in one pass instead of one an operation",
+	  "torch.optim.AdamW(params, fused=True)   # or SGD, Adam, Adagrad" },
 	{ "A8", TORCH, "foreach",
 	  "one kernel for all parameters instead of one an operation",
 	  "torch.optim.AdamW(params, fused=True)   # or SGD, Adam, Adagrad" },
@@ -939,6 +936,10 @@ static const struct {
 	{ "A13", NULL, NULL,
 	  "start communication earlier, and let other work run beside it",
 	  NULL },
+	{ "A14", NULL, "asked",
+	  "the program asks for it: do that every so many steps, or leave it "
+	  "to Python; gc.freeze() leaves out what lives on",
+	  "if step % 1000 == 0: gc.collect()" },
 	{ "A14", NULL, NULL,
 	  "freeze what lives on, and collect by hand between steps",
 	  "gc.freeze(); gc.disable()\n"
@@ -971,6 +972,22 @@ static const struct {
 	  "once, or give it more threads",
 	  "model = torch.compile(model)\n"
 	  "torch.set_num_threads(n)" },
+	{ "A21", NULL, "waits",
+	  "the program itself waits there, for time to pass, a lock, or "
+	  "another thread: find out what for",
+	  NULL },
+	{ "A21", NULL, "Python",
+	  "do less of it, in larger pieces by a library that is compiled, or "
+	  "in other processes",
+	  NULL },
+	{ "A21", JAX, "no GPU",
+	  "compile larger parts as one function, or do it for more samples at "
+	  "once",
+	  "step = jax.jit(step); jax.vmap(f)(batch)" },
+	{ "A21", NULL, "no GPU",
+	  "do less of it, do it for more samples at once, or give it more "
+	  "threads",
+	  NULL },
 	{ "A21", NULL, "once",
 	  "one call is most of it: run it before the profile begins, which "
 	  "shows "
@@ -1005,6 +1022,8 @@ static const struct {
 	{ "A12", TORCH, "driver", "keep memory instead of asking the driver" },
 	{ "A21", NULL, "no GPU",
 	  "less, or faster, operators and Python on the CPU" },
+	{ "A21", NULL, "waits", "less waiting on the host" },
+	{ "A21", NULL, "Python", "less, or faster, Python on the host" },
 	{ "A21", NULL, "compiled",
 	  "less, or faster, operators and Python on the CPU" },
 };

@@ -282,7 +282,10 @@ static const char *optimizer_variant(const struct pf_advise *a,
 				true;
 		is_many |= is_foreach(r);
 	}
-	return is_other && !is_known ? "other" : is_many ? "foreach" : "";
+	return is_other && !is_known ? "other"
+	       : !a->has_work        ? "no GPU"
+	       : is_many             ? "foreach"
+				     : "";
 }
 
 static bool is_zeroing(const struct advise_row *r)
@@ -669,7 +672,7 @@ static const char *data_variant(const struct pf_advise *a,
 {
 	(void)out;
 	if (has_name(a, ADVISE_DATA, PF_WORD_LOADER_ALONE))
-		return "no workers";
+		return a->has_work ? "no workers" : "no workers, no GPU";
 	return has_name(a, ADVISE_DATA, PF_WORD_LOADER_WORKERS) ? "workers"
 								: "";
 }
@@ -1085,6 +1088,28 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 }
 
+/* Without GPU work, by what most of it is. */
+static const char *host_variant(const struct pf_advise *a,
+				const struct pf_advice *out)
+{
+	const char *how = compiled_variant(a);
+	int64_t python_ns = 0, waits_ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if (!(r->advice & out->bit) ||
+		    (unsigned)r->category != PF_CAUSE_PYTHON)
+			continue;
+		*(pf_word(PF_WORD_WAITING, r->name) ? &waits_ns : &python_ns) +=
+			r->ns;
+	}
+	return waits_ns > out->on_path_ns / 2    ? "waits"
+	       : python_ns > out->on_path_ns / 2 ? "Python"
+	       : how                             ? "compiled"
+						 : "no GPU";
+}
+
 static const char *code_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
 {
@@ -1100,7 +1125,7 @@ static const char *code_variant(const struct pf_advise *a,
 							       PF_CAUSE_OP))
 			       ? "once"
 			       : "";
-	return compiled_variant(a) ? "compiled" : "no GPU";
+	return host_variant(a, out);
 }
 
 /* ---- A22: a first use loads code, or starts the driver ---- */
@@ -1152,11 +1177,12 @@ static void say_trials(const struct pf_advise *a, struct pf_advice *out)
 }
 
 /* What a later step does first, as a new shape or validation. */
-static int64_t late_starts(const struct pf_advise *a, struct pf_advice *out)
+static int64_t late_starts(const struct pf_advise *a, int64_t first_ns,
+			   struct pf_advice *out)
 {
 	const int64_t ns = advise_held(a, out->bit, ADVISE_LATE);
 
-	if (ns > out->on_path_ns / 2)
+	if (ns > first_ns)
 		pf_buf_adds(advise_next(out),
 			    "Most of it is behind the first step, in what a "
 			    "later one does first, as with a new shape or to "
@@ -1206,7 +1232,7 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 		return;
 	}
 	if (a->has_path)
-		w.excess_ns += late_starts(a, out);
+		w.excess_ns += late_starts(a, w.excess_ns, out);
 	if (w.excess_ns > out->at_most_ns)
 		out->at_most_ns =
 			w.excess_ns < a->window_ns ? w.excess_ns : a->window_ns;
@@ -1296,6 +1322,19 @@ static void judge_gc(const struct pf_advise *a, struct pf_advice *out)
 	else
 		advise_fine(out, "no recorded collection of garbage is on the "
 				 "critical path");
+}
+
+/* Collected by the program itself, not when Python thought so? */
+static const char *gc_variant(const struct pf_advise *a,
+			      const struct pf_advice *out)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (owns_gc(&a->tiles->rows[i]) &&
+		    !strncmp(a->tiles->rows[i].name, "<built-in ", 10))
+			ns += a->tiles->rows[i].ns;
+	return ns > out->on_path_ns / 2 ? "asked" : "";
 }
 
 /* Functions are recorded only with stacks. */
@@ -1913,6 +1952,27 @@ static const char *comm_variant(const struct pf_advise *a,
 
 #define HOST_SHARE 0.3 /* of the path: from there on, functions say more */
 
+/* Where steps alone hold more than any name does: what that is functions say. */
+static void take_steps(const struct pf_advise *a, struct pf_advice *out)
+{
+	const struct advise_tiles *t = a->tiles;
+	const int64_t ns = advise_steps_ns(a);
+	char share[PF_NUM_MAX];
+
+	if (!t->path->row_count || ns <= t->path->rows->ns)
+		return;
+	for (size_t i = 0; i < t->row_count; i++)
+		if (t->rows[i].flags & ADVISE_STEP)
+			t->rows[i].advice |= out->bit;
+	out->on_path_ns = ns;
+	out->measured = pf_num_share(ns, a->window_ns);
+	out->shown_by = "path";
+	pf_buf_addf(&out->sentence,
+		    "%s of the critical path is in steps, and in nothing that "
+		    "is recorded in them: ",
+		    pf_num_show_ratio(share, out->measured));
+}
+
 static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_step_times *s = a->from->steps;
@@ -1931,9 +1991,12 @@ static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 	} else if (!a->tiles->has_functions && a->framework &&
 		   (double)a->tiles->path->host_ns >=
 			   HOST_SHARE * (double)a->window_ns) {
+		take_steps(a, out);
 		pf_buf_adds(&out->sentence,
-			    "The trace has no Python functions, so that no "
-			    "advice can name a line");
+			    out->sentence.len
+				    ? "Python functions would say more"
+				    : "The trace has no Python functions, so "
+				      "that no advice can name a line");
 	} else {
 		advise_fine(out, "steps are marked, and functions are recorded "
 				 "or would say little");
@@ -2208,6 +2271,7 @@ const struct advise_rule advise_rules[] = {
 	  .needs = ADVISE_NEEDS_PATH,
 	  .owns = owns_gc,
 	  .judge = judge_gc,
+	  .variant = gc_variant,
 	  .causes = CAUSE(GC),
 	  .apart = "The GPU waits while garbage is collected" },
 	{ .id = "A18",

@@ -1163,7 +1163,22 @@ static int put_piece(struct tiler *t, const struct path_stand *s,
 	return put(t, tile);
 }
 
-/* A thread of XLA's runtime says nothing: what another does may be it. */
+/*
+ * Where work is done by a pool of threads, a thread says nothing, or without a
+ * GPU waits for it: what another does may be it.
+ */
+static int is_silent(const struct path *p, const struct pf_inner *inner)
+{
+	const struct pf_name_class *class;
+
+	if (!p->trace->is_pooled || inner->name == PF_ID_NONE)
+		return p->trace->is_pooled;
+	if (p->work_count || inner->kind == PF_KIND_CPU_OP)
+		return 0;
+	class = pf_names_class(p->names, inner->name);
+	return class ? class->is_asleep : -1;
+}
+
 static int put_silent(struct tiler *t, const struct path_stand *s,
 		      const struct pf_place *place,
 		      const struct pf_inner *inner, struct pf_path_tile *tile)
@@ -1212,10 +1227,12 @@ static int put_at(void *context, const struct path_stand *s,
 		.called_ns = PF_NO_INT,
 	};
 
+	const int silent = is_silent(t->p, inner);
+
 	(void)err;
-	return t->p->trace->is_pooled && inner->name == PF_ID_NONE
-		       ? put_silent(t, s, place, inner, &tile)
-		       : put_piece(t, s, place, inner, &tile);
+	PF_TRY(silent < 0);
+	return silent ? put_silent(t, s, place, inner, &tile)
+		      : put_piece(t, s, place, inner, &tile);
 }
 
 /* With questions, points before one that are not on the path are folded. */

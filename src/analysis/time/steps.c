@@ -1337,15 +1337,24 @@ static size_t steps_warm_up(const int64_t *durations_ns, size_t count,
 {
 	PF_OWN int64_t *list = pf_calloc(count + 1, sizeof(*list));
 	const bool is_few = count < WARM_UP_STEPS;
-	int64_t median_ns;
-	size_t out = 0;
+	int64_t median_ns, least_ns = INT64_MAX;
+	size_t out = 0, as_long = 0;
 
 	memcpy(list, durations_ns, count * sizeof(*list));
 	pf_sort(list, count, sizeof(*list), pf_stats_compare);
 	median_ns = pf_stats_quantile(list, count, is_few ? 0 : 50);
 	while (!is_few && out < count &&
-	       (double)durations_ns[out] > PF_WARM_UP_TIMES * (double)median_ns)
+	       (double)durations_ns[out] >
+		       PF_WARM_UP_TIMES * (double)median_ns) {
+		least_ns = durations_ns[out] < least_ns ? durations_ns[out]
+							: least_ns;
 		out++;
+	}
+	/* the profiler may end in the last one */
+	for (size_t i = out; i + 1 < count; i++)
+		as_long += durations_ns[i] >= least_ns;
+	if (as_long * PF_WARM_UP_PARTS > count - out)
+		out = 0;
 	for (size_t i = 0; i < count && (i < out || !i); i++)
 		if (durations_ns[i] > median_ns)
 			pf_sat_sum(excess_ns, durations_ns[i] - median_ns);

@@ -162,9 +162,12 @@ bool pf_step_times_is_divided(const struct pf_step_times *times);
 
 /*
  * Warm-up: the leading steps that each take more than so many times the
- * median of all.  What allocates, compiles and fills caches is in them.
+ * median of all.  What allocates, compiles and fills caches is in them.  Where
+ * more than a part of the later ones is as long, but for the last, steps scatter,
+ * and none is.
  */
 #define PF_WARM_UP_TIMES 1.25
+#define PF_WARM_UP_PARTS 10
 
 /* The same of whole steps, by trace: start with { 0, SIZE_MAX }. */
 struct pf_steps_warm_up {

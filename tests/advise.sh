@@ -91,6 +91,22 @@ run 0 "$profan" ingest -q "$tmp/lost.json" -o "$tmp/lost.db" &&
 	grep -q '^Nothing can be judged: there is no GPU work' "$tmp/out" &&
 	! grep -q '^A22 .*nothing' "$tmp/out"
 result 'calls alone are judged by nothing' "$tmp/out"
+# nor does GPU work that no call launched bound what the host would save
+"$PYTHON" -S -c 'import json, sys
+doc = json.load(sys.stdin)
+doc["traceEvents"] = [e for e in doc["traceEvents"]
+                      if e.get("cat") != "cuda_runtime"]
+json.dump(doc, sys.stdout)' <"$tmp/made/A21.json" >"$tmp/alone.json"
+run 0 "$profan" ingest -q "$tmp/alone.json" -o "$tmp/alone.db" &&
+	run 0 "$profan" path "$tmp/alone.db" &&
+	tr '\n' ' ' <"$tmp/out" | grep -q 'Note: .*more may be saved' &&
+	! grep -q 'would be saved' "$tmp/out" &&
+	run 0 "$profan" advise "$tmp/alone.db" -f json &&
+	"$PYTHON" -S -c 'import json, sys
+row = json.load(sys.stdin)["tables"]["advice"][0]
+assert row["id"] == "A21" and row["at_most_ns"] == row["on_path_ns"] > 0' \
+		<"$tmp/out"
+result 'GPU work without calls bounds nothing' "$tmp/out"
 "$mktrace" --steps 3 --layers 2 >"$tmp/m.json"
 advised real mktrace "$tmp/m.json"
 "$mktrace" --steps 3 --layers 1 --no-stacks --no-steps >"$tmp/m.json"

@@ -425,9 +425,12 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	return true;
 }
 
+/* GPU work that no call launched stays where it is, so that bounds nothing. */
 const struct pf_path_answer *advise_answer(const struct pf_path *p,
 					   const char *question)
 {
+	if (!pf_path_is_linked(p))
+		return NULL;
 	for (size_t i = 0; i < p->beside_count; i++)
 		if (!strcmp(p->beside[i].question, question))
 			return &p->beside[i];
@@ -514,7 +517,7 @@ static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 
 		if (r->advice & out->bit && !advise_is_host(r) &&
 		    r->category != PF_PATH_LAUNCH_DELAY &&
-		    r->category != PF_PATH_GAP)
+		    r->category != PF_PATH_GAP && r->category != PF_PATH_RETURN)
 			return;
 	}
 	idle_ns = a->window_ns - o->all.busy_ns;
@@ -973,12 +976,21 @@ static const struct {
 	  "model = torch.compile(model)\n"
 	  "torch.set_num_threads(n)" },
 	{ "A21", NULL, "waits",
-	  "the program itself waits there, for time to pass, a lock, or "
-	  "another thread: find out what for",
+	  "the program itself waits there, for time to pass, a lock, a file, "
+	  "or who else works: find out what for",
 	  NULL },
 	{ "A21", NULL, "Python",
 	  "do less of it, in larger pieces by a library that is compiled, or "
 	  "in other processes",
+	  NULL },
+	{ "A21", TORCH, "range",
+	  "nothing is recorded in that range: functions, or ranges of your "
+	  "own, say what it does",
+	  "profile(with_stack=True, ...)\n"
+	  "with torch.profiler.record_function('part'): ..." },
+	{ "A21", NULL, "range",
+	  "nothing is recorded in that range: ranges of your own say what it "
+	  "does",
 	  NULL },
 	{ "A21", JAX, "no GPU",
 	  "compile larger parts as one function, or do it for more samples at "
@@ -1012,6 +1024,8 @@ static const struct {
 static const struct {
 	const char *id, *framework, *variant, *title;
 } titles[] = {
+	{ "A1", TF, NULL, "parallel input, or cheaper transforms" },
+	{ "A1", JAX, NULL, "parallel input, or cheaper transforms" },
 	{ "A2", NULL, "paged", "copy managed memory back at once" },
 	{ "A3", TORCH, "explicit", "fewer waits of the script" },
 	{ "A3", NULL, "launches", "launches that do not wait" },

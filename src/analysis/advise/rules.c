@@ -925,7 +925,8 @@ static const char *wait_variant(const struct pf_advise *a,
 		const struct advise_row *r = &t->rows[i];
 		int64_t ns = out->by_waits ? r->blocked_ns : *r->op != 0;
 
-		if (!is_wait(r) || ns <= longest)
+		/* rows are by what they hold: of those alike the first is most */
+		if (!is_wait(r) || (ns <= longest && (most || !out->by_waits)))
 			continue;
 		most = r;
 		longest = ns;
@@ -1088,24 +1089,29 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 }
 
-/* Without GPU work, by what most of it is. */
+/* Without GPU work, by what most of it is: of ranges, in one of them. */
 static const char *host_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
 {
 	const char *how = compiled_variant(a);
-	int64_t python_ns = 0, waits_ns = 0;
+	int64_t python_ns = 0, waits_ns = 0, range_ns = 0;
 
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
 		const struct advise_row *r = &a->tiles->rows[i];
+		unsigned category = (unsigned)r->category;
 
-		if (!(r->advice & out->bit) ||
-		    (unsigned)r->category != PF_CAUSE_PYTHON)
+		if (!(r->advice & out->bit))
 			continue;
-		*(pf_word(PF_WORD_WAITING, r->name) ? &waits_ns : &python_ns) +=
-			r->ns;
+		if (category == PF_CAUSE_ANNOTATION)
+			range_ns = r->ns > range_ns ? r->ns : range_ns;
+		else if (category == PF_CAUSE_PYTHON)
+			*(pf_word(PF_WORD_WAITING, r->name) ? &waits_ns
+							    : &python_ns) +=
+				r->ns;
 	}
 	return waits_ns > out->on_path_ns / 2    ? "waits"
 	       : python_ns > out->on_path_ns / 2 ? "Python"
+	       : range_ns > out->on_path_ns / 2  ? "range"
 	       : how                             ? "compiled"
 						 : "no GPU";
 }

@@ -438,9 +438,13 @@ static int role_of(struct advise_taker *t, uint32_t op, enum advise_role *out)
 }
 
 /* What has nothing to do with operators, as code, ends whatever went on. */
-static enum advise_role role_in(const struct pf_path_tile *tile,
+static enum advise_role role_in(const struct advise_taker *t,
+				const struct pf_path_tile *tile,
 				enum advise_role role)
 {
+	/* operators themselves are longer than launches */
+	const int64_t long_ns = t->has_work ? ADVISE_CODE_NS : ADVISE_LONG_NS;
+
 	switch ((unsigned)tile->category) {
 	case PF_CAUSE_SYNC:
 	case PF_CAUSE_COPY:
@@ -458,7 +462,7 @@ static enum advise_role role_in(const struct pf_path_tile *tile,
 		break;
 	}
 	if (role == ADVISE_ROLE_NONE && tile->track_id &&
-	    tile->end_ns - tile->start_ns >= ADVISE_CODE_NS)
+	    tile->end_ns - tile->start_ns >= long_ns)
 		return ADVISE_ROLE_OTHER;
 	return role;
 }
@@ -733,7 +737,7 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	find_log(t, tile, &p.key.flags);
 	find_before(t, tile, &p.key.flags);
 	*PF_ONE_MORE(t->pending, t->pending_count, t->pending_cap) = p;
-	follow(t, role_in(tile, role), is_work);
+	follow(t, role_in(t, tile, role), is_work);
 	return 0;
 }
 

@@ -436,7 +436,7 @@ static void add_free_host(const struct pf_path *p, struct pf_buf *out)
 	const struct pf_path_answer *best = NULL;
 	char saved[PF_NUM_MAX];
 
-	for (size_t i = 0; i < p->answer_count; i++)
+	for (size_t i = 0; pf_path_is_linked(p) && i < p->answer_count; i++)
 		if (p->answers[i].of_host &&
 		    (!best || p->answers[i].saved_ns > best->saved_ns))
 			best = &p->answers[i];
@@ -808,6 +808,10 @@ static void path_show(const struct pf_path *p, const struct pf_path_args *args,
 			    "\"as in one GPU graph\" takes with it what "
 			    "runs before the first GPU work, which no graph "
 			    "makes shorter");
+	if (p->answer_count && !pf_path_is_linked(p))
+		pf_doc_note(doc, "GPU work has no launch calls here, so that "
+				 "it stays where it was: more may be saved "
+				 "than is said");
 	if (p->answer_count)
 		pf_doc_note(doc,
 			    "savings do not know of contention for "

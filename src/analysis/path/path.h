@@ -221,6 +221,11 @@ struct pf_path {
 	struct pf_recorded recorded;
 };
 
+/* Is its GPU work launched by calls?  Else it stays where it is, whatever goes. */
+static inline bool pf_path_is_linked(const struct pf_path *p)
+{
+	return !p->work_count || p->recorded.has_calls;
+}
 /* PF_EUSAGE: a window of several traces, whose path nobody knows. */
 int pf_path_check(const struct pf_window *window, struct pf_err *err);
 /* How much is behind the path, where that is more; false: it is not. */

@@ -7,6 +7,7 @@
 
 #include "analysis/time/steps.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "analysis/time/ranges.h"
@@ -309,6 +310,36 @@ static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 	say_backlog(s, out);
 }
 
+#define LONGEST 2.0 /* times the median, and no warm-up: it has a name */
+
+/* A step behind the warm-up that takes much longer than others do. */
+static void say_longest(const struct pf_step_times *s, struct pf_buf *out)
+{
+	const size_t warm_up = pf_step_times_warm_up(s).most;
+	const struct pf_step_time *longest = NULL;
+	char ns[PF_NUM_MAX];
+
+	for (size_t i = 0, first = 0; i < s->count; i++) {
+		const struct pf_step_time *row = &s->steps[i];
+
+		if (row->trace_id != s->steps[first].trace_id)
+			first = i;
+		if (!row->is_partial && row->step >= 0 &&
+		    i - first >= warm_up &&
+		    (!longest || pf_step_own_ns(row) > pf_step_own_ns(longest)))
+			longest = row;
+	}
+	if (!longest || s->full_count < 3 || s->dur.p50_ns <= 0 ||
+	    (double)pf_step_own_ns(longest) < LONGEST * (double)s->dur.p50_ns)
+		return;
+	pf_buf_addf(out, ". Step %" PRId64, longest->step);
+	if (s->window.count > 1 && longest->rank >= 0)
+		pf_buf_addf(out, " of rank %" PRId64, longest->rank);
+	pf_buf_addf(out, " takes %s, %.1f times the median",
+		    pf_num_show_ns(ns, pf_step_own_ns(longest)),
+		    (double)pf_step_own_ns(longest) / (double)s->dur.p50_ns);
+}
+
 /* Nobody did anything in them, so that they are no measure of a step. */
 static void say_empty(const struct pf_step_times *s, struct pf_buf *out)
 {
@@ -462,6 +493,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 			    pf_window_device(&s->window));
 	if (has_pauses(s))
 		say_pauses(s, &text);
+	say_longest(s, &text);
 	say_empty(s, &text);
 	pf_doc_finding(doc, "%s", text.data);
 }

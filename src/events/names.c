@@ -15,6 +15,7 @@
 
 #include "base/demangle.h"
 #include "base/intern.h"
+#include "store/cursor.h"
 #include "store/kept.h"
 #include "store/query.h"
 #include "store/texts.h"
@@ -64,6 +65,7 @@ enum { EMPTY, TAKEN, FULL };
 
 struct slot {
 	atomic_uchar state;
+	bool is_step; /* a step bears it, whatever it says */
 	struct pf_name_class class;
 };
 
@@ -241,7 +243,7 @@ struct pf_name_class pf_name_classify(const char *name)
 	c.range = (uint8_t)classify_range(name);
 	c.overhead = (uint8_t)classify_overhead(name);
 	c.is_user_python = find_line(name) && !pf_word(PF_WORD_LIBRARY, name);
-	c.is_step = pf_word(PF_WORD_STEP, name);
+	c.is_step = c.is_numbered = pf_word(PF_WORD_STEP, name);
 	c.is_optimizer = pf_word(PF_WORD_OPTIMIZER, name);
 	c.is_module =
 		!strncmp(name, PF_MODULE_PREFIX, strlen(PF_MODULE_PREFIX));
@@ -329,6 +331,7 @@ __attribute__((noinline)) static const struct pf_name_class *classify(
 	if (!text)
 		return NULL;
 	class = pf_name_classify(text);
+	class.is_step |= slot && slot->is_step;
 	if (slot) {
 		fill(slot, &class);
 		return &slot->class;
@@ -366,6 +369,44 @@ bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type)
 	return pf_kinds_is_nvtx(&n->kinds, type);
 }
 
+/* Steps of JAX and TensorFlow have names of the program's own. */
+static int name_step(struct pf_db *db, struct classes *out, int64_t start_ns,
+		     int64_t event_id)
+{
+	struct pf_cursor *c = pf_cursor_new(db, pf_track_of(event_id),
+					    PF_COLBIT(PF_COL_NAME));
+	struct pf_span s;
+	int rc;
+
+	pf_cursor_seek(c, start_ns);
+	while ((rc = pf_cursor_next(c, &s, db->err)) == 1 &&
+	       s.seq != (uint32_t)event_id)
+		;
+	if (rc == 1 && s.name < out->count)
+		out->slots[s.name].is_step = true;
+	pf_cursor_free(c);
+	return rc < 0 ? -1 : 0;
+}
+
+static int name_steps(struct pf_db *db, struct classes *out)
+{
+	PF_STMT(st) = pf_named_prepare(db, "step_named", db->err);
+	int rc;
+
+	while ((rc = pf_db_step(db, st, db->err)) == 1)
+		PF_TRY(name_step(db, out, sqlite3_column_int64(st, 1),
+				 sqlite3_column_int64(st, 2)));
+	return rc;
+}
+
+static void free_classes(void *p)
+{
+	struct classes *c = p;
+
+	free(c->slots);
+	free(c);
+}
+
 static void *make_classes(struct pf_db *db, const char *arg)
 {
 	sqlite3_stmt *stmt =
@@ -387,15 +428,10 @@ static void *make_classes(struct pf_db *db, const char *arg)
 		   : last < DENSE_IDS ? (size_t)last + 1
 				      : DENSE_IDS;
 	c->slots = pf_calloc(c->count + 1, sizeof(*c->slots));
-	return c;
-}
-
-static void free_classes(void *p)
-{
-	struct classes *c = p;
-
-	free(c->slots);
-	free(c);
+	if (!name_steps(db, c))
+		return c;
+	free_classes(c);
+	return NULL;
 }
 
 struct pf_names *pf_names_new(struct pf_db *db)

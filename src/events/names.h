@@ -94,7 +94,8 @@ struct pf_name_class {
 	 */
 	bool waits_by_memory;
 	bool is_user_python; /* not torch, a library or Python's own */
-	bool is_step;        /* ProfilerStep#N */
+	bool is_numbered;    /* ProfilerStep#N */
+	bool is_step;        /* that, or as a step of the trace is called */
 	bool is_optimizer;   /* a range that torch puts around one */
 	bool is_wait;        /* a record, Stream Wait Event: the GPU waits */
 	bool is_free;        /* of a memory record: it frees */

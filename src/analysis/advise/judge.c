@@ -396,7 +396,8 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	if (most->in == PF_PATH_QUEUED && p->row_count > 1 &&
 	    pf_num_share(p->gpu_ns, p->rest_ns) >= BUSY)
 		most++;
-	if (advise_steps_ns(a) > most->ns) {
+	/* which may all bear one name */
+	if (advise_steps_ns(a) >= most->ns) {
 		pf_buf_addf(out,
 			    "%s of the critical path is in steps, and in "
 			    "nothing that is recorded in them",
@@ -953,6 +954,11 @@ static const struct {
 	  "prof.step()   # at the end of each step" },
 	{ "A16", TORCH, "stacks", "record functions",
 	  "profile(with_stack=True, ...)" },
+	{ "A16", TF, "stacks", "record functions",
+	  "tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)" },
+	{ "A16", JAX, "stacks", "record functions",
+	  "options = jax.profiler.ProfileOptions()\n"
+	  "options.python_tracer_level = 1" },
 	{ "A16", NULL, "steps", "name the ranges that are steps",
 	  "--steps REGEX" },
 	{ "A17", TORCH, "dense",

@@ -1965,7 +1965,7 @@ static void take_steps(const struct pf_advise *a, struct pf_advice *out)
 	const int64_t ns = advise_steps_ns(a);
 	char share[PF_NUM_MAX];
 
-	if (!t->path->row_count || ns <= t->path->rows->ns)
+	if (!t->path->row_count || ns < t->path->rows->ns)
 		return;
 	for (size_t i = 0; i < t->row_count; i++)
 		if (t->rows[i].flags & ADVISE_STEP)

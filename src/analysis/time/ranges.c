@@ -227,8 +227,8 @@ static bool is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
 	class = pf_names_class(r->ask.names, b->name[i]);
 	if (!class)
 		return false;
-	*name = class->is_step ? STEP_NAME : b->name[i];
-	return kind != PF_KIND_CPU_OP || class->is_step ||
+	*name = class->is_numbered ? STEP_NAME : b->name[i];
+	return kind != PF_KIND_CPU_OP || class->is_numbered ||
 	       pf_names_is_nvtx(r->ask.names, b->type[i]) ||
 	       class->is_optimizer || class->range == PF_CAUSE_DATA;
 }

@@ -391,7 +391,10 @@ static const char *outside(const struct pf_step_times *s)
 		return r->has_stacks ? classes[PF_STEP_OTHER].with_python
 				     : classes[PF_STEP_OTHER].phrase;
 	if (r->has_ops)
-		return "outside of operators and ranges";
+		return r->has_ranges && !r->has_stacks
+			       ? "in ranges of no kind that is known, or in "
+				 "none"
+			       : "outside of operators and ranges";
 	if (r->has_calls)
 		return "outside of calls of the runtime; operators are not "
 		       "recorded";

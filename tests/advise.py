@@ -795,6 +795,7 @@ PROGRAMS = {
     "A3-synchronize": lambda p, step: synchronizing(p, 4),
     "A3-timed": lambda p, step: synchronizing(p, 4) or from_items(p, 1, 0, 0),
     "A3-launches": lambda p, step: blocking(p, True),
+    "A3-launches-too": lambda p, step: blocking(p, True) or p.wait(),
     "A3-reads-jax": lambda p, step: jax_reads(p),
     "A4": lambda p, step: launching(p, 4),
     "A4-slowed": lambda p, step: recorded(p, 0),
@@ -1299,6 +1300,7 @@ SAYS = {
     "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
                 "harness.py:34 measure",
     "A3-launches": "unset CUDA_LAUNCH_BLOCKING",
+    "A3-launches-too": "unset CUDA_LAUNCH_BLOCKING",
     "A4-slowed": "which slowed it: time steps without the profiler, too",
     "A6-hidden-not": "behind a host that recording slowed",
     "A3-values-jax": "Most of it is in $array.py:615 _value",
@@ -1870,6 +1872,8 @@ def check(name, doc):
     rule = name.split("-")[0]
     given = doc["tables"]["advice"]
     ids = [row["id"] for row in given]
+    if name == "A22-scatter-not":
+        return [f"{row}" for row in given if row["id"] == rule]
     if name.endswith("-not") and rule == "A22":  # a step is slow without it
         return [f"{rule} was given: {row}" for row in given
                 if row["id"] == rule and row["on_path_ns"]]

@@ -1009,18 +1009,31 @@ struct pf_by_event *pf_by_event_work(struct pf_db *db,
 void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
 		 int64_t call_start_ns, int64_t call_end_ns)
 {
-	pf_sat_sum(&h->work_ns, pf_sat_sub(end_ns, start_ns));
+	const int64_t ns = pf_sat_sub(end_ns, start_ns);
+
+	pf_sat_sum(&h->work_ns, ns);
+	h->count++;
 	if (start_ns < call_start_ns)
 		start_ns = call_start_ns;
 	if (end_ns > call_end_ns)
 		end_ns = call_end_ns;
-	if (start_ns < end_ns)
-		pf_sat_sum(&h->inside_ns, pf_sat_sub(end_ns, start_ns));
+	if (start_ns >= end_ns)
+		return;
+	pf_sat_sum(&h->inside_ns, pf_sat_sub(end_ns, start_ns));
+	h->inside_count += pf_sat_sub(end_ns, start_ns) > ns / 2;
+}
+
+void pf_held_join(struct pf_held *h, const struct pf_held *others)
+{
+	pf_sat_sum(&h->work_ns, others->work_ns);
+	pf_sat_sum(&h->inside_ns, others->inside_ns);
+	h->count += others->count;
+	h->inside_count += others->inside_count;
 }
 
 bool pf_held_is(const struct pf_held *h)
 {
-	return h->inside_ns > h->work_ns / 2;
+	return h->inside_ns > h->work_ns / 2 && h->inside_count > h->count / 2;
 }
 
 void pf_held_say(const struct pf_held *h, struct pf_buf *out)

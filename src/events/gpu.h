@@ -243,11 +243,15 @@ struct pf_held {
 	int64_t call_count, call_ns; /* that launched work of the window */
 	int64_t work_ns;             /* their work, summed up */
 	int64_t inside_ns; /* of it while the call that launched it ran */
+	/* pieces, and those of which more than half is inside */
+	int64_t count, inside_count;
 };
 
 /* Work, and the call that launched it. */
 void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
 		 int64_t call_start_ns, int64_t call_end_ns);
+/* That of others, too. */
+void pf_held_join(struct pf_held *h, const struct pf_held *others);
 /* They do.  Ask it only of calls that do not wait by their name. */
 bool pf_held_is(const struct pf_held *h);
 /* "99 % of the time of GPU work lies inside the call that launched it" */

@@ -120,18 +120,25 @@ static void bound_by_events(struct path *p)
 		p->h_ns = p->w0_ns;
 }
 
-/* Without a call that waits by its name: do those that launch wait? */
+/*
+ * Do calls that launch wait, those aside that do by their names?  Where there
+ * are such, nearly all of many must.
+ */
+#define HELD_LEAST 16 /* pieces of work */
+#define HELD_PARTS 20
 static bool is_held(const struct path *p)
 {
 	struct pf_held held = { 0 };
+	bool are_named = false;
 
 	for (uint32_t i = 0; i < p->call_count; i++) {
 		const struct path_call *c = &p->calls[i];
 
 		if (c->start_ns < p->w0_ns || c->start_ns >= p->h_ns)
 			continue;
+		are_named |= c->waits;
 		if (c->waits)
-			return false;
+			continue;
 		for (uint32_t k = 0; k < c->work_count; k++) {
 			const struct path_work *w =
 				&p->works[p->by_call[c->first_work + k]];
@@ -140,7 +147,10 @@ static bool is_held(const struct path *p)
 				    c->end_ns);
 		}
 	}
-	return pf_held_is(&held);
+	return pf_held_is(&held) &&
+	       (!are_named ||
+		(held.count >= HELD_LEAST &&
+		 held.inside_count >= held.count - held.count / HELD_PARTS));
 }
 
 /*

@@ -449,8 +449,7 @@ static void end_call(struct launches *l, const struct launch *at)
 	}
 	c->delayed_count += delay_ns > LONG_DELAY_NS;
 	c->short_count += at->gpu_ns < at->cpu_ns;
-	pf_sat_sum(&c->held.work_ns, at->held.work_ns);
-	pf_sat_sum(&c->held.inside_ns, at->held.inside_ns);
+	pf_held_join(&c->held, &at->held);
 	pf_keyed_add(calls, &l->ask, n, delay_ns);
 	while (place && delay_ns < delay_from_ns[place])
 		place--;
@@ -674,8 +673,7 @@ static void take_calls(struct launches *l, struct pf_launches *out)
 		}
 		if (!c->name || pf_word(PF_WORD_CALL_COPIES, c->name))
 			continue;
-		pf_sat_sum(&all->held.work_ns, c->held.work_ns);
-		pf_sat_sum(&all->held.inside_ns, c->held.inside_ns);
+		pf_held_join(&all->held, &c->held);
 	}
 	pf_keyed_sort(&out->calls, by_cpu_time);
 	out->short_share =

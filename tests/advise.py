@@ -626,8 +626,8 @@ def on_cpu_ops(p, held, *others, around=None):
     return len(held) * 1000 * US
 
 
-def loads_alone(p):
-    with p.range(LOADER % "SingleProcess"):
+def loads_alone(p, how="SingleProcess"):
+    with p.range(LOADER % how):
         p.pause(100)
         return on_cpu_ops(p, ["aten::stack"] * 3) + 100 * US
 
@@ -856,6 +856,8 @@ PROGRAMS = {
     "A21-python-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and p.python(
         "train.py(7): tokenize", 5000),
     "A21-ops-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm", "aten::conv2d"]),
+    "A1-workers-cpu": lambda p, step: on_cpu_ops(
+        p, ["aten::mm"]) and loads_alone(p, "MultiProcessing"),
     "A1-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and loads_alone(p),
     "A15": lambda p, step: zeroing(p, "aten::zero_"),
     "A15-not": lambda p, step: zeroing(p, "aten::linalg"),
@@ -1286,6 +1288,7 @@ SAYS = {
     "A21-python-cpu": "in larger pieces by a library",
     "A21-ops-cpu": "model = torch.compile(model)",
     "A1-cpu": "persistent_workers=True)",
+    "A1-workers-cpu": "Workers take processors that the step computes on",
     "A2-paged": "cudaMemPrefetchAsync",
     "A3-twice": "path that is only 16.000 us. keep results on the GPU",
     "A21-beside": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",

@@ -384,6 +384,35 @@ python py_a 0 12 && python py_b 9000 13 &&
 	cp "$tmp/out" "$tmp/py.json" &&
 	run 0 "$PYTHON" "$tmp/sums.py" "$tmp/py.json"
 result 'without a GPU Python functions have rows, and all add up to the step'
+# kernels that are slower are no copy, nor communication, that changed more
+work() { # NAME KERNEL COPY COMM, in us
+	"$PYTHON" -S -c 'import json, sys
+def event(cat, name, pid, tid, ts, dur, **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid,
+            "ts": ts, "dur": dur, "args": args}
+kernel, copy, comm = map(int, sys.argv[1:])
+events = []
+for step in range(6):
+    at, n, start = 100000 * step, 10 * step + 1, 100000 * step + 100
+    events += [event("cpu_op", "aten::mm", 1, 1, at, 900)]
+    for i, (cat, name, us) in enumerate(
+            [("kernel", f"gemm_{k}", kernel) for k in "abcdef"] +
+            [("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", copy),
+             ("kernel", "ncclDevKernel_AllReduce", comm)]):
+        args = {"correlation": n + i, "device": 0, "stream": 7}
+        events += [event("cuda_runtime", "cudaLaunchKernel", 1, 1, at + 10 * i,
+                         5, correlation=n + i),
+                   event(cat, name, 0, 7, start, us, **args)]
+        start += us
+    events += [event("user_annotation", f"ProfilerStep#{step}", 1, 1, at,
+                     start - at)]
+json.dump(events, sys.stdout)' "$2" "$3" "$4" >"$tmp/$1.json"
+	run 0 "$profan" ingest -q "$tmp/$1.json" -o "$tmp/$1.db"
+}
+work usual 1000 2000 2000 && work slower 2000 6000 5000 &&
+	run 0 "$profan" diff "$tmp/usual.db" "$tmp/slower.db" &&
+	tr '\n' ' ' <"$tmp/out" | grep -q 'change is in kernels: [^(]*(gemm_'
+result 'what changed most of kernels is a kernel that computes'
 if [ -z "${LONG-}" ]; then
 	skip "larger real pairs" "NOT TESTED: make check-long does"
 	tap_done

@@ -779,7 +779,8 @@ static bool is_of_class(const struct pf_diff_run *d, const struct named *n,
 	const char *text = pf_diff_text(d, n->key->name);
 	struct pf_name_class class = pf_name_classify(text);
 
-	if (!strcmp(text, PF_STEP_ITSELF) || class.is_asleep)
+	if (!strcmp(text, PF_STEP_ITSELF) ||
+	    (n->key->kind == PF_KIND_PYTHON && class.is_asleep))
 		return false;
 	if (cls == PF_STEP_OTHER || n->key->kind == PF_KIND_PYTHON)
 		return cls == PF_STEP_OTHER && n->key->kind == PF_KIND_PYTHON;
@@ -894,15 +895,31 @@ static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 	return out.data;
 }
 
+/* Is GPU work of a class of steps? */
+static bool is_work_of(const struct pf_diff_run *d, const struct pf_pair *p,
+		       size_t cls)
+{
+	static const enum pf_gpu_class of[] = {
+		[PF_STEP_KERNEL] = PF_GPU_COMPUTE,
+		[PF_STEP_COPY] = PF_GPU_COPY,
+		[PF_STEP_MEMSET] = PF_GPU_MEMSET,
+		[PF_STEP_COMM] = PF_GPU_COMM,
+	};
+	const struct pf_work_row *row = pf_work_at(&d->a, p->a_row);
+
+	if (!row)
+		row = pf_work_at(&d->b, p->b_row);
+	return cls < PF_LEN(of) && row->key.class == of[cls];
+}
+
 static char *culprit_take(const struct pf_diff_run *d, size_t cls)
 {
 	int64_t sign = d->classes[cls].rank.shift < 0 ? -1 : 1;
 
-	if (cls == PF_STEP_KERNEL) {
-		for (size_t i = 0; i < d->pairs.count; i++)
-			if (d->rows[i].delta_ns * sign > 0)
-				return diff_key_take(d, d->rows[i].pair);
-	}
+	for (size_t i = 0; i < d->pairs.count; i++)
+		if (d->rows[i].delta_ns * sign > 0 &&
+		    is_work_of(d, d->rows[i].pair, cls))
+			return diff_key_take(d, d->rows[i].pair);
 	/* of time in which no operator ran none is to blame */
 	if (!d->a.gpu_events && !d->b.gpu_events)
 		return cls == PF_STEP_OTHER && d->a.has_code != d->b.has_code

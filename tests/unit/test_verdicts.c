@@ -381,9 +381,9 @@ static void warm_up_says_how_many_steps(void **state)
 		     "leaves warm-up out");
 	w.step_ns[1] = 500000;
 	has_sentence(&w, "A22",
-		     "The first step takes 750.000 us, 3.0 times the median of "
-		     "250.000 us. All figures include it: --skip-first 2 "
-		     "leaves warm-up out");
+		     "The first 2 steps take 625.000 us in the mean, 2.5 times "
+		     "the median of 250.000 us. All figures include it: "
+		     "--skip-first 2 leaves warm-up out");
 }
 
 /* A backlog of before the capture is no warm-up. */

@@ -331,7 +331,7 @@ struct evidence_row {
 static const struct pf_field evidence_fields[] = {
 	EVIDENCE(id, "id", "Advice", PF_TEXT | PF_OURS),
 	EVIDENCE(ns, "ns", "Holds", PF_NS),
-	EVIDENCE(count, "count", "Times", PF_COUNT),
+	EVIDENCE(count, "count", "Pieces", PF_COUNT),
 	EVIDENCE(what, "what", "Of it", PF_TEXT | PF_OURS | PF_FULL),
 	EVIDENCE(name, "name", "Name", PF_TEXT),
 	EVIDENCE(at, "at", "Line or operator", PF_PATH),

@@ -663,8 +663,11 @@ static int64_t data_apart(const struct pf_advise_from *from, int64_t *whole_ns)
  */
 static void judge_data(const struct pf_advise *a, struct pf_advice *out)
 {
-	(void)a;
 	out->likely_ns = PF_NO_INT;
+	if (!a->has_work && has_name(a, ADVISE_DATA, PF_WORD_LOADER_WORKERS))
+		pf_buf_adds(advise_next(out),
+			    "Workers take processors that the step computes "
+			    "on: without them it may be faster, too");
 }
 
 static const char *data_variant(const struct pf_advise *a,
@@ -1196,6 +1199,25 @@ static int64_t late_starts(const struct pf_advise *a, int64_t first_ns,
 	return ns;
 }
 
+static void say_first_steps(const struct pf_step_times *s, size_t count,
+			    struct pf_buf *out)
+{
+	char takes[PF_NUM_MAX], median[PF_NUM_MAX];
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < count; i++)
+		pf_sat_sum(&ns, pf_step_own_ns(&s->steps[i]));
+	pf_num_show_ns(takes, ns / (int64_t)count);
+	pf_num_show_ns(median, s->dur.p50_ns);
+	if (count > 1)
+		pf_buf_addf(out, "The first %zu steps take %s in the mean",
+			    count, takes);
+	else
+		pf_buf_addf(out, "The first step takes %s", takes);
+	pf_buf_addf(out, ", %.1f times the median of %s",
+		    (double)ns / (double)count / (double)s->dur.p50_ns, median);
+}
+
 /*
  * A warm-up leaves out all that the first step takes beyond a steady one, not
  * only what first uses hold, and those of later steps; without steps nothing
@@ -1205,7 +1227,6 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_step_times *s = a->from->steps;
 	struct pf_steps_warm_up w = pf_step_times_warm_up(s);
-	char first[PF_NUM_MAX], median[PF_NUM_MAX];
 
 	/* a graph is made once, however warm the program is */
 	if (!w.most && a->has_path && captures_graphs(a)) {
@@ -1216,13 +1237,7 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 	if (a->has_path)
 		say_trials(a, out);
 	if (w.most) {
-		pf_buf_addf(&out->sentence,
-			    "The first step takes %s, %.1f times the median "
-			    "of %s",
-			    pf_num_show_ns(first, pf_step_own_ns(s->steps)),
-			    (double)pf_step_own_ns(s->steps) /
-				    (double)s->dur.p50_ns,
-			    pf_num_show_ns(median, s->dur.p50_ns));
+		say_first_steps(s, w.most, &out->sentence);
 		pf_buf_addf(advise_next(out),
 			    "All figures include it: --skip-first %zu "
 			    "leaves warm-up out",

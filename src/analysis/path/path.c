@@ -641,7 +641,7 @@ static const struct pf_field category_fields[] = {
 	ROW(category, "category", "On the path", PF_TEXT | PF_OURS),
 	ROW(ns, "ns", "Time", PF_NS),
 	ROW(share, "share", "Of all", PF_RATIO | PF_BAR),
-	ROW(count, "count", "Times", PF_COUNT),
+	ROW(count, "count", "Pieces", PF_COUNT),
 	ROW(longest_ns, "longest_ns", "Longest", PF_NS),
 };
 
@@ -682,7 +682,7 @@ static void add_rows(const struct pf_path *p, int group, struct pf_doc *doc)
 		    by_step ? PF_INT | PF_MAYBE : PF_ABSENT),
 		ROW(ns, "ns", "Time", PF_NS),
 		ROW(share, "share", "Of all", PF_RATIO | PF_BAR),
-		ROW(count, "count", "Times", PF_COUNT),
+		ROW(count, "count", "Pieces", PF_COUNT),
 		ROW(longest_ns, "longest_ns", "Longest", PF_NS),
 		ROW(replayed_ns, "replayed_ns", "Replayed",
 		    p->graphs ? PF_NS : PF_ABSENT),

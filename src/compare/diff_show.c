@@ -12,8 +12,7 @@
 /* What was found as figures and tables; a column is a member of its row. */
 
 /* Of a struct pf_diff_ROW: a column; the columns "a_KEY" and "b_KEY". */
-#define COL(row, member, key, title, kind)                                     \
-	PF_FIELD(struct pf_diff_##row, member, key, title, kind)
+#define COL(row, ...) PF_FIELD(struct pf_diff_##row, __VA_ARGS__)
 #define BOTH(row, member, key, title, kind)                                    \
 	COL(row, member.a, "a_" key, "A" title, kind),                         \
 		COL(row, member.b, "b_" key, "B" title, kind)
@@ -140,10 +139,9 @@ static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 		    PF_NS | PF_SIGNED | PF_MAYBE),
 		COL(class, ns.share, "delta_share", "of A",
 		    PF_RATIO | PF_SIGNED | PF_FULL),
-		COL(class, shift_ns, "shift_ns", "Shift",
+		COL(class, shift_ns, "Shift",
 		    PF_NS | PF_SIGNED | PF_MAYBE | judged),
-		COL(class, verdict, "verdict", "Verdict",
-		    PF_TEXT | PF_OURS | judged),
+		COL(class, verdict, "Verdict", PF_TEXT | PF_OURS | judged),
 		BOTH(class, median_ns, "median_ns", ", median",
 		     PF_NS | PF_FULL | PF_MAYBE),
 		BOTH(class, sum_ns, "sum_ns", ", all steps",
@@ -172,30 +170,27 @@ static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 #define WORKS(member, key, title, kind)                                        \
 	BOTH(work, member, key, title, (kind) | PF_FULL)
 static const struct pf_field work_fields[] = {
-	COL(work, name, "name", "GPU work", PF_TEXT | PF_BRIEF),
-	COL(work, key, "key", "GPU work", PF_TEXT | PF_SYMBOL | PF_FULL),
+	COL(work, name, "GPU work", PF_TEXT | PF_BRIEF),
+	COL(work, key, "GPU work", PF_TEXT | PF_SYMBOL | PF_FULL),
 	WORKS(count, "count", " count", PF_REAL),
 	WORKS(ns, "ns", "", PF_NS),
 	COL(work, ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
 	COL(work, ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
-	COL(work, count_effect_ns, "count_effect_ns", "More of it",
-	    PF_NS | PF_SIGNED),
-	COL(work, duration_effect_ns, "duration_effect_ns", "Slower each",
-	    PF_NS | PF_SIGNED),
-	COL(work, match, "match", "Match", PF_TEXT | PF_SPARE),
-	COL(work, step_share, "step_share", "Change of a step of A",
-	    PF_RATIO | PF_FULL),
+	COL(work, count_effect_ns, "More of it", PF_NS | PF_SIGNED),
+	COL(work, duration_effect_ns, "Slower each", PF_NS | PF_SIGNED),
+	COL(work, match, "Match", PF_TEXT | PF_SPARE),
+	COL(work, step_share, "Change of a step of A", PF_RATIO | PF_FULL),
 	WORKS(each_ns, "each_ns", " each", PF_NS | PF_MAYBE),
-	COL(work, each_delta_ns, "each_delta_ns", "Change of each",
+	COL(work, each_delta_ns, "Change of each",
 	    PF_NS | PF_FULL | PF_MAYBE | PF_SIGNED),
 	WORKS(calls, "calls", " calls", PF_COUNT),
 	WORKS(sum_ns, "sum_ns", ", all steps", PF_NS),
-	COL(work, op, "op", "Op", PF_TEXT | PF_FULL),
-	COL(work, path, "path", "Path", PF_PATH | PF_FULL),
-	COL(work, a_kernel, "a_kernel", "A kernel", PF_TEXT | PF_FULL),
-	COL(work, b_kernel, "b_kernel", "B kernel", PF_TEXT | PF_FULL),
-	COL(work, a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
-	COL(work, b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
+	COL(work, op, "Op", PF_TEXT | PF_FULL),
+	COL(work, path, "Path", PF_PATH | PF_FULL),
+	COL(work, a_kernel, "A kernel", PF_TEXT | PF_FULL),
+	COL(work, b_kernel, "B kernel", PF_TEXT | PF_FULL),
+	COL(work, a_shapes, "A shapes", PF_TEXT | PF_FULL),
+	COL(work, b_shapes, "B shapes", PF_TEXT | PF_FULL),
 	COL(work, class_word, "class", "Class", PF_TEXT | PF_FULL),
 	WORKS(rows, "rows", " rows", PF_COUNT),
 };
@@ -243,17 +238,15 @@ static void show_counts(const struct pf_diff *diff, struct pf_doc *doc)
 		pf_diff_is_of_captures(diff) ? "Per capture" : "Per step";
 	const struct pf_field fields[] = {
 		COL(count, key, "what", per, PF_TEXT | PF_FULL),
-		COL(count, title, "title", per, PF_TEXT | PF_BRIEF),
-		COL(count, a, "a", "A", PF_REAL),
-		COL(count, b, "b", "B", PF_REAL),
-		COL(count, delta, "delta", "Change", PF_REAL | PF_SIGNED),
+		COL(count, title, per, PF_TEXT | PF_BRIEF),
+		COL(count, a, "A", PF_REAL),
+		COL(count, b, "B", PF_REAL),
+		COL(count, delta, "Change", PF_REAL | PF_SIGNED),
 		COL(count, share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
-		COL(count, a_range, "a_range", "A varies", PF_TEXT),
-		COL(count, b_range, "b_range", "B varies", PF_TEXT),
-		COL(count, a_sum, "a_sum", "A, all steps",
-		    PF_INT | PF_FULL | PF_MAYBE),
-		COL(count, b_sum, "b_sum", "B, all steps",
-		    PF_INT | PF_FULL | PF_MAYBE),
+		COL(count, a_range, "A varies", PF_TEXT),
+		COL(count, b_range, "B varies", PF_TEXT),
+		COL(count, a_sum, "A, all steps", PF_INT | PF_FULL | PF_MAYBE),
+		COL(count, b_sum, "B, all steps", PF_INT | PF_FULL | PF_MAYBE),
 	};
 	char text[64];
 
@@ -265,10 +258,10 @@ static void show_changes(const struct pf_diff *diff, struct pf_doc *doc)
 {
 	bool is_step = !pf_diff_is_of_captures(diff);
 	const struct pf_field fields[] = {
-		COL(change, change, "change", "Change", PF_TEXT),
-		COL(change, what, "what", "What", PF_TEXT),
-		COL(change, a, "a", is_step ? "A per step" : "A", PF_REAL),
-		COL(change, b, "b", is_step ? "B per step" : "B", PF_REAL),
+		COL(change, change, "Change", PF_TEXT),
+		COL(change, what, "What", PF_TEXT),
+		COL(change, a, is_step ? "A per step" : "A", PF_REAL),
+		COL(change, b, is_step ? "B per step" : "B", PF_REAL),
 	};
 
 	PF_ROWS(doc, "changes", "Changes of structure", fields, diff->changes,
@@ -278,9 +271,9 @@ static void show_changes(const struct pf_diff *diff, struct pf_doc *doc)
 /* ---- operators ---- */
 
 static const struct pf_field op_fields[] = {
-	COL(op, shown, "shown", "On the CPU", PF_TEXT | PF_BRIEF),
-	COL(op, name, "name", "On the CPU", PF_TEXT | PF_FULL),
-	COL(op, kind, "kind", "Kind", PF_TEXT | PF_FULL),
+	COL(op, shown, "On the CPU", PF_TEXT | PF_BRIEF),
+	COL(op, name, "On the CPU", PF_TEXT | PF_FULL),
+	COL(op, kind, "Kind", PF_TEXT | PF_FULL),
 	BOTH(op, count, "count", " count", PF_REAL),
 	BOTH(op, self_ns, "self_ns", " self", PF_NS | PF_FULL),
 	COL(op, self_ns.delta, "delta_self_ns", "Self change",
@@ -291,11 +284,11 @@ static const struct pf_field op_fields[] = {
 	COL(op, ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED | PF_FULL),
 	COL(op, ns.share, "delta_share", "of A",
 	    PF_RATIO | PF_SIGNED | PF_FULL),
-	COL(op, match, "match", "Match", PF_TEXT | PF_SPARE),
+	COL(op, match, "Match", PF_TEXT | PF_SPARE),
 	BOTH(op, calls, "calls", " calls", PF_COUNT | PF_FULL),
 	BOTH(op, sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
-	COL(op, a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
-	COL(op, b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
+	COL(op, a_shapes, "A shapes", PF_TEXT | PF_FULL),
+	COL(op, b_shapes, "B shapes", PF_TEXT | PF_FULL),
 };
 
 static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
@@ -348,18 +341,15 @@ static void show_path(const struct pf_diff *diff, struct pf_doc *doc)
 static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
 {
 	static const struct pf_field fields[] = {
-		COL(advice, change, "change", "Change", PF_TEXT | PF_OURS),
-		COL(advice, id, "id", "Advice", PF_TEXT | PF_OURS),
-		COL(advice, title, "title", "What to change",
+		COL(advice, change, "Change", PF_TEXT | PF_OURS),
+		COL(advice, id, "Advice", PF_TEXT | PF_OURS),
+		COL(advice, title, "What to change",
 		    PF_TEXT | PF_OURS | PF_WHOLE),
-		COL(advice, a_at_most_ns, "a_at_most_ns", "A at most",
-		    PF_NS | PF_MAYBE),
-		COL(advice, a_share, "a_share", "of A", PF_RATIO),
-		COL(advice, b_at_most_ns, "b_at_most_ns", "B at most",
-		    PF_NS | PF_MAYBE),
-		COL(advice, b_share, "b_share", "of B", PF_RATIO),
-		COL(advice, reason, "reason", "Not given, as",
-		    PF_TEXT | PF_FULL),
+		COL(advice, a_at_most_ns, "A at most", PF_NS | PF_MAYBE),
+		COL(advice, a_share, "of A", PF_RATIO),
+		COL(advice, b_at_most_ns, "B at most", PF_NS | PF_MAYBE),
+		COL(advice, b_share, "of B", PF_RATIO),
+		COL(advice, reason, "Not given, as", PF_TEXT | PF_FULL),
 	};
 	char text[64];
 
@@ -369,12 +359,12 @@ static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
 }
 
 #define PLACES                                                                 \
-	COL(wait, where, "where", "Where", PF_PATH | PF_BRIEF),                \
-		COL(wait, frame, "frame", "Line or range",                     \
+	COL(wait, where, "Where", PF_PATH | PF_BRIEF),                         \
+		COL(wait, frame, "Line or range",                              \
 		    PF_PATH | PF_FULL | PF_FRAME),                             \
-		COL(wait, op, "op", "Op", PF_TEXT | PF_FULL)
+		COL(wait, op, "Op", PF_TEXT | PF_FULL)
 static const struct pf_field idle_fields[] = {
-	COL(wait, cause, "cause", "Idle cause", PF_TEXT | PF_OURS),
+	COL(wait, cause, "Idle cause", PF_TEXT | PF_OURS),
 	COL(wait, name, "culprit", "Culprit", PF_TEXT),
 	PLACES,
 	BOTH(wait, ns, "ns", "", PF_NS | PF_FULL),
@@ -395,7 +385,7 @@ static const struct pf_field sync_fields[] = {
 	BOTH(wait, idle_ns, "idle_ns", " idle", PF_NS | PF_FULL),
 	COL(wait, idle_ns.delta, "delta_idle_ns", "GPU idle",
 	    PF_NS | PF_SIGNED),
-	COL(wait, match, "match", "Match", PF_TEXT | PF_FULL),
+	COL(wait, match, "Match", PF_TEXT | PF_FULL),
 	BOTH(wait, calls, "calls", " calls", PF_COUNT | PF_FULL),
 };
 
@@ -417,7 +407,7 @@ static void show_waits(const struct pf_diff *diff, struct pf_doc *doc)
 static void show_bytes(const struct pf_diff *diff, struct pf_doc *doc)
 {
 	static const struct pf_field fields[] = {
-		COL(bytes, what, "what", "Bytes", PF_TEXT),
+		COL(bytes, what, "Bytes", PF_TEXT),
 		BOTH(bytes, bytes, "bytes", "", PF_BYTES | PF_KNOWN),
 		COL(bytes, bytes.delta, "delta_bytes", "Change",
 		    PF_BYTES | PF_SIGNED | PF_MAYBE),
@@ -433,16 +423,16 @@ static void show_bytes(const struct pf_diff *diff, struct pf_doc *doc)
 static void show_captures(const struct pf_diff *diff, struct pf_doc *doc)
 {
 	static const struct pf_field fields[] = {
-		COL(capture, side, "side", "Side", PF_TEXT),
+		COL(capture, side, "Side", PF_TEXT),
 		COL(capture, path, "capture", "Capture", PF_PATH),
-		COL(capture, steps, "steps", "Steps", PF_COUNT),
-		COL(capture, cut_off, "cut_off", "Cut off", PF_COUNT | PF_FULL),
-		COL(capture, mean_ns, "mean_ns", "Mean", PF_NS),
+		COL(capture, steps, "Steps", PF_COUNT),
+		COL(capture, cut_off, "Cut off", PF_COUNT | PF_FULL),
+		COL(capture, mean_ns, "Mean", PF_NS),
 		COL(capture, time.p50_ns, "p50_ns", "Median", PF_NS),
 		COL(capture, time.min_ns, "min_ns", "Least", PF_NS),
 		COL(capture, time.max_ns, "max_ns", "Most", PF_NS),
-		COL(capture, sum_ns, "sum_ns", "All steps", PF_NS | PF_FULL),
-		COL(capture, xxh128, "xxh128", "XXH128", PF_TEXT | PF_FULL),
+		COL(capture, sum_ns, "All steps", PF_NS | PF_FULL),
+		COL(capture, xxh128, "XXH128", PF_TEXT | PF_FULL),
 	};
 
 	PF_ROWS(doc, "captures",
@@ -454,9 +444,9 @@ static void show_checks(const struct pf_diff *diff, struct pf_doc *doc)
 {
 	static const struct pf_field fields[] = {
 		COL(check, what, "check", "Comparable in", PF_TEXT),
-		COL(check, result, "result", "Result", PF_TEXT),
-		COL(check, a, "a", "A", PF_TEXT | PF_WHOLE),
-		COL(check, b, "b", "B", PF_TEXT | PF_WHOLE),
+		COL(check, result, "Result", PF_TEXT),
+		COL(check, a, "A", PF_TEXT | PF_WHOLE),
+		COL(check, b, "B", PF_TEXT | PF_WHOLE),
 	};
 
 	PF_ROWS(doc, "comparability", "What both sides have in common", fields,

@@ -155,16 +155,15 @@ struct row {
 };
 
 static const struct pf_field spread_fields[] = {
-	PF_FIELD(struct row, figure, "figure", "Of each", PF_TEXT),
-	PF_FIELD(struct row, sum_ns, "sum_ns", "All", PF_NS),
-	PF_FIELD(struct row, share, "share", "Share", PF_RATIO | PF_SPARE),
-	PF_FIELD(struct row, min_ns, "min_ns", "Least", PF_NS),
-	PF_FIELD(struct row, p50_ns, "p50_ns", "Median", PF_NS),
-	PF_FIELD(struct row, p90_ns, "p90_ns", "p90", PF_NS | PF_KNOWN),
-	PF_FIELD(struct row, p99_ns, "p99_ns", "p99",
-		 PF_NS | PF_KNOWN | PF_SPARE),
-	PF_FIELD(struct row, max_ns, "max_ns", "Most", PF_NS),
-	PF_FIELD(struct row, max_rank, "max_rank", "Rank", PF_INT | PF_MAYBE),
+	PF_FIELD(struct row, figure, "Of each", PF_TEXT),
+	PF_FIELD(struct row, sum_ns, "All", PF_NS),
+	PF_FIELD(struct row, share, "Share", PF_RATIO | PF_SPARE),
+	PF_FIELD(struct row, min_ns, "Least", PF_NS),
+	PF_FIELD(struct row, p50_ns, "Median", PF_NS),
+	PF_FIELD(struct row, p90_ns, "p90", PF_NS | PF_KNOWN),
+	PF_FIELD(struct row, p99_ns, "p99", PF_NS | PF_KNOWN | PF_SPARE),
+	PF_FIELD(struct row, max_ns, "Most", PF_NS),
+	PF_FIELD(struct row, max_rank, "Rank", PF_INT | PF_MAYBE),
 };
 
 #define SPREADS (PF_LEN(spread_fields))

@@ -245,7 +245,7 @@ static const struct pf_field line_fields[] = {
 	FIELD(bytes[0], "a_bytes", "A", PF_BYTES),
 	FIELD(bytes[1], "b_bytes", "B", PF_BYTES),
 	FIELD(count[2], "block_change", "Blocks", PF_INT | PF_SIGNED),
-	FIELD(frame, "frame", "Line", PF_PATH),
+	FIELD(frame, "Line", PF_PATH),
 	FIELD(count[0], "a_block_count", "A blocks", PF_COUNT | PF_FULL),
 	FIELD(count[1], "b_block_count", "B blocks", PF_COUNT | PF_FULL),
 };
@@ -260,7 +260,7 @@ static const struct pf_field peak_line_fields[] = {
 	FIELD(bytes[2], "change_bytes", "Change", PF_BYTES | PF_SIGNED),
 	FIELD(bytes[0], "a_bytes", "A", PF_BYTES),
 	FIELD(bytes[1], "b_bytes", "B", PF_BYTES),
-	FIELD(frame, "frame", "Line", PF_PATH),
+	FIELD(frame, "Line", PF_PATH),
 };
 #undef FIELD
 
@@ -409,7 +409,7 @@ struct row {
 
 #define FIELD(...) PF_FIELD(struct row, __VA_ARGS__)
 static const struct pf_field fields[] = {
-	FIELD(capture, "capture", "Capture", PF_PATH),
+	FIELD(capture, "Capture", PF_PATH),
 	FIELD(now.trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 	FIELD(now.device, "device", "GPU", PF_INT),
 	FIELD(now.allocated, "allocated_bytes", "Allocated", PF_BYTES),

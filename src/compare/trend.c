@@ -191,27 +191,26 @@ static int find(const struct pf_capture *const *captures,
 #define FIELD(...) PF_FIELD(struct row, __VA_ARGS__)
 static const struct pf_field fixed_fields[] = {
 	FIELD(path, "capture", "Capture", PF_PATH),
-	FIELD(steps, "steps", "Steps", PF_COUNT | PF_FULL),
-	FIELD(median_ns, "median_ns", "Median", PF_NS),
+	FIELD(steps, "Steps", PF_COUNT | PF_FULL),
+	FIELD(median_ns, "Median", PF_NS),
 	FIELD(mean[PF_FIGURE_TIME], "step_ns", "Mean", PF_NS | PF_FULL),
-	FIELD(busy_share, "busy_share", "GPU busy", PF_RATIO),
-	FIELD(between_share, "between_share", "Between", PF_RATIO),
+	FIELD(busy_share, "GPU busy", PF_RATIO),
+	FIELD(between_share, "Between", PF_RATIO),
 	FIELD(count[PF_FIGURE_KERNELS], "kernels", "Kernels", PF_REAL),
 	FIELD(count[PF_FIGURE_SYNCS], "syncs", "Syncs", PF_REAL),
 	FIELD(mean[PF_FIGURE_PEAK], "peak_bytes", "Peak", PF_BYTES | PF_KNOWN),
 	FIELD(time.p50_ns, "p50_ns", "Median of all", PF_NS | PF_FULL),
 	FIELD(time.min_ns, "min_ns", "Least", PF_NS | PF_FULL),
 	FIELD(time.max_ns, "max_ns", "Most", PF_NS | PF_FULL),
-	FIELD(steps_per_second, "steps_per_second", "Steps/s",
-	      PF_REAL | PF_FULL),
-	FIELD(samples_per_second, "samples_per_second", "Samples/s", PF_REAL),
+	FIELD(steps_per_second, "Steps/s", PF_REAL | PF_FULL),
+	FIELD(samples_per_second, "Samples/s", PF_REAL),
 	FIELD(mean[PF_FIGURE_BUSY], "busy_ns", "GPU busy", PF_NS | PF_FULL),
 	FIELD(mean[PF_FIGURE_IDLE], "idle_ns", "GPU idle", PF_NS | PF_FULL),
 	FIELD(mean[PF_FIGURE_RESERVED], "reserved_bytes", "Reserved",
 	      PF_BYTES | PF_KNOWN | PF_FULL),
-	FIELD(device, "device", "GPU", PF_TEXT | PF_FULL),
-	FIELD(device_count, "device_count", "GPUs", PF_COUNT | PF_FULL),
-	FIELD(step_sum_ns, "step_sum_ns", "All steps", PF_NS | PF_FULL),
+	FIELD(device, "GPU", PF_TEXT | PF_FULL),
+	FIELD(device_count, "GPUs", PF_COUNT | PF_FULL),
+	FIELD(step_sum_ns, "All steps", PF_NS | PF_FULL),
 };
 #define FIXED   (PF_LEN(fixed_fields))
 #define MEDIAN  2
@@ -326,10 +325,10 @@ struct line {
 };
 
 static const struct pf_field line_fields[] = {
-	PF_FIELD(struct line, figure, "figure", "Per step", PF_TEXT),
-	PF_FIELD(struct line, first, "first", "First", PF_TEXT),
-	PF_FIELD(struct line, last, "last", "Last", PF_TEXT),
-	PF_FIELD(struct line, bars, "bars", "From first to last", PF_TEXT),
+	PF_FIELD(struct line, figure, "Per step", PF_TEXT),
+	PF_FIELD(struct line, first, "First", PF_TEXT),
+	PF_FIELD(struct line, last, "Last", PF_TEXT),
+	PF_FIELD(struct line, bars, "From first to last", PF_TEXT),
 };
 
 /* Of a member of each row; nothing where it never is more than 0. */
@@ -607,15 +606,11 @@ static int64_t night_value(const struct night *night, size_t figure)
 
 /* ---- nights ---- */
 
-#define N(member, key, kind) PF_FIELD(struct night, member, key, key, kind)
+#define N(member, kind) PF_FIELD(struct night, member, "", kind)
 static const struct pf_field night_fields[] = {
-	N(capture_id, "capture_id", PF_INT),
-	N(taken, "taken", PF_TEXT),
-	N(capture, "capture", PF_TEXT),
-	N(commit, "commit", PF_TEXT),
-	N(rank_count, "rank_count", PF_COUNT),
-	N(name_count, "name_count", PF_COUNT),
-	N(labels, "labels", PF_TEXT),
+	N(capture_id, PF_INT), N(taken, PF_TEXT),       N(capture, PF_TEXT),
+	N(commit, PF_TEXT),    N(rank_count, PF_COUNT), N(name_count, PF_COUNT),
+	N(labels, PF_TEXT),
 };
 #undef N
 
@@ -1178,23 +1173,23 @@ struct change_row {
 #define C(...) PF_FIELD(struct change_row, __VA_ARGS__)
 static const struct pf_field change_fields[] = {
 	C(day, "since", "Since", PF_TEXT | PF_BRIEF),
-	C(taken, "taken", "Taken", PF_TEXT | PF_FULL),
-	C(capture, "capture", "Capture", PF_TEXT),
-	C(commit, "commit", "Commit", PF_TEXT | PF_FULL),
-	C(of, "of", "Of", PF_TEXT | PF_FULL),
-	C(name, "name", "Figure or kernel", PF_TEXT),
-	C(from, "from", "Before", PF_TEXT | PF_BRIEF),
-	C(to, "to", "After", PF_TEXT | PF_BRIEF),
-	C(unit, "unit", "Unit", PF_TEXT | PF_FULL),
-	C(before, "before", "Before", PF_REAL | PF_FULL),
-	C(after, "after", "After", PF_REAL | PF_FULL),
-	C(shift, "shift", "Shift", PF_REAL | PF_FULL),
+	C(taken, "Taken", PF_TEXT | PF_FULL),
+	C(capture, "Capture", PF_TEXT),
+	C(commit, "Commit", PF_TEXT | PF_FULL),
+	C(of, "Of", PF_TEXT | PF_FULL),
+	C(name, "Figure or kernel", PF_TEXT),
+	C(from, "Before", PF_TEXT | PF_BRIEF),
+	C(to, "After", PF_TEXT | PF_BRIEF),
+	C(unit, "Unit", PF_TEXT | PF_FULL),
+	C(before, "Before", PF_REAL | PF_FULL),
+	C(after, "After", PF_REAL | PF_FULL),
+	C(shift, "Shift", PF_REAL | PF_FULL),
 	C(low, "shift_low", "From", PF_REAL | PF_FULL),
 	C(high, "shift_high", "To", PF_REAL | PF_FULL),
 	C(share, "change", "Change", PF_RATIO | PF_SIGNED),
-	C(p, "p", "p", PF_REAL | PF_FULL),
-	C(before_count, "before_count", "Captures before", PF_COUNT | PF_FULL),
-	C(after_count, "after_count", "Captures after", PF_COUNT | PF_FULL),
+	C(p, "p", PF_REAL | PF_FULL),
+	C(before_count, "Captures before", PF_COUNT | PF_FULL),
+	C(after_count, "Captures after", PF_COUNT | PF_FULL),
 };
 #undef C
 
@@ -1241,13 +1236,13 @@ static void add_change(const struct nights *t, const struct change *c,
 
 #define N(...) PF_FIELD(struct night, __VA_ARGS__)
 static const struct pf_field shown_night_fields[] = {
-	N(taken, "taken", "Taken", PF_TEXT),
-	N(capture, "capture", "Capture", PF_TEXT),
-	N(commit, "commit", "Commit", PF_TEXT),
-	N(rank_count, "rank_count", "Ranks", PF_COUNT),
-	N(step_count, "step_count", "Steps", PF_COUNT | PF_FULL),
-	N(name_count, "name_count", "Kernel names", PF_COUNT | PF_FULL),
-	N(labels, "labels", "Labels", PF_TEXT | PF_FULL),
+	N(taken, "Taken", PF_TEXT),
+	N(capture, "Capture", PF_TEXT),
+	N(commit, "Commit", PF_TEXT),
+	N(rank_count, "Ranks", PF_COUNT),
+	N(step_count, "Steps", PF_COUNT | PF_FULL),
+	N(name_count, "Kernel names", PF_COUNT | PF_FULL),
+	N(labels, "Labels", PF_TEXT | PF_FULL),
 };
 #undef N
 #define SHOWN  (PF_LEN(shown_night_fields))

@@ -827,7 +827,7 @@ struct paging {
 /* Of all traces at once: names of all are looked through for it. */
 static void *read_pagings(struct pf_db *db, const char *name)
 {
-#define F(member) PF_FIELD(struct paging, member, #member, "", PF_INT)
+#define F(member) PF_FIELD(struct paging, member, "", PF_INT)
 	static const struct pf_field fields[] = { F(trace_id), F(from_ns),
 						  F(to_ns), F(name_id) };
 #undef F

@@ -29,7 +29,7 @@ struct trust {
 
 static void *read_facts(struct pf_db *db, const char *name)
 {
-#define F(member) PF_FIELD(struct trust, member, #member, "", PF_INT)
+#define F(member) PF_FIELD(struct trust, member, "", PF_INT)
 	static const struct pf_field fields[] = {
 		F(trace_id),      F(work_count),    F(work_ns),
 		F(orphan_count),  F(orphan_ns),     F(is_known),

@@ -905,8 +905,7 @@ struct row {
 	int64_t number, run, rank, world_size, cycle, file_bytes;
 	const char *run_path, *format, *path;
 };
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct row, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct row, __VA_ARGS__)
 static const struct pf_field file_fields[] = {
 	FIELD(run, "Run", PF_INT),
 	FIELD(number, "Trace", PF_INT),
@@ -925,19 +924,18 @@ struct run_row {
 	const char *run_path, *database;
 };
 static const struct pf_field run_fields[] = {
-	PF_FIELD(struct run_row, run, "run", "Run", PF_INT),
-	PF_FIELD(struct run_row, trace_count, "trace_count", "Traces",
-		 PF_COUNT),
-	PF_FIELD(struct run_row, run_path, "run_path", "Folder", PF_PATH),
-	PF_FIELD(struct run_row, database, "database", "Database", PF_PATH),
+	PF_FIELD(struct run_row, run, "Run", PF_INT),
+	PF_FIELD(struct run_row, trace_count, "Traces", PF_COUNT),
+	PF_FIELD(struct run_row, run_path, "Folder", PF_PATH),
+	PF_FIELD(struct run_row, database, "Database", PF_PATH),
 };
 
 struct passed_row {
 	const char *path, *why;
 };
 static const struct pf_field passed_fields[] = {
-	PF_FIELD(struct passed_row, path, "path", "File", PF_PATH),
-	PF_FIELD(struct passed_row, why, "why", "It ...", PF_TEXT),
+	PF_FIELD(struct passed_row, path, "File", PF_PATH),
+	PF_FIELD(struct passed_row, why, "It ...", PF_TEXT),
 };
 
 /* A trace has the number that it gets in its database. */

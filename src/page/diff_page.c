@@ -342,8 +342,7 @@ struct tiles {
 	double shift_share, delta_share;
 };
 
-#define TILE(member, title, kind)                                              \
-	PF_FIELD(struct tiles, member, #member, title, kind)
+#define TILE(...) PF_FIELD(struct tiles, __VA_ARGS__)
 static const struct pf_field tile_fields[] = {
 	TILE(median_a_ns, "Median of A", PF_NS | PF_MAYBE),
 	TILE(median_b_ns, "Median of B", PF_NS | PF_MAYBE),

@@ -825,70 +825,66 @@ struct drawn_figures {
 };
 
 static const struct pf_field drawn_figures[] = {
-	PF_FIELD(struct drawn_figures, pixels, "pixels", "Columns", PF_COUNT),
-	PF_FIELD(struct drawn_figures, from_ns, "from_ns", "From", PF_NS),
-	PF_FIELD(struct drawn_figures, to_ns, "to_ns", "To", PF_NS),
-	PF_FIELD(struct drawn_figures, events, "events", "Events", PF_COUNT),
-	PF_FIELD(struct drawn_figures, slices, "slices", "Drawn", PF_COUNT),
-	PF_FIELD(struct drawn_figures, without_length, "without_length",
+	PF_FIELD(struct drawn_figures, pixels, "Columns", PF_COUNT),
+	PF_FIELD(struct drawn_figures, from_ns, "From", PF_NS),
+	PF_FIELD(struct drawn_figures, to_ns, "To", PF_NS),
+	PF_FIELD(struct drawn_figures, events, "Events", PF_COUNT),
+	PF_FIELD(struct drawn_figures, slices, "Drawn", PF_COUNT),
+	PF_FIELD(struct drawn_figures, without_length,
 		 "Beside them without a length", PF_COUNT),
-	PF_FIELD(struct drawn_figures, too_deep, "too_deep",
-		 "Left out: nested too deep", PF_COUNT),
+	PF_FIELD(struct drawn_figures, too_deep, "Left out: nested too deep",
+		 PF_COUNT),
 };
 
 static const struct pf_field drawn_tracks[] = {
-	PF_FIELD(struct drawn_track, trace_id, "trace_id", "Trace", PF_INT),
-	PF_FIELD(struct drawn_track, rank, "rank", "Rank", PF_INT | PF_KNOWN),
+	PF_FIELD(struct drawn_track, trace_id, "Trace", PF_INT),
+	PF_FIELD(struct drawn_track, rank, "Rank", PF_INT | PF_KNOWN),
 	PF_FIELD(struct drawn_track, track_id, "track", "Number", PF_INT),
-	PF_FIELD(struct drawn_track, group, "group", "Of", PF_TEXT | PF_OURS),
-	PF_FIELD(struct drawn_track, pid, "pid", "Process", PF_TEXT),
-	PF_FIELD(struct drawn_track, label, "label", "Track", PF_TEXT),
-	PF_FIELD(struct drawn_track, depths, "depths", "Depths", PF_COUNT),
-	PF_FIELD(struct drawn_track, events, "events", "Events", PF_COUNT),
-	PF_FIELD(struct drawn_track, least, "least", "Least",
-		 PF_REAL | PF_FULL),
-	PF_FIELD(struct drawn_track, most, "most", "Most", PF_REAL | PF_FULL),
-	PF_FIELD(struct drawn_track, unit, "unit", "Unit", PF_TEXT | PF_FULL),
+	PF_FIELD(struct drawn_track, group, "Of", PF_TEXT | PF_OURS),
+	PF_FIELD(struct drawn_track, pid, "Process", PF_TEXT),
+	PF_FIELD(struct drawn_track, label, "Track", PF_TEXT),
+	PF_FIELD(struct drawn_track, depths, "Depths", PF_COUNT),
+	PF_FIELD(struct drawn_track, events, "Events", PF_COUNT),
+	PF_FIELD(struct drawn_track, least, "Least", PF_REAL | PF_FULL),
+	PF_FIELD(struct drawn_track, most, "Most", PF_REAL | PF_FULL),
+	PF_FIELD(struct drawn_track, unit, "Unit", PF_TEXT | PF_FULL),
 };
 
 static const struct pf_field drawn_steps[] = {
-	PF_FIELD(struct drawn_step, trace_id, "trace_id", "Trace", PF_INT),
-	PF_FIELD(struct drawn_step, rank, "rank", "Rank", PF_INT | PF_KNOWN),
-	PF_FIELD(struct drawn_step, step, "step", "Step", PF_INT),
-	PF_FIELD(struct drawn_step, from_ns, "from_ns", "From", PF_NS),
-	PF_FIELD(struct drawn_step, to_ns, "to_ns", "To", PF_NS),
+	PF_FIELD(struct drawn_step, trace_id, "Trace", PF_INT),
+	PF_FIELD(struct drawn_step, rank, "Rank", PF_INT | PF_KNOWN),
+	PF_FIELD(struct drawn_step, step, "Step", PF_INT),
+	PF_FIELD(struct drawn_step, from_ns, "From", PF_NS),
+	PF_FIELD(struct drawn_step, to_ns, "To", PF_NS),
 };
 
 static const struct pf_field drawn_slices[] = {
-	PF_FIELD(struct drawn_slice, track, "track", "Track", PF_INT),
-	PF_FIELD(struct drawn_slice, depth, "depth", "Depth", PF_INT),
-	PF_FIELD(struct drawn_slice, start_ns, "start_ns", "Start", PF_NS),
-	PF_FIELD(struct drawn_slice, dur_ns, "dur_ns", "Time", PF_NS),
-	PF_FIELD(struct drawn_slice, events, "events", "Events", PF_COUNT),
-	PF_FIELD(struct drawn_slice, class, "class", "Class",
-		 PF_TEXT | PF_OURS),
-	PF_FIELD(struct drawn_slice, name, "name", "Name", PF_INT),
-	PF_FIELD(struct drawn_slice, event_id, "event_id", "Event",
-		 PF_INT | PF_KNOWN),
+	PF_FIELD(struct drawn_slice, track, "Track", PF_INT),
+	PF_FIELD(struct drawn_slice, depth, "Depth", PF_INT),
+	PF_FIELD(struct drawn_slice, start_ns, "Start", PF_NS),
+	PF_FIELD(struct drawn_slice, dur_ns, "Time", PF_NS),
+	PF_FIELD(struct drawn_slice, events, "Events", PF_COUNT),
+	PF_FIELD(struct drawn_slice, class, "Class", PF_TEXT | PF_OURS),
+	PF_FIELD(struct drawn_slice, name, "Name", PF_INT),
+	PF_FIELD(struct drawn_slice, event_id, "Event", PF_INT | PF_KNOWN),
 };
 
 static const struct pf_field drawn_samples[] = {
-	PF_FIELD(struct drawn_sample, track, "track", "Track", PF_INT),
-	PF_FIELD(struct drawn_sample, start_ns, "start_ns", "From", PF_NS),
-	PF_FIELD(struct drawn_sample, events, "events", "Samples", PF_COUNT),
-	PF_FIELD(struct drawn_sample, least, "least", "Least", PF_REAL),
-	PF_FIELD(struct drawn_sample, most, "most", "Most", PF_REAL),
-	PF_FIELD(struct drawn_sample, last, "last", "Last", PF_REAL),
+	PF_FIELD(struct drawn_sample, track, "Track", PF_INT),
+	PF_FIELD(struct drawn_sample, start_ns, "From", PF_NS),
+	PF_FIELD(struct drawn_sample, events, "Samples", PF_COUNT),
+	PF_FIELD(struct drawn_sample, least, "Least", PF_REAL),
+	PF_FIELD(struct drawn_sample, most, "Most", PF_REAL),
+	PF_FIELD(struct drawn_sample, last, "Last", PF_REAL),
 };
 
 static const struct pf_field drawn_names[] = {
-	PF_FIELD(struct drawn_name, name, "name", "Number", PF_INT),
-	PF_FIELD(struct drawn_name, text, "text", "Name", PF_TEXT),
+	PF_FIELD(struct drawn_name, name, "Number", PF_INT),
+	PF_FIELD(struct drawn_name, text, "Name", PF_TEXT),
 };
 
 static const struct pf_field drawn_classes[] = {
-	PF_FIELD(struct drawn_class, class, "class", "Class",
-		 PF_TEXT | PF_OURS),
+	PF_FIELD(struct drawn_class, class, "Class", PF_TEXT | PF_OURS),
 };
 
 PF_ORDER(by_place, struct drawn_slice,

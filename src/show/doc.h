@@ -266,9 +266,9 @@ void pf_doc_passed(struct pf_doc *doc, const char *name);
  *
  *	struct gap { int64_t stream, gap_ns; const char *after; };
  *	static const struct pf_field gap_fields[] = {
- *		PF_FIELD(struct gap, stream, "stream", "Stream", PF_INT),
- *		PF_FIELD(struct gap, gap_ns, "gap_ns", "Idle", PF_NS),
- *		PF_FIELD(struct gap, after, "after", "After", PF_TEXT),
+ *		PF_FIELD(struct gap, stream, "Stream", PF_INT),
+ *		PF_FIELD(struct gap, gap_ns, "Idle", PF_NS),
+ *		PF_FIELD(struct gap, after, "after_op", "After", PF_TEXT),
  *	};
  *	PF_ROWS(doc, "gaps", "Idle time", gap_fields, gaps, gap_count);
  *
@@ -301,8 +301,13 @@ struct pf_field {
 		 : PF_FIELD_BOOL, const char *                     \
 		 : PF_FIELD_TEXT)
 
-/* "row" is the type of the struct. */
-#define PF_FIELD(row, member, key, title, kind)                                \
+/* "row" is the type of the struct; without a key it is the member's name. */
+#define PF_FIELD(...)                                                          \
+	PF_FIELD_AS(__VA_ARGS__, PF_FIELD_KEYED, PF_FIELD_NAMED, )(__VA_ARGS__)
+#define PF_FIELD_AS(row, member, a, b, c, which, ...) which
+#define PF_FIELD_NAMED(row, member, title, kind)                               \
+	PF_FIELD_KEYED(row, member, #member, title, kind)
+#define PF_FIELD_KEYED(row, member, key, title, kind)                          \
 	{                                                                      \
 		{ key, title, kind }, PF_FIELD_TYPE(((row *)NULL)->member),    \
 			offsetof(row, member), sizeof(row)                     \

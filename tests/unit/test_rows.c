@@ -19,11 +19,11 @@ struct thing {
 };
 
 static const struct pf_field fields[] = {
-	PF_FIELD(struct thing, after_ns, "after_ns", "After", PF_NS | PF_KNOWN),
-	PF_FIELD(struct thing, name, "name", "Name", PF_TEXT),
-	PF_FIELD(struct thing, count, "count", "Count", PF_COUNT | PF_FULL),
-	PF_FIELD(struct thing, share, "share", "Share", PF_RATIO),
-	PF_FIELD(struct thing, is_last, "is_last", "Last", PF_INT | PF_ABSENT),
+	PF_FIELD(struct thing, after_ns, "After", PF_NS | PF_KNOWN),
+	PF_FIELD(struct thing, name, "Name", PF_TEXT),
+	PF_FIELD(struct thing, count, "Count", PF_COUNT | PF_FULL),
+	PF_FIELD(struct thing, share, "Share", PF_RATIO),
+	PF_FIELD(struct thing, is_last, "Last", PF_INT | PF_ABSENT),
 };
 
 static const struct thing things[] = {

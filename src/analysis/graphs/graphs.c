@@ -1854,15 +1854,15 @@ struct graph_row {
 
 #define FIELD(...) PF_FIELD(struct graph_row, __VA_ARGS__)
 static const struct pf_field graph_fields[] = {
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
-	FIELD(graph, "graph", "Graph", PF_INT),
-	FIELD(replays, "replays", "Replays", PF_COUNT),
-	FIELD(nodes, "nodes", "Nodes", PF_COUNT),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
+	FIELD(graph, "Graph", PF_INT),
+	FIELD(replays, "Replays", PF_COUNT),
+	FIELD(nodes, "Nodes", PF_COUNT),
 	FIELD(ns, "gpu_ns", "GPU time", PF_NS),
-	FIELD(share, "share", "Share", PF_RATIO),
-	FIELD(mean_ns, "mean_ns", "A replay", PF_NS),
-	FIELD(layers, "layers", "Layers", PF_COUNT),
-	FIELD(layer_ns, "layer_ns", "In layers", PF_NS | PF_FULL),
+	FIELD(share, "Share", PF_RATIO),
+	FIELD(mean_ns, "A replay", PF_NS),
+	FIELD(layers, "Layers", PF_COUNT),
+	FIELD(layer_ns, "In layers", PF_NS | PF_FULL),
 	FIELD(how_ns[PF_HOW_EXACT], "exact_ns", "Exact", PF_NS | PF_FULL),
 	FIELD(how_ns[PF_HOW_ORDER], "order_ns", "Order", PF_NS | PF_FULL),
 	FIELD(how_ns[PF_HOW_ALIGNED], "aligned_ns", "Aligned", PF_NS | PF_FULL),
@@ -1886,20 +1886,20 @@ static const struct pf_field how_fields[] = {
 	FIELD(part, "meaning", "What says so", PF_TEXT | PF_OURS),
 	FIELD(count, "work_count", "GPU events", PF_COUNT),
 	FIELD(ns, "gpu_ns", "GPU time", PF_NS),
-	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(share, "Share", PF_RATIO),
 };
 static const struct pf_field role_fields[] = {
 	FIELD(word, "role", "Role", PF_TEXT | PF_OURS),
-	FIELD(part, "part", "Part", PF_TEXT | PF_OURS),
+	FIELD(part, "Part", PF_TEXT | PF_OURS),
 	FIELD(count, "work_count", "GPU events", PF_COUNT),
 	FIELD(ns, "gpu_ns", "GPU time", PF_NS),
-	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(share, "Share", PF_RATIO),
 };
 static const struct pf_field op_fields[] = {
 	FIELD(word, "op", "Operator", PF_TEXT),
 	FIELD(count, "work_count", "GPU events", PF_COUNT),
 	FIELD(ns, "gpu_ns", "GPU time", PF_NS),
-	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(share, "Share", PF_RATIO),
 };
 #undef FIELD
 
@@ -1911,15 +1911,15 @@ struct layer_row {
 
 #define FIELD(...) PF_FIELD(struct layer_row, __VA_ARGS__)
 static const struct pf_field layer_fields[] = {
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
-	FIELD(graph, "graph", "Graph", PF_INT),
-	FIELD(layer, "layer", "Layer", PF_INT),
-	FIELD(nodes, "nodes", "Nodes", PF_COUNT),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
+	FIELD(graph, "Graph", PF_INT),
+	FIELD(layer, "Layer", PF_INT),
+	FIELD(nodes, "Nodes", PF_COUNT),
 	FIELD(ns, "replay_ns", "A replay", PF_NS),
-	FIELD(attention_ns, "attention_ns", "Attention", PF_NS),
-	FIELD(gemm_ns, "gemm_ns", "Products", PF_NS),
-	FIELD(other_ns, "other_ns", "Other", PF_NS),
-	FIELD(usual_ns, "usual_ns", "Usual", PF_NS | PF_FULL),
+	FIELD(attention_ns, "Attention", PF_NS),
+	FIELD(gemm_ns, "Products", PF_NS),
+	FIELD(other_ns, "Other", PF_NS),
+	FIELD(usual_ns, "Usual", PF_NS | PF_FULL),
 	FIELD(against, "against_usual", "Against usual", PF_RATIO | PF_SIGNED),
 };
 #undef FIELD
@@ -1931,21 +1931,21 @@ struct node_row {
 
 #define FIELD(...) PF_FIELD(struct node_row, __VA_ARGS__)
 static const struct pf_field node_fields[] = {
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
-	FIELD(graph, "graph", "Graph", PF_INT),
-	FIELD(node, "node", "Node", PF_INT),
-	FIELD(stream, "stream", "Stream", PF_INT | PF_KNOWN | PF_FULL),
-	FIELD(layer, "layer", "Layer", PF_INT | PF_KNOWN),
-	FIELD(place, "place", "Place", PF_INT | PF_KNOWN | PF_FULL),
-	FIELD(role, "role", "Role", PF_TEXT | PF_OURS),
-	FIELD(part, "part", "Part", PF_TEXT | PF_OURS | PF_FULL),
-	FIELD(how, "how", "How", PF_TEXT | PF_OURS),
-	FIELD(op, "op", "Operator", PF_TEXT),
-	FIELD(module, "module", "Module", PF_TEXT | PF_FULL),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
+	FIELD(graph, "Graph", PF_INT),
+	FIELD(node, "Node", PF_INT),
+	FIELD(stream, "Stream", PF_INT | PF_KNOWN | PF_FULL),
+	FIELD(layer, "Layer", PF_INT | PF_KNOWN),
+	FIELD(place, "Place", PF_INT | PF_KNOWN | PF_FULL),
+	FIELD(role, "Role", PF_TEXT | PF_OURS),
+	FIELD(part, "Part", PF_TEXT | PF_OURS | PF_FULL),
+	FIELD(how, "How", PF_TEXT | PF_OURS),
+	FIELD(op, "Operator", PF_TEXT),
+	FIELD(module, "Module", PF_TEXT | PF_FULL),
 	FIELD(ns, "replay_ns", "A replay", PF_NS),
-	FIELD(min_ns, "min_ns", "Shortest", PF_NS | PF_FULL),
-	FIELD(max_ns, "max_ns", "Longest", PF_NS | PF_FULL),
-	FIELD(name, "name", "Kernel", PF_TEXT),
+	FIELD(min_ns, "Shortest", PF_NS | PF_FULL),
+	FIELD(max_ns, "Longest", PF_NS | PF_FULL),
+	FIELD(name, "Kernel", PF_TEXT),
 };
 #undef FIELD
 
@@ -1956,14 +1956,14 @@ struct iteration_row {
 
 #define FIELD(...) PF_FIELD(struct iteration_row, __VA_ARGS__)
 static const struct pf_field iteration_fields[] = {
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
-	FIELD(start_ns, "start_ns", "Start", PF_INT | PF_FULL),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
+	FIELD(start_ns, "Start", PF_INT | PF_FULL),
 	FIELD(name, "iteration", "Iteration", PF_TEXT),
 	FIELD(kernels, "work_count", "GPU events", PF_COUNT),
 	FIELD(ns, "gpu_ns", "GPU time", PF_NS),
-	FIELD(replayed_ns, "replayed_ns", "Replayed", PF_NS),
-	FIELD(layers, "layers", "Layers", PF_COUNT | PF_MAYBE),
-	FIELD(layer_ns, "layer_ns", "In layers", PF_NS | PF_MAYBE),
+	FIELD(replayed_ns, "Replayed", PF_NS),
+	FIELD(layers, "Layers", PF_COUNT | PF_MAYBE),
+	FIELD(layer_ns, "In layers", PF_NS | PF_MAYBE),
 };
 #undef FIELD
 

@@ -896,72 +896,70 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 #define FIELD(...) PF_FIELD(struct pf_gap_cause, __VA_ARGS__)
 static const struct pf_field cause_fields[] = {
 	FIELD(name, "cause", "Cause", PF_TEXT | PF_OURS),
-	FIELD(ns, "ns", "Idle", PF_NS),
-	FIELD(idle_share, "idle_share", "Of idle", PF_RATIO | PF_BAR),
-	FIELD(window_share, "window_share", "Of time", PF_RATIO),
-	FIELD(count, "count", "Gaps", PF_COUNT),
-	FIELD(longest_ns, "longest_ns", "Longest", PF_NS),
-	FIELD(recoverable_ns, "recoverable_ns", "Recoverable", PF_NS | PF_FULL),
+	FIELD(ns, "Idle", PF_NS),
+	FIELD(idle_share, "Of idle", PF_RATIO | PF_BAR),
+	FIELD(window_share, "Of time", PF_RATIO),
+	FIELD(count, "Gaps", PF_COUNT),
+	FIELD(longest_ns, "Longest", PF_NS),
+	FIELD(recoverable_ns, "Recoverable", PF_NS | PF_FULL),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_gap_culprit, __VA_ARGS__)
 static const struct pf_field culprit_fields[] = {
-	FIELD(ns, "ns", "Idle", PF_NS),
-	FIELD(idle_share, "idle_share", "Of idle", PF_RATIO | PF_BAR),
-	FIELD(count, "count", "Gaps", PF_COUNT),
-	FIELD(cause, "cause", "Cause", PF_TEXT | PF_OURS),
+	FIELD(ns, "Idle", PF_NS),
+	FIELD(idle_share, "Of idle", PF_RATIO | PF_BAR),
+	FIELD(count, "Gaps", PF_COUNT),
+	FIELD(cause, "Cause", PF_TEXT | PF_OURS),
 	FIELD(name, "culprit", "Culprit", PF_TEXT | PF_FULL),
 	FIELD(short_name, "short_culprit", "Culprit", PF_TEXT | PF_BRIEF),
-	FIELD(frame, "frame", "Line or range", PF_PATH | PF_FRAME),
-	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
-	FIELD(longest_ns, "longest_ns", "Longest", PF_NS | PF_FULL),
+	FIELD(frame, "Line or range", PF_PATH | PF_FRAME),
+	FIELD(op, "Op", PF_TEXT | PF_FULL),
+	FIELD(longest_ns, "Longest", PF_NS | PF_FULL),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_gap_item, __VA_ARGS__)
 static const struct pf_field gap_fields[] = {
-	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
-	FIELD(start_ns, "start_ns", "From", PF_NS),
-	FIELD(ns, "ns", "Idle", PF_NS),
-	FIELD(cause, "cause", "Main cause", PF_TEXT | PF_OURS),
-	FIELD(culprit, "culprit", "Culprit", PF_TEXT | PF_FULL),
-	FIELD(short_culprit, "short_culprit", "Culprit", PF_TEXT | PF_BRIEF),
-	FIELD(frame, "frame", "Line or range", PF_PATH | PF_FRAME),
-	FIELD(drained_by, "drained_by", "Drained by", PF_TEXT | PF_FULL),
-	FIELD(short_before, "short_before", "Work before",
-	      PF_TEXT | PF_FULL | PF_BRIEF),
-	FIELD(short_after, "short_after", "Work after",
-	      PF_TEXT | PF_FULL | PF_BRIEF),
-	FIELD(before, "before", "Work before", PF_TEXT | PF_SYMBOL | PF_FULL),
-	FIELD(after, "after", "Work after", PF_TEXT | PF_SYMBOL | PF_FULL),
-	FIELD(cause_ns, "cause_ns", "Part of cause", PF_NS | PF_FULL),
-	FIELD(rank, "rank", "Rank", PF_INT | PF_FULL | PF_KNOWN),
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+	FIELD(device, "GPU", PF_INT | PF_KNOWN),
+	FIELD(start_ns, "From", PF_NS),
+	FIELD(ns, "Idle", PF_NS),
+	FIELD(cause, "Main cause", PF_TEXT | PF_OURS),
+	FIELD(culprit, "Culprit", PF_TEXT | PF_FULL),
+	FIELD(short_culprit, "Culprit", PF_TEXT | PF_BRIEF),
+	FIELD(frame, "Line or range", PF_PATH | PF_FRAME),
+	FIELD(drained_by, "Drained by", PF_TEXT | PF_FULL),
+	FIELD(short_before, "Work before", PF_TEXT | PF_FULL | PF_BRIEF),
+	FIELD(short_after, "Work after", PF_TEXT | PF_FULL | PF_BRIEF),
+	FIELD(before, "Work before", PF_TEXT | PF_SYMBOL | PF_FULL),
+	FIELD(after, "Work after", PF_TEXT | PF_SYMBOL | PF_FULL),
+	FIELD(cause_ns, "Part of cause", PF_NS | PF_FULL),
+	FIELD(rank, "Rank", PF_INT | PF_FULL | PF_KNOWN),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_gap_length, __VA_ARGS__)
 static const struct pf_field length_fields[] = {
-	FIELD(from_ns, "from_ns", "From", PF_NS),
-	FIELD(below_ns, "below_ns", "Below", PF_NS | PF_KNOWN),
-	FIELD(count, "count", "Gaps", PF_COUNT),
-	FIELD(ns, "ns", "Idle", PF_NS),
-	FIELD(idle_share, "idle_share", "Of idle", PF_RATIO),
+	FIELD(from_ns, "From", PF_NS),
+	FIELD(below_ns, "Below", PF_NS | PF_KNOWN),
+	FIELD(count, "Gaps", PF_COUNT),
+	FIELD(ns, "Idle", PF_NS),
+	FIELD(idle_share, "Of idle", PF_RATIO),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_gap_device, __VA_ARGS__)
 static const struct pf_field device_fields[] = {
-	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
-	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
-	FIELD(window_ns, "window_ns", "Time", PF_NS),
-	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
-	FIELD(idle_ns, "idle_ns", "Idle", PF_NS),
-	FIELD(idle_share, "idle_share", "Idle share", PF_RATIO),
-	FIELD(gap_count, "gap_count", "Gaps", PF_COUNT),
-	FIELD(event_count, "event_count", "GPU events", PF_COUNT),
-	FIELD(trace_id, "trace_id", "Trace", PF_INT),
+	FIELD(rank, "Rank", PF_INT | PF_KNOWN),
+	FIELD(device, "GPU", PF_INT | PF_KNOWN),
+	FIELD(window_ns, "Time", PF_NS),
+	FIELD(busy_ns, "Busy", PF_NS),
+	FIELD(idle_ns, "Idle", PF_NS),
+	FIELD(idle_share, "Idle share", PF_RATIO),
+	FIELD(gap_count, "Gaps", PF_COUNT),
+	FIELD(event_count, "GPU events", PF_COUNT),
+	FIELD(trace_id, "Trace", PF_INT),
 };
 #undef FIELD
 
@@ -976,18 +974,16 @@ static const struct pf_field figures[] = {
 
 /* Not known where no call was recorded. */
 static const struct pf_field drained_words[] = {
-	FIELD(drained_count, "drained_count", "Gaps after a blocking call",
-	      PF_COUNT | PF_KNOWN),
-	FIELD(drained_ns, "drained_ns", "Idle in them", PF_NS | PF_KNOWN),
+	FIELD(drained_count, "Gaps after a blocking call", PF_COUNT | PF_KNOWN),
+	FIELD(drained_ns, "Idle in them", PF_NS | PF_KNOWN),
 };
 
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_gaps, __VA_ARGS__)
 static const struct pf_field head_wait[] = {
-	FIELD(head_wait_ns, "head_wait_ns",
-	      "Waiting for what began before the capture", PF_NS),
-	FIELD(head_wait_end_ns, "head_wait_end_ns", "  until", PF_NS),
+	FIELD(head_wait_ns, "Waiting for what began before the capture", PF_NS),
+	FIELD(head_wait_end_ns, "  until", PF_NS),
 };
 #undef FIELD
 

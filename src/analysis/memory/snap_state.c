@@ -102,10 +102,10 @@ struct frame_row {
 
 #define FIELD(...) PF_FIELD(struct frame_row, __VA_ARGS__)
 static const struct pf_field frame_fields[] = {
-	FIELD(depth, "depth", "Depth", PF_INT),
-	FIELD(function, "function", "Function", PF_TEXT),
-	FIELD(file, "file", "File", PF_PATH),
-	FIELD(line, "line", "Line", PF_INT | PF_KNOWN),
+	FIELD(depth, "Depth", PF_INT),
+	FIELD(function, "Function", PF_TEXT),
+	FIELD(file, "File", PF_PATH),
+	FIELD(line, "Line", PF_INT | PF_KNOWN),
 };
 #undef FIELD
 
@@ -183,39 +183,32 @@ int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc)
 
 #define FIELD(...) PF_FIELD(struct pf_snap_now, __VA_ARGS__)
 #define KEYS                                                                   \
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),                \
-		FIELD(device, "device", "Number", PF_INT | PF_FULL)
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),                            \
+		FIELD(device, "Number", PF_INT | PF_FULL)
 #define FIGURES                                                                \
-	FIELD(segment_count, "segment_count", "Segments", PF_COUNT),           \
-		FIELD(large_count, "large_count", "Large",                     \
-		      PF_COUNT | PF_FULL),                                     \
-		FIELD(small_count, "small_count", "Small",                     \
-		      PF_COUNT | PF_FULL),                                     \
-		FIELD(expandable_count, "expandable_count", "Expandable",      \
-		      PF_COUNT | PF_FULL),                                     \
+	FIELD(segment_count, "Segments", PF_COUNT),                            \
+		FIELD(large_count, "Large", PF_COUNT | PF_FULL),               \
+		FIELD(small_count, "Small", PF_COUNT | PF_FULL),               \
+		FIELD(expandable_count, "Expandable", PF_COUNT | PF_FULL),     \
 		FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES),       \
 		FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES),    \
 		FIELD(active, "active_bytes", "Active", PF_BYTES | PF_FULL),   \
 		FIELD(rounding, "rounding_bytes", "Rounding",                  \
 		      PF_BYTES | PF_FULL),                                     \
-		FIELD(free_count, "free_count", "Free blocks",                 \
-		      PF_COUNT | PF_FULL),                                     \
+		FIELD(free_count, "Free blocks", PF_COUNT | PF_FULL),          \
 		FIELD(free, "free_bytes", "Free", PF_BYTES | PF_FULL),         \
-		FIELD(whole_count, "whole_count", "Free segments",             \
-		      PF_COUNT | PF_FULL),                                     \
+		FIELD(whole_count, "Free segments", PF_COUNT | PF_FULL),       \
 		FIELD(whole, "whole_bytes", "Free segments", PF_BYTES),        \
-		FIELD(split_count, "split_count", "Split blocks",              \
-		      PF_COUNT | PF_FULL),                                     \
+		FIELD(split_count, "Split blocks", PF_COUNT | PF_FULL),        \
 		FIELD(split, "split_bytes", "Free between", PF_BYTES),         \
 		FIELD(split_largest, "split_largest_bytes", "Largest between", \
 		      PF_BYTES | PF_FULL),                                     \
 		FIELD(largest, "largest_bytes", "Largest", PF_BYTES),          \
-		FIELD(free_share, "free_share", "Free of reserved",            \
+		FIELD(free_share, "Free of reserved",                          \
 		      PF_RATIO | PF_BAR | PF_FULL),                            \
-		FIELD(external_share, "external_share", "Not in one piece",    \
+		FIELD(external_share, "Not in one piece",                      \
 		      PF_RATIO | PF_BAR | PF_FULL),                            \
-		FIELD(viz_share, "viz_share", "Fragmentation",                 \
-		      PF_RATIO | PF_FULL)
+		FIELD(viz_share, "Fragmentation", PF_RATIO | PF_FULL)
 
 static const struct pf_field load_fields[] = { KEYS, FIGURES };
 static const struct pf_field show_fields[] = {

@@ -384,10 +384,8 @@ int pf_path(struct pf_db *db, const struct pf_path_args *args,
 
 /* ---- show ---- */
 
-#define ROW(member, key, title, kind)                                          \
-	PF_FIELD(struct pf_path_row, member, key, title, kind)
-#define ITEM(member, key, title, kind)                                         \
-	PF_FIELD(struct pf_path_item, member, key, title, kind)
+#define ROW(...)  PF_FIELD(struct pf_path_row, __VA_ARGS__)
+#define ITEM(...) PF_FIELD(struct pf_path_item, __VA_ARGS__)
 
 /* ---- the sentence ---- */
 
@@ -609,8 +607,7 @@ static void add_replayed(const struct pf_path *p, struct pf_doc *doc)
 
 /* ---- tables ---- */
 
-#define ANSWER(member, key, title, kind)                                       \
-	PF_FIELD(struct pf_path_answer, member, key, title, kind)
+#define ANSWER(...) PF_FIELD(struct pf_path_answer, __VA_ARGS__)
 static const struct pf_field answer_fields[] = {
 	ANSWER(saved_ns, "saved_ns", "Saving", PF_NS | PF_MAYBE),
 	ANSWER(saved_share, "saved_share", "Of all", PF_RATIO | PF_BAR),
@@ -729,8 +726,7 @@ static void hide_unknown(struct pf_path *p)
 
 static void add_scalars(const struct pf_path *p, struct pf_doc *doc)
 {
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_path, member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_path, __VA_ARGS__)
 	/* of the profiler, and of before the capture, there mostly is nothing */
 	const struct pf_field fields[] = {
 		FIELD(window_ns, "window_ns", "Window", PF_NS | PF_KNOWN),

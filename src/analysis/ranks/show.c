@@ -125,34 +125,30 @@ static const struct pf_field figures[] = {
 	FIELD(machine, "arrival_machine", "  on one machine", PF_TEXT),
 };
 static const struct pf_field arrival_straggler[] = {
-	FIELD(straggler_rank, "straggler_rank", "Straggler", PF_INT),
-	FIELD(straggler_trace_id, "straggler_trace_id", "  its trace",
-	      PF_INT | PF_FULL),
-	FIELD(straggler_ns, "straggler_ns", "  others wait for it", PF_NS),
-	FIELD(straggler_share, "straggler_share", "  of the time", PF_RATIO),
-	FIELD(straggler_gain_ns, "straggler_gain_ns",
-	      "  less with the next one", PF_NS | PF_FULL),
-	FIELD(straggler_saved_ns, "straggler_saved_ns",
-	      "  like the others it would save", PF_NS),
+	FIELD(straggler_rank, "Straggler", PF_INT),
+	FIELD(straggler_trace_id, "  its trace", PF_INT | PF_FULL),
+	FIELD(straggler_ns, "  others wait for it", PF_NS),
+	FIELD(straggler_share, "  of the time", PF_RATIO),
+	FIELD(straggler_gain_ns, "  less with the next one", PF_NS | PF_FULL),
+	FIELD(straggler_saved_ns, "  like the others it would save", PF_NS),
 };
 static const struct pf_field longest[] = {
-	FIELD(longest_wait_ns, "longest_wait_ns", "Longest wait", PF_NS),
-	FIELD(longest_wait_trace_id, "longest_wait_trace_id", "  in trace",
-	      PF_INT),
-	FIELD(longest_wait_start_ns, "longest_wait_start_ns", "  from", PF_NS),
+	FIELD(longest_wait_ns, "Longest wait", PF_NS),
+	FIELD(longest_wait_trace_id, "  in trace", PF_INT),
+	FIELD(longest_wait_start_ns, "  from", PF_NS),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_ranks_rank, __VA_ARGS__)
 static const struct pf_field rank_fields[] = {
-	FIELD(rank, "rank", "Rank", PF_INT),
-	FIELD(count, "count", "Collectives", PF_COUNT),
-	FIELD(last_count, "last_count", "Last", PF_COUNT),
-	FIELD(late_ns, "late_ns", "Others wait for it", PF_NS),
-	FIELD(waited_ns, "waited_ns", "It waits", PF_NS),
-	FIELD(gain_ns, "gain_ns", "To the next one", PF_NS | PF_FULL),
-	FIELD(window_ns, "window_ns", "Window", PF_NS | PF_FULL),
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+	FIELD(rank, "Rank", PF_INT),
+	FIELD(count, "Collectives", PF_COUNT),
+	FIELD(last_count, "Last", PF_COUNT),
+	FIELD(late_ns, "Others wait for it", PF_NS),
+	FIELD(waited_ns, "It waits", PF_NS),
+	FIELD(gain_ns, "To the next one", PF_NS | PF_FULL),
+	FIELD(window_ns, "Window", PF_NS | PF_FULL),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
 };
 
 void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc)
@@ -180,42 +176,37 @@ void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc)
 
 #define FIELD(...) PF_FIELD(struct pf_ranks_stage, __VA_ARGS__)
 static const struct pf_field stage_fields[] = {
-	FIELD(stage, "stage", "Stage", PF_INT),
-	FIELD(stage_count, "stage_count", "Of", PF_INT),
-	FIELD(rank_count, "rank_count", "Ranks", PF_COUNT),
-	FIELD(step_count, "step_count", "Steps of ranks", PF_COUNT | PF_FULL),
-	FIELD(step_ns, "step_ns", "Step", PF_NS | PF_MAYBE),
-	FIELD(computation_ns, "computation_ns", "Compute", PF_NS | PF_MAYBE),
-	FIELD(factor, "factor", "Of median", PF_REAL),
-	FIELD(bubble_ns, "bubble_ns", "Bubble", PF_NS | PF_MAYBE),
-	FIELD(bubble, "bubble", "Bubble %", PF_RATIO),
+	FIELD(stage, "Stage", PF_INT),
+	FIELD(stage_count, "Of", PF_INT),
+	FIELD(rank_count, "Ranks", PF_COUNT),
+	FIELD(step_count, "Steps of ranks", PF_COUNT | PF_FULL),
+	FIELD(step_ns, "Step", PF_NS | PF_MAYBE),
+	FIELD(computation_ns, "Compute", PF_NS | PF_MAYBE),
+	FIELD(factor, "Of median", PF_REAL),
+	FIELD(bubble_ns, "Bubble", PF_NS | PF_MAYBE),
+	FIELD(bubble, "Bubble %", PF_RATIO),
 	FIELD(ideal, "ideal_bubble", "Ideal", PF_RATIO),
-	FIELD(receive_wait_ns, "receive_wait_ns", "Waits to receive",
-	      PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(receive_wait_ns, "Waits to receive", PF_NS | PF_MAYBE | PF_FULL),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_ranks_pipe, __VA_ARGS__)
 static const struct pf_field pipe_fields[] = {
-	FIELD(rank, "rank", "Rank", PF_INT),
-	FIELD(stage, "stage", "Stage", PF_INT | PF_MAYBE),
-	FIELD(stage_count, "stage_count", "Of", PF_INT | PF_MAYBE | PF_FULL),
-	FIELD(microbatches, "microbatches", "Microbatches",
-	      PF_INT | PF_MAYBE | PF_FULL),
-	FIELD(receive_count, "receive_count", "Receives", PF_COUNT),
-	FIELD(left_count, "left_count", "Whose send is unknown",
-	      PF_COUNT | PF_FULL),
-	FIELD(receive_wait_ns, "receive_wait_ns", "It waits", PF_NS | PF_MAYBE),
-	FIELD(receive_transfer_ns, "receive_transfer_ns", "Transfer",
-	      PF_NS | PF_MAYBE),
-	FIELD(step_count, "step_count", "Steps", PF_COUNT | PF_FULL),
-	FIELD(step_ns, "step_ns", "In steps of", PF_NS | PF_MAYBE | PF_FULL),
-	FIELD(computation_ns, "computation_ns", "Computation",
-	      PF_NS | PF_MAYBE | PF_FULL),
-	FIELD(input_ns, "input_ns", "For input", PF_NS | PF_MAYBE),
-	FIELD(drain_ns, "drain_ns", "At the end", PF_NS | PF_MAYBE),
-	FIELD(bubble_ns, "bubble_ns", "Bubble", PF_NS | PF_MAYBE | PF_FULL),
-	FIELD(bubble, "bubble", "Bubble %", PF_RATIO),
+	FIELD(rank, "Rank", PF_INT),
+	FIELD(stage, "Stage", PF_INT | PF_MAYBE),
+	FIELD(stage_count, "Of", PF_INT | PF_MAYBE | PF_FULL),
+	FIELD(microbatches, "Microbatches", PF_INT | PF_MAYBE | PF_FULL),
+	FIELD(receive_count, "Receives", PF_COUNT),
+	FIELD(left_count, "Whose send is unknown", PF_COUNT | PF_FULL),
+	FIELD(receive_wait_ns, "It waits", PF_NS | PF_MAYBE),
+	FIELD(receive_transfer_ns, "Transfer", PF_NS | PF_MAYBE),
+	FIELD(step_count, "Steps", PF_COUNT | PF_FULL),
+	FIELD(step_ns, "In steps of", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(computation_ns, "Computation", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(input_ns, "For input", PF_NS | PF_MAYBE),
+	FIELD(drain_ns, "At the end", PF_NS | PF_MAYBE),
+	FIELD(bubble_ns, "Bubble", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(bubble, "Bubble %", PF_RATIO),
 	FIELD(ideal, "ideal_bubble", "Ideal", PF_RATIO | PF_FULL),
 };
 #undef FIELD
@@ -362,7 +353,7 @@ static const struct {
 
 #define FIELD(...) PF_FIELD(struct group, __VA_ARGS__)
 static const struct pf_field fields[] = {
-	FIELD(value, "value", "Of", PF_TEXT),
+	FIELD(value, "Of", PF_TEXT),
 	FIELD(count, "rank_count", "Ranks", PF_COUNT),
 	FIELD(of.last_count, "last_count", "Last", PF_COUNT | PF_FULL),
 	FIELD(of.root_ns, "root_ns", "Waits they began", PF_NS),
@@ -546,101 +537,97 @@ static void ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 
 #define FIELD(...) PF_FIELD(struct pf_ranks, __VA_ARGS__)
 static const struct pf_field show_figures[] = {
-	FIELD(met_count, "met_count", "Collectives of several ranks", PF_COUNT),
-	FIELD(left_count, "left_count", "  and those that met no other",
-	      PF_COUNT),
-	FIELD(clock_ns, "clock_ns", "Clocks differ by up to", PF_NS),
-	FIELD(residual_ns, "residual_ns", "  and ends, once aligned, by",
-	      PF_NS),
-	FIELD(component_count, "component_count", "Clocks that nothing joins",
-	      PF_COUNT | PF_FULL),
-	FIELD(early_count, "early_count", "Ends before another start",
-	      PF_COUNT | PF_FULL),
+	FIELD(met_count, "Collectives of several ranks", PF_COUNT),
+	FIELD(left_count, "  and those that met no other", PF_COUNT),
+	FIELD(clock_ns, "Clocks differ by up to", PF_NS),
+	FIELD(residual_ns, "  and ends, once aligned, by", PF_NS),
+	FIELD(component_count, "Clocks that nothing joins", PF_COUNT | PF_FULL),
+	FIELD(early_count, "Ends before another start", PF_COUNT | PF_FULL),
 };
 static const struct pf_field costs[] = {
-	FIELD(total_ns, "total_ns", "First to last collective", PF_NS),
-	FIELD(ideal_ns, "ideal_ns", "  with median gaps on all ranks", PF_NS),
-	FIELD(slowdown, "slowdown", "  slower by a factor of", PF_REAL),
+	FIELD(total_ns, "First to last collective", PF_NS),
+	FIELD(ideal_ns, "  with median gaps on all ranks", PF_NS),
+	FIELD(slowdown, "  slower by a factor of", PF_REAL),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_ranks_rank, __VA_ARGS__)
 static const struct pf_field show_rank_fields[] = {
-	FIELD(rank, "rank", "Rank", PF_INT),
-	FIELD(host, "host", "Machine", PF_TEXT | PF_FULL),
-	FIELD(last_count, "last_count", "Last", PF_COUNT),
-	FIELD(count, "count", "Of", PF_COUNT),
-	FIELD(root_ns, "root_ns", "Waits it began", PF_NS),
-	FIELD(cause, "cause", "Because of", PF_TEXT),
-	FIELD(waited_ns, "waited_ns", "It waits", PF_NS),
-	FIELD(saved_ns, "saved_ns", "It costs", PF_NS | PF_MAYBE),
-	FIELD(late_ns, "late_ns", "Others wait for it", PF_NS | PF_FULL),
-	FIELD(gain_ns, "gain_ns", "To the next one", PF_NS | PF_FULL),
-	FIELD(window_ns, "window_ns", "Window", PF_NS | PF_FULL),
-	FIELD(computation_ns, "computation_ns", "Computation", PF_NS | PF_FULL),
+	FIELD(rank, "Rank", PF_INT),
+	FIELD(host, "Machine", PF_TEXT | PF_FULL),
+	FIELD(last_count, "Last", PF_COUNT),
+	FIELD(count, "Of", PF_COUNT),
+	FIELD(root_ns, "Waits it began", PF_NS),
+	FIELD(cause, "Because of", PF_TEXT),
+	FIELD(waited_ns, "It waits", PF_NS),
+	FIELD(saved_ns, "It costs", PF_NS | PF_MAYBE),
+	FIELD(late_ns, "Others wait for it", PF_NS | PF_FULL),
+	FIELD(gain_ns, "To the next one", PF_NS | PF_FULL),
+	FIELD(window_ns, "Window", PF_NS | PF_FULL),
+	FIELD(computation_ns, "Computation", PF_NS | PF_FULL),
 	FIELD(wait_ns, "exposed_wait_ns", "Exposed wait", PF_NS | PF_FULL),
 	FIELD(transfer_ns, "exposed_transfer_ns", "Exposed transfer",
 	      PF_NS | PF_FULL),
 	FIELD(other_comm_ns, "exposed_other_ns",
 	      "Exposed, met no other or not split", PF_NS | PF_FULL),
 	FIELD(copy_ns, "exposed_copy_ns", "Exposed copies", PF_NS | PF_FULL),
-	FIELD(idle_ns, "idle_ns", "Idle", PF_NS | PF_FULL),
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+	FIELD(idle_ns, "Idle", PF_NS | PF_FULL),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
 };
 static const struct pf_field time_fields[] = {
-	FIELD(rank, "rank", "Rank", PF_INT),
-	FIELD(window_ns, "window_ns", "Window", PF_NS),
-	FIELD(computation_ns, "computation_ns", "Compute", PF_NS),
+	FIELD(rank, "Rank", PF_INT),
+	FIELD(window_ns, "Window", PF_NS),
+	FIELD(computation_ns, "Compute", PF_NS),
 	FIELD(wait_ns, "exposed_wait_ns", "Wait", PF_NS),
 	FIELD(transfer_ns, "exposed_transfer_ns", "Transfer", PF_NS),
 	FIELD(other_comm_ns, "exposed_other_ns", "Other", PF_NS),
 	FIELD(copy_ns, "exposed_copy_ns", "Copies", PF_NS),
-	FIELD(idle_ns, "idle_ns", "Idle", PF_NS),
+	FIELD(idle_ns, "Idle", PF_NS),
 };
 static const struct pf_field work_fields[] = {
-	FIELD(rank, "rank", "Rank", PF_INT),
-	FIELD(kernel_ns, "kernel_ns", "It takes", PF_NS | PF_MAYBE | PF_FULL),
-	FIELD(middle_ns, "middle_ns", "Middle", PF_NS | PF_MAYBE),
-	FIELD(more_ns, "more_ns", "More", PF_NS | PF_MAYBE),
-	FIELD(slower_ns, "slower_ns", "All slower", PF_NS | PF_MAYBE),
-	FIELD(factor, "factor", "By", PF_REAL | PF_FULL),
-	FIELD(some_ns, "some_ns", "Some", PF_NS | PF_MAYBE),
+	FIELD(rank, "Rank", PF_INT),
+	FIELD(kernel_ns, "It takes", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(middle_ns, "Middle", PF_NS | PF_MAYBE),
+	FIELD(more_ns, "More", PF_NS | PF_MAYBE),
+	FIELD(slower_ns, "All slower", PF_NS | PF_MAYBE),
+	FIELD(factor, "By", PF_REAL | PF_FULL),
+	FIELD(some_ns, "Some", PF_NS | PF_MAYBE),
 	FIELD(why_longer, "why", "That is", PF_TEXT),
 };
 static const struct pf_field clock_fields[] = {
-	FIELD(rank, "rank", "Rank", PF_INT),
-	FIELD(host, "host", "Machine", PF_TEXT),
-	FIELD(offset_ns, "offset_ns", "Ahead by", PF_NS),
-	FIELD(error_ns, "error_ns", "Within", PF_NS | PF_KNOWN),
-	FIELD(scatter_ns, "scatter_ns", "Ends scatter", PF_NS),
-	FIELD(drift_ppm, "drift_ppm", "Drift ppm", PF_REAL),
-	FIELD(drift_bound_ppm, "drift_bound_ppm", "Seen from ppm", PF_REAL),
-	FIELD(seen_count, "seen_count", "Ends", PF_COUNT),
+	FIELD(rank, "Rank", PF_INT),
+	FIELD(host, "Machine", PF_TEXT),
+	FIELD(offset_ns, "Ahead by", PF_NS),
+	FIELD(error_ns, "Within", PF_NS | PF_KNOWN),
+	FIELD(scatter_ns, "Ends scatter", PF_NS),
+	FIELD(drift_ppm, "Drift ppm", PF_REAL),
+	FIELD(drift_bound_ppm, "Seen from ppm", PF_REAL),
+	FIELD(seen_count, "Ends", PF_COUNT),
 	FIELD(reference, "reference_rank", "Against", PF_INT | PF_FULL),
-	FIELD(begins_ns, "begins_ns", "First event", PF_NS | PF_FULL),
+	FIELD(begins_ns, "First event", PF_NS | PF_FULL),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_ranks_step, __VA_ARGS__)
 static const struct pf_field step_fields[] = {
-	FIELD(step, "step", "Step", PF_INT),
-	FIELD(count, "count", "Collectives", PF_COUNT),
-	FIELD(spread_ns, "spread_ns", "First to last", PF_NS),
-	FIELD(late_rank, "late_rank", "Late rank", PF_INT | PF_MAYBE),
-	FIELD(late_ns, "late_ns", "Waits it began", PF_NS),
-	FIELD(cause, "cause", "Because of", PF_TEXT),
+	FIELD(step, "Step", PF_INT),
+	FIELD(count, "Collectives", PF_COUNT),
+	FIELD(spread_ns, "First to last", PF_NS),
+	FIELD(late_rank, "Late rank", PF_INT | PF_MAYBE),
+	FIELD(late_ns, "Waits it began", PF_NS),
+	FIELD(cause, "Because of", PF_TEXT),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_ranks_kind, __VA_ARGS__)
 static const struct pf_field kind_fields[] = {
-	FIELD(kind, "kind", "Collective", PF_TEXT),
+	FIELD(kind, "Collective", PF_TEXT),
 	FIELD(size, "group_size", "Ranks", PF_INT | PF_KNOWN),
-	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_KNOWN),
+	FIELD(bytes, "Bytes", PF_BYTES | PF_KNOWN),
 	FIELD(across, "across_machines", "Across", PF_TEXT | PF_FULL),
-	FIELD(count, "count", "Count", PF_COUNT),
-	FIELD(spread_ns, "spread_ns", "Spread", PF_NS),
-	FIELD(transfer_ns, "transfer_ns", "Transfer", PF_NS),
+	FIELD(count, "Count", PF_COUNT),
+	FIELD(spread_ns, "Spread", PF_NS),
+	FIELD(transfer_ns, "Transfer", PF_NS),
 	FIELD(algorithm_rate, "algorithm_gb_per_s", "GB/s", PF_REAL),
 	FIELD(bus_rate, "bus_gb_per_s", "Bus GB/s", PF_REAL),
 };
@@ -648,17 +635,17 @@ static const struct pf_field kind_fields[] = {
 
 #define FIELD(...) PF_FIELD(struct pf_ranks_meeting, __VA_ARGS__)
 static const struct pf_field meeting_fields[] = {
-	FIELD(group, "group", "Group", PF_TEXT),
-	FIELD(number, "number", "Number", PF_INT),
-	FIELD(kind, "kind", "Collective", PF_TEXT),
-	FIELD(step, "step", "Step", PF_INT | PF_MAYBE),
+	FIELD(group, "Group", PF_TEXT),
+	FIELD(number, "Number", PF_INT),
+	FIELD(kind, "Collective", PF_TEXT),
+	FIELD(step, "Step", PF_INT | PF_MAYBE),
 	FIELD(count, "ranks", "Ranks", PF_INT),
-	FIELD(last_rank, "last_rank", "Last", PF_INT | PF_MAYBE),
-	FIELD(middle_rank, "middle_rank", "Middle", PF_INT | PF_MAYBE),
-	FIELD(spread_ns, "spread_ns", "Spread", PF_NS),
-	FIELD(gain_ns, "gain_ns", "Gain", PF_NS),
-	FIELD(transfer_ns, "transfer_ns", "Transfer", PF_NS),
-	FIELD(late_ns, "late_ns", "Late", PF_NS | PF_MAYBE),
+	FIELD(last_rank, "Last", PF_INT | PF_MAYBE),
+	FIELD(middle_rank, "Middle", PF_INT | PF_MAYBE),
+	FIELD(spread_ns, "Spread", PF_NS),
+	FIELD(gain_ns, "Gain", PF_NS),
+	FIELD(transfer_ns, "Transfer", PF_NS),
+	FIELD(late_ns, "Late", PF_NS | PF_MAYBE),
 	FIELD(why_ns[PF_LATE_COMPUTATION], "computation_ns", "Computation",
 	      PF_NS | PF_MAYBE),
 	FIELD(why_ns[PF_LATE_COMMUNICATION], "communication_ns",
@@ -666,9 +653,9 @@ static const struct pf_field meeting_fields[] = {
 	FIELD(why_ns[PF_LATE_COPY], "copy_ns", "Copies", PF_NS | PF_MAYBE),
 	FIELD(why_ns[PF_LATE_HOST], "idle_ns", "Idle", PF_NS | PF_MAYBE),
 	FIELD(why_ns[PF_LATE_BEFORE], "before_ns", "Before", PF_NS | PF_MAYBE),
-	FIELD(cause, "cause", "Because of", PF_TEXT),
-	FIELD(root_rank, "root_rank", "Root", PF_INT | PF_MAYBE),
-	FIELD(root_cause, "root_cause", "Its cause", PF_TEXT),
+	FIELD(cause, "Because of", PF_TEXT),
+	FIELD(root_rank, "Root", PF_INT | PF_MAYBE),
+	FIELD(root_cause, "Its cause", PF_TEXT),
 };
 #undef FIELD
 
@@ -681,15 +668,15 @@ struct spread {
 
 #define FIELD(...) PF_FIELD(struct spread, __VA_ARGS__)
 static const struct pf_field spread_fields[] = {
-	FIELD(figure, "figure", "Of a rank", PF_TEXT),
-	FIELD(min_ns, "min_ns", "Least", PF_NS),
+	FIELD(figure, "Of a rank", PF_TEXT),
+	FIELD(min_ns, "Least", PF_NS),
 	FIELD(low_ns, "p25_ns", "25 %", PF_NS | PF_FULL),
-	FIELD(median_ns, "median_ns", "Median", PF_NS),
+	FIELD(median_ns, "Median", PF_NS),
 	FIELD(high_ns, "p75_ns", "75 %", PF_NS | PF_FULL),
-	FIELD(max_ns, "max_ns", "Most", PF_NS),
-	FIELD(max_rank, "max_rank", "By rank", PF_INT),
-	FIELD(mean_ns, "mean_ns", "Mean", PF_NS | PF_FULL),
-	FIELD(imbalance, "imbalance", "Imbalance", PF_RATIO),
+	FIELD(max_ns, "Most", PF_NS),
+	FIELD(max_rank, "By rank", PF_INT),
+	FIELD(mean_ns, "Mean", PF_NS | PF_FULL),
+	FIELD(imbalance, "Imbalance", PF_RATIO),
 };
 #undef FIELD
 

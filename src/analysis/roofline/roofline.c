@@ -717,12 +717,11 @@ struct described {
 };
 
 static const struct pf_field described_fields[] = {
-	PF_FIELD(struct described, trace_id, "trace_id", NULL, PF_INT),
-	PF_FIELD(struct described, name, "name", NULL, PF_TEXT),
+	PF_FIELD(struct described, trace_id, NULL, PF_INT),
+	PF_FIELD(struct described, name, NULL, PF_TEXT),
 	PF_FIELD(struct described, units, "sm_count", NULL, PF_INT),
-	PF_FIELD(struct described, memory_bytes, "memory_bytes", NULL, PF_INT),
-	PF_FIELD(struct described, bytes_per_second, "bytes_per_second", NULL,
-		 PF_INT),
+	PF_FIELD(struct described, memory_bytes, NULL, PF_INT),
+	PF_FIELD(struct described, bytes_per_second, NULL, PF_INT),
 };
 
 static const char *text_of(const char *s)
@@ -837,14 +836,14 @@ void pf_roofline_release(struct pf_roofline *r)
 #define FIELD(...) PF_FIELD(struct pf_roofline_row, __VA_ARGS__)
 #define FIELD_KEYS 7 /* of the fields, the first: what a row is */
 static const struct pf_field fields[] = {
-	FIELD(op, "op", "Operator", PF_TEXT),
+	FIELD(op, "Operator", PF_TEXT),
 	FIELD(short_kernel, "short_name", "Kernel", PF_TEXT | PF_BRIEF),
-	FIELD(kernel, "kernel", "Kernel", PF_TEXT | PF_FULL),
+	FIELD(kernel, "Kernel", PF_TEXT | PF_FULL),
 	FIELD(shapes, "input_shapes", "Shapes", PF_TEXT),
 	FIELD(types, "input_types", "Types", PF_TEXT | PF_FULL),
 	FIELD(values, "input_values", "Values", PF_TEXT | PF_FULL),
-	FIELD(family, "family", "Family", PF_TEXT | PF_OURS),
-	FIELD(precision, "precision", "Precision", PF_TEXT | PF_FULL | PF_OURS),
+	FIELD(family, "Family", PF_TEXT | PF_OURS),
+	FIELD(precision, "Precision", PF_TEXT | PF_FULL | PF_OURS),
 	FIELD(s.calls, "calls", "Calls", PF_COUNT | PF_SPARE),
 	FIELD(s.replayed, "replayed_calls", "Replayed", PF_COUNT | PF_SPARE),
 	FIELD(s.kernel_ns, "kernel_ns", "GPU time", PF_NS),
@@ -861,9 +860,9 @@ static const struct pf_field fields[] = {
 	FIELD(short_gbps, "gbps", "GB/s", PF_REAL | PF_BRIEF),
 	FIELD(gbps, "gb_per_s", "GB/s", PF_REAL | PF_FULL),
 	FIELD(intensity, "flop_per_byte", "FLOP/byte", PF_REAL | PF_FULL),
-	FIELD(bound, "bound", "Bound by", PF_TEXT | PF_OURS),
+	FIELD(bound, "Bound by", PF_TEXT | PF_OURS),
 	FIELD(share, "roof_share", "Of roof", PF_RATIO | PF_BAR),
-	FIELD(roof_ns, "roof_ns", "At the roof", PF_NS | PF_FULL | PF_MAYBE),
+	FIELD(roof_ns, "At the roof", PF_NS | PF_FULL | PF_MAYBE),
 	FIELD(above_ns, "above_roof_ns", "Above it", PF_NS | PF_MAYBE),
 };
 #undef FIELD
@@ -871,30 +870,30 @@ static const struct pf_field fields[] = {
 
 #define FIELD(...) PF_FIELD(struct pf_roofline_use, __VA_ARGS__)
 static const struct pf_field use_fields[] = {
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
-	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN | PF_FULL),
-	FIELD(step, "step", "Step", PF_INT | PF_KNOWN),
-	FIELD(time_ns, "time_ns", "Time", PF_NS),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
+	FIELD(rank, "Rank", PF_INT | PF_KNOWN | PF_FULL),
+	FIELD(step, "Step", PF_INT | PF_KNOWN),
+	FIELD(time_ns, "Time", PF_NS),
 	FIELD(device_count, "gpu_count", "GPUs", PF_COUNT | PF_FULL),
 	FIELD(matrix, "matrix_flops", "FLOPs of products", PF_COUNT),
 	FIELD(recomputed, "recomputed_flops", "Recomputed",
 	      PF_COUNT | PF_QUIET),
-	FIELD(mfu, "mfu", "MFU", PF_RATIO | PF_BAR),
-	FIELD(hfu, "hfu", "HFU", PF_RATIO | PF_BAR),
+	FIELD(mfu, "MFU", PF_RATIO | PF_BAR),
+	FIELD(hfu, "HFU", PF_RATIO | PF_BAR),
 };
 #undef FIELD
 #define USE_COUNT (PF_LEN(use_fields))
 
 #define FIELD(...) PF_FIELD(struct pf_roof_link, __VA_ARGS__)
 static const struct pf_field link_fields[] = {
-	FIELD(collective, "collective", "Collective", PF_TEXT),
-	FIELD(group, "group", "Group", PF_TEXT | PF_FULL),
-	FIELD(group_size, "group_size", "Ranks", PF_INT | PF_KNOWN),
+	FIELD(collective, "Collective", PF_TEXT),
+	FIELD(group, "Group", PF_TEXT | PF_FULL),
+	FIELD(group_size, "Ranks", PF_INT | PF_KNOWN),
 	FIELD(is_within, "one_machine", "One machine",
 	      PF_TEXT | PF_OURS | PF_FULL),
-	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_KNOWN),
-	FIELD(count, "count", "Count", PF_COUNT | PF_SPARE),
-	FIELD(timed, "timed", "Time of", PF_TEXT | PF_OURS),
+	FIELD(bytes, "Bytes", PF_BYTES | PF_KNOWN),
+	FIELD(count, "Count", PF_COUNT | PF_SPARE),
+	FIELD(timed, "Time of", PF_TEXT | PF_OURS),
 	FIELD(ns, "time_ns", "Time", PF_NS),
 	FIELD(bus_rate, "bus_gb_per_s", "Bus GB/s", PF_REAL),
 	FIELD(link_rate, "link_gb_per_s", "Link", PF_REAL),
@@ -909,11 +908,11 @@ struct rest_row {
 };
 
 static const struct pf_field rest_fields[] = {
-	PF_FIELD(struct rest_row, op, "op", "Operator", PF_TEXT),
-	PF_FIELD(struct rest_row, why, "why", "Why", PF_TEXT | PF_OURS),
+	PF_FIELD(struct rest_row, op, "Operator", PF_TEXT),
+	PF_FIELD(struct rest_row, why, "Why", PF_TEXT | PF_OURS),
 	PF_FIELD(struct rest_row, count, "work_count", "GPU events", PF_COUNT),
 	PF_FIELD(struct rest_row, ns, "gpu_ns", "GPU time", PF_NS),
-	PF_FIELD(struct rest_row, share, "share", "Share", PF_RATIO | PF_BAR),
+	PF_FIELD(struct rest_row, share, "Share", PF_RATIO | PF_BAR),
 };
 
 const char *pf_roof_bound_word(enum pf_roof_bound bound)

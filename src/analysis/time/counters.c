@@ -28,8 +28,7 @@ struct series {
 	const char *track, *name, *key;
 	double sum;
 };
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct series, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct series, __VA_ARGS__)
 static const struct pf_field series_fields[] = {
 	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
 	FIELD(rank, "Rank", PF_INT | PF_FULL | PF_KNOWN),
@@ -52,8 +51,7 @@ struct in_step {
 	uint32_t series;
 	size_t place; /* of the step */
 };
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct in_step, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct in_step, __VA_ARGS__)
 static const struct pf_field step_fields[] = {
 	FIELD(trace_id, "Trace", PF_INT),
 	FIELD(step, "Step", PF_INT),
@@ -78,8 +76,7 @@ struct state {
 	uint32_t of;         /* which value, and in which order it came */
 	uint32_t number;
 };
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct state, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct state, __VA_ARGS__)
 static const struct pf_field state_fields[] = {
 	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
 	FIELD(rank, "Rank", PF_INT | PF_FULL | PF_KNOWN),
@@ -108,8 +105,8 @@ struct base {
 	int64_t trace_id, base_ns;
 };
 static const struct pf_field base_fields[] = {
-	PF_FIELD(struct base, trace_id, "trace_id", "", PF_INT),
-	PF_FIELD(struct base, base_ns, "base_ns", "", PF_INT | PF_MAYBE),
+	PF_FIELD(struct base, trace_id, "", PF_INT),
+	PF_FIELD(struct base, base_ns, "", PF_INT | PF_MAYBE),
 };
 
 struct counters {

@@ -184,19 +184,17 @@ static void show_calls(const struct calls *c, struct pf_doc *doc)
 	static const struct pf_field figures[] = {
 		FIGURE(by_key.all, "call_count", "Calls", PF_COUNT),
 		FIGURE(by_key.sum, "total_ns", "Their time", PF_NS),
-		FIGURE(self_ns, "self_ns",
-		       "  counted once where calls are nested", PF_NS),
+		FIGURE(self_ns, "  counted once where calls are nested", PF_NS),
 	};
 	bool is_by_name = c->by == PF_CALLS_BY_NAME;
 	const struct pf_field fields[] = {
 		FIELD(name, "call", "Call", PF_TEXT),
-		FIELD(inside, "inside",
-		      c->by == PF_CALLS_BY_OP ? "Operator" : "Range",
+		FIELD(inside, c->by == PF_CALLS_BY_OP ? "Operator" : "Range",
 		      is_by_name ? PF_TEXT | PF_ABSENT : PF_TEXT),
 		FIELD(ns.share, "share", "Share", PF_RATIO),
 		FIELD(ns.of.count, "count", "Calls", PF_COUNT),
 		FIELD(ns.of.sum, "total_ns", "Total", PF_NS),
-		FIELD(self_ns, "self_ns", "Self", PF_NS | PF_FULL),
+		FIELD(self_ns, "Self", PF_NS | PF_FULL),
 		/* text has no room for both */
 		FIELD(ns.mean, "mean_ns", "Mean",
 		      is_by_name ? PF_NS : PF_NS | PF_FULL),
@@ -383,15 +381,15 @@ struct slow {
 
 #define FIELD(...) PF_FIELD(struct slow, __VA_ARGS__)
 static const struct pf_field slow_fields[] = {
-	FIELD(call, "call", "Call", PF_TEXT),
-	FIELD(at_ns, "at_ns", "From", PF_NS),
-	FIELD(start_ns, "start_ns", "Start", PF_INT | PF_FULL),
-	FIELD(cpu_ns, "cpu_ns", "CPU", PF_NS),
-	FIELD(delay_ns, "delay_ns", "Delay", PF_NS),
-	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
-	FIELD(op, "op", "Operator", PF_TEXT),
-	FIELD(rank, "rank", "Rank", PF_INT | PF_FULL | PF_KNOWN),
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+	FIELD(call, "Call", PF_TEXT),
+	FIELD(at_ns, "From", PF_NS),
+	FIELD(start_ns, "Start", PF_INT | PF_FULL),
+	FIELD(cpu_ns, "CPU", PF_NS),
+	FIELD(delay_ns, "Delay", PF_NS),
+	FIELD(gpu_ns, "GPU", PF_NS),
+	FIELD(op, "Operator", PF_TEXT),
+	FIELD(rank, "Rank", PF_INT | PF_FULL | PF_KNOWN),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
 };
 #undef FIELD
 
@@ -806,20 +804,20 @@ static const struct pf_field call_fields[] = {
 	FIELD(gpu_ns.sum, "gpu_ns", "GPU", PF_NS),
 	FIELD(delay_ns.median, "median_delay_ns", "Delay", PF_NS),
 	FIELD(delay_ns.of.max, "max_delay_ns", "Longest", PF_NS),
-	FIELD(short_count, "short_count", "Shorter", PF_COUNT),
-	FIELD(slow_count, "slow_count", "Over 50 us", PF_COUNT | PF_FULL),
-	FIELD(slow_ns, "slow_ns", "  their time", PF_NS | PF_FULL),
-	FIELD(delayed_count, "delayed_count", "Delayed", PF_COUNT | PF_FULL),
-	FIELD(early_count, "early_count", "Early", PF_COUNT | PF_FULL),
+	FIELD(short_count, "Shorter", PF_COUNT),
+	FIELD(slow_count, "Over 50 us", PF_COUNT | PF_FULL),
+	FIELD(slow_ns, "  their time", PF_NS | PF_FULL),
+	FIELD(delayed_count, "Delayed", PF_COUNT | PF_FULL),
+	FIELD(early_count, "Early", PF_COUNT | PF_FULL),
 	FIELD(cpu_ns.max, "max_cpu_ns", "Longest call", PF_NS | PF_FULL),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_launch_stream, __VA_ARGS__)
 static const struct pf_field stream_fields[] = {
-	FIELD(trace_id, "trace_id", "Trace", PF_INT),
-	FIELD(device, "device", "GPU", PF_INT),
-	FIELD(stream, "stream", "Stream", PF_INT),
+	FIELD(trace_id, "Trace", PF_INT),
+	FIELD(device, "GPU", PF_INT),
+	FIELD(stream, "Stream", PF_INT),
 	FIELD(length.of.count, "launch_count", "Launches", PF_COUNT),
 	FIELD(length.of.mean, "mean_length", "Mean queue", PF_REAL),
 	FIELD(length.of.max, "max_length", "Longest", PF_COUNT),
@@ -828,11 +826,11 @@ static const struct pf_field stream_fields[] = {
 
 #define FIELD(...) PF_FIELD(struct pf_launch_delay, __VA_ARGS__)
 static const struct pf_field delay_fields[] = {
-	FIELD(from_ns, "from_ns", "From", PF_NS),
-	FIELD(to_ns, "to_ns", "To", PF_NS | PF_KNOWN),
-	FIELD(count, "count", "Launches", PF_COUNT),
-	FIELD(share, "share", "Share", PF_RATIO),
-	FIELD(negative_count, "negative_count", "of them negative", PF_COUNT),
+	FIELD(from_ns, "From", PF_NS),
+	FIELD(to_ns, "To", PF_NS | PF_KNOWN),
+	FIELD(count, "Launches", PF_COUNT),
+	FIELD(share, "Share", PF_RATIO),
+	FIELD(negative_count, "of them negative", PF_COUNT),
 };
 #undef FIELD
 
@@ -840,9 +838,9 @@ static const struct pf_field delay_fields[] = {
 static const struct pf_field op_fields[] = {
 	FIELD(name, "op", "Operator", PF_TEXT),
 	FIELD(gpu_ns.of.count, "count", "Kernels", PF_COUNT),
-	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(share, "Share", PF_RATIO),
 	FIELD(gpu_ns.of.sum, "gpu_ns", "GPU", PF_NS),
-	FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
+	FIELD(mean_ns, "Mean", PF_NS),
 };
 #undef FIELD
 
@@ -860,23 +858,18 @@ static const struct pf_field launch_figures[] = {
 	      PF_NS | PF_KNOWN | PF_FULL),
 	FIELD(all.queued_share, "queued_share",
 	      "Time with launched work that waits", PF_RATIO | PF_FULL),
-	FIELD(short_share, "short_share", "GPU work shorter than call",
-	      PF_RATIO),
+	FIELD(short_share, "GPU work shorter than call", PF_RATIO),
 	FIELD(all.slow_count, "slow_count", "Calls over 50 us",
 	      PF_COUNT | PF_KNOWN),
 	FIELD(all.delayed_count, "delayed_count", "Delays over 100 us",
 	      PF_COUNT | PF_KNOWN),
-	FIELD(kernel_count, "kernel_count", "Kernels", PF_COUNT),
-	FIELD(short_kernel_count, "short_kernel_count", "Kernels under 10 us",
-	      PF_COUNT),
-	FIELD(short_kernel_share, "short_kernel_share",
-	      "  their share of kernel time", PF_RATIO),
+	FIELD(kernel_count, "Kernels", PF_COUNT),
+	FIELD(short_kernel_count, "Kernels under 10 us", PF_COUNT),
+	FIELD(short_kernel_share, "  their share of kernel time", PF_RATIO),
 	FIELD(all.early_count, "early_count", "GPU work before the call's end",
 	      PF_COUNT | PF_KNOWN),
-	FIELD(orphan_count, "orphan_count", "GPU events without a call",
-	      PF_COUNT),
-	FIELD(captured_count, "captured_count", "Launches into graphs",
-	      PF_COUNT | PF_FULL),
+	FIELD(orphan_count, "GPU events without a call", PF_COUNT),
+	FIELD(captured_count, "Launches into graphs", PF_COUNT | PF_FULL),
 };
 
 /* What a launch finds in the queue on average, itself not. */

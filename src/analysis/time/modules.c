@@ -79,10 +79,10 @@ struct row {
 #define FIELD(...) PF_FIELD(struct row, __VA_ARGS__)
 static const struct pf_field class_fields[] = {
 	FIELD(name, "class", "Class", PF_TEXT),
-	FIELD(calls, "calls", "Calls", PF_COUNT | PF_KNOWN),
+	FIELD(calls, "Calls", PF_COUNT | PF_KNOWN),
 	FIELD(ops, "op_count", "Ops", PF_COUNT | PF_KNOWN),
 	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS | PF_KNOWN),
-	FIELD(share, "share", "Of GPU", PF_RATIO | PF_BAR),
+	FIELD(share, "Of GPU", PF_RATIO | PF_BAR),
 	FIELD(host_ns, "host_self_ns", "Host self", PF_NS | PF_KNOWN),
 };
 
@@ -182,18 +182,17 @@ static void add_modules(struct modules *m, struct pf_doc *doc)
 {
 	const struct pf_field fields[] = {
 		FIELD(shown, "module", "Module", PF_TEXT | PF_BRIEF),
-		FIELD(path, "path", "Path", PF_PATH | PF_FULL),
-		FIELD(name, "name", "Name", PF_TEXT | PF_FULL),
-		FIELD(depth, "depth", "Depth", PF_INT | PF_FULL),
-		FIELD(calls, "calls", "Calls", PF_COUNT),
+		FIELD(path, "Path", PF_PATH | PF_FULL),
+		FIELD(name, "Name", PF_TEXT | PF_FULL),
+		FIELD(depth, "Depth", PF_INT | PF_FULL),
+		FIELD(calls, "Calls", PF_COUNT),
 		FIELD(ops, "op_count", "Ops", PF_COUNT | PF_SPARE),
-		FIELD(gpu_total_ns, "gpu_total_ns", "GPU total",
-		      PF_NS | PF_KNOWN),
+		FIELD(gpu_total_ns, "GPU total", PF_NS | PF_KNOWN),
 		FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS | PF_KNOWN),
-		FIELD(replayed_ns, "replayed_ns", "Replayed",
+		FIELD(replayed_ns, "Replayed",
 		      PF_NS | PF_KNOWN | (m->graphs ? 0 : PF_ABSENT)),
-		FIELD(share, "share", "Of GPU", PF_RATIO | PF_BAR | PF_FULL),
-		FIELD(host_total_ns, "host_total_ns", "Host total", PF_NS),
+		FIELD(share, "Of GPU", PF_RATIO | PF_BAR | PF_FULL),
+		FIELD(host_total_ns, "Host total", PF_NS),
 		FIELD(host_ns, "host_self_ns", "Host self", PF_NS | PF_FULL),
 	};
 	struct pf_table *t = pf_doc_fields(
@@ -344,18 +343,16 @@ static void add_figures(const struct modules *m, struct pf_doc *doc)
 	const struct module *root = node_at(m, MODULE_ROOT);
 	const int of_gpu = gpu_total(m) ? PF_NS : PF_ABSENT;
 	const struct pf_field figure_fields[] = {
-		FIELD(gpu_ns, "gpu_ns", "GPU work", of_gpu),
+		FIELD(gpu_ns, "GPU work", of_gpu),
 		FIELD(gpu_inside_ns, "gpu_in_modules_ns",
 		      "GPU work, in modules", of_gpu | PF_KNOWN),
-		FIELD(gpu_outside_ns, "gpu_outside_ns", "GPU work, outside",
-		      of_gpu | PF_KNOWN),
+		FIELD(gpu_outside_ns, "GPU work, outside", of_gpu | PF_KNOWN),
 		FIELD(unlaunched_ns, "gpu_no_launch_ns",
 		      "GPU work, no launch call", of_gpu),
-		FIELD(host_ns, "host_ns", "Host time", PF_NS | PF_KNOWN),
+		FIELD(host_ns, "Host time", PF_NS | PF_KNOWN),
 		FIELD(host_inside_ns, "host_in_modules_ns",
 		      "Host time, in modules", PF_NS | PF_KNOWN),
-		FIELD(host_outside_ns, "host_outside_ns", "Host time, outside",
-		      PF_NS | PF_KNOWN),
+		FIELD(host_outside_ns, "Host time, outside", PF_NS | PF_KNOWN),
 	};
 	struct figures f = {
 		gpu_total(m),        root->gpu_total_ns - root->gpu_ns,

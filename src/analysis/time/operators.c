@@ -427,17 +427,17 @@ void pf_hlo_roofs_free(struct pf_hlo_roofs *r)
 
 #define FIELD(...) PF_FIELD(struct hlo_op, __VA_ARGS__)
 static const struct pf_field op_fields[] = {
-	FIELD(name, "name", "Operation", PF_TEXT),
-	FIELD(op, "op", "Operator", PF_TEXT | PF_FULL),
-	FIELD(category, "category", "Category", PF_TEXT),
-	FIELD(calls, "calls", "Calls", PF_COUNT),
-	FIELD(self_ns, "self_ns", "Self", PF_NS),
-	FIELD(share, "share", "Share", PF_RATIO | PF_BAR),
-	FIELD(total_ns, "total_ns", "Total", PF_NS),
-	FIELD(flops, "flops", "Operations", PF_COUNT | PF_FULL | PF_KNOWN),
-	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
-	FIELD(flops_per_s, "flops_per_s", "FLOP/s", PF_REAL | PF_FULL),
-	FIELD(gb_per_s, "gb_per_s", "GB/s", PF_REAL | PF_FULL),
+	FIELD(name, "Operation", PF_TEXT),
+	FIELD(op, "Operator", PF_TEXT | PF_FULL),
+	FIELD(category, "Category", PF_TEXT),
+	FIELD(calls, "Calls", PF_COUNT),
+	FIELD(self_ns, "Self", PF_NS),
+	FIELD(share, "Share", PF_RATIO | PF_BAR),
+	FIELD(total_ns, "Total", PF_NS),
+	FIELD(flops, "Operations", PF_COUNT | PF_FULL | PF_KNOWN),
+	FIELD(bytes, "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
+	FIELD(flops_per_s, "FLOP/s", PF_REAL | PF_FULL),
+	FIELD(gb_per_s, "GB/s", PF_REAL | PF_FULL),
 };
 
 int pf_hlo_ops(struct pf_db *db, const struct pf_window *window,
@@ -468,19 +468,19 @@ int pf_hlo_ops(struct pf_db *db, const struct pf_window *window,
 /* ---- against their roofs ---- */
 
 static const struct pf_field roof_fields[] = {
-	FIELD(name, "name", "Operation", PF_TEXT),
-	FIELD(category, "category", "Category", PF_TEXT | PF_FULL),
-	FIELD(calls, "calls", "Calls", PF_COUNT | PF_SPARE),
-	FIELD(self_ns, "self_ns", "Self", PF_NS),
-	FIELD(share, "share", "Share", PF_RATIO | PF_FULL),
-	FIELD(flops, "flops", "Operations", PF_COUNT | PF_FULL | PF_KNOWN),
-	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
+	FIELD(name, "Operation", PF_TEXT),
+	FIELD(category, "Category", PF_TEXT | PF_FULL),
+	FIELD(calls, "Calls", PF_COUNT | PF_SPARE),
+	FIELD(self_ns, "Self", PF_NS),
+	FIELD(share, "Share", PF_RATIO | PF_FULL),
+	FIELD(flops, "Operations", PF_COUNT | PF_FULL | PF_KNOWN),
+	FIELD(bytes, "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
 	FIELD(tflops, "tflop_per_s", "TFLOP/s", PF_REAL),
-	FIELD(gb_per_s, "gb_per_s", "GB/s", PF_REAL),
-	FIELD(bound, "bound", "Bound by", PF_TEXT | PF_OURS),
-	FIELD(roof_share, "roof_share", "Of roof", PF_RATIO | PF_BAR),
-	FIELD(roofed_ns, "roofed_ns", "Has a roof", PF_NS | PF_FULL),
-	FIELD(roof_ns, "roof_ns", "At the roof", PF_NS | PF_FULL | PF_KNOWN),
+	FIELD(gb_per_s, "GB/s", PF_REAL),
+	FIELD(bound, "Bound by", PF_TEXT | PF_OURS),
+	FIELD(roof_share, "Of roof", PF_RATIO | PF_BAR),
+	FIELD(roofed_ns, "Has a roof", PF_NS | PF_FULL),
+	FIELD(roof_ns, "At the roof", PF_NS | PF_FULL | PF_KNOWN),
 	FIELD(above_ns, "above_roof_ns", "Above it", PF_NS | PF_KNOWN),
 	FIELD(over_ns, "over_roof_ns", "Faster than it", PF_NS | PF_FULL),
 };
@@ -613,13 +613,12 @@ struct row {
 };
 
 static const struct pf_field fields[] = {
-	PF_FIELD(struct row, name, "name", "Operator", PF_TEXT),
-	PF_FIELD(struct row, calls, "calls", "Calls", PF_COUNT | PF_KNOWN),
-	PF_FIELD(struct row, cpu_ns, "cpu_ns", "CPU", PF_NS | PF_KNOWN),
-	PF_FIELD(struct row, work_count, "work_count", "GPU events",
-		 PF_COUNT | PF_KNOWN),
-	PF_FIELD(struct row, gpu_ns, "gpu_ns", "GPU", PF_NS | PF_KNOWN),
-	PF_FIELD(struct row, share, "share", "Share", PF_RATIO),
+	PF_FIELD(struct row, name, "Operator", PF_TEXT),
+	PF_FIELD(struct row, calls, "Calls", PF_COUNT | PF_KNOWN),
+	PF_FIELD(struct row, cpu_ns, "CPU", PF_NS | PF_KNOWN),
+	PF_FIELD(struct row, work_count, "GPU events", PF_COUNT | PF_KNOWN),
+	PF_FIELD(struct row, gpu_ns, "GPU", PF_NS | PF_KNOWN),
+	PF_FIELD(struct row, share, "Share", PF_RATIO),
 };
 
 struct sums {
@@ -627,12 +626,9 @@ struct sums {
 };
 
 static const struct pf_field sum_fields[] = {
-	PF_FIELD(struct sums, operators, "operators", "Operators",
-		 PF_COUNT | PF_KNOWN),
-	PF_FIELD(struct sums, work_count, "work_count", "GPU events",
-		 PF_COUNT | PF_KNOWN),
-	PF_FIELD(struct sums, gpu_ns, "gpu_ns", "GPU time, summed",
-		 PF_NS | PF_KNOWN),
+	PF_FIELD(struct sums, operators, "Operators", PF_COUNT | PF_KNOWN),
+	PF_FIELD(struct sums, work_count, "GPU events", PF_COUNT | PF_KNOWN),
+	PF_FIELD(struct sums, gpu_ns, "GPU time, summed", PF_NS | PF_KNOWN),
 };
 
 static void show_sums(const struct sums *sums, struct pf_doc *doc)
@@ -746,23 +742,19 @@ struct named_row {
 };
 
 static const struct pf_field named_fields[] = {
-	PF_FIELD(struct named_row, name, "name", "Operator", PF_TEXT),
-	PF_FIELD(struct named_row, calls, "calls", "Calls",
-		 PF_COUNT | PF_MAYBE),
-	PF_FIELD(struct named_row, self_cpu_ns, "self_cpu_ns", "Self CPU",
-		 PF_NS | PF_MAYBE),
-	PF_FIELD(struct named_row, cpu_total_ns, "cpu_total_ns", "CPU total",
+	PF_FIELD(struct named_row, name, "Operator", PF_TEXT),
+	PF_FIELD(struct named_row, calls, "Calls", PF_COUNT | PF_MAYBE),
+	PF_FIELD(struct named_row, self_cpu_ns, "Self CPU", PF_NS | PF_MAYBE),
+	PF_FIELD(struct named_row, cpu_total_ns, "CPU total",
 		 PF_NS | PF_MAYBE | PF_FULL),
-	PF_FIELD(struct named_row, launched_count, "launched_count",
-		 "Launched works", PF_COUNT | PF_FULL),
-	PF_FIELD(struct named_row, launched_ns, "launched_ns", "Launched",
-		 PF_NS | PF_FULL),
-	PF_FIELD(struct named_row, replayed_count, "replayed_count",
-		 "Replayed works", PF_COUNT | PF_FULL),
-	PF_FIELD(struct named_row, replayed_ns, "replayed_ns", "Replayed",
-		 PF_NS),
-	PF_FIELD(struct named_row, gpu_ns, "gpu_ns", "GPU", PF_NS),
-	PF_FIELD(struct named_row, share, "share", "Share", PF_RATIO),
+	PF_FIELD(struct named_row, launched_count, "Launched works",
+		 PF_COUNT | PF_FULL),
+	PF_FIELD(struct named_row, launched_ns, "Launched", PF_NS | PF_FULL),
+	PF_FIELD(struct named_row, replayed_count, "Replayed works",
+		 PF_COUNT | PF_FULL),
+	PF_FIELD(struct named_row, replayed_ns, "Replayed", PF_NS),
+	PF_FIELD(struct named_row, gpu_ns, "GPU", PF_NS),
+	PF_FIELD(struct named_row, share, "Share", PF_RATIO),
 };
 
 /* Work that its operator is yet to be asked for: a record of events/gpu.h. */

@@ -201,19 +201,18 @@ static void settle(struct pf_comm_row *row)
 
 #define FIELD(...) PF_FIELD(struct pf_comm_row, __VA_ARGS__)
 static const struct pf_field row_fields[] = {
-	FIELD(collective, "collective", "Collective", PF_TEXT),
-	FIELD(group, "group", "Group", PF_TEXT),
+	FIELD(collective, "Collective", PF_TEXT),
+	FIELD(group, "Group", PF_TEXT),
 	FIELD(description, "group_description", "Description",
 	      PF_TEXT | PF_FULL),
-	FIELD(group_size, "group_size", "Ranks", PF_COUNT | PF_KNOWN),
-	FIELD(dtype, "dtype", "Type", PF_TEXT | PF_FULL),
+	FIELD(group_size, "Ranks", PF_COUNT | PF_KNOWN),
+	FIELD(dtype, "Type", PF_TEXT | PF_FULL),
 	FIELD(dur.count, "count", "Kernels", PF_COUNT),
-	FIELD(message_count, "message_count", "Messages", PF_COUNT | PF_FULL),
-	FIELD(in_bytes, "in_bytes", "Data in", PF_BYTES | PF_KNOWN),
-	FIELD(out_bytes, "out_bytes", "Data out",
-	      PF_BYTES | PF_FULL | PF_KNOWN),
+	FIELD(message_count, "Messages", PF_COUNT | PF_FULL),
+	FIELD(in_bytes, "Data in", PF_BYTES | PF_KNOWN),
+	FIELD(out_bytes, "Data out", PF_BYTES | PF_FULL | PF_KNOWN),
 	FIELD(dur.sum, "total_ns", "Total", PF_NS | PF_FULL),
-	FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
+	FIELD(mean_ns, "Mean", PF_NS),
 	FIELD(dur.min, "min_ns", "Shortest", PF_NS | PF_FULL),
 	FIELD(dur.max, "max_ns", "Longest", PF_NS | PF_FULL),
 	FIELD(algorithm_rate, "algorithm_gb_per_s", "Alg GB/s", PF_REAL),
@@ -224,7 +223,7 @@ static const struct pf_field row_fields[] = {
 #define FIELD(...) PF_FIELD(struct rule, __VA_ARGS__)
 static const struct pf_field rule_fields[] = {
 	FIELD(words, "rule", "Rule", PF_TEXT | PF_OURS),
-	FIELD(count, "count", "Events", PF_COUNT),
+	FIELD(count, "Events", PF_COUNT),
 	FIELD(ns, "total_ns", "Total", PF_NS),
 };
 #undef FIELD
@@ -531,29 +530,27 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_overlap, all.member, key, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_overlap_figures, __VA_ARGS__)
 static const struct pf_field figures[] = {
-	FIELD(total_ns, "total_ns", "Total", PF_NS),
-	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
-	FIELD(idle_ns, "idle_ns", "Idle", PF_NS),
-	FIELD(computation_ns, "computation_ns", "Computation", PF_NS),
-	FIELD(exposed_comm_ns, "exposed_comm_ns", "Exposed communication",
-	      PF_NS),
-	FIELD(exposed_copy_ns, "exposed_copy_ns", "Exposed copies", PF_NS),
-	FIELD(exposed_memset_ns, "exposed_memset_ns", "Exposed memsets", PF_NS),
-	FIELD(comm_ns, "comm_ns", "Communication", PF_NS),
-	FIELD(overlap_ns, "overlap_ns", "of it behind computation", PF_NS),
-	FIELD(copy_ns, "copy_ns", "Copies", PF_NS),
-	FIELD(memset_ns, "memset_ns", "Memsets", PF_NS),
-	FIELD(event_count, "event_count", "GPU events", PF_COUNT),
+	FIELD(total_ns, "Total", PF_NS),
+	FIELD(busy_ns, "Busy", PF_NS),
+	FIELD(idle_ns, "Idle", PF_NS),
+	FIELD(computation_ns, "Computation", PF_NS),
+	FIELD(exposed_comm_ns, "Exposed communication", PF_NS),
+	FIELD(exposed_copy_ns, "Exposed copies", PF_NS),
+	FIELD(exposed_memset_ns, "Exposed memsets", PF_NS),
+	FIELD(comm_ns, "Communication", PF_NS),
+	FIELD(overlap_ns, "of it behind computation", PF_NS),
+	FIELD(copy_ns, "Copies", PF_NS),
+	FIELD(memset_ns, "Memsets", PF_NS),
+	FIELD(event_count, "GPU events", PF_COUNT),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_overlap_device, __VA_ARGS__)
 static const struct pf_field device_fields[] = {
-	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
-	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
+	FIELD(rank, "Rank", PF_INT | PF_KNOWN),
+	FIELD(device, "GPU", PF_INT | PF_KNOWN),
 	FIELD(f.total_ns, "total_ns", "Total", PF_NS),
 	FIELD(f.busy_ns, "busy_ns", "Busy", PF_NS | PF_FULL),
 	FIELD(f.idle_ns, "idle_ns", "Idle", PF_NS | PF_FULL),
@@ -576,21 +573,21 @@ static const struct pf_field device_fields[] = {
 	FIELD(f.idle_share, "idle_share", "Idle", PF_RATIO | PF_BRIEF),
 	FIELD(f.overlap_share, "overlap_share", "Hidden", PF_RATIO),
 	FIELD(f.event_count, "event_count", "Events", PF_COUNT | PF_FULL),
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
 };
 #undef FIELD
 
 #define FIELD(...) PF_FIELD(struct pf_overlap_together, __VA_ARGS__)
 static const struct pf_field together_fields[] = {
-	FIELD(classes, "classes", "Running together", PF_TEXT),
-	FIELD(ns, "ns", "Time", PF_NS),
-	FIELD(busy_share, "busy_share", "Of busy", PF_RATIO),
+	FIELD(classes, "Running together", PF_TEXT),
+	FIELD(ns, "Time", PF_NS),
+	FIELD(busy_share, "Of busy", PF_RATIO),
 };
 
 static void overlap_show(const struct pf_overlap *o, struct pf_doc *doc)
 {
 	add_finding(doc, o);
-	PF_WINDOW_SCALARS(&o->window, doc, figures, *o);
+	PF_WINDOW_SCALARS(&o->window, doc, figures, o->all);
 	PF_WINDOW_ROWS(&o->window, doc, "devices",
 		       "By GPU, each instant counted once, from left to right",
 		       device_fields, o->devices, o->device_count);

@@ -204,11 +204,11 @@ PF_ORDER(by_time, struct copy, PF_DOWN(ns.of.sum) PF_UP(way) PF_ALPHA(memory))
 
 #define FIELD(...) PF_FIELD(struct copy, __VA_ARGS__)
 static const struct pf_field copy_fields[] = {
-	FIELD(direction, "direction", "Copies", PF_TEXT),
-	FIELD(memory, "memory", "Memory", PF_TEXT),
+	FIELD(direction, "Copies", PF_TEXT),
+	FIELD(memory, "Memory", PF_TEXT),
 	FIELD(ns.of.count, "count", "Count", PF_COUNT),
 	FIELD(ns.of.sum, "total_ns", "Time", PF_NS),
-	FIELD(bytes, "bytes", "Data", PF_BYTES | PF_KNOWN),
+	FIELD(bytes, "Data", PF_BYTES | PF_KNOWN),
 	FIELD(rate, "gb_per_s", "GB/s", PF_REAL),
 };
 #undef FIELD
@@ -516,11 +516,10 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 	const struct pf_field fields[] = {
 		FIELD(full_count, "step_count", "Steps", PF_COUNT),
 		FIELD(dur.mean_ns, "mean_ns", "Mean", PF_NS | of_any),
-		FIELD(settled_mean_ns, "settled_mean_ns",
+		FIELD(settled_mean_ns,
 		      "  without a backlog of before the capture",
 		      PF_NS | (s->settled_mean_ns < 0 ? PF_ABSENT : 0)),
-		FIELD(backlog_ns, "backlog_ns",
-		      "Time with GPU work of before the capture",
+		FIELD(backlog_ns, "Time with GPU work of before the capture",
 		      PF_NS | (s->backlog_count ? 0 : PF_ABSENT)),
 		FIELD(dur.p50_ns, "p50_ns", "Median", PF_NS | of_many),
 		FIELD(dur.p90_ns, "p90_ns", "90th percentile",
@@ -532,12 +531,12 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 		FIELD(dur.max_ns, "max_ns", "Longest", PF_NS | of_many),
 		FIELD(window.between_share, "between_share", "Between steps",
 		      PF_RATIO | between),
-		FIELD(busy_share, "busy_share",
+		FIELD(busy_share,
 		      s->has_many_gpus ? "Any GPU busy" : "GPU busy",
 		      PF_RATIO | of_gpu),
 		FIELD(use.utilization_share, "utilization_share",
 		      "GPU in kernels", PF_RATIO | of_gpu),
-		FIELD(steps_per_second, "steps_per_second",
+		FIELD(steps_per_second,
 		      has_pauses(s) ? "Steps per second of steps"
 				    : "Steps per second",
 		      PF_REAL | of_steps),
@@ -547,7 +546,7 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 		      "Achieved occupancy, estimated, %", PF_REAL | of_gpu),
 		FIELD(use.occupancy_known_share, "occupancy_known_share",
 		      "  known of kernel time", PF_RATIO | of_gpu),
-		FIELD(samples_per_second, "samples_per_second",
+		FIELD(samples_per_second,
 		      has_pauses(s) ? "Samples per second of steps"
 				    : "Samples per second",
 		      isnan(s->samples_per_second) ? PF_ABSENT : PF_REAL),
@@ -559,9 +558,9 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 
 #define FIELD(...) PF_FIELD(struct pf_step_device, __VA_ARGS__)
 static const struct pf_field device_fields[] = {
-	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
-	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
-	FIELD(window_ns, "window_ns", "Time", PF_NS),
+	FIELD(rank, "Rank", PF_INT | PF_KNOWN),
+	FIELD(device, "GPU", PF_INT | PF_KNOWN),
+	FIELD(window_ns, "Time", PF_NS),
 	FIELD(use.utilization_share, "utilization_share", "Kernels", PF_RATIO),
 	FIELD(use.sm_efficiency_share, "sm_efficiency_share", "SM efficiency",
 	      PF_RATIO),
@@ -572,7 +571,7 @@ static const struct pf_field device_fields[] = {
 	FIELD(sm.kernel_ns, "kernel_ns", "Kernels, summed", PF_NS | PF_FULL),
 	FIELD(sm.covered_ns, "kernel_union_ns", "GPU in kernels",
 	      PF_NS | PF_FULL),
-	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
 };
 #undef FIELD
 
@@ -583,14 +582,14 @@ static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
 	int p90 = PF_KNOWN | (s->dur.p90_ns < 0 ? PF_FULL : 0);
 	const struct pf_field fields[] = {
 		FIELD(name, "class", "Class", PF_TEXT | PF_OURS),
-		FIELD(mean_ns, "mean_ns", of_many ? "Time" : "Mean", PF_NS),
-		FIELD(share, "share", "Share", PF_RATIO),
-		FIELD(p50_ns, "p50_ns", "Median", PF_NS | of_many),
-		FIELD(p90_ns, "p90_ns", "90th", PF_NS | p90),
-		FIELD(max_ns, "max_ns", "Longest", PF_NS | PF_QUIET | of_many),
-		FIELD(p95_ns, "p95_ns", "95th", PF_NS | PF_KNOWN | PF_FULL),
-		FIELD(p99_ns, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
-		FIELD(min_ns, "min_ns", "Shortest", PF_NS | PF_FULL),
+		FIELD(mean_ns, of_many ? "Time" : "Mean", PF_NS),
+		FIELD(share, "Share", PF_RATIO),
+		FIELD(p50_ns, "Median", PF_NS | of_many),
+		FIELD(p90_ns, "90th", PF_NS | p90),
+		FIELD(max_ns, "Longest", PF_NS | PF_QUIET | of_many),
+		FIELD(p95_ns, "95th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(p99_ns, "99th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(min_ns, "Shortest", PF_NS | PF_FULL),
 	};
 
 	struct pf_table *t =
@@ -622,8 +621,7 @@ static void hide_unknown(const struct pf_step_times *s,
 		row->ways[w].count = row->ways[w].bytes = row->ways[w].ns = -1;
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_step_time, member, key, title, (kind) | PF_FULL)
+#define FIELD(...) PF_FIELD(struct pf_step_time, __VA_ARGS__ | PF_FULL)
 #define CLASS_NS(id, name, title)                                              \
 	FIELD(class_ns[PF_STEP_##id], name "_ns", title, PF_NS | PF_KNOWN)
 #define CLASS_SHARE(c, key, title)                                             \
@@ -648,16 +646,13 @@ static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 			if (s->steps[i].class_ns[c])
 				absent[c] = 0;
 	const struct pf_field fields[] = {
-		PF_FIELD(struct pf_step_time, step, "step", "Step",
-			 PF_INT | PF_KNOWN),
-		FIELD(start_ns, "start_ns", "Start", PF_INT),
-		PF_FIELD(struct pf_step_time, dur_ns, "dur_ns", "Duration",
-			 PF_NS),
+		PF_FIELD(struct pf_step_time, step, "Step", PF_INT | PF_KNOWN),
+		FIELD(start_ns, "Start", PF_INT),
+		PF_FIELD(struct pf_step_time, dur_ns, "Duration", PF_NS),
 		PF_STEP_CLASSES_OF(CLASS_NS),
-		FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_KNOWN),
-		FIELD(kernel_union_ns, "kernel_union_ns", "GPU in kernels",
-		      PF_NS | PF_KNOWN),
-		FIELD(before_ns, "before_ns", "Launched before the capture",
+		FIELD(busy_ns, "GPU busy", PF_NS | PF_KNOWN),
+		FIELD(kernel_union_ns, "GPU in kernels", PF_NS | PF_KNOWN),
+		FIELD(before_ns, "Launched before the capture",
 		      PF_NS | PF_KNOWN),
 		FIELD(use.utilization_share, "utilization_share", "Utilization",
 		      PF_RATIO),
@@ -680,10 +675,10 @@ static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 		COPIES(PF_COPY_DTOH, "dtoh", "DtoH"),
 		COPIES(PF_COPY_DTOD, "dtod", "DtoD"),
 		COPIES(PF_COPY_PTOP, "ptop", "PtoP"),
-		FIELD(is_partial, "is_partial", "Partial", PF_INT),
-		FIELD(is_empty, "is_empty", "Empty", PF_INT),
-		FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
-		FIELD(trace_id, "trace_id", "Trace", PF_INT),
+		FIELD(is_partial, "Partial", PF_INT),
+		FIELD(is_empty, "Empty", PF_INT),
+		FIELD(rank, "Rank", PF_INT | PF_KNOWN),
+		FIELD(trace_id, "Trace", PF_INT),
 		CLASS_SHARE(PF_STEP_KERNEL, "kernel", "Kernel"),
 		CLASS_SHARE(PF_STEP_COPY, "copy", "Copy"),
 		CLASS_SHARE(PF_STEP_COMM, "comm", "Comm"),

@@ -168,9 +168,9 @@ struct check {
 	int64_t trace_id, total_steps, last_step;
 };
 static const struct pf_field check_fields[] = {
-	PF_FIELD(struct check, trace_id, "trace_id", "", PF_INT),
-	PF_FIELD(struct check, total_steps, "total_steps", "", PF_INT),
-	PF_FIELD(struct check, last_step, "last_step", "", PF_INT),
+	PF_FIELD(struct check, trace_id, "", PF_INT),
+	PF_FIELD(struct check, total_steps, "", PF_INT),
+	PF_FIELD(struct check, last_step, "", PF_INT),
 };
 
 int pf_training_summary(struct pf_db *db, struct pf_doc *doc)
@@ -203,8 +203,7 @@ struct times {
 	int64_t p90_ns, p99_ns, longest_ns;
 };
 
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct times, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct times, __VA_ARGS__)
 static const struct pf_field times_fields[] = {
 	FIELD(capture, "Capture", PF_PATH),
 	FIELD(trace_id, "Trace", PF_INT | PF_FULL),

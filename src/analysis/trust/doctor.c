@@ -1614,11 +1614,10 @@ static void doctor_show(const struct pf_doctor *d,
 #define FIELD(...) PF_FIELD(struct pf_doctor_check, __VA_ARGS__)
 	const struct pf_field fields[] = {
 		FIELD(name, "check", "Check", PF_TEXT | PF_OURS),
-		FIELD(count, "count", "Count",
-		      PF_COUNT | (args->all ? 0 : PF_QUIET)),
-		FIELD(gpu_ns, "gpu_ns", "GPU time", PF_NS | PF_KNOWN),
-		FIELD(share, "share", "Share", PF_RATIO),
-		FIELD(verdict, "verdict", "Verdict", PF_TEXT | PF_OURS),
+		FIELD(count, "Count", PF_COUNT | (args->all ? 0 : PF_QUIET)),
+		FIELD(gpu_ns, "GPU time", PF_NS | PF_KNOWN),
+		FIELD(share, "Share", PF_RATIO),
+		FIELD(verdict, "Verdict", PF_TEXT | PF_OURS),
 	};
 #undef FIELD
 	int64_t fine = 0;

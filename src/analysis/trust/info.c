@@ -103,8 +103,7 @@ int pf_check(struct pf_db *db, int64_t *event_count)
 	return 0;
 }
 
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct pf_info_trace, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_info_trace, __VA_ARGS__)
 static const struct pf_field trace_fields[] = {
 	FIELD(trace_id, "Trace", PF_INT | PF_MAYBE),
 	FIELD(rank, "Rank", PF_INT | PF_MAYBE),
@@ -138,8 +137,7 @@ static const struct pf_col account_cols[] = {
 	{ "json_bytes", "JSON", PF_BYTES },
 };
 
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct pf_info_device, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_info_device, __VA_ARGS__)
 static const struct pf_field device_fields[] = {
 	FIELD(name, "Device", PF_TEXT),
 	FIELD(compute, "Compute", PF_TEXT),
@@ -149,8 +147,7 @@ static const struct pf_field device_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct pf_info_option, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_info_option, __VA_ARGS__)
 static const struct pf_field option_fields[] = {
 	FIELD(key, "Key", PF_TEXT),
 	FIELD(trace_count, "Traces", PF_COUNT | PF_MAYBE),
@@ -158,8 +155,7 @@ static const struct pf_field option_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct pf_info_steps, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_info_steps, __VA_ARGS__)
 static const struct pf_field step_fields[] = {
 	FIELD(trace_id, "Trace", PF_INT | PF_MAYBE),
 	FIELD(step_count, "Steps", PF_COUNT | PF_MAYBE),
@@ -171,8 +167,7 @@ static const struct pf_field step_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(member, title, kind)                                             \
-	PF_FIELD(struct pf_info_tracks, member, #member, title, kind)
+#define FIELD(...) PF_FIELD(struct pf_info_tracks, __VA_ARGS__)
 static const struct pf_field track_fields[] = {
 	FIELD(class, "Class", PF_TEXT),
 	FIELD(track_count, "Tracks", PF_COUNT | PF_MAYBE),

@@ -69,6 +69,18 @@ static inline bool pf_begins(const char *p, size_t len, const char *word)
 /* How many elements an array has. */
 #define PF_LEN(array) (sizeof(array) / sizeof(*(array)))
 
+/* Raise a number to a limit that it is below; lower it to one it is above. */
+#define PF_AT_LEAST(x, low)                                                    \
+	do {                                                                   \
+		if ((x) < (low))                                               \
+			(x) = (low);                                           \
+	} while (0)
+#define PF_AT_MOST(x, high)                                                    \
+	do {                                                                   \
+		if ((x) > (high))                                              \
+			(x) = (high);                                          \
+	} while (0)
+
 /*
  * Make room for one more element in an array that grows by doubling.
  * "cap" is updated; returns the (moved) array.

@@ -14,8 +14,7 @@
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
-	if (b < a)
-		a = b;
+	PF_AT_MOST(a, b);
 	return c < a ? c : a;
 }
 

@@ -114,8 +114,7 @@ struct pf_sorter *pf_sorter_new(size_t record_bytes, size_t budget_bytes,
 							    : record_bytes;
 	s->budget_bytes = budget_bytes;
 	s->capacity = budget_bytes / 2 / s->record_bytes;
-	if (s->capacity < 2 * MIN_RUN)
-		s->capacity = 2 * MIN_RUN;
+	PF_AT_LEAST(s->capacity, 2 * MIN_RUN);
 	s->is_sorted = true;
 	s->out.fd = -1;
 	s->dir = pf_strdup(dir ? dir : ".");
@@ -490,10 +489,8 @@ static size_t read_bytes(const struct pf_sorter *s, size_t sources)
 	size_t bytes = s->budget_bytes / (sources ? sources : 1);
 	size_t least = PF_PACK_MAX(s->record_bytes);
 
-	if (bytes > MAX_READ_BYTES)
-		bytes = MAX_READ_BYTES;
-	if (bytes < MIN_READ_BYTES)
-		bytes = MIN_READ_BYTES;
+	PF_AT_MOST(bytes, MAX_READ_BYTES);
+	PF_AT_LEAST(bytes, MIN_READ_BYTES);
 	return bytes < least ? least : bytes;
 }
 
@@ -615,8 +612,7 @@ int pf_sorter_finish(struct pf_sorter *s, struct pf_err *err)
 	free(s->records);
 	s->scratch = s->records = NULL;
 	s->allocated = 0;
-	if (fan < 4)
-		fan = 4;
+	PF_AT_LEAST(fan, 4);
 	while (s->run_count > fan)
 		PF_TRY(merge_pass(s, fan, err));
 	return open_sources(s, 0, s->run_count, err);
@@ -678,8 +674,7 @@ struct pf_spool *pf_spool_new(size_t record_bytes, size_t budget_bytes,
 	s->per_piece = (size_t)1 << s->shift;
 	s->piece_bytes = s->per_piece * s->record_bytes;
 	s->places = budget_bytes / s->piece_bytes;
-	if (s->places < 2)
-		s->places = 2;
+	PF_AT_LEAST(s->places, 2);
 	s->place = pf_calloc(s->places, sizeof(*s->place));
 	s->dir = pf_strdup(dir ? dir : ".");
 	return s;
@@ -876,8 +871,7 @@ static void find_piece(struct pf_spool *s, int64_t key, uint64_t *low,
 	}
 	*low = p * s->per_piece + 1;
 	*high = (p + 1) * s->per_piece;
-	if (*high > s->count)
-		*high = s->count;
+	PF_AT_MOST(*high, s->count);
 }
 
 /*

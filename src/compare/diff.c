@@ -389,8 +389,7 @@ static void add_pair(struct pf_diff_run *d, const struct pf_pair *p,
 	pf_alike_add(&d->gpu_alike, a_ns, b_ns);
 	k->same_a_ns += a_ns;
 	k->same_b_ns += b_ns;
-	if (a_ns > k->most_ns)
-		k->most_ns = a_ns;
+	PF_AT_LEAST(k->most_ns, a_ns);
 	k->items[k->count++] = (struct same){ b_ns / a_ns - 1, a_ns };
 }
 
@@ -767,8 +766,7 @@ static struct named *names_take(const struct pf_diff_run *d, int64_t sign)
 				fabs((double)r->sum.ns * per);
 		}
 	for (size_t i = 0; i < count; i++)
-		if (b[i] > out[i].most)
-			out[i].most = b[i];
+		PF_AT_LEAST(out[i].most, b[i]);
 	return out;
 }
 
@@ -1657,10 +1655,8 @@ static struct range range_of(const struct pf_capture *s, size_t figure)
 
 			if (step->time.is_partial)
 				continue;
-			if (step->of[figure] < r.min)
-				r.min = step->of[figure];
-			if (step->of[figure] > r.max)
-				r.max = step->of[figure];
+			PF_AT_MOST(r.min, step->of[figure]);
+			PF_AT_LEAST(r.max, step->of[figure]);
 		}
 	return r;
 }

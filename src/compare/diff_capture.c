@@ -888,10 +888,8 @@ static int take_memory(struct host *h, uint32_t i)
 	s = step_at(h, b->start_ns[i]);
 	if (s && bytes > 0)
 		s->of[PF_FIGURE_TENSORS]++;
-	if (allocated > c->of[PF_FIGURE_PEAK])
-		c->of[PF_FIGURE_PEAK] = allocated;
-	if (reserved > c->of[PF_FIGURE_RESERVED])
-		c->of[PF_FIGURE_RESERVED] = reserved;
+	PF_AT_LEAST(c->of[PF_FIGURE_PEAK], allocated);
+	PF_AT_LEAST(c->of[PF_FIGURE_RESERVED], reserved);
 	return 0;
 }
 

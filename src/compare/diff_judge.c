@@ -216,12 +216,10 @@ static void rank_sorted(const struct sides *s, struct pf_rank *out)
 	const int64_t middle[2] = { difference(s, (pairs + 1) / 2),
 				    difference(s, pairs / 2 + 1) };
 
-	if (u > (double)pairs - u)
-		u = (double)pairs - u;
+	PF_AT_MOST(u, (double)pairs - u);
 	cut = is_exact(s->a_count, s->b_count) ? test_exactly(s, u, out)
 					       : test_many(s, u, out);
-	if (out->p > 1)
-		out->p = 1;
+	PF_AT_MOST(out->p, 1);
 	out->shift = pf_stats_quantile(middle, 2, 50);
 	out->shift_low = difference(s, 1 + cut);
 	out->shift_high = difference(s, pairs - cut);

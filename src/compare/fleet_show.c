@@ -486,8 +486,7 @@ int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc)
 int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "ranks captures idle findings";
-	if (doc->order.limit > SUMMARY_ROWS)
-		doc->order.limit = SUMMARY_ROWS;
+	PF_AT_MOST(doc->order.limit, SUMMARY_ROWS);
 	PF_TRY(show_list(db, doc, CAPTURES));
 	PF_TRY(add_spreads(db, doc, &pf_fleet_step_figures, false));
 	PF_TRY(add_list(db, doc, IDLE));

@@ -299,8 +299,7 @@ static const char *bars_of(struct pf_buf *out, const double *values,
 	double most = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (values[i] > most)
-			most = values[i];
+		PF_AT_LEAST(most, values[i]);
 	/* from nothing, so that heights compare as the values do */
 	for (size_t i = 0; i < count; i++) {
 		double part = most > 0 && values[i] > 0 ? values[i] / most : 0;

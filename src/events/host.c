@@ -850,8 +850,7 @@ static void add_paging(struct pf_overheads *o, struct pf_overhead paging)
 		if (i == o->count)
 			break;
 		put_overhead(&all, o->items[i]);
-		if (paging.start_ns < o->items[i].end_ns)
-			paging.start_ns = o->items[i].end_ns;
+		PF_AT_LEAST(paging.start_ns, o->items[i].end_ns);
 	}
 	pf_overheads_release(o);
 	*o = all;
@@ -1115,8 +1114,7 @@ static void push_range(const struct pf_walk *w, struct frame *f, unsigned kind,
 		f->own = name;
 	/* steps are many: as a culprit they are one */
 	f->place.name = class->is_step ? PF_ID_NONE : name;
-	if (cause < f->inherited)
-		f->inherited = cause;
+	PF_AT_MOST(f->inherited, cause);
 	if (cause == PF_CAUSE_UNRECORDED)
 		cause = class->is_step ? PF_CAUSE_ANNOTATION : own_cause(kind);
 	f->place.cause =

@@ -8,16 +8,14 @@
 
 #include "events/interval.h"
 
-#include <string.h>
-
+#include "base/mem.h"
 #include "base/sat.h"
 
 int64_t pf_union_add(struct pf_union *u, int64_t start_ns, int64_t end_ns)
 {
 	int64_t gap = 0;
 
-	if (end_ns < start_ns)
-		end_ns = start_ns;
+	PF_AT_LEAST(end_ns, start_ns);
 	if (!u->any) {
 		u->any = true;
 		u->first_ns = u->end_ns = start_ns;
@@ -65,8 +63,7 @@ static void find_active(struct pf_sweep *s)
 		if (s->end_ns[i] <= s->at_ns)
 			continue;
 		s->mask |= 1u << i;
-		if (s->end_ns[i] < s->until_ns)
-			s->until_ns = s->end_ns[i];
+		PF_AT_MOST(s->until_ns, s->end_ns[i]);
 	}
 }
 
@@ -93,6 +90,5 @@ void pf_sweep_add(struct pf_sweep *s, unsigned set, int64_t start_ns,
 		return;
 	s->end_ns[set] = end_ns;
 	s->mask |= 1u << set;
-	if (end_ns < s->until_ns)
-		s->until_ns = end_ns;
+	PF_AT_MOST(s->until_ns, end_ns);
 }

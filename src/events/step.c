@@ -58,8 +58,7 @@ static unsigned long repetitions(const char *pattern)
 
 			if (end == q)
 				continue;
-			if (n > most)
-				most = n;
+			PF_AT_LEAST(most, n);
 			q = end - 1;
 		}
 		if (most > REPEAT_MAX || (all *= most) > REPEAT_MAX)
@@ -121,8 +120,7 @@ bool pf_step_regex_matches(const struct pf_step_regex *r, const char *name,
 {
 	char text[NAME_BYTES_MAX + 1];
 
-	if (len > NAME_BYTES_MAX)
-		len = NAME_BYTES_MAX;
+	PF_AT_MOST(len, NAME_BYTES_MAX);
 	memcpy(text, name, len);
 	text[len] = '\0';
 	return !regexec(&r->compiled, text, 0, NULL, 0);
@@ -395,8 +393,7 @@ static void add_other(struct pf_steps *steps, const struct pf_step *other)
 	if (!s)
 		return;
 	pf_sat_sum(&s->gpu_count, other->gpu_count);
-	if (s->end_ns < other->end_ns)
-		s->end_ns = other->end_ns;
+	PF_AT_LEAST(s->end_ns, other->end_ns);
 }
 
 static struct pf_step read_step(sqlite3_stmt *st)
@@ -472,8 +469,7 @@ static int extend_named(struct pf_db *db, struct pf_steps *steps)
 		if (!s)
 			continue;
 		pf_sat_sum(&s->gpu_count, 1);
-		if (w->end_ns > s->end_ns)
-			s->end_ns = w->end_ns;
+		PF_AT_LEAST(s->end_ns, w->end_ns);
 	}
 	return db->err->code ? -1 : 0;
 }
@@ -488,8 +484,7 @@ static void settle(struct pf_step *steps, size_t count)
 		pf_sat_sum(&total, steps[i].gpu_count);
 		if (i && steps[i].start_ns < steps[i - 1].end_ns)
 			steps[i].start_ns = steps[i - 1].end_ns;
-		if (steps[i].end_ns < steps[i].start_ns)
-			steps[i].end_ns = steps[i].start_ns;
+		PF_AT_LEAST(steps[i].end_ns, steps[i].start_ns);
 	}
 	if (total && count > 1)
 		last->is_partial =

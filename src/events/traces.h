@@ -100,10 +100,8 @@ static inline bool pf_window_cut(const struct pf_window_trace *t,
 	if (*start_ns >= t->to_ns ||
 	    (*end_ns <= t->from_ns && *start_ns < t->from_ns))
 		return false;
-	if (*start_ns < t->from_ns)
-		*start_ns = t->from_ns;
-	if (*end_ns > t->to_ns)
-		*end_ns = t->to_ns;
+	PF_AT_LEAST(*start_ns, t->from_ns);
+	PF_AT_MOST(*end_ns, t->to_ns);
 	return true;
 }
 

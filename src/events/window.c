@@ -561,10 +561,8 @@ static int name_steps(const struct pf_steps *steps, struct pf_err *err)
 	int64_t first = INT64_MAX, last = INT64_MIN;
 
 	for (size_t i = 0; i < steps->count; i++) {
-		if (steps->items[i].step < first)
-			first = steps->items[i].step;
-		if (steps->items[i].step > last)
-			last = steps->items[i].step;
+		PF_AT_MOST(first, steps->items[i].step);
+		PF_AT_LEAST(last, steps->items[i].step);
 	}
 	return pf_fail(
 		err, PF_EDATA,
@@ -693,10 +691,8 @@ static int widen(void *context, const struct pf_block *b, uint32_t i,
 	} else {
 		return 0;
 	}
-	if (b->start_ns[i] < e->lo_ns)
-		e->lo_ns = b->start_ns[i];
-	if (end_ns > e->hi_ns)
-		e->hi_ns = end_ns;
+	PF_AT_MOST(e->lo_ns, b->start_ns[i]);
+	PF_AT_LEAST(e->hi_ns, end_ns);
 	return 0;
 }
 
@@ -758,8 +754,7 @@ int pf_window_settle(struct pf_db *db, struct pf_window *w)
 
 		t->lo_ns = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
 		t->hi_ns = t->to_ns < t->last_ns ? t->to_ns : t->last_ns;
-		if (t->hi_ns < t->lo_ns)
-			t->hi_ns = t->lo_ns;
+		PF_AT_LEAST(t->hi_ns, t->lo_ns);
 		any_is_all |= is_all_time(t);
 	}
 	return any_is_all ? settle_work(db, w) : 0;

@@ -930,8 +930,7 @@ static void add_margin(struct slice *s, const struct pf_window_trace *t)
 		s->from_ns = pf_sat_sub(s->from_ns, margin);
 		pf_sat_sum(&s->to_ns, margin);
 	}
-	if (s->from_ns < t->first_ns)
-		s->from_ns = t->first_ns;
+	PF_AT_LEAST(s->from_ns, t->first_ns);
 	/* what begins with the last event belongs to all of the trace */
 	if (s->to_ns > t->last_ns)
 		s->to_ns = pf_sat_add(t->last_ns, 1);
@@ -989,10 +988,8 @@ static int place_range(struct slice *s, const struct pf_span *e,
 	int64_t number = -1;
 
 	if (!s->args->whole) {
-		if (at->start_ns < s->from_ns)
-			at->start_ns = s->from_ns;
-		if (at->end_ns > s->to_ns)
-			at->end_ns = s->to_ns;
+		PF_AT_LEAST(at->start_ns, s->from_ns);
+		PF_AT_MOST(at->end_ns, s->to_ns);
 	}
 	at->is_cut = at->start_ns != e->start_ns ||
 		     at->end_ns != pf_span_end(e->start_ns, e->dur_ns);

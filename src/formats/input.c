@@ -370,8 +370,7 @@ int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
 
 	if (in->coding != CODING_NONE)
 		return read_coded(in, buf, len, err);
-	if (held > len)
-		held = len;
+	PF_AT_MOST(held, len);
 	memcpy(buf, in->raw + in->raw_at, held);
 	in->raw_at += held;
 	n = read_file(in, (char *)buf + held, len - held, err);
@@ -395,8 +394,7 @@ int64_t pf_headed_read(void *headed, void *buf, size_t len, struct pf_err *err)
 	size_t rest = h->head->len - h->head_at;
 	int64_t n = 0;
 
-	if (rest > len)
-		rest = len;
+	PF_AT_MOST(rest, len);
 	if (rest)
 		memcpy(buf, h->head->data + h->head_at, rest);
 	h->head_at += rest;

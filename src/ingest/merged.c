@@ -442,12 +442,9 @@ static void add_to_piece(struct survey *s, int64_t order, int64_t first_ns,
 		*p = (struct piece){ order, first_ns, last_ns, s->process,
 				     false };
 	p->is_mixed |= p->process != s->process;
-	if (order < p->first)
-		p->first = order;
-	if (first_ns < p->first_ns)
-		p->first_ns = first_ns;
-	if (last_ns > p->last_ns)
-		p->last_ns = last_ns;
+	PF_AT_MOST(p->first, order);
+	PF_AT_MOST(p->first_ns, first_ns);
+	PF_AT_LEAST(p->last_ns, last_ns);
 }
 
 static void see_piece(void *arg, const struct pf_run_event *ev)
@@ -532,10 +529,8 @@ static bool own_parts(struct pf_ingest_owners *o, const struct piece *pieces)
 			n++;
 		if (n == o->count)
 			owners[o->count++] = *p;
-		if (p->first_ns < owners[n].first_ns)
-			owners[n].first_ns = p->first_ns;
-		if (p->last_ns > owners[n].last_ns)
-			owners[n].last_ns = p->last_ns;
+		PF_AT_MOST(owners[n].first_ns, p->first_ns);
+		PF_AT_LEAST(owners[n].last_ns, p->last_ns);
 		o->parts[i].owner = (uint32_t)n;
 	}
 	return is_whole && o->count > 1;
@@ -623,10 +618,8 @@ static void note_call(void *arg, const struct pf_run_event *ev)
 	struct process *p = &c->f->processes[c->process];
 	int64_t id = correlation_of(ev);
 
-	if (ev->order < p->first)
-		p->first = ev->order;
-	if (ev->order > p->last)
-		p->last = ev->order;
+	PF_AT_MOST(p->first, ev->order);
+	PF_AT_LEAST(p->last, ev->order);
 	if (id <= 0 || !is_kind(c->f->in, ev, CALL_KINDS) ||
 	    !is_picked(id, c->level))
 		return;

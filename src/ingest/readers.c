@@ -96,10 +96,8 @@ void pf_run_open(struct pf_run_reader *r, const struct pf_scratch *from,
 	r->at = run->offset;
 	r->end = run->offset + run->bytes;
 	r->left = run->count;
-	if (buffer_bytes > run->bytes)
-		buffer_bytes = run->bytes;
-	if (buffer_bytes < EVENT_MAX)
-		buffer_bytes = EVENT_MAX;
+	PF_AT_MOST(buffer_bytes, run->bytes);
+	PF_AT_LEAST(buffer_bytes, EVENT_MAX);
 	r->buffer_bytes = buffer_bytes;
 	r->buffer = pf_alloc(buffer_bytes + EVENT_MAX);
 	r->event.slots = r->slots;
@@ -627,8 +625,7 @@ static int settle_track(struct pf_ingest *in, const struct pf_dict *d,
 	bool is_new;
 
 	(void)err;
-	if (max > PF_INGEST_TRACK_IDS - in->first_track)
-		max = PF_INGEST_TRACK_IDS - in->first_track;
+	PF_AT_MOST(max, PF_INGEST_TRACK_IDS - in->first_track);
 	e->gid = pf_ids_find(&in->track_names, text, e->text_len,
 			     (uint32_t)in->trace_id, max, &is_new);
 	if (e->gid != PF_ID_INLINE)
@@ -787,8 +784,7 @@ static void ingest_count(struct pf_ingest *in, const struct pf_parsed *p)
 	in->no_phase_count += b->no_phase_count;
 	in->metadata_count += b->metadata_count;
 	pf_repairs_add(&in->repairs, &b->repairs);
-	if (b->ts_fraction_digits > in->ts_fraction_digits)
-		in->ts_fraction_digits = b->ts_fraction_digits;
+	PF_AT_LEAST(in->ts_fraction_digits, b->ts_fraction_digits);
 	in->facts |= b->facts;
 	in->link_equal += b->link_equal;
 	in->link_differ += b->link_differ;

@@ -575,15 +575,12 @@ static struct scale find_scale(const struct pf_diff *diff)
 
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
 		now += diff->classes[i].ns.delta;
-		if (now < s.low)
-			s.low = now;
-		if (now > s.high)
-			s.high = now;
+		PF_AT_MOST(s.low, now);
+		PF_AT_LEAST(s.high, now);
 	}
 	/* so that bars of the whole are seen, but changes fill the picture */
 	s.low -= (s.high - s.low) / 4;
-	if (s.low < 0)
-		s.low = 0;
+	PF_AT_LEAST(s.low, 0);
 	if (s.high <= s.low)
 		s.high = s.low + 1;
 	return s;

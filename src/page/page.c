@@ -218,8 +218,7 @@ static uint32_t *rank_by_name(const struct pf_slices *g)
 	uint32_t most = 0, *from;
 
 	for (uint32_t i = 0; i < g->count; i++)
-		if (g->name[i] > most)
-			most = g->name[i];
+		PF_AT_LEAST(most, g->name[i]);
 	from = pf_calloc((size_t)most + 2, sizeof(*from));
 	for (uint32_t i = 0; i < g->count; i++)
 		from[g->name[i] + 1]++;

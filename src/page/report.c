@@ -301,10 +301,8 @@ static void find_steps(struct pf_parts *p)
 
 		if (steps->first_step < 0)
 			continue;
-		if (steps->first_step < first)
-			first = steps->first_step;
-		if (steps->last_step > last)
-			last = steps->last_step;
+		PF_AT_MOST(first, steps->first_step);
+		PF_AT_LEAST(last, steps->last_step);
 	}
 	if (first > last)
 		return;
@@ -328,10 +326,8 @@ static int find_window(struct pf_db *db, struct pf_parts *p)
 
 		if (s->is_partial || s->step < 0)
 			continue;
-		if (s->step < first)
-			first = s->step;
-		if (s->step > last)
-			last = s->step;
+		PF_AT_MOST(first, s->step);
+		PF_AT_LEAST(last, s->step);
 	}
 	for (size_t i = 0; i < steps.count && first <= last; i++)
 		if (steps.items[i].is_empty &&
@@ -672,8 +668,7 @@ static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
 				  : "Step",
 			 PF_NS, s->dur.p50_ns);
 	for (size_t i = 0; i < s->count; i++)
-		if (s->steps[i].dur_ns < least)
-			least = s->steps[i].dur_ns;
+		PF_AT_MOST(least, s->steps[i].dur_ns);
 	if (n == 1) {
 		pf_buf_adds(detail,
 			    is_trace ? "without profiler steps" : "one step");

@@ -308,14 +308,10 @@ static void measure(struct curve *c)
 
 		if (!is_mine(c, point))
 			continue;
-		if (place_of(point) < c->from)
-			c->from = place_of(point);
-		if (place_of(point) > c->to)
-			c->to = place_of(point);
-		if (point->high > c->top_bytes)
-			c->top_bytes = point->high;
-		if (point->reserved > c->top_bytes)
-			c->top_bytes = point->reserved;
+		PF_AT_MOST(c->from, place_of(point));
+		PF_AT_LEAST(c->to, place_of(point));
+		PF_AT_LEAST(c->top_bytes, point->high);
+		PF_AT_LEAST(c->top_bytes, point->reserved);
 		c->count++;
 	}
 }
@@ -607,10 +603,8 @@ static void widen(double *low, double *high, double value)
 {
 	double at = log10(value);
 
-	if (at < *low)
-		*low = at;
-	if (at > *high)
-		*high = at;
+	PF_AT_MOST(*low, at);
+	PF_AT_LEAST(*high, at);
 }
 
 /* Whole decades around all points, levels and where the slope meets them. */
@@ -903,8 +897,7 @@ static int64_t highest(const struct bars *b, const char *key, size_t from,
 	int64_t most = 0;
 
 	for (size_t i = from; i < to; i++)
-		if (pf_table_int_at(b->t, i, key) > most)
-			most = pf_table_int_at(b->t, i, key);
+		PF_AT_LEAST(most, pf_table_int_at(b->t, i, key));
 	return most;
 }
 

@@ -324,8 +324,7 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 	}
 	track = state->track[group];
 	track->count++;
-	if ((uint32_t)depth + 1 > track->depths)
-		track->depths = (uint32_t)depth + 1;
+	PF_AT_LEAST(track->depths, (uint32_t)depth + 1);
 	track->launches += kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
 	place(placed, s->seq, g->count);
 	add_slice(g, s, l->t->first_ns, name, (uint8_t)(sort & ~WAITS), depth);
@@ -473,8 +472,7 @@ static void add_lane_slice(struct loader *l, struct depths *d,
 		return;
 	}
 	track->count++;
-	if ((uint32_t)depth + 1 > track->depths)
-		track->depths = (uint32_t)depth + 1;
+	PF_AT_LEAST(track->depths, (uint32_t)depth + 1);
 	add_slice(g, &s, l->t->first_ns, add_name(l, a->name, strlen(a->name)),
 		  PF_CAT_OTHER, depth);
 }
@@ -1761,8 +1759,7 @@ static void set_part(struct canvas *c, const struct pf_window_trace *t)
 	c->trace = t;
 	c->lo_ns = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
 	c->hi_ns = t->to_ns < end ? t->to_ns : end;
-	if (c->hi_ns < c->lo_ns)
-		c->hi_ns = c->lo_ns;
+	PF_AT_LEAST(c->hi_ns, c->lo_ns);
 }
 
 /* ---- counters ---- */
@@ -1892,8 +1889,7 @@ static void take_level(struct pf_level_sink *sink,
 			name_graph(g, graph, "", label, "bytes");
 		draw_value(g->c, graph, at_ns, (double)values[i]);
 	}
-	if (2 * (size_t)device + 2 > g->level_count)
-		g->level_count = 2 * (size_t)device + 2;
+	PF_AT_LEAST(g->level_count, 2 * (size_t)device + 2);
 }
 
 static void take_sample(struct pf_counter_sink *sink,
@@ -1979,12 +1975,9 @@ static int draw_all(struct canvas *c, const struct pf_window *w,
 		    __builtin_sub_overflow(c->hi_ns, c->lo_ns, &len) ||
 		    __builtin_sub_overflow(c->lo_ns, c->trace->first_ns, &from))
 			continue;
-		if (len > c->len_ns)
-			c->len_ns = len;
-		if (from < c->figures.from_ns)
-			c->figures.from_ns = from;
-		if (from + len > c->figures.to_ns)
-			c->figures.to_ns = from + len;
+		PF_AT_LEAST(c->len_ns, len);
+		PF_AT_MOST(c->figures.from_ns, from);
+		PF_AT_LEAST(c->figures.to_ns, from + len);
 	}
 	if (c->figures.from_ns == INT64_MAX)
 		c->figures.from_ns = 0;

@@ -297,8 +297,7 @@ static int64_t timelines_span_ns(const struct pf_timelines *all)
 		int64_t end =
 			s->shift_ns + s->slices.last_ns - s->slices.first_ns;
 
-		if (end > span)
-			span = end;
+		PF_AT_LEAST(span, end);
 	}
 	return span;
 }

@@ -63,8 +63,7 @@ static size_t longest_run(const char *s, size_t len, char c)
 
 	for (size_t i = 0; i < len; i++) {
 		run = s[i] == c ? run + 1 : 0;
-		if (run > longest)
-			longest = run;
+		PF_AT_LEAST(longest, run);
 	}
 	return longest;
 }

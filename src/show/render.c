@@ -667,8 +667,7 @@ static size_t most_rows(const struct pf_doc *doc)
 	size_t most = 0;
 
 	for (size_t i = 0; i < doc->table_count; i++)
-		if (pf_table_row_count(doc->tables[i]) > most)
-			most = pf_table_row_count(doc->tables[i]);
+		PF_AT_LEAST(most, pf_table_row_count(doc->tables[i]));
 	return most;
 }
 

@@ -577,8 +577,7 @@ static size_t natural_width(const struct pf_printer *p, size_t col)
 		pf_buf_clear(&text);
 		show(&text, &row[col], p->cols[col].kind, 0);
 		columns = pf_utf8_columns(text.data, text.len);
-		if (columns > widest)
-			widest = columns;
+		PF_AT_LEAST(widest, columns);
 	}
 	return widest;
 }

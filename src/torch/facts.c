@@ -264,8 +264,7 @@ static void settle_top(struct pf_merge *m)
 	pf_heap_sink(m->heap, sizeof(*m->heap), m->live, 0, head_is_before);
 	m->rival_ns = INT64_MAX;
 	for (size_t i = 1; i < m->live && i <= 2; i++)
-		if (head(m->heap[i])->start_ns < m->rival_ns)
-			m->rival_ns = head(m->heap[i])->start_ns;
+		PF_AT_MOST(m->rival_ns, head(m->heap[i])->start_ns);
 }
 
 static int open_source(struct pf_merge *m, struct pf_db *db,

@@ -338,16 +338,13 @@ static void measure(struct layout *l, const struct pf_average *r,
 	size_t name = length(r->name, strlen(r->name));
 	size_t shapes = length(r->shapes, strlen(r->shapes));
 
-	if (name > max->name)
-		max->name = name;
-	if (shapes > max->shapes)
-		max->shapes = shapes;
+	PF_AT_LEAST(max->name, name);
+	PF_AT_LEAST(max->shapes, shapes);
 	for (const char *s = r->stack; *s;) {
 		size_t bytes = strcspn(s, "\n");
 		size_t len = length(s, bytes);
 
-		if (len > max->source)
-			max->source = len;
+		PF_AT_LEAST(max->source, len);
 		s += bytes + (s[bytes] == '\n');
 	}
 	l->has_source |= *r->stack != '\0';

@@ -559,8 +559,7 @@ static int64_t layers_find(struct pf_layer_node *nodes, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		nodes[i].layer = nodes[i].place = -1;
 		nodes[i].part = PF_PART_NONE;
-		if (nodes[i].name > largest)
-			largest = nodes[i].name;
+		PF_AT_LEAST(largest, nodes[i].name);
 	}
 	if (count > PF_LAYERS_MAX_KERNELS)
 		return 0;
@@ -801,10 +800,8 @@ static int add_replay(struct read *r)
 		}
 		pf_sat_sum(&g->nodes[i].in.ns, ns);
 		pf_sat_sum(&g->ns, ns);
-		if (ns < g->nodes[i].min_ns)
-			g->nodes[i].min_ns = ns;
-		if (ns > g->nodes[i].max_ns)
-			g->nodes[i].max_ns = ns;
+		PF_AT_MOST(g->nodes[i].min_ns, ns);
+		PF_AT_LEAST(g->nodes[i].max_ns, ns);
 	}
 	o->launches++;
 	if (!g)
@@ -1546,8 +1543,7 @@ static void graph_align(struct pf_graphs *g, struct pf_graph *graph)
 	struct pf_intern families = { 0 };
 	struct side *a, *b;
 
-	if (m > g->eager_count)
-		m = g->eager_count;
+	PF_AT_MOST(m, g->eager_count);
 	if (!m)
 		return;
 	a = pf_calloc(n + 1, sizeof(*a));

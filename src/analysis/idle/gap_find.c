@@ -626,8 +626,7 @@ static int emit_launch(struct pf_explain *x, const struct pf_gap *gap,
 
 	x->at = x->chain[0];
 	place.cause = PF_CAUSE_LAUNCH;
-	if (soon > gap->end_ns)
-		soon = gap->end_ns;
+	PF_AT_MOST(soon, gap->end_ns);
 	rc = emit_call(x, gap, ends->next.launch_id, place, at, end);
 	emit_host(x, gap, &place, at > end ? at : end, soon);
 	x->at = NULL;
@@ -821,8 +820,7 @@ static void end_running(struct finder *f, int64_t at_ns)
 {
 	struct running *all = f->running;
 
-	if (at_ns > f->trace->hi_ns)
-		at_ns = f->trace->hi_ns;
+	PF_AT_MOST(at_ns, f->trace->hi_ns);
 	while (f->running_count && all->end_ns <= at_ns) {
 		take_ended(f, all);
 		*all = all[--f->running_count];

@@ -119,8 +119,7 @@ static int gather(struct streams *s)
 			return -1;
 		gap = pf_union_add(&stream->busy, ev->start_ns, ev->end_ns);
 		stream->gap_count += gap > 0;
-		if (gap > stream->longest_ns)
-			stream->longest_ns = gap;
+		PF_AT_LEAST(stream->longest_ns, gap);
 		stream->event_count++;
 	}
 	return rc;
@@ -288,8 +287,7 @@ static void add_sum(struct sum *s, int64_t gap, int64_t ns)
 	}
 	s->ns += ns;
 	s->gap_ns += ns;
-	if (s->gap_ns > s->longest_ns)
-		s->longest_ns = s->gap_ns;
+	PF_AT_LEAST(s->longest_ns, s->gap_ns);
 }
 
 /*
@@ -381,8 +379,7 @@ static void on_inside(struct pf_gap_sink *sink, const uint32_t *names,
 			continue; /* it calls itself */
 		item->piece = in->piece;
 		item->ns += ns;
-		if (i < item->depth)
-			item->depth = i;
+		PF_AT_MOST(item->depth, i);
 	}
 }
 

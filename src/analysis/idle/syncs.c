@@ -281,16 +281,13 @@ static int64_t useful_time(const struct loader *l, int64_t trace_id,
 		const struct device *d = &all[at];
 		int64_t from = start_ns, to = end_ns, busy;
 
-		if (from < d->first_ns)
-			from = d->first_ns;
-		if (to > d->last_ns)
-			to = d->last_ns;
+		PF_AT_LEAST(from, d->first_ns);
+		PF_AT_MOST(to, d->last_ns);
 		if (from >= to)
 			continue;
 		busy = to - from - idle_before(l, d, to) +
 		       idle_before(l, d, from);
-		if (busy > most)
-			most = busy;
+		PF_AT_LEAST(most, busy);
 	}
 	return most;
 }
@@ -330,8 +327,7 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 	step = pf_steps_at(&s->steps, t->trace_id, b->start_ns);
 	site->count++;
 	site->blocked_ns += ns;
-	if (ns > site->max_ns)
-		site->max_ns = ns;
+	PF_AT_LEAST(site->max_ns, ns);
 	site->useful_ns += useful_time(l, t->trace_id, b->start_ns, b->end_ns);
 	l->thread_calls += !b->is_stream_wait;
 	if (b->place.cause == PF_CAUSE_ALLOCATOR) {
@@ -690,8 +686,7 @@ static void count_per_step(struct syncs *s)
 			count[c->step]++;
 	}
 	for (size_t i = 0; i < (steps ? steps : 1); i++)
-		if (count[i] > s->out->max_per_step)
-			s->out->max_per_step = count[i];
+		PF_AT_LEAST(s->out->max_per_step, count[i]);
 	free(count);
 }
 

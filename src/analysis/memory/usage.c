@@ -980,8 +980,7 @@ static void look(struct usage_device *d, const struct pf_alloc *r, uint64_t at)
 		d->peak_at = at;
 		d->reserved_at_peak = d->reserved;
 	}
-	if (d->reserved > d->peak_reserved)
-		d->peak_reserved = d->reserved;
+	PF_AT_LEAST(d->peak_reserved, d->reserved);
 	if (d->has_reserved && d->is_absolute && unused > d->unused) {
 		d->unused = unused;
 		d->unused_ns = r->time_ns;
@@ -1673,8 +1672,7 @@ static void add_block(struct pf_keyed *groups, uint32_t device,
 	if (!g->count++ || b->time_ns < g->oldest_ns)
 		g->oldest_ns = b->time_ns;
 	pf_sat_sum(&g->bytes, b->bytes);
-	if (b->bytes > g->largest)
-		g->largest = b->bytes;
+	PF_AT_LEAST(g->largest, b->bytes);
 }
 
 /* ---- the peak and the end ---- */
@@ -1861,14 +1859,12 @@ static void draw(struct usage *u, const struct pf_alloc *r)
 			? pf_allocs_total(&u->allocs, r)
 			: pf_sat_add(d->curve_level, r->bytes);
 	d->curve_level = d->last = level;
-	if (level < d->low)
-		d->low = level;
+	PF_AT_MOST(d->low, level);
 	if (level > d->high) {
 		d->high = level;
 		d->high_ns = r->time_ns;
 	}
-	if (r->reserved > d->high_reserved)
-		d->high_reserved = r->reserved;
+	PF_AT_LEAST(d->high_reserved, r->reserved);
 }
 
 /* ---- records ---- */

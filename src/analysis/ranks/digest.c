@@ -704,8 +704,7 @@ static void take_p2p(struct making *m, const struct pf_gpu_event *ev,
 					    (uint64_t)ev->comm.record_id);
 
 		if (*place != UINT64_MAX) {
-			if (end_ns > d->p2ps[*place].end_ns)
-				d->p2ps[*place].end_ns = end_ns;
+			PF_AT_LEAST(d->p2ps[*place].end_ns, end_ns);
 			return;
 		}
 		*place = n;
@@ -783,8 +782,7 @@ static void end_quiet(struct making *m, int64_t start_ns, int64_t end_ns)
 		*PF_ONE_MORE(m->quiets, m->quiet_count, m->quiet_cap) =
 			(struct pf_digest_piece){ m->busy_ns,
 						  start_ns - m->busy_ns };
-	if (end_ns > m->busy_ns)
-		m->busy_ns = end_ns;
+	PF_AT_LEAST(m->busy_ns, end_ns);
 }
 
 /*
@@ -987,8 +985,7 @@ static void settle_kernels(struct making *m)
 		rest->count += d->kernels[i].count;
 		pf_sat_sum(&rest->ns, d->kernels[i].ns);
 	}
-	if (d->kernel_count > KERNELS_MAX)
-		d->kernel_count = KERNELS_MAX;
+	PF_AT_MOST(d->kernel_count, KERNELS_MAX);
 	pf_sort(d->kernels, d->kernel_count, sizeof(*d->kernels), by_hash);
 }
 
@@ -1036,14 +1033,12 @@ static void settle_launches(struct making *m)
 		size_t step;
 
 		if (o->is_computation) {
-			if (o->end_ns > end_ns)
-				end_ns = o->end_ns;
+			PF_AT_LEAST(end_ns, o->end_ns);
 			continue;
 		}
 		op = &m->d.ops[o->op];
 		op->ready_ns = end_ns > o->at_ns ? end_ns : o->at_ns;
-		if (op->ready_ns > op->start_ns)
-			op->ready_ns = op->start_ns;
+		PF_AT_MOST(op->ready_ns, op->start_ns);
 		step = pf_steps_at(m->steps, m->trace->trace_id, o->at_ns);
 		if (step < m->steps->count)
 			op->step = m->steps->items[step].step;
@@ -1168,8 +1163,7 @@ static void expose_to(struct making *m, int64_t to_ns)
 			m->running[kept++] = *k;
 	}
 	m->running_count = kept;
-	if (to_ns > m->exposed_ns)
-		m->exposed_ns = to_ns;
+	PF_AT_LEAST(m->exposed_ns, to_ns);
 }
 
 /* ---- time goes on ---- */
@@ -1351,8 +1345,7 @@ static void take(struct making *m, const struct pf_gpu_event *ev)
 		m->busy_ns = m->d.start_ns;
 		pf_sweep_begin(&m->sweep, m->d.start_ns);
 	}
-	if (end_ns > m->d.end_ns)
-		m->d.end_ns = end_ns;
+	PF_AT_LEAST(m->d.end_ns, end_ns);
 	pass_to(m, ev->start_ns);
 	expose_to(m, ev->start_ns);
 	if (ev->class == PF_GPU_COMPUTE)
@@ -1428,8 +1421,7 @@ static void finish(struct making *m)
 
 	if (m->has_begun) {
 		for (size_t i = 0; i < m->d.step_count; i++)
-			if (m->d.steps[i].end_ns > end_ns)
-				end_ns = m->d.steps[i].end_ns;
+			PF_AT_LEAST(end_ns, m->d.steps[i].end_ns);
 		expose_to(m, end_ns);
 		pass_to(m, m->d.end_ns);
 		read_sums(&m->sweep, &sums);

@@ -439,8 +439,7 @@ static void join_spans(struct spans *s)
 		struct quiet *last = kept ? &s->items[kept - 1] : NULL;
 
 		if (last && s->items[i].from_ns <= last->to_ns) {
-			if (s->items[i].to_ns > last->to_ns)
-				last->to_ns = s->items[i].to_ns;
+			PF_AT_LEAST(last->to_ns, s->items[i].to_ns);
 			continue;
 		}
 		s->items[kept++] = s->items[i];

@@ -479,13 +479,11 @@ static void find_zero(struct pf_ranks_job *job)
 		for (uint32_t k = 0; k < m->count; k++) {
 			int64_t end = job->ops[job->parts[m->from + k]].end_ns;
 
-			if (end < job->zero_ns)
-				job->zero_ns = end;
+			PF_AT_MOST(job->zero_ns, end);
 		}
 	}
 	for (size_t r = 0; !job->meeting_count && r < job->rank_count; r++)
-		if (job->ranks[r].start_ns < job->zero_ns)
-			job->zero_ns = job->ranks[r].start_ns;
+		PF_AT_MOST(job->zero_ns, job->ranks[r].start_ns);
 }
 
 static bool is_one_machine(const struct rank *x, const struct rank *y)
@@ -1034,8 +1032,7 @@ static void measure(struct pf_ranks_job *job, struct meeting *m,
 		uint32_t op = job->parts[m->from + k];
 
 		at[k] = (struct arrival){ job->ops[op].start_ns, op };
-		if (job->ops[op].end_ns > m->end_ns)
-			m->end_ns = job->ops[op].end_ns;
+		PF_AT_LEAST(m->end_ns, job->ops[op].end_ns);
 	}
 	pf_sort(at, m->count, sizeof(*at), by_start);
 	m->first_ns = at[0].start_ns;
@@ -1865,8 +1862,7 @@ static void show_clock(const struct pf_ranks_job *job, size_t index,
 				? llround(r->scatter_ns / sqrt(r->seen_count))
 				: -1;
 	away = row->offset_ns < 0 ? -row->offset_ns : row->offset_ns;
-	if (away > out->clock_ns)
-		out->clock_ns = away;
+	PF_AT_LEAST(out->clock_ns, away);
 	if (r->scatter_ns > (double)out->residual_ns)
 		out->residual_ns = llround(r->scatter_ns);
 	if (r->reference == index && r->seen_count)
@@ -1880,8 +1876,7 @@ static void settle_begins(struct pf_ranks *out)
 	int64_t least = INT64_MAX;
 
 	for (size_t i = 0; i < out->rank_count; i++)
-		if (out->ranks[i].begins_ns < least)
-			least = out->ranks[i].begins_ns;
+		PF_AT_MOST(least, out->ranks[i].begins_ns);
 	for (size_t i = 0; i < out->rank_count; i++)
 		out->ranks[i].begins_ns =
 			pf_sat_sub(out->ranks[i].begins_ns, least);

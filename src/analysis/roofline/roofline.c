@@ -101,8 +101,7 @@ static void roof_add(struct pf_roof_sums *s, const struct pf_gpu_peaks *peaks,
 		bound = PF_ROOF_LATENCY;
 	if (!s->calls || call->ns < s->min_ns)
 		s->min_ns = call->ns;
-	if (call->ns > s->max_ns)
-		s->max_ns = call->ns;
+	PF_AT_LEAST(s->max_ns, call->ns);
 	s->calls++;
 	s->replayed += call->is_replayed;
 	s->works += call->works;
@@ -114,8 +113,7 @@ static void roof_add(struct pf_roof_sums *s, const struct pf_gpu_peaks *peaks,
 	if (isnan(roof))
 		return;
 	/* What passed its roof is at it, so that the two add up. */
-	if (roof > ns)
-		roof = ns;
+	PF_AT_MOST(roof, ns);
 	s->roof_ns += roof;
 	s->roofed_ns += ns;
 	s->above_ns += ns - roof;
@@ -127,8 +125,7 @@ static void roof_merge(struct pf_roof_sums *to, const struct pf_roof_sums *more)
 		return;
 	if (!to->calls || more->min_ns < to->min_ns)
 		to->min_ns = more->min_ns;
-	if (more->max_ns > to->max_ns)
-		to->max_ns = more->max_ns;
+	PF_AT_LEAST(to->max_ns, more->max_ns);
 	to->calls += more->calls;
 	to->replayed += more->replayed;
 	to->works += more->works;

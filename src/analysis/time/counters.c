@@ -423,10 +423,8 @@ static void add_number(struct counters *c, int64_t at_ns, const char *name,
 	s->sample_count++;
 	s->sum += value;
 	s->last = value;
-	if (value < s->min)
-		s->min = value;
-	if (value > s->max)
-		s->max = value;
+	PF_AT_MOST(s->min, value);
+	PF_AT_LEAST(s->max, value);
 	if (c->sink)
 		tell(c, n, at_ns, value);
 	else

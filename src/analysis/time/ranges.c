@@ -426,8 +426,7 @@ static int add_opened(void *context, const struct pf_block *b, uint32_t i,
 	(void)event_id;
 	if (!is_range(o->r, b, i, &name))
 		return o->r->ask.err->code ? -1 : 0;
-	if (from_ns < o->end_ns)
-		from_ns = o->end_ns;
+	PF_AT_LEAST(from_ns, o->end_ns);
 	if (to_ns <= from_ns)
 		return 0;
 	o->end_ns = to_ns;
@@ -665,8 +664,7 @@ static void find_rest(const struct pf_step_times *steps, struct part *outside,
 
 		if (s->is_partial)
 			continue;
-		if (left_ns < s->start_ns)
-			left_ns = s->start_ns;
+		PF_AT_LEAST(left_ns, s->start_ns);
 		pf_sat_sum(&outside->host_ns,
 			   pf_sat_sub(s->host_end_ns, s->host_start_ns));
 		pf_sat_sum(&outside->step_ns, pf_sat_sub(left_ns, s->start_ns));

@@ -956,8 +956,7 @@ static void count_copy(struct steps *s, struct pf_step_time *step,
 	pf_sat_sum(&step->ways[ev->way].ns, ev->dur_ns);
 	if (ev->bytes < 0)
 		return;
-	if (row->bytes < 0)
-		row->bytes = 0;
+	PF_AT_LEAST(row->bytes, 0);
 	pf_sat_sum(&row->bytes, ev->bytes);
 	pf_sat_sum(&row->sized_ns, ev->dur_ns);
 	pf_sat_sum(&step->ways[ev->way].bytes, ev->bytes);
@@ -974,8 +973,7 @@ static void add_before(struct steps *s, const struct pf_gpu_event *ev)
 
 	if (s->before_end_ns == INT64_MIN) {
 		s->before_end_ns = from;
-		if (from > row->start_ns)
-			from = row->start_ns;
+		PF_AT_MOST(from, row->start_ns);
 	} else if (from < s->before_end_ns)
 		from = s->before_end_ns;
 	if (ev->origin != PF_GPU_BEFORE || to <= from)

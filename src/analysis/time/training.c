@@ -81,8 +81,7 @@ static const char *most(const struct pf_doc *doc, const char *table,
 	for (size_t i = 0; i < pf_table_rows(t); i++) {
 		int64_t at = pf_table_int_at(t, i, key);
 
-		if (at > value)
-			value = at;
+		PF_AT_LEAST(value, at);
 	}
 	return pf_num_show_bytes(text, value);
 }

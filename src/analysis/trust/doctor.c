@@ -121,8 +121,7 @@ static void note_migration(struct scan *s, const struct pf_gpu_event *ev)
 	if (s->migrated_trace != ev->trace->trace_id)
 		s->migrated_ns = INT64_MIN;
 	s->migrated_trace = ev->trace->trace_id;
-	if (ev->end_ns > s->migrated_ns)
-		s->migrated_ns = ev->end_ns;
+	PF_AT_LEAST(s->migrated_ns, ev->end_ns);
 }
 
 static void take(struct scan *s, const struct pf_gpu_event *ev)
@@ -159,8 +158,7 @@ static void compare(struct pf_doctor_gpu *out, const struct launched *l,
 		return;
 	tally(&out->early, l->dur_ns);
 	lead = pf_sat_sub(call_start_ns, l->start_ns);
-	if (lead > out->most_early_ns)
-		out->most_early_ns = lead;
+	PF_AT_LEAST(out->most_early_ns, lead);
 	if (pf_span_end(l->start_ns, l->dur_ns) < call_start_ns)
 		tally(&out->clock, l->dur_ns);
 }
@@ -1136,8 +1134,7 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 	pf_sat_sum(&r[COUNTERS].count, v[T_COUNTERS] > 1 ? v[T_COUNTERS] : 0);
 	pf_sat_sum(&r[NOT_IN_TABLE].count, v[T_UNLINKED]);
 	pf_sat_sum(&r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
-	if (v[T_WORLD] > ranks->world)
-		ranks->world = v[T_WORLD];
+	PF_AT_LEAST(ranks->world, v[T_WORLD]);
 	if (!v[T_FIRST_SPAN])
 		return; /* another capture of a rank that has been counted */
 	d->worker_count++;
@@ -1355,8 +1352,7 @@ static void take_checks(const struct doctor *d, struct pf_doctor *out)
 		const struct result *r = &d->results[i];
 		enum pf_doctor_verdict v = judge(d, (enum check_id)i);
 
-		if (v > out->worst)
-			out->worst = v;
+		PF_AT_LEAST(out->worst, v);
 		out->checks[i] =
 			(struct pf_doctor_check){ rules[i].name,
 						  verdicts[v],

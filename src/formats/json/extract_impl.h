@@ -107,8 +107,7 @@ static const char *read_time(struct pf_chrome *c, const char *p,
 	*ns = t.ns;
 	f->rounded |= t.rounded;
 	f->bad_time |= t.overflow;
-	if (t.fraction_digits > f->fraction_digits)
-		f->fraction_digits = t.fraction_digits;
+	PF_AT_LEAST(f->fraction_digits, t.fraction_digits);
 	return p;
 }
 
@@ -799,8 +798,7 @@ static void count_facts(struct pf_chrome *c, const struct fields *f,
 	b->facts |= facts;
 	b->ext_lower += facts >> PF_FACT_EXT_LOWER & 1;
 	b->kind_count[kind]++;
-	if (f->fraction_digits > b->ts_fraction_digits)
-		b->ts_fraction_digits = f->fraction_digits;
+	PF_AT_LEAST(b->ts_fraction_digits, f->fraction_digits);
 	if (!(f->mask >> PF_SLOT_CORRELATION & 1) ||
 	    !(pf_kind_is_gpu_work(kind) || kind == PF_KIND_RUNTIME ||
 	      kind == PF_KIND_DRIVER))

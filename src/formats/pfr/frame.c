@@ -171,8 +171,7 @@ void pf_pfr_scan_init(struct pf_pfr_scan *s,
 	s->read = read;
 	s->read_arg = read_arg;
 	s->read_bytes = read_bytes ? read_bytes : READ_BYTES;
-	if (s->read_bytes > READ_BYTES)
-		s->read_bytes = READ_BYTES;
+	PF_AT_MOST(s->read_bytes, READ_BYTES);
 	s->offset = PF_PFR_HEADER_BYTES;
 	s->loss.first_bad = s->loss.first_skipped = s->loss.first_missing = -1;
 	pf_crc32c_init(&s->crc, false);

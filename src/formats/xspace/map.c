@@ -1632,8 +1632,7 @@ static void line_field(struct pf_xs_map *m, const struct pf_xs_span *f)
 	if (f->wire != PF_XS_LENGTH ||
 	    !(f->number == 2 || (f->number == 11 && !line->name.len)))
 		return;
-	if (len > PF_XS_NAME_MAX)
-		len = PF_XS_NAME_MAX;
+	PF_AT_MOST(len, PF_XS_NAME_MAX);
 	p = xs_bytes_at(m->space->bytes, f->at, len, m->space->err);
 	if (!p)
 		return;

@@ -638,12 +638,10 @@ int pf_output_write(struct pf_ctx *cx, const char *path,
 int pf_output_page(struct pf_ctx *cx, const char *path,
 		   const struct pf_outrule *rule, const struct pf_buf *text)
 {
-	char size[PF_NUM_MAX];
-
 	PF_TRY(pf_output_write(cx, path, rule, text));
 	if (path && strcmp(path, "-") != 0)
 		pf_log(PF_LOG_NOTE, "wrote '%s', %s", path,
-		       pf_num_show_bytes(size, (int64_t)text->len));
+		       PF_SHOW_BYTES((int64_t)text->len));
 	return 0;
 }
 

@@ -24,7 +24,6 @@ static const struct pf_opt opts[] = {
 
 static int remove_cache(const char *path, bool dry_run, struct pf_err *err)
 {
-	char size[PF_NUM_MAX];
 	struct stat info;
 	int rc = 0, fd;
 
@@ -42,7 +41,7 @@ static int remove_cache(const char *path, bool dry_run, struct pf_err *err)
 		rc = pf_fail_errno(err, "cannot remove '%s'", path);
 	else
 		pf_log_note("%s %s, %s", dry_run ? "would remove" : "removed",
-			    path, pf_num_show_bytes(size, info.st_size));
+			    path, PF_SHOW_BYTES(info.st_size));
 	if (fd >= 0)
 		close(fd);
 	return rc;

@@ -419,10 +419,8 @@ int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
 
 static void add_counted(struct pf_buf *out, int64_t n, const char *one)
 {
-	char count[PF_NUM_MAX];
-
 	if (n)
-		pf_buf_addf(out, ", %s %s%s", pf_num_show_count(count, n), one,
+		pf_buf_addf(out, ", %s %s%s", PF_SHOW_COUNT(n), one,
 			    n == 1 ? "" : "s");
 }
 

@@ -28,12 +28,11 @@ static const struct pf_opt opts[] = {
 
 static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 {
-	char events[PF_NUM_MAX], moved[PF_NUM_MAX], time[PF_NUM_MAX];
-	char arrows[PF_NUM_MAX], tiles[PF_NUM_MAX];
+	char time[PF_NUM_MAX];
 
 	pf_num_show_ns(time, r->to_ns - r->from_ns);
 	pf_log_note("wrote %s event%s%s%s to '%s'",
-		    pf_num_show_count(events, r->event_count),
+		    PF_SHOW_COUNT(r->event_count),
 		    r->event_count == 1 ? "" : "s", r->is_untimed ? "" : " of ",
 		    r->is_untimed ? "" : time, a->out);
 	if (r->is_untimed)
@@ -41,11 +40,10 @@ static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 			    "number of each entry");
 	if (a->path)
 		pf_log_note("%s piece%s of the critical path beside them",
-			    pf_num_show_count(tiles, r->tile_count),
+			    PF_SHOW_COUNT(r->tile_count),
 			    r->tile_count == 1 ? "" : "s");
 	if (r->moved_count)
-		pf_log_note("%s %s of %s own",
-			    pf_num_show_count(moved, r->moved_count),
+		pf_log_note("%s %s of %s own", PF_SHOW_COUNT(r->moved_count),
 			    r->moved_count == 1
 				    ? "range that overlaps others is on a "
 				      "thread"
@@ -53,8 +51,7 @@ static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 				      "threads",
 			    r->moved_count == 1 ? "its" : "their");
 	if (r->arrow_count)
-		pf_log_note("%s %s left out",
-			    pf_num_show_count(arrows, r->arrow_count),
+		pf_log_note("%s %s left out", PF_SHOW_COUNT(r->arrow_count),
 			    r->arrow_count == 1
 				    ? "end of an arrow whose other end is "
 				      "elsewhere is"

@@ -103,14 +103,12 @@ static const struct {
 
 static void say_on_path(struct pf_buf *out, const struct pf_path_row *row)
 {
-	char share[PF_NUM_MAX];
-
 	for (size_t i = 0; i < PF_LEN(on_path); i++)
 		if (row->in == on_path[i].category &&
 		    row->share >= on_path[i].least)
 			pf_buf_addf(out, "%s %s of the critical path%s.",
 				    on_path[i].before,
-				    pf_num_show_ratio(share, row->share),
+				    PF_SHOW_RATIO(row->share),
 				    on_path[i].after);
 }
 
@@ -137,7 +135,6 @@ static void add_split(struct pf_buf *out, const struct pf_step_times *s,
 {
 	struct pf_step_spread classes[PF_STEP_CLASSES];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
-	char share[PF_NUM_MAX];
 
 	if (!s->full_count)
 		return;
@@ -145,7 +142,7 @@ static void add_split(struct pf_buf *out, const struct pf_step_times *s,
 	pf_sort(classes, PF_STEP_CLASSES, sizeof(*classes), by_time);
 	for (size_t i = 0; i < PF_STEP_CLASSES && classes[i].sum_ns > 0; i++) {
 		pf_buf_addf(&text, "%s%s ", i ? ", " : "", classes[i].name);
-		pf_buf_adds(&text, pf_num_show_ratio(share, classes[i].share));
+		pf_buf_adds(&text, PF_SHOW_RATIO(classes[i].share));
 	}
 	add_line(out, "split", text.data, style);
 }

@@ -135,18 +135,16 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id)
 static void show_trust(const struct pf_averages_trust *t)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
-	char shown[PF_NUM_MAX];
 
 	if (t->skipped)
 		pf_buf_addf(&line, ", %s event%s skipped",
-			    pf_num_show_count(shown, t->skipped),
+			    PF_SHOW_COUNT(t->skipped),
 			    t->skipped == 1 ? "" : "s");
 	if (t->repaired)
-		pf_buf_addf(&line, ", %s repaired",
-			    pf_num_show_count(shown, t->repaired));
+		pf_buf_addf(&line, ", %s repaired", PF_SHOW_COUNT(t->repaired));
 	if (t->too_deep)
 		pf_buf_addf(&line, ", %s nested too deep",
-			    pf_num_show_count(shown, (int64_t)t->too_deep));
+			    PF_SHOW_COUNT((int64_t)t->too_deep));
 	if (t->unlinked_ns > 0)
 		pf_buf_addf(&line, ", %.2f %% of GPU time is given to no op",
 			    100.0 * (double)t->unlinked_ns /
@@ -159,7 +157,6 @@ static void show_trust(const struct pf_averages_trust *t)
 static void note_limits(const struct pf_averages *a, struct pf_doc *doc)
 {
 	int64_t calls = (int64_t)a->trust.flops_unknown_count;
-	char shown[PF_NUM_MAX];
 
 	if (a->rules.is_rounded && a->list[0].count)
 		pf_doc_note(doc, "%s", PF_RULES_ROUNDED);
@@ -168,8 +165,7 @@ static void note_limits(const struct pf_averages *a, struct pf_doc *doc)
 			    "FLOPs of %s operator%s are unknown, and of rows "
 			    "with them: their shapes are not in the trace "
 			    "(symbolic sizes have none)",
-			    pf_num_show_count(shown, calls),
-			    calls == 1 ? "" : "s");
+			    PF_SHOW_COUNT(calls), calls == 1 ? "" : "s");
 }
 
 static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,

@@ -307,7 +307,6 @@ static int run(struct pf_ctx *cx, void *argv)
 	struct pf_buf page = { 0 }, from = { 0 }, name = { 0 }, db = { 0 };
 	struct pf_outfile *out = NULL;
 	struct stat info;
-	char size[PF_NUM_MAX];
 	int rc = read_page(&page, &from, cx->err);
 
 	if (!rc) {
@@ -325,7 +324,7 @@ static int run(struct pf_ctx *cx, void *argv)
 	pf_outfile_free(out);
 	if (!rc && strcmp(name.data, "-") != 0 && !stat(name.data, &info)) {
 		pf_log(PF_LOG_NOTE, "wrote '%s', %s", name.data,
-		       pf_num_show_bytes(size, info.st_size));
+		       PF_SHOW_BYTES(info.st_size));
 		if (!a->no_open && !cx->quiet)
 			open_page(name.data);
 	}

@@ -930,33 +930,26 @@ static char *culprit_take(const struct pf_diff_run *d, size_t cls)
 
 static void add_signed_ns(struct pf_buf *out, int64_t ns)
 {
-	char text[PF_NUM_MAX];
-
-	pf_buf_addf(out, "%s%s", ns > 0 ? "+" : "", pf_num_show_ns(text, ns));
+	pf_buf_addf(out, "%s%s", ns > 0 ? "+" : "", PF_SHOW_NS(ns));
 }
 
 /* "75.2 ms -> 26.2 ms" */
 static void add_medians(struct pf_buf *out, const struct pf_judged *j)
 {
-	char a[PF_NUM_MAX], b[PF_NUM_MAX];
-
-	pf_buf_addf(out, "%s -> %s", pf_num_show_ns(a, j->a_ns),
-		    pf_num_show_ns(b, j->b_ns));
+	pf_buf_addf(out, "%s -> %s", PF_SHOW_NS(j->a_ns), PF_SHOW_NS(j->b_ns));
 }
 
 /* ", shift -49 ms (-28 %; 97 %: -57 ms to -12 ms)" */
 static void add_shift(struct pf_buf *out, const struct pf_judged *j)
 {
 	const struct pf_rank *r = &j->rank;
-	char text[PF_NUM_MAX];
 
 	pf_buf_adds(out, ", shift ");
 	add_signed_ns(out, r->shift);
 	pf_buf_adds(out, " (");
 	if (j->a_ns)
 		pf_buf_addf(out, "%s%s", r->shift > 0 ? "+" : "",
-			    pf_num_show_ratio(text, (double)r->shift /
-							    (double)j->a_ns));
+			    PF_SHOW_RATIO((double)r->shift / (double)j->a_ns));
 	if (j->grade != PF_GRADE_UNKNOWN) {
 		pf_buf_addf(out, "%s%.0f %%: ", j->a_ns ? "; " : "",
 			    100 * r->confidence);
@@ -995,13 +988,12 @@ static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 static void add_each(struct pf_buf *out, const struct pf_diff_run *d)
 {
 	double more = d->out->each_share;
-	char share[PF_NUM_MAX];
 
 	if (d->out->has_each)
 		pf_buf_addf(out,
 			    ". The same kernels and copies, as often as in A, "
 			    "take %s %s time in B, without communication",
-			    pf_num_show_ratio(share, fabs(more)),
+			    PF_SHOW_RATIO(fabs(more)),
 			    more < 0 ? "less" : "more");
 }
 
@@ -1048,14 +1040,13 @@ static void add_alike(struct pf_buf *out, const struct pf_diff_run *d)
 {
 	bool is_slower = d->out->total.rank.shift > 0;
 	double share = is_slower ? d->judge.alike.high : d->judge.alike.low;
-	char text[PF_NUM_MAX];
 
 	if (d->out->verdict == PF_AS_CAPTURES && d->out->total.is_alike)
 		pf_buf_addf(
 			out,
 			". Without what changed most, what both do as often "
 			"takes %s%s, as on a machine that is %s",
-			is_slower ? "+" : "", pf_num_show_ratio(text, share),
+			is_slower ? "+" : "", PF_SHOW_RATIO(share),
 			is_slower ? "slower or busier" : "faster or less busy");
 }
 
@@ -1064,7 +1055,6 @@ static void find_finding(struct pf_diff_run *d)
 {
 	struct pf_diff *out = d->out;
 	struct pf_buf text = { 0 };
-	char ns[PF_NUM_MAX];
 
 	if (out->verdict == PF_WITHHELD) {
 		add_withheld(&text, d);
@@ -1074,7 +1064,7 @@ static void find_finding(struct pf_diff_run *d)
 	pf_buf_addf(&text, "%s: median %s ", verdicts[out->verdict].says,
 		    pf_diff_unit(out));
 	if (out->verdict == PF_SAME) {
-		pf_buf_adds(&text, pf_num_show_ns(ns, out->total.a_ns));
+		pf_buf_adds(&text, PF_SHOW_NS(out->total.a_ns));
 	} else {
 		add_medians(&text, &out->total);
 		add_shift(&text, &out->total);
@@ -1105,7 +1095,6 @@ static void note_limit(struct pf_diff_run *d)
 	int64_t kernel =
 		d->b.mean[PF_FIGURE_WORK_NS] - d->a.mean[PF_FIGURE_WORK_NS];
 	int64_t step = d->out->b_ns - d->out->a_ns;
-	char k[PF_NUM_MAX], s[PF_NUM_MAX];
 
 	if (d->out->verdict == PF_WITHHELD ||
 	    llabs(kernel) < d->out->a_ns / 50 ||
@@ -1114,8 +1103,8 @@ static void note_limit(struct pf_diff_run *d)
 	diff_note(d,
 		  "%s of kernel time %s per step, but the step changes by "
 		  "%s: the GPU is not the limit",
-		  pf_num_show_ns(k, llabs(kernel)),
-		  kernel < 0 ? "saved" : "added", pf_num_show_ns(s, step));
+		  PF_SHOW_NS(llabs(kernel)), kernel < 0 ? "saved" : "added",
+		  PF_SHOW_NS(step));
 }
 
 /* Smaller differences of the two, of the larger, are not told apart. */
@@ -1164,10 +1153,8 @@ static void note_captures(struct pf_diff_run *d)
 static void note_events(struct pf_diff_run *d, const char *side, int64_t count,
 			const char *one, const char *many)
 {
-	char text[PF_NUM_MAX];
-
 	if (count)
-		diff_note(d, "%s, %s %s", side, pf_num_show_count(text, count),
+		diff_note(d, "%s, %s %s", side, PF_SHOW_COUNT(count),
 			  count == 1 ? one : many);
 }
 
@@ -1217,7 +1204,6 @@ static void note_one_sided(struct pf_diff_run *d)
 static void note_uniform(struct pf_diff_run *d)
 {
 	const struct pf_diff *out = d->out;
-	char share[PF_NUM_MAX], low[PF_NUM_MAX], high[PF_NUM_MAX];
 	const char *sign = out->kernels_share > 0 ? "+" : "";
 
 	if (!out->is_uniform)
@@ -1227,9 +1213,9 @@ static void note_uniform(struct pf_diff_run *d)
 		  "nearly all alike: %s%s to %s%s for 90 %% of their time. "
 		  "One factor for all fits another clock or power limit of "
 		  "the GPU",
-		  sign, pf_num_show_ratio(share, out->kernels_share), sign,
-		  pf_num_show_ratio(low, out->kernels_low), sign,
-		  pf_num_show_ratio(high, out->kernels_high));
+		  sign, PF_SHOW_RATIO(out->kernels_share), sign,
+		  PF_SHOW_RATIO(out->kernels_low), sign,
+		  PF_SHOW_RATIO(out->kernels_high));
 }
 
 static void diff_find_notes(struct pf_diff_run *d)
@@ -1663,13 +1649,12 @@ static struct range range_of(const struct pf_capture *s, size_t figure)
 
 static const char *range_text(struct pf_diff_run *d, struct range r)
 {
-	char min[PF_NUM_MAX], max[PF_NUM_MAX];
 	struct pf_buf text = { 0 };
 
 	if (r.min >= r.max)
 		return NULL;
-	pf_buf_addf(&text, "%s to %s", pf_num_show_count(min, r.min),
-		    pf_num_show_count(max, r.max));
+	pf_buf_addf(&text, "%s to %s", PF_SHOW_COUNT(r.min),
+		    PF_SHOW_COUNT(r.max));
 	return diff_keep_made(d, text.data);
 }
 

@@ -827,7 +827,7 @@ static void show(char out[PF_NUM_MAX], const struct pf_gate_figure *f,
 
 void pf_gate_say_change(struct pf_buf *out, const struct pf_gate_figure *f)
 {
-	char from[PF_NUM_MAX], to[PF_NUM_MAX], share[PF_NUM_MAX];
+	char from[PF_NUM_MAX], to[PF_NUM_MAX];
 	double a = (double)f->a / (double)f->a_steps;
 	double b = (double)f->b / (double)f->b_steps;
 
@@ -836,7 +836,7 @@ void pf_gate_say_change(struct pf_buf *out, const struct pf_gate_figure *f)
 	pf_buf_addf(out, "%s was %s and is %s per step", f->key, from, to);
 	if (a > 0)
 		pf_buf_addf(out, " (%s%s)", b > a ? "+" : "",
-			    pf_num_show_ratio(share, b / a - 1));
+			    PF_SHOW_RATIO(b / a - 1));
 }
 
 static void say_grade(struct pf_buf *out, const struct pf_judged *j)

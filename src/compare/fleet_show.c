@@ -124,8 +124,6 @@ static void say_rank(struct pf_buf *out, const struct pf_fleet_spreads *s,
 static void fleet_spreads_say(const struct pf_fleet_spreads *s,
 			      struct pf_doc *doc)
 {
-	char median[PF_NUM_MAX], most[PF_NUM_MAX], least[PF_NUM_MAX];
-	char count[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf who = { 0 };
 	PF_OWN int64_t *values = NULL;
 
@@ -135,14 +133,13 @@ static void fleet_spreads_say(const struct pf_fleet_spreads *s,
 	}
 	values = values_take(s, 0);
 	say_rank(&who, s, &s->items[0]);
-	pf_doc_finding(
-		doc, "%s: %s in the median of %s%s, from %s to %s (%s)",
-		col_of(s->by, 0)->title,
-		pf_num_show_ns(median, pf_stats_quantile(values, s->count, 50)),
-		pf_num_show_count(count, (int64_t)s->count),
-		s->by->is_mean ? " ranks" : " GPUs",
-		pf_num_show_ns(least, values[0]),
-		pf_num_show_ns(most, s->items[0].value_ns[0]), who.data);
+	pf_doc_finding(doc, "%s: %s in the median of %s%s, from %s to %s (%s)",
+		       col_of(s->by, 0)->title,
+		       PF_SHOW_NS(pf_stats_quantile(values, s->count, 50)),
+		       PF_SHOW_COUNT((int64_t)s->count),
+		       s->by->is_mean ? " ranks" : " GPUs",
+		       PF_SHOW_NS(values[0]),
+		       PF_SHOW_NS(s->items[0].value_ns[0]), who.data);
 }
 
 /* ---- tables ---- */
@@ -395,17 +392,16 @@ static void say_ranks(struct pf_doc *doc, const struct pf_table *captures)
 	int64_t missing = sum_of(captures, "missing_count");
 	int64_t count = (int64_t)pf_table_row_count(captures);
 	PF_AUTO(pf_buf_release) struct pf_buf more = { 0 };
-	char a[PF_NUM_MAX], b[PF_NUM_MAX];
 
 	if (failed)
 		pf_buf_addf(&more, "; %s could not be read",
-			    pf_num_show_count(a, failed));
+			    PF_SHOW_COUNT(failed));
 	if (missing > 0)
 		pf_buf_addf(&more, "; %s of the job %s not there",
-			    pf_num_show_count(b, missing),
+			    PF_SHOW_COUNT(missing),
 			    missing == 1 ? "is" : "are");
 	pf_doc_finding(doc, "A fleet of %s rank%s of %" PRId64 " capture%s%s",
-		       pf_num_show_count(b, ranks), plural(ranks), count,
+		       PF_SHOW_COUNT(ranks), plural(ranks), count,
 		       plural(count), more.data ? more.data : "");
 }
 

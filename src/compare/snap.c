@@ -312,26 +312,24 @@ static const struct change *first_of(const struct changes *d, int list,
 static void add_peak(const struct change *gpu, const struct change *peak,
 		     const struct change *line, struct pf_doc *doc)
 {
-	char change[PF_NUM_MAX], a[PF_NUM_MAX], b[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf at = { 0 };
 
 	add_line(line, &at);
-	pf_doc_finding(
-		doc,
-		"%s: the peak is %s %s in B than in A (%s, %s)%s; when "
-		"the snapshots were taken, %s allocated",
-		gpu->name, pf_num_show_bytes(change, llabs(peak->bytes[2])),
-		peak->bytes[2] < 0 ? "lower" : "higher",
-		pf_num_show_bytes(b, peak->bytes[1]),
-		pf_num_show_bytes(a, peak->bytes[0]), at.data ? at.data : "",
-		gpu->bytes[2] ? "the difference is smaller in what is"
-			      : "as much was");
+	pf_doc_finding(doc,
+		       "%s: the peak is %s %s in B than in A (%s, %s)%s; when "
+		       "the snapshots were taken, %s allocated",
+		       gpu->name, PF_SHOW_BYTES(llabs(peak->bytes[2])),
+		       peak->bytes[2] < 0 ? "lower" : "higher",
+		       PF_SHOW_BYTES(peak->bytes[1]),
+		       PF_SHOW_BYTES(peak->bytes[0]), at.data ? at.data : "",
+		       gpu->bytes[2] ? "the difference is smaller in what is"
+				     : "as much was");
 }
 
 static void add_finding(const struct changes *d, struct pf_doc *doc)
 {
 	const struct change *gpu = main_gpu(d), *peak;
-	char change[PF_NUM_MAX], a[PF_NUM_MAX], b[PF_NUM_MAX];
+	char a[PF_NUM_MAX], b[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 
 	if (!gpu) {
@@ -351,13 +349,12 @@ static void add_finding(const struct changes *d, struct pf_doc *doc)
 	add_line(first_of(d, LINES, gpu), &line);
 	if (gpu->reserved[2])
 		pf_buf_addf(&line, "; %s %s reserved",
-			    pf_num_show_bytes(change, llabs(gpu->reserved[2])),
+			    PF_SHOW_BYTES(llabs(gpu->reserved[2])),
 			    more_or_less(gpu->reserved[2]));
 	if (gpu->bytes[2])
 		pf_doc_finding(doc,
 			       "%s: %s %s allocated in B than in A (%s, %s)%s",
-			       gpu->name,
-			       pf_num_show_bytes(change, llabs(gpu->bytes[2])),
+			       gpu->name, PF_SHOW_BYTES(llabs(gpu->bytes[2])),
 			       more_or_less(gpu->bytes[2]), b, a,
 			       line.data ? line.data : "");
 	else

@@ -411,14 +411,13 @@ static void show_lines(const struct trend *trend, struct pf_doc *doc)
 static void add_shift(struct pf_buf *out, const struct trend *trend)
 {
 	int64_t first_ns = trend->rows[0].median_ns;
-	char text[PF_NUM_MAX];
 
 	pf_buf_addf(out, ", shift %s%s", trend->shift_ns > 0 ? "+" : "",
-		    pf_num_show_ns(text, trend->shift_ns));
+		    PF_SHOW_NS(trend->shift_ns));
 	if (first_ns)
 		pf_buf_addf(out, " (%s%s)", trend->shift_ns > 0 ? "+" : "",
-			    pf_num_show_ratio(text, (double)trend->shift_ns /
-							    (double)first_ns));
+			    PF_SHOW_RATIO((double)trend->shift_ns /
+					  (double)first_ns));
 }
 
 static void show_finding(const struct trend *trend, const char *since,
@@ -1013,11 +1012,11 @@ static double share_of(const struct change *c)
 /* " +2.4 % (37.6 ms to 38.5 ms)" */
 static void say_change(struct pf_buf *out, const struct change *c)
 {
-	char from[PF_NUM_MAX], to[PF_NUM_MAX], share[PF_NUM_MAX];
+	char from[PF_NUM_MAX], to[PF_NUM_MAX];
 
 	if (c->before > 0)
 		pf_buf_addf(out, " %s%s", c->shift > 0 ? "+" : "",
-			    pf_num_show_ratio(share, share_of(c)));
+			    PF_SHOW_RATIO(share_of(c)));
 	pf_buf_addf(out, " (%s to %s)", fine_text(from, c->before, kind_of(c)),
 		    fine_text(to, c->after, kind_of(c)));
 }
@@ -1078,7 +1077,6 @@ static void say_kernels(struct pf_buf *out, const struct change *c,
 {
 	const struct change *most = NULL;
 	size_t changed = 0;
-	char share[PF_NUM_MAX];
 
 	for (size_t i = 0; i < count; i++) {
 		if (!c[i].kernel || c[i].what != CHANGED)
@@ -1093,7 +1091,7 @@ static void say_kernels(struct pf_buf *out, const struct change *c,
 		    changed == 1 ? " has" : "s have");
 	pf_kernel_short_name(out, most->kernel);
 	pf_buf_addf(out, " (%s%s)", most->shift > 0 ? "+" : "",
-		    pf_num_show_ratio(share, share_of(most)));
+		    PF_SHOW_RATIO(share_of(most)));
 }
 
 /* Counts, where neither times nor kernels changed. */

@@ -1038,11 +1038,8 @@ bool pf_held_is(const struct pf_held *h)
 
 void pf_held_say(const struct pf_held *h, struct pf_buf *out)
 {
-	char share[PF_NUM_MAX];
-
 	pf_buf_addf(out,
 		    "%s of the time of GPU work lies inside the call that "
 		    "launched it",
-		    pf_num_show_ratio(share,
-				      pf_num_share(h->inside_ns, h->work_ns)));
+		    PF_SHOW_RATIO(pf_num_share(h->inside_ns, h->work_ns)));
 }

@@ -1461,14 +1461,13 @@ bool pf_captured_say(int64_t captured_count, int64_t work_count,
 		     struct pf_buf *out)
 {
 	const bool is_one = captured_count == 1;
-	char count[PF_NUM_MAX];
 
 	if (captured_count <= work_count)
 		return false;
 	pf_buf_addf(out,
 		    "%s launch%s recorded into graphs and run%s when these "
 		    "are replayed. ",
-		    pf_num_show_count(count, captured_count),
-		    is_one ? " is" : "es are", is_one ? "s" : "");
+		    PF_SHOW_COUNT(captured_count), is_one ? " is" : "es are",
+		    is_one ? "s" : "");
 	return true;
 }

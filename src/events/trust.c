@@ -134,14 +134,12 @@ int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,
 
 void pf_recorded_say(const struct pf_recorded *r, struct pf_buf *out)
 {
-	char every[PF_NUM_MAX];
-
 	if (r->dense_count)
 		pf_buf_addf(
 			out,
 			"the profiler recorded a range of the host every %s, "
 			"which slowed it: time steps without the profiler, too",
-			pf_num_show_ns(every, r->dense_ns / r->dense_count));
+			PF_SHOW_NS(r->dense_ns / r->dense_count));
 }
 
 /* ---- the work of a window ---- */
@@ -234,11 +232,8 @@ static int count_window(struct pf_db *db, const struct pf_window *w,
 static void add_count(struct pf_buf *text, int64_t count, const char *noun,
 		      const char *what)
 {
-	char shown[PF_NUM_MAX];
-
 	if (count)
-		pf_buf_addf(text, "; %s %s%s %s",
-			    pf_num_show_count(shown, count), noun,
+		pf_buf_addf(text, "; %s %s%s %s", PF_SHOW_COUNT(count), noun,
 			    count == 1 ? "" : "s", what);
 }
 
@@ -247,10 +242,10 @@ static void add_orphans(struct pf_buf *text, const struct trust *t,
 {
 	double share =
 		t->work_ns > 0 ? (double)t->orphan_ns / (double)t->work_ns : 0;
-	char part[PF_NUM_MAX], what[96];
+	char what[96];
 
 	snprintf(what, sizeof(what), "(%s of GPU time%s) %s no launch call",
-		 pf_num_show_ratio(part, share), scope,
+		 PF_SHOW_RATIO(share), scope,
 		 t->orphan_count == 1 ? "has" : "have");
 	add_count(text, t->orphan_count, "GPU event", what);
 }
@@ -298,18 +293,16 @@ int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 		      struct pf_doc *doc)
 {
 	PF_STMT(st) = pf_named_prepare(db, "trust_versions", db->err);
-	char shown[PF_NUM_MAX];
 	int rc;
 
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		if (!pf_window_find(window, sqlite3_column_int64(st, 0)))
 			continue;
-		pf_doc_note(
-			doc,
-			"%s rows of the table %s are in no figure: the "
-			"columns of this version are not known",
-			pf_num_show_count(shown, sqlite3_column_int64(st, 2)),
-			(const char *)sqlite3_column_text(st, 1));
+		pf_doc_note(doc,
+			    "%s rows of the table %s are in no figure: the "
+			    "columns of this version are not known",
+			    PF_SHOW_COUNT(sqlite3_column_int64(st, 2)),
+			    (const char *)sqlite3_column_text(st, 1));
 	}
 	return rc;
 }
@@ -320,7 +313,6 @@ static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found)
 	PF_STMT(st) = pf_named_prepare(db, "trust_foreign", db->err);
 	int rc = pf_db_step(db, st, db->err);
 	int64_t count = rc == 1 ? sqlite3_column_int64(st, 1) : 0;
-	char shown[PF_NUM_MAX];
 
 	*found = count > 0;
 	if (*found)
@@ -328,8 +320,7 @@ static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found)
 			doc,
 			"%s %s of %s %s not taken for GPU work: what is said "
 			"of the GPU leaves %s out",
-			pf_num_show_count(shown, count),
-			count == 1 ? "event" : "events",
+			PF_SHOW_COUNT(count), count == 1 ? "event" : "events",
 			(const char *)sqlite3_column_text(st, 0),
 			count == 1 ? "is" : "are", count == 1 ? "it" : "them");
 	return rc < 0 ? -1 : 0;

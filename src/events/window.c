@@ -769,7 +769,6 @@ void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
 			int64_t part_ns, int64_t window_ns, int64_t step_count)
 {
 	char share[PF_NUM_MAX], part[PF_NUM_MAX], time[PF_NUM_MAX];
-	char count[PF_NUM_MAX];
 
 	pf_num_show_ratio(share, pf_num_share(part_ns, window_ns));
 	pf_num_show_ns(part, part_ns);
@@ -781,7 +780,7 @@ void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
 			    time);
 	else
 		pf_buf_addf(out, "%s of %s steps%s (%s of %s)", share,
-			    pf_num_show_count(count, step_count),
+			    PF_SHOW_COUNT(step_count),
 			    w->between_share >= PF_WINDOW_BETWEEN
 				    ? " and the time between them"
 				    : "",

@@ -592,15 +592,13 @@ int pf_stacks_samples_most(struct pf_db *db, struct pf_doc *doc)
 {
 	PF_STMT(st) = pf_named_prepare(db, "stack_samples_most", db->err);
 	int rc = pf_db_step(db, st, db->err);
-	char share[PF_NUM_MAX], stacks[PF_NUM_MAX];
 	double all = rc == 1 ? sqlite3_column_double(st, 2) : 0;
 
 	if (all > 0)
 		pf_doc_finding(
 			doc, "%s of what %s %s ends in %s",
-			pf_num_show_ratio(share,
-					  sqlite3_column_double(st, 1) / all),
-			pf_num_show_count(stacks, sqlite3_column_int64(st, 3)),
+			PF_SHOW_RATIO(sqlite3_column_double(st, 1) / all),
+			PF_SHOW_COUNT(sqlite3_column_int64(st, 3)),
 			sqlite3_column_int64(st, 3) == 1 ? "stack counts"
 							 : "stacks count",
 			(const char *)sqlite3_column_text(st, 0));

@@ -107,15 +107,11 @@ void pf_figure_ratio(struct pf_buf *out, double ratio)
 
 void pf_figure_count(struct pf_buf *out, int64_t n)
 {
-	char shown[PF_NUM_MAX];
-
-	pf_buf_adds(out, pf_num_show_count(shown, n));
+	pf_buf_adds(out, PF_SHOW_COUNT(n));
 }
 
 static void add_real(struct pf_buf *out, double d)
 {
-	char shown[PF_NUM_MAX];
-
 	if ((fabs(d) >= 1000 || d == floor(d)) && fabs(d) < 9e15)
 		pf_figure_count(out, (int64_t)(d < 0 ? d - 0.5 : d + 0.5));
 	else if (fabs(d) >= 100)
@@ -125,7 +121,7 @@ static void add_real(struct pf_buf *out, double d)
 	else if (fabs(d) >= 0.01)
 		pf_buf_addf(out, "%.2f", d);
 	else
-		pf_buf_adds(out, pf_num_show_real(shown, d));
+		pf_buf_adds(out, PF_SHOW_REAL(d));
 }
 
 void pf_figure_cell(struct pf_buf *out, const struct pf_cell *cell,

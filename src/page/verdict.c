@@ -26,31 +26,23 @@ static void say(struct pf_verdict *v, const char *words)
 
 static void say_ratio(struct pf_verdict *v, double ratio)
 {
-	char text[PF_NUM_MAX];
-
-	say(v, pf_num_show_ratio(text, ratio));
+	say(v, PF_SHOW_RATIO(ratio));
 }
 
 static void say_ns(struct pf_verdict *v, int64_t ns)
 {
-	char text[PF_NUM_MAX];
-
-	say(v, pf_num_show_ns(text, ns));
+	say(v, PF_SHOW_NS(ns));
 }
 
 static void say_bytes(struct pf_verdict *v, int64_t bytes)
 {
-	char text[PF_NUM_MAX];
-
-	say(v, pf_num_show_bytes(text, bytes));
+	say(v, PF_SHOW_BYTES(bytes));
 }
 
 static void say_count(struct pf_verdict *v, int64_t n, const char *one,
 		      const char *many)
 {
-	char text[PF_NUM_MAX];
-
-	say(v, pf_num_show_count(text, n));
+	say(v, PF_SHOW_COUNT(n));
 	pf_buf_addc(&v->sentence, ' ');
 	say(v, n == 1 ? one : many);
 }
@@ -250,8 +242,6 @@ static int64_t steps_of(const struct pf_parts *p, int64_t trace_id)
 /* How often it was the last, in how many collectives. */
 static void say_last(const struct pf_arrivals *a, struct pf_verdict *v)
 {
-	char count[PF_NUM_MAX];
-
 	for (size_t i = 0; i < a->of.rank_count; i++) {
 		const struct pf_ranks_rank *r = &a->of.ranks[i];
 
@@ -260,7 +250,7 @@ static void say_last(const struct pf_arrivals *a, struct pf_verdict *v)
 		say(v, "; it comes last to ");
 		say_count(v, r->last_count, "collective", "collectives");
 		say(v, " of ");
-		say(v, pf_num_show_count(count, r->count));
+		say(v, PF_SHOW_COUNT(r->count));
 	}
 }
 

@@ -609,14 +609,12 @@ static size_t add_notes(struct pf_doc *doc, size_t rows)
 	for (size_t i = 0; i < doc->table_count; i++) {
 		const struct pf_table *t = doc->tables[i];
 		size_t count = pf_table_row_count(t);
-		char number[PF_NUM_MAX];
 
 		if (count > rows)
 			pf_doc_note(doc,
 				    "%s row%s of '%s' left out for --budget; "
 				    "--table %s shows all",
-				    pf_num_show_count(number,
-						      (int64_t)(count - rows)),
+				    PF_SHOW_COUNT((int64_t)(count - rows)),
 				    count - rows == 1 ? "" : "s",
 				    pf_table_name(t), pf_table_name(t));
 	}
@@ -714,7 +712,6 @@ static int print_page(const struct page *p, FILE *out, size_t *lines,
 	struct pf_style style = *p->style;
 	size_t before = p->doc->note_count, bytes;
 	PF_OWN char *text = NULL;
-	char number[PF_NUM_MAX];
 
 	style.rows = p->rows;
 	style.is_page = true;
@@ -722,7 +719,7 @@ static int print_page(const struct page *p, FILE *out, size_t *lines,
 		pf_doc_note(p->doc,
 			    "%s row%s of tables left out, to be a page; "
 			    "--limit -1 shows all",
-			    pf_num_show_count(number, (int64_t)p->left),
+			    PF_SHOW_COUNT((int64_t)p->left),
 			    p->left == 1 ? "" : "s");
 	text = text_take(&style, p->doc, &bytes, err);
 	p->doc->note_count = before;

@@ -1731,7 +1731,6 @@ const char *pf_graphs_op(const struct pf_graphs *g,
 
 void pf_graphs_say_how(const int64_t *how_ns, int64_t of_ns, struct pf_buf *out)
 {
-	char share[PF_NUM_MAX];
 	const char *before = "";
 
 	for (size_t h = 0; h < PF_HOWS; h++) {
@@ -1739,8 +1738,7 @@ void pf_graphs_say_how(const int64_t *how_ns, int64_t of_ns, struct pf_buf *out)
 			continue;
 		pf_buf_addf(out, "%s%s %s", before,
 			    graph_how_word((enum pf_graph_how)h),
-			    pf_num_show_ratio(share,
-					      pf_num_share(how_ns[h], of_ns)));
+			    PF_SHOW_RATIO(pf_num_share(how_ns[h], of_ns)));
 		before = ", ";
 	}
 }
@@ -1748,7 +1746,6 @@ void pf_graphs_say_how(const int64_t *how_ns, int64_t of_ns, struct pf_buf *out)
 void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc)
 {
 	int64_t how_ns[PF_HOWS] = { 0 };
-	char share[PF_NUM_MAX];
 	struct pf_buf parts = { 0 };
 
 	if (!g->replayed_ns)
@@ -1759,8 +1756,7 @@ void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc)
 	how_ns[PF_HOW_NONE] += g->past_ns;
 	pf_graphs_say_how(how_ns, g->replayed_ns, &parts);
 	pf_doc_note(doc, "%s of GPU time is replayed by graphs: %s",
-		    pf_num_show_ratio(share,
-				      pf_num_share(g->replayed_ns, g->gpu_ns)),
+		    PF_SHOW_RATIO(pf_num_share(g->replayed_ns, g->gpu_ns)),
 		    parts.data ? parts.data : "");
 	pf_buf_release(&parts);
 }
@@ -1973,18 +1969,15 @@ static int64_t replayed(const struct pf_graphs *g)
 
 static void find_whole(const struct pf_graphs *g, struct pf_doc *doc)
 {
-	char count[PF_NUM_MAX], ns[PF_NUM_MAX], part[PF_NUM_MAX];
-
-	pf_doc_finding(
-		doc,
-		"Graphs were recorded as a whole, without their "
-		"kernels: what %s launch%s of them replay%s is not "
-		"known (%s, %s of the GPU time%s)",
-		pf_num_show_count(count, g->whole_count),
-		g->whole_count == 1 ? "" : "es", g->whole_count == 1 ? "s" : "",
-		pf_num_show_ns(ns, g->whole_ns),
-		pf_num_show_ratio(part, pf_num_share(g->whole_ns, g->gpu_ns)),
-		pf_window_scope(&g->window));
+	pf_doc_finding(doc,
+		       "Graphs were recorded as a whole, without their "
+		       "kernels: what %s launch%s of them replay%s is not "
+		       "known (%s, %s of the GPU time%s)",
+		       PF_SHOW_COUNT(g->whole_count),
+		       g->whole_count == 1 ? "" : "es",
+		       g->whole_count == 1 ? "s" : "", PF_SHOW_NS(g->whole_ns),
+		       PF_SHOW_RATIO(pf_num_share(g->whole_ns, g->gpu_ns)),
+		       pf_window_scope(&g->window));
 }
 
 static void add_none(const struct pf_graphs *g, struct pf_doc *doc)
@@ -2004,8 +1997,6 @@ static void add_none(const struct pf_graphs *g, struct pf_doc *doc)
 static void add_finding(const struct pf_graphs *g, const int64_t *how_ns,
 			struct pf_doc *doc)
 {
-	char part[PF_NUM_MAX], ns[PF_NUM_MAX], all[PF_NUM_MAX];
-	char known[PF_NUM_MAX];
 	int64_t ops = how_ns[PF_HOW_EXACT] + how_ns[PF_HOW_ORDER] +
 		      how_ns[PF_HOW_ALIGNED] + how_ns[PF_HOW_FAMILY];
 
@@ -2018,10 +2009,10 @@ static void add_finding(const struct pf_graphs *g, const int64_t *how_ns,
 		doc,
 		"%s of the GPU time%s is replayed by graphs (%s of %s); the "
 		"operator is known of %s of that",
-		pf_num_show_ratio(part, pf_num_share(replayed(g), g->gpu_ns)),
-		pf_window_scope(&g->window), pf_num_show_ns(ns, replayed(g)),
-		pf_num_show_ns(all, g->gpu_ns),
-		pf_num_show_ratio(known, pf_num_share(ops, replayed(g))));
+		PF_SHOW_RATIO(pf_num_share(replayed(g), g->gpu_ns)),
+		pf_window_scope(&g->window), PF_SHOW_NS(replayed(g)),
+		PF_SHOW_NS(g->gpu_ns),
+		PF_SHOW_RATIO(pf_num_share(ops, replayed(g))));
 }
 
 static void add_figure(struct pf_doc *doc, const char *key, const char *title,

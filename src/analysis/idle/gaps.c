@@ -1213,7 +1213,6 @@ static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
-	char time[PF_NUM_MAX];
 
 	pf_captured_say(g->captured_count, g->all.event_count, &text);
 	if (!g->all.event_count && !g->all.idle_ns) {
@@ -1226,7 +1225,7 @@ static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 	} else if (!g->all.idle_ns) {
 		pf_buf_addf(&text, "%s never idle in %s",
 			    pf_window_device(&g->window),
-			    pf_num_show_ns(time, g->all.window_ns));
+			    PF_SHOW_NS(g->all.window_ns));
 	} else {
 		add_window(g, &text);
 		add_idlest(g, &text);
@@ -1240,7 +1239,6 @@ static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 {
 	const char *device = pf_window_device(&g->window);
-	char percent[PF_NUM_MAX];
 
 	if (g->all.outside_count && g->is_default)
 		pf_doc_note(
@@ -1248,11 +1246,9 @@ static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 			"%lld %s events (%s of %s time) lie before the "
 			"first step or behind the last",
 			(long long)g->all.outside_count, device,
-			pf_num_show_ratio(
-				percent,
-				pf_num_share(g->all.outside_ns,
-					     pf_sat_add(g->all.work_ns,
-							g->all.outside_ns))),
+			PF_SHOW_RATIO(pf_num_share(
+				g->all.outside_ns,
+				pf_sat_add(g->all.work_ns, g->all.outside_ns))),
 			device);
 	if (g->device_count > g->gpus.count)
 		pf_doc_note(doc, "times are sums over %zu captures of %zu %s%s",

@@ -60,8 +60,6 @@ static int held_find(struct pf_db *db, const struct pf_window *window,
 /* The sentence of a trace in which no call waits by its name. */
 static void held_say(const struct pf_held *h, struct pf_buf *out)
 {
-	char calls[PF_NUM_MAX], took[PF_NUM_MAX];
-
 	if (!pf_held_is(h)) {
 		pf_buf_adds(out, "No call waits for a GPU");
 		return;
@@ -69,9 +67,8 @@ static void held_say(const struct pf_held *h, struct pf_buf *out)
 	pf_buf_adds(out, "No call waits for a GPU by its name, but the calls "
 			 "that launch work hold the host until it is done. ");
 	pf_held_say(h, out);
-	pf_buf_addf(out, " (%s calls, %s)",
-		    pf_num_show_count(calls, h->call_count),
-		    pf_num_show_ns(took, h->call_ns));
+	pf_buf_addf(out, " (%s calls, %s)", PF_SHOW_COUNT(h->call_count),
+		    PF_SHOW_NS(h->call_ns));
 }
 
 /*
@@ -833,7 +830,7 @@ static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 	const bool is_one = s->count == 1,
 		   is_alone = s->allocator_count == s->count && !s->useful_ns;
 	const char *s_of = is_one ? "s" : "";
-	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], part[PF_NUM_MAX];
+	char calls[PF_NUM_MAX];
 
 	pf_num_show_count(calls, s->count);
 	if (is_alone)
@@ -845,7 +842,7 @@ static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 	if (!s->allocator_count)
 		pf_buf_addf(out, " wait%s for a GPU and", s_of);
 	pf_buf_addf(out, " block%s the host for %s", s_of,
-		    pf_num_show_ns(blocked, s->blocked_ns));
+		    PF_SHOW_NS(s->blocked_ns));
 	if (s->thread_count > 1)
 		pf_buf_addf(out, ", summed over %zu threads", s->thread_count);
 	if (is_alone || !s->allocator_count)
@@ -856,14 +853,13 @@ static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 	else
 		pf_buf_addf(out, ", %s of them the allocator's (%s)",
 			    pf_num_show_count(calls, s->allocator_count),
-			    pf_num_show_ns(part, s->allocator_ns));
+			    PF_SHOW_NS(s->allocator_ns));
 }
 
 /* ". No GPU work is recorded for 1 ms of that", in the calls themselves */
 static void add_meanwhile(const struct pf_syncs *s, struct pf_buf *out)
 {
 	const int64_t no_work_ns = s->blocked_ns - s->useful_ns;
-	char none[PF_NUM_MAX];
 
 	if (!s->device_count)
 		return;
@@ -873,7 +869,7 @@ static void add_meanwhile(const struct pf_syncs *s, struct pf_buf *out)
 		pf_buf_adds(out, ". No GPU work is recorded meanwhile");
 	else
 		pf_buf_addf(out, ". No GPU work is recorded for %s of that",
-			    pf_num_show_ns(none, no_work_ns));
+			    PF_SHOW_NS(no_work_ns));
 }
 
 /* ". 1 ms of idle time (2 % of the GPU's time) is due to them, most of it ..."
@@ -895,7 +891,6 @@ static void add_idle(const struct pf_syncs *s, struct pf_buf *out)
 static void add_largest(const struct pf_syncs *s, struct pf_buf *out)
 {
 	const struct pf_sync_site *t = &s->all[0];
-	char ns[PF_NUM_MAX];
 
 	if (s->idle_ns) {
 		pf_buf_adds(out, ". ");
@@ -905,7 +900,7 @@ static void add_largest(const struct pf_syncs *s, struct pf_buf *out)
 		pf_buf_adds(out, ". It is ");
 	} else {
 		pf_buf_addf(out, ". The largest part, %s, is in ",
-			    pf_num_show_ns(ns, t->blocked_ns));
+			    PF_SHOW_NS(t->blocked_ns));
 	}
 	add_site(t, out);
 }
@@ -914,21 +909,19 @@ static void add_largest(const struct pf_syncs *s, struct pf_buf *out)
 static void add_first_uses(const struct pf_syncs *s, struct pf_buf *out)
 {
 	const bool is_one = s->first_use_count == 1;
-	char count[PF_NUM_MAX], ns[PF_NUM_MAX], longest[PF_NUM_MAX];
 
 	if (!s->first_use_count)
 		return;
 	pf_buf_addf(out,
 		    ". %s call%s of first use %s left out, which take%s %s",
-		    pf_num_show_count(count, s->first_use_count),
-		    is_one ? "" : "s", is_one ? "is" : "are", is_one ? "s" : "",
-		    pf_num_show_ns(ns, s->first_use_ns));
+		    PF_SHOW_COUNT(s->first_use_count), is_one ? "" : "s",
+		    is_one ? "is" : "are", is_one ? "s" : "",
+		    PF_SHOW_NS(s->first_use_ns));
 	if (!s->first_use_call)
 		return;
 	pf_buf_adds(out, is_one ? ": " : ", the longest ");
 	if (!is_one)
-		pf_buf_addf(out, "%s in ",
-			    pf_num_show_ns(longest, s->first_use_max_ns));
+		pf_buf_addf(out, "%s in ", PF_SHOW_NS(s->first_use_max_ns));
 	pf_buf_addf(out, "%s%s%s", s->first_use_call,
 		    s->first_use_op ? " in " : "",
 		    s->first_use_op ? s->first_use_op : "");

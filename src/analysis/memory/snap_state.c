@@ -352,12 +352,10 @@ void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc)
 
 void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc)
 {
-	char text[PF_NUM_MAX];
-
 	if (segment_count)
 		pf_doc_note(doc,
 			    "%s segment%s could not be read: more was reserved "
 			    "than is said, and more may have been allocated",
-			    pf_num_show_count(text, segment_count),
+			    PF_SHOW_COUNT(segment_count),
 			    segment_count == 1 ? "" : "s");
 }

@@ -1313,8 +1313,6 @@ static void find_oom(const struct pf_usage_oom *oom, struct pf_doc *doc)
 static void find_now(const struct pf_snap_state *s, struct pf_doc *doc)
 {
 	const struct pf_snap_now *best = pf_snap_fullest(s);
-	char used[PF_NUM_MAX], reserved[PF_NUM_MAX], whole[PF_NUM_MAX];
-	char split[PF_NUM_MAX];
 
 	if (!best) {
 		pf_doc_finding(doc, "%s",
@@ -1328,23 +1326,20 @@ static void find_now(const struct pf_snap_state *s, struct pf_doc *doc)
 	pf_doc_finding(doc,
 		       "%s: %s allocated of %s reserved when the snapshot was "
 		       "taken; %s free in whole segments, %s between blocks",
-		       best->name, pf_num_show_bytes(used, best->allocated),
-		       pf_num_show_bytes(reserved, best->reserved),
-		       pf_num_show_bytes(whole, best->whole),
-		       pf_num_show_bytes(split, best->split));
+		       best->name, PF_SHOW_BYTES(best->allocated),
+		       PF_SHOW_BYTES(best->reserved),
+		       PF_SHOW_BYTES(best->whole), PF_SHOW_BYTES(best->split));
 }
 
 char *pf_usage_when(char *out, const struct pf_usage_device *d)
 {
-	char text[PF_NUM_MAX];
-
 	if (d->at.is_untimed)
 		snprintf(out, PF_USAGE_WHEN_MAX, "after %s %s of its history",
-			 pf_num_show_count(text, d->peak_entry),
+			 PF_SHOW_COUNT(d->peak_entry),
 			 d->peak_entry == 1 ? "entry" : "entries");
 	else
 		snprintf(out, PF_USAGE_WHEN_MAX, "%s into the capture",
-			 pf_num_show_ns(text, d->peak_ns));
+			 PF_SHOW_NS(d->peak_ns));
 	return out;
 }
 
@@ -1359,17 +1354,13 @@ char *pf_usage_when(char *out, const struct pf_usage_device *d)
 static bool say_direct(const struct pf_usage *u,
 		       const struct pf_usage_device *d, struct pf_buf *out)
 {
-	char allocs[PF_NUM_MAX], frees[PF_NUM_MAX];
-
 	if (u->alloc_calls)
 		pf_buf_addf(out,
 			    "No memory of a GPU is recorded, as where torch's "
 			    "caching allocator is off: %s was called %s times, "
 			    "%s %s times",
-			    u->alloc_call,
-			    pf_num_show_count(allocs, u->alloc_calls),
-			    u->free_call,
-			    pf_num_show_count(frees, u->free_calls));
+			    u->alloc_call, PF_SHOW_COUNT(u->alloc_calls),
+			    u->free_call, PF_SHOW_COUNT(u->free_calls));
 	if (u->alloc_calls && d->level_peak < NOTHING) {
 		pf_buf_adds(out, ", and no record says for how much");
 		return true;
@@ -1402,7 +1393,6 @@ static void say_holders(const struct pf_usage *u,
 {
 	const char *most = NULL;
 	int64_t bytes = 0;
-	char part[PF_NUM_MAX];
 
 	for (size_t i = 0; i < u->alive_count; i++) {
 		const char *place = place_of(&u->alive[i], d);
@@ -1413,20 +1403,17 @@ static void say_holders(const struct pf_usage *u,
 			bytes += u->alive[i].bytes;
 	}
 	if (most && pf_num_share(bytes, d->peak) >= LARGE)
-		pf_buf_addf(
-			out, ". %s of it was allocated at %s",
-			pf_num_show_ratio(part, pf_num_share(bytes, d->peak)),
-			most);
+		pf_buf_addf(out, ". %s of it was allocated at %s",
+			    PF_SHOW_RATIO(pf_num_share(bytes, d->peak)), most);
 	if (d->before > 0)
 		pf_buf_addf(out, ". %s of it dates from before the capture",
-			    pf_num_show_ratio(
-				    part, pf_num_share(d->before, d->peak)));
+			    PF_SHOW_RATIO(pf_num_share(d->before, d->peak)));
 }
 
 static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 {
 	const struct pf_usage_device *d = main_device(u);
-	char peak[PF_NUM_MAX], of[PF_NUM_MAX], part[PF_NUM_MAX];
+	char peak[PF_NUM_MAX], of[PF_NUM_MAX];
 	char time[PF_USAGE_WHEN_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
@@ -1465,7 +1452,7 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 			       "%s%s: at most %s%s%s in use, of which programs "
 			       "reserve a part. At most %s is allocated, %s",
 			       text.data, d->at.device,
-			       pf_num_show_bytes(part, d->in_use),
+			       PF_SHOW_BYTES(d->in_use),
 			       d->capacity > 0 ? " of " : "",
 			       d->capacity > 0 ? of : "", peak, time);
 		return;
@@ -1486,7 +1473,6 @@ static void add_notes(const struct pf_usage *u, struct pf_doc *doc)
 {
 	int64_t no_address = 0, jumps = 0, twice = 0, reused = 0, relative = 0;
 	int64_t unsized = 0;
-	char text[PF_NUM_MAX];
 
 	for (size_t i = 0; i < u->device_count; i++) {
 		const struct pf_usage_device *d = &u->devices[i];
@@ -1510,25 +1496,25 @@ static void add_notes(const struct pf_usage *u, struct pf_doc *doc)
 		pf_doc_note(doc,
 			    "%s frees say no size, and what they free was "
 			    "not seen to be allocated: how much is not known",
-			    pf_num_show_count(text, unsized));
+			    PF_SHOW_COUNT(unsized));
 	if (no_address)
 		pf_doc_note(doc,
 			    "%s records have no address: what is alive and "
 			    "kept does not cover them",
-			    pf_num_show_count(text, no_address));
+			    PF_SHOW_COUNT(no_address));
 	if (jumps)
 		pf_doc_note(doc,
 			    "%s totals do not continue the one before them: "
 			    "records are missing there",
-			    pf_num_show_count(text, jumps));
+			    PF_SHOW_COUNT(jumps));
 	if (twice)
 		pf_doc_note(doc, "%s frees of what was freed already",
-			    pf_num_show_count(text, twice));
+			    PF_SHOW_COUNT(twice));
 	if (reused)
 		pf_doc_note(doc,
 			    "%s addresses were allocated again without "
 			    "having been freed",
-			    pf_num_show_count(text, reused));
+			    PF_SHOW_COUNT(reused));
 }
 
 /* Of snapshots, by stack. */
@@ -1562,8 +1548,6 @@ static void show_ops(struct pf_usage *u, struct pf_doc *doc)
 /* Where the columns of a GPU do not add up, what they are short of. */
 static void note_sums(const struct pf_snap_state *s, struct pf_doc *doc)
 {
-	char blocks[PF_NUM_MAX], whole[PF_NUM_MAX];
-
 	for (size_t i = 0; i < s->now_count; i++) {
 		const struct pf_snap_now *n = &s->now[i];
 		int64_t sum =
@@ -1574,9 +1558,8 @@ static void note_sums(const struct pf_snap_state *s, struct pf_doc *doc)
 				    "%s: its segments are %s, and the blocks "
 				    "in them %s: the snapshot contradicts "
 				    "itself",
-				    n->name,
-				    pf_num_show_bytes(whole, n->reserved),
-				    pf_num_show_bytes(blocks, sum));
+				    n->name, PF_SHOW_BYTES(n->reserved),
+				    PF_SHOW_BYTES(sum));
 	}
 }
 
@@ -1586,7 +1569,6 @@ static void add_snap_notes(const struct pf_snap_state *s, struct pf_doc *doc)
 	int64_t odd = 0, before = 0, bytes = 0, untimed = 0;
 	int64_t entries = 0;
 	const bool has_history = pf_snap_has_history(s);
-	char text[PF_NUM_MAX], sum[PF_NUM_MAX];
 
 	for (size_t i = 0; i < s->past_count; i++) {
 		const struct pf_snap_past *p = &s->past[i];
@@ -1601,11 +1583,11 @@ static void add_snap_notes(const struct pf_snap_state *s, struct pf_doc *doc)
 	}
 	pf_snap_note_lost(s->lost_segments, doc);
 	if (s->lost_entries && !has_history)
-		pf_doc_note(doc,
-			    "%s of %s entries of the history could not be read",
-			    pf_num_show_count(text, s->lost_entries),
-			    pf_num_show_count(
-				    sum, pf_sat_add(entries, s->lost_entries)));
+		pf_doc_note(
+			doc,
+			"%s of %s entries of the history could not be read",
+			PF_SHOW_COUNT(s->lost_entries),
+			PF_SHOW_COUNT(pf_sat_add(entries, s->lost_entries)));
 	else if (pf_snap_state_is(s) && !has_history)
 		pf_doc_note(doc,
 			    "the snapshot has no history%s: call "
@@ -1616,8 +1598,7 @@ static void add_snap_notes(const struct pf_snap_state *s, struct pf_doc *doc)
 		pf_doc_note(doc,
 			    "%s blocks of %s were there before the first entry "
 			    "of the history",
-			    pf_num_show_count(text, before),
-			    pf_num_show_bytes(sum, bytes));
+			    PF_SHOW_COUNT(before), PF_SHOW_BYTES(bytes));
 	if (untimed)
 		pf_doc_note(doc, "entries of the history have no times, as "
 				 "older versions of torch write them: when "
@@ -1627,7 +1608,7 @@ static void add_snap_notes(const struct pf_snap_state *s, struct pf_doc *doc)
 		pf_doc_note(doc,
 			    "%s entries of the history do not agree with it or "
 			    "with the final state: 'profan doctor' counts them",
-			    pf_num_show_count(text, odd));
+			    PF_SHOW_COUNT(odd));
 }
 
 static void usage_show(struct pf_usage *u, struct pf_doc *doc)

@@ -411,14 +411,13 @@ static void add_most(const struct pf_path *p, struct pf_buf *out)
 {
 	const struct pf_path_row *c = largest(p->categories, p->category_count);
 	const struct pf_path_row *r = largest(p->rows, p->row_count);
-	char share[PF_NUM_MAX];
 
 	if (!c)
 		return;
 	pf_buf_addf(out, ". %s largest part is %s (%s)",
 		    c == p->categories ? "The" : "Of the rest the",
 		    pf_path_category_phrase((enum pf_path_category)c->in),
-		    pf_num_show_ratio(share, c->share));
+		    PF_SHOW_RATIO(c->share));
 	if (!r || r->in < 0 || !r->name)
 		return;
 	pf_buf_adds(out, ", the largest name ");
@@ -428,7 +427,7 @@ static void add_most(const struct pf_path *p, struct pf_buf *out)
 	pf_buf_adds(out, " (");
 	if (r->in != c->in)
 		pf_buf_addf(out, "%s, ", r->category);
-	pf_buf_addf(out, "%s)", pf_num_show_ratio(share, r->share));
+	pf_buf_addf(out, "%s)", PF_SHOW_RATIO(r->share));
 }
 
 #define MOSTLY   0.5 /* of the window: the host decides it */
@@ -442,7 +441,6 @@ static void add_free_host(const struct pf_path *p, struct pf_buf *out)
 {
 	const double share = pf_num_share(p->host_ns, p->window_ns);
 	const struct pf_path_answer *best = NULL;
-	char saved[PF_NUM_MAX];
 
 	for (size_t i = 0; pf_path_is_linked(p) && i < p->answer_count; i++)
 		if (p->answers[i].of_host &&
@@ -454,7 +452,7 @@ static void add_free_host(const struct pf_path *p, struct pf_buf *out)
 	pf_buf_addf(out,
 		    ". Without the host's " PF_PATH_CODE
 		    " at most %s would be saved",
-		    pf_num_show_ratio(saved, best->saved_share));
+		    PF_SHOW_RATIO(best->saved_share));
 }
 
 /* "The host decides 12 % of 6 steps (1 ms of 8 ms), GPU work decides 8 %" */
@@ -471,7 +469,6 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 	};
 	struct pf_buf queued = { 0 };
 	const struct part *first = &parts[0], *then = &parts[1];
-	char share[PF_NUM_MAX];
 	size_t at = out->len;
 
 	pf_buf_addf(&queued, "%s decides", pf_cause_phrase(PF_CAUSE_DEVICE));
@@ -494,8 +491,7 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 	if (then->ns)
 		pf_buf_addf(
 			out, ", %s %s", then->text,
-			pf_num_show_ratio(
-				share, pf_num_share(then->ns, p->window_ns)));
+			PF_SHOW_RATIO(pf_num_share(then->ns, p->window_ns)));
 	pf_buf_release(&queued);
 }
 
@@ -540,9 +536,6 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 /* How sure it is. */
 static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 {
-	char links[PF_NUM_MAX], inferred[PF_NUM_MAX], of[PF_NUM_MAX];
-	char share[PF_NUM_MAX], open[PF_NUM_MAX], behind[PF_NUM_MAX];
-	char others[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf slowed = { 0 };
 
 	if (!p->step_count && p->behind_ns)
@@ -550,28 +543,26 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 			    "the path ends %s before the last step does: "
 			    "behind it nothing is recorded that the step "
 			    "waits for",
-			    pf_num_show_ns(behind, p->behind_ns));
-	pf_doc_note(doc,
-		    "%s of the %s links of the path are inferred (%s of its "
-		    "time), and %s of its time is unexplained",
-		    pf_num_show_count(inferred, p->inferred_count),
-		    pf_num_show_count(links, p->link_count),
-		    pf_num_show_ratio(
-			    share, pf_num_share(p->inferred_ns - p->others_ns,
-						p->window_ns)),
-		    pf_num_show_ratio(open, pf_num_share(p->unexplained_ns,
-							 p->window_ns)));
+			    PF_SHOW_NS(p->behind_ns));
+	pf_doc_note(
+		doc,
+		"%s of the %s links of the path are inferred (%s of its "
+		"time), and %s of its time is unexplained",
+		PF_SHOW_COUNT(p->inferred_count), PF_SHOW_COUNT(p->link_count),
+		PF_SHOW_RATIO(pf_num_share(p->inferred_ns - p->others_ns,
+					   p->window_ns)),
+		PF_SHOW_RATIO(pf_num_share(p->unexplained_ns, p->window_ns)));
 	if (p->others_ns)
 		pf_doc_note(doc,
 			    "%s of it are taken for a wait for threads that "
 			    "communicate: nothing else is recorded of the "
 			    "thread then",
-			    pf_num_show_ns(others, p->others_ns));
+			    PF_SHOW_NS(p->others_ns));
 	if (p->queue_length != PF_NO_INT)
 		pf_doc_note(doc,
 			    "the launch queue was full at times: it holds %s "
 			    "calls",
-			    pf_num_show_count(of, p->queue_length));
+			    PF_SHOW_COUNT(p->queue_length));
 	if (pf_num_share(p->host_ns, p->window_ns) >= MOSTLY)
 		pf_recorded_say(&p->recorded, &slowed);
 	if (slowed.len)
@@ -581,7 +572,6 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 /* Whose operators evidence names, and how sure those are. */
 static void add_replayed(const struct pf_path *p, struct pf_doc *doc)
 {
-	char share[PF_NUM_MAX], all[PF_NUM_MAX];
 	struct pf_buf parts = { 0 };
 	int64_t ns = 0;
 
@@ -591,8 +581,7 @@ static void add_replayed(const struct pf_path *p, struct pf_doc *doc)
 	if (ns)
 		pf_doc_note(doc,
 			    "%s of the path is GPU work that graphs replay: %s",
-			    pf_num_show_ratio(share,
-					      pf_num_share(ns, p->window_ns)),
+			    PF_SHOW_RATIO(pf_num_share(ns, p->window_ns)),
 			    parts.data);
 	else if (p->category_count)
 		pf_doc_note(doc, "no GPU work on the path is replayed by "
@@ -601,7 +590,7 @@ static void add_replayed(const struct pf_path *p, struct pf_doc *doc)
 		pf_doc_note(doc,
 			    "%s GPU events of graphs are past the limit of "
 			    "nodes, and are not looked at",
-			    pf_num_show_count(all, p->graphs->past_count));
+			    PF_SHOW_COUNT(p->graphs->past_count));
 	pf_buf_release(&parts);
 }
 

@@ -899,8 +899,6 @@ static void count_early(struct pf_ranks_job *job)
 /* Clocks of one machine are one. */
 static void check_machines(struct pf_ranks_job *job)
 {
-	char shown[PF_NUM_MAX];
-
 	for (size_t i = 0; i < job->rank_count && !job->why.len; i++) {
 		const struct rank *x = &job->ranks[i];
 		const struct rank *y = &job->ranks[x->reference];
@@ -912,7 +910,7 @@ static void check_machines(struct pf_ranks_job *job)
 				    " ran on one machine, and yet their "
 				    "collectives end %s apart",
 				    y->rank, x->rank,
-				    pf_num_show_ns(shown, llround(apart)));
+				    PF_SHOW_NS(llround(apart)));
 	}
 }
 
@@ -948,8 +946,6 @@ static void check_causality(struct pf_ranks_job *job)
 /* What the error of an offset adds up to, over all that a rank meets. */
 static void check_error(struct pf_ranks_job *job)
 {
-	char shown[PF_NUM_MAX];
-
 	for (size_t i = 0; i < job->rank_count && !job->why.len; i++) {
 		const struct rank *r = &job->ranks[i];
 		double n = r->seen_count, window;
@@ -972,13 +968,12 @@ static void check_error(struct pf_ranks_job *job)
 						  "in receives"
 						: "");
 		else if (r->scatter_ns * sqrt(n) > ERROR_MAX * window)
-			pf_buf_addf(
-				&job->why,
-				"collectives of rank %" PRId64
-				" end %s before or after those of others, "
-				"too much to compare its clock",
-				r->rank,
-				pf_num_show_ns(shown, llround(r->scatter_ns)));
+			pf_buf_addf(&job->why,
+				    "collectives of rank %" PRId64
+				    " end %s before or after those of others, "
+				    "too much to compare its clock",
+				    r->rank,
+				    PF_SHOW_NS(llround(r->scatter_ns)));
 	}
 }
 

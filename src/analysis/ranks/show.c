@@ -253,18 +253,16 @@ static struct whole look(const struct pf_ranks *r)
 static bool pipeline_finding(const struct pf_ranks *r, struct pf_buf *out)
 {
 	struct whole w = look(r);
-	char share[PF_NUM_MAX], ideal[PF_NUM_MAX];
 
 	if (!r->waits_to_receive || !r->stage_count || w.stage_count < 0 ||
 	    w.step_ns <= 0)
 		return false;
-	pf_buf_addf(
-		out, "%s of the steps are bubbles of %" PRId64 " stages",
-		pf_num_show_ratio(share, pf_num_share(w.bubble_ns, w.step_ns)),
-		w.stage_count);
+	pf_buf_addf(out, "%s of the steps are bubbles of %" PRId64 " stages",
+		    PF_SHOW_RATIO(pf_num_share(w.bubble_ns, w.step_ns)),
+		    w.stage_count);
 	if (!isnan(w.ideal))
 		pf_buf_addf(out, " (1F1B of even stages: %s)",
-			    pf_num_show_ratio(ideal, w.ideal));
+			    PF_SHOW_RATIO(w.ideal));
 	if (w.slowest)
 		pf_buf_addf(out,
 			    "; stage %" PRId64
@@ -478,7 +476,6 @@ static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
 {
 	const struct pf_ranks_rank *s = &r->ranks[r->straggler];
 	const char *words = doing_of(s->cause);
-	char saved[PF_NUM_MAX], share[PF_NUM_MAX], total[PF_NUM_MAX];
 
 	pf_buf_addf(out, "Rank %" PRId64 " ", s->rank);
 	if (words)
@@ -491,16 +488,13 @@ static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
 		say_work(s, out);
 	pf_buf_addf(out,
 		    "; were it like the others, %s of %s (%s) would be saved",
-		    pf_num_show_ns(saved, s->saved_ns),
-		    pf_num_show_ns(total, r->total_ns),
-		    pf_num_show_ratio(share,
-				      pf_num_share(s->saved_ns, r->total_ns)));
+		    PF_SHOW_NS(s->saved_ns), PF_SHOW_NS(r->total_ns),
+		    PF_SHOW_RATIO(pf_num_share(s->saved_ns, r->total_ns)));
 }
 
 static void say_compared(const struct pf_ranks *r, struct pf_buf *out)
 {
 	int64_t ns = r->total_ns > r->ideal_ns ? r->total_ns - r->ideal_ns : 0;
-	char lost[PF_NUM_MAX];
 
 	pf_buf_addf(out,
 		    r->slowdown < PF_RANKS_EVEN
@@ -509,7 +503,7 @@ static void say_compared(const struct pf_ranks *r, struct pf_buf *out)
 			    : "No rank alone is slow; were each of %zu like "
 			      "the median, %s of the time would be saved",
 		    r->rank_count,
-		    pf_num_show_ratio(lost, pf_num_share(ns, r->total_ns)));
+		    PF_SHOW_RATIO(pf_num_share(ns, r->total_ns)));
 }
 
 /* Without a full stop: who is slow, why and what it costs, or that none is. */
@@ -875,7 +869,6 @@ int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
 	struct gate gate;
 	int64_t lost = 0;
 	double share;
-	char shown[PF_NUM_MAX];
 
 	PF_TRY(parse(expression, &gate, err) < 0);
 	if (r->total_ns == PF_NO_INT) {
@@ -893,7 +886,7 @@ int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
 	share = pf_num_share(lost, r->total_ns);
 	if (share > gate.limit) {
 		pf_doc_failed(doc, expression, "%s: it is %s", expression,
-			      pf_num_show_ratio(shown, share));
+			      PF_SHOW_RATIO(share));
 		*is_failed = true;
 	} else {
 		pf_doc_passed(doc, expression);

@@ -955,7 +955,7 @@ static void say_roofed(const struct pf_roofline *r, struct pf_doc *doc)
 
 static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
 {
-	char part[PF_NUM_MAX], all[PF_NUM_MAX];
+	char all[PF_NUM_MAX];
 	const char *scope = pf_window_scope(&r->walk.window);
 
 	doc->is_nothing = !r->gpu_ns;
@@ -973,8 +973,7 @@ static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
 			doc,
 			"%s of the GPU time%s (%s) has a model; how "
 			"fast the GPU could be is not known",
-			pf_num_show_ratio(
-				part, pf_num_share(r->modelled_ns, r->gpu_ns)),
+			PF_SHOW_RATIO(pf_num_share(r->modelled_ns, r->gpu_ns)),
 			scope, all);
 	else
 		say_roofed(r, doc);
@@ -1146,7 +1145,6 @@ static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
 static void add_replayed(const struct pf_roof_walk *w, struct pf_doc *doc)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf parts = { 0 };
-	char share[PF_NUM_MAX];
 	int64_t ns = 0;
 
 	for (size_t h = 0; w->how_ns && h < PF_HOWS; h++)
@@ -1155,14 +1153,11 @@ static void add_replayed(const struct pf_roof_walk *w, struct pf_doc *doc)
 		return;
 	pf_graphs_say_how(w->how_ns, ns, &parts);
 	pf_doc_note(doc, "%s of GPU time is replayed by graphs: %s",
-		    pf_num_show_ratio(share, pf_num_share(ns, w->started_ns)),
-		    parts.data);
+		    PF_SHOW_RATIO(pf_num_share(ns, w->started_ns)), parts.data);
 }
 
 static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 {
-	char ns[PF_NUM_MAX];
-
 	if (r->has_several)
 		pf_doc_note(doc, "the traces are of several kinds of GPU: "
 				 "--trace asks for one of them");
@@ -1181,7 +1176,7 @@ static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 			"Their data was in a cache, products were %sleft "
 			"out (as Winograd's convolutions do), or the peak is "
 			"another",
-			pf_num_show_ns(ns, r->all.bound_ns[PF_ROOF_OVER]),
+			PF_SHOW_NS(r->all.bound_ns[PF_ROOF_OVER]),
 			isnan(r->peaks.rate[PF_PEAK_TF32])
 				? ""
 				: "rounded to tf32 or ");
@@ -1190,25 +1185,24 @@ static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 			    "%s are of copies from or to the host, which "
 			    "the GPU's memory does not bound: they have no "
 			    "roof",
-			    pf_num_show_ns(ns, r->all.bound_ns[PF_ROOF_HOST]));
+			    PF_SHOW_NS(r->all.bound_ns[PF_ROOF_HOST]));
 	if (r->fast_links)
 		pf_doc_note(doc,
 			    "%s of collectives were faster than the link that "
 			    "data/gpus.csv has for this GPU: theirs is another",
-			    pf_num_show_count(ns, r->fast_links));
+			    PF_SHOW_COUNT(r->fast_links));
 	if (!isnan(r->mfu) && r->rest_ns)
 		pf_doc_note(doc,
 			    "MFU and HFU are of what has a model: whatever "
 			    "products are in the other %s come on top",
-			    pf_num_show_ns(ns, r->rest_ns));
+			    PF_SHOW_NS(r->rest_ns));
 	if (has_roof(r) && r->all.works &&
 	    r->all.kernel_ns / r->all.works < PF_LAUNCH_SHORT_NS)
-		pf_doc_note(
-			doc,
-			"the kernels take %s in the mean: so short, "
-			"starting and ending are a large part, which no "
-			"roof allows for; fewer, larger ones gain more",
-			pf_num_show_ns(ns, r->all.kernel_ns / r->all.works));
+		pf_doc_note(doc,
+			    "the kernels take %s in the mean: so short, "
+			    "starting and ending are a large part, which no "
+			    "roof allows for; fewer, larger ones gain more",
+			    PF_SHOW_NS(r->all.kernel_ns / r->all.works));
 	if (has_roof(r))
 		pf_doc_note(doc, "time above a roof is time of the GPU: a "
 				 "step that waits for its host gains nothing "

@@ -513,7 +513,6 @@ PF_ORDER(by_step, struct in_step, PF_UP(place) PF_UP(series))
 
 static void show(struct counters *c, struct pf_doc *doc)
 {
-	char count[PF_NUM_MAX], part[PF_NUM_MAX];
 	struct in_step *cell = c->cells.rows;
 	const struct state *held;
 	struct held most;
@@ -545,10 +544,10 @@ static void show(struct counters *c, struct pf_doc *doc)
 		pf_doc_finding(
 			doc,
 			"%zu series of counters with %s sample%s%s%s%s%s%s%s",
-			c->series.count, pf_num_show_count(count, samples),
+			c->series.count, PF_SHOW_COUNT(samples),
 			samples == 1 ? "" : "s", held ? "; clocks of " : "",
 			held ? held->track : "", held ? " are held down " : "",
-			held ? pf_num_show_ratio(part, most.share) : "",
+			held ? PF_SHOW_RATIO(most.share) : "",
 			!held           ? ""
 			: most.is_mixed ? " of the time, longest by "
 					: " of the time by ",

@@ -962,7 +962,7 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 {
 	const struct pf_kernel_row *top = k->rows;
 	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 }, classes = { 0 };
-	char share[PF_NUM_MAX], total[PF_NUM_MAX];
+	char total[PF_NUM_MAX];
 
 	if (!k->row_count) {
 		pf_doc_finding(
@@ -994,8 +994,7 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 			       "Kernels ran %s%s%s. The largest is %s with "
 			       "%s",
 			       total, pf_window_scope(&k->window), classes.data,
-			       name.data,
-			       pf_num_show_ratio(share, top->ns.share));
+			       name.data, PF_SHOW_RATIO(top->ns.share));
 }
 
 #define FIELD(...) PF_FIELD(struct pf_kernels, __VA_ARGS__)
@@ -1003,7 +1002,6 @@ static void add_scalars(const struct pf_kernels *k, struct pf_doc *doc)
 {
 	int of_products = k->group == PF_KERNELS_BY_NAME_OP ? PF_NS : PF_ABSENT;
 	double unknown = pf_num_share(k->tensor_unknown_ns, k->total_ns);
-	char text[PF_NUM_MAX], count[PF_NUM_MAX];
 	const struct pf_field fields[] = {
 		FIELD(total_ns, "kernel_ns", "Kernel time, summed", PF_NS),
 		FIELD(calls, "kernel_count", "Kernels", PF_COUNT),
@@ -1024,9 +1022,9 @@ static void add_scalars(const struct pf_kernels *k, struct pf_doc *doc)
 		pf_doc_note(doc,
 			    "whether %s %s (%s of the time) use%s "
 			    "tensor or matrix cores is not known from %s",
-			    pf_num_show_count(count, k->tensor_unknown_calls),
+			    PF_SHOW_COUNT(k->tensor_unknown_calls),
 			    is_one ? "kernel" : "kernels",
-			    pf_num_show_ratio(text, unknown), is_one ? "s" : "",
+			    PF_SHOW_RATIO(unknown), is_one ? "s" : "",
 			    is_one ? "its name" : "their names");
 }
 #undef FIELD
@@ -1116,8 +1114,6 @@ static const struct pf_field stream_fields[] = {
 
 static void kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
 {
-	char share[PF_NUM_MAX], count[PF_NUM_MAX];
-
 	add_finding(k, doc);
 	add_scalars(k, doc);
 	add_rows(k, doc);
@@ -1128,11 +1124,11 @@ static void kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
 	if (k->graphs)
 		pf_graphs_note(k->graphs, doc);
 	if (k->without_op)
-		pf_doc_note(
-			doc, "%s kernel%s (%s of kernel time) %s no operator",
-			pf_num_show_count(count, k->without_op),
-			k->without_op == 1 ? "" : "s",
-			pf_num_show_ratio(share, pf_num_share(k->without_op_ns,
-							      k->total_ns)),
-			k->without_op == 1 ? "has" : "have");
+		pf_doc_note(doc,
+			    "%s kernel%s (%s of kernel time) %s no operator",
+			    PF_SHOW_COUNT(k->without_op),
+			    k->without_op == 1 ? "" : "s",
+			    PF_SHOW_RATIO(pf_num_share(k->without_op_ns,
+						       k->total_ns)),
+			    k->without_op == 1 ? "has" : "have");
 }

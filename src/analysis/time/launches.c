@@ -155,7 +155,6 @@ static void add_finding(const struct calls *c, struct pf_doc *doc)
 	const struct api_call *most = api_call_at(c, 0);
 	const char *scope = pf_window_scope(&c->ask.window);
 	const struct pf_recorded *r = &c->recorded;
-	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
 
 	doc->is_nothing = !c->by_key.count;
 	if (doc->is_nothing && c->ask.window.has_unread)
@@ -172,9 +171,8 @@ static void add_finding(const struct calls *c, struct pf_doc *doc)
 	else
 		pf_doc_finding(
 			doc, "%s takes %s of the time in calls%s (%s of %s)",
-			most->name, pf_num_show_ratio(part, most->ns.share),
-			scope, pf_num_show_ns(time, most->ns.of.sum),
-			pf_num_show_ns(all, c->by_key.sum));
+			most->name, PF_SHOW_RATIO(most->ns.share), scope,
+			PF_SHOW_NS(most->ns.of.sum), PF_SHOW_NS(c->by_key.sum));
 }
 
 #define FIGURE(...) PF_FIELD(struct calls, __VA_ARGS__)
@@ -898,78 +896,69 @@ static double waiting_of(const struct pf_launches *l)
 static void say_slow(const struct pf_launches *l, struct pf_buf *out)
 {
 	const struct pf_launch_sums *all = &l->all;
-	char ns[PF_NUM_MAX], count[PF_NUM_MAX];
 
 	if (all->slow_wait_ns || all->slow_first_ns)
 		pf_buf_adds(out, ". Of that, ");
 	if (all->slow_wait_ns)
 		pf_buf_addf(out, "waits for the GPU take %s",
-			    pf_num_show_ns(ns, all->slow_wait_ns));
+			    PF_SHOW_NS(all->slow_wait_ns));
 	if (all->slow_first_ns)
 		pf_buf_addf(out, "%sfirst uses%s %s",
 			    all->slow_wait_ns ? " and " : "",
 			    all->slow_wait_ns ? "" : " take",
-			    pf_num_show_ns(ns, all->slow_first_ns));
+			    PF_SHOW_NS(all->slow_first_ns));
 	if (all->full_count)
 		pf_buf_addf(out,
 			    ". %s of them find%s the queue full, with over "
 			    "%s launches in it",
-			    pf_num_show_count(count, all->full_count),
+			    PF_SHOW_COUNT(all->full_count),
 			    all->full_count == 1 ? "s" : "",
-			    pf_num_show_count(ns, QUEUE_FULL));
+			    PF_SHOW_COUNT(QUEUE_FULL));
 }
 
 /* ". The median call takes ...": those that wait or load code stand apart. */
 static void say_calls(const struct pf_launches *l, struct pf_buf *out)
 {
 	const struct pf_launch_sums *all = &l->all;
-	char median[PF_NUM_MAX], ns[PF_NUM_MAX], of[PF_NUM_MAX];
-	char count[PF_NUM_MAX];
+	char of[PF_NUM_MAX];
 
 	if (all->median_cpu_ns == PF_NO_INT)
 		return;
 	pf_buf_addf(out, ". The median call takes %s",
-		    pf_num_show_ns(median, all->median_cpu_ns));
+		    PF_SHOW_NS(all->median_cpu_ns));
 	pf_num_show_ns(of, all->cpu_ns);
 	if (!all->slow) {
 		pf_buf_addf(out, ", all together %s", of);
 		return;
 	}
 	pf_buf_addf(out, "; %s over 50 us take%s %s of %s in all%s %s",
-		    pf_num_show_count(count, all->slow_count),
-		    all->slow_count == 1 ? "s" : "",
-		    pf_num_show_ns(ns, all->slow_ns), of,
-		    all->slow_count == 1 ? ":" : ", above all", all->slow);
+		    PF_SHOW_COUNT(all->slow_count),
+		    all->slow_count == 1 ? "s" : "", PF_SHOW_NS(all->slow_ns),
+		    of, all->slow_count == 1 ? ":" : ", above all", all->slow);
 	say_slow(l, out);
 }
 
 /* Where graphs are most of the work, a launch is not a kernel. */
 static void say_graphs(const struct pf_launch_sums *all, struct pf_buf *out)
 {
-	char count[PF_NUM_MAX], of[PF_NUM_MAX], share[PF_NUM_MAX];
-
 	if (all->graph_ns <= all->gpu_ns / 2)
 		return;
 	pf_buf_addf(out,
 		    "%s of %s launch%s replay%s a graph, and %s of the "
 		    "time of GPU work is in them. ",
-		    pf_num_show_count(count, all->graph_count),
-		    pf_num_show_count(of, all->count),
+		    PF_SHOW_COUNT(all->graph_count), PF_SHOW_COUNT(all->count),
 		    all->count == 1 ? "" : "es",
 		    all->graph_count == 1 ? "s" : "",
-		    pf_num_show_ratio(
-			    share, pf_num_share(all->graph_ns, all->gpu_ns)));
+		    PF_SHOW_RATIO(pf_num_share(all->graph_ns, all->gpu_ns)));
 }
 
 /* What is recorded into graphs has no work of its own yet. */
 static void say_captured(const struct pf_launches *l, struct pf_buf *out)
 {
-	char of[PF_NUM_MAX];
-
 	if (pf_captured_say(l->captured_count, l->all.count, out) &&
 	    l->all.count)
 		pf_buf_addf(out, "What follows is of the other %s. ",
-			    pf_num_show_count(of, l->all.count));
+			    PF_SHOW_COUNT(l->all.count));
 }
 
 /* One word for how far the CPU is ahead, by the launches and by the time. */
@@ -996,16 +985,14 @@ static void say_queue(const struct pf_launches *l, double waiting,
 		[AHEAD_AT_TIMES] = "runs ahead at times",
 		[AHEAD_ALWAYS] = "runs ahead",
 	};
-	char others[PF_NUM_MAX], share[PF_NUM_MAX];
 
 	pf_buf_addf(out,
 		    "The CPU %s: launched work waits in %s of the time from "
 		    "the first launch on. A launch finds ",
 		    words[ahead_of(l, waiting)],
-		    pf_num_show_ratio(share, l->all.queued_share));
+		    PF_SHOW_RATIO(l->all.queued_share));
 	if (waiting > 0)
-		pf_buf_addf(out, "%s other%s",
-			    pf_num_show_real(others, waiting),
+		pf_buf_addf(out, "%s other%s", PF_SHOW_REAL(waiting),
 			    waiting <= 1 && waiting >= 1 ? "" : "s");
 	else
 		pf_buf_adds(out, "no other");
@@ -1022,7 +1009,6 @@ static void say_delays(const struct pf_launches *l, double waiting,
 	const char *scope = pf_window_scope(&l->window);
 	double late = pf_num_share(l->all.delayed_count, l->all.count);
 	bool is_odd = ahead_of(l, waiting) == AHEAD_HARDLY && late >= LATE;
-	char part[PF_NUM_MAX];
 
 	if (late <= 0) {
 		pf_buf_addf(out,
@@ -1035,8 +1021,7 @@ static void say_delays(const struct pf_launches *l, double waiting,
 	pf_buf_addf(out,
 		    "%she work of %s of the launches%s begins over 100 us "
 		    "after the call%s",
-		    is_odd ? "Yet t" : "T", pf_num_show_ratio(part, late),
-		    scope,
+		    is_odd ? "Yet t" : "T", PF_SHOW_RATIO(late), scope,
 		    is_odd && waiting <= late / 2
 			    ? ", most with no other launch queued before it"
 			    : "");

@@ -444,7 +444,6 @@ int pf_hlo_ops(struct pf_db *db, const struct pf_window *window,
 	       enum pf_hlo_group group, bool has_finding, struct pf_doc *doc)
 {
 	static const struct pf_hlo_peaks none = { NAN, NAN };
-	char share[PF_NUM_MAX], ns[PF_NUM_MAX], sum[PF_NUM_MAX];
 	struct pf_hlo_roofs *r = pf_hlo_roofs_new(db, window, group, &none);
 	const struct hlo_op *most;
 
@@ -455,10 +454,9 @@ int pf_hlo_ops(struct pf_db *db, const struct pf_window *window,
 		pf_doc_finding(doc,
 			       "%s takes %s of the time of the TPUs' "
 			       "operations (%s of %s)",
-			       most->name,
-			       pf_num_show_ratio(share, most->share),
-			       pf_num_show_ns(ns, most->self_ns),
-			       pf_num_show_ns(sum, r->all.self_ns));
+			       most->name, PF_SHOW_RATIO(most->share),
+			       PF_SHOW_NS(most->self_ns),
+			       PF_SHOW_NS(r->all.self_ns));
 	PF_ROWS(doc, "operations", "Operations of the TPUs", op_fields, most,
 		r->rows.count);
 	pf_hlo_roofs_free(r);
@@ -550,7 +548,7 @@ void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
 		    struct pf_doc *doc)
 {
 	char above[PF_NUM_MAX], share[PF_NUM_MAX], rest[PF_NUM_MAX];
-	char ns[PF_NUM_MAX], all[PF_NUM_MAX];
+	char all[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int64_t rest_ns = r->ns - r->roofed_ns;
 
@@ -561,7 +559,7 @@ void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
 	pf_num_show_ns(all, r->ns);
 	if (rest_ns > r->roofed_ns)
 		pf_buf_addf(&text, "For %s of %s (%s of %s) no roof is known. ",
-			    rest, r->work, pf_num_show_ns(ns, rest_ns), all);
+			    rest, r->work, PF_SHOW_NS(rest_ns), all);
 	if (say_no_gain(r, peak, &text))
 		;
 	else if (rest_ns > r->roofed_ns)
@@ -573,8 +571,8 @@ void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
 		pf_buf_addf(&text,
 			    "At the roofs of %s, %s of %s would take %s (%s) "
 			    "less. For the other %s no roof is known",
-			    peak, pf_num_show_ns(ns, r->roofed_ns), r->work,
-			    above, share, rest);
+			    peak, PF_SHOW_NS(r->roofed_ns), r->work, above,
+			    share, rest);
 	else
 		pf_buf_addf(&text,
 			    "At the roofs of %s, %s (%s) would take %s (%s) "
@@ -593,7 +591,6 @@ void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
 				  all->above_ns,
 				  0,
 				  0 };
-	char self[PF_NUM_MAX];
 
 	if (all->roofed_ns)
 		pf_roofed_tell(&said, peak, doc);
@@ -601,7 +598,7 @@ void pf_hlo_roofs_tell(const struct pf_hlo_roofs *r, const char *peak,
 		pf_doc_finding(doc,
 			       "The TPUs' operations take %s; how fast they "
 			       "could be is not known",
-			       pf_num_show_ns(self, all->self_ns));
+			       PF_SHOW_NS(all->self_ns));
 }
 
 /* ---- operators ---- */
@@ -633,7 +630,6 @@ static const struct pf_field sum_fields[] = {
 
 static void show_sums(const struct sums *sums, struct pf_doc *doc)
 {
-	char ns[PF_NUM_MAX], count[PF_NUM_MAX];
 	struct sums shown = *sums; /* what nobody recorded is not known */
 
 	pf_doc_finding(
@@ -655,8 +651,8 @@ static void show_sums(const struct sums *sums, struct pf_doc *doc)
 		pf_doc_note(doc,
 			    "%s GPU events (%s) say no operator, and their "
 			    "launch calls are in none",
-			    pf_num_show_count(count, sums->none_count),
-			    pf_num_show_ns(ns, sums->none_ns));
+			    PF_SHOW_COUNT(sums->none_count),
+			    PF_SHOW_NS(sums->none_ns));
 }
 
 /* What TPUs ran; where there is nothing else, it is the answer. */
@@ -872,19 +868,17 @@ static void finish_rows(struct walk *w)
 
 static void show(const struct walk *w, struct pf_doc *doc)
 {
-	char all[PF_NUM_MAX], named[PF_NUM_MAX];
-
 	if (w->replayed_count)
 		pf_doc_finding(doc,
 			       "%s of GPU work by operator, %s of it replayed "
 			       "by graphs and named by evidence",
-			       pf_num_show_ns(all, w->gpu_ns),
-			       pf_num_show_ns(named, w->replayed_ns));
+			       PF_SHOW_NS(w->gpu_ns),
+			       PF_SHOW_NS(w->replayed_ns));
 	else
 		pf_doc_finding(doc,
 			       "%s of GPU work by operator; none of it is "
 			       "replayed by graphs and has a known operator",
-			       pf_num_show_ns(all, w->gpu_ns));
+			       PF_SHOW_NS(w->gpu_ns));
 	pf_doc_int(doc, "gpu_ns", "GPU time, summed", PF_NS, w->gpu_ns);
 	pf_doc_int(doc, "work_count", "GPU events", PF_COUNT, w->gpu_count);
 	pf_doc_int(doc, "replayed_ns", "Replayed, operator named", PF_NS,

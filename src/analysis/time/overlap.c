@@ -501,7 +501,6 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 {
 	const struct pf_overlap_figures *f = &o->all;
 	const char *device = pf_window_device(&o->window);
-	char comm[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	doc->is_nothing = !o->device_count;
@@ -522,11 +521,11 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 	if (!f->comm_ns)
 		pf_buf_addf(&text, ", without any communication");
 	else
-		pf_buf_addf(&text,
-			    "; %s of the communication hides behind "
-			    "computation",
-			    pf_num_show_ratio(comm, pf_num_share(f->overlap_ns,
-								 f->comm_ns)));
+		pf_buf_addf(
+			&text,
+			"; %s of the communication hides behind "
+			"computation",
+			PF_SHOW_RATIO(pf_num_share(f->overlap_ns, f->comm_ns)));
 	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
 }
 

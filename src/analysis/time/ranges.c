@@ -777,7 +777,7 @@ static const struct pf_field span_fields[] = {
 
 static void find_no_thread(const struct ranges *r, struct pf_doc *doc)
 {
-	char text[PF_NUM_MAX], all[PF_NUM_MAX], time[PF_NUM_MAX];
+	char time[PF_NUM_MAX];
 	const struct range *most = r->spans.rows;
 
 	pf_num_show_ns(time, most->ns.of.sum);
@@ -789,34 +789,30 @@ static void find_no_thread(const struct ranges *r, struct pf_doc *doc)
 		pf_doc_finding(doc,
 			       "Of %s start/end ranges%s those of %s last "
 			       "longest: %s in all, %s of them",
-			       pf_num_show_count(all, r->spans.all),
+			       PF_SHOW_COUNT(r->spans.all),
 			       pf_window_scope(&r->ask.window), most->name,
-			       time,
-			       pf_num_show_count(text, most->ns.of.count));
+			       time, PF_SHOW_COUNT(most->ns.of.count));
 }
 
 static void say_steps(const struct ranges *r, const struct range *steps,
 		      const struct range *most, struct pf_buf *out)
 {
-	char time[PF_NUM_MAX], all[PF_NUM_MAX], part[PF_NUM_MAX];
-
 	pf_buf_addf(out,
 		    "%s of the time in steps and ranges%s is in no range but a "
 		    "step (%s of %s)",
-		    pf_num_show_ratio(part, steps->self_share),
-		    pf_window_scope(&r->ask.window),
-		    pf_num_show_ns(time, steps->self_ns),
-		    pf_num_show_ns(all, r->self_ns));
+		    PF_SHOW_RATIO(steps->self_share),
+		    pf_window_scope(&r->ask.window), PF_SHOW_NS(steps->self_ns),
+		    PF_SHOW_NS(r->self_ns));
 	pf_buf_addf(out, ". Of ranges %s itself takes most: %s (%s)",
-		    most->name, pf_num_show_ns(time, most->self_ns),
-		    pf_num_show_ratio(part, most->self_share));
+		    most->name, PF_SHOW_NS(most->self_ns),
+		    PF_SHOW_RATIO(most->self_share));
 }
 
 /* The range with most time, and how much of the whole they all cover. */
 static void say_most(const struct ranges *r, const struct range *most,
 		     struct pf_buf *out)
 {
-	char time[PF_NUM_MAX], all[PF_NUM_MAX], part[PF_NUM_MAX];
+	char time[PF_NUM_MAX], part[PF_NUM_MAX];
 	const char *where = "On their thread they cover";
 
 	pf_num_show_ns(time, most->self_ns);
@@ -830,7 +826,7 @@ static void say_most(const struct ranges *r, const struct range *most,
 		pf_buf_addf(out, "%s itself takes %s (%s) of %s in ranges",
 			    most->name, time,
 			    pf_num_show_ratio(part, most->self_share),
-			    pf_num_show_ns(all, r->self_ns));
+			    PF_SHOW_NS(r->self_ns));
 	}
 	if (r->threads > 1) {
 		pf_buf_addf(out, ", summed over %" PRId64 " threads",
@@ -839,8 +835,7 @@ static void say_most(const struct ranges *r, const struct range *most,
 	}
 	pf_num_show_ratio(part, pf_num_share(r->most_ns, r->most_of_ns));
 	pf_buf_addf(out, ". %s %s of %s%s", where, part,
-		    pf_num_show_ns(all, r->most_of_ns),
-		    pf_window_scope(&r->ask.window));
+		    PF_SHOW_NS(r->most_of_ns), pf_window_scope(&r->ask.window));
 }
 
 static void add_finding(const struct ranges *r, enum pf_producer producer,
@@ -891,8 +886,6 @@ static void add_finding(const struct ranges *r, enum pf_producer producer,
 /* Those of no thread, and what must be known of all. */
 static void show_spans(const struct ranges *r, struct pf_doc *doc)
 {
-	char text[PF_NUM_MAX];
-
 	PF_ROWS(doc, "spans", "Start/end ranges, of no thread", span_fields,
 		PF_KEYED_ROW(&r->spans, struct range, 0), r->spans.count);
 	if (r->spans.count)
@@ -904,20 +897,17 @@ static void show_spans(const struct ranges *r, struct pf_doc *doc)
 		pf_doc_note(doc,
 			    "%s asynchronous events begin or end a range whose "
 			    "other end is not there",
-			    pf_num_show_count(text, r->half_count));
+			    PF_SHOW_COUNT(r->half_count));
 }
 
 static void add_notes(const struct ranges *r, struct pf_doc *doc)
 {
-	char text[PF_NUM_MAX];
-
 	if (r->deep_count)
 		pf_doc_note(doc,
 			    "%s pieces of GPU work were launched in more than "
 			    "%d ranges at once: ranges of names that lie so "
 			    "deep have no figures of GPU work",
-			    pf_num_show_count(text, r->deep_count),
-			    LAUNCHED_DEPTH);
+			    PF_SHOW_COUNT(r->deep_count), LAUNCHED_DEPTH);
 	if (r->has_plain)
 		pf_doc_note(doc, "without operators and ranges of the user all "
 				 "ranges of threads count");

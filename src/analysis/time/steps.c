@@ -256,7 +256,7 @@ int64_t pf_step_own_ns(const struct pf_step_time *s)
 static void say_backlog(const struct pf_step_times *s, struct pf_buf *out)
 {
 	int64_t count = s->backlog_count;
-	char ns[PF_NUM_MAX], steps[PF_NUM_MAX];
+	char ns[PF_NUM_MAX];
 
 	if (!count)
 		return;
@@ -275,7 +275,7 @@ static void say_backlog(const struct pf_step_times *s, struct pf_buf *out)
 		pf_buf_addf(out,
 			    " without the %s that are held up %s "
 			    "by " PF_GPU_BEFORE_WORDS,
-			    pf_num_show_count(steps, count), ns);
+			    PF_SHOW_COUNT(count), ns);
 }
 
 #define SKEWED 0.1 /* so far apart, the mean is no usual step */
@@ -283,7 +283,7 @@ static void say_backlog(const struct pf_step_times *s, struct pf_buf *out)
 /* "A step takes 8 ms", "in the mean, 6 ms in the median" */
 static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 {
-	char mean[PF_NUM_MAX], median[PF_NUM_MAX];
+	char mean[PF_NUM_MAX];
 	const double apart = (double)(s->dur.mean_ns - s->dur.p50_ns);
 
 	pf_num_show_ns(mean, s->settled_mean_ns < 0 ? s->dur.mean_ns
@@ -306,7 +306,7 @@ static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 	if (s->steps->step >= 0 && s->settled_mean_ns < 0 &&
 	    s->full_count > 2 && fabs(apart) > SKEWED * (double)s->dur.p50_ns)
 		pf_buf_addf(out, " in the mean, %s in the median",
-			    pf_num_show_ns(median, s->dur.p50_ns));
+			    PF_SHOW_NS(s->dur.p50_ns));
 	say_backlog(s, out);
 }
 
@@ -343,14 +343,11 @@ static void say_longest(const struct pf_step_times *s, struct pf_buf *out)
 /* Nobody did anything in them, so that they are no measure of a step. */
 static void say_empty(const struct pf_step_times *s, struct pf_buf *out)
 {
-	char count[PF_NUM_MAX];
-
 	if (s->empty_count)
-		pf_buf_addf(out, ". %s %s left out",
-			    pf_num_show_count(count, s->empty_count),
-			    s->empty_count == 1
-				    ? "step that holds nothing is"
-				    : "steps that hold nothing are");
+		pf_buf_addf(
+			out, ". %s %s left out", PF_SHOW_COUNT(s->empty_count),
+			s->empty_count == 1 ? "step that holds nothing is"
+					    : "steps that hold nothing are");
 }
 
 static const char *why_none(const struct pf_step_times *s)
@@ -436,7 +433,7 @@ static bool has_pauses(const struct pf_step_times *s)
 /* What is between steps is in no class; a GPU may work there. */
 static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
 {
-	char between[PF_NUM_MAX], busy[PF_NUM_MAX];
+	char between[PF_NUM_MAX];
 
 	pf_num_show_ratio(between, s->window.between_share);
 	pf_buf_addf(out,
@@ -447,12 +444,12 @@ static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
 		pf_buf_addf(out, ", and %s%s is busy %s of it all",
 			    s->has_many_gpus ? "any " : "the ",
 			    pf_window_device(&s->window),
-			    pf_num_show_ratio(busy, s->busy_share));
+			    PF_SHOW_RATIO(s->busy_share));
 }
 
 static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 {
-	char busy[PF_NUM_MAX], most[PF_NUM_MAX];
+	char most[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t top = PF_STEP_CPU;
 	const char *words, *what;
@@ -477,7 +474,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 			    s->settled_mean_ns < 0 ? ":" : ". Of all steps:",
 			    s->has_many_gpus ? "any " : "",
 			    pf_window_device(&s->window),
-			    pf_num_show_ratio(busy, s->busy_share));
+			    PF_SHOW_RATIO(s->busy_share));
 	pf_num_show_ratio(most, s->classes[top].share);
 	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
 		: top == PF_STEP_OTHER                  ? outside(s)

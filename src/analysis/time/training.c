@@ -92,14 +92,13 @@ static void say_times(struct pf_doc *doc)
 	const struct pf_table *t = pf_doc_find_table(doc, "training_times");
 	const struct pf_cell *median = pf_table_at(t, 0, "median_ns");
 	const struct pf_scalar *steps = pf_doc_find(doc, "step_count");
-	char text[PF_NUM_MAX];
 
 	if (median && (!steps || !steps->cell.v.i))
 		pf_doc_finding(doc,
 			       "There are no steps of a trace; batches that "
 			       "the training script timed take %s in the "
 			       "median",
-			       pf_num_show_ns(text, median->v.i));
+			       PF_SHOW_NS(median->v.i));
 	doc->is_nothing = false;
 }
 
@@ -243,7 +242,6 @@ int pf_training_trend(const char *const *paths, char *const *names,
 	struct pf_table *t = pf_fields_table(
 		"training_trend", "Batches that training scripts timed",
 		PF_FIELDS(times_fields));
-	char first_text[PF_NUM_MAX], last_text[PF_NUM_MAX];
 	int64_t first_ns = PF_NO_INT, last_ns = PF_NO_INT;
 	int rc = 0;
 
@@ -259,8 +257,7 @@ int pf_training_trend(const char *const *paths, char *const *names,
 	pf_doc_finding(doc,
 		       "The median batch that the training script timed takes "
 		       "%s in the first and %s in the last",
-		       pf_num_show_ns(first_text, first_ns),
-		       pf_num_show_ns(last_text, last_ns));
+		       PF_SHOW_NS(first_ns), PF_SHOW_NS(last_ns));
 	if (count > 1 && last_ns != PF_NO_INT)
 		pf_doc_int(doc, "batch_change_ns", "Median batch, change",
 			   PF_NS | PF_SIGNED, pf_sat_sub(last_ns, first_ns));

@@ -1254,7 +1254,6 @@ static int read_unread(struct doctor *d)
 	while ((rc = pf_db_step(d->db, st, d->db->err)) == 1) {
 		const char *table = (const char *)sqlite3_column_text(st, 0);
 		int64_t count = sqlite3_column_int64(st, 1);
-		char shown[PF_NUM_MAX];
 
 		d->has_versions |= sqlite3_column_int(st, 2);
 		if (!table)
@@ -1262,7 +1261,7 @@ static int read_unread(struct doctor *d)
 		else if (d->unread.len < UNREAD_SHOWN)
 			pf_buf_addf(&d->unread, "%s%s %s",
 				    d->unread.len ? ", " : "", table,
-				    pf_num_show_count(shown, count));
+				    PF_SHOW_COUNT(count));
 	}
 	return rc;
 }
@@ -1407,14 +1406,12 @@ const struct pf_doctor_check *pf_doctor_next(const struct pf_doctor *d,
 /* No check warns; but is all of the program there? */
 static void say_nothing(const struct doctor *d, struct pf_buf *out)
 {
-	char absent[PF_NUM_MAX], world[PF_NUM_MAX];
-
 	pf_buf_adds(out, "Nothing makes the figures doubtful: no check says "
 			 "warn or bad");
 	if (d->absent_ranks)
 		pf_buf_addf(out, ". But %s of %s ranks %s in no trace",
-			    pf_num_show_count(absent, d->absent_ranks),
-			    pf_num_show_count(world, d->world),
+			    PF_SHOW_COUNT(d->absent_ranks),
+			    PF_SHOW_COUNT(d->world),
 			    d->absent_ranks == 1 ? "is" : "are");
 }
 
@@ -1432,12 +1429,10 @@ static void say_counts(int bad, int warn, struct pf_buf *out)
 
 void pf_doctor_say(const struct pf_doctor_check *c, struct pf_buf *out)
 {
-	char share[PF_NUM_MAX];
-
 	pf_buf_adds(out, c->says);
 	if (c->share > 0 && c->whole)
-		pf_buf_addf(out, " (%s of %s)",
-			    pf_num_show_ratio(share, c->share), c->whole);
+		pf_buf_addf(out, " (%s of %s)", PF_SHOW_RATIO(c->share),
+			    c->whole);
 }
 
 static void add_finding(const struct doctor *d, struct pf_doctor *out)
@@ -1506,31 +1501,27 @@ static void note_ranks(const struct doctor *d, struct pf_doctor *out)
 static void describe(const struct doctor *d, enum check_id id,
 		     struct pf_buf *text)
 {
-	char time[PF_NUM_MAX];
-
 	if (id == CUT_OFF && d->cut.len)
 		pf_buf_addf(text, "%s; ", d->cut.data);
 	if (id == UNREAD && d->unread.len)
 		pf_buf_addf(text, "%s; ", d->unread.data);
 	if (id == EARLY)
 		pf_buf_addf(text, "at most %s; ",
-			    pf_num_show_ns(time, d->gpu.most_early_ns));
+			    PF_SHOW_NS(d->gpu.most_early_ns));
 	if (id == BACKLOG)
-		pf_buf_addf(text, "%s; ",
-			    pf_num_show_ns(time, d->gpu.least_delay_ns));
+		pf_buf_addf(text, "%s; ", PF_SHOW_NS(d->gpu.least_delay_ns));
 	if (id == SLOW)
 		pf_buf_addf(text,
 			    "of %s samples that a log has while the GPU "
 			    "worked, the least %.0f MHz of at most %.0f; ",
-			    pf_num_show_count(time, d->clocks.count),
-			    d->clocks.least_mhz, d->clocks.most_mhz);
+			    PF_SHOW_COUNT(d->clocks.count), d->clocks.least_mhz,
+			    d->clocks.most_mhz);
 	if (id == DENSE) {
 		pf_recorded_say(&d->recorded, text);
 		pf_buf_adds(text, "; ");
 	}
 	if (id == OVERHEAD)
-		pf_buf_addf(text, "%s; ",
-			    pf_num_show_ns(time, d->tracks.overhead.ns));
+		pf_buf_addf(text, "%s; ", PF_SHOW_NS(d->tracks.overhead.ns));
 	if (d->results[id].is_least)
 		pf_buf_adds(text, "there are more, not all were counted; ");
 }

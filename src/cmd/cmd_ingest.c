@@ -324,11 +324,10 @@ static void show_repairs(const struct pf_ingest_report *r, void *arg)
 	for (int k = 0; k < PF_REPAIR_KINDS; k++) {
 		const int64_t count = r->repairs->of[k].count;
 		const int64_t at = r->repairs->of[k].first_offset;
-		char shown[PF_NUM_MAX];
 
 		if (!count || pf_repair_is_usual((enum pf_repair_kind)k))
 			continue;
-		pf_num_show_count(shown, count);
+		const char *shown = PF_SHOW_COUNT(count);
 		if (at >= 0)
 			pf_log_warn("'%s': %s: %s, first at byte %" PRId64,
 				    r->path,

@@ -28,13 +28,10 @@ static const struct pf_opt opts[] = {
 
 static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 {
-	char time[PF_NUM_MAX];
-
-	pf_num_show_ns(time, r->to_ns - r->from_ns);
-	pf_log_note("wrote %s event%s%s%s to '%s'",
-		    PF_SHOW_COUNT(r->event_count),
-		    r->event_count == 1 ? "" : "s", r->is_untimed ? "" : " of ",
-		    r->is_untimed ? "" : time, a->out);
+	pf_log_note(
+		"wrote %s event%s%s%s to '%s'", PF_SHOW_COUNT(r->event_count),
+		r->event_count == 1 ? "" : "s", r->is_untimed ? "" : " of ",
+		r->is_untimed ? "" : PF_SHOW_NS(r->to_ns - r->from_ns), a->out);
 	if (r->is_untimed)
 		pf_log_note("the snapshot has no times: in their place is the "
 			    "number of each entry");

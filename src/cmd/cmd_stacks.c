@@ -50,7 +50,7 @@ static int run(struct pf_ctx *cx, void *argv)
 	static const char *const what[] = { "GPU work", "host time",
 					    "GPU idle time", "memory", "" };
 	const struct pf_stacks_args *args = argv;
-	char lines[PF_NUM_MAX], time[PF_NUM_MAX];
+	char time[PF_NUM_MAX];
 	struct pf_stacks_result r;
 	const char *plural;
 
@@ -63,7 +63,7 @@ static int run(struct pf_ctx *cx, void *argv)
 		pf_num_show_count(time, r.total_ns);
 	else
 		pf_num_show_ns(time, r.total_ns);
-	pf_num_show_count(lines, r.line_count);
+	const char *lines = PF_SHOW_COUNT(r.line_count);
 	plural = r.line_count == 1 ? "" : "s";
 	if (r.is_samples)
 		pf_log_note("%s in %s stack%s; the file does not say of what",
@@ -74,8 +74,7 @@ static int run(struct pf_ctx *cx, void *argv)
 	if (r.deep_count)
 		pf_log_note("%s ranges lie in more than %d others and are part "
 			    "of what they lie in",
-			    pf_num_show_count(lines, r.deep_count),
-			    PF_STACKS_DEPTH);
+			    PF_SHOW_COUNT(r.deep_count), PF_STACKS_DEPTH);
 	return note_missing(cx, &r);
 }
 

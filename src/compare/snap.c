@@ -285,16 +285,14 @@ static const char *more_or_less(int64_t n)
 
 static void add_line(const struct change *line, struct pf_buf *out)
 {
-	char bytes[PF_NUM_MAX], blocks[PF_NUM_MAX];
-
 	if (!line || !line->bytes[2])
 		return;
-	pf_num_show_bytes(bytes, llabs(line->bytes[2]));
-	pf_num_show_count(blocks, llabs(line->count[2]));
 	pf_buf_addf(out, "; the largest change is at %s: %s %s", line->frame,
-		    bytes, more_or_less(line->bytes[2]));
+		    PF_SHOW_BYTES(llabs(line->bytes[2])),
+		    more_or_less(line->bytes[2]));
 	if (line->count[2])
-		pf_buf_addf(out, ", %s %s %s", blocks,
+		pf_buf_addf(out, ", %s %s %s",
+			    PF_SHOW_COUNT(llabs(line->count[2])),
 			    llabs(line->count[2]) == 1 ? "block" : "blocks",
 			    more_or_less(line->count[2]));
 }
@@ -329,7 +327,6 @@ static void add_peak(const struct change *gpu, const struct change *peak,
 static void add_finding(const struct changes *d, struct pf_doc *doc)
 {
 	const struct change *gpu = main_gpu(d), *peak;
-	char a[PF_NUM_MAX], b[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf line = { 0 };
 
 	if (!gpu) {
@@ -344,8 +341,7 @@ static void add_finding(const struct changes *d, struct pf_doc *doc)
 		add_peak(gpu, peak, first_of(d, PEAK_LINES, gpu), doc);
 		return;
 	}
-	pf_num_show_bytes(a, gpu->bytes[0]);
-	pf_num_show_bytes(b, gpu->bytes[1]);
+	const char *a = PF_SHOW_BYTES(gpu->bytes[0]);
 	add_line(first_of(d, LINES, gpu), &line);
 	if (gpu->reserved[2])
 		pf_buf_addf(&line, "; %s %s reserved",
@@ -355,7 +351,8 @@ static void add_finding(const struct changes *d, struct pf_doc *doc)
 		pf_doc_finding(doc,
 			       "%s: %s %s allocated in B than in A (%s, %s)%s",
 			       gpu->name, PF_SHOW_BYTES(llabs(gpu->bytes[2])),
-			       more_or_less(gpu->bytes[2]), b, a,
+			       more_or_less(gpu->bytes[2]),
+			       PF_SHOW_BYTES(gpu->bytes[1]), a,
 			       line.data ? line.data : "");
 	else
 		pf_doc_finding(doc,
@@ -464,7 +461,6 @@ static int add_database(struct dumps *d, const char *path, const char *name,
 /* Of the device that has most reserved in any dump. */
 static void say(const struct dumps *d, struct pf_doc *doc)
 {
-	char first_text[PF_NUM_MAX], last_text[PF_NUM_MAX];
 	const struct row *most = d->rows, *first = NULL, *last = NULL;
 	size_t dumps = 0, grown = 0;
 
@@ -481,8 +477,7 @@ static void say(const struct dumps *d, struct pf_doc *doc)
 		dumps++;
 		grown += row->change != PF_NO_INT && row->change > 0;
 	}
-	pf_num_show_bytes(first_text, first->now.allocated);
-	pf_num_show_bytes(last_text, last->now.allocated);
+	const char *last_text = PF_SHOW_BYTES(last->now.allocated);
 	if (dumps < 2)
 		pf_doc_finding(doc,
 			       "GPU %" PRId64 ": %s allocated, in one dump",
@@ -492,8 +487,9 @@ static void say(const struct dumps *d, struct pf_doc *doc)
 			doc,
 			"GPU %" PRId64 ": %s allocated in the first dump "
 			"and %s in the last; it grew in %s%zu of %zu",
-			most->now.device, first_text, last_text,
-			grown == dumps - 1 ? "each, " : "", grown, dumps - 1);
+			most->now.device, PF_SHOW_BYTES(first->now.allocated),
+			last_text, grown == dumps - 1 ? "each, " : "", grown,
+			dumps - 1);
 }
 
 int pf_snap_trend(const char *const *paths, char *const *names, size_t count,

@@ -426,12 +426,10 @@ static void show_finding(const struct trend *trend, const char *since,
 	const struct row *first = trend->rows;
 	const struct row *last = &trend->rows[trend->count - 1];
 	const struct row *least = &trend->rows[trend->least];
-	char from[PF_NUM_MAX], to[PF_NUM_MAX], best[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+	const char *from = PF_SHOW_NS(first->median_ns);
+	const char *to = PF_SHOW_NS(last->median_ns);
 
-	pf_num_show_ns(from, first->median_ns);
-	pf_num_show_ns(to, last->median_ns);
-	pf_num_show_ns(best, least->median_ns);
 	if (!trend->with_steps && trend->count == 1) {
 		pf_doc_finding(doc,
 			       "The only capture takes %s; without profiler "
@@ -455,7 +453,8 @@ static void show_finding(const struct trend *trend, const char *since,
 	}
 	pf_judge_say_warm_up(&text, trend->warm_up);
 	if (trend->count > 1)
-		pf_buf_addf(&text, "; least %s, in '%s'", best, least->path);
+		pf_buf_addf(&text, "; least %s, in '%s'",
+			    PF_SHOW_NS(least->median_ns), least->path);
 	if (since && *since)
 		pf_buf_addf(&text, "; since %s", since);
 	pf_doc_finding(doc, "%s", text.data);

@@ -768,11 +768,10 @@ const char *pf_window_scope(const struct pf_window *w)
 void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
 			int64_t part_ns, int64_t window_ns, int64_t step_count)
 {
-	char share[PF_NUM_MAX], part[PF_NUM_MAX], time[PF_NUM_MAX];
+	const char *share = PF_SHOW_RATIO(pf_num_share(part_ns, window_ns));
+	const char *part = PF_SHOW_NS(part_ns);
+	const char *time = PF_SHOW_NS(window_ns);
 
-	pf_num_show_ratio(share, pf_num_share(part_ns, window_ns));
-	pf_num_show_ns(part, part_ns);
-	pf_num_show_ns(time, window_ns);
 	if (!step_count)
 		pf_buf_addf(out, "%s of %s", share, time);
 	else if (step_count == 1)

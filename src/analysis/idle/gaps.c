@@ -1055,13 +1055,12 @@ static void add_largest(const struct pf_gaps *g,
 			const char *what, struct pf_buf *out)
 {
 	const struct pf_gap_culprit *largest = &g->culprits[0];
-	char share[PF_NUM_MAX];
 	struct pf_buf where = { 0 };
 
 	if (largest->ns < 2 * most->ns || largest->place.cause > PF_CAUSE_GRAPH)
 		largest = most;
 	add_where(largest, &where);
-	pf_num_show_ratio(share, largest->idle_share);
+	const char *share = PF_SHOW_RATIO(largest->idle_share);
 	pf_buf_addf(out, ". %s of that idle is %s", part, what);
 	if (largest->idle_share < LARGE)
 		pf_buf_addf(out, ", in no piece above %s", share);
@@ -1074,8 +1073,8 @@ static void add_largest(const struct pf_gaps *g,
 			pf_cause_phrase((enum pf_cause)largest->place.cause),
 			where.len ? ", " : "", where.len ? where.data : "");
 	if (g->inside.name) {
-		pf_num_show_ratio(share, g->inside.idle_share);
-		pf_buf_addf(out, ". Of all idle time %s is inside %s", share,
+		pf_buf_addf(out, ". Of all idle time %s is inside %s",
+			    PF_SHOW_RATIO(g->inside.idle_share),
 			    g->inside.name);
 	}
 	pf_buf_release(&where);
@@ -1101,19 +1100,19 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 {
 	const struct pf_gap_cause *top = &g->causes[0];
 	const struct pf_gap_culprit *most = find_most(g, top->cause);
-	char part[PF_NUM_MAX], most_part[PF_NUM_MAX];
+	char most_part[PF_NUM_MAX];
 	struct pf_buf where = { 0 };
 	const char *what;
 
 	if (g->drain.ns > top->ns && !is_other_call(g, most)) {
 		add_where(&g->drain, &where);
 		pf_buf_addf(out, ". %s of that idle is in or after %s",
-			    pf_num_show_ratio(part, g->drain.idle_share),
+			    PF_SHOW_RATIO(g->drain.idle_share),
 			    where.len ? where.data : "");
 		pf_buf_release(&where);
 		return;
 	}
-	pf_num_show_ratio(part, top->idle_share);
+	const char *part = PF_SHOW_RATIO(top->idle_share);
 	pf_num_show_ratio(most_part, most->idle_share);
 	if (top->cause == PF_CAUSE_MICRO) {
 		pf_buf_addf(out, ". %s of that idle is in gaps below %s", part,
@@ -1154,7 +1153,6 @@ static void add_window(const struct pf_gaps *g, struct pf_buf *out)
 static void add_idlest(const struct pf_gaps *g, struct pf_buf *out)
 {
 	const struct pf_gap_device *most = &g->devices[0];
-	char text[PF_NUM_MAX];
 
 	if (g->gpus.count < 2)
 		return;
@@ -1167,8 +1165,9 @@ static void add_idlest(const struct pf_gaps *g, struct pf_buf *out)
 		    (long long)most->device);
 	if (most->trace->rank >= 0)
 		pf_buf_addf(out, " of rank %lld", (long long)most->trace->rank);
-	pf_num_show_ratio(text, pf_num_share(most->idle_ns, most->window_ns));
-	pf_buf_addf(out, " most (%s)", text);
+	pf_buf_addf(
+		out, " most (%s)",
+		PF_SHOW_RATIO(pf_num_share(most->idle_ns, most->window_ns)));
 }
 
 /* ". A stream waits for that (cudaStreamWaitEvent), which ..." */
@@ -1188,13 +1187,12 @@ static void add_head_wait(const struct pf_gaps *g, struct pf_buf *out)
 static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 {
 	const struct pf_gaps *before = g->before;
-	char time[PF_NUM_MAX], part[PF_NUM_MAX];
 	struct pf_buf where = { 0 };
 
 	if (!before)
 		return;
-	pf_num_show_ns(time, before->all.window_ns);
-	pf_buf_addf(out, ". %s pass before the first %s work", time,
+	pf_buf_addf(out, ". %s pass before the first %s work",
+		    PF_SHOW_NS(before->all.window_ns),
 		    pf_window_device(&g->window));
 	if (before->culprit_count) {
 		const struct pf_gap_culprit *most = &before->culprits[0];
@@ -1202,8 +1200,8 @@ static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 
 		if (cause < PF_CAUSE_DEPENDENCY)
 			add_where(most, &where);
-		pf_num_show_ratio(part, most->idle_share);
-		pf_buf_addf(out, ", %s of it %s%s%s", part,
+		pf_buf_addf(out, ", %s of it %s%s%s",
+			    PF_SHOW_RATIO(most->idle_share),
 			    pf_cause_phrase(cause), where.len ? ", " : "",
 			    where.len ? where.data : "");
 	}

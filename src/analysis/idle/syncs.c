@@ -830,9 +830,8 @@ static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 	const bool is_one = s->count == 1,
 		   is_alone = s->allocator_count == s->count && !s->useful_ns;
 	const char *s_of = is_one ? "s" : "";
-	char calls[PF_NUM_MAX];
+	const char *calls = PF_SHOW_COUNT(s->count);
 
-	pf_num_show_count(calls, s->count);
 	if (is_alone)
 		pf_buf_addf(out,
 			    "No call waits for a GPU, but %s of the allocator",
@@ -852,7 +851,7 @@ static void add_calls(const struct pf_syncs *s, struct pf_buf *out)
 			    is_one ? "which is" : "all of them");
 	else
 		pf_buf_addf(out, ", %s of them the allocator's (%s)",
-			    pf_num_show_count(calls, s->allocator_count),
+			    PF_SHOW_COUNT(s->allocator_count),
 			    PF_SHOW_NS(s->allocator_ns));
 }
 
@@ -876,12 +875,9 @@ static void add_meanwhile(const struct pf_syncs *s, struct pf_buf *out)
  */
 static void add_idle(const struct pf_syncs *s, struct pf_buf *out)
 {
-	char idle[PF_NUM_MAX], part[PF_NUM_MAX];
-
-	pf_num_show_ns(idle, s->idle_ns);
-	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->window_ns));
 	pf_buf_addf(out, "%s of idle time (%s of the GPU's time) is due to %s",
-		    idle, part,
+		    PF_SHOW_NS(s->idle_ns),
+		    PF_SHOW_RATIO(pf_num_share(s->idle_ns, s->window_ns)),
 		    !s->count       ? "one that began before"
 		    : s->count == 1 ? "it"
 				    : "them");

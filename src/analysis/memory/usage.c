@@ -1291,20 +1291,15 @@ const struct pf_usage_oom *pf_usage_told_oom(const struct pf_usage *u)
 /* What an out-of-memory error came of, as far as the records say. */
 static void find_oom(const struct pf_usage_oom *oom, struct pf_doc *doc)
 {
-	char asked[PF_NUM_MAX], free[PF_NUM_MAX], used[PF_NUM_MAX];
-	char reserved[PF_NUM_MAX];
-
-	pf_num_show_bytes(asked, oom->bytes);
-	pf_num_show_bytes(free, oom->device_free);
-	pf_num_show_bytes(used, oom->allocated);
-	pf_num_show_bytes(reserved, oom->reserved);
 	pf_doc_finding(
 		doc,
 		"%s: out of memory: asked for %s%s%s%s, with %s "
 		"allocated of %s reserved; the free rest of it %s",
-		oom->at.device, asked, oom->device_free >= 0 ? " with " : "",
-		oom->device_free >= 0 ? free : "",
-		oom->device_free >= 0 ? " free on the GPU" : "", used, reserved,
+		oom->at.device, PF_SHOW_BYTES(oom->bytes),
+		oom->device_free >= 0 ? " with " : "",
+		oom->device_free >= 0 ? PF_SHOW_BYTES(oom->device_free) : "",
+		oom->device_free >= 0 ? " free on the GPU" : "",
+		PF_SHOW_BYTES(oom->allocated), PF_SHOW_BYTES(oom->reserved),
 		oom->unused >= oom->bytes
 			? "would have been enough, but not in one piece"
 			: "was too small");
@@ -1413,7 +1408,6 @@ static void say_holders(const struct pf_usage *u,
 static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 {
 	const struct pf_usage_device *d = main_device(u);
-	char peak[PF_NUM_MAX], of[PF_NUM_MAX];
 	char time[PF_USAGE_WHEN_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
@@ -1442,11 +1436,11 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 			       "%s%s: at most %s more than at the start, %s. "
 			       "This trace has no totals",
 			       text.data, d->at.device,
-			       pf_num_show_bytes(peak, d->growth), time);
+			       PF_SHOW_BYTES(d->growth), time);
 		return;
 	}
-	pf_num_show_bytes(peak, d->peak);
-	pf_num_show_bytes(of, d->capacity);
+	const char *peak = PF_SHOW_BYTES(d->peak);
+	const char *of = PF_SHOW_BYTES(d->capacity);
 	if (d->in_use != PF_NO_INT) {
 		pf_doc_finding(doc,
 			       "%s%s: at most %s%s%s in use, of which programs "

@@ -955,11 +955,10 @@ static void say_roofed(const struct pf_roofline *r, struct pf_doc *doc)
 
 static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
 {
-	char all[PF_NUM_MAX];
 	const char *scope = pf_window_scope(&r->walk.window);
 
 	doc->is_nothing = !r->gpu_ns;
-	pf_num_show_ns(all, r->gpu_ns);
+	const char *all = PF_SHOW_NS(r->gpu_ns);
 	if (!r->gpu_ns)
 		pf_doc_finding(doc, "%s, so nothing to hold against a roof",
 			       pf_window_no_work(&r->walk.window));

@@ -931,7 +931,6 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 	enum { SAID = 3 };
 	int64_t ns[OTHER + 1] = { 0 };
 	const char *before = ": ";
-	char share[PF_NUM_MAX];
 	bool is_dark;
 
 	for (size_t i = 0; i < k->class_count; i++)
@@ -951,8 +950,8 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 			pf_sat_sum(&ns[OTHER], ns[w]);
 		if (!ns[most])
 			continue;
-		pf_num_show_ratio(share, pf_num_share(ns[most], k->total_ns));
-		pf_buf_addf(out, "%s%s %s", before, plain[most].plain, share);
+		pf_buf_addf(out, "%s%s %s", before, plain[most].plain,
+			    PF_SHOW_RATIO(pf_num_share(ns[most], k->total_ns)));
 		before = ", ";
 		ns[most] = 0;
 	}
@@ -962,7 +961,6 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 {
 	const struct pf_kernel_row *top = k->rows;
 	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 }, classes = { 0 };
-	char total[PF_NUM_MAX];
 
 	if (!k->row_count) {
 		pf_doc_finding(
@@ -984,7 +982,7 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 		pf_buf_adds(&name, "...");
 	}
 	say_classes(k, &classes);
-	pf_num_show_ns(total, k->total_ns);
+	const char *total = PF_SHOW_NS(k->total_ns);
 	if (k->row_count == 1)
 		pf_doc_finding(doc, "Kernels ran %s%s%s. All are %s", total,
 			       pf_window_scope(&k->window), classes.data,

@@ -920,13 +920,12 @@ static void say_slow(const struct pf_launches *l, struct pf_buf *out)
 static void say_calls(const struct pf_launches *l, struct pf_buf *out)
 {
 	const struct pf_launch_sums *all = &l->all;
-	char of[PF_NUM_MAX];
 
 	if (all->median_cpu_ns == PF_NO_INT)
 		return;
 	pf_buf_addf(out, ". The median call takes %s",
 		    PF_SHOW_NS(all->median_cpu_ns));
-	pf_num_show_ns(of, all->cpu_ns);
+	const char *of = PF_SHOW_NS(all->cpu_ns);
 	if (!all->slow) {
 		pf_buf_addf(out, ", all together %s", of);
 		return;

@@ -300,10 +300,9 @@ static void say_inside(const struct modules *m, struct pf_doc *doc)
 			  : gpu          ? most->gpu_ns
 					 : most->host_ns;
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
-	char part[PF_NUM_MAX], time[PF_NUM_MAX];
+	const char *part = PF_SHOW_RATIO(pf_num_share(inside, all));
+	const char *time = PF_SHOW_NS(all);
 
-	pf_num_show_ratio(part, pf_num_share(inside, all));
-	pf_num_show_ns(time, all);
 	if (gpu)
 		pf_buf_addf(&text,
 			    "%s of %s of GPU work%s is launched %sin modules",
@@ -313,10 +312,9 @@ static void say_inside(const struct modules *m, struct pf_doc *doc)
 		pf_buf_addf(&text, "%s of %s of host time is in modules", part,
 			    time);
 	if (most_ns > 0)
-		pf_buf_addf(
-			&text, ". Modules of class %s have most of it: %s",
-			most->name,
-			pf_num_show_ratio(part, pf_num_share(most_ns, all)));
+		pf_buf_addf(&text, ". Modules of class %s have most of it: %s",
+			    most->name,
+			    PF_SHOW_RATIO(pf_num_share(most_ns, all)));
 	pf_doc_finding(doc, "%s", text.data);
 }
 

@@ -516,7 +516,6 @@ static bool say_no_gain(const struct pf_roofed *r, const char *peak,
 	const int64_t most_ns = r->roofed_ns / 2, nearly_ns = most_ns / 2 * 3;
 	const bool is_over = r->over_ns > nearly_ns;
 	const int64_t part_ns = is_over ? r->over_ns : r->short_ns;
-	char ns[PF_NUM_MAX], share[PF_NUM_MAX];
 
 	if (!is_over && r->short_ns <= most_ns && r->above_ns)
 		return false;
@@ -524,8 +523,8 @@ static bool say_no_gain(const struct pf_roofed *r, const char *peak,
 		pf_buf_adds(out, "Of the rest, ");
 	else
 		pf_buf_addf(out, "Of %s that has a roof, ", r->work);
-	pf_num_show_ratio(share, pf_num_share(part_ns, r->roofed_ns));
-	pf_num_show_ns(ns, part_ns);
+	const char *share = PF_SHOW_RATIO(pf_num_share(part_ns, r->roofed_ns));
+	const char *ns = PF_SHOW_NS(part_ns);
 	if (is_over)
 		pf_buf_addf(out,
 			    "%s (%s) is faster than its roof. What could be "
@@ -547,16 +546,15 @@ static bool say_no_gain(const struct pf_roofed *r, const char *peak,
 void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
 		    struct pf_doc *doc)
 {
-	char above[PF_NUM_MAX], share[PF_NUM_MAX], rest[PF_NUM_MAX];
-	char all[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int64_t rest_ns = r->ns - r->roofed_ns;
 
 	peak = peak ? peak : "--peak";
-	pf_num_show_ns(above, r->above_ns);
-	pf_num_show_ratio(share, pf_num_share(r->above_ns, r->roofed_ns));
-	pf_num_show_ratio(rest, pf_num_share(rest_ns, r->ns));
-	pf_num_show_ns(all, r->ns);
+	const char *above = PF_SHOW_NS(r->above_ns);
+	const char *share =
+		PF_SHOW_RATIO(pf_num_share(r->above_ns, r->roofed_ns));
+	const char *rest = PF_SHOW_RATIO(pf_num_share(rest_ns, r->ns));
+	const char *all = PF_SHOW_NS(r->ns);
 	if (rest_ns > r->roofed_ns)
 		pf_buf_addf(&text, "For %s of %s (%s of %s) no roof is known. ",
 			    rest, r->work, PF_SHOW_NS(rest_ns), all);

@@ -777,10 +777,9 @@ static const struct pf_field span_fields[] = {
 
 static void find_no_thread(const struct ranges *r, struct pf_doc *doc)
 {
-	char time[PF_NUM_MAX];
 	const struct range *most = r->spans.rows;
+	const char *time = PF_SHOW_NS(most->ns.of.sum);
 
-	pf_num_show_ns(time, most->ns.of.sum);
 	if (r->spans.all == 1)
 		pf_doc_finding(doc, "The one start/end range%s, %s, lasts %s",
 			       pf_window_scope(&r->ask.window), most->name,
@@ -812,10 +811,9 @@ static void say_steps(const struct ranges *r, const struct range *steps,
 static void say_most(const struct ranges *r, const struct range *most,
 		     struct pf_buf *out)
 {
-	char time[PF_NUM_MAX], part[PF_NUM_MAX];
 	const char *where = "On their thread they cover";
+	const char *time = PF_SHOW_NS(most->self_ns);
 
-	pf_num_show_ns(time, most->self_ns);
 	if (r->items.all == 1) {
 		pf_buf_addf(out, "The only range is %s: %s", most->name, time);
 		where = "On its thread it covers";
@@ -824,8 +822,7 @@ static void say_most(const struct ranges *r, const struct range *most,
 			    time);
 	} else {
 		pf_buf_addf(out, "%s itself takes %s (%s) of %s in ranges",
-			    most->name, time,
-			    pf_num_show_ratio(part, most->self_share),
+			    most->name, time, PF_SHOW_RATIO(most->self_share),
 			    PF_SHOW_NS(r->self_ns));
 	}
 	if (r->threads > 1) {
@@ -833,8 +830,8 @@ static void say_most(const struct ranges *r, const struct range *most,
 			    r->threads);
 		where = "On the thread with most of them ranges cover";
 	}
-	pf_num_show_ratio(part, pf_num_share(r->most_ns, r->most_of_ns));
-	pf_buf_addf(out, ". %s %s of %s%s", where, part,
+	pf_buf_addf(out, ". %s %s of %s%s", where,
+		    PF_SHOW_RATIO(pf_num_share(r->most_ns, r->most_of_ns)),
 		    PF_SHOW_NS(r->most_of_ns), pf_window_scope(&r->ask.window));
 }
 

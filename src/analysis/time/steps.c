@@ -256,12 +256,11 @@ int64_t pf_step_own_ns(const struct pf_step_time *s)
 static void say_backlog(const struct pf_step_times *s, struct pf_buf *out)
 {
 	int64_t count = s->backlog_count;
-	char ns[PF_NUM_MAX];
 
 	if (!count)
 		return;
-	pf_num_show_ns(ns,
-		       s->backlog_ns / (s->settled_mean_ns < 0 ? count : 1));
+	const char *ns = PF_SHOW_NS(s->backlog_ns /
+				    (s->settled_mean_ns < 0 ? count : 1));
 	if (s->settled_mean_ns < 0)
 		pf_buf_addf(out,
 			    " (%s of it pass with " PF_GPU_BEFORE_WORDS ")",
@@ -283,11 +282,10 @@ static void say_backlog(const struct pf_step_times *s, struct pf_buf *out)
 /* "A step takes 8 ms", "in the mean, 6 ms in the median" */
 static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 {
-	char mean[PF_NUM_MAX];
 	const double apart = (double)(s->dur.mean_ns - s->dur.p50_ns);
+	const char *mean = PF_SHOW_NS(
+		s->settled_mean_ns < 0 ? s->dur.mean_ns : s->settled_mean_ns);
 
-	pf_num_show_ns(mean, s->settled_mean_ns < 0 ? s->dur.mean_ns
-						    : s->settled_mean_ns);
 	if (s->steps->step >= 0 && s->is_alone)
 		pf_buf_addf(out,
 			    "The profiler was on for %s, which is not what a "
@@ -433,13 +431,10 @@ static bool has_pauses(const struct pf_step_times *s)
 /* What is between steps is in no class; a GPU may work there. */
 static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
 {
-	char between[PF_NUM_MAX];
-
-	pf_num_show_ratio(between, s->window.between_share);
 	pf_buf_addf(out,
 		    ". %s of the time from the first step to the last is "
 		    "between them",
-		    between);
+		    PF_SHOW_RATIO(s->window.between_share));
 	if (s->device_count)
 		pf_buf_addf(out, ", and %s%s is busy %s of it all",
 			    s->has_many_gpus ? "any " : "the ",
@@ -449,7 +444,6 @@ static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
 
 static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 {
-	char most[PF_NUM_MAX];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t top = PF_STEP_CPU;
 	const char *words, *what;
@@ -462,7 +456,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		pf_doc_finding(doc,
 			       "Nothing divides the %s of this trace: neither "
 			       "operators, calls nor GPU work are recorded",
-			       pf_num_show_ns(most, s->dur.sum_ns));
+			       PF_SHOW_NS(s->dur.sum_ns));
 		return;
 	}
 	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
@@ -475,7 +469,6 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 			    s->has_many_gpus ? "any " : "",
 			    pf_window_device(&s->window),
 			    PF_SHOW_RATIO(s->busy_share));
-	pf_num_show_ratio(most, s->classes[top].share);
 	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
 		: top == PF_STEP_OTHER                  ? outside(s)
 		: s->recorded.has_stacks && classes[top].with_python
@@ -484,7 +477,8 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	what = s->classes[top].share < 0.5 ? "The largest part"
 					   : "Most of the time";
 	pf_buf_addf(&text, ". %s%s, %s, is %s", what,
-		    s->settled_mean_ns < 0 ? "" : " of all steps", most, words);
+		    s->settled_mean_ns < 0 ? "" : " of all steps",
+		    PF_SHOW_RATIO(s->classes[top].share), words);
 	/* each of them alone has its own time of it, as overlap says */
 	if (s->has_many_gpus && top < PF_STEP_RUNTIME)
 		pf_buf_addf(&text,

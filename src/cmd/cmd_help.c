@@ -561,7 +561,7 @@ static bool shows_document(const struct pf_cmd *cmd)
 static int add_command(struct pf_jsonw *w, const struct pf_cmd *cmd,
 		       struct pf_err *err)
 {
-	struct pf_data *record = read_record(cmd, err);
+	PF_AUTO(pf_data_freed) struct pf_data *record = read_record(cmd, err);
 
 	PF_TRY(!record && err->code);
 	pf_jsonw_object(w);
@@ -588,7 +588,6 @@ static int add_command(struct pf_jsonw *w, const struct pf_cmd *cmd,
 	add_opts(w, cmd);
 	add_document(w, record);
 	pf_jsonw_end(w);
-	pf_data_free(record);
 	return 0;
 }
 

@@ -286,7 +286,8 @@ static double *ranks_take(const int64_t *values, size_t count)
 /* Where the sides differ the most: values before it, or 0. */
 static size_t find_place(const int64_t *values, size_t count)
 {
-	double *ranks = ranks_take(values, count), sum = 0, most = 0;
+	PF_OWN double *ranks = ranks_take(values, count);
+	double sum = 0, most = 0;
 	size_t place = 0;
 
 	for (size_t t = 1; t < count; t++) {
@@ -301,7 +302,6 @@ static size_t find_place(const int64_t *values, size_t count)
 			place = t;
 		}
 	}
-	free(ranks);
 	return place;
 }
 
@@ -382,7 +382,8 @@ void pf_changes_find(const int64_t *values, size_t count, double rate,
 		     struct pf_changes *out)
 {
 	/* ends of parts: ends[i] to ends[i + 1] is looked at next */
-	size_t *ends = pf_calloc(count + 2, sizeof(*ends)), parts = 1, i = 0;
+	PF_OWN size_t *ends = pf_calloc(count + 2, sizeof(*ends));
+	size_t parts = 1, i = 0;
 
 	ends[1] = count;
 	while (i < parts) {
@@ -407,7 +408,6 @@ void pf_changes_find(const int64_t *values, size_t count, double rate,
 						    .to = ends[i + 2] };
 		compare(values, &out->items[i]);
 	}
-	free(ends);
 }
 
 void pf_changes_release(struct pf_changes *c)

@@ -827,12 +827,11 @@ static void list_places(struct pf_gpu_configs *c)
 
 static void free_configs(void *p)
 {
-	struct pf_gpu_configs *c = p;
+	PF_OWN struct pf_gpu_configs *c = p;
 
 	free(c->items);
 	free(c->places);
 	pf_arena_release(&c->texts);
-	free(c);
 }
 
 static void *read_configs(struct pf_db *db, const char *ignored)

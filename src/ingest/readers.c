@@ -469,7 +469,7 @@ static int ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 			     int64_t first_order, pthread_mutex_t *lock,
 			     struct pf_err *err)
 {
-	struct written *list = NULL;
+	PF_OWN struct written *list = NULL;
 	size_t count = 0, cap = 0;
 	uint64_t offset;
 	int rc = -1;
@@ -502,7 +502,6 @@ static int ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 	}
 	rc = register_runs(in, list, count, lock, err);
 out:
-	free(list);
 	return rc;
 }
 
@@ -2163,6 +2162,7 @@ PF_INGEST_FORMAT(15, xspace) = { "xspace", pf_xs_claims, read_xspace, NULL,
 static int read_lines(struct pf_ingest_sink *s, struct pf_tele *t,
 		      struct pf_err *err)
 {
+	PF_AUTO(pf_lines_release)
 	struct pf_lines lines = { .read = pf_ingest_sink_read, .arg = s };
 	struct pf_text_line line;
 	int rc;
@@ -2173,7 +2173,6 @@ static int read_lines(struct pf_ingest_sink *s, struct pf_tele *t,
 			rc = -1;
 			break;
 		}
-	pf_lines_release(&lines);
 	return rc;
 }
 

@@ -119,7 +119,7 @@ static void release_names(struct names *n)
 static void write_names(struct pf_buf *out, const struct names *n)
 {
 	static const char other[] = "(other names)";
-	struct pf_jsonw w = { .out = out };
+	PF_AUTO(pf_jsonw_end) struct pf_jsonw w = { .out = out };
 
 	pf_jsonw_array(&w);
 	for (uint32_t i = 0; i < n->texts.count; i++) {
@@ -131,7 +131,6 @@ static void write_names(struct pf_buf *out, const struct names *n)
 	}
 	if (n->kept < n->texts.count)
 		pf_jsonw_string(&w, other, sizeof(other) - 1);
-	pf_jsonw_end(&w);
 }
 
 /* ---- steps and marks: on the side's own clock ---- */

@@ -1109,11 +1109,10 @@ static void *new_kept(struct pf_db *db, const char *ignored)
 
 static void free_kept(void *kept)
 {
-	struct pf_kept *k = kept;
+	PF_OWN struct pf_kept *k = kept;
 
 	drop_blocks(k);
 	pthread_mutex_destroy(&k->lock);
-	free(k);
 }
 
 void pf_kept_start(struct pf_db *db, size_t max_bytes)

@@ -1875,13 +1875,12 @@ static const sqlite3_module methods = {
 
 static void free_module(void *p)
 {
-	struct module *m = p;
+	PF_OWN struct module *m = p;
 
 	if (--*m->users == 0) {
 		free(m->users);
 		free(m->shared);
 	}
-	free(m);
 }
 
 #define GROUP_BYTES ((size_t)24 << 20) /* of the buffer for GROUP BY */

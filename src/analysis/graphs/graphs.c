@@ -123,7 +123,7 @@ static enum pf_role look(const struct pf_roles *r, const char *name)
 static enum pf_role role_named(const struct pf_roles *r, const char *name)
 {
 	size_t len = strnlen(name, NAME_MAX_BYTES);
-	char *text = pf_memdup0(name, len);
+	PF_OWN char *text = pf_memdup0(name, len);
 	char *end = is_whole(text) ? NULL : strchr(text, '<');
 	enum pf_role role = PF_ROLE_OTHER;
 
@@ -134,7 +134,6 @@ static enum pf_role role_named(const struct pf_roles *r, const char *name)
 	}
 	if (role == PF_ROLE_OTHER)
 		role = look(r, text);
-	free(text);
 	return role;
 }
 
@@ -404,7 +403,7 @@ static double most_alike(const struct find *f, size_t lo, size_t end,
 			 size_t first, size_t len, size_t size, size_t *from)
 {
 	size_t least = 3 * size / 5, most = 7 * size / 5;
-	uint32_t *row = pf_calloc(len + 1, sizeof(*row));
+	PF_OWN uint32_t *row = pf_calloc(len + 1, sizeof(*row));
 	double best = 0;
 
 	for (size_t i = end; i > lo && end - i < most; i--) {
@@ -428,7 +427,6 @@ static double most_alike(const struct find *f, size_t lo, size_t end,
 			*from = i - 1;
 		}
 	}
-	free(row);
 	return best;
 }
 
@@ -818,7 +816,7 @@ static int add_replay(struct read *r)
 /* The modules that are open, a line each. */
 static uint32_t open_path(struct read *r)
 {
-	struct pf_buf path = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf path = { 0 };
 	uint32_t text = PF_NO_TEXT;
 
 	for (size_t i = 0; i < r->top; i++)
@@ -828,7 +826,6 @@ static uint32_t open_path(struct read *r)
 				pf_graphs_text(r->out, open_at(r, i)->module));
 	if (path.len)
 		text = pf_intern_add(&r->out->texts, path.data, path.len);
-	pf_buf_release(&path);
 	return text;
 }
 
@@ -914,7 +911,7 @@ static int read_args(struct read *r, uint32_t args, struct pf_json *out)
 /* ROCm records which kernel a call launches. */
 static int kernel_of(struct read *r, uint32_t args, uint32_t *out)
 {
-	struct pf_buf name = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 	struct pf_json kernel;
 	int rc = read_args(r, args, &kernel);
 
@@ -927,7 +924,6 @@ static int kernel_of(struct read *r, uint32_t args, uint32_t *out)
 	pf_json_text(kernel, &name);
 	*out = pf_intern_add(&r->out->texts, name.data ? name.data : "",
 			     name.len);
-	pf_buf_release(&name);
 	return 0;
 }
 
@@ -1125,6 +1121,7 @@ static int count_work(struct read *r, const struct pf_gpu_event *ev)
 
 static int gather(struct read *r, const struct pf_window *window)
 {
+	PF_AUTO(pf_gpu_freed)
 	struct pf_gpu *gpu =
 		pf_gpu_new(r->db, window, PF_GPU_CALLS | PF_GPU_STARTS);
 	const struct pf_gpu_event *ev;
@@ -1149,7 +1146,6 @@ static int gather(struct read *r, const struct pf_window *window)
 		if (rc < 0)
 			break;
 	}
-	pf_gpu_free(gpu);
 	return rc;
 }
 
@@ -1455,12 +1451,11 @@ static int worth(const struct side *a, const struct side *b)
 static uint32_t family_of(struct pf_graphs *g, struct pf_intern *families,
 			  uint32_t name, enum pf_role role)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	uint32_t n;
 
 	role_family(pf_graphs_text(g, name), role, &text);
 	n = pf_intern_add(families, text.data, text.len);
-	pf_buf_release(&text);
 	return n;
 }
 
@@ -1469,7 +1464,7 @@ static uint8_t *fill(const struct side *a, size_t n, const struct side *b,
 		     size_t m)
 {
 	uint8_t *back = pf_alloc((n + 1) * (m + 1));
-	int *row = pf_calloc(m + 1, sizeof(*row));
+	PF_OWN int *row = pf_calloc(m + 1, sizeof(*row));
 
 	memset(back, OTHER, m + 1);
 	for (size_t j = 0; j <= m; j++)
@@ -1494,7 +1489,6 @@ static uint8_t *fill(const struct side *a, size_t n, const struct side *b,
 			}
 		}
 	}
-	free(row);
 	return back;
 }
 
@@ -1516,7 +1510,7 @@ static void align(struct pf_graph *graph, const struct pf_graph_eager *eager,
 		  const struct side *a, const struct side *b, size_t m)
 {
 	size_t i = graph->count, j = m;
-	uint8_t *back = fill(a, i, b, m);
+	PF_OWN uint8_t *back = fill(a, i, b, m);
 
 	while (i > 0 && j > 0) {
 		switch (back[i * (m + 1) + j]) {
@@ -1533,14 +1527,13 @@ static void align(struct pf_graph *graph, const struct pf_graph_eager *eager,
 			j--;
 		}
 	}
-	free(back);
 }
 
 /* And by kernels of an eager run. */
 static void graph_align(struct pf_graphs *g, struct pf_graph *graph)
 {
 	size_t n = graph->count, m = ALIGN_CELLS / (n + 1);
-	struct pf_intern families = { 0 };
+	PF_AUTO(pf_intern_release) struct pf_intern families = { 0 };
 	struct side *a, *b;
 
 	PF_AT_MOST(m, g->eager_count);
@@ -1565,7 +1558,6 @@ static void graph_align(struct pf_graphs *g, struct pf_graph *graph)
 	align(graph, g->eager, a, b, m);
 	free(a);
 	free(b);
-	pf_intern_release(&families);
 }
 
 void pf_graphs_release(struct pf_graphs *g)
@@ -1607,7 +1599,8 @@ static const char *graph_how_word(enum pf_graph_how how)
 
 static void find_layers(struct pf_graph *g)
 {
-	struct pf_layer_node *nodes = pf_calloc(g->count + 1, sizeof(*nodes));
+	PF_OWN struct pf_layer_node *nodes =
+		pf_calloc(g->count + 1, sizeof(*nodes));
 
 	for (size_t i = 0; i < g->count; i++)
 		nodes[i] = g->nodes[i].in;
@@ -1617,7 +1610,6 @@ static void find_layers(struct pf_graph *g)
 		if (nodes[i].layer >= 0)
 			pf_sat_sum(&g->layer_ns, nodes[i].ns);
 	}
-	free(nodes);
 }
 
 /* The capture of its place first: the n-th launch is of the n-th. */
@@ -1640,7 +1632,7 @@ PF_ORDER(by_launch, struct pf_graph_launch, PF_UP(launch_id))
 /* Graphs got their order: launches know them by index. */
 static void settle_launches(struct pf_graphs *g)
 {
-	uint32_t *at = pf_calloc(g->count + 1, sizeof(*at));
+	PF_OWN uint32_t *at = pf_calloc(g->count + 1, sizeof(*at));
 
 	for (size_t i = 0; i < g->count; i++)
 		at[g->graphs[i].number] = (uint32_t)i;
@@ -1648,7 +1640,6 @@ static void settle_launches(struct pf_graphs *g)
 		g->launches_by_id[i].graph = at[g->launches_by_id[i].graph];
 	pf_sort(g->launches_by_id, g->launch_count, sizeof(*g->launches_by_id),
 		by_launch);
-	free(at);
 }
 
 void pf_graphs_explain(struct pf_graphs *g)
@@ -1746,7 +1737,7 @@ void pf_graphs_say_how(const int64_t *how_ns, int64_t of_ns, struct pf_buf *out)
 void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc)
 {
 	int64_t how_ns[PF_HOWS] = { 0 };
-	struct pf_buf parts = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf parts = { 0 };
 
 	if (!g->replayed_ns)
 		return;
@@ -1758,7 +1749,6 @@ void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc)
 	pf_doc_note(doc, "%s of GPU time is replayed by graphs: %s",
 		    PF_SHOW_RATIO(pf_num_share(g->replayed_ns, g->gpu_ns)),
 		    parts.data ? parts.data : "");
-	pf_buf_release(&parts);
 }
 
 /* The nodes of all launches as a table of a new file, for SQL. */
@@ -2142,7 +2132,7 @@ static void add_roles(const struct pf_graphs *g, struct pf_doc *doc)
 
 static void add_ops(const struct pf_graphs *g, struct pf_doc *doc)
 {
-	struct word_row *rows = NULL;
+	PF_OWN struct word_row *rows = NULL;
 	size_t cap = 0, count = 0;
 	struct pf_table *t;
 	struct pf_map at = { 0 };
@@ -2171,13 +2161,13 @@ static void add_ops(const struct pf_graphs *g, struct pf_doc *doc)
 		put_words(g, t, PF_FIELDS(op_fields), rows, count);
 	}
 	pf_map_release(&at);
-	free(rows);
 }
 
 /* The median of layers with as many kernels; 0: there are no others. */
 static int64_t usual(const struct layer_row *rows, size_t count, int64_t nodes)
 {
-	int64_t *values = pf_calloc(count + 1, sizeof(*values)), middle = 0;
+	PF_OWN int64_t *values = pf_calloc(count + 1, sizeof(*values));
+	int64_t middle = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -2186,7 +2176,6 @@ static int64_t usual(const struct layer_row *rows, size_t count, int64_t nodes)
 	pf_sort(values, n, sizeof(*values), pf_stats_compare);
 	if (n > 2)
 		middle = values[n / 2];
-	free(values);
 	return middle;
 }
 
@@ -2200,7 +2189,7 @@ static void add_layers_of(const struct pf_graph *g, size_t number,
 			  struct pf_table *t)
 {
 	size_t count = (size_t)g->layers;
-	struct layer_row *rows = pf_calloc(count + 1, sizeof(*rows));
+	PF_OWN struct layer_row *rows = pf_calloc(count + 1, sizeof(*rows));
 
 	for (size_t i = 0; i < g->count; i++) {
 		const struct pf_layer_node *n = &g->nodes[i].in;
@@ -2234,7 +2223,6 @@ static void add_layers_of(const struct pf_graph *g, size_t number,
 		row.other_ns = row.ns - row.attention_ns - row.gemm_ns;
 		PF_PUT(t, layer_fields, row);
 	}
-	free(rows);
 }
 
 static void add_nodes(const struct pf_graphs *g, struct pf_doc *doc)

@@ -71,7 +71,7 @@ static int text_of(struct pf_tpu_calls *c, const struct pf_span *s,
 static bool number_of(struct pf_json text, const struct pf_span *s,
 		      const char *key, const char *type_key, uint64_t *out)
 {
-	struct pf_buf whole = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf whole = { 0 };
 	struct pf_json args;
 	int64_t number, type;
 	bool is_said;
@@ -83,7 +83,6 @@ static bool number_of(struct pf_json text, const struct pf_span *s,
 		  type >= 0 && type < TYPES;
 	if (is_said)
 		*out = (uint64_t)number * TYPES + (uint64_t)type;
-	pf_buf_release(&whole);
 	return is_said;
 }
 
@@ -91,6 +90,7 @@ static bool number_of(struct pf_json text, const struct pf_span *s,
 static int load_track(struct pf_tpu_calls *c, struct pf_db *db,
 		      uint32_t track_id, struct pf_map *said)
 {
+	PF_AUTO(pf_cursor_freed)
 	struct pf_cursor *cursor =
 		pf_cursor_new(db, track_id, PF_TPU_CALL_COLUMNS);
 	struct pf_span s;
@@ -121,7 +121,6 @@ static int load_track(struct pf_tpu_calls *c, struct pf_db *db,
 		*call = *call == UINT64_MAX ? (uint64_t)track_id << 32 | s.seq
 					    : 0;
 	}
-	pf_cursor_free(cursor);
 	return rc;
 }
 
@@ -131,7 +130,7 @@ static void tpu_calls_release(struct pf_tpu_calls *c);
 static int tpu_calls_load(struct pf_tpu_calls *c, struct pf_db *db,
 			  const struct pf_track *tracks, size_t count)
 {
-	struct pf_map said = { 0 };
+	PF_AUTO(pf_map_release) struct pf_map said = { 0 };
 	int rc = 0;
 
 	tpu_calls_release(c);
@@ -139,7 +138,6 @@ static int tpu_calls_load(struct pf_tpu_calls *c, struct pf_db *db,
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
 			rc = load_track(c, db, tracks[i].id, &said);
-	pf_map_release(&said);
 	return rc;
 }
 

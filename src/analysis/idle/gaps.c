@@ -868,24 +868,19 @@ static void gaps_show(const struct pf_gaps *g, struct pf_doc *doc);
 int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 	    struct pf_gaps *kept, struct pf_doc *doc)
 {
-	struct pf_gaps own = { 0 }, *g = kept ? kept : &own;
-	int rc = pf_gaps_find(db, args, g);
+	PF_AUTO(pf_gaps_release) struct pf_gaps own = { 0 };
+	struct pf_gaps *g = kept ? kept : &own;
 
-	if (!rc)
-		rc = pf_trust_recorded(db, &g->window, &g->recorded);
-	if (!rc)
-		gaps_show(g, doc);
-	if (!rc && (args->per_stream || args->hta))
-		rc = gap_streams(db, &g->window, args->hta, doc);
-	if (!rc)
-		rc = note_waits(db, g, doc);
-	if (!rc)
-		rc = pf_trust_note(db, &g->window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS |
-					   PF_TRUST_STACKS | PF_TRUST_TPUS,
-				   doc);
-	pf_gaps_release(&own);
-	return rc;
+	PF_TRY(pf_gaps_find(db, args, g) ||
+	       pf_trust_recorded(db, &g->window, &g->recorded));
+	gaps_show(g, doc);
+	if (args->per_stream || args->hta)
+		PF_TRY(gap_streams(db, &g->window, args->hta, doc));
+	PF_TRY(note_waits(db, g, doc));
+	return pf_trust_note(db, &g->window,
+			     PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_STACKS |
+				     PF_TRUST_TPUS,
+			     doc);
 }
 
 /* ---- tables ---- */
@@ -1055,7 +1050,7 @@ static void add_largest(const struct pf_gaps *g,
 			const char *what, struct pf_buf *out)
 {
 	const struct pf_gap_culprit *largest = &g->culprits[0];
-	struct pf_buf where = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf where = { 0 };
 
 	if (largest->ns < 2 * most->ns || largest->place.cause > PF_CAUSE_GRAPH)
 		largest = most;
@@ -1077,7 +1072,6 @@ static void add_largest(const struct pf_gaps *g,
 			    PF_SHOW_RATIO(g->inside.idle_share),
 			    g->inside.name);
 	}
-	pf_buf_release(&where);
 }
 
 /*
@@ -1187,7 +1181,7 @@ static void add_head_wait(const struct pf_gaps *g, struct pf_buf *out)
 static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 {
 	const struct pf_gaps *before = g->before;
-	struct pf_buf where = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf where = { 0 };
 
 	if (!before)
 		return;
@@ -1205,7 +1199,6 @@ static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 			    pf_cause_phrase(cause), where.len ? ", " : "",
 			    where.len ? where.data : "");
 	}
-	pf_buf_release(&where);
 }
 
 static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)

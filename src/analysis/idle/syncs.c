@@ -580,12 +580,11 @@ static void add_key(struct pf_buf *key, const struct pf_sync_site *t)
 static uint32_t intern_site(struct pf_intern *known,
 			    const struct pf_sync_site *t)
 {
-	struct pf_buf key = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf key = { 0 };
 	uint32_t n;
 
 	add_key(&key, t);
 	n = pf_intern_add(known, key.data, key.len);
-	pf_buf_release(&key);
 	return n;
 }
 
@@ -621,7 +620,7 @@ static int take_sites(struct syncs *s, struct pf_err *err)
 {
 	struct pf_syncs *out = s->out;
 	size_t count = pf_sites_count(&s->sites);
-	struct pf_intern known = { 0 };
+	PF_AUTO(pf_intern_release) struct pf_intern known = { 0 };
 	uint32_t listed;
 	int rc = 0;
 
@@ -643,7 +642,6 @@ static int take_sites(struct syncs *s, struct pf_err *err)
 			    intern_site(&known, t) >= listed;
 		out->new_count += t->is_new && !t->is_allowed;
 	}
-	pf_intern_release(&known);
 	return rc;
 }
 
@@ -673,7 +671,7 @@ static void count_in_steps(struct syncs *s)
 static void count_per_step(struct syncs *s)
 {
 	size_t steps = s->sites.steps.count;
-	int64_t *count = pf_calloc(steps + 1, sizeof(*count));
+	PF_OWN int64_t *count = pf_calloc(steps + 1, sizeof(*count));
 
 	for (size_t i = 0; i < s->sites.call_count; i++) {
 		const struct pf_site_call *c = &s->sites.calls[i];
@@ -684,7 +682,6 @@ static void count_per_step(struct syncs *s)
 	}
 	for (size_t i = 0; i < (steps ? steps : 1); i++)
 		PF_AT_LEAST(s->out->max_per_step, count[i]);
-	free(count);
 }
 
 /* Where the host waits comes first, the dearest of it at the front. */
@@ -1092,7 +1089,7 @@ static void syncs_show(const struct pf_syncs *s,
 /* Is there anything that could have waited? */
 static int look_for_calls(struct pf_db *db, struct pf_syncs *s)
 {
-	struct pf_kinds kinds = { 0 };
+	PF_AUTO(pf_kinds_release) struct pf_kinds kinds = { 0 };
 	int rc = pf_kinds_load(&kinds, db, db->err);
 
 	s->has_calls = s->site_count || s->record_count;
@@ -1102,7 +1099,6 @@ static int look_for_calls(struct pf_db *db, struct pf_syncs *s)
 		s->has_calls |=
 			kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
 	}
-	pf_kinds_release(&kinds);
 	return rc;
 }
 
@@ -1110,7 +1106,7 @@ static int syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 		      struct pf_syncs *out)
 {
 	struct syncs s = { .args = args, .out = out };
-	struct pf_steps steps = { 0 };
+	PF_AUTO(pf_steps_release) struct pf_steps steps = { 0 };
 	int rc;
 
 	if (args->fail_on >= 0 && !args->baseline)
@@ -1152,7 +1148,6 @@ static int syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 	free(s.allow.items);
 	pf_buf_release(&s.allow_text);
 	sites_release(&s.sites);
-	pf_steps_release(&steps);
 	return rc;
 }
 
@@ -1169,15 +1164,12 @@ void pf_syncs_release(struct pf_syncs *s)
 int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
 	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed)
 {
-	struct pf_syncs own = { 0 }, *s = kept ? kept : &own;
-	int rc = syncs_find(db, args, s);
+	PF_AUTO(pf_syncs_release) struct pf_syncs own = { 0 };
+	struct pf_syncs *s = kept ? kept : &own;
 
-	if (!rc) {
-		syncs_show(s, args, doc, is_failed);
-		rc = pf_trust_note(
-			db, &s->window,
-			PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_STACKS, doc);
-	}
-	pf_syncs_release(&own);
-	return rc;
+	PF_TRY(syncs_find(db, args, s));
+	syncs_show(s, args, doc, is_failed);
+	return pf_trust_note(db, &s->window,
+			     PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_STACKS,
+			     doc);
 }

@@ -223,6 +223,7 @@ static int add_sync(struct sync_reader *r, const struct pf_span *s)
 static int read_track(struct sync_reader *r, uint32_t track_id)
 {
 	struct path *p = r->p;
+	PF_AUTO(pf_cursor_freed)
 	struct pf_cursor *c = pf_cursor_new(p->db, track_id, SYNC_COLUMNS);
 	struct pf_span s;
 	int rc = 0;
@@ -232,7 +233,6 @@ static int read_track(struct sync_reader *r, uint32_t track_id)
 		if (pf_names_kind(p->names, s.type) == PF_KIND_GPU_SYNC)
 			rc = add_sync(r, &s);
 	}
-	pf_cursor_free(c);
 	return rc;
 }
 
@@ -506,7 +506,7 @@ static void find(struct turn *t)
 
 void path_find_waits(struct path *p)
 {
-	struct short_call *shorts = NULL;
+	PF_OWN struct short_call *shorts = NULL;
 	size_t count = 0, cap = 0;
 
 	for (uint32_t i = 0; i < p->thread_count; i++) {
@@ -535,7 +535,6 @@ void path_find_waits(struct path *p)
 		}
 	}
 	measure_phi(p, shorts, count);
-	free(shorts);
 }
 
 /*
@@ -1223,11 +1222,11 @@ static void measure_gaps(struct path *p, int64_t *ns)
 
 void path_measure_floors(struct path *p)
 {
-	int64_t *ns = pf_alloc(((size_t)p->work_count + 1) * sizeof(*ns));
+	PF_OWN int64_t *ns =
+		pf_alloc(((size_t)p->work_count + 1) * sizeof(*ns));
 
 	measure_launches(p, ns);
 	measure_gaps(p, ns);
-	free(ns);
 }
 
 /*
@@ -1379,14 +1378,13 @@ static void take_stream(struct queue *q, const struct path_stream *s)
 static void measure_calls(const struct queue *q)
 {
 	struct path *p = q->p;
-	int64_t *ns = pf_calloc((size_t)p->call_count + 1, sizeof(*ns));
+	PF_OWN int64_t *ns = pf_calloc((size_t)p->call_count + 1, sizeof(*ns));
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < p->call_count; i++)
 		if (q->queued[i] != PF_PATH_NONE)
 			ns[n++] = dur_of(&p->calls[i]);
 	p->queue_call_ns = path_quantile(ns, n, 50);
-	free(ns);
 }
 
 static uint32_t longest(const struct path *p)
@@ -2049,7 +2047,7 @@ static const struct stretch *served_by(const struct path *p,
 /* In a hole in which another works for it a thread does not. */
 static void cut_busy(struct path *p)
 {
-	struct path_busy *busy = p->busy;
+	PF_OWN struct path_busy *busy = p->busy;
 	uint32_t hole = 0, count = 0;
 
 	p->busy = pf_alloc(((size_t)p->busy_count + p->hole_count + 1) *
@@ -2086,13 +2084,12 @@ static void cut_busy(struct path *p)
 		t->busy_count = count - t->first_busy;
 	}
 	p->busy_count = count;
-	free(busy);
 }
 
 /* A thread is in a range while another works for it. */
 static void find_served(struct path *p)
 {
-	struct stretch *all =
+	PF_OWN struct stretch *all =
 		pf_alloc(((size_t)p->busy_count + 1) * sizeof(*all));
 	size_t count = list_stretches(p, all);
 	uint32_t served = 0;
@@ -2117,7 +2114,6 @@ static void find_served(struct path *p)
 		p->busy[by->busy].can_wake = false;
 	}
 	p->hole_count = served;
-	free(all);
 }
 
 PF_ORDER(by_thread, struct path_hole, PF_UP(thread) PF_UP(from_ns))

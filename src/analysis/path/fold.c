@@ -888,7 +888,7 @@ static void work_out(struct replay *r, uint32_t item, int64_t *t)
 static void run(struct replay *r, int64_t *end)
 {
 	const struct path_graph *g = r->g;
-	int64_t *t = pf_alloc(r->groups.width * sizeof(*t));
+	PF_OWN int64_t *t = pf_alloc(r->groups.width * sizeof(*t));
 	struct path_turn turn = { 0 };
 	const int64_t none = 0;
 	uint32_t item;
@@ -905,7 +905,6 @@ static void run(struct replay *r, int64_t *end)
 		    item - r->p->work_count == g->tail)
 			path_reach(end, t, &none, true, r->groups.width);
 	}
-	free(t);
 }
 
 static void set_up(struct replay *r)

@@ -915,7 +915,7 @@ size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
 		     size_t max)
 {
 	const struct sums *s = &r->tops[of_work];
-	int64_t *ns = pf_calloc(max + 1, sizeof(*ns));
+	PF_OWN int64_t *ns = pf_calloc(max + 1, sizeof(*ns));
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < s->keys.count; i++) {
@@ -933,7 +933,6 @@ size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
 			names[at] = key.name;
 		}
 	}
-	free(ns);
 	return count;
 }
 

@@ -307,7 +307,7 @@ static int follow(struct path *p, struct path_rows *rows,
 
 static int find(struct path *p)
 {
-	struct path_changes changes = { 0 };
+	PF_AUTO(path_changes_release) struct path_changes changes = { 0 };
 	struct path_ledger ledger = { 0 };
 	struct path_rows *rows;
 	int rc = path_ask(p, &changes);
@@ -322,7 +322,6 @@ static int find(struct path *p)
 		path_rows_free(rows);
 	}
 	path_ledger_release(&ledger);
-	path_changes_release(&changes);
 	return rc;
 }
 
@@ -370,16 +369,13 @@ static void path_show(const struct pf_path *p, const struct pf_path_args *args,
 int pf_path(struct pf_db *db, const struct pf_path_args *args,
 	    struct pf_path *kept, struct pf_doc *doc)
 {
-	struct pf_path own = { 0 }, *out = kept ? kept : &own;
-	int rc = pf_path_find(db, args, out);
+	PF_AUTO(pf_path_release) struct pf_path own = { 0 };
+	struct pf_path *out = kept ? kept : &own;
 
-	if (!rc) {
-		path_show(out, args, doc);
-		rc = pf_trust_note(db, &out->window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS, doc);
-	}
-	pf_path_release(&own);
-	return rc;
+	PF_TRY(pf_path_find(db, args, out));
+	path_show(out, args, doc);
+	return pf_trust_note(db, &out->window, PF_TRUST_WORK | PF_TRUST_LINKS,
+			     doc);
 }
 
 /* ---- show ---- */
@@ -467,7 +463,7 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 		{ NULL, p->queued_ns },
 		{ "nothing recorded explains", p->unexplained_ns },
 	};
-	struct pf_buf queued = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf queued = { 0 };
 	const struct part *first = &parts[0], *then = &parts[1];
 	size_t at = out->len;
 
@@ -492,7 +488,6 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 		pf_buf_addf(
 			out, ", %s %s", then->text,
 			PF_SHOW_RATIO(pf_num_share(then->ns, p->window_ns)));
-	pf_buf_release(&queued);
 }
 
 bool pf_path_say_behind(const struct pf_path *p, struct pf_buf *out)
@@ -508,7 +503,7 @@ bool pf_path_say_behind(const struct pf_path *p, struct pf_buf *out)
 
 static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 {
-	struct pf_buf text = { 0 }, plain = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 }, plain = { 0 };
 
 	doc->is_nothing = !p->category_count;
 	if (doc->is_nothing) {
@@ -529,8 +524,6 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 	add_free_host(p, &text);
 	pf_say_plain(&plain, &text);
 	pf_doc_finding(doc, "%s", plain.data);
-	pf_buf_release(&plain);
-	pf_buf_release(&text);
 }
 
 /* How sure it is. */
@@ -572,7 +565,7 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 /* Whose operators evidence names, and how sure those are. */
 static void add_replayed(const struct pf_path *p, struct pf_doc *doc)
 {
-	struct pf_buf parts = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf parts = { 0 };
 	int64_t ns = 0;
 
 	for (size_t h = 0; h < PF_HOWS; h++)
@@ -591,7 +584,6 @@ static void add_replayed(const struct pf_path *p, struct pf_doc *doc)
 			    "%s GPU events of graphs are past the limit of "
 			    "nodes, and are not looked at",
 			    PF_SHOW_COUNT(p->graphs->past_count));
-	pf_buf_release(&parts);
 }
 
 /* ---- tables ---- */

@@ -337,7 +337,7 @@ static const char *say(struct path *p, uint32_t name, bool is_work,
 		       const char *what)
 {
 	const char *text = pf_names_frame(p->names, name);
-	struct pf_buf out = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf out = { 0 };
 
 	if (!text)
 		return NULL;
@@ -345,7 +345,6 @@ static const char *say(struct path *p, uint32_t name, bool is_work,
 		text = pf_kernel_short_kept(&p->out->texts, text);
 	pf_buf_addf(&out, "%s %s", text, what);
 	text = pf_arena_string(&p->out->texts, out.data);
-	pf_buf_release(&out);
 	return text;
 }
 

@@ -1735,7 +1735,7 @@ static void compare_rank(const struct works *w, const struct kernels *of,
 
 static void compare_all(struct works *w, struct pf_ranks *out)
 {
-	double *values =
+	PF_OWN double *values =
 		pf_calloc(w->count + out->rank_count + 1, sizeof(*values));
 
 	pf_sort(w->items, w->count, sizeof(*w->items), by_name);
@@ -1754,7 +1754,6 @@ static void compare_all(struct works *w, struct pf_ranks *out)
 		compare_rank(w, &w->items[i], end - i,
 			     &out->ranks[w->items[i].rank]);
 	}
-	free(values);
 }
 
 /* Meetings and digests as rows: by rank, by kind of collective, by step. */

@@ -749,7 +749,7 @@ static void show_work(const struct pf_ranks *r,
 		      const struct pf_ranks_rank *ranks, bool is_wide,
 		      struct pf_doc *doc)
 {
-	struct pf_ranks_rank *shown =
+	PF_OWN struct pf_ranks_rank *shown =
 		pf_calloc(r->rank_count + 1, sizeof(*shown));
 	size_t count = 0;
 
@@ -760,7 +760,6 @@ static void show_work(const struct pf_ranks *r,
 		PF_ROWS(doc, "work",
 			"Kernels of computation, against a middle rank",
 			work_fields, shown, count);
-	free(shown);
 }
 
 static void show_tables(const struct pf_ranks *r, bool is_wide,

@@ -159,14 +159,13 @@ static int take_rows(struct pf_tensor *t, struct pf_err *err)
 
 static void tensor_free(void *p)
 {
-	struct pf_tensor *t = p;
+	PF_OWN struct pf_tensor *t = p;
 
 	for (size_t i = 0; t->rows && i < pf_data_rows(t->data); i++)
 		free(t->rows[i].part);
 	pf_data_free(t->data);
 	pf_data_free(t->ops);
 	free(t->rows);
-	free(t);
 }
 
 static void *tensor_new(struct pf_db *db, const char *ignored)

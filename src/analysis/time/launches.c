@@ -518,7 +518,7 @@ static void read_calls(struct launches *l)
 static void list_slow(struct launches *l, const struct caused *s, uint32_t op)
 {
 	const struct pf_launch_stream *stream = stream_at(l, s->stream);
-	struct pf_buf call = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf call = { 0 };
 	struct slow slow = {
 		.at_ns = s->start_ns - stream->first_ns,
 		.start_ns = s->start_ns,
@@ -537,7 +537,6 @@ static void list_slow(struct launches *l, const struct caused *s, uint32_t op)
 		slow.op = pf_gpu_name(l->ask.gpu, op);
 	if (!l->ask.db->err->code)
 		PF_PUT(l->out->slow, slow_fields, slow);
-	pf_buf_release(&call);
 }
 
 /* Short kernels and slow calls in order of their operators. */

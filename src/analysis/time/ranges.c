@@ -839,7 +839,7 @@ static void add_finding(const struct ranges *r, enum pf_producer producer,
 			struct pf_doc *doc)
 {
 	const struct range *most = NULL, *steps = NULL;
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 
 	doc->is_nothing = !r->items.count && !r->spans.count;
 	if (!r->items.count && r->spans.count) {
@@ -877,7 +877,6 @@ static void add_finding(const struct ranges *r, enum pf_producer producer,
 	else
 		say_most(r, most, &text);
 	pf_doc_finding(doc, "%s", text.data);
-	pf_buf_release(&text);
 }
 
 /* Those of no thread, and what must be known of all. */

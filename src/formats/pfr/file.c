@@ -779,7 +779,7 @@ static void put_meta(const struct pf_pfr_file *f, struct pf_batch *out)
 static void put_lines(const struct pf_pfr_lines *l, const char *name,
 		      struct pf_batch *out)
 {
-	struct pf_buf text = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	int64_t v;
 
 	for (size_t i = 0; i < l->count; i++) {
@@ -797,7 +797,6 @@ static void put_lines(const struct pf_pfr_lines *l, const char *name,
 		return;
 	pf_buf_addc(&text, '}');
 	pf_batch_member(out, name, &text);
-	pf_buf_release(&text);
 }
 
 /* ---- devices ---- */

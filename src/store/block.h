@@ -10,7 +10,6 @@
 #ifndef PF_STORE_BLOCK_H
 #define PF_STORE_BLOCK_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"

@@ -10,7 +10,6 @@
 #include "store/query.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/asset.h"
 #include "base/buf.h"

@@ -9,8 +9,6 @@
 
 #include <pthread.h>
 #include <regex.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/graphs/graphs.h"
 #include "analysis/path/path.h"

@@ -5,8 +5,7 @@
  * tree, such as "schema/tables.sql".  Everything returned is constant and
  * lives as long as the program.
  */
-#ifndef PF_BASE_ASSET_H
-#define PF_BASE_ASSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ const char *pf_asset(const char *name, size_t *len);
  */
 bool pf_asset_find(const char *built, const char *moved, const char *installed,
 		   struct pf_buf *found);
-
-#endif

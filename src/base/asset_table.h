@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between embed.sh's output, asset.c and its test only. */
-#ifndef PF_BASE_ASSET_TABLE_H
-#define PF_BASE_ASSET_TABLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ struct pf_asset_entry {
 
 extern const struct pf_asset_entry pf_asset_table[]; /* sorted by name */
 extern const size_t pf_asset_count;
-
-#endif

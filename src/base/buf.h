@@ -4,8 +4,7 @@
  * followed by a NUL after every call that adds, so it can be read as a string
  * when it holds no NUL itself.  The owner calls pf_buf_release().
  */
-#ifndef PF_BASE_BUF_H
-#define PF_BASE_BUF_H
+#pragma once
 
 #include "base/mem.h"
 
@@ -34,5 +33,3 @@ static inline void pf_buf_clear(struct pf_buf *b)
 	if (b->data)
 		b->data[0] = '\0';
 }
-
-#endif

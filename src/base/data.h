@@ -4,8 +4,7 @@
  * a table that is not as its reader wants it is an error of the build, found
  * by the tests, but still reported and not trusted.
  */
-#ifndef PF_BASE_DATA_H
-#define PF_BASE_DATA_H
+#pragma once
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -25,5 +24,3 @@ PF_FREED(pf_data_free, struct pf_data)
 /* Rows after the header, and their cells, borrowed from d. */
 size_t pf_data_rows(const struct pf_data *d);
 const char *pf_data_cell(const struct pf_data *d, size_t row, size_t column);
-
-#endif

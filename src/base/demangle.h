@@ -6,8 +6,7 @@
  * it, so a short name may print without end.  It is stopped after
  * PF_DEMANGLED_MAX bytes.
  */
-#ifndef PF_BASE_DEMANGLE_H
-#define PF_BASE_DEMANGLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@
  * than is asked for (1024), or would print more than PF_DEMANGLED_MAX.
  */
 char *pf_demangle_take(const char *name, size_t len);
-
-#endif

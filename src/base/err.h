@@ -7,8 +7,7 @@
  * lower case, has no full stop, names its subject in single quotes and says
  * what failed first.  Bytes that come from input are masked when printed.
  */
-#ifndef PF_BASE_ERR_H
-#define PF_BASE_ERR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ bool pf_err_is_of_input(const struct pf_err *err);
 		if (call)                                                      \
 			return -1;                                             \
 	} while (0)
-
-#endif

@@ -8,8 +8,7 @@
  *	items[0] = items[--count];
  *	pf_heap_sink(items, sizeof(*items), count, 0, less);
  */
-#ifndef PF_BASE_HEAP_H
-#define PF_BASE_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ PF_HEAP_INLINE void pf_heap_make(void *items, size_t width, size_t count,
 	for (size_t i = count / 2; i-- > 0;)
 		pf_heap_sink(items, width, count, i, less);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * others waits for no pipe and reads no device.  Decided on the file that was
  * opened: the name that led to it may lead elsewhere a moment before and after.
  */
-#ifndef PF_BASE_INSIDE_H
-#define PF_BASE_INSIDE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ void pf_inside_add(const char *folder);
  */
 int pf_inside_open(const char *path, int flags, int mode);
 FILE *pf_inside_fopen(const char *path); /* to read; NULL and errno */
-
-#endif

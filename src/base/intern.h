@@ -5,8 +5,7 @@
  * colliding keys.  Memory grows with the number of distinct keys only.  A
  * zero-initialised struct is an empty table.
  */
-#ifndef PF_ANALYSIS_INTERN_H
-#define PF_ANALYSIS_INTERN_H
+#pragma once
 
 #include "base/mem.h"
 
@@ -47,5 +46,3 @@ void pf_map_release(struct pf_map *m);
 uint64_t *pf_map_at(struct pf_map *m, uint64_t key);
 /* Is it there? */
 bool pf_map_has(const struct pf_map *m, uint64_t key);
-
-#endif

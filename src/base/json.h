@@ -3,8 +3,7 @@
  * What the escapes of a JSON string stand for: the only place that undoes
  * them.
  */
-#ifndef PF_BASE_JSON_H
-#define PF_BASE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ void pf_jsonw_null(struct pf_jsonw *w);
 /* Just the string, in quotes, without any state. */
 void pf_jsonw_quote(struct pf_buf *out, const char *s, size_t len,
 		    bool escape_markup);
-
-#endif

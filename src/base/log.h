@@ -8,8 +8,7 @@
  * Levels: an error ends the command; a warning says that the output is not
  * all that was asked for; a note is for people only ("wrote 'a.db'").
  */
-#ifndef PF_BASE_LOG_H
-#define PF_BASE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ void pf_progress_phase(const char *phase);
 
 /* Is a person looking on?  Then a last line may say what came of it. */
 bool pf_progress_is_watched(void);
-
-#endif

@@ -6,8 +6,7 @@
  * input that was not bounded first.  The C library's headers of memory and of
  * strings come with this one.
  */
-#ifndef PF_BASE_MEM_H
-#define PF_BASE_MEM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -119,5 +118,3 @@ void pf_arena_release(struct pf_arena *a);
 
 /* Drawn once for the hash tables of a process, so that no trace can know it. */
 uint64_t pf_hash_seed(void);
-
-#endif

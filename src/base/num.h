@@ -3,8 +3,7 @@
  * Numbers from text, exactly and with overflow checks, and numbers for people
  * to read.  Nothing here depends on the locale.
  */
-#ifndef PF_BASE_NUM_H
-#define PF_BASE_NUM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ bool pf_num_parts_unit(const char *s, size_t gap, size_t len);
 
 /* Enough digits to read back the same double; "nan", "inf" as C prints. */
 char *pf_num_exact(char out[PF_NUM_MAX], double d);
-
-#endif

@@ -21,8 +21,7 @@
  * "-" alone is an argument, as is a word that begins with "-- " (SQL with a
  * comment).  Strings are borrowed from argv.
  */
-#ifndef PF_BASE_OPT_H
-#define PF_BASE_OPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ struct pf_suggest {
 };
 
 void pf_suggest_offer(struct pf_suggest *s, const char *candidate);
-
-#endif

@@ -9,8 +9,7 @@
  * stand behind "x->", so that PF_UP(name == NULL) has rows without a name last.
  * Lists are to have a total order: the last key tells any two rows apart.
  */
-#ifndef PF_BASE_ORDER_H
-#define PF_BASE_ORDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -64,5 +63,3 @@ static inline void pf_sort(void *rows, size_t count, size_t width,
 	if (count > 1)
 		qsort(rows, count, width, order);
 }
-
-#endif

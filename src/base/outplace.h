@@ -9,8 +9,7 @@
  * as they are.  SIGINT, SIGTERM and SIGHUP remove what is unfinished, unless
  * the program has other plans for them.
  */
-#ifndef PF_BASE_OUTPLACE_H
-#define PF_BASE_OUTPLACE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -96,5 +95,3 @@ int pf_outfile_commit(struct pf_outfile *f, struct pf_err *err);
 /* Free it; what was not committed is removed.  NULL is fine. */
 void pf_outfile_free(struct pf_outfile *f);
 PF_FREED(pf_outfile_free, struct pf_outfile)
-
-#endif

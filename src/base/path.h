@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths of files. */
-#ifndef PF_BASE_PATH_H
-#define PF_BASE_PATH_H
+#pragma once
 
 #include <string.h>
 
@@ -12,5 +11,3 @@ static inline const char *pf_path_base(const char *path)
 
 	return slash && slash[1] ? slash + 1 : path;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * What systems have under other names, or not at all.  Where it costs nothing
  * all of them run the same code.
  */
-#ifndef PF_BASE_PORT_H
-#define PF_BASE_PORT_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ int pf_strverscmp(const char *a, const char *b);
 
 /* The name of an open file; false: nobody says. */
 bool pf_path_of_fd(int fd, char path[PATH_MAX]);
-
-#endif

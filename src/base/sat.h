@@ -5,8 +5,7 @@
  * for.  (Where a faulty sum must be refused or must wrap as in C++, it is
  * said there: diff_capture.h, num.h.)
  */
-#ifndef PF_BASE_SAT_H
-#define PF_BASE_SAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ static inline void pf_sat_sum(int64_t *sum, int64_t part)
 {
 	*sum = pf_sat_add(*sum, part);
 }
-
-#endif

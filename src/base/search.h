@@ -7,8 +7,7 @@
  *	at = PF_SEARCH(i, n, items[i].id < id);
  *	found = at < n && items[at].id == id;
  */
-#ifndef PF_BASE_SEARCH_H
-#define PF_BASE_SEARCH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@
 		}                                                              \
 		low_##i;                                                       \
 	})
-
-#endif

@@ -4,8 +4,7 @@
  * budget they use an unlinked temporary file in "dir" (nothing is left behind
  * however the process ends).
  */
-#ifndef PF_BASE_SPOOL_H
-#define PF_BASE_SPOOL_H
+#pragma once
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -54,5 +53,3 @@ int pf_sorter_finish(struct pf_sorter *s, struct pf_err *err);
  * PF_OK) or on an error (err->code set).
  */
 const void *pf_sorter_next(struct pf_sorter *s, struct pf_err *err);
-
-#endif

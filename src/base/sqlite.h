@@ -5,8 +5,7 @@
  * file that the system does not read or write.  They say nothing of the
  * database that was asked (pf_err_is_of_input()).
  */
-#ifndef PF_BASE_SQLITE_H
-#define PF_BASE_SQLITE_H
+#pragma once
 
 #include <errno.h>
 
@@ -42,5 +41,3 @@ static inline int pf_sqlite_errno(sqlite3 *sql)
 		return 0;
 	}
 }
-
-#endif

@@ -5,8 +5,7 @@
  * ascending order, read once.  Exact where a figure is an integer; sums that
  * do not fit are held at INT64_MAX.
  */
-#ifndef PF_ANALYSIS_STATS_H
-#define PF_ANALYSIS_STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ bool pf_stats_carries(size_t count, unsigned percent);
 
 /* Ascending, for pf_sort() of int64_t. */
 int pf_stats_compare(const void *a, const void *b);
-
-#endif

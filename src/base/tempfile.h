@@ -3,8 +3,7 @@
  * Unlinked temporary files: nothing is left behind however the process ends.
  * Offsets are the caller's; reads and writes are whole or fail (PF_EIO).
  */
-#ifndef PF_BASE_TEMPFILE_H
-#define PF_BASE_TEMPFILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -130,5 +129,3 @@ static inline const char *pf_pack_get(const char *p, char *record, size_t bytes)
 	memcpy(record + bytes / 8 * 8, p, bytes % 8);
 	return p + bytes % 8;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * UTF-8 from untrusted bytes: one character at a time, never past the end.
  */
-#ifndef PF_BASE_UTF8_H
-#define PF_BASE_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ size_t pf_utf8_columns(const char *p, size_t len);
 
 /* Bytes of its longest beginning that is at most so many columns wide. */
 size_t pf_utf8_fitting(const char *p, size_t len, size_t columns);
-
-#endif

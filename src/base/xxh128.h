@@ -4,8 +4,7 @@
  * files apart that differ by chance, at the speed of memory; whoever wants to
  * can make two files with one digest.
  */
-#ifndef PF_BASE_XXH128_H
-#define PF_BASE_XXH128_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ void pf_xxh128_add(struct pf_xxh128 *d, const void *bytes, size_t len);
 
 /* Of all that was added so far; more may follow. */
 void pf_xxh128_text(const struct pf_xxh128 *d, char out[PF_XXH128_TEXT]);
-
-#endif

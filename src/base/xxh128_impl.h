@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* For xxh128.c only. */
-#ifndef PF_BASE_XXH128_IMPL_H
-#define PF_BASE_XXH128_IMPL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,6 +11,4 @@
 void pf_xxh128_update_avx2(void *state, const void *bytes, size_t len);
 #else
 #define PF_XXH128_AVX2 0
-#endif
-
 #endif

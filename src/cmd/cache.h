@@ -16,8 +16,7 @@
  * another is writing it, the database is a temporary one, and so it is of pipes.
  * Who reads a cache holds a lock on it, and what is held is not removed.
  */
-#ifndef PF_CMD_CACHE_H
-#define PF_CMD_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ int pf_inputs_are(const struct pf_inputs *in, enum pf_producer producer,
 
 /* Is this file one? */
 bool pf_is_fleet(const char *path);
-
-#endif

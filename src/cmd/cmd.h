@@ -39,8 +39,7 @@
  *		.answer = answer,
  *	};
  */
-#ifndef PF_CMD_CMD_H
-#define PF_CMD_CMD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -222,5 +221,3 @@ int pf_output_write(struct pf_ctx *cx, const char *path,
 /* As pf_output_write(), and say so. */
 int pf_output_page(struct pf_ctx *cx, const char *path,
 		   const struct pf_outrule *rule, const struct pf_buf *text);
-
-#endif

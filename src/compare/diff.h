@@ -13,8 +13,7 @@
  * (n_B - n_A) * m_A, and "slower each", n_B * (m_B - m_A), with n the number
  * per step and m the mean duration; a row without a partner is all "more".
  */
-#ifndef PF_ANALYSIS_DIFF_H
-#define PF_ANALYSIS_DIFF_H
+#pragma once
 
 #include "base/mem.h"
 #include "base/opt.h"
@@ -267,5 +266,3 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 
 /* Read columns into column[]; PF_EUSAGE if they are none of key_averages(). */
 int pf_diff_columns(struct pf_diff_args *args, struct pf_err *err);
-
-#endif

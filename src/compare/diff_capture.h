@@ -13,8 +13,7 @@
  * Memory grows with the number of steps, names and distinct keys only; past
  * PF_CAPTURE_ROWS_MAX keys the rest is one row "(other)", so that sums hold.
  */
-#ifndef PF_COMPARE_DIFF_CAPTURE_H
-#define PF_COMPARE_DIFF_CAPTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -681,5 +680,3 @@ int pf_gate_parse(const char *expression, struct pf_err *err);
  */
 int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 		  struct pf_doc *doc, bool *is_failed, struct pf_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of pf_diff() share.  Not for others. */
-#ifndef PF_COMPARE_DIFF_IMPL_H
-#define PF_COMPARE_DIFF_IMPL_H
+#pragma once
 
 #include <math.h>
 
@@ -117,5 +116,3 @@ static inline struct pf_both_real pf_both_counts(const struct pf_diff_run *d,
 
 /* diff_show.c */
 void pf_diff_show(const struct pf_diff *diff, struct pf_doc *doc);
-
-#endif

@@ -4,8 +4,7 @@
  * its events (schema/fleet/tables.sql).  "profan merge" writes them, and
  * they are closed under it: a fleet of fleets is a fleet.
  */
-#ifndef PF_COMPARE_FLEET_H
-#define PF_COMPARE_FLEET_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -139,5 +138,3 @@ int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 
 /* Places of idle time that are kept. */
 #define PF_FLEET_SITES 64
-
-#endif

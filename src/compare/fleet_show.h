@@ -3,8 +3,7 @@
  * What commands say of a fleet: sums over ranks, and how ranks differ.  However
  * many ranks there are, people read a page.
  */
-#ifndef PF_COMPARE_FLEET_SHOW_H
-#define PF_COMPARE_FLEET_SHOW_H
+#pragma once
 
 #include "store/db.h"
 #include "show/doc.h"
@@ -17,5 +16,3 @@ int pf_fleet_table(struct pf_db *db, struct pf_doc *doc);
 int pf_fleet_gaps(struct pf_db *db, struct pf_doc *doc);
 int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc);
 int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc);
-
-#endif

@@ -5,8 +5,7 @@
  * give the same bytes.  Rows are copied rank by rank; memory grows with the
  * number of distinct strings, not with that of inputs or ranks.
  */
-#ifndef PF_COMPARE_MERGE_H
-#define PF_COMPARE_MERGE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ struct pf_fleet_merge {
 };
 
 int pf_fleet_merge(struct pf_fleet_merge *m, struct pf_err *err);
-
-#endif

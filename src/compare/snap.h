@@ -6,8 +6,7 @@
  * blocks that are in use, so the lines of a GPU add up to its change.  The same
  * of what was alive at the peak of each, where both have a history.
  */
-#ifndef PF_COMPARE_SNAP_H
-#define PF_COMPARE_SNAP_H
+#pragma once
 
 #include "events/window.h"
 #include "show/doc.h"
@@ -29,5 +28,3 @@ int pf_snap_diff(struct pf_db *a, struct pf_db *b,
 int pf_snap_trend(const char *const *paths, char *const *names, size_t count,
 		  const struct pf_window_args *window, struct pf_doc *doc,
 		  struct pf_err *err);
-
-#endif

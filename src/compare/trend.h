@@ -8,8 +8,7 @@
  * left out of all.  Sums and the parts of a step are means over full steps, as
  * compare/diff_capture.h has them.
  */
-#ifndef PF_COMPARE_TREND_H
-#define PF_COMPARE_TREND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ int pf_trend_of_fleet(struct pf_db *db, const struct pf_opt_list *checks,
 
 /* PF_EUSAGE if one is no check of a figure. */
 int pf_trend_checks_parse(const struct pf_opt_list *checks, struct pf_err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * nothing allocates but pf_json_text().  Broken text ends the walk early and
  * never reads past the end.
  */
-#ifndef PF_EVENTS_ARGS_H
-#define PF_EVENTS_ARGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -119,5 +118,3 @@ enum pf_p2p pf_collective_p2p(struct pf_json name);
  * arguments; -1: they do not say it.
  */
 int64_t pf_collective_peer(const char *args, size_t len, enum pf_p2p way);
-
-#endif

@@ -9,8 +9,7 @@
  *			...
  *	return pf_ask_end(&q);
  */
-#ifndef PF_EVENTS_ASK_H
-#define PF_EVENTS_ASK_H
+#pragma once
 
 #include "base/intern.h"
 #include "base/mem.h"
@@ -107,5 +106,3 @@ void pf_keyed_finish(struct pf_keyed *g, struct pf_ask *q);
 /* Rows in order, which are all that is left: no keys, no texts. */
 void pf_keyed_sort(struct pf_keyed *g,
 		   int (*order)(const void *a, const void *b));
-
-#endif

@@ -9,8 +9,7 @@
  *		...
  *	pf_gpu_free(g);
  */
-#ifndef PF_EVENTS_GPU_H
-#define PF_EVENTS_GPU_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -256,5 +255,3 @@ void pf_held_join(struct pf_held *h, const struct pf_held *others);
 bool pf_held_is(const struct pf_held *h);
 /* "99 % of the time of GPU work lies inside the call that launched it" */
 void pf_held_say(const struct pf_held *h, struct pf_buf *out);
-
-#endif

@@ -3,8 +3,7 @@
  * What to do about things that a trace does not have: it depends on who wrote
  * it, so nobody is told of an option that his profiler has not.
  */
-#ifndef PF_ANALYSIS_HINTS_H
-#define PF_ANALYSIS_HINTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -64,5 +63,3 @@ int pf_hint_producer(struct pf_db *db, enum pf_producer *out);
 
 /* What to do, in words that may follow "...; "; never NULL but for NONE. */
 const char *pf_hint(enum pf_producer producer, enum pf_hint hint);
-
-#endif

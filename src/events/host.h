@@ -5,8 +5,7 @@
  * left out: unions stay the same, and there are far fewer.  Memory is one
  * block per thread.
  */
-#ifndef PF_EVENTS_HOST_H
-#define PF_EVENTS_HOST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -263,5 +262,3 @@ int pf_captured_find(struct pf_db *db, const struct pf_window *window,
  */
 bool pf_captured_say(int64_t captured_count, int64_t work_count,
 		     struct pf_buf *out);
-
-#endif

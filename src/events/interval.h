@@ -7,8 +7,7 @@
  * All sums are exact.  A span that starts before the one before it is taken
  * to start there (a damaged database must not break the sums).
  */
-#ifndef PF_EVENTS_INTERVAL_H
-#define PF_EVENTS_INTERVAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ void pf_sweep_to(struct pf_sweep *s, int64_t at_ns);
 /* Add a span of a set; the first one begins the sweep if nothing did. */
 void pf_sweep_add(struct pf_sweep *s, unsigned set, int64_t start_ns,
 		  int64_t end_ns);
-
-#endif

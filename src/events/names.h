@@ -4,8 +4,7 @@
  * compilation, data loading and so on, which Python functions are the user's.
  * A name is looked at once; memory grows with the number of distinct names.
  */
-#ifndef PF_EVENTS_NAMES_H
-#define PF_EVENTS_NAMES_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -304,5 +303,3 @@ const char *pf_kernel_short_kept(struct pf_arena *texts, const char *name);
  * are left.
  */
 void pf_kernel_without_templates(struct pf_buf *out, const char *s, size_t len);
-
-#endif

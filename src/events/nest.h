@@ -18,8 +18,7 @@
  * An item is a struct of the caller's whose first member is int64_t end_ns;
  * where ranges enter by pf_nest_enter() it is struct pf_nest_range.
  */
-#ifndef PF_EVENTS_NEST_H
-#define PF_EVENTS_NEST_H
+#pragma once
 
 #include "base/mem.h"
 
@@ -262,5 +261,3 @@ static inline void pf_nest_release(struct pf_nest *n)
 	n->items = NULL;
 	n->depth = n->cap = 0;
 }
-
-#endif

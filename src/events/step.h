@@ -8,8 +8,7 @@
  * before; end = the larger of its end on the host and the end of the last GPU
  * work whose launch call lies entirely in it.  So steps never overlap.
  */
-#ifndef PF_EVENTS_STEP_H
-#define PF_EVENTS_STEP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ bool pf_step_regex_matches(const struct pf_step_regex *r, const char *name,
 /* string.id of each name that matches -> the number it ends in + 1, or 0. */
 int pf_step_regex_ids(const struct pf_step_regex *r, struct pf_db *db,
 		      struct pf_map *ids);
-
-#endif

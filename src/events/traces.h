@@ -3,8 +3,7 @@
  * The traces of a database that are looked at, each in a span of time; what
  * their tracks are, and reading these.
  */
-#ifndef PF_EVENTS_TRACES_H
-#define PF_EVENTS_TRACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -237,5 +236,3 @@ int pf_async_open(struct pf_async *a, struct pf_db *db, int64_t trace_id);
 /* 1, 0 at the end, -1 on an error. */
 int pf_async_next(struct pf_async *a, struct pf_async_range *out);
 void pf_async_close(struct pf_async *a);
-
-#endif

@@ -7,8 +7,7 @@
  * Cheap: ingest counted everything of whole traces; only a window in time or
  * a device makes it look at the rows of GPU work in it.
  */
-#ifndef PF_ANALYSIS_TRUST_H
-#define PF_ANALYSIS_TRUST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ void pf_recorded_say(const struct pf_recorded *r, struct pf_buf *out);
 
 /* Does any operator name the shapes of its inputs? */
 int pf_trust_has_shapes(struct pf_db *db, bool *yes);
-
-#endif

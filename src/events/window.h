@@ -15,8 +15,7 @@
  * that --step takes in the work of a step and not the work that a call of it
  * happened to see.
  */
-#ifndef PF_ANALYSIS_WINDOW_H
-#define PF_ANALYSIS_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -186,5 +185,3 @@ void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
 struct pf_steps;
 int pf_window_steps(struct pf_db *db, const struct pf_window *w,
 		    struct pf_steps *out);
-
-#endif

@@ -19,8 +19,7 @@
  * Memory does not grow with the trace, but with ranges that were moved, and
  * threads, and with the path where that is asked for.  Only blocks that overlap the window are read.
  */
-#ifndef PF_ANALYSIS_SLICE_H
-#define PF_ANALYSIS_SLICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ struct pf_slice_result {
 
 int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 	     struct pf_slice_result *result);
-
-#endif

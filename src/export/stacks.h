@@ -21,8 +21,7 @@
  * range that outlasts the one around it is no part of it, but of what holds
  * it whole.
  */
-#ifndef PF_ANALYSIS_STACKS_H
-#define PF_ANALYSIS_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
  * ends.  None where there are no such files.
  */
 int pf_stacks_samples_most(struct pf_db *db, struct pf_doc *doc);
-
-#endif

@@ -4,8 +4,7 @@
  * texts are entries of dictionaries.  The store gives the entries their ids
  * in the order of the file and writes the events; it knows no formats.
  */
-#ifndef PF_FORMATS_BATCH_H
-#define PF_FORMATS_BATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -249,5 +248,3 @@ struct pf_reader_options {
 	bool os_calls;   /* keep calls of the operating system's libraries */
 	const char *dir; /* for temporary files */
 };
-
-#endif

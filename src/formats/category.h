@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kineto categories and what they mean (spellings of 2021 to 2026). */
-#ifndef PF_FORMATS_CATEGORY_H
-#define PF_FORMATS_CATEGORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ enum pf_kind pf_category_kind(const char *text, size_t len);
  */
 enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 			   size_t name_len, bool on_device);
-
-#endif

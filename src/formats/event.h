@@ -7,8 +7,7 @@
  * means is said where it is used: in a batch it is an index of that batch's
  * own string list, in the store it is string.id / argset.id / event_type.id.
  */
-#ifndef PF_FORMATS_EVENT_H
-#define PF_FORMATS_EVENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -135,5 +134,3 @@ enum pf_slot {
 
 #define PF_ID_NONE   UINT32_MAX       /* no string (an event without args) */
 #define PF_ID_INLINE (UINT32_MAX - 1) /* past the dictionary's cap: inline */
-
-#endif

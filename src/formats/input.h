@@ -5,8 +5,7 @@
  * data ends the stream early and is remembered, not an error: what came
  * before it is good.
  */
-#ifndef PF_FORMATS_INPUT_H
-#define PF_FORMATS_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ struct pf_lines {
 int pf_lines_next(struct pf_lines *l, struct pf_text_line *out,
 		  struct pf_err *err);
 void pf_lines_release(struct pf_lines *l);
-
-#endif

@@ -3,8 +3,7 @@
  * Numbers of a trace, from text to integers without passing through double.
  * Text is followed by a byte that ends a number and by eight readable bytes.
  */
-#ifndef PF_FORMATS_NUMBER_H
-#define PF_FORMATS_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ const char *pf_number_decimal(const char *p, int64_t *value);
  * for unknown keys, -1 for keys whose values repeat (device, stream, ...).
  */
 int pf_number_slot(const char *key, size_t len);
-
-#endif

@@ -4,8 +4,7 @@
  * processes of their JSON), lines (its threads) and events: the one place that
  * says so, for XSpace files and for the JSON that is made of them.
  */
-#ifndef PF_FORMATS_PLANES_H
-#define PF_FORMATS_PLANES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ const char *pf_host_category(enum pf_kind kind, const char *name, size_t len);
 /* GPU work on a stream; "has": it says details of a kernel, copy or fill. */
 enum pf_kind pf_work_kind(const char *name, size_t len, bool has_kernel,
 			  bool has_copy, bool has_fill);
-
-#endif

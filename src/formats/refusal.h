@@ -5,8 +5,7 @@
  * here, so one file is refused in one sentence.  A file is told by its bytes;
  * by its name only once nothing could read it.
  */
-#ifndef PF_FORMATS_REFUSAL_H
-#define PF_FORMATS_REFUSAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ const char *pf_refusal_of_empty(const char *path);
 
 /* Is a file called as one that another program makes a trace of? */
 bool pf_refusal_is_named(const char *name);
-
-#endif

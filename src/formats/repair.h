@@ -3,8 +3,7 @@
  * Kinds of damage that the reader mends or skips, each counted with the
  * offset of its first case.  The words go to repair.kind in the database.
  */
-#ifndef PF_FORMATS_REPAIR_H
-#define PF_FORMATS_REPAIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,5 +97,3 @@ const char *pf_repair_text(enum pf_repair_kind kind); /* for people */
  * empty object at the end): it is counted, but no cause for a warning.
  */
 bool pf_repair_is_usual(enum pf_repair_kind kind);
-
-#endif

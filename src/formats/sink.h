@@ -4,8 +4,7 @@
  * entries of its dictionaries, and what was found before.  All readers count,
  * place and check events here, whatever their records look like.
  */
-#ifndef PF_FORMATS_SINK_H
-#define PF_FORMATS_SINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -265,5 +264,3 @@ void pf_sink_add_gpu(struct pf_sink *s, const struct pf_sink_gpu *gpu);
 const struct pf_sink_known *pf_sink_known(const struct pf_sink *s, int64_t id);
 /* Give the list to the trace, if there are any; once. */
 void pf_sink_put_gpus(struct pf_sink *s);
-
-#endif

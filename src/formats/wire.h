@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as they stand in binary files: little-endian, and LEB128. */
-#ifndef PF_FORMATS_WIRE_H
-#define PF_FORMATS_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ static inline int64_t pf_wire_unzigzag(uint64_t v)
 {
 	return (int64_t)(v >> 1 ^ -(v & 1));
 }
-
-#endif

@@ -11,8 +11,7 @@
  * Folders are entered PF_CHOOSE_DEPTH deep; those that are links or hidden
  * are not, so that no loop is walked and nothing is read twice.
  */
-#ifndef PF_INGEST_FILES_H
-#define PF_INGEST_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,5 +136,3 @@ int pf_plan_split(struct pf_plan *plan, const char *folder, struct pf_err *err);
 /* out: the only database, if the plan was not split. */
 void pf_plan_show(const struct pf_plan *plan, const char *out,
 		  struct pf_doc *doc);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of ingest share.  Not for others. */
-#ifndef PF_INGEST_IMPL_H
-#define PF_INGEST_IMPL_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -535,5 +534,3 @@ int64_t pf_ingest_sink_read(void *sink, void *buf, size_t len,
  */
 int pf_ingest_sink_offer(struct pf_ingest_sink *s, struct pf_err *err);
 int pf_ingest_sink_flush(struct pf_ingest_sink *s, struct pf_err *err);
-
-#endif

@@ -12,8 +12,7 @@
  * The database is built as OUT.partial and renamed when it is complete; what
  * was at OUT stays until then.  Memory does not grow with the trace.
  */
-#ifndef PF_STORE_INGEST_H
-#define PF_STORE_INGEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ const char *pf_ingest_foreign(int fd, struct pf_err *err);
 
 /* Bytes of all files together; 0 if one is not a regular file. */
 int64_t pf_ingest_total_bytes(const struct pf_ingest_options *options);
-
-#endif

@@ -8,8 +8,7 @@
  *	out/profile_step_20.json                           RAVE and others
  *	profile_trace/iteration_20/rank0_trace.json        torchtitan
  */
-#ifndef PF_INGEST_SOURCE_NAME_H
-#define PF_INGEST_SOURCE_NAME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -49,5 +48,3 @@ int64_t *pf_source_ranks(const char *const *paths, size_t count);
  * itself of all others; the caller frees it.
  */
 size_t *pf_source_joins(const char *const *paths, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison (compare/diff.h) as a page of HTML. */
-#ifndef PF_PAGE_DIFF_PAGE_H
-#define PF_PAGE_DIFF_PAGE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -22,5 +21,3 @@ int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
 		 const struct pf_page_args *args,
 		 struct pf_timelines *timelines, struct pf_buf *out,
 		 struct pf_err *err);
-
-#endif

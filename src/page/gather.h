@@ -4,8 +4,7 @@
  * that a command shows of it, so that every figure of the page is a figure of
  * that command.
  */
-#ifndef PF_PAGE_GATHER_H
-#define PF_PAGE_GATHER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -116,5 +115,3 @@ void pf_parts_command(const struct pf_parts *p, enum pf_part part,
 
 /* The schema/query/NAME.sql that defines the figures of a part, or NULL. */
 const char *pf_parts_query(enum pf_part part);
-
-#endif

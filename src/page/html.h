@@ -4,8 +4,7 @@
  * The exact value stands beside them in the page (attribute data-v) and in
  * the JSON of the command.
  */
-#ifndef PF_PAGE_HTML_H
-#define PF_PAGE_HTML_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -132,5 +131,3 @@ const struct pf_timeline_side *pf_html_side(const struct pf_html_page *page,
 void pf_html_span(struct pf_buf *out, const struct pf_html_page *page,
 		  int64_t trace_id, int64_t from_ns, int64_t to_ns,
 		  const char *text);
-
-#endif

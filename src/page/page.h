@@ -3,8 +3,7 @@
  * What every page needs: its options, its skeleton, and data packed for the
  * program in it.
  */
-#ifndef PF_PAGE_PAGE_H
-#define PF_PAGE_PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -149,5 +148,3 @@ void pf_base64(struct pf_buf *out, const void *data, size_t len);
  */
 void pf_chart_tenths(const int64_t *values, size_t count, int64_t whole,
 		     int *tenths);
-
-#endif

@@ -6,8 +6,7 @@
  * a user chose for ranges become numbers; or names lose their template
  * arguments.
  */
-#ifndef PF_REPORT_REDACT_H
-#define PF_REPORT_REDACT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
  * sentences are dropped, as they may quote anything.
  */
 void pf_redact_doc(const struct pf_redact *r, struct pf_doc *doc);
-
-#endif

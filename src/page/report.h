@@ -3,8 +3,7 @@
  * The report of a database: the same verdicts and figures as a page of HTML
  * that needs nothing but itself, as Markdown, or as a document.
  */
-#ifndef PF_PAGE_REPORT_H
-#define PF_PAGE_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out);
 void pf_report_md(const struct pf_report *r, const char *html_name,
 		  struct pf_buf *out);
 void pf_report_doc(const struct pf_report *r, struct pf_doc *doc);
-
-#endif

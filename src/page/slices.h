@@ -5,8 +5,7 @@
  * one depth never overlap.  Memory is about 30 bytes an event, and no more
  * events are taken than were asked for.
  */
-#ifndef PF_PAGE_SLICES_H
-#define PF_PAGE_SLICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -189,5 +188,3 @@ int pf_path_track_add(struct pf_db *db, const struct pf_window_args *window,
 		      struct pf_timeline *out);
 
 void pf_path_track_release(struct pf_path_track *t);
-
-#endif

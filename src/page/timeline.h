@@ -4,8 +4,7 @@
  * browser runs.  Several traces (ranks, or both sides of a comparison) are
  * stacked on one clock, the page's.
  */
-#ifndef PF_PAGE_TIMELINE_H
-#define PF_PAGE_TIMELINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ struct pf_diff_timeline_args {
 /* *out is to be released, also after a failure. */
 int pf_diff_timeline(const struct pf_diff_timeline_args *args,
 		     struct pf_timelines *out, struct pf_err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * the command that shows it.  A rule that did not fire says what it measured,
  * one that could not be applied says why.
  */
-#ifndef PF_PAGE_VERDICT_H
-#define PF_PAGE_VERDICT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ void pf_verdicts_tables(const struct pf_verdicts *v, const struct pf_parts *p,
  */
 void pf_verdicts_list(const struct pf_verdicts *v, const struct pf_parts *p,
 		      struct pf_doc *doc);
-
-#endif

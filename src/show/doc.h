@@ -5,8 +5,7 @@
  * as what was left out).  A zero-initialised struct is an empty document; it
  * owns all that is added to it.
  */
-#ifndef PF_SHOW_DOC_H
-#define PF_SHOW_DOC_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -417,5 +416,3 @@ size_t pf_table_rows(const struct pf_table *t);
  * tables of groups of ranks beside folded ones.
  */
 bool pf_doc_fold(struct pf_doc *doc);
-
-#endif

@@ -3,8 +3,7 @@
  * Making texts from traces harmless, by the place they are printed in.  Each
  * function appends to "out".  (JSON strings: base/json.h.)
  */
-#ifndef PF_SHOW_ESCAPE_H
-#define PF_SHOW_ESCAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ void pf_say_plain(struct pf_buf *out, const struct pf_buf *sentence);
 /* The visible form alone, as UTF-8, for places with an escaping of their own.
  */
 void pf_escape_visible(struct pf_buf *out, const char *s, size_t len);
-
-#endif

@@ -3,8 +3,7 @@
  * What a format implements; private to show/.  The calls come in this
  * order: begin, scalars, for each table (head, row*, tail), notes, end.
  */
-#ifndef PF_SHOW_FORMAT_H
-#define PF_SHOW_FORMAT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -73,5 +72,3 @@ struct pf_format_ops {
 /* The value for people (units, separators), not escaped if it is a text. */
 void pf_cell_show(struct pf_buf *out, const struct pf_cell *cell,
 		  enum pf_col_kind kind);
-
-#endif

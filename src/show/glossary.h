@@ -5,8 +5,7 @@
  * data/glossary.csv is their one home; "profan help words" prints it, and
  * pages have it as tooltips and as a list.
  */
-#ifndef PF_SHOW_GLOSSARY_H
-#define PF_SHOW_GLOSSARY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ struct pf_data *pf_glossary_new(struct pf_err *err);
  */
 size_t pf_glossary_find(const struct pf_data *words, const char *key,
 			const char *word, size_t len);
-
-#endif

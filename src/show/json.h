@@ -14,8 +14,7 @@
  *	pf_schema_table_end(w);
  *	pf_schema_end(w);
  */
-#ifndef PF_SHOW_JSON_H
-#define PF_SHOW_JSON_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ void pf_schema_end(struct pf_jsonw *w);
 
 /* Of a command whose figures and tables nobody wrote down: any. */
 void pf_schema_open(struct pf_jsonw *w, const char *command);
-
-#endif

@@ -17,8 +17,7 @@
  * csv, json and md write rows as they come; text keeps the first 10,000 to
  * find the widths and then writes on with these.
  */
-#ifndef PF_SHOW_RENDER_H
-#define PF_SHOW_RENDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -112,5 +111,3 @@ struct pf_row_sink *pf_render_rows(const struct pf_style *style,
 				   const char *name, FILE *out);
 int pf_render_finish(struct pf_row_sink *sink, struct pf_err *err);
 void pf_render_free(struct pf_row_sink *sink);
-
-#endif

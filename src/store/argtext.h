@@ -4,8 +4,7 @@
  * for the value of slot 0, "$b" for slot 1 and so on; "$A" for that of slot 0
  * as an unsigned number (formats/event.h).
  */
-#ifndef PF_STORE_ARGTEXT_H
-#define PF_STORE_ARGTEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct pf_arg {
 	size_t key_len, value_len;
 };
 bool pf_argtext_next(struct pf_argtext *it, struct pf_arg *out);
-
-#endif

@@ -7,8 +7,7 @@
  * but the last block of a track are full; so event id = track_id << 32 | seq,
  * seq = position in the track, finds its block by a shift.
  */
-#ifndef PF_STORE_BLOCK_H
-#define PF_STORE_BLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -84,5 +83,3 @@ void pf_column_encode(const struct pf_block *b, enum pf_column column,
 int pf_block_load(struct pf_db *db, sqlite3_stmt **st, int64_t block_id,
 		  uint32_t count, uint64_t columns, struct pf_block *b,
 		  struct pf_err *err);
-
-#endif

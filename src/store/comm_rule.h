@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why GPU work is communication: comm_event.rule in the database. */
-#ifndef PF_STORE_COMM_RULE_H
-#define PF_STORE_COMM_RULE_H
+#pragma once
 
 /* The first one that fits; numbers are append-only. */
 enum pf_comm_rule {
@@ -17,5 +16,3 @@ enum pf_comm_rule {
 	PF_COMM_HCCL = 9,
 	PF_COMM_RULES
 };
-
-#endif

@@ -4,8 +4,7 @@
  * memory is one decoded block, as large as the track needs, so that thousands
  * of small tracks can be open at once.  Pure reader: never writes.
  */
-#ifndef PF_STORE_CURSOR_H
-#define PF_STORE_CURSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ int pf_cursors_next(struct pf_cursors *c, size_t *tag,
 
 /* Also before the end; then it is as zero-initialised. */
 void pf_cursors_release(struct pf_cursors *c);
-
-#endif

@@ -4,8 +4,7 @@
  * the only folder that includes sqlite3.h (this header does so for it and for
  * the few callers in analysis/ that step statements).
  */
-#ifndef PF_STORE_DB_H
-#define PF_STORE_DB_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -219,5 +218,3 @@ int64_t pf_db_int_or(sqlite3_stmt *stmt, int column, int64_t other);
 int pf_db_exec(struct pf_db *db, const char *sql, struct pf_err *err);
 /* Turn the connection's last error into err (of the machine: PF_EIO). */
 int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err);
-
-#endif

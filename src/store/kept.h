@@ -5,8 +5,7 @@
  * What comes when the room is used up is not kept.  Connections beside each
  * other share them (store/db.h).
  */
-#ifndef PF_STORE_KEPT_H
-#define PF_STORE_KEPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ typedef void *pf_memo_make(struct pf_db *db, const char *arg);
  */
 const void *pf_memo_get(struct pf_db *db, pf_memo_make *make,
 			void (*release)(void *), const char *arg);
-
-#endif

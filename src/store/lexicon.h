@@ -4,8 +4,7 @@
  * tables; texts stay where they are until it is freed, so SQLite need not
  * copy them.  Past PF_LEXICON_TEXT_MAX bytes texts are no longer kept.
  */
-#ifndef PF_STORE_LEXICON_H
-#define PF_STORE_LEXICON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ int pf_lexicon_string(struct pf_lexicon *d, uint32_t id, const char **text,
 /* The argument text of an id until the next call; 1, 0 or -1. */
 int pf_lexicon_args_text(struct pf_lexicon *d, uint32_t id, const char **text,
 			 size_t *len, struct pf_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Ad-hoc SQL from a user: one statement that only reads.  Whatever it says,
  * nothing is written, attached or loaded.
  */
-#ifndef PF_STORE_QUERY_H
-#define PF_STORE_QUERY_H
+#pragma once
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -103,5 +102,3 @@ int pf_query_run(struct pf_db *db, const char *sql,
  */
 int pf_export_rows(struct pf_db *db, const char *out, bool replace,
 		   struct pf_err *err);
-
-#endif

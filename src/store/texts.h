@@ -3,8 +3,7 @@
  * Texts by id.  Statements are prepared when they are first used; short texts
  * that were asked for last are remembered, a fixed number of them.
  */
-#ifndef PF_STORE_TEXTS_H
-#define PF_STORE_TEXTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ void pf_ints_free(struct pf_ints *s); /* or NULL */
 PF_FREED(pf_ints_free, struct pf_ints)
 /* The next row, borrowed until the next call: 1; 0 at the end; -1. */
 int pf_ints_next(struct pf_ints *s, const int64_t **row, struct pf_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Work for two threads.  What comes out never depends on how many there are:
  * where a second cannot be had, the caller's does all.
  */
-#ifndef PF_STORE_THREADS_H
-#define PF_STORE_THREADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ struct pf_ahead *pf_ahead_new(pf_ahead_make *make, void *context, size_t places,
 int pf_ahead_next(struct pf_ahead *a, size_t *place, struct pf_err *err);
 /* Also before the end: make() runs no more after that. */
 void pf_ahead_free(struct pf_ahead *a); /* or NULL */
-
-#endif

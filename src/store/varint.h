@@ -4,8 +4,7 @@
  * the caller sees to PF_VARINT_MAX bytes of room (writing) or of readable
  * bytes (reading).  Values below 2^28 take no data-dependent branch but one.
  */
-#ifndef PF_STORE_VARINT_H
-#define PF_STORE_VARINT_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -85,5 +84,3 @@ static inline const unsigned char *pf_varint_get(const unsigned char *p,
 	}
 	return NULL;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * A connection's tables share caches of strings, so a connection may be used
  * by one thread at a time, as SQLite demands anyway.
  */
-#ifndef PF_STORE_VTAB_H
-#define PF_STORE_VTAB_H
+#pragma once
 
 #include "store/db.h"
 
@@ -17,5 +16,3 @@
  * schema/views_event.sql; PF_EDB on failure.
  */
 int pf_vtab_register(sqlite3 *sql, struct pf_err *err);
-
-#endif

@@ -9,8 +9,7 @@
  * arithmetic and order of summing, which decides how rows with equal times
  * are sorted.
  */
-#ifndef PF_ANALYSIS_AVERAGES_H
-#define PF_ANALYSIS_AVERAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ static inline int pf_averages_get(struct pf_db *db,
 
 	return rc ? -(rc < 0) : pf_averages(db, args, out, err);
 }
-
-#endif

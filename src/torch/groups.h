@@ -7,8 +7,7 @@
  * that would keep too many events waiting send theirs to a sorter on disk, so
  * that memory does not grow with the trace.
  */
-#ifndef PF_TORCH_GROUPS_H
-#define PF_TORCH_GROUPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -249,5 +248,3 @@ int pf_tree_settle(struct pf_tree *t, const struct pf_node *n,
 
 /* Close everything. */
 int pf_tree_finish(struct pf_tree *t, struct pf_err *err);
-
-#endif

@@ -9,8 +9,7 @@
  *	device	groups of GPU events; kernel times summed by link
  *	host	the tree of CPU events, and their groups
  */
-#ifndef PF_TORCH_IMPL_H
-#define PF_TORCH_IMPL_H
+#pragma once
 
 #include "base/err.h"
 #include "base/intern.h"
@@ -469,5 +468,3 @@ struct pf_engine_row {
 	bool has_stack; /* not that of the arguments but this one */
 	uint32_t stack;
 };
-
-#endif

@@ -4,8 +4,7 @@
  * the table of what differs, and the recognition of the release from what a
  * trace says about itself (no release is written in it).
  */
-#ifndef PF_ANALYSIS_RULES_H
-#define PF_ANALYSIS_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -105,5 +104,3 @@ struct pf_rules pf_rules_for(const struct pf_rule_facts *facts, int torch,
  */
 int pf_rules_parse(const char *text, int *torch, int *python,
 		   struct pf_err *err);
-
-#endif

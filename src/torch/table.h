@@ -4,8 +4,7 @@
  * key_averages().table() does, odd widths and trailing blanks included.
  * Lengths are Unicode code points, as in Python.
  */
-#ifndef PF_TORCH_TABLE_H
-#define PF_TORCH_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ void pf_torch_print(const struct pf_torch_table *t, struct pf_buf *out);
  */
 struct pf_table *pf_averages_table(struct pf_doc *doc, bool by_overload);
 void pf_averages_add(struct pf_table *t, const struct pf_average *row);
-
-#endif

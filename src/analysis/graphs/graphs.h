@@ -8,8 +8,7 @@
  * Memory grows with the nodes of different graphs, up to a limit; what is past
  * it is counted.
  */
-#ifndef PF_ANALYSIS_GRAPHS_GRAPHS_H
-#define PF_ANALYSIS_GRAPHS_GRAPHS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -257,5 +256,3 @@ int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,
 
 /* The text of a number, or NULL of PF_NO_TEXT. */
 const char *pf_graphs_text(const struct pf_graphs *g, uint32_t text);
-
-#endif

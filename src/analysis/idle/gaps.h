@@ -4,8 +4,7 @@
  * lines that hold them, the longest gaps, lengths of gaps, and devices.  The
  * causes add up to the idle time exactly.
  */
-#ifndef PF_ANALYSIS_IDLE_GAPS_H
-#define PF_ANALYSIS_IDLE_GAPS_H
+#pragma once
 
 #include "base/mem.h"
 #include "events/names.h"
@@ -178,5 +177,3 @@ void pf_gaps_release(struct pf_gaps *gaps);
  */
 int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 	    struct pf_gaps *kept, struct pf_doc *doc);
-
-#endif

@@ -7,8 +7,7 @@
  * Beside it the whole of the gaps that it began.  Checks for use in CI.
  * Waits of streams, which hold up no host, are listed apart.
  */
-#ifndef PF_ANALYSIS_IDLE_SYNCS_H
-#define PF_ANALYSIS_IDLE_SYNCS_H
+#pragma once
 
 #include "base/mem.h"
 #include "base/opt.h"
@@ -92,5 +91,3 @@ void pf_syncs_release(struct pf_syncs *syncs);
  */
 int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
 	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed);
-
-#endif

@@ -5,8 +5,7 @@
  * are the segments.  Free memory is in wholly free segments, which
  * empty_cache() gives back, or in blocks between others.
  */
-#ifndef PF_ANALYSIS_MEMORY_SNAP_STATE_H
-#define PF_ANALYSIS_MEMORY_SNAP_STATE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/intern.h"
@@ -102,5 +101,3 @@ const struct pf_snap_now *pf_snap_now_of(const struct pf_snap_state *s,
 void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc);
 
 void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc);
-
-#endif

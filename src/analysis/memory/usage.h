@@ -24,8 +24,7 @@
  * instead of an op, and the final state of the allocator (analysis/memory/snap_state.h).
  * There, kept is what was never freed by stack, whatever the size.
  */
-#ifndef PF_ANALYSIS_MEMORY_USAGE_H
-#define PF_ANALYSIS_MEMORY_USAGE_H
+#pragma once
 
 #include "base/mem.h"
 #include "events/hints.h"
@@ -191,5 +190,3 @@ void pf_usage_release(struct pf_usage *usage);
  */
 int pf_usage(struct pf_db *db, const struct pf_usage_args *args,
 	     struct pf_usage *kept, struct pf_doc *doc);
-
-#endif

@@ -4,8 +4,7 @@
  * host that it has to do with, and the graph of them.  Every index is one of
  * an array here; PF_PATH_NONE is none.
  */
-#ifndef PF_ANALYSIS_PATH_IMPL_H
-#define PF_ANALYSIS_PATH_IMPL_H
+#pragma once
 
 #include <pthread.h>
 #include <regex.h>
@@ -627,5 +626,3 @@ int path_bound(const struct path *p, const struct path_ledger *l,
 int path_ask(struct path *p, struct path_changes *c);
 int path_what_if(struct path *p, const struct path_rows *rows,
 		 struct path_changes *c, const struct path_ledger *l);
-
-#endif

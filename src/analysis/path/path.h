@@ -39,8 +39,7 @@
  * launches one, up to 20 more where streams do not end their work in order.
  * What questions need to know of the host's time is in a temporary file.
  */
-#ifndef PF_ANALYSIS_PATH_PATH_H
-#define PF_ANALYSIS_PATH_PATH_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -237,5 +236,3 @@ void pf_path_release(struct pf_path *path);
 /* Both, and what of the trace is not to be trusted. */
 int pf_path(struct pf_db *db, const struct pf_path_args *args,
 	    struct pf_path *kept, struct pf_doc *doc);
-
-#endif

@@ -4,8 +4,7 @@
  * part of analysis/ranks/ranks.h that 'overlap' and the report show, with the same
  * meetings, clocks and reasons why nothing is compared.
  */
-#ifndef PF_ANALYSIS_RANKS_ARRIVAL_H
-#define PF_ANALYSIS_RANKS_ARRIVAL_H
+#pragma once
 
 #include "analysis/ranks/ranks.h"
 
@@ -39,5 +38,3 @@ void pf_arrivals_release(struct pf_arrivals *a);
  * "arrival_withheld" with the reason.
  */
 void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc);
-
-#endif

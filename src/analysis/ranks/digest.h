@@ -16,8 +16,7 @@
  * differences), and a 64-bit checksum of all before it.  The same digest
  * gives the same bytes.  Nothing is trusted when they are read.
  */
-#ifndef PF_ANALYSIS_RANKS_DIGEST_H
-#define PF_ANALYSIS_RANKS_DIGEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -163,5 +162,3 @@ struct pf_digest_sink {
  */
 int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 		    const struct pf_digest_sink *sink);
-
-#endif

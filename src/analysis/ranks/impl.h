@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A job in memory (analysis/ranks/ranks.h says what becomes of it). */
-#ifndef PF_ANALYSIS_RANKS_IMPL_H
-#define PF_ANALYSIS_RANKS_IMPL_H
+#pragma once
 
 #include "analysis/ranks/ranks.h"
 #include "base/buf.h"
@@ -138,5 +137,3 @@ static inline void join(uint32_t *parent, uint32_t a, uint32_t b)
 
 /* Of values that are put in another order. */
 double pf_ranks_median(double *values, size_t count);
-
-#endif

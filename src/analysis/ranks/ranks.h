@@ -47,8 +47,7 @@
  *
  * Memory is about 400 bytes a collective of a rank; time grows linearly.
  */
-#ifndef PF_ANALYSIS_RANKS_RANKS_H
-#define PF_ANALYSIS_RANKS_RANKS_H
+#pragma once
 
 #include "analysis/ranks/digest.h"
 #include "base/err.h"
@@ -263,5 +262,3 @@ int pf_ranks_gate_parse(const char *expression, struct pf_err *err);
 /* Does it fail?  Then the document says so; what is not known fails. */
 int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
 		  struct pf_doc *doc, bool *is_failed, struct pf_err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * promises, for dense operands.  A figure that the table does not have is not
  * a number, and what builds on it is unknown.
  */
-#ifndef PF_ANALYSIS_ROOFLINE_GPUS_H
-#define PF_ANALYSIS_ROOFLINE_GPUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ int pf_gpu_peaks_set(struct pf_gpu_peaks *p, const char *text,
 /* Operations in a nanosecond of products or of other arithmetic; or NAN. */
 double pf_gpu_peaks_matrix(const struct pf_gpu_peaks *p, enum pf_peak at);
 double pf_gpu_peaks_vector(const struct pf_gpu_peaks *p, enum pf_peak at);
-
-#endif

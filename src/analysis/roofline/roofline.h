@@ -11,8 +11,7 @@
  * modelled: the three add up to the GPU time.  A figure that is not known is
  * null: a peak that the table of GPUs has not, a roof that was passed.
  */
-#ifndef PF_ANALYSIS_ROOFLINE_ROOFLINE_H
-#define PF_ANALYSIS_ROOFLINE_ROOFLINE_H
+#pragma once
 
 #include "events/window.h"
 #include "analysis/roofline/gpus.h"
@@ -122,5 +121,3 @@ int pf_roofline(struct pf_db *db, const struct pf_roofline_args *args,
 
 /* "compute", "memory", ...; NULL of PF_ROOF_UNKNOWN. */
 const char *pf_roof_bound_word(enum pf_roof_bound bound);
-
-#endif

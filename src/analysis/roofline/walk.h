@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GPU work by the call of an operator that it belongs to (models.c). */
-#ifndef PF_ANALYSIS_ROOFLINE_WALK_H
-#define PF_ANALYSIS_ROOFLINE_WALK_H
+#pragma once
 
 #include "analysis/roofline/gpus.h"
 #include "base/err.h"
@@ -117,5 +116,3 @@ void pf_roof_walk_release(struct pf_roof_walk *w);
 /* Work that turned out to belong to no call, because of its shapes. */
 void pf_roof_walk_rest(struct pf_roof_walk *w, const char *op,
 		       enum pf_roof_why why, int64_t count, int64_t ns);
-
-#endif

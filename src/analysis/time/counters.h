@@ -8,8 +8,7 @@
  * Samples of one file belong to the steps of another where both say what time
  * of day it was.
  */
-#ifndef PF_ANALYSIS_TIME_COUNTERS_H
-#define PF_ANALYSIS_TIME_COUNTERS_H
+#pragma once
 
 #include "events/window.h"
 #include "show/doc.h"
@@ -38,5 +37,3 @@ int pf_counters_tell(struct pf_db *db, const struct pf_window_args *window,
 
 int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
 		struct pf_doc *doc);
-
-#endif

@@ -5,8 +5,7 @@
  * given where they are the same for all calls, rates as means weighted by
  * duration over the calls that have them.
  */
-#ifndef PF_ANALYSIS_TIME_KERNELS_H
-#define PF_ANALYSIS_TIME_KERNELS_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/intern.h"
@@ -176,5 +175,3 @@ void pf_kernels_release(struct pf_kernels *kernels);
  */
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	       struct pf_kernels *kept, struct pf_doc *doc);
-
-#endif

@@ -5,8 +5,7 @@
  * count; work without a call (launched before the capture) is left out and
  * said so.
  */
-#ifndef PF_ANALYSIS_TIME_LAUNCHES_H
-#define PF_ANALYSIS_TIME_LAUNCHES_H
+#pragma once
 
 #include "base/mem.h"
 #include "events/ask.h"
@@ -128,5 +127,3 @@ struct pf_calls_args {
 
 int pf_calls(struct pf_db *db, const struct pf_calls_args *args,
 	     struct pf_doc *doc);
-
-#endif

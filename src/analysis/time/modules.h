@@ -17,8 +17,7 @@
  * What graphs replay belongs to the module that launched them, or, where
  * evidence is given, to those in which it was captured (analysis/graphs/graphs.h).
  */
-#ifndef PF_ANALYSIS_TIME_MODULES_H
-#define PF_ANALYSIS_TIME_MODULES_H
+#pragma once
 
 #include "events/window.h"
 #include "store/db.h"
@@ -38,5 +37,3 @@ struct pf_modules_args {
 /* A document without rows if the trace has no modules. */
 int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 	       struct pf_doc *doc);
-
-#endif

@@ -3,8 +3,7 @@
  * Operators by name, of traces that are not torch's: what they took on the
  * host with everything in them, and the GPU work that says it is theirs.
  */
-#ifndef PF_ANALYSIS_TIME_OPERATORS_H
-#define PF_ANALYSIS_TIME_OPERATORS_H
+#pragma once
 
 #include "analysis/graphs/graphs.h"
 #include "base/mem.h"
@@ -85,5 +84,3 @@ struct pf_named_work_args {
 
 int pf_named_work(struct pf_db *db, const struct pf_named_work_args *args,
 		  struct pf_doc *doc);
-
-#endif

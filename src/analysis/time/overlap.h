@@ -17,8 +17,7 @@
  * Figures of all are sums over devices: what runs on one hides nothing on
  * another.  Of several traces also who waits for whom (analysis/ranks/arrival.h).
  */
-#ifndef PF_ANALYSIS_TIME_OVERLAP_H
-#define PF_ANALYSIS_TIME_OVERLAP_H
+#pragma once
 
 #include "analysis/ranks/arrival.h"
 #include "base/mem.h"
@@ -122,5 +121,3 @@ void pf_overlap_release(struct pf_overlap *overlap);
  */
 int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 	       struct pf_overlap *kept, struct pf_doc *doc);
-
-#endif

@@ -20,8 +20,7 @@
  * Ranges that are no thread's (events/traces.h) are a list of their own, as in
  * nsys' nvtx_startend_sum: with what they last, and neither self time nor work.
  */
-#ifndef PF_ANALYSIS_TIME_RANGES_H
-#define PF_ANALYSIS_TIME_RANGES_H
+#pragma once
 
 #include "events/window.h"
 #include "show/doc.h"
@@ -49,5 +48,3 @@ struct pf_ranges_args {
 
 int pf_ranges(struct pf_db *db, const struct pf_ranges_args *args,
 	      struct pf_doc *doc);
-
-#endif

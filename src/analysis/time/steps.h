@@ -6,8 +6,7 @@
  * communication, calls of the runtime or driver, loading of data, operators
  * and annotations, other.  A trace without steps is one step.
  */
-#ifndef PF_ANALYSIS_TIME_STEPS_H
-#define PF_ANALYSIS_TIME_STEPS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -196,5 +195,3 @@ struct pf_steps_warm_up pf_step_times_warm_up(const struct pf_step_times *s);
  */
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 		    struct pf_step_times *kept, struct pf_doc *doc);
-
-#endif

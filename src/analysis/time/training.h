@@ -4,8 +4,7 @@
  * RAVE's rows of timing and memory and its summary, and what torch's memory
  * timelines hold by category.  A document without any stays as it is.
  */
-#ifndef PF_ANALYSIS_TIME_TRAINING_H
-#define PF_ANALYSIS_TIME_TRAINING_H
+#pragma once
 
 #include "base/err.h"
 #include "store/db.h"
@@ -26,5 +25,3 @@ int pf_training_trend(const char *const *paths, char *const *names,
 
 /* The summary, and how it agrees with the rows. */
 int pf_training_summary(struct pf_db *db, struct pf_doc *doc);
-
-#endif

@@ -31,8 +31,7 @@
  * - duplicates: events of a thread or a stream that equal an earlier one in
  *   everything but their place in the file.
  */
-#ifndef PF_ANALYSIS_TRUST_DOCTOR_H
-#define PF_ANALYSIS_TRUST_DOCTOR_H
+#pragma once
 
 #include "base/mem.h"
 #include "store/db.h"
@@ -91,5 +90,3 @@ void pf_doctor_release(struct pf_doctor *doctor);
  */
 int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
 	      struct pf_doctor *kept, struct pf_doc *doc, bool *is_failed);
-
-#endif

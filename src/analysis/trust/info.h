@@ -4,8 +4,7 @@
  * devices, what the profiler was told, steps, events by category, repairs;
  * storage.
  */
-#ifndef PF_ANALYSIS_TRUST_INFO_H
-#define PF_ANALYSIS_TRUST_INFO_H
+#pragma once
 
 #include "base/mem.h"
 #include "show/doc.h"
@@ -76,5 +75,3 @@ int pf_info_storage(struct pf_db *db, struct pf_doc *doc);
  * not as it was written.
  */
 int pf_check(struct pf_db *db, int64_t *event_count);
-
-#endif

@@ -9,8 +9,7 @@
  * any chunks gives the same events: nothing is decided by bytes that are not
  * there yet.  Knows no database and no threads; one parser per worker.
  */
-#ifndef PF_FORMATS_JSON_CHROME_H
-#define PF_FORMATS_JSON_CHROME_H
+#pragma once
 
 #include "base/err.h"
 #include "formats/batch.h"
@@ -91,5 +90,3 @@ enum pf_extract_result pf_extract_simd(struct pf_chrome *c, const char *p,
 enum pf_extract_result pf_extract_plain(struct pf_chrome *c, const char *p,
 					const char *end, int64_t offset,
 					const char **next);
-
-#endif

@@ -5,8 +5,7 @@
  * Python writes them.  For documents that are no list of trace events (those
  * are formats/json/chrome.h's).
  */
-#ifndef PF_FORMATS_JSON_LEXER_H
-#define PF_FORMATS_JSON_LEXER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,5 +123,3 @@ double pf_member_real(const struct pf_members *f, unsigned field);
 /* Borrowed until the next object is read; false: no text. */
 bool pf_member_text(const struct pf_members *f, unsigned field,
 		    const char **text, size_t *len);
-
-#endif

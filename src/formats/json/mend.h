@@ -11,8 +11,7 @@
  * otherwise: a member's string then ends where the next member or the end of
  * the object follows, and words without quotes are bad.
  */
-#ifndef PF_FORMATS_JSON_MEND_H
-#define PF_FORMATS_JSON_MEND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ enum pf_mend_result pf_mend_value(struct pf_mend *m, struct pf_buf *out);
  */
 bool pf_redact_is_environment(const char *key, size_t len);
 void pf_redact_environment(const char *text, size_t len, struct pf_buf *out);
-
-#endif

@@ -7,8 +7,7 @@
  * Every buffer that is scanned is followed by PF_SCAN_PAD readable zero bytes
  * (not part of it), so loads may run past the end; results never do.
  */
-#ifndef PF_FORMATS_JSON_SCAN_H
-#define PF_FORMATS_JSON_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -261,5 +260,3 @@ static inline const char *pf_next_member(const char *p, const char *end,
 		p++;
 	return p;
 }
-
-#endif

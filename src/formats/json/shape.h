@@ -10,8 +10,7 @@
  * the holes are read by the same functions, and what decides how a value is
  * taken (its key, the keys before it) lies in the literals.
  */
-#ifndef PF_FORMATS_JSON_SHAPE_H
-#define PF_FORMATS_JSON_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,5 +90,3 @@ static inline bool pf_same_bytes(const char *a, const char *b, size_t len)
 			return false;
 	return pf_shape_load(a + len - 8) == pf_shape_load(b + len - 8);
 }
-
-#endif

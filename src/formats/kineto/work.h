@@ -5,8 +5,7 @@
  * analysis serves all.  A reader says what its record holds; events are made
  * here and nowhere else.
  */
-#ifndef PF_FORMATS_KINETO_WORK_H
-#define PF_FORMATS_KINETO_WORK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ void pf_work_mark(struct pf_sink *s, const struct pf_work_range *mark,
 		  struct pf_sink_put *put);
 /* The argument "color" of a range or mark, if it has any. */
 void pf_work_color(struct pf_sink *s, uint32_t color);
-
-#endif

@@ -9,8 +9,7 @@
  * nothing is guessed.  Without a zone the times of the events are right and
  * the base is not known.
  */
-#ifndef PF_FORMATS_LOGS_TELEMETRY_H
-#define PF_FORMATS_LOGS_TELEMETRY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -48,5 +47,3 @@ int pf_tele_line(struct pf_tele *t, const struct pf_text_line *line,
 /* All lines are there: what is known of the base goes to "out". */
 int pf_tele_finish(struct pf_tele *t, struct pf_parsed *out,
 		   struct pf_err *err);
-
-#endif

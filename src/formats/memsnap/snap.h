@@ -16,8 +16,7 @@
  * Texts are numbers of pickle.texts.  Sizes are 0 to PF_SNAP_SIZE_MAX; what has
  * others, or members of other types, is left out and counted.
  */
-#ifndef PF_FORMATS_MEMSNAP_SNAP_H
-#define PF_FORMATS_MEMSNAP_SNAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -310,5 +309,3 @@ int64_t pf_snap_exceptions(const struct pf_snap_device *d);
 
 /* The text of a number, NULL of PF_SNAP_NO_TEXT. */
 const char *pf_snap_text(const struct pf_snap *s, uint32_t number, size_t *len);
-
-#endif

@@ -12,8 +12,7 @@
  * Texts are looked up by the numbers that events have, and no others: the
  * file also holds environments and command lines, which stay there.
  */
-#ifndef PF_FORMATS_NSYS_NSYS_H
-#define PF_FORMATS_NSYS_NSYS_H
+#pragma once
 
 #include "formats/sqlite/foreign.h"
 #include "formats/batch.h"
@@ -24,5 +23,3 @@ bool pf_nsys_claims(struct pf_foreign *f);
 /* "f" is borrowed until free. */
 struct pf_reader *pf_nsys_new(struct pf_foreign *f,
 			      const struct pf_reader_options *options);
-
-#endif

@@ -3,8 +3,7 @@
  * What a .pfr file says beside its events, gathered over all of it: the
  * process, its devices, the agent's own counts, definitions and clocks.
  */
-#ifndef PF_FORMATS_PFR_FILE_H
-#define PF_FORMATS_PFR_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -230,5 +229,3 @@ void pf_pfr_file_describe(const struct pf_pfr_file *f, struct pf_sink *out);
 /* A number of INFO: "device.0.SMs"; -1 if it is not there. */
 int64_t pf_pfr_info_int(const struct pf_pfr_file *f, const char *what,
 			uint64_t id, const char *field);
-
-#endif

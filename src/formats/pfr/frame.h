@@ -7,8 +7,7 @@
  * What is lost is told exactly: the 16 bytes of the file's header, the bytes
  * of good frames and their padding, and skipped_bytes are all of the file.
  */
-#ifndef PF_FORMATS_PFR_FRAME_H
-#define PF_FORMATS_PFR_FRAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ void pf_pfr_scan_release(struct pf_pfr_scan *s);
 /* 1 and the next good frame, 0 at the end, -1 on a read error. */
 int pf_pfr_scan_next(struct pf_pfr_scan *s, struct pf_pfr_frame *frame,
 		     struct pf_err *err);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Frames must come in the order of the file, in batches of any size.
  */
-#ifndef PF_FORMATS_PFR_MAP_H
-#define PF_FORMATS_PFR_MAP_H
+#pragma once
 
 #include "formats/pfr/file.h"
 #include "formats/sink.h"
@@ -43,5 +42,3 @@ void pf_pfr_map_begin(struct pf_pfr_map *m);
 void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame);
 /* Close what is still open; the last thing of all. */
 void pf_pfr_map_finish(struct pf_pfr_map *m);
-
-#endif

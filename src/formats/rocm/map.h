@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the readers of all formats have in common.  Not for others. */
-#ifndef PF_FORMATS_ROCM_MAP_H
-#define PF_FORMATS_ROCM_MAP_H
+#pragma once
 
 #include "base/mem.h"
 #include "formats/kineto/work.h"
@@ -106,5 +105,3 @@ uint32_t pf_rocm_blocks(int64_t items, int64_t group);
 #define PF_ROCM_SHAPE 8
 struct pf_work_launch pf_rocm_launch(const int64_t shape[PF_ROCM_SHAPE]);
 uint32_t pf_rocm_registers(int64_t own, int64_t more);
-
-#endif

@@ -10,8 +10,7 @@
  * names that an event has are read: environments and command lines stay where
  * they are.
  */
-#ifndef PF_FORMATS_ROCM_ROCM_H
-#define PF_FORMATS_ROCM_ROCM_H
+#pragma once
 
 #include "formats/sqlite/foreign.h"
 #include "formats/batch.h"
@@ -42,5 +41,3 @@ struct pf_reader *pf_rocprofv3_new(const struct pf_rocm_stream *from,
 /* A CSV file of rocprofv3, by its first bytes. */
 bool pf_rocm_csv_claims(const char *head, size_t len);
 struct pf_reader *pf_rocm_csv_new(const struct pf_rocm_stream *from);
-
-#endif

@@ -10,8 +10,7 @@
  * database's err, and from then on nothing is found.  One thread at a time may
  * use a database and what was opened from it.
  */
-#ifndef PF_FORMATS_SQLITE_FOREIGN_H
-#define PF_FORMATS_SQLITE_FOREIGN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -209,5 +208,3 @@ void pf_reading_count_rest(struct pf_reading *g);
 /* They are facts: "NAME_unread_TABLE". */
 bool pf_reading_fact(struct pf_reader *base, size_t i, char *key,
 		     size_t key_size, int64_t *value);
-
-#endif

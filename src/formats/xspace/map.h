@@ -15,8 +15,7 @@
  *	XEvent { 1 metadata_id  2 offset_ps | 5 num_occurrences
  *		 3 duration_ps  4 stats* }
  */
-#ifndef PF_FORMATS_XSPACE_MAP_H
-#define PF_FORMATS_XSPACE_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,5 +153,3 @@ void pf_xs_map_describe(struct pf_xs_map *m);
 void pf_xs_map_begin(struct pf_xs_map *m);
 /* All events of a plane, in batches; what is left is for the caller. */
 void pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane);
-
-#endif

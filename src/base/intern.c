@@ -64,10 +64,8 @@ uint32_t pf_intern_add(struct pf_intern *t, const char *p, size_t len)
 		if (have == len && (!len || !memcmp(text, p, len)))
 			return n;
 	}
-	t->start = pf_grow(t->start, &t->start_cap, t->count + 1u,
-			   sizeof(*t->start));
-	t->hash =
-		pf_grow(t->hash, &t->hash_cap, t->count + 1u, sizeof(*t->hash));
+	PF_ROOM(t->start, t->start_cap, t->count + 1u);
+	PF_ROOM(t->hash, t->hash_cap, t->count + 1u);
 	t->bytes = pf_grow(t->bytes, &t->bytes_cap, t->bytes_len + len + 1, 1);
 	t->start[t->count] = t->bytes_len;
 	t->hash[t->count] = hash;

@@ -85,6 +85,8 @@ static inline bool pf_begins(const char *p, size_t len, const char *word)
  * "cap" is updated; returns the (moved) array.
  */
 void *pf_grow(void *array, size_t *cap, size_t need, size_t element_bytes);
+#define PF_ROOM(items, cap, need)                                              \
+	((items) = pf_grow((items), &(cap), (need), sizeof(*(items))))
 /* Where one more element of an array goes, in room that grows as above. */
 #define PF_ONE_MORE(items, count, cap)                                         \
 	((items) = (count) < (cap) ? (items)                                   \
@@ -93,6 +95,8 @@ void *pf_grow(void *array, size_t *cap, size_t need, size_t element_bytes);
 	 &(items)[(count)++])
 /* As pf_grow(); what is new is zero. */
 void *pf_grow_zero(void *array, size_t *cap, size_t need, size_t element_bytes);
+#define PF_ROOM_ZERO(items, cap, need)                                         \
+	((items) = pf_grow_zero((items), &(cap), (need), sizeof(*(items))))
 
 /*
  * What is freed as one: pieces that never move.  A zero-initialised struct is

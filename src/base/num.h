@@ -44,11 +44,12 @@ char *pf_num_show_ratio(char out[PF_NUM_MAX], double r);  /* 12.35 %, <0.01 % */
 char *pf_num_show_real(char out[PF_NUM_MAX], double d);   /* 12.35 */
 
 /* The same in room of its own, which is there to the end of the block. */
-#define PF_SHOW_COUNT(n) pf_num_show_count((char[PF_NUM_MAX]){ 0 }, n)
-#define PF_SHOW_BYTES(n) pf_num_show_bytes((char[PF_NUM_MAX]){ 0 }, n)
-#define PF_SHOW_NS(ns)   pf_num_show_ns((char[PF_NUM_MAX]){ 0 }, ns)
-#define PF_SHOW_RATIO(r) pf_num_show_ratio((char[PF_NUM_MAX]){ 0 }, r)
-#define PF_SHOW_REAL(d)  pf_num_show_real((char[PF_NUM_MAX]){ 0 }, d)
+#define PF_SHOW_COUNT(n)           pf_num_show_count((char[PF_NUM_MAX]){ 0 }, n)
+#define PF_SHOW_BYTES(n)           pf_num_show_bytes((char[PF_NUM_MAX]){ 0 }, n)
+#define PF_SHOW_NS(ns)             pf_num_show_ns((char[PF_NUM_MAX]){ 0 }, ns)
+#define PF_SHOW_RATIO(r)           pf_num_show_ratio((char[PF_NUM_MAX]){ 0 }, r)
+#define PF_SHOW_SHARE(part, whole) PF_SHOW_RATIO(pf_num_share(part, whole))
+#define PF_SHOW_REAL(d)            pf_num_show_real((char[PF_NUM_MAX]){ 0 }, d)
 
 /* Does the space at s + gap part such a number from its unit? */
 bool pf_num_parts_unit(const char *s, size_t gap, size_t len);

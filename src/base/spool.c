@@ -389,8 +389,7 @@ static struct run *add_run(struct pf_sorter *s)
 {
 	struct run *r;
 
-	s->run =
-		pf_grow(s->run, &s->run_cap, s->run_count + 1, sizeof(*s->run));
+	PF_ROOM(s->run, s->run_cap, s->run_count + 1);
 	r = s->run + s->run_count++;
 	*r = (struct run){ .at = s->out.at };
 	memset(s->out.last, 0, s->record_bytes);
@@ -728,8 +727,7 @@ static int write_piece(struct pf_spool *s, const struct place *p,
 	memset(s->last, 0, s->record_bytes);
 	for (const char *r = p->data; r < end; r += s->record_bytes)
 		to = pf_pack_put(to, s->last, r, s->record_bytes);
-	s->packed = pf_grow(s->packed, &s->packed_cap, p->piece + 1,
-			    sizeof(*s->packed));
+	PF_ROOM(s->packed, s->packed_cap, p->piece + 1);
 	packed = &s->packed[p->piece];
 	packed->bytes = (size_t)(to - s->bytes);
 	return pf_scratch_add(&s->file, s->bytes, packed->bytes, &packed->at,
@@ -807,8 +805,7 @@ static void note_first(struct pf_spool *s, const void *record)
 {
 	uint64_t piece = s->count >> s->shift;
 
-	s->first =
-		pf_grow(s->first, &s->first_cap, piece + 1, sizeof(*s->first));
+	PF_ROOM(s->first, s->first_cap, piece + 1);
 	s->first[piece] = 0;
 	memcpy(&s->first[piece], record,
 	       s->record_bytes < 8 ? s->record_bytes : 8);

@@ -15,6 +15,12 @@
 PF_FREED(sqlite3_finalize, sqlite3_stmt)
 #define PF_STMT(st) PF_AUTO(sqlite3_finalized) sqlite3_stmt *st
 
+/* A column of the row; NULL of null. */
+static inline const char *pf_sqlite_text(sqlite3_stmt *st, int column)
+{
+	return (const char *)sqlite3_column_text(st, column);
+}
+
 /*
  * What the system said when the last call failed; 0: it was not the system.
  * A page that could not be read makes SQLite call the database damaged.

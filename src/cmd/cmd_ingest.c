@@ -369,7 +369,7 @@ static int warn_of_mixed(const char *path, struct pf_err *err)
 	if (sqlite3_column_type(st, 0) != SQLITE_NULL)
 		pf_log_warn("these traces seem to be of several jobs, and "
 			    "their figures are put together: %s",
-			    (const char *)sqlite3_column_text(st, 0));
+			    pf_sqlite_text(st, 0));
 	return 0;
 }
 

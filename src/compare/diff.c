@@ -43,8 +43,7 @@ static void *diff_room(struct pf_diff_run *d, size_t count, size_t bytes)
 /* Of a row of the result. */
 static const char *diff_keep(struct pf_diff_run *d, uint32_t n)
 {
-	d->kept = pf_grow_zero(d->kept, &d->kept_cap, n + (size_t)1,
-			       sizeof(*d->kept));
+	PF_ROOM_ZERO(d->kept, d->kept_cap, n + (size_t)1);
 	if (!d->kept[n])
 		d->kept[n] = pf_diff_keep_text(d, pf_diff_text(d, n));
 	return d->kept[n];

@@ -270,8 +270,7 @@ static uint32_t work_node(struct pf_work *w, uint32_t parent, uint32_t name,
 	n = pf_intern_add(&w->node_keys, (const char *)key, sizeof(key)) + 2;
 	if (w->node_keys.count == known)
 		return n;
-	w->nodes = pf_grow(w->nodes, &w->node_cap, n + (size_t)1,
-			   sizeof(*w->nodes));
+	PF_ROOM(w->nodes, w->node_cap, n + (size_t)1);
 	node = &w->nodes[n];
 	*node = w->nodes[parent];
 	node->parent = parent;
@@ -1491,7 +1490,7 @@ static int load_steps(struct loading *l)
 
 static uint32_t column_text(struct pf_capture *c, sqlite3_stmt *stmt, int i)
 {
-	const char *text = (const char *)sqlite3_column_text(stmt, i);
+	const char *text = pf_sqlite_text(stmt, i);
 
 	return capture_text(c, text ? text : "");
 }

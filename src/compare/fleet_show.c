@@ -52,9 +52,8 @@ static void take(struct pf_fleet_spreads *s, sqlite3_stmt *st)
 		s->by->is_mean ? sqlite3_column_int64(st, PF_FLEET_UNIT) : 1;
 
 	*one = (struct pf_fleet_one){
-		.capture = pf_arena_string(&s->texts,
-					   (const char *)sqlite3_column_text(
-						   st, PF_FLEET_CAPTURE)),
+		.capture = pf_arena_string(
+			&s->texts, pf_sqlite_text(st, PF_FLEET_CAPTURE)),
 		.rank = pf_db_int_or(st, PF_FLEET_RANK, PF_NO_INT),
 		.unit = pf_db_int_or(st, PF_FLEET_UNIT, PF_NO_INT),
 	};
@@ -82,8 +81,7 @@ static int fleet_spreads_read(struct pf_fleet_spreads *s, struct pf_db *db,
 	       !(col_of(by, s->figure_count)->kind & PF_ABSENT))
 		s->figure_count++;
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
-		s->items = pf_grow(s->items, &cap, s->count + 1,
-				   sizeof(*s->items));
+		PF_ROOM(s->items, cap, s->count + 1);
 		take(s, st);
 	}
 	pf_sort(s->items, s->count, sizeof(*s->items), compare);

@@ -403,9 +403,8 @@ int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
 		size_t i = PF_SEARCH(k, count, ranks[k] < rank);
 
 		if (i < count && ranks[i] == rank)
-			values[i] = pf_arena_string(
-				texts,
-				(const char *)sqlite3_column_text(st, 1));
+			values[i] =
+				pf_arena_string(texts, pf_sqlite_text(st, 1));
 	}
 	return rc;
 }
@@ -438,7 +437,7 @@ static bool is_of_trace(const char *path, const char *digest,
 	st = pf_db_prepare(&db, "SELECT xxh128 FROM trace LIMIT 2", err);
 	if (st && pf_db_step(&db, st, err) == 1 &&
 	    sqlite3_column_type(st, 0) == SQLITE_TEXT)
-		is = !strcmp((const char *)sqlite3_column_text(st, 0), digest);
+		is = !strcmp(pf_sqlite_text(st, 0), digest);
 	return is && pf_db_step(&db, st, err) == 0;
 }
 
@@ -446,32 +445,27 @@ static bool is_of_trace(const char *path, const char *digest,
 
 enum { RANK_DB, RANK_XXH128, RANK_ERROR, RANK_PATH, RANK_READ_COUNT };
 
-static const char *text_of(sqlite3_stmt *st, int column)
-{
-	return (const char *)sqlite3_column_text(st, column);
-}
-
 static int check_row(sqlite3_stmt *st, int64_t rank, struct pf_err *err)
 {
 	int64_t count = sqlite3_column_int64(st, RANK_READ_COUNT);
 
-	if (text_of(st, RANK_ERROR))
+	if (pf_sqlite_text(st, RANK_ERROR))
 		return pf_fail(err, PF_EDATA,
 			       "rank %" PRId64 " could not be read when it was "
 			       "merged: %s",
-			       rank, text_of(st, RANK_ERROR));
+			       rank, pf_sqlite_text(st, RANK_ERROR));
 	if (count > 1)
 		return pf_fail(err, PF_EUSAGE,
 			       "the fleet has %" PRId64 " traces of rank "
 			       "%" PRId64 ", of several captures; name a "
 			       "database, such as that of '%s'",
-			       count, rank, text_of(st, RANK_PATH));
-	if (!text_of(st, RANK_DB))
+			       count, rank, pf_sqlite_text(st, RANK_PATH));
+	if (!pf_sqlite_text(st, RANK_DB))
 		return pf_fail(err, PF_EDATA,
 			       "the database of rank %" PRId64 " was not kept "
 			       "('profan merge --keep DIR' does); its trace is "
 			       "'%s'",
-			       rank, text_of(st, RANK_PATH));
+			       rank, pf_sqlite_text(st, RANK_PATH));
 	return 0;
 }
 
@@ -488,16 +482,16 @@ static int find_rank(struct pf_db *db, sqlite3_stmt *st, int64_t rank,
 			       "there is no rank %" PRId64 " in this fleet",
 			       rank);
 	PF_TRY(check_row(st, rank, db->err));
-	*path = pf_place_from(folder, text_of(st, RANK_DB));
-	if (text_of(st, RANK_XXH128) &&
-	    !is_of_trace(*path, text_of(st, RANK_XXH128), db->err)) {
+	*path = pf_place_from(folder, pf_sqlite_text(st, RANK_DB));
+	if (pf_sqlite_text(st, RANK_XXH128) &&
+	    !is_of_trace(*path, pf_sqlite_text(st, RANK_XXH128), db->err)) {
 		free(*path);
 		*path = NULL;
 		PF_TRY(db->err->code);
 		return pf_fail(db->err, PF_EDATA,
 			       "'%s' is no more the database of rank %" PRId64
 			       " that was merged: its trace is another",
-			       text_of(st, RANK_DB), rank);
+			       pf_sqlite_text(st, RANK_DB), rank);
 	}
 	return 0;
 }
@@ -1379,7 +1373,7 @@ static int read_columns(struct pf_fleet_copy *c, int table)
 	sqlite3_bind_text(st, 1, pf_fleet_tables[table], -1, SQLITE_STATIC);
 	while (of->count < PF_FLEET_COLUMNS &&
 	       (rc = pf_db_step(c->out->db, st, c->err)) == 1) {
-		const char *name = (const char *)sqlite3_column_text(st, 0);
+		const char *name = pf_sqlite_text(st, 0);
 
 		pf_buf_addf(&of->list, "%s%s", of->count ? ", " : "", name);
 		of->is_text[of->count++] = is_text_column(name);
@@ -1524,8 +1518,7 @@ static int copy_text(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 	sqlite3_bind_int64(p->text, 1, from);
 	rc = pf_db_step(db_of(p), p->text, c->err);
 	if (rc == 1 && sqlite3_column_type(p->text, 0) == SQLITE_TEXT)
-		rc = fleet_text(c->out,
-				(const char *)sqlite3_column_text(p->text, 0),
+		rc = fleet_text(c->out, pf_sqlite_text(p->text, 0),
 				(size_t)sqlite3_column_bytes(p->text, 0), to);
 	else if (rc >= 0)
 		rc = pf_fail(c->err, PF_EDB, "string %lld is missing",
@@ -2040,7 +2033,7 @@ struct merging {
 /* What is relative is so to the folder of the part. */
 static void bind_db(sqlite3_stmt *to, sqlite3_stmt *from, const char *folder)
 {
-	const char *db = (const char *)sqlite3_column_text(from, DB - 1);
+	const char *db = pf_sqlite_text(from, DB - 1);
 	PF_OWN char *full =
 		db ? pf_place_from(folder ? folder : "/", db) : NULL;
 
@@ -2153,7 +2146,7 @@ static int end_capture(struct merging *g)
 
 static int enter_capture(struct merging *g, sqlite3_stmt *plan)
 {
-	const char *name = (const char *)sqlite3_column_text(plan, CAPTURE);
+	const char *name = pf_sqlite_text(plan, CAPTURE);
 	int64_t base = pf_db_int_or(plan, BASE_NS, PF_NO_INT);
 	int64_t first = pf_db_int_or(plan, FIRST_NS, PF_NO_INT), at;
 
@@ -2172,7 +2165,7 @@ static int enter_capture(struct merging *g, sqlite3_stmt *plan)
 
 static int put_rank(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 {
-	const char *db = (const char *)sqlite3_column_text(plan, DB);
+	const char *db = pf_sqlite_text(plan, DB);
 	PF_OWN char *relative = db ? place_relative(g->folder, db) : NULL;
 
 	PF_BIND(to, g->out.rank_id, g->capture.id);
@@ -2193,8 +2186,7 @@ static int put_ranks(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to)
 
 		g->out.rank_id++;
 		if (is_bad && g->m->made.errors++ < NAMED)
-			pf_log_warn("%s", (const char *)sqlite3_column_text(
-						  plan, ERROR));
+			pf_log_warn("%s", pf_sqlite_text(plan, ERROR));
 		PF_TRY(enter_capture(g, plan) || put_rank(g, plan, to) ||
 		       (!is_bad && fleet_copy_rank(&g->copy, (size_t)part,
 						   sqlite3_column_int64(

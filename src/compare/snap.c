@@ -74,7 +74,7 @@ static void release_side(struct side *s)
 
 static int read_block(struct changes *d, struct side *s, sqlite3_stmt *st)
 {
-	const char *state = (const char *)sqlite3_column_text(st, 3);
+	const char *state = pf_sqlite_text(st, 3);
 	const char *frame = "(no stack)";
 	const struct pf_snap_now *now =
 		pf_snap_now_of(&s->state, sqlite3_column_int64(st, 0),

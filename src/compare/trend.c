@@ -829,8 +829,7 @@ static int read_kernels(struct pf_db *db, struct nights *t, struct series *s)
 			night = 0;
 			name_id = id;
 			pf_buf_clear(&name);
-			pf_buf_adds(&name, (const char *)sqlite3_column_text(
-						   st, NAME));
+			pf_buf_adds(&name, pf_sqlite_text(st, NAME));
 			s->kernel = name.data;
 		}
 		while (night < t->count &&

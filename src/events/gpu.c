@@ -469,8 +469,7 @@ static int open_stream(struct pf_gpu *g, const struct pf_track *track)
 
 	if (g->want & PF_GPU_BYTES)
 		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
-	g->streams = pf_grow(g->streams, &g->stream_cap, g->stream_count + 1,
-			     sizeof(*g->streams));
+	PF_ROOM(g->streams, g->stream_cap, g->stream_count + 1);
 	g->streams[g->stream_count] = (struct stream){
 		.track_id = track->id,
 		.device = pf_work_device(track),
@@ -843,11 +842,10 @@ static void *read_configs(struct pf_db *db, const char *ignored)
 
 	(void)ignored;
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
-		c->items = pf_grow(c->items, &cap, c->count + 1,
-				   sizeof(*c->items));
+		PF_ROOM(c->items, cap, c->count + 1);
 		read_row(stmt, &c->items[c->count]);
-		c->items[c->count++].op_name = pf_arena_string(
-			&c->texts, (const char *)sqlite3_column_text(stmt, 13));
+		c->items[c->count++].op_name =
+			pf_arena_string(&c->texts, pf_sqlite_text(stmt, 13));
 	}
 	pf_db_keep(db, stmt);
 	if (!rc) {
@@ -1040,5 +1038,5 @@ void pf_held_say(const struct pf_held *h, struct pf_buf *out)
 	pf_buf_addf(out,
 		    "%s of the time of GPU work lies inside the call that "
 		    "launched it",
-		    PF_SHOW_RATIO(pf_num_share(h->inside_ns, h->work_ns)));
+		    PF_SHOW_SHARE(h->inside_ns, h->work_ns));
 }

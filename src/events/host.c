@@ -142,8 +142,7 @@ static int open_thread(void *context, const struct pf_track *track)
 	struct thread *t;
 	int rc;
 
-	h->threads =
-		pf_grow(h->threads, &h->cap, h->open + 1, sizeof(*h->threads));
+	PF_ROOM(h->threads, h->cap, h->open + 1);
 	t = &h->threads[h->open];
 	memset(t, 0, sizeof(*t));
 	for (size_t i = 0; i < PF_HOST_CLASSES; i++)

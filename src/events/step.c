@@ -152,7 +152,7 @@ int pf_step_regex_ids(const struct pf_step_regex *r, struct pf_db *db,
 
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		uint64_t id = (uint64_t)sqlite3_column_int64(st, 0);
-		const char *text = (const char *)sqlite3_column_text(st, 1);
+		const char *text = pf_sqlite_text(st, 1);
 		size_t len = (size_t)sqlite3_column_bytes(st, 1);
 
 		if (text && pf_step_regex_matches(r, text, len))

@@ -302,7 +302,7 @@ int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 			    "%s rows of the table %s are in no figure: the "
 			    "columns of this version are not known",
 			    PF_SHOW_COUNT(sqlite3_column_int64(st, 2)),
-			    (const char *)sqlite3_column_text(st, 1));
+			    pf_sqlite_text(st, 1));
 	}
 	return rc;
 }
@@ -321,8 +321,8 @@ static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found)
 			"%s %s of %s %s not taken for GPU work: what is said "
 			"of the GPU leaves %s out",
 			PF_SHOW_COUNT(count), count == 1 ? "event" : "events",
-			(const char *)sqlite3_column_text(st, 0),
-			count == 1 ? "is" : "are", count == 1 ? "it" : "them");
+			pf_sqlite_text(st, 0), count == 1 ? "is" : "are",
+			count == 1 ? "it" : "them");
 	return rc < 0 ? -1 : 0;
 }
 
@@ -355,8 +355,7 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 		pf_doc_note(doc,
 			    "no GPU work on GPU %" PRId64 "; there is "
 			    "some on %s",
-			    w->device,
-			    (const char *)sqlite3_column_text(st, 0));
+			    w->device, pf_sqlite_text(st, 0));
 	return rc < 0 ? -1 : 0;
 }
 
@@ -376,7 +375,7 @@ static int add_step_device(struct pf_db *db, const struct pf_window *w,
 			    "steps are those of the line 'Steps' of GPU %s; "
 			    "%" PRId64 " other GPU%s steps of %s own, at "
 			    "other times",
-			    (const char *)sqlite3_column_text(st, 1), others,
+			    pf_sqlite_text(st, 1), others,
 			    others == 1 ? " has" : "s have",
 			    others == 1 ? "its" : "their");
 	}

@@ -475,7 +475,7 @@ int pf_async_next(struct pf_async *a, struct pf_async_range *out)
 	int rc = 0;
 
 	while (a->st && (rc = pf_db_step(&a->db, a->st, a->db.err)) == 1) {
-		const char *name = (const char *)sqlite3_column_text(a->st, 1);
+		const char *name = pf_sqlite_text(a->st, 1);
 
 		if (sqlite3_column_type(a->st, 3) == SQLITE_NULL) {
 			a->half_count++;
@@ -768,7 +768,7 @@ const char *pf_window_scope(const struct pf_window *w)
 void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
 			int64_t part_ns, int64_t window_ns, int64_t step_count)
 {
-	const char *share = PF_SHOW_RATIO(pf_num_share(part_ns, window_ns));
+	const char *share = PF_SHOW_SHARE(part_ns, window_ns);
 	const char *part = PF_SHOW_NS(part_ns);
 	const char *time = PF_SHOW_NS(window_ns);
 
@@ -868,7 +868,7 @@ int pf_window_to_device(struct pf_db *db, struct pf_window *w)
 		return 0;
 	st = pf_named_prepare(db, "trust_steps", db->err);
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
-		track.pid = (const char *)sqlite3_column_text(st, 1);
+		track.pid = pf_sqlite_text(st, 1);
 		if (sqlite3_column_int64(st, 0) == w->traces->trace_id)
 			w->device = pf_work_device(&track);
 	}
@@ -931,8 +931,7 @@ void pf_gpu_set_add(struct pf_gpu_set *set, const struct pf_window_trace *trace,
 
 	if (at < set->count && !gpu_order(&g[at], &id))
 		return;
-	set->items = pf_grow(set->items, &set->cap, set->count + 1,
-			     sizeof(*set->items));
+	PF_ROOM(set->items, set->cap, set->count + 1);
 	memmove(&set->items[at + 1], &set->items[at],
 		(set->count++ - at) * sizeof(*set->items));
 	set->items[at] = id;

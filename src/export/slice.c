@@ -94,8 +94,7 @@ static int lanes_place(struct lanes *l, int64_t start_ns, int64_t end_ns)
 	if (l->count == l->cap) {
 		size_t old = l->cap;
 
-		l->items = pf_grow(l->items, &l->cap, l->count + 1,
-				   sizeof(*l->items));
+		PF_ROOM(l->items, l->cap, l->count + 1);
 		for (size_t i = old; i < l->cap; i++)
 			l->items[i] = (struct pf_nest){ .width = sizeof(end_ns),
 							.outermost = &nothing };
@@ -454,9 +453,9 @@ static int slice_event(struct pf_slice_writer *w, const struct pf_span *e,
 
 static void put_member(struct pf_slice_writer *w, sqlite3_stmt *stmt)
 {
-	const char *key = (const char *)sqlite3_column_text(stmt, 0);
+	const char *key = pf_sqlite_text(stmt, 0);
 	size_t key_len = (size_t)sqlite3_column_bytes(stmt, 0);
-	const char *value = (const char *)sqlite3_column_text(stmt, 1);
+	const char *value = pf_sqlite_text(stmt, 1);
 	size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
 
 	if (!key || !value || !len)
@@ -551,7 +550,7 @@ static int npu_ids(struct pf_db *db, int64_t trace_id, struct pf_track *tracks,
 	sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		for (int i = 0; i < 5; i++)
-			text[i] = (const char *)sqlite3_column_text(st, i);
+			text[i] = pf_sqlite_text(st, i);
 		for (size_t t = 0; t < count; t++) {
 			if (is_done[t] ||
 			    !is_npu_line(&tracks[t], text[1], text[2], text[3],
@@ -584,7 +583,7 @@ static int slice_file_ids(struct pf_db *db, int64_t trace_id,
 		size_t t = 0;
 
 		for (int i = 0; i < 4; i++) {
-			text[i] = (const char *)sqlite3_column_text(st, i);
+			text[i] = pf_sqlite_text(st, i);
 			text[i] = text[i] ? text[i] : "";
 		}
 		place = pf_device_place(text[2], text[3]);
@@ -692,10 +691,9 @@ static int slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
 
 	sqlite3_bind_int64(stmt, 1, trace_id);
 	while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
-		struct pf_json event = {
-			(const char *)sqlite3_column_text(stmt, 0),
-			(size_t)sqlite3_column_bytes(stmt, 0)
-		};
+		struct pf_json event = { pf_sqlite_text(stmt, 0),
+					 (size_t)sqlite3_column_bytes(stmt,
+								      0) };
 
 		if (!event.p || !is_used(u, event))
 			continue;

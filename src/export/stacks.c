@@ -400,9 +400,9 @@ static int put(struct writer *w, int64_t bytes)
 
 static void begin_block(struct writer *w, sqlite3_stmt *st)
 {
-	const char *state = (const char *)sqlite3_column_text(st, 3);
+	const char *state = pf_sqlite_text(st, 3);
 	uint32_t frame = stack_frame(&w->masked, state, strlen(state));
-	const char *stream = (const char *)sqlite3_column_text(st, 2);
+	const char *stream = pf_sqlite_text(st, 2);
 
 	pf_buf_clear(&w->line);
 	pf_buf_addf(&w->line, "stream_%s;", stream ? stream : "0");
@@ -601,7 +601,7 @@ int pf_stacks_samples_most(struct pf_db *db, struct pf_doc *doc)
 			PF_SHOW_COUNT(sqlite3_column_int64(st, 3)),
 			sqlite3_column_int64(st, 3) == 1 ? "stack counts"
 							 : "stacks count",
-			(const char *)sqlite3_column_text(st, 0));
+			pf_sqlite_text(st, 0));
 	return rc < 0 ? -1 : 0;
 }
 

@@ -112,8 +112,7 @@ static uint32_t insert(struct pf_dict *d, const char *raw, size_t len,
 {
 	struct pf_dict_entry *e;
 
-	d->entries =
-		pf_grow(d->entries, &d->cap, d->count + 1, sizeof(*d->entries));
+	PF_ROOM(d->entries, d->cap, d->count + 1);
 	e = &d->entries[d->count];
 	*e = (struct pf_dict_entry){ .hash = hash,
 				     .raw_at = d->raw.len,
@@ -290,8 +289,7 @@ uint32_t pf_batch_type(struct pf_batch *b, uint32_t category, char ph,
 		if (t[i].category == category && t[i].ph == (uint8_t)ph &&
 		    t[i].kind == kind)
 			return (uint32_t)i;
-	b->types = pf_grow(b->types, &b->types_cap, b->type_count + 1,
-			   sizeof(*b->types));
+	PF_ROOM(b->types, b->types_cap, b->type_count + 1);
 	b->types[b->type_count] = (struct pf_event_type){
 		.category = category, .ph = (uint8_t)ph, .kind = (uint8_t)kind
 	};
@@ -327,10 +325,8 @@ void pf_batch_base(struct pf_batch *b, int64_t base_ns)
 
 void pf_batch_grow(struct pf_batch *b)
 {
-	b->slots = pf_grow(b->slots, &b->slots_cap,
-			   b->slot_count + PF_SLOT_COUNT, sizeof(*b->slots));
-	b->events = pf_grow(b->events, &b->events_cap, b->count + 1,
-			    sizeof(*b->events));
+	PF_ROOM(b->slots, b->slots_cap, b->slot_count + PF_SLOT_COUNT);
+	PF_ROOM(b->events, b->events_cap, b->count + 1);
 }
 
 void pf_batch_metadata(struct pf_batch *b, const struct pf_buf *json)

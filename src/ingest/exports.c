@@ -116,7 +116,7 @@ static int take_line(struct reading *r, const struct pf_text_line *line,
 	if (r->stacks.bytes_len > STACK_BYTES_MAX)
 		return pf_fail(err, PF_ELIMIT,
 			       "has more than 256 MiB of different stacks");
-	r->sums = pf_grow(r->sums, &r->sums_cap, n + 1, sizeof(*r->sums));
+	PF_ROOM(r->sums, r->sums_cap, n + 1);
 	r->sums[n] = n < before ? pf_sat_add(r->sums[n], value) : value;
 	return 0;
 }

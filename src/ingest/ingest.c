@@ -74,8 +74,7 @@ uint32_t pf_ids_find(struct pf_ids *n, const void *text, size_t len,
 	}
 	if (n->count >= max)
 		return PF_ID_INLINE;
-	n->digests = pf_grow(n->digests, &n->digests_cap, n->count + 1,
-			     sizeof(*n->digests));
+	PF_ROOM(n->digests, n->digests_cap, n->count + 1);
 	n->digests[n->count] = d;
 	put(n, n->count);
 	*is_new = true;
@@ -1416,8 +1415,7 @@ static void reserve_types(struct pf_ingest *in)
 		in->device_type[k] = id == PF_ID_INLINE ? in->plain_type : id;
 		if (!is_new)
 			continue;
-		in->type = pf_grow(in->type, &in->type_cap, (size_t)id + 1,
-				   sizeof(*in->type));
+		PF_ROOM(in->type, in->type_cap, (size_t)id + 1);
 		in->type[id] = (struct pf_ingest_type){ 'X', (uint8_t)k };
 	}
 }

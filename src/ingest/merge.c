@@ -132,7 +132,7 @@ static int take_npu(struct pf_ingest *in, struct pf_err *err)
 		struct pf_ingest_track *t;
 
 		for (int i = 0; i < 5; i++)
-			text[i] = (const char *)sqlite3_column_text(st, i);
+			text[i] = pf_sqlite_text(st, i);
 		t = text[1] ? find_track(in, text[0], text[1], 'h') : NULL;
 		if (t)
 			move_npu_track(in, t, text[2], text[4], text[3]);
@@ -158,7 +158,7 @@ static int device_tracks(struct pf_ingest *in, struct pf_err *err)
 	sqlite3_bind_int64(st, 1, in->trace_id);
 	while ((rc = pf_db_step(in->db, st, err)) == 1) {
 		for (int i = 0; i < 4; i++) {
-			text[i] = (const char *)sqlite3_column_text(st, i);
+			text[i] = pf_sqlite_text(st, i);
 			text[i] = text[i] ? text[i] : "";
 		}
 		if (!pf_is_plane(text[2], strlen(text[2])))
@@ -233,8 +233,7 @@ static int find(struct pf_ingest_device *d, const struct pf_run_event *ev,
 		return judge(d, ev, out, err);
 	place = pf_map_at(&d->places, (uint64_t)ev->name << 32 | ev->args);
 	if (*place == UINT64_MAX) {
-		d->found = pf_grow(d->found, &d->cap, d->count + 1,
-				   sizeof(*d->found));
+		PF_ROOM(d->found, d->cap, d->count + 1);
 		PF_TRY(judge(d, ev, &d->found[d->count], err));
 		*place = d->count++;
 	}
@@ -376,13 +375,10 @@ static int find_types(struct pf_ingest *in, struct pf_ingest_arrows *a,
 	int rc;
 
 	while ((rc = pf_db_step(in->db, st, err)) == 1) {
-		a->types = pf_grow(a->types, &a->types_cap, a->type_count + 1,
-				   sizeof(*a->types));
-		a->phases = pf_grow(a->phases, &a->phases_cap,
-				    a->type_count + 1, sizeof(*a->phases));
+		PF_ROOM(a->types, a->types_cap, a->type_count + 1);
+		PF_ROOM(a->phases, a->phases_cap, a->type_count + 1);
 		a->types[a->type_count] = (uint32_t)sqlite3_column_int64(st, 0);
-		a->phases[a->type_count++] =
-			*(const char *)sqlite3_column_text(st, 1);
+		a->phases[a->type_count++] = *pf_sqlite_text(st, 1);
 	}
 	return rc;
 }
@@ -1491,8 +1487,7 @@ static void open_span(struct merging *m, struct open_span span,
 		drop_ended(m, start_ns);
 	if (m->open_count == OPEN_MAX)
 		return;
-	m->open = pf_grow(m->open, &m->open_cap, m->open_count + 1,
-			  sizeof(*m->open));
+	PF_ROOM(m->open, m->open_cap, m->open_count + 1);
 	over = count_over(m, span.end_ns);
 	if (over) {
 		struct open_span *at = &m->open[m->open_count - over];

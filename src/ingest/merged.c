@@ -125,9 +125,7 @@ static bool choose_processes(struct finding *f, const struct kinds *of,
 			continue;
 		if (f->process_count == OWNERS_MAX)
 			return false;
-		f->processes =
-			pf_grow(f->processes, &f->processes_cap,
-				f->process_count + 1, sizeof(*f->processes));
+		PF_ROOM(f->processes, f->processes_cap, f->process_count + 1);
 		/* its number is that of its pid, as no other is there yet */
 		pf_intern_add(&f->pids, of[i].pid, strlen(of[i].pid));
 		f->processes[f->process_count++] =
@@ -784,9 +782,7 @@ static void find_threads(struct finding *f, struct threads *threads)
 		if (process_of(f, t) == NOBODY)
 			continue;
 		n = pf_intern_add(&threads->tids, t->tid, strlen(t->tid));
-		threads->owner =
-			pf_grow(threads->owner, &threads->owner_cap,
-				(size_t)n + 1, sizeof(*threads->owner));
+		PF_ROOM(threads->owner, threads->owner_cap, (size_t)n + 1);
 		threads->owner[n] = find_process(f, t->pid);
 	}
 	threads->count = threads->tids.count;
@@ -957,9 +953,8 @@ static size_t add_like(struct pf_ingest *in, size_t i, uint32_t owner)
 {
 	struct pf_ingest_track *t;
 
-	in->tracks = pf_grow(in->tracks, &in->tracks_cap,
-			     in->track_count + 1 - in->first_track,
-			     sizeof(*in->tracks));
+	PF_ROOM(in->tracks, in->tracks_cap,
+		in->track_count + 1 - in->first_track);
 	t = pf_ingest_track(in, in->track_count);
 	*t = *pf_ingest_track(in, i);
 	t->pid = pf_strdup(t->pid);

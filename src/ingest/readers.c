@@ -305,8 +305,7 @@ static void sort_keys(struct pf_ingest_sorter *s, struct key *keys, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (i && in_order(&keys[i - 1], &keys[i]))
 			continue;
-		s->bounds = pf_grow(s->bounds, &s->bounds_cap, count + 2,
-				    sizeof(*s->bounds));
+		PF_ROOM(s->bounds, s->bounds_cap, count + 2);
 		s->bounds[count++] = i;
 	}
 	while (count > 1) {
@@ -337,11 +336,9 @@ static void group_by_track(struct pf_ingest_sorter *s,
 	size_t tracks = p->tracks.count;
 	uint32_t sum = 0;
 
-	s->first =
-		pf_grow(s->first, &s->first_cap, tracks + 2, sizeof(*s->first));
-	s->keys = pf_grow(s->keys, &s->keys_cap, b->count, sizeof(*s->keys));
-	s->spare =
-		pf_grow(s->spare, &s->spare_cap, b->count, sizeof(*s->spare));
+	PF_ROOM(s->first, s->first_cap, tracks + 2);
+	PF_ROOM(s->keys, s->keys_cap, b->count);
+	PF_ROOM(s->spare, s->spare_cap, b->count);
 	memset(s->first, 0, (tracks + 2) * sizeof(*s->first));
 	for (size_t i = 0; i < b->count; i++)
 		s->first[b->events[i].track + 2]++;
@@ -487,7 +484,7 @@ static int ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 			count_lost(in, (int64_t)(to - from), lock);
 			continue;
 		}
-		list = pf_grow(list, &cap, count + 1, sizeof(*list));
+		PF_ROOM(list, cap, count + 1);
 		list[count].track = p->tracks.entries[t].gid;
 		put_run(s, p, type_ids, first_order, from, to, &list[count].run,
 			&list[count].begin_end, &list[count].kinds);
@@ -543,9 +540,7 @@ static void note_step_name(struct pf_ingest *in, uint32_t id, const char *text,
 			return;
 		step = step * 10 + (text[i] - '0');
 	}
-	in->step_names =
-		pf_grow(in->step_names, &in->step_names_cap,
-			in->step_name_count + 1, sizeof(*in->step_names));
+	PF_ROOM(in->step_names, in->step_names_cap, in->step_name_count + 1);
 	in->step_names[in->step_name_count].id = id;
 	in->step_names[in->step_name_count++].step = step;
 }
@@ -561,9 +556,7 @@ static void note_comm_name(struct pf_ingest *in, uint32_t id, const char *text,
 
 	if (!n)
 		return;
-	in->comm_names =
-		pf_grow(in->comm_names, &in->comm_names_cap,
-			in->comm_name_count + 1, sizeof(*in->comm_names));
+	PF_ROOM(in->comm_names, in->comm_names_cap, in->comm_name_count + 1);
 	in->comm_names[in->comm_name_count].id = id;
 	in->comm_names[in->comm_name_count++].rule =
 		(enum pf_comm_rule)(PF_COMM_NAME + n);
@@ -631,9 +624,8 @@ static int settle_track(struct pf_ingest *in, const struct pf_dict *d,
 		e->gid += (uint32_t)in->first_track;
 	if (!is_new)
 		return 0;
-	in->tracks = pf_grow(in->tracks, &in->tracks_cap,
-			     in->track_count + 1 - in->first_track,
-			     sizeof(*in->tracks));
+	PF_ROOM(in->tracks, in->tracks_cap,
+		in->track_count + 1 - in->first_track);
 	t = pf_ingest_track(in, in->track_count++);
 	pid_len = parse_hex8(text + 1);
 	*t = (struct pf_ingest_track){
@@ -681,8 +673,7 @@ static int settle_type(struct pf_ingest *in, const struct pf_parsed *p,
 	}
 	if (!is_new)
 		return 0;
-	in->type = pf_grow(in->type, &in->type_cap, (size_t)*id + 1,
-			   sizeof(*in->type));
+	PF_ROOM(in->type, in->type_cap, (size_t)*id + 1);
 	in->type[*id] = (struct pf_ingest_type){ t->ph, t->kind };
 	return later(in, PF_LATER_TYPE, *id, t->kind, ph, 1, text, len, err);
 }
@@ -718,8 +709,7 @@ static int64_t count_metadata(struct pf_ingest *in, const char *text,
 	*is_new |= id == PF_ID_INLINE;
 	if (id == PF_ID_INLINE)
 		return 0;
-	in->metadata = pf_grow(in->metadata, &in->metadata_cap, id + (size_t)1,
-			       sizeof(*in->metadata));
+	PF_ROOM(in->metadata, in->metadata_cap, id + (size_t)1);
 	if (*is_new)
 		in->metadata[id].count = 0;
 	in->metadata[id].last_order = order;
@@ -1002,9 +992,7 @@ static const struct pf_ingest_format *ingest_find_format(const char *head,
 
 void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value)
 {
-	in->extra_facts =
-		pf_grow(in->extra_facts, &in->extra_facts_cap,
-			in->extra_fact_count + 1, sizeof(*in->extra_facts));
+	PF_ROOM(in->extra_facts, in->extra_facts_cap, in->extra_fact_count + 1);
 	in->extra_facts[in->extra_fact_count].key = pf_strdup(key);
 	in->extra_facts[in->extra_fact_count++].value = value;
 }

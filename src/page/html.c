@@ -183,8 +183,7 @@ static uint32_t number_of(struct pf_titles *t, const struct pf_buf *text)
 
 	n = pf_intern_add(&t->texts, text->len ? text->data : "", text->len);
 	if (n == had) {
-		t->in_force = pf_grow(t->in_force, &t->cap, (size_t)n + 1,
-				      sizeof(*t->in_force));
+		PF_ROOM(t->in_force, t->cap, (size_t)n + 1);
 		t->in_force[n] = n;
 	}
 	return n;

@@ -392,7 +392,7 @@ static int load_files(struct pf_redact *r, struct pf_db *db)
 	int rc;
 
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
-		const char *s = (const char *)sqlite3_column_text(st, 0);
+		const char *s = pf_sqlite_text(st, 0);
 
 		if (s)
 			keep_common(r, s, !r->common.data);
@@ -424,7 +424,7 @@ static int load_private(struct pf_redact *r, const char *path,
 	PF_TRY(pf_db_open(&db, path, true, err));
 	st = pf_named_prepare(&db, "redact_ranges", err);
 	while ((rc = pf_db_step(&db, st, err)) == 1) {
-		const char *s = (const char *)sqlite3_column_text(st, 0);
+		const char *s = pf_sqlite_text(st, 0);
 
 		if (s)
 			keep_range(r, s, &place);

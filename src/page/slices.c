@@ -282,8 +282,7 @@ struct track_state {
 
 static void place(struct placed *p, uint32_t seq, uint32_t slice)
 {
-	p->slice =
-		pf_grow(p->slice, &p->cap, (size_t)seq + 1, sizeof(*p->slice));
+	PF_ROOM(p->slice, p->cap, (size_t)seq + 1);
 	while (p->count <= seq)
 		p->slice[p->count++] = NO_SLICE;
 	p->slice[seq] = slice;
@@ -375,8 +374,7 @@ static struct pf_slice_track *open_track(struct pf_slices *g,
 {
 	struct pf_slice_track *t;
 
-	g->tracks = pf_grow(g->tracks, &g->track_cap, g->track_count + 1,
-			    sizeof(*g->tracks));
+	PF_ROOM(g->tracks, g->track_cap, g->track_count + 1);
 	t = &g->tracks[g->track_count];
 	*t = (struct pf_slice_track){ .track_id = track->id };
 	add_label(t, track, is_gpu, number);
@@ -442,8 +440,7 @@ static void open_lane(struct loader *l, const struct pf_track *track,
 	struct pf_slices *g = &l->t->group[PF_SLICES_OPS];
 	struct pf_slice_track *t;
 
-	g->tracks = pf_grow(g->tracks, &g->track_cap, g->track_count + 1,
-			    sizeof(*g->tracks));
+	PF_ROOM(g->tracks, g->track_cap, g->track_count + 1);
 	t = &g->tracks[g->track_count];
 	*t = (struct pf_slice_track){ .track_id = track->id };
 	if (pf_redact_is_strict(l->redact))
@@ -575,7 +572,7 @@ static int count_groups(struct loader *l)
 
 	sqlite3_bind_int64(st, 1, l->t->trace_id);
 	while ((rc = pf_db_step(l->db, st, l->err)) == 1) {
-		const char *key = (const char *)sqlite3_column_text(st, 0);
+		const char *key = pf_sqlite_text(st, 0);
 		int64_t kind;
 		int group;
 
@@ -1072,8 +1069,7 @@ static int draw(struct canvas *c, const struct pf_span *s, unsigned kind,
 static void begin_track(struct canvas *c, int64_t number, const char *pid,
 			const char *group, const char *label)
 {
-	c->tracks = pf_grow(c->tracks, &c->track_cap, c->track_count + 1,
-			    sizeof(*c->tracks));
+	PF_ROOM(c->tracks, c->track_cap, c->track_count + 1);
 	c->tracks[c->track_count] = (struct drawn_track){
 		.trace_id = c->trace->trace_id,
 		.rank = c->trace->rank,

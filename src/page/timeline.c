@@ -47,8 +47,7 @@ static void merge_names(struct names *n, struct pf_timeline *t)
 
 		at = pf_intern_add(&n->texts, t->texts.data + t->names[i].at,
 				   t->names[i].len);
-		n->time_ns = pf_grow(n->time_ns, &n->cap, n->texts.count,
-				     sizeof(*n->time_ns));
+		PF_ROOM(n->time_ns, n->cap, n->texts.count);
 		if (n->texts.count > had)
 			n->time_ns[at] = 0;
 		pf_sat_sum(&n->time_ns[at], t->names[i].time_ns);

@@ -498,8 +498,7 @@ static void add_note(struct pf_doc *doc, size_t place, const char *before,
 	vsnprintf(small, sizeof(small), fmt, ap);
 	pf_buf_adds(&text, before);
 	pf_buf_adds(&text, small);
-	doc->notes = pf_grow(doc->notes, &doc->note_cap, doc->note_count + 1,
-			     sizeof(*doc->notes));
+	PF_ROOM(doc->notes, doc->note_cap, doc->note_count + 1);
 	memmove(doc->notes + place + 1, doc->notes + place,
 		(doc->note_count - place) * sizeof(*doc->notes));
 	doc->notes[place] = pf_arena_string(&doc->texts, text.data);

@@ -599,8 +599,7 @@ static void find_layout(struct pf_printer *p)
 
 static struct pf_fit_name *next_name(struct pf_text *t)
 {
-	t->names = pf_grow(t->names, &t->name_cap, t->name_count + 1,
-			   sizeof(*t->names));
+	PF_ROOM(t->names, t->name_cap, t->name_count + 1);
 	t->names[t->name_count] = (struct pf_fit_name){ 0 };
 	return &t->names[t->name_count++];
 }

@@ -538,7 +538,7 @@ static int check_tables(struct pf_db *db, const struct pf_db_kind *kind,
 		size_t len = strcspn(++at, ";");
 
 		PF_TRY(pf_db_step(db, st, err) < 0);
-		sql = (const char *)sqlite3_column_text(st, 0);
+		sql = pf_sqlite_text(st, 0);
 		if (sql && !strncmp(sql, at, len) && !sql[len])
 			continue;
 		at += strlen(begin + 1);
@@ -555,9 +555,7 @@ static int check_rows(struct pf_db *db, const struct pf_db_kind *kind,
 	PF_STMT(st) = pf_db_prepare(db, pf_asset(kind->damaged, NULL), err);
 	int rc = pf_db_step(db, st, err);
 
-	return rc == 1 ? pf_fail(err, PF_EDB, "%s",
-				 (const char *)sqlite3_column_text(st, 0))
-		       : rc;
+	return rc == 1 ? pf_fail(err, PF_EDB, "%s", pf_sqlite_text(st, 0)) : rc;
 }
 
 /* Figures of a database that no ingest wrote could be anything. */
@@ -876,7 +874,7 @@ static char *cache_mark(struct pf_db *db, struct pf_err *err)
 
 	if (st && pf_db_step(db, st, err) == 1 &&
 	    sqlite3_column_type(st, 0) == SQLITE_TEXT)
-		mark = pf_strdup((const char *)sqlite3_column_text(st, 0));
+		mark = pf_strdup(pf_sqlite_text(st, 0));
 	return mark;
 }
 

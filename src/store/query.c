@@ -130,8 +130,8 @@ static void take_value(sqlite3_stmt *stmt, int i, const struct pf_field *field,
 					? NAN
 					: sqlite3_column_double(stmt, i);
 	else
-		*(const char **)at = pf_arena_string(
-			texts, (const char *)sqlite3_column_text(stmt, i));
+		*(const char **)at =
+			pf_arena_string(texts, pf_sqlite_text(stmt, i));
 }
 
 void *pf_named_read(struct pf_db *db, const char *name,

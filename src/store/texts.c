@@ -40,7 +40,7 @@ static int load(struct pf_db *db, sqlite3_stmt *st, int64_t id,
 	sqlite3_bind_int64(st, 1, id);
 	rc = pf_db_step(db, st, err);
 	if (rc == 1)
-		found = (const char *)sqlite3_column_text(st, 0);
+		found = pf_sqlite_text(st, 0);
 	*text = found ? found : "";
 	*len = found ? (size_t)sqlite3_column_bytes(st, 0) : 0;
 	return rc;

@@ -70,12 +70,12 @@ static int load_types(struct pf_lexicon *d, struct pf_err *err)
 	while ((rc = pf_db_step(&d->db, st, err)) > 0) {
 		size_t id = (size_t)sqlite3_column_int64(st, 0);
 		struct pf_lexicon_type *t;
-		const char *ph = (const char *)sqlite3_column_text(st, 1);
-		const char *category = (const char *)sqlite3_column_text(st, 2);
+		const char *ph = pf_sqlite_text(st, 1);
+		const char *category = pf_sqlite_text(st, 2);
 		int64_t kind = sqlite3_column_int64(st, 3);
 		int64_t rank = sqlite3_column_int64(st, 4);
 
-		d->type = pf_grow_zero(d->type, &cap, id + 1, sizeof(*d->type));
+		PF_ROOM_ZERO(d->type, cap, id + 1);
 		t = d->type + id;
 		d->type_count = id + 1;
 		t->ph = pf_strdup(ph ? ph : "");

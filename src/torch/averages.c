@@ -2141,7 +2141,7 @@ static bool meta_is_set(struct pf_db *db, int64_t trace_id, const char *key,
 	sqlite3_bind_int64(st, 1, trace_id);
 	sqlite3_bind_text(st, 2, key, -1, SQLITE_STATIC);
 	if (pf_db_step(db, st, err) == 1) {
-		const char *v = (const char *)sqlite3_column_text(st, 0);
+		const char *v = pf_sqlite_text(st, 0);
 
 		is_set = v && (!strcmp(v, "1") || !strcmp(v, "true") ||
 			       !strcmp(v, "\"1\""));
@@ -2629,7 +2629,7 @@ struct texts {
 
 static void keep_text(struct texts *t, sqlite3_stmt *st, int column)
 {
-	const char *text = (const char *)sqlite3_column_text(st, column);
+	const char *text = pf_sqlite_text(st, column);
 
 	*PF_ONE_MORE(t->start, t->count, t->cap) = t->bytes.len;
 	pf_buf_adds(&t->bytes, text ? text : "");
@@ -2639,7 +2639,7 @@ static void keep_text(struct texts *t, sqlite3_stmt *st, int column)
 static void read_row(sqlite3_stmt *st, struct texts *texts,
 		     struct pf_average *r)
 {
-	const char *device = (const char *)sqlite3_column_text(st, 2);
+	const char *device = pf_sqlite_text(st, 2);
 	int at = 3;
 
 	keep_text(texts, st, 0);
@@ -2679,8 +2679,7 @@ static int read_list(struct pf_db *db, int64_t trace_id, bool by_shape,
 
 	PF_BIND(st, trace_id, by_shape);
 	while ((rc = pf_db_step(db, st, err)) == 1) {
-		list->rows = pf_grow(list->rows, &cap, list->count + 1,
-				     sizeof(*list->rows));
+		PF_ROOM(list->rows, cap, list->count + 1);
 		memset(&list->rows[list->count], 0, sizeof(*list->rows));
 		read_row(st, &texts, &list->rows[list->count++]);
 	}
@@ -2718,7 +2717,7 @@ static int read_facts(struct pf_db *db, int64_t trace_id,
 
 	sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, err)) == 1) {
-		const char *key = (const char *)sqlite3_column_text(st, 0);
+		const char *key = pf_sqlite_text(st, 0);
 
 		is_stored = true;
 		if (key)

@@ -235,9 +235,7 @@ static int refill(const struct pf_merge *m, struct source *s,
 			continue;
 		}
 		if (s->filled == s->window_cap)
-			s->window = pf_grow_zero(s->window, &s->window_cap,
-						 s->filled + 1u,
-						 sizeof(*s->window));
+			PF_ROOM_ZERO(s->window, s->window_cap, s->filled + 1u);
 		if (take_event(m, s, &s->window[s->filled]) && s->filled++)
 			sort_in(s);
 	}
@@ -518,8 +516,7 @@ int pf_facts_name_slow(struct pf_facts *f, bool is_op,
 	*out = is_op ? judge_op(f, name) : judge_name(f, name);
 	if (ref->id >= ID_MAX)
 		return 0;
-	names->fact = pf_grow_zero(names->fact, &names->cap, ref->id + 1u,
-				   sizeof(*names->fact));
+	PF_ROOM_ZERO(names->fact, names->cap, ref->id + 1u);
 	names->fact[ref->id] = *out;
 	return 0;
 }
@@ -633,8 +630,7 @@ int pf_facts_args_slow(struct pf_facts *f, const struct pf_text_ref *ref,
 		judge_arg(f, key, value, out);
 	if (ref->id >= ID_MAX)
 		return 0;
-	f->args = pf_grow_zero(f->args, &f->args_cap, ref->id + 1u,
-			       sizeof(*f->args));
+	PF_ROOM_ZERO(f->args, f->args_cap, ref->id + 1u);
 	f->args[ref->id] = *out;
 	return 0;
 }

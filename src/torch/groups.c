@@ -288,8 +288,7 @@ uint32_t pf_groups_find(struct pf_groups *g, const struct pf_group_key *key)
 					      (uint64_t)key->is_device << 1 |
 					      key->is_annotation);
 	if (*found == UINT64_MAX) {
-		g->group = pf_grow(g->group, &g->cap, g->count + 1,
-				   sizeof(*g->group));
+		PF_ROOM(g->group, g->cap, g->count + 1);
 		memset(&g->group[g->count], 0, sizeof(*g->group));
 		g->group[g->count].key = *key;
 		*found = g->count++;
@@ -656,7 +655,7 @@ struct pf_node *pf_tree_push(struct pf_tree *t, uint32_t thread,
 		return NULL;
 	}
 	/* One place more than depth: pop() keeps a held child there. */
-	s->node = pf_grow(s->node, &s->cap, s->depth + 2, sizeof(*s->node));
+	PF_ROOM(s->node, s->cap, s->depth + 2);
 	if (s->depth) {
 		struct pf_node *parent = &s->node[s->depth - 1];
 

@@ -334,7 +334,7 @@ static int read_rows(struct pf_db *db, const char *sql, int64_t trace_id,
 
 static int fact_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
-	const char *key = (const char *)sqlite3_column_text(st, 0);
+	const char *key = pf_sqlite_text(st, 0);
 
 	if (key)
 		set_fact(f, key, sqlite3_column_int64(st, 1));
@@ -375,7 +375,7 @@ static int host_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 
 static int metadata_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
-	const char *json = (const char *)sqlite3_column_text(st, 0);
+	const char *json = pf_sqlite_text(st, 0);
 
 	if (json)
 		rules_scan_metadata(json, &f->torch, &f->python);

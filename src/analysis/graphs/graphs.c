@@ -1193,8 +1193,7 @@ static void end_iteration(struct read *r, struct sequence *s,
 		pf_buf_add(&key, &s->nodes[i].name, sizeof(uint32_t));
 	n = pf_intern_add(&s->known, key.data, key.len);
 	pf_buf_release(&key);
-	s->found = pf_grow(s->found, &s->found_cap, (size_t)n + 1,
-			   sizeof(*s->found));
+	PF_ROOM(s->found, s->found_cap, (size_t)n + 1);
 	k = &s->found[n];
 	if (n == before) {
 		int64_t cost = (int64_t)(s->count * s->count / 2);
@@ -1729,7 +1728,7 @@ void pf_graphs_say_how(const int64_t *how_ns, int64_t of_ns, struct pf_buf *out)
 			continue;
 		pf_buf_addf(out, "%s%s %s", before,
 			    graph_how_word((enum pf_graph_how)h),
-			    PF_SHOW_RATIO(pf_num_share(how_ns[h], of_ns)));
+			    PF_SHOW_SHARE(how_ns[h], of_ns));
 		before = ", ";
 	}
 }
@@ -1747,7 +1746,7 @@ void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc)
 	how_ns[PF_HOW_NONE] += g->past_ns;
 	pf_graphs_say_how(how_ns, g->replayed_ns, &parts);
 	pf_doc_note(doc, "%s of GPU time is replayed by graphs: %s",
-		    PF_SHOW_RATIO(pf_num_share(g->replayed_ns, g->gpu_ns)),
+		    PF_SHOW_SHARE(g->replayed_ns, g->gpu_ns),
 		    parts.data ? parts.data : "");
 }
 
@@ -1966,7 +1965,7 @@ static void find_whole(const struct pf_graphs *g, struct pf_doc *doc)
 		       PF_SHOW_COUNT(g->whole_count),
 		       g->whole_count == 1 ? "" : "es",
 		       g->whole_count == 1 ? "s" : "", PF_SHOW_NS(g->whole_ns),
-		       PF_SHOW_RATIO(pf_num_share(g->whole_ns, g->gpu_ns)),
+		       PF_SHOW_SHARE(g->whole_ns, g->gpu_ns),
 		       pf_window_scope(&g->window));
 }
 
@@ -1999,10 +1998,9 @@ static void add_finding(const struct pf_graphs *g, const int64_t *how_ns,
 		doc,
 		"%s of the GPU time%s is replayed by graphs (%s of %s); the "
 		"operator is known of %s of that",
-		PF_SHOW_RATIO(pf_num_share(replayed(g), g->gpu_ns)),
+		PF_SHOW_SHARE(replayed(g), g->gpu_ns),
 		pf_window_scope(&g->window), PF_SHOW_NS(replayed(g)),
-		PF_SHOW_NS(g->gpu_ns),
-		PF_SHOW_RATIO(pf_num_share(ops, replayed(g))));
+		PF_SHOW_NS(g->gpu_ns), PF_SHOW_SHARE(ops, replayed(g)));
 }
 
 static void add_figure(struct pf_doc *doc, const char *key, const char *title,

@@ -832,8 +832,7 @@ static void add_running(struct finder *f, const struct device *d,
 {
 	if (f->running_count == RUNNING_MAX)
 		return;
-	f->running = pf_grow(f->running, &f->running_cap, f->running_count + 1,
-			     sizeof(*f->running));
+	PF_ROOM(f->running, f->running_cap, f->running_count + 1);
 	f->running[f->running_count] =
 		(struct running){ .end_ns = e->end_ns,
 				  .device = (size_t)(d - f->devices),

@@ -73,7 +73,7 @@ static size_t find_stream(struct streams *s, const struct pf_gpu_event *ev)
 		if (s->items[i].device == ev->device &&
 		    s->items[i].stream == ev->stream)
 			return i;
-	s->items = pf_grow(s->items, &s->cap, s->count + 1, sizeof(*s->items));
+	PF_ROOM(s->items, s->cap, s->count + 1);
 	s->items[s->count] = (struct stream){ .trace = ev->trace,
 					      .device = ev->device,
 					      .stream = ev->stream };
@@ -319,8 +319,7 @@ static void add_culprit(struct culprits *c, const struct pf_place *key,
 	uint32_t n = pf_intern_add(&c->keys, (const char *)key, sizeof(*key));
 
 	if (n + (size_t)1 > c->cap)
-		c->items = pf_grow(c->items, &c->cap, n + (size_t)1,
-				   sizeof(*c->items));
+		PF_ROOM(c->items, c->cap, n + (size_t)1);
 	if (c->keys.count != known)
 		c->items[n] = (struct culprit){ .place = *key };
 	add_sum(&c->items[n].sum, gap, ns);
@@ -368,7 +367,7 @@ static void on_inside(struct pf_gap_sink *sink, const uint32_t *names,
 	while (same < count && same < in->open_count &&
 	       in->items[in->open[same]].name == names[same])
 		same++;
-	in->open = pf_grow(in->open, &in->open_cap, count, sizeof(*in->open));
+	PF_ROOM(in->open, in->open_cap, count);
 	in->open_count = count;
 	in->piece++;
 	for (size_t i = 0; i < count; i++) {
@@ -426,8 +425,7 @@ static bool is_shorter(const void *a, const void *b)
 static void list_gap(struct gaps *g, const struct listed *item)
 {
 	if (g->listed < g->limit) {
-		g->list = pf_grow(g->list, &g->list_cap, g->listed + 1,
-				  sizeof(*g->list));
+		PF_ROOM(g->list, g->list_cap, g->listed + 1);
 		g->list[g->listed] = *item;
 		pf_heap_rise(g->list, sizeof(*item), g->listed++, is_shorter);
 	} else if (g->limit && by_length(item, &g->list[0]) < 0) {
@@ -511,8 +509,7 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 
 	if (g->also)
 		g->also->device(g->also, d);
-	out->devices = pf_grow(out->devices, &g->device_cap,
-			       out->device_count + 1, sizeof(*out->devices));
+	PF_ROOM(out->devices, g->device_cap, out->device_count + 1);
 	pf_gpu_set_add(&out->gpus, d->trace, d->device);
 	out->unexplained_count += d->is_unexplained;
 	out->devices[out->device_count] = *d;
@@ -1159,9 +1156,8 @@ static void add_idlest(const struct pf_gaps *g, struct pf_buf *out)
 		    (long long)most->device);
 	if (most->trace->rank >= 0)
 		pf_buf_addf(out, " of rank %lld", (long long)most->trace->rank);
-	pf_buf_addf(
-		out, " most (%s)",
-		PF_SHOW_RATIO(pf_num_share(most->idle_ns, most->window_ns)));
+	pf_buf_addf(out, " most (%s)",
+		    PF_SHOW_SHARE(most->idle_ns, most->window_ns));
 }
 
 /* ". A stream waits for that (cudaStreamWaitEvent), which ..." */
@@ -1232,15 +1228,14 @@ static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 	const char *device = pf_window_device(&g->window);
 
 	if (g->all.outside_count && g->is_default)
-		pf_doc_note(
-			doc,
-			"%lld %s events (%s of %s time) lie before the "
-			"first step or behind the last",
-			(long long)g->all.outside_count, device,
-			PF_SHOW_RATIO(pf_num_share(
-				g->all.outside_ns,
-				pf_sat_add(g->all.work_ns, g->all.outside_ns))),
-			device);
+		pf_doc_note(doc,
+			    "%lld %s events (%s of %s time) lie before the "
+			    "first step or behind the last",
+			    (long long)g->all.outside_count, device,
+			    PF_SHOW_SHARE(g->all.outside_ns,
+					  pf_sat_add(g->all.work_ns,
+						     g->all.outside_ns)),
+			    device);
 	if (g->device_count > g->gpus.count)
 		pf_doc_note(doc, "times are sums over %zu captures of %zu %s%s",
 			    g->window.count, g->gpus.count, device,

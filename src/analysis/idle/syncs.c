@@ -160,8 +160,7 @@ static struct pf_site *site_of(struct pf_sites *s, const struct pf_place *place,
 		key.note = PF_ID_NONE;
 	n = pf_intern_add(&s->keys, (const char *)&key, sizeof(key));
 	if (s->keys.count != known) {
-		s->items = pf_grow(s->items, &s->cap, n + (size_t)1,
-				   sizeof(*s->items));
+		PF_ROOM(s->items, s->cap, n + (size_t)1);
 		s->items[n] =
 			(struct pf_site){ .place = key, .last_step = SIZE_MAX };
 	}
@@ -755,8 +754,7 @@ static int load_records(struct pf_db *db, struct pf_syncs *s)
 		sqlite3_bind_int64(stmt, 2, w->from_ns);
 		sqlite3_bind_int64(stmt, 3, w->to_ns);
 		while ((rc = pf_db_step(db, stmt, db->err)) == 1) {
-			const char *name =
-				(const char *)sqlite3_column_text(stmt, 0);
+			const char *name = pf_sqlite_text(stmt, 0);
 
 			*PF_ONE_MORE(s->records, s->record_count,
 				     cap) = (struct pf_sync_site){
@@ -874,7 +872,7 @@ static void add_idle(const struct pf_syncs *s, struct pf_buf *out)
 {
 	pf_buf_addf(out, "%s of idle time (%s of the GPU's time) is due to %s",
 		    PF_SHOW_NS(s->idle_ns),
-		    PF_SHOW_RATIO(pf_num_share(s->idle_ns, s->window_ns)),
+		    PF_SHOW_SHARE(s->idle_ns, s->window_ns),
 		    !s->count       ? "one that began before"
 		    : s->count == 1 ? "it"
 				    : "them");

@@ -1399,10 +1399,10 @@ static void say_holders(const struct pf_usage *u,
 	}
 	if (most && pf_num_share(bytes, d->peak) >= LARGE)
 		pf_buf_addf(out, ". %s of it was allocated at %s",
-			    PF_SHOW_RATIO(pf_num_share(bytes, d->peak)), most);
+			    PF_SHOW_SHARE(bytes, d->peak), most);
 	if (d->before > 0)
 		pf_buf_addf(out, ". %s of it dates from before the capture",
-			    PF_SHOW_RATIO(pf_num_share(d->before, d->peak)));
+			    PF_SHOW_SHARE(d->before, d->peak));
 }
 
 static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
@@ -1744,8 +1744,7 @@ static void allocate(struct usage *u, const struct pf_alloc *r)
 	} else {
 		place = d->free_count ? d->free_places[--d->free_count]
 				      : d->block_count++;
-		d->blocks = pf_grow(d->blocks, &d->block_cap, d->block_count,
-				    sizeof(*d->blocks));
+		PF_ROOM(d->blocks, d->block_cap, d->block_count);
 		*known = place;
 	}
 	d->blocks[place] = (struct usage_block){

@@ -145,8 +145,7 @@ int path_load_works(struct path *p)
 			rc = pf_fail(p->db->err, PF_EDATA, "too much GPU work");
 			break;
 		}
-		p->works = pf_grow(p->works, &cap, (size_t)p->work_count + 1,
-				   sizeof(*p->works));
+		PF_ROOM(p->works, cap, (size_t)p->work_count + 1);
 		p->works[p->work_count] = (struct path_work){
 			.start_ns = ev->start_ns,
 			.end_ns = ev->end_ns,
@@ -203,8 +202,7 @@ static int add_sync(struct sync_reader *r, const struct pf_span *s)
 	if (s->args != PF_ID_NONE)
 		pf_argtext_build(text, len, s->mask, s->slot, &r->text);
 	args = (struct pf_json){ r->text.len ? r->text.data : "", r->text.len };
-	p->syncs = pf_grow(p->syncs, &p->sync_cap, p->sync_count + 1,
-			   sizeof(*p->syncs));
+	PF_ROOM(p->syncs, p->sync_cap, p->sync_count + 1);
 	p->syncs[p->sync_count] = (struct path_sync){
 		.correlation = number_of(args, "correlation"),
 		.device = number_of(args, "device"),
@@ -262,9 +260,7 @@ int path_load_syncs(struct path *p)
 static void path_comms_add(struct path *p, const char *pid, uint32_t name,
 			   int64_t start_ns, int64_t end_ns)
 {
-	p->comms = pf_grow(p->comms, &p->comm_cap, p->comm_count + 1,
-			   sizeof(*p->comms));
-	p->comms[p->comm_count++] =
+	*PF_ONE_MORE(p->comms, p->comm_count, p->comm_cap) =
 		(struct path_comm){ start_ns, end_ns, pid, name };
 }
 
@@ -470,9 +466,8 @@ static void measure_phi(struct path *p, struct short_call *all, size_t count)
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i; end < count && all[end].name == all[i].name;)
 			end++;
-		p->phi = pf_grow(p->phi, &p->phi_cap, p->phi_count + 1,
-				 sizeof(*p->phi));
-		p->phi[p->phi_count++] = (struct path_phi){
+		*PF_ONE_MORE(p->phi, p->phi_count,
+			     p->phi_cap) = (struct path_phi){
 			all[i].name, all[i + ((end - i) * 10 + 99) / 100 - 1].ns
 		};
 	}
@@ -527,9 +522,7 @@ void path_find_waits(struct path *p)
 			find(&t);
 			if (t.best != PF_PATH_NONE || t.has_own || !c->waits)
 				continue;
-			shorts = pf_grow(shorts, &cap, count + 1,
-					 sizeof(*shorts));
-			shorts[count++] =
+			*PF_ONE_MORE(shorts, count, cap) =
 				(struct short_call){ path_around(p, c).name,
 						     c->end_ns - c->start_ns };
 		}
@@ -630,9 +623,7 @@ static void add_correlation(struct reader *r, int64_t correlation,
 {
 	struct path *p = r->p;
 
-	p->correlations =
-		pf_grow(p->correlations, &p->correlation_cap,
-			(size_t)p->call_count + 1, sizeof(*p->correlations));
+	PF_ROOM(p->correlations, p->correlation_cap, (size_t)p->call_count + 1);
 	p->correlations[p->call_count] = correlation;
 	if (c->is_record)
 		*pf_map_at(&p->record_at, (uint64_t)correlation) =
@@ -658,8 +649,7 @@ static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 		return pf_fail(r->p->db->err, PF_EDATA,
 			       "too much GPU work of one call");
 	f = f ? f : &outermost;
-	p->calls = pf_grow(p->calls, &p->call_cap, (size_t)p->call_count + 1,
-			   sizeof(*p->calls));
+	PF_ROOM(p->calls, p->call_cap, (size_t)p->call_count + 1);
 	c = &p->calls[p->call_count];
 	*c = (struct path_call){
 		.start_ns = b->start_ns[i],
@@ -720,9 +710,7 @@ static void add_busy(struct reader *r, int64_t start_ns, int64_t end_ns)
 		forget_waits(r, b->end_ns);
 		return;
 	}
-	p->busy = pf_grow(p->busy, &p->busy_cap, (size_t)p->busy_count + 1,
-			  sizeof(*p->busy));
-	p->busy[p->busy_count++] =
+	*PF_ONE_MORE(p->busy, p->busy_count, p->busy_cap) =
 		(struct path_busy){ start_ns, end_ns,
 				    has_slept(r, since_ns, start_ns), false };
 	forget_waits(r, end_ns);
@@ -1498,9 +1486,8 @@ static void add_wait(struct adder *a, const struct path_sync *s)
 	to = first_launched(p, of, c->start_ns);
 	if (from == PF_PATH_NONE || to == PF_PATH_NONE)
 		return;
-	a->waits = pf_grow(a->waits, &a->wait_cap, a->wait_count + 1,
-			   sizeof(*a->waits));
-	a->waits[a->wait_count++] = (struct stream_wait){ to, from };
+	*PF_ONE_MORE(a->waits, a->wait_count, a->wait_cap) =
+		(struct stream_wait){ to, from };
 }
 
 PF_ORDER(by_work, struct stream_wait, PF_UP(work) PF_UP(on))
@@ -1518,9 +1505,7 @@ static void add(struct path *p, uint32_t work, uint32_t from,
 		memset(g->first_extra, 0,
 		       ((size_t)work + 1) * sizeof(*g->first_extra));
 	}
-	g->extras = pf_grow(g->extras, &g->extra_cap,
-			    (size_t)g->extra_count + 1, sizeof(*g->extras));
-	g->extras[g->extra_count++] =
+	*PF_ONE_MORE(g->extras, g->extra_count, g->extra_cap) =
 		(struct path_extra){ .from = from, .kind = (uint8_t)kind };
 	g->order_edges += kind == PATH_ORDER;
 }
@@ -2198,8 +2183,7 @@ static void list_handoffs(struct builder *x)
 static void add_point(struct builder *x, int64_t at_ns,
 		      enum path_point_kind kind, uint32_t what)
 {
-	x->points = pf_grow(x->points, &x->point_cap,
-			    (size_t)x->point_count + 1, sizeof(*x->points));
+	PF_ROOM(x->points, x->point_cap, (size_t)x->point_count + 1);
 	x->points[x->point_count] =
 		(struct point_at){ at_ns, what, x->point_count, (uint8_t)kind };
 	x->point_count++;
@@ -2230,15 +2214,12 @@ static uint32_t step_to(struct builder *x, int64_t at_ns,
 	const bool is_late = kind != PATH_AT_FIRST && at_ns < x->last_ns;
 
 	if (is_late) {
-		g->lates = pf_grow(g->lates, &g->late_cap, g->late_count + 1,
-				   sizeof(*g->lates));
-		g->lates[g->late_count++] =
+		*PF_ONE_MORE(g->lates, g->late_count, g->late_cap) =
 			(struct path_late){ g->point_count, x->last_ns };
 	} else {
 		x->last_ns = at_ns;
 	}
-	g->points = pf_grow(g->points, &g->point_cap,
-			    (size_t)g->point_count + 1, sizeof(*g->points));
+	PF_ROOM(g->points, g->point_cap, (size_t)g->point_count + 1);
 	g->points[g->point_count] = (struct path_point){ .what = what,
 							 .kind = kind & 7,
 							 .is_late = is_late };

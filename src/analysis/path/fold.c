@@ -496,9 +496,7 @@ static void path_read_parts(struct path_groups *s, uint32_t thread, int64_t ns)
 		if (!s->of_key[part.key])
 			continue;
 		s->part_groups |= s->of_key[part.key];
-		s->parts = pf_grow(s->parts, &s->part_cap, s->part_count + 1,
-				   sizeof(*s->parts));
-		s->parts[s->part_count++] = part;
+		*PF_ONE_MORE(s->parts, s->part_count, s->part_cap) = part;
 	}
 }
 

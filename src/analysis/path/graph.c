@@ -382,8 +382,7 @@ static void cut(struct path *p, uint32_t item, uint32_t k, bool is_binding)
 
 static void push(struct sort *s, uint32_t item)
 {
-	s->stack = pf_grow(s->stack, &s->cap, s->depth + 1, sizeof(*s->stack));
-	s->stack[s->depth++] =
+	*PF_ONE_MORE(s->stack, s->depth, s->cap) =
 		(struct visit){ item, edges_of(s->p, item), s->source_count };
 	s->state[item] = OPEN;
 }
@@ -400,9 +399,7 @@ static void note_far(struct sort *s, size_t first_source)
 		    (f->bits[from >> 3] >> (from & 7) & 1))
 			continue;
 		f->bits[from >> 3] |= (unsigned char)(1 << (from & 7));
-		f->items = pf_grow(f->items, &f->cap, f->count + 1,
-				   sizeof(*f->items));
-		f->items[f->count++] = from;
+		*PF_ONE_MORE(f->items, f->count, f->cap) = from;
 	}
 	s->source_count = first_source;
 }
@@ -585,7 +582,7 @@ static uint32_t find_sum(struct sums *s, const struct key *key)
 	uint32_t n, known = s->keys.count;
 
 	n = pf_intern_add(&s->keys, (const char *)key, sizeof(*key));
-	s->items = pf_grow(s->items, &s->cap, (size_t)n + 1, sizeof(*s->items));
+	PF_ROOM(s->items, s->cap, (size_t)n + 1);
 	if (n == known)
 		s->items[n] = (struct sum){ 0 };
 	return n;
@@ -742,9 +739,8 @@ static void add_item(struct path_rows *r, const struct pf_path_tile *tile)
 	struct pf_path *out = p->out;
 	const char *name = pf_names_frame(p->names, tile->name);
 
-	out->items = pf_grow(out->items, &r->item_cap, out->item_count + 1,
-			     sizeof(*out->items));
-	out->items[out->item_count++] = (struct pf_path_item){
+	*PF_ONE_MORE(out->items, out->item_count,
+		     r->item_cap) = (struct pf_path_item){
 		.start_ns = tile->start_ns - p->trace->first_ns,
 		.ns = tile->end_ns - tile->start_ns,
 		.device = tile->device,

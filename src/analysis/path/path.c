@@ -485,9 +485,8 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 	pf_window_say_part(&p->window, out, first->ns, p->window_ns,
 			   p->step_count);
 	if (then->ns)
-		pf_buf_addf(
-			out, ", %s %s", then->text,
-			PF_SHOW_RATIO(pf_num_share(then->ns, p->window_ns)));
+		pf_buf_addf(out, ", %s %s", then->text,
+			    PF_SHOW_SHARE(then->ns, p->window_ns));
 }
 
 bool pf_path_say_behind(const struct pf_path *p, struct pf_buf *out)
@@ -537,14 +536,13 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 			    "behind it nothing is recorded that the step "
 			    "waits for",
 			    PF_SHOW_NS(p->behind_ns));
-	pf_doc_note(
-		doc,
-		"%s of the %s links of the path are inferred (%s of its "
-		"time), and %s of its time is unexplained",
-		PF_SHOW_COUNT(p->inferred_count), PF_SHOW_COUNT(p->link_count),
-		PF_SHOW_RATIO(pf_num_share(p->inferred_ns - p->others_ns,
-					   p->window_ns)),
-		PF_SHOW_RATIO(pf_num_share(p->unexplained_ns, p->window_ns)));
+	pf_doc_note(doc,
+		    "%s of the %s links of the path are inferred (%s of its "
+		    "time), and %s of its time is unexplained",
+		    PF_SHOW_COUNT(p->inferred_count),
+		    PF_SHOW_COUNT(p->link_count),
+		    PF_SHOW_SHARE(p->inferred_ns - p->others_ns, p->window_ns),
+		    PF_SHOW_SHARE(p->unexplained_ns, p->window_ns));
 	if (p->others_ns)
 		pf_doc_note(doc,
 			    "%s of it are taken for a wait for threads that "
@@ -574,8 +572,7 @@ static void add_replayed(const struct pf_path *p, struct pf_doc *doc)
 	if (ns)
 		pf_doc_note(doc,
 			    "%s of the path is GPU work that graphs replay: %s",
-			    PF_SHOW_RATIO(pf_num_share(ns, p->window_ns)),
-			    parts.data);
+			    PF_SHOW_SHARE(ns, p->window_ns), parts.data);
 	else if (p->category_count)
 		pf_doc_note(doc, "no GPU work on the path is replayed by "
 				 "graphs");

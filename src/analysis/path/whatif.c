@@ -20,7 +20,7 @@ static struct path_change *path_change_add(struct path_changes *c,
 {
 	struct path_change *q;
 
-	c->items = pf_grow(c->items, &c->cap, c->count + 1, sizeof(*c->items));
+	PF_ROOM(c->items, c->cap, c->count + 1);
 	q = &c->items[c->count++];
 	*q = (struct path_change){ .text = text,
 				   .work_name = PF_ID_NONE,

@@ -1224,7 +1224,7 @@ static size_t add_op(struct making *m, const struct pf_gpu_event *ev,
 	size_t n = d->op_count, group = what->group;
 	struct pf_digest_op *op;
 
-	m->ends = pf_grow(m->ends, &m->end_cap, n + 1, sizeof(*m->ends));
+	PF_ROOM(m->ends, m->end_cap, n + 1);
 	op = PF_ONE_MORE(d->ops, d->op_count, d->op_cap);
 	*op = (struct pf_digest_op){ .start_ns = ev->start_ns,
 				     .end_ns = ev->start_ns,

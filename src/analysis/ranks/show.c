@@ -258,8 +258,7 @@ static bool pipeline_finding(const struct pf_ranks *r, struct pf_buf *out)
 	    w.step_ns <= 0)
 		return false;
 	pf_buf_addf(out, "%s of the steps are bubbles of %" PRId64 " stages",
-		    PF_SHOW_RATIO(pf_num_share(w.bubble_ns, w.step_ns)),
-		    w.stage_count);
+		    PF_SHOW_SHARE(w.bubble_ns, w.step_ns), w.stage_count);
 	if (!isnan(w.ideal))
 		pf_buf_addf(out, " (1F1B of even stages: %s)",
 			    PF_SHOW_RATIO(w.ideal));
@@ -489,7 +488,7 @@ static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
 	pf_buf_addf(out,
 		    "; were it like the others, %s of %s (%s) would be saved",
 		    PF_SHOW_NS(s->saved_ns), PF_SHOW_NS(r->total_ns),
-		    PF_SHOW_RATIO(pf_num_share(s->saved_ns, r->total_ns)));
+		    PF_SHOW_SHARE(s->saved_ns, r->total_ns));
 }
 
 static void say_compared(const struct pf_ranks *r, struct pf_buf *out)
@@ -502,8 +501,7 @@ static void say_compared(const struct pf_ranks *r, struct pf_buf *out)
 			      "%s of the time would be saved"
 			    : "No rank alone is slow; were each of %zu like "
 			      "the median, %s of the time would be saved",
-		    r->rank_count,
-		    PF_SHOW_RATIO(pf_num_share(ns, r->total_ns)));
+		    r->rank_count, PF_SHOW_SHARE(ns, r->total_ns));
 }
 
 /* Without a full stop: who is slow, why and what it costs, or that none is. */

@@ -955,8 +955,7 @@ static bool read_list(const char *s, int *out, size_t max)
 static void add_model(struct pf_op_models *m, struct pf_op_model model,
 		      bool in_place)
 {
-	m->models =
-		pf_grow(m->models, &m->cap, m->count + 2, sizeof(*m->models));
+	PF_ROOM(m->models, m->cap, m->count + 2);
 	m->models[m->count++] = model;
 	if (in_place) {
 		size_t len = strlen(model.op);
@@ -1521,8 +1520,7 @@ static struct lesson *lesson_at(struct walk *w, int64_t trace_id,
 	add_dims(&key, weight);
 	n = pf_intern_add(&w->places, key.data, key.len);
 	*is_new = n == count;
-	w->lessons = pf_grow(w->lessons, &w->lesson_cap, (size_t)n + 1,
-			     sizeof(*w->lessons));
+	PF_ROOM(w->lessons, w->lesson_cap, (size_t)n + 1);
 	return &w->lessons[n];
 }
 

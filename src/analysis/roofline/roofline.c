@@ -968,12 +968,11 @@ static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
 			       "shapes were recorded and that has a model",
 			       scope, all);
 	else if (!has_roof(r))
-		pf_doc_finding(
-			doc,
-			"%s of the GPU time%s (%s) has a model; how "
-			"fast the GPU could be is not known",
-			PF_SHOW_RATIO(pf_num_share(r->modelled_ns, r->gpu_ns)),
-			scope, all);
+		pf_doc_finding(doc,
+			       "%s of the GPU time%s (%s) has a model; how "
+			       "fast the GPU could be is not known",
+			       PF_SHOW_SHARE(r->modelled_ns, r->gpu_ns), scope,
+			       all);
 	else
 		say_roofed(r, doc);
 }
@@ -1152,7 +1151,7 @@ static void add_replayed(const struct pf_roof_walk *w, struct pf_doc *doc)
 		return;
 	pf_graphs_say_how(w->how_ns, ns, &parts);
 	pf_doc_note(doc, "%s of GPU time is replayed by graphs: %s",
-		    PF_SHOW_RATIO(pf_num_share(ns, w->started_ns)), parts.data);
+		    PF_SHOW_SHARE(ns, w->started_ns), parts.data);
 }
 
 static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)

@@ -336,8 +336,7 @@ static uint32_t shape_text(struct kernels *k, uint32_t args)
 		sqlite3_bind_int64(k->shapes, 1, args);
 		*place = add_text(
 			k, pf_db_step(k->ask.db, k->shapes, k->ask.err) == 1
-				   ? (const char *)sqlite3_column_text(
-					     k->shapes, 0)
+				   ? pf_sqlite_text(k->shapes, 0)
 				   : "");
 	}
 	return (uint32_t)*place;
@@ -950,7 +949,7 @@ static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
 		if (!ns[most])
 			continue;
 		pf_buf_addf(out, "%s%s %s", before, plain[most].plain,
-			    PF_SHOW_RATIO(pf_num_share(ns[most], k->total_ns)));
+			    PF_SHOW_SHARE(ns[most], k->total_ns));
 		before = ", ";
 		ns[most] = 0;
 	}
@@ -1125,7 +1124,6 @@ static void kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
 			    "%s kernel%s (%s of kernel time) %s no operator",
 			    PF_SHOW_COUNT(k->without_op),
 			    k->without_op == 1 ? "" : "s",
-			    PF_SHOW_RATIO(pf_num_share(k->without_op_ns,
-						       k->total_ns)),
+			    PF_SHOW_SHARE(k->without_op_ns, k->total_ns),
 			    k->without_op == 1 ? "has" : "have");
 }

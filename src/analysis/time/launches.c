@@ -947,7 +947,7 @@ static void say_graphs(const struct pf_launch_sums *all, struct pf_buf *out)
 		    PF_SHOW_COUNT(all->graph_count), PF_SHOW_COUNT(all->count),
 		    all->count == 1 ? "" : "es",
 		    all->graph_count == 1 ? "s" : "",
-		    PF_SHOW_RATIO(pf_num_share(all->graph_ns, all->gpu_ns)));
+		    PF_SHOW_SHARE(all->graph_ns, all->gpu_ns));
 }
 
 /* What is recorded into graphs has no work of its own yet. */

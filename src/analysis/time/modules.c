@@ -300,7 +300,7 @@ static void say_inside(const struct modules *m, struct pf_doc *doc)
 			  : gpu          ? most->gpu_ns
 					 : most->host_ns;
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
-	const char *part = PF_SHOW_RATIO(pf_num_share(inside, all));
+	const char *part = PF_SHOW_SHARE(inside, all);
 	const char *time = PF_SHOW_NS(all);
 
 	if (gpu)
@@ -313,8 +313,7 @@ static void say_inside(const struct modules *m, struct pf_doc *doc)
 			    time);
 	if (most_ns > 0)
 		pf_buf_addf(&text, ". Modules of class %s have most of it: %s",
-			    most->name,
-			    PF_SHOW_RATIO(pf_num_share(most_ns, all)));
+			    most->name, PF_SHOW_SHARE(most_ns, all));
 	pf_doc_finding(doc, "%s", text.data);
 }
 

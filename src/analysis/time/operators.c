@@ -523,7 +523,7 @@ static bool say_no_gain(const struct pf_roofed *r, const char *peak,
 		pf_buf_adds(out, "Of the rest, ");
 	else
 		pf_buf_addf(out, "Of %s that has a roof, ", r->work);
-	const char *share = PF_SHOW_RATIO(pf_num_share(part_ns, r->roofed_ns));
+	const char *share = PF_SHOW_SHARE(part_ns, r->roofed_ns);
 	const char *ns = PF_SHOW_NS(part_ns);
 	if (is_over)
 		pf_buf_addf(out,
@@ -551,9 +551,8 @@ void pf_roofed_tell(const struct pf_roofed *r, const char *peak,
 
 	peak = peak ? peak : "--peak";
 	const char *above = PF_SHOW_NS(r->above_ns);
-	const char *share =
-		PF_SHOW_RATIO(pf_num_share(r->above_ns, r->roofed_ns));
-	const char *rest = PF_SHOW_RATIO(pf_num_share(rest_ns, r->ns));
+	const char *share = PF_SHOW_SHARE(r->above_ns, r->roofed_ns);
+	const char *rest = PF_SHOW_SHARE(rest_ns, r->ns);
 	const char *all = PF_SHOW_NS(r->ns);
 	if (rest_ns > r->roofed_ns)
 		pf_buf_addf(&text, "For %s of %s (%s of %s) no roof is known. ",
@@ -694,7 +693,7 @@ int pf_operators(struct pf_db *db, const struct pf_window *window,
 	sqlite3_bind_int64(st, 2, part->from_ns);
 	sqlite3_bind_int64(st, 3, part->to_ns);
 	while (pf_db_step(&other, st, db->err) == 1) {
-		const char *name = (const char *)sqlite3_column_text(st, 0);
+		const char *name = pf_sqlite_text(st, 0);
 		bool has_name = name && *name;
 		size_t n = pf_keyed_at(&rows, rows.count);
 		struct row *row = PF_KEYED_ROW(&rows, struct row, n);

@@ -382,13 +382,12 @@ static struct device *find_device(struct overlap *o,
 	for (size_t i = o->first; i < n; i++)
 		if (out->devices[i].device == ev->device)
 			return &o->devices[i];
-	out->devices = pf_grow(out->devices, &o->out_cap, n + 1,
-			       sizeof(*out->devices));
+	PF_ROOM(out->devices, o->out_cap, n + 1);
 	out->devices[n] =
 		(struct pf_overlap_device){ .trace_id = ev->trace->trace_id,
 					    .rank = ev->trace->rank,
 					    .device = ev->device };
-	o->devices = pf_grow(o->devices, &o->cap, n + 1, sizeof(*o->devices));
+	PF_ROOM(o->devices, o->cap, n + 1);
 	d = &o->devices[n];
 	d->count = 0;
 	d->hi_ns = ev->trace->hi_ns;
@@ -521,11 +520,10 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 	if (!f->comm_ns)
 		pf_buf_addf(&text, ", without any communication");
 	else
-		pf_buf_addf(
-			&text,
-			"; %s of the communication hides behind "
-			"computation",
-			PF_SHOW_RATIO(pf_num_share(f->overlap_ns, f->comm_ns)));
+		pf_buf_addf(&text,
+			    "; %s of the communication hides behind "
+			    "computation",
+			    PF_SHOW_SHARE(f->overlap_ns, f->comm_ns));
 	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
 }
 

@@ -831,7 +831,7 @@ static void say_most(const struct ranges *r, const struct range *most,
 		where = "On the thread with most of them ranges cover";
 	}
 	pf_buf_addf(out, ". %s %s of %s%s", where,
-		    PF_SHOW_RATIO(pf_num_share(r->most_ns, r->most_of_ns)),
+		    PF_SHOW_SHARE(r->most_ns, r->most_of_ns),
 		    PF_SHOW_NS(r->most_of_ns), pf_window_scope(&r->ask.window));
 }
 

@@ -743,7 +743,7 @@ static void add_step(struct pf_step_times *s,
 
 	if (step && (start < trace->from_ns || start >= trace->to_ns))
 		return;
-	s->steps = pf_grow(s->steps, &s->cap, s->count + 1, sizeof(*s->steps));
+	PF_ROOM(s->steps, s->cap, s->count + 1);
 	s->has_steps |= step != NULL;
 	s->steps[s->count++] = (struct pf_step_time){
 		.trace_id = trace->trace_id,
@@ -905,9 +905,8 @@ static size_t find_device(struct steps *s, const struct pf_gpu_event *ev)
 	for (size_t i = s->first_device; i < n; i++)
 		if (out->devices[i].device == ev->device)
 			return i;
-	out->devices = pf_grow(out->devices, &out->device_cap, n + 1,
-			       sizeof(*out->devices));
-	s->sms = pf_grow(s->sms, &s->sm_cap, n + 1, sizeof(*s->sms));
+	PF_ROOM(out->devices, out->device_cap, n + 1);
+	PF_ROOM(s->sms, s->sm_cap, n + 1);
 	out->devices[n] =
 		(struct pf_step_device){ .trace_id = ev->trace->trace_id,
 					 .rank = ev->trace->rank,

@@ -1208,7 +1208,7 @@ static enum check_id repair_check(const char *kind, const char *action)
 
 static const char *column_or_empty(sqlite3_stmt *st, int i)
 {
-	const char *text = (const char *)sqlite3_column_text(st, i);
+	const char *text = pf_sqlite_text(st, i);
 
 	return text ? text : "";
 }
@@ -1252,7 +1252,7 @@ static int read_unread(struct doctor *d)
 	int rc;
 
 	while ((rc = pf_db_step(d->db, st, d->db->err)) == 1) {
-		const char *table = (const char *)sqlite3_column_text(st, 0);
+		const char *table = pf_sqlite_text(st, 0);
 		int64_t count = sqlite3_column_int64(st, 1);
 
 		d->has_versions |= sqlite3_column_int(st, 2);

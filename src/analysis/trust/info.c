@@ -33,7 +33,7 @@ static int check_pages(struct pf_db *db)
 	const char *said;
 	int rc = pf_db_step(db, st, db->err);
 
-	said = rc == 1 ? (const char *)sqlite3_column_text(st, 0) : NULL;
+	said = rc == 1 ? pf_sqlite_text(st, 0) : NULL;
 	if (rc >= 0 && (!said || strcmp(said, "ok") != 0))
 		return pf_fail(db->err, PF_EDB, "damaged: %s",
 			       said ? last_line(said) : "nothing can be said");

@@ -496,8 +496,7 @@ static int put_memo(struct pf_pickle *p, uint64_t i)
 			(uint64_t)pf_pickle_offset(p) / PF_PICKLE_MEMO_SIZE)
 		return fail_at(p, "a memo index out of order");
 	if (i >= p->memo_count) {
-		p->memo =
-			pf_grow(p->memo, &p->memo_cap, i + 1, sizeof(*p->memo));
+		PF_ROOM(p->memo, p->memo_cap, i + 1);
 		memset(p->memo + p->memo_count, 0,
 		       (i + 1 - p->memo_count) * sizeof(*p->memo));
 		p->memo_count = i + 1;

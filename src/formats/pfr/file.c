@@ -88,8 +88,7 @@ static void put(struct pf_pfr_lines *l, const char *key, size_t key_len,
 		free(line->value);
 		free(name);
 	} else {
-		l->items = pf_grow(l->items, &l->cap, l->count + 1,
-				   sizeof(*l->items));
+		PF_ROOM(l->items, l->cap, l->count + 1);
 		line = &l->items[at];
 		memmove(line + 1, line, (l->count++ - at) * sizeof(*line));
 		line->key = name;
@@ -172,7 +171,7 @@ static void clock_add(struct pf_pfr_clock *c, const unsigned char *p,
 	after = pf_wire_u64(p + 16);
 	if (before > INT64_MAX || real > INT64_MAX || after > INT64_MAX)
 		return;
-	c->pairs = pf_grow(c->pairs, &c->cap, c->count + 1, sizeof(*c->pairs));
+	PF_ROOM(c->pairs, c->cap, c->count + 1);
 	if (c->count && (int64_t)real < c->pairs[c->count - 1].realtime_ns)
 		c->goes_back = true;
 	c->pairs[c->count++] = (struct pf_pfr_clock_pair){
@@ -344,8 +343,7 @@ static bool add_string(struct pf_pfr_defs *d, struct pf_wire *w)
 		d->past_cap++;
 		return true;
 	}
-	d->strings = pf_grow_zero(d->strings, &d->string_cap, (size_t)id + 1,
-				  sizeof(*d->strings));
+	PF_ROOM_ZERO(d->strings, d->string_cap, (size_t)id + 1);
 	def = &d->strings[id];
 	/* The recap says again what is known. */
 	if (def->known && same_text(d, def->at, def->len, w))
@@ -374,8 +372,7 @@ static bool add_launch(struct pf_pfr_defs *d, struct pf_wire *w)
 	if (def.launch.name.text &&
 	    !keep(d, def.launch.name.text, def.launch.name.len, &def.text_at))
 		return true;
-	d->launches = pf_grow_zero(d->launches, &d->launch_cap, (size_t)id + 1,
-				   sizeof(*d->launches));
+	PF_ROOM_ZERO(d->launches, d->launch_cap, (size_t)id + 1);
 	d->launches[id] = def;
 	return true;
 }

@@ -71,8 +71,7 @@ static const char *demangle(struct pf_pfr_map *m,
 	i = pf_dict_find(&m->mangled, text->p, text->len, 0);
 	if (i < count)
 		return m->demangled[i];
-	m->demangled = pf_grow(m->demangled, &m->demangled_cap, (size_t)i + 1,
-			       sizeof(*m->demangled));
+	PF_ROOM(m->demangled, m->demangled_cap, (size_t)i + 1);
 	m->demangled[i] = pf_demangle_take(text->p, text->len);
 	m->left_mangled += !m->demangled[i];
 	return m->demangled[i];
@@ -742,8 +741,7 @@ static uint32_t open_one(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	if (i != NONE) {
 		r->free = r->pool[i].below;
 	} else if (r->count < OPEN_MAX) {
-		r->pool = pf_grow(r->pool, &r->cap, r->count + 1,
-				  sizeof(*r->pool));
+		PF_ROOM(r->pool, r->cap, r->count + 1);
 		i = (uint32_t)r->count++;
 	} else {
 		return NONE;
@@ -815,8 +813,7 @@ static struct lane *find_lane(struct pf_pfr_ranges *r, uint64_t tid,
 	}
 	if (r->lane_count == LANES_MAX || together >= LANES_TOGETHER)
 		return NULL;
-	r->lanes = pf_grow(r->lanes, &r->lanes_cap, r->lane_count + 1,
-			   sizeof(*r->lanes));
+	PF_ROOM(r->lanes, r->lanes_cap, r->lane_count + 1);
 	r->lanes[r->lane_count] = (struct lane){ .tid = tid,
 						 .domain = domain,
 						 .top = NONE,

@@ -103,8 +103,7 @@ void pf_rocm_add_agent(struct pf_rocm *m, const struct pf_rocm_agent *agent,
 	if (m->agent_count == PF_ROCM_DEVICES_MAX ||
 	    find_agent(m, agent->set, agent->id))
 		return;
-	m->agents = pf_grow(m->agents, &m->agents_cap, m->agent_count + 1,
-			    sizeof(*m->agents));
+	PF_ROOM(m->agents, m->agents_cap, m->agent_count + 1);
 	a = &m->agents[m->agent_count];
 	*a = *agent;
 	a->device = is_new ? device_of(m, agent) : -1;

@@ -100,7 +100,7 @@ static int add_tables(struct pf_foreign *f)
 	if (rc)
 		return fail(f, "its list of tables");
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(st, 0);
+		const char *name = pf_sqlite_text(st, 0);
 
 		if (!name || f->table_count == TABLES_MAX)
 			continue;
@@ -300,7 +300,7 @@ static uint64_t find_columns(struct pf_foreign *f, const char *table,
 	int rc = SQLITE_DONE;
 
 	while (st && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(st, 1);
+		const char *name = pf_sqlite_text(st, 1);
 
 		for (size_t i = 0; i < count && name; i++)
 			if (!strcasecmp(name, columns[i]))
@@ -416,7 +416,7 @@ static bool text_of(sqlite3_stmt *st, int column, const char **text,
 
 	if (type != SQLITE_TEXT && type != SQLITE_BLOB)
 		return false;
-	*text = (const char *)sqlite3_column_text(st, column);
+	*text = pf_sqlite_text(st, column);
 	*len = (size_t)sqlite3_column_bytes(st, column);
 	if (!*text)
 		*text = "";
@@ -455,8 +455,8 @@ static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 	f->err = given;
 	keep_fault(f, &ignored);
 	while (st && sqlite3_step(st) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(st, 1);
-		const char *type = (const char *)sqlite3_column_text(st, 2);
+		const char *name = pf_sqlite_text(st, 1);
+		const char *type = pf_sqlite_text(st, 2);
 
 		if (!sqlite3_column_int(st, 5))
 			continue;

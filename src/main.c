@@ -147,7 +147,7 @@ static int run_one(const struct request *r, FILE *out, struct pf_cmd_kept *kept)
 static int serve_one(const struct request *r, struct pf_cmd_kept *kept,
 		     struct pf_err *err)
 {
-	char *text = NULL;
+	PF_OWN char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 	int code;
@@ -158,7 +158,6 @@ static int serve_one(const struct request *r, struct pf_cmd_kept *kept,
 	fclose(out);
 	printf("%d %zu\n", code, len);
 	fwrite(text, 1, len, stdout);
-	free(text);
 	return finish_output(err);
 }
 

@@ -366,7 +366,7 @@ static int judge_args(struct pf_gpu *g, const struct pf_span *s,
 /* Of an event whose texts are in the dictionaries. */
 static int judge_texts(struct pf_gpu *g, const struct pf_span *s, uint64_t *out)
 {
-	char *name = NULL;
+	PF_OWN char *name = NULL;
 	const char *text = "";
 	PF_AUTO(pf_buf_release) struct pf_buf category = { 0 };
 	struct pf_json args = { NULL, 0 };
@@ -386,7 +386,6 @@ static int judge_texts(struct pf_gpu *g, const struct pf_span *s, uint64_t *out)
 	if (rc >= 0 && args.p)
 		pf_json_text(pf_json_get(args, "hlo_category"), &category);
 	*out = pf_gpu_classify_op(name, category.len ? category.data : "");
-	free(name);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -44,11 +44,10 @@ struct pf_host {
 /* Ranges that --steps names are steps and no work. */
 static int add_steps(struct pf_host *h, const char *pattern)
 {
+	PF_AUTO(pf_step_regex_freed)
 	struct pf_step_regex *regex = pf_step_regex_new(pattern, h->db->err);
-	int rc = regex ? pf_step_regex_ids(regex, h->db, &h->steps) : -1;
 
-	pf_step_regex_free(regex);
-	return rc;
+	return regex ? pf_step_regex_ids(regex, h->db, &h->steps) : -1;
 }
 
 static bool is_step(const struct pf_host *h, const struct pf_name_class *class,

@@ -2133,7 +2133,7 @@ static void add_ops(const struct pf_graphs *g, struct pf_doc *doc)
 	PF_OWN struct word_row *rows = NULL;
 	size_t cap = 0, count = 0;
 	struct pf_table *t;
-	struct pf_map at = { 0 };
+	PF_AUTO(pf_map_release) struct pf_map at = { 0 };
 
 	for (size_t i = 0; i < g->count; i++)
 		for (size_t j = 0; j < g->graphs[i].count; j++) {
@@ -2158,7 +2158,6 @@ static void add_ops(const struct pf_graphs *g, struct pf_doc *doc)
 				  PF_FIELDS(op_fields));
 		put_words(g, t, PF_FIELDS(op_fields), rows, count);
 	}
-	pf_map_release(&at);
 }
 
 /* The median of layers with as many kernels; 0: there are no others. */

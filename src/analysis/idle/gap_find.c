@@ -1207,7 +1207,7 @@ static bool is_done(struct finder *f)
 
 static int find_in_trace(struct finder *f, const struct pf_window_trace *trace)
 {
-	struct pf_cursors streams = { 0 };
+	PF_AUTO(pf_cursors_release) struct pf_cursors streams = { 0 };
 	const struct pf_span *s;
 	size_t track;
 	int rc = begin_trace(f, trace);
@@ -1220,7 +1220,6 @@ static int find_in_trace(struct finder *f, const struct pf_window_trace *trace)
 	       !(f->window->is_asked && s->start_ns > trace->hi_ns &&
 		 is_done(f)))
 		rc = take(f, &f->tracks[track], s);
-	pf_cursors_release(&streams);
 	return rc < 0 ? -1 : 0;
 }
 

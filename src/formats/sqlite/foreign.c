@@ -91,7 +91,7 @@ static int check_journals(const char *path, struct pf_err *err)
 
 static int add_tables(struct pf_foreign *f)
 {
-	sqlite3_stmt *st = NULL;
+	PF_STMT(st) = NULL;
 	int rc = sqlite3_prepare_v2(f->sql,
 				    "SELECT name FROM sqlite_schema WHERE type "
 				    "= 'table' AND rootpage > 0 ORDER BY name",
@@ -109,7 +109,6 @@ static int add_tables(struct pf_foreign *f)
 	}
 	if (rc != SQLITE_DONE)
 		fail(f, "its list of tables");
-	sqlite3_finalize(st);
 	return rc == SQLITE_DONE ? 0 : -1;
 }
 

@@ -139,8 +139,7 @@ static int comm_at(struct comm *c, int64_t trace_id, int64_t event_id,
 		   struct pf_comm_op *out)
 {
 	*out = no_op;
-	if (c->has_row && c->trace_id < trace_id && leap(c, trace_id) < 0)
-		return -1;
+	PF_TRY(c->has_row && c->trace_id < trace_id && leap(c, trace_id) < 0);
 	if (!c->has_row || c->event_id != event_id)
 		return 0;
 	*out = c->op;
@@ -158,8 +157,7 @@ static int comm_open(struct comm *c, struct pf_db *db)
 	if (!has_table)
 		return rc < 0 ? -1 : 0;
 	c->rows = pf_named_prepare(db, "comm_events", db->err);
-	if (!c->rows)
-		return -1;
+	PF_TRY(!c->rows);
 	sqlite3_bind_int64(c->rows, 1, INT64_MIN);
 	return next_row(c);
 }
@@ -333,8 +331,7 @@ static int judge_event(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 		return 0;
 	}
 	text = pf_gpu_name(g, s->name);
-	if (!text)
-		return -1;
+	PF_TRY(!text);
 	*out = judge(kind, text);
 	if (place)
 		atomic_store_explicit(place, (uint8_t)*out,
@@ -528,8 +525,7 @@ static int find_linked(struct pf_gpu *g, uint64_t key, int64_t *row)
 {
 	if (!g->linked) {
 		g->linked = pf_named_prepare(g->db, "gpu_linked", g->db->err);
-		if (!g->linked || next_linked(g) < 0)
-			return -1;
+		PF_TRY(!g->linked || next_linked(g) < 0);
 	}
 	while (*pf_map_at(&g->linked_at, key) == UINT64_MAX && g->has_linked &&
 	       sqlite3_column_int64(g->linked, 1) <= g->trace->trace_id) {
@@ -672,15 +668,13 @@ static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s)
 	bool is_outside;
 
 	ev->event_id = (int64_t)((uint64_t)on->track_id << 32 | s->seq);
-	if (comm_at(&g->comm, g->trace->trace_id, ev->event_id, &ev->comm) < 0)
-		return -1;
+	PF_TRY(comm_at(&g->comm, g->trace->trace_id, ev->event_id, &ev->comm));
 	ev->is_in_flight =
 		on->row == PF_WORK_FLIGHT && kind == PF_KIND_GPU_OTHER;
 	if (!pf_is_work(on->row, kind) && !ev->is_in_flight)
 		return 0;
 	ev->is_around = false;
-	if (on->ahead && look_ahead(on, s, &ev->is_around, g->db->err) < 0)
-		return -1;
+	PF_TRY(on->ahead && look_ahead(on, s, &ev->is_around, g->db->err) < 0);
 	ev->trace = g->trace;
 	ev->kind = kind;
 	ev->name = s->name;
@@ -699,10 +693,8 @@ static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s)
 	place_event(g, on, s);
 	if (g->window->device >= 0 && ev->device != g->window->device)
 		return 0;
-	if (g->links && read_links(g, ev->event_id) < 0)
-		return -1;
-	if (on->row == PF_WORK_GPU ? place_class(g, s) : judge_op(g, s))
-		return -1;
+	PF_TRY(g->links && read_links(g, ev->event_id) < 0);
+	PF_TRY(on->row == PF_WORK_GPU ? place_class(g, s) : judge_op(g, s));
 	if (ev->is_in_flight && ev->class == PF_GPU_COMPUTE)
 		return 0;
 	/* what waits for a copy does that, whatever else its time holds */

@@ -86,8 +86,7 @@ static int take(struct pf_host *h, struct thread *t, uint32_t i)
 	    kind != PF_KIND_HOST)
 		return 0;
 	name = pf_names_class(h->names, b->name[i]);
-	if (!name)
-		return -1;
+	PF_TRY(!name);
 	class = classify(h, kind, name, b->name[i]);
 	end = pf_span_end(b->start_ns[i], b->dur_ns[i]);
 	if (class == PF_HOST_CLASSES)
@@ -862,10 +861,9 @@ int pf_overheads_load(struct pf_overheads *o, struct pf_db *db,
 
 	/* Kineto gives them the process -1 */
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(tracks[i].class_name, "host") &&
-		    !strcmp(tracks[i].pid, "-1") &&
-		    add_overheads(o, db, names, tracks[i].id) < 0)
-			return -1;
+		PF_TRY(!strcmp(tracks[i].class_name, "host") &&
+		       !strcmp(tracks[i].pid, "-1") &&
+		       add_overheads(o, db, names, tracks[i].id) < 0);
 	all = pf_memo_get(db, read_pagings, pf_named_rows_free, "paging");
 	for (size_t i = 0; all && i < all->count; i++) {
 		const struct paging *p = (struct paging *)all->rows + i;
@@ -1142,8 +1140,7 @@ static int walk_event(struct pf_walk *w)
 		return 0;
 	}
 	class = pf_names_class(w->names, name);
-	if (!class)
-		return -1;
+	PF_TRY(!class);
 	PF_NEST_OF(&w->open, struct frame);
 	f = pf_nest_enter(&w->open,
 			  (struct pf_nest_range){
@@ -1345,8 +1342,7 @@ int pf_walk_says(const struct pf_walk *w, const struct pf_place *place)
 	if (!f || place->cause == PF_CAUSE_UNRECORDED)
 		return 0;
 	class = pf_names_class(w->names, f->inner.name);
-	if (!class)
-		return -1;
+	PF_TRY(!class);
 	return !class->is_step &&
 	       !(f->inner.kind != PF_KIND_CPU_OP && class->is_asleep);
 }
@@ -1419,8 +1415,7 @@ static int take_captured(void *context, const struct pf_block *b, uint32_t i,
 	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
 		return 0;
 	class = pf_names_class(c->names, b->name[i]);
-	if (!class)
-		return -1;
+	PF_TRY(!class);
 	if (class->capture)
 		c->is_capturing = class->capture == 1;
 	c->count += c->is_capturing && class->launches != PF_LAUNCHES_NONE &&

@@ -646,8 +646,7 @@ int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out)
 		pf_memo_get(db, make_steps, free_steps, regex);
 
 	*out = (struct pf_steps){ 0 };
-	if (!s)
-		return -1;
+	PF_TRY(!s);
 	out->items = pf_calloc(s->count, sizeof(*s->items));
 	out->count = s->count;
 	if (s->count)

@@ -391,12 +391,10 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 	bool shapes = true;
 
 	PF_TRY(pf_hint_producer(db, &from));
-	if ((needs & PF_TRUST_WORK) &&
-	    add_no_work(db, t, from, w, needs, doc) < 0)
-		return -1;
-	if ((needs & PF_TRUST_WORK) && t->any_work &&
-	    add_step_device(db, w, doc) < 0)
-		return -1;
+	PF_TRY((needs & PF_TRUST_WORK) &&
+	       add_no_work(db, t, from, w, needs, doc) < 0);
+	PF_TRY((needs & PF_TRUST_WORK) && t->any_work &&
+	       add_step_device(db, w, doc) < 0);
 	if ((needs & PF_TRUST_LINKS) && t->any_work && !t->any_call &&
 	    !w->has_unread)
 		note_hint(doc, from, PF_HINT_CALLS);
@@ -404,8 +402,8 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 		note_hint(doc, from, PF_HINT_STACKS);
 	if (needs & PF_TRUST_STEPS)
 		note_hint(doc, from, PF_HINT_STEPS);
-	if ((needs & PF_TRUST_SHAPES) && pf_trust_has_shapes(db, &shapes) < 0)
-		return -1;
+	PF_TRY((needs & PF_TRUST_SHAPES) &&
+	       pf_trust_has_shapes(db, &shapes) < 0);
 	if (!shapes)
 		note_hint(doc, from, PF_HINT_SHAPES);
 	return 0;
@@ -419,12 +417,10 @@ int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 
 	PF_TRY(find_facts(db, window, &t));
 	is_whole = t.is_known && window->device < 0 && !window->is_restricted;
-	if ((needs & (PF_TRUST_LINKS | PF_TRUST_WORK)) && t.any_work &&
-	    !is_whole && count_window(db, window, &t) < 0)
-		return -1;
+	PF_TRY((needs & (PF_TRUST_LINKS | PF_TRUST_WORK)) && t.any_work &&
+	       !is_whole && count_window(db, window, &t) < 0);
 	add_line(&t, needs, window->device < 0 ? pf_window_scope(window) : "",
 		 doc);
-	if (window->has_unread && pf_trust_versions(db, window, doc) < 0)
-		return -1;
+	PF_TRY(window->has_unread && pf_trust_versions(db, window, doc) < 0);
 	return add_needs(db, &t, window, needs, doc);
 }

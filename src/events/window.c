@@ -134,8 +134,7 @@ int pf_window_load(struct pf_db *db, const struct pf_window_args *args,
 	struct pf_window_trace *t;
 	size_t cap = 0;
 
-	if (!rows)
-		return -1;
+	PF_TRY(!rows);
 	w->is_tpu = true;
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct row *r = (struct row *)rows->rows + i;
@@ -464,8 +463,7 @@ int pf_async_open(struct pf_async *a, struct pf_db *db, int64_t trace_id)
 	/* a connection of its own, which has the tables of events */
 	PF_TRY(pf_db_open(&a->db, db->path, true, db->err));
 	a->st = pf_named_prepare(&a->db, "async_ranges", db->err);
-	if (!a->st)
-		return -1;
+	PF_TRY(!a->st);
 	sqlite3_bind_int64(a->st, 1, trace_id);
 	return 0;
 }
@@ -579,8 +577,8 @@ static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 	size_t kept = 0;
 	int rc;
 
-	if (args->step && parse_steps(args->step, &first, &last, db->err) < 0)
-		return -1;
+	PF_TRY(args->step &&
+	       parse_steps(args->step, &first, &last, db->err) < 0);
 	rc = pf_steps_load(db, args->steps, &steps);
 	for (size_t i = 0; !rc && i < w->count; i++) {
 		if (cut_to_steps(&w->traces[i], &steps, args->step != NULL,
@@ -636,11 +634,10 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 		return pf_fail(db->err, PF_EUSAGE,
 			       "--from must be earlier than --to");
 	PF_TRY(pf_window_check_ranks(args->rank, db->err) < 0);
-	if (args->steps && check_pattern(args->steps, db->err) < 0)
-		return -1;
+	PF_TRY(args->steps && check_pattern(args->steps, db->err) < 0);
 	PF_TRY(pf_window_load(db, args, out) < 0);
-	if ((args->step || args->skip_first) && apply_steps(db, args, out) < 0)
-		return -1;
+	PF_TRY((args->step || args->skip_first) &&
+	       apply_steps(db, args, out) < 0);
 	apply_times(args, out);
 	return 0;
 }

@@ -389,15 +389,14 @@ static int emit_silent(struct pf_explain *x, const struct pf_gap *gap,
 	if (gap->trace->is_pooled && !x->others) {
 		x->others = pf_others_new(in->db, in->names, in->tracks,
 					  in->track_count);
-		if (!x->others)
-			return -1;
+		PF_TRY(!x->others);
 	}
 	for (; from < to; from = end) {
 		struct pf_place other = *place;
 
-		if (x->others && pf_others_piece(x->others, from, to, &x->at,
-						 &other, &end, in->db->err) < 0)
-			return -1;
+		PF_TRY(x->others &&
+		       pf_others_piece(x->others, from, to, &x->at, &other,
+				       &end, in->db->err) < 0);
 		emit_host(x, gap, &other, from, end);
 	}
 	return 0;
@@ -439,8 +438,7 @@ static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 	int64_t end;
 	int rc;
 
-	if (level && pf_walk_to(w, *at, x->in->db->err) < 0)
-		return -1;
+	PF_TRY(level && pf_walk_to(w, *at, x->in->db->err) < 0);
 	while (*at < limit && (rc = pf_walk_piece(w, *at, stop, limit, place,
 						  &end, x->in->db->err))) {
 		struct sleeper inner = { w, *place };
@@ -448,8 +446,7 @@ static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 
 		if (rc > 0 && place->cause == PF_CAUSE_PYTHON)
 			says = pf_walk_says(w, place);
-		if (rc < 0 || says < 0)
-			return -1;
+		PF_TRY(rc < 0 || says < 0);
 		if (is_last || (says && place->cause != PF_CAUSE_UNRECORDED))
 			rc = emit_own(x, gap, w, sleeper, place, *at, end);
 		else
@@ -488,8 +485,7 @@ static int chain(struct pf_explain *x, uint32_t track)
 	if (!track)
 		return 0;
 	w = walk_of(x, track);
-	if (!w)
-		return -1;
+	PF_TRY(!w);
 	for (size_t i = 0; i < x->chain_count; i++)
 		if (x->chain[i] == w)
 			return 0;
@@ -595,8 +591,7 @@ static int emit_call(struct pf_explain *x, const struct pf_gap *gap,
 	int64_t end;
 	int rc = 1;
 
-	if (!firsts || !class)
-		return -1;
+	PF_TRY(!firsts || !class);
 	way = pf_call_way(in->pageable, firsts, class, launch_id);
 	if (way.is_blocking && !way.is_first_use)
 		place.cause = way.cause;
@@ -657,8 +652,7 @@ static int explain_orphan(struct pf_explain *x, const struct pf_gap *gap,
 	const char *name = pf_names_frame(x->in->names, gap->after);
 	int64_t ns = gap->end_ns - gap->start_ns;
 
-	if (x->in->db->err->code || chain(x, x->in->main_track) < 0)
-		return -1;
+	PF_TRY(x->in->db->err->code || chain(x, x->in->main_track) < 0);
 	if (x->chain_count && ((ns > SOON_NS && ends->any_launched) ||
 			       (name && pf_word(PF_WORD_MIGRATION, name))))
 		return explain_tail(x, gap);
@@ -1031,9 +1025,8 @@ static int begin_trace(struct finder *f, const struct pf_window_trace *trace)
 	PF_TRY(pf_tracks_load(f->in.db, trace->trace_id, &f->tracks,
 			      &f->in.track_count, f->in.db->err) < 0);
 	f->in.tracks = f->tracks;
-	if (trace->is_tpu && tpu_calls_load(&f->tpu_calls, f->in.db, f->tracks,
-					    f->in.track_count))
-		return -1;
+	PF_TRY(trace->is_tpu && tpu_calls_load(&f->tpu_calls, f->in.db,
+					       f->tracks, f->in.track_count));
 	return explain_open(&f->in, trace->trace_id);
 }
 
@@ -1140,8 +1133,7 @@ static int take(struct finder *f, const struct pf_track *on,
 			e.launch_id = call_of(d, &e);
 		explain_work(d->explain, &e);
 		end_running(f, e.start_ns);
-		if (!d->is_hidden && add_event(f, d, &e) < 0)
-			return -1;
+		PF_TRY(!d->is_hidden && add_event(f, d, &e) < 0);
 		d->recent[d->recent_at++ % RECENT] =
 			(struct recent){ e.start_ns, e.stream, e.launch_id };
 		add_running(f, d, &e);

@@ -115,8 +115,7 @@ static int gather(struct streams *s)
 		struct stream *stream = &s->items[number];
 		int64_t gap;
 
-		if (s->gaps && put_gap(s, number, ev) < 0)
-			return -1;
+		PF_TRY(s->gaps && put_gap(s, number, ev) < 0);
 		gap = pf_union_add(&stream->busy, ev->start_ns, ev->end_ns);
 		stream->gap_count += gap > 0;
 		PF_AT_LEAST(stream->longest_ns, gap);

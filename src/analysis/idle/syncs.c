@@ -39,8 +39,7 @@ static int held_find(struct pf_db *db, const struct pf_window *window,
 	uint32_t place;
 
 	*out = (struct pf_held){ 0 };
-	if (!works)
-		return -1;
+	PF_TRY(!works);
 	while ((w = pf_by_event_next(works, &b, &place))) {
 		if (!b)
 			continue;
@@ -346,8 +345,7 @@ static int walk_track(void *context, const struct pf_track *track)
 	struct pf_block_call call;
 	int rc;
 
-	if (!w)
-		return -1;
+	PF_TRY(!w);
 	l->thread_calls = 0;
 	while ((rc = pf_walk_next_call(w, &call, l->db->err)) == 1)
 		add_call(l, l->trace, &call);

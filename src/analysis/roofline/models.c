@@ -1773,12 +1773,11 @@ static int walk_works(struct walk *w, int64_t event_id)
 	while ((work = pf_by_event_peek(w->works)) && work->op_id == event_id) {
 		struct work copy = *work;
 
-		if (!pf_by_event_next(w->works, &none, &ignored) ||
-		    (event_id ? walk_work(w, &copy)
-			      : add_unowned(w, &copy, PF_ID_NONE,
-					    copy.is_comm ? PF_ROOF_COMM
-							 : PF_ROOF_NO_OP)) < 0)
-			return -1;
+		PF_TRY(!pf_by_event_next(w->works, &none, &ignored));
+		PF_TRY(event_id ? walk_work(w, &copy)
+				: add_unowned(w, &copy, PF_ID_NONE,
+					      copy.is_comm ? PF_ROOF_COMM
+							   : PF_ROOF_NO_OP));
 	}
 	return w->db->err->code ? -1 : 0;
 }

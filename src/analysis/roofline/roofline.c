@@ -772,8 +772,7 @@ static int find_peaks(struct pf_db *db, const struct pf_roofline_args *args,
 	match(o, d, count);
 	if (args->gpu) {
 		o->has_several = false;
-		if (pf_gpus_named(o->gpus, args->gpu, &o->peaks, db->err) < 0)
-			return -1;
+		PF_TRY(pf_gpus_named(o->gpus, args->gpu, &o->peaks, db->err));
 	}
 	return args->peak ? pf_gpu_peaks_set(&o->peaks, args->peak, db->err)
 			  : 0;

@@ -793,8 +793,7 @@ static int find(struct kernels *k)
 	k->shapes =
 		pf_named_prepare(k->ask.db, "argset_shapes", k->ask.db->err);
 	k->tensor = pf_tensor_of(k->ask.db);
-	if (k->ask.db->err->code)
-		return -1;
+	PF_TRY(k->ask.db->err->code);
 	gather(k);
 	resolve_ops(k);
 	take_kernel_rows(k, k->out);

@@ -219,23 +219,20 @@ static int add_before(struct pf_db *db, struct pf_info *info,
 	info->traces =
 		take(db, "info_traces", "traces", "Traces",
 		     PF_FIELDS(trace_fields), info, &info->trace_count, doc);
-	if (!info->traces ||
-	    fill(db, "info_unread", "unread", "Files that could not be read",
-		 COLS(unread_cols), doc) < 0 ||
-	    fill(db, "info_accounts", "accounts",
-		 "Where the events of each file went", COLS(account_cols),
-		 doc) < 0)
-		return -1;
+	PF_TRY(!info->traces ||
+	       fill(db, "info_unread", "unread", "Files that could not be read",
+		    COLS(unread_cols), doc) < 0 ||
+	       fill(db, "info_accounts", "accounts",
+		    "Where the events of each file went", COLS(account_cols),
+		    doc) < 0);
 	info->devices =
 		take(db, "info_devices", "devices", "Devices",
 		     PF_FIELDS(device_fields), info, &info->device_count, doc);
-	if (!info->devices)
-		return -1;
+	PF_TRY(!info->devices);
 	info->steps =
 		take(db, "info_steps", "steps", "Profiler steps as recorded",
 		     PF_FIELDS(step_fields), info, &info->step_count, doc);
-	if (!info->steps)
-		return -1;
+	PF_TRY(!info->steps);
 	info->tracks =
 		take(db, "info_tracks", "tracks",
 		     "Threads, streams and other tracks",

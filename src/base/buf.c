@@ -87,3 +87,13 @@ void pf_shell_word(struct pf_buf *out, const char *word)
 			pf_buf_addc(out, *word);
 	pf_buf_addc(out, '\'');
 }
+
+const char *pf_printed(char *out, size_t room_bytes, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out, room_bytes, fmt, ap);
+	va_end(ap);
+	return out;
+}

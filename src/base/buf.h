@@ -27,6 +27,16 @@ void pf_buf_addi(struct pf_buf *b, int64_t value);
 
 /* Append a word as a shell would have to read it. */
 void pf_shell_word(struct pf_buf *b, const char *word);
+
+/*
+ * A short text, as snprintf() cuts it, in room of its own, which is there to
+ * the end of the block.
+ */
+#define PF_PRINTED(room_bytes, ...)                                            \
+	pf_printed((char[room_bytes]){ 0 }, room_bytes, __VA_ARGS__)
+const char *pf_printed(char *out, size_t room_bytes, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 static inline void pf_buf_clear(struct pf_buf *b)
 {
 	b->len = 0;

@@ -420,9 +420,7 @@ static void add_opts(struct pf_jsonw *w, const struct pf_cmd *cmd)
 /* What was written down of a command's documents: NULL without err if none. */
 static struct pf_data *read_record(const struct pf_cmd *cmd, struct pf_err *err)
 {
-	char name[128];
-
-	snprintf(name, sizeof(name), "data/documents/%s.csv", cmd->name);
+	const char *name = PF_PRINTED(128, "data/documents/%s.csv", cmd->name);
 	return pf_asset(name, NULL) ? pf_data_new(name, HEADER, err) : NULL;
 }
 

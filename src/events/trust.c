@@ -242,12 +242,11 @@ static void add_orphans(struct pf_buf *text, const struct trust *t,
 {
 	double share =
 		t->work_ns > 0 ? (double)t->orphan_ns / (double)t->work_ns : 0;
-	char what[96];
 
-	snprintf(what, sizeof(what), "(%s of GPU time%s) %s no launch call",
-		 PF_SHOW_RATIO(share), scope,
-		 t->orphan_count == 1 ? "has" : "have");
-	add_count(text, t->orphan_count, "GPU event", what);
+	add_count(text, t->orphan_count, "GPU event",
+		  PF_PRINTED(96, "(%s of GPU time%s) %s no launch call",
+			     PF_SHOW_RATIO(share), scope,
+			     t->orphan_count == 1 ? "has" : "have"));
 }
 
 static void add_line(const struct trust *t, unsigned needs, const char *scope,

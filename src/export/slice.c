@@ -1196,12 +1196,10 @@ static int has_fact(struct pf_db *db, int64_t trace_id, const char *key)
 /* Which are of another GPU is asked before they get the file's numbers. */
 static int load_tracks(struct slice *s, int64_t trace_id)
 {
-	char device[24];
-
 	PF_TRY(pf_tracks_load(s->db, trace_id, &s->tracks, &s->track_count,
 			      s->db->err));
 	s->is_unwanted = pf_calloc(s->track_count + 1, sizeof(bool));
-	snprintf(device, sizeof(device), "%" PRId64, s->device);
+	const char *device = PF_PRINTED(24, "%" PRId64, s->device);
 	for (size_t i = 0; s->device >= 0 && i < s->track_count; i++)
 		s->is_unwanted[i] = !strcmp(s->tracks[i].class_name, "gpu") &&
 				    strcmp(s->tracks[i].pid, device) != 0;

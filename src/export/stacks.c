@@ -902,10 +902,8 @@ static int weigh_gpu(struct stacks *s)
 
 static uint32_t idle_root(struct stacks *s, const struct pf_gap *gap)
 {
-	char label[32];
-
-	snprintf(label, sizeof(label), "GPU %" PRId64, gap->device);
-	return root(s, gap->trace->trace_id, label);
+	return root(s, gap->trace->trace_id,
+		    PF_PRINTED(32, "GPU %" PRId64, gap->device));
 }
 
 /* Cause, line or annotation, outermost op, op, what holds it. */

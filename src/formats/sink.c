@@ -305,14 +305,13 @@ static bool is_own_device(struct pf_sink *s, int64_t device, int64_t process)
 static uint32_t find_gpu_track(struct pf_sink *s, int64_t device,
 			       int64_t stream, int64_t process, int64_t pid)
 {
-	char text[64], tid[24];
+	char text[64];
 
 	snprintf(text, sizeof(text), "%" PRId64, device);
 	if (!is_own_device(s, device, process))
 		snprintf(text, sizeof(text),
 			 "%" PRId64 " (process %" PRId64 ")", device, pid);
-	snprintf(tid, sizeof(tid), "%" PRId64, stream);
-	return pf_sink_track(s, 'g', text, tid);
+	return pf_sink_track(s, 'g', text, PF_PRINTED(24, "%" PRId64, stream));
 }
 
 uint32_t pf_sink_gpu_track(struct pf_sink *s, int64_t device, int64_t stream,

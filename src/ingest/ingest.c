@@ -993,9 +993,8 @@ void pf_ingest_process_digest(const char *file, size_t process,
 			      char out[PF_XXH128_TEXT])
 {
 	struct pf_xxh128 *digest = pf_xxh128_new();
-	char number[24];
 
-	snprintf(number, sizeof(number), " %zu", process);
+	const char *number = PF_PRINTED(24, " %zu", process);
 	pf_xxh128_add(digest, file, strlen(file));
 	pf_xxh128_add(digest, number, strlen(number));
 	pf_xxh128_text(digest, out);

@@ -30,14 +30,12 @@ static void bind_if(sqlite3_stmt *st, int i, bool is_known, int64_t value)
 /* Integers of SQL are signed: a key of 2^63 and more is the text of its digits. */
 static void bind_key(sqlite3_stmt *st, int i, int64_t key, unsigned is)
 {
-	char text[24];
-
 	if (!(is & PF_SNAP_UNSIGNED)) {
 		bind_if(st, i, is != 0, key);
 		return;
 	}
-	snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)key);
-	sqlite3_bind_text(st, i, text, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_text(st, i, PF_PRINTED(24, "%" PRIu64, (uint64_t)key), -1,
+			  SQLITE_TRANSIENT);
 }
 
 /* ---- frames and stacks ---- */
@@ -88,9 +86,8 @@ static void bind_segment(struct pf_ingest_snap *r, sqlite3_stmt *st,
 			 const void *record, int64_t i)
 {
 	const struct pf_snap_segment *g = record;
-	char pool[32];
 
-	snprintf(pool, sizeof(pool), "%u:%u", g->pool_a, g->pool_b);
+	const char *pool = PF_PRINTED(32, "%u:%u", g->pool_a, g->pool_b);
 	PF_BIND(st, r->segment_base + i + 1, r->in->trace_id, g->device);
 	bind_key(st, 4, g->address, g->address_is);
 	sqlite3_bind_int64(st, 5, g->total);
@@ -236,9 +233,9 @@ static void note_histories(struct pf_ingest_snap *r, const char *what,
 {
 	for (size_t i = 0; i < r->snap.device_count; i++) {
 		const struct pf_snap_device *d = &r->snap.devices[i];
-		char key[48];
 
-		snprintf(key, sizeof(key), "snap_%s_%" PRId64, what, d->number);
+		const char *key =
+			PF_PRINTED(48, "snap_%s_%" PRId64, what, d->number);
 		if (is_cut ? d->is_cut && d->has_history
 			   : d->entry_count && !d->timed_count)
 			pf_ingest_note_fact(r->in, key, d->entry_count);
@@ -327,10 +324,8 @@ static int64_t read_input(void *arg, void *buf, size_t len, struct pf_err *err)
 static uint32_t find_track(struct pf_ingest_snap *r, char letter,
 			   int64_t device, const char *tid)
 {
-	char pid[32];
-
-	snprintf(pid, sizeof(pid), "CUDA %" PRId64, device);
-	return pf_parsed_track(&r->sink.parsed, letter, pid, tid);
+	return pf_parsed_track(&r->sink.parsed, letter,
+			       PF_PRINTED(32, "CUDA %" PRId64, device), tid);
 }
 
 static void put(struct pf_ingest_snap *r, struct pf_event *ev,

@@ -1875,12 +1875,11 @@ static void note_stat(struct reading *r)
 	int64_t v, sum = 0;
 
 	for (size_t i = 0; i < stat->count; i++) {
-		char key[320];
-
 		if (!pf_pfr_line_int(stat, stat->items[i].key, &v))
 			continue;
-		snprintf(key, sizeof(key), "stat_%s", stat->items[i].key);
-		pf_ingest_note_fact(r->in, key, v);
+		pf_ingest_note_fact(
+			r->in, PF_PRINTED(320, "stat_%s", stat->items[i].key),
+			v);
 	}
 	for (size_t i = 0; i < PF_LEN(dropped); i++)
 		if (pf_pfr_line_int(stat, dropped[i], &v))

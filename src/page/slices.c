@@ -1325,15 +1325,15 @@ static int find_level(struct canvas *c, const struct pf_track *track,
 {
 	const int64_t first = c->trace->first_ns, lo = c->lo_ns - first;
 	const struct level *l;
-	char arg[64];
 	int64_t in;
 
 	if (!c->stays || track->event_count < LEVEL_EVENTS ||
 	    __builtin_sub_overflow(track->last_ns, first, &in) ||
 	    c->column_ns < in / LEVEL_SPLIT)
 		return 0;
-	snprintf(arg, sizeof(arg), "%" PRIu32 " %" PRId64, track->id, first);
-	l = *out = pf_memo_get(c->l.db, make_level, free_level, arg);
+	l = *out = pf_memo_get(
+		c->l.db, make_level, free_level,
+		PF_PRINTED(64, "%" PRIu32 " %" PRId64, track->id, first));
 	PF_TRY(!l);
 	in = (INT64_C(1) << l->shift) - 1;
 	return l->shift && !(c->column_ns & in) && !(lo & in) &&
@@ -1500,10 +1500,9 @@ static int colour_comm(struct canvas *c, size_t from)
 {
 	static const char *const is[] = { "kernel", "copy" };
 	const struct comm_work *w;
-	char arg[24];
 
-	snprintf(arg, sizeof(arg), "%" PRId64, c->trace->trace_id);
-	w = pf_memo_get(c->l.db, load_comm, free_comm, arg);
+	w = pf_memo_get(c->l.db, load_comm, free_comm,
+			PF_PRINTED(24, "%" PRId64, c->trace->trace_id));
 	for (size_t i = from; w && i < c->slice_count; i++) {
 		struct drawn_slice *s = &c->slices[i];
 		size_t k;
@@ -1649,14 +1648,11 @@ static int draw_idle(struct canvas *c, const struct pf_window *w, size_t trace)
 		const struct idle_gap *g = &idle.gaps[i];
 
 		if (!i || g[-1].device != g->device) {
-			char label[48];
-
 			if (i)
 				end_track(c);
-			snprintf(label, sizeof(label), "%s %" PRId64 ", idle",
-				 pf_window_device(w), g->device);
 			begin_track(c, number_of(c, g->device + 2), "", "idle",
-				    label);
+				    PF_PRINTED(48, "%s %" PRId64 ", idle",
+					       pf_window_device(w), g->device));
 			c->is_filled = true;
 		}
 		rc = draw_made(c, g->start_ns, g->end_ns,
@@ -1876,11 +1872,10 @@ static void take_level(struct pf_level_sink *sink,
 	for (size_t i = 0; i < 2 && trace && !at->is_untimed; i++) {
 		struct graph *graph =
 			graph_at(g, 2 * (size_t)device + i, trace);
-		char label[80];
 
 		if (!graph || values[i] == PF_NO_INT)
 			continue;
-		snprintf(label, sizeof(label), "%s, %s", at->device, of[i]);
+		const char *label = PF_PRINTED(80, "%s, %s", at->device, of[i]);
 		if (!graph->track)
 			name_graph(g, graph, "", label, "bytes");
 		draw_value(g->c, graph, at_ns, (double)values[i]);

@@ -207,12 +207,10 @@ static void write_marks(struct pf_jsonw *w, const struct pf_timeline_spans *s)
 
 static void write_side(struct pf_jsonw *w, const struct pf_timeline_side *s)
 {
-	char text[24];
-
 	pf_jsonw_object(w);
 	pf_jsonw_key(w, "label");
 	pf_jsonw_string(w, s->label.len ? s->label.data : "", s->label.len);
-	snprintf(text, sizeof(text), "%" PRId64, s->slices.first_ns);
+	const char *text = PF_PRINTED(24, "%" PRId64, s->slices.first_ns);
 	pf_jsonw_key(w, "origin_ns");
 	pf_jsonw_string(w, text, strlen(text));
 	pf_jsonw_key(w, "span_ns");

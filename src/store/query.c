@@ -18,12 +18,11 @@
 sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,
 			       struct pf_err *err)
 {
-	char path[128];
 	const char *sql;
 	sqlite3_stmt *stmt;
 
-	snprintf(path, sizeof(path), "schema/%s%s.sql",
-		 strchr(name, '/') ? "" : "load/", name);
+	const char *path = PF_PRINTED(128, "schema/%s%s.sql",
+				      strchr(name, '/') ? "" : "load/", name);
 	sql = pf_asset(path, NULL);
 	if (!sql) {
 		pf_fail(err, PF_EDB, "'%s' is missing", path);

@@ -159,10 +159,7 @@ static double rate(int64_t sum, int64_t ns, double unit)
 
 static double three_digits(double d)
 {
-	char text[PF_NUM_MAX];
-
-	snprintf(text, sizeof(text), "%.3g", d);
-	return strtod(text, NULL);
+	return strtod(PF_PRINTED(PF_NUM_MAX, "%.3g", d), NULL);
 }
 
 /* Fill in what a row shows of its sums. */

@@ -469,11 +469,8 @@ void pf_work_copy(struct pf_sink *s, const struct pf_work_place *p,
 void pf_work_fill(struct pf_sink *s, const struct pf_work_place *p,
 		  uint64_t memory, int64_t bytes, struct pf_sink_put *put)
 {
-	char text[64];
-
-	snprintf(text, sizeof(text), "Memset (%s)",
-		 pf_work_memory_word(memory));
-	put->name = pf_sink_word(s, text);
+	put->name = pf_sink_word(
+		s, PF_PRINTED(64, "Memset (%s)", pf_work_memory_word(memory)));
 	pf_work_open(s, p, PF_CAT_FILL, put);
 	pf_work_args(s, p);
 	bytes_args(&s->args, bytes, put->dur_ns);

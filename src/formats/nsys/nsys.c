@@ -111,10 +111,10 @@ static uint32_t nsys_lane(struct nsys *n, char letter, int64_t global_id,
 			  const char *tid)
 {
 	int64_t machine = global_id >> (2 * THREAD_BITS);
-	char pid[48], own[24];
+	char pid[48];
 
 	nsys_process(n, global_id);
-	snprintf(own, sizeof(own), "%" PRId64, nsys_tid(global_id));
+	const char *own = PF_PRINTED(24, "%" PRId64, nsys_tid(global_id));
 	snprintf(pid, sizeof(pid), "%" PRId64, nsys_pid(global_id));
 	if (machine != n->machine)
 		snprintf(pid, sizeof(pid), "%" PRId64 " (machine %" PRId64 ")",
@@ -144,10 +144,8 @@ static uint32_t nsys_host_track(struct nsys *n, const struct pf_rows *r,
 /* Of a device's instants. */
 static uint32_t nsys_mark_track(struct nsys *n, int64_t device)
 {
-	char pid[24];
-
-	snprintf(pid, sizeof(pid), "%" PRId64, device);
-	return pf_sink_track(&n->sink, 'm', pid, "events");
+	return pf_sink_track(&n->sink, 'm', PF_PRINTED(24, "%" PRId64, device),
+			     "events");
 }
 
 static uint64_t device_key(int64_t pid, int64_t device)
@@ -308,14 +306,13 @@ static void map_graph(void *reader, const struct pf_rows *r,
 	int64_t graph, exec, has_nodes;
 	struct pf_work_place p = work_place(n, r);
 	enum pf_cat what = PF_CAT_KERNEL;
-	char name[48];
 
 	if (pf_keys_find(&n->graphs, p.correlation, &has_nodes, n->f->err))
 		what = PF_CAT_GRAPH;
 	graph = pf_rows_int_or(r, REST, 0);
 	exec = pf_rows_int_or(r, REST + 1, 0);
-	snprintf(name, sizeof(name), "CUDA graph %" PRId64, graph);
-	put->name = pf_sink_word(&n->sink, name);
+	put->name = pf_sink_word(&n->sink,
+				 PF_PRINTED(48, "CUDA graph %" PRId64, graph));
 	pf_work_open(&n->sink, &p, what, put);
 	pf_work_args(&n->sink, &p);
 	pf_argline_fixed(&n->sink.args, "graph", graph);

@@ -706,11 +706,13 @@ void pf_pfr_file_add(struct pf_pfr_file *f, const struct pf_pfr_frame *frame)
 int64_t pf_pfr_info_int(const struct pf_pfr_file *f, const char *what,
 			uint64_t id, const char *field)
 {
-	char key[96];
 	int64_t v;
 
-	snprintf(key, sizeof(key), "%s.%" PRIu64 ".%s", what, id, field);
-	return pf_pfr_line_int(&f->info, key, &v) ? v : -1;
+	return pf_pfr_line_int(
+		       &f->info,
+		       PF_PRINTED(96, "%s.%" PRIu64 ".%s", what, id, field), &v)
+		       ? v
+		       : -1;
 }
 
 void pf_pfr_file_find_base(struct pf_pfr_file *f)
@@ -807,9 +809,8 @@ static void put_device(const struct pf_pfr_file *f, uint64_t id,
 	};
 	struct pf_sink_gpu gpu = { .id = (int64_t)id };
 	const struct pf_pfr_line *name;
-	char key[64];
 
-	snprintf(key, sizeof(key), "device.%" PRIu64 ".name", id);
+	const char *key = PF_PRINTED(64, "device.%" PRIu64 ".name", id);
 	name = pf_pfr_line_of(&f->info, key);
 	if (name) {
 		gpu.name = name->value;

@@ -242,10 +242,9 @@ static void map_graph(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 {
 	struct pf_work_place p = place_of(ev, ev->v + 1);
 	struct pf_argline *a = &m->sink.args;
-	char name[40];
 
-	snprintf(name, sizeof(name), "graph %" PRIu64, ev->v[0]);
-	put->name = pf_sink_word(&m->sink, name);
+	put->name = pf_sink_word(&m->sink,
+				 PF_PRINTED(40, "graph %" PRIu64, ev->v[0]));
 	pf_work_open(&m->sink, &p, PF_CAT_KERNEL, put);
 	pf_work_args(&m->sink, &p);
 	pf_argline_number(a, "graph id", ev->v[0]);
@@ -410,11 +409,10 @@ static void map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	static const char *const words[] = { "Memory", "Allocate", "Free" };
 	struct pf_argline *a = &m->sink.args;
 	const uint64_t *v = ev->v;
-	char text[64];
 
-	snprintf(text, sizeof(text), "%s (%s)", words[v[0] < 3 ? v[0] : 0],
-		 pf_work_memory_word(v[1]));
-	put->name = pf_sink_word(&m->sink, text);
+	put->name = pf_sink_word(
+		&m->sink, PF_PRINTED(64, "%s (%s)", words[v[0] < 3 ? v[0] : 0],
+				     pf_work_memory_word(v[1])));
 	put->track = mark_track(m, v[4], "memory");
 	if (v[3] <= INT64_MAX)
 		pf_argline_slot(a, "bytes", PF_SLOT_BYTES, (int64_t)v[3]);

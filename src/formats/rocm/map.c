@@ -146,15 +146,15 @@ static uint32_t rocm_host_track(struct pf_rocm *m, int64_t process, int64_t pid,
 				int64_t tid)
 {
 	uint32_t *memo;
-	char text[64], own[24];
+	char text[64];
 
 	if (pf_sink_memo(&m->sink, PF_MEMO_HOST_TRACK,
 			 (uint64_t)(process << 32 ^ (pid & UINT32_MAX)),
 			 (uint64_t)tid, &memo))
 		return *memo;
 	pid_text(m, process, pid, text);
-	snprintf(own, sizeof(own), "%" PRId64, tid);
-	return *memo = pf_sink_track(&m->sink, 'h', text, own);
+	return *memo = pf_sink_track(&m->sink, 'h', text,
+				     PF_PRINTED(24, "%" PRId64, tid));
 }
 
 /* Records as events: names, kinds and arguments as Kineto has them. */

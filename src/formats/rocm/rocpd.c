@@ -273,7 +273,6 @@ static uint32_t read_kernel(struct rocpd *r, const struct pf_rows *row,
 	const struct pf_rows *symbol = &r->lookups[SYMBOLS].rows;
 	uint32_t *memo, *second, entry;
 	const char *text;
-	char own[48];
 	size_t len;
 	int64_t id;
 
@@ -306,8 +305,8 @@ static uint32_t read_kernel(struct rocpd *r, const struct pf_rows *row,
 	/* Every event is counted. */
 	pf_sink_forget(&r->map.sink, PF_MEMO_KERNEL, 0, (uint64_t)id);
 	pf_sink_note(&r->map.sink, PF_REPAIR_LOST_NAME);
-	snprintf(own, sizeof(own), "kernel %" PRId64, id);
-	return pf_sink_word(&r->map.sink, own);
+	return pf_sink_word(&r->map.sink,
+			    PF_PRINTED(48, "kernel %" PRId64, id));
 }
 
 static void map_dispatch(void *reader, const struct pf_rows *row,

@@ -309,7 +309,6 @@ static void map_monitor(void *reader, const struct pf_rows *row,
 	const char *what, *type;
 	size_t len, type_len;
 	double value;
-	char pid[64];
 
 	if (!read_value(row, &value) ||
 	    !pf_rows_text(row, MONITOR, &what, &len)) {
@@ -318,8 +317,9 @@ static void map_monitor(void *reader, const struct pf_rows *row,
 	}
 	if (!pf_rows_text(row, DEVICE_TYPE, &type, &type_len) || type_len > 32)
 		type_len = 0;
-	snprintf(pid, sizeof(pid), "%.*s %" PRId64, (int)type_len,
-		 type_len ? type : "", pf_rows_int_or(row, DEVICE, -1));
+	const char *pid = PF_PRINTED(64, "%.*s %" PRId64, (int)type_len,
+				     type_len ? type : "",
+				     pf_rows_int_or(row, DEVICE, -1));
 	put->category = PF_CAT_ROCM_CALL;
 	put->kind = PF_KIND_COUNTER;
 	put->ph = 'C';

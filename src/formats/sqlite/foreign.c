@@ -58,10 +58,7 @@ static void keep_fault(struct pf_foreign *f, const struct pf_err *why)
 
 static int fail_table(struct pf_foreign *f, const char *table)
 {
-	char what[128];
-
-	snprintf(what, sizeof(what), "table '%.100s'", table);
-	return fail(f, what);
+	return fail(f, PF_PRINTED(128, "table '%.100s'", table));
 }
 
 /* ---- opening ---- */
@@ -666,12 +663,9 @@ void pf_reading_release(struct pf_reading *g)
 
 const char *pf_reading_find(const struct pf_reading *g, const char *name)
 {
-	char full[256];
-
 	if (!g->suffix)
 		return pf_foreign_table(g->f, name);
-	snprintf(full, sizeof(full), "%s%s", name, g->suffix);
-	return pf_foreign_table(g->f, full);
+	return pf_foreign_table(g->f, PF_PRINTED(256, "%s%s", name, g->suffix));
 }
 
 /* "NVTX_EVENTS_V2" of "NVTX_EVENTS": 2; 0: it is none. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "compare/diff_impl.h"
 #include "show/doc.h"
 
@@ -17,13 +18,8 @@
 	COL(row, member.a, "a_" key, "A" title, kind),                         \
 		COL(row, member.b, "b_" key, "B" title, kind)
 
-/* "WHAT per step"; in "out". */
-static const char *title(char out[64], const struct pf_diff *diff,
-			 const char *what)
-{
-	snprintf(out, 64, "%s per %s", what, pf_diff_unit(diff));
-	return out;
-}
+/* "WHAT per step" */
+#define TITLE(diff, what) PF_PRINTED(64, what " per %s", pf_diff_unit(diff))
 
 /* ---- figures ---- */
 
@@ -219,15 +215,14 @@ static void show_rows(const struct pf_diff *diff, struct pf_doc *doc)
 	static const char *const of_calls[] = { "a_count", "b_count",
 						"a_each_ns", "b_each_ns" };
 	struct pf_field fields[PF_LEN(work_fields)];
-	char text[64];
 
 	memcpy(fields, work_fields, sizeof(fields));
 	if (diff->verdict == PF_WITHHELD) {
 		set_shown(PF_FIELDS(fields), of_steps, 4, false);
 		set_shown(PF_FIELDS(fields), of_calls, 4, true);
 	}
-	PF_ROWS(doc, "rows", title(text, diff, "GPU work that changed,"),
-		fields, diff->rows, diff->row_count);
+	PF_ROWS(doc, "rows", TITLE(diff, "GPU work that changed,"), fields,
+		diff->rows, diff->row_count);
 }
 
 /* ---- structure ---- */
@@ -248,10 +243,9 @@ static void show_counts(const struct pf_diff *diff, struct pf_doc *doc)
 		COL(count, a_sum, "A, all steps", PF_INT | PF_FULL | PF_MAYBE),
 		COL(count, b_sum, "B, all steps", PF_INT | PF_FULL | PF_MAYBE),
 	};
-	char text[64];
 
-	PF_ROWS(doc, "structure", title(text, diff, "Counts"), fields,
-		diff->counts, diff->count_count);
+	PF_ROWS(doc, "structure", TITLE(diff, "Counts"), fields, diff->counts,
+		diff->count_count);
 }
 
 static void show_changes(const struct pf_diff *diff, struct pf_doc *doc)
@@ -297,7 +291,6 @@ static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
 					       "delta_self_share" };
 	static const char *const of_total[] = { "delta_ns", "delta_share" };
 	struct pf_field fields[PF_LEN(op_fields)];
-	char text[64];
 
 	memcpy(fields, op_fields, sizeof(fields));
 	if (!diff->has_self) {
@@ -305,7 +298,7 @@ static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
 		set_shown(PF_FIELDS(fields), of_total, 2, true);
 	}
 	PF_ROWS(doc, "ops",
-		title(text, diff,
+		TITLE(diff,
 		      diff->has_code
 			      ? "Operators, functions and calls on the CPU,"
 			      : "Operators and calls on the CPU,"),
@@ -331,11 +324,10 @@ static void show_path(const struct pf_diff *diff, struct pf_doc *doc)
 {
 	static const struct pf_field fields[] =
 		TIMES("category", "On the path", PF_TEXT | PF_OURS);
-	char text[64];
 
 	if (diff->path_count)
-		PF_ROWS(doc, "path", title(text, diff, "The critical path"),
-			fields, diff->path, diff->path_count);
+		PF_ROWS(doc, "path", TITLE(diff, "The critical path"), fields,
+			diff->path, diff->path_count);
 }
 
 static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
@@ -351,11 +343,10 @@ static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
 		COL(advice, b_share, "of B", PF_RATIO),
 		COL(advice, reason, "Not given, as", PF_TEXT | PF_FULL),
 	};
-	char text[64];
 
 	if (diff->args.advice)
-		PF_ROWS(doc, "advice", title(text, diff, "What to try,"),
-			fields, diff->advice, diff->advice_count);
+		PF_ROWS(doc, "advice", TITLE(diff, "What to try,"), fields,
+			diff->advice, diff->advice_count);
 }
 
 #define PLACES                                                                 \
@@ -391,15 +382,12 @@ static const struct pf_field sync_fields[] = {
 
 static void show_waits(const struct pf_diff *diff, struct pf_doc *doc)
 {
-	char text[64];
-
-	PF_ROWS(doc, "idle", title(text, diff, "Idle time of GPUs by cause,"),
+	PF_ROWS(doc, "idle", TITLE(diff, "Idle time of GPUs by cause,"),
 		cause_fields, diff->causes, diff->cause_count);
-	PF_ROWS(doc, "idle_sites", title(text, diff, "What holds idle time,"),
+	PF_ROWS(doc, "idle_sites", TITLE(diff, "What holds idle time,"),
 		idle_fields, diff->idle_sites, diff->idle_site_count);
-	PF_ROWS(doc, "sync_sites",
-		title(text, diff, "Calls that block the host,"), sync_fields,
-		diff->sync_sites, diff->sync_site_count);
+	PF_ROWS(doc, "sync_sites", TITLE(diff, "Calls that block the host,"),
+		sync_fields, diff->sync_sites, diff->sync_site_count);
 }
 
 /* ---- memory, and what both sides are ---- */
@@ -414,9 +402,8 @@ static void show_bytes(const struct pf_diff *diff, struct pf_doc *doc)
 		COL(bytes, bytes.share, "delta_share", "of A",
 		    PF_RATIO | PF_SIGNED),
 	};
-	char text[64];
 
-	PF_ROWS(doc, "memory", title(text, diff, "Memory, and what is copied"),
+	PF_ROWS(doc, "memory", TITLE(diff, "Memory, and what is copied"),
 		fields, diff->bytes, diff->bytes_count);
 }
 

@@ -514,9 +514,9 @@ int pf_fleet_rank_take(const char *fleet, int64_t rank, char **path,
  * or not at all.
  */
 
-#define F(row, member, key)       PF_FIELD(row, member, key, key, PF_INT)
-#define F_KNOWN(row, member, key) PF_FIELD(row, member, key, key, PF_KNOWN)
-#define F_MAYBE(row, member, key) PF_FIELD(row, member, key, key, PF_MAYBE)
+#define F(row, ...)       PF_FIELD(row, __VA_ARGS__, "", PF_INT)
+#define F_KNOWN(row, ...) PF_FIELD(row, __VA_ARGS__, "", PF_KNOWN)
+#define F_MAYBE(row, ...) PF_FIELD(row, __VA_ARGS__, "", PF_MAYBE)
 
 /* ---- columns ---- */
 
@@ -551,9 +551,9 @@ static const struct pf_fleet_figure step_figures[] = {
 #define S struct pf_step_time
 static const struct pf_field step_others[] = {
 	F(S, memsets, "memset_count"),
-	F_KNOWN(S, step, "step"),
-	F(S, is_partial, "is_partial"),
-	F(S, start_ns, "start_ns"),
+	F_KNOWN(S, step),
+	F(S, is_partial),
+	F(S, start_ns),
 };
 #undef S
 
@@ -579,10 +579,14 @@ const struct pf_fleet_figures pf_fleet_step_figures = {
 
 #define K struct pf_kernel_row
 static const struct pf_field kernel_fields[] = {
-	F(K, first, "name"),          F(K, class_word, "class"),
-	F(K, precision, "precision"), F(K, ns.of.count, "calls"),
-	F(K, ns.of.sum, "total_ns"),  F(K, ns.of.min, "min_ns"),
-	F(K, ns.median, "median_ns"), F(K, ns.of.max, "max_ns"),
+	F(K, first, "name"),
+	F(K, class_word, "class"),
+	F(K, precision),
+	F(K, ns.of.count, "calls"),
+	F(K, ns.of.sum, "total_ns"),
+	F(K, ns.of.min, "min_ns"),
+	F(K, ns.median, "median_ns"),
+	F(K, ns.of.max, "max_ns"),
 	F(K, ns.sd, "sd_ns"),
 };
 #undef K
@@ -596,10 +600,10 @@ struct op {
 };
 
 static const struct pf_field op_fields[] = {
-	F(struct op, name, "name"),
-	F(struct op, is_device, "is_device"),
+	F(struct op, name),
+	F(struct op, is_device),
 	F(struct op, is_annotation, "is_user_annotation"),
-	F(struct op, calls, "calls"),
+	F(struct op, calls),
 	F(struct op, sum.ns[PF_FIG_SELF_CPU], "self_cpu_ns"),
 	F(struct op, sum.ns[PF_FIG_CPU], "cpu_total_ns"),
 	F(struct op, sum.ns[PF_FIG_SELF_DEVICE], "self_device_ns"),
@@ -608,26 +612,22 @@ static const struct pf_field op_fields[] = {
 	F(struct op, sum.bytes[PF_FIG_CPU], "cpu_mem_bytes"),
 	F(struct op, sum.bytes[PF_FIG_SELF_DEVICE], "self_device_mem_bytes"),
 	F(struct op, sum.bytes[PF_FIG_DEVICE], "device_mem_bytes"),
-	F_KNOWN(struct op, flops, "flops"),
+	F_KNOWN(struct op, flops),
 };
 
 static const struct pf_field idle_fields[] = {
 	F(struct pf_gap_cause, name, "cause"),
-	F(struct pf_gap_cause, ns, "ns"),
+	F(struct pf_gap_cause, ns),
 	F(struct pf_gap_cause, count, "gap_count"),
-	F(struct pf_gap_cause, longest_ns, "longest_ns"),
-	F(struct pf_gap_cause, recoverable_ns, "recoverable_ns"),
+	F(struct pf_gap_cause, longest_ns),
+	F(struct pf_gap_cause, recoverable_ns),
 };
 
 #define G struct pf_gap_culprit
 static const struct pf_field site_fields[] = {
-	F(G, cause, "cause"),
-	F(G, name, "name"),
-	F(G, op, "op"),
-	F(G, frame, "frame"),
-	F(G, ns, "ns"),
-	F(G, count, "gap_count"),
-	F(G, longest_ns, "longest_ns"),
+	F(G, cause),      F(G, name), F(G, op),
+	F(G, frame),      F(G, ns),   F(G, count, "gap_count"),
+	F(G, longest_ns),
 };
 #undef G
 
@@ -649,7 +649,7 @@ static const struct pf_fleet_figure device_figures[] = {
 };
 
 static const struct pf_field device_others[] = {
-	F_KNOWN(D, device, "device"),
+	F_KNOWN(D, device),
 	F(D, f.copy_ns, "copy_ns"),
 	F(D, f.memset_ns, "memset_ns"),
 	F(D, f.event_count, "event_count"),
@@ -671,68 +671,62 @@ const struct pf_fleet_figures pf_fleet_device_figures = {
 
 #define C struct pf_comm_row
 static const struct pf_field collective_fields[] = {
-	F(C, collective, "collective"),
-	F(C, group, "group"),
-	F(C, description, "description"),
-	F(C, dtype, "dtype"),
-	F_KNOWN(C, group_size, "group_size"),
-	F(C, dur.count, "calls"),
-	F(C, dur.sum, "total_ns"),
-	F(C, dur.min, "min_ns"),
-	F(C, dur.max, "max_ns"),
-	F(C, message_count, "message_count"),
-	F_KNOWN(C, in_bytes, "in_bytes"),
-	F_KNOWN(C, out_bytes, "out_bytes"),
+	F(C, collective),          F(C, group),
+	F(C, description),         F(C, dtype),
+	F_KNOWN(C, group_size),    F(C, dur.count, "calls"),
+	F(C, dur.sum, "total_ns"), F(C, dur.min, "min_ns"),
+	F(C, dur.max, "max_ns"),   F(C, message_count),
+	F_KNOWN(C, in_bytes),      F_KNOWN(C, out_bytes),
 };
 #undef C
 
 static const struct pf_field finding_fields[] = {
 	F(struct pf_doctor_check, name, "check"),
-	F(struct pf_doctor_check, verdict, "verdict"),
-	F(struct pf_doctor_check, count, "count"),
-	F_KNOWN(struct pf_doctor_check, gpu_ns, "gpu_ns"),
+	F(struct pf_doctor_check, verdict),
+	F(struct pf_doctor_check, count),
+	F_KNOWN(struct pf_doctor_check, gpu_ns),
 };
 
 #define M struct pf_usage_device
 static const struct pf_field memory_fields[] = {
 	F(M, at.device, "device"),
-	F(M, is_absolute, "is_absolute"),
+	F(M, is_absolute),
 	F_MAYBE(M, peak, "peak_bytes"),
 	F_MAYBE(M, capacity, "capacity_bytes"),
 	F_MAYBE(M, peak_reserved, "peak_reserved_bytes"),
 	F_MAYBE(M, unused, "unused_bytes"),
-	F_MAYBE(M, allocation_count, "allocation_count"),
+	F_MAYBE(M, allocation_count),
 	F_MAYBE(M, allocated, "allocated_bytes"),
-	F_MAYBE(M, freed_count, "freed_count"),
+	F_MAYBE(M, freed_count),
 	F_MAYBE(M, freed, "freed_bytes"),
-	F_MAYBE(M, kept_count, "kept_count"),
+	F_MAYBE(M, kept_count),
 	F_MAYBE(M, kept, "kept_bytes"),
-	F_MAYBE(M, oom_count, "oom_count"),
+	F_MAYBE(M, oom_count),
 };
 #undef M
 
 /* As schema/fleet/trace.sql has them, and but for the first the table "rank". */
 #define R struct pf_fleet_rank
 static const struct pf_field rank_fields[] = {
-	F_MAYBE(R, trace_id, "trace_id"),
-	F_MAYBE(R, rank, "rank"),
-	F_MAYBE(R, world_size, "world_size"),
-	F(R, labels, "labels"),
-	F(R, error, "error"),
-	F(R, path, "path"),
-	F(R, db, "db"),
-	F(R, xxh128, "xxh128"),
-	F(R, format, "format"),
-	F_MAYBE(R, file_bytes, "file_bytes"),
-	F_MAYBE(R, json_bytes, "json_bytes"),
-	F_MAYBE(R, base_ns, "base_ns"),
-	F_MAYBE(R, first_ns, "first_ns"),
-	F_MAYBE(R, last_ns, "last_ns"),
-	F_MAYBE(R, event_count, "event_count"),
-	F_MAYBE(R, stored_count, "stored_count"),
-	F_MAYBE(R, metadata_count, "metadata_count"),
-	F_MAYBE(R, paired_count, "paired_count"),
-	F_MAYBE(R, skipped_count, "skipped_count"),
+	F_MAYBE(R, trace_id),
+	F_MAYBE(R, rank),
+	F_MAYBE(R, world_size),
+	F(R, labels),
+	F(R, error),
+	F(R, path),
+	F(R, db),
+	F(R, xxh128),
+	F(R, format),
+	F_MAYBE(R, file_bytes),
+	F_MAYBE(R, json_bytes),
+	F_MAYBE(R, base_ns),
+	F_MAYBE(R, first_ns),
+	F_MAYBE(R, last_ns),
+	F_MAYBE(R, event_count),
+	F_MAYBE(R, stored_count),
+	F_MAYBE(R, metadata_count),
+	F_MAYBE(R, paired_count),
+	F_MAYBE(R, skipped_count),
 };
 #undef R
 

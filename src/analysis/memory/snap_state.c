@@ -218,32 +218,25 @@ static const struct pf_field show_fields[] = {
 #undef KEYS
 #undef FIGURES
 
-#define FIELD(member, key)                                                     \
-	PF_FIELD(struct pf_snap_past, member, key, NULL, PF_INT)
+#define FIELD(...) PF_FIELD(struct pf_snap_past, __VA_ARGS__, NULL, PF_INT)
 static const struct pf_field past_fields[] = {
-	FIELD(trace_id, "trace_id"),
-	FIELD(device, "device"),
-	FIELD(entry_count, "entry_count"),
-	FIELD(before, "before_bytes"),
-	FIELD(before_count, "before_count"),
-	FIELD(early_count, "early_count"),
-	FIELD(end, "end_bytes"),
-	FIELD(in_use, "in_use_bytes"),
-	FIELD(odd_count, "odd_count"),
-	FIELD(late_count, "late_count"),
-	FIELD(fits_reserved, "fits_reserved"),
-	FIELD(is_untimed, "is_untimed"),
+	FIELD(trace_id),         FIELD(device),
+	FIELD(entry_count),      FIELD(before, "before_bytes"),
+	FIELD(before_count),     FIELD(early_count),
+	FIELD(end, "end_bytes"), FIELD(in_use, "in_use_bytes"),
+	FIELD(odd_count),        FIELD(late_count),
+	FIELD(fits_reserved),    FIELD(is_untimed),
 };
 #undef FIELD
 
 struct lost {
 	int64_t trace_id, segment_count, entry_count;
 };
-#define FIELD(member, key) PF_FIELD(struct lost, member, key, NULL, PF_INT)
+#define FIELD(...) PF_FIELD(struct lost, __VA_ARGS__, NULL, PF_INT)
 static const struct pf_field lost_fields[] = {
-	FIELD(trace_id, "trace_id"),
-	FIELD(segment_count, "segment_count"),
-	FIELD(entry_count, "entry_count"),
+	FIELD(trace_id),
+	FIELD(segment_count),
+	FIELD(entry_count),
 };
 #undef FIELD
 

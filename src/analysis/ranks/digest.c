@@ -651,13 +651,12 @@ static struct what find_what(struct making *m, const struct pf_gpu_event *ev)
 
 /* ---- where traces are from ---- */
 
-#define FIELD(member, key, kind)                                               \
-	PF_FIELD(struct source, member, key, NULL, kind)
+#define FIELD(member, kind) PF_FIELD(struct source, member, NULL, kind)
 static const struct pf_field source_fields[] = {
-	FIELD(trace_id, "id", PF_INT),
-	FIELD(base_ns, "base_ns", PF_INT),
-	FIELD(world, "world_size", PF_INT),
-	FIELD(host, "host", PF_TEXT),
+	PF_FIELD(struct source, trace_id, "id", NULL, PF_INT),
+	FIELD(base_ns, PF_INT),
+	PF_FIELD(struct source, world, "world_size", NULL, PF_INT),
+	FIELD(host, PF_TEXT),
 };
 #undef FIELD
 

@@ -51,6 +51,12 @@ char *pf_num_show_real(char out[PF_NUM_MAX], double d);   /* 12.35 */
 #define PF_SHOW_SHARE(part, whole) PF_SHOW_RATIO(pf_num_share(part, whole))
 #define PF_SHOW_REAL(d)            pf_num_show_real((char[PF_NUM_MAX]){ 0 }, d)
 
+/* What stands behind the word for n things. */
+static inline const char *pf_plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 /* Does the space at s + gap part such a number from its unit? */
 bool pf_num_parts_unit(const char *s, size_t gap, size_t len);
 

@@ -24,6 +24,7 @@
 #include "base/asset.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/outplace.h"
 #include "base/port.h"
 #include "cmd/cmd.h"
@@ -655,7 +656,7 @@ static int read_files(const struct capture_args *a,
 	}
 	PF_TRY(!quiet && show_table(a->db, err));
 	pf_log_note("captured %zu file%s in '%s', database '%s'", names.count,
-		    names.count == 1 ? "" : "s", files->folder, a->db);
+		    pf_plural(names.count), files->folder, a->db);
 	return 0;
 }
 

@@ -420,7 +420,7 @@ static void add_counted(struct pf_buf *out, int64_t n, const char *one)
 {
 	if (n)
 		pf_buf_addf(out, ", %s %s%s", PF_SHOW_COUNT(n), one,
-			    n == 1 ? "" : "s");
+			    pf_plural(n));
 }
 
 /* For a person who waited: what came of it, and what to do with it. */
@@ -483,8 +483,7 @@ static int read_runs(const struct ingest_args *a, const struct pf_plan *plan,
 		if (rc >= 0)
 			pf_log_note("%s: %zu trace%s of %s", run->database,
 				    run->traces.count,
-				    run->traces.count == 1 ? "" : "s",
-				    run->name);
+				    pf_plural(run->traces.count), run->name);
 	}
 	return rc < 0 ? -1 : worst;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "base/num.h"
 #include "cmd/cmd.h"
 #include "compare/merge.h"
 #include "store/threads.h"
@@ -45,18 +46,18 @@ static void say(const struct pf_fleet_merge *m)
 
 	if (made->passed)
 		pf_log_note("%zu file%s in folders %s no trace%s", made->passed,
-			    made->passed == 1 ? "" : "s",
+			    pf_plural(made->passed),
 			    made->passed == 1 ? "is" : "are",
-			    made->passed == 1 ? "" : "s");
+			    pf_plural(made->passed));
 	pf_log_note("%s: %" PRId64 " rank%s of %" PRId64 " capture%s%s", m->out,
 		    made->ranks - made->errors,
-		    made->ranks - made->errors == 1 ? "" : "s", made->captures,
-		    made->captures == 1 ? "" : "s",
+		    pf_plural(made->ranks - made->errors), made->captures,
+		    pf_plural(made->captures),
 		    made->errors ? "" : ", none failed");
 	if (made->errors)
 		pf_log_warn("%s: of %" PRId64 " rank%s nothing could be read; "
 			    "'profan info %s' lists them",
-			    m->out, made->errors, made->errors == 1 ? "" : "s",
+			    m->out, made->errors, pf_plural(made->errors),
 			    m->out);
 }
 

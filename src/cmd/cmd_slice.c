@@ -30,7 +30,7 @@ static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 {
 	pf_log_note(
 		"wrote %s event%s%s%s to '%s'", PF_SHOW_COUNT(r->event_count),
-		r->event_count == 1 ? "" : "s", r->is_untimed ? "" : " of ",
+		pf_plural(r->event_count), r->is_untimed ? "" : " of ",
 		r->is_untimed ? "" : PF_SHOW_NS(r->to_ns - r->from_ns), a->out);
 	if (r->is_untimed)
 		pf_log_note("the snapshot has no times: in their place is the "
@@ -38,7 +38,7 @@ static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 	if (a->path)
 		pf_log_note("%s piece%s of the critical path beside them",
 			    PF_SHOW_COUNT(r->tile_count),
-			    r->tile_count == 1 ? "" : "s");
+			    pf_plural(r->tile_count));
 	if (r->moved_count)
 		pf_log_note("%s %s of %s own", PF_SHOW_COUNT(r->moved_count),
 			    r->moved_count == 1

@@ -64,7 +64,7 @@ static int run(struct pf_ctx *cx, void *argv)
 	else
 		pf_num_show_ns(time, r.total_ns);
 	const char *lines = PF_SHOW_COUNT(r.line_count);
-	plural = r.line_count == 1 ? "" : "s";
+	plural = pf_plural(r.line_count);
 	if (r.is_samples)
 		pf_log_note("%s in %s stack%s; the file does not say of what",
 			    time, lines, plural);

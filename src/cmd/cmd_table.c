@@ -137,8 +137,7 @@ static void show_trust(const struct pf_averages_trust *t)
 
 	if (t->skipped)
 		pf_buf_addf(&line, ", %s event%s skipped",
-			    PF_SHOW_COUNT(t->skipped),
-			    t->skipped == 1 ? "" : "s");
+			    PF_SHOW_COUNT(t->skipped), pf_plural(t->skipped));
 	if (t->repaired)
 		pf_buf_addf(&line, ", %s repaired", PF_SHOW_COUNT(t->repaired));
 	if (t->too_deep)
@@ -164,7 +163,7 @@ static void note_limits(const struct pf_averages *a, struct pf_doc *doc)
 			    "FLOPs of %s operator%s are unknown, and of rows "
 			    "with them: their shapes are not in the trace "
 			    "(symbolic sizes have none)",
-			    PF_SHOW_COUNT(calls), calls == 1 ? "" : "s");
+			    PF_SHOW_COUNT(calls), pf_plural(calls));
 }
 
 static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,

@@ -378,11 +378,6 @@ static int64_t sum_of(const struct pf_table *t, const char *key)
 	return sum;
 }
 
-static const char *plural(int64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void say_ranks(struct pf_doc *doc, const struct pf_table *captures)
 {
 	int64_t ranks = sum_of(captures, "rank_count");
@@ -399,8 +394,8 @@ static void say_ranks(struct pf_doc *doc, const struct pf_table *captures)
 			    PF_SHOW_COUNT(missing),
 			    missing == 1 ? "is" : "are");
 	pf_doc_finding(doc, "A fleet of %s rank%s of %" PRId64 " capture%s%s",
-		       PF_SHOW_COUNT(ranks), plural(ranks), count,
-		       plural(count), more.data ? more.data : "");
+		       PF_SHOW_COUNT(ranks), pf_plural(ranks), count,
+		       pf_plural(count), more.data ? more.data : "");
 }
 
 /* The finding stands first, and is of what is read after it. */

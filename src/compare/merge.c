@@ -1817,23 +1817,13 @@ static int put_failed(struct worker *w, const char *path, const char *digest,
 
 /* ---- one input ---- */
 
-/* A name that says a rank is meant for one. */
-static bool is_of_rank(const char *path)
-{
-	struct pf_source_name name;
-
-	pf_source_name_read(&name, path);
-	free(name.worker);
-	return name.rank >= 0;
-}
-
 /* A file of a folder that is called as traces are, and holds something else. */
 static bool is_passed(const struct pf_fleet_input *input)
 {
 	struct pf_err ignored = { 0 };
 
 	return !input->is_named && input->source == PF_SOURCE_TRACE &&
-	       !is_of_rank(input->path) &&
+	       !pf_source_is_of_rank(input->path) &&
 	       !pf_ingest_probe(input->path, NULL, &ignored);
 }
 

@@ -981,11 +981,6 @@ static void release_nights(struct nights *t)
 
 /* ---- words ---- */
 
-static const char *plural(size_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /* A fine value in the unit of the figure; of kernels, of a call. */
 static const char *fine_text(char out[PF_NUM_MAX], int64_t fine,
 			     enum pf_col_kind kind)
@@ -1106,7 +1101,7 @@ static void say_counts(struct pf_buf *out, const struct change *c, size_t count)
 		say_change(out, &c[i]);
 		return;
 	}
-	pf_buf_addf(out, ": %zu kernel%s new and %zu gone", new, plural(new),
+	pf_buf_addf(out, ": %zu kernel%s new and %zu gone", new, pf_plural(new),
 		    gone);
 }
 
@@ -1128,7 +1123,7 @@ static void say_changes(const struct nights *t, struct pf_buf *out)
 		say_counts(out, t->changes, count);
 	if (before)
 		pf_buf_addf(out, "; %zu earlier capture%s changed something",
-			    before, plural(before));
+			    before, pf_plural(before));
 }
 
 static void say_latest(const struct nights *t, struct pf_doc *doc)
@@ -1147,8 +1142,8 @@ static void say_even(const struct nights *t, struct pf_doc *doc)
 		pf_doc_finding(doc,
 			       "%zu capture%s with whole steps %s too few to "
 			       "tell a change from chance, which takes %zu",
-			       known, plural(known), known == 1 ? "is" : "are",
-			       t->least);
+			       known, pf_plural(known),
+			       known == 1 ? "is" : "are", t->least);
 	else
 		pf_doc_finding(doc,
 			       "No change in %zu captures that is more than "
@@ -1336,7 +1331,7 @@ static void show_nights_notes(const struct nights *t, size_t first,
 {
 	if (first)
 		pf_doc_note(doc, "%zu earlier capture%s; --limit -1 shows all",
-			    first, plural(first));
+			    first, pf_plural(first));
 	if (t->without_steps)
 		pf_doc_note(doc, "%zu capture%s no whole step",
 			    t->without_steps,

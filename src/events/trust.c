@@ -234,7 +234,7 @@ static void add_count(struct pf_buf *text, int64_t count, const char *noun,
 {
 	if (count)
 		pf_buf_addf(text, "; %s %s%s %s", PF_SHOW_COUNT(count), noun,
-			    count == 1 ? "" : "s", what);
+			    pf_plural(count), what);
 }
 
 static void add_orphans(struct pf_buf *text, const struct trust *t,

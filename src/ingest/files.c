@@ -15,6 +15,7 @@
 #include "base/intern.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/order.h"
 #include "base/path.h"
 #include "base/port.h"
@@ -342,15 +343,6 @@ void pf_selection_release(struct pf_selection *choice)
 	*choice = (struct pf_selection){ 0 };
 }
 
-static bool is_of_rank(const char *path)
-{
-	struct pf_source_name name;
-
-	pf_source_name_read(&name, path);
-	free(name.worker);
-	return name.rank >= 0;
-}
-
 /* in_folder: nobody named it, so it is read only if nothing more is needed. */
 static int look_at(const struct pf_selection *choice, struct pf_chosen *c,
 		   bool in_folder, struct pf_err *err)
@@ -364,7 +356,8 @@ static int look_at(const struct pf_selection *choice, struct pf_chosen *c,
 	}
 	if (rc < 0)
 		return pf_while(err, "'%s'", c->path);
-	if (!rc && choice->keep_going && seen.is_broken && is_of_rank(c->path))
+	if (!rc && choice->keep_going && seen.is_broken &&
+	    pf_source_is_of_rank(c->path))
 		return 0;
 	c->file_bytes = seen.file_bytes;
 	c->rank = seen.rank;
@@ -1004,11 +997,6 @@ static void show_runs(const struct pf_plan *plan, const char *out,
 	}
 }
 
-static const char *plural(size_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 void pf_plan_show(const struct pf_plan *plan, const char *out,
 		  struct pf_doc *doc)
 {
@@ -1021,8 +1009,8 @@ void pf_plan_show(const struct pf_plan *plan, const char *out,
 	pf_doc_finding(doc,
 		       "%zu trace%s of %zu run%s; %zu file%s %s passed over; "
 		       "nothing is written",
-		       traces, plural(traces), plan->run_count,
-		       plural(plan->run_count), passed, plural(passed),
+		       traces, pf_plural(traces), plan->run_count,
+		       pf_plural(plan->run_count), passed, pf_plural(passed),
 		       passed == 1 ? "is" : "are");
 	show_runs(plan, out, doc);
 	show_files(plan, doc);
@@ -1031,7 +1019,7 @@ void pf_plan_show(const struct pf_plan *plan, const char *out,
 		pf_doc_note(doc,
 			    "%zu other file%s in these folders %s not called "
 			    "as a trace",
-			    choice->others, plural(choice->others),
+			    choice->others, pf_plural(choice->others),
 			    choice->others == 1 ? "is" : "are");
 	if (plan->run_count > 1 && !plan->runs[0].database)
 		pf_doc_note(doc, "-o DIR makes a database of each run");

@@ -10,7 +10,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 struct pf_source_name {
 	/*
@@ -24,6 +26,16 @@ struct pf_source_name {
 };
 
 void pf_source_name_read(struct pf_source_name *out, const char *path);
+
+/* A name that says a rank is meant for one. */
+static inline bool pf_source_is_of_rank(const char *path)
+{
+	struct pf_source_name name;
+
+	pf_source_name_read(&name, path);
+	free(name.worker);
+	return name.rank >= 0;
+}
 
 /*
  * The folder of the run that a trace belongs to, which the caller frees: its

@@ -483,7 +483,7 @@ int pf_doc_settle(struct pf_doc *doc, struct pf_err *err)
 			pf_doc_note(doc,
 				    "%" PRId64 " more row%s of '%s'; "
 				    "--limit -1 shows all",
-				    dropped, dropped == 1 ? "" : "s",
+				    dropped, pf_plural(dropped),
 				    pf_table_name(t));
 	}
 	return 0;

@@ -615,8 +615,8 @@ static size_t add_notes(struct pf_doc *doc, size_t rows)
 				    "%s row%s of '%s' left out for --budget; "
 				    "--table %s shows all",
 				    PF_SHOW_COUNT((int64_t)(count - rows)),
-				    count - rows == 1 ? "" : "s",
-				    pf_table_name(t), pf_table_name(t));
+				    pf_plural(count - rows), pf_table_name(t),
+				    pf_table_name(t));
 	}
 	return before;
 }
@@ -720,7 +720,7 @@ static int print_page(const struct page *p, FILE *out, size_t *lines,
 			    "%s row%s of tables left out, to be a page; "
 			    "--limit -1 shows all",
 			    PF_SHOW_COUNT((int64_t)p->left),
-			    p->left == 1 ? "" : "s");
+			    pf_plural(p->left));
 	text = text_take(&style, p->doc, &bytes, err);
 	p->doc->note_count = before;
 	PF_TRY(!text);

@@ -1238,7 +1238,7 @@ static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 	if (g->device_count > g->gpus.count)
 		pf_doc_note(doc, "times are sums over %zu captures of %zu %s%s",
 			    g->window.count, g->gpus.count, device,
-			    g->gpus.count == 1 ? "" : "s");
+			    pf_plural(g->gpus.count));
 	else if (g->device_count > 1)
 		pf_doc_note(doc, "times are sums over %zu %ss", g->device_count,
 			    device);

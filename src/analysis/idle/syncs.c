@@ -1038,7 +1038,7 @@ static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
 			      "%lld blocking call%s in one step %s more "
 			      "than %lld",
 			      (long long)s->max_per_step,
-			      s->max_per_step == 1 ? "" : "s",
+			      pf_plural(s->max_per_step),
 			      s->max_per_step == 1 ? "is" : "are",
 			      (long long)a->max_per_step);
 	} else if (a->max_per_step >= 0) {

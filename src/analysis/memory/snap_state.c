@@ -350,5 +350,5 @@ void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc)
 			    "%s segment%s could not be read: more was reserved "
 			    "than is said, and more may have been allocated",
 			    PF_SHOW_COUNT(segment_count),
-			    segment_count == 1 ? "" : "s");
+			    pf_plural(segment_count));
 }

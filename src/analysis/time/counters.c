@@ -545,7 +545,7 @@ static void show(struct counters *c, struct pf_doc *doc)
 			doc,
 			"%zu series of counters with %s sample%s%s%s%s%s%s%s",
 			c->series.count, PF_SHOW_COUNT(samples),
-			samples == 1 ? "" : "s", held ? "; clocks of " : "",
+			pf_plural(samples), held ? "; clocks of " : "",
 			held ? held->track : "", held ? " are held down " : "",
 			held ? PF_SHOW_RATIO(most.share) : "",
 			!held           ? ""

@@ -1119,10 +1119,9 @@ static void kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
 	if (k->graphs)
 		pf_graphs_note(k->graphs, doc);
 	if (k->without_op)
-		pf_doc_note(doc,
-			    "%s kernel%s (%s of kernel time) %s no operator",
-			    PF_SHOW_COUNT(k->without_op),
-			    k->without_op == 1 ? "" : "s",
-			    PF_SHOW_SHARE(k->without_op_ns, k->total_ns),
-			    k->without_op == 1 ? "has" : "have");
+		pf_doc_note(
+			doc, "%s kernel%s (%s of kernel time) %s no operator",
+			PF_SHOW_COUNT(k->without_op), pf_plural(k->without_op),
+			PF_SHOW_SHARE(k->without_op_ns, k->total_ns),
+			k->without_op == 1 ? "has" : "have");
 }

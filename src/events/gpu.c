@@ -1001,10 +1001,8 @@ void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
 
 	pf_sat_sum(&h->work_ns, ns);
 	h->count++;
-	if (start_ns < call_start_ns)
-		start_ns = call_start_ns;
-	if (end_ns > call_end_ns)
-		end_ns = call_end_ns;
+	PF_AT_LEAST(start_ns, call_start_ns);
+	PF_AT_MOST(end_ns, call_end_ns);
 	if (start_ns >= end_ns)
 		return;
 	pf_sat_sum(&h->inside_ns, pf_sat_sub(end_ns, start_ns));

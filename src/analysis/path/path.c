@@ -611,11 +611,11 @@ static const struct pf_field asked_fields[] = {
 };
 
 static const struct pf_field category_fields[] = {
-	ROW(category, "category", "On the path", PF_TEXT | PF_OURS),
-	ROW(ns, "ns", "Time", PF_NS),
-	ROW(share, "share", "Of all", PF_RATIO | PF_BAR),
-	ROW(count, "count", "Pieces", PF_COUNT),
-	ROW(longest_ns, "longest_ns", "Longest", PF_NS),
+	ROW(category, "On the path", PF_TEXT | PF_OURS),
+	ROW(ns, "Time", PF_NS),
+	ROW(share, "Of all", PF_RATIO | PF_BAR),
+	ROW(count, "Pieces", PF_COUNT),
+	ROW(longest_ns, "Longest", PF_NS),
 };
 
 static const struct pf_field item_fields[] = {
@@ -651,15 +651,13 @@ static void add_rows(const struct pf_path *p, int group, struct pf_doc *doc)
 				  group == PF_PATH_BY_KERNEL;
 	const int name_kind = group == PF_PATH_BY_LINE ? PF_PATH : PF_TEXT;
 	const struct pf_field fields[] = {
-		ROW(step, "step", "Step",
-		    by_step ? PF_INT | PF_MAYBE : PF_ABSENT),
-		ROW(ns, "ns", "Time", PF_NS),
-		ROW(share, "share", "Of all", PF_RATIO | PF_BAR),
-		ROW(count, "count", "Pieces", PF_COUNT),
-		ROW(longest_ns, "longest_ns", "Longest", PF_NS),
-		ROW(replayed_ns, "replayed_ns", "Replayed",
-		    p->graphs ? PF_NS : PF_ABSENT),
-		ROW(category, "category", "On the path",
+		ROW(step, "Step", by_step ? PF_INT | PF_MAYBE : PF_ABSENT),
+		ROW(ns, "Time", PF_NS),
+		ROW(share, "Of all", PF_RATIO | PF_BAR),
+		ROW(count, "Pieces", PF_COUNT),
+		ROW(longest_ns, "Longest", PF_NS),
+		ROW(replayed_ns, "Replayed", p->graphs ? PF_NS : PF_ABSENT),
+		ROW(category, "On the path",
 		    has_category ? PF_TEXT | PF_OURS : PF_ABSENT),
 		ROW(short_name, "Name",
 		    has_name ? name_kind | PF_BRIEF : PF_ABSENT),

@@ -354,7 +354,7 @@ static void find_named_steps(struct pf_parts *p)
 
 /* ---- two at a time ---- */
 
-#define KEPT_BYTES (18u << 20) /* of blocks that several parts read */
+#define KEPT_BYTES (28u << 20) /* of blocks that several parts read */
 
 #define BESIDE PF_PART_COUNT /* the work beside, where parts are counted */
 

@@ -698,24 +698,9 @@ static const struct pf_width {
 		      { 2, from_4_to_2, from_2_to_4 },
 		      { 4, from_4_to_4, from_4_to_4 } },
   wide_widths[] = { { 2, from_8_to_2, from_2_to_8 },
-		    { 4, from_8_to_4, from_4_to_8 },
-		    { 8, from_8_to_8, from_8_to_8 } };
+		    { 4, from_8_to_4, from_4_to_8 } };
 
-/* The least value, from which all others are counted, and the largest. */
-static void find_ends(const int64_t *values, size_t count, uint64_t *least,
-		      uint64_t *most)
-{
-	*least = UINT64_MAX;
-	*most = 0;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t v = (uint64_t)values[i];
-
-		*least = v < *least ? v : *least;
-		*most = v > *most ? v : *most;
-	}
-}
-
-/* PF_ID_INLINE and _NONE, the largest, are close to the least so. */
+/* PF_ID_INLINE and _NONE, the largest, are as small numbers as TURN_ID's. */
 static uint64_t bits_of_ids(const uint32_t *ids, size_t count)
 {
 	uint32_t bits = 0;
@@ -727,40 +712,74 @@ static uint64_t bits_of_ids(const uint32_t *ids, size_t count)
 }
 
 /*
- * A decoded column (not INLINE) in as few bytes a value as its values take:
- * what is kept of blocks (store/kept.h).  The values are malloc()ed; how many
- * bytes they take is returned.
+ * A decoded column (not INLINE) in few bytes a value: what is kept of blocks
+ * (store/kept.h).  Of times that are the numbers that would be encoded, most
+ * of which take two; those that take more stand before them.
  */
 struct pf_narrow {
-	uint64_t base; /* which each is counted from */
 	const struct pf_width *width;
-	void *values;
+	size_t far_count;
+	struct far_number {
+		uint64_t number;
+		uint32_t at;
+	} * far; /* malloc()ed, and behind them the values */
 };
 
+/* In four bytes each, where so many numbers would be far else. */
+#define FAR_MOST(values) ((values) / 8)
+
+static size_t count_far(const uint64_t *number, size_t values, uint64_t most)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < values; i++)
+		count += number[i] > most;
+	return count;
+}
+
+static size_t narrow_wide(const struct place *p, size_t n,
+			  struct pf_narrow *out)
+{
+	const struct pf_width *w = wide_widths;
+	uint64_t *number = scratch()->number, most = UINT16_MAX;
+	size_t count, bytes;
+
+	turn(p, number);
+	count = count_far(number, p->values, most);
+	if (count > FAR_MOST(p->values)) {
+		w++;
+		most = UINT32_MAX;
+		count = count_far(number, p->values, most);
+	}
+	bytes = count * sizeof(*out->far) + n * w->bytes;
+	*out = (struct pf_narrow){ .width = w, .far = pf_alloc(bytes) };
+	for (uint32_t i = 0; out->far_count < count; i++)
+		if (number[i] > most)
+			out->far[out->far_count++] =
+				(struct far_number){ number[i], i };
+	w->narrow(out->far + count, number, n, 0);
+	return bytes;
+}
+
+/* Returns how many bytes it takes. */
 static size_t column_narrow(const struct pf_block *b, enum pf_column column,
 			    struct pf_narrow *out)
 {
 	const struct pf_width *w = narrow_widths;
-	uint64_t base = (uint64_t)-2, most = 0;
 	struct place p;
+	uint64_t most;
 	size_t n;
 
 	if (!find_place(b, column, &p))
 		return 0;
 	n = (p.values + WIDEN - 1) & ~(WIDEN - 1);
-	if (p.wide) {
-		w = wide_widths;
-		find_ends(p.wide, p.values, &base, &most);
-		most -= base;
-	} else {
-		most = bits_of_ids(p.narrow, n);
-	}
-	while (w->bytes < 8 && most >> 8 * w->bytes)
+	if (p.wide)
+		return narrow_wide(&p, n, out);
+	most = bits_of_ids(p.narrow, n);
+	while (w->bytes < 4 && most >> 8 * w->bytes)
 		w++;
-	*out = (struct pf_narrow){ base, w, pf_alloc(n * w->bytes) };
-	w->narrow(out->values,
-		  p.wide ? (const void *)p.wide : (const void *)p.narrow, n,
-		  -base);
+	*out = (struct pf_narrow){ .width = w, .far = pf_alloc(n * w->bytes) };
+	w->narrow(out->far, p.narrow, n, 2);
 	return n * w->bytes;
 }
 
@@ -768,11 +787,20 @@ static size_t column_narrow(const struct pf_block *b, enum pf_column column,
 static void column_widen(const struct pf_narrow *n, struct pf_block *b,
 			 enum pf_column column)
 {
+	const void *values = n->far + n->far_count;
 	struct place p;
 
-	if (find_place(b, column, &p))
-		n->width->widen(p.wide ? (void *)p.wide : (void *)p.narrow,
-				n->values, p.values, n->base);
+	if (!find_place(b, column, &p))
+		return;
+	if (!p.wide) {
+		n->width->widen(p.narrow, values, p.values, (uint64_t)-2);
+		return;
+	}
+	n->width->widen(p.wide, values, p.values, 0);
+	for (size_t i = 0; i < n->far_count; i++)
+		p.wide[n->far[i].at] = (int64_t)n->far[i].number;
+	if (p.turn != TURN_VALUE)
+		turn_back(&p, (const uint64_t *)p.wide);
 }
 
 /* ---- load ---- */
@@ -1079,7 +1107,7 @@ static void drop_blocks(struct pf_kept *k)
 		PF_OWN struct kept_entry *e = k->entries[--k->count];
 
 		for (int c = 0; c < PF_COL_INLINE; c++)
-			free(e->of[c].values);
+			free(e->of[c].far);
 		free(e->text);
 	}
 	free(k->entries);
@@ -1188,10 +1216,26 @@ static void read_columns(const struct kept_entry *e, uint64_t columns,
 	}
 }
 
-/* Few ask for slots, and the mask is nothing without them. */
-#define COLS_KEPT ((PF_COLBIT(PF_COL_SLOT) - 1) & ~PF_COLBIT(PF_COL_MASK))
 /* of a block, without its text */
 #define MOST_BYTES ((size_t)PF_COL_INLINE * 8 * PF_BLOCK_EVENTS)
+
+/*
+ * Of what is asked for that which others ask for, too: most look at spans, and
+ * who looks at GPU work in order of the file wants to know more of it.
+ */
+static uint64_t worth_keeping(uint64_t columns)
+{
+	const uint64_t order = PF_COLBIT(PF_COL_ORDER),
+		       span = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			      PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
+		       more = order | PF_COLBIT(PF_COL_ARGS) |
+			      PF_COLBIT(PF_COL_INLINE);
+	bool is_work = (columns & (order | PF_COLBIT(PF_COL_MASK))) == order;
+
+	if (!(columns & PF_COLBIT(PF_COL_START)))
+		return 0;
+	return columns & (is_work ? span | more : span);
+}
 
 static bool has_room(const struct pf_kept *k, size_t text_bytes)
 {
@@ -1209,37 +1253,42 @@ static int load_columns(struct pf_db *db, int64_t block_id, uint32_t count,
 	return rc;
 }
 
+/* Another thread may have kept some of it meanwhile. */
+static void keep_more(struct pf_kept *k, struct kept_entry *e, uint64_t columns,
+		      const struct pf_block *b)
+{
+	pthread_mutex_lock(&k->lock);
+	columns &= ~e->columns;
+	if (columns && has_room(k, b->inline_text.len))
+		k->used_bytes += keep_columns(e, columns, b);
+	pthread_mutex_unlock(&k->lock);
+}
+
 /* pf_block_load(), of what is kept already or will be if there is room. */
 static int kept_load(struct pf_db *db, int64_t block_id, uint32_t count,
 		     uint64_t columns, struct pf_block *b, struct pf_err *err)
 {
+	const uint64_t worth = worth_keeping(columns);
 	struct pf_kept *k = db->kept;
-	uint64_t kept = 0, missing = columns & COLS_KEPT;
+	uint64_t kept = 0;
 	struct kept_entry *e;
-	int rc = 0;
 
 	if (!k)
 		return load_columns(db, block_id, count, columns, b, err);
 	b->count = count;
 	pthread_mutex_lock(&k->lock);
 	e = find_entry(k, block_id, count);
-	if (e) {
-		kept = e->columns & missing;
-		missing &= ~kept;
-	}
-	if (e && missing && has_room(k, 0)) {
-		rc = load_columns(db, block_id, count, missing, b, err);
-		if (!rc && has_room(k, b->inline_text.len))
-			k->used_bytes += keep_columns(e, missing, b);
-		columns &= ~missing;
-	}
+	if (e)
+		kept = e->columns & columns;
 	pthread_mutex_unlock(&k->lock);
 	if (kept)
 		read_columns(e, kept, b);
 	columns &= ~kept;
-	if (!rc && columns)
-		rc = load_columns(db, block_id, count, columns, b, err);
-	return rc;
+	PF_TRY(columns &&
+	       load_columns(db, block_id, count, columns, b, err) < 0);
+	if (e && columns & worth)
+		keep_more(k, e, columns & worth, b);
+	return 0;
 }
 
 /* The arrays grow to the first full block and stay. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Columns of blocks that were decoded, kept for whoever reads them next in as
- * few bytes as their values take: a report has ten analyses of one database.
+ * Columns of blocks that were decoded, kept for whoever reads them next, most
+ * values in two bytes or one: a report has ten analyses of one database.
  * What comes when the room is used up is not kept.  Connections beside each
  * other share them (store/db.h).
  */

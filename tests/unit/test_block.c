@@ -111,7 +111,7 @@ static void kept_round_trip(const struct pf_block *a, struct pf_block *b, int c)
 	column_narrow(a, (enum pf_column)c, &kept);
 	column_widen(&kept, b, (enum pf_column)c);
 	assert_same(a, b, c);
-	free(kept.values);
+	free(kept.far);
 }
 
 static void round_trip(uint32_t count, int shape, uint64_t *seed)

@@ -17,6 +17,7 @@
 #include "analysis/time/training.h"
 #include "base/mem.h"
 #include "events/gpu.h"
+#include "events/host.h"
 #include "events/step.h"
 #include "events/trust.h"
 #include "page/gather.h"
@@ -359,12 +360,12 @@ static void find_named_steps(struct pf_parts *p)
 #define BESIDE PF_PART_COUNT /* the work beside, where parts are counted */
 
 /*
- * Steps need no row that is still being read when the first part begins; then
- * parts by the time they can take, so that the last is a short one.  The work
- * beside, which keeps what it makes, waits until the path has gone.
+ * The path takes longest, and all that comes before it is read when it begins;
+ * then parts by the time they can take, so that the last is a short one.  The
+ * work beside, which keeps what it makes, waits until the path has gone.
  */
 static const enum pf_part order[] = {
-	PF_PART_STEPS,   PF_PART_PATH,     PF_PART_SYNCS,   PF_PART_MEMORY,
+	PF_PART_PATH,    PF_PART_STEPS,    PF_PART_SYNCS,   PF_PART_MEMORY,
 	PF_PART_DOCTOR,  PF_PART_LAUNCHES, PF_PART_MODULES, PF_PART_ROOFLINE,
 	PF_PART_CALLERS, PF_PART_KERNELS,  BESIDE,          PF_PART_OVERLAP,
 	PF_PART_OPS,     PF_PART_COUNTERS,
@@ -484,8 +485,10 @@ static void run_first(struct queue *q)
 	q->is_known = true;
 	pthread_cond_signal(&q->known);
 	pthread_mutex_unlock(&q->lock);
-	if (!rc)
+	if (!rc) {
+		pf_first_uses(q->db, true);
 		run_parts(q, q->db);
+	}
 	atomic_fetch_sub(&q->parts->at_work, 1);
 }
 

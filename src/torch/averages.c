@@ -1716,6 +1716,7 @@ static int count_kinds(struct pf_engine *e, size_t index)
 	int rc;
 
 	c = pf_cursor_new(e->db, e->tracks[index].id, columns);
+	pf_cursor_ahead(c);
 	while ((rc = pf_cursor_block(c, &block, &first_seq, e->err)) == 1)
 		for (uint32_t i = 0; i < block->count; i++) {
 			unsigned kind =

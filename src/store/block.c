@@ -1221,20 +1221,20 @@ static void read_columns(const struct kept_entry *e, uint64_t columns,
 
 /*
  * Of what is asked for that which others ask for, too: most look at spans, and
- * who looks at GPU work in order of the file wants to know more of it.
+ * who looks at GPU work wants to know its order in the file.
  */
 static uint64_t worth_keeping(uint64_t columns)
 {
 	const uint64_t order = PF_COLBIT(PF_COL_ORDER),
 		       span = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			      PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		       more = order | PF_COLBIT(PF_COL_ARGS) |
-			      PF_COLBIT(PF_COL_INLINE);
+			      PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
+			      PF_COLBIT(PF_COL_ARGS);
 	bool is_work = (columns & (order | PF_COLBIT(PF_COL_MASK))) == order;
 
 	if (!(columns & PF_COLBIT(PF_COL_START)))
 		return 0;
-	return columns & (is_work ? span | more : span);
+	return columns &
+	       (is_work ? span | order | PF_COLBIT(PF_COL_INLINE) : span);
 }
 
 static bool has_room(const struct pf_kept *k, size_t text_bytes)

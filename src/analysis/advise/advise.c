@@ -403,7 +403,6 @@ static void add_finding(const struct pf_advise *a,
 {
 	const struct pf_advice *best = &a->all[0];
 	struct pf_buf out = { 0 }, text = { 0 };
-	char least[PF_NUM_MAX];
 
 	/* without a path, what is behind it says nothing of causes */
 	if ((a->has_path || !has_first(a)) &&
@@ -424,7 +423,7 @@ static void add_finding(const struct pf_advise *a,
 		pf_buf_addf(&out,
 			    "Nothing that could be judged would save %s or "
 			    "more",
-			    pf_num_show_ratio(least, PF_ADVISE_FIRST));
+			    PF_SHOW_RATIO(PF_ADVISE_FIRST));
 	}
 	pf_say_plain(&text, &out);
 	if (!a->has_path && a->window->count > 1 && !is_blank(a))
@@ -599,7 +598,7 @@ static void add_times(const struct pf_advise *a, size_t first,
 static void advise_show(const struct pf_advise *a,
 			const struct pf_advise_args *args, struct pf_doc *doc)
 {
-	char all[PF_NUM_MAX], window[PF_NUM_MAX];
+	char all[PF_NUM_MAX];
 	size_t first = a->given < 5 ? a->given : 5;
 	struct pf_table *t;
 
@@ -618,7 +617,7 @@ static void advise_show(const struct pf_advise *a,
 			    "advice may be about the same time: the first %zu "
 			    "hold %s of the %s of the critical path together",
 			    first, pf_num_show_ns(all, together_ns(a, first)),
-			    pf_num_show_ns(window, a->window_ns));
+			    PF_SHOW_NS(a->window_ns));
 	if (!a->has_path)
 		pf_doc_note(doc,
 			    "without a critical path, which is of one trace, "

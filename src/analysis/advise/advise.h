@@ -9,8 +9,7 @@
  * Advice may be about the same time: how much the first of them touch
  * together is the union.  What cannot be judged is said with its reason.
  */
-#ifndef PF_ANALYSIS_ADVISE_ADVISE_H
-#define PF_ANALYSIS_ADVISE_ADVISE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -162,5 +161,3 @@ int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 /* All of it, and what of the trace is not to be trusted. */
 int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
 	      struct pf_doc *doc);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What rules read; private to advise/. */
-#ifndef PF_ANALYSIS_ADVISE_IMPL_H
-#define PF_ANALYSIS_ADVISE_IMPL_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -263,5 +262,3 @@ int64_t advise_idle_of(const struct pf_gaps *g, unsigned causes);
 
 /* A host that takes no time: asked of every path. */
 #define ADVISE_FREE_HOST "host=0;launch=0"
-
-#endif

@@ -218,7 +218,6 @@ static void say_largest(const struct pf_advise_args *args,
 {
 	const struct pf_advice_place *largest = &out->largest;
 	const double part = pf_num_share(largest->ns, out->on_path_ns);
-	char share[PF_NUM_MAX];
 	bool is_there;
 
 	if (!largest->name || part < WORTH)
@@ -226,7 +225,7 @@ static void say_largest(const struct pf_advise_args *args,
 	is_there = largest->at && !strcmp(largest->at, out->places[0].name);
 	pf_buf_addf(&out->sentence, ". %she largest part%s, %s, is in ",
 		    is_there ? "T" : "Beside it t", is_there ? " there" : "",
-		    pf_num_show_ratio(share, part));
+		    PF_SHOW_RATIO(part));
 	say_name(args, largest, &out->sentence);
 }
 
@@ -240,7 +239,6 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 	const bool is_wait = out->by_waits && most->blocked_ns;
 	const double part = pf_num_share(most->ns, out->on_path_ns);
 	struct pf_buf shown = { 0 };
-	char share[PF_NUM_MAX];
 
 	if (!out->place_count || !most->name ||
 	    (!is_most(out) &&
@@ -252,7 +250,7 @@ static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
 				    : ". Most of it is in ");
 	else
 		pf_buf_addf(&out->sentence, ". The largest part, %s, is in ",
-			    pf_num_show_ratio(share, part));
+			    PF_SHOW_RATIO(part));
 	say_name(args, most, &out->sentence);
 	if (most->at && strcmp(most->at, most->name) != 0) {
 		pf_buf_adds(&out->sentence,
@@ -506,7 +504,6 @@ static void cap(const struct pf_advise *a, const struct advise_rule *rule,
 static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_overlap *o = a->from->overlap;
-	char ns[PF_NUM_MAX];
 	int64_t idle_ns;
 
 	/* busy time of another window bounds nothing */
@@ -527,7 +524,7 @@ static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 		pf_buf_addf(advise_next(out),
 			    "The GPU is idle for only %s: more is saved only "
 			    "where streams then run side by side",
-			    pf_num_show_ns(ns, idle_ns));
+			    PF_SHOW_NS(idle_ns));
 }
 
 #define MUCH_BEFORE 0.1 /* of what advice holds */
@@ -536,13 +533,12 @@ static void say_beyond_idle(const struct pf_advise *a, struct pf_advice *out)
 static void say_before(const struct pf_advise *a, struct pf_advice *out)
 {
 	const int64_t before = advise_held(a, out->bit, ADVISE_BEFORE);
-	char ns[PF_NUM_MAX];
 
 	if (before && pf_num_share(before, out->on_path_ns) >= MUCH_BEFORE)
 		pf_buf_addf(advise_next(out),
 			    "%s of what it holds is " PF_GPU_BEFORE_WORDS
 			    ": later steps save less",
-			    pf_num_show_ns(ns, before));
+			    PF_SHOW_NS(before));
 }
 
 static bool is_about_time(const struct pf_advise *a)
@@ -631,7 +627,7 @@ static void take_path(struct pf_advise *a, const struct advise_rule *rule,
 static bool say_hidden(const struct pf_advise *a,
 		       const struct advise_rule *rule, struct pf_advice *out)
 {
-	char ns[PF_NUM_MAX], share[PF_NUM_MAX], why[160];
+	char why[160];
 	int64_t gpu_ns, whole_ns;
 	double part;
 
@@ -645,7 +641,7 @@ static bool say_hidden(const struct pf_advise *a,
 	snprintf(why, sizeof(why),
 		 "the GPU spends %s (%s) on it, behind a host that recording "
 		 "slowed: time steps without the profiler",
-		 pf_num_show_ns(ns, gpu_ns), pf_num_show_ratio(share, part));
+		 PF_SHOW_NS(gpu_ns), PF_SHOW_RATIO(part));
 	advise_not_judged(out, why);
 	return true;
 }
@@ -655,7 +651,7 @@ static void say_below(const struct pf_advise *a, const struct advise_rule *rule,
 		      struct pf_advice *out)
 {
 	const struct pf_path *p = a->tiles->path;
-	char share[PF_NUM_MAX], least[PF_NUM_MAX];
+	char share[PF_NUM_MAX];
 	const char *does = a->has_path ? "would save" : "holds";
 	struct pf_buf why = { 0 };
 
@@ -673,7 +669,7 @@ static void say_below(const struct pf_advise *a, const struct advise_rule *rule,
 	if (out->measured != 0)
 		pf_buf_addf(&why, "it %s %s, less than %s", does,
 			    pf_num_show_ratio(share, out->measured),
-			    pf_num_show_ratio(least, out->threshold));
+			    PF_SHOW_RATIO(out->threshold));
 	else
 		pf_buf_addf(&why, "it %s nothing", does);
 	advise_fine(out, why.data);

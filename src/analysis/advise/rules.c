@@ -149,7 +149,6 @@ static void advise_bound(const struct pf_advise *a,
 			 enum advise_least least, struct pf_advice *out)
 {
 	const struct pf_roofline *r = a->from->roofline;
-	char stays[PF_NUM_MAX];
 	struct held *all;
 	int64_t ns = 0;
 	size_t count;
@@ -173,7 +172,7 @@ static void advise_bound(const struct pf_advise *a,
 	out->confidence = "model";
 	pf_buf_addf(advise_next(out),
 		    "At least %s of it stay, by shapes and peak rates",
-		    pf_num_show_ns(stays, ns));
+		    PF_SHOW_NS(ns));
 }
 
 #define CAUSE(name) (1u << PF_CAUSE_##name)
@@ -207,11 +206,9 @@ static bool owns_product(const struct advise_row *r)
 
 static void judge_attention(const struct pf_advise *a, struct pf_advice *out)
 {
-	char count[PF_NUM_MAX];
-
 	pf_buf_addf(advise_next(out),
 		    "It is %s sequences of a product, a softmax and a product",
-		    pf_num_show_count(count, a->tiles->sequence_count));
+		    PF_SHOW_COUNT(a->tiles->sequence_count));
 	advise_bound(a, owns_product, ADVISE_LEAST_PRODUCTS, out);
 }
 
@@ -323,8 +320,6 @@ static void judge_zeroing(const struct pf_advise *a, struct pf_advice *out)
 static void may_gain(const struct pf_advise *a, int64_t ns, const char *what,
 		     struct pf_advice *out)
 {
-	char shown[PF_NUM_MAX];
-
 	if (!ns || out->measured < PF_ADVISE_SHOWN)
 		return;
 	out->at_most_ns += ns;
@@ -332,7 +327,7 @@ static void may_gain(const struct pf_advise *a, int64_t ns, const char *what,
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 	out->confidence = "model";
 	pf_buf_addf(advise_next(out), "%s, which holds %s, may gain by it, too",
-		    what, pf_num_show_ns(shown, ns));
+		    what, PF_SHOW_NS(ns));
 }
 
 /* ---- A9 ---- */
@@ -1153,17 +1148,14 @@ static void say_least(const struct pf_advise *a, struct pf_advice *out)
 	const struct pf_path_answer *w =
 		advise_answer(a->tiles->path, NO_FIRSTS);
 	const int64_t usual_ns = out->on_path_ns / USUAL;
-	char ns[PF_NUM_MAX], share[PF_NUM_MAX];
 
 	pf_buf_adds(advise_next(out), "A warm-up leaves that out");
 	out->likely_ns = PF_NO_INT;
 	if (w && w->least_ns > usual_ns) {
 		out->likely_ns = w->least_ns - usual_ns;
-		pf_buf_addf(
-			&out->detail, ", which saves at least %s (%s)",
-			pf_num_show_ns(ns, out->likely_ns),
-			pf_num_show_ratio(share, pf_num_share(out->likely_ns,
-							      a->window_ns)));
+		pf_buf_addf(&out->detail, ", which saves at least %s (%s)",
+			    PF_SHOW_NS(out->likely_ns),
+			    PF_SHOW_SHARE(out->likely_ns, a->window_ns));
 	}
 	pf_buf_adds(&out->detail, ", and what else a first pass takes: how "
 				  "much, only warm steps would say");
@@ -1430,7 +1422,6 @@ static bool find_peaks(const struct pf_info *info, struct pf_gpu_peaks *out)
 static void judge_single(const struct pf_advise *a, struct pf_advice *out)
 {
 	struct pf_gpu_peaks peaks;
-	char share[PF_NUM_MAX];
 	int64_t most_ns;
 	double gain;
 
@@ -1458,15 +1449,13 @@ static void judge_single(const struct pf_advise *a, struct pf_advice *out)
 				 "precision");
 		return;
 	}
-	pf_buf_addf(
-		advise_next(out),
-		"%s of the time in products is in fp32; the GPU's "
-		"peak in "
-		"reduced precision is %.1f times as high",
-		pf_num_show_ratio(
-			share, pf_num_share(a->from->callers->product_fp32_ns,
-					    a->from->callers->product_ns)),
-		gain);
+	pf_buf_addf(advise_next(out),
+		    "%s of the time in products is in fp32; the GPU's "
+		    "peak in "
+		    "reduced precision is %.1f times as high",
+		    PF_SHOW_SHARE(a->from->callers->product_fp32_ns,
+				  a->from->callers->product_ns),
+		    gain);
 	/* so many times as fast, a part stays */
 	most_ns = (int64_t)((double)(out->on_path_ns ? out->on_path_ns
 						     : out->at_most_ns) *
@@ -1593,7 +1582,6 @@ static bool has_room(const struct pf_advise *a)
 static void judge_small(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_usage_device *d = pf_usage_fullest(a->from->memory);
-	char share[PF_NUM_MAX];
 	double small;
 
 	if (!a->from->callers || !a->from->callers->total_ns) {
@@ -1627,7 +1615,7 @@ static void judge_small(const struct pf_advise *a, struct pf_advice *out)
 		pf_buf_addf(&out->sentence,
 			    "%s of the time in kernels is in those with fewer "
 			    "blocks than the GPU has multiprocessors, and the ",
-			    pf_num_show_ratio(share, small));
+			    PF_SHOW_RATIO(small));
 		say_peak(d, &out->sentence);
 	}
 }
@@ -1725,7 +1713,6 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 {
 	const char *trouble = memory_trouble(a->from->memory);
 	bool is_slow = out->measured >= WORTH_IT;
-	char count[PF_NUM_MAX];
 
 	/* the memory itself need not be recorded for that */
 	if (is_slow && !trouble && a->has_path)
@@ -1735,7 +1722,7 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 			    "On the path the driver is asked %s times%s, as "
 			    "without a "
 			    "pool of its own",
-			    pf_num_show_count(count, driver_calls(a, 0)),
+			    PF_SHOW_COUNT(driver_calls(a, 0)),
 			    a->step_count ? " a step" : "");
 		return;
 	}
@@ -1848,7 +1835,7 @@ static int64_t host_waits_ns(const struct pf_advise_from *from)
 static bool bound_exposed(const struct pf_advise *a, struct pf_advice *out)
 {
 	int64_t most_ns = host_waits_ns(a->from);
-	char share[PF_NUM_MAX], ns[PF_NUM_MAX];
+	char share[PF_NUM_MAX];
 	struct pf_buf why = { 0 };
 
 	if (most_ns == PF_NO_INT || most_ns >= out->on_path_ns ||
@@ -1864,7 +1851,7 @@ static bool bound_exposed(const struct pf_advise *a, struct pf_advice *out)
 	pf_buf_addf(&why,
 		    "%s of the time it is exposed, and yet the host waits for "
 		    "GPUs only %s in all: hiding it saves no more",
-		    share, pf_num_show_ns(ns, most_ns));
+		    share, PF_SHOW_NS(most_ns));
 	advise_fine(out, why.data);
 	pf_buf_release(&why);
 	return false;
@@ -1907,20 +1894,18 @@ static void say_late(const struct pf_advise *a, struct pf_advice *out)
 {
 	int64_t least_ns;
 	const struct pf_step_time *late = find_late(a, &least_ns);
-	char ns[PF_NUM_MAX];
 
 	if (late)
 		pf_buf_addf(advise_next(out),
 			    "Rank %" PRId64 " has least of it, %s: the others "
 			    "seem to wait for it, and --rank %" PRId64
 			    " says what it does",
-			    late->rank, pf_num_show_ns(ns, least_ns),
-			    late->rank);
+			    late->rank, PF_SHOW_NS(least_ns), late->rank);
 }
 
 static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 {
-	char exposed[PF_NUM_MAX], all[PF_NUM_MAX], size[PF_NUM_MAX];
+	char exposed[PF_NUM_MAX], all[PF_NUM_MAX];
 	const struct pf_overlap *o = a->from->overlap;
 
 	if (!o || !o->all.comm_ns) {
@@ -1953,7 +1938,7 @@ static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 		pf_buf_addf(advise_next(out), "All of it takes %s", all);
 	if (mean_message(o) >= 0)
 		pf_buf_addf(&out->detail, ", in messages of %s in the mean",
-			    pf_num_show_bytes(size, mean_message(o)));
+			    PF_SHOW_BYTES(mean_message(o)));
 	say_waiting(o, out);
 }
 
@@ -1978,7 +1963,6 @@ static void take_steps(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 	const int64_t ns = advise_steps_ns(a);
-	char share[PF_NUM_MAX];
 
 	if (!t->path->row_count || ns < t->path->rows->ns)
 		return;
@@ -1991,7 +1975,7 @@ static void take_steps(const struct pf_advise *a, struct pf_advice *out)
 	pf_buf_addf(&out->sentence,
 		    "%s of the critical path is in steps, and in nothing that "
 		    "is recorded in them: ",
-		    pf_num_show_ratio(share, out->measured));
+		    PF_SHOW_RATIO(out->measured));
 }
 
 static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
@@ -2112,7 +2096,7 @@ static const char *why_no_decoding(const struct pf_advise *a,
 static void judge_decoding(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_roofline *r = a->from->roofline;
-	char share[PF_NUM_MAX], read[PF_NUM_MAX];
+	char read[PF_NUM_MAX];
 	struct decoding d = { 0 };
 	const char *why;
 	double ns;
@@ -2154,7 +2138,7 @@ static void judge_decoding(const struct pf_advise *a, struct pf_advice *out)
 		    "weights "
 		    "that the memory gives in %s, %s of the window",
 		    FEW_ROWS, pf_num_show_ns(read, (int64_t)ns),
-		    pf_num_show_ratio(share, ns / (double)a->window_ns));
+		    PF_SHOW_RATIO(ns / (double)a->window_ns));
 }
 
 const char *advise_questions[] = {

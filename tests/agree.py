@@ -24,8 +24,6 @@ WAYS = ("htod", "dtoh", "dtod", "ptop")
 
 # What is known not to agree, by trace.  The list may only get shorter.
 KNOWN = {
-    # the last of its steps is cut off, which only reports leave out
-    "good-idle-gpu": {"the causes, in their order, and what each would save"},
     "mi300_qwen": {"time of kernels"},
 }
 

@@ -460,6 +460,48 @@ def instant(bad):
             bad += text.splitlines()
 
 
+# ---- which steps ----
+
+
+def cut(bad):
+    """steps: a last one that is cut off is in no command's window, and said"""
+    said = "1 step at the end of its trace is cut off and left out"
+    last = step(3, 30000, 9900) + launch(30100, 301)
+    db = ingest("cut", trace(work(0) + last))
+    for more, count in ((), 3), (("--skip-first", "1"), 2):
+        whole = count * 10000000 - 100000
+        for command in "gaps", "overlap", "path", "advise", "syncs":
+            doc = ask(command, db, *more)
+            differs(bad, (command, more, "notes"),
+                    doc["notes"].count(said), 1)
+            if command != "syncs":
+                differs(bad, (command, more), [
+                    v for k, v in doc["scalars"].items()
+                    if k in ("window_ns", "total_ns")], [whole])
+        text = " ".join(run("steps", db, *more).split())
+        differs(bad, ("steps", more, text), text.count(said), 1)
+    text = " ".join(run("summary", db).split())
+    differs(bad, text, text.count(said), 1)
+    differs(bad, "asked for", ask("path", db, "--step", "0..3")["scalars"][
+        "window_ns"], 39900000)
+
+
+def within(bad):
+    """steps: those of a time lie in it; times are printed as people write"""
+    db = ingest("within", trace(work(0)))
+    for times, count in ((("--to", "5ms"), 0), (("--from", "1us"), 2),
+                         (("--from", "10ms", "--to", "29.9ms"), 2),
+                         (("--from", "0", "--to", "29899us"), 2)):
+        differs(bad, times,
+                ask("steps", db, *times)["scalars"]["step_count"], count)
+        text = " ".join(run("summary", db, *times).split())
+        differs(bad, (times, text), "There are no complete steps" in text,
+                not count)
+        differs(bad, (times, text), "A step takes" in text, count > 0)
+    text = run("summary", db, "--from", "0ns", "--to", "5000000ns")
+    differs(bad, text, "within.db --from 0 --to 5ms\n" in text, True)
+
+
 # ---- memory ----
 
 
@@ -492,5 +534,5 @@ judge_untimed()
 judge_steps()
 judge_nothing()
 for check in (pairs, all_zero, strict, amd_csv, xspace, nvidia_smi, asked,
-              captures, snapshot, instant, direct):
+              captures, snapshot, instant, cut, within, direct):
     judged(check)

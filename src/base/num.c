@@ -175,6 +175,17 @@ char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns)
 	return group(out);
 }
 
+char *pf_num_option_ns(char out[PF_NUM_MAX], int64_t ns)
+{
+	size_t i = 0;
+
+	for (; ns && ns % 1000 == 0 && i + 1 < PF_NUM_TIME_UNITS; i++)
+		ns /= 1000;
+	snprintf(out, PF_NUM_MAX, "%" PRId64 "%s", ns,
+		 ns ? pf_num_time_units[i] : "");
+	return out;
+}
+
 char *pf_num_show_ratio(char out[PF_NUM_MAX], double r)
 {
 	double percent = 100 * r;

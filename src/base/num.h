@@ -43,6 +43,9 @@ char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns);   /* 1.235 ms */
 char *pf_num_show_ratio(char out[PF_NUM_MAX], double r);  /* 12.35 %, <0.01 % */
 char *pf_num_show_real(char out[PF_NUM_MAX], double d);   /* 12.35 */
 
+/* As people write it in an option: "5ms", exactly what pf_num_ns() reads. */
+char *pf_num_option_ns(char out[PF_NUM_MAX], int64_t ns);
+
 /* The same in room of its own, which is there to the end of the block. */
 #define PF_SHOW_COUNT(n)           pf_num_show_count((char[PF_NUM_MAX]){ 0 }, n)
 #define PF_SHOW_BYTES(n)           pf_num_show_bytes((char[PF_NUM_MAX]){ 0 }, n)

@@ -78,6 +78,7 @@ struct pf_window {
 	bool has_unread;
 	/* From the first step to the last, what part is in none of them? */
 	double between_share;
+	int64_t cut_count; /* last steps that are cut off and left out */
 };
 
 /*

@@ -411,6 +411,7 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 		  unsigned needs, struct pf_doc *doc)
 {
+	PF_AUTO(pf_buf_release) struct pf_buf cut = { 0 };
 	struct trust t;
 	bool is_whole;
 
@@ -420,6 +421,9 @@ int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 	       !is_whole && count_window(db, window, &t) < 0);
 	add_line(&t, needs, window->device < 0 ? pf_window_scope(window) : "",
 		 doc);
+	pf_window_say_cut(window->cut_count, &cut);
+	if (cut.len)
+		pf_doc_note(doc, "%s", cut.data);
 	PF_TRY(window->has_unread && pf_trust_versions(db, window, doc) < 0);
 	return add_needs(db, &t, window, needs, doc);
 }

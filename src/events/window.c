@@ -521,9 +521,10 @@ int pf_window_check_ranks(const char *list, struct pf_err *err)
 
 /*
  * The steps of a trace that are asked for: from the first to the last.  Those
- * that hold nothing are steps for who asks for their number.
+ * that hold nothing, and a last one that is cut off, are steps for who asks
+ * for their number.
  */
-static bool cut_to_steps(struct pf_window_trace *t,
+static bool cut_to_steps(struct pf_window *w, struct pf_window_trace *t,
 			 const struct pf_steps *steps, bool is_by_number,
 			 int64_t skip, int64_t first, int64_t last)
 {
@@ -536,12 +537,22 @@ static bool cut_to_steps(struct pf_window_trace *t,
 		if ((s->is_empty && !is_by_number) || skip-- > 0 ||
 		    s->step < first || s->step > last)
 			continue;
+		if (any && s->is_partial && !is_by_number) {
+			w->cut_count++;
+			continue;
+		}
 		if (!any)
 			t->from_ns = s->start_ns;
 		t->to_ns = s->end_ns;
 		any = true;
 	}
 	return any;
+}
+
+void pf_window_to_whole_steps(struct pf_window *w, struct pf_window_trace *t,
+			      const struct pf_steps *steps)
+{
+	cut_to_steps(w, t, steps, false, 0, INT64_MIN, INT64_MAX);
 }
 
 static int refuse_steps(struct pf_db *db)
@@ -581,7 +592,7 @@ static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 	       parse_steps(args->step, &first, &last, db->err) < 0);
 	rc = pf_steps_load(db, args->steps, &steps);
 	for (size_t i = 0; !rc && i < w->count; i++) {
-		if (cut_to_steps(&w->traces[i], &steps, args->step != NULL,
+		if (cut_to_steps(w, &w->traces[i], &steps, args->step != NULL,
 				 args->skip_first, first, last))
 			w->traces[kept++] = w->traces[i];
 	}
@@ -785,6 +796,15 @@ void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
 
 /* ---- steps ---- */
 
+void pf_window_say_cut(int64_t count, struct pf_buf *out)
+{
+	if (count)
+		pf_buf_addf(
+			out, "%s %s cut off and left out", PF_SHOW_COUNT(count),
+			count == 1 ? "step at the end of its trace is"
+				   : "steps at the end of their traces are");
+}
+
 /*
  * Steps that hold something, from the window's start to its end; 0 if it does
  * not end with steps.
@@ -806,25 +826,6 @@ static int64_t count_steps(const struct pf_window_trace *t,
 		count += !s->is_empty;
 	}
 	return is_first && is_last ? count : 0;
-}
-
-/* From the first step to the last one that is whole. */
-static void cut_to_whole_steps(struct pf_window_trace *t,
-			       const struct pf_steps *steps)
-{
-	size_t i = pf_steps_first(steps, t->trace_id);
-	bool any = false;
-
-	for (; pf_steps_is_of(steps, i, t->trace_id); i++) {
-		const struct pf_step *s = &steps->items[i];
-
-		if (s->is_empty || (any && s->is_partial))
-			continue;
-		if (!any)
-			t->from_ns = s->start_ns;
-		t->to_ns = s->end_ns;
-		any = true;
-	}
 }
 
 void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps)
@@ -885,7 +886,7 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		int64_t count;
 
 		if (!w->is_restricted && !w->is_whole)
-			cut_to_whole_steps(t, &steps);
+			pf_window_to_whole_steps(w, t, &steps);
 		count = count_steps(t, &steps);
 		*step_count += count;
 		is_all &= count > 0;
@@ -1051,10 +1052,19 @@ static void add_word(struct pf_buf *out, const char *option, const char *word)
 }
 
 static void add_number(struct pf_buf *out, const char *option, int64_t none,
-		       int64_t n, const char *unit)
+		       int64_t n)
 {
 	if (n > none)
-		pf_buf_addf(out, " --%s %" PRId64 "%s", option, n, unit);
+		pf_buf_addf(out, " --%s %" PRId64, option, n);
+}
+
+static void add_time(struct pf_buf *out, const char *option, int64_t ns)
+{
+	char shown[PF_NUM_MAX];
+
+	if (ns >= 0)
+		pf_buf_addf(out, " --%s %s", option,
+			    pf_num_option_ns(shown, ns));
 }
 
 void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
@@ -1063,11 +1073,11 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 	add_word(out, "step", w->step);
 	if (w->whole)
 		pf_buf_adds(out, " --whole-capture");
-	add_number(out, "skip-first", 0, w->skip_first, "");
-	add_number(out, "from", -1, w->from_ns, "ns");
-	add_number(out, "to", -1, w->to_ns, "ns");
+	add_number(out, "skip-first", 0, w->skip_first);
+	add_time(out, "from", w->from_ns);
+	add_time(out, "to", w->to_ns);
 	add_word(out, "rank", w->rank);
-	add_number(out, "trace", -1, w->trace, "");
-	add_number(out, "cycle", 0, w->cycle, "");
-	add_number(out, "device", -1, w->device, "");
+	add_number(out, "trace", -1, w->trace);
+	add_number(out, "cycle", 0, w->cycle);
+	add_number(out, "device", -1, w->device);
 }

@@ -165,6 +165,14 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
  * other times, restrict it to that GPU; pf_window_to_steps() does so, too.
  */
 int pf_window_to_device(struct pf_db *db, struct pf_window *w);
+/*
+ * Restrict a trace to its steps, as that does: from the first to the last that
+ * is whole.  Those that are cut off are counted.
+ */
+void pf_window_to_whole_steps(struct pf_window *w, struct pf_window_trace *t,
+			      const struct pf_steps *steps);
+/* "1 step at the end of its trace is cut off and left out"; nothing of 0. */
+void pf_window_say_cut(int64_t count, struct pf_buf *out);
 /* Set between_share: of the steps of these that are whole in the window. */
 void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps);
 /*

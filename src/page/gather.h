@@ -77,6 +77,7 @@ struct pf_parts {
 	struct pf_buf steps_text;  /* "5..10", or empty */
 	struct pf_buf whole_text;  /* less steps that are cut off; or empty */
 	int64_t empty_step_count;  /* steps that hold nothing, around those */
+	int64_t cut_step_count;    /* and last ones that are cut off */
 	int torch;                 /* release by whose rules: 110; or 0 */
 	bool is_torch_said;        /* the trace itself names that release */
 	bool ops_by_device;        /* operators are sorted by device time */

@@ -34,6 +34,7 @@ static int run_steps(struct pf_db *db, struct pf_parts *p)
 	const struct pf_steps_args args = {
 		.window = p->window,
 		.empty_count = p->empty_step_count,
+		.cut_count = p->cut_step_count,
 	};
 	struct pf_doc *doc = &p->doc[PF_PART_STEPS];
 
@@ -330,10 +331,14 @@ static int find_window(struct pf_db *db, struct pf_parts *p)
 		PF_AT_MOST(first, s->step);
 		PF_AT_LEAST(last, s->step);
 	}
-	for (size_t i = 0; i < steps.count && first <= last; i++)
-		if (steps.items[i].is_empty &&
-		    (steps.items[i].step < first || steps.items[i].step > last))
-			p->empty_step_count++;
+	for (size_t i = 0; i < steps.count && first <= last; i++) {
+		const struct pf_step *s = &steps.items[i];
+
+		if (!s->is_partial || (s->step >= first && s->step <= last))
+			continue;
+		p->empty_step_count += s->is_empty;
+		p->cut_step_count += !s->is_empty;
+	}
 	pf_steps_release(&steps);
 	if (first > last)
 		return 0;

@@ -1056,14 +1056,17 @@ void pf_verdicts_release(struct pf_verdicts *v)
 void pf_verdict_command(const struct pf_verdict *v, const struct pf_parts *p,
 			struct pf_buf *out)
 {
+	char from[PF_NUM_MAX], to[PF_NUM_MAX];
+
 	if (v->from_ns < 0)
 		return;
 	pf_buf_adds(out, "profan slice ");
 	pf_shell_word(out, p->db_name);
 	if (p->traces.count > 1)
 		pf_buf_addf(out, " --trace %" PRId64, v->trace_id);
-	pf_buf_addf(out, " --from %" PRId64 "ns --to %" PRId64 "ns", v->from_ns,
-		    v->to_ns);
+	pf_buf_addf(out, " --from %s --to %s",
+		    pf_num_option_ns(from, v->from_ns),
+		    pf_num_option_ns(to, v->to_ns));
 	pf_buf_adds(out, " -o slice.json");
 }
 

@@ -70,6 +70,29 @@ static void durations_are_exact(void **state)
 	}
 }
 
+static void durations_are_options(void **state)
+{
+	static const struct {
+		int64_t ns;
+		const char *text;
+	} good[] = { { 0, "0" },
+		     { 5, "5ns" },
+		     { 1500, "1500ns" },
+		     { 5000000, "5ms" },
+		     { INT64_C(7000000000000), "7000s" },
+		     { INT64_MAX, "9223372036854775807ns" } };
+	char s[PF_NUM_MAX];
+	int64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_string_equal(pf_num_option_ns(s, good[i].ns),
+				    good[i].text);
+		assert_int_equal(pf_num_ns(s, &ns), 0);
+		assert_true(ns == good[i].ns);
+	}
+}
+
 static void no_durations(void **state)
 {
 	static const char *const bad[] = { "",
@@ -239,6 +262,7 @@ int main(void)
 		cmocka_unit_test(integers_are_exact),
 		cmocka_unit_test(no_integers),
 		cmocka_unit_test(durations_are_exact),
+		cmocka_unit_test(durations_are_options),
 		cmocka_unit_test(no_durations),
 		cmocka_unit_test(people_can_read),
 		cmocka_unit_test(units_stay_with_their_numbers),

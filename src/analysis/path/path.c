@@ -42,23 +42,26 @@ static int choose_trace(struct path *p)
 static int find_steps(struct path *p)
 {
 	struct pf_steps steps = { 0 };
-	const struct pf_window_trace *t = p->trace;
+	struct pf_window_trace t = *p->trace;
+	struct pf_window *w = &p->out->window;
 	const struct pf_window_args *a = &p->args->window;
 
-	if (pf_window_steps(p->db, &p->out->window, &steps) < 0)
+	if (pf_window_steps(p->db, w, &steps) < 0)
 		return -1;
-	pf_window_note_steps(&p->out->window, &steps);
+	if (!w->is_restricted && !w->is_whole)
+		pf_window_to_whole_steps(w, &t, &steps);
+	pf_window_note_steps(w, &steps);
 	p->steps = steps.items;
 	for (size_t i = 0; i < steps.count; i++) {
 		struct pf_step s = steps.items[i];
 
-		if (s.trace_id != t->trace_id)
+		if (s.trace_id != t.trace_id)
 			continue;
 		p->main_track = (uint32_t)s.track_id;
 		/* one that holds nothing only where it is asked for */
 		if (s.is_empty && !a->step)
 			continue;
-		if (s.start_ns >= t->from_ns && s.end_ns <= t->to_ns)
+		if (s.start_ns >= t.from_ns && s.end_ns <= t.to_ns)
 			p->steps[p->step_count++] = s;
 	}
 	if (a->from_ns >= 0 || a->to_ns >= 0 || a->whole)

@@ -338,9 +338,12 @@ static void say_longest(const struct pf_step_times *s, struct pf_buf *out)
 		    (double)pf_step_own_ns(longest) / (double)s->dur.p50_ns);
 }
 
-/* Nobody did anything in them, so that they are no measure of a step. */
-static void say_empty(const struct pf_step_times *s, struct pf_buf *out)
+/* Such as are no measure of a step: cut off, or nobody did anything in them. */
+static void say_left_out(const struct pf_step_times *s, struct pf_buf *out)
 {
+	if (s->partial_count)
+		pf_buf_adds(out, ". ");
+	pf_window_say_cut(s->partial_count, out);
 	if (s->empty_count)
 		pf_buf_addf(
 			out, ". %s %s left out", PF_SHOW_COUNT(s->empty_count),
@@ -488,7 +491,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	if (has_pauses(s))
 		say_pauses(s, &text);
 	say_longest(s, &text);
-	say_empty(s, &text);
+	say_left_out(s, &text);
 	pf_doc_finding(doc, "%s", text.data);
 }
 
@@ -698,12 +701,6 @@ static void step_times_show(const struct pf_step_times *s, struct pf_doc *doc)
 		copy_at(s, 0), s->copies.count);
 	PF_WINDOW_ROWS(&s->window, doc, "devices", "GPUs", device_fields,
 		       s->devices, s->device_count);
-	if (s->partial_count)
-		pf_doc_note(doc, "%lld %s cut off and not in the means",
-			    (long long)s->partial_count,
-			    s->partial_count == 1
-				    ? "step at the end of its trace is"
-				    : "steps at the end of their trace are");
 }
 
 /* Sets of the sweep are the classes without "other", and one more: */
@@ -741,7 +738,7 @@ static void add_step(struct pf_step_times *s,
 	int64_t start = step ? step->start_ns : trace->lo_ns;
 	int64_t end = step ? step->end_ns : trace->hi_ns;
 
-	if (step && (start < trace->from_ns || start >= trace->to_ns))
+	if (step && (start < trace->from_ns || end > trace->to_ns))
 		return;
 	PF_ROOM(s->steps, s->cap, s->count + 1);
 	s->has_steps |= step != NULL;
@@ -791,6 +788,9 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s)
 
 	PF_TRY(pf_window_steps(db, &s->window, &all));
 	pf_window_note_steps(&s->window, &all);
+	/* said of all that are cut off, in the rows or not */
+	s->partial_count += s->window.cut_count;
+	s->window.cut_count = 0;
 	for (size_t i = 0; i < s->window.count; i++)
 		is_all &= has_steps(s, &all, s->window.traces[i].trace_id);
 	if (is_all)
@@ -1298,6 +1298,7 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 
 	pf_keyed_begin(&out->copies, sizeof(struct copy), PF_KEYED_SUMS);
 	out->empty_count = args->empty_count;
+	out->partial_count = args->cut_count;
 	if (!pf_window_resolve(db, &args->window, &out->window))
 		pf_trust_recorded(db, &out->window, &out->recorded);
 	out->is_untimed = out->recorded.producer == PF_FROM_SNAPSHOT;

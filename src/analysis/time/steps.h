@@ -39,7 +39,9 @@ struct pf_steps_args {
 	int64_t samples_per_step; /* 0: not known */
 	bool by_range;            /* also by range (ranges.c) */
 	bool only_times;          /* of steps; not what they are made of */
-	int64_t empty_count;      /* left out already, by who set the window */
+	/* left out already, by who set the window: such as hold nothing */
+	int64_t empty_count;
+	int64_t cut_count; /* and such as are cut off */
 };
 
 /* What a step's time goes to, in order of precedence. */

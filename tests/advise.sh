@@ -176,6 +176,17 @@ for name in made/A22-unmarked made/A12 queued; do
 		grep -q "$says"
 	result "line 1 of the summary: $says" "$tmp/out"
 done
+# what holds next to nothing beside that wait is not worth a sentence
+"$PYTHON" -S -c 'import json, sys
+events = json.load(sys.stdin)
+for e in events:
+    if e["cat"] == "kernel":
+        e["ts"], e["dur"] = 1e6 + 100 * (e["ts"] - 9000), 990
+json.dump(events, sys.stdout)' <"$tmp/queued.json" >"$tmp/little.json"
+"$profan" ingest -q "$tmp/little.json" -o "$tmp/t.db"
+run 0 "$profan" summary "$tmp/t.db" && grep -q 'holds up 99' "$tmp/out" &&
+	! grep -q 'a_kernel holds' "$tmp/out"
+result 'summary: no sentence of what holds next to nothing' "$tmp/out"
 # a kernel that holds more than any advice would save is named before it, and
 # the command is that of what can be changed
 "$profan" ingest -q "$tmp/made/A21-less.json" -o "$tmp/t.db"

@@ -404,7 +404,7 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 							   p->window_ns)));
 		return true;
 	}
-	if (is_advised(a, most))
+	if (is_advised(a, most) || most->share < PF_ADVISE_SHOWN)
 		return false;
 	pf_num_show_ratio(share, most->share);
 	if (most->short_name && !pf_path_is_before(most->in)) {

@@ -268,6 +268,58 @@ else
 	not_ok 'a capture that began later' "$tmp/ranks.json"
 fi
 
+# late at the first collective, before which nothing is compared: its kernels
+# say why, also where a rank is left out; ranks that are in no trace are said
+says() { # NAME SENTENCE LATE WORLD [LACKS]
+	rm -rf "$tmp/job" "$tmp/job.db"
+	mkdir "$tmp/job"
+	"$PYTHON" -S - "$tmp/job" "$3" "$4" "${5:--1}" <<'EOP'
+import json, sys
+folder, late, world, lacks = sys.argv[1], *map(int, sys.argv[2:])
+def event(cat, name, ts, dur, **args):
+    return {"ph": "X", "cat": cat, "name": name, "tid": 1, "ts": ts, "dur": dur,
+            "pid": 0 if cat == "kernel" else 1, "args": args}
+for rank in range(4):
+    events, at, corr = [], 1000, 0
+    def launch(name, dur, stream, **args):
+        global corr
+        corr += 1
+        events.extend((
+            event("cuda_runtime", "cudaLaunchKernel", 100 + 10 * corr, 5,
+                  correlation=corr),
+            event("kernel", name, at, dur, correlation=corr, device=0,
+                  stream=stream, **args)))
+    for n in range(8):
+        for k in range(5):
+            dur = 1000 + 20000 * (n == 0 and k == 4 and rank == late)
+            launch(f"gemm{k}", dur, 7)
+            at += dur + 1
+        end = 21000 + 5100 * (n + 1)
+        if (rank, n) != (lacks, 3):
+            launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", end - at, 20, **{
+                "Collective name": "allreduce", "In msg nelems": 1 << 20,
+                "Out msg nelems": 1 << 20, "Group size": world,
+                "dtype": "Float", "Process Group Name": "0"})
+        at = end + 1
+    with open(f"{folder}/rank{rank}.json", "w") as f:
+        json.dump({"traceEvents": events, "distributedInfo": {
+            "backend": "nccl", "rank": rank, "world_size": world}}, f)
+EOP
+	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+		run 0 "$profan" ranks "$tmp/job.db" &&
+		tr -s '\n' ' ' <"$tmp/out" | grep -q "^$2"
+	result "$1" "$tmp/out" "$tmp/err"
+}
+why='Rank 2 computes longer than others (some of its kernels are slower); '
+says 'late at the first collective' "${why}were it like the others, 20.000 ms of" 2 4
+grep -q '^ *2 .* 20.000 ms  computation ' "$tmp/out"
+result 'late at the first collective: the table' "$tmp/out"
+says 'what it costs is not known' "${why}it began 20.000 ms of waits. 3 ranks \
+are compared, and the rest left out; what their differences cost is not known" \
+	2 4 3
+says 'even ranks, and ranks in no trace' "4 of the job's 8 ranks are even" -1 8
+says 'even ranks' '4 ranks are even' -1 4
+
 # one damaged rank costs itself only
 run 0 "$PYTHON" -S "$helper" damage "$profan" "$mktrace" "$tmp"
 result 'a damaged rank is left out' "$tmp/out" "$tmp/err"

@@ -1008,8 +1008,9 @@ static void ranks_align(struct pf_ranks_job *job)
 
 /* Meetings in order of time: who is last, why, and where that begins. */
 
-#define WAIT_SHARE 0.3 /* of the spread: waiting that explains being late */
-#define HOST_SHARE 0.5 /* of idle time: a cause that names it */
+#define WAIT_SHARE  0.3 /* of the spread: waiting that explains being late */
+#define HOST_SHARE  0.5 /* of idle time: a cause that names it */
+#define FIRST_SHARE 0.5 /* of the waits for it: kernels that are longer */
 
 /* Ranks of a meeting by their starts, the first and the last two. */
 struct arrival {
@@ -1798,6 +1799,42 @@ static void add_meeting(struct pf_ranks_job *job, const struct meeting *m,
 	pf_sat_sum(&blamed[m->root].ns[m->root_cause], spread);
 }
 
+/*
+ * Before the first collective of a group nothing is compared.  Where a rank's
+ * kernels take longer by so much that this explains its being late there, it
+ * computes longer.
+ */
+static void explain_first(struct pf_ranks_job *job, const struct pf_ranks *out,
+			  struct blamed *blamed)
+{
+	PF_OWN bool *is_longer = pf_calloc(out->rank_count + 1, 1);
+
+	for (size_t i = 0; i < out->rank_count; i++) {
+		const struct pf_ranks_rank *r = &out->ranks[i];
+		int64_t *ns = blamed[i].ns;
+
+		is_longer[i] =
+			r->work > PF_WORK_ALIKE &&
+			(double)(r->kernel_ns - r->middle_ns) -
+					(double)ns[PF_LATE_COMPUTATION] >=
+				FIRST_SHARE * (double)ns[PF_LATE_UNKNOWN];
+		if (!is_longer[i])
+			continue;
+		pf_sat_sum(&ns[PF_LATE_COMPUTATION], ns[PF_LATE_UNKNOWN]);
+		ns[PF_LATE_UNKNOWN] = 0;
+	}
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		struct meeting *m = &job->meetings[i];
+
+		if (m->last == NONE || !is_longer[m->root] ||
+		    m->root_cause != PF_LATE_UNKNOWN)
+			continue;
+		m->root_cause = PF_LATE_COMPUTATION;
+		if (job->ops[m->last].rank == m->root)
+			m->cause = PF_LATE_COMPUTATION;
+	}
+}
+
 /* Exposed communication of a collective, cut where the last rank came. */
 static void split(const struct pf_digest *d, const struct pf_digest_op *op,
 		  int64_t wait_ns, struct pf_ranks_rank *out)
@@ -1946,13 +1983,14 @@ static void make_ranks(struct pf_ranks_job *job, struct pf_ranks *out)
 	settle_begins(out);
 	for (uint32_t i = 0; !job->why.len && i < job->meeting_count; i++)
 		add_meeting(job, &job->meetings[i], out, blamed);
-	for (size_t i = 0; i < job->rank_count; i++) {
-		out->ranks[i].cause = cause_of_most(&blamed[i]);
+	for (size_t i = 0; i < job->rank_count; i++)
 		split_rank(job, i, &works, &out->ranks[i]);
-	}
 	/* captures of unlike lengths hold unlike work */
 	if (!job->why.len && !works.is_unlike && !job->left_count)
 		compare_all(&works, out);
+	explain_first(job, out, blamed);
+	for (size_t i = 0; i < job->rank_count; i++)
+		out->ranks[i].cause = cause_of_most(&blamed[i]);
 	free(works.items);
 }
 
@@ -2213,12 +2251,16 @@ static const char *text_of(const struct pf_buf *text, struct pf_ranks *out)
 int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		  struct pf_err *err)
 {
-	*out = (struct pf_ranks){ .straggler = -1,
+	*out = (struct pf_ranks){ .world = -1,
+				  .straggler = -1,
 				  .total_ns = PF_NO_INT,
 				  .ideal_ns = PF_NO_INT,
 				  .slowdown = NAN };
 	if (!job->rank_count)
 		return 0;
+	for (size_t i = 0; i < job->rank_count; i++)
+		if (job->ranks[i].world > out->world)
+			out->world = job->ranks[i].world;
 	pf_sort(job->ranks, job->rank_count, sizeof(*job->ranks), by_rank);
 	settle_twice(job);
 	settle_silent(job);

@@ -177,6 +177,7 @@ struct pf_ranks {
 	struct pf_ranks_step *steps;
 	struct pf_ranks_meeting *meetings; /* in order of time */
 	size_t rank_count, kind_count, step_count, meeting_count;
+	int64_t world;  /* ranks of the job, as traces say; -1: they do not */
 	bool has_pipes; /* ranks receive */
 	/* for more than 1 % of the time, or who knows how long: no replay */
 	bool waits_to_receive;

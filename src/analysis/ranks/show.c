@@ -471,9 +471,9 @@ static void say_work(const struct pf_ranks_rank *s, struct pf_buf *out)
 			    s->factor);
 }
 
-static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
+/* "Rank 3 computes longer than others (...)" */
+static void say_late(const struct pf_ranks_rank *s, struct pf_buf *out)
 {
-	const struct pf_ranks_rank *s = &r->ranks[r->straggler];
 	const char *words = doing_of(s->cause);
 
 	pf_buf_addf(out, "Rank %" PRId64 " ", s->rank);
@@ -485,23 +485,59 @@ static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
 		pf_buf_adds(out, "is slow");
 	if (words == doing[PF_LATE_COMPUTATION])
 		say_work(s, out);
+}
+
+static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
+{
+	const struct pf_ranks_rank *s = &r->ranks[r->straggler];
+
+	say_late(s, out);
 	pf_buf_addf(out,
 		    "; were it like the others, %s of %s (%s) would be saved",
 		    PF_SHOW_NS(s->saved_ns), PF_SHOW_NS(r->total_ns),
 		    PF_SHOW_SHARE(s->saved_ns, r->total_ns));
 }
 
+/* "4 ranks", or "4 of 8 ranks" where others are in no trace. */
+static void say_count(const struct pf_ranks *r, struct pf_buf *out)
+{
+	pf_buf_addf(out, "%zu", r->rank_count);
+	if (r->world > (int64_t)r->rank_count && !r->left_out)
+		pf_buf_addf(out, " of the job's %" PRId64, r->world);
+	pf_buf_adds(out, " ranks");
+}
+
 static void say_compared(const struct pf_ranks *r, struct pf_buf *out)
 {
 	int64_t ns = r->total_ns > r->ideal_ns ? r->total_ns - r->ideal_ns : 0;
+	bool is_even = r->slowdown < PF_RANKS_EVEN;
 
+	if (!is_even)
+		pf_buf_adds(out, "No rank alone is slow; were each of ");
+	say_count(r, out);
+	pf_buf_addf(out, "%s like the median, %s of the time would be saved",
+		    is_even ? " are even: were each" : "",
+		    PF_SHOW_SHARE(ns, r->total_ns));
+}
+
+/* Where it is not worked out what ranks cost: who began most waits. */
+static void say_waited_for(const struct pf_ranks *r, struct pf_buf *out)
+{
+	const struct pf_ranks_rank *most = r->ranks;
+	char waits[PF_NUM_MAX];
+
+	for (size_t i = 1; i < r->rank_count; i++)
+		if (r->ranks[i].root_ns > most->root_ns)
+			most = &r->ranks[i];
+	if (pf_num_share(most->root_ns, most->window_ns) >= PF_RANKS_EVEN - 1) {
+		say_late(most, out);
+		pf_buf_addf(out, "; it began %s of waits. ",
+			    pf_num_show_ns(waits, most->root_ns));
+	}
+	say_count(r, out);
 	pf_buf_addf(out,
-		    r->slowdown < PF_RANKS_EVEN
-			    ? "%zu ranks are even: were each like the median, "
-			      "%s of the time would be saved"
-			    : "No rank alone is slow; were each of %zu like "
-			      "the median, %s of the time would be saved",
-		    r->rank_count, PF_SHOW_SHARE(ns, r->total_ns));
+		    " are compared%s; what their differences cost is not known",
+		    r->left_out ? ", and the rest left out" : "");
 }
 
 /* Without a full stop: who is slow, why and what it costs, or that none is. */
@@ -518,11 +554,7 @@ static void ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 	else if (r->total_ns != PF_NO_INT)
 		say_compared(r, out);
 	else
-		pf_buf_addf(out,
-			    "%zu ranks are compared%s; what their differences "
-			    "cost is not known",
-			    r->rank_count,
-			    r->left_out ? ", and the rest left out" : "");
+		say_waited_for(r, out);
 }
 
 /* ---- tables ---- */

@@ -50,6 +50,20 @@ printf 'n\n%s\n' "$calls" >"$tmp/want"
 tr -d '\r' <"$tmp/out" >"$tmp/got"
 same "viztracer: each call of a function once" "$tmp/want" "$tmp/got"
 
+# where nothing else divides the time, ranges do: the sentence of 'ranges', and
+# who has no figures of them names that
+run 0 "$profan" ranges "$tmp/t.db"
+sed '/^$/,$d' "$tmp/out" | tr -s ' \n' ' ' >"$tmp/ranges"
+grep -q ' itself takes ' "$tmp/ranges"
+result "viztracer: a sentence of ranges" "$tmp/out"
+for command in steps summary path; do
+	says="neither operators, calls nor GPU work are recorded. $(cat "$tmp/ranges")"
+	[ $command != path ] || says="'profan ranges' says what ranges hold."
+	run 0 "$profan" $command "$tmp/t.db"
+	tr -s ' \n' ' ' <"$tmp/out" | grep -qF "$says"
+	result "viztracer, $command: what ranges hold" "$tmp/out"
+done
+
 # JAX on an H100: XLA names the calls that launch work after the work
 for file in trace.json.gz xplane.pb; do
 	rm -f "$tmp/t.db"

@@ -515,6 +515,10 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 			: !p->recorded.has_work && p->recorded.has_calls
 				? "No GPU work was recorded, so what "
 				  "decides how long it takes is not known"
+			: p->recorded.has_ranges
+				? "There is nothing whose end could be "
+				  "explained; 'profan ranges' says what ranges "
+				  "hold"
 				: "There is nothing whose end could be "
 				  "explained");
 		return;

@@ -380,6 +380,11 @@ bool pf_step_times_is_divided(const struct pf_step_times *s)
 	return s->device_count || s->recorded.has_ops || s->recorded.has_calls;
 }
 
+static bool is_undivided(const struct pf_step_times *s)
+{
+	return s->full_count && !s->has_steps && !pf_step_times_is_divided(s);
+}
+
 /* What is in none of the classes is outside of what was recorded. */
 static const char *outside(const struct pf_step_times *s)
 {
@@ -455,7 +460,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		pf_doc_finding(doc, "%s", why_none(s));
 		return;
 	}
-	if (!s->has_steps && !pf_step_times_is_divided(s)) {
+	if (is_undivided(s)) {
 		pf_doc_finding(doc,
 			       "Nothing divides the %s of this trace: neither "
 			       "operators, calls nor GPU work are recorded",
@@ -1330,6 +1335,23 @@ void pf_step_times_release(struct pf_step_times *times)
 	*times = (struct pf_step_times){ 0 };
 }
 
+/* Where nothing else divides the time, what ranges hold of it. */
+static int add_ranges(struct pf_db *db, const struct pf_step_times *s,
+		      const struct pf_ranges_args *args, struct pf_doc *doc)
+{
+	struct pf_doc ranges = { 0 };
+	int rc;
+
+	if (!is_undivided(s) || !s->recorded.has_ranges)
+		return 0;
+	rc = pf_ranges(db, args, &ranges);
+	if (!rc && !ranges.is_nothing)
+		pf_doc_finding(doc, "%s. %s", pf_doc_find_finding(doc),
+			       pf_doc_find_finding(&ranges));
+	pf_doc_release(&ranges);
+	return rc;
+}
+
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 		    struct pf_step_times *kept, struct pf_doc *doc)
 {
@@ -1339,6 +1361,8 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 
 	PF_TRY(pf_step_times_find(db, args, s));
 	step_times_show(s, doc);
+	PF_TRY(add_ranges(db, s, &(struct pf_ranges_args){ args->window, NULL },
+			  doc));
 	if (args->by_range && s->full_count)
 		PF_TRY(pf_ranges(
 			db, &(struct pf_ranges_args){ args->window, s }, doc));

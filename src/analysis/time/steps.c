@@ -315,7 +315,6 @@ static void say_longest(const struct pf_step_times *s, struct pf_buf *out)
 {
 	const size_t warm_up = pf_step_times_warm_up(s).most;
 	const struct pf_step_time *longest = NULL;
-	char ns[PF_NUM_MAX];
 
 	for (size_t i = 0, first = 0; i < s->count; i++) {
 		const struct pf_step_time *row = &s->steps[i];
@@ -334,7 +333,7 @@ static void say_longest(const struct pf_step_times *s, struct pf_buf *out)
 	if (s->window.count > 1 && longest->rank >= 0)
 		pf_buf_addf(out, " of rank %" PRId64, longest->rank);
 	pf_buf_addf(out, " takes %s, %.1f times the median",
-		    pf_num_show_ns(ns, pf_step_own_ns(longest)),
+		    PF_SHOW_NS(pf_step_own_ns(longest)),
 		    (double)pf_step_own_ns(longest) / (double)s->dur.p50_ns);
 }
 
@@ -461,10 +460,12 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		return;
 	}
 	if (is_undivided(s)) {
-		pf_doc_finding(doc,
-			       "Nothing divides the %s of this trace: neither "
-			       "operators, calls nor GPU work are recorded",
-			       PF_SHOW_NS(s->dur.sum_ns));
+		pf_doc_finding(
+			doc,
+			"Nothing%s divides the %s of this trace: neither "
+			"operators, calls nor GPU work are recorded",
+			s->recorded.has_ranges ? " but ranges" : "",
+			PF_SHOW_NS(s->dur.sum_ns));
 		return;
 	}
 	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
@@ -1346,8 +1347,8 @@ static int add_ranges(struct pf_db *db, const struct pf_step_times *s,
 		return 0;
 	rc = pf_ranges(db, args, &ranges);
 	if (!rc && !ranges.is_nothing)
-		pf_doc_finding(doc, "%s. %s", pf_doc_find_finding(doc),
-			       pf_doc_find_finding(&ranges));
+		pf_doc_finding(doc, "%s. %s", pf_doc_find_finding(&ranges),
+			       pf_doc_find_finding(doc));
 	pf_doc_release(&ranges);
 	return rc;
 }

@@ -270,12 +270,12 @@ fi
 
 # late at the first collective, before which nothing is compared: its kernels
 # say why, also where a rank is left out; ranks that are in no trace are said
-says() { # NAME SENTENCE LATE WORLD [LACKS]
+says() { # NAME SENTENCE LATE WORLD [LACKS [LONGER]]
 	rm -rf "$tmp/job" "$tmp/job.db"
 	mkdir "$tmp/job"
-	"$PYTHON" -S - "$tmp/job" "$3" "$4" "${5:--1}" <<'EOP'
+	"$PYTHON" -S - "$tmp/job" "$3" "$4" "${5:--1}" "${6:-0}" <<'EOP'
 import json, sys
-folder, late, world, lacks = sys.argv[1], *map(int, sys.argv[2:])
+folder, late, world, lacks, longer = sys.argv[1], *map(int, sys.argv[2:])
 def event(cat, name, ts, dur, **args):
     return {"ph": "X", "cat": cat, "name": name, "tid": 1, "ts": ts, "dur": dur,
             "pid": 0 if cat == "kernel" else 1, "args": args}
@@ -294,7 +294,7 @@ for rank in range(4):
             dur = 1000 + 20000 * (n == 0 and k == 4 and rank == late)
             launch(f"gemm{k}", dur, 7)
             at += dur + 1
-        end = 21000 + 5100 * (n + 1)
+        end = 21000 + (5100 + longer) * (n + 1)
         if (rank, n) != (lacks, 3):
             launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", end - at, 20, **{
                 "Collective name": "allreduce", "In msg nelems": 1 << 20,
@@ -319,6 +319,16 @@ are compared, and the rest left out; what their differences cost is not known" \
 	2 4 3
 says 'even ranks, and ranks in no trace' "4 of the job's 8 ranks are even" -1 8
 says 'even ranks' '4 ranks are even' -1 4
+# and who is even waits for nobody that is compared
+waits() { # NAME SENTENCE
+	run 0 "$profan" advise "$tmp/job.db" &&
+		tr -s '\n ' ' ' <"$tmp/out" | grep -q "A13 .*$2"
+	result "$1" "$tmp/out"
+}
+says 'even ranks of slow links' '4 ranks are even' -1 4 -1 20000
+waits 'even ranks wait for nobody' 'the transfer itself is slow: ranks are even'
+says 'even ranks, half of them traced' "4 of the job's 8" -1 8 -1 20000
+waits 'even ranks wait for others' 'ranks in no trace: the 4 that are traced'
 
 # one damaged rank costs itself only
 run 0 "$PYTHON" -S "$helper" damage "$profan" "$mktrace" "$tmp"

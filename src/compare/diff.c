@@ -1271,8 +1271,8 @@ static void diff_find_classes(struct pf_diff_run *d)
 
 /*
  * The critical paths of both sides by what they are made of.  A path adds up
- * to its window, so the differences add up to that of the windows.  A window
- * holds all steps, also those that are cut off: figures are per step of it.
+ * to its window, so the differences add up to that of the windows: figures are
+ * per step of it.
  */
 
 static int by_change(const void *a, const void *b)

@@ -1788,10 +1788,13 @@ static int64_t mean_message(const struct pf_overlap *o)
 
 /*
  * Where most of the communication takes far longer than its bytes would even
- * over a slow link, ranks wait for each other.
+ * over a slow link, ranks wait for each other; where those that are compared
+ * come at once, for ranks in no trace, or for nobody.
  */
 static void say_waiting(const struct pf_overlap *o, struct pf_advice *out)
 {
+	const struct pf_ranks *ranks = &o->arrivals.of;
+	struct pf_buf *text;
 	double bytes = 0, ns = 0, due = 0;
 
 	for (size_t i = 0; i < o->collective_count; i++) {
@@ -1804,11 +1807,21 @@ static void say_waiting(const struct pf_overlap *o, struct pf_advice *out)
 		due += (double)row->rated_count * SLOW_CALL_NS;
 	}
 	due += bytes / SLOW_LINK;
-	if (ns >= MANY * (double)o->all.comm_ns && ns >= WAITING * due)
-		pf_buf_addf(advise_next(out),
-			    "At %.1f GB/s of bus bandwidth most of it seems "
-			    "to be waiting for other ranks, not transfer",
-			    bytes / ns);
+	if (ns < MANY * (double)o->all.comm_ns || ns < WAITING * due)
+		return;
+	text = advise_next(out);
+	pf_buf_addf(text, "At %.1f GB/s of bus bandwidth ", bytes / ns);
+	if (ranks->rank_count < 2 || !(ranks->slowdown < PF_RANKS_EVEN))
+		pf_buf_adds(text, "most of it seems to be waiting for other "
+				  "ranks, not transfer");
+	else if (ranks->world > (int64_t)ranks->rank_count)
+		pf_buf_addf(text,
+			    "most of it seems to be waiting for ranks in no "
+			    "trace: the %zu that are traced are even",
+			    ranks->rank_count);
+	else
+		pf_buf_adds(text,
+			    "the transfer itself is slow: ranks are even");
 }
 
 /*

@@ -797,6 +797,8 @@ PROGRAMS = {
     "A3-launches": lambda p, step: blocking(p, True),
     "A3-launches-too": lambda p, step: blocking(p, True) or p.wait(),
     "A3-reads-jax": lambda p, step: jax_reads(p),
+    "A21-sleeps-jax": lambda p, step: jax_reads(p) and p.python(
+        "$time sleep", 900),
     "A4": lambda p, step: launching(p, 4),
     "A4-slowed": lambda p, step: recorded(p, 0),
     "A12-slowed": lambda p, step: recorded(p, 1700 if step else 0),
@@ -1313,6 +1315,7 @@ SAYS = {
     "A4-breaks": "look for graph breaks",
     "A4-graphs": "replayed as graphs already",
     "A17-cpu": "nn.Embedding(n, d, sparse=True)",
+    "A21-sleeps-jax": "the program itself waits there",
     "A21-once": "run it before the profile begins",
     "A21-compiled": "parts are compiled already",
 }

@@ -1066,20 +1066,24 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 	int64_t ns = 0;
+	size_t i = 0;
 
 	if (a->has_work)
 		return;
 	out->subject = "Operators, ranges and Python on the CPU hold";
 	out->is_rest = true;
-	/* what names a cause comes before all that there is */
-	out->is_last =
-		pf_num_share(jax_reads_ns(a), a->window_ns) >= PF_ADVISE_FIRST;
-	for (size_t i = 0; i < t->row_count; i++)
+	/* what names a cause comes before all that there is, if none is larger */
+	while (i < t->row_count && !(t->rows[i].advice & out->bit))
+		i++;
+	out->is_last = pf_num_share(jax_reads_ns(a), a->window_ns) >=
+			       PF_ADVISE_FIRST &&
+		       i < t->row_count && t->rows[i].ns < jax_reads_ns(a);
+	for (i = 0; i < t->row_count; i++)
 		if (owns_optimizer(&t->rows[i]))
 			ns += t->rows[i].ns;
 	if (!ns || ns >= out->on_path_ns)
 		return;
-	for (size_t i = 0; i < t->row_count; i++)
+	for (i = 0; i < t->row_count; i++)
 		if (owns_optimizer(&t->rows[i]))
 			t->rows[i].advice |= out->bit;
 	out->on_path_ns += ns;

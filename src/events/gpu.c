@@ -1009,14 +1009,6 @@ void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
 	h->inside_count += pf_sat_sub(end_ns, start_ns) > ns / 2;
 }
 
-void pf_held_join(struct pf_held *h, const struct pf_held *others)
-{
-	pf_sat_sum(&h->work_ns, others->work_ns);
-	pf_sat_sum(&h->inside_ns, others->inside_ns);
-	h->count += others->count;
-	h->inside_count += others->inside_count;
-}
-
 bool pf_held_is(const struct pf_held *h)
 {
 	return h->inside_ns > h->work_ns / 2 && h->inside_count > h->count / 2;

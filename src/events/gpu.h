@@ -249,8 +249,6 @@ struct pf_held {
 /* Work, and the call that launched it. */
 void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
 		 int64_t call_start_ns, int64_t call_end_ns);
-/* That of others, too. */
-void pf_held_join(struct pf_held *h, const struct pf_held *others);
 /* They do.  Ask it only of calls that do not wait by their name. */
 bool pf_held_is(const struct pf_held *h);
 /* "99 % of the time of GPU work lies inside the call that launched it" */

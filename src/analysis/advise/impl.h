@@ -227,6 +227,10 @@ static inline int64_t advise_held(const struct pf_advise *a, uint32_t bits,
 	return ns;
 }
 
+#define ADVISE_STEPS_WORDS                                                     \
+	"%s of the critical path is in steps, and in nothing that is "         \
+	"recorded "                                                            \
+	"in them"
 /* Of steps together, which have a number each: time that no record divides. */
 static inline int64_t advise_steps_ns(const struct pf_advise *a)
 {

@@ -86,7 +86,7 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 
 /* Of what advice is about: a place that holds as much is named. */
 #define MUCH  (1.0 / 3)
-#define WORTH 0.1 /* and beside a line a name, or of all that there is */
+#define WORTH 0.1 /* and beside a line a name, or of all without a GPU */
 
 /* Does the first place hold most of it, or a wait that may be what costs it? */
 static bool is_most(const struct pf_advice *a)
@@ -233,16 +233,17 @@ static void say_largest(const struct pf_advise_args *args,
  * "Most of it is in NAME at LINE", where one place holds half of it or more; or
  * what the largest of them holds.
  */
-static void say_place(const struct pf_advise_args *args, struct pf_advice *out)
+static void say_place(const struct pf_advise *a,
+		      const struct pf_advise_args *args, struct pf_advice *out)
 {
+	const double least = a->has_work || !out->is_rest ? MUCH : WORTH;
 	const struct pf_advice_place *most = out->places;
 	const bool is_wait = out->by_waits && most->blocked_ns;
 	const double part = pf_num_share(most->ns, out->on_path_ns);
 	struct pf_buf shown = { 0 };
 
 	if (!out->place_count || !most->name ||
-	    (!is_most(out) &&
-	     (is_wait || part < (out->is_rest ? WORTH : MUCH))))
+	    (!is_most(out) && (is_wait || part < least)))
 		return;
 	if (is_most(out))
 		pf_buf_adds(&out->sentence,
@@ -335,7 +336,7 @@ static void say_share(const struct pf_advise *a,
 		if (a->has_path)
 			pf_buf_adds(&out->sentence, " on the critical path");
 	}
-	say_place(args, out);
+	say_place(a, args, out);
 }
 
 void pf_advice_say_gain(const struct pf_advice *v, struct pf_buf *out)
@@ -396,9 +397,7 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 		most++;
 	/* which may all bear one name */
 	if (advise_steps_ns(a) >= most->ns) {
-		pf_buf_addf(out,
-			    "%s of the critical path is in steps, and in "
-			    "nothing that is recorded in them",
+		pf_buf_addf(out, ADVISE_STEPS_WORDS,
 			    pf_num_show_ratio(share,
 					      pf_num_share(advise_steps_ns(a),
 							   p->window_ns)));

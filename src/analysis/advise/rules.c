@@ -455,16 +455,13 @@ static bool owns_indexed(const struct advise_row *r)
 }
 
 /* Is most of it an embedding's gradient, of all its rows? */
-static bool is_dense(const struct pf_advise *a, const struct pf_advice *out)
-{
-	return advise_held(a, out->bit, 1u << ADVISE_MARK_DENSE) >
-	       out->on_path_ns / 2;
-}
-
 static const char *indexed_variant(const struct pf_advise *a,
 				   const struct pf_advice *out)
 {
-	return is_dense(a, out) ? "dense" : "";
+	return advise_held(a, out->bit, 1u << ADVISE_MARK_DENSE) >
+			       out->on_path_ns / 2
+		       ? "dense"
+		       : "";
 }
 
 static void judge_indexed(const struct pf_advise *a, struct pf_advice *out)
@@ -1989,9 +1986,7 @@ static void take_steps(const struct pf_advise *a, struct pf_advice *out)
 	out->on_path_ns = ns;
 	out->measured = pf_num_share(ns, a->window_ns);
 	out->shown_by = "path";
-	pf_buf_addf(&out->sentence,
-		    "%s of the critical path is in steps, and in nothing that "
-		    "is recorded in them: ",
+	pf_buf_addf(&out->sentence, ADVISE_STEPS_WORDS ": ",
 		    PF_SHOW_RATIO(out->measured));
 }
 

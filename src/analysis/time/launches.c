@@ -419,6 +419,14 @@ static bool add_slow_call(struct launches *l, const struct launch *at)
 	return !way.is_first_use && !way.is_blocking;
 }
 
+static void join_held(struct pf_held *h, const struct pf_held *others)
+{
+	pf_sat_sum(&h->work_ns, others->work_ns);
+	pf_sat_sum(&h->inside_ns, others->inside_ns);
+	h->count += others->count;
+	h->inside_count += others->inside_count;
+}
+
 /* A call, all of whose work has been met. */
 static void end_call(struct launches *l, const struct launch *at)
 {
@@ -445,7 +453,7 @@ static void end_call(struct launches *l, const struct launch *at)
 	}
 	c->delayed_count += delay_ns > LONG_DELAY_NS;
 	c->short_count += at->gpu_ns < at->cpu_ns;
-	pf_held_join(&c->held, &at->held);
+	join_held(&c->held, &at->held);
 	pf_keyed_add(calls, &l->ask, n, delay_ns);
 	while (place && delay_ns < delay_from_ns[place])
 		place--;
@@ -668,7 +676,7 @@ static void take_calls(struct launches *l, struct pf_launches *out)
 		}
 		if (!c->name || pf_word(PF_WORD_CALL_COPIES, c->name))
 			continue;
-		pf_held_join(&all->held, &c->held);
+		join_held(&all->held, &c->held);
 	}
 	pf_keyed_sort(&out->calls, by_cpu_time);
 	out->short_share =

@@ -20,14 +20,19 @@ get() {
 		-oDir::Etc::SourceList="$folder/apt/sources" \
 		-oDir::Etc::SourceParts="$folder/apt/parts" "$@"
 }
-get update >"$folder/log"
-(cd "$folder" && get source sqlite3 zlib libzstd libcsv xxhash libiberty) \
-	>>"$folder/log" 2>&1
-rm -r "$folder/apt"
 cd "$folder"
+get update >log
+# A security update can be listed before its sources are there: then those of the
+# release itself.
 for name in sqlite3 zlib libzstd libcsv xxhash libiberty; do
+	get source "$name" >>log 2>&1 ||
+		get source "$name/$VERSION_CODENAME" >>log 2>&1 || {
+		tail -n 20 log >&2
+		exit 1
+	}
 	mv "$name"-*/ "$name"
 done
+rm -r apt
 # SQLite in one file, as its own makefile makes it
 mkdir sqlite3/one
 (cd sqlite3/one && ../configure --disable-tcl && make sqlite3.c sqlite3.h) \

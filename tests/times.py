@@ -502,6 +502,34 @@ def within(bad):
     differs(bad, text, "within.db --from 0 --to 5ms\n" in text, True)
 
 
+def ahead(bad):
+    """steps: where the host runs ahead, a step's two lengths are told apart"""
+    events = []
+    for s in range(4):
+        events += step(s, 1000 * s, 990)
+        for k in range(2):
+            number = 2 * s + k + 1
+            op, call, kernel = launch(1000 * s + 100 + 400 * k, number)
+            kernel.update(ts=200 + 2000 * number, dur=2000)
+            events += op, call, kernel
+    db = ingest("ahead", trace(events))
+    said = "From its begin on the host to its end the step takes"
+    for number, own, whole in (2, 4000, 12200), (3, 4000, 15200):
+        asked = "--step", str(number)
+        differs(bad, number, ask("steps", db, *asked)["scalars"]["mean_ns"],
+                1000 * own)
+        differs(bad, number, ask("path", db, *asked)["scalars"]["window_ns"],
+                1000 * whole)
+        for command in "steps", "path", "summary":
+            text = " ".join(run(command, db, *asked).split())
+            differs(bad, (command, text),
+                    text.count(f"{said} {whole / 1000:.3f} ms"), 1)
+    text = " ".join(run("steps", db, "--step", "2..3").split())
+    differs(bad, text, "From the first begin on the host to the last end the 2 "
+            "steps take 16.200 ms" in text, True)
+    differs(bad, "all", "begin on the host" in run("summary", db), False)
+
+
 # ---- memory ----
 
 
@@ -534,5 +562,5 @@ judge_untimed()
 judge_steps()
 judge_nothing()
 for check in (pairs, all_zero, strict, amd_csv, xspace, nvidia_smi, asked,
-              captures, snapshot, instant, cut, within, direct):
+              captures, snapshot, instant, cut, within, ahead, direct):
     judged(check)

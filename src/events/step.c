@@ -11,6 +11,7 @@
 #include <regex.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/search.h"
@@ -370,6 +371,24 @@ static size_t begun(const struct pf_steps *steps, int64_t trace_id,
 			 s[i].trace_id < trace_id ||
 				 (s[i].trace_id == trace_id &&
 				  s[i].host_start_ns <= at_ns));
+}
+
+#define AHEAD 0.05 /* of all */
+
+void pf_step_say_ahead(int64_t count, int64_t ahead_ns, int64_t whole_ns,
+		       struct pf_buf *out)
+{
+	if (ahead_ns <= 0 || pf_num_share(ahead_ns, whole_ns) < AHEAD)
+		return;
+	if (count == 1)
+		pf_buf_adds(out, "From its begin on the host to its end the "
+				 "step takes ");
+	else
+		pf_buf_addf(out,
+			    "From the first begin on the host to the last end "
+			    "the %s steps take ",
+			    PF_SHOW_COUNT(count));
+	pf_buf_adds(out, PF_SHOW_NS(whole_ns));
 }
 
 /* The last step of this number that begins at or before start_ns. */

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/intern.h"
 #include "store/db.h"
@@ -75,6 +76,14 @@ static inline bool pf_steps_is_of(const struct pf_steps *steps, size_t i,
 /* The step on the host in which an instant lies, or the number of steps. */
 size_t pf_steps_at(const struct pf_steps *steps, int64_t trace_id,
 		   int64_t at_ns);
+
+/*
+ * "From its begin on the host to its end the step takes 51 ms", where that is a
+ * twentieth longer than from the end of the step before: the host runs ahead
+ * there, and what decides when it ends may lie before that.  Else nothing.
+ */
+void pf_step_say_ahead(int64_t count, int64_t ahead_ns, int64_t whole_ns,
+		       struct pf_buf *out);
 
 /*
  * Steps that are no ProfilerStep#N: ranges of the host whose name matches a

@@ -10,6 +10,7 @@
 #include "analysis/path/impl.h"
 #include "base/num.h"
 #include "base/order.h"
+#include "base/sat.h"
 #include "events/gpu.h"
 #include "show/escape.h"
 
@@ -72,6 +73,7 @@ static int find_steps(struct path *p)
 static void bound_by_steps(struct path *p)
 {
 	p->w0_ns = p->steps[0].host_start_ns;
+	p->out->ahead_ns = pf_sat_sub(p->steps[0].start_ns, p->w0_ns);
 	p->h_ns = p->steps[p->step_count - 1].host_end_ns;
 	p->has_bounds = true;
 	for (size_t i = 0; i < p->step_count; i++)
@@ -506,6 +508,7 @@ bool pf_path_say_behind(const struct pf_path *p, struct pf_buf *out)
 static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 }, plain = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf ahead = { 0 };
 
 	doc->is_nothing = !p->category_count;
 	if (doc->is_nothing) {
@@ -528,6 +531,9 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 	add_parts(p, &text);
 	add_most(p, &text);
 	add_free_host(p, &text);
+	pf_step_say_ahead(p->step_count, p->ahead_ns, p->window_ns, &ahead);
+	if (ahead.len)
+		pf_buf_addf(&text, ". %s", ahead.data);
 	pf_say_plain(&plain, &text);
 	pf_doc_finding(doc, "%s", plain.data);
 }

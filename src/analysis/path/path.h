@@ -190,8 +190,9 @@ struct pf_path {
 	int64_t trace_id, rank;
 	int64_t start_ns; /* from the trace's first event */
 	int64_t window_ns;
-	int64_t step_count;             /* that make it up, or 0 */
-	int64_t behind_ns;              /* its end, of the last step; or 0 */
+	int64_t step_count; /* that make it up, or 0 */
+	int64_t behind_ns;  /* its end, of the last step; or 0 */
+	int64_t ahead_ns;   /* its begin, of the end of the step before */
 	struct pf_path_row *categories; /* the largest first */
 	size_t category_count;
 	struct pf_path_row *rows; /* as they were grouped */

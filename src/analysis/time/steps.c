@@ -337,6 +337,25 @@ static void say_longest(const struct pf_step_times *s, struct pf_buf *out)
 		    (double)pf_step_own_ns(longest) / (double)s->dur.p50_ns);
 }
 
+/* The path goes back to where the host begins. */
+static void say_ahead(const struct pf_step_times *s, struct pf_buf *out)
+{
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+	const struct pf_step_time *first = s->steps, *last = first;
+
+	if (s->window.count != 1 || !s->has_steps)
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		if (!first[i].is_partial && !first[i].is_empty)
+			last = &first[i];
+	pf_step_say_ahead(s->full_count,
+			  pf_sat_sub(first->start_ns, first->host_start_ns),
+			  pf_sat_sub(last->end_ns, first->host_start_ns),
+			  &text);
+	if (text.len)
+		pf_buf_addf(out, ". %s", text.data);
+}
+
 /* Such as are no measure of a step: cut off, or nobody did anything in them. */
 static void say_left_out(const struct pf_step_times *s, struct pf_buf *out)
 {
@@ -496,6 +515,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 			    pf_window_device(&s->window));
 	if (has_pauses(s))
 		say_pauses(s, &text);
+	say_ahead(s, &text);
 	say_longest(s, &text);
 	say_left_out(s, &text);
 	pf_doc_finding(doc, "%s", text.data);

@@ -514,17 +514,32 @@ void pf_judge_say_warm_up(struct pf_buf *out, size_t steps)
 /* ---- grades ---- */
 
 /* Of sides that have values. */
+/*
+ * Is the space between sides, the lower first, wide?  By differences, or by
+ * ratios: the longer steps are, the more they scatter.
+ */
+static bool is_wide(int64_t low_min, int64_t low_max, int64_t high_min,
+		    int64_t high_max)
+{
+	int64_t low = low_max - low_min, high = high_max - high_min;
+	double times = fmax((double)low_max / (double)low_min,
+			    (double)high_max / (double)high_min);
+
+	return high_min - low_max > WIDE * (low > high ? low : high) ||
+	       (low_min > 0 &&
+		(double)high_min / (double)low_max > pow(times, WIDE));
+}
+
 static void find_space(const struct sides *s, struct pf_judged *out)
 {
 	int64_t a_min = s->a[0], a_max = s->a[s->a_count - 1];
 	int64_t b_min = s->b[0], b_max = s->b[s->b_count - 1];
-	int64_t a_spread = a_max - a_min, b_spread = b_max - b_min;
-	int64_t spread = a_spread > b_spread ? a_spread : b_spread;
 
 	out->is_above = b_min > a_max;
 	out->is_below = b_max < a_min;
-	out->is_wide = (out->is_above && b_min - a_max > WIDE * spread) ||
-		       (out->is_below && a_min - b_max > WIDE * spread);
+	out->is_wide = out->is_above   ? is_wide(a_min, a_max, b_min, b_max)
+		       : out->is_below ? is_wide(b_min, b_max, a_min, a_max)
+				       : false;
 }
 
 /* "most": beyond what, as a part of the longer step, a shift is large. */

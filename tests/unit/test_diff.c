@@ -387,6 +387,13 @@ static void grades(void **state)
 			 PF_GRADE_AS_CAPTURES);
 	assert_int_equal(judge_two(US(100, 120, 99), US(130, 151, 130), g),
 			 PF_GRADE_NONE);
+	/* long steps scatter more: a tenth of them is far, by the ratio */
+	assert_int_equal(judge_two(US(155, 217, 254), US(7, 10, 12), g),
+			 PF_GRADE_LIKELY);
+	assert_int_equal(judge_two(US(7, 10, 12), US(155, 217, 254), g),
+			 PF_GRADE_LIKELY);
+	assert_int_equal(judge_two(US(155, 217, 254), US(30, 50, 60), g),
+			 PF_GRADE_NONE);
 	/* the floor is of the longer side: 15 of 100 */
 	assert_int_equal(judge_two(US(85, 85, 85), US(100, 100, 100), g),
 			 PF_GRADE_LIKELY);

@@ -1171,7 +1171,7 @@ static unsigned kinds_of(const struct pf_place *place,
 {
 	unsigned kinds = PATH_IS_ANY;
 
-	if (inner->is_in_data)
+	if (inner->is_in_data || place->cause == PF_CAUSE_DATA)
 		kinds |= PATH_IS_DATA;
 	if (place->cause == PF_CAUSE_GC)
 		kinds |= PATH_IS_GC;
@@ -1179,8 +1179,9 @@ static unsigned kinds_of(const struct pf_place *place,
 		kinds |= PATH_IS_ALLOC;
 	if (place->cause == PF_CAUSE_MODULE)
 		kinds |= PATH_IS_FIRST;
-	if (inner->name != PF_ID_NONE && !inner->is_in_data && !inner->waits &&
-	    inner->kind != PF_KIND_OVERHEAD && !(kinds & PATH_IS_FIRST))
+	if (inner->name != PF_ID_NONE && !inner->waits &&
+	    inner->kind != PF_KIND_OVERHEAD &&
+	    !(kinds & (PATH_IS_DATA | PATH_IS_FIRST)))
 		kinds |= PATH_IS_CODE;
 	return kinds;
 }

@@ -931,6 +931,8 @@ PROGRAMS = {
     "A22-busy-not": lambda p, step: long_behind(p, 4000, step),
     "A3-trials-not": lambda p, step: trials(p, 30, step),
     "A22-op": lambda p, step: first_op(p, 3000, step),
+    "A22-ops-cpu": lambda p, step: first_ops(p, 3000, 3, step),
+    "A22-stall-cpu-not": lambda p, step: first_ops(p, 3000, 1, step),
     "A22-parts": lambda p, step: first_in_parts(p, 6000, step),
     "A22-shapes": lambda p, step: first_shapes(p, 3000, step),
     "A22-shapes-not": lambda p, step: first_shapes(p, 3000, 0),
@@ -1048,6 +1050,15 @@ def first_op(p, us, step):
         p.op("aten::abs", 3, "a_kernel", host=5 if step or i else us)
         p.pause(3)
     return 0 if step else (us + 2) * US  # and what is behind its launch
+
+
+def first_ops(p, us, count, step):
+    """So many operators take long the first time, on a processor alone."""
+    for k in range(4):
+        for i in range(3):
+            with p.range(f"aten::op_{k}", "cpu_op"):
+                p.pause(us if k < count and not i and not step else 20)
+    return 0 if step else count * us * US
 
 
 def first_in_parts(p, us, step):
@@ -1295,6 +1306,7 @@ SAYS = {
     "A3-twice": "path that is only 16.000 us. keep results on the GPU",
     "A21-beside": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
     "A21-beside-op": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
+    "A22-ops-cpu": "First uses of operators hold",
     "A22-unmarked": "how much, only warm steps would say",
     "A21-pooled": "hold 60.05 % of 4 steps (12.000 ms of 19.984 ms)",
     "A3-timed": "the script itself waits, as for timing",

@@ -382,6 +382,7 @@ struct firsts {
 	size_t name_count, name_cap;
 	struct lengthy *calls;
 	size_t count, cap, from; /* from: of the trace at hand */
+	struct pf_map with_work; /* traces that have any */
 	struct pf_ints *links;   /* of work, as far as one was asked for */
 	const struct pf_track *track;
 	bool no_ops;
@@ -627,8 +628,11 @@ static int add_works(struct firsts *f, const struct pf_window *window)
 	for (size_t i = 0; i < f->count; i++)
 		*pf_map_at(&ids, (uint64_t)f->calls[i].event_id) = i;
 	while (!rc && (rc = pf_gpu_next(g, &w)) == 1) {
-		if (w->is_first_of_trace)
+		if (w->is_first_of_trace) {
 			pf_map_release(&kernels);
+			*pf_map_at(&f->with_work,
+				   (uint64_t)w->trace->trace_id) = 1;
+		}
 		while (from < f->count &&
 		       f->calls[from].trace_id < w->trace->trace_id)
 			from++;
@@ -673,6 +677,26 @@ static void find_first_ops(struct lengthy *of, size_t count)
 				 of[i].ns / FIRST_TIMES > others_ns / others;
 }
 
+/*
+ * Without a GPU an operator that waited for a processor looks the same: there
+ * first uses are those of several.  "of": the candidates of a trace, by name.
+ */
+#define FIRST_OPS 3
+static void doubt_first_ops(struct lengthy *of, size_t count)
+{
+	size_t names = 0, last = SIZE_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		if (of[i].is_first &&
+		    (last == SIZE_MAX || of[last].name != of[i].name)) {
+			names++;
+			last = i;
+		}
+	}
+	for (size_t i = 0; names < FIRST_OPS && i < count; i++)
+		of[i].is_first = false;
+}
+
 static bool is_first(const struct lengthy *c)
 {
 	return c->is_op
@@ -697,6 +721,16 @@ static struct pf_first_uses *firsts_of(struct firsts *f)
 			next++;
 		if (f->calls[i].is_op)
 			find_first_ops(&f->calls[i], next - i);
+	}
+	for (size_t i = 0, next; i < f->count; i = next) {
+		const uint64_t trace_id = (uint64_t)f->calls[i].trace_id;
+
+		for (next = i + 1;
+		     next < f->count &&
+		     (uint64_t)f->calls[next].trace_id == trace_id;)
+			next++;
+		if (!pf_map_has(&f->with_work, trace_id))
+			doubt_first_ops(&f->calls[i], next - i);
 	}
 	pf_sort(f->calls, f->count, sizeof(*f->calls), by_id);
 	for (size_t i = 0; i < f->count; i++)
@@ -739,6 +773,7 @@ static void *read_firsts(struct pf_db *db, const char *calls_alone)
 	pf_names_free(f.texts);
 	free(f.places);
 	pf_nest_release(&f.open);
+	pf_map_release(&f.with_work);
 	free(f.names);
 	free(f.calls);
 	return out;

@@ -1176,6 +1176,8 @@ static void say_trials(const struct pf_advise *a, struct pf_advice *out)
 				       ? "First uses and trials of algorithms "
 					 "hold"
 				       : "Trials of algorithms hold";
+	else if (!a->has_work)
+		out->subject = "First uses of operators hold";
 }
 
 /* What a later step does first, as a new shape or validation. */

@@ -18,7 +18,10 @@ WITH marked(name_id, mark) AS (
 			OR text GLOB '*torch/utils/tensorboard/*.py(*): *'
 			OR text GLOB '*/wandb/*.py(*): *'
 			OR text GLOB '*torch/serialization.py(*): save'
-			OR text GLOB '<built-in*function print>' THEN 3
+			OR text GLOB '<built-in*function print>'
+			OR text GLOB '<built-in*function f*sync>'
+			OR text GLOB '<built-in*method write* of _io.*'
+			OR text GLOB '<built-in*method flush of _io.*' THEN 3
 		WHEN text GLOB '*torch/*/__init__.py(*): synchronize' THEN 4
 		WHEN text GLOB '*torch/utils/checkpoint.py(*): unpack*' THEN 5
 		WHEN text = 'CheckpointFunctionBackward' THEN 6

@@ -107,8 +107,8 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 		NO_TRACE,
 	},
 	[PF_HINT_STEPS] = {
-		"mark steps with step() of torch.profiler's profile, or name "
-		"other ranges with --steps",
+		"mark steps with a schedule and step() of torch.profiler's "
+		"profile, or name other ranges with --steps",
 		"mark steps with NVTX ranges ProfilerStep#N, or name other "
 		"ranges with --steps",
 		"name the ranges that are steps with --steps",

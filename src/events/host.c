@@ -1191,9 +1191,9 @@ static int walk_event(struct pf_walk *w)
 		f->inner.op_seq = f->inner.seq;
 	if (kind == PF_KIND_PYTHON && class->is_module)
 		f->inner.module = name;
-	f->inner.is_in_data |=
-		class->range == PF_CAUSE_DATA && kind != PF_KIND_PYTHON &&
-		kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER;
+	f->inner.is_in_data |= class->range == PF_CAUSE_DATA &&
+			       kind != PF_KIND_RUNTIME &&
+			       kind != PF_KIND_DRIVER;
 	f->own = PF_ID_NONE;
 	before = f->inherited;
 	held = f->place.name;

@@ -227,17 +227,30 @@ static inline int64_t advise_held(const struct pf_advise *a, uint32_t bits,
 	return ns;
 }
 
-#define ADVISE_STEPS_WORDS                                                     \
-	"%s of the critical path is in steps, and in nothing that is "         \
-	"recorded "                                                            \
-	"in them"
-/* Of steps together, which have a number each: time that no record divides. */
-static inline int64_t advise_steps_ns(const struct pf_advise *a)
+#define ADVISE_BARE_WORDS "%s of the critical path is in %s"
+static inline const char *advise_bare_words(const struct pf_advise *a)
+{
+	return a->step_count ? "steps, and in nothing that is recorded in them"
+			     : "nothing that is recorded";
+}
+
+/*
+ * Is it time of the host that no record divides?  Steps have a number each;
+ * beside GPU work it is what launches that.
+ */
+static inline bool advise_is_bare(const struct pf_advise *a,
+				  const struct advise_row *r)
+{
+	return r->flags & ADVISE_STEP ||
+	       (!a->has_work && (unsigned)r->category == PF_CAUSE_UNRECORDED);
+}
+
+static inline int64_t advise_bare_ns(const struct pf_advise *a)
 {
 	int64_t ns = 0;
 
 	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (a->tiles->rows[i].flags & ADVISE_STEP)
+		if (advise_is_bare(a, &a->tiles->rows[i]))
 			ns += a->tiles->rows[i].ns;
 	return ns;
 }

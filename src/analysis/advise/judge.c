@@ -396,11 +396,10 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	    pf_num_share(p->gpu_ns, p->rest_ns) >= BUSY)
 		most++;
 	/* which may all bear one name */
-	if (advise_steps_ns(a) >= most->ns) {
-		pf_buf_addf(out, ADVISE_STEPS_WORDS,
-			    pf_num_show_ratio(share,
-					      pf_num_share(advise_steps_ns(a),
-							   p->window_ns)));
+	if (advise_bare_ns(a) >= most->ns) {
+		pf_buf_addf(out, ADVISE_BARE_WORDS,
+			    PF_SHOW_SHARE(advise_bare_ns(a), p->window_ns),
+			    advise_bare_words(a));
 		return true;
 	}
 	if (is_advised(a, most) || most->share < PF_ADVISE_SHOWN)
@@ -945,13 +944,18 @@ static const struct {
 	  "if step % 1000 == 0: gc.collect()" },
 	{ "A15", TORCH, NULL, "drop gradients instead of filling them with 0",
 	  "optimizer.zero_grad(set_to_none=True)" },
-	{ "A16", TORCH, "steps", "tell the profiler where a step ends",
+	{ "A16", TORCH, "steps",
+	  "tell the profiler where a step ends: without a schedule it records "
+	  "no steps",
+	  "profile(schedule=torch.profiler.schedule(wait=1, warmup=1, "
+	  "active=3),\n"
+	  "        ...) as prof: ...\n"
 	  "prof.step()   # at the end of each step" },
-	{ "A16", TORCH, "stacks", "record functions",
+	{ "A16", TORCH, "stacks", "record Python functions, with_stack=True",
 	  "profile(with_stack=True, ...)" },
-	{ "A16", TF, "stacks", "record functions",
+	{ "A16", TF, "stacks", "record Python functions",
 	  "tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)" },
-	{ "A16", JAX, "stacks", "record functions",
+	{ "A16", JAX, "stacks", "record Python functions",
 	  "options = jax.profiler.ProfileOptions()\n"
 	  "options.python_tracer_level = 1" },
 	{ "A16", NULL, "steps", "name the ranges that are steps",
@@ -1147,6 +1151,37 @@ static const char *find_framework_of(const struct pf_kernels *k,
 }
 
 /*
+ * Without a GPU all that there is on the host is its work: what names a cause of a
+ * part of it comes before that, if it is worth being named and no piece is larger.
+ */
+static bool comes_last(const struct pf_advise *a, const struct pf_advice *v)
+{
+	uint32_t named = 0;
+	int64_t largest_ns = 0;
+
+	for (size_t i = 0; i < a->count; i++) {
+		const struct pf_advice *other = &a->all[i];
+
+		if (!other->is_rest && advise_is_open(other) &&
+		    other->at_most_ns != PF_NO_INT)
+			named |= other->bit;
+	}
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if (r->advice & v->bit && !(r->advice & named) &&
+		    r->ns > largest_ns)
+			largest_ns = r->ns;
+	}
+	for (size_t i = 0; i < a->count; i++)
+		if (a->all[i].bit & named &&
+		    a->all[i].measured >= PF_ADVISE_FIRST &&
+		    weight_of(&a->all[i]) > largest_ns)
+			return true;
+	return false;
+}
+
+/*
  * What advice about all that there is of a kind shares with advice that names
  * a cause goes with that: the rest is what it has to say.  Where the profiler
  * slowed such short pieces, half of it: they took 1.4 to 2.4 times as long.
@@ -1181,6 +1216,7 @@ static void leave_to_others(struct pf_advise *a)
 				advise_next(v),
 				"Other advice is about %s of that time, too",
 				pf_num_show_ns(ns, v->unsure_ns));
+		v->is_last = !a->has_work && comes_last(a, v);
 		if (!recorded->dense_count || !a->has_work)
 			continue;
 		v->unsure_ns += weight_of(v) / 2;

@@ -1063,24 +1063,17 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 	int64_t ns = 0;
-	size_t i = 0;
 
 	if (a->has_work)
 		return;
 	out->subject = "Operators, ranges and Python on the CPU hold";
 	out->is_rest = true;
-	/* what names a cause comes before all that there is, if none is larger */
-	while (i < t->row_count && !(t->rows[i].advice & out->bit))
-		i++;
-	out->is_last = pf_num_share(jax_reads_ns(a), a->window_ns) >=
-			       PF_ADVISE_FIRST &&
-		       i < t->row_count && t->rows[i].ns < jax_reads_ns(a);
-	for (i = 0; i < t->row_count; i++)
+	for (size_t i = 0; i < t->row_count; i++)
 		if (owns_optimizer(&t->rows[i]))
 			ns += t->rows[i].ns;
 	if (!ns || ns >= out->on_path_ns)
 		return;
-	for (i = 0; i < t->row_count; i++)
+	for (size_t i = 0; i < t->row_count; i++)
 		if (owns_optimizer(&t->rows[i]))
 			t->rows[i].advice |= out->bit;
 	out->on_path_ns += ns;
@@ -1974,22 +1967,32 @@ static const char *comm_variant(const struct pf_advise *a,
 
 #define HOST_SHARE 0.3 /* of the path: from there on, functions say more */
 
-/* Where steps alone hold more than any name does: what that is functions say. */
-static void take_steps(const struct pf_advise *a, struct pf_advice *out)
+static bool functions_say_more(const struct pf_advise *a)
+{
+	const struct pf_path *p = a->tiles->path;
+
+	return !a->tiles->has_functions && a->framework &&
+	       (double)(p->host_ns + p->unexplained_ns) >=
+		       HOST_SHARE * (double)a->window_ns;
+}
+
+/* Where what has no name holds more than any name does. */
+static bool take_bare(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
-	const int64_t ns = advise_steps_ns(a);
+	const int64_t ns = advise_bare_ns(a);
 
 	if (!t->path->row_count || ns < t->path->rows->ns)
-		return;
+		return false;
 	for (size_t i = 0; i < t->row_count; i++)
-		if (t->rows[i].flags & ADVISE_STEP)
+		if (advise_is_bare(a, &t->rows[i]))
 			t->rows[i].advice |= out->bit;
 	out->on_path_ns = ns;
 	out->measured = pf_num_share(ns, a->window_ns);
 	out->shown_by = "path";
-	pf_buf_addf(&out->sentence, ADVISE_STEPS_WORDS ": ",
-		    PF_SHOW_RATIO(out->measured));
+	pf_buf_addf(&out->sentence, ADVISE_BARE_WORDS ": ",
+		    PF_SHOW_RATIO(out->measured), advise_bare_words(a));
+	return true;
 }
 
 static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
@@ -2003,30 +2006,26 @@ static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 		return;
 	}
 	pf_buf_clear(&out->sentence);
-	if (!s->has_steps) {
+	if (functions_say_more(a) && take_bare(a, out))
+		pf_buf_adds(&out->sentence, "Python functions would say more");
+	else if (!s->has_steps)
 		pf_buf_adds(&out->sentence, "The trace does not say "
 					    "where a step begins and "
 					    "ends");
-	} else if (!a->tiles->has_functions && a->framework &&
-		   (double)a->tiles->path->host_ns >=
-			   HOST_SHARE * (double)a->window_ns) {
-		take_steps(a, out);
+	else if (functions_say_more(a))
 		pf_buf_adds(&out->sentence,
-			    out->sentence.len
-				    ? "Python functions would say more"
-				    : "The trace has no Python functions, so "
-				      "that no advice can name a line");
-	} else {
+			    "The trace has no Python functions, so "
+			    "that no advice can name a line");
+	else
 		advise_fine(out, "steps are marked, and functions are recorded "
 				 "or would say little");
-	}
 }
 
 static const char *capture_variant(const struct pf_advise *a,
 				   const struct pf_advice *out)
 {
-	(void)out;
-	return a->from->steps->has_steps ? "stacks" : "steps";
+	return a->from->steps->has_steps || out->on_path_ns > 0 ? "stacks"
+								: "steps";
 }
 
 /* ---- A20 ---- */

@@ -1171,7 +1171,7 @@ static unsigned kinds_of(const struct pf_place *place,
 {
 	unsigned kinds = PATH_IS_ANY;
 
-	if (inner->is_in_data || place->cause == PF_CAUSE_DATA)
+	if (inner->is_in_data)
 		kinds |= PATH_IS_DATA;
 	if (place->cause == PF_CAUSE_GC)
 		kinds |= PATH_IS_GC;

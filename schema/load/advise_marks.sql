@@ -2,9 +2,10 @@
 -- work (1) and its zeroing of gradients (2), Python functions that log, print or
 -- save (3), torch's function that waits for a device (4), what computes
 -- activations again by torch's checkpoints (5, 6), nodes of backward (7), what
--- adds up by index (9), and that for all rows of an embedding (10); where there
--- are nodes, operators of forward that backward has not (16), and others (17);
--- and names that only JAX (18) or TensorFlow (19) have.
+-- adds up by index (9), and that for all rows of an embedding (10), what writes
+-- down the stack of each operator (11); where there are nodes, operators of forward
+-- that backward has not (16), and others (17); and names that only JAX (18) or
+-- TensorFlow (19) have.
 -- Asking whether to log is no logging: torch does it in each backward.
 -- Order: name_id.
 WITH marked(name_id, mark) AS (
@@ -23,6 +24,7 @@ WITH marked(name_id, mark) AS (
 			OR text GLOB '<built-in*method write* of _io.*'
 			OR text GLOB '<built-in*method flush of _io.*' THEN 3
 		WHEN text GLOB '*torch/*/__init__.py(*): synchronize' THEN 4
+		WHEN text GLOB '*torch/fx/traceback.py(*): format_stack' THEN 11
 		WHEN text GLOB '*torch/utils/checkpoint.py(*): unpack*' THEN 5
 		WHEN text = 'CheckpointFunctionBackward' THEN 6
 		WHEN text = 'autograd::engine::evaluate_function: CheckpointFunctionBackward'

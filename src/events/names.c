@@ -235,6 +235,15 @@ static const char *find_line(const char *name)
 	return NULL;
 }
 
+/* Python's own modules have no folder; JAX writes "$train.py:12 f" of all. */
+static bool is_user_python(const char *name)
+{
+	bool is_jax = *name == '$' && strstr(name, ".py:");
+
+	return (is_jax || find_line(name)) && !pf_word(PF_WORD_LIBRARY, name) &&
+	       !(is_jax && pf_word(PF_WORD_LIBRARY, name + 1));
+}
+
 struct pf_name_class pf_name_classify(const char *name)
 {
 	struct pf_name_class c = { 0 };
@@ -242,7 +251,7 @@ struct pf_name_class pf_name_classify(const char *name)
 	classify_call(name, &c);
 	c.range = (uint8_t)classify_range(name);
 	c.overhead = (uint8_t)classify_overhead(name);
-	c.is_user_python = find_line(name) && !pf_word(PF_WORD_LIBRARY, name);
+	c.is_user_python = is_user_python(name);
 	c.is_step = c.is_numbered = pf_word(PF_WORD_STEP, name);
 	c.is_optimizer = pf_word(PF_WORD_OPTIMIZER, name);
 	c.is_module =

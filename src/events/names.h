@@ -246,6 +246,7 @@ enum pf_word {
 	PF_WORD_CAN_FUSE,   /* optimizers that have a fused kernel */
 	PF_WORD_LOADER_ALONE,
 	PF_WORD_LOADER_WORKERS,
+	PF_WORD_LOADER_STARTS, /* ... begin: functions that start a process */
 	PF_WORD_COMPILED, /* parts of compiled programs */
 	PF_WORD_COUNT
 };

@@ -693,6 +693,14 @@ static const struct {
 	  "the loader has no workers: give it processes of its "
 	  "own, as many as there are CPU cores to spare",
 	  "DataLoader(dataset, num_workers=4, persistent_workers=True)" },
+	{ "A1", TORCH, "new workers",
+	  "workers are started here, as at each pass over the data: keep them "
+	  "from one to the next",
+	  "DataLoader(dataset, num_workers=4, persistent_workers=True)" },
+	{ "A1", TORCH, "batches",
+	  "it does not wait for the workers, but takes batches over from "
+	  "them: pass fewer and larger tensors",
+	  "DataLoader(dataset, num_workers=4, collate_fn=into_few_tensors)" },
 	{ "A1", TORCH, "workers",
 	  "the workers do not keep up: more of them, more batches ahead, or "
 	  "cheaper transforms",
@@ -971,6 +979,10 @@ static const struct {
 	{ "A19", TORCH, NULL, "compile the function that holds them",
 	  "@torch.compile\ndef activation(x): ..." },
 	{ "A19", NULL, NULL, "write them as one kernel", NULL },
+	{ "A21", TORCH, "traced",
+	  "the stack of each operator is written down, as torch does to "
+	  "detect anomalies: switch that off",
+	  "torch.autograd.set_detect_anomaly(False)" },
 	{ "A21", TORCH, "compiled",
 	  "parts are compiled already: compile what is not, do it for more "
 	  "samples at once, or give it more threads",
@@ -1029,6 +1041,8 @@ static const struct {
 static const struct {
 	const char *id, *framework, *variant, *title;
 } titles[] = {
+	{ "A1", TORCH, "new workers", "keep the DataLoader's workers" },
+	{ "A1", TORCH, "batches", "fewer and larger tensors a batch" },
 	{ "A1", TF, NULL, "parallel input, or cheaper transforms" },
 	{ "A1", JAX, NULL, "parallel input, or cheaper transforms" },
 	{ "A2", NULL, "paged", "copy managed memory back at once" },
@@ -1162,8 +1176,8 @@ static bool comes_last(const struct pf_advise *a, const struct pf_advice *v)
 	for (size_t i = 0; i < a->count; i++) {
 		const struct pf_advice *other = &a->all[i];
 
-		if (!other->is_rest && advise_is_open(other) &&
-		    other->at_most_ns != PF_NO_INT)
+		if (!other->is_rest && !advise_rules[i].is_warm_up &&
+		    advise_is_open(other) && other->at_most_ns != PF_NO_INT)
 			named |= other->bit;
 	}
 	for (size_t i = 0; i < a->tiles->row_count; i++) {

@@ -556,17 +556,24 @@ static bool owns_launching(const struct advise_row *r)
 	}
 }
 
-/* Does any piece of the path that bears a flag have such a name? */
-static bool has_name(const struct pf_advise *a, unsigned flag,
-		     enum pf_word word)
+/* What pieces of the path that bear a flag hold, if they have such a name. */
+static int64_t named_ns(const struct pf_advise *a, unsigned flag,
+			enum pf_word word)
 {
 	const struct advise_tiles *t = a->tiles;
+	int64_t ns = 0;
 
 	for (size_t i = 0; i < t->row_count; i++)
 		if ((!flag || t->rows[i].flags & flag) &&
 		    pf_word(word, t->rows[i].name))
-			return true;
-	return false;
+			ns += t->rows[i].ns;
+	return ns;
+}
+
+static bool has_name(const struct pf_advise *a, unsigned flag,
+		     enum pf_word word)
+{
+	return named_ns(a, flag, word) > 0;
 }
 
 #define REGION "Torch-Compiled Region: " /* then FRAME/HOW OFTEN COMPILED */
@@ -662,14 +669,24 @@ static void judge_data(const struct pf_advise *a, struct pf_advice *out)
 			    "on: without them it may be faster, too");
 }
 
+#define STARTS 0.1 /* of what loading holds: processes are started anew */
+
+/* With functions also what it does: start workers, or wait for them, or neither. */
 static const char *data_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
 {
-	(void)out;
 	if (has_name(a, ADVISE_DATA, PF_WORD_LOADER_ALONE))
 		return a->has_work ? "no workers" : "no workers, no GPU";
-	return has_name(a, ADVISE_DATA, PF_WORD_LOADER_WORKERS) ? "workers"
-								: "";
+	if (!has_name(a, ADVISE_DATA, PF_WORD_LOADER_WORKERS))
+		return "";
+	if (!a->tiles->has_functions)
+		return "workers";
+	if (pf_num_share(named_ns(a, ADVISE_DATA, PF_WORD_LOADER_STARTS),
+			 out->on_path_ns) >= STARTS)
+		return "new workers";
+	return named_ns(a, ADVISE_DATA, PF_WORD_WAITING) > out->on_path_ns / 2
+		       ? "workers"
+		       : "batches";
 }
 
 /* ---- A2 ---- */
@@ -1087,6 +1104,8 @@ static const char *host_variant(const struct pf_advise *a,
 {
 	const char *how = compiled_variant(a);
 	int64_t python_ns = 0, waits_ns = 0, range_ns = 0;
+	const struct advise_row *most = NULL;
+	bool is_wait;
 
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
 		const struct advise_row *r = &a->tiles->rows[i];
@@ -1094,6 +1113,7 @@ static const char *host_variant(const struct pf_advise *a,
 
 		if (!(r->advice & out->bit))
 			continue;
+		most = most ? most : r;
 		if (category == PF_CAUSE_ANNOTATION)
 			range_ns = r->ns > range_ns ? r->ns : range_ns;
 		else if (category == PF_CAUSE_PYTHON)
@@ -1101,18 +1121,25 @@ static const char *host_variant(const struct pf_advise *a,
 							    : &python_ns) +=
 				r->ns;
 	}
-	return waits_ns > out->on_path_ns / 2    ? "waits"
-	       : python_ns > out->on_path_ns / 2 ? "Python"
-	       : range_ns > out->on_path_ns / 2  ? "range"
-	       : how                             ? "compiled"
-						 : "no GPU";
+	is_wait = most && (unsigned)most->category == PF_CAUSE_PYTHON &&
+		  pf_word(PF_WORD_WAITING, most->name);
+	return waits_ns > out->on_path_ns / 2 || is_wait ? "waits"
+	       : python_ns > out->on_path_ns / 2         ? "Python"
+	       : range_ns > out->on_path_ns / 2          ? "range"
+	       : how                                     ? "compiled"
+							 : "no GPU";
 }
+
+#define TRACED 0.25 /* of what advice holds */
 
 static const char *code_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
 {
 	const struct pf_advice_place *most = out->places;
 
+	if (pf_num_share(advise_held(a, out->bit, 1u << ADVISE_MARK_TRACED),
+			 out->on_path_ns) >= TRACED)
+		return "traced";
 	/* with nothing in it, else it had several pieces */
 	if (a->has_work)
 		return out->place_count && most->count == 1 &&

@@ -1600,9 +1600,19 @@ def with_gloo(p, x, _):
     """The engine's thread hands gradients over, the main one sleeps."""
     with p.range("<built-in method run_backward of torch._C._EngineBase "
                  "object at 0x7f0000000010>", "python_function"):
+        if x > 0:
+            with p.range("c10d::allreduce_", "cpu_op"):
+                p.pause(20)
+            with p.thread(5555):
+                with p.range("gloo:all_reduce"):
+                    p.pause(x)
+
+
+def inside_call(p, x, _):
+    """The call that hands over returns when the thread of gloo is done."""
+    if x > 0:
         with p.range("c10d::allreduce_", "cpu_op"):
             p.pause(20)
-        if x > 0:
             with p.thread(5555):
                 with p.range("gloo:all_reduce"):
                     p.pause(x)
@@ -1611,9 +1621,9 @@ def with_gloo(p, x, _):
 def in_forward(p, x, _):
     """A range waits for the thread of gloo, and goes on when that is done."""
     with p.range("DistributedDataParallel.forward"):
-        with p.range("c10d::broadcast_", "cpu_op"):
-            p.pause(20)
         if x > 0:
+            with p.range("c10d::broadcast_", "cpu_op"):
+                p.pause(20)
             with p.thread(5555):
                 with p.range("gloo:broadcast"):
                     p.pause(x)
@@ -1732,6 +1742,7 @@ CAUSES = {
     "host-optimizer": ("A8", with_updates, on_cpu, (250, 900, 60), None, 0),
     "host-printing": ("A18", printing_of, on_cpu, (2000, 9000, 500), None, 0),
     "host-gloo": ("A13", with_gloo, on_cpu, (2000, 9000, 500), None, 0),
+    "host-inside": ("A13", inside_call, on_cpu, (2000, 9000, 500), None, 0),
     "host-forward": ("A13", in_forward, on_cpu, (2000, 9000, 500), None, 0),
     "host-beside": ("A21", beside_gloo, on_cpu, (2000, 9000, 500), None, 0),
     "kernel": (None, from_kernel, awaited, (4000, 20000, 3000), None, 0),

@@ -257,6 +257,8 @@ struct pf_name_class pf_name_classify(const char *name)
 	c.is_module =
 		!strncmp(name, PF_MODULE_PREFIX, strlen(PF_MODULE_PREFIX));
 	c.is_asleep = pf_word(PF_WORD_ASLEEP, name);
+	c.is_comm_op =
+		c.range != PF_CAUSE_COMM && pf_word(PF_WORD_COMM_OP, name);
 	c.is_wrapper = !strstr(name, "::") && !strstr(name, "Backward") &&
 		       c.range != PF_CAUSE_DATA;
 	c.is_free = pf_word(PF_WORD_FREE, name);

@@ -93,6 +93,7 @@ struct pf_name_class {
 	 */
 	bool waits_by_memory;
 	bool is_user_python; /* not torch, a library or Python's own */
+	bool is_comm_op;     /* of torch.distributed; what it does is another's */
 	bool is_numbered;    /* ProfilerStep#N */
 	bool is_step;        /* that, or as a step of the trace is called */
 	bool is_optimizer;   /* a range that torch puts around one */

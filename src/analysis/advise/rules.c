@@ -517,9 +517,17 @@ static int64_t jax_reads_ns(const struct pf_advise *a)
  * all of it where there is nothing to launch.  What waits, loads, logs,
  * compiles, cleans up or updates parameters has advice of its own.
  */
+/* Without a GPU: what hands it over to who communicates. */
+static bool is_comm_call(const struct advise_row *r)
+{
+	return r->flags & ADVISE_ALONE &&
+	       (unsigned)r->category == PF_CAUSE_OP &&
+	       pf_word(PF_WORD_COMM_OP, r->op);
+}
+
 static bool owns_code(const struct advise_row *r)
 {
-	if (is_jax_read(r))
+	if (is_jax_read(r) || is_comm_call(r))
 		return false;
 	switch ((unsigned)r->category) {
 	case PF_CAUSE_OP:
@@ -1780,7 +1788,7 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 static bool owns_comm(const struct advise_row *r)
 {
 	return r->category == PF_PATH_COMM ||
-	       (unsigned)r->category == PF_CAUSE_COMM;
+	       (unsigned)r->category == PF_CAUSE_COMM || is_comm_call(r);
 }
 
 static int64_t comm_apart(const struct pf_advise_from *from, int64_t *whole_ns)

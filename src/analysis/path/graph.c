@@ -1067,11 +1067,14 @@ static const char *kind_of(const struct pf_inner *inner,
 	}
 }
 
-/* A thread sleeps, or nothing is known of it: it waits for who communicates. */
+/*
+ * A thread sleeps, or nothing is known of it: it waits for who communicates.  Or
+ * it is in the operator that handed that over, which may wait for its end.
+ */
 static bool is_idle(const struct pf_inner *inner,
 		    const struct pf_name_class *class)
 {
-	return !class || class->is_step ||
+	return !class || class->is_step || class->is_comm_op ||
 	       (inner->kind == PF_KIND_PYTHON && class->is_asleep &&
 		!inner->is_in_data);
 }

@@ -1973,6 +1973,16 @@ static size_t first_other(const char *a, const char *b)
 }
 
 /* "aten::mm 4x256 256x256 -> 64x256 256x256" */
+/* Are their inputs as large, and of another type? */
+static bool is_retyped(const struct pf_diff_run *d, const struct pf_pair *x)
+{
+	const char *a = pf_diff_text(d, pf_op_at(&d->a, x->a_row)->key.shapes);
+	const char *b = pf_diff_text(d, pf_op_at(&d->b, x->b_row)->key.shapes);
+	const size_t len = strcspn(a, "\"");
+
+	return a[len] && len == strcspn(b, "\"") && !strncmp(a, b, len);
+}
+
 static const char *keep_reshaped(struct pf_diff_run *d, const struct pf_pair *x)
 {
 	const struct pf_op_key *a = &pf_op_at(&d->a, x->a_row)->key,
@@ -2008,14 +2018,17 @@ static void find_ops(struct pf_diff_run *d)
 		const struct pf_pair *x = &j->items[i];
 		int64_t ns = x->a.part_ns + x->b.part_ns;
 
+		/* a range is the program's own, and may hold anything */
 		if (out->has_self && x->match == PF_MATCH_EXACT &&
+		    op_of(d, x)->kind != PF_KIND_ANNOTATION &&
 		    !is_changed(d, x, SUM(count)))
 			pf_alike_add(&d->host_alike, (double)self_ns[i],
 				     (double)self_ns[j->count + i]);
 		if (op_of(d, x)->kind != PF_KIND_CPU_OP)
 			continue;
 		d->op_ns += ns;
-		if (x->match != PF_MATCH_SHAPE)
+		/* what another precision takes is what people want to know */
+		if (x->match != PF_MATCH_SHAPE || is_retyped(d, x))
 			continue;
 		d->op_shape_ns += ns;
 		if (ns > most_ns) {

@@ -29,6 +29,7 @@ enum advise_mark {
 	ADVISE_MARK_INDEXED, /* adds up by index */
 	ADVISE_MARK_DENSE,   /* ... all rows of an embedding's gradient */
 	ADVISE_MARK_TRACED,  /* writes down where an operator was called */
+	ADVISE_MARK_EAGER,   /* runs one operator, where functions compile */
 	ADVISE_MARKS,
 	/* operators of forward that no backward has; and, behind one, others */
 	ADVISE_MARK_FORWARD = 16,

@@ -962,7 +962,8 @@ static const struct {
 	{ "A16", TORCH, "stacks", "record Python functions, with_stack=True",
 	  "profile(with_stack=True, ...)" },
 	{ "A16", TF, "stacks", "record Python functions",
-	  "tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)" },
+	  "tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)\n"
+	  "with tf.profiler.experimental.Trace('part'): ..." },
 	{ "A16", JAX, "stacks", "record Python functions",
 	  "options = jax.profiler.ProfileOptions()\n"
 	  "options.python_tracer_level = 1" },
@@ -992,6 +993,12 @@ static const struct {
 	  "once, or give it more threads",
 	  "model = torch.compile(model)\n"
 	  "torch.set_num_threads(n)" },
+	{ "A21", JAX, "one by one",
+	  "operators run one by one: compile the step as one function",
+	  "step = jax.jit(step)" },
+	{ "A21", TF, "one by one",
+	  "operators run one by one: compile the step as one function",
+	  "step = tf.function(step)" },
 	{ "A21", NULL, "waits",
 	  "the program itself waits there, for time to pass, a lock, a file, "
 	  "or who else works: find out what for",
@@ -1168,6 +1175,8 @@ static const char *find_framework_of(const struct pf_kernels *k,
  * Without a GPU all that there is on the host is its work: what names a cause of a
  * part of it comes before that, if it is worth being named and no piece is larger.
  */
+#define NOT_SMALL 4 /* parts of it */
+
 static bool comes_last(const struct pf_advise *a, const struct pf_advice *v)
 {
 	uint32_t named = 0;
@@ -1190,7 +1199,8 @@ static bool comes_last(const struct pf_advise *a, const struct pf_advice *v)
 	for (size_t i = 0; i < a->count; i++)
 		if (a->all[i].bit & named &&
 		    a->all[i].measured >= PF_ADVISE_FIRST &&
-		    weight_of(&a->all[i]) > largest_ns)
+		    weight_of(&a->all[i]) > largest_ns &&
+		    weight_of(&a->all[i]) > weight_of(v) / NOT_SMALL)
 			return true;
 	return false;
 }

@@ -470,9 +470,10 @@ static void judge_indexed(const struct pf_advise *a, struct pf_advice *out)
 
 	advise_bound(a, owns_indexed, ADVISE_LEAST_ROOF, out);
 	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (owns_optimizer(&a->tiles->rows[i]))
+		if (owns_optimizer(&a->tiles->rows[i]) ||
+		    owns_zeroing(&a->tiles->rows[i]))
 			ns += a->tiles->rows[i].ns;
-	/* by a gradient that is sparse it updates few rows */
+	/* by a gradient that is sparse it updates few rows, and frees few */
 	if (advise_held(a, out->bit, 1u << ADVISE_MARK_DENSE))
 		may_gain(a, ns, "The optimizer", out);
 }
@@ -1106,6 +1107,8 @@ static void judge_code(const struct pf_advise *a, struct pf_advice *out)
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 }
 
+#define EAGER 0.25 /* of what advice holds: operators that run one by one */
+
 /* Without GPU work, by what most of it is: of ranges, in one of them. */
 static const char *host_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
@@ -1131,6 +1134,9 @@ static const char *host_variant(const struct pf_advise *a,
 	}
 	is_wait = most && (unsigned)most->category == PF_CAUSE_PYTHON &&
 		  pf_word(PF_WORD_WAITING, most->name);
+	if (pf_num_share(advise_held(a, out->bit, 1u << ADVISE_MARK_EAGER),
+			 out->on_path_ns) >= EAGER)
+		return "one by one";
 	return waits_ns > out->on_path_ns / 2 || is_wait ? "waits"
 	       : python_ns > out->on_path_ns / 2         ? "Python"
 	       : range_ns > out->on_path_ns / 2          ? "range"

@@ -632,6 +632,44 @@ def loads_alone(p, how="SingleProcess"):
         return on_cpu_ops(p, ["aten::stack"] * 3) + 100 * US
 
 
+def starts_workers(p, us, waits=0):
+    """Functions of the loader beside its range: processes that begin."""
+    with p.range("train.py(3): epoch", "python_function"):
+        with p.range("torch/utils/data/dataloader.py(1117): __init__",
+                     "python_function"):
+            p.python("<built-in function fork>", us)
+        with p.range(LOADER % "MultiProcessing"):
+            p.pause(100)
+            p.python("<built-in method poll of select.poll object>", waits)
+            p.python("<built-in method connect of _socket.socket object>", 1500)
+    on_cpu_ops(p, ["aten::mm"])
+    return (us + waits + 1600) * US
+
+
+def traced(p):
+    with p.range("torch/fx/traceback.py(415): format_stack",
+                 "python_function"):
+        p.python("traceback.py(313): line", 4000)
+    return 4000 * US + on_cpu_ops(p, ["aten::mm"])
+
+
+def one_by_one(p):
+    with p.range("PjitFunction(f)", "user_annotation"):
+        p.pause(30)
+    for _ in range(3):
+        with p.range("$dispatch.py:81 apply_primitive", "python_function"):
+            p.python("$pxla.py:374 __call__", 300)
+
+
+def in_closure(p):
+    """Lightning gives the optimizer all of a step."""
+    with p.range("Optimizer.step#SGD.step"):
+        with p.range("automatic.py(131): closure", "python_function"):
+            held = on_cpu_ops(p, ["aten::mm"] * 3)
+        p.python("torch/optim/sgd.py(252): sgd", 20)
+    return held + 20 * US
+
+
 def sparse(p, changed):
     """What an embedding's gradient without most rows saves, of its optimizer,
     too."""
@@ -861,6 +899,19 @@ PROGRAMS = {
     "A1-workers-cpu": lambda p, step: on_cpu_ops(
         p, ["aten::mm"]) and loads_alone(p, "MultiProcessing"),
     "A1-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and loads_alone(p),
+    "A1-anew-cpu": lambda p, step: starts_workers(p, 3000, 2000),
+    "A1-waits-cpu": lambda p, step: starts_workers(p, 0, 3000),
+    "A1-batches-cpu": lambda p, step: starts_workers(p, 0, 10),
+    "A16-unrecorded-bare": lambda p, step: p.pause(20000) or on_cpu_ops(
+        p, ["aten::mm"]) and None,
+    "A18-files-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and p.python(
+        "<built-in function fsync>", 900) and 900 * US,
+    "A21-lock-cpu": lambda p, step: on_cpu_ops(
+        p, ["aten::mm", "aten::conv2d"]) and p.python(
+        "<built-in method acquire of _thread.lock object>", 1500),
+    "A21-traced-cpu": lambda p, step: traced(p),
+    "A21-closure-cpu": lambda p, step: in_closure(p),
+    "A21-eager-jax": lambda p, step: one_by_one(p),
     "A15": lambda p, step: zeroing(p, "aten::zero_"),
     "A15-not": lambda p, step: zeroing(p, "aten::linalg"),
     "A16-not": lambda p, step: warming(p, SLOW),
@@ -1287,7 +1338,7 @@ def in_half(p, is_changed):
              "volta_sgemm_128x64_tn", host=HOST)
 
 
-UNMARKED = {"A2-paged", "A22-unmarked"}  # no steps
+UNMARKED = {"A2-paged", "A16-unrecorded-bare", "A22-unmarked"}  # no steps
 # What the first advice says of such a program, too.
 SAYS = {
     "A11": "give each step more samples: the GPU and its memory have room",
@@ -1301,6 +1352,16 @@ SAYS = {
     "A21-python-cpu": "in larger pieces by a library",
     "A21-ops-cpu": "model = torch.compile(model)",
     "A1-cpu": "persistent_workers=True)",
+    "A1-anew-cpu": "workers are started here, as at each pass over the data",
+    "A1-waits-cpu": "the workers do not keep up",
+    "A1-batches-cpu": "pass fewer and larger tensors",
+    "A16-unrecorded-bare": "% of the critical path is in nothing that is recorded: "
+                           "Python functions would say more. record Python",
+    "A18-files-cpu": "Most of it is in <built-in function fsync>",
+    "A21-lock-cpu": "the program itself waits there",
+    "A21-traced-cpu": "torch.autograd.set_detect_anomaly(False)",
+    "A21-closure-cpu": "model = torch.compile(model)",
+    "A21-eager-jax": "step = jax.jit(step)",
     "A1-workers-cpu": "Workers take processors that the step computes on",
     "A2-paged": "cudaMemPrefetchAsync",
     "A3-twice": "path that is only 16.000 us. keep results on the GPU",

@@ -6,21 +6,12 @@
 -- down the stack of each operator (11); where there are nodes, operators of forward
 -- that backward has not (16), and others (17); and names that only JAX (18) or
 -- TensorFlow (19) have.
--- Asking whether to log is no logging: torch does it in each backward.  A step of
--- an optimizer that is given a closure, as by Lightning, has all of forward and
--- backward in it: there its functions count.
+-- Asking whether to log is no logging: torch does it in each backward.
 -- 12: operators that JAX and TensorFlow run one by one.
 -- Order: name_id.
-WITH closure(is_given) AS (
-	SELECT EXISTS (SELECT 1 FROM string WHERE text GLOB '*): closure'
-		OR text GLOB '*): _wrap_closure'
-		OR text GLOB '[[]pl][[]profile]*')
-), marked(name_id, mark) AS (
+WITH marked(name_id, mark) AS (
 	SELECT id, CASE
-		WHEN text GLOB 'Optimizer.step#*' THEN iif(is_given, NULL, 1)
-		WHEN is_given AND (text GLOB '*torch/optim/*.py(*): _single_tensor_*'
-			OR text GLOB '*torch/optim/*.py(*): _multi_tensor_*'
-			OR text GLOB '*torch/optim/*.py(*): _fused_*') THEN 1
+		WHEN text GLOB 'Optimizer.step#*' THEN 1
 		WHEN text GLOB 'Optimizer.zero_grad#*' THEN 2
 		WHEN text GLOB '*logging/__init__.py(*): *'
 			THEN iif(text GLOB '*: getEffectiveLevel'
@@ -31,6 +22,10 @@ WITH closure(is_given) AS (
 			OR text GLOB '*torch/serialization.py(*): save'
 			OR text GLOB '*lightning/pytorch/core/module.py(*): log'
 			OR text GLOB '*lightning/pytorch/core/module.py(*): log_dict'
+			OR text GLOB 'json/__init__.py(*): dump'
+			OR text GLOB '<built-in*function dump>'
+			OR text GLOB 'pandas/*: to_csv' OR text GLOB 'pandas/*: to_parquet'
+			OR text GLOB 'numpy/lib/*.py(*): save*'
 			OR text GLOB '<built-in*function print>'
 			OR text GLOB '<built-in*function f*sync>'
 			OR text GLOB '<built-in*method write* of _io.*'
@@ -59,7 +54,7 @@ WITH closure(is_given) AS (
 		WHEN text IN ('EagerExecute', 'EagerKernelExecute')
 			OR text GLOB 'EagerLocalExecute: *' THEN 19
 	END
-	FROM string, closure
+	FROM string
 )
 SELECT name_id, mark
 FROM marked

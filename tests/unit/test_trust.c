@@ -171,7 +171,8 @@ static void test_needs(void **state)
 	       "record GPU work with activities=[ProfilerActivity.CPU, "
 	       "ProfilerActivity.CUDA]");
 	expect(&a, PF_TRUST_STEPS,
-	       "mark steps with step() of torch.profiler's profile, or name "
+	       "mark steps with a schedule and step() of torch.profiler's "
+	       "profile, or name "
 	       "other ranges with --steps");
 	expect(&a, PF_TRUST_SHAPES, "record shapes with record_shapes=True");
 	scene_close(&a.scene);

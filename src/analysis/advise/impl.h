@@ -18,7 +18,8 @@
 
 /* The bit of a row's flags is 1 << mark; the order of advise_marks.sql. */
 enum advise_mark {
-	ADVISE_MARK_OPTIMIZER = 1,
+	ADVISE_MARK_NONE,
+	ADVISE_MARK_OPTIMIZER,
 	ADVISE_MARK_ZERO_GRAD,
 	ADVISE_MARK_LOG,
 	ADVISE_MARK_WAIT,

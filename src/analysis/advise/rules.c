@@ -255,7 +255,8 @@ static void judge_optimizer(const struct pf_advise *a, struct pf_advice *out)
 	}
 	if (!t->marks.calls[ADVISE_MARK_OPTIMIZER])
 		advise_not_judged(out, "the trace has no ranges "
-				       "'Optimizer.step', as torch records");
+				       "'Optimizer.step', as torch records, of "
+				       "an optimizer alone");
 	/* a fused one takes time, too */
 	out->likely_ns = PF_NO_INT;
 }

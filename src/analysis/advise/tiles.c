@@ -39,6 +39,8 @@ struct reader {
 	/* of a thread */
 	uint32_t track_id;
 	int64_t node_start_ns, node_end_ns; /* of backward's graph, the last */
+	int64_t optimizer_end_ns; /* of the last one, optimizer_at of spans */
+	size_t optimizer_at;
 	int64_t checkpoint_end_ns;
 	bool is_again; /* does that node compute what forward has? */
 };
@@ -61,10 +63,19 @@ static void list_names(struct reader *r, const struct named *names,
 /*
  * Where functions are not recorded, what torch's checkpoints compute again are
  * operators of forward in a node of backward, from its begin on.  Nodes are of
- * use in ranges that do both.  Is it kept?
+ * use in ranges that do both.  An optimizer's step in which gradients are zeroed or
+ * backward runs was given a closure, as by Lightning: it is all of a step, and no
+ * optimizer's.  Is it kept?
  */
 static bool see_node(struct reader *r, struct advise_span *s)
 {
+	if ((s->mark == ADVISE_MARK_ZERO_GRAD ||
+	     s->mark == ADVISE_MARK_BACKWARD) &&
+	    s->start_ns < r->optimizer_end_ns) {
+		r->out->spans[r->optimizer_at].mark = ADVISE_MARK_NONE;
+		r->out->calls[ADVISE_MARK_OPTIMIZER]--;
+		r->optimizer_end_ns = INT64_MIN;
+	}
 	switch (s->mark) {
 	case ADVISE_MARK_CHECKPOINT:
 		r->checkpoint_end_ns = s->end_ns;
@@ -112,6 +123,10 @@ static int take_mark(void *context, const struct pf_block *b, uint32_t i,
 			s.end_ns > last->end_ns ? s.end_ns : last->end_ns;
 		return 0;
 	}
+	if (s.mark == ADVISE_MARK_OPTIMIZER) {
+		r->optimizer_at = m->count;
+		r->optimizer_end_ns = s.end_ns;
+	}
 	*PF_ONE_MORE(m->spans, m->count, r->cap) = s;
 	return 0;
 }
@@ -150,6 +165,7 @@ static int read_thread(void *context, const struct pf_track *t)
 
 	r->track_id = t->id;
 	r->node_end_ns = r->checkpoint_end_ns = INT64_MIN;
+	r->optimizer_end_ns = INT64_MIN;
 	return pf_track_read(r->db, t, &reader, r);
 }
 

@@ -1174,7 +1174,7 @@ static int is_silent(const struct path *p, const struct pf_inner *inner)
 	if (p->work_count || inner->kind == PF_KIND_CPU_OP)
 		return 0;
 	class = pf_names_class(p->names, inner->name);
-	return class ? class->is_asleep : -1;
+	return class ? class->is_asleep || class->is_step : -1;
 }
 
 static int put_silent(struct tiler *t, const struct path_stand *s,

@@ -99,17 +99,22 @@ def overlaps(work):
 
 
 def crossings(host):
+    """A range of the program's own may cross the functions that make it."""
+    may = {"user_annotation": "python_function",
+           "python_function": "user_annotation"}
     count = 0
     for events in by_track(host).values():
-        ends = []
+        open_ends = {}
         for e in events:
-            if not e.dur or (e.cat == "user_annotation" and
-                             str(e.name).startswith("ProfilerStep#")):
+            if not e.dur:
                 continue
-            while ends and ends[0] <= e.start:
-                heapq.heappop(ends)
-            count += bool(ends) and ends[0] < e.end
-            heapq.heappush(ends, e.end)
+            for ends in open_ends.values():
+                while ends and ends[0] <= e.start:
+                    heapq.heappop(ends)
+            count += any(ends and ends[0] < e.end
+                         for cat, ends in open_ends.items()
+                         if cat != may.get(e.cat, ""))
+            heapq.heappush(open_ends.setdefault(e.cat, []), e.end)
     return count
 
 

@@ -93,12 +93,12 @@ struct pf_name_class {
 	 */
 	bool waits_by_memory;
 	bool is_user_python; /* not torch, a library or Python's own */
-	bool is_comm_op;     /* of torch.distributed; what it does is another's */
-	bool is_numbered;    /* ProfilerStep#N */
-	bool is_step;        /* that, or as a step of the trace is called */
-	bool is_optimizer;   /* a range that torch puts around one */
-	bool is_wait;        /* a record, Stream Wait Event: the GPU waits */
-	bool is_free;        /* of a memory record: it frees */
+	bool is_comm_op;   /* of torch.distributed; what it does is another's */
+	bool is_numbered;  /* ProfilerStep#N */
+	bool is_step;      /* that, or as a step of the trace is called */
+	bool is_optimizer; /* a range that torch puts around one */
+	bool is_wait;      /* a record, Stream Wait Event: the GPU waits */
+	bool is_free;      /* of a memory record: it frees */
 };
 
 struct pf_names;
@@ -248,7 +248,7 @@ enum pf_word {
 	PF_WORD_LOADER_ALONE,
 	PF_WORD_LOADER_WORKERS,
 	PF_WORD_LOADER_STARTS, /* ... begin: functions that start a process */
-	PF_WORD_COMPILED, /* parts of compiled programs */
+	PF_WORD_COMPILED,      /* parts of compiled programs */
 	PF_WORD_COUNT
 };
 

@@ -293,6 +293,18 @@ struct twin {
 	uint64_t low, high; /* of a hash over all that an event is */
 };
 
+/*
+ * A range of the program's own begins and ends within the functions that make it,
+ * if those are recorded: it may cross those.
+ */
+enum { RANGE_CALL, RANGE_FUNCTION, RANGE_OWN, RANGE_KINDS };
+
+/* Ends of those of a kind: a stack of what nests, and a heap of the others. */
+struct ends {
+	int64_t *nested, *open;
+	size_t nested_count, nested_cap, open_count, open_cap;
+};
+
 /* GPU work comes before calls: its tracks come first, and sorting is stable. */
 struct link {
 	int64_t trace_id, correlation;
@@ -311,8 +323,7 @@ struct walk {
 	bool has_categories; /* the events of the track being walked */
 	bool is_host;
 	bool is_capturing; /* a graph, on this thread */
-	int64_t *nested, *open;
-	size_t nested_count, nested_cap, open_count, open_cap;
+	struct ends ends[RANGE_KINDS];
 	struct pf_union overhead;
 	/* Events of one start and length: hashes, once there are two. */
 	struct twin *twins;
@@ -331,47 +342,61 @@ static bool ends_earlier(const void *a, const void *b)
 	return *(const int64_t *)a < *(const int64_t *)b;
 }
 
-static void pop_end(struct walk *w)
+static void pop_end(struct ends *e)
 {
-	w->open[0] = w->open[--w->open_count];
-	pf_heap_sink(w->open, sizeof(*w->open), w->open_count, 0, ends_earlier);
+	e->open[0] = e->open[--e->open_count];
+	pf_heap_sink(e->open, sizeof(*e->open), e->open_count, 0, ends_earlier);
 }
 
-static void check_crossing(struct walk *w, int64_t start, int64_t end)
+/* The earliest end of those that are still open then. */
+static int64_t least_end(struct ends *e, int64_t at_ns)
 {
 	int64_t least = INT64_MAX;
+
+	while (e->nested_count && e->nested[e->nested_count - 1] <= at_ns)
+		e->nested_count--;
+	while (e->open_count && e->open[0] <= at_ns)
+		pop_end(e);
+	if (e->open_count)
+		least = e->open[0];
+	if (e->nested_count && e->nested[e->nested_count - 1] < least)
+		least = e->nested[e->nested_count - 1];
+	return least;
+}
+
+static void check_crossing(struct walk *w, unsigned kind, int64_t start,
+			   int64_t end)
+{
+	const int range = kind == PF_KIND_PYTHON       ? RANGE_FUNCTION
+			  : kind == PF_KIND_ANNOTATION ? RANGE_OWN
+						       : RANGE_CALL;
+	struct ends *own = &w->ends[range];
+	int64_t least = INT64_MAX;
+	size_t count = 0;
 
 	if (end <= start)
 		return;
 	w->out->range_count++;
-	while (w->nested_count && w->nested[w->nested_count - 1] <= start)
-		w->nested_count--;
-	while (w->open_count && w->open[0] <= start)
-		pop_end(w);
-	if (w->open_count)
-		least = w->open[0];
-	if (w->nested_count && w->nested[w->nested_count - 1] < least)
-		least = w->nested[w->nested_count - 1];
+	for (int i = 0; i < RANGE_KINDS; i++) {
+		const int64_t at = least_end(&w->ends[i], start);
+
+		/* not of a function and an own range, either way */
+		if (i + range != RANGE_FUNCTION + RANGE_OWN)
+			PF_AT_MOST(least, at);
+		count += w->ends[i].nested_count + w->ends[i].open_count;
+	}
 	w->out->crossing_count += least < end;
-	if (w->nested_count + w->open_count >= OPEN_RANGES_MAX) {
+	if (count >= OPEN_RANGES_MAX) {
 		w->out->is_crossing_least = true;
-	} else if (end <= least) {
-		*PF_ONE_MORE(w->nested, w->nested_count, w->nested_cap) = end;
+	} else if (!own->nested_count ||
+		   end <= own->nested[own->nested_count - 1]) {
+		*PF_ONE_MORE(own->nested, own->nested_count, own->nested_cap) =
+			end;
 	} else {
-		*PF_ONE_MORE(w->open, w->open_count, w->open_cap) = end;
-		pf_heap_rise(w->open, sizeof(end), w->open_count - 1,
+		*PF_ONE_MORE(own->open, own->open_count, own->open_cap) = end;
+		pf_heap_rise(own->open, sizeof(end), own->open_count - 1,
 			     ends_earlier);
 	}
-}
-
-/* Those of the profiler begin and end within its calls, if it has stacks. */
-static bool is_step(struct walk *w, unsigned kind, uint32_t name)
-{
-	const struct pf_name_class *class =
-		kind == PF_KIND_ANNOTATION ? pf_names_class(w->names, name)
-					   : NULL;
-
-	return class && class->is_step;
 }
 
 /* ---- duplicates ---- */
@@ -584,8 +609,8 @@ static void take_event(struct walk *w, const struct pf_block *b, uint32_t i,
 	w->out->unknown_count +=
 		w->has_categories &&
 		(kind == PF_KIND_HOST || kind == PF_KIND_GPU_OTHER);
-	if (w->is_host && !is_step(w, kind, b->name[i]))
-		check_crossing(w, start_ns, end_ns);
+	if (w->is_host)
+		check_crossing(w, kind, start_ns, end_ns);
 	if (w->is_host && kind == PF_KIND_OVERHEAD) {
 		w->out->overhead.count++;
 		pf_union_add(&w->overhead, start_ns, end_ns);
@@ -630,7 +655,9 @@ static void walk_track(struct walk *w, const struct pf_track *track)
 
 	w->track = track;
 	w->is_capturing = false;
-	w->nested_count = w->open_count = w->same_count = 0;
+	for (int i = 0; i < RANGE_KINDS; i++)
+		w->ends[i].nested_count = w->ends[i].open_count = 0;
+	w->same_count = 0;
 	w->overhead = (struct pf_union){ 0 };
 	while (!w->db->err->code &&
 	       pf_cursor_block(c, &b, &first, w->db->err) == 1)
@@ -703,8 +730,10 @@ static int doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out)
 	pf_sorter_free(w.links);
 	sqlite3_finalize(w.ask_categories);
 	pf_names_free(w.names);
-	free(w.nested);
-	free(w.open);
+	for (int i = 0; i < RANGE_KINDS; i++) {
+		free(w.ends[i].nested);
+		free(w.ends[i].open);
+	}
 	free(w.twins);
 	return db->err->code ? -1 : 0;
 }

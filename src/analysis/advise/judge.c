@@ -422,18 +422,6 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	return true;
 }
 
-/* GPU work that no call launched stays where it is, so that bounds nothing. */
-const struct pf_path_answer *advise_answer(const struct pf_path *p,
-					   const char *question)
-{
-	if (!pf_path_is_linked(p))
-		return NULL;
-	for (size_t i = 0; i < p->beside_count; i++)
-		if (!strcmp(p->beside[i].question, question))
-			return &p->beside[i];
-	return NULL;
-}
-
 /* A change that the path was worked out with saves what that says. */
 static void take_answer(const struct pf_advise *a,
 			const struct advise_rule *rule, struct pf_advice *out)

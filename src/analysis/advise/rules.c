@@ -190,6 +190,18 @@ static void advise_bound(const struct pf_advise *a,
 #define NO_OPTIMIZER "op:^Optimizer[.]step#=0"
 #define NO_ZEROING   "op:^Optimizer[.]zero_grad#=0"
 
+/* GPU work that no call launched stays where it is, so that bounds nothing. */
+const struct pf_path_answer *advise_answer(const struct pf_path *p,
+					   const char *question)
+{
+	if (!pf_path_is_linked(p))
+		return NULL;
+	for (size_t i = 0; i < p->beside_count; i++)
+		if (!strcmp(p->beside[i].question, question))
+			return &p->beside[i];
+	return NULL;
+}
+
 /* Advice about operators: what their work, and launching it, takes. */
 
 /* ---- A7, A19 ---- */

@@ -32,6 +32,18 @@ int pf_num_int(const char *s, int64_t *out)
 	return 0;
 }
 
+bool pf_num_range(const char *s, size_t len, int64_t *first, int64_t *last)
+{
+	PF_OWN char *own = pf_memdup0(s, len);
+	char *dots = strstr(own, "..");
+	bool bad;
+
+	if (dots)
+		*dots = '\0';
+	bad = pf_num_int(own, first) || pf_num_int(dots ? dots + 2 : own, last);
+	return !bad && *first <= *last;
+}
+
 int64_t pf_num_or_none(const char *s)
 {
 	int64_t n;

@@ -14,6 +14,9 @@
 /* "-12" -> -12.  Digits only; 0, or -1 if it is no int64. */
 int pf_num_int(const char *s, int64_t *out);
 
+/* "3" or "3..8" of len bytes, the second no less than the first. */
+bool pf_num_range(const char *s, size_t len, int64_t *first, int64_t *last);
+
 /* A number from 0 on, else -1. */
 int64_t pf_num_or_none(const char *s);
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Programs with causes planted, and what advice says of them.
 
-usage: advise.py --make FOLDER      writes FOLDER/NAME.json, a trace each
+usage: advise.py --make FOLDER N NAME...   writes FOLDER/NAME.json, a trace
+                                    each: of each N-th one, whose names it
+                                    prints, and of those that are named
        advise.py --planted FOLDER   a result for each FOLDER/NAME.json, what
        advise.py --real FOLDER      is advised of it
        advise.py --diff A.json B.json DIFF.json
@@ -17,6 +19,7 @@ more than was said at most, and no less than was said at least.
 "&data.0&gc.2~" has some by chance, with the place of their amount.
 """
 import contextlib
+import functools
 import json
 import os
 import random
@@ -212,9 +215,21 @@ def in_us(ns):
     return f"{ns // 1000}.{ns % 1000:03}"
 
 
+@functools.lru_cache(None)
+def text_of_text(value):
+    return json.dumps(value)
+
+
+def text_of(value):
+    """As JSON; most are the same few texts, and numbers."""
+    if type(value) is int:
+        return str(value)
+    return text_of_text(value) if type(value) is str else json.dumps(value)
+
+
 def slice_of(e):
     """handleActivity, handleGenericInstantEvent."""
-    args = ", ".join(f"{json.dumps(k)}: {json.dumps(v)}"
+    args = ", ".join(f"{text_of(k)}: {text_of(v)}"
                      for k, v in e["args"].items()
                      if (k, v) != ("External id", 0))
     if e["ph"] == "i":
@@ -230,7 +245,7 @@ def slice_of(e):
     extra = e["cat"] == "gpu_user_annotation"
     return f"""
   {{
-    "ph": "X", "cat": "{e["cat"]}", "name": {json.dumps(e["name"])}, "pid": {
+    "ph": "X", "cat": "{e["cat"]}", "name": {text_of(e["name"])}, "pid": {
 e["pid"]}, "tid": {e["tid"]},
     "ts": {in_us(e["ts"] * US - extra)}, "dur": {in_us(e["dur"] * US +
                                                        2 * extra)},
@@ -2102,7 +2117,12 @@ def main():
         print("\n".join(bad) or "ok")
         return 1 if bad else 0
     if how == "--make":
-        for name in [*PROGRAMS, *cases()]:
+        known = sorted([*PROGRAMS, *cases()], key=lambda name: name + ".json")
+        each = int(sys.argv[3])
+        chosen = [n for n in known[each - 1::each] if not n.endswith("=+")]
+        print(*chosen, sep="\n")
+        wanted = {*chosen, *sys.argv[4:]}
+        for name in wanted | {n + "+" for n in wanted if n.endswith("=")}:
             with open(f"{folder}/{name}.json", "w") as f:
                 f.write(kineto(make(name)[0]))
         return 0

@@ -11,7 +11,7 @@ tap_shown='out err'
 for command in steps gaps path syncs overlap kernels launches memory modules roofline graphs trend; do
 	"$profan" $command t.db --limit -1 --format json >all.json 2>/dev/null
 	run 0 "$profan" $command t.db --limit -1 --output-dir "$command" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/csv_read.py" all.json "$command"
+		run 0 "$PYTHON" -S "$top_srcdir/tests/csv_read.py" all.json "$command"
 	result "$command: every table is read back"
 done
 run 0 "$profan" kernels t.db --limit -1 --table kernels --format csv &&

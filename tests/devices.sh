@@ -23,9 +23,9 @@ job() { # STYLE RANKS GPUS
 	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" ||
 		cat "$tmp/err"
 	ranks=
-	[ "$2" = 1 ] || ranks=$(seq 0 $(($2 - 1)))
+	[ "$2" = 1 ] || ranks=$(seq -s ' ' 0 $(($2 - 1)))
 	for command in overlap gaps kernels launches syncs steps; do
-		gpus=$(seq 0 $(($3 - 1)))
+		gpus=$(seq -s ' ' 0 $(($3 - 1)))
 		case $command in
 		syncs | steps) gpus= ;; # they take whole ranks
 		esac
@@ -37,10 +37,10 @@ job() { # STYLE RANKS GPUS
 			done
 		done
 		[ -z "$bad" ] || not_ok "$name: GPU/rank$bad" "$tmp/err"
-		run 0 "$PYTHON" -S "$helper" check "$tmp/job" "$tmp/said" \
+		to_judge "$name" devices.py check "$tmp/job" "$tmp/said" \
 			$command "$gpus" "$ranks"
-		result "$name" "$tmp/out" "$tmp/err"
 	done
+	judge_all
 }
 
 if [ -n "${LONG-}" ]; then

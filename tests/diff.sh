@@ -382,7 +382,7 @@ python py_a 0 12 && python py_b 9000 13 &&
 		"$tmp/line" &&
 	run 0 "$profan" diff "$tmp/py_a.db" "$tmp/py_b.db" --format json &&
 	cp "$tmp/out" "$tmp/py.json" &&
-	run 0 "$PYTHON" "$tmp/sums.py" "$tmp/py.json"
+	run 0 "$PYTHON" -S "$tmp/sums.py" "$tmp/py.json"
 result 'without a GPU Python functions have rows, and all add up to the step'
 # kernels that are slower are no copy, nor communication, that changed more
 work() { # NAME KERNEL COPY COMM, in us

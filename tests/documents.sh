@@ -163,7 +163,7 @@ END
 for bytes in 3000 5000 9999; do
 	run 0 "$profan" gaps train.db -f json --budget $bytes &&
 		cp out part.json && [ "$(wc -c <out)" -le $bytes ] &&
-		"$PYTHON" budget.py 2>err
+		"$PYTHON" -S budget.py 2>err
 	result "a document of $bytes bytes" err
 done
 for format in text csv md; do

@@ -37,9 +37,9 @@ engine() { # ENGINE MODULE [PROGRAM]
 		same_fleet "$1: the same bytes" "$1.out"
 	fi
 }
-run 1 "$PYTHON" "$top_srcdir/contrib/profan-parts" processes 3 "$folder" own
+run 1 "$PYTHON" -S "$top_srcdir/contrib/profan-parts" processes 3 "$folder" own
 same_fleet "processes: the same bytes" own
-run 1 "$PYTHON" "$top_srcdir/contrib/profan-parts" processes 3 "$folder" own
+run 1 "$PYTHON" -S "$top_srcdir/contrib/profan-parts" processes 3 "$folder" own
 same_fleet "and again: the same bytes" own
 "$PYTHON" "$top_srcdir/contrib/profan-parts" slurm 3 a b 2>&1 |
 	grep -q '^usage: profan-parts '

@@ -2,7 +2,7 @@
 # python -m profan.mcp: what its tools answer and refuse; by the protocol's own
 # client where Python has it.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
-"$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
+"$PYTHON" -S -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
 	skip_all "python3 of 3.9 or newer is missing"
 cd "$tmp" || exit 99
 python_module

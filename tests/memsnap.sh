@@ -21,11 +21,12 @@ for file in "$tmp"/made/good-*.pickle; do
 	result "$name: is read"
 	[ ! -s "$tmp/err" ]
 	result "$name: no warning"
-	$memsnap check "$file" "$tmp/t.db" "$tmp/answer" >"$tmp/why" 2>&1
-	result "$name: every figure" "$tmp/why"
-	cp "$tmp/t.db" "$tmp/$name.db"
+	mv "$tmp/t.db" "$tmp/$name.db"
+	mv "$tmp/answer" "$tmp/$name.answer"
+	to_judge "$name: every figure" memsnap.py check "$file" "$tmp/$name.db" \
+		"$tmp/$name.answer"
 	for format in csv md; do
-		run 0 "$profan" memory -q "$tmp/t.db" -f $format --events
+		run 0 "$profan" memory -q "$tmp/$name.db" -f $format --events
 		result "$name: as $format"
 	done
 done
@@ -35,14 +36,17 @@ done
 for name in unsigned around negative least hex digits long4; do
 	run 0 "$profan" query -q "$tmp/$name.db" -f json "SELECT args FROM event
 		WHERE category = 'allocator' ORDER BY id"
-	$memsnap keys "$tmp/made/good-$name.pickle" "$tmp/out" >"$tmp/why" 2>&1
-	result "$name: keys of events are those of the pickle" "$tmp/why"
+	mv "$tmp/out" "$tmp/$name.keys"
+	to_judge "$name: keys of events are those of the pickle" memsnap.py keys \
+		"$tmp/made/good-$name.pickle" "$tmp/$name.keys"
 done
 for name in two torch20 unsigned seen-first; do
 	run 0 "$profan" stacks -q --weight memory "$tmp/$name.db"
-	$memsnap flame "$tmp/made/good-$name.pickle" "$tmp/out" >"$tmp/why" 2>&1
-	result "$name: lines of stacks are those of memory_viz" "$tmp/why"
+	mv "$tmp/out" "$tmp/$name.flame"
+	to_judge "$name: lines of stacks are those of memory_viz" memsnap.py flame \
+		"$tmp/made/good-$name.pickle" "$tmp/$name.flame"
 done
+judge_all
 run 0 "$profan" stacks -q --weight memory "$tmp/unsigned.db"
 grep -q '^stream_18446744073709551615;active_allocated;' "$tmp/out"
 result "a stream of 64 bits in lines of stacks" "$tmp/out"
@@ -464,16 +468,19 @@ if [ -d "$shared/inputs/memsnap" ]; then
 		name=${name%.pickle.gz}
 		answer "$file"
 		result "$name: is read"
-		$memsnap golden "${file%.pickle.gz}.golden.json" \
-			"$tmp/t.db" "$tmp/answer" >"$tmp/why" 2>&1
-		result "$name: every golden figure" "$tmp/why"
-		"$profan" stacks -q --weight memory "$tmp/t.db" 2>"$tmp/err" |
+		mv "$tmp/t.db" "$tmp/$name.db"
+		mv "$tmp/answer" "$tmp/$name.answer"
+		to_judge "$name: every golden figure" memsnap.py golden \
+			"${file%.pickle.gz}.golden.json" "$tmp/$name.db" \
+			"$tmp/$name.answer"
+		"$profan" stacks -q --weight memory "$tmp/$name.db" 2>"$tmp/err" |
 			LC_ALL=C sort >"$tmp/got"
 		gzip -dc "${file%.pickle.gz}.memory.folded.gz" | grep . |
 			LC_ALL=C sort >"$tmp/want"
 		grep -q ' [0-9]*$' "$tmp/want" || continue
 		same "$name: lines of torch's memory()" "$tmp/want" "$tmp/got"
 	done
+	judge_all
 	while IFS='	' read -r name class _; do
 		case $name in
 		p_*) ;;

@@ -4,9 +4,11 @@
 usage: peers.py PEERS-FOLDER COMMAND JSON TRACE
 
 Prints one line "ok WHAT" or "not ok WHAT: ..." for each figure; nothing if
-the peers say nothing about the trace.
+the peers say nothing about the trace.  Ends with 1 if one is not ok.
 """
+import contextlib
 import csv
+import io
 import json
 import os
 import statistics
@@ -287,5 +289,8 @@ def calls():
                   float(row["launch_delay_median"]))
 
 
-{"ops": ops, "calls": calls, "overlap": overlap, "kernels": kernels, "steps": steps,
- "launches": launches}[command]()
+with contextlib.redirect_stdout(io.StringIO()) as said:
+    {"ops": ops, "calls": calls, "overlap": overlap, "kernels": kernels,
+     "steps": steps, "launches": launches}[command]()
+print(said.getvalue(), end="")
+sys.exit("\nnot ok" in "\n" + said.getvalue())

@@ -27,19 +27,17 @@ check() { # NAME FILE
 		esac
 		trace=$1
 		shift
-		if ! run 0 "$profan" "$@" --format json; then
-			not_ok "$trace: $command" "$tmp/err"
-		elif cp "$tmp/out" "$tmp/json" &&
-			run 0 "$PYTHON" -S "$top_srcdir/tests/peers.py" "$peers" \
-				$command "$tmp/json" "$trace" &&
-			! grep -q '^not ok' "$tmp/out"; then
-			ok "$trace: $command: $(grep -c '^ok' "$tmp/out") figures"
+		if run 0 "$profan" "$@" --format json; then
+			mv "$tmp/out" "$tmp/$trace.$command"
+			to_judge "$trace: $command" peers.py "$peers" $command \
+				"$tmp/$trace.$command" "$trace"
 		else
-			not_ok "$trace: $command" "$tmp/out" "$tmp/err"
+			not_ok "$trace: $command" "$tmp/err"
 		fi
 		set -- "$trace"
 	done
 }
 
 real_traces check
+judge_all
 tap_done

@@ -19,6 +19,7 @@ FILE = re.compile(r"(?<![\w./>-])((?:[a-z_]+/)*[a-z0-9_]+\.[ch])\b(?!\()")
 OTHERS = ("config.h", "sqlite3.h")
 
 code, words, included, named = {}, {}, {}, {}
+includers = {}  # of a header, by its name below SRC
 for folder, _, names in sorted(os.walk(src)):
     for name in sorted(names):
         path = os.path.join(folder, name)
@@ -28,6 +29,8 @@ for folder, _, names in sorted(os.walk(src)):
             text = f.read()
         named[path] = {f for c in COMMENT.findall(text) for f in FILE.findall(c)}
         included[path] = set(re.findall(r'#include "([^"]+)"', text))
+        for header in included[path]:
+            includers.setdefault(header, []).append(path)
         code[path] = "\n" + NOT_CODE.sub(" ", text)
         words[path] = set(re.findall(r"\w+", code[path]))
 
@@ -50,8 +53,7 @@ def lone_functions():
                 # where it is not declared: a macro or code, of who includes it
                 if header.endswith(".h") and re.search(
                         r"^[\t#].*(?<!struct )\b%s\b" % name, code[header], re.M):
-                    used += [p for p in code
-                             if os.path.relpath(header, src) in included[p]]
+                    used += includers.get(os.path.relpath(header, src), [])
             if all(os.path.dirname(p) == os.path.dirname(path) for p in used):
                 yield "%s %s" % (path, name)
 
@@ -60,7 +62,7 @@ def lone_headers():
     for path in code:
         if path.endswith(".h"):
             name = os.path.relpath(path, src)
-            by = {os.path.dirname(p) for p in code if name in included[p]}
+            by = {os.path.dirname(p) for p in includers.get(name, [])}
             if by <= {os.path.dirname(path)}:
                 yield path
 

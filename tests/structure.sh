@@ -5,13 +5,14 @@
 # lists what there is.  Whoever has made them fewer lowers the numbers.  And no
 # comment names a file that is gone.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
 cat >"$tmp/most" <<'EOF'
 functions 250
 headers 21
 gone 0
 EOF
 
-python3 "$top_srcdir/tests/structure.py" "$top_srcdir/src" >"$tmp/counts"
+"$PYTHON" -S "$top_srcdir/tests/structure.py" "$top_srcdir/src" >"$tmp/counts"
 paste -d ' ' "$tmp/most" "$tmp/counts" >"$tmp/both"
 while read -r kind most same count; do
 	[ "$kind" = "$same" ] && [ "$count" -le "$most" ]
@@ -31,7 +32,7 @@ cat >"$tmp/src/base/lone.h" <<'EOF'
 /* See base/nowhere.c. */
 int pf_lone(int x);
 EOF
-python3 "$top_srcdir/tests/structure.py" "$tmp/src" >"$tmp/more"
+"$PYTHON" -S "$top_srcdir/tests/structure.py" "$tmp/src" >"$tmp/more"
 paste -d ' ' "$tmp/counts" "$tmp/more" |
 	awk '$4 != $2 + 1 { print }' >"$tmp/bad"
 [ ! -s "$tmp/bad" ]

@@ -18,6 +18,8 @@
 #                                     check-long (LONG=1), check-every (EVERY=1)
 #   sampled FILE...                   prints a third of them; with LONG=1, all
 #   relay FILE                        results that another program printed
+#   to_judge NAME CHECKER ARGUMENT... tests/CHECKER, in Python, has to end with 0:
+#   judge_all                         a result each, of all since then in one start
 #   figures DB FOLDER COMMAND...      what each command says of a database, without
 #                                     its name, into FOLDER/COMMAND
 #   python_module                     the Python module of this build in $tmp/lib
@@ -142,6 +144,25 @@ relay() {
 		"# "*) echo "$tap_line" ;;
 		esac
 	done <"$1"
+}
+
+to_judge() {
+	tap_name=$1 tap_checker=$top_srcdir/tests/$2
+	shift 2
+	{
+		printf '%s\t%s' "$tap_name" "$tap_checker"
+		[ $# = 0 ] || printf '\t%s' "$@"
+		echo
+	} >>"$tmp/tap.to_judge"
+}
+
+judge_all() {
+	"$PYTHON" -S "$top_srcdir/tests/results.py" "$tmp/tap.to_judge" \
+		>"$tmp/tap.judged" 2>"$tmp/err" || not_ok "all are judged" "$tmp/err"
+	[ "$(grep -c '^\(not \)\{0,1\}ok ' "$tmp/tap.judged")" = \
+		"$(wc -l <"$tmp/tap.to_judge")" ] || not_ok "each is judged" "$tmp/tap.to_judge"
+	relay "$tmp/tap.judged"
+	rm "$tmp/tap.to_judge"
 }
 
 figures() {

@@ -16,7 +16,7 @@ cat >odd.json <<'JSON'
 {"ph":"i","cat":"x","name":"mark","pid":1,"tid":1,"ts":60,"s":"t"}
 ]}
 JSON
-"$PYTHON" - >counters.json <<'END'
+"$PYTHON" -S - >counters.json <<'END'
 import json, random
 random.seed(1)
 events = [{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7,
@@ -31,13 +31,15 @@ print(json.dumps(events))
 END
 # tracks of which something is kept: ranges that nest and some that cross, work
 # of a stream that overlaps, and what has no length
-"$PYTHON" - >long.json <<'END'
-import json, random
+"$PYTHON" -S - >long.json <<'END'
+import random
 rng = random.Random(3)
 events, at = [], 0
-def add(cat, name, ts, dur, **more):
-    events.append({"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1,
-                   "ts": ts / 1000, "dur": dur / 1000, **more})
+def add(cat, name, ts, dur, pid=1, tid=1, args=""):
+    events.append('{"ph":"X","cat":"%s","name":"%s","pid":%d,"tid":%d,'
+                  '"ts":%d.%03d,"dur":%d.%03d%s}' % (
+                      cat, name, pid, tid, *divmod(ts, 1000),
+                      *divmod(dur, 1000), args))
 def nest(low, high, depth):
     add("python_function" if depth % 2 else "cpu_op", f"d{depth}", low,
         high - low + (rng.random() < 0.01) * rng.randrange(900000))
@@ -49,25 +51,26 @@ while len(events) < 90000:
     length = rng.choice((10, 1000, 100000, 3000000))
     nest(at, at + length, 0)
     if rng.random() < 0.3:
-        events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "pid": 1,
-                       "name": "[memory]", "tid": 1, "ts": at / 1000, "args": {
-                           "Device Type": 0, "Device Id": -1, "Addr": 1,
-                           "Bytes": 64, "Total Allocated": 64}})
+        events.append(
+            '{"ph":"i","s":"t","cat":"cpu_instant_event","pid":1,"name":'
+            '"[memory]","tid":1,"ts":%d.%03d,"args":{"Device Type":0,'
+            '"Device Id":-1,"Addr":1,"Bytes":64,"Total Allocated":64}}' %
+            divmod(at, 1000))
     at += length + rng.choice((0, 1, 50, 20000))
 for i in range(80000):
     ts = rng.randrange(at) if i % 8 else i * at // 80000
-    add("kernel", f"k{i % 9}", ts, rng.choice((0, 100, 9000)), pid=0, tid=7,
-        args={"device": 0, "stream": 7})
-print(json.dumps(events))
+    add("kernel", f"k{i % 9}", ts, rng.choice((0, 100, 9000)), 0, 7,
+        ',"args":{"device":0,"stream":7}')
+print("[%s]" % ",\n".join(events))
 END
 for input in train.json job odd.json counters.json long.json; do
 	"$profan" ingest -q "$input" -o "${input%.json}.db" || not_ok "$input"
 done
-"$PYTHON" "$top_srcdir/tests/timeline.py" "$profan" train.db job.db odd.db \
+"$PYTHON" -S "$top_srcdir/tests/timeline.py" "$profan" train.db job.db odd.db \
 	counters.db \
 	>results || not_ok "timeline.py ends"
 relay results
-"$PYTHON" "$top_srcdir/tests/timeline.py" "$profan" --kept long.db \
+"$PYTHON" -S "$top_srcdir/tests/timeline.py" "$profan" --kept long.db \
 	>results || not_ok "timeline.py --kept ends"
 relay results
 tap_done

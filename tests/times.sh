@@ -5,7 +5,7 @@
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
-"$PYTHON" "$top_srcdir/tests/times.py" "$profan" "$tmp" >"$tmp/results" \
+"$PYTHON" -S "$top_srcdir/tests/times.py" "$profan" "$tmp" >"$tmp/results" \
 	2>"$tmp/err"
 result "all was judged"
 relay "$tmp/results"

@@ -7,7 +7,12 @@ A writer of protobuf's wire format and nothing else: it knows no reader.
 import sys
 
 
+BYTES = [bytes([n]) for n in range(128)]
+
+
 def varint(n):
+    if 0 <= n < 128:
+        return BYTES[n]
     n &= (1 << 64) - 1
     out = bytearray()
     while n > 127:

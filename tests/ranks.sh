@@ -11,18 +11,21 @@ ranks() { # ARGUMENT...: $tmp/ranks.json
 	cp "$tmp/out" "$tmp/ranks.json"
 }
 
+kept=0
 planted() { # NAME OPTION...: $tmp/job and $tmp/job.db
 	name=$1
 	shift
 	rm -rf "$tmp/job" "$tmp/job.db"
 	"$mktrace" "$@" --out "$tmp/job" || exit 99
 	if run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
-		ranks "$tmp/job.db" &&
-		run 0 "$PYTHON" -S "$helper" truth "$tmp/ranks.json" \
-			"$tmp/job/truth.csv"; then
-		ok "$name"
+		ranks "$tmp/job.db"; then
+		kept=$((kept + 1))
+		mkdir "$tmp/kept$kept"
+		cp "$tmp/ranks.json" "$tmp"/job/truth.csv* "$tmp/kept$kept"
+		to_judge "$name" ranks.py truth "$tmp/kept$kept/ranks.json" \
+			"$tmp/kept$kept/truth.csv"
 	else
-		not_ok "$name" "$tmp/out" "$tmp/err"
+		not_ok "$name" "$tmp/err"
 	fi
 }
 
@@ -401,19 +404,21 @@ if [ -d "$golden/ranks_planted" ]; then
 		if run 0 "$profan" ingest -q "$golden/ranks_planted/$case" \
 			-o "$tmp/$case.db" &&
 			ranks "$tmp/$case.db" --clock drifting &&
-			run 0 "$PYTHON" -S "$helper" golden "$tmp/ranks.json" \
-				"$golden" "$case" &&
+			cp "$tmp/ranks.json" "$tmp/$case.drifting" &&
 			ranks "$tmp/$case.db" &&
-			run 0 "$PYTHON" -S "$helper" better "$tmp/ranks.json" \
-				"$golden" "$case"; then
-			ok "known figures: $case"
+			cp "$tmp/ranks.json" "$tmp/$case.usual"; then
+			to_judge "known figures: $case" ranks.py golden \
+				"$tmp/$case.drifting" "$golden" "$case"
+			to_judge "known figures, or better: $case" ranks.py \
+				better "$tmp/$case.usual" "$golden" "$case"
 		else
-			not_ok "known figures: $case" "$tmp/out" "$tmp/err"
+			not_ok "known figures: $case" "$tmp/err"
 		fi
 	done
 else
 	skip 'known figures' 'they are not here'
 fi
+judge_all
 if [ -f "$shared/traces/two_ranks_rank-0.json.gz" ]; then
 	run 0 "$profan" ingest -q "$shared"/traces/two_ranks_rank-[01].json.gz \
 		-o "$tmp/two.db"

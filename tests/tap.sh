@@ -157,6 +157,7 @@ to_judge() {
 }
 
 judge_all() {
+	[ -f "$tmp/tap.to_judge" ] || return 0
 	"$PYTHON" -S "$top_srcdir/tests/results.py" "$tmp/tap.to_judge" \
 		>"$tmp/tap.judged" 2>"$tmp/err" || not_ok "all are judged" "$tmp/err"
 	[ "$(grep -c '^\(not \)\{0,1\}ok ' "$tmp/tap.judged")" = \

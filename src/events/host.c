@@ -1306,9 +1306,10 @@ size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max)
 
 const struct pf_inner *pf_walk_at(const struct pf_walk *w, size_t i)
 {
-	const struct frame *f = pf_nest_at(&w->open, i);
+	const struct frame *f =
+		i < w->open.depth ? pf_nest_at(&w->open, i) : NULL;
 
-	return i < w->open.depth ? &f->inner : NULL;
+	return f ? &f->inner : NULL;
 }
 
 uint32_t pf_walk_track(const struct pf_walk *w)

@@ -69,17 +69,20 @@ endif
 fuzzers: $(FUZZ_TARGETS)
 .PHONY: fuzzers
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
-FUZZ_MEMORY = tests/fuzz/memory.c tests/fuzz/memory.h tests/fuzz/fuzz.h
+# tests/fuzz/kept.h says why
+FUZZ_KEPT = tests/fuzz/kept.c tests/fuzz/kept.h
+FUZZ_WRAP_KEPT = -Wl,--wrap=sqlite3_prepare_v2,--wrap=sqlite3_finalize,--wrap=sqlite3_exec
+FUZZ_MEMORY = tests/fuzz/memory.c tests/fuzz/memory.h tests/fuzz/fuzz.h $(FUZZ_KEPT)
 # tests/fuzz/memory.h says why
-FUZZ_WRAP = -Wl,--wrap=sqlite3_prepare_v2,--wrap=sqlite3_finalize \
-	-Wl,--wrap=pthread_create,--wrap=pf_db_start_sync
+FUZZ_WRAP = $(FUZZ_WRAP_KEPT) -Wl,--wrap=pthread_create,--wrap=pf_db_start_sync
 # tests/fuzz/fuzz_merge.c says why
-FUZZ_WRAP_MADE = -Wl,--wrap=pf_db_create,--wrap=pf_db_create_kind,--wrap=pf_db_close
+FUZZ_WRAP_MADE = $(FUZZ_WRAP_KEPT) -Wl,--wrap=pf_db_create_kind,--wrap=pf_db_finish_with \
+	-Wl,--wrap=pf_db_close,--wrap=sqlite3_open_v2,--wrap=sqlite3_close_v2
 tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c $(FUZZ_MEMORY)
 tests_fuzz_fuzz_memsnap_SOURCES = tests/fuzz/fuzz_memsnap.c tests/fuzz/fuzz.h
 FUZZ_PATH = tests/fuzz/path.c tests/fuzz/path.h
 tests_fuzz_fuzz_merge_SOURCES = tests/fuzz/fuzz_merge.c $(FUZZ_PATH) \
-	tests/fuzz/fuzz.h
+	$(FUZZ_KEPT) tests/fuzz/fuzz.h
 tests_fuzz_fuzz_pfr_SOURCES = tests/fuzz/fuzz_pfr.c tests/fuzz/fuzz.h \
 	tests/gen/pfrread.c tests/gen/pfrread.h tests/gen/pfrw.c \
 	tests/gen/pfrw.h

@@ -1937,13 +1937,15 @@ static int set_up_folder(struct pf_fleet_work *s, struct pf_err *err)
 static int fleet_work(struct pf_fleet_work *work, struct pf_err *err)
 {
 	struct worker workers[PF_FLEET_WORKERS] = { 0 };
-	int rc = set_up_folder(work, err);
 	size_t count = 0;
+	int rc = 0;
 
 	for (size_t i = 0; i < work->inputs->count; i++)
 		if (work->inputs->items[i].source != PF_SOURCE_FLEET &&
 		    count < work->threads)
 			count++;
+	if (count || work->keep)
+		rc = set_up_folder(work, err);
 	for (; !rc && work->part_count < count; work->part_count++)
 		rc = set_up_worker(&workers[work->part_count], work,
 				   &work->parts[work->part_count], err);

@@ -5,73 +5,21 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "fuzz/kept.h"
 #include "store/cursor.h"
 
 static struct pf_db db;
 
-/* ---- statements that wait to be used again: GNU ld's --wrap ---- */
-
-#define KNOWN      256
 #define PAGE_BYTES 4608 /* with SQLite's head */
 #define PAGES      1000
 
-static struct known {
-	const char *text; /* where it lies: most are constants */
-	sqlite3_stmt *statement;
-	size_t len;
-	bool is_free;
-} known[KNOWN];
-static size_t known_count;
+/* ---- what it does without: GNU ld's --wrap ---- */
 
-int __real_sqlite3_prepare_v2(sqlite3 *sql, const char *text, int len,
-			      sqlite3_stmt **statement, const char **rest);
-int __real_sqlite3_finalize(sqlite3_stmt *statement);
-int __wrap_sqlite3_prepare_v2(sqlite3 *sql, const char *text, int len,
-			      sqlite3_stmt **statement, const char **rest);
-int __wrap_sqlite3_finalize(sqlite3_stmt *statement);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how,
 			  void *(*run)(void *), void *arg);
 void __wrap_pf_db_start_sync(struct pf_db *written);
-
-int __wrap_sqlite3_prepare_v2(sqlite3 *sql, const char *text, int len,
-			      sqlite3_stmt **statement, const char **rest)
-{
-	const char *end;
-	int rc;
-
-	for (struct known *k = known; k < known + known_count; k++) {
-		if (k->text != text || !k->is_free || sql != db.sql ||
-		    strncmp(sqlite3_sql(k->statement), text, k->len) != 0)
-			continue;
-		k->is_free = false;
-		*statement = k->statement;
-		if (rest)
-			*rest = text + k->len;
-		return SQLITE_OK;
-	}
-	rc = __real_sqlite3_prepare_v2(sql, text, len, statement, &end);
-	if (!rc && *statement && sql == db.sql && known_count < KNOWN)
-		known[known_count++] =
-			(struct known){ text, *statement, (size_t)(end - text),
-					false };
-	if (rest)
-		*rest = end;
-	return rc;
-}
-
-int __wrap_sqlite3_finalize(sqlite3_stmt *statement)
-{
-	for (struct known *k = known; k < known + known_count; k++)
-		if (statement && k->statement == statement) {
-			k->is_free = true;
-			sqlite3_clear_bindings(statement);
-			return sqlite3_reset(statement);
-		}
-	return __real_sqlite3_finalize(statement);
-}
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how,
 			  void *(*run)(void *), void *arg)
@@ -118,6 +66,7 @@ struct pf_db *fuzz_memory_begin(struct pf_err *err)
 		FUZZ_CHECK(!pf_db_create_kind(&db, "", &pf_db_of_traces, err));
 		FUZZ_CHECK(!pf_db_run_file(&db, "schema/indexes.sql", err));
 		run("COMMIT; PRAGMA journal_mode=MEMORY");
+		fuzz_keep_statements(db.sql);
 	}
 	run("BEGIN");
 	db.err = err;

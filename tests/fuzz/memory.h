@@ -6,8 +6,7 @@
 
 /*
  * A new database of traces in memory, which is made once and forgets what was
- * written since fuzz_memory_begin().  Statements are compiled once: what is
- * linked with this is linked so that its calls of SQLite come by here; and no
+ * written since fuzz_memory_begin().  Statements are compiled once (kept.h), and no
  * thread can be had, so that an input always does the same.
  */
 struct pf_db *fuzz_memory_begin(struct pf_err *err);

@@ -2,7 +2,7 @@
 #ifndef PF_TESTS_FUZZ_PATH_H
 #define PF_TESTS_FUZZ_PATH_H
 
-#define FUZZ_PATHS 3
+#define FUZZ_PATHS 4
 
 /*
  * The name of a file, of FUZZ_PATHS, in a folder of this process, in memory

@@ -1387,14 +1387,10 @@ static int prepare_insert(struct pf_fleet_copy *c, int table)
 	return c->insert[table] ? 0 : -1;
 }
 
-static int fleet_copy_init(struct pf_fleet_copy *c, struct pf_fleet_out *out,
-			   struct pf_fleet_part *parts, size_t part_count)
+/* Only where a rank is copied. */
+static int prepare_out(struct pf_fleet_copy *c)
 {
-	*c = (struct pf_fleet_copy){ .out = out,
-				     .parts = parts,
-				     .part_count = part_count,
-				     .err = out->db->err };
-	for (int t = 0; t < PF_FLEET_TABLES; t++)
+	for (int t = 0; t < PF_FLEET_TABLES && !c->insert[t]; t++)
 		PF_TRY(read_columns(c, t) || prepare_insert(c, t));
 	return 0;
 }
@@ -1576,6 +1572,8 @@ static int fleet_copy_rank(struct pf_fleet_copy *c, size_t part,
 	if (!rc && (rank_id < 1 || rank_id >> (62 - PF_FLEET_SHIFT)))
 		rc = pf_fail(c->err, PF_EDB, "rank %lld is damaged",
 			     (long long)rank_id);
+	if (!rc)
+		rc = prepare_out(c);
 	if (!rc)
 		rc = prepare_part(c, p);
 	for (int t = 0; t < PF_FLEET_TABLES && !rc; t++)
@@ -2268,9 +2266,12 @@ static int summarise_all(struct merging *g)
 static int merge(struct merging *g)
 {
 	PF_TRY(find_inputs(g) || set_up_out(g) || summarise_all(g) ||
-	       pf_db_create_kind(&g->scratch, "", &scratch_kind, g->err) ||
-	       fleet_copy_init(&g->copy, &g->out, g->parts, g->part_count) ||
-	       list_all(g) || add_labels(g) || write_all(g));
+	       pf_db_create_kind(&g->scratch, "", &scratch_kind, g->err));
+	g->copy = (struct pf_fleet_copy){ .out = &g->out,
+					  .parts = g->parts,
+					  .part_count = g->part_count,
+					  .err = g->err };
+	PF_TRY(list_all(g) || add_labels(g) || write_all(g));
 	return finish(g);
 }
 

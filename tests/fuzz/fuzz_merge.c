@@ -311,7 +311,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > 1 << 18)
 		return 0;
 	if (!empties->kind)
-		sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* as in main() */
+		fuzz_keep_pages();
 	pf_log_set_level(PF_LOG_ERROR);
 	fd = open(fuzz_path(GIVEN), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
 		  0600);

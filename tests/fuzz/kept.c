@@ -10,6 +10,8 @@
 
 #define CONNECTIONS 32
 #define STATEMENTS  4096 /* places of a table that is never full */
+#define PAGE_BYTES  4608 /* with SQLite's head */
+#define PAGES       1000
 
 static sqlite3 *connections[CONNECTIONS];
 
@@ -35,6 +37,16 @@ int __wrap_sqlite3_finalize(sqlite3_stmt *statement);
 int __wrap_sqlite3_exec(sqlite3 *sql, const char *text,
 			int (*row)(void *, int, char **, char **), void *arg,
 			char **message);
+
+void fuzz_keep_pages(void)
+{
+	static long long pages[PAGES * PAGE_BYTES / sizeof(long long)];
+
+	FUZZ_CHECK(!sqlite3_config(SQLITE_CONFIG_PAGECACHE, pages, PAGE_BYTES,
+				   PAGES));
+	/* as in main() */
+	FUZZ_CHECK(!sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0));
+}
 
 void fuzz_keep_statements(sqlite3 *sql)
 {

@@ -12,4 +12,10 @@
  */
 void fuzz_keep_statements(sqlite3 *sql);
 
+/*
+ * Before the first connection: SQLite's pages have a place that the sanitizers
+ * need not poison and watch each time.
+ */
+void fuzz_keep_pages(void);
+
 #endif

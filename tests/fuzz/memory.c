@@ -12,9 +12,6 @@
 
 static struct pf_db db;
 
-#define PAGE_BYTES 4608 /* with SQLite's head */
-#define PAGES      1000
-
 /* ---- what it does without: GNU ld's --wrap ---- */
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how,
@@ -39,17 +36,6 @@ void __wrap_pf_db_start_sync(struct pf_db *written)
 
 /* ---- the database ---- */
 
-/* SQLite's pages, which the sanitizers need not poison and watch each time. */
-static void keep_pages(void)
-{
-	static long long pages[PAGES * PAGE_BYTES / sizeof(long long)];
-
-	FUZZ_CHECK(!sqlite3_config(SQLITE_CONFIG_PAGECACHE, pages, PAGE_BYTES,
-				   PAGES));
-	/* as in main() */
-	FUZZ_CHECK(!sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0));
-}
-
 static void run(const char *sql)
 {
 	struct pf_err err = { 0 };
@@ -62,7 +48,7 @@ static void run(const char *sql)
 struct pf_db *fuzz_memory_begin(struct pf_err *err)
 {
 	if (!db.sql) {
-		keep_pages();
+		fuzz_keep_pages();
 		FUZZ_CHECK(!pf_db_create_kind(&db, "", &pf_db_of_traces, err));
 		FUZZ_CHECK(!pf_db_run_file(&db, "schema/indexes.sql", err));
 		run("COMMIT; PRAGMA journal_mode=MEMORY");

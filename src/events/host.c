@@ -1291,11 +1291,14 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 	return 1;
 }
 
+#define OPEN_LOOKED_AT 1024 /* of hostile ones: deeper than programs are */
+
 size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < w->open.depth && n < max; i++) {
+	for (size_t i = 0; i < w->open.depth && i < OPEN_LOOKED_AT && n < max;
+	     i++) {
 		const struct frame *f = pf_nest_at(&w->open, i);
 
 		if (f->own != PF_ID_NONE)

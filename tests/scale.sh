@@ -375,6 +375,27 @@ run 0 "$profan" ingest -q much.json -o much.db &&
 result "path of 100,000 kernels of one launch takes no time of their square" \
 	out err
 
+# ---- modules in modules, and gaps in all of them ----
+awk 'BEGIN {
+	print "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cuda_runtime\"," \
+		"\"name\":\"cudaLaunchKernel\",\"pid\":1,\"tid\":1," \
+		"\"ts\":100000,\"dur\":0,\"args\":{\"correlation\":1}}"
+	for (i = 0; i < 100000; i++)
+		printf ",{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":" \
+			"\"nn.Module: M%d_0\",\"pid\":1,\"tid\":1,\"ts\":%d," \
+			"\"dur\":%d,\"args\":{\"Python id\":%d," \
+			"\"Python parent id\":%d,\"Python module id\":%d}}\n" \
+			",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\"," \
+			"\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":1,\"args\":{" \
+			"\"device\":0,\"stream\":7,\"correlation\":1}}\n", i, i,
+			200000 - 2 * i, i + 1, i, i, 300000 + 2 * i
+	print "]}"
+}' >deep.json
+run 0 "$profan" ingest -q deep.json -o deep.db &&
+	(ulimit -t 5 && exec "$profan" gaps deep.db) >out 2>err
+result "gaps in 100,000 modules that are nested take no time of their square" \
+	out err
+
 # shellcheck disable=SC2086
 ${CC:-cc} -shared -fPIC -o steps.so "$top_srcdir/tests/scale_steps.c" \
 	-ldl 2>err || {

@@ -1422,7 +1422,7 @@ void path_find_queue(struct path *p)
 
 #define LATE_NS      5000  /* later than its known causes: there is another */
 #define STREAMS_MAX  256   /* of more the order is not followed */
-#define LOOK_MAX     4096  /* pieces of work that are looked back at */
+#define LOOK_MAX     64    /* pieces of work that are looked back at */
 #define LOOK_STREAMS 512   /* of hostile ones: so many are looked at */
 #define INFER_NS     10000 /* what ended so long before may be that; */
 #define INFER_HIP_NS 25000 /* ... on AMD's GPUs: 15 to 19 us were seen */

@@ -38,6 +38,7 @@ head -c 5000 /dev/urandom >junk.bin
 : >empty.json
 "$mktrace" --bytes 200M >large.json
 cp large.json changed.json
+"$mktrace" --bytes 20M >slices.json # of more than are held at once
 ln -s ../train.json traces/train.json
 if [ -d "$shared/traces" ]; then
 	for trace in h100_nsfw_vit two_ranks_rank-0 ${LONG:+h100_owlv2 \
@@ -54,7 +55,7 @@ made() { # FILE..., as it is dropped
 			not_ok "$trace: no database"
 	done
 }
-made train.json idle.json job skewed
+made train.json idle.json job skewed slices.json
 mkdir again
 cp idle.json again/train.json
 made again/train.json

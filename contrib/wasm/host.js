@@ -10,8 +10,9 @@
  */
 const PIECE = 1 << 20; /* of what is made */
 const SLICE = 4 << 20, SLICES = 4; /* of an input: so many of it are held */
+const AHEAD = 2; /* slices that come while those before them are read */
 const FIRST = 4096; /* a small file takes little */
-const HOT = 16; /* pieces of a file in memory */
+const HOT = 48; /* pieces of a file in memory */
 
 /* Calls each(piece, offset in it, count, done) for the parts of a range. */
 const eachPart = (at, count, unit, each) => {
@@ -121,23 +122,63 @@ class Made {
 	}
 }
 
-/* An input: load(from, to) gives its bytes, the last slices are held. */
+/*
+ * An input: load(from, to) gives its bytes, later(from, to), if there is one, a
+ * promise of them.  The last slices are held.
+ */
 class Sliced {
-	constructor(size, load, onRead) {
-		this.size = size;
-		this.load = load;
-		this.onRead = onRead;
+	constructor(size, load, later, onRead) {
+		Object.assign(this, { size, load, later, onRead });
 		this.held = new Map(); /* the one that was used last is the last */
+		this.coming = new Map();
 	}
 
-	slice(n) {
-		const bytes = this.held.get(n) ||
-			this.load(n * SLICE, Math.min(this.size, (n + 1) * SLICE));
+	hold(n, bytes) {
 		this.held.delete(n);
 		this.held.set(n, bytes);
 		if (this.held.size > SLICES)
 			this.held.delete(this.held.keys().next().value);
 		return bytes;
+	}
+
+	get(how, n) {
+		return this[how](n * SLICE, Math.min(this.size, (n + 1) * SLICE));
+	}
+
+	slice(n) {
+		return this.hold(n, this.held.get(n) || this.get('load', n));
+	}
+
+	/* A promise that a slice is held, or null if it is. */
+	ask(n) {
+		if (this.held.has(n) || n * SLICE >= this.size)
+			return null;
+		if (!this.coming.has(n)) {
+			const come = this.get('later', n).then((bytes) => {
+				this.coming.delete(n);
+				this.hold(n, bytes);
+			});
+			come.catch(() => {}); /* who waits for it is told */
+			this.coming.set(n, come);
+		}
+		return this.coming.get(n);
+	}
+
+	/*
+	 * A promise that what is read next is held, or null if it is.  Who reads
+	 * on from slice to slice is asked to wait for few of them.
+	 */
+	ready(count, at) {
+		if (!this.later || !count)
+			return null;
+		const first = Math.floor(at / SLICE);
+		const last = Math.floor((at + count - 1) / SLICE);
+		const waits = [];
+		for (let n = first; n <= last; n++)
+			waits.push(this.ask(n));
+		for (let n = 1; n <= AHEAD && this.held.has(first - 1); n++)
+			this.ask(last + n);
+		return waits.some((wait) => wait) ? Promise.all(waits) : null;
 	}
 
 	read(to, at) {
@@ -151,7 +192,9 @@ class Sliced {
 
 /* A Blob of a page; FileReaderSync is there in workers only. */
 const sliceBlob = (blob, onRead) => new Sliced(blob.size,
-	(from, to) => bytesOf(blob.slice(from, to)), onRead);
+	(from, to) => bytesOf(blob.slice(from, to)),
+	async (from, to) => new Uint8Array(
+		await blob.slice(from, to).arrayBuffer()), onRead);
 
 /* ---- emscripten's file system over folders ---- */
 
@@ -263,6 +306,23 @@ const positioned = (io, getFS, getMemory) =>
 		return 0;
 	};
 
+/*
+ * Where wasm can wait for a promise (WebAssembly.Suspending), the next slices of
+ * an input come while it works, and it waits for what is not there yet; else each
+ * is read when its turn comes.
+ */
+const canWait = 'Suspending' in WebAssembly;
+
+const waiting = (read, getFS, getMemory) => new WebAssembly.Suspending(
+	(fd, vectors, ...rest) => {
+		const { node, position } = getFS().getStream(fd) || {};
+		const count = new DataView(getMemory().buffer)
+			.getUint32(vectors + 4, true); /* of the first */
+		const go = () => read(fd, vectors, ...rest);
+		const wait = node?.what?.ready?.(count, position);
+		return wait ? wait.then(go) : go();
+	});
+
 /* ---- commands ---- */
 
 const HOME = '/data'; /* where all files are, and where commands run */
@@ -274,9 +334,8 @@ const HOME = '/data'; /* where all files are, and where commands run */
  * memory.  One that stays runs several, and databases stay open between them.
  */
 const startProgram = async (module, root, env, stays) => {
-	let FS, memory, code, err = new Made();
+	let FS, memory, main, exit, err = new Made();
 	const program = await profanModule({
-		thisProgram: 'profan',
 		noExitRuntime: stays,
 		instantiateWasm(imports, done) {
 			for (const set of Object.values(imports))
@@ -284,16 +343,22 @@ const startProgram = async (module, root, env, stays) => {
 					if (set['fd_p' + io])
 						set['fd_p' + io] = positioned(io, () => FS,
 							() => memory);
+			const wasi = imports.wasi_snapshot_preview1;
+			if (canWait)
+				wasi.fd_read = waiting(wasi.fd_read, () => FS,
+					() => memory);
+			({ exit } = imports.env);
 			WebAssembly.instantiate(module, imports).then((instance) => {
-				({ memory } = instance.exports);
+				({ memory, main } = instance.exports);
+				if (canWait)
+					main = WebAssembly.promising(main);
 				done(instance, module);
 			});
 			return {};
 		},
 		preRun: [({ ENV }) => Object.assign(ENV,
 			{ HOME, TMPDIR: HOME, LANG: 'C' }, env)],
-		quit(status, e) {
-			code = status;
+		quit(_, e) {
 			throw e;
 		},
 		printErr: (text) => err.write(new TextEncoder().encode(text +
@@ -313,10 +378,24 @@ const startProgram = async (module, root, env, stays) => {
 			throw new Error('descriptor ' + got.fd);
 		return got.node;
 	});
-	return (args, most, onCounts) => {
+	/* main() of it: emscripten's own way to call it waits for nothing. */
+	const start = async (args) => {
+		const texts = args.map((text) => {
+			const bytes = new TextEncoder().encode(text + '\0');
+			const at = program.stackAlloc(bytes.length);
+			new Uint8Array(memory.buffer).set(bytes, at);
+			return at;
+		});
+		const argv = program.stackAlloc(4 * texts.length + 4);
+		const view = new DataView(memory.buffer);
+		[...texts, 0].forEach((at, i) =>
+			view.setUint32(argv + 4 * i, at, true));
+		exit(await main(texts.length, argv));
+	};
+	return async (args, most, onCounts) => {
 		const out = Object.assign(new Made(), { most });
 		const top = program.stackSave();
-		code = 0;
+		let code = 0;
 		err = new Made();
 		err.write = (from, at) => {
 			if (!onCounts || from[0] !== 0x7b) /* { */
@@ -327,8 +406,8 @@ const startProgram = async (module, root, env, stays) => {
 		};
 		[nodes[0].what, nodes[1].what] = [out, err];
 		try {
-			code = program.callMain([...stays ? ['--stay'] : [],
-				...args]) || code;
+			await start(['profan', ...stays ? ['--stay'] : [],
+				...args]);
 		} catch (e) {
 			if (e?.name !== 'ExitStatus')
 				throw e; /* a trap, or no memory */
@@ -392,7 +471,8 @@ const makeHost = (module, onRead) => {
 				await startProgram(module, root, env, stays);
 			if (stays)
 				held = null;
-			const { code, out, err, bytes } = run(args, most, onCounts);
+			const { code, out, err, bytes } = await run(args, most,
+				onCounts);
 			if (stays && !code && bytes <= STAYS_MAX)
 				held = run;
 			return { code, err, out: out.bytes() };

@@ -82,15 +82,21 @@ const answers = {
 	},
 };
 
-onmessage = async ({ data }) => {
+const answer = async (data) => {
 	const what = Object.keys(answers).find((k) => k in data);
-	let answer;
+	let said;
 	try {
-		answer = await answers[what](data);
+		said = await answers[what](data);
 	} catch (e) {
-		answer = { error: e?.name + ': ' + e?.message };
+		said = { error: e?.name + ': ' + e?.message };
 	}
-	if (answer) /* bytes are handed over, too */
-		postMessage({ id: data.id, ...answer },
-			answer.out?.buffer ? [answer.out.buffer] : []);
+	if (said) /* bytes are handed over, too */
+		postMessage({ id: data.id, ...said },
+			said.out?.buffer ? [said.out.buffer] : []);
+};
+
+/* In their order, though a command may wait for its input. */
+let last = Promise.resolve();
+onmessage = ({ data }) => {
+	last = last.then(() => answer(data));
 };

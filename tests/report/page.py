@@ -676,6 +676,27 @@ def check_sooner(browser):
     app.close()
 
 
+def check_slices(browser):
+    """A large trace is read in slices, ahead where the browser can wait."""
+    with open(FOLDER + "/profan.html", encoding="utf-8") as file:
+        page = file.read()
+    with open(FOLDER + "/impatient.html", "w", encoding="utf-8") as file:
+        file.write(page.replace("'Suspending' in WebAssembly", "false"))
+    with open(FOLDER + "/slices.db", "rb") as file:
+        same = file.read()
+    for name, how in (("profan", "that come while it works"),
+                      ("impatient", "each when its turn comes")):
+        app = App(browser, name=name)
+        app.drop("slices.json")
+        app.captures(1)
+        with app.page.expect_download() as got:
+            app.page.click("#save")
+        with open(got.value.path(), "rb") as file:
+            b.say("slices " + how + ": the program's database",
+                  None if file.read() == same else "it differs")
+        app.close()
+
+
 def check_progress(browser):
     """Of several files what was read of all of them, and it only grows."""
     app, seen, end = App(browser), [], time.time() + 60
@@ -1300,9 +1321,9 @@ def main():
                       name + ".db")
         for check in (check_numbers, check_answers, check_tables,
                       check_files, check_address, check_diff, check_sooner,
-                      check_progress, check_stop, check_traps, check_looks,
-                      check_axe, check_keys, check_timeline, check_clock,
-                      check_flame, check_inside):
+                      check_slices, check_progress, check_stop, check_traps,
+                      check_looks, check_axe, check_keys, check_timeline,
+                      check_clock, check_flame, check_inside):
             b.guarded(check, "page", browser)
         browser.close()
     print("1..%d" % b.count)

@@ -49,14 +49,15 @@ const tipOf = (word, key = 'title') => {
 
 /*
  * The columns of a table in which anything stands; isMore: those that text
- * leaves out.
+ * leaves out.  Names of a tree it has indented, in a column of its own.
  */
 const columnsOf = (rows, known, text) => {
 	const keys = known?.length ? Object.keys(rows[0]) : keysOf(text);
 	const all = keys.map((name) => known?.find((c) => c.name === name) ||
 		{ name, title: name, kind: 'any' });
 	return all.filter((c) => rows.some((r) => !isNothing(r[c.name])))
-		.map((c) => ({ ...c, isMore: c.people === false,
+		.map((c) => ({ ...c, isMore: c.people === false &&
+			!(c.name === 'name' && keys.includes('depth')),
 			isRight: isNumber(c.kind) || rows.every((r) =>
 				typeof r[c.name] !== 'string') }));
 };
@@ -109,6 +110,8 @@ const cellOf = (row, column, isHead, hasBar) => {
 		...isHead ? { scope: 'row' } : {} });
 	if (column.isMore)
 		cell.dataset.more = '';
+	if (isHead && column.name === 'name' && row.depth > 1)
+		cell.style.paddingLeft = row.depth - 1 + 'em';
 	if (!isNothing(v) && typeof v !== 'string')
 		cell.dataset.v = String(v);
 	else if (column.isRight)

@@ -473,6 +473,14 @@ def check_tables(browser):
     if len(text) != len(seen) + 1 or "\t" not in text[0]:
         wrong.append(f"copied {len(text)} lines")
     b.say("tables are sorted, filtered and copied", "\n".join(wrong))
+    app.show("modules")
+    doc = json.loads(native(*argv("modules", "train.db"), "--format", "json"))
+    seen = p.evaluate("""[...document.querySelectorAll('#t-modules th')].filter(
+        (e) => e.scope === 'row' && getComputedStyle(e).display !== 'none').map(
+        (e) => [e.textContent, parseFloat(e.style.paddingLeft || 0) + 1])""")
+    wanted = [[row["name"], row["depth"]] for row in doc["tables"]["modules"]]
+    b.say("a tree of modules is seen as one", None if wanted and seen == wanted
+          else f"{seen[:5]}, not {wanted[:5]}")
     app.close()
 
 

@@ -330,6 +330,17 @@ run 0 "$profan" ingest -q "$tmp/early.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
 	run 0 "$profan" summary "$tmp/cpu.db" && tr -s ' \n' ' ' <"$tmp/out" |
 	grep -q 'Communication.* takes 30.00 %.* Rank 1 has least of it, 0 ns.*try one rank is late'
 result 'several traces without GPU work: a rank that is late' "$tmp/out"
+# ... also if it waits for less than half of what the others do
+for rank in 0 1 2; do
+	sed "s/\"rank\": 0, \"world_size\": 2/\"rank\": $rank, \"world_size\": 3/" \
+		"$tmp/early.json" >"$tmp/gloo$rank.json"
+done
+sed 's/"dur": 60/"dur": 28/' "$tmp/gloo2.json" >"$tmp/least.json"
+run 0 "$profan" ingest -q "$tmp/gloo0.json" "$tmp/gloo1.json" "$tmp/least.json" \
+	-o "$tmp/cpu.db" &&
+	run 0 "$profan" summary "$tmp/cpu.db" && tr -s ' \n' ' ' <"$tmp/out" |
+	grep -q ' Rank 2 has least of it, 28.000 us: the others seem to wait'
+result 'several traces without GPU work: a rank that is somewhat late' "$tmp/out"
 # ... and of one alone nobody knows
 run 0 "$profan" ingest -q "$tmp/early.json" -o "$tmp/cpu.db" &&
 	run 0 "$profan" advise "$tmp/cpu.db" && tr -s ' \n' ' ' <"$tmp/out" |

@@ -1314,7 +1314,7 @@ static void find_path(struct pf_diff_run *d)
 
 /*
  * Which advice is done: A is given it, and B is not, as its cause is not there
- * or too small.  What one side cannot judge is neither done nor new.
+ * or too small, or has a tenth left.  What one side cannot judge is neither done nor new.
  */
 
 enum change { DONE, NEW, OPEN, NOT_JUDGED, NEVER };
@@ -1384,12 +1384,17 @@ static void say(struct pf_diff_run *d)
 
 /* Twice what is shown at all: between the two captures differ by chance. */
 #define CLEAR_SHARE 0.02
+#define DONE_PARTS  10
 
 static enum change change_of_advice(const struct pf_capture_advice *a,
 				    const struct pf_capture_advice *b)
 {
 	enum change change = table[a->state][b->state];
 
+	/* hardly any of it is left, though of a step that is as much shorter */
+	if (change == OPEN && a->at_most_ns > 0 && b->at_most_ns >= 0 &&
+	    b->at_most_ns <= a->at_most_ns / DONE_PARTS)
+		return DONE;
 	if ((change == DONE && a->share < CLEAR_SHARE) ||
 	    (change == NEW && b->share < CLEAR_SHARE))
 		return NEVER;

@@ -1021,6 +1021,10 @@ static const struct {
 	  "do less of it, do it in another thread or process while the device "
 	  "works, or let the device do it",
 	  NULL },
+	{ "A22", TORCH, "not the first",
+	  "others ran before it: see what it does that later ones do not, or "
+	  "leave it out",
+	  "--skip-first 1" },
 	{ "A22", TORCH, NULL,
 	  "run the same work a few times before the profiler records",
 	  "schedule=torch.profiler.schedule(wait=1, warmup=2, active=5)" },

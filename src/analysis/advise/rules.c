@@ -1302,6 +1302,18 @@ static void judge_start(const struct pf_advise *a, struct pf_advice *out)
 	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
 }
 
+/* The number of a step says that others ran before it. */
+static const char *start_variant(const struct pf_advise *a,
+				 const struct pf_advice *out)
+{
+	const struct pf_step_times *s = a->from->steps;
+
+	(void)out;
+	return pf_step_times_warm_up(s).most && s->steps[0].step > 0
+		       ? "not the first"
+		       : "";
+}
+
 /*
  * The server, which captures graphs itself, whose lines hold most of what
  * advice holds, by a folder in their paths; or NULL.
@@ -1922,8 +1934,8 @@ static bool bound_exposed(const struct pf_advise *a, struct pf_advice *out)
 
 /*
  * Of several traces without GPU work: the steps of the one that communicates
- * least, where that is less than half of what they do in the mean, for then the
- * others wait for it.  NULL: none does.
+ * least, where that is less than half of what the others do in the mean, for then
+ * they wait for it.  NULL: none does.
  */
 static const struct pf_step_time *find_late(const struct pf_advise *a,
 					    int64_t *least_ns)
@@ -1948,7 +1960,9 @@ static const struct pf_step_time *find_late(const struct pf_advise *a,
 		pf_sat_sum(&all_ns, ns);
 		traces++;
 	}
-	return traces > 1 && late->rank >= 0 && *least_ns < all_ns / traces / 2
+	return traces > 1 && late->rank >= 0 &&
+			       *least_ns <
+				       (all_ns - *least_ns) / (traces - 1) / 2
 		       ? late
 		       : NULL;
 }
@@ -2382,6 +2396,7 @@ const struct advise_rule advise_rules[] = {
 	  .needs = ADVISE_NEEDS_PATH,
 	  .owns = owns_start,
 	  .judge = judge_start,
+	  .variant = start_variant,
 	  .causes = CAUSE(MODULE),
 	  .apart = "The GPU waits while code is loaded" },
 	{ .id = "A7",

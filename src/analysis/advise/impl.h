@@ -190,6 +190,7 @@ struct advise_rule {
 	const char *cap;  /* one that no change to its kernels beats; or NULL */
 	bool is_rest;     /* of all that is of a kind, whatever else names */
 	bool is_warm_up;  /* of what the first steps take beyond others */
+	bool is_of_all;   /* what it advises is good for all of the host, too */
 	bool is_left_out; /* what it is about is, with all that waits for it */
 	enum advise_need needs;
 	/* Flags rows by others, before it is asked of each; or NULL. */

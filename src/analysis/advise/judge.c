@@ -1177,7 +1177,7 @@ static bool comes_last(const struct pf_advise *a, const struct pf_advice *v)
 	for (size_t i = 0; i < a->count; i++) {
 		const struct pf_advice *other = &a->all[i];
 
-		if (!other->is_rest && !advise_rules[i].is_warm_up &&
+		if (!other->is_rest && !advise_rules[i].is_of_all &&
 		    advise_is_open(other) && other->at_most_ns != PF_NO_INT)
 			named |= other->bit;
 	}

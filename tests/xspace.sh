@@ -262,6 +262,10 @@ same "idle time is of the threads that are in something" "$tmp/want" "$tmp/got"
 run 0 "$profan" summary "$tmp/pooled.db" && ! grep -q 'pass before' "$tmp/out"
 result "the start of the profiler is no time of the program" "$tmp/out"
 read_case awaited
+# what another thread does stays where it is, whatever is asked
+"$profan" path "$tmp/awaited.db" -f json >"$tmp/path.json"
+! grep -q '"question": "[^"]* \(takes no time of its own\|itself\)' "$tmp/path.json"
+result "what others do is not asked to be gone" "$tmp/path.json"
 "$profan" path "$tmp/awaited.db" --group name -f csv |
 	awk -F, '$5 == "operators" || $5 == "python" { print $1, $6 }' >"$tmp/got"
 cat >"$tmp/want" <<'EOF'

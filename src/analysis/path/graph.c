@@ -1153,7 +1153,10 @@ static int put_piece(struct tiler *t, const struct path_stand *s,
 		if (!class)
 			return -1;
 		tile->kind = kind_of(inner, class);
-		tile->is_op = inner->kind == PF_KIND_CPU_OP;
+		/* what another does stays where it is, whatever is asked */
+		tile->is_op = inner->kind == PF_KIND_CPU_OP &&
+			      tile->track_id ==
+				      t->p->threads[s->thread].track_id;
 	}
 	if (t->p->comm_count &&
 	    (is_idle(inner, class) || is_served(t->p, s, inner, tile)))

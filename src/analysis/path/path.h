@@ -114,7 +114,7 @@ struct pf_path_tile {
 	uint32_t called_track;
 	const char *kind; /* what the innermost range is, or as category */
 	bool is_inferred;
-	bool is_op; /* the innermost range is an operator */
+	bool is_op; /* the innermost range is an operator, of its thread */
 };
 
 /*

@@ -685,6 +685,22 @@ run 0 "$profan" ingest -q "$tmp/free.json" -o "$tmp/free.db" &&
 	grep -q '2 calls block the host for 550.000 us, all of them the allocator'"'"'s' "$tmp/out"
 result 'calls of the allocator: path, gaps and syncs say the same' "$tmp/out"
 
+# ---- names in questions are those that are shown, or the trace's own ----
+cat >"$tmp/weigh.json" <<EOF
+[
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 10},
+{$x, "cat": "python_function", "name": "train.py(7): weigh", "ts": 10, "dur": 80},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 90, "dur": 10}
+]
+EOF
+asks_for() { # NAME
+	run 0 "$profan" path "$tmp/weigh.db" -f csv --table what_if \
+		--what-if "host:$1=0" && grep -q '^80000,' "$tmp/out"
+}
+run 0 "$profan" ingest -q "$tmp/weigh.json" -o "$tmp/weigh.db" &&
+	asks_for 'train.py:7 weigh' && asks_for 'train.py.7.: weigh'
+result 'functions are asked for as they are shown' "$tmp/out"
+
 # ---- time without records is not the host's ----
 unrecorded() { # WORK
 	cat <<EOF

@@ -1111,11 +1111,11 @@ static unsigned match(const struct path_change *q, const char *text)
 	return bits;
 }
 
-/* Two threads may find out the same: it is the same. */
+/* By its text, or as it is shown.  Two threads may find out the same. */
 static int fits(struct path_ledger *f, struct pf_names *names,
 		struct path_change *q, uint32_t name, unsigned *out)
 {
-	char *text;
+	PF_OWN char *text = NULL;
 
 	*out = 0;
 	if (name >= f->name_count || !q->names)
@@ -1127,9 +1127,10 @@ static int fits(struct path_ledger *f, struct pf_names *names,
 	if (!text)
 		return -1;
 	*out = match(q, text);
+	pf_name_as_frame(text);
+	*out |= match(q, text);
 	atomic_store_explicit(&q->names[name], (unsigned char)*out,
 			      memory_order_relaxed);
-	free(text);
 	return 0;
 }
 

@@ -685,6 +685,19 @@ run 0 "$profan" ingest -q "$tmp/free.json" -o "$tmp/free.db" &&
 	grep -q '2 calls block the host for 550.000 us, all of them the allocator'"'"'s' "$tmp/out"
 result 'calls of the allocator: path, gaps and syncs say the same' "$tmp/out"
 
+# ---- a step is no name for what is in it ----
+cat >"$tmp/bare.json" <<EOF
+[
+{$x, "cat": "user_annotation", "name": "ProfilerStep#1", "ts": 0, "dur": 1000},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 100},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 990, "dur": 10}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/bare.json" -o "$tmp/bare.db" &&
+	run 0 "$profan" path "$tmp/bare.db" && tr -s '\n' ' ' <"$tmp/out" |
+	grep -q '89.00 % is in steps, and in nothing that is recorded in them'
+result 'time in steps alone has no name' "$tmp/out"
+
 # ---- names in questions are those that are shown, or the trace's own ----
 cat >"$tmp/weigh.json" <<EOF
 [

@@ -234,8 +234,7 @@ static inline int64_t advise_held(const struct pf_advise *a, uint32_t bits,
 #define ADVISE_BARE_WORDS "%s of the critical path is in %s"
 static inline const char *advise_bare_words(const struct pf_advise *a)
 {
-	return a->step_count ? "steps, and in nothing that is recorded in them"
-			     : "nothing that is recorded";
+	return a->step_count ? PF_PATH_BARE_WORDS : "nothing that is recorded";
 }
 
 /*

@@ -805,6 +805,14 @@ int path_rows_add(void *context, const struct pf_path_tile *tile,
 	if (is_of_gpu(tile->category) && tile->node)
 		out->how_ns[tile->node->how] += ns;
 	*part_of(out, tile->category) += ns;
+	if ((unsigned)tile->category == PF_CAUSE_ANNOTATION &&
+	    tile->name != PF_ID_NONE) {
+		const struct pf_name_class *class =
+			pf_names_class(p->names, tile->name);
+
+		PF_TRY(!class);
+		out->bare_ns += class->is_step ? ns : 0;
+	}
 	if (tile->category == PF_PATH_QUEUED)
 		out->rest_ns = p->w0_ns + out->window_ns - tile->end_ns;
 	if (tile->is_inferred)
@@ -1154,9 +1162,9 @@ static int put_piece(struct tiler *t, const struct path_stand *s,
 			return -1;
 		tile->kind = kind_of(inner, class);
 		/* what another does stays where it is, whatever is asked */
-		tile->is_op = inner->kind == PF_KIND_CPU_OP &&
-			      tile->track_id ==
-				      t->p->threads[s->thread].track_id;
+		tile->is_op =
+			inner->kind == PF_KIND_CPU_OP &&
+			tile->track_id == t->p->threads[s->thread].track_id;
 	}
 	if (t->p->comm_count &&
 	    (is_idle(inner, class) || is_served(t->p, s, inner, tile)))

@@ -415,6 +415,11 @@ static void add_most(const struct pf_path *p, struct pf_buf *out)
 
 	if (!c)
 		return;
+	if (c->in == PF_CAUSE_ANNOTATION && p->bare_ns > c->ns / 2) {
+		pf_buf_addf(out, ". %s is in " PF_PATH_BARE_WORDS,
+			    PF_SHOW_SHARE(p->bare_ns, p->window_ns));
+		return;
+	}
 	pf_buf_addf(out, ". %s largest part is %s (%s)",
 		    c == p->categories ? "The" : "Of the rest the",
 		    pf_path_category_phrase((enum pf_path_category)c->in),

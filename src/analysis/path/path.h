@@ -84,6 +84,7 @@ const char *pf_path_category_phrase(enum pf_path_category category);
 /* Is what its time is named by behind it, and none of it? */
 bool pf_path_is_before(int category);
 
+#define PF_PATH_BARE_WORDS "steps, and in nothing that is recorded in them"
 /* What the host does itself, as sentences and a question name it. */
 #define PF_PATH_CODE "operators, calls and Python"
 
@@ -209,6 +210,7 @@ struct pf_path {
 	int64_t rest_ns; /* of it, behind what was queued; or all */
 	int64_t inferred_ns, inferred_count, link_count;
 	int64_t others_ns; /* inferred: other threads communicate meanwhile */
+	int64_t bare_ns; /* in steps, and in nothing that is recorded in them */
 	const struct pf_graphs *graphs; /* borrowed: of the arguments */
 	int64_t *how_ns;                /* of replayed work: by pf_graph_how */
 	int64_t work_count;

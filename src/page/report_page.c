@@ -38,7 +38,7 @@ static const struct {
 	[PF_STEP_COMM] = { "Communication", "#c26f1f" },
 	[PF_STEP_RUNTIME] = { "Runtime calls", "#9c7350" },
 	[PF_STEP_DATA] = { "Data loading", "#c75d68" },
-	[PF_STEP_CPU] = { "CPU operators", "#8a70c0" },
+	[PF_STEP_CPU] = { "CPU operators, ranges", "#8a70c0" },
 	[PF_STEP_OTHER] = { "Other", "#7d7d7d" },
 };
 

@@ -9,7 +9,7 @@
  * No input is held but for a few slices of it.
  */
 const PIECE = 1 << 20; /* of what is made */
-const SLICE = 4 << 20, SLICES = 4; /* of an input: so many of it are held */
+const SLICE = 3 << 20, SLICES = 4; /* of an input: so many of it are held */
 const AHEAD = 2; /* slices that come while those before them are read */
 const FIRST = 4096; /* a small file takes little */
 const HOT = 48; /* pieces of a file in memory */

@@ -259,18 +259,24 @@ ENDLESS = ("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
            "SELECT max(x) FROM n")
 
 
+def arguments(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read()
+
+
 def at_work(process):
-    """What the process has started that answers ENDLESS."""
+    """What the process has started that answers ENDLESS; what has not begun its
+    own program yet has the arguments of the process."""
     found = []
+    own = arguments(process)
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
                 parent = int(file.read().rpartition(")")[2].split()[1])
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                is_it = ENDLESS.encode() in file.read()
+            asked = arguments(pid)
         except (OSError, ValueError, IndexError):
             continue
-        if is_it and parent == process:
+        if parent == process and asked != own and ENDLESS.encode() in asked:
             found.append(int(pid))
     return found
 
@@ -424,9 +430,8 @@ def servers():
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
                 parent = int(file.read().rpartition(")")[2].split()[1])
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                if b"profan.mcp" in file.read() and parent == os.getpid():
-                    found.append(int(pid))
+            if b"profan.mcp" in arguments(pid) and parent == os.getpid():
+                found.append(int(pid))
         except (OSError, ValueError, IndexError):
             continue
     return found

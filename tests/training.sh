@@ -340,6 +340,19 @@ run 0 "$profan" ingest odd.folded -o odd.db && accounts odd.db &&
 	run 0 "$profan" stacks odd.db && [ "$(wc -l <out)" = 2 ] &&
 	! grep -q "$(printf '\033')" out
 result "deep, long and hostile ones"
+for first in '<module> (a.py:6)' '<frozen importlib._bootstrap>' '[unknown]' \
+	/usr/lib/libc.so; do
+	printf '%s;b 7\n%s;main 5\n' "$first" "$first" >first.folded
+	run 0 "$profan" ingest -q first.folded -o first.db &&
+		run 0 "$profan" stacks first.db && sort out | diff - first.folded
+	rm -f first.db
+done >got
+[ ! -s got ]
+result "the first frame looks like markup, a list or a path" got
+for bad in '<p style="a;b">5' '<a>;b' '["a;b", 5' '<p> 5'; do
+	printf '%s\n' "$bad" >first.folded
+	refused "$bad" "markup\|\"ph\"" first.folded
+done
 size=$(wc -c <f.folded)
 for n in $(seq 1 "$(amount 19 3 1)" "$size"); do
 	head -c "$n" f.folded >part.folded

@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -232,24 +233,37 @@ static int read_folded(struct pf_ingest *in, struct pf_input *input,
 	return rc;
 }
 
+/* A frame like "<module>", "[unknown]" or "/lib/libc.so" and its number. */
+static bool is_odd_stack(const char *p, size_t len)
+{
+	const struct pf_text_line line = { .text = p, .len = len };
+	size_t stack;
+
+	return (*p != '[' || (len > 1 && isalpha((unsigned char)p[1]))) &&
+	       value_of(&line, &stack) >= 0 && is_stack(p, stack);
+}
+
 /*
  * Text that is no JSON, has a ';' and whose first line ends with a number, or
- * is longer than what is looked at.
+ * is longer than what is looked at.  What begins as markup, lists and paths do
+ * is told by its whole first line.
  */
 static bool claims(const char *head, size_t len)
 {
 	const char *end = len ? memchr(head, '\n', len) : NULL;
 
-	if (!len || strchr("{[,\"}]/#-0123456789 \t\r\n", head[0]) ||
-	    (head[0] == '<' && (len < 9 || memcmp(head, "<built-in", 9))))
+	if (!len || strchr("{,\"}]#-0123456789 \t\r\n", head[0]))
 		return false;
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)head[i] < ' ' && !strchr("\t\r\n", head[i]))
 			return false;
 	if (end && end > head && end[-1] == '\r')
 		end--;
-	return memchr(head, ';', len) &&
-	       (!end || (end > head && end[-1] >= '0' && end[-1] <= '9') ||
+	if (!memchr(head, ';', len))
+		return false;
+	if (strchr("<[/", head[0]))
+		return end && is_odd_stack(head, (size_t)(end - head));
+	return (!end || (end > head && end[-1] >= '0' && end[-1] <= '9') ||
 		memchr(head, ';', (size_t)(end - head)));
 }
 

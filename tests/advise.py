@@ -1390,11 +1390,11 @@ SAYS = {
     "A22-unmarked": "how much, only warm steps would say",
     "A21-pooled": "hold 60.05 % of 4 steps (12.000 ms of 19.984 ms)",
     "A3-timed": "the script itself waits, as for timing",
-    "A3-copied": "keep the tensor on the GPU",
+    "A3-copied": "Without waiting for the GPU",
     "A3-barrier": "the host waits for a collective, and so for the slowest",
     "A3-collective": "the host waits for a collective, and so for the slowest",
     "A3-reads-jax": "Most of it is in $array.py:615 _value",
-    "A3-drain": "On it the host waits longest in cudaDeviceSynchronize at "
+    "A3-drain": ", in cudaDeviceSynchronize at "
                 "harness.py:34 measure",
     "A3-launches": "unset CUDA_LAUNCH_BLOCKING",
     "A3-launches-too": "unset CUDA_LAUNCH_BLOCKING",

@@ -136,7 +136,7 @@ def advice(t):
         # but for places, whose paths reports begin with their package
         def list_of(rows, key):
             return "; ".join("%s %s %s" % (r["id"], r[key], re.split(
-                r"\. (?:Most of it is|The largest part, [^ ]+ %, is|On it the host waits longest) in ", r["sentence"])[0])
+                r"\. (?:Most of it is|The largest part, [^ ]+ %, is|On it the host waits longest, [^,]+,) in ", r["sentence"])[0])
                 for r in rows)
         yield "the causes, in their order, and what each would save", {
             "advise": list_of(rows, "at_most_ns"), "report": list_of(

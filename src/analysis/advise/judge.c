@@ -245,10 +245,12 @@ static void say_place(const struct pf_advise *a,
 	if (!out->place_count || !most->name ||
 	    (!is_most(out) && (is_wait || part < least)))
 		return;
-	if (is_most(out))
-		pf_buf_adds(&out->sentence,
-			    is_wait ? ". On it the host waits longest in "
-				    : ". Most of it is in ");
+	if (is_most(out) && is_wait)
+		pf_buf_addf(&out->sentence,
+			    ". On it the host waits longest, %s, in ",
+			    PF_SHOW_NS(most->blocked_ns));
+	else if (is_most(out))
+		pf_buf_adds(&out->sentence, ". Most of it is in ");
 	else
 		pf_buf_addf(&out->sentence, ". The largest part, %s, is in ",
 			    PF_SHOW_RATIO(part));
@@ -1046,6 +1048,7 @@ static const struct {
 	{ "A1", JAX, NULL, "parallel input, or cheaper transforms" },
 	{ "A2", NULL, "paged", "copy managed memory back at once" },
 	{ "A3", TORCH, "explicit", "fewer waits of the script" },
+	{ "A3", TORCH, "pageable", "copies to the GPU that do not wait" },
 	{ "A3", NULL, "launches", "launches that do not wait" },
 	{ "A3", NULL, "other launches", "launches that do not wait" },
 	{ "A3", TORCH, "collective",

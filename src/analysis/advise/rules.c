@@ -887,6 +887,7 @@ static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 	int64_t ends = 0, others = 0, trials = 0, reads = 0;
+	int64_t copies = 0, rest = 0; /* waits before copies to the GPU */
 	bool has_op = false;
 
 	if (!a->has_path)
@@ -914,9 +915,15 @@ static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 		return;
 	}
 	/* without the wait there is nothing to read */
-	for (size_t i = 0; i < t->row_count; i++)
-		if (t->rows[i].flags & ADVISE_READS)
-			reads += t->rows[i].ns;
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+
+		if (r->flags & ADVISE_READS)
+			reads += r->ns;
+		if (is_wait(r))
+			*(r->flags & ADVISE_AWAITED ? &copies : &rest) +=
+				r->blocked_ns;
+	}
 	out->at_most_ns += reads;
 	/* with what is read the wait itself goes, too */
 	if (reads && out->at_most_ns < out->on_path_ns)
@@ -928,7 +935,7 @@ static void judge_waits(const struct pf_advise *a, struct pf_advice *out)
 	take_more(a, NO_RESULTS, out);
 	if (judge_reads(a, out))
 		return;
-	if (out->asked)
+	if (out->asked && copies <= rest)
 		out->subject = "reading results from the GPU";
 	/* who reads results later still waits at the end of a step */
 	if (ends && others)

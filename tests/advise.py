@@ -395,6 +395,17 @@ def pageable(p, us, name="Memcpy HtoD (Pageable -> Device)",
     return (CALL + DELAY + us + RETURN) * US
 
 
+def transferred(p, us, stream=7):
+    """The host copies from pinned memory, far ahead; the same stream computes."""
+    ahead(p, [("aten::linalg", "a_kernel", SLOW, 0)] * 3)
+    for name in ("HtoD (Pinned -> Device)", "DtoH (Device -> Pinned)"):
+        with p.range("aten::copy_", "cpu_op"):
+            p.work(f"Memcpy {name}", us, "cudaMemcpyAsync", "gpu_memcpy",
+                   stream=stream, bytes=us * 1000)
+    ahead(p, [("aten::linalg", "a_kernel", SLOW, 0)] * 3)
+    return 2 * us * US
+
+
 def paging(p, count):
     """The host reads what is managed, a page after the other.  What is around
     the copies does not count."""
@@ -834,6 +845,8 @@ PROGRAMS = {
     "A1": lambda p, step: loader(p, 600),
     "A1-not": lambda p, step: loader(p, 1),
     "A2": lambda p, step: pageable(p, 300),
+    "A25": lambda p, step: transferred(p, 500),
+    "A25-beside-not": lambda p, step: transferred(p, 500, 9) and None,
     "A2-amd": lambda p, step: pageable(p, 300, "Memcpy HtoD (Host -> Device)",
                                        "hipMemcpyWithStream"),
     "A2-paged": lambda p, step: paging(p, 20) - US * {
@@ -1358,6 +1371,7 @@ NUMBERED = {"A22-ran-before": 7}  # the first step; else 0
 UNMARKED = {"A2-paged", "A16-unrecorded-bare", "A22-unmarked"}  # no steps
 # What the first advice says of such a program, too.
 SAYS = {
+    "A25": "copy the next part on a stream of its own",
     "A11": "give each step more samples: the GPU and its memory have room",
     "A11-beside": "independent on other streams: torch.linalg.qr(torch.stack(",
     "A12": "would likely be saved",
@@ -1431,6 +1445,9 @@ BOUNDS = {
          SLOW // (4 if changed else 1), 1)] * 3 +
         [("aten::linalg", "a_kernel", SLOW, 0)] * 3),
     "A24": lambda p, changed: again(p, "kept" if changed else "reentrant"),
+    "A25": lambda p, changed: transferred(p, 500, 9 if changed else 7) and None,
+    "A25-kept": lambda p, changed: transferred(p, 500) and None
+    if not changed else ahead(p, [("aten::linalg", "a_kernel", SLOW, 0)] * 6),
     "A3-launches": lambda p, changed: blocking(p, not changed),
     "A3-synchronize": lambda p, changed: synchronizing(p, not changed),
     "A10": tiny_copies,
@@ -2033,7 +2050,7 @@ def sums(doc):
     window = doc["scalars"]["window_ns"] or 0
     ids = [row["id"] for t in ("advice", "not_judged", "fine")
            for row in tables[t]]
-    if len(ids) != len(set(ids)) or len(ids) != 24:
+    if len(ids) != len(set(ids)) or len(ids) != 25:
         bad.append(f"not every advice once: {sorted(ids)}")
     for row in tables["advice"]:
         most = row["at_most_ns"]
@@ -2053,12 +2070,12 @@ def sums(doc):
 
 # What traces of programs give, as people have read it.
 REAL = {
-    "a100_diff_control": "A3 A4 A13 A21 A10 A19 A23 A16",
+    "a100_diff_control": "A3 A4 A13 A21 A25 A10 A19 A23 A16",
     "a100_diff_test": "A6 A10 A13 A19", "alexnet_cold_start": "A22 A12 A21 A16",
     "b200_vllm_eager": "A4 A22 A21 A10 A16", "cpu_only_rank34": "A13",
     "cuda_event_sync": "A21 A4 A3 A16", "cuda_event_sync_multi_stream": "A12 A4 A16",
     "cuda_sync_simple_add": "A22 A21 A12 A16", "h100_bert_small": "A4 A3 A11",
-    "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A3 A23 A19 A4",
+    "h100_nsfw_vit": "A4 A11", "h100_owlv2": "A1 A7 A3 A23 A19 A25 A4",
     "h100_timesformer": "A21 A7 A23 A10 A3 A4", "hip_normalization": "A22 A4 A16",
     "hip_sglang_decode": "A16", "mi250_minitoy": "A22 A2 A4 A8 A10 A16",
     "mi300_bert_small": "A4 A3", "mi300_ddp_resnet18_no_pool": "A12 A9 A16",

@@ -22,6 +22,7 @@
 #include "analysis/time/steps.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "events/hints.h"
 #include "events/window.h"
 #include "analysis/idle/gaps.h"
 #include "analysis/idle/syncs.h"
@@ -103,7 +104,7 @@ struct pf_advice {
 	bool by_waits; /* its places are by how long the host waits there */
 };
 
-#define PF_ADVICE_MAX 24
+#define PF_ADVICE_MAX 25
 
 /* Of the window: what saves less is too small to show. */
 #define PF_ADVISE_SHOWN 0.01
@@ -118,6 +119,7 @@ struct pf_advise {
 	const struct pf_window *window;    /* borrowed */
 	const struct pf_advise_from *from; /* the same, while it is judged */
 	const char *framework;             /* "PyTorch", "JAX", ... */
+	enum pf_producer producer;         /* of the capture */
 	int64_t window_ns, step_count;
 	struct pf_advice all[PF_ADVICE_MAX]; /* those given first, ranked */
 	size_t count, given;

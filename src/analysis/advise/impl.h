@@ -258,6 +258,13 @@ static inline int64_t advise_bare_ns(const struct pf_advise *a)
 	return ns;
 }
 
+/* PyTorch, recorded by a profiler of its own: that has options to be set. */
+static inline bool advise_is_torch_profiled(const struct pf_advise *a)
+{
+	return a->framework && !strcmp(a->framework, "PyTorch") &&
+	       pf_producer_is_torch(a->producer);
+}
+
 /* Is it left as given? */
 static inline bool advise_is_open(const struct pf_advice *a)
 {

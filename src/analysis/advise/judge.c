@@ -411,6 +411,9 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 		say_kernel(advise_text(args, most->short_name, &shown), out);
 		pf_buf_addf(out, " holds %s of the critical path, %s", share,
 			    pf_path_category_phrase(most->in));
+		if (pf_name_is_whole_graph(most->short_name))
+			pf_buf_addf(out, "; %s",
+				    pf_hint(a->producer, PF_HINT_GRAPHS));
 	} else {
 		pf_buf_addf(out, "%s of the critical path is %s", share,
 			    pf_path_category_phrase(most->in));
@@ -669,6 +672,8 @@ static void say_below(const struct pf_advise *a, const struct advise_rule *rule,
 #define TORCH "PyTorch"
 #define JAX   "JAX"
 #define TF    "TensorFlow"
+/* PyTorch, recorded by its own profiler, which has what is to be set. */
+#define PROFILER "torch.profiler"
 
 /* Framework NULL: any.  Of a rule the first that fits counts. */
 static const struct {
@@ -726,6 +731,20 @@ static const struct {
 	{ "A2", NULL, NULL,
 	  "allocate host buffers with cudaMallocHost or hipHostMalloc, and "
 	  "copy without waiting, on a stream of its own",
+	  NULL },
+	{ "A25", TORCH, "results",
+	  "copy results into pinned memory while the next part is computed, or "
+	  "keep them on the GPU",
+	  "pinned.copy_(result, non_blocking=True)" },
+	{ "A25", TORCH, NULL,
+	  "keep on the GPU what is used again, or copy the next part on a "
+	  "stream of its own while this one is computed",
+	  "with torch.cuda.stream(copies):\n"
+	  "    following = host.to(device, non_blocking=True)\n"
+	  "torch.cuda.current_stream().wait_stream(copies)" },
+	{ "A25", NULL, NULL,
+	  "keep on the device what is used again, or copy the next part on a "
+	  "stream of its own while this one is computed",
 	  NULL },
 	{ "A3", TORCH, "item",
 	  "keep results on the GPU and read them every so many steps, not in "
@@ -942,14 +961,14 @@ static const struct {
 	  "if step % 1000 == 0: gc.collect()" },
 	{ "A15", TORCH, NULL, "drop gradients instead of filling them with 0",
 	  "optimizer.zero_grad(set_to_none=True)" },
-	{ "A16", TORCH, "steps",
+	{ "A16", PROFILER, "steps",
 	  "tell the profiler where a step ends: without a schedule it records "
 	  "no steps",
 	  "profile(schedule=torch.profiler.schedule(wait=1, warmup=1, "
 	  "active=3),\n"
 	  "        ...) as prof: ...\n"
 	  "prof.step()   # at the end of each step" },
-	{ "A16", TORCH, "stacks", "record Python functions, with_stack=True",
+	{ "A16", PROFILER, "stacks", "record Python functions, with_stack=True",
 	  "profile(with_stack=True, ...)" },
 	{ "A16", TF, "stacks", "record Python functions",
 	  "tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)\n"
@@ -997,7 +1016,7 @@ static const struct {
 	  "do less of it, in larger pieces by a library that is compiled, or "
 	  "in other processes",
 	  NULL },
-	{ "A21", TORCH, "range",
+	{ "A21", PROFILER, "range",
 	  "nothing is recorded in that range: functions, or ranges of your "
 	  "own, say what it does",
 	  "profile(with_stack=True, ...)\n"
@@ -1027,7 +1046,7 @@ static const struct {
 	  "others ran before it: see what it does that later ones do not, or "
 	  "leave it out",
 	  "--skip-first 1" },
-	{ "A22", TORCH, NULL,
+	{ "A22", PROFILER, NULL,
 	  "run the same work a few times before the profiler records",
 	  "schedule=torch.profiler.schedule(wait=1, warmup=2, active=5)" },
 	{ "A22", NULL, NULL,
@@ -1063,24 +1082,29 @@ static const struct {
 	  "less, or faster, operators and Python on the CPU" },
 };
 
+static bool is_of(const struct pf_advise *a, const char *framework)
+{
+	if (framework && !strcmp(framework, PROFILER))
+		return advise_is_torch_profiled(a);
+	return !framework || (a->framework && !strcmp(framework, a->framework));
+}
+
 /* Is a row of these tables about it?  What it does not name may be any. */
-#define IS_ABOUT(row, a, its_framework, its_variant)                           \
-	(!strcmp((row).id, (a)->id) &&                                         \
-	 (!(row).framework ||                                                  \
-	  ((its_framework) && !strcmp((row).framework, its_framework))) &&     \
+#define IS_ABOUT(row, advice, judged, its_variant)                             \
+	(!strcmp((row).id, (advice)->id) && is_of(judged, (row).framework) &&  \
 	 (!(row).variant || !strcmp((row).variant, its_variant)))
 
-static void find_remedy(struct pf_advice *a, const char *framework,
+static void find_remedy(const struct pf_advise *a, struct pf_advice *out,
 			const char *variant)
 {
 	for (size_t i = 0; i < PF_LEN(titles); i++)
-		if (IS_ABOUT(titles[i], a, framework, variant))
-			a->title = titles[i].title;
+		if (IS_ABOUT(titles[i], out, a, variant))
+			out->title = titles[i].title;
 	for (size_t i = 0; i < PF_LEN(remedies); i++) {
-		if (!IS_ABOUT(remedies[i], a, framework, variant))
+		if (!IS_ABOUT(remedies[i], out, a, variant))
 			continue;
-		a->remedy = remedies[i].remedy;
-		a->code = remedies[i].code;
+		out->remedy = remedies[i].remedy;
+		out->code = remedies[i].code;
 		return;
 	}
 }
@@ -1124,7 +1148,7 @@ static void judge(struct pf_advise *a, const struct pf_advise_args *args,
 	say_beyond_idle(a, out);
 	if (rule->variant)
 		variant = rule->variant(a, out);
-	find_remedy(out, a->framework, variant);
+	find_remedy(a, out, variant);
 }
 
 static void apply(struct pf_advise *a, const struct pf_advise_args *args,

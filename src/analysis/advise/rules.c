@@ -175,6 +175,17 @@ static void advise_bound(const struct pf_advise *a,
 		    PF_SHOW_NS(ns));
 }
 
+/* Not judged for want of what the recorder may have an option for. */
+static void advise_lacks(const struct pf_advise *a, const char *what,
+			 enum pf_hint hint, struct pf_advice *out)
+{
+	struct pf_buf why = { 0 };
+
+	pf_buf_addf(&why, "%s: %s", what, pf_hint(a->producer, hint));
+	advise_not_judged(out, why.data);
+	pf_buf_release(&why);
+}
+
 #define CAUSE(name) (1u << PF_CAUSE_##name)
 
 /* Kernels that are gone, and kernels without limit to their speed. */
@@ -424,9 +435,10 @@ static void judge_again(const struct pf_advise *a, struct pf_advice *out)
 		}
 		out->at_most_ns = PF_NO_INT;
 		out->confidence = "hint";
-		pf_buf_adds(advise_next(out),
+		pf_buf_addf(advise_next(out),
 			    "What else is computed again only functions would "
-			    "say: record with_stack=True");
+			    "say: %s",
+			    pf_hint(a->producer, PF_HINT_STACKS));
 	}
 	if (!d)
 		return;
@@ -779,6 +791,28 @@ static void judge_pageable(const struct pf_advise *a, struct pf_advice *out)
 	}
 	advise_fine(out, "no copy from pageable memory to the GPU is on the "
 			 "critical path");
+}
+
+/* ---- A25 ---- */
+
+/* From and to the host; those that the host waits for are of others. */
+static bool owns_transfer(const struct advise_row *r)
+{
+	return (r->category == PF_PATH_COPY || r->category == PF_PATH_GAP ||
+		r->category == PF_PATH_LAUNCH_DELAY) &&
+	       (pf_word(PF_WORD_HTOD, r->name) ||
+		pf_word(PF_WORD_DTOH, r->name)) &&
+	       !owns_pageable(r) && !(r->flags & ADVISE_READS);
+}
+
+static const char *transfer_variant(const struct pf_advise *a,
+				    const struct pf_advice *out)
+{
+	(void)a;
+	return out->place_count && out->places->name &&
+			       pf_word(PF_WORD_DTOH, out->places->name)
+		       ? "results"
+		       : "";
 }
 
 /* ---- A3 ---- */
@@ -1386,21 +1420,13 @@ static bool owns_log(const struct advise_row *r)
 	return r->flags & (1u << ADVISE_MARK_LOG) && !(r->flags & ADVISE_DATA);
 }
 
-/* Whose profiler has the option is told of it. */
-static void no_functions(const struct pf_advise *a, struct pf_advice *out)
-{
-	advise_not_judged(out, a->framework && !strcmp(a->framework, "PyTorch")
-				       ? "the trace has no Python functions: "
-					 "record with_stack=True"
-				       : "the trace has no Python functions");
-}
-
 static void judge_gc(const struct pf_advise *a, struct pf_advice *out)
 {
 	if (out->on_path_ns > 0 || !a->has_path)
 		return;
 	if (!a->tiles->has_functions)
-		no_functions(a, out);
+		advise_lacks(a, "the trace has no Python functions",
+			     PF_HINT_STACKS, out);
 	else
 		advise_fine(out, "no recorded collection of garbage is on the "
 				 "critical path");
@@ -1427,7 +1453,8 @@ static void judge_log(const struct pf_advise *a, struct pf_advice *out)
 	if (t->marks.calls[ADVISE_MARK_LOG])
 		return;
 	if (!t->has_functions)
-		no_functions(a, out);
+		advise_lacks(a, "the trace has no Python functions",
+			     PF_HINT_STACKS, out);
 }
 
 /* Advice about the GPU, its memory, the job, and the capture itself. */
@@ -1698,13 +1725,16 @@ static const char *small_variant(const struct pf_advise *a,
 
 /* ---- A12 ---- */
 
-static void memory_is_unknown(const struct pf_usage *u, struct pf_advice *out)
+static void memory_is_unknown(const struct pf_advise *a, struct pf_advice *out)
 {
-	advise_not_judged(out, u && u->device_count
-				       ? "how much memory is allocated in all, "
-					 "or how much there is, is not recorded"
-				       : "how much memory is used is not "
-					 "known: record profile_memory=True");
+	const struct pf_usage *u = a->from->memory;
+
+	if (u && u->device_count)
+		advise_not_judged(out, "how much memory is allocated in all, "
+				       "or how much there is, is not recorded");
+	else
+		advise_lacks(a, "how much memory is used is not known",
+			     PF_HINT_MEMORY, out);
 }
 
 #define UNUSED   0.15 /* of the memory: reserved, and not allocated */
@@ -1810,7 +1840,7 @@ static void judge_memory(const struct pf_advise *a, struct pf_advice *out)
 		return;
 	}
 	if (!pf_usage_fullest(a->from->memory)) {
-		memory_is_unknown(a->from->memory, out);
+		memory_is_unknown(a, out);
 		return;
 	}
 	advise_fine(out, "memory has room, and the allocator takes next to "
@@ -2042,11 +2072,14 @@ static const char *comm_variant(const struct pf_advise *a,
 
 #define HOST_SHARE 0.3 /* of the path: from there on, functions say more */
 
+/* Other recorders of PyTorch have none. */
 static bool functions_say_more(const struct pf_advise *a)
 {
 	const struct pf_path *p = a->tiles->path;
+	const bool is_torch = a->framework && !strcmp(a->framework, "PyTorch");
 
 	return !a->tiles->has_functions && a->framework &&
+	       (!is_torch || advise_is_torch_profiled(a)) &&
 	       (double)(p->host_ns + p->unexplained_ns) >=
 		       HOST_SHARE * (double)a->window_ns;
 }
@@ -2196,9 +2229,10 @@ static void judge_decoding(const struct pf_advise *a, struct pf_advice *out)
 	}
 	if (!r || (double)r->modelled_ns < KNOWN_SHARE * (double)r->gpu_ns ||
 	    !r->gpu_ns) {
-		advise_not_judged(out, "the shapes of most GPU work are not "
-				       "known: record_shapes=True, and what "
-				       "graphs replay has none");
+		advise_lacks(a,
+			     "the shapes of most GPU work are not known, and "
+			     "what graphs replay has none",
+			     PF_HINT_SHAPES, out);
 		return;
 	}
 	d = find_decoding(r);
@@ -2313,6 +2347,15 @@ const struct advise_rule advise_rules[] = {
 	  .variant = copy_variant,
 	  .causes = CAUSE(COPY),
 	  .apart = "The GPU waits for copies that block" },
+	{ .id = "A25",
+	  .kind = "transfers",
+	  .title = "copy beside computation, or keep it on the GPU",
+	  .subject = "Copies between the host and the GPU hold",
+	  .confidence = "sure",
+	  .command = "overlap",
+	  .needs = ADVISE_NEEDS_GPU,
+	  .owns = owns_transfer,
+	  .variant = transfer_variant },
 	{ .id = "A3",
 	  .kind = "waiting for the GPU",
 	  .title = "read results later",

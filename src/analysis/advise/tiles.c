@@ -885,6 +885,7 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 	PF_TRY(!t->texts);
 	t->role_count = pf_names_count(t->texts);
 	t->roles = pf_calloc(t->role_count + 1, 1);
+	PF_TRY(pf_hint_producer(db, &out->producer) < 0);
 	path->also = &t->sink;
 	path->beside =
 		(struct pf_opt_list){ advise_questions, advise_question_count,

@@ -20,7 +20,9 @@
 #include "formats/event.h"
 
 #define MOST_OF_CHANGE 0.8
-#define SHAPES_PERCENT 10 /* of GPU time with other shapes: other work */
+#define HALF_OF_CHANGE 0.5
+#define A_PART         0.25 /* of a change: less does not say what it is */
+#define SHAPES_PERCENT 10   /* of GPU time with other shapes: other work */
 
 /* ---- texts of the result ---- */
 
@@ -823,13 +825,12 @@ static const struct named *main_range(const struct pf_diff_run *d,
 	const struct named *out = NULL;
 
 	if (name->key->kind == PF_KIND_PYTHON &&
-	    name->whole >= MOST_OF_CHANGE * change)
+	    name->whole > HALF_OF_CHANGE * change)
 		return NULL;
 	for (size_t i = 0; i <= d->texts.count; i++) {
 		const struct named *n = &names[i];
 
-		if (n->key && n != name &&
-		    n->whole >= MOST_OF_CHANGE * change &&
+		if (n->key && n != name && n->whole > HALF_OF_CHANGE * change &&
 		    (n->key->kind == PF_KIND_PYTHON ||
 		     (n->key->kind == PF_KIND_ANNOTATION && !is_range)) &&
 		    (is_range ? n->most <= name->most
@@ -843,16 +844,16 @@ static const struct named *main_range(const struct pf_diff_run *d,
 	return out;
 }
 
-/* Would both be more than all that changed so, if none were in the other? */
+/* Is part of what changed in a name in the range, wherever the rest is? */
 static bool is_sure_to_meet(const struct pf_diff_run *d,
-			    const struct named *names, const struct named *a,
-			    const struct named *b)
+			    const struct named *names, const struct named *name,
+			    const struct named *range)
 {
 	double all = 0;
 
 	for (size_t i = 0; i <= d->texts.count; i++)
 		all += names[i].self > 0 ? names[i].self : 0;
-	return a->whole + b->whole > all;
+	return name->whole + range->whole - all > A_PART * name->whole;
 }
 
 /* "aten::mul in Optimizer.step#Adam.step" */
@@ -876,7 +877,8 @@ static char *main_op_take(const struct pf_diff_run *d, size_t cls, int64_t sign)
 		around = outer;
 	}
 	if (around && !is_sure_to_meet(d, names, in, around)) {
-		in = around;
+		if (in->whole < HALF_OF_CHANGE * around->whole)
+			in = around;
 		around = NULL;
 	}
 	/* of an operator all shapes are meant */
@@ -959,6 +961,12 @@ static void add_shift(struct pf_buf *out, const struct pf_judged *j)
 	pf_buf_adds(out, ")");
 }
 
+static bool is_part_of(const struct pf_rank *part, const struct pf_rank *all)
+{
+	return (part->shift < 0) == (all->shift < 0) &&
+	       fabs((double)part->shift) >= A_PART * fabs((double)all->shift);
+}
+
 /* ". The largest clear change is in kernels: 57 ms -> 40 ms (conv)", and what
  * the verdict is of if steps overlap. */
 static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
@@ -966,7 +974,9 @@ static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 	size_t cls = main_class(d);
 	PF_OWN char *culprit = NULL;
 
-	if (cls == PF_STEP_CLASSES)
+	if (cls == PF_STEP_CLASSES ||
+	    (!d->is_by_class &&
+	     !is_part_of(&d->classes[cls].rank, &d->out->total.rank)))
 		return;
 	culprit = culprit_take(d, cls);
 	pf_buf_addf(out, ". %s is %s: ",
@@ -1040,7 +1050,11 @@ static void add_alike(struct pf_buf *out, const struct pf_diff_run *d)
 	bool is_slower = d->out->total.rank.shift > 0;
 	double share = is_slower ? d->judge.alike.high : d->judge.alike.low;
 
-	if (d->out->verdict == PF_AS_CAPTURES && d->out->total.is_alike)
+	/* all of it, or more of it than captures of one program differ by */
+	if ((d->out->verdict == PF_AS_CAPTURES && d->out->total.is_alike) ||
+	    ((d->out->verdict == PF_LIKELY_FASTER ||
+	      d->out->verdict == PF_LIKELY_SLOWER) &&
+	     (is_slower ? share : -share) >= PF_CAPTURES_DIFFER))
 		pf_buf_addf(
 			out,
 			". Without what changed most, what both do as often "

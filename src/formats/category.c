@@ -111,5 +111,9 @@ enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 		return PF_KIND_GPU_SYNC;
 	if (category == PF_KIND_HOST && on_device)
 		return PF_KIND_GPU_OTHER;
+	/* ONNX Runtime's nodes; its sessions are ranges around them. */
+	if (category == PF_KIND_HOST &&
+	    ends_with(name, name_len, "_kernel_time"))
+		return PF_KIND_CPU_OP;
 	return category;
 }

@@ -326,10 +326,32 @@ run 0 "$profan" ingest -q "$tmp/cpu0.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
 result 'several traces without GPU work' "$tmp/out"
 # who hardly waits is waited for
 sed 's/"aten::mm"/"gloo:all_reduce"/' "$tmp/cpu0.json" >"$tmp/early.json"
-run 0 "$profan" ingest -q "$tmp/early.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
+sed 's/"dur": 60}/"dur": 56}, {"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1,\
+"ts": 1096, "dur": 4, "name": "gloo:all_reduce"}/' "$tmp/cpu1.json" \
+	>"$tmp/late.json"
+run 0 "$profan" ingest -q "$tmp/early.json" "$tmp/late.json" -o "$tmp/cpu.db" &&
 	run 0 "$profan" summary "$tmp/cpu.db" && tr -s ' \n' ' ' <"$tmp/out" |
-	grep -q 'Communication.* takes 30.00 %.* Rank 1 has least of it, 0 ns.*try one rank is late'
+	grep -q 'Communication.* takes 32.00 %.* Rank 1 has least of it, 4.000 us.*try one rank is late'
 result 'several traces without GPU work: a rank that is late' "$tmp/out"
+# ... but not where it recorded none, or fewer steps
+run 0 "$profan" ingest -q "$tmp/early.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
+	run 0 "$profan" summary "$tmp/cpu.db" && ! grep -q 'has least' "$tmp/out"
+result 'several traces without GPU work: a rank without communication' "$tmp/out"
+sed 's/"traceEvents": \[/&{"ph": "X", "cat": "user_annotation", "pid": 1,\
+"tid": 1, "name": "ProfilerStep#0", "ts": 800, "dur": 100}, {"ph": "X", "cat": \
+"cpu_op", "pid": 1, "tid": 1, "ts": 820, "dur": 60, "name": "gloo:all_reduce"},/' \
+	"$tmp/early.json" >"$tmp/more.json"
+run 0 "$profan" ingest -q "$tmp/more.json" "$tmp/late.json" -o "$tmp/cpu.db" &&
+	run 0 "$profan" summary "$tmp/cpu.db" && ! grep -q 'has least' "$tmp/out"
+result 'several traces without GPU work: a rank with fewer steps' "$tmp/out"
+# ... nor where one step of two makes it
+sed 's/"ts": 820, "dur": 60/"ts": 820, "dur": 6/' "$tmp/more.json" \
+	>"$tmp/odd0.json"
+sed 's/"rank": 0/"rank": 1/; s/"ts": 1040, "dur": 60/"ts": 1040, "dur": 10/' \
+	"$tmp/odd0.json" >"$tmp/odd1.json"
+run 0 "$profan" ingest -q "$tmp/odd0.json" "$tmp/odd1.json" -o "$tmp/cpu.db" &&
+	run 0 "$profan" summary "$tmp/cpu.db" && ! grep -q 'has least' "$tmp/out"
+result 'several traces without GPU work: one step is not all' "$tmp/out"
 # ... also if it waits for less than half of what the others do
 for rank in 0 1 2; do
 	sed "s/\"rank\": 0, \"world_size\": 2/\"rank\": $rank, \"world_size\": 3/" \

@@ -938,6 +938,10 @@ static const struct {
 	{ "A13", NULL, "late",
 	  "one rank is late, and the others wait: find what it does meanwhile",
 	  NULL },
+	{ "A13", NULL, "stages",
+	  "it waits for what a neighbour sends: give each stage as much to do, "
+	  "or split the batch into more pieces",
+	  NULL },
 	{ "A13", TORCH, "small",
 	  "many small messages: put gradients into larger buckets",
 	  "DistributedDataParallel(model, bucket_cap_mb=100)" },
@@ -1074,6 +1078,7 @@ static const struct {
 	  "let the stream wait for collectives, not the host" },
 	{ "A4", TORCH, "no graphs", "fewer, larger kernels: torch.compile" },
 	{ "A12", TORCH, "driver", "keep memory instead of asking the driver" },
+	{ "A13", NULL, "stages", "stages that take as long, or more pieces" },
 	{ "A21", NULL, "no GPU",
 	  "less, or faster, operators and Python on the CPU" },
 	{ "A21", NULL, "waits", "less waiting on the host" },

@@ -1969,39 +1969,83 @@ static bool bound_exposed(const struct pf_advise *a, struct pf_advice *out)
 	return false;
 }
 
+/* Steps of one trace, in order. */
+struct trace_steps {
+	const struct pf_step_time *steps;
+	size_t count;
+	int64_t comm_ns;
+};
+
+static size_t find_traces(const struct pf_step_times *s,
+			  struct trace_steps *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (!i || s->steps[i].trace_id != s->steps[i - 1].trace_id)
+			out[count++] =
+				(struct trace_steps){ .steps = &s->steps[i] };
+		out[count - 1].count++;
+		pf_sat_sum(&out[count - 1].comm_ns,
+			   s->steps[i].class_ns[PF_STEP_COMM]);
+	}
+	return count;
+}
+
+/*
+ * Does it wait for less than half of what the others do in the mean, and not
+ * because of one step alone?
+ */
+static bool is_late(const struct trace_steps *late, const struct trace_steps *t,
+		    size_t count)
+{
+	double own = 0, others = 0, own_most = 0, others_most = 0;
+
+	for (size_t k = 0; k < late->count; k++) {
+		const double ns = (double)late->steps[k].class_ns[PF_STEP_COMM];
+		double all = -ns;
+
+		for (size_t i = 0; i < count; i++)
+			all += (double)t[i].steps[k].class_ns[PF_STEP_COMM];
+		all /= (double)(count - 1);
+		own += ns;
+		others += all;
+		if (late->count > 1 && all - ns > others_most - own_most) {
+			own_most = ns;
+			others_most = all;
+		}
+	}
+	return own < others / 2 && own - own_most < (others - others_most) / 2;
+}
+
 /*
  * Of several traces without GPU work: the steps of the one that communicates
- * least, where that is less than half of what the others do in the mean, for then
- * they wait for it.  NULL: none does.
+ * least, where the others seem to wait for it.  Of traces that lack steps, or
+ * that recorded no communication, nobody knows.  NULL: none does.
  */
 static const struct pf_step_time *find_late(const struct pf_advise *a,
 					    int64_t *least_ns)
 {
 	const struct pf_step_times *s = a->from->steps;
-	const struct pf_step_time *late = NULL;
-	int64_t all_ns = 0, traces = 0;
+	PF_OWN struct trace_steps *t = NULL;
+	const struct trace_steps *late;
+	size_t count;
 
-	if (a->has_path || a->has_work || !s)
+	if (a->has_path || a->has_work || !s || !s->count)
 		return NULL;
-	for (size_t i = 0, next; i < s->count; i = next) {
-		int64_t ns = 0;
-
-		for (next = i; next < s->count &&
-			       s->steps[next].trace_id == s->steps[i].trace_id;
-		     next++)
-			pf_sat_sum(&ns, s->steps[next].class_ns[PF_STEP_COMM]);
-		if (!late || ns < *least_ns) {
-			late = &s->steps[i];
-			*least_ns = ns;
-		}
-		pf_sat_sum(&all_ns, ns);
-		traces++;
+	t = pf_calloc(s->count, sizeof(*t));
+	late = t;
+	count = find_traces(s, t);
+	for (size_t i = 0; i < count; i++) {
+		if (t[i].count != t->count || !t[i].comm_ns)
+			return NULL;
+		if (t[i].comm_ns < late->comm_ns)
+			late = &t[i];
 	}
-	return traces > 1 && late->rank >= 0 &&
-			       *least_ns <
-				       (all_ns - *least_ns) / (traces - 1) / 2
-		       ? late
-		       : NULL;
+	if (count < 2 || late->steps->rank < 0 || !is_late(late, t, count))
+		return NULL;
+	*least_ns = late->comm_ns;
+	return late->steps;
 }
 
 static void say_late(const struct pf_advise *a, struct pf_advice *out)
@@ -2062,9 +2106,12 @@ static const char *comm_variant(const struct pf_advise *a,
 	int64_t mean = a->from->overlap ? mean_message(a->from->overlap) : -1;
 	int64_t least_ns;
 
-	(void)out;
 	if (find_late(a, &least_ns))
 		return "late";
+	/* what a neighbour in a pipeline sends */
+	if (out->place_count && out->places->name &&
+	    strstr(out->places->name, ":recv"))
+		return "stages";
 	return mean >= 0 && mean < SMALL_MESSAGE ? "small" : "";
 }
 

@@ -646,19 +646,36 @@ static char *diff_class_take(const struct pf_diff_run *d,
 	return out.data;
 }
 
-/* The clear class that changed most; PF_STEP_CLASSES: there is none. */
+static bool is_part_of(const struct pf_rank *part, const struct pf_rank *all)
+{
+	return (part->shift < 0) == (all->shift < 0) &&
+	       fabs((double)part->shift) >= A_PART * fabs((double)all->shift);
+}
+
+/*
+ * The clear class that changed most, what captures of one program differ by
+ * behind what they do not; PF_STEP_CLASSES: there is none that says what the
+ * shift is of.
+ */
 static size_t main_class(const struct pf_diff_run *d)
 {
 	size_t out = PF_STEP_CLASSES;
-	int64_t most = 0;
 
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
-		int64_t size = llabs(d->classes[i].rank.shift);
+		const struct pf_judged *c = &d->classes[i], *most;
 
-		if (is_clear(d, &d->classes[i]) && size > most) {
-			most = size;
+		if (!is_clear(d, c) ||
+		    (!d->is_by_class &&
+		     !is_part_of(&c->rank, &d->out->total.rank)))
+			continue;
+		most = out < PF_STEP_CLASSES ? &d->classes[out] : NULL;
+		if (!most ||
+		    (most->grade == PF_GRADE_AS_CAPTURES &&
+		     c->grade > PF_GRADE_AS_CAPTURES) ||
+		    ((most->grade == PF_GRADE_AS_CAPTURES) ==
+			     (c->grade == PF_GRADE_AS_CAPTURES) &&
+		     llabs(c->rank.shift) > llabs(most->rank.shift)))
 			out = i;
-		}
 	}
 	return out;
 }
@@ -961,12 +978,6 @@ static void add_shift(struct pf_buf *out, const struct pf_judged *j)
 	pf_buf_adds(out, ")");
 }
 
-static bool is_part_of(const struct pf_rank *part, const struct pf_rank *all)
-{
-	return (part->shift < 0) == (all->shift < 0) &&
-	       fabs((double)part->shift) >= A_PART * fabs((double)all->shift);
-}
-
 /* ". The largest clear change is in kernels: 57 ms -> 40 ms (conv)", and what
  * the verdict is of if steps overlap. */
 static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
@@ -974,9 +985,7 @@ static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 	size_t cls = main_class(d);
 	PF_OWN char *culprit = NULL;
 
-	if (cls == PF_STEP_CLASSES ||
-	    (!d->is_by_class &&
-	     !is_part_of(&d->classes[cls].rank, &d->out->total.rank)))
+	if (cls == PF_STEP_CLASSES)
 		return;
 	culprit = culprit_take(d, cls);
 	pf_buf_addf(out, ". %s is %s: ",

@@ -791,6 +791,11 @@ static void say_grade(struct pf_buf *out, const struct pf_judged *j)
 		pf_buf_adds(out, ", but noise is unknown (one step)");
 		break;
 	case PF_GRADE_AS_CAPTURES:
+		if (j->is_alike) {
+			pf_buf_adds(out, ", but what both do as often takes "
+					 "longer or shorter, too");
+			break;
+		}
 		pf_buf_addf(out,
 			    ", but captures of one program differ by up to "
 			    "%.0f %% of the longer step",

@@ -47,6 +47,8 @@ int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err)
 		k->of[id] = (unsigned char)kind;
 		if (sqlite3_column_int(stmt, 2))
 			k->of[id] |= PF_KINDS_NVTX;
+		if (sqlite3_column_int(stmt, 3))
+			k->of[id] |= PF_KINDS_PAIRED;
 	}
 	pf_db_keep(db, stmt);
 	return rc;
@@ -378,6 +380,11 @@ unsigned pf_names_kind(const struct pf_names *n, uint32_t type)
 bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type)
 {
 	return pf_kinds_is_nvtx(&n->kinds, type);
+}
+
+bool pf_names_is_paired(const struct pf_names *n, uint32_t type)
+{
+	return pf_kinds_is_paired(&n->kinds, type);
 }
 
 /* Steps of JAX and TensorFlow have names of the program's own. */

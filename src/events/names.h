@@ -115,6 +115,8 @@ const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name);
 unsigned pf_names_kind(const struct pf_names *n, uint32_t type);
 /* Are they ranges of NVTX, which the program named itself? */
 bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type);
+/* Was their begin written apart from their end ("B", "E")? */
+bool pf_names_is_paired(const struct pf_names *n, uint32_t type);
 /* Its text, to be freed by the caller; NULL on error. */
 char *pf_names_text_take(struct pf_names *n, uint32_t name);
 /* The name of a Python function: "file.py(12): f" becomes "file.py:12 f". */
@@ -152,18 +154,28 @@ struct pf_kinds {
 int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err);
 void pf_kinds_release(struct pf_kinds *k);
 
-#define PF_KINDS_NVTX 0x80 /* beside the kind */
+/* beside the kind */
+#define PF_KINDS_NVTX   0x80
+#define PF_KINDS_PAIRED 0x40
 
 /* PF_KIND_COUNT if the type is not known. */
 static inline unsigned pf_kinds_at(const struct pf_kinds *k, uint32_t type)
 {
-	return type < k->count ? k->of[type] & ~PF_KINDS_NVTX : PF_KIND_COUNT;
+	return type < k->count
+		       ? k->of[type] & ~(PF_KINDS_NVTX | PF_KINDS_PAIRED)
+		       : PF_KIND_COUNT;
 }
 
 /* Is it of the category "nvtx", which a program's own ranges have? */
 static inline bool pf_kinds_is_nvtx(const struct pf_kinds *k, uint32_t type)
 {
 	return type < k->count && k->of[type] & PF_KINDS_NVTX;
+}
+
+/* Was its begin written apart from its end? */
+static inline bool pf_kinds_is_paired(const struct pf_kinds *k, uint32_t type)
+{
+	return type < k->count && k->of[type] & PF_KINDS_PAIRED;
 }
 
 /*

@@ -289,6 +289,23 @@ static void test_gpu_duplicates(void **state)
 	scene_close(&s);
 }
 
+/* Who calls itself begins and ends with its caller, where begins are apart. */
+#define SAMPLED(ph)                                                            \
+	"{\"ph\": \"" ph                                                       \
+	"\", \"cat\": \"py-spy\", \"name\": \"f\", \"pid\": 1, "               \
+	"\"tid\": 1, \"ts\": "
+
+static void test_recursion_is_no_duplicate(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	doctor(&s, TRACE(SAMPLED("B") "10}," SAMPLED("B") "10}," SAMPLED(
+			   "E") "20}," SAMPLED("E") "20},"));
+	expect(&s, "duplicates", 0, 0, "ok");
+	scene_close(&s);
+}
+
 static void test_reading(void **state)
 {
 	struct scene s;
@@ -418,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_absent_ranks),
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_gpu_duplicates),
+		cmocka_unit_test(test_recursion_is_no_duplicate),
 		cmocka_unit_test(test_reading),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_ranks),

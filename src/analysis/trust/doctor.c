@@ -482,7 +482,6 @@ static void add_twin(struct walk *w, uint32_t seq)
 static void check_twin(struct walk *w, uint32_t seq, int64_t start_ns,
 		       int64_t dur_ns, bool is_work)
 {
-	w->out->event_count++;
 	if (!w->same_count || start_ns != w->twin_start_ns ||
 	    dur_ns != w->twin_dur_ns || w->same_count == TWINS_MAX ||
 	    w->is_work != is_work) {
@@ -615,7 +614,10 @@ static void take_event(struct walk *w, const struct pf_block *b, uint32_t i,
 		w->out->overhead.count++;
 		pf_union_add(&w->overhead, start_ns, end_ns);
 	}
-	check_twin(w, seq, start_ns, dur_ns, pf_kind_is_gpu_work(kind));
+	w->out->event_count++;
+	/* a function that calls itself may begin and end with its caller */
+	if (!pf_names_is_paired(w->names, b->type[i]))
+		check_twin(w, seq, start_ns, dur_ns, pf_kind_is_gpu_work(kind));
 }
 
 static void take_block(struct walk *w, const struct pf_block *b, uint32_t first)

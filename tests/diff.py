@@ -710,6 +710,14 @@ def host(work):
         for pair in files, files[::-1]:
             found = diff(*pair)["scalars"]["finding"]
             assert re.search(r"\(%s\)$" % culprit, found), (name, found)
+    # larger tensors leave what is small as it is; a busy machine does not
+    for large, little, says in (4, 1, "Likely slower"), (2, 2, "Differs as"):
+        files = [host_capture(os.path.join(work, "size%d.db" % i), [
+            (None, None, [("aten::large%d" % n, 900 * x) for n in range(6)] +
+             [("aten::little%d" % n, 7 * y) for n in range(9)])])
+            for i, (x, y) in enumerate(((1, 1), (large, little)))]
+        found = diff(*files)["scalars"]["finding"]
+        assert found.startswith(says), found
     # what is clear, and a hundredth of what the steps shift, is not what it is
     files = [host_capture(os.path.join(work, "part%d.db" % i), [
         (loader, "data.py(5): decode", [("aten::mul_", us)]),

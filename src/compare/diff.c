@@ -494,6 +494,13 @@ static bool is_likely_by_class(const struct pf_diff_run *d)
 	return false;
 }
 
+static int compare_ratios(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 /*
  * Of what both do alike, where it holds ALIKE_HOLDS of the longer step: as a
  * ratio of B to A, without what changed most.
@@ -518,10 +525,50 @@ static struct pf_alike alike_of(const struct pf_diff_run *d,
 	return out;
 }
 
+/*
+ * The same, but no more than half of them change by, where that is far less: a
+ * machine does not leave out what is small.
+ */
+static struct pf_alike explained(struct pf_alike x, struct pf_alike_sums *s)
+{
+	double share = x.low < 0 ? x.low : x.high, most;
+
+	if (!share)
+		return x;
+	pf_sort(s->ratios, s->count, sizeof(*s->ratios), compare_ratios);
+	/* of two in the middle the one nearer to 1, whichever side is A */
+	most = s->ratios[(s->count - 1) / 2];
+	if (fabs(log(most)) > fabs(log(s->ratios[s->count / 2])))
+		most = s->ratios[s->count / 2];
+	if (share < 0 ? 1 / most - 1 >= A_PART * (1 / (1 + share) - 1)
+		      : most - 1 >= A_PART * share)
+		return x;
+	return (struct pf_alike){ share < 0 && most < 1 ? most - 1 : 0,
+				  share > 0 && most > 1 ? most - 1 : 0 };
+}
+
 static struct pf_alike either(struct pf_alike x, struct pf_alike y)
 {
 	return (struct pf_alike){ x.low < y.low ? x.low : y.low,
 				  x.high > y.high ? x.high : y.high };
+}
+
+/*
+ * Where all takes longer than captures of one program differ by, some class of
+ * the step must be beyond that.
+ */
+static bool is_beyond_alike(const struct pf_diff_run *d)
+{
+	const int64_t shift = d->out->total.rank.shift;
+
+	if ((shift > 0 ? d->alike.high : 1 / (1 + d->alike.low) - 1) <
+	    PF_CAPTURES_DIFFER)
+		return true;
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		if (d->classes[i].grade > PF_GRADE_AS_CAPTURES &&
+		    (d->classes[i].rank.shift < 0) == (shift < 0))
+			return true;
+	return false;
 }
 
 /* What it explains of a step, of which a GPU may be all that matters. */
@@ -529,8 +576,10 @@ static struct pf_alike either(struct pf_alike x, struct pf_alike y)
 
 static void judge_all(struct pf_diff_run *d)
 {
-	const struct pf_alike host = alike_of(d, &d->host_alike);
-	const struct pf_alike gpu = alike_of(d, &d->gpu_alike);
+	const struct pf_alike of_host = alike_of(d, &d->host_alike);
+	const struct pf_alike of_gpu = alike_of(d, &d->gpu_alike);
+	const struct pf_alike host = explained(of_host, &d->host_alike);
+	const struct pf_alike gpu = explained(of_gpu, &d->gpu_alike);
 	bool is_of_gpu = true;
 
 	for (int s = 0; s < 2; s++) {
@@ -539,6 +588,7 @@ static void judge_all(struct pf_diff_run *d)
 		is_of_gpu &= (double)side->of[PF_FIGURE_BUSY] >=
 			     GPU_DECIDES * (double)side->of[PF_FIGURE_TIME];
 	}
+	d->alike = is_of_gpu ? of_gpu : either(of_host, of_gpu);
 	d->judge = (struct pf_judge){
 		.a = &d->a,
 		.b = &d->b,
@@ -558,6 +608,11 @@ static void judge_all(struct pf_diff_run *d)
 	d->is_by_class = is_likely_by_class(d);
 	if (d->is_by_class)
 		d->out->total.grade = PF_GRADE_LIKELY;
+	else if (d->out->total.grade == PF_GRADE_LIKELY &&
+		 !is_beyond_alike(d)) {
+		d->out->total.grade = PF_GRADE_AS_CAPTURES;
+		d->out->total.is_alike = true;
+	}
 }
 
 static enum pf_verdict verdict_of(const struct pf_diff_run *d)
@@ -1057,12 +1112,14 @@ static void add_withheld(struct pf_buf *out, const struct pf_diff_run *d)
 static void add_alike(struct pf_buf *out, const struct pf_diff_run *d)
 {
 	bool is_slower = d->out->total.rank.shift > 0;
-	double share = is_slower ? d->judge.alike.high : d->judge.alike.low;
+	const struct pf_alike *by = &d->judge.alike;
+	double share = is_slower ? d->alike.high : d->alike.low;
 
 	/* all of it, or more of it than captures of one program differ by */
 	if ((d->out->verdict == PF_AS_CAPTURES && d->out->total.is_alike) ||
 	    ((d->out->verdict == PF_LIKELY_FASTER ||
 	      d->out->verdict == PF_LIKELY_SLOWER) &&
+	     share == (is_slower ? by->high : by->low) &&
 	     (is_slower ? share : -share) >= PF_CAPTURES_DIFFER))
 		pf_buf_addf(
 			out,
@@ -2525,6 +2582,8 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 		rc = pf_match(&d.texts, &d.a, &d.b, by, &d.pairs, err);
 	if (!rc)
 		rc = answer(&d, doc, is_failed, err);
+	free(d.host_alike.ratios);
+	free(d.gpu_alike.ratios);
 	free(d.names);
 	free(d.rows);
 	free(d.kept);

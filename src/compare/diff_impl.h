@@ -16,19 +16,23 @@ struct pf_diff_row {
 
 /*
  * What both sides do as often, ns per step, and of it the one that changed most:
- * a program changes in one place, a machine in all.
+ * a program changes in one place, a machine in all.  Larger tensors change all
+ * that is large, but not what is small: so the ratio of each counts, too.
  */
 struct pf_alike_sums {
 	double a_ns, b_ns, most_a_ns, most_b_ns;
-	size_t count;
+	double *ratios; /* of B to A, of those that take time in both */
+	size_t count, cap;
 };
 
 static inline void pf_alike_add(struct pf_alike_sums *s, double a_ns,
 				double b_ns)
 {
+	if (a_ns <= 0 || b_ns <= 0)
+		return;
 	s->a_ns += a_ns;
 	s->b_ns += b_ns;
-	s->count++;
+	*PF_ONE_MORE(s->ratios, s->count, s->cap) = b_ns / a_ns;
 	if (fabs(b_ns - a_ns) <= fabs(s->most_b_ns - s->most_a_ns))
 		return;
 	s->most_a_ns = a_ns;
@@ -44,6 +48,7 @@ struct pf_diff_run {
 	struct pf_capture a, b;
 	int64_t op_ns, op_shape_ns; /* self time of ops; with other shapes */
 	struct pf_alike_sums host_alike, gpu_alike;
+	struct pf_alike alike;      /* of the step, by their sums */
 	const char *reshaped;       /* of these the one that has most of it */
 	struct pf_pairs pairs, ops; /* GPU work; operators, calls, functions */
 	uint32_t *op_uses;          /* how many of "ops" have a name; by text */

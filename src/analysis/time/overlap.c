@@ -298,7 +298,8 @@ struct overlap {
 		struct pf_sweep sweep;
 		int64_t count, hi_ns;
 	} * devices; /* as those of "out" */
-	size_t cap, out_cap, first;
+	size_t cap, out_cap;
+	struct pf_map of_trace; /* device -> those of the trace that is read */
 };
 
 /*
@@ -377,11 +378,12 @@ static struct device *find_device(struct overlap *o,
 {
 	struct pf_overlap *out = o->out;
 	size_t n = out->device_count;
+	uint64_t *at = pf_map_at(&o->of_trace, (uint64_t)ev->device);
 	struct device *d;
 
-	for (size_t i = o->first; i < n; i++)
-		if (out->devices[i].device == ev->device)
-			return &o->devices[i];
+	if (*at != UINT64_MAX)
+		return &o->devices[*at];
+	*at = n;
 	PF_ROOM(out->devices, o->out_cap, n + 1);
 	out->devices[n] =
 		(struct pf_overlap_device){ .trace_id = ev->trace->trace_id,
@@ -413,7 +415,7 @@ static void gather(struct pf_ask *q, struct overlap *o)
 		struct device *d;
 
 		if (ev->is_first_of_trace)
-			o->first = o->out->device_count;
+			pf_map_release(&o->of_trace);
 		d = find_device(o, ev);
 		if (ev->is_outside)
 			continue;
@@ -479,6 +481,7 @@ int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
 		add_up(&o, &q.memory);
 	out->collectives =
 		pf_comm_table_rows(out->comm, &out->collective_count);
+	pf_map_release(&o.of_trace);
 	free(o.devices);
 	return pf_ask_keep(&q, &out->window, &out->texts);
 }

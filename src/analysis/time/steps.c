@@ -750,6 +750,7 @@ struct steps {
 	size_t host_at;                  /* the step that the host is in */
 	struct pf_ask ask;               /* of that trace */
 	struct pf_map copies;            /* string.id and way -> row */
+	struct pf_map devices;           /* of that trace -> of "out" */
 	int64_t before_end_ns; /* of work launched before the capture */
 	bool has_gpu;          /* the trace being swept has GPU work */
 	bool is_tpu;           /* and that is a TPU's */
@@ -927,10 +928,11 @@ static size_t find_device(struct steps *s, const struct pf_gpu_event *ev)
 {
 	struct pf_step_times *out = s->out;
 	size_t n = out->device_count;
+	uint64_t *at = pf_map_at(&s->devices, (uint64_t)ev->device);
 
-	for (size_t i = s->first_device; i < n; i++)
-		if (out->devices[i].device == ev->device)
-			return i;
+	if (*at != UINT64_MAX)
+		return (size_t)*at;
+	*at = n;
 	PF_ROOM(out->devices, out->device_cap, n + 1);
 	PF_ROOM(s->sms, s->sm_cap, n + 1);
 	out->devices[n] =
@@ -1181,6 +1183,7 @@ static void sweep_all(struct steps *s)
 		trace.to_ns = INT64_MAX;
 		s->first_step = s->host_at = s->at;
 		s->first_device = s->out->device_count;
+		pf_map_release(&s->devices);
 		s->is_begun = false;
 		sweep_trace(s, &one);
 		end_trace(s);
@@ -1341,6 +1344,7 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		free(s.sms[i].heap);
 	free(s.sms);
 	pf_map_release(&s.copies);
+	pf_map_release(&s.devices);
 	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
 		by_device);
 	return db->err->code ? -1 : 0;

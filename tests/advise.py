@@ -570,6 +570,14 @@ def same(p, op, kernel, host=0):
                  [("aten::linalg", "a_kernel", SLOW, 0)] * 3)
 
 
+def casting_in(p, name):
+    """The GPU casts what was launched in a range, one time in four elsewhere."""
+    with p.range(name):
+        ns = same(p, "aten::copy_", "elementwise_kernel", FIRST)
+    return ns + ahead(p, [("aten::copy_", "elementwise_kernel", SLOW, 1),
+                          ("aten::linalg", "a_kernel", SLOW, 0)])
+
+
 def zeroing(p, op):
     """What zero_grad launches."""
     with p.range("Optimizer.zero_grad#SGD.zero_grad"):
@@ -650,6 +658,15 @@ def on_cpu_ops(p, held, *others, around=None):
         with p.range(name, "cpu_op"):
             p.pause(500)
     return len(held) * 1000 * US
+
+
+def in_ranges(p, around, *ranges):
+    """Operators on the CPU in ranges of the program, each in one: ns."""
+    with p.range(around):
+        for name, ops in ranges:
+            with p.range(name):
+                on_cpu_ops(p, [], *(f"aten::{op}" for op in ops))
+    return sum(len(ops) for _, ops in ranges) * 500 * US
 
 
 def loads_alone(p, how="SingleProcess"):
@@ -924,6 +941,19 @@ PROGRAMS = {
     "A21-python-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and p.python(
         "train.py(7): tokenize", 5000),
     "A21-ops-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm", "aten::conv2d"]),
+    "A21-range-cpu": lambda p, step: in_ranges(
+        p, "iteration", ("my_stage", ["sort", "topk", "fft", "mm"]),
+        ("train", ["conv2d", "linear"])),
+    # that is around all, and says nothing of where
+    "A21-around-cpu": lambda p, step: in_ranges(
+        p, "iteration", ("iteration", ["sort", "topk", "fft", "mm"])),
+    # nor is a range of torch's own the program's
+    "A21-library-cpu": lambda p, step: in_ranges(
+        p, "iteration", ("DistributedDataParallel.forward",
+                         ["sort", "topk", "fft", "mm"]), ("train", ["conv2d"])),
+    "A10-range-cpu": lambda p, step: in_ranges(
+        p, "iteration", ("my_stage", ["copy_"] * 3), ("train", ["mm"])) // 4 * 3,
+    "A10-range": lambda p, step: casting_in(p, "my_stage"),
     "A1-workers-cpu": lambda p, step: on_cpu_ops(
         p, ["aten::mm"]) and loads_alone(p, "MultiProcessing"),
     "A1-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and loads_alone(p),
@@ -1382,6 +1412,13 @@ SAYS = {
     "A21-waits-cpu": "the program itself waits there",
     "A21-python-cpu": "in larger pieces by a library",
     "A21-ops-cpu": "model = torch.compile(model)",
+    "A21-range-cpu": "on the critical path. Most of it is inside the range "
+                     "my_stage. The largest part, 16.67 %, is in aten::",
+    "A21-around-cpu": "on the critical path. The largest part, 25.00 %, is in",
+    "A21-library-cpu": "on the critical path. The largest part, 20.00 %, is in",
+    "A10-range-cpu": "Most of it is in aten::copy_ inside the range my_stage",
+    "A10-range": "Most of it is in elementwise_kernel of aten::copy_, mostly "
+                 "inside the range my_stage",
     "A1-cpu": "persistent_workers=True)",
     "A1-anew-cpu": "workers are started here, as at each pass over the data",
     "A1-waits-cpu": "the workers do not keep up",

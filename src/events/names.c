@@ -256,6 +256,9 @@ struct pf_name_class pf_name_classify(const char *name)
 	c.is_user_python = is_user_python(name);
 	c.is_step = c.is_numbered = pf_word(PF_WORD_STEP, name);
 	c.is_optimizer = pf_word(PF_WORD_OPTIMIZER, name);
+	c.is_library_range = c.is_optimizer ||
+			     pf_word(PF_WORD_LIBRARY_RANGE, name) ||
+			     pf_word(PF_WORD_COMM_OP, name);
 	c.is_module =
 		!strncmp(name, PF_MODULE_PREFIX, strlen(PF_MODULE_PREFIX));
 	c.is_asleep = pf_word(PF_WORD_ASLEEP, name);

@@ -97,8 +97,9 @@ struct pf_name_class {
 	bool is_numbered;  /* ProfilerStep#N */
 	bool is_step;      /* that, or as a step of the trace is called */
 	bool is_optimizer; /* a range that torch puts around one */
-	bool is_wait;      /* a record, Stream Wait Event: the GPU waits */
-	bool is_free;      /* of a memory record: it frees */
+	bool is_library_range; /* ... around that, or other work of its own */
+	bool is_wait;          /* a record, Stream Wait Event: the GPU waits */
+	bool is_free;          /* of a memory record: it frees */
 };
 
 struct pf_names;
@@ -233,10 +234,11 @@ enum pf_word {
 	PF_WORD_FREE,      /* memory records that free, also without a size */
 	PF_WORD_STEP,      /* of the profiler */
 	PF_WORD_OPTIMIZER, /* ranges around an optimizer's work */
-	PF_WORD_LIBRARY,   /* Python functions that are not the user's */
-	PF_WORD_WAITING,   /* Python functions that wait */
-	PF_WORD_ASLEEP,    /* ... for another thread or process: whole words */
-	PF_WORD_WAIT_ALL,  /* calls that wait for all streams, */
+	PF_WORD_LIBRARY_RANGE, /* ranges that no program named itself */
+	PF_WORD_LIBRARY,       /* Python functions that are not the user's */
+	PF_WORD_WAITING,       /* Python functions that wait */
+	PF_WORD_ASLEEP,   /* ... for another thread or process: whole words */
+	PF_WORD_WAIT_ALL, /* calls that wait for all streams, */
 	PF_WORD_WAIT_STREAM,  /* for one, */
 	PF_WORD_WAIT_EVENT,   /* for what an event marks */
 	PF_WORD_EVENT_RECORD, /* calls that mark it */

@@ -474,6 +474,18 @@ static void add_advice(const struct pf_advise *a, struct pf_doc *doc)
 	}
 }
 
+/* Beside its name the line or operator, else a range that holds all of it. */
+static const char *where_of(const struct pf_advice_place *p)
+{
+	const char *name = p->name ? p->name : "";
+
+	if (p->at && strcmp(p->at, name) != 0)
+		return p->at;
+	return p->range.name && p->range.is_all && strcmp(p->range.name, name)
+		       ? p->range.name
+		       : NULL;
+}
+
 static void add_evidence(const struct pf_advise *a, struct pf_doc *doc)
 {
 	struct pf_table *t = pf_doc_fields(doc, "evidence", "Where it is",
@@ -488,9 +500,7 @@ static void add_evidence(const struct pf_advise *a, struct pf_doc *doc)
 				v->id,
 				p->what,
 				p->name,
-				p->at && p->name && !strcmp(p->at, p->name)
-					? NULL
-					: p->at,
+				where_of(p),
 				p->ns,
 				p->count,
 				p->longest_ns,

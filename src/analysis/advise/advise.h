@@ -61,12 +61,19 @@ enum pf_advice_state {
 	PF_ADVICE_NOT_JUDGED /* the trace does not say enough */
 };
 
+/* A range of the program's own, which holds all or most of something. */
+struct pf_advice_range {
+	const char *name; /* NULL: there is none */
+	bool is_all;
+};
+
 /* A place that the advice is about: time of the path. */
 struct pf_advice_place {
-	const char *what;            /* "data loading", "kernel" */
-	const char *name, *at;       /* of it; the line, else the operator */
-	int64_t ns, count;           /* on the path */
-	int64_t blocked_ns;          /* of its waits, where they tell more */
+	const char *what;             /* "data loading", "kernel" */
+	const char *name, *at;        /* of it; the line, else the operator */
+	struct pf_advice_range range; /* of those that are named first */
+	int64_t ns, count;            /* on the path */
+	int64_t blocked_ns;           /* of its waits, where they tell more */
 	int64_t from_ns, longest_ns; /* the longest piece; PF_NO_INT: unknown */
 };
 #define PF_ADVICE_PLACES 3
@@ -94,6 +101,7 @@ struct pf_advice {
 	struct pf_advice_place places[PF_ADVICE_PLACES];
 	size_t place_count;
 	struct pf_advice_place largest; /* by name, where a line is the first */
+	struct pf_advice_range range;   /* where no line is, nor a name most */
 	uint32_t causes; /* of idle time that are its own: 1 << enum pf_cause */
 	uint32_t bit;    /* of the rows of the path that are its own */
 	/* of what it saves or holds: what counts not when they are ranked */

@@ -55,6 +55,22 @@ struct advise_marks {
 	const char *framework;          /* "JAX", "TensorFlow"; or NULL */
 };
 
+/*
+ * Ranges that the program named itself, each in those around it: where time is
+ * that no line of source says.  0: in none.
+ */
+struct advise_range {
+	uint32_t outer; /* below its own number */
+	uint32_t name;  /* of tiles->range_names */
+};
+
+/* Where one of them is the innermost, by thread and start. */
+struct advise_ranges {
+	struct advise_span *spans; /* mark: the number */
+	size_t count, begun;
+	struct pf_intern keys; /* struct advise_range, string.id as its name */
+};
+
 /* ---- rows: the path, summed by what rules ask for (tiles.c) ---- */
 
 enum {
@@ -87,6 +103,12 @@ enum {
 /* ... also where pieces of a place are so long in the mean. */
 #define ADVISE_CODE_NS 50000
 
+/* What of a row is in one range, or in none. */
+struct advise_part {
+	int64_t ns, count, blocked_ns, longest_ns, longest_at_ns;
+	uint32_t row, range;
+};
+
 struct advise_row {
 	enum pf_path_category category;
 	unsigned flags;
@@ -97,6 +119,8 @@ struct advise_row {
 	int64_t blocked_ns;
 	int64_t free_ns; /* of ADVISE_SMALL: times what it leaves of the GPU */
 	uint32_t advice; /* bits of the advice that it belongs to */
+	const struct advise_part *parts; /* its sums are theirs */
+	size_t part_count;
 };
 
 struct advise_tiles {
@@ -104,6 +128,11 @@ struct advise_tiles {
 	struct pf_path own_path;
 	struct advise_taker *taker; /* between begin and end */
 	struct advise_marks marks;
+	struct advise_ranges ranges;
+	struct advise_range *range; /* by number */
+	const char **range_names;
+	uint32_t range_count, range_name_count;
+	struct advise_part *parts;
 	struct pf_steps steps;
 	struct advise_row *rows; /* the most time first */
 	size_t row_count;

@@ -98,9 +98,96 @@ static bool is_most(const struct pf_advice *a)
 		       : most->ns >= a->on_path_ns / 2;
 }
 
+/* ---- ranges of the program's own, where no line is known ---- */
+
+#define NO_RANGE  UINT32_MAX
+#define ALL_OF_IT 0.98 /* of the path: it says no more than a step does */
+
+/* Is a range of that name, or in one? */
+static bool is_inside(const struct advise_tiles *t, uint32_t range,
+		      uint32_t name)
+{
+	for (; range; range = t->range[range].outer)
+		if (t->range[range].name == name)
+			return true;
+	return false;
+}
+
+/* Each name once, however often a part is in it. */
+static void add_held(const struct advise_tiles *t, uint32_t range, int64_t ns,
+		     int64_t *held)
+{
+	for (; range; range = t->range[range].outer)
+		if (!is_inside(t, t->range[range].outer, t->range[range].name))
+			held[t->range[range].name] += ns;
+}
+
+static bool is_of(const struct advise_row *r, const struct pf_advice_place *p)
+{
+	const char *at = place_of(r);
+
+	return !strcmp(p->what, pf_path_category_name(r->category)) &&
+	       !strcmp(r->short_name, p->name ? p->name : "") &&
+	       !strcmp(at ? at : "", p->at ? p->at : "");
+}
+
+/*
+ * Of all, of what advice is about, or of one of its places, which are by the
+ * longest wait or by time: what ranges hold, by name, and what that is of.
+ */
+static int64_t add_ranges(const struct advise_tiles *t,
+			  const struct pf_advice *a,
+			  const struct pf_advice_place *place, int64_t *held)
+{
+	int64_t whole_ns = 0, ns;
+
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+
+		if ((a && !(r->advice & a->bit)) || (place && !is_of(r, place)))
+			continue;
+		for (size_t k = 0; k < r->part_count; k++) {
+			ns = a && a->by_waits ? r->parts[k].blocked_ns
+					      : r->parts[k].ns;
+			add_held(t, r->parts[k].range, ns, held);
+			whole_ns += ns;
+		}
+	}
+	return whole_ns;
+}
+
+/*
+ * The innermost that has most of it, if it is not around all of the path.  Of
+ * one name there may be many, also in each other.
+ */
+static struct pf_advice_range find_range(const struct advise_tiles *t,
+					 const struct pf_advice *a,
+					 const struct pf_advice_place *place)
+{
+	const uint32_t count = t->range_name_count;
+	PF_OWN int64_t *held = pf_calloc(count + 1, sizeof(*held));
+	PF_OWN int64_t *all = pf_calloc(count + 1, sizeof(*all));
+	uint32_t most = NO_RANGE;
+	int64_t whole_ns, all_ns;
+
+	if (!count)
+		return (struct pf_advice_range){ 0 };
+	whole_ns = add_ranges(t, a, place, held);
+	for (uint32_t i = 0; whole_ns && i < count; i++)
+		if (held[i] >= whole_ns - held[i] &&
+		    (most == NO_RANGE || held[i] <= held[most]))
+			most = i;
+	all_ns = add_ranges(t, NULL, NULL, all);
+	if (most == NO_RANGE || pf_num_share(all[most], all_ns) >= ALL_OF_IT)
+		return (struct pf_advice_range){ 0 };
+	return (struct pf_advice_range){ t->range_names[most],
+					 held[most] == whole_ns };
+}
+
 /*
  * By name, or where none holds most of it and a line does, by line: that may be
- * all of a program, so the largest name is kept, too.
+ * all of a program, so the largest name is kept, too.  Without a line a range
+ * of the program's own says where the first, or all, is.
  */
 static void find_best_places(const struct advise_tiles *t, struct pf_advice *a)
 {
@@ -108,15 +195,23 @@ static void find_best_places(const struct advise_tiles *t, struct pf_advice *a)
 
 	a->by_waits = a->on_path_ns < a->at_most_ns / 2;
 	find_places(t, false, a);
-	if (!a->place_count || is_most(a))
+	if (!a->place_count)
+		return;
+	a->places[0].range = find_range(t, a, &a->places[0]);
+	if (is_most(a))
 		return;
 	largest = a->places[0];
 	find_places(t, true, a);
-	if (!is_most(a))
-		find_places(t, false, a);
-	else if (!a->by_waits && largest.name &&
-		 strcmp(largest.name, a->places[0].name) != 0)
-		a->largest = largest;
+	if (is_most(a)) {
+		if (!a->by_waits && largest.name &&
+		    strcmp(largest.name, a->places[0].name) != 0)
+			a->largest = largest;
+		return;
+	}
+	find_places(t, false, a);
+	a->places[0].range = largest.range;
+	if (!a->by_waits)
+		a->range = find_range(t, a, NULL);
 }
 
 /* ---- one rule ---- */
@@ -229,9 +324,20 @@ static void say_largest(const struct pf_advise_args *args,
 	say_name(args, largest, &out->sentence);
 }
 
+static void say_range(const struct pf_advise_args *args,
+		      const struct pf_advice_range *range, const char *before,
+		      struct pf_buf *out)
+{
+	struct pf_buf shown = { 0 };
+
+	pf_buf_addf(out, "%sinside the range ", before);
+	pf_say_name(out, advise_text(args, range->name, &shown));
+	pf_buf_release(&shown);
+}
+
 /*
- * "Most of it is in NAME at LINE", where one place holds half of it or more; or
- * what the largest of them holds.
+ * "Most of it is in NAME at LINE", where one place holds half of it or more, or
+ * "inside the range NAME"; and what the largest of them holds.
  */
 static void say_place(const struct pf_advise *a,
 		      const struct pf_advise_args *args, struct pf_advice *out)
@@ -242,6 +348,9 @@ static void say_place(const struct pf_advise *a,
 	const double part = pf_num_share(most->ns, out->on_path_ns);
 	struct pf_buf shown = { 0 };
 
+	if (out->place_count && out->range.name)
+		say_range(args, &out->range, ". Most of it is ",
+			  &out->sentence);
 	if (!out->place_count || !most->name ||
 	    (!is_most(out) && (is_wait || part < least)))
 		return;
@@ -261,6 +370,12 @@ static void say_place(const struct pf_advise *a,
 		pf_say_name(&out->sentence,
 			    advise_text(args, most->at, &shown));
 	}
+	if (most->range.name && strcmp(most->range.name, most->name) != 0 &&
+	    (!out->range.name ||
+	     strcmp(most->range.name, out->range.name) != 0))
+		say_range(args, &most->range,
+			  most->range.is_all ? " " : ", mostly ",
+			  &out->sentence);
 	say_largest(args, out);
 	pf_buf_release(&shown);
 }
@@ -583,6 +698,7 @@ static void take_apart(const struct pf_advise_from *from,
 					 : advise_idle_of(g, rule->causes);
 	for (size_t i = 0; i < g->culprit_count; i++) {
 		const struct pf_gap_culprit *c = &g->culprits[i];
+		const bool is_range = c->place.frame == PF_ID_NONE;
 
 		if (!(rule->causes & 1u << c->place.cause) || rule->is_spread ||
 		    c->ns > out->on_path_ns || !(c->name || c->frame) ||
@@ -591,7 +707,8 @@ static void take_apart(const struct pf_advise_from *from,
 		out->places[out->place_count++] = (struct pf_advice_place){
 			.what = c->cause,
 			.name = c->short_name ? c->short_name : c->name,
-			.at = c->frame ? c->frame : c->op,
+			.at = is_range || !c->frame ? c->op : c->frame,
+			.range = { is_range ? c->frame : NULL, true },
 			.ns = c->ns,
 			.count = c->count,
 			.longest_ns = c->longest_ns,

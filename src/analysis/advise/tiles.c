@@ -15,6 +15,7 @@
 #include "store/query.h"
 #include "events/interval.h"
 #include "events/names.h"
+#include "events/nest.h"
 #include "formats/event.h"
 
 /*
@@ -34,7 +35,11 @@ static const struct pf_field named_fields[] = {
 struct reader {
 	struct pf_db *db;
 	struct advise_marks *out;
-	uint8_t *of_name; /* mark by string.id, or 0 */
+	struct advise_ranges *ranges; /* NULL: they are not asked for */
+	struct pf_names *names;
+	size_t range_cap;
+	struct pf_nest open; /* struct open_range */
+	uint8_t *of_name;    /* mark by string.id, or 0 */
 	size_t name_count, cap;
 	/* of a thread */
 	uint32_t track_id;
@@ -47,6 +52,7 @@ struct reader {
 
 PF_ORDER(by_place, struct advise_span,
 	 PF_UP(mark) PF_UP(track_id) PF_UP(start_ns))
+PF_ORDER(by_start, struct advise_span, PF_UP(track_id) PF_UP(start_ns))
 
 _Static_assert(ADVISE_NAMES_JAX < UINT8_MAX, "a mark fits");
 
@@ -101,6 +107,55 @@ static bool see_node(struct reader *r, struct advise_span *s)
 	}
 }
 
+/* More of them, or deeper ones, count as what is around them. */
+#define RANGES_MAX  65536
+#define RANGES_DEEP 64
+
+struct open_range {
+	struct pf_nest_range range;
+	uint32_t number;
+};
+
+static const struct open_range outside = { 0 };
+
+/* Time goes on: what has been the innermost up to then. */
+static void pass_ranges(struct reader *r, int64_t to_ns)
+{
+	struct advise_ranges *all = r->ranges;
+	const struct open_range *o;
+	int64_t from, to;
+
+	while ((o = pf_nest_pass(&r->open, to_ns, &from, &to)))
+		*PF_ONE_MORE(all->spans, all->count, r->range_cap) =
+			(struct advise_span){ from, to, r->track_id,
+					      o->number };
+}
+
+static int take_range(struct reader *r, const struct pf_block *b, uint32_t i)
+{
+	const struct pf_name_class *class;
+	struct advise_range key = { 0 };
+	struct open_range *o;
+
+	if (!r->ranges ||
+	    pf_names_kind(r->names, b->type[i]) != PF_KIND_ANNOTATION)
+		return 0;
+	class = pf_names_class(r->names, b->name[i]);
+	PF_TRY(!class);
+	if (class->is_step || class->is_library_range)
+		return 0;
+	pass_ranges(r, b->start_ns[i]);
+	o = pf_nest_push(&r->open, pf_span_end(b->start_ns[i], b->dur_ns[i]));
+	if (!o || r->open.depth > RANGES_DEEP ||
+	    r->ranges->keys.count >= RANGES_MAX)
+		return 0;
+	key.outer = o->number; /* as a copy of what it is in */
+	key.name = b->name[i];
+	o->number = 1 + pf_intern_add(&r->ranges->keys, (const char *)&key,
+				      sizeof(key));
+	return 0;
+}
+
 static int take_mark(void *context, const struct pf_block *b, uint32_t i,
 		     int64_t event_id)
 {
@@ -115,6 +170,7 @@ static int take_mark(void *context, const struct pf_block *b, uint32_t i,
 	struct advise_span *last = m->count ? &m->spans[m->count - 1] : NULL;
 
 	(void)event_id;
+	PF_TRY(take_range(r, b, i));
 	if (!s.mark || !see_node(r, &s))
 		return 0;
 	m->calls[s.mark]++;
@@ -166,7 +222,10 @@ static int read_thread(void *context, const struct pf_track *t)
 	r->track_id = t->id;
 	r->node_end_ns = r->checkpoint_end_ns = INT64_MIN;
 	r->optimizer_end_ns = INT64_MIN;
-	return pf_track_read(r->db, t, &reader, r);
+	pf_nest_clear(&r->open);
+	PF_TRY(pf_track_read(r->db, t, &reader, r));
+	pass_ranges(r, INT64_MAX);
+	return 0;
 }
 
 static void find_framework(struct advise_marks *m, const struct named *names,
@@ -189,25 +248,55 @@ static bool has_ranges(const struct named *names, size_t count)
 	return false;
 }
 
-static int marks_load(struct pf_db *db, int64_t trace_id, size_t name_count,
-		      struct advise_marks *out)
+/*
+ * Where functions are recorded lines say where time is; and what JAX and
+ * TensorFlow record as ranges are mostly their own.
+ */
+static int has_places(struct pf_db *db, const struct advise_marks *m)
 {
-	struct pf_arena texts = { 0 };
-	struct reader r = { .db = db, .out = out, .name_count = name_count };
+	PF_AUTO(pf_kinds_release) struct pf_kinds kinds = { 0 };
+	bool has_functions = false, any = false;
+
+	PF_TRY(pf_kinds_load(&kinds, db, db->err));
+	for (uint32_t i = 0; i < kinds.count; i++) {
+		has_functions |= pf_kinds_at(&kinds, i) == PF_KIND_PYTHON;
+		any |= pf_kinds_at(&kinds, i) == PF_KIND_ANNOTATION;
+	}
+	return any && !has_functions && !m->framework;
+}
+
+static int marks_load(struct pf_db *db, int64_t trace_id,
+		      struct pf_names *texts, struct advise_tiles *out)
+{
+	struct pf_arena arena = { 0 };
+	struct advise_marks *marks = &out->marks;
+	struct reader r = { .db = db,
+			    .out = marks,
+			    .names = texts,
+			    .name_count = pf_names_count(texts),
+			    .open = { .width = sizeof(struct open_range),
+				      .outermost = &outside } };
 	size_t count = 0;
 	struct named *names = pf_named_read(
-		db, "advise_marks", PF_FIELDS(named_fields), &texts, &count);
+		db, "advise_marks", PF_FIELDS(named_fields), &arena, &count);
 	int rc = names ? 0 : -1;
 
-	if (!rc)
-		find_framework(out, names, count);
-	if (!rc && has_ranges(names, count)) {
+	if (!rc) {
+		find_framework(marks, names, count);
+		rc = has_places(db, marks);
+		r.ranges = rc > 0 ? &out->ranges : NULL;
+		rc = rc < 0 ? -1 : 0;
+	}
+	if (!rc && (r.ranges || has_ranges(names, count))) {
 		list_names(&r, names, count);
 		rc = pf_host_tracks(db, trace_id, read_thread, &r);
 	}
-	unite(out);
+	unite(marks);
+	pf_sort(out->ranges.spans, out->ranges.count,
+		sizeof(*out->ranges.spans), by_start);
+	pf_nest_release(&r.open);
 	free(r.of_name);
-	pf_arena_release(&texts);
+	pf_arena_release(&arena);
 	return rc;
 }
 
@@ -224,23 +313,35 @@ static bool has_begun(const struct advise_span *s, uint32_t track_id,
 	       (s->track_id == track_id && s->start_ns <= at_ns);
 }
 
-/* Is an instant of a thread in a range of this mark?  Mostly time goes on. */
+/*
+ * Of spans that do not overlap, the one that an instant of a thread is in; or
+ * NULL.  *begun: how many had begun when that was last asked, for mostly time
+ * goes on.
+ */
+static const struct advise_span *span_at(const struct advise_span *s,
+					 size_t count, size_t *begun,
+					 uint32_t track_id, int64_t at_ns)
+{
+	size_t n = *begun;
+
+	if (n < count && has_begun(&s[n], track_id, at_ns))
+		n++;
+	if ((n && !has_begun(&s[n - 1], track_id, at_ns)) ||
+	    (n < count && has_begun(&s[n], track_id, at_ns)))
+		n = PF_SEARCH(i, count, has_begun(&s[i], track_id, at_ns));
+	*begun = n;
+	return n && s[n - 1].track_id == track_id && s[n - 1].end_ns > at_ns
+		       ? &s[n - 1]
+		       : NULL;
+}
+
 static bool is_in(struct advise_marks *m, uint32_t mark, uint32_t track_id,
 		  int64_t at_ns)
 {
-	const size_t first = m->first[mark], end = m->first[mark + 1];
-	const struct advise_span *s = m->spans;
-	size_t n = m->begun[mark];
+	const size_t first = m->first[mark];
 
-	if (n < end - first && has_begun(&s[first + n], track_id, at_ns))
-		n++;
-	if ((n && !has_begun(&s[first + n - 1], track_id, at_ns)) ||
-	    (n < end - first && has_begun(&s[first + n], track_id, at_ns)))
-		n = PF_SEARCH(i, end - first,
-			      has_begun(&s[first + i], track_id, at_ns));
-	m->begun[mark] = n;
-	return n && s[first + n - 1].track_id == track_id &&
-	       s[first + n - 1].end_ns > at_ns;
+	return span_at(&m->spans[first], m->first[mark + 1] - first,
+		       &m->begun[mark], track_id, at_ns) != NULL;
 }
 
 static unsigned marks_at(struct advise_marks *m, uint32_t track_id,
@@ -350,7 +451,7 @@ static bool chain_step(struct advise_chain *c, enum advise_role role,
 
 /* What pieces of a row have in common; no padding. */
 struct key {
-	uint32_t category, flags, name, op, frame, zero;
+	uint32_t category, flags, name, op, frame, range;
 };
 
 struct sum {
@@ -705,6 +806,20 @@ static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile)
 	return 0;
 }
 
+/* Of GPU work the range that it was launched in. */
+static uint32_t range_of(const struct advise_taker *t,
+			 const struct pf_path_tile *tile)
+{
+	struct advise_ranges *r = &t->out->ranges;
+	bool is_of_work = tile->called_ns != PF_NO_INT;
+	const struct advise_span *s =
+		span_at(r->spans, r->count, &r->begun,
+			is_of_work ? tile->called_track : tile->track_id,
+			is_of_work ? tile->called_ns : tile->start_ns);
+
+	return s ? s->mark : 0;
+}
+
 static struct key key_of(const struct advise_taker *t,
 			 const struct pf_path_tile *tile)
 {
@@ -712,7 +827,8 @@ static struct key key_of(const struct advise_taker *t,
 			     .flags = flags_of(t, tile),
 			     .name = tile->name,
 			     .op = tile->op,
-			     .frame = tile->frame };
+			     .frame = tile->frame,
+			     .range = range_of(t, tile) };
 }
 
 /* A script that waits for its step to end, as for timing, waits for no result. */
@@ -726,7 +842,8 @@ static int take_wait(struct pf_path_sink *s, const struct pf_path_tile *tile,
 	(void)err;
 	if (tile->start_ns == tile->end_ns) {
 		sum->count++;
-		sum->longest_at_ns = tile->end_ns;
+		if (!sum->longest_ns)
+			sum->longest_at_ns = tile->end_ns;
 	}
 	if (tile->op != PF_ID_NONE || !(key.flags & ADVISE_ENDS))
 		sum->blocked_ns += tile->end_ns - tile->called_ns;
@@ -785,31 +902,97 @@ static bool is_single(const struct pf_tensor *tensor,
 		pf_tensor_op(tensor, r->op));
 }
 
+/* Ranges by number, and names that they share. */
+static void make_ranges(struct advise_taker *t)
+{
+	struct advise_tiles *out = t->out;
+	const struct pf_intern *keys = &out->ranges.keys;
+	struct pf_intern names = { 0 };
+	struct advise_range r;
+
+	out->range_count = keys->count + 1;
+	out->range = pf_calloc(out->range_count, sizeof(*out->range));
+	for (uint32_t i = 1; i < out->range_count; i++) {
+		memcpy(&r, pf_intern_text(keys, i - 1, NULL), sizeof(r));
+		out->range[i].outer = r.outer;
+		out->range[i].name = pf_intern_add(
+			&names, (const char *)&r.name, sizeof(r.name));
+	}
+	out->range_name_count = names.count;
+	out->range_names =
+		pf_calloc(names.count + 1, sizeof(*out->range_names));
+	for (uint32_t i = 0; i < names.count; i++) {
+		memcpy(&r.name, pf_intern_text(&names, i, NULL),
+		       sizeof(r.name));
+		out->range_names[i] = text_of(t, r.name);
+	}
+	pf_intern_release(&names);
+}
+
+PF_ORDER(by_row, struct advise_part, PF_UP(row) PF_UP(longest_at_ns))
+
+/* Sums of rows and ranges become the parts of rows, these in order. */
+static uint32_t make_parts(struct advise_taker *t, struct pf_intern *rows)
+{
+	struct advise_tiles *out = t->out;
+
+	out->parts = pf_calloc((size_t)t->keys.count + 1, sizeof(*out->parts));
+	for (uint32_t i = 0; i < t->keys.count; i++) {
+		const struct sum *s = &t->sums[i];
+		struct advise_part *part = &out->parts[i];
+		struct key key;
+
+		memcpy(&key, pf_intern_text(&t->keys, i, NULL), sizeof(key));
+		*part = (struct advise_part){
+			s->ns,         s->count,         s->blocked_ns,
+			s->longest_ns, s->longest_at_ns, 0,
+			key.range
+		};
+		key.range = 0;
+		part->row =
+			pf_intern_add(rows, (const char *)&key, sizeof(key));
+	}
+	pf_sort(out->parts, t->keys.count, sizeof(*out->parts), by_row);
+	return t->keys.count;
+}
+
+static void add_part(struct advise_row *r, const struct advise_part *part)
+{
+	if (!r->part_count++)
+		r->parts = part;
+	r->ns += part->ns;
+	r->count += part->count;
+	r->blocked_ns += part->blocked_ns;
+	if (r->part_count > 1 && part->longest_ns <= r->longest_ns)
+		return;
+	r->longest_ns = part->longest_ns;
+	r->longest_at_ns = part->longest_at_ns;
+}
+
 static int make_rows(struct advise_taker *t)
 {
 	struct advise_tiles *out = t->out;
 	const struct pf_tensor *tensor = pf_tensor_of(t->db);
+	PF_AUTO(pf_intern_release) struct pf_intern keys = { 0 };
+	uint32_t part_count;
 
 	PF_TRY(!tensor);
-	out->rows = pf_calloc((size_t)t->keys.count + 1, sizeof(*out->rows));
-	for (uint32_t i = 0; i < t->keys.count; i++) {
-		struct advise_row *r = &out->rows[out->row_count++];
-		const struct sum *s = &t->sums[i];
+	make_ranges(t);
+	part_count = make_parts(t, &keys);
+	out->row_count = keys.count;
+	out->rows = pf_calloc(out->row_count + 1, sizeof(*out->rows));
+	for (uint32_t i = 0; i < part_count; i++)
+		add_part(&out->rows[out->parts[i].row], &out->parts[i]);
+	for (uint32_t i = 0; i < keys.count; i++) {
+		struct advise_row *r = &out->rows[i];
 		struct key key;
 
-		memcpy(&key, pf_intern_text(&t->keys, i, NULL), sizeof(key));
-		*r = (struct advise_row){
-			.category = (enum pf_path_category)key.category,
-			.flags = key.flags,
-			.name = text_of(t, key.name),
-			.op = text_of(t, key.op),
-			.frame = text_of(t, key.frame),
-			.ns = s->ns,
-			.count = s->count,
-			.longest_ns = s->longest_ns,
-			.longest_at_ns = s->longest_at_ns,
-			.blocked_ns = s->blocked_ns,
-		};
+		memcpy(&key, pf_intern_text(&keys, i, NULL), sizeof(key));
+		r->category = (enum pf_path_category)key.category;
+		r->flags = key.flags;
+		r->name = text_of(t, key.name);
+		r->op = text_of(t, key.op);
+		r->frame = text_of(t, key.frame);
 		if (is_single(tensor, r))
 			r->flags |= ADVISE_FP32;
 		if (advise_is_kernel(r) && strcasestr(r->op, "conv") &&
@@ -847,7 +1030,7 @@ static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 	from_ns = w->from_ns > w->first_ns ? w->from_ns : w->first_ns;
 	to_ns = w->to_ns < w->last_ns ? w->to_ns : w->last_ns;
 	t->tail_ns = to_ns - (to_ns - from_ns) / ADVISE_TAIL_PART;
-	PF_TRY(marks_load(t->db, w->trace_id, t->role_count, &t->out->marks));
+	PF_TRY(marks_load(t->db, w->trace_id, t->texts, t->out));
 	PF_TRY(pf_window_steps(t->db, &window, &t->out->steps));
 	first = pf_steps_first(&t->out->steps, w->trace_id);
 	if (pf_steps_is_of(&t->out->steps, first + 1, w->trace_id)) {
@@ -940,6 +1123,11 @@ void pf_advise_release(struct pf_advise *a)
 		free_taker(t->taker);
 		pf_path_release(&t->own_path);
 		marks_release(&t->marks);
+		free(t->ranges.spans);
+		pf_intern_release(&t->ranges.keys);
+		free(t->range);
+		free(t->range_names);
+		free(t->parts);
 		pf_steps_release(&t->steps);
 		free(t->rows);
 		pf_arena_release(&t->texts);

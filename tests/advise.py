@@ -669,6 +669,16 @@ def in_ranges(p, around, *ranges):
     return sum(len(ops) for _, ops in ranges) * 500 * US
 
 
+def on_cpu_product(p, name, kind, us):
+    """With the types of its inputs, and what it calls inside."""
+    with p.range(name, "cpu_op") as r:
+        r.args = {"Input Dims": [[9, 9], [9, 9]], "Input type": [kind, kind]}
+        p.pause(us - 100)
+        with p.range("aten::resize_", "cpu_op"):
+            p.pause(100)
+    return us * US if kind == "double" else 0
+
+
 def loads_alone(p, how="SingleProcess"):
     with p.range(LOADER % how):
         p.pause(100)
@@ -954,6 +964,15 @@ PROGRAMS = {
     "A10-range-cpu": lambda p, step: in_ranges(
         p, "iteration", ("my_stage", ["copy_"] * 3), ("train", ["mm"])) // 4 * 3,
     "A10-range": lambda p, step: casting_in(p, "my_stage"),
+    "A6-double-cpu": lambda p, step: sum(
+        on_cpu_product(p, name, "double", us) for name, us in [
+            ("aten::addmm", 2000), ("aten::mkldnn_convolution", 1000)]) +
+    on_cpu_product(p, "aten::mm", "float", 600),
+    "A6-float-cpu-not": lambda p, step: on_cpu_product(
+        p, "aten::addmm", "float", 2000),
+    "A6-sort-cpu-not": lambda p, step: 0 * on_cpu_product(
+        p, "aten::sort", "double", 2000),
+    "A6-unknown-cpu-not": lambda p, step: on_cpu_ops(p, [], "aten::addmm"),
     "A1-workers-cpu": lambda p, step: on_cpu_ops(
         p, ["aten::mm"]) and loads_alone(p, "MultiProcessing"),
     "A1-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and loads_alone(p),
@@ -1450,6 +1469,8 @@ SAYS = {
     "A3-launches": "unset CUDA_LAUNCH_BLOCKING",
     "A3-launches-too": "unset CUDA_LAUNCH_BLOCKING",
     "A4-slowed": "which slowed it: time steps without the profiler, too",
+    "A6-double-cpu": "single precision where the results allow it",
+    "A6-unknown-cpu-not": "no types of inputs: record_shapes=True",
     "A6-hidden-not": "behind a host that recording slowed",
     "A3-values-jax": "Most of it is in $array.py:615 _value",
     "A4-server": "LLM(model, enforce_eager=False)",

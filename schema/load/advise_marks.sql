@@ -7,7 +7,8 @@
 -- that backward has not (16), and others (17); and names that only JAX (18) or
 -- TensorFlow (19) have.
 -- Asking whether to log is no logging: torch does it in each backward.
--- 12: operators that JAX and TensorFlow run one by one.
+-- 12: operators that JAX and TensorFlow run one by one; 13: products and
+-- convolutions, where any operator has an input in double precision.
 -- Order: name_id.
 WITH marked(name_id, mark) AS (
 	SELECT id, CASE
@@ -50,6 +51,9 @@ WITH marked(name_id, mark) AS (
 		WHEN text GLOB '$dispatch.py:* apply_primitive'
 			OR (text GLOB 'EagerLocalExecute: *'
 				AND text NOT GLOB '*__inference_*') THEN 12
+		WHEN text GLOB 'aten::*convolution*' OR text GLOB 'aten::*conv?d*'
+			OR text IN ('aten::mm', 'aten::addmm', 'aten::bmm', 'aten::baddbmm',
+			'aten::addmv', 'aten::mv', 'aten::dot') THEN 13
 		WHEN text GLOB 'PjitFunction(*' THEN 18
 		WHEN text IN ('EagerExecute', 'EagerKernelExecute')
 			OR text GLOB 'EagerLocalExecute: *' THEN 19
@@ -59,6 +63,8 @@ WITH marked(name_id, mark) AS (
 SELECT name_id, mark
 FROM marked
 WHERE mark NOTNULL
+	AND (mark <> 13 OR EXISTS (SELECT 1 FROM argset
+		WHERE instr(text, '"Input type":["double"')))
 	AND (mark NOT IN (16, 17) OR EXISTS (SELECT 1 FROM string
 		WHERE text GLOB 'autograd::engine::evaluate_function: *'))
 ORDER BY name_id;

@@ -31,6 +31,7 @@ enum advise_mark {
 	ADVISE_MARK_DENSE,   /* ... all rows of an embedding's gradient */
 	ADVISE_MARK_TRACED,  /* writes down where an operator was called */
 	ADVISE_MARK_EAGER,   /* runs one operator, where functions compile */
+	ADVISE_MARK_DOUBLE,  /* products in double, without GPU work */
 	ADVISE_MARKS,
 	/* operators of forward that no backward has; and, behind one, others */
 	ADVISE_MARK_FORWARD = 16,
@@ -92,7 +93,7 @@ enum {
 	ADVISE_BEFORE = ADVISE_DATA << 14,  /* launched before the capture */
 	ADVISE_TURNS = ADVISE_DATA << 15,   /* copies, for a convolution */
 	ADVISE_SMALL = ADVISE_DATA << 16,   /* a kernel that fills no GPU */
-	ADVISE_ALONE = ADVISE_DATA << 17    /* there is no GPU work */
+	ADVISE_ALONE = 1 << ADVISE_MARK_NONE /* there is no GPU work */
 };
 
 /* Near its end: this part of the window. */
@@ -139,6 +140,7 @@ struct advise_tiles {
 	int64_t first_ns;       /* of the trace's events */
 	int64_t sequence_count; /* of attention */
 	int64_t chain_count;
+	bool has_shapes;    /* without GPU work: are inputs recorded? */
 	bool has_functions; /* is any piece in a function of Python's? */
 	bool has_late;      /* are there steps after the first? */
 	struct pf_arena texts;

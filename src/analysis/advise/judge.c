@@ -966,6 +966,11 @@ static const struct {
 	  "@tf.function(reduce_retracing=True)\ndef step(batch): ..." },
 	{ "A5", NULL, NULL, "keep shapes the same, so that it compiles once",
 	  NULL },
+	{ "A6", TORCH, "double",
+	  "compute in single precision where the results allow it, from the "
+	  "data on",
+	  "torch.set_default_dtype(torch.float32)\n"
+	  "model = model.float(); x = x.float()" },
 	{ "A6", TORCH, "tf32",
 	  "let products round to TF32, or run them in bfloat16 where the model "
 	  "allows it",
@@ -1194,6 +1199,7 @@ static const struct {
 	{ "A3", TORCH, "collective",
 	  "let the stream wait for collectives, not the host" },
 	{ "A4", TORCH, "no graphs", "fewer, larger kernels: torch.compile" },
+	{ "A6", NULL, "double", "single precision for products" },
 	{ "A12", TORCH, "driver", "keep memory instead of asking the driver" },
 	{ "A13", NULL, "stages", "stages that take as long, or more pieces" },
 	{ "A21", NULL, "no GPU",

@@ -1465,8 +1465,9 @@ static void judge_log(const struct pf_advise *a, struct pf_advice *out)
 
 static bool owns_single(const struct advise_row *r)
 {
-	return r->flags & ADVISE_FP32 && r->count > 0 &&
-	       r->ns / r->count >= TINY_NS;
+	return r->flags & 1u << ADVISE_MARK_DOUBLE ||
+	       (r->flags & ADVISE_FP32 && r->count > 0 &&
+		r->ns / r->count >= TINY_NS);
 }
 
 static int64_t single_apart(const struct pf_advise_from *from,
@@ -1515,12 +1516,44 @@ static bool find_peaks(const struct pf_info *info, struct pf_gpu_peaks *out)
 	return is_known;
 }
 
+/*
+ * A processor's libraries are twice as fast in single precision, or far more
+ * where they have no convolution in double: nothing of it stays for sure.
+ */
+static void judge_double(const struct pf_advise *a, struct pf_advice *out)
+{
+	if (!a->has_path) {
+		advise_not_judged(out, "there is no GPU work in this trace");
+		return;
+	}
+	if (!a->tiles->has_shapes) {
+		advise_lacks(a, "the trace has no types of inputs",
+			     PF_HINT_SHAPES, out);
+		return;
+	}
+	if (!out->on_path_ns) {
+		advise_fine(out, "no matrix product or convolution in double "
+				 "precision is on the critical path");
+		return;
+	}
+	out->subject = "Matrix products and convolutions in double precision "
+		       "hold";
+	out->unsure_ns = out->at_most_ns / 2;
+	pf_buf_adds(advise_next(out),
+		    "In single precision they read half as much: how much "
+		    "faster they are, only a run says");
+}
+
 static void judge_single(const struct pf_advise *a, struct pf_advice *out)
 {
 	struct pf_gpu_peaks peaks;
 	int64_t most_ns;
 	double gain;
 
+	if (!a->has_work) {
+		judge_double(a, out);
+		return;
+	}
 	if (!a->from->callers || !a->from->callers->product_ns) {
 		advise_fine(out, "no kernel is known to be a matrix product "
 				 "or a convolution");
@@ -1569,6 +1602,8 @@ static const char *single_variant(const struct pf_advise *a,
 	struct pf_gpu_peaks peaks;
 
 	(void)out;
+	if (!a->has_work)
+		return "double";
 	if (!find_peaks(a->from->info, &peaks))
 		return "";
 	if (!isnan(peaks.rate[PF_PEAK_TF32]))
@@ -2607,7 +2642,7 @@ const struct advise_rule advise_rules[] = {
 	  .command = "kernels",
 	  .options = " --group name,op",
 	  .cap = FAST_KERNELS,
-	  .needs = ADVISE_NEEDS_GPU,
+	  .needs = ADVISE_NEEDS_PATH,
 	  .owns = owns_single,
 	  .judge = judge_single,
 	  .variant = single_variant,

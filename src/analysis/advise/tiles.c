@@ -39,7 +39,10 @@ struct reader {
 	struct pf_names *names;
 	size_t range_cap;
 	struct pf_nest open; /* struct open_range */
-	uint8_t *of_name;    /* mark by string.id, or 0 */
+	uint8_t *doubles;    /* by argset.id; NULL: they are not asked for */
+	size_t double_count;
+	bool is_double;   /* the last product whose types are known */
+	uint8_t *of_name; /* mark by string.id, or 0 */
 	size_t name_count, cap;
 	/* of a thread */
 	uint32_t track_id;
@@ -107,6 +110,14 @@ static bool see_node(struct reader *r, struct advise_span *s)
 	}
 }
 
+/* Past the dictionary's cap types are as those of the product before it. */
+static bool is_double(struct reader *r, uint32_t args)
+{
+	if (args != PF_ID_INLINE)
+		r->is_double = args < r->double_count && r->doubles[args];
+	return r->is_double;
+}
+
 /* More of them, or deeper ones, count as what is around them. */
 #define RANGES_MAX  65536
 #define RANGES_DEEP 64
@@ -171,7 +182,9 @@ static int take_mark(void *context, const struct pf_block *b, uint32_t i,
 
 	(void)event_id;
 	PF_TRY(take_range(r, b, i));
-	if (!s.mark || !see_node(r, &s))
+	if (!s.mark || !see_node(r, &s) ||
+	    (s.mark == ADVISE_MARK_DOUBLE &&
+	     !(r->doubles && is_double(r, b->args[i]))))
 		return 0;
 	m->calls[s.mark]++;
 	if (last && !by_place(last, &s)) { /* goes on */
@@ -216,14 +229,18 @@ static void unite(struct advise_marks *m)
 
 static int read_thread(void *context, const struct pf_track *t)
 {
-	static const struct pf_track_reader reader = { .event = take_mark };
+	static const struct pf_track_reader readers[] = {
+		{ .event = take_mark },
+		{ .event = take_mark, .columns = PF_COLBIT(PF_COL_ARGS) },
+	};
 	struct reader *r = context;
 
 	r->track_id = t->id;
 	r->node_end_ns = r->checkpoint_end_ns = INT64_MIN;
 	r->optimizer_end_ns = INT64_MIN;
 	pf_nest_clear(&r->open);
-	PF_TRY(pf_track_read(r->db, t, &reader, r));
+	r->is_double = false;
+	PF_TRY(pf_track_read(r->db, t, &readers[r->doubles != NULL], r));
 	pass_ranges(r, INT64_MAX);
 	return 0;
 }
@@ -265,8 +282,33 @@ static int has_places(struct pf_db *db, const struct advise_marks *m)
 	return any && !has_functions && !m->framework;
 }
 
+/* Products in double, where some may be and no kernel's name says it. */
+static int list_doubles(struct reader *r, const struct named *names,
+			size_t count)
+{
+	PF_STMT(st) = NULL;
+	bool any = false;
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		any |= names[i].mark == ADVISE_MARK_DOUBLE;
+	if (!any)
+		return 0;
+	st = pf_named_prepare(r->db, "argset_double", r->db->err);
+	while ((rc = pf_db_step(r->db, st, r->db->err)) == 1) {
+		const size_t id = (size_t)sqlite3_column_int64(st, 0);
+		const size_t had = r->double_count;
+
+		r->doubles = pf_grow(r->doubles, &r->double_count, id + 1, 1);
+		memset(&r->doubles[had], 0, r->double_count - had);
+		r->doubles[id] = true;
+	}
+	return rc;
+}
+
 static int marks_load(struct pf_db *db, int64_t trace_id,
-		      struct pf_names *texts, struct advise_tiles *out)
+		      struct pf_names *texts, bool has_work,
+		      struct advise_tiles *out)
 {
 	struct pf_arena arena = { 0 };
 	struct advise_marks *marks = &out->marks;
@@ -287,6 +329,8 @@ static int marks_load(struct pf_db *db, int64_t trace_id,
 		r.ranges = rc > 0 ? &out->ranges : NULL;
 		rc = rc < 0 ? -1 : 0;
 	}
+	if (!rc && !has_work)
+		rc = list_doubles(&r, names, count);
 	if (!rc && (r.ranges || has_ranges(names, count))) {
 		list_names(&r, names, count);
 		rc = pf_host_tracks(db, trace_id, read_thread, &r);
@@ -296,6 +340,7 @@ static int marks_load(struct pf_db *db, int64_t trace_id,
 		sizeof(*out->ranges.spans), by_start);
 	pf_nest_release(&r.open);
 	free(r.of_name);
+	free(r.doubles);
 	pf_arena_release(&arena);
 	return rc;
 }
@@ -1030,7 +1075,9 @@ static int prepare(struct advise_taker *t, const struct pf_window_args *args)
 	from_ns = w->from_ns > w->first_ns ? w->from_ns : w->first_ns;
 	to_ns = w->to_ns < w->last_ns ? w->to_ns : w->last_ns;
 	t->tail_ns = to_ns - (to_ns - from_ns) / ADVISE_TAIL_PART;
-	PF_TRY(marks_load(t->db, w->trace_id, t->texts, t->out));
+	PF_TRY(!t->has_work &&
+	       pf_trust_has_shapes(t->db, &t->out->has_shapes) < 0);
+	PF_TRY(marks_load(t->db, w->trace_id, t->texts, t->has_work, t->out));
 	PF_TRY(pf_window_steps(t->db, &window, &t->out->steps));
 	first = pf_steps_first(&t->out->steps, w->trace_id);
 	if (pf_steps_is_of(&t->out->steps, first + 1, w->trace_id)) {

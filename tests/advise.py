@@ -679,6 +679,18 @@ def on_cpu_product(p, name, kind, us):
     return us * US if kind == "double" else 0
 
 
+def reduces(p, count, us):
+    """Parameters one by one, or flat: the thread of gloo does it."""
+    for _ in range(count):
+        with p.range("c10d::allreduce_", "cpu_op"):
+            p.pause(20)
+        with p.range("c10d::wait"):
+            with p.thread(5555):
+                with p.range("gloo:all_reduce"):
+                    p.pause(us)
+    on_cpu_ops(p, [], "aten::mm")
+
+
 def loads_alone(p, how="SingleProcess"):
     with p.range(LOADER % how):
         p.pause(100)
@@ -973,6 +985,9 @@ PROGRAMS = {
     "A6-sort-cpu-not": lambda p, step: 0 * on_cpu_product(
         p, "aten::sort", "double", 2000),
     "A6-unknown-cpu-not": lambda p, step: on_cpu_ops(p, [], "aten::addmm"),
+    "A13-many-cpu": lambda p, step: reduces(p, 60, 200),
+    "A13-flat-cpu": lambda p, step: reduces(p, 2, 6000),
+    "A13-buckets-cpu": lambda p, step: reduces(p, 20, 9000),
     "A1-workers-cpu": lambda p, step: on_cpu_ops(
         p, ["aten::mm"]) and loads_alone(p, "MultiProcessing"),
     "A1-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and loads_alone(p),
@@ -1471,6 +1486,9 @@ SAYS = {
     "A4-slowed": "which slowed it: time steps without the profiler, too",
     "A6-double-cpu": "single precision where the results allow it",
     "A6-unknown-cpu-not": "no types of inputs: record_shapes=True",
+    "A13-many-cpu": "These are 240 collectives, 230.000 us of it each in the mean",
+    "A13-flat-cpu": "start communication earlier",
+    "A13-buckets-cpu": "start communication earlier",
     "A6-hidden-not": "behind a host that recording slowed",
     "A3-values-jax": "Most of it is in $array.py:615 _value",
     "A4-server": "LLM(model, enforce_eager=False)",
@@ -1512,6 +1530,8 @@ BOUNDS = {
     "A11": lambda p, changed: small(p, 4 if changed else 1) and None,
     "A12": lambda p, changed: allocating(p, 0 if changed else 700, True, 1),
     "A13": buckets,
+    "A13-join-cpu": lambda p, changed: reduces(
+        p, *((1, 400) if changed else (60, 200))),
     "A14": lambda p, changed: collecting(p, 0 if changed else 700),
     "A15": lambda p, changed: ahead(p, [
         ("aten::linalg", "a_kernel", SLOW, 0)] * 3) if changed else

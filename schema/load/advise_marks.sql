@@ -4,8 +4,9 @@
 -- activations again by torch's checkpoints (5, 6), nodes of backward (7), what
 -- adds up by index (9), and that for all rows of an embedding (10), what writes
 -- down the stack of each operator (11); where there are nodes, operators of forward
--- that backward has not (16), and others (17); and names that only JAX (18) or
--- TensorFlow (19) have.
+-- that backward has not (16), and others (17); collectives
+-- of the host, as gloo records them (18); and names that only JAX (19) or
+-- TensorFlow (20) have.
 -- Asking whether to log is no logging: torch does it in each backward.
 -- 12: operators that JAX and TensorFlow run one by one; 13: products and
 -- convolutions, where any operator has an input in double precision.
@@ -54,9 +55,11 @@ WITH marked(name_id, mark) AS (
 		WHEN text GLOB 'aten::*convolution*' OR text GLOB 'aten::*conv?d*'
 			OR text IN ('aten::mm', 'aten::addmm', 'aten::bmm', 'aten::baddbmm',
 			'aten::addmv', 'aten::mv', 'aten::dot') THEN 13
-		WHEN text GLOB 'PjitFunction(*' THEN 18
+		WHEN text GLOB 'gloo:*' AND text NOT IN ('gloo:barrier', 'gloo:recv',
+			'gloo:send') THEN 18
+		WHEN text GLOB 'PjitFunction(*' THEN 19
 		WHEN text IN ('EagerExecute', 'EagerKernelExecute')
-			OR text GLOB 'EagerLocalExecute: *' THEN 19
+			OR text GLOB 'EagerLocalExecute: *' THEN 20
 	END
 	FROM string
 )

@@ -36,6 +36,7 @@ enum advise_mark {
 	/* operators of forward that no backward has; and, behind one, others */
 	ADVISE_MARK_FORWARD = 16,
 	ADVISE_MARK_FORWARD_TOO,
+	ADVISE_MARK_COLLECTIVE, /* on the host */
 	/* no ranges, but names that only these frameworks have */
 	ADVISE_NAMES_JAX,
 	ADVISE_NAMES_TENSORFLOW
@@ -54,6 +55,8 @@ struct advise_marks {
 	size_t begun[ADVISE_MARKS];     /* of it, when that was last asked */
 	int64_t calls[ADVISE_MARKS];    /* ranges, before they were united */
 	const char *framework;          /* "JAX", "TensorFlow"; or NULL */
+	int64_t *collectives;           /* when they begin, in any order */
+	size_t collective_count;
 };
 
 /*

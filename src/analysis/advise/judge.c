@@ -1064,6 +1064,11 @@ static const struct {
 	  "it waits for what a neighbour sends: give each stage as much to do, "
 	  "or split the batch into more pieces",
 	  NULL },
+	{ "A13", TORCH, "many",
+	  "join small ones: communicate one flat tensor, or let "
+	  "DistributedDataParallel put gradients into buckets",
+	  "flat = torch.cat([p.grad.flatten() for p in params])\n"
+	  "dist.all_reduce(flat)" },
 	{ "A13", TORCH, "small",
 	  "many small messages: put gradients into larger buckets",
 	  "DistributedDataParallel(model, bucket_cap_mb=100)" },
@@ -1202,6 +1207,7 @@ static const struct {
 	{ "A6", NULL, "double", "single precision for products" },
 	{ "A12", TORCH, "driver", "keep memory instead of asking the driver" },
 	{ "A13", NULL, "stages", "stages that take as long, or more pieces" },
+	{ "A13", TORCH, "many", "fewer, larger collectives" },
 	{ "A21", NULL, "no GPU",
 	  "less, or faster, operators and Python on the CPU" },
 	{ "A21", NULL, "waits", "less waiting on the host" },

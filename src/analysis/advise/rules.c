@@ -2096,6 +2096,44 @@ static void say_late(const struct pf_advise *a, struct pf_advice *out)
 			    late->rank, PF_SHOW_NS(least_ns), late->rank);
 }
 
+#define FEW      10      /* collectives of a step, each a bucket */
+#define SHORT_NS 5000000 /* on the path: less than such a bucket takes */
+
+/* On the host, of a step or of all: so many and so short ones can be joined. */
+static int64_t count_joinable(const struct pf_advise *a,
+			      const struct pf_advice *out)
+{
+	const struct advise_marks *m = &a->tiles->marks;
+	const int64_t from_ns = a->tiles->first_ns + a->tiles->path->start_ns;
+	const int64_t steps = a->step_count ? a->step_count : 1;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < m->collective_count; i++)
+		count += m->collectives[i] >= from_ns &&
+			 m->collectives[i] < from_ns + a->window_ns;
+	return !a->has_work && count / steps > FEW &&
+			       out->on_path_ns / count < SHORT_NS
+		       ? count
+		       : 0;
+}
+
+/* How large they are is not known: joining them is no bound of its own. */
+static void say_joinable(const struct pf_advise *a, struct pf_advice *out)
+{
+	const int64_t count = count_joinable(a, out);
+	char each[PF_NUM_MAX];
+
+	if (!count)
+		return;
+	pf_num_show_ns(each, out->on_path_ns / count);
+	pf_buf_addf(
+		advise_next(out),
+		"These are %s collectives, %s of it each in the mean: where "
+		"they are small, their number costs the time, not their "
+		"bytes",
+		PF_SHOW_COUNT(count), each);
+}
+
 static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 {
 	char exposed[PF_NUM_MAX], all[PF_NUM_MAX];
@@ -2108,6 +2146,7 @@ static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 		say_late(a, out);
 		if (!a->has_path)
 			return;
+		say_joinable(a, out);
 		if (out->on_path_ns)
 			pf_buf_adds(advise_next(out),
 				    "A call that communicates on the host "
@@ -2147,6 +2186,8 @@ static const char *comm_variant(const struct pf_advise *a,
 	if (out->place_count && out->places->name &&
 	    strstr(out->places->name, ":recv"))
 		return "stages";
+	if (a->has_path && count_joinable(a, out))
+		return "many";
 	return mean >= 0 && mean < SMALL_MESSAGE ? "small" : "";
 }
 

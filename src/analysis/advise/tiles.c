@@ -43,7 +43,7 @@ struct reader {
 	size_t double_count;
 	bool is_double;   /* the last product whose types are known */
 	uint8_t *of_name; /* mark by string.id, or 0 */
-	size_t name_count, cap;
+	size_t name_count, cap, collective_cap;
 	/* of a thread */
 	uint32_t track_id;
 	int64_t node_start_ns, node_end_ns; /* of backward's graph, the last */
@@ -182,6 +182,11 @@ static int take_mark(void *context, const struct pf_block *b, uint32_t i,
 
 	(void)event_id;
 	PF_TRY(take_range(r, b, i));
+	if (s.mark == ADVISE_MARK_COLLECTIVE) {
+		*PF_ONE_MORE(m->collectives, m->collective_count,
+			     r->collective_cap) = s.start_ns;
+		return 0;
+	}
 	if (!s.mark || !see_node(r, &s) ||
 	    (s.mark == ADVISE_MARK_DOUBLE &&
 	     !(r->doubles && is_double(r, b->args[i]))))
@@ -260,7 +265,8 @@ static void find_framework(struct advise_marks *m, const struct named *names,
 static bool has_ranges(const struct named *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (names[i].mark < ADVISE_MARKS)
+		if (names[i].mark < ADVISE_MARKS ||
+		    names[i].mark == ADVISE_MARK_COLLECTIVE)
 			return true;
 	return false;
 }
@@ -348,6 +354,7 @@ static int marks_load(struct pf_db *db, int64_t trace_id,
 static void marks_release(struct advise_marks *m)
 {
 	free(m->spans);
+	free(m->collectives);
 	*m = (struct advise_marks){ 0 };
 }
 

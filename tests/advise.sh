@@ -383,6 +383,22 @@ run 0 "$profan" ingest -q "$tmp/on.json" -o "$tmp/on.db" &&
 	grep -q 'The profiler was on for' "$tmp/out" &&
 	! grep -q 'GPU idle' "$tmp/out"
 result 'idle time where steps say how long the profiler was on' "$tmp/out"
+# calls that return at once, as clocks say, are not when the longest one was
+"$PYTHON" -S -c 'import json, sys
+def event(cat, name, ts, dur, **args):
+    return {"ph": "X", "cat": cat, "name": name, "tid": 1, "ts": ts, "dur": dur,
+            "pid": 0 if cat == "kernel" else 1, "args": args}
+json.dump([e for i, late in enumerate((500, 0, 0)) for e in (
+    event("cuda_runtime", "cudaLaunchKernel", 2000 * i, 5, correlation=2 * i + 1),
+    event("kernel", "a_kernel", 2000 * i + 10, 800, correlation=2 * i + 1,
+          device=0, stream=7),
+    event("cpu_op", "aten::nonzero", 2000 * i + 15, 1980),
+    event("cuda_runtime", "cudaDeviceSynchronize", 2000 * i + 20, 790 + late,
+          correlation=2 * i + 2))], sys.stdout)' >"$tmp/late.json"
+run 0 "$profan" ingest -q "$tmp/late.json" -o "$tmp/t.db" &&
+	run 0 "$profan" advise "$tmp/t.db" -f csv --table evidence &&
+	grep -q '^A3,500000,3,sync return,.*,500000,810000,1310000' "$tmp/out"
+result 'when the longest wait was' "$tmp/out"
 # a line may be all of a program: the largest name is said beside it
 for slow in 0 26; do
 	"$PYTHON" -S -c 'import json, sys

@@ -740,4 +740,142 @@ run 0 "$profan" ingest -q "$tmp/unrecorded.json" -o "$tmp/unrecorded.db" &&
 	grep -q 'recorded; the host has 21.57 % of 5.100 ms, nothing recorded explains 78.43 %' \
 		"$tmp/out"
 result 'time without records is not the host deciding' "$tmp/out"
+# ---- who wakes a thread: only what a record says, or autograd, or a pool ----
+# A step's thread (1) pauses from 1000 to 5000 us; beside it works another (2).
+beside() { # HOW the thread pauses; what the other records; the other's work
+	"$PYTHON" -S - "$@" <<'END'
+import json, sys
+how, other, work = sys.argv[1:]
+def event(cat, name, tid, ts, dur):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 5, "tid": tid,
+            "ts": ts, "dur": dur}
+def functions(tid, *items):
+    return [event("python_function", name, tid, ts, dur)
+            for name, ts, dur in items]
+LOCK = "of _thread.lock object at 0x7f00>"
+events = [event("user_annotation", "ProfilerStep#1", 1, 0, 6000),
+          event("cpu_op", "aten::mm", 1, 100, 900),
+          event("cpu_op", "aten::add", 1, 5010, 900)]
+if how != "silent":
+    events += functions(1, ("train.py(9): step", 0, 6000),
+                        ("train.py(12): pause", 1000, 4000))
+    events += functions(1, {
+        "lock": (f"<built-in method acquire {LOCK}", 1010, 3990),
+        "sleep": ("<built-in function sleep>", 1010, 3990),
+        "poll": ("<built-in method poll of select.poll object>", 1010, 3990),
+        "python": ("train.py(13): count", 1010, 3990)}[how])
+if other in ("releases", "sleeps"):
+    events += functions(2, ("pump.py(5): pump", 0, 6000))
+    around = "threading.py(280): _release_save" if other == "sleeps" else \
+        "threading.py(366): notify"
+    events += functions(2, (around, 4900, 30),
+                        (f"<built-in method release {LOCK}", 4910, 5))
+if other == "works":
+    events += functions(2, ("pump.py(5): pump", 0, 6000))
+events += [event("cpu_op", "aten::sort", 2, *map(int, w.split("+")))
+           for w in work.split(",")]
+print(json.dumps({"traceEvents": events}))
+END
+}
+is_on() { # the other's time on the path, in us; what the thread is said to do
+	beside "$3" "$4" "$5" >"$tmp/beside.json"
+	rm -f "$tmp/beside.db"
+	run 0 "$profan" ingest -q "$tmp/beside.json" -o "$tmp/beside.db" &&
+		run 0 "$profan" path "$tmp/beside.db" --list --limit -1 -f json &&
+		"$PYTHON" -S -c 'import json, sys
+tiles = json.load(sys.stdin)["tables"]["tiles"]
+assert sum(t["ns"] for t in tiles) == 6000000
+other = sum(t["ns"] for t in tiles if t["thread"] == "2")
+assert other == int(sys.argv[1]) * 1000, (other, tiles)
+assert sum(t["ns"] for t in tiles if t["name"] == sys.argv[2]) >= 1900000, tiles' \
+			"$1" "$2" <"$tmp/out"
+}
+# it lets go of a lock at 4910, and the thread goes on at 5000
+is_on 4910 aten::sort lock releases 200+2000,2500+2390
+result 'a thread that lets go of a lock is waited for' "$tmp/err"
+is_on 0 "<built-in method acquire of _thread.lock object at 0x7f00>" \
+	lock sleeps 200+2000,2500+2390 &&
+	is_on 0 "<built-in method acquire of _thread.lock object at 0x7f00>" \
+		lock works 200+2000,2500+2390
+result 'one that sleeps itself, or is merely busy, is not' "$tmp/err"
+# of a thread that began in the capture no functions are recorded
+# 30 us until it begins
+is_on 3930 aten::sort lock none 1040+3900
+result 'a thread that works from then until its end is waited for' "$tmp/err"
+is_on 0 "<built-in method acquire of _thread.lock object at 0x7f00>" \
+	lock none 200+4790 &&
+	is_on 0 "<built-in method acquire of _thread.lock object at 0x7f00>" \
+		lock none 1040+1000 &&
+	is_on 0 "<built-in method acquire of _thread.lock object at 0x7f00>" \
+		lock none 3000+3500
+result 'one that began before, or ends before or behind it, is not' "$tmp/err"
+for how in sleep poll python; do
+	case $how in
+	sleep) name='<built-in function sleep>' ;;
+	poll) name='<built-in method poll of select.poll object>' ;;
+	python) name='train.py:13 count' ;;
+	esac
+	is_on 0 "$name" $how none 1040+3950 &&
+		is_on 0 "$name" $how releases 200+2000,2500+2400
+	result "nor any where the thread is in $how" "$tmp/err"
+done
+is_on 0 ProfilerStep#1 silent none 200+4790 &&
+	is_on 0 ProfilerStep#1 silent none 1400+1000,2500+2450 &&
+	is_on 3940 aten::sort silent none 1040+3900
+result 'without functions: who did nothing before and works all the while' \
+	"$tmp/err"
+
+# ---- XLA's threads compute what a function of JAX waits for ----
+xla() { # FUNCTION, its end, the last operation's end in us
+	"$PYTHON" -S - "$@" <<'END'
+import json, sys
+name, end, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+def named(tid, thread):
+    return {"ph": "M", "pid": 701, "tid": tid, "name": "thread_name",
+            "args": {"name": thread}}
+def event(tid, name, ts, dur, **args):
+    e = {"ph": "X", "pid": 701, "tid": tid, "name": name, "ts": ts, "dur": dur}
+    return {**e, "args": args} if args else e
+hlo = {"hlo_module": "jit_f", "program_id": "1"}
+print(json.dumps({"displayTimeUnit": "ns", "traceEvents": [
+    {"ph": "M", "pid": 701, "name": "process_name",
+     "args": {"name": "/host:CPU"}},
+    named(1, "python"), named(2, "tf_XLAPjRtCpuClient/1"),
+    named(3, "tf_XLAEigen/2"), named(4, "beside"),
+    event(1, "train", 0, 6000, step_num="1", group_id="0"),
+    event(1, "$train.py:9 step", 5, 5990),
+    event(1, "PjitFunction(f)", 10, 90),
+    event(1, name, 110, end - 110),
+    event(2, "dot.1", 120, 2000, hlo_op="dot.1", **hlo),
+    event(2, "ThreadPool::Await", 1000, 1000),
+    event(3, "dot.1", 1000, 400, hlo_op="dot.1", **hlo),
+    event(2, "tanh.2", 2121, last - 2121, hlo_op="tanh.2", **hlo)] + [
+    event(4, "$pump.py:3 pump", 0, 6000)] + [
+    event(4, "$pump.py:7 beat", 100 * i, 90) for i in range(60)]}))
+END
+}
+computes() { # us of operators on the path; FUNCTION END LAST
+	xla "$2" "$3" "$4" >"$tmp/xla.json"
+	rm -f "$tmp/xla.db"
+	run 0 "$profan" ingest -q "$tmp/xla.json" -o "$tmp/xla.db" &&
+		run 0 "$profan" path "$tmp/xla.db" --list --limit -1 -f json &&
+		"$PYTHON" -S -c 'import json, sys
+tiles = json.load(sys.stdin)["tables"]["tiles"]
+ops = [t for t in tiles if t["category"] == "operators"]
+assert sum(t["ns"] for t in ops) == int(sys.argv[1]) * 1000, tiles
+assert not any("pump" in (t["name"] or "") for t in tiles), tiles
+assert {t["name"] for t in ops} <= {"dot.1", "tanh.2"}, tiles' "$1" <"$tmp/out"
+}
+for name in '$numpy asarray' '$array.py:631 _value' \
+	'$api.py:2490 try_to_block'; do
+	computes 4879 "$name" 5800 5000
+	result "operations of XLA while $name waits" "$tmp/err"
+done
+computes 4879 '$train.py:12 look' 5010 5000
+result 'the same of a method that is not recorded: both end as one' "$tmp/err"
+computes 0 '$train.py:12 look' 5800 5000 &&
+	computes 0 '$train.py:12 look' 5000 5500 &&
+	computes 0 '$<unknown> acquire' 5800 5000
+result 'no operations where they end at another time, or a lock is waited for' \
+	"$tmp/err"
 tap_done

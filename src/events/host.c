@@ -1386,14 +1386,16 @@ int pf_walk_says(const struct pf_walk *w, const struct pf_place *place)
 	       !(f->inner.kind != PF_KIND_CPU_OP && class->is_asleep);
 }
 
-int pf_others_piece(struct pf_others *o, int64_t at_ns, int64_t limit_ns,
-		    const struct pf_walk **of, struct pf_place *out,
-		    int64_t *end_ns, struct pf_err *err)
+int pf_others_piece(struct pf_others *o, bool no_python, int64_t at_ns,
+		    int64_t limit_ns, const struct pf_walk **of,
+		    struct pf_place *out, int64_t *end_ns, struct pf_err *err)
 {
+	const struct pf_walk *asleep = NULL;
+	struct pf_place place, around = nowhere;
+
 	*of = NULL;
 	*end_ns = limit_ns;
 	for (size_t i = 0; !*of && i < o->count; i++) {
-		struct pf_place place;
 		int rc;
 
 		/* what a thread before this one begins to do ends the piece */
@@ -1402,10 +1404,22 @@ int pf_others_piece(struct pf_others *o, int64_t at_ns, int64_t limit_ns,
 				     &place, end_ns, err) < 0);
 		rc = pf_walk_says(o->walks[i], &place);
 		PF_TRY(rc < 0);
+		if (no_python &&
+		    pf_walk_inner(o->walks[i])->kind == PF_KIND_PYTHON)
+			continue;
 		if (rc) {
 			*of = o->walks[i];
 			*out = place;
+		} else if (!asleep && place.op != PF_ID_NONE) {
+			asleep = o->walks[i];
+			around = place;
 		}
+	}
+	if (!*of && asleep) {
+		*of = asleep;
+		*out = around;
+		out->cause = PF_CAUSE_OP;
+		out->name = out->op;
 	}
 	return 0;
 }

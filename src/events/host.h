@@ -196,11 +196,13 @@ void pf_others_free(struct pf_others *o);
 /*
  * The next piece of time from at_ns on, which never goes back, of the first of
  * them that is in something (no step) and not asleep: its walk, whose place is
- * *out; or NULL, and *out stays.  -1 on error.
+ * *out; or NULL, and *out stays.  Where each is asleep, of the first that is so
+ * in an operator: the place is that.  Who waits for the runtime's threads does
+ * not for what others do in Python (no_python).  -1 on error.
  */
-int pf_others_piece(struct pf_others *o, int64_t at_ns, int64_t limit_ns,
-		    const struct pf_walk **of, struct pf_place *out,
-		    int64_t *end_ns, struct pf_err *err);
+int pf_others_piece(struct pf_others *o, bool no_python, int64_t at_ns,
+		    int64_t limit_ns, const struct pf_walk **of,
+		    struct pf_place *out, int64_t *end_ns, struct pf_err *err);
 
 uint32_t pf_walk_track(const struct pf_walk *w);
 

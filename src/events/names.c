@@ -262,6 +262,12 @@ struct pf_name_class pf_name_classify(const char *name)
 	c.is_module =
 		!strncmp(name, PF_MODULE_PREFIX, strlen(PF_MODULE_PREFIX));
 	c.is_asleep = pf_word(PF_WORD_ASLEEP, name);
+	c.woken_by = pf_word(PF_WORD_OF_LOCK, name)     ? PF_WOKEN_LOCK
+		     : pf_word(PF_WORD_OF_ENGINE, name) ? PF_WOKEN_ENGINE
+		     : pf_word(PF_WORD_OF_POOL, name)   ? PF_WOKEN_POOL
+							: PF_WOKEN_NOT;
+	c.wakes = pf_word(PF_WORD_WAKES, name);
+	c.is_node = pf_word(PF_WORD_NODE, name);
 	c.is_comm_op =
 		c.range != PF_CAUSE_COMM && pf_word(PF_WORD_COMM_OP, name);
 	c.is_wrapper = !strstr(name, "::") && !strstr(name, "Backward") &&

@@ -68,6 +68,14 @@ enum pf_wait_for {
 	PF_WAITS_EVENT
 };
 
+/* What lets a thread go on that sleeps in a Python function, by its name. */
+enum pf_woken_by {
+	PF_WOKEN_NOT,    /* it does not sleep; or it is not known */
+	PF_WOKEN_LOCK,   /* another thread that lets go of a lock, or ends */
+	PF_WOKEN_ENGINE, /* that of autograd */
+	PF_WOKEN_POOL,   /* those of XLA's runtime */
+};
+
 #define PF_MODULE_PREFIX "nn.Module: " /* how torch names calls of modules */
 
 struct pf_name_class {
@@ -80,6 +88,9 @@ struct pf_name_class {
 	bool is_module;   /* a call of nn.Module */
 	/* A Python function in which a thread sleeps until it is woken. */
 	bool is_asleep;
+	uint8_t woken_by; /* such a function: enum pf_woken_by */
+	bool wakes;       /* a function that lets go of a lock */
+	bool is_node;     /* an operator of autograd's engine */
 	/* An operator of such a name says only what is inside: "forward". */
 	bool is_wrapper;
 	bool is_sync;        /* a call that only waits for the GPU */
@@ -237,8 +248,13 @@ enum pf_word {
 	PF_WORD_LIBRARY_RANGE, /* ranges that no program named itself */
 	PF_WORD_LIBRARY,       /* Python functions that are not the user's */
 	PF_WORD_WAITING,       /* Python functions that wait */
-	PF_WORD_ASLEEP,   /* ... for another thread or process: whole words */
-	PF_WORD_WAIT_ALL, /* calls that wait for all streams, */
+	PF_WORD_ASLEEP,  /* ... for another thread or process: whole words */
+	PF_WORD_OF_LOCK, /* ... for a lock, which threads wake each other by */
+	PF_WORD_OF_ENGINE,    /* ... for autograd's threads */
+	PF_WORD_OF_POOL,      /* ... for those of XLA's runtime */
+	PF_WORD_WAKES,        /* ... let go of such a lock */
+	PF_WORD_NODE,         /* operators of autograd's threads */
+	PF_WORD_WAIT_ALL,     /* calls that wait for all streams, */
 	PF_WORD_WAIT_STREAM,  /* for one, */
 	PF_WORD_WAIT_EVENT,   /* for what an event marks */
 	PF_WORD_EVENT_RECORD, /* calls that mark it */

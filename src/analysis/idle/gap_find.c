@@ -395,8 +395,8 @@ static int emit_silent(struct pf_explain *x, const struct pf_gap *gap,
 		struct pf_place other = *place;
 
 		PF_TRY(x->others &&
-		       pf_others_piece(x->others, from, to, &x->at, &other,
-				       &end, in->db->err) < 0);
+		       pf_others_piece(x->others, false, from, to, &x->at,
+				       &other, &end, in->db->err) < 0);
 		emit_host(x, gap, &other, from, end);
 	}
 	return 0;

@@ -541,11 +541,14 @@ struct frame {
 	uint32_t name, op, frame, module;
 	bool is_user; /* frame is the user's */
 	bool is_asleep, is_range;
+	uint8_t slept; /* enum path_slept: of the innermost function */
 };
 
-static const struct frame outermost = { { 0, false }, PF_ID_NONE, PF_ID_NONE,
-					PF_ID_NONE,   PF_ID_NONE, false,
-					true,         false };
+static const struct frame outermost = { .name = PF_ID_NONE,
+					.op = PF_ID_NONE,
+					.frame = PF_ID_NONE,
+					.module = PF_ID_NONE,
+					.slept = PATH_SLEPT_SOMEHOW };
 
 struct reader {
 	struct path *p;
@@ -555,8 +558,9 @@ struct reader {
 	struct pf_nest open;
 	int64_t at_ns;   /* of the last event; INT64_MIN: there was none */
 	int64_t past_ns; /* of the last begin or end */
-	bool was_asleep; /* just before that instant */
-	/* since it worked: how long functions waited, as their names say */
+	uint8_t slept;   /* enum path_slept: just before that instant */
+	bool is_napping; /* nothing has begun in the last of p->naps */
+	/* since it worked: how long functions waited for autograd */
 	int64_t waited_ns, wait_end_ns;
 	bool has_around;
 	struct path_around around; /* of the last call, and its number */
@@ -676,17 +680,19 @@ static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 }
 
 /*
- * Did the thread sleep before it went on?  As what was open at that instant
+ * How did the thread sleep before it went on?  As what was open at that instant
  * says; or a function waited for most of the time in which it did nothing: it
  * may have returned before the next call.
  */
-static bool has_slept(const struct reader *r, int64_t since_ns, int64_t at_ns)
+static enum path_slept slept(const struct reader *r, int64_t since_ns,
+			     int64_t at_ns)
 {
 	int64_t beyond = r->wait_end_ns > at_ns ? r->wait_end_ns - at_ns : 0;
 
-	return r->was_asleep ||
-	       (r->waited_ns > beyond &&
-		r->waited_ns - beyond >= (at_ns - since_ns) / 2);
+	return r->waited_ns > beyond &&
+			       r->waited_ns - beyond >= (at_ns - since_ns) / 2
+		       ? PATH_SLEPT_ENGINE
+		       : (enum path_slept)r->slept;
 }
 
 /* It works up to then: only what waits still counts. */
@@ -710,22 +716,24 @@ static void add_busy(struct reader *r, int64_t start_ns, int64_t end_ns)
 		forget_waits(r, b->end_ns);
 		return;
 	}
-	*PF_ONE_MORE(p->busy, p->busy_count, p->busy_cap) =
-		(struct path_busy){ start_ns, end_ns,
-				    has_slept(r, since_ns, start_ns), false };
+	*PF_ONE_MORE(p->busy, p->busy_count, p->busy_cap) = (struct path_busy){
+		start_ns, end_ns, (uint8_t)slept(r, since_ns, start_ns), false
+	};
 	forget_waits(r, end_ns);
 }
 
 static void add_range(struct frame *f, unsigned kind, uint32_t name,
 		      const struct pf_name_class *class)
 {
-	f->is_asleep = kind != PF_KIND_PYTHON || class->is_asleep;
+	f->is_asleep = kind == PF_KIND_PYTHON && class->is_asleep;
 	f->is_range = kind == PF_KIND_ANNOTATION;
 	f->name = name;
 	if (kind == PF_KIND_CPU_OP && !class->is_step)
 		f->op = name;
 	if (kind != PF_KIND_PYTHON)
 		return;
+	f->slept = class->woken_by == PF_WOKEN_ENGINE ? PATH_SLEPT_ENGINE
+						      : PATH_AWAKE;
 	if (class->is_module)
 		f->module = name;
 	if (class->is_user_python || !f->is_user)
@@ -754,7 +762,7 @@ static void go_to(struct reader *r, int64_t at_ns)
 			end_hole(r, f, f->range.end_ns);
 		f = pf_nest_top(&r->open);
 		end_hole(r, f, at_ns);
-		r->was_asleep = !f || f->is_asleep;
+		r->slept = f ? f->slept : PATH_SLEPT_SOMEHOW;
 		r->at_ns = at_ns;
 	}
 	pf_nest_drop(&r->open, at_ns);
@@ -766,6 +774,41 @@ static bool is_comm(const struct path *p, unsigned kind,
 {
 	return !p->work_count && class->range == PF_CAUSE_COMM &&
 	       (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION);
+}
+
+/* A function sleeps in which nothing begins; of short ones nothing is known. */
+static void take_function(struct reader *r, const struct pf_name_class *class,
+			  int64_t start_ns, int64_t end_ns)
+{
+	struct path *p = r->p;
+	const struct frame *in = pf_nest_top(&r->open);
+
+	r->thread->has_python = true;
+	if ((class->woken_by == PF_WOKEN_LOCK ||
+	     class->woken_by == PF_WOKEN_ENGINE) &&
+	    end_ns - start_ns >= PF_PATH_HANDOFF_NS) {
+		*PF_ONE_MORE(p->naps, p->nap_count, p->nap_cap) =
+			(struct path_nap){ start_ns, end_ns, r->number,
+					   class->woken_by };
+		r->is_napping = true;
+	}
+	/* who sleeps on a condition lets go of its lock to do so */
+	if (class->wakes && !(in && in->is_asleep))
+		*PF_ONE_MORE(p->wakes, p->wake_count, p->wake_cap) =
+			(struct path_wake){ start_ns, r->number, 0 };
+	if (class->woken_by == PF_WOKEN_ENGINE && end_ns > r->wait_end_ns) {
+		r->waited_ns +=
+			end_ns -
+			(start_ns > r->wait_end_ns ? start_ns : r->wait_end_ns);
+		r->wait_end_ns = end_ns;
+	}
+}
+
+/* Autograd's threads begin with an operator of it, as no other does. */
+static void take_op(struct path_thread *t, const struct pf_name_class *class)
+{
+	t->is_engine |= !t->has_op && !t->has_call && class->is_node;
+	t->has_node |= class->is_node;
 }
 
 static int event(void *context, const struct pf_block *b, uint32_t i,
@@ -786,6 +829,11 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 	if (!class || path_check_time(start, end, err) < 0)
 		return -1;
 	go_to(r, start);
+	if (r->is_napping && start < p->naps[p->nap_count - 1].to_ns)
+		p->nap_count--;
+	r->is_napping = false;
+	if (kind == PF_KIND_CPU_OP)
+		take_op(t, class);
 	if (is_call && add_call(r, b, i, event_id, class) < 0)
 		return -1;
 	if (is_call || kind == PF_KIND_CPU_OP) {
@@ -795,25 +843,22 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 		t->has_call |= is_call;
 		t->last_ns = end > t->last_ns ? end : t->last_ns;
 	}
-	if ((is_call || (kind == PF_KIND_CPU_OP && !class->is_wrapper)) &&
+	if ((is_call || (kind == PF_KIND_CPU_OP &&
+			 (!class->is_wrapper || p->trace->is_pooled))) &&
 	    (!p->has_bounds || end > p->w0_ns)) {
 		add_busy(r, start, end);
 		p->busy[p->busy_count - 1].waits |= class->waits != 0;
 	}
 	if (is_comm(p, kind, class))
 		path_comms_add(p, t->pid, b->name[i], start, end);
+	if (kind == PF_KIND_PYTHON)
+		take_function(r, class, start, end);
 	PF_NEST_OF(&r->open, struct frame);
 	f = pf_nest_enter(&r->open,
 			  (struct pf_nest_range){ end, kind == PF_KIND_PYTHON },
 			  false);
 	if (f)
 		add_range(f, kind, b->name[i], class);
-	if (kind == PF_KIND_PYTHON && class->is_asleep &&
-	    end > r->wait_end_ns) {
-		r->waited_ns +=
-			end - (start > r->wait_end_ns ? start : r->wait_end_ns);
-		r->wait_end_ns = end;
-	}
 	return 0;
 }
 
@@ -863,6 +908,7 @@ static int read_thread(struct reader *r, const struct pf_track *t)
 	r->at_ns = r->wait_end_ns = INT64_MIN;
 	r->past_ns = INT64_MIN;
 	r->waited_ns = 0;
+	r->is_napping = false;
 	pf_nest_clear(&r->open);
 	rc = read_host_track(r, t);
 	r->thread->call_count = p->call_count - r->thread->first_call;
@@ -932,6 +978,8 @@ int path_load_host(struct path *p)
 		p->has_ops |= t->has_op;
 		t->process = pf_intern_add(&processes, t->pid, strlen(t->pid));
 	}
+	for (size_t i = 0; i < p->wake_count; i++)
+		p->wakes[i].process = p->threads[p->wakes[i].thread].process;
 	pf_intern_release(&processes);
 	forget_launches(p);
 	p->calls = pf_realloc(p->calls, (size_t)p->call_count + 1,
@@ -1862,10 +1910,14 @@ static bool is_of_lower(const void *a, const void *b)
  * The threads of one process in order of time.  What goes on is in both heaps,
  * by end and by thread; what is over leaves "low" when it comes to its top.
  * "over" are the last two threads that stopped, the later first, of equals the
- * lower.
+ * lower; "engine" is the last of autograd's, and "silent" of those that may be,
+ * as no function of theirs is recorded.
  */
 struct sweep {
-	struct stretch *ending, *low, over[2];
+	const struct path *p;
+	const struct stretch *all; /* by process and time */
+	size_t count;
+	struct stretch *ending, *low, over[2], engine, silent;
 	size_t ending_count, low_count;
 };
 
@@ -1890,6 +1942,12 @@ static void end_before(struct sweep *w, int64_t at_ns)
 		w->ending[0] = w->ending[--w->ending_count];
 		pf_heap_sink(w->ending, sizeof(s), w->ending_count, 0,
 			     ends_first);
+		if (w->p->threads[s.thread].is_engine &&
+		    s.end_ns > w->engine.end_ns)
+			w->engine = s;
+		if (!w->p->threads[s.thread].has_python &&
+		    s.end_ns > w->silent.end_ns)
+			w->silent = s;
 		if (w->over[0].end_ns < s.end_ns) {
 			if (w->over[0].thread != s.thread)
 				w->over[1] = w->over[0];
@@ -1941,25 +1999,6 @@ static void add_handoff(struct path *p, uint32_t from, int64_t from_ns,
 				       .to_point = PF_PATH_NONE };
 }
 
-/*
- * The thread of the same process that stopped last, after "since", and not so
- * long ago that this explains less than half of the time.
- */
-static void find_waker(struct path *p, struct sweep *w,
-		       const struct stretch *own, int64_t since_ns)
-{
-	struct stretch from = { .end_ns = own->start_ns };
-
-	from.thread = working(w, own);
-	if (from.thread == PF_PATH_NONE)
-		from = w->over[w->over[0].thread == own->thread];
-	if (from.end_ns > since_ns &&
-	    own->start_ns - from.end_ns <=
-		    PF_PATH_LAUNCH_NS + (own->start_ns - since_ns) / 2)
-		add_handoff(p, from.thread, from.end_ns, own->thread,
-			    own->start_ns, since_ns);
-}
-
 /* When a thread stopped before it began that: of the window. */
 static int64_t idle_since(const struct path *p, const struct stretch *s)
 {
@@ -1970,6 +2009,105 @@ static int64_t idle_since(const struct path *p, const struct stretch *s)
 	return last > p->w0_ns ? last : p->w0_ns;
 }
 
+/* How far from where a thread sleeps another may begin, or end, to be why. */
+static int64_t off_by(int64_t slept_ns)
+{
+	return PF_PATH_LAUNCH_NS + slept_ns / PF_PATH_HOLE_PARTS;
+}
+
+/* The last time in which a thread begins to work before an instant: it has one. */
+static const struct path_busy *busy_before(const struct path *p,
+					   const struct path_thread *t,
+					   int64_t at_ns)
+{
+	const struct path_busy *own = &p->busy[t->first_busy];
+
+	return &own[PF_SEARCH(k, t->busy_count, own[k].start_ns < at_ns) - 1];
+}
+
+/*
+ * A thread sleeps, and nothing says why.  Another, which did nothing before,
+ * works from then on until it goes on: it works for that.  Of several the one
+ * that ends last; of those whose functions are recorded none, these would say.
+ */
+static void find_helper(struct path *p, const struct sweep *w, uint32_t thread,
+			int64_t from_ns, int64_t to_ns)
+{
+	const int64_t off = off_by(to_ns - from_ns);
+	const uint32_t process = p->threads[thread].process;
+	const struct stretch *first = NULL;
+	const struct path_busy *last = NULL;
+	size_t i = PF_SEARCH(k, w->count,
+			     w->all[k].process < process ||
+				     (w->all[k].process == process &&
+				      w->all[k].start_ns < from_ns - off));
+
+	for (size_t n = 0;
+	     n < LOOK_MAX && i < w->count && w->all[i].process == process &&
+	     w->all[i].start_ns <= from_ns + off;
+	     n++, i++) {
+		const struct stretch *s = &w->all[i];
+		const struct path_thread *t = &p->threads[s->thread];
+		const struct path_busy *z;
+
+		if (s->thread == thread || t->has_python ||
+		    s->start_ns >= to_ns || idle_since(p, s) > from_ns)
+			continue;
+		z = busy_before(p, t, to_ns);
+		if (z->end_ns > to_ns || z->end_ns < to_ns - off ||
+		    (last && z->end_ns <= last->end_ns))
+			continue;
+		first = s;
+		last = z;
+	}
+	if (!last)
+		return;
+	add_handoff(p, thread,
+		    first->start_ns < from_ns ? first->start_ns : from_ns,
+		    first->thread, first->start_ns, idle_since(p, first));
+	add_handoff(p, first->thread, last->end_ns, thread, to_ns, from_ns);
+}
+
+/* Not so long ago that this explains less than half of the time. */
+static void wake(struct path *p, const struct stretch *from,
+		 const struct stretch *own, int64_t since_ns)
+{
+	if (from->end_ns > since_ns &&
+	    own->start_ns - from->end_ns <=
+		    PF_PATH_LAUNCH_NS + (own->start_ns - since_ns) / 2)
+		add_handoff(p, from->thread, from->end_ns, own->thread,
+			    own->start_ns, since_ns);
+}
+
+/*
+ * A thread of autograd, or of a pool, works on with what another has done, that
+ * of the same process that stopped last, after "since".  All others go on when
+ * autograd's stops; or when what their functions wait for does, which are
+ * recorded; or when another has worked for them all the while.
+ */
+static void find_waker(struct path *p, struct sweep *w,
+		       const struct stretch *own, int64_t since_ns)
+{
+	const struct path_thread *t = &p->threads[own->thread];
+	const bool slept_in_engine =
+		p->busy[own->busy].slept == PATH_SLEPT_ENGINE;
+	struct stretch from = { .end_ns = own->start_ns };
+
+	if (t->is_engine || p->trace->is_pooled) {
+		from.thread = working(w, own);
+		if (from.thread == PF_PATH_NONE ||
+		    !(p->threads[from.thread].is_engine || p->trace->is_pooled))
+			from = w->over[w->over[0].thread == own->thread];
+		wake(p, &from, own, since_ns);
+	} else if (w->engine.end_ns > since_ns) {
+		wake(p, &w->engine, own, since_ns);
+	} else if (slept_in_engine && !t->has_node) {
+		wake(p, &w->silent, own, since_ns);
+	} else if (!slept_in_engine) {
+		find_helper(p, w, own->thread, since_ns, own->start_ns);
+	}
+}
+
 /* Is it woken?  After all that begins with it. */
 static void look_at(struct path *p, struct sweep *w, const struct stretch *s)
 {
@@ -1977,7 +2115,7 @@ static void look_at(struct path *p, struct sweep *w, const struct stretch *s)
 	const int64_t last = idle_since(p, s);
 
 	if (b->start_ns - last >= PF_PATH_HANDOFF_NS && b->start_ns < p->h_ns &&
-	    b->can_wake)
+	    b->slept != PATH_AWAKE)
 		find_waker(p, w, s, last);
 }
 
@@ -2059,7 +2197,7 @@ static void cut_busy(struct path *p)
 				if (h->from_ns > b.start_ns ||
 				    b.start_ns - h->to_ns < PF_PATH_HOLE_NS) {
 					b.start_ns = h->to_ns;
-					b.can_wake = false;
+					b.slept = PATH_AWAKE;
 				}
 			}
 			p->busy[count++] = b;
@@ -2096,7 +2234,7 @@ static void find_served(struct path *p)
 		if (since_ns < h.from_ns)
 			add_handoff(p, h.thread, h.from_ns, by->thread,
 				    by->start_ns, since_ns);
-		p->busy[by->busy].can_wake = false;
+		p->busy[by->busy].slept = PATH_AWAKE;
 	}
 	p->hole_count = served;
 }
@@ -2124,6 +2262,55 @@ static void find_waiting(struct path *p)
 	pf_sort(p->holes, p->hole_count, sizeof(*p->holes), by_thread);
 }
 
+PF_ORDER(by_process_wake, struct path_wake,
+	 PF_UP(process) PF_UP(at_ns) PF_UP(thread))
+
+/*
+ * A thread has autograd work: who did nothing before, and does from then on.
+ * Those that begin with an operator of it are known anyway.
+ */
+static void begin_engine(struct path *p, const struct sweep *w,
+			 const struct path_nap *nap)
+{
+	const uint32_t process = p->threads[nap->thread].process;
+
+	for (size_t n = 0,
+		    i = PF_SEARCH(k, w->count,
+				  w->all[k].process < process ||
+					  (w->all[k].process == process &&
+					   w->all[k].start_ns < nap->from_ns));
+	     n < LOOK_MAX && i < w->count && w->all[i].process == process &&
+	     w->all[i].start_ns < nap->to_ns;
+	     n++, i++) {
+		const struct stretch *s = &w->all[i];
+		const struct path_thread *t = &p->threads[s->thread];
+
+		if (!t->has_python && !t->is_engine &&
+		    idle_since(p, s) <= nap->from_ns)
+			add_handoff(p, nap->thread, nap->from_ns, s->thread,
+				    s->start_ns, idle_since(p, s));
+	}
+}
+
+/* A thread slept until another let go of a lock: the last that did before. */
+static void end_nap(struct path *p, const struct sweep *w,
+		    const struct path_nap *nap)
+{
+	const uint32_t process = p->threads[nap->thread].process;
+	size_t i = PF_SEARCH(k, p->wake_count,
+			     p->wakes[k].process < process ||
+				     (p->wakes[k].process == process &&
+				      p->wakes[k].at_ns < nap->to_ns));
+
+	/* none of its own is in it */
+	if (i-- && p->wakes[i].process == process &&
+	    p->wakes[i].at_ns > nap->from_ns)
+		add_handoff(p, p->wakes[i].thread, p->wakes[i].at_ns,
+			    nap->thread, nap->to_ns, nap->from_ns);
+	else
+		find_helper(p, w, nap->thread, nap->from_ns, nap->to_ns);
+}
+
 PF_ORDER(by_woken, struct path_handoff, PF_UP(to) PF_UP(at_ns))
 
 static void find_handoffs(struct path *p)
@@ -2137,12 +2324,17 @@ static void find_handoffs(struct path *p)
 	cut_busy(p);
 	all = pf_alloc(3 * ((size_t)p->busy_count + 1) * sizeof(*all));
 	count = list_stretches(p, all);
-	w = (struct sweep){ .ending = all + count, .low = all + 2 * count };
+	w = (struct sweep){ .p = p,
+			    .all = all,
+			    .count = count,
+			    .ending = all + count,
+			    .low = all + 2 * count };
 	for (size_t i = 0, next; i < count; i = next) {
 		if (!i || all[i].process != all[i - 1].process) {
 			w.ending_count = w.low_count = 0;
 			w.over[0].end_ns = w.over[1].end_ns = INT64_MIN;
 			w.over[0].thread = w.over[1].thread = PF_PATH_NONE;
+			w.engine = w.silent = w.over[0];
 		}
 		for (next = i;
 		     next < count && all[next].process == all[i].process &&
@@ -2153,6 +2345,12 @@ static void find_handoffs(struct path *p)
 		for (size_t k = i; k < next; k++)
 			look_at(p, &w, &all[k]);
 	}
+	pf_sort(p->wakes, p->wake_count, sizeof(*p->wakes), by_process_wake);
+	for (size_t i = 0; i < p->nap_count; i++)
+		if (p->naps[i].to_ns > p->w0_ns && p->naps[i].to_ns < p->h_ns)
+			(p->naps[i].woken_by == PF_WOKEN_LOCK
+				 ? end_nap
+				 : begin_engine)(p, &w, &p->naps[i]);
 	free(all);
 	pf_sort(p->graph.handoffs, p->graph.handoff_count,
 		sizeof(*p->graph.handoffs), by_woken);
@@ -2301,7 +2499,8 @@ static void add_thread(struct builder *x, uint32_t thread)
 	struct path_graph *g = &p->graph;
 	struct path_thread *t = &p->threads[thread];
 
-	if (!t->has_op && !t->has_call && t->track_id != p->main_track)
+	if (!t->has_op && !t->has_call && t->track_id != p->main_track &&
+	    x->first_of[0][thread] == PF_PATH_NONE)
 		return;
 	find_points(x, thread);
 	t->first_point = step_to(x, p->w0_ns, PATH_AT_FIRST, thread);

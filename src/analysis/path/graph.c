@@ -1172,20 +1172,60 @@ static int put_piece(struct tiler *t, const struct path_stand *s,
 	return put(t, tile);
 }
 
+#define POOL_MAX 256 /* threads of a pool that are looked at */
+
+/*
+ * Has a pool work from where a function, which calls none, begins to do nothing
+ * that is known, and no more when it goes on?  Methods of C are not recorded.
+ */
+static bool is_waited_for(const struct path *p, uint32_t thread,
+			  int64_t from_ns, int64_t to_ns)
+{
+	const int64_t off = (to_ns - from_ns) / PF_PATH_HOLE_PARTS;
+	bool begins = false, ends = false;
+
+	if (to_ns - from_ns < PF_PATH_HOLE_NS)
+		return false;
+	for (uint32_t i = 0; i < p->thread_count && i < POOL_MAX; i++) {
+		const struct path_thread *t = &p->threads[i];
+		const struct path_busy *busy = &p->busy[t->first_busy];
+		const size_t first = PF_SEARCH(k, t->busy_count,
+					       busy[k].end_ns <= from_ns),
+			     end = PF_SEARCH(k, t->busy_count,
+					     busy[k].start_ns < to_ns);
+
+		if (i == thread || first == end)
+			continue;
+		begins |= busy[first].start_ns <= from_ns + off;
+		ends |= busy[end - 1].end_ns >= to_ns - off;
+		if (busy[end - 1].end_ns > to_ns)
+			return false;
+	}
+	return begins && ends;
+}
+
 /*
  * Where work is done by a pool of threads, a thread says nothing, or without a
  * GPU waits for it: what another does may be it.
  */
-static int is_silent(const struct path *p, const struct pf_inner *inner)
+static int is_silent(const struct path *p, const struct path_stand *s,
+		     const struct pf_inner *inner, int64_t from_ns,
+		     int64_t to_ns)
 {
 	const struct pf_name_class *class;
 
-	if (!p->trace->is_pooled || inner->name == PF_ID_NONE)
-		return p->trace->is_pooled;
+	if (!p->trace->is_pooled)
+		return 0;
+	if (inner->name ==
+	    PF_ID_NONE) /* of who is not of the runtime, no more */
+		return !p->threads[s->thread].has_python;
 	if (p->work_count || inner->kind == PF_KIND_CPU_OP)
 		return 0;
 	class = pf_names_class(p->names, inner->name);
-	return class ? class->is_asleep || class->is_step : -1;
+	PF_TRY(!class);
+	return class->woken_by == PF_WOKEN_POOL || class->is_step ||
+	       (inner->kind == PF_KIND_PYTHON &&
+		is_waited_for(p, s->thread, from_ns, to_ns));
 }
 
 static int put_silent(struct tiler *t, const struct path_stand *s,
@@ -1193,6 +1233,7 @@ static int put_silent(struct tiler *t, const struct path_stand *s,
 		      const struct pf_inner *inner, struct pf_path_tile *tile)
 {
 	struct path *p = t->p;
+	const bool no_python = p->threads[s->thread].has_python;
 	const int64_t to_ns = tile->end_ns;
 	int rc = 0;
 
@@ -1208,10 +1249,17 @@ static int put_silent(struct tiler *t, const struct path_stand *s,
 		struct pf_place other = *place;
 		struct pf_inner what = *inner;
 
-		rc = pf_others_piece(t->others, tile->start_ns, to_ns, &of,
-				     &other, &part.end_ns, p->db->err);
+		rc = pf_others_piece(t->others, no_python, tile->start_ns,
+				     to_ns, &of, &other, &part.end_ns,
+				     p->db->err);
 		if (of) {
 			what = *pf_walk_inner(of);
+			/* or it is asleep in that operator */
+			if (other.cause == PF_CAUSE_OP &&
+			    what.kind != PF_KIND_CPU_OP) {
+				what.name = other.name;
+				what.kind = PF_KIND_CPU_OP;
+			}
 			part.track_id = pf_walk_track(of);
 			part.is_inferred = true;
 		}
@@ -1236,7 +1284,7 @@ static int put_at(void *context, const struct path_stand *s,
 		.called_ns = PF_NO_INT,
 	};
 
-	const int silent = is_silent(t->p, inner);
+	const int silent = is_silent(t->p, s, inner, from_ns, to_ns);
 
 	(void)err;
 	PF_TRY(silent < 0);

@@ -93,10 +93,17 @@ struct path_call {
 	uint32_t is_first : 1;      /* it loads code, or starts the driver */
 };
 
+/* What a thread was in that did nothing. */
+enum path_slept {
+	PATH_AWAKE,         /* a function of Python, as far as is known */
+	PATH_SLEPT_SOMEHOW, /* nothing says: no function is recorded */
+	PATH_SLEPT_ENGINE,  /* one that waits for autograd's threads */
+};
+
 /* A time in which a thread works, and may have been woken for. */
 struct path_busy {
 	int64_t start_ns, end_ns;
-	bool can_wake; /* what was open before says that it slept */
+	uint8_t slept; /* enum path_slept: before it */
 	bool waits;    /* a call in it may wait for GPU work */
 };
 
@@ -106,10 +113,24 @@ struct path_hole {
 	uint32_t thread;
 };
 
+/* A function in which a thread sleeps until another wakes it. */
+struct path_nap {
+	int64_t from_ns, to_ns;
+	uint32_t thread;
+	uint32_t woken_by; /* enum pf_woken_by: a lock, or autograd */
+};
+
+/* A function that lets go of one. */
+struct path_wake {
+	int64_t at_ns;
+	uint32_t thread, process;
+};
+
 struct path_thread {
 	uint32_t track_id;
 	const char *pid; /* borrowed of tracks */
-	bool has_op, has_call, is_on_path;
+	bool has_op, has_call, has_python, is_on_path;
+	bool has_node, is_engine;  /* autograd's operators; its thread */
 	int64_t first_ns, last_ns; /* of operators and calls */
 	uint32_t first_call, call_count, launch_count;
 	uint32_t first_busy, busy_count, process;
@@ -307,6 +328,10 @@ struct path {
 		*holes; /* by thread and time; until the graph is built */
 	uint32_t hole_count;
 	size_t hole_cap;
+	struct path_nap *naps; /* by thread and time, as holes */
+	size_t nap_count, nap_cap;
+	struct path_wake *wakes; /* the same */
+	size_t wake_count, wake_cap;
 	struct path_comm *comms; /* where no GPU works */
 	size_t comm_count, comm_cap;
 	struct path_phi {

@@ -276,6 +276,8 @@ static void release(struct path *p)
 	pf_intern_release(&p->arounds);
 	free(p->busy);
 	free(p->holes);
+	free(p->naps);
+	free(p->wakes);
 	free(p->comms);
 	free(p->phi);
 	free(p->on_path);

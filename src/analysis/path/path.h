@@ -18,6 +18,12 @@
  * their work is done (events/gpu.h), they wait for it; work that no call
  * launched is no part of the path then.
  *
+ * A thread that sleeps is woken by who lets go of a lock meanwhile, as functions
+ * of both say; by autograd's threads, which run its operators; or by one that did
+ * nothing before, of which no functions are recorded, and works from where it
+ * goes to sleep until it wakes.  Else its time is its own.  Who waits for results
+ * of JAX waits for operations of XLA's threads.
+ *
  * A thread that is in a range alone, from where another of its process begins
  * calls that wait to where it ends them, waits for that one.  Where no GPU
  * works it waits so for one that communicates (gloo), and where nothing but its

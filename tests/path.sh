@@ -878,4 +878,21 @@ computes 0 '$train.py:12 look' 5800 5000 &&
 	computes 0 '$<unknown> acquire' 5800 5000
 result 'no operations where they end at another time, or a lock is waited for' \
 	"$tmp/err"
+
+# ---- what nothing names is one sum, of the path and of the advice ----
+cat >"$tmp/bare.json" <<EOF
+[
+{$x, "cat": "user_annotation", "name": "ProfilerStep#1", "ts": 0, "dur": 1000},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 100},
+{$x, "cat": "user_annotation", "name": "ProfilerStep#2", "ts": 1200, "dur": 800},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 1900, "dur": 100}
+]
+EOF
+rm -f "$tmp/bare.db"
+run 0 "$profan" ingest -q "$tmp/bare.json" -o "$tmp/bare.db" &&
+	run 0 "$profan" path "$tmp/bare.db" && tr -s '\n' ' ' <"$tmp/out" |
+	grep -q '90.00 % is in steps, and in nothing that is recorded in them' &&
+	run 0 "$profan" advise "$tmp/bare.db" && tr -s '\n' ' ' <"$tmp/out" |
+	grep -q '^90.00 % of the critical path is in steps'
+result 'time that nothing names, between steps too' "$tmp/out"
 tap_done

@@ -272,24 +272,14 @@ static inline const char *advise_bare_words(const struct pf_advise *a)
 }
 
 /*
- * Is it time of the host that no record divides?  Steps have a number each;
- * beside GPU work it is what launches that.
+ * Is it time of the host that no record divides, of the path's bare_ns?  Steps
+ * have a number each; beside GPU work it is what launches that.
  */
 static inline bool advise_is_bare(const struct pf_advise *a,
 				  const struct advise_row *r)
 {
 	return r->flags & ADVISE_STEP ||
 	       (!a->has_work && (unsigned)r->category == PF_CAUSE_UNRECORDED);
-}
-
-static inline int64_t advise_bare_ns(const struct pf_advise *a)
-{
-	int64_t ns = 0;
-
-	for (size_t i = 0; i < a->tiles->row_count; i++)
-		if (advise_is_bare(a, &a->tiles->rows[i]))
-			ns += a->tiles->rows[i].ns;
-	return ns;
 }
 
 /* PyTorch, recorded by a profiler of its own: that has options to be set. */

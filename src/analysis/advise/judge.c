@@ -513,9 +513,9 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	    pf_num_share(p->gpu_ns, p->rest_ns) >= BUSY)
 		most++;
 	/* which may all bear one name */
-	if (advise_bare_ns(a) >= most->ns) {
+	if (p->bare_ns >= most->ns) {
 		pf_buf_addf(out, ADVISE_BARE_WORDS,
-			    PF_SHOW_SHARE(advise_bare_ns(a), p->window_ns),
+			    PF_SHOW_SHARE(p->bare_ns, p->window_ns),
 			    advise_bare_words(a));
 		return true;
 	}

@@ -2211,7 +2211,7 @@ static bool functions_say_more(const struct pf_advise *a)
 static bool take_bare(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
-	const int64_t ns = advise_bare_ns(a);
+	const int64_t ns = a->tiles->path->bare_ns;
 
 	if (!t->path->row_count || ns < t->path->rows->ns)
 		return false;

@@ -805,6 +805,8 @@ int path_rows_add(void *context, const struct pf_path_tile *tile,
 	if (is_of_gpu(tile->category) && tile->node)
 		out->how_ns[tile->node->how] += ns;
 	*part_of(out, tile->category) += ns;
+	if ((unsigned)tile->category == PF_CAUSE_UNRECORDED && !out->work_count)
+		out->bare_ns += ns;
 	if ((unsigned)tile->category == PF_CAUSE_ANNOTATION &&
 	    tile->name != PF_ID_NONE) {
 		const struct pf_name_class *class =

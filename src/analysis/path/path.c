@@ -414,10 +414,13 @@ static void add_most(const struct pf_path *p, struct pf_buf *out)
 {
 	const struct pf_path_row *c = largest(p->categories, p->category_count);
 	const struct pf_path_row *r = largest(p->rows, p->row_count);
+	int64_t bare_ns;
 
 	if (!c)
 		return;
-	if (c->in == PF_CAUSE_ANNOTATION && p->bare_ns > c->ns / 2) {
+	/* of what nothing names, that in steps */
+	bare_ns = p->bare_ns - (p->work_count ? 0 : p->unexplained_ns);
+	if (c->in == PF_CAUSE_ANNOTATION && bare_ns > c->ns / 2) {
 		pf_buf_addf(out, ". %s is in " PF_PATH_BARE_WORDS,
 			    PF_SHOW_SHARE(p->bare_ns, p->window_ns));
 		return;

@@ -216,7 +216,9 @@ struct pf_path {
 	int64_t rest_ns; /* of it, behind what was queued; or all */
 	int64_t inferred_ns, inferred_count, link_count;
 	int64_t others_ns; /* inferred: other threads communicate meanwhile */
-	int64_t bare_ns; /* in steps, and in nothing that is recorded in them */
+	/* in steps, and in nothing that is recorded in them; where no GPU works
+	 * also in nothing at all */
+	int64_t bare_ns;
 	const struct pf_graphs *graphs; /* borrowed: of the arguments */
 	int64_t *how_ns;                /* of replayed work: by pf_graph_how */
 	int64_t work_count;

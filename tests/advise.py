@@ -691,6 +691,23 @@ def reduces(p, count, us):
     on_cpu_ops(p, [], "aten::mm")
 
 
+def alone(p, step, by):
+    """One pass and no step: what is before its first operator, and behind its
+    last, is its time, too, but what starts and stops the profiler is not."""
+    if step:
+        return 0
+    p.python("torch/profiler/profiler.py(862): __enter__", 700)
+    with p.range("train.py(3): load" if by == "python_function" else "load",
+                 by):
+        p.pause(5000)
+    on_cpu_ops(p, ["aten::mm"])
+    with p.range("train.py(9): save" if by == "python_function" else "save",
+                 by):
+        p.pause(3000)
+    p.python("torch/profiler/profiler.py(865): __exit__", 900)
+    return 9000 * US
+
+
 def loads_alone(p, how="SingleProcess"):
     with p.range(LOADER % how):
         p.pause(100)
@@ -988,6 +1005,8 @@ PROGRAMS = {
     "A13-many-cpu": lambda p, step: reduces(p, 60, 200),
     "A13-flat-cpu": lambda p, step: reduces(p, 2, 6000),
     "A13-buckets-cpu": lambda p, step: reduces(p, 20, 9000),
+    "A21-alone-cpu": lambda p, step: alone(p, step, "user_annotation"),
+    "A21-called-cpu": lambda p, step: alone(p, step, "python_function"),
     "A1-workers-cpu": lambda p, step: on_cpu_ops(
         p, ["aten::mm"]) and loads_alone(p, "MultiProcessing"),
     "A1-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and loads_alone(p),
@@ -1432,7 +1451,9 @@ def in_half(p, is_changed):
 
 
 NUMBERED = {"A22-ran-before": 7}  # the first step; else 0
-UNMARKED = {"A2-paged", "A16-unrecorded-bare", "A22-unmarked"}  # no steps
+# no steps
+UNMARKED = {"A2-paged", "A16-unrecorded-bare", "A21-alone-cpu", "A21-called-cpu",
+            "A22-unmarked"}
 # What the first advice says of such a program, too.
 SAYS = {
     "A25": "copy the next part on a stream of its own",
@@ -1489,6 +1510,10 @@ SAYS = {
     "A13-many-cpu": "These are 240 collectives, 230.000 us of it each in the mean",
     "A13-flat-cpu": "start communication earlier",
     "A13-buckets-cpu": "start communication earlier",
+    "A21-alone-cpu": "100.00 % of 9.000 ms on the critical path. Most of it is in "
+                     "load",
+    "A21-called-cpu": "100.00 % of 9.000 ms on the critical path. Most of it is in "
+                      "train.py:3 load",
     "A6-hidden-not": "behind a host that recording slowed",
     "A3-values-jax": "Most of it is in $array.py:615 _value",
     "A4-server": "LLM(model, enforce_eager=False)",

@@ -113,6 +113,31 @@ struct pf_name_class {
 	bool is_free;          /* of a memory record: it frees */
 };
 
+/*
+ * Does an event of a thread bound the time that is judged where no GPU works and
+ * there are no steps?  Operators and calls do; so do ranges, and functions of the
+ * program that were called in the capture: those that were open when it began come
+ * before all that the profiler calls.  *is_on is the thread's, and begins as false.
+ */
+static inline bool pf_name_bounds(unsigned kind,
+				  const struct pf_name_class *class,
+				  bool *is_on)
+{
+	switch (kind) {
+	case PF_KIND_CPU_OP:
+	case PF_KIND_RUNTIME:
+	case PF_KIND_DRIVER:
+		return true;
+	case PF_KIND_ANNOTATION:
+		return !class->is_step;
+	case PF_KIND_PYTHON:
+		*is_on |= !class->is_user_python;
+		return *is_on && class->is_user_python;
+	default:
+		return false;
+	}
+}
+
 struct pf_names;
 struct pf_names *pf_names_new(struct pf_db *db);
 void pf_names_free(struct pf_names *n);

@@ -190,15 +190,17 @@ static bool is_all_time(const struct pf_window_trace *t)
 
 /*
  * From the first to the last of a track that times are shares of: work of a
- * device; where none was recorded operators of the host and the calls on their
- * threads; where there are no operators calls.  What the profiler writes of
- * itself, such as when it began and ended, is none of them.
+ * device; where none was recorded operators of the host, and what else bounds the
+ * time of their threads; where there are no operators the same of calls.  What the
+ * profiler writes of itself, such as when it began and ended, is none of them.
  */
 struct extent {
 	const struct pf_kinds *kinds;
+	struct pf_names *names;
 	enum pf_device_row row;
 	enum { NOTHING, CALLS, OPS, WORK } of;
 	int64_t lo_ns, hi_ns;
+	bool is_on;
 };
 
 static int widen(void *context, const struct pf_block *b, uint32_t i,
@@ -207,6 +209,7 @@ static int widen(void *context, const struct pf_block *b, uint32_t i,
 	struct extent *e = context;
 	unsigned kind = pf_kinds_at(e->kinds, b->type[i]);
 	int64_t end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	const struct pf_name_class *class;
 
 	(void)event_id;
 	if (e->row != PF_WORK_NONE) {
@@ -218,7 +221,10 @@ static int widen(void *context, const struct pf_block *b, uint32_t i,
 	} else if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER) {
 		e->of = e->of < CALLS ? CALLS : e->of;
 	} else {
-		return 0;
+		class = pf_names_class(e->names, b->name[i]);
+		PF_TRY(!class);
+		if (!pf_name_bounds(kind, class, &e->is_on))
+			return 0;
 	}
 	PF_AT_MOST(e->lo_ns, b->start_ns[i]);
 	PF_AT_LEAST(e->hi_ns, end_ns);
@@ -227,12 +233,15 @@ static int widen(void *context, const struct pf_block *b, uint32_t i,
 
 /* "of" is what the trace's span is of until now. */
 static int settle_track(struct pf_db *db, const struct pf_kinds *kinds,
-			const struct pf_track *track, struct pf_window_trace *t,
-			uint8_t *of)
+			struct pf_names *names, const struct pf_track *track,
+			struct pf_window_trace *t, uint8_t *of)
 {
 	static const struct pf_track_reader reader = { .event = widen };
-	struct extent e = { kinds, pf_work_row(track, t->is_tpu), NOTHING,
-			    INT64_MAX, INT64_MIN };
+	struct extent e = { .kinds = kinds,
+			    .names = names,
+			    .row = pf_work_row(track, t->is_tpu),
+			    .lo_ns = INT64_MAX,
+			    .hi_ns = INT64_MIN };
 
 	PF_TRY(pf_track_read(db, track, &reader, &e) < 0);
 	if (e.of == NOTHING || e.of < *of)
@@ -253,9 +262,10 @@ static int settle_work(struct pf_db *db, struct pf_window *w)
 {
 	PF_OWN uint8_t *of = pf_calloc(w->count + 1, sizeof(*of));
 	PF_AUTO(pf_kinds_release) struct pf_kinds kinds = { 0 };
+	PF_AUTO(pf_names_freed) struct pf_names *names = pf_names_new(db);
 	struct pf_track *tracks = NULL;
 	size_t count = 0;
-	int rc = pf_kinds_load(&kinds, db, db->err);
+	int rc = names ? pf_kinds_load(&kinds, db, db->err) : -1;
 
 	if (!rc)
 		rc = pf_tracks_load(db, 0, &tracks, &count, db->err);
@@ -268,7 +278,8 @@ static int settle_work(struct pf_db *db, struct pf_window *w)
 		if (!t || !is_all_time(t) || is_device != (i < count) ||
 		    (!is_device && of[t - w->traces] == WORK))
 			continue;
-		rc = settle_track(db, &kinds, track, t, &of[t - w->traces]);
+		rc = settle_track(db, &kinds, names, track, t,
+				  &of[t - w->traces]);
 	}
 	pf_tracks_free(tracks, count);
 	return rc;

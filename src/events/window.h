@@ -145,7 +145,8 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
  * Set the span of each trace that its times are shares of: what was asked for,
  * within the trace; where all time was, from the first to the last GPU work of
  * any device; without such work from the first to the last operator or call of
- * the host, as the critical path counts; and all of the trace if there is none.
+ * the host, or what else bounds the time of its threads (pf_name_bounds()), as the
+ * critical path counts; and all of the trace if there is none.
  */
 int pf_window_settle(struct pf_db *db, struct pf_window *w);
 

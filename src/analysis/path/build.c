@@ -560,6 +560,7 @@ struct reader {
 	int64_t past_ns; /* of the last begin or end */
 	uint8_t slept;   /* enum path_slept: just before that instant */
 	bool is_napping; /* nothing has begun in the last of p->naps */
+	bool is_on;      /* of pf_name_bounds() */
 	/* since it worked: how long functions waited for autograd */
 	int64_t waited_ns, wait_end_ns;
 	bool has_around;
@@ -836,10 +837,11 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 		take_op(t, class);
 	if (is_call && add_call(r, b, i, event_id, class) < 0)
 		return -1;
-	if (is_call || kind == PF_KIND_CPU_OP) {
-		if (!t->has_op && !t->has_call)
+	if (is_call || kind == PF_KIND_CPU_OP ||
+	    (!p->work_count && pf_name_bounds(kind, class, &r->is_on))) {
+		if (t->last_ns == INT64_MIN)
 			t->first_ns = start;
-		t->has_op |= !is_call;
+		t->has_op |= kind == PF_KIND_CPU_OP;
 		t->has_call |= is_call;
 		t->last_ns = end > t->last_ns ? end : t->last_ns;
 	}
@@ -906,6 +908,7 @@ static int read_thread(struct reader *r, const struct pf_track *t)
 		.first_point = PF_PATH_NONE,
 	};
 	r->at_ns = r->wait_end_ns = INT64_MIN;
+	r->is_on = false;
 	r->past_ns = INT64_MIN;
 	r->waited_ns = 0;
 	r->is_napping = false;

@@ -11,7 +11,8 @@
  *
  * The window begins where the first step does, and ends with the last step on
  * the host, or with the last GPU work that was launched before that, if this
- * ends later.  Without steps: first to last operator, call or GPU work.  Steps
+ * ends later.  Without steps: first to last operator, call or GPU work, or where no
+ * GPU works what else bounds the time of threads (pf_name_bounds()).  Steps
  * that are a line of a GPU end with GPU work.
  *
  * Where no call waits by its name, and those that launch hold the host until

@@ -6,6 +6,8 @@
  *	                   executable or a library it loads; HOW is EIO, ENOSPC,
  *	                   EINTR, EMFILE, ENOMEM or short
  *	FAULT_HIT=FILE     made when the call came
+ *	FAULT_COUNTS=FILE  how often each is called, "NAME COUNT" a line; written
+ *			   at the end, in the place of a fault
  *
  * Programs that it runs are spared.
  */
@@ -32,6 +34,18 @@ static struct {
 	int error; /* 0: short */
 } fault;
 static atomic_long calls;
+static struct {
+	const char *name;
+	atomic_long count;
+} counted[] = {
+	{ "close" },  { "fstat" },    { "fsync" },  { "ftruncate" },
+	{ "mkdir" },  { "mmap" },     { "openat" }, { "opendir" },
+	{ "pread" },  { "pwrite" },   { "read" },   { "readdir" },
+	{ "rename" }, { "realpath" }, { "stat" },   { "unlink" },
+	{ "write" },
+};
+#define COUNTED (sizeof(counted) / sizeof(*counted))
+static char counts_path[4096];
 
 __attribute__((constructor)) static void read_fault(void)
 {
@@ -41,9 +55,14 @@ __attribute__((constructor)) static void read_fault(void)
 	} hows[] = { { "EIO", EIO },       { "ENOSPC", ENOSPC },
 		     { "EINTR", EINTR },   { "EMFILE", EMFILE },
 		     { "ENOMEM", ENOMEM }, { "short", 0 } };
-	const char *s = getenv("FAULT");
+	const char *s = getenv("FAULT_COUNTS");
 	char how[24] = "";
 
+	if (s && strlen(s) < sizeof(counts_path)) {
+		strcpy(counts_path, s);
+		unsetenv("FAULT_COUNTS");
+	}
+	s = getenv("FAULT");
 	if (!s || sscanf(s, "%23[^:]:%ld:%23s", fault.name, &fault.n, how) != 3)
 		return;
 	for (size_t i = 0; i < sizeof(hows) / sizeof(*hows); i++)
@@ -64,9 +83,25 @@ static void say_hit(void)
 		syscall(SYS_close, fd);
 }
 
+__attribute__((destructor)) static void write_counts(void)
+{
+	FILE *f = *counts_path ? fopen(counts_path, "w") : NULL;
+
+	*counts_path = 0;
+	if (!f)
+		return;
+	for (size_t i = 0; i < COUNTED; i++)
+		fprintf(f, "%s %ld\n", counted[i].name,
+			atomic_load(&counted[i].count));
+	fclose(f);
+}
+
 /* Is it this call's turn?  errno is set if it is to fail. */
 static bool is_hit(const char *name)
 {
+	for (size_t i = 0; *counts_path && i < COUNTED; i++)
+		if (!strcmp(name, counted[i].name))
+			atomic_fetch_add(&counted[i].count, 1);
 	if (!fault.n || strcmp(name, fault.name) != 0 ||
 	    atomic_fetch_add(&calls, 1) + 1 != fault.n)
 		return false;

@@ -65,7 +65,8 @@ COMMANDS = [  # words, files that it writes
 if not is_all:
     COMMANDS = [COMMANDS[i] for i in (1, 3, 4, 9, 15)]
 hit = os.path.join(folder, "hit")
-ours = set(os.listdir(folder)) | {"hit"}
+counts = os.path.join(folder, "counts")
+ours = set(os.listdir(folder)) | {"hit", "counts"}
 bad = runs = 0
 
 
@@ -86,7 +87,7 @@ def content(name):
 
 
 def clean():
-    for name in set(os.listdir(folder)) - ours | {"hit"}:
+    for name in set(os.listdir(folder)) - ours | {"hit", "counts"}:
         path = os.path.join(folder, name)
         if os.path.isdir(path):
             shutil.rmtree(path)
@@ -119,16 +120,39 @@ def is_whole(after, before, want):
     return after in (before, want)
 
 
-def run(words, fault=None):
+def run(words, fault=None, is_counted=False):
     env = dict(os.environ, PROFAN_THREADS="1", TMPDIR=folder)
     if fault:
         env.update(LD_PRELOAD=library, FAULT=fault, FAULT_HIT=hit)
+    elif is_counted:
+        env.update(LD_PRELOAD=library, FAULT_COUNTS=counts)
     try:
         end = subprocess.run([profan, *words], cwd=folder, env=env, timeout=30,
                              stdin=subprocess.DEVNULL, capture_output=True)
         return end.returncode, end.stdout, end.stderr.decode(errors="replace")
     except subprocess.TimeoutExpired:
         return "hangs", b"", ""
+
+
+def counted():
+    """How often the last run made each call: beyond that no fault is met."""
+    with open(counts, encoding="utf-8") as f:
+        made = {name: int(count) for name, count in map(str.split, f)}
+    if set(made) != set(FAULTS):
+        sys.exit(f"counted are {sorted(made)}")
+    return made
+
+
+def met(judged, made):
+    """Of calls that are made so often, those that fail: how many were met."""
+    count = 0
+    for name, hows in FAULTS.items():
+        for how in hows[last:]:
+            n = 1
+            while n <= made[name] and judged(f"{name}:{n}:{how}"):
+                count += 1
+                n = following(n)
+    return count
 
 
 def complain(words, fault, what):
@@ -186,11 +210,12 @@ def judge_capture(fault, is_agents, want):
     """
     prepare(["out.db"])
     before = content("out.db")
-    failing = (["env", "LD_PRELOAD=" + library, "FAULT=" + fault,
-                "FAULT_HIT=" + hit] if is_agents else [])
+    failing = ["env", "LD_PRELOAD=" + library,
+               *(["FAULT=" + fault, "FAULT_HIT=" + hit] if fault else
+                 ["FAULT_COUNTS=" + counts])] if is_agents else []
     words = ["capture", "-o", "run-%p.pfr", "--ingest", "out.db", "--",
              *failing, program]
-    code, out, said = run(words, None if is_agents or not fault else fault)
+    code, out, said = run(words, None if is_agents else fault, not is_agents)
     if not fault and (code != 0 or content("out.db") == before):
         sys.exit(f"{words}: {code} {said}")  # no fault would be met
     if fault and not os.path.exists(hit):
@@ -237,29 +262,20 @@ for words, files in COMMANDS:
             f.write(b"\n")
         ours.add(os.path.basename(old(name)))
     prepare(files)
-    code, again, said = run(words + forced(words))
+    code, again, said = run(words + forced(words), is_counted=True)
     if (code, again) != (0, out):
         sys.exit(f"{words} in place of the old one: {code} {said}")
-    for name, hows in FAULTS.items():
-        for how in hows[last:]:
-            n = 1
-            while judge(words, files, f"{name}:{n}:{how}", out, want):
-                runs += 1
-                n = following(n)
+    runs += met(lambda fault: judge(words, files, fault, out, want), counted())
     clean()
 if program:
     # a database, whatever the commands before made of that name
     shutil.copy(os.path.join(folder, "t.db"), old("out.db"))
     ours.add(os.path.basename(old("out.db")))
-    judge_capture("", False, None)
-    want = events()
     for is_agents in (False, True):
-        for name, hows in FAULTS.items():
-            for how in hows[last:]:
-                n = 1
-                while judge_capture(f"{name}:{n}:{how}", is_agents, want):
-                    runs += 1
-                    n = following(n)
+        judge_capture("", is_agents, None)
+        want = events()
+        runs += met(lambda fault: judge_capture(fault, is_agents, want),
+                    counted())
     clean()
 print(f"# {runs} faults")
 sys.exit(bad > 0)

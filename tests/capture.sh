@@ -107,7 +107,7 @@ for signal in TERM INT USR1; do
 	fi
 	pid=$!
 	n=0
-	while [ ! -f ready ] && [ $n -lt 200 ]; do
+	while [ ! -f ready ] && [ $n -lt 1200 ]; do
 		sleep 0.05
 		n=$((n + 1))
 	done

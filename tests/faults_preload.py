@@ -127,7 +127,7 @@ def run(words, fault=None, is_counted=False):
     elif is_counted:
         env.update(LD_PRELOAD=library, FAULT_COUNTS=counts)
     try:
-        end = subprocess.run([profan, *words], cwd=folder, env=env, timeout=30,
+        end = subprocess.run([profan, *words], cwd=folder, env=env, timeout=120,
                              stdin=subprocess.DEVNULL, capture_output=True)
         return end.returncode, end.stdout, end.stderr.decode(errors="replace")
     except subprocess.TimeoutExpired:

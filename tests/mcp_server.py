@@ -282,7 +282,7 @@ def at_work(process):
 
 
 def soon(condition):
-    for _ in range(300):
+    for _ in range(1200):
         found = condition()
         if found:
             return found
@@ -442,12 +442,12 @@ async def unwanted_calls(session):
     call = asyncio.ensure_future(session.call_tool(
         "sql", {"path": "t.json", "statement": ENDLESS}))
     server = servers()[-1]
-    for _ in range(300):
+    for _ in range(1200):
         pids = at_work(server)
         if pids:
             break
         await asyncio.sleep(0.05)
-    await asyncio.wait_for(session.send_ping(), 10)
+    await asyncio.wait_for(session.send_ping(), 60)
     return call, pids[0]
 
 

@@ -188,7 +188,7 @@ mkdir temp
 	exec 9>pipe
 	head -c 1000 one.json >&9
 	i=0
-	while [ -z "$(ls temp)" ] && [ "$i" -lt 100 ]; do
+	while [ -z "$(ls temp)" ] && [ "$i" -lt 1200 ]; do
 		sleep 0.05
 		i=$((i + 1))
 	done

@@ -403,10 +403,14 @@ def control_c_ends_the_child():
             pass
         else:
             raise AssertionError("it was not stopped")
-    time.sleep(0.2)
     profan._program.end_server()
     children = pathlib.Path(f"/proc/self/task/{os.getpid()}/children")
-    assert not children.exists() or not children.read_text().strip()
+    for _ in range(600):
+        if not children.exists() or not children.read_text().strip():
+            break
+        time.sleep(0.05)
+    else:
+        raise AssertionError("a child is left")
 
 
 def started_by(call):

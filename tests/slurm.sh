@@ -161,7 +161,7 @@ chmod +x hang
 POLL=1 PROFAN=$tmp/hang bash "$contrib/profan-array" in array 4 --chdir="$tmp" \
 	>said 2>&1 &
 waiting=$!
-for tenth in $(seq 200); do
+for tenth in $(seq 600); do
 	[ -e hung ] && break
 	sleep 0.1
 done

@@ -30,7 +30,7 @@
 : "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}"
 LC_ALL=C TZ=UTC COLUMNS=80 PYTHONDONTWRITEBYTECODE=1
 export LC_ALL TZ COLUMNS PYTHONDONTWRITEBYTECODE top_srcdir top_builddir
-unset PROFAN_DB PROFAN_CHUNK_BYTES PROFAN_THREADS PROFAN_SCANNER
+unset PROFAN_DB PROFAN_CHUNK_BYTES PROFAN_THREADS PROFAN_SCANNER PYTHONUNBUFFERED
 profan=$top_builddir/profan
 mktrace=$top_builddir/tests/gen/mktrace
 shared=$top_srcdir/../shared

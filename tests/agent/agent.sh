@@ -54,7 +54,7 @@ play() {
 	run "$play_code" timeout --foreground -s KILL 120 env "$@"
 }
 
-# look [--check|--crash] FILE: what is in it into $tmp/look; false if wrong
+# look [--check|--crash] FILE...: what is in it into $tmp/look; false if wrong
 look() {
 	"$PYTHON" -S "$top_srcdir/tests/agent/pfr.py" "$@" >"$tmp/look" 2>&1
 }

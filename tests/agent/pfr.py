@@ -4,7 +4,7 @@ opinion on the agent's writer and on profan's reader.
 
     pfr.py FILE            what is in it, as lines of key=value
     pfr.py --events FILE   every event as a line
-    pfr.py --check FILE    also: exit 1 unless the file is whole and its totals
+    pfr.py --check FILE... also: exit 1 unless each file is whole and its totals
                            agree with its events
     pfr.py --crash FILE    the same for a file whose program was killed: it
                            may be cut short, even to nothing, and what was
@@ -20,11 +20,18 @@ for i in range(256):
     for _ in range(8):
         c = c >> 1 ^ 0x82F63B78 if c & 1 else c >> 1
     TABLE.append(c)
+TABLES = [TABLE]  # of a byte, and of one that has 1, 2, 3 more behind it
+for _ in range(3):
+    TABLES.append([TABLE[c & 255] ^ c >> 8 for c in TABLES[-1]])
 
 
 def crc32c(data):
-    c = 0xFFFFFFFF
-    for b in data:
+    c, whole = 0xFFFFFFFF, len(data) & ~3
+    t0, t1, t2, t3 = TABLES
+    for word, in struct.iter_unpack("<I", data[:whole]):
+        c ^= word
+        c = (t3[c & 255] ^ t2[c >> 8 & 255] ^ t1[c >> 16 & 255] ^ t0[c >> 24])
+    for b in data[whole:]:
         c = TABLE[(c ^ b) & 255] ^ c >> 8
     return c ^ 0xFFFFFFFF
 
@@ -345,7 +352,8 @@ def unescape(b):
     return bytes(out)
 
 
-def main(args):
+def tell(args):
+    """Of the last of the arguments."""
     want_events = "--events" in args
     check = "--check" in args
     crash = "--crash" in args
@@ -356,9 +364,9 @@ def main(args):
         return 0
     p = Pfr(data)
     if want_events:
-        for v in p.events:
-            v = p.show(v)
-            print(v.pop("ev"), *("%s=%s" % (k, x) for k, x in v.items()))
+        for v in map(p.show, p.events):
+            line = [v.pop("ev"), *("%s=%s" % each for each in v.items())]
+            sys.stdout.write(" ".join(line) + "\n")
         return 0
     problems = p.problems()
     if crash:
@@ -382,6 +390,12 @@ def main(args):
         for k in sorted(table):
             print("%s.%s=%r" % (part, k, table[k].decode("utf-8", "replace")))
     return 1 if (check or crash) and problems else 0
+
+
+def main(args):
+    options = [a for a in args if a.startswith("--")]
+    files = [a for a in args if not a.startswith("--")]
+    return max(tell([*options, file]) for file in files)
 
 
 if __name__ == "__main__":

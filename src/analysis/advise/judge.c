@@ -1216,7 +1216,7 @@ static const struct {
 	  "less, or faster, operators and Python on the CPU" },
 };
 
-static bool is_of(const struct pf_advise *a, const char *framework)
+static bool is_written_in(const struct pf_advise *a, const char *framework)
 {
 	if (framework && !strcmp(framework, PROFILER))
 		return advise_is_torch_profiled(a);
@@ -1225,7 +1225,8 @@ static bool is_of(const struct pf_advise *a, const char *framework)
 
 /* Is a row of these tables about it?  What it does not name may be any. */
 #define IS_ABOUT(row, advice, judged, its_variant)                             \
-	(!strcmp((row).id, (advice)->id) && is_of(judged, (row).framework) &&  \
+	(!strcmp((row).id, (advice)->id) &&                                    \
+	 is_written_in(judged, (row).framework) &&                             \
 	 (!(row).variant || !strcmp((row).variant, its_variant)))
 
 static void find_remedy(const struct pf_advise *a, struct pf_advice *out,

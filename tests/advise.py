@@ -1506,7 +1506,7 @@ SAYS = {
     "A3-launches-too": "unset CUDA_LAUNCH_BLOCKING",
     "A4-slowed": "which slowed it: time steps without the profiler, too",
     "A6-double-cpu": "single precision where the results allow it",
-    "A6-unknown-cpu-not": "no types of inputs: record_shapes=True",
+    "A6-unknown-cpu-not": "no types of inputs: record shapes with record_shapes=True",
     "A13-many-cpu": "These are 240 collectives, 230.000 us of it each in the mean",
     "A13-flat-cpu": "start communication earlier",
     "A13-buckets-cpu": "start communication earlier",

@@ -975,10 +975,12 @@ int path_load_host(struct path *p)
 			rc = read_thread(&r, &p->tracks[i]);
 	pf_nest_release(&r.open);
 	path_comms_settle(p);
+	p->is_served = p->work_count && !p->step_count;
 	for (uint32_t i = 0; i < p->thread_count; i++) {
 		struct path_thread *t = &p->threads[i];
 
 		p->has_ops |= t->has_op;
+		p->is_served &= !t->has_python;
 		t->process = pf_intern_add(&processes, t->pid, strlen(t->pid));
 	}
 	for (size_t i = 0; i < p->wake_count; i++)
@@ -2083,8 +2085,8 @@ static void wake(struct path *p, const struct stretch *from,
 }
 
 /*
- * A thread of autograd, or of a pool, works on with what another has done, that
- * of the same process that stopped last, after "since".  All others go on when
+ * A thread of autograd, of a pool or of a server works on with what another has
+ * done, that of the same process that stopped last, after "since".  All others go on when
  * autograd's stops; or when what their functions wait for does, which are
  * recorded; or when another has worked for them all the while.
  */
@@ -2096,7 +2098,7 @@ static void find_waker(struct path *p, struct sweep *w,
 		p->busy[own->busy].slept == PATH_SLEPT_ENGINE;
 	struct stretch from = { .end_ns = own->start_ns };
 
-	if (t->is_engine || p->trace->is_pooled) {
+	if (t->is_engine || p->trace->is_pooled || p->is_served) {
 		from.thread = working(w, own);
 		if (from.thread == PF_PATH_NONE ||
 		    !(p->threads[from.thread].is_engine || p->trace->is_pooled))

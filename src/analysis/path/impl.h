@@ -289,6 +289,9 @@ struct path {
 	/* the window: from W0; H; do steps or times bound it? */
 	int64_t w0_ns, h_ns;
 	bool has_bounds;
+	/* GPU work without steps or functions, as of servers: its threads wait
+	 * for each other all the time */
+	bool is_served;
 	uint32_t main_track;
 	struct pf_step *steps; /* that it is made of */
 	size_t step_count;

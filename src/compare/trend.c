@@ -40,6 +40,7 @@ struct trend {
 	size_t count;
 	size_t with_steps; /* a capture without is one of its own */
 	size_t least;      /* the row with the shortest median step */
+	size_t most;       /* ... the longest */
 	size_t warm_up;    /* leading steps of each that are not judged */
 	int64_t shift_ns;  /* from the first to the last */
 	bool has_samples, has_other_device;
@@ -179,6 +180,8 @@ static int find(const struct pf_capture *const *captures,
 			is_other_device(captures[0], captures[i]);
 		if (out->rows[i].median_ns < out->rows[out->least].median_ns)
 			out->least = i;
+		if (out->rows[i].median_ns > out->rows[out->most].median_ns)
+			out->most = i;
 	}
 	return args->samples_per_step
 		       ? find_samples(args->samples_per_step, out, err)
@@ -426,6 +429,7 @@ static void show_finding(const struct trend *trend, const char *since,
 	const struct row *first = trend->rows;
 	const struct row *last = &trend->rows[trend->count - 1];
 	const struct row *least = &trend->rows[trend->least];
+	const struct row *most = &trend->rows[trend->most];
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	const char *from = PF_SHOW_NS(first->median_ns);
 	const char *to = PF_SHOW_NS(last->median_ns);
@@ -453,8 +457,10 @@ static void show_finding(const struct trend *trend, const char *since,
 	}
 	pf_judge_say_warm_up(&text, trend->warm_up);
 	if (trend->count > 1)
-		pf_buf_addf(&text, "; least %s, in '%s'",
-			    PF_SHOW_NS(least->median_ns), least->path);
+		pf_buf_addf(&text,
+			    ". Least is %s, in '%s', and most %s, in '%s'",
+			    PF_SHOW_NS(least->median_ns), least->path,
+			    PF_SHOW_NS(most->median_ns), most->path);
 	if (since && *since)
 		pf_buf_addf(&text, "; since %s", since);
 	pf_doc_finding(doc, "%s", text.data);

@@ -453,6 +453,9 @@ static void say_share(const struct pf_advise *a,
 		if (a->has_path)
 			pf_buf_adds(&out->sentence, " on the critical path");
 	}
+	/* without all of its work a program takes no time: nobody asks that */
+	out->is_said |= out->is_rest && !a->has_work &&
+			out->at_most_ns == out->on_path_ns;
 	say_place(a, args, out);
 }
 

@@ -367,7 +367,9 @@ static void say_nothing_met(struct pf_ranks_job *job)
 	if (!job->partly.len && !has_work)
 		pf_buf_adds(&job->partly,
 			    "there is no GPU work, and collectives that run on "
-			    "hosts, such as those of gloo, are not compared");
+			    "hosts, such as those of gloo, are not compared; "
+			    "profan summary says whom hosts wait for, if that "
+			    "is clear");
 	else if (!job->partly.len)
 		pf_buf_adds(&job->partly,
 			    "no collective was found on several ranks");

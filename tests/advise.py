@@ -1491,7 +1491,7 @@ SAYS = {
     "A21-beside": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
     "A21-beside-op": "hold 89.98 % of 4 steps (12.000 ms of 13.336 ms)",
     "A22-ops-cpu": "First uses of operators hold",
-    "A22-ran-before": "others ran before it: see what it does",
+    "A22-ran-before": "steps ran before it, unrecorded: see what it",
     "A22-step": "run the same work a few times before the profiler records",
     "A22-unmarked": "how much, only warm steps would say",
     "A21-pooled": "hold 60.05 % of 4 steps (12.000 ms of 19.984 ms)",

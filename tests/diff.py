@@ -647,7 +647,7 @@ def withheld(work):
     assert run.returncode == 0 and "not failed: step_time>5%" in run.stdout
 
 
-def host_capture(path, parts, steps=6):
+def host_capture(path, parts, steps=6, shapes=True):
     """Steps of the host alone: of each part a range, a Python function in it
     or none, and operators in these, with their us."""
     c = Capture()
@@ -658,7 +658,7 @@ def host_capture(path, parts, steps=6):
             for name, us in ops:
                 us = us(n) if callable(us) else us
                 c.event("cpu_op", name, c.host, us * 1000 + n, 1,
-                        **{"Input Dims": [[64, 8]]})
+                        **({"Input Dims": [[64, 8]]} if shapes else {}))
                 c.host += us * 1000 + 2000
             for cat, name, end in (("python_function", function, 1000),
                                    ("user_annotation", annotation, 2000)):
@@ -710,6 +710,11 @@ def host(work):
         for pair in files, files[::-1]:
             found = diff(*pair)["scalars"]["finding"]
             assert re.search(r"\(%s\)$" % culprit, found), (name, found)
+    # shapes that only one side recorded are no others
+    files = [host_capture(os.path.join(work, "shapes%d.db" % n), [forward], 6, n)
+             for n in (0, 1)]
+    changes = diff(*files)["tables"]["changes"]
+    assert not [c for c in changes if "shapes" in str(c)], changes
     # larger tensors leave what is small as it is; a busy machine does not
     for large, little, says in (4, 1, "Likely slower"), (2, 2, "Differs as"):
         files = [host_capture(os.path.join(work, "size%d.db" % i), [

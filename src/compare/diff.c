@@ -1201,9 +1201,12 @@ static void find_two_changes(struct pf_diff_run *d)
 		return;
 	pf_buf_addf(&text, "%ss shift by ", pf_diff_unit(out));
 	add_signed_ns(&text, shift);
-	pf_buf_adds(&text, ", the median of all differences, which odd ones "
-			   "do not move. Their mean, which the parts add up "
-			   "to, changes by ");
+	pf_buf_addf(
+		&text,
+		", the median of all differences, which odd ones do not "
+		"move. Their mean%s, which the parts add up to, changes by ",
+		out->warm_up ? " over all steps, also those of the warm-up"
+			     : "");
 	add_signed_ns(&text, mean);
 	out->two_changes = diff_keep_made(d, text.data);
 }
@@ -2207,7 +2210,10 @@ static const char *op_change(const struct pf_diff_run *d,
 	case PF_MATCH_REMOVED:
 		return "op removed";
 	case JOIN_OTHER:
-		return "op with other shapes";
+		/* none are no others */
+		if (d->out->checks[PF_CHECK_SHAPES].is != PF_DIFF_UNKNOWN)
+			return "op with other shapes";
+		/* fall through */
 	default:
 		return is_changed(d, x, SUM(count)) ? "number of ops" : NULL;
 	}

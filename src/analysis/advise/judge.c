@@ -1177,8 +1177,8 @@ static const struct {
 	  "works, or let the device do it",
 	  NULL },
 	{ "A22", TORCH, "not the first",
-	  "others ran before it: see what it does that later ones do not, or "
-	  "leave it out",
+	  "steps ran before it, unrecorded: see what it does that later ones "
+	  "do not, or leave it out",
 	  "--skip-first 1" },
 	{ "A22", PROFILER, NULL,
 	  "run the same work a few times before the profiler records",

@@ -660,6 +660,16 @@ def on_cpu_ops(p, held, *others, around=None):
     return len(held) * 1000 * US
 
 
+def stalled(p, stalls):
+    """Pointwise operators, one of which did not go on for long."""
+    for n in range(3):
+        with p.range("aten::mul", "cpu_op"):
+            p.pause(60000 if stalls and n == 1 else 400)
+    with p.range("aten::mm", "cpu_op"):
+        p.pause(500)
+    return (1200 + (59600 if stalls else 0)) * US
+
+
 def in_ranges(p, around, *ranges):
     """Operators on the CPU in ranges of the program, each in one: ns."""
     with p.range(around):
@@ -1050,6 +1060,7 @@ PROGRAMS = {
     "A17-cpu": lambda p, step: on_cpu_ops(
         p, ["aten::fill_"] * 2, "aten::mm", "aten::fill_",
         around="aten::embedding_dense_backward"),
+    "A19-stall-cpu": lambda p, step: stalled(p, step == 2),
     "A19-cpu-not": lambda p, step: on_cpu_ops(
         p, ["aten::mul", "aten::mm"] * 3, "aten::mul"),
     "A18": lambda p, step: printing(p, 700),
@@ -1456,6 +1467,8 @@ UNMARKED = {"A2-paged", "A16-unrecorded-bare", "A21-alone-cpu", "A21-called-cpu"
             "A22-unmarked"}
 # What the first advice says of such a program, too.
 SAYS = {
+    "A19-stall-cpu": "One of 12 pieces of it takes 60.000 ms: that may be a "
+                     "stall",
     "A25": "copy the next part on a stream of its own",
     "A11": "give each step more samples: the GPU and its memory have room",
     "A11-beside": "independent on other streams: torch.linalg.qr(torch.stack(",

@@ -1247,6 +1247,30 @@ static void find_remedy(const struct pf_advise *a, struct pf_advice *out,
 	}
 }
 
+#define STALL_PIECES 4   /* so many would be about as long */
+#define STALL_HOLDS  0.8 /* of all that it holds */
+
+/* Who does much the same many times takes most of the time once. */
+static void say_stall(const struct pf_advise *a, struct pf_advice *out)
+{
+	int64_t longest_ns = 0, count = 0;
+
+	for (size_t i = 0; i < a->tiles->row_count; i++) {
+		const struct advise_row *r = &a->tiles->rows[i];
+
+		if (!(r->advice & out->bit))
+			continue;
+		count += r->count;
+		PF_AT_LEAST(longest_ns, r->longest_ns);
+	}
+	if (count >= STALL_PIECES &&
+	    (double)longest_ns >= STALL_HOLDS * (double)out->on_path_ns)
+		pf_buf_addf(advise_next(out),
+			    "One of %s pieces of it takes %s: that may be a "
+			    "stall, of which this cures nothing",
+			    PF_SHOW_COUNT(count), PF_SHOW_NS(longest_ns));
+}
+
 static void judge(struct pf_advise *a, const struct pf_advise_args *args,
 		  const struct advise_rule *rule, struct pf_advice *out)
 {
@@ -1282,6 +1306,8 @@ static void judge(struct pf_advise *a, const struct pf_advise_args *args,
 	if (a->has_path)
 		find_best_places(a->tiles, out);
 	say_share(a, args, rule, out);
+	if (rule->needs == ADVISE_NEEDS_OPS || (out->is_rest && !a->has_work))
+		say_stall(a, out);
 	say_before(a, out);
 	say_beyond_idle(a, out);
 	if (rule->variant)

@@ -783,6 +783,12 @@ if [ -d "$shared/inputs/xplane" ]; then
 	"$PYTHON" -S "$tmp/twins.py" "$profan" "$shared/inputs/xplane" "$tmp" \
 		>"$tmp/got" 2>&1
 	result "a profile and its JSON: the same kernels, calls and busy time" "$tmp/got"
+	run 0 "$profan" ingest -q -o "$tmp/keras.db" \
+		"$shared/inputs/xplane/tf221_cpu_keras_callback.xplane.pb.gz" &&
+		run 0 "$profan" advise "$tmp/keras.db" &&
+		tr -s ' \n' ' ' <"$tmp/out" |
+		grep -q 'The largest part, 41.11 %, is in ExecutorDoneCallback'
+	result "TensorFlow: who runs a function waits for the threads that do" "$tmp/out"
 else
 	skip "profiles and their JSON" "../shared/inputs/xplane is not there"
 fi

@@ -1221,10 +1221,12 @@ static int is_silent(const struct path *p, const struct path_stand *s,
 	if (inner->name ==
 	    PF_ID_NONE) /* of who is not of the runtime, no more */
 		return !p->threads[s->thread].has_python;
-	if (p->work_count || inner->kind == PF_KIND_CPU_OP)
+	if (p->work_count)
 		return 0;
 	class = pf_names_class(p->names, inner->name);
 	PF_TRY(!class);
+	if (inner->kind == PF_KIND_CPU_OP)
+		return class->woken_by == PF_WOKEN_POOL;
 	return class->woken_by == PF_WOKEN_POOL || class->is_step ||
 	       (inner->kind == PF_KIND_PYTHON &&
 		is_waited_for(p, s->thread, from_ns, to_ns));

@@ -667,7 +667,7 @@ def stalled(p, stalls):
             p.pause(60000 if stalls and n == 1 else 400)
     with p.range("aten::mm", "cpu_op"):
         p.pause(500)
-    return (1200 + (59600 if stalls else 0)) * US
+    return (1700 + (59600 if stalls else 0)) * US
 
 
 def in_ranges(p, around, *ranges):
@@ -1060,7 +1060,7 @@ PROGRAMS = {
     "A17-cpu": lambda p, step: on_cpu_ops(
         p, ["aten::fill_"] * 2, "aten::mm", "aten::fill_",
         around="aten::embedding_dense_backward"),
-    "A19-stall-cpu": lambda p, step: stalled(p, step == 2),
+    "A21-stall-cpu": lambda p, step: stalled(p, step == 2),
     "A19-cpu-not": lambda p, step: on_cpu_ops(
         p, ["aten::mul", "aten::mm"] * 3, "aten::mul"),
     "A18": lambda p, step: printing(p, 700),
@@ -1467,7 +1467,7 @@ UNMARKED = {"A2-paged", "A16-unrecorded-bare", "A21-alone-cpu", "A21-called-cpu"
             "A22-unmarked"}
 # What the first advice says of such a program, too.
 SAYS = {
-    "A19-stall-cpu": "One of 12 pieces of it takes 60.000 ms: that may be a "
+    "A21-stall-cpu": "One of 16 pieces of it takes 60.000 ms: that may be a "
                      "stall",
     "A25": "copy the next part on a stream of its own",
     "A11": "give each step more samples: the GPU and its memory have room",

@@ -792,8 +792,9 @@ static void say_grade(struct pf_buf *out, const struct pf_judged *j)
 		break;
 	case PF_GRADE_AS_CAPTURES:
 		if (j->is_alike) {
-			pf_buf_adds(out, ", but what both do as often takes "
-					 "longer or shorter, too");
+			pf_buf_addf(out,
+				    ", but what both do as often takes %s, too",
+				    j->rank.shift > 0 ? "longer" : "less time");
 			break;
 		}
 		pf_buf_addf(out,

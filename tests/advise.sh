@@ -423,4 +423,18 @@ grep -q 'Most of it is in train.py:27 step. The largest part there, .* %, is in 
 		"$tmp/line26"
 result 'beside a line that is most of a program its largest part is said' \
 	"$tmp/line0" "$tmp/line26"
+# ids of a database that somebody changed are as large as they like
+mkdir "$tmp/ids" && "$PYTHON" -S "$top_srcdir/tests/advise.py" --make "$tmp/ids" \
+	1000000 A6-double-cpu >"$tmp/out"
+run 0 "$profan" ingest -q "$tmp/ids/A6-double-cpu.json" -o "$tmp/ids.db"
+for id in -5 1099511627776 9223372036854775807; do
+	"$PYTHON" -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE argset SET id = ? WHERE id = (SELECT max(id) FROM argset "
+           "WHERE instr(text, \"double\"))", [int(sys.argv[2])])
+db.commit()' "$tmp/ids.db" $id && run 0 "$profan" advise "$tmp/ids.db" ||
+		echo "$id"
+done >"$tmp/got" 2>&1
+[ ! -s "$tmp/got" ]
+result 'types of inputs by ids that are out of place' "$tmp/got" "$tmp/err"
 tap_done

@@ -38,11 +38,10 @@ struct reader {
 	struct advise_ranges *ranges; /* NULL: they are not asked for */
 	struct pf_names *names;
 	size_t range_cap;
-	struct pf_nest open; /* struct open_range */
-	uint8_t *doubles;    /* by argset.id; NULL: they are not asked for */
-	size_t double_count;
-	bool is_double;   /* the last product whose types are known */
-	uint8_t *of_name; /* mark by string.id, or 0 */
+	struct pf_nest open;   /* struct open_range */
+	struct pf_map doubles; /* by argset.id; empty: there is none */
+	bool is_double;        /* the last product whose types are known */
+	uint8_t *of_name;      /* mark by string.id, or 0 */
 	size_t name_count, cap, collective_cap;
 	/* of a thread */
 	uint32_t track_id;
@@ -114,7 +113,7 @@ static bool see_node(struct reader *r, struct advise_span *s)
 static bool is_double(struct reader *r, uint32_t args)
 {
 	if (args != PF_ID_INLINE)
-		r->is_double = args < r->double_count && r->doubles[args];
+		r->is_double = pf_map_has(&r->doubles, args);
 	return r->is_double;
 }
 
@@ -189,7 +188,7 @@ static int take_mark(void *context, const struct pf_block *b, uint32_t i,
 	}
 	if (!s.mark || !see_node(r, &s) ||
 	    (s.mark == ADVISE_MARK_DOUBLE &&
-	     !(r->doubles && is_double(r, b->args[i]))))
+	     !(r->doubles.count && is_double(r, b->args[i]))))
 		return 0;
 	m->calls[s.mark]++;
 	if (last && !by_place(last, &s)) { /* goes on */
@@ -245,7 +244,7 @@ static int read_thread(void *context, const struct pf_track *t)
 	r->optimizer_end_ns = INT64_MIN;
 	pf_nest_clear(&r->open);
 	r->is_double = false;
-	PF_TRY(pf_track_read(r->db, t, &readers[r->doubles != NULL], r));
+	PF_TRY(pf_track_read(r->db, t, &readers[r->doubles.count > 0], r));
 	pass_ranges(r, INT64_MAX);
 	return 0;
 }
@@ -301,14 +300,9 @@ static int list_doubles(struct reader *r, const struct named *names,
 	if (!any)
 		return 0;
 	st = pf_named_prepare(r->db, "argset_double", r->db->err);
-	while ((rc = pf_db_step(r->db, st, r->db->err)) == 1) {
-		const size_t id = (size_t)sqlite3_column_int64(st, 0);
-		const size_t had = r->double_count;
-
-		r->doubles = pf_grow(r->doubles, &r->double_count, id + 1, 1);
-		memset(&r->doubles[had], 0, r->double_count - had);
-		r->doubles[id] = true;
-	}
+	while ((rc = pf_db_step(r->db, st, r->db->err)) == 1)
+		*pf_map_at(&r->doubles, (uint64_t)sqlite3_column_int64(st, 0)) =
+			1;
 	return rc;
 }
 
@@ -346,7 +340,7 @@ static int marks_load(struct pf_db *db, int64_t trace_id,
 		sizeof(*out->ranges.spans), by_start);
 	pf_nest_release(&r.open);
 	free(r.of_name);
-	free(r.doubles);
+	pf_map_release(&r.doubles);
 	pf_arena_release(&arena);
 	return rc;
 }

@@ -282,11 +282,15 @@ static inline bool advise_is_bare(const struct pf_advise *a,
 	       (!a->has_work && (unsigned)r->category == PF_CAUSE_UNRECORDED);
 }
 
-/* PyTorch, recorded by a profiler of its own: that has options to be set. */
+static inline bool advise_is_torch(const struct pf_advise *a)
+{
+	return a->framework && !strcmp(a->framework, "PyTorch");
+}
+
+/* ... recorded by a profiler of its own: that has options to be set. */
 static inline bool advise_is_torch_profiled(const struct pf_advise *a)
 {
-	return a->framework && !strcmp(a->framework, "PyTorch") &&
-	       pf_producer_is_torch(a->producer);
+	return advise_is_torch(a) && pf_producer_is_torch(a->producer);
 }
 
 /* Is it left as given? */

@@ -659,7 +659,7 @@ static bool is_about_time(const struct pf_advise *a)
 static bool is_judgeable(const struct pf_advise *a,
 			 const struct advise_rule *rule, struct pf_advice *out)
 {
-	bool is_torch = a->framework && !strcmp(a->framework, "PyTorch");
+	const bool is_torch = advise_is_torch(a);
 
 	if (!a->has_path && (!a->from->gaps || !a->from->gaps->window.count))
 		advise_not_judged(out, "there is nothing whose end could be "

@@ -2199,10 +2199,9 @@ static const char *comm_variant(const struct pf_advise *a,
 static bool functions_say_more(const struct pf_advise *a)
 {
 	const struct pf_path *p = a->tiles->path;
-	const bool is_torch = a->framework && !strcmp(a->framework, "PyTorch");
 
 	return !a->tiles->has_functions && a->framework &&
-	       (!is_torch || advise_is_torch_profiled(a)) &&
+	       (!advise_is_torch(a) || advise_is_torch_profiled(a)) &&
 	       (double)(p->host_ns + p->unexplained_ns) >=
 		       HOST_SHARE * (double)a->window_ns;
 }

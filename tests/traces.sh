@@ -85,6 +85,7 @@ good-metadata-again|SELECT (SELECT count(*) * 10 + sum(count) FROM metadata_even
 good-devices|SELECT group_concat(x) AS kinds FROM (SELECT g.kind * 1000 + count(*) AS x FROM gpu_event AS g GROUP BY kind)|"7002,8002,9001,10002,21001"
 good-devices|SELECT group_concat(pid + 0) AS pids FROM (SELECT DISTINCT pid FROM process ORDER BY pid)|"0,1,701,0"
 good-metadata-again|SELECT group_concat(bytes) AS bytes FROM gpu_event|"480,481,482"
+good-states|SELECT sum(count) AS n, (SELECT skipped_count FROM trace) AS s FROM repair WHERE kind = 'state'|9,9
 good-own-ranges|SELECT group_concat(s.text, ' ') AS names FROM comm_event AS c JOIN gpu_event AS g USING (event_id) JOIN string AS s ON s.id = g.name_id|two_shot cat
 odd-quote-in-name|SELECT group_concat(name, ';') AS n FROM event|"say ""hi"" now;b"
 odd-quote-in-stack|SELECT json_extract(args, '$.Call stack') AS s FROM event WHERE category = 'cpu_op'|"run ""final""/train.py(3): step;a'b""c.py(1): f"

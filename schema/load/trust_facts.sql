@@ -28,7 +28,7 @@ fault AS (
 			'lost_events'))
 			AS dropped_count,
 		sum(count) FILTER (WHERE is_skip AND kind NOT IN ('python', 'empty',
-			'unread_table'))
+			'unread_table', 'state'))
 			AS skipped_count,
 		sum(count) FILTER (WHERE kind = 'python') AS left_out_count
 	FROM repair

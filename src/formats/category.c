@@ -73,7 +73,11 @@ const unsigned char pf_phases[256] = {
 	['b'] = PF_PHASE_ASYNC,   ['n'] = PF_PHASE_ASYNC,
 	['e'] = PF_PHASE_ASYNC,   ['S'] = PF_PHASE_ASYNC,
 	['T'] = PF_PHASE_ASYNC,   ['p'] = PF_PHASE_ASYNC,
-	['F'] = PF_PHASE_ASYNC,
+	['F'] = PF_PHASE_ASYNC,   ['N'] = PF_PHASE_STATE,
+	['O'] = PF_PHASE_STATE,   ['D'] = PF_PHASE_STATE,
+	['V'] = PF_PHASE_STATE,   ['v'] = PF_PHASE_STATE,
+	['c'] = PF_PHASE_STATE,   ['('] = PF_PHASE_STATE,
+	[')'] = PF_PHASE_STATE,   ['='] = PF_PHASE_STATE,
 };
 
 enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
@@ -99,6 +103,7 @@ enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 		return PF_KIND_ASYNC;
 	case PF_PHASE_NONE:
 	case PF_PHASE_SPAN:
+	case PF_PHASE_STATE:
 		break;
 	}
 	/* MTIA's copies have the category of all its work. */

@@ -65,12 +65,13 @@ enum pf_kind {
  * user timing in browsers).
  */
 enum pf_phase {
-	PF_PHASE_NONE, /* such events are counted, not stored */
+	PF_PHASE_NONE, /* such events are counted, not stored: */
 	PF_PHASE_SPAN, /* X; B and E, which are paired */
 	PF_PHASE_INSTANT,
 	PF_PHASE_COUNTER,
 	PF_PHASE_FLOW,
 	PF_PHASE_ASYNC,
+	PF_PHASE_STATE, /* nor are these, which take no time */
 };
 extern const unsigned char pf_phases[256];
 

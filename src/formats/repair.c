@@ -93,6 +93,9 @@ static const struct {
 	     "events of planes that are neither host nor GPU nor TPU skipped"),
 	SKIP(EMPTY, "empty", "empty objects skipped"),
 	SKIP(TABLE, "unread_table", "rows of tables that are not read skipped"),
+	SKIP(STATE, "state",
+	     "objects, dumps and marks of clocks, which take no time, "
+	     "skipped"),
 };
 
 void pf_repairs_add(struct pf_repairs *to, const struct pf_repairs *from)
@@ -117,5 +120,5 @@ const char *pf_repair_text(enum pf_repair_kind kind)
 bool pf_repair_is_usual(enum pf_repair_kind kind)
 {
 	return kind == PF_REPAIR_ROUNDED_TIME || kind == PF_SKIP_EMPTY ||
-	       kind == PF_SKIP_TABLE;
+	       kind == PF_SKIP_TABLE || kind == PF_SKIP_STATE;
 }

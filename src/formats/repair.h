@@ -65,6 +65,7 @@ enum pf_repair_kind {
 	PF_SKIP_PLANE,        /* XSpace: of a plane of no known device */
 	PF_SKIP_EMPTY,        /* {}, which holds nothing */
 	PF_SKIP_TABLE,        /* nsys: a row of a table that is not read */
+	PF_SKIP_STATE,        /* a phase of something that takes no time */
 	PF_REPAIR_KINDS
 };
 
@@ -94,6 +95,7 @@ const char *pf_repair_text(enum pf_repair_kind kind); /* for people */
 
 /*
  * What sound traces have, too (TensorFlow and JAX write picoseconds, and an
- * empty object at the end): it is counted, but no cause for a warning.
+ * empty object at the end; Chrome states of objects): it is counted, but no
+ * cause for a warning.
  */
 bool pf_repair_is_usual(enum pf_repair_kind kind);

@@ -2202,11 +2202,11 @@ static int averages_read_trust(struct pf_db *db, int64_t trace_id,
 {
 	int64_t row[2] = { 0, 0 };
 
-	/* Empty objects and picoseconds (pf_repair_is_usual) take nothing away. */
+	/* What is usual (pf_repair_is_usual) takes nothing away. */
 	PF_TRY(one_number(db,
 			  "SELECT coalesce(sum(count), 0), 0 FROM repair"
 			  " WHERE trace_id = ?1 AND is_skip AND kind NOT IN"
-			  " ('empty', 'unread_table')",
+			  " ('empty', 'unread_table', 'state')",
 			  trace_id, 0, row, err) < 0);
 	trust->skipped = row[0];
 	row[0] = 0;

@@ -1226,7 +1226,7 @@ static const struct {
 	{ "empty", REPAIRED },          { "rounded_time", CHECKS },
 	{ "unread_table", UNREAD },     { "cut_snapshot", CUT_OFF },
 	{ "no_time", NO_TIME },         { "time_range", NO_TIME },
-	{ "untimed_skipped", NO_TIME },
+	{ "untimed_skipped", NO_TIME }, { "state", CHECKS },
 };
 
 static enum check_id repair_check(const char *kind, const char *action)

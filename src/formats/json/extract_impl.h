@@ -970,6 +970,8 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 			c->mended && !f.ph && !has_escaped_keys(p, q);
 		return skip(c, PF_SKIP_PHASE, offset);
 	}
+	if (pf_phase_of(f.ph) == PF_PHASE_STATE)
+		return skip(c, PF_SKIP_STATE, offset);
 	if (!f.has_start)
 		return skip(c, PF_SKIP_NO_TIME, offset);
 	return keep(c, &f, s, offset);

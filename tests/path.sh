@@ -825,6 +825,30 @@ is_on 0 ProfilerStep#1 silent none 200+4790 &&
 result 'without functions: who did nothing before and works all the while' \
 	"$tmp/err"
 
+# autograd's thread hands the main one a node of the CPU while it works on
+cat >"$tmp/node.json" <<'EOF'
+[
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1,
+ "tid": 1, "ts": 0, "dur": 2000},
+{"ph": "X", "cat": "cpu_op", "name": "aten::sum", "pid": 1, "tid": 1,
+ "ts": 10, "dur": 180},
+{"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 2, "ts": 200, "dur": 800,
+ "name": "autograd::engine::evaluate_function: SumBackward0"},
+{"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 2, "ts": 1100, "dur": 500,
+ "name": "autograd::engine::evaluate_function: MmBackward0"},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 2,
+ "ts": 1110, "dur": 280},
+{"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1400, "dur": 10,
+ "name": "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"},
+{"ph": "X", "cat": "cpu_op", "name": "aten::add_", "pid": 1, "tid": 1,
+ "ts": 1610, "dur": 380}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/node.json" -o "$tmp/node.db" &&
+	run 0 "$profan" path "$tmp/node.db" --what-if 'host:^aten::mm$=0' \
+		-f csv && grep -q '^280000,.*,host:' "$tmp/out"
+result 'a node that autograd hands over follows what it does before' "$tmp/out"
+
 # ---- XLA's threads compute what a function of JAX waits for ----
 xla() { # FUNCTION, its end, the last operation's end in us
 	"$PYTHON" -S - "$@" <<'END'

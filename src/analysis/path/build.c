@@ -1915,8 +1915,8 @@ static bool is_of_lower(const void *a, const void *b)
  * The threads of one process in order of time.  What goes on is in both heaps,
  * by end and by thread; what is over leaves "low" when it comes to its top.
  * "over" are the last two threads that stopped, the later first, of equals the
- * lower; "engine" is the last of autograd's, and "silent" of those that may be,
- * as no function of theirs is recorded.
+ * lower; "silent" is the last of those that may be autograd's, as no function
+ * of theirs is recorded; of those that are, "engine" works longest.
  */
 struct sweep {
 	const struct path *p;
@@ -1934,6 +1934,8 @@ static void put_low(struct sweep *w, const struct stretch *s)
 
 static void begin(struct sweep *w, const struct stretch *s)
 {
+	if (w->p->threads[s->thread].is_engine && s->end_ns > w->engine.end_ns)
+		w->engine = *s;
 	w->ending[w->ending_count] = *s;
 	pf_heap_rise(w->ending, sizeof(*s), w->ending_count++, ends_first);
 	put_low(w, s);
@@ -1947,9 +1949,6 @@ static void end_before(struct sweep *w, int64_t at_ns)
 		w->ending[0] = w->ending[--w->ending_count];
 		pf_heap_sink(w->ending, sizeof(s), w->ending_count, 0,
 			     ends_first);
-		if (w->p->threads[s.thread].is_engine &&
-		    s.end_ns > w->engine.end_ns)
-			w->engine = s;
 		if (!w->p->threads[s.thread].has_python &&
 		    s.end_ns > w->silent.end_ns)
 			w->silent = s;
@@ -2086,9 +2085,10 @@ static void wake(struct path *p, const struct stretch *from,
 
 /*
  * A thread of autograd, of a pool or of a server works on with what another has
- * done, that of the same process that stopped last, after "since".  All others go on when
- * autograd's stops; or when what their functions wait for does, which are
- * recorded; or when another has worked for them all the while.
+ * done, that of the same process that stopped last, after "since".  All others
+ * go on when autograd's stops, or hands them a node while it works on; or when
+ * what their functions wait for does, which are recorded; or when another has
+ * worked for them all the while.
  */
 static void find_waker(struct path *p, struct sweep *w,
 		       const struct stretch *own, int64_t since_ns)
@@ -2105,7 +2105,10 @@ static void find_waker(struct path *p, struct sweep *w,
 			from = w->over[w->over[0].thread == own->thread];
 		wake(p, &from, own, since_ns);
 	} else if (w->engine.end_ns > since_ns) {
-		wake(p, &w->engine, own, since_ns);
+		from.thread = w->engine.thread;
+		if (w->engine.end_ns < own->start_ns)
+			from.end_ns = w->engine.end_ns;
+		wake(p, &from, own, since_ns);
 	} else if (slept_in_engine && !t->has_node) {
 		wake(p, &w->silent, own, since_ns);
 	} else if (!slept_in_engine) {

@@ -17,9 +17,65 @@ OTHER = {"communication": "comm", "inferred wait": "inferred",
          "no launch record": "before", "queued behind": "unexplained"}
 
 
+# Golden rows that the raw traces show to be wrong, and by how many ns; a row of
+# path_top.csv by its category and the beginning of its name.
+AMENDED = {
+    # There work waits for what ended at most 10 us before it.  Four all-to-alls
+    # began 25 to 36 us after the operand that their stream waits for; what runs
+    # beside them, which they are said to make room for, was launched later.
+    "a100_diff_control": [
+        ("categories", "inferred", 118000), ("categories", "kernel", -29000),
+        ("categories", "kernel gap", -65000), ("categories", "memset", -24000)],
+    # The same: one began 19 us after its operand; and a fill of zeros, behind a
+    # wait of its stream for an all-to-all, 31 us after that.
+    "a100_diff_test": [
+        ("categories", "inferred", 53000), ("categories", "comm", 3845000),
+        ("categories", "kernel", -1488000), ("categories", "copy", -1382000),
+        ("categories", "kernel gap", -1027000), ("categories", "memset", -1000),
+        ("top", "comm", "ncclKernel_SendRecv", 3845000),
+        ("top", "copy", "Memcpy DtoD", -1382000),
+        ("top", "kernel gap", "Memcpy DtoD", -954000),
+        ("top", "kernel", "volta_sgemm_128x32_nn", -15000),
+        ("top", "kernel", "void at::native::elementwise_kernel<128, 2, "
+         "at::native::gpu_kernel_impl<at::native::(anonymous namespace)::"
+         "direct_copy_kernel_cuda", -821000),
+        ("top", "kernel", "void at::native::vectorized_elementwise_kernel<4, "
+         "at::native::tanh_kernel_cuda", -581000),
+        ("whatif", "kernels 2x faster", 38000, 29500)],
+    # Two began 12 and 16 us after a kernel: on the path of a faster host.
+    "two_ranks_rank-0": [
+        ("whatif", "no launch overhead", 16314000, 28000),
+        ("whatif", "host 2x faster", 8848500, 28000)],
+    # There ranges load data, here functions of torch/utils/data/ do, too.
+    "h100_owlv2": [
+        ("categories", "data loading", 549679), ("categories", "op", -17250),
+        ("categories", "python", -532429),
+        ("whatif", "data loading takes 0", -549679, -549679),
+        ("whatif", "no launch overhead", 549679, 549679)],
+}
+
+KEYS = {"categories": ("category",), "top": ("category", "name"),
+        "whatif": ("question",)}
+FIGURES = {"whatif": ("T_ns", "pessimistic_T_ns")}
+
+
+def amend(rows, table, key, changes):
+    found = [r for r in rows
+             if all(r[k].startswith(v) if k == "name" else r[k] == v
+                    for k, v in zip(KEYS[table], key))]
+    assert len(found) == 1, (key, found)
+    for k, change in zip(FIGURES.get(table, ("ns",)), changes):
+        found[0][k] = int(found[0][k]) + change
+
+
 def golden(folder, table, name):
     with open(f"{folder}/path_{table}.csv", newline="") as f:
-        return [r for r in csv.DictReader(f) if r["trace"] == name]
+        rows = [r for r in csv.DictReader(f) if r["trace"] == name]
+    for of, *rest in AMENDED.get(name, ()):
+        if of == table:
+            count = len(KEYS[table])
+            amend(rows, table, rest[:count], rest[count:])
+    return rows
 
 
 PARTS = ("host_ns", "gpu_ns", "between_ns", "profiler_ns", "queued_ns",

@@ -33,6 +33,26 @@ made
 made --no-steps --amd
 made --gpus 2 --plant collective
 made --plant graph
+# each call that waits, as words.csv names them; and what calls another
+"$PYTHON" -S - "$top_srcdir/data/words.csv" >"$tmp/waits.json" <<'END'
+import csv, json, sys
+rows = [r for r in csv.reader(open(sys.argv[1])) if len(r) == 3]
+vendors = [text for word, _, text in rows if word == "vendor"]
+calls = [vendor + text for word, match, text in rows if word == "call_sync"
+         for vendor in (vendors if match == "verb" else [""])]
+assert len(calls) > 20, calls
+calls += ["cudaStreamSynchronize_ptsz", "notStreamSynchronize"]
+print(json.dumps([
+    {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": 1,
+     "ts": 10 * i, "dur": 5, "args": {"correlation": i + 1}}
+    for i, name in enumerate(calls)] + [
+    {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": 2,
+     "ts": 10 * at, "dur": dur, "args": {}}
+    for name, at, dur in (("executor::run", 1, 9), ("synchronizeStream", 1, 7),
+                          ("cudaDeviceSynchronize", 2, 9),
+                          ("cuCtxSynchronize", 2, 8))]))
+END
+compare waits "$tmp/waits.json"
 for name in devices metadata-again own-ranges; do
 	compare "$name" "$top_srcdir/tests/traces/good-$name.json"
 done

@@ -202,9 +202,9 @@ def worst(t):
                 "doctor": says[1], "report": says[1]
                 if says[1] in row["sentence"] else row["sentence"]}
         if row["id"] == "V17":
-            says = (t.scalar("gaps", "finding") or "").split(". ")[0]
+            into = (t.scalar("gaps", "finding") or "").split(". ")[0]
             yield "what is recorded into graphs", {
-                "gaps": says, "report": says if says in row["sentence"]
+                "gaps": into, "report": into if into in row["sentence"]
                 else row["sentence"]}
 
 

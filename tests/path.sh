@@ -113,6 +113,8 @@ followed() { # NAME FILE: large with LONG
 	follows "$@"
 	[ -z "${LONG-}" ] || judge
 }
+# a path takes little: more of them than elsewhere
+[ -n "${LONG-}" ] || tap_most=200000
 real_traces followed
 judge
 if [ -d "$insight/path_planted" ]; then

@@ -2,6 +2,7 @@
 """What 'profan memory -f json' must say, worked out from the trace alone.
 
 usage: memory.py TRACE ANSWER    differences on stdout, exit status 1
+       memory.py plant KIND FILE  a trace whose steps keep memory, or not
 """
 import json
 import sys
@@ -115,6 +116,85 @@ def follow(rows):
         alive.values()), len(alive)
 
 
+def steps_of(events):
+    """Steps of the thread that has most of them, as (start, end)."""
+    out = {}
+    for e in events:
+        if e.get("ph") == "X" and str(e["name"]).startswith("ProfilerStep#"):
+            start = ns(e["ts"])
+            out.setdefault((str(e["pid"]), str(e["tid"])), []).append(
+                (start, start + ns(e["dur"])))
+    return sorted(max(out.values(), key=len)) if out else []
+
+
+def growth(rows, steps):
+    """What the last steps add at least, and how many they are; or None."""
+    level = 0 if rows[0][4] is None else rows[0][4] - rows[0][2]
+    levels = [(r[0], r[4]) for r in rows]
+    if rows[0][4] is None:
+        levels, at = [], 0
+        for r in rows:
+            at += r[2]
+            levels.append((r[0], at))
+
+    def at(time):
+        return ([level] + [n for t, n in levels if t < time])[-1]
+
+    marks = [at(steps[0][0])] + [at(end) for _, end in steps] if steps else []
+    added = [b - a for a, b in zip(marks, marks[1:])]
+    last = next((n for n in range(len(added), 0, -1)
+                 if min(added[-n:]) > 0 and
+                 max(added[-n:]) <= 1.25 * min(added[-n:])), 0)
+    if last < 3 or 2 * last < len(added) or min(added) < 0:
+        return None, None
+    return min(added[-last:]), last
+
+
+def plant(kind, file):
+    """Six steps in which an op allocates and frees, and another keeps."""
+    events, level = [], 0
+
+    def memory(at, n, address):
+        nonlocal level
+        level += n
+        events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t",
+                       "name": "[memory]", "pid": 1, "tid": 1, "ts": at,
+                       "args": {"Device Type": 0, "Device Id": -1,
+                                "Bytes": n, "Addr": address,
+                                "Total Allocated": level,
+                                "Total Reserved": 0}})
+
+    def op(at, name):
+        events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1,
+                       "tid": 1, "ts": at, "dur": 10, "args": {}})
+
+    kept = []
+    for i in range(6):
+        at = 1000 + 100 * i
+        events.append({"ph": "X", "cat": "user_annotation", "pid": 1,
+                       "name": f"ProfilerStep#{i}", "tid": 1, "ts": at,
+                       "dur": 100})
+        op(at + 10, "aten::mm")
+        memory(at + 11, 8192, 64)
+        if i == 0:                       # what any program keeps
+            op(at + 30, "aten::zeros_like")
+            memory(at + 31, 65536, 128)
+        n = {"warm-up": 0, "leak": 4096, "sawtooth": 4096, "small": 16,
+             "uneven": (4096, 4608)[i % 2],
+             "noise": (4096, 512, 9000, 64, 5000, 700)[i]}[kind]
+        if n:
+            op(at + 50, "aten::mul")
+            memory(at + 51, n, 4096 + 64 * i)
+            kept.append((n, 4096 + 64 * i))
+        if kind == "sawtooth" and len(kept) == 3:
+            for k, (n, address) in enumerate(kept):
+                memory(at + 70 + k, -n, address)
+            kept = []
+        memory(at + 90, -8192, 64)
+    with open(file, "w") as f:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, f)
+
+
 def main(trace, answer):
     _, events = load(trace)
     records = records_of(events)
@@ -126,6 +206,7 @@ def main(trace, answer):
         if want != got:
             bad.append(f"{what}: {want} expected, {got} found")
 
+    steps = steps_of(events)
     key = lambda r: (r["device_type"],
                      -1 if r["device_number"] is None else r["device_number"])
     check("devices", sorted(records), sorted(map(key, tables["devices"])))
@@ -146,6 +227,11 @@ def main(trace, answer):
             check(f"{device} rows of kept", kept,
                   sum(r["bytes"] for r in tables["kept"]
                       if key(r) == device))
+        if all("GPU" not in str(e.get("cat")).upper() and
+               e.get("cat") != "kernel" for e in events):
+            # else a last step that is cut off counts for nothing
+            check(f"{device} growth", growth(rows, steps),
+                  (row["step_growth_bytes"], row["growing_steps"]))
         check(f"{device} allocated", sum(r[2] for r in rows if r[2] > 0),
               row["allocated_bytes"])
         check(f"{device} freed", -sum(r[2] for r in rows if r[2] < 0),
@@ -170,4 +256,7 @@ def main(trace, answer):
     return 1 if bad else 0
 
 
-sys.exit(main(*sys.argv[1:]))
+if sys.argv[1] == "plant":
+    plant(*sys.argv[2:])
+else:
+    sys.exit(main(*sys.argv[1:]))

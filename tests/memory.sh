@@ -36,6 +36,30 @@ for release in 2.8.0 2.15.0; do
 		"$top_srcdir/tests/truth/$release/memory_workers/trace.json.gz"
 done
 
+# what grows with each step is said, with who keeps it, wherever it is read;
+# not a warm-up, a sawtooth, noise or what would take long to matter
+grows() { # KIND WORDS-OR-NOTHING
+	"$PYTHON" -S "$top_srcdir/tests/memory.py" plant "$1" "$tmp/$1.json"
+	check "$1" "$tmp/$1.json"
+	for command in memory summary; do
+		run 0 "$profan" $command -q "$tmp/t.db"
+		tr -s '\n ' ' ' <"$tmp/out" >"$tmp/line"
+		if [ -n "$2" ]; then
+			grep -q "$2. All of that is allocated by aten::mul, and kept" \
+				"$tmp/line"
+		else
+			! grep -q 'grows by' "$tmp/line"
+		fi
+		result "$1: $command says ${2:-nothing of growth}" "$tmp/out"
+	done
+}
+grows leak 'Memory allocated on CPU grows by 4.00 KiB with each of the last 5 steps'
+grows uneven 'CPU grows by at least 4.00 KiB with each of the last 5 steps'
+grows warm-up ''
+grows sawtooth ''
+grows noise ''
+grows small ''
+
 check_real() { # NAME FILE
 	check "$1" "$2"
 	case $1 in

@@ -144,7 +144,7 @@ static bool is_about_all(const struct pf_usage *u)
 {
 	const struct pf_usage_device *d = pf_usage_fullest(u);
 
-	if (d && d->capacity_share >= PF_USAGE_EDGE)
+	if ((d && d->capacity_share >= PF_USAGE_EDGE) || pf_usage_growing(u))
 		return false;
 	return !u->oom_count && u->producer != PF_FROM_SNAPSHOT &&
 	       u->producer != PF_FROM_TABLES;

@@ -762,9 +762,25 @@ static void say_holder(const struct pf_parts *p, struct pf_verdict *v,
 	}
 }
 
+static void say_growth(const struct pf_parts *p, struct pf_verdict *v,
+		       const struct pf_usage_device *d)
+{
+	PF_AUTO(pf_buf_release) struct pf_buf op = { 0 }, line = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf shown = { 0 };
+	const struct pf_usage_site *at = &d->grown_at;
+
+	if (at->outer_op)
+		pf_say_name(&op, pf_parts_text(p, at->outer_op, &shown));
+	pf_buf_clear(&shown);
+	if (at->frame)
+		pf_say_name(&line, pf_parts_text(p, at->frame, &shown));
+	pf_usage_say_growth(d, op.data, line.data, &v->sentence);
+}
+
 static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_usage_device *d = pf_usage_fullest(&p->memory);
+	const struct pf_usage_device *growing = pf_usage_growing(&p->memory);
 
 	if (pf_usage_told_oom(&p->memory)) {
 		v->warn = v->bad = 0; /* it happened: no threshold */
@@ -773,7 +789,16 @@ static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 		say(v, pf_doc_find_finding(&p->doc[PF_PART_MEMORY]));
 		return;
 	}
-	if (!d) {
+	if (growing) {
+		v->is_note = true;
+		v->severity = PF_WARN;
+		say_growth(p, v, growing);
+		if (!d || d->capacity_share < PF_USAGE_EDGE) {
+			v->warn = v->bad = 0; /* of the peak, which is low */
+			return;
+		}
+		say(v, ". ");
+	} else if (!d) {
 		rule_withhold(
 			v, p->memory.device_count
 				   ? "how much is allocated in all, or how "

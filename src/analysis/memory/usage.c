@@ -20,6 +20,7 @@
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
+#include "events/step.h"
 #include "events/traces.h"
 #include "events/trust.h"
 #include "events/window.h"
@@ -830,6 +831,14 @@ struct usage_block {
 	bool is_used;   /* else the place is free */
 };
 
+/* What the last whole steps add, each much the same. */
+struct usage_growth {
+	int64_t least, most, count;
+	int64_t step_count; /* of all */
+	size_t first, last; /* of the steps */
+	bool has_fallen;    /* at any step */
+};
+
 struct usage_device {
 	struct pf_usage_where at;
 	/* ---- levels: the first pass ---- */
@@ -850,6 +859,10 @@ struct usage_device {
 	int64_t no_address_count, oom_count, record_count;
 	struct pf_alloc_sums sums; /* inside the window */
 	int64_t capacity;          /* -1: not known */
+	size_t next_step;          /* that has not ended */
+	bool has_begun;            /* the first of them */
+	int64_t step_level;        /* when it began, or the one before ended */
+	struct usage_growth growth;
 	/* ---- blocks: the second ---- */
 	bool is_settled; /* the peak was passed */
 	int64_t alive, alive_count;
@@ -879,9 +892,20 @@ struct usage_group {
 	int64_t count, bytes, largest, oldest_ns;
 };
 
+/* What of a step and a site is not freed. */
+struct usage_stay {
+	struct usage_stay_key {
+		uint32_t device, site;
+		uint64_t step; /* its place */
+	} key;
+	int64_t bytes;
+};
+
 struct usage {
 	struct pf_err *err;
 	struct pf_allocs allocs;
+	struct pf_steps steps;
+	struct pf_keyed stays; /* struct usage_stay, where memory grows */
 	struct usage_device *devices; /* as allocs.devices */
 	struct pf_keyed alive, kept;  /* struct usage_group */
 	const struct pf_usage_args *args;
@@ -992,8 +1016,6 @@ static void add(struct usage_device *d, const struct pf_alloc *r, int64_t total,
 {
 	bool is_inside = r->flags & PF_ALLOC_INSIDE;
 
-	if (!d->has_any)
-		begin(d, r, total);
 	if (is_inside && !d->has_inside)
 		begin_window(d, r, at);
 	if (r->flags & PF_ALLOC_OOM) {
@@ -1011,6 +1033,72 @@ static void add(struct usage_device *d, const struct pf_alloc *r, int64_t total,
 	d->record_count++;
 	d->no_address_count += !(r->flags & PF_ALLOC_ADDRESS);
 	look(d, r, at + 1);
+}
+
+/* ---- what steps leave ---- */
+
+#define GROWING_LEAST 3    /* steps: two may be chance */
+#define GROWING_EVEN  1.25 /* the most that one adds, of the least */
+
+/* Of steps that are whole. */
+static bool is_whole(const struct usage *u, uint32_t device, size_t step)
+{
+	const struct pf_window_trace *t = u->allocs.devices[device].trace;
+	const struct pf_step *s = &u->steps.items[step];
+
+	return !s->is_partial && !s->is_empty && s->start_ns >= t->from_ns &&
+	       s->host_end_ns <= t->to_ns;
+}
+
+static void add_growth(struct usage_growth *g, int64_t bytes, size_t step)
+{
+	g->has_fallen |= bytes < 0;
+	g->step_count++;
+	if (bytes <= 0) {
+		g->count = 0;
+		return;
+	}
+	if (!g->count || (double)bytes > GROWING_EVEN * (double)g->least ||
+	    (double)g->most > GROWING_EVEN * (double)bytes) {
+		g->count = 0;
+		g->least = g->most = bytes;
+		g->first = step;
+	}
+	g->count++;
+	PF_AT_MOST(g->least, bytes);
+	PF_AT_LEAST(g->most, bytes);
+	g->last = step;
+}
+
+/* Behind the warm-up, which is half of them at most, steps do nothing else. */
+static bool is_growing(const struct usage_growth *g)
+{
+	return !g->has_fallen && g->count >= GROWING_LEAST &&
+	       g->count >= g->step_count - g->count;
+}
+
+/* All steps that begin or end before the next record of a device. */
+static void pass_steps(struct usage *u, uint32_t device, int64_t until_ns)
+{
+	int64_t trace_id = u->allocs.devices[device].trace->trace_id;
+	struct usage_device *d = &u->devices[device];
+	const struct pf_step *s;
+
+	for (; pf_steps_is_of(&u->steps, d->next_step, trace_id);
+	     d->next_step++) {
+		s = &u->steps.items[d->next_step];
+		if (!d->has_begun && s->host_start_ns <= until_ns) {
+			d->has_begun = true;
+			d->step_level = d->level;
+		}
+		if (s->host_end_ns > until_ns)
+			return;
+		if (is_whole(u, device, d->next_step))
+			add_growth(&d->growth,
+				   pf_sat_sub(d->level, d->step_level),
+				   d->next_step);
+		d->step_level = d->level;
+	}
 }
 
 static void add_sums(struct usage *u)
@@ -1034,13 +1122,19 @@ static void usage_levels(struct usage *u)
 
 	for (uint64_t i = 0; (r = record_at(u, i)); i++) {
 		struct usage_device *d = &u->devices[r->device];
+		int64_t total = pf_allocs_total(&u->allocs, r);
 
-		add(d, r, pf_allocs_total(&u->allocs, r), i);
+		if (!d->has_any)
+			begin(d, r, total);
+		pass_steps(u, r->device, r->time_ns);
+		add(d, r, total, i);
 		if (u->args->also && !(r->flags & PF_ALLOC_OOM))
 			u->args->also->level(
 				u->args->also, &d->at, r->device, r->time_ns,
 				d->level, maybe(d->reserved, d->has_reserved));
 	}
+	for (uint32_t i = 0; i < u->allocs.device_count; i++)
+		pass_steps(u, i, INT64_MAX);
 	add_sums(u);
 }
 
@@ -1114,6 +1208,9 @@ static const struct pf_field device_fields[] = {
 	FIELD(unsized_count, "Of unknown size", PF_COUNT | PF_FULL),
 	FIELD(no_address_count, "No address", PF_COUNT | PF_FULL),
 	FIELD(oom_count, "Out of memory", PF_COUNT | PF_FULL),
+	FIELD(step_growth, "step_growth_bytes", "Growth a step",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(growing_steps, "Steps that grow", PF_COUNT | PF_FULL | PF_MAYBE),
 	IDS(struct pf_usage_device),
 };
 #undef FIELD
@@ -1405,6 +1502,47 @@ static void say_holders(const struct pf_usage *u,
 			    PF_SHOW_SHARE(d->before, d->peak));
 }
 
+#define GROWING_SOON 1000 /* steps, and it has twice as much */
+
+const struct pf_usage_device *pf_usage_growing(const struct pf_usage *u)
+{
+	for (size_t i = 0; i < u->device_count; i++) {
+		const struct pf_usage_device *d = &u->devices[i];
+
+		if (d->step_growth != PF_NO_INT &&
+		    d->step_growth >= d->level_peak / GROWING_SOON)
+			return d;
+	}
+	return NULL;
+}
+
+void pf_usage_say_growth(const struct pf_usage_device *d, const char *op,
+			 const char *line, struct pf_buf *out)
+{
+	const double part = pf_num_share(d->grown_there, d->step_growth);
+
+	pf_buf_addf(out, "Memory allocated on %s grows by %s%s with each of %s",
+		    d->at.device, d->is_even ? "" : "at least ",
+		    PF_SHOW_BYTES(d->step_growth),
+		    d->growing_steps < d->step_count ? "the last " : "");
+	pf_buf_addf(out, "%s steps", PF_SHOW_COUNT(d->growing_steps));
+	if ((op || line) && part >= LARGE)
+		pf_buf_addf(out, ". %s of that is allocated%s%s%s%s, and kept",
+			    part < 1 ? PF_SHOW_RATIO(part) : "All",
+			    op ? " by " : "", op ? op : "", line ? " at " : "",
+			    line ? line : "");
+}
+
+static void say_growing(const struct pf_usage *u, struct pf_buf *out)
+{
+	const struct pf_usage_device *d = pf_usage_growing(u);
+
+	if (!d)
+		return;
+	pf_buf_adds(out, ". ");
+	pf_usage_say_growth(d, d->grown_at.outer_op, d->grown_at.frame, out);
+}
+
 static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 {
 	const struct pf_usage_device *d = main_device(u);
@@ -1432,11 +1570,12 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 		return;
 	}
 	if (!d->is_absolute) {
-		pf_doc_finding(doc,
-			       "%s%s: at most %s more than at the start, %s. "
-			       "This trace has no totals",
-			       text.data, d->at.device,
-			       PF_SHOW_BYTES(d->growth), time);
+		pf_buf_addf(&text,
+			    "%s: at most %s more than at the start, %s. "
+			    "This trace has no totals",
+			    d->at.device, PF_SHOW_BYTES(d->growth), time);
+		say_growing(u, &text);
+		pf_doc_finding(doc, "%s", text.data);
 		return;
 	}
 	const char *peak = PF_SHOW_BYTES(d->peak);
@@ -1455,6 +1594,7 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 		    peak, d->capacity > 0 ? " of " : "",
 		    d->capacity > 0 ? of : "", time);
 	say_holders(u, d, &text);
+	say_growing(u, &text);
 	pf_doc_finding(doc, "%s", text.data);
 }
 
@@ -1712,6 +1852,25 @@ static void put_event(struct usage *u, uint32_t device,
 		PF_PUT(u->out->events, event_fields, event);
 }
 
+/* Of the steps that memory grows with. */
+static void add_stay(struct usage *u, uint32_t device,
+		     const struct usage_block *b)
+{
+	const struct usage_growth *g = &u->devices[device].growth;
+	int64_t trace_id = u->allocs.devices[device].trace->trace_id;
+	size_t step = pf_steps_at(&u->steps, trace_id, b->time_ns);
+	struct usage_stay_key key = { device, b->site, step };
+	struct usage_stay *stay;
+	size_t n;
+
+	if (step < g->first || step > g->last || !is_whole(u, device, step))
+		return;
+	n = pf_keyed_at_text(&u->stays, (const char *)&key, sizeof(key));
+	stay = PF_KEYED_ROW(&u->stays, struct usage_stay, n);
+	stay->key = key;
+	pf_sat_sum(&stay->bytes, b->bytes);
+}
+
 static void settle_end(struct usage *u, uint32_t device)
 {
 	struct usage_device *d = &u->devices[device];
@@ -1725,6 +1884,8 @@ static void settle_end(struct usage *u, uint32_t device)
 		pf_sat_sum(&d->kept_bytes, b->bytes);
 		add_block(&u->kept, device, b,
 			  allocs_site(&u->allocs, b->site).stack == PF_ID_NONE);
+		if (is_growing(&d->growth))
+			add_stay(u, device, b);
 		put_event(u, device, b, 0, false);
 	}
 }
@@ -2075,13 +2236,60 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 	return row;
 }
 
-static void take_devices(const struct usage *u, struct pf_usage *out)
+PF_ORDER(by_stay, struct usage_stay,
+	 PF_UP(key.device) PF_UP(key.site) PF_UP(key.step))
+
+/* The site of which most stays of each step that memory grows with. */
+static void take_growth(struct usage *u, uint32_t device,
+			struct pf_usage_device *row)
 {
+	const struct usage_growth *g = &u->devices[device].growth;
+	uint32_t site = PF_ID_NONE;
+	size_t end;
+
+	row->step_growth = maybe(g->least, is_growing(g));
+	row->growing_steps = maybe(g->count, is_growing(g));
+	row->step_count = g->step_count;
+	row->is_even = g->least == g->most;
+	for (size_t i = 0; i < u->stays.count; i = end) {
+		const struct usage_stay *first =
+			PF_KEYED_ROW(&u->stays, struct usage_stay, i);
+		int64_t least = first->bytes;
+
+		for (end = i; end < u->stays.count; end++) {
+			const struct usage_stay *s =
+				PF_KEYED_ROW(&u->stays, struct usage_stay, end);
+
+			if (s->key.device != first->key.device ||
+			    s->key.site != first->key.site)
+				break;
+			PF_AT_MOST(least, s->bytes);
+		}
+		if (first->key.device != device ||
+		    end - i != (size_t)g->count || least <= row->grown_there)
+			continue;
+		row->grown_there = least;
+		site = first->key.site;
+	}
+	PF_AT_MOST(row->grown_there, g->least);
+	if (site != PF_ID_NONE && !u->args->no_sites)
+		row->grown_at = usage_site(u, site);
+}
+
+static void take_devices(struct usage *u, struct pf_usage *out)
+{
+	struct pf_usage_device *row;
+
 	out->devices = pf_arena_calloc(&out->texts, u->allocs.device_count,
 				       sizeof(*out->devices));
-	for (uint32_t i = 0; i < u->allocs.device_count; i++)
-		if (u->devices[i].has_inside)
-			out->devices[out->device_count++] = device_row(u, i);
+	pf_keyed_sort(&u->stays, by_stay);
+	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
+		if (!u->devices[i].has_inside)
+			continue;
+		row = &out->devices[out->device_count++];
+		*row = device_row(u, i);
+		take_growth(u, i, row);
+	}
 	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
 		by_device);
 }
@@ -2297,6 +2505,8 @@ static void tear_down(struct usage *u)
 	free(u->devices);
 	pf_keyed_end(&u->alive);
 	pf_keyed_end(&u->kept);
+	pf_keyed_end(&u->stays);
+	pf_steps_release(&u->steps);
 	allocs_release(&u->allocs);
 }
 
@@ -2306,14 +2516,19 @@ static int set_up(struct usage *u, struct pf_db *db)
 
 	pf_keyed_begin(&u->alive, sizeof(struct usage_group), PF_KEYED_SUMS);
 	pf_keyed_begin(&u->kept, sizeof(struct usage_group), PF_KEYED_SUMS);
+	pf_keyed_begin(&u->stays, sizeof(struct usage_stay), PF_KEYED_SUMS);
 	PF_TRY(pf_hint_producer(db, &out->producer));
 	PF_TRY(allocs_load(db, &out->window, u->args->no_sites, &u->allocs));
 	out->names = u->allocs.names;
+	if (u->allocs.device_count && !pf_snap_state_is(&out->snap))
+		PF_TRY(pf_window_steps(db, &out->window, &u->steps));
 	u->devices =
 		pf_calloc(u->allocs.device_count + 1u, sizeof(*u->devices));
 	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
 		u->devices[i].part = -1;
 		u->devices[i].capacity = -1;
+		u->devices[i].next_step = pf_steps_first(
+			&u->steps, u->allocs.devices[i].trace->trace_id);
 		take_label(u, i, out->window.count > 1);
 	}
 	return load_capacities(u, db);

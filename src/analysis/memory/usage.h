@@ -16,6 +16,10 @@
  * address was not freed by then.  They and what was allocated before the
  * capture add up to the peak exactly.
  *
+ * Memory grows with each step where, behind a warm-up of no more steps, what is
+ * allocated at the end of each has grown by much the same, three times or more,
+ * and at none has fallen.
+ *
  * Tables: devices (peak, reserved, churn, what does not fit), alive, kept
  * (allocated in the window and not freed in it, by size), ops (columns of
  * TensorBoard's memory view), curve, oom, and events if asked for.
@@ -104,6 +108,14 @@ struct pf_usage_device {
 	int64_t jump_count, jump;   /* totals that do not continue */
 	int64_t unsized_count;      /* of the frees, of unknown size */
 	int64_t no_address_count, oom_count;
+	/*
+	 * The least that each of the last so many steps adds, of so many in
+	 * all; and where most of it is allocated: what each adds there at least.
+	 */
+	int64_t step_growth, growing_steps, step_count;
+	bool is_even; /* each adds as much */
+	struct pf_usage_site grown_at;
+	int64_t grown_there;
 };
 
 /* Blocks of one place together; of those kept of one size, too. */
@@ -170,6 +182,15 @@ struct pf_usage {
 
 /* The accelerator whose peak is closest to its capacity; NULL: unknown. */
 const struct pf_usage_device *pf_usage_fullest(const struct pf_usage *u);
+
+/* The first device whose memory grows with each step, so that it matters. */
+const struct pf_usage_device *pf_usage_growing(const struct pf_usage *u);
+/*
+ * "Memory allocated on GPU 0 grows by 4 MiB with each of the last 5 steps. 98 %
+ * of that is allocated by OP at LINE, and not freed", in texts as shown, or NULL.
+ */
+void pf_usage_say_growth(const struct pf_usage_device *d, const char *op,
+			 const char *line, struct pf_buf *out);
 
 /* Of a snapshot, the first out-of-memory error whose cause is known, or NULL;
  * the finding tells it. */

@@ -1084,6 +1084,18 @@ PROGRAMS = {
         computing(p, 1500),
         p.op("mylib::scan", 4000, "one_slow_kernel", host=HOST)][0],
     "A21-once": lambda p, step: once(p, 3000 if step == 1 else 0),
+    "A21-once-python": lambda p, step: once(
+        p, 3000 if step == 1 else 0, "train.py(9): prepare",
+        "python_function"),
+    "A21-once-runtime": lambda p, step: once(
+        p, 3000 if step == 1 else 0, "Runtime::Execute", "user_annotation"),
+    "A21-once-range": lambda p, step: once(
+        p, 3000 if step == 1 else 0, "prepare", "user_annotation"),
+    "A21-once-waits": lambda p, step: once(
+        p, 3000 if step == 1 else 0, "train.py(9): wait_for_data",
+        "python_function"),
+    "A21-each-python": lambda p, step: once(
+        p, 3000, "train.py(9): prepare", "python_function"),
     "A21-compiled": lambda p, step: compiled(p, 1, us=3000),
     "A3-barrier": lambda p, step: collective(
         p, "c10d::barrier", "cudaStreamSynchronize"),
@@ -1350,11 +1362,11 @@ def compiled(p, regions, graphs=0, us=0):
             launching(p, 4)
 
 
-def once(p, us):
-    """An operator that nothing of the trace says the usual time of."""
+def once(p, us, name="aten::empty", cat="cpu_op"):
+    """A call that nothing of the trace says the usual time of."""
     usual(p)
     if us:
-        with p.range("aten::empty", "cpu_op"):
+        with p.range(name, cat):
             p.pause(us)
     return us * US
 
@@ -1537,6 +1549,11 @@ SAYS = {
     "A17-cpu": "nn.Embedding(n, d, sparse=True)",
     "A21-sleeps-jax": "the program itself waits there",
     "A21-once": "run it before the profile begins",
+    "A21-once-python": "run it before the profile begins",
+    "A21-once-runtime": "run it before the profile begins",
+    "A21-once-range": "do it in another thread or process",
+    "A21-once-waits": "do it in another thread or process",
+    "A21-each-python": "do it in another thread or process",
     "A21-compiled": "parts are compiled already",
 }
 # What changes, as far as it can: what advice says must bear that.

@@ -1200,24 +1200,39 @@ static const char *host_variant(const struct pf_advise *a,
 
 #define TRACED 0.25 /* of what advice holds */
 
-static const char *code_variant(const struct pf_advise *a,
-				const struct pf_advice *out)
+static bool is_of(const struct pf_advice_place *p, enum pf_cause cause)
+{
+	return !strcmp(p->what,
+		       pf_path_category_name((enum pf_path_category)cause));
+}
+
+/*
+ * Is a call that is most of it one of a kind?  An operator with nothing in it,
+ * else it had several pieces; a function of a runtime that names them as
+ * ranges; and one of Python where other steps do not call it.
+ */
+static bool is_once(const struct pf_advise *a, const struct pf_advice *out)
 {
 	const struct pf_advice_place *most = out->places;
 
+	if (!out->place_count || most->count != 1 || !most->name ||
+	    most->ns < out->on_path_ns / 2)
+		return false;
+	return is_of(most, PF_CAUSE_OP) ||
+	       (is_of(most, PF_CAUSE_ANNOTATION) &&
+		strstr(most->name, "::") != NULL) ||
+	       (is_of(most, PF_CAUSE_PYTHON) && a->tiles->has_late &&
+		!pf_word(PF_WORD_WAITING, most->name));
+}
+
+static const char *code_variant(const struct pf_advise *a,
+				const struct pf_advice *out)
+{
 	if (pf_num_share(advise_held(a, out->bit, 1u << ADVISE_MARK_TRACED),
 			 out->on_path_ns) >= TRACED)
 		return "traced";
-	/* with nothing in it, else it had several pieces */
 	if (a->has_work)
-		return out->place_count && most->count == 1 &&
-				       most->ns >= out->on_path_ns / 2 &&
-				       !strcmp(most->what,
-					       pf_path_category_name(
-						       (enum pf_path_category)
-							       PF_CAUSE_OP))
-			       ? "once"
-			       : "";
+		return is_once(a, out) ? "once" : "";
 	return host_variant(a, out);
 }
 

@@ -409,6 +409,16 @@ while 1 4000
 all-reduce 1 1000
 EOF
 same "TPU: and by category" "$tmp/want" "$tmp/got"
+# what most of the time is in may be many operations of a kind
+"$profan" ingest -q "$tmp/tpu_waits.xplane.pb" -o "$tmp/tpu_waits.db"
+for command in kernels summary; do
+	run 0 "$profan" $command "$tmp/tpu_waits.db" && tr -s '\n ' ' ' <"$tmp/out" |
+		grep -q "copy-done takes 80.00 % of the time of the TPUs' operations\
+ (8.000 us of 10.000 us): there they wait for what copy-start began"
+	result "TPU: $command says what kind decides" "$tmp/out"
+done
+run 0 "$profan" kernels "$tmp/tpu_work.db" && grep -q '^fusion.1 takes 47' "$tmp/out"
+result "TPU: or else what operation takes most" "$tmp/out"
 "$profan" table "$tmp/tpu_work.db" >"$tmp/out" 2>&1 &&
 	grep -q '^fusion.1 takes ' "$tmp/out"
 result "TPU: table lists them" "$tmp/out"

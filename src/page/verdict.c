@@ -198,6 +198,7 @@ static const struct pf_report_rule rule_rest = {
 static void apply_dominant(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_kernel_row *top = p->callers.rows;
+	const char *tpus = pf_doc_find_finding(&p->doc[PF_PART_CALLERS]);
 	const int64_t all = p->callers.total_ns;
 
 	if (!rule_has_gpu(p, v))
@@ -205,6 +206,11 @@ static void apply_dominant(const struct pf_parts *p, struct pf_verdict *v)
 	if (p->advise->has_path) {
 		rule_withhold(v, "what holds most of the critical path is "
 				 "said");
+		return;
+	}
+	if (p->traces.is_tpu && tpus) { /* which have operations */
+		v->is_note = true;
+		say(v, tpus);
 		return;
 	}
 	if (!p->callers.row_count || all <= 0) {

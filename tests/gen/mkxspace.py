@@ -217,9 +217,9 @@ def op(meta, start_ns, end_ns):
     return event(meta, start_ns * 1000, (end_ns - start_ns) * 1000)
 
 
-def op_names():
+def op_names(ops=None):
     out = b""
-    for i, (name, category) in OPS.items():
+    for i, (name, category) in (ops or OPS).items():
         more = b"\x2a" + stat("hlo_category", category)[1:] if category else b""
         if name == "fusion.1":
             more += (b"\x2a" + stat("flops", 100)[1:] +
@@ -250,6 +250,15 @@ def tpu_work():
                                         op(5, 12000, 14000),
                                         op(2, 12500, 13000)),
                   op_names(), stat_names()))
+
+
+def tpu_waits():
+    """Most of the time is in what waits for copies, and in none half."""
+    ops = {1: ("copy-done.3", "copy-done"), 2: ("copy-done.4", "copy-done"),
+           3: ("fusion.1", "loop fusion")}
+    return plane("/device:TPU:0", line(3, "XLA Ops", 0, op(1, 0, 4000),
+                                       op(3, 4000, 6000), op(2, 6000, 10000)),
+                 op_names(ops), stat_names())
 
 
 def tpu_long():
@@ -488,6 +497,7 @@ CASES = {
     "awaited": lambda: awaited() + environment(),
     "reserved": lambda: tpu() + reserved(),
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
+    "tpu_waits": tpu_waits,
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),
     "tpu_long": lambda: tpu_long() + environment(),
     "tpu_roof": lambda: tpu_roof() + environment(),

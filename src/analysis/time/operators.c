@@ -440,6 +440,56 @@ static const struct pf_field op_fields[] = {
 	FIELD(gb_per_s, "GB/s", PF_REAL | PF_FULL),
 };
 
+struct hlo_kind {
+	const char *name;
+	int64_t ns;
+};
+
+PF_ORDER(by_ns, struct hlo_kind, PF_DOWN(ns) PF_ALPHA(name))
+
+/*
+ * The operation that takes most, or where none takes half of the time, the
+ * kind that does: a compiler numbers those alike.
+ */
+static void say_most(const struct pf_hlo_roofs *r, struct pf_doc *doc)
+{
+	PF_AUTO(pf_keyed_end) struct pf_keyed kinds = { 0 };
+	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
+	const struct hlo_op *row = op_at(r, 0);
+	struct hlo_kind *most, own = { row->name, row->self_ns };
+	const char *category = row->category, *done;
+
+	pf_keyed_begin(&kinds, sizeof(*most), PF_KEYED_SUMS);
+	for (size_t i = 0; i < r->rows.count; i++) {
+		row = op_at(r, i);
+		if (!row->category)
+			continue;
+		most = PF_KEYED_ROW(&kinds, struct hlo_kind,
+				    pf_keyed_at_text(&kinds, row->category,
+						     strlen(row->category)));
+		most->name = row->category;
+		pf_sat_sum(&most->ns, row->self_ns);
+	}
+	pf_keyed_sort(&kinds, by_ns);
+	most = kinds.rows;
+	if (kinds.count && own.ns < r->all.self_ns / 2 &&
+	    most->ns >= r->all.self_ns / 2) {
+		own = *most;
+		category = own.name;
+	}
+	done = category ? strstr(category, "-done") : NULL;
+	pf_buf_addf(&text,
+		    "%s takes %s of the time of the TPUs' operations (%s of "
+		    "%s)",
+		    own.name, PF_SHOW_SHARE(own.ns, r->all.self_ns),
+		    PF_SHOW_NS(own.ns), PF_SHOW_NS(r->all.self_ns));
+	if (done)
+		pf_buf_addf(&text,
+			    ": there they wait for what %.*s-start began",
+			    (int)(done - category), category);
+	pf_doc_finding(doc, "%s", text.data);
+}
+
 int pf_hlo_ops(struct pf_db *db, const struct pf_window *window,
 	       enum pf_hlo_group group, bool has_finding, struct pf_doc *doc)
 {
@@ -451,12 +501,7 @@ int pf_hlo_ops(struct pf_db *db, const struct pf_window *window,
 		return db->err->code ? -1 : 0;
 	most = op_at(r, 0);
 	if (has_finding)
-		pf_doc_finding(doc,
-			       "%s takes %s of the time of the TPUs' "
-			       "operations (%s of %s)",
-			       most->name, PF_SHOW_RATIO(most->share),
-			       PF_SHOW_NS(most->self_ns),
-			       PF_SHOW_NS(r->all.self_ns));
+		say_most(r, doc);
 	PF_ROWS(doc, "operations", "Operations of the TPUs", op_fields, most,
 		r->rows.count);
 	pf_hlo_roofs_free(r);

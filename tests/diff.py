@@ -253,6 +253,7 @@ class Capture:
         self.host = 1000000
         self.gpu = 0
         self.is_kept = False  # the trace beside its database
+        self.options = {"record_shapes": 1}  # of the profiler
 
     def vary(self, ns, factor=1.0):
         if self.noise:
@@ -310,9 +311,9 @@ class Capture:
         device = [{"id": 0, "name": "Test GPU", "totalGlobalMem": 1 << 34,
                    **properties}]
         with open(trace, "w") as f:
-            f.write('{"schemaVersion": 1, "record_shapes": 1, '
+            f.write('{"schemaVersion": 1, %s, '
                     '"deviceProperties": %s, "traceEvents": [\n'
-                    % json.dumps(device))
+                    % (json.dumps(self.options)[1:-1], json.dumps(device)))
             for e in self.events:
                 e = dict(e)
                 times = '"ts": %s, "dur": %s, ' % (e.pop("ts"), e.pop("dur"))
@@ -647,10 +648,11 @@ def withheld(work):
     assert run.returncode == 0 and "not failed: step_time>5%" in run.stdout
 
 
-def host_capture(path, parts, steps=6, shapes=True):
+def host_capture(path, parts, steps=6, shapes=True, **options):
     """Steps of the host alone: of each part a range, a Python function in it
     or none, and operators in these, with their us."""
     c = Capture()
+    c.options.update(options)
     for n in range(steps):
         start = c.host
         for annotation, function, ops in parts:
@@ -710,6 +712,19 @@ def host(work):
         for pair in files, files[::-1]:
             found = diff(*pair)["scalars"]["finding"]
             assert re.search(r"\(%s\)$" % culprit, found), (name, found)
+    # what only one profiler was told to record slows that side's host
+    plain, told = (host_capture(
+        os.path.join(work, "told%d.db" % n),
+        [(adam, None, ops), ("forward", None, forward[2])], **options) for n, ops, options in (
+            (0, fused, {}), (1, small, {"with_stack": 1, "with_flops": 0,
+                                        "profile_memory": 1})))
+    words = r"[^(]*\. Only %s was recorded with profile_memory, with_stack," \
+            r" which slows its host\. .*\(.*\)$"
+    for side, pair in ("B", (plain, told)), ("A", (told, plain)):
+        found = diff(*pair)["scalars"]["finding"]
+        assert re.search(words % side, found), found
+    found = diff(told, told)["scalars"]["finding"]
+    assert "recorded with" not in found, found
     # shapes that only one side recorded are no others
     files = [host_capture(os.path.join(work, "shapes%d.db" % n), [forward], 6, n)
              for n in (0, 1)]

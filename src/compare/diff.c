@@ -1129,6 +1129,49 @@ static void add_alike(struct pf_buf *out, const struct pf_diff_run *d)
 			is_slower ? "slower or busier" : "faster or less busy");
 }
 
+/* Was a side told to record that, or did it? */
+static bool has_option(const struct pf_diff_run *d, const struct pf_capture *c,
+		       const char *option)
+{
+	const char *at = strstr(pf_diff_text(d, c->options), option);
+
+	return (at && at[strlen(option)] == ' ' &&
+		at[strlen(option) + 1] != '0') ||
+	       (c->has_code && !strcmp(option, "with_stack")) ||
+	       (c->has_shapes && !strcmp(option, "record_shapes"));
+}
+
+/*
+ * ". Only B was recorded with with_stack, which slows its host": before any
+ * culprit is named.
+ */
+static void add_options(struct pf_buf *out, const struct pf_diff_run *d)
+{
+	static const char *const options[] = { "record_shapes",
+					       "profile_memory", "with_stack",
+					       "with_flops", "with_modules" };
+	const struct pf_capture *const sides[] = { &d->a, &d->b };
+	size_t count;
+
+	for (int s = 0; s < 2; s++) {
+		count = 0;
+		for (size_t i = 0; i < PF_LEN(options); i++) {
+			if (!*pf_diff_text(d, sides[s]->options) ||
+			    !has_option(d, sides[s], options[i]) ||
+			    has_option(d, sides[!s], options[i]))
+				continue;
+			if (!count++)
+				pf_buf_addf(out, ". Only %c was recorded with ",
+					    'A' + s);
+			else
+				pf_buf_adds(out, ", ");
+			pf_buf_adds(out, options[i]);
+		}
+		if (count)
+			pf_buf_adds(out, ", which slows its host");
+	}
+}
+
 /* Nothing here needs escaping in Markdown but names. */
 static void find_finding(struct pf_diff_run *d)
 {
@@ -1150,6 +1193,7 @@ static void find_finding(struct pf_diff_run *d)
 		pf_judge_say_warm_up(&text, d->judge.warm_up);
 		if (out->verdict == PF_UNKNOWN)
 			pf_buf_adds(&text, "; noise is unknown (one step)");
+		add_options(&text, d);
 		add_alike(&text, d);
 		add_class(&text, d);
 	}

@@ -133,6 +133,8 @@ def check_itself(path):
     check_laws(answer)
     assert answer["scalars"]["verdict"] == "no change", answer["scalars"]
     assert answer["scalars"]["delta_ns"] == 0
+    assert ("left out (warm-up)" in answer["scalars"]["finding"]) == (
+        answer["scalars"]["warm_up_steps"] > 0), answer["scalars"]
     for name in "waterfall", "rows", "idle", "idle_sites", "ops":
         for r in answer["tables"][name]:
             assert r["delta_ns"] == 0, r
@@ -725,6 +727,9 @@ def host(work):
         assert re.search(words % side, found), found
     found = diff(told, told)["scalars"]["finding"]
     assert "recorded with" not in found, found
+    # a median without warm-up is said to be one, also of what is the same
+    check_itself(host_capture(os.path.join(work, "warm.db"), [
+        (None, None, [("aten::mm", lambda n: 900 if n else 9000)])]))
     # shapes that only one side recorded are no others
     files = [host_capture(os.path.join(work, "shapes%d.db" % n), [forward], 6, n)
              for n in (0, 1)]

@@ -1187,6 +1187,7 @@ static void find_finding(struct pf_diff_run *d)
 		    pf_diff_unit(out));
 	if (out->verdict == PF_SAME) {
 		pf_buf_adds(&text, PF_SHOW_NS(out->total.a_ns));
+		pf_judge_say_warm_up(&text, d->judge.warm_up);
 	} else {
 		add_medians(&text, &out->total);
 		add_shift(&text, &out->total);

@@ -1096,6 +1096,7 @@ PROGRAMS = {
         "python_function"),
     "A21-each-python": lambda p, step: once(
         p, 3000, "train.py(9): prepare", "python_function"),
+    "A21-module": lambda p, _: in_module(p, 3000),
     "A21-compiled": lambda p, step: compiled(p, 1, us=3000),
     "A3-barrier": lambda p, step: collective(
         p, "c10d::barrier", "cudaStreamSynchronize"),
@@ -1362,6 +1363,15 @@ def compiled(p, regions, graphs=0, us=0):
             launching(p, 4)
 
 
+def in_module(p, us):
+    """An operator in a module, whose line is where it stood at first."""
+    usual(p)
+    with p.range("train.py(21): <module>", "python_function"), \
+            p.range("aten::linalg_svd", "cpu_op"):
+        p.pause(us)
+    return us * US
+
+
 def once(p, us, name="aten::empty", cat="cpu_op"):
     """A call that nothing of the trace says the usual time of."""
     usual(p)
@@ -1553,6 +1563,7 @@ SAYS = {
     "A21-once-runtime": "run it before the profile begins",
     "A21-once-range": "do it in another thread or process",
     "A21-once-waits": "do it in another thread or process",
+    "A21-module": "Most of it is in aten::linalg_svd. do less",
     "A21-each-python": "do it in another thread or process",
     "A21-compiled": "parts are compiled already",
 }

@@ -299,6 +299,10 @@ void pf_name_as_frame(char *text)
 		return;
 	/* "(12): f" and ":12 f" */
 	end = strchr(line, ')');
+	if (!strcmp(end, "): <module>")) {
+		memmove(line, end + 2, strlen(end + 2) + 1);
+		return;
+	}
 	*line = ':';
 	memmove(end, end + 2, strlen(end + 2) + 1);
 }

@@ -156,7 +156,11 @@ bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type);
 bool pf_names_is_paired(const struct pf_names *n, uint32_t type);
 /* Its text, to be freed by the caller; NULL on error. */
 char *pf_names_text_take(struct pf_names *n, uint32_t name);
-/* The name of a Python function: "file.py(12): f" becomes "file.py:12 f". */
+/*
+ * The name of a Python function: "file.py(12): f" becomes "file.py:12 f".  Of
+ * "file.py(12): <module>" the line is where it stood when the profiler began,
+ * which says nothing of what is in it: "file.py <module>".
+ */
 void pf_name_as_frame(char *text);
 char *pf_names_frame_take(struct pf_names *n, uint32_t name);
 /*

@@ -135,14 +135,20 @@ static bool is_file_name(const char *s, size_t len)
 	return false;
 }
 
-/* Bytes up to the end of the file in "any thing/b.py(12): f"; 0: no file. */
+/*
+ * Bytes up to the end of the file in "any thing/b.py(12): f", "b.py:12 f" or
+ * "b.py <module>"; 0: no file.
+ */
 static size_t python_file(const char *s, size_t len)
 {
+	static const char module[] = " <module>";
 	const char *at = s, *end = s + len;
 
 	while ((at = memmem(at, (size_t)(end - at), ".py", 3))) {
 		at += 3;
-		if (at == end || *at == '(' || *at == ':')
+		if (at == end || *at == '(' || *at == ':' ||
+		    ((size_t)(end - at) == sizeof(module) - 1 &&
+		     !memcmp(at, module, sizeof(module) - 1)))
 			return (size_t)(at - s);
 	}
 	return 0;
@@ -193,21 +199,10 @@ static bool is_absolute(const char *s, size_t len)
 		is_slash(s[2]));
 }
 
-/* Bytes of the file in "/a/b.py(12): f" or "/a/b.py:12 f"; 0 if it is none. */
+/* The same where it has all of its folders. */
 static size_t file_length(const char *s, size_t len)
 {
-	const char *at;
-
-	if (!is_absolute(s, len))
-		return 0;
-	for (at = s; (at = memmem(at, len - (size_t)(at - s), ".py", 3));
-	     at++) {
-		size_t n = (size_t)(at - s) + 3;
-
-		if (n == len || s[n] == '(' || s[n] == ':')
-			return n;
-	}
-	return 0;
+	return is_absolute(s, len) ? python_file(s, len) : 0;
 }
 
 /* The number of a text that a user gave to an annotation, or -1. */

@@ -161,12 +161,35 @@ static void test_ways(void **state)
 		assert_int_equal(gpu_copy_way(names[i].name), names[i].way);
 }
 
+static void test_frames(void **state)
+{
+	static const char *const names[][2] = {
+		{ "a/train.py(12): step", "a/train.py:12 step" },
+		/* the line of a module is where it stood, and nothing else's */
+		{ "a/train.py(12): <module>", "a/train.py <module>" },
+		{ "a(1)/train.py(12): <module>", "a(1)/train.py <module>" },
+		{ "train.py(12): <lambda>", "train.py:12 <lambda>" },
+		{ "train.py(12): <module>s", "train.py:12 <module>s" },
+		{ "<module>", "<module>" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < PF_LEN(names); i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%s", names[i][0]);
+		pf_name_as_frame(text);
+		assert_string_equal(text, names[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_matches),    cmocka_unit_test(test_table),
 		cmocka_unit_test(test_devices),    cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_operations), cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@ import json
 import os
 import pickle
 import random
+import re
 import sqlite3
 import struct
 import sys
@@ -40,6 +41,14 @@ BASE = [frame("/opt/torch/nn/module.py", 9, "forward"),
         frame("/job/train.py", 9, "<module>")]
 OTHER = [frame("aten/Empty.cpp", 0, "at::empty"),
          frame("/job/train.py", 80, "loss"), frame("/job/train.py", 9, "<module>")]
+
+NATIVE = [frame("CUDACachingAllocator.cpp", 0, "c10::CachingAllocator::malloc()"),
+          frame("??", 0, "at::detail::empty_cuda(long)"),
+          frame("??", 0, "at::_ops::mm::redispatch(at::Tensor)"),
+          frame("??", 0, "at::_ops::bmm::call(at::Tensor)"),
+          frame("??", 0, "torch::autograd::generated::MmBackward0::apply(T&&)"),
+          frame("??", 0, "torch::autograd::Engine::thread_main()"),
+          frame("/opt/torch/autograd/graph.py", 8, "backward")]
 
 
 class Allocator:
@@ -223,6 +232,13 @@ def good():
     d = snapshot([run(0, 5, base=base, stream=stream)])
     yield "digits", 2, as_texts(d, str)
     yield "seen-first", 4, seen_first(snapshot([run(0, 5)]))
+    # lines of C++ alone, and of torch's Python
+    a = Allocator(0)
+    s = a.segment(1 << 27)
+    for i in range(len(NATIVE)):
+        a.alloc(s, 1000 * (i + 1), NATIVE[:i + 1])
+        a.alloc(s, 64, NATIVE[i:])
+    yield "native", 4, snapshot([a])
     # a list of one item, and of many more than one batch
     a = Allocator(0)
     s = a.segment(1 << 27)
@@ -348,9 +364,20 @@ def stack_key(frames):
 
 
 def line_of(key):
-    for file, line, name in reversed(key):
-        if file.endswith(".py") and "/torch/" not in file:
-            return f"{file}:{line}:{name}"
+    inside = list(reversed(key))
+    for is_one in (lambda file: "/torch/" not in file, lambda file: True):
+        for file, line, name in inside:
+            if file.endswith(".py") and is_one(file):
+                return f"{file}:{line}:{name}"
+    for pattern in (r"torch::autograd::generated::(.*)::apply\(.*",
+                    r"(at::_ops::.*?)(::.*)?"):
+        for _, _, name in inside:
+            match = re.fullmatch(pattern, name)
+            if match:
+                return match[1]
+    for frame in inside:
+        if "Allocator" not in frame[2]:
+            return "%s:%d:%s" % frame
     return "%s:%d:%s" % key[-1] if key else None
 
 

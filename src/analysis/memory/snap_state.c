@@ -10,11 +10,49 @@
 #include "base/sat.h"
 #include "store/query.h"
 
-static bool is_users(const char *file, size_t len)
+/* What a line says of who asked for memory: the more the later. */
+enum line_rank {
+	LINE_NONE,
+	LINE_ALLOCATOR, /* its own, which all have */
+	LINE_OTHER,
+	LINE_OP,    /* of C++: an operator, */
+	LINE_NODE,  /* or what it is the backward pass of */
+	LINE_TORCH, /* of Python: torch's, any other */
+	LINE_USER
+};
+
+static enum line_rank rank_of_file(const char *file)
 {
-	return len > 3 && !memcmp(file + len - 3, ".py", 3) &&
-	       !memmem(file, len, "/torch/", 7) &&
-	       (len < 6 || memcmp(file, "torch/", 6) != 0);
+	const size_t len = strlen(file);
+
+	if (len < 3 || strcmp(file + len - 3, ".py") != 0)
+		return LINE_NONE;
+	return strstr(file, "/torch/") || !strncmp(file, "torch/", 6)
+		       ? LINE_TORCH
+		       : LINE_USER;
+}
+
+/* "at::_ops::mm::call(...)", "torch::autograd::generated::MmBackward0::apply" */
+static enum line_rank rank_of_function(const char *name, size_t *from,
+				       size_t *to)
+{
+	static const char op[] = "at::_ops::";
+	static const char node[] = "torch::autograd::generated::";
+	const char *end;
+
+	*from = 0;
+	if (!strncmp(name, op, sizeof(op) - 1)) {
+		end = strstr(name + sizeof(op) - 1, "::");
+		*to = end ? (size_t)(end - name) : strlen(name);
+		return LINE_OP;
+	}
+	if (!strncmp(name, node, sizeof(node) - 1) &&
+	    (end = strstr(name, "::apply("))) {
+		*from = sizeof(node) - 1;
+		*to = (size_t)(end - name);
+		return LINE_NODE;
+	}
+	return strstr(name, "Allocator") ? LINE_ALLOCATOR : LINE_OTHER;
 }
 
 static int add_text(struct pf_stack_lines *l, int64_t id, struct pf_buf *out)
@@ -29,39 +67,54 @@ static int add_text(struct pf_stack_lines *l, int64_t id, struct pf_buf *out)
 	return rc;
 }
 
-/* "file:line:function"; 1 if it is a line of the user's. */
-static int put_frame(struct pf_stack_lines *l, struct pf_buf *out)
+/* "file:line:function", or of C++ what it does, and its rank. */
+static int put_frame(struct pf_stack_lines *l, struct pf_buf *out,
+		     enum line_rank *rank)
 {
+	PF_AUTO(pf_buf_release) struct pf_buf name = { 0 };
 	int64_t line = pf_db_int_or(l->frames, 1, -1);
-	bool is_ours;
+	size_t from, to;
 
 	pf_buf_clear(out);
+	pf_buf_adds(out, "");
+	pf_buf_adds(&name, "");
 	PF_TRY(add_text(l, sqlite3_column_int64(l->frames, 0), out) < 0);
-	is_ours = out->len && is_users(out->data, out->len);
+	PF_TRY(add_text(l, sqlite3_column_int64(l->frames, 2), &name) < 0);
+	*rank = rank_of_file(out->data);
+	if (!*rank)
+		*rank = rank_of_function(name.data, &from, &to);
+	if (*rank == LINE_OP || *rank == LINE_NODE) {
+		pf_buf_clear(out);
+		pf_buf_add(out, name.data + from, to - from);
+		return 0;
+	}
 	if (line >= 0)
 		pf_buf_addf(out, ":%" PRId64, line);
-	pf_buf_addc(out, ':');
-	PF_TRY(add_text(l, sqlite3_column_int64(l->frames, 2), out) < 0);
-	return is_ours;
+	pf_buf_addf(out, ":%s", name.data);
+	return 0;
 }
 
 static int find(struct pf_stack_lines *l, int64_t stack, struct pf_buf *line)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf at = { 0 };
-	int rc, found = 0;
+	enum line_rank best = LINE_NONE, rank;
+	int rc;
 
 	sqlite3_bind_int64(l->frames, 1, stack);
-	while (!found && (rc = pf_db_step(l->db, l->frames, l->db->err)) == 1) {
-		found = put_frame(l, &at);
-		if (found < 0)
+	while (best < LINE_USER &&
+	       (rc = pf_db_step(l->db, l->frames, l->db->err)) == 1) {
+		if (put_frame(l, &at, &rank) < 0) {
 			rc = -1;
-		if (found < 0 || !(found || !line->len))
+			break;
+		}
+		if (rank <= best)
 			continue;
+		best = rank;
 		pf_buf_clear(line);
 		pf_buf_add(line, at.data, at.len);
 	}
 	sqlite3_reset(l->frames);
-	return found < 0 || rc < 0 ? -1 : 0;
+	return rc < 0 ? -1 : 0;
 }
 
 const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack)

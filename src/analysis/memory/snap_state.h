@@ -18,7 +18,8 @@
 /*
  * Call stacks of memory snapshots (tables stack and stack_frame) in words.  The line
  * of a stack is the innermost one of the user's own Python: a .py file outside
- * torch; where there is none, the innermost line of all.
+ * torch; where there is none, the innermost of torch's, the node of the backward
+ * pass or the operator of C++, or the innermost that is not the allocator's.
  */
 
 /* A zero-initialised struct but for db is ready. */

@@ -880,11 +880,12 @@ print(json.dumps({"displayTimeUnit": "ns", "traceEvents": [
     event(4, "$pump.py:7 beat", 100 * i, 90) for i in range(60)]}))
 END
 }
-computes() { # us of operators on the path; FUNCTION END LAST
+computes() { # us of operators on the path; FUNCTION END LAST [OPTION]
 	xla "$2" "$3" "$4" >"$tmp/xla.json"
 	rm -f "$tmp/xla.db"
 	run 0 "$profan" ingest -q "$tmp/xla.json" -o "$tmp/xla.db" &&
-		run 0 "$profan" path "$tmp/xla.db" --list --limit -1 -f json &&
+		run 0 "$profan" path "$tmp/xla.db" --list --limit -1 -f json \
+			${5:-} &&
 		"$PYTHON" -S -c 'import json, sys
 tiles = json.load(sys.stdin)["tables"]["tiles"]
 ops = [t for t in tiles if t["category"] == "operators"]
@@ -899,6 +900,8 @@ for name in '$numpy asarray' '$array.py:631 _value' \
 done
 computes 4879 '$train.py:12 look' 5010 5000
 result 'the same of a method that is not recorded: both end as one' "$tmp/err"
+computes 4879 '$numpy asarray' 5800 5000 --whole-capture
+result 'and where all of the capture is asked about, not its steps' "$tmp/err"
 computes 0 '$train.py:12 look' 5800 5000 &&
 	computes 0 '$train.py:12 look' 5000 5500 &&
 	computes 0 '$<unknown> acquire' 5800 5000

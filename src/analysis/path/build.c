@@ -2495,10 +2495,9 @@ static bool is_end(const struct path *p, const struct path_thread *t)
 
 	if (!r->has_work && r->has_calls)
 		return false;
-	if (p->step_count && p->main_track)
-		return t->track_id == p->main_track &&
-		       (!r->has_work || path_is_compute(p, t));
-	return path_is_compute(p, t);
+	if (t->track_id == p->main_track)
+		return !r->has_work || path_is_compute(p, t);
+	return !(p->step_count && p->main_track) && path_is_compute(p, t);
 }
 
 static void add_thread(struct builder *x, uint32_t thread)

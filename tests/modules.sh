@@ -32,17 +32,22 @@ result "what most of it is in is named"
 # ranges beside the whole: little of it, one of them, of several threads
 "$PYTHON" -S - "$tmp" <<'END'
 import json, sys
-def write(name, ranges):
+def write(name, ranges, *others):
     events = [dict(ph="X", cat="cpu_op", name="aten::mm", pid=1, tid=1, ts=ts, dur=1)
               for ts in (0, 999)]
     events += [dict(ph="X", cat="user_annotation", name=name, pid=1, tid=tid, ts=ts, dur=dur)
                for name, tid, ts, dur in ranges]
+    events += others
     json.dump({"traceEvents": events}, open("%s/ranges_%s.json" % (sys.argv[1], name), "w"))
 write("little", [("load", 1, 100, 20), ("save", 1, 200, 10)])
 write("one", [("load", 1, 100, 20)])
 write("threads", [("load", 1, 0, 900), ("load", 2, 0, 800)])
+span = [dict(ph=ph, cat="net", id=1, name="request", pid=1, tid=1, ts=ts)
+        for ph, ts in (("b", 10), ("e", 700))]
+write("span", [("load", 1, 100, 20)], *span)
+write("spans", [("load", 1, 100, 20), ("save", 1, 200, 0)], *span)
 END
-for want in little one threads; do
+for want in little one threads span spans; do
 	run 0 "$profan" ingest -q "$tmp/ranges_$want.json" -o "$tmp/$want.db"
 	"$profan" ranges -q "$tmp/$want.db" -f csv | sed -n 's/^finding,"*//p' |
 		tr -d '"'
@@ -51,8 +56,14 @@ cat >"$tmp/want" <<'END'
 load itself takes 20.000 us (66.67 %) of 30.000 us in ranges. On their thread they cover 3.00 % of 1.000 ms in the capture
 The only range is load: 20.000 us. On its thread it covers 2.00 % of 1.000 ms in the capture
 All ranges with time are load: 1.700 ms, summed over 2 threads. On the thread with most of them ranges cover 90.00 % of 1.000 ms in the capture
+The only range of a thread is load: 20.000 us. On its thread it covers 2.00 % of 1.000 ms in the capture
+All ranges of threads with time are load: 20.000 us. On their thread they cover 2.00 % of 1.000 ms in the capture
 END
 same "ranges say how much of the whole they are" "$tmp/want" "$tmp/got"
+run 0 "$profan" steps "$tmp/little.db" --width 200 &&
+	grep -q '^Without profiler steps, in 1.000 ms most of the time, 96.80 %, is ' \
+		"$tmp/out"
+result "of a host without steps: one sentence" "$tmp/out"
 
 # parts add up to the whole
 for key in gpu_ns gpu_in_modules_ns gpu_outside_ns host_ns host_in_modules_ns; do
@@ -93,6 +104,18 @@ run 0 "$profan" report -q "$tmp/t.db" -o "$tmp/page.html" &&
 	grep -q 'id=module-tree' "$tmp/page.html" &&
 	grep -q '&lt;/script&gt;&lt;script&gt;' "$tmp/page.html"
 result "hostile: text on a page"
+# a host alone
+"$PYTHON" -S -c 'import json
+print(json.dumps({"traceEvents": [
+    dict(ph="X", cat=cat, name=name, pid=1, tid=1, ts=ts, dur=dur)
+    for cat, name, ts, dur in (("python_function", "nn.Module: Net_0", 0, 90),
+                               ("cpu_op", "aten::mm", 10, 50))]}))' \
+	>"$tmp/host.json"
+rm -f "$tmp/t.db"
+run 0 "$profan" ingest -q "$tmp/host.json" -o "$tmp/t.db" &&
+	run 0 "$profan" modules -q "$tmp/t.db" -f json &&
+	grep -q '"share": null' "$tmp/out" && ! grep -q '"share": 0' "$tmp/out"
+result "without GPU work a share of it is not known" "$tmp/out"
 # a generator's frame that begins within a module and whose end was lost
 "$PYTHON" -S - >"$tmp/leaked.json" <<'END'
 import json

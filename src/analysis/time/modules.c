@@ -163,7 +163,8 @@ static bool is_empty(const struct module *n)
 static struct row row_of(const struct modules *m, const struct module *n,
 			 const char *name)
 {
-	const bool has_gpu = gpu_total(m) > 0;
+	const int64_t gpu_ns = gpu_total(m);
+	const bool has_gpu = gpu_ns > 0;
 
 	return (struct row){ .name = name,
 			     .depth = n->depth,
@@ -174,7 +175,8 @@ static struct row row_of(const struct modules *m, const struct module *n,
 			     .replayed_ns = has_gpu ? n->replayed_ns : -1,
 			     .host_total_ns = n->host_total_ns,
 			     .host_ns = n->host_ns,
-			     .share = pf_num_share(n->gpu_ns, gpu_total(m)) };
+			     .share = has_gpu ? pf_num_share(n->gpu_ns, gpu_ns)
+					      : NAN };
 }
 
 /* Each after what it is in; nodes that the window leaves empty are not. */

@@ -813,17 +813,20 @@ static void say_most(const struct ranges *r, const struct range *most,
 {
 	const char *where = "On their thread they cover";
 	const char *time = PF_SHOW_NS(most->self_ns);
+	const bool has_spans = r->spans.count > 0;
 
 	if (r->items.all == 1) {
-		pf_buf_addf(out, "The only range is %s: %s", most->name, time);
+		pf_buf_addf(out, "The only range%s is %s: %s",
+			    has_spans ? " of a thread" : "", most->name, time);
 		where = "On its thread it covers";
 	} else if (most->self_ns == r->self_ns) {
-		pf_buf_addf(out, "All ranges with time are %s: %s", most->name,
-			    time);
+		pf_buf_addf(out, "All ranges%s with time are %s: %s",
+			    has_spans ? " of threads" : "", most->name, time);
 	} else {
-		pf_buf_addf(out, "%s itself takes %s (%s) of %s in ranges",
+		pf_buf_addf(out, "%s itself takes %s (%s) of %s in ranges%s",
 			    most->name, time, PF_SHOW_RATIO(most->self_share),
-			    PF_SHOW_NS(r->self_ns));
+			    PF_SHOW_NS(r->self_ns),
+			    has_spans && r->threads == 1 ? " of threads" : "");
 	}
 	if (r->threads > 1) {
 		pf_buf_addf(out, ", summed over %" PRId64 " threads",

@@ -473,6 +473,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
 	size_t top = PF_STEP_CPU;
 	const char *words, *what;
+	bool says_busy;
 
 	if (!s->full_count) {
 		pf_doc_finding(doc, "%s", why_none(s));
@@ -491,7 +492,8 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		if (s->classes[c].sum_ns > s->classes[top].sum_ns)
 			top = c;
 	say_window(s, &text);
-	if (s->device_count && !has_pauses(s))
+	says_busy = s->device_count && !has_pauses(s);
+	if (says_busy)
 		pf_buf_addf(&text, "%s %s%s busy %s",
 			    s->settled_mean_ns < 0 ? ":" : ". Of all steps:",
 			    s->has_many_gpus ? "any " : "",
@@ -502,9 +504,13 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		: s->recorded.has_stacks && classes[top].with_python
 			? classes[top].with_python
 			: classes[top].phrase;
-	what = s->classes[top].share < 0.5 ? "The largest part"
-					   : "Most of the time";
-	pf_buf_addf(&text, ". %s%s, %s, is %s", what,
+	/* "In 5 ms" alone is no sentence */
+	what = s->steps->step < 0 && !says_busy ? s->classes[top].share < 0.5
+							  ? " the largest part"
+							  : " most of the time"
+	       : s->classes[top].share < 0.5    ? ". The largest part"
+						: ". Most of the time";
+	pf_buf_addf(&text, "%s%s, %s, is %s", what,
 		    s->settled_mean_ns < 0 ? "" : " of all steps",
 		    PF_SHOW_RATIO(s->classes[top].share), words);
 	/* each of them alone has its own time of it, as overlap says */

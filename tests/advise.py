@@ -670,6 +670,16 @@ def stalled(p, stalls):
     return (1700 + (59600 if stalls else 0)) * US
 
 
+def naps_between(p):
+    """A nap, longer than an operator is in a chain, or alone, but not both."""
+    for us in (300, 300, 300, 0, 1000):
+        with p.range("aten::bernoulli_" if us else "aten::sort", "cpu_op"):
+            p.pause(us or 500)
+    p.python("<built-in function sleep>", 1500)
+    on_cpu_ops(p, [], "aten::cumsum", "aten::topk", "aten::unique")
+    return 5400 * US
+
+
 def in_ranges(p, around, *ranges):
     """Operators on the CPU in ranges of the program, each in one: ns."""
     with p.range(around):
@@ -751,6 +761,16 @@ def one_by_one(p):
     for _ in range(3):
         with p.range("$dispatch.py:81 apply_primitive", "python_function"):
             p.python("$pxla.py:374 __call__", 300)
+
+
+def at_line(p):
+    """Operators that a library calls for a line, which are most of all."""
+    with p.range("train.py(3): step", "python_function"):
+        with p.range("typing_extensions.py(3137): wrapper", "python_function"):
+            held = on_cpu_ops(p, ["aten::sort"] * 3, "aten::topk",
+                              "aten::cumsum", "aten::unique")
+    on_cpu_ops(p, [], "aten::roll", "aten::flip", "aten::tril", "aten::triu")
+    return held + 3500 * US
 
 
 def in_closure(p):
@@ -989,6 +1009,7 @@ PROGRAMS = {
         "<built-in function sleep>", 5000),
     "A21-python-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and p.python(
         "train.py(7): tokenize", 5000),
+    "A21-naps-cpu": lambda p, step: naps_between(p),
     "A21-ops-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm", "aten::conv2d"]),
     "A21-range-cpu": lambda p, step: in_ranges(
         p, "iteration", ("my_stage", ["sort", "topk", "fft", "mm"]),
@@ -1032,6 +1053,7 @@ PROGRAMS = {
         "<built-in method acquire of _thread.lock object>", 1500),
     "A21-traced-cpu": lambda p, step: traced(p),
     "A21-closure-cpu": lambda p, step: in_closure(p),
+    "A21-line-cpu": lambda p, step: at_line(p),
     "A21-eager-jax": lambda p, step: one_by_one(p),
     "A15": lambda p, step: zeroing(p, "aten::zero_"),
     "A15-not": lambda p, step: zeroing(p, "aten::linalg"),
@@ -1501,6 +1523,7 @@ SAYS = {
                       "that is recorded in them: Python functions would say",
     "A21-waits-cpu": "the program itself waits there",
     "A21-python-cpu": "in larger pieces by a library",
+    "A21-naps-cpu": "do it for more samples at once",
     "A21-ops-cpu": "model = torch.compile(model)",
     "A21-range-cpu": "on the critical path. Most of it is inside the range "
                      "my_stage. The largest part, 16.67 %, is in aten::",
@@ -1519,6 +1542,8 @@ SAYS = {
     "A21-lock-cpu": "the program itself waits there",
     "A21-traced-cpu": "torch.autograd.set_detect_anomaly(False)",
     "A21-closure-cpu": "model = torch.compile(model)",
+    "A21-line-cpu": "Most of it is in train.py:3 step. The largest part there, "
+                    "66.67 %, is in aten::sort",
     "A21-eager-jax": "step = jax.jit(step)",
     "A1-workers-cpu": "Workers take processors that the step computes on",
     "A2-paged": "cudaMemPrefetchAsync",

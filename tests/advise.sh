@@ -46,6 +46,10 @@ run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice -f json &&
 	grep -q '^<tbody><tr><th scope=row>done<td>A1<' "$tmp/out" &&
 	run 2 "$profan" diff --advice "$tmp/before.db" -- "$tmp/after.db" "$tmp/t.db"
 result 'diff says what is done'
+run 0 "$profan" advise "$tmp/before.db" --whole-capture &&
+	! grep -q 'where a step begins' "$tmp/out"
+result 'who asks about all of a capture is not told that it has no steps' \
+	"$tmp/out"
 # what steps before the capture launched is said of what is saved
 for calls in 3 4; do
 	"$PYTHON" -S -c 'import json, sys

@@ -312,12 +312,15 @@ static void say_largest(const struct pf_advise_args *args,
 			struct pf_advice *out)
 {
 	const struct pf_advice_place *largest = &out->largest;
-	const double part = pf_num_share(largest->ns, out->on_path_ns);
 	bool is_there;
+	double part;
 
-	if (!largest->name || part < WORTH)
+	if (!largest->name ||
+	    pf_num_share(largest->ns, out->on_path_ns) < WORTH)
 		return;
 	is_there = largest->at && !strcmp(largest->at, out->places[0].name);
+	part = pf_num_share(largest->ns,
+			    is_there ? out->places[0].ns : out->on_path_ns);
 	pf_buf_addf(&out->sentence, ". %she largest part%s, %s, is in ",
 		    is_there ? "T" : "Beside it t", is_there ? " there" : "",
 		    PF_SHOW_RATIO(part));
@@ -1129,11 +1132,11 @@ static const struct {
 	  "torch.autograd.set_detect_anomaly(False)" },
 	{ "A21", TORCH, "compiled",
 	  "parts are compiled already: compile what is not, do it for more "
-	  "samples at once, or give it more threads",
+	  "samples at once, or try another number of threads",
 	  "torch.set_num_threads(n)" },
 	{ "A21", TORCH, "no GPU",
 	  "compile the function that holds it, do it for more samples at "
-	  "once, or give it more threads",
+	  "once, or try another number of threads",
 	  "model = torch.compile(model)\n"
 	  "torch.set_num_threads(n)" },
 	{ "A21", JAX, "one by one",
@@ -1164,8 +1167,8 @@ static const struct {
 	  "once",
 	  "step = jax.jit(step); jax.vmap(f)(batch)" },
 	{ "A21", NULL, "no GPU",
-	  "do less of it, do it for more samples at once, or give it more "
-	  "threads",
+	  "do less of it, do it for more samples at once, or try another "
+	  "number of threads",
 	  NULL },
 	{ "A21", NULL, "once",
 	  "one call is most of it: run it before the profile begins, which "

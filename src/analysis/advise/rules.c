@@ -1169,8 +1169,10 @@ static const char *host_variant(const struct pf_advise *a,
 {
 	const char *how = compiled_variant(a);
 	int64_t python_ns = 0, waits_ns = 0, range_ns = 0;
-	const struct advise_row *most = NULL;
 	bool is_wait;
+	/* what the sentence names last */
+	const struct pf_advice_place *named =
+		out->largest.name ? &out->largest : out->places;
 
 	for (size_t i = 0; i < a->tiles->row_count; i++) {
 		const struct advise_row *r = &a->tiles->rows[i];
@@ -1178,7 +1180,6 @@ static const char *host_variant(const struct pf_advise *a,
 
 		if (!(r->advice & out->bit))
 			continue;
-		most = most ? most : r;
 		if (category == PF_CAUSE_ANNOTATION)
 			range_ns = r->ns > range_ns ? r->ns : range_ns;
 		else if (category == PF_CAUSE_PYTHON)
@@ -1186,11 +1187,14 @@ static const char *host_variant(const struct pf_advise *a,
 							    : &python_ns) +=
 				r->ns;
 	}
-	is_wait = most && (unsigned)most->category == PF_CAUSE_PYTHON &&
-		  pf_word(PF_WORD_WAITING, most->name);
 	if (pf_num_share(advise_held(a, out->bit, 1u << ADVISE_MARK_EAGER),
 			 out->on_path_ns) >= EAGER)
 		return "one by one";
+	is_wait = out->place_count &&
+		  !strcmp(named->what,
+			  pf_path_category_name(
+				  (enum pf_path_category)PF_CAUSE_PYTHON)) &&
+		  pf_word(PF_WORD_WAITING, named->name);
 	return waits_ns > out->on_path_ns / 2 || is_wait ? "waits"
 	       : python_ns > out->on_path_ns / 2         ? "Python"
 	       : range_ns > out->on_path_ns / 2          ? "range"
@@ -2240,6 +2244,14 @@ static bool take_bare(const struct pf_advise *a, struct pf_advice *out)
 	return true;
 }
 
+/* Of all of a capture nobody asks for steps, whether it has any or not. */
+static bool lacks_steps(const struct pf_advise *a)
+{
+	const struct pf_step_times *s = a->from->steps;
+
+	return !s->has_steps && !s->window.is_whole;
+}
+
 static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 {
 	const struct pf_step_times *s = a->from->steps;
@@ -2253,7 +2265,7 @@ static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 	pf_buf_clear(&out->sentence);
 	if (functions_say_more(a) && take_bare(a, out))
 		pf_buf_adds(&out->sentence, "Python functions would say more");
-	else if (!s->has_steps)
+	else if (lacks_steps(a))
 		pf_buf_adds(&out->sentence, "The trace does not say "
 					    "where a step begins and "
 					    "ends");
@@ -2269,8 +2281,7 @@ static void judge_capture(const struct pf_advise *a, struct pf_advice *out)
 static const char *capture_variant(const struct pf_advise *a,
 				   const struct pf_advice *out)
 {
-	return a->from->steps->has_steps || out->on_path_ns > 0 ? "stacks"
-								: "steps";
+	return lacks_steps(a) && out->on_path_ns <= 0 ? "steps" : "stacks";
 }
 
 /* ---- A20 ---- */

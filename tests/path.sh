@@ -902,6 +902,14 @@ computes 4879 '$train.py:12 look' 5010 5000
 result 'the same of a method that is not recorded: both end as one' "$tmp/err"
 computes 4879 '$numpy asarray' 5800 5000 --whole-capture
 result 'and where all of the capture is asked about, not its steps' "$tmp/err"
+# a step that does not wait for them
+xla '$numpy asarray' 5800 5000 | sed 's/"ts": 0, "dur": 6000/"ts": 0, "dur": 200/' \
+	>"$tmp/xla.json"
+rm -f "$tmp/xla.db"
+run 0 "$profan" ingest -q "$tmp/xla.json" -o "$tmp/xla.db" &&
+	run 0 "$profan" summary "$tmp/xla.db" --width 200 &&
+	grep -q 'on the CPU take 4.799 ms behind the last step' "$tmp/out"
+result 'a step that only starts them is said to' "$tmp/out"
 computes 0 '$train.py:12 look' 5800 5000 &&
 	computes 0 '$train.py:12 look' 5000 5500 &&
 	computes 0 '$<unknown> acquire' 5800 5000

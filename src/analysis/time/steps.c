@@ -468,6 +468,17 @@ static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
 			    PF_SHOW_RATIO(s->busy_share));
 }
 
+/* The host's own threads may do what steps only start. */
+static void say_behind(const struct pf_step_times *s, struct pf_buf *out)
+{
+	if (s->behind_ns > s->dur.sum_ns)
+		pf_buf_addf(out,
+			    ". Operators and ranges on the CPU take %s behind "
+			    "the last step: steps that only start them do not "
+			    "hold that, --whole-capture does",
+			    PF_SHOW_NS(s->behind_ns));
+}
+
 static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
@@ -521,6 +532,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 			    pf_window_device(&s->window));
 	if (has_pauses(s))
 		say_pauses(s, &text);
+	say_behind(s, &text);
 	say_ahead(s, &text);
 	say_longest(s, &text);
 	say_left_out(s, &text);
@@ -758,6 +770,7 @@ struct steps {
 	struct pf_map copies;            /* string.id and way -> row */
 	struct pf_map devices;           /* of that trace -> of "out" */
 	int64_t before_end_ns; /* of work launched before the capture */
+	int64_t op_end_ns;     /* of operators that were swept */
 	bool has_gpu;          /* the trace being swept has GPU work */
 	bool is_tpu;           /* and that is a TPU's */
 };
@@ -771,8 +784,10 @@ static void add_step(struct pf_step_times *s,
 	int64_t start = step ? step->start_ns : trace->lo_ns;
 	int64_t end = step ? step->end_ns : trace->hi_ns;
 
-	if (step && (start < trace->from_ns || end > trace->to_ns))
+	if (step && (start < trace->from_ns || end > trace->to_ns)) {
+		s->has_later |= end > trace->to_ns;
 		return;
+	}
 	PF_ROOM(s->steps, s->cap, s->count + 1);
 	s->has_steps |= step != NULL;
 	s->steps[s->count++] = (struct pf_step_time){
@@ -1081,11 +1096,35 @@ static void add_host(struct steps *s, const struct pf_host_span *span)
 	struct pf_step_time *row = host_step(s, span->start_ns);
 
 	add_span(s, host_set(s, span->class), span->start_ns, span->end_ns);
+	if (span->class == PF_HOST_CPU)
+		PF_AT_LEAST(s->op_end_ns, span->end_ns);
 	if (!row)
 		return;
 	row->launches += span->is_launch;
 	row->kernel_launches += span->is_kernel_launch;
 	row->syncs += span->is_sync;
+}
+
+/*
+ * Where steps only start work that other threads of the host do, that is not
+ * in them.  Of the spans "span" is the first that the sweep did not need.
+ */
+static void add_behind(struct steps *s, struct pf_host *host,
+		       struct pf_host_span *span)
+{
+	int64_t at_ns = s->out->steps[s->end - 1].end_ns;
+
+	if (s->op_end_ns > at_ns) {
+		pf_sat_sum(&s->out->behind_ns, pf_sat_sub(s->op_end_ns, at_ns));
+		at_ns = s->op_end_ns;
+	}
+	do {
+		if (span->class != PF_HOST_CPU || span->end_ns <= at_ns)
+			continue;
+		PF_AT_LEAST(at_ns, span->start_ns);
+		pf_sat_sum(&s->out->behind_ns, pf_sat_sub(span->end_ns, at_ns));
+		at_ns = span->end_ns;
+	} while (pf_host_next(host, span) == 1);
 }
 
 static void sweep_trace(struct steps *s, const struct pf_window *window)
@@ -1100,7 +1139,7 @@ static void sweep_trace(struct steps *s, const struct pf_window *window)
 	pf_ask_begin_in(&s->ask, s->db, window);
 	pf_sweep_init(&s->sweep);
 	s->is_tpu = window->traces->is_tpu;
-	s->before_end_ns = INT64_MIN;
+	s->before_end_ns = s->op_end_ns = INT64_MIN;
 	ev = pf_ask_gpu(&s->ask, want);
 	s->has_gpu = ev != NULL;
 	host = pf_host_new(s->db, window->traces->trace_id,
@@ -1116,6 +1155,8 @@ static void sweep_trace(struct steps *s, const struct pf_window *window)
 		}
 	}
 	sweep_to(s, INT64_MAX);
+	if (has_host && !s->has_gpu && s->out->has_steps && !s->out->has_later)
+		add_behind(s, host, &span);
 	/* GPUs that idle in all steps are GPUs, as for others */
 	for (; ev; ev = pf_ask_gpu(&s->ask, want))
 		find_device(s, ev);

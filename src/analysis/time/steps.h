@@ -142,6 +142,12 @@ struct pf_step_times {
 	 * take in the mean (-1: there are none).
 	 */
 	int64_t backlog_count, backlog_ns, settled_mean_ns;
+	/*
+	 * Operators and ranges of a host alone behind the last step of all,
+	 * summed.
+	 */
+	int64_t behind_ns;
+	bool has_later;
 	double steps_per_second;
 	double samples_per_second;     /* not a number: not known */
 	bool has_steps, has_many_gpus; /* a trace of several GPUs */

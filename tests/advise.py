@@ -711,6 +711,14 @@ def reduces(p, count, us):
     on_cpu_ops(p, [], "aten::mm")
 
 
+def bars(p, count, us):
+    for _ in range(count):
+        with p.range("c10d::barrier", "cpu_op"):
+            p.pause(us)
+    on_cpu_ops(p, [], "aten::mm")
+    return count * us * US
+
+
 def alone(p, step, by):
     """One pass and no step: what is before its first operator, and behind its
     last, is its time, too, but what starts and stops the profiler is not."""
@@ -1035,6 +1043,7 @@ PROGRAMS = {
     "A6-unknown-cpu-not": lambda p, step: on_cpu_ops(p, [], "aten::addmm"),
     "A13-many-cpu": lambda p, step: reduces(p, 60, 200),
     "A13-flat-cpu": lambda p, step: reduces(p, 2, 6000),
+    "A13-barrier-cpu": lambda p, step: bars(p, 20, 500),
     "A13-buckets-cpu": lambda p, step: reduces(p, 20, 9000),
     "A21-alone-cpu": lambda p, step: alone(p, step, "user_annotation"),
     "A21-called-cpu": lambda p, step: alone(p, step, "python_function"),
@@ -1568,6 +1577,7 @@ SAYS = {
     "A6-double-cpu": "single precision where the results allow it",
     "A6-unknown-cpu-not": "no types of inputs: record shapes with record_shapes=True",
     "A13-many-cpu": "These are 240 collectives, 230.000 us of it each in the mean",
+    "A13-barrier-cpu": "leave barriers out of steps",
     "A13-flat-cpu": "start communication earlier",
     "A13-buckets-cpu": "start communication earlier",
     "A21-alone-cpu": "100.00 % of 9.000 ms on the critical path. Most of it is in "

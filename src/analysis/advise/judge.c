@@ -1070,6 +1070,10 @@ static const struct {
 	  "it waits for what a neighbour sends: give each stage as much to do, "
 	  "or split the batch into more pieces",
 	  NULL },
+	{ "A13", TORCH, "barrier",
+	  "leave barriers out of steps: they send nothing, and collectives "
+	  "wait for all ranks anyway",
+	  "# no dist.barrier() in steps" },
 	{ "A13", TORCH, "many",
 	  "join small ones: communicate one flat tensor, or let "
 	  "DistributedDataParallel put gradients into buckets",
@@ -1213,6 +1217,7 @@ static const struct {
 	{ "A6", NULL, "double", "single precision for products" },
 	{ "A12", TORCH, "driver", "keep memory instead of asking the driver" },
 	{ "A13", NULL, "stages", "stages that take as long, or more pieces" },
+	{ "A13", TORCH, "barrier", "no barriers in steps" },
 	{ "A13", TORCH, "many", "fewer, larger collectives" },
 	{ "A21", NULL, "no GPU",
 	  "less, or faster, operators and Python on the CPU" },

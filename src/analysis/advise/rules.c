@@ -2205,6 +2205,9 @@ static const char *comm_variant(const struct pf_advise *a,
 	if (out->place_count && out->places->name &&
 	    strstr(out->places->name, ":recv"))
 		return "stages";
+	if (out->place_count && out->places->name &&
+	    strstr(out->places->name, "barrier"))
+		return "barrier";
 	if (a->has_path && count_joinable(a, out))
 		return "many";
 	return mean >= 0 && mean < SMALL_MESSAGE ? "small" : "";

@@ -46,8 +46,9 @@ span = [dict(ph=ph, cat="net", id=1, name="request", pid=1, tid=1, ts=ts)
         for ph, ts in (("b", 10), ("e", 700))]
 write("span", [("load", 1, 100, 20)], *span)
 write("spans", [("load", 1, 100, 20), ("save", 1, 200, 0)], *span)
+write("steps", [("ProfilerStep#1", 1, 0, 900), ("load", 2, 0, 100)])
 END
-for want in little one threads span spans; do
+for want in little one threads span spans steps; do
 	run 0 "$profan" ingest -q "$tmp/ranges_$want.json" -o "$tmp/$want.db"
 	"$profan" ranges -q "$tmp/$want.db" -f csv | sed -n 's/^finding,"*//p' |
 		tr -d '"'
@@ -58,6 +59,7 @@ The only range is load: 20.000 us. On its thread it covers 2.00 % of 1.000 ms in
 All ranges with time are load: 1.700 ms, summed over 2 threads. On the thread with most of them ranges cover 90.00 % of 1.000 ms in the capture
 The only range of a thread is load: 20.000 us. On its thread it covers 2.00 % of 1.000 ms in the capture
 All ranges of threads with time are load: 20.000 us. On their thread they cover 2.00 % of 1.000 ms in the capture
+90.00 % of the time in steps and ranges in the capture is in no range but a step (900.000 us of 1.000 ms, summed over 2 threads). Of ranges load itself takes most: 100.000 us (10.00 %)
 END
 same "ranges say how much of the whole they are" "$tmp/want" "$tmp/got"
 run 0 "$profan" steps "$tmp/little.db" --width 200 &&

@@ -798,10 +798,14 @@ static void say_steps(const struct ranges *r, const struct range *steps,
 {
 	pf_buf_addf(out,
 		    "%s of the time in steps and ranges%s is in no range but a "
-		    "step (%s of %s)",
+		    "step (%s of %s",
 		    PF_SHOW_RATIO(steps->self_share),
 		    pf_window_scope(&r->ask.window), PF_SHOW_NS(steps->self_ns),
 		    PF_SHOW_NS(r->self_ns));
+	if (r->threads > 1)
+		pf_buf_addf(out, ", summed over %" PRId64 " threads",
+			    r->threads);
+	pf_buf_addc(out, ')');
 	pf_buf_addf(out, ". Of ranges %s itself takes most: %s (%s)",
 		    most->name, PF_SHOW_NS(most->self_ns),
 		    PF_SHOW_RATIO(most->self_share));

@@ -771,9 +771,9 @@ def one_by_one(p):
             p.python("$pxla.py:374 __call__", 300)
 
 
-def at_line(p):
+def at_line(p, line="train.py(3): step"):
     """Operators that a library calls for a line, which are most of all."""
-    with p.range("train.py(3): step", "python_function"):
+    with p.range(line, "python_function"):
         with p.range("typing_extensions.py(3137): wrapper", "python_function"):
             held = on_cpu_ops(p, ["aten::sort"] * 3, "aten::topk",
                               "aten::cumsum", "aten::unique")
@@ -1063,6 +1063,7 @@ PROGRAMS = {
     "A21-traced-cpu": lambda p, step: traced(p),
     "A21-closure-cpu": lambda p, step: in_closure(p),
     "A21-line-cpu": lambda p, step: at_line(p),
+    "A21-cell-cpu": lambda p, step: at_line(p, "<ipython-input-3-1f2e>(5): fit"),
     "A21-eager-jax": lambda p, step: one_by_one(p),
     "A15": lambda p, step: zeroing(p, "aten::zero_"),
     "A15-not": lambda p, step: zeroing(p, "aten::linalg"),
@@ -1551,6 +1552,7 @@ SAYS = {
     "A21-lock-cpu": "the program itself waits there",
     "A21-traced-cpu": "torch.autograd.set_detect_anomaly(False)",
     "A21-closure-cpu": "model = torch.compile(model)",
+    "A21-cell-cpu": "Most of it is in <ipython-input-3-1f2e>:5 fit. The largest",
     "A21-line-cpu": "Most of it is in train.py:3 step. The largest part there, "
                     "66.67 %, is in aten::sort",
     "A21-eager-jax": "step = jax.jit(step)",

@@ -237,10 +237,25 @@ static const char *find_line(const char *name)
 	return NULL;
 }
 
+bool pf_name_has_line(const char *frame)
+{
+	const char *p = frame;
+
+	if (strstr(frame, ".py:"))
+		return true;
+	while ((p = strchr(p, ':'))) {
+		size_t digits = strspn(++p, "0123456789");
+
+		if (digits && p[digits] == ' ')
+			return true;
+	}
+	return false;
+}
+
 /* Python's own modules have no folder; JAX writes "$train.py:12 f" of all. */
 static bool is_user_python(const char *name)
 {
-	bool is_jax = *name == '$' && strstr(name, ".py:");
+	bool is_jax = *name == '$' && pf_name_has_line(name);
 
 	return (is_jax || find_line(name)) && !pf_word(PF_WORD_LIBRARY, name) &&
 	       !(is_jax && pf_word(PF_WORD_LIBRARY, name + 1));

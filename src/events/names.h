@@ -162,6 +162,8 @@ char *pf_names_text_take(struct pf_names *n, uint32_t name);
  * which says nothing of what is in it: "file.py <module>".
  */
 void pf_name_as_frame(char *text);
+/* Does such a text say a line?  Cells of notebooks are no files. */
+bool pf_name_has_line(const char *frame);
 char *pf_names_frame_take(struct pf_names *n, uint32_t name);
 /*
  * The same, valid as long as the names; NULL of PF_ID_NONE and on error

@@ -24,7 +24,7 @@ struct place_key {
 
 static const char *place_of(const struct advise_row *r)
 {
-	if (*r->frame && (strstr(r->frame, ".py:") || !*r->op))
+	if (*r->frame && (pf_name_has_line(r->frame) || !*r->op))
 		return r->frame;
 	return *r->op ? r->op : NULL;
 }
@@ -60,7 +60,7 @@ static void find_places(const struct advise_tiles *t, bool by_line,
 
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct advise_row *r = &t->rows[i];
-		bool is_line = by_line && strstr(r->frame, ".py:");
+		bool is_line = by_line && pf_name_has_line(r->frame);
 		struct place_key key = { is_line ? NULL : r->name, place_of(r),
 					 is_line ? 0 : r->category };
 		uint32_t known = keys.count, n;
@@ -369,7 +369,7 @@ static void say_place(const struct pf_advise *a,
 	say_name(args, most, &out->sentence);
 	if (most->at && strcmp(most->at, most->name) != 0) {
 		pf_buf_adds(&out->sentence,
-			    strstr(most->at, ".py:") ? " at " : " of ");
+			    pf_name_has_line(most->at) ? " at " : " of ");
 		pf_say_name(&out->sentence,
 			    advise_text(args, most->at, &shown));
 	}

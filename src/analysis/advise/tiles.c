@@ -1047,7 +1047,8 @@ static int make_rows(struct advise_taker *t)
 		/* where nothing is launched no piece is too short to be code */
 		if (!out->path->work_count)
 			r->flags |= ADVISE_LONG | ADVISE_ALONE;
-		out->has_functions |= strstr(r->frame, ".py") != NULL;
+		out->has_functions |= pf_name_has_line(r->frame) ||
+				      strstr(r->frame, " <module>");
 		r->short_name =
 			advise_is_gpu(r)
 				? pf_kernel_short_kept(&out->texts, r->name)

@@ -306,7 +306,7 @@ run 0 "$profan" advise "$tmp/two0.db" &&
 	run 0 "$profan" advise "$tmp/twocopy.db" &&
 	grep -q '^A13 .*At most 1.800 ms .30.00 %. would be saved' "$tmp/out"
 result 'several traces: hiding saves no more than the host waits' "$tmp/out"
-# without a GPU, too: by classes of steps, and never by what a GPU waits for
+# without a GPU each is judged alone, and never by what a GPU waits for
 for rank in 0 1; do
 	cat >"$tmp/cpu$rank.json" <<EOF
 {"distributedInfo": {"backend": "gloo", "rank": $rank, "world_size": 2},
@@ -321,12 +321,12 @@ EOF
 done
 run 0 "$profan" ingest -q "$tmp/cpu0.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
 	run 0 "$profan" advise "$tmp/cpu.db" &&
-	grep -q '^Loading data takes 40.00 % of 2 steps (80.000 us of 200.000' \
-		"$tmp/out" && grep -q 'see: profan steps' "$tmp/out" &&
+	tr -s ' \n' ' ' <"$tmp/out" >"$tmp/said" &&
+	grep -q 'CPU hold 60.00 % of 2 steps (120.000 us of 200.000 us) on the critical paths. Of rank 0 that is 60.000 us. Most of it is in aten::mm' \
+		"$tmp/said" && grep -q 'Without loading data each trace alone would save at most 40.00 % of 2 steps (80.000 us of 200.000' \
+		"$tmp/said" && grep -q 'see: profan path .* --rank 0' "$tmp/said" &&
 	run 0 "$profan" summary "$tmp/cpu.db" &&
-	grep -q 'severe  Loading data takes 40.00 % of 2 steps' "$tmp/out" &&
-	run 0 "$profan" advise -f csv "$tmp/cpu.db" &&
-	grep -q '^A8,.*--rank N' "$tmp/out"
+	grep -q 'severe  Operators, .* hold 60.00 % of 2 steps' "$tmp/out"
 result 'several traces without GPU work' "$tmp/out"
 # who hardly waits is waited for
 sed 's/"aten::mm"/"gloo:all_reduce"/' "$tmp/cpu0.json" >"$tmp/early.json"
@@ -335,8 +335,44 @@ sed 's/"dur": 60}/"dur": 56}, {"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1,\
 	>"$tmp/late.json"
 run 0 "$profan" ingest -q "$tmp/early.json" "$tmp/late.json" -o "$tmp/cpu.db" &&
 	run 0 "$profan" summary "$tmp/cpu.db" && tr -s ' \n' ' ' <"$tmp/out" |
-	grep -q 'Communication.* takes 32.00 %.* Rank 1 has least of it, 4.000 us.*try one rank is late'
+	grep -q 'Without communication each trace alone would save at most 32.00 %.* Rank 1 has least of it, 4.000 us.* Rank 1 alone: Operators, .* hold 56.00 %.* is in aten::mm. try one rank is late'
 result 'several traces without GPU work: a rank that is late' "$tmp/out"
+# communication beside operators is none that is waited for: a fleet holds what
+# its ranks hold, of one rank or of several
+for rank in 0 1 2; do
+	"$PYTHON" -S -c 'import json, sys
+rank = int(sys.argv[1])
+def event(cat, name, tid, ts, dur):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid,
+            "ts": ts, "dur": dur}
+json.dump({"distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 3},
+           "traceEvents": [e for t in (1000, 1100) for e in (
+    event("user_annotation", f"ProfilerStep#{t}", 1, t, 100),
+    event("cpu_op", "aten::mm", 1, t, 50 + 10 * rank),
+    event("user_annotation", "gloo:all_reduce", 2, t + 10, 70),
+    event("cpu_op", "aten::add_", 1, t + 81, 19))]}, sys.stdout)' "$rank" \
+		>"$tmp/beside$rank.json"
+done
+run 0 "$profan" ingest -q "$tmp/beside0.json" "$tmp/beside1.json" \
+	"$tmp/beside2.json" -o "$tmp/cpu.db"
+for which in '' '--trace 1' '--trace 2' '--trace 3'; do
+	# shellcheck disable=SC2086
+	run 0 "$profan" advise "$tmp/cpu.db" $which -f json &&
+		cp "$tmp/out" "$tmp/said${which#--trace }.json"
+done
+"$PYTHON" -S - "$tmp" >"$tmp/err" 2>&1 <<'EOP'
+import json, sys
+def held(which):
+    tables = json.load(open(f"{sys.argv[1]}/said{which}.json"))["tables"]
+    return {r["id"]: r["on_path_ns"] if r["at_most_ns"] is None else
+            r["at_most_ns"] for r in tables["advice"]}
+all, ones = held(""), [held(n) for n in (1, 2, 3)]
+for id in ("A13", "A21"):
+    assert all[id] == sum(o.get(id, 0) for o in ones), (id, all, ones)
+# what add_ waits for, to where it begins
+assert all["A13"] == 126000, all
+EOP
+result 'several traces without GPU work: the sum of what each says' "$tmp/err"
 # ... but not where it recorded none, or fewer steps
 run 0 "$profan" ingest -q "$tmp/early.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
 	run 0 "$profan" summary "$tmp/cpu.db" && ! grep -q 'has least' "$tmp/out"

@@ -35,7 +35,8 @@ PF_COMMAND(330, advise) = {
 		   "The same is what 'profan summary' and 'profan report' say "
 		   "first.  Of several traces there is no critical path: their "
 		   "causes are judged by what GPUs wait for, and nothing says "
-		   "what would be saved.",
+		   "what would be saved.  Without GPU work each is judged "
+		   "alone, and what they say is added up.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	PF_DEFAULTS(defaults),

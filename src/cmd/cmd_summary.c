@@ -189,7 +189,10 @@ static void add_next(struct pf_buf *out, const struct pf_report *r,
 	pf_buf_adds(&command,
 		    r->parts.window_text.data ? r->parts.window_text.data : "");
 	add_line(out, "next", command.data, &uncut);
-	if (v)
+	/* of several traces the figures are those of one alone */
+	if (v && v->advice && r->parts.advise->alone_count)
+		add_line(out, "", v->advice->command.data, &uncut);
+	else if (v)
 		add_command(out, r, v->part);
 }
 

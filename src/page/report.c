@@ -1122,7 +1122,7 @@ static const char *show_text(const void *context, const char *text,
 }
 
 /* The advice, of the path and the parts. */
-static void report_judge(struct pf_report *r)
+static int report_judge(struct pf_report *r)
 {
 	struct pf_parts *p = &r->parts;
 	const struct pf_advise_from from = {
@@ -1132,7 +1132,9 @@ static void report_judge(struct pf_report *r)
 
 	p->judged =
 		(struct pf_advise_args){ p->window, p->db_name, show_text, p };
+	PF_TRY(pf_advise_each(r->db, &p->judged, &from, p->advise));
 	pf_advise_judge(p->advise, &p->judged, &from);
+	return 0;
 }
 
 static int load_beside(struct pf_db *db, const struct pf_parts *p,
@@ -1167,7 +1169,7 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	PF_TRY(!out->redact || parts_gather(db, &args->window,
 					    args->page.redact ? "DB" : db_name,
 					    out->redact, &beside, &out->parts));
-	report_judge(out);
+	PF_TRY(report_judge(out));
 	pf_verdicts_find(&out->parts, &out->verdicts);
 	if (!args->no_tiles)
 		tiles_find(&out->parts, &out->tiles);

@@ -7,6 +7,7 @@
 
 #include "analysis/advise/advise.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 
 #include "analysis/advise/impl.h"
@@ -256,8 +257,34 @@ static int find(struct pf_db *db, const struct pf_advise_args *args,
 		rc = find_steps(db, b, false);
 	}
 	if (!rc)
+		rc = pf_advise_each(db, args, &from, out);
+	if (!rc)
 		pf_advise_judge(out, args, &from);
 	return rc;
+}
+
+int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
+		   const struct pf_advise_from *from, struct pf_advise *out)
+{
+	const struct pf_window *w = &from->gaps->window;
+	bool by_rank = pf_window_has_ranks(w);
+
+	if (w->count < 2 || from->gaps->all.event_count)
+		return 0;
+	out->alone = pf_calloc(w->count, sizeof(*out->alone));
+	for (size_t i = 0; i < w->count; i++) {
+		struct pf_advise_args one = *args;
+		char rank[24];
+
+		snprintf(rank, sizeof(rank), "%" PRId64, w->traces[i].rank);
+		if (by_rank)
+			one.window.rank = rank;
+		else
+			one.window.trace = w->traces[i].trace_id;
+		PF_TRY(pf_advise_find(db, &one, &out->alone[i]) < 0);
+		out->alone_count++;
+	}
+	return 0;
 }
 
 int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
@@ -426,7 +453,7 @@ static void add_finding(const struct pf_advise *a,
 			    PF_SHOW_RATIO(PF_ADVISE_FIRST));
 	}
 	pf_say_plain(&text, &out);
-	if (!a->has_path && a->window->count > 1 && !is_blank(a))
+	if (!a->has_path && !a->alone && a->window->count > 1 && !is_blank(a))
 		pf_buf_adds(&text, ". The critical path of each trace alone "
 				   "may name another cause: --rank N");
 	pf_doc_finding(doc, "%s", text.data);
@@ -628,7 +655,12 @@ static void advise_show(const struct pf_advise *a,
 			    "hold %s of the %s of the critical path together",
 			    first, pf_num_show_ns(all, together_ns(a, first)),
 			    PF_SHOW_NS(a->window_ns));
-	if (!a->has_path)
+	if (a->alone)
+		pf_doc_note(doc,
+			    "of several traces without GPU work each is judged "
+			    "alone, and what they hold is added up: how much "
+			    "of that all would save together is not known");
+	else if (!a->has_path)
 		pf_doc_note(doc,
 			    "without a critical path, which is of one trace, "
 			    "causes are judged by what GPUs wait for: how much "

@@ -93,6 +93,7 @@ struct pf_advice {
 	 */
 	struct pf_buf sentence, detail;
 	struct pf_buf command; /* that shows its figures */
+	const char *variant;   /* of the remedy: "late"; NULL: the usual */
 	const char *subject;   /* in place of the rule\'s; or NULL */
 	const char *asked;     /* of the path in place of the rule's; or NULL */
 	const char *cap; /* what the bound is from: "as without any kernel" */
@@ -106,10 +107,11 @@ struct pf_advice {
 	uint32_t bit;    /* of the rows of the path that are its own */
 	/* of what it saves or holds: what counts not when they are ranked */
 	int64_t unsure_ns;
-	bool is_last;  /* ranked behind all others */
-	bool is_rest;  /* of all that is of a kind, whatever else names */
-	bool is_said;  /* the sentence has what it would save */
-	bool by_waits; /* its places are by how long the host waits there */
+	bool is_last;    /* ranked behind all others */
+	bool is_rest;    /* of all that is of a kind, whatever else names */
+	bool is_said;    /* the sentence has what it would save */
+	bool by_waits;   /* its places are by how long the host waits there */
+	size_t place_at; /* of the sentence: where it is; 0: not said apart */
 };
 
 #define PF_ADVICE_MAX 25
@@ -129,6 +131,9 @@ struct pf_advise {
 	const char *framework;             /* "PyTorch", "JAX", ... */
 	enum pf_producer producer;         /* of the capture */
 	int64_t window_ns, step_count;
+	/* Of several traces without GPU work each alone; all is theirs. */
+	struct pf_advise *alone;
+	size_t alone_count;
 	struct pf_advice all[PF_ADVICE_MAX]; /* those given first, ranked */
 	size_t count, given;
 };
@@ -153,6 +158,12 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 		    struct pf_advise *out);
 int pf_advise_end(struct pf_advise *a, const struct pf_path *path);
+/*
+ * Where several traces have no GPU work that waits for something, before they
+ * are judged: each alone.
+ */
+int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
+		   const struct pf_advise_from *from, struct pf_advise *out);
 /* The path of a trace. */
 int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 		   struct pf_advise *out);

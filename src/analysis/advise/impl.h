@@ -247,6 +247,8 @@ struct advise_rule {
 	bool is_spread; /* then: what it holds is a part of its causes' places */
 	int64_t (*apart_ns)(const struct pf_advise_from *from,
 			    int64_t *whole_ns);
+	/* Of several traces, each judged alone: what they say side by side. */
+	void (*among)(const struct pf_advise *a, struct pf_advice *out);
 };
 
 extern const struct advise_rule advise_rules[];
@@ -309,6 +311,10 @@ static inline struct pf_buf *advise_next(struct pf_advice *a)
 		pf_buf_adds(&a->detail, ". ");
 	return &a->detail;
 }
+/* What it saves of a trace alone at most, or holds; small or not. */
+int64_t advise_alone_ns(const struct pf_advice *v);
+/* A rule's advice of a trace. */
+const struct pf_advice *advise_of(const struct pf_advise *a, const char *id);
 /* It is fine, or cannot be judged: the reason instead of a sentence. */
 void advise_fine(struct pf_advice *a, const char *why);
 void advise_not_judged(struct pf_advice *a, const char *why);

@@ -9,6 +9,7 @@
 #include "analysis/roofline/roofline.h"
 #include "base/sat.h"
 #include "events/names.h"
+#include "show/escape.h"
 
 /*
  * What the shapes of operators say of the time that stays.  A change takes
@@ -2027,7 +2028,8 @@ static bool bound_exposed(const struct pf_advise *a, struct pf_advice *out)
 struct trace_steps {
 	const struct pf_step_time *steps;
 	size_t count;
-	int64_t comm_ns;
+	int64_t comm_ns;  /* in the classes of its steps */
+	int64_t alone_ns; /* as it is judged alone */
 };
 
 static size_t find_traces(const struct pf_step_times *s,
@@ -2073,46 +2075,65 @@ static bool is_late(const struct trace_steps *late, const struct trace_steps *t,
 }
 
 /*
- * Of several traces without GPU work: the steps of the one that communicates
- * least, where the others seem to wait for it.  Of traces that lack steps, or
- * that recorded no communication, nobody knows.  NULL: none does.
+ * Of several traces without GPU work: the one that communicates least, where
+ * the others seem to wait for it.  Of traces that lack steps, or that recorded
+ * no communication, nobody knows.  The number of traces: none does.
  */
-static const struct pf_step_time *find_late(const struct pf_advise *a,
-					    int64_t *least_ns)
+static size_t find_late(const struct pf_advise *a, const char *id)
 {
 	const struct pf_step_times *s = a->from->steps;
-	PF_OWN struct trace_steps *t = NULL;
-	const struct trace_steps *late;
-	size_t count;
+	PF_OWN struct trace_steps *t = pf_calloc(s->count + 1, sizeof(*t));
+	const size_t count = find_traces(s, t);
+	size_t late = 0;
 
-	if (a->has_path || a->has_work || !s || !s->count)
-		return NULL;
-	t = pf_calloc(s->count, sizeof(*t));
-	late = t;
-	count = find_traces(s, t);
+	if (count != a->alone_count || !pf_window_has_ranks(a->window))
+		return a->alone_count;
 	for (size_t i = 0; i < count; i++) {
+		t[i].alone_ns = advise_alone_ns(advise_of(&a->alone[i], id));
 		if (t[i].count != t->count || !t[i].comm_ns)
-			return NULL;
-		if (t[i].comm_ns < late->comm_ns)
-			late = &t[i];
+			return a->alone_count;
+		if (t[i].alone_ns < t[late].alone_ns)
+			late = i;
 	}
-	if (count < 2 || late->steps->rank < 0 || !is_late(late, t, count))
-		return NULL;
-	*least_ns = late->comm_ns;
-	return late->steps;
+	return is_late(&t[late], t, count) ? late : a->alone_count;
 }
 
+/* What that rank alone has most of, but for communication. */
+static const struct pf_advice *find_instead(const struct pf_advise *a,
+					    const char *id)
+{
+	for (size_t i = 0; i < a->given; i++)
+		if (strcmp(a->all[i].id, id) != 0 &&
+		    a->all[i].measured >= PF_ADVISE_FIRST)
+			return &a->all[i];
+	return NULL;
+}
+
+/* Who is late is the cause, and what it does meanwhile. */
 static void say_late(const struct pf_advise *a, struct pf_advice *out)
 {
-	int64_t least_ns;
-	const struct pf_step_time *late = find_late(a, &least_ns);
+	const size_t late = find_late(a, out->id);
+	const struct pf_advice *does;
+	struct pf_buf *to;
 
-	if (late)
-		pf_buf_addf(advise_next(out),
-			    "Rank %" PRId64 " has least of it, %s: the others "
-			    "seem to wait for it, and --rank %" PRId64
-			    " says what it does",
-			    late->rank, PF_SHOW_NS(least_ns), late->rank);
+	if (late == a->alone_count)
+		return;
+	to = advise_next(out);
+	pf_buf_addf(to,
+		    "Rank %" PRId64
+		    " has least of it, %s: the others seem to wait for it",
+		    a->window->traces[late].rank,
+		    PF_SHOW_NS(advise_alone_ns(
+			    advise_of(&a->alone[late], out->id))));
+	out->variant = "late";
+	does = find_instead(&a->alone[late], out->id);
+	if (!does)
+		return;
+	pf_buf_addf(to,
+		    ". Rank %" PRId64 " alone: ", a->window->traces[late].rank);
+	pf_say_plain(to, &does->sentence);
+	pf_buf_clear(&out->command);
+	pf_buf_add(&out->command, does->command.data, does->command.len);
 }
 
 #define FEW      10      /* collectives of a step, each a bucket */
@@ -2162,7 +2183,6 @@ static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 		if (!out->on_path_ns)
 			advise_fine(out, "no communication is on the critical "
 					 "path");
-		say_late(a, out);
 		if (!a->has_path)
 			return;
 		say_joinable(a, out);
@@ -2197,10 +2217,7 @@ static const char *comm_variant(const struct pf_advise *a,
 				const struct pf_advice *out)
 {
 	int64_t mean = a->from->overlap ? mean_message(a->from->overlap) : -1;
-	int64_t least_ns;
 
-	if (find_late(a, &least_ns))
-		return "late";
 	/* what a neighbour in a pipeline sends */
 	if (out->place_count && out->places->name &&
 	    strstr(out->places->name, ":recv"))
@@ -2760,6 +2777,7 @@ const struct advise_rule advise_rules[] = {
 	  .causes = CAUSE(COMM),
 	  .apart = "Communication is exposed for",
 	  .alone = "Communication, or waiting for it, takes",
+	  .among = say_late,
 	  .apart_command = "overlap",
 	  .apart_ns = comm_apart },
 	{ .id = "A16",

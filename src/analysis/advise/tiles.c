@@ -1163,6 +1163,9 @@ void pf_advise_release(struct pf_advise *a)
 {
 	struct advise_tiles *t = a->tiles;
 
+	for (size_t i = 0; i < a->alone_count; i++)
+		pf_advise_release(&a->alone[i]);
+	free(a->alone);
 	for (size_t i = 0; i < a->count; i++) {
 		pf_buf_release(&a->all[i].sentence);
 		pf_buf_release(&a->all[i].detail);

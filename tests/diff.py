@@ -525,6 +525,31 @@ def withheld(work):
     answer = diff(a, path("near", device=near))
     assert answer["scalars"]["comparable"] == "yes", answer["scalars"]
 
+    # another program: the same kernels elsewhere, on other shapes; or nothing
+    # in common.  The same shapes elsewhere are the same program, changed
+    def elsewhere(name, ops):
+        c = Capture()
+        for n in range(6):
+            start = c.host
+            c.step(n + 3, ops)
+            c.event("user_annotation", name, start + 10,
+                    c.host - start - 20, 1)
+        return c.write(os.path.join(work, name + ".db"))
+
+    base = path("here")
+    wider = [(op, shapes.replace("64", "96"), kernels)
+             for op, shapes, kernels in OPS]
+    renamed = [("b::" + op, shapes, [("b_" + k, us) for k, us in kernels])
+               for op, shapes, kernels in OPS]
+    for name, ops, why in (
+            ("wider", wider, "as the shapes are different (aten::"),
+            ("renamed", renamed, "as they have no operator in common"),
+            ("moved", OPS, None)):
+        for pair in itertools.permutations((base, elsewhere(name, ops))):
+            s = diff(*pair)["scalars"]
+            assert s["comparable"] == ("no" if why else "yes"), (name, s)
+            assert not why or why in s["finding"], (name, s)
+
     # without steps: no length of a step, but what each call takes
     # of it, also with other shapes, but for collectives, which wait for others
     slower = change("aten::mm", kernels=[("hgemm_256x128_nn", 600)])

@@ -23,6 +23,7 @@
 #define HALF_OF_CHANGE 0.5
 #define A_PART         0.25 /* of a change: less does not say what it is */
 #define SHAPES_PERCENT 10   /* of GPU time with other shapes: other work */
+#define PLACES_PERCENT 10   /* of GPU time: less says not what is the same */
 
 /* ---- texts of the result ---- */
 
@@ -167,15 +168,36 @@ static enum pf_diff_result compare_number(int64_t a, int64_t b)
 	return a == b ? PF_DIFF_EQUAL : PF_DIFF_DIFFERENT;
 }
 
+/* Is it at the same place on both sides, not only of the same kind of name? */
+static bool is_placed(const struct pf_pair *p)
+{
+	return p->match < PF_MATCH_FAMILY || p->match == PF_MATCH_GROUP;
+}
+
+/* Is enough of the GPU work of both sides? */
+static bool has_places(const struct pf_diff_run *d)
+{
+	int64_t placed = 0, all = 0;
+
+	for (size_t i = 0; i < d->pairs.count; i++) {
+		const struct pf_pair *p = &d->pairs.items[i];
+
+		all += p->a.ns + p->b.ns;
+		if (is_placed(p))
+			placed += p->a.ns + p->b.ns;
+	}
+	return placed > all / 100 * PLACES_PERCENT;
+}
+
 /*
  * Is more than a tenth of GPU time spent on other shapes?  Where no GPU works,
- * of the operators' own time on the CPU.
+ * or hardly anything is where it was, of the operators' own time on the CPU.
  */
 static bool has_other_shapes(const struct pf_diff_run *d)
 {
 	int64_t other = 0, all = 0;
 
-	if (!d->pairs.count)
+	if (!has_places(d))
 		return d->op_shape_ns > d->op_ns / 100 * SHAPES_PERCENT;
 	for (size_t i = 0; i < d->pairs.count; i++) {
 		const struct pf_pair *p = &d->pairs.items[i];
@@ -194,7 +216,7 @@ static enum pf_diff_result compare_shapes(const struct pf_diff_run *d)
 	for (size_t i = 0; i < d->pairs.count; i++)
 		if (d->pairs.items[i].match == PF_MATCH_SHAPE)
 			return PF_DIFF_DIFFERENT;
-	if (!d->pairs.count && d->op_shape_ns)
+	if (!has_places(d) && d->op_shape_ns)
 		return PF_DIFF_DIFFERENT;
 	return PF_DIFF_EQUAL;
 }
@@ -253,6 +275,38 @@ static void check_gpus(struct pf_diff_run *d)
 		     d->b.world_size, "the world sizes are different");
 }
 
+static const struct pf_op_key *op_of(const struct pf_diff_run *d,
+				     const struct pf_pair *x)
+{
+	return x->a_row != PF_NO_ROW ? &pf_op_at(&d->a, x->a_row)->key
+				     : &pf_op_at(&d->b, x->b_row)->key;
+}
+
+/* Is there no operator that both sides have, and no GPU work at one place? */
+static bool has_nothing_shared(const struct pf_diff_run *d)
+{
+	size_t a_only = 0, b_only = 0;
+
+	for (size_t i = 0; i < d->pairs.count; i++)
+		if (is_placed(&d->pairs.items[i]))
+			return false;
+	for (size_t i = 0; i < d->ops.count; i++) {
+		const struct pf_pair *x = &d->ops.items[i];
+		const struct pf_op_key *key = op_of(d, x);
+
+		/* all programs have calls */
+		if (key->kind == PF_KIND_RUNTIME ||
+		    key->kind == PF_KIND_DRIVER ||
+		    !strcmp(pf_diff_text(d, key->name), PF_STEP_ITSELF))
+			continue;
+		if (x->match < PF_MATCH_ADDED)
+			return false;
+		a_only += x->match == PF_MATCH_REMOVED;
+		b_only += x->match == PF_MATCH_ADDED;
+	}
+	return a_only && b_only;
+}
+
 static void check_work(struct pf_diff_run *d)
 {
 	enum pf_diff_result ops = !d->a.ops.count || !d->b.ops.count
@@ -264,7 +318,9 @@ static void check_work(struct pf_diff_run *d)
 	word_check(d, PF_CHECK_OPS,
 		   pf_diff_is_of_captures(d->out) ? "operators"
 						  : "operators per step",
-		   ops, NULL, NULL, NULL);
+		   ops, NULL, NULL,
+		   has_nothing_shared(d) ? "they have no operator in common"
+					 : NULL);
 	word_check(d, PF_CHECK_SHAPES, "shapes", shapes, NULL, NULL,
 		   shapes == PF_DIFF_DIFFERENT && has_other_shapes(d)
 			   ? "the shapes are different"
@@ -1990,13 +2046,6 @@ static size_t op_part(void *d, const void *row, uint32_t out[PF_PART_MAX])
 	out[0] = is_code(&r->key) ? without_line(d, r->key.name) : r->key.name;
 	out[1] = r->key.kind;
 	return 2 * sizeof(*out);
-}
-
-static const struct pf_op_key *op_of(const struct pf_diff_run *d,
-				     const struct pf_pair *x)
-{
-	return x->a_row != PF_NO_ROW ? &pf_op_at(&d->a, x->a_row)->key
-				     : &pf_op_at(&d->b, x->b_row)->key;
 }
 
 static const char *category_of(uint32_t kind)

@@ -178,7 +178,7 @@ EOJ
 done
 run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
 run 0 "$profan" ranks "$tmp/job.db" && tr '\n' ' ' <"$tmp/out" |
-	grep -q 'not compared: there is no GPU work, and collectives that run'
+	grep -q 'not compared: rank 1 has 1 collectives with others, too few'
 result 'collectives of hosts' "$tmp/out"
 
 # ---- the page shows what the command does ----

@@ -141,6 +141,74 @@ run 0 "$profan" ranks "$@" "$1" &&
 result 'a trace twice is one' "$tmp/out"
 rm -rf "$tmp/job"
 
+# hosts that communicate themselves: who is late to which collective of a kind,
+# on clocks that are one, and on such that are not
+for skew in 0 40; do
+	rm -rf "$tmp/job"
+	mkdir "$tmp/job"
+	"$PYTHON" -S - "$tmp/job" "$skew" <<'EOP'
+import json, sys
+folder, skew = sys.argv[1], int(sys.argv[2]) * 1000000
+ranks, events, free = 3, [[], [], []], [1000000] * 3
+def event(rank, name, start, end, tid, cat="cpu_op"):
+    at = start + skew * rank
+    events[rank].append('{"ph": "X", "cat": "%s", "name": "%s", "pid": 1, '
+                        '"tid": %d, "ts": %d.%03d, "dur": %d.%03d}' % (
+                            cat, name, tid, *divmod(at, 1000),
+                            *divmod(end - start, 1000)))
+def meet(rank_after, name, tid, takes):
+    end = max(rank_after) + takes
+    for r in range(ranks):
+        event(r, name, rank_after[r], end + 700 * r, tid, "user_annotation")
+    return [end + 700 * r + 5000 for r in range(ranks)]
+for n in range(8):
+    begin = list(free)
+    for r in range(ranks):
+        event(r, "aten::mm", free[r] + 1000, free[r] + 900000, 1)
+    free = [f + 1000000 + 2000000 * (r == 1) for r, f in enumerate(free)]
+    free = meet(free, "gloo:all_to_all", 2, 200000)
+    for r in range(ranks):
+        event(r, "aten::add", free[r] + 1000,
+              free[r] + 900000 + 3000000 * (r == 2), 1)
+    free = [f + 1000000 + 3000000 * (r == 2) for r, f in enumerate(free)]
+    free = meet(free, "gloo:all_reduce", 3, 300000)
+    for r in range(ranks):
+        event(r, "ProfilerStep#%d" % n, begin[r], free[r] - 1000, 1,
+              "user_annotation")
+for r in range(ranks):
+    with open("%s/rank%d.json" % (folder, r), "w") as f:
+        f.write('{"distributedInfo": {"backend": "gloo", "rank": %d, '
+                '"world_size": 3}, "traceEvents": [%s]}' % (
+                    r, ",\n".join(events[r])))
+EOP
+	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+		ranks "$tmp/job.db" && "$PYTHON" -S - "$tmp/ranks.json" "$skew" \
+		>"$tmp/err" 2>&1 <<'EOP'
+import json, sys
+answer, skew = json.load(open(sys.argv[1])), int(sys.argv[2]) * 1000000
+t, s = answer["tables"], answer["scalars"]
+assert s["met_count"] == 16 and not s["left_count"], s
+assert len(t["meetings"]) == 16, t["meetings"]
+for m in t["meetings"]:
+    late, ns = {"all_to_all": (1, 2000000), "all_reduce": (2, 3000000)}[m["kind"]]
+    # ends differ by 700 ns from rank to rank
+    assert m["last_rank"] == late and abs(m["spread_ns"] - ns) < 3000, m
+    assert m["cause"] in ("unknown", "host" if late == 1 else "computation"), m
+for r in t["ranks"]:
+    assert abs(r["root_ns"] - 8 * (0, 2000000, 3000000)[r["rank"]]) < 24000, r
+    assert r["saved_ns"] is None, r
+for c in t["clocks"]:
+    assert abs(c["offset_ns"] - c["rank"] * skew) < 2000, c
+assert "total_ns" not in s, s
+assert s["finding"].startswith("Rank 2 runs operators for longer than others"), s
+assert "it began 24." in s["finding"] or "it began 23." in s["finding"], s
+EOP
+	result "collectives of hosts, clocks $skew ms apart" "$tmp/err" "$tmp/ranks.json"
+done
+run 0 "$profan" summary "$tmp/job.db" && tr -s ' \n' ' ' <"$tmp/out" |
+	grep -q 'Rank 2 runs operators .* of waits. Rank 2 alone: Operators.* is in aten::add'
+result 'what the late rank does' "$tmp/out"
+
 # pipelines: what each stage waits for
 pipeline() { # NAME MICROBATCHES SLOWER OPTION...: $tmp/job and $tmp/job.db
 	name=$1 microbatches=$2 slower=$3

@@ -212,22 +212,26 @@ PF_COMMAND(345, ranks) = {
 	.group = PF_GROUP_WHY,
 	.args = "[DB...]",
 	.summary = "show which rank is late to collectives, why, and its cost",
-	.details = "The ranks are those of one database (or of traces, or a "
-		   "folder of them), or of several.  Clocks are aligned by "
-		   "the ends of collectives, waiting is told from transfer, "
-		   "the late rank is compared with the middle one, its "
-		   "kernels too (more of them, all slower, or some), and the "
-		   "collectives are replayed without its delays.  Of "
-		   "pipelines it shows waits in receives, and bubbles by rank "
-		   "and stage.  Where clocks cannot be aligned a sentence "
-		   "says so, and nothing is compared.  A rank whose "
-		   "collectives do not match those of the others, as of a "
-		   "trace that was cut or ended early, is left out with the "
-		   "reason, the others are compared, and what they cost is "
-		   "not worked out; where it may be one rank or another, none "
-		   "is compared.  A fleet database ('profan merge') holds "
-		   "what is compared of each rank, so its answer is that of "
-		   "the ranks' databases, also of those that --rank names.",
+	.details =
+		"The ranks are those of one database (or of traces, or a "
+		"folder of them), or of several.  Clocks are aligned by "
+		"the ends of collectives, waiting is told from transfer, "
+		"the late rank is compared with the middle one, its "
+		"kernels too (more of them, all slower, or some), and the "
+		"collectives are replayed without its delays.  Of "
+		"pipelines it shows waits in receives, and bubbles by rank "
+		"and stage.  Where clocks cannot be aligned a sentence "
+		"says so, and nothing is compared.  Without GPU work "
+		"the collectives are those that hosts run themselves "
+		"(gloo), the n-th of a kind with the n-th, between "
+		"operators; what that costs is not worked out.  A rank whose "
+		"collectives do not match those of the others, as of a "
+		"trace that was cut or ended early, is left out with the "
+		"reason, the others are compared, and what they cost is "
+		"not worked out; where it may be one rank or another, none "
+		"is compared.  A fleet database ('profan merge') holds "
+		"what is compared of each rank, so its answer is that of "
+		"the ranks' databases, also of those that --rank names.",
 	.needs = PF_SHOWS_DOC | PF_HAS_CHECKS,
 	.max_args = -1,
 	.opts = opts,

@@ -301,6 +301,26 @@ static inline bool advise_is_open(const struct pf_advice *a)
 	return a->state == PF_ADVICE_GIVEN;
 }
 
+/* A rule's advice of a trace. */
+static inline const struct pf_advice *advise_of(const struct pf_advise *a,
+						const char *id)
+{
+	size_t i = 0;
+
+	while (i + 1 < a->count && strcmp(a->all[i].id, id) != 0)
+		i++;
+	return &a->all[i];
+}
+
+/* What it saves of a trace alone at most, or holds; small or not. */
+static inline int64_t advise_alone_ns(const struct pf_advice *v)
+{
+	if (v->state == PF_ADVICE_NOT_JUDGED ||
+	    (v->state == PF_ADVICE_FINE && !(v->measured < v->threshold)))
+		return 0;
+	return v->at_most_ns == PF_NO_INT ? v->on_path_ns : v->at_most_ns;
+}
+
 /* What was answered to a question that is asked of every path; NULL: none. */
 const struct pf_path_answer *advise_answer(const struct pf_path *p,
 					   const char *question);
@@ -311,10 +331,6 @@ static inline struct pf_buf *advise_next(struct pf_advice *a)
 		pf_buf_adds(&a->detail, ". ");
 	return &a->detail;
 }
-/* What it saves of a trace alone at most, or holds; small or not. */
-int64_t advise_alone_ns(const struct pf_advice *v);
-/* A rule's advice of a trace. */
-const struct pf_advice *advise_of(const struct pf_advise *a, const char *id);
 /* It is fine, or cannot be judged: the reason instead of a sentence. */
 void advise_fine(struct pf_advice *a, const char *why);
 void advise_not_judged(struct pf_advice *a, const char *why);

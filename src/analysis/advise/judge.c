@@ -1287,23 +1287,6 @@ static void say_stall(const struct pf_advise *a, struct pf_advice *out)
 
 /* ---- of several traces, each judged alone ---- */
 
-const struct pf_advice *advise_of(const struct pf_advise *a, const char *id)
-{
-	size_t i = 0;
-
-	while (i + 1 < a->count && strcmp(a->all[i].id, id) != 0)
-		i++;
-	return &a->all[i];
-}
-
-int64_t advise_alone_ns(const struct pf_advice *v)
-{
-	if (v->state == PF_ADVICE_NOT_JUDGED ||
-	    (v->state == PF_ADVICE_FINE && !(v->measured < v->threshold)))
-		return 0;
-	return v->at_most_ns == PF_NO_INT ? v->on_path_ns : v->at_most_ns;
-}
-
 /* "rank 2", "trace 3" */
 static const char *name_alone(const struct pf_advise *a, size_t i,
 			      char text[PF_NUM_MAX])

@@ -2109,29 +2109,56 @@ static const struct pf_advice *find_instead(const struct pf_advise *a,
 	return NULL;
 }
 
+/* The trace of a rank; their number: none is. */
+static size_t trace_of(const struct pf_advise *a, int64_t rank)
+{
+	size_t i = 0;
+
+	while (i < a->alone_count && a->window->traces[i].rank != rank)
+		i++;
+	return i;
+}
+
+/* By when they come to collectives, else by how long they communicate. */
+static size_t say_who(const struct pf_advise *a, const char *id,
+		      struct pf_buf *out)
+{
+	const struct pf_ranks *ranks = &a->from->overlap->arrivals.of;
+	const struct pf_ranks_rank *rank = pf_ranks_say_waited_for(ranks, out);
+	size_t late;
+
+	if (rank)
+		return trace_of(a, rank->rank);
+	if (ranks->rank_count > 1 && !ranks->withheld)
+		return a->alone_count;
+	late = find_late(a, id);
+	if (late < a->alone_count)
+		pf_buf_addf(out,
+			    "Rank %" PRId64 " has least of it, %s: the others "
+			    "seem to wait for it",
+			    a->window->traces[late].rank,
+			    PF_SHOW_NS(advise_alone_ns(
+				    advise_of(&a->alone[late], id))));
+	return late;
+}
+
 /* Who is late is the cause, and what it does meanwhile. */
 static void say_late(const struct pf_advise *a, struct pf_advice *out)
 {
-	const size_t late = find_late(a, out->id);
+	PF_AUTO(pf_buf_release) struct pf_buf who = { 0 };
+	const size_t late = say_who(a, out->id, &who);
 	const struct pf_advice *does;
-	struct pf_buf *to;
 
 	if (late == a->alone_count)
 		return;
-	to = advise_next(out);
-	pf_buf_addf(to,
-		    "Rank %" PRId64
-		    " has least of it, %s: the others seem to wait for it",
-		    a->window->traces[late].rank,
-		    PF_SHOW_NS(advise_alone_ns(
-			    advise_of(&a->alone[late], out->id))));
+	pf_buf_adds(advise_next(out), who.data);
 	out->variant = "late";
 	does = find_instead(&a->alone[late], out->id);
 	if (!does)
 		return;
-	pf_buf_addf(to,
-		    ". Rank %" PRId64 " alone: ", a->window->traces[late].rank);
-	pf_say_plain(to, &does->sentence);
+	pf_buf_addf(advise_next(out),
+		    "Rank %" PRId64 " alone: ", a->window->traces[late].rank);
+	pf_say_plain(&out->detail, &does->sentence);
 	pf_buf_clear(&out->command);
 	pf_buf_add(&out->command, does->command.data, does->command.len);
 }

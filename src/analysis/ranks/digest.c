@@ -1356,6 +1356,102 @@ static void take(struct making *m, const struct pf_gpu_event *ev)
 	pf_sweep_add(&m->sweep, sets[ev->class], ev->start_ns, end_ns);
 }
 
+/* ---- without a GPU ---- */
+
+/* What a host does: an outermost operator, or communication of its own. */
+struct host_work {
+	int64_t start_ns, end_ns, event_id, name, is_comm;
+};
+
+struct working {
+	struct making *m;
+	struct pf_sorter *work;
+	int64_t covered_ns; /* of the thread, by operators */
+};
+
+static int take_work(void *context, const struct pf_block *b, uint32_t i,
+		     int64_t event_id)
+{
+	struct working *w = context;
+	struct making *m = w->m;
+	struct host_work work = {
+		.start_ns = b->start_ns[i],
+		.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
+		.event_id = event_id,
+		.name = b->name[i],
+	};
+	unsigned kind = pf_names_kind(m->names, b->type[i]);
+	const struct pf_name_class *class;
+	const char *text;
+
+	if ((kind != PF_KIND_CPU_OP && kind != PF_KIND_ANNOTATION) ||
+	    work.start_ns < m->trace->from_ns ||
+	    work.start_ns >= m->trace->to_ns)
+		return 0;
+	class = pf_names_class(m->names, b->name[i]);
+	PF_TRY(!class);
+	if (class->range == PF_CAUSE_COMM) {
+		text = pf_gpu_name(m->gpu, b->name[i]);
+		PF_TRY(!text);
+		work.is_comm = pf_word(PF_WORD_COMM_WAIT, text);
+	} else if (kind == PF_KIND_CPU_OP && !class->is_comm_op &&
+		   work.end_ns > w->covered_ns) {
+		w->covered_ns = work.end_ns;
+	} else {
+		return 0;
+	}
+	return pf_sorter_add(w->work, &work, m->db->err);
+}
+
+static int read_work(void *context, const struct pf_track *t)
+{
+	static const struct pf_track_reader reader = { .event = take_work };
+	struct working *w = context;
+
+	w->covered_ns = INT64_MIN;
+	return pf_track_read(w->m->db, t, &reader, context);
+}
+
+/* As if a GPU did it. */
+static void take_host_work(struct making *m, const struct host_work *work)
+{
+	struct pf_gpu_event ev = {
+		.trace = m->trace,
+		.event_id = work->event_id,
+		.start_ns = work->start_ns,
+		.end_ns = work->end_ns,
+		.dur_ns = work->end_ns - work->start_ns,
+		.name = (uint32_t)work->name,
+		.config = PF_ID_NONE,
+		.class = work->is_comm ? PF_GPU_COMM : PF_GPU_COMPUTE,
+		.comm = { .name = PF_ID_NONE },
+	};
+	struct what what = { 0 };
+
+	if (work->is_comm)
+		read_name(m, ev.name, &what);
+	ev.stream = PF_DIGEST_HOSTS - (int64_t)what.sync;
+	take(m, &ev);
+}
+
+/* Of hosts that do not communicate there is nothing to compare. */
+static void take_hosts(struct making *m)
+{
+	PF_AUTO(pf_sorter_freed)
+	struct pf_sorter *all = pf_sorter_temp(sizeof(struct host_work));
+	struct working w = { .m = m, .work = all };
+	const struct host_work *work;
+	bool has_comm = false;
+
+	if (pf_host_tracks(m->db, m->trace->trace_id, read_work, &w) ||
+	    pf_sorter_finish(all, m->db->err))
+		return;
+	while ((work = pf_sorter_next(all, m->db->err))) {
+		has_comm |= work->is_comm;
+		take_host_work(m, work);
+	}
+}
+
 /* ---- the end of a trace ---- */
 
 /* Pieces by collective, each from its start. */
@@ -1500,6 +1596,8 @@ static void hand_over(struct making *m, const struct pf_digest_sink *sink)
 			      m->sources[i].trace_id < m->trace->trace_id);
 	const struct source *from = &m->sources[at];
 
+	if (!m->has_begun)
+		take_hosts(m);
 	finish(m);
 	if (at < m->source_count && from->trace_id == m->trace->trace_id) {
 		m->d.world = from->world;

@@ -55,6 +55,13 @@ struct pf_digest_piece {
 	int64_t after_ns, ns;
 };
 
+/*
+ * Where there is no GPU work collectives are those of hosts (gloo), which do not
+ * say their group, and computation is operators: each kind is a stream of its
+ * own, from this number down.
+ */
+#define PF_DIGEST_HOSTS (-1000)
+
 /* A collective; times in ns on the rank's own clock, as in the trace. */
 struct pf_digest_op {
 	int64_t start_ns, end_ns; /* first start, last end of its kernels */

@@ -90,9 +90,10 @@ struct pf_ranks_job {
 	uint32_t *sorted; /* meetings by time, once they are aligned */
 	int64_t zero_ns;  /* the first end of a meeting, local */
 	int64_t left_count, early_count;
-	struct pf_buf why;         /* nothing can be said, and why */
-	struct pf_buf partly;      /* what cannot */
-	struct pf_buf left_out;    /* ranks, and why */
+	bool is_of_hosts;       /* any of them is of a rank without GPU work */
+	struct pf_buf why;      /* nothing can be said, and why */
+	struct pf_buf partly;   /* what cannot */
+	struct pf_buf left_out; /* ranks, and why */
 	uint32_t unlike_end_count; /* of those that are matched from the end */
 	uint32_t unlike_count;     /* groups whose collectives do not match */
 };

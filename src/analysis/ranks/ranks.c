@@ -202,6 +202,8 @@ static void ranks_say_group(const struct pf_ranks_job *job, uint32_t group,
 
 	if (*name == '=')
 		pf_buf_addf(out, "the process group '%s'", name + 1);
+	else if (strtoll(name + 1, NULL, 10) <= PF_DIGEST_HOSTS)
+		pf_buf_adds(out, "one kind of the hosts' own");
 	else
 		pf_buf_addf(out, "stream %s", name + 1);
 }
@@ -366,10 +368,8 @@ static void say_nothing_met(struct pf_ranks_job *job)
 	}
 	if (!job->partly.len && !has_work)
 		pf_buf_adds(&job->partly,
-			    "there is no GPU work, and collectives that run on "
-			    "hosts, such as those of gloo, are not compared; "
-			    "profan summary says whom hosts wait for, if that "
-			    "is clear");
+			    "there is no GPU work, and no collective that "
+			    "hosts run themselves, as those of gloo");
 	else if (!job->partly.len)
 		pf_buf_adds(&job->partly,
 			    "no collective was found on several ranks");
@@ -411,6 +411,7 @@ static void ranks_meet(struct pf_ranks_job *job)
 #define LINE_LEAST   24 /* ends for a drift: of fewer their scatter is a guess */
 #define EARLY_MAX    0.01   /* of meetings */
 #define ERROR_MAX    0.01   /* of the window: what offsets may add up to */
+#define ERROR_HOSTS  0.05   /* the same: threads of hosts are woken late */
 #define MACHINE_NS   20000  /* clocks of one machine differ by less */
 #define ERRORS_SHOWN 3      /* standard errors that show a drift, */
 #define ERRORS_SURE  10     /* and that chance does not show */
@@ -879,8 +880,10 @@ static void align_ops(struct pf_ranks_job *job)
 
 /* ---- checks ---- */
 
+/* By the clocks as they are known; before times are brought onto them. */
 static void count_early(struct pf_ranks_job *job)
 {
+	job->early_count = 0;
 	for (uint32_t i = 0; i < job->meeting_count; i++) {
 		struct meeting *m = &job->meetings[i];
 		int64_t last = INT64_MIN, end = INT64_MAX;
@@ -888,9 +891,10 @@ static void count_early(struct pf_ranks_job *job)
 		for (uint32_t k = 0; k < m->count; k++) {
 			const struct op *op =
 				&job->ops[job->parts[m->from + k]];
+			const struct rank *r = &job->ranks[op->rank];
 
-			last = op->start_ns > last ? op->start_ns : last;
-			end = op->end_ns < end ? op->end_ns : end;
+			PF_AT_LEAST(last, pf_ranks_time(job, r, op->start_ns));
+			PF_AT_MOST(end, pf_ranks_time(job, r, op->end_ns));
 		}
 		m->last_ns = last;
 		m->is_early = end < last;
@@ -969,7 +973,8 @@ static void check_error(struct pf_ranks_job *job)
 						  "--clock as-is shows waits "
 						  "in receives"
 						: "");
-		else if (r->scatter_ns * sqrt(n) > ERROR_MAX * window)
+		else if (r->scatter_ns * sqrt(n) >
+			 (job->is_of_hosts ? ERROR_HOSTS : ERROR_MAX) * window)
 			pf_buf_addf(&job->why,
 				    "collectives of rank %" PRId64
 				    " end %s before or after those of others, "
@@ -977,6 +982,34 @@ static void check_error(struct pf_ranks_job *job)
 				    r->rank,
 				    PF_SHOW_NS(llround(r->scatter_ns)));
 	}
+}
+
+/*
+ * Hosts say what time of day it is, and leave a collective when they are woken:
+ * clocks that differ by no more than ends scatter, or that ends would have one
+ * rank leave before another came, are as they are.
+ */
+static void keep_clocks(struct clocks *c)
+{
+	struct pf_ranks_job *job = c->job;
+	PF_OWN struct rank *fitted =
+		pf_calloc(job->rank_count + 1, sizeof(*fitted));
+	double scatter = 0, apart = 0;
+	int64_t early;
+
+	find_ends(c);
+	count_early(job);
+	early = job->early_count;
+	memcpy(fitted, job->ranks, job->rank_count * sizeof(*fitted));
+	for (size_t r = 0; r < job->rank_count; r++) {
+		scatter = fmax(scatter, find_scatter(c, r));
+		apart = fmax(apart, fabs(job->ranks[r].offset_ns));
+		job->ranks[r].offset_ns = job->ranks[r].drift = 0;
+	}
+	count_early(job);
+	if (job->early_count > early ||
+	    (job->early_count == early && apart > ERRORS_SHOWN * scatter))
+		memcpy(job->ranks, fitted, job->rank_count * sizeof(*fitted));
 }
 
 /* Brings all times onto clocks of references. */
@@ -993,13 +1026,15 @@ static void ranks_align(struct pf_ranks_job *job)
 	c.is_steady = clocks_calloc(&c, job->rank_count, sizeof(*c.is_steady));
 	if (job->args.clock != PF_CLOCK_AS_IS && job->meeting_count)
 		fit(&c);
+	if (job->is_of_hosts)
+		keep_clocks(&c);
 	find_ends(&c);
 	for (size_t r = 0; r < job->rank_count; r++) {
 		job->ranks[r].scatter_ns = find_scatter(&c, r);
 		job->ranks[r].seen_count = c.first[r + 1] - c.first[r];
 	}
-	align_ops(job);
 	count_early(job);
+	align_ops(job);
 	check_machines(job);
 	if (!job->why.len)
 		check_causality(job);
@@ -1354,9 +1389,11 @@ static void load_ops(struct pf_ranks_job *job)
 		r->from = at;
 		if (!open_digest(job, i, &d))
 			return;
-		for (size_t k = 0; k < d.op_count; k++)
-			load_op(job, (uint32_t)i, &d, &d.ops[k],
-				&job->ops[at++]);
+		for (size_t k = 0; k < d.op_count; k++) {
+			load_op(job, (uint32_t)i, &d, &d.ops[k], &job->ops[at]);
+			job->is_of_hosts |=
+				job->ops[at++].stream <= PF_DIGEST_HOSTS;
+		}
 		pf_digest_release(&d);
 	}
 }
@@ -1442,6 +1479,7 @@ static void start_anew(struct pf_ranks_job *job)
 	job->op_count = job->member_count = job->meeting_count = 0;
 	job->unlike_count = job->unlike_end_count = 0;
 	job->left_count = job->early_count = 0;
+	job->is_of_hosts = false;
 	pf_buf_clear(&job->why);
 	pf_buf_clear(&job->partly);
 	for (size_t i = 0; i < job->rank_count; i++) {
@@ -1593,11 +1631,16 @@ const char *pf_late_cause_name(unsigned cause)
 #define LONGER 0.01   /* of the middle rank's; below, ranks are alike */
 #define NS_MAX 0x1p60 /* of sums; beyond, nothing is said */
 
-static const char *const work_names[] = {
-	[PF_WORK_ALIKE] = "as others",
-	[PF_WORK_MORE] = "more or other kernels",
-	[PF_WORK_SLOWER] = "same kernels slower",
-	[PF_WORK_SOME] = "some kernels slower",
+/* Of GPUs, then of hosts. */
+static const char *const work_names[][PF_WORK_SOME + 1] = {
+	{ [PF_WORK_ALIKE] = "as others",
+	  [PF_WORK_MORE] = "more or other kernels",
+	  [PF_WORK_SLOWER] = "same kernels slower",
+	  [PF_WORK_SOME] = "some kernels slower" },
+	{ [PF_WORK_ALIKE] = "as others",
+	  [PF_WORK_MORE] = "more or other operators",
+	  [PF_WORK_SLOWER] = "same operators slower",
+	  [PF_WORK_SOME] = "some operators slower" },
 };
 
 /* Kernels of a name on a rank. */
@@ -1614,6 +1657,7 @@ struct works {
 	double middle_ns;   /* of all names */
 	int64_t step_count; /* -1: of no rank yet */
 	bool is_unlike;     /* captures are of unlike numbers of steps */
+	bool is_of_hosts;
 };
 
 static void take_works(struct works *w, size_t rank, const struct pf_digest *d)
@@ -1733,7 +1777,7 @@ static void compare_rank(const struct works *w, const struct kernels *of,
 		out->kernel_ns - out->middle_ns - out->more_ns - out->slower_ns;
 	out->factor = factor;
 	out->work = name_work(out);
-	out->why_longer = work_names[out->work];
+	out->why_longer = work_names[w->is_of_hosts][out->work];
 }
 
 static void compare_all(struct works *w, struct pf_ranks *out)
@@ -1958,7 +2002,8 @@ static void make_ranks(struct pf_ranks_job *job, struct pf_ranks *out)
 {
 	PF_OWN struct blamed *blamed =
 		pf_calloc(job->rank_count + 1, sizeof(*blamed));
-	struct works works = { .step_count = -1 };
+	struct works works = { .step_count = -1,
+			       .is_of_hosts = job->is_of_hosts };
 
 	out->rank_count = job->rank_count;
 	out->ranks = pf_arena_calloc(&out->memory, job->rank_count,
@@ -2282,11 +2327,13 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 	out->left_out = text_of(&job->left_out, out);
 	out->withheld = text_of(&job->why, out);
 	out->partly = text_of(&job->partly, out);
+	out->is_of_hosts = job->is_of_hosts;
 	make_rows(job, out);
 	if (!job->args.is_brief)
 		pf_ranks_pipeline(job, out);
+	/* what a host waits for is not what its next collective needs */
 	if (!job->why.len && !job->args.is_brief && !out->waits_to_receive &&
-	    !job->left_out.len && job->meeting_count)
+	    !job->left_out.len && job->meeting_count && !job->is_of_hosts)
 		pf_ranks_replay(job, out);
 	if (!job->why.len)
 		find_longest(job, out);

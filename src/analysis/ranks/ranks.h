@@ -187,10 +187,11 @@ struct pf_ranks {
 	const char *pipes_withheld; /* why nothing is known of them, or NULL */
 	int64_t unknown_pipe_count; /* ranks that do not say if they do */
 	const char *withheld;       /* why nothing is compared; NULL: it is */
-	const char *partly;         /* what is not compared; NULL: nothing */
-	const char *left_out;       /* ranks, and why; NULL: none */
-	int64_t met_count;          /* collectives of several ranks, compared */
-	int64_t left_count;         /* without one to meet */
+	bool is_of_hosts;     /* collectives of hosts, and operators: no GPU */
+	const char *partly;   /* what is not compared; NULL: nothing */
+	const char *left_out; /* ranks, and why; NULL: none */
+	int64_t met_count;    /* collectives of several ranks, compared */
+	int64_t left_count;   /* without one to meet */
 	int64_t early_count;
 	int64_t residual_ns;     /* the largest scatter of a rank's ends */
 	int64_t clock_ns;        /* the largest offset */
@@ -244,6 +245,12 @@ void pf_ranks_release(struct pf_ranks *r);
 #define PF_RANKS_FEW   16
 #define PF_RANKS_OUTER 5
 
+/*
+ * "Rank 3 computes longer than others; it began 12 ms of waits": who began most
+ * of them.  NULL: nobody did so for long, or ranks are not compared.
+ */
+const struct pf_ranks_rank *pf_ranks_say_waited_for(const struct pf_ranks *r,
+						    struct pf_buf *out);
 /*
  * The finding, figures and the tables "ranks", "spread", "steps", "clocks"
  * and "collectives".  is_wide: for programs, every rank in its order.

@@ -441,7 +441,7 @@ void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
 /* ---- in words ---- */
 
 /* What a rank does that makes it late. */
-static const char *const doing[PF_LATE_BY_HOST] = {
+static const char *const gpu_doing[PF_LATE_BY_HOST] = {
 	[PF_LATE_COMPUTATION] = "computes longer than others",
 	[PF_LATE_COMMUNICATION] =
 		"comes late out of collectives of other groups",
@@ -451,8 +451,20 @@ static const char *const doing[PF_LATE_BY_HOST] = {
 	[PF_LATE_UNKNOWN] = "begins later than others",
 };
 
-static const char *doing_of(const char *cause)
+/* Of one without a GPU. */
+static const char *const host_doing[PF_LATE_BY_HOST] = {
+	[PF_LATE_COMPUTATION] = "runs operators for longer than others",
+	[PF_LATE_COMMUNICATION] =
+		"comes late out of collectives of other kinds",
+	[PF_LATE_HOST] = "spends longer outside of operators than others",
+	[PF_LATE_BEFORE] = "leaves collectives later than others",
+	[PF_LATE_UNKNOWN] = "begins later than others",
+};
+
+static const char *doing_of(const char *cause, bool is_of_hosts)
 {
+	const char *const *doing = is_of_hosts ? host_doing : gpu_doing;
+
 	for (unsigned i = 0; cause && i < PF_LATE_BY_HOST; i++)
 		if (!strcmp(cause, pf_late_cause_name(i)))
 			return doing[i];
@@ -460,38 +472,46 @@ static const char *doing_of(const char *cause)
 }
 
 /* Why its computation is longer, if that is known. */
-static void say_work(const struct pf_ranks_rank *s, struct pf_buf *out)
+static void say_work(const struct pf_ranks_rank *s, bool is_of_hosts,
+		     struct pf_buf *out)
 {
+	const char *what = is_of_hosts ? "operators" : "kernels";
+
 	if (s->work == PF_WORK_MORE)
-		pf_buf_adds(out, " (it runs more or other kernels)");
+		pf_buf_addf(out, " (it runs more or other %s)", what);
 	else if (s->work == PF_WORK_SOME)
-		pf_buf_adds(out, " (some of its kernels are slower)");
+		pf_buf_addf(out, " (some of its %s are slower)", what);
 	else if (s->work == PF_WORK_SLOWER)
-		pf_buf_addf(out, " (the same kernels take %.2f times as long)",
+		pf_buf_addf(out, " (the same %s take %.2f times as long)", what,
 			    s->factor);
 }
 
 /* "Rank 3 computes longer than others (...)" */
-static void say_late(const struct pf_ranks_rank *s, struct pf_buf *out)
+static void say_late(const struct pf_ranks_rank *s, bool is_of_hosts,
+		     struct pf_buf *out)
 {
-	const char *words = doing_of(s->cause);
+	const char *words = doing_of(s->cause, is_of_hosts);
 
 	pf_buf_addf(out, "Rank %" PRId64 " ", s->rank);
 	if (words)
 		pf_buf_adds(out, words);
 	else if (s->cause)
-		pf_buf_addf(out, "is late: its GPU waits for %s", s->cause);
+		pf_buf_addf(out,
+			    is_of_hosts ? "is late because of %s"
+					: "is late: its GPU waits for %s",
+			    s->cause);
 	else
 		pf_buf_adds(out, "is slow");
-	if (words == doing[PF_LATE_COMPUTATION])
-		say_work(s, out);
+	if (s->cause &&
+	    !strcmp(s->cause, pf_late_cause_name(PF_LATE_COMPUTATION)))
+		say_work(s, is_of_hosts, out);
 }
 
 static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
 {
 	const struct pf_ranks_rank *s = &r->ranks[r->straggler];
 
-	say_late(s, out);
+	say_late(s, r->is_of_hosts, out);
 	pf_buf_addf(out,
 		    "; were it like the others, %s of %s (%s) would be saved",
 		    PF_SHOW_NS(s->saved_ns), PF_SHOW_NS(r->total_ns),
@@ -520,20 +540,30 @@ static void say_compared(const struct pf_ranks *r, struct pf_buf *out)
 		    PF_SHOW_SHARE(ns, r->total_ns));
 }
 
-/* Where it is not worked out what ranks cost: who began most waits. */
-static void say_waited_for(const struct pf_ranks *r, struct pf_buf *out)
+const struct pf_ranks_rank *pf_ranks_say_waited_for(const struct pf_ranks *r,
+						    struct pf_buf *out)
 {
 	const struct pf_ranks_rank *most = r->ranks;
 	char waits[PF_NUM_MAX];
 
+	if (r->rank_count < 2 || r->withheld)
+		return NULL;
 	for (size_t i = 1; i < r->rank_count; i++)
 		if (r->ranks[i].root_ns > most->root_ns)
 			most = &r->ranks[i];
-	if (pf_num_share(most->root_ns, most->window_ns) >= PF_RANKS_EVEN - 1) {
-		say_late(most, out);
-		pf_buf_addf(out, "; it began %s of waits. ",
-			    pf_num_show_ns(waits, most->root_ns));
-	}
+	if (pf_num_share(most->root_ns, most->window_ns) < PF_RANKS_EVEN - 1)
+		return NULL;
+	say_late(most, r->is_of_hosts, out);
+	pf_buf_addf(out, "; it began %s of waits",
+		    pf_num_show_ns(waits, most->root_ns));
+	return most;
+}
+
+/* Where it is not worked out what ranks cost. */
+static void say_costs_unknown(const struct pf_ranks *r, struct pf_buf *out)
+{
+	if (pf_ranks_say_waited_for(r, out))
+		pf_buf_adds(out, ". ");
 	say_count(r, out);
 	pf_buf_addf(out,
 		    " are compared%s; what their differences cost is not known",
@@ -554,7 +584,7 @@ static void ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 	else if (r->total_ns != PF_NO_INT)
 		say_compared(r, out);
 	else
-		say_waited_for(r, out);
+		say_costs_unknown(r, out);
 }
 
 /* ---- tables ---- */
@@ -788,7 +818,10 @@ static void show_work(const struct pf_ranks *r,
 			shown[count++] = ranks[i];
 	if (is_wide || count)
 		PF_ROWS(doc, "work",
-			"Kernels of computation, against a middle rank",
+			r->is_of_hosts
+				? "Operators, against a middle rank"
+				: "Kernels of computation, against a middle "
+				  "rank",
 			work_fields, shown, count);
 }
 
@@ -807,7 +840,9 @@ static void show_tables(const struct pf_ranks *r, bool is_wide,
 		r->rank_count);
 	show_spread(r, doc);
 	if (!is_many && !is_wide)
-		PF_ROWS(doc, "times", "What GPUs do, each instant once",
+		PF_ROWS(doc, "times",
+			r->is_of_hosts ? "What hosts do, each instant once"
+				       : "What GPUs do, each instant once",
 			time_fields, ranks, r->rank_count);
 	show_work(r, ranks, is_wide, doc);
 	PF_ROWS(doc, "steps", "By step", step_fields, steps, r->step_count);

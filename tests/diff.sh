@@ -300,6 +300,52 @@ nn.Module: Net_1 > after
 END
 same "what crosses takes nothing from modules and ranges" "$tmp/want" "$tmp/got"
 
+# ranks of both sides, the one that changed first: classes add up to its step,
+# and the ranks' to those of all
+for late in 0 2; do
+	rm -rf "$tmp/job"
+	"$mktrace" --ranks 4 --steps 3 --layers 2 \
+		$([ $late = 0 ] || echo "--straggler $late") --out "$tmp/job"
+	"$profan" ingest -q "$tmp/job" -o "$tmp/late$late.db" || exit 99
+done
+run 0 "$profan" diff "$tmp/late0.db" "$tmp/late2.db" -f json --limit -1 &&
+	"$PYTHON" -S - "$tmp/out" >"$tmp/err" 2>&1 <<'EOP'
+import json, sys
+t = json.load(open(sys.argv[1]))["tables"]
+ranks, falls = t["ranks"], {r["class"]: r for r in t["waterfall"]}
+assert ranks[0]["rank"] == 2 and ranks[0]["class"] == "step", ranks
+assert {r["rank"] for r in ranks} == {0, 1, 2, 3}, ranks
+for rank in range(4):
+    of = [r for r in ranks if r["rank"] == rank]
+    for key in "a_ns", "b_ns", "delta_ns", "a_sum_ns", "b_sum_ns":
+        assert sum(r[key] for r in of[1:]) == of[0][key], (key, of)
+for name, fall in falls.items():
+    of = [r for r in ranks if r["class"] == ("step" if name == "sum" else name)]
+    for key in "a_sum_ns", "b_sum_ns":
+        assert sum(r[key] for r in of) == fall[key], (name, key, of, fall)
+EOP
+result 'by rank and class, which add up' "$tmp/err"
+run 0 "$profan" diff "$tmp/g1.db" "$tmp/g2.db" && ! grep -q 'by rank' "$tmp/out"
+result 'one rank has no ranks' "$tmp/out"
+
+# what advice would save is of a step, as all figures of a difference are
+run 0 "$profan" advise "$tmp/g1.db" -f json && cp "$tmp/out" "$tmp/g1.json"
+run 0 "$profan" diff "$tmp/g1.db" "$tmp/g1.db" --advice -f json &&
+	"$PYTHON" -S - "$tmp/g1.json" "$tmp/out" >"$tmp/err" 2>&1 <<'EOP'
+import json, sys
+advise, diff = (json.load(open(f)) for f in sys.argv[1:])
+rows = {r["id"]: r for r in diff["tables"]["advice"]}
+steps, checked = diff["scalars"]["steps_a"], 0
+assert steps > 1, steps
+for a in advise["tables"]["advice"]:
+    if a["at_most_ns"] is None or a["id"] not in rows:
+        continue
+    assert abs(rows[a["id"]]["a_at_most_ns"] - a["at_most_ns"] / steps) <= 1, a
+    checked += a["at_most_ns"] > 0
+assert checked, rows
+EOP
+result 'what advice would save is of a step' "$tmp/err"
+
 # where no GPU works: other shapes are other work, and of time in which no
 # operator ran none is to blame
 host() { # NAME ROWS SLEEP: four steps of an operator, and of nothing

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
+#include "base/sat.h"
 #include "compare/diff_impl.h"
 #include "events/gpu.h"
 #include "formats/event.h"
@@ -1944,6 +1945,146 @@ static void find_captures(struct pf_diff_run *d)
 	add_captures_of(d, &d->b, "B");
 }
 
+/* ---- ranks ---- */
+
+/* Whole steps of a rank on both sides. */
+struct of_rank {
+	int64_t rank, steps[2], of[2][PF_STEP_CLASSES];
+	int64_t mean[2][PF_STEP_CLASSES], step_ns[2];
+};
+
+static void add_ranks_of(const struct pf_capture *s, size_t side,
+			 struct pf_keyed *ranks, bool *has_all)
+{
+	for (size_t i = 0; i < s->capture_count; i++) {
+		const struct pf_capture *c = s->captures[i];
+
+		for (size_t k = 0; k < c->step_count; k++) {
+			const struct pf_step_time *t = &c->each_step[k].time;
+			struct of_rank *r;
+
+			if (t->is_partial)
+				continue;
+			*has_all &= t->rank >= 0;
+			r = PF_KEYED_ROW(ranks, struct of_rank,
+					 pf_keyed_at(ranks, (uint64_t)t->rank));
+			r->rank = t->rank;
+			r->steps[side]++;
+			for (size_t n = 0; n < PF_STEP_CLASSES; n++)
+				pf_sat_sum(&r->of[side][n], t->class_ns[n]);
+		}
+	}
+}
+
+/* Most of any class but communication, in which it waits for other ranks. */
+static int64_t moved_by(const struct of_rank *r)
+{
+	int64_t most = 0;
+
+	if (!r->steps[0] || !r->steps[1])
+		return INT64_MAX;
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
+		int64_t moved = llabs(r->mean[1][i] - r->mean[0][i]);
+
+		if (i != PF_STEP_COMM && moved > most)
+			most = moved;
+	}
+	return most;
+}
+
+static int by_moved(const void *a, const void *b)
+{
+	const struct of_rank *x = a, *y = b;
+
+	if (moved_by(x) != moved_by(y))
+		return moved_by(x) > moved_by(y) ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static struct pf_both both_of_rank(const struct of_rank *r, int64_t a,
+				   int64_t b)
+{
+	struct pf_both both = pf_both(a, b);
+
+	if (r->steps[0] && r->steps[1])
+		return both;
+	return (struct pf_both){ r->steps[0] ? a : PF_NO_INT,
+				 r->steps[1] ? b : PF_NO_INT, PF_NO_INT, NAN };
+}
+
+static void put_rank(struct pf_diff_run *d, const struct of_rank *r,
+		     const char *name, struct pf_both ns, int64_t a_sum,
+		     int64_t b_sum)
+{
+	d->out->ranks[d->out->rank_count++] = (struct pf_diff_rank){
+		.rank = r->rank,
+		.name = name,
+		.ns = ns,
+		.sum_ns = both_of_rank(r, a_sum, b_sum),
+		.a_steps = r->steps[0],
+		.b_steps = r->steps[1],
+	};
+}
+
+/* Its step, and then the classes that it has, as they come. */
+static void put_classes(struct pf_diff_run *d, const struct of_rank *r)
+{
+	const size_t at = d->out->rank_count;
+	int64_t sums[2] = { 0 };
+
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		for (size_t s = 0; s < 2; s++)
+			pf_sat_sum(&sums[s], r->of[s][i]);
+	put_rank(d, r, "step", both_of_rank(r, r->step_ns[0], r->step_ns[1]),
+		 sums[0], sums[1]);
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		if (r->of[0][i] || r->of[1][i])
+			put_rank(d, r, d->out->classes[i].name,
+				 both_of_rank(r, r->mean[0][i], r->mean[1][i]),
+				 r->of[0][i], r->of[1][i]);
+	if (d->out->ranks[at].ns.delta == PF_NO_INT)
+		return;
+	/* the class that changes most is said first */
+	for (size_t i = at + 2; i < d->out->rank_count; i++)
+		for (size_t k = i;
+		     k > at + 1 && llabs(d->out->ranks[k].ns.delta) >
+					   llabs(d->out->ranks[k - 1].ns.delta);
+		     k--) {
+			struct pf_diff_rank swap = d->out->ranks[k];
+
+			d->out->ranks[k] = d->out->ranks[k - 1];
+			d->out->ranks[k - 1] = swap;
+		}
+}
+
+/* Of several ranks on a side. */
+static void find_ranks(struct pf_diff_run *d)
+{
+	PF_AUTO(pf_keyed_end) struct pf_keyed ranks = { 0 };
+	bool has_all = true;
+
+	pf_keyed_begin(&ranks, sizeof(struct of_rank), PF_KEYED_SUMS);
+	add_ranks_of(&d->a, 0, &ranks, &has_all);
+	add_ranks_of(&d->b, 1, &ranks, &has_all);
+	if (!has_all || ranks.count < 2 || d->out->is_cut)
+		return;
+	for (size_t i = 0; i < ranks.count; i++) {
+		struct of_rank *r = PF_KEYED_ROW(&ranks, struct of_rank, i);
+
+		for (size_t s = 0; s < 2; s++) {
+			pf_mean_parts(r->of[s], PF_STEP_CLASSES, r->steps[s],
+				      r->mean[s]);
+			for (size_t n = 0; n < PF_STEP_CLASSES; n++)
+				r->step_ns[s] += r->mean[s][n];
+		}
+	}
+	pf_keyed_sort(&ranks, by_moved);
+	d->out->ranks = diff_room(d, ranks.count * (PF_STEP_CLASSES + 1),
+				  sizeof(*d->out->ranks));
+	for (size_t i = 0; i < ranks.count; i++)
+		put_classes(d, PF_KEYED_ROW(&ranks, struct of_rank, i));
+}
+
 /*
  * Lists of operators, idle time and blocking calls as outer joins of both
  * sides.  What is left of one name on both sides after equal keys were joined
@@ -2631,6 +2772,7 @@ static void find_all(struct pf_diff_run *d)
 	find_averages(d);
 	find_bytes(d);
 	find_captures(d);
+	find_ranks(d);
 	diff_find_notes(d);
 }
 

@@ -41,7 +41,7 @@ struct pf_diff_args {
 	}
 
 /* Lists, for pf_doc.lists. */
-#define PF_DIFF_LISTS "rows changes idle_sites sync_sites ops averages"
+#define PF_DIFF_LISTS "ranks rows changes idle_sites sync_sites ops averages"
 /* Tables that say most: the rest may be folded away. */
 #define PF_DIFF_MAIN_TABLES 2
 
@@ -149,6 +149,14 @@ struct pf_diff_bytes {
 	struct pf_both bytes;
 };
 
+/* A step of a rank, or what a class holds of it: these add up to the step. */
+struct pf_diff_rank {
+	int64_t rank;
+	const char *name;          /* of the class; "step" */
+	struct pf_both ns, sum_ns; /* PF_NO_INT: the side has no such rank */
+	int64_t a_steps, b_steps;
+};
+
 struct pf_diff_capture {
 	const char *side, *path, *xxh128; /* NULL: not known */
 	int64_t steps, cut_off;
@@ -234,7 +242,9 @@ struct pf_diff {
 	struct pf_diff_bytes bytes[PF_FIGURES];
 	struct pf_diff_change *changes;
 	struct pf_diff_capture *captures;
-	size_t count_count, bytes_count, change_count, capture_count;
+	struct pf_diff_rank *ranks; /* those that change most first */
+	size_t count_count, bytes_count, change_count, capture_count,
+		rank_count;
 	const char **notes;
 	size_t note_count, note_cap;
 	struct pf_arena texts; /* owns the above but notes, and their texts */

@@ -1193,9 +1193,10 @@ static int capture_advise(struct loading *l)
 					      .db_name = "DB" };
 	PF_AUTO(pf_advise_release) struct pf_advise advise = { 0 };
 	struct pf_capture *c = l->c;
-	int64_t steps = advise.step_count > 0 ? advise.step_count : 1;
+	int64_t steps;
 
 	PF_TRY(pf_advise_find(l->db, &asked, &advise));
+	steps = advise.step_count > 0 ? advise.step_count : 1;
 	for (size_t i = 0; i < advise.count; i++) {
 		const struct pf_advice *v = &advise.all[i];
 		const char *reason =

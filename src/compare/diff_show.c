@@ -407,6 +407,27 @@ static void show_bytes(const struct pf_diff *diff, struct pf_doc *doc)
 		fields, diff->bytes, diff->bytes_count);
 }
 
+static void show_ranks(const struct pf_diff *diff, struct pf_doc *doc)
+{
+	static const struct pf_field fields[] = {
+		COL(rank, rank, "Rank", PF_INT),
+		COL(rank, name, "class", "Of it", PF_TEXT),
+		BOTH(rank, ns, "ns", "", PF_NS | PF_MAYBE),
+		COL(rank, ns.delta, "delta_ns", "Change",
+		    PF_NS | PF_SIGNED | PF_MAYBE),
+		COL(rank, ns.share, "delta_share", "of A",
+		    PF_RATIO | PF_SIGNED),
+		BOTH(rank, sum_ns, "sum_ns", " all",
+		     PF_NS | PF_MAYBE | PF_FULL),
+		COL(rank, a_steps, "Steps of A", PF_COUNT | PF_FULL),
+		COL(rank, b_steps, "Steps of B", PF_COUNT | PF_FULL),
+	};
+
+	if (diff->rank_count)
+		PF_ROWS(doc, "ranks", "Where the time of a step goes, by rank",
+			fields, diff->ranks, diff->rank_count);
+}
+
 static void show_captures(const struct pf_diff *diff, struct pf_doc *doc)
 {
 	static const struct pf_field fields[] = {
@@ -580,6 +601,7 @@ void pf_diff_show(const struct pf_diff *diff, struct pf_doc *doc)
 	/* time of a GPU comes before that of the host */
 	if (diff->args.wide || !pf_diff_is_one_sided(diff))
 		show_classes(diff, doc);
+	show_ranks(diff, doc);
 	/* without a GPU it is the host's operators that say most */
 	if (!has_gpu)
 		show_ops(diff, doc);

@@ -82,6 +82,10 @@ same 'databases of a rank each' "$tmp/one.json" "$tmp/other.json"
 run 0 "$profan" merge -q "$@" -o "$tmp/fleet.db" && ranks "$tmp/fleet.db"
 sed 's/, "trace_id": [0-9]*//' "$tmp/ranks.json" >"$tmp/fleet.json"
 same 'a fleet of them' "$tmp/one.json" "$tmp/fleet.json"
+run 0 "$profan" summary "$tmp/fleet.db" -f json && "$PYTHON" -S -c 'import json, sys
+late, ranks = (json.load(open(f))["scalars"] for f in sys.argv[1:])
+sys.exit(late["late"] != ranks["finding"])' "$tmp/out" "$tmp/fleet.json"
+result 'and its summary says who is late' "$tmp/out"
 awk 'BEGIN { print "rank,rack"
 	for (i = 0; i < 16; i++) print i ",r" int(i / 8) }' >"$tmp/racks.csv"
 "$profan" merge -q "$tmp/fleet.db" --labels "$tmp/racks.csv" \
@@ -125,7 +129,9 @@ result 'one capture of a fleet' "$tmp/out" "$tmp/err"
 		"CAST(substr(data, 1, 60) || zeroblob(30) || data AS BLOB)"; do
 		cp "$tmp/fleet.db" "$tmp/hurt.db"
 		"$SQLITE3" "$tmp/hurt.db" "UPDATE digest SET data = $data"
-		run 3 "$profan" ranks "$tmp/hurt.db" &&
+		run 0 "$profan" summary "$tmp/hurt.db" -f json &&
+			grep -q '"late": .*digest' "$tmp/out" &&
+			run 3 "$profan" ranks "$tmp/hurt.db" &&
 			[ "$(wc -l <"$tmp/err")" = 1 ] &&
 			grep -q 'hurt.db.*digest' "$tmp/err" ||
 			cat "$tmp/err" >>"$tmp/bad"

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/ranks/ranks.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
@@ -472,11 +473,48 @@ int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc)
 	return add_spreads(db, doc, &pf_fleet_device_figures, true);
 }
 
+static int take_digest(void *context, const void *data, size_t len,
+		       struct pf_err *err)
+{
+	return pf_ranks_add_bytes(context, data, len, NULL, err) < 0 ? -1 : 0;
+}
+
+/*
+ * Who is late, as 'profan ranks' says it, which asks for one of several captures;
+ * or what is damaged.
+ */
+static int say_late(struct pf_db *db, struct pf_doc *doc)
+{
+	const struct pf_ranks_args args = { 0 };
+	PF_AUTO(pf_ranks_freed) struct pf_ranks_job *job = pf_ranks_new(&args);
+	PF_AUTO(pf_ranks_release) struct pf_ranks found = { 0 };
+	PF_AUTO(pf_doc_release) struct pf_doc of = { 0 };
+	const struct pf_fleet_digest_sink sink = { take_digest, job };
+	int rc = pf_fleet_digests_read(db, NULL, &sink);
+
+	if (!rc)
+		rc = pf_ranks_find(job, &found, db->err);
+	if (!rc && found.rank_count > 1) {
+		pf_ranks_show(&found, false, &of);
+		pf_doc_string(doc, "late", "Late to collectives",
+			      pf_doc_find_finding(&of));
+	}
+	if (rc && db->err->code == PF_EDATA) {
+		pf_doc_string(doc, "late", "Late to collectives",
+			      db->err->text);
+		*db->err = (struct pf_err){ 0 };
+		rc = 0;
+	}
+	return rc;
+}
+
 int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc)
 {
 	doc->lists = "ranks captures idle findings";
 	PF_AT_MOST(doc->order.limit, SUMMARY_ROWS);
 	PF_TRY(show_list(db, doc, CAPTURES));
+	if (pf_table_row_count(pf_doc_find_table(doc, "captures")) == 1)
+		PF_TRY(say_late(db, doc));
 	PF_TRY(add_spreads(db, doc, &pf_fleet_step_figures, false));
 	PF_TRY(add_list(db, doc, IDLE));
 	return add_list(db, doc, FINDINGS);

@@ -147,6 +147,22 @@ run 0 "$profan" ranks "$@" "$1" &&
 result 'a trace twice is one' "$tmp/out"
 rm -rf "$tmp/job"
 
+# the advice of a fleet names the rank and what holds it, as it does alone
+"$mktrace" --ranks 4 --straggler 2 --late loader --steps 4 --out "$tmp/job"
+run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+	run 0 "$profan" advise "$tmp/job.db" --rank 2 && tr -s ' \n' ' ' <"$tmp/out" |
+	grep -o 'Without loading data at most .* is in enumerate(DataLoader)#[A-Za-z_.]*' |
+	head -1 | cut -c 1-150 >"$tmp/alone" && [ -s "$tmp/alone" ] &&
+	for command in advise summary; do
+		run 0 "$profan" $command "$tmp/job.db" &&
+			tr -s ' \n' ' ' <"$tmp/out" >"$tmp/said" &&
+			grep -q 'Rank 2 is late: its GPU waits for data loading; were it like the others, ' \
+				"$tmp/said" && grep -qF "Rank 2 alone: $(cat "$tmp/alone")" "$tmp/said" ||
+			break
+	done
+result 'advice of a fleet names the rank and its cause' "$tmp/out" "$tmp/alone"
+rm -rf "$tmp/job"
+
 # hosts that communicate themselves: who is late to which collective of a kind,
 # on clocks that are one, and on such that are not
 for skew in 0 40; do

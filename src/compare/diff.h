@@ -41,7 +41,7 @@ struct pf_diff_args {
 	}
 
 /* Lists, for pf_doc.lists. */
-#define PF_DIFF_LISTS "ranks rows changes idle_sites sync_sites ops averages"
+#define PF_DIFF_LISTS "rows changes idle_sites sync_sites ops averages ranks"
 /* Tables that say most: the rest may be folded away. */
 #define PF_DIFF_MAIN_TABLES 2
 

@@ -263,26 +263,53 @@ static int find(struct pf_db *db, const struct pf_advise_args *args,
 	return rc;
 }
 
+/* One of several traces alone. */
+static int find_alone(struct pf_db *db, const struct pf_advise_args *args,
+		      const struct pf_window *w, size_t i,
+		      struct pf_advise *out)
+{
+	struct pf_advise_args one = *args;
+	char rank[24];
+
+	snprintf(rank, sizeof(rank), "%" PRId64, w->traces[i].rank);
+	if (pf_window_has_ranks(w))
+		one.window.rank = rank;
+	else
+		one.window.trace = w->traces[i].trace_id;
+	return pf_advise_find(db, &one, out);
+}
+
+static int find_late(struct pf_db *db, const struct pf_advise_args *args,
+		     const struct pf_advise_from *from, struct pf_advise *out)
+{
+	PF_AUTO(pf_buf_release) struct pf_buf who = { 0 };
+	const struct pf_window *w = &from->gaps->window;
+	const struct pf_ranks_rank *late =
+		pf_ranks_say_late(&from->overlap->arrivals.of, &who);
+
+	for (size_t i = 0; late && i < w->count; i++) {
+		if (w->traces[i].trace_id != late->trace_id)
+			continue;
+		out->late = pf_calloc(1, sizeof(*out->late));
+		return find_alone(db, args, w, i, out->late);
+	}
+	return 0;
+}
+
 int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
 		   const struct pf_advise_from *from, struct pf_advise *out)
 {
 	const struct pf_window *w = &from->gaps->window;
-	bool by_rank = pf_window_has_ranks(w);
 
-	if (w->count < 2 || from->gaps->all.event_count)
+	if (w->count < 2)
 		return 0;
+	if (from->gaps->all.event_count)
+		return find_late(db, args, from, out);
 	out->alone = pf_calloc(w->count, sizeof(*out->alone));
-	for (size_t i = 0; i < w->count; i++) {
-		struct pf_advise_args one = *args;
-		char rank[24];
+	while (out->alone_count < w->count) {
+		size_t i = out->alone_count++;
 
-		snprintf(rank, sizeof(rank), "%" PRId64, w->traces[i].rank);
-		if (by_rank)
-			one.window.rank = rank;
-		else
-			one.window.trace = w->traces[i].trace_id;
-		PF_TRY(pf_advise_find(db, &one, &out->alone[i]) < 0);
-		out->alone_count++;
+		PF_TRY(find_alone(db, args, w, i, &out->alone[i]));
 	}
 	return 0;
 }
@@ -440,6 +467,8 @@ static void add_finding(const struct pf_advise *a,
 	}
 	if (has_first(a)) {
 		pf_buf_add(&out, best->sentence.data, best->sentence.len);
+		if (best->variant && best->detail.len)
+			pf_buf_addf(&out, ". %s", best->detail.data);
 		if (best->at_most_ns != PF_NO_INT && !best->is_said)
 			pf_buf_adds(&out, ". ");
 		pf_advice_say_gain(best, &out);
@@ -453,7 +482,8 @@ static void add_finding(const struct pf_advise *a,
 			    PF_SHOW_RATIO(PF_ADVISE_FIRST));
 	}
 	pf_say_plain(&text, &out);
-	if (!a->has_path && !a->alone && a->window->count > 1 && !is_blank(a))
+	if (!a->has_path && !a->alone && !a->late && a->window->count > 1 &&
+	    !is_blank(a))
 		pf_buf_adds(&text, ". The critical path of each trace alone "
 				   "may name another cause: --rank N");
 	pf_doc_finding(doc, "%s", text.data);

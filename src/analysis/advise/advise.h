@@ -134,6 +134,7 @@ struct pf_advise {
 	/* Of several traces without GPU work each alone; all is theirs. */
 	struct pf_advise *alone;
 	size_t alone_count;
+	struct pf_advise *late; /* of several with GPU work: the late rank */
 	struct pf_advice all[PF_ADVICE_MAX]; /* those given first, ranked */
 	size_t count, given;
 };
@@ -159,8 +160,8 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 		    struct pf_advise *out);
 int pf_advise_end(struct pf_advise *a, const struct pf_path *path);
 /*
- * Where several traces have no GPU work that waits for something, before they
- * are judged: each alone.
+ * Of several traces, before they are judged: where there is no GPU work that
+ * waits for something, each alone; else the rank that others wait for.
  */
 int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
 		   const struct pf_advise_from *from, struct pf_advise *out);

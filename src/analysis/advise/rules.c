@@ -2109,56 +2109,60 @@ static const struct pf_advice *find_instead(const struct pf_advise *a,
 	return NULL;
 }
 
-/* The trace of a rank; their number: none is. */
-static size_t trace_of(const struct pf_advise *a, int64_t rank)
+/* What is judged of a rank alone; NULL: it is not. */
+static const struct pf_advise *alone_of(const struct pf_advise *a, int64_t rank)
 {
-	size_t i = 0;
-
-	while (i < a->alone_count && a->window->traces[i].rank != rank)
-		i++;
-	return i;
+	for (size_t i = 0; i < a->alone_count; i++)
+		if (a->window->traces[i].rank == rank)
+			return &a->alone[i];
+	return a->late;
 }
 
 /* By when they come to collectives, else by how long they communicate. */
-static size_t say_who(const struct pf_advise *a, const char *id,
-		      struct pf_buf *out)
+static bool say_who(const struct pf_advise *a, const char *id, int64_t *rank,
+		    struct pf_buf *out)
 {
 	const struct pf_ranks *ranks = &a->from->overlap->arrivals.of;
-	const struct pf_ranks_rank *rank = pf_ranks_say_waited_for(ranks, out);
-	size_t late;
+	const struct pf_ranks_rank *late = pf_ranks_say_late(ranks, out);
+	size_t i;
 
-	if (rank)
-		return trace_of(a, rank->rank);
-	if (ranks->rank_count > 1 && !ranks->withheld)
-		return a->alone_count;
-	late = find_late(a, id);
-	if (late < a->alone_count)
-		pf_buf_addf(out,
-			    "Rank %" PRId64 " has least of it, %s: the others "
-			    "seem to wait for it",
-			    a->window->traces[late].rank,
-			    PF_SHOW_NS(advise_alone_ns(
-				    advise_of(&a->alone[late], id))));
-	return late;
+	if (late)
+		*rank = late->rank;
+	if (late || !a->alone_count ||
+	    (ranks->rank_count > 1 && !ranks->withheld))
+		return late;
+	i = find_late(a, id);
+	if (i == a->alone_count)
+		return false;
+	*rank = a->window->traces[i].rank;
+	pf_buf_addf(out,
+		    "Rank %" PRId64
+		    " has least of it, %s: the others seem to wait for it",
+		    *rank,
+		    PF_SHOW_NS(advise_alone_ns(advise_of(&a->alone[i], id))));
+	return true;
 }
 
 /* Who is late is the cause, and what it does meanwhile. */
 static void say_late(const struct pf_advise *a, struct pf_advice *out)
 {
 	PF_AUTO(pf_buf_release) struct pf_buf who = { 0 };
-	const size_t late = say_who(a, out->id, &who);
+	const struct pf_advise *alone;
 	const struct pf_advice *does;
+	int64_t rank;
 
-	if (late == a->alone_count)
+	if (!say_who(a, out->id, &rank, &who))
 		return;
 	pf_buf_adds(advise_next(out), who.data);
 	out->variant = "late";
-	does = find_instead(&a->alone[late], out->id);
+	alone = alone_of(a, rank);
+	does = alone ? find_instead(alone, out->id) : NULL;
 	if (!does)
 		return;
-	pf_buf_addf(advise_next(out),
-		    "Rank %" PRId64 " alone: ", a->window->traces[late].rank);
+	pf_buf_addf(advise_next(out), "Rank %" PRId64 " alone: ", rank);
 	pf_say_plain(&out->detail, &does->sentence);
+	if (!a->alone_count)
+		return;
 	pf_buf_clear(&out->command);
 	pf_buf_add(&out->command, does->command.data, does->command.len);
 }
@@ -2238,6 +2242,8 @@ static void judge_comm(const struct pf_advise *a, struct pf_advice *out)
 		pf_buf_addf(&out->detail, ", in messages of %s in the mean",
 			    PF_SHOW_BYTES(mean_message(o)));
 	say_waiting(o, out);
+	if (a->late)
+		say_late(a, out);
 }
 
 static const char *comm_variant(const struct pf_advise *a,
@@ -2245,6 +2251,8 @@ static const char *comm_variant(const struct pf_advise *a,
 {
 	int64_t mean = a->from->overlap ? mean_message(a->from->overlap) : -1;
 
+	if (out->variant)
+		return out->variant;
 	/* what a neighbour in a pipeline sends */
 	if (out->place_count && out->places->name &&
 	    strstr(out->places->name, ":recv"))

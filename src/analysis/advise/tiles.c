@@ -1166,6 +1166,9 @@ void pf_advise_release(struct pf_advise *a)
 	for (size_t i = 0; i < a->alone_count; i++)
 		pf_advise_release(&a->alone[i]);
 	free(a->alone);
+	if (a->late)
+		pf_advise_release(a->late);
+	free(a->late);
 	for (size_t i = 0; i < a->count; i++) {
 		pf_buf_release(&a->all[i].sentence);
 		pf_buf_release(&a->all[i].detail);

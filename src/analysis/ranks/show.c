@@ -540,14 +540,19 @@ static void say_compared(const struct pf_ranks *r, struct pf_buf *out)
 		    PF_SHOW_SHARE(ns, r->total_ns));
 }
 
-const struct pf_ranks_rank *pf_ranks_say_waited_for(const struct pf_ranks *r,
-						    struct pf_buf *out)
+const struct pf_ranks_rank *pf_ranks_say_late(const struct pf_ranks *r,
+					      struct pf_buf *out)
 {
 	const struct pf_ranks_rank *most = r->ranks;
 	char waits[PF_NUM_MAX];
 
-	if (r->rank_count < 2 || r->withheld)
+	if (r->rank_count < 2 || r->withheld ||
+	    (r->total_ns != PF_NO_INT && r->straggler < 0))
 		return NULL;
+	if (r->straggler >= 0) {
+		say_straggler(r, out);
+		return &r->ranks[r->straggler];
+	}
 	for (size_t i = 1; i < r->rank_count; i++)
 		if (r->ranks[i].root_ns > most->root_ns)
 			most = &r->ranks[i];
@@ -562,7 +567,7 @@ const struct pf_ranks_rank *pf_ranks_say_waited_for(const struct pf_ranks *r,
 /* Where it is not worked out what ranks cost. */
 static void say_costs_unknown(const struct pf_ranks *r, struct pf_buf *out)
 {
-	if (pf_ranks_say_waited_for(r, out))
+	if (pf_ranks_say_late(r, out))
 		pf_buf_adds(out, ". ");
 	say_count(r, out);
 	pf_buf_addf(out,
@@ -580,7 +585,7 @@ static void ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 	else if (pipeline_finding(r, out))
 		return;
 	else if (r->straggler >= 0)
-		say_straggler(r, out);
+		pf_ranks_say_late(r, out);
 	else if (r->total_ns != PF_NO_INT)
 		say_compared(r, out);
 	else

@@ -180,6 +180,14 @@ run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
 run 0 "$profan" ranks "$tmp/job.db" && tr '\n' ' ' <"$tmp/out" |
 	grep -q 'not compared: rank 1 has 1 collectives with others, too few'
 result 'collectives of hosts' "$tmp/out"
+for rank in 0 1; do
+	sed 's/gloo:all_reduce/gloo:recv/' "$tmp/job/rank-$rank.json" \
+		>"$tmp/job/r" && mv "$tmp/job/r" "$tmp/job/rank-$rank.json"
+done
+run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
+run 0 "$profan" ranks "$tmp/job.db" && tr '\n' ' ' <"$tmp/out" |
+	grep -q 'not compared: no collective was found on several ranks\. '
+result 'messages of hosts, which do not say whom they meet' "$tmp/out"
 
 # ---- the page shows what the command does ----
 rm -rf "$tmp/job"

@@ -498,6 +498,7 @@ struct making {
 	const struct pf_window_trace *trace;
 	struct pf_digest d;
 	bool has_begun, has_computed;
+	bool is_host; /* without GPU work */
 	struct pf_sweep sweep;
 	struct mark *marks; /* a heap */
 	size_t mark_count, mark_cap;
@@ -641,6 +642,9 @@ static struct what find_what(struct making *m, const struct pf_gpu_event *ev)
 			out.group =
 				find_group(m, pf_intern_add(&m->groups, "", 0));
 	}
+	/* a host does not say whom it sends to, nor from whom it receives */
+	if (m->is_host)
+		out.p2p = PF_P2P_NONE;
 	/* several messages, or of what else is made of such kernels? */
 	if (out.p2p == PF_P2P_SEVERAL) {
 		read_name(m, ev->name, &own);
@@ -1310,7 +1314,7 @@ static void take_communication(struct making *m, const struct pf_gpu_event *ev,
 			       int64_t end_ns)
 {
 	struct what what = find_what(m, ev);
-	size_t count = m->d.op_count;
+	const size_t count = m->d.op_count;
 	size_t op = take_comm(m, ev, &what, end_ns);
 
 	if (what.p2p)
@@ -1434,22 +1438,19 @@ static void take_host_work(struct making *m, const struct host_work *work)
 	take(m, &ev);
 }
 
-/* Of hosts that do not communicate there is nothing to compare. */
 static void take_hosts(struct making *m)
 {
 	PF_AUTO(pf_sorter_freed)
 	struct pf_sorter *all = pf_sorter_temp(sizeof(struct host_work));
 	struct working w = { .m = m, .work = all };
 	const struct host_work *work;
-	bool has_comm = false;
 
 	if (pf_host_tracks(m->db, m->trace->trace_id, read_work, &w) ||
 	    pf_sorter_finish(all, m->db->err))
 		return;
-	while ((work = pf_sorter_next(all, m->db->err))) {
-		has_comm |= work->is_comm;
+	m->is_host = true;
+	while ((work = pf_sorter_next(all, m->db->err)))
 		take_host_work(m, work);
-	}
 }
 
 /* ---- the end of a trace ---- */

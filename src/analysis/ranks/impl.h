@@ -63,7 +63,6 @@ struct rank {
 	uint32_t seen_count;
 	bool knows_p2p, has_p2p; /* messages that it sends or receives */
 	bool receives;
-	bool has_work; /* of a GPU */
 	uint64_t hash; /* of the digest, whatever the number of the trace */
 	/* Collectives of a group, where most ranks have another number, or
 	 * (is_unlike) others: the trace may be damaged. */

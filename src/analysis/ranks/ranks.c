@@ -360,17 +360,11 @@ static bool ranks_have_one_clock(const struct pf_ranks_job *job);
 /* Waits in receives need no collective, but clocks that are one. */
 static void say_nothing_met(struct pf_ranks_job *job)
 {
-	bool receives = false, has_work = false;
+	bool receives = false;
 
-	for (size_t r = 0; r < job->rank_count; r++) {
+	for (size_t r = 0; r < job->rank_count; r++)
 		receives |= job->ranks[r].receives;
-		has_work |= job->ranks[r].has_work;
-	}
-	if (!job->partly.len && !has_work)
-		pf_buf_adds(&job->partly,
-			    "there is no GPU work, and no collective that "
-			    "hosts run themselves, as those of gloo");
-	else if (!job->partly.len)
+	if (!job->partly.len)
 		pf_buf_adds(&job->partly,
 			    "no collective was found on several ranks");
 	if (receives && ranks_have_one_clock(job))
@@ -1286,8 +1280,6 @@ static int keep(void *context, struct pf_digest *d, struct pf_err *err)
 			    .knows_p2p = d->knows_p2p,
 			    .has_p2p = d->message_count > 0,
 			    .hash = hash_of(d) };
-	for (size_t i = 0; i < PF_DOING_IDLE; i++)
-		r->has_work |= d->ns[i] > 0;
 	for (size_t i = 0; i < d->message_count; i++)
 		r->receives |= d->messages[i].is_receive;
 	pf_digest_put(d, &r->bytes);

@@ -366,6 +366,7 @@ static int add_step_device(struct pf_db *db, const struct pf_window *w,
 	int64_t others;
 	int rc;
 
+	PF_BIND(st, 0, INT64_MAX);
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		if (!pf_window_find(w, sqlite3_column_int64(st, 0)))
 			continue;

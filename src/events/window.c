@@ -397,10 +397,10 @@ int pf_window_to_device(struct pf_db *db, struct pf_window *w)
 	if (w->device >= 0 || w->count != 1 || w->steps || w->is_whole)
 		return 0;
 	st = pf_named_prepare(db, "trust_steps", db->err);
+	PF_BIND(st, w->traces->trace_id, w->traces->trace_id);
 	while ((rc = pf_db_step(db, st, db->err)) == 1) {
 		track.pid = pf_sqlite_text(st, 1);
-		if (sqlite3_column_int64(st, 0) == w->traces->trace_id)
-			w->device = pf_work_device(&track);
+		w->device = pf_work_device(&track);
 	}
 	return rc;
 }

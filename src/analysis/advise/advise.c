@@ -28,7 +28,8 @@ struct beside {
 	struct pf_overlap overlap;
 	struct pf_step_times steps;
 	struct pf_usage memory;
-	struct pf_info info;
+	struct pf_info own_info;
+	const struct pf_info *info; /* of all traces: it, or another's */
 	struct pf_roofline roofline;
 	struct pf_gaps gaps;   /* where there is no path */
 	struct pf_syncs syncs; /* and of several traces */
@@ -84,7 +85,11 @@ static int find_memory(struct pf_db *db, struct beside *b)
 static int find_info(struct pf_db *db, struct beside *b)
 {
 	struct pf_doc doc = { 0 };
-	int rc = pf_info(db, &b->info, &doc);
+	int rc;
+
+	if (b->info != &b->own_info)
+		return 0;
+	rc = pf_info(db, &b->own_info, &doc);
 
 	pf_doc_release(&doc);
 	return rc;
@@ -188,7 +193,7 @@ static void release(struct beside *b)
 	pf_overlap_release(&b->overlap);
 	pf_step_times_release(&b->steps);
 	pf_usage_release(&b->memory);
-	pf_info_release(&b->info);
+	pf_info_release(&b->own_info);
 	pf_roofline_release(&b->roofline);
 	pf_gaps_release(&b->gaps);
 	pf_syncs_release(&b->syncs);
@@ -236,18 +241,24 @@ static int count_traces(struct pf_db *db, const struct pf_window_args *args,
 	return rc;
 }
 
-/* What was found is kept in "b", which the result rests on. */
+/*
+ * What was found is kept in "b", which the result rests on; info of all traces
+ * may be known.
+ */
 static int find(struct pf_db *db, const struct pf_advise_args *args,
-		struct beside *b, struct pf_advise *out)
+		const struct pf_info *info, struct beside *b,
+		struct pf_advise *out)
 {
 	const struct pf_advise_from from = {
-		&b->callers, &b->launches, &b->overlap, &b->steps, &b->memory,
-		&b->info,    &b->roofline, &b->gaps,    &b->syncs
+		&b->callers,  &b->launches, &b->overlap,
+		&b->steps,    &b->memory,   info ? info : &b->own_info,
+		&b->roofline, &b->gaps,     &b->syncs
 	};
 	size_t count;
 	int rc = count_traces(db, &args->window, &count);
 
 	b->window = &args->window;
+	b->info = from.info;
 	if (!rc)
 		rc = gather(db, args, count > 1, b, out);
 	/* without a path, and without GPU work, classes of steps are all */
@@ -263,20 +274,42 @@ static int find(struct pf_db *db, const struct pf_advise_args *args,
 	return rc;
 }
 
-/* One of several traces alone. */
+static int find_with(struct pf_db *db, const struct pf_advise_args *args,
+		     const struct pf_info *info, struct pf_advise *out)
+{
+	struct beside *b = pf_calloc(1, sizeof(*b));
+	int rc;
+
+	rc = find(db, args, info, b, out);
+	release(b);
+	free(b);
+	return rc;
+}
+
+int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
+		   struct pf_advise *out)
+{
+	return find_with(db, args, NULL, out);
+}
+
+/* One of several traces alone, of which the words are kept. */
 static int find_alone(struct pf_db *db, const struct pf_advise_args *args,
-		      const struct pf_window *w, size_t i,
+		      const struct pf_advise_from *from, size_t i,
 		      struct pf_advise *out)
 {
+	const struct pf_window *w = &from->gaps->window;
 	struct pf_advise_args one = *args;
 	char rank[24];
+	int rc;
 
 	snprintf(rank, sizeof(rank), "%" PRId64, w->traces[i].rank);
 	if (pf_window_has_ranks(w))
 		one.window.rank = rank;
 	else
 		one.window.trace = w->traces[i].trace_id;
-	return pf_advise_find(db, &one, out);
+	rc = find_with(db, &one, from->info, out);
+	advise_release_rows(out);
+	return rc;
 }
 
 static int find_late(struct pf_db *db, const struct pf_advise_args *args,
@@ -291,10 +324,12 @@ static int find_late(struct pf_db *db, const struct pf_advise_args *args,
 		if (w->traces[i].trace_id != late->trace_id)
 			continue;
 		out->late = pf_calloc(1, sizeof(*out->late));
-		return find_alone(db, args, w, i, out->late);
+		return find_alone(db, args, from, i, out->late);
 	}
 	return 0;
 }
+
+#define ALONE_MOST 256 /* traces: each looks at the rows of all */
 
 int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
 		   const struct pf_advise_from *from, struct pf_advise *out)
@@ -305,24 +340,15 @@ int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
 		return 0;
 	if (from->gaps->all.event_count)
 		return find_late(db, args, from, out);
+	if (w->count > ALONE_MOST)
+		return 0;
 	out->alone = pf_calloc(w->count, sizeof(*out->alone));
 	while (out->alone_count < w->count) {
 		size_t i = out->alone_count++;
 
-		PF_TRY(find_alone(db, args, w, i, &out->alone[i]));
+		PF_TRY(find_alone(db, args, from, i, &out->alone[i]));
 	}
 	return 0;
-}
-
-int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
-		   struct pf_advise *out)
-{
-	struct beside *b = pf_calloc(1, sizeof(*b));
-	int rc = find(db, args, b, out);
-
-	release(b);
-	free(b);
-	return rc;
 }
 
 static void advise_show(const struct pf_advise *a,
@@ -333,7 +359,7 @@ int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
 {
 	struct beside *b = pf_calloc(1, sizeof(*b));
 	struct pf_advise a = { 0 };
-	int rc = find(db, args, b, &a);
+	int rc = find(db, args, NULL, b, &a);
 
 	if (!rc) {
 		advise_show(&a, args, doc);

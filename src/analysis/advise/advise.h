@@ -161,7 +161,7 @@ int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
 int pf_advise_end(struct pf_advise *a, const struct pf_path *path);
 /*
  * Of several traces, before they are judged: where there is no GPU work that
- * waits for something, each alone; else the rank that others wait for.
+ * waits for something, each of a few alone; else the rank that others wait for.
  */
 int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
 		   const struct pf_advise_from *from, struct pf_advise *out);

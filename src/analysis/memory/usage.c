@@ -1509,7 +1509,7 @@ const struct pf_usage_device *pf_usage_growing(const struct pf_usage *u)
 	for (size_t i = 0; i < u->device_count; i++) {
 		const struct pf_usage_device *d = &u->devices[i];
 
-		if (d->step_growth != PF_NO_INT &&
+		if (d->step_growth > 0 &&
 		    d->step_growth >= d->level_peak / GROWING_SOON)
 			return d;
 	}

@@ -1258,7 +1258,8 @@ static void lane_free(struct pf_ingest_lane *l)
 	free(l);
 }
 
-#define CALLS_BYTES (8u << 20)
+/* a thread's calls ascend: larger pieces only touch more memory */
+#define CALLS_BYTES (2u << 20)
 #define RUNS_ROOM   (16u << 20) /* in memory, the rest on disk */
 
 /* What is made of an ingest: a database in its place. */

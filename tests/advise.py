@@ -742,6 +742,13 @@ def loads_alone(p, how="SingleProcess"):
         return on_cpu_ops(p, ["aten::stack"] * 3) + 100 * US
 
 
+def own_loader(p, us):
+    with p.range("load_batch"):
+        p.pause(us)
+    on_cpu_ops(p, ["aten::mm"])
+    return us * US
+
+
 def starts_workers(p, us, waits=0):
     """Functions of the loader beside its range: processes that begin."""
     with p.range("train.py(3): epoch", "python_function"):
@@ -1050,6 +1057,7 @@ PROGRAMS = {
     "A1-workers-cpu": lambda p, step: on_cpu_ops(
         p, ["aten::mm"]) and loads_alone(p, "MultiProcessing"),
     "A1-cpu": lambda p, step: on_cpu_ops(p, ["aten::mm"]) and loads_alone(p),
+    "A1-range-cpu": lambda p, step: own_loader(p, 3000),
     "A1-anew-cpu": lambda p, step: starts_workers(p, 3000, 2000),
     "A1-waits-cpu": lambda p, step: starts_workers(p, 0, 3000),
     "A1-batches-cpu": lambda p, step: starts_workers(p, 0, 10),
@@ -1543,6 +1551,7 @@ SAYS = {
     "A10-range": "Most of it is in elementwise_kernel of aten::copy_, mostly "
                  "inside the range my_stage",
     "A1-cpu": "persistent_workers=True)",
+    "A1-range-cpu": "another thread or process while this one is computed",
     "A1-anew-cpu": "workers are started here, as at each pass over the data",
     "A1-waits-cpu": "the workers do not keep up",
     "A1-batches-cpu": "pass fewer and larger tensors",

@@ -840,8 +840,8 @@ static const struct {
 	  "grain.MapDataset.source(data).to_iter_dataset(\n"
 	  "    grain.ReadOptions(num_threads=16, prefetch_buffer_size=500))" },
 	{ "A1", NULL, NULL,
-	  "load the next batch in another thread or process while the device "
-	  "works on this one",
+	  "load the next batch in another thread or process while this one is "
+	  "computed",
 	  NULL },
 	{ "A2", NULL, "paged",
 	  "the host reads it page by page: prefetch it to the host, or copy it "

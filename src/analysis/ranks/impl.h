@@ -89,7 +89,7 @@ struct pf_ranks_job {
 	uint32_t *sorted; /* meetings by time, once they are aligned */
 	int64_t zero_ns;  /* the first end of a meeting, local */
 	int64_t left_count, early_count;
-	bool is_of_hosts;       /* any of them is of a rank without GPU work */
+	bool is_of_hosts;       /* all of them are of ranks without GPU work */
 	struct pf_buf why;      /* nothing can be said, and why */
 	struct pf_buf partly;   /* what cannot */
 	struct pf_buf left_out; /* ranks, and why */

@@ -1372,6 +1372,7 @@ static void load_ops(struct pf_ranks_job *job)
 {
 	uint32_t at = 0;
 
+	job->is_of_hosts = job->op_count > 0;
 	job->ops =
 		pf_arena_calloc(&job->memory, job->op_count, sizeof(*job->ops));
 	for (size_t i = 0; i < job->rank_count; i++) {
@@ -1383,7 +1384,7 @@ static void load_ops(struct pf_ranks_job *job)
 			return;
 		for (size_t k = 0; k < d.op_count; k++) {
 			load_op(job, (uint32_t)i, &d, &d.ops[k], &job->ops[at]);
-			job->is_of_hosts |=
+			job->is_of_hosts &=
 				job->ops[at++].stream <= PF_DIGEST_HOSTS;
 		}
 		pf_digest_release(&d);
@@ -1471,7 +1472,6 @@ static void start_anew(struct pf_ranks_job *job)
 	job->op_count = job->member_count = job->meeting_count = 0;
 	job->unlike_count = job->unlike_end_count = 0;
 	job->left_count = job->early_count = 0;
-	job->is_of_hosts = false;
 	pf_buf_clear(&job->why);
 	pf_buf_clear(&job->partly);
 	for (size_t i = 0; i < job->rank_count; i++) {

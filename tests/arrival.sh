@@ -188,6 +188,22 @@ run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
 run 0 "$profan" ranks "$tmp/job.db" && tr '\n' ' ' <"$tmp/out" |
 	grep -q 'not compared: no collective was found on several ranks\. '
 result 'messages of hosts, which do not say whom they meet' "$tmp/out"
+# of two groups of two the n-th of all four do not meet
+rm -rf "$tmp/job" && mkdir "$tmp/job"
+for rank in 0 1 2 3; do
+	"$PYTHON" -S -c 'import json, sys
+rank = int(sys.argv[1])
+json.dump({"distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 4},
+           "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "gloo:all_reduce",
+                            "pid": 1, "tid": 1, "dur": 50 + 7 * (n % 3),
+                            "ts": 1000 * n + 90 * (rank // 2) * (n % 3) + rank}
+                           for n in range(8)]}, sys.stdout)' $rank \
+		>"$tmp/job/rank-$rank.json"
+done
+run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
+run 0 "$profan" ranks "$tmp/job.db" && tr -s ' \n' ' ' <"$tmp/out" |
+	grep -q 'not compared: .* as where there are several process groups'
+result 'groups of hosts, which they do not name' "$tmp/out"
 
 # ---- the page shows what the command does ----
 rm -rf "$tmp/job"

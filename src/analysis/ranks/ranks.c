@@ -938,8 +938,10 @@ static void check_causality(struct pf_ranks_job *job)
 		    "%" PRId64 " of %u collectives end on one rank before "
 		    "another has begun%s",
 		    job->early_count, job->meeting_count,
-		    job->args.clock == PF_CLOCK_AS_IS
-			    ? ", so the clocks differ"
+		    job->args.clock == PF_CLOCK_AS_IS ? ", so the clocks differ"
+		    : job->is_of_hosts
+			    ? ", as where there are several process groups, "
+			      "which hosts do not name"
 			    : ", whatever the difference of their clocks");
 }
 

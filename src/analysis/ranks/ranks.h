@@ -35,6 +35,13 @@
  * a job without stragglers (replay.c), and of one in which a rank alone is
  * like the others.
  *
+ * Hosts.  Where no rank has GPU work collectives are those that hosts run
+ * themselves, and computation is their operators.  They name no group: the n-th
+ * of a kind meets the n-th, and where groups are several, ends before starts
+ * withhold it.  A host leaves when it is woken, so ends scatter: clocks are as
+ * they are unless ends show more than that.  What it costs is not known, for what
+ * a host needs for a collective is not recorded.
+ *
  * Sends and receives.  The n-th send from a rank to another in a group meets
  * the n-th receive of it there.  A rank waits in a receive until the send has
  * begun.  A bubble of a pipeline is the time in a step in which a GPU computes

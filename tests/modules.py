@@ -39,7 +39,7 @@ class Tree:
         for rows in stacks.threads_of(events).values():
             self.walk(rows)
         for e in events:
-            if e.get("ph") == "X" and stacks.category(e) in stacks.GPU:
+            if stacks.is_work(e):
                 self.work(e)
 
     def walk(self, rows):
@@ -96,7 +96,7 @@ def raw_in_modules(events):
             if stacks.category(e) in stacks.RUNTIME and number is not None:
                 calls.setdefault(number, until is not None and start < until)
     return sum(max(0, ns(e.get("dur", 0))) for e in events
-               if e.get("ph") == "X" and stacks.category(e) in stacks.GPU
+               if stacks.is_work(e)
                and calls.get((e.get("args") or {}).get("correlation")))
 
 

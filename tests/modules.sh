@@ -20,6 +20,19 @@ figure() { # KEY OPTION...
 	"$profan" modules -q "$tmp/t.db" -f csv "$@" | sed -n "s/^$key,//p"
 }
 
+# what a stream of a MTIA waits for is no work
+cat >"$tmp/mtia.json" <<'END'
+[
+{"ph": "X", "cat": "mtia_runtime", "name": "executeModel", "pid": 1, "tid": 1,
+ "ts": 0, "dur": 5, "args": {"correlation": 1}},
+{"ph": "X", "cat": "mtia_ccp_events", "name": "job", "pid": 0, "tid": 3,
+ "ts": 10, "dur": 20, "args": {"correlation": 1, "device": 0, "stream": 3}},
+{"ph": "X", "cat": "mtia_ccp_events", "name": "event_wait", "pid": 0, "tid": 4,
+ "ts": 10, "dur": 30, "args": {"device": 0, "stream": 4, "wait_on_stream": 3}}
+]
+END
+check mtia "$tmp/mtia.json"
+
 "$mktrace" --steps 3 >"$tmp/training.json"
 check training "$tmp/training.json"
 "$profan" modules "$tmp/t.db" | grep -q '^GPT  *3 ' && ok "there are modules" ||

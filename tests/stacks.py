@@ -29,6 +29,12 @@ def category(e):
     return str(e.get("cat") or "").lower()
 
 
+def is_work(e):
+    """Of a GPU; what a stream of a MTIA waits for, or marks, is none."""
+    return (e.get("ph") == "X" and category(e) in GPU and
+            e["name"] not in ("event_wait", "event_record"))
+
+
 def frame_of(e):
     return frame(e["name"])
 
@@ -103,7 +109,7 @@ def gpu(events):
         walk(rows, frame_of, lambda stack, time: None, on_event)
     lines = collections.Counter()
     for e in events:
-        if e.get("ph") != "X" or category(e) not in GPU:
+        if not is_work(e):
             continue
         stack = calls.get((e.get("args") or {}).get("correlation"),
                           ["(no launch call)"])

@@ -1555,7 +1555,7 @@ SAYS = {
     "A1-anew-cpu": "workers are started here, as at each pass over the data",
     "A1-waits-cpu": "the workers do not keep up",
     "A1-batches-cpu": "pass fewer and larger tensors",
-    "A16-unrecorded-bare": "% of the critical path is in nothing that is recorded: "
+    "A16-unrecorded-bare": " ms is in nothing that is recorded: "
                            "Python functions would say more. record Python",
     "A18-files-cpu": "Most of it is in <built-in function fsync>",
     "A21-lock-cpu": "the program itself waits there",

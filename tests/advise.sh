@@ -171,7 +171,7 @@ for name in made/A22-unmarked made/A12 queued; do
 	case $name in
 	*A12*) says='Calls of the allocator hold [0-9.]* % of the critical path' ;;
 	queued) says='Work from before the capture holds up 9[0-9.]* % of the' ;;
-	*) says='First uses hold [0-9.]* % of the critical path: this is a cold' ;;
+	*) says='First uses hold [0-9.]* % of the critical path of [0-9.]* ms: this' ;;
 	esac
 	"$profan" ingest -q "$tmp/$name.json" -o "$tmp/t.db"
 	run 0 "$profan" summary "$tmp/t.db" && tr -s ' \n' ' ' <"$tmp/out" |

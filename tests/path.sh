@@ -600,7 +600,7 @@ path_of 40 9000 3 && grep -q '^queued behind,8890000,' "$tmp/out" &&
 		"$tmp/out" &&
 	! grep -q '^unexplained,\|^finding,.*unexplained' "$tmp/out" &&
 	run 0 "$profan" advise "$tmp/queued.db" -f csv &&
-	grep -q '^finding,.*long.* holds 28.57 % of the critical path, in kernels' \
+	grep -q '^finding,.*long.* holds 28.57 % of the critical path of 14.000 ms, in kernels' \
 		"$tmp/out" &&
 	run 0 "$profan" gaps "$tmp/queued.db" --from 1ms -f csv &&
 	grep -q '^queued behind,' "$tmp/out"

@@ -101,15 +101,17 @@ static const struct {
 	{ PF_PATH_QUEUED, 0.5, " Work from before the capture holds up", "" },
 };
 
-static void say_on_path(struct pf_buf *out, const struct pf_path_row *row)
+static void say_on_path(struct pf_buf *out, const struct pf_path *path,
+			const struct pf_path_row *row)
 {
-	for (size_t i = 0; i < PF_LEN(on_path); i++)
-		if (row->in == on_path[i].category &&
-		    row->share >= on_path[i].least)
-			pf_buf_addf(out, "%s %s of the critical path%s.",
-				    on_path[i].before,
-				    PF_SHOW_RATIO(row->share),
-				    on_path[i].after);
+	for (size_t i = 0; i < PF_LEN(on_path); i++) {
+		if (row->in != on_path[i].category ||
+		    row->share < on_path[i].least)
+			continue;
+		pf_buf_addf(out, "%s ", on_path[i].before);
+		pf_path_say_share(path, row->share, out);
+		pf_buf_addf(out, "%s.", on_path[i].after);
+	}
 }
 
 /* How long a step takes. */
@@ -123,7 +125,7 @@ static void add_time(struct pf_buf *out, const struct pf_parts *p,
 		return;
 	pf_buf_addf(&text, "%s.", finding);
 	for (size_t i = 0; i < p->path.category_count; i++)
-		say_on_path(&text, &p->path.categories[i]);
+		say_on_path(&text, &p->path, &p->path.categories[i]);
 	add_line(out, "time", text.data, style);
 }
 

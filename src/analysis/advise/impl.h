@@ -267,10 +267,13 @@ static inline int64_t advise_held(const struct pf_advise *a, uint32_t bits,
 	return ns;
 }
 
-#define ADVISE_BARE_WORDS "%s of the critical path is in %s"
-static inline const char *advise_bare_words(const struct pf_advise *a)
+static inline void advise_say_bare(const struct pf_advise *a, double share,
+				   struct pf_buf *out)
 {
-	return a->step_count ? PF_PATH_BARE_WORDS : "nothing that is recorded";
+	pf_path_say_share(a->tiles->path, share, out);
+	pf_buf_addf(out, " is in %s",
+		    a->step_count ? PF_PATH_BARE_WORDS
+				  : "nothing that is recorded");
 }
 
 /*

@@ -515,7 +515,6 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 	const struct pf_path *p = a->tiles->path;
 	const struct pf_path_row *most = p->rows; /* by category and name */
 	struct pf_buf shown = { 0 };
-	char share[PF_NUM_MAX];
 
 	if (pf_path_say_behind(p, out))
 		return true;
@@ -526,24 +525,22 @@ bool pf_advise_say_rest(const struct pf_advise *a,
 		most++;
 	/* which may all bear one name */
 	if (p->bare_ns >= most->ns) {
-		pf_buf_addf(out, ADVISE_BARE_WORDS,
-			    PF_SHOW_SHARE(p->bare_ns, p->window_ns),
-			    advise_bare_words(a));
+		advise_say_bare(a, pf_num_share(p->bare_ns, p->window_ns), out);
 		return true;
 	}
 	if (is_advised(a, most) || most->share < PF_ADVISE_SHOWN)
 		return false;
-	pf_num_show_ratio(share, most->share);
 	if (most->short_name && !pf_path_is_before(most->in)) {
 		say_kernel(advise_text(args, most->short_name, &shown), out);
-		pf_buf_addf(out, " holds %s of the critical path, %s", share,
-			    pf_path_category_phrase(most->in));
+		pf_buf_adds(out, " holds ");
+		pf_path_say_share(p, most->share, out);
+		pf_buf_addf(out, ", %s", pf_path_category_phrase(most->in));
 		if (pf_name_is_whole_graph(most->short_name))
 			pf_buf_addf(out, "; %s",
 				    pf_hint(a->producer, PF_HINT_GRAPHS));
 	} else {
-		pf_buf_addf(out, "%s of the critical path is %s", share,
-			    pf_path_category_phrase(most->in));
+		pf_path_say_share(p, most->share, out);
+		pf_buf_addf(out, " is %s", pf_path_category_phrase(most->in));
 		if (most->short_name) {
 			pf_buf_adds(out, ", before ");
 			say_kernel(advise_text(args, most->short_name, &shown),
@@ -776,10 +773,9 @@ static void say_below(const struct pf_advise *a, const struct advise_rule *rule,
 	struct pf_buf why = { 0 };
 
 	if (a->has_path && p->unexplained_ns > p->window_ns / 2) {
-		pf_buf_addf(
-			&why, "no record explains %s of the critical path",
-			pf_num_show_ratio(share, pf_num_share(p->unexplained_ns,
-							      p->window_ns)));
+		pf_buf_adds(&why, "no record explains ");
+		pf_path_say_share(
+			p, pf_num_share(p->unexplained_ns, p->window_ns), &why);
 		advise_not_judged(out, why.data);
 		pf_buf_release(&why);
 		return;

@@ -2294,8 +2294,8 @@ static bool take_bare(const struct pf_advise *a, struct pf_advice *out)
 	out->on_path_ns = ns;
 	out->measured = pf_num_share(ns, a->window_ns);
 	out->shown_by = "path";
-	pf_buf_addf(&out->sentence, ADVISE_BARE_WORDS ": ",
-		    PF_SHOW_RATIO(out->measured), advise_bare_words(a));
+	advise_say_bare(a, out->measured, &out->sentence);
+	pf_buf_adds(&out->sentence, ": ");
 	return true;
 }
 

@@ -504,6 +504,14 @@ static void add_parts(const struct pf_path *p, struct pf_buf *out)
 			    PF_SHOW_SHARE(then->ns, p->window_ns));
 }
 
+void pf_path_say_share(const struct pf_path *p, double share,
+		       struct pf_buf *out)
+{
+	pf_buf_addf(out, "%s of the critical path", PF_SHOW_RATIO(share));
+	if (!p->step_count)
+		pf_buf_addf(out, " of %s", PF_SHOW_NS(p->window_ns));
+}
+
 bool pf_path_say_behind(const struct pf_path *p, struct pf_buf *out)
 {
 	if (p->behind_ns <= p->window_ns)

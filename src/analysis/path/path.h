@@ -239,6 +239,12 @@ static inline bool pf_path_is_linked(const struct pf_path *p)
 }
 /* PF_EUSAGE: a window of several traces, whose path nobody knows. */
 int pf_path_check(const struct pf_window *window, struct pf_err *err);
+/*
+ * "12 % of the critical path", and how long that is where it is not that of the
+ * steps: "12 % of the critical path of 1.069 s".
+ */
+void pf_path_say_share(const struct pf_path *p, double share,
+		       struct pf_buf *out);
 /* How much is behind the path, where that is more; false: it is not. */
 bool pf_path_say_behind(const struct pf_path *p, struct pf_buf *out);
 int pf_path_find(struct pf_db *db, const struct pf_path_args *args,

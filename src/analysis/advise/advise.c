@@ -299,6 +299,7 @@ static int find_alone(struct pf_db *db, const struct pf_advise_args *args,
 {
 	const struct pf_window *w = &from->gaps->window;
 	struct pf_advise_args one = *args;
+	struct pf_advise rows = { 0 };
 	char rank[24];
 	int rc;
 
@@ -308,7 +309,11 @@ static int find_alone(struct pf_db *db, const struct pf_advise_args *args,
 	else
 		one.window.trace = w->traces[i].trace_id;
 	rc = find_with(db, &one, from->info, out);
-	advise_release_rows(out);
+	rows.tiles = out->tiles;
+	out->tiles = NULL;
+	pf_advise_release(&rows);
+	for (size_t k = 0; k < out->count; k++)
+		out->all[k].place_count = 0; /* its texts were the rows' */
 	return rc;
 }
 

@@ -324,8 +324,6 @@ static inline int64_t advise_alone_ns(const struct pf_advice *v)
 	return v->at_most_ns == PF_NO_INT ? v->on_path_ns : v->at_most_ns;
 }
 
-/* What was judged is kept: its words, not its places. */
-void advise_release_rows(struct pf_advise *a);
 /* What was answered to a question that is asked of every path; NULL: none. */
 const struct pf_path_answer *advise_answer(const struct pf_path *p,
 					   const char *question);

@@ -1159,31 +1159,10 @@ int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 	return pf_advise_end(out, path);
 }
 
-void advise_release_rows(struct pf_advise *a)
+void pf_advise_release(struct pf_advise *a)
 {
 	struct advise_tiles *t = a->tiles;
 
-	if (!t)
-		return;
-	free_taker(t->taker);
-	pf_path_release(&t->own_path);
-	marks_release(&t->marks);
-	free(t->ranges.spans);
-	pf_intern_release(&t->ranges.keys);
-	free(t->range);
-	free(t->range_names);
-	free(t->parts);
-	pf_steps_release(&t->steps);
-	free(t->rows);
-	pf_arena_release(&t->texts);
-	free(t);
-	a->tiles = NULL;
-	for (size_t i = 0; i < a->count; i++)
-		a->all[i].place_count = 0;
-}
-
-void pf_advise_release(struct pf_advise *a)
-{
 	for (size_t i = 0; i < a->alone_count; i++)
 		pf_advise_release(&a->alone[i]);
 	free(a->alone);
@@ -1195,6 +1174,19 @@ void pf_advise_release(struct pf_advise *a)
 		pf_buf_release(&a->all[i].detail);
 		pf_buf_release(&a->all[i].command);
 	}
-	advise_release_rows(a);
+	if (t) {
+		free_taker(t->taker);
+		pf_path_release(&t->own_path);
+		marks_release(&t->marks);
+		free(t->ranges.spans);
+		pf_intern_release(&t->ranges.keys);
+		free(t->range);
+		free(t->range_names);
+		free(t->parts);
+		pf_steps_release(&t->steps);
+		free(t->rows);
+		pf_arena_release(&t->texts);
+		free(t);
+	}
 	*a = (struct pf_advise){ 0 };
 }

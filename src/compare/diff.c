@@ -379,8 +379,21 @@ static void diff_find_checks(struct pf_diff_run *d)
 					: "both are cut off or damaged";
 	d->is_other = out->obstacle;
 	if (!out->obstacle && !d->a.has_steps)
-		out->obstacle = "captures without profiler steps have no step "
-				"to compare, and their length says nothing";
+		out->obstacle =
+			d->args->window.whole
+				? "all of a capture is no step to compare, and "
+				  "its length says nothing"
+				: "captures without profiler steps have no "
+				  "step to compare, and their length says "
+				  "nothing";
+	if (!out->obstacle && (d->a.only_starts || d->b.only_starts))
+		out->obstacle =
+			!d->b.only_starts ? "steps of A end before most of "
+					    "what they start"
+			: !d->a.only_starts
+				? "steps of B end before most of what they "
+				  "start"
+				: "steps end before most of what they start";
 	out->is_comparable = !out->obstacle;
 }
 

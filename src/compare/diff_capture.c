@@ -1540,6 +1540,7 @@ static int load_steps(struct loading *l)
 	c->each_step = pf_calloc(times.count + 1, sizeof(*c->each_step));
 	c->step_count = times.count;
 	c->has_steps = times.has_steps;
+	c->only_starts = pf_step_times_only_start(&times);
 	c->is_untimed = times.is_untimed;
 	c->recorded = times.recorded;
 	c->busy_share = isnan(times.busy_share) ? -1 : times.busy_share;
@@ -1956,6 +1957,7 @@ static void pool_sums(struct pf_capture *s, const struct pf_capture *c)
 	s->lost.dropped_count += c->lost.dropped_count;
 	s->lost.skipped_count += c->lost.skipped_count;
 	s->has_steps |= c->has_steps;
+	s->only_starts |= c->only_starts;
 	s->has_shapes |= c->has_shapes;
 	s->has_code |= c->has_code;
 }

@@ -181,6 +181,7 @@ struct pf_capture {
 	struct pf_capture_times time;
 	bool is_too_large; /* a sum passed PF_CAPTURE_SUM_MAX */
 	bool has_steps;    /* else the window is one */
+	bool only_starts;  /* steps do, and end before what they start */
 	bool is_untimed;   /* there is not even that */
 	int64_t of[PF_FIGURES];
 	double busy_share;    /* of the window, as steps has it; -1: unknown */

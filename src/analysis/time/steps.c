@@ -468,10 +468,15 @@ static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
 			    PF_SHOW_RATIO(s->busy_share));
 }
 
-/* The host's own threads may do what steps only start. */
+/* The host's own threads may do the rest. */
+bool pf_step_times_only_start(const struct pf_step_times *s)
+{
+	return s->behind_ns > s->dur.sum_ns;
+}
+
 static void say_behind(const struct pf_step_times *s, struct pf_buf *out)
 {
-	if (s->behind_ns > s->dur.sum_ns)
+	if (pf_step_times_only_start(s))
 		pf_buf_addf(out,
 			    ". Operators and ranges on the CPU take %s behind "
 			    "the last step: steps that only start them do not "

@@ -164,6 +164,9 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out);
 void pf_step_times_release(struct pf_step_times *times);
 
+/* Do steps only start most of what is done, and end before it? */
+bool pf_step_times_only_start(const struct pf_step_times *times);
+
 /* Is anything recorded that could divide the time into classes? */
 bool pf_step_times_is_divided(const struct pf_step_times *times);
 

@@ -164,12 +164,10 @@ rm -rf "$tmp/job"
 
 # hosts that communicate themselves: who is late to which collective of a kind,
 # on clocks that are one, and on such that are not
-for skew in 0 40; do
-	rm -rf "$tmp/job"
-	mkdir "$tmp/job"
-	"$PYTHON" -S - "$tmp/job" "$skew" <<'EOP'
+cat >"$tmp/hosts.py" <<'EOP'
 import json, sys
 folder, skew = sys.argv[1], int(sys.argv[2]) * 1000000
+times = int(sys.argv[3])
 ranks, events, free = 3, [[], [], []], [1000000] * 3
 def event(rank, name, start, end, tid, cat="cpu_op"):
     at = start + skew * rank
@@ -178,7 +176,7 @@ def event(rank, name, start, end, tid, cat="cpu_op"):
                             cat, name, tid, *divmod(at, 1000),
                             *divmod(end - start, 1000)))
 def meet(rank_after, name, tid, takes):
-    end = max(rank_after) + takes
+    end = max(rank_after) + takes * times
     for r in range(ranks):
         event(r, name, rank_after[r], end + 700 * r, tid, "user_annotation")
     return [end + 700 * r + 5000 for r in range(ranks)]
@@ -202,6 +200,10 @@ for r in range(ranks):
                 '"world_size": 3}, "traceEvents": [%s]}' % (
                     r, ",\n".join(events[r])))
 EOP
+for skew in 0 40; do
+	rm -rf "$tmp/job"
+	mkdir "$tmp/job"
+	"$PYTHON" -S "$tmp/hosts.py" "$tmp/job" "$skew" 1
 	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
 		ranks "$tmp/job.db" && "$PYTHON" -S - "$tmp/ranks.json" "$skew" \
 		>"$tmp/err" 2>&1 <<'EOP'
@@ -229,6 +231,14 @@ done
 run 0 "$profan" summary "$tmp/job.db" && tr -s ' \n' ' ' <"$tmp/out" |
 	grep -q 'Rank 2 runs operators .* of waits. Rank 2 alone: Operators.* is in aten::add'
 result 'what the late rank does' "$tmp/out"
+# who begins hardly any of it is not why they communicate so long
+"$PYTHON" -S "$tmp/hosts.py" "$tmp/job" 0 100
+run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+	run 0 "$profan" ranks "$tmp/job.db" && grep -q '^Rank 2 runs' "$tmp/out" &&
+	run 0 "$profan" summary "$tmp/job.db" &&
+	grep -q 'Without communication' "$tmp/out" &&
+	! grep -q 'of waits\|one rank is late' "$tmp/out"
+result 'ranks that are hardly late are no cause' "$tmp/out"
 
 # pipelines: what each stage waits for
 pipeline() { # NAME MICROBATCHES SLOWER OPTION...: $tmp/job and $tmp/job.db

@@ -2118,9 +2118,11 @@ static const struct pf_advise *alone_of(const struct pf_advise *a, int64_t rank)
 	return a->late;
 }
 
+#define LATE_PART 0.2 /* of the communication of a trace: less is not why */
+
 /* By when they come to collectives, else by how long they communicate. */
-static bool say_who(const struct pf_advise *a, const char *id, int64_t *rank,
-		    struct pf_buf *out)
+static bool say_who(const struct pf_advise *a, const struct pf_advice *v,
+		    int64_t *rank, struct pf_buf *out)
 {
 	const struct pf_ranks *ranks = &a->from->overlap->arrivals.of;
 	const struct pf_ranks_rank *late = pf_ranks_say_late(ranks, out);
@@ -2128,18 +2130,23 @@ static bool say_who(const struct pf_advise *a, const char *id, int64_t *rank,
 
 	if (late)
 		*rank = late->rank;
+	if (late && a->alone_count &&
+	    (double)late->root_ns * (double)a->alone_count <
+		    LATE_PART * (double)v->on_path_ns)
+		return false;
 	if (late || !a->alone_count ||
 	    (ranks->rank_count > 1 && !ranks->withheld))
 		return late;
-	i = find_late(a, id);
+	i = find_late(a, v->id);
 	if (i == a->alone_count)
 		return false;
 	*rank = a->window->traces[i].rank;
-	pf_buf_addf(out,
-		    "Rank %" PRId64
-		    " has least of it, %s: the others seem to wait for it",
-		    *rank,
-		    PF_SHOW_NS(advise_alone_ns(advise_of(&a->alone[i], id))));
+	pf_buf_addf(
+		out,
+		"Rank %" PRId64
+		" has least of it, %s: the others seem to wait for it",
+		*rank,
+		PF_SHOW_NS(advise_alone_ns(advise_of(&a->alone[i], v->id))));
 	return true;
 }
 
@@ -2151,7 +2158,7 @@ static void say_late(const struct pf_advise *a, struct pf_advice *out)
 	const struct pf_advice *does;
 	int64_t rank;
 
-	if (!say_who(a, out->id, &rank, &who))
+	if (!say_who(a, out, &rank, &who))
 		return;
 	pf_buf_adds(advise_next(out), who.data);
 	out->variant = "late";

@@ -53,7 +53,7 @@ def check_sums(doc, by_op):
             sum(r["calls"] for r in rows) != calls:
         return "classes do not add up"
     for r in rows:
-        mine = sum(k["total_ns"] for k in doc["tables"]["kernels"]
+        mine = sum(k["total_ns"] for k in by_op["tables"]["kernels"]
                    if (k["class"], k["precision"]) ==
                    (r["class"], r["precision"]))
         if mine != r["total_ns"]:

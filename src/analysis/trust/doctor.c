@@ -1017,9 +1017,7 @@ static const struct rule {
 		       PF_HINT_NONE },
 	[DENSE] = { "slowed host", "recording so much slowed the host", NULL, 0,
 		    NEVER,
-		    "recording each takes time, often a microsecond or more, "
-		    "so look at that before changing what the host "
-		    "does",
+		    "look at that before changing what the host does",
 		    PF_HINT_NONE },
 };
 

@@ -37,6 +37,9 @@ def args_key(e):
     return json.dumps(args, sort_keys=True, default=str)
 
 
+STATES = tuple("NODVvc()=")  # of what takes no time
+
+
 def pair(events):
     """B and E events as X."""
     out, stacks, last = [], collections.defaultdict(list), {}
@@ -95,6 +98,7 @@ def describe(e, a, b):
 
 def same_events(trace, piece, whole, bad):
     _, events = load(trace)
+    events = [e for e in events if e.get("ph") not in STATES]
     head, cut = load(piece)
     window = head["profan_slice"]
     shift = window["shift_ns"]

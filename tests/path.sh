@@ -925,6 +925,23 @@ computes 0 '$train.py:12 look' 5800 5000 &&
 result 'no operations where they end at another time, or a lock is waited for' \
 	"$tmp/err"
 
+# what the thread of the steps does behind them, as to validate, is not theirs
+cat >"$tmp/validates.json" <<EOF
+[
+{$x, "cat": "user_annotation", "name": "ProfilerStep#1", "ts": 0, "dur": 100},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 90},
+{$x, "cat": "user_annotation", "name": "ProfilerStep#2", "ts": 100, "dur": 100},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 100, "dur": 90},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 300, "dur": 5000}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/validates.json" -o "$tmp/validates.db" &&
+	run 0 "$profan" steps --width 200 "$tmp/validates.db" &&
+	! grep -q 'only start' "$tmp/out" &&
+	run 0 "$profan" diff --width 200 "$tmp/validates.db" \
+		"$tmp/validates.db" && ! grep -q 'end before' "$tmp/out"
+result 'work of their own thread behind steps is not started by them' "$tmp/out"
+
 # ---- what nothing names is one sum, of the path and of the advice ----
 cat >"$tmp/bare.json" <<EOF
 [

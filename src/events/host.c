@@ -28,6 +28,7 @@
 struct thread {
 	struct pf_cursor *cursor;
 	const struct pf_block *block;
+	int64_t track_id;
 	uint32_t place;
 	int64_t covered_to[PF_HOST_CLASSES];
 	struct pf_host_span span;
@@ -93,6 +94,7 @@ static int take(struct pf_host *h, struct thread *t, uint32_t i)
 		return 0;
 	t->span = (struct pf_host_span){ .start_ns = b->start_ns[i],
 					 .end_ns = end,
+					 .track_id = t->track_id,
 					 .class = class };
 	if (class == PF_HOST_RUNTIME) {
 		t->span.is_sync = name->is_sync;
@@ -145,6 +147,7 @@ static int open_thread(void *context, const struct pf_track *track)
 	memset(t, 0, sizeof(*t));
 	for (size_t i = 0; i < PF_HOST_CLASSES; i++)
 		t->covered_to[i] = INT64_MIN;
+	t->track_id = track->id;
 	t->cursor = pf_cursor_new(h->db, track->id, columns);
 	rc = advance(h, t);
 	if (rc == 1)

@@ -26,7 +26,7 @@ enum pf_host_class {
 };
 
 struct pf_host_span {
-	int64_t start_ns, end_ns;
+	int64_t start_ns, end_ns, track_id;
 	enum pf_host_class class;
 	bool is_sync, is_launch; /* a call that waits, or launches work, */
 	bool is_kernel_launch;   /* which is kernels or a graph */

@@ -1096,12 +1096,19 @@ static struct pf_step_time *host_step(struct steps *s, int64_t at_ns)
 	return &all[s->host_at];
 }
 
+/* What the thread of the steps does behind them it does not do for them. */
+static bool is_started(const struct steps *s, const struct pf_host_span *span)
+{
+	return span->class == PF_HOST_CPU &&
+	       span->track_id != s->out->steps[s->end - 1].track_id;
+}
+
 static void add_host(struct steps *s, const struct pf_host_span *span)
 {
 	struct pf_step_time *row = host_step(s, span->start_ns);
 
 	add_span(s, host_set(s, span->class), span->start_ns, span->end_ns);
-	if (span->class == PF_HOST_CPU)
+	if (is_started(s, span))
 		PF_AT_LEAST(s->op_end_ns, span->end_ns);
 	if (!row)
 		return;
@@ -1124,7 +1131,7 @@ static void add_behind(struct steps *s, struct pf_host *host,
 		at_ns = s->op_end_ns;
 	}
 	do {
-		if (span->class != PF_HOST_CPU || span->end_ns <= at_ns)
+		if (!is_started(s, span) || span->end_ns <= at_ns)
 			continue;
 		PF_AT_LEAST(at_ns, span->start_ns);
 		pf_sat_sum(&s->out->behind_ns, pf_sat_sub(span->end_ns, at_ns));

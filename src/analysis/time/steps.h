@@ -143,8 +143,8 @@ struct pf_step_times {
 	 */
 	int64_t backlog_count, backlog_ns, settled_mean_ns;
 	/*
-	 * Operators and ranges of a host alone behind the last step of all,
-	 * summed.
+	 * Operators and ranges of other threads of a host alone behind the
+	 * last step of all, summed.
 	 */
 	int64_t behind_ns;
 	bool has_later;

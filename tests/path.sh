@@ -932,7 +932,8 @@ cat >"$tmp/validates.json" <<EOF
 {$x, "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 90},
 {$x, "cat": "user_annotation", "name": "ProfilerStep#2", "ts": 100, "dur": 100},
 {$x, "cat": "cpu_op", "name": "aten::mm", "ts": 100, "dur": 90},
-{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 300, "dur": 5000}
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 300, "dur": 5000},
+{$x, "cat": "cpu_op", "name": "aten::mm", "ts": 5300, "dur": 5000}
 ]
 EOF
 run 0 "$profan" ingest -q "$tmp/validates.json" -o "$tmp/validates.db" &&

@@ -775,7 +775,8 @@ struct steps {
 	struct pf_map copies;            /* string.id and way -> row */
 	struct pf_map devices;           /* of that trace -> of "out" */
 	int64_t before_end_ns; /* of work launched before the capture */
-	int64_t op_end_ns;     /* of operators that were swept */
+	int64_t behind_ns;     /* so far operators behind the last are summed */
+	bool is_last;          /* no step of the host is behind those swept */
 	bool has_gpu;          /* the trace being swept has GPU work */
 	bool is_tpu;           /* and that is a TPU's */
 };
@@ -1096,11 +1097,23 @@ static struct pf_step_time *host_step(struct steps *s, int64_t at_ns)
 	return &all[s->host_at];
 }
 
-/* What the thread of the steps does behind them it does not do for them. */
-static bool is_started(const struct steps *s, const struct pf_host_span *span)
+/*
+ * Where steps only start work that other threads of the host do, that is not in
+ * them; what their own thread does behind the last is not started by them.
+ */
+static void add_behind(struct steps *s, const struct pf_host_span *span)
 {
-	return span->class == PF_HOST_CPU &&
-	       span->track_id != s->out->steps[s->end - 1].track_id;
+	const struct pf_step_time *last = &s->out->steps[s->end - 1];
+
+	if (!s->is_last || span->class != PF_HOST_CPU ||
+	    span->track_id == last->track_id)
+		return;
+	PF_AT_LEAST(s->behind_ns, last->end_ns);
+	if (span->end_ns <= s->behind_ns)
+		return;
+	PF_AT_LEAST(s->behind_ns, span->start_ns);
+	pf_sat_sum(&s->out->behind_ns, pf_sat_sub(span->end_ns, s->behind_ns));
+	s->behind_ns = span->end_ns;
 }
 
 static void add_host(struct steps *s, const struct pf_host_span *span)
@@ -1108,35 +1121,12 @@ static void add_host(struct steps *s, const struct pf_host_span *span)
 	struct pf_step_time *row = host_step(s, span->start_ns);
 
 	add_span(s, host_set(s, span->class), span->start_ns, span->end_ns);
-	if (is_started(s, span))
-		PF_AT_LEAST(s->op_end_ns, span->end_ns);
+	add_behind(s, span);
 	if (!row)
 		return;
 	row->launches += span->is_launch;
 	row->kernel_launches += span->is_kernel_launch;
 	row->syncs += span->is_sync;
-}
-
-/*
- * Where steps only start work that other threads of the host do, that is not
- * in them.  Of the spans "span" is the first that the sweep did not need.
- */
-static void add_behind(struct steps *s, struct pf_host *host,
-		       struct pf_host_span *span)
-{
-	int64_t at_ns = s->out->steps[s->end - 1].end_ns;
-
-	if (s->op_end_ns > at_ns) {
-		pf_sat_sum(&s->out->behind_ns, pf_sat_sub(s->op_end_ns, at_ns));
-		at_ns = s->op_end_ns;
-	}
-	do {
-		if (!is_started(s, span) || span->end_ns <= at_ns)
-			continue;
-		PF_AT_LEAST(at_ns, span->start_ns);
-		pf_sat_sum(&s->out->behind_ns, pf_sat_sub(span->end_ns, at_ns));
-		at_ns = span->end_ns;
-	} while (pf_host_next(host, span) == 1);
 }
 
 static void sweep_trace(struct steps *s, const struct pf_window *window)
@@ -1151,9 +1141,11 @@ static void sweep_trace(struct steps *s, const struct pf_window *window)
 	pf_ask_begin_in(&s->ask, s->db, window);
 	pf_sweep_init(&s->sweep);
 	s->is_tpu = window->traces->is_tpu;
-	s->before_end_ns = s->op_end_ns = INT64_MIN;
+	s->before_end_ns = s->behind_ns = INT64_MIN;
 	ev = pf_ask_gpu(&s->ask, want);
 	s->has_gpu = ev != NULL;
+	s->is_last = !ev && s->at < s->end && s->out->has_steps &&
+		     !s->out->has_later;
 	host = pf_host_new(s->db, window->traces->trace_id,
 			   s->out->window.steps);
 	has_host = host && pf_host_next(host, &span) == 1;
@@ -1167,8 +1159,9 @@ static void sweep_trace(struct steps *s, const struct pf_window *window)
 		}
 	}
 	sweep_to(s, INT64_MAX);
-	if (has_host && !s->has_gpu && s->out->has_steps && !s->out->has_later)
-		add_behind(s, host, &span);
+	for (; has_host && s->is_last;
+	     has_host = pf_host_next(host, &span) == 1)
+		add_behind(s, &span);
 	/* GPUs that idle in all steps are GPUs, as for others */
 	for (; ev; ev = pf_ask_gpu(&s->ask, want))
 		find_device(s, ev);

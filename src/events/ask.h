@@ -89,7 +89,13 @@ void pf_keyed_end(struct pf_keyed *g);
 /* The number of a row; a new one is zero. */
 size_t pf_keyed_at(struct pf_keyed *g, uint64_t key);
 size_t pf_keyed_at_text(struct pf_keyed *g, const char *text, size_t len);
-#define PF_KEYED_ROW(g, type, i) (&((type *)(g)->rows)[i])
+/* A function: asking for the number may move the rows. */
+static inline void *pf_keyed_row(const struct pf_keyed *g, size_t i,
+				 size_t bytes)
+{
+	return (char *)g->rows + i * bytes;
+}
+#define PF_KEYED_ROW(g, type, i) ((type *)pf_keyed_row(g, i, sizeof(type)))
 
 static inline void pf_keyed_add(struct pf_keyed *g, struct pf_ask *q,
 				size_t row, int64_t value)

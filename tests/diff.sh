@@ -327,6 +327,12 @@ EOP
 result 'by rank and class, which add up' "$tmp/err"
 run 0 "$profan" diff "$tmp/g1.db" "$tmp/g2.db" && ! grep -q 'by rank' "$tmp/out"
 result 'one rank has no ranks' "$tmp/out"
+for rank in 0 1; do
+	"$profan" ingest -q "$tmp/job/rank-$rank.json" -o "$tmp/rank$rank.db"
+done
+run 0 "$profan" diff "$tmp/rank0.db" "$tmp/rank1.db" &&
+	! grep -q 'by rank' "$tmp/out"
+result 'nor has one rank against another' "$tmp/out"
 
 # what advice would save is of a step, as all figures of a difference are
 run 0 "$profan" advise "$tmp/g1.db" -f json && cp "$tmp/out" "$tmp/g1.json"

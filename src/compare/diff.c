@@ -2070,11 +2070,11 @@ static void put_classes(struct pf_diff_run *d, const struct of_rank *r)
 		}
 }
 
-/* Of several ranks on a side. */
+/* Of several ranks, where at least one is on both sides. */
 static void find_ranks(struct pf_diff_run *d)
 {
 	PF_AUTO(pf_keyed_end) struct pf_keyed ranks = { 0 };
-	bool has_all = true;
+	bool has_all = true, is_shared = false;
 
 	pf_keyed_begin(&ranks, sizeof(struct of_rank), PF_KEYED_SUMS);
 	add_ranks_of(&d->a, 0, &ranks, &has_all);
@@ -2090,7 +2090,10 @@ static void find_ranks(struct pf_diff_run *d)
 			for (size_t n = 0; n < PF_STEP_CLASSES; n++)
 				r->step_ns[s] += r->mean[s][n];
 		}
+		is_shared |= r->steps[0] && r->steps[1];
 	}
+	if (!is_shared)
+		return;
 	pf_keyed_sort(&ranks, by_moved);
 	d->out->ranks = diff_room(d, ranks.count * (PF_STEP_CLASSES + 1),
 				  sizeof(*d->out->ranks));

@@ -247,6 +247,13 @@ if [ -n "$SQLITE3" ]; then
 		step UPDATE step SET start_ns = 'x'
 		step UPDATE step SET dur_ns = x'00'
 	EOF
+	# each of several is asked for by its number, and -1 asks for all
+	"$profan" ingest -q "$good" "$good" -o "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "UPDATE trace SET id = -1 WHERE id = 1;
+		UPDATE track SET trace_id = -1 WHERE trace_id = 1;
+		UPDATE step SET trace_id = -1 WHERE trace_id = 1"
+	refused "a trace with a number below 1" "damaged: number of trace -1" \
+		"$profan" advise "$tmp/broken.db"
 	# counts that do not fit together
 	cp "$db" "$tmp/broken.db"
 	"$SQLITE3" "$tmp/broken.db" "DELETE FROM repair; INSERT INTO repair(

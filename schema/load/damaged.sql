@@ -1,11 +1,14 @@
--- What no ingest writes, by name: traces whose time is no number or not that of
--- their threads, steps that are not within it.  No rows: nothing found.
+-- What no ingest writes, by name: traces without a number that can be asked for,
+-- whose time is no number or not that of their threads, steps that are not
+-- within it.  No rows: nothing found.
 -- Parameters: none.  Whoever asks reads one row.
 WITH time AS (SELECT trace_id, min(first_ns) AS first_ns, max(last_ns) AS last_ns
 	FROM track
 	WHERE event_count > 0
 	GROUP BY trace_id)
-SELECT 'time of trace ' || t.id AS name
+SELECT 'number of trace ' || id AS name FROM trace WHERE id < 1
+UNION ALL
+SELECT 'time of trace ' || t.id
 FROM trace AS t
 LEFT JOIN time AS k ON k.trace_id = t.id
 WHERE t.first_ns IS NOT k.first_ns OR t.last_ns IS NOT k.last_ns

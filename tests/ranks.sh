@@ -495,6 +495,27 @@ grep -q '^Note: [0-9]* rows of tables left out, to be a page; --limit -1' \
 	! grep -q 'to be a page' "$tmp/out"
 result 'what is left out is counted; --limit says more' "$tmp/out"
 
+# ---- times that no digest holds: a rank without them, and the rest ----
+for n in 0 1; do
+	for r in 0 1; do
+		kind='"cat": "cpu_op", "name": "aten::mm"'
+		[ $n = 0 ] || kind='"cat": "kernel", "name": "gemm", "args": {
+			"device": '$r', "stream": 7}'
+		cat >"$tmp/far$r.json" <<EOF
+{"distributedInfo": {"backend": "gloo", "rank": $r, "world_size": 2},
+ "traceEvents": [
+{"ph": "X", $kind, "pid": 1, "tid": 1, "ts": -4200000000000000, "dur": 9},
+{"ph": "X", $kind, "pid": 1, "tid": 1, "ts": 4200000000000000, "dur": 9}]}
+EOF
+	done
+	run 0 "$profan" ingest -q "$tmp/far0.json" "$tmp/far1.json" \
+		-o "$tmp/far.db" && run 0 "$profan" summary "$tmp/far.db" &&
+		run 0 "$profan" advise "$tmp/far.db" &&
+		run 0 "$profan" ranks "$tmp/far.db" -f csv &&
+		grep -q 'rank 1, whose times are too large' "$tmp/out"
+	result "times that cannot be added up: $n" "$tmp/out" "$tmp/err"
+done
+
 # ---- figures of another program ----
 golden=$shared/golden/insight
 if [ -d "$golden/ranks_planted" ]; then

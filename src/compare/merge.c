@@ -279,9 +279,10 @@ sqlite3_stmt *pf_fleet_sums_prepare(struct pf_db *db,
 
 static int take(void *context, struct pf_digest *d, struct pf_err *err)
 {
-	(void)err;
-	pf_digest_put(d, context);
-	return 0;
+	return pf_digest_put(d, context)
+		       ? 0
+		       : pf_fail(err, PF_EDATA,
+				 "times are too large to be added up");
 }
 
 /* The digest of the only trace of a database, as bytes. */

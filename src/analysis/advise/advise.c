@@ -336,23 +336,37 @@ static int find_late(struct pf_db *db, const struct pf_advise_args *args,
 
 #define ALONE_MOST 256 /* traces: each looks at the rows of all */
 
-int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
-		   const struct pf_advise_from *from, struct pf_advise *out)
+static int find_each(struct pf_db *db, const struct pf_advise_args *args,
+		     const struct pf_advise_from *from, struct pf_advise *out)
 {
-	const struct pf_window *w = &from->gaps->window;
+	const size_t count = from->gaps->window.count;
 
-	if (w->count < 2)
-		return 0;
-	if (from->gaps->all.event_count)
-		return find_late(db, args, from, out);
-	if (w->count > ALONE_MOST)
-		return 0;
-	out->alone = pf_calloc(w->count, sizeof(*out->alone));
-	while (out->alone_count < w->count) {
+	out->alone = pf_calloc(count, sizeof(*out->alone));
+	while (out->alone_count < count) {
 		size_t i = out->alone_count++;
 
 		PF_TRY(find_alone(db, args, from, i, &out->alone[i]));
 	}
+	return 0;
+}
+
+int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
+		   const struct pf_advise_from *from, struct pf_advise *out)
+{
+	const struct pf_window *w = &from->gaps->window;
+	int rc = 0;
+
+	if (w->count < 2)
+		return 0;
+	if (from->gaps->all.event_count)
+		rc = find_late(db, args, from, out);
+	else if (w->count <= ALONE_MOST)
+		rc = find_each(db, args, from, out);
+	if (!rc || db->err->code != PF_EDATA)
+		return rc;
+	/* one has no path: what all wait for is judged without it */
+	advise_release_alone(out);
+	*db->err = (struct pf_err){ 0 };
 	return 0;
 }
 

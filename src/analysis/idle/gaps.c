@@ -284,7 +284,7 @@ static void add_sum(struct sum *s, int64_t gap, int64_t ns)
 		s->gap_ns = 0;
 		s->count++;
 	}
-	s->ns += ns;
+	pf_sat_sum(&s->ns, ns);
 	s->gap_ns += ns;
 	PF_AT_LEAST(s->longest_ns, s->gap_ns);
 }
@@ -332,7 +332,7 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 
 	g->is_begun |= key.cause != PF_CAUSE_PROFILER &&
 		       key.cause != PF_CAUSE_UNRECORDED;
-	g->out->lead_ns += g->is_begun ? 0 : ns;
+	pf_sat_sum(&g->out->lead_ns, g->is_begun ? 0 : ns);
 	if (g->also)
 		g->also->piece(g->also, gap, place, ns);
 	add_sum(&g->causes[key.cause], g->at, ns);
@@ -391,7 +391,7 @@ static void add_drain(struct gaps *g, const struct pf_gap *gap)
 			ns += g->here_ns[i];
 	add_culprit(&g->drains, &key, g->at, ns);
 	g->out->drained_count++;
-	g->out->drained_ns += gap->end_ns - gap->start_ns;
+	pf_sat_sum(&g->out->drained_ns, gap->end_ns - gap->start_ns);
 }
 
 /* ---- the longest gaps ---- */
@@ -467,7 +467,7 @@ static void add_launching(struct gaps *g, const struct pf_gap *gap)
 	if (drained->end_ns != INT64_MIN &&
 	    drained->place.cause != PF_CAUSE_COPY)
 		return;
-	g->out->launching_ns += g->here_ns[PF_CAUSE_LAUNCH];
+	pf_sat_sum(&g->out->launching_ns, g->here_ns[PF_CAUSE_LAUNCH]);
 	if (length(gap) <= PF_GAPS_LAUNCHING_NS)
 		g->out->launching_ns +=
 			g->here_ns[PF_CAUSE_RUNTIME] + g->here_ns[PF_CAUSE_OP] +
@@ -492,7 +492,7 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 	add_launching(g, gap);
 	list_gap(g, &item);
 	g->bin_count[bin]++;
-	g->bin_ns[bin] += length(gap);
+	pf_sat_sum(&g->bin_ns[bin], length(gap));
 	if (gap->drained.end_ns != INT64_MIN)
 		add_drain(g, gap);
 	for (size_t c = 0; c < PF_CAUSE_COUNT; c++)

@@ -112,23 +112,26 @@ static void code_i(struct coder *c, int64_t *v)
 static void code_ns(struct coder *c, int64_t *v)
 {
 	code_i(c, v);
-	if (!c->out && (*v < -TIME_MAX || *v > TIME_MAX)) {
-		c->is_bad = true;
+	if (*v >= -TIME_MAX && *v <= TIME_MAX)
+		return;
+	c->is_bad = true;
+	if (!c->out)
 		*v = 0;
-	}
 }
 
 /* From another time on. */
 static void code_after(struct coder *c, int64_t *v, int64_t at_ns)
 {
-	int64_t after_ns = *v - at_ns;
+	int64_t after_ns = pf_sat_sub(*v, at_ns);
 
 	code_ns(c, &after_ns);
-	*v = at_ns + after_ns;
-	if (!c->out && (*v < -TIME_MAX || *v > TIME_MAX)) {
-		c->is_bad = true;
+	if (!c->out)
+		*v = at_ns + after_ns;
+	if (*v >= -TIME_MAX && *v <= TIME_MAX)
+		return;
+	c->is_bad = true;
+	if (!c->out)
 		*v = at_ns;
-	}
 }
 
 static void code_doing(struct coder *c, int64_t v[PF_DOING_COUNT])
@@ -345,7 +348,7 @@ static void code_p2ps(struct coder *c, struct pf_digest *d)
 			 i ? d->p2ps[i - 1].start_ns : d->start_ns);
 }
 
-void pf_digest_put(const struct pf_digest *d, struct pf_buf *out)
+bool pf_digest_put(const struct pf_digest *d, struct pf_buf *out)
 {
 	struct pf_digest copy = *d; /* walked over, and left as it is */
 	struct coder c = { .out = out };
@@ -359,6 +362,7 @@ void pf_digest_put(const struct pf_digest *d, struct pf_buf *out)
 	sum = pf_digest_hash(out->data + from, out->len - from);
 	for (unsigned i = 0; i < 64; i += 8)
 		pf_buf_addc(out, (char)(sum >> i));
+	return !c.is_bad;
 }
 
 /* Is it a digest, whole, and of this version?  Then only the body is left. */

@@ -145,8 +145,8 @@ uint64_t pf_digest_hash(const void *data, size_t len);
 
 void pf_digest_release(struct pf_digest *d);
 
-/* Append its bytes. */
-void pf_digest_put(const struct pf_digest *d, struct pf_buf *out);
+/* Append its bytes.  False: times are too large, and nobody can read them. */
+bool pf_digest_put(const struct pf_digest *d, struct pf_buf *out);
 
 /* From bytes; PF_EDATA if they are damaged or of another version. */
 int pf_digest_get(const void *data, size_t len, struct pf_digest *out,

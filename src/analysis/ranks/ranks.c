@@ -1262,6 +1262,7 @@ static uint64_t hash_of(const struct pf_digest *d)
 static int keep(void *context, struct pf_digest *d, struct pf_err *err)
 {
 	struct pf_ranks_job *job = context;
+	struct pf_buf bytes = { 0 };
 	struct rank *r;
 
 	if (d->op_count > OPS_MAX - job->op_count)
@@ -1269,6 +1270,14 @@ static int keep(void *context, struct pf_digest *d, struct pf_err *err)
 			       "more than %u collectives of ranks cannot be "
 			       "compared at once; choose steps with --step",
 			       OPS_MAX);
+	if (!pf_digest_put(d, &bytes)) {
+		pf_buf_release(&bytes);
+		pf_buf_addf(&job->left_out,
+			    "%srank %" PRId64
+			    ", whose times are too large to be added up",
+			    job->left_out.len ? "; " : "", d->rank);
+		return 0;
+	}
 	job->op_count += (uint32_t)d->op_count;
 	r = PF_ONE_MORE(job->ranks, job->rank_count, job->rank_cap);
 	*r = (struct rank){ .rank = d->rank,
@@ -1281,10 +1290,10 @@ static int keep(void *context, struct pf_digest *d, struct pf_err *err)
 			    .first_ns = d->first_ns,
 			    .knows_p2p = d->knows_p2p,
 			    .has_p2p = d->message_count > 0,
-			    .hash = hash_of(d) };
+			    .hash = hash_of(d),
+			    .bytes = bytes };
 	for (size_t i = 0; i < d->message_count; i++)
 		r->receives |= d->messages[i].is_receive;
-	pf_digest_put(d, &r->bytes);
 	return 0;
 }
 
@@ -2297,8 +2306,10 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 				  .total_ns = PF_NO_INT,
 				  .ideal_ns = PF_NO_INT,
 				  .slowdown = NAN };
-	if (!job->rank_count)
+	if (!job->rank_count) {
+		out->left_out = text_of(&job->left_out, out);
 		return 0;
+	}
 	for (size_t i = 0; i < job->rank_count; i++)
 		if (job->ranks[i].world > out->world)
 			out->world = job->ranks[i].world;

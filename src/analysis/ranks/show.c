@@ -578,7 +578,12 @@ static void say_costs_unknown(const struct pf_ranks *r, struct pf_buf *out)
 /* Without a full stop: who is slow, why and what it costs, or that none is. */
 static void ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 {
-	if (r->rank_count < 2)
+	if (r->rank_count < 2 && r->left_out)
+		pf_buf_addf(out,
+			    "Fewer than two ranks are left to compare, without "
+			    "%s",
+			    r->left_out);
+	else if (r->rank_count < 2)
 		pf_buf_adds(out, "There is one rank: nothing to compare");
 	else if (r->withheld)
 		pf_buf_addf(out, "Ranks are not compared: %s", r->withheld);
@@ -882,7 +887,8 @@ void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc)
 		PF_SCALARS(doc, costs, *r);
 	pipeline_show(r, doc);
 	show_tables(r, is_wide, doc);
-	if (r->left_out && r->total_ns == PF_NO_INT && !r->waits_to_receive)
+	if (r->rank_count > 1 && r->left_out && r->total_ns == PF_NO_INT &&
+	    !r->waits_to_receive)
 		pf_doc_note(doc, "what ranks cost is not worked out: in some "
 				 "collectives they wait for ranks that are "
 				 "left out");

@@ -325,6 +325,7 @@ run 0 "$profan" ingest -q "$tmp/cpu0.json" "$tmp/cpu1.json" -o "$tmp/cpu.db" &&
 	grep -q 'CPU hold 60.00 % of 2 steps (120.000 us of 200.000 us) on the critical paths. Of rank 0 that is 60.000 us. Most of it is in aten::mm' \
 		"$tmp/said" && grep -q 'Without loading data each trace alone would save at most 40.00 % of 2 steps (80.000 us of 200.000' \
 		"$tmp/said" && grep -q 'see: profan path .* --rank 0' "$tmp/said" &&
+	grep -q 'A16 The trace has no Python functions' "$tmp/said" &&
 	run 0 "$profan" summary "$tmp/cpu.db" &&
 	grep -q 'severe  Operators, .* hold 60.00 % of 2 steps' "$tmp/out"
 result 'several traces without GPU work' "$tmp/out"

@@ -1295,6 +1295,16 @@ static const char *name_alone(const struct pf_advise *a, size_t i,
 	return text;
 }
 
+/* Is the same said of each of them? */
+static bool is_of_all(const struct pf_advise *a, const struct pf_advice *most)
+{
+	for (size_t i = 0; i < a->alone_count; i++)
+		if (strcmp(advise_of(&a->alone[i], most->id)->sentence.data,
+			   most->sentence.data) != 0)
+			return false;
+	return true;
+}
+
 /*
  * "Without loading data each trace alone would save at most 12 % of 10 steps
  * (1 ms of 8 ms). Of rank 1 that is 700 us. Most of it is in NAME at LINE"; where
@@ -1308,7 +1318,8 @@ static void say_alone(const struct pf_advise *a, const struct advise_rule *rule,
 	char text[PF_NUM_MAX];
 
 	if (!most->place_at) {
-		pf_buf_addf(to, "Of %s: ", name_alone(a, i, text));
+		if (!is_of_all(a, most))
+			pf_buf_addf(to, "Of %s: ", name_alone(a, i, text));
 		pf_buf_add(to, most->sentence.data, most->sentence.len);
 		return;
 	}

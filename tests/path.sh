@@ -851,6 +851,26 @@ run 0 "$profan" ingest -q "$tmp/node.json" -o "$tmp/node.db" &&
 		-f csv && grep -q '^280000,.*,host:' "$tmp/out"
 result 'a node that autograd hands over follows what it does before' "$tmp/out"
 
+# what is behind the steps begins when it begins, and overlaps are no more time
+cat >"$tmp/behind.json" <<'EOF'
+[
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1,
+ "tid": 1, "ts": 0, "dur": 100},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+ "ts": 0, "dur": 50},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 2,
+ "ts": 5000, "dur": 300},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 3,
+ "ts": 5200, "dur": 200},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 2,
+ "ts": 5600, "dur": 300}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/behind.json" -o "$tmp/behind.db" &&
+	run 0 "$profan" steps "$tmp/behind.db" --width 200 &&
+	grep -q 'on the CPU take 700.000 us behind the last step' "$tmp/out"
+result 'of time behind the last step only that in which operators run' "$tmp/out"
+
 # ---- XLA's threads compute what a function of JAX waits for ----
 xla() { # FUNCTION, its end, the last operation's end in us
 	"$PYTHON" -S - "$@" <<'END'

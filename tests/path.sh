@@ -850,6 +850,30 @@ run 0 "$profan" ingest -q "$tmp/node.json" -o "$tmp/node.db" &&
 	run 0 "$profan" path "$tmp/node.db" --what-if 'host:^aten::mm$=0' \
 		-f csv && grep -q '^280000,.*,host:' "$tmp/out"
 result 'a node that autograd hands over follows what it does before' "$tmp/out"
+# ... but who begins with it, as it may in whole microseconds, was not woken by it
+for at in 5001 5000; do
+	cat >"$tmp/begins.json" <<EOF
+[
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1,
+ "tid": 1, "ts": 0, "dur": 8000},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+ "ts": 10, "dur": 190},
+{"ph": "X", "cat": "cpu_op", "name": "work", "pid": 1, "tid": 4,
+ "ts": 200, "dur": 4790},
+{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1,
+ "ts": 5000, "dur": 2900},
+{"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 2, "ts": $at, "dur": 2800,
+ "name": "autograd::engine::evaluate_function: MmBackward0"}
+]
+EOF
+	rm -f "$tmp/begins.db"
+	run 0 "$profan" ingest -q "$tmp/begins.json" -o "$tmp/begins.db" &&
+		run 0 "$profan" path "$tmp/begins.db" -f csv &&
+		cp "$tmp/out" "$tmp/begins.$at"
+done
+grep -q '^range,4910000,' "$tmp/begins.5001" &&
+	cmp -s "$tmp/begins.5001" "$tmp/begins.5000"
+result 'who begins with a node of autograd is not woken by it' "$tmp/begins.5000"
 
 # what is behind the steps begins when it begins, and overlaps are no more time
 cat >"$tmp/behind.json" <<'EOF'

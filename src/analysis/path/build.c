@@ -1934,8 +1934,6 @@ static void put_low(struct sweep *w, const struct stretch *s)
 
 static void begin(struct sweep *w, const struct stretch *s)
 {
-	if (w->p->threads[s->thread].is_engine && s->end_ns > w->engine.end_ns)
-		w->engine = *s;
 	w->ending[w->ending_count] = *s;
 	pf_heap_rise(w->ending, sizeof(*s), w->ending_count++, ends_first);
 	put_low(w, s);
@@ -2352,6 +2350,11 @@ static void find_handoffs(struct path *p)
 		end_before(&w, all[i].start_ns);
 		for (size_t k = i; k < next; k++)
 			look_at(p, &w, &all[k]);
+		/* what begins with another has not woken it */
+		for (size_t k = i; k < next; k++)
+			if (p->threads[all[k].thread].is_engine &&
+			    all[k].end_ns > w.engine.end_ns)
+				w.engine = all[k];
 	}
 	pf_sort(p->wakes, p->wake_count, sizeof(*p->wakes), by_process_wake);
 	for (size_t i = 0; i < p->nap_count; i++)

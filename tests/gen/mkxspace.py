@@ -253,11 +253,13 @@ def tpu_work():
 
 
 def tpu_waits():
-    """Most of the time is in what waits for copies, and in none half."""
-    ops = {1: ("copy-done.3", "copy-done"), 2: ("copy-done.4", "copy-done"),
-           3: ("fusion.1", "loop fusion")}
+    """Most of the time is in what waits for copies, and in none half; an
+    operation of another program has the name of one of them."""
+    ops = {1: ("copy.3", "copy-done"), 2: ("copy.4", "copy-done"),
+           3: ("fusion.1", "loop fusion"), 4: ("copy.3", "copy")}
     return plane("/device:TPU:0", line(3, "XLA Ops", 0, op(1, 0, 4000),
-                                       op(3, 4000, 6000), op(2, 6000, 10000)),
+                                       op(4, 4000, 4500), op(3, 4500, 6000),
+                                       op(2, 6000, 10000)),
                  op_names(ops), stat_names())
 
 

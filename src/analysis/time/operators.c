@@ -46,12 +46,19 @@ struct hlo_op {
 	double roof_share;
 };
 
+/* Operations of a category, in whatever rows. */
+struct hlo_kind {
+	const char *name;
+	int64_t self_ns;
+};
+
 struct pf_hlo_roofs {
 	struct pf_ask ask;
 	enum pf_hlo_group group;
 	struct pf_hlo_peaks peaks;
-	struct pf_keyed rows; /* struct hlo_op, the most self time first */
-	struct hlo_op all;    /* their self time and roofs */
+	struct pf_keyed rows;  /* struct hlo_op, the most self time first */
+	struct pf_keyed kinds; /* struct hlo_kind, in the same order */
+	struct hlo_op all;     /* their self time and roofs */
 	struct pf_texts texts;
 	struct pf_keyed said; /* struct said, by argset: its texts */
 	struct pf_nest nest;  /* struct open */
@@ -60,7 +67,8 @@ struct pf_hlo_roofs {
 
 struct open {
 	int64_t end_ps;
-	size_t row; /* or NOT_COUNTED */
+	size_t row;           /* or NOT_COUNTED */
+	const char *category; /* or NULL */
 	int64_t from_ps, own_ps, inner_ps;
 	double compute_ps, memory_ps; /* at the peaks; not a number: unknown */
 };
@@ -70,6 +78,11 @@ static const struct open outermost = { .row = NOT_COUNTED };
 static struct hlo_op *op_at(const struct pf_hlo_roofs *r, size_t i)
 {
 	return PF_KEYED_ROW(&r->rows, struct hlo_op, i);
+}
+
+static struct hlo_kind *kind_at(const struct pf_hlo_roofs *r, size_t i)
+{
+	return PF_KEYED_ROW(&r->kinds, struct hlo_kind, i);
 }
 
 /* ---- arguments ---- */
@@ -221,16 +234,28 @@ static void hold(struct hlo_op *row, const struct open *o)
 		pf_sat_sum(&row->compute_ns, o->own_ps);
 }
 
+static void add_kind(struct pf_hlo_roofs *r, const char *category, int64_t ps)
+{
+	size_t at = pf_keyed_at_text(&r->kinds, category, strlen(category));
+	struct hlo_kind *kind = kind_at(r, at);
+
+	kind->name = category;
+	pf_sat_sum(&kind->self_ns, ps);
+}
+
 /* An operation has ended: what was in it is not its own. */
 static void settle(struct pf_hlo_roofs *r, const struct open *o)
 {
+	const int64_t self_ps =
+		o->own_ps > o->inner_ps ? o->own_ps - o->inner_ps : 0;
 	struct hlo_op *row;
 
 	if (o->row == NOT_COUNTED)
 		return;
 	row = op_at(r, o->row);
-	if (o->own_ps > o->inner_ps)
-		pf_sat_sum(&row->self_ns, o->own_ps - o->inner_ps);
+	pf_sat_sum(&row->self_ns, self_ps);
+	if (o->category)
+		add_kind(r, o->category, self_ps);
 	pf_sat_sum(&row->total_ns, o->own_ps);
 	hold(row, o);
 }
@@ -263,6 +288,7 @@ static void count_op(struct pf_hlo_roofs *r, const struct pf_span *e,
 	if (!name)
 		return;
 	now->row = find_row(r, *name ? name : "(unnamed)", said);
+	now->category = said->category;
 	find_roof(&r->peaks, name, said, now);
 	row = op_at(r, now->row);
 	row->calls++;
@@ -333,6 +359,7 @@ static void read_trace(struct pf_hlo_roofs *r)
 /* ---- the whole ---- */
 
 PF_ORDER(by_self, struct hlo_op, PF_DOWN(self_ns) PF_ALPHA(name))
+PF_ORDER(kind_by_self, struct hlo_kind, PF_DOWN(self_ns) PF_ALPHA(name))
 
 /* By most of the time that has a roof; without any nothing bounds it. */
 static const char *bound_of(const struct hlo_op *o)
@@ -386,6 +413,9 @@ static void finish(struct pf_hlo_roofs *r)
 		op_at(r, i)->share =
 			pf_ratio((double)op_at(r, i)->self_ns, all->self_ns);
 	pf_keyed_sort(&r->rows, by_self);
+	for (size_t i = 0; i < r->kinds.count; i++)
+		kind_at(r, i)->self_ns /= PS;
+	pf_keyed_sort(&r->kinds, kind_by_self);
 }
 
 struct pf_hlo_roofs *pf_hlo_roofs_new(struct pf_db *db,
@@ -402,6 +432,7 @@ struct pf_hlo_roofs *pf_hlo_roofs_new(struct pf_db *db,
 	r->nest.width = sizeof(struct open);
 	r->nest.outermost = &outermost;
 	pf_keyed_begin(&r->rows, sizeof(struct hlo_op), PF_KEYED_SUMS);
+	pf_keyed_begin(&r->kinds, sizeof(struct hlo_kind), PF_KEYED_SUMS);
 	pf_keyed_begin(&r->said, sizeof(struct said), PF_KEYED_SUMS);
 	for (size_t i = 0; i < window->count && pf_ask_names(&r->ask); i++) {
 		r->trace = &window->traces[i];
@@ -420,6 +451,7 @@ void pf_hlo_roofs_free(struct pf_hlo_roofs *r)
 	pf_nest_release(&r->nest);
 	pf_texts_release(&r->texts);
 	pf_keyed_end(&r->rows);
+	pf_keyed_end(&r->kinds);
 	pf_keyed_end(&r->said);
 	pf_ask_end(&r->ask);
 	free(r);
@@ -440,49 +472,31 @@ static const struct pf_field op_fields[] = {
 	FIELD(gb_per_s, "GB/s", PF_REAL | PF_FULL),
 };
 
-struct hlo_kind {
-	const char *name;
-	int64_t ns;
-};
-
-PF_ORDER(by_ns, struct hlo_kind, PF_DOWN(ns) PF_ALPHA(name))
-
 /*
  * The operation that takes most, or where none takes half of the time, the
  * kind that does: a compiler numbers those alike.
  */
 static void say_most(const struct pf_hlo_roofs *r, struct pf_doc *doc)
 {
-	PF_AUTO(pf_keyed_end) struct pf_keyed kinds = { 0 };
 	PF_AUTO(pf_buf_release) struct pf_buf text = { 0 };
-	const struct hlo_op *row = op_at(r, 0);
-	struct hlo_kind *most, own = { row->name, row->self_ns };
-	const char *category = row->category, *done;
+	const int64_t all_ns = r->all.self_ns;
+	const struct hlo_op *op = op_at(r, 0);
+	struct hlo_kind most = { op->name, op->self_ns };
+	const char *category = op->category, *done;
 
-	pf_keyed_begin(&kinds, sizeof(*most), PF_KEYED_SUMS);
-	for (size_t i = 0; i < r->rows.count; i++) {
-		row = op_at(r, i);
-		if (!row->category)
-			continue;
-		most = PF_KEYED_ROW(&kinds, struct hlo_kind,
-				    pf_keyed_at_text(&kinds, row->category,
-						     strlen(row->category)));
-		most->name = row->category;
-		pf_sat_sum(&most->ns, row->self_ns);
-	}
-	pf_keyed_sort(&kinds, by_ns);
-	most = kinds.rows;
-	if (kinds.count && own.ns < r->all.self_ns / 2 &&
-	    most->ns >= r->all.self_ns / 2) {
-		own = *most;
-		category = own.name;
+	if (op->self_ns < all_ns / 2 && r->kinds.count &&
+	    kind_at(r, 0)->self_ns >= all_ns / 2) {
+		most = *kind_at(r, 0);
+		category = most.name;
+		/* of which each row lacks less than a nanosecond */
+		PF_AT_MOST(most.self_ns, all_ns);
 	}
 	done = category ? strstr(category, "-done") : NULL;
 	pf_buf_addf(&text,
 		    "%s takes %s of the time of the TPUs' operations (%s of "
 		    "%s)",
-		    own.name, PF_SHOW_SHARE(own.ns, r->all.self_ns),
-		    PF_SHOW_NS(own.ns), PF_SHOW_NS(r->all.self_ns));
+		    most.name, PF_SHOW_SHARE(most.self_ns, all_ns),
+		    PF_SHOW_NS(most.self_ns), PF_SHOW_NS(all_ns));
 	if (done)
 		pf_buf_addf(&text,
 			    ": there they wait for what %.*s-start began",

@@ -152,15 +152,14 @@ def growth(rows, steps):
 
 def plant(kind, file):
     """Six steps in which an op allocates and frees, and another keeps."""
-    events, level = [], 0
+    events, levels = [], {}
 
-    def memory(at, n, address):
-        nonlocal level
-        level += n
+    def memory(at, n, address, device=(0, -1)):
+        level = levels[device] = levels.get(device, 0) + n
         events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t",
                        "name": "[memory]", "pid": 1, "tid": 1, "ts": at,
-                       "args": {"Device Type": 0, "Device Id": -1,
-                                "Bytes": n, "Addr": address,
+                       "args": {"Device Type": device[0],
+                                "Device Id": device[1], "Bytes": n, "Addr": address,
                                 "Total Allocated": level,
                                 "Total Reserved": 0}})
 
@@ -180,12 +179,16 @@ def plant(kind, file):
             op(at + 30, "aten::zeros_like")
             memory(at + 31, 65536, 128)
         n = {"warm-up": 0, "leak": 4096, "sawtooth": 4096, "small": 16,
+             "others": 4096,
              "uneven": (4096, 4608)[i % 2],
              "noise": (4096, 512, 9000, 64, 5000, 700)[i]}[kind]
         if n:
             op(at + 50, "aten::mul")
             memory(at + 51, n, 4096 + 64 * i)
             kept.append((n, 4096 + 64 * i))
+        if kind == "others":             # of which one keeps more
+            for number, n in enumerate((2048, 8192, 1024)):
+                memory(at + 52, n, 4096 + 64 * i, (1, number))
         if kind == "sawtooth" and len(kept) == 3:
             for k, (n, address) in enumerate(kept):
                 memory(at + 70 + k, -n, address)

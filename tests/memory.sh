@@ -38,10 +38,10 @@ done
 
 # what grows with each step is said, with who keeps it, wherever it is read;
 # not a warm-up, a sawtooth, noise or what would take long to matter
-grows() { # KIND WORDS-OR-NOTHING
+grows() { # KIND WORDS-OR-NOTHING [COMMANDS]
 	"$PYTHON" -S "$top_srcdir/tests/memory.py" plant "$1" "$tmp/$1.json"
 	check "$1" "$tmp/$1.json"
-	for command in memory summary; do
+	for command in ${3:-memory summary}; do
 		run 0 "$profan" $command -q "$tmp/t.db"
 		tr -s '\n ' ' ' <"$tmp/out" >"$tmp/line"
 		if [ -n "$2" ]; then
@@ -55,6 +55,8 @@ grows() { # KIND WORDS-OR-NOTHING
 }
 grows leak 'Memory allocated on CPU grows by 4.00 KiB with each of the last 5 steps'
 grows uneven 'CPU grows by at least 4.00 KiB with each of the last 5 steps'
+grows others 'Memory allocated on GPU 1 grows by 8.00 KiB with each of 6 steps' \
+	memory
 grows warm-up ''
 grows sawtooth ''
 grows noise ''

@@ -1506,14 +1506,16 @@ static void say_holders(const struct pf_usage *u,
 
 const struct pf_usage_device *pf_usage_growing(const struct pf_usage *u)
 {
+	const struct pf_usage_device *most = NULL;
+
 	for (size_t i = 0; i < u->device_count; i++) {
 		const struct pf_usage_device *d = &u->devices[i];
 
-		if (d->step_growth > 0 &&
+		if (d->step_growth > (most ? most->step_growth : 0) &&
 		    d->step_growth >= d->level_peak / GROWING_SOON)
-			return d;
+			most = d;
 	}
-	return NULL;
+	return most;
 }
 
 void pf_usage_say_growth(const struct pf_usage_device *d, const char *op,

@@ -183,7 +183,7 @@ struct pf_usage {
 /* The accelerator whose peak is closest to its capacity; NULL: unknown. */
 const struct pf_usage_device *pf_usage_fullest(const struct pf_usage *u);
 
-/* The first device whose memory grows with each step, so that it matters. */
+/* The device whose memory grows most with each step, so that it matters, or NULL. */
 const struct pf_usage_device *pf_usage_growing(const struct pf_usage *u);
 /*
  * "Memory allocated on GPU 0 grows by 4 MiB with each of the last 5 steps. 98 %

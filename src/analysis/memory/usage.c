@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
+#include "base/search.h"
 #include "base/spool.h"
 #include "base/tempfile.h"
 #include "events/args.h"
@@ -2241,34 +2242,39 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 PF_ORDER(by_stay, struct usage_stay,
 	 PF_UP(key.device) PF_UP(key.site) PF_UP(key.step))
 
+static const struct usage_stay *stay_at(const struct usage *u, size_t i)
+{
+	return PF_KEYED_ROW(&u->stays, struct usage_stay, i);
+}
+
 /* The site of which most stays of each step that memory grows with. */
 static void take_growth(struct usage *u, uint32_t device,
 			struct pf_usage_device *row)
 {
 	const struct usage_growth *g = &u->devices[device].growth;
+	const struct usage_stay *first, *s;
 	uint32_t site = PF_ID_NONE;
-	size_t end;
+	size_t end, i = PF_SEARCH(k, u->stays.count,
+				  stay_at(u, k)->key.device < device);
+	int64_t least;
 
 	row->step_growth = maybe(g->least, is_growing(g));
 	row->growing_steps = maybe(g->count, is_growing(g));
 	row->step_count = g->step_count;
 	row->is_even = g->least == g->most;
-	for (size_t i = 0; i < u->stays.count; i = end) {
-		const struct usage_stay *first =
-			PF_KEYED_ROW(&u->stays, struct usage_stay, i);
-		int64_t least = first->bytes;
-
+	for (; i < u->stays.count; i = end) {
+		first = stay_at(u, i);
+		if (first->key.device != device)
+			break;
+		least = first->bytes;
 		for (end = i; end < u->stays.count; end++) {
-			const struct usage_stay *s =
-				PF_KEYED_ROW(&u->stays, struct usage_stay, end);
-
-			if (s->key.device != first->key.device ||
+			s = stay_at(u, end);
+			if (s->key.device != device ||
 			    s->key.site != first->key.site)
 				break;
 			PF_AT_MOST(least, s->bytes);
 		}
-		if (first->key.device != device ||
-		    end - i != (size_t)g->count || least <= row->grown_there)
+		if (end - i != (size_t)g->count || least <= row->grown_there)
 			continue;
 		row->grown_there = least;
 		site = first->key.site;

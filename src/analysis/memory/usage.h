@@ -187,7 +187,7 @@ const struct pf_usage_device *pf_usage_fullest(const struct pf_usage *u);
 const struct pf_usage_device *pf_usage_growing(const struct pf_usage *u);
 /*
  * "Memory allocated on GPU 0 grows by 4 MiB with each of the last 5 steps. 98 %
- * of that is allocated by OP at LINE, and not freed", in texts as shown, or NULL.
+ * of that is allocated by OP at LINE, and kept", in texts as shown, or NULL.
  */
 void pf_usage_say_growth(const struct pf_usage_device *d, const char *op,
 			 const char *line, struct pf_buf *out);

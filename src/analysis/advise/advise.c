@@ -354,6 +354,7 @@ int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
 		   const struct pf_advise_from *from, struct pf_advise *out)
 {
 	const struct pf_window *w = &from->gaps->window;
+	struct pf_advise left = { 0 };
 	int rc = 0;
 
 	if (w->count < 2)
@@ -365,7 +366,12 @@ int pf_advise_each(struct pf_db *db, const struct pf_advise_args *args,
 	if (!rc || db->err->code != PF_EDATA)
 		return rc;
 	/* one has no path: what all wait for is judged without it */
-	advise_release_alone(out);
+	left.alone = out->alone;
+	left.alone_count = out->alone_count;
+	left.late = out->late;
+	out->alone = out->late = NULL;
+	out->alone_count = 0;
+	pf_advise_release(&left);
 	*db->err = (struct pf_err){ 0 };
 	return 0;
 }

@@ -315,8 +315,6 @@ static inline const struct pf_advice *advise_of(const struct pf_advise *a,
 	return &a->all[i];
 }
 
-void advise_release_alone(struct pf_advise *a);
-
 /* What it saves of a trace alone at most, or holds; small or not. */
 static inline int64_t advise_alone_ns(const struct pf_advice *v)
 {

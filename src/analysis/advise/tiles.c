@@ -1159,24 +1159,16 @@ int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 	return pf_advise_end(out, path);
 }
 
-void advise_release_alone(struct pf_advise *a)
-{
-	for (size_t i = 0; i < a->alone_count; i++)
-		pf_advise_release(&a->alone[i]);
-	free(a->alone);
-	a->alone = NULL;
-	a->alone_count = 0;
-	if (a->late)
-		pf_advise_release(a->late);
-	free(a->late);
-	a->late = NULL;
-}
-
 void pf_advise_release(struct pf_advise *a)
 {
 	struct advise_tiles *t = a->tiles;
 
-	advise_release_alone(a);
+	for (size_t i = 0; i < a->alone_count; i++)
+		pf_advise_release(&a->alone[i]);
+	free(a->alone);
+	if (a->late)
+		pf_advise_release(a->late);
+	free(a->late);
 	for (size_t i = 0; i < a->count; i++) {
 		pf_buf_release(&a->all[i].sentence);
 		pf_buf_release(&a->all[i].detail);

@@ -1016,8 +1016,7 @@ static const struct rule {
 		       "time of the threads that the profiler took itself",
 		       PF_HINT_NONE },
 	[DENSE] = { "slowed host", "recording so much slowed the host", NULL, 0,
-		    NEVER,
-		    "look at that before changing what the host does",
+		    NEVER, "look at that before changing what the host does",
 		    PF_HINT_NONE },
 };
 

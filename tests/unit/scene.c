@@ -12,11 +12,10 @@ enum { TRACES_MAX = 2 };
 
 static void open_database(struct scene *s)
 {
-	struct pf_err err = { 0 };
-
 	memset(&s->db, 0, sizeof(s->db));
-	pf_db_open(&s->db, s->path, false, &err);
-	support_no_error(&err);
+	pf_db_open(&s->db, s->path, false, &s->err);
+	support_no_error(&s->err);
+	s->db.err = &s->err;
 }
 
 void scene_open_with(struct scene *s, const char *const *jsons, size_t count,

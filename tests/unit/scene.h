@@ -15,6 +15,7 @@
 struct scene {
 	char *dir, *path; /* the folder, which goes at the end; the database */
 	struct pf_db db;
+	struct pf_err err; /* db.err, unless a test has one of its own */
 	struct pf_doc doc;
 };
 

@@ -20,13 +20,11 @@
 static void overlap(struct scene *s, const char *json)
 {
 	static const struct pf_overlap_args args = { PF_WINDOW_DEFAULTS };
-	struct pf_err err = { 0 };
 
 	scene_open(s, json);
-	s->db.err = &err;
 
 	pf_overlap(&s->db, &args, NULL, &s->doc);
-	support_no_error(&err);
+	support_no_error(&s->err);
 }
 
 static void test_rules(void **state)

@@ -12,14 +12,12 @@
 static bool look(struct scene *s, int fail_on)
 {
 	struct pf_doctor_args args = { .fail_on = fail_on };
-	struct pf_err err = { 0 };
 	bool is_failed = false;
 
 	scene_clear(s);
-	s->db.err = &err;
 
 	pf_doctor(&s->db, &args, NULL, &s->doc, &is_failed);
-	support_no_error(&err);
+	support_no_error(&s->err);
 	return is_failed;
 }
 

@@ -16,13 +16,11 @@ static const struct pf_gaps_args all = { .window = PF_WINDOW_DEFAULTS,
 static void gaps(struct scene *s, const char *json,
 		 const struct pf_gaps_args *args)
 {
-	struct pf_err err = { 0 };
 
 	scene_open(s, json);
-	s->db.err = &err;
 
 	pf_gaps(&s->db, args, NULL, &s->doc);
-	support_no_error(&err);
+	support_no_error(&s->err);
 }
 
 static int64_t scalar(const struct scene *s, const char *key)

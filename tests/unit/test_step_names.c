@@ -29,13 +29,11 @@ static void named_open(struct named *n, const char *json)
 
 static void load(struct named *n, const char *pattern)
 {
-	struct pf_err err = { 0 };
 
 	pf_steps_release(&n->steps);
-	n->scene.db.err = &err;
 
 	pf_steps_load(&n->scene.db, pattern, &n->steps);
-	support_no_error(&err);
+	support_no_error(&n->scene.err);
 }
 
 static void named_close(struct named *n)

@@ -10,11 +10,9 @@ static void steps(struct scene *s)
 {
 	static const struct pf_steps_args args = { .window =
 							   PF_WINDOW_DEFAULTS };
-	struct pf_err err = { 0 };
-	s->db.err = &err;
 
 	pf_steps_answer(&s->db, &args, NULL, &s->doc);
-	support_no_error(&err);
+	support_no_error(&s->err);
 }
 
 /* A cell of the table of steps, by key. */
@@ -519,13 +517,11 @@ static void split(struct scene *s, const char *steps, const struct part *want,
 			    .trace = -1 },
 		.by_range = true,
 	};
-	struct pf_err err = { 0 };
 
 	scene_clear(s);
-	s->db.err = &err;
 
 	pf_steps_answer(&s->db, &args, NULL, &s->doc);
-	support_no_error(&err);
+	support_no_error(&s->err);
 	assert_int_equal(scene_row_count(s, "ranges"), count);
 	for (size_t i = 0; i < count; i++) {
 		scene_text(s, "ranges", i, "part", want[i].part);
